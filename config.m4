@@ -1,0 +1,142 @@
+PHP_ARG_ENABLE([mailqueue],
+  [whether to enable mailqueue],
+  [AS_HELP_STRING([--enable-mailqueue], [Enable the mailqueue extension])],
+  [yes])
+
+PHP_ARG_ENABLE([mailqueue-sanitize],
+  [whether to build mailqueue with ASan and UBSan],
+  [AS_HELP_STRING([--enable-mailqueue-sanitize],
+    [Build mailqueue with AddressSanitizer and UndefinedBehaviorSanitizer (for tests)])],
+  [no],
+  [no])
+
+if test "$PHP_MAILQUEUE" != "no"; then
+  if test -z "$PKG_CONFIG"; then
+    AC_MSG_ERROR([pkg-config is missing (Debian package: pkg-config)])
+  fi
+  PKG_CHECK_MODULES([SQLITE], [sqlite3 >= 3.35], [],
+    [AC_MSG_ERROR([SQLite 3.35 or later is needed (Debian package: libsqlite3-dev)])])
+  PKG_CHECK_MODULES([CURL], [libcurl >= 7.85], [],
+    [AC_MSG_ERROR([libcurl 7.85 or later is needed (Debian package: libcurl4-openssl-dev)])])
+
+  PHP_EVAL_INCLINE([$SQLITE_CFLAGS])
+  PHP_EVAL_INCLINE([$CURL_CFLAGS])
+  PHP_EVAL_LIBLINE([$SQLITE_LIBS], [MAILQUEUE_SHARED_LIBADD])
+  PHP_EVAL_LIBLINE([$CURL_LIBS], [MAILQUEUE_SHARED_LIBADD])
+  PHP_ADD_LIBRARY([m], [1], [MAILQUEUE_SHARED_LIBADD])
+
+  dnl The files of the tree; tools/lists rewrites what is between the marks.
+  mailqueue_sources="
+    dnl sources: begin
+    mailqueue.c
+    src/core/address.c
+    src/core/backoff.c
+    src/core/bucket.c
+    src/core/buffer.c
+    src/core/clock.c
+    src/core/dsn.c
+    src/core/dsn_options.c
+    src/core/error.c
+    src/core/json.c
+    src/core/reply.c
+    src/core/states.c
+    src/core/verdict.c
+    src/db/db.c
+    src/db/sqlite.c
+    src/db/sqlite_busy.c
+    src/db/sqlite_error.c
+    src/db/sqlite_guard.c
+    src/db/sqlite_open.c
+    src/db/sqlite_path.c
+    src/db/sqlite_stmt.c
+    src/db/sqlite_wal.c
+    src/mime/compose.c
+    src/mime/encode.c
+    src/mime/message.c
+    src/php/classes.c
+    src/php/closure_transport.c
+    src/php/exceptions.c
+    src/php/guard.c
+    src/php/ini.c
+    src/php/iterate.c
+    src/php/job_object.c
+    src/php/mail.c
+    src/php/mail_args.c
+    src/php/message_arg.c
+    src/php/methods_claim.c
+    src/php/methods_config.c
+    src/php/methods_construct.c
+    src/php/methods_enqueue.c
+    src/php/methods_manage.c
+    src/php/methods_worker.c
+    src/php/paths.c
+    src/php/queue_object.c
+    src/php/value_objects.c
+    src/php/worker_hooks.c
+    src/queue/claim.c
+    src/queue/columns.c
+    src/queue/config.c
+    src/queue/enqueue.c
+    src/queue/event.c
+    src/queue/limit.c
+    src/queue/manage.c
+    src/queue/pause.c
+    src/queue/queue.c
+    src/queue/recover.c
+    src/queue/redirect.c
+    src/queue/schema.c
+    src/queue/settings.c
+    src/queue/settle.c
+    src/queue/sql.c
+    src/queue/stats.c
+    src/queue/sweep.c
+    src/queue/time.c
+    src/queue/transaction.c
+    src/queue/turn.c
+    src/send/curl_caps.c
+    src/send/curl_session.c
+    src/send/factory.c
+    src/send/intent.c
+    src/send/intent_read.c
+    src/send/null.c
+    src/send/smtp.c
+    src/send/smtp_loop.c
+    src/send/smtp_pool.c
+    src/send/smtp_reply.c
+    src/send/smtp_session.c
+    src/send/smtp_write.c
+    src/worker/flight.c
+    src/worker/lock.c
+    src/worker/log.c
+    src/worker/outcome.c
+    src/worker/recovery.c
+    src/worker/report.c
+    src/worker/signals.c
+    src/worker/stop.c
+    src/worker/trouble.c
+    src/worker/turn.c
+    src/worker/worker.c
+    dnl sources: end
+  "
+
+  dnl -fvisibility=hidden: get_module is the only symbol that PHP needs to see.
+  mailqueue_cflags="-std=gnu11 -fvisibility=hidden -Wall -Wextra -Wshadow -Wno-unused-parameter"
+  if test "$PHP_MAILQUEUE_SANITIZE" != "no"; then
+    mailqueue_sanitize="-fsanitize=address,undefined -fno-sanitize-recover=undefined"
+    mailqueue_cflags="$mailqueue_cflags $mailqueue_sanitize -fno-omit-frame-pointer -g -O1"
+    mailqueue_cflags="$mailqueue_cflags -DMAILQUEUE_SANITIZE=1"
+    MAILQUEUE_SHARED_LIBADD="$MAILQUEUE_SHARED_LIBADD $mailqueue_sanitize"
+  fi
+
+  PHP_NEW_EXTENSION([mailqueue], [$mailqueue_sources], [$ext_shared],,
+    [-I@ext_srcdir@/src -I@ext_srcdir@ $mailqueue_cflags])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/core])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/mime])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/db])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/queue])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/send])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/worker])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/php])
+  PHP_SUBST([MAILQUEUE_SHARED_LIBADD])
+  PHP_ADD_MAKEFILE_FRAGMENT
+fi

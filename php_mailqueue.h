@@ -1,0 +1,29 @@
+/* What PHP needs to know of the extension: its version, its module entry and its ini settings. */
+#ifndef PHP_MAILQUEUE_H
+#define PHP_MAILQUEUE_H
+
+#include "php.h"
+
+#define PHP_MAILQUEUE_VERSION "0.1.0"
+
+extern zend_module_entry mailqueue_module_entry;
+#define phpext_mailqueue_ptr &mailqueue_module_entry
+
+/* The values of the ini settings; strings belong to PHP and live as long as the request. */
+ZEND_BEGIN_MODULE_GLOBALS(mailqueue)
+    char *database;
+    char *transport;
+    char *run_dir;
+    char *log;
+    zend_long max_message_size; /* bytes; 0: no limit */
+ZEND_END_MODULE_GLOBALS(mailqueue)
+
+ZEND_EXTERN_MODULE_GLOBALS(mailqueue)
+
+#define MAILQUEUE_G(v) ZEND_MODULE_GLOBALS_ACCESSOR(mailqueue, v)
+
+#if defined(ZTS) && defined(COMPILE_DL_MAILQUEUE)
+ZEND_TSRMLS_CACHE_EXTERN()
+#endif
+
+#endif

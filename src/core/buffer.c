@@ -1,0 +1,354 @@
+#include "core/buffer.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct mq_str mq_str_of(const char *c_string)
+{
+    return (struct mq_str){c_string, c_string ? strlen(c_string) : 0};
+}
+
+bool mq_str_equal(struct mq_str a, struct mq_str b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
+}
+
+static unsigned char lower(unsigned char c)
+{
+    return c >= 'A' && c <= 'Z' ? (unsigned char)(c + ('a' - 'A')) : c;
+}
+
+bool mq_str_equal_nocase(struct mq_str a, struct mq_str b)
+{
+    if (a.len != b.len) {
+        return false;
+    }
+    for (size_t i = 0; i < a.len; i++) {
+        if (lower((unsigned char)a.data[i]) != lower((unsigned char)b.data[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* Eight bytes at a time: whole messages are asked about, for every enqueue and every delivery. */
+bool mq_str_ascii(struct mq_str s)
+{
+    const uint64_t high = UINT64_C(0x8080808080808080);
+    uint64_t seen = 0;
+    for (; s.len >= sizeof seen; s.data += sizeof seen, s.len -= sizeof seen) {
+        uint64_t word;
+        memcpy(&word, s.data, sizeof word);
+        seen |= word;
+    }
+    for (; s.len > 0; s.data++, s.len--) {
+        seen |= (unsigned char)*s.data;
+    }
+    return (seen & high) == 0;
+}
+
+struct mq_str mq_str_trim(struct mq_str s)
+{
+    while (s.len > 0 && is_blank(s.data[0])) {
+        s.data++;
+        s.len--;
+    }
+    while (s.len > 0 && is_blank(s.data[s.len - 1])) {
+        s.len--;
+    }
+    return s;
+}
+
+char *mq_str_dup(struct mq_str s)
+{
+    if (s.len == SIZE_MAX) {
+        return NULL;
+    }
+    char *copy = malloc(s.len + 1);
+    if (copy == NULL) {
+        return NULL;
+    }
+    if (s.len > 0) {
+        memcpy(copy, s.data, s.len);
+    }
+    copy[s.len] = '\0';
+    return copy;
+}
+
+void mq_buffer_init(struct mq_buffer *buffer)
+{
+    *buffer = (struct mq_buffer){0};
+}
+
+void mq_buffer_clear(struct mq_buffer *buffer)
+{
+    free(buffer->data);
+    mq_buffer_init(buffer);
+}
+
+void mq_buffer_reset(struct mq_buffer *buffer)
+{
+    buffer->len = 0;
+    buffer->failed = false;
+    if (buffer->data != NULL) {
+        buffer->data[0] = '\0';
+    }
+}
+
+void mq_buffer_reserve(struct mq_buffer *buffer, size_t more)
+{
+    if (buffer->failed) {
+        return;
+    }
+    if (more >= SIZE_MAX / 2 - buffer->len) {
+        buffer->failed = true;
+        return;
+    }
+    size_t need = buffer->len + more + 1;
+    if (need <= buffer->capacity) {
+        return;
+    }
+    size_t capacity = buffer->capacity < 32 ? 64 : buffer->capacity * 2;
+    if (capacity < need) {
+        capacity = need;
+    }
+    char *data = realloc(buffer->data, capacity);
+    if (data == NULL) {
+        buffer->failed = true;
+        return;
+    }
+    data[buffer->len] = '\0';
+    buffer->data = data;
+    buffer->capacity = capacity;
+}
+
+void mq_buffer_append(struct mq_buffer *buffer, const void *data, size_t len)
+{
+    mq_buffer_reserve(buffer, len);
+    if (buffer->failed) {
+        return;
+    }
+    if (len > 0) {
+        memcpy(buffer->data + buffer->len, data, len);
+    }
+    buffer->len += len;
+    buffer->data[buffer->len] = '\0';
+}
+
+void mq_buffer_str(struct mq_buffer *buffer, struct mq_str s)
+{
+    mq_buffer_append(buffer, s.data, s.len);
+}
+
+void mq_buffer_cstr(struct mq_buffer *buffer, const char *s)
+{
+    mq_buffer_str(buffer, mq_str_of(s));
+}
+
+void mq_buffer_char(struct mq_buffer *buffer, char c)
+{
+    mq_buffer_append(buffer, &c, 1);
+}
+
+void mq_buffer_int(struct mq_buffer *buffer, int64_t value)
+{
+    char text[24];
+    int n = snprintf(text, sizeof text, "%lld", (long long)value);
+    mq_buffer_append(buffer, text, (size_t)n);
+}
+
+void mq_buffer_printf(struct mq_buffer *buffer, const char *format, ...)
+{
+    va_list args;
+    va_list again;
+    va_start(args, format);
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (n < 0) {
+        buffer->failed = true;
+    } else {
+        mq_buffer_reserve(buffer, (size_t)n);
+    }
+    if (!buffer->failed) {
+        vsnprintf(buffer->data + buffer->len, (size_t)n + 1, format, again);
+        buffer->len += (size_t)n;
+    }
+    va_end(again);
+}
+
+void mq_buffer_consume(struct mq_buffer *buffer, size_t n)
+{
+    if (n == 0 || buffer->data == NULL) {
+        return;
+    }
+    if (n > buffer->len) {
+        n = buffer->len;
+    }
+    memmove(buffer->data, buffer->data + n, buffer->len - n + 1);
+    buffer->len -= n;
+}
+
+char *mq_buffer_take(struct mq_buffer *buffer)
+{
+    char *data = NULL;
+    if (!buffer->failed && buffer->len > 0) {
+        data = buffer->data;
+        buffer->data = NULL;
+    }
+    mq_buffer_clear(buffer);
+    return data;
+}
+
+void mq_strings_init(struct mq_strings *list)
+{
+    *list = (struct mq_strings){0};
+}
+
+void mq_strings_clear(struct mq_strings *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        free(list->items[i]);
+    }
+    free(list->items);
+    mq_strings_init(list);
+}
+
+bool mq_strings_add(struct mq_strings *list, struct mq_str s)
+{
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity ? list->capacity * 2 : 4;
+        if (capacity > SIZE_MAX / sizeof *list->items) {
+            return false;
+        }
+        char **items = realloc(list->items, capacity * sizeof *items);
+        if (items == NULL) {
+            return false;
+        }
+        list->items = items;
+        list->capacity = capacity;
+    }
+    char *copy = mq_str_dup(s);
+    if (copy == NULL) {
+        return false;
+    }
+    list->items[list->count++] = copy;
+    return true;
+}
+
+bool mq_strings_contains(const struct mq_strings *list, const char *s)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (strcmp(list->items[i], s) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_continuation(char c)
+{
+    return ((unsigned char)c & 0xC0) == 0x80;
+}
+
+size_t mq_utf8_next(struct mq_str s, uint32_t *code)
+{
+    /* Smallest code point of each length: what is below is an overlong form. */
+    static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+    if (s.len == 0) {
+        return 0;
+    }
+    unsigned char first = (unsigned char)s.data[0];
+    size_t len = first < 0x80 ? 1 : first < 0xC0 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+    if (len == 0 || first > 0xF4 || len > s.len) {
+        return 0;
+    }
+    uint32_t value = len == 1 ? first : first & (0x7Fu >> len);
+    for (size_t i = 1; i < len; i++) {
+        if (!is_continuation(s.data[i])) {
+            return 0;
+        }
+        value = value << 6 | ((unsigned char)s.data[i] & 0x3Fu);
+    }
+    if (value < smallest[len] || value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF)) {
+        return 0;
+    }
+    if (code != NULL) {
+        *code = value;
+    }
+    return len;
+}
+
+size_t mq_utf8_cut(struct mq_str s, size_t max)
+{
+    if (s.len <= max) {
+        return s.len;
+    }
+    /* A character has at most three continuation bytes; more are no UTF-8 and may be cut. */
+    size_t cut = max;
+    for (int i = 0; i < 3 && cut > 0 && is_continuation(s.data[cut]); i++) {
+        cut--;
+    }
+    return is_continuation(s.data[cut]) ? max : cut;
+}
+
+bool mq_utf8_valid(struct mq_str s)
+{
+    if (mq_str_ascii(s)) {
+        return true;
+    }
+    while (s.len > 0) {
+        size_t step = mq_utf8_next(s, NULL);
+        if (step == 0) {
+            return false;
+        }
+        s.data += step;
+        s.len -= step;
+    }
+    return true;
+}
+
+/* Takes a character (or a byte that begins none) off s and returns what stands for it. */
+static struct mq_str next_printable(struct mq_str *s)
+{
+    uint32_t code = 0;
+    size_t step = mq_utf8_next(*s, &code);
+    struct mq_str shown = {s->data, step};
+    if (step == 0) {
+        shown = MQ_STR("\xEF\xBF\xBD");
+        step = 1;
+    } else if (code < 0x20 || (code >= 0x7F && code < 0xA0)) {
+        shown = MQ_STR("?");
+    }
+    s->data += step;
+    s->len -= step;
+    return shown;
+}
+
+void mq_buffer_printable(struct mq_buffer *buffer, struct mq_str s)
+{
+    while (s.len > 0) {
+        mq_buffer_str(buffer, next_printable(&s));
+    }
+}
+
+size_t mq_str_printable(char *out, size_t size, size_t used, struct mq_str s)
+{
+    while (s.len > 0) {
+        struct mq_str shown = next_printable(&s);
+        if (used + shown.len >= size) {
+            break;
+        }
+        memcpy(out + used, shown.data, shown.len);
+        used += shown.len;
+    }
+    out[used] = '\0';
+    return used;
+}

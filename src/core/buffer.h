@@ -1,0 +1,80 @@
+/* Byte strings: borrowed views, growing buffers, lists of strings. */
+#ifndef MQ_CORE_BUFFER_H
+#define MQ_CORE_BUFFER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A borrowed view of bytes, valid as long as what it points into. data may be NULL when len is 0;
+ * it need not end with a NUL. */
+struct mq_str {
+    const char *data;
+    size_t len;
+};
+
+#define MQ_STR(literal) ((struct mq_str){(literal), sizeof(literal) - 1})
+
+struct mq_str mq_str_of(const char *c_string); /* NULL gives an empty view */
+bool mq_str_equal(struct mq_str a, struct mq_str b);
+bool mq_str_equal_nocase(struct mq_str a, struct mq_str b); /* ASCII only */
+struct mq_str mq_str_trim(struct mq_str s);                 /* without SP, HTAB, CR, LF around */
+bool mq_str_ascii(struct mq_str s);                         /* no byte of 0x80 or above */
+char *mq_str_dup(struct mq_str s); /* malloc'ed, NUL-terminated; NULL without memory */
+
+/* A growing buffer in the caller's storage. An append that finds no memory sets `failed` and
+ * leaves the contents as they were; later appends then do nothing. So a writer appends freely and
+ * asks once, at the end. After at least one append, data ends with a NUL that len does not count.
+ */
+struct mq_buffer {
+    char *data;
+    size_t len;
+    size_t capacity;
+    bool failed;
+};
+
+void mq_buffer_init(struct mq_buffer *buffer);
+void mq_buffer_clear(struct mq_buffer *buffer); /* frees; usable again afterwards */
+void mq_buffer_reset(struct mq_buffer *buffer); /* empties, keeps the memory, clears failed */
+void mq_buffer_reserve(struct mq_buffer *buffer, size_t more);
+void mq_buffer_append(struct mq_buffer *buffer, const void *data, size_t len);
+void mq_buffer_str(struct mq_buffer *buffer, struct mq_str s);
+void mq_buffer_cstr(struct mq_buffer *buffer, const char *s);
+void mq_buffer_char(struct mq_buffer *buffer, char c);
+void mq_buffer_int(struct mq_buffer *buffer, int64_t value);
+void mq_buffer_printf(struct mq_buffer *buffer, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void mq_buffer_consume(struct mq_buffer *buffer, size_t n); /* drops the first n bytes */
+char *mq_buffer_take(struct mq_buffer *buffer); /* the malloc'ed data, or NULL if failed or empty;
+                                                   the buffer is empty afterwards */
+static inline struct mq_str mq_buffer_view(const struct mq_buffer *buffer)
+{
+    return (struct mq_str){buffer->data, buffer->len};
+}
+
+/* A list of NUL-terminated strings that it owns. */
+struct mq_strings {
+    char **items;
+    size_t count;
+    size_t capacity;
+};
+
+void mq_strings_init(struct mq_strings *list);
+void mq_strings_clear(struct mq_strings *list);
+bool mq_strings_add(struct mq_strings *list, struct mq_str s); /* copies; false without memory */
+bool mq_strings_contains(const struct mq_strings *list, const char *s);
+
+/* Length of the longest prefix of s, at most max bytes, that does not cut a UTF-8 character. */
+size_t mq_utf8_cut(struct mq_str s, size_t max);
+/* Length in bytes of the well-formed UTF-8 character that s begins with, 0 when there is none;
+ * *code (may be NULL) is its code point. */
+size_t mq_utf8_next(struct mq_str s, uint32_t *code);
+/* Whether s is well-formed UTF-8 (RFC 3629: no surrogates, no overlong forms). */
+bool mq_utf8_valid(struct mq_str s);
+/* Appends s made printable: invalid UTF-8 as U+FFFD, C0, DEL and C1 as '?'. */
+void mq_buffer_printable(struct mq_buffer *buffer, struct mq_str s);
+/* The same into an array of `size` (at least 1) bytes, behind the `used` that are there; cut on a
+ * character, with a NUL at the end. Returns the new length. */
+size_t mq_str_printable(char *out, size_t size, size_t used, struct mq_str s);
+
+#endif

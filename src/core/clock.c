@@ -1,0 +1,137 @@
+#include "core/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/random.h>
+#endif
+
+static int64_t system_now_s(void *context)
+{
+    (void)context;
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return t.tv_sec;
+}
+
+static int64_t system_now_us(void *context)
+{
+    (void)context;
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+static int64_t system_boot_ms(void *context)
+{
+    (void)context;
+    struct timespec t;
+#ifdef CLOCK_BOOTTIME
+    clock_gettime(CLOCK_BOOTTIME, &t);
+#else
+    clock_gettime(CLOCK_MONOTONIC, &t); /* elsewhere the monotonic clock counts suspended time */
+#endif
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+struct mq_clock mq_clock_system(void)
+{
+    return (struct mq_clock){system_now_s, system_now_us, system_boot_ms, NULL};
+}
+
+static size_t from_kernel(unsigned char *out, size_t n)
+{
+    size_t have = 0;
+#ifdef __linux__
+    while (have < n) {
+        ssize_t got = getrandom(out + have, n - have, 0);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            break;
+        }
+        have += (size_t)got;
+    }
+#endif
+    return have;
+}
+
+static size_t from_device(unsigned char *out, size_t n)
+{
+    size_t have = 0;
+    int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && have < n) {
+        ssize_t got = read(fd, out + have, n - have);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            break;
+        }
+        have += (size_t)got;
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    return have;
+}
+
+/* For a jail that has neither the call nor the device: unique to this process and moment, which is
+ * what tokens and Message-IDs need (the finalizer of splitmix64). */
+static void from_surroundings(unsigned char *out, size_t n)
+{
+    static uint64_t counter;
+    uint64_t seed = (uint64_t)system_now_us(NULL) ^ (uint64_t)system_boot_ms(NULL) << 40 ^
+                    (uint64_t)getpid() << 20 ^ (uint64_t)(uintptr_t)&seed;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t x = seed + __atomic_add_fetch(&counter, 1, __ATOMIC_RELAXED) * 0x9E3779B97F4A7C15;
+        x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9;
+        x = (x ^ x >> 27) * 0x94D049BB133111EB;
+        out[i] = (unsigned char)(x >> 56);
+    }
+}
+
+static void random_bytes(unsigned char *out, size_t n)
+{
+    size_t have = from_kernel(out, n);
+    if (have < n) {
+        have += from_device(out + have, n - have);
+    }
+    if (have < n) {
+        from_surroundings(out + have, n - have);
+    }
+}
+
+static double system_unit(void *context)
+{
+    (void)context;
+    uint64_t bits = 0;
+    random_bytes((unsigned char *)&bits, sizeof bits);
+    return (double)(bits >> 11) * 0x1p-53; /* 53 bits: as many as a double holds */
+}
+
+struct mq_random mq_random_system(void)
+{
+    return (struct mq_random){system_unit, NULL};
+}
+
+void mq_random_hex(char *out, size_t n)
+{
+    static const char digits[] = "0123456789abcdef";
+    unsigned char chunk[64];
+    while (n > 0) {
+        size_t now = n < sizeof chunk ? n : sizeof chunk;
+        random_bytes(chunk, now);
+        for (size_t i = 0; i < now; i++) {
+            *out++ = digits[chunk[i] >> 4];
+            *out++ = digits[chunk[i] & 15];
+        }
+        n -= now;
+    }
+    *out = '\0';
+}

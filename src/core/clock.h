@@ -1,0 +1,26 @@
+/* Time and chance as interfaces, so that tests can give both. */
+#ifndef MQ_CORE_CLOCK_H
+#define MQ_CORE_CLOCK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct mq_clock {
+    int64_t (*now_s)(void *context);   /* UTC, seconds since 1970 */
+    int64_t (*now_us)(void *context);  /* UTC, microseconds since 1970 */
+    int64_t (*boot_ms)(void *context); /* CLOCK_BOOTTIME: never jumps, counts while suspended */
+    void *context;
+};
+
+struct mq_random {
+    double (*unit)(void *context); /* in [0, 1) */
+    void *context;
+};
+
+struct mq_clock mq_clock_system(void);
+struct mq_random mq_random_system(void); /* seeded from the kernel; not for secrets */
+
+/* 2n lower-case hex digits and a NUL from n random bytes; out holds 2n + 1. */
+void mq_random_hex(char *out, size_t n);
+
+#endif

@@ -1,0 +1,50 @@
+/* Transport DSNs: scheme://user:password@host:port?option=value (RFC 3986 syntax, percent-encoded;
+ * the spelling of Symfony Mailer). */
+#ifndef MQ_CORE_DSN_H
+#define MQ_CORE_DSN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/buffer.h"
+#include "core/error.h"
+
+enum mq_tls_mode {
+    MQ_TLS_AUTO,     /* STARTTLS required, except to a loopback address: none */
+    MQ_TLS_NONE,     /* tls=none */
+    MQ_TLS_REQUIRED, /* tls=required: STARTTLS, also to loopback */
+    MQ_TLS_IMPLICIT  /* smtps:// */
+};
+
+struct mq_dsn {
+    char *scheme;   /* "smtp", "smtps", "null" */
+    char *user;     /* NULL when none */
+    char *password; /* NULL when none; never printed */
+    char *host;     /* without brackets; "default" and "null" are ordinary names */
+    int port;       /* 0: not given */
+    enum mq_tls_mode tls;
+    char *cafile;                 /* PEM file; NULL: the system's */
+    bool verify_peer;             /* default true */
+    char *ehlo;                   /* name for EHLO; NULL: this host's */
+    char *source_ip;              /* NULL: the system chooses */
+    char *proxy;                  /* NULL: none, whatever the environment says */
+    int64_t connect_timeout_ms;   /* connect … AUTH; default 30,000 */
+    int64_t command_timeout_ms;   /* MAIL, RCPT, RSET: RFC 5321's 300 s */
+    int64_t data_timeout_ms;      /* DATA: 120 s */
+    int64_t block_timeout_ms;     /* data block, write progress: 180 s */
+    int64_t final_timeout_ms;     /* reply to the dot: 600 s */
+    int64_t idle_ms;              /* QUIT after this long idle: 10,000 */
+    int64_t mails_per_connection; /* QUIT after this many: 100 */
+};
+
+/* MQ_CONFIG with field "transport" on unknown schemes or options, bad percent-encoding, control
+ * characters, ports out of range. The text never repeats the password. Options: tls, cafile,
+ * verify_peer, ehlo, source_ip, proxy, connect_timeout, command_timeout, data_timeout,
+ * block_timeout, final_timeout, idle_timeout (seconds, decimals allowed), max_mails. */
+enum mq_status mq_dsn_parse(struct mq_str text, struct mq_dsn *out, struct mq_error *err);
+void mq_dsn_clear(struct mq_dsn *dsn);
+/* "smtp://user:***@host:587", malloc'ed. */
+char *mq_dsn_redacted(const struct mq_dsn *dsn);
+bool mq_dsn_is_loopback(const struct mq_dsn *dsn); /* 127.0.0.0/8, ::1, localhost */
+
+#endif

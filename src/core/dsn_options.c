@@ -1,0 +1,330 @@
+#include "core/dsn_options.h"
+
+#include <arpa/inet.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HOST_MAX   253
+#define SECOND_MAX 86400
+#define MAILS_MAX  1000000
+
+enum mq_status mq_dsn_bad(struct mq_error *err, const char *what)
+{
+    return mq_error_set(err, MQ_CONFIG, "transport", "transport: %s", what);
+}
+
+static int hex_value(char c)
+{
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+    char low = (char)(c | 0x20);
+    return low >= 'a' && low <= 'f' ? low - 'a' + 10 : -1;
+}
+
+enum mq_status mq_dsn_decode(struct mq_str text, char **out, struct mq_error *err)
+{
+    enum mq_status status = MQ_OK;
+    struct mq_buffer buffer;
+    mq_buffer_init(&buffer);
+    mq_buffer_append(&buffer, "", 0);
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.data[i];
+        if (c == '%') {
+            int high = i + 1 < text.len ? hex_value(text.data[i + 1]) : -1;
+            int low = i + 2 < text.len ? hex_value(text.data[i + 2]) : -1;
+            if (high < 0 || low < 0) {
+                status =
+                    mq_dsn_bad(err, "\"%\" needs two hex digits behind it; write \"%\" as %25");
+                goto out;
+            }
+            c = (unsigned char)(high << 4 | low);
+            i += 2;
+        }
+        if (c < 0x20 || c == 0x7F) {
+            status = mq_dsn_bad(err, "there is a control character in it; remove it");
+            goto out;
+        }
+        mq_buffer_char(&buffer, (char)c);
+    }
+    if (buffer.failed) {
+        status = mq_error_nomem(err);
+        goto out;
+    }
+    free(*out);
+    *out = buffer.data;
+    mq_buffer_init(&buffer);
+out:
+    mq_buffer_clear(&buffer);
+    return status;
+}
+
+bool mq_dsn_cut(struct mq_str *text, char c, struct mq_str *head)
+{
+    const char *found = text->len > 0 ? memchr(text->data, c, text->len) : NULL;
+    if (found == NULL) {
+        return false;
+    }
+    *head = (struct mq_str){text->data, (size_t)(found - text->data)};
+    text->len -= head->len + 1;
+    text->data = found + 1;
+    return true;
+}
+
+struct option {
+    const char *name;
+    enum mq_status (*set)(struct mq_dsn *dsn, size_t offset, const char *value,
+                          struct mq_error *err);
+    size_t offset; /* of the member that it sets */
+};
+
+static enum mq_status set_tls(struct mq_dsn *dsn, size_t offset, const char *value,
+                              struct mq_error *err)
+{
+    (void)offset;
+    bool none = strcmp(value, "none") == 0;
+    bool implicit = dsn->tls == MQ_TLS_IMPLICIT;
+    if (implicit && none) {
+        return mq_dsn_bad(err, "tls=none contradicts smtps://; write smtp:// or leave tls out");
+    }
+    if (!none && strcmp(value, "required") != 0 && strcmp(value, "auto") != 0) {
+        return mq_dsn_bad(err, "option tls must be auto, none or required");
+    }
+    if (!implicit) {
+        dsn->tls = none ? MQ_TLS_NONE : value[0] == 'r' ? MQ_TLS_REQUIRED : MQ_TLS_AUTO;
+    }
+    return MQ_OK;
+}
+
+static bool *bool_at(struct mq_dsn *dsn, size_t offset)
+{
+    return (bool *)(void *)((char *)dsn + offset);
+}
+
+static int64_t *int_at(struct mq_dsn *dsn, size_t offset)
+{
+    return (int64_t *)(void *)((char *)dsn + offset);
+}
+
+static char **text_at(struct mq_dsn *dsn, size_t offset)
+{
+    return (char **)(void *)((char *)dsn + offset);
+}
+
+static enum mq_status set_bool(struct mq_dsn *dsn, size_t offset, const char *value,
+                               struct mq_error *err)
+{
+    static const char *const yes[] = {"1", "true", "yes", "on"};
+    static const char *const no[] = {"0", "false", "no", "off"};
+    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) {
+        if (strcmp(value, yes[i]) == 0 || strcmp(value, no[i]) == 0) {
+            *bool_at(dsn, offset) = strcmp(value, yes[i]) == 0;
+            return MQ_OK;
+        }
+    }
+    return mq_dsn_bad(err, "option verify_peer must be 1 or 0");
+}
+
+static enum mq_status set_text(struct mq_dsn *dsn, size_t offset, const char *value,
+                               struct mq_error *err)
+{
+    char *copy = mq_str_dup(mq_str_of(value));
+    if (copy == NULL) {
+        return mq_error_nomem(err);
+    }
+    char **member = text_at(dsn, offset);
+    free(*member);
+    *member = copy;
+    return MQ_OK;
+}
+
+static enum mq_status set_ehlo(struct mq_dsn *dsn, size_t offset, const char *value,
+                               struct mq_error *err)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                  ".-_:[]";
+    if (strspn(value, allowed) != strlen(value) || strlen(value) > HOST_MAX) {
+        return mq_dsn_bad(err,
+                          "option ehlo must be a host name or an address literal like [192.0.2.1]");
+    }
+    return set_text(dsn, offset, value, err);
+}
+
+static enum mq_status set_ip(struct mq_dsn *dsn, size_t offset, const char *value,
+                             struct mq_error *err)
+{
+    unsigned char binary[sizeof(struct in6_addr)];
+    if (inet_pton(AF_INET, value, binary) != 1 && inet_pton(AF_INET6, value, binary) != 1) {
+        return mq_dsn_bad(err, "option source_ip must be an IPv4 or IPv6 address of this host");
+    }
+    return set_text(dsn, offset, value, err);
+}
+
+static enum mq_status set_proxy(struct mq_dsn *dsn, size_t offset, const char *value,
+                                struct mq_error *err)
+{
+    static const char *const schemes[] = {"http://",    "https://",  "socks4://",
+                                          "socks4a://", "socks5://", "socks5h://"};
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+        size_t len = strlen(schemes[i]);
+        if (strncmp(value, schemes[i], len) == 0 && value[len] != '\0') {
+            return set_text(dsn, offset, value, err);
+        }
+    }
+    return mq_dsn_bad(err, "option proxy must begin with http://, https://, socks4://, socks4a://, "
+                           "socks5:// or socks5h://, followed by host and port");
+}
+
+/* "30", "0.5" → milliseconds; false when it is no number of seconds from 0.001 to a day. */
+static bool parse_seconds(const char *text, int64_t *ms)
+{
+    int64_t value = 0;
+    int decimals = -1; /* digits behind the dot so far; -1: no dot yet */
+    size_t digits = 0;
+    for (; *text != '\0'; text++) {
+        if (*text == '.' && decimals < 0 && digits > 0) {
+            decimals = 0;
+        } else if (*text >= '0' && *text <= '9' && decimals < 3) {
+            value = value * 10 + (*text - '0');
+            decimals += decimals >= 0;
+            digits++;
+        } else {
+            return false;
+        }
+        if (value > (int64_t)SECOND_MAX * 1000) {
+            return false;
+        }
+    }
+    for (int i = decimals < 0 ? 0 : decimals; i < 3; i++) {
+        value *= 10;
+    }
+    if (digits == 0 || decimals == 0 || value < 1 || value > (int64_t)SECOND_MAX * 1000) {
+        return false;
+    }
+    *ms = value;
+    return true;
+}
+
+static enum mq_status set_seconds(struct mq_dsn *dsn, size_t offset, const char *value,
+                                  struct mq_error *err)
+{
+    if (!parse_seconds(value, int_at(dsn, offset))) {
+        return mq_dsn_bad(err, "a timeout must be a number of seconds from 0.001 to 86400");
+    }
+    return MQ_OK;
+}
+
+int64_t mq_dsn_count(struct mq_str text, int64_t max)
+{
+    int64_t value = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.data[i];
+        if (c < '0' || c > '9') {
+            return 0;
+        }
+        value = value * 10 + (c - '0');
+        if (value > max) {
+            return 0;
+        }
+    }
+    return value;
+}
+
+static enum mq_status set_count(struct mq_dsn *dsn, size_t offset, const char *value,
+                                struct mq_error *err)
+{
+    int64_t count = mq_dsn_count(mq_str_of(value), MAILS_MAX);
+    if (count == 0) {
+        return mq_dsn_bad(err, "option max_mails must be a number from 1 to 1000000");
+    }
+    *int_at(dsn, offset) = count;
+    return MQ_OK;
+}
+
+#define MEMBER(name) offsetof(struct mq_dsn, name)
+
+static const struct option options[] = {
+    {"tls", set_tls, 0},
+    {"cafile", set_text, MEMBER(cafile)},
+    {"verify_peer", set_bool, MEMBER(verify_peer)},
+    {"ehlo", set_ehlo, MEMBER(ehlo)},
+    {"source_ip", set_ip, MEMBER(source_ip)},
+    {"proxy", set_proxy, MEMBER(proxy)},
+    {"connect_timeout", set_seconds, MEMBER(connect_timeout_ms)},
+    {"command_timeout", set_seconds, MEMBER(command_timeout_ms)},
+    {"data_timeout", set_seconds, MEMBER(data_timeout_ms)},
+    {"block_timeout", set_seconds, MEMBER(block_timeout_ms)},
+    {"final_timeout", set_seconds, MEMBER(final_timeout_ms)},
+    {"idle_timeout", set_seconds, MEMBER(idle_ms)},
+    {"max_mails", set_count, MEMBER(mails_per_connection)},
+};
+
+#define OPTION_COUNT (sizeof options / sizeof *options)
+
+/* named: nothing in the options can be a piece of user or password, so that they may be shown. */
+static enum mq_status unknown_option(struct mq_str name, bool named, struct mq_error *err)
+{
+    char shown[40] = "";
+    if (named) {
+        size_t used = mq_str_printable(shown, sizeof shown, 0, MQ_STR(" \""));
+        used = mq_str_printable(shown, sizeof shown - 1, used, name);
+        mq_str_printable(shown, sizeof shown, used, MQ_STR("\""));
+    }
+    return mq_error_set(err, MQ_CONFIG, "transport",
+                        "transport: unknown option%s; allowed are tls, cafile, verify_peer, ehlo, "
+                        "source_ip, proxy, connect_timeout, command_timeout, data_timeout, "
+                        "block_timeout, final_timeout, idle_timeout and max_mails",
+                        shown);
+}
+
+static size_t find_option(struct mq_str name)
+{
+    size_t i = 0;
+    while (i < OPTION_COUNT && !mq_str_equal(name, mq_str_of(options[i].name))) {
+        i++;
+    }
+    return i;
+}
+
+static enum mq_status set_option(struct mq_dsn *dsn, size_t i, struct mq_str value, unsigned *seen,
+                                 struct mq_error *err)
+{
+    if (*seen & 1u << i || value.len == 0) {
+        return mq_error_set(err, MQ_CONFIG, "transport", "transport: option %s %s", options[i].name,
+                            value.len == 0 ? "has no value" : "is given twice");
+    }
+    *seen |= 1u << i;
+    char *decoded = NULL;
+    enum mq_status status = mq_dsn_decode(value, &decoded, err);
+    if (status == MQ_OK) {
+        status = options[i].set(dsn, options[i].offset, decoded, err);
+    }
+    free(decoded);
+    return status;
+}
+
+enum mq_status mq_dsn_parse_options(struct mq_str text, struct mq_dsn *dsn, struct mq_error *err)
+{
+    unsigned seen = 0;
+    bool may_show = text.len == 0 || memchr(text.data, '@', text.len) == NULL;
+    while (text.len > 0) {
+        struct mq_str name;
+        struct mq_str value = text;
+        if (!mq_dsn_cut(&text, '&', &value)) {
+            text.len = 0;
+        }
+        if (!mq_dsn_cut(&value, '=', &name)) {
+            return mq_dsn_bad(err, "an option has no \"=\"; write ?name=value&name=value");
+        }
+        size_t i = find_option(name);
+        if (i == OPTION_COUNT) {
+            return unknown_option(name, may_show, err);
+        }
+        enum mq_status status = set_option(dsn, i, value, &seen, err);
+        if (status != MQ_OK) {
+            return status;
+        }
+    }
+    return MQ_OK;
+}

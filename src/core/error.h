@@ -1,0 +1,52 @@
+/* Status codes and error records: the one way in which this library says that something failed. */
+#ifndef MQ_CORE_ERROR_H
+#define MQ_CORE_ERROR_H
+
+#include <stdarg.h>
+
+/* What failed, by the cure that it needs. The PHP layer maps each to one exception class, the CLI
+ * to one exit code. */
+enum mq_status {
+    MQ_OK = 0,
+    MQ_NOMEM,     /* memory could not be had */
+    MQ_INVALID,   /* an argument is out of range */
+    MQ_MESSAGE,   /* a field of a message cannot be sent as it is; field names it */
+    MQ_CONFIG,    /* a config value, DSN or option that cannot be used; field names it */
+    MQ_BUSY,      /* another connection holds the write lock; trying again may help */
+    MQ_READONLY,  /* the file or its directory cannot be written */
+    MQ_CANTOPEN,  /* the file or its directory cannot be opened */
+    MQ_FULL,      /* disk or quota is full */
+    MQ_CORRUPT,   /* not a database, or a damaged one */
+    MQ_IO,        /* the system reported an I/O error */
+    MQ_REPLACED,  /* the open file is no longer the one under its name; reopen */
+    MQ_SCHEMA,    /* the tables are not as this version needs them */
+    MQ_DATABASE,  /* any other failure of the database */
+    MQ_TRANSPORT, /* the relay's trouble, not the mail's */
+    MQ_REFUSED,   /* the mail was refused for good */
+    MQ_THROWN,    /* a PHP exception is pending already; add none */
+    MQ_BAILOUT    /* PHP unwinds: free and return, the method calls zend_bailout() */
+};
+
+#define MQ_ERROR_FIELD_MAX 64
+#define MQ_ERROR_TEXT_MAX  640
+
+/* The caller's storage. Valid only when the function that was given it returned another status
+ * than MQ_OK. `text` names cause and cure and never contains a secret; it is valid UTF-8 with
+ * control characters replaced. */
+struct mq_error {
+    enum mq_status status;
+    char field[MQ_ERROR_FIELD_MAX]; /* argument, message field or config key; "" when none */
+    char text[MQ_ERROR_TEXT_MAX];
+};
+
+/* Fills `err` (which may be NULL) and returns `status`: `return mq_error_set(err, …);` */
+enum mq_status mq_error_set(struct mq_error *err, enum mq_status status, const char *field,
+                            const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* The usual text for memory that could not be had; returns MQ_NOMEM. */
+enum mq_status mq_error_nomem(struct mq_error *err);
+
+/* Short English name of a status ("busy", "corrupt", …), never NULL. */
+const char *mq_status_name(enum mq_status status);
+
+#endif

@@ -1,0 +1,291 @@
+#include "core/verdict.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ON(stage) (1u << (stage))
+#define MAIL      ON(MQ_STAGE_MAIL)
+#define RCPT      ON(MQ_STAGE_RCPT)
+#define DATA      ON(MQ_STAGE_DATA)
+#define DOT       ON(MQ_STAGE_DOT)
+#define CONNECT   ON(MQ_STAGE_CONNECT)
+#define OPEN      (MAIL | RCPT | DATA) /* once open, before the dot */
+#define ANY       (OPEN | DOT)
+
+/* What of the enhanced code a row asks for. A code whose class contradicts the basic code is
+ * none. */
+enum wanted {
+    WHATEVER,
+    BARE,    /* there is none */
+    SUBJECT, /* x.subject.*, but the details in `except` */
+    EXACT    /* x.subject.detail */
+};
+
+enum text_list { NO_TEXT, SENDER_LIMITS, TOO_MANY_RECIPIENTS };
+
+struct row {
+    unsigned stages;
+    int low, high; /* basic codes */
+    enum wanted wanted;
+    int subject, detail;
+    int except[3]; /* zeros: none */
+    enum text_list text;
+    enum mq_verdict verdict;
+};
+
+/* Matched from the top. */
+static const struct row rows[] = {
+    {.stages = CONNECT, .low = 200, .high = 299, .verdict = MQ_VERDICT_ACCEPTED},
+    {.stages = CONNECT, .low = 0, .high = 999, .verdict = MQ_VERDICT_CONNECT_TROUBLE},
+
+    {.stages = DOT, .low = 200, .high = 299, .verdict = MQ_VERDICT_ACCEPTED},
+    /* No complete reply; and one that RFC 5321 does not know here says as little. */
+    {.stages = DOT, .low = 0, .high = 399, .verdict = MQ_VERDICT_UNCERTAIN},
+
+    {.stages = OPEN, .low = 0, .high = 0, .verdict = MQ_VERDICT_SESSION_TROUBLE},
+    {.stages = OPEN, .low = 421, .high = 421, .verdict = MQ_VERDICT_SESSION_TROUBLE},
+
+    {.stages = MAIL | RCPT, .low = 200, .high = 299, .verdict = MQ_VERDICT_ACCEPTED},
+    {.stages = DATA, .low = 354, .high = 354, .verdict = MQ_VERDICT_ACCEPTED},
+
+    /* RFC 4954, section 6: authentication required, too weak, invalid, encryption required. */
+    {.stages = ANY, .low = 530, .high = 530, .verdict = MQ_VERDICT_RELAY_TROUBLE},
+    {.stages = ANY, .low = 534, .high = 535, .verdict = MQ_VERDICT_RELAY_TROUBLE},
+    {.stages = ANY, .low = 538, .high = 538, .verdict = MQ_VERDICT_RELAY_TROUBLE},
+    {ANY, 454, 454, EXACT, 7, 0, {0}, NO_TEXT, MQ_VERDICT_RELAY_TROUBLE},
+    /* RFC 3463: mail system full, system not accepting network messages. */
+    {ANY, 400, 599, EXACT, 3, 1, {0}, NO_TEXT, MQ_VERDICT_RELAY_TROUBLE},
+    {ANY, 400, 599, EXACT, 3, 2, {0}, NO_TEXT, MQ_VERDICT_RELAY_TROUBLE},
+    {MAIL, 452, 452, BARE, 0, 0, {0}, NO_TEXT, MQ_VERDICT_RELAY_TROUBLE},
+    {ANY, 550, 550, EXACT, 4, 5, {0}, NO_TEXT, MQ_VERDICT_RELAY_TROUBLE}, /* Gmail's daily limit */
+    {ANY, 400, 599, WHATEVER, 0, 0, {0}, SENDER_LIMITS, MQ_VERDICT_RELAY_TROUBLE},
+
+    /* RFC 5321, 4.5.3.1.10: 552 is to be taken as 452 here. Exim says 452 without enhanced code. */
+    {RCPT, 452, 452, EXACT, 5, 3, {0}, NO_TEXT, MQ_VERDICT_NEXT_TRANSACTION},
+    {RCPT, 452, 452, BARE, 0, 0, {0}, TOO_MANY_RECIPIENTS, MQ_VERDICT_NEXT_TRANSACTION},
+    {RCPT, 552, 552, EXACT, 5, 3, {0}, NO_TEXT, MQ_VERDICT_NEXT_TRANSACTION},
+    {RCPT, 552, 552, WHATEVER, 0, 0, {0}, TOO_MANY_RECIPIENTS, MQ_VERDICT_NEXT_TRANSACTION},
+
+    /* Bad address, bad mailbox, message too big, bad content. Not: bad sender (5.1.7, 5.1.8), the
+     * sender's daily limit (5.1.90, Exchange Online), mailbox full (5.2.2). */
+    {ANY, 500, 599, SUBJECT, 1, 0, {7, 8, 90}, NO_TEXT, MQ_VERDICT_REFUSED},
+    {ANY, 500, 599, SUBJECT, 2, 0, {2}, NO_TEXT, MQ_VERDICT_REFUSED},
+    {ANY, 500, 599, EXACT, 3, 4, {0}, NO_TEXT, MQ_VERDICT_REFUSED},
+    {ANY, 500, 599, SUBJECT, 6, 0, {0}, NO_TEXT, MQ_VERDICT_REFUSED},
+    {RCPT, 550, 551, BARE, 0, 0, {0}, NO_TEXT, MQ_VERDICT_REFUSED},
+    {RCPT, 553, 553, BARE, 0, 0, {0}, NO_TEXT, MQ_VERDICT_REFUSED},
+
+    {.stages = ANY, .low = 500, .high = 504, .verdict = MQ_VERDICT_PROTOCOL_ERROR},
+    {.stages = ANY, .low = 555, .high = 555, .verdict = MQ_VERDICT_PROTOCOL_ERROR},
+
+    /* Mailbox full; the sender refused. */
+    {ANY, 500, 599, EXACT, 2, 2, {0}, NO_TEXT, MQ_VERDICT_TRY_LATER},
+    {MAIL, 500, 599, EXACT, 1, 7, {0}, NO_TEXT, MQ_VERDICT_TRY_LATER},
+    {MAIL, 500, 599, EXACT, 1, 8, {0}, NO_TEXT, MQ_VERDICT_TRY_LATER},
+    {MAIL, 550, 551, BARE, 0, 0, {0}, NO_TEXT, MQ_VERDICT_TRY_LATER},
+    {MAIL, 553, 553, BARE, 0, 0, {0}, NO_TEXT, MQ_VERDICT_TRY_LATER},
+
+    {.stages = ANY, .low = 500, .high = 599, .verdict = MQ_VERDICT_DENIED},
+    {.stages = ANY, .low = 400, .high = 499, .verdict = MQ_VERDICT_TRY_LATER},
+    /* What no server may answer here: out of step. */
+    {.stages = ANY, .low = 0, .high = 999, .verdict = MQ_VERDICT_PROTOCOL_ERROR},
+};
+
+/* A limit on what this sender may send, in the words of servers in use. A text that can as well be
+ * about the recipient's mailbox or one message counts only without a word of `about_others`:
+ * one full mailbox must not stop the queue. */
+static const struct {
+    const char *text; /* lower case */
+    bool ambiguous;
+} sender_limits[] = {
+    {"sending limit", false},                /* Gmail, Mailgun */
+    {"sending quota", false},                /* Gmail */
+    {"sending rate", false},                 /* Amazon SES */
+    {"throttling failure", false},           /* Amazon SES */
+    {"daily message quota", false},          /* Amazon SES */
+    {"smtp relay limit", false},             /* Google Workspace */
+    {"send limit exceeded", false},          /* IONOS */
+    {"submission rate", false},              /* Exchange */
+    {"submissionquotaexceeded", false},      /* Exchange Online */
+    {"submission quota", false},             /* Exchange */
+    {"too much mail from", false},           /* Postfix */
+    {"too many recipients from", false},     /* Postfix */
+    {"sender rate", false},                  /* Exim's manual */
+    {"rate overlimit", false},               /* Exim, HestiaCP */
+    {"sending too many", false},             /* HestiaCP */
+    {"sending too much", false},             /* Exim */
+    {"sent too many", false},                /* DirectAdmin */
+    {"ratelimit", false},                    /* mailcow, rspamd */
+    {"emails per hour", false},              /* cPanel */
+    {"mails per hour", false},               /* hosters */
+    {"messages per hour", false},            /* postfwd */
+    {"recipients per hour", false},          /* postfwd */
+    {"messages per day", false},             /* hosters */
+    {"emails per day", false},               /* hosters */
+    {"defers and failures per hour", false}, /* cPanel */
+    {"allowed outgoing messages", false},    /* Plesk */
+    {"outgoing email quota", false},         /* hosters */
+    {"outgoing mail quota", false},          /* hosters */
+    {"mail limit has been reached", false},  /* StartMail */
+    {"message count quota", false},          /* policyd */
+    {"messaging limits", false},             /* SendGrid */
+    {"credits exceeded", false},             /* SendGrid */
+    {"you have exceeded your", false},       /* SMTP services */
+    {"you have reached your", false},        /* SMTP services */
+    {"exceeded hour limit", false},          /* hosters */
+    {"hourly limit", true},
+    {"hourly quota", true},
+    {"daily limit", true}, /* Exchange Online */
+    {"daily quota", true},
+    {"rate limit", true}, /* Exim, rspamd, many */
+    {"rate exceeded", true},
+    {"too many messages", true},
+    {"too many emails", true}, /* OVH */
+    {"quota exceeded", true},  /* policyd */
+};
+
+static const char *const about_others[] = {
+    "mailbox", "recipient", "user", "inbox", "storage", "disk", "size", "connection", "session",
+};
+
+static const char *const too_many_recipients[] = {"too many recipients"};
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
+}
+
+/* Whether text contains the lower-case phrase, whatever its case. */
+static bool contains(const char *text, const char *phrase)
+{
+    for (; *text != '\0'; text++) {
+        size_t i = 0;
+        while (phrase[i] != '\0' && lower(text[i]) == phrase[i]) {
+            i++;
+        }
+        if (phrase[i] == '\0') {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool contains_any(const char *text, const char *const *phrases, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (contains(text, phrases[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the reply speaks of an address (x.1.*), a mailbox (x.2.*) or the recipients of one
+ * message (x.5.3), be it in an enhanced code that contradicts the basic one. */
+static bool about_recipient(const struct mq_reply *reply)
+{
+    int subject = reply->enhanced[1];
+    int detail = reply->enhanced[2];
+    const char *text = reply->text;
+    if (reply->enhanced[0] == 0 && (text[0] == '4' || text[0] == '5') && text[1] == '.') {
+        char *end = NULL;
+        subject = (int)strtol(text + 2, &end, 10);
+        detail = *end == '.' ? (int)strtol(end + 1, NULL, 10) : -1;
+    }
+    return subject == 1 || subject == 2 || (subject == 5 && detail == 3);
+}
+
+static bool is_sender_limit(const struct mq_reply *reply)
+{
+    if (about_recipient(reply)) {
+        return false;
+    }
+    bool others =
+        contains_any(reply->text, about_others, sizeof about_others / sizeof *about_others);
+    for (size_t i = 0; i < sizeof sender_limits / sizeof *sender_limits; i++) {
+        if (!(others && sender_limits[i].ambiguous) &&
+            contains(reply->text, sender_limits[i].text)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool text_matches(const struct row *row, const struct mq_reply *reply)
+{
+    switch (row->text) {
+    case NO_TEXT:
+        return true;
+    case SENDER_LIMITS:
+        return is_sender_limit(reply);
+    case TOO_MANY_RECIPIENTS:
+        return contains_any(reply->text, too_many_recipients, 1);
+    }
+    return false;
+}
+
+static bool enhanced_matches(const struct row *row, const struct mq_reply *reply)
+{
+    bool usable = reply->enhanced[0] != 0 && reply->enhanced[0] == reply->code / 100;
+    switch (row->wanted) {
+    case WHATEVER:
+        return true;
+    case BARE:
+        return !usable;
+    case EXACT:
+        return usable && reply->enhanced[1] == row->subject && reply->enhanced[2] == row->detail;
+    case SUBJECT:
+        break;
+    }
+    if (!usable || reply->enhanced[1] != row->subject) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof row->except / sizeof *row->except; i++) {
+        if (row->except[i] != 0 && row->except[i] == reply->enhanced[2]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+enum mq_verdict mq_verdict_decide(enum mq_stage stage, const struct mq_reply *reply)
+{
+    static const struct mq_reply none;
+    if (reply == NULL) {
+        reply = &none;
+    }
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct row *row = &rows[i];
+        if ((row->stages & ON(stage)) != 0 && reply->code >= row->low && reply->code <= row->high &&
+            enhanced_matches(row, reply) && text_matches(row, reply)) {
+            return row->verdict;
+        }
+    }
+    return MQ_VERDICT_PROTOCOL_ERROR;
+}
+
+const char *mq_verdict_name(enum mq_verdict verdict)
+{
+    static const char *const names[] = {
+        [MQ_VERDICT_ACCEPTED] = "accepted",
+        [MQ_VERDICT_UNCERTAIN] = "uncertain",
+        [MQ_VERDICT_CONNECT_TROUBLE] = "connect trouble",
+        [MQ_VERDICT_SESSION_TROUBLE] = "session trouble",
+        [MQ_VERDICT_RELAY_TROUBLE] = "relay trouble",
+        [MQ_VERDICT_NEXT_TRANSACTION] = "next transaction",
+        [MQ_VERDICT_REFUSED] = "refused",
+        [MQ_VERDICT_PROTOCOL_ERROR] = "protocol error",
+        [MQ_VERDICT_DENIED] = "denied",
+        [MQ_VERDICT_TRY_LATER] = "try later",
+    };
+    return (size_t)verdict < sizeof names / sizeof *names ? names[verdict] : "unknown";
+}
+
+const char *mq_stage_name(enum mq_stage stage)
+{
+    static const char *const names[] = {
+        [MQ_STAGE_CONNECT] = "connect", [MQ_STAGE_MAIL] = "MAIL",       [MQ_STAGE_RCPT] = "RCPT",
+        [MQ_STAGE_DATA] = "DATA",       [MQ_STAGE_DOT] = "end of data",
+    };
+    return (size_t)stage < sizeof names / sizeof *names ? names[stage] : "unknown";
+}

@@ -1,0 +1,107 @@
+/* The queue's view of a database: transactions, statements with bound values, rows, the class of
+ * an error. Drivers implement it; the queue's logic is written once above it.
+ *
+ * Statements are given by a slot and their text. The text of a slot never changes on one
+ * connection, so a driver prepares it once and keeps it. At most one result is open at a time:
+ * finish it before the next statement. All functions may be called only by the process that opened.
+ */
+#ifndef MQ_DB_DB_H
+#define MQ_DB_DB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/buffer.h"
+#include "core/error.h"
+
+enum mq_dialect { MQ_SQLITE };
+
+enum mq_value_type { MQ_NULL, MQ_INT, MQ_TEXT, MQ_BLOB };
+
+/* A bound value or a column. Bytes are borrowed: for parameters until the result is read to its end
+ * or finished, for columns until the next step or finish. */
+struct mq_value {
+    enum mq_value_type type;
+    int64_t i;
+    struct mq_str s;
+};
+
+static inline struct mq_value mq_null(void)
+{
+    return (struct mq_value){.type = MQ_NULL};
+}
+static inline struct mq_value mq_int(int64_t i)
+{
+    return (struct mq_value){.type = MQ_INT, .i = i};
+}
+static inline struct mq_value mq_text(struct mq_str s)
+{
+    return (struct mq_value){.type = s.data ? MQ_TEXT : MQ_NULL, .s = s};
+}
+static inline struct mq_value mq_blob(struct mq_str s)
+{
+    return (struct mq_value){.type = MQ_BLOB, .s = s};
+}
+
+#define MQ_DB_SLOTS 96
+
+/* One statement: where its prepared form is kept, its text, its parameters. */
+struct mq_query {
+    int slot; /* 0 … MQ_DB_SLOTS − 1; -1: not kept */
+    const char *sql;
+    const struct mq_value *params; /* bound to ?1, ?2, … */
+    int param_count;
+};
+
+struct mq_db;
+
+struct mq_db_driver {
+    enum mq_dialect dialect;
+    enum mq_status (*begin)(struct mq_db *db, struct mq_error *err); /* takes the write lock */
+    enum mq_status (*commit)(struct mq_db *db, struct mq_error *err);
+    void (*rollback)(struct mq_db *db); /* without a transaction: nothing */
+    enum mq_status (*savepoint)(struct mq_db *db, struct mq_error *err);
+    enum mq_status (*release)(struct mq_db *db, struct mq_error *err);
+    enum mq_status (*rollback_to)(struct mq_db *db, struct mq_error *err); /* and releases */
+    /* Runs a statement; rows are read with next() until *row is false, and finish() ends it early.
+     */
+    enum mq_status (*run)(struct mq_db *db, const struct mq_query *query, struct mq_error *err);
+    enum mq_status (*next)(struct mq_db *db, bool *row, struct mq_error *err);
+    struct mq_value (*column)(struct mq_db *db, int index);
+    void (*finish)(struct mq_db *db);
+    int64_t (*changes)(struct mq_db *db); /* rows that the last statement wrote */
+    int64_t (*last_id)(struct mq_db *db);
+    /* Upkeep between transactions (checkpoints); called by the worker only. */
+    enum mq_status (*maintain)(struct mq_db *db, struct mq_error *err);
+    /* Closes what is gone or replaced and opens the file under the same name again. */
+    enum mq_status (*reopen)(struct mq_db *db, struct mq_error *err);
+    bool (*in_transaction)(struct mq_db *db);
+    void (*close)(struct mq_db *db); /* rolls back and frees; in a forked child it only forgets */
+};
+
+/* First member of every driver's own structure. */
+struct mq_db {
+    const struct mq_db_driver *driver;
+};
+
+/* Runs a statement that gives no rows. */
+enum mq_status mq_db_exec(struct mq_db *db, const struct mq_query *query, struct mq_error *err);
+/* The first row of a result, and where its columns go. */
+struct mq_row {
+    struct mq_value *values; /* the caller's, `count` of them */
+    int count;
+    bool found; /* out */
+};
+
+/* Runs a query for one row. The bytes of its values stay valid until mq_db_finish(), which is also
+ * called when nothing was found. */
+enum mq_status mq_db_row(struct mq_db *db, const struct mq_query *query, struct mq_row *out,
+                         struct mq_error *err);
+static inline void mq_db_finish(struct mq_db *db)
+{
+    db->driver->finish(db);
+}
+/* Runs several statements separated by ';' without parameters (migrations). */
+enum mq_status mq_db_script(struct mq_db *db, const char *sql, struct mq_error *err);
+
+#endif

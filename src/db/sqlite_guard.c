@@ -1,0 +1,220 @@
+/* Is the open file still the one under its name?
+ *
+ * An application may rename, restore or delete the database while we have it open: then we would
+ * write to a file that nobody sees. And whoever merely reads the file in our process other than
+ * through SQLite (copy(), file_get_contents()) closes a descriptor of it, by which POSIX drops all
+ * locks of the process on it. From then on nothing tells other processes that we are connected: the
+ * next one that closes takes itself for the last, copies the WAL into the database and deletes
+ * it, and what we write to the deleted one is gone, with every call reporting success. So device
+ * and inode of both files are compared before each transaction and after each commit. */
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "db/sqlite_private.h"
+
+enum { FEW_FDS = 64, MANY_FDS = 1024 };
+
+static bool identity(const char *path, struct mq_file_id *out)
+{
+    struct stat info;
+
+    if (stat(path, &info) != 0)
+        return false;
+    *out = (struct mq_file_id){info.st_dev, info.st_ino};
+    return true;
+}
+
+static bool same(const struct mq_file_id *a, const struct mq_file_id *b)
+{
+    return a->device == b->device && a->inode == b->inode;
+}
+
+static bool unchanged(const char *path, const struct mq_file_id *id)
+{
+    struct mq_file_id now;
+
+    return identity(path, &now) && same(&now, id);
+}
+
+static bool fd_identity(int fd, struct mq_file_id *out)
+{
+    struct stat info;
+
+    if (fd < 0 || fstat(fd, &info) != 0)
+        return false;
+    *out = (struct mq_file_id){info.st_dev, info.st_ino};
+    return true;
+}
+
+/* Whether that was the last one looked for. */
+static bool match_fd(int fd, const struct mq_file_id *ids, int *fds, int count)
+{
+    struct mq_file_id id;
+    bool all = true;
+
+    if (!fd_identity(fd, &id))
+        return false;
+    for (int i = 0; i < count; i++) {
+        if (fds[i] < 0 && same(&id, &ids[i]))
+            fds[i] = fd;
+        all = all && fds[i] >= 0;
+    }
+    return all;
+}
+
+/* Descriptors are looked up, whoever opened them, and only asked: opening the files ourselves and
+ * closing them again would drop SQLite's locks. Most processes have few. */
+static void find_fds(const struct mq_file_id *ids, int *fds, int count)
+{
+    DIR *directory;
+    struct dirent *entry;
+    bool all = false;
+    int fd;
+
+    for (int i = 0; i < count; i++)
+        fds[i] = -1;
+    for (fd = 0; fd < FEW_FDS && !all; fd++)
+        all = match_fd(fd, ids, fds, count);
+    if (all)
+        return;
+    directory = opendir("/proc/self/fd");
+    for (; !directory && fd < MANY_FDS && !all; fd++)
+        all = match_fd(fd, ids, fds, count);
+    while (directory && !all && (entry = readdir(directory)))
+        all = entry->d_name[0] != '.' && match_fd(atoi(entry->d_name), ids, fds, count);
+    if (directory)
+        closedir(directory);
+}
+
+int mq_sqlite_find_fd(const struct mq_file_id *id)
+{
+    int fd;
+
+    find_fds(id, &fd, 1);
+    return fd;
+}
+
+int mq_sqlite_count_fds(const struct mq_file_id *id)
+{
+    int count = 0;
+
+    for (int fd = 0; fd < MANY_FDS; fd++) {
+        struct mq_file_id other;
+
+        count += fd_identity(fd, &other) && same(&other, id);
+    }
+    return count;
+}
+
+bool mq_sqlite_forked(struct mq_db *db)
+{
+    return mq_sqlite_of(db)->owner != getpid();
+}
+
+static enum mq_status gone(struct mq_sqlite *self, struct mq_error *err)
+{
+    self->replaced = true;
+    return mq_error_set(err, MQ_REPLACED, "database",
+                        "%s was replaced, renamed or deleted while it was open (or its -wal file "
+                        "was); nothing was stored: open it again. Replace a database only while "
+                        "nothing has it open, and copy it with VACUUM INTO or the backup "
+                        "functions, never with copy(), which drops SQLite's locks",
+                        self->name);
+}
+
+static enum mq_status in_doubt(struct mq_sqlite *self, struct mq_error *err)
+{
+    self->replaced = true;
+    return mq_error_set(err, MQ_REPLACED, "database",
+                        "%s (or its -wal file) was replaced, renamed or deleted during the "
+                        "transaction, which may not be stored: open it again and look. Replace a "
+                        "database only while nothing has it open, and copy it with VACUUM INTO or "
+                        "the backup functions, never with copy(), which drops SQLite's locks",
+                        self->name);
+}
+
+enum mq_status mq_sqlite_usable(struct mq_sqlite *self, struct mq_error *err)
+{
+    if (mq_sqlite_forked(&self->base))
+        return mq_error_set(err, MQ_DATABASE, "database",
+                            "the connection to %s belongs to the parent process: open another one "
+                            "after the fork",
+                            self->name);
+    if (!self->handle || self->replaced)
+        return gone(self, err);
+    return MQ_OK;
+}
+
+enum mq_status mq_sqlite_identify(struct mq_sqlite *self, struct mq_error *err)
+{
+    int moved = 0;
+
+    self->wal_known = false;
+    self->file_fd = -1;
+    if (self->memory)
+        return MQ_OK;
+    /* HAS_MOVED compares the name with the descriptor that SQLite has; the first comparison with
+     * the name before resolving links. */
+    if (!identity(self->name, &self->file) ||
+        (strcmp(self->name, self->path) != 0 && !unchanged(self->path, &self->file)) ||
+        sqlite3_file_control(self->handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved) != SQLITE_OK ||
+        moved)
+        return gone(self, err);
+    self->identified = true;
+    return MQ_OK;
+}
+
+static bool intact(struct mq_sqlite *self)
+{
+    return self->memory || (unchanged(self->name, &self->file) &&
+                            (!self->wal_known || unchanged(self->wal_path, &self->wal)));
+}
+
+enum mq_status mq_sqlite_guard(struct mq_sqlite *self, struct mq_error *err)
+{
+    return intact(self) ? MQ_OK : gone(self, err);
+}
+
+enum mq_status mq_sqlite_note_wal(struct mq_sqlite *self, struct mq_error *err)
+{
+    enum { FILE_ITSELF, WAL, SHM, COUNT };
+    struct mq_file_id ids[COUNT] = {self->file};
+    int fds[COUNT];
+
+    if (self->memory || self->wal_known)
+        return MQ_OK;
+    if (!identity(self->wal_path, &ids[WAL]))
+        return strcmp(self->journal, "wal") == 0 ? gone(self, err) : MQ_OK;
+    if (!identity(self->shm_path, &ids[SHM]))
+        return gone(self, err);
+    /* What has those names now may no longer be what SQLite opened; the WAL's index is shared by
+     * all connections of a process, so that one whose locks were dropped passes a deleted one on
+     * to those that open later. */
+    find_fds(ids, fds, COUNT);
+    if (fds[WAL] < 0 || fds[SHM] < 0)
+        return gone(self, err);
+    memcpy(self->journal, "wal", 4); /* another process may have changed the file to it */
+    self->file_fd = fds[FILE_ITSELF];
+    self->wal = ids[WAL];
+    self->wal_known = true;
+    return MQ_OK;
+}
+
+enum mq_status mq_sqlite_guard_commit(struct mq_sqlite *self, struct mq_error *err)
+{
+    /* A process that closes "as the last" first copies the WAL into the database and then deletes
+     * it, and what we commit in between is lost although the WAL is still there. It holds the
+     * exclusive lock all that time, which is impossible while ours is in force. Asking for the lock
+     * first and looking at the WAL afterwards leaves no gap. */
+    if (self->wal_known) {
+        struct mq_file_id id;
+
+        if (!fd_identity(self->file_fd, &id) || !same(&id, &self->file))
+            self->file_fd = mq_sqlite_find_fd(&self->file);
+        if (mq_sqlite_shut_out(self->file_fd))
+            return in_doubt(self, err);
+    }
+    return intact(self) ? MQ_OK : in_doubt(self, err);
+}

@@ -1,0 +1,155 @@
+/* What the files of the native SQLite driver share; nobody else includes it.
+ *
+ *   sqlite.c        the driver's table, transactions, open and close
+ *   sqlite_open.c   new files, journal mode, pragmas
+ *   sqlite_path.c   names, looked at before opening
+ *   sqlite_stmt.c   statements, values, rows
+ *   sqlite_guard.c  is the open file still the one under its name? fork
+ *   sqlite_busy.c   waiting for locks, and who holds them
+ *   sqlite_wal.c    checkpoints
+ *   sqlite_error.c  result codes to statuses and texts */
+#ifndef MQ_DB_SQLITE_PRIVATE_H
+#define MQ_DB_SQLITE_PRIVATE_H
+
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "db/sqlite.h"
+
+/* What tells files apart, whatever they are called. No inode number is given away again while
+ * somebody has the file open. */
+struct mq_file_id {
+    dev_t device;
+    ino_t inode;
+};
+
+enum mq_journal { MQ_JOURNAL_AUTO, MQ_JOURNAL_WAL, MQ_JOURNAL_TRUNCATE, MQ_JOURNAL_DELETE };
+
+/* Statements of the driver itself. */
+enum mq_fixed {
+    MQ_FIXED_BEGIN,
+    MQ_FIXED_COMMIT,
+    MQ_FIXED_ROLLBACK,
+    MQ_FIXED_SAVEPOINT,
+    MQ_FIXED_RELEASE,
+    MQ_FIXED_ROLLBACK_TO,
+    MQ_FIXED_COUNT
+};
+
+struct mq_busy_wait {
+    int64_t limit_us;
+    int64_t started_us; /* CLOCK_MONOTONIC, of the wait under way */
+    int64_t waited_us;  /* in the statement that ran last */
+    uint32_t seed;
+};
+
+struct mq_sqlite {
+    struct mq_db base;
+    sqlite3 *handle; /* NULL: a reopen failed */
+    pid_t owner;     /* the process that opened */
+
+    char *name;     /* absolute, as the caller spelled it: links in it may be turned elsewhere */
+    char *path;     /* canonical: what SQLite derives the names of journal and WAL from */
+    char *wal_path; /* path-wal */
+    char *shm_path; /* path-shm */
+    enum mq_journal wanted_journal;
+    char journal[12];
+    bool memory;
+    bool synchronous_normal;
+    bool worker;
+
+    struct mq_file_id file; /* what was opened; valid when identified */
+    bool identified;
+    struct mq_file_id wal; /* valid when wal_known */
+    bool wal_known;        /* seen inside a transaction of ours */
+    bool replaced;         /* dead until reopened */
+    int file_fd;           /* SQLite's own, to ask for locks only; with wal_known */
+
+    bool begun;             /* begin() succeeded and neither commit() nor rollback() came */
+    struct mq_error undone; /* why SQLite undid the transaction by itself; status MQ_OK: it did
+                               not */
+    struct mq_busy_wait busy;
+
+    sqlite3_stmt *slots[MQ_DB_SLOTS];
+    sqlite3_stmt *fixed[MQ_FIXED_COUNT];
+    sqlite3_stmt *current; /* the open result */
+    bool current_kept;     /* it lives in a slot */
+    bool row_ready;        /* run() has stepped to a row that next() has not given yet */
+    int64_t changes;
+
+    int wal_frames;          /* in the WAL after our last commit */
+    int checkpointed_frames; /* wal_frames at our last checkpoint */
+    int64_t shrink_after_us; /* CLOCK_MONOTONIC: no attempt to shrink the WAL before */
+};
+
+static inline struct mq_sqlite *mq_sqlite_of(struct mq_db *db)
+{
+    return (struct mq_sqlite *)db;
+}
+
+/* sqlite_open.c: opens self->name, and for a file without contents decides on its page size and
+ * journal mode. On failure self->handle is NULL. */
+enum mq_status mq_sqlite_connect(struct mq_sqlite *self, bool must_exist, struct mq_error *err);
+/* Whether that version (3.51.3 is 3051003) has the fix of the WAL-reset fault. */
+bool mq_sqlite_fixed_in(int version);
+/* Closes handle and statements. */
+void mq_sqlite_disconnect(struct mq_sqlite *self);
+/* The same in a forked child, where nothing that the parent uses may be touched. */
+void mq_sqlite_forget(struct mq_sqlite *self);
+
+/* sqlite_path.c */
+/* Absolute form of a name, malloc'ed. */
+enum mq_status mq_sqlite_absolute(const char *name, char **out, struct mq_error *err);
+/* Whether the file may be opened, as far as can be seen from outside; *empty: it has no contents
+ * yet, or does not exist and may be created. */
+enum mq_status mq_sqlite_look(struct mq_sqlite *self, bool must_exist, bool *empty,
+                              struct mq_error *err);
+/* Whether the directory of an absolute name is on a network file system. */
+bool mq_sqlite_on_network(const char *name);
+
+/* sqlite_stmt.c */
+enum mq_status mq_sqlite_run(struct mq_db *db, const struct mq_query *query, struct mq_error *err);
+enum mq_status mq_sqlite_next(struct mq_db *db, bool *row, struct mq_error *err);
+struct mq_value mq_sqlite_column(struct mq_db *db, int index);
+void mq_sqlite_finish(struct mq_db *db);
+enum mq_status mq_sqlite_run_fixed(struct mq_sqlite *self, enum mq_fixed which,
+                                   struct mq_error *err);
+void mq_sqlite_finalize_all(struct mq_sqlite *self);
+
+/* sqlite_guard.c */
+/* Not in a forked child, open, and not found replaced before. */
+enum mq_status mq_sqlite_usable(struct mq_sqlite *self, struct mq_error *err);
+/* Takes the identity of what was just opened. */
+enum mq_status mq_sqlite_identify(struct mq_sqlite *self, struct mq_error *err);
+/* Compares file and WAL with what was opened; MQ_REPLACED marks the connection dead. */
+enum mq_status mq_sqlite_guard(struct mq_sqlite *self, struct mq_error *err);
+/* Inside a transaction: remembers the WAL that it writes to. */
+enum mq_status mq_sqlite_note_wal(struct mq_sqlite *self, struct mq_error *err);
+/* After a commit: whether what was committed is in the file that others see. */
+enum mq_status mq_sqlite_guard_commit(struct mq_sqlite *self, struct mq_error *err);
+/* A descriptor of this process on that file, whoever opened it, or -1. */
+int mq_sqlite_find_fd(const struct mq_file_id *id);
+/* How many there are: each connection has one. */
+int mq_sqlite_count_fds(const struct mq_file_id *id);
+
+/* sqlite_busy.c */
+int64_t mq_sqlite_monotonic_us(void);
+void mq_sqlite_busy_install(struct mq_sqlite *self);
+/* Whether another process has the exclusive lock on the database that `fd` is. */
+bool mq_sqlite_shut_out(int fd);
+/* The text for a lock that could not be had. */
+enum mq_status mq_sqlite_busy_error(struct mq_sqlite *self, struct mq_error *err);
+
+/* sqlite_wal.c */
+void mq_sqlite_wal_install(struct mq_sqlite *self);
+/* After a producer's commit: keeps the WAL bounded. */
+void mq_sqlite_wal_cap(struct mq_sqlite *self);
+/* Decides whether closing copies the WAL into the database and deletes it. */
+void mq_sqlite_wal_before_close(struct mq_sqlite *self);
+enum mq_status mq_sqlite_maintain(struct mq_db *db, struct mq_error *err);
+
+/* sqlite_error.c: status and text for the handle's last error. */
+enum mq_status mq_sqlite_error(struct mq_sqlite *self, int code, struct mq_error *err);
+
+#endif

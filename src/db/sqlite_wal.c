@@ -1,0 +1,140 @@
+/* Checkpoints: copying the WAL into the database. They sync twice, so producers leave them to the
+ * worker, but for a cap that keeps the WAL bounded while no worker runs. */
+#include <string.h>
+
+#include "db/sqlite_private.h"
+
+enum {
+    CAP_FRAMES = 2048,         /* a producer that commits above it makes a checkpoint: 16 MiB
+                                  with the page size that we give to new files, 8 with 4 KiB */
+    WORKER_FRAMES = 1000,      /* SQLite's own default */
+    TRUNCATE_BYTES = 32 << 20, /* a worker tries to shrink a file above it */
+    RESTART_WAIT_US = 2000,    /* for readers; writers are kept out meanwhile */
+    SHRINK_EVERY_US = 1000000,
+    LEFT_BYTES = 256 << 10, /* a producer leaves a WAL up to this size when it closes */
+};
+
+/* Runs inside sqlite3_step(): nothing but remembering. */
+static int note_frames(void *context, sqlite3 *handle, const char *schema, int frames)
+{
+    struct mq_sqlite *self = context;
+
+    (void)handle;
+    if (strcmp(schema, "main") == 0)
+        self->wal_frames = frames;
+    return SQLITE_OK;
+}
+
+void mq_sqlite_wal_install(struct mq_sqlite *self)
+{
+    self->wal_frames = 0;
+    self->checkpointed_frames = 0;
+    sqlite3_wal_hook(self->handle, note_frames, self); /* takes the automatic one's place */
+}
+
+int64_t mq_sqlite_wal_bytes(struct mq_db *db)
+{
+    struct mq_sqlite *self = mq_sqlite_of(db);
+    struct stat info;
+
+    if (self->memory || !self->wal_path || stat(self->wal_path, &info) != 0)
+        return 0;
+    return (int64_t)info.st_size;
+}
+
+/* Whether there are `enough` frames that our last checkpoint did not see. One that a long reader
+ * kept from finishing is so not repeated after every commit. */
+static bool due(struct mq_sqlite *self, int enough)
+{
+    if (self->wal_frames < self->checkpointed_frames)
+        self->checkpointed_frames = 0; /* the WAL began anew */
+    return self->wal_frames >= self->checkpointed_frames + enough;
+}
+
+/* A producer leaves a small WAL where it is: measured with open, insert of 2 KB, commit with FULL,
+ * close, always alone on the file, mean time a round against closing as SQLite does it
+ * (checkpoint, deletion): 0.53 with up to 16 pages of 8 KiB left, 0.53 with 64, 0.79 with 256, 1.63
+ * with 1,000, since who opens first must read the whole WAL. The worker closes as SQLite does it,
+ * so that between its runs at most this little is outside of the database file. */
+static bool leaves(struct mq_sqlite *self)
+{
+    return !self->worker && mq_sqlite_wal_bytes(&self->base) <= LEFT_BYTES;
+}
+
+void mq_sqlite_wal_before_close(struct mq_sqlite *self)
+{
+    /* A connection that lost its file must neither copy its WAL anywhere nor delete what is now
+     * under the WAL's name. */
+    bool leave = self->replaced || leaves(self) ||
+                 (self->identified && mq_sqlite_guard(self, NULL) != MQ_OK);
+
+    if (leave)
+        sqlite3_db_config(self->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+}
+
+/* *all: nothing is left in the WAL that the database lacks. */
+static enum mq_status checkpoint(struct mq_sqlite *self, int mode, bool *all, struct mq_error *err)
+{
+    int64_t limit_us = self->busy.limit_us;
+    int frames = -1, copied = -1;
+    int code;
+
+    self->busy.limit_us = RESTART_WAIT_US;
+    code = sqlite3_wal_checkpoint_v2(self->handle, "main", mode, &frames, &copied);
+    self->busy.limit_us = limit_us;
+    *all = code == SQLITE_OK && frames == copied;
+    if (code == SQLITE_OK || (code & 0xff) == SQLITE_BUSY || (code & 0xff) == SQLITE_LOCKED)
+        return MQ_OK; /* readers or another checkpoint: next time */
+    return mq_sqlite_error(self, sqlite3_extended_errcode(self->handle), err);
+}
+
+/* Copies most of the WAL while others write, then, with the write lock, the few frames that came
+ * meanwhile, so that the WAL is used from its start again. Under steady load the first part alone
+ * never comes to an end of it, the file grows, and a sync of a file that grows costs twice one of
+ * a file that is written over. */
+static enum mq_status copy(struct mq_sqlite *self, struct mq_error *err)
+{
+    bool all = false;
+    enum mq_status status = checkpoint(self, SQLITE_CHECKPOINT_PASSIVE, &all, err);
+
+    if (status == MQ_OK)
+        status = checkpoint(self, SQLITE_CHECKPOINT_RESTART, &all, err);
+    self->checkpointed_frames = all ? 0 : self->wal_frames;
+    if (all)
+        self->wal_frames = 0;
+    return status;
+}
+
+void mq_sqlite_wal_cap(struct mq_sqlite *self)
+{
+    if (!self->worker && self->wal_frames >= CAP_FRAMES && due(self, CAP_FRAMES / 4))
+        copy(self, NULL);
+}
+
+/* A file that once grew keeps its size although it is used from its start again. */
+static enum mq_status shrink(struct mq_sqlite *self, struct mq_error *err)
+{
+    bool all;
+    int64_t now_us = mq_sqlite_monotonic_us();
+
+    if (now_us < self->shrink_after_us)
+        return MQ_OK;
+    self->shrink_after_us = now_us + SHRINK_EVERY_US;
+    if (mq_sqlite_wal_bytes(&self->base) <= TRUNCATE_BYTES)
+        return MQ_OK;
+    return checkpoint(self, SQLITE_CHECKPOINT_TRUNCATE, &all, err);
+}
+
+enum mq_status mq_sqlite_maintain(struct mq_db *db, struct mq_error *err)
+{
+    struct mq_sqlite *self = mq_sqlite_of(db);
+    enum mq_status status = mq_sqlite_usable(self, err);
+
+    if (status != MQ_OK || self->memory || self->begun || strcmp(self->journal, "wal") != 0)
+        return status;
+    mq_sqlite_finish(db);
+    status = mq_sqlite_guard(self, err); /* an old WAL must not go into a new file */
+    if (status == MQ_OK && due(self, WORKER_FRAMES))
+        status = copy(self, err);
+    return status == MQ_OK ? shrink(self, err) : status;
+}

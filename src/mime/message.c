@@ -1,0 +1,360 @@
+#include "mime/message.h"
+
+#include <string.h>
+
+#include "mime/encode.h"
+
+#define LINE_OCTETS_MAX 998 /* RFC 5322, 2.1.1 */
+
+enum kind { ORDINARY, BLIND, MESSAGE_ID, DATE, SIGNATURE };
+
+/* One normalising in progress. */
+struct work {
+    struct mq_str raw;
+    size_t at;   /* in raw */
+    size_t line; /* number of the one being read */
+    const struct mq_message_options *options;
+    struct mq_buffer *out;
+    struct mq_error *err;
+    size_t field_at; /* where the current field begins in out */
+    enum kind kind;  /* its kind */
+    bool in_field;
+    bool has_crlf, has_lf, has_cr; /* line ends met */
+    bool changed;                  /* more than line ends */
+    bool has_date, has_signature;
+    size_t id_at, id_len; /* value of Message-ID in out; len 0: none */
+    bool utf8_headers, body_8bit;
+};
+
+static enum mq_status bad_line(const struct work *work, const char *what)
+{
+    return mq_error_set(work->err, MQ_MESSAGE, "message", "message: line %zu: %s", work->line,
+                        what);
+}
+
+/* Checks and appends one line of the result. */
+static enum mq_status put_line(struct work *work, struct mq_str line)
+{
+    if (line.len > LINE_OCTETS_MAX) {
+        return bad_line(work,
+                        "it has more than 998 octets; break it or encode it (quoted-printable "
+                        "or base64)");
+    }
+    if (line.len > 0 && memchr(line.data, '\0', line.len) != NULL) {
+        return bad_line(work, "it has a NUL; encode the part as base64");
+    }
+    /* Most lines have it behind them already. */
+    if ((size_t)(work->raw.data + work->raw.len - line.data) >= line.len + 2 &&
+        memcmp(line.data + line.len, "\r\n", 2) == 0) {
+        line.len += 2;
+        mq_buffer_str(work->out, line);
+        return MQ_OK;
+    }
+    mq_buffer_str(work->out, line);
+    mq_buffer_append(work->out, "\r\n", 2);
+    return MQ_OK;
+}
+
+/* The next line up to LF or the end, without its line end; *ended: it had one. */
+static struct mq_str take_line(struct work *work, bool *ended)
+{
+    const char *start = work->raw.data + work->at;
+    size_t left = work->raw.len - work->at;
+    const char *lf = memchr(start, '\n', left);
+    struct mq_str line = {start, lf ? (size_t)(lf - start) : left};
+    work->at += line.len + (lf != NULL);
+    work->line++;
+    *ended = lf != NULL;
+    if (lf == NULL) {
+        return line;
+    }
+    if (line.len > 0 && line.data[line.len - 1] == '\r') {
+        line.len--;
+        work->has_crlf = true;
+    } else {
+        work->has_lf = true;
+    }
+    return line;
+}
+
+/* ---- headers ---- */
+
+/* Length of the field name that a line begins with (RFC 5322, 3.6.8); 0 when it begins with none.
+ */
+static size_t name_length(struct mq_str line)
+{
+    size_t n = 0;
+    while (n < line.len && line.data[n] > 32 && line.data[n] < 127 && line.data[n] != ':') {
+        n++;
+    }
+    return n < line.len && line.data[n] == ':' ? n : 0;
+}
+
+static enum kind kind_of(struct mq_str name)
+{
+    static const struct {
+        const char *name;
+        enum kind kind;
+    } special[] = {{"Bcc", BLIND},
+                   {"Resent-Bcc", BLIND},
+                   {"Message-ID", MESSAGE_ID},
+                   {"Date", DATE},
+                   {"DKIM-Signature", SIGNATURE}};
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
+        if (mq_str_equal_nocase(name, mq_str_of(special[i].name))) {
+            return special[i].kind;
+        }
+    }
+    return ORDINARY;
+}
+
+/* Value of the field that begins at `at` and ends at the end of out. */
+static struct mq_str field_value(const struct work *work, size_t at)
+{
+    struct mq_str field = {work->out->data + at, work->out->len - at};
+    size_t colon = name_length(field) + 1;
+    return mq_str_trim((struct mq_str){field.data + colon, field.len - colon});
+}
+
+/* The current field is complete in out: keeps it or takes it out again. */
+static void end_field(struct work *work)
+{
+    if (!work->in_field || work->out->failed) {
+        return;
+    }
+    work->in_field = false;
+    struct mq_str value = field_value(work, work->field_at);
+    bool keep = true;
+    switch (work->kind) {
+    case ORDINARY:
+        break;
+    case SIGNATURE:
+        work->has_signature = true;
+        break;
+    case BLIND:
+        keep = false;
+        break;
+    case MESSAGE_ID:
+        keep = value.len > 0 && work->id_len == 0;
+        if (keep) {
+            work->id_at = (size_t)(value.data - work->out->data);
+            work->id_len = value.len;
+        }
+        break;
+    case DATE:
+        keep = value.len > 0 && !work->has_date;
+        work->has_date = work->has_date || keep;
+        break;
+    }
+    if (!keep) {
+        work->out->len = work->field_at;
+        work->changed = true;
+    }
+}
+
+static enum mq_status take_header_line(struct work *work, struct mq_str line)
+{
+    const char *cr = line.len > 0 ? memchr(line.data, '\r', line.len) : NULL;
+    if (cr != NULL) {
+        return bad_line(work, "a CR in the headers is not followed by LF; end lines with CRLF");
+    }
+    if (!mq_utf8_valid(line)) {
+        return bad_line(work, "a header has bytes that are not UTF-8; encode it (RFC 2047)");
+    }
+    work->utf8_headers = work->utf8_headers || !mq_str_ascii(line);
+    if (line.data[0] == ' ' || line.data[0] == '\t') {
+        if (!work->in_field) {
+            return bad_line(work, "the message begins with a space; it must begin with a header");
+        }
+        return put_line(work, line);
+    }
+    size_t name = name_length(line);
+    if (name == 0) {
+        return bad_line(work, work->in_field
+                                  ? "no header and no continuation; write \"Name: value\", and an "
+                                    "empty line before the text"
+                                  : "the message does not begin with a header \"Name: value\"");
+    }
+    end_field(work);
+    work->in_field = true;
+    work->field_at = work->out->len;
+    work->kind = kind_of((struct mq_str){line.data, name});
+    return put_line(work, line);
+}
+
+/* Fields that every message has; the same for every attempt, since they come from the row. */
+static void add_missing(struct work *work)
+{
+    if (!work->has_date) {
+        mq_buffer_cstr(work->out, "Date: ");
+        mq_encode_date(work->out, work->options->date_s);
+        mq_buffer_cstr(work->out, "\r\n");
+        work->changed = true;
+    }
+    if (work->id_len == 0) {
+        mq_buffer_cstr(work->out, "Message-ID: ");
+        work->id_at = work->out->len;
+        mq_buffer_cstr(work->out, work->options->message_id);
+        work->id_len = work->out->len - work->id_at;
+        mq_buffer_cstr(work->out, "\r\n");
+        work->changed = true;
+    }
+}
+
+static enum mq_status take_headers(struct work *work)
+{
+    bool ended;
+    while (work->at < work->raw.len) {
+        struct mq_str line = take_line(work, &ended);
+        if (line.len == 0) {
+            break;
+        }
+        enum mq_status status = take_header_line(work, line);
+        if (status != MQ_OK) {
+            return status;
+        }
+    }
+    if (!work->in_field) {
+        work->line = 1;
+        return bad_line(work,
+                        "the message has no headers; it must begin with \"Name: value\" lines");
+    }
+    end_field(work);
+    add_missing(work);
+    mq_buffer_append(work->out, "\r\n", 2);
+    return MQ_OK;
+}
+
+/* ---- body ---- */
+
+static enum mq_status take_body(struct work *work)
+{
+    while (work->at < work->raw.len) {
+        bool ended;
+        struct mq_str line = take_line(work, &ended);
+        work->body_8bit = work->body_8bit || !mq_str_ascii(line);
+        /* A lone CR ends a line too: some receivers take it for one, and then a dot behind it for
+         * the end of the message. */
+        const char *cr = line.len > 0 ? memchr(line.data, '\r', line.len) : NULL;
+        while (cr != NULL) {
+            struct mq_str head = {line.data, (size_t)(cr - line.data)};
+            enum mq_status status = put_line(work, head);
+            if (status != MQ_OK) {
+                return status;
+            }
+            work->has_cr = true;
+            work->line++;
+            line.data = cr + 1;
+            line.len -= head.len + 1;
+            cr = line.len > 0 ? memchr(line.data, '\r', line.len) : NULL;
+        }
+        if (!ended && line.len == 0) {
+            break; /* the text ended with a lone CR */
+        }
+        enum mq_status status = put_line(work, line);
+        if (status != MQ_OK) {
+            return status;
+        }
+    }
+    return MQ_OK;
+}
+
+static enum mq_status check_result(struct work *work)
+{
+    if (work->out->failed) {
+        return mq_error_nomem(work->err);
+    }
+    bool mixed = work->has_cr || (work->has_crlf && work->has_lf);
+    if (work->has_signature && (work->changed || mixed)) {
+        return mq_error_set(work->err, MQ_MESSAGE, "message",
+                            "message: it has a DKIM-Signature that would break: %s",
+                            mixed ? "its line ends are mixed; sign it with CRLF throughout"
+                                  : "it needs a Message-ID and a Date, each once, and no Bcc; "
+                                    "correct that before signing");
+    }
+    size_t max = work->options->max_size;
+    if (max > 0 && work->out->len > max) {
+        return mq_error_set(work->err, MQ_MESSAGE, "message",
+                            "message: it has %zu bytes, allowed are %zu; make it smaller or raise "
+                            "the limit",
+                            work->out->len, max);
+    }
+    return MQ_OK;
+}
+
+enum mq_status mq_message_normalize(struct mq_str raw, const struct mq_message_options *options,
+                                    struct mq_buffer *out, struct mq_message_info *info,
+                                    struct mq_error *err)
+{
+    struct work work = {.raw = raw, .options = options, .out = out, .err = err};
+    mq_buffer_reserve(out, raw.len + raw.len / 32 + 128);
+    enum mq_status status = take_headers(&work);
+    if (status == MQ_OK) {
+        status = take_body(&work);
+    }
+    if (status == MQ_OK) {
+        status = check_result(&work);
+    }
+    if (status != MQ_OK) {
+        mq_buffer_reset(out);
+        return status;
+    }
+    out->data[out->len] = '\0';
+    info->flags = (work.body_8bit ? MQ_MESSAGE_8BIT : 0u) |
+                  (work.utf8_headers ? MQ_MESSAGE_UTF8_HEADERS : 0u);
+    info->message_id = (struct mq_str){out->data + work.id_at, work.id_len};
+    return MQ_OK;
+}
+
+/* ---- messages in wire form ---- */
+
+/* Takes the next line off `rest`; false at the end of the headers. */
+static bool next_header_line(struct mq_str *rest, struct mq_str *line)
+{
+    const char *lf = rest->len > 0 ? memchr(rest->data, '\n', rest->len) : NULL;
+    size_t len = lf ? (size_t)(lf - rest->data) + 1 : rest->len;
+    *line = (struct mq_str){rest->data, len};
+    if (mq_str_trim(*line).len == 0 &&
+        (len == 0 || line->data[0] == '\r' || line->data[0] == '\n')) {
+        return false;
+    }
+    rest->data += len;
+    rest->len -= len;
+    return true;
+}
+
+unsigned mq_message_flags(struct mq_str message)
+{
+    struct mq_str rest = message;
+    struct mq_str line;
+    bool headers = false;
+    if (mq_str_ascii(message)) {
+        return 0;
+    }
+    while (next_header_line(&rest, &line)) {
+        headers = headers || !mq_str_ascii(line);
+    }
+    return (mq_str_ascii(rest) ? 0u : MQ_MESSAGE_8BIT) | (headers ? MQ_MESSAGE_UTF8_HEADERS : 0u);
+}
+
+bool mq_message_header(struct mq_str message, const char *name, struct mq_str *value)
+{
+    struct mq_str wanted = mq_str_of(name);
+    struct mq_str line;
+    while (next_header_line(&message, &line)) {
+        size_t n = name_length(line);
+        if (n == 0 || !mq_str_equal_nocase((struct mq_str){line.data, n}, wanted)) {
+            continue;
+        }
+        /* The value goes on over the lines that begin with white space. */
+        struct mq_str more;
+        size_t len = line.len;
+        while (message.len > 0 && (message.data[0] == ' ' || message.data[0] == '\t') &&
+               next_header_line(&message, &more)) {
+            len += more.len;
+        }
+        *value = mq_str_trim((struct mq_str){line.data + n + 1, len - n - 1});
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,48 @@
+/* A complete message (RFC 5322) brought to the form in which it goes over the wire. */
+#ifndef MQ_MIME_MESSAGE_H
+#define MQ_MIME_MESSAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/buffer.h"
+#include "core/error.h"
+
+enum {
+    MQ_MESSAGE_8BIT = 1,        /* body has bytes over 127: needs 8BITMIME */
+    MQ_MESSAGE_UTF8_HEADERS = 2 /* headers have them: needs SMTPUTF8 (RFC 6531) */
+};
+
+struct mq_message_options {
+    size_t max_size;        /* bytes of the result; 0 = no limit */
+    const char *message_id; /* "<…@…>", used when the message has none */
+    int64_t date_s;         /* used for a missing Date */
+};
+
+/* What normalising found; message_id points into the output. */
+struct mq_message_info {
+    unsigned flags;
+    struct mq_str message_id;
+};
+
+/* Appends to `out` (initialised, empty) the message with CRLF line ends whatever it had, without
+ * Bcc and Resent-Bcc fields, with one Message-ID and one Date (the first of each). It ends with
+ * CRLF, its header section with an empty line. A lone CR in the body becomes CRLF. MQ_MESSAGE,
+ * field "message" and the line's number in the text, on: a NUL, a CR that is no part of CRLF in the
+ * headers, a line over 998 octets, no header section, a malformed header line, header bytes that
+ * are no UTF-8, over the size; and on a DKIM-Signature when a signed message would have to be
+ * changed. Line ends that are LF throughout are no change: what is signed are the lines with CRLF
+ * (RFC 6376, section 5.3), and so is a missing last one (3.4.3). Mixed line ends, an added, doubled
+ * or removed field are. */
+enum mq_status mq_message_normalize(struct mq_str raw, const struct mq_message_options *options,
+                                    struct mq_buffer *out, struct mq_message_info *info,
+                                    struct mq_error *err);
+
+/* Flags of a message in wire form. */
+unsigned mq_message_flags(struct mq_str message);
+
+/* Finds the first field `name` (without colon) of a message in wire form: its value as it stands,
+ * trimmed, folding kept. */
+bool mq_message_header(struct mq_str message, const char *name, struct mq_str *value);
+
+#endif

@@ -1,0 +1,152 @@
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "php/exceptions.h"
+
+#include "zend_exceptions.h"
+
+#include "core/buffer.h"
+#include "php/classes.h"
+
+static void throw_with(zend_class_entry *ce, const char *text, const char *property,
+                       const char *value)
+{
+    zval exception, message, detail;
+    object_init_ex(&exception, ce);
+    ZVAL_STRING(&message, text);
+    zend_update_property_ex(zend_ce_exception, Z_OBJ(exception), ZSTR_KNOWN(ZEND_STR_MESSAGE),
+                            &message);
+    zval_ptr_dtor(&message);
+    if (property) {
+        ZVAL_STRING(&detail, value);
+        zend_update_property(ce, Z_OBJ(exception), property, strlen(property), &detail);
+        zval_ptr_dtor(&detail);
+    }
+    zend_throw_exception_object(&exception);
+}
+
+/* DatabaseException's $reason; NULL for what is no failure of the database. */
+static const char *database_reason(enum mq_status status)
+{
+    switch (status) {
+    case MQ_BUSY:
+        return "busy";
+    case MQ_READONLY:
+        return "readonly";
+    case MQ_CANTOPEN:
+        return "cantopen";
+    case MQ_FULL:
+        return "full";
+    case MQ_CORRUPT:
+        return "corrupt";
+    case MQ_IO:
+        return "io";
+    case MQ_REPLACED:
+        return "replaced";
+    case MQ_SCHEMA:
+        return "schema";
+    case MQ_DATABASE:
+        return "database";
+    default:
+        return NULL;
+    }
+}
+
+void mq_php_throw(const struct mq_error *err)
+{
+    if (EG(exception)) {
+        return;
+    }
+    const char *reason = database_reason(err->status);
+    if (reason) {
+        throw_with(mq_ce_database_exception, err->text, "reason", reason);
+        return;
+    }
+    switch (err->status) {
+    case MQ_INVALID:
+        zend_value_error("%s", err->text);
+        break;
+    case MQ_MESSAGE:
+        throw_with(mq_ce_message_exception, err->text, "field", err->field);
+        break;
+    case MQ_TRANSPORT:
+        throw_with(mq_ce_transport_exception, err->text, NULL, NULL);
+        break;
+    case MQ_REFUSED:
+        throw_with(mq_ce_refused_exception, err->text, NULL, NULL);
+        break;
+    default:
+        throw_with(mq_ce_exception, err->text, NULL, NULL);
+    }
+}
+
+void mq_php_throw_argument(uint32_t arg, const struct mq_error *err)
+{
+    if (err->status == MQ_CONFIG || err->status == MQ_INVALID) {
+        zend_argument_value_error(arg, "cannot be used: %s", err->text);
+    } else {
+        mq_php_throw(err);
+    }
+}
+
+bool mq_php_ok(enum mq_status status, const struct mq_error *err)
+{
+    if (status == MQ_OK) {
+        return true;
+    }
+    if (status == MQ_BAILOUT) {
+        zend_bailout();
+    }
+    if (status != MQ_THROWN) {
+        mq_php_throw(err);
+    }
+    return false;
+}
+
+bool mq_php_exiting(void)
+{
+    return zend_is_unwind_exit(EG(exception)) || zend_is_graceful_exit(EG(exception));
+}
+
+static zval *read_base(zend_object *exception, zend_string *name, zval *scratch)
+{
+    bool is_exception = instanceof_function(exception->ce, zend_ce_exception);
+    return zend_read_property_ex(is_exception ? zend_ce_exception : zend_ce_error, exception, name,
+                                 1, scratch);
+}
+
+int mq_php_exception_code(void)
+{
+    zval scratch;
+    zval *code = read_base(EG(exception), ZSTR_KNOWN(ZEND_STR_CODE), &scratch);
+    bool reply = Z_TYPE_P(code) == IS_LONG && Z_LVAL_P(code) >= 400 && Z_LVAL_P(code) <= 599;
+    return reply ? (int)Z_LVAL_P(code) : 0;
+}
+
+void mq_php_exception_text(char *out, size_t size)
+{
+    zend_object *exception = EG(exception);
+    zval scratch;
+    zval *message = read_base(exception, ZSTR_KNOWN(ZEND_STR_MESSAGE), &scratch);
+    struct mq_str words = {NULL, 0};
+    if (Z_TYPE_P(message) == IS_STRING) {
+        words = (struct mq_str){Z_STRVAL_P(message), Z_STRLEN_P(message)};
+    }
+    bool ours = instanceof_function(exception->ce, mq_ce_exception) && words.len > 0;
+    struct mq_buffer text;
+    mq_buffer_init(&text);
+    if (!ours) {
+        mq_buffer_cstr(&text, ZSTR_VAL(exception->ce->name));
+    } else if (mq_php_exception_code()) {
+        mq_buffer_int(&text, mq_php_exception_code());
+    }
+    if (text.len > 0 && words.len > 0) {
+        mq_buffer_cstr(&text, ours ? " " : ": ");
+    }
+    mq_buffer_printable(&text, words);
+    size_t len = mq_utf8_cut(mq_buffer_view(&text), size - 1);
+    memcpy(out, text.data ? text.data : "", len);
+    out[len] = '\0';
+    mq_buffer_clear(&text);
+}

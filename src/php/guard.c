@@ -1,0 +1,45 @@
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "php/guard.h"
+
+#include <unistd.h>
+
+bool mq_php_may_call(const struct mq_php_run *run)
+{
+    return !run->bailed && EG(exception) == NULL;
+}
+
+bool mq_php_guarded(struct mq_php_run *run, void (*body)(void *context), void *context)
+{
+    zend_try
+    {
+        body(context);
+    }
+    zend_catch
+    {
+        run->bailed = true;
+    }
+    zend_end_try();
+    if (getpid() != run->pid) {
+        _exit(EG(exit_status) & 0xff);
+    }
+    return !run->bailed;
+}
+
+void mq_php_call(struct mq_php_callable *callable, uint32_t count, zval *arguments, zval *result)
+{
+    ZVAL_UNDEF(result);
+    callable->info.param_count = count;
+    callable->info.params = arguments;
+    callable->info.retval = result;
+    zend_call_function(&callable->info, &callable->cache);
+    for (uint32_t i = 0; i < count; i++) {
+        zval_ptr_dtor(&arguments[i]);
+    }
+    if (EG(exception) && !Z_ISUNDEF_P(result)) {
+        zval_ptr_dtor(result);
+        ZVAL_UNDEF(result);
+    }
+}

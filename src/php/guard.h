@@ -1,0 +1,33 @@
+/* PHP code called from within the core. Whatever it does, the core's frames are left the normal
+ * way: a fatal error's jump ends here. */
+#ifndef MQ_PHP_GUARD_H
+#define MQ_PHP_GUARD_H
+
+#include <sys/types.h>
+
+#include "php.h"
+
+/* One run of the worker, as its callbacks see it. */
+struct mq_php_run {
+    pid_t pid;
+    bool bailed; /* PHP is unwinding: nothing of it may be called any more */
+};
+
+/* Whether PHP code may be called: not while an exception is pending or PHP unwinds. */
+bool mq_php_may_call(const struct mq_php_run *run);
+
+/* Runs body(context), in which everything that touches PHP values happens; false where PHP began to
+ * unwind. A process that the callback forked never comes back into the worker: it ends here. */
+bool mq_php_guarded(struct mq_php_run *run, void (*body)(void *context), void *context);
+
+/* A callable and its resolution, as parameters give them. */
+struct mq_php_callable {
+    zend_fcall_info info;
+    zend_fcall_info_cache cache;
+};
+
+/* Calls with `count` arguments, which it frees; `result` is the caller's, undefined when an
+ * exception is pending afterwards. Only within mq_php_guarded(). */
+void mq_php_call(struct mq_php_callable *callable, uint32_t count, zval *arguments, zval *result);
+
+#endif

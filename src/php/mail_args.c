@@ -1,0 +1,205 @@
+/* enqueue()'s arguments, from a call or from an array of enqueueMany(). */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "php/mail.h"
+
+#include <string.h>
+
+#include "ext/date/php_date.h"
+#include "zend_interfaces.h"
+
+/* The end of the year 9999: later times are mistakes (milliseconds, say). */
+#define TIME_MAX_S INT64_C(253402300799)
+
+void mq_php_mail_args_init(struct mq_php_mail_args *args)
+{
+    memset(args, 0, sizeof *args);
+    ZVAL_NULL(&args->message);
+    ZVAL_NULL(&args->recipients);
+}
+
+static void release_string(zend_string *s)
+{
+    if (s) {
+        zend_string_release(s);
+    }
+}
+
+void mq_php_mail_args_clear(struct mq_php_mail_args *args)
+{
+    zval_ptr_dtor(&args->message);
+    zval_ptr_dtor(&args->recipients);
+    release_string(args->reference);
+    release_string(args->type);
+    release_string(args->envelope_from);
+    mq_php_mail_args_init(args);
+}
+
+static enum mq_status wrong_type(const char *field, const char *wanted, const zval *value,
+                                 struct mq_error *err)
+{
+    return mq_error_set(err, MQ_MESSAGE, field, "%s: must be %s, %s given", field, wanted,
+                        zend_zval_type_name(value));
+}
+
+enum mq_status mq_php_mail_set_message(struct mq_php_mail_args *args, zval *value,
+                                       struct mq_error *err)
+{
+    switch (Z_TYPE_P(value)) {
+    case IS_NULL:
+    case IS_ARRAY:
+    case IS_STRING:
+        ZVAL_COPY(&args->message, value);
+        return MQ_OK;
+    case IS_OBJECT:
+        if (instanceof_function(Z_OBJCE_P(value), zend_ce_stringable)) {
+            zend_string *text = zval_try_get_string(value);
+            if (text == NULL) {
+                return MQ_THROWN;
+            }
+            ZVAL_STR(&args->message, text);
+            return MQ_OK;
+        }
+        break;
+    default:
+        break;
+    }
+    return wrong_type("message", "an array, a string, a Stringable or null", value, err);
+}
+
+/* The timestamp of a date, by its method: a class of the application's may have its own. */
+static enum mq_status timestamp_of(zval *date, zval *out)
+{
+    zend_call_method_with_0_params(Z_OBJ_P(date), Z_OBJCE_P(date), NULL, "gettimestamp", out);
+    return EG(exception) ? MQ_THROWN : MQ_OK;
+}
+
+enum mq_status mq_php_time_of(zval *value, const char *field, int64_t *out, bool *given,
+                              struct mq_error *err)
+{
+    zval seconds;
+    enum mq_status status = MQ_OK;
+    *given = Z_TYPE_P(value) != IS_NULL;
+    if (!*given) {
+        return MQ_OK;
+    }
+    ZVAL_UNDEF(&seconds);
+    if (Z_TYPE_P(value) == IS_OBJECT &&
+        instanceof_function(Z_OBJCE_P(value), php_date_get_interface_ce())) {
+        status = timestamp_of(value, &seconds);
+    } else {
+        ZVAL_COPY(&seconds, value);
+    }
+    if (status == MQ_OK && Z_TYPE(seconds) != IS_LONG) {
+        status = wrong_type(field, "a DateTimeInterface, an int or null", &seconds, err);
+    } else if (status == MQ_OK && (Z_LVAL(seconds) < 0 || Z_LVAL(seconds) > TIME_MAX_S)) {
+        status = mq_error_set(err, MQ_INVALID, field,
+                              "%s: must be seconds since 1970, between 0 and the end of the year "
+                              "9999",
+                              field);
+    } else if (status == MQ_OK) {
+        *out = Z_LVAL(seconds);
+    }
+    zval_ptr_dtor(&seconds);
+    return status;
+}
+
+static enum mq_status take_string(zval *value, const char *field, zend_string **out,
+                                  struct mq_error *err)
+{
+    if (Z_TYPE_P(value) == IS_NULL) {
+        return MQ_OK;
+    }
+    if (Z_TYPE_P(value) != IS_STRING) {
+        return wrong_type(field, "a string or null", value, err);
+    }
+    *out = zend_string_copy(Z_STR_P(value));
+    return MQ_OK;
+}
+
+static enum mq_status take_int(zval *value, const char *field, zend_long *out, bool *given,
+                               struct mq_error *err)
+{
+    *given = Z_TYPE_P(value) != IS_NULL;
+    if (!*given) {
+        return MQ_OK;
+    }
+    if (Z_TYPE_P(value) != IS_LONG) {
+        return wrong_type(field, "an int", value, err);
+    }
+    *out = Z_LVAL_P(value);
+    return MQ_OK;
+}
+
+static enum mq_status take_recipients(zval *value, zval *out, struct mq_error *err)
+{
+    if (Z_TYPE_P(value) == IS_ARRAY) {
+        ZVAL_COPY(out, value);
+    } else if (Z_TYPE_P(value) != IS_NULL) {
+        return wrong_type("recipients", "a list of strings or null", value, err);
+    }
+    return MQ_OK;
+}
+
+static enum mq_status take_named(struct mq_php_mail_args *args, const char *name, zval *value,
+                                 struct mq_error *err)
+{
+    bool given;
+    if (strcmp(name, "message") == 0) {
+        return mq_php_mail_set_message(args, value, err);
+    }
+    if (strcmp(name, "reference") == 0) {
+        return take_string(value, name, &args->reference, err);
+    }
+    if (strcmp(name, "type") == 0) {
+        return take_string(value, name, &args->type, err);
+    }
+    if (strcmp(name, "priority") == 0) {
+        return take_int(value, name, &args->priority, &given, err);
+    }
+    if (strcmp(name, "sendAt") == 0) {
+        return mq_php_time_of(value, name, &args->send_at, &given, err);
+    }
+    if (strcmp(name, "expiresAt") == 0) {
+        return mq_php_time_of(value, name, &args->expires_at, &args->expires, err);
+    }
+    if (strcmp(name, "maxAttempts") == 0) {
+        return take_int(value, name, &args->max_attempts, &args->max_attempts_given, err);
+    }
+    if (strcmp(name, "envelopeFrom") == 0) {
+        return take_string(value, name, &args->envelope_from, err);
+    }
+    if (strcmp(name, "recipients") == 0) {
+        return take_recipients(value, &args->recipients, err);
+    }
+    return mq_error_set(err, MQ_MESSAGE, name,
+                        "%s: unknown key; allowed are the names of enqueue()'s parameters: "
+                        "message, reference, type, priority, sendAt, expiresAt, maxAttempts, "
+                        "envelopeFrom, recipients",
+                        name);
+}
+
+enum mq_status mq_php_mail_from_array(struct mq_php_mail_args *args, HashTable *array,
+                                      struct mq_error *err)
+{
+    zend_string *key;
+    zend_ulong number;
+    zval *value;
+    enum mq_status status = MQ_OK;
+    ZEND_HASH_FOREACH_KEY_VAL (array, number, key, value) {
+        char name[32];
+        zval copy;
+        snprintf(name, sizeof name, ZEND_LONG_FMT, (zend_long)number);
+        /* Code that a conversion runs may change what a reference points to. */
+        ZVAL_COPY_DEREF(&copy, value);
+        status = take_named(args, key ? ZSTR_VAL(key) : name, &copy, err);
+        zval_ptr_dtor(&copy);
+        if (status != MQ_OK) {
+            break;
+        }
+    }
+    ZEND_HASH_FOREACH_END();
+    return status;
+}

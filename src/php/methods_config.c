@@ -1,0 +1,153 @@
+/* The keys that steer the queue, its tables, and what diagnosis needs. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "php/methods.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "db/sqlite.h"
+#include "php/exceptions.h"
+#include "php/paths.h"
+#include "php/queue_object.h"
+#include "queue/config.h"
+#include "send/smtp.h"
+#include "worker/lock.h"
+
+#define WORKERS_MAX 64
+
+static bool check_text(uint32_t arg, const zend_string *text)
+{
+    if (strlen(ZSTR_VAL(text)) == ZSTR_LEN(text)) {
+        return true;
+    }
+    zend_argument_value_error(arg, "must not contain null bytes");
+    return false;
+}
+
+ZEND_METHOD(MailQueue, config)
+{
+    zend_string *key;
+    char *value = NULL;
+    struct mq_error err;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_STR(key)
+    ZEND_PARSE_PARAMETERS_END();
+
+    struct mq_queue *queue = check_text(1, key) ? mq_php_queue_use(ZEND_THIS) : NULL;
+    if (queue == NULL ||
+        !mq_php_queue_ok(ZEND_THIS, mq_queue_config(queue, ZSTR_VAL(key), &value, &err), &err)) {
+        RETURN_THROWS();
+    }
+    if (value) {
+        RETVAL_STRING(value);
+    }
+    free(value);
+}
+
+/* The text that is stored: booleans as "1" and "0". */
+static zend_string *text_of(zval *value)
+{
+    if (Z_TYPE_P(value) == IS_FALSE) {
+        return zend_string_init("0", 1, 0);
+    }
+    return zval_get_string(value);
+}
+
+ZEND_METHOD(MailQueue, setConfig)
+{
+    zend_string *key;
+    zval *value;
+    struct mq_error err;
+
+    ZEND_PARSE_PARAMETERS_START(2, 2)
+        Z_PARAM_STR(key)
+        Z_PARAM_ZVAL(value)
+    ZEND_PARSE_PARAMETERS_END();
+
+    if (Z_TYPE_P(value) > IS_STRING) {
+        zend_argument_type_error(2, "must be of type string|int|float|bool|null, %s given",
+                                 zend_zval_type_name(value));
+        RETURN_THROWS();
+    }
+    bool unset = Z_TYPE_P(value) == IS_NULL;
+    zend_string *text = unset ? NULL : text_of(value);
+    if (check_text(1, key) && (unset || check_text(2, text))) {
+        struct mq_queue *queue = mq_php_queue_use(ZEND_THIS);
+        if (queue) {
+            enum mq_status status =
+                mq_queue_set_config(queue, ZSTR_VAL(key), unset ? NULL : ZSTR_VAL(text), &err);
+            mq_php_queue_ok(ZEND_THIS, status, &err);
+        }
+    }
+    if (text) {
+        zend_string_release(text);
+    }
+}
+
+ZEND_METHOD(MailQueue, migrate)
+{
+    int version = 0;
+    struct mq_error err;
+
+    ZEND_PARSE_PARAMETERS_NONE();
+
+    struct mq_queue *queue = mq_php_queue_use(ZEND_THIS);
+    if (queue == NULL ||
+        !mq_php_queue_ok(ZEND_THIS, mq_queue_migrate(queue, &version, &err), &err)) {
+        RETURN_THROWS();
+    }
+    RETVAL_LONG(version);
+}
+
+static void add_path(zval *array, const char *key, char *path)
+{
+    add_assoc_string(array, key, path ? path : "");
+    free(path);
+}
+
+ZEND_METHOD(MailQueue, diagnostics)
+{
+    ZEND_PARSE_PARAMETERS_NONE();
+
+    struct mq_queue *queue = mq_php_queue_use(ZEND_THIS);
+    if (queue == NULL) {
+        RETURN_THROWS();
+    }
+    struct mq_db *db = mq_queue_db(queue);
+    const char *path = mq_sqlite_path(db);
+    char *run_dir = mq_php_run_dir(path);
+    int workers = run_dir ? mq_worker_lock_held(run_dir, WORKERS_MAX) : 0;
+    array_init(return_value);
+    add_assoc_string(return_value, "sqlite", mq_sqlite_version());
+    add_assoc_string(return_value, "libcurl", mq_curl_version());
+    add_assoc_bool(return_value, "walSafe", mq_sqlite_wal_safe());
+    add_assoc_string(return_value, "database", path);
+    add_assoc_string(return_value, "journal", mq_sqlite_journal(db));
+    add_path(return_value, "runDirectory", run_dir);
+    add_path(return_value, "log", mq_php_log_path(path));
+    add_assoc_long(return_value, "workers", workers);
+}
+
+ZEND_METHOD(MailQueue, configKeys)
+{
+    size_t count;
+
+    ZEND_PARSE_PARAMETERS_NONE();
+
+    const struct mq_config_key *keys = mq_config_keys(&count);
+    array_init_size(return_value, (uint32_t)count);
+    for (size_t i = 0; i < count; i++) {
+        zval key;
+        array_init(&key);
+        add_assoc_string(&key, "type", keys[i].type);
+        add_assoc_string(&key, "range", keys[i].range);
+        add_assoc_string(&key, "default", keys[i].standard);
+        add_assoc_string(&key, "meaning", keys[i].meaning);
+        add_assoc_bool(&key, "internal", keys[i].internal);
+        add_assoc_zval(return_value, keys[i].name, &key);
+    }
+}

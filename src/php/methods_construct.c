@@ -1,0 +1,321 @@
+/* MailQueue::__construct() and MailQueue::default(). */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "php/methods.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "core/buffer.h"
+#include "php/classes.h"
+#include "php/exceptions.h"
+#include "php/queue_object.h"
+#include "php/value_objects.h"
+#include "php_mailqueue.h"
+
+#define BUSY_TIMEOUT_MAX_MS 3600000
+
+enum argument {
+    ARG_DATABASE = 1,
+    ARG_TABLE,
+    ARG_CONFIG_TABLE,
+    ARG_REFERENCE_COLUMN,
+    ARG_ORPHAN_CHECK,
+    ARG_BACKOFF,
+    ARG_JOURNAL,
+    ARG_DURABILITY,
+    ARG_BUSY_TIMEOUT
+};
+
+struct text {
+    char *s;
+    size_t len;
+};
+#define TEXT(literal) ((struct text){(char *)(literal), sizeof(literal) - 1})
+
+/* The constructor's arguments; borrowed from the call. */
+struct arguments {
+    zend_string *database;
+    struct text table;
+    struct text config_table;
+    struct text reference_column;
+    zend_string *orphan_check; /* NULL: none */
+    zend_object *backoff;      /* NULL: steps */
+    zend_string *journal;      /* NULL: as the driver chooses */
+    struct text durability;
+    zend_long busy_timeout;
+};
+
+static struct arguments default_arguments(void)
+{
+    return (struct arguments){
+        .table = TEXT("mail_queue"),
+        .config_table = TEXT("config"),
+        .reference_column = TEXT("reference"),
+        .durability = TEXT("full"),
+        .busy_timeout = 5000,
+    };
+}
+
+static bool starts_with(const zend_string *s, const char *prefix)
+{
+    size_t len = strlen(prefix);
+    return ZSTR_LEN(s) >= len && strncasecmp(ZSTR_VAL(s), prefix, len) == 0;
+}
+
+/* DSNs as PDO and others write them; "dir:name/x.db" is still a path. */
+static bool is_other_database(const zend_string *s)
+{
+    static const char *const schemes[] = {
+        "pgsql:", "postgres:", "postgresql:", "mysql:", "mariadb:", "sqlsrv:", "dblib:",
+        "oci:",   "odbc:",     "firebird:",   "ibm:",   "sqlite2:", "uri:",    NULL};
+    for (size_t i = 0; schemes[i]; i++) {
+        if (starts_with(s, schemes[i])) {
+            return true;
+        }
+    }
+    return strstr(ZSTR_VAL(s), "://") != NULL;
+}
+
+static void throw_unsupported(const char *what)
+{
+    struct mq_error err;
+    mq_error_set(&err, MQ_CONFIG, "database",
+                 "$database: %s is not supported by this version; give the path of the SQLite file",
+                 what);
+    mq_php_throw(&err);
+}
+
+/* Links are left alone: the driver watches where they lead. */
+static zend_string *absolute_path(const char *path)
+{
+    char directory[MAXPATHLEN];
+    zend_string *result;
+    if (IS_ABSOLUTE_PATH(path, strlen(path))) {
+        result = zend_string_init(path, strlen(path), 0);
+    } else if (VCWD_GETCWD(directory, sizeof directory)) {
+        result = zend_strpprintf(0, "%s/%s", directory, path);
+    } else {
+        zend_argument_value_error(ARG_DATABASE,
+                                  "is a relative path, and the working directory is gone: give "
+                                  "an absolute path");
+        return NULL;
+    }
+    if (ZSTR_LEN(result) >= MAXPATHLEN) {
+        zend_string_release(result);
+        zend_argument_value_error(ARG_DATABASE, "is too long for a path: use a shorter one");
+        return NULL;
+    }
+    return result;
+}
+
+/* The absolute path of the file, or NULL with an exception. */
+static zend_string *parse_path(zend_string *database)
+{
+    const char *path = ZSTR_VAL(database);
+    if (strlen(path) != ZSTR_LEN(database)) {
+        zend_argument_value_error(ARG_DATABASE, "must not contain null bytes");
+        return NULL;
+    }
+    if (starts_with(database, "sqlite:")) {
+        path += strlen("sqlite:");
+    } else if (is_other_database(database)) {
+        throw_unsupported("this kind of database");
+        return NULL;
+    }
+    if (*path == '\0' || strcmp(path, ":memory:") == 0 || strncmp(path, "file:", 5) == 0) {
+        zend_argument_value_error(ARG_DATABASE,
+                                  "must be the path of an SQLite file, which other processes can "
+                                  "open too: an empty path, \":memory:\" and URIs cannot be used");
+        return NULL;
+    }
+    return absolute_path(path);
+}
+
+static bool is_identifier(const char *s, size_t len)
+{
+    if (len == 0 || len > 63 || isdigit((unsigned char)s[0])) {
+        return false;
+    }
+    for (size_t i = 0; i < len; i++) {
+        if (!isalnum((unsigned char)s[i]) && s[i] != '_') {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool check_identifier(uint32_t arg, struct text name)
+{
+    if (is_identifier(name.s, name.len)) {
+        return true;
+    }
+    zend_argument_value_error(arg, "must be a name of 1 to 63 letters, digits and underscores that "
+                                   "does not begin with a digit");
+    return false;
+}
+
+static bool check_names(const struct arguments *args)
+{
+    return check_identifier(ARG_TABLE, args->table) &&
+           check_identifier(ARG_CONFIG_TABLE, args->config_table) &&
+           check_identifier(ARG_REFERENCE_COLUMN, args->reference_column);
+}
+
+static bool is_one_of(struct text value, const char *const *allowed)
+{
+    for (; *allowed; allowed++) {
+        if (value.len == strlen(*allowed) && memcmp(value.s, *allowed, value.len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool check_options(const struct arguments *args)
+{
+    static const char *const journals[] = {"wal", "truncate", "delete", NULL};
+    static const char *const durabilities[] = {"full", "normal", NULL};
+    struct text journal = {NULL, 0};
+    if (args->journal) {
+        journal = (struct text){ZSTR_VAL(args->journal), ZSTR_LEN(args->journal)};
+    }
+    if (args->journal && !is_one_of(journal, journals)) {
+        zend_argument_value_error(ARG_JOURNAL, "must be \"wal\", \"truncate\", \"delete\" or null");
+        return false;
+    }
+    if (!is_one_of(args->durability, durabilities)) {
+        zend_argument_value_error(ARG_DURABILITY, "must be \"full\" or \"normal\"");
+        return false;
+    }
+    if (args->busy_timeout < 0 || args->busy_timeout > BUSY_TIMEOUT_MAX_MS) {
+        zend_argument_value_error(ARG_BUSY_TIMEOUT, "must be between 0 and %d (milliseconds)",
+                                  BUSY_TIMEOUT_MAX_MS);
+        return false;
+    }
+    return true;
+}
+
+/* "table.column" */
+static bool parse_orphan_check(struct mq_php_queue *self, const zend_string *check)
+{
+    if (check == NULL) {
+        return true;
+    }
+    const char *text = ZSTR_VAL(check);
+    const char *dot = memchr(text, '.', ZSTR_LEN(check));
+    size_t table_len = dot ? (size_t)(dot - text) : 0;
+    size_t column_len = dot ? ZSTR_LEN(check) - table_len - 1 : 0;
+    if (!is_identifier(text, table_len) || !is_identifier(dot + 1, column_len)) {
+        zend_argument_value_error(ARG_ORPHAN_CHECK, "must be \"table.column\" or null");
+        return false;
+    }
+    self->orphan_table = zend_string_init(text, table_len, 0);
+    self->orphan_column = zend_string_init(dot + 1, column_len, 0);
+    return true;
+}
+
+static bool construct(zval *object, const struct arguments *args)
+{
+    struct mq_php_queue *self = mq_php_queue_from(Z_OBJ_P(object));
+    if (self->path) {
+        zend_throw_error(NULL, "The MailQueue object is constructed already");
+        return false;
+    }
+    if (!check_names(args) || !check_options(args) ||
+        !parse_orphan_check(self, args->orphan_check)) {
+        return false;
+    }
+    self->path = parse_path(args->database);
+    if (self->path == NULL) {
+        return false;
+    }
+    self->table = zend_string_init(args->table.s, args->table.len, 0);
+    self->config_table = zend_string_init(args->config_table.s, args->config_table.len, 0);
+    self->reference_column =
+        zend_string_init(args->reference_column.s, args->reference_column.len, 0);
+    self->journal = args->journal ? zend_string_copy(args->journal) : NULL;
+    self->backoff = args->backoff ? mq_php_backoff_of(args->backoff) : mq_backoff_steps();
+    self->synchronous_normal = args->durability.len == strlen("normal");
+    self->busy_timeout_ms = (int)args->busy_timeout;
+    return mq_php_queue_use(object) != NULL;
+}
+
+/* PDO may not be loaded at all, so its class is asked for by name. */
+static bool is_pdo(const zval *value)
+{
+    if (Z_TYPE_P(value) != IS_OBJECT) {
+        return false;
+    }
+    zend_string *name = zend_string_init("PDO", strlen("PDO"), 0);
+    zend_class_entry *pdo =
+        zend_lookup_class_ex(name, NULL, ZEND_FETCH_CLASS_NO_AUTOLOAD | ZEND_FETCH_CLASS_SILENT);
+    zend_string_release(name);
+    return pdo && instanceof_function(Z_OBJCE_P(value), pdo);
+}
+
+static bool parse_database(zval *value, zend_string **out)
+{
+    if (is_pdo(value)) {
+        throw_unsupported("a PDO object");
+        return false;
+    }
+    if (!zend_parse_arg_str(value, out, false, ARG_DATABASE)) {
+        if (!EG(exception)) {
+            zend_argument_type_error(ARG_DATABASE, "must be of type PDO|string, %s given",
+                                     zend_zval_type_name(value));
+        }
+        return false;
+    }
+    return true;
+}
+
+ZEND_METHOD(MailQueue, __construct)
+{
+    struct arguments args = default_arguments();
+    zval *database;
+
+    (void)return_value;
+    ZEND_PARSE_PARAMETERS_START(1, 9)
+        Z_PARAM_ZVAL(database)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_STRING(args.table.s, args.table.len)
+        Z_PARAM_STRING(args.config_table.s, args.config_table.len)
+        Z_PARAM_STRING(args.reference_column.s, args.reference_column.len)
+        Z_PARAM_STR_OR_NULL(args.orphan_check)
+        Z_PARAM_OBJ_OF_CLASS_OR_NULL(args.backoff, mq_ce_backoff)
+        Z_PARAM_STR_OR_NULL(args.journal)
+        Z_PARAM_STRING(args.durability.s, args.durability.len)
+        Z_PARAM_LONG(args.busy_timeout)
+    ZEND_PARSE_PARAMETERS_END();
+
+    if (parse_database(database, &args.database)) {
+        construct(ZEND_THIS, &args);
+    }
+}
+
+ZEND_METHOD(MailQueue, default)
+{
+    ZEND_PARSE_PARAMETERS_NONE();
+
+    const char *path = MAILQUEUE_G(database);
+    if (path == NULL || *path == '\0') {
+        struct mq_error err;
+        mq_error_set(&err, MQ_CONFIG, "mailqueue.database",
+                     "The ini setting mailqueue.database is empty: set it to the path of the "
+                     "SQLite file in php.ini, or use new MailQueue($path)");
+        mq_php_throw(&err);
+        RETURN_THROWS();
+    }
+    struct arguments args = default_arguments();
+    args.database = zend_string_init(path, strlen(path), 0);
+    object_init_ex(return_value, mq_ce_queue);
+    bool constructed = construct(return_value, &args);
+    zend_string_release(args.database);
+    if (!constructed) {
+        zval_ptr_dtor(return_value);
+        ZVAL_NULL(return_value);
+    }
+}

@@ -1,0 +1,318 @@
+/* MailQueue::runWorker() */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "php/methods.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "SAPI.h"
+#include "zend_closures.h"
+#include "zend_enum.h"
+
+#include "php/classes.h"
+#include "php/closure_transport.h"
+#include "php/exceptions.h"
+#include "php/paths.h"
+#include "php/queue_object.h"
+#include "php/value_objects.h"
+#include "php/worker_hooks.h"
+#include "php_mailqueue.h"
+#include "send/factory.h"
+
+enum argument {
+    ARG_TRANSPORT = 1,
+    ARG_COMPOSE,
+    ARG_CONNECTIONS,
+    ARG_BATCH,
+    ARG_LEASE,
+    ARG_TIME_LIMIT,
+    ARG_MESSAGE_LIMIT,
+    ARG_MAX_WORKERS,
+    ARG_GRACE,
+    ARG_DAEMON,
+    ARG_ON_UNCERTAIN,
+    ARG_LOG,
+    ARG_ON_EVENT
+};
+
+/* The arguments; borrowed from the call. */
+struct arguments {
+    zend_object *closure;
+    zend_string *dsn; /* NULL: the ini setting */
+    struct mq_php_callable compose;
+    zend_long connections;
+    zend_long batch;
+    zend_long lease;
+    zend_long time_limit;
+    bool time_limit_null;
+    zend_long message_limit;
+    bool message_limit_null;
+    zend_long max_workers;
+    zend_long grace;
+    bool daemon;
+    zend_object *on_uncertain; /* NULL: retry */
+    zend_string *log;          /* NULL: the default */
+    struct mq_php_callable on_event;
+};
+
+/* What a run opens. */
+struct run {
+    const struct arguments *args;
+    const struct mq_php_queue *self;
+    struct mq_php_run php;
+    struct mq_php_callable closure;
+    struct mq_queue *queue; /* a connection of its own, which does the checkpoints */
+    struct mq_transport *transport;
+    struct mq_log *log;
+    char *run_dir;
+};
+
+static bool in_range(uint32_t arg, zend_long value, zend_long min, zend_long max)
+{
+    if (value >= min && value <= max) {
+        return true;
+    }
+    zend_argument_value_error(arg, "must be between " ZEND_LONG_FMT " and " ZEND_LONG_FMT, min,
+                              max);
+    return false;
+}
+
+static bool check_log(const zend_string *log)
+{
+    if (log == NULL || strlen(ZSTR_VAL(log)) == ZSTR_LEN(log)) {
+        return true;
+    }
+    zend_argument_value_error(ARG_LOG, "must not contain null bytes");
+    return false;
+}
+
+static bool check_arguments(const struct arguments *args)
+{
+    const zend_long year = 366 * 86400;
+    return in_range(ARG_CONNECTIONS, args->connections, 1, 1000) &&
+           in_range(ARG_BATCH, args->batch, 1, 1000) &&
+           in_range(ARG_LEASE, args->lease, 5, 86400) &&
+           (args->time_limit_null || in_range(ARG_TIME_LIMIT, args->time_limit, 1, year)) &&
+           (args->message_limit_null ||
+            in_range(ARG_MESSAGE_LIMIT, args->message_limit, 1, 1000000000)) &&
+           in_range(ARG_MAX_WORKERS, args->max_workers, 1, 64) &&
+           in_range(ARG_GRACE, args->grace, 0, 3600) && check_log(args->log);
+}
+
+static bool check_place(const struct mq_php_queue *self)
+{
+    struct mq_error err;
+    if (strcmp(sapi_module.name, "cli") != 0) {
+        mq_error_set(&err, MQ_CONFIG, "",
+                     "MailQueue::runWorker() runs on the command line only, this is PHP's \"%s\": "
+                     "start bin/mailqueue work by cron",
+                     sapi_module.name);
+        mq_php_throw(&err);
+        return false;
+    }
+    if (self->working) {
+        zend_throw_error(NULL, "MailQueue::runWorker() is running already on this object: do not "
+                               "call it from its own callbacks");
+        return false;
+    }
+    return true;
+}
+
+static enum mq_status open_closure(struct run *run, struct mq_error *err)
+{
+    zval closure;
+    ZVAL_OBJ(&closure, run->args->closure);
+    if (zend_fcall_info_init(&closure, 0, &run->closure.info, &run->closure.cache, NULL, NULL) !=
+        SUCCESS) {
+        return mq_error_set(err, MQ_CONFIG, "transport", "transport: cannot be called");
+    }
+    return mq_closure_transport_new(&run->php, &run->closure, *mq_queue_clock(run->queue),
+                                    &run->transport, err);
+}
+
+/* A lease must outlast the wait for the reply to the final dot: else a mail that the relay is
+ * taking would be sent again. */
+static bool check_lease(const struct arguments *args, int64_t final_timeout_ms)
+{
+    if (args->lease * INT64_C(1000) > final_timeout_ms) {
+        return true;
+    }
+    zend_argument_value_error(ARG_LEASE,
+                              "must be longer than the transport waits for the reply to the final "
+                              "dot (%d seconds): raise it, or lower final_timeout in the DSN",
+                              (int)(final_timeout_ms / 1000));
+    return false;
+}
+
+/* False with an exception. */
+static bool open_transport(struct run *run)
+{
+    const struct arguments *args = run->args;
+    struct mq_smtp_options options = {.connections = (int)args->connections,
+                                      .clock = *mq_queue_clock(run->queue)};
+    int64_t final_timeout_ms = 0;
+    struct mq_error err;
+    if (args->closure) {
+        return mq_php_ok(open_closure(run, &err), &err);
+    }
+    const char *configured = MAILQUEUE_G(transport);
+    struct mq_str dsn = mq_str_of(configured);
+    if (args->dsn) {
+        dsn = (struct mq_str){ZSTR_VAL(args->dsn), ZSTR_LEN(args->dsn)};
+    } else if (dsn.len == 0) {
+        mq_error_set(&err, MQ_CONFIG, "transport",
+                     "No transport: give one, such as \"smtp://user:password@host:587\", or set "
+                     "the ini setting mailqueue.transport");
+        mq_php_throw(&err);
+        return false;
+    }
+    enum mq_status status =
+        mq_transport_open(dsn, &options, &run->transport, &final_timeout_ms, &err);
+    if (status != MQ_OK && args->dsn) {
+        mq_php_throw_argument(ARG_TRANSPORT, &err);
+        return false;
+    }
+    return mq_php_ok(status, &err) && check_lease(args, final_timeout_ms);
+}
+
+static enum mq_status open_log(struct run *run, const char *database, struct mq_error *err)
+{
+    const zend_string *given = run->args->log;
+    if (given && ZSTR_LEN(given) == 0) {
+        return MQ_OK;
+    }
+    char *path = given ? mq_str_dup((struct mq_str){ZSTR_VAL(given), ZSTR_LEN(given)})
+                       : mq_php_log_path(database);
+    enum mq_status status;
+    if (path == NULL) {
+        return mq_error_nomem(err);
+    }
+    if (php_check_open_basedir_ex(path, 0) != 0) {
+        status = mq_error_set(err, MQ_CONFIG, "log",
+                              "%s: open_basedir does not allow this log file", path);
+    } else {
+        status = mq_log_open(path, &run->log, err);
+    }
+    free(path);
+    return status;
+}
+
+/* False with an exception. */
+static bool open_run(struct run *run)
+{
+    struct mq_error err;
+    if (!mq_php_ok(mq_php_queue_open(run->self, true, &run->queue, &err), &err) ||
+        !open_transport(run)) {
+        return false;
+    }
+    const char *database = ZSTR_VAL(run->self->path);
+    run->run_dir = mq_php_run_dir(database);
+    if (run->run_dir == NULL) {
+        return mq_php_ok(mq_error_nomem(&err), &err);
+    }
+    return mq_php_ok(open_log(run, database, &err), &err);
+}
+
+static void close_run(struct run *run)
+{
+    if (run->transport) {
+        run->transport->ops->free(run->transport);
+    }
+    mq_queue_close(run->queue);
+    if (run->log) {
+        mq_log_close(run->log);
+    }
+    free(run->run_dir);
+}
+
+static enum mq_on_uncertain on_uncertain_of(zend_object *value)
+{
+    if (value == NULL) {
+        return MQ_UNCERTAIN_RETRY;
+    }
+    zval *text = zend_enum_fetch_case_value(value);
+    return zend_string_equals_literal(Z_STR_P(text), "hold") ? MQ_UNCERTAIN_HOLD
+                                                             : MQ_UNCERTAIN_RETRY;
+}
+
+static enum mq_status work(struct run *run, struct arguments *args, struct mq_report *report,
+                           struct mq_error *err)
+{
+    struct mq_worker_options options;
+    mq_worker_options_init(&options);
+    options.connections = (int)args->connections;
+    options.batch = (int)args->batch;
+    options.lease_s = args->lease;
+    options.time_limit_s = args->time_limit_null ? -1 : args->time_limit;
+    options.message_limit = args->message_limit_null ? -1 : args->message_limit;
+    options.max_workers = (int)args->max_workers;
+    options.grace_s = args->grace;
+    options.daemon = args->daemon;
+    options.on_uncertain = on_uncertain_of(args->on_uncertain);
+    options.run_dir = run->run_dir;
+
+    struct mq_php_hooks context = {
+        .run = &run->php,
+        .compose = ZEND_FCI_INITIALIZED(args->compose.info) ? &args->compose : NULL,
+        .on_event = ZEND_FCI_INITIALIZED(args->on_event.info) ? &args->on_event : NULL,
+        .log = run->log,
+    };
+    struct mq_worker_hooks hooks = mq_php_worker_hooks(&context);
+    struct mq_worker worker = {run->queue, run->transport, &options, &hooks};
+    return mq_worker_run(&worker, report, err);
+}
+
+static void run_worker(zval *object, struct arguments *args, zval *return_value)
+{
+    struct mq_php_queue *self = mq_php_queue_from(Z_OBJ_P(object));
+    if (!check_place(self) || !check_arguments(args) || mq_php_queue_use(object) == NULL) {
+        return;
+    }
+    struct run run = {.args = args, .self = self, .php = {.pid = getpid()}};
+    struct mq_report report = {0};
+    struct mq_error err;
+    enum mq_status status = MQ_THROWN;
+    if (open_run(&run)) {
+        self->working = true;
+        status = work(&run, args, &report, &err);
+        self->working = false;
+    }
+    close_run(&run);
+    if (mq_php_ok(status, &err)) {
+        mq_php_report_new(return_value, &report);
+    }
+}
+
+ZEND_METHOD(MailQueue, runWorker)
+{
+    struct arguments args = {.connections = 10,
+                             .batch = 100,
+                             .lease = 900,
+                             .time_limit_null = true,
+                             .message_limit_null = true,
+                             .max_workers = 1,
+                             .grace = 30};
+
+    ZEND_PARSE_PARAMETERS_START(0, 13)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_OBJ_OF_CLASS_OR_STR_OR_NULL(args.closure, zend_ce_closure, args.dsn)
+        Z_PARAM_FUNC_OR_NULL(args.compose.info, args.compose.cache)
+        Z_PARAM_LONG(args.connections)
+        Z_PARAM_LONG(args.batch)
+        Z_PARAM_LONG(args.lease)
+        Z_PARAM_LONG_OR_NULL(args.time_limit, args.time_limit_null)
+        Z_PARAM_LONG_OR_NULL(args.message_limit, args.message_limit_null)
+        Z_PARAM_LONG(args.max_workers)
+        Z_PARAM_LONG(args.grace)
+        Z_PARAM_BOOL(args.daemon)
+        Z_PARAM_OBJ_OF_CLASS(args.on_uncertain, mq_ce_on_uncertain)
+        Z_PARAM_STR_OR_NULL(args.log)
+        Z_PARAM_FUNC_OR_NULL(args.on_event.info, args.on_event.cache)
+    ZEND_PARSE_PARAMETERS_END();
+
+    run_worker(ZEND_THIS, &args, return_value);
+}

@@ -1,0 +1,145 @@
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "php/queue_object.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "db/sqlite.h"
+#include "php/classes.h"
+#include "php/exceptions.h"
+
+/* Set once when the module starts. */
+static zend_object_handlers handlers;
+
+static zend_object *queue_create(zend_class_entry *ce)
+{
+    struct mq_php_queue *self = zend_object_alloc(sizeof *self, ce);
+    zend_object_std_init(&self->std, ce);
+    object_properties_init(&self->std, ce);
+    self->std.handlers = &handlers;
+    return &self->std;
+}
+
+static void release_string(zend_string *s)
+{
+    if (s) {
+        zend_string_release(s);
+    }
+}
+
+static void queue_free(zend_object *object)
+{
+    struct mq_php_queue *self = mq_php_queue_from(object);
+    mq_queue_close(self->queue);
+    release_string(self->path);
+    release_string(self->table);
+    release_string(self->config_table);
+    release_string(self->reference_column);
+    release_string(self->orphan_table);
+    release_string(self->orphan_column);
+    release_string(self->journal);
+    zend_object_std_dtor(object);
+}
+
+void mq_php_queue_register(zend_class_entry *ce)
+{
+    memcpy(&handlers, zend_get_std_object_handlers(), sizeof handlers);
+    handlers.offset = offsetof(struct mq_php_queue, std);
+    handlers.free_obj = queue_free;
+    handlers.clone_obj = NULL;
+    ce->create_object = queue_create;
+}
+
+/* The journal is made beside the file, so its directory has to be allowed as well. */
+static enum mq_status check_open_basedir(const char *path, struct mq_error *err)
+{
+    char directory[MAXPATHLEN];
+    snprintf(directory, sizeof directory, "%s", path);
+    zend_dirname(directory, strlen(directory));
+    if (php_check_open_basedir_ex(path, 0) == 0 && php_check_open_basedir_ex(directory, 0) == 0) {
+        return MQ_OK;
+    }
+    return mq_error_set(err, MQ_CANTOPEN, "database",
+                        "%s: open_basedir does not allow this file and its directory; add the "
+                        "directory to open_basedir or move the database",
+                        path);
+}
+
+static const char *c_string(const zend_string *s)
+{
+    return s ? ZSTR_VAL(s) : NULL;
+}
+
+enum mq_status mq_php_queue_open(const struct mq_php_queue *self, bool worker,
+                                 struct mq_queue **out, struct mq_error *err)
+{
+    struct mq_sqlite_options file = {
+        .path = ZSTR_VAL(self->path),
+        .journal = c_string(self->journal),
+        .synchronous_normal = self->synchronous_normal,
+        .worker = worker,
+        .must_exist = self->created,
+        .busy_timeout_ms = self->busy_timeout_ms,
+    };
+    struct mq_queue_options options;
+    struct mq_db *db = NULL;
+
+    mq_queue_options_init(&options);
+    options.table = ZSTR_VAL(self->table);
+    options.config_table = ZSTR_VAL(self->config_table);
+    options.reference_column = ZSTR_VAL(self->reference_column);
+    options.orphan_table = c_string(self->orphan_table);
+    options.orphan_column = c_string(self->orphan_column);
+    options.backoff = self->backoff;
+
+    enum mq_status status = check_open_basedir(file.path, err);
+    if (status == MQ_OK) {
+        status = mq_sqlite_open(&file, &db, err);
+    }
+    return status == MQ_OK ? mq_queue_open(db, &options, out, err) : status;
+}
+
+/* In a forked child: the connection is the parent's and is only forgotten; a claim token of its own
+ * keeps the child's claims apart. */
+static void abandon_after_fork(struct mq_php_queue *self)
+{
+    if (self->pid != getpid()) {
+        mq_queue_close(self->queue);
+        self->queue = NULL;
+        self->token[0] = '\0';
+        self->working = false;
+    }
+}
+
+struct mq_queue *mq_php_queue_use(zval *object)
+{
+    struct mq_php_queue *self = mq_php_queue_from(Z_OBJ_P(object));
+    if (self->path == NULL) {
+        zend_throw_error(NULL, "The MailQueue object was not constructed");
+        return NULL;
+    }
+    abandon_after_fork(self);
+    if (self->queue) {
+        return self->queue;
+    }
+    struct mq_error err;
+    if (!mq_php_ok(mq_php_queue_open(self, false, &self->queue, &err), &err)) {
+        return NULL;
+    }
+    self->pid = getpid();
+    self->created = true;
+    return self->queue;
+}
+
+bool mq_php_queue_ok(zval *object, enum mq_status status, const struct mq_error *err)
+{
+    struct mq_php_queue *self = mq_php_queue_from(Z_OBJ_P(object));
+    if (status == MQ_REPLACED) {
+        mq_queue_close(self->queue);
+        self->queue = NULL;
+    }
+    return mq_php_ok(status, err);
+}

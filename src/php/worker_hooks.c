@@ -1,0 +1,214 @@
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "php/worker_hooks.h"
+
+#include <string.h>
+
+#include "zend_exceptions.h"
+#include "zend_interfaces.h"
+
+#include "php/exceptions.h"
+#include "php/job_object.h"
+#include "php/message_arg.h"
+
+/* ---- compose ---- */
+
+struct compose_call {
+    struct mq_php_hooks *hooks;
+    const struct mq_job *job;
+    struct mq_composed *out;
+    struct mq_php_wire wire; /* composed so far */
+    struct mq_error *err;
+    enum mq_compose_end end;
+};
+
+static enum mq_compose_end failed(struct compose_call *call, const char *text)
+{
+    mq_error_set(call->err, MQ_MESSAGE, "compose", "compose: %s", text);
+    return MQ_COMPOSE_FAILED;
+}
+
+/* Exceptions mean "try later", but exit() ends the run. */
+static enum mq_compose_end failed_by_exception(struct compose_call *call)
+{
+    char text[MQ_ERROR_TEXT_MAX];
+    if (mq_php_exiting()) {
+        mq_error_set(call->err, MQ_THROWN, "", "PHP code ended the script");
+        return MQ_COMPOSE_STOP;
+    }
+    mq_php_exception_text(text, sizeof text);
+    zend_clear_exception();
+    return failed(call, text);
+}
+
+static enum mq_status convert_result(struct compose_call *call, zval *result)
+{
+    const struct mq_php_message_options options = {call->job->message_id, call->job->created_at};
+    if (Z_TYPE_P(result) == IS_ARRAY) {
+        return mq_php_message_compose(Z_ARRVAL_P(result), &options, &call->wire, call->err);
+    }
+    if (call->job->envelope_from == NULL || call->job->recipients.count == 0) {
+        return mq_error_set(call->err, MQ_MESSAGE, "recipients",
+                            "a complete message needs recipients and envelopeFrom: give them to "
+                            "enqueue(), or return an array of from, to, subject and text");
+    }
+    return mq_php_message_normalize((struct mq_str){Z_STRVAL_P(result), Z_STRLEN_P(result)},
+                                    &options, &call->wire, call->err);
+}
+
+static enum mq_compose_end take_result(struct compose_call *call, zval *result)
+{
+    char text[MQ_ERROR_TEXT_MAX];
+    enum mq_status status = convert_result(call, result);
+    size_t len = call->wire.message.len;
+    char *message = status == MQ_OK ? mq_buffer_take(&call->wire.message) : NULL;
+    if (status == MQ_OK && message == NULL) {
+        status = mq_error_nomem(call->err);
+    }
+    if (status != MQ_OK) {
+        snprintf(text, sizeof text, "%s", call->err->text);
+        return failed(call, text);
+    }
+    call->out->message = message;
+    call->out->message_len = len;
+    call->out->envelope_from = call->wire.envelope_from;
+    call->out->recipients = call->wire.recipients;
+    mq_php_wire_init(&call->wire);
+    return MQ_COMPOSED;
+}
+
+static enum mq_compose_end judge_result(struct compose_call *call, zval *result)
+{
+    if (Z_TYPE_P(result) == IS_NULL) {
+        return MQ_COMPOSE_GONE;
+    }
+    if (Z_TYPE_P(result) == IS_OBJECT &&
+        instanceof_function(Z_OBJCE_P(result), zend_ce_stringable)) {
+        zend_string *text = zval_try_get_string(result);
+        if (text == NULL) {
+            return failed_by_exception(call);
+        }
+        zval_ptr_dtor(result);
+        ZVAL_STR(result, text);
+    }
+    if (Z_TYPE_P(result) != IS_ARRAY && Z_TYPE_P(result) != IS_STRING) {
+        return failed(call, "must return an array, a string, a Stringable or null");
+    }
+    return take_result(call, result);
+}
+
+static void compose_body(void *context)
+{
+    struct compose_call *call = context;
+    zval job, result;
+    mq_php_job_show(&job, call->job, MQ_PHP_JOB_ROW);
+    mq_php_call(call->hooks->compose, 1, &job, &result);
+    if (EG(exception)) {
+        call->end = failed_by_exception(call);
+    } else {
+        call->end = judge_result(call, &result);
+    }
+    zval_ptr_dtor(&result);
+    if (EG(exception)) { /* a destructor's */
+        call->end = failed_by_exception(call);
+    }
+}
+
+static enum mq_compose_end compose(void *context, const struct mq_job *job, struct mq_composed *out,
+                                   struct mq_error *err)
+{
+    struct mq_php_hooks *hooks = context;
+    struct compose_call call = {
+        .hooks = hooks, .job = job, .out = out, .err = err, .end = MQ_COMPOSE_STOP};
+    if (!mq_php_may_call(hooks->run)) {
+        mq_error_set(err, hooks->run->bailed ? MQ_BAILOUT : MQ_THROWN, "", "PHP code ended");
+        return MQ_COMPOSE_STOP;
+    }
+    mq_php_wire_init(&call.wire);
+    if (!mq_php_guarded(hooks->run, compose_body, &call)) {
+        mq_error_set(err, MQ_BAILOUT, "", "PHP stopped with a fatal error");
+        call.end = MQ_COMPOSE_STOP;
+    }
+    mq_php_wire_clear(&call.wire);
+    if (call.end != MQ_COMPOSED) {
+        mq_composed_clear(out);
+    }
+    return call.end;
+}
+
+/* ---- events ---- */
+
+static void add_int(zval *array, const char *key, bool given, int64_t value)
+{
+    if (given) {
+        add_assoc_long(array, key, (zend_long)value);
+    } else {
+        add_assoc_null(array, key);
+    }
+}
+
+static void add_text(zval *array, const char *key, const char *value)
+{
+    if (value) {
+        add_assoc_string(array, key, value);
+    } else {
+        add_assoc_null(array, key);
+    }
+}
+
+static void event_to_array(zval *out, const struct mq_event *event)
+{
+    array_init_size(out, 11);
+    add_assoc_string(out, "event", mq_event_type_name(event->type));
+    add_assoc_long(out, "time", (zend_long)event->at_s);
+    add_int(out, "id", event->id != 0, event->id);
+    add_text(out, "reference", event->reference);
+    add_text(out, "type", event->mail_type);
+    add_int(out, "attempt", event->id != 0, event->attempt);
+    add_int(out, "recipients", event->recipients > 0, event->recipients);
+    add_text(out, "relay", event->relay);
+    add_text(out, "reply", event->reply);
+    add_int(out, "ms", event->ms >= 0, event->ms);
+    add_int(out, "nextAttemptAt", event->next_attempt_at != 0, event->next_attempt_at);
+}
+
+struct event_call {
+    struct mq_php_hooks *hooks;
+    const struct mq_event *event;
+};
+
+static void event_body(void *context)
+{
+    struct event_call *call = context;
+    zval event, result;
+    event_to_array(&event, call->event);
+    mq_php_call(call->hooks->on_event, 1, &event, &result);
+    zval_ptr_dtor(&result);
+}
+
+static enum mq_status tell(void *context, const struct mq_event *event, struct mq_error *err)
+{
+    struct mq_php_hooks *hooks = context;
+    struct event_call call = {hooks, event};
+    if (hooks->log) {
+        mq_log_event(hooks->log, event);
+    }
+    if (hooks->on_event == NULL || !mq_php_may_call(hooks->run)) {
+        return MQ_OK;
+    }
+    if (!mq_php_guarded(hooks->run, event_body, &call)) {
+        return mq_error_set(err, MQ_BAILOUT, "", "PHP stopped with a fatal error");
+    }
+    return EG(exception) ? mq_error_set(err, MQ_THROWN, "", "onEvent threw") : MQ_OK;
+}
+
+struct mq_worker_hooks mq_php_worker_hooks(struct mq_php_hooks *hooks)
+{
+    return (struct mq_worker_hooks){
+        .compose = hooks->compose ? compose : NULL,
+        .event = tell,
+        .context = hooks,
+    };
+}

@@ -1,0 +1,324 @@
+/* A turn: settle what is finished, recover what was lost, claim what is due, in one transaction. */
+#include "queue/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNK 128 /* rows read at a time */
+
+#define PRIORITY_ABOVE_ALL (INT64_C(1) << 40)
+
+/* The state of one claim. */
+struct taking {
+    struct mq_tx *tx;
+    const struct mq_claim_request *request;
+    struct mq_claim *claim;
+    size_t room;       /* of claim->jobs */
+    int64_t allowance; /* recipients that may still be paid */
+    int dropped;       /* expired, orphaned and unreadable rows */
+    bool stop;
+};
+
+void mq_claim_init(struct mq_claim *claim)
+{
+    memset(claim, 0, sizeof(*claim));
+}
+
+static void clear_jobs(struct mq_claim *claim)
+{
+    for (size_t i = 0; i < claim->count; i++) {
+        mq_job_clear(&claim->jobs[i]);
+    }
+    free(claim->jobs);
+    claim->jobs = NULL;
+    claim->count = 0;
+}
+
+void mq_claim_clear(struct mq_claim *claim)
+{
+    clear_jobs(claim);
+    mq_claim_init(claim);
+}
+
+static enum mq_status job_orphaned(struct mq_queue *queue, const char *reference, bool *orphaned,
+                                   struct mq_error *err)
+{
+    int64_t found = 0;
+    *orphaned = false;
+    if (!queue->names.orphan_table[0] || !reference) {
+        return MQ_OK;
+    }
+    enum mq_status status =
+        mq_sql_int(queue, MQ_SQL_ORPHAN, MQ_ARGS(mq_cstr(reference)), &found, err);
+    *orphaned = status == MQ_OK && !found;
+    return status;
+}
+
+enum mq_status mq_job_park_unreadable(struct mq_tx *tx, const struct mq_job *job,
+                                      struct mq_error *err)
+{
+    static const char why[] = "the column recipients is no JSON array of strings: correct the row, "
+                              "then retry it, or delete it";
+    struct mq_value values[] = {mq_null(), mq_cstr("unreadable"), mq_cstr(why), mq_int(job->id)};
+    struct mq_move move = {job->state, MQ_PARKED, MQ_SQL_PARK, values, 4};
+    enum mq_status status = mq_job_move(tx->queue, &move, err);
+    if (status == MQ_OK) {
+        struct mq_event event = {.type = MQ_EVENT_PARKED, .reply = (char *)why, .ms = -1};
+        mq_tx_event(tx, job, &event);
+    }
+    return status;
+}
+
+/* ---- one row ---- */
+
+/* Deletes or parks a row that cannot be claimed; *dropped says so. */
+static enum mq_status drop(struct taking *t, const struct mq_job *job, bool readable, bool *dropped,
+                           struct mq_error *err)
+{
+    bool orphaned = false;
+    struct mq_queue *queue = t->tx->queue;
+    bool expired = job->expires_at && job->expires_at <= t->tx->now_s;
+    enum mq_status status = expired ? MQ_OK : job_orphaned(queue, job->reference, &orphaned, err);
+    *dropped = expired || orphaned || !readable;
+    if (status != MQ_OK || !*dropped) {
+        return status;
+    }
+    t->dropped++;
+    if (!expired && !orphaned) {
+        return mq_job_park_unreadable(t->tx, job, err);
+    }
+    mq_tx_happened(t->tx, job, expired ? MQ_EVENT_EXPIRED : MQ_EVENT_ORPHAN);
+    return mq_job_delete(queue, job->id, err);
+}
+
+static enum mq_status write_claim(struct taking *t, struct mq_job *job, struct mq_error *err)
+{
+    struct mq_value values[] = {mq_null(), mq_int(job->locked_until), mq_cstr(job->locked_by),
+                                mq_int(job->paid), mq_int(job->id)};
+    struct mq_move move = {job->state, MQ_SENDING, MQ_SQL_CLAIM_TAKE, values, 5};
+    enum mq_status status = mq_job_move(t->tx->queue, &move, err);
+    job->state = MQ_SENDING;
+    job->attempts++;
+    return status;
+}
+
+/* A recipient costs a token; a job that is composed when sent pays for one now. */
+static enum mq_status take(struct taking *t, struct mq_job *job, struct mq_error *err)
+{
+    struct mq_tx *tx = t->tx;
+    enum mq_status status = mq_job_set_targets(job, &tx->settings, t->allowance, err);
+    if (status != MQ_OK) {
+        return status;
+    }
+    if (t->claim->limited) {
+        job->paid = job->recipients.count ? (int)job->targets.count : 1;
+        t->allowance -= job->paid;
+        mq_limit_take(tx, job->paid);
+    }
+    job->locked_until = tx->now_s + t->request->lease_s;
+    snprintf(job->locked_by, sizeof(job->locked_by), "%s", t->request->token);
+    status = write_claim(t, job, err);
+    if (status == MQ_OK) {
+        status = mq_job_load_body(tx->queue, job, err);
+    }
+    if (status == MQ_OK) {
+        struct mq_event event = {.type = MQ_EVENT_CLAIMED,
+                                 .recipients = (int)job->targets.count,
+                                 .relay = (char *)t->request->relay,
+                                 .ms = -1};
+        mq_tx_event(tx, job, &event);
+    }
+    return status;
+}
+
+static bool make_room(struct taking *t)
+{
+    if (t->claim->count < t->room) {
+        return true;
+    }
+    size_t room = t->room ? t->room * 2 : 8;
+    struct mq_job *jobs = realloc(t->claim->jobs, room * sizeof(*jobs));
+    if (!jobs) {
+        return false;
+    }
+    t->claim->jobs = jobs;
+    t->room = room;
+    return true;
+}
+
+/* Takes the row, drops it, or sets `stop`. The job moves into the claim when it is taken. */
+static enum mq_status consider(struct taking *t, struct mq_job *job, bool readable,
+                               struct mq_error *err)
+{
+    bool dropped = false;
+    if (t->dropped >= MQ_ROWS_A_TURN) {
+        t->claim->end = MQ_CLAIM_MORE;
+        t->stop = true;
+        return MQ_OK;
+    }
+    enum mq_status status = drop(t, job, readable, &dropped, err);
+    if (status != MQ_OK || dropped) {
+        return status;
+    }
+    if (t->allowance <= 0) {
+        t->claim->end = MQ_CLAIM_TOKENS;
+        t->stop = true;
+        return mq_limit_resume(t->tx, &t->claim->resume_s, err);
+    }
+    if (!make_room(t)) {
+        return mq_error_nomem(err);
+    }
+    status = take(t, job, err);
+    if (status == MQ_OK) {
+        t->claim->jobs[t->claim->count++] = *job;
+        mq_job_init(job);
+    }
+    return status;
+}
+
+/* ---- many rows ---- */
+
+/* Due rows of one priority, read before the first of them is written. */
+struct chunk {
+    struct mq_job jobs[CHUNK];
+    bool readable[CHUNK];
+    size_t count;
+};
+
+static enum mq_status read_chunk(struct taking *t, int64_t priority, size_t want,
+                                 struct chunk *chunk, struct mq_error *err)
+{
+    bool row = true;
+    struct mq_queue *queue = t->tx->queue;
+    enum mq_status status =
+        mq_sql_query(queue, MQ_SQL_CLAIM_DUE,
+                     MQ_ARGS(mq_int(priority), mq_int(t->tx->now_s), mq_int((int64_t)want)), err);
+    chunk->count = 0;
+    while (status == MQ_OK) {
+        status = mq_sql_next(queue, &row, err);
+        if (status != MQ_OK || !row || chunk->count == CHUNK) {
+            break;
+        }
+        size_t i = chunk->count++;
+        status = mq_job_read(queue, &chunk->jobs[i], &chunk->readable[i], err);
+        if (status != MQ_OK) {
+            mq_sql_finish(queue);
+        }
+    }
+    return status;
+}
+
+/* As many rows as can be of use: no more than jobs are wanted, nor than tokens are there, but one
+ * at least, to see whether anything is due. */
+static size_t wanted(const struct taking *t)
+{
+    int64_t n = t->request->limit - (int64_t)t->claim->count;
+    if (n > t->allowance) {
+        n = t->allowance > 0 ? t->allowance : 1;
+    }
+    return n < CHUNK ? (size_t)n : CHUNK;
+}
+
+static enum mq_status take_priority(struct taking *t, int64_t priority, struct chunk *chunk,
+                                    struct mq_error *err)
+{
+    enum mq_status status = MQ_OK;
+    size_t want;
+    do {
+        want = wanted(t);
+        status = read_chunk(t, priority, want, chunk, err);
+        for (size_t i = 0; i < chunk->count && status == MQ_OK && !t->stop; i++) {
+            status = consider(t, &chunk->jobs[i], chunk->readable[i], err);
+        }
+        for (size_t i = 0; i < chunk->count; i++) {
+            mq_job_clear(&chunk->jobs[i]);
+        }
+        if (status == MQ_OK && !t->stop && t->claim->count >= (size_t)t->request->limit) {
+            t->claim->end = MQ_CLAIM_LIMIT;
+            t->stop = true;
+        }
+    } while (status == MQ_OK && !t->stop && chunk->count == want);
+    return status;
+}
+
+/* Notes when the first job of this priority is due that is not yet. */
+static enum mq_status note_next(struct taking *t, int64_t priority, struct mq_error *err)
+{
+    int64_t next = 0;
+    enum mq_status status =
+        mq_sql_int(t->tx->queue, MQ_SQL_CLAIM_NEXT, MQ_ARGS(mq_int(priority)), &next, err);
+    int64_t *resume = &t->claim->resume_s;
+    if (status == MQ_OK && next && (*resume == 0 || next < *resume)) {
+        *resume = next;
+    }
+    return status;
+}
+
+static enum mq_status take_all(struct taking *t, struct mq_error *err)
+{
+    struct chunk *chunk = malloc(sizeof(*chunk));
+    if (!chunk) {
+        return mq_error_nomem(err);
+    }
+    enum mq_status status = MQ_OK;
+    int64_t priority = PRIORITY_ABOVE_ALL;
+    while (status == MQ_OK && !t->stop) {
+        int64_t below = priority;
+        status =
+            mq_sql_int(t->tx->queue, MQ_SQL_CLAIM_PRIORITY, MQ_ARGS(mq_int(below)), &priority, err);
+        if (status != MQ_OK || priority == below) {
+            break;
+        }
+        status = take_priority(t, priority, chunk, err);
+        if (status == MQ_OK && !t->stop) {
+            status = note_next(t, priority, err);
+        }
+    }
+    if (!t->stop) {
+        t->claim->end = MQ_CLAIM_EMPTY;
+    } else if (t->claim->end != MQ_CLAIM_TOKENS) {
+        t->claim->resume_s = 0;
+    }
+    free(chunk);
+    return status;
+}
+
+/* Whether claims are switched off or the relay is paused; then the claim's end is set. */
+static enum mq_status closed(struct mq_tx *tx, const struct mq_claim_request *request,
+                             struct mq_claim *claim, bool *is, struct mq_error *err)
+{
+    struct mq_pause pause;
+    bool found = false;
+    *is = !tx->settings.enabled;
+    if (*is) {
+        claim->end = MQ_CLAIM_DISABLED;
+        return MQ_OK;
+    }
+    if (!request->relay) {
+        return MQ_OK;
+    }
+    enum mq_status status = mq_pause_find(tx->pauses, request->relay, &pause, &found, err);
+    if (status == MQ_OK && found && pause.until_s > tx->now_s) {
+        *is = true;
+        claim->end = MQ_CLAIM_PAUSED;
+        claim->resume_s = pause.until_s;
+        memcpy(claim->reason, pause.reason, sizeof(claim->reason));
+    }
+    return status;
+}
+
+enum mq_status mq_claim_take(struct mq_tx *tx, const struct mq_claim_request *request,
+                             struct mq_claim *claim, struct mq_error *err)
+{
+    bool is_closed = false;
+    struct taking t = {.tx = tx, .request = request, .claim = claim};
+    claim->end = MQ_CLAIM_LIMIT;
+    claim->limited = tx->settings.bucket.limit > 0;
+    enum mq_status status = closed(tx, request, claim, &is_closed, err);
+    if (status != MQ_OK || is_closed || request->limit <= 0) {
+        return status;
+    }
+    status = mq_limit_allowance(tx, &t.allowance, err);
+    return status == MQ_OK ? take_all(&t, err) : status;
+}

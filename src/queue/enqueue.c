@@ -1,0 +1,196 @@
+/* Storing mail: one short transaction. */
+#include "queue/internal.h"
+
+#include <string.h>
+
+#include "core/address.h"
+#include "core/json.h"
+
+#define PRIORITY_MAX     100
+#define MESSAGE_ID_MAX   998 /* a line of a message (RFC 5322, section 2.1.1) */
+#define MAX_ATTEMPTS_MAX 1000000
+
+static enum mq_status check_word(const char *field, struct mq_str s, size_t max,
+                                 struct mq_error *err)
+{
+    if (s.len == 0 || s.len > max) {
+        return mq_error_set(err, MQ_INVALID, field, "%s must have 1 to %zu octets, not %zu", field,
+                            max, s.len);
+    }
+    for (size_t i = 0; i < s.len; i++) {
+        unsigned char c = (unsigned char)s.data[i];
+        if (c < 0x20 || c == 0x7f) {
+            return mq_error_set(err, MQ_INVALID, field,
+                                "%s has the control character 0x%02x at octet %zu", field, c,
+                                i + 1);
+        }
+    }
+    if (!mq_utf8_valid(s)) {
+        return mq_error_set(err, MQ_INVALID, field, "%s is not valid UTF-8", field);
+    }
+    return MQ_OK;
+}
+
+static enum mq_status check_numbers(const struct mq_new_job *job, struct mq_error *err)
+{
+    if (job->priority < -PRIORITY_MAX || job->priority > PRIORITY_MAX) {
+        return mq_error_set(err, MQ_INVALID, "priority", "priority must be -%d … %d, not %d",
+                            PRIORITY_MAX, PRIORITY_MAX, job->priority);
+    }
+    if (job->send_at < 0) {
+        return mq_error_set(err, MQ_INVALID, "sendAt", "sendAt lies before 1970");
+    }
+    if (job->expires_at < 0) {
+        return mq_error_set(err, MQ_INVALID, "expiresAt", "expiresAt lies before 1970");
+    }
+    if (job->expires_at && job->expires_at <= job->send_at) {
+        return mq_error_set(err, MQ_INVALID, "expiresAt",
+                            "expiresAt is not after sendAt: the mail could never be sent");
+    }
+    if (job->max_attempts < 0 || job->max_attempts > MAX_ATTEMPTS_MAX) {
+        return mq_error_set(err, MQ_INVALID, "maxAttempts", "maxAttempts must be 1 … %d, not %d",
+                            MAX_ATTEMPTS_MAX, job->max_attempts);
+    }
+    return MQ_OK;
+}
+
+static enum mq_status check_envelope(const struct mq_new_job *job, struct mq_error *err)
+{
+    bool utf8;
+    enum mq_status status = MQ_OK;
+    if (job->envelope_from && job->envelope_from[0]) {
+        status = mq_address_check(mq_str_of(job->envelope_from), "envelopeFrom", &utf8, err);
+    }
+    for (size_t i = 0; status == MQ_OK && job->recipients && i < job->recipients->count; i++) {
+        status = mq_address_check(mq_str_of(job->recipients->items[i]), "recipients", &utf8, err);
+    }
+    return status;
+}
+
+enum mq_status mq_new_job_check(const struct mq_new_job *job, struct mq_error *err)
+{
+    enum mq_status status = MQ_OK;
+    if (job->reference.data) {
+        status = check_word("reference", job->reference, MQ_REFERENCE_MAX, err);
+    }
+    if (status == MQ_OK) {
+        status = check_word("type", job->mail_type, MQ_TYPE_MAX, err);
+    }
+    if (status == MQ_OK) {
+        status = check_word("messageId", mq_str_of(job->message_id), MESSAGE_ID_MAX, err);
+    }
+    if (status == MQ_OK) {
+        status = check_numbers(job, err);
+    }
+    return status == MQ_OK ? check_envelope(job, err) : status;
+}
+
+/* *id is 0 where the pair is there already. */
+static enum mq_status insert_job(struct mq_tx *tx, const struct mq_new_job *job, int64_t *id,
+                                 struct mq_error *err)
+{
+    struct mq_buffer list;
+    mq_buffer_init(&list);
+    if (job->recipients && job->recipients->count) {
+        mq_json_strings(&list, job->recipients);
+    }
+    struct mq_args args =
+        MQ_ARGS(mq_text(job->reference), mq_text(job->mail_type), mq_int(job->priority),
+                mq_int_or_null(job->max_attempts), mq_int(job->send_at ? job->send_at : tx->now_s),
+                mq_int_or_null(job->expires_at), mq_int(tx->now_s), mq_cstr(job->message_id),
+                mq_cstr(job->envelope_from), mq_text(mq_buffer_view(&list)));
+    struct mq_db *db = tx->queue->db;
+    enum mq_status status =
+        list.failed ? mq_error_nomem(err) : mq_sql_exec(tx->queue, MQ_SQL_INSERT_JOB, args, err);
+    if (status == MQ_OK) {
+        *id = mq_sql_changes(tx->queue) > 0 ? db->driver->last_id(db) : 0;
+    }
+    mq_buffer_clear(&list);
+    return status;
+}
+
+/* Deletes the parked job that holds the pair; *replaced is false where it is not parked. */
+static enum mq_status drop_parked(struct mq_tx *tx, const struct mq_new_job *job, bool *replaced,
+                                  struct mq_error *err)
+{
+    bool row = false;
+    struct mq_args pair = MQ_ARGS(mq_text(job->reference), mq_text(job->mail_type));
+    enum mq_status status = mq_sql_query(tx->queue, MQ_SQL_PAIR, pair, err);
+    if (status == MQ_OK) {
+        status = mq_sql_next(tx->queue, &row, err);
+    }
+    *replaced = false;
+    if (status != MQ_OK || !row) {
+        return status;
+    }
+    int64_t id = mq_sql_column_int(tx->queue, 0);
+    struct mq_str parked = mq_str_of(mq_state_name(MQ_PARKED));
+    *replaced = mq_str_equal(mq_sql_column_str(tx->queue, 1), parked);
+    mq_sql_finish(tx->queue);
+    return *replaced ? mq_job_delete(tx->queue, id, err) : MQ_OK;
+}
+
+static enum mq_status store(struct mq_tx *tx, const struct mq_new_job *job, int64_t *id,
+                            struct mq_error *err)
+{
+    bool replaced = false;
+    enum mq_status status = insert_job(tx, job, id, err);
+    if (status == MQ_OK && *id == 0) {
+        status = drop_parked(tx, job, &replaced, err);
+    }
+    if (status == MQ_OK && replaced) {
+        status = insert_job(tx, job, id, err);
+    }
+    if (status == MQ_OK && *id && job->body.data) {
+        /* After the job, so that a duplicate leaves no body behind. */
+        status = mq_sql_exec(tx->queue, MQ_SQL_INSERT_BODY,
+                             MQ_ARGS(mq_int(*id), mq_blob(job->body)), err);
+    }
+    return status;
+}
+
+enum mq_status mq_queue_enqueue(struct mq_queue *queue, const struct mq_new_job *job, int64_t *id,
+                                struct mq_error *err)
+{
+    struct mq_tx tx;
+    int64_t stored = 0;
+    enum mq_status status = mq_new_job_check(job, err);
+    if (status == MQ_OK) {
+        status = mq_tx_begin(&tx, queue, NULL, err);
+    }
+    if (status != MQ_OK) {
+        return status;
+    }
+    status = mq_tx_end(&tx, store(&tx, job, &stored, err), err);
+    if (status == MQ_OK) {
+        *id = stored;
+    }
+    return status;
+}
+
+enum mq_status mq_queue_enqueue_many(struct mq_queue *queue, const struct mq_new_job *jobs,
+                                     size_t count, int64_t *stored, struct mq_error *err)
+{
+    struct mq_tx tx;
+    int64_t sum = 0;
+    enum mq_status status = MQ_OK;
+    for (size_t i = 0; i < count && status == MQ_OK; i++) {
+        status = mq_new_job_check(&jobs[i], err);
+    }
+    if (status == MQ_OK && count) {
+        status = mq_tx_begin(&tx, queue, NULL, err);
+    }
+    if (status != MQ_OK || !count) {
+        return status;
+    }
+    for (size_t i = 0; i < count && status == MQ_OK; i++) {
+        int64_t id = 0;
+        status = store(&tx, &jobs[i], &id, err);
+        sum += id > 0;
+    }
+    status = mq_tx_end(&tx, status, err);
+    if (status == MQ_OK) {
+        *stored = sum;
+    }
+    return status;
+}

@@ -1,0 +1,255 @@
+/* What the queue's own files share. Nothing outside src/queue/ and its tests includes this. */
+#ifndef MQ_QUEUE_INTERNAL_H
+#define MQ_QUEUE_INTERNAL_H
+
+#include "queue/queue.h"
+
+/* ---- sql.c: the statements ---- */
+
+/* One statement each; the value is its slot in the driver. */
+enum mq_sql {
+    MQ_SQL_CONFIG_GET,
+    MQ_SQL_CONFIG_ALL,
+    MQ_SQL_CONFIG_UPDATE,
+    MQ_SQL_CONFIG_INSERT,
+    MQ_SQL_CONFIG_DELETE,
+    MQ_SQL_INSERT_JOB,
+    MQ_SQL_INSERT_BODY,
+    MQ_SQL_PAIR,
+    MQ_SQL_DELETE_JOB,
+    MQ_SQL_DELETE_BODY,
+    MQ_SQL_BODY,
+    MQ_SQL_JOB,
+    MQ_SQL_CLAIM_PRIORITY,
+    MQ_SQL_CLAIM_DUE,
+    MQ_SQL_CLAIM_NEXT,
+    MQ_SQL_CLAIM_TAKE,
+    MQ_SQL_PARK,
+    MQ_SQL_ORPHAN,
+    MQ_SQL_LEASE_OVER,
+    MQ_SQL_LEASE_DEAD,
+    MQ_SQL_PAID,
+    MQ_SQL_SETTLE_DELETE,
+    MQ_SQL_SETTLE_STATE,
+    MQ_SQL_SETTLE_LISTS,
+    MQ_SQL_RENEW,
+    MQ_SQL_ENVELOPE,
+    MQ_SQL_SPENT_ADD,
+    MQ_SQL_SPENT_SUM,
+    MQ_SQL_SPENT_ROWS,
+    MQ_SQL_SPENT_PURGE,
+    MQ_SQL_SPENT_FUTURE,
+    MQ_SQL_RETRY,
+    MQ_SQL_RETRYABLE,
+    MQ_SQL_EXPIRED,
+    MQ_SQL_WALK_END,
+    MQ_SQL_WALK,
+    MQ_SQL_JOBS,
+    MQ_SQL_JOBS_PENDING, /* these five in the order of enum mq_state */
+    MQ_SQL_JOBS_SENDING,
+    MQ_SQL_JOBS_FAILED,
+    MQ_SQL_JOBS_PARKED,
+    MQ_SQL_JOBS_HELD,
+    MQ_SQL_STATS_DUE,
+    MQ_SQL_STATS_CREATED,
+    MQ_SQL_STATS_SENDING,
+    MQ_SQL_STATS_FAILED,
+    MQ_SQL_STATS_PARKED,
+    MQ_SQL_STATS_HELD,
+    MQ_SQL_COLUMNS_OF,
+    MQ_SQL_COUNT
+};
+
+#define MQ_NAME_MAX 63 /* octets of a configured identifier */
+
+/* Identifiers as configured, unquoted. */
+struct mq_names {
+    char table[MQ_NAME_MAX + 1];
+    char body[MQ_NAME_MAX + 8];
+    char spent[MQ_NAME_MAX + 8];
+    char config[MQ_NAME_MAX + 1];
+    char reference[MQ_NAME_MAX + 1];
+    char orphan_table[MQ_NAME_MAX + 1]; /* "": no orphan check */
+    char orphan_column[MQ_NAME_MAX + 1];
+    char version_key[MQ_NAME_MAX + 24];
+};
+
+struct mq_queue {
+    struct mq_db *db;
+    struct mq_names names;
+    struct mq_backoff backoff;
+    struct mq_clock clock;
+    struct mq_random random;
+    char *sql[MQ_SQL_COUNT]; /* expanded when first used: a request needs three of them */
+};
+
+/* Bound values of one statement: MQ_ARGS(mq_int(1), mq_text(s)). */
+struct mq_args {
+    const struct mq_value *values;
+    int count;
+};
+#define MQ_ARGS(...)                            \
+    ((struct mq_args){                          \
+        (const struct mq_value[]){__VA_ARGS__}, \
+        (int)(sizeof((const struct mq_value[]){__VA_ARGS__}) / sizeof(struct mq_value))})
+#define MQ_NO_ARGS ((struct mq_args){NULL, 0})
+
+/* Replaces {t} (the job table, quoted), {b} (bodies), {s} (ledger), {c} (config), {r} (reference
+ * column), {o} and {k} (orphan check's table and column), {T} (the job table's bare name).
+ * malloc'ed; NULL without memory. */
+char *mq_sql_expand(const struct mq_names *names, const char *text);
+/* The statement's text; NULL without memory. Owned by the queue. */
+const char *mq_sql_text(struct mq_queue *queue, enum mq_sql slot);
+enum mq_status mq_sql_exec(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
+                           struct mq_error *err);
+/* Starts a query; mq_sql_next() steps it and has finished it when *row is false or it fails. */
+enum mq_status mq_sql_query(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
+                            struct mq_error *err);
+enum mq_status mq_sql_next(struct mq_queue *queue, bool *row, struct mq_error *err);
+void mq_sql_finish(struct mq_queue *queue);
+/* The first column of the first row as an integer; *value stays where there is no row or a NULL. */
+enum mq_status mq_sql_int(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
+                          int64_t *value, struct mq_error *err);
+int64_t mq_sql_column_int(struct mq_queue *queue, int index); /* 0 for NULL */
+struct mq_str mq_sql_column_str(struct mq_queue *queue, int index);
+int64_t mq_sql_changes(struct mq_queue *queue);
+static inline struct mq_value mq_int_or_null(int64_t i)
+{
+    return i ? mq_int(i) : mq_null();
+}
+static inline struct mq_value mq_cstr(const char *s) /* NULL is NULL */
+{
+    return mq_text(mq_str_of(s));
+}
+
+/* ---- schema.c ---- */
+
+#define MQ_SCHEMA_VERSION 1
+/* Checks the version outside of a transaction; migrates when it is not this one. */
+enum mq_status mq_schema_ready(struct mq_queue *queue, struct mq_error *err);
+
+/* ---- columns.c: rows and states ---- */
+
+/* Reads the row that the statement stands on (all columns, in the order of {cols}). *readable is
+ * false where the list of recipients cannot be read. The job is initialised here; the caller
+ * clears it, also on failure. */
+enum mq_status mq_job_read(struct mq_queue *queue, struct mq_job *job, bool *readable,
+                           struct mq_error *err);
+/* Loads the body by the job's id; it stays NULL where there is none. */
+enum mq_status mq_job_load_body(struct mq_queue *queue, struct mq_job *job, struct mq_error *err);
+/* A change of status: `slot` is an UPDATE whose ?1 is the new status; values[0] is filled in. */
+struct mq_move {
+    enum mq_state from;
+    enum mq_state to;
+    enum mq_sql slot;
+    struct mq_value *values;
+    int count;
+};
+/* Changes a job's status: the only function that does. */
+enum mq_status mq_job_move(struct mq_queue *queue, const struct mq_move *move,
+                           struct mq_error *err);
+/* Deletes a job that nobody is sending, with its body. */
+enum mq_status mq_job_delete(struct mq_queue *queue, int64_t id, struct mq_error *err);
+/* The maximum that holds for this job. */
+int mq_job_max_attempts(const struct mq_queue *queue, const struct mq_job *job);
+
+/* ---- transaction.c ---- */
+
+/* One write transaction: its time, what happened, the settings and the bucket as it found them. */
+struct mq_tx {
+    struct mq_queue *queue;
+    int64_t now_s;
+    struct mq_events *sink; /* told after the commit; NULL: nobody listens */
+    struct mq_events events;
+    struct mq_settings settings; /* after mq_tx_settings() */
+    char *pauses;                /* mailRelayPause, NULL when unset */
+    enum mq_status config;       /* of reading the settings; then settings is all off */
+    struct mq_error config_error;
+    int64_t flying; /* strict mode, after mq_limit_allowance(): paid for leases in flight */
+    int64_t spent;  /* and the ledger's last hour */
+};
+
+enum mq_status mq_tx_begin(struct mq_tx *tx, struct mq_queue *queue, struct mq_events *sink,
+                           struct mq_error *err);
+/* Reads the settings; a value that cannot be read is noted in tx->config and is no failure here.
+ * Refills the bucket up to now. */
+enum mq_status mq_tx_settings(struct mq_tx *tx, struct mq_error *err);
+/* Commits when status is MQ_OK, otherwise rolls back; frees; tells the events of a commit. Returns
+ * status or the commit's failure. */
+enum mq_status mq_tx_end(struct mq_tx *tx, enum mq_status status, struct mq_error *err);
+/* Notes an event about a job. `extra` gives what the job does not say: type, recipients, relay,
+ * reply, ms, next_attempt_at. */
+void mq_tx_event(struct mq_tx *tx, const struct mq_job *job, const struct mq_event *extra);
+/* An event with nothing but its type. */
+void mq_tx_happened(struct mq_tx *tx, const struct mq_job *job, enum mq_event_type type);
+
+/* ---- settings.c, config.c, pause.c ---- */
+
+enum mq_status mq_settings_load(struct mq_queue *queue, int64_t now_s, struct mq_settings *out,
+                                char **pauses, struct mq_error *err);
+void mq_settings_clear(struct mq_settings *settings);
+/* Writes a key without checks. value NULL unsets. */
+enum mq_status mq_config_put(struct mq_queue *queue, const char *key, const char *value,
+                             struct mq_error *err);
+/* Whether `value` (trimmed, not empty) can be read as what the key holds. */
+bool mq_config_value_ok(const struct mq_config_key *key, struct mq_str value);
+bool mq_config_parse_bool(struct mq_str text, bool *value);
+bool mq_config_parse_int(struct mq_str text, int64_t *value);
+bool mq_config_parse_types(struct mq_str text, struct mq_strings *out);
+/* Seconds since 1970, or ISO 8601 with "T" or a space, without an offset as UTC. */
+bool mq_config_parse_time(struct mq_str text, int64_t *at_s);
+
+/* One relay's entry of mailRelayPause. */
+struct mq_pause {
+    int64_t until_s;
+    int64_t count;
+    char reason[256];
+};
+/* *found is false where the relay has none. MQ_CONFIG where the text cannot be read. */
+enum mq_status mq_pause_find(const char *pauses, const char *relay, struct mq_pause *out,
+                             bool *found, struct mq_error *err);
+/* The pause that ends last, of any relay; until_s 0: none, or unreadable. */
+struct mq_pause mq_pause_latest(const char *pauses);
+
+/* ---- limit.c: tokens ---- */
+
+#define MQ_LIMIT_NONE    INT64_MAX
+#define MQ_LIMIT_HOUR_S  3601 /* an hour, and one second because times are cut to seconds */
+#define MQ_LIMIT_PURGE_S 7200
+
+/* How many recipients may be paid now; MQ_LIMIT_NONE without a limit. */
+enum mq_status mq_limit_allowance(struct mq_tx *tx, int64_t *allowed, struct mq_error *err);
+void mq_limit_take(struct mq_tx *tx, int64_t n);
+/* Ends what was paid for: `handed` goes into the ledger at its time, the rest comes back. */
+enum mq_status mq_limit_return(struct mq_tx *tx, int64_t paid, int64_t handed, int64_t at_s,
+                               struct mq_error *err);
+/* When one more may be paid, where nothing may now; after mq_limit_allowance(). */
+enum mq_status mq_limit_resume(struct mq_tx *tx, int64_t *resume_s, struct mq_error *err);
+/* Writes the bucket back when a limit is set and the settings could be read. */
+enum mq_status mq_limit_store(struct mq_tx *tx, struct mq_error *err);
+
+/* ---- redirect.c ---- */
+
+/* Sets job->targets, target_of and original_to from its recipients: at most `tokens` targets. */
+enum mq_status mq_job_set_targets(struct mq_job *job, const struct mq_settings *settings,
+                                  int64_t tokens, struct mq_error *err);
+
+/* ---- settle.c, recover.c, claim.c ---- */
+
+/* Settles one outcome within a transaction; `back` is the event for a job that goes back as it
+ * was. */
+enum mq_status mq_settle_one(struct mq_tx *tx, struct mq_settlement *outcome,
+                             enum mq_event_type back, struct mq_error *err);
+
+#define MQ_ROWS_A_TURN 1000 /* expired, orphaned or recovered rows, at most, in a transaction */
+
+/* Recovers leases that were over at now_s and those of the request's dead tokens. */
+enum mq_status mq_recover(struct mq_tx *tx, const struct mq_claim_request *request, int64_t now_s,
+                          int64_t *count, struct mq_error *err);
+enum mq_status mq_claim_take(struct mq_tx *tx, const struct mq_claim_request *request,
+                             struct mq_claim *claim, struct mq_error *err);
+/* Parks a job, claimable or in sending, whose recipients cannot be read. */
+enum mq_status mq_job_park_unreadable(struct mq_tx *tx, const struct mq_job *job,
+                                      struct mq_error *err);
+
+#endif

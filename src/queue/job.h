@@ -1,0 +1,54 @@
+/* A job: one row of the queue in memory. */
+#ifndef MQ_QUEUE_JOB_H
+#define MQ_QUEUE_JOB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/buffer.h"
+#include "core/states.h"
+
+#define MQ_TOKEN_HEX 32 /* a claim token: 128 random bits of one worker run, in hex */
+/* A transaction has at most this many recipients (RFC 5321, 4.5.3.1.8); more go in the next. */
+#define MQ_JOB_RECIPIENTS_MAX 100
+
+/* All strings are malloc'ed and owned by the job; NULL where the column is NULL. Times are UTC
+ * seconds, 0 where the column is NULL. */
+struct mq_job {
+    int64_t id;
+    char *reference;
+    char *mail_type;
+    enum mq_state state;
+    int priority;
+    int attempts;     /* counts the one under way when the job is claimed */
+    int max_attempts; /* 0: the policy's */
+    int uncertain;
+    int paid; /* tokens paid in this claim; 0 without a limit */
+    int64_t next_attempt_at;
+    int64_t expires_at;
+    int64_t locked_until;
+    char locked_by[MQ_TOKEN_HEX + 1];
+    int64_t last_attempt_at;
+    int64_t created_at;
+    char *last_error;
+    char *parked_for; /* why it is parked: "refused", "exhausted", "uncertain", "hold",
+                         "unreadable" (its recipients are no list) */
+    char *message_id;
+    char *envelope_from;          /* "" is the null reverse-path; NULL: compose says */
+    struct mq_strings recipients; /* still to be tried; none: compose says */
+    char *refused;                /* JSON object address → reply, or NULL */
+    char *body;                   /* wire form; NULL: to be composed (or not loaded) */
+    size_t body_len;
+
+    /* For a claimed job: who is on the wire this time, after the test redirect and as far as the
+     * tokens reach. target_of[i] is the target of recipients[i], or -1 when it is not among them
+     * this time (more than MQ_JOB_RECIPIENTS_MAX, or not paid). Empty until composed. */
+    struct mq_strings targets;
+    int *target_of;    /* recipients.count entries */
+    char *original_to; /* when redirected: the original recipients, ", " between them */
+};
+
+void mq_job_init(struct mq_job *job);
+void mq_job_clear(struct mq_job *job);
+
+#endif

@@ -1,0 +1,171 @@
+/* Tokens: what an hour's limit lets through. The bucket is exact arithmetic in core/bucket.h; here
+ * is its storage and, in strict mode, the ledger.
+ *
+ * Average mode: tokens are taken in the transaction that claims and what was not used comes back
+ * when the claim ends, up to the capacity. Taken less given back is at most limit + capacity in
+ * any hour.
+ *
+ * Strict mode: a recipient may reach the relay at any time between claim and settle. So it counts
+ * from its claim (as `paid` of a row in sending) until an hour after the time at which the worker
+ * knew it to be handed over (in the ledger); only what fits beside both is claimed. */
+#include "queue/internal.h"
+
+static bool limited(const struct mq_tx *tx)
+{
+    return tx->config == MQ_OK && tx->settings.bucket.limit > 0;
+}
+
+static bool strict(const struct mq_tx *tx)
+{
+    return tx->settings.rate_mode == MQ_RATE_STRICT;
+}
+
+static enum mq_status ledger_add(struct mq_tx *tx, int64_t at_s, int64_t n, struct mq_error *err)
+{
+    enum mq_status status = mq_sql_exec(tx->queue, MQ_SQL_SPENT_PURGE,
+                                        MQ_ARGS(mq_int(tx->now_s - MQ_LIMIT_PURGE_S)), err);
+    if (status == MQ_OK) {
+        status = mq_sql_exec(tx->queue, MQ_SQL_SPENT_ADD, MQ_ARGS(mq_int(at_s), mq_int(n)), err);
+    }
+    return status;
+}
+
+/* Entries of the future, from a clock that was ahead, were made before now at the latest. */
+static enum mq_status ledger_set_right(struct mq_tx *tx, struct mq_error *err)
+{
+    int64_t ahead = 0;
+    struct mq_args now = MQ_ARGS(mq_int(tx->now_s));
+    enum mq_status status = mq_sql_int(tx->queue, MQ_SQL_SPENT_SUM, now, &ahead, err);
+    if (status == MQ_OK) {
+        status = mq_sql_exec(tx->queue, MQ_SQL_SPENT_FUTURE, now, err);
+    }
+    return status == MQ_OK ? ledger_add(tx, tx->now_s, ahead, err) : status;
+}
+
+/* What the last hour took. */
+static enum mq_status read_ledger(struct mq_tx *tx, int64_t *spent, struct mq_error *err)
+{
+    bool row = false;
+    int64_t last_s = 0;
+    struct mq_args since = MQ_ARGS(mq_int(tx->now_s - MQ_LIMIT_HOUR_S));
+    enum mq_status status = mq_sql_query(tx->queue, MQ_SQL_SPENT_SUM, since, err);
+    if (status == MQ_OK) {
+        status = mq_sql_next(tx->queue, &row, err);
+    }
+    if (status == MQ_OK && row) {
+        *spent = mq_sql_column_int(tx->queue, 0);
+        last_s = mq_sql_column_int(tx->queue, 1);
+        mq_sql_finish(tx->queue);
+    }
+    return status == MQ_OK && last_s > tx->now_s ? ledger_set_right(tx, err) : status;
+}
+
+/* Reads what of the limit is taken by leases in flight and by the last hour. */
+static enum mq_status occupied(struct mq_tx *tx, struct mq_error *err)
+{
+    tx->flying = 0;
+    tx->spent = 0;
+    enum mq_status status = read_ledger(tx, &tx->spent, err);
+    if (status == MQ_OK) {
+        status = mq_sql_int(tx->queue, MQ_SQL_PAID, MQ_NO_ARGS, &tx->flying, err);
+    }
+    return status;
+}
+
+enum mq_status mq_limit_allowance(struct mq_tx *tx, int64_t *allowed, struct mq_error *err)
+{
+    if (!limited(tx)) {
+        *allowed = MQ_LIMIT_NONE;
+        return MQ_OK;
+    }
+    int64_t tokens = mq_bucket_tokens(&tx->settings.bucket);
+    if (strict(tx)) {
+        enum mq_status status = occupied(tx, err);
+        if (status != MQ_OK) {
+            return status;
+        }
+        int64_t room = tx->settings.bucket.limit - tx->flying - tx->spent;
+        tokens = room < tokens ? room : tokens;
+    }
+    *allowed = tokens > 0 ? tokens : 0;
+    return MQ_OK;
+}
+
+void mq_limit_take(struct mq_tx *tx, int64_t n)
+{
+    if (limited(tx)) {
+        mq_bucket_take(&tx->settings.bucket, n);
+        tx->flying += n;
+    }
+}
+
+enum mq_status mq_limit_return(struct mq_tx *tx, int64_t paid, int64_t handed, int64_t at_s,
+                               struct mq_error *err)
+{
+    if (limited(tx) && paid > handed) {
+        mq_bucket_give(&tx->settings.bucket, paid - handed);
+    }
+    /* Where the settings cannot be read the mode may be strict: better one entry too many. */
+    if (handed > 0 && (tx->config != MQ_OK || (limited(tx) && strict(tx)))) {
+        return ledger_add(tx, at_s > 0 && at_s < tx->now_s ? at_s : tx->now_s, handed, err);
+    }
+    return MQ_OK;
+}
+
+/* The first second at which the ledger has let go of `excess` recipients. */
+static enum mq_status ledger_frees(struct mq_tx *tx, int64_t excess, int64_t *at_s,
+                                   struct mq_error *err)
+{
+    bool row = true;
+    struct mq_args since = MQ_ARGS(mq_int(tx->now_s - MQ_LIMIT_HOUR_S));
+    enum mq_status status = mq_sql_query(tx->queue, MQ_SQL_SPENT_ROWS, since, err);
+    while (status == MQ_OK) {
+        status = mq_sql_next(tx->queue, &row, err);
+        if (status != MQ_OK || !row) {
+            return status;
+        }
+        *at_s = mq_sql_column_int(tx->queue, 0) + MQ_LIMIT_HOUR_S;
+        excess -= mq_sql_column_int(tx->queue, 1);
+        if (excess <= 0) {
+            mq_sql_finish(tx->queue);
+            return MQ_OK;
+        }
+    }
+    return status;
+}
+
+enum mq_status mq_limit_resume(struct mq_tx *tx, int64_t *resume_s, struct mq_error *err)
+{
+    int64_t token_s = tx->now_s + mq_bucket_wait_s(&tx->settings.bucket);
+    int64_t ledger_s = tx->now_s;
+    int64_t room = tx->settings.bucket.limit - tx->flying;
+    if (strict(tx) && room > 0 && tx->spent >= room) {
+        enum mq_status status = ledger_frees(tx, tx->spent - room + 1, &ledger_s, err);
+        if (status != MQ_OK) {
+            return status;
+        }
+    }
+    /* Leases in flight may end at any time. */
+    int64_t at_s = ledger_s > token_s ? ledger_s : token_s;
+    *resume_s = at_s > tx->now_s ? at_s : tx->now_s + 1;
+    return MQ_OK;
+}
+
+enum mq_status mq_limit_store(struct mq_tx *tx, struct mq_error *err)
+{
+    if (!limited(tx)) {
+        return MQ_OK;
+    }
+    char text[32];
+    mq_bucket_format(tx->settings.bucket.units, text);
+    enum mq_status status = mq_config_put(tx->queue, "mailTokens", text, err);
+    if (status == MQ_OK) {
+        struct mq_buffer at;
+        mq_buffer_init(&at);
+        mq_buffer_int(&at, tx->settings.bucket.last_refill_s);
+        status = at.failed ? mq_error_nomem(err)
+                           : mq_config_put(tx->queue, "mailLastRefill", at.data, err);
+        mq_buffer_clear(&at);
+    }
+    return status;
+}

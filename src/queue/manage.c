@@ -1,0 +1,315 @@
+/* What people do with jobs: look, retry, hold, delete; and the sweep of what nobody waits for. */
+#include "queue/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/json.h"
+
+#define LIST_MAX 100000
+
+/* ---- lists ---- */
+
+void mq_job_list_clear(struct mq_job_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        mq_job_clear(&list->jobs[i]);
+    }
+    free(list->jobs);
+    list->jobs = NULL;
+    list->count = 0;
+}
+
+static enum mq_status read_list(struct mq_queue *queue, size_t room, struct mq_job_list *list,
+                                struct mq_error *err)
+{
+    bool row = true;
+    bool readable;
+    while (row) {
+        enum mq_status status = mq_sql_next(queue, &row, err);
+        if (status != MQ_OK || !row) {
+            return status;
+        }
+        if (list->count == room) {
+            break;
+        }
+        status = mq_job_read(queue, &list->jobs[list->count++], &readable, err);
+        if (status != MQ_OK) {
+            mq_sql_finish(queue);
+            return status;
+        }
+    }
+    mq_sql_finish(queue);
+    return MQ_OK;
+}
+
+enum mq_status mq_queue_jobs(struct mq_queue *queue, const struct mq_job_filter *filter,
+                             struct mq_job_list *out, struct mq_error *err)
+{
+    if (filter->limit < 1 || filter->limit > LIST_MAX) {
+        return mq_error_set(err, MQ_INVALID, "limit", "limit must be 1 … %d, not %d", LIST_MAX,
+                            filter->limit);
+    }
+    if (filter->state >= MQ_STATE_COUNT) {
+        return mq_error_set(err, MQ_INVALID, "status", "there is no such status");
+    }
+    struct mq_job_list list = {calloc((size_t)filter->limit, sizeof(struct mq_job)), 0};
+    if (!list.jobs) {
+        return mq_error_nomem(err);
+    }
+    enum mq_sql slot =
+        filter->state < 0 ? MQ_SQL_JOBS : (enum mq_sql)(MQ_SQL_JOBS_PENDING + filter->state);
+    enum mq_status status =
+        mq_sql_query(queue, slot, MQ_ARGS(mq_int(filter->after), mq_int(filter->limit)), err);
+    if (status == MQ_OK) {
+        status = read_list(queue, (size_t)filter->limit, &list, err);
+    }
+    if (status != MQ_OK) {
+        mq_job_list_clear(&list);
+        return status;
+    }
+    *out = list;
+    return MQ_OK;
+}
+
+/* One row, if it is there. */
+struct one {
+    struct mq_job job;
+    bool found;
+    bool readable; /* its recipients are */
+};
+
+/* Reads one row by id; the job is initialised in any case. */
+static enum mq_status read_one(struct mq_queue *queue, int64_t id, struct one *one,
+                               struct mq_error *err)
+{
+    bool row = false;
+    mq_job_init(&one->job);
+    one->found = false;
+    one->readable = false;
+    enum mq_status status = mq_sql_query(queue, MQ_SQL_JOB, MQ_ARGS(mq_int(id)), err);
+    if (status == MQ_OK) {
+        status = mq_sql_next(queue, &row, err);
+    }
+    if (status != MQ_OK || !row) {
+        return status;
+    }
+    status = mq_job_read(queue, &one->job, &one->readable, err);
+    mq_sql_finish(queue);
+    one->found = status == MQ_OK;
+    return status;
+}
+
+enum mq_status mq_queue_job(struct mq_queue *queue, int64_t id, struct mq_job *out, bool *found,
+                            struct mq_error *err)
+{
+    struct one one;
+    enum mq_status status = read_one(queue, id, &one, err);
+    if (status == MQ_OK && one.found) {
+        status = mq_job_load_body(queue, &one.job, err);
+    }
+    if (status != MQ_OK || !one.found) {
+        mq_job_clear(&one.job);
+    }
+    if (status == MQ_OK) {
+        *found = one.found;
+        if (one.found) {
+            *out = one.job;
+        }
+    }
+    return status;
+}
+
+/* ---- changes by id ---- */
+
+/* One change that a person makes to one job; *changed counts it. */
+struct change {
+    struct mq_tx tx;
+    bool reset;
+    int64_t changed;
+    enum mq_status (*apply)(struct change *change, int64_t id, struct mq_error *err);
+};
+
+static enum mq_status apply_ids(struct change *change, const struct mq_ids *ids,
+                                struct mq_error *err)
+{
+    enum mq_status status = MQ_OK;
+    for (size_t i = 0; i < ids->count && status == MQ_OK; i++) {
+        status = change->apply(change, ids->items[i], err);
+    }
+    return status;
+}
+
+static enum mq_status run_change(struct mq_queue *queue, struct change *change,
+                                 const struct mq_ids *ids, int64_t *changed, struct mq_error *err)
+{
+    enum mq_status status = mq_tx_begin(&change->tx, queue, NULL, err);
+    if (status != MQ_OK) {
+        return status;
+    }
+    status = mq_tx_end(&change->tx, apply_ids(change, ids, err), err);
+    if (status == MQ_OK) {
+        *changed = change->changed;
+    }
+    return status;
+}
+
+/* Refused recipients come back behind those that are left. */
+static enum mq_status bring_back(struct mq_job *job, struct mq_error *err)
+{
+    struct mq_strings addresses;
+    struct mq_strings replies;
+    struct mq_error why;
+    bool ok = true;
+    if (!job->refused) {
+        return MQ_OK;
+    }
+    mq_strings_init(&addresses);
+    mq_strings_init(&replies);
+    enum mq_status status =
+        mq_json_read_object(mq_str_of(job->refused), &addresses, &replies, &why);
+    for (size_t i = 0; status == MQ_OK && i < addresses.count && ok; i++) {
+        if (!mq_strings_contains(&job->recipients, addresses.items[i])) {
+            ok = mq_strings_add(&job->recipients, mq_str_of(addresses.items[i]));
+        }
+    }
+    mq_strings_clear(&addresses);
+    mq_strings_clear(&replies);
+    if (status == MQ_NOMEM || !ok) {
+        return mq_error_nomem(err);
+    }
+    if (status != MQ_OK) {
+        return mq_error_set(err, MQ_SCHEMA, "refused",
+                            "the column refused of job %lld is no JSON object: correct the row",
+                            (long long)job->id);
+    }
+    return MQ_OK;
+}
+
+static enum mq_status write_retry(struct change *change, const struct mq_job *job,
+                                  struct mq_error *err)
+{
+    struct mq_queue *queue = change->tx.queue;
+    int attempts = change->reset ? 0 : mq_job_max_attempts(queue, job) - 1;
+    struct mq_buffer list;
+    mq_buffer_init(&list);
+    if (job->recipients.count) {
+        mq_json_strings(&list, &job->recipients);
+    }
+    struct mq_value values[] = {mq_null(), mq_int(attempts), mq_int(change->tx.now_s),
+                                mq_text(mq_buffer_view(&list)), mq_int(job->id)};
+    struct mq_move move = {job->state, MQ_PENDING, MQ_SQL_RETRY, values, 5};
+    enum mq_status status = list.failed ? mq_error_nomem(err) : mq_job_move(queue, &move, err);
+    change->changed += status == MQ_OK;
+    mq_buffer_clear(&list);
+    return status;
+}
+
+static enum mq_status retry_one(struct change *change, int64_t id, struct mq_error *err)
+{
+    struct one one;
+    enum mq_status status = read_one(change->tx.queue, id, &one, err);
+    bool fits = one.readable && (one.job.state == MQ_PARKED || one.job.state == MQ_FAILED);
+    if (status == MQ_OK && fits) {
+        status = bring_back(&one.job, err);
+    }
+    if (status == MQ_OK && fits) {
+        status = write_retry(change, &one.job, err);
+    }
+    mq_job_clear(&one.job);
+    return status;
+}
+
+#define RETRY_CHUNK 500
+
+/* Ids after *cursor of what is parked as refused or exhausted. */
+static enum mq_status read_retryable(struct mq_queue *queue, int64_t *cursor, int64_t *ids,
+                                     size_t *count, struct mq_error *err)
+{
+    bool row = true;
+    struct mq_args args = MQ_ARGS(mq_int(*cursor), mq_int(RETRY_CHUNK));
+    enum mq_status status = mq_sql_query(queue, MQ_SQL_RETRYABLE, args, err);
+    *count = 0;
+    while (status == MQ_OK) {
+        status = mq_sql_next(queue, &row, err);
+        if (status != MQ_OK || !row || *count == RETRY_CHUNK) {
+            break;
+        }
+        ids[(*count)++] = *cursor = mq_sql_column_int(queue, 0);
+    }
+    return status;
+}
+
+static enum mq_status retry_all(struct change *change, struct mq_error *err)
+{
+    int64_t items[RETRY_CHUNK];
+    int64_t cursor = 0;
+    struct mq_ids ids = {items, 0};
+    enum mq_status status;
+    do {
+        status = read_retryable(change->tx.queue, &cursor, items, &ids.count, err);
+        if (status == MQ_OK) {
+            status = apply_ids(change, &ids, err);
+        }
+    } while (status == MQ_OK && ids.count == RETRY_CHUNK);
+    return status;
+}
+
+enum mq_status mq_queue_retry(struct mq_queue *queue, const struct mq_ids *ids, bool reset,
+                              int64_t *changed, struct mq_error *err)
+{
+    struct change change = {.reset = reset, .apply = retry_one};
+    if (ids) {
+        return run_change(queue, &change, ids, changed, err);
+    }
+    enum mq_status status = mq_tx_begin(&change.tx, queue, NULL, err);
+    if (status != MQ_OK) {
+        return status;
+    }
+    status = mq_tx_end(&change.tx, retry_all(&change, err), err);
+    if (status == MQ_OK) {
+        *changed = change.changed;
+    }
+    return status;
+}
+
+static enum mq_status hold_one(struct change *change, int64_t id, struct mq_error *err)
+{
+    struct one one;
+    struct mq_queue *queue = change->tx.queue;
+    enum mq_status status = read_one(queue, id, &one, err);
+    bool waits = one.job.state == MQ_PENDING || one.job.state == MQ_FAILED;
+    if (status == MQ_OK && one.found && waits) {
+        struct mq_value values[] = {mq_null(), mq_cstr("hold"), mq_null(), mq_int(id)};
+        struct mq_move move = {one.job.state, MQ_PARKED, MQ_SQL_PARK, values, 4};
+        status = mq_job_move(queue, &move, err);
+        change->changed += status == MQ_OK;
+    }
+    mq_job_clear(&one.job);
+    return status;
+}
+
+enum mq_status mq_queue_hold(struct mq_queue *queue, const struct mq_ids *ids, int64_t *changed,
+                             struct mq_error *err)
+{
+    struct change change = {.apply = hold_one};
+    return run_change(queue, &change, ids, changed, err);
+}
+
+static enum mq_status delete_one(struct change *change, int64_t id, struct mq_error *err)
+{
+    struct mq_queue *queue = change->tx.queue;
+    enum mq_status status = mq_sql_exec(queue, MQ_SQL_DELETE_JOB, MQ_ARGS(mq_int(id)), err);
+    if (status != MQ_OK || mq_sql_changes(queue) == 0) {
+        return status;
+    }
+    change->changed++;
+    return mq_sql_exec(queue, MQ_SQL_DELETE_BODY, MQ_ARGS(mq_int(id)), err);
+}
+
+enum mq_status mq_queue_delete(struct mq_queue *queue, const struct mq_ids *ids, int64_t *changed,
+                               struct mq_error *err)
+{
+    struct change change = {.apply = delete_one};
+    return run_change(queue, &change, ids, changed, err);
+}

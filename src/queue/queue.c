@@ -1,0 +1,138 @@
+#include "queue/internal.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void mq_queue_options_init(struct mq_queue_options *options)
+{
+    memset(options, 0, sizeof(*options));
+    options->table = "mail_queue";
+    options->config_table = "config";
+    options->reference_column = "reference";
+    options->backoff = mq_backoff_steps();
+    options->clock = mq_clock_system();
+    options->random = mq_random_system();
+}
+
+/* Letters, digits and underscores only: such a name needs no escaping in any dialect. */
+static bool identifier(const char *name)
+{
+    size_t n = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
+    return n > 0 && n <= MQ_NAME_MAX && name[n] == '\0' && !isdigit((unsigned char)name[0]);
+}
+
+/* Copies a checked identifier; `out` has room for MQ_NAME_MAX and the NUL. */
+static enum mq_status take_name(const char *field, const char *name, char *out,
+                                struct mq_error *err)
+{
+    if (!name || !identifier(name) || strncmp(name, "sqlite_", 7) == 0) {
+        return mq_error_set(err, MQ_INVALID, field,
+                            "%s must be a name of letters, digits and underscores that does not "
+                            "begin with a digit, at most %d of them",
+                            field, MQ_NAME_MAX);
+    }
+    strcpy(out, name);
+    return MQ_OK;
+}
+
+static bool own_column(const char *name)
+{
+    static const char *const own[] = {
+        "id",        "mail_type",  "status",     "priority",        "attempts",
+        "uncertain", "paid",       "expires_at", "next_attempt_at", "max_attempts",
+        "locked_by", "created_at", "last_error", "last_attempt_at", "locked_until",
+        "refused",   "parked_for", "message_id", "envelope_from",   "recipients",
+        "fields",    "campaign_id"};
+    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+        if (strcmp(name, own[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum mq_status take_names(const struct mq_queue_options *options, struct mq_names *names,
+                                 struct mq_error *err)
+{
+    enum mq_status status = take_name("table", options->table, names->table, err);
+    if (status == MQ_OK) {
+        status = take_name("configTable", options->config_table, names->config, err);
+    }
+    if (status == MQ_OK) {
+        status = take_name("referenceColumn", options->reference_column, names->reference, err);
+    }
+    if (status == MQ_OK && options->orphan_table) {
+        status = take_name("orphanCheck", options->orphan_table, names->orphan_table, err);
+        if (status == MQ_OK) {
+            status = take_name("orphanCheck", options->orphan_column, names->orphan_column, err);
+        }
+    }
+    if (status == MQ_OK && own_column(names->reference)) {
+        return mq_error_set(err, MQ_INVALID, "referenceColumn",
+                            "referenceColumn \"%s\" is another column of the queue",
+                            names->reference);
+    }
+    return status;
+}
+
+static void derive_names(struct mq_names *names)
+{
+    if (strcmp(names->table, "mail_queue") == 0) {
+        strcpy(names->body, "mail_body");
+        strcpy(names->spent, "mail_spent");
+        strcpy(names->version_key, "mailSchemaVersion");
+        return;
+    }
+    snprintf(names->body, sizeof(names->body), "%s_body", names->table);
+    snprintf(names->spent, sizeof(names->spent), "%s_spent", names->table);
+    snprintf(names->version_key, sizeof(names->version_key), "mailSchemaVersion:%s", names->table);
+}
+
+enum mq_status mq_queue_open(struct mq_db *db, const struct mq_queue_options *options,
+                             struct mq_queue **out, struct mq_error *err)
+{
+    struct mq_queue *queue = calloc(1, sizeof(*queue));
+    if (!queue) {
+        db->driver->close(db);
+        return mq_error_nomem(err);
+    }
+    queue->db = db;
+    queue->backoff = options->backoff;
+    queue->clock = options->clock;
+    queue->random = options->random;
+    enum mq_status status = take_names(options, &queue->names, err);
+    if (status == MQ_OK) {
+        derive_names(&queue->names);
+        status = mq_schema_ready(queue, err);
+    }
+    if (status != MQ_OK) {
+        mq_queue_close(queue);
+        return status;
+    }
+    *out = queue;
+    return MQ_OK;
+}
+
+void mq_queue_close(struct mq_queue *queue)
+{
+    if (!queue) {
+        return;
+    }
+    queue->db->driver->close(queue->db);
+    for (int i = 0; i < MQ_SQL_COUNT; i++) {
+        free(queue->sql[i]);
+    }
+    free(queue);
+}
+
+struct mq_db *mq_queue_db(struct mq_queue *queue)
+{
+    return queue->db;
+}
+
+const struct mq_clock *mq_queue_clock(const struct mq_queue *queue)
+{
+    return &queue->clock;
+}

@@ -1,0 +1,277 @@
+/* The queue: its tables, enqueue, claim, settle, upkeep. Written once over db.h; the algorithms and
+ * the invariants are described in docs/architecture.md.
+ *
+ * Ownership: a queue owns the connection it was opened with. Every function that fails leaves the
+ * database as it was. Events are appended only for what was committed. */
+#ifndef MQ_QUEUE_QUEUE_H
+#define MQ_QUEUE_QUEUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/backoff.h"
+#include "core/buffer.h"
+#include "core/clock.h"
+#include "core/error.h"
+#include "db/db.h"
+#include "queue/config.h"
+#include "queue/event.h"
+#include "queue/job.h"
+
+struct mq_queue;
+
+struct mq_queue_options {
+    const char *table;            /* "mail_queue"; identifiers: [A-Za-z_][A-Za-z0-9_]{0,62} */
+    const char *config_table;     /* "config" */
+    const char *reference_column; /* "reference" */
+    const char *orphan_table;     /* NULL: no orphan check */
+    const char *orphan_column;
+    struct mq_backoff backoff;
+    struct mq_clock clock;
+    struct mq_random random;
+};
+
+void mq_queue_options_init(struct mq_queue_options *options); /* the defaults */
+
+/* Takes `db` over in any case (closes it on failure). Creates or migrates the tables. */
+enum mq_status mq_queue_open(struct mq_db *db, const struct mq_queue_options *options,
+                             struct mq_queue **out, struct mq_error *err);
+void mq_queue_close(struct mq_queue *queue); /* NULL is allowed */
+struct mq_db *mq_queue_db(struct mq_queue *queue);
+const struct mq_clock *mq_queue_clock(const struct mq_queue *queue);
+/* Brings the schema to this version under the write lock; returns the version in *version. */
+enum mq_status mq_queue_migrate(struct mq_queue *queue, int *version, struct mq_error *err);
+
+/* ---- enqueue.c ---- */
+
+#define MQ_REFERENCE_MAX 190 /* octets */
+#define MQ_TYPE_MAX      64
+
+/* One mail to store; all borrowed. body NULL: composed when sent. */
+struct mq_new_job {
+    struct mq_str reference; /* data NULL: none */
+    struct mq_str mail_type;
+    int priority;                        /* -100 … 100 */
+    int64_t send_at;                     /* 0: now */
+    int64_t expires_at;                  /* 0: never */
+    int max_attempts;                    /* 0: the policy's */
+    const char *message_id;              /* required */
+    const char *envelope_from;           /* NULL: compose says */
+    const struct mq_strings *recipients; /* NULL or empty: compose says */
+    struct mq_str body;                  /* wire form; data NULL: none */
+};
+
+/* MQ_INVALID / MQ_MESSAGE with the field for arguments out of range (reference and type: 1 …
+ * octets as above, valid UTF-8, no control characters). */
+enum mq_status mq_new_job_check(const struct mq_new_job *job, struct mq_error *err);
+/* Durable when it returns MQ_OK. *id is the new id, or 0 where (reference, mail_type) is queued
+ * already. A parked job of the pair is replaced. */
+enum mq_status mq_queue_enqueue(struct mq_queue *queue, const struct mq_new_job *job, int64_t *id,
+                                struct mq_error *err);
+/* The same for many in one transaction: all or none. *stored counts the new ones. */
+enum mq_status mq_queue_enqueue_many(struct mq_queue *queue, const struct mq_new_job *jobs,
+                                     size_t count, int64_t *stored, struct mq_error *err);
+
+/* ---- settle.c ---- */
+
+enum mq_on_uncertain { MQ_UNCERTAIN_RETRY, MQ_UNCERTAIN_HOLD };
+
+enum mq_recipient_result {
+    MQ_RECIPIENT_UNTRIED = 0, /* stays, nothing counted */
+    MQ_RECIPIENT_ACCEPTED,
+    MQ_RECIPIENT_REFUSED,
+    MQ_RECIPIENT_LATER,
+    MQ_RECIPIENT_UNCERTAIN
+};
+
+enum mq_settle_kind {
+    MQ_SETTLE_RESULTS, /* by recipient; a job without recipients: results[0] is for all of it */
+    MQ_SETTLE_RELEASE, /* as before the claim: attempt and tokens back */
+    MQ_SETTLE_LATER,   /* the whole job failed: backoff or parked */
+    MQ_SETTLE_REFUSED, /* the whole job is refused: parked */
+    MQ_SETTLE_ORPHAN   /* what it refers to is gone: deleted */
+};
+
+/* One outcome. All borrowed until the settle returns. */
+struct mq_settlement {
+    const struct mq_job *job;
+    enum mq_settle_kind kind;
+    const unsigned char *results; /* job->recipients.count (at least 1) values, or NULL */
+    const char *const *replies;   /* per recipient, for refused ones; may be NULL */
+    int handed_over;              /* tokens that are spent: targets accepted or uncertain */
+    int64_t at_s;                 /* when they were handed over */
+    const char *error;            /* last_error; NULL: none */
+    int64_t retry_after_s; /* instead of the backoff; -1: none. A job that goes back as it was
+                              is not due again before, when above 0 */
+    enum mq_on_uncertain on_uncertain;
+    const char *relay; /* for the event */
+    int64_t ms;        /* for the event; -1 none */
+    bool stale;        /* out: the lease was lost, nothing was touched */
+};
+
+/* ---- claim.c, recover.c ---- */
+
+/* What a worker's intent record says of one of its jobs. */
+enum mq_evidence {
+    MQ_EVIDENCE_NONE,  /* no readable record: uncertain */
+    MQ_EVIDENCE_FREE,  /* never begun: safe, the attempt does not count */
+    MQ_EVIDENCE_BEGUN, /* begun, no body went out: safe, the attempt counts */
+    MQ_EVIDENCE_BODY,  /* the end of the body may have gone out: uncertain */
+    MQ_EVIDENCE_DONE   /* a reply to the dot was read: results are known */
+};
+
+struct mq_evidence_record {
+    enum mq_evidence evidence;
+    unsigned char results[MQ_JOB_RECIPIENTS_MAX]; /* mq_recipient_result, for BODY and DONE */
+    int code;                                     /* last reply code, 0 when unknown */
+    int handed_over;
+    int64_t at_s;
+};
+
+/* Asked inside the transaction; must not touch the database and must be quick. */
+struct mq_evidence_source {
+    void (*find)(void *context, const char *token, int64_t job_id, struct mq_evidence_record *out);
+    void *context;
+};
+
+struct mq_claim_request {
+    int limit; /* jobs, at most; 0: only settle and recover */
+    int64_t lease_s;
+    const char *token;              /* MQ_TOKEN_HEX digits */
+    const char *relay;              /* whose pause is asked for; NULL: none */
+    const char *const *dead_tokens; /* their workers are known dead: recovered at once */
+    size_t dead_count;
+    const struct mq_evidence_source *evidence; /* NULL: none */
+    enum mq_on_uncertain on_uncertain;
+};
+
+enum mq_claim_end {
+    MQ_CLAIM_LIMIT,    /* as many as were asked for; more may be due */
+    MQ_CLAIM_MORE,     /* stopped after 1,000 expired, orphaned or recovered rows: claim again */
+    MQ_CLAIM_EMPTY,    /* nothing more is due */
+    MQ_CLAIM_TOKENS,   /* something is due, no token is left */
+    MQ_CLAIM_DISABLED, /* mailQueueEnabled = 0 */
+    MQ_CLAIM_PAUSED    /* the relay is paused */
+};
+
+struct mq_claim {
+    struct mq_job *jobs;
+    size_t count;
+    enum mq_claim_end end;
+    bool limited;          /* an hourly limit is set: claim no more than can leave at once */
+    int64_t resume_s;      /* TOKENS: UTC second of the next token; PAUSED: end of the pause;
+                              EMPTY: when the next job is due, 0 when none waits */
+    char reason[256];      /* PAUSED: why */
+    enum mq_status status; /* the claim part's own failure; the settle part stands */
+    struct mq_error error;
+};
+
+void mq_claim_init(struct mq_claim *claim);
+void mq_claim_clear(struct mq_claim *claim);
+
+/* What one transaction does. */
+struct mq_turn {
+    struct mq_settlement *outcomes; /* borrowed */
+    size_t outcome_count;
+    const struct mq_claim_request *request; /* NULL: only settle */
+    struct mq_claim *claim;                 /* filled when there is a request; initialised */
+    struct mq_events *events;               /* appended to after the commit; NULL: not wanted */
+};
+
+/* One transaction: settles the outcomes, then, in a savepoint, recovers and claims. A failure of
+ * the claim part is reported in claim->status and does not undo the settle. All leases of the dead
+ * tokens are recovered for certain when claim->status is MQ_OK and claim->end is not
+ * MQ_CLAIM_MORE: only then may their intent records go. */
+enum mq_status mq_queue_turn(struct mq_queue *queue, struct mq_turn *turn, struct mq_error *err);
+
+/* After composing: writes job->envelope_from and job->recipients (which the caller has set) to the
+ * row, where they override what composing returns from then on, pays for what the tokens reach and
+ * fills job->targets. *lost: the lease was lost. */
+enum mq_status mq_queue_set_envelope(struct mq_queue *queue, struct mq_job *job, bool *lost,
+                                     struct mq_error *err);
+/* Extends the leases of those jobs that are still held by the token in them (job->locked_by): sets
+ * job->locked_until, or 0 where the lease was lost. */
+enum mq_status mq_queue_renew(struct mq_queue *queue, struct mq_job *const *jobs, size_t count,
+                              int64_t lease_s, struct mq_error *err);
+/* Recovers leases that were over at now_s (0: now) without claiming; *count says how many.
+ * evidence NULL: none. */
+enum mq_status mq_queue_recover(struct mq_queue *queue, int64_t now_s,
+                                const struct mq_evidence_source *evidence, int64_t *count,
+                                struct mq_error *err);
+/* Takes up to `wanted` tokens for something outside the queue; without a limit, all of them. */
+enum mq_status mq_queue_take_tokens(struct mq_queue *queue, int64_t wanted, int64_t *taken,
+                                    struct mq_error *err);
+
+/* ---- manage.c ---- */
+
+struct mq_stats {
+    int64_t counts[MQ_STATE_COUNT];
+    int64_t due;              /* claimable now */
+    int64_t oldest_waiting_s; /* created_at of the oldest pending or failed job; 0: none */
+    int64_t next_due_s;       /* 0: none */
+    int64_t limit;            /* recipients an hour; 0: none */
+    int64_t burst;
+    enum mq_rate_mode rate_mode;
+    double tokens;           /* there now; limit 0: 0 */
+    int64_t spent_last_hour; /* strict mode's ledger */
+    int64_t empty_in_s;      /* expected, at the limit; -1: unknown (no limit set) */
+    bool enabled;
+    int64_t last_run_s;     /* end of the last worker run; 0: never */
+    char *paused;           /* why a relay is paused; NULL: none is */
+    int64_t paused_until_s; /* 0: not paused */
+};
+enum mq_status mq_queue_stats(struct mq_queue *queue, struct mq_stats *out, struct mq_error *err);
+void mq_stats_clear(struct mq_stats *stats);
+
+struct mq_job_list {
+    struct mq_job *jobs;
+    size_t count;
+};
+struct mq_job_filter {
+    int state; /* enum mq_state, or -1: any */
+    int limit;
+    int64_t after; /* id */
+};
+/* Jobs by id, ascending; bodies not loaded. */
+enum mq_status mq_queue_jobs(struct mq_queue *queue, const struct mq_job_filter *filter,
+                             struct mq_job_list *out, struct mq_error *err);
+void mq_job_list_clear(struct mq_job_list *list);
+/* One job with its body. *found. */
+enum mq_status mq_queue_job(struct mq_queue *queue, int64_t id, struct mq_job *out, bool *found,
+                            struct mq_error *err);
+struct mq_ids {
+    const int64_t *items;
+    size_t count;
+};
+/* ids NULL: what is parked as refused or exhausted; else any of them that is parked or failed.
+ * reset: attempts 0; otherwise the maximum less one. Refused recipients come back. */
+enum mq_status mq_queue_retry(struct mq_queue *queue, const struct mq_ids *ids, bool reset,
+                              int64_t *changed, struct mq_error *err);
+/* Parks what is pending or failed. */
+enum mq_status mq_queue_hold(struct mq_queue *queue, const struct mq_ids *ids, int64_t *changed,
+                             struct mq_error *err);
+/* Deletes what nobody is sending at the moment. */
+enum mq_status mq_queue_delete(struct mq_queue *queue, const struct mq_ids *ids, int64_t *changed,
+                               struct mq_error *err);
+/* Deletes waiting jobs that are orphaned or expired, at most 1,000 rows looked at in one short
+ * transaction, from *cursor on (start with 0); *done when the table's end was reached. The worker
+ * does this once a run. */
+enum mq_status mq_queue_sweep(struct mq_queue *queue, int64_t *cursor, bool *done,
+                              struct mq_events *events, struct mq_error *err);
+
+/* The relay's pause (config key mailRelayPause). Doubles from 60 s to 3,600 s, or retry_after_s
+ * when above 0. */
+struct mq_relay_pause {
+    const char *relay; /* the transport's name, redacted */
+    const char *reason;
+    int64_t retry_after_s; /* 0: none */
+    int64_t until_s;       /* out */
+};
+enum mq_status mq_queue_pause_relay(struct mq_queue *queue, struct mq_relay_pause *pause,
+                                    struct mq_error *err);
+enum mq_status mq_queue_clear_pause(struct mq_queue *queue, const char *relay,
+                                    struct mq_error *err);
+/* Notes the end of a worker run (config key mailLastRun). */
+enum mq_status mq_queue_note_run(struct mq_queue *queue, struct mq_error *err);
+
+#endif

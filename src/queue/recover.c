@@ -1,0 +1,216 @@
+/* Leases whose worker is gone: what its intent record says is settled in its place. */
+#include "queue/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char died_before[] = "the worker died before the message was sent";
+static const char died_within[] =
+    "the worker died while the message was being sent: it may have arrived";
+
+/* Rows read before the first is written: one result is open at a time. */
+struct rows {
+    struct mq_job *jobs;
+    bool *readable;
+    size_t count;
+    size_t room;
+};
+
+static void rows_clear(struct rows *rows)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        mq_job_clear(&rows->jobs[i]);
+    }
+    free(rows->jobs);
+    free(rows->readable);
+    memset(rows, 0, sizeof(*rows));
+}
+
+static bool rows_grow(struct rows *rows)
+{
+    if (rows->count < rows->room) {
+        return true;
+    }
+    size_t room = rows->room ? rows->room * 2 : 16;
+    struct mq_job *jobs = realloc(rows->jobs, room * sizeof(*jobs));
+    if (jobs) {
+        rows->jobs = jobs;
+    }
+    bool *readable = realloc(rows->readable, room * sizeof(*readable));
+    if (readable) {
+        rows->readable = readable;
+    }
+    if (jobs && readable) {
+        rows->room = room;
+    }
+    return jobs && readable;
+}
+
+static enum mq_status rows_read(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
+                                struct rows *rows, struct mq_error *err)
+{
+    bool row = true;
+    enum mq_status status = mq_sql_query(queue, slot, args, err);
+    while (status == MQ_OK) {
+        status = mq_sql_next(queue, &row, err);
+        if (status != MQ_OK || !row) {
+            break;
+        }
+        if (!rows_grow(rows)) {
+            mq_sql_finish(queue);
+            return mq_error_nomem(err);
+        }
+        size_t i = rows->count++;
+        status = mq_job_read(queue, &rows->jobs[i], &rows->readable[i], err);
+        if (status != MQ_OK) {
+            mq_sql_finish(queue);
+        }
+    }
+    return status;
+}
+
+/* Every recipient of this claim may have got it. */
+static void all_uncertain(struct mq_settlement *s, unsigned char *results, size_t n)
+{
+    memset(results, MQ_RECIPIENT_UNCERTAIN, n);
+    s->handed_over = s->job->paid;
+}
+
+static void from_record(struct mq_settlement *s, const struct mq_evidence_record *record,
+                        unsigned char *results, size_t n)
+{
+    switch (record->evidence) {
+    case MQ_EVIDENCE_FREE:
+        s->kind = MQ_SETTLE_RELEASE;
+        break;
+    case MQ_EVIDENCE_BEGUN:
+        s->kind = MQ_SETTLE_LATER;
+        s->error = died_before;
+        break;
+    case MQ_EVIDENCE_BODY:
+    case MQ_EVIDENCE_DONE:
+        memcpy(results, record->results, n < MQ_JOB_RECIPIENTS_MAX ? n : MQ_JOB_RECIPIENTS_MAX);
+        s->handed_over = record->handed_over;
+        if (record->evidence == MQ_EVIDENCE_DONE) {
+            s->at_s = record->at_s;
+        } else {
+            /* Not the record's time: the relay may have taken it at any time since. */
+            s->error = died_within;
+        }
+        break;
+    default:
+        s->error = died_within;
+        all_uncertain(s, results, n);
+        break;
+    }
+}
+
+/* A BODY record without any uncertain recipient says too little. */
+static bool says_uncertain(const struct mq_settlement *s, size_t n)
+{
+    return s->results && memchr(s->results, MQ_RECIPIENT_UNCERTAIN, n) != NULL;
+}
+
+static enum mq_status recover_one(struct mq_tx *tx, const struct mq_claim_request *request,
+                                  const struct mq_job *job, struct mq_error *err)
+{
+    size_t n = job->recipients.count ? job->recipients.count : 1;
+    unsigned char *results = calloc(n, 1);
+    struct mq_evidence_record record = {.evidence = MQ_EVIDENCE_NONE};
+    char reply[64];
+    if (!results) {
+        return mq_error_nomem(err);
+    }
+    struct mq_settlement s = {.job = job,
+                              .kind = MQ_SETTLE_RESULTS,
+                              .results = results,
+                              .retry_after_s = -1,
+                              .ms = -1,
+                              .on_uncertain = request->on_uncertain};
+    if (request->evidence) {
+        request->evidence->find(request->evidence->context, job->locked_by, job->id, &record);
+    }
+    from_record(&s, &record, results, n);
+    if (record.evidence == MQ_EVIDENCE_BODY && !says_uncertain(&s, n)) {
+        all_uncertain(&s, results, n);
+    }
+    if (record.evidence == MQ_EVIDENCE_DONE && record.code > 0) {
+        snprintf(reply, sizeof(reply), "%d (as the worker's record says)", record.code);
+        s.error = reply;
+    }
+    enum mq_status status = mq_settle_one(tx, &s, MQ_EVENT_RECOVERED, err);
+    free(results);
+    return status;
+}
+
+/* A row whose recipients cannot be read: a person must look at it. */
+static enum mq_status park_unreadable(struct mq_tx *tx, const struct mq_job *job,
+                                      struct mq_error *err)
+{
+    enum mq_status status = mq_job_park_unreadable(tx, job, err);
+    return status == MQ_OK ? mq_limit_return(tx, job->paid, job->paid, tx->now_s, err) : status;
+}
+
+enum mq_status mq_recover(struct mq_tx *tx, const struct mq_claim_request *request, int64_t now_s,
+                          int64_t *count, struct mq_error *err)
+{
+    struct rows rows = {0};
+    struct mq_queue *queue = tx->queue;
+    enum mq_status status = rows_read(queue, MQ_SQL_LEASE_OVER,
+                                      MQ_ARGS(mq_int(now_s), mq_int(MQ_ROWS_A_TURN)), &rows, err);
+    for (size_t i = 0; i < request->dead_count && status == MQ_OK; i++) {
+        int64_t room = MQ_ROWS_A_TURN - (int64_t)rows.count;
+        struct mq_args args =
+            MQ_ARGS(mq_int(now_s), mq_cstr(request->dead_tokens[i]), mq_int(room));
+        status = rows_read(queue, MQ_SQL_LEASE_DEAD, args, &rows, err);
+    }
+    for (size_t i = 0; i < rows.count && status == MQ_OK; i++) {
+        status = rows.readable[i] ? recover_one(tx, request, &rows.jobs[i], err)
+                                  : park_unreadable(tx, &rows.jobs[i], err);
+    }
+    if (status == MQ_OK) {
+        *count = (int64_t)rows.count;
+    }
+    rows_clear(&rows);
+    return status;
+}
+
+static enum mq_status recover_batch(struct mq_queue *queue, int64_t now_s,
+                                    const struct mq_evidence_source *evidence, int64_t *count,
+                                    struct mq_error *err)
+{
+    const struct mq_claim_request nobody = {.on_uncertain = MQ_UNCERTAIN_RETRY,
+                                            .evidence = evidence};
+    struct mq_tx tx;
+    enum mq_status status = mq_tx_begin(&tx, queue, NULL, err);
+    if (status != MQ_OK) {
+        return status;
+    }
+    status = mq_tx_settings(&tx, err);
+    if (status == MQ_OK) {
+        status = mq_recover(&tx, &nobody, now_s ? now_s : tx.now_s, count, err);
+    }
+    if (status == MQ_OK && *count > 0) {
+        status = mq_limit_store(&tx, err);
+    }
+    return mq_tx_end(&tx, status, err);
+}
+
+enum mq_status mq_queue_recover(struct mq_queue *queue, int64_t now_s,
+                                const struct mq_evidence_source *evidence, int64_t *count,
+                                struct mq_error *err)
+{
+    int64_t sum = 0;
+    int64_t batch;
+    do {
+        batch = 0;
+        enum mq_status status = recover_batch(queue, now_s, evidence, &batch, err);
+        if (status != MQ_OK) {
+            return status;
+        }
+        sum += batch;
+    } while (batch == MQ_ROWS_A_TURN);
+    *count = sum;
+    return MQ_OK;
+}

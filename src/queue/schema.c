@@ -1,0 +1,232 @@
+/* The tables and their numbered migrations. */
+#include "queue/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The body has a table of its own because an UPDATE writes the whole record anew, and every mail is
+ * updated when it is claimed. `mail_queue_due` is what claims read: its size is that of what waits,
+ * whatever is parked, scheduled or expired beside. */
+static const char version_1[] =
+    "CREATE TABLE IF NOT EXISTS {c} (key TEXT PRIMARY KEY, value TEXT);"
+    "CREATE TABLE IF NOT EXISTS {t} ("
+    " id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    " {r} TEXT, mail_type TEXT NOT NULL,"
+    " status TEXT NOT NULL, priority INTEGER NOT NULL DEFAULT 0,"
+    " attempts INTEGER NOT NULL DEFAULT 0, max_attempts INTEGER,"
+    " uncertain INTEGER NOT NULL DEFAULT 0,"
+    " paid INTEGER NOT NULL DEFAULT 0,"
+    " next_attempt_at INTEGER NOT NULL, expires_at INTEGER,"
+    " locked_until INTEGER, locked_by TEXT, last_attempt_at INTEGER, last_error TEXT,"
+    " parked_for TEXT,"
+    " created_at INTEGER NOT NULL, message_id TEXT NOT NULL,"
+    " envelope_from TEXT, recipients TEXT, refused TEXT,"
+    " campaign_id INTEGER, fields TEXT);"
+    "CREATE UNIQUE INDEX IF NOT EXISTS `{T}_key` ON {t}({r}, mail_type) WHERE {r} IS NOT NULL;"
+    "CREATE INDEX IF NOT EXISTS `{T}_due` ON {t}(priority, next_attempt_at, id)"
+    " WHERE " MQ_CLAIMABLE_SQL ";"
+    "CREATE INDEX IF NOT EXISTS `{T}_lease` ON {t}(locked_until) WHERE status = 'sending';"
+    "CREATE INDEX IF NOT EXISTS `{T}_parked` ON {t}(id) WHERE status = 'parked';"
+    "CREATE INDEX IF NOT EXISTS `{T}_rest` ON {t}(status, id)"
+    " WHERE status IN ('failed','held');"
+    "CREATE INDEX IF NOT EXISTS `{T}_expiry` ON {t}(expires_at) WHERE expires_at IS NOT NULL;"
+    "CREATE TABLE IF NOT EXISTS {b} (id INTEGER PRIMARY KEY, content BLOB NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS {s} (at INTEGER PRIMARY KEY, n INTEGER NOT NULL);";
+
+/* migrations[n] brings version n to n + 1. Each may be run again: a table that somebody dropped is
+ * made anew by `mailqueue migrate`. */
+static const char *const migrations[MQ_SCHEMA_VERSION] = {version_1};
+
+/* Version 1's columns beside the reference. */
+static const char *const columns[] = {"id",
+                                      "mail_type",
+                                      "status",
+                                      "priority",
+                                      "attempts",
+                                      "uncertain",
+                                      "max_attempts",
+                                      "paid",
+                                      "expires_at",
+                                      "locked_until",
+                                      "locked_by",
+                                      "next_attempt_at",
+                                      "last_attempt_at",
+                                      "last_error",
+                                      "parked_for",
+                                      "created_at",
+                                      "message_id",
+                                      "envelope_from",
+                                      "recipients",
+                                      "refused",
+                                      "fields",
+                                      "campaign_id"};
+#define COLUMN_COUNT (sizeof(columns) / sizeof(columns[0]))
+
+/* *version is 0 where there is none. */
+static enum mq_status read_version(struct mq_queue *queue, int64_t *version, struct mq_error *err)
+{
+    struct mq_args args = MQ_ARGS(mq_cstr(queue->names.version_key));
+    enum mq_status status = mq_sql_query(queue, MQ_SQL_CONFIG_GET, args, err);
+    bool row = false;
+    if (status == MQ_OK) {
+        status = mq_sql_next(queue, &row, err);
+    }
+    *version = 0;
+    if (status != MQ_OK || !row) {
+        return status;
+    }
+    struct mq_str text = mq_sql_column_str(queue, 0);
+    if (text.data && !mq_config_parse_int(text, version)) {
+        status = mq_error_set(err, MQ_SCHEMA, queue->names.version_key,
+                              "config key %s is not a number: set it to the version of the tables "
+                              "(%d is this extension's), or restore the config table",
+                              queue->names.version_key, MQ_SCHEMA_VERSION);
+    }
+    mq_sql_finish(queue);
+    return status;
+}
+
+static enum mq_status too_new(struct mq_queue *queue, int64_t version, struct mq_error *err)
+{
+    return mq_error_set(err, MQ_SCHEMA, queue->names.version_key,
+                        "the tables have version %lld, this extension knows up to %d: upgrade the "
+                        "mailqueue extension",
+                        (long long)version, MQ_SCHEMA_VERSION);
+}
+
+/* Notes in has[] which of our columns the table has; *any whether it exists. has[COLUMN_COUNT] is
+ * for the reference column. */
+static enum mq_status find_columns(struct mq_queue *queue, bool *has, bool *any,
+                                   struct mq_error *err)
+{
+    struct mq_args args = MQ_ARGS(mq_cstr(queue->names.table));
+    enum mq_status status = mq_sql_query(queue, MQ_SQL_COLUMNS_OF, args, err);
+    bool row = status == MQ_OK;
+    while (row) {
+        status = mq_sql_next(queue, &row, err);
+        if (!row) {
+            break;
+        }
+        *any = true;
+        struct mq_str name = mq_sql_column_str(queue, 0);
+        for (size_t i = 0; i < COLUMN_COUNT; i++) {
+            has[i] = has[i] || mq_str_equal_nocase(name, mq_str_of(columns[i]));
+        }
+        has[COLUMN_COUNT] =
+            has[COLUMN_COUNT] || mq_str_equal_nocase(name, mq_str_of(queue->names.reference));
+    }
+    return status;
+}
+
+/* A table of that name that is not ours is left alone. */
+static enum mq_status check_foreign(struct mq_queue *queue, struct mq_error *err)
+{
+    bool has[COLUMN_COUNT + 1] = {false};
+    bool any = false;
+    enum mq_status status = find_columns(queue, has, &any, err);
+    if (status != MQ_OK || !any) {
+        return status;
+    }
+    struct mq_buffer missing;
+    mq_buffer_init(&missing);
+    for (size_t i = 0; i <= COLUMN_COUNT; i++) {
+        if (!has[i]) {
+            mq_buffer_cstr(&missing, missing.len ? ", " : "");
+            mq_buffer_cstr(&missing, i < COLUMN_COUNT ? columns[i] : queue->names.reference);
+        }
+    }
+    if (missing.failed) {
+        status = mq_error_nomem(err);
+    } else if (missing.len) {
+        status = mq_error_set(err, MQ_SCHEMA, queue->names.table,
+                              "a table %s exists that is not the queue's: it lacks %.400s. Rename "
+                              "it, or give the queue another table",
+                              queue->names.table, missing.data);
+    }
+    mq_buffer_clear(&missing);
+    return status;
+}
+
+static enum mq_status run_script(struct mq_queue *queue, const char *text, struct mq_error *err)
+{
+    char *sql = mq_sql_expand(&queue->names, text);
+    if (!sql) {
+        return mq_error_nomem(err);
+    }
+    enum mq_status status = mq_db_script(queue->db, sql, err);
+    free(sql);
+    return status;
+}
+
+/* Within the lock: the version is read again, for another process may have been faster. */
+static enum mq_status migrate_locked(struct mq_queue *queue, struct mq_error *err)
+{
+    enum mq_status status =
+        run_script(queue, "CREATE TABLE IF NOT EXISTS {c} (key TEXT PRIMARY KEY, value TEXT)", err);
+    int64_t version = 0;
+    if (status == MQ_OK) {
+        status = read_version(queue, &version, err);
+    }
+    if (status != MQ_OK) {
+        return status;
+    }
+    if (version > MQ_SCHEMA_VERSION) {
+        return too_new(queue, version, err);
+    }
+    status = check_foreign(queue, err);
+    if (status == MQ_OK && version == MQ_SCHEMA_VERSION) {
+        return run_script(queue, migrations[MQ_SCHEMA_VERSION - 1], err);
+    }
+    for (int64_t v = version < 0 ? 0 : version; v < MQ_SCHEMA_VERSION && status == MQ_OK; v++) {
+        status = run_script(queue, migrations[v], err);
+    }
+    if (status != MQ_OK) {
+        return status;
+    }
+    char text[16];
+    snprintf(text, sizeof(text), "%d", MQ_SCHEMA_VERSION);
+    return mq_config_put(queue, queue->names.version_key, text, err);
+}
+
+enum mq_status mq_queue_migrate(struct mq_queue *queue, int *version, struct mq_error *err)
+{
+    struct mq_db *db = queue->db;
+    if (db->driver->in_transaction(db)) {
+        return mq_error_set(err, MQ_SCHEMA, queue->names.version_key,
+                            "the queue's tables must be created or upgraded, which is not done "
+                            "within the application's transaction: run `mailqueue migrate`");
+    }
+    enum mq_status status = db->driver->begin(db, err);
+    if (status == MQ_OK) {
+        status = migrate_locked(queue, err);
+    }
+    if (status == MQ_OK) {
+        status = db->driver->commit(db, err);
+    }
+    if (status != MQ_OK) {
+        db->driver->rollback(db);
+        return status;
+    }
+    if (version) {
+        *version = MQ_SCHEMA_VERSION;
+    }
+    return MQ_OK;
+}
+
+enum mq_status mq_schema_ready(struct mq_queue *queue, struct mq_error *err)
+{
+    int64_t version = 0;
+    enum mq_status status = read_version(queue, &version, err);
+    if (status == MQ_OK && version == MQ_SCHEMA_VERSION) {
+        return MQ_OK;
+    }
+    if (status == MQ_OK && version > MQ_SCHEMA_VERSION) {
+        return too_new(queue, version, err);
+    }
+    /* No config table is the usual case of a new file; what else is wrong shows up again. */
+    if (status != MQ_OK && status != MQ_DATABASE && status != MQ_SCHEMA) {
+        return status;
+    }
+    return mq_queue_migrate(queue, NULL, err);
+}

@@ -1,0 +1,361 @@
+/* Outcomes into rows. Each write is fenced by the claim token: a worker that lost its lease
+ * changes nothing. */
+#include "queue/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/json.h"
+
+#define ERROR_MAX 500 /* octets of last_error */
+
+/* What the recipients' results add up to. A job without recipients, composed when sent, counts as
+ * one. */
+struct tally {
+    int count[MQ_RECIPIENT_UNCERTAIN + 1];
+    int left;               /* stay in the list */
+    const char *refused_by; /* the first reply of that kind; NULL: none */
+    const char *accepted_by;
+};
+
+/* What the row becomes. */
+struct plan {
+    enum mq_state to;
+    const char *parked_for;
+    int attempts;
+    int uncertain;
+    int64_t next_attempt_at;
+    int64_t last_attempt_at;
+    const char *error;
+    bool lists; /* recipients and refused change */
+    struct mq_buffer text;
+    struct mq_buffer recipients;
+    struct mq_buffer refused;
+};
+
+static enum mq_recipient_result result_of(const struct mq_settlement *s, size_t i)
+{
+    switch (s->kind) {
+    case MQ_SETTLE_LATER:
+        return MQ_RECIPIENT_LATER;
+    case MQ_SETTLE_REFUSED:
+        return MQ_RECIPIENT_REFUSED;
+    case MQ_SETTLE_RESULTS:
+        return s->results && s->results[i] <= MQ_RECIPIENT_UNCERTAIN
+                   ? (enum mq_recipient_result)s->results[i]
+                   : MQ_RECIPIENT_UNTRIED;
+    default:
+        return MQ_RECIPIENT_UNTRIED;
+    }
+}
+
+static const char *reply_of(const struct mq_settlement *s, size_t i)
+{
+    return s->replies && s->replies[i] ? s->replies[i] : NULL;
+}
+
+static struct tally add_up(const struct mq_settlement *s)
+{
+    struct tally t = {0};
+    size_t n = s->job->recipients.count ? s->job->recipients.count : 1;
+    for (size_t i = 0; i < n; i++) {
+        enum mq_recipient_result result = result_of(s, i);
+        t.count[result]++;
+        if (result == MQ_RECIPIENT_REFUSED && !t.refused_by) {
+            t.refused_by = reply_of(s, i) ? reply_of(s, i) : s->error;
+        } else if (result == MQ_RECIPIENT_ACCEPTED && !t.accepted_by) {
+            t.accepted_by = reply_of(s, i);
+        }
+    }
+    t.left = (int)n - t.count[MQ_RECIPIENT_ACCEPTED] - t.count[MQ_RECIPIENT_REFUSED];
+    return t;
+}
+
+/* ---- lists ---- */
+
+static void add_refused(struct mq_buffer *out, const char *address, const char *reply)
+{
+    mq_buffer_char(out, out->len ? ',' : '{');
+    mq_json_string(out, mq_str_of(address));
+    mq_buffer_char(out, ':');
+    mq_json_string(out, mq_str_of(reply ? reply : ""));
+}
+
+/* Those refused in earlier attempts. A text that cannot be read is no reason to lose the outcome.
+ */
+static void keep_refused(struct mq_buffer *out, const char *text)
+{
+    struct mq_strings addresses;
+    struct mq_strings replies;
+    struct mq_error why;
+    mq_strings_init(&addresses);
+    mq_strings_init(&replies);
+    if (text && mq_json_read_object(mq_str_of(text), &addresses, &replies, &why) == MQ_OK) {
+        for (size_t i = 0; i < addresses.count; i++) {
+            add_refused(out, addresses.items[i], replies.items[i]);
+        }
+    }
+    mq_strings_clear(&addresses);
+    mq_strings_clear(&replies);
+}
+
+/* Writes the new recipients and refused of a job whose results differ. */
+static void write_lists(const struct mq_settlement *s, struct plan *plan)
+{
+    size_t left = 0;
+    plan->lists = true;
+    keep_refused(&plan->refused, s->job->refused);
+    for (size_t i = 0; i < s->job->recipients.count; i++) {
+        const char *address = s->job->recipients.items[i];
+        enum mq_recipient_result result = result_of(s, i);
+        if (result == MQ_RECIPIENT_REFUSED) {
+            const char *reply = reply_of(s, i);
+            add_refused(&plan->refused, address, reply ? reply : s->error);
+        } else if (result != MQ_RECIPIENT_ACCEPTED) {
+            mq_buffer_char(&plan->recipients, left++ ? ',' : '[');
+            mq_json_string(&plan->recipients, mq_str_of(address));
+        }
+    }
+    mq_buffer_cstr(&plan->recipients, left ? "]" : "[]");
+    if (plan->refused.len) {
+        mq_buffer_char(&plan->refused, '}');
+    }
+}
+
+static void write_error(struct plan *plan, const char *error)
+{
+    if (!error) {
+        return;
+    }
+    mq_buffer_printable(&plan->text, mq_str_of(error));
+    if (plan->text.data) {
+        plan->text.data[mq_utf8_cut(mq_buffer_view(&plan->text), ERROR_MAX)] = '\0';
+    }
+    plan->error = plan->text.data;
+}
+
+/* ---- rows ---- */
+
+static enum mq_status stale(struct mq_tx *tx, struct mq_settlement *s)
+{
+    struct mq_event event = {
+        .type = MQ_EVENT_STALE, .relay = (char *)s->relay, .reply = (char *)s->error, .ms = s->ms};
+    s->stale = true;
+    mq_tx_event(tx, s->job, &event);
+    return MQ_OK;
+}
+
+/* Deletes the row; *gone is false where the lease was lost. */
+static enum mq_status remove_row(struct mq_tx *tx, const struct mq_job *job, bool *gone,
+                                 struct mq_error *err)
+{
+    struct mq_args fence = MQ_ARGS(mq_int(job->id), mq_cstr(job->locked_by), mq_int(job->attempts));
+    enum mq_status status = mq_sql_exec(tx->queue, MQ_SQL_SETTLE_DELETE, fence, err);
+    *gone = status == MQ_OK && mq_sql_changes(tx->queue) > 0;
+    if (*gone) {
+        status = mq_sql_exec(tx->queue, MQ_SQL_DELETE_BODY, MQ_ARGS(mq_int(job->id)), err);
+    }
+    return status;
+}
+
+static enum mq_status write_row(struct mq_tx *tx, const struct mq_job *job, const struct plan *plan,
+                                bool *held, struct mq_error *err)
+{
+    if (plan->text.failed || plan->recipients.failed || plan->refused.failed) {
+        return mq_error_nomem(err);
+    }
+    struct mq_value values[] = {mq_null(),
+                                mq_int(job->id),
+                                mq_cstr(job->locked_by),
+                                mq_int(job->attempts),
+                                mq_int(plan->attempts),
+                                mq_int(plan->uncertain),
+                                mq_int(plan->next_attempt_at),
+                                mq_int_or_null(plan->last_attempt_at),
+                                mq_cstr(plan->error),
+                                mq_cstr(plan->parked_for),
+                                mq_text(mq_buffer_view(&plan->recipients)),
+                                mq_text(mq_buffer_view(&plan->refused))};
+    struct mq_move move = {.from = MQ_SENDING,
+                           .to = plan->to,
+                           .slot = plan->lists ? MQ_SQL_SETTLE_LISTS : MQ_SQL_SETTLE_STATE,
+                           .values = values,
+                           .count = plan->lists ? 12 : 10};
+    enum mq_status status = mq_job_move(tx->queue, &move, err);
+    *held = status == MQ_OK && mq_sql_changes(tx->queue) > 0;
+    return status;
+}
+
+/* ---- what becomes of it ---- */
+
+/* The attempt does not count. */
+static void plan_back(const struct mq_tx *tx, const struct mq_settlement *s, struct plan *plan)
+{
+    const struct mq_job *job = s->job;
+    if (s->retry_after_s > 0) {
+        plan->next_attempt_at = tx->now_s + s->retry_after_s;
+    }
+    plan->attempts = job->attempts > 0 ? job->attempts - 1 : 0;
+    plan->to = plan->attempts > 0 ? MQ_FAILED : MQ_PENDING;
+    plan->last_attempt_at = job->last_attempt_at;
+}
+
+static void plan_parked(struct plan *plan, const char *why)
+{
+    plan->to = MQ_PARKED;
+    plan->parked_for = why;
+}
+
+static void plan_failed(struct mq_tx *tx, const struct mq_settlement *s, bool uncertain,
+                        struct plan *plan)
+{
+    const struct mq_queue *queue = tx->queue;
+    if (uncertain) {
+        plan->uncertain++;
+        if (s->on_uncertain == MQ_UNCERTAIN_HOLD) {
+            plan_parked(plan, "uncertain");
+            return;
+        }
+    }
+    if (plan->attempts >= mq_job_max_attempts(queue, s->job)) {
+        plan_parked(plan, "exhausted");
+        return;
+    }
+    int64_t delay = s->retry_after_s;
+    if (delay < 0) {
+        delay = mq_backoff_delay_s(&queue->backoff, plan->attempts, queue->random);
+    }
+    plan->to = MQ_FAILED;
+    plan->next_attempt_at = tx->now_s + delay;
+}
+
+static void make_plan(struct mq_tx *tx, const struct mq_settlement *s, const struct tally *t,
+                      struct plan *plan)
+{
+    const struct mq_job *job = s->job;
+    bool uncertain = t->count[MQ_RECIPIENT_UNCERTAIN] > 0;
+    plan->attempts = job->attempts;
+    plan->uncertain = job->uncertain;
+    plan->next_attempt_at = job->next_attempt_at;
+    plan->last_attempt_at = s->at_s > 0 ? s->at_s : tx->now_s;
+    if (t->left == 0) {
+        plan_parked(plan, "refused");
+    } else if (t->count[MQ_RECIPIENT_LATER] > 0 || uncertain) {
+        plan_failed(tx, s, uncertain, plan);
+    } else {
+        plan_back(tx, s, plan);
+    }
+    if (t->left < (int)job->recipients.count) {
+        write_lists(s, plan);
+    }
+    write_error(plan, s->error ? s->error : t->refused_by);
+}
+
+static void tell(struct mq_tx *tx, const struct mq_settlement *s, enum mq_event_type type,
+                 const struct mq_event *extra)
+{
+    struct mq_event event = *extra;
+    event.type = type;
+    event.relay = (char *)s->relay; /* borrowed: the event list copies */
+    event.ms = s->ms;
+    mq_tx_event(tx, s->job, &event);
+}
+
+static void tell_plan(struct mq_tx *tx, const struct mq_settlement *s, const struct tally *t,
+                      const struct plan *plan)
+{
+    struct mq_event rest = {.reply = (char *)plan->error};
+    if (t->count[MQ_RECIPIENT_ACCEPTED] > 0) {
+        struct mq_event sent = {.recipients = t->count[MQ_RECIPIENT_ACCEPTED],
+                                .reply = (char *)t->accepted_by};
+        tell(tx, s, MQ_EVENT_SENT, &sent);
+    }
+    if (t->count[MQ_RECIPIENT_REFUSED] > 0) {
+        struct mq_event refused = {.recipients = t->count[MQ_RECIPIENT_REFUSED],
+                                   .reply = (char *)t->refused_by};
+        tell(tx, s, MQ_EVENT_REFUSED, &refused);
+    }
+    if (plan->to == MQ_FAILED) {
+        rest.next_attempt_at = plan->next_attempt_at;
+    }
+    if (t->count[MQ_RECIPIENT_UNCERTAIN] > 0) {
+        rest.recipients = t->count[MQ_RECIPIENT_UNCERTAIN];
+        tell(tx, s, MQ_EVENT_UNCERTAIN, &rest);
+    }
+    rest.recipients = t->count[MQ_RECIPIENT_LATER];
+    if (plan->to == MQ_PARKED) {
+        rest.recipients = 0;
+        tell(tx, s, MQ_EVENT_PARKED, &rest);
+    } else if (rest.recipients > 0) {
+        tell(tx, s, MQ_EVENT_TRY_LATER, &rest);
+    }
+}
+
+/* Whether the job goes back with nothing to tell but that. */
+static bool untouched(const struct mq_settlement *s, const struct tally *t)
+{
+    int tried = t->count[MQ_RECIPIENT_ACCEPTED] + t->count[MQ_RECIPIENT_REFUSED] +
+                t->count[MQ_RECIPIENT_LATER] + t->count[MQ_RECIPIENT_UNCERTAIN];
+    return s->kind == MQ_SETTLE_RELEASE || tried == 0;
+}
+
+static enum mq_status settle_update(struct mq_tx *tx, struct mq_settlement *s,
+                                    const struct tally *t, enum mq_event_type back,
+                                    struct mq_error *err)
+{
+    bool held = false;
+    struct plan plan = {0};
+    mq_buffer_init(&plan.text);
+    mq_buffer_init(&plan.recipients);
+    mq_buffer_init(&plan.refused);
+    make_plan(tx, s, t, &plan);
+    enum mq_status status = write_row(tx, s->job, &plan, &held, err);
+    if (status == MQ_OK && !held) {
+        status = stale(tx, s);
+    } else if (status == MQ_OK && untouched(s, t)) {
+        struct mq_event event = {.reply = (char *)plan.error};
+        tell(tx, s, back, &event);
+    } else if (status == MQ_OK) {
+        tell_plan(tx, s, t, &plan);
+    }
+    mq_buffer_clear(&plan.text);
+    mq_buffer_clear(&plan.recipients);
+    mq_buffer_clear(&plan.refused);
+    return status;
+}
+
+static enum mq_status settle_delete(struct mq_tx *tx, struct mq_settlement *s,
+                                    const struct tally *t, struct mq_error *err)
+{
+    bool gone = false;
+    enum mq_status status = remove_row(tx, s->job, &gone, err);
+    if (status != MQ_OK) {
+        return status;
+    }
+    if (!gone) {
+        return stale(tx, s);
+    }
+    struct mq_event event = {.recipients = t->count[MQ_RECIPIENT_ACCEPTED],
+                             .reply = (char *)t->accepted_by};
+    if (s->kind == MQ_SETTLE_ORPHAN) {
+        event.reply = (char *)s->error;
+    }
+    tell(tx, s, s->kind == MQ_SETTLE_ORPHAN ? MQ_EVENT_ORPHAN : MQ_EVENT_SENT, &event);
+    return MQ_OK;
+}
+
+enum mq_status mq_settle_one(struct mq_tx *tx, struct mq_settlement *outcome,
+                             enum mq_event_type back, struct mq_error *err)
+{
+    struct tally t = add_up(outcome);
+    bool all_sent =
+        t.left == 0 && t.count[MQ_RECIPIENT_REFUSED] == 0 && outcome->job->refused == NULL;
+    outcome->stale = false;
+    enum mq_status status = all_sent || outcome->kind == MQ_SETTLE_ORPHAN
+                                ? settle_delete(tx, outcome, &t, err)
+                                : settle_update(tx, outcome, &t, back, err);
+    if (status != MQ_OK || outcome->stale) {
+        return status;
+    }
+    return mq_limit_return(tx, outcome->job->paid, outcome->handed_over, outcome->at_s, err);
+}

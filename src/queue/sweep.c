@@ -1,0 +1,126 @@
+/* Deletes waiting jobs that nobody waits for any more: expired, or what they refer to is gone.
+ *
+ * Expired rows are found by their index, in time that does not depend on what waits. Orphans are
+ * not, so with an orphan check the sweep walks the table by id: about 1 ms for 1,000 rows. */
+#include "queue/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows to be deleted, read before the first of them is. */
+struct doomed {
+    struct mq_job jobs[MQ_ROWS_A_TURN];
+    size_t count;
+};
+
+static enum mq_status read_doomed(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
+                                  struct doomed *doomed, struct mq_error *err)
+{
+    bool row = true;
+    bool readable;
+    enum mq_status status = mq_sql_query(queue, slot, args, err);
+    while (status == MQ_OK) {
+        status = mq_sql_next(queue, &row, err);
+        if (status != MQ_OK || !row) {
+            break;
+        }
+        if (doomed->count == MQ_ROWS_A_TURN) {
+            mq_sql_finish(queue);
+            break;
+        }
+        status = mq_job_read(queue, &doomed->jobs[doomed->count++], &readable, err);
+        if (status != MQ_OK) {
+            mq_sql_finish(queue);
+        }
+    }
+    return status;
+}
+
+/* With an orphan check: the next rows by id. *end is the last id looked at, 0 at the table's end.
+ */
+static enum mq_status find_by_id(struct mq_tx *tx, int64_t cursor, int64_t *end,
+                                 struct doomed *doomed, struct mq_error *err)
+{
+    *end = 0;
+    struct mq_args from = MQ_ARGS(mq_int(cursor), mq_int(MQ_ROWS_A_TURN));
+    enum mq_status status = mq_sql_int(tx->queue, MQ_SQL_WALK_END, from, end, err);
+    if (status != MQ_OK || *end == 0) {
+        return status;
+    }
+    struct mq_args range = MQ_ARGS(mq_int(cursor), mq_int(*end), mq_int(tx->now_s));
+    return read_doomed(tx->queue, MQ_SQL_WALK, range, doomed, err);
+}
+
+static enum mq_status delete_doomed(struct mq_tx *tx, struct doomed *doomed, struct mq_error *err)
+{
+    enum mq_status status = MQ_OK;
+    for (size_t i = 0; i < doomed->count && status == MQ_OK; i++) {
+        struct mq_job *job = &doomed->jobs[i];
+        bool expired = job->expires_at && job->expires_at <= tx->now_s;
+        mq_tx_happened(tx, job, expired ? MQ_EVENT_EXPIRED : MQ_EVENT_ORPHAN);
+        status = mq_job_delete(tx->queue, job->id, err);
+    }
+    return status;
+}
+
+static enum mq_status sweep_locked(struct mq_tx *tx, int64_t *cursor, bool *done,
+                                   struct doomed *doomed, struct mq_error *err)
+{
+    int64_t end = 0;
+    enum mq_status status;
+    if (tx->queue->names.orphan_table[0]) {
+        status = find_by_id(tx, *cursor, &end, doomed, err);
+        *done = end == 0;
+        *cursor = end ? end : *cursor;
+    } else {
+        struct mq_args args = MQ_ARGS(mq_int(tx->now_s), mq_int(MQ_ROWS_A_TURN));
+        status = read_doomed(tx->queue, MQ_SQL_EXPIRED, args, doomed, err);
+        *done = doomed->count < MQ_ROWS_A_TURN;
+    }
+    return status == MQ_OK ? delete_doomed(tx, doomed, err) : status;
+}
+
+/* Whether there is anything to do, asked without the lock: mostly there is not. */
+static enum mq_status nothing_expired(struct mq_queue *queue, bool *nothing, struct mq_error *err)
+{
+    int64_t id = 0;
+    *nothing = false;
+    if (queue->names.orphan_table[0]) {
+        return MQ_OK;
+    }
+    int64_t now_s = queue->clock.now_s(queue->clock.context);
+    enum mq_status status =
+        mq_sql_int(queue, MQ_SQL_EXPIRED, MQ_ARGS(mq_int(now_s), mq_int(1)), &id, err);
+    *nothing = status == MQ_OK && id == 0;
+    return status;
+}
+
+enum mq_status mq_queue_sweep(struct mq_queue *queue, int64_t *cursor, bool *done,
+                              struct mq_events *events, struct mq_error *err)
+{
+    struct mq_tx tx;
+    int64_t at = *cursor;
+    bool end = false;
+    enum mq_status status = nothing_expired(queue, &end, err);
+    if (status != MQ_OK || end) {
+        *done = status == MQ_OK ? true : *done;
+        return status;
+    }
+    struct doomed *doomed = calloc(1, sizeof(*doomed));
+    if (!doomed) {
+        return mq_error_nomem(err);
+    }
+    status = mq_tx_begin(&tx, queue, events, err);
+    if (status == MQ_OK) {
+        status = mq_tx_end(&tx, sweep_locked(&tx, &at, &end, doomed, err), err);
+    }
+    for (size_t i = 0; i < doomed->count; i++) {
+        mq_job_clear(&doomed->jobs[i]);
+    }
+    free(doomed);
+    if (status == MQ_OK) {
+        *cursor = at;
+        *done = end;
+    }
+    return status;
+}

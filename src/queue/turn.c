@@ -1,0 +1,264 @@
+/* The worker's transactions: a turn, an envelope, a renewal. */
+#include "queue/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/json.h"
+
+static enum mq_status settle_all(struct mq_tx *tx, const struct mq_turn *turn, struct mq_error *err)
+{
+    enum mq_status status = MQ_OK;
+    for (size_t i = 0; i < turn->outcome_count && status == MQ_OK; i++) {
+        status = mq_settle_one(tx, &turn->outcomes[i], MQ_EVENT_RELEASED, err);
+    }
+    return status;
+}
+
+/* Recovery and claim, within the savepoint. */
+static enum mq_status claim_part(struct mq_tx *tx, struct mq_turn *turn, struct mq_error *err)
+{
+    int64_t recovered = 0;
+    enum mq_status status = mq_recover(tx, turn->request, tx->now_s, &recovered, err);
+    if (status != MQ_OK) {
+        return status;
+    }
+    if (tx->config != MQ_OK) {
+        /* Nothing is claimed by settings that cannot be read; the recovery stands. */
+        turn->claim->status = tx->config;
+        turn->claim->error = tx->config_error;
+        return MQ_OK;
+    }
+    status = mq_claim_take(tx, turn->request, turn->claim, err);
+    if (status == MQ_OK && recovered >= MQ_ROWS_A_TURN) {
+        turn->claim->end = MQ_CLAIM_MORE;
+    }
+    return status;
+}
+
+/* Undoes the claim part. What cannot even be undone ends the turn. */
+static enum mq_status undo(struct mq_tx *tx, struct mq_turn *turn, const struct mq_error *why,
+                           struct mq_error *err)
+{
+    struct mq_db *db = tx->queue->db;
+    struct mq_error second;
+    mq_claim_clear(turn->claim);
+    if (!db->driver->in_transaction(db) || db->driver->rollback_to(db, &second) != MQ_OK) {
+        if (err) {
+            *err = *why;
+        }
+        return why->status;
+    }
+    turn->claim->status = why->status;
+    turn->claim->error = *why;
+    return MQ_OK;
+}
+
+static enum mq_status claim_safely(struct mq_tx *tx, struct mq_turn *turn, struct mq_error *err)
+{
+    struct mq_db *db = tx->queue->db;
+    struct mq_bucket before = tx->settings.bucket;
+    size_t told = tx->events.count;
+    struct mq_error why = {.status = MQ_OK};
+    mq_claim_clear(turn->claim);
+    enum mq_status status = db->driver->savepoint(db, err);
+    if (status != MQ_OK) {
+        return status;
+    }
+    status = claim_part(tx, turn, &why);
+    if (status == MQ_OK) {
+        return db->driver->release(db, err);
+    }
+    why.status = status;
+    tx->settings.bucket = before;
+    mq_events_truncate(&tx->events, told);
+    return undo(tx, turn, &why, err);
+}
+
+enum mq_status mq_queue_turn(struct mq_queue *queue, struct mq_turn *turn, struct mq_error *err)
+{
+    struct mq_tx tx;
+    enum mq_status status = mq_tx_begin(&tx, queue, turn->events, err);
+    if (status != MQ_OK) {
+        return status;
+    }
+    status = mq_tx_settings(&tx, err);
+    if (status == MQ_OK) {
+        status = settle_all(&tx, turn, err);
+    }
+    if (status == MQ_OK && turn->request) {
+        status = claim_safely(&tx, turn, err);
+    }
+    if (status == MQ_OK) {
+        status = mq_limit_store(&tx, err);
+    }
+    status = mq_tx_end(&tx, status, err);
+    if (status != MQ_OK && turn->request) {
+        mq_claim_clear(turn->claim);
+    }
+    return status;
+}
+
+/* ---- envelopes ---- */
+
+static enum mq_status write_envelope(struct mq_queue *queue, const struct mq_job *job, bool *held,
+                                     struct mq_error *err)
+{
+    struct mq_buffer list;
+    mq_buffer_init(&list);
+    mq_json_strings(&list, &job->recipients);
+    struct mq_args args =
+        MQ_ARGS(mq_cstr(job->envelope_from), mq_text(mq_buffer_view(&list)), mq_int(job->paid),
+                mq_int(job->id), mq_cstr(job->locked_by), mq_int(job->attempts));
+    enum mq_status status =
+        list.failed ? mq_error_nomem(err) : mq_sql_exec(queue, MQ_SQL_ENVELOPE, args, err);
+    *held = status == MQ_OK && mq_sql_changes(queue) > 0;
+    mq_buffer_clear(&list);
+    return status;
+}
+
+/* Pays for what the tokens reach beyond what the claim has paid. */
+static enum mq_status pay_rest(struct mq_tx *tx, struct mq_job *job, struct mq_error *err)
+{
+    int64_t allowed = 0;
+    enum mq_status status = mq_limit_allowance(tx, &allowed, err);
+    if (status != MQ_OK) {
+        return status;
+    }
+    if (allowed == MQ_LIMIT_NONE) {
+        return mq_job_set_targets(job, &tx->settings, allowed, err);
+    }
+    status = mq_job_set_targets(job, &tx->settings, job->paid + allowed, err);
+    if (status == MQ_OK && (int64_t)job->targets.count > job->paid) {
+        mq_limit_take(tx, (int64_t)job->targets.count - job->paid);
+        job->paid = (int)job->targets.count;
+    }
+    return status;
+}
+
+static enum mq_status envelope_locked(struct mq_tx *tx, struct mq_job *job, bool *held,
+                                      struct mq_error *err)
+{
+    enum mq_status status = mq_tx_settings(tx, err);
+    if (status == MQ_OK && tx->config != MQ_OK) {
+        if (err) {
+            *err = tx->config_error;
+        }
+        return tx->config;
+    }
+    if (status == MQ_OK) {
+        status = pay_rest(tx, job, err);
+    }
+    if (status == MQ_OK) {
+        status = write_envelope(tx->queue, job, held, err);
+    }
+    /* A row that is no longer ours keeps no tokens: what was taken for it is not stored. */
+    return status == MQ_OK && *held ? mq_limit_store(tx, err) : status;
+}
+
+enum mq_status mq_queue_set_envelope(struct mq_queue *queue, struct mq_job *job, bool *lost,
+                                     struct mq_error *err)
+{
+    struct mq_tx tx;
+    bool held = false;
+    int paid = job->paid;
+    if (job->recipients.count == 0) {
+        return mq_error_set(err, MQ_INVALID, "recipients", "a composed mail needs recipients");
+    }
+    enum mq_status status = mq_tx_begin(&tx, queue, NULL, err);
+    if (status != MQ_OK) {
+        return status;
+    }
+    status = mq_tx_end(&tx, envelope_locked(&tx, job, &held, err), err);
+    if (status != MQ_OK || !held) {
+        job->paid = paid;
+        mq_strings_clear(&job->targets);
+    }
+    if (status == MQ_OK) {
+        *lost = !held;
+    }
+    return status;
+}
+
+/* ---- leases ---- */
+
+static enum mq_status renew_locked(struct mq_tx *tx, struct mq_job *const *jobs, size_t count,
+                                   int64_t *until, struct mq_error *err)
+{
+    int64_t lease_until = until[0];
+    enum mq_status status = MQ_OK;
+    for (size_t i = 0; i < count && status == MQ_OK; i++) {
+        struct mq_args args = MQ_ARGS(mq_int(lease_until), mq_int(jobs[i]->id),
+                                      mq_cstr(jobs[i]->locked_by), mq_int(jobs[i]->attempts));
+        status = mq_sql_exec(tx->queue, MQ_SQL_RENEW, args, err);
+        until[i] = status == MQ_OK && mq_sql_changes(tx->queue) > 0 ? lease_until : 0;
+    }
+    return status;
+}
+
+enum mq_status mq_queue_renew(struct mq_queue *queue, struct mq_job *const *jobs, size_t count,
+                              int64_t lease_s, struct mq_error *err)
+{
+    struct mq_tx tx;
+    if (count == 0) {
+        return MQ_OK;
+    }
+    int64_t *until = calloc(count, sizeof(*until));
+    if (!until) {
+        return mq_error_nomem(err);
+    }
+    enum mq_status status = mq_tx_begin(&tx, queue, NULL, err);
+    if (status == MQ_OK) {
+        until[0] = tx.now_s + lease_s;
+        status = mq_tx_end(&tx, renew_locked(&tx, jobs, count, until, err), err);
+    }
+    for (size_t i = 0; i < count && status == MQ_OK; i++) {
+        jobs[i]->locked_until = until[i];
+    }
+    free(until);
+    return status;
+}
+
+/* ---- tokens for others ---- */
+
+static enum mq_status tokens_locked(struct mq_tx *tx, int64_t wanted, int64_t *taken,
+                                    struct mq_error *err)
+{
+    int64_t allowed = 0;
+    enum mq_status status = mq_tx_settings(tx, err);
+    if (status == MQ_OK && tx->config != MQ_OK) {
+        if (err) {
+            *err = tx->config_error;
+        }
+        return tx->config;
+    }
+    if (status == MQ_OK) {
+        status = mq_limit_allowance(tx, &allowed, err);
+    }
+    if (status != MQ_OK) {
+        return status;
+    }
+    *taken = wanted < allowed ? wanted : allowed;
+    mq_limit_take(tx, *taken);
+    status = mq_limit_return(tx, *taken, *taken, tx->now_s, err);
+    return status == MQ_OK ? mq_limit_store(tx, err) : status;
+}
+
+enum mq_status mq_queue_take_tokens(struct mq_queue *queue, int64_t wanted, int64_t *taken,
+                                    struct mq_error *err)
+{
+    struct mq_tx tx;
+    int64_t got = 0;
+    if (wanted < 0) {
+        return mq_error_set(err, MQ_INVALID, "wanted", "wanted must not be negative");
+    }
+    enum mq_status status = mq_tx_begin(&tx, queue, NULL, err);
+    if (status != MQ_OK) {
+        return status;
+    }
+    status = mq_tx_end(&tx, tokens_locked(&tx, wanted, &got, err), err);
+    if (status == MQ_OK) {
+        *taken = got;
+    }
+    return status;
+}

@@ -1,0 +1,62 @@
+#include "send/curl_caps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Whether the keyword of an EHLO line is `name` (RFC 5321, section 4.1.1.1: in any case). */
+static bool is_keyword(struct mq_str line, const char *name)
+{
+    size_t len = strlen(name);
+    return line.len >= len &&
+           mq_str_equal_nocase((struct mq_str){line.data, len}, mq_str_of(name)) &&
+           (line.len == len || line.data[len] == ' ');
+}
+
+static void read_keyword(struct mq_smtp_caps *caps, struct mq_str line)
+{
+    if (is_keyword(line, "PIPELINING")) {
+        caps->pipelining = true;
+    } else if (is_keyword(line, "8BITMIME")) {
+        caps->eightbit = true;
+    } else if (is_keyword(line, "SMTPUTF8")) {
+        caps->smtputf8 = true;
+    } else if (is_keyword(line, "SIZE")) {
+        size_t max = 0;
+        for (size_t i = 5; i < line.len && line.data[i] >= '0' && line.data[i] <= '9'; i++) {
+            max = max > SIZE_MAX / 10 - 1 ? max : max * 10 + (size_t)(line.data[i] - '0');
+        }
+        caps->size = true;
+        caps->size_max = max;
+    }
+}
+
+void mq_greeting_line(struct mq_greeting *greeting, struct mq_str line)
+{
+    line = mq_str_trim(line);
+    if (line.len < 3 || line.data[0] < '2' || line.data[0] > '5') {
+        return;
+    }
+    int code = (line.data[0] - '0') * 100 + (line.data[1] - '0') * 10 + (line.data[2] - '0');
+    bool more = line.len > 3 && line.data[3] == '-';
+    struct mq_str text = {line.data + 4, line.len > 4 ? line.len - 4 : 0};
+    if (code >= 400) {
+        size_t used = mq_str_printable(greeting->refusal, sizeof greeting->refusal, 0, line);
+        greeting->refusal[used] = '\0';
+        /* An EHLO that is refused is followed by HELO, whose reply names no extensions. */
+        greeting->in_ehlo = false;
+    } else if (code == 220) {
+        /* The greeting, or the answer to STARTTLS: what was offered before it does not count
+         * (RFC 3207, section 4.2). */
+        greeting->caps = (struct mq_smtp_caps){0};
+        greeting->in_ehlo = true;
+        greeting->first = true;
+    } else if (code == 235) {
+        greeting->logged_in = true;
+    } else if (code == 250 && greeting->in_ehlo) {
+        if (!greeting->first && text.len > 0) {
+            read_keyword(&greeting->caps, text);
+        }
+        greeting->first = false;
+        greeting->in_ehlo = more;
+    }
+}

@@ -1,0 +1,41 @@
+/* Shared by the files of the SMTP session. */
+#ifndef MQ_SEND_SMTP_INTERNAL_H
+#define MQ_SEND_SMTP_INTERNAL_H
+
+#include "send/smtp_session.h"
+
+/* smtp_session.c */
+void mq_smtp_set_state(struct mq_smtp_session *session, enum mq_smtp_state state);
+void mq_smtp_restart_timer(struct mq_smtp_session *session);
+void mq_smtp_trace(struct mq_smtp_session *session, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+bool mq_smtp_begin(struct mq_smtp_session *session, struct mq_delivery *delivery, bool behind);
+/* Gives a transaction's delivery back. */
+void mq_smtp_finish(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
+                    enum mq_delivery_end end);
+/* Results to UNTRIED, then back UNTOUCHED. */
+void mq_smtp_give_back(struct mq_smtp_session *session, struct mq_smtp_tx *tx);
+/* Sets `result` on every target that has none; only those in the transaction with `only_in`. */
+void mq_smtp_mark(struct mq_delivery *delivery, bool only_in, enum mq_target_result result,
+                  const struct mq_reply *reply);
+void mq_smtp_close(struct mq_smtp_session *session, const char *why);
+/* The current transaction is over: the one behind moves up, or the session is idle. */
+void mq_smtp_advance(struct mq_smtp_session *session);
+
+/* smtp_write.c */
+bool mq_smtp_mail_left(const struct mq_smtp_session *session, const struct mq_smtp_tx *tx);
+bool mq_smtp_dot_left(const struct mq_smtp_session *session, const struct mq_smtp_tx *tx);
+bool mq_smtp_expect(struct mq_smtp_session *session, enum mq_smtp_command command, uint8_t tx,
+                    size_t target);
+
+static inline struct mq_smtp_tx *mq_smtp_current(struct mq_smtp_session *session)
+{
+    return &session->tx[session->current];
+}
+
+static inline struct mq_smtp_tx *mq_smtp_follower(struct mq_smtp_session *session)
+{
+    return &session->tx[session->current ^ 1];
+}
+
+#endif

@@ -1,0 +1,116 @@
+/* What the worker knows of a way to hand mail over: deliveries go in, and come back with a result
+ * for each recipient. Implementations: smtp.h, null.h, and a PHP Closure (src/php). */
+#ifndef MQ_SEND_TRANSPORT_H
+#define MQ_SEND_TRANSPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/buffer.h"
+#include "core/error.h"
+
+enum mq_target_result {
+    MQ_TARGET_UNTRIED = 0, /* not part of a finished transaction; nothing happened to it */
+    MQ_TARGET_ACCEPTED,
+    MQ_TARGET_REFUSED,
+    MQ_TARGET_LATER,
+    MQ_TARGET_DENIED,   /* as LATER, and counts towards the relay's pause */
+    MQ_TARGET_UNCERTAIN /* was in a body whose dot got no reply */
+};
+
+#define MQ_TARGET_REPLY_MAX 256
+
+struct mq_target {
+    const char *address; /* borrowed from the worker */
+    enum mq_target_result result;
+    int code; /* the deciding reply's, 0: none */
+    char reply[MQ_TARGET_REPLY_MAX];
+};
+
+/* How a delivery came back. */
+enum mq_delivery_end {
+    MQ_DELIVERY_DONE,      /* the targets' results count as an attempt */
+    MQ_DELIVERY_UNTOUCHED, /* goes back with attempt and tokens */
+    MQ_DELIVERY_LEASE_OVER /* enter() said no: another may have it; nothing was finished */
+};
+
+enum mq_delivery_phase {
+    MQ_PHASE_ENVELOPE, /* before MAIL leaves */
+    MQ_PHASE_BODY,     /* before the chunk with the dot leaves; the targets' RCPT results are set:
+                          those of the transaction are UNTRIED still with their RCPT's code (2xx),
+                          others LATER or REFUSED, or UNTRIED with a 4xx or 5xx code: wanted in
+                          another transaction */
+    MQ_PHASE_ACCEPTED, /* a 2xx to the dot was read; results are set */
+    MQ_PHASE_REFUSED   /* another reply to the dot was read; results are set */
+};
+
+/* One message on its way. Owned by the worker; the transport has it from submit() until take_done()
+ * gives it back, and everything it points to stays valid and unmoved that long. */
+struct mq_delivery {
+    int64_t job_id;
+    const char *from; /* "" is the null reverse-path */
+    struct mq_target *targets;
+    size_t target_count;
+    struct mq_str prefix;  /* header lines before the message, CRLF-ended, or empty */
+    struct mq_str message; /* wire form (mime/message.h), not dot-stuffed */
+    unsigned flags;        /* MQ_MESSAGE_8BIT, MQ_MESSAGE_UTF8_HEADERS */
+    bool utf8_address;     /* an address needs SMTPUTF8 */
+    const void *subject;   /* what it is about, for the PHP transport: struct mq_job */
+
+    /* The worker's guard and record: writes the intent and returns false when the lease is over;
+     * the transport then closes without a dot. Called in the order of the phases; begins anew when
+     * the mail goes out once more after a protocol error. */
+    bool (*enter)(struct mq_delivery *delivery, enum mq_delivery_phase phase);
+    void *context; /* enter's */
+
+    /* Set by the transport: */
+    enum mq_delivery_end end;
+    char error[MQ_TARGET_REPLY_MAX]; /* for last_error when no target's reply says it; "" none */
+    int64_t retry_after_s;           /* named by the relay; 0: none */
+    int64_t at_s;                    /* when the deciding reply came, UTC; 0: none */
+    int64_t ms;                      /* from MAIL to the deciding reply; left alone without MAIL */
+
+    struct mq_delivery *next; /* the transport's, while it has it */
+    unsigned transport_flags; /* likewise; submit() sets it */
+};
+
+struct mq_relay_trouble {
+    char reason[MQ_TARGET_REPLY_MAX];
+    int64_t retry_after_s; /* 0: none named */
+};
+
+struct mq_transport;
+
+struct mq_transport_ops {
+    /* Redacted DSN, for logs and the relay's pause; lives as long as the transport. */
+    const char *(*name)(const struct mq_transport *transport);
+    /* How many more deliveries submit() takes now. With `just_in_time` (an hourly limit): only what
+     * a session can begin at once. */
+    size_t (*capacity)(const struct mq_transport *transport, bool just_in_time);
+    void (*submit)(struct mq_transport *transport, struct mq_delivery *delivery);
+    /* Moves everything on; returns when something is done or trouble came, at the latest after
+     * timeout_ms, at once when a signal arrives. MQ_THROWN, MQ_BAILOUT, MQ_NOMEM only. */
+    enum mq_status (*step)(struct mq_transport *transport, int64_t timeout_ms,
+                           struct mq_error *err);
+    /* A finished delivery, or NULL. */
+    struct mq_delivery *(*take_done)(struct mq_transport *transport);
+    /* Whether the relay as a whole is in trouble; then nothing more may be submitted. */
+    bool (*trouble)(const struct mq_transport *transport, struct mq_relay_trouble *out);
+    /* Gives back at once, UNTOUCHED, what has no body out (its sessions are reset or closed). */
+    void (*recall)(struct mq_transport *transport);
+    /* Ends idle sessions with QUIT, waiting at most timeout_ms. Nothing may be under way. */
+    void (*quit)(struct mq_transport *transport, int64_t timeout_ms);
+    /* Closes everything. What is still under way comes back through take_done() before: after
+     * abort(), deliveries with the dot out are UNCERTAIN, others UNTOUCHED or, once MAIL had left,
+     * LATER. */
+    void (*abort)(struct mq_transport *transport);
+    void (*free)(struct mq_transport *transport);
+};
+
+/* First member of every transport's own structure. */
+struct mq_transport {
+    const struct mq_transport_ops *ops;
+};
+
+#endif

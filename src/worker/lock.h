@@ -1,0 +1,20 @@
+/* Advisory locks on files of their own, that die with their process, and the directory they are in.
+ */
+#ifndef MQ_WORKER_LOCK_H
+#define MQ_WORKER_LOCK_H
+
+#include "core/error.h"
+
+/* The run directory of a database: `configured`/<name>-<hash of the path> when configured (the ini
+ * setting mailqueue.run_dir), else <database>.run beside it. malloc'ed; NULL without memory. */
+char *mq_run_dir_path(const char *configured, const char *database_path);
+/* Creates it with mode 0700 when missing; refuses one that others may write or that is a link. */
+enum mq_status mq_run_dir_prepare(const char *path, struct mq_error *err);
+
+/* Takes one of the places 0 … max_workers − 1 without waiting: *fd is the descriptor that holds it,
+ * or -1 when all are taken. close(fd) gives it back. */
+enum mq_status mq_worker_lock(const char *run_dir, int max_workers, int *fd, struct mq_error *err);
+/* How many of them are held at the moment, for doctor and status. */
+int mq_worker_lock_held(const char *run_dir, int max_workers);
+
+#endif

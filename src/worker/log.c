@@ -1,0 +1,207 @@
+#include "worker/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/json.h"
+#include "worker/files.h"
+
+struct mq_log {
+    int fd;
+    int failed_errno; /* of the first write that failed; 0: none */
+    struct mq_buffer line;
+};
+
+static bool is_directory(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+char *mq_log_default_path(const char *database_path)
+{
+    static const char name[] = "mail-queue.log";
+    const char *configured = getenv("MAIL_QUEUE_LOG");
+    const char *home = getenv("HOME");
+    const char *slash = strrchr(database_path, '/');
+    char *result;
+
+    if (configured && *configured) {
+        return mq_str_dup(mq_str_of(configured));
+    }
+    if (home && *home) {
+        char *directory = mq_file_path(home, "logs");
+        if (!directory) {
+            return NULL;
+        }
+        bool exists = is_directory(directory);
+        result = exists ? mq_file_path(directory, name) : NULL;
+        free(directory);
+        if (exists) {
+            return result;
+        }
+    }
+    if (!slash) {
+        return mq_str_dup(mq_str_of(name));
+    }
+    char *directory = mq_str_dup((struct mq_str){database_path, (size_t)(slash - database_path)});
+    if (!directory) {
+        return NULL;
+    }
+    result = mq_file_path(directory, name);
+    free(directory);
+    return result;
+}
+
+enum mq_status mq_log_open(const char *path, struct mq_log **out, struct mq_error *err)
+{
+    static const struct mq_file_task task = {
+        "open", "the log file", "log",
+        "give a file whose directory exists and is writable (MAIL_QUEUE_LOG or the option log)"};
+    struct stat st;
+    /* O_NONBLOCK: a FIFO without a reader fails instead of waiting for one. */
+    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+
+    if (fd < 0 && errno == ELOOP) {
+        return mq_error_set(err, MQ_CANTOPEN, "log",
+                            "the log file %s is a symbolic link; give the file itself", path);
+    }
+    if (fd < 0) {
+        return mq_file_error(&task, path, errno, err);
+    }
+    if (fstat(fd, &st) != 0 || !(S_ISREG(st.st_mode) || S_ISCHR(st.st_mode))) {
+        close(fd);
+        return mq_error_set(err, MQ_CANTOPEN, "log", "the log file %s is no regular file", path);
+    }
+    struct mq_log *log = calloc(1, sizeof(*log));
+    if (!log) {
+        close(fd);
+        return mq_error_nomem(err);
+    }
+    log->fd = fd;
+    mq_buffer_init(&log->line);
+    *out = log;
+    return MQ_OK;
+}
+
+static void add_key(struct mq_buffer *out, const char *key)
+{
+    mq_buffer_cstr(out, ",\"");
+    mq_buffer_cstr(out, key);
+    mq_buffer_cstr(out, "\":");
+}
+
+static void add_text(struct mq_buffer *out, const char *key, const char *value)
+{
+    if (!value) {
+        return;
+    }
+    add_key(out, key);
+    mq_json_string(out, mq_str_of(value));
+}
+
+static void add_int(struct mq_buffer *out, const char *key, int64_t value)
+{
+    add_key(out, key);
+    mq_buffer_int(out, value);
+}
+
+/* RFC 3339 in UTC. */
+static void add_time(struct mq_buffer *out, int64_t utc_s)
+{
+    char text[40];
+    struct tm tm;
+    time_t t = (time_t)utc_s;
+    if (!gmtime_r(&t, &tm) || strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm) == 0) {
+        mq_buffer_cstr(out, "null");
+        return;
+    }
+    mq_buffer_char(out, '"');
+    mq_buffer_cstr(out, text);
+    mq_buffer_char(out, '"');
+}
+
+void mq_event_json(struct mq_buffer *out, const struct mq_event *event)
+{
+    mq_buffer_cstr(out, "{\"time\":");
+    add_time(out, event->at_s);
+    add_text(out, "event", mq_event_type_name(event->type));
+    if (event->id) {
+        add_int(out, "id", event->id);
+    }
+    add_text(out, "reference", event->reference);
+    add_text(out, "type", event->mail_type);
+    if (event->attempt > 0) {
+        add_int(out, "attempt", event->attempt);
+    }
+    if (event->recipients > 0) {
+        add_int(out, "recipients", event->recipients);
+    }
+    add_text(out, "relay", event->relay);
+    add_text(out, "reply", event->reply);
+    if (event->ms >= 0) {
+        add_int(out, "ms", event->ms);
+    }
+    if (event->next_attempt_at) {
+        add_key(out, "next_attempt_at");
+        add_time(out, event->next_attempt_at);
+    }
+    mq_buffer_char(out, '}');
+}
+
+/* One write(2) a line keeps the lines of several workers whole; only what a full disk cut short is
+ * written on. */
+static void write_line(struct mq_log *log)
+{
+    size_t done = 0;
+    while (done < log->line.len) {
+        ssize_t n = write(log->fd, log->line.data + done, log->line.len - done);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            if (!log->failed_errno) {
+                log->failed_errno = n < 0 ? errno : EIO;
+            }
+            return;
+        }
+        done += (size_t)n;
+    }
+}
+
+void mq_log_event(struct mq_log *log, const struct mq_event *event)
+{
+    mq_buffer_reset(&log->line);
+    mq_event_json(&log->line, event);
+    mq_buffer_char(&log->line, '\n');
+    if (log->line.failed) {
+        if (!log->failed_errno) {
+            log->failed_errno = ENOMEM;
+        }
+        return;
+    }
+    write_line(log);
+}
+
+bool mq_log_failed(const struct mq_log *log, int *sys_errno)
+{
+    if (log->failed_errno && sys_errno) {
+        *sys_errno = log->failed_errno;
+    }
+    return log->failed_errno != 0;
+}
+
+void mq_log_close(struct mq_log *log)
+{
+    if (!log) {
+        return;
+    }
+    close(log->fd);
+    mq_buffer_clear(&log->line);
+    free(log);
+}

@@ -1,0 +1,28 @@
+/* The worker's log: JSON lines, one per event, appended with one write(2) each. */
+#ifndef MQ_WORKER_LOG_H
+#define MQ_WORKER_LOG_H
+
+#include <stdbool.h>
+
+#include "core/buffer.h"
+#include "core/error.h"
+#include "queue/event.h"
+
+struct mq_log;
+
+/* The file's default: $MAIL_QUEUE_LOG, else $HOME/logs/mail-queue.log where that directory exists,
+ * else mail-queue.log beside the database. malloc'ed; NULL without memory. */
+char *mq_log_default_path(const char *database_path);
+
+/* Opens for appending, mode 0600 when it creates it, no symlink in its last component. MQ_CANTOPEN,
+ * MQ_READONLY with path, reason and cure. */
+enum mq_status mq_log_open(const char *path, struct mq_log **out, struct mq_error *err);
+/* A failed write is remembered, not reported: logging never stops the mail. */
+void mq_log_event(struct mq_log *log, const struct mq_event *event);
+bool mq_log_failed(const struct mq_log *log, int *sys_errno);
+void mq_log_close(struct mq_log *log);
+
+/* {"time":"2026-11-21T09:35:00Z","event":"sent","id":1,…} without a line end. */
+void mq_event_json(struct mq_buffer *out, const struct mq_event *event);
+
+#endif

@@ -1,0 +1,170 @@
+/* From the transport's results, a target each, to the queue's, a recipient each. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "worker/run.h"
+
+static enum mq_recipient_result recipient_result(enum mq_target_result result,
+                                                 enum mq_recipient_result denied)
+{
+    switch (result) {
+    case MQ_TARGET_ACCEPTED:
+        return MQ_RECIPIENT_ACCEPTED;
+    case MQ_TARGET_REFUSED:
+        return MQ_RECIPIENT_REFUSED;
+    case MQ_TARGET_LATER:
+        return MQ_RECIPIENT_LATER;
+    case MQ_TARGET_DENIED:
+        return denied;
+    case MQ_TARGET_UNCERTAIN:
+        return MQ_RECIPIENT_UNCERTAIN;
+    case MQ_TARGET_UNTRIED:
+        break;
+    }
+    return MQ_RECIPIENT_UNTRIED;
+}
+
+/* What a person reads first: what went wrong for good, then for now, then what went well. */
+static int weight(enum mq_target_result result)
+{
+    switch (result) {
+    case MQ_TARGET_REFUSED:
+        return 5;
+    case MQ_TARGET_UNCERTAIN:
+        return 4;
+    case MQ_TARGET_DENIED:
+        return 3;
+    case MQ_TARGET_LATER:
+        return 2;
+    case MQ_TARGET_ACCEPTED:
+        return 1;
+    case MQ_TARGET_UNTRIED:
+        break;
+    }
+    return 0;
+}
+
+static void set_error(struct mq_flight *flight)
+{
+    const struct mq_delivery *delivery = &flight->delivery;
+    const struct mq_target *telling = NULL;
+
+    for (size_t i = 0; i < delivery->target_count; i++) {
+        const struct mq_target *target = &flight->targets[i];
+        if (target->reply[0] && (!telling || weight(target->result) > weight(telling->result))) {
+            telling = target;
+        }
+    }
+    bool bad = telling && telling->result != MQ_TARGET_ACCEPTED;
+    if (delivery->error[0] && !bad) {
+        snprintf(flight->error, sizeof(flight->error), "%s", delivery->error);
+    } else if (bad && delivery->target_count > 1) {
+        snprintf(flight->error, sizeof(flight->error), "%s: %s", telling->address, telling->reply);
+    } else {
+        snprintf(flight->error, sizeof(flight->error), "%s", telling ? telling->reply : "");
+    }
+}
+
+void mq_flight_map(struct mq_flight *flight, enum mq_recipient_result denied)
+{
+    const struct mq_job *job = &flight->job;
+    size_t counted = 0;
+
+    flight->handed_over = 0;
+    for (size_t i = 0; i < flight->delivery.target_count; i++) {
+        enum mq_target_result result = flight->targets[i].result;
+        if (result == MQ_TARGET_ACCEPTED || result == MQ_TARGET_UNCERTAIN) {
+            flight->handed_over++;
+        }
+        if (recipient_result(result, denied) != MQ_RECIPIENT_UNTRIED) {
+            counted++;
+        }
+    }
+    for (size_t i = 0; i < job->recipients.count; i++) {
+        int target = job->target_of[i];
+        flight->results[i] = MQ_RECIPIENT_UNTRIED;
+        flight->replies[i] = NULL;
+        if (target < 0) {
+            continue;
+        }
+        flight->results[i] =
+            (unsigned char)recipient_result(flight->targets[target].result, denied);
+        if (flight->targets[target].reply[0]) {
+            flight->replies[i] = flight->targets[target].reply;
+        }
+    }
+    set_error(flight);
+    if (counted > 0) {
+        flight->kind = MQ_SETTLE_RESULTS;
+    } else if (denied == MQ_RECIPIENT_UNTRIED) {
+        flight->kind = MQ_SETTLE_RELEASE;
+    } else {
+        flight->kind = MQ_SETTLE_LATER; /* it took an attempt and nothing is known of anybody */
+    }
+}
+
+void mq_flight_settlement(const struct mq_flight *flight, struct mq_settlement *out)
+{
+    const struct mq_delivery *delivery = &flight->delivery;
+    const struct mq_run *run = flight->run;
+
+    memset(out, 0, sizeof(*out));
+    out->job = &flight->job;
+    out->kind = flight->kind;
+    if (flight->kind == MQ_SETTLE_RESULTS) {
+        out->results = flight->results;
+        out->replies = flight->replies;
+        out->handed_over = flight->handed_over;
+    }
+    out->at_s = delivery->at_s ? delivery->at_s : mq_run_now_s(run);
+    out->error = flight->error[0] ? flight->error : NULL;
+    out->retry_after_s = delivery->retry_after_s > 0 ? delivery->retry_after_s : -1;
+    if (flight->kind == MQ_SETTLE_RELEASE) {
+        out->retry_after_s = flight->back_after_s;
+    }
+    out->on_uncertain = run->options->on_uncertain;
+    out->relay = run->relay;
+    out->ms = delivery->enter ? delivery->ms : -1;
+}
+
+static void finished(struct mq_flight *flight)
+{
+    struct mq_run *run = flight->run;
+    bool accepted = false, denied = false, uncertain = false;
+
+    run->untouched = 0;
+    for (size_t i = 0; i < flight->delivery.target_count; i++) {
+        enum mq_target_result result = flight->targets[i].result;
+        accepted = accepted || result == MQ_TARGET_ACCEPTED;
+        denied = denied || result == MQ_TARGET_DENIED;
+        uncertain = uncertain || result == MQ_TARGET_UNCERTAIN;
+    }
+    if (denied && !accepted && !uncertain && run->accepted == 0) {
+        mq_run_denied(run, flight);
+        return;
+    }
+    mq_flight_map(flight, MQ_RECIPIENT_LATER);
+    mq_flight_done(flight);
+    if (accepted) {
+        mq_run_accepted(run);
+    }
+}
+
+void mq_run_collect(struct mq_run *run)
+{
+    struct mq_delivery *delivery;
+
+    while ((delivery = run->transport->ops->take_done(run->transport))) {
+        struct mq_flight *flight = delivery->context;
+        mq_flights_remove(&run->under_way, flight);
+        if (delivery->end == MQ_DELIVERY_DONE) {
+            finished(flight);
+            continue;
+        }
+        if (delivery->end == MQ_DELIVERY_UNTOUCHED && !run->stopping) {
+            run->untouched++;
+        }
+        mq_flight_end(flight, MQ_SETTLE_RELEASE, delivery->error);
+    }
+}

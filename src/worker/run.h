@@ -1,0 +1,206 @@
+/* A worker run from the inside. Nothing outside src/worker/ includes this.
+ *
+ * A claimed job is a flight. It is in one of four lists:
+ *   waiting    claimed, not begun
+ *   under_way  the transport has it
+ *   done       its outcome is known and not committed yet
+ *   denied     the relay denied it before it accepted anything in this run: whether that is the
+ *              mail's fault or the relay's is not known yet (trouble.c)
+ * Its slot in the intent file is taken when it begins and freed after its outcome's commit. */
+#ifndef MQ_WORKER_RUN_H
+#define MQ_WORKER_RUN_H
+
+#include "send/intent.h"
+#include "worker/recovery.h"
+#include "worker/signals.h"
+#include "worker/worker.h"
+
+#define MQ_RUN_SETTLE_JOBS 100  /* outcomes are committed at so many … */
+#define MQ_RUN_SETTLE_MS   50   /* … or so long after the first */
+#define MQ_RUN_CLAIM_MAX   1000 /* jobs a claim */
+#define MQ_RUN_DENIED_MAX  3    /* denied and none accepted: the relay's trouble */
+#define MQ_FLIGHT_BUCKETS  512
+#define MQ_FLIGHT_ERROR    MQ_ERROR_TEXT_MAX
+
+struct mq_run;
+
+struct mq_flight {
+    struct mq_run *run;
+    struct mq_job job;
+    int slot;             /* in the intent file; -1 before it has begun */
+    int64_t lease_end_ms; /* CLOCK_BOOTTIME; nothing may leave after it. 0: known to be lost */
+    struct mq_composed composed;
+    char *prefix; /* header lines before the message, or NULL */
+    struct mq_delivery delivery;
+    struct mq_target *targets;
+
+    /* The outcome, once it is in `done` or `denied`. */
+    enum mq_settle_kind kind;
+    unsigned char *results; /* kind MQ_SETTLE_RESULTS: one a recipient */
+    const char **replies;   /* one a recipient, pointing into targets */
+    int handed_over;
+    int64_t back_after_s; /* kind MQ_SETTLE_RELEASE: not due again before; -1: as it was */
+    char error[MQ_FLIGHT_ERROR];
+
+    struct mq_flight *prev, *next; /* in its list */
+    struct mq_flight *chain;       /* in its bucket */
+};
+
+struct mq_flights {
+    struct mq_flight *head, *tail;
+    size_t count;
+};
+
+struct mq_run {
+    const struct mq_worker *worker;
+    const struct mq_worker_options *options;
+    struct mq_queue *queue;
+    struct mq_transport *transport;
+    struct mq_clock clock;
+    const char *relay;
+    char token[MQ_TOKEN_HEX + 1];
+    int lock_fd;
+    struct mq_intent *intent;
+    size_t slots;
+    struct mq_signals signals;
+    struct mq_recovery recovery;
+
+    struct mq_flights waiting, under_way, done, denied;
+    struct mq_flight *buckets[MQ_FLIGHT_BUCKETS];
+    size_t held; /* in the four lists together */
+    struct mq_events events;
+    struct mq_settlement outcomes[MQ_RUN_SETTLE_JOBS]; /* of the turn under way */
+
+    /* Times are CLOCK_BOOTTIME in ms. */
+    int64_t start_ms;
+    int64_t deadline_ms;   /* INT64_MAX: none */
+    int64_t first_done_ms; /* when `done` stopped being empty */
+    int64_t renew_ms;      /* the next renewal of leases */
+    int64_t lease_low_s;   /* UTC; no lease held ends before it */
+    int64_t next_claim_ms; /* no claim of its own before */
+    int64_t next_maintain_ms;
+    int64_t next_sweep_ms;
+    int64_t sweep_cursor;
+    bool sweep_done;
+
+    enum mq_claim_end claim_end; /* of the last claim */
+    bool claim_fresh;            /* nothing was settled since without a claim */
+    bool claimed_once;
+    int64_t claimed_total;
+    bool limited;
+    bool no_slot; /* the intent file is full until something is settled */
+    int64_t claim_resume_s;
+    char claim_reason[256];
+
+    bool stopping; /* no claims, nothing begins; what waits is released */
+    int64_t stop_ms;
+    bool aborted;        /* the transport is closed */
+    int64_t database_ms; /* since when a transaction fails; 0: none does */
+    int64_t retry_ms;
+    int64_t retry_wait_ms;
+    bool unknown_jobs; /* claimed by us without a flight */
+    bool gave_up;      /* outcomes stay unsettled */
+
+    int64_t accepted;       /* jobs of this run with an accepted recipient */
+    int64_t denied_count;   /* jobs of this run that were denied and nothing else */
+    int64_t untouched;      /* in a row */
+    bool pause_settled;     /* the first acceptance has cleared the relay's pause */
+    int64_t clear_pause_ms; /* when to try that again */
+    bool troubled;
+
+    struct mq_report *report;
+    enum mq_status status; /* why the run ends early; MQ_OK: no failure */
+    struct mq_error error;
+};
+
+static inline int64_t mq_run_now_ms(const struct mq_run *run)
+{
+    return run->clock.boot_ms(run->clock.context);
+}
+static inline int64_t mq_run_now_s(const struct mq_run *run)
+{
+    return run->clock.now_s(run->clock.context);
+}
+/* Nothing is begun until a transaction succeeds again. */
+static inline bool mq_run_database_fails(const struct mq_run *run)
+{
+    return run->database_ms != 0;
+}
+
+/* ---- flight.c ---- */
+
+void mq_flights_add(struct mq_flights *list, struct mq_flight *flight);
+void mq_flights_remove(struct mq_flights *list, struct mq_flight *flight);
+
+/* Takes over the contents of `job`, which is initialised afterwards; into `waiting`. NULL without
+ * memory, job untouched. */
+struct mq_flight *mq_flight_new(struct mq_run *run, struct mq_job *job, int64_t lease_end_ms);
+/* Frees one that is in no list. Its slot stays as it is: evidence, should nobody settle it. */
+void mq_flight_free(struct mq_flight *flight);
+/* The same after its outcome's commit: the slot is free again. */
+void mq_flight_settled(struct mq_flight *flight);
+struct mq_flight *mq_flight_find(struct mq_run *run, int64_t job_id);
+/* Into `done`, with the outcome that is set; the flight is in no list. */
+void mq_flight_done(struct mq_flight *flight);
+/* The same with an outcome for the whole job. */
+void mq_flight_end(struct mq_flight *flight, enum mq_settle_kind kind, const char *error);
+
+/* Begins a waiting flight: composes, pays, hands to the transport. False when that took time or
+ * cannot be now (run->no_slot): look after the others first. */
+bool mq_flight_start(struct mq_flight *flight);
+/* Whether a waiting flight could begin now. */
+bool mq_run_can_start(const struct mq_run *run);
+
+/* ---- outcome.c ---- */
+
+/* Takes back what the transport has finished. */
+void mq_run_collect(struct mq_run *run);
+/* Fills kind, results, handed_over and error from the targets' results, denied ones as `denied`. */
+void mq_flight_map(struct mq_flight *flight, enum mq_recipient_result denied);
+void mq_flight_settlement(const struct mq_flight *flight, struct mq_settlement *out);
+
+/* ---- turn.c ---- */
+
+bool mq_run_turn_due(const struct mq_run *run, int64_t now_ms);
+/* One transaction: what is done is settled, leases of the dead are recovered, jobs are claimed. */
+void mq_run_turn(struct mq_run *run);
+/* Renews the leases of all that is held when it is time. */
+void mq_run_renew(struct mq_run *run);
+/* Notes that a transaction failed and handles it as far as can be: reopens, waits, gives up. */
+void mq_run_database_failed(struct mq_run *run, enum mq_status status, const struct mq_error *err);
+/* A piece of the sweep and of the database's upkeep, when it is time. */
+void mq_run_upkeep(struct mq_run *run, bool idle);
+
+/* ---- trouble.c ---- */
+
+/* A job was accepted, or denied and nothing else (the flight, in no list, goes into `denied`). */
+void mq_run_accepted(struct mq_run *run);
+void mq_run_denied(struct mq_run *run, struct mq_flight *flight);
+/* Whether so many were denied that nothing more may begin until what is under way has ended. */
+bool mq_run_suspects_relay(const struct mq_run *run);
+/* Looks for trouble: of the transport, or denials without an acceptance. `idle`: nothing else is
+ * under way or to be claimed. */
+void mq_run_watch_relay(struct mq_run *run, bool idle);
+
+/* ---- stop.c ---- */
+
+/* Ends the run in order: no more claims, what waits goes back. The first reason stays. */
+void mq_run_stop(struct mq_run *run, enum mq_run_end end);
+/* The same for a failure; the first one is what mq_worker_run() returns. */
+void mq_run_fail(struct mq_run *run, enum mq_status status, const struct mq_error *err);
+/* What waits goes back. */
+void mq_run_release_waiting(struct mq_run *run);
+/* Closes the transport and takes everything back. */
+void mq_run_abort(struct mq_run *run);
+
+/* ---- report.c ---- */
+
+/* Tells the events collected since the last time, and counts them. */
+void mq_run_tell(struct mq_run *run);
+/* Adds an event that is not about one job; `reply` and `next_attempt_at` may be NULL and 0. */
+void mq_run_happened(struct mq_run *run, enum mq_event_type type, const char *reply,
+                     int64_t next_attempt_at);
+/* The event of the run's end, with the counts as text. */
+void mq_run_tell_end(struct mq_run *run);
+
+#endif

@@ -1,0 +1,44 @@
+/* Ending a run in order. */
+#include "worker/run.h"
+
+void mq_run_release_waiting(struct mq_run *run)
+{
+    struct mq_flight *flight;
+    while ((flight = run->waiting.head)) {
+        mq_flights_remove(&run->waiting, flight);
+        mq_flight_end(flight, MQ_SETTLE_RELEASE, NULL);
+    }
+}
+
+void mq_run_stop(struct mq_run *run, enum mq_run_end end)
+{
+    if (!run->stopping) {
+        run->stopping = true;
+        run->stop_ms = mq_run_now_ms(run);
+        run->report->end = end;
+    }
+    mq_run_release_waiting(run);
+}
+
+void mq_run_fail(struct mq_run *run, enum mq_status status, const struct mq_error *err)
+{
+    /* A bailout outranks what came before: PHP must unwind. */
+    if (run->status == MQ_OK || (status == MQ_BAILOUT && run->status != MQ_BAILOUT)) {
+        run->status = status;
+        run->error = *err;
+        run->error.status = status;
+    }
+    mq_run_stop(run, MQ_RUN_EMPTY);
+}
+
+void mq_run_abort(struct mq_run *run)
+{
+    struct mq_transport *transport = run->transport;
+    if (run->aborted) {
+        return;
+    }
+    run->aborted = true;
+    transport->ops->recall(transport);
+    transport->ops->abort(transport);
+    mq_run_collect(run);
+}

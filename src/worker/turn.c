@@ -1,0 +1,404 @@
+/* The run's transactions: settle and claim in one, renewals, the sweep. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "worker/run.h"
+
+#define RETRY_FIRST_MS    50
+#define RETRY_MAX_MS      1000
+#define CLAIM_AGAIN_MS    1000 /* after one that found nothing, while others are under way */
+#define MAINTAIN_EVERY_MS 10
+#define SWEEP_EVERY_MS    50 /* keeps the write lock free for others most of the time */
+#define RENEW_CHUNK       500
+/* Leases are in whole seconds, so one may end up to a second before claim + lease. */
+#define LEASE_MARGIN_MS 1000
+
+static int64_t lease_end_ms(const struct mq_run *run, int64_t before_ms)
+{
+    return before_ms + run->options->lease_s * 1000 - LEASE_MARGIN_MS;
+}
+
+/* ---- failures ---- */
+
+static bool reopen(struct mq_run *run)
+{
+    struct mq_db *db = mq_queue_db(run->queue);
+    if (db->driver->reopen(db, NULL) != MQ_OK) {
+        return false;
+    }
+    run->renew_ms = 0; /* which of our leases are in this file? */
+    return true;
+}
+
+void mq_run_database_failed(struct mq_run *run, enum mq_status status, const struct mq_error *err)
+{
+    int64_t now_ms = mq_run_now_ms(run);
+    bool first = run->database_ms == 0;
+
+    if (status == MQ_THROWN || status == MQ_BAILOUT) {
+        mq_run_fail(run, status, err);
+        return;
+    }
+    if (first) {
+        run->database_ms = now_ms;
+        run->retry_wait_ms = RETRY_FIRST_MS;
+    } else if (run->retry_wait_ms < RETRY_MAX_MS) {
+        run->retry_wait_ms *= 2;
+    }
+    run->retry_ms = now_ms + run->retry_wait_ms;
+    bool reopened = status == MQ_REPLACED && reopen(run);
+    if (reopened && first) {
+        run->retry_ms = now_ms;
+    }
+    /* Outcomes that cannot be written are no base for more: what has no body out comes back. */
+    if (first && !reopened && run->done.count > 0 && !run->aborted) {
+        run->transport->ops->recall(run->transport);
+        mq_run_collect(run);
+    }
+    if (now_ms - run->database_ms > run->options->grace_s * 1000 || mq_signals_caught() > 1 ||
+        (run->held == 0 && !reopened)) {
+        run->gave_up = run->held > 0;
+        mq_run_fail(run, status, err);
+    }
+}
+
+static void database_works(struct mq_run *run)
+{
+    run->database_ms = 0;
+}
+
+/* ---- renewals ---- */
+
+static size_t list_held(struct mq_run *run, struct mq_flight **out)
+{
+    struct mq_flights *const lists[] = {&run->waiting, &run->under_way, &run->done, &run->denied};
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+        for (struct mq_flight *f = lists[i]->head; f; f = f->next) {
+            out[n++] = f;
+        }
+    }
+    return n;
+}
+
+static enum mq_status renew_chunk(struct mq_run *run, struct mq_flight **flights, size_t count,
+                                  struct mq_error *err)
+{
+    struct mq_job *jobs[RENEW_CHUNK];
+    int64_t before_ms = mq_run_now_ms(run);
+
+    for (size_t i = 0; i < count; i++) {
+        jobs[i] = &flights[i]->job;
+    }
+    enum mq_status status = mq_queue_renew(run->queue, jobs, count, run->options->lease_s, err);
+    if (status != MQ_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (jobs[i]->locked_until == 0) {
+            flights[i]->lease_end_ms = 0; /* it is not begun, or stops at the guard */
+            continue;
+        }
+        flights[i]->lease_end_ms = lease_end_ms(run, before_ms);
+        if (jobs[i]->locked_until < run->lease_low_s) {
+            run->lease_low_s = jobs[i]->locked_until;
+        }
+    }
+    return MQ_OK;
+}
+
+/* A third of the lease has passed; or the wall clock, by which others judge our leases, has jumped
+ * ahead. */
+static bool renewal_is_due(const struct mq_run *run, int64_t now_ms)
+{
+    if (run->held == 0 || (mq_run_database_fails(run) && now_ms < run->retry_ms)) {
+        return false;
+    }
+    int64_t left_s = run->lease_low_s - mq_run_now_s(run);
+    return now_ms >= run->renew_ms || left_s < run->options->lease_s * 2 / 3 - 2;
+}
+
+void mq_run_renew(struct mq_run *run)
+{
+    int64_t now_ms = mq_run_now_ms(run);
+    struct mq_error error = {0};
+    enum mq_status status = MQ_OK;
+
+    if (!renewal_is_due(run, now_ms)) {
+        return;
+    }
+    size_t held = run->held;
+    struct mq_flight **flights = calloc(held, sizeof(*flights));
+    if (!flights) {
+        mq_run_fail(run, mq_error_nomem(&error), &error);
+        return;
+    }
+    list_held(run, flights);
+    run->lease_low_s = INT64_MAX;
+    for (size_t i = 0; i < held && status == MQ_OK; i += RENEW_CHUNK) {
+        status =
+            renew_chunk(run, flights + i, held - i < RENEW_CHUNK ? held - i : RENEW_CHUNK, &error);
+    }
+    free(flights);
+    if (status != MQ_OK) {
+        run->renew_ms = 0;
+        run->lease_low_s = INT64_MAX; /* renew_ms says it */
+        mq_run_database_failed(run, status, &error);
+        return;
+    }
+    run->renew_ms = now_ms + run->options->lease_s * 1000 / 3;
+    database_works(run);
+}
+
+/* ---- claims ---- */
+
+/* How many jobs should be claimed beyond those that wait already, by what the transport can take.
+ * A turn that settles anyway fills up; a turn only for a claim waits until half is used. */
+static int64_t wanted_ahead(const struct mq_run *run, bool settles)
+{
+    int64_t batch = run->options->batch, ready = (int64_t)run->waiting.count;
+    bool just_in_time = run->limited || !run->claimed_once;
+    int64_t can_take = (int64_t)run->transport->ops->capacity(run->transport, just_in_time);
+
+    if (run->limited) {
+        return can_take - ready;
+    }
+    if (just_in_time) { /* it is not known yet whether there is a limit */
+        return (can_take < batch ? can_take : batch) - ready;
+    }
+    if (!settles && ready >= can_take && ready >= (batch + 1) / 2) {
+        return 0;
+    }
+    return (can_take > batch ? can_take : batch) - ready;
+}
+
+/* 0: none. */
+static int claim_size(const struct mq_run *run)
+{
+    const struct mq_worker_options *options = run->options;
+    bool settles = run->done.count > 0;
+
+    if (run->stopping || mq_run_suspects_relay(run) || (mq_run_database_fails(run) && settles)) {
+        return 0;
+    }
+    int64_t want = wanted_ahead(run, settles);
+    if (want < 1 && run->held == 0) {
+        want = 1; /* it waits here until a session can be had */
+    }
+    if (want > (int64_t)(run->slots - run->held)) {
+        want = (int64_t)(run->slots - run->held);
+    }
+    if (options->message_limit >= 0 && want > options->message_limit - run->claimed_total) {
+        want = options->message_limit - run->claimed_total;
+    }
+    if (want > MQ_RUN_CLAIM_MAX) {
+        want = MQ_RUN_CLAIM_MAX;
+    }
+    return want > 0 ? (int)want : 0;
+}
+
+bool mq_run_turn_due(const struct mq_run *run, int64_t now_ms)
+{
+    if (mq_run_database_fails(run)) {
+        return now_ms >= run->retry_ms;
+    }
+    if (run->done.count >= MQ_RUN_SETTLE_JOBS || (run->done.count > 0 && run->no_slot)) {
+        return true;
+    }
+    if (run->done.count > 0 && (now_ms - run->first_done_ms >= MQ_RUN_SETTLE_MS ||
+                                (run->under_way.count == 0 && !mq_run_can_start(run)))) {
+        return true;
+    }
+    if (run->stopping) {
+        return false;
+    }
+    if (run->recovery.dead_count > 0) {
+        return true;
+    }
+    bool alone = run->held == 0 && !run->claim_fresh;
+    return (alone || (now_ms >= run->next_claim_ms && wanted_ahead(run, false) > 0)) &&
+           claim_size(run) > 0;
+}
+
+/* One that we hold still, and whose row came to us again: the database was put back to an earlier
+ * state, or its lease ended unnoticed. What is under way goes on, under the new lease. */
+static void merge(struct mq_flight *held, const struct mq_job *again, int64_t end_ms)
+{
+    held->job.attempts = again->attempts;
+    held->job.uncertain = again->uncertain;
+    held->job.paid = again->paid;
+    held->job.locked_until = again->locked_until;
+    held->lease_end_ms = end_ms;
+}
+
+static void take_jobs(struct mq_run *run, struct mq_claim *claim, int64_t before_ms)
+{
+    int64_t end_ms = lease_end_ms(run, before_ms);
+
+    if (run->held == 0 && claim->count > 0) {
+        run->renew_ms = before_ms + run->options->lease_s * 1000 / 3;
+        run->lease_low_s = INT64_MAX;
+    }
+    for (size_t i = 0; i < claim->count; i++) {
+        struct mq_job *job = &claim->jobs[i];
+        struct mq_flight *held = mq_flight_find(run, job->id);
+        if (job->locked_until < run->lease_low_s) {
+            run->lease_low_s = job->locked_until;
+        }
+        if (held) {
+            merge(held, job, end_ms);
+        } else if (!mq_flight_new(run, job, end_ms)) {
+            struct mq_error error;
+            run->unknown_jobs = true; /* claimed, and not known here: recovery must find them */
+            mq_run_fail(run, mq_error_nomem(&error), &error);
+            return;
+        }
+    }
+}
+
+static void take_end(struct mq_run *run, const struct mq_claim *claim, int64_t now_ms)
+{
+    int64_t wait_ms = claim->resume_s * 1000 - run->clock.now_us(run->clock.context) / 1000;
+
+    run->claim_end = claim->end;
+    run->claim_resume_s = claim->resume_s;
+    run->limited = claim->limited;
+    run->claimed_once = true;
+    run->claim_fresh = true;
+    run->claimed_total += (int64_t)claim->count;
+    run->next_claim_ms = now_ms;
+    switch (claim->end) {
+    case MQ_CLAIM_MORE:
+        break;
+    case MQ_CLAIM_LIMIT:
+        if (claim->count == 0) {
+            run->next_claim_ms = now_ms + MQ_RUN_SETTLE_MS;
+        }
+        break;
+    case MQ_CLAIM_TOKENS:
+        run->next_claim_ms = now_ms + (wait_ms > 0 ? wait_ms : CLAIM_AGAIN_MS);
+        break;
+    case MQ_CLAIM_PAUSED:
+        memcpy(run->report->reason, claim->reason, sizeof(run->report->reason));
+        run->report->resume_s = claim->resume_s;
+        run->troubled = true; /* it is known already */
+        mq_run_stop(run, MQ_RUN_RELAY);
+        break;
+    case MQ_CLAIM_DISABLED:
+        run->next_claim_ms = now_ms + CLAIM_AGAIN_MS;
+        if (run->options->daemon) {
+            mq_run_release_waiting(run);
+        } else {
+            mq_run_stop(run, MQ_RUN_DISABLED);
+        }
+        break;
+    case MQ_CLAIM_EMPTY:
+        run->next_claim_ms = now_ms + CLAIM_AGAIN_MS;
+        break;
+    }
+}
+
+/* ---- the turn ---- */
+
+/* As many as one transaction takes, the oldest first: it must stay short for those who enqueue. */
+static size_t collect_outcomes(struct mq_run *run)
+{
+    size_t n = 0;
+    for (struct mq_flight *f = run->done.head; f && n < MQ_RUN_SETTLE_JOBS; f = f->next) {
+        mq_flight_settlement(f, &run->outcomes[n++]);
+    }
+    return n;
+}
+
+static void settled(struct mq_run *run, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct mq_flight *flight = run->done.head;
+        mq_flights_remove(&run->done, flight);
+        mq_flight_settled(flight);
+    }
+    run->first_done_ms = mq_run_now_ms(run);
+}
+
+/* What one transaction has brought. */
+static void take_turn(struct mq_run *run, const struct mq_turn *turn, int64_t before_ms)
+{
+    struct mq_claim *claim = turn->claim;
+
+    database_works(run);
+    settled(run, turn->outcome_count);
+    if (turn->outcome_count > 0) {
+        run->claim_fresh = false;
+    }
+    if (!turn->request) {
+        return;
+    }
+    mq_recovery_end_turn(&run->recovery, claim->status == MQ_OK);
+    if (claim->status != MQ_OK) {
+        mq_run_fail(run, claim->status, &claim->error);
+        return;
+    }
+    if (turn->request->limit == 0) {
+        return;
+    }
+    take_jobs(run, claim, before_ms);
+    take_end(run, claim, mq_run_now_ms(run));
+}
+
+void mq_run_turn(struct mq_run *run)
+{
+    struct mq_error error = {0};
+    struct mq_claim claim;
+    struct mq_claim_request request = {
+        .limit = claim_size(run),
+        .lease_s = run->options->lease_s,
+        .token = run->token,
+        .relay = run->relay,
+        .dead_tokens = run->recovery.tokens,
+        .dead_count = run->recovery.dead_count,
+        .evidence = &run->recovery.source,
+        .on_uncertain = run->options->on_uncertain,
+    };
+    struct mq_turn turn = {.claim = &claim, .events = &run->events};
+
+    mq_claim_init(&claim);
+    turn.outcomes = run->outcomes;
+    turn.outcome_count = collect_outcomes(run);
+    if (request.limit > 0 || (request.dead_count > 0 && !run->stopping)) {
+        turn.request = &request;
+    }
+    mq_recovery_begin_turn(&run->recovery);
+    int64_t before_ms = mq_run_now_ms(run);
+    enum mq_status status = mq_queue_turn(run->queue, &turn, &error);
+    if (status == MQ_OK) {
+        take_turn(run, &turn, before_ms);
+    } else {
+        mq_recovery_end_turn(&run->recovery, false);
+        mq_run_database_failed(run, status, &error);
+    }
+    mq_claim_clear(&claim);
+}
+
+/* ---- upkeep ---- */
+
+void mq_run_upkeep(struct mq_run *run, bool idle)
+{
+    int64_t now_ms = mq_run_now_ms(run);
+    struct mq_db *db = mq_queue_db(run->queue);
+
+    if (run->stopping || mq_run_database_fails(run) || !run->claimed_once) {
+        return;
+    }
+    if (!run->sweep_done && (idle || now_ms >= run->next_sweep_ms)) {
+        /* A sweep that fails is made up for by the next run's. */
+        if (mq_queue_sweep(run->queue, &run->sweep_cursor, &run->sweep_done, &run->events, NULL) !=
+            MQ_OK) {
+            run->sweep_done = true;
+        }
+        run->next_sweep_ms = now_ms + SWEEP_EVERY_MS;
+    }
+    if (now_ms >= run->next_maintain_ms) {
+        db->driver->maintain(db, NULL);
+        run->next_maintain_ms = now_ms + MAINTAIN_EVERY_MS;
+    }
+}

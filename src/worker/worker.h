@@ -1,0 +1,92 @@
+/* The worker: claims what is due, has it composed, hands it to a transport, settles, and stops in
+ * order. Knows interfaces only. Does no PHP; what needs PHP comes in as hooks, which are never
+ * called inside a transaction. */
+#ifndef MQ_WORKER_WORKER_H
+#define MQ_WORKER_WORKER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "queue/queue.h"
+#include "send/transport.h"
+
+struct mq_worker_options {
+    int connections; /* 1 … 1000 */
+    int batch;       /* jobs a claim, 1 … 1000 */
+    int64_t lease_s;
+    int64_t time_limit_s;  /* no new claims after this long; -1: none */
+    int64_t message_limit; /* jobs claimed at most; -1: none */
+    int max_workers;       /* runs at once on this queue, on this machine */
+    int64_t grace_s;       /* after SIGTERM, SIGINT or the time limit: for what is under way */
+    bool daemon;           /* wait for more instead of ending when nothing is due */
+    enum mq_on_uncertain on_uncertain;
+    const char *run_dir; /* locks and intent files; created 0700 when missing */
+};
+void mq_worker_options_init(struct mq_worker_options *options); /* the defaults */
+
+/* What composing gave; owned by the caller of compose(). */
+struct mq_composed {
+    char *message; /* wire form, malloc'ed */
+    size_t message_len;
+    char *envelope_from;
+    struct mq_strings recipients;
+};
+void mq_composed_init(struct mq_composed *composed);
+void mq_composed_clear(struct mq_composed *composed);
+
+enum mq_compose_end {
+    MQ_COMPOSED,
+    MQ_COMPOSE_GONE,   /* what it refers to is gone: delete the job */
+    MQ_COMPOSE_FAILED, /* err says why: try later */
+    MQ_COMPOSE_STOP    /* err->status is MQ_THROWN or MQ_BAILOUT: end the run */
+};
+
+struct mq_worker_hooks {
+    /* NULL: jobs without a message fail ("no compose function") and are tried later. */
+    enum mq_compose_end (*compose)(void *context, const struct mq_job *job, struct mq_composed *out,
+                                   struct mq_error *err);
+    /* After each commit, once per event. MQ_THROWN or MQ_BAILOUT end the run in order. NULL: none.
+     */
+    enum mq_status (*event)(void *context, const struct mq_event *event, struct mq_error *err);
+    /* Waits up to ms, less when a signal comes. NULL: poll(2). Fake clocks give their own. */
+    void (*wait)(void *context, int64_t ms);
+    void *context;
+};
+
+enum mq_run_end {
+    MQ_RUN_EMPTY,    /* nothing is due */
+    MQ_RUN_TOKENS,   /* the hourly limit is reached for now */
+    MQ_RUN_TIME,     /* the time limit */
+    MQ_RUN_MESSAGES, /* the message limit */
+    MQ_RUN_SIGNAL,   /* SIGTERM or SIGINT */
+    MQ_RUN_RELAY,    /* relay trouble, or the relay is paused */
+    MQ_RUN_LOCKED,   /* max_workers run already */
+    MQ_RUN_DISABLED  /* mailQueueEnabled = 0 */
+};
+const char *mq_run_end_name(enum mq_run_end end); /* "empty", "tokens", … */
+
+struct mq_report {
+    enum mq_run_end end;
+    int64_t claimed, sent, recipients, try_later, refused, parked, uncertain, expired, orphans,
+        stale, released, recovered; /* events; recipients: accepted ones */
+    int64_t ms;                     /* length of the run */
+    int64_t resume_s; /* tokens, relay: UTC second from which a new run can do more; 0: unknown */
+    char reason[256]; /* relay: why */
+};
+
+struct mq_worker {
+    struct mq_queue *queue;
+    struct mq_transport *transport;
+    const struct mq_worker_options *options;
+    const struct mq_worker_hooks *hooks;
+};
+
+/* Runs until one of mq_run_end. MQ_OK also for relay trouble and a held lock: the report says so.
+ * Errors: the database, the run directory, MQ_THROWN and MQ_BAILOUT from hooks (everything claimed
+ * is settled or released before they are returned, except after MQ_BAILOUT, where only memory and
+ * descriptors are freed and the leases are left to recovery). Installs handlers for SIGTERM and
+ * SIGINT and ignores SIGPIPE while it runs; puts the former ones back. */
+enum mq_status mq_worker_run(const struct mq_worker *worker, struct mq_report *report,
+                             struct mq_error *err);
+
+#endif

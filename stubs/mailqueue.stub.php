@@ -1,0 +1,406 @@
+<?php
+
+/**
+ * @generate-class-entries
+ * @undocumentable
+ */
+
+namespace {
+    /**
+     * A queue of e-mail in the database that the application already has.
+     *
+     * Times are UTC seconds since 1970 (or DateTimeInterface where a parameter says so), durations are
+     * seconds unless a name says otherwise. Every method throws MailQueue\DatabaseException when the
+     * database fails; after an exception nothing of that call is stored.
+     *
+     * @strict-properties
+     * @not-serializable
+     */
+    final class MailQueue implements MailQueue\Enqueuer
+    {
+        /**
+         * Opens the queue and creates or updates its tables.
+         *
+         * @param string|\PDO $database path of an SQLite file, or "sqlite:" and a path; it is created when
+         *        missing. PDO objects and other DSNs are not supported yet.
+         * @param string $table the queue's table
+         * @param string $configTable key/value table (`key`, `value`) that steers the queue; may be the
+         *        application's own
+         * @param string $referenceColumn name of the column for references
+         * @param string|null $orphanCheck "table.column": a waiting mail whose reference is not found
+         *        there is deleted
+         * @param MailQueue\Backoff|null $backoff null: MailQueue\Backoff::steps()
+         * @param string|null $journal journal mode for a file that is created: "wal", "truncate" or
+         *        "delete"; null: "wal" where this SQLite is known to be safe with it, else "truncate"
+         * @param string $durability "full" (an id is returned only for what survives a power cut) or
+         *        "normal"
+         * @param int $busyTimeout milliseconds to wait for another connection's write lock, 0 … 3600000
+         * @throws \ValueError for an argument out of range
+         * @throws MailQueue\DatabaseException
+         */
+        public function __construct(string|\PDO $database, string $table = 'mail_queue', string $configTable = 'config', string $referenceColumn = 'reference', ?string $orphanCheck = null, ?MailQueue\Backoff $backoff = null, ?string $journal = null, string $durability = 'full', int $busyTimeout = 5000) {}
+
+        /**
+         * The queue that the ini setting mailqueue.database names; a new object each time.
+         *
+         * @throws MailQueue\Exception when the setting is empty
+         */
+        public static function default(): MailQueue {}
+
+        /**
+         * Stores a mail durably and returns its id, or null where a mail with the same reference and type
+         * is queued already. A parked mail of the pair is replaced.
+         *
+         * @phpstan-param array{from: string, to: string|list<string>, subject: string, text: string}|string|\Stringable|null $message
+         *        fields to compose from; or a complete message (RFC 5322), which needs $envelopeFrom and
+         *        $recipients; or null: the worker's compose function makes it when it is sent
+         * @param string|null $reference what the mail is about, at most 190 octets
+         * @param string $type kind of mail, at most 64 octets
+         * @param int $priority -100 … 100; larger first
+         * @param \DateTimeInterface|int|null $sendAt not before this time
+         * @param \DateTimeInterface|int|null $expiresAt deleted when not sent by then
+         * @param int|null $maxAttempts 1 … 1000; null: as the backoff policy says
+         * @param string|null $envelopeFrom sender of the envelope; '' is the null reverse-path of bounces
+         * @phpstan-param list<string>|null $recipients addresses of the envelope, at most 10000
+         * @throws MailQueue\MessageException names the field, the cause and the cure; nothing is stored
+         * @throws \ValueError for an argument out of range
+         */
+        public function enqueue(array|string|\Stringable|null $message = null, ?string $reference = null, string $type = 'mail', int $priority = 0, \DateTimeInterface|int|null $sendAt = null, \DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null): ?int {}
+
+        /**
+         * Stores many mails, 100 in a transaction: composes each chunk before its transaction begins.
+         *
+         * @phpstan-param iterable<array<string, mixed>> $messages arrays keyed by enqueue()'s parameter names
+         * @return int how many were new
+         * @throws MailQueue\MessageException names the field and the message's number (from 0); the chunks
+         *         before its own are stored, its own is not
+         */
+        public function enqueueMany(iterable $messages): int {}
+
+        /**
+         * Claims what is due, within the hourly limit, for a loop of your own. A job's $recipients are
+         * those to send it to now: the test redirect has been applied, and where the limit allows fewer
+         * than all, the others stay in the queue.
+         *
+         * @param int $limit 1 … 1000
+         * @param int $lease seconds until an unsettled claim is taken back, 5 … 86400
+         * @return list<MailQueue\Job>
+         */
+        public function claim(int $limit = 1, int $lease = 900): array {}
+
+        /** Settles a claimed job as sent to its $recipients. @return bool false: the lease was lost */
+        public function complete(MailQueue\Job $job): bool {}
+
+        /** Gives a claimed job back as it was before the claim. @return bool false: the lease was lost */
+        public function release(MailQueue\Job $job): bool {}
+
+        /** Extends a claim. @return bool false: the lease was lost */
+        public function renew(MailQueue\Job $job, int $lease = 900): bool {}
+
+        /**
+         * Settles a claimed job as failed.
+         *
+         * @param bool $permanent true: refused for good, parked at once
+         * @param int|null $retryAfter seconds, instead of the backoff policy's delay
+         * @return bool false: the lease was lost
+         */
+        public function fail(MailQueue\Job $job, string $error, bool $permanent = false, ?int $retryAfter = null): bool {}
+
+        /**
+         * Takes back claims whose lease is over. Workers do so by themselves.
+         *
+         * @param int|null $now UTC seconds; null: the clock
+         * @return int how many
+         */
+        public function recoverStuckSending(?int $now = null): int {}
+
+        /**
+         * Takes tokens of the hourly limit for mail that is sent elsewhere.
+         *
+         * @return int how many there were, at most $wanted
+         */
+        public function takeTokens(int $wanted): int {}
+
+        /**
+         * Sends what is due and returns when nothing is, when the hourly limit is reached, or at a limit
+         * below. On the command line only.
+         *
+         * @param string|\Closure|null $transport DSN such as "smtp://user:pass@host:587", or
+         *        function (MailQueue\Job $job, string $message, string $from, list<string> $recipients): returning
+         *        means accepted, MailQueue\RefusedException refused, MailQueue\TransportException the relay's
+         *        trouble, any other exception: try later. null: ini mailqueue.transport
+         * @param callable|null $compose function (MailQueue\Job $job): array|string|\Stringable|null for jobs without a message;
+         *        null deletes the job, an exception means: try later
+         * @param int $connections sessions at most, 1 … 1000
+         * @param int $batch jobs a claim, 1 … 1000
+         * @param int $lease seconds, longer than the transport waits for the reply to the final dot
+         * @param int|null $timeLimit seconds after which nothing more is claimed
+         * @param int|null $messageLimit jobs at most
+         * @param int $maxWorkers runs at the same time on this machine, 1 … 64
+         * @param int $grace seconds for what is under way when the run has to end
+         * @param bool $daemon wait for more mail instead of returning
+         * @param string|null $log path of the JSON-lines log; null: $MAIL_QUEUE_LOG, else
+         *        $HOME/logs/mail-queue.log, else beside the database; '': none
+         * @param callable|null $onEvent function (array{event: string, time: int, id: ?int, reference: ?string,
+         *        type: ?string, attempt: ?int, recipients: ?int, relay: ?string, reply: ?string, ms: ?int,
+         *        nextAttemptAt: ?int} $event): void
+         * @throws MailQueue\Exception outside the command line, or without a transport
+         * @throws \ValueError
+         */
+        public function runWorker(string|\Closure|null $transport = null, ?callable $compose = null, int $connections = 10, int $batch = 100, int $lease = 900, ?int $timeLimit = null, ?int $messageLimit = null, int $maxWorkers = 1, int $grace = 30, bool $daemon = false, MailQueue\OnUncertain $onUncertain = MailQueue\OnUncertain::Retry, ?string $log = null, ?callable $onEvent = null): MailQueue\Report {}
+
+        public function stats(): MailQueue\Stats {}
+
+        /**
+         * Jobs in the order of their ids, without their messages.
+         *
+         * @param int $limit 1 … 10000
+         * @param int $after an id: only later ones
+         * @return list<MailQueue\Job>
+         */
+        public function jobs(?MailQueue\Status $status = null, int $limit = 50, int $after = 0): array {}
+
+        /** One job with its message, or null. */
+        public function job(int $id): ?MailQueue\Job {}
+
+        /**
+         * Brings failed mail back, with the recipients that were refused.
+         *
+         * @phpstan-param list<int>|null $ids null: all that is parked because it was refused or its attempts are used up;
+         *        ids: any that are parked or failed
+         * @param bool $resetAttempts false: one more attempt only
+         * @return int how many
+         */
+        public function retryFailed(?array $ids = null, bool $resetAttempts = true): int {}
+
+        /** Parks what is waiting. @phpstan-param list<int> $ids @return int how many */
+        public function hold(array $ids): int {}
+
+        /** Deletes what is not being sent at the moment. @phpstan-param list<int> $ids @return int how many */
+        public function delete(array $ids): int {}
+
+        /** A value of the config table, null when unset. */
+        public function config(string $key): ?string {}
+
+        /**
+         * Sets a value of the config table; null unsets it.
+         *
+         * @throws \ValueError for a value that the key does not allow
+         */
+        public function setConfig(string $key, string|int|float|bool|null $value): void {}
+
+        /** Creates or updates the tables. @return int the schema's version */
+        public function migrate(): int {}
+
+        /**
+         * Versions, paths and known faults, for diagnosis.
+         *
+         * @return array{sqlite: string, libcurl: string, walSafe: bool, database: string, journal: string,
+         *         runDirectory: string, log: string, workers: int}
+         */
+        public function diagnostics(): array {}
+
+        /**
+         * The keys of the config table that steer the queue.
+         *
+         * @return array<string, array{type: string, range: string, default: string, meaning: string, internal: bool}>
+         */
+        public static function configKeys(): array {}
+    }
+}
+
+namespace MailQueue {
+    /** What an application needs to queue mail: to type-hint, and to replace in its tests. */
+    interface Enqueuer
+    {
+        public function enqueue(array|string|\Stringable|null $message = null, ?string $reference = null, string $type = 'mail', int $priority = 0, \DateTimeInterface|int|null $sendAt = null, \DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null): ?int;
+
+        public function enqueueMany(iterable $messages): int;
+    }
+
+    enum Status: string
+    {
+        case Pending = 'pending';
+        case Sending = 'sending';
+        case Failed = 'failed';
+        case Parked = 'parked';
+        case Held = 'held';
+    }
+
+    /** What follows when nobody knows whether the relay took a mail. */
+    enum OnUncertain: string
+    {
+        /** Send again: at most one extra copy an attempt, with the same Message-ID. */
+        case Retry = 'retry';
+        /** Park it for a person. */
+        case Hold = 'hold';
+    }
+
+    /**
+     * When a mail that could not be sent is tried again.
+     *
+     * @strict-properties
+     * @not-serializable
+     */
+    final class Backoff
+    {
+        /** "steps", "exponential" or "fixed" */
+        public readonly string $policy;
+        public readonly int $maxAttempts;
+
+        private function __construct() {}
+
+        /** After 1, 5 and 15 minutes, then hourly; parked at the tenth failure. */
+        public static function steps(int $maxAttempts = 10): Backoff {}
+
+        /**
+         * min(base · 2ⁿ, max) seconds after the n-th failure, ± jitter.
+         *
+         * @param float $jitter 0 … 1
+         */
+        public static function exponential(int $base = 30, int $max = 3600, float $jitter = 0.2, int $maxAttempts = 5): Backoff {}
+
+        public static function fixed(int $delay = 15, int $maxAttempts = 50): Backoff {}
+    }
+
+    /**
+     * One mail of the queue, as it was when it was read. Times are UTC seconds.
+     *
+     * @strict-properties
+     * @not-serializable
+     */
+    final class Job
+    {
+        public readonly int $id;
+        public readonly ?string $reference;
+        public readonly string $type;
+        public readonly Status $status;
+        public readonly int $priority;
+        /** Failed attempts and the one under way. */
+        public readonly int $attempts;
+        public readonly ?int $maxAttempts;
+        /** Attempts whose outcome nobody knows. */
+        public readonly int $uncertain;
+        public readonly int $nextAttemptAt;
+        public readonly ?int $expiresAt;
+        public readonly ?int $lockedUntil;
+        /** Claim token of the worker that has it. */
+        public readonly ?string $lockedBy;
+        public readonly ?int $lastAttemptAt;
+        public readonly ?string $lastError;
+        /** "refused", "exhausted", "uncertain" or "hold" */
+        public readonly ?string $parkedFor;
+        public readonly int $createdAt;
+        /** With angle brackets; the same for every attempt. */
+        public readonly string $messageId;
+        public readonly ?string $envelopeFrom;
+        /**
+         * Of a claimed job those whom it goes to this time, else those still to be tried; null: composing
+         * says.
+         *
+         * @var list<string>|null
+         */
+        public readonly ?array $recipients;
+        /** @var array<string, string> address → reply, of those given up */
+        public readonly array $refused;
+        /** The stored message as it goes over the wire; null: composed when sent, or not loaded by jobs(). */
+        public readonly ?string $message;
+
+        private function __construct() {}
+    }
+
+    /**
+     * @strict-properties
+     * @not-serializable
+     */
+    final class Stats
+    {
+        public readonly int $pending;
+        public readonly int $sending;
+        public readonly int $failed;
+        public readonly int $parked;
+        public readonly int $held;
+        /** Pending or failed and due now. */
+        public readonly int $due;
+        /** When the oldest waiting mail was enqueued. */
+        public readonly ?int $oldestWaitingSince;
+        public readonly ?int $nextDueAt;
+        public readonly bool $enabled;
+        /** Recipients an hour; 0: no limit. */
+        public readonly int $limit;
+        public readonly int $burst;
+        /** "average" or "strict" */
+        public readonly string $rateMode;
+        /** There now; null without a limit. */
+        public readonly ?float $tokens;
+        /** Seconds until all that waits is sent at the present limit; null without one. */
+        public readonly ?int $emptyIn;
+        public readonly ?int $lastRunAt;
+        /** Until when the relay is paused. */
+        public readonly ?int $pausedUntil;
+        public readonly ?string $pauseReason;
+
+        private function __construct() {}
+    }
+
+    /**
+     * What a worker run did: numbers of jobs unless named otherwise.
+     *
+     * @strict-properties
+     * @not-serializable
+     */
+    final class Report
+    {
+        /** "empty", "tokens", "time", "messages", "signal", "relay", "locked" or "disabled": why it ended */
+        public readonly string $end;
+        /** The relay's trouble in words. */
+        public readonly ?string $reason;
+        /** From when a new run can do more, when the relay or the limit ended this one. */
+        public readonly ?int $resumeAt;
+        public readonly int $claimed;
+        public readonly int $sent;
+        /** Recipients that were accepted. */
+        public readonly int $recipients;
+        public readonly int $tryLater;
+        public readonly int $refused;
+        public readonly int $parked;
+        public readonly int $uncertain;
+        public readonly int $expired;
+        public readonly int $orphans;
+        public readonly int $stale;
+        public readonly int $released;
+        public readonly int $recovered;
+        public readonly float $seconds;
+
+        private function __construct() {}
+    }
+
+    /** The root of this extension's exceptions. */
+    class Exception extends \Exception
+    {
+    }
+
+    /** The database failed; the text names the path, the cause and the cure. */
+    class DatabaseException extends Exception
+    {
+        /** "busy", "readonly", "cantopen", "full", "corrupt", "io", "replaced", "schema" or "database" */
+        public readonly string $reason;
+    }
+
+    /** A message cannot be sent as it is; nothing was stored. */
+    class MessageException extends Exception
+    {
+        /** The field at fault: "to", "subject", "message", … */
+        public readonly string $field;
+    }
+
+    /** Thrown by a transport Closure: the relay is in trouble; attempts are not counted. */
+    class TransportException extends Exception
+    {
+    }
+
+    /** Thrown by a transport Closure: this mail is refused for good. */
+    class RefusedException extends Exception
+    {
+    }
+}

@@ -1,0 +1,32 @@
+--TEST--
+MailQueue::default() opens what mailqueue.database names
+--EXTENSIONS--
+mailqueue
+--FILE--
+<?php
+require __DIR__ . '/../lib/queue.inc';
+$path = database();
+echo thrown(fn() => MailQueue::default()), "\n";
+
+function with_setting(string $setting, string $code): string
+{
+    $process = proc_open(php_command('-d', $setting, '-r', $code), [1 => ['pipe', 'w']], $pipes);
+    $text = stream_get_contents($pipes[1]);
+    proc_close($process);
+    return $text;
+}
+$code = '$q = MailQueue::default(); echo $q->enqueue(), $q === MailQueue::default() ? "same" : "new", "\n";';
+echo with_setting("mailqueue.database=$path", $code);
+echo with_setting("mailqueue.database=sqlite:$path", $code);
+echo with_setting('mailqueue.database="mysql:host=x"',
+    'try { MailQueue::default(); } catch (MailQueue\Exception $e) { echo $e->getMessage(), "\n"; }');
+echo (new MailQueue($path))->stats()->pending, "\n";
+echo 'not at run time: ', var_export(ini_set('mailqueue.database', $path), true), "\n";
+?>
+--EXPECT--
+MailQueue\Exception: The ini setting mailqueue.database is empty: set it to the path of the SQLite file in php.ini, or use new MailQueue($path)
+1new
+2new
+$database: this kind of database is not supported by this version; give the path of the SQLite file
+2
+not at run time: false

@@ -1,0 +1,47 @@
+--TEST--
+phpinfo() shows the libraries' versions and never the transport's password
+--EXTENSIONS--
+mailqueue
+--FILE--
+<?php
+require __DIR__ . '/../lib/queue.inc';
+
+function info(string ...$settings): string
+{
+    $options = [];
+    foreach ($settings as $setting) {
+        array_push($options, '-d', $setting);
+    }
+    $process = proc_open(php_command(...$options, ...['--ri', 'mailqueue']), [1 => ['pipe', 'w']], $pipes);
+    $text = stream_get_contents($pipes[1]);
+    proc_close($process);
+    return trim(preg_replace('/\d+\.\d+\.\d+/', 'N.N.N', $text));
+}
+echo info(), "\n\n";
+$secret = info('mailqueue.transport=smtp://me:s3cret@mail.example.org:587', 'mailqueue.max_message_size=2M');
+var_dump(str_contains($secret, 's3cret'));
+echo implode("\n", preg_grep('/transport|max_message/', explode("\n", $secret))), "\n";
+$broken = info('mailqueue.transport=nonsense://me:s3cret@x');
+var_dump(str_contains($broken, 's3cret'));
+echo implode("\n", preg_grep('/transport/', explode("\n", $broken))), "\n";
+?>
+--EXPECT--
+mailqueue
+
+mailqueue support => enabled
+mailqueue version => N.N.N
+SQLite version => N.N.N
+libcurl version => N.N.N
+
+Directive => Local Value => Master Value
+mailqueue.database => no value => no value
+mailqueue.transport => no value => no value
+mailqueue.run_dir => no value => no value
+mailqueue.max_message_size => 26214400 => 26214400
+mailqueue.log => no value => no value
+
+bool(false)
+mailqueue.transport => smtp://me:***@mail.example.org:587 => smtp://me:***@mail.example.org:587
+mailqueue.max_message_size => 2M => 2M
+bool(false)
+mailqueue.transport => set, but not a DSN that can be used => set, but not a DSN that can be used

@@ -1,0 +1,163 @@
+--TEST--
+The public names, their parameters, types and defaults
+--EXTENSIONS--
+mailqueue
+--FILE--
+<?php
+$classes = array_filter(
+    [...get_declared_classes(), ...get_declared_interfaces()],
+    fn($name) => (new ReflectionClass($name))->getExtensionName() === 'mailqueue',
+);
+sort($classes);
+foreach ($classes as $name) {
+    $class = new ReflectionClass($name);
+    $kind = $class->isEnum() ? 'enum' : ($class->isInterface() ? 'interface' : 'class');
+    echo $class->isFinal() ? 'final ' : '', "$kind $name";
+    echo $class->getParentClass() ? " extends {$class->getParentClass()->getName()}" : '';
+    echo $name === 'MailQueue' ? ' implements ' . implode(', ', $class->getInterfaceNames()) : '', "\n";
+    if ($class->isEnum()) {
+        foreach ($name::cases() as $case) {
+            echo "  $case->name = $case->value\n";
+        }
+        continue;
+    }
+    foreach ($class->getProperties() as $property) {
+        if ($property->getDeclaringClass()->getName() === $name) {
+            echo '  ', $property->isReadOnly() ? 'readonly ' : '', "{$property->getType()} \${$property->getName()}\n";
+        }
+    }
+    foreach ($class->getMethods() as $method) {
+        if ($method->getDeclaringClass()->getName() !== $name) {
+            continue;
+        }
+        $parameters = [];
+        foreach ($method->getParameters() as $parameter) {
+            $default = '';
+            if ($parameter->isDefaultValueAvailable()) {
+                $value = $parameter->getDefaultValue();
+                $default = ' = ' . ($value instanceof UnitEnum ? $value::class . "::$value->name" : json_encode($value));
+            }
+            $type = (string) $parameter->getType();
+            if (str_contains($type, '|')) {
+                $parts = explode('|', $type);
+                sort($parts);
+                $type = implode('|', $parts);
+            }
+            $parameters[] = "$type \${$parameter->getName()}$default";
+        }
+        echo '  ', implode(' ', Reflection::getModifierNames($method->getModifiers())), " {$method->getName()}(",
+            implode(', ', $parameters), ')', $method->hasReturnType() ? ": {$method->getReturnType()}" : '', "\n";
+    }
+}
+?>
+--EXPECT--
+final class MailQueue implements MailQueue\Enqueuer
+  public __construct(PDO|string $database, string $table = "mail_queue", string $configTable = "config", string $referenceColumn = "reference", ?string $orphanCheck = null, ?MailQueue\Backoff $backoff = null, ?string $journal = null, string $durability = "full", int $busyTimeout = 5000)
+  public static default(): MailQueue
+  public enqueue(Stringable|array|null|string $message = null, ?string $reference = null, string $type = "mail", int $priority = 0, DateTimeInterface|int|null $sendAt = null, DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null): ?int
+  public enqueueMany(Traversable|array $messages): int
+  public claim(int $limit = 1, int $lease = 900): array
+  public complete(MailQueue\Job $job): bool
+  public release(MailQueue\Job $job): bool
+  public renew(MailQueue\Job $job, int $lease = 900): bool
+  public fail(MailQueue\Job $job, string $error, bool $permanent = false, ?int $retryAfter = null): bool
+  public recoverStuckSending(?int $now = null): int
+  public takeTokens(int $wanted): int
+  public runWorker(Closure|null|string $transport = null, ?callable $compose = null, int $connections = 10, int $batch = 100, int $lease = 900, ?int $timeLimit = null, ?int $messageLimit = null, int $maxWorkers = 1, int $grace = 30, bool $daemon = false, MailQueue\OnUncertain $onUncertain = MailQueue\OnUncertain::Retry, ?string $log = null, ?callable $onEvent = null): MailQueue\Report
+  public stats(): MailQueue\Stats
+  public jobs(?MailQueue\Status $status = null, int $limit = 50, int $after = 0): array
+  public job(int $id): ?MailQueue\Job
+  public retryFailed(?array $ids = null, bool $resetAttempts = true): int
+  public hold(array $ids): int
+  public delete(array $ids): int
+  public config(string $key): ?string
+  public setConfig(string $key, bool|float|int|null|string $value): void
+  public migrate(): int
+  public diagnostics(): array
+  public static configKeys(): array
+final class MailQueue\Backoff
+  readonly string $policy
+  readonly int $maxAttempts
+  private __construct()
+  public static steps(int $maxAttempts = 10): MailQueue\Backoff
+  public static exponential(int $base = 30, int $max = 3600, float $jitter = 0.2, int $maxAttempts = 5): MailQueue\Backoff
+  public static fixed(int $delay = 15, int $maxAttempts = 50): MailQueue\Backoff
+class MailQueue\DatabaseException extends MailQueue\Exception
+  readonly string $reason
+interface MailQueue\Enqueuer
+  abstract public enqueue(Stringable|array|null|string $message = null, ?string $reference = null, string $type = "mail", int $priority = 0, DateTimeInterface|int|null $sendAt = null, DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null): ?int
+  abstract public enqueueMany(Traversable|array $messages): int
+class MailQueue\Exception extends Exception
+final class MailQueue\Job
+  readonly int $id
+  readonly ?string $reference
+  readonly string $type
+  readonly MailQueue\Status $status
+  readonly int $priority
+  readonly int $attempts
+  readonly ?int $maxAttempts
+  readonly int $uncertain
+  readonly int $nextAttemptAt
+  readonly ?int $expiresAt
+  readonly ?int $lockedUntil
+  readonly ?string $lockedBy
+  readonly ?int $lastAttemptAt
+  readonly ?string $lastError
+  readonly ?string $parkedFor
+  readonly int $createdAt
+  readonly string $messageId
+  readonly ?string $envelopeFrom
+  readonly ?array $recipients
+  readonly array $refused
+  readonly ?string $message
+  private __construct()
+class MailQueue\MessageException extends MailQueue\Exception
+  readonly string $field
+enum MailQueue\OnUncertain
+  Retry = retry
+  Hold = hold
+class MailQueue\RefusedException extends MailQueue\Exception
+final class MailQueue\Report
+  readonly string $end
+  readonly ?string $reason
+  readonly ?int $resumeAt
+  readonly int $claimed
+  readonly int $sent
+  readonly int $recipients
+  readonly int $tryLater
+  readonly int $refused
+  readonly int $parked
+  readonly int $uncertain
+  readonly int $expired
+  readonly int $orphans
+  readonly int $stale
+  readonly int $released
+  readonly int $recovered
+  readonly float $seconds
+  private __construct()
+final class MailQueue\Stats
+  readonly int $pending
+  readonly int $sending
+  readonly int $failed
+  readonly int $parked
+  readonly int $held
+  readonly int $due
+  readonly ?int $oldestWaitingSince
+  readonly ?int $nextDueAt
+  readonly bool $enabled
+  readonly int $limit
+  readonly int $burst
+  readonly string $rateMode
+  readonly ?float $tokens
+  readonly ?int $emptyIn
+  readonly ?int $lastRunAt
+  readonly ?int $pausedUntil
+  readonly ?string $pauseReason
+  private __construct()
+enum MailQueue\Status
+  Pending = pending
+  Sending = sending
+  Failed = failed
+  Parked = parked
+  Held = held
+class MailQueue\TransportException extends MailQueue\Exception

@@ -1,0 +1,128 @@
+--TEST--
+runWorker(): messages composed when they are sent
+--EXTENSIONS--
+mailqueue
+pdo_sqlite
+--FILE--
+<?php
+require __DIR__ . '/../lib/queue.inc';
+use MailQueue\Job;
+
+final class Text
+{
+    public function __construct(private string $text) {}
+    public function __toString(): string { return $this->text; }
+}
+function composed(?callable $compose, array $enqueue = []): void
+{
+    $path = database();
+    $queue = new MailQueue($path);
+    $id = $queue->enqueue(...$enqueue + ['reference' => 'r1', 'type' => 'user']);
+    $before = $queue->job($id);
+    $report = $queue->runWorker(function (Job $job, string $message, string $from, array $recipients) use ($before): void {
+        must(substr_count($message, $before->messageId) === 1, 'the Message-ID is the job\'s');
+        must(str_contains($message, "\r\nDate: " . gmdate('D, d M Y H:i:s', $before->createdAt) . " +0000\r\n")
+            || str_starts_with($message, 'Date: ' . gmdate('D, d M Y H:i:s', $before->createdAt)), 'so is the date');
+        preg_match('/^Subject: .*/m', $message, $subject);
+        echo "  sent from '$from' to ", implode(' ', $recipients), ': ', trim($subject[0]), "\n";
+    }, $compose, log: '');
+    $job = $queue->job($id);
+    echo '  ', $job ? "{$job->status->name} $job->attempts " . json_encode($job->lastError) . ' ' . json_encode($job->recipients) : 'gone',
+        " sent $report->sent tryLater $report->tryLater orphans $report->orphans\n";
+}
+foreach ([
+    'fields' => [fn(Job $job) => mail_fields(subject: "$job->reference $job->type")],
+    'fields, the envelope is the job\'s' => [fn() => mail_fields(), ['recipients' => ['x@example.net', 'y@example.net'], 'envelopeFrom' => '']],
+    'several recipients' => [fn() => ['to' => ['a@example.net', 'b@example.net', 'A <a@example.net>']] + mail_fields()],
+    'text' => [fn() => "Subject: text\n\nbody", ['recipients' => ['x@example.net'], 'envelopeFrom' => 'me@example.org']],
+    'Stringable' => [fn() => new Text("Subject: object\n\nbody"), ['recipients' => ['x@example.net'], 'envelopeFrom' => 'me@example.org']],
+    'text without an envelope' => [fn() => "Subject: text\n\nbody"],
+    'null' => [fn() => null],
+    'an exception' => [fn() => throw new DomainException('template broken')],
+    'an Error' => [fn() => nonsense()],
+    'a number' => [fn() => 7],
+    'an object' => [fn() => new stdClass()],
+    'a bad field' => [fn() => mail_fields(subject: "a\r\nBcc: b@example.net")],
+    'a bad address' => [fn() => mail_fields(to: 'nobody')],
+    'a missing field' => [fn() => ['from' => 'a@example.org']],
+    'an empty text' => [fn() => '', ['recipients' => ['x@example.net'], 'envelopeFrom' => 'me@example.org']],
+    'thrown by __toString()' => [fn() => new class { public function __toString(): string { throw new LogicException('no text'); } }],
+    'thrown by a destructor' => [function (): ?array { $x = new class { public function __destruct() { throw new LogicException('late'); } }; return mail_fields(); }],
+    'no compose function' => [null],
+    'a method' => [[new Template(), 'of']],
+    'a function by name' => ['mail_fields_for'],
+] as $what => $case) {
+    [$compose, $enqueue] = is_array($case[0] ?? null) ? [$case[0], []] : $case + [null, []];
+    echo "$what:\n";
+    composed($compose, $enqueue ?? []);
+}
+final class Template
+{
+    public function of(Job $job): array { return mail_fields(subject: "method for $job->id"); }
+}
+function mail_fields_for(Job $job): array
+{
+    return mail_fields(subject: "for $job->id");
+}
+
+echo "recipients of the first composing stay:\n";
+$path = database();
+$queue = new MailQueue($path);
+$id = $queue->enqueue();
+$work = fn(Closure $transport, string $to) => $queue->runWorker($transport, fn() => mail_fields(to: $to), log: '');
+$work(fn() => throw new Exception('busy'), 'first@example.net');
+echo json_encode($queue->job($id)->recipients), "\n";
+(new PDO("sqlite:$path"))->exec('UPDATE mail_queue SET next_attempt_at = 1');
+$work(function ($job, $message, $from, $recipients): void { echo implode(' ', $recipients), "\n"; }, 'second@example.net');
+?>
+--EXPECT--
+fields:
+  sent from 'club@example.org' to ann@example.net: Subject: r1 user
+  gone sent 1 tryLater 0 orphans 0
+fields, the envelope is the job's:
+  sent from '' to x@example.net y@example.net: Subject: Hello
+  gone sent 1 tryLater 0 orphans 0
+several recipients:
+  sent from 'club@example.org' to a@example.net b@example.net: Subject: Hello
+  gone sent 1 tryLater 0 orphans 0
+text:
+  sent from 'me@example.org' to x@example.net: Subject: text
+  gone sent 1 tryLater 0 orphans 0
+Stringable:
+  sent from 'me@example.org' to x@example.net: Subject: object
+  gone sent 1 tryLater 0 orphans 0
+text without an envelope:
+  Failed 1 "compose: a complete message needs recipients and envelopeFrom: give them to enqueue(), or return an array of from, to, subject and text" null sent 0 tryLater 1 orphans 0
+null:
+  gone sent 0 tryLater 0 orphans 1
+an exception:
+  Failed 1 "compose: DomainException: template broken" null sent 0 tryLater 1 orphans 0
+an Error:
+  Failed 1 "compose: Error: Call to undefined function nonsense()" null sent 0 tryLater 1 orphans 0
+a number:
+  Failed 1 "compose: must return an array, a string, a Stringable or null" null sent 0 tryLater 1 orphans 0
+an object:
+  Failed 1 "compose: must return an array, a string, a Stringable or null" null sent 0 tryLater 1 orphans 0
+a bad field:
+  Failed 1 "compose: subject: control character U+000D at byte 2; remove it (a subject is one line)" null sent 0 tryLater 1 orphans 0
+a bad address:
+  Failed 1 "compose: to: the address \"nobody\" has no \"@\"; write it as name@example.org" null sent 0 tryLater 1 orphans 0
+a missing field:
+  Failed 1 "compose: to: missing; give a recipient, such as \"Name <a@example.org>\", or a list of them" null sent 0 tryLater 1 orphans 0
+an empty text:
+  Failed 1 "compose: message: line 1: the message has no headers; it must begin with \"Name: value\" lines" ["x@example.net"] sent 0 tryLater 1 orphans 0
+thrown by __toString():
+  Failed 1 "compose: LogicException: no text" null sent 0 tryLater 1 orphans 0
+thrown by a destructor:
+  Failed 1 "compose: LogicException: late" null sent 0 tryLater 1 orphans 0
+no compose function:
+  Failed 1 "the job has no message and the worker no compose function; give one" null sent 0 tryLater 1 orphans 0
+a method:
+  sent from 'club@example.org' to ann@example.net: Subject: method for 1
+  gone sent 1 tryLater 0 orphans 0
+a function by name:
+  sent from 'club@example.org' to ann@example.net: Subject: for 1
+  gone sent 1 tryLater 0 orphans 0
+recipients of the first composing stay:
+["first@example.net"]
+first@example.net

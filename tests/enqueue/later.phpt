@@ -1,0 +1,61 @@
+--TEST--
+enqueue(): without a message; references, priorities, times
+--EXTENSIONS--
+mailqueue
+--FILE--
+<?php
+require __DIR__ . '/../lib/queue.inc';
+$queue = new MailQueue(database());
+$now = time();
+
+$bare = $queue->job($queue->enqueue());
+var_dump($bare->message, $bare->recipients, $bare->envelopeFrom, $bare->reference, $bare->type, $bare->priority,
+    $bare->maxAttempts, $bare->expiresAt, $bare->status, abs($bare->nextAttemptAt - $now) < 5, str_ends_with($bare->messageId, '@localhost>'));
+$addressed = $queue->job($queue->enqueue(null, 'R1', recipients: ['a@example.net', 'a@EXAMPLE.net', 'A@example.net', 'a@example.net'], envelopeFrom: 'me@example.org'));
+echo implode(' ', $addressed->recipients), " $addressed->envelopeFrom ", strstr($addressed->messageId, '@'), "\n";
+
+echo "the same reference:\n";
+var_dump($queue->enqueue(null, 'R1'), $queue->enqueue(null, 'R1', 'other') > 0, $queue->enqueue(null, 'r1') > 0);
+$parked = $queue->enqueue(null, 'R2');
+$queue->hold([$parked]);
+$again = $queue->enqueue(null, 'R2');
+var_dump($again > $parked, $queue->job($parked));
+
+final class Clock extends DateTimeImmutable
+{
+    public function getTimestamp(): int { return 4102444800; }
+}
+$in_a_minute = $now + 60;
+foreach ([$in_a_minute, new DateTime("@$in_a_minute"), new DateTimeImmutable('2050-01-01 12:00', new DateTimeZone('Europe/Berlin')), new Clock(), 0, null] as $time) {
+    $expires = is_object($time) ? (clone $time)->modify('+1 day') : ($time ? $time + 10 : null);
+    $expires = $time instanceof Clock ? 4102444801 : $expires;
+    $job = $queue->job($queue->enqueue(null, sendAt: $time, expiresAt: $expires));
+    $show = fn(?int $at): string => $at === null ? 'never' : ($at > $now + 90000 ? gmdate('c', $at) : 'now + ' . intdiv($at - $now, 10) * 10);
+    echo get_debug_type($time), ': from ', $show($job->nextAttemptAt), ' to ', $show($job->expiresAt), "\n";
+}
+?>
+--EXPECT--
+NULL
+NULL
+NULL
+NULL
+string(4) "mail"
+int(0)
+NULL
+NULL
+enum(MailQueue\Status::Pending)
+bool(true)
+bool(true)
+a@example.net A@example.net me@example.org @example.org>
+the same reference:
+NULL
+bool(true)
+bool(true)
+bool(true)
+NULL
+int: from now + 60 to now + 70
+DateTime: from now + 60 to now + 86460
+DateTimeImmutable: from 2050-01-01T11:00:00+00:00 to 2050-01-02T11:00:00+00:00
+Clock: from 2100-01-01T00:00:00+00:00 to 2100-01-01T00:00:01+00:00
+int: from now + 0 to never
+null: from now + 0 to never

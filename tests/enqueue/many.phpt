@@ -1,0 +1,100 @@
+--TEST--
+enqueueMany(): chunks of 100, generators, and which message an error is about
+--EXTENSIONS--
+mailqueue
+--FILE--
+<?php
+require __DIR__ . '/../lib/queue.inc';
+
+function queue(): MailQueue
+{
+    return new MailQueue(database());
+}
+function stored(MailQueue $queue): int
+{
+    return count($queue->jobs(limit: 10000));
+}
+function mails(int $count, ?callable $at = null): Generator
+{
+    for ($i = 0; $i < $count; $i++) {
+        yield ($at ? $at($i) : null) ?? ['message' => mail_fields(subject: "mail $i"), 'reference' => "r$i"];
+    }
+}
+
+$queue = queue();
+var_dump($queue->enqueueMany([]), $queue->enqueueMany(new ArrayIterator()));
+var_dump($queue->enqueueMany(mails(250)), $queue->enqueueMany(mails(255)), stored($queue));
+var_dump($queue->enqueueMany(['x' => ['type' => 'a', 'sendAt' => new DateTime('@4102444800'), 'priority' => 3, 'maxAttempts' => 2, 'expiresAt' => 4102444900,
+    'envelopeFrom' => '', 'recipients' => ['a@example.net'], 'message' => "Subject: x\n\nx", 'reference' => null]]));
+$last = array_slice($queue->jobs(limit: 10000), -1)[0];
+echo "$last->type $last->nextAttemptAt $last->expiresAt $last->priority $last->maxAttempts '$last->envelopeFrom' ", implode(',', $last->recipients), "\n";
+
+echo "order of pulling and storing:\n";
+$queue = queue();
+$queue->enqueueMany(mails(201, function (int $i) use ($queue) {
+    if ($i % 100 === 0) {
+        echo "  at $i stored ", stored($queue), "\n";   // no transaction is open: this very object can be used
+    }
+    return null;
+}));
+
+echo "errors:\n";
+foreach ([
+    'no array' => 'text',
+    'unknown key' => ['mesage' => null],
+    'a number as key' => [null],
+    'bad field' => ['message' => mail_fields(to: 'nobody')],
+    'bad type' => ['reference' => 7],
+    'bad priority' => ['priority' => 1000],
+    'bad time' => ['sendAt' => 'now'],
+    'bad recipients' => ['recipients' => 'a@example.net'],
+    'no envelope' => ['message' => "Subject: x\n\n"],
+] as $what => $bad) {
+    $queue = queue();
+    echo "  $what: ", thrown(fn() => $queue->enqueueMany(mails(250, fn($i) => $i === 133 ? $bad : null))), ' / stored ', stored($queue), "\n";
+}
+$queue = queue();
+echo '  thrown by the generator: ', thrown(fn() => $queue->enqueueMany(mails(250, fn($i) => $i === 205 ? throw new LogicException('enough') : null))),
+    ' / stored ', stored($queue), "\n";
+$queue = queue();
+echo '  a used generator: ', thrown(function () use ($queue) { $g = mails(3); foreach ($g as $_); $queue->enqueueMany($g); }), "\n";
+echo '  not iterable: ', strtok(thrown(fn() => $queue->enqueueMany(5)), ':'), "\n";
+
+echo "strange iterables:\n";
+$array = [['reference' => 'a'], ['reference' => 'b']];
+$array[0]['reference'] = &$array[1]['reference'];
+var_dump($queue->enqueueMany($array));
+final class Both implements IteratorAggregate
+{
+    public function getIterator(): Iterator { return new ArrayIterator([['reference' => 'c']]); }
+}
+var_dump($queue->enqueueMany(new Both()));
+?>
+--EXPECT--
+int(0)
+int(0)
+int(250)
+int(5)
+int(255)
+int(1)
+a 4102444800 4102444900 3 2 '' a@example.net
+order of pulling and storing:
+  at 0 stored 0
+  at 100 stored 100
+  at 200 stored 200
+errors:
+  no array: MailQueue\MessageException [messages]: message 133: must be an array keyed by the names of enqueue()'s parameters, string given / stored 100
+  unknown key: MailQueue\MessageException [mesage]: message 133: mesage: unknown key; allowed are the names of enqueue()'s parameters: message, reference, type, priority, sendAt, expiresAt, maxAttempts, envelopeFrom, recipients / stored 100
+  a number as key: MailQueue\MessageException [0]: message 133: 0: unknown key; allowed are the names of enqueue()'s parameters: message, reference, type, priority, sendAt, expiresAt, maxAttempts, envelopeFrom, recipients / stored 100
+  bad field: MailQueue\MessageException [to]: message 133: to: the address "nobody" has no "@"; write it as name@example.org / stored 100
+  bad type: MailQueue\MessageException [reference]: message 133: reference: must be a string or null, int given / stored 100
+  bad priority: ValueError: message 133: priority: must be between -100 and 100 / stored 100
+  bad time: MailQueue\MessageException [sendAt]: message 133: sendAt: must be a DateTimeInterface, an int or null, string given / stored 100
+  bad recipients: MailQueue\MessageException [recipients]: message 133: recipients: must be a list of strings or null, string given / stored 100
+  no envelope: MailQueue\MessageException [envelopeFrom]: message 133: envelopeFrom: missing; a complete message needs the envelope's sender, such as envelopeFrom: "a@example.org", or "" for none / stored 100
+  thrown by the generator: LogicException: enough / stored 200
+  a used generator: Exception: Cannot traverse an already closed generator
+  not iterable: TypeError
+strange iterables:
+int(1)
+int(1)

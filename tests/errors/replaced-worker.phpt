@@ -1,0 +1,57 @@
+--TEST--
+The database is replaced while a worker runs: it opens the new one, loses nothing of it, or says why it ends
+--EXTENSIONS--
+mailqueue
+--FILE--
+<?php
+require __DIR__ . '/../lib/queue.inc';
+
+foreach (['wal', 'delete'] as $journal) {
+    foreach ([
+        'restored from a backup' => function (string $path): void {
+            array_map('unlink', glob("$path-*"));
+            rename("$path.backup", $path);
+            @rename("$path.backup-wal", "$path-wal");
+        },
+        'copied by copy()' => function (string $path): void {
+            copy($path, "$path.copy");
+            (new Other('(new MailQueue($argv[1]))->enqueue(mail_fields(), "from beside");', $path))->end();
+        },
+        'deleted' => function (string $path): void {
+            array_map('unlink', array_filter(glob("$path*"), 'is_file'));
+        },
+    ] as $what => $deed) {
+        $path = database();
+        $queue = new MailQueue($path, journal: $journal);
+        $queue->enqueue(mail_fields(), 'first');
+        $backup = new MailQueue("$path.backup", journal: $journal);
+        $backup->enqueue(mail_fields(), 'in the backup');
+        unset($backup);
+        $sent = [];
+        $done = false;
+        $transport = function ($job) use (&$sent, &$done, $deed, $path): void {
+            $sent[] = $job->reference;
+            if (!$done) {
+                $done = true;
+                $deed($path);
+            }
+        };
+        $text = thrown(function () use ($queue, $transport) { $queue->runWorker($transport, log: '', grace: 1); }, $path);
+        echo "$journal, $what: sent ", implode(', ', $sent), '; ', $text, "\n";
+        if (is_file($path)) {
+            echo '  left: ', implode(', ', array_map(fn($job) => "$job->reference {$job->status->name}", (new MailQueue($path))->jobs())), "\n";
+        }
+    }
+}
+?>
+--EXPECT--
+wal, restored from a backup: sent first, in the backup; nothing
+  left: 
+wal, copied by copy(): sent first, from beside; nothing
+  left: 
+wal, deleted: sent first; MailQueue\DatabaseException [replaced]: % was replaced, renamed or deleted while it was open (or its -wal file was); nothing was stored: open it again. Replace a database only while nothing has it open, and copy it with VACUUM INTO or the backup functions, never with copy(), which drops SQLite's locks
+delete, restored from a backup: sent first, in the backup; nothing
+  left: 
+delete, copied by copy(): sent first, from beside; nothing
+  left: 
+delete, deleted: sent first; MailQueue\DatabaseException [replaced]: % was replaced, renamed or deleted while it was open (or its -wal file was); nothing was stored: open it again. Replace a database only while nothing has it open, and copy it with VACUUM INTO or the backup functions, never with copy(), which drops SQLite's locks

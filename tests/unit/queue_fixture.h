@@ -1,0 +1,74 @@
+/* A queue in memory with a clock and chance of the test's own, and short ways to use it. Every
+ * helper asserts that what it does succeeds. */
+#ifndef TESTS_QUEUE_FIXTURE_H
+#define TESTS_QUEUE_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "queue/queue.h"
+
+#define START   INT64_C(1800000000)
+#define TOKEN_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define TOKEN_B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+
+struct fixture {
+    struct mq_queue *queue;
+    struct mq_queue_options options;
+    struct mq_events events;
+    struct mq_claim claim;
+    struct mq_claim_request request; /* token A, limit 100, lease 900 */
+    int64_t now_s;
+    double chance;
+    struct mq_error err;
+};
+
+/* What an enqueue needs, with the rest zero. recipients: separated by spaces, NULL for none. */
+struct mail {
+    const char *reference;
+    const char *type; /* NULL: "mail" */
+    const char *recipients;
+    const char *body;
+    int priority;
+    int64_t send_at;
+    int64_t expires_at;
+    int max_attempts;
+};
+
+void fx_open(struct fixture *fx);                          /* in memory, defaults */
+void fx_open_with(struct fixture *fx, const char *script); /* after running SQL, options as set */
+void fx_init(struct fixture *fx);                          /* without opening */
+void fx_close(struct fixture *fx);
+
+struct mq_db *fx_memory(void);
+int64_t fx_enqueue(struct fixture *fx, const struct mail *mail);
+int64_t fx_mail(struct fixture *fx, const char *recipients); /* with a body */
+void fx_set(struct fixture *fx, const char *key, const char *value);
+/* Writes past the checks, as the application's own page would. */
+void fx_set_raw(struct fixture *fx, const char *key, const char *value);
+void fx_sql(struct fixture *fx, const char *sql);
+int64_t fx_int(struct fixture *fx, const char *sql);
+char *fx_text(struct fixture *fx, const char *sql); /* malloc'ed; NULL for NULL or no row */
+void fx_assert_text(struct fixture *fx, const char *sql, const char *expected);
+
+/* Claims into fx->claim; events of this turn replace those before. */
+size_t fx_claim(struct fixture *fx);
+void fx_turn(struct fixture *fx, struct mq_settlement *outcomes, size_t count);
+/* Settles the claimed job number i by one letter a recipient: a(ccepted), r(efused), l(ater),
+ * u(ncertain), .(untried). Returns whether it was stale. */
+bool fx_settle(struct fixture *fx, size_t i, const char *letters);
+/* Settles with a kind. */
+bool fx_kind(struct fixture *fx, size_t i, enum mq_settle_kind kind, const char *error);
+/* The names of the last turn's events, with a space between: "claimed sent". */
+const char *fx_events(struct fixture *fx);
+double fx_tokens(struct fixture *fx);
+struct mq_stats fx_stats(struct fixture *fx); /* `paused` is freed and NULL */
+
+#endif

@@ -1,0 +1,257 @@
+#include "smtp_fake.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct fake *fake_of(struct mq_smtp_host *host)
+{
+    return (struct fake *)((char *)host - offsetof(struct fake, host));
+}
+
+static int64_t clock_s(void *context)
+{
+    return 1000000 + ((struct fake *)context)->now_ms / 1000;
+}
+
+static int64_t clock_us(void *context)
+{
+    return clock_s(context) * 1000000;
+}
+
+static int64_t clock_ms(void *context)
+{
+    return ((struct fake *)context)->now_ms;
+}
+
+/* ---- the channel ---- */
+
+static enum mq_io fake_send(struct mq_channel *channel, const void *data, size_t len, size_t *n)
+{
+    struct fake *fake = (struct fake *)channel;
+    assert_true(len > 0 && len <= MQ_SMTP_CHUNK);
+    if (fake->pending != NULL) {
+        /* OpenSSL's "bad write retry". */
+        assert_ptr_equal(data, fake->pending);
+        assert_int_equal(len, fake->pending_len);
+        fake->pending = NULL;
+    }
+    if (fake->out_broken) {
+        return MQ_IO_ERROR;
+    }
+    if (fake->out_blocked) {
+        fake->pending = data;
+        fake->pending_len = len;
+        return MQ_IO_AGAIN;
+    }
+    *n = fake->out_cut != 0 && len > fake->out_cut ? fake->out_cut : len;
+    assert_true(fake->out_len + *n < FAKE_BYTES);
+    memcpy(fake->out + fake->out_len, data, *n);
+    fake->out_len += *n;
+    fake->writes++;
+    return MQ_IO_OK;
+}
+
+static enum mq_io fake_recv(struct mq_channel *channel, void *data, size_t len, size_t *n)
+{
+    struct fake *fake = (struct fake *)channel;
+    size_t left = fake->in_len - fake->in_pos;
+    if (left == 0) {
+        return fake->in_reset ? MQ_IO_ERROR : fake->in_eof ? MQ_IO_EOF : MQ_IO_AGAIN;
+    }
+    *n = left < len ? left : len;
+    if (fake->in_cut != 0 && *n > fake->in_cut) {
+        *n = fake->in_cut;
+    }
+    memcpy(data, fake->in + fake->in_pos, *n);
+    fake->in_pos += *n;
+    return MQ_IO_OK;
+}
+
+static void fake_close(struct mq_channel *channel)
+{
+    ((struct fake *)channel)->closed = true;
+}
+
+static const struct mq_channel_ops channel_ops = {fake_send, fake_recv, fake_close};
+
+/* ---- the pool ---- */
+
+static struct mq_delivery *fake_next(struct mq_smtp_host *host, struct mq_smtp_session *session,
+                                     bool behind)
+{
+    struct fake *fake = fake_of(host);
+    (void)session;
+    (void)behind;
+    if (fake->waiting_count == 0) {
+        return NULL;
+    }
+    struct fake_mail *mail = fake->waiting[0];
+    fake->waiting_count--;
+    memmove(fake->waiting, fake->waiting + 1, fake->waiting_count * sizeof *fake->waiting);
+    return &mail->delivery;
+}
+
+static void fake_done(struct mq_smtp_host *host, struct mq_delivery *delivery)
+{
+    struct fake_mail *mail = (struct fake_mail *)delivery;
+    (void)host;
+    assert_false(mail->done);
+    mail->done = true;
+}
+
+static void fake_again(struct mq_smtp_host *host, struct mq_delivery *delivery)
+{
+    fake_of(host)->again = (struct fake_mail *)delivery;
+}
+
+static void fake_trouble(struct mq_smtp_host *host, const char *reason, int64_t retry_after_s)
+{
+    struct fake *fake = fake_of(host);
+    snprintf(fake->trouble, sizeof fake->trouble, "%s", reason);
+    fake->trouble_retry_s = retry_after_s;
+}
+
+static void fake_closed(struct mq_smtp_host *host, struct mq_smtp_session *session, const char *why)
+{
+    struct fake *fake = fake_of(host);
+    (void)session;
+    snprintf(fake->why, sizeof fake->why, "%s", why);
+}
+
+static bool fake_enter(struct mq_delivery *delivery, enum mq_delivery_phase phase)
+{
+    struct fake_mail *mail = (struct fake_mail *)delivery;
+    char letter = "EBAR"[phase];
+    size_t n = strlen(mail->phases);
+    assert_true(n + 1 < sizeof mail->phases);
+    mail->phases[n] = letter;
+    mail->phases[n + 1] = '\0';
+    if (delivery->target_count <= FAKE_TARGETS) {
+        memcpy(mail->seen, fake_results(mail), sizeof mail->seen);
+    }
+    return mail->refuse != letter;
+}
+
+struct fake *fake_new(unsigned caps)
+{
+    struct mq_error err;
+    struct fake *fake = calloc(1, sizeof *fake);
+    assert_non_null(fake);
+    fake->out = malloc(FAKE_BYTES);
+    assert_non_null(fake->out);
+    fake->channel.ops = &channel_ops;
+    fake->now_ms = 1000;
+    fake->host = (struct mq_smtp_host){
+        .clock = {clock_s, clock_us, clock_ms, fake},
+        .command_timeout_ms = 300000,
+        .data_timeout_ms = 120000,
+        .block_timeout_ms = 180000,
+        .final_timeout_ms = 600000,
+        .idle_ms = 10000,
+        .mails_per_connection = 100,
+        .next = fake_next,
+        .done = fake_done,
+        .again = fake_again,
+        .trouble = fake_trouble,
+        .closed = fake_closed,
+    };
+    struct mq_smtp_caps offered = {.pipelining = caps & FAKE_PIPELINING,
+                                   .eightbit = caps & FAKE_8BIT,
+                                   .smtputf8 = caps & FAKE_UTF8,
+                                   .size = caps & FAKE_SIZE,
+                                   .size_max = caps & FAKE_SIZE ? 100000 : 0};
+    assert_int_equal(mq_smtp_session_init(&fake->session, &fake->host, 0, &err), MQ_OK);
+    mq_smtp_session_connecting(&fake->session);
+    mq_smtp_session_ready(&fake->session, &fake->channel, &offered);
+    return fake;
+}
+
+void fake_free(struct fake *fake)
+{
+    if (fake->session.channel != NULL) {
+        mq_smtp_session_lost(&fake->session, "test over");
+    }
+    for (int i = 0; i < MQ_SMTP_STATE_COUNT; i++) {
+        assert_int_equal(fake->host.in_state[i], 0);
+    }
+    mq_smtp_session_clear(&fake->session);
+    free(fake->out);
+    free(fake);
+}
+
+void fake_mail_init(struct fake_mail *mail, const char *message, size_t recipients)
+{
+    static const char *const addresses[FAKE_TARGETS] = {"a@x", "b@x", "c@x", "d@x",
+                                                        "e@x", "f@x", "g@x", "h@x"};
+    memset(mail, 0, sizeof *mail);
+    mail->delivery.from = "s@y";
+    mail->delivery.targets = mail->targets;
+    mail->delivery.target_count = recipients;
+    mail->delivery.message = mq_str_of(message);
+    mail->delivery.enter = fake_enter;
+    for (size_t i = 0; i < recipients; i++) {
+        mail->targets[i].address = addresses[i];
+    }
+}
+
+void fake_queue(struct fake *fake, struct fake_mail *mail)
+{
+    fake->waiting[fake->waiting_count++] = mail;
+}
+
+void fake_submit(struct fake *fake, struct fake_mail *mail)
+{
+    fake_queue(fake, mail);
+    mq_smtp_session_pump(&fake->session);
+}
+
+void fake_says(struct fake *fake, const char *text)
+{
+    fake->in_len = strlen(text);
+    fake->in_pos = 0;
+    memcpy(fake->in, text, fake->in_len);
+    while (fake->in_pos < fake->in_len && fake->session.channel != NULL) {
+        mq_smtp_session_readable(&fake->session);
+    }
+}
+
+void fake_hangs_up(struct fake *fake)
+{
+    fake->in_eof = true;
+    mq_smtp_session_readable(&fake->session);
+}
+
+void fake_resets(struct fake *fake)
+{
+    fake->in_reset = true;
+    mq_smtp_session_readable(&fake->session);
+}
+
+const char *fake_wire(struct fake *fake)
+{
+    fake->out[fake->out_len] = '\0';
+    fake->out_len = 0;
+    return fake->out;
+}
+
+const char *fake_results(const struct fake_mail *mail)
+{
+    static char letters[FAKE_TARGETS + 1];
+    memset(letters, 0, sizeof letters);
+    for (size_t i = 0; i < mail->delivery.target_count; i++) {
+        letters[i] = "UARLD?"[mail->targets[i].result];
+    }
+    return letters;
+}
+
+void fake_set_plain(struct fake_mail *mail)
+{
+    mail->delivery.transport_flags |= MQ_SMTP_DELIVERY_PLAIN;
+}

@@ -1,0 +1,70 @@
+/* A session over a channel whose peer is the test: it says what it wants, in any cut, and sees
+ * every byte that came. */
+#ifndef MQ_TESTS_SMTP_FAKE_H
+#define MQ_TESTS_SMTP_FAKE_H
+
+#include "send/smtp_session.h"
+
+#define FAKE_BYTES   (1 << 20)
+#define FAKE_TARGETS 8
+
+struct fake_mail {
+    struct mq_delivery delivery; /* first */
+    struct mq_target targets[FAKE_TARGETS];
+    char phases[16];             /* letters of the phases entered: E, B, A, R */
+    char refuse;                 /* the phase to say no to; 0: none */
+    char seen[FAKE_TARGETS + 1]; /* results at the last phase, one letter each */
+    bool done;
+};
+
+struct fake {
+    struct mq_channel channel; /* first */
+    struct mq_smtp_host host;
+    struct mq_smtp_session session;
+    int64_t now_ms;
+    /* relay → us */
+    char in[65536];
+    size_t in_len, in_pos;
+    size_t in_cut; /* at most so many bytes a read; 0: all */
+    bool in_eof, in_reset;
+    /* us → relay */
+    char *out;
+    size_t out_len;
+    size_t out_cut;      /* at most so many bytes a write; 0: all */
+    bool out_blocked;    /* writes do not go through … */
+    const void *pending; /* … and must be repeated alike */
+    size_t pending_len;
+    bool out_broken;
+    bool closed;
+    /* the pool's part */
+    struct fake_mail *waiting[16];
+    size_t waiting_count;
+    struct fake_mail *again; /* handed back for once more */
+    char trouble[MQ_TARGET_REPLY_MAX];
+    int64_t trouble_retry_s;
+    char why[MQ_TARGET_REPLY_MAX];
+    int writes; /* calls that took bytes */
+};
+
+#define FAKE_PIPELINING 1u
+#define FAKE_8BIT       2u
+#define FAKE_UTF8       4u
+#define FAKE_SIZE       8u
+
+struct fake *fake_new(unsigned caps); /* an idle session */
+void fake_free(struct fake *fake);
+/* One mail from s@y to a@x, b@x, …; `message` is borrowed. */
+void fake_mail_init(struct fake_mail *mail, const char *message, size_t recipients);
+void fake_submit(struct fake *fake, struct fake_mail *mail); /* and pumps */
+void fake_queue(struct fake *fake, struct fake_mail *mail);  /* does not pump */
+/* The relay says that; the session reads it. */
+void fake_says(struct fake *fake, const char *text);
+void fake_hangs_up(struct fake *fake);
+void fake_resets(struct fake *fake);
+/* What the session wrote since the last call, as a string. */
+const char *fake_wire(struct fake *fake);
+/* The results of the targets, one letter each: U A R L D ? (uncertain). */
+const char *fake_results(const struct fake_mail *mail);
+void fake_set_plain(struct fake_mail *mail);
+
+#endif

@@ -1,0 +1,394 @@
+/* Config keys as a claim sees them: tokens, the test redirect, values that cannot be read. */
+#include "queue_fixture.h"
+
+static void assert_target(struct fixture *fx, size_t i, const char *expected)
+{
+    struct mq_job *job = &fx->claim.jobs[0];
+    assert_true(i < job->targets.count);
+    assert_string_equal(job->targets.items[i], expected);
+}
+
+/* 40 an hour is one mail in 90 s, to the second. */
+static void test_forty_an_hour(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_open(&fx);
+    fx_set(&fx, "mailMaxPerHour", "40");
+    for (int i = 0; i < 60; i++) {
+        fx_mail(&fx, "a@example.org");
+    }
+    assert_int_equal(fx_claim(&fx), 5); /* the burst: max(min(40, 5), ceil(40 / 60)) */
+    assert_true(fx.claim.limited);
+    assert_int_equal(fx.claim.end, MQ_CLAIM_TOKENS);
+    for (int i = 0; i < 40; i++) {
+        assert_int_equal(fx.claim.resume_s, fx.now_s + 90);
+        fx.now_s += 89;
+        assert_int_equal(fx_claim(&fx), 0);
+        assert_int_equal(fx.claim.end, MQ_CLAIM_TOKENS);
+        assert_int_equal(fx.claim.resume_s, fx.now_s + 1);
+        fx.now_s += 1;
+        assert_int_equal(fx_claim(&fx), 1);
+        assert_int_equal(fx.claim.jobs[0].paid, 1);
+    }
+    fx_close(&fx);
+}
+
+static void test_tokens_come_back(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_open(&fx);
+    fx_set(&fx, "mailMaxPerHour", "36");
+    fx_mail(&fx, "a@example.org b@example.org c@example.org");
+    fx_claim(&fx);
+    assert_int_equal(fx.claim.jobs[0].paid, 3);
+    fx_assert_text(&fx, "SELECT value FROM config WHERE key = 'mailTokens'", "2");
+    assert_int_equal(fx_int(&fx, "SELECT paid FROM mail_queue"), 3);
+    fx.now_s += 50; /* half a token */
+    fx_settle(&fx, 0, "arl");
+    fx_assert_text(&fx, "SELECT value FROM config WHERE key = 'mailTokens'", "4.5");
+    fx.now_s += 60;
+    assert_int_equal(fx_claim(&fx), 1);
+    fx.now_s += 1000;
+    fx_kind(&fx, 0, MQ_SETTLE_RELEASE, NULL);
+    fx_assert_text(&fx, "SELECT value FROM config WHERE key = 'mailTokens'", "5"); /* the cap */
+    fx_close(&fx);
+}
+
+static void test_clock_jumps(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_open(&fx);
+    fx_set(&fx, "mailMaxPerHour", "60");
+    for (int i = 0; i < 30; i++) {
+        fx_mail(&fx, "a@example.org");
+    }
+    assert_int_equal(fx_claim(&fx), 5);
+    fx.now_s -= 5000;
+    fx.request.lease_s = 100000;
+    assert_int_equal(fx_claim(&fx), 0);
+    fx.now_s += 10000000; /* gains no more than the capacity */
+    fx_sql(&fx, "UPDATE mail_queue SET locked_until = 1 << 40 WHERE status = 'sending'");
+    assert_int_equal(fx_claim(&fx), 5);
+    fx_close(&fx);
+}
+
+static void test_composed_pays_in_two_steps(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    bool lost;
+    fx_open(&fx);
+    fx_set(&fx, "mailMaxPerHour", "36");
+    fx_set(&fx, "mailBurst", "3");
+    fx_enqueue(&fx, &(struct mail){.reference = "R"});
+    fx_claim(&fx);
+    struct mq_job *job = &fx.claim.jobs[0];
+    assert_int_equal(job->paid, 1);
+    job->envelope_from = strdup("f@example.org");
+    for (int i = 0; i < 5; i++) {
+        char address[32];
+        snprintf(address, sizeof(address), "%d@example.org", i);
+        mq_strings_add(&job->recipients, mq_str_of(address));
+    }
+    assert_int_equal(mq_queue_set_envelope(fx.queue, job, &lost, &fx.err), MQ_OK);
+    assert_false(lost);
+    assert_int_equal(job->paid, 3);
+    assert_int_equal(job->targets.count, 3);
+    assert_int_equal(job->target_of[3], -1);
+    assert_int_equal(fx_int(&fx, "SELECT paid FROM mail_queue"), 3);
+    fx_settle(&fx, 0, "aaa..");
+    fx_assert_text(&fx, "SELECT status FROM mail_queue", "pending");
+    assert_int_equal(fx_claim(&fx), 0);
+    fx.now_s += 200;
+    fx_claim(&fx);
+    assert_int_equal(fx.claim.jobs[0].paid, 2);
+    fx_settle(&fx, 0, "aa");
+    assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_queue"), 0);
+    fx_close(&fx);
+}
+
+/* A job whose recipients are more than the bucket ever holds: all are served over time, each once,
+ * and no attempt is counted. */
+static void test_dearer_than_the_bucket(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    struct mq_buffer list;
+    int served[23] = {0};
+    int left = 23;
+    fx_open(&fx);
+    fx_set(&fx, "mailMaxPerHour", "36");
+    mq_buffer_init(&list);
+    for (int i = 0; i < 23; i++) {
+        mq_buffer_printf(&list, "%s%d@example.org", i ? " " : "", i);
+    }
+    fx_mail(&fx, list.data);
+    mq_buffer_clear(&list);
+    while (left > 0) {
+        char letters[32];
+        if (fx_claim(&fx) == 0) {
+            assert_int_equal(fx.claim.end, MQ_CLAIM_TOKENS);
+            fx.now_s = fx.claim.resume_s;
+            continue;
+        }
+        struct mq_job *job = &fx.claim.jobs[0];
+        assert_int_equal(job->attempts, 1);
+        assert_int_equal(job->recipients.count, left);
+        assert_true(job->targets.count <= 5);
+        for (int i = 0; i < (int)job->recipients.count; i++) {
+            letters[i] = job->target_of[i] >= 0 ? 'a' : '.';
+            letters[i + 1] = '\0';
+            served[atoi(job->recipients.items[i])] += letters[i] == 'a';
+        }
+        left -= (int)job->targets.count;
+        fx_settle(&fx, 0, letters);
+    }
+    for (int i = 0; i < 23; i++) {
+        assert_int_equal(served[i], 1);
+    }
+    assert_int_equal(fx.now_s, START + 18 * 100); /* 5 at once, then one in 100 s */
+    assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_queue"), 0);
+    fx_close(&fx);
+}
+
+static void test_strict_ledger(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_open(&fx);
+    fx_set(&fx, "mailMaxPerHour", "2");
+    fx_set(&fx, "mailRateMode", "strict");
+    fx_set(&fx, "mailBurst", "10"); /* never more than the limit all the same */
+    for (int i = 0; i < 5; i++) {
+        fx_mail(&fx, "a@example.org");
+    }
+    assert_int_equal(fx_claim(&fx), 2);
+    assert_int_equal(fx.claim.resume_s, START + 1); /* only leases in flight block */
+    fx.now_s += 100;
+    fx_settle(&fx, 0, "a");
+    fx.now_s += 100;
+    fx_settle(&fx, 1, "r");
+    assert_int_equal(fx_int(&fx, "SELECT sum(n) FROM mail_spent"), 1);
+    assert_int_equal(fx_int(&fx, "SELECT at FROM mail_spent"), START + 100);
+    assert_int_equal(fx_claim(&fx), 1); /* the refused one's place */
+    fx_kind(&fx, 0, MQ_SETTLE_RELEASE, NULL);
+    assert_int_equal(fx_int(&fx, "SELECT sum(n) FROM mail_spent"), 1);
+    assert_int_equal(fx_claim(&fx), 1);
+    fx_settle(&fx, 0, "a");
+    assert_int_equal(fx_claim(&fx), 0);
+    assert_int_equal(fx.claim.resume_s, START + 100 + 3601);
+    fx.now_s = START + 100 + 3600;
+    assert_int_equal(fx_claim(&fx), 0);
+    fx.now_s++;
+    assert_int_equal(fx_claim(&fx), 1);
+    assert_int_equal(fx_stats(&fx).spent_last_hour, 1);
+    fx.now_s += 900; /* nobody settles: counted as handed over when it is recovered */
+    fx_set(&fx, "mailMaxPerHour", "1");
+    assert_int_equal(fx_claim(&fx), 0);
+    assert_int_equal(fx.claim.end, MQ_CLAIM_TOKENS);
+    assert_int_equal(fx.claim.resume_s, fx.now_s + 3601);
+    fx_close(&fx);
+}
+
+static void test_take_tokens(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    int64_t taken = -1;
+    fx_open(&fx);
+    assert_int_equal(mq_queue_take_tokens(fx.queue, 7, &taken, &fx.err), MQ_OK);
+    assert_int_equal(taken, 7);
+    fx_set(&fx, "mailMaxPerHour", "40");
+    assert_int_equal(mq_queue_take_tokens(fx.queue, 7, &taken, &fx.err), MQ_OK);
+    assert_int_equal(taken, 5);
+    fx_set(&fx, "mailRateMode", "strict");
+    fx.now_s += 90;
+    assert_int_equal(mq_queue_take_tokens(fx.queue, 7, &taken, &fx.err), MQ_OK);
+    assert_int_equal(taken, 1);
+    assert_int_equal(fx_int(&fx, "SELECT n FROM mail_spent"), 1);
+    assert_int_equal(mq_queue_take_tokens(fx.queue, -1, &taken, &fx.err), MQ_INVALID);
+    fx_close(&fx);
+}
+
+/* ---- the test redirect ---- */
+
+static void claim_one(struct fixture *fx, const char *type)
+{
+    fx_sql(fx, "DELETE FROM mail_queue");
+    fx_enqueue(fx, &(struct mail){.type = type,
+                                  .recipients = "Anna@example.org b@x.example Anna@EXAMPLE.org",
+                                  .body = "x"});
+    assert_int_equal(fx_claim(fx), 1);
+}
+
+static void test_redirect(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_open(&fx);
+    claim_one(&fx, "user");
+    assert_int_equal(fx.claim.jobs[0].targets.count, 2); /* equal addresses are one */
+    assert_int_equal(fx.claim.jobs[0].target_of[2], 0);
+    fx_set(&fx, "mailRedirectTo", "test@example.net");
+    claim_one(&fx, "user");
+    assert_int_equal(fx.claim.jobs[0].targets.count, 1);
+    assert_target(&fx, 0, "test@example.net");
+    assert_int_equal(fx.claim.jobs[0].target_of[2], 0);
+    assert_string_equal(fx.claim.jobs[0].original_to,
+                        "Anna@example.org, b@x.example, Anna@EXAMPLE.org");
+    claim_one(&fx, "organizer"); /* every type but this */
+    assert_target(&fx, 0, "Anna@example.org");
+    assert_null(fx.claim.jobs[0].original_to);
+    fx_set(&fx, "mailRedirectTypes", "organizer , report");
+    claim_one(&fx, "organizer");
+    assert_target(&fx, 0, "test@example.net");
+    claim_one(&fx, "user");
+    assert_target(&fx, 0, "Anna@example.org");
+    fx_set(&fx, "mailRedirectTypes", "");
+    fx_set(&fx, "mailRedirectTo", "@example.net");
+    claim_one(&fx, "user");
+    assert_target(&fx, 0, "Anna@example.net");
+    assert_target(&fx, 1, "b@example.net");
+    fx_set(&fx, "mailRedirectToSchumbi", "1");
+    claim_one(&fx, "user");
+    assert_target(&fx, 0, "Anna@example.net");
+    fx_set(&fx, "mailRedirectTo", NULL);
+    claim_one(&fx, "user");
+    assert_target(&fx, 0, "Anna@schumbi.de");
+    fx_close(&fx);
+}
+
+static void test_redirect_costs_its_targets(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_open(&fx);
+    fx_set(&fx, "mailMaxPerHour", "2");
+    fx_set(&fx, "mailRedirectTo", "test@example.net");
+    claim_one(&fx, "user");
+    assert_int_equal(fx.claim.jobs[0].paid, 1);
+    fx_close(&fx);
+}
+
+static void test_live_period(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_open(&fx);
+    fx_set(&fx, "mailRedirectTo", "test@example.net");
+    fx_set(&fx, "mailLiveFrom", "2027-01-15T08:00:00Z"); /* START is 08:00:00 that day */
+    fx_set(&fx, "mailLiveUntil", "2027-01-15 10:00:10+02:00");
+    fx.now_s = START - 1;
+    claim_one(&fx, "user");
+    assert_target(&fx, 0, "test@example.net");
+    fx.now_s = START;
+    claim_one(&fx, "user");
+    assert_target(&fx, 0, "Anna@example.org");
+    fx.now_s = START + 9;
+    claim_one(&fx, "user");
+    assert_target(&fx, 0, "Anna@example.org");
+    fx.now_s = START + 10;
+    claim_one(&fx, "user");
+    assert_target(&fx, 0, "test@example.net");
+    fx_set(&fx, "mailLiveUntil", NULL);
+    claim_one(&fx, "user");
+    assert_target(&fx, 0, "Anna@example.org");
+    fx_set(&fx, "mailLiveFrom", NULL);
+    fx_set(&fx, "mailLiveUntil", "1800000011");
+    claim_one(&fx, "user");
+    assert_target(&fx, 0, "Anna@example.org");
+    fx.now_s = START + 11;
+    claim_one(&fx, "user");
+    assert_target(&fx, 0, "test@example.net");
+    fx_close(&fx);
+}
+
+/* ---- values that cannot be read ---- */
+
+static void test_poison_stops_the_claim(void **state)
+{
+    (void)state;
+    static const char *const bad[][2] = {
+        {"mailQueueEnabled", "maybe"},    {"mailMaxPerHour", "60.5"},
+        {"mailMaxPerHour", "-1"},         {"mailBurst", "0"},
+        {"mailRateMode", "Strict!"},      {"mailTokens", "many"},
+        {"mailLastRefill", "yesterday"},  {"mailRelayPause", "[1]"},
+        {"mailRedirectTo", "nobody"},     {"mailRedirectTo", "a@x.org, b@x.org"},
+        {"mailRedirectTo", "@"},          {"mailRedirectToSchumbi", "2"},
+        {"mailRedirectTypes", "user,,x"}, {"mailLiveFrom", "2026-02-30"},
+        {"mailLiveUntil", "tomorrow"}};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        struct fixture fx;
+        fx_open(&fx);
+        fx_mail(&fx, "a@example.org");
+        fx_mail(&fx, "b@example.org");
+        fx.request.limit = 1;
+        fx_claim(&fx);
+        fx_set_raw(&fx, bad[i][0], bad[i][1]);
+        unsigned char sent = MQ_RECIPIENT_ACCEPTED;
+        struct mq_settlement outcome = {
+            .job = &fx.claim.jobs[0], .results = &sent, .retry_after_s = -1, .ms = -1};
+        struct mq_claim next;
+        struct mq_turn turn = {&outcome, 1, &fx.request, &next, NULL};
+        mq_claim_init(&next);
+        fx.request.relay = "r";
+        assert_int_equal(mq_queue_turn(fx.queue, &turn, &fx.err), MQ_OK);
+        assert_int_equal(next.count, 0);
+        assert_int_equal(next.status, MQ_CONFIG);
+        assert_string_equal(next.error.field, bad[i][0]);
+        assert_non_null(strstr(next.error.text, bad[i][1]));
+        assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_queue"), 1); /* settled */
+        assert_int_equal(mq_queue_set_config(fx.queue, bad[i][0], bad[i][1], &fx.err), MQ_INVALID);
+        assert_string_equal(fx.err.field, bad[i][0]);
+        fx_set_raw(&fx, bad[i][0], ""); /* a form's empty field is unset */
+        assert_int_equal(fx_claim(&fx), 1);
+        fx_close(&fx);
+    }
+}
+
+static void test_table_of_keys(void **state)
+{
+    (void)state;
+    size_t count = 0;
+    struct fixture fx;
+    const struct mq_config_key *keys = mq_config_keys(&count);
+    assert_int_equal(count, 14);
+    for (size_t i = 0; i < count; i++) {
+        assert_non_null(keys[i].range);
+        assert_non_null(keys[i].standard);
+        assert_true(strlen(keys[i].meaning) > 20);
+    }
+    fx_open(&fx);
+    char *value = NULL;
+    assert_int_equal(mq_queue_set_config(fx.queue, "mailSchemaVersion", "3", &fx.err), MQ_INVALID);
+    fx_set(&fx, "siteName", "anything"); /* the application's own */
+    assert_int_equal(mq_queue_config(fx.queue, "siteName", &value, &fx.err), MQ_OK);
+    assert_string_equal(value, "anything");
+    free(value);
+    fx_set(&fx, "siteName", NULL);
+    assert_int_equal(mq_queue_config(fx.queue, "siteName", &value, &fx.err), MQ_OK);
+    assert_null(value);
+    fx_close(&fx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_forty_an_hour),
+        cmocka_unit_test(test_tokens_come_back),
+        cmocka_unit_test(test_clock_jumps),
+        cmocka_unit_test(test_composed_pays_in_two_steps),
+        cmocka_unit_test(test_dearer_than_the_bucket),
+        cmocka_unit_test(test_strict_ledger),
+        cmocka_unit_test(test_take_tokens),
+        cmocka_unit_test(test_redirect),
+        cmocka_unit_test(test_redirect_costs_its_targets),
+        cmocka_unit_test(test_live_period),
+        cmocka_unit_test(test_poison_stops_the_claim),
+        cmocka_unit_test(test_table_of_keys),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

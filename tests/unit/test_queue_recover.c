@@ -1,0 +1,289 @@
+/* Leases whose worker is gone. */
+#include "queue_fixture.h"
+
+/* What the intent record of the dead worker says of every job. */
+struct said {
+    struct mq_evidence_record record;
+    int asked;
+};
+
+static void find(void *context, const char *token, int64_t job_id, struct mq_evidence_record *out)
+{
+    struct said *said = context;
+    assert_string_equal(token, TOKEN_A);
+    assert_true(job_id > 0);
+    said->asked++;
+    *out = said->record;
+}
+
+struct lost {
+    struct fixture fx;
+    struct said said;
+    struct mq_evidence_source source;
+    const char *dead[1];
+};
+
+/* A job to three recipients, claimed by token A under a limit; B knows A dead. */
+static void lose(struct lost *l, enum mq_evidence evidence)
+{
+    memset(l, 0, sizeof(*l));
+    fx_open(&l->fx);
+    fx_set(&l->fx, "mailMaxPerHour", "36");
+    fx_set(&l->fx, "mailRateMode", "strict");
+    fx_mail(&l->fx, "a@example.org b@example.org c@example.org");
+    assert_int_equal(fx_claim(&l->fx), 1);
+    l->said.record.evidence = evidence;
+    l->source = (struct mq_evidence_source){find, &l->said};
+    l->dead[0] = TOKEN_A;
+    l->fx.request.token = TOKEN_B;
+    l->fx.request.evidence = &l->source;
+    l->fx.request.dead_tokens = l->dead;
+    l->fx.request.dead_count = 1;
+    l->fx.request.limit = 0;
+    l->fx.now_s += 10;
+}
+
+static void status_is(struct lost *l, const char *status, int attempts)
+{
+    fx_assert_text(&l->fx, "SELECT status FROM mail_queue", status);
+    assert_int_equal(fx_int(&l->fx, "SELECT attempts FROM mail_queue"), attempts);
+    assert_int_equal(fx_int(&l->fx, "SELECT paid FROM mail_queue"), 0);
+    assert_int_equal(fx_int(&l->fx, "SELECT locked_by IS NULL FROM mail_queue"), 1);
+}
+
+static int64_t spent(struct lost *l)
+{
+    return fx_int(&l->fx, "SELECT coalesce(sum(n), 0) FROM mail_spent");
+}
+
+static void test_never_begun(void **state)
+{
+    (void)state;
+    struct lost l;
+    lose(&l, MQ_EVIDENCE_FREE);
+    fx_claim(&l.fx);
+    assert_string_equal(fx_events(&l.fx), "recovered");
+    assert_int_equal(l.said.asked, 1);
+    status_is(&l, "pending", 0);
+    assert_int_equal(fx_int(&l.fx, "SELECT next_attempt_at FROM mail_queue"), START);
+    assert_int_equal(spent(&l), 0);
+    assert_true(fx_tokens(&l.fx) > 4.9); /* all given back */
+    fx_close(&l.fx);
+}
+
+static void test_begun(void **state)
+{
+    (void)state;
+    struct lost l;
+    lose(&l, MQ_EVIDENCE_BEGUN);
+    fx_claim(&l.fx);
+    assert_string_equal(fx_events(&l.fx), "try_later");
+    status_is(&l, "failed", 1);
+    assert_int_equal(fx_int(&l.fx, "SELECT next_attempt_at FROM mail_queue"), START + 70);
+    fx_assert_text(&l.fx, "SELECT last_error FROM mail_queue",
+                   "the worker died before the message was sent");
+    assert_int_equal(spent(&l), 0);
+    fx_close(&l.fx);
+}
+
+/* A mail that kills its worker stops doing so. */
+static void test_a_mail_that_kills(void **state)
+{
+    (void)state;
+    struct lost l;
+    lose(&l, MQ_EVIDENCE_BEGUN);
+    fx_sql(&l.fx, "UPDATE mail_queue SET max_attempts = 1");
+    fx_claim(&l.fx);
+    assert_string_equal(fx_events(&l.fx), "parked");
+    fx_assert_text(&l.fx, "SELECT parked_for FROM mail_queue", "exhausted");
+    fx_close(&l.fx);
+}
+
+static void test_body(void **state)
+{
+    (void)state;
+    struct lost l;
+    lose(&l, MQ_EVIDENCE_BODY);
+    l.said.record.results[0] = MQ_RECIPIENT_UNCERTAIN;
+    l.said.record.results[1] = MQ_RECIPIENT_REFUSED;
+    l.said.record.handed_over = 1;
+    l.said.record.at_s = START + 3;
+    fx_claim(&l.fx);
+    assert_string_equal(fx_events(&l.fx), "refused uncertain");
+    status_is(&l, "failed", 1);
+    assert_int_equal(fx_int(&l.fx, "SELECT uncertain FROM mail_queue"), 1);
+    fx_assert_text(&l.fx, "SELECT recipients FROM mail_queue",
+                   "[\"a@example.org\",\"c@example.org\"]");
+    assert_int_equal(spent(&l), 1);
+    assert_int_equal(fx_int(&l.fx, "SELECT at FROM mail_spent"), START + 10);
+    fx_close(&l.fx);
+}
+
+static void test_body_and_hold(void **state)
+{
+    (void)state;
+    struct lost l;
+    lose(&l, MQ_EVIDENCE_BODY);
+    l.said.record.results[0] = MQ_RECIPIENT_UNCERTAIN;
+    l.fx.request.on_uncertain = MQ_UNCERTAIN_HOLD;
+    fx_claim(&l.fx);
+    assert_string_equal(fx_events(&l.fx), "uncertain parked");
+    status_is(&l, "parked", 1);
+    fx_assert_text(&l.fx, "SELECT parked_for FROM mail_queue", "uncertain");
+    fx_close(&l.fx);
+}
+
+static void test_no_record(void **state)
+{
+    (void)state;
+    struct lost l;
+    lose(&l, MQ_EVIDENCE_NONE);
+    l.fx.request.dead_count = 0;
+    fx_claim(&l.fx);
+    fx_assert_text(&l.fx, "SELECT status FROM mail_queue", "sending"); /* not known dead */
+    l.fx.now_s = START + 899;
+    fx_claim(&l.fx);
+    fx_assert_text(&l.fx, "SELECT status FROM mail_queue", "sending");
+    l.fx.now_s = START + 900;
+    l.fx.request.evidence = NULL;
+    fx_claim(&l.fx);
+    assert_string_equal(fx_events(&l.fx), "uncertain");
+    status_is(&l, "failed", 1);
+    assert_int_equal(spent(&l), 3); /* all may have got it */
+    assert_int_equal(fx_int(&l.fx, "SELECT at FROM mail_spent"), START + 900);
+    fx_close(&l.fx);
+}
+
+static void test_done(void **state)
+{
+    (void)state;
+    struct lost l;
+    lose(&l, MQ_EVIDENCE_DONE);
+    memset(l.said.record.results, MQ_RECIPIENT_ACCEPTED, 3);
+    l.said.record.handed_over = 3;
+    l.said.record.at_s = START + 5;
+    l.said.record.code = 250;
+    fx_claim(&l.fx);
+    assert_string_equal(fx_events(&l.fx), "sent");
+    assert_int_equal(fx_int(&l.fx, "SELECT count(*) FROM mail_queue"), 0);
+    assert_int_equal(fx_int(&l.fx, "SELECT count(*) FROM mail_body"), 0);
+    assert_int_equal(spent(&l), 3);
+    assert_int_equal(fx_int(&l.fx, "SELECT at FROM mail_spent"), START + 5);
+    fx_close(&l.fx);
+
+    lose(&l, MQ_EVIDENCE_DONE);
+    memset(l.said.record.results, MQ_RECIPIENT_LATER, 3);
+    l.said.record.code = 451;
+    fx_claim(&l.fx);
+    assert_string_equal(fx_events(&l.fx), "try_later");
+    fx_close(&l.fx);
+}
+
+/* Recovered and claimed again in the same transaction. */
+static void test_recover_then_claim(void **state)
+{
+    (void)state;
+    struct lost l;
+    lose(&l, MQ_EVIDENCE_FREE);
+    l.fx.request.limit = 10;
+    assert_int_equal(fx_claim(&l.fx), 1);
+    assert_string_equal(fx_events(&l.fx), "recovered claimed");
+    assert_string_equal(l.fx.claim.jobs[0].locked_by, TOKEN_B);
+    assert_int_equal(l.fx.claim.jobs[0].attempts, 1);
+    fx_close(&l.fx);
+}
+
+static void test_recovery_without_claim(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    int64_t count = -1;
+    fx_open(&fx);
+    for (int i = 0; i < 2100; i++) {
+        fx_enqueue(&fx, &(struct mail){.body = "x", .recipients = "a@example.org"});
+    }
+    fx.request.limit = 2100;
+    assert_int_equal(fx_claim(&fx), 2100);
+    assert_int_equal(mq_queue_recover(fx.queue, 0, NULL, &count, &fx.err), MQ_OK);
+    assert_int_equal(count, 0);
+    assert_int_equal(mq_queue_recover(fx.queue, START + 900, NULL, &count, &fx.err), MQ_OK);
+    assert_int_equal(count, 2100);
+    assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_queue WHERE status = 'failed'"), 2100);
+    fx_close(&fx);
+}
+
+static void test_a_thousand_a_turn(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_open(&fx);
+    for (int i = 0; i < 1001; i++) {
+        fx_mail(&fx, "a@example.org");
+    }
+    fx.request.limit = 1001;
+    fx_claim(&fx);
+    fx.now_s += 900;
+    fx.request.token = TOKEN_B;
+    assert_int_equal(fx_claim(&fx), 0);
+    assert_int_equal(fx.claim.end, MQ_CLAIM_MORE);
+    assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_queue WHERE status = 'sending'"), 1);
+    fx_claim(&fx);
+    assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_queue WHERE status = 'sending'"), 0);
+    fx_close(&fx);
+}
+
+/* A failure of the claim part is reported, undoes the recovery before it, and leaves the settle. */
+static void test_claim_fails_settle_stands(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    struct mq_claim next;
+    fx_init(&fx);
+    fx.options.orphan_table = "registrations";
+    fx.options.orphan_column = "number";
+    fx_open_with(&fx, "CREATE TABLE registrations (number TEXT PRIMARY KEY);"
+                      "INSERT INTO registrations VALUES ('R')");
+    fx_set(&fx, "mailMaxPerHour", "36");
+    fx_mail(&fx, "a@example.org");
+    fx_enqueue(&fx, &(struct mail){.reference = "R", .priority = -1});
+    fx.request.limit = 1;
+    fx_claim(&fx);
+    fx_sql(&fx, "DROP TABLE registrations");
+    unsigned char refused = MQ_RECIPIENT_REFUSED;
+    struct mq_settlement outcome = {
+        .job = &fx.claim.jobs[0], .results = &refused, .retry_after_s = -1, .ms = -1};
+    struct mq_turn turn = {&outcome, 1, &fx.request, &next, &fx.events};
+    mq_claim_init(&next);
+    fx.request.limit = 5;
+    fx_sql(&fx, "INSERT INTO mail_queue (mail_type, status, next_attempt_at, created_at, "
+                "message_id, priority) VALUES ('x', 'pending', 0, 0, '<x>', 5)");
+    mq_events_truncate(&fx.events, 0);
+    assert_int_equal(mq_queue_turn(fx.queue, &turn, &fx.err), MQ_OK);
+    assert_int_equal(next.status, MQ_DATABASE);
+    assert_non_null(strstr(next.error.text, "registrations"));
+    assert_int_equal(next.count, 0);
+    assert_string_equal(fx_events(&fx), "refused parked"); /* nothing of the claim */
+    assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_queue WHERE status = 'parked'"), 1);
+    assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_queue WHERE status = 'sending'"), 0);
+    assert_true(fx_tokens(&fx) == 5.0); /* the claim's token too */
+    mq_claim_clear(&next);
+    fx_close(&fx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_never_begun),
+        cmocka_unit_test(test_begun),
+        cmocka_unit_test(test_a_mail_that_kills),
+        cmocka_unit_test(test_body),
+        cmocka_unit_test(test_body_and_hold),
+        cmocka_unit_test(test_no_record),
+        cmocka_unit_test(test_done),
+        cmocka_unit_test(test_recover_then_claim),
+        cmocka_unit_test(test_recovery_without_claim),
+        cmocka_unit_test(test_a_thousand_a_turn),
+        cmocka_unit_test(test_claim_fails_settle_stands),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

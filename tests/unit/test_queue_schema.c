@@ -1,0 +1,246 @@
+/* Tables, versions, names; the plan of every query that runs often. */
+#include "queue_fixture.h"
+
+#include "queue/internal.h"
+
+static enum mq_status open_after(struct fixture *fx, const char *script)
+{
+    struct mq_db *db = fx_memory();
+    if (script) {
+        assert_int_equal(mq_db_script(db, script, &fx->err), MQ_OK);
+    }
+    return mq_queue_open(db, &fx->options, &fx->queue, &fx->err);
+}
+
+static void test_fresh_file(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    int version = 0;
+    fx_open(&fx);
+    fx_assert_text(&fx, "SELECT value FROM config WHERE key = 'mailSchemaVersion'", "1");
+    assert_int_equal(fx_int(&fx, "PRAGMA user_version"), 0);
+    assert_int_equal(fx_int(&fx, "SELECT count(*) FROM sqlite_master WHERE name NOT LIKE 'mail_%' "
+                                 "AND name NOT LIKE 'sqlite_%' AND name <> 'config'"),
+                     0);
+    assert_int_equal(mq_queue_migrate(fx.queue, &version, &fx.err), MQ_OK);
+    assert_int_equal(version, 1);
+    fx_sql(&fx, "DROP TABLE mail_body");
+    assert_int_equal(mq_queue_migrate(fx.queue, &version, &fx.err), MQ_OK);
+    fx_mail(&fx, "a@example.org");
+    fx_close(&fx);
+}
+
+static void test_config_table_of_the_application(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_init(&fx);
+    fx_open_with(&fx, "CREATE TABLE config (id INTEGER PRIMARY KEY, key TEXT, value, note TEXT);"
+                      "INSERT INTO config(key, value) VALUES ('mailMaxPerHour', 40)");
+    fx_mail(&fx, "a@example.org");
+    fx_claim(&fx);
+    assert_true(fx.claim.limited); /* a number in an untyped column is read too */
+    fx_settle(&fx, 0, "a");
+    assert_int_equal(fx_int(&fx, "SELECT count(*) FROM config WHERE key = 'mailTokens'"), 1);
+    fx_close(&fx);
+}
+
+static void test_versions(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_init(&fx);
+    static const char config[] = "CREATE TABLE config (key TEXT PRIMARY KEY, value TEXT);";
+    char script[200];
+    snprintf(script, sizeof(script), "%sINSERT INTO config VALUES ('mailSchemaVersion', '2')",
+             config);
+    assert_int_equal(open_after(&fx, script), MQ_SCHEMA);
+    assert_non_null(strstr(fx.err.text, "upgrade"));
+    assert_string_equal(fx.err.field, "mailSchemaVersion");
+    snprintf(script, sizeof(script), "%sINSERT INTO config VALUES ('mailSchemaVersion', 'x')",
+             config);
+    assert_int_equal(open_after(&fx, script), MQ_SCHEMA);
+}
+
+static void test_foreign_table(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_init(&fx);
+    assert_int_equal(open_after(&fx, "CREATE TABLE mail_queue (id INTEGER, status TEXT, body)"),
+                     MQ_SCHEMA);
+    assert_non_null(strstr(fx.err.text, "mail_type"));
+    assert_non_null(strstr(fx.err.text, "reference"));
+    assert_null(strstr(fx.err.text, "lacks id,"));
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"", "a b", "1a", "a;b", "a`b", "sqlite_x", NULL};
+    struct fixture fx;
+    fx_init(&fx);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        fx.options.table = bad[i];
+        assert_int_equal(open_after(&fx, NULL), MQ_INVALID);
+        assert_string_equal(fx.err.field, "table");
+    }
+    fx.options.table = "mail_queue";
+    fx.options.reference_column = "status";
+    assert_int_equal(open_after(&fx, NULL), MQ_INVALID);
+    assert_string_equal(fx.err.field, "referenceColumn");
+    fx.options.reference_column = "order"; /* a keyword is a name like any other */
+    fx.options.table = "select";
+    fx.options.config_table = "group";
+    fx_open_with(&fx, NULL);
+    fx_enqueue(&fx, &(struct mail){.reference = "R", .body = "x"});
+    assert_int_equal(fx_claim(&fx), 1);
+    fx_assert_text(&fx, "SELECT value FROM [group] WHERE key = 'mailSchemaVersion:select'", "1");
+    assert_int_equal(fx_int(&fx, "SELECT count(*) FROM select_body"), 1);
+    assert_int_equal(fx_int(&fx, "SELECT count(*) FROM sqlite_master WHERE name LIKE 'select\\__%' "
+                                 "ESCAPE '\\' AND type = 'index'"),
+                     6);
+    fx_close(&fx);
+}
+
+/* ---- plans ---- */
+
+/* The plan of a statement: one line a step. */
+static void explain(struct fixture *fx, enum mq_sql slot, char *out, size_t size)
+{
+    char sql[2048];
+    struct mq_db *db = mq_queue_db(fx->queue);
+    struct mq_query query = {-1, sql, NULL, 0};
+    bool row = false;
+    size_t len = 0;
+    snprintf(sql, sizeof(sql), "EXPLAIN QUERY PLAN %s", mq_sql_text(fx->queue, slot));
+    out[0] = '\0';
+    assert_int_equal(db->driver->run(db, &query, &fx->err), MQ_OK);
+    while (db->driver->next(db, &row, &fx->err) == MQ_OK && row) {
+        struct mq_str step = db->driver->column(db, 3).s;
+        len += (size_t)snprintf(out + len, size - len, "%.*s\n", (int)step.len, step.data);
+    }
+    mq_db_finish(db);
+}
+
+/* Each query that runs for every claim, settle or recovery, and what it must search by. */
+static const struct {
+    enum mq_sql slot;
+    const char *by;
+} hot[] = {
+    {MQ_SQL_CLAIM_PRIORITY, "INDEX mail_queue_due (priority<?)"},
+    {MQ_SQL_CLAIM_DUE, "INDEX mail_queue_due (priority=? AND next_attempt_at<?)"},
+    {MQ_SQL_CLAIM_NEXT, "INDEX mail_queue_due (priority=?)"},
+    {MQ_SQL_CLAIM_TAKE, "INTEGER PRIMARY KEY (rowid=?)"},
+    {MQ_SQL_LEASE_OVER, "INDEX mail_queue_lease (locked_until<?)"},
+    {MQ_SQL_LEASE_DEAD, "INDEX mail_queue_lease (locked_until>?)"},
+    {MQ_SQL_PAID, "INDEX mail_queue_lease (locked_until>?)"},
+    {MQ_SQL_SETTLE_DELETE, "INTEGER PRIMARY KEY (rowid=?)"},
+    {MQ_SQL_SETTLE_STATE, "INTEGER PRIMARY KEY (rowid=?)"},
+    {MQ_SQL_SETTLE_LISTS, "INTEGER PRIMARY KEY (rowid=?)"},
+    {MQ_SQL_RENEW, "INTEGER PRIMARY KEY (rowid=?)"},
+    {MQ_SQL_ENVELOPE, "INTEGER PRIMARY KEY (rowid=?)"},
+    {MQ_SQL_BODY, "INTEGER PRIMARY KEY (rowid=?)"},
+    {MQ_SQL_DELETE_BODY, "INTEGER PRIMARY KEY (rowid=?)"},
+    {MQ_SQL_DELETE_JOB, "INTEGER PRIMARY KEY (rowid=?)"},
+    {MQ_SQL_PARK, "INTEGER PRIMARY KEY (rowid=?)"},
+    {MQ_SQL_RETRY, "INTEGER PRIMARY KEY (rowid=?)"},
+    {MQ_SQL_JOB, "INTEGER PRIMARY KEY (rowid=?)"},
+    {MQ_SQL_PAIR, "INDEX mail_queue_key (reference=? AND mail_type=?)"},
+    {MQ_SQL_EXPIRED, "INDEX mail_queue_expiry (expires_at<?)"},
+    {MQ_SQL_RETRYABLE, "INDEX mail_queue_parked (id>?)"},
+    {MQ_SQL_JOBS_PARKED, "INDEX mail_queue_parked (id>?)"},
+    {MQ_SQL_JOBS_FAILED, "INDEX mail_queue_rest (status=? AND id>?)"},
+    {MQ_SQL_WALK, "INTEGER PRIMARY KEY (rowid>? AND rowid<?)"},
+    {MQ_SQL_CONFIG_ALL, "(key=?)"},
+    {MQ_SQL_CONFIG_UPDATE, "(key=?)"},
+    {MQ_SQL_SPENT_SUM, "INTEGER PRIMARY KEY (rowid>?)"},
+    {MQ_SQL_SPENT_ROWS, "INTEGER PRIMARY KEY (rowid>?)"},
+    {MQ_SQL_SPENT_PURGE, "INTEGER PRIMARY KEY (rowid<?)"},
+    {MQ_SQL_STATS_FAILED, "INDEX mail_queue_rest (status=?)"},
+};
+
+static void check_plans(struct fixture *fx, bool analyzed)
+{
+    for (size_t i = 0; i < sizeof(hot) / sizeof(hot[0]); i++) {
+        char plan[2048];
+        if (analyzed && hot[i].slot == MQ_SQL_CONFIG_ALL) {
+            continue; /* reading all of a config table of few rows is right */
+        }
+        explain(fx, hot[i].slot, plan, sizeof(plan));
+        if (!strstr(plan, hot[i].by) || strstr(plan, "SCAN") || strstr(plan, "TEMP B-TREE")) {
+            fail_msg("%s\n%swanted: %s", mq_sql_text(fx->queue, hot[i].slot), plan, hot[i].by);
+        }
+    }
+}
+
+static void fill(struct fixture *fx, int rows, const char *status)
+{
+    char sql[500];
+    snprintf(sql, sizeof(sql),
+             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) "
+             "INSERT INTO mail_queue (mail_type, status, priority, next_attempt_at, expires_at, "
+             "created_at, message_id, locked_until) SELECT 'mail', '%s', i %% 3, i, i, 0, '<x>', "
+             "i FROM n",
+             rows, status);
+    fx_sql(fx, sql);
+}
+
+/* The plans hold with and without statistics, whatever those say: the application may run ANALYZE.
+ */
+static void test_plans(void **state)
+{
+    (void)state;
+    static const char *const states[] = {"pending", "failed", "parked", "sending", "held"};
+    struct fixture fx;
+    fx_init(&fx);
+    fx.options.orphan_table = "registrations";
+    fx.options.orphan_column = "number";
+    fx_open_with(&fx, "CREATE TABLE registrations (number TEXT PRIMARY KEY)");
+    check_plans(&fx, false);
+    for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+        fill(&fx, 20000, states[i]);
+        fx_sql(&fx, "ANALYZE");
+        check_plans(&fx, true);
+    }
+    fx_sql(&fx, "DELETE FROM mail_queue WHERE id > 3");
+    fx_sql(&fx, "ANALYZE");
+    check_plans(&fx, true);
+    fx_close(&fx);
+}
+
+/* With another order of the same list the due query would scan: the literal must be the index's. */
+static void test_literal_matters(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    struct mq_value plan;
+    fx_open(&fx);
+    struct mq_query query = {
+        -1,
+        "EXPLAIN QUERY PLAN SELECT id FROM mail_queue WHERE status IN ('failed','pending') "
+        "AND priority = 1 AND next_attempt_at <= 5 ORDER BY next_attempt_at, id LIMIT 1",
+        NULL, 0};
+    struct mq_value columns[4];
+    struct mq_row row = {columns, 4, false};
+    assert_int_equal(mq_db_row(mq_queue_db(fx.queue), &query, &row, &fx.err), MQ_OK);
+    plan = columns[3];
+    assert_non_null(strstr(plan.s.data, "SCAN"));
+    mq_db_finish(mq_queue_db(fx.queue));
+    fx_close(&fx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fresh_file),
+        cmocka_unit_test(test_config_table_of_the_application),
+        cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_foreign_table),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_plans),
+        cmocka_unit_test(test_literal_matters),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

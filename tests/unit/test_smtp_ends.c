@@ -1,0 +1,491 @@
+/* Where a connection can end, and what that means for the mail under way and the one behind it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "smtp_fake.h"
+
+#define M        "Subject: x\r\n\r\nhello\r\n"
+#define ENVELOPE "MAIL FROM:<s@y>\r\nRCPT TO:<a@x>\r\nDATA\r\n"
+#define TAKEN    "250 2.1.0 ok\r\n250 2.1.5 ok\r\n354 go on\r\n"
+
+static void assert_back(const struct fake_mail *mail, enum mq_delivery_end end, const char *results)
+{
+    assert_true(mail->done);
+    assert_int_equal(mail->delivery.end, end);
+    assert_string_equal(fake_results(mail), results);
+}
+
+/* Everything the relay says in the course of one mail, ended after each of its bytes. */
+static void test_the_stream_ends_after_every_byte(void **state)
+{
+    (void)state;
+    static const char all[] = TAKEN "250 2.0.0 queued\r\n";
+    size_t body_at = strlen(TAKEN);
+    for (size_t cut = 0; cut <= strlen(all); cut++) {
+        for (int reset = 0; reset < 2; reset++) {
+            char before[sizeof all] = "", after[sizeof all] = "";
+            struct fake *fake = fake_new(FAKE_PIPELINING);
+            struct fake_mail mail;
+            fake_mail_init(&mail, M, 1);
+            fake_submit(fake, &mail);
+            memcpy(before, all, cut < body_at ? cut : body_at);
+            memcpy(after, all + body_at, cut > body_at ? cut - body_at : 0);
+            fake_says(fake, before);
+            fake_says(fake, after);
+            if (cut < strlen(all)) {
+                assert_false(mail.done);
+            }
+            reset ? fake_resets(fake) : fake_hangs_up(fake);
+            const char *expected = cut < body_at ? "L" : cut < strlen(all) ? "?" : "A";
+            assert_back(&mail, MQ_DELIVERY_DONE, expected);
+            assert_true((mail.delivery.error[0] != '\0') == (cut < strlen(all)));
+            assert_true(fake->closed);
+            fake_free(fake);
+        }
+    }
+}
+
+static void test_accepted_then_reset_with_the_next_envelope_unread(void **state)
+{
+    (void)state;
+    struct fake *fake = fake_new(FAKE_PIPELINING);
+    struct fake_mail one, two;
+    fake_mail_init(&one, M, 1);
+    fake_mail_init(&two, M, 1);
+    fake_queue(fake, &one);
+    fake_submit(fake, &two);
+    fake_says(fake, TAKEN);
+    assert_string_equal(two.phases, "E");
+    fake_says(fake, "250 queued\r\n");
+    fake_resets(fake);
+    assert_back(&one, MQ_DELIVERY_DONE, "A");
+    assert_back(&two, MQ_DELIVERY_UNTOUCHED, "U");
+    fake_free(fake);
+}
+
+static void test_reset_at_the_dot_spares_the_one_behind(void **state)
+{
+    (void)state;
+    struct fake *fake = fake_new(FAKE_PIPELINING);
+    struct fake_mail one, two;
+    fake_mail_init(&one, M, 1);
+    fake_mail_init(&two, M, 1);
+    fake_queue(fake, &one);
+    fake_submit(fake, &two);
+    fake_says(fake, TAKEN);
+    fake_resets(fake);
+    assert_back(&one, MQ_DELIVERY_DONE, "?");
+    assert_string_equal(one.delivery.error, "the connection to the relay broke");
+    assert_back(&two, MQ_DELIVERY_UNTOUCHED, "U");
+    fake_free(fake);
+}
+
+static void test_the_one_behind_counts_once_it_was_answered(void **state)
+{
+    (void)state;
+    struct fake *fake = fake_new(FAKE_PIPELINING);
+    struct fake_mail one, two;
+    fake_mail_init(&one, M, 1);
+    fake_mail_init(&two, M, 1);
+    fake_queue(fake, &one);
+    fake_submit(fake, &two);
+    fake_says(fake, TAKEN);
+    fake_says(fake, "250 queued\r\n250 sender ok\r\n");
+    fake_hangs_up(fake);
+    assert_back(&two, MQ_DELIVERY_DONE, "L");
+    fake_free(fake);
+}
+
+/* A recipient that was refused for good stays refused, whatever becomes of the connection. */
+static void test_refused_recipient_survives_the_connection(void **state)
+{
+    (void)state;
+    struct fake *fake = fake_new(FAKE_PIPELINING);
+    struct fake_mail mail;
+    fake_mail_init(&mail, M, 3);
+    fake_submit(fake, &mail);
+    fake_says(fake, "250 ok\r\n550 5.1.1 nobody\r\n250 ok\r\n");
+    fake_hangs_up(fake);
+    assert_back(&mail, MQ_DELIVERY_DONE, "RLL");
+    fake_free(fake);
+}
+
+/* ---- 421 ---- */
+
+static void test_421_before_the_dot_gives_the_mail_back(void **state)
+{
+    (void)state;
+    static const char *const before[] = {"", "250 ok\r\n", "250 ok\r\n250 ok\r\n"};
+    for (size_t i = 0; i < 3; i++) {
+        struct fake *fake = fake_new(FAKE_PIPELINING);
+        struct fake_mail mail;
+        fake_mail_init(&mail, M, 1);
+        fake_submit(fake, &mail);
+        fake_says(fake, before[i]);
+        fake_says(fake, "421 4.3.2 going down\r\n");
+        assert_back(&mail, MQ_DELIVERY_UNTOUCHED, "U");
+        assert_true(fake->closed);
+        assert_string_equal(fake->why, "421 4.3.2 going down");
+        fake_free(fake);
+    }
+}
+
+static void test_421_to_the_dot_is_an_answer(void **state)
+{
+    (void)state;
+    struct fake *fake = fake_new(FAKE_PIPELINING);
+    struct fake_mail one, two;
+    fake_mail_init(&one, M, 1);
+    fake_mail_init(&two, M, 1);
+    fake_queue(fake, &one);
+    fake_submit(fake, &two);
+    fake_says(fake, TAKEN);
+    fake_says(fake, "421 4.3.0 going down\r\n");
+    assert_back(&one, MQ_DELIVERY_DONE, "L");
+    assert_string_equal(one.phases, "EBR");
+    assert_back(&two, MQ_DELIVERY_UNTOUCHED, "U");
+    assert_true(fake->closed);
+    fake_free(fake);
+}
+
+static void test_421_among_the_consequences_changes_nothing(void **state)
+{
+    (void)state;
+    struct fake *fake = fake_new(FAKE_PIPELINING);
+    struct fake_mail mail;
+    fake_mail_init(&mail, M, 1);
+    fake_submit(fake, &mail);
+    fake_says(fake, "450 4.1.8 no such domain\r\n421 4.7.0 too many errors\r\n");
+    assert_back(&mail, MQ_DELIVERY_DONE, "L");
+    assert_string_equal(mail.targets[0].reply, "450 4.1.8 no such domain");
+    assert_true(fake->closed);
+    fake_free(fake);
+
+    fake = fake_new(FAKE_PIPELINING);
+    fake_mail_init(&mail, M, 1);
+    fake_submit(fake, &mail);
+    fake_says(fake, "250 ok\r\n550 5.1.1 nobody\r\n421 4.7.0 too many errors\r\n");
+    assert_back(&mail, MQ_DELIVERY_DONE, "R");
+    assert_true(fake->closed);
+    fake_free(fake);
+}
+
+static void test_idle_session_that_speaks_or_ends_is_closed(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct fake *fake = fake_new(FAKE_PIPELINING);
+        struct fake_mail mail;
+        fake_mail_init(&mail, M, 1);
+        i == 0   ? fake_says(fake, "421 4.4.2 idle too long\r\n")
+        : i == 1 ? fake_hangs_up(fake)
+                 : fake_resets(fake);
+        assert_true(fake->closed);
+        fake_submit(fake, &mail);
+        assert_false(mail.done);
+        assert_string_equal(fake_wire(fake), "");
+        fake_free(fake);
+    }
+}
+
+/* ---- while the message goes out ---- */
+
+static void test_reply_during_the_body_decides_and_closes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *reply;
+        enum mq_delivery_end end;
+        const char *results;
+    } cases[] = {{"552 5.3.4 too big\r\n", MQ_DELIVERY_DONE, "R"},
+                 {"451 4.3.0 scanner down\r\n", MQ_DELIVERY_DONE, "L"},
+                 {"554 5.7.1 spam\r\n", MQ_DELIVERY_DONE, "D"},
+                 {"421 4.3.2 going down\r\n", MQ_DELIVERY_UNTOUCHED, "U"},
+                 {"250 ok\r\n", MQ_DELIVERY_DONE, "L"}};
+    size_t size = 100000;
+    char *big = malloc(size + 1);
+    memset(big, 'x', size);
+    big[size] = '\0';
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fake *fake = fake_new(FAKE_PIPELINING);
+        struct fake_mail mail;
+        fake_mail_init(&mail, big, 1);
+        fake_submit(fake, &mail);
+        fake->out_cut = 5000;
+        fake_says(fake, "250 ok\r\n250 ok\r\n");
+        fake->out_blocked = true;
+        fake_says(fake, "354 go\r\n");
+        assert_true(fake->session.wants_write);
+        assert_int_equal(fake->session.state, MQ_SMTP_BODY);
+        fake_says(fake, cases[i].reply);
+        assert_back(&mail, cases[i].end, cases[i].results);
+        assert_string_equal(mail.phases, "E"); /* the dot was not there yet */
+        assert_true(fake->closed);
+        fake_free(fake);
+    }
+    free(big);
+}
+
+static void test_broken_write_reads_the_reply_that_is_there(void **state)
+{
+    (void)state;
+    struct fake *fake = fake_new(FAKE_PIPELINING);
+    struct fake_mail mail;
+    fake_mail_init(&mail, M, 1);
+    fake_submit(fake, &mail);
+    fake_says(fake, "250 ok\r\n250 ok\r\n");
+    fake->out_broken = true;
+    fake->in_eof = true;
+    strcpy(fake->in, "354 go\r\n552 5.3.4 too big\r\n");
+    fake->in_pos = 0;
+    fake->in_len = strlen("354 go\r\n");
+    fake->session.write_failed = false;
+    fake->in_cut = strlen("354 go\r\n");
+    fake->in_len = strlen(fake->in);
+    mq_smtp_session_readable(&fake->session);
+    assert_back(&mail, MQ_DELIVERY_DONE, "R");
+    fake_free(fake);
+}
+
+static void test_body_that_stalls_before_the_dot_is_later_not_uncertain(void **state)
+{
+    (void)state;
+    size_t size = 100000;
+    char *big = malloc(size + 1);
+    memset(big, 'x', size);
+    big[size] = '\0';
+    for (int opaque = 0; opaque < 2; opaque++) {
+        struct fake *fake = fake_new(FAKE_PIPELINING);
+        struct fake_mail mail;
+        fake->channel.opaque = opaque;
+        fake_mail_init(&mail, big, 1);
+        fake_submit(fake, &mail);
+        fake_says(fake, "250 ok\r\n250 ok\r\n");
+        fake->out_blocked = true;
+        fake_says(fake, "354 go\r\n");
+        fake->now_ms += 179999;
+        mq_smtp_session_check_timeout(&fake->session, fake->now_ms);
+        assert_false(mail.done);
+        fake->now_ms += 1;
+        mq_smtp_session_check_timeout(&fake->session, fake->now_ms);
+        assert_back(&mail, MQ_DELIVERY_DONE, "L");
+        assert_string_equal(mail.delivery.error, "the relay stopped reading the message");
+        fake_free(fake);
+    }
+    free(big);
+}
+
+/* A short message is one write with its dot: over TLS nobody knows whether a write that did not go
+ * through left, in clear it did not. */
+static void test_stalled_write_with_the_dot_is_uncertain_over_tls_only(void **state)
+{
+    (void)state;
+    for (int opaque = 0; opaque < 2; opaque++) {
+        struct fake *fake = fake_new(FAKE_PIPELINING);
+        struct fake_mail mail;
+        fake->channel.opaque = opaque;
+        fake_mail_init(&mail, M, 1);
+        fake_submit(fake, &mail);
+        fake_says(fake, "250 ok\r\n250 ok\r\n");
+        fake->out_blocked = true;
+        fake_says(fake, "354 go\r\n");
+        fake->now_ms += 180000;
+        mq_smtp_session_check_timeout(&fake->session, fake->now_ms);
+        assert_back(&mail, MQ_DELIVERY_DONE, opaque ? "?" : "L");
+        fake_free(fake);
+    }
+}
+
+/* ---- timeouts ---- */
+
+static void test_timeouts_by_state(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *heard, *then;
+        int64_t timeout_ms;
+        const char *results;
+    } cases[] = {{"", "", 300000, "L"},
+                 {"250 ok\r\n", "", 300000, "L"},
+                 {"250 ok\r\n250 ok\r\n", "", 120000, "L"},
+                 {TAKEN, "", 600000, "?"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fake *fake = fake_new(FAKE_PIPELINING);
+        struct fake_mail mail;
+        fake_mail_init(&mail, M, 1);
+        fake_submit(fake, &mail);
+        fake->now_ms += 1000; /* each reply starts the time anew */
+        fake_says(fake, cases[i].heard);
+        int64_t since_ms = cases[i].heard[0] ? 0 : -1000;
+        fake->now_ms += cases[i].timeout_ms + since_ms - 1;
+        mq_smtp_session_check_timeout(&fake->session, fake->now_ms);
+        assert_false(mail.done);
+        fake->now_ms++;
+        mq_smtp_session_check_timeout(&fake->session, fake->now_ms);
+        assert_back(&mail, MQ_DELIVERY_DONE, cases[i].results);
+        fake_free(fake);
+    }
+}
+
+static void test_idle_session_quits(void **state)
+{
+    (void)state;
+    struct fake *fake = fake_new(FAKE_PIPELINING);
+    mq_smtp_session_check_timeout(&fake->session, fake->now_ms + 9999);
+    assert_string_equal(fake_wire(fake), "");
+    mq_smtp_session_check_timeout(&fake->session, fake->now_ms + 10000);
+    assert_string_equal(fake_wire(fake), "QUIT\r\n");
+    fake_says(fake, "221 bye\r\n");
+    assert_true(fake->closed);
+    assert_string_equal(fake->why, "");
+    fake_free(fake);
+}
+
+static void test_quit_without_an_answer_is_closed(void **state)
+{
+    (void)state;
+    struct fake *fake = fake_new(FAKE_PIPELINING);
+    mq_smtp_session_quit(&fake->session);
+    fake->now_ms += 2000;
+    mq_smtp_session_check_timeout(&fake->session, fake->now_ms);
+    assert_true(fake->closed);
+    fake_free(fake);
+
+    fake = fake_new(FAKE_PIPELINING);
+    mq_smtp_session_quit(&fake->session);
+    fake_hangs_up(fake);
+    assert_true(fake->closed);
+    assert_string_equal(fake->why, ""); /* an orderly end */
+    fake_free(fake);
+}
+
+/* ---- the lease ---- */
+
+static void test_lease_over_before_mail_sends_nothing(void **state)
+{
+    (void)state;
+    struct fake *fake = fake_new(FAKE_PIPELINING);
+    struct fake_mail one, two;
+    fake_mail_init(&one, M, 1);
+    fake_mail_init(&two, M, 1);
+    one.refuse = 'E';
+    fake_queue(fake, &one);
+    fake_submit(fake, &two);
+    assert_back(&one, MQ_DELIVERY_LEASE_OVER, "U");
+    assert_string_equal(fake_wire(fake), ENVELOPE); /* two's */
+    fake_says(fake, TAKEN);
+    fake_says(fake, "250 queued\r\n");
+    assert_back(&two, MQ_DELIVERY_DONE, "A");
+    fake_free(fake);
+}
+
+static void test_lease_over_behind_a_dot_leaves_the_first_alone(void **state)
+{
+    (void)state;
+    struct fake *fake = fake_new(FAKE_PIPELINING);
+    struct fake_mail one, two;
+    fake_mail_init(&one, M, 1);
+    fake_mail_init(&two, M, 1);
+    two.refuse = 'E';
+    fake_queue(fake, &one);
+    fake_submit(fake, &two);
+    fake_wire(fake);
+    fake_says(fake, TAKEN);
+    assert_string_equal(fake_wire(fake), M ".\r\n");
+    assert_back(&two, MQ_DELIVERY_LEASE_OVER, "U");
+    fake_says(fake, "250 queued\r\n");
+    assert_back(&one, MQ_DELIVERY_DONE, "A");
+    assert_false(fake->closed);
+    fake_free(fake);
+}
+
+static void test_lease_over_in_the_body_closes_without_a_dot(void **state)
+{
+    (void)state;
+    struct fake *fake = fake_new(FAKE_PIPELINING);
+    struct fake_mail mail;
+    fake_mail_init(&mail, M, 1);
+    mail.refuse = 'B';
+    fake_submit(fake, &mail);
+    fake_wire(fake);
+    fake_says(fake, TAKEN);
+    assert_null(strstr(fake_wire(fake), "\r\n.\r\n"));
+    assert_true(fake->closed);
+    assert_int_equal(mail.delivery.end, MQ_DELIVERY_LEASE_OVER);
+    fake_free(fake);
+}
+
+/* ---- recall, abort ---- */
+
+static void test_recall_takes_back_what_has_no_body_out(void **state)
+{
+    (void)state;
+    struct fake *fake = fake_new(FAKE_PIPELINING);
+    struct fake_mail one, two, three;
+    fake_mail_init(&one, M, 1);
+    fake_mail_init(&two, M, 1);
+    fake_mail_init(&three, M, 1);
+    fake_queue(fake, &one);
+    fake_submit(fake, &two);
+    fake_says(fake, TAKEN);
+    mq_smtp_session_recall(&fake->session);
+    assert_false(one.done);
+    assert_back(&two, MQ_DELIVERY_UNTOUCHED, "U");
+    fake_wire(fake);
+    fake_submit(fake, &three);
+    fake_says(fake, "250 queued\r\n" TAKEN);
+    assert_back(&one, MQ_DELIVERY_DONE, "A");
+    assert_string_equal(fake_wire(fake), ""); /* no message for two's transaction */
+    assert_true(fake->closed);
+    assert_false(three.done);
+    fake_free(fake);
+}
+
+static void test_recall_of_an_envelope_closes(void **state)
+{
+    (void)state;
+    struct fake *fake = fake_new(FAKE_PIPELINING);
+    struct fake_mail mail;
+    fake_mail_init(&mail, M, 2);
+    fake_submit(fake, &mail);
+    fake_says(fake, "250 ok\r\n550 5.1.1 nobody\r\n");
+    mq_smtp_session_recall(&fake->session);
+    assert_back(&mail, MQ_DELIVERY_UNTOUCHED, "UU");
+    assert_true(fake->closed);
+    fake_free(fake);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_stream_ends_after_every_byte),
+        cmocka_unit_test(test_accepted_then_reset_with_the_next_envelope_unread),
+        cmocka_unit_test(test_reset_at_the_dot_spares_the_one_behind),
+        cmocka_unit_test(test_the_one_behind_counts_once_it_was_answered),
+        cmocka_unit_test(test_refused_recipient_survives_the_connection),
+        cmocka_unit_test(test_421_before_the_dot_gives_the_mail_back),
+        cmocka_unit_test(test_421_to_the_dot_is_an_answer),
+        cmocka_unit_test(test_421_among_the_consequences_changes_nothing),
+        cmocka_unit_test(test_idle_session_that_speaks_or_ends_is_closed),
+        cmocka_unit_test(test_reply_during_the_body_decides_and_closes),
+        cmocka_unit_test(test_broken_write_reads_the_reply_that_is_there),
+        cmocka_unit_test(test_body_that_stalls_before_the_dot_is_later_not_uncertain),
+        cmocka_unit_test(test_stalled_write_with_the_dot_is_uncertain_over_tls_only),
+        cmocka_unit_test(test_timeouts_by_state),
+        cmocka_unit_test(test_idle_session_quits),
+        cmocka_unit_test(test_quit_without_an_answer_is_closed),
+        cmocka_unit_test(test_lease_over_before_mail_sends_nothing),
+        cmocka_unit_test(test_lease_over_behind_a_dot_leaves_the_first_alone),
+        cmocka_unit_test(test_lease_over_in_the_body_closes_without_a_dot),
+        cmocka_unit_test(test_recall_takes_back_what_has_no_body_out),
+        cmocka_unit_test(test_recall_of_an_envelope_closes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,130 @@
+/* Waiting for locks that others hold; what the error says about them. */
+#include <setjmp.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "sqlite_peer.h"
+
+static const char *const journals[] = {"wal", "truncate"};
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void start(struct scene *scene, const char *journal)
+{
+    if (scene->db)
+        scene->db->driver->close(scene->db);
+    scene->db = NULL;
+    remove(scene->path);
+    scene_open(scene, journal);
+    peer_ask(&scene->peer, "open %s", scene->path);
+}
+
+static void test_another_process(void **state)
+{
+    struct scene *scene = *state;
+
+    for (int i = 0; i < 2; i++) {
+        char holder[64];
+        int64_t begun;
+        int64_t waited;
+
+        start(scene, journals[i]);
+        snprintf(holder, sizeof(holder), "process %d", (int)scene->peer.pid);
+        assert_string_equal(peer_ask(&scene->peer, "BEGIN IMMEDIATE"), "");
+        begun = now_ms();
+        assert_int_equal(scene_store(scene, "x"), MQ_BUSY);
+        waited = now_ms() - begun;
+        assert_in_range(waited, 299, 600);
+        assert_non_null(strstr(scene->err.text, scene->path));
+        assert_non_null(strstr(scene->err.text, holder));
+        assert_non_null(strstr(scene->err.text, "the write lock"));
+        assert_non_null(strstr(scene->err.text, "waited 30"));
+        assert_false(scene->db->driver->in_transaction(scene->db));
+        peer_ask(&scene->peer, "COMMIT");
+        assert_int_equal(scene_store(scene, "x"), MQ_OK);
+        peer_ask(&scene->peer, "close");
+    }
+}
+
+static void test_the_same_process(void **state)
+{
+    struct scene *scene = *state;
+
+    for (int i = 0; i < 2; i++) {
+        sqlite3 *application = NULL;
+
+        start(scene, journals[i]);
+        assert_int_equal(sqlite3_open(scene->path, &application), SQLITE_OK);
+        assert_int_equal(sqlite3_exec(application, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+        assert_int_equal(scene_store(scene, "x"), MQ_BUSY);
+        assert_non_null(strstr(scene->err.text, "this same process"));
+        assert_non_null(strstr(scene->err.text, "after its commit"));
+        sqlite3_close(application);
+        assert_int_equal(scene_store(scene, "x"), MQ_OK);
+    }
+}
+
+/* It wakes up soon after the lock is free. */
+static void test_waits_in_short_steps(void **state)
+{
+    struct scene *scene = *state;
+
+    for (int i = 0; i < 2; i++) {
+        int64_t begun;
+
+        start(scene, journals[i]);
+        assert_string_equal(peer_ask(&scene->peer, "BEGIN IMMEDIATE"), "");
+        peer_tell(&scene->peer, "hold 100");
+        begun = now_ms();
+        assert_int_equal(scene_store(scene, "x"), MQ_OK);
+        assert_in_range(now_ms() - begun, 80, 200);
+        peer_wait(&scene->peer);
+        peer_ask(&scene->peer, "close");
+    }
+}
+
+/* With a rollback journal a commit waits for readers; it may be tried again. */
+static void test_commit_waits_for_readers(void **state)
+{
+    struct scene *scene = *state;
+    struct mq_db *db;
+
+    start(scene, "truncate");
+    db = scene->db;
+    assert_int_equal(scene_store(scene, "x"), MQ_OK);
+    assert_string_equal(peer_ask(&scene->peer, "BEGIN; SELECT a FROM t"), "x");
+    assert_int_equal(db->driver->begin(db, &scene->err), MQ_OK);
+    assert_int_equal(run_sql(db, "INSERT INTO t VALUES ('y')", &scene->err), MQ_OK);
+    assert_int_equal(db->driver->commit(db, &scene->err), MQ_BUSY);
+    assert_true(db->driver->in_transaction(db));
+    assert_string_equal(peer_ask(&scene->peer, "COMMIT"), "");
+    assert_int_equal(db->driver->commit(db, &scene->err), MQ_OK);
+    assert_string_equal(peer_ask(&scene->peer, "SELECT count(*) FROM t"), "2");
+}
+
+#define BUSY_TEST(function) cmocka_unit_test_setup_teardown(function, scene_setup, scene_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        BUSY_TEST(test_another_process),
+        BUSY_TEST(test_the_same_process),
+        BUSY_TEST(test_waits_in_short_steps),
+        BUSY_TEST(test_commit_waits_for_readers),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

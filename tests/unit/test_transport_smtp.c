@@ -1,0 +1,242 @@
+/* The pool over real sockets: how many sessions, what a relay in trouble means. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "transport_bench.h"
+
+/* ---- a relay that works ---- */
+
+static void test_mails_spread_over_sessions(void **state)
+{
+    (void)state;
+    struct bench *bench = bench_new(relay_serve, "", 4);
+    struct mq_transport *transport = bench->transport;
+    assert_int_equal(transport->ops->capacity(transport, false), 4);
+    bench_submit(bench, 4);
+    assert_int_equal(transport->ops->capacity(transport, false), 0);
+    bench_run(bench, 0);
+    bench_submit(bench, 40);
+    bench_run(bench, 0);
+    assert_int_equal(bench->accepted, 44);
+    assert_int_equal(bench->relay.counts->mails, 44);
+    assert_true(bench->relay.counts->connections <= 4);
+    assert_true(bench->relay.counts->most_open > 1);
+    bench_settle(bench);
+    transport->ops->quit(transport, 2000);
+    assert_int_equal(bench->relay.counts->quits, bench->relay.counts->connections);
+    bench_free(bench);
+}
+
+static void test_no_more_sessions_than_mails(void **state)
+{
+    (void)state;
+    struct bench *bench = bench_new(relay_serve, "", 10);
+    bench_submit(bench, 1);
+    bench_run(bench, 0);
+    bench_submit(bench, 1);
+    bench_run(bench, 0);
+    assert_int_equal(bench->accepted, 2);
+    assert_int_equal(bench->relay.counts->connections, 1);
+    bench_free(bench);
+}
+
+static void serve_slow(struct relay_talk *talk)
+{
+    talk->dot_delay_ms = 300;
+    relay_serve(talk);
+}
+
+static void test_capacity_with_and_without_limit(void **state)
+{
+    (void)state;
+    struct bench *bench = bench_new(serve_slow, "", 2);
+    struct mq_transport *transport = bench->transport;
+    struct mq_error err;
+    bench_submit(bench, 2);
+    bench_settle(bench); /* both are at work now */
+    assert_int_equal(transport->ops->capacity(transport, true), 0);
+    assert_int_equal(transport->ops->capacity(transport, false), 2); /* one behind each dot */
+    bench_submit(bench, 2);
+    assert_int_equal(transport->ops->capacity(transport, false), 0);
+    transport->ops->step(transport, 0, &err);
+    assert_int_equal(transport->ops->capacity(transport, false), 0);
+    bench_run(bench, 0);
+    assert_int_equal(bench->accepted, 4);
+    assert_int_equal(transport->ops->capacity(transport, true), 2);
+    bench_free(bench);
+}
+
+static void serve_few(struct relay_talk *talk)
+{
+    talk->mails_max = 3;
+    relay_serve(talk);
+}
+
+static void test_relay_that_takes_few_mails_a_connection(void **state)
+{
+    (void)state;
+    struct bench *bench = bench_new(serve_few, "", 2);
+    bench_submit(bench, 20);
+    bench_run(bench, 20);
+    assert_int_equal(bench->accepted, 20);
+    assert_string_equal(bench_trouble(bench), "");
+    assert_true(bench->relay.counts->connections >= 7);
+    bench_free(bench);
+}
+
+static void serve_two_at_once(struct relay_talk *talk)
+{
+    if (__atomic_load_n(&talk->counts->open, __ATOMIC_SEQ_CST) > 2) {
+        relay_say(talk, "421 4.7.0 too many connections");
+        return;
+    }
+    talk->dot_delay_ms = 20;
+    relay_serve(talk);
+}
+
+static void test_refused_connects_shrink_the_pool_for_a_minute(void **state)
+{
+    (void)state;
+    struct bench *bench = bench_new(serve_two_at_once, "", 8);
+    bench_submit(bench, 30);
+    bench_run(bench, 0);
+    assert_int_equal(bench->accepted, 30);
+    assert_string_equal(bench_trouble(bench), "");
+    int tried = bench->relay.counts->connections;
+    assert_true(tried > 2 && tried <= 8);
+    bench_ahead_ms += 5000;
+    bench_submit(bench, 10);
+    bench_run(bench, 0);
+    assert_int_equal(bench->relay.counts->connections, tried);
+    /* Two work while the minute ends, so that there is something to come back to. */
+    struct mq_error err;
+    bench_submit(bench, 10);
+    bench->transport->ops->step(bench->transport, 1, &err);
+    bench_ahead_ms += 56000;
+    bench_run(bench, 0);
+    bench_submit(bench, 8);
+    bench_run(bench, 0);
+    assert_true(bench->relay.counts->connections > tried);
+    assert_int_equal(bench->accepted, 58);
+    bench_free(bench);
+}
+
+/* ---- a relay that does not ---- */
+
+static void test_relay_down(void **state)
+{
+    (void)state;
+    struct bench *bench = bench_new(relay_serve, "", 5);
+    kill(bench->relay.pid, SIGKILL);
+    usleep(50000);
+    bench_submit(bench, 20);
+    bench_run(bench, 0);
+    assert_int_equal(bench->untouched, 20);
+    assert_true(strlen(bench_trouble(bench)) > 10);
+    assert_int_equal(bench->transport->ops->capacity(bench->transport, false), 0);
+    bench_submit(bench, 1); /* comes straight back */
+    assert_ptr_equal(bench->transport->ops->take_done(bench->transport), &bench->mails[20]);
+    bench_free(bench);
+}
+
+static void serve_busy(struct relay_talk *talk)
+{
+    relay_say(talk, "421 4.3.2 closed for today, try again in 1200 seconds");
+}
+
+static void test_greeting_that_refuses(void **state)
+{
+    (void)state;
+    struct bench *bench = bench_new(serve_busy, "", 5);
+    struct mq_relay_trouble trouble;
+    bench_submit(bench, 20);
+    bench_run(bench, 0);
+    assert_int_equal(bench->untouched, 20);
+    assert_int_equal(bench->relay.counts->connections, 3);
+    assert_non_null(strstr(bench_trouble(bench), "closed for today"));
+    assert_true(bench->transport->ops->trouble(bench->transport, &trouble));
+    assert_int_equal(trouble.retry_after_s, 1200);
+    bench_free(bench);
+}
+
+static void serve_421_to_mail(struct relay_talk *talk)
+{
+    talk->mail = "421 4.3.2 not now";
+    relay_serve(talk);
+}
+
+static void test_421_to_every_mail_is_trouble_and_costs_nothing(void **state)
+{
+    (void)state;
+    struct bench *bench = bench_new(serve_421_to_mail, "", 3);
+    bench_submit(bench, 10);
+    bench_run(bench, 1000);
+    assert_int_equal(bench->untouched, 10);
+    assert_non_null(strstr(bench_trouble(bench), "not now"));
+    assert_true(bench->relay.counts->connections <= 6);
+    bench_free(bench);
+}
+
+static void serve_close_at_mail(struct relay_talk *talk)
+{
+    relay_say(talk, "220 relay.test");
+    while (relay_hear(talk) && !relay_heard(talk, "MAIL")) {
+        relay_say(talk, "250 relay.test");
+    }
+}
+
+static void test_hanging_up_at_mail_costs_a_few_attempts_only(void **state)
+{
+    (void)state;
+    struct bench *bench = bench_new(serve_close_at_mail, "", 1);
+    bench_submit(bench, 10);
+    bench_run(bench, 0);
+    assert_int_equal(bench->others, 3);
+    assert_int_equal(bench->untouched, 7);
+    assert_non_null(strstr(bench_trouble(bench), "closed the connection"));
+    bench_free(bench);
+}
+
+static void serve_quota(struct relay_talk *talk)
+{
+    talk->rcpt = "550 5.4.5 daily sending limit";
+    relay_serve(talk);
+}
+
+static void test_quota_stops_everything_at_once(void **state)
+{
+    (void)state;
+    struct bench *bench = bench_new(serve_quota, "", 3);
+    bench_submit(bench, 20);
+    bench_run(bench, 0);
+    assert_int_equal(bench->untouched, 20);
+    assert_string_equal(bench_trouble(bench), "550 5.4.5 daily sending limit");
+    assert_int_equal(bench->relay.counts->mails, 0);
+    bench_free(bench);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_mails_spread_over_sessions),
+        cmocka_unit_test(test_no_more_sessions_than_mails),
+        cmocka_unit_test(test_capacity_with_and_without_limit),
+        cmocka_unit_test(test_relay_that_takes_few_mails_a_connection),
+        cmocka_unit_test(test_refused_connects_shrink_the_pool_for_a_minute),
+        cmocka_unit_test(test_relay_down),
+        cmocka_unit_test(test_greeting_that_refuses),
+        cmocka_unit_test(test_421_to_every_mail_is_trouble_and_costs_nothing),
+        cmocka_unit_test(test_hanging_up_at_mail_costs_a_few_attempts_only),
+        cmocka_unit_test(test_quota_stops_everything_at_once),
+    };
+    signal(SIGPIPE, SIG_IGN);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

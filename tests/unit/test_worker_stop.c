@@ -1,0 +1,353 @@
+/* How a run stops, and what it does when its leases or its database fail. */
+#include "worker_fake.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+/* ---- signals ---- */
+
+static void term_once(struct fake_relay *relay, struct mq_delivery *delivery)
+{
+    (void)delivery;
+    if (relay->scene->counter++ == 0) {
+        raise(SIGTERM);
+    }
+}
+
+/* Finishes what is under way, gives the rest back with attempts and tokens. */
+static void test_sigterm(void **state)
+{
+    struct scene_worker *scene = *state;
+    struct sigaction before, after;
+    sigaction(SIGTERM, NULL, &before);
+    fx_set(&scene->fx, "mailMaxPerHour", "3600");
+    fx_set(&scene->fx, "mailBurst", "50");
+    scene->relay.on_body = term_once;
+    scene->relay.latency_ms = 3000;
+    enqueue_mails(scene, 30);
+    run_until(scene, MQ_RUN_SIGNAL);
+    assert_int_equal(scene->report.sent, 4);
+    assert_int_equal(count_jobs(scene, "pending"), 26);
+    assert_int_equal(fx_int(&scene->fx, "SELECT max(attempts) FROM mail_queue"), 0);
+    assert_true(fx_tokens(&scene->fx) >= 46);
+    assert_int_equal(scene->relay.aborts, 0);
+    sigaction(SIGTERM, NULL, &after);
+    assert_true(before.sa_handler == after.sa_handler);
+}
+
+/* What is not finished within the grace period is cut off: with the body out, nobody knows. */
+static void test_grace_is_over(void **state)
+{
+    struct scene_worker *scene = *state;
+    scene->relay.on_body = term_once;
+    scene->relay.latency_ms = 100000;
+    scene->options.grace_s = 10;
+    scene->options.lease_s = 3600;
+    enqueue_mails(scene, 20);
+    run_until(scene, MQ_RUN_SIGNAL);
+    assert_in_range(scene->report.ms, 60000, 60400);
+    assert_int_equal(scene->relay.aborts, 1);
+    assert_int_equal(scene->report.uncertain, 8);
+    assert_int_equal(count_jobs(scene, "pending"), 12);
+    assert_int_equal(count_jobs(scene, "failed"), 8);
+}
+
+static void term_twice(struct fake_relay *relay, struct mq_delivery *delivery)
+{
+    (void)delivery;
+    if (relay->scene->counter++ == 0) {
+        raise(SIGTERM);
+        raise(SIGINT);
+    }
+}
+
+static void test_second_signal(void **state)
+{
+    struct scene_worker *scene = *state;
+    scene->relay.on_body = term_twice;
+    scene->relay.latency_ms = 10000;
+    enqueue_mails(scene, 20);
+    run_until(scene, MQ_RUN_SIGNAL);
+    assert_in_range(scene->report.ms, 5000, 5400);
+    assert_int_equal(scene->relay.aborts, 1);
+    assert_int_equal(scene->report.uncertain + count_jobs(scene, "pending"), 20);
+    assert_int_equal(count_jobs(scene, "sending"), 0);
+}
+
+/* ---- hooks that end the run ---- */
+
+static enum mq_status throw_at_third(struct scene_worker *scene, const struct mq_event *event,
+                                     struct mq_error *err)
+{
+    if (event->type == MQ_EVENT_SENT && ++scene->counter == 3) {
+        return mq_error_set(err, MQ_THROWN, "", "onEvent threw");
+    }
+    return MQ_OK;
+}
+
+static void test_listener_throws(void **state)
+{
+    struct scene_worker *scene = *state;
+    scene->on_event = throw_at_third;
+    scene->relay.latency_ms = 100;
+    enqueue_mails(scene, 100);
+    assert_int_equal(run_worker(scene), MQ_THROWN);
+    assert_string_equal(scene->err.text, "onEvent threw");
+    assert_int_equal(count_jobs(scene, "sending"), 0);
+    assert_int_equal(scene->report.sent + count_jobs(scene, "pending"), 100);
+    assert_int_equal(count_files(scene, ".intent"), 0);
+    assert_string_equal(last_event(scene, MQ_EVENT_RUN)->type ? "run" : "", "run");
+}
+
+static enum mq_compose_end compose_bails_out(struct scene_worker *scene, const struct mq_job *job,
+                                             struct mq_composed *out, struct mq_error *err)
+{
+    (void)scene;
+    (void)job;
+    (void)out;
+    mq_error_set(err, MQ_BAILOUT, "", "unwinding");
+    return MQ_COMPOSE_STOP;
+}
+
+/* Nothing is touched any more; the record stays and the next run gives the attempt its due. */
+static void test_bailout(void **state)
+{
+    struct scene_worker *scene = *state;
+    scene->on_compose = compose_bails_out;
+    enqueue_mails(scene, 2);
+    fx_enqueue(&scene->fx, &(struct mail){.type = "mail", .priority = 5});
+    assert_int_equal(run_worker(scene), MQ_BAILOUT);
+    assert_int_equal(count_jobs(scene, "sending"), 3);
+    assert_int_equal(count_files(scene, ".intent"), 1);
+    scene->on_compose = NULL;
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_int_equal(scene->report.sent, 2);
+    assert_int_equal(scene->report.recovered, 2);
+    assert_int_equal(fx_int(&scene->fx, "SELECT attempts FROM mail_queue"), 1);
+}
+
+static enum mq_status step_throws(struct fake_relay *relay, struct mq_error *err)
+{
+    if (relay->under_way_count == 0) {
+        return MQ_OK;
+    }
+    return mq_error_set(err, MQ_THROWN, "", "the transport threw");
+}
+
+static void test_transport_throws(void **state)
+{
+    struct scene_worker *scene = *state;
+    scene->relay.on_step = step_throws;
+    enqueue_mails(scene, 10);
+    assert_int_equal(run_worker(scene), MQ_THROWN);
+    assert_int_equal(count_jobs(scene, "pending"), 10);
+    assert_int_equal(count_files(scene, ".intent"), 0);
+}
+
+/* ---- leases ---- */
+
+/* Renewed at a third, also of what only waits. Without renewals these 40 s would outlast them. */
+static void test_renewal(void **state)
+{
+    struct scene_worker *scene = *state;
+    scene->options.lease_s = 12;
+    scene->options.batch = 20;
+    scene->relay.latency_ms = 20000;
+    enqueue_mails(scene, 16);
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_int_equal(scene->report.sent, 16);
+    assert_int_equal(scene->report.stale, 0);
+    assert_int_equal(scene->report.recovered, 0);
+    assert_in_range(scene->report.ms, 40000, 40400);
+}
+
+static void sleep_long(struct fake_relay *relay, struct mq_delivery *delivery)
+{
+    (void)delivery;
+    if (relay->scene->counter++ == 0) {
+        relay->scene->boot_ms += 20000; /* stopped between the envelope and the body */
+    }
+}
+
+/* A body does not leave once its lease is over. */
+static void test_guard(void **state)
+{
+    struct scene_worker *scene = *state;
+    scene->options.lease_s = 12;
+    scene->options.message_limit = 4;
+    scene->relay.on_body = sleep_long;
+    enqueue_mails(scene, 4);
+    run_until(scene, MQ_RUN_MESSAGES);
+    /* The others' leases, over as well but taken by nobody, are renewed first. */
+    assert_int_equal(scene->relay.bodies, 3);
+    assert_int_equal(scene->report.released, 1);
+    assert_int_equal(count_jobs(scene, "pending"), 1);
+}
+
+static void another_takes_them(struct fake_relay *relay, struct mq_delivery *delivery)
+{
+    (void)delivery;
+    if (relay->scene->counter++ == 0) {
+        fx_sql(&relay->scene->fx, "UPDATE mail_queue SET locked_by = 'another'");
+    }
+}
+
+/* Results for a lost lease touch nothing. What waited and is lost is not begun at all. */
+static void test_lost_leases(void **state)
+{
+    struct scene_worker *scene = *state;
+    scene->options.lease_s = 12;
+    scene->relay.latency_ms = 5000;
+    scene->relay.on_body = another_takes_them;
+    enqueue_mails(scene, 20);
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_int_equal(scene->report.stale, 20);
+    assert_int_equal(scene->relay.submits, 8);
+    assert_int_equal(count_jobs(scene, "sending"), 20);
+}
+
+/* The wall clock jumps ahead: by it our leases are over. They are renewed before the next claim
+ * would take them for lost. */
+static void jump_ahead(struct fake_relay *relay, struct mq_delivery *delivery)
+{
+    (void)delivery;
+    if (relay->scene->counter++ == 0) {
+        relay->scene->wall_ahead_s += 4000;
+    }
+}
+
+static void test_wall_clock_jumps(void **state)
+{
+    struct scene_worker *scene = *state;
+    scene->relay.on_body = jump_ahead;
+    scene->options.batch = 10;
+    enqueue_mails(scene, 60);
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_int_equal(scene->report.sent, 60);
+    assert_int_equal(scene->report.recovered, 0);
+    assert_int_equal(scene->relay.bodies, 60);
+}
+
+/* ---- the database ---- */
+
+static void set_query_only(struct scene_worker *scene, bool on)
+{
+    fx_sql(&scene->fx, on ? "PRAGMA query_only = ON" : "PRAGMA query_only = OFF");
+}
+
+static void fail_writes(struct fake_relay *relay, struct mq_delivery *delivery)
+{
+    (void)delivery;
+    if (relay->scene->counter++ == 0) {
+        set_query_only(relay->scene, true);
+    }
+}
+
+static enum mq_status writes_work_after_10_s(struct fake_relay *relay, struct mq_error *err)
+{
+    (void)err;
+    if (relay->scene->boot_ms > 1010000) {
+        set_query_only(relay->scene, false);
+    }
+    return MQ_OK;
+}
+
+/* A settle that fails is retried, and nothing more is sent meanwhile. */
+static void test_settle_is_retried(void **state)
+{
+    struct scene_worker *scene = *state;
+    scene->relay.on_body = fail_writes;
+    scene->relay.on_step = writes_work_after_10_s;
+    enqueue_mails(scene, 300);
+    scene->relay.latency_ms = 30;
+    scene->options.time_limit_s = 10;
+    run_until(scene, MQ_RUN_TIME);
+    assert_true(scene->relay.bodies <= 24);
+    assert_int_equal(scene->relay.recalls, 1);
+    assert_int_equal(scene->report.sent, scene->relay.bodies);
+    assert_int_equal(scene->report.sent + count_jobs(scene, "pending"), 300);
+    assert_int_equal(scene->report.uncertain, 0);
+}
+
+/* It gives up after the grace period with the error. What was sent is not sent again: the record
+ * says so to the next run. */
+static void test_gives_up(void **state)
+{
+    struct scene_worker *scene = *state;
+    scene->relay.on_body = fail_writes;
+    enqueue_mails(scene, 20);
+    assert_int_equal(run_worker(scene), MQ_READONLY);
+    assert_in_range(scene->report.ms, 30000, 32000);
+    set_query_only(scene, false);
+    assert_int_equal(count_files(scene, ".intent"), 1);
+    assert_int_equal(count_jobs(scene, "sending"), 20);
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_int_equal(count_jobs(scene, NULL), 0);
+    assert_int_equal(scene->relay.bodies, 20);
+    assert_int_equal(scene->report.uncertain, 0);
+}
+
+/* A claim that cannot be made, with nothing under way, is an error at once. */
+static void test_claim_fails(void **state)
+{
+    struct scene_worker *scene = *state;
+    enqueue_mails(scene, 3);
+    set_query_only(scene, true);
+    assert_int_equal(run_worker(scene), MQ_READONLY);
+    assert_in_range(scene->report.ms, 0, 100);
+    set_query_only(scene, false);
+}
+
+static void copy_to(const char *from, const char *to)
+{
+    char command[512];
+    snprintf(command, sizeof(command), "cp '%s' '%s'", from, to);
+    assert_int_equal(system(command), 0);
+}
+
+static void replace_database(struct fake_relay *relay, struct mq_delivery *delivery)
+{
+    struct scene_worker *scene = relay->scene;
+    char old[160], path[128];
+    (void)delivery;
+    if (scene->counter++ != 0) {
+        return;
+    }
+    snprintf(path, sizeof(path), "%s/db.sqlite", scene->directory);
+    snprintf(old, sizeof(old), "%s.old", path);
+    assert_int_equal(rename(old, path), 0);
+}
+
+/* The file is put back to what it was before the claim: the worker opens it again. What it had
+ * under way then is claimed again and goes on, once. */
+static void test_database_is_replaced(void **state)
+{
+    struct scene_worker *scene = *state;
+    char old[160], path[128];
+    scene_worker_on_file(scene);
+    enqueue_mails(scene, 40);
+    snprintf(path, sizeof(path), "%s/db.sqlite", scene->directory);
+    snprintf(old, sizeof(old), "%s.old", path);
+    copy_to(path, old);
+    scene->relay.on_body = replace_database;
+    scene->relay.latency_ms = 200;
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_int_equal(count_jobs(scene, NULL), 0);
+    assert_true(scene->relay.bodies >= 40);
+    assert_true(scene->relay.bodies <= 48); /* at most what was under way, once more */
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, scene_worker_setup, scene_worker_teardown)
+    const struct CMUnitTest tests[] = {
+        T(test_sigterm),           T(test_grace_is_over),
+        T(test_second_signal),     T(test_listener_throws),
+        T(test_bailout),           T(test_transport_throws),
+        T(test_renewal),           T(test_guard),
+        T(test_lost_leases),       T(test_wall_clock_jumps),
+        T(test_settle_is_retried), T(test_gives_up),
+        T(test_claim_fails),       T(test_database_is_replaced),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,125 @@
+#include "transport_bench.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+int64_t bench_ahead_ms;
+
+static int64_t ahead_ms(void *context)
+{
+    struct mq_clock clock = mq_clock_system();
+    (void)context;
+    return clock.boot_ms(clock.context) + bench_ahead_ms;
+}
+
+int64_t bench_now_ms(void)
+{
+    return ahead_ms(NULL);
+}
+
+static bool enter(struct mq_delivery *delivery, enum mq_delivery_phase phase)
+{
+    (void)delivery;
+    (void)phase;
+    return true;
+}
+
+static void open_at(struct bench *bench, int port, const char *user, int connections)
+{
+    char dsn[200];
+    int64_t final_ms = 0;
+    struct mq_error err;
+    struct mq_smtp_options options = {.connections = connections, .clock = mq_clock_system()};
+    options.clock.boot_ms = ahead_ms;
+    snprintf(dsn, sizeof dsn, "smtp://%s127.0.0.1:%d?connect_timeout=5", user, port);
+    assert_int_equal(
+        mq_transport_open(mq_str_of(dsn), &options, &bench->transport, &final_ms, &err), MQ_OK);
+    assert_int_equal(final_ms, 600000);
+}
+
+struct bench *bench_new(relay_function serve, const char *user, int connections)
+{
+    struct bench *bench = calloc(1, sizeof *bench);
+    assert_non_null(bench);
+    bench_ahead_ms = 0;
+    relay_start(&bench->relay, serve);
+    open_at(bench, bench->relay.port, user, connections);
+    return bench;
+}
+
+void bench_free(struct bench *bench)
+{
+    bench->transport->ops->free(bench->transport);
+    relay_stop(&bench->relay);
+    free(bench);
+}
+
+static void submit(struct bench *bench, struct one_mail *mail)
+{
+    mail->target = (struct mq_target){.address = "a@x"};
+    mail->delivery.from = "s@y";
+    mail->delivery.targets = &mail->target;
+    mail->delivery.target_count = 1;
+    if (mail->delivery.message.len == 0) {
+        mail->delivery.message = MQ_STR("Subject: x\r\n\r\nhello\r\n");
+    }
+    mail->delivery.enter = enter;
+    mail->rounds++;
+    bench->transport->ops->submit(bench->transport, &mail->delivery);
+}
+
+void bench_submit(struct bench *bench, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        submit(bench, &bench->mails[bench->submitted++]);
+    }
+}
+
+void bench_run(struct bench *bench, int again)
+{
+    struct mq_transport *transport = bench->transport;
+    struct mq_error err;
+    struct mq_relay_trouble trouble;
+    int64_t until_ms = bench_now_ms() + 10000;
+    while (bench->accepted + bench->untouched + bench->others < bench->submitted) {
+        struct mq_delivery *delivery = NULL;
+        assert_true(bench_now_ms() < until_ms);
+        assert_int_equal(transport->ops->step(transport, 100, &err), MQ_OK);
+        while ((delivery = transport->ops->take_done(transport)) != NULL) {
+            struct one_mail *mail = (struct one_mail *)delivery;
+            if (delivery->end == MQ_DELIVERY_UNTOUCHED && mail->rounds <= again &&
+                !transport->ops->trouble(transport, &trouble)) {
+                submit(bench, mail);
+            } else if (delivery->end == MQ_DELIVERY_UNTOUCHED) {
+                bench->untouched++;
+            } else if (mail->target.result == MQ_TARGET_ACCEPTED) {
+                bench->accepted++;
+            } else {
+                bench->others++;
+            }
+        }
+    }
+}
+
+void bench_settle(struct bench *bench)
+{
+    struct mq_error err;
+    for (int i = 0; i < 10; i++) {
+        bench->transport->ops->step(bench->transport, 20, &err);
+    }
+}
+
+const char *bench_trouble(struct bench *bench)
+{
+    static struct mq_relay_trouble trouble;
+    trouble = (struct mq_relay_trouble){.retry_after_s = 0};
+    bool troubled = bench->transport->ops->trouble(bench->transport, &trouble);
+    assert_true(troubled == (trouble.reason[0] != '\0'));
+    return trouble.reason;
+}

@@ -1,0 +1,97 @@
+# tools/test asan: unit and PHPT under AddressSanitizer and UndefinedBehaviorSanitizer.
+
+# A php that loads sanitized extensions: the shim first (it drops RTLD_DEEPBIND, with which ASan
+# refuses to run), then libasan. PHP's own allocator is switched off, so that request memory is
+# watched too. Libraries stay loaded at the end, so that reports name their functions. Without
+# intercept_tls_get_addr=0 LeakSanitizer misreads glibc's thread-local blocks of loaded libraries
+# and crashes now and then. Reports go to files: a child's count, even if nobody reads its output.
+write_asan_php() {
+    local dir=$1 library
+    library=$(gcc -print-file-name=libasan.so)
+    quietly "$dir/shim.log" gcc -shared -fPIC -O2 -Wall -Wextra -o "$dir/dlopen_shim.so.$$" \
+        "$MQ_ROOT/tests/tools/dlopen_shim.c" -ldl || return 1
+    mv "$dir/dlopen_shim.so.$$" "$dir/dlopen_shim.so"   # another run may have it open
+    cat >"$dir/php.$$" <<WRAPPER
+#!/bin/sh
+export LD_PRELOAD='$dir/dlopen_shim.so $library'
+export USE_ZEND_ALLOC=0 ZEND_DONT_UNLOAD_MODULES=1 SKIP_ASAN=1 MAILQUEUE_ASAN=1
+reports=\${MAILQUEUE_SANITIZER_LOG:-$dir/reports/report}
+ASAN_OPTIONS="verify_asan_link_order=0:detect_leaks=1:detect_stack_use_after_return=1"
+ASAN_OPTIONS="\$ASAN_OPTIONS:strict_string_checks=1:exitcode=99:log_path=\$reports"
+ASAN_OPTIONS="\$ASAN_OPTIONS:intercept_tls_get_addr=0"
+export ASAN_OPTIONS="\$ASAN_OPTIONS\${MAILQUEUE_ASAN_OPTIONS:+:\$MAILQUEUE_ASAN_OPTIONS}"
+export UBSAN_OPTIONS="print_stacktrace=1:log_path=\$reports"
+export LSAN_OPTIONS="suppressions=$MQ_ROOT/tests/tools/lsan.supp:print_suppressions=0"
+exec '$("$PHP_CONFIG" --php-binary)' "\$@"
+WRAPPER
+    chmod 755 "$dir/php.$$"
+    mv "$dir/php.$$" "$dir/php"
+}
+
+# A run whose sanitizers had gone without a word would be green, so first they must bite: each
+# function of the probe has a fault of its own, and one has none.
+probe_reports() {
+    local dir=$1 function=$2 pattern=$3 reports
+    reports=$(mktemp -d "$dir/probe.XXXXXX")
+    MAILQUEUE_SANITIZER_LOG=$reports/report "$dir/php" -n -d extension="$dir/sanitizer_probe.so" \
+        -r "$function();" >"$reports/output" 2>&1
+    cat "$reports"/* >"$dir/$function.txt"
+    if [ -z "$pattern" ]; then
+        [ ! -s "$dir/$function.txt" ]
+    else
+        grep -q -- "$pattern" "$dir/$function.txt"
+    fi
+    local status=$?
+    [ $status = 0 ] || head -n 30 "$dir/$function.txt"
+    rm -rf "$reports"
+    return $status
+}
+
+check_sanitizers() {
+    local dir=$1 so=$2
+    # shellcheck disable=SC2046
+    quietly "$dir/probe.log" gcc -shared -fPIC -g -O1 -std=gnu11 -fno-omit-frame-pointer \
+        -fsanitize=address,undefined -fno-sanitize-recover=undefined \
+        $("$PHP_CONFIG" --includes) -o "$dir/sanitizer_probe.so.$$" \
+        "$MQ_ROOT/tests/tools/sanitizer_probe.c" || return 1
+    mv "$dir/sanitizer_probe.so.$$" "$dir/sanitizer_probe.so"
+    check asan/instrumented sh -c 'nm -D "$1" | grep -q __asan_init &&
+        objdump -p "$1" | grep -q "NEEDED *libubsan"' sh "$so"
+    check asan/bites:nothing probe_reports "$dir" probe_nothing ""
+    check asan/bites:heap probe_reports "$dir" probe_heap_overflow heap-buffer-overflow
+    check asan/bites:request probe_reports "$dir" probe_request_overflow heap-buffer-overflow
+    check asan/bites:leak probe_reports "$dir" probe_leak 'detected memory leaks'
+    check asan/bites:request-leak probe_reports "$dir" probe_request_leak 'detected memory leaks'
+    check asan/bites:undefined probe_reports "$dir" probe_signed_overflow 'signed integer overflow'
+}
+
+part_asan() {
+    local so dir=$MQ_BUILD/asan report reports
+    local -a units=() phpts=()
+    for report in "$@"; do
+        case $report in
+        *.phpt | */*) phpts+=("$report") ;;
+        *) units+=("$report") ;;
+        esac
+    done
+    mkdir -p "$dir"
+    if [ $# = 0 ] || [ ${#units[@]} -gt 0 ]; then
+        run_unit unit-asan asan/unit ${units[@]+"${units[@]}"}
+    fi
+    if [ $# -gt 0 ] && [ ${#phpts[@]} = 0 ]; then
+        return
+    fi
+    if ! so=$("$MQ_ROOT/tools/build" sanitize) || ! write_asan_php "$dir"; then
+        fail asan/build "the build with sanitizers failed"
+        return
+    fi
+    check_sanitizers "$dir" "$so" || fail asan/probe "see $dir/probe.log"
+    reports=$(mktemp -d "$MQ_BUILD/asan-reports.XXXXXX")
+    MAILQUEUE_SANITIZER_LOG=$reports/report MQ_PHPT_TIMEOUT=${MQ_PHPT_TIMEOUT:-400} \
+        run_phpt asan/phpt "$so" "$dir/php" ${phpts[@]+"${phpts[@]}"}
+    for report in "$reports"/*; do
+        [ -e "$report" ] || continue
+        fail "asan/report:${report##*/}" "$(head -n 60 "$report")"
+    done
+    rmdir "$reports" 2>/dev/null || say "asan: the reports are in $reports"
+}

@@ -1,0 +1,220 @@
+# tools/test lint: what can be said about the sources without running them. Each check is a test.
+
+WARNINGS="-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wpointer-arith
+    -Wundef -Werror"
+CLANG_FORMAT_MAJOR=14
+
+# compile_all COMPILER FLAGS -- FILE...: every file for its warnings; nothing is kept.
+compile_all() {
+    local -a command=()
+    while [ "$1" != -- ]; do
+        command+=("$1")
+        shift
+    done
+    shift
+    [ $# -gt 0 ] || return 0
+    # shellcheck disable=SC2086
+    printf '%s\0' "$@" | xargs -0 -n 1 -P "${MQ_JOBS:-2}" \
+        "${command[@]}" -std=gnu11 -D_GNU_SOURCE -Isrc -I. $WARNINGS
+}
+
+# gcc finds some things only when it optimises, so it compiles; clang reads.
+# The files outside src/php see no PHP include path here: that is a check of its own.
+compile_core() {
+    local flags compiler=$1
+    flags=$(pkg-config --cflags sqlite3 libcurl)
+    shift
+    # shellcheck disable=SC2086
+    case $compiler in
+    gcc) compile_all gcc -O2 -c -o /dev/null $flags -- "$@" ;;
+    clang) compile_all clang -fsyntax-only $flags -- "$@" ;;
+    esac
+}
+
+# PHP's own headers are not ours to keep free of warnings.
+compile_php() {
+    local flags compiler=$1
+    flags="$("$PHP_CONFIG" --includes | sed 's/-I/-isystem /g') -DZEND_COMPILE_DL_EXT=1
+        -fvisibility=hidden -Wno-unused-parameter"
+    shift
+    # shellcheck disable=SC2086
+    case $compiler in
+    gcc) compile_all gcc -O2 -c -o /dev/null $flags -- "$@" ;;
+    clang) compile_all clang -fsyntax-only $flags -- "$@" ;;
+    esac
+}
+
+lint_warnings() {
+    local compiler=$1
+    # shellcheck disable=SC2046
+    compile_core "$compiler" $(core_sources) && compile_php "$compiler" $(php_sources)
+}
+
+# A header that needs another one included before it says so by failing here.
+lint_headers() {
+    local header status=0
+    for header in $(find src -name '*.h' ! -path 'src/php/*' | LC_ALL=C sort); do
+        echo "#include \"${header#src/}\"" | gcc -fsyntax-only -std=gnu11 -D_GNU_SOURCE -Isrc \
+            -Wall -Wextra -Werror -x c - || status=1
+    done
+    # shellcheck disable=SC2046
+    for header in php_mailqueue.h $(find src/php -name '*.h' | LC_ALL=C sort); do
+        [ -f "$header" ] || continue
+        printf '#include "php.h"\n#include "%s"\n' "${header#src/}" | gcc -fsyntax-only \
+            -std=gnu11 -D_GNU_SOURCE -Isrc -I. $("$PHP_CONFIG" --includes) -x c - || status=1
+    done
+    return $status
+}
+
+lint_format() {
+    local -a files
+    mapfile -t files < <(all_c_files)
+    "$CLANG_FORMAT" --dry-run -Werror "${files[@]}" >"$MQ_BUILD/format.log" 2>&1 && return
+    sed -n -E 's/: error: code should be clang-formatted.*/: clang-format -i changes it/p' \
+        "$MQ_BUILD/format.log" | sort -u -t: -k1,1 | grep . || cat "$MQ_BUILD/format.log"
+    return 1
+}
+
+lint_arginfo() {
+    local work status
+    work=$(mktemp -d)
+    generate_arginfo "$work" &&
+        diff -u stubs/mailqueue_arginfo.h "$work/mailqueue_arginfo.h" >>"$work/log"
+    status=$?
+    [ $status = 0 ] || {
+        echo "stubs/mailqueue_arginfo.h is not what gen_stub.php makes of the stub:"
+        head -n 40 "$work/log"
+        echo "Run tools/arginfo, which writes it anew."
+    }
+    rm -rf "$work"
+    return $status
+}
+
+# Another PHP's generator lays the file out differently, so only 8.2's is compared.
+check_arginfo() {
+    if [ "$("$PHP_CONFIG" --phpapi)" != 20220829 ]; then
+        skip lint/arginfo "the generator of PHP 8.2 is pinned, here is $("$PHP_CONFIG" --version)"
+    else
+        check lint/arginfo lint_arginfo
+    fi
+}
+
+check_format() {
+    local major
+    CLANG_FORMAT=$(command -v "clang-format-$CLANG_FORMAT_MAJOR" || command -v clang-format)
+    major=$("$CLANG_FORMAT" --version 2>/dev/null | sed -E 's/.*version ([0-9]+).*/\1/')
+    if [ "$major" = "$CLANG_FORMAT_MAJOR" ]; then
+        check lint/format lint_format
+    else
+        skip lint/format "clang-format $CLANG_FORMAT_MAJOR decides, here is ${major:-none}"
+    fi
+}
+
+lint_size() {
+    # shellcheck disable=SC2046
+    tools/lint-size "$1" $(all_c_files)
+}
+
+lint_script_columns() {
+    local -a files
+    mapfile -t files < <(find bin tools examples web integrations bench .ci tests/lib -type f \
+        ! -name '*.[ch]' ! -name '*.md' 2>/dev/null |
+        xargs -r grep -IlE '^#!|^<\?php|^# ' | LC_ALL=C sort)
+    tools/lint-size columns "${files[@]}"
+}
+
+lint_php_syntax() {
+    local file output status=0
+    while IFS= read -r file; do
+        output=$(php -n -l "$file" 2>&1) || {
+            printf '%s: %s\n' "$file" "$output"
+            status=1
+        }
+    done < <(find bin stubs tools examples web integrations bench tests -type f 2>/dev/null |
+        xargs -r grep -IlE '^#!.*\bphp\b|^<\?php' | grep -v '\.phpt$' | LC_ALL=C sort)
+    return $status
+}
+
+lint_shell_syntax() {
+    local file status=0
+    while IFS= read -r file; do
+        bash -n "$file" || status=1
+    done < <(find bin tools examples bench tests .ci -type f 2>/dev/null |
+        xargs -r grep -IlE '^#!.*\b(ba)?sh\b' | LC_ALL=C sort)
+    for file in tools/lib.sh tools/test.d/*.sh; do
+        bash -n "$file" || status=1
+    done
+    return $status
+}
+
+# Every symbol that a file gives away is announced in a header and used by another file or a unit
+# test. Methods of PHP classes (zim_…) are announced by the arginfo.
+lint_exports() {
+    local work object name symbol status=0
+    work=$(mktemp -d)
+    # Objects of sources that are gone may still lie there, so the tree says which count.
+    { core_sources; php_sources; } | sed -E 's#([^/]*)\.c$#.libs/\1.o#' >"$work/objects"
+    (cd "$MQ_BUILD/plain" && xargs nm -A -g <"$work/objects") >"$work/symbols"
+    [ -d "$MQ_BUILD/unit/tests" ] &&
+        find "$MQ_BUILD/unit/tests" -name '*.o' -exec nm -A -u {} + >>"$work/symbols"
+    awk '$(NF-1) == "U" { print $NF }' "$work/symbols" | sort -u >"$work/used"
+    awk '$(NF-1) ~ /^[TDRBC]$/ { sub(/:.*/, "", $1); print $1, $NF }' "$work/symbols" |
+        sort -u >"$work/given"
+    find src php_mailqueue.h stubs -name '*.h' -exec cat {} + |
+        grep -oE '[A-Za-z_][A-Za-z0-9_]*' | sort -u >"$work/announced"
+    while read -r object symbol; do
+        # PHP's macros announce these in their own way.
+        case $symbol in
+        get_module | zim_* | zif_* | mailqueue_module_entry | mailqueue_globals) continue ;;
+        esac
+        name=$(sed -E 's#/\.libs/#/#; s#^\.libs/##; s#\.o$#.c#' <<<"$object")
+        grep -qxF "$symbol" "$work/announced" || {
+            echo "$name: $symbol is in no header: make it static or announce it"
+            status=1
+        }
+        grep -qxF "$symbol" "$work/used" || {
+            echo "$name: $symbol is used by no other file and no unit test: make it static"
+            status=1
+        }
+    done <"$work/given"
+    [ -s "$work/given" ] || { echo "no object files in .build/plain" && status=1; }
+    rm -rf "$work"
+    return $status
+}
+
+lint_shared_object() {
+    local exported
+    exported=$(nm -D --defined-only "$1" | awk '{ print $NF }')
+    [ "$exported" = get_module ] && return
+    printf 'mailqueue.so exports more than get_module:\n%s\n' "$exported"
+    return 1
+}
+
+part_lint() {
+    local so size
+    cd "$MQ_ROOT" || return
+    check lint/warnings-gcc lint_warnings gcc
+    check lint/warnings-clang lint_warnings clang
+    check lint/headers lint_headers
+    check_format
+    check_arginfo
+    check lint/includes-php tools/lint-includes php
+    check lint/includes-arrows tools/lint-includes arrows
+    check lint/includes-libraries tools/lint-includes libraries
+    for size in lines functions parameters nesting columns; do
+        check "lint/size-$size" lint_size "$size"
+    done
+    check lint/size-columns-scripts lint_script_columns
+    check lint/lists tools/lists --check
+    check lint/syntax-php lint_php_syntax
+    check lint/syntax-shell lint_shell_syntax
+    mkdir -p "$MQ_BUILD/unit"
+    build_unit unit
+    if so=$(tools/build plain); then
+        check lint/exports lint_exports
+        check lint/exported-symbols lint_shared_object "$so"
+    else
+        fail lint/exports "the plain build failed"
+        fail lint/exported-symbols "the plain build failed"
+    fi
+}
