@@ -1,0 +1,40 @@
+--TEST--
+The README's tables of settings are those of the code
+--EXTENSIONS--
+mailqueue
+--FILE--
+<?php
+$readme = file_get_contents(__DIR__ . '/../../README.md');
+preg_match('/<!-- settings:.*?\n### Transports/s', $readme, $match);
+preg_match_all('/^\| `([^`]+)`(?:, `[^`]+`)* \| (.*) \|$/m', $match[0], $found, PREG_SET_ORDER);
+$rows = array_column($found, 2, 1);
+
+$code = [];
+foreach (MailQueue::configKeys() as $key => $about) {
+    $code[$key] = implode(' | ', [$about['type'], str_replace('|', '\|', $about['range']), $about['default'],
+        $about['meaning'] . ($about['internal'] ? ' Kept by the queue.' : '')]);
+}
+foreach ($code as $key => $row) {
+    if (($rows[$key] ?? null) !== $row) {
+        echo "README, $key:\n  has  ", $rows[$key] ?? 'nothing', "\n  code $row\n";
+    }
+}
+$ini = array_keys(ini_get_all('mailqueue', false));
+preg_match_all('/`(mailqueue\.\w+)`/', $match[0], $named);
+echo 'php.ini: ', implode(', ', array_merge(array_diff($ini, $named[1]), array_diff($named[1], $ini))) ?: 'the same', "\n";
+preg_match('/`mailqueue.max_message_size` \| bytes \| (\d+)/', $match[0], $size);
+var_dump($size[1] === ini_get('mailqueue.max_message_size'));
+
+// Environment names: those of the command line and of the log.
+$used = file_get_contents(__DIR__ . '/../../bin/mailqueue') . file_get_contents(__DIR__ . '/../../src/worker/log.c');
+preg_match_all('/\b(MAILQUEUE_(?!LOADING)[A-Z_]+|MAIL_QUEUE_LOG|DISPATCH_[A-Z]+(?:_[A-Z]+)*|NO_COLOR)\b/', $used, $inCode);
+preg_match_all('/`(MAILQUEUE_[A-Z_]+|MAIL_QUEUE_LOG|DISPATCH_[A-Z_]+|NO_COLOR)`/', $match[0], $inReadme);
+$difference = array_merge(array_diff(array_unique($inCode[1]), $inReadme[1]), array_diff(array_unique($inReadme[1]), $inCode[1]));
+echo 'environment: ', implode(', ', $difference) ?: 'the same', "\n";
+echo 'unknown in README: ', implode(', ', array_diff(preg_grep('/^mail[A-Z]/', array_keys($rows)), array_keys($code))) ?: 'none', "\n";
+?>
+--EXPECT--
+php.ini: the same
+bool(true)
+environment: the same
+unknown in README: none

@@ -1,0 +1,94 @@
+--TEST--
+work --bootstrap: only an absolute, regular, readable .php file without syntax errors, else exit 78
+--EXTENSIONS--
+mailqueue
+--FILE--
+<?php
+require __DIR__ . '/../lib/cli.inc';
+
+$dir = temp_directory();
+$database = "$dir/mail.sqlite";
+function file_with(string $name, string $code, int $mode = 0644): string
+{
+    global $dir;
+    file_put_contents("$dir/$name", $code);
+    chmod("$dir/$name", $mode);
+    return "$dir/$name";
+}
+$good = file_with('good.php', "<?php return ['queue' => new MailQueue('$database'), 'transport' => 'null://null'];");
+mkdir("$dir/dir.php");
+symlink(file_with('code.txt', '<?php return [];'), "$dir/link.php");
+symlink($good, "$dir/goodlink.php");
+posix_mkfifo("$dir/fifo.php", 0600);
+$cases = [
+    'good.php',
+    "file://$good",
+    'data:text/plain,<?php return [];',
+    'php://stdin',
+    "phar://$dir/x.phar/a.php",
+    "$dir/missing.php",
+    "$dir/dir.php",
+    "$dir/fifo.php",
+    "$dir/code.txt",
+    "$dir/link.php",
+    '/dev/null',
+    file_with('open.php', '<?php return [];', 0666),
+    file_with('broken.php', "<?php\nreturn [;\n"),
+    file_with('twice.php', "<?php\nfunction a() {}\nfunction a() {}\nreturn [];\n"),
+    file_with('nothing.php', '<?php '),
+    file_with('unknown.php', "<?php return ['que' => 1];"),
+    file_with('wrong.php', "<?php return ['compose' => 'no_such_function'];"),
+    file_with('wrongqueue.php', "<?php return ['queue' => 'mail.sqlite'];"),
+    file_with('throws.php', "<?php throw new MailQueue\\Exception('no settings');"),
+];
+foreach ($cases as $case) {
+    show(cli(['work', '--bootstrap', $case]), $dir);
+}
+echo "and the good ones:\n";
+show(cli(['work', '--bootstrap', $good]), $dir);
+show(cli(['work', '--bootstrap', "$dir/goodlink.php"]), $dir);
+?>
+--EXPECTF--
+exit 78
+mailqueue: Bootstrap file "good.php" is no absolute path.
+exit 78
+mailqueue: Bootstrap file "file://%/good.php" is a stream wrapper; give the path of a file.
+exit 78
+mailqueue: Bootstrap file "data:text/plain,<?php return [];" is a stream wrapper; give the path of a file.
+exit 78
+mailqueue: Bootstrap file "php://stdin" is a stream wrapper; give the path of a file.
+exit 78
+mailqueue: Bootstrap file "phar://%/x.phar/a.php" is a stream wrapper; give the path of a file.
+exit 78
+mailqueue: Bootstrap file "%/missing.php" does not exist or cannot be reached.
+exit 78
+mailqueue: Bootstrap file "%/dir.php" is no regular file.
+exit 78
+mailqueue: Bootstrap file "%/fifo.php" is no regular file.
+exit 78
+mailqueue: Bootstrap file "%/code.txt" does not end in .php.
+exit 78
+mailqueue: Bootstrap file "%/link.php" does not end in .php (it leads to %/code.txt).
+exit 78
+mailqueue: Bootstrap file "/dev/null" is no regular file.
+exit 78
+mailqueue: Bootstrap file "%/open.php" can be written by everybody; chmod o-w %/open.php.
+exit 78
+mailqueue: Bootstrap file %/broken.php has a syntax error: Parse error: syntax error, unexpected token ";", expecting "]" in %/broken.php on line 2
+exit 78
+mailqueue: Bootstrap file %/twice.php has a syntax error: Fatal error: Cannot redeclare a() (previously declared in %/twice.php:2) in %/twice.php on line 3
+exit 78
+mailqueue: Bootstrap file %/nothing.php must return an array, not int.
+exit 78
+mailqueue: Bootstrap file %/unknown.php returns an unknown key "que"; known are queue, compose, transport and onEvent.
+exit 78
+mailqueue: Bootstrap file %/wrong.php: "compose" is of the wrong type string.
+exit 78
+mailqueue: Bootstrap file %/wrongqueue.php: "queue" is of the wrong type string.
+exit 78
+mailqueue: no settings
+and the good ones:
+exit 0
+mailqueue: 0 sent; nothing more is due.
+exit 0
+mailqueue: 0 sent; nothing more is due.

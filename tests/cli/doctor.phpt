@@ -1,0 +1,89 @@
+--TEST--
+mailqueue doctor: what is sound, and each fault with its cure; a corrupt database is a finding, not the end
+--EXTENSIONS--
+mailqueue
+pdo_sqlite
+--FILE--
+<?php
+require __DIR__ . '/../lib/cli.inc';
+
+$dir = temp_directory();
+$app = "$dir/app.sqlite";
+$run = static fn(string $path, array $environment = [], string ...$more): array
+    => cli(['doctor', '--database', $path, '--json', ...$more], $environment + ['MAILQUEUE_TRANSPORT' => 'null://null']);
+/** What was found, one line each. */
+$found = static function (array $run) use ($dir): string {
+    $faults = array_filter(json_decode($run[1], true, 8, JSON_THROW_ON_ERROR), static fn(array $one): bool => !$one['ok']);
+    $lines = array_map(static fn(array $one): string => "  $one[what] -- " . substr($one['cure'], 0, 40), $faults);
+    return "exit $run[0]$run[2]\n" . str_replace([$dir, temp_home()], ['%', '~'], implode("\n", $lines)) . ($lines ? "\n" : '');
+};
+
+echo 'not there: ', $found($run($app)), file_exists($app) ? "created!\n" : '';
+$queue = new MailQueue($app);
+echo 'no run yet: ', $found($run($app));
+$queue->enqueue(mail_fields(), reference: 'r1');
+echo 'mail waits: ', $found($run($app));
+cli(['work', '--quiet', '--transport', 'null://null', '--database', $app]);
+echo 'sound: ', $found($run($app));
+[$code, $text] = cli(['doctor', '--database', $app]);
+echo 'for people: ', preg_match('/^ok    database .*app.sqlite is writable$/m', $text), preg_match('/^ok    libcurl \d/m', $text),
+    preg_match('/^look/m', $text), "\n";
+
+$queue->setConfig('mailLastRefill', time() + 7200);
+$queue->setConfig('mailLastRun', time() - 3601);
+$queue->setConfig('mailQueueEnabled', 0);
+$queue->hold([$queue->enqueue(mail_fields())]);
+chmod($app, 0666);
+chmod("$dir/mail-queue.log", 0644);
+chmod("$dir/app.sqlite.run", 0777);
+file_put_contents("$app-wal", '');
+ftruncate($wal = fopen("$app-wal", 'r+'), 65 << 20);
+echo 'faults: ', $found($run($app));
+@unlink("$app-wal");
+
+// A document root: by its name, by the environment, and behind a link.
+mkdir("$dir/public_html");
+copy($app, "$dir/public_html/app.sqlite");
+symlink("$dir/public_html", "$dir/data");
+$roots = static fn(array $run): string => implode(', ', array_filter(array_column(json_decode($run[1], true), 'what'),
+    static fn(string $what): bool => str_contains($what, 'looks like a document root')));
+echo str_replace($dir, '%', $roots($run("$dir/public_html/app.sqlite"))), "\n";
+echo str_replace($dir, '%', $roots($run("$dir/data/app.sqlite", ['MAIL_QUEUE_LOG' => '/tmp/x.log']))), "\n";
+mkdir("$dir/served");
+symlink("$dir/served", "$dir/alias");
+echo str_replace($dir, '%', $roots($run($app, ['DOCUMENT_ROOT' => "$dir/alias", 'MAIL_QUEUE_LOG' => "$dir/served/a.log"]))), "\n";
+echo '"', $roots($run($app, ['DOCUMENT_ROOT' => "$dir/app"])), "\"\n";
+
+// Corrupt: no page of the tables is left, but the head says that it is a database.
+$bytes = file_get_contents($app);
+file_put_contents("$dir/bad.sqlite", substr($bytes, 0, 8192) . random_bytes(strlen($bytes) - 8192));
+[$code, $text] = cli(['doctor', '--database', "$dir/bad.sqlite"]);
+echo "corrupt: exit $code, ", preg_match('/^look  the database is corrupt: .*\n      Stop the site.*sqlite3 .*\.recover/m', $text) ? 'with a cure' : $text, "\n";
+file_put_contents("$dir/bad.sqlite", str_repeat('no database ', 900));
+[$code, $text] = cli(['doctor', '--database', "$dir/bad.sqlite"]);
+echo "garbage: exit $code, ", preg_match('/^look  the database is corrupt: .*\n      Stop the site.*sqlite3 .*\.recover/m', $text) ? 'with a cure' : $text, "\n";
+?>
+--EXPECTF--
+not there: exit 1
+  There is no database %/app.sqlite, or this user cannot reach it. Check the path; mailqueue migrate creates it. -- Nothing else can be looked at.
+no run yet: exit 1
+  no worker has run yet -- Add the cron line  * * * * * mailqueue w
+mail waits: exit 1
+  no worker has run yet -- Mail waits (1): add the cron line  * * *
+sound: exit 0
+for people: 110
+faults: exit 1
+  the write-ahead log has 65 MiB -- Something reads in one long transaction,
+  database has mode 0666 -- It can be written by everybody: chmod o-
+  run directory has mode 0777 -- Others can write to it, and the worker r
+  the log is not private -- It names recipients, and others can read
+  the limit was last reckoned %s in the future -- The clock was set back, or was wrong: lo
+  last worker run 60 min ago -- Add the cron line  * * * * * mailqueue w
+  sending is switched off -- mailqueue config mailQueueEnabled 1
+  1 mails are parked -- mailqueue list --status parked shows why
+database is under %/public_html, which looks like a document root, log is under %/public_html, which looks like a document root
+database is under %/public_html, which looks like a document root
+log is under %/served, which looks like a document root
+""
+corrupt: exit 1, with a cure
+garbage: exit 1, with a cure

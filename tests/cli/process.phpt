@@ -1,0 +1,114 @@
+--TEST--
+mailqueue as a process: without the extension in php.ini, through a link, without pcntl, with closed descriptors, a broken pipe, a file size limit
+--EXTENSIONS--
+mailqueue
+--SKIPIF--
+<?php
+if (getenv('MAILQUEUE_ASAN') === '1') die('skip it loads the plain build by itself');
+if (!is_file(dirname(__DIR__, 2) . '/.build/plain/modules/mailqueue.so')) die('skip tools/build plain was not run');
+if (!is_executable('/usr/bin/setpriv')) die('skip setpriv (util-linux) is missing');
+?>
+--FILE--
+<?php
+require __DIR__ . '/../lib/cli.inc';
+
+$program = dirname(__DIR__, 2) . '/bin/mailqueue';
+$dir = temp_directory();
+$app = "$dir/app.sqlite";
+$queue = new MailQueue($app);
+for ($i = 0; $i < 300; $i++) {
+    $queue->enqueue(mail_fields(), reference: "r$i");
+}
+$environment = ['PATH' => getenv('PATH'), 'HOME' => $dir, 'MAILQUEUE_DATABASE' => $app, 'MAILQUEUE_TRANSPORT' => 'null://null'];
+/** A shell's line; $M is mailqueue with a PHP that has not loaded the extension. */
+$shell = static function (string $line, string $options = '') use ($program, $environment, $dir): string {
+    $process = proc_open(['bash', '-c', 'M() { ' . escapeshellarg(PHP_BINARY) . " -n $options " . escapeshellarg($program) . " \"\$@\"; }; $line"],
+        [['file', '/dev/null', 'r'], ['pipe', 'w'], ['redirect', 1]], $pipes, $dir, $environment);
+    $output = stream_get_contents($pipes[1]);
+    return preg_replace('/\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ/', 'TIME', $output) . 'exit ' . proc_close($process) . "\n";
+};
+
+echo "-- the extension is not loaded\n";
+echo $shell('M status | head -n 1');
+echo $shell('M status | head -n 1', '-d disable_functions=pcntl_exec');
+echo $shell('M status | head -n 1', '-d disable_functions=pcntl_exec,pcntl_signal');
+echo $shell('M list --status x; exit $?', '-d disable_functions=pcntl_exec');
+echo preg_replace('~=/\S*/~', '=%/', $shell('M status', '-d disable_functions=pcntl_exec,proc_open'));
+symlink($program, "$dir/mq");
+echo $shell('cd / && ' . escapeshellarg(PHP_BINARY) . ' -n ' . escapeshellarg("$dir/mq") . ' status | head -n 1');
+
+echo "-- SIGTERM reaches the worker\n";
+echo $shell('M work');
+foreach (['pcntl_exec', 'pcntl_exec,pcntl_signal'] as $disabled) {
+    $process = proc_open([PHP_BINARY, '-n', '-d', "disable_functions=$disabled", $program, 'work', '--daemon', '--time-limit', '60'],
+        [['file', '/dev/null', 'r'], ['file', "$dir/out", 'w'], ['redirect', 1]], $pipes, $dir, $environment);
+    must(wait_until(static fn(): bool => $queue->diagnostics()['workers'] === 1), 'the worker starts');
+    proc_terminate($process, SIGTERM);
+    must(wait_until(static fn(): bool => !proc_get_status($process)['running']), 'the command ends');
+    $gone = wait_until(static fn(): bool => $queue->diagnostics()['workers'] === 0, 10);
+    echo $gone ? 'gone' : 'orphaned', ', ', file_get_contents("$dir/out");
+}
+
+echo "-- closed descriptors\n";
+for ($i = 0; $i < 20; $i++) {
+    $queue->enqueue(mail_fields());
+}
+echo $shell('M work --message-limit 2 <&- >&- 2>&-');
+echo $shell('M work --message-limit 2 >&-');
+echo $shell('M work --message-limit 2 <&-');
+echo $shell('M work --message-limit 2 2>&-');
+echo $shell('M status >&- 2>&-');
+foreach (file("$dir/mail-queue.log") as $line) {
+    json_decode($line) !== null || print("in the log: $line");
+}
+echo "-- nobody reads\n";
+echo $shell('M list --limit 300 | true; echo ${PIPESTATUS[0]}');
+echo $shell('M list --limit 300 --json | head -n 1; echo ${PIPESTATUS[0]}');
+echo $shell('M work --message-limit 1 | true; echo ${PIPESTATUS[0]}');
+echo $shell('M work --message-limit 1 > /dev/full; echo $?');
+echo "-- a file size limit\n";
+echo preg_replace('~/\S*/~', '%/', preg_replace('/[0-9a-f]{32}/', 'ID', $shell('ulimit -f 4; M work --message-limit 20')));
+echo $shell('M work --message-limit 3');
+?>
+--EXPECTF--
+-- the extension is not loaded
+pending   300
+exit 0
+pending   300
+exit 0
+pending   300
+exit 0
+mailqueue: --status must be pending, sending, failed, parked or held.
+exit 64
+mailqueue: The PHP extension is not loaded: add extension=%/mailqueue.so to php.ini.
+exit 78
+pending   300
+exit 0
+-- SIGTERM reaches the worker
+mailqueue: 300 sent; nothing more is due.
+exit 0
+gone, mailqueue: 0 sent; stopped by a signal.
+gone, mailqueue: 0 sent; stopped by a signal.
+-- closed descriptors
+exit 0
+exit 0
+mailqueue: 2 sent; the message limit is reached.
+exit 0
+mailqueue: 2 sent; the message limit is reached.
+exit 0
+exit 0
+-- nobody reads
+0
+exit 0
+[
+0
+exit 0
+0
+exit 0
+0
+exit 0
+-- a file size limit
+mailqueue: %sFile too large%s
+exit 75
+mailqueue: 3 sent; the message limit is reached.
+exit 0

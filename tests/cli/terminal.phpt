@@ -1,0 +1,85 @@
+--TEST--
+mailqueue on a terminal: colours and NO_COLOR, its width, a bar that fits; and quiet for cron
+--EXTENSIONS--
+mailqueue
+--SKIPIF--
+<?php if (!is_executable('/usr/bin/script')) die('skip script (bsdutils) is missing'); ?>
+--FILE--
+<?php
+require __DIR__ . '/../lib/cli.inc';
+
+$dir = temp_directory();
+$app = "$dir/app.sqlite";
+$queue = new MailQueue($app);
+$environment = ['MAILQUEUE_DATABASE' => $app, 'MAILQUEUE_TRANSPORT' => 'null://null'];
+/** What a terminal of so many columns gets. */
+$terminal = static function (array $arguments, int $columns, array $more = []) use ($environment, $dir): string {
+    $line = "stty cols $columns; exec " . implode(' ', array_map(escapeshellarg(...), cli_command($arguments)));
+    $process = proc_open(['script', '-qec', $line, '/dev/null'], [['file', '/dev/null', 'r'], ['pipe', 'w'], ['redirect', 1]], $pipes, $dir,
+        $more + $environment + ['PATH' => getenv('PATH'), 'HOME' => $dir, 'TERM' => 'xterm', 'SHELL' => '/bin/sh'] + sanitizer_environment());
+    $text = stream_get_contents($pipes[1]);
+    proc_close($process);
+    return $text;
+};
+$widest = static fn(string $text): int => max(array_map(
+    static fn(string $line): int => (int) preg_match_all('/./su', preg_replace('/\e\[\d+m/', '', rtrim($line))), preg_split('/[\r\n]+/', $text)));
+
+$text = $terminal(['config'], 90);
+echo 'head: ', json_encode(strstr($text, 'key', true)), ', widest ', $widest($text), ', cut ', substr_count($text, '…') > 3 ? 'yes' : 'no', "\n";
+echo 'a wide one: ', str_contains($text = $terminal(['config'], 250), 'Recipients that may be handed to the relay in an hour') ? "all of it\n" : $text;
+foreach (['NO_COLOR' => '1', 'TERM' => 'dumb'] as $name => $value) {
+    echo "$name=$value: ", substr_count($terminal(['config'], 90, [$name => $value]), "\e"), " escapes\n";
+}
+echo 'NO_COLOR=: ', substr_count($terminal(['config'], 90, ['NO_COLOR' => '']), "\e"), " escapes\n";
+echo 'a pipe: ', substr_count($text = cli(['config'], $environment)[1], "\e"), ' escapes, ', substr_count($text, '…'), " cut\n";
+
+// A relay's reply must not steer the terminal.
+$job = $queue->enqueue(mail_fields(), reference: "r\u{202e}1");
+$queue->fail($queue->claim()[0], "550 \e[2Jno \xff way", permanent: true);
+$shown = cli(['list'], $environment)[1] . cli(['show', (string) $job], $environment)[1];
+echo preg_match('/[\x00-\x09\x0b-\x1f\x7f\xff]|\xe2\x80\xae/', $shown) ? $shown : "safe\n";
+
+echo "-- the bar\n";
+echo json_encode($terminal(['work'], 80)), "\n"; // nothing to do, no bar
+for ($i = 0; $i < 40; $i++) {
+    $queue->enqueue(mail_fields());
+}
+$text = $terminal(['work', '--message-limit', '10'], 40);
+echo preg_match('/\r\[#{10}\] 10 of 10\r\n/', $text) ? "fits\n" : json_encode($text);
+echo strpos($terminal(['work', '--quiet', '--message-limit', '10'], 40), '[') === false ? "none with --quiet\n" : "a bar\n";
+echo strpos($terminal(['work', '--json', '--message-limit', '10'], 40), '[#') === false ? "none with --json\n" : "a bar\n";
+
+echo "-- quiet\n";
+$quiet = static fn(string $transport): array => cli(['work', '--quiet', '--transport', $transport], $environment);
+show($quiet('null://null'));
+$queue->enqueue(mail_fields(), maxAttempts: 1);
+$queue->enqueue(mail_fields());
+file_put_contents("$dir/b.php", "<?php return ['queue' => new MailQueue('$app'), 'transport' => function () { throw new MailQueue\\RefusedException('550 no'); }];");
+[$code, $out, $errors] = cli(['work', '--quiet', '--bootstrap', "$dir/b.php"]);
+echo "parked: exit $code, \"$out\", $errors";
+$free = stream_socket_server('tcp://127.0.0.1:0');
+$port = explode(':', stream_socket_get_name($free, false))[1];
+fclose($free);
+$queue->enqueue(mail_fields());
+[$code, $out, $errors] = $quiet("smtp://127.0.0.1:$port");
+echo "trouble: exit $code, \"$out\", ", preg_match('/relay cannot be used until .*connect/', $errors) ? "says why\n" : $errors;
+show($quiet("smtp://127.0.0.1:$port"));
+?>
+--EXPECT--
+head: "\u001b[1m", widest 90, cut yes
+a wide one: all of it
+NO_COLOR=1: 0 escapes
+TERM=dumb: 0 escapes
+NO_COLOR=: 2 escapes
+a pipe: 0 escapes, 0 cut
+safe
+-- the bar
+"mailqueue: 0 sent; nothing more is due.\r\n"
+fits
+none with --quiet
+none with --json
+-- quiet
+exit 0
+parked: exit 0, "", mailqueue: 0 sent, 2 refused, 2 parked; nothing more is due.
+trouble: exit 69, "", says why
+exit 69
