@@ -1,0 +1,84 @@
+--TEST--
+The registration site: queued in the request, composed and sent by cron's line, removed with its registration, never failing because of the queue
+--EXTENSIONS--
+mailqueue
+pdo_sqlite
+--FILE--
+<?php
+require __DIR__ . '/../lib/cli.inc';
+
+$root = dirname(__DIR__, 2) . '/examples/registration';
+$dir = temp_directory();
+$free = stream_socket_server('tcp://127.0.0.1:0');
+$address = stream_socket_get_name($free, false);
+fclose($free);
+$environment = ['PATH' => getenv('PATH'), 'REGISTRATION_DATABASE' => "$dir/site.sqlite", 'REGISTRATION_URL' => "http://$address"]
+    + sanitizer_environment();
+$server = proc_open(php_command('-d', "error_log=$dir/error.log", '-S', $address, '-t', "$root/public", "$root/public/index.php"),
+    [['file', '/dev/null', 'r'], ['file', "$dir/web.log", 'w'], ['redirect', 1]], $pipes, $root, $environment);
+register_shutdown_function(static fn() => proc_terminate($server, SIGKILL));
+must(wait_until(static fn(): bool => @file_get_contents("http://$address/") !== false), 'the site starts');
+
+function post(string $path, array $fields): array
+{
+    global $address;
+    $page = file_get_contents("http://$address$path", false, stream_context_create(['http' => ['method' => 'POST', 'ignore_errors' => true,
+        'header' => 'Content-Type: application/x-www-form-urlencoded', 'content' => http_build_query($fields)]]));
+    return [explode(' ', $http_response_header[0])[1], $page];
+}
+function register(string $name, string $email): array
+{
+    [$status, $page] = post('/register', ['name' => $name, 'email' => $email]);
+    preg_match('/cancel\?number=([^&]+)&amp;key=(\w+)/', $page, $match);
+    return [$status, $match[1] ?? strip_tags(strstr((string) strstr($page, '<p class="error"'), '</p>', true)), $match[2] ?? null];
+}
+$work = static fn(string ...$more): array => cli(['work', '--bootstrap', "$root/bootstrap.php", '--transport', 'null://null', ...$more],
+    $environment + ['MAIL_QUEUE_LOG' => "$dir/mail.log"]);
+
+[$status, $number, $key] = register('Zoë <b>', 'zoe@example.com');
+echo "$status ", preg_match('/^\d{4}-[0-9a-f]{8}$/', $number), "\n";
+echo implode(' ', register("Eve\r\nBcc: x@example.com", 'eve@example.com')), "\n";
+echo implode(' ', register('Eve', "eve@example.com\r\nBcc: x@example.com")), "\n";
+$queue = new MailQueue("$dir/site.sqlite");
+foreach ($queue->jobs() as $job) {
+    echo $job->reference === $number ? 'of this registration' : 'of another', " $job->type $job->priority\n";
+}
+show($work());
+
+echo "-- deleted before it was sent\n";
+[, $number, $key] = register('Tom', 'tom@example.com');
+$page = file_get_contents("http://$address/cancel?number=$number&key=$key");
+echo str_contains($page, "<strong>$number</strong> of Tom will be deleted") ? 'asks first, ' : $page;
+echo post('/cancel', ['number' => $number, 'key' => 'guess'])[0], ' ', post('/cancel', ['number' => $number, 'key' => $key])[0], "\n";
+show($work());
+
+echo "-- the queue's table is away\n";
+(new PDO("sqlite:$dir/site.sqlite"))->exec('ALTER TABLE mail_queue RENAME TO mail_queue_away');
+[$status, $number] = register('Ida', 'ida@example.com');
+echo "$status ", preg_match('/^\d{4}-/', $number), ' ', preg_match("/registration $number: mails not queued yet/", (string) file_get_contents("$dir/error.log")), "\n";
+(new PDO("sqlite:$dir/site.sqlite"))->exec('ALTER TABLE mail_queue_away RENAME TO mail_queue');
+show($work()); // what is new may be a request under way
+(new PDO("sqlite:$dir/site.sqlite"))->exec('UPDATE registrations SET created_at = created_at - 61');
+show($work());
+show($work());
+?>
+--EXPECT--
+200 1
+422 Please give your name. 
+422 Please give a valid e-mail address. 
+of this registration user 10
+of this registration organizer 0
+exit 0
+mailqueue: 2 sent; nothing more is due.
+-- deleted before it was sent
+asks first, 404 200
+exit 0
+mailqueue: 0 sent, 2 orphaned; nothing more is due.
+-- the queue's table is away
+200 1 1
+exit 0
+mailqueue: 0 sent; nothing more is due.
+exit 0
+mailqueue: 2 sent; nothing more is due.
+exit 0
+mailqueue: 0 sent; nothing more is due.
