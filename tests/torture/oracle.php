@@ -1,0 +1,170 @@
+<?php
+
+// Who should have got what, and who did. Every mail's reference is its X-Test-Id.
+
+declare(strict_types=1);
+
+namespace Torture;
+
+/** The recipients of mail $n: most have one, some three, some of those one that the sink refuses. */
+function recipients(int $n): array
+{
+    return match (true) {
+        $n % 21 === 0 => ["a$n@example.com", "b$n@refused.example", "c$n@example.com"],
+        $n % 7 === 0 => ["a$n@example.com", "b$n@example.com", "c$n@example.com"],
+        default => ["a$n@example.com"],
+    };
+}
+
+/** A complete message of 300 bytes to 60 KB: the large ones take several writes. */
+function message(string $test, int $n): string
+{
+    static $text;
+    $text ??= str_repeat("The quick brown fox jumps over the lazy dog, and again it does.\r\n", 920);
+    $length = 66 * ($n % 50 === 0 ? 900 : $n % 29);
+    return "From: Shop <shop@example.org>\r\nTo: person$n@example.com\r\nSubject: Order $test\r\n"
+        . "Date: Sat, 21 Nov 2026 09:35:00 +0000\r\nMessage-ID: <$test.torture@example.org>\r\n"
+        . "X-Test-Id: $test\r\n\r\nOrder $n\r\n" . substr($text, 0, $length);
+}
+
+/** Stores mails $from … $to − 1. */
+function fill(\MailQueue $queue, int $from, int $to): void
+{
+    $queue->enqueueMany((static function () use ($from, $to): iterable {
+        for ($n = $from; $n < $to; $n++) {
+            yield ['message' => message("t$n", $n), 'reference' => "t$n", 'envelopeFrom' => 'shop@example.org', 'recipients' => recipients($n)];
+        }
+    })());
+}
+
+/**
+ * Creates the queue and notes, in the very transaction that does it, each attempt that becomes
+ * uncertain and each change of the state: a kill between commit and log hides nothing.
+ */
+function prepare(string $path, string $journal, int $mails = 0): void
+{
+    apart(static function () use ($path, $journal, $mails): void {
+        $queue = queue($path, $journal);
+        fill($queue, 0, $mails);
+        unset($queue);
+        $pdo = new \PDO("sqlite:$path", null, null, [\PDO::ATTR_ERRMODE => \PDO::ERRMODE_EXCEPTION]);
+        $pdo->exec('CREATE TABLE noted (id INTEGER, reference TEXT, uncertain INTEGER)');
+        $pdo->exec('CREATE TRIGGER note_uncertain AFTER UPDATE OF uncertain ON mail_queue WHEN NEW.uncertain <> OLD.uncertain'
+            . ' BEGIN INSERT INTO noted VALUES (NEW.id, NEW.reference, NEW.uncertain - OLD.uncertain); END');
+    });
+}
+
+/** What was counted at the end of a scenario. */
+final class Verdict
+{
+    public int $lost = 0;
+    public int $duplicates = 0;
+    public int $uncertain = 0;
+    /** @var array<string, int> reference → extra copies to one recipient, at most */
+    public array $copies = [];
+    /** @var array<string, int> reference → attempts noted as uncertain */
+    public array $noted = [];
+}
+
+/** Rows with what they still owe. @return list<array<string, mixed>> */
+function rows(string $path): array
+{
+    return query($path, 'SELECT id, reference, status, attempts, uncertain, paid, locked_until, locked_by, recipients, refused, last_error FROM mail_queue ORDER BY id');
+}
+
+/** The database is sound, and rows and bodies belong together. */
+function check_database(Row $row, string $path): void
+{
+    $sound = value($path, 'PRAGMA integrity_check');
+    $row->check($sound === 'ok', "integrity_check of $path: $sound");
+    $bare = value($path, 'SELECT count(*) FROM mail_queue WHERE id NOT IN (SELECT id FROM mail_body)');
+    $row->check($bare === 0, "$bare rows without their message in $path");
+    $orphans = value($path, 'SELECT count(*) FROM mail_body WHERE id NOT IN (SELECT id FROM mail_queue)');
+    $row->check($orphans === 0, "$orphans messages without their row in $path");
+}
+
+/** What the queue still answers for: "test recipient" → true. @return array<string, true> */
+function kept(string $path): array
+{
+    $kept = [];
+    foreach (rows($path) as $one) {
+        $addresses = [...json_decode($one['recipients'] ?? '[]', true), ...array_keys(json_decode($one['refused'] ?? '[]', true))];
+        foreach ($addresses as $address) {
+            $kept["$one[reference] $address"] = true;
+        }
+    }
+    return $kept;
+}
+
+/** @return array<string, int> "test recipient" → how often it was accepted */
+function accepted(Row $row, Sink $sink): array
+{
+    $counts = $hashes = [];
+    foreach ($sink->accepted() as $one) {
+        $counts["$one[test] $one[to]"] = ($counts["$one[test] $one[to]"] ?? 0) + 1;
+        $hashes[$one['test']][$one['hash']] = true;
+    }
+    foreach ($hashes as $test => $different) {
+        $row->check(count($different) === 1, "copies of $test differ");
+    }
+    foreach ($sink->violations() as $violation) {
+        $row->problem("on the wire: $violation");
+    }
+    return $counts;
+}
+
+/**
+ * lost: in nobody's hands. duplicates: further copies; each needs an attempt of that mail that was
+ * noted as uncertain.
+ */
+function judge(Row $row, string $path, Sink $sink, int $mails, int $first = 0): Verdict
+{
+    $verdict = new Verdict();
+    $counts = accepted($row, $sink);
+    $kept = kept($path);
+    $known = [];
+    for ($n = $first; $n < $first + $mails; $n++) {
+        foreach (recipients($n) as $to) {
+            $known["t$n $to"] = true;
+            if (!isset($counts["t$n $to"]) && !isset($kept["t$n $to"])) {
+                $verdict->lost++;
+                $row->problem("lost: t$n to $to");
+            }
+        }
+    }
+    foreach (array_keys(array_diff_key($counts, $known)) as $stranger) {
+        $row->problem("nobody enqueued $stranger");
+    }
+    foreach (query($path, 'SELECT reference, uncertain FROM noted') as $one) {
+        $verdict->noted[$one['reference']] = ($verdict->noted[$one['reference']] ?? 0) + $one['uncertain'];
+        $verdict->uncertain += $one['uncertain'];
+    }
+    foreach ($counts as $key => $count) {
+        if ($count > 1) {
+            $test = strtok($key, ' ');
+            $verdict->duplicates += $count - 1;
+            $verdict->copies[$test] = max($verdict->copies[$test] ?? 0, $count - 1);
+        }
+    }
+    foreach ($verdict->copies as $test => $extra) {
+        $noted = $verdict->noted[$test] ?? 0;
+        $row->check($extra <= $noted, "$test: $extra extra copies, $noted uncertain attempts");
+    }
+    check_database($row, $path);
+    $row->count('lost', $verdict->lost);
+    $row->count('duplicates', $verdict->duplicates);
+    $row->count('mails-twice', count($verdict->copies));
+    $row->count('uncertain', $verdict->uncertain);
+    return $verdict;
+}
+
+/** Nothing waits, and nothing is under way. */
+function check_done(Row $row, string $path, bool $hold = false): void
+{
+    foreach (query($path, "SELECT status, count(*) AS n FROM mail_queue WHERE status <> 'parked' GROUP BY status") as $left) {
+        $row->problem("$left[n] mails are still $left[status]");
+    }
+    $why = $hold ? "('refused', 'uncertain')" : "('refused')";
+    $parked = value($path, "SELECT count(*) FROM mail_queue WHERE status = 'parked' AND parked_for NOT IN $why");
+    $row->check($parked === 0, "$parked mails are parked that nobody refused");
+}

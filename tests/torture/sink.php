@@ -1,0 +1,66 @@
+<?php
+
+// The server of tests/sink: accepts, waits, refuses as its script says, and writes down who got
+// what before it replies.
+
+declare(strict_types=1);
+
+namespace Torture;
+
+final class Sink
+{
+    public readonly int $port;
+    public readonly string $log;
+    private readonly string $directory;
+    private $process;
+
+    public function __construct(string $directory, string $script = '')
+    {
+        $this->directory = $directory;
+        $this->log = "$directory/accepted";
+        file_put_contents("$directory/script", $script);
+        touch($this->log);
+        $binary = dirname(__DIR__, 2) . '/.build/sink/mq-sink';
+        $this->process = proc_open([$binary, '--die-with-parent', '--port-file', "$directory/port", '--log', $this->log,
+            '--transcript', "$directory/transcript", '--script', "$directory/script", '--seed', (string) mt_rand(1, 1 << 30)],
+            [['file', '/dev/null', 'r'], ['file', "$directory/sink-output", 'w'], ['redirect', 1]], $pipes);
+        wait_until('the sink', static fn(): bool => is_file("$directory/port"));
+        $this->port = (int) file_get_contents("$directory/port");
+    }
+
+    public function dsn(string $more = ''): string
+    {
+        return "smtp://127.0.0.1:$this->port?max_mails=1000$more";
+    }
+
+    public function stop(): void
+    {
+        proc_terminate($this->process);
+        proc_close($this->process);
+    }
+
+    /** How many commands that begin so came. */
+    public function received(string $command): int
+    {
+        return preg_match_all('/\t<\t' . preg_quote($command, '/') . '/i', (string) @file_get_contents("$this->directory/transcript"));
+    }
+
+    /** @return list<array{test: string, to: string, hash: string}> */
+    public function accepted(): array
+    {
+        $all = [];
+        foreach (file($this->log, FILE_IGNORE_NEW_LINES) as $line) {
+            if (ctype_digit($line[0] ?? '')) {
+                [, , $test, $to, , , $hash] = explode("\t", $line);
+                $all[] = ['test' => $test, 'to' => $to, 'hash' => $hash];
+            }
+        }
+        return $all;
+    }
+
+    /** What no correct client does. @return list<string> */
+    public function violations(): array
+    {
+        return array_values(preg_grep('/^violation\t/', file($this->log, FILE_IGNORE_NEW_LINES)));
+    }
+}
