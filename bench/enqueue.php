@@ -1,0 +1,88 @@
+<?php
+
+// enqueue() against the same two inserts through prepared pdo_sqlite with the same pragmas.
+
+declare(strict_types=1);
+
+namespace Bench;
+
+use MailQueue;
+use PDO;
+
+/** @return array{0: string, 1: \Closure(): float, 2: \Closure(): float} cases on one open connection */
+function open_connection(string $journal, int $count): array
+{
+    $make = static function () use ($journal): string {
+        $path = fresh();
+        (new MailQueue($path, journal: $journal))->stats();
+        return $path;
+    };
+    $ours = static function () use ($make, $journal, $count): float {
+        $queue = new MailQueue($path = $make(), journal: $journal);
+        $begun = hrtime(true);
+        for ($i = 0; $i < $count; $i++) {
+            $queue->enqueue(message($i), envelopeFrom: 'shop@example.org', recipients: ["person$i@example.com"]);
+        }
+        $rate = $count / ((hrtime(true) - $begun) / 1e9);
+        remove($path);
+        return $rate;
+    };
+    $theirs = static function () use ($make, $journal, $count): float {
+        $queue = new PdoQueue($path = $make(), $journal);
+        $begun = hrtime(true);
+        for ($i = 0; $i < $count; $i++) {
+            $queue->enqueue(message($i), "person$i@example.com");
+        }
+        $rate = $count / ((hrtime(true) - $begun) / 1e9);
+        remove($path);
+        return $rate;
+    };
+    return [$ours, $theirs];
+}
+
+/** A request's pattern: construct, enqueue, drop; against open, insert, close. */
+function request_pattern(string $journal, int $count, bool $other): array
+{
+    $measure = static function (callable $once) use ($journal, $count, $other): float {
+        $path = fresh();
+        (new MailQueue($path, journal: $journal))->stats();
+        $beside = $other ? new PDO("sqlite:$path") : null;
+        $beside?->query('SELECT count(*) FROM mail_queue')->fetchAll();
+        $begun = hrtime(true);
+        for ($i = 0; $i < $count; $i++) {
+            $once($path, $i);
+        }
+        $rate = $count / ((hrtime(true) - $begun) / 1e9);
+        $beside = null;
+        remove($path);
+        return $rate;
+    };
+    return [
+        static fn(): float => $measure(static function (string $path, int $i) use ($journal): void {
+            (new MailQueue($path, journal: $journal))->enqueue(message($i), envelopeFrom: 'shop@example.org', recipients: ["person$i@example.com"]);
+        }),
+        static fn(): float => $measure(static function (string $path, int $i) use ($journal): void {
+            (new PdoQueue($path, $journal))->enqueue(message($i), "person$i@example.com");
+        }),
+    ];
+}
+
+function bench_enqueue(Results $results, bool $quick): void
+{
+    $rounds = $quick ? 3 : 7;
+    foreach (['wal', 'truncate'] as $journal) {
+        [$ours, $theirs] = open_connection($journal, $quick ? 1500 : 5000);
+        $got = alternate($rounds, ['mailqueue' => $ours, 'PDO' => $theirs]);
+        $results->ratio("enqueue, open connection, $journal: mailqueue / PDO", $got['mailqueue'] / $got['PDO'],
+            atLeast: $journal === 'wal' ? 0.9 : null, detail: ['mailqueue per second' => $got['mailqueue'], 'PDO per second' => $got['PDO']]);
+    }
+    foreach (['wal', 'truncate'] as $journal) {
+        foreach ([false, true] as $other) {
+            [$ours, $theirs] = request_pattern($journal, $quick ? 400 : 1000, $other);
+            $got = alternate($rounds, ['mailqueue' => $ours, 'PDO' => $theirs]);
+            $beside = $other ? 'another connection open' : 'no other connection';
+            $results->ratio("request: open, enqueue, close, $journal, $beside", $got['mailqueue'] / $got['PDO'],
+                atLeast: $journal === 'wal' ? 1.0 : null, detail: ['mailqueue per second' => $got['mailqueue'], 'PDO per second' => $got['PDO']]);
+        }
+    }
+}
