@@ -28,6 +28,7 @@ void mq_signals_install(struct mq_signals *signals)
     sigaction(SIGINT, &action, &signals->interrupt);
     action.sa_handler = SIG_IGN;
     sigaction(SIGPIPE, &action, &signals->pipe);
+    sigaction(SIGXFSZ, &action, &signals->file_size);
     signals->installed = true;
 }
 
@@ -44,6 +45,7 @@ void mq_signals_restore(struct mq_signals *signals)
     sigaction(SIGTERM, &signals->term, NULL);
     sigaction(SIGINT, &signals->interrupt, NULL);
     sigaction(SIGPIPE, &signals->pipe, NULL);
+    sigaction(SIGXFSZ, &signals->file_size, NULL);
     caught = signals->caught_before;
     signals->installed = false;
 }

@@ -74,6 +74,28 @@ static void test_second_signal(void **state)
     assert_int_equal(count_jobs(scene, "sending"), 0);
 }
 
+static void file_too_large(struct fake_relay *relay, struct mq_delivery *delivery)
+{
+    (void)delivery;
+    relay->scene->counter++;
+    raise(SIGXFSZ);
+    raise(SIGPIPE);
+}
+
+/* Either would end the process; both are what they were afterwards. */
+static void test_signals_of_failed_writes(void **state)
+{
+    struct scene_worker *scene = *state;
+    struct sigaction after;
+    scene->relay.on_body = file_too_large;
+    enqueue_mails(scene, 3);
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_int_equal(scene->counter, 3);
+    assert_int_equal(scene->report.sent, 3);
+    sigaction(SIGXFSZ, NULL, &after);
+    assert_true(after.sa_handler == SIG_DFL);
+}
+
 /* ---- hooks that end the run ---- */
 
 static enum mq_status throw_at_third(struct scene_worker *scene, const struct mq_event *event,
@@ -341,13 +363,21 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, scene_worker_setup, scene_worker_teardown)
     const struct CMUnitTest tests[] = {
-        T(test_sigterm),           T(test_grace_is_over),
-        T(test_second_signal),     T(test_listener_throws),
-        T(test_bailout),           T(test_transport_throws),
-        T(test_renewal),           T(test_guard),
-        T(test_lost_leases),       T(test_wall_clock_jumps),
-        T(test_settle_is_retried), T(test_gives_up),
-        T(test_claim_fails),       T(test_database_is_replaced),
+        T(test_sigterm),
+        T(test_grace_is_over),
+        T(test_second_signal),
+        T(test_listener_throws),
+        T(test_bailout),
+        T(test_transport_throws),
+        T(test_signals_of_failed_writes),
+        T(test_renewal),
+        T(test_guard),
+        T(test_lost_leases),
+        T(test_wall_clock_jumps),
+        T(test_settle_is_retried),
+        T(test_gives_up),
+        T(test_claim_fails),
+        T(test_database_is_replaced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
