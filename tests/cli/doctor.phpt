@@ -48,11 +48,13 @@ symlink("$dir/public_html", "$dir/data");
 $roots = static fn(array $run): string => implode(', ', array_filter(array_column(json_decode($run[1], true), 'what'),
     static fn(string $what): bool => str_contains($what, 'looks like a document root')));
 echo str_replace($dir, '%', $roots($run("$dir/public_html/app.sqlite"))), "\n";
-echo str_replace($dir, '%', $roots($run("$dir/data/app.sqlite", ['MAIL_QUEUE_LOG' => '/tmp/x.log']))), "\n";
+echo str_replace($dir, '%', $roots($run("$dir/data/app.sqlite", ['MAIL_QUEUE_LOG' => "$dir/data/x.log"]))), "\n";
 mkdir("$dir/served");
 symlink("$dir/served", "$dir/alias");
 echo str_replace($dir, '%', $roots($run($app, ['DOCUMENT_ROOT' => "$dir/alias", 'MAIL_QUEUE_LOG' => "$dir/served/a.log"]))), "\n";
 echo '"', $roots($run($app, ['DOCUMENT_ROOT' => "$dir/app"])), "\"\n";
+// Without one, where the command is run counts for nothing.
+echo '"', $roots($run($app, ['MAIL_QUEUE_LOG' => temp_home() . '/x.log'])), "\"\n";
 
 // Corrupt: no page of the tables is left, but the head says that it is a database.
 $bytes = file_get_contents($app);
@@ -82,8 +84,9 @@ faults: exit 1
   sending is switched off -- mailqueue config mailQueueEnabled 1
   1 mails are parked -- mailqueue list --status parked shows why
 database is under %/public_html, which looks like a document root, log is under %/public_html, which looks like a document root
-database is under %/public_html, which looks like a document root
+database is under %/public_html, which looks like a document root, log is under %/public_html, which looks like a document root
 log is under %/served, which looks like a document root
+""
 ""
 corrupt: exit 1, with a cure
 garbage: exit 1, with a cure

@@ -58,6 +58,9 @@ echo $shell('M work --message-limit 2 >&-');
 echo $shell('M work --message-limit 2 <&-');
 echo $shell('M work --message-limit 2 2>&-');
 echo $shell('M status >&- 2>&-');
+// What the application opens must not become standard output.
+file_put_contents("$dir/b.php", "<?php \$GLOBALS['log'] = fopen('$dir/app.log', 'a'); return ['queue' => new MailQueue('$app')];");
+echo $shell("M work --message-limit 1 --bootstrap $dir/b.php <&- >&- 2>&-"), file_get_contents("$dir/app.log");
 foreach (file("$dir/mail-queue.log") as $line) {
     json_decode($line) !== null || print("in the log: $line");
 }
@@ -95,6 +98,7 @@ exit 0
 mailqueue: 2 sent; the message limit is reached.
 exit 0
 mailqueue: 2 sent; the message limit is reached.
+exit 0
 exit 0
 exit 0
 -- nobody reads

@@ -12,15 +12,8 @@ $dir = temp_directory();
 $app = "$dir/app.sqlite";
 $queue = new MailQueue($app);
 $environment = ['MAILQUEUE_DATABASE' => $app, 'MAILQUEUE_TRANSPORT' => 'null://null'];
-/** What a terminal of so many columns gets. */
-$terminal = static function (array $arguments, int $columns, array $more = []) use ($environment, $dir): string {
-    $line = "stty cols $columns; exec " . implode(' ', array_map(escapeshellarg(...), cli_command($arguments)));
-    $process = proc_open(['script', '-qec', $line, '/dev/null'], [['file', '/dev/null', 'r'], ['pipe', 'w'], ['redirect', 1]], $pipes, $dir,
-        $more + $environment + ['PATH' => getenv('PATH'), 'HOME' => $dir, 'TERM' => 'xterm', 'SHELL' => '/bin/sh'] + sanitizer_environment());
-    $text = stream_get_contents($pipes[1]);
-    proc_close($process);
-    return $text;
-};
+$terminal = static fn(array $arguments, int $columns, array $more = []): string
+    => cli_on_terminal($arguments, $more + $environment, $columns);
 $widest = static fn(string $text): int => max(array_map(
     static fn(string $line): int => (int) preg_match_all('/./su', preg_replace('/\e\[\d+m/', '', rtrim($line))), preg_split('/[\r\n]+/', $text)));
 
@@ -74,7 +67,7 @@ NO_COLOR=: 2 escapes
 a pipe: 0 escapes, 0 cut
 safe
 -- the bar
-"mailqueue: 0 sent; nothing more is due.\r\n"
+"mailqueue: 0 sent; nothing more is due.\r\nexit 0"
 fits
 none with --quiet
 none with --json
