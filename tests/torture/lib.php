@@ -107,6 +107,8 @@ function start(callable $work, string $errors): int
     if ($pid === 0) {
         $inherited = &children();
         $inherited = []; // they are the parent's
+        pcntl_signal(SIGINT, SIG_DFL);
+        pcntl_signal(SIGTERM, SIG_DFL);
         $status = 0;
         try {
             $work();
@@ -177,6 +179,18 @@ function result(array $begun): mixed
         throw new Failure('a process failed: ' . ($said['error'] ?? 'no result'));
     }
     return $said['value'];
+}
+
+/** Ctrl-C must not leave workers behind. */
+function end_in_order(): void
+{
+    pcntl_async_signals(true);
+    foreach ([SIGINT, SIGTERM] as $signal) {
+        pcntl_signal($signal, static function () use ($signal): never {
+            stop_children();
+            exit(128 + $signal);
+        });
+    }
 }
 
 /** What $work returns, from a process of its own. */

@@ -24,7 +24,7 @@ const ROWS = [
 function options(array $words): Options
 {
     $given = ['rows' => []];
-    $usage = static fn(string $why) => fwrite(STDERR, "torture: $why; tools/torture --help\n") && exit(64);
+    $usage = static fn(string $why) => throw new Failure($why);
     while (($word = array_shift($words)) !== null) {
         if (preg_match('/^--(kills|mails|runs|seed)(?:=(.*))?$/', $word, $match)) {
             $value = $match[2] ?? array_shift($words) ?? '';
@@ -44,7 +44,14 @@ function options(array $words): Options
 function main(array $argv): int
 {
     $work = $argv[1];
-    $options = options(array_slice($argv, 2));
+    try {
+        $options = options(array_slice($argv, 2));
+    } catch (Failure $e) {
+        fwrite(STDERR, "torture: {$e->getMessage()}; tools/torture --help\n");
+        remove_tree($work);
+        return 64;
+    }
+    end_in_order();
     printf("seed %d\n", $options->seed);
     $passed = $failed = 0;
     foreach ($options->rows ?: array_keys(ROWS) as $name) {
