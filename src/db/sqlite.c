@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "db/sqlite_private.h"
 
@@ -118,7 +117,7 @@ static enum mq_status reopen(struct mq_db *db, struct mq_error *err)
         return mq_sqlite_usable(self, err);
     if (mq_sqlite_forked(db)) {
         mq_sqlite_forget(self);
-        self->owner = getpid();
+        self->owner = mq_sqlite_process();
     } else {
         mq_sqlite_disconnect(self);
     }
@@ -230,7 +229,7 @@ enum mq_status mq_sqlite_open(const struct mq_sqlite_options *options, struct mq
     if (!self)
         return mq_error_nomem(err);
     self->base.driver = &driver;
-    self->owner = getpid();
+    self->owner = mq_sqlite_process();
     self->synchronous_normal = options->synchronous_normal;
     self->worker = options->worker;
     self->busy.limit_us = (int64_t)options->busy_timeout_ms * 1000;

@@ -7,7 +7,14 @@
 
 #include "db/sqlite_private.h"
 
-enum { STEP_MIN_US = 50, STEP_MAX_US = 1000, SOON_US = 150, SOON_TRIES = 64 };
+enum {
+    STEP_MIN_US = 50,
+    STEP_MAX_US = 1000,
+    /* The lock of a short transaction comes free for less time than a long step takes, and whoever
+     * sleeps longer than the others never has it: so no longer steps for about the first 10 ms. */
+    SOON_US = 300,
+    SOON_TRIES = 64,
+};
 
 /* Where SQLite's Unix locks lie: in the database's lock-byte page (sqlite.org/fileformat2.html,
  * section 1.3) and in the WAL index (sqlite.org/walformat.html, section 2.3.1). */
@@ -120,6 +127,11 @@ bool mq_sqlite_shut_out(int fd)
     long pid = lock_owner(fd, F_RDLCK, LOCK_SHARED, LOCK_SHARED_SIZE);
 
     return pid != NOBODY && pid != UNKNOWN;
+}
+
+bool mq_sqlite_alone(int fd)
+{
+    return lock_owner(fd, F_WRLCK, LOCK_SHARED, LOCK_SHARED_SIZE) == NOBODY;
 }
 
 enum mq_status mq_sqlite_busy_error(struct mq_sqlite *self, struct mq_error *err)

@@ -8,22 +8,46 @@
  * it, and what we write to the deleted one is gone, with every call reporting success. So device
  * and inode of both files are compared before each transaction and after each commit. */
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "db/sqlite_private.h"
 
 enum { FEW_FDS = 64, MANY_FDS = 1024 };
 
+/* Asks for nothing but the inode: who asks for the times of a file makes Linux (6.13 and later,
+ * with fine-grained timestamps) write them anew at the next write, which on ext4 costs more than
+ * all that the guard does. `path` "" is the descriptor itself. */
+static bool ask_identity(int fd, const char *path, struct mq_file_id *out)
+{
+#ifdef STATX_INO
+    struct statx info;
+
+    if (statx(fd, path, *path ? 0 : AT_EMPTY_PATH, STATX_INO, &info) == 0) {
+        *out = (struct mq_file_id){makedev(info.stx_dev_major, info.stx_dev_minor), info.stx_ino};
+        return true;
+    }
+    if (errno != ENOSYS && errno != EPERM)
+        return false;
+#endif
+    struct stat old;
+
+    if ((*path ? stat(path, &old) : fstat(fd, &old)) != 0)
+        return false;
+    *out = (struct mq_file_id){old.st_dev, old.st_ino};
+    return true;
+}
+
 static bool identity(const char *path, struct mq_file_id *out)
 {
-    struct stat info;
-
-    if (stat(path, &info) != 0)
-        return false;
-    *out = (struct mq_file_id){info.st_dev, info.st_ino};
-    return true;
+    return ask_identity(AT_FDCWD, path, out);
 }
 
 static bool same(const struct mq_file_id *a, const struct mq_file_id *b)
@@ -40,12 +64,7 @@ static bool unchanged(const char *path, const struct mq_file_id *id)
 
 static bool fd_identity(int fd, struct mq_file_id *out)
 {
-    struct stat info;
-
-    if (fd < 0 || fstat(fd, &info) != 0)
-        return false;
-    *out = (struct mq_file_id){info.st_dev, info.st_ino};
-    return true;
+    return fd >= 0 && ask_identity(fd, "", out);
 }
 
 /* Whether that was the last one looked for. */
@@ -108,9 +127,44 @@ int mq_sqlite_count_fds(const struct mq_file_id *id)
     return count;
 }
 
+static pthread_once_t mark_once = PTHREAD_ONCE_INIT;
+static _Atomic pid_t *mark; /* our process id; 0 in a forked child. NULL: the kernel cannot */
+
+static void make_mark(void)
+{
+#ifdef MADV_WIPEONFORK
+    long size = sysconf(_SC_PAGESIZE);
+    void *page = MAP_FAILED;
+
+    if (size > 0)
+        page = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED)
+        return;
+    if (madvise(page, (size_t)size, MADV_WIPEONFORK) == 0)
+        mark = page;
+    else
+        munmap(page, (size_t)size);
+#endif
+}
+
+/* Asked for around every statement, and getpid() is a system call. */
+pid_t mq_sqlite_process(void)
+{
+    pid_t pid;
+
+    pthread_once(&mark_once, make_mark);
+    pid = mark ? *mark : 0;
+    if (pid == 0) {
+        pid = getpid();
+        if (mark)
+            *mark = pid;
+    }
+    return pid;
+}
+
 bool mq_sqlite_forked(struct mq_db *db)
 {
-    return mq_sqlite_of(db)->owner != getpid();
+    return mq_sqlite_of(db)->owner != mq_sqlite_process();
 }
 
 static enum mq_status gone(struct mq_sqlite *self, struct mq_error *err)

@@ -118,6 +118,8 @@ enum mq_status mq_sqlite_run_fixed(struct mq_sqlite *self, enum mq_fixed which,
 void mq_sqlite_finalize_all(struct mq_sqlite *self);
 
 /* sqlite_guard.c */
+/* The process that we are in. */
+pid_t mq_sqlite_process(void);
 /* Not in a forked child, open, and not found replaced before. */
 enum mq_status mq_sqlite_usable(struct mq_sqlite *self, struct mq_error *err);
 /* Takes the identity of what was just opened. */
@@ -138,6 +140,8 @@ int64_t mq_sqlite_monotonic_us(void);
 void mq_sqlite_busy_install(struct mq_sqlite *self);
 /* Whether another process has the exclusive lock on the database that `fd` is. */
 bool mq_sqlite_shut_out(int fd);
+/* Whether no other process has the database in WAL mode open that `fd` is. */
+bool mq_sqlite_alone(int fd);
 /* The text for a lock that could not be had. */
 enum mq_status mq_sqlite_busy_error(struct mq_sqlite *self, struct mq_error *err);
 

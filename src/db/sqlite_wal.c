@@ -5,9 +5,11 @@
 #include "db/sqlite_private.h"
 
 enum {
-    CAP_FRAMES = 2048,         /* a producer that commits above it makes a checkpoint: 16 MiB
-                                  with the page size that we give to new files, 8 with 4 KiB */
-    WORKER_FRAMES = 1000,      /* SQLite's own default */
+    ALONE_FRAMES = 1000,       /* a producer that commits above it makes a checkpoint when no
+                                  other process has the file open: SQLite's own default */
+    CAP_FRAMES = 4096,         /* or in any case above this: 32 MiB with the page size that we
+                                  give to new files, 16 with 4 KiB */
+    WORKER_FRAMES = 2000,      /* the worker, that producers find the cap never reached */
     TRUNCATE_BYTES = 32 << 20, /* a worker tries to shrink a file above it */
     RESTART_WAIT_US = 2000,    /* for readers; writers are kept out meanwhile */
     SHRINK_EVERY_US = 1000000,
@@ -107,8 +109,12 @@ static enum mq_status copy(struct mq_sqlite *self, struct mq_error *err)
 
 void mq_sqlite_wal_cap(struct mq_sqlite *self)
 {
-    if (!self->worker && self->wal_frames >= CAP_FRAMES && due(self, CAP_FRAMES / 4))
+    if (self->worker || self->wal_frames < ALONE_FRAMES || !due(self, ALONE_FRAMES / 2))
+        return;
+    if (self->wal_frames >= CAP_FRAMES || mq_sqlite_alone(self->file_fd))
         copy(self, NULL);
+    else
+        self->checkpointed_frames = self->wal_frames; /* the next look is that much later */
 }
 
 /* A file that once grew keeps its size although it is used from its start again. */

@@ -50,11 +50,23 @@ static void test_producers_leave_checkpoints_to_the_worker(void **state)
     struct scene *scene = *state;
 
     open_as(scene, false);
+    peer_ask(&scene->peer, "open %s", scene->path);
+    peer_ask(&scene->peer, "SELECT count(*) FROM t");
     store_mib(scene, 12); /* over SQLite's own 1,000 pages, below the cap */
     assert_in_range(size_of(scene->path), 1, MIB);
     assert_in_range(mq_sqlite_wal_bytes(scene->db), 12 * MIB, 15 * MIB);
-    store_mib(scene, 28); /* without a cap: 40 */
-    assert_in_range(mq_sqlite_wal_bytes(scene->db), 15 * MIB, 18 * MIB);
+    store_mib(scene, 38); /* without a cap: 50 */
+    assert_in_range(mq_sqlite_wal_bytes(scene->db), 31 * MIB, 38 * MIB);
+    assert_true(size_of(scene->path) > 30 * MIB);
+}
+
+static void test_producer_alone_does_checkpoints(void **state)
+{
+    struct scene *scene = *state;
+
+    open_as(scene, false);
+    store_mib(scene, 28);
+    assert_in_range(mq_sqlite_wal_bytes(scene->db), 7 * MIB, 10 * MIB);
     assert_true(size_of(scene->path) > 15 * MIB);
 }
 
@@ -68,7 +80,7 @@ static void test_worker_keeps_it_small(void **state)
         store_mib(scene, 1);
         assert_int_equal(scene->db->driver->maintain(scene->db, &scene->err), MQ_OK);
     }
-    assert_in_range(mq_sqlite_wal_bytes(scene->db), 7 * MIB, 10 * MIB);
+    assert_in_range(mq_sqlite_wal_bytes(scene->db), 15 * MIB, 18 * MIB);
 }
 
 /* A long reader keeps the WAL from being used anew; afterwards it is cut. */
@@ -123,6 +135,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WAL_TEST(test_producers_leave_checkpoints_to_the_worker),
+        WAL_TEST(test_producer_alone_does_checkpoints),
         WAL_TEST(test_worker_keeps_it_small),
         WAL_TEST(test_shrinks_when_a_reader_leaves),
         WAL_TEST(test_close),
