@@ -58,8 +58,9 @@ static enum mq_status job_orphaned(struct mq_queue *queue, const char *reference
 enum mq_status mq_job_park_unreadable(struct mq_tx *tx, const struct mq_job *job,
                                       struct mq_error *err)
 {
-    static const char why[] = "the column recipients is no JSON array of strings: correct the row, "
-                              "then retry it, or delete it";
+    static const char why[] =
+        "the row cannot be read: recipients is no JSON array of addresses, envelope_from is none, "
+        "or locked_by no claim token: correct it, then retry it, or delete it";
     struct mq_value values[] = {mq_null(), mq_cstr("unreadable"), mq_cstr(why), mq_int(job->id)};
     struct mq_move move = {job->state, MQ_PARKED, MQ_SQL_PARK, values, 4};
     enum mq_status status = mq_job_move(tx->queue, &move, err);

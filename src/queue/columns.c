@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/address.h"
 #include "core/json.h"
 
 /* In the order of the columns in sql.c. */
@@ -89,6 +90,21 @@ static void read_numbers(struct mq_queue *queue, struct mq_job *job)
     job->created_at = mq_sql_column_int(queue, COL_CREATED_AT);
 }
 
+/* Addresses go into SMTP commands as they are: what another program wrote into the row is checked
+ * as what is enqueued. */
+static bool usable(const struct mq_job *job)
+{
+    bool utf8;
+    const char *from = job->envelope_from;
+    bool ok = !from || !from[0] ||
+              mq_address_check(mq_str_of(from), "envelopeFrom", &utf8, NULL) == MQ_OK;
+    for (size_t i = 0; i < job->recipients.count && ok; i++) {
+        struct mq_str address = mq_str_of(job->recipients.items[i]);
+        ok = mq_address_check(address, "recipients", &utf8, NULL) == MQ_OK;
+    }
+    return ok;
+}
+
 /* The list of recipients; NULL is an empty one. */
 static enum mq_status read_recipients(struct mq_queue *queue, struct mq_job *job, bool *readable,
                                       struct mq_error *err)
@@ -96,6 +112,7 @@ static enum mq_status read_recipients(struct mq_queue *queue, struct mq_job *job
     struct mq_str text = mq_sql_column_str(queue, COL_RECIPIENTS);
     *readable = true;
     if (!text.data) {
+        *readable = usable(job);
         return MQ_OK;
     }
     struct mq_error why;
@@ -103,7 +120,7 @@ static enum mq_status read_recipients(struct mq_queue *queue, struct mq_job *job
     if (status == MQ_NOMEM) {
         return mq_error_nomem(err);
     }
-    if (status != MQ_OK) {
+    if (status != MQ_OK || !usable(job)) {
         mq_strings_clear(&job->recipients);
         *readable = false;
     }
@@ -130,7 +147,11 @@ enum mq_status mq_job_read(struct mq_queue *queue, struct mq_job *job, bool *rea
     if (!copy_texts(queue, job)) {
         return mq_error_nomem(err);
     }
-    return read_recipients(queue, job, readable, err);
+    enum mq_status status = read_recipients(queue, job, readable, err);
+    if (job->state == MQ_SENDING && !job->locked_by[0]) {
+        *readable = false; /* no settle would ever fit, and its recovery never end */
+    }
+    return status;
 }
 
 enum mq_status mq_job_load_body(struct mq_queue *queue, struct mq_job *job, struct mq_error *err)

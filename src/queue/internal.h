@@ -131,8 +131,8 @@ enum mq_status mq_schema_ready(struct mq_queue *queue, struct mq_error *err);
 /* ---- columns.c: rows and states ---- */
 
 /* Reads the row that the statement stands on (all columns, in the order of {cols}). *readable is
- * false where the list of recipients cannot be read. The job is initialised here; the caller
- * clears it, also on failure. */
+ * false where another program wrote recipients, sender or claim token that cannot be used. The job
+ * is initialised here; the caller clears it, also on failure. */
 enum mq_status mq_job_read(struct mq_queue *queue, struct mq_job *job, bool *readable,
                            struct mq_error *err);
 /* Loads the body by the job's id; it stays NULL where there is none. */
@@ -248,7 +248,7 @@ enum mq_status mq_recover(struct mq_tx *tx, const struct mq_claim_request *reque
                           int64_t *count, struct mq_error *err);
 enum mq_status mq_claim_take(struct mq_tx *tx, const struct mq_claim_request *request,
                              struct mq_claim *claim, struct mq_error *err);
-/* Parks a job, claimable or in sending, whose recipients cannot be read. */
+/* Parks a job, claimable or in sending, that was not readable. */
 enum mq_status mq_job_park_unreadable(struct mq_tx *tx, const struct mq_job *job,
                                       struct mq_error *err);
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 void mq_queue_options_init(struct mq_queue_options *options)
 {
@@ -37,6 +38,7 @@ static enum mq_status take_name(const char *field, const char *name, char *out,
     return MQ_OK;
 }
 
+/* Names of SQL are the same in whatever case. */
 static bool own_column(const char *name)
 {
     static const char *const own[] = {
@@ -46,7 +48,7 @@ static bool own_column(const char *name)
         "refused",   "parked_for", "message_id", "envelope_from",   "recipients",
         "fields",    "campaign_id"};
     for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
-        if (strcmp(name, own[i]) == 0) {
+        if (strcasecmp(name, own[i]) == 0) {
             return true;
         }
     }
@@ -79,7 +81,7 @@ static enum mq_status take_names(const struct mq_queue_options *options, struct 
 
 static void derive_names(struct mq_names *names)
 {
-    if (strcmp(names->table, "mail_queue") == 0) {
+    if (strcasecmp(names->table, "mail_queue") == 0) {
         strcpy(names->body, "mail_body");
         strcpy(names->spent, "mail_spent");
         strcpy(names->version_key, "mailSchemaVersion");

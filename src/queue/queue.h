@@ -103,6 +103,7 @@ struct mq_settlement {
     const char *error;            /* last_error; NULL: none */
     int64_t retry_after_s; /* instead of the backoff; -1: none. A job that goes back as it was
                               is not due again before, when above 0 */
+    int64_t relay_wait_s;  /* what the relay asked for: the backoff is no shorter; 0: nothing */
     enum mq_on_uncertain on_uncertain;
     const char *relay; /* for the event */
     int64_t ms;        /* for the event; -1 none */

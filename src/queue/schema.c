@@ -63,6 +63,17 @@ static const char *const columns[] = {"id",
                                       "campaign_id"};
 #define COLUMN_COUNT (sizeof(columns) / sizeof(columns[0]))
 
+static const char *const body_columns[] = {"id", "content"};
+static const char *const spent_columns[] = {"at", "n"};
+
+/* A table of ours: what it must have not to be somebody else's. */
+struct shape {
+    const char *table;
+    const char *const *columns; /* the first one is the primary key */
+    size_t count;
+    const char *more; /* one more column, or NULL */
+};
+
 /* *version is 0 where there is none. */
 static enum mq_status read_version(struct mq_queue *queue, int64_t *version, struct mq_error *err)
 {
@@ -95,14 +106,15 @@ static enum mq_status too_new(struct mq_queue *queue, int64_t version, struct mq
                         (long long)version, MQ_SCHEMA_VERSION);
 }
 
-/* Notes in has[] which of our columns the table has; *any whether it exists. has[COLUMN_COUNT] is
- * for the reference column. */
-static enum mq_status find_columns(struct mq_queue *queue, bool *has, bool *any,
-                                   struct mq_error *err)
+/* Notes in has[] which of the columns the table has, the primary key only as such; *any whether it
+ * exists. has[count] is for the one more. */
+static enum mq_status find_columns(struct mq_queue *queue, const struct shape *shape, bool *has,
+                                   bool *any, struct mq_error *err)
 {
-    struct mq_args args = MQ_ARGS(mq_cstr(queue->names.table));
+    struct mq_args args = MQ_ARGS(mq_cstr(shape->table));
     enum mq_status status = mq_sql_query(queue, MQ_SQL_COLUMNS_OF, args, err);
     bool row = status == MQ_OK;
+    has[shape->count] = shape->more == NULL;
     while (row) {
         status = mq_sql_next(queue, &row, err);
         if (!row) {
@@ -110,41 +122,59 @@ static enum mq_status find_columns(struct mq_queue *queue, bool *has, bool *any,
         }
         *any = true;
         struct mq_str name = mq_sql_column_str(queue, 0);
-        for (size_t i = 0; i < COLUMN_COUNT; i++) {
-            has[i] = has[i] || mq_str_equal_nocase(name, mq_str_of(columns[i]));
+        bool is_key = mq_sql_column_int(queue, 1) == 1;
+        for (size_t i = 0; i < shape->count; i++) {
+            bool same = mq_str_equal_nocase(name, mq_str_of(shape->columns[i]));
+            has[i] = has[i] || (same && (i > 0 || is_key));
         }
-        has[COLUMN_COUNT] =
-            has[COLUMN_COUNT] || mq_str_equal_nocase(name, mq_str_of(queue->names.reference));
+        bool same = shape->more && mq_str_equal_nocase(name, mq_str_of(shape->more));
+        has[shape->count] = has[shape->count] || same;
     }
     return status;
 }
 
 /* A table of that name that is not ours is left alone. */
-static enum mq_status check_foreign(struct mq_queue *queue, struct mq_error *err)
+static enum mq_status check_shape(struct mq_queue *queue, const struct shape *shape,
+                                  struct mq_error *err)
 {
     bool has[COLUMN_COUNT + 1] = {false};
     bool any = false;
-    enum mq_status status = find_columns(queue, has, &any, err);
+    enum mq_status status = find_columns(queue, shape, has, &any, err);
     if (status != MQ_OK || !any) {
         return status;
     }
     struct mq_buffer missing;
     mq_buffer_init(&missing);
-    for (size_t i = 0; i <= COLUMN_COUNT; i++) {
+    for (size_t i = 0; i <= shape->count; i++) {
         if (!has[i]) {
             mq_buffer_cstr(&missing, missing.len ? ", " : "");
-            mq_buffer_cstr(&missing, i < COLUMN_COUNT ? columns[i] : queue->names.reference);
+            mq_buffer_cstr(&missing, i < shape->count ? shape->columns[i] : shape->more);
+            mq_buffer_cstr(&missing, i == 0 ? " as primary key" : "");
         }
     }
     if (missing.failed) {
         status = mq_error_nomem(err);
     } else if (missing.len) {
-        status = mq_error_set(err, MQ_SCHEMA, queue->names.table,
+        status = mq_error_set(err, MQ_SCHEMA, shape->table,
                               "a table %s exists that is not the queue's: it lacks %.400s. Rename "
                               "it, or give the queue another table",
-                              queue->names.table, missing.data);
+                              shape->table, missing.data);
     }
     mq_buffer_clear(&missing);
+    return status;
+}
+
+static enum mq_status check_foreign(struct mq_queue *queue, struct mq_error *err)
+{
+    const struct shape shapes[] = {
+        {queue->names.table, columns, COLUMN_COUNT, queue->names.reference},
+        {queue->names.body, body_columns, 2, NULL},
+        {queue->names.spent, spent_columns, 2, NULL},
+    };
+    enum mq_status status = MQ_OK;
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]) && status == MQ_OK; i++) {
+        status = check_shape(queue, &shapes[i], err);
+    }
     return status;
 }
 

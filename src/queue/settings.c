@@ -19,12 +19,13 @@ static const char *const names[RAW_COUNT] = {
     "mailLastRefill",        "mailRelayPause"};
 
 /* Keeps a value of one of the keys above. An empty value counts as unset: that is what a form with
- * an empty field writes. */
+ * an empty field writes. The query compares keys as the application's column does, so that what it
+ * finds counts, in whatever case. */
 static bool keep(struct raw *raw, struct mq_str name, struct mq_str value)
 {
     value = mq_str_trim(value);
     for (int i = 0; i < RAW_COUNT && value.len > 0; i++) {
-        if (mq_str_equal(name, mq_str_of(names[i])) && !raw[i].text) {
+        if (mq_str_equal_nocase(name, mq_str_of(names[i])) && !raw[i].text) {
             raw[i].text = mq_str_dup(value);
             return raw[i].text != NULL;
         }

@@ -33,11 +33,17 @@ struct plan {
     struct mq_buffer refused;
 };
 
+/* Whether this claim reached the recipient; as far as is known, and one at least. */
+static bool on_the_wire(const struct mq_job *job, size_t i)
+{
+    return job->targets.count == 0 || !job->target_of || job->target_of[i] >= 0;
+}
+
 static enum mq_recipient_result result_of(const struct mq_settlement *s, size_t i)
 {
     switch (s->kind) {
     case MQ_SETTLE_LATER:
-        return MQ_RECIPIENT_LATER;
+        return on_the_wire(s->job, i) ? MQ_RECIPIENT_LATER : MQ_RECIPIENT_UNTRIED;
     case MQ_SETTLE_REFUSED:
         return MQ_RECIPIENT_REFUSED;
     case MQ_SETTLE_RESULTS:
@@ -99,24 +105,35 @@ static void keep_refused(struct mq_buffer *out, const char *text)
     mq_strings_clear(&replies);
 }
 
-/* Writes the new recipients and refused of a job whose results differ. */
+/* Appends the recipients that stay: of those that were tried, or of the others. */
+static void keep_recipients(const struct mq_settlement *s, bool tried, struct mq_buffer *out)
+{
+    for (size_t i = 0; i < s->job->recipients.count; i++) {
+        enum mq_recipient_result result = result_of(s, i);
+        bool left = result != MQ_RECIPIENT_ACCEPTED && result != MQ_RECIPIENT_REFUSED;
+        if (left && tried == (result != MQ_RECIPIENT_UNTRIED)) {
+            mq_buffer_char(out, out->len ? ',' : '[');
+            mq_json_string(out, mq_str_of(s->job->recipients.items[i]));
+        }
+    }
+}
+
+/* Writes the new recipients and refused of a job whose results differ. Those that nobody has tried
+ * come first: where tokens or a transaction reach only some, one that is deferred again and again
+ * would otherwise be all that is ever tried, until the job is parked. */
 static void write_lists(const struct mq_settlement *s, struct plan *plan)
 {
-    size_t left = 0;
     plan->lists = true;
     keep_refused(&plan->refused, s->job->refused);
     for (size_t i = 0; i < s->job->recipients.count; i++) {
-        const char *address = s->job->recipients.items[i];
-        enum mq_recipient_result result = result_of(s, i);
-        if (result == MQ_RECIPIENT_REFUSED) {
+        if (result_of(s, i) == MQ_RECIPIENT_REFUSED) {
             const char *reply = reply_of(s, i);
-            add_refused(&plan->refused, address, reply ? reply : s->error);
-        } else if (result != MQ_RECIPIENT_ACCEPTED) {
-            mq_buffer_char(&plan->recipients, left++ ? ',' : '[');
-            mq_json_string(&plan->recipients, mq_str_of(address));
+            add_refused(&plan->refused, s->job->recipients.items[i], reply ? reply : s->error);
         }
     }
-    mq_buffer_cstr(&plan->recipients, left ? "]" : "[]");
+    keep_recipients(s, false, &plan->recipients);
+    keep_recipients(s, true, &plan->recipients);
+    mq_buffer_cstr(&plan->recipients, plan->recipients.len ? "]" : "[]");
     if (plan->refused.len) {
         mq_buffer_char(&plan->refused, '}');
     }
@@ -192,8 +209,9 @@ static enum mq_status write_row(struct mq_tx *tx, const struct mq_job *job, cons
 static void plan_back(const struct mq_tx *tx, const struct mq_settlement *s, struct plan *plan)
 {
     const struct mq_job *job = s->job;
-    if (s->retry_after_s > 0) {
-        plan->next_attempt_at = tx->now_s + s->retry_after_s;
+    int64_t wait_s = s->retry_after_s > 0 ? s->retry_after_s : s->relay_wait_s;
+    if (wait_s > 0) {
+        plan->next_attempt_at = tx->now_s + wait_s;
     }
     plan->attempts = job->attempts > 0 ? job->attempts - 1 : 0;
     plan->to = plan->attempts > 0 ? MQ_FAILED : MQ_PENDING;
@@ -224,6 +242,7 @@ static void plan_failed(struct mq_tx *tx, const struct mq_settlement *s, bool un
     int64_t delay = s->retry_after_s;
     if (delay < 0) {
         delay = mq_backoff_delay_s(&queue->backoff, plan->attempts, queue->random);
+        delay = s->relay_wait_s > delay ? s->relay_wait_s : delay;
     }
     plan->to = MQ_FAILED;
     plan->next_attempt_at = tx->now_s + delay;
@@ -245,7 +264,8 @@ static void make_plan(struct mq_tx *tx, const struct mq_settlement *s, const str
     } else {
         plan_back(tx, s, plan);
     }
-    if (t->left < (int)job->recipients.count) {
+    bool some = t->count[MQ_RECIPIENT_UNTRIED] > 0 && t->count[MQ_RECIPIENT_UNTRIED] < t->left;
+    if (t->left < (int)job->recipients.count || some) {
         write_lists(s, plan);
     }
     write_error(plan, s->error ? s->error : t->refused_by);

@@ -47,7 +47,7 @@ static enum mq_status find_by_id(struct mq_tx *tx, int64_t cursor, int64_t *end,
     if (status != MQ_OK || *end == 0) {
         return status;
     }
-    struct mq_args range = MQ_ARGS(mq_int(cursor), mq_int(*end), mq_int(tx->now_s));
+    struct mq_args range = MQ_ARGS(mq_int(cursor), mq_int(MQ_ROWS_A_TURN), mq_int(tx->now_s));
     return read_doomed(tx->queue, MQ_SQL_WALK, range, doomed, err);
 }
 

@@ -307,6 +307,29 @@ static void test_orphans(void **state)
     fx_close(&fx);
 }
 
+/* A number that is the same but for its type: such a column has none. */
+static void test_orphan_check_of_untyped_column(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    int64_t cursor = 0;
+    bool done = false;
+    fx_init(&fx);
+    fx.options.orphan_table = "registrations";
+    fx.options.orphan_column = "number";
+    fx_open_with(&fx, "CREATE TABLE r (n INTEGER); INSERT INTO r VALUES (7), (70);"
+                      "CREATE VIEW registrations AS SELECT n / 10 AS number FROM r");
+    fx_enqueue(&fx, &(struct mail){.reference = "6", .body = "x"});
+    fx_enqueue(&fx, &(struct mail){.reference = "7", .body = "x"});
+    fx_enqueue(&fx, &(struct mail){.reference = "07", .body = "x"});
+    assert_int_equal(fx_claim(&fx), 1);
+    assert_string_equal(fx_events(&fx), "orphan claimed orphan");
+    fx_kind(&fx, 0, MQ_SETTLE_RELEASE, NULL);
+    assert_int_equal(mq_queue_sweep(fx.queue, &cursor, &done, NULL, &fx.err), MQ_OK);
+    assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_queue"), 1);
+    fx_close(&fx);
+}
+
 static void test_disabled_and_paused(void **state)
 {
     (void)state;
@@ -383,6 +406,30 @@ static void test_unreadable_recipients(void **state)
     fx_close(&fx);
 }
 
+/* What somebody wrote into the row would become SMTP commands. */
+static void test_addresses_of_others_are_checked(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "recipients = '[\"a@x.org>\\r\\nRCPT TO:<b@x.org\"]'",
+        "recipients = '[\"\"]'",
+        "recipients = '[\"a@x.org\", \"a b@x.org\"]'",
+        "envelope_from = 'a@x.org>' || char(13, 10) || 'RSET'",
+        "envelope_from = 'a', recipients = NULL",
+    };
+    struct fixture fx;
+    fx_open(&fx);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        char sql[200];
+        fx_mail(&fx, "a@example.org");
+        snprintf(sql, sizeof(sql), "UPDATE mail_queue SET %s WHERE status = 'pending'", bad[i]);
+        fx_sql(&fx, sql);
+        assert_int_equal(fx_claim(&fx), 0);
+        assert_string_equal(fx_events(&fx), "parked");
+    }
+    fx_close(&fx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -397,9 +444,11 @@ int main(void)
         cmocka_unit_test(test_expiry),
         cmocka_unit_test(test_a_thousand_expired),
         cmocka_unit_test(test_orphans),
+        cmocka_unit_test(test_orphan_check_of_untyped_column),
         cmocka_unit_test(test_disabled_and_paused),
         cmocka_unit_test(test_pause_doubles),
         cmocka_unit_test(test_unreadable_recipients),
+        cmocka_unit_test(test_addresses_of_others_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

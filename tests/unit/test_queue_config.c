@@ -154,6 +154,38 @@ static void test_dearer_than_the_bucket(void **state)
     fx_close(&fx);
 }
 
+/* With tokens for one, the first recipient is deferred each time: the others get theirs. */
+static void deferred_one(bool as_a_whole)
+{
+    struct fixture fx;
+    int served = 0;
+    fx_open(&fx);
+    fx_set(&fx, "mailMaxPerHour", "1");
+    fx_mail(&fx, "later@example.org b@example.org c@example.org");
+    for (int turns = 0; turns < 10; turns++) {
+        char letters[4] = "...";
+        fx.now_s += 3600;
+        assert_int_equal(fx_claim(&fx), 1);
+        struct mq_job *job = &fx.claim.jobs[0];
+        assert_int_equal(job->targets.count, 1);
+        letters[job->recipients.count] = '\0';
+        letters[0] = strcmp(job->targets.items[0], "later@example.org") == 0 ? 'l' : 'a';
+        served += letters[0] == 'a';
+        bool whole = as_a_whole && letters[0] == 'l';
+        assert_false(whole ? fx_kind(&fx, 0, MQ_SETTLE_LATER, "x") : fx_settle(&fx, 0, letters));
+    }
+    assert_int_equal(served, 2);
+    fx_assert_text(&fx, "SELECT recipients FROM mail_queue", "[\"later@example.org\"]");
+    fx_close(&fx);
+}
+
+static void test_deferred_one_starves_nobody(void **state)
+{
+    (void)state;
+    deferred_one(false);
+    deferred_one(true);
+}
+
 static void test_strict_ledger(void **state)
 {
     (void)state;
@@ -382,6 +414,7 @@ int main(void)
         cmocka_unit_test(test_clock_jumps),
         cmocka_unit_test(test_composed_pays_in_two_steps),
         cmocka_unit_test(test_dearer_than_the_bucket),
+        cmocka_unit_test(test_deferred_one_starves_nobody),
         cmocka_unit_test(test_strict_ledger),
         cmocka_unit_test(test_take_tokens),
         cmocka_unit_test(test_redirect),

@@ -46,6 +46,21 @@ static void test_config_table_of_the_application(void **state)
     fx_close(&fx);
 }
 
+/* A key that the application's own lookups find in any case is found in any case. */
+static void test_config_keys_in_another_case(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_init(&fx);
+    fx_open_with(&fx, "CREATE TABLE config (`Key` VARCHAR(50) COLLATE NOCASE UNIQUE, "
+                      "`Value` STRING NOT NULL);"
+                      "INSERT INTO config VALUES ('mailqueueenabled', '0')");
+    fx_mail(&fx, "a@example.org");
+    assert_int_equal(fx_claim(&fx), 0);
+    assert_int_equal(fx.claim.end, MQ_CLAIM_DISABLED);
+    fx_close(&fx);
+}
+
 static void test_versions(void **state)
 {
     (void)state;
@@ -72,7 +87,16 @@ static void test_foreign_table(void **state)
                      MQ_SCHEMA);
     assert_non_null(strstr(fx.err.text, "mail_type"));
     assert_non_null(strstr(fx.err.text, "reference"));
-    assert_null(strstr(fx.err.text, "lacks id,"));
+    assert_non_null(strstr(fx.err.text, "id as primary key"));
+    assert_int_equal(open_after(&fx, "CREATE TABLE mail_queue (id INTEGER PRIMARY KEY, status)"),
+                     MQ_SCHEMA);
+    assert_null(strstr(fx.err.text, "lacks id"));
+    assert_int_equal(open_after(&fx, "CREATE TABLE mail_body (mail INTEGER, html TEXT)"),
+                     MQ_SCHEMA);
+    assert_non_null(strstr(fx.err.text, "content"));
+    /* Found now, not when what was sent is to be noted: it would be sent again and again. */
+    assert_int_equal(open_after(&fx, "CREATE TABLE mail_spent (at INTEGER, n INTEGER)"), MQ_SCHEMA);
+    assert_non_null(strstr(fx.err.text, "at as primary key"));
 }
 
 static void test_names(void **state)
@@ -90,6 +114,8 @@ static void test_names(void **state)
     fx.options.reference_column = "status";
     assert_int_equal(open_after(&fx, NULL), MQ_INVALID);
     assert_string_equal(fx.err.field, "referenceColumn");
+    fx.options.reference_column = "Status";
+    assert_int_equal(open_after(&fx, NULL), MQ_INVALID);
     fx.options.reference_column = "order"; /* a keyword is a name like any other */
     fx.options.table = "select";
     fx.options.config_table = "group";
@@ -101,6 +127,20 @@ static void test_names(void **state)
     assert_int_equal(fx_int(&fx, "SELECT count(*) FROM sqlite_master WHERE name LIKE 'select\\__%' "
                                  "ESCAPE '\\' AND type = 'index'"),
                      6);
+    fx_close(&fx);
+}
+
+/* To SQLite Mail_Queue is mail_queue: so its bodies are in mail_body, too. */
+static void test_names_in_another_case(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_init(&fx);
+    fx.options.table = "Mail_Queue";
+    fx_open_with(&fx, NULL);
+    fx_mail(&fx, "a@example.org");
+    assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_body"), 1);
+    fx_assert_text(&fx, "SELECT value FROM config WHERE key = 'mailSchemaVersion'", "1");
     fx_close(&fx);
 }
 
@@ -144,6 +184,7 @@ static const struct {
     {MQ_SQL_BODY, "INTEGER PRIMARY KEY (rowid=?)"},
     {MQ_SQL_DELETE_BODY, "INTEGER PRIMARY KEY (rowid=?)"},
     {MQ_SQL_DELETE_JOB, "INTEGER PRIMARY KEY (rowid=?)"},
+    {MQ_SQL_ORPHAN, "sqlite_autoindex_registrations_1 (number=?)"},
     {MQ_SQL_PARK, "INTEGER PRIMARY KEY (rowid=?)"},
     {MQ_SQL_RETRY, "INTEGER PRIMARY KEY (rowid=?)"},
     {MQ_SQL_JOB, "INTEGER PRIMARY KEY (rowid=?)"},
@@ -152,7 +193,10 @@ static const struct {
     {MQ_SQL_RETRYABLE, "INDEX mail_queue_parked (id>?)"},
     {MQ_SQL_JOBS_PARKED, "INDEX mail_queue_parked (id>?)"},
     {MQ_SQL_JOBS_FAILED, "INDEX mail_queue_rest (status=? AND id>?)"},
-    {MQ_SQL_WALK, "INTEGER PRIMARY KEY (rowid>? AND rowid<?)"},
+    {MQ_SQL_WALK_END, "INTEGER PRIMARY KEY (rowid>?)"},
+    {MQ_SQL_WALK, "INTEGER PRIMARY KEY (rowid=?)"},
+    {MQ_SQL_WALK, "INTEGER PRIMARY KEY (rowid>?)"},
+    {MQ_SQL_WALK, "sqlite_autoindex_registrations_1 (number=?)"},
     {MQ_SQL_CONFIG_ALL, "(key=?)"},
     {MQ_SQL_CONFIG_UPDATE, "(key=?)"},
     {MQ_SQL_SPENT_SUM, "INTEGER PRIMARY KEY (rowid>?)"},
@@ -160,6 +204,16 @@ static const struct {
     {MQ_SQL_SPENT_PURGE, "INTEGER PRIMARY KEY (rowid<?)"},
     {MQ_SQL_STATS_FAILED, "INDEX mail_queue_rest (status=?)"},
 };
+
+/* Whether a table is read from end to end; the sweep's thousand ids are meant to be. */
+static bool scans(const char *plan)
+{
+    const char *scan = strstr(plan, "SCAN ");
+    while (scan && strncmp(scan, "SCAN walk\n", 10) == 0) {
+        scan = strstr(scan + 1, "SCAN ");
+    }
+    return scan != NULL;
+}
 
 static void check_plans(struct fixture *fx, bool analyzed)
 {
@@ -169,7 +223,7 @@ static void check_plans(struct fixture *fx, bool analyzed)
             continue; /* reading all of a config table of few rows is right */
         }
         explain(fx, hot[i].slot, plan, sizeof(plan));
-        if (!strstr(plan, hot[i].by) || strstr(plan, "SCAN") || strstr(plan, "TEMP B-TREE")) {
+        if (!strstr(plan, hot[i].by) || scans(plan) || strstr(plan, "TEMP B-TREE")) {
             fail_msg("%s\n%swanted: %s", mq_sql_text(fx->queue, hot[i].slot), plan, hot[i].by);
         }
     }
@@ -236,9 +290,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fresh_file),
         cmocka_unit_test(test_config_table_of_the_application),
+        cmocka_unit_test(test_config_keys_in_another_case),
         cmocka_unit_test(test_versions),
         cmocka_unit_test(test_foreign_table),
         cmocka_unit_test(test_names),
+        cmocka_unit_test(test_names_in_another_case),
         cmocka_unit_test(test_plans),
         cmocka_unit_test(test_literal_matters),
     };
