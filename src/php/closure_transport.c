@@ -264,6 +264,7 @@ static const struct mq_transport_ops closure_ops = {
     .take_done = closure_take_done,
     .trouble = closure_trouble,
     .recall = closure_recall,
+    .wind_down = closure_recall,
     .quit = closure_quit,
     .abort = closure_abort,
     .free = closure_free,

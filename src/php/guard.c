@@ -11,17 +11,26 @@ bool mq_php_may_call(const struct mq_php_run *run)
     return !run->bailed && EG(exception) == NULL;
 }
 
-bool mq_php_guarded(struct mq_php_run *run, void (*body)(void *context), void *context)
+bool mq_php_survives(void (*body)(void *context), void *context)
 {
+    volatile bool bailed = false;
     zend_try
     {
         body(context);
     }
     zend_catch
     {
-        run->bailed = true;
+        bailed = true;
     }
     zend_end_try();
+    return !bailed;
+}
+
+bool mq_php_guarded(struct mq_php_run *run, void (*body)(void *context), void *context)
+{
+    if (!mq_php_survives(body, context)) {
+        run->bailed = true;
+    }
     if (getpid() != run->pid) {
         _exit(EG(exit_status) & 0xff);
     }

@@ -16,6 +16,10 @@ struct mq_php_run {
 /* Whether PHP code may be called: not while an exception is pending or PHP unwinds. */
 bool mq_php_may_call(const struct mq_php_run *run);
 
+/* Runs body(context), which only allocates request memory; false where its limit or another fatal
+ * error made PHP unwind: then free what is malloc'ed and call zend_bailout(). */
+bool mq_php_survives(void (*body)(void *context), void *context);
+
 /* Runs body(context), in which everything that touches PHP values happens; false where PHP began to
  * unwind. A process that the callback forked never comes back into the worker: it ends here. */
 bool mq_php_guarded(struct mq_php_run *run, void (*body)(void *context), void *context);

@@ -11,6 +11,7 @@
 #include "db/sqlite.h"
 #include "php/classes.h"
 #include "php/exceptions.h"
+#include "php/guard.h"
 #include "php/job_object.h"
 #include "php/paths.h"
 #include "php/queue_object.h"
@@ -31,13 +32,20 @@ static bool check_lease(uint32_t arg, zend_long lease)
     return false;
 }
 
-static void jobs_to_array(zval *out, struct mq_claim *claim)
+/* What was claimed, and where PHP is to see it. */
+struct claimed {
+    struct mq_claim *claim;
+    zval *out;
+};
+
+static void jobs_to_array(void *context)
 {
-    array_init_size(out, (uint32_t)claim->count);
-    for (size_t i = 0; i < claim->count; i++) {
+    const struct claimed *claimed = context;
+    array_init_size(claimed->out, (uint32_t)claimed->claim->count);
+    for (size_t i = 0; i < claimed->claim->count; i++) {
         zval job;
-        mq_php_job_take(&job, &claim->jobs[i]);
-        add_next_index_zval(out, &job);
+        mq_php_job_take(&job, &claimed->claim->jobs[i]);
+        add_next_index_zval(claimed->out, &job);
     }
 }
 
@@ -99,8 +107,9 @@ ZEND_METHOD(MailQueue, claim)
         status = claim.status;
         err = claim.error;
     }
-    if (status == MQ_OK) {
-        jobs_to_array(return_value, &claim);
+    struct claimed claimed = {&claim, return_value};
+    if (status == MQ_OK && !mq_php_survives(jobs_to_array, &claimed)) {
+        status = MQ_BAILOUT; /* the leases are left to recovery */
     }
     mq_claim_clear(&claim);
     close_evidence(&evidence);

@@ -217,13 +217,8 @@ static bool parse_orphan_check(struct mq_php_queue *self, const zend_string *che
     return true;
 }
 
-static bool construct(zval *object, const struct arguments *args)
+static bool take_arguments(struct mq_php_queue *self, const struct arguments *args)
 {
-    struct mq_php_queue *self = mq_php_queue_from(Z_OBJ_P(object));
-    if (self->path) {
-        zend_throw_error(NULL, "The MailQueue object is constructed already");
-        return false;
-    }
     if (!check_names(args) || !check_options(args) ||
         !parse_orphan_check(self, args->orphan_check)) {
         return false;
@@ -240,7 +235,22 @@ static bool construct(zval *object, const struct arguments *args)
     self->backoff = args->backoff ? mq_php_backoff_of(args->backoff) : mq_backoff_steps();
     self->synchronous_normal = args->durability.len == strlen("normal");
     self->busy_timeout_ms = (int)args->busy_timeout;
-    return mq_php_queue_use(object) != NULL;
+    return true;
+}
+
+static bool construct(zval *object, const struct arguments *args)
+{
+    struct mq_php_queue *self = mq_php_queue_from(Z_OBJ_P(object));
+    if (self->path) {
+        zend_throw_error(NULL, "The MailQueue object is constructed already");
+        return false;
+    }
+    if (take_arguments(self, args) && mq_php_queue_use(object)) {
+        return true;
+    }
+    /* An error handler or a stack trace may have got hold of the object. */
+    mq_php_queue_clear(self);
+    return false;
 }
 
 /* PDO may not be loaded at all, so its class is asked for by name. */

@@ -9,6 +9,7 @@
 
 #include "php/classes.h"
 #include "php/exceptions.h"
+#include "php/guard.h"
 #include "php/job_object.h"
 #include "php/queue_object.h"
 #include "php/value_objects.h"
@@ -28,6 +29,23 @@ ZEND_METHOD(MailQueue, stats)
     }
     mq_php_stats_new(return_value, &stats);
     mq_stats_clear(&stats);
+}
+
+/* What was read, and where PHP is to see it. */
+struct shown_jobs {
+    const struct mq_job_list *list;
+    zval *out;
+};
+
+static void show_jobs(void *context)
+{
+    const struct shown_jobs *shown = context;
+    array_init_size(shown->out, (uint32_t)shown->list->count);
+    for (size_t i = 0; i < shown->list->count; i++) {
+        zval job;
+        mq_php_job_show(&job, &shown->list->jobs[i], MQ_PHP_JOB_ROW);
+        add_next_index_zval(shown->out, &job);
+    }
 }
 
 ZEND_METHOD(MailQueue, jobs)
@@ -67,13 +85,23 @@ ZEND_METHOD(MailQueue, jobs)
         !mq_php_queue_ok(ZEND_THIS, mq_queue_jobs(queue, &filter, &list, &err), &err)) {
         RETURN_THROWS();
     }
-    array_init_size(return_value, (uint32_t)list.count);
-    for (size_t i = 0; i < list.count; i++) {
-        zval job;
-        mq_php_job_show(&job, &list.jobs[i], MQ_PHP_JOB_ROW);
-        add_next_index_zval(return_value, &job);
-    }
+    struct shown_jobs shown = {&list, return_value};
+    bool survived = mq_php_survives(show_jobs, &shown);
     mq_job_list_clear(&list);
+    if (!survived) {
+        zend_bailout();
+    }
+}
+
+struct shown_job {
+    const struct mq_job *job;
+    zval *out;
+};
+
+static void show_job(void *context)
+{
+    const struct shown_job *shown = context;
+    mq_php_job_show(shown->out, shown->job, MQ_PHP_JOB_ROW);
 }
 
 ZEND_METHOD(MailQueue, job)
@@ -92,10 +120,15 @@ ZEND_METHOD(MailQueue, job)
         RETURN_THROWS();
     }
     mq_job_init(&job);
+    struct shown_job shown = {&job, return_value};
+    bool survived = true;
     if (mq_php_queue_ok(ZEND_THIS, mq_queue_job(queue, id, &job, &found, &err), &err) && found) {
-        mq_php_job_show(return_value, &job, MQ_PHP_JOB_ROW);
+        survived = mq_php_survives(show_job, &shown);
     }
     mq_job_clear(&job);
+    if (!survived) {
+        zend_bailout();
+    }
 }
 
 /* list<int> as ids in request memory; NULL with an exception. */

@@ -23,24 +23,30 @@ static zend_object *queue_create(zend_class_entry *ce)
     return &self->std;
 }
 
-static void release_string(zend_string *s)
+static void release_string(zend_string **s)
 {
-    if (s) {
-        zend_string_release(s);
+    if (*s) {
+        zend_string_release(*s);
+        *s = NULL;
     }
+}
+
+void mq_php_queue_clear(struct mq_php_queue *self)
+{
+    mq_queue_close(self->queue);
+    self->queue = NULL;
+    release_string(&self->path);
+    release_string(&self->table);
+    release_string(&self->config_table);
+    release_string(&self->reference_column);
+    release_string(&self->orphan_table);
+    release_string(&self->orphan_column);
+    release_string(&self->journal);
 }
 
 static void queue_free(zend_object *object)
 {
-    struct mq_php_queue *self = mq_php_queue_from(object);
-    mq_queue_close(self->queue);
-    release_string(self->path);
-    release_string(self->table);
-    release_string(self->config_table);
-    release_string(self->reference_column);
-    release_string(self->orphan_table);
-    release_string(self->orphan_column);
-    release_string(self->journal);
+    mq_php_queue_clear(mq_php_queue_from(object));
     zend_object_std_dtor(object);
 }
 

@@ -37,6 +37,9 @@ static inline struct mq_php_queue *mq_php_queue_from(zend_object *object)
 
 void mq_php_queue_register(zend_class_entry *ce);
 
+/* Back to what it is before its constructor: closed, without options. */
+void mq_php_queue_clear(struct mq_php_queue *self);
+
 /* A connection of its own with the object's options; the caller closes it. */
 enum mq_status mq_php_queue_open(const struct mq_php_queue *self, bool worker,
                                  struct mq_queue **out, struct mq_error *err);

@@ -193,7 +193,10 @@ static enum mq_status tell(void *context, const struct mq_event *event, struct m
     struct mq_php_hooks *hooks = context;
     struct event_call call = {hooks, event};
     if (hooks->log) {
-        mq_log_event(hooks->log, event);
+        mq_log_add(hooks->log, event);
+    }
+    if (hooks->log && hooks->on_event) {
+        mq_log_flush(hooks->log); /* PHP code may take its time, or the process down */
     }
     if (hooks->on_event == NULL || !mq_php_may_call(hooks->run)) {
         return MQ_OK;
@@ -204,11 +207,20 @@ static enum mq_status tell(void *context, const struct mq_event *event, struct m
     return EG(exception) ? mq_error_set(err, MQ_THROWN, "", "onEvent threw") : MQ_OK;
 }
 
+static void told(void *context)
+{
+    struct mq_php_hooks *hooks = context;
+    if (hooks->log) {
+        mq_log_flush(hooks->log);
+    }
+}
+
 struct mq_worker_hooks mq_php_worker_hooks(struct mq_php_hooks *hooks)
 {
     return (struct mq_worker_hooks){
         .compose = hooks->compose ? compose : NULL,
         .event = tell,
+        .told = told,
         .context = hooks,
     };
 }

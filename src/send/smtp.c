@@ -29,8 +29,9 @@ static const char *op_name(const struct mq_transport *transport)
     return const_pool_of(transport)->name;
 }
 
-/* Sessions that could take an envelope behind the dot of what they do now. */
-static size_t followable(const struct mq_smtp_pool *pool)
+/* Envelopes that may go behind the dots of what is sent now. One more each lies ready for when that
+ * one's turn comes, so that its body and the next envelope leave in one write. */
+static size_t followers(const struct mq_smtp_pool *pool)
 {
     size_t count = 0;
     if (pool->host.one_group || pool->host.no_params) {
@@ -40,9 +41,8 @@ static size_t followable(const struct mq_smtp_pool *pool)
         const struct mq_smtp_session *session = &pool->slots[i].session;
         bool at_work = session->state == MQ_SMTP_ENVELOPE || session->state == MQ_SMTP_BODY ||
                        session->state == MQ_SMTP_AWAITING;
-        if (at_work && session->caps.pipelining && !session->last && !session->closing &&
-            !session->tx[session->current ^ 1].used) {
-            count++;
+        if (at_work && session->caps.pipelining && !session->last && !session->closing) {
+            count += session->tx[session->current ^ 1].used ? 1 : 2;
         }
     }
     return count;
@@ -57,7 +57,7 @@ static size_t op_capacity(const struct mq_transport *transport, bool just_in_tim
     size_t at_work = busy(pool);
     size_t places = at_work < pool->limit ? pool->limit - at_work : 0;
     if (!just_in_time) {
-        places += followable(pool);
+        places += followers(pool);
     }
     return places > pool->pending.count ? places - pool->pending.count : 0;
 }
@@ -138,6 +138,20 @@ static void close_sessions(struct mq_smtp_pool *pool, const char *why)
     for (size_t i = 0; i < pool->connections; i++) {
         if (pool->slots[i].session.channel != NULL) {
             mq_smtp_session_lost(&pool->slots[i].session, why);
+        }
+    }
+}
+
+static void op_wind_down(struct mq_transport *transport)
+{
+    struct mq_smtp_pool *pool = pool_of(transport);
+    pool->stopped = true;
+    mq_smtp_pool_return_pending(pool);
+    cancel_connecting(pool);
+    for (size_t i = 0; i < pool->connections; i++) {
+        struct mq_smtp_session *session = &pool->slots[i].session;
+        if (session->channel != NULL && session->state != MQ_SMTP_ENVELOPE) {
+            mq_smtp_session_recall(session); /* the one behind the dot */
         }
     }
 }
@@ -230,8 +244,8 @@ enum mq_status mq_smtp_new(const struct mq_dsn *dsn, const struct mq_smtp_option
                            struct mq_transport **out, struct mq_error *err)
 {
     static const struct mq_transport_ops ops = {op_name,      op_capacity, op_submit, op_step,
-                                                op_take_done, op_trouble,  op_recall, op_quit,
-                                                op_abort,     op_free};
+                                                op_take_done, op_trouble,  op_recall, op_wind_down,
+                                                op_quit,      op_abort,    op_free};
     if (options->connections < 1) {
         return mq_error_set(err, MQ_INVALID, "connections", "connections must be at least 1");
     }

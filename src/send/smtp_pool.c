@@ -112,7 +112,13 @@ static void delivery_done(struct mq_smtp_host *host, struct mq_delivery *deliver
 
 static void delivery_again(struct mq_smtp_host *host, struct mq_delivery *delivery)
 {
-    list_prepend(&mq_smtp_pool_of(host)->pending, delivery);
+    struct mq_smtp_pool *pool = mq_smtp_pool_of(host);
+    if (pool->troubled || pool->stopped) {
+        delivery->end = MQ_DELIVERY_UNTOUCHED; /* nothing is begun any more */
+        mq_smtp_list_append(&pool->done, delivery);
+        return;
+    }
+    list_prepend(&pool->pending, delivery);
 }
 
 static void relay_trouble(struct mq_smtp_host *host, const char *reason, int64_t retry_after_s)

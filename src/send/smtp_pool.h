@@ -34,7 +34,7 @@ struct mq_smtp_pool {
     int64_t next_connect_ms;
     int64_t next_scan_ms;
     int failures; /* connects in a row that came to nothing */
-    bool stopped; /* after abort() */
+    bool stopped; /* after wind_down() or abort() */
     bool troubled;
     bool recalled; /* what trouble brought back was brought back */
     struct mq_relay_trouble trouble;

@@ -271,6 +271,9 @@ static void on_dot(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                    const struct mq_reply *reply)
 {
     session->open_transaction = false;
+    if (session->sent < tx->dot_at) {
+        session->closing = true; /* what of the message is not written would be read as commands */
+    }
     if (tx->lone_dot) {
         finish_without_body(session, tx);
         return;

@@ -352,6 +352,15 @@ void mq_smtp_advance(struct mq_smtp_session *session)
     mq_smtp_set_state(session, mq_smtp_current(session)->used ? MQ_SMTP_ENVELOPE : MQ_SMTP_IDLE);
 }
 
+/* A relay may close after any mail, and the next one's MAIL crosses that. Such a mail goes once
+ * more over another session; only once, for a mail that makes relays hang up must not block those
+ * behind it. */
+static bool crossed(const struct mq_smtp_session *session, const struct mq_smtp_tx *tx)
+{
+    return session->decided > 0 && !tx->replied && !session->silent &&
+           (tx->delivery->transport_flags & MQ_SMTP_DELIVERY_CROSSED) == 0;
+}
+
 /* By how far the connection came: before MAIL nothing happened; from MAIL on the mail itself may
  * be the cause; from the dot on nobody knows. */
 static void settle_lost(struct mq_smtp_session *session, struct mq_smtp_tx *tx, const char *why)
@@ -362,6 +371,12 @@ static void settle_lost(struct mq_smtp_session *session, struct mq_smtp_tx *tx, 
     }
     if ((tx->behind && !tx->replied) || !mq_smtp_mail_left(session, tx)) {
         mq_smtp_give_back(session, tx);
+        return;
+    }
+    if (crossed(session, tx)) {
+        *tx = (struct mq_smtp_tx){0};
+        delivery->transport_flags |= MQ_SMTP_DELIVERY_CROSSED;
+        session->host->again(session->host, delivery);
         return;
     }
     snprintf(delivery->error, sizeof delivery->error, "%s", why);
@@ -394,6 +409,7 @@ void mq_smtp_session_check_timeout(struct mq_smtp_session *session, int64_t now_
     } else if (session->state == MQ_SMTP_QUITTING) {
         mq_smtp_close(session, "");
     } else if (session->state != MQ_SMTP_CLOSED && session->state != MQ_SMTP_CONNECTING) {
+        session->silent = true;
         mq_smtp_session_lost(session, timeout_text(session->state));
     }
 }

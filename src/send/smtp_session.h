@@ -84,7 +84,8 @@ struct mq_smtp_host {
 
 /* Bits of mq_delivery.transport_flags. */
 enum {
-    MQ_SMTP_DELIVERY_PLAIN = 1 /* a protocol error came: once more without extensions */
+    MQ_SMTP_DELIVERY_PLAIN = 1,  /* a protocol error came: once more without extensions */
+    MQ_SMTP_DELIVERY_CROSSED = 2 /* the relay closed while MAIL was on its way: once more */
 };
 
 struct mq_smtp_session {
@@ -100,6 +101,7 @@ struct mq_smtp_session {
     bool open_transaction; /* MAIL was taken and no reply to a dot ended it */
     bool last;             /* begin nothing more: QUIT when idle */
     bool closing;          /* close as soon as the current transaction is decided */
+    bool silent;           /* a timeout ends it, not the relay */
     int failures;          /* mails in a row without an acceptance */
     int64_t mails;         /* begun */
     int64_t decided;       /* mails that the relay gave an answer on */
@@ -112,7 +114,7 @@ struct mq_smtp_session {
     size_t out_pos, out_len;
     uint64_t sent;       /* bytes of the stream that left for certain */
     uint64_t maybe_sent; /* … that may have left */
-    bool wants_write;    /* the last write did not go through */
+    bool wants_write;    /* the last write did not go through, or its turn is over */
     bool write_failed;   /* read what is there, then it is lost */
     bool in_pump;
     /* The message on its way: 0 the prefix, 1 the message itself. */

@@ -12,6 +12,9 @@
 #define COMMAND_ROOM 512
 /* A stuffed dot, a missing line end and the dot itself. */
 #define DOT_ROOM 8
+/* What one session writes before the loop looks whether a reply came, and at the other sessions: a
+ * peer that takes everything at once would otherwise not be heard before the dot. */
+#define TURN_BYTES (128 << 10)
 
 bool mq_smtp_mail_left(const struct mq_smtp_session *session, const struct mq_smtp_tx *tx)
 {
@@ -283,7 +286,12 @@ void mq_smtp_session_pump(struct mq_smtp_session *session)
         return;
     }
     session->in_pump = true;
+    uint64_t turn_ends = session->sent + TURN_BYTES;
     while (session->channel != NULL) {
+        if (session->sent >= turn_ends) {
+            session->wants_write = true;
+            break;
+        }
         if (session->out_pos == session->out_len) {
             session->out_pos = session->out_len = 0;
             take_work(session);

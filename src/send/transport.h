@@ -99,6 +99,9 @@ struct mq_transport_ops {
     bool (*trouble)(const struct mq_transport *transport, struct mq_relay_trouble *out);
     /* Gives back at once, UNTOUCHED, what has no body out (its sessions are reset or closed). */
     void (*recall)(struct mq_transport *transport);
+    /* Begins nothing more: gives back at once, UNTOUCHED, what no session has begun and what lies
+     * behind another mail's dot. What has its turn goes on; later deliveries come straight back. */
+    void (*wind_down)(struct mq_transport *transport);
     /* Ends idle sessions with QUIT, waiting at most timeout_ms. Nothing may be under way. */
     void (*quit)(struct mq_transport *transport, int64_t timeout_ms);
     /* Closes everything. What is still under way comes back through take_done() before: after

@@ -11,10 +11,12 @@
 #include "core/json.h"
 #include "worker/files.h"
 
+#define FLUSH_BYTES 65536
+
 struct mq_log {
     int fd;
-    int failed_errno; /* of the first write that failed; 0: none */
-    struct mq_buffer line;
+    int failed_errno;       /* of the first write that failed; 0: none */
+    struct mq_buffer lines; /* not written yet */
 };
 
 static bool is_directory(const char *path)
@@ -84,7 +86,7 @@ enum mq_status mq_log_open(const char *path, struct mq_log **out, struct mq_erro
         return mq_error_nomem(err);
     }
     log->fd = fd;
-    mq_buffer_init(&log->line);
+    mq_buffer_init(&log->lines);
     *out = log;
     return MQ_OK;
 }
@@ -154,13 +156,13 @@ void mq_event_json(struct mq_buffer *out, const struct mq_event *event)
     mq_buffer_char(out, '}');
 }
 
-/* One write(2) a line keeps the lines of several workers whole; only what a full disk cut short is
- * written on. */
-static void write_line(struct mq_log *log)
+/* One write(2) of whole lines keeps the lines of several workers whole; only what a full disk cut
+ * short is written on. */
+void mq_log_flush(struct mq_log *log)
 {
     size_t done = 0;
-    while (done < log->line.len) {
-        ssize_t n = write(log->fd, log->line.data + done, log->line.len - done);
+    while (done < log->lines.len) {
+        ssize_t n = write(log->fd, log->lines.data + done, log->lines.len - done);
         if (n < 0 && errno == EINTR) {
             continue;
         }
@@ -168,24 +170,35 @@ static void write_line(struct mq_log *log)
             if (!log->failed_errno) {
                 log->failed_errno = n < 0 ? errno : EIO;
             }
-            return;
+            break;
         }
         done += (size_t)n;
     }
+    mq_buffer_reset(&log->lines);
 }
 
-void mq_log_event(struct mq_log *log, const struct mq_event *event)
+void mq_log_add(struct mq_log *log, const struct mq_event *event)
 {
-    mq_buffer_reset(&log->line);
-    mq_event_json(&log->line, event);
-    mq_buffer_char(&log->line, '\n');
-    if (log->line.failed) {
+    size_t before = log->lines.len;
+    mq_event_json(&log->lines, event);
+    mq_buffer_char(&log->lines, '\n');
+    if (log->lines.failed) {
+        log->lines.failed = false;
+        log->lines.len = before; /* no half line */
         if (!log->failed_errno) {
             log->failed_errno = ENOMEM;
         }
         return;
     }
-    write_line(log);
+    if (log->lines.len >= FLUSH_BYTES) {
+        mq_log_flush(log);
+    }
+}
+
+void mq_log_event(struct mq_log *log, const struct mq_event *event)
+{
+    mq_log_add(log, event);
+    mq_log_flush(log);
 }
 
 bool mq_log_failed(const struct mq_log *log, int *sys_errno)
@@ -201,7 +214,8 @@ void mq_log_close(struct mq_log *log)
     if (!log) {
         return;
     }
+    mq_log_flush(log);
     close(log->fd);
-    mq_buffer_clear(&log->line);
+    mq_buffer_clear(&log->lines);
     free(log);
 }

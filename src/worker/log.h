@@ -1,4 +1,4 @@
-/* The worker's log: JSON lines, one per event, appended with one write(2) each. */
+/* The worker's log: JSON lines, one per event, appended whole with write(2). */
 #ifndef MQ_WORKER_LOG_H
 #define MQ_WORKER_LOG_H
 
@@ -19,6 +19,10 @@ char *mq_log_default_path(const char *database_path);
 enum mq_status mq_log_open(const char *path, struct mq_log **out, struct mq_error *err);
 /* A failed write is remembered, not reported: logging never stops the mail. */
 void mq_log_event(struct mq_log *log, const struct mq_event *event);
+/* The same in two steps, for many events: what was added is written by the flush, at the latest by
+ * close(), in one write(2) for each 64 KiB. */
+void mq_log_add(struct mq_log *log, const struct mq_event *event);
+void mq_log_flush(struct mq_log *log);
 bool mq_log_failed(const struct mq_log *log, int *sys_errno);
 void mq_log_close(struct mq_log *log);
 

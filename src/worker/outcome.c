@@ -119,9 +119,11 @@ void mq_flight_settlement(const struct mq_flight *flight, struct mq_settlement *
     }
     out->at_s = delivery->at_s ? delivery->at_s : mq_run_now_s(run);
     out->error = flight->error[0] ? flight->error : NULL;
-    out->retry_after_s = delivery->retry_after_s > 0 ? delivery->retry_after_s : -1;
+    out->retry_after_s = -1;
     if (flight->kind == MQ_SETTLE_RELEASE) {
         out->retry_after_s = flight->back_after_s;
+    } else {
+        out->relay_wait_s = delivery->retry_after_s;
     }
     out->on_uncertain = run->options->on_uncertain;
     out->relay = run->relay;

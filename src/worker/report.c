@@ -71,6 +71,9 @@ void mq_run_tell(struct mq_run *run)
             mq_run_fail(run, status, &error);
         }
     }
+    if (run->events.count > 0 && hooks && hooks->told) {
+        hooks->told(hooks->context);
+    }
     mq_events_clear(&run->events);
 }
 

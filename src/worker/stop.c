@@ -16,6 +16,9 @@ void mq_run_stop(struct mq_run *run, enum mq_run_end end)
         run->stopping = true;
         run->stop_ms = mq_run_now_ms(run);
         run->report->end = end;
+        /* The grace period is for what is being sent. Each mail begun in it might be cut off behind
+         * its dot, and then arrive twice. */
+        run->transport->ops->wind_down(run->transport);
     }
     mq_run_release_waiting(run);
 }

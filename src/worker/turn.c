@@ -8,7 +8,8 @@
 #define RETRY_MAX_MS      1000
 #define CLAIM_AGAIN_MS    1000 /* after one that found nothing, while others are under way */
 #define MAINTAIN_EVERY_MS 10
-#define SWEEP_EVERY_MS    50 /* keeps the write lock free for others most of the time */
+#define SWEEP_EVERY_MS    50    /* keeps the write lock free for others most of the time */
+#define SWEEP_AGAIN_MS    60000 /* a run without an end does as the next run would */
 #define RENEW_CHUNK       500
 /* Leases are in whole seconds, so one may end up to a second before claim + lease. */
 #define LEASE_MARGIN_MS 1000
@@ -333,7 +334,9 @@ static void take_turn(struct mq_run *run, const struct mq_turn *turn, int64_t be
     if (!turn->request) {
         return;
     }
-    mq_recovery_end_turn(&run->recovery, claim->status == MQ_OK);
+    /* MORE: it may not have come to the leases of every dead run. */
+    bool complete = claim->status == MQ_OK && claim->end != MQ_CLAIM_MORE;
+    mq_recovery_end_turn(&run->recovery, complete);
     if (claim->status != MQ_OK) {
         mq_run_fail(run, claim->status, &claim->error);
         return;
@@ -389,13 +392,17 @@ void mq_run_upkeep(struct mq_run *run, bool idle)
     if (run->stopping || mq_run_database_fails(run) || !run->claimed_once) {
         return;
     }
+    if (run->sweep_done && run->options->daemon && now_ms >= run->next_sweep_ms) {
+        run->sweep_done = false;
+        run->sweep_cursor = 0;
+    }
     if (!run->sweep_done && (idle || now_ms >= run->next_sweep_ms)) {
         /* A sweep that fails is made up for by the next run's. */
         if (mq_queue_sweep(run->queue, &run->sweep_cursor, &run->sweep_done, &run->events, NULL) !=
             MQ_OK) {
             run->sweep_done = true;
         }
-        run->next_sweep_ms = now_ms + SWEEP_EVERY_MS;
+        run->next_sweep_ms = now_ms + (run->sweep_done ? SWEEP_AGAIN_MS : SWEEP_EVERY_MS);
     }
     if (now_ms >= run->next_maintain_ms) {
         db->driver->maintain(db, NULL);

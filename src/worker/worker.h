@@ -48,6 +48,8 @@ struct mq_worker_hooks {
     /* After each commit, once per event. MQ_THROWN or MQ_BAILOUT end the run in order. NULL: none.
      */
     enum mq_status (*event)(void *context, const struct mq_event *event, struct mq_error *err);
+    /* After the events of one commit. NULL: none. */
+    void (*told)(void *context);
     /* Waits up to ms, less when a signal comes. NULL: poll(2). Fake clocks give their own. */
     void (*wait)(void *context, int64_t ms);
     void *context;

@@ -89,6 +89,9 @@ $cases = [
         + BEHIND,
     'dot: 250, then closed' => [
         'script' => 'at dot nth=2 delay-ms=250 then=close then-delay-ms=30'] + BEHIND,
+    // The next MAIL may cross the end of the connection; then it goes once more over another.
+    'dot: closed after each 250, without a 421' => ['script' => 'at dot then=close',
+        'connections' => null] + BEHIND,
     'dot: 250, then 421 to the next envelope' => [
         'script' => "at dot nth=2 delay-ms=250\nat mail nth=3 reply=\"421 4.3.2 enough\""] + BEHIND,
     'dot: 451, then reset' => [

@@ -70,6 +70,33 @@ static void test_accepted_then_reset_with_the_next_envelope_unread(void **state)
     fake_free(fake);
 }
 
+/* The relay closes after a mail while the next one's MAIL is on its way: once more elsewhere, and
+ * what happens there counts. */
+static void test_close_that_crosses_the_next_mail(void **state)
+{
+    (void)state;
+    for (int before = 0; before < 2; before++) {
+        struct fake *fake = fake_new(FAKE_PIPELINING);
+        struct fake_mail one, two;
+        fake_mail_init(&one, M, 1);
+        fake_mail_init(&two, M, 1);
+        if (before) {
+            fake_submit(fake, &one);
+            fake_says(fake, TAKEN);
+            fake_says(fake, "250 queued\r\n");
+        }
+        fake_submit(fake, &two);
+        fake_hangs_up(fake);
+        if (before) {
+            assert_false(two.done);
+            assert_ptr_equal(fake->again, &two);
+        } else {
+            assert_back(&two, MQ_DELIVERY_DONE, "L");
+        }
+        fake_free(fake);
+    }
+}
+
 static void test_reset_at_the_dot_spares_the_one_behind(void **state)
 {
     (void)state;
@@ -467,6 +494,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_stream_ends_after_every_byte),
         cmocka_unit_test(test_accepted_then_reset_with_the_next_envelope_unread),
+        cmocka_unit_test(test_close_that_crosses_the_next_mail),
         cmocka_unit_test(test_reset_at_the_dot_spares_the_one_behind),
         cmocka_unit_test(test_the_one_behind_counts_once_it_was_answered),
         cmocka_unit_test(test_refused_recipient_survives_the_connection),

@@ -172,6 +172,35 @@ static void test_dot_waits_for_the_guard_of_a_long_message(void **state)
 
 /* ---- MAIL ---- */
 
+/* Over TLS nobody knows whether a write that did not go through left with its dot. A reply decides
+ * the mail all the same, but what is still to be written must not be: a relay that has answered
+ * already would read it as commands. */
+static void test_nothing_of_the_body_follows_its_reply(void **state)
+{
+    (void)state;
+    static const char message[] = "Subject: x\r\n\r\nMAIL FROM:<evil@x>\r\n";
+    static const char *const replies[] = {"552 5.3.4 too big\r\n", "250 queued\r\n"};
+    for (size_t i = 0; i < sizeof replies / sizeof *replies; i++) {
+        struct fake *fake = fake_new(FAKE_PIPELINING);
+        struct fake_mail mail;
+        fake->channel.opaque = true;
+        fake_mail_init(&mail, message, 1);
+        fake_submit(fake, &mail);
+        fake_says(fake, "250 ok\r\n250 ok\r\n");
+        fake_wire(fake);
+        fake->out_blocked = true;
+        fake_says(fake, "354 go\r\n");
+        fake_says(fake, replies[i]);
+        assert_string_equal(fake_results(&mail), i == 0 ? "R" : "A");
+        fake->out_blocked = false;
+        mq_smtp_session_pump(&fake->session);
+        assert_string_equal(fake_wire(fake), "");
+        assert_true(fake->closed);
+        assert_string_equal(fake->why, "");
+        fake_free(fake);
+    }
+}
+
 static void test_parameters_of_mail(void **state)
 {
     (void)state;
@@ -317,6 +346,7 @@ int main(void)
         cmocka_unit_test(test_only_dots),
         cmocka_unit_test(test_blocked_write_is_repeated_alike),
         cmocka_unit_test(test_dot_waits_for_the_guard_of_a_long_message),
+        cmocka_unit_test(test_nothing_of_the_body_follows_its_reply),
         cmocka_unit_test(test_parameters_of_mail),
         cmocka_unit_test(test_null_sender),
         cmocka_unit_test(test_what_the_relay_cannot_take_is_refused_here),

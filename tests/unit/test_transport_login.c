@@ -128,6 +128,30 @@ static void test_abort_with_the_dot_out(void **state)
     bench_free(bench);
 }
 
+static void serve_slowly(struct relay_talk *talk)
+{
+    talk->dot_delay_ms = 700;
+    relay_serve(talk);
+}
+
+static void test_wind_down_finishes_what_has_its_turn(void **state)
+{
+    (void)state;
+    struct bench *bench = bench_new(serve_slowly, "", 1);
+    struct mq_transport *transport = bench->transport;
+    bench_submit(bench, 4); /* one at the dot, one behind it, two waiting */
+    bench_settle(bench);
+    transport->ops->wind_down(transport);
+    bench_submit(bench, 1);
+    bench_run(bench, 0);
+    assert_int_equal(bench->mails[0].target.result, MQ_TARGET_ACCEPTED);
+    assert_int_equal(bench->accepted, 1);
+    assert_int_equal(bench->untouched, 4);
+    assert_int_equal(bench->relay.counts->mails, 1);
+    assert_string_equal(bench_trouble(bench), "");
+    bench_free(bench);
+}
+
 static void on_alarm(int signal_number)
 {
     (void)signal_number;
@@ -157,6 +181,7 @@ int main(void)
         cmocka_unit_test(test_helo_means_no_extensions),
         cmocka_unit_test(test_parameters_that_are_refused_are_left_out),
         cmocka_unit_test(test_abort_with_the_dot_out),
+        cmocka_unit_test(test_wind_down_finishes_what_has_its_turn),
         cmocka_unit_test(test_step_returns_on_a_signal),
     };
     signal(SIGPIPE, SIG_IGN);

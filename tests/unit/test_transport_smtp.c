@@ -63,13 +63,14 @@ static void test_capacity_with_and_without_limit(void **state)
     bench_submit(bench, 2);
     bench_settle(bench); /* both are at work now */
     assert_int_equal(transport->ops->capacity(transport, true), 0);
-    assert_int_equal(transport->ops->capacity(transport, false), 2); /* one behind each dot */
-    bench_submit(bench, 2);
+    /* one behind each dot, and one ready for each */
+    assert_int_equal(transport->ops->capacity(transport, false), 4);
+    bench_submit(bench, 4);
     assert_int_equal(transport->ops->capacity(transport, false), 0);
     transport->ops->step(transport, 0, &err);
     assert_int_equal(transport->ops->capacity(transport, false), 0);
     bench_run(bench, 0);
-    assert_int_equal(bench->accepted, 4);
+    assert_int_equal(bench->accepted, 6);
     assert_int_equal(transport->ops->capacity(transport, true), 2);
     bench_free(bench);
 }
@@ -223,6 +224,34 @@ static void test_quota_stops_everything_at_once(void **state)
     bench_free(bench);
 }
 
+/* The first connection: accepted up to the dot, which it answers late and with an error that asks
+ * for another try. The second one: the whole relay is in trouble meanwhile. */
+static void serve_trouble_meanwhile(struct relay_talk *talk)
+{
+    if (talk->number == 1) {
+        talk->dot = "500 5.5.2 what?";
+        talk->dot_delay_ms = 500;
+    } else {
+        talk->mail = "530 5.7.0 log in first";
+    }
+    relay_serve(talk);
+}
+
+static void test_second_try_during_trouble_comes_back(void **state)
+{
+    (void)state;
+    struct bench *bench = bench_new(serve_trouble_meanwhile, "", 2);
+    int64_t began_ms = bench_now_ms();
+    bench_submit(bench, 1);
+    bench_settle(bench);
+    bench_submit(bench, 1);
+    bench_run(bench, 0);
+    assert_true(bench_now_ms() - began_ms < 5000);
+    assert_int_equal(bench->untouched, 2);
+    assert_non_null(strstr(bench_trouble(bench), "530 5.7.0"));
+    bench_free(bench);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -236,6 +265,7 @@ int main(void)
         cmocka_unit_test(test_421_to_every_mail_is_trouble_and_costs_nothing),
         cmocka_unit_test(test_hanging_up_at_mail_costs_a_few_attempts_only),
         cmocka_unit_test(test_quota_stops_everything_at_once),
+        cmocka_unit_test(test_second_try_during_trouble_comes_back),
     };
     signal(SIGPIPE, SIG_IGN);
     return cmocka_run_group_tests(tests, NULL, NULL);

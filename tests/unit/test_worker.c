@@ -433,6 +433,29 @@ static void test_sweep(void **state)
     assert_int_equal(count_jobs(scene, NULL), 0);
 }
 
+static void expires_meanwhile(struct scene_worker *scene)
+{
+    scene->counter++;
+    if (scene->counter == 2) {
+        fx_enqueue(&scene->fx, &(struct mail){.recipients = "a@example.org",
+                                              .body = "Subject: x\r\n\r\nx",
+                                              .expires_at = START + 20});
+        fx_sql(&scene->fx, "UPDATE mail_queue SET next_attempt_at = 1900000000");
+    } else if (scene->counter == 90) {
+        raise(SIGTERM);
+    }
+}
+
+/* A run without an end looks again. */
+static void test_daemon_sweeps_again(void **state)
+{
+    struct scene_worker *scene = *state;
+    scene->options.daemon = true;
+    scene->on_wait = expires_meanwhile;
+    run_until(scene, MQ_RUN_SIGNAL);
+    assert_int_equal(scene->report.expired, 1);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, scene_worker_setup, scene_worker_teardown)
@@ -462,6 +485,7 @@ int main(void)
         T(test_daemon),
         T(test_daemon_waits_while_disabled),
         T(test_sweep),
+        T(test_daemon_sweeps_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -256,6 +256,27 @@ static void test_death_with_many_claimed(void **state)
     assert_int_equal(count_jobs(scene, NULL), scene->report.try_later);
 }
 
+/* Others' leases that are over fill the first transaction, which then looks at none of the dead
+ * run's: its record is needed still. */
+static void test_death_behind_many_leases(void **state)
+{
+    struct scene_worker *scene = *state;
+    start(scene, 4);
+    scene->relay.on_step = dies_after_a_reply;
+    let_it_die(scene);
+    fx_sql(&scene->fx,
+           "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) "
+           "INSERT INTO mail_queue (mail_type, status, attempts, next_attempt_at, locked_until, "
+           "locked_by, created_at, message_id, envelope_from, recipients) SELECT 'old', 'sending', "
+           "1, 1, 1, 'cccccccccccccccccccccccccccccccc', 1, '<' || i || '@x>', 's@y', "
+           "'[\"a@x\"]' FROM n");
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_int_equal(count_jobs(scene, "sending"), 0);
+    assert_int_equal(scene->report.sent, 1);
+    assert_int_equal(scene->report.uncertain, 1000 + 3);
+    assert_int_equal(count_files(scene, ".intent"), 0);
+}
+
 /* A run that finds another's death meanwhile recovers it without waiting for the leases. */
 static void test_death_beside_a_run(void **state)
 {
@@ -405,12 +426,13 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, scene_worker_setup, scene_worker_teardown)
     const struct CMUnitTest tests[] = {
-        T(test_death_while_composing),    T(test_death_in_the_envelope),
-        T(test_death_behind_the_body),    T(test_uncertain_is_held),
-        T(test_death_after_the_reply),    T(test_death_with_three_results),
-        T(test_death_with_many_claimed),  T(test_death_beside_a_run),
-        T(test_death_is_found_meanwhile), T(test_death_without_a_record),
-        T(test_stopped_before_the_body),  T(test_stopped_behind_the_body),
+        T(test_death_while_composing),   T(test_death_in_the_envelope),
+        T(test_death_behind_the_body),   T(test_uncertain_is_held),
+        T(test_death_after_the_reply),   T(test_death_with_three_results),
+        T(test_death_with_many_claimed), T(test_death_behind_many_leases),
+        T(test_death_beside_a_run),      T(test_death_is_found_meanwhile),
+        T(test_death_without_a_record),  T(test_stopped_before_the_body),
+        T(test_stopped_behind_the_body),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

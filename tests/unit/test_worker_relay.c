@@ -325,6 +325,35 @@ static void test_refusal_beside_denial(void **state)
         3);
 }
 
+/* ---- a relay that names a time ---- */
+
+static void later_in(struct fake_relay *relay, struct mq_delivery *delivery,
+                     struct mq_target *target)
+{
+    delivery->retry_after_s = relay->scene->counter;
+    set_result(target, MQ_TARGET_LATER, "450 4.7.1 try again");
+}
+
+/* It may ask for more than the backoff. Less would use up all attempts within minutes. */
+static void test_named_time_extends_the_backoff_only(void **state)
+{
+    struct scene_worker *scene = *state;
+    enqueue_mails(scene, 1);
+    scene->relay.answer = later_in;
+    scene->counter = 300;
+    run_until(scene, MQ_RUN_EMPTY);
+    int64_t failed_s = fx_int(&scene->fx, "SELECT last_attempt_at FROM mail_queue");
+    assert_in_range(fx_int(&scene->fx, "SELECT next_attempt_at FROM mail_queue"), failed_s + 300,
+                    failed_s + 301);
+    scene->boot_ms += 301000;
+    scene->counter = 5;
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_int_equal(fx_int(&scene->fx, "SELECT attempts FROM mail_queue"), 2);
+    failed_s = fx_int(&scene->fx, "SELECT last_attempt_at FROM mail_queue");
+    assert_in_range(fx_int(&scene->fx, "SELECT next_attempt_at FROM mail_queue"), failed_s + 300,
+                    failed_s + 301); /* the second step of the policy */
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, scene_worker_setup, scene_worker_teardown)
@@ -345,6 +374,7 @@ int main(void)
         T(test_three_denied_stop_the_run),
         T(test_dead_addresses),
         T(test_refusal_beside_denial),
+        T(test_named_time_extends_the_backoff_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

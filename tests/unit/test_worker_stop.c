@@ -30,6 +30,7 @@ static void test_sigterm(void **state)
     assert_int_equal(count_jobs(scene, "pending"), 26);
     assert_int_equal(fx_int(&scene->fx, "SELECT max(attempts) FROM mail_queue"), 0);
     assert_true(fx_tokens(&scene->fx) >= 46);
+    assert_int_equal(scene->relay.wind_downs, 1);
     assert_int_equal(scene->relay.aborts, 0);
     sigaction(SIGTERM, NULL, &after);
     assert_true(before.sa_handler == after.sa_handler);

@@ -218,6 +218,11 @@ static void fake_recall(struct mq_transport *transport)
     }
 }
 
+static void fake_wind_down(struct mq_transport *transport)
+{
+    relay_of(transport)->wind_downs++;
+}
+
 static void fake_abort(struct mq_transport *transport)
 {
     struct fake_relay *relay = relay_of(transport);
@@ -249,6 +254,7 @@ static const struct mq_transport_ops fake_ops = {
     .take_done = fake_take_done,
     .trouble = fake_trouble,
     .recall = fake_recall,
+    .wind_down = fake_wind_down,
     .quit = fake_quit,
     .abort = fake_abort,
 };
@@ -314,7 +320,8 @@ int scene_worker_setup(void **state)
     mq_worker_options_init(&scene->options);
     scene->options.connections = 4;
     scene->options.run_dir = scene->run_dir;
-    scene->hooks = (struct mq_worker_hooks){NULL, hook_event, hook_wait, scene};
+    scene->hooks =
+        (struct mq_worker_hooks){.event = hook_event, .wait = hook_wait, .context = scene};
     *state = scene;
     return 0;
 }

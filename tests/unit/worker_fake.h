@@ -32,7 +32,7 @@ struct fake_relay {
     bool body_out[64];
     size_t under_way_count;
     struct mq_delivery *done; /* the last one first */
-    int steps, recalls, aborts, quits, submits;
+    int steps, recalls, wind_downs, aborts, quits, submits;
     int bodies;        /* that left */
     int64_t *accepted; /* ids of jobs, in order, once an accepted target */
     size_t accepted_count;
