@@ -19,13 +19,21 @@ function deep(int $due, int $beside): string
     $pdo = new PDO("sqlite:$path", null, null, [PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION]);
     $pdo->exec('PRAGMA synchronous=OFF');
     $now = time();
-    $insert = static function (int $count, string $status, string $next, string $expires) use ($pdo, $now): void {
-        $pdo->exec("INSERT INTO mail_queue (mail_type, status, next_attempt_at, expires_at, created_at, message_id, envelope_from, recipients, parked_for)
+    $insert = static function (
+        int $count,
+        string $status,
+        string $next,
+        string $expires,
+    ) use ($pdo, $now): void {
+        $pdo->exec("INSERT INTO mail_queue (mail_type, status, next_attempt_at, expires_at,
+                created_at, message_id, envelope_from, recipients, parked_for)
             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $count)
-            SELECT 'mail', '$status', $next, $expires, $now, '<' || i || '@example.org>', 'shop@example.org', '[\"person@example.com\"]',
-                   CASE '$status' WHEN 'parked' THEN 'refused' END FROM n");
+            SELECT 'mail', '$status', $next, $expires,
+                $now, '<' || i || '@example.org>', 'shop@example.org', '[\"person@example.com\"]',
+                CASE '$status' WHEN 'parked' THEN 'refused' END FROM n");
     };
-    $insert($due, 'pending', "$now - 1000 + i % 900", 'NULL');
+    // They come due in the order in which they were stored, as mail does.
+    $insert($due, 'pending', "$now - 1000 + i * 900 / $due", 'NULL');
     $pdo->exec("INSERT INTO mail_body (id, content) SELECT id, randomblob(2048) FROM mail_queue");
     if ($beside > 0) {
         $insert($beside, 'pending', "$now + 86400 + i % 1000", 'NULL');
@@ -58,6 +66,14 @@ function bench_claim(Results $results, bool $quick): void
         }
     }
     $got = array_map(median(...), $seen);
-    $results->ratio('claim + settle, batch 100: CPU a job, 1 million due / 10 thousand', $got[1_000_000] / $got[10_000], atMost: 1.3,
-        detail: ['µs a job at 10 thousand' => $got[10_000], 'µs a job at 100 thousand' => $got[100_000], 'µs a job at 1 million' => $got[1_000_000]]);
+    $results->ratio(
+        'claim + settle, batch 100: CPU a job, 1 million due / 10 thousand',
+        $got[1_000_000] / $got[10_000],
+        atMost: 1.3,
+        detail: [
+            'µs a job at 10 thousand' => $got[10_000],
+            'µs a job at 100 thousand' => $got[100_000],
+            'µs a job at 1 million' => $got[1_000_000],
+        ],
+    );
 }

@@ -9,7 +9,7 @@ namespace Bench;
 use MailQueue;
 use PDO;
 
-/** @return array{0: string, 1: \Closure(): float, 2: \Closure(): float} cases on one open connection */
+/** @return array{\Closure(): float, \Closure(): float} cases on one open connection */
 function open_connection(string $journal, int $count): array
 {
     $make = static function () use ($journal): string {
@@ -21,7 +21,11 @@ function open_connection(string $journal, int $count): array
         $queue = new MailQueue($path = $make(), journal: $journal);
         $begun = hrtime(true);
         for ($i = 0; $i < $count; $i++) {
-            $queue->enqueue(message($i), envelopeFrom: 'shop@example.org', recipients: ["person$i@example.com"]);
+            $queue->enqueue(
+                message($i),
+                envelopeFrom: 'shop@example.org',
+                recipients: ["person$i@example.com"],
+            );
         }
         $rate = $count / ((hrtime(true) - $begun) / 1e9);
         remove($path);
@@ -59,12 +63,25 @@ function request_pattern(string $journal, int $count, bool $other): array
     };
     return [
         static fn(): float => $measure(static function (string $path, int $i) use ($journal): void {
-            (new MailQueue($path, journal: $journal))->enqueue(message($i), envelopeFrom: 'shop@example.org', recipients: ["person$i@example.com"]);
+            (new MailQueue($path, journal: $journal))->enqueue(
+                message($i),
+                envelopeFrom: 'shop@example.org',
+                recipients: ["person$i@example.com"],
+            );
         }),
         static fn(): float => $measure(static function (string $path, int $i) use ($journal): void {
             (new PdoQueue($path, $journal))->enqueue(message($i), "person$i@example.com");
         }),
     ];
+}
+
+/** @param array{mailqueue: float, PDO: float} $got mails a second */
+function against_pdo(Results $results, string $name, array $got, ?float $atLeast): void
+{
+    $results->ratio($name, $got['mailqueue'] / $got['PDO'], atLeast: $atLeast, detail: [
+        'mailqueue per second' => $got['mailqueue'],
+        'PDO per second' => $got['PDO'],
+    ]);
 }
 
 function bench_enqueue(Results $results, bool $quick): void
@@ -73,16 +90,16 @@ function bench_enqueue(Results $results, bool $quick): void
     foreach (['wal', 'truncate'] as $journal) {
         [$ours, $theirs] = open_connection($journal, $quick ? 1500 : 5000);
         $got = alternate($rounds, ['mailqueue' => $ours, 'PDO' => $theirs]);
-        $results->ratio("enqueue, open connection, $journal: mailqueue / PDO", $got['mailqueue'] / $got['PDO'],
-            atLeast: $journal === 'wal' ? 0.9 : null, detail: ['mailqueue per second' => $got['mailqueue'], 'PDO per second' => $got['PDO']]);
+        $name = "enqueue, open connection, $journal: mailqueue / PDO";
+        against_pdo($results, $name, $got, atLeast: $journal === 'wal' ? 0.9 : null);
     }
     foreach (['wal', 'truncate'] as $journal) {
         foreach ([false, true] as $other) {
             [$ours, $theirs] = request_pattern($journal, $quick ? 400 : 1000, $other);
             $got = alternate($rounds, ['mailqueue' => $ours, 'PDO' => $theirs]);
             $beside = $other ? 'another connection open' : 'no other connection';
-            $results->ratio("request: open, enqueue, close, $journal, $beside", $got['mailqueue'] / $got['PDO'],
-                atLeast: $journal === 'wal' ? 1.0 : null, detail: ['mailqueue per second' => $got['mailqueue'], 'PDO per second' => $got['PDO']]);
+            $name = "request: open, enqueue, close, $journal, $beside";
+            against_pdo($results, $name, $got, atLeast: $journal === 'wal' ? 1.0 : null);
         }
     }
 }

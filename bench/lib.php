@@ -46,7 +46,8 @@ function result(array $child): mixed
     $said = json_decode(stream_get_contents($child[1]), true);
     pcntl_waitpid($child[0], $status);
     if (!is_array($said) || isset($said['error'])) {
-        throw new \RuntimeException('a benchmark process failed: ' . ($said['error'] ?? 'no result'));
+        $error = $said['error'] ?? 'no result';
+        throw new \RuntimeException("a benchmark process failed: $error");
     }
     return $said['value'];
 }
@@ -83,7 +84,9 @@ function directory(): string
         register_shutdown_function(static function () use ($directory, $owner): void {
             if (getmypid() === $owner) {
                 array_map(remove(...), glob("$directory/*.sqlite"));
-                array_map(static fn(string $file) => is_dir($file) || unlink($file), glob("$directory/*"));
+                foreach (glob("$directory/*") as $file) {
+                    is_dir($file) || unlink($file);
+                }
                 rmdir($directory);
             }
         });
@@ -110,9 +113,10 @@ function message(int $n): string
 {
     static $text;
     $text ??= str_repeat("The quick brown fox jumps over the lazy dog, and again it does.\r\n", 26);
+    $id = dechex($n) . '.' . bin2hex(random_bytes(8)) . '@example.org';
     return "From: Shop <shop@example.org>\r\nTo: person$n@example.com\r\nSubject: Order $n\r\n"
-        . "Date: Sat, 21 Nov 2026 09:35:00 +0000\r\nMessage-ID: <" . dechex($n) . '.' . bin2hex(random_bytes(8)) . "@example.org>\r\n"
-        . "X-Test-Id: $n\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n$text";
+        . "Date: Sat, 21 Nov 2026 09:35:00 +0000\r\nMessage-ID: <$id>\r\nX-Test-Id: $n\r\n"
+        . "MIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n$text";
 }
 
 /** The same two inserts as enqueue(), through prepared pdo_sqlite. */
@@ -122,16 +126,24 @@ final class PdoQueue
     private readonly \PDOStatement $job;
     private readonly \PDOStatement $body;
 
-    public function __construct(string $path, private readonly string $journal, bool $pragmas = true)
-    {
-        $this->pdo = new \PDO("sqlite:$path", null, null, [\PDO::ATTR_ERRMODE => \PDO::ERRMODE_EXCEPTION]);
+    public function __construct(
+        string $path,
+        private readonly string $journal,
+        bool $pragmas = true,
+    ) {
+        $options = [\PDO::ATTR_ERRMODE => \PDO::ERRMODE_EXCEPTION];
+        $this->pdo = new \PDO("sqlite:$path", null, null, $options);
         if ($pragmas) {
             $this->pdo->exec('PRAGMA synchronous=FULL');
-            // The mode of a WAL file is in the file; that of a rollback journal is the connection's.
+            // A WAL file says so itself; the mode of a rollback journal is the connection's.
             $journal === 'truncate' && $this->pdo->exec('PRAGMA journal_mode=TRUNCATE');
         }
-        $this->job = $this->pdo->prepare('INSERT INTO mail_queue (reference, mail_type, status, priority, next_attempt_at, created_at, message_id, envelope_from, recipients)'
-            . " VALUES (?, 'mail', 'pending', 0, ?, ?, ?, ?, ?) ON CONFLICT (reference, mail_type) WHERE reference IS NOT NULL DO NOTHING");
+        $this->job = $this->pdo->prepare(
+            'INSERT INTO mail_queue (reference, mail_type, status, priority, next_attempt_at,'
+            . ' created_at, message_id, envelope_from, recipients)'
+            . " VALUES (?, 'mail', 'pending', 0, ?, ?, ?, ?, ?)"
+            . ' ON CONFLICT (reference, mail_type) WHERE reference IS NOT NULL DO NOTHING'
+        );
         $this->body = $this->pdo->prepare('INSERT INTO mail_body (id, content) VALUES (?, ?)');
     }
 
@@ -139,7 +151,9 @@ final class PdoQueue
     {
         $this->pdo->exec('BEGIN IMMEDIATE');
         $now = time();
-        $this->job->execute([null, $now, $now, '<' . bin2hex(random_bytes(16)) . '@example.org>', 'shop@example.org', json_encode([$recipient])]);
+        $id = '<' . bin2hex(random_bytes(16)) . '@example.org>';
+        $recipients = json_encode([$recipient]);
+        $this->job->execute([null, $now, $now, $id, 'shop@example.org', $recipients]);
         $this->body->bindValue(1, (int) $this->pdo->lastInsertId(), \PDO::PARAM_INT);
         $this->body->bindValue(2, $message, \PDO::PARAM_LOB);
         $this->body->execute();
@@ -151,7 +165,9 @@ final class PdoQueue
 function cpu(): float
 {
     $usage = getrusage();
-    return $usage['ru_utime.tv_sec'] + $usage['ru_stime.tv_sec'] + ($usage['ru_utime.tv_usec'] + $usage['ru_stime.tv_usec']) / 1e6;
+    $seconds = $usage['ru_utime.tv_sec'] + $usage['ru_stime.tv_sec'];
+    $microseconds = $usage['ru_utime.tv_usec'] + $usage['ru_stime.tv_usec'];
+    return $seconds + $microseconds / 1e6;
 }
 
 /** A server on loopback for as long as the object lives. */
@@ -164,11 +180,13 @@ final class Sink
     {
         $file = directory() . '/port-' . bin2hex(random_bytes(4));
         $binary = dirname(__DIR__) . '/.build/sink/mq-sink';
-        $this->process = proc_open([$binary, '--port', '0', '--port-file', $file, ...$options], [2 => ['file', '/dev/null', 'w']], $pipes);
+        $command = [$binary, '--port', '0', '--port-file', $file, ...$options];
+        $this->process = proc_open($command, [2 => ['file', '/dev/null', 'w']], $pipes);
         for ($i = 0; $i < 100 && !is_file($file); $i++) {
             usleep(50_000);
         }
-        $this->port = (int) @file_get_contents($file) ?: throw new \RuntimeException('the sink did not start');
+        $this->port = (int) @file_get_contents($file)
+            ?: throw new \RuntimeException('the sink did not start');
     }
 
     public function stop(): void
@@ -184,12 +202,21 @@ final class Sink
 /** Collects what was measured and prints it. */
 final class Results
 {
-    /** @var list<array{name: string, value: float, unit: string, want: ?string, ok: ?bool, detail: array<string, float>}> */
+    /**
+     * @var list<array{name: string, value: float, unit: string, want: ?string, ok: ?bool,
+     *     detail: array<string, float>}>
+     */
     private array $rows = [];
 
     /** @param array<string, float> $detail */
-    public function ratio(string $name, float $value, ?float $atLeast = null, ?float $atMost = null, array $detail = [], string $unit = ''): void
-    {
+    public function ratio(
+        string $name,
+        float $value,
+        ?float $atLeast = null,
+        ?float $atMost = null,
+        array $detail = [],
+        string $unit = '',
+    ): void {
         $ok = match (true) {
             $atLeast !== null => $value >= $atLeast,
             $atMost !== null => $value <= $atMost,
@@ -198,7 +225,8 @@ final class Results
         $want = $atLeast !== null ? "≥ $atLeast" : ($atMost !== null ? "≤ $atMost" : null);
         $row = compact('name', 'value', 'unit', 'want', 'ok', 'detail');
         $this->rows[] = $row;
-        fprintf(STDERR, "%-62s %8.2f%s %-7s %s\n", $name, $value, $unit, $want ?? '', $ok === null ? '' : ($ok ? 'ok' : 'MISSED'));
+        $verdict = $ok === null ? '' : ($ok ? 'ok' : 'MISSED');
+        fprintf(STDERR, "%-62s %8.2f%s %-7s %s\n", $name, $value, $unit, $want ?? '', $verdict);
         foreach ($detail as $what => $number) {
             fprintf(STDERR, "    %-58s %12s\n", $what, number_format($number, $number < 100 ? 2 : 0));
         }
@@ -206,6 +234,7 @@ final class Results
 
     public function json(): string
     {
-        return json_encode($this->rows, JSON_PRETTY_PRINT | JSON_UNESCAPED_UNICODE | JSON_PRESERVE_ZERO_FRACTION);
+        $flags = JSON_PRETTY_PRINT | JSON_UNESCAPED_UNICODE | JSON_PRESERVE_ZERO_FRACTION;
+        return json_encode($this->rows, $flags);
     }
 }

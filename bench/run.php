@@ -10,11 +10,25 @@ foreach (['lib', 'enqueue', 'latency', 'claim', 'worker'] as $file) {
     require __DIR__ . "/$file.php";
 }
 
-$parts = ['enqueue' => bench_enqueue(...), 'latency' => bench_latency(...), 'claim' => bench_claim(...), 'worker' => bench_worker(...)];
+$parts = [
+    'enqueue' => bench_enqueue(...),
+    'latency' => bench_latency(...),
+    'claim' => bench_claim(...),
+    'worker' => bench_worker(...),
+];
 $options = array_slice($argv, 1);
-$wanted = array_values(array_filter($options, static fn(string $o): bool => $o[0] !== '-')) ?: array_keys($parts);
+$named = array_values(array_filter($options, static fn(string $o): bool => $o[0] !== '-'));
+$wanted = $named ?: array_keys($parts);
 $results = new Results();
-fprintf(STDERR, "PHP %s, SQLite %s, %s, %s\n\n", PHP_VERSION, \SQLite3::version()['versionString'] ?? '', php_uname('m'), trim((string) @file_get_contents('/etc/debian_version')));
+fprintf(
+    STDERR,
+    "PHP %s, SQLite %s, %s, %s, load average %.1f\n\n",
+    PHP_VERSION,
+    \SQLite3::version()['versionString'] ?? '',
+    php_uname('m'),
+    trim((string) @file_get_contents('/etc/debian_version')),
+    sys_getloadavg()[0],
+);
 foreach ($wanted as $part) {
     if (!isset($parts[$part])) {
         fwrite(STDERR, "There is no part \"$part\": " . implode(', ', array_keys($parts)) . "\n");

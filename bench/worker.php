@@ -15,7 +15,11 @@ function filled(string $journal, int $count): string
     $queue = new MailQueue($path, journal: $journal);
     $queue->enqueueMany((static function () use ($count): iterable {
         for ($i = 0; $i < $count; $i++) {
-            yield ['message' => message($i), 'envelopeFrom' => 'shop@example.org', 'recipients' => ["person$i@example.com"]];
+            yield [
+                'message' => message($i),
+                'envelopeFrom' => 'shop@example.org',
+                'recipients' => ["person$i@example.com"],
+            ];
         }
     })());
     return $path;
@@ -27,11 +31,13 @@ function worker_run(string $journal, int $count, int $sessions, int $port): arra
     $path = filled($journal, $count);
     $got = run(static function () use ($path, $sessions, $port, $count): array {
         $queue = new MailQueue($path);
+        $relay = "smtp://127.0.0.1:$port?max_mails=1000000";
         $begun = hrtime(true);
-        $report = $queue->runWorker("smtp://127.0.0.1:$port?max_mails=1000000", connections: $sessions, batch: 100);
+        $report = $queue->runWorker($relay, connections: $sessions, batch: 100);
         $seconds = (hrtime(true) - $begun) / 1e9;
         if ($report->sent !== $count) {
-            throw new \RuntimeException("only $report->sent of $count were sent: $report->end $report->reason");
+            $why = "$report->end $report->reason";
+            throw new \RuntimeException("only $report->sent of $count were sent: $why");
         }
         preg_match('/VmHWM:\s+(\d+)/', file_get_contents('/proc/self/status'), $match);
         return ['rate' => $count / $seconds, 'rss' => $match[1] / 1024];
@@ -42,9 +48,10 @@ function worker_run(string $journal, int $count, int $sessions, int $port): arra
 
 function smtp_source(int $count, int $sessions, int $port): float
 {
+    $command = ['smtp-source', '-d', '-s', (string) $sessions, '-m', (string) $count, '-l', '2048',
+        '-f', 'shop@example.org', '-t', 'person@example.com', "127.0.0.1:$port"];
     $begun = hrtime(true);
-    $process = proc_open(['smtp-source', '-d', '-s', (string) $sessions, '-m', (string) $count, '-l', '2048',
-        '-f', 'shop@example.org', '-t', 'person@example.com', "127.0.0.1:$port"], [2 => ['file', '/dev/null', 'w']], $pipes);
+    $process = proc_open($command, [2 => ['file', '/dev/null', 'w']], $pipes);
     if (proc_close($process) !== 0) {
         throw new \RuntimeException('smtp-source failed');
     }
@@ -63,8 +70,11 @@ function bench_worker(Results $results, bool $quick): void
     }
     $sink->stop();
     $got = array_map(median(...), $seen);
-    $results->ratio('worker, durable, 2 KB, 50 sessions, wal / smtp-source -d', $got['worker, wal'] / $got['smtp-source -d'], atLeast: 0.6, detail: $got);
-    $results->ratio('worker, durable, 2 KB, 50 sessions, truncate / smtp-source -d', $got['worker, truncate'] / $got['smtp-source -d']);
+    $wal = $got['worker, wal'] / $got['smtp-source -d'];
+    $truncate = $got['worker, truncate'] / $got['smtp-source -d'];
+    $name = 'worker, durable, 2 KB, 50 sessions';
+    $results->ratio("$name, wal / smtp-source -d", $wal, atLeast: 0.6, detail: $got);
+    $results->ratio("$name, truncate / smtp-source -d", $truncate);
 
     $slow = new Sink('--delay-dot-ms', '100');
     foreach ([100, 500] as $sessions) {
@@ -74,9 +84,12 @@ function bench_worker(Results $results, bool $quick): void
             $rates[] = $one['rate'];
             $peaks[] = $one['rss'];
         }
-        $results->ratio("worker, dot answered after 100 ms, $sessions sessions / ideal", median($rates) / ($sessions / 0.1), atLeast: 0.9,
-            detail: ['mails per second' => median($rates)]);
-        $results->ratio("    peak memory, $sessions sessions", max($peaks), atMost: 64, unit: ' MiB');
+        $rate = median($rates);
+        $ideal = $sessions / 0.1;
+        $name = "worker, dot answered after 100 ms, $sessions sessions / ideal";
+        $results->ratio($name, $rate / $ideal, atLeast: 0.9, detail: ['mails per second' => $rate]);
+        $name = "    peak memory, $sessions sessions";
+        $results->ratio($name, max($peaks), atMost: 64, unit: ' MiB');
     }
     $slow->stop();
 }

@@ -1,4 +1,5 @@
-/* Where a connection can end, and what that means for the mail under way and the one behind it. */
+/* Where the relay can end a connection, and what that means for the mail under way and the one
+ * behind it. What ends it from our side is in test_smtp_stops.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,9 +12,8 @@
 
 #include "smtp_fake.h"
 
-#define M        "Subject: x\r\n\r\nhello\r\n"
-#define ENVELOPE "MAIL FROM:<s@y>\r\nRCPT TO:<a@x>\r\nDATA\r\n"
-#define TAKEN    "250 2.1.0 ok\r\n250 2.1.5 ok\r\n354 go on\r\n"
+#define M     "Subject: x\r\n\r\nhello\r\n"
+#define TAKEN "250 2.1.0 ok\r\n250 2.1.5 ok\r\n354 go on\r\n"
 
 static void assert_back(const struct fake_mail *mail, enum mq_delivery_end end, const char *results)
 {
@@ -281,214 +281,6 @@ static void test_broken_write_reads_the_reply_that_is_there(void **state)
     fake_free(fake);
 }
 
-static void test_body_that_stalls_before_the_dot_is_later_not_uncertain(void **state)
-{
-    (void)state;
-    size_t size = 100000;
-    char *big = malloc(size + 1);
-    memset(big, 'x', size);
-    big[size] = '\0';
-    for (int opaque = 0; opaque < 2; opaque++) {
-        struct fake *fake = fake_new(FAKE_PIPELINING);
-        struct fake_mail mail;
-        fake->channel.opaque = opaque;
-        fake_mail_init(&mail, big, 1);
-        fake_submit(fake, &mail);
-        fake_says(fake, "250 ok\r\n250 ok\r\n");
-        fake->out_blocked = true;
-        fake_says(fake, "354 go\r\n");
-        fake->now_ms += 179999;
-        mq_smtp_session_check_timeout(&fake->session, fake->now_ms);
-        assert_false(mail.done);
-        fake->now_ms += 1;
-        mq_smtp_session_check_timeout(&fake->session, fake->now_ms);
-        assert_back(&mail, MQ_DELIVERY_DONE, "L");
-        assert_string_equal(mail.delivery.error, "the relay stopped reading the message");
-        fake_free(fake);
-    }
-    free(big);
-}
-
-/* A short message is one write with its dot: over TLS nobody knows whether a write that did not go
- * through left, in clear it did not. */
-static void test_stalled_write_with_the_dot_is_uncertain_over_tls_only(void **state)
-{
-    (void)state;
-    for (int opaque = 0; opaque < 2; opaque++) {
-        struct fake *fake = fake_new(FAKE_PIPELINING);
-        struct fake_mail mail;
-        fake->channel.opaque = opaque;
-        fake_mail_init(&mail, M, 1);
-        fake_submit(fake, &mail);
-        fake_says(fake, "250 ok\r\n250 ok\r\n");
-        fake->out_blocked = true;
-        fake_says(fake, "354 go\r\n");
-        fake->now_ms += 180000;
-        mq_smtp_session_check_timeout(&fake->session, fake->now_ms);
-        assert_back(&mail, MQ_DELIVERY_DONE, opaque ? "?" : "L");
-        fake_free(fake);
-    }
-}
-
-/* ---- timeouts ---- */
-
-static void test_timeouts_by_state(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *heard, *then;
-        int64_t timeout_ms;
-        const char *results;
-    } cases[] = {{"", "", 300000, "L"},
-                 {"250 ok\r\n", "", 300000, "L"},
-                 {"250 ok\r\n250 ok\r\n", "", 120000, "L"},
-                 {TAKEN, "", 600000, "?"}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct fake *fake = fake_new(FAKE_PIPELINING);
-        struct fake_mail mail;
-        fake_mail_init(&mail, M, 1);
-        fake_submit(fake, &mail);
-        fake->now_ms += 1000; /* each reply starts the time anew */
-        fake_says(fake, cases[i].heard);
-        int64_t since_ms = cases[i].heard[0] ? 0 : -1000;
-        fake->now_ms += cases[i].timeout_ms + since_ms - 1;
-        mq_smtp_session_check_timeout(&fake->session, fake->now_ms);
-        assert_false(mail.done);
-        fake->now_ms++;
-        mq_smtp_session_check_timeout(&fake->session, fake->now_ms);
-        assert_back(&mail, MQ_DELIVERY_DONE, cases[i].results);
-        fake_free(fake);
-    }
-}
-
-static void test_idle_session_quits(void **state)
-{
-    (void)state;
-    struct fake *fake = fake_new(FAKE_PIPELINING);
-    mq_smtp_session_check_timeout(&fake->session, fake->now_ms + 9999);
-    assert_string_equal(fake_wire(fake), "");
-    mq_smtp_session_check_timeout(&fake->session, fake->now_ms + 10000);
-    assert_string_equal(fake_wire(fake), "QUIT\r\n");
-    fake_says(fake, "221 bye\r\n");
-    assert_true(fake->closed);
-    assert_string_equal(fake->why, "");
-    fake_free(fake);
-}
-
-static void test_quit_without_an_answer_is_closed(void **state)
-{
-    (void)state;
-    struct fake *fake = fake_new(FAKE_PIPELINING);
-    mq_smtp_session_quit(&fake->session);
-    fake->now_ms += 2000;
-    mq_smtp_session_check_timeout(&fake->session, fake->now_ms);
-    assert_true(fake->closed);
-    fake_free(fake);
-
-    fake = fake_new(FAKE_PIPELINING);
-    mq_smtp_session_quit(&fake->session);
-    fake_hangs_up(fake);
-    assert_true(fake->closed);
-    assert_string_equal(fake->why, ""); /* an orderly end */
-    fake_free(fake);
-}
-
-/* ---- the lease ---- */
-
-static void test_lease_over_before_mail_sends_nothing(void **state)
-{
-    (void)state;
-    struct fake *fake = fake_new(FAKE_PIPELINING);
-    struct fake_mail one, two;
-    fake_mail_init(&one, M, 1);
-    fake_mail_init(&two, M, 1);
-    one.refuse = 'E';
-    fake_queue(fake, &one);
-    fake_submit(fake, &two);
-    assert_back(&one, MQ_DELIVERY_LEASE_OVER, "U");
-    assert_string_equal(fake_wire(fake), ENVELOPE); /* two's */
-    fake_says(fake, TAKEN);
-    fake_says(fake, "250 queued\r\n");
-    assert_back(&two, MQ_DELIVERY_DONE, "A");
-    fake_free(fake);
-}
-
-static void test_lease_over_behind_a_dot_leaves_the_first_alone(void **state)
-{
-    (void)state;
-    struct fake *fake = fake_new(FAKE_PIPELINING);
-    struct fake_mail one, two;
-    fake_mail_init(&one, M, 1);
-    fake_mail_init(&two, M, 1);
-    two.refuse = 'E';
-    fake_queue(fake, &one);
-    fake_submit(fake, &two);
-    fake_wire(fake);
-    fake_says(fake, TAKEN);
-    assert_string_equal(fake_wire(fake), M ".\r\n");
-    assert_back(&two, MQ_DELIVERY_LEASE_OVER, "U");
-    fake_says(fake, "250 queued\r\n");
-    assert_back(&one, MQ_DELIVERY_DONE, "A");
-    assert_false(fake->closed);
-    fake_free(fake);
-}
-
-static void test_lease_over_in_the_body_closes_without_a_dot(void **state)
-{
-    (void)state;
-    struct fake *fake = fake_new(FAKE_PIPELINING);
-    struct fake_mail mail;
-    fake_mail_init(&mail, M, 1);
-    mail.refuse = 'B';
-    fake_submit(fake, &mail);
-    fake_wire(fake);
-    fake_says(fake, TAKEN);
-    assert_null(strstr(fake_wire(fake), "\r\n.\r\n"));
-    assert_true(fake->closed);
-    assert_int_equal(mail.delivery.end, MQ_DELIVERY_LEASE_OVER);
-    fake_free(fake);
-}
-
-/* ---- recall, abort ---- */
-
-static void test_recall_takes_back_what_has_no_body_out(void **state)
-{
-    (void)state;
-    struct fake *fake = fake_new(FAKE_PIPELINING);
-    struct fake_mail one, two, three;
-    fake_mail_init(&one, M, 1);
-    fake_mail_init(&two, M, 1);
-    fake_mail_init(&three, M, 1);
-    fake_queue(fake, &one);
-    fake_submit(fake, &two);
-    fake_says(fake, TAKEN);
-    mq_smtp_session_recall(&fake->session);
-    assert_false(one.done);
-    assert_back(&two, MQ_DELIVERY_UNTOUCHED, "U");
-    fake_wire(fake);
-    fake_submit(fake, &three);
-    fake_says(fake, "250 queued\r\n" TAKEN);
-    assert_back(&one, MQ_DELIVERY_DONE, "A");
-    assert_string_equal(fake_wire(fake), ""); /* no message for two's transaction */
-    assert_true(fake->closed);
-    assert_false(three.done);
-    fake_free(fake);
-}
-
-static void test_recall_of_an_envelope_closes(void **state)
-{
-    (void)state;
-    struct fake *fake = fake_new(FAKE_PIPELINING);
-    struct fake_mail mail;
-    fake_mail_init(&mail, M, 2);
-    fake_submit(fake, &mail);
-    fake_says(fake, "250 ok\r\n550 5.1.1 nobody\r\n");
-    mq_smtp_session_recall(&fake->session);
-    assert_back(&mail, MQ_DELIVERY_UNTOUCHED, "UU");
-    assert_true(fake->closed);
-    fake_free(fake);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -504,16 +296,6 @@ int main(void)
         cmocka_unit_test(test_idle_session_that_speaks_or_ends_is_closed),
         cmocka_unit_test(test_reply_during_the_body_decides_and_closes),
         cmocka_unit_test(test_broken_write_reads_the_reply_that_is_there),
-        cmocka_unit_test(test_body_that_stalls_before_the_dot_is_later_not_uncertain),
-        cmocka_unit_test(test_stalled_write_with_the_dot_is_uncertain_over_tls_only),
-        cmocka_unit_test(test_timeouts_by_state),
-        cmocka_unit_test(test_idle_session_quits),
-        cmocka_unit_test(test_quit_without_an_answer_is_closed),
-        cmocka_unit_test(test_lease_over_before_mail_sends_nothing),
-        cmocka_unit_test(test_lease_over_behind_a_dot_leaves_the_first_alone),
-        cmocka_unit_test(test_lease_over_in_the_body_closes_without_a_dot),
-        cmocka_unit_test(test_recall_takes_back_what_has_no_body_out),
-        cmocka_unit_test(test_recall_of_an_envelope_closes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
