@@ -228,7 +228,8 @@ final class Results
         $verdict = $ok === null ? '' : ($ok ? 'ok' : 'MISSED');
         fprintf(STDERR, "%-62s %8.2f%s %-7s %s\n", $name, $value, $unit, $want ?? '', $verdict);
         foreach ($detail as $what => $number) {
-            fprintf(STDERR, "    %-58s %12s\n", $what, number_format($number, $number < 100 ? 2 : 0));
+            $shown = number_format($number, $number < 100 ? 2 : 0);
+            fprintf(STDERR, "    %-58s %12s\n", $what, $shown);
         }
     }
 
