@@ -20,6 +20,7 @@ $options = array_slice($argv, 1);
 $named = array_values(array_filter($options, static fn(string $o): bool => $o[0] !== '-'));
 $wanted = $named ?: array_keys($parts);
 $results = new Results();
+directory(); // made by the parent, which removes it: the children end by SIGKILL
 fprintf(
     STDERR,
     "PHP %s, SQLite %s, %s, %s, load average %.1f\n\n",
