@@ -179,8 +179,8 @@ struct mq_turn {
     struct mq_events *events;               /* appended to after the commit; NULL: not wanted */
 };
 
-/* One transaction: settles the outcomes, then, in a savepoint, recovers and claims. A failure of
- * the claim part is reported in claim->status and does not undo the settle. All leases of the dead
+/* One transaction: settles the outcomes, then recovers and claims. Where the claim part fails, all
+ * is undone and the settling done again alone, and claim->status says why. All leases of the dead
  * tokens are recovered for certain when claim->status is MQ_OK and claim->end is not
  * MQ_CLAIM_MORE: only then may their intent records go. */
 enum mq_status mq_queue_turn(struct mq_queue *queue, struct mq_turn *turn, struct mq_error *err);

@@ -15,7 +15,7 @@ static enum mq_status settle_all(struct mq_tx *tx, const struct mq_turn *turn, s
     return status;
 }
 
-/* Recovery and claim, within the savepoint. */
+/* Recovery and claim. */
 static enum mq_status claim_part(struct mq_tx *tx, struct mq_turn *turn, struct mq_error *err)
 {
     int64_t recovered = 0;
@@ -36,49 +36,15 @@ static enum mq_status claim_part(struct mq_tx *tx, struct mq_turn *turn, struct 
     return status;
 }
 
-/* Undoes the claim part. What cannot even be undone ends the turn. */
-static enum mq_status undo(struct mq_tx *tx, struct mq_turn *turn, const struct mq_error *why,
-                           struct mq_error *err)
-{
-    struct mq_db *db = tx->queue->db;
-    struct mq_error second;
-    mq_claim_clear(turn->claim);
-    if (!db->driver->in_transaction(db) || db->driver->rollback_to(db, &second) != MQ_OK) {
-        if (err) {
-            *err = *why;
-        }
-        return why->status;
-    }
-    turn->claim->status = why->status;
-    turn->claim->error = *why;
-    return MQ_OK;
-}
-
-static enum mq_status claim_safely(struct mq_tx *tx, struct mq_turn *turn, struct mq_error *err)
-{
-    struct mq_db *db = tx->queue->db;
-    struct mq_bucket before = tx->settings.bucket;
-    size_t told = tx->events.count;
-    struct mq_error why = {.status = MQ_OK};
-    mq_claim_clear(turn->claim);
-    enum mq_status status = db->driver->savepoint(db, err);
-    if (status != MQ_OK) {
-        return status;
-    }
-    status = claim_part(tx, turn, &why);
-    if (status == MQ_OK) {
-        return db->driver->release(db, err);
-    }
-    why.status = status;
-    tx->settings.bucket = before;
-    mq_events_truncate(&tx->events, told);
-    return undo(tx, turn, &why, err);
-}
-
-enum mq_status mq_queue_turn(struct mq_queue *queue, struct mq_turn *turn, struct mq_error *err)
+/* The turn's transaction, with its claim or without. *claim_failed: `err` is the claim's, and
+ * everything was undone with it. */
+static enum mq_status transact(struct mq_queue *queue, struct mq_turn *turn, bool *claim_failed,
+                               struct mq_error *err)
 {
     struct mq_tx tx;
+    bool claims = turn->request && !*claim_failed;
     enum mq_status status = mq_tx_begin(&tx, queue, turn->events, err);
+    *claim_failed = false;
     if (status != MQ_OK) {
         return status;
     }
@@ -86,17 +52,45 @@ enum mq_status mq_queue_turn(struct mq_queue *queue, struct mq_turn *turn, struc
     if (status == MQ_OK) {
         status = settle_all(&tx, turn, err);
     }
-    if (status == MQ_OK && turn->request) {
-        status = claim_safely(&tx, turn, err);
+    if (status == MQ_OK && claims) {
+        status = claim_part(&tx, turn, err);
+        *claim_failed = status != MQ_OK;
     }
     if (status == MQ_OK) {
         status = mq_limit_store(&tx, err);
     }
-    status = mq_tx_end(&tx, status, err);
+    return mq_tx_end(&tx, status, err);
+}
+
+/* A savepoint around the claim would cost every turn a journal of its own, which SQLite keeps in a
+ * temporary file; so the rare turn whose claim fails is undone and done again without it. */
+enum mq_status mq_queue_turn(struct mq_queue *queue, struct mq_turn *turn, struct mq_error *err)
+{
+    struct mq_error why = {.status = MQ_OK};
+    bool claim_failed = false;
+    if (turn->request) {
+        mq_claim_clear(turn->claim);
+    }
+    enum mq_status status = transact(queue, turn, &claim_failed, &why);
     if (status != MQ_OK && turn->request) {
         mq_claim_clear(turn->claim);
     }
-    return status;
+    if (status != MQ_OK && err) {
+        *err = why;
+    }
+    if (!claim_failed) {
+        return status;
+    }
+    if (transact(queue, turn, &claim_failed, err) != MQ_OK) {
+        /* The first failure says more. */
+        if (err) {
+            *err = why;
+        }
+        return status;
+    }
+    turn->claim->status = status;
+    turn->claim->error = why;
+    return MQ_OK;
 }
 
 /* ---- envelopes ---- */
