@@ -361,6 +361,9 @@ enum mq_status mq_worker_run(const struct mq_worker *worker, struct mq_report *r
     bool locked = false;
 
     init(&run, worker, report);
+    /* Before the lock, by which others see that this run goes on: a signal from then on ends it in
+     * order. */
+    mq_signals_install(&run.signals);
     enum mq_status status = prepare(&run, &locked, err);
     if (status == MQ_OK && locked) {
         report->end = MQ_RUN_LOCKED;
@@ -370,7 +373,6 @@ enum mq_status mq_worker_run(const struct mq_worker *worker, struct mq_report *r
             *err = run.error;
         }
     } else if (status == MQ_OK) {
-        mq_signals_install(&run.signals);
         loop(&run);
         finish(&run);
         status = run.status;
