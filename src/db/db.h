@@ -76,6 +76,9 @@ struct mq_db_driver {
     /* Closes what is gone or replaced and opens the file under the same name again. */
     enum mq_status (*reopen)(struct mq_db *db, struct mq_error *err);
     bool (*in_transaction)(struct mq_db *db);
+    /* Whether the table has that column, by the schema that the connection has read already; false
+     * also where that cannot be told. */
+    bool (*has_column)(struct mq_db *db, const char *table, const char *column);
     void (*close)(struct mq_db *db); /* rolls back and frees; in a forked child it only forgets */
 };
 

@@ -109,6 +109,15 @@ static bool in_transaction(struct mq_db *db)
     return mq_sqlite_of(db)->begun;
 }
 
+static bool has_column(struct mq_db *db, const char *table, const char *column)
+{
+    struct mq_sqlite *self = mq_sqlite_of(db);
+
+    return self->handle && !mq_sqlite_forked(db) &&
+           sqlite3_table_column_metadata(self->handle, "main", table, column, NULL, NULL, NULL,
+                                         NULL, NULL) == SQLITE_OK;
+}
+
 static enum mq_status reopen(struct mq_db *db, struct mq_error *err)
 {
     struct mq_sqlite *self = mq_sqlite_of(db);
@@ -157,6 +166,7 @@ static const struct mq_db_driver driver = {
     .maintain = mq_sqlite_maintain,
     .reopen = reopen,
     .in_transaction = in_transaction,
+    .has_column = has_column,
     .close = close_db,
 };
 

@@ -131,6 +131,17 @@ static enum mq_status prefer_truncate(struct mq_sqlite *self, struct mq_error *e
     return status;
 }
 
+/* Whether the file is in WAL mode, once something was read of it. The pointer is to the WAL then,
+ * open since; a rollback journal is not open yet. `PRAGMA journal_mode` takes a request longer. */
+static bool in_wal_mode(struct mq_sqlite *self)
+{
+    sqlite3_file *file = NULL;
+
+    return sqlite3_file_control(self->handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file) ==
+               SQLITE_OK &&
+           file && file->pMethods;
+}
+
 /* The first of these reads header and schema, by which a file that is no database is noticed. */
 static enum mq_status configure(struct mq_sqlite *self, struct mq_error *err)
 {
@@ -139,7 +150,9 @@ static enum mq_status configure(struct mq_sqlite *self, struct mq_error *err)
                                                             : "PRAGMA synchronous = FULL",
                                    err);
 
-    if (status == MQ_OK)
+    if (status == MQ_OK && in_wal_mode(self))
+        memcpy(self->journal, "wal", 4);
+    else if (status == MQ_OK)
         status = pragma_text(self, "PRAGMA journal_mode", self->journal, err);
     /* Some distributions build SQLite to write zeros over all that is deleted. The worker deletes
      * every mail that it has sent: pages that become free as a whole are left as they are, which

@@ -14,6 +14,7 @@ enum {
     RESTART_WAIT_US = 2000,    /* for readers; writers are kept out meanwhile */
     SHRINK_EVERY_US = 1000000,
     LEFT_BYTES = 256 << 10, /* a producer leaves a WAL up to this size when it closes */
+    LEFT_FRAMES = 32,       /* or with this many frames in use, where it knows that number */
 };
 
 /* Runs inside sqlite3_step(): nothing but remembering. */
@@ -60,7 +61,10 @@ static bool due(struct mq_sqlite *self, int enough)
  * so that between its runs at most this little is outside of the database file. */
 static bool leaves(struct mq_sqlite *self)
 {
-    return !self->worker && mq_sqlite_wal_bytes(&self->base) <= LEFT_BYTES;
+    if (self->worker)
+        return false;
+    return self->wal_frames > 0 ? self->wal_frames <= LEFT_FRAMES
+                                : mq_sqlite_wal_bytes(&self->base) <= LEFT_BYTES;
 }
 
 void mq_sqlite_wal_before_close(struct mq_sqlite *self)

@@ -185,7 +185,10 @@ enum mq_status mq_queue_config(struct mq_queue *queue, const char *key, char **v
 {
     bool row = false;
     char *copy = NULL;
-    enum mq_status status = mq_sql_query(queue, MQ_SQL_CONFIG_GET, MQ_ARGS(mq_cstr(key)), err);
+    enum mq_status status = mq_schema_ready(queue, err);
+    if (status == MQ_OK) {
+        status = mq_sql_query(queue, MQ_SQL_CONFIG_GET, MQ_ARGS(mq_cstr(key)), err);
+    }
     if (status == MQ_OK) {
         status = mq_sql_next(queue, &row, err);
     }

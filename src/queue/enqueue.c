@@ -156,7 +156,7 @@ enum mq_status mq_queue_enqueue(struct mq_queue *queue, const struct mq_new_job 
     int64_t stored = 0;
     enum mq_status status = mq_new_job_check(job, err);
     if (status == MQ_OK) {
-        status = mq_tx_begin(&tx, queue, NULL, err);
+        status = mq_tx_begin_store(&tx, queue, err);
     }
     if (status != MQ_OK) {
         return status;
@@ -178,7 +178,7 @@ enum mq_status mq_queue_enqueue_many(struct mq_queue *queue, const struct mq_new
         status = mq_new_job_check(&jobs[i], err);
     }
     if (status == MQ_OK && count) {
-        status = mq_tx_begin(&tx, queue, NULL, err);
+        status = mq_tx_begin_store(&tx, queue, err);
     }
     if (status != MQ_OK || !count) {
         return status;

@@ -59,8 +59,11 @@ enum mq_status mq_queue_jobs(struct mq_queue *queue, const struct mq_job_filter 
     }
     enum mq_sql slot =
         filter->state < 0 ? MQ_SQL_JOBS : (enum mq_sql)(MQ_SQL_JOBS_PENDING + filter->state);
-    enum mq_status status =
-        mq_sql_query(queue, slot, MQ_ARGS(mq_int(filter->after), mq_int(filter->limit)), err);
+    enum mq_status status = mq_schema_ready(queue, err);
+    if (status == MQ_OK) {
+        status =
+            mq_sql_query(queue, slot, MQ_ARGS(mq_int(filter->after), mq_int(filter->limit)), err);
+    }
     if (status == MQ_OK) {
         status = read_list(queue, (size_t)filter->limit, &list, err);
     }
@@ -104,7 +107,11 @@ enum mq_status mq_queue_job(struct mq_queue *queue, int64_t id, struct mq_job *o
                             struct mq_error *err)
 {
     struct one one;
-    enum mq_status status = read_one(queue, id, &one, err);
+    enum mq_status status = mq_schema_ready(queue, err);
+    if (status != MQ_OK) {
+        return status;
+    }
+    status = read_one(queue, id, &one, err);
     if (status == MQ_OK && one.found) {
         status = mq_job_load_body(queue, &one.job, err);
     }

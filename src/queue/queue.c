@@ -107,7 +107,7 @@ enum mq_status mq_queue_open(struct mq_db *db, const struct mq_queue_options *op
     enum mq_status status = take_names(options, &queue->names, err);
     if (status == MQ_OK) {
         derive_names(&queue->names);
-        status = mq_schema_ready(queue, err);
+        status = mq_schema_open(queue, err);
     }
     if (status != MQ_OK) {
         mq_queue_close(queue);

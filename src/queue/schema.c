@@ -63,6 +63,9 @@ static const char *const columns[] = {"id",
                                       "campaign_id"};
 #define COLUMN_COUNT (sizeof(columns) / sizeof(columns[0]))
 
+/* Which no table of an earlier version has. */
+#define NEWEST_COLUMN "parked_for"
+
 static const char *const body_columns[] = {"id", "content"};
 static const char *const spent_columns[] = {"at", "n"};
 
@@ -238,17 +241,30 @@ enum mq_status mq_queue_migrate(struct mq_queue *queue, int *version, struct mq_
         db->driver->rollback(db);
         return status;
     }
+    queue->ready = true;
     if (version) {
         *version = MQ_SCHEMA_VERSION;
     }
     return MQ_OK;
 }
 
+bool mq_schema_current(struct mq_queue *queue)
+{
+    int64_t version = 0;
+    queue->ready = queue->ready ||
+                   (read_version(queue, &version, NULL) == MQ_OK && version == MQ_SCHEMA_VERSION);
+    return queue->ready;
+}
+
 enum mq_status mq_schema_ready(struct mq_queue *queue, struct mq_error *err)
 {
     int64_t version = 0;
+    if (queue->ready) {
+        return MQ_OK;
+    }
     enum mq_status status = read_version(queue, &version, err);
     if (status == MQ_OK && version == MQ_SCHEMA_VERSION) {
+        queue->ready = true;
         return MQ_OK;
     }
     if (status == MQ_OK && version > MQ_SCHEMA_VERSION) {
@@ -259,4 +275,12 @@ enum mq_status mq_schema_ready(struct mq_queue *queue, struct mq_error *err)
         return status;
     }
     return mq_queue_migrate(queue, NULL, err);
+}
+
+enum mq_status mq_schema_open(struct mq_queue *queue, struct mq_error *err)
+{
+    struct mq_db *db = queue->db;
+    bool there = db->driver->has_column(db, queue->names.table, NEWEST_COLUMN) &&
+                 db->driver->has_column(db, queue->names.config, "value");
+    return there ? MQ_OK : mq_schema_ready(queue, err);
 }

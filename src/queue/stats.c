@@ -110,7 +110,10 @@ enum mq_status mq_queue_stats(struct mq_queue *queue, struct mq_stats *out, stru
 {
     struct mq_stats stats = {0};
     int64_t now_s = queue->clock.now_s(queue->clock.context);
-    enum mq_status status = count_states(queue, now_s, &stats, err);
+    enum mq_status status = mq_schema_ready(queue, err);
+    if (status == MQ_OK) {
+        status = count_states(queue, now_s, &stats, err);
+    }
     if (status == MQ_OK) {
         status = read_last_run(queue, &stats, err);
     }

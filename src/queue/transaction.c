@@ -4,12 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum mq_status mq_tx_begin(struct mq_tx *tx, struct mq_queue *queue, struct mq_events *sink,
-                           struct mq_error *err)
+enum mq_status mq_tx_begin_store(struct mq_tx *tx, struct mq_queue *queue, struct mq_error *err)
 {
     memset(tx, 0, sizeof(*tx));
     tx->queue = queue;
-    tx->sink = sink;
     mq_events_init(&tx->events);
     enum mq_status status = queue->db->driver->begin(queue->db, err);
     if (status != MQ_OK) {
@@ -19,6 +17,21 @@ enum mq_status mq_tx_begin(struct mq_tx *tx, struct mq_queue *queue, struct mq_e
     /* Only now: the lock may have been waited for. */
     tx->now_s = queue->clock.now_s(queue->clock.context);
     return MQ_OK;
+}
+
+enum mq_status mq_tx_begin(struct mq_tx *tx, struct mq_queue *queue, struct mq_events *sink,
+                           struct mq_error *err)
+{
+    enum mq_status status = mq_tx_begin_store(tx, queue, err);
+    if (status == MQ_OK && !mq_schema_current(queue)) {
+        queue->db->driver->rollback(queue->db);
+        status = mq_schema_ready(queue, err);
+        if (status == MQ_OK) {
+            status = mq_tx_begin_store(tx, queue, err);
+        }
+    }
+    tx->sink = sink;
+    return status;
 }
 
 enum mq_status mq_tx_settings(struct mq_tx *tx, struct mq_error *err)

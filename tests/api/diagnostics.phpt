@@ -22,9 +22,12 @@ putenv('MAIL_QUEUE_LOG=/somewhere/mail.log');
 echo $queue->diagnostics()['log'], "\n";
 echo 'schema ', $queue->migrate(), ' ', $queue->migrate(), ' ', $queue->config('mailSchemaVersion'), "\n";
 
-/* A newer version's tables are left alone. */
+/* A newer version's tables take mail, and are left alone by all else. */
 (new PDO("sqlite:$path"))->exec("UPDATE config SET value = '999' WHERE key = 'mailSchemaVersion'");
-echo thrown(fn() => new MailQueue($path), $path), "\n";
+$old = new MailQueue($path);
+echo get_debug_type($old->enqueue(mail_fields())), "\n";
+echo thrown(fn() => $old->stats(), $path), "\n";
+echo thrown(fn() => $old->claim(), $path), "\n";
 ?>
 --EXPECT--
 sqlite: N.N.N
@@ -37,4 +40,6 @@ log: %/mail-queue.log
 workers: 0
 /somewhere/mail.log
 schema 1 1 1
+int
+MailQueue\DatabaseException [schema]: the tables have version 999, this extension knows up to 1: upgrade the mailqueue extension
 MailQueue\DatabaseException [schema]: the tables have version 999, this extension knows up to 1: upgrade the mailqueue extension

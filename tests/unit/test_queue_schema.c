@@ -70,12 +70,61 @@ static void test_versions(void **state)
     char script[200];
     snprintf(script, sizeof(script), "%sINSERT INTO config VALUES ('mailSchemaVersion', '2')",
              config);
-    assert_int_equal(open_after(&fx, script), MQ_SCHEMA);
+    assert_int_equal(open_after(&fx, script), MQ_SCHEMA); /* without tables it must be read */
     assert_non_null(strstr(fx.err.text, "upgrade"));
     assert_string_equal(fx.err.field, "mailSchemaVersion");
     snprintf(script, sizeof(script), "%sINSERT INTO config VALUES ('mailSchemaVersion', 'x')",
              config);
     assert_int_equal(open_after(&fx, script), MQ_SCHEMA);
+}
+
+/* An older producer goes on beside newer tables; all else is refused. */
+static void test_newer_tables(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    struct mq_stats stats;
+    struct mq_job_list list;
+    struct mq_job job;
+    char *value = NULL;
+    bool found;
+    fx_init(&fx);
+    fx_open(&fx);
+    fx_sql(&fx, "UPDATE config SET value = '2' WHERE key = 'mailSchemaVersion'");
+    fx.queue->ready = false; /* as one that was opened since */
+    assert_true(fx_mail(&fx, "a@example.org") > 0);
+    assert_false(fx.queue->ready);
+    assert_int_equal(mq_queue_stats(fx.queue, &stats, &fx.err), MQ_SCHEMA);
+    assert_non_null(strstr(fx.err.text, "upgrade"));
+    struct mq_job_filter filter = {-1, 10, 0};
+    assert_int_equal(mq_queue_jobs(fx.queue, &filter, &list, &fx.err), MQ_SCHEMA);
+    assert_int_equal(mq_queue_job(fx.queue, 1, &job, &found, &fx.err), MQ_SCHEMA);
+    assert_int_equal(mq_queue_config(fx.queue, "mailBurst", &value, &fx.err), MQ_SCHEMA);
+    assert_int_equal(mq_queue_set_config(fx.queue, "mailBurst", "1", &fx.err), MQ_SCHEMA);
+    struct mq_turn turn = {.request = &fx.request, .claim = &fx.claim};
+    assert_int_equal(mq_queue_turn(fx.queue, &turn, &fx.err), MQ_SCHEMA);
+    assert_false(mq_queue_db(fx.queue)->driver->in_transaction(mq_queue_db(fx.queue)));
+    fx_sql(&fx, "UPDATE config SET value = '1' WHERE key = 'mailSchemaVersion'");
+    assert_int_equal(mq_queue_stats(fx.queue, &stats, &fx.err), MQ_OK);
+    assert_int_equal(stats.due, 1);
+    mq_stats_clear(&stats);
+    fx_close(&fx);
+}
+
+/* Tables that lost their version get it back with the first transaction but a producer's. */
+static void test_no_version(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_init(&fx);
+    fx_open(&fx);
+    fx_mail(&fx, "a@example.org");
+    fx_sql(&fx, "DELETE FROM config WHERE key = 'mailSchemaVersion'");
+    fx.queue->ready = false;
+    fx_claim(&fx);
+    assert_int_equal(fx.claim.count, 1);
+    assert_int_equal(fx_int(&fx, "SELECT value = '1' FROM config"), 1);
+    fx_close(&fx);
 }
 
 static void test_foreign_table(void **state)
@@ -292,6 +341,8 @@ int main(void)
         cmocka_unit_test(test_config_table_of_the_application),
         cmocka_unit_test(test_config_keys_in_another_case),
         cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_newer_tables),
+        cmocka_unit_test(test_no_version),
         cmocka_unit_test(test_foreign_table),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_names_in_another_case),
