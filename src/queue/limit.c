@@ -105,8 +105,9 @@ enum mq_status mq_limit_return(struct mq_tx *tx, int64_t paid, int64_t handed, i
     if (limited(tx) && paid > handed) {
         mq_bucket_give(&tx->settings.bucket, paid - handed);
     }
-    /* Where the settings cannot be read the mode may be strict: better one entry too many. */
-    if (handed > 0 && (tx->config != MQ_OK || (limited(tx) && strict(tx)))) {
+    /* In average mode too: it may be strict within the hour. So it may where the settings cannot be
+     * read: better one entry too many. */
+    if (handed > 0 && (tx->config != MQ_OK || limited(tx))) {
         return ledger_add(tx, at_s > 0 && at_s < tx->now_s ? at_s : tx->now_s, handed, err);
     }
     return MQ_OK;
