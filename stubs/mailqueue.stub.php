@@ -49,7 +49,7 @@ namespace {
 
         /**
          * Stores a mail durably and returns its id, or null where a mail with the same reference and type
-         * is queued already. A parked mail of the pair is replaced.
+         * is queued already. A mail of the pair that is parked or has expired is replaced.
          *
          * @phpstan-param array{from: string, to: string|list<string>, subject: string, text: string}|string|\Stringable|null $message
          *        fields to compose from; or a complete message (RFC 5322), which needs $envelopeFrom and

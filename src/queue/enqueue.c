@@ -109,12 +109,14 @@ static enum mq_status insert_job(struct mq_tx *tx, const struct mq_new_job *job,
     return status;
 }
 
-/* Deletes the parked job that holds the pair; *replaced is false where it is not parked. */
-static enum mq_status drop_parked(struct mq_tx *tx, const struct mq_new_job *job, bool *replaced,
-                                  struct mq_error *err)
+/* Deletes the job that holds the pair where it is parked or has expired: neither is sent any more.
+ * *replaced is false where it is not. */
+static enum mq_status drop_dead(struct mq_tx *tx, const struct mq_new_job *job, bool *replaced,
+                                struct mq_error *err)
 {
     bool row = false;
-    struct mq_args pair = MQ_ARGS(mq_text(job->reference), mq_text(job->mail_type));
+    struct mq_args pair =
+        MQ_ARGS(mq_text(job->reference), mq_text(job->mail_type), mq_int(tx->now_s));
     enum mq_status status = mq_sql_query(tx->queue, MQ_SQL_PAIR, pair, err);
     if (status == MQ_OK) {
         status = mq_sql_next(tx->queue, &row, err);
@@ -124,8 +126,7 @@ static enum mq_status drop_parked(struct mq_tx *tx, const struct mq_new_job *job
         return status;
     }
     int64_t id = mq_sql_column_int(tx->queue, 0);
-    struct mq_str parked = mq_str_of(mq_state_name(MQ_PARKED));
-    *replaced = mq_str_equal(mq_sql_column_str(tx->queue, 1), parked);
+    *replaced = mq_sql_column_int(tx->queue, 1) != 0;
     mq_sql_finish(tx->queue);
     return *replaced ? mq_job_delete(tx->queue, id, err) : MQ_OK;
 }
@@ -136,7 +137,7 @@ static enum mq_status store(struct mq_tx *tx, const struct mq_new_job *job, int6
     bool replaced = false;
     enum mq_status status = insert_job(tx, job, id, err);
     if (status == MQ_OK && *id == 0) {
-        status = drop_parked(tx, job, &replaced, err);
+        status = drop_dead(tx, job, &replaced, err);
     }
     if (status == MQ_OK && replaced) {
         status = insert_job(tx, job, id, err);

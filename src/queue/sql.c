@@ -42,7 +42,8 @@ static const char *const templates[MQ_SQL_COUNT] = {
         "VALUES (?1, ?2, 'pending', ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) "
         "ON CONFLICT ({r}, mail_type) WHERE {r} IS NOT NULL DO NOTHING",
     [MQ_SQL_INSERT_BODY] = "INSERT INTO {b}(id, content) VALUES (?1, ?2)",
-    [MQ_SQL_PAIR] = "SELECT id, status FROM {t} WHERE {r} = ?1 AND mail_type = ?2",
+    [MQ_SQL_PAIR] = "SELECT id, status = 'parked' OR (status <> 'sending' AND expires_at <= ?3) "
+                    "FROM {t} WHERE {r} = ?1 AND mail_type = ?2",
     [MQ_SQL_DELETE_JOB] = "DELETE FROM {t} WHERE id = ?1 AND status <> 'sending'",
     [MQ_SQL_DELETE_BODY] = "DELETE FROM {b} WHERE id = ?1",
     [MQ_SQL_BODY] = "SELECT content FROM {b} WHERE id = ?1",

@@ -95,6 +95,27 @@ static void test_duplicate_pair(void **state)
     fx_close(&fx);
 }
 
+static void test_expired_pair_is_replaced(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_open(&fx);
+    struct mail old = {.reference = "R-1", .body = "old", .expires_at = START + 60};
+    int64_t first = fx_enqueue(&fx, &old);
+    struct mail new = {.reference = "R-1", .body = "new"};
+    fx.now_s = START + 59;
+    assert_int_equal(fx_enqueue(&fx, &new), 0);
+    assert_int_equal(fx_claim(&fx), 1);
+    fx.now_s = START + 60;
+    assert_int_equal(fx_enqueue(&fx, &new), 0); /* on its way, it is not given up */
+    fx_kind(&fx, 0, MQ_SETTLE_RELEASE, NULL);
+    int64_t second = fx_enqueue(&fx, &new);
+    assert_true(second > first);
+    assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_queue"), 1);
+    assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_body"), 1);
+    fx_close(&fx);
+}
+
 static void test_parked_pair_is_replaced(void **state)
 {
     (void)state;
@@ -437,6 +458,7 @@ int main(void)
         cmocka_unit_test(test_row_as_enqueued),
         cmocka_unit_test(test_duplicate_pair),
         cmocka_unit_test(test_parked_pair_is_replaced),
+        cmocka_unit_test(test_expired_pair_is_replaced),
         cmocka_unit_test(test_enqueue_many),
         cmocka_unit_test(test_arguments),
         cmocka_unit_test(test_order),
