@@ -255,3 +255,10 @@ void fake_set_plain(struct fake_mail *mail)
 {
     mail->delivery.transport_flags |= MQ_SMTP_DELIVERY_PLAIN;
 }
+
+void fake_assert_back(const struct fake_mail *mail, enum mq_delivery_end end, const char *results)
+{
+    assert_true(mail->done);
+    assert_int_equal(mail->delivery.end, end);
+    assert_string_equal(fake_results(mail), results);
+}

@@ -8,6 +8,11 @@
 #define FAKE_BYTES   (1 << 20)
 #define FAKE_TARGETS 8
 
+/* A mail of one recipient, its envelope, and the replies that let its body out. */
+#define FAKE_MESSAGE  "Subject: x\r\n\r\nhello\r\n"
+#define FAKE_ENVELOPE "MAIL FROM:<s@y>\r\nRCPT TO:<a@x>\r\nDATA\r\n"
+#define FAKE_TAKEN    "250 2.1.0 ok\r\n250 2.1.5 ok\r\n354 go on\r\n"
+
 struct fake_mail {
     struct mq_delivery delivery; /* first */
     struct mq_target targets[FAKE_TARGETS];
@@ -65,6 +70,8 @@ void fake_resets(struct fake *fake);
 const char *fake_wire(struct fake *fake);
 /* The results of the targets, one letter each: U A R L D ? (uncertain). */
 const char *fake_results(const struct fake_mail *mail);
+/* Fails the test unless the mail came back so. */
+void fake_assert_back(const struct fake_mail *mail, enum mq_delivery_end end, const char *results);
 void fake_set_plain(struct fake_mail *mail);
 
 #endif

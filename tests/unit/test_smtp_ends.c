@@ -12,28 +12,18 @@
 
 #include "smtp_fake.h"
 
-#define M     "Subject: x\r\n\r\nhello\r\n"
-#define TAKEN "250 2.1.0 ok\r\n250 2.1.5 ok\r\n354 go on\r\n"
-
-static void assert_back(const struct fake_mail *mail, enum mq_delivery_end end, const char *results)
-{
-    assert_true(mail->done);
-    assert_int_equal(mail->delivery.end, end);
-    assert_string_equal(fake_results(mail), results);
-}
-
 /* Everything the relay says in the course of one mail, ended after each of its bytes. */
 static void test_the_stream_ends_after_every_byte(void **state)
 {
     (void)state;
-    static const char all[] = TAKEN "250 2.0.0 queued\r\n";
-    size_t body_at = strlen(TAKEN);
+    static const char all[] = FAKE_TAKEN "250 2.0.0 queued\r\n";
+    size_t body_at = strlen(FAKE_TAKEN);
     for (size_t cut = 0; cut <= strlen(all); cut++) {
         for (int reset = 0; reset < 2; reset++) {
             char before[sizeof all] = "", after[sizeof all] = "";
             struct fake *fake = fake_new(FAKE_PIPELINING);
             struct fake_mail mail;
-            fake_mail_init(&mail, M, 1);
+            fake_mail_init(&mail, FAKE_MESSAGE, 1);
             fake_submit(fake, &mail);
             memcpy(before, all, cut < body_at ? cut : body_at);
             memcpy(after, all + body_at, cut > body_at ? cut - body_at : 0);
@@ -44,7 +34,7 @@ static void test_the_stream_ends_after_every_byte(void **state)
             }
             reset ? fake_resets(fake) : fake_hangs_up(fake);
             const char *expected = cut < body_at ? "L" : cut < strlen(all) ? "?" : "A";
-            assert_back(&mail, MQ_DELIVERY_DONE, expected);
+            fake_assert_back(&mail, MQ_DELIVERY_DONE, expected);
             assert_true((mail.delivery.error[0] != '\0') == (cut < strlen(all)));
             assert_true(fake->closed);
             fake_free(fake);
@@ -57,16 +47,16 @@ static void test_accepted_then_reset_with_the_next_envelope_unread(void **state)
     (void)state;
     struct fake *fake = fake_new(FAKE_PIPELINING);
     struct fake_mail one, two;
-    fake_mail_init(&one, M, 1);
-    fake_mail_init(&two, M, 1);
+    fake_mail_init(&one, FAKE_MESSAGE, 1);
+    fake_mail_init(&two, FAKE_MESSAGE, 1);
     fake_queue(fake, &one);
     fake_submit(fake, &two);
-    fake_says(fake, TAKEN);
+    fake_says(fake, FAKE_TAKEN);
     assert_string_equal(two.phases, "E");
     fake_says(fake, "250 queued\r\n");
     fake_resets(fake);
-    assert_back(&one, MQ_DELIVERY_DONE, "A");
-    assert_back(&two, MQ_DELIVERY_UNTOUCHED, "U");
+    fake_assert_back(&one, MQ_DELIVERY_DONE, "A");
+    fake_assert_back(&two, MQ_DELIVERY_UNTOUCHED, "U");
     fake_free(fake);
 }
 
@@ -78,11 +68,11 @@ static void test_close_that_crosses_the_next_mail(void **state)
     for (int before = 0; before < 2; before++) {
         struct fake *fake = fake_new(FAKE_PIPELINING);
         struct fake_mail one, two;
-        fake_mail_init(&one, M, 1);
-        fake_mail_init(&two, M, 1);
+        fake_mail_init(&one, FAKE_MESSAGE, 1);
+        fake_mail_init(&two, FAKE_MESSAGE, 1);
         if (before) {
             fake_submit(fake, &one);
-            fake_says(fake, TAKEN);
+            fake_says(fake, FAKE_TAKEN);
             fake_says(fake, "250 queued\r\n");
         }
         fake_submit(fake, &two);
@@ -91,7 +81,7 @@ static void test_close_that_crosses_the_next_mail(void **state)
             assert_false(two.done);
             assert_ptr_equal(fake->again, &two);
         } else {
-            assert_back(&two, MQ_DELIVERY_DONE, "L");
+            fake_assert_back(&two, MQ_DELIVERY_DONE, "L");
         }
         fake_free(fake);
     }
@@ -102,15 +92,15 @@ static void test_reset_at_the_dot_spares_the_one_behind(void **state)
     (void)state;
     struct fake *fake = fake_new(FAKE_PIPELINING);
     struct fake_mail one, two;
-    fake_mail_init(&one, M, 1);
-    fake_mail_init(&two, M, 1);
+    fake_mail_init(&one, FAKE_MESSAGE, 1);
+    fake_mail_init(&two, FAKE_MESSAGE, 1);
     fake_queue(fake, &one);
     fake_submit(fake, &two);
-    fake_says(fake, TAKEN);
+    fake_says(fake, FAKE_TAKEN);
     fake_resets(fake);
-    assert_back(&one, MQ_DELIVERY_DONE, "?");
+    fake_assert_back(&one, MQ_DELIVERY_DONE, "?");
     assert_string_equal(one.delivery.error, "the connection to the relay broke");
-    assert_back(&two, MQ_DELIVERY_UNTOUCHED, "U");
+    fake_assert_back(&two, MQ_DELIVERY_UNTOUCHED, "U");
     fake_free(fake);
 }
 
@@ -119,14 +109,14 @@ static void test_the_one_behind_counts_once_it_was_answered(void **state)
     (void)state;
     struct fake *fake = fake_new(FAKE_PIPELINING);
     struct fake_mail one, two;
-    fake_mail_init(&one, M, 1);
-    fake_mail_init(&two, M, 1);
+    fake_mail_init(&one, FAKE_MESSAGE, 1);
+    fake_mail_init(&two, FAKE_MESSAGE, 1);
     fake_queue(fake, &one);
     fake_submit(fake, &two);
-    fake_says(fake, TAKEN);
+    fake_says(fake, FAKE_TAKEN);
     fake_says(fake, "250 queued\r\n250 sender ok\r\n");
     fake_hangs_up(fake);
-    assert_back(&two, MQ_DELIVERY_DONE, "L");
+    fake_assert_back(&two, MQ_DELIVERY_DONE, "L");
     fake_free(fake);
 }
 
@@ -136,11 +126,11 @@ static void test_refused_recipient_survives_the_connection(void **state)
     (void)state;
     struct fake *fake = fake_new(FAKE_PIPELINING);
     struct fake_mail mail;
-    fake_mail_init(&mail, M, 3);
+    fake_mail_init(&mail, FAKE_MESSAGE, 3);
     fake_submit(fake, &mail);
     fake_says(fake, "250 ok\r\n550 5.1.1 nobody\r\n250 ok\r\n");
     fake_hangs_up(fake);
-    assert_back(&mail, MQ_DELIVERY_DONE, "RLL");
+    fake_assert_back(&mail, MQ_DELIVERY_DONE, "RLL");
     fake_free(fake);
 }
 
@@ -153,11 +143,11 @@ static void test_421_before_the_dot_gives_the_mail_back(void **state)
     for (size_t i = 0; i < 3; i++) {
         struct fake *fake = fake_new(FAKE_PIPELINING);
         struct fake_mail mail;
-        fake_mail_init(&mail, M, 1);
+        fake_mail_init(&mail, FAKE_MESSAGE, 1);
         fake_submit(fake, &mail);
         fake_says(fake, before[i]);
         fake_says(fake, "421 4.3.2 going down\r\n");
-        assert_back(&mail, MQ_DELIVERY_UNTOUCHED, "U");
+        fake_assert_back(&mail, MQ_DELIVERY_UNTOUCHED, "U");
         assert_true(fake->closed);
         assert_string_equal(fake->why, "421 4.3.2 going down");
         fake_free(fake);
@@ -169,15 +159,15 @@ static void test_421_to_the_dot_is_an_answer(void **state)
     (void)state;
     struct fake *fake = fake_new(FAKE_PIPELINING);
     struct fake_mail one, two;
-    fake_mail_init(&one, M, 1);
-    fake_mail_init(&two, M, 1);
+    fake_mail_init(&one, FAKE_MESSAGE, 1);
+    fake_mail_init(&two, FAKE_MESSAGE, 1);
     fake_queue(fake, &one);
     fake_submit(fake, &two);
-    fake_says(fake, TAKEN);
+    fake_says(fake, FAKE_TAKEN);
     fake_says(fake, "421 4.3.0 going down\r\n");
-    assert_back(&one, MQ_DELIVERY_DONE, "L");
+    fake_assert_back(&one, MQ_DELIVERY_DONE, "L");
     assert_string_equal(one.phases, "EBR");
-    assert_back(&two, MQ_DELIVERY_UNTOUCHED, "U");
+    fake_assert_back(&two, MQ_DELIVERY_UNTOUCHED, "U");
     assert_true(fake->closed);
     fake_free(fake);
 }
@@ -187,19 +177,19 @@ static void test_421_among_the_consequences_changes_nothing(void **state)
     (void)state;
     struct fake *fake = fake_new(FAKE_PIPELINING);
     struct fake_mail mail;
-    fake_mail_init(&mail, M, 1);
+    fake_mail_init(&mail, FAKE_MESSAGE, 1);
     fake_submit(fake, &mail);
     fake_says(fake, "450 4.1.8 no such domain\r\n421 4.7.0 too many errors\r\n");
-    assert_back(&mail, MQ_DELIVERY_DONE, "L");
+    fake_assert_back(&mail, MQ_DELIVERY_DONE, "L");
     assert_string_equal(mail.targets[0].reply, "450 4.1.8 no such domain");
     assert_true(fake->closed);
     fake_free(fake);
 
     fake = fake_new(FAKE_PIPELINING);
-    fake_mail_init(&mail, M, 1);
+    fake_mail_init(&mail, FAKE_MESSAGE, 1);
     fake_submit(fake, &mail);
     fake_says(fake, "250 ok\r\n550 5.1.1 nobody\r\n421 4.7.0 too many errors\r\n");
-    assert_back(&mail, MQ_DELIVERY_DONE, "R");
+    fake_assert_back(&mail, MQ_DELIVERY_DONE, "R");
     assert_true(fake->closed);
     fake_free(fake);
 }
@@ -210,7 +200,7 @@ static void test_idle_session_that_speaks_or_ends_is_closed(void **state)
     for (int i = 0; i < 3; i++) {
         struct fake *fake = fake_new(FAKE_PIPELINING);
         struct fake_mail mail;
-        fake_mail_init(&mail, M, 1);
+        fake_mail_init(&mail, FAKE_MESSAGE, 1);
         i == 0   ? fake_says(fake, "421 4.4.2 idle too long\r\n")
         : i == 1 ? fake_hangs_up(fake)
                  : fake_resets(fake);
@@ -252,7 +242,7 @@ static void test_reply_during_the_body_decides_and_closes(void **state)
         assert_true(fake->session.wants_write);
         assert_int_equal(fake->session.state, MQ_SMTP_BODY);
         fake_says(fake, cases[i].reply);
-        assert_back(&mail, cases[i].end, cases[i].results);
+        fake_assert_back(&mail, cases[i].end, cases[i].results);
         assert_string_equal(mail.phases, "E"); /* the dot was not there yet */
         assert_true(fake->closed);
         fake_free(fake);
@@ -265,7 +255,7 @@ static void test_broken_write_reads_the_reply_that_is_there(void **state)
     (void)state;
     struct fake *fake = fake_new(FAKE_PIPELINING);
     struct fake_mail mail;
-    fake_mail_init(&mail, M, 1);
+    fake_mail_init(&mail, FAKE_MESSAGE, 1);
     fake_submit(fake, &mail);
     fake_says(fake, "250 ok\r\n250 ok\r\n");
     fake->out_broken = true;
@@ -277,7 +267,7 @@ static void test_broken_write_reads_the_reply_that_is_there(void **state)
     fake->in_cut = strlen("354 go\r\n");
     fake->in_len = strlen(fake->in);
     mq_smtp_session_readable(&fake->session);
-    assert_back(&mail, MQ_DELIVERY_DONE, "R");
+    fake_assert_back(&mail, MQ_DELIVERY_DONE, "R");
     fake_free(fake);
 }
 

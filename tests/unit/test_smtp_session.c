@@ -10,17 +10,6 @@
 
 #include "smtp_fake.h"
 
-#define M        "Subject: x\r\n\r\nhello\r\n"
-#define ENVELOPE "MAIL FROM:<s@y>\r\nRCPT TO:<a@x>\r\nDATA\r\n"
-#define TAKEN    "250 2.1.0 ok\r\n250 2.1.5 ok\r\n354 go on\r\n"
-
-static void assert_back(const struct fake_mail *mail, enum mq_delivery_end end, const char *results)
-{
-    assert_true(mail->done);
-    assert_int_equal(mail->delivery.end, end);
-    assert_string_equal(fake_results(mail), results);
-}
-
 /* ---- groups ---- */
 
 static void test_one_mail_is_one_group_and_one_body(void **state)
@@ -28,7 +17,7 @@ static void test_one_mail_is_one_group_and_one_body(void **state)
     (void)state;
     struct fake *fake = fake_new(FAKE_PIPELINING | FAKE_SIZE);
     struct fake_mail mail;
-    fake_mail_init(&mail, M, 2);
+    fake_mail_init(&mail, FAKE_MESSAGE, 2);
     fake_submit(fake, &mail);
     assert_string_equal(fake_wire(fake),
                         "MAIL FROM:<s@y> SIZE=21\r\nRCPT TO:<a@x>\r\nRCPT TO:<b@x>\r\nDATA\r\n");
@@ -37,14 +26,14 @@ static void test_one_mail_is_one_group_and_one_body(void **state)
     fake_says(fake, "250 ok\r\n250 ok\r\n250 ok\r\n");
     assert_string_equal(fake_wire(fake), "");
     fake_says(fake, "354 go\r\n");
-    assert_string_equal(fake_wire(fake), M ".\r\n");
+    assert_string_equal(fake_wire(fake), FAKE_MESSAGE ".\r\n");
     assert_int_equal(fake->writes, 2);
     assert_string_equal(mail.phases, "EB");
     assert_string_equal(mail.seen, "UU");
     assert_int_equal(fake->session.state, MQ_SMTP_AWAITING);
     fake->now_ms += 2500;
     fake_says(fake, "250 2.0.0 queued as 17\r\n");
-    assert_back(&mail, MQ_DELIVERY_DONE, "AA");
+    fake_assert_back(&mail, MQ_DELIVERY_DONE, "AA");
     assert_string_equal(mail.phases, "EBA");
     assert_string_equal(mail.seen, "AA");
     assert_string_equal(mail.targets[1].reply, "250 2.0.0 queued as 17");
@@ -59,28 +48,28 @@ static void test_next_envelope_goes_behind_the_dot(void **state)
     (void)state;
     struct fake *fake = fake_new(FAKE_PIPELINING);
     struct fake_mail one, two, three;
-    fake_mail_init(&one, M, 1);
-    fake_mail_init(&two, M, 1);
-    fake_mail_init(&three, M, 1);
+    fake_mail_init(&one, FAKE_MESSAGE, 1);
+    fake_mail_init(&two, FAKE_MESSAGE, 1);
+    fake_mail_init(&three, FAKE_MESSAGE, 1);
     fake_queue(fake, &one);
     fake_queue(fake, &two);
     fake_submit(fake, &three);
-    assert_string_equal(fake_wire(fake), ENVELOPE);
-    fake_says(fake, TAKEN);
-    assert_string_equal(fake_wire(fake), M ".\r\n" ENVELOPE);
+    assert_string_equal(fake_wire(fake), FAKE_ENVELOPE);
+    fake_says(fake, FAKE_TAKEN);
+    assert_string_equal(fake_wire(fake), FAKE_MESSAGE ".\r\n" FAKE_ENVELOPE);
     assert_int_equal(fake->writes, 2);
     assert_string_equal(two.phases, "E");
     /* Two's body waits for its own 354, three's envelope for two's body. */
     fake_says(fake, "250 done\r\n250 ok\r\n250 ok\r\n");
-    assert_back(&one, MQ_DELIVERY_DONE, "A");
+    fake_assert_back(&one, MQ_DELIVERY_DONE, "A");
     assert_string_equal(fake_wire(fake), "");
     fake_says(fake, "354 go\r\n");
-    assert_string_equal(fake_wire(fake), M ".\r\n" ENVELOPE);
-    fake_says(fake, "250 done\r\n" TAKEN);
-    assert_string_equal(fake_wire(fake), M ".\r\n");
+    assert_string_equal(fake_wire(fake), FAKE_MESSAGE ".\r\n" FAKE_ENVELOPE);
+    fake_says(fake, "250 done\r\n" FAKE_TAKEN);
+    assert_string_equal(fake_wire(fake), FAKE_MESSAGE ".\r\n");
     fake_says(fake, "250 done\r\n");
-    assert_back(&two, MQ_DELIVERY_DONE, "A");
-    assert_back(&three, MQ_DELIVERY_DONE, "A");
+    fake_assert_back(&two, MQ_DELIVERY_DONE, "A");
+    fake_assert_back(&three, MQ_DELIVERY_DONE, "A");
     fake_free(fake);
 }
 
@@ -89,15 +78,15 @@ static void test_envelope_follows_while_the_dot_awaits(void **state)
     (void)state;
     struct fake *fake = fake_new(FAKE_PIPELINING);
     struct fake_mail one, two;
-    fake_mail_init(&one, M, 1);
-    fake_mail_init(&two, M, 1);
+    fake_mail_init(&one, FAKE_MESSAGE, 1);
+    fake_mail_init(&two, FAKE_MESSAGE, 1);
     fake_submit(fake, &one);
-    fake_says(fake, TAKEN);
+    fake_says(fake, FAKE_TAKEN);
     fake_wire(fake);
     fake_submit(fake, &two);
-    assert_string_equal(fake_wire(fake), ENVELOPE);
-    fake_says(fake, "250 done\r\n" TAKEN);
-    assert_string_equal(fake_wire(fake), M ".\r\n");
+    assert_string_equal(fake_wire(fake), FAKE_ENVELOPE);
+    fake_says(fake, "250 done\r\n" FAKE_TAKEN);
+    assert_string_equal(fake_wire(fake), FAKE_MESSAGE ".\r\n");
     fake_free(fake);
 }
 
@@ -106,8 +95,8 @@ static void test_without_pipelining_command_by_command(void **state)
     (void)state;
     struct fake *fake = fake_new(0);
     struct fake_mail one, two;
-    fake_mail_init(&one, M, 2);
-    fake_mail_init(&two, M, 1);
+    fake_mail_init(&one, FAKE_MESSAGE, 2);
+    fake_mail_init(&two, FAKE_MESSAGE, 1);
     fake_queue(fake, &one);
     fake_submit(fake, &two);
     assert_string_equal(fake_wire(fake), "MAIL FROM:<s@y>\r\n");
@@ -118,10 +107,10 @@ static void test_without_pipelining_command_by_command(void **state)
     fake_says(fake, "450 4.2.0 later\r\n");
     assert_string_equal(fake_wire(fake), "DATA\r\n");
     fake_says(fake, "354 go\r\n");
-    assert_string_equal(fake_wire(fake), M ".\r\n");
+    assert_string_equal(fake_wire(fake), FAKE_MESSAGE ".\r\n");
     assert_string_equal(one.seen, "UL");
     fake_says(fake, "250 ok\r\n");
-    assert_back(&one, MQ_DELIVERY_DONE, "AL");
+    fake_assert_back(&one, MQ_DELIVERY_DONE, "AL");
     assert_string_equal(fake_wire(fake), "MAIL FROM:<s@y>\r\n");
     fake_free(fake);
 }
@@ -131,18 +120,18 @@ static void test_without_pipelining_stops_where_nothing_is_left(void **state)
     (void)state;
     struct fake *fake = fake_new(0);
     struct fake_mail one, two, three;
-    fake_mail_init(&one, M, 1);
-    fake_mail_init(&two, M, 1);
-    fake_mail_init(&three, M, 1);
+    fake_mail_init(&one, FAKE_MESSAGE, 1);
+    fake_mail_init(&two, FAKE_MESSAGE, 1);
+    fake_mail_init(&three, FAKE_MESSAGE, 1);
     fake_submit(fake, &one);
     fake_says(fake, "451 4.3.0 busy\r\n");
-    assert_back(&one, MQ_DELIVERY_DONE, "L");
+    fake_assert_back(&one, MQ_DELIVERY_DONE, "L");
     assert_string_equal(fake_wire(fake), "MAIL FROM:<s@y>\r\n");
     fake_submit(fake, &two); /* nothing was opened: no RSET */
     assert_string_equal(fake_wire(fake), "MAIL FROM:<s@y>\r\n");
     fake_says(fake, "250 ok\r\n");
     fake_says(fake, "550 5.1.1 nobody\r\n");
-    assert_back(&two, MQ_DELIVERY_DONE, "R");
+    fake_assert_back(&two, MQ_DELIVERY_DONE, "R");
     assert_string_equal(fake_wire(fake), "RCPT TO:<a@x>\r\n");
     fake_submit(fake, &three);
     assert_string_equal(fake_wire(fake), "RSET\r\n");
@@ -158,20 +147,20 @@ static void test_refused_data_is_reset_before_the_next_mail(void **state)
     (void)state;
     struct fake *fake = fake_new(FAKE_PIPELINING);
     struct fake_mail one, two;
-    fake_mail_init(&one, M, 1);
-    fake_mail_init(&two, M, 1);
+    fake_mail_init(&one, FAKE_MESSAGE, 1);
+    fake_mail_init(&two, FAKE_MESSAGE, 1);
     two.targets[0].address = "other@x";
     fake_submit(fake, &one);
     fake_says(fake, "250 ok\r\n250 ok\r\n451 4.3.0 no data now\r\n");
-    assert_back(&one, MQ_DELIVERY_DONE, "L");
+    fake_assert_back(&one, MQ_DELIVERY_DONE, "L");
     fake_wire(fake);
     fake_submit(fake, &two);
     /* Or its message would go to a@x as well. */
     assert_string_equal(fake_wire(fake),
                         "RSET\r\nMAIL FROM:<s@y>\r\nRCPT TO:<other@x>\r\nDATA\r\n");
-    fake_says(fake, "250 reset\r\n" TAKEN);
+    fake_says(fake, "250 reset\r\n" FAKE_TAKEN);
     fake_says(fake, "250 queued\r\n");
-    assert_back(&two, MQ_DELIVERY_DONE, "A");
+    fake_assert_back(&two, MQ_DELIVERY_DONE, "A");
     assert_false(fake->session.open_transaction);
     fake_free(fake);
 }
@@ -181,16 +170,16 @@ static void test_all_recipients_refused_then_reset(void **state)
     (void)state;
     struct fake *fake = fake_new(FAKE_PIPELINING);
     struct fake_mail one, two;
-    fake_mail_init(&one, M, 1);
-    fake_mail_init(&two, M, 1);
+    fake_mail_init(&one, FAKE_MESSAGE, 1);
+    fake_mail_init(&two, FAKE_MESSAGE, 1);
     fake_submit(fake, &one);
     fake_wire(fake);
     fake_says(fake, "250 ok\r\n550 5.1.1 nobody\r\n503 5.5.1 need RCPT\r\n");
-    assert_back(&one, MQ_DELIVERY_DONE, "R");
+    fake_assert_back(&one, MQ_DELIVERY_DONE, "R");
     assert_string_equal(one.phases, "E");
     assert_string_equal(one.targets[0].reply, "550 5.1.1 nobody");
     fake_submit(fake, &two);
-    assert_string_equal(fake_wire(fake), "RSET\r\n" ENVELOPE);
+    assert_string_equal(fake_wire(fake), "RSET\r\n" FAKE_ENVELOPE);
     fake_free(fake);
 }
 
@@ -199,8 +188,8 @@ static void test_lone_dot_when_data_is_taken_without_recipients(void **state)
     (void)state;
     struct fake *fake = fake_new(FAKE_PIPELINING);
     struct fake_mail one, two;
-    fake_mail_init(&one, M, 2);
-    fake_mail_init(&two, M, 1);
+    fake_mail_init(&one, FAKE_MESSAGE, 2);
+    fake_mail_init(&two, FAKE_MESSAGE, 1);
     fake_submit(fake, &one);
     fake_wire(fake);
     fake_says(fake, "250 ok\r\n550 5.1.1 nobody\r\n450 4.2.0 later\r\n354 go\r\n");
@@ -208,9 +197,9 @@ static void test_lone_dot_when_data_is_taken_without_recipients(void **state)
     fake_submit(fake, &two);
     assert_string_equal(fake_wire(fake), "");
     fake_says(fake, "554 5.5.1 no valid recipients\r\n");
-    assert_back(&one, MQ_DELIVERY_DONE, "RL");
+    fake_assert_back(&one, MQ_DELIVERY_DONE, "RL");
     assert_string_equal(one.phases, "E");
-    assert_string_equal(fake_wire(fake), ENVELOPE); /* the dot ended it: no RSET */
+    assert_string_equal(fake_wire(fake), FAKE_ENVELOPE); /* the dot ended it: no RSET */
     fake_free(fake);
 }
 
@@ -219,13 +208,13 @@ static void test_data_taken_though_mail_was_refused_closes_without_a_dot(void **
     (void)state;
     struct fake *fake = fake_new(FAKE_PIPELINING);
     struct fake_mail mail;
-    fake_mail_init(&mail, M, 1);
+    fake_mail_init(&mail, FAKE_MESSAGE, 1);
     fake_submit(fake, &mail);
     fake_wire(fake);
     fake_says(fake, "451 4.3.0 no\r\n250 ok\r\n354 go\r\n");
     assert_string_equal(fake_wire(fake), "");
     assert_true(fake->closed);
-    assert_back(&mail, MQ_DELIVERY_DONE, "L");
+    fake_assert_back(&mail, MQ_DELIVERY_DONE, "L");
     fake_free(fake);
 }
 
@@ -234,18 +223,18 @@ static void test_503s_after_a_refused_mail_are_consequences(void **state)
     (void)state;
     struct fake *fake = fake_new(FAKE_PIPELINING);
     struct fake_mail one, two;
-    fake_mail_init(&one, M, 2);
-    fake_mail_init(&two, M, 1);
+    fake_mail_init(&one, FAKE_MESSAGE, 2);
+    fake_mail_init(&two, FAKE_MESSAGE, 1);
     fake_submit(fake, &one);
     fake_wire(fake);
     fake_says(fake, "450 4.1.8 no such domain\r\n503 5.5.1 MAIL first\r\n503 5.5.1 MAIL first\r\n");
     assert_false(one.done);
     fake_says(fake, "503 5.5.1 MAIL first\r\n");
-    assert_back(&one, MQ_DELIVERY_DONE, "LL");
+    fake_assert_back(&one, MQ_DELIVERY_DONE, "LL");
     assert_string_equal(one.targets[1].reply, "450 4.1.8 no such domain");
     assert_false(fake->closed);
     fake_submit(fake, &two);
-    assert_string_equal(fake_wire(fake), ENVELOPE); /* nothing open */
+    assert_string_equal(fake_wire(fake), FAKE_ENVELOPE); /* nothing open */
     fake_free(fake);
 }
 
@@ -254,13 +243,13 @@ static void test_refused_rset_closes_and_blames_no_mail(void **state)
     (void)state;
     struct fake *fake = fake_new(FAKE_PIPELINING);
     struct fake_mail one, two;
-    fake_mail_init(&one, M, 1);
-    fake_mail_init(&two, M, 1);
+    fake_mail_init(&one, FAKE_MESSAGE, 1);
+    fake_mail_init(&two, FAKE_MESSAGE, 1);
     fake_submit(fake, &one);
     fake_says(fake, "250 ok\r\n250 ok\r\n451 no\r\n");
     fake_submit(fake, &two);
     fake_says(fake, "502 what?\r\n");
-    assert_back(&two, MQ_DELIVERY_UNTOUCHED, "U");
+    fake_assert_back(&two, MQ_DELIVERY_UNTOUCHED, "U");
     assert_true(fake->closed);
     fake_free(fake);
 }
@@ -272,7 +261,7 @@ static void test_each_recipient_its_own_result(void **state)
     (void)state;
     struct fake *fake = fake_new(FAKE_PIPELINING);
     struct fake_mail mail;
-    fake_mail_init(&mail, M, 5);
+    fake_mail_init(&mail, FAKE_MESSAGE, 5);
     fake_submit(fake, &mail);
     fake_says(fake, "250 ok\r\n250 ok\r\n450 4.2.0 later\r\n550 5.1.1 nobody\r\n"
                     "554 5.7.1 denied\r\n452 4.5.3 too many\r\n354 go\r\n");
@@ -280,7 +269,7 @@ static void test_each_recipient_its_own_result(void **state)
     assert_int_equal(mail.targets[0].code, 250);
     assert_int_equal(mail.targets[4].code, 452);
     fake_says(fake, "250 queued\r\n");
-    assert_back(&mail, MQ_DELIVERY_DONE, "ALRDU");
+    fake_assert_back(&mail, MQ_DELIVERY_DONE, "ALRDU");
     assert_string_equal(mail.targets[2].reply, "550 5.1.1 nobody");
     assert_string_equal(mail.targets[0].reply, "250 queued");
     fake_free(fake);
@@ -291,10 +280,10 @@ static void test_too_many_with_none_accepted_is_later(void **state)
     (void)state;
     struct fake *fake = fake_new(FAKE_PIPELINING);
     struct fake_mail mail;
-    fake_mail_init(&mail, M, 2);
+    fake_mail_init(&mail, FAKE_MESSAGE, 2);
     fake_submit(fake, &mail);
     fake_says(fake, "250 ok\r\n452 4.5.3 too many\r\n452 4.5.3 too many\r\n503 no\r\n");
-    assert_back(&mail, MQ_DELIVERY_DONE, "LL"); /* or it would come again for ever */
+    fake_assert_back(&mail, MQ_DELIVERY_DONE, "LL"); /* or it would come again for ever */
     fake_free(fake);
 }
 
@@ -303,11 +292,11 @@ static void test_refused_body_spares_the_recipients_not_in_it(void **state)
     (void)state;
     struct fake *fake = fake_new(FAKE_PIPELINING);
     struct fake_mail mail;
-    fake_mail_init(&mail, M, 3);
+    fake_mail_init(&mail, FAKE_MESSAGE, 3);
     fake_submit(fake, &mail);
     fake_says(fake, "250 ok\r\n250 ok\r\n450 4.2.0 later\r\n452 4.5.3 many\r\n354 go\r\n");
     fake_says(fake, "550 5.6.0 bad content\r\n");
-    assert_back(&mail, MQ_DELIVERY_DONE, "RLU");
+    fake_assert_back(&mail, MQ_DELIVERY_DONE, "RLU");
     assert_string_equal(mail.phases, "EBR");
     assert_string_equal(mail.seen, "RLU");
     fake_free(fake);
@@ -319,12 +308,12 @@ static void test_locally_refused_recipient_stays_refused(void **state)
     (void)state;
     struct fake *fake = fake_new(FAKE_PIPELINING);
     struct fake_mail mail;
-    fake_mail_init(&mail, M, 2);
+    fake_mail_init(&mail, FAKE_MESSAGE, 2);
     mail.targets[0].address = "a b@x";
     fake_submit(fake, &mail);
     fake_says(fake, "250 ok\r\n");
     fake_hangs_up(fake);
-    assert_back(&mail, MQ_DELIVERY_DONE, "RL");
+    fake_assert_back(&mail, MQ_DELIVERY_DONE, "RL");
     fake_free(fake);
 }
 
@@ -333,12 +322,12 @@ static void test_connection_that_ends_before_mail_left(void **state)
     (void)state;
     struct fake *fake = fake_new(FAKE_PIPELINING);
     struct fake_mail mail;
-    fake_mail_init(&mail, M, 1);
+    fake_mail_init(&mail, FAKE_MESSAGE, 1);
     fake->out_blocked = true;
     fake_submit(fake, &mail);
     assert_string_equal(mail.phases, "E");
     fake_hangs_up(fake);
-    assert_back(&mail, MQ_DELIVERY_UNTOUCHED, "U");
+    fake_assert_back(&mail, MQ_DELIVERY_UNTOUCHED, "U");
     fake_free(fake);
 }
 

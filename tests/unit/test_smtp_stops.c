@@ -11,17 +11,6 @@
 
 #include "smtp_fake.h"
 
-#define M        "Subject: x\r\n\r\nhello\r\n"
-#define ENVELOPE "MAIL FROM:<s@y>\r\nRCPT TO:<a@x>\r\nDATA\r\n"
-#define TAKEN    "250 2.1.0 ok\r\n250 2.1.5 ok\r\n354 go on\r\n"
-
-static void assert_back(const struct fake_mail *mail, enum mq_delivery_end end, const char *results)
-{
-    assert_true(mail->done);
-    assert_int_equal(mail->delivery.end, end);
-    assert_string_equal(fake_results(mail), results);
-}
-
 /* ---- while the message goes out ---- */
 
 static void test_body_that_stalls_before_the_dot_is_later_not_uncertain(void **state)
@@ -45,7 +34,7 @@ static void test_body_that_stalls_before_the_dot_is_later_not_uncertain(void **s
         assert_false(mail.done);
         fake->now_ms += 1;
         mq_smtp_session_check_timeout(&fake->session, fake->now_ms);
-        assert_back(&mail, MQ_DELIVERY_DONE, "L");
+        fake_assert_back(&mail, MQ_DELIVERY_DONE, "L");
         assert_string_equal(mail.delivery.error, "the relay stopped reading the message");
         fake_free(fake);
     }
@@ -61,14 +50,14 @@ static void test_stalled_write_with_the_dot_is_uncertain_over_tls_only(void **st
         struct fake *fake = fake_new(FAKE_PIPELINING);
         struct fake_mail mail;
         fake->channel.opaque = opaque;
-        fake_mail_init(&mail, M, 1);
+        fake_mail_init(&mail, FAKE_MESSAGE, 1);
         fake_submit(fake, &mail);
         fake_says(fake, "250 ok\r\n250 ok\r\n");
         fake->out_blocked = true;
         fake_says(fake, "354 go\r\n");
         fake->now_ms += 180000;
         mq_smtp_session_check_timeout(&fake->session, fake->now_ms);
-        assert_back(&mail, MQ_DELIVERY_DONE, opaque ? "?" : "L");
+        fake_assert_back(&mail, MQ_DELIVERY_DONE, opaque ? "?" : "L");
         fake_free(fake);
     }
 }
@@ -85,11 +74,11 @@ static void test_timeouts_by_state(void **state)
     } cases[] = {{"", "", 300000, "L"},
                  {"250 ok\r\n", "", 300000, "L"},
                  {"250 ok\r\n250 ok\r\n", "", 120000, "L"},
-                 {TAKEN, "", 600000, "?"}};
+                 {FAKE_TAKEN, "", 600000, "?"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct fake *fake = fake_new(FAKE_PIPELINING);
         struct fake_mail mail;
-        fake_mail_init(&mail, M, 1);
+        fake_mail_init(&mail, FAKE_MESSAGE, 1);
         fake_submit(fake, &mail);
         fake->now_ms += 1000; /* each reply starts the time anew */
         fake_says(fake, cases[i].heard);
@@ -99,7 +88,7 @@ static void test_timeouts_by_state(void **state)
         assert_false(mail.done);
         fake->now_ms++;
         mq_smtp_session_check_timeout(&fake->session, fake->now_ms);
-        assert_back(&mail, MQ_DELIVERY_DONE, cases[i].results);
+        fake_assert_back(&mail, MQ_DELIVERY_DONE, cases[i].results);
         fake_free(fake);
     }
 }
@@ -143,16 +132,16 @@ static void test_lease_over_before_mail_sends_nothing(void **state)
     (void)state;
     struct fake *fake = fake_new(FAKE_PIPELINING);
     struct fake_mail one, two;
-    fake_mail_init(&one, M, 1);
-    fake_mail_init(&two, M, 1);
+    fake_mail_init(&one, FAKE_MESSAGE, 1);
+    fake_mail_init(&two, FAKE_MESSAGE, 1);
     one.refuse = 'E';
     fake_queue(fake, &one);
     fake_submit(fake, &two);
-    assert_back(&one, MQ_DELIVERY_LEASE_OVER, "U");
-    assert_string_equal(fake_wire(fake), ENVELOPE); /* two's */
-    fake_says(fake, TAKEN);
+    fake_assert_back(&one, MQ_DELIVERY_LEASE_OVER, "U");
+    assert_string_equal(fake_wire(fake), FAKE_ENVELOPE); /* two's */
+    fake_says(fake, FAKE_TAKEN);
     fake_says(fake, "250 queued\r\n");
-    assert_back(&two, MQ_DELIVERY_DONE, "A");
+    fake_assert_back(&two, MQ_DELIVERY_DONE, "A");
     fake_free(fake);
 }
 
@@ -161,17 +150,17 @@ static void test_lease_over_behind_a_dot_leaves_the_first_alone(void **state)
     (void)state;
     struct fake *fake = fake_new(FAKE_PIPELINING);
     struct fake_mail one, two;
-    fake_mail_init(&one, M, 1);
-    fake_mail_init(&two, M, 1);
+    fake_mail_init(&one, FAKE_MESSAGE, 1);
+    fake_mail_init(&two, FAKE_MESSAGE, 1);
     two.refuse = 'E';
     fake_queue(fake, &one);
     fake_submit(fake, &two);
     fake_wire(fake);
-    fake_says(fake, TAKEN);
-    assert_string_equal(fake_wire(fake), M ".\r\n");
-    assert_back(&two, MQ_DELIVERY_LEASE_OVER, "U");
+    fake_says(fake, FAKE_TAKEN);
+    assert_string_equal(fake_wire(fake), FAKE_MESSAGE ".\r\n");
+    fake_assert_back(&two, MQ_DELIVERY_LEASE_OVER, "U");
     fake_says(fake, "250 queued\r\n");
-    assert_back(&one, MQ_DELIVERY_DONE, "A");
+    fake_assert_back(&one, MQ_DELIVERY_DONE, "A");
     assert_false(fake->closed);
     fake_free(fake);
 }
@@ -181,11 +170,11 @@ static void test_lease_over_in_the_body_closes_without_a_dot(void **state)
     (void)state;
     struct fake *fake = fake_new(FAKE_PIPELINING);
     struct fake_mail mail;
-    fake_mail_init(&mail, M, 1);
+    fake_mail_init(&mail, FAKE_MESSAGE, 1);
     mail.refuse = 'B';
     fake_submit(fake, &mail);
     fake_wire(fake);
-    fake_says(fake, TAKEN);
+    fake_says(fake, FAKE_TAKEN);
     assert_null(strstr(fake_wire(fake), "\r\n.\r\n"));
     assert_true(fake->closed);
     assert_int_equal(mail.delivery.end, MQ_DELIVERY_LEASE_OVER);
@@ -199,19 +188,19 @@ static void test_recall_takes_back_what_has_no_body_out(void **state)
     (void)state;
     struct fake *fake = fake_new(FAKE_PIPELINING);
     struct fake_mail one, two, three;
-    fake_mail_init(&one, M, 1);
-    fake_mail_init(&two, M, 1);
-    fake_mail_init(&three, M, 1);
+    fake_mail_init(&one, FAKE_MESSAGE, 1);
+    fake_mail_init(&two, FAKE_MESSAGE, 1);
+    fake_mail_init(&three, FAKE_MESSAGE, 1);
     fake_queue(fake, &one);
     fake_submit(fake, &two);
-    fake_says(fake, TAKEN);
+    fake_says(fake, FAKE_TAKEN);
     mq_smtp_session_recall(&fake->session);
     assert_false(one.done);
-    assert_back(&two, MQ_DELIVERY_UNTOUCHED, "U");
+    fake_assert_back(&two, MQ_DELIVERY_UNTOUCHED, "U");
     fake_wire(fake);
     fake_submit(fake, &three);
-    fake_says(fake, "250 queued\r\n" TAKEN);
-    assert_back(&one, MQ_DELIVERY_DONE, "A");
+    fake_says(fake, "250 queued\r\n" FAKE_TAKEN);
+    fake_assert_back(&one, MQ_DELIVERY_DONE, "A");
     assert_string_equal(fake_wire(fake), ""); /* no message for two's transaction */
     assert_true(fake->closed);
     assert_false(three.done);
@@ -223,11 +212,11 @@ static void test_recall_of_an_envelope_closes(void **state)
     (void)state;
     struct fake *fake = fake_new(FAKE_PIPELINING);
     struct fake_mail mail;
-    fake_mail_init(&mail, M, 2);
+    fake_mail_init(&mail, FAKE_MESSAGE, 2);
     fake_submit(fake, &mail);
     fake_says(fake, "250 ok\r\n550 5.1.1 nobody\r\n");
     mq_smtp_session_recall(&fake->session);
-    assert_back(&mail, MQ_DELIVERY_UNTOUCHED, "UU");
+    fake_assert_back(&mail, MQ_DELIVERY_UNTOUCHED, "UU");
     assert_true(fake->closed);
     fake_free(fake);
 }
