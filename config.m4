@@ -10,6 +10,27 @@ PHP_ARG_ENABLE([mailqueue-sanitize],
   [no],
   [no])
 
+PHP_ARG_WITH([mailqueue-idn],
+  [whether mailqueue takes internationalised domains (libidn2)],
+  [AS_HELP_STRING([--without-mailqueue-idn],
+    [Refuse domains that are not written in A-labels; default: take them where libidn2 is found])],
+  [auto],
+  [no])
+
+PHP_ARG_WITH([mailqueue-html],
+  [whether mailqueue makes text from HTML (libxml2)],
+  [AS_HELP_STRING([--without-mailqueue-html],
+    [Make no text part of HTML; default: make it where libxml2 is found])],
+  [auto],
+  [no])
+
+PHP_ARG_WITH([mailqueue-dkim],
+  [whether mailqueue signs with DKIM (OpenSSL 3)],
+  [AS_HELP_STRING([--without-mailqueue-dkim],
+    [Do not sign mail; default: sign where OpenSSL 3 is found])],
+  [auto],
+  [no])
+
 if test "$PHP_MAILQUEUE" != "no"; then
   if test -z "$PKG_CONFIG"; then
     AC_MSG_ERROR([pkg-config is missing (Debian package: pkg-config)])
@@ -25,6 +46,25 @@ if test "$PHP_MAILQUEUE" != "no"; then
   PHP_EVAL_LIBLINE([$CURL_LIBS], [MAILQUEUE_SHARED_LIBADD])
   PHP_ADD_LIBRARY([m], [1], [MAILQUEUE_SHARED_LIBADD])
 
+  dnl MAILQUEUE_OPTIONAL(prefix, module, what the user said, macro of the C sources)
+  mailqueue_optional=""
+  AC_DEFUN([MAILQUEUE_OPTIONAL], [
+    if test "$3" != "no"; then
+      PKG_CHECK_MODULES([$1], [$2], [
+        PHP_EVAL_INCLINE([$$1_CFLAGS])
+        PHP_EVAL_LIBLINE([$$1_LIBS], [MAILQUEUE_SHARED_LIBADD])
+        mailqueue_optional="$mailqueue_optional -D$4=1"
+      ], [
+        if test "$3" != "auto"; then
+          AC_MSG_ERROR([$2 was asked for and is missing])
+        fi
+      ])
+    fi
+  ])
+  MAILQUEUE_OPTIONAL([IDN2], [libidn2 >= 2.0], [$PHP_MAILQUEUE_IDN], [MQ_HAVE_LIBIDN2])
+  MAILQUEUE_OPTIONAL([LIBXML], [libxml-2.0 >= 2.9], [$PHP_MAILQUEUE_HTML], [MQ_HAVE_LIBXML2])
+  MAILQUEUE_OPTIONAL([OPENSSL], [libcrypto >= 3.0], [$PHP_MAILQUEUE_DKIM], [MQ_HAVE_OPENSSL])
+
   dnl The files of the tree; tools/lists rewrites what is between the marks.
   mailqueue_sources="
     dnl sources: begin
@@ -35,6 +75,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/core/buffer.c
     src/core/clock.c
     src/core/dsn.c
+    src/core/dsn_command.c
     src/core/dsn_options.c
     src/core/error.c
     src/core/json.c
@@ -50,25 +91,57 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/db/sqlite_path.c
     src/db/sqlite_stmt.c
     src/db/sqlite_wal.c
-    src/mime/compose.c
+    src/mime/composer.c
+    src/mime/dkim.c
+    src/mime/dkim_canon.c
+    src/mime/dkim_key.c
     src/mime/encode.c
+    src/mime/envelope.c
+    src/mime/header.c
+    src/mime/header_address.c
+    src/mime/header_own.c
+    src/mime/html_text.c
+    src/mime/html_text_attribute.c
+    src/mime/html_text_link.c
+    src/mime/html_text_source.c
+    src/mime/html_text_writer.c
+    src/mime/idn.c
+    src/mime/mailbox.c
+    src/mime/mailbox_header.c
     src/mime/message.c
+    src/mime/param.c
+    src/mime/part.c
+    src/mime/part_tree.c
+    src/php/address_fields.c
+    src/php/attachments.c
+    src/php/capture.c
+    src/php/capture_command.c
+    src/php/capture_envelope.c
+    src/php/capture_local.c
+    src/php/capture_mb.c
+    src/php/capture_text.c
     src/php/classes.c
     src/php/closure_transport.c
     src/php/exceptions.c
+    src/php/fields.c
     src/php/guard.c
+    src/php/holder.c
     src/php/ini.c
     src/php/iterate.c
     src/php/job_object.c
+    src/php/local_file.c
     src/php/mail.c
     src/php/mail_args.c
+    src/php/media_type.c
     src/php/message_arg.c
+    src/php/message_fields.c
     src/php/methods_claim.c
     src/php/methods_config.c
     src/php/methods_construct.c
     src/php/methods_enqueue.c
     src/php/methods_manage.c
     src/php/methods_worker.c
+    src/php/nearest.c
     src/php/paths.c
     src/php/queue_object.c
     src/php/value_objects.c
@@ -98,7 +171,13 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/send/factory.c
     src/send/intent.c
     src/send/intent_read.c
+    src/send/maildir.c
     src/send/null.c
+    src/send/process.c
+    src/send/sendmail.c
+    src/send/sendmail_command.c
+    src/send/sendmail_exit.c
+    src/send/sendmail_pool.c
     src/send/smtp.c
     src/send/smtp_loop.c
     src/send/smtp_pool.c
@@ -121,6 +200,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
 
   dnl -fvisibility=hidden: get_module is the only symbol that PHP needs to see.
   mailqueue_cflags="-std=gnu11 -fvisibility=hidden -Wall -Wextra -Wshadow -Wno-unused-parameter"
+  mailqueue_cflags="$mailqueue_cflags $mailqueue_optional"
   if test "$PHP_MAILQUEUE_SANITIZE" != "no"; then
     mailqueue_sanitize="-fsanitize=address,undefined -fno-sanitize-recover=undefined"
     mailqueue_cflags="$mailqueue_cflags $mailqueue_sanitize -fno-omit-frame-pointer -g -O1"

@@ -8,6 +8,10 @@
 #include "ext/standard/info.h"
 
 #include "db/sqlite.h"
+#include "mime/dkim.h"
+#include "mime/html_text.h"
+#include "mime/idn.h"
+#include "php/capture.h"
 #include "php/classes.h"
 #include "php/ini.h"
 #include "send/smtp.h"
@@ -28,6 +32,13 @@ PHP_INI_BEGIN()
                       mailqueue_globals)
     STD_PHP_INI_ENTRY("mailqueue.log", "", MAILQUEUE_INI_ACCESS, OnUpdateString, log,
                       zend_mailqueue_globals, mailqueue_globals)
+    STD_PHP_INI_ENTRY("mailqueue.dkim", "", MAILQUEUE_INI_ACCESS, OnUpdateString, dkim,
+                      zend_mailqueue_globals, mailqueue_globals)
+    STD_PHP_INI_BOOLEAN("mailqueue.capture_mail", "0", MAILQUEUE_INI_ACCESS, OnUpdateBool,
+                        capture_mail, zend_mailqueue_globals, mailqueue_globals)
+    STD_PHP_INI_ENTRY("mailqueue.capture_failure", "fail", MAILQUEUE_INI_ACCESS,
+                      mq_php_ini_capture_failure, capture_failure, zend_mailqueue_globals,
+                      mailqueue_globals)
 PHP_INI_END()
 
 static void globals_init(void *globals)
@@ -42,11 +53,13 @@ static PHP_MINIT_FUNCTION(mailqueue)
 {
     REGISTER_INI_ENTRIES();
     mq_php_register_classes();
+    mq_php_capture_startup();
     return SUCCESS;
 }
 
 static PHP_MSHUTDOWN_FUNCTION(mailqueue)
 {
+    mq_php_capture_shutdown();
     UNREGISTER_INI_ENTRIES();
     return SUCCESS;
 }
@@ -58,7 +71,21 @@ static PHP_RINIT_FUNCTION(mailqueue)
 #if defined(ZTS) && defined(COMPILE_DL_MAILQUEUE)
     ZEND_TSRMLS_CACHE_UPDATE();
 #endif
+    mq_php_capture_request_begins();
     return SUCCESS;
+}
+
+static PHP_RSHUTDOWN_FUNCTION(mailqueue)
+{
+    (void)type;
+    (void)module_number;
+    mq_php_capture_request_ends();
+    return SUCCESS;
+}
+
+static const char *yes(bool available)
+{
+    return available ? "yes" : "no";
 }
 
 static PHP_MINFO_FUNCTION(mailqueue)
@@ -68,6 +95,9 @@ static PHP_MINFO_FUNCTION(mailqueue)
     php_info_print_table_row(2, "mailqueue version", PHP_MAILQUEUE_VERSION);
     php_info_print_table_row(2, "SQLite version", mq_sqlite_version());
     php_info_print_table_row(2, "libcurl version", mq_curl_version());
+    php_info_print_table_row(2, "internationalised domains (libidn2)", yes(mq_idn_available()));
+    php_info_print_table_row(2, "text from HTML (libxml2)", yes(mq_html_text_available()));
+    php_info_print_table_row(2, "DKIM (OpenSSL)", yes(mq_dkim_available()));
     php_info_print_table_end();
     DISPLAY_INI_ENTRIES();
 }
@@ -84,7 +114,7 @@ zend_module_entry mailqueue_module_entry = {
     PHP_MINIT(mailqueue),
     PHP_MSHUTDOWN(mailqueue),
     PHP_RINIT(mailqueue),
-    NULL,
+    PHP_RSHUTDOWN(mailqueue),
     PHP_MINFO(mailqueue),
     PHP_MAILQUEUE_VERSION,
     PHP_MODULE_GLOBALS(mailqueue),

@@ -15,7 +15,11 @@ ZEND_BEGIN_MODULE_GLOBALS(mailqueue)
     char *transport;
     char *run_dir;
     char *log;
+    char *dkim;
     zend_long max_message_size; /* bytes; 0: no limit */
+    bool capture_mail;
+    char *capture_failure; /* "fail" or "send", in any case */
+    zval capture_queue;    /* of the request's mails; undefined: not open */
 ZEND_END_MODULE_GLOBALS(mailqueue)
 
 ZEND_EXTERN_MODULE_GLOBALS(mailqueue)

@@ -51,24 +51,50 @@ namespace {
          * Stores a mail durably and returns its id, or null where a mail with the same reference and type
          * is queued already. A mail of the pair that is parked or has expired is replaced.
          *
-         * @phpstan-param array{from: string, to: string|list<string>, subject: string, text: string}|string|\Stringable|null $message
-         *        fields to compose from; or a complete message (RFC 5322), which needs $envelopeFrom and
-         *        $recipients; or null: the worker's compose function makes it when it is sent
+         * A message is one of:
+         * - an array of fields. `from`, `to`, `cc`, `bcc`, `reply_to`: "Name <a@example.org>", several with
+         *   commas, a list of these, a map of addresses to names, or entries with `address` and `name`; one
+         *   of `to`, `cc`, `bcc` is needed. `subject`. `text`, `html`: one of them at least; a missing text
+         *   is made from the HTML. `headers`: values by name. `attachments`: paths of local files, streams,
+         *   or arrays with one of `path`, `data` and `stream`, and `name`, `type`; a string as key is the
+         *   name. `inline`: the same for what the HTML shows; a string as key is the cid
+         *   (`'inline' => ['logo' => '/path/logo.png']` for `<img src="cid:logo">`). `date`. `message_id`.
+         *   `unsubscribe`: https: or mailto: URIs. Null is as good as not given, a Stringable as a string;
+         * - a complete message (RFC 5322) with any line ends. Without $envelopeFrom or $recipients its
+         *   headers say (see envelope()); Bcc does not stay in it;
+         * - null: the worker's compose function makes it when it is sent.
+         *
+         * @phpstan-param array{
+         *     from: string|\Stringable|array<mixed>, to?: string|\Stringable|array<mixed>|null,
+         *     cc?: string|\Stringable|array<mixed>|null, bcc?: string|\Stringable|array<mixed>|null,
+         *     reply_to?: string|\Stringable|array<mixed>|null, subject: string|\Stringable,
+         *     text?: string|\Stringable|null, html?: string|\Stringable|null,
+         *     headers?: array<string, string|\Stringable|int|list<string|\Stringable|int>|null>|null,
+         *     attachments?: array<string|\Stringable|resource|array{path?: string|\Stringable|null,
+         *         data?: string|\Stringable|null, stream?: resource|null, name?: string|\Stringable|null,
+         *         type?: string|\Stringable|null, cid?: string|\Stringable|null}>|string|\Stringable|resource|null,
+         *     inline?: array<string|\Stringable|resource|array<string, mixed>>|string|\Stringable|resource|null,
+         *     date?: \DateTimeInterface|int|null, message_id?: string|\Stringable|null,
+         *     unsubscribe?: string|\Stringable|list<string|\Stringable>|null
+         * }|string|\Stringable|null $message
          * @param string|null $reference what the mail is about, at most 190 octets
          * @param string $type kind of mail, at most 64 octets
          * @param int $priority -100 … 100; larger first
          * @param \DateTimeInterface|int|null $sendAt not before this time
          * @param \DateTimeInterface|int|null $expiresAt deleted when not sent by then
          * @param int|null $maxAttempts 1 … 1000; null: as the backoff policy says
-         * @param string|null $envelopeFrom sender of the envelope; '' is the null reverse-path of bounces
-         * @phpstan-param list<string>|null $recipients addresses of the envelope, at most 10000
+         * @param string|null $envelopeFrom sender of the envelope; '' is the null reverse-path of bounces;
+         *        null: the message says
+         * @phpstan-param list<string|\Stringable>|null $recipients addresses of the envelope, at most 10000;
+         *        null: the message says
          * @throws MailQueue\MessageException names the field, the cause and the cure; nothing is stored
          * @throws \ValueError for an argument out of range
          */
         public function enqueue(array|string|\Stringable|null $message = null, ?string $reference = null, string $type = 'mail', int $priority = 0, \DateTimeInterface|int|null $sendAt = null, \DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null): ?int {}
 
         /**
-         * Stores many mails, 100 in a transaction: composes each chunk before its transaction begins.
+         * Stores many mails, 100 in a transaction, or fewer that have 16 MiB: composes each chunk before its
+         * transaction begins.
          *
          * @phpstan-param iterable<array<string, mixed>> $messages arrays keyed by enqueue()'s parameter names
          * @return int how many were new
@@ -76,6 +102,17 @@ namespace {
          *         before its own are stored, its own is not
          */
         public function enqueueMany(iterable $messages): int {}
+
+        /**
+         * What a complete message's own headers say of its envelope, as sendmail -t reads them: Resent-To,
+         * Resent-Cc and Resent-Bcc where it has them, else To, Cc and Bcc; the sender is the first of
+         * Resent-Sender, Resent-From, Sender and From.
+         *
+         * @return array{from: ?string, recipients: list<string>} plain addresses, domains in A-labels, each
+         *         once; null: the message does not say
+         * @throws MailQueue\MessageException names the header at fault
+         */
+        public static function envelope(string|\Stringable $message): array {}
 
         /**
          * Claims what is due, within the hourly limit, for a loop of your own. A job's $recipients are
@@ -125,10 +162,12 @@ namespace {
          * Sends what is due and returns when nothing is, when the hourly limit is reached, or at a limit
          * below. On the command line only.
          *
-         * @param string|\Closure|null $transport DSN such as "smtp://user:pass@host:587", or
+         * @param string|\Closure|null $transport DSN such as "smtp://user:pass@host:587",
+         *        "sendmail://default?command=/usr/sbin/sendmail" or "file:///var/mail/queue" (a Maildir); or
          *        function (MailQueue\Job $job, string $message, string $from, list<string> $recipients): returning
          *        means accepted, MailQueue\RefusedException refused, MailQueue\TransportException the relay's
-         *        trouble, any other exception: try later. null: ini mailqueue.transport
+         *        trouble, any other exception: try later. null: ini mailqueue.transport, and where that is not
+         *        set "sendmail://default", which starts the program of php.ini's sendmail_path
          * @param callable|null $compose function (MailQueue\Job $job): array|string|\Stringable|null for jobs without a message;
          *        null deletes the job, an exception means: try later
          * @param int $connections sessions at most, 1 … 1000
@@ -144,10 +183,13 @@ namespace {
          * @param callable|null $onEvent function (array{event: string, time: int, id: ?int, reference: ?string,
          *        type: ?string, attempt: ?int, recipients: ?int, relay: ?string, reply: ?string, ms: ?int,
          *        nextAttemptAt: ?int} $event): void
-         * @throws MailQueue\Exception outside the command line, or without a transport
+         * @param string|null $dkim keys that sign, "domain:selector:/path/key.pem", several with commas; '': none;
+         *        null: ini mailqueue.dkim
+         * @throws MailQueue\Exception outside the command line, without a transport, or with keys that cannot be
+         *         used
          * @throws \ValueError
          */
-        public function runWorker(string|\Closure|null $transport = null, ?callable $compose = null, int $connections = 10, int $batch = 100, int $lease = 900, ?int $timeLimit = null, ?int $messageLimit = null, int $maxWorkers = 1, int $grace = 30, bool $daemon = false, MailQueue\OnUncertain $onUncertain = MailQueue\OnUncertain::Retry, ?string $log = null, ?callable $onEvent = null): MailQueue\Report {}
+        public function runWorker(string|\Closure|null $transport = null, ?callable $compose = null, int $connections = 10, int $batch = 100, int $lease = 900, ?int $timeLimit = null, ?int $messageLimit = null, int $maxWorkers = 1, int $grace = 30, bool $daemon = false, MailQueue\OnUncertain $onUncertain = MailQueue\OnUncertain::Retry, ?string $log = null, ?callable $onEvent = null, ?string $dkim = null): MailQueue\Report {}
 
         public function stats(): MailQueue\Stats {}
 
@@ -390,7 +432,7 @@ namespace MailQueue {
     /** A message cannot be sent as it is; nothing was stored. */
     class MessageException extends Exception
     {
-        /** The field at fault: "to", "subject", "message", … */
+        /** The field at fault: "to", "to[3]", "attachments[0]", "headers[X-Name]", "message", … */
         public readonly string $field;
     }
 

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 0ace35087ec9b311b41e3e1d67c3fbd6cdf1d329 */
+ * Stub hash: d686bedf84b1e83353a118c26335e36419a9d218 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)
@@ -30,6 +30,10 @@ ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_enqueueMany, 0, 1, IS_LONG, 0)
 	ZEND_ARG_OBJ_TYPE_MASK(0, messages, Traversable, MAY_BE_ARRAY, NULL)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_envelope, 0, 1, IS_ARRAY, 0)
+	ZEND_ARG_OBJ_TYPE_MASK(0, message, Stringable, MAY_BE_STRING, NULL)
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_claim, 0, 0, IS_ARRAY, 0)
@@ -77,6 +81,7 @@ ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_MailQueue_runWorker, 0, 0, 
 	ZEND_ARG_OBJ_INFO_WITH_DEFAULT_VALUE(0, onUncertain, MailQueue\\OnUncertain, 0, "MailQueue\\OnUncertain::Retry")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, log, IS_STRING, 1, "null")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, onEvent, IS_CALLABLE, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, dkim, IS_STRING, 1, "null")
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_MailQueue_stats, 0, 0, MailQueue\\Stats, 0)
@@ -154,6 +159,7 @@ ZEND_METHOD(MailQueue, __construct);
 ZEND_METHOD(MailQueue, default);
 ZEND_METHOD(MailQueue, enqueue);
 ZEND_METHOD(MailQueue, enqueueMany);
+ZEND_METHOD(MailQueue, envelope);
 ZEND_METHOD(MailQueue, claim);
 ZEND_METHOD(MailQueue, complete);
 ZEND_METHOD(MailQueue, release);
@@ -187,6 +193,7 @@ static const zend_function_entry class_MailQueue_methods[] = {
 	ZEND_ME(MailQueue, default, arginfo_class_MailQueue_default, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue, enqueue, arginfo_class_MailQueue_enqueue, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, enqueueMany, arginfo_class_MailQueue_enqueueMany, ZEND_ACC_PUBLIC)
+	ZEND_ME(MailQueue, envelope, arginfo_class_MailQueue_envelope, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue, claim, arginfo_class_MailQueue_claim, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, complete, arginfo_class_MailQueue_complete, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, release, arginfo_class_MailQueue_release, ZEND_ACC_PUBLIC)

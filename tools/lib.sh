@@ -73,3 +73,20 @@ generate_arginfo() {
     (cd "$work" && php gen_stub.php mailqueue.stub.php) >"$work/log" 2>&1 &&
         [ -f "$work/mailqueue_arginfo.h" ]
 }
+
+# What config.m4 uses where it finds it: module:macro of the C sources.
+OPTIONAL_LIBRARIES="libidn2:MQ_HAVE_LIBIDN2 libxml-2.0:MQ_HAVE_LIBXML2 libcrypto:MQ_HAVE_OPENSSL"
+
+optional_flags() {
+    local pair
+    for pair in $OPTIONAL_LIBRARIES; do
+        pkg-config --exists "${pair%%:*}" || continue
+        printf '%s -D%s=1 ' "$(pkg-config --cflags "${pair%%:*}")" "${pair##*:}"
+    done
+}
+optional_libraries() {
+    local pair
+    for pair in $OPTIONAL_LIBRARIES; do
+        pkg-config --exists "${pair%%:*}" && pkg-config --libs "${pair%%:*}" || true
+    done
+}

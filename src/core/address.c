@@ -11,9 +11,8 @@
 #define ADDRESS_MAX 254
 #define SHOWN_MAX   80 /* of a bad address in an error's text */
 
-/* Fills err: "to: the address \"…\" <what>". */
-static enum mq_status bad(struct mq_str address, const char *field, const char *what,
-                          struct mq_error *err)
+enum mq_status mq_address_bad(struct mq_str address, const char *field, const char *what,
+                              struct mq_error *err)
 {
     char shown[SHOWN_MAX + 4];
     size_t used = mq_str_printable(shown, SHOWN_MAX, 0, address);
@@ -153,7 +152,7 @@ enum mq_status mq_address_check(struct mq_str address, const char *field, bool *
     }
     const char *at = memchr(address.data, '@', address.len);
     if (at == NULL) {
-        return bad(address, field, "has no \"@\"; write it as name@example.org", err);
+        return mq_address_bad(address, field, "has no \"@\"; write it as name@example.org", err);
     }
     struct mq_str local = {address.data, (size_t)(at - address.data)};
     struct mq_str domain = {at + 1, address.len - local.len - 1};
@@ -166,143 +165,8 @@ enum mq_status mq_address_check(struct mq_str address, const char *field, bool *
         fault = "has more than 254 octets; SMTP allows no more";
     }
     if (fault != NULL) {
-        return bad(address, field, fault, err);
+        return mq_address_bad(address, field, fault, err);
     }
     *utf8 = is_utf8;
     return MQ_OK;
-}
-
-static bool is_control(uint32_t code)
-{
-    return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x2028 || code == 0x2029;
-}
-
-/* No control characters, valid UTF-8: whatever else it is, it cannot end a header line. */
-static enum mq_status check_characters(struct mq_str text, const char *field, struct mq_error *err)
-{
-    for (size_t i = 0; i < text.len;) {
-        struct mq_str rest = {text.data + i, text.len - i};
-        uint32_t code = 0;
-        size_t step = mq_utf8_next(rest, &code);
-        if (step == 0) {
-            return bad(text, field, "is not valid UTF-8; convert it", err);
-        }
-        if (is_control(code)) {
-            return mq_error_set(err, MQ_MESSAGE, field,
-                                "%s: control character U+%04X at byte %zu; remove it (an address "
-                                "is one line)",
-                                field, (unsigned)code, i + 1);
-        }
-        i += step;
-    }
-    return MQ_OK;
-}
-
-/* Splits `"Name" <addr>`: text begins with the quote; name gets the unquoted content, *rest what
- * follows. NULL, or what is wrong. */
-static const char *split_quoted(struct mq_str text, struct mq_buffer *name, struct mq_str *rest)
-{
-    size_t i = 1;
-    for (; i < text.len && text.data[i] != '"'; i++) {
-        if (text.data[i] == '\\' && ++i == text.len) {
-            break;
-        }
-        mq_buffer_char(name, text.data[i]);
-    }
-    if (i >= text.len) {
-        return "has a quoted name without its closing quote; add it";
-    }
-    *rest = mq_str_trim((struct mq_str){text.data + i + 1, text.len - i - 1});
-    if (rest->len == 0 || rest->data[0] != '<') {
-        return "has a quoted name that no <address> follows; quoted local parts are not supported";
-    }
-    return NULL;
-}
-
-/* Splits `Name <addr>` or `<addr>`. */
-static const char *split_plain(struct mq_str text, struct mq_buffer *name, struct mq_str *rest)
-{
-    const char *angle = memchr(text.data, '<', text.len);
-    size_t before = (size_t)(angle - text.data);
-    struct mq_str plain = mq_str_trim((struct mq_str){text.data, before});
-    for (size_t i = 0; i < plain.len; i++) {
-        if (strchr("()<>[]:;@\\,\"", plain.data[i]) != NULL) {
-            return "has a name with one of ()<>[]:;@\\,\" in it; put the name in double quotes "
-                   "(lists, groups and comments are not supported)";
-        }
-    }
-    mq_buffer_str(name, plain);
-    *rest = (struct mq_str){angle, text.len - before};
-    return NULL;
-}
-
-/* Takes the address out of text, which may have a name before it. */
-static const char *split(struct mq_str text, struct mq_buffer *name, struct mq_str *address)
-{
-    struct mq_str rest = text;
-    const char *fault = NULL;
-    if (text.len > 0 && text.data[0] == '"') {
-        fault = split_quoted(text, name, &rest);
-    } else if (text.len > 0 && memchr(text.data, '<', text.len) != NULL) {
-        fault = split_plain(text, name, &rest);
-    } else {
-        *address = text;
-        return NULL;
-    }
-    if (fault != NULL) {
-        return fault;
-    }
-    const char *end = memchr(rest.data, '>', rest.len);
-    if (end == NULL) {
-        return "has a \"<\" without \">\"; add it";
-    }
-    if (end + 1 != rest.data + rest.len) {
-        return "is followed by something; give one address at a time, without comments";
-    }
-    *address = (struct mq_str){rest.data + 1, rest.len - 2};
-    return NULL;
-}
-
-enum mq_status mq_mailbox_parse(struct mq_str text, const char *field, struct mq_mailbox *out,
-                                struct mq_error *err)
-{
-    struct mq_mailbox found = {0};
-    struct mq_buffer name;
-    struct mq_str address = {0};
-    mq_buffer_init(&name);
-    enum mq_status status = check_characters(text, field, err);
-    if (status != MQ_OK) {
-        goto out;
-    }
-    text = mq_str_trim(text);
-    const char *fault = split(text, &name, &address);
-    if (fault != NULL) {
-        status = bad(text, field, fault, err);
-        goto out;
-    }
-    status = mq_address_check(address, field, &found.utf8, err);
-    if (status != MQ_OK) {
-        goto out;
-    }
-    found.address = mq_str_dup(address);
-    bool named = name.len > 0;
-    bool failed = name.failed;
-    found.name = mq_buffer_take(&name);
-    if (found.address == NULL || failed || (named && found.name == NULL)) {
-        status = mq_error_nomem(err);
-        goto out;
-    }
-    *out = found;
-    found = (struct mq_mailbox){0};
-out:
-    mq_buffer_clear(&name);
-    mq_mailbox_clear(&found);
-    return status;
-}
-
-void mq_mailbox_clear(struct mq_mailbox *mailbox)
-{
-    free(mailbox->name);
-    free(mailbox->address);
-    *mailbox = (struct mq_mailbox){0};
 }

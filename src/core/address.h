@@ -1,5 +1,5 @@
-/* Addresses of the envelope (RFC 5321, section 4.1.2; RFC 6531) and mailboxes of headers
- * (RFC 5322, section 3.4). Linear time; nothing is ever repaired. */
+/* Addresses of the envelope (RFC 5321, section 4.1.2; RFC 6531). Linear time; nothing is ever
+ * repaired. */
 #ifndef MQ_CORE_ADDRESS_H
 #define MQ_CORE_ADDRESS_H
 
@@ -16,17 +16,9 @@
 enum mq_status mq_address_check(struct mq_str address, const char *field, bool *utf8,
                                 struct mq_error *err);
 
-/* A mailbox as people write it: `addr`, `<addr>`, `Name <addr>`, `"Name" <addr>`.
- * name and address are malloc'ed; name is NULL when there is none, unquoted otherwise. No lists,
- * groups or comments. */
-struct mq_mailbox {
-    char *name;
-    char *address;
-    bool utf8; /* the local part is not ASCII */
-};
-
-enum mq_status mq_mailbox_parse(struct mq_str text, const char *field, struct mq_mailbox *out,
-                                struct mq_error *err);
-void mq_mailbox_clear(struct mq_mailbox *mailbox);
+/* Fills err with MQ_MESSAGE and "to: the address \"…\" <what>", of a long address its begin. For
+ * parsers of whatever has addresses in it. */
+enum mq_status mq_address_bad(struct mq_str address, const char *field, const char *what,
+                              struct mq_error *err);
 
 #endif

@@ -10,7 +10,7 @@
 
 static enum mq_status parse_scheme(struct mq_str *text, struct mq_dsn *dsn, struct mq_error *err)
 {
-    static const char *const schemes[] = {"smtp", "smtps", "null"};
+    static const char *const schemes[] = {"smtp", "smtps", "null", "sendmail", "file"};
     struct mq_str scheme;
     if (mq_dsn_cut(text, ':', &scheme) && text->len >= 2 && memcmp(text->data, "//", 2) == 0) {
         for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
@@ -23,9 +23,9 @@ static enum mq_status parse_scheme(struct mq_str *text, struct mq_dsn *dsn, stru
             }
         }
     }
-    return mq_dsn_bad(
-        err, "it does not begin with a scheme that is known; write "
-             "smtp://user:password@host:587, smtps://user:password@host:465 or null://null");
+    return mq_dsn_bad(err, "it does not begin with a scheme that is known; write "
+                           "smtp://user:password@host:587, smtps://user:password@host:465, "
+                           "sendmail://default, file:///directory or null://null");
 }
 
 static enum mq_status parse_user(struct mq_str text, struct mq_dsn *dsn, struct mq_error *err)
@@ -126,6 +126,46 @@ static enum mq_status parse_authority(struct mq_str text, struct mq_dsn *dsn, st
     return parse_host(text, dsn, err);
 }
 
+/* What is local has neither user nor port. */
+static enum mq_status parse_local(struct mq_str text, struct mq_dsn *dsn, struct mq_error *err)
+{
+    if (mq_dsn_is(dsn, "sendmail")) {
+        if (!mq_str_equal_nocase(text, MQ_STR("default"))) {
+            return mq_dsn_bad(err, "behind sendmail:// only \"default\" can stand; write "
+                                   "sendmail://default or sendmail://default?command=/usr/sbin/"
+                                   "sendmail%20-t%20-i");
+        }
+    } else if (text.len > 0 && !mq_str_equal_nocase(text, MQ_STR("localhost"))) {
+        return mq_dsn_bad(err, "file:// takes a directory of this host; write file:///directory "
+                               "with three slashes");
+    }
+    bool named = mq_dsn_is(dsn, "sendmail");
+    dsn->host = mq_str_dup(named ? MQ_STR("default") : MQ_STR(""));
+    return dsn->host ? MQ_OK : mq_error_nomem(err);
+}
+
+/* What is between the authority and the options, its slash included. */
+static enum mq_status parse_path(struct mq_str text, struct mq_dsn *dsn, struct mq_error *err)
+{
+    if (!mq_dsn_is(dsn, "file")) {
+        if (text.len == 0 || mq_str_equal(text, MQ_STR("/"))) {
+            return MQ_OK;
+        }
+        return mq_dsn_bad(err, "there is a path or fragment behind the host; remove it, and write "
+                               "\"/\" and \"#\" in user and password as %2F and %23");
+    }
+    if (text.len > 0 && memchr(text.data, '#', text.len) != NULL) {
+        return mq_dsn_bad(err, "write \"#\" in the directory as %23");
+    }
+    while (text.len > 1 && text.data[text.len - 1] == '/') {
+        text.len--;
+    }
+    if (text.len < 2 || text.data[1] == '/') {
+        return mq_dsn_bad(err, "file:// needs a directory; write file:///directory");
+    }
+    return mq_dsn_decode(text, &dsn->path, err);
+}
+
 static struct mq_dsn defaults(void)
 {
     /* RFC 5321, section 4.5.3.2, where it speaks of the step. */
@@ -151,23 +191,17 @@ enum mq_status mq_dsn_parse(struct mq_str text, struct mq_dsn *out, struct mq_er
         end++;
     }
     struct mq_str authority = {text.data, end};
-    struct mq_str rest = {text.data + end, text.len - end};
-    status = parse_authority(authority, &dsn, err);
+    bool local = mq_dsn_is(&dsn, "sendmail") || mq_dsn_is(&dsn, "file");
+    status = local ? parse_local(authority, &dsn, err) : parse_authority(authority, &dsn, err);
     if (status != MQ_OK) {
         goto out;
     }
-    if (rest.len > 0 && rest.data[0] == '/') {
-        rest.data++;
-        rest.len--;
-    }
-    if (rest.len > 0 && rest.data[0] != '?') {
-        status = mq_dsn_bad(
-            err, "there is a path or fragment behind the host; remove it, and write \"/\" "
-                 "and \"#\" in user and password as %2F and %23");
-        goto out;
-    }
-    if (rest.len > 0) {
-        status = mq_dsn_parse_options((struct mq_str){rest.data + 1, rest.len - 1}, &dsn, err);
+    struct mq_str path = {text.data + end, text.len - end};
+    struct mq_str options = path;
+    bool has_options = mq_dsn_cut(&options, '?', &path);
+    status = parse_path(path, &dsn, err);
+    if (status == MQ_OK && has_options) {
+        status = mq_dsn_parse_options(options, &dsn, err);
     }
     if (status == MQ_OK) {
         *out = dsn;
@@ -178,18 +212,23 @@ out:
     return status;
 }
 
+static void wipe(char *secret)
+{
+    volatile char *p = secret; /* a plain memset before free is optimised away */
+    while (p != NULL && *p != '\0') {
+        *p++ = '\0';
+    }
+    free(secret);
+}
+
 void mq_dsn_clear(struct mq_dsn *dsn)
 {
-    if (dsn->password != NULL) {
-        volatile char *p = dsn->password; /* a plain memset before free is optimised away */
-        while (*p != '\0') {
-            *p++ = '\0';
-        }
-    }
+    wipe(dsn->password);
+    wipe(dsn->command); /* some programs take a password in an option */
     free(dsn->scheme);
     free(dsn->user);
-    free(dsn->password);
     free(dsn->host);
+    free(dsn->path);
     free(dsn->cafile);
     free(dsn->ehlo);
     free(dsn->source_ip);
@@ -197,28 +236,64 @@ void mq_dsn_clear(struct mq_dsn *dsn)
     *dsn = (struct mq_dsn){0};
 }
 
-char *mq_dsn_redacted(const struct mq_dsn *dsn)
+static void append_encoded(struct mq_buffer *out, const char *text, const char *also)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "-._~!$&'()*+,;=";
+    for (const char *p = text; *p != '\0'; p++) {
+        if (strchr(plain, *p) != NULL || strchr(also, *p) != NULL) {
+            mq_buffer_char(out, *p);
+        } else {
+            mq_buffer_printf(out, "%%%02X", (unsigned)(unsigned char)*p);
+        }
+    }
+}
+
+/* The program, and whether there is more: an option can be a password. -t and -i say nothing. */
+static void append_command(struct mq_buffer *out, const char *command)
+{
+    struct mq_strings words;
+    mq_strings_init(&words);
+    mq_buffer_cstr(out, "?command=");
+    if (mq_dsn_split_command(mq_str_of(command), &words, NULL) != MQ_OK) {
+        mq_buffer_cstr(out, "***");
+    } else {
+        append_encoded(out, words.items[0], "/");
+    }
+    for (size_t i = 1; i < words.count; i++) {
+        if (strcmp(words.items[i], "-t") != 0 && strcmp(words.items[i], "-i") != 0) {
+            mq_buffer_cstr(out, "%20***");
+            break;
+        }
+    }
+    mq_strings_clear(&words);
+}
+
+char *mq_dsn_redacted(const struct mq_dsn *dsn)
+{
     struct mq_buffer out;
     mq_buffer_init(&out);
     mq_buffer_printf(&out, "%s://", dsn->scheme);
-    for (const char *p = dsn->user ? dsn->user : ""; *p != '\0'; p++) {
-        if (strchr(plain, *p) != NULL) {
-            mq_buffer_char(&out, *p);
-        } else {
-            mq_buffer_printf(&out, "%%%02X", (unsigned)(unsigned char)*p);
-        }
-    }
     if (dsn->user != NULL) {
+        append_encoded(&out, dsn->user, "");
         mq_buffer_cstr(&out, dsn->password ? ":***@" : "@");
     }
     mq_buffer_printf(&out, is_ipv6(dsn->host) ? "[%s]" : "%s", dsn->host);
     if (dsn->port != 0) {
         mq_buffer_printf(&out, ":%d", dsn->port);
     }
+    if (dsn->path != NULL) {
+        append_encoded(&out, dsn->path, "/");
+    }
+    if (dsn->command != NULL) {
+        append_command(&out, dsn->command);
+    }
     return mq_buffer_take(&out);
+}
+
+bool mq_dsn_is(const struct mq_dsn *dsn, const char *scheme)
+{
+    return strcmp(dsn->scheme, scheme) == 0;
 }
 
 bool mq_dsn_is_loopback(const struct mq_dsn *dsn)

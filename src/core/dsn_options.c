@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,8 +73,12 @@ bool mq_dsn_cut(struct mq_str *text, char c, struct mq_str *head)
     return true;
 }
 
+/* Which schemes an option is for. */
+enum { FOR_SMTP = 1, FOR_SENDMAIL = 2, FOR_FILE = 4 };
+
 struct option {
     const char *name;
+    unsigned schemes;
     enum mq_status (*set)(struct mq_dsn *dsn, size_t offset, const char *value,
                           struct mq_error *err);
     size_t offset; /* of the member that it sets */
@@ -137,6 +142,17 @@ static enum mq_status set_text(struct mq_dsn *dsn, size_t offset, const char *va
     free(*member);
     *member = copy;
     return MQ_OK;
+}
+
+/* Read once here, so that a DSN that cannot be used is known as such where it is given. */
+static enum mq_status set_command(struct mq_dsn *dsn, size_t offset, const char *value,
+                                  struct mq_error *err)
+{
+    struct mq_strings words;
+    mq_strings_init(&words);
+    enum mq_status status = mq_dsn_split_command(mq_str_of(value), &words, err);
+    mq_strings_clear(&words);
+    return status == MQ_OK ? set_text(dsn, offset, value, err) : status;
 }
 
 static enum mq_status set_ehlo(struct mq_dsn *dsn, size_t offset, const char *value,
@@ -245,37 +261,77 @@ static enum mq_status set_count(struct mq_dsn *dsn, size_t offset, const char *v
 #define MEMBER(name) offsetof(struct mq_dsn, name)
 
 static const struct option options[] = {
-    {"tls", set_tls, 0},
-    {"cafile", set_text, MEMBER(cafile)},
-    {"verify_peer", set_bool, MEMBER(verify_peer)},
-    {"ehlo", set_ehlo, MEMBER(ehlo)},
-    {"source_ip", set_ip, MEMBER(source_ip)},
-    {"proxy", set_proxy, MEMBER(proxy)},
-    {"connect_timeout", set_seconds, MEMBER(connect_timeout_ms)},
-    {"command_timeout", set_seconds, MEMBER(command_timeout_ms)},
-    {"data_timeout", set_seconds, MEMBER(data_timeout_ms)},
-    {"block_timeout", set_seconds, MEMBER(block_timeout_ms)},
-    {"final_timeout", set_seconds, MEMBER(final_timeout_ms)},
-    {"idle_timeout", set_seconds, MEMBER(idle_ms)},
-    {"max_mails", set_count, MEMBER(mails_per_connection)},
+    {"tls", FOR_SMTP, set_tls, 0},
+    {"cafile", FOR_SMTP, set_text, MEMBER(cafile)},
+    {"verify_peer", FOR_SMTP, set_bool, MEMBER(verify_peer)},
+    {"ehlo", FOR_SMTP, set_ehlo, MEMBER(ehlo)},
+    {"source_ip", FOR_SMTP, set_ip, MEMBER(source_ip)},
+    {"proxy", FOR_SMTP, set_proxy, MEMBER(proxy)},
+    {"connect_timeout", FOR_SMTP, set_seconds, MEMBER(connect_timeout_ms)},
+    {"command_timeout", FOR_SMTP, set_seconds, MEMBER(command_timeout_ms)},
+    {"data_timeout", FOR_SMTP, set_seconds, MEMBER(data_timeout_ms)},
+    {"block_timeout", FOR_SMTP, set_seconds, MEMBER(block_timeout_ms)},
+    {"final_timeout", FOR_SMTP | FOR_SENDMAIL, set_seconds, MEMBER(final_timeout_ms)},
+    {"idle_timeout", FOR_SMTP, set_seconds, MEMBER(idle_ms)},
+    {"max_mails", FOR_SMTP, set_count, MEMBER(mails_per_connection)},
+    {"command", FOR_SENDMAIL, set_command, MEMBER(command)},
 };
 
 #define OPTION_COUNT (sizeof options / sizeof *options)
 
-/* named: nothing in the options can be a piece of user or password, so that they may be shown. */
-static enum mq_status unknown_option(struct mq_str name, bool named, struct mq_error *err)
+static unsigned scheme_of(const struct mq_dsn *dsn)
 {
-    char shown[40] = "";
+    return mq_dsn_is(dsn, "sendmail") ? FOR_SENDMAIL : mq_dsn_is(dsn, "file") ? FOR_FILE : FOR_SMTP;
+}
+
+/* "a, b and c": what the scheme takes. */
+static void list_options(struct mq_buffer *out, unsigned scheme)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        left += (options[i].schemes & scheme) != 0;
+    }
+    mq_buffer_cstr(out, left > 0 ? "allowed are " : "there are none for file://");
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        if (options[i].schemes & scheme) {
+            left--;
+            mq_buffer_cstr(out, options[i].name);
+            mq_buffer_cstr(out, left > 1 ? ", " : left > 0 ? " and " : "");
+        }
+    }
+}
+
+static enum mq_status bad_option(const struct mq_dsn *dsn, const char *what, struct mq_error *err)
+{
+    struct mq_buffer allowed;
+    mq_buffer_init(&allowed);
+    list_options(&allowed, scheme_of(dsn));
+    enum mq_status status = allowed.failed ? mq_error_nomem(err)
+                                           : mq_error_set(err, MQ_CONFIG, "transport",
+                                                          "transport: %s; %s", what, allowed.data);
+    mq_buffer_clear(&allowed);
+    return status;
+}
+
+/* named: nothing in the options can be a piece of user or password, so that they may be shown. */
+static enum mq_status unknown_option(const struct mq_dsn *dsn, struct mq_str name, bool named,
+                                     struct mq_error *err)
+{
+    char shown[60] = "unknown option";
     if (named) {
-        size_t used = mq_str_printable(shown, sizeof shown, 0, MQ_STR(" \""));
+        size_t used = mq_str_printable(shown, sizeof shown, strlen(shown), MQ_STR(" \""));
         used = mq_str_printable(shown, sizeof shown - 1, used, name);
         mq_str_printable(shown, sizeof shown, used, MQ_STR("\""));
     }
-    return mq_error_set(err, MQ_CONFIG, "transport",
-                        "transport: unknown option%s; allowed are tls, cafile, verify_peer, ehlo, "
-                        "source_ip, proxy, connect_timeout, command_timeout, data_timeout, "
-                        "block_timeout, final_timeout, idle_timeout and max_mails",
-                        shown);
+    return bad_option(dsn, shown, err);
+}
+
+static enum mq_status misplaced_option(const struct mq_dsn *dsn, const char *name,
+                                       struct mq_error *err)
+{
+    char what[80];
+    snprintf(what, sizeof what, "option %s does not apply to %s://", name, dsn->scheme);
+    return bad_option(dsn, what, err);
 }
 
 static size_t find_option(struct mq_str name)
@@ -319,7 +375,10 @@ enum mq_status mq_dsn_parse_options(struct mq_str text, struct mq_dsn *dsn, stru
         }
         size_t i = find_option(name);
         if (i == OPTION_COUNT) {
-            return unknown_option(name, may_show, err);
+            return unknown_option(dsn, name, may_show, err);
+        }
+        if (!(options[i].schemes & scheme_of(dsn))) {
+            return misplaced_option(dsn, options[i].name, err);
         }
         enum mq_status status = set_option(dsn, i, value, &seen, err);
         if (status != MQ_OK) {

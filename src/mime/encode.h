@@ -1,5 +1,5 @@
-/* Encodings of headers and bodies: quoted-printable and base64 (RFC 2045, 6.7 and 6.8), encoded
- * words (RFC 2047), dates (RFC 5322, 3.3). Lines end with CRLF. */
+/* Encodings of bodies: quoted-printable and base64 (RFC 2045, 6.7 and 6.8); dates (RFC 5322, 3.3).
+ * Lines end with CRLF. */
 #ifndef MQ_MIME_ENCODE_H
 #define MQ_MIME_ENCODE_H
 
@@ -7,21 +7,37 @@
 
 #include "core/buffer.h"
 
-/* Quoted-printable of text whose lines end with CRLF: lines of at most 76, space and tab at line
- * ends encoded, and "From " and "." at line begins too. */
+#define MQ_BASE64_LINE 57 /* bytes that give a line of 76 */
+
+/* How a body goes over the wire (RFC 2045, section 6). */
+enum mq_encoding {
+    MQ_ENCODING_7BIT,
+    MQ_ENCODING_8BIT,
+    MQ_ENCODING_QUOTED_PRINTABLE,
+    MQ_ENCODING_BASE64
+};
+
+const char *mq_encoding_name(enum mq_encoding encoding);
+
+/* A text's lines end with CRLF, LF or CR, the last one perhaps with nothing. Encoded they all end
+ * with CRLF. */
+
+/* The shortest of 7bit, quoted-printable and base64 for a text. 7bit only where relays and
+ * mailboxes leave it as it is: ASCII without controls, lines up to 998 octets, none that begins
+ * with "From " or ends with white space. *size is what it
+ * gives at most. */
+enum mq_encoding mq_encode_text_choose(struct mq_str text, size_t *size);
+void mq_encode_text(struct mq_buffer *out, struct mq_str text, enum mq_encoding encoding);
+
+/* Lines of at most 76; space and tab at line ends encoded, and "From " and "." at line begins. */
 void mq_encode_quoted_printable(struct mq_buffer *out, struct mq_str text);
 size_t mq_encode_quoted_printable_size(struct mq_str text);
+
 void mq_encode_base64(struct mq_buffer *out, struct mq_str data); /* lines of 76 */
-size_t mq_encode_base64_size(struct mq_str data);
-/* "Name: value" with unstructured UTF-8 text: plain when it is ASCII and folds, else encoded words
- * split between characters; folded at 78; ends with CRLF. */
-void mq_encode_header(struct mq_buffer *out, const char *name, struct mq_str value);
-/* Appends a space and the token to a header line, or folds the line before it when it would be over
- * 76, which is the limit where encoded words are. *column is the length of the line so far. */
-void mq_encode_token(struct mq_buffer *out, size_t *column, struct mq_str token);
-/* A display name as phrase, in the same way: atoms or a quoted string, folded before but not
- * inside; or encoded words, folded between them. `name` has no control characters. */
-void mq_encode_phrase(struct mq_buffer *out, size_t *column, struct mq_str name);
+size_t mq_encode_base64_size(struct mq_str data);                 /* reads only its length */
+/* One line or a part of one, without its end; padded where len is no multiple of 3. */
+void mq_encode_base64_raw(struct mq_buffer *out, struct mq_str data);
+
 /* "Sat, 21 Nov 2026 09:35:00 +0000" */
 void mq_encode_date(struct mq_buffer *out, int64_t utc_s);
 

@@ -11,15 +11,17 @@ enum kind { ORDINARY, BLIND, MESSAGE_ID, DATE, SIGNATURE };
 /* One normalising in progress. */
 struct work {
     struct mq_str raw;
-    size_t at;   /* in raw */
-    size_t line; /* number of the one being read */
+    bool ascii, has_nul; /* all of raw is; it has one somewhere */
+    char end;            /* what ends its lines: LF, or CR where it has no LF */
+    size_t at;           /* in raw */
+    size_t line;         /* number of the one being read */
     const struct mq_message_options *options;
     struct mq_buffer *out;
     struct mq_error *err;
     size_t field_at; /* where the current field begins in out */
     enum kind kind;  /* its kind */
-    bool in_field;
-    bool has_crlf, has_lf, has_cr; /* line ends met */
+    bool in_field, field_utf8;
+    bool has_crlf, has_lf, has_cr; /* line ends met; has_lf: or CR throughout, has_cr: a lone one */
     bool changed;                  /* more than line ends */
     bool has_date, has_signature;
     size_t id_at, id_len; /* value of Message-ID in out; len 0: none */
@@ -40,7 +42,7 @@ static enum mq_status put_line(struct work *work, struct mq_str line)
                         "it has more than 998 octets; break it or encode it (quoted-printable "
                         "or base64)");
     }
-    if (line.len > 0 && memchr(line.data, '\0', line.len) != NULL) {
+    if (work->has_nul && line.len > 0 && memchr(line.data, '\0', line.len) != NULL) {
         return bad_line(work, "it has a NUL; encode the part as base64");
     }
     /* Most lines have it behind them already. */
@@ -55,19 +57,36 @@ static enum mq_status put_line(struct work *work, struct mq_str line)
     return MQ_OK;
 }
 
-/* The next line up to LF or the end, without its line end; *ended: it had one. */
+/* What ends the lines of a message: a CR only where it is used throughout, as by some old systems.
+ */
+static char line_end(struct mq_str raw)
+{
+    bool lf = raw.len > 0 && memchr(raw.data, '\n', raw.len) != NULL;
+    return !lf && raw.len > 0 && memchr(raw.data, '\r', raw.len) != NULL ? '\r' : '\n';
+}
+
+/* Takes the next line off *rest, with its line end if it has one. */
+static struct mq_str cut_line(struct mq_str *rest, char end)
+{
+    const char *found = rest->len > 0 ? memchr(rest->data, end, rest->len) : NULL;
+    struct mq_str line = {rest->data, found ? (size_t)(found - rest->data) + 1 : rest->len};
+    rest->data += line.len;
+    rest->len -= line.len;
+    return line;
+}
+
+/* The next line without its line end; *ended: it had one. */
 static struct mq_str take_line(struct work *work, bool *ended)
 {
-    const char *start = work->raw.data + work->at;
-    size_t left = work->raw.len - work->at;
-    const char *lf = memchr(start, '\n', left);
-    struct mq_str line = {start, lf ? (size_t)(lf - start) : left};
-    work->at += line.len + (lf != NULL);
+    struct mq_str rest = {work->raw.data + work->at, work->raw.len - work->at};
+    struct mq_str line = cut_line(&rest, work->end);
+    work->at += line.len;
     work->line++;
-    *ended = lf != NULL;
-    if (lf == NULL) {
+    *ended = line.len > 0 && line.data[line.len - 1] == work->end;
+    if (!*ended) {
         return line;
     }
+    line.len--;
     if (line.len > 0 && line.data[line.len - 1] == '\r') {
         line.len--;
         work->has_crlf = true;
@@ -146,7 +165,9 @@ static void end_field(struct work *work)
         work->has_date = work->has_date || keep;
         break;
     }
-    if (!keep) {
+    if (keep) {
+        work->utf8_headers = work->utf8_headers || work->field_utf8;
+    } else {
         work->out->len = work->field_at;
         work->changed = true;
     }
@@ -158,14 +179,15 @@ static enum mq_status take_header_line(struct work *work, struct mq_str line)
     if (cr != NULL) {
         return bad_line(work, "a CR in the headers is not followed by LF; end lines with CRLF");
     }
-    if (!mq_utf8_valid(line)) {
+    if (!work->ascii && !mq_utf8_valid(line)) {
         return bad_line(work, "a header has bytes that are not UTF-8; encode it (RFC 2047)");
     }
-    work->utf8_headers = work->utf8_headers || !mq_str_ascii(line);
+    bool utf8 = !work->ascii && !mq_str_ascii(line);
     if (line.data[0] == ' ' || line.data[0] == '\t') {
         if (!work->in_field) {
             return bad_line(work, "the message begins with a space; it must begin with a header");
         }
+        work->field_utf8 = work->field_utf8 || utf8;
         return put_line(work, line);
     }
     size_t name = name_length(line);
@@ -177,6 +199,7 @@ static enum mq_status take_header_line(struct work *work, struct mq_str line)
     }
     end_field(work);
     work->in_field = true;
+    work->field_utf8 = utf8;
     work->field_at = work->out->len;
     work->kind = kind_of((struct mq_str){line.data, name});
     return put_line(work, line);
@@ -232,7 +255,7 @@ static enum mq_status take_body(struct work *work)
     while (work->at < work->raw.len) {
         bool ended;
         struct mq_str line = take_line(work, &ended);
-        work->body_8bit = work->body_8bit || !mq_str_ascii(line);
+        work->body_8bit = work->body_8bit || (!work->ascii && !mq_str_ascii(line));
         /* A lone CR ends a line too: some receivers take it for one, and then a dot behind it for
          * the end of the message. */
         const char *cr = line.len > 0 ? memchr(line.data, '\r', line.len) : NULL;
@@ -286,7 +309,13 @@ enum mq_status mq_message_normalize(struct mq_str raw, const struct mq_message_o
                                     struct mq_buffer *out, struct mq_message_info *info,
                                     struct mq_error *err)
 {
-    struct work work = {.raw = raw, .options = options, .out = out, .err = err};
+    struct work work = {.raw = raw,
+                        .ascii = mq_str_ascii(raw),
+                        .has_nul = raw.len > 0 && memchr(raw.data, '\0', raw.len) != NULL,
+                        .end = line_end(raw),
+                        .options = options,
+                        .out = out,
+                        .err = err};
     mq_buffer_reserve(out, raw.len + raw.len / 32 + 128);
     enum mq_status status = take_headers(&work);
     if (status == MQ_OK) {
@@ -306,21 +335,48 @@ enum mq_status mq_message_normalize(struct mq_str raw, const struct mq_message_o
     return MQ_OK;
 }
 
-/* ---- messages in wire form ---- */
+/* ---- reading ---- */
+
+void mq_message_fields_init(struct mq_message_fields *fields, struct mq_str message)
+{
+    *fields = (struct mq_message_fields){.rest = message, .end = line_end(message)};
+}
+
+/* Whether the next line is a field or the continuation of one. */
+static bool has_line(struct mq_str rest, char end)
+{
+    return rest.len > 0 && rest.data[0] != end &&
+           !(rest.data[0] == '\r' && (rest.len == 1 || rest.data[1] == '\n'));
+}
+
+bool mq_message_fields_next(struct mq_message_fields *fields)
+{
+    struct mq_str *rest = &fields->rest;
+    fields->line += 1 + fields->folds;
+    fields->folds = 0;
+    if (!has_line(*rest, fields->end)) {
+        return false;
+    }
+    struct mq_str all = cut_line(rest, fields->end);
+    size_t name = name_length(all);
+    while (rest->len > 0 && (rest->data[0] == ' ' || rest->data[0] == '\t')) {
+        all.len += cut_line(rest, fields->end).len;
+        fields->folds++;
+    }
+    fields->name = (struct mq_str){all.data, name};
+    size_t colon = name > 0 ? name + 1 : 0;
+    fields->value = mq_str_trim((struct mq_str){all.data + colon, all.len - colon});
+    return true;
+}
 
 /* Takes the next line off `rest`; false at the end of the headers. */
 static bool next_header_line(struct mq_str *rest, struct mq_str *line)
 {
-    const char *lf = rest->len > 0 ? memchr(rest->data, '\n', rest->len) : NULL;
-    size_t len = lf ? (size_t)(lf - rest->data) + 1 : rest->len;
-    *line = (struct mq_str){rest->data, len};
-    if (mq_str_trim(*line).len == 0 &&
-        (len == 0 || line->data[0] == '\r' || line->data[0] == '\n')) {
-        return false;
+    bool has = has_line(*rest, '\n');
+    if (has) {
+        *line = cut_line(rest, '\n');
     }
-    rest->data += len;
-    rest->len -= len;
-    return true;
+    return has;
 }
 
 unsigned mq_message_flags(struct mq_str message)
@@ -339,22 +395,13 @@ unsigned mq_message_flags(struct mq_str message)
 
 bool mq_message_header(struct mq_str message, const char *name, struct mq_str *value)
 {
+    struct mq_message_fields fields = {.rest = message, .end = '\n'};
     struct mq_str wanted = mq_str_of(name);
-    struct mq_str line;
-    while (next_header_line(&message, &line)) {
-        size_t n = name_length(line);
-        if (n == 0 || !mq_str_equal_nocase((struct mq_str){line.data, n}, wanted)) {
-            continue;
+    while (mq_message_fields_next(&fields)) {
+        if (mq_str_equal_nocase(fields.name, wanted)) {
+            *value = fields.value;
+            return true;
         }
-        /* The value goes on over the lines that begin with white space. */
-        struct mq_str more;
-        size_t len = line.len;
-        while (message.len > 0 && (message.data[0] == ' ' || message.data[0] == '\t') &&
-               next_header_line(&message, &more)) {
-            len += more.len;
-        }
-        *value = mq_str_trim((struct mq_str){line.data + n + 1, len - n - 1});
-        return true;
     }
     return false;
 }

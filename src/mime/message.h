@@ -25,18 +25,32 @@ struct mq_message_info {
     struct mq_str message_id;
 };
 
-/* Appends to `out` (initialised, empty) the message with CRLF line ends whatever it had, without
- * Bcc and Resent-Bcc fields, with one Message-ID and one Date (the first of each). It ends with
- * CRLF, its header section with an empty line. A lone CR in the body becomes CRLF. MQ_MESSAGE,
- * field "message" and the line's number in the text, on: a NUL, a CR that is no part of CRLF in the
- * headers, a line over 998 octets, no header section, a malformed header line, header bytes that
- * are no UTF-8, over the size; and on a DKIM-Signature when a signed message would have to be
- * changed. Line ends that are LF throughout are no change: what is signed are the lines with CRLF
- * (RFC 6376, section 5.3), and so is a missing last one (3.4.3). Mixed line ends, an added, doubled
- * or removed field are. */
+/* Appends to `out` (initialised, empty) the message with CRLF line ends whatever it had (CRLF, LF,
+ * both; or CR throughout), without Bcc and Resent-Bcc fields, with one Message-ID and one Date (the
+ * first of each). It ends with CRLF, its header section with an empty line. A lone CR in the body
+ * becomes CRLF. MQ_MESSAGE, field "message" and the line's number in the text, on: a NUL, a CR that
+ * is no part of CRLF in the headers of a message that has LFs, a line over 998 octets, no header
+ * section, a malformed header line, header bytes that are no UTF-8, over the size; and on a
+ * DKIM-Signature when a signed message would have to be changed. Line ends that are LF throughout,
+ * or CR, are no change: what is signed are the lines with CRLF (RFC 6376, section 5.3), and so is a
+ * missing last one (3.4.3). Mixed line ends, an added, doubled or removed field are. */
 enum mq_status mq_message_normalize(struct mq_str raw, const struct mq_message_options *options,
                                     struct mq_buffer *out, struct mq_message_info *info,
                                     struct mq_error *err);
+
+/* Goes over the fields of a header section with any of these line ends. `name` is empty for a line
+ * that is no field; `value` is trimmed and has its folding. Up to the first empty line. */
+struct mq_message_fields {
+    struct mq_str rest; /* what was not read yet */
+    struct mq_str name;
+    struct mq_str value;
+    size_t line;  /* number of the field's first line */
+    size_t folds; /* lines that it has behind that */
+    char end;     /* of lines: LF, or CR */
+};
+
+void mq_message_fields_init(struct mq_message_fields *fields, struct mq_str message);
+bool mq_message_fields_next(struct mq_message_fields *fields);
 
 /* Flags of a message in wire form. */
 unsigned mq_message_flags(struct mq_str message);

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/address.h"
 #include "core/clock.h"
+#include "mime/idn.h"
 #include "php/message_arg.h"
 
 void mq_php_mail_init(struct mq_php_mail *mail)
@@ -46,17 +46,17 @@ static char *make_message_id(struct mq_str domain)
     return mq_buffer_take(&id);
 }
 
-static struct mq_str domain_of(const struct mq_php_mail_args *args, struct mq_buffer *scratch)
+/* Of fields, the sender that they name; else the envelope's, or where that is empty the text's. */
+static struct mq_str domain_of(const struct mq_php_mail *mail, const zval *message,
+                               struct mq_buffer *scratch)
 {
-    if (Z_TYPE(args->message) == IS_ARRAY) {
-        return mq_php_message_domain(Z_ARRVAL(args->message), scratch);
+    const char *at = mail->envelope_from ? strrchr(mail->envelope_from, '@') : NULL;
+    struct mq_str domain = mq_str_of(at ? at + 1 : NULL);
+    if (Z_TYPE_P(message) == IS_OBJECT || domain.len == 0) {
+        struct mq_str named = mq_php_message_domain(message, scratch);
+        domain = named.len > 0 ? named : domain;
     }
-    struct mq_str from = view(args->envelope_from);
-    const char *at = from.len ? memrchr(from.data, '@', from.len) : NULL;
-    if (at == NULL) {
-        return (struct mq_str){NULL, 0};
-    }
-    return (struct mq_str){at + 1, from.len - (size_t)(at + 1 - from.data)};
+    return domain;
 }
 
 /* The envelope that the caller gave, before the message: its errors say more. */
@@ -64,18 +64,19 @@ static enum mq_status take_envelope(struct mq_php_mail *mail, const struct mq_ph
                                     struct mq_error *err)
 {
     enum mq_status status = MQ_OK;
-    if (args->envelope_from) {
-        struct mq_str from = view(args->envelope_from);
-        bool utf8;
-        if (from.len > 0) {
-            status = mq_address_check(from, "envelopeFrom", &utf8, err);
-        }
-        if (status == MQ_OK && (mail->envelope_from = mq_str_dup(from)) == NULL) {
-            status = mq_error_nomem(err);
-        }
+    struct mq_str from = view(args->envelope_from);
+    if (args->envelope_from && from.len == 0) { /* the null reverse-path */
+        mail->envelope_from = mq_str_dup(from);
+        status = mail->envelope_from ? MQ_OK : mq_error_nomem(err);
+    } else if (args->envelope_from) {
+        status = mq_idn_address(from, "envelopeFrom", &mail->envelope_from, err);
     }
     if (status == MQ_OK && Z_TYPE(args->recipients) == IS_ARRAY) {
         status = mq_php_recipients(Z_ARRVAL(args->recipients), &mail->recipients, err);
+    }
+    if (status == MQ_OK) {
+        status =
+            mq_php_message_envelope(&args->message, &mail->envelope_from, &mail->recipients, err);
     }
     return status;
 }
@@ -94,21 +95,6 @@ static void take_wire(struct mq_php_mail *mail, struct mq_php_wire *wire)
         mail->recipients = wire->recipients;
         mq_strings_init(&wire->recipients);
     }
-}
-
-static enum mq_status check_envelope(const struct mq_php_mail *mail, struct mq_error *err)
-{
-    if (mail->envelope_from == NULL) {
-        return mq_error_set(err, MQ_MESSAGE, "envelopeFrom",
-                            "envelopeFrom: missing; a complete message needs the envelope's "
-                            "sender, such as envelopeFrom: \"a@example.org\", or \"\" for none");
-    }
-    if (mail->recipients.count == 0) {
-        return mq_error_set(err, MQ_MESSAGE, "recipients",
-                            "recipients: missing; a complete message needs the envelope's "
-                            "recipients, such as recipients: [\"a@example.org\"]");
-    }
-    return MQ_OK;
 }
 
 /* A message that has a Message-ID of its own keeps it. */
@@ -132,17 +118,8 @@ static enum mq_status convert_message(struct mq_php_mail *mail, const zval *mess
 {
     struct mq_php_message_options options = {mail->message_id, now_s};
     struct mq_php_wire wire;
-    enum mq_status status = MQ_OK;
     mq_php_wire_init(&wire);
-    if (Z_TYPE_P(message) == IS_ARRAY) {
-        status = mq_php_message_compose(Z_ARRVAL_P(message), &options, &wire, err);
-    } else {
-        struct mq_str raw = {Z_STRVAL_P(message), Z_STRLEN_P(message)};
-        status = check_envelope(mail, err);
-        if (status == MQ_OK) {
-            status = mq_php_message_normalize(raw, &options, &wire, err);
-        }
-    }
+    enum mq_status status = mq_php_message_make(message, &options, &wire, err);
     if (status == MQ_OK) {
         status = take_message_id(mail, wire.message_id, err);
     }
@@ -177,7 +154,7 @@ static enum mq_status make_body(struct mq_php_mail *mail, const struct mq_php_ma
 {
     struct mq_buffer scratch;
     mq_buffer_init(&scratch);
-    mail->message_id = make_message_id(domain_of(args, &scratch));
+    mail->message_id = make_message_id(domain_of(mail, &args->message, &scratch));
     mq_buffer_clear(&scratch);
     if (mail->message_id == NULL) {
         return mq_error_nomem(err);

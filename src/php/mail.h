@@ -4,7 +4,6 @@
 
 #include "php.h"
 
-#include "mime/compose.h"
 #include "queue/queue.h"
 
 #define MQ_PHP_RECIPIENTS_MAX 10000
@@ -12,7 +11,7 @@
 /* The arguments with every conversion done that may run PHP code (__toString(), getTimestamp()), so
  * that composing and storing are undisturbed. It owns one reference to each value. */
 struct mq_php_mail_args {
-    zval message;           /* array, string or null */
+    zval message;           /* null, or what mq_php_message_read() gave */
     zend_string *reference; /* NULL: none */
     zend_string *type;      /* NULL: "mail" */
     zend_long priority;
@@ -27,10 +26,14 @@ struct mq_php_mail_args {
 
 void mq_php_mail_args_init(struct mq_php_mail_args *args);
 void mq_php_mail_args_clear(struct mq_php_mail_args *args);
+/* Once the mail is prepared: closes the message's files, frees its strings. */
+void mq_php_mail_args_drop_message(struct mq_php_mail_args *args);
 
 /* Takes over copies of the values. MQ_THROWN where PHP code threw. */
 enum mq_status mq_php_mail_set_message(struct mq_php_mail_args *args, zval *value,
                                        struct mq_error *err);
+enum mq_status mq_php_mail_set_recipients(struct mq_php_mail_args *args, const zval *value,
+                                          struct mq_error *err);
 enum mq_status mq_php_time_of(zval *value, const char *field, int64_t *out, bool *given,
                               struct mq_error *err);
 /* From an array keyed by enqueue()'s parameter names; `args` is initialised. */
@@ -49,7 +52,8 @@ struct mq_php_mail {
 
 void mq_php_mail_init(struct mq_php_mail *mail);
 void mq_php_mail_clear(struct mq_php_mail *mail);
-/* Runs no PHP code. MQ_MESSAGE, MQ_INVALID. `mail` is initialised. */
+/* Runs no PHP code. MQ_MESSAGE, MQ_INVALID. `mail` is initialised; an envelope_from or recipients
+ * that it has already stay. */
 enum mq_status mq_php_mail_prepare(struct mq_php_mail *mail, const struct mq_php_mail_args *args,
                                    int64_t now_s, struct mq_error *err);
 

@@ -10,6 +10,9 @@
 #include "ext/date/php_date.h"
 #include "zend_interfaces.h"
 
+#include "php/fields.h"
+#include "php/message_arg.h"
+
 /* The end of the year 9999: later times are mistakes (milliseconds, say). */
 #define TIME_MAX_S INT64_C(253402300799)
 
@@ -27,6 +30,12 @@ static void release_string(zend_string *s)
     }
 }
 
+void mq_php_mail_args_drop_message(struct mq_php_mail_args *args)
+{
+    zval_ptr_dtor(&args->message);
+    ZVAL_NULL(&args->message);
+}
+
 void mq_php_mail_args_clear(struct mq_php_mail_args *args)
 {
     zval_ptr_dtor(&args->message);
@@ -37,36 +46,63 @@ void mq_php_mail_args_clear(struct mq_php_mail_args *args)
     mq_php_mail_args_init(args);
 }
 
-static enum mq_status wrong_type(const char *field, const char *wanted, const zval *value,
-                                 struct mq_error *err)
-{
-    return mq_error_set(err, MQ_MESSAGE, field, "%s: must be %s, %s given", field, wanted,
-                        zend_zval_type_name(value));
-}
-
 enum mq_status mq_php_mail_set_message(struct mq_php_mail_args *args, zval *value,
                                        struct mq_error *err)
 {
-    switch (Z_TYPE_P(value)) {
-    case IS_NULL:
-    case IS_ARRAY:
-    case IS_STRING:
-        ZVAL_COPY(&args->message, value);
-        return MQ_OK;
-    case IS_OBJECT:
-        if (instanceof_function(Z_OBJCE_P(value), zend_ce_stringable)) {
-            zend_string *text = zval_try_get_string(value);
-            if (text == NULL) {
-                return MQ_THROWN;
-            }
-            ZVAL_STR(&args->message, text);
-            return MQ_OK;
+    return Z_TYPE_P(value) == IS_NULL ? MQ_OK : mq_php_message_read(value, &args->message, err);
+}
+
+static bool has_only_strings(HashTable *list)
+{
+    zval *item;
+    ZEND_HASH_FOREACH_VAL (list, item) {
+        if (Z_TYPE_P(item) != IS_STRING) {
+            return false;
         }
-        break;
-    default:
-        break;
     }
-    return wrong_type("message", "an array, a string, a Stringable or null", value, err);
+    ZEND_HASH_FOREACH_END();
+    return true;
+}
+
+/* A copy without references, Stringables as their texts; what else there is stays. */
+static enum mq_status convert_recipients(HashTable *list, zval *out)
+{
+    enum mq_status status = MQ_OK;
+    zval *item;
+    array_init_size(out, zend_hash_num_elements(list));
+    ZEND_HASH_FOREACH_VAL (list, item) {
+        zval copy;
+        ZVAL_COPY_DEREF(&copy, item);
+        if (Z_TYPE(copy) == IS_OBJECT && mq_php_is_text(&copy)) {
+            zend_string *text = zval_try_get_string(&copy);
+            zval_ptr_dtor(&copy);
+            ZVAL_UNDEF(&copy);
+            if (text == NULL) {
+                status = MQ_THROWN;
+                break;
+            }
+            ZVAL_STR(&copy, text);
+        }
+        zend_hash_next_index_insert(Z_ARRVAL_P(out), &copy);
+    }
+    ZEND_HASH_FOREACH_END();
+    return status;
+}
+
+enum mq_status mq_php_mail_set_recipients(struct mq_php_mail_args *args, const zval *value,
+                                          struct mq_error *err)
+{
+    if (Z_TYPE_P(value) == IS_NULL) {
+        return MQ_OK;
+    }
+    if (Z_TYPE_P(value) != IS_ARRAY) {
+        return mq_php_wrong_type("recipients", "a list of strings or null", value, err);
+    }
+    if (has_only_strings(Z_ARRVAL_P(value))) {
+        ZVAL_COPY(&args->recipients, value);
+        return MQ_OK;
+    }
+    return convert_recipients(Z_ARRVAL_P(value), &args->recipients);
 }
 
 /* The timestamp of a date, by its method: a class of the application's may have its own. */
@@ -93,7 +129,7 @@ enum mq_status mq_php_time_of(zval *value, const char *field, int64_t *out, bool
         ZVAL_COPY(&seconds, value);
     }
     if (status == MQ_OK && Z_TYPE(seconds) != IS_LONG) {
-        status = wrong_type(field, "a DateTimeInterface, an int or null", &seconds, err);
+        status = mq_php_wrong_type(field, "a DateTimeInterface, an int or null", &seconds, err);
     } else if (status == MQ_OK && (Z_LVAL(seconds) < 0 || Z_LVAL(seconds) > TIME_MAX_S)) {
         status = mq_error_set(err, MQ_INVALID, field,
                               "%s: must be seconds since 1970, between 0 and the end of the year "
@@ -112,11 +148,11 @@ static enum mq_status take_string(zval *value, const char *field, zend_string **
     if (Z_TYPE_P(value) == IS_NULL) {
         return MQ_OK;
     }
-    if (Z_TYPE_P(value) != IS_STRING) {
-        return wrong_type(field, "a string or null", value, err);
+    if (!mq_php_is_text(value)) {
+        return mq_php_wrong_type(field, "a string or null", value, err);
     }
-    *out = zend_string_copy(Z_STR_P(value));
-    return MQ_OK;
+    *out = zval_try_get_string(value);
+    return *out ? MQ_OK : MQ_THROWN;
 }
 
 static enum mq_status take_int(zval *value, const char *field, zend_long *out, bool *given,
@@ -127,19 +163,9 @@ static enum mq_status take_int(zval *value, const char *field, zend_long *out, b
         return MQ_OK;
     }
     if (Z_TYPE_P(value) != IS_LONG) {
-        return wrong_type(field, "an int", value, err);
+        return mq_php_wrong_type(field, "an int", value, err);
     }
     *out = Z_LVAL_P(value);
-    return MQ_OK;
-}
-
-static enum mq_status take_recipients(zval *value, zval *out, struct mq_error *err)
-{
-    if (Z_TYPE_P(value) == IS_ARRAY) {
-        ZVAL_COPY(out, value);
-    } else if (Z_TYPE_P(value) != IS_NULL) {
-        return wrong_type("recipients", "a list of strings or null", value, err);
-    }
     return MQ_OK;
 }
 
@@ -172,7 +198,7 @@ static enum mq_status take_named(struct mq_php_mail_args *args, const char *name
         return take_string(value, name, &args->envelope_from, err);
     }
     if (strcmp(name, "recipients") == 0) {
-        return take_recipients(value, &args->recipients, err);
+        return mq_php_mail_set_recipients(args, value, err);
     }
     return mq_error_set(err, MQ_MESSAGE, name,
                         "%s: unknown key; allowed are the names of enqueue()'s parameters: "

@@ -11,6 +11,7 @@ ZEND_METHOD(MailQueue, default);
 /* methods_enqueue.c */
 ZEND_METHOD(MailQueue, enqueue);
 ZEND_METHOD(MailQueue, enqueueMany);
+ZEND_METHOD(MailQueue, envelope);
 
 /* methods_claim.c */
 ZEND_METHOD(MailQueue, claim);

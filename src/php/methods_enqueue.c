@@ -1,4 +1,4 @@
-/* MailQueue::enqueue() and MailQueue::enqueueMany(). */
+/* MailQueue::enqueue(), enqueueMany() and envelope(). */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -6,14 +6,21 @@
 #include "php/methods.h"
 
 #include "ext/date/php_date.h"
-#include "zend_interfaces.h"
 
+#include "core/clock.h"
+#include "mime/envelope.h"
 #include "php/exceptions.h"
+#include "php/fields.h"
+#include "php/guard.h"
+#include "php/holder.h"
 #include "php/iterate.h"
 #include "php/mail.h"
+#include "php/message_arg.h"
 #include "php/queue_object.h"
 
-#define CHUNK 100 /* mails in a transaction of enqueueMany() */
+/* What enqueueMany() stores in a transaction: so many mails, or fewer with so many octets. */
+#define CHUNK        100
+#define CHUNK_OCTETS (16 * 1024 * 1024)
 
 enum argument { ARG_MESSAGE = 1, ARG_SEND_AT = 5, ARG_EXPIRES_AT = 6 };
 
@@ -22,9 +29,7 @@ static bool parse_message(zval *value, struct mq_php_mail_args *args)
 {
     struct mq_error err;
     zend_string *text = NULL;
-    bool stringable =
-        Z_TYPE_P(value) == IS_OBJECT && instanceof_function(Z_OBJCE_P(value), zend_ce_stringable);
-    if (Z_TYPE_P(value) <= IS_NULL || Z_TYPE_P(value) == IS_ARRAY || stringable) {
+    if (Z_TYPE_P(value) <= IS_NULL || Z_TYPE_P(value) == IS_ARRAY || mq_php_is_text(value)) {
         return mq_php_ok(mq_php_mail_set_message(args, value, &err), &err);
     }
     if (Z_TYPE_P(value) == IS_OBJECT || !zend_parse_arg_str(value, &text, false, ARG_MESSAGE)) {
@@ -37,6 +42,12 @@ static bool parse_message(zval *value, struct mq_php_mail_args *args)
     }
     ZVAL_STR_COPY(&args->message, text);
     return true;
+}
+
+static bool parse_recipients(const zval *value, struct mq_php_mail_args *args)
+{
+    struct mq_error err;
+    return mq_php_ok(mq_php_mail_set_recipients(args, value, &err), &err);
 }
 
 /* A parameter of type DateTimeInterface|int|null. */
@@ -67,7 +78,7 @@ static void store(zval *object, const struct mq_php_mail_args *args, zval *retur
     struct mq_php_mail mail;
     struct mq_error err;
     int64_t id = 0;
-    struct mq_queue *queue = mq_php_queue_use(object);
+    struct mq_queue *queue = mq_php_is_leaving() ? NULL : mq_php_queue_use(object);
     if (queue == NULL) {
         return;
     }
@@ -114,10 +125,8 @@ ZEND_METHOD(MailQueue, enqueue)
     args.max_attempts = max_attempts;
     args.max_attempts_given = !max_attempts_null;
     args.envelope_from = envelope_from ? zend_string_copy(envelope_from) : NULL;
-    if (recipients) {
-        ZVAL_COPY(&args.recipients, recipients);
-    }
     if ((message == NULL || parse_message(message, &args)) &&
+        (recipients == NULL || parse_recipients(recipients, &args)) &&
         parse_time(&send_at, "sendAt", &args.send_at, &send_given) &&
         parse_time(&expires_at, "expiresAt", &args.expires_at, &args.expires)) {
         store(ZEND_THIS, &args, return_value);
@@ -127,14 +136,32 @@ ZEND_METHOD(MailQueue, enqueue)
 
 /* ---- enqueueMany() ---- */
 
-/* In request memory, but for the mails while they are stored: no PHP code runs meanwhile. */
+/* In a holder: PHP code runs between one mail and the next. */
 struct chunk {
     size_t first; /* number of its first mail, from 0 */
     size_t count;
+    size_t octets;
     struct mq_php_mail_args args[CHUNK];
     struct mq_php_mail mails[CHUNK];
     struct mq_new_job jobs[CHUNK];
 };
+
+static void clear_chunk(void *data)
+{
+    struct chunk *chunk = data;
+    for (size_t i = 0; i < chunk->count; i++) {
+        mq_php_mail_clear(&chunk->mails[i]);
+        mq_php_mail_args_clear(&chunk->args[i]);
+    }
+    chunk->first += chunk->count;
+    chunk->count = 0;
+    chunk->octets = 0;
+}
+
+static bool is_full(const struct chunk *chunk)
+{
+    return chunk->count == CHUNK || chunk->octets >= CHUNK_OCTETS;
+}
 
 /* Says which of the messages it is about. */
 static enum mq_status number_error(enum mq_status status, size_t number, struct mq_error *err)
@@ -145,82 +172,84 @@ static enum mq_status number_error(enum mq_status status, size_t number, struct 
     return status;
 }
 
-static enum mq_status pull_one(struct chunk *chunk, zval *item, struct mq_error *err)
+/* Composed at once: so the files of one message at a time are open. */
+static enum mq_status add_mail(struct chunk *chunk, zval *item, int64_t now_s, struct mq_error *err)
 {
     struct mq_php_mail_args *args = &chunk->args[chunk->count];
+    struct mq_php_mail *mail = &chunk->mails[chunk->count];
     enum mq_status status;
     mq_php_mail_args_init(args);
-    if (Z_TYPE_P(item) == IS_ARRAY) {
-        status = mq_php_mail_from_array(args, Z_ARRVAL_P(item), err);
-    } else {
-        status = mq_error_set(err, MQ_MESSAGE, "messages",
-                              "must be an array keyed by the names of enqueue()'s parameters, "
-                              "%s given",
-                              zend_zval_type_name(item));
-    }
+    mq_php_mail_init(mail);
     chunk->count++;
-    return number_error(status, chunk->first + chunk->count - 1, err);
-}
-
-static enum mq_status pull(struct chunk *chunk, struct mq_php_iterator *messages,
-                           struct mq_error *err)
-{
-    enum mq_status status = MQ_OK;
-    while (status == MQ_OK && chunk->count < CHUNK) {
-        zval item;
-        bool more = false;
-        status = mq_php_iterator_next(messages, &item, &more);
-        if (status != MQ_OK || !more) {
-            break;
-        }
-        status = pull_one(chunk, &item, err);
-        zval_ptr_dtor(&item);
+    if (Z_TYPE_P(item) != IS_ARRAY) {
+        return mq_error_set(err, MQ_MESSAGE, "messages",
+                            "must be an array keyed by the names of enqueue()'s parameters, "
+                            "%s given",
+                            zend_zval_type_name(item));
+    }
+    status = mq_php_mail_from_array(args, Z_ARRVAL_P(item), err);
+    if (status == MQ_OK) {
+        status = mq_php_mail_prepare(mail, args, now_s, err);
+    }
+    if (status == MQ_OK) {
+        chunk->jobs[chunk->count - 1] = mail->job;
+        chunk->octets += mail->body.len;
+        mq_php_mail_args_drop_message(args);
     }
     return status;
+}
+
+/* *more: there may be others behind the chunk. */
+static enum mq_status pull(struct chunk *chunk, struct mq_php_iterator *messages, bool *more,
+                           struct mq_error *err)
+{
+    struct mq_clock clock = mq_clock_system();
+    enum mq_status status = MQ_OK;
+    *more = true;
+    while (status == MQ_OK && *more && !is_full(chunk)) {
+        zval item;
+        *more = false;
+        status = mq_php_iterator_next(messages, &item, more);
+        if (status == MQ_OK && *more) {
+            status = add_mail(chunk, &item, clock.now_s(clock.context), err);
+            status = number_error(status, chunk->first + chunk->count - 1, err);
+            zval_ptr_dtor(&item);
+        }
+    }
+    return mq_php_is_leaving() ? MQ_THROWN : status;
 }
 
 static enum mq_status store_chunk(zval *object, struct chunk *chunk, int64_t *stored,
                                   struct mq_error *err)
 {
-    enum mq_status status = MQ_OK;
     int64_t added = 0;
-    size_t prepared = 0;
     struct mq_queue *queue = mq_php_queue_use(object);
     if (queue == NULL) {
         return MQ_THROWN;
     }
-    const struct mq_clock *clock = mq_queue_clock(queue);
-    int64_t now_s = clock->now_s(clock->context);
-    while (status == MQ_OK && prepared < chunk->count) {
-        struct mq_php_mail *mail = &chunk->mails[prepared];
-        mq_php_mail_init(mail);
-        status = number_error(mq_php_mail_prepare(mail, &chunk->args[prepared], now_s, err),
-                              chunk->first + prepared, err);
-        chunk->jobs[prepared] = mail->job;
-        prepared++;
-    }
-    if (status == MQ_OK) {
-        status = mq_queue_enqueue_many(queue, chunk->jobs, chunk->count, &added, err);
-    }
-    for (size_t i = 0; i < prepared; i++) {
-        mq_php_mail_clear(&chunk->mails[i]);
-    }
+    enum mq_status status = mq_queue_enqueue_many(queue, chunk->jobs, chunk->count, &added, err);
     *stored += added;
     return status;
 }
 
-static void clear_chunk(struct chunk *chunk)
+static enum mq_status store_all(zval *object, struct chunk *chunk, struct mq_php_iterator *messages,
+                                int64_t *stored, struct mq_error *err)
 {
-    for (size_t i = 0; i < chunk->count; i++) {
-        mq_php_mail_args_clear(&chunk->args[i]);
-    }
-    chunk->first += chunk->count;
-    chunk->count = 0;
+    enum mq_status status;
+    bool more = true;
+    do {
+        status = pull(chunk, messages, &more, err);
+        if (status == MQ_OK && chunk->count > 0) {
+            status = store_chunk(object, chunk, stored, err);
+        }
+        clear_chunk(chunk);
+    } while (status == MQ_OK && more && !mq_php_is_leaving());
+    return status;
 }
 
 ZEND_METHOD(MailQueue, enqueueMany)
 {
-    zval *messages;
+    zval *messages, holder;
     struct mq_php_iterator iterator;
     struct mq_error err;
     int64_t stored = 0;
@@ -232,22 +261,79 @@ ZEND_METHOD(MailQueue, enqueueMany)
     if (!mq_php_iterator_begin(&iterator, messages)) {
         RETURN_THROWS();
     }
-    struct chunk *chunk = emalloc(sizeof *chunk);
-    enum mq_status status;
-    bool more;
-    chunk->first = 0;
-    chunk->count = 0;
-    do {
-        status = pull(chunk, &iterator, &err);
-        more = chunk->count == CHUNK;
-        if (status == MQ_OK && chunk->count > 0) {
-            status = store_chunk(ZEND_THIS, chunk, &stored, &err);
-        }
-        clear_chunk(chunk);
-    } while (status == MQ_OK && more && !EG(exception));
-    efree(chunk);
+    struct chunk *chunk = mq_php_holder_new(&holder, sizeof *chunk, clear_chunk);
+    enum mq_status status = store_all(ZEND_THIS, chunk, &iterator, &stored, &err);
+    zval_ptr_dtor(&holder);
     mq_php_iterator_end(&iterator);
     if (mq_php_queue_ok(ZEND_THIS, status, &err)) {
         RETVAL_LONG((zend_long)stored);
     }
+}
+
+/* ---- envelope() ---- */
+
+struct shown_envelope {
+    struct mq_envelope envelope;
+    zval *out;
+};
+
+static void show_envelope(void *context)
+{
+    const struct shown_envelope *shown = context;
+    const struct mq_strings *recipients = &shown->envelope.recipients;
+    zval list;
+    array_init_size(shown->out, 2);
+    if (shown->envelope.from) {
+        add_assoc_string(shown->out, "from", shown->envelope.from);
+    } else {
+        add_assoc_null(shown->out, "from");
+    }
+    array_init_size(&list, (uint32_t)recipients->count);
+    add_assoc_zval(shown->out, "recipients", &list);
+    for (size_t i = 0; i < recipients->count; i++) {
+        add_next_index_string(&list, recipients->items[i]);
+    }
+}
+
+/* string|Stringable */
+static zend_string *parse_text(zval *value)
+{
+    zend_string *text = NULL;
+    if (mq_php_is_text(value)) {
+        return zval_try_get_string(value);
+    }
+    if (Z_TYPE_P(value) == IS_OBJECT || !zend_parse_arg_str(value, &text, false, ARG_MESSAGE)) {
+        if (!EG(exception)) {
+            zend_argument_type_error(ARG_MESSAGE, "must be of type Stringable|string, %s given",
+                                     zend_zval_type_name(value));
+        }
+        return NULL;
+    }
+    return zend_string_copy(text);
+}
+
+ZEND_METHOD(MailQueue, envelope)
+{
+    zval *message;
+    struct shown_envelope shown = {.out = return_value};
+    struct mq_error err;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_ZVAL(message)
+    ZEND_PARSE_PARAMETERS_END();
+
+    zend_string *text = parse_text(message);
+    if (text == NULL) {
+        RETURN_THROWS();
+    }
+    mq_envelope_init(&shown.envelope);
+    enum mq_status status =
+        mq_envelope_of((struct mq_str){ZSTR_VAL(text), ZSTR_LEN(text)}, &shown.envelope, &err);
+    zend_string_release(text);
+    bool survived = status != MQ_OK || mq_php_survives(show_envelope, &shown);
+    mq_envelope_clear(&shown.envelope);
+    if (!survived) {
+        zend_bailout();
+    }
+    mq_php_ok(status, &err);
 }

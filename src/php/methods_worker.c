@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "SAPI.h"
+#include "build-defs.h"
 #include "zend_closures.h"
 #include "zend_enum.h"
 
@@ -57,6 +58,7 @@ struct arguments {
     zend_object *on_uncertain; /* NULL: retry */
     zend_string *log;          /* NULL: the default */
     struct mq_php_callable on_event;
+    zend_string *dkim; /* NULL: the ini setting */
 };
 
 /* What a run opens. */
@@ -68,6 +70,7 @@ struct run {
     struct mq_queue *queue; /* a connection of its own, which does the checkpoints */
     struct mq_transport *transport;
     struct mq_log *log;
+    struct mq_dkim *dkim; /* NULL: nothing is signed */
     char *run_dir;
 };
 
@@ -148,35 +151,114 @@ static bool check_lease(const struct arguments *args, int64_t final_timeout_ms)
     return false;
 }
 
+/* What a DSN names on this host. php.ini's sendmail_path is its administrator's, as for mail(). */
+static enum mq_status check_place_of(struct mq_str dsn, struct mq_error *err)
+{
+    char *place = NULL;
+    enum mq_status status = mq_transport_place(dsn, &place, err);
+    if (status == MQ_OK && place && php_check_open_basedir_ex(place, 0) != 0) {
+        status = mq_error_set(err, MQ_CONFIG, "transport",
+                              "transport: open_basedir does not allow %s; name one that it allows",
+                              place);
+    }
+    free(place);
+    return status;
+}
+
+static enum mq_status open_dsn(struct run *run, struct mq_str dsn, int64_t *final_timeout_ms,
+                               struct mq_error *err)
+{
+    const struct mq_transport_options options = {
+        .smtp = {.connections = (int)run->args->connections, .clock = *mq_queue_clock(run->queue)},
+        .sendmail_path = INI_STR("sendmail_path"),
+        .own_program = PHP_BINDIR "/mailqueue",
+        .no_command = !zend_hash_str_exists(CG(function_table), ZEND_STRL("proc_open")),
+    };
+    enum mq_status status = check_place_of(dsn, err);
+    return status == MQ_OK
+               ? mq_transport_open(dsn, &options, &run->transport, final_timeout_ms, err)
+               : status;
+}
+
+/* False with an exception. */
+static bool open_default(struct run *run, int64_t *final_timeout_ms)
+{
+    struct mq_error why, err;
+    enum mq_status status = open_dsn(run, MQ_STR("sendmail://default"), final_timeout_ms, &why);
+    if (status == MQ_CONFIG) {
+        mq_error_set(
+            &err, MQ_CONFIG, "transport",
+            "No transport: give one, such as \"smtp://user:password@host:587\", or set the "
+            "ini setting mailqueue.transport; php.ini's sendmail_path cannot be it (%s)",
+            why.text);
+        why = err;
+    }
+    return mq_php_ok(status, &why);
+}
+
 /* False with an exception. */
 static bool open_transport(struct run *run)
 {
     const struct arguments *args = run->args;
-    struct mq_smtp_options options = {.connections = (int)args->connections,
-                                      .clock = *mq_queue_clock(run->queue)};
     int64_t final_timeout_ms = 0;
     struct mq_error err;
     if (args->closure) {
         return mq_php_ok(open_closure(run, &err), &err);
     }
-    const char *configured = MAILQUEUE_G(transport);
-    struct mq_str dsn = mq_str_of(configured);
+    struct mq_str dsn = mq_str_of(MAILQUEUE_G(transport));
     if (args->dsn) {
         dsn = (struct mq_str){ZSTR_VAL(args->dsn), ZSTR_LEN(args->dsn)};
     } else if (dsn.len == 0) {
-        mq_error_set(&err, MQ_CONFIG, "transport",
-                     "No transport: give one, such as \"smtp://user:password@host:587\", or set "
-                     "the ini setting mailqueue.transport");
-        mq_php_throw(&err);
-        return false;
+        return open_default(run, &final_timeout_ms) && check_lease(args, final_timeout_ms);
     }
-    enum mq_status status =
-        mq_transport_open(dsn, &options, &run->transport, &final_timeout_ms, &err);
+    enum mq_status status = open_dsn(run, dsn, &final_timeout_ms, &err);
     if (status != MQ_OK && args->dsn) {
         mq_php_throw_argument(ARG_TRANSPORT, &err);
         return false;
     }
     return mq_php_ok(status, &err) && check_lease(args, final_timeout_ms);
+}
+
+/* The key file of one entry, "domain:selector:/path". */
+static enum mq_status check_key_file(struct mq_str entry, struct mq_error *err)
+{
+    const char *colon = memchr(entry.data, ':', entry.len);
+    const char *end = entry.data + entry.len;
+    colon = colon ? memchr(colon + 1, ':', (size_t)(end - colon - 1)) : NULL;
+    if (colon == NULL) {
+        return MQ_OK; /* mq_dkim_add_list() says what is wrong */
+    }
+    enum mq_status status = MQ_OK;
+    char *path = mq_str_dup((struct mq_str){colon + 1, (size_t)(end - colon - 1)});
+    if (path == NULL) {
+        status = mq_error_nomem(err);
+    } else if (php_check_open_basedir_ex(path, 0) != 0) {
+        status = mq_error_set(err, MQ_CONFIG, "dkim",
+                              "dkim: open_basedir does not allow the key file %s", path);
+    }
+    free(path);
+    return status;
+}
+
+static enum mq_status open_dkim(struct run *run, struct mq_error *err)
+{
+    struct mq_str keys = mq_str_of(MAILQUEUE_G(dkim));
+    enum mq_status status = MQ_OK;
+    if (run->args->dkim) {
+        keys = (struct mq_str){ZSTR_VAL(run->args->dkim), ZSTR_LEN(run->args->dkim)};
+    }
+    if (keys.len > 0 && memchr(keys.data, '\0', keys.len)) {
+        return mq_error_set(err, MQ_CONFIG, "dkim", "dkim: there is a NUL in it; remove it");
+    }
+    for (size_t at = 0; status == MQ_OK && at < keys.len;) {
+        size_t len = strcspn(keys.data + at, ", \t\r\n");
+        status = check_key_file((struct mq_str){keys.data + at, len}, err);
+        at += len + 1;
+    }
+    if (status == MQ_OK && keys.len > 0) {
+        status = mq_dkim_new(&run->dkim, err);
+    }
+    return status == MQ_OK && run->dkim ? mq_dkim_add_list(run->dkim, keys, err) : status;
 }
 
 static enum mq_status open_log(struct run *run, const char *database, struct mq_error *err)
@@ -214,7 +296,7 @@ static bool open_run(struct run *run)
     if (run->run_dir == NULL) {
         return mq_php_ok(mq_error_nomem(&err), &err);
     }
-    return mq_php_ok(open_log(run, database, &err), &err);
+    return mq_php_ok(open_log(run, database, &err), &err) && mq_php_ok(open_dkim(run, &err), &err);
 }
 
 static void close_run(struct run *run)
@@ -226,6 +308,7 @@ static void close_run(struct run *run)
     if (run->log) {
         mq_log_close(run->log);
     }
+    mq_dkim_free(run->dkim);
     free(run->run_dir);
 }
 
@@ -260,6 +343,7 @@ static enum mq_status work(struct run *run, struct arguments *args, struct mq_re
         .compose = ZEND_FCI_INITIALIZED(args->compose.info) ? &args->compose : NULL,
         .on_event = ZEND_FCI_INITIALIZED(args->on_event.info) ? &args->on_event : NULL,
         .log = run->log,
+        .dkim = run->dkim,
     };
     struct mq_worker_hooks hooks = mq_php_worker_hooks(&context);
     struct mq_worker worker = {run->queue, run->transport, &options, &hooks};
@@ -297,7 +381,7 @@ ZEND_METHOD(MailQueue, runWorker)
                              .max_workers = 1,
                              .grace = 30};
 
-    ZEND_PARSE_PARAMETERS_START(0, 13)
+    ZEND_PARSE_PARAMETERS_START(0, 14)
         Z_PARAM_OPTIONAL
         Z_PARAM_OBJ_OF_CLASS_OR_STR_OR_NULL(args.closure, zend_ce_closure, args.dsn)
         Z_PARAM_FUNC_OR_NULL(args.compose.info, args.compose.cache)
@@ -312,6 +396,7 @@ ZEND_METHOD(MailQueue, runWorker)
         Z_PARAM_OBJ_OF_CLASS(args.on_uncertain, mq_ce_on_uncertain)
         Z_PARAM_STR_OR_NULL(args.log)
         Z_PARAM_FUNC_OR_NULL(args.on_event.info, args.on_event.cache)
+        Z_PARAM_STR_OR_NULL(args.dkim)
     ZEND_PARSE_PARAMETERS_END();
 
     run_worker(ZEND_THIS, &args, return_value);

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "zend_exceptions.h"
-#include "zend_interfaces.h"
 
 #include "php/exceptions.h"
+#include "php/fields.h"
 #include "php/job_object.h"
 #include "php/message_arg.h"
 
@@ -43,25 +43,31 @@ static enum mq_compose_end failed_by_exception(struct compose_call *call)
     return failed(call, text);
 }
 
-static enum mq_status convert_result(struct compose_call *call, zval *result)
+/* What a text's headers say of the envelope, where the job itself does not. */
+static enum mq_status deduce_envelope(struct compose_call *call, const zval *message)
 {
-    const struct mq_php_message_options options = {call->job->message_id, call->job->created_at};
-    if (Z_TYPE_P(result) == IS_ARRAY) {
-        return mq_php_message_compose(Z_ARRVAL_P(result), &options, &call->wire, call->err);
-    }
-    if (call->job->envelope_from == NULL || call->job->recipients.count == 0) {
-        return mq_error_set(call->err, MQ_MESSAGE, "recipients",
-                            "a complete message needs recipients and envelopeFrom: give them to "
-                            "enqueue(), or return an array of from, to, subject and text");
-    }
-    return mq_php_message_normalize((struct mq_str){Z_STRVAL_P(result), Z_STRLEN_P(result)},
-                                    &options, &call->wire, call->err);
+    const struct mq_job *job = call->job;
+    struct mq_php_wire *wire = &call->wire;
+    char *known_from = job->envelope_from;
+    struct mq_strings known = job->recipients;
+    bool need_from = known_from == NULL, need_recipients = known.count == 0;
+    return mq_php_message_envelope(message, need_from ? &wire->envelope_from : &known_from,
+                                   need_recipients ? &wire->recipients : &known, call->err);
 }
 
-static enum mq_compose_end take_result(struct compose_call *call, zval *result)
+/* `message` is what mq_php_message_read() gave. */
+static enum mq_status convert_result(struct compose_call *call, const zval *message)
+{
+    const struct mq_php_message_options options = {call->job->message_id, call->job->created_at};
+    enum mq_status status = deduce_envelope(call, message);
+    return status == MQ_OK ? mq_php_message_make(message, &options, &call->wire, call->err)
+                           : status;
+}
+
+static enum mq_compose_end take_result(struct compose_call *call, const zval *value)
 {
     char text[MQ_ERROR_TEXT_MAX];
-    enum mq_status status = convert_result(call, result);
+    enum mq_status status = convert_result(call, value);
     size_t len = call->wire.message.len;
     char *message = status == MQ_OK ? mq_buffer_take(&call->wire.message) : NULL;
     if (status == MQ_OK && message == NULL) {
@@ -81,22 +87,23 @@ static enum mq_compose_end take_result(struct compose_call *call, zval *result)
 
 static enum mq_compose_end judge_result(struct compose_call *call, zval *result)
 {
+    zval message;
     if (Z_TYPE_P(result) == IS_NULL) {
         return MQ_COMPOSE_GONE;
     }
-    if (Z_TYPE_P(result) == IS_OBJECT &&
-        instanceof_function(Z_OBJCE_P(result), zend_ce_stringable)) {
-        zend_string *text = zval_try_get_string(result);
-        if (text == NULL) {
-            return failed_by_exception(call);
-        }
-        zval_ptr_dtor(result);
-        ZVAL_STR(result, text);
-    }
-    if (Z_TYPE_P(result) != IS_ARRAY && Z_TYPE_P(result) != IS_STRING) {
+    if (Z_TYPE_P(result) != IS_ARRAY && !mq_php_is_text(result)) {
         return failed(call, "must return an array, a string, a Stringable or null");
     }
-    return take_result(call, result);
+    enum mq_status status = mq_php_message_read(result, &message, call->err);
+    if (status == MQ_THROWN) {
+        return failed_by_exception(call);
+    }
+    if (status != MQ_OK) {
+        return failed(call, call->err->text);
+    }
+    enum mq_compose_end end = take_result(call, &message);
+    zval_ptr_dtor(&message);
+    return end;
 }
 
 static void compose_body(void *context)
@@ -136,6 +143,16 @@ static enum mq_compose_end compose(void *context, const struct mq_job *job, stru
         mq_composed_clear(out);
     }
     return call.end;
+}
+
+/* ---- signing ---- */
+
+static enum mq_status sign(void *context, const struct mq_outgoing *mail, struct mq_buffer *out,
+                           struct mq_error *err)
+{
+    const struct mq_php_hooks *hooks = context;
+    const struct mq_dkim_mail signed_mail = {mail->prefix, mail->message, mail->now_s};
+    return mq_dkim_sign(hooks->dkim, &signed_mail, out, err);
 }
 
 /* ---- events ---- */
@@ -219,6 +236,7 @@ struct mq_worker_hooks mq_php_worker_hooks(struct mq_php_hooks *hooks)
 {
     return (struct mq_worker_hooks){
         .compose = hooks->compose ? compose : NULL,
+        .sign = hooks->dkim ? sign : NULL,
         .event = tell,
         .told = told,
         .context = hooks,

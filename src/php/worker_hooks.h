@@ -4,6 +4,7 @@
 
 #include "php.h"
 
+#include "mime/dkim.h"
 #include "php/guard.h"
 #include "worker/log.h"
 #include "worker/worker.h"
@@ -13,6 +14,7 @@ struct mq_php_hooks {
     struct mq_php_callable *compose;  /* NULL: none */
     struct mq_php_callable *on_event; /* NULL: none */
     struct mq_log *log;               /* NULL: none */
+    struct mq_dkim *dkim;             /* NULL: nothing is signed */
 };
 
 /* The hooks as the worker takes them; `hooks` is their context and has to live as long. */

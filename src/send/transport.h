@@ -1,5 +1,6 @@
 /* What the worker knows of a way to hand mail over: deliveries go in, and come back with a result
- * for each recipient. Implementations: smtp.h, null.h, and a PHP Closure (src/php). */
+ * for each recipient. Implementations: smtp.h, sendmail.h,
+ * maildir.h, null.h, and a PHP Closure (src/php). */
 #ifndef MQ_SEND_TRANSPORT_H
 #define MQ_SEND_TRANSPORT_H
 

@@ -300,7 +300,14 @@ static char *original_to_header(const char *addresses)
     return result;
 }
 
-static bool allocate(struct mq_flight *flight)
+static struct mq_str message_of(const struct mq_flight *flight)
+{
+    return flight->job.body
+               ? (struct mq_str){flight->job.body, flight->job.body_len}
+               : (struct mq_str){flight->composed.message, flight->composed.message_len};
+}
+
+static enum mq_status allocate(struct mq_flight *flight, struct mq_error *err)
 {
     const struct mq_job *job = &flight->job;
     flight->targets = calloc(job->targets.count, sizeof(*flight->targets));
@@ -310,7 +317,60 @@ static bool allocate(struct mq_flight *flight)
         flight->prefix = original_to_header(job->original_to);
     }
     return flight->targets && flight->results && flight->replies &&
-           (flight->prefix || !job->original_to);
+                   (flight->prefix || !job->original_to)
+               ? MQ_OK
+               : mq_error_nomem(err);
+}
+
+static bool signs(const struct mq_run *run)
+{
+    return run->worker->hooks && run->worker->hooks->sign;
+}
+
+/* Puts the signatures before the prefix. They are over this very text, which stays as it is until
+ * the flight ends, also when the transport begins it anew. */
+static enum mq_status sign(struct mq_flight *flight, struct mq_error *err)
+{
+    const struct mq_worker_hooks *hooks = flight->run->worker->hooks;
+    struct mq_outgoing mail = {mq_str_of(flight->prefix), message_of(flight),
+                               mq_run_now_s(flight->run)};
+    struct mq_buffer out;
+
+    mq_buffer_init(&out);
+    enum mq_status status = hooks->sign(hooks->context, &mail, &out, err);
+    if (status == MQ_OK && (out.len > 0 || out.failed)) {
+        mq_buffer_str(&out, mail.prefix);
+        char *prefix = mq_buffer_take(&out);
+        if (prefix) {
+            free(flight->prefix);
+            flight->prefix = prefix;
+        } else {
+            status = mq_error_nomem(err);
+        }
+    }
+    mq_buffer_clear(&out);
+    return status;
+}
+
+/* False: the flight has its outcome. */
+static bool prepare(struct mq_flight *flight)
+{
+    struct mq_error error = {0};
+    enum mq_status status = allocate(flight, &error);
+
+    if (status == MQ_OK && signs(flight->run)) {
+        status = sign(flight, &error);
+    }
+    if (status == MQ_OK) {
+        return true;
+    }
+    if (status != MQ_NOMEM) {
+        mq_flight_end(flight, MQ_SETTLE_LATER, error.text);
+        return false;
+    }
+    mq_flight_end(flight, MQ_SETTLE_RELEASE, NULL);
+    mq_run_fail(flight->run, status, &error);
+    return false;
 }
 
 static void fill_delivery(struct mq_flight *flight)
@@ -323,9 +383,7 @@ static void fill_delivery(struct mq_flight *flight)
     delivery->targets = flight->targets;
     delivery->target_count = job->targets.count;
     delivery->prefix = mq_str_of(flight->prefix);
-    delivery->message =
-        job->body ? (struct mq_str){job->body, job->body_len}
-                  : (struct mq_str){flight->composed.message, flight->composed.message_len};
+    delivery->message = message_of(flight);
     delivery->flags = mq_message_flags(delivery->message);
     if (!mq_str_ascii(delivery->prefix)) {
         delivery->flags |= MQ_MESSAGE_UTF8_HEADERS;
@@ -378,14 +436,11 @@ bool mq_flight_start(struct mq_flight *flight)
         mq_flight_end(flight, MQ_SETTLE_RELEASE, NULL); /* no token reached its recipients */
         return true;
     }
-    if (!allocate(flight)) {
-        struct mq_error error;
-        mq_flight_end(flight, MQ_SETTLE_RELEASE, NULL);
-        mq_run_fail(run, mq_error_nomem(&error), &error);
+    if (!prepare(flight)) {
         return false;
     }
     fill_delivery(flight);
     mq_flights_add(&run->under_way, flight);
     run->transport->ops->submit(run->transport, &flight->delivery);
-    return !composing;
+    return !composing && !signs(run);
 }

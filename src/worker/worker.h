@@ -41,10 +41,22 @@ enum mq_compose_end {
     MQ_COMPOSE_STOP    /* err->status is MQ_THROWN or MQ_BAILOUT: end the run */
 };
 
+/* A mail as it goes to the transport: header lines of the worker's own, then the message. */
+struct mq_outgoing {
+    struct mq_str prefix;  /* CRLF-ended, or empty */
+    struct mq_str message; /* wire form */
+    int64_t now_s;         /* UTC */
+};
+
 struct mq_worker_hooks {
     /* NULL: jobs without a message fail ("no compose function") and are tried later. */
     enum mq_compose_end (*compose)(void *context, const struct mq_job *job, struct mq_composed *out,
                                    struct mq_error *err);
+    /* Appends header lines, ASCII and CRLF-ended, that go before all others: signatures. Once for
+     * each attempt, just before the transport gets the mail. On failure the mail stays and is tried
+     * later, err says why; MQ_NOMEM ends the run. NULL: none. */
+    enum mq_status (*sign)(void *context, const struct mq_outgoing *mail, struct mq_buffer *out,
+                           struct mq_error *err);
     /* After each commit, once per event. MQ_THROWN or MQ_BAILOUT end the run in order. NULL: none.
      */
     enum mq_status (*event)(void *context, const struct mq_event *event, struct mq_error *err);

@@ -25,13 +25,16 @@ $broken = info('mailqueue.transport=nonsense://me:s3cret@x');
 var_dump(str_contains($broken, 's3cret'));
 echo implode("\n", preg_grep('/transport/', explode("\n", $broken))), "\n";
 ?>
---EXPECT--
+--EXPECTF--
 mailqueue
 
 mailqueue support => enabled
 mailqueue version => N.N.N
 SQLite version => N.N.N
 libcurl version => N.N.N
+internationalised domains (libidn2) => %s
+text from HTML (libxml2) => %s
+DKIM (OpenSSL) => %s
 
 Directive => Local Value => Master Value
 mailqueue.database => no value => no value
@@ -39,6 +42,9 @@ mailqueue.transport => no value => no value
 mailqueue.run_dir => no value => no value
 mailqueue.max_message_size => 26214400 => 26214400
 mailqueue.log => no value => no value
+mailqueue.dkim => no value => no value
+mailqueue.capture_mail => Off => Off
+mailqueue.capture_failure => fail => fail
 
 bool(false)
 mailqueue.transport => smtp://me:***@mail.example.org:587 => smtp://me:***@mail.example.org:587

@@ -56,6 +56,7 @@ final class MailQueue implements MailQueue\Enqueuer
   public static default(): MailQueue
   public enqueue(Stringable|array|null|string $message = null, ?string $reference = null, string $type = "mail", int $priority = 0, DateTimeInterface|int|null $sendAt = null, DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null): ?int
   public enqueueMany(Traversable|array $messages): int
+  public static envelope(Stringable|string $message): array
   public claim(int $limit = 1, int $lease = 900): array
   public complete(MailQueue\Job $job): bool
   public release(MailQueue\Job $job): bool
@@ -63,7 +64,7 @@ final class MailQueue implements MailQueue\Enqueuer
   public fail(MailQueue\Job $job, string $error, bool $permanent = false, ?int $retryAfter = null): bool
   public recoverStuckSending(?int $now = null): int
   public takeTokens(int $wanted): int
-  public runWorker(Closure|null|string $transport = null, ?callable $compose = null, int $connections = 10, int $batch = 100, int $lease = 900, ?int $timeLimit = null, ?int $messageLimit = null, int $maxWorkers = 1, int $grace = 30, bool $daemon = false, MailQueue\OnUncertain $onUncertain = MailQueue\OnUncertain::Retry, ?string $log = null, ?callable $onEvent = null): MailQueue\Report
+  public runWorker(Closure|null|string $transport = null, ?callable $compose = null, int $connections = 10, int $batch = 100, int $lease = 900, ?int $timeLimit = null, ?int $messageLimit = null, int $maxWorkers = 1, int $grace = 30, bool $daemon = false, MailQueue\OnUncertain $onUncertain = MailQueue\OnUncertain::Retry, ?string $log = null, ?callable $onEvent = null, ?string $dkim = null): MailQueue\Report
   public stats(): MailQueue\Stats
   public jobs(?MailQueue\Status $status = null, int $limit = 50, int $after = 0): array
   public job(int $id): ?MailQueue\Job

@@ -2,6 +2,8 @@
 runWorker(): arguments out of range, a missing or unusable transport, a log that cannot be written
 --EXTENSIONS--
 mailqueue
+--INI--
+sendmail_path=
 --FILE--
 <?php
 require __DIR__ . '/../lib/queue.inc';
@@ -38,6 +40,7 @@ foreach ([
     'log, no directory' => ['log' => dirname($path) . '/no/such/x.log'],
     'log, a link' => ['log' => dirname($path) . '/link.log'],
     'on event' => ['onEvent' => 5],
+    'dkim' => ['dkim' => 'example.org'],
 ] as $what => $arguments) {
     echo "$what: ", thrown(fn() => $queue->runWorker(...$arguments + ['transport' => 'null://null', 'log' => '']), dirname($path)), "\n";
 }
@@ -46,15 +49,15 @@ $dsn = fn(int $final, int $lease) => thrown(fn() => $queue->runWorker("smtp://lo
 echo $dsn(10, 10) === 'nothing' ? 'taken' : 'refused', ' ', $dsn(10, 11) === 'nothing' ? 'taken' : 'refused', "\n";
 ?>
 --EXPECT--
-no transport: MailQueue\Exception: No transport: give one, such as "smtp://user:password@host:587", or set the ini setting mailqueue.transport
-empty transport: ValueError: MailQueue::runWorker(): Argument #1 ($transport) cannot be used: transport: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465 or null://null
-unknown scheme: ValueError: MailQueue::runWorker(): Argument #1 ($transport) cannot be used: transport: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465 or null://null
-no scheme: ValueError: MailQueue::runWorker(): Argument #1 ($transport) cannot be used: transport: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465 or null://null
+no transport: MailQueue\Exception: No transport: give one, such as "smtp://user:password@host:587", or set the ini setting mailqueue.transport; php.ini's sendmail_path cannot be it (transport: sendmail:// has no program: set sendmail_path in php.ini, or write sendmail://default?command=/usr/sbin/sendmail%20-t%20-i)
+empty transport: ValueError: MailQueue::runWorker(): Argument #1 ($transport) cannot be used: transport: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465, sendmail://default, file:///directory or null://null
+unknown scheme: ValueError: MailQueue::runWorker(): Argument #1 ($transport) cannot be used: transport: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465, sendmail://default, file:///directory or null://null
+no scheme: ValueError: MailQueue::runWorker(): Argument #1 ($transport) cannot be used: transport: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465, sendmail://default, file:///directory or null://null
 unknown option: ValueError: MailQueue::runWorker(): Argument #1 ($transport) cannot be used: transport: unknown option "colour"; allowed are tls, cafile, verify_peer, ehlo, source_ip, proxy, connect_timeout, command_timeout, data_timeout, block_timeout, final_timeout, idle_timeout and max_mails
 bad option: ValueError: MailQueue::runWorker(): Argument #1 ($transport) cannot be used: transport: option tls must be auto, none or required
 bad port: ValueError: MailQueue::runWorker(): Argument #1 ($transport) cannot be used: transport: the port must be a number from 1 to 65535; write ":", "/", "@" and "?" in user and password percent-encoded (%3A %2F %40 %3F)
 bad encoding: ValueError: MailQueue::runWorker(): Argument #1 ($transport) cannot be used: transport: "%" needs two hex digits behind it; write "%" as %25
-callable name: ValueError: MailQueue::runWorker(): Argument #1 ($transport) cannot be used: transport: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465 or null://null
+callable name: ValueError: MailQueue::runWorker(): Argument #1 ($transport) cannot be used: transport: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465, sendmail://default, file:///directory or null://null
 array: TypeError: MailQueue::runWorker(): Argument #1 ($transport) must be of type Closure|string|null, array given
 compose: TypeError: MailQueue::runWorker(): Argument #2 ($compose) must be a valid callback or null, function "no_such_function" not found or invalid function name
 connections: ValueError: MailQueue::runWorker(): Argument #3 ($connections) must be between 1 and 1000
@@ -73,5 +76,6 @@ log, a directory: MailQueue\DatabaseException [cantopen]: cannot open the log fi
 log, no directory: MailQueue\DatabaseException [cantopen]: cannot open the log file %/no/such/x.log: No such file or directory; give a file whose directory exists and is writable (MAIL_QUEUE_LOG or the option log)
 log, a link: MailQueue\DatabaseException [cantopen]: the log file %/link.log is a symbolic link; give the file itself
 on event: TypeError: MailQueue::runWorker(): Argument #13 ($onEvent) must be a valid callback or null, no array or string given
+dkim: MailQueue\Exception: dkim: "example.org" is no key; write domain:selector:/path/to/key.pem
 0 attempts
 refused taken

@@ -92,7 +92,7 @@ Stringable:
   sent from 'me@example.org' to x@example.net: Subject: object
   gone sent 1 tryLater 0 orphans 0
 text without an envelope:
-  Failed 1 "compose: a complete message needs recipients and envelopeFrom: give them to enqueue(), or return an array of from, to, subject and text" null sent 0 tryLater 1 orphans 0
+  Failed 1 "compose: envelopeFrom: missing, and the message has no From to take it from; give envelopeFrom: \"a@example.org\", or \"\" for none" null sent 0 tryLater 1 orphans 0
 null:
   gone sent 0 tryLater 0 orphans 1
 an exception:
@@ -104,11 +104,11 @@ a number:
 an object:
   Failed 1 "compose: must return an array, a string, a Stringable or null" null sent 0 tryLater 1 orphans 0
 a bad field:
-  Failed 1 "compose: subject: control character U+000D at byte 2; remove it (a subject is one line)" null sent 0 tryLater 1 orphans 0
+  Failed 1 "compose: subject: control character U+000D at byte 2; remove it (headers are one line, folded where they are written)" null sent 0 tryLater 1 orphans 0
 a bad address:
-  Failed 1 "compose: to: the address \"nobody\" has no \"@\"; write it as name@example.org" null sent 0 tryLater 1 orphans 0
+  Failed 1 "compose: to: the address \"nobody\" has no \"@\"; write it as name@example.org, and a name that has a comma in double quotes" null sent 0 tryLater 1 orphans 0
 a missing field:
-  Failed 1 "compose: to: missing; give a recipient, such as \"Name <a@example.org>\", or a list of them" null sent 0 tryLater 1 orphans 0
+  Failed 1 "compose: to: missing; give a recipient, such as \"Name <a@example.org>\", or a list of them (or cc, or bcc)" null sent 0 tryLater 1 orphans 0
 an empty text:
   Failed 1 "compose: message: line 1: the message has no headers; it must begin with \"Name: value\" lines" ["x@example.net"] sent 0 tryLater 1 orphans 0
 thrown by __toString():

@@ -47,7 +47,7 @@ Date: …
 From: =?utf-8?Q?Verein_M=C3=BCller?= <club@example.org>
 To: Ann <ann@example.net>, "Doe, Bob" <bob@example.com>, Ann again
  <ann@example.net>
-Subject: =?utf-8?B?R3LDvMOfZSBhdXMgS8O2bG46IElocmUgQW5tZWxkdW5n?=
+Subject: =?utf-8?B?R3LDvMOfZSBhdXMgS8O2bG46?= Ihre Anmeldung
 Message-ID: <…@example.org>
 MIME-Version: 1.0
 Content-Type: text/plain; charset=utf-8

@@ -21,7 +21,31 @@ $fields = [
     'to' => fn($s) => $queue->enqueue(mail_fields(to: "ann@exam{$s}ple.net")),
     'to (name)' => fn($s) => $queue->enqueue(mail_fields(to: "\"An{$s}n\" <ann@example.net>")),
     'to[1]' => fn($s) => $queue->enqueue(['to' => ['ann@example.net', "bob@example.net$s"]] + mail_fields()),
+    'to[ann@example.net]' => fn($s) => $queue->enqueue(['to' => ['ann@example.net' => "An{$s}n"]] + mail_fields()),
+    'to (key)' => fn($s) => $queue->enqueue(['to' => ["ann{$s}x@example.net" => 'Ann']] + mail_fields()),
+    'to[0] (address)' => fn($s) => $queue->enqueue(['to' => [['address' => "{$s}ann@example.net"]]] + mail_fields()),
+    'to[0] (name)' => fn($s) => $queue->enqueue(['to' => [['address' => 'ann@example.net', 'name' => "Ann$s"]]] + mail_fields()),
+    'cc' => fn($s) => $queue->enqueue(['cc' => "ann@example.net,$s bob@example.net"] + mail_fields()),
+    'cc (name)' => fn($s) => $queue->enqueue(['cc' => "An{$s}n <ann@example.net>, bob@example.net"] + mail_fields()),
+    'bcc[2]' => fn($s) => $queue->enqueue(['bcc' => [2 => "ann@example.net$s"]] + mail_fields()),
+    'reply_to' => fn($s) => $queue->enqueue(['reply_to' => "ann@{$s}example.net"] + mail_fields()),
+    'reply_to (name)' => fn($s) => $queue->enqueue(['reply_to' => ['ann@example.net' => "\xc3\xa4$s"]] + mail_fields()),
     'subject' => fn($s) => $queue->enqueue(mail_fields(subject: "Hel{$s}lo")),
+    'subject (encoded)' => fn($s) => $queue->enqueue(mail_fields(subject: "Gr\xc3\xbc\xc3\x9fe $s")),
+    'headers[X-One]' => fn($s) => $queue->enqueue(['headers' => ['X-One' => "a{$s}b"]] + mail_fields()),
+    'headers (second)' => fn($s) => $queue->enqueue(['headers' => ['X-One' => ['fine', "\xc3\xa4$s"]]] + mail_fields()),
+    'headers' => fn($s) => $queue->enqueue(['headers' => ["X-O{$s}ne" => 'x']] + mail_fields()),
+    'attachments[0] (name)' => fn($s) => $queue->enqueue(['attachments' => [['data' => 'x', 'name' => "a{$s}b.txt"]]] + mail_fields()),
+    'attachments (key)' => fn($s) => $queue->enqueue(['attachments' => ["a{$s}b.txt" => ['data' => 'x']]] + mail_fields()),
+    'attachments[0] (type)' => fn($s) => $queue->enqueue(['attachments' => [['data' => 'x', 'type' => "text/{$s}plain"]]] + mail_fields()),
+    'attachments[0] (parameter)' => fn($s) => $queue->enqueue(['attachments' => [['data' => 'x', 'type' => "text/plain; charset=\"utf{$s}8\""]]] + mail_fields()),
+    'attachments[0] (path)' => fn($s) => $queue->enqueue(['attachments' => [__FILE__ . $s]] + mail_fields()),
+    'inline (key)' => fn($s) => $queue->enqueue(['inline' => ["lo{$s}go" => ['data' => 'x']], 'html' => 'x'] + mail_fields()),
+    'inline[0] (cid)' => fn($s) => $queue->enqueue(['inline' => [['data' => 'x', 'cid' => "logo$s"]], 'html' => 'x'] + mail_fields()),
+    'message_id' => fn($s) => $queue->enqueue(['message_id' => "<a{$s}b@example.org>"] + mail_fields()),
+    'message_id (bare)' => fn($s) => $queue->enqueue(['message_id' => "ab@example.org$s"] + mail_fields()),
+    'unsubscribe' => fn($s) => $queue->enqueue(['unsubscribe' => "https://example.org/{$s}u"] + mail_fields()),
+    'unsubscribe[1]' => fn($s) => $queue->enqueue(['unsubscribe' => ['https://example.org/', "mailto:u@example.org$s"]] + mail_fields()),
     'envelopeFrom' => fn($s) => $queue->enqueue($raw, ...['envelopeFrom' => "a$s@example.org"] + $envelope),
     'recipients[0]' => fn($s) => $queue->enqueue($raw, ...['recipients' => ["b@example.org$s"]] + $envelope),
     'recipients[1]' => fn($s) => $queue->enqueue(null, recipients: ['b@example.org', "{$s}c@example.org"]),
@@ -59,9 +83,25 @@ foreach ($fields as $field => $call) {
 }
 echo "$count tried, ", count($queue->jobs()), " stored, config ", var_export($queue->config('mailRedirectTo'), true), "\n";
 
+/* In the address fields of a complete message: all but what folds a line or ends it. */
+foreach (array_diff(array_slice($strings, 0, 33), ["\t", "\n", "\r"]) as $string) {
+    foreach (['From' => 'To: b@example.net', 'To' => 'From: a@example.org', 'Bcc' => 'From: a@example.org', 'Resent-To' => 'From: a@example.org'] as $field => $other) {
+        foreach (["ann{$string}x@example.net", "An{$string}n <ann@example.net>"] as $value) {
+            foreach ([fn($text) => $queue->enqueue($text), fn($text) => MailQueue::envelope($text)] as $call) {
+                $text = thrown(fn() => $call("$other\n$field: $value\n\nx"));
+                if (!preg_match('/^MailQueue.MessageException \[(.*?)\]: \1: [^\x00-\x1f\x7f]*$/', $text, $m) || !in_array($m[1], [$field, 'message'])) {
+                    echo "$field and ", json_encode($string), ": $text\n";
+                }
+            }
+        }
+    }
+}
+echo count($queue->jobs()), " stored\n";
+
 /* A text, on the other hand, may have tabs and line ends of any kind. */
 echo $queue->enqueue(mail_fields(text: "a\tb\rc\nd\r\ne")), "\n";
 ?>
 --EXPECT--
-630 tried, 0 stored, config NULL
+1470 tried, 0 stored, config NULL
+0 stored
 1

@@ -8,7 +8,7 @@ require __DIR__ . '/../lib/queue.inc';
 $queue = new MailQueue(database());
 $without = fn(string $name) => array_diff_key(mail_fields(), [$name => 1]);
 foreach ([
-    'unknown' => mail_fields() + ['html' => '<p>'],
+    'unknown' => mail_fields() + ['body' => '<p>'],
     'unknown, a number' => mail_fields() + [3 => 'x'],
     'unknown, capitals' => mail_fields() + ['From' => 'x'],
     'nothing' => [],
@@ -17,13 +17,13 @@ foreach ([
     'no subject' => $without('subject'),
     'no text' => $without('text'),
     'from null' => ['from' => null] + mail_fields(),
-    'from a list' => ['from' => ['club@example.org']] + mail_fields(),
+    'from a number' => ['from' => 7] + mail_fields(),
     'to null' => ['to' => null] + mail_fields(),
     'to empty' => ['to' => ''] + mail_fields(),
     'to none' => ['to' => []] + mail_fields(),
     'to a number in the list' => ['to' => ['ann@example.net', 7]] + mail_fields(),
     'to a group' => ['to' => 'all: ann@example.net, bob@example.com;'] + mail_fields(),
-    'to a list in one string' => ['to' => 'ann@example.net, bob@example.com'] + mail_fields(),
+    'to a list in one string, second wrong' => ['to' => 'ann@example.net, bob'] + mail_fields(),
     'to, second wrong' => ['to' => ['ann@example.net', 'bob']] + mail_fields(),
     'subject a number' => ['subject' => 7] + mail_fields(),
     'subject not UTF-8' => mail_fields(subject: "Gr\xfc\xdfe"),
@@ -67,28 +67,28 @@ $longest = $queue->enqueue(mail_fields(), str_repeat('r', 190), str_repeat('t', 
 echo count($queue->job($longest)->recipients), " recipients\n";
 ?>
 --EXPECT--
-unknown: MailQueue\MessageException [html]: html: unknown field; a message has the fields from, to, subject and text
-unknown, a number: MailQueue\MessageException [3]: 3: unknown field; a message has the fields from, to, subject and text
-unknown, capitals: MailQueue\MessageException [From]: From: unknown field; a message has the fields from, to, subject and text
+unknown: MailQueue\MessageException [body]: body: unknown field; known are from, to, cc, bcc, reply_to, subject, text, html, headers, attachments, inline, date, message_id and unsubscribe
+unknown, a number: MailQueue\MessageException [3]: 3: unknown field; a message is an array keyed by names, such as from, to, subject and text
+unknown, capitals: MailQueue\MessageException [From]: From: unknown field; did you mean "from"? known are from, to, cc, bcc, reply_to, subject, text, html, headers, attachments, inline, date, message_id and unsubscribe
 nothing: MailQueue\MessageException [from]: from: missing; give the sender, such as "Name <a@example.org>"
 no from: MailQueue\MessageException [from]: from: missing; give the sender, such as "Name <a@example.org>"
-no to: MailQueue\MessageException [to]: to: missing; give a recipient, such as "Name <a@example.org>", or a list of them
+no to: MailQueue\MessageException [to]: to: missing; give a recipient, such as "Name <a@example.org>", or a list of them (or cc, or bcc)
 no subject: MailQueue\MessageException [subject]: subject: missing; give the subject; it may be empty
-no text: MailQueue\MessageException [text]: text: missing; give the text; it may be empty
-from null: MailQueue\MessageException [from]: from: must be a string, null given
-from a list: MailQueue\MessageException [from]: from: must be a string, array given
-to null: MailQueue\MessageException [to]: to: must be a string or a list of strings, null given
+no text: MailQueue\MessageException [text]: text: missing; give the text (it may be empty), or html, or both
+from null: MailQueue\MessageException [from]: from: missing; give the sender, such as "Name <a@example.org>"
+from a number: MailQueue\MessageException [from]: from: must be a string or an array, int given
+to null: MailQueue\MessageException [to]: to: missing; give a recipient, such as "Name <a@example.org>", or a list of them (or cc, or bcc)
 to empty: MailQueue\MessageException [to]: to: the address is empty; write it as name@example.org
-to none: MailQueue\MessageException [to]: to: 0 addresses; give 1 to 10000
-to a number in the list: MailQueue\MessageException [to[1]]: to[1]: must be a string, int given
-to a group: MailQueue\MessageException [to]: to: the address "all: ann@example.net, bob@example.com;" has a character that is not allowed before the "@"; write a plain name@example.org without quotes, comments or spaces
-to a list in one string: MailQueue\MessageException [to]: to: the address "ann@example.net, bob@example.com" has a character that is not allowed in a domain; use letters, digits, "-" and "." only
-to, second wrong: MailQueue\MessageException [to]: to: the address "bob" has no "@"; write it as name@example.org
+to none: MailQueue\MessageException [to]: to: missing; give a recipient, such as "Name <a@example.org>", or a list of them (or cc, or bcc)
+to a number in the list: MailQueue\MessageException [to[1]]: to[1]: must be a string or an array of address and name, int given
+to a group: MailQueue\MessageException [to]: to: the address "all: ann@example.net" has a character that is not allowed before the "@"; write a plain name@example.org without quotes, comments or spaces
+to a list in one string, second wrong: MailQueue\MessageException [to]: to: the address "bob" has no "@"; write it as name@example.org, and a name that has a comma in double quotes
+to, second wrong: MailQueue\MessageException [to[1]]: to[1]: the address "bob" has no "@"; write it as name@example.org, and a name that has a comma in double quotes
 subject a number: MailQueue\MessageException [subject]: subject: must be a string, int given
 subject not UTF-8: MailQueue\MessageException [subject]: subject: byte 3 is not valid UTF-8; convert the text
 text not UTF-8: MailQueue\MessageException [text]: text: byte 3 is not valid UTF-8; convert the text
 text with NUL: MailQueue\MessageException [text]: text: a NUL at byte 2; remove it
-too many: MailQueue\MessageException [to]: to: 10001 addresses; give 1 to 10000
+too many: MailQueue\MessageException [to]: to: 10001 addresses; give at most 10000
 envelopeFrom: MailQueue\MessageException [envelopeFrom]: envelopeFrom: the address "club" has no "@"; write it as name@example.org
 envelopeFrom, a name: MailQueue\MessageException [envelopeFrom]: envelopeFrom: the address "Club <club@example.org>" has a character that is not allowed before the "@"; write a plain name@example.org without quotes, comments or spaces
 recipients, none: MailQueue\MessageException [recipients]: recipients: 0 addresses; give 1 to 10000

@@ -86,12 +86,12 @@ errors:
   no array: MailQueue\MessageException [messages]: message 133: must be an array keyed by the names of enqueue()'s parameters, string given / stored 100
   unknown key: MailQueue\MessageException [mesage]: message 133: mesage: unknown key; allowed are the names of enqueue()'s parameters: message, reference, type, priority, sendAt, expiresAt, maxAttempts, envelopeFrom, recipients / stored 100
   a number as key: MailQueue\MessageException [0]: message 133: 0: unknown key; allowed are the names of enqueue()'s parameters: message, reference, type, priority, sendAt, expiresAt, maxAttempts, envelopeFrom, recipients / stored 100
-  bad field: MailQueue\MessageException [to]: message 133: to: the address "nobody" has no "@"; write it as name@example.org / stored 100
+  bad field: MailQueue\MessageException [to]: message 133: to: the address "nobody" has no "@"; write it as name@example.org, and a name that has a comma in double quotes / stored 100
   bad type: MailQueue\MessageException [reference]: message 133: reference: must be a string or null, int given / stored 100
   bad priority: ValueError: message 133: priority: must be between -100 and 100 / stored 100
   bad time: MailQueue\MessageException [sendAt]: message 133: sendAt: must be a DateTimeInterface, an int or null, string given / stored 100
   bad recipients: MailQueue\MessageException [recipients]: message 133: recipients: must be a list of strings or null, string given / stored 100
-  no envelope: MailQueue\MessageException [envelopeFrom]: message 133: envelopeFrom: missing; a complete message needs the envelope's sender, such as envelopeFrom: "a@example.org", or "" for none / stored 100
+  no envelope: MailQueue\MessageException [envelopeFrom]: message 133: envelopeFrom: missing, and the message has no From to take it from; give envelopeFrom: "a@example.org", or "" for none / stored 100
   thrown by the generator: LogicException: enough / stored 200
   a used generator: Exception: Cannot traverse an already closed generator
   not iterable: TypeError

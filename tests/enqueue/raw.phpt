@@ -70,9 +70,9 @@ Date: …\r\n
 Message-ID: <…@localhost>\r\n
 \r\n
 -- ours
-no envelope: MailQueue\MessageException [envelopeFrom]: envelopeFrom: missing; a complete message needs the envelope's sender, such as envelopeFrom: "a@example.org", or "" for none
-no sender: MailQueue\MessageException [envelopeFrom]: envelopeFrom: missing; a complete message needs the envelope's sender, such as envelopeFrom: "a@example.org", or "" for none
-no recipients: MailQueue\MessageException [recipients]: recipients: missing; a complete message needs the envelope's recipients, such as recipients: ["a@example.org"]
+no envelope: MailQueue\MessageException [envelopeFrom]: envelopeFrom: missing, and the message has no From to take it from; give envelopeFrom: "a@example.org", or "" for none
+no sender: MailQueue\MessageException [envelopeFrom]: envelopeFrom: missing, and the message has no From to take it from; give envelopeFrom: "a@example.org", or "" for none
+no recipients: MailQueue\MessageException [recipients]: recipients: missing, and the message names none in To, Cc or Bcc; give recipients: ["a@example.org"]
 NUL: MailQueue\MessageException [message]: message: line 3: it has a NUL; encode the part as base64
 a bare CR in the header: MailQueue\MessageException [message]: message: line 1: a CR in the headers is not followed by LF; end lines with CRLF
 a long line: MailQueue\MessageException [message]: message: line 3: it has more than 998 octets; break it or encode it (quoted-printable or base64)

@@ -19,8 +19,8 @@ echo count($queue->jobs()), " stored\n";
 ?>
 --EXPECT--
 raw: MailQueue\MessageException [message]: message: it has 4913 bytes, allowed are 4096; make it smaller or raise the limit
-fields: MailQueue\MessageException [text]: text: the message has 5062 bytes, allowed are 4096; make it smaller or raise the limit
-grows over it by its encoding: MailQueue\MessageException [text]: text: the message has 5470 bytes, allowed are 4096; make it smaller or raise the limit
+fields: MailQueue\MessageException [text]: text: the message has 4800 bytes or more, allowed are 4096; make it smaller or raise the limit
+grows over it by its encoding: MailQueue\MessageException [text]: text: the message has 5470 bytes or more, allowed are 4096; make it smaller or raise the limit
 int(1)
 fits
 1 stored

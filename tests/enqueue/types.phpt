@@ -44,7 +44,7 @@ sendAt "1": true
 message 5: MailQueue\MessageException [message]: message: line 1: the message does not begin with a header "Name: value"
 a Stringable message: true
 a Stringable reference: ValueError: reference has the control character 0x0a at octet 11
-a Stringable in fields: MailQueue\MessageException [subject]: subject: must be a string, Text given
+a Stringable in fields: MailQueue\MessageException [subject]: subject: control character U+000A at byte 11; remove it (headers are one line, folded where they are written)
 message a Closure: TypeError: MailQueue::enqueue(): Argument #1 ($message) must be of type Stringable|array|string|null, Closure given
 no such name: Error: Unknown named parameter $mesage
 ten arguments: ArgumentCountError: MailQueue::enqueue() expects at most 9 arguments, 10 given
@@ -55,7 +55,7 @@ sendAt "1": TypeError: MailQueue::enqueue(): Argument #5 ($sendAt) must be of ty
 message 5: TypeError: MailQueue::enqueue(): Argument #1 ($message) must be of type Stringable|array|string|null, int given
 a Stringable message: true
 a Stringable reference: TypeError: MailQueue::enqueue(): Argument #2 ($reference) must be of type ?string, Text given
-a Stringable in fields: MailQueue\MessageException [subject]: subject: must be a string, Text given
+a Stringable in fields: MailQueue\MessageException [subject]: subject: control character U+000A at byte 11; remove it (headers are one line, folded where they are written)
 message a Closure: TypeError: MailQueue::enqueue(): Argument #1 ($message) must be of type Stringable|array|string|null, Closure given
 no such name: Error: Unknown named parameter $mesage
 ten arguments: ArgumentCountError: MailQueue::enqueue() expects at most 9 arguments, 10 given

@@ -13,7 +13,6 @@
 #include "core/address.h"
 #include "core/dsn.h"
 #include "core/json.h"
-#include "mime/compose.h"
 #include "mime/message.h"
 
 void *__real_malloc(size_t size);
@@ -43,19 +42,6 @@ void *__wrap_calloc(size_t count, size_t size)
 void *__wrap_realloc(void *old, size_t size)
 {
     return fails() ? NULL : __real_realloc(old, size);
-}
-
-static enum mq_status parse_mailbox(void)
-{
-    struct mq_mailbox box = {0};
-    enum mq_status status = mq_mailbox_parse(
-        MQ_STR("\"A long name, longer than the first block of a buffer is, so that "
-               "it grows\" <a@example.org>"),
-        "to", &box, NULL);
-    assert_int_equal(box.address != NULL, status == MQ_OK);
-    assert_int_equal(box.name != NULL, status == MQ_OK);
-    mq_mailbox_clear(&box);
-    return status;
 }
 
 static enum mq_status parse_dsn(void)
@@ -104,43 +90,12 @@ static enum mq_status normalize(void)
     return status;
 }
 
-static enum mq_status compose(void)
-{
-    static const struct mq_str to[] = {{"B\xC3\xB6 <b@example.org>", 19},
-                                       {"c@example.org", 13},
-                                       {"d@example.org", 13},
-                                       {"e@example.org", 13},
-                                       {"f@example.org", 13},
-                                       {"c@example.org", 13}};
-    struct mq_compose_fields fields = {.from = MQ_STR("Ann <a@example.org>"),
-                                       .to = to,
-                                       .to_count = sizeof to / sizeof *to,
-                                       .subject = MQ_STR("Gr\xC3\xBC\xC3\x9F"
-                                                         "e"),
-                                       .text = MQ_STR("Gr\xC3\xBC\xC3\x9F"
-                                                      "e\n"),
-                                       .message_id = "<1@example.org>"};
-    struct mq_strings recipients = {0};
-    struct mq_buffer out;
-    char *from = NULL;
-    mq_buffer_init(&out);
-    enum mq_status status = mq_compose_text(&fields, &out, &from, &recipients, NULL);
-    assert_int_equal(from != NULL, status == MQ_OK);
-    assert_int_equal(recipients.count, status == MQ_OK ? 5 : 0);
-    assert_int_equal(out.len > 0, status == MQ_OK);
-    free(from);
-    mq_strings_clear(&recipients);
-    mq_buffer_clear(&out);
-    return status;
-}
-
 static void test_every_request(void **state)
 {
     static const struct {
         enum mq_status (*run)(void);
         int least; /* requests that are made at all */
-    } operations[] = {
-        {parse_mailbox, 3}, {parse_dsn, 8}, {read_json, 10}, {normalize, 2}, {compose, 15}};
+    } operations[] = {{parse_dsn, 8}, {read_json, 10}, {normalize, 2}};
     (void)state;
     for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
         int n = 0;

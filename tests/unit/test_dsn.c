@@ -113,6 +113,42 @@ static void test_options(void **state)
     assert_string_equal(dsn.ehlo, "[192.0.2.1]");
 }
 
+static void test_sendmail(void **state)
+{
+    (void)state;
+    parse("sendmail://default");
+    assert_string_equal(dsn.scheme, "sendmail");
+    assert_string_equal(dsn.host, "default");
+    assert_null(dsn.command);
+    assert_null(dsn.path);
+    assert_int_equal(dsn.final_timeout_ms, 600000);
+    assert_redacted("sendmail://default");
+    parse("Sendmail://DEFAULT/?command=/usr/sbin/sendmail%20-t%20-i&final_timeout=5");
+    assert_string_equal(dsn.command, "/usr/sbin/sendmail -t -i");
+    assert_int_equal(dsn.final_timeout_ms, 5000);
+    assert_redacted("sendmail://default?command=/usr/sbin/sendmail");
+    parse("sendmail://default?command='/my%20dir/s%26%3F'%20-ap%20SECRET");
+    assert_string_equal(dsn.command, "'/my dir/s&?' -ap SECRET");
+    assert_redacted("sendmail://default?command=/my%20dir/s&%3F%20***");
+    assert_true(mq_dsn_is(&dsn, "sendmail"));
+    assert_false(mq_dsn_is(&dsn, "smtp"));
+}
+
+static void test_file(void **state)
+{
+    (void)state;
+    parse("file:///var/mail/queue");
+    assert_string_equal(dsn.scheme, "file");
+    assert_string_equal(dsn.path, "/var/mail/queue");
+    assert_string_equal(dsn.host, "");
+    assert_redacted("file:///var/mail/queue");
+    parse("FILE://localhost/a%20b%25%23//");
+    assert_string_equal(dsn.path, "/a b%#");
+    assert_redacted("file:///a%20b%25%23");
+    parse("file:///x?");
+    assert_string_equal(dsn.path, "/x");
+}
+
 /* What is expected in the error's text, that names the cure. */
 static void test_bad(void **state)
 {
@@ -187,6 +223,33 @@ static void test_bad(void **state)
         {"smtp://relay?max_mails=0", "max_mails"},
         {"smtp://relay?max_mails=1000001", "max_mails"},
         {"smtp://relay?max_mails=1.5", "max_mails"},
+        {"smtp://relay?command=/x", "option command does not apply to smtp://; allowed are tls"},
+        {"smtp://relay#", "fragment"},
+        {"sendmail://", "sendmail://default"},
+        {"sendmail:///usr/sbin/sendmail", "sendmail://default"},
+        {"sendmail://localhost", "sendmail://default"},
+        {"sendmail://user:SECRET@default", "sendmail://default"},
+        {"sendmail://default:25", "sendmail://default"},
+        {"sendmail://default/SECRET", "path"},
+        {"sendmail://default?command=", "command has no value"},
+        {"sendmail://default?command=%20", "empty"},
+        {"sendmail://default?command=/x%20'SECRET", "not closed"},
+        {"sendmail://default?command=/x%20SECRET|/y", "shell"},
+        {"sendmail://default?command=/x%0A", "control"},
+        {"sendmail://default?tls=none", "tls does not apply to sendmail://; allowed are "
+                                        "final_timeout and command"},
+        {"sendmail://default?colour=red", "unknown option \"colour\"; allowed are final_timeout"},
+        {"file://", "file:///directory"},
+        {"file:///", "file:///directory"},
+        {"file:////x", "file:///directory"},
+        {"file://var/mail", "three slashes"},
+        {"file://relay/x", "three slashes"},
+        {"file://user@localhost/x", "three slashes"},
+        {"file:///x#y", "%23"},
+        {"file:///x%00y", "control"},
+        {"file:///x%y", "%25"},
+        {"file:///x?final_timeout=5", "final_timeout does not apply to file://; there are none"},
+        {"file:///x?y=1", "there are none for file://"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
@@ -201,6 +264,7 @@ static void test_bad(void **state)
         assert_null(strstr(err.text, "RET"));
         assert_int_equal(out.port, 7);
         assert_null(out.host);
+        assert_null(out.command);
     }
     assert_int_equal(mq_dsn_parse((struct mq_str){"smtp://re\0lay", 13}, &dsn, NULL), MQ_CONFIG);
     assert_int_equal(mq_dsn_parse((struct mq_str){"smtp://u\0:p@h", 13}, &dsn, NULL), MQ_CONFIG);
@@ -210,15 +274,20 @@ static void test_bad(void **state)
 /* Nothing is read behind the end: each prefix in a block of its own size, for the sanitizer. */
 static void test_prefixes(void **state)
 {
-    static const char text[] = "smtp://us%41er:p%41ss@[::1]:587/?tls=none&cafile=%2Fx&max_mails=5";
+    static const char *const texts[] = {
+        "smtp://us%41er:p%41ss@[::1]:587/?tls=none&cafile=%2Fx&max_mails=5",
+        "sendmail://default/?command=/x%20'a%27%20\"b\\\"\"%20\\c&final_timeout=5",
+        "file://localhost/a%20b/?"};
     (void)state;
-    for (size_t len = 0; len < sizeof text; len++) {
-        struct mq_dsn out = {0};
-        char *copy = malloc(len ? len : 1);
-        memcpy(copy, text, len);
-        mq_dsn_parse((struct mq_str){copy, len}, &out, NULL);
-        free(copy);
-        mq_dsn_clear(&out);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        for (size_t len = 0; len <= strlen(texts[i]); len++) {
+            struct mq_dsn out = {0};
+            char *copy = malloc(len ? len : 1);
+            memcpy(copy, texts[i], len);
+            mq_dsn_parse((struct mq_str){copy, len}, &out, NULL);
+            free(copy);
+            mq_dsn_clear(&out);
+        }
     }
 }
 
@@ -246,6 +315,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plain),    cmocka_unit_test(test_credentials),
         cmocka_unit_test(test_options),  cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_sendmail), cmocka_unit_test(test_file),
         cmocka_unit_test(test_prefixes), cmocka_unit_test(test_loopback),
     };
     return cmocka_run_group_tests_name("dsn", tests, NULL, NULL);

@@ -71,6 +71,21 @@ static void test_line_ends(void **state)
     assert_normal("Date: x\nMessage-ID: <a@b>", HAVE "\r\n");
 }
 
+/* CR throughout ends lines; one LF anywhere and a CR in the headers is an error (test_bad). */
+static void test_cr_throughout(void **state)
+{
+    (void)state;
+    assert_normal("A: b\rDate: x\rMessage-ID: <a@b>\r\rtext\r", "A: b\r\n" HAVE "\r\ntext\r\n");
+    assert_normal("A: b\r c\rBcc: s\r t\rDate: x\rMessage-ID: <a@b>\r\ra\r\r.\rb",
+                  "A: b\r\n c\r\n" HAVE "\r\na\r\n\r\n.\r\nb\r\n");
+    assert_normal("A: b\r", "A: b\r\n" ADDED "\r\n");
+    assert_normal("A: b\r\r", "A: b\r\n" ADDED "\r\n");
+    assert_normal("DKIM-Signature: v=1\rDate: x\rMessage-ID: <a@b>\r\ra\rb",
+                  "DKIM-Signature: v=1\r\n" HAVE "\r\na\r\nb\r\n");
+    assert_normal("A: \xC3\xA4\r\r\xC3\xA4\r", "A: \xC3\xA4\r\n" ADDED "\r\n\xC3\xA4\r\n");
+    assert_int_equal(info.flags, MQ_MESSAGE_UTF8_HEADERS | MQ_MESSAGE_8BIT);
+}
+
 /* Whatever looks like the end of the data to somebody stays a line of the text: on the wire each of
  * these dots begins a line that ends with CRLF, and is stuffed there. */
 static void test_dots(void **state)
@@ -158,9 +173,11 @@ static void test_bad(void **state)
         {"A: b\n:\n\n", "line 2: no header"},
         {"A: b\rBcc: c\n\n", "line 1: a CR in the headers"},
         {"A: b\r\nC: d\r\r\n\r\n", "line 2: a CR in the headers"},
-        {"A: b\r", "line 1: a CR in the headers"},
         {"A: b\r\n\r", "line 2: a CR in the headers"},
-        {"A: b\rC: d\r\rtext\r", "line 1: a CR in the headers"},
+        {"A: b\rBcc: c\r\rtext\n", "line 1: a CR in the headers"},
+        {"\r", "line 1: the message has no headers"},
+        {"\r\rA: b\r", "line 1: the message has no headers"},
+        {"A: b\rno colon\r\r", "line 2: no header"},
         {"A: b\r\n \xFF\r\n", "line 2: a header has bytes that are not UTF-8"},
     };
     (void)state;
@@ -171,6 +188,7 @@ static void test_bad(void **state)
     assert_bad((struct mq_str){"A: b\n\nx\n\0", 9}, "line 4: it has a NUL");
     assert_bad((struct mq_str){"A: b\n\nx\ry\r\0\n", 12}, "line 5: it has a NUL");
     assert_bad((struct mq_str){"\0", 1}, "line 1");
+    assert_bad((struct mq_str){"A: b\r\rx\r\0\r", 10}, "line 4: it has a NUL");
 }
 
 static void test_long_lines(void **state)
@@ -258,6 +276,9 @@ static void test_flags(void **state)
     assert_int_equal(info.flags, MQ_MESSAGE_UTF8_HEADERS);
     assert_normal("A: b\r\n ä\r\n" HAVE "\r\nx\rä", "A: b\r\n ä\r\n" HAVE "\r\nx\r\nä\r\n");
     assert_int_equal(info.flags, MQ_MESSAGE_UTF8_HEADERS | MQ_MESSAGE_8BIT);
+    /* What is taken out needs nothing. */
+    assert_normal("Bcc: a,\r\n \xC3\xA4@b\r\nA: b\r\n" HAVE "\r\n", "A: b\r\n" HAVE "\r\n");
+    assert_int_equal(info.flags, 0);
     assert_int_equal(mq_message_flags(MQ_STR("")), 0);
     assert_int_equal(mq_message_flags(MQ_STR("\r\nä")), MQ_MESSAGE_8BIT);
 }
@@ -281,6 +302,40 @@ static void test_header(void **state)
     assert_true(mq_str_equal(value, MQ_STR("b")));
 }
 
+static void assert_field(struct mq_message_fields *fields, const char *name, const char *value)
+{
+    assert_true(mq_message_fields_next(fields));
+    assert_true(mq_str_equal(fields->name, mq_str_of(name)));
+    assert_true(mq_str_equal(fields->value, mq_str_of(value)));
+}
+
+static void test_fields(void **state)
+{
+    static const char *const messages[] = {
+        "A: b\r\nTo:\r\n x\r\n\ty\r\nno colon\r\nB :c\r\nLast:\r\n\r\nBody: c\r\n",
+        "A: b\nTo:\n x\n\ty\nno colon\nB :c\nLast:\n\nBody: c\n",
+        "A: b\rTo:\r x\r\ty\rno colon\rB :c\rLast:\r\rBody: c\r",
+        "A: b\nTo:\r\n x\n\ty\r\nno colon\nB :c\r\nLast:",
+    };
+    static const char *const values[] = {"x\r\n\ty", "x\n\ty", "x\r\ty", "x\n\ty"};
+    (void)state;
+    for (size_t i = 0; i < sizeof messages / sizeof *messages; i++) {
+        struct mq_message_fields fields;
+        mq_message_fields_init(&fields, mq_str_of(messages[i]));
+        assert_field(&fields, "A", "b");
+        assert_int_equal(fields.line, 1);
+        assert_field(&fields, "To", values[i]);
+        assert_int_equal(fields.line, 2);
+        assert_field(&fields, "", "no colon");
+        assert_int_equal(fields.line, 5);
+        assert_field(&fields, "", "B :c");
+        assert_field(&fields, "Last", "");
+        assert_int_equal(fields.line, 7);
+        assert_false(mq_message_fields_next(&fields));
+        assert_false(mq_message_fields_next(&fields));
+    }
+}
+
 /* What is normal stays as it is. */
 static void test_idempotent(void **state)
 {
@@ -297,6 +352,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_line_ends, teardown),
+        cmocka_unit_test_teardown(test_cr_throughout, teardown),
         cmocka_unit_test_teardown(test_dots, teardown),
         cmocka_unit_test_teardown(test_added, teardown),
         cmocka_unit_test_teardown(test_blind, teardown),
@@ -306,6 +362,7 @@ int main(void)
         cmocka_unit_test_teardown(test_signed, teardown),
         cmocka_unit_test_teardown(test_flags, teardown),
         cmocka_unit_test_teardown(test_header, teardown),
+        cmocka_unit_test(test_fields),
         cmocka_unit_test_teardown(test_idempotent, teardown),
     };
     return cmocka_run_group_tests_name("message", tests, NULL, NULL);

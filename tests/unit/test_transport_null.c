@@ -15,7 +15,7 @@
 static enum mq_status open_dsn(const char *dsn, struct mq_transport **out, int64_t *final_ms,
                                struct mq_error *err)
 {
-    struct mq_smtp_options options = {.connections = 2, .clock = mq_clock_system()};
+    struct mq_transport_options options = {.smtp = {.connections = 2, .clock = mq_clock_system()}};
     return mq_transport_open(mq_str_of(dsn), &options, out, final_ms, err);
 }
 

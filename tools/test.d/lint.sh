@@ -22,7 +22,7 @@ compile_all() {
 # The files outside src/php see no PHP include path here: that is a check of its own.
 compile_core() {
     local flags compiler=$1
-    flags=$(pkg-config --cflags sqlite3 libcurl)
+    flags="$(pkg-config --cflags sqlite3 libcurl) $(optional_flags)"
     shift
     # shellcheck disable=SC2086
     case $compiler in

@@ -1,0 +1,314 @@
+#include "mime/header.h"
+
+#include <string.h>
+
+#include "mime/encode.h"
+
+#define LINE_OCTETS_MAX 998 /* RFC 5322, 2.1.1 */
+#define LINE_MAX_FOLD   78  /* there too */
+#define LINE_MAX_WORD   76  /* RFC 2047, 2: of lines with encoded words */
+#define WORD_MAX        75  /* RFC 2047, 2 */
+#define WORD_FRAME      12  /* "=?utf-8?Q?" and "?=" */
+#define WORD_SHORT      16  /* characters that are worth a word at a line's end */
+#define CHAR_MAX_CODED  12  /* of one character, in Q */
+#define PHRASE_PLAIN    60  /* a longer name is made foldable as encoded words */
+
+enum mq_status mq_header_check(struct mq_str text, const char *field, struct mq_error *err)
+{
+    for (size_t i = 0; i < text.len;) {
+        struct mq_str rest = {text.data + i, text.len - i};
+        uint32_t code = 0;
+        size_t step = mq_utf8_next(rest, &code);
+        if (step == 0) {
+            return mq_error_set(err, MQ_MESSAGE, field,
+                                "%s: byte %zu is not valid UTF-8; convert the text", field, i + 1);
+        }
+        if (code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x2028 || code == 0x2029) {
+            return mq_error_set(err, MQ_MESSAGE, field,
+                                "%s: control character U+%04X at byte %zu; remove it (headers are "
+                                "one line, folded where they are written)",
+                                field, (unsigned)code, i + 1);
+        }
+        i += step;
+    }
+    return MQ_OK;
+}
+
+bool mq_header_plain(struct mq_str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.data[i];
+        char next = i + 1 < text.len ? text.data[i + 1] : '\0';
+        if (c < 32 || c > 126 || (c == '=' && next == '?') || (c == '?' && next == '=')) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- encoded words ---- */
+
+static bool is_alnum(unsigned char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+/* What a byte takes in Q; for itself may stand only what may within a phrase, where the fewest may
+ * (RFC 2047, section 5, rule 3). */
+static size_t q_width(unsigned char c)
+{
+    return is_alnum(c) || (c != '\0' && strchr(" !*+-/", c) != NULL) ? 1 : 3;
+}
+
+static size_t q_size(struct mq_str text)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        size += q_width((unsigned char)text.data[i]);
+    }
+    return size;
+}
+
+static size_t b_size(struct mq_str text)
+{
+    return (text.len + 2) / 3 * 4;
+}
+
+/* Length of the longest prefix, whole characters, whose encoding has at most `room`. */
+static size_t word_prefix(struct mq_str text, bool q, size_t room)
+{
+    size_t taken = 0;
+    size_t used = 0;
+    while (taken < text.len) {
+        struct mq_str rest = {text.data + taken, text.len - taken};
+        size_t step = mq_utf8_next(rest, NULL);
+        step = step ? step : 1;
+        used = q ? used + q_size((struct mq_str){rest.data, step})
+                 : b_size((struct mq_str){NULL, taken + step});
+        if (used > room) {
+            break;
+        }
+        taken += step;
+    }
+    return taken;
+}
+
+static void fold(struct mq_buffer *out, size_t *column)
+{
+    mq_buffer_append(out, "\r\n ", 3);
+    *column = 1;
+}
+
+static void put_word(struct mq_buffer *out, struct mq_str text, bool q)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    char word[3 * WORD_MAX];
+    size_t n = 0;
+    mq_buffer_append(out, q ? "=?utf-8?Q?" : "=?utf-8?B?", 10);
+    if (!q) {
+        mq_encode_base64_raw(out, text);
+    }
+    for (size_t i = 0; q && i < text.len; i++) {
+        unsigned char c = (unsigned char)text.data[i];
+        if (q_width(c) == 1) {
+            word[n++] = c == ' ' ? '_' : (char)c;
+        } else {
+            word[n++] = '=';
+            word[n++] = hex[c >> 4];
+            word[n++] = hex[c & 15];
+        }
+    }
+    mq_buffer_append(out, word, n);
+    mq_buffer_append(out, "?=", 2);
+}
+
+void mq_encode_words(struct mq_buffer *out, size_t *column, struct mq_str text, size_t tail)
+{
+    bool q = q_size(text) <= b_size(text);
+    while (text.len > 0) {
+        size_t used = *column + WORD_FRAME + tail;
+        size_t room = used < LINE_MAX_WORD ? LINE_MAX_WORD - used : 0;
+        size_t n = word_prefix(text, q, room);
+        if (n == 0) {
+            fold(out, column);
+            continue;
+        }
+        size_t before = out->len;
+        put_word(out, (struct mq_str){text.data, n}, q);
+        *column += out->len - before;
+        text.data += n;
+        text.len -= n;
+        if (out->failed) {
+            return;
+        }
+        if (text.len > 0) {
+            fold(out, column);
+        }
+    }
+}
+
+static bool is_behind_name(const struct mq_buffer *out)
+{
+    return out->len > 0 && out->data[out->len - 1] == ':';
+}
+
+/* Encoded words behind a space or a fold. A word of a few characters at a line's end helps nobody;
+ * but some readers take a fold behind the field's name for a part of the value. */
+static void put_words(struct mq_buffer *out, size_t *column, struct mq_str text)
+{
+    size_t q = q_size(text);
+    size_t b = b_size(text);
+    size_t least = is_behind_name(out) ? CHAR_MAX_CODED : WORD_SHORT;
+    size_t whole = q < b ? q : b;
+    mq_encode_break(out, column, WORD_FRAME + (whole < least ? whole : least));
+    mq_encode_words(out, column, text, 0);
+}
+
+/* ---- unstructured fields ---- */
+
+/* Length of the next piece that a fold may stand before: spaces and the word behind them, and the
+ * spaces behind the last one. */
+static size_t piece_length(struct mq_str text, size_t at, size_t last)
+{
+    size_t i = at;
+    while (i < text.len && text.data[i] == ' ') {
+        i++;
+    }
+    while (i < text.len && text.data[i] != ' ') {
+        i++;
+    }
+    return (i == last ? text.len : i) - at;
+}
+
+/* The part that has to be encoded, in whole words: what is not plain or longer than word_max. A
+ * space before it stays outside. */
+static struct mq_str find_coded(struct mq_str value, size_t column, size_t word_max)
+{
+    struct mq_str found = {NULL, 0};
+    size_t last = value.len;
+    while (last > 0 && value.data[last - 1] == ' ') {
+        last--;
+    }
+    for (size_t at = 0, n; at < value.len; at += n) {
+        n = piece_length(value, at, last);
+        struct mq_str piece = {value.data + at, n};
+        /* White space at the value's ends would be taken for folding or trimmed. */
+        bool blank_end = (at == 0 && piece.data[0] == ' ') || piece.data[n - 1] == ' ';
+        size_t length = at == 0 ? column + 1 + n : n;
+        if (blank_end || length > word_max || !mq_header_plain(piece)) {
+            found.data = found.data ? found.data : piece.data + (at > 0);
+            found.len = (size_t)(piece.data + n - found.data);
+        }
+    }
+    return found;
+}
+
+static void put_plain(struct mq_buffer *out, size_t *column, struct mq_str text, size_t line_max)
+{
+    if (is_behind_name(out)) {
+        mq_buffer_char(out, ' ');
+        ++*column;
+    }
+    for (size_t at = 0, n; at < text.len; at += n) {
+        n = piece_length(text, at, text.len);
+        if (text.data[at] == ' ' && *column + n > line_max) {
+            mq_buffer_append(out, "\r\n", 2); /* the piece brings its space */
+            *column = 0;
+        }
+        mq_buffer_append(out, text.data + at, n);
+        *column += n;
+    }
+}
+
+static void put_header(struct mq_buffer *out, const char *name, struct mq_str value,
+                       size_t word_max)
+{
+    size_t column = strlen(name) + 1;
+    mq_buffer_cstr(out, name);
+    mq_buffer_char(out, ':');
+    struct mq_str coded = find_coded(value, column, word_max);
+    if (coded.data != NULL && word_max == LINE_MAX_FOLD) {
+        coded = find_coded(value, column, LINE_MAX_WORD);
+    }
+    if (coded.data == NULL) {
+        put_plain(out, &column, value, LINE_MAX_FOLD);
+    } else {
+        size_t before = (size_t)(coded.data - value.data);
+        size_t behind = value.len - before - coded.len;
+        if (before > 0) {
+            put_plain(out, &column, (struct mq_str){value.data, before - 1}, LINE_MAX_WORD);
+        }
+        put_words(out, &column, coded);
+        put_plain(out, &column, (struct mq_str){coded.data + coded.len, behind}, LINE_MAX_WORD);
+    }
+    mq_buffer_append(out, "\r\n", 2);
+}
+
+void mq_encode_header(struct mq_buffer *out, const char *name, struct mq_str value)
+{
+    put_header(out, name, value, LINE_MAX_FOLD);
+}
+
+void mq_encode_header_whole(struct mq_buffer *out, const char *name, struct mq_str value)
+{
+    put_header(out, name, value, LINE_OCTETS_MAX);
+}
+
+/* ---- structured fields ---- */
+
+void mq_encode_break(struct mq_buffer *out, size_t *column, size_t len)
+{
+    if (*column + 1 + len > LINE_MAX_WORD && (!is_behind_name(out) || 1 + len <= LINE_MAX_WORD)) {
+        fold(out, column);
+    } else {
+        mq_buffer_char(out, ' ');
+        ++*column;
+    }
+}
+
+void mq_encode_token(struct mq_buffer *out, size_t *column, struct mq_str token)
+{
+    mq_encode_break(out, column, token.len);
+    mq_buffer_str(out, token);
+    *column += token.len;
+}
+
+/* Atoms with single spaces between them (RFC 5322, 3.2.3). */
+static bool is_atoms(struct mq_str name)
+{
+    for (size_t i = 0; i < name.len; i++) {
+        unsigned char c = (unsigned char)name.data[i];
+        bool space = c == ' ' && i > 0 && i + 1 < name.len && name.data[i + 1] != ' ';
+        if (!space && !is_alnum(c) && (c == '\0' || strchr("!#$%&'*+-/=?^_`{|}~", c) == NULL)) {
+            return false;
+        }
+    }
+    return name.len > 0;
+}
+
+void mq_encode_phrase(struct mq_buffer *out, size_t *column, struct mq_str name)
+{
+    char quoted[2 * PHRASE_PLAIN + 2];
+    size_t n = 0;
+    if (name.len > PHRASE_PLAIN || !mq_header_plain(name)) {
+        put_words(out, column, name);
+        return;
+    }
+    if (is_atoms(name)) {
+        mq_encode_token(out, column, name);
+        return;
+    }
+    quoted[n++] = '"';
+    for (size_t i = 0; i < name.len; i++) {
+        if (name.data[i] == '"' || name.data[i] == '\\') {
+            quoted[n++] = '\\';
+        }
+        quoted[n++] = name.data[i];
+    }
+    quoted[n++] = '"';
+    if (n < LINE_MAX_WORD) {
+        mq_encode_token(out, column, (struct mq_str){quoted, n});
+    } else {
+        put_words(out, column, name);
+    }
+}

@@ -1,0 +1,35 @@
+/* Header fields: folding (RFC 5322, 2.2.3) and encoded words (RFC 2047). A field is written token
+ * by token behind its "Name:"; *column is the length of the line so far. */
+#ifndef MQ_MIME_HEADER_H
+#define MQ_MIME_HEADER_H
+
+#include "core/buffer.h"
+#include "core/error.h"
+
+/* Whether UTF-8 text may be part of a header: no control characters, no line separators. MQ_MESSAGE
+ * with `field`. */
+enum mq_status mq_header_check(struct mq_str text, const char *field, struct mq_error *err);
+/* All characters of 32 … 126, and nothing that is the begin or end of an encoded word. */
+bool mq_header_plain(struct mq_str text);
+
+/* "Name: value" with unstructured UTF-8 text, folded at 78; ends with CRLF. From the first word
+ * that is not plain or longer than a line, to the last one, it is made of encoded words, split
+ * between characters. */
+void mq_encode_header(struct mq_buffer *out, const char *name, struct mq_str value);
+/* The same, but plain words of any length a line may have (998) stay whole: they may be ids or
+ * URIs, which nobody decodes. */
+void mq_encode_header_whole(struct mq_buffer *out, const char *name, struct mq_str value);
+/* A display name as phrase: atoms or a quoted string, folded before but not inside; or encoded
+ * words, folded between them. `name` has no control characters. */
+void mq_encode_phrase(struct mq_buffer *out, size_t *column, struct mq_str name);
+/* Encoded words, folded between them, the last one with room for `tail` more characters in its
+ * line. There is room for one of 16 characters at least. */
+void mq_encode_words(struct mq_buffer *out, size_t *column, struct mq_str text, size_t tail);
+
+/* Appends a space, or folds where a token of `len` would pass 76 otherwise, which is the limit of
+ * lines with encoded words. Behind the field's name only where the line then keeps the limit. */
+void mq_encode_break(struct mq_buffer *out, size_t *column, size_t len);
+/* That, and the token. */
+void mq_encode_token(struct mq_buffer *out, size_t *column, struct mq_str token);
+
+#endif

@@ -1,0 +1,41 @@
+/* Mailboxes as people write them and as headers hold them (RFC 5322, sections 3.4 and 4.4). */
+#ifndef MQ_MIME_MAILBOX_H
+#define MQ_MIME_MAILBOX_H
+
+#include <stdbool.h>
+
+#include "core/buffer.h"
+#include "core/error.h"
+
+struct mq_mailbox {
+    char *name;    /* NULL when there is none, unquoted otherwise; UTF-8 */
+    char *address; /* plain addr-spec, domain in A-labels */
+};
+
+struct mq_mailboxes {
+    struct mq_mailbox *items;
+    size_t count;
+    size_t capacity;
+};
+
+void mq_mailboxes_init(struct mq_mailboxes *list);
+void mq_mailboxes_clear(struct mq_mailboxes *list);
+
+/* Appends the mailboxes of `addr`, `<addr>`, `Name <addr>`, `"Name" <addr>`, or several of these
+ * with commas between. Strict: no groups, comments, quoted local parts, source routes; nothing is
+ * repaired. Linear time. MQ_MESSAGE with `field`. */
+enum mq_status mq_mailboxes_parse(struct mq_str text, const char *field, struct mq_mailboxes *list,
+                                  struct mq_error *err);
+/* Appends one mailbox whose parts were given apart. */
+enum mq_status mq_mailboxes_add(struct mq_str name, struct mq_str address, const char *field,
+                                struct mq_mailboxes *list, struct mq_error *err);
+
+/* Appends the addresses (plain addr-specs, domains in A-labels) of the value of an address field of
+ * a message that somebody else wrote: with folding, comments, groups (also empty ones, such as
+ * "undisclosed-recipients:;"), quoted names, encoded words in names. What is no plain addr-spec is
+ * an error all the same: rules 20 and 21 of what must survive. Linear time. MQ_MESSAGE with
+ * `field`. */
+enum mq_status mq_addresses_of_header(struct mq_str value, const char *field,
+                                      struct mq_strings *list, struct mq_error *err);
+
+#endif

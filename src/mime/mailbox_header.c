@@ -1,0 +1,313 @@
+/* Address fields of messages that others wrote: a reader that goes over the value once. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/address.h"
+#include "mime/idn.h"
+#include "mime/mailbox.h"
+
+#define DEPTH_MAX 32 /* of comments; nobody nests them, but to find a stack's end */
+
+/* One reading in progress. */
+struct reader {
+    struct mq_str rest;
+    const char *fault; /* what is wrong, if it is not the address itself */
+    bool in_group;
+};
+
+/* What came before a "<", ":", ",", ";" or the end. */
+struct phrase {
+    size_t words;
+    struct mq_str last; /* word, as it stands */
+    bool at;            /* one has an "@" outside quotes */
+};
+
+static void skip(struct reader *r, size_t n)
+{
+    r->rest.data += n;
+    r->rest.len -= n;
+}
+
+static char peek(const struct reader *r)
+{
+    return r->rest.len > 0 ? r->rest.data[0] : '\0';
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* Skips a comment (RFC 5322, 3.2.2), which begins with "(". */
+static bool skip_comment(struct reader *r)
+{
+    size_t depth = 0;
+    for (size_t i = 0; i < r->rest.len; i++) {
+        char c = r->rest.data[i];
+        if (c == '\\') {
+            i++;
+        } else if (c == '(' && ++depth > DEPTH_MAX) {
+            r->fault = "has comments nested too deep; remove them";
+            return false;
+        } else if (c == ')' && --depth == 0) {
+            skip(r, i + 1);
+            return true;
+        }
+    }
+    r->fault = "has a comment without its \")\"; add it";
+    return false;
+}
+
+/* Skips white space and comments. */
+static bool skip_blank(struct reader *r)
+{
+    while (is_blank(peek(r)) || peek(r) == '(') {
+        if (peek(r) != '(') {
+            skip(r, 1);
+        } else if (!skip_comment(r)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Length of the quoted string that text begins with, 0 when it does not end. */
+static size_t quoted_length(struct mq_str text)
+{
+    for (size_t i = 1; i < text.len; i++) {
+        if (text.data[i] == '\\') {
+            i++;
+        } else if (text.data[i] == '"') {
+            return i + 1;
+        }
+    }
+    return 0;
+}
+
+/* Length of the encoded word that text begins with (RFC 2047, 2), 0 when there is none. Many
+ * programs leave commas, brackets and the like in them as they are. */
+static size_t encoded_length(struct mq_str text)
+{
+    size_t marks = 0;
+    if (text.len < 2 || text.data[0] != '=' || text.data[1] != '?') {
+        return 0;
+    }
+    for (size_t i = 2; i < text.len && !is_blank(text.data[i]); i++) {
+        if (text.data[i] == '?' && ++marks == 3) {
+            return i + 1 < text.len && text.data[i + 1] == '=' ? i + 2 : 0;
+        }
+    }
+    return 0;
+}
+
+/* Length of the next piece of a word: a quoted string, an encoded word, a literal in brackets, or
+ * one character. 0 with a fault. */
+static size_t piece_length(struct reader *r, struct phrase *phrase)
+{
+    const char *end;
+    size_t n;
+    switch (peek(r)) {
+    case '"':
+        n = quoted_length(r->rest);
+        r->fault = n == 0 ? "has a quoted name without its closing quote; add it" : NULL;
+        return n;
+    case '[':
+        end = memchr(r->rest.data, ']', r->rest.len);
+        r->fault = end == NULL ? "has a \"[\" without \"]\"; add it" : NULL;
+        return end != NULL ? (size_t)(end - r->rest.data) + 1 : 0;
+    case '@':
+        phrase->at = true;
+        return 1;
+    case '=':
+        n = encoded_length(r->rest);
+        return n > 0 ? n : 1;
+    default:
+        return 1;
+    }
+}
+
+/* Takes a word: up to white space or one of these. */
+static bool take_word(struct reader *r, struct phrase *phrase)
+{
+    const char *start = r->rest.data;
+    phrase->words++;
+    while (r->rest.len > 0 && !is_blank(peek(r)) && memchr("(),:;<>", peek(r), 7) == NULL) {
+        size_t n = piece_length(r, phrase);
+        if (n == 0) {
+            return false;
+        }
+        skip(r, n);
+    }
+    phrase->last = (struct mq_str){start, (size_t)(r->rest.data - start)};
+    return true;
+}
+
+static bool take_phrase(struct reader *r, struct phrase *phrase)
+{
+    while (skip_blank(r) && r->rest.len > 0 && memchr("),:;<>", peek(r), 6) == NULL) {
+        if (!take_word(r, phrase)) {
+            break;
+        }
+    }
+    return r->fault == NULL;
+}
+
+/* Whether a name with an "@" in it is the address itself, perhaps as 'a@b': many programs leave the
+ * double quotes out there. Another address may be one that lacks its comma. */
+static bool is_own_name(const struct phrase *phrase, struct mq_str address)
+{
+    struct mq_str name = phrase->last;
+    if (name.len > 2 && name.data[0] == '\'' && name.data[name.len - 1] == '\'') {
+        name.data++;
+        name.len -= 2;
+    }
+    return phrase->words == 1 && mq_str_equal_nocase(name, address);
+}
+
+/* Takes "<addr>". */
+static struct mq_str take_angle(struct reader *r, const struct phrase *phrase)
+{
+    struct mq_str none = {0};
+    const char *end = memchr(r->rest.data, '>', r->rest.len);
+    if (end == NULL) {
+        r->fault = "has a \"<\" without \">\"; add it";
+        return none;
+    }
+    struct mq_str inner = {r->rest.data + 1, (size_t)(end - r->rest.data) - 1};
+    struct mq_str address = mq_str_trim(inner);
+    skip(r, inner.len + 2);
+    if (address.len == 0) {
+        r->fault = "is empty (\"<>\"); write <name@example.org>";
+    } else if (address.data[0] == '@') {
+        r->fault = "has a source route; remove all up to the \":\"";
+    } else if (phrase->at && !is_own_name(phrase, address)) {
+        r->fault = "has a name with an \"@\" in it; put the name in double quotes, or a comma "
+                   "between two addresses";
+    }
+    return address;
+}
+
+static const char *fault_of_stop(char c)
+{
+    switch (c) {
+    case ')':
+        return "has a \")\" without \"(\"; remove it";
+    case '>':
+        return "has a \">\" without \"<\"; remove it";
+    case ':':
+        return "has a \":\" where no group can begin; groups are written \"name: a@b, c@d;\"";
+    case ';':
+        return "has a \";\" that ends no group; put commas between addresses";
+    default:
+        return "is followed by something; put a comma between two addresses";
+    }
+}
+
+/* What comes behind an address or a group: a comma, the group's end, or the end of the field. */
+static void take_separator(struct reader *r)
+{
+    if (skip_blank(r) && peek(r) == ';' && r->in_group) {
+        r->in_group = false;
+        skip(r, 1);
+        skip_blank(r);
+    }
+    if (r->fault != NULL) {
+        return;
+    }
+    if (r->rest.len > 0 && peek(r) != ',') {
+        r->fault = fault_of_stop(peek(r));
+    } else if (r->rest.len > 0) {
+        skip(r, 1);
+    }
+}
+
+/* Takes one element of the list; *address is empty where it has none. */
+static void take_element(struct reader *r, struct mq_str *address)
+{
+    struct phrase phrase = {0};
+    if (!take_phrase(r, &phrase)) {
+        return;
+    }
+    if (peek(r) == ':' && phrase.words > 0 && !phrase.at && !r->in_group) {
+        r->in_group = true;
+        skip(r, 1);
+        return;
+    }
+    if (peek(r) == '<') {
+        *address = take_angle(r, &phrase);
+    } else if (phrase.words == 1) {
+        *address = phrase.last;
+    } else if (phrase.words > 1) {
+        r->fault = "has several words and no <address>; write Name <name@example.org>, or a comma "
+                   "between two addresses";
+    }
+    if (r->fault == NULL) {
+        take_separator(r);
+    }
+}
+
+/* Whether the character at i is text or folding: a line end that no white space follows would end
+ * the field for whoever reads it next. */
+static bool is_in_field(struct mq_str value, size_t i)
+{
+    unsigned char c = (unsigned char)value.data[i];
+    char next = i + 1 < value.len ? value.data[i + 1] : ' ';
+    bool folds = next == ' ' || next == '\t';
+    if (c == '\r' || c == '\n') {
+        return folds || (c == '\r' && next == '\n');
+    }
+    return c == '\t' || (c >= 0x20 && c != 0x7F);
+}
+
+static enum mq_status check_characters(struct mq_str value, const char *field, struct mq_error *err)
+{
+    for (size_t i = 0; i < value.len; i++) {
+        if (!is_in_field(value, i)) {
+            return mq_error_set(err, MQ_MESSAGE, field,
+                                "%s: control character U+%04X at byte %zu; remove it", field,
+                                (unsigned char)value.data[i], i + 1);
+        }
+    }
+    return MQ_OK;
+}
+
+/* Takes the next address off, or nothing where an element has none. */
+static enum mq_status read_next(struct reader *r, const char *field, struct mq_strings *list,
+                                struct mq_error *err)
+{
+    struct mq_str start = mq_str_trim(r->rest);
+    struct mq_str address = {0};
+    char *plain = NULL;
+    take_element(r, &address);
+    if (r->fault != NULL) {
+        return mq_address_bad(start, field, r->fault, err);
+    }
+    if (address.len == 0) {
+        return MQ_OK;
+    }
+    enum mq_status status = mq_idn_address(address, field, &plain, err);
+    if (status == MQ_OK && !mq_strings_add(list, mq_str_of(plain))) {
+        status = mq_error_nomem(err);
+    }
+    free(plain);
+    return status;
+}
+
+enum mq_status mq_addresses_of_header(struct mq_str value, const char *field,
+                                      struct mq_strings *list, struct mq_error *err)
+{
+    size_t before = list->count;
+    struct reader reader = {.rest = mq_str_trim(value)};
+    enum mq_status status = check_characters(reader.rest, field, err);
+    while (status == MQ_OK && reader.rest.len > 0) {
+        status = read_next(&reader, field, list, err);
+    }
+    if (status == MQ_OK && reader.in_group) {
+        status =
+            mq_address_bad(mq_str_trim(value), field, "has a group without its \";\"; add it", err);
+    }
+    while (status != MQ_OK && list->count > before) {
+        free(list->items[--list->count]);
+    }
+    return status;
+}

@@ -1,0 +1,251 @@
+#include "mime/param.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "mime/header.h"
+
+#define LINE_MAX_WORD  76  /* RFC 2047, 2 */
+#define PARAMS_MAX     900 /* fit in a line of 998 with the type */
+#define TYPE_PART_MAX  127 /* RFC 6838, 4.2 */
+#define EXTENDED_BEGIN "utf-8''"
+
+/* ---- media types ---- */
+
+/* RFC 2045, 5.1: no tspecials, no controls. */
+static bool is_token_char(char c)
+{
+    return c > 32 && c < 127 && strchr("()<>@,;:\\\"/[]?=", c) == NULL;
+}
+
+static struct mq_str skip(struct mq_str text, size_t n)
+{
+    return (struct mq_str){text.data + n, text.len - n};
+}
+
+/* Takes a token off the text; empty when it begins with none. */
+static struct mq_str take_token(struct mq_str *text)
+{
+    struct mq_str token = {text->data, 0};
+    while (token.len < text->len && is_token_char(text->data[token.len])) {
+        token.len++;
+    }
+    *text = skip(*text, token.len);
+    return token;
+}
+
+/* Takes a quoted string off the text; empty when it begins with none or does not end. */
+static struct mq_str take_quoted(struct mq_str *text)
+{
+    struct mq_str none = {NULL, 0};
+    if (text->len == 0 || text->data[0] != '"') {
+        return none;
+    }
+    for (size_t i = 1; i < text->len; i++) {
+        if (text->data[i] == '"') {
+            struct mq_str quoted = {text->data, i + 1};
+            *text = skip(*text, i + 1);
+            return quoted;
+        }
+        i += text->data[i] == '\\';
+    }
+    return none;
+}
+
+/* Takes `; name=value`, whose parts may have spaces around them. The value keeps its quotes. */
+static bool take_param(struct mq_str *text, struct mq_str *name, struct mq_str *value)
+{
+    *text = mq_str_trim(skip(*text, 1));
+    *name = take_token(text);
+    *text = mq_str_trim(*text);
+    if (name->len == 0 || text->len == 0 || text->data[0] != '=') {
+        return false;
+    }
+    *text = mq_str_trim(skip(*text, 1));
+    *value = take_token(text);
+    if (value->len == 0) {
+        *value = take_quoted(text);
+    }
+    *text = mq_str_trim(*text);
+    return value->len > 0;
+}
+
+const char *mq_media_type_parse(struct mq_str text, struct mq_media_type *out)
+{
+    static const char form[] = "is not of the form type/subtype; give it like image/png, or like "
+                               "text/csv; charset=utf-8";
+    struct mq_media_type found = {.has_name = false};
+    struct mq_str rest = mq_str_trim(text);
+    if (rest.len > PARAMS_MAX) {
+        return "has more than 900 octets; shorten it";
+    }
+    found.type = take_token(&rest);
+    if (rest.len == 0 || rest.data[0] != '/') {
+        return form;
+    }
+    rest = skip(rest, 1);
+    found.subtype = take_token(&rest);
+    rest = mq_str_trim(rest);
+    if (found.type.len == 0 || found.subtype.len == 0 || found.type.len > TYPE_PART_MAX ||
+        found.subtype.len > TYPE_PART_MAX) {
+        return form;
+    }
+    found.params = rest;
+    while (rest.len > 0) {
+        struct mq_str name;
+        struct mq_str value;
+        if (rest.data[0] != ';' || !take_param(&rest, &name, &value)) {
+            return form;
+        }
+        found.has_name = found.has_name || mq_str_equal_nocase(name, MQ_STR("name"));
+    }
+    *out = found;
+    return NULL;
+}
+
+/* ---- writing ---- */
+
+/* ";", and a space or a fold before something of `len`. */
+static void begin(struct mq_buffer *out, size_t *column, size_t len)
+{
+    mq_buffer_char(out, ';');
+    ++*column;
+    mq_encode_break(out, column, len);
+}
+
+static void put(struct mq_buffer *out, size_t *column, struct mq_str text)
+{
+    mq_buffer_str(out, text);
+    *column += text.len;
+}
+
+void mq_media_type_write(struct mq_buffer *out, size_t *column, const struct mq_media_type *type)
+{
+    struct mq_str rest = type->params;
+    mq_encode_break(out, column, type->type.len + 1 + type->subtype.len);
+    put(out, column, type->type);
+    put(out, column, MQ_STR("/"));
+    put(out, column, type->subtype);
+    while (rest.len > 0) {
+        struct mq_str name;
+        struct mq_str value;
+        if (!take_param(&rest, &name, &value)) {
+            return;
+        }
+        begin(out, column, name.len + 1 + value.len + 1);
+        put(out, column, name);
+        put(out, column, MQ_STR("="));
+        put(out, column, value);
+    }
+}
+
+/* Length as quoted string without its quotes; 0 for what cannot be one. */
+static size_t quoted_length(struct mq_str value)
+{
+    size_t n = value.len;
+    if (!mq_header_plain(value)) {
+        return 0;
+    }
+    for (size_t i = 0; i < value.len; i++) {
+        n += value.data[i] == '"' || value.data[i] == '\\';
+    }
+    return n;
+}
+
+/* attribute-char of RFC 2231, section 7. */
+static bool is_extended_literal(char c)
+{
+    return is_token_char(c) && c != '*' && c != '\'' && c != '%';
+}
+
+/* One section of an extended value: whole characters, percent-encoded, at most `room`. Returns how
+ * many bytes of the value it took. */
+static size_t put_section(struct mq_buffer *out, size_t *column, struct mq_str value, size_t room)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    size_t taken = 0;
+    while (taken < value.len) {
+        char coded[12];
+        size_t n = 0;
+        size_t step = mq_utf8_next(skip(value, taken), NULL);
+        step = step ? step : 1;
+        for (size_t i = taken; i < taken + step; i++) {
+            unsigned char c = (unsigned char)value.data[i];
+            if (is_extended_literal((char)c)) {
+                coded[n++] = (char)c;
+            } else {
+                coded[n++] = '%';
+                coded[n++] = hex[c >> 4];
+                coded[n++] = hex[c & 15];
+            }
+        }
+        if (n > room) {
+            break;
+        }
+        put(out, column, (struct mq_str){coded, n});
+        room -= n;
+        taken += step;
+    }
+    return taken;
+}
+
+static size_t extended_length(struct mq_str value)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < value.len; i++) {
+        n += is_extended_literal(value.data[i]) ? 1 : 3;
+    }
+    return n;
+}
+
+/* name*=utf-8''…, or name*0*=utf-8''…; name*1*=… */
+static void put_extended(struct mq_buffer *out, size_t *column, const char *name,
+                         struct mq_str value)
+{
+    char attribute[64];
+    size_t n = strlen(name) + 2 + sizeof EXTENDED_BEGIN - 1;
+    if (n + extended_length(value) + 2 <= LINE_MAX_WORD) {
+        begin(out, column, n + extended_length(value) + 1);
+        mq_buffer_printf(out, "%s*=%s", name, EXTENDED_BEGIN);
+        *column += n;
+        put_section(out, column, value, SIZE_MAX);
+        return;
+    }
+    for (int section = 0; value.len > 0; section++) {
+        n = (size_t)snprintf(attribute, sizeof attribute, "%s*%d*=%s", name, section,
+                             section == 0 ? EXTENDED_BEGIN : "");
+        begin(out, column, LINE_MAX_WORD - 1);
+        mq_buffer_append(out, attribute, n);
+        *column += n;
+        value = skip(value, put_section(out, column, value, LINE_MAX_WORD - *column - 1));
+    }
+}
+
+void mq_param_filename(struct mq_buffer *out, size_t *column, const char *name, struct mq_str value,
+                       bool extended)
+{
+    size_t frame = strlen(name) + 4; /* ="…"; */
+    size_t length = quoted_length(value);
+    if (length > 0 && length + frame < LINE_MAX_WORD) {
+        begin(out, column, length + frame);
+        mq_buffer_printf(out, "%s=\"", name);
+        for (size_t i = 0; i < value.len; i++) {
+            if (value.data[i] == '"' || value.data[i] == '\\') {
+                mq_buffer_char(out, '\\');
+            }
+            mq_buffer_char(out, value.data[i]);
+        }
+        mq_buffer_char(out, '"');
+        *column += length + frame - 1;
+        return;
+    }
+    begin(out, column, LINE_MAX_WORD - 1); /* a line of its own */
+    mq_buffer_printf(out, "%s=\"", name);
+    *column += frame - 2;
+    mq_encode_words(out, column, value, 2);
+    mq_buffer_char(out, '"');
+    ++*column;
+    if (extended) {
+        put_extended(out, column, name, value);
+    }
+}

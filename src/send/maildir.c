@@ -1,0 +1,440 @@
+#include "send/maildir.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What may wait here: each is synced by itself. */
+#define CAPACITY 20
+#define HOST_MAX 255
+
+struct maildir {
+    struct mq_transport transport; /* first */
+    struct mq_clock clock;
+    char *path;
+    char *name;
+    char host[HOST_MAX * 4 + 1]; /* as it stands in file names */
+    uint64_t written;            /* deliveries of this process, for names */
+    struct mq_delivery *pending, **pending_end;
+    struct mq_delivery *done, **done_end;
+    size_t count; /* in both */
+    bool stopped;
+    bool troubled;
+    struct mq_relay_trouble trouble;
+};
+
+static struct maildir *self_of(struct mq_transport *transport)
+{
+    return (struct maildir *)transport;
+}
+
+static void append(struct mq_delivery ***end, struct mq_delivery *delivery)
+{
+    delivery->next = NULL;
+    **end = delivery;
+    *end = &delivery->next;
+}
+
+static struct mq_delivery *take(struct mq_delivery **first, struct mq_delivery ***end)
+{
+    struct mq_delivery *delivery = *first;
+    if (delivery != NULL) {
+        *first = delivery->next;
+        *end = *first ? *end : first;
+        delivery->next = NULL;
+    }
+    return delivery;
+}
+
+static void give_back(struct maildir *self, struct mq_delivery *delivery, enum mq_delivery_end end)
+{
+    delivery->end = end;
+    append(&self->done_end, delivery);
+}
+
+static void recall(struct maildir *self)
+{
+    struct mq_delivery *delivery;
+    while ((delivery = take(&self->pending, &self->pending_end)) != NULL) {
+        give_back(self, delivery, MQ_DELIVERY_UNTOUCHED);
+    }
+}
+
+/* ---- one file ---- */
+
+struct file {
+    char temporary[PATH_MAX];
+    char final[PATH_MAX];
+    const char *failed; /* what did not work */
+};
+
+/* cr.yp.to/proto/maildir.html: time, then what is unique in it on this host, then the host. The
+ * random number is for hosts that share a name and a directory. */
+static bool name_file(struct maildir *self, struct file *file)
+{
+    char chance[17];
+    char base[NAME_MAX + 1];
+    int64_t us = self->clock.now_us(self->clock.context);
+    mq_random_hex(chance, 8);
+    int n =
+        snprintf(base, sizeof base, "%" PRId64 ".M%" PRId64 "P%ldQ%" PRIu64 "R%s.%s", us / 1000000,
+                 us % 1000000, (long)getpid(), ++self->written, chance, self->host);
+    if (n < 0 || (size_t)n >= sizeof base) {
+        return false;
+    }
+    n = snprintf(file->temporary, sizeof file->temporary, "%s/tmp/%s", self->path, base);
+    snprintf(file->final, sizeof file->final, "%s/new/%s", self->path, base);
+    return n > 0 && (size_t)n < sizeof file->temporary;
+}
+
+/* An address has no control characters; a header must not have them whatever comes. */
+static void put_address(FILE *out, const char *address)
+{
+    for (const char *p = address; *p != '\0'; p++) {
+        fputc((unsigned char)*p < 0x20 || *p == 0x7F ? '?' : *p, out);
+    }
+}
+
+static void put_lines(FILE *out, struct mq_str text)
+{
+    size_t at = 0;
+    while (at < text.len) {
+        const char *cr = memchr(text.data + at, '\r', text.len - at);
+        size_t stop = cr ? (size_t)(cr - text.data) : text.len;
+        fwrite(text.data + at, 1, stop - at, out);
+        at = stop;
+        if (cr != NULL && at + 1 < text.len && text.data[at + 1] == '\n') {
+            at++;
+        } else if (cr != NULL) {
+            fputc(text.data[at++], out);
+        }
+    }
+}
+
+static void put_message(FILE *out, const struct mq_delivery *delivery)
+{
+    fputs("Return-Path: <", out);
+    put_address(out, delivery->from);
+    fputs(">\n", out);
+    for (size_t i = 0; i < delivery->target_count; i++) {
+        fputs("X-Envelope-To: ", out);
+        put_address(out, delivery->targets[i].address);
+        fputc('\n', out);
+    }
+    put_lines(out, delivery->prefix);
+    put_lines(out, delivery->message);
+}
+
+/* Returns 0 or an errno value; then the file is gone again. */
+static int write_temporary(struct file *file, const struct mq_delivery *delivery)
+{
+    int fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    file->failed = "cannot create a file";
+    if (fd < 0) {
+        return errno;
+    }
+    FILE *out = fdopen(fd, "w");
+    int error = out ? 0 : errno;
+    if (out == NULL) {
+        close(fd);
+        goto out;
+    }
+    file->failed = "cannot write";
+    errno = 0;
+    put_message(out, delivery);
+    if (fflush(out) != 0 || ferror(out) || fsync(fd) != 0) {
+        error = errno ? errno : EIO;
+    }
+    if (fclose(out) != 0 && error == 0) {
+        error = errno;
+    }
+out:
+    if (error != 0) {
+        unlink(file->temporary);
+    }
+    return error;
+}
+
+static int sync_directory(const char *directory, const char *below)
+{
+    char path[PATH_MAX];
+    int n = snprintf(path, sizeof path, "%s%s", directory, below);
+    if (n < 0 || (size_t)n >= sizeof path) {
+        return ENAMETOOLONG;
+    }
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) {
+        return errno;
+    }
+    int error = fsync(fd) == 0 ? 0 : errno;
+    close(fd);
+    /* File systems that have no such thing keep names safe in another way, or not at all. */
+    return error == EINVAL || error == ENOTSUP ? 0 : error;
+}
+
+/* ---- one delivery ---- */
+
+static void set_targets(struct maildir *self, struct mq_delivery *delivery,
+                        enum mq_target_result result, const char *reply)
+{
+    for (size_t i = 0; i < delivery->target_count; i++) {
+        struct mq_target *target = &delivery->targets[i];
+        target->result = result;
+        target->code = 0;
+        snprintf(target->reply, sizeof target->reply, "%s", reply);
+    }
+    delivery->at_s = self->clock.now_s(self->clock.context);
+}
+
+/* Nothing of it is in `new`. */
+static void failed(struct maildir *self, struct mq_delivery *delivery, const char *what, int error)
+{
+    char reason[MQ_TARGET_REPLY_MAX];
+    snprintf(reason, sizeof reason, "%.150s: %s: %.60s", self->path, what, strerror(error));
+    if (error == EFBIG) { /* smaller ones can go on */
+        set_targets(self, delivery, MQ_TARGET_DENIED, reason);
+        delivery->enter(delivery, MQ_PHASE_REFUSED);
+        give_back(self, delivery, MQ_DELIVERY_DONE);
+        return;
+    }
+    give_back(self, delivery, MQ_DELIVERY_UNTOUCHED);
+    if (!self->troubled) {
+        self->troubled = true;
+        self->trouble.retry_after_s = 0;
+        memcpy(self->trouble.reason, reason, sizeof reason);
+    }
+    recall(self);
+}
+
+static void put_in_place(struct maildir *self, struct mq_delivery *delivery, struct file *file)
+{
+    if (rename(file->temporary, file->final) != 0) {
+        int error = errno;
+        unlink(file->temporary);
+        delivery->enter(delivery, MQ_PHASE_ENVELOPE); /* it did not leave: the record says so */
+        failed(self, delivery, "cannot move a file into new", error);
+        return;
+    }
+    int error = sync_directory(self->path, "/new");
+    if (error == 0) {
+        set_targets(self, delivery, MQ_TARGET_ACCEPTED, "accepted into a file");
+        delivery->enter(delivery, MQ_PHASE_ACCEPTED);
+    } else { /* it is there now; whether it will be after a power cut nobody knows */
+        char reply[MQ_TARGET_REPLY_MAX];
+        snprintf(reply, sizeof reply, "the directory could not be synced: %.100s", strerror(error));
+        set_targets(self, delivery, MQ_TARGET_UNCERTAIN, reply);
+    }
+    give_back(self, delivery, MQ_DELIVERY_DONE);
+}
+
+static void deliver(struct maildir *self, struct mq_delivery *delivery)
+{
+    struct file file = {.failed = NULL};
+    int64_t began_us = self->clock.now_us(self->clock.context);
+    if (!delivery->enter(delivery, MQ_PHASE_ENVELOPE)) {
+        give_back(self, delivery, MQ_DELIVERY_LEASE_OVER);
+        return;
+    }
+    if (!name_file(self, &file)) {
+        failed(self, delivery, "cannot name a file", ENAMETOOLONG);
+        return;
+    }
+    int error = write_temporary(&file, delivery);
+    if (error != 0) {
+        failed(self, delivery, file.failed, error);
+        return;
+    }
+    if (!delivery->enter(delivery, MQ_PHASE_BODY)) {
+        unlink(file.temporary);
+        give_back(self, delivery, MQ_DELIVERY_LEASE_OVER);
+        return;
+    }
+    put_in_place(self, delivery, &file);
+    delivery->ms = (self->clock.now_us(self->clock.context) - began_us) / 1000;
+}
+
+/* ---- the transport ---- */
+
+static const char *maildir_name(const struct mq_transport *transport)
+{
+    return ((const struct maildir *)transport)->name;
+}
+
+static size_t maildir_capacity(const struct mq_transport *transport, bool just_in_time)
+{
+    const struct maildir *self = (const struct maildir *)transport;
+    size_t most = just_in_time ? 1 : CAPACITY;
+    return self->troubled || self->stopped || self->count >= most ? 0 : most - self->count;
+}
+
+static void maildir_submit(struct mq_transport *transport, struct mq_delivery *delivery)
+{
+    struct maildir *self = self_of(transport);
+    delivery->error[0] = '\0';
+    delivery->retry_after_s = delivery->at_s = 0;
+    self->count++;
+    if (self->troubled || self->stopped) {
+        give_back(self, delivery, MQ_DELIVERY_UNTOUCHED);
+    } else {
+        append(&self->pending_end, delivery);
+    }
+}
+
+static enum mq_status maildir_step(struct mq_transport *transport, int64_t timeout_ms,
+                                   struct mq_error *err)
+{
+    struct maildir *self = self_of(transport);
+    (void)timeout_ms; /* a disk takes as long as it takes */
+    (void)err;
+    struct mq_delivery *delivery = take(&self->pending, &self->pending_end);
+    if (delivery != NULL) {
+        deliver(self, delivery);
+    }
+    return MQ_OK;
+}
+
+static struct mq_delivery *maildir_take_done(struct mq_transport *transport)
+{
+    struct maildir *self = self_of(transport);
+    struct mq_delivery *delivery = take(&self->done, &self->done_end);
+    self->count -= delivery != NULL;
+    return delivery;
+}
+
+static bool maildir_trouble(const struct mq_transport *transport, struct mq_relay_trouble *out)
+{
+    const struct maildir *self = (const struct maildir *)transport;
+    if (self->troubled) {
+        *out = self->trouble;
+    }
+    return self->troubled;
+}
+
+static void maildir_recall(struct mq_transport *transport)
+{
+    recall(self_of(transport));
+}
+
+static void maildir_stop(struct mq_transport *transport)
+{
+    self_of(transport)->stopped = true;
+    recall(self_of(transport));
+}
+
+static void maildir_quit(struct mq_transport *transport, int64_t timeout_ms)
+{
+    (void)transport;
+    (void)timeout_ms;
+}
+
+static void maildir_free(struct mq_transport *transport)
+{
+    struct maildir *self = self_of(transport);
+    free(self->path);
+    free(self->name);
+    free(self);
+}
+
+/* As file names take it: neither a directory's slash nor what separates flags. */
+static void name_host(struct maildir *self)
+{
+    char name[HOST_MAX + 1] = "localhost";
+    size_t n = 0;
+    if (gethostname(name, sizeof name) != 0 || name[0] == '\0') {
+        memcpy(name, "localhost", sizeof "localhost");
+    }
+    name[100] = '\0'; /* leaves room for the rest of a file's name */
+    for (const char *p = name; *p != '\0'; p++) {
+        if (*p == '/' || *p == ':') {
+            n += (size_t)snprintf(self->host + n, sizeof self->host - n, "\\%03o", (unsigned)*p);
+        } else {
+            self->host[n++] = *p;
+        }
+    }
+    self->host[n] = '\0';
+}
+
+static enum mq_status bad_directory(const char *path, int error, struct mq_error *err)
+{
+    return mq_error_set(err, MQ_CONFIG, "transport",
+                        "transport: file://%.300s cannot be used: %s; give a directory that this "
+                        "user may write to, or one that can be created in such a directory",
+                        path, strerror(error));
+}
+
+/* A name that is new in it must survive a power cut as well as what is below it. */
+static int sync_parent(const char *path)
+{
+    char parent[PATH_MAX];
+    snprintf(parent, sizeof parent, "%s", path);
+    *strrchr(parent, '/') = '\0';
+    int error = sync_directory(parent, "/");
+    return error == EACCES ? 0 : error; /* it may be written to and not be read */
+}
+
+/* There, or created. */
+static int make_directory(const char *path)
+{
+    struct stat info;
+    if (mkdir(path, 0700) == 0) {
+        return sync_parent(path);
+    }
+    if (errno != EEXIST || stat(path, &info) != 0) {
+        return errno;
+    }
+    if (!S_ISDIR(info.st_mode)) {
+        return ENOTDIR;
+    }
+    return faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) == 0 ? 0 : errno;
+}
+
+static enum mq_status make_directories(const char *path, struct mq_error *err)
+{
+    static const char *const parts[] = {"", "/tmp", "/new", "/cur"};
+    char full[PATH_MAX];
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        int n = snprintf(full, sizeof full, "%s%s", path, parts[i]);
+        int error = n < PATH_MAX - NAME_MAX - 2 ? make_directory(full) : ENAMETOOLONG;
+        if (error != 0) {
+            return bad_directory(full, error, err);
+        }
+    }
+    return MQ_OK;
+}
+
+enum mq_status mq_maildir_new(const struct mq_dsn *dsn, struct mq_clock clock,
+                              struct mq_transport **out, struct mq_error *err)
+{
+    static const struct mq_transport_ops ops = {maildir_name,   maildir_capacity,  maildir_submit,
+                                                maildir_step,   maildir_take_done, maildir_trouble,
+                                                maildir_recall, maildir_stop,      maildir_quit,
+                                                maildir_stop,   maildir_free};
+    if (dsn->path == NULL || dsn->path[0] != '/') {
+        return bad_directory(dsn->path ? dsn->path : "", EINVAL, err);
+    }
+    struct maildir *self = calloc(1, sizeof *self);
+    if (self == NULL) {
+        return mq_error_nomem(err);
+    }
+    self->transport.ops = &ops;
+    self->clock = clock;
+    self->pending_end = &self->pending;
+    self->done_end = &self->done;
+    self->path = mq_str_dup(mq_str_of(dsn->path));
+    self->name = mq_dsn_redacted(dsn);
+    enum mq_status status =
+        self->path && self->name ? make_directories(self->path, err) : mq_error_nomem(err);
+    if (status != MQ_OK) {
+        maildir_free(&self->transport);
+        return status;
+    }
+    name_host(self);
+    *out = &self->transport;
+    return MQ_OK;
+}

@@ -1,0 +1,18 @@
+/* Mail into a directory in Maildir's form (tmp, new, cur), each message synced before it counts as
+ * accepted: one file a delivery, lines ended by LF, with Return-Path and one X-Envelope-To a
+ * recipient before the message. (Not Delivered-To: by it Postfix and others see a loop when such a
+ * file is sent again.) */
+#ifndef MQ_SEND_MAILDIR_H
+#define MQ_SEND_MAILDIR_H
+
+#include "core/clock.h"
+#include "core/dsn.h"
+#include "send/transport.h"
+
+/* For file:///var/mail/queue . Creates the directory and its three when missing, mode 0700.
+ * MQ_CONFIG: a relative path, no directory, not writable. A disk that is full or a directory that
+ * went away later is the relay's trouble; a file larger than the process may write its mail's. */
+enum mq_status mq_maildir_new(const struct mq_dsn *dsn, struct mq_clock clock,
+                              struct mq_transport **out, struct mq_error *err);
+
+#endif

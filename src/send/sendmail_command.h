@@ -1,0 +1,30 @@
+/* The command of sendmail://, and the argument vector that it makes for a delivery; used by
+ * sendmail.c and factory.c only. */
+#ifndef MQ_SEND_SENDMAIL_COMMAND_H
+#define MQ_SEND_SENDMAIL_COMMAND_H
+
+#include "core/buffer.h"
+#include "core/error.h"
+#include "send/transport.h"
+
+/* In the environment of what we start. Our own drop-in must refuse to queue where it is set: it
+ * would be the mail that we are sending, and come back for ever. */
+#define MQ_SENDMAIL_DEPTH "MAILQUEUE_TRANSPORT_DEPTH=1"
+
+/* The program and its options, ready to be followed by sender and recipients; *words is
+ * initialised. Options that name recipients or a sender are gone: the queue's are given. MQ_CONFIG,
+ * field "transport": what mq_dsn_split_command() says, a relative program, a mode that takes no
+ * mail on standard input (-bs …), recipients in the command. Looks at no file. */
+enum mq_status mq_sendmail_command_parse(const char *command, struct mq_strings *words,
+                                         struct mq_error *err);
+
+/* Whether the program can be what hands mail over. MQ_CONFIG: it is no file that we may execute, or
+ * it is ours (`own`: its path; NULL: not known), which would put the mail into the queue again. One
+ * that does not exist is no error here: it may be back after an upgrade. */
+enum mq_status mq_sendmail_command_check(const struct mq_strings *words, const char *own,
+                                         struct mq_error *err);
+
+/* malloc'ed; its strings are borrowed from words and delivery. NULL without memory. */
+char **mq_sendmail_command_argv(const struct mq_strings *words, const struct mq_delivery *delivery);
+
+#endif

@@ -1,0 +1,154 @@
+/* Addresses: what one parser takes, the others take too, as the same; and nothing else gets out. */
+#include "fuzz.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/address.h"
+#include "mime/idn.h"
+#include "mime/mailbox.h"
+
+/* An address is taken in every place in which one may stand. */
+static void require_everywhere(struct mq_str address)
+{
+    struct mq_mailboxes list = {0};
+    struct mq_strings plain = {0};
+    char *converted = NULL;
+    REQUIRE(mq_idn_address(address, "to", &converted, NULL) == MQ_OK);
+    fuzz_require_address(converted);
+    REQUIRE(mq_mailboxes_parse(address, "to", &list, NULL) == MQ_OK);
+    REQUIRE(list.count == 1 && list.items[0].name == NULL);
+    REQUIRE(strcmp(list.items[0].address, converted) == 0);
+    REQUIRE(mq_addresses_of_header(address, "To", &plain, NULL) == MQ_OK);
+    REQUIRE(plain.count == 1 && strcmp(plain.items[0], converted) == 0);
+    free(converted);
+    mq_mailboxes_clear(&list);
+    mq_strings_clear(&plain);
+}
+
+static void try_address(struct mq_str text)
+{
+    struct mq_error err;
+    char *converted = NULL;
+    bool utf8 = false;
+    if (mq_address_check(text, "to", &utf8, &err) == MQ_OK) {
+        REQUIRE(utf8 == !mq_str_ascii(text));
+        require_everywhere(text);
+    } else {
+        REQUIRE(err.status == MQ_MESSAGE && mq_utf8_valid(mq_str_of(err.text)));
+    }
+    if (mq_idn_address(text, "to", &converted, &err) == MQ_OK) {
+        size_t local = strcspn(converted, "@");
+        fuzz_require_address(converted);
+        REQUIRE(local < text.len && memcmp(converted, text.data, local + 1) == 0);
+        require_everywhere(mq_str_of(converted));
+        free(converted);
+    } else {
+        REQUIRE(err.status == MQ_MESSAGE && mq_utf8_valid(mq_str_of(err.text)));
+    }
+}
+
+/* Writes the list as a careful program would. */
+static void write_list(const struct mq_mailboxes *list, struct mq_buffer *out)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        mq_buffer_cstr(out, i > 0 ? ", \"" : "\"");
+        for (const char *c = list->items[i].name; c != NULL && *c != '\0'; c++) {
+            if (*c == '"' || *c == '\\') {
+                mq_buffer_char(out, '\\');
+            }
+            mq_buffer_char(out, *c);
+        }
+        mq_buffer_printf(out, "\" <%s>", list->items[i].address);
+    }
+}
+
+static void require_same(const struct mq_mailboxes *list, const struct mq_strings *plain)
+{
+    REQUIRE(list->count == plain->count);
+    for (size_t i = 0; i < list->count; i++) {
+        REQUIRE(strcmp(list->items[i].address, plain->items[i]) == 0);
+    }
+}
+
+/* What was parsed and written again is parsed to the same. */
+static void require_round_trip(const struct mq_mailboxes *list)
+{
+    struct mq_mailboxes again = {0};
+    struct mq_strings plain = {0};
+    struct mq_buffer text = {0};
+    write_list(list, &text);
+    REQUIRE(mq_mailboxes_parse(mq_buffer_view(&text), "to", &again, NULL) == MQ_OK);
+    REQUIRE(again.count == list->count);
+    for (size_t i = 0; i < list->count; i++) {
+        const struct mq_mailbox *a = &list->items[i];
+        const struct mq_mailbox *b = &again.items[i];
+        REQUIRE(strcmp(a->address, b->address) == 0 && a->utf8 == b->utf8);
+        REQUIRE((a->name == NULL) == (b->name == NULL));
+        REQUIRE(a->name == NULL || strcmp(a->name, b->name) == 0);
+    }
+    REQUIRE(mq_addresses_of_header(mq_buffer_view(&text), "To", &plain, NULL) == MQ_OK);
+    require_same(list, &plain);
+    mq_mailboxes_clear(&again);
+    mq_strings_clear(&plain);
+    mq_buffer_clear(&text);
+}
+
+static void try_mailboxes(struct mq_str text)
+{
+    struct mq_mailboxes list = {0};
+    struct mq_strings plain = {0};
+    struct mq_error err;
+    if (mq_mailboxes_parse(text, "to", &list, &err) != MQ_OK) {
+        REQUIRE(err.status == MQ_MESSAGE && list.count == 0);
+        REQUIRE(mq_utf8_valid(mq_str_of(err.text)));
+        mq_mailboxes_clear(&list);
+        return;
+    }
+    REQUIRE(list.count > 0);
+    for (size_t i = 0; i < list.count; i++) {
+        struct mq_str name = mq_str_of(list.items[i].name);
+        fuzz_require_address(list.items[i].address);
+        REQUIRE(mq_utf8_valid(name) && strpbrk(name.len ? name.data : "", "\r\n\t\x7f") == NULL);
+    }
+    require_round_trip(&list);
+    /* Encoded words are whole for the reader of headers, and text for that of people. */
+    if (!fuzz_contains(text, "=?")) {
+        REQUIRE(mq_addresses_of_header(text, "To", &plain, NULL) == MQ_OK);
+        require_same(&list, &plain);
+    }
+    mq_mailboxes_clear(&list);
+    mq_strings_clear(&plain);
+}
+
+static void try_header(struct mq_str text)
+{
+    struct mq_strings list = {0};
+    struct mq_strings again = {0};
+    struct mq_buffer joined = {0};
+    struct mq_error err;
+    if (mq_addresses_of_header(text, "To", &list, &err) != MQ_OK) {
+        REQUIRE(err.status == MQ_MESSAGE && list.count == 0);
+        REQUIRE(mq_utf8_valid(mq_str_of(err.text)));
+        mq_strings_clear(&list);
+        return;
+    }
+    for (size_t i = 0; i < list.count; i++) {
+        fuzz_require_address(list.items[i]);
+        mq_buffer_printf(&joined, "%s%s", i > 0 ? "," : "", list.items[i]);
+    }
+    REQUIRE(mq_addresses_of_header(mq_buffer_view(&joined), "To", &again, NULL) == MQ_OK);
+    REQUIRE(again.count == list.count);
+    mq_buffer_clear(&joined);
+    mq_strings_clear(&again);
+    mq_strings_clear(&list);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct mq_str text = {(const char *)data, size};
+    try_address(text);
+    try_mailboxes(text);
+    try_header(text);
+    return 0;
+}

@@ -1,0 +1,69 @@
+/* Transport DSNs: no text ever shows a password. */
+#include "fuzz.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/dsn.h"
+
+#define SECRET "s3cr3tPassw0rd"
+
+/* What a DSN looks like in logs: without the password, and without control characters. */
+static void require_shown(const struct mq_dsn *dsn)
+{
+    char *shown = mq_dsn_redacted(dsn);
+    REQUIRE(shown != NULL && strstr(shown, SECRET) == NULL);
+    for (const char *c = shown; *c != '\0'; c++) {
+        REQUIRE((unsigned char)*c >= 32 && *c != 127);
+    }
+    free(shown);
+}
+
+static void require_words(const char *command)
+{
+    struct mq_strings words = {0};
+    struct mq_error err;
+    if (mq_dsn_split_command(mq_str_of(command), &words, &err) == MQ_OK) {
+        REQUIRE(words.count > 0 && words.items[0][0] != '\0');
+    } else {
+        REQUIRE(err.status == MQ_CONFIG && words.count == 0);
+    }
+    mq_strings_clear(&words);
+}
+
+static void try_dsn(struct mq_str text)
+{
+    struct mq_dsn dsn = {0};
+    struct mq_error err;
+    if (mq_dsn_parse(text, &dsn, &err) != MQ_OK) {
+        REQUIRE(err.status == MQ_CONFIG && dsn.scheme == NULL && dsn.host == NULL);
+        REQUIRE(strstr(err.text, SECRET) == NULL && mq_utf8_valid(mq_str_of(err.text)));
+        return;
+    }
+    REQUIRE(dsn.scheme != NULL && dsn.host != NULL && dsn.port >= 0 && dsn.port <= 65535);
+    REQUIRE(dsn.path == NULL || dsn.path[0] == '/');
+    REQUIRE(dsn.connect_timeout_ms > 0 && dsn.command_timeout_ms > 0 && dsn.data_timeout_ms > 0);
+    REQUIRE(dsn.block_timeout_ms > 0 && dsn.final_timeout_ms > 0 && dsn.mails_per_connection > 0);
+    mq_dsn_is_loopback(&dsn);
+    if (dsn.command != NULL) {
+        require_words(dsn.command);
+    }
+    require_shown(&dsn);
+    mq_dsn_clear(&dsn);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct mq_str text = {(const char *)data, size};
+    struct mq_buffer with = {0};
+    if (fuzz_contains(text, SECRET)) { /* the fuzzer learns words from comparisons */
+        return 0;
+    }
+    try_dsn(text);
+    /* The same as what follows a password. */
+    mq_buffer_cstr(&with, "smtp://user:" SECRET);
+    mq_buffer_str(&with, text);
+    try_dsn(mq_buffer_view(&with));
+    mq_buffer_clear(&with);
+    return 0;
+}

@@ -1,0 +1,72 @@
+/* The JSON of the queue's columns: what is written is read back, and what is read is written. */
+#include "fuzz.h"
+
+#include <string.h>
+
+#include "core/json.h"
+
+/* Any bytes become one JSON string; UTF-8 without NUL comes back as it was. */
+static void try_string(struct mq_str text)
+{
+    struct mq_strings list = {0};
+    struct mq_buffer json = {0};
+    mq_buffer_char(&json, '[');
+    mq_json_string(&json, text);
+    mq_buffer_char(&json, ']');
+    REQUIRE(mq_utf8_valid(mq_buffer_view(&json)));
+    for (size_t i = 0; i < json.len; i++) {
+        REQUIRE((unsigned char)json.data[i] >= 32);
+    }
+    bool has_nul = text.len > 0 && memchr(text.data, '\0', text.len) != NULL;
+    if (mq_json_read_strings(mq_buffer_view(&json), &list, NULL) != MQ_OK) {
+        REQUIRE(has_nul);
+    } else if (mq_utf8_valid(text) && !has_nul) {
+        REQUIRE(list.count == 1 && mq_str_equal(mq_str_of(list.items[0]), text));
+    }
+    mq_strings_clear(&list);
+    mq_buffer_clear(&json);
+}
+
+static void try_array(struct mq_str text)
+{
+    struct mq_strings list = {0};
+    struct mq_strings again = {0};
+    struct mq_buffer json = {0};
+    struct mq_error err;
+    if (mq_json_read_strings(text, &list, &err) != MQ_OK) {
+        REQUIRE(err.status == MQ_INVALID && list.count == 0);
+    } else {
+        mq_json_strings(&json, &list);
+        REQUIRE(mq_json_read_strings(mq_buffer_view(&json), &again, NULL) == MQ_OK);
+        REQUIRE(again.count == list.count);
+        for (size_t i = 0; i < list.count; i++) {
+            REQUIRE(strcmp(again.items[i], list.items[i]) == 0);
+        }
+    }
+    mq_strings_clear(&list);
+    mq_strings_clear(&again);
+    mq_buffer_clear(&json);
+}
+
+static void try_object(struct mq_str text)
+{
+    struct mq_strings keys = {0};
+    struct mq_strings values = {0};
+    struct mq_error err;
+    if (mq_json_read_object(text, &keys, &values, &err) == MQ_OK) {
+        REQUIRE(keys.count == values.count);
+    } else {
+        REQUIRE(err.status == MQ_INVALID && keys.count == 0 && values.count == 0);
+    }
+    mq_strings_clear(&keys);
+    mq_strings_clear(&values);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct mq_str text = {(const char *)data, size};
+    try_string(text);
+    try_array(text);
+    try_object(text);
+    return 0;
+}

@@ -1,0 +1,145 @@
+#include "program_bench.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+char program_directory[64];
+int64_t program_clock_ahead_ms;
+
+static int64_t ahead_ms(void *context)
+{
+    struct mq_clock clock = mq_clock_system();
+    (void)context;
+    return clock.boot_ms(clock.context) + program_clock_ahead_ms;
+}
+
+int program_setup(void **state)
+{
+    (void)state;
+    program_clock_ahead_ms = 0;
+    strcpy(program_directory, "/tmp/mailqueue-program.XXXXXX");
+    return mkdtemp(program_directory) == NULL;
+}
+
+int program_teardown(void **state)
+{
+    char command[128];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf %s", program_directory);
+    return system(command);
+}
+
+const char *program_path(const char *name)
+{
+    static char paths[4][512];
+    static size_t next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", program_directory, name);
+    return path;
+}
+
+void program_write(const char *name, const char *script)
+{
+    FILE *file = fopen(program_path(name), "w");
+    assert_non_null(file);
+    fprintf(file, "#!/bin/sh\nDIR=%s\n%s\n", program_directory, script);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(chmod(program_path(name), 0700), 0);
+}
+
+char *program_file(const char *name, size_t *len)
+{
+    FILE *file = fopen(program_path(name), "r");
+    struct stat info;
+    if (file == NULL) {
+        return NULL;
+    }
+    assert_int_equal(fstat(fileno(file), &info), 0);
+    char *data = calloc(1, (size_t)info.st_size + 1);
+    assert_non_null(data);
+    *len = fread(data, 1, (size_t)info.st_size, file);
+    fclose(file);
+    return data;
+}
+
+int64_t program_now_ms(void)
+{
+    struct mq_clock clock = mq_clock_system();
+    return clock.boot_ms(clock.context);
+}
+
+void program_await(const char *name)
+{
+    struct stat info;
+    int64_t until_ms = program_now_ms() + 10000;
+    while (stat(program_path(name), &info) != 0 || info.st_size == 0) {
+        assert_true(program_now_ms() < until_ms);
+        usleep(2000);
+    }
+}
+
+struct mq_transport *program_open(const char *command, const char *options, int processes)
+{
+    struct mq_transport_options given = {
+        .smtp = {.connections = processes, .clock = mq_clock_system()}};
+    struct mq_transport *transport = NULL;
+    struct mq_error err;
+    int64_t final_ms;
+    char dsn[512];
+    given.smtp.clock.boot_ms = ahead_ms;
+    snprintf(dsn, sizeof dsn, "sendmail://default?command=%s&%s", program_path(command), options);
+    if (mq_transport_open(mq_str_of(dsn), &given, &transport, &final_ms, &err) != MQ_OK) {
+        fail_msg("%s: %s", dsn, err.text);
+    }
+    return transport;
+}
+
+void program_run(struct mq_transport *transport, size_t count, int64_t within_ms)
+{
+    struct mq_error err;
+    int64_t until_ms = program_now_ms() + within_ms;
+    for (size_t back = 0; back < count;) {
+        struct mq_delivery *delivery;
+        assert_int_equal(transport->ops->step(transport, 100, &err), MQ_OK);
+        while ((delivery = transport->ops->take_done(transport)) != NULL) {
+            ((struct fake_mail *)delivery)->done = true;
+            back++;
+        }
+        assert_true(back == count || program_now_ms() < until_ms);
+    }
+}
+
+void program_send(struct mq_transport *transport, struct fake_mail *mail)
+{
+    transport->ops->submit(transport, &mail->delivery);
+    program_run(transport, 1, 10000);
+    assert_true(mail->done);
+}
+
+const char *program_trouble(struct mq_transport *transport)
+{
+    static struct mq_relay_trouble trouble;
+    trouble.reason[0] = '\0';
+    transport->ops->trouble(transport, &trouble);
+    return trouble.reason;
+}
+
+char *program_message(size_t size)
+{
+    struct mq_buffer out;
+    mq_buffer_init(&out);
+    mq_buffer_cstr(&out, "Subject: big\r\n\r\n");
+    for (int line = 0; out.len < size; line++) {
+        mq_buffer_printf(&out, "line %d of many, and each is another one\r\n", line);
+    }
+    return mq_buffer_take(&out);
+}

@@ -1,0 +1,207 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "mime/param.h"
+
+static struct mq_buffer out;
+
+static int setup(void **state)
+{
+    (void)state;
+    mq_buffer_init(&out);
+    mq_buffer_append(&out, "", 0);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    mq_buffer_clear(&out);
+    return 0;
+}
+
+#define X10 "xxxxxxxxxx"
+#define X60 X10 X10 X10 X10 X10 X10
+
+static void test_media_types(void **state)
+{
+    static const struct {
+        const char *text, *written;
+    } samples[] = {
+        {"image/png", " image/png"},
+        {" Text/CSV ;charset = utf-8;header=present ", " Text/CSV; charset=utf-8; header=present"},
+        {"a/b; c=\"d;\\\" e\"", " a/b; c=\"d;\\\" e\""},
+        {"application/vnd.openxmlformats-officedocument.wordprocessingml.document; a=b",
+         "\r\n application/vnd.openxmlformats-officedocument.wordprocessingml.document;\r\n a=b"},
+        {"a/b; long=" X60 "; c=d", " a/b;\r\n long=" X60 "; c=d"},
+        {"", NULL},
+        {"image", NULL},
+        {"image/", NULL},
+        {"/png", NULL},
+        {"image/png; ", NULL},
+        {"image/png;a", NULL},
+        {"image/png;a=", NULL},
+        {"image/png;a=\"b", NULL},
+        {"image/png a=b", NULL},
+        {"image/png;a=b c=d", NULL},
+        {"image/png/x", NULL},
+        {"im age/png", NULL},
+        {"image/p\xC3\xB6g", NULL},
+        {"image/png;a=\"b\\\"", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+        struct mq_media_type type = {.has_name = false};
+        const char *fault = mq_media_type_parse(mq_str_of(samples[i].text), &type);
+        if ((fault == NULL) != (samples[i].written != NULL)) {
+            fail_msg("%s: %s", samples[i].text, fault ? fault : "was taken");
+        }
+        if (fault == NULL) {
+            size_t column = sizeof "Content-Type:" - 1;
+            mq_buffer_reset(&out);
+            mq_media_type_write(&out, &column, &type);
+            assert_string_equal(out.data, samples[i].written);
+        }
+    }
+}
+
+static void test_media_type_limits(void **state)
+{
+    struct mq_media_type type;
+    char text[1000];
+    (void)state;
+    memset(text, 'x', sizeof text);
+    text[127] = '/';
+    assert_null(mq_media_type_parse((struct mq_str){text, 255}, &type));
+    assert_non_null(mq_media_type_parse((struct mq_str){text, 256}, &type));
+    text[127] = 'x';
+    text[128] = '/';
+    assert_non_null(mq_media_type_parse((struct mq_str){text, 200}, &type));
+    memcpy(text, "a/b;c=", 6);
+    text[128] = 'x';
+    assert_null(mq_media_type_parse((struct mq_str){text, 900}, &type));
+    assert_non_null(mq_media_type_parse((struct mq_str){text, 901}, &type));
+    assert_null(mq_media_type_parse(MQ_STR("a/b; NAME=x"), &type));
+    assert_true(type.has_name);
+    assert_null(mq_media_type_parse(MQ_STR("a/b; filename=x"), &type));
+    assert_false(type.has_name);
+}
+
+static void assert_name(const char *name, const char *expected)
+{
+    size_t column = sizeof "Content-Disposition: attachment" - 1;
+    mq_buffer_reset(&out);
+    mq_param_filename(&out, &column, "filename", mq_str_of(name), true);
+    assert_string_equal(out.data, expected);
+    const char *last = strrchr(out.data, '\n');
+    assert_int_equal(column, last ? strlen(last + 1) : 31 + out.len);
+}
+
+static void test_filename(void **state)
+{
+    (void)state;
+    assert_name("a.pdf", "; filename=\"a.pdf\"");
+    assert_name("a (1); b='c' %20*.pdf", "; filename=\"a (1); b='c' %20*.pdf\"");
+    assert_name("say \"a\".txt", "; filename=\"say \\\"a\\\".txt\"");
+    assert_name(X10 X10 "1234567.pdf", "; filename=\"" X10 X10 "1234567.pdf\"");
+    /* What fits in a line of 76 is plain, with one ';' to follow. */
+    assert_name(X10 X10 X10 "1.pdf", ";\r\n filename=\"" X10 X10 X10 "1.pdf\"");
+    assert_name(X60 "123", ";\r\n filename=\"" X60 "123\"");
+    assert_name(X60 "1234",
+                ";\r\n filename=\"=?utf-8?Q?" X10 X10 X10 X10 X10 "x?=\r\n"
+                " =?utf-8?Q?xxxxxxxxx1234?=\";\r\n filename*0*=utf-8''" X10 X10 X10 X10 X10
+                "xxxxx;\r\n filename*1*=xxxxx1234");
+    /* Both ways where it is not ASCII, or would be taken for encoded. */
+    assert_name("Größe.pdf", ";\r\n filename=\"=?utf-8?B?R3LDtsOfZS5wZGY=?=\";\r\n"
+                             " filename*=utf-8''Gr%C3%B6%C3%9Fe.pdf");
+    assert_name("=?a", ";\r\n filename=\"=?utf-8?B?PT9h?=\"; filename*=utf-8''%3D%3Fa");
+    assert_name("日本 'a'*.50%", ";\r\n filename=\"=?utf-8?B?5pel5pysICdhJyouNTAl?=\";\r\n"
+                                 " filename*=utf-8''%E6%97%A5%E6%9C%AC%20%27a%27%2A.50%25");
+}
+
+static void test_name_of_type(void **state)
+{
+    size_t column = sizeof "Content-Type: a/b" - 1;
+    (void)state;
+    mq_param_filename(&out, &column, "name", MQ_STR("日本"), false);
+    assert_string_equal(out.data, ";\r\n name=\"=?utf-8?B?5pel5pys?=\"");
+}
+
+static void assert_lines(const char *text)
+{
+    for (const char *end; (end = strstr(text, "\r\n")) != NULL; text = end + 2) {
+        assert_true(end - text <= 78);
+    }
+    assert_true(strlen(text) <= 78);
+}
+
+/* Puts together filename*0*=utf-8''…; filename*1*=…, each of whole characters. */
+static void decode_sections(const char *text, struct mq_buffer *decoded)
+{
+    for (int section = 0; (text = strstr(text, " filename*")) != NULL; section++) {
+        char begin[32];
+        snprintf(begin, sizeof begin, " filename*%d*=", section);
+        bool alone = section == 0 && strncmp(text, " filename*=", 11) == 0;
+        assert_true(alone || strncmp(text, begin, strlen(begin)) == 0);
+        text += alone ? 11 : strlen(begin);
+        assert_true(section > 0 || strncmp(text, "utf-8''", 7) == 0);
+        text += section == 0 ? 7 : 0;
+        size_t start = decoded->len;
+        for (; *text != '\0' && *text != ';'; text++) {
+            unsigned value = (unsigned char)*text;
+            if (*text == '%') {
+                assert_int_equal(sscanf(text + 1, "%2X", &value), 1);
+                text += 2;
+            }
+            mq_buffer_char(decoded, (char)value);
+        }
+        assert_true(decoded->len > start);
+        assert_true(mq_utf8_valid((struct mq_str){decoded->data + start, decoded->len - start}));
+    }
+}
+
+/* Sections of names of all lengths: lines within 78, whole characters in each, all comes back. */
+static void test_sections(void **state)
+{
+    static const char *const units[] = {"ä", "€", "😀", "aä", "x", "a b"};
+    struct mq_buffer name;
+    struct mq_buffer decoded;
+    (void)state;
+    mq_buffer_init(&name);
+    mq_buffer_init(&decoded);
+    for (size_t turn = 0; turn < 6 * 90; turn++) {
+        size_t column = 31;
+        mq_buffer_reset(&name);
+        mq_buffer_cstr(&name, "ü");
+        for (size_t i = 0; i < turn / 6 * 3; i++) {
+            mq_buffer_cstr(&name, units[turn % 6]);
+        }
+        mq_buffer_reset(&out);
+        mq_param_filename(&out, &column, "filename", mq_buffer_view(&name), true);
+        mq_buffer_reset(&decoded);
+        assert_lines(out.data);
+        decode_sections(out.data, &decoded);
+        assert_string_equal(decoded.data, name.data);
+    }
+    mq_buffer_clear(&name);
+    mq_buffer_clear(&decoded);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_media_types, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_media_type_limits, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_filename, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_name_of_type, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_sections, setup, teardown),
+    };
+    return cmocka_run_group_tests_name("encode_param", tests, NULL, NULL);
+}

@@ -1,0 +1,362 @@
+/* sendmail:// with programs that behave in every way that programs do. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "program_bench.h"
+
+#define MESSAGE "Subject: x\r\n\r\n.dot\r\nlone\rcr\r\n.\r\nend\r\n"
+
+/* Writes what it got into args, input and environment. */
+#define KEEPS                                                                    \
+    "for a; do printf '[%s]' \"$a\" >> $DIR/args; done; cat > $DIR/input.part\n" \
+    "mv $DIR/input.part $DIR/input; printenv MAILQUEUE_TRANSPORT_DEPTH > $DIR/environment\n"
+
+static void assert_file(const char *name, const char *expected)
+{
+    size_t len;
+    char *text = program_file(name, &len);
+    assert_non_null(text);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+/* ---- what the program gets ---- */
+
+static void test_arguments_and_input(void **state)
+{
+    (void)state;
+    struct fake_mail mail;
+    program_write("sendmail", KEEPS);
+    struct mq_transport *transport = program_open("sendmail%20-ti%20-f%20old@x%20-oem", "", 1);
+    fake_mail_init(&mail, MESSAGE, 2);
+    mail.delivery.prefix = MQ_STR("X-Original-To: b@z\r\n");
+    program_send(transport, &mail);
+    assert_string_equal(fake_results(&mail), "AA");
+    assert_string_equal(mail.phases, "EBA");
+    assert_string_equal(mail.seen, "AA");
+    assert_int_equal(mail.delivery.end, MQ_DELIVERY_DONE);
+    assert_true(mail.delivery.at_s > 0 && mail.delivery.ms >= 0);
+    assert_string_equal(mail.targets[1].reply + strlen(mail.targets[1].reply) - 9, "/sendmail");
+    assert_file("args", "[-i][-oem][-f][s@y][--][a@x][b@x]");
+    assert_file("input", "X-Original-To: b@z\nSubject: x\n\n.dot\nlone\rcr\n.\nend\n");
+    assert_file("environment", "1\n");
+    transport->ops->quit(transport, 100);
+    transport->ops->free(transport);
+}
+
+static void test_null_sender(void **state)
+{
+    (void)state;
+    struct fake_mail mail;
+    program_write("sendmail", KEEPS);
+    struct mq_transport *transport = program_open("sendmail", "", 1);
+    fake_mail_init(&mail, MESSAGE, 1);
+    mail.delivery.from = "";
+    program_send(transport, &mail);
+    assert_file("args", "[-i][-f][<>][--][a@x]");
+    transport->ops->free(transport);
+}
+
+/* Seen to fail without the feeder's part of the input, and without close-on-exec. */
+static void test_large_message(void **state)
+{
+    (void)state;
+    struct fake_mail mail;
+    size_t len;
+    char *message = program_message(5000000);
+    program_write("sendmail", "sleep 0.1; cat > $DIR/input; ls /proc/self/fd > $DIR/fds");
+    struct mq_transport *transport = program_open("sendmail", "", 1);
+    int open_one = dup(STDERR_FILENO); /* not close-on-exec */
+    fake_mail_init(&mail, message, 1);
+    program_send(transport, &mail);
+    close(open_one);
+    assert_string_equal(fake_results(&mail), "A");
+    char *input = program_file("input", &len);
+    size_t at = 0;
+    for (const char *p = message; *p != '\0'; p++) {
+        if (*p != '\r') {
+            assert_true(at < len && input[at] == *p);
+            at++;
+        }
+    }
+    assert_int_equal(at, len);
+    assert_file("fds", "0\n1\n2\n3\n");               /* ls has opened the last */
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* nobody is left to be waited for */
+    free(input);
+    free(message);
+    transport->ops->free(transport);
+}
+
+/* What we ignore and who we are is not passed on: SIGPIPE ends the program, Ctrl-C does not reach
+ * it. */
+static void test_session_and_signals(void **state)
+{
+    (void)state;
+    struct fake_mail mail;
+    size_t len;
+    int pid, session, parent;
+    unsigned long ignored;
+    program_write("sendmail", "cat > /dev/null; cat /proc/$$/stat > $DIR/stat\n"
+                              "sed -n 's/SigIgn:\\s*//p' /proc/$$/status > $DIR/ignored");
+    struct mq_transport *transport = program_open("sendmail", "", 1);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+    fake_mail_init(&mail, MESSAGE, 1);
+    program_send(transport, &mail);
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
+    char *stat = program_file("stat", &len);
+    assert_int_equal(sscanf(stat, "%d (%*[^)]) %*c %d %*d %d", &pid, &parent, &session), 3);
+    assert_int_equal(session, pid);
+    assert_int_equal(parent, getpid());
+    free(stat);
+    char *text = program_file("ignored", &len);
+    ignored = strtoul(text, NULL, 16);
+    assert_int_equal(ignored & (1UL << (SIGPIPE - 1) | 1UL << (SIGXFSZ - 1)), 0);
+    free(text);
+    transport->ops->free(transport);
+}
+
+/* ---- how it ends ---- */
+
+static void test_exit_codes(void **state)
+{
+    static const struct {
+        const char *code, *result, *phases, *reply;
+    } samples[] = {
+        {"0", "A", "EBA", "accepted by"},
+        {"64", "D", "EBR", "exit 64 (wrong usage): it said so"},
+        {"65", "D", "EBR", "exit 65"},
+        {"67", "R", "EBR", "exit 67 (unknown user)"},
+        {"68", "D", "EBR", "exit 68"},
+        {"69", "D", "EBR", "exit 69"},
+        {"70", "D", "EBR", "exit 70"},
+        {"71", "D", "EBR", "exit 71"},
+        {"73", "D", "EBR", "exit 73"},
+        {"74", "D", "EBR", "exit 74"},
+        {"75", "D", "EBR", "exit 75 (try again later): it said so"},
+        {"77", "D", "EBR", "exit 77"},
+        {"78", "D", "EBR", "exit 78"},
+        {"1", "D", "EBR", "exit 1: it said so"},
+        {"255", "D", "EBR", "exit 255"},
+        {"137", "?", "EB", "exit 137"},
+    };
+    struct fake_mail mail;
+    (void)state;
+    program_write("sendmail",
+                  "cat > /dev/null; echo it; echo '  said so' >&2; exit $(cat $DIR/code)");
+    struct mq_transport *transport = program_open("sendmail", "", 1);
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+        FILE *file = fopen(program_path("code"), "w");
+        fputs(samples[i].code, file);
+        fclose(file);
+        fake_mail_init(&mail, MESSAGE, 1);
+        program_send(transport, &mail);
+        if (strcmp(fake_results(&mail), samples[i].result) != 0 ||
+            strcmp(mail.phases, samples[i].phases) != 0 ||
+            strncmp(mail.targets[0].reply, samples[i].reply, strlen(samples[i].reply)) != 0) {
+            fail_msg("%s: %s %s %s", samples[i].code, fake_results(&mail), mail.phases,
+                     mail.targets[0].reply);
+        }
+        assert_int_equal(mail.delivery.end, MQ_DELIVERY_DONE);
+        assert_string_equal(program_trouble(transport), "");
+    }
+    transport->ops->free(transport);
+}
+
+static void test_killed(void **state)
+{
+    (void)state;
+    struct fake_mail mail;
+    program_write("sendmail", "cat > /dev/null; kill -9 $$");
+    struct mq_transport *transport = program_open("sendmail", "", 1);
+    fake_mail_init(&mail, MESSAGE, 2);
+    program_send(transport, &mail);
+    assert_string_equal(fake_results(&mail), "??");
+    assert_string_equal(mail.phases, "EB");
+    assert_string_equal(mail.targets[0].reply, "killed by signal 9");
+    transport->ops->free(transport);
+}
+
+static void test_time_over(void **state)
+{
+    (void)state;
+    struct fake_mail mail;
+    program_write("sendmail", "echo x > $DIR/begun; sleep 60");
+    struct mq_transport *transport = program_open("sendmail", "final_timeout=0.2", 1);
+    fake_mail_init(&mail, MESSAGE, 1);
+    transport->ops->submit(transport, &mail.delivery);
+    program_run(transport, 1, 3000);
+    assert_string_equal(fake_results(&mail), "?");
+    assert_string_equal(mail.targets[0].reply, "did not end within 0.2 s and was ended");
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    transport->ops->free(transport);
+}
+
+/* Whether it is there and no zombie; waits for its end for a while. */
+static bool goes_on(int pid)
+{
+    for (int i = 0; i < 100; i++) {
+        char path[64], state = 'Z';
+        snprintf(path, sizeof path, "/proc/%d/stat", pid);
+        FILE *file = fopen(path, "r");
+        if (file != NULL) {
+            assert_int_equal(fscanf(file, "%*d (%*[^)]) %c", &state), 1);
+            fclose(file);
+        }
+        if (state == 'Z') {
+            return false;
+        }
+        usleep(10000);
+    }
+    return true;
+}
+
+/* One that does not mind SIGTERM is killed, with what it started. */
+static void test_time_over_and_stubborn(void **state)
+{
+    (void)state;
+    struct fake_mail mail;
+    struct mq_error err;
+    size_t len;
+    program_write("sendmail", "trap '' TERM; sleep 60 & echo $! > $DIR/child; wait; wait");
+    struct mq_transport *transport = program_open("sendmail", "final_timeout=600", 1);
+    fake_mail_init(&mail, MESSAGE, 1);
+    transport->ops->submit(transport, &mail.delivery);
+    transport->ops->step(transport, 1, &err);
+    program_await("child");
+    program_clock_ahead_ms += 601000;
+    transport->ops->step(transport, 50, &err);
+    assert_null(transport->ops->take_done(transport));
+    program_clock_ahead_ms += 6000;
+    program_run(transport, 1, 3000);
+    assert_string_equal(fake_results(&mail), "?");
+    char *child = program_file("child", &len);
+    assert_false(goes_on(atoi(child)));
+    free(child);
+    transport->ops->free(transport);
+}
+
+/* Its exit code counts, whatever it left unread. */
+static void test_input_not_read(void **state)
+{
+    (void)state;
+    struct fake_mail mail;
+    char *message = program_message(3000000);
+    program_write("taken", "exec 0<&-; exit 0");
+    program_write("later", "head -c 100 > /dev/null; exit 75");
+    struct mq_transport *transport = program_open("taken", "", 1);
+    fake_mail_init(&mail, message, 1);
+    program_send(transport, &mail);
+    assert_string_equal(fake_results(&mail), "A");
+    transport->ops->free(transport);
+    transport = program_open("later", "", 1);
+    fake_mail_init(&mail, message, 1);
+    program_send(transport, &mail);
+    assert_string_equal(fake_results(&mail), "D");
+    transport->ops->free(transport);
+    free(message);
+}
+
+static void test_much_output(void **state)
+{
+    (void)state;
+    struct fake_mail mail;
+    program_write("sendmail", "head -c 1000000 /dev/zero | tr '\\0' x >&2; cat > /dev/null\n"
+                              "echo 'the last word\303\251' >&2; exit 75");
+    struct mq_transport *transport = program_open("sendmail", "", 1);
+    fake_mail_init(&mail, MESSAGE, 1);
+    program_send(transport, &mail);
+    assert_string_equal(fake_results(&mail), "D");
+    assert_non_null(strstr(mail.targets[0].reply, "exit 75 (try again later): ...xxx"));
+    assert_non_null(strstr(mail.targets[0].reply, "the last word\303\251"));
+    transport->ops->free(transport);
+}
+
+/* MTAs deliver in the background: what that holds open is not waited for. */
+static void test_grandchild_holds_the_pipe(void **state)
+{
+    (void)state;
+    struct fake_mail mail;
+    size_t len;
+    program_write("sendmail", "cat > /dev/null; sleep 60 & echo $! > $DIR/child; echo queued");
+    struct mq_transport *transport = program_open("sendmail", "", 1);
+    fake_mail_init(&mail, MESSAGE, 1);
+    transport->ops->submit(transport, &mail.delivery);
+    program_run(transport, 1, 3000);
+    assert_string_equal(fake_results(&mail), "A");
+    char *child = program_file("child", &len);
+    assert_true(goes_on(atoi(child)));
+    kill(atoi(child), SIGKILL);
+    free(child);
+    transport->ops->free(transport);
+}
+
+/* Without this every exit code would be lost. */
+static void test_children_ignored(void **state)
+{
+    (void)state;
+    struct fake_mail mail;
+    struct sigaction now;
+    program_write("sendmail", "cat > /dev/null; exit 67");
+    signal(SIGCHLD, SIG_IGN);
+    struct mq_transport *transport = program_open("sendmail", "", 1);
+    fake_mail_init(&mail, MESSAGE, 1);
+    program_send(transport, &mail);
+    assert_string_equal(fake_results(&mail), "R");
+    transport->ops->free(transport);
+    sigaction(SIGCHLD, NULL, &now);
+    assert_true(now.sa_handler == SIG_IGN);
+    signal(SIGCHLD, SIG_DFL);
+}
+
+/* Whoever waits for all children takes our exit codes: then nobody knows. */
+static void test_exit_code_lost(void **state)
+{
+    (void)state;
+    struct fake_mail mail;
+    struct mq_error err;
+    program_write("sendmail", "cat > /dev/null");
+    struct mq_transport *transport = program_open("sendmail", "", 1);
+    fake_mail_init(&mail, MESSAGE, 1);
+    transport->ops->submit(transport, &mail.delivery);
+    transport->ops->step(transport, 0, &err);
+    if (transport->ops->take_done(transport) == NULL) {
+        assert_true(waitpid(-1, NULL, 0) > 0);
+        program_run(transport, 1, 3000);
+        assert_string_equal(fake_results(&mail), "?");
+    }
+    transport->ops->free(transport);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, program_setup, program_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_arguments_and_input),
+        TEST(test_null_sender),
+        TEST(test_large_message),
+        TEST(test_session_and_signals),
+        TEST(test_exit_codes),
+        TEST(test_killed),
+        TEST(test_time_over),
+        TEST(test_time_over_and_stubborn),
+        TEST(test_input_not_read),
+        TEST(test_much_output),
+        TEST(test_grandchild_holds_the_pipe),
+        TEST(test_children_ignored),
+        TEST(test_exit_code_lost),
+    };
+    return cmocka_run_group_tests_name("sendmail", tests, NULL, NULL);
+}

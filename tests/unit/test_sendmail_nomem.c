@@ -1,0 +1,115 @@
+/* Memory fails at the n-th request, for every n: the transports of this host give a clean error or
+ * the mail back, and lose nothing (the last under ASan). */
+/* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "program_bench.h"
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+
+static int left = -1; /* requests until one fails; -1: none fails */
+
+static bool fails(void)
+{
+    return left >= 0 && left-- == 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return fails() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+    return fails() ? NULL : __real_realloc(old, size);
+}
+
+static char dsn[300];
+
+/* Opens, sends a mail, closes; false: memory was missing, and it said so. */
+static bool send_one(void)
+{
+    struct mq_transport_options options = {.smtp = {.connections = 2, .clock = mq_clock_system()}};
+    struct mq_transport *transport = NULL;
+    struct mq_delivery *delivery = NULL;
+    struct fake_mail mail;
+    struct mq_error err;
+    int64_t final_ms = -1;
+    char *place = NULL;
+    enum mq_status status = mq_transport_place(mq_str_of(dsn), &place, &err);
+    assert_int_equal(place != NULL, status == MQ_OK);
+    free(place);
+    if (status == MQ_OK) {
+        status = mq_transport_open(mq_str_of(dsn), &options, &transport, &final_ms, &err);
+    }
+    assert_int_equal(transport != NULL, status == MQ_OK);
+    if (status != MQ_OK) {
+        assert_int_equal(status, MQ_NOMEM);
+        return false;
+    }
+    fake_mail_init(&mail, "Subject: x\r\n\r\nhello\r\n", 2);
+    transport->ops->submit(transport, &mail.delivery);
+    while (delivery == NULL) {
+        transport->ops->step(transport, 100, &err);
+        delivery = transport->ops->take_done(transport);
+    }
+    bool sent = delivery->end == MQ_DELIVERY_DONE;
+    assert_string_equal(fake_results(&mail), sent ? "AA" : "UU");
+    assert_int_equal(program_trouble(transport)[0] != '\0', !sent);
+    transport->ops->free(transport);
+    return sent;
+}
+
+static void every_request(void)
+{
+    int n = 0;
+    for (left = n; !send_one(); left = ++n) {
+        assert_int_equal(left, -1); /* it did fail */
+        assert_true(n < 200);
+    }
+    assert_true(n > 5);
+    left = -1;
+}
+
+static void test_sendmail(void **state)
+{
+    (void)state;
+    program_write("sendmail", "cat > /dev/null");
+    snprintf(dsn, sizeof dsn, "sendmail://default?command=%s%%20-C%%20x%%20-t",
+             program_path("sendmail"));
+    every_request();
+}
+
+static void test_file(void **state)
+{
+    (void)state;
+    snprintf(dsn, sizeof dsn, "file://%s", program_path("box"));
+    every_request();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_sendmail, program_setup, program_teardown),
+        cmocka_unit_test_setup_teardown(test_file, program_setup, program_teardown),
+    };
+    return cmocka_run_group_tests_name("sendmail_nomem", tests, NULL, NULL);
+}
