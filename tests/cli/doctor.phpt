@@ -25,7 +25,7 @@ $queue->enqueue(mail_fields(), reference: 'r1');
 echo 'mail waits: ', $found($run($app));
 cli(['work', '--quiet', '--transport', 'null://null', '--database', $app]);
 echo 'sound: ', $found($run($app));
-[$code, $text] = cli(['doctor', '--database', $app]);
+[$code, $text] = cli(['doctor', '--database', $app, '--transport', 'null://null']);
 echo 'for people: ', preg_match('/^ok    database .*app.sqlite is writable$/m', $text), preg_match('/^ok    libcurl \d/m', $text),
     preg_match('/^look/m', $text), "\n";
 

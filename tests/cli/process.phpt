@@ -36,6 +36,11 @@ echo $shell('M list --status x; exit $?', '-d disable_functions=pcntl_exec');
 echo preg_replace('~=/\S*/~', '=%/', $shell('M status', '-d disable_functions=pcntl_exec,proc_open'));
 symlink($program, "$dir/mq");
 echo $shell('cd / && ' . escapeshellarg(PHP_BINARY) . ' -n ' . escapeshellarg("$dir/mq") . ' status | head -n 1');
+symlink($program, "$dir/sendmail");
+foreach (['', '-d disable_functions=pcntl_exec '] as $options) {
+    echo $shell('printf "Subject: x\n\nhi\n" | ' . escapeshellarg(PHP_BINARY) . " -n $options" . escapeshellarg("$dir/sendmail") . ' -i -f me@example.org ann@example.net');
+}
+echo count($queue->jobs(after: 300)), " by sendmail\n";
 
 echo "-- SIGTERM reaches the worker\n";
 echo $shell('M work');
@@ -89,8 +94,11 @@ mailqueue: The PHP extension is not loaded: add extension=%/mailqueue.so to php.
 exit 78
 pending   300
 exit 0
+exit 0
+exit 0
+2 by sendmail
 -- SIGTERM reaches the worker
-mailqueue: 300 sent; nothing more is due.
+mailqueue: 302 sent; nothing more is due.
 exit 0
 gone, mailqueue: 0 sent; stopped by a signal.
 gone, mailqueue: 0 sent; stopped by a signal.

@@ -37,11 +37,11 @@ show(cli(['status', '--json']));
 show(cli(['migrate', '--database', temp_home() . '/a.sqlite', '--table', 'a;b']));
 show(cli(['delete', '7x', '--database', '/tmp/x.sqlite']));
 show(cli(['status']));
-show(cli(['work', '--database', temp_home() . '/a.sqlite']));
+show(cli(['work', '--database', temp_home() . '/a.sqlite']), temp_home());
 show(cli(['work'], ['MAILQUEUE_DATABASE' => temp_home() . '/a.sqlite', 'MAILQUEUE_TRANSPORT' => 'null://null', 'DISPATCH_BATCH' => 'many']));
 ?>
 --EXPECT--
-exit 0: work status list show retry hold delete config migrate doctor
+exit 0: work status list show retry hold delete config sendmail mailq migrate doctor
 exit 0
 mailqueue 0.1.0
 exit 0
@@ -80,7 +80,7 @@ exit 64
 mailqueue: "7x" is no id of a mail. mailqueue list shows them.
 exit 78
 mailqueue: No database is set. Give --database PATH, set MAILQUEUE_DATABASE, or mailqueue.database in php.ini.
-exit 78
-mailqueue: No transport is set. Give --transport DSN, set MAILQUEUE_TRANSPORT (smtp://user:pass@host:587), or mailqueue.transport in php.ini.
+exit 73
+mailqueue: There is no database %/a.sqlite, or this user cannot reach it. Check the path; mailqueue migrate creates it.
 exit 78
 mailqueue: DISPATCH_BATCH must be a whole number, 1 to 1000, not "many".

@@ -1,0 +1,171 @@
+--TEST--
+mailqueue work without a transport, with --dkim; what doctor says of sendmail_path, keys and capture_mail
+--EXTENSIONS--
+mailqueue
+posix
+--SKIPIF--
+<?php
+require __DIR__ . '/../lib/servers.inc';
+echo MailQueueTest\missing('/usr/bin/make', '/usr/bin/openssl');
+?>
+--FILE--
+<?php
+require __DIR__ . '/../lib/cli.inc';
+require __DIR__ . '/../lib/servers.inc';
+
+$dir = temp_directory();
+$app = "$dir/app.sqlite";
+$queue = new MailQueue($app);
+$queue->stats();
+/** With php.ini's settings; paths are hidden. */
+$run = static function (array $arguments, array $ini = [], array $environment = []) use ($dir, $app): array {
+    $options = [];
+    foreach ($ini as $one) {
+        array_push($options, '-d', $one);
+    }
+    $streams = [['file', '/dev/null', 'r'], ['file', "$dir/out", 'w'], ['file', "$dir/err", 'w']];
+    $process = proc_open(php_command(...$options, ...[dirname(__DIR__, 2) . '/bin/mailqueue'], ...$arguments), $streams, $pipes, $dir,
+        $environment + ['PATH' => getenv('PATH'), 'HOME' => $dir, 'MAILQUEUE_DATABASE' => $app] + sanitizer_environment());
+    $code = proc_close($process);
+    return [$code, file_get_contents("$dir/out"), file_get_contents("$dir/err")];
+};
+/** What doctor says of one thing. */
+$doctor = static function (string $word, array $arguments = [], array $ini = [], array $environment = []) use ($run, $dir): string {
+    [, $json, $errors] = $run(['doctor', '--json', ...$arguments], $ini, $environment);
+    $said = array_filter(json_decode($json, true) ?? [], static fn(array $one): bool => str_contains($one['what'], $word));
+    $lines = array_map(static fn(array $one): string => ($one['ok'] ? 'ok    ' : 'look  ') . $one['what'] . ($one['ok'] ? '' : " -- $one[cure]"), $said);
+    return str_replace([$dir, dirname(__DIR__, 2)], ['%', 'ROOT'], implode("\n", $lines) . "$errors\n");
+};
+$message = "From: me@example.org\nTo: a@example.net\nSubject: x\n\nhi\n";
+
+echo "-- no transport\n";
+file_put_contents("$dir/keep", "#!/bin/sh\necho \"\$@\" > $dir/arguments\nexec cat > $dir/kept\n");
+chmod("$dir/keep", 0700);
+$queue->enqueue($message, envelopeFrom: 'me@example.org', recipients: ['a@example.net']);
+echo $doctor('sendmail_path', [], ["sendmail_path=$dir/keep -t -i"]);
+show($run(['work'], ["sendmail_path=$dir/keep -t -i"]));
+echo file_get_contents("$dir/arguments"), strstr(file_get_contents("$dir/kept"), 'Date:', true), "\n";
+foreach (["$dir/none -t -i", "$dir/app.sqlite", 'sendmail -t', '', dirname(__DIR__, 2) . '/bin/mailqueue sendmail -t', '/bin/true ' . dirname(__DIR__, 2) . '/bin/mailqueue'] as $path) {
+    echo $doctor('sendmail_path', [], ["sendmail_path=$path"]);
+}
+symlink(dirname(__DIR__, 2) . '/bin/mailqueue', "$dir/sendmail");
+echo $doctor('sendmail_path', [], ["sendmail_path='$dir/sendmail' -t"]);
+$queue->enqueue($message, envelopeFrom: 'me@example.org', recipients: ['a@example.net']);
+[$code, $output, $errors] = $run(['work'], ["sendmail_path=$dir/sendmail -t -i"]);
+echo 'a loop: ', in_array($code, [69, 78], true) && count($queue->jobs()) === 1 ? 'refused' : "exit $code $output$errors", "\n";
+
+echo "-- a transport\n";
+foreach (['smtp://me:s3cret@mail.example.org:587', 'smtps://mail.example.org?tls=required', 'failover(smtp://me:s3cret@a smtp://b)', 'null://null', 'file:///var/mail/out'] as $dsn) {
+    echo $doctor('mail goes', ['--transport', $dsn]);
+}
+echo $doctor("command", ['--transport', 'sendmail://default?command=' . rawurlencode("$dir/keep -i")]);
+file_put_contents("$dir/b.php", "<?php return ['queue' => new MailQueue('$app'), 'transport' => static function (): void {}, 'dkim' => ['example.org:a:$dir/a.pem', 'example.org:b:$dir/b.pem']];");
+echo $doctor('mail goes', ['--bootstrap', "$dir/b.php"]);
+
+echo "-- keys\n";
+MailQueueTest\run(['openssl', 'genpkey', '-quiet', '-algorithm', 'RSA', '-pkeyopt', 'rsa_keygen_bits:2048', '-out', "$dir/a.pem"], $dir);
+MailQueueTest\run(['openssl', 'genpkey', '-algorithm', 'ED25519', '-out', "$dir/b.pem"], $dir);
+chmod("$dir/a.pem", 0600);
+chmod("$dir/b.pem", 0600);
+$sink = new MailQueueTest\Sink();
+$send = static function (string $what, array $arguments, array $ini = [], array $environment = []) use ($queue, $run, $sink, $message): void {
+    $before = count($sink->saved());
+    $queue->delete(array_column($queue->jobs(), 'id'));
+    $queue->enqueue($message, envelopeFrom: 'me@example.org', recipients: ['a@example.net']);
+    [$code, , $errors] = $run(['work', '--quiet', ...$arguments], $ini, $environment + ['MAILQUEUE_TRANSPORT' => "smtp://127.0.0.1:$sink->port"]);
+    $got = $sink->saved()[$before] ?? '';
+    preg_match_all('/^DKIM-Signature:(?:.*\r\n)(?:[ \t].*\r\n)*/m', $got, $match);
+    $signatures = array_map(static fn(string $one): string => preg_match('/\bs=(\w+)/', $one, $s) ? $s[1] : '?', $match[0]);
+    sort($signatures);
+    echo "$what: exit $code$errors, ", $got === '' ? 'nothing sent' : 'signed by ' . (implode(' ', $signatures) ?: 'none'), "\n";
+};
+[$a, $b] = ["example.org:a:$dir/a.pem", "example.org:b:$dir/b.pem"];
+$send('none', []);
+$send('an option', ['--dkim', $a]);
+$send('two', ['--dkim', $a, "--dkim=$b"]);
+$send('the environment', [], [], ['MAILQUEUE_DKIM' => "$a,$b"]);
+$send('php.ini', [], ["mailqueue.dkim=$b"]);
+$send('the option comes first', ['--dkim', $a], [], ['MAILQUEUE_DKIM' => $b]);
+file_put_contents("$dir/c.php", "<?php return ['queue' => new MailQueue('$app'), 'dkim' => ['$a', '$b']];");
+$send('bootstrap', ['--bootstrap', "$dir/c.php"]);
+$send('the option comes first', ['--bootstrap', "$dir/c.php", '--dkim', $a], [], ['MAILQUEUE_DKIM' => $b]);
+file_put_contents("$dir/c.php", "<?php return ['queue' => new MailQueue('$app'), 'dkim' => '$b'];");
+$send('bootstrap, a string', ['--bootstrap', "$dir/c.php"]);
+file_put_contents("$dir/c.php", "<?php return ['queue' => new MailQueue('$app'), 'dkim' => [1]];");
+[$code, , $errors] = $run(['work', '--bootstrap', "$dir/c.php"]);
+echo "exit $code ", str_replace($dir, '%', $errors);
+echo $doctor('DKIM', ['--dkim', $a, '--dkim', $b]);
+chmod("$dir/b.pem", 0644);
+file_put_contents("$dir/public.pem", "-----BEGIN PUBLIC KEY-----\n");
+chmod("$dir/public.pem", 0600);
+echo $doctor('DKIM', [], [], ['MAILQUEUE_DKIM' => "$b, example.org:c:$dir/none.pem example.org:d:$dir/public.pem,example.org::/x,x:y:z.pem"]);
+if (posix_getuid() === 0) {
+    copy("$dir/a.pem", "$dir/theirs.pem");
+    chmod("$dir/theirs.pem", 0600);
+    chown("$dir/theirs.pem", 65534);
+    echo $doctor('DKIM', ['--dkim', "example.org:e:$dir/theirs.pem"]);
+} else {
+    echo "look  DKIM key example.org:e names a file that belongs to somebody else -- The worker refuses it: chown it to the user of the cron job, chmod 600 %/theirs.pem\n";
+}
+[$code, , $errors] = $run(['work', '--transport', 'null://null', '--dkim', $b]);
+echo "and work: exit $code, ", preg_match("~dkim.*b\.pem~", $errors) ? 'names the file' : $errors, "\n";
+
+echo "-- capture_mail\n";
+echo $doctor('captured');
+echo $doctor('captured', [], ['mailqueue.capture_mail=On']);
+echo $doctor('captured', [], ['mailqueue.capture_mail=On', "mailqueue.database=$app"]);
+echo $doctor('captured', [], ['mailqueue.capture_mail=On', "mailqueue.database=sqlite:$app"]);
+echo $doctor('captured', [], ['mailqueue.capture_mail=On', "mailqueue.database=$dir/other.sqlite"]);
+?>
+--EXPECT--
+-- no transport
+ok    no transport is set: php.ini's sendmail_path sends mail through %/keep
+exit 0
+mailqueue: 1 sent; nothing more is due.
+-i -f me@example.org -- a@example.net
+From: me@example.org
+To: a@example.net
+Subject: x
+
+look  no transport is set: php.ini's sendmail_path names %/none, which does not exist -- Set MAILQUEUE_TRANSPORT to your relay, such as smtp://user:password@host:587, or install a program that sends and name it: sendmail://default?command=…
+look  no transport is set: php.ini's sendmail_path names %/app.sqlite, which this user cannot run -- Set MAILQUEUE_TRANSPORT to your relay, such as smtp://user:password@host:587, or install a program that sends and name it: sendmail://default?command=…
+look  no transport is set: php.ini's sendmail_path names sendmail, which is no absolute path -- Set MAILQUEUE_TRANSPORT to your relay, such as smtp://user:password@host:587, or install a program that sends and name it: sendmail://default?command=…
+look  no transport is set: php.ini's sendmail_path is empty -- Set MAILQUEUE_TRANSPORT to your relay, such as smtp://user:password@host:587, or install a program that sends and name it: sendmail://default?command=…
+look  no transport is set: php.ini's sendmail_path leads back to this queue: mail would go round for ever and is refused -- Set MAILQUEUE_TRANSPORT to your relay, such as smtp://user:password@host:587, or install a program that sends and name it: sendmail://default?command=…
+look  no transport is set: php.ini's sendmail_path leads back to this queue: mail would go round for ever and is refused -- Set MAILQUEUE_TRANSPORT to your relay, such as smtp://user:password@host:587, or install a program that sends and name it: sendmail://default?command=…
+look  no transport is set: php.ini's sendmail_path leads back to this queue: mail would go round for ever and is refused -- Set MAILQUEUE_TRANSPORT to your relay, such as smtp://user:password@host:587, or install a program that sends and name it: sendmail://default?command=…
+a loop: refused
+-- a transport
+ok    mail goes to smtp://mail.example.org:587
+ok    mail goes to smtps://mail.example.org
+ok    mail goes to failover
+ok    mail goes to null://null
+ok    mail goes to file:///var/mail/out
+ok    the transport's command sends mail through %/keep
+ok    mail goes through the function of the bootstrap file
+-- keys
+none: exit 0, signed by none
+an option: exit 0, signed by a
+two: exit 0, signed by a b
+the environment: exit 0, signed by a b
+php.ini: exit 0, signed by b
+the option comes first: exit 0, signed by a
+bootstrap: exit 0, signed by a b
+the option comes first: exit 0, signed by a
+bootstrap, a string: exit 0, signed by b
+exit 78 mailqueue: Bootstrap file %/c.php: "dkim" is of the wrong type array.
+ok    DKIM key example.org:a is there and private
+ok    DKIM key example.org:b is there and private
+look  DKIM key example.org:b names a file with mode 0644 -- Whoever reads it can sign as example.org, and the worker refuses it: chmod 600 %/b.pem
+look  DKIM key example.org:c names a file that does not exist or cannot be reached -- openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out %/none.pem
+look  DKIM key example.org:d names a file that is no private key in PEM form -- Give the file of the private key, not that of the public one.
+look  DKIM key example.org: is not DOMAIN:SELECTOR:/path/key.pem -- Write it so.
+look  DKIM key x:y is not DOMAIN:SELECTOR:/path/key.pem -- Write it so.
+look  DKIM key example.org:e names a file that belongs to somebody else -- The worker refuses it: chown it to the user of the cron job, chmod 600 %/theirs.pem
+and work: exit 78, names the file
+-- capture_mail
+
+look  mail() is captured, but mailqueue.database is not set -- Let mailqueue.database in php.ini name the file that the worker empties: %/app.sqlite
+ok    mail() is captured
+ok    mail() is captured
+look  mail() is captured, into %/other.sqlite, and this looks at %/app.sqlite -- Let mailqueue.database in php.ini name the file that the worker empties: %/app.sqlite
