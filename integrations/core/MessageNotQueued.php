@@ -1,0 +1,17 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Bridge;
+
+/** Event: a message could not be queued; nothing of it is stored; the library's error follows. */
+final class MessageNotQueued
+{
+    /** @param list<string> $recipients of the envelope, Bcc among them */
+    public function __construct(
+        public readonly \MailQueue\Exception $error,
+        public readonly string $from,
+        public readonly array $recipients,
+    ) {
+    }
+}

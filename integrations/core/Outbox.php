@@ -1,0 +1,187 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Bridge;
+
+use MailQueue\DatabaseException;
+use MailQueue\Enqueuer;
+use MailQueue\Exception;
+use Psr\EventDispatcher\EventDispatcherInterface;
+use Psr\Log\LoggerInterface;
+
+/**
+ * What all bridges do with a complete message: hand it to the queue with its envelope, and tell the
+ * application's log and listeners.
+ */
+final class Outbox
+{
+    /** option => parameter of MailQueue's constructor */
+    private const QUEUE_OPTIONS = [
+        'table' => 'table',
+        'config_table' => 'configTable',
+        'reference_column' => 'referenceColumn',
+        'orphan_check' => 'orphanCheck',
+        'journal' => 'journal',
+        'durability' => 'durability',
+        'busy_timeout' => 'busyTimeout',
+    ];
+    /** option => parameter of enqueue() for messages that do not say themselves */
+    private const MESSAGE_OPTIONS = [
+        'type' => 'type',
+        'priority' => 'priority',
+        'max_attempts' => 'maxAttempts',
+    ];
+    private const NUMBERS = ['busy_timeout', 'priority', 'max_attempts'];
+
+    private ?Enqueuer $queue;
+    private ?\Closure $open;
+
+    /**
+     * @param Enqueuer|\Closure $queue the queue, or what opens it when it is needed first:
+     *        function (): Enqueuer
+     * @param array<string, mixed> $defaults parameters of enqueue() for messages without the
+     *        X-MailQueue- field of that name: "type", "priority", "maxAttempts"
+     */
+    public function __construct(
+        Enqueuer|\Closure $queue,
+        private array $defaults = [],
+        private ?LoggerInterface $logger = null,
+        private ?EventDispatcherInterface $dispatcher = null,
+    ) {
+        $this->queue = $queue instanceof Enqueuer ? $queue : null;
+        $this->open = $queue instanceof \Closure ? $queue : null;
+    }
+
+    /**
+     * From options as a DSN or a configuration array has them. Other keys are left alone.
+     *
+     * @param array<string, mixed> $options database, table, config_table, reference_column,
+     *        orphan_check, journal, durability, busy_timeout: as MailQueue's constructor has them,
+     *        without a database the one of the ini setting mailqueue.database; type, priority,
+     *        max_attempts: of messages that do not say themselves
+     * @param Enqueuer|null $queue used in place of the ini setting's
+     * @throws Exception for an option without a good value
+     */
+    public static function fromOptions(
+        array $options,
+        ?LoggerInterface $logger = null,
+        ?EventDispatcherInterface $dispatcher = null,
+        ?Enqueuer $queue = null,
+    ): self {
+        $options = array_filter($options, static fn($value) => $value !== null);
+        $database = $options['database'] ?? null;
+        $arguments = self::named($options, self::QUEUE_OPTIONS);
+        if ($database === null && $arguments) {
+            throw new Exception(key(array_intersect_key(self::QUEUE_OPTIONS, $options))
+                . ': belongs to a database; give the option "database" too');
+        }
+        $open = match (true) {
+            $database !== null => static fn() => new \MailQueue($database, ...$arguments),
+            default => $queue ?? \MailQueue::default(...),
+        };
+        $defaults = self::named($options, self::MESSAGE_OPTIONS);
+        return new self($open, $defaults, $logger, $dispatcher);
+    }
+
+    /**
+     * Queues a message.
+     *
+     * @param string $message complete (RFC 5322); its X-MailQueue- fields are taken out and obeyed
+     * @param string $from sender of the envelope
+     * @param list<string> $recipients of the envelope
+     * @param bool $cutLines cut lines of the body that are longer than SMTP allows
+     * @return int|null the job's id; null: a mail with this reference and type was queued already
+     * @throws Exception nothing of the message is stored
+     */
+    public function put(
+        string $message,
+        string $from,
+        array $recipients,
+        bool $cutLines = false,
+    ): ?int {
+        try {
+            [$message, $options] = MessageText::takeOptions($message);
+            $options += $this->defaults;
+            $message = MessageText::cutLongLines($message, $cutLines);
+            $id = $this->enqueue($message, $options
+                + ['envelopeFrom' => $from, 'recipients' => array_values($recipients)]);
+        } catch (Exception | \ValueError $e) {
+            $error = $e instanceof Exception ? $e : new Exception($e->getMessage(), 0, $e);
+            $this->failed($error, $from, $recipients);
+            throw $error;
+        }
+        $this->done($id, $options, $from, $recipients);
+        return $id;
+    }
+
+    /** @param array<string, mixed> $arguments */
+    private function enqueue(string $message, array $arguments): ?int
+    {
+        $opened = $this->queue === null;
+        try {
+            $this->queue ??= ($this->open)();
+            return $this->queue->enqueue($message, ...$arguments);
+        } catch (DatabaseException $e) {
+            if ($this->open === null) {
+                throw $e;
+            }
+            $this->queue = null;
+            // A process that lives long meets this when the file was restored or renamed; what
+            // was written to the old one is not in the queue.
+            if ($opened || $e->reason !== 'replaced') {
+                throw $e;
+            }
+        }
+        return $this->enqueue($message, $arguments);
+    }
+
+    /** @param array<string, mixed> $options @param list<string> $recipients */
+    private function done(?int $id, array $options, string $from, array $recipients): void
+    {
+        $type = $options['type'] ?? 'mail';
+        $reference = $options['reference'] ?? null;
+        $this->logger?->info(
+            $id === null ? 'Mail "{reference}" of type {type} was queued already'
+                : 'Mail queued as job {id} for {recipients} recipients',
+            ['id' => $id, 'type' => $type, 'reference' => $reference,
+                'recipients' => count($recipients)],
+        );
+        $this->dispatcher?->dispatch(
+            new MessageQueued($id, $type, $reference, $from, array_values($recipients)),
+        );
+    }
+
+    /** @param list<string> $recipients */
+    private function failed(Exception $error, string $from, array $recipients): void
+    {
+        $this->logger?->error('Mail not queued: {error}', ['error' => $error->getMessage(),
+            'recipients' => count($recipients), 'exception' => $error]);
+        $this->dispatcher?->dispatch(
+            new MessageNotQueued($error, $from, array_values($recipients)),
+        );
+    }
+
+    /**
+     * The options that are given, by the names of their parameters.
+     *
+     * @param array<string, mixed> $options
+     * @param array<string, string> $names
+     * @return array<string, mixed>
+     */
+    private static function named(array $options, array $names): array
+    {
+        $arguments = [];
+        foreach (array_intersect_key($names, $options) as $option => $parameter) {
+            $value = $options[$option];
+            if (in_array($option, self::NUMBERS, true)) {
+                $value = filter_var($value, FILTER_VALIDATE_INT);
+                if ($value === false) {
+                    throw new Exception("$option: not a number; give a whole one");
+                }
+            }
+            $arguments[$parameter] = $value;
+        }
+        return $arguments;
+    }
+}

@@ -1,0 +1,46 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Bridge\Laravel;
+
+use Illuminate\Mail\MailManager;
+use Illuminate\Support\ServiceProvider;
+use MailQueue\Bridge\Symfony\MailQueueTransportFactory;
+use MailQueue\Enqueuer;
+use Psr\EventDispatcher\EventDispatcherInterface;
+use Symfony\Component\Mailer\Transport\Dsn;
+use Symfony\Component\Mailer\Transport\TransportInterface;
+
+/**
+ * Laravel: the transport "mailqueue" for the mailers of config/mail.php. Where the container has
+ * them, it uses MailQueue\Enqueuer in place of the ini setting's queue and the PSR-14 dispatcher;
+ * "log_channel" of the mailer's configuration names the log.
+ */
+final class MailQueueServiceProvider extends ServiceProvider
+{
+    public function boot(): void
+    {
+        $this->callAfterResolving('mail.manager', function (MailManager $manager): void {
+            $manager->extend('mailqueue', $this->transport(...));
+        });
+    }
+
+    /** @param array<string, mixed> $config of the mailer */
+    private function transport(array $config): TransportInterface
+    {
+        $channel = $config['log_channel'] ?? null;
+        $factory = new MailQueueTransportFactory(
+            $this->bound(EventDispatcherInterface::class),
+            null,
+            $channel === null ? null : $this->app->make('log')->channel($channel),
+            $this->bound(Enqueuer::class),
+        );
+        return $factory->create(new Dsn('mailqueue', 'default', options: $config));
+    }
+
+    private function bound(string $interface): ?object
+    {
+        return $this->app->bound($interface) ? $this->app->make($interface) : null;
+    }
+}

@@ -1,0 +1,105 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Bridge\PHPMailer;
+
+use MailQueue\Bridge\Outbox;
+use MailQueue\Enqueuer;
+
+/**
+ * For a PHPMailer: queues what send() composes while Mailer is "mailqueue".
+ *
+ * isSMTP(), isMail(), isSendmail() and isQmail() choose the queue too, so that code which calls
+ * them needs no change. To send directly, set Mailer.
+ */
+trait SendsThroughQueue
+{
+    private ?Outbox $mailqueueOutbox = null;
+    private ?int $mailqueueId = null;
+
+    /** The queue to use; without this call it is that of the ini setting mailqueue.database. */
+    public function setQueue(Outbox|Enqueuer $queue): void
+    {
+        $this->mailqueueOutbox = $queue instanceof Outbox ? $queue : new Outbox($queue);
+    }
+
+    /** Id of the job of the last mail; null where it was queued already. */
+    public function getQueueId(): ?int
+    {
+        return $this->mailqueueId;
+    }
+
+    public function isMailQueue(): void
+    {
+        $this->Mailer = 'mailqueue';
+    }
+
+    public function isSMTP()
+    {
+        $this->isMailQueue();
+    }
+
+    public function isMail()
+    {
+        $this->isMailQueue();
+    }
+
+    public function isSendmail()
+    {
+        $this->isMailQueue();
+    }
+
+    public function isQmail()
+    {
+        $this->isMailQueue();
+    }
+
+    /** Composes as for SMTP: with CRLF, which also decides where lines are wrapped. */
+    public function preSend()
+    {
+        if ($this->Mailer !== 'mailqueue') {
+            return parent::preSend();
+        }
+        $this->Mailer = 'smtp';
+        try {
+            return parent::preSend();
+        } finally {
+            $this->Mailer = 'mailqueue';
+        }
+    }
+
+    /** The queue when none was set. @throws \MailQueue\Exception */
+    protected function openQueue(): Outbox
+    {
+        return Outbox::fromOptions([]);
+    }
+
+    /**
+     * PHPMailer's postSend() calls this for the Mailer "mailqueue".
+     *
+     * @throws \PHPMailer\PHPMailer\Exception
+     */
+    protected function mailqueueSend($header, $body)
+    {
+        $sender = (string) $this->Sender;
+        $addresses = array_merge($this->to, $this->cc, $this->bcc);
+        try {
+            $this->mailqueueOutbox ??= $this->openQueue();
+            // PHPMailer's SMTP ends a message with CRLF whatever it ends with.
+            $this->mailqueueId = $this->mailqueueOutbox->put(
+                rtrim($header, " \r\n\t") . static::$LE . static::$LE . $body . static::$LE,
+                $sender === '' ? $this->From : $sender,
+                array_column($addresses, 0),
+                cutLines: true,
+            );
+        } catch (\MailQueue\Exception $e) {
+            throw new \PHPMailer\PHPMailer\Exception($e->getMessage(), self::STOP_CRITICAL, $e);
+        }
+        foreach ($addresses as [$address, $name]) {
+            $this->doCallback(true, [[$address, $name]], [], [], $this->Subject, $body,
+                $this->From, ['mailqueue_id' => $this->mailqueueId]);
+        }
+        return true;
+    }
+}
