@@ -6,7 +6,7 @@ declare(strict_types=1);
 
 namespace Bench;
 
-foreach (['lib', 'enqueue', 'latency', 'claim', 'worker'] as $file) {
+foreach (['lib', 'enqueue', 'latency', 'claim', 'worker', 'compose', 'sendmail'] as $file) {
     require __DIR__ . "/$file.php";
 }
 
@@ -15,6 +15,8 @@ $parts = [
     'latency' => bench_latency(...),
     'claim' => bench_claim(...),
     'worker' => bench_worker(...),
+    'compose' => bench_compose(...),
+    'sendmail' => bench_sendmail(...),
 ];
 $options = array_slice($argv, 1);
 $named = array_values(array_filter($options, static fn(string $o): bool => $o[0] !== '-'));

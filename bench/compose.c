@@ -1,0 +1,200 @@
+/* Composes mails and prints what it costs: compose [REPETITIONS]
+ *
+ * mail: text and HTML of 2 KB each, both given: microseconds of CPU a mail.
+ *
+ * memory: a mail with an attachment of 10 MB from memory: MB of attachment a second, and the most
+ * memory that composing takes, in sizes of the attachment, beside the attachment itself.
+ *
+ * file: the same from a file descriptor. message: the same with a message, which must not be
+ * encoded.
+ *
+ * Memory is what malloc() hands out, by way of the linker's --wrap of malloc, calloc, realloc and
+ * free. */
+#include <fcntl.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "mime/composer.h"
+
+#define ATTACHMENT (10u << 20)
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void __real_free(void *old);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+void __wrap_free(void *old);
+
+static size_t used, peak;
+
+static void *count(void *got)
+{
+    used += got != NULL ? malloc_usable_size(got) : 0;
+    peak = used > peak ? used : peak;
+    return got;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return count(__real_malloc(size));
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    return count(__real_calloc(n, size));
+}
+
+/* While it moves, there is the old and the new memory. */
+void *__wrap_realloc(void *old, size_t size)
+{
+    size_t before = old != NULL ? malloc_usable_size(old) : 0;
+    void *got = count(__real_realloc(old, size));
+    used -= got != NULL ? before : 0;
+    return got;
+}
+
+void __wrap_free(void *old)
+{
+    used -= old != NULL ? malloc_usable_size(old) : 0;
+    __real_free(old);
+}
+
+static double cpu_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+}
+
+/* Microseconds of CPU that one composing takes. */
+static double compose(const struct mq_compose_fields *fields)
+{
+    struct mq_compose_envelope envelope;
+    struct mq_buffer out;
+    struct mq_error err;
+    mq_buffer_init(&out);
+    mq_compose_envelope_init(&envelope);
+    double begun = cpu_us();
+    enum mq_status status = mq_compose(fields, &out, &envelope, &err);
+    double us = cpu_us() - begun;
+    if (status != MQ_OK) {
+        fprintf(stderr, "%s\n", err.text);
+        exit(1);
+    }
+    mq_compose_envelope_clear(&envelope);
+    mq_buffer_clear(&out);
+    return us;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *values, size_t n)
+{
+    qsort(values, n, sizeof *values, compare);
+    return values[n / 2];
+}
+
+/* A mail in German, as a club would send it: letters that are not ASCII in most lines. */
+static struct mq_str fill(char *text, size_t size, const char *line)
+{
+    size_t n = 0;
+    for (; n + strlen(line) < size; n += strlen(line)) {
+        memcpy(text + n, line, strlen(line));
+    }
+    return (struct mq_str){text, n};
+}
+
+static void bench_mail(struct mq_compose_fields fields, size_t repetitions)
+{
+    enum { GROUP = 100 };
+    static char text[2048];
+    static char html[2048];
+    double *us = malloc(repetitions * sizeof *us);
+    fields.text = fill(text, sizeof text,
+                       "Sehr geehrte Damen und Herren, wir freuen uns, dass Sie am 21. November\n"
+                       "dabei sind. Die Übersicht aller Spiele finden Sie im Anhang.\n\n");
+    fields.html = fill(html, sizeof html,
+                       "<p style=\"margin: 0 0 12px\">Sehr geehrte Damen und Herren, wir freuen "
+                       "uns,\n dass Sie <b>dabei</b> sind: <a href=\"https://example.org/\">Über"
+                       "sicht</a>.</p>\n");
+    for (size_t i = 0; us != NULL && i < repetitions; i++) {
+        us[i] = 0;
+        for (size_t j = 0; j < GROUP; j++) {
+            us[i] += compose(&fields) / GROUP;
+        }
+    }
+    printf("mail     %8.1f us a mail\n", us ? median(us, repetitions) : 0);
+    free(us);
+}
+
+static void bench_attachment(const char *what, struct mq_compose_fields fields,
+                             struct mq_compose_part *part, size_t repetitions)
+{
+    double *us = malloc(repetitions * sizeof *us);
+    fields.parts = part;
+    fields.part_count = 1;
+    size_t before = used;
+    peak = used;
+    for (size_t i = 0; us != NULL && i < repetitions; i++) {
+        if (part->fd >= 0) {
+            lseek(part->fd, 0, SEEK_SET);
+        }
+        us[i] = compose(&fields);
+    }
+    printf("%-8s %8.0f MB/s, %.2f of its size in memory\n", what,
+           us ? ATTACHMENT / median(us, repetitions) : 0, (double)(peak - before) / ATTACHMENT);
+    free(us);
+}
+
+int main(int argc, char **argv)
+{
+    size_t repetitions = argc > 1 ? strtoul(argv[1], NULL, 10) : 51;
+    struct mq_compose_address from = {.address = MQ_STR("Jörg Müller <jm@example.org>"),
+                                      .field = "from"};
+    struct mq_compose_address to = {.address = MQ_STR("Ann Example <ann@example.net>"),
+                                    .field = "to"};
+    struct mq_compose_fields fields = {.from = {&from, 1},
+                                       .to = {&to, 1},
+                                       .subject = MQ_STR("Ihre Anmeldung: Übersicht der Spiele"),
+                                       .text = MQ_STR("Text\n"),
+                                       .message_id = "<4f2c8a.1795253700@example.org>",
+                                       .date_s = 1795253700};
+    struct mq_compose_part part = {.name = MQ_STR("a.bin"), .fd = -1, .field = "attachments[0]"};
+    char path[] = "/tmp/mailqueue-compose-XXXXXX";
+    char *data = malloc(ATTACHMENT);
+    int fd = mkstemp(path);
+    if (data == NULL || fd < 0 || repetitions == 0) {
+        fprintf(stderr, "Usage: compose [REPETITIONS]\n");
+        return 64;
+    }
+    unlink(path);
+    for (size_t i = 0; i < ATTACHMENT; i++) {
+        data[i] = (char)(i % 72 == 71 ? '\n' : 'a' + i % 23);
+    }
+    if (write(fd, data, ATTACHMENT) != ATTACHMENT) {
+        perror(path);
+        return 1;
+    }
+    bench_mail(fields, repetitions);
+    part.data = (struct mq_str){data, ATTACHMENT};
+    bench_attachment("memory", fields, &part, repetitions);
+    part.fd = fd;
+    part.size = ATTACHMENT;
+    bench_attachment("file", fields, &part, repetitions);
+    part.type = MQ_STR("message/rfc822");
+    bench_attachment("message", fields, &part, repetitions);
+    close(fd);
+    free(data);
+    return 0;
+}
