@@ -115,7 +115,6 @@ static _Noreturn void feed(int fd, struct mq_str rest)
     static const int signals[] = {SIGPIPE, SIGTERM, SIGINT, SIGHUP, SIGCHLD, SIGXFSZ};
     dup2(fd, STDIN_FILENO);
     close_from(STDIN_FILENO + 1);
-    setsid();
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         signal(signals[i], SIG_DFL);
     }
@@ -132,12 +131,14 @@ static _Noreturn void feed(int fd, struct mq_str rest)
     _exit(0);
 }
 
-/* By way of another process, so that it is nobody's child who would have to wait for it. */
+/* By way of another process, so that it is nobody's child who would have to wait for it; and in a
+ * session of its own before this returns, so that what kills our group from then on spares it. */
 static int start_feeder(int fd, struct mq_str rest)
 {
     int status = -1;
     pid_t pid = fork();
     if (pid == 0) {
+        setsid();
         pid = fork();
         if (pid == 0) {
             feed(fd, rest);
