@@ -213,7 +213,7 @@ static void test_a_signal_ends_the_wait(void **state)
     (void)state;
     struct mq_error err;
     struct sigaction action = {.sa_handler = on_signal};
-    program_write("sendmail", "cat > /dev/null; kill -USR1 $PPID; sleep 60");
+    program_write("sendmail", "cat > /dev/null; sleep 0.5; kill -USR1 $PPID; sleep 60");
     struct mq_transport *transport = program_open("sendmail", "", 1);
     sigaction(SIGUSR1, &action, NULL);
     submit(transport, 0, 1);
