@@ -344,7 +344,7 @@ static void test_parts(void **state)
 static void test_same_cid(void **state)
 {
     struct mq_compose_part parts[40];
-    char cids[40][8];
+    char cids[40][12];
     char names[40][32];
     (void)state;
     for (int i = 0; i < 40; i++) {
