@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -13,7 +14,8 @@
 #include <sys/syscall.h>
 #endif
 
-#define PIPE_MAX 1048576 /* what Linux lets everybody have (pipe-max-size) */
+#define PIPE_USUAL    65536 /* bytes that a pipe takes */
+#define MEMFD_CLOEXEC 0x1U  /* MFD_CLOEXEC of linux/memfd.h */
 /* A program that prints for ever must not keep us reading. */
 #define READS_AT_ONCE 64
 
@@ -58,28 +60,10 @@ static int make_pipe(int ends[2])
 
 /* ---- the input ---- */
 
-/* Whether a child has ended; *status -1 when nobody can say how. */
-static bool reap(pid_t pid, int flags, int *status)
-{
-    pid_t ended;
-    do {
-        ended = waitpid(pid, status, flags);
-    } while (ended < 0 && errno == EINTR);
-    if (ended < 0) {
-        *status = -1;
-    }
-    return ended != 0;
-}
-
-/* Returns how much went in. */
-static size_t fill(int fd, struct mq_str input)
+/* Whether all of it went in: nobody reads yet. */
+static bool fill_pipe(int fd, struct mq_str input)
 {
     size_t done = 0;
-#ifdef F_SETPIPE_SZ
-    if (input.len > 65536) {
-        fcntl(fd, F_SETPIPE_SZ, input.len < PIPE_MAX ? (int)input.len : PIPE_MAX);
-    }
-#endif
     fcntl(fd, F_SETFL, O_NONBLOCK);
     while (done < input.len) {
         ssize_t n = write(fd, input.data + done, input.len - done);
@@ -87,88 +71,80 @@ static size_t fill(int fd, struct mq_str input)
             continue;
         }
         if (n <= 0) {
-            break;
+            return false;
         }
         done += (size_t)n;
     }
-    fcntl(fd, F_SETFL, 0);
-    return done;
+    return true;
 }
 
-static void close_from(int first)
+/* Of no name, gone with its last descriptor; -1: see errno. */
+static int open_nameless(void)
 {
-#if defined(__linux__) && defined(SYS_close_range)
-    if (syscall(SYS_close_range, (unsigned)first, ~0U, 0U) == 0) {
-        return;
+    char path[] = P_tmpdir "/mailqueue.XXXXXX";
+#if defined(__linux__) && defined(SYS_memfd_create)
+    int memory = (int)syscall(SYS_memfd_create, "mail", MEMFD_CLOEXEC);
+    if (memory >= 0) {
+        return memory;
     }
 #endif
-    long most = sysconf(_SC_OPEN_MAX);
-    for (int fd = first; fd < (most < 0 || most > 65536 ? 65536 : most); fd++) {
-        close(fd);
+    int fd = mkostemp(path, O_CLOEXEC);
+    if (fd >= 0) {
+        unlink(path);
     }
+    return fd;
 }
 
-/* The feeder. It must hold nothing else of ours: locks show by their descriptors that we live.
- * Between fork and here only what is safe in a signal handler. */
-static _Noreturn void feed(int fd, struct mq_str rest)
+static int write_whole(int fd, struct mq_str input)
 {
-    static const int signals[] = {SIGPIPE, SIGTERM, SIGINT, SIGHUP, SIGCHLD, SIGXFSZ};
-    dup2(fd, STDIN_FILENO);
-    close_from(STDIN_FILENO + 1);
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        signal(signals[i], SIG_DFL);
-    }
-    while (rest.len > 0) {
-        ssize_t n = write(STDIN_FILENO, rest.data, rest.len);
+    while (input.len > 0) {
+        ssize_t n = write(fd, input.data, input.len);
         if (n < 0 && errno != EINTR) {
-            _exit(1);
+            return errno;
+        }
+        if (n == 0) {
+            return EIO;
         }
         if (n > 0) {
-            rest.data += n;
-            rest.len -= (size_t)n;
+            input.data += n;
+            input.len -= (size_t)n;
         }
     }
-    _exit(0);
+    return lseek(fd, 0, SEEK_SET) < 0 ? errno : 0;
 }
 
-/* By way of another process, so that it is nobody's child who would have to wait for it; and in a
- * session of its own before this returns, so that what kills our group from then on spares it. */
-static int start_feeder(int fd, struct mq_str rest)
+static int provide_file(struct mq_process *process, struct mq_str input)
 {
-    int status = -1;
-    pid_t pid = fork();
-    if (pid == 0) {
-        setsid();
-        pid = fork();
-        if (pid == 0) {
-            feed(fd, rest);
-        }
-        _exit(pid > 0 ? 0 : 1);
-    }
-    if (pid < 0) {
+    int fd = open_nameless();
+    if (fd < 0 || !out_of_the_way(&fd)) {
         return errno;
     }
-    reap(pid, 0, &status);
-    return status == 0 ? 0 : EAGAIN;
+    int error = write_whole(fd, input);
+    if (error != 0) {
+        close_fd(&fd);
+    }
+    process->input_fd = fd;
+    return error;
 }
 
 static int provide_input(struct mq_process *process, struct mq_str input)
 {
     int ends[2];
+    if (input.len > PIPE_USUAL) {
+        return provide_file(process, input);
+    }
     int error = make_pipe(ends);
     if (error != 0) {
         return error;
     }
-    size_t done = fill(ends[1], input);
-    if (done < input.len) {
-        error = start_feeder(ends[1], (struct mq_str){input.data + done, input.len - done});
-    }
+    bool fits = fill_pipe(ends[1], input);
     close_fd(&ends[1]);
-    if (error != 0) {
+    if (!fits) { /* a user with many pipes gets small ones */
         close_fd(&ends[0]);
+        return provide_file(process, input);
     }
     process->input_fd = ends[0];
-    return error;
+    return 0;
 }
 
 int mq_process_prepare(struct mq_process *process, struct mq_str input)
@@ -333,6 +309,19 @@ void mq_process_read(struct mq_process *process)
             return;
         }
     }
+}
+
+/* Whether a child has ended; *status -1 when nobody can say how. */
+static bool reap(pid_t pid, int flags, int *status)
+{
+    pid_t ended;
+    do {
+        ended = waitpid(pid, status, flags);
+    } while (ended < 0 && errno == EINTR);
+    if (ended < 0) {
+        *status = -1;
+    }
+    return ended != 0;
 }
 
 bool mq_process_ended(struct mq_process *process)

@@ -1,10 +1,9 @@
 /* A program of this host with a text on its standard input, started without a shell, in a session
  * of its own: a terminal's Ctrl-C is the worker's, the mail under way goes on.
  *
- * The program is started when its input is complete and in safe hands: in the pipe, or, where the
- * pipe is too small, with a feeder, a process that writes the rest into it whatever becomes of us,
- * and ends when nobody reads. A program that reads from a pipe takes its end for the end of the
- * mail; so a worker that dies must not be what ends it. */
+ * The program is started when its input is complete: in the pipe, or, where that is too small, in a
+ * file without a name. A program takes the end of its input for the end of the mail; so no process
+ * that may die must be what the input comes from. */
 #ifndef MQ_SEND_PROCESS_H
 #define MQ_SEND_PROCESS_H
 
@@ -19,7 +18,7 @@
 struct mq_process {
     pid_t pid;     /* 0: none, or reaped */
     int pid_fd;    /* readable when it ends; -1: the system has no such thing, look now and then */
-    int input_fd;  /* the end that it reads, until it is started; -1: closed */
+    int input_fd;  /* what it reads, until it is started; -1: closed */
     int output_fd; /* what it prints, both streams; -1: ended */
     int status;    /* as waitpid() gives it, valid once it has ended; -1: another part of this
                       process has taken it, nobody knows */

@@ -21,12 +21,6 @@ static bool is(const char *word, const char *other)
     return strcmp(word, other) == 0;
 }
 
-/* -t -i -v, also as one word. */
-static bool is_flags(const char *word)
-{
-    return word[0] == '-' && word[1] != '\0' && strspn(word + 1, "tiv") == strlen(word + 1);
-}
-
 static bool is_address(const char *value)
 {
     return is(value, "<>") || strchr(value, '@') != NULL;
@@ -39,88 +33,163 @@ static bool is_sender(const char *value)
     return is_address(value) || strcspn(value, " /()[]{};\"'\\") == strlen(value);
 }
 
-/* How many words from here name a sender. */
-static size_t sender_words(char *const *words, size_t count)
+/* ---- options ---- */
+
+/* sendmail's letters with a value, in the same word or the next. */
+#define WITH_VALUE "ABCFLNORVXbefhopr"
+/* With one in the same word, if any: sendmail's, then those of small programs (-slocalhost). */
+#define WITH_ATTACHED_VALUE \
+    "dMqQ"                  \
+    "aHSs"
+
+struct reading {
+    const struct mq_strings *given;
+    size_t at; /* the word to be read */
+    struct mq_strings *out;
+    bool dot_ends; /* no -i so far */
+};
+
+static const char *following(const struct reading *reading)
 {
-    const char *word = words[0];
-    if (strncmp(word, "--from=", 7) == 0) {
-        return 1;
-    }
-    bool is_short = word[0] == '-' && (word[1] == 'f' || word[1] == 'r');
-    if (is_short && word[2] != '\0') {
-        return is_address(word + 2) ? 1 : 0;
-    }
-    if ((is_short || is(word, "--from")) && count > 1 && is_sender(words[1])) {
-        return 2;
-    }
-    return 0;
+    return reading->at + 1 < reading->given->count ? reading->given->items[reading->at + 1] : NULL;
 }
 
-/* Options that say "the recipients are in the message" or "the sender is". */
-static bool is_from_message(const char *word)
+static bool keep(struct reading *reading, const char *word)
 {
-    return is(word, "--read-recipients") || is(word, "--read-envelope-from");
+    reading->at++;
+    return mq_strings_add(reading->out, mq_str_of(word));
 }
 
-/* One that stays; *dot_ends: no -i was among them so far. */
-static bool add_option(struct mq_strings *out, const char *word, bool *dot_ends)
+/* `word` has `count` letters without a value behind its hyphen: those but -t, "the recipients are
+ * in the message", then the rest. */
+static bool keep_letters(struct reading *reading, const char *word, size_t count, const char *rest)
 {
-    char kept[8] = "-";
-    if (!is_flags(word) || strlen(word) >= sizeof kept) {
-        *dot_ends = *dot_ends && !is(word, "-oi");
-        return mq_strings_add(out, mq_str_of(word));
-    }
     size_t n = 1;
-    for (const char *p = word + 1; *p != '\0'; p++) {
-        if (*p != 't') {
-            kept[n++] = *p;
-        }
-        *dot_ends = *dot_ends && *p != 'i';
+    char *kept = malloc(1 + count + strlen(rest) + 1);
+    if (kept == NULL) {
+        return false;
     }
-    kept[n] = '\0';
-    return n == 1 || mq_strings_add(out, mq_str_of(kept));
+    kept[0] = '-';
+    for (size_t i = 1; i <= count; i++) {
+        if (word[i] != 't') {
+            kept[n++] = word[i];
+        }
+        reading->dot_ends = reading->dot_ends && word[i] != 'i';
+    }
+    strcpy(kept + n, rest);
+    bool done = true;
+    if (kept[1] != '\0') {
+        done = keep(reading, kept);
+    } else {
+        reading->at++;
+    }
+    free(kept);
+    return done;
 }
 
-static enum mq_status check_words(const struct mq_strings *words, struct mq_error *err)
+static enum mq_status check_mode(const char *mode, struct mq_error *err)
 {
-    if (words->items[0][0] != '/') {
-        return bad(err, "the command must begin with the program's whole path, such as "
-                        "/usr/sbin/sendmail; no PATH is searched");
+    if (is(mode, "s")) {
+        return bad(err, "the command has -bs, a program that speaks SMTP; write "
+                        "smtp://localhost, or the command without -bs");
     }
-    for (size_t i = 1; i < words->count; i++) {
-        const char *word = words->items[i];
-        if (is(word, "-bs")) {
-            return bad(err, "the command has -bs, a program that speaks SMTP; write "
-                            "smtp://localhost, or the command without -bs");
-        }
-        if (strncmp(word, "-b", 2) == 0 && strlen(word) == 3 && word[2] != 'm') {
-            return bad(err, "the command has a mode (-b) that takes no mail; remove it");
-        }
-        if (is(word, "--") && i + 1 < words->count) {
-            return bad(err, "the command has words behind \"--\", which would be recipients of "
-                            "every mail; remove them");
-        }
+    if (strlen(mode) == 1 && mode[0] != 'm') {
+        return bad(err, "the command has a mode (-b) that takes no mail; remove it");
     }
     return MQ_OK;
+}
+
+/* Whether a value of -f or -r names a sender, which the queue gives; "" behind it, no word either:
+ * what follows must not become one. */
+static bool names_sender(const char *attached, const char *value)
+{
+    return attached[0] != '\0' ? is_address(attached) : value == NULL || is_sender(value);
+}
+
+/* A word of letters, read as getopt() does. */
+static enum mq_status read_letters(struct reading *reading, struct mq_error *err)
+{
+    const char *word = reading->given->items[reading->at];
+    size_t count = strcspn(word + 1, WITH_VALUE WITH_ATTACHED_VALUE);
+    const char *rest = word + 1 + count;
+    if (*rest == '\0' || strchr(WITH_ATTACHED_VALUE, *rest) != NULL) {
+        return keep_letters(reading, word, count, rest) ? MQ_OK : mq_error_nomem(err);
+    }
+    const char letter = *rest;
+    const char *attached = rest + 1;
+    const char *next = *attached == '\0' ? following(reading) : NULL;
+    const char *value = *attached == '\0' ? next : attached;
+    if (letter == 'b' && value != NULL) {
+        enum mq_status status = check_mode(value, err);
+        if (status != MQ_OK) {
+            return status;
+        }
+    }
+    if (letter == 'b' && strncmp(rest, "bm", 2) == 0) {
+        rest = "bm"; /* of the mode sendmail reads one letter, others read flags behind it */
+    } else if (letter == 'o' && value != NULL && is(value, "i")) {
+        reading->dot_ends = false;
+    } else if ((letter == 'f' || letter == 'r') && names_sender(attached, value)) {
+        reading->at += next != NULL;
+        return keep_letters(reading, word, count, "") ? MQ_OK : mq_error_nomem(err);
+    }
+    bool kept = keep_letters(reading, word, count, rest) && (next == NULL || keep(reading, next));
+    return kept ? MQ_OK : mq_error_nomem(err);
+}
+
+/* Also what says that sender or recipients are in the message: they are given. */
+static enum mq_status read_long(struct reading *reading, struct mq_error *err)
+{
+    const char *word = reading->given->items[reading->at];
+    const char *next = following(reading);
+    if (word[2] == '\0' && next != NULL) {
+        return bad(err, "the command has words behind \"--\", which would be recipients of "
+                        "every mail; remove them");
+    }
+    bool from_message = is(word, "--read-recipients") || is(word, "--read-envelope-from");
+    if (word[2] == '\0' || from_message || strncmp(word, "--from=", 7) == 0) {
+        reading->at++;
+        return MQ_OK;
+    }
+    if (strncmp(word, "--read", 6) == 0) {
+        return bad(err, "the command has an option that begins with --read and that is not known: "
+                        "recipients from the message would get the mail again; remove it");
+    }
+    if (is(word, "--from") && next != NULL && is_sender(next)) {
+        reading->at += 2;
+        return MQ_OK;
+    }
+    return keep(reading, word) ? MQ_OK : mq_error_nomem(err);
+}
+
+static enum mq_status read_word(struct reading *reading, struct mq_error *err)
+{
+    const char *word = reading->given->items[reading->at];
+    if (word[0] != '-' || word[1] == '\0') {
+        return keep(reading, word) ? MQ_OK : mq_error_nomem(err);
+    }
+    return word[1] == '-' ? read_long(reading, err) : read_letters(reading, err);
 }
 
 static enum mq_status prepare(const struct mq_strings *words, struct mq_strings *out,
                               struct mq_error *err)
 {
-    bool dot_ends = true;
-    bool kept = mq_strings_add(out, mq_str_of(words->items[0]));
-    for (size_t i = 1; kept && i < words->count; i++) {
-        size_t skipped = sender_words(words->items + i, words->count - i);
-        if (skipped > 0) {
-            i += skipped - 1;
-        } else if (!is_from_message(words->items[i]) && !is(words->items[i], "--")) {
-            kept = add_option(out, words->items[i], &dot_ends);
-        }
+    struct reading reading = {.given = words, .out = out, .dot_ends = true};
+    enum mq_status status = MQ_OK;
+    if (words->items[0][0] != '/') {
+        return bad(err, "the command must begin with the program's whole path, such as "
+                        "/usr/sbin/sendmail; no PATH is searched");
     }
-    if (kept && dot_ends) {
-        kept = mq_strings_add(out, MQ_STR("-i"));
+    if (!keep(&reading, words->items[0])) {
+        return mq_error_nomem(err);
     }
-    return kept ? MQ_OK : mq_error_nomem(err);
+    while (status == MQ_OK && reading.at < words->count) {
+        status = read_word(&reading, err);
+    }
+    if (status == MQ_OK && reading.dot_ends && !mq_strings_add(out, MQ_STR("-i"))) {
+        status = mq_error_nomem(err);
+    }
+    return status;
 }
 
 enum mq_status mq_sendmail_command_parse(const char *command, struct mq_strings *words,
@@ -130,9 +199,6 @@ enum mq_status mq_sendmail_command_parse(const char *command, struct mq_strings 
     mq_strings_init(&given);
     mq_strings_init(&prepared);
     enum mq_status status = mq_dsn_split_command(mq_str_of(command), &given, err);
-    if (status == MQ_OK) {
-        status = check_words(&given, err);
-    }
     if (status == MQ_OK) {
         status = prepare(&given, &prepared, err);
     }

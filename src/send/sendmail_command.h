@@ -14,7 +14,8 @@
 /* The program and its options, ready to be followed by sender and recipients; *words is
  * initialised. Options that name recipients or a sender are gone: the queue's are given. MQ_CONFIG,
  * field "transport": what mq_dsn_split_command() says, a relative program, a mode that takes no
- * mail on standard input (-bs …), recipients in the command. Looks at no file. */
+ * mail on standard input (-bs …), recipients in the command, an unknown --read…: it may be msmtp's
+ * for recipients. Short options are read as sendmail's, several in a word too. Looks at no file. */
 enum mq_status mq_sendmail_command_parse(const char *command, struct mq_strings *words,
                                          struct mq_error *err);
 

@@ -67,7 +67,7 @@ static void test_null_sender(void **state)
     transport->ops->free(transport);
 }
 
-/* Seen to fail without the feeder's part of the input, and without close-on-exec. */
+/* Seen to fail with what fits into the pipe only, and without close-on-exec. */
 static void test_large_message(void **state)
 {
     (void)state;
