@@ -65,6 +65,7 @@ struct scan {
     unsigned once;   /* roles that begin another block when they come again */
     unsigned resent; /* roles that the first block has so far */
     bool over;       /* it is */
+    bool by_mark;    /* because a role of `once` came again, not for a trace field */
 };
 
 static void scan_init(struct scan *scan, struct mq_str raw, unsigned once)
@@ -77,8 +78,9 @@ static bool scan_next(struct scan *scan)
 {
     while (mq_message_fields_next(&scan->fields)) {
         scan->role = role_of(scan->fields.name);
-        scan->over = scan->over || (scan->role == TRACE && scan->resent != 0) ||
-                     (scan->resent & scan->once & BIT(scan->role)) != 0;
+        bool again = (scan->resent & scan->once & BIT(scan->role)) != 0;
+        scan->by_mark = scan->by_mark || (again && !scan->over);
+        scan->over = scan->over || again || (scan->role == TRACE && scan->resent != 0);
         if (scan->role < RESENT_TO) {
             return true;
         }
@@ -110,8 +112,9 @@ static enum mq_status survey(struct mq_str raw, struct survey *out, struct mq_er
         }
         found.roles |= BIT(scan.role);
     }
-    /* Where there are several blocks, the second one may begin with any of its fields. */
-    found.once = scan.over ? RESENT_MARKS | RESENT_RECIPIENTS : RESENT_MARKS;
+    /* Where a block follows that no trace field parts from the first, it may begin with any of its
+     * fields. */
+    found.once = scan.by_mark ? RESENT_MARKS | RESENT_RECIPIENTS : RESENT_MARKS;
     *out = found;
     return MQ_OK;
 }

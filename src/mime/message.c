@@ -18,8 +18,9 @@ struct work {
     const struct mq_message_options *options;
     struct mq_buffer *out;
     struct mq_error *err;
-    size_t field_at; /* where the current field begins in out */
-    enum kind kind;  /* its kind */
+    size_t field_at;   /* where the current field begins in out */
+    size_t field_line; /* number of its first line */
+    enum kind kind;    /* its kind */
     bool in_field, field_utf8;
     bool has_crlf, has_lf, has_cr; /* line ends met; has_lf: or CR throughout, has_cr: a lone one */
     bool changed;                  /* more than line ends */
@@ -135,12 +136,35 @@ static struct mq_str field_value(const struct work *work, size_t at)
     return mq_str_trim((struct mq_str){field.data + colon, field.len - colon});
 }
 
+/* The id without the comments that may follow it (RFC 5322, 3.6.4). */
+static struct mq_str id_of(struct mq_str value)
+{
+    const char *end = value.data[0] == '<' ? memchr(value.data, '>', value.len) : NULL;
+    return (struct mq_str){value.data, end ? (size_t)(end - value.data) + 1 : value.len};
+}
+
+static enum mq_status take_id(struct work *work, struct mq_str id)
+{
+    for (size_t i = 0; i < id.len; i++) {
+        unsigned char c = (unsigned char)id.data[i];
+        if (c < 0x20 || c == 0x7f) {
+            work->line = work->field_line;
+            return bad_line(work, "the Message-ID is broken over lines or has a control character; "
+                                  "write \"Message-ID: <unique@example.org>\", or leave it out");
+        }
+    }
+    work->id_at = (size_t)(id.data - work->out->data);
+    work->id_len = id.len;
+    return MQ_OK;
+}
+
 /* The current field is complete in out: keeps it or takes it out again. */
-static void end_field(struct work *work)
+static enum mq_status end_field(struct work *work)
 {
     if (!work->in_field || work->out->failed) {
-        return;
+        return MQ_OK;
     }
+    enum mq_status status = MQ_OK;
     work->in_field = false;
     struct mq_str value = field_value(work, work->field_at);
     bool keep = true;
@@ -155,10 +179,7 @@ static void end_field(struct work *work)
         break;
     case MESSAGE_ID:
         keep = value.len > 0 && work->id_len == 0;
-        if (keep) {
-            work->id_at = (size_t)(value.data - work->out->data);
-            work->id_len = value.len;
-        }
+        status = keep ? take_id(work, id_of(value)) : MQ_OK;
         break;
     case DATE:
         keep = value.len > 0 && !work->has_date;
@@ -171,6 +192,7 @@ static void end_field(struct work *work)
         work->out->len = work->field_at;
         work->changed = true;
     }
+    return status;
 }
 
 static enum mq_status take_header_line(struct work *work, struct mq_str line)
@@ -197,10 +219,14 @@ static enum mq_status take_header_line(struct work *work, struct mq_str line)
                                     "empty line before the text"
                                   : "the message does not begin with a header \"Name: value\"");
     }
-    end_field(work);
+    enum mq_status status = end_field(work);
+    if (status != MQ_OK) {
+        return status;
+    }
     work->in_field = true;
     work->field_utf8 = utf8;
     work->field_at = work->out->len;
+    work->field_line = work->line;
     work->kind = kind_of((struct mq_str){line.data, name});
     return put_line(work, line);
 }
@@ -242,7 +268,10 @@ static enum mq_status take_headers(struct work *work)
         return bad_line(work,
                         "the message has no headers; it must begin with \"Name: value\" lines");
     }
-    end_field(work);
+    enum mq_status status = end_field(work);
+    if (status != MQ_OK) {
+        return status;
+    }
     add_missing(work);
     mq_buffer_append(work->out, "\r\n", 2);
     return MQ_OK;

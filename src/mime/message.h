@@ -19,7 +19,8 @@ struct mq_message_options {
     int64_t date_s;         /* used for a missing Date */
 };
 
-/* What normalising found; message_id points into the output. */
+/* What normalising found; message_id points into the output: printable, without the comments that
+ * the field may have behind it. */
 struct mq_message_info {
     unsigned flags;
     struct mq_str message_id;
@@ -30,10 +31,11 @@ struct mq_message_info {
  * first of each). It ends with CRLF, its header section with an empty line. A lone CR in the body
  * becomes CRLF. MQ_MESSAGE, field "message" and the line's number in the text, on: a NUL, a CR that
  * is no part of CRLF in the headers of a message that has LFs, a line over 998 octets, no header
- * section, a malformed header line, header bytes that are no UTF-8, over the size; and on a
- * DKIM-Signature when a signed message would have to be changed. Line ends that are LF throughout,
- * or CR, are no change: what is signed are the lines with CRLF (RFC 6376, section 5.3), and so is a
- * missing last one (3.4.3). Mixed line ends, an added, doubled or removed field are. */
+ * section, a malformed header line, header bytes that are no UTF-8, a Message-ID that is broken
+ * over lines or has control characters, over the size; and on a DKIM-Signature when a signed
+ * message would have to be changed. Line ends that are LF throughout, or CR, are no change: what is
+ * signed are the lines with CRLF (RFC 6376, section 5.3), and so is a missing last one (3.4.3).
+ * Mixed line ends, an added, doubled or removed field are. */
 enum mq_status mq_message_normalize(struct mq_str raw, const struct mq_message_options *options,
                                     struct mq_buffer *out, struct mq_message_info *info,
                                     struct mq_error *err);

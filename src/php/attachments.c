@@ -268,16 +268,15 @@ static enum mq_status guess_type(const struct element *element)
 {
     struct mq_compose_part *part = element->part;
     char head[MQ_PHP_MEDIA_HEAD];
-    struct mq_str view = {part->data.data, part->data.len};
+    struct mq_php_media_content content = {part->data, true};
     zend_string *type = NULL;
     if (part->fd >= 0) {
         ssize_t n = pread(part->fd, head, sizeof head, 0);
-        view = (struct mq_str){head, n > 0 ? (size_t)n : 0};
-    } else if (view.len > MQ_PHP_MEDIA_HEAD) {
-        view.len = MQ_PHP_MEDIA_HEAD;
+        content.text = (struct mq_str){head, n > 0 ? (size_t)n : 0};
+        content.whole = content.text.len == part->size;
     }
     enum mq_status status =
-        mq_php_media_type(part->name, view, &element->place.fields->finfo, &type);
+        mq_php_media_type(part->name, &content, &element->place.fields->finfo, &type);
     if (type) {
         part->type = mq_php_fields_keep(element->place.fields, type);
     }

@@ -49,7 +49,16 @@ void mq_php_mail_args_clear(struct mq_php_mail_args *args)
 enum mq_status mq_php_mail_set_message(struct mq_php_mail_args *args, zval *value,
                                        struct mq_error *err)
 {
-    return Z_TYPE_P(value) == IS_NULL ? MQ_OK : mq_php_message_read(value, &args->message, err);
+    zval message;
+    if (Z_TYPE_P(value) == IS_NULL) {
+        return MQ_OK;
+    }
+    enum mq_status status = mq_php_message_read(value, &message, err);
+    if (status == MQ_OK) {
+        mq_php_mail_args_drop_message(args);
+        ZVAL_COPY_VALUE(&args->message, &message);
+    }
+    return status;
 }
 
 static bool has_only_strings(HashTable *list)
@@ -92,6 +101,7 @@ static enum mq_status convert_recipients(HashTable *list, zval *out)
 enum mq_status mq_php_mail_set_recipients(struct mq_php_mail_args *args, const zval *value,
                                           struct mq_error *err)
 {
+    zval list;
     if (Z_TYPE_P(value) == IS_NULL) {
         return MQ_OK;
     }
@@ -99,10 +109,14 @@ enum mq_status mq_php_mail_set_recipients(struct mq_php_mail_args *args, const z
         return mq_php_wrong_type("recipients", "a list of strings or null", value, err);
     }
     if (has_only_strings(Z_ARRVAL_P(value))) {
-        ZVAL_COPY(&args->recipients, value);
-        return MQ_OK;
+        ZVAL_COPY(&list, value);
+    } else if (convert_recipients(Z_ARRVAL_P(value), &list) != MQ_OK) {
+        zval_ptr_dtor(&list);
+        return MQ_THROWN;
     }
-    return convert_recipients(Z_ARRVAL_P(value), &args->recipients);
+    zval_ptr_dtor(&args->recipients);
+    ZVAL_COPY_VALUE(&args->recipients, &list);
+    return MQ_OK;
 }
 
 /* The timestamp of a date, by its method: a class of the application's may have its own. */
@@ -151,8 +165,13 @@ static enum mq_status take_string(zval *value, const char *field, zend_string **
     if (!mq_php_is_text(value)) {
         return mq_php_wrong_type(field, "a string or null", value, err);
     }
-    *out = zval_try_get_string(value);
-    return *out ? MQ_OK : MQ_THROWN;
+    zend_string *text = zval_try_get_string(value);
+    if (text == NULL) {
+        return MQ_THROWN;
+    }
+    release_string(*out);
+    *out = text;
+    return MQ_OK;
 }
 
 static enum mq_status take_int(zval *value, const char *field, zend_long *out, bool *given,
@@ -169,42 +188,50 @@ static enum mq_status take_int(zval *value, const char *field, zend_long *out, b
     return MQ_OK;
 }
 
-static enum mq_status take_named(struct mq_php_mail_args *args, const char *name, zval *value,
-                                 struct mq_error *err)
+static enum mq_status unknown_key(struct mq_str key, struct mq_error *err)
 {
-    bool given;
-    if (strcmp(name, "message") == 0) {
-        return mq_php_mail_set_message(args, value, err);
-    }
-    if (strcmp(name, "reference") == 0) {
-        return take_string(value, name, &args->reference, err);
-    }
-    if (strcmp(name, "type") == 0) {
-        return take_string(value, name, &args->type, err);
-    }
-    if (strcmp(name, "priority") == 0) {
-        return take_int(value, name, &args->priority, &given, err);
-    }
-    if (strcmp(name, "sendAt") == 0) {
-        return mq_php_time_of(value, name, &args->send_at, &given, err);
-    }
-    if (strcmp(name, "expiresAt") == 0) {
-        return mq_php_time_of(value, name, &args->expires_at, &args->expires, err);
-    }
-    if (strcmp(name, "maxAttempts") == 0) {
-        return take_int(value, name, &args->max_attempts, &args->max_attempts_given, err);
-    }
-    if (strcmp(name, "envelopeFrom") == 0) {
-        return take_string(value, name, &args->envelope_from, err);
-    }
-    if (strcmp(name, "recipients") == 0) {
-        return mq_php_mail_set_recipients(args, value, err);
-    }
+    char name[MQ_ERROR_FIELD_MAX];
+    mq_str_printable(name, sizeof name, 0, key);
     return mq_error_set(err, MQ_MESSAGE, name,
                         "%s: unknown key; allowed are the names of enqueue()'s parameters: "
                         "message, reference, type, priority, sendAt, expiresAt, maxAttempts, "
                         "envelopeFrom, recipients",
                         name);
+}
+
+static enum mq_status take_named(struct mq_php_mail_args *args, zend_string *key, zval *value,
+                                 struct mq_error *err)
+{
+    const char *name = ZSTR_VAL(key);
+    bool given;
+    if (mq_php_key_is(key, "message")) {
+        return mq_php_mail_set_message(args, value, err);
+    }
+    if (mq_php_key_is(key, "reference")) {
+        return take_string(value, name, &args->reference, err);
+    }
+    if (mq_php_key_is(key, "type")) {
+        return take_string(value, name, &args->type, err);
+    }
+    if (mq_php_key_is(key, "priority")) {
+        return take_int(value, name, &args->priority, &given, err);
+    }
+    if (mq_php_key_is(key, "sendAt")) {
+        return mq_php_time_of(value, name, &args->send_at, &given, err);
+    }
+    if (mq_php_key_is(key, "expiresAt")) {
+        return mq_php_time_of(value, name, &args->expires_at, &args->expires, err);
+    }
+    if (mq_php_key_is(key, "maxAttempts")) {
+        return take_int(value, name, &args->max_attempts, &args->max_attempts_given, err);
+    }
+    if (mq_php_key_is(key, "envelopeFrom")) {
+        return take_string(value, name, &args->envelope_from, err);
+    }
+    if (mq_php_key_is(key, "recipients")) {
+        return mq_php_mail_set_recipients(args, value, err);
+    }
+    return unknown_key((struct mq_str){ZSTR_VAL(key), ZSTR_LEN(key)}, err);
 }
 
 enum mq_status mq_php_mail_from_array(struct mq_php_mail_args *args, HashTable *array,
@@ -215,12 +242,16 @@ enum mq_status mq_php_mail_from_array(struct mq_php_mail_args *args, HashTable *
     zval *value;
     enum mq_status status = MQ_OK;
     ZEND_HASH_FOREACH_KEY_VAL (array, number, key, value) {
-        char name[32];
         zval copy;
-        snprintf(name, sizeof name, ZEND_LONG_FMT, (zend_long)number);
+        if (key == NULL) {
+            char name[32];
+            snprintf(name, sizeof name, ZEND_LONG_FMT, (zend_long)number);
+            status = unknown_key(mq_str_of(name), err);
+            break;
+        }
         /* Code that a conversion runs may change what a reference points to. */
         ZVAL_COPY_DEREF(&copy, value);
-        status = take_named(args, key ? ZSTR_VAL(key) : name, &copy, err);
+        status = take_named(args, key, &copy, err);
         zval_ptr_dtor(&copy);
         if (status != MQ_OK) {
             break;

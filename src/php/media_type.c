@@ -103,11 +103,18 @@ static void call(const char *function, uint32_t count, zval *arguments, zval *re
     zval_ptr_dtor(&name);
 }
 
+/* disable_functions takes them away from fileinfo, and a script may then declare its own. */
+static bool has_function(const char *name)
+{
+    const zend_function *found = zend_hash_str_find_ptr(EG(function_table), name, strlen(name));
+    return found != NULL && found->type == ZEND_INTERNAL_FUNCTION;
+}
+
 /* *type stays NULL where fileinfo is not there or does not know. */
 static enum mq_status ask_fileinfo(struct mq_str head, zval *finfo, zend_string **type)
 {
     zval arguments[2], result;
-    if (head.len == 0 || !zend_hash_str_exists(&module_registry, ZEND_STRL("fileinfo"))) {
+    if (head.len == 0 || !has_function("finfo_open") || !has_function("finfo_buffer")) {
         return MQ_OK;
     }
     if (Z_ISUNDEF_P(finfo)) {
@@ -149,26 +156,32 @@ static bool is_useful(struct mq_str type)
            memchr(type.data, ' ', type.len) == NULL;
 }
 
-static bool is_utf8(struct mq_str head)
+/* A beginning says so only with a character that is not ASCII: what follows may be of any charset.
+ */
+static bool is_utf8(const struct mq_php_media_content *content)
 {
-    size_t partial = head.len == MQ_PHP_MEDIA_HEAD ? 3 : 0; /* it may end within a character */
-    bool valid = false;
-    for (size_t cut = 0; cut <= partial && !valid; cut++) {
-        valid = mq_utf8_valid((struct mq_str){head.data, head.len - cut});
+    struct mq_str text = content->text;
+    if (content->whole) {
+        return mq_utf8_valid(text);
     }
-    return valid;
+    for (int cut = 0; cut < 3 && text.len > 0 && !mq_utf8_valid(text); cut++) {
+        text.len--; /* it may end within a character */
+    }
+    return mq_utf8_valid(text) && !mq_str_ascii(text);
 }
 
 /* Without a charset, a text is ASCII by definition (RFC 2046, section 4.1.2). */
-static zend_string *with_charset(struct mq_str type, struct mq_str head)
+static zend_string *with_charset(struct mq_str type, const struct mq_php_media_content *content)
 {
-    const char *charset = has_prefix(type, "text/") && is_utf8(head) ? "; charset=utf-8" : "";
+    const char *charset = has_prefix(type, "text/") && is_utf8(content) ? "; charset=utf-8" : "";
     return strpprintf(0, "%.*s%s", (int)type.len, type.data, charset);
 }
 
-enum mq_status mq_php_media_type(struct mq_str name, struct mq_str head, zval *finfo,
-                                 zend_string **type)
+enum mq_status mq_php_media_type(struct mq_str name, const struct mq_php_media_content *content,
+                                 zval *finfo, zend_string **type)
 {
+    struct mq_str head = content->text;
+    head.len = head.len < MQ_PHP_MEDIA_HEAD ? head.len : MQ_PHP_MEDIA_HEAD;
     const struct media *media = find(name);
     struct mq_str found = mq_str_of(media ? media->type : OCTETS);
     zend_string *asked = NULL;
@@ -181,7 +194,7 @@ enum mq_status mq_php_media_type(struct mq_str name, struct mq_str head, zval *f
     if (asked && is_useful((struct mq_str){ZSTR_VAL(asked), ZSTR_LEN(asked)})) {
         found = (struct mq_str){ZSTR_VAL(asked), ZSTR_LEN(asked)};
     }
-    *type = with_charset(found, head);
+    *type = with_charset(found, content);
     if (asked) {
         zend_string_release(asked);
     }

@@ -42,6 +42,7 @@ echo "errors:\n";
 foreach ([
     'no array' => 'text',
     'unknown key' => ['mesage' => null],
+    'a NUL in a key' => ['recipients' => ["a@example.net"], "recipients\0" => ["b@example.net"]],
     'a number as key' => [null],
     'bad field' => ['message' => mail_fields(to: 'nobody')],
     'bad type' => ['reference' => 7],
@@ -85,6 +86,7 @@ order of pulling and storing:
 errors:
   no array: MailQueue\MessageException [messages]: message 133: must be an array keyed by the names of enqueue()'s parameters, string given / stored 100
   unknown key: MailQueue\MessageException [mesage]: message 133: mesage: unknown key; allowed are the names of enqueue()'s parameters: message, reference, type, priority, sendAt, expiresAt, maxAttempts, envelopeFrom, recipients / stored 100
+  a NUL in a key: MailQueue\MessageException [recipients?]: message 133: recipients?: unknown key; allowed are the names of enqueue()'s parameters: message, reference, type, priority, sendAt, expiresAt, maxAttempts, envelopeFrom, recipients / stored 100
   a number as key: MailQueue\MessageException [0]: message 133: 0: unknown key; allowed are the names of enqueue()'s parameters: message, reference, type, priority, sendAt, expiresAt, maxAttempts, envelopeFrom, recipients / stored 100
   bad field: MailQueue\MessageException [to]: message 133: to: the address "nobody" has no "@"; write it as name@example.org, and a name that has a comma in double quotes / stored 100
   bad type: MailQueue\MessageException [reference]: message 133: reference: must be a string or null, int given / stored 100

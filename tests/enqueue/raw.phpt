@@ -25,6 +25,8 @@ show($queue, $queue->enqueue("Subject: b\r\nMessage-ID: <mine@example.org>\r\nBc
 show($queue, $queue->enqueue(new Message("Subject: c\n\n" . 'body'), ...$envelope));
 show($queue, $queue->enqueue("Subject: d\n\n", envelopeFrom: '', recipients: ['ann@example.net']));
 
+show($queue, $queue->enqueue("Subject: e\nMessage-ID: <x@y> (added by\n postmaster)\n\n", ...$envelope));
+
 foreach ([
     'no envelope' => ["Subject: x\n\nbody"],
     'no sender' => ["Subject: x\n\nbody", 'recipients' => ['ann@example.net']],
@@ -33,6 +35,7 @@ foreach ([
     'a bare CR in the header' => ["Subject: x\ry\n\nbody"] + $envelope,
     'a long line' => ["Subject: x\n\n" . str_repeat('x', 999)] + $envelope,
     'no header' => ["just text"] + $envelope,
+    'a Message-ID over lines' => ["Subject: x\nMessage-ID: <x\n @y>\n\nbody"] + $envelope,
     'no colon' => ["Subject x\n\nbody"] + $envelope,
     'signed, with bare LF' => ["DKIM-Signature: v=1\nSubject: x\n\nbody\n"] + $envelope,
     'empty' => [''] + $envelope,
@@ -70,6 +73,12 @@ Date: …\r\n
 Message-ID: <…@localhost>\r\n
 \r\n
 -- ours
+Subject: e\r\n
+Message-ID: <x@y> (added by\r\n
+ postmaster)\r\n
+Date: …\r\n
+\r\n
+-- <x@y>
 no envelope: MailQueue\MessageException [envelopeFrom]: envelopeFrom: missing, and the message has no From to take it from; give envelopeFrom: "a@example.org", or "" for none
 no sender: MailQueue\MessageException [envelopeFrom]: envelopeFrom: missing, and the message has no From to take it from; give envelopeFrom: "a@example.org", or "" for none
 no recipients: MailQueue\MessageException [recipients]: recipients: missing, and the message names none in To, Cc or Bcc; give recipients: ["a@example.org"]
@@ -77,8 +86,9 @@ NUL: MailQueue\MessageException [message]: message: line 3: it has a NUL; encode
 a bare CR in the header: MailQueue\MessageException [message]: message: line 1: a CR in the headers is not followed by LF; end lines with CRLF
 a long line: MailQueue\MessageException [message]: message: line 3: it has more than 998 octets; break it or encode it (quoted-printable or base64)
 no header: MailQueue\MessageException [message]: message: line 1: the message does not begin with a header "Name: value"
+a Message-ID over lines: MailQueue\MessageException [message]: message: line 2: the Message-ID is broken over lines or has a control character; write "Message-ID: <unique@example.org>", or leave it out
 no colon: MailQueue\MessageException [message]: message: line 1: the message does not begin with a header "Name: value"
 signed, with bare LF: MailQueue\MessageException [message]: message: it has a DKIM-Signature that would break: it needs a Message-ID and a Date, each once, and no Bcc; correct that before signing
 empty: MailQueue\MessageException [message]: message: line 1: the message has no headers; it must begin with "Name: value" lines
 thrown by __toString(): LogicException: not today
-4 stored
+5 stored

@@ -28,9 +28,18 @@ final class Types
         }
         $path = temp_directory() . '/a';
         file_put_contents($path, $png);
-        $queue->enqueue(['attachments' => [$path, [ 'path' => $path, 'type' => 'x/y'], fopen($path, 'r')]] + mail_fields());
-        $all = $queue->jobs(limit: 1000);
-        echo '  from files: ', implode(' ', array_column(leaves($queue->job(end($all)->id)->message), 'type')), "\n";
+        $id = $queue->enqueue(['attachments' => [$path, [ 'path' => $path, 'type' => 'x/y'], fopen($path, 'r')]] + mail_fields());
+        $texts = [
+            'ASCII' => str_repeat('x', 8192), 'more ASCII' => str_repeat('x', 8193), 'ISO 8859-1 at the end' => str_repeat('x', 9000) . "\xe4", 'UTF-8 at the end' => str_repeat('x', 9000) . 'ä',
+            'ISO 8859-1 across the end of the head' => str_repeat('x', 8191) . "\xe4 and more", 'UTF-8 across it' => 'ä' . str_repeat('x', 8189) . 'ä and more', 'short ISO 8859-1' => "\xe4",
+        ];
+        foreach ($texts as $what => $text) {
+            file_put_contents("$path.txt", $text);
+            $job = $queue->job($queue->enqueue(['attachments' => ["$path.txt", ['data' => $text, 'name' => 'a.txt']]] + mail_fields()));
+            $leaves = leaves($job->message);
+            echo "  $what: file \"{$leaves[1]['charset']}\", data \"{$leaves[2]['charset']}\"\n";
+        }
+        echo '  from files: ', implode(' ', array_column(leaves($queue->job($id)->message), 'type')), "\n";
     }
 }
 echo "with fileinfo\n";
@@ -39,7 +48,17 @@ echo "without\n";
 $class = (new ReflectionClass('Types'));
 $code = implode('', array_slice(file(__FILE__), $class->getStartLine() - 1, $class->getEndLine() - $class->getStartLine() + 1));
 $other = new Other('require $argv[1]; must(!extension_loaded("fileinfo"), "no fileinfo"); ' . $code . ' Types::show();', __DIR__ . '/mime.inc');
-echo $other->end()[0];
+$without = $other->end()[0];
+echo $without;
+foreach (['finfo_open', 'finfo_buffer'] as $name) {
+    $file = temp_directory() . '/types.php';
+    file_put_contents($file, '<?php require $argv[1]; require $argv[2]; must(extension_loaded("fileinfo"), "fileinfo"); function ' . $name . '() { throw new Exception("not asked"); } ' . $code . ' Types::show();');
+    $command = php_command('-d', 'extension=fileinfo', '-d', "disable_functions=$name", $file, __DIR__ . '/../lib/queue.inc', __DIR__ . '/mime.inc');
+    $process = proc_open($command, [1 => ['pipe', 'w'], 2 => ['redirect', 1]], $pipes);
+    $said = stream_get_contents($pipes[1]);
+    proc_close($process);
+    echo "without $name: ", $said === $without ? 'the same' : $said, "\n";
+}
 ?>
 --EXPECT--
 with fileinfo
@@ -61,7 +80,7 @@ with fileinfo
   ["a.txt",""] text/plain utf-8
   ["a.txt","ä"] text/plain utf-8
   ["a.txt",8193] text/plain utf-8
-  ["a.txt",8195] text/plain utf-8
+  ["a.txt",8195] text/plain 
   ["a.png",33] image/png 
   ["photo.jpg",33] image/png 
   ["a.pdf","no pdf"] text/plain utf-8
@@ -74,6 +93,13 @@ with fileinfo
   ["",""] application/octet-stream 
   ["a.","x"] application/octet-stream 
   ["a.pdf",""] application/pdf 
+  ASCII: file "utf-8", data "utf-8"
+  more ASCII: file "", data "utf-8"
+  ISO 8859-1 at the end: file "", data ""
+  UTF-8 at the end: file "", data "utf-8"
+  ISO 8859-1 across the end of the head: file "", data ""
+  UTF-8 across it: file "utf-8", data "utf-8"
+  short ISO 8859-1: file "", data ""
   from files: text/plain image/png x/y image/png
 without
   ["a.pdf","%PDF-1.7\n..."] application/pdf 
@@ -94,7 +120,7 @@ without
   ["a.txt",""] text/plain utf-8
   ["a.txt","ä"] text/plain utf-8
   ["a.txt",8193] text/plain utf-8
-  ["a.txt",8195] text/plain utf-8
+  ["a.txt",8195] text/plain 
   ["a.png",33] image/png 
   ["photo.jpg",33] image/jpeg 
   ["a.pdf","no pdf"] application/pdf 
@@ -107,4 +133,13 @@ without
   ["",""] application/octet-stream 
   ["a.","x"] application/octet-stream 
   ["a.pdf",""] application/pdf 
+  ASCII: file "utf-8", data "utf-8"
+  more ASCII: file "", data "utf-8"
+  ISO 8859-1 at the end: file "", data ""
+  UTF-8 at the end: file "", data "utf-8"
+  ISO 8859-1 across the end of the head: file "", data ""
+  UTF-8 across it: file "utf-8", data "utf-8"
+  short ISO 8859-1: file "", data ""
   from files: text/plain application/octet-stream x/y application/octet-stream
+without finfo_open: the same
+without finfo_buffer: the same

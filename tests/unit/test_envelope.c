@@ -108,6 +108,18 @@ static void test_blocks(void **state)
     assert_envelope("Resent-From: 2@x\nSubject: s\nResent-To: a@x\nX: y\nResent-To: b@x\n"
                     "Resent-Bcc: c@x\nTo: c@d\n",
                     "2@x>a@x b@x c@x");
+    /* So it is where a trace field says where the block ends, whatever follows. */
+    assert_envelope("Resent-From: n@x.yy\nResent-To: one@x.yy\nResent-To: two@x.yy\nReceived: x\n"
+                    "Resent-From: o@x.yy\nResent-To: old@x.yy\nTo: b@c.de\n\n",
+                    "n@x.yy>one@x.yy two@x.yy");
+    assert_envelope("Resent-From: n@x\nResent-Cc: a@x\nResent-Cc: b@x\nResent-Bcc: c@x\n"
+                    "Resent-Bcc: d@x\nReturn-Path: <q@x>\nResent-From: m@x\nResent-Cc: y@x\n"
+                    "Resent-From: o@x\nResent-Cc: z@x\n",
+                    "n@x>a@x b@x c@x d@x");
+    /* A mark that came again before it counts. */
+    assert_envelope("Resent-From: 2@x\nResent-To: to2@x\nResent-To: to1@x\nResent-From: 1@x\n"
+                    "Received: x\nResent-From: 0@x\nResent-To: to0@x\nTo: c@d\n",
+                    "2@x>to2@x");
     /* What does not count need not be right. */
     assert_envelope("Resent-From: 2@x\nResent-To: a@x\nReceived: y\nResent-To: bad\nTo: root\n"
                     "From: root (Cron Daemon)\n",

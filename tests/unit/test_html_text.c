@@ -327,6 +327,40 @@ static void test_depth(void **state)
     mq_buffer_clear(&html);
 }
 
+/* Each one more would be compared with all before it. */
+static void test_attributes(void **state)
+{
+    static const char *const many[] = {" a%d", " a%d=x", "\n\ta%d='y >'", "a%d=\"\"", " a%d = x=y"};
+    (void)state;
+    for (size_t i = 0; i < sizeof many / sizeof *many; i++) {
+        struct mq_buffer tag = repeated(many[i], 400, "><b>c</b>");
+        struct mq_buffer html;
+        mq_buffer_init(&html);
+        mq_buffer_cstr(&html, "x < y <img alt='d'");
+        mq_buffer_str(&html, mq_buffer_view(&tag));
+        assert_string_equal(text_of(mq_buffer_view(&html)), "x < y dc\n");
+        mq_buffer_clear(&tag);
+        tag = repeated(many[i], 200000, "><b>end</b>");
+        html.len = 0;
+        mq_buffer_cstr(&html, "<img alt='d' ");
+        mq_buffer_str(&html, mq_buffer_view(&tag));
+        clock_t begin = clock();
+        const char *text = text_of(mq_buffer_view(&html));
+        assert_true((clock() - begin) / CLOCKS_PER_SEC < 5); /* else: minutes */
+        assert_int_equal(text[0], 'd');
+        assert_non_null(strstr(text, "end\n"));
+        mq_buffer_clear(&tag);
+        mq_buffer_clear(&html);
+    }
+    /* Words and what stands in scripts and comments are no attributes. */
+    struct mq_buffer html =
+        repeated(" w%d", 3000, "<script>if (a<b) x = 'y'</script><!-- <a \"-->");
+    const char *at = text_of(mq_buffer_view(&html));
+    assert_null(strchr(at, '>'));
+    assert_non_null(strstr(at, "w2999\n"));
+    mq_buffer_clear(&html);
+}
+
 static void test_broken(void **state)
 {
     (void)state;
@@ -444,6 +478,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_wrapping, setup, teardown),
         cmocka_unit_test_setup_teardown(test_tables, setup, teardown),
         cmocka_unit_test_setup_teardown(test_depth, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_attributes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_broken, setup, teardown),
         cmocka_unit_test_setup_teardown(test_pieces, setup, teardown),
 #ifdef MQ_HAVE_LIBXML2

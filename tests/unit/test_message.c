@@ -139,6 +139,33 @@ static void test_blind(void **state)
     assert_normal("X-Bcc: kept\nBccs: kept\n" HAVE, "X-Bcc: kept\r\nBccs: kept\r\n" HAVE "\r\n");
 }
 
+/* A comment behind the id stays in the header. */
+static void test_id(void **state)
+{
+    static const struct {
+        const char *value, *id;
+    } samples[] = {
+        {"<x@y> (added by\r\n postmaster)", "<x@y>"},
+        {"<x@y>\r\n\t(added by postmaster)", "<x@y>"},
+        {"<x@y>\t(a > b)", "<x@y>"},
+        {"\r\n <x@y>", "<x@y>"},
+        {"<x y>", "<x y>"},
+        {"<x@y", "<x@y"},
+        {"x@y (z)", "x@y (z)"},
+        {"x <y@z>", "x <y@z>"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+        char message[128];
+        snprintf(message, sizeof message, "Message-ID: %s\r\nDate: x\r\n\r\n", samples[i].value);
+        assert_normal(message, message);
+        assert_id(samples[i].id);
+    }
+    /* Nothing is asked of one that goes. */
+    assert_normal("Message-ID: <a@b>\nMessage-ID: c\n d\nDate: x\n\n",
+                  "Message-ID: <a@b>\r\nDate: x\r\n\r\n");
+}
+
 static void assert_bad(struct mq_str raw, const char *expected)
 {
     if (normalize(raw) != MQ_MESSAGE) {
@@ -178,6 +205,11 @@ static void test_bad(void **state)
         {"\r", "line 1: the message has no headers"},
         {"\r\rA: b\r", "line 1: the message has no headers"},
         {"A: b\rno colon\r\r", "line 2: no header"},
+        {"A: b\nMessage-ID: <x\n @y>\nDate: x\n\n", "line 2: the Message-ID is broken"},
+        {"Message-ID: <x\n @y>\n\n", "line 1: the Message-ID is broken"},
+        {"Message-ID: <x@\x7fy>", "line 1: the Message-ID is broken"},
+        {"Message-ID: x@y (added\n by)", "line 1: the Message-ID is broken"},
+        {"Message-ID: <x\t@y>\nB: c\n\n", "line 1: the Message-ID is broken"},
         {"A: b\r\n \xFF\r\n", "line 2: a header has bytes that are not UTF-8"},
     };
     (void)state;
@@ -355,6 +387,7 @@ int main(void)
         cmocka_unit_test_teardown(test_cr_throughout, teardown),
         cmocka_unit_test_teardown(test_dots, teardown),
         cmocka_unit_test_teardown(test_added, teardown),
+        cmocka_unit_test_teardown(test_id, teardown),
         cmocka_unit_test_teardown(test_blind, teardown),
         cmocka_unit_test_teardown(test_bad, teardown),
         cmocka_unit_test_teardown(test_long_lines, teardown),
