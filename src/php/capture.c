@@ -258,11 +258,14 @@ static void capture(INTERNAL_FUNCTION_PARAMETERS, enum captured which)
         php_error_docref(NULL, E_WARNING, "The mail was not queued: %s", err.text);
         RETURN_FALSE;
     }
-    originals[which](INTERNAL_FUNCTION_PARAM_PASSTHRU);
-    if (!EG(exception)) {
-        php_error_docref(NULL, E_NOTICE, "The mail was not queued but handed to sendmail_path: %s",
-                         err.text);
+    /* Before it leaves: where a handler makes exceptions of notices, mail() must not throw for a
+     * mail that was sent. */
+    php_error_docref(NULL, E_NOTICE, "The mail was not queued but is handed to sendmail_path: %s",
+                     err.text);
+    if (EG(exception)) {
+        RETURN_THROWS();
     }
+    originals[which](INTERNAL_FUNCTION_PARAM_PASSTHRU);
 }
 
 /* Mail that the queue itself has sent by PHP's mail(), from a closure or from a program that it

@@ -40,6 +40,14 @@ symlink($program, "$dir/sendmail");
 foreach (['', '-d disable_functions=pcntl_exec '] as $options) {
     echo $shell('printf "Subject: x\n\nhi\n" | ' . escapeshellarg(PHP_BINARY) . " -n $options" . escapeshellarg("$dir/sendmail") . ' -i -f me@example.org ann@example.net');
 }
+// A copy is its own file, by whatever name.
+mkdir("$dir/copied");
+symlink(dirname(__DIR__, 2) . '/.build/plain/modules', "$dir/modules");
+copy($program, "$dir/copied/sendmail");
+copy($program, "$dir/copied/mailq");
+echo $shell('printf "Subject: x\n\nhi\n" | ' . escapeshellarg(PHP_BINARY) . ' -n copied/sendmail -i -f me@example.org ann@example.net');
+echo $shell(escapeshellarg(PHP_BINARY) . ' -n copied/sendmail --database=/tmp/evil.sqlite -t');
+echo $shell('cd copied && ' . escapeshellarg(PHP_BINARY) . ' -n mailq | tail -n 1');
 echo count($queue->jobs(after: 300)), " by sendmail\n";
 
 echo "-- SIGTERM reaches the worker\n";
@@ -96,9 +104,14 @@ pending   300
 exit 0
 exit 0
 exit 0
-2 by sendmail
+exit 0
+mailqueue: sendmail: unknown option --database=/tmp/evil.sqlite. mailqueue sendmail --help lists those that there are.
+exit 64
+-- %d Kbytes in 303 Requests.
+exit 0
+3 by sendmail
 -- SIGTERM reaches the worker
-mailqueue: 302 sent; nothing more is due.
+mailqueue: 303 sent; nothing more is due.
 exit 0
 gone, mailqueue: 0 sent; stopped by a signal.
 gone, mailqueue: 0 sent; stopped by a signal.

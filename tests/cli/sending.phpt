@@ -55,9 +55,15 @@ $queue->enqueue($message, envelopeFrom: 'me@example.org', recipients: ['a@exampl
 echo 'a loop: ', in_array($code, [69, 78], true) && count($queue->jobs()) === 1 ? 'refused' : "exit $code $output$errors", "\n";
 
 echo "-- a transport\n";
-foreach (['smtp://me:s3cret@mail.example.org:587', 'smtps://mail.example.org?tls=required', 'failover(smtp://me:s3cret@a smtp://b)', 'null://null', 'file:///var/mail/out'] as $dsn) {
+foreach (['smtp://me:s3cret@mail.example.org:587', 'smtps://mail.example.org?tls=required', 'SMTP://me@[2001:db8::1]:25/?tls=required&proxy=http://me:s3cret@b', 'null://null', 'file:///var/mail/out'] as $dsn) {
     echo $doctor('mail goes', ['--transport', $dsn]);
 }
+foreach (['smtp://user:s3c/ret@host:587', 'user:s3cret@host:587', 'smtp:user:s3cret@host', 'smtp://s3cret/x@host', 'smtp://user:12/s3@host', 'smtp://s3cret?x@host',
+    'smtp://user:1?s3=x@host', 'smtp://user:s3@cret@host', 'smtp://user:s3#cret@host', 'https://s3cret', 'file://s3cret@host/x', 'failover(smtp://me:s3cret@a smtp://b)'] as $dsn) {
+    $said = $run(['doctor', '--json', '--transport', $dsn])[1];
+    echo preg_match('/s3|cret|host[^:]|user[^:n ]/', preg_replace('/"cure":\s*"[^"]*"/', '', $said)) ? "$dsn is shown: $said" : strstr($doctor('transport', ['--transport', $dsn]), ' -- ', true), "\n";
+}
+echo $doctor('transport', ['--transport', 'smtp:user:s3cret@host']);
 echo $doctor("command", ['--transport', 'sendmail://default?command=' . rawurlencode("$dir/keep -i")]);
 file_put_contents("$dir/b.php", "<?php return ['queue' => new MailQueue('$app'), 'transport' => static function (): void {}, 'dkim' => ['example.org:a:$dir/a.pem', 'example.org:b:$dir/b.pem']];");
 echo $doctor('mail goes', ['--bootstrap', "$dir/b.php"]);
@@ -138,9 +144,22 @@ a loop: refused
 -- a transport
 ok    mail goes to smtp://mail.example.org:587
 ok    mail goes to smtps://mail.example.org
-ok    mail goes to failover
+ok    mail goes to SMTP://[2001:db8::1]:25
 ok    mail goes to null://null
 ok    mail goes to file:///var/mail/out
+look  the transport cannot be read
+look  the transport cannot be read
+look  the transport cannot be read
+look  the transport cannot be read
+look  the transport cannot be read
+look  the transport cannot be read
+look  the transport cannot be read
+look  the transport cannot be read
+look  the transport cannot be read
+look  the transport cannot be read
+look  the transport cannot be read
+look  the transport cannot be read
+look  the transport cannot be read -- Write it as smtp://user:password@host:587, smtps://…, sendmail://default, file:///directory or null://null, with : / @ ? # in user and password percent-encoded (%3A %2F %40 %3F %23).
 ok    the transport's command sends mail through %/keep
 ok    mail goes through the function of the bootstrap file
 -- keys

@@ -89,6 +89,19 @@ foreach (['<&-', '<&- >&- 2>/dev/null', '</'] as $redirection) {
     [$code, , $errors] = run_with_input(['sh', '-c', "exec $command $redirection"], '', ['MAILQUEUE_DATABASE' => $database]);
     echo "$redirection: exit $code $errors\n";
 }
+
+echo "-- input that does not block\n";
+$streams = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
+stream_set_blocking($streams[1], false); // of the socket, so of the command's standard input too
+$process = proc_open(sendmail_command(['-i', ...$to]), [$streams[1], ['file', '/dev/null', 'w'], ['file', temp_home() . '/said', 'w']], $pipes, temp_home(),
+    ['PATH' => getenv('PATH'), 'HOME' => temp_home(), 'MAILQUEUE_DATABASE' => $database] + sanitizer_environment());
+foreach (["$head\none\n", "two\n", "three\n"] as $part) {
+    @fwrite($streams[0], $part);
+    usleep(500_000);
+    stream_set_blocking($streams[1], false); // as another process that has it may, at any time
+}
+stream_socket_shutdown($streams[0], STREAM_SHUT_WR); // the command has this end too, so closing is not enough
+echo 'exit ', proc_close($process), ' ', file_get_contents(temp_home() . '/said'), strstr($queue->job($queue->jobs(after: $last + 1)[0]->id)->message, 'one'), "\n";
 ?>
 --EXPECT--
 -- the end
@@ -325,3 +338,8 @@ mailqueue: message: it is larger than N bytes; make it smaller or raise mailqueu
 
 <&- >&- 2>/dev/null: exit 66 
 </: exit 66 mailqueue: sendmail: standard input cannot be read: Is a directory.
+
+-- input that does not block
+exit 0 one
+two
+three

@@ -105,6 +105,20 @@ $process = proc_open(sendmail_command(['--timeout=1', '-bs']), [['pipe', 'r'], [
 fwrite($pipes[0], "{$mail}{$head}hi\r\n");
 echo 'silent: ', preg_replace('/.*\n(?=.*\n\z)/s', '', stream_get_contents($pipes[1])), stream_get_contents($pipes[2]), 'exit ', proc_close($process), "\n";
 
+// A socket that does not block has nothing yet: that is not its end.
+$streams = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
+stream_set_blocking($streams[1], false);
+$process = proc_open(sendmail_command(['-bs']), [$streams[1], ['file', temp_home() . '/said', 'w'], ['file', '/dev/null', 'w']], $pipes, '/', $environment + ['PATH' => getenv('PATH')] + sanitizer_environment());
+foreach ([$mail, "{$head}one\r\n", "two\r\n.\r\n", "QUIT\r\n"] as $part) {
+    @fwrite($streams[0], $part);
+    usleep(300_000);
+    stream_set_blocking($streams[1], false);
+}
+fclose($streams[1]);
+fclose($streams[0]);
+echo 'in parts: exit ', proc_close($process), ' ', preg_match('/queued as (\d+)/', file_get_contents(temp_home() . '/said'), $match) ? str_replace("\r\n", ' ', strstr($queue->job((int) $match[1])->message, 'one')) : 'not queued', "\n";
+$queue->delete([(int) ($match[1] ?? 0)]);
+
 echo "-- the store\n";
 $pdo = new PDO("sqlite:$app");
 file_put_contents("$dir/short.php", "<?php return ['queue' => new MailQueue('$app', busyTimeout: 100)];");
@@ -471,9 +485,10 @@ exit 65 mailqueue: sendmail -bs: the client left in the middle of a message; not
 silent: 421 4.4.2 nothing came for 1 s
 mailqueue: sendmail -bs: the client said nothing for 1 s.
 exit 75
+in parts: exit 0 one two 
 -- the store
 busy: 451 4.3.0 try again later
-free: 250 2.0.0 queued as 73
+free: 250 2.0.0 queued as 74
 goodbye, says why, exit 0
 exit 73 mailqueue: There is no database %/none.sqlite, or this user cannot reach it. Check the path; mailqueue migrate creates it.
 421 4.3.0 HOST cannot take mail now
