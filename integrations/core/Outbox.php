@@ -141,25 +141,40 @@ final class Outbox
     {
         $type = $options['type'] ?? 'mail';
         $reference = $options['reference'] ?? null;
-        $this->logger?->info(
+        self::tell('logger', fn() => $this->logger?->info(
             $id === null ? 'Mail "{reference}" of type {type} was queued already'
                 : 'Mail queued as job {id} for {recipients} recipients',
             ['id' => $id, 'type' => $type, 'reference' => $reference,
                 'recipients' => count($recipients)],
-        );
-        $this->dispatcher?->dispatch(
+        ));
+        self::tell('event dispatcher', fn() => $this->dispatcher?->dispatch(
             new MessageQueued($id, $type, $reference, $from, array_values($recipients)),
-        );
+        ));
     }
 
     /** @param list<string> $recipients */
     private function failed(Exception $error, string $from, array $recipients): void
     {
-        $this->logger?->error('Mail not queued: {error}', ['error' => $error->getMessage(),
-            'recipients' => count($recipients), 'exception' => $error]);
-        $this->dispatcher?->dispatch(
+        self::tell('logger', fn() => $this->logger?->error('Mail not queued: {error}',
+            ['error' => $error->getMessage(), 'recipients' => count($recipients),
+                'exception' => $error]));
+        self::tell('event dispatcher', fn() => $this->dispatcher?->dispatch(
             new MessageNotQueued($error, $from, array_values($recipients)),
-        );
+        ));
+    }
+
+    /**
+     * What the application's code throws here must not make queued mail look as if it were not, or
+     * hide why a mail is not queued.
+     */
+    private static function tell(string $whom, \Closure $call): void
+    {
+        try {
+            $call();
+        } catch (\Throwable $e) {
+            error_log("mailqueue: the $whom threw " . $e::class . ": {$e->getMessage()} "
+                . "({$e->getFile()}:{$e->getLine()})");
+        }
     }
 
     /**

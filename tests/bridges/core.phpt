@@ -71,6 +71,22 @@ foreach ([["A: 1\r\n\r\n", ["b@example.net\r\nX: y"]], ["A: 1\0\r\n\r\n", ['b@ex
     echo strtok(thrown(fn() => $outbox->put($message, 'a@example.org', $to)), ':'), "\n";
 }
 
+echo "-- a logger and a listener that throw\n";
+interface_exists('Psr\Log\LoggerInterface') || eval('namespace Psr\Log; interface LoggerInterface {}');
+interface_exists('Psr\EventDispatcher\EventDispatcherInterface') || eval('namespace Psr\EventDispatcher; interface EventDispatcherInterface {}');
+eval('final class ThrowingLog implements Psr\Log\LoggerInterface {
+    public function info() { throw new RuntimeException("disk full"); }
+    public function error() { throw new RuntimeException("disk still full"); } }
+final class ThrowingDispatcher implements Psr\EventDispatcher\EventDispatcherInterface {
+    public function dispatch(object $event) { throw new Error("no such listener for " . basename(strtr($event::class, "\\\\", "/"))); } }');
+ini_set('error_log', $errors = dirname($path) . '/errors.log');
+$waiting = waiting($path);
+$outbox = Outbox::fromOptions(['database' => $path], new \ThrowingLog(), new \ThrowingDispatcher());
+echo thrown(fn() => $outbox->put("A: 1\r\n\r\n", 'a@example.org', ['b@example.net'])), ', ', waiting($path) - $waiting, " queued\n";
+echo strtok(thrown(fn() => $outbox->put("A: 1\0\r\n\r\n", 'a@example.org', ['b@example.net'])), ':'), ', ', waiting($path) - $waiting, " queued\n";
+echo preg_replace(['/^\[.*?\] /m', '/ \(\S+:\d+\)(?= : |$)/m', "/ \(\/.*\)$/m"], '', is_file($errors) ? file_get_contents($errors) : "nothing\n");
+ini_restore('error_log');
+
 echo "-- package\n";
 $root = dirname(__DIR__, 2) . '/integrations';
 $package = json_decode(file_get_contents("$root/composer.json"), true, flags: JSON_THROW_ON_ERROR);
@@ -118,6 +134,13 @@ by the ini setting: 12, 2 wait
 MailQueue\MessageException [recipients[0]]
 MailQueue\MessageException [message]
 MailQueue\MessageException [recipients]
+-- a logger and a listener that throw
+nothing, 1 queued
+MailQueue\MessageException [message], 1 queued
+mailqueue: the logger threw RuntimeException: disk full
+mailqueue: the event dispatcher threw Error: no such listener for MessageQueued
+mailqueue: the logger threw RuntimeException: disk still full
+mailqueue: the event dispatcher threw Error: no such listener for MessageNotQueued
 -- package
 ok   MailQueue\Bridge\MessageNotQueued
 ok   MailQueue\Bridge\MessageQueued
