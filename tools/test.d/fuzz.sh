@@ -1,4 +1,5 @@
-# tools/test fuzz [NAME...]: every tests/fuzz/fuzz_*.c under libFuzzer for MQ_FUZZ_SECONDS.
+# tools/test fuzz [NAME...]: every tests/fuzz/fuzz_*.c under libFuzzer for MQ_FUZZ_SECONDS, from the
+# seed MQ_FUZZ_SEED: the same one by default, 0 for another each time.
 
 # One line of a run: "#161226 DONE   cov: 536 ft: 2429 …"
 fuzz_summary() {
@@ -12,6 +13,7 @@ run_fuzz() {
     mkdir -p "$dir/found"
     ASAN_OPTIONS=quarantine_size_mb=32 timeout -k 10 $((seconds + 120)) \
         "$MQ_BUILD/fuzz/fuzz_$name" -max_total_time="$seconds" \
+        -seed="${MQ_FUZZ_SEED:-1}" \
         -timeout=5 -rss_limit_mb=1024 -max_len=10000 -artifact_prefix="$dir/" \
         -dict="$MQ_ROOT/tests/fuzz/fuzz.dict" "$dir/found" "$MQ_ROOT/tests/fuzz/corpus/$name" \
         >"$dir/output" 2>&1 </dev/null
