@@ -1,37 +1,9 @@
 /* Keys of DKIM: their files and rights, lists of them, and memory that fails. */
 /* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc */
 #include "dkim_fixture.h"
+#include "failing_malloc.h"
 
 /* ---- memory that fails ---- */
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-
-static int left = -1; /* requests until one fails; -1: none fails */
-
-static bool fails(void)
-{
-    return left >= 0 && left-- == 0;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return fails() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-    return fails() ? NULL : __real_realloc(old, size);
-}
 
 static const char short_key[] = "-----BEGIN PRIVATE KEY-----\n"
                                 "MIIBUwIBADANBgkqhkiG9w0BAQEFAASCAT0wggE5AgEAAkEAzzpYJInpndxYuf8A\n"
