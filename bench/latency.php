@@ -15,6 +15,7 @@ use PDO;
 
 const PRODUCER_RATE = 1000;
 const DRAIN_RATE = 1000;
+const BEHIND_US = 250_000; // a producer this late does not hold the rate
 const DRAIN_BATCH = 20; // of both workers: short transactions keep the producers' waits short
 
 /**
@@ -167,5 +168,9 @@ function bench_latency(Results $results, bool $quick): void
             atMost: $is ? 0.5 : null, detail: $got);
         $results->ratio('    since the call was due',
             $got['mailqueue p99 since due'] / $got['PHP loop p99 since due']);
+        if (max($got['mailqueue p99 since due'], $got['PHP loop p99 since due']) > BEHIND_US) {
+            fprintf(STDERR, "    producers fell behind: this disk does not hold %s commits/s\n",
+                number_format(2 * PRODUCER_RATE));
+        }
     }
 }

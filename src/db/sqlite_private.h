@@ -78,8 +78,11 @@ struct mq_sqlite {
     bool row_ready;        /* run() has stepped to a row that next() has not given yet */
     int64_t changes;
 
-    int wal_frames;          /* in the WAL after our last commit */
-    int checkpointed_frames; /* wal_frames at our last checkpoint */
+    int wal_frames;          /* in the WAL after our last commit or checkpoint */
+    bool wal_frames_fresh;   /* since the last maintain() */
+    int checkpointed_frames; /* wal_frames at our last checkpoint; 0 when it copied all */
+    int retry_frames;        /* so many more make another checkpoint due; 0: the last copied all */
+    int64_t look_after_us;   /* CLOCK_MONOTONIC: no look at others' frames before */
     int64_t shrink_after_us; /* CLOCK_MONOTONIC: no attempt to shrink the WAL before */
 };
 

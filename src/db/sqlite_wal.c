@@ -9,8 +9,12 @@ enum {
                                   other process has the file open: SQLite's own default */
     CAP_FRAMES = 4096,         /* or in any case above this: 32 MiB with the page size that we
                                   give to new files, 16 with 4 KiB */
-    WORKER_FRAMES = 2000,      /* the worker, that producers find the cap never reached */
-    TRUNCATE_BYTES = 32 << 20, /* a worker tries to shrink a file above it */
+    WORKER_FRAMES = 1000,      /* the worker, that producers find the cap never reached */
+    RETRY_FRAMES = 50,         /* after a checkpoint in vain; doubled each time */
+    LOOK_BYTES = 4 << 20,      /* a file below it is not worth a look at what others wrote */
+    LOOK_EVERY_US = 100000,    /* so often a worker that does not write looks */
+    TRUNCATE_BYTES = 64 << 20, /* a worker tries to shrink a file above it: twice the cap, for a
+                                  file that has been cut grows again, and that costs */
     RESTART_WAIT_US = 2000,    /* for readers; writers are kept out meanwhile */
     SHRINK_EVERY_US = 1000000,
     LEFT_BYTES = 256 << 10, /* a producer leaves a WAL up to this size when it closes */
@@ -23,15 +27,19 @@ static int note_frames(void *context, sqlite3 *handle, const char *schema, int f
     struct mq_sqlite *self = context;
 
     (void)handle;
-    if (strcmp(schema, "main") == 0)
+    if (strcmp(schema, "main") == 0) {
         self->wal_frames = frames;
+        self->wal_frames_fresh = true;
+    }
     return SQLITE_OK;
 }
 
 void mq_sqlite_wal_install(struct mq_sqlite *self)
 {
     self->wal_frames = 0;
+    self->wal_frames_fresh = false;
     self->checkpointed_frames = 0;
+    self->retry_frames = 0;
     sqlite3_wal_hook(self->handle, note_frames, self); /* takes the automatic one's place */
 }
 
@@ -49,8 +57,10 @@ int64_t mq_sqlite_wal_bytes(struct mq_db *db)
  * kept from finishing is so not repeated after every commit. */
 static bool due(struct mq_sqlite *self, int enough)
 {
-    if (self->wal_frames < self->checkpointed_frames)
+    if (self->wal_frames < self->checkpointed_frames) {
         self->checkpointed_frames = 0; /* the WAL began anew */
+        self->retry_frames = 0;
+    }
     return self->wal_frames >= self->checkpointed_frames + enough;
 }
 
@@ -89,36 +99,52 @@ static enum mq_status checkpoint(struct mq_sqlite *self, int mode, bool *all, st
     code = sqlite3_wal_checkpoint_v2(self->handle, "main", mode, &frames, &copied);
     self->busy.limit_us = limit_us;
     *all = code == SQLITE_OK && frames == copied;
+    if (frames >= 0)
+        self->wal_frames = frames;
     if (code == SQLITE_OK || (code & 0xff) == SQLITE_BUSY || (code & 0xff) == SQLITE_LOCKED)
         return MQ_OK; /* readers or another checkpoint: next time */
     return mq_sqlite_error(self, sqlite3_extended_errcode(self->handle), err);
 }
 
-/* Copies most of the WAL while others write, then, with the write lock, the few frames that came
- * meanwhile, so that the WAL is used from its start again. Under steady load the first part alone
- * never comes to an end of it, the file grows, and a sync of a file that grows costs twice one of
- * a file that is written over. */
-static enum mq_status copy(struct mq_sqlite *self, struct mq_error *err)
+/* Makes the WAL be used from its start again: with the write lock, the few frames are copied that
+ * came since a checkpoint that let others write. Under steady load that one never comes to an end
+ * of it, the file grows, and a sync of a file that grows costs twice one of a file that is written
+ * over. In vain while a reader needs old frames, or when writers leave no gap. */
+static enum mq_status restart(struct mq_sqlite *self, struct mq_error *err)
 {
     bool all = false;
-    enum mq_status status = checkpoint(self, SQLITE_CHECKPOINT_PASSIVE, &all, err);
+    enum mq_status status = checkpoint(self, SQLITE_CHECKPOINT_RESTART, &all, err);
 
-    if (status == MQ_OK)
-        status = checkpoint(self, SQLITE_CHECKPOINT_RESTART, &all, err);
-    self->checkpointed_frames = all ? 0 : self->wal_frames;
-    if (all)
+    if (all) {
         self->wal_frames = 0;
+        self->retry_frames = 0;
+    } else {
+        self->retry_frames = self->retry_frames ? 2 * self->retry_frames : RETRY_FRAMES;
+        if (self->retry_frames > WORKER_FRAMES)
+            self->retry_frames = WORKER_FRAMES;
+    }
+    self->checkpointed_frames = self->wal_frames;
     return status;
+}
+
+/* Copies most of the WAL while others write. */
+static enum mq_status copy(struct mq_sqlite *self, struct mq_error *err)
+{
+    bool all;
+
+    return checkpoint(self, SQLITE_CHECKPOINT_PASSIVE, &all, err);
 }
 
 void mq_sqlite_wal_cap(struct mq_sqlite *self)
 {
     if (self->worker || self->wal_frames < ALONE_FRAMES || !due(self, ALONE_FRAMES / 2))
         return;
-    if (self->wal_frames >= CAP_FRAMES || mq_sqlite_alone(self->file_fd))
-        copy(self, NULL);
-    else
+    if (self->wal_frames >= CAP_FRAMES || mq_sqlite_alone(self->file_fd)) {
+        if (copy(self, NULL) == MQ_OK)
+            restart(self, NULL);
+    } else {
         self->checkpointed_frames = self->wal_frames; /* the next look is that much later */
+    }
 }
 
 /* A file that once grew keeps its size although it is used from its start again. */
@@ -135,6 +161,30 @@ static enum mq_status shrink(struct mq_sqlite *self, struct mq_error *err)
     return checkpoint(self, SQLITE_CHECKPOINT_TRUNCATE, &all, err);
 }
 
+/* Whether a worker should make the WAL begin anew. */
+static bool worker_due(struct mq_sqlite *self)
+{
+    return due(self, self->retry_frames ? self->retry_frames : WORKER_FRAMES);
+}
+
+/* The WAL's length is known from our own commits. A worker that has nothing to do makes none, and
+ * must ask how far producers have come: a checkpoint tells, and copies what it finds. */
+static enum mq_status keep_short(struct mq_sqlite *self, struct mq_error *err)
+{
+    bool fresh = self->wal_frames_fresh;
+    int64_t now_us = mq_sqlite_monotonic_us();
+    enum mq_status status;
+
+    self->wal_frames_fresh = false;
+    if (fresh && !worker_due(self))
+        return MQ_OK;
+    if (!fresh && (now_us < self->look_after_us || mq_sqlite_wal_bytes(&self->base) < LOOK_BYTES))
+        return MQ_OK;
+    self->look_after_us = now_us + LOOK_EVERY_US;
+    status = copy(self, err);
+    return status == MQ_OK && worker_due(self) ? restart(self, err) : status;
+}
+
 enum mq_status mq_sqlite_maintain(struct mq_db *db, struct mq_error *err)
 {
     struct mq_sqlite *self = mq_sqlite_of(db);
@@ -144,7 +194,7 @@ enum mq_status mq_sqlite_maintain(struct mq_db *db, struct mq_error *err)
         return status;
     mq_sqlite_finish(db);
     status = mq_sqlite_guard(self, err); /* an old WAL must not go into a new file */
-    if (status == MQ_OK && due(self, WORKER_FRAMES))
-        status = copy(self, err);
+    if (status == MQ_OK)
+        status = keep_short(self, err);
     return status == MQ_OK ? shrink(self, err) : status;
 }
