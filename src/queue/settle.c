@@ -45,7 +45,7 @@ static enum mq_recipient_result result_of(const struct mq_settlement *s, size_t 
     case MQ_SETTLE_LATER:
         return on_the_wire(s->job, i) ? MQ_RECIPIENT_LATER : MQ_RECIPIENT_UNTRIED;
     case MQ_SETTLE_REFUSED:
-        return MQ_RECIPIENT_REFUSED;
+        return on_the_wire(s->job, i) ? MQ_RECIPIENT_REFUSED : MQ_RECIPIENT_UNTRIED;
     case MQ_SETTLE_RESULTS:
         return s->results && s->results[i] <= MQ_RECIPIENT_UNCERTAIN
                    ? (enum mq_recipient_result)s->results[i]
@@ -224,10 +224,32 @@ static void plan_parked(struct plan *plan, const char *why)
     plan->parked_for = why;
 }
 
-static void plan_failed(struct mq_tx *tx, const struct mq_settlement *s, bool uncertain,
+/* How many claims like this one make a try of all recipients. */
+static int64_t claims_a_try(const struct tally *t)
+{
+    int64_t all = 0;
+    for (size_t i = 0; i < sizeof(t->count) / sizeof(t->count[0]); i++) {
+        all += t->count[i];
+    }
+    int64_t tried = all - t->count[MQ_RECIPIENT_UNTRIED];
+    return (all + tried - 1) / tried;
+}
+
+/* Whether a claim of some of the recipients brought the job forward: the list gets shorter, so
+ * this has an end although it counts no attempt. */
+static bool progressed(const struct tally *t)
+{
+    return t->count[MQ_RECIPIENT_UNTRIED] > 0 && t->count[MQ_RECIPIENT_UNCERTAIN] == 0 &&
+           t->count[MQ_RECIPIENT_ACCEPTED] + t->count[MQ_RECIPIENT_REFUSED] > 0;
+}
+
+/* One that was tried at least has failed. Those that tokens or a transaction did not reach must
+ * get their tries before the job is given up. */
+static void plan_failed(struct mq_tx *tx, const struct mq_settlement *s, const struct tally *t,
                         struct plan *plan)
 {
     const struct mq_queue *queue = tx->queue;
+    bool uncertain = t->count[MQ_RECIPIENT_UNCERTAIN] > 0;
     if (uncertain) {
         plan->uncertain++;
         if (s->on_uncertain == MQ_UNCERTAIN_HOLD) {
@@ -235,7 +257,7 @@ static void plan_failed(struct mq_tx *tx, const struct mq_settlement *s, bool un
             return;
         }
     }
-    if (plan->attempts >= mq_job_max_attempts(queue, s->job)) {
+    if (!progressed(t) && plan->attempts >= mq_job_max_attempts(queue, s->job) * claims_a_try(t)) {
         plan_parked(plan, "exhausted");
         return;
     }
@@ -246,21 +268,21 @@ static void plan_failed(struct mq_tx *tx, const struct mq_settlement *s, bool un
     }
     plan->to = MQ_FAILED;
     plan->next_attempt_at = tx->now_s + delay;
+    plan->attempts -= progressed(t);
 }
 
 static void make_plan(struct mq_tx *tx, const struct mq_settlement *s, const struct tally *t,
                       struct plan *plan)
 {
     const struct mq_job *job = s->job;
-    bool uncertain = t->count[MQ_RECIPIENT_UNCERTAIN] > 0;
     plan->attempts = job->attempts;
     plan->uncertain = job->uncertain;
     plan->next_attempt_at = job->next_attempt_at;
     plan->last_attempt_at = s->at_s > 0 ? s->at_s : tx->now_s;
     if (t->left == 0) {
         plan_parked(plan, "refused");
-    } else if (t->count[MQ_RECIPIENT_LATER] > 0 || uncertain) {
-        plan_failed(tx, s, uncertain, plan);
+    } else if (t->count[MQ_RECIPIENT_LATER] > 0 || t->count[MQ_RECIPIENT_UNCERTAIN] > 0) {
+        plan_failed(tx, s, t, plan);
     } else {
         plan_back(tx, s, plan);
     }

@@ -48,6 +48,16 @@ $pdo->exec('UPDATE mail_queue SET next_attempt_at = 1 WHERE status = "failed"');
 var_dump($queue->fail($middle, '', retryAfter: 5000));
 echo intdiv($queue->job($middle->id)->nextAttemptAt - $now, 1000), "\n";
 
+echo "fail for good of a part: the others were not tried\n";
+$queue->setConfig('mailMaxPerHour', 2);
+$id = $queue->enqueue(mail_fields(), recipients: ['a@example.org', 'b@example.org', 'c@example.org', 'd@example.org']);
+[$part] = $queue->claim();
+must($part->id === $id, 'the others are not due');
+var_dump($queue->fail($part, '550 5.1.1 no such user', permanent: true));
+$rest = $queue->job($id);
+echo json_encode($part->recipients), ' ', $rest->status->name, ' ', json_encode($rest->recipients), ' ', json_encode(array_keys($rest->refused)), " $rest->attempts\n";
+$queue->setConfig('mailMaxPerHour', 0);
+
 echo "arguments:\n";
 foreach ([
     fn() => $queue->claim(0), fn() => $queue->claim(1001), fn() => $queue->claim(1, 4), fn() => $queue->claim(1, 86401),
@@ -84,6 +94,9 @@ bool(true)
 Parked (refused) {"ann@example.net":"no such user"}
 bool(true)
 5
+fail for good of a part: the others were not tried
+bool(true)
+["a@example.org","b@example.org"] Pending ["c@example.org","d@example.org"] ["a@example.org","b@example.org"] 0
 arguments:
   ValueError: MailQueue::claim(): Argument #1 ($limit) must be between 1 and 1000
   ValueError: MailQueue::claim(): Argument #1 ($limit) must be between 1 and 1000

@@ -106,6 +106,55 @@ static void test_untried_only(void **state)
     fx_close(&fx);
 }
 
+/* Two of six are reached at a time: each of them gets its tries before the job is given up. */
+static void test_partly_tried(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_open(&fx);
+    fx_enqueue(&fx, &(struct mail){.recipients = "a@x.example b@x.example c@x.example d@x.example "
+                                                 "e@x.example f@x.example",
+                                   .max_attempts = 2});
+    for (int i = 1; i <= 6; i++) {
+        row_text(&fx, "status", i == 1 ? "pending" : "failed");
+        fx_claim(&fx);
+        fx_settle(&fx, 0, "ll....");
+        fx.now_s += 3600;
+        assert_int_equal(row(&fx, "attempts"), i);
+    }
+    row_text(&fx, "status", "parked");
+    row_text(&fx, "parked_for", "exhausted");
+    row_text(&fx, "recipients",
+             "[\"a@x.example\",\"b@x.example\",\"c@x.example\",\"d@x.example\",\"e@x.example\","
+             "\"f@x.example\"]");
+    fx_close(&fx);
+}
+
+/* What shortens the list counts no attempt: else the allowance would shrink with it. */
+static void test_partly_tried_with_progress(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_open(&fx);
+    fx_enqueue(&fx, &(struct mail){.recipients = "a@x.example b@x.example c@x.example d@x.example",
+                                   .max_attempts = 1});
+    fx_claim(&fx);
+    fx_settle(&fx, 0, "al..");
+    assert_string_equal(fx_events(&fx), "sent try_later");
+    row_text(&fx, "recipients", "[\"c@x.example\",\"d@x.example\",\"b@x.example\"]");
+    assert_int_equal(row(&fx, "attempts"), 0);
+    assert_int_equal(row(&fx, "next_attempt_at"), START + 60);
+    fx.now_s += 60;
+    fx_claim(&fx);
+    fx_settle(&fx, 0, "ar.");
+    fx_claim(&fx);
+    fx_settle(&fx, 0, "l");
+    row_text(&fx, "status", "parked");
+    row_text(&fx, "recipients", "[\"b@x.example\"]");
+    assert_int_equal(row(&fx, "attempts"), 1);
+    fx_close(&fx);
+}
+
 static void test_release(void **state)
 {
     (void)state;
@@ -392,6 +441,8 @@ int main(void)
         cmocka_unit_test(test_three_outcomes),
         cmocka_unit_test(test_refused_and_retried),
         cmocka_unit_test(test_untried_only),
+        cmocka_unit_test(test_partly_tried),
+        cmocka_unit_test(test_partly_tried_with_progress),
         cmocka_unit_test(test_release),
         cmocka_unit_test(test_uncertain),
         cmocka_unit_test(test_whole_job),
