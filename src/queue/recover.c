@@ -70,16 +70,27 @@ static enum mq_status rows_read(struct mq_queue *queue, enum mq_sql slot, struct
     return status;
 }
 
-/* Every recipient of this claim may have got it. */
-static void all_uncertain(struct mq_settlement *s, unsigned char *results, size_t n)
+/* How many recipients the claim can have reached, from the first one: as many as it paid for and
+ * as one transaction takes. With a redirect the paid ones are other addresses. */
+static size_t reach(const struct mq_tx *tx, const struct mq_job *job, size_t n)
 {
-    memset(results, MQ_RECIPIENT_UNCERTAIN, n);
+    bool direct = tx->config == MQ_OK && !tx->settings.redirect_to;
+    size_t most = job->paid > 0 && direct ? (size_t)job->paid : MQ_JOB_RECIPIENTS_MAX;
+    most = most < MQ_JOB_RECIPIENTS_MAX ? most : MQ_JOB_RECIPIENTS_MAX;
+    return n < most ? n : most;
+}
+
+/* Every recipient of this claim may have got it. */
+static void all_uncertain(struct mq_settlement *s, unsigned char *results, size_t reached)
+{
+    memset(results, MQ_RECIPIENT_UNCERTAIN, reached);
     s->handed_over = s->job->paid;
 }
 
 static void from_record(struct mq_settlement *s, const struct mq_evidence_record *record,
-                        unsigned char *results, size_t n)
+                        unsigned char *results, size_t reached)
 {
+    size_t n = s->job->recipients.count ? s->job->recipients.count : 1;
     switch (record->evidence) {
     case MQ_EVIDENCE_FREE:
         s->kind = MQ_SETTLE_RELEASE;
@@ -101,7 +112,7 @@ static void from_record(struct mq_settlement *s, const struct mq_evidence_record
         break;
     default:
         s->error = died_within;
-        all_uncertain(s, results, n);
+        all_uncertain(s, results, reached);
         break;
     }
 }
@@ -131,9 +142,9 @@ static enum mq_status recover_one(struct mq_tx *tx, const struct mq_claim_reques
     if (request->evidence) {
         request->evidence->find(request->evidence->context, job->locked_by, job->id, &record);
     }
-    from_record(&s, &record, results, n);
+    from_record(&s, &record, results, reach(tx, job, n));
     if (record.evidence == MQ_EVIDENCE_BODY && !says_uncertain(&s, n)) {
-        all_uncertain(&s, results, n);
+        all_uncertain(&s, results, reach(tx, job, n));
     }
     if (record.evidence == MQ_EVIDENCE_DONE && record.code > 0) {
         snprintf(reply, sizeof(reply), "%d (as the worker's record says)", record.code);

@@ -154,6 +154,33 @@ static void test_no_record(void **state)
     fx_close(&l.fx);
 }
 
+/* Nor are those that the claim did not reach: neither paid for, nor in one transaction. */
+static void test_no_record_of_a_part(void **state)
+{
+    (void)state;
+    struct lost l;
+    lose(&l, MQ_EVIDENCE_NONE);
+    l.fx.now_s = START + 900;
+    l.fx.request.evidence = NULL;
+    fx_sql(&l.fx, "UPDATE mail_queue SET paid = 1");
+    fx_claim(&l.fx);
+    assert_string_equal(fx_events(&l.fx), "uncertain");
+    assert_int_equal(l.fx.events.items[0].recipients, 1);
+    fx_assert_text(&l.fx, "SELECT recipients FROM mail_queue",
+                   "[\"b@example.org\",\"c@example.org\",\"a@example.org\"]");
+    assert_int_equal(spent(&l), 1);
+    fx_close(&l.fx);
+
+    lose(&l, MQ_EVIDENCE_NONE);
+    l.fx.now_s = START + 900;
+    l.fx.request.evidence = NULL;
+    fx_set(&l.fx, "mailRedirectTo", "test@example.org"); /* one address for all three */
+    fx_sql(&l.fx, "UPDATE mail_queue SET paid = 1");
+    fx_claim(&l.fx);
+    assert_int_equal(l.fx.events.items[0].recipients, 3);
+    fx_close(&l.fx);
+}
+
 static void test_done(void **state)
 {
     (void)state;
@@ -297,6 +324,7 @@ int main(void)
         cmocka_unit_test(test_body),
         cmocka_unit_test(test_body_and_hold),
         cmocka_unit_test(test_no_record),
+        cmocka_unit_test(test_no_record_of_a_part),
         cmocka_unit_test(test_done),
         cmocka_unit_test(test_recover_then_claim),
         cmocka_unit_test(test_recovery_without_claim),
