@@ -49,8 +49,9 @@ static const char *const templates[MQ_SQL_COUNT] = {
     [MQ_SQL_BODY] = "SELECT content FROM {b} WHERE id = ?1",
     [MQ_SQL_JOB] = "SELECT " COLS " FROM {t} WHERE id = ?1",
 
-    [MQ_SQL_CLAIM_PRIORITY] =
-        "SELECT max(priority) FROM {t} WHERE " MQ_CLAIMABLE_SQL " AND priority < ?1",
+    /* A 0.5 by another program's hand must not be what all others wait behind. */
+    [MQ_SQL_CLAIM_PRIORITY] = "SELECT max(priority) FROM {t} WHERE " MQ_CLAIMABLE_SQL
+                              " AND priority < ?1 AND typeof(priority) = 'integer'",
     [MQ_SQL_CLAIM_DUE] =
         "SELECT " COLS " FROM {t} WHERE " MQ_CLAIMABLE_SQL
         " AND priority = ?1 AND next_attempt_at <= ?2 ORDER BY next_attempt_at, id LIMIT ?3",

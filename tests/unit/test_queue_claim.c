@@ -427,6 +427,22 @@ static void test_unreadable_recipients(void **state)
     fx_close(&fx);
 }
 
+/* It cannot be claimed, but nothing waits behind it. */
+static void test_priority_of_others(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_open(&fx);
+    fx_mail(&fx, "a@example.org");
+    fx_mail(&fx, "b@example.org");
+    fx_mail(&fx, "c@example.org");
+    fx_sql(&fx, "UPDATE mail_queue SET priority = 0.5 WHERE id = 1");
+    fx_sql(&fx, "UPDATE mail_queue SET priority = -3 WHERE id = 2");
+    assert_int_equal(fx_claim(&fx), 2);
+    assert_int_equal(fx.claim.end, MQ_CLAIM_EMPTY);
+    fx_close(&fx);
+}
+
 /* What somebody wrote into the row would become SMTP commands. */
 static void test_addresses_of_others_are_checked(void **state)
 {
@@ -470,6 +486,7 @@ int main(void)
         cmocka_unit_test(test_disabled_and_paused),
         cmocka_unit_test(test_pause_doubles),
         cmocka_unit_test(test_unreadable_recipients),
+        cmocka_unit_test(test_priority_of_others),
         cmocka_unit_test(test_addresses_of_others_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
