@@ -68,7 +68,8 @@ static bool due(struct mq_sqlite *self, int enough)
  * close, always alone on the file, mean time a round against closing as SQLite does it
  * (checkpoint, deletion): 0.53 with up to 16 pages of 8 KiB left, 0.53 with 64, 0.79 with 256, 1.63
  * with 1,000, since who opens first must read the whole WAL. The worker closes as SQLite does it,
- * so that between its runs at most this little is outside of the database file. */
+ * so that between its runs little is outside of the database file; of what other producers
+ * wrote since our last commit at most up to the cap, which costs whoever opens next. */
 static bool leaves(struct mq_sqlite *self)
 {
     if (self->worker)

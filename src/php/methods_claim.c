@@ -90,14 +90,14 @@ ZEND_METHOD(MailQueue, claim)
     if (queue == NULL) {
         RETURN_THROWS();
     }
-    struct mq_php_queue *self = mq_php_queue_from(Z_OBJ_P(ZEND_THIS));
-    if (self->token[0] == '\0') {
-        mq_random_hex(self->token, MQ_TOKEN_HEX / 2);
-    }
+    /* One of its own for each call: the row may come back to the attempt that it has now, and a job
+     * that was settled must not settle it again. */
+    char token[MQ_TOKEN_HEX + 1];
+    mq_random_hex(token, MQ_TOKEN_HEX / 2);
     struct mq_claim_request request = {
         .limit = (int)limit,
         .lease_s = lease,
-        .token = self->token,
+        .token = token,
         .evidence = open_evidence(&evidence, queue),
     };
     struct mq_turn turn = {.request = &request, .claim = &claim};

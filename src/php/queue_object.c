@@ -108,14 +108,12 @@ enum mq_status mq_php_queue_open(const struct mq_php_queue *self, bool worker,
     return status == MQ_OK ? mq_queue_open(db, &options, out, err) : status;
 }
 
-/* In a forked child: the connection is the parent's and is only forgotten; a claim token of its own
- * keeps the child's claims apart. */
+/* In a forked child: the connection is the parent's and is only forgotten. */
 static void abandon_after_fork(struct mq_php_queue *self)
 {
     if (self->pid != getpid()) {
         mq_queue_close(self->queue);
         self->queue = NULL;
-        self->token[0] = '\0';
         self->working = false;
     }
 }

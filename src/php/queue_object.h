@@ -16,7 +16,6 @@ struct mq_php_queue {
     pid_t pid;                    /* process that opened it */
     bool created;                 /* the first opening succeeded */
     bool working;                 /* runWorker() is under way */
-    char token[MQ_TOKEN_HEX + 1]; /* of claim(); "" before the first */
     zend_string *path;            /* absolute; NULL: not constructed */
     zend_string *table;
     zend_string *config_table;

@@ -29,6 +29,13 @@ echo $a->job($id)->status->name, ' ', $a->job($id)->lockedBy === $second->locked
 /* The token decides, not the object that asks. */
 echo 'through the other object: ', var_export($a->complete($second), true), ' ', var_export($a->job($id), true), "\n";
 
+/* A job that was settled settles nothing more, though its row is at the same attempt again. */
+$again = $a->enqueue(mail_fields());
+[$one] = $a->claim();
+$a->release($one);
+[$two] = $a->claim();
+echo 'settled before: ', $two->attempts, ' ', var_export($a->release($one), true), ' ', var_export($a->complete($one), true), ' ', $a->job($again)->status->name, ' ', var_export($a->complete($two), true), "\n";
+
 /* A claim in another table has another token. */
 $other = new MailQueue($path, table: 'other_queue');
 $other->enqueue(mail_fields());
@@ -47,4 +54,5 @@ renew: false
 fail: false
 Sending held by the second
 through the other object: true NULL
+settled before: 1 false false Sending true
 another table: false Sending Sending
