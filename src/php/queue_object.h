@@ -12,11 +12,11 @@
  * alone, for closing it would drop the parent's locks) and after the file was replaced. Later
  * openings do not create the file, so that a deleted database is noticed. */
 struct mq_php_queue {
-    struct mq_queue *queue;       /* NULL: not open */
-    pid_t pid;                    /* process that opened it */
-    bool created;                 /* the first opening succeeded */
-    bool working;                 /* runWorker() is under way */
-    zend_string *path;            /* absolute; NULL: not constructed */
+    struct mq_queue *queue; /* NULL: not open */
+    pid_t pid;              /* process that opened it */
+    bool created;           /* the first opening succeeded */
+    bool working;           /* runWorker() is under way */
+    zend_string *path;      /* absolute; NULL: not constructed */
     zend_string *table;
     zend_string *config_table;
     zend_string *reference_column;
