@@ -135,6 +135,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/media_type.c
     src/php/message_arg.c
     src/php/message_fields.c
+    src/php/message_object.c
     src/php/methods_claim.c
     src/php/methods_config.c
     src/php/methods_construct.c

@@ -62,6 +62,11 @@ namespace {
          *   `unsubscribe`: https: or mailto: URIs. Null is as good as not given, a Stringable as a string;
          * - a complete message (RFC 5322) with any line ends. Without $envelopeFrom or $recipients its
          *   headers say (see envelope()); Bcc does not stay in it;
+         * - such a message as an object: a Stringable, or what has a public method toString(), such as a
+         *   Symfony\Component\Mime\Email. Where an object with toString() has getTo(), getCc() and getBcc(),
+         *   or getHeaders() whose all() finds these fields, they say to whom it goes; so Bcc is obeyed, which
+         *   is not in the text. The sender is the first of getSender(), getReturnPath() and getFrom(). An
+         *   address is a string or an object with getAddress();
          * - null: the worker's compose function makes it when it is sent.
          *
          * @phpstan-param array{
@@ -76,7 +81,7 @@ namespace {
          *     inline?: array<string|\Stringable|resource|array<string, mixed>>|string|\Stringable|resource|null,
          *     date?: \DateTimeInterface|int|null, message_id?: string|\Stringable|null,
          *     unsubscribe?: string|\Stringable|list<string|\Stringable>|null
-         * }|string|\Stringable|null $message
+         * }|string|object|null $message
          * @param string|null $reference what the mail is about, at most 190 octets
          * @param string $type kind of mail, at most 64 octets
          * @param int $priority -100 … 100; larger first
@@ -90,7 +95,7 @@ namespace {
          * @throws MailQueue\MessageException names the field, the cause and the cure; nothing is stored
          * @throws \ValueError for an argument out of range
          */
-        public function enqueue(array|string|\Stringable|null $message = null, ?string $reference = null, string $type = 'mail', int $priority = 0, \DateTimeInterface|int|null $sendAt = null, \DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null): ?int {}
+        public function enqueue(array|string|object|null $message = null, ?string $reference = null, string $type = 'mail', int $priority = 0, \DateTimeInterface|int|null $sendAt = null, \DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null): ?int {}
 
         /**
          * Stores many mails, 100 in a transaction, or fewer that have 16 MiB: composes each chunk before its
@@ -106,13 +111,13 @@ namespace {
         /**
          * What a complete message's own headers say of its envelope, as sendmail -t reads them: Resent-To,
          * Resent-Cc and Resent-Bcc where it has them, else To, Cc and Bcc; the sender is the first of
-         * Resent-Sender, Resent-From, Sender and From.
+         * Resent-Sender, Resent-From, Sender and From. Of an object, what enqueue() takes of it.
          *
          * @return array{from: ?string, recipients: list<string>} plain addresses, domains in A-labels, each
          *         once; null: the message does not say
          * @throws MailQueue\MessageException names the header at fault
          */
-        public static function envelope(string|\Stringable $message): array {}
+        public static function envelope(string|object $message): array {}
 
         /**
          * Claims what is due, within the hourly limit, for a loop of your own. A job's $recipients are
@@ -168,7 +173,7 @@ namespace {
          *        means accepted, MailQueue\RefusedException refused, MailQueue\TransportException the relay's
          *        trouble, any other exception: try later. null: ini mailqueue.transport, and where that is not
          *        set "sendmail://default", which starts the program of php.ini's sendmail_path
-         * @param callable|null $compose function (MailQueue\Job $job): array|string|\Stringable|null for jobs without a message;
+         * @param callable|null $compose function (MailQueue\Job $job): array|string|object|null for jobs without a message;
          *        null deletes the job, an exception means: try later
          * @param int $connections sessions at most, 1 … 1000
          * @param int $batch jobs a claim, 1 … 1000

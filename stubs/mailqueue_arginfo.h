@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: d686bedf84b1e83353a118c26335e36419a9d218 */
+ * Stub hash: 3b80a86c60fe1b84371b12bea46b8ad0a33b8750 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)
@@ -17,7 +17,7 @@ ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_MailQueue_default, 0, 0, Ma
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_enqueue, 0, 0, IS_LONG, 1)
-	ZEND_ARG_OBJ_TYPE_MASK(0, message, Stringable, MAY_BE_ARRAY|MAY_BE_STRING|MAY_BE_NULL, "null")
+	ZEND_ARG_TYPE_MASK(0, message, MAY_BE_ARRAY|MAY_BE_STRING|MAY_BE_OBJECT|MAY_BE_NULL, "null")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, reference, IS_STRING, 1, "null")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, type, IS_STRING, 0, "\'mail\'")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, priority, IS_LONG, 0, "0")
@@ -33,7 +33,7 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_enqueueMany, 0, 
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_envelope, 0, 1, IS_ARRAY, 0)
-	ZEND_ARG_OBJ_TYPE_MASK(0, message, Stringable, MAY_BE_STRING, NULL)
+	ZEND_ARG_TYPE_MASK(0, message, MAY_BE_STRING|MAY_BE_OBJECT, NULL)
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_claim, 0, 0, IS_ARRAY, 0)
@@ -125,7 +125,17 @@ ZEND_END_ARG_INFO()
 
 #define arginfo_class_MailQueue_configKeys arginfo_class_MailQueue_diagnostics
 
-#define arginfo_class_MailQueue_Enqueuer_enqueue arginfo_class_MailQueue_enqueue
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Enqueuer_enqueue, 0, 0, IS_LONG, 1)
+	ZEND_ARG_OBJ_TYPE_MASK(0, message, Stringable, MAY_BE_ARRAY|MAY_BE_STRING|MAY_BE_NULL, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, reference, IS_STRING, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, type, IS_STRING, 0, "\'mail\'")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, priority, IS_LONG, 0, "0")
+	ZEND_ARG_OBJ_TYPE_MASK(0, sendAt, DateTimeInterface, MAY_BE_LONG|MAY_BE_NULL, "null")
+	ZEND_ARG_OBJ_TYPE_MASK(0, expiresAt, DateTimeInterface, MAY_BE_LONG|MAY_BE_NULL, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, maxAttempts, IS_LONG, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, envelopeFrom, IS_STRING, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, recipients, IS_ARRAY, 1, "null")
+ZEND_END_ARG_INFO()
 
 #define arginfo_class_MailQueue_Enqueuer_enqueueMany arginfo_class_MailQueue_enqueueMany
 

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mime/envelope.h"
 #include "mime/idn.h"
 #include "mime/message.h"
 #include "php/fields.h"
 #include "php/mail.h"
+#include "php/message_object.h"
 #include "php_mailqueue.h"
 
 static struct mq_str str_of_zval(const zval *value)
@@ -41,14 +41,13 @@ enum mq_status mq_php_message_read(zval *value, zval *out, struct mq_error *err)
     if (Z_TYPE_P(value) == IS_ARRAY) {
         return mq_php_fields_read(value, out, err);
     }
-    if (!mq_php_is_text(value)) {
-        return mq_php_wrong_type("message", "an array, a string, a Stringable or null", value, err);
+    if (mq_php_is_message_object(value)) {
+        return mq_php_object_read(value, out, err);
     }
-    zend_string *text = zval_try_get_string(value);
-    if (text == NULL) {
-        return MQ_THROWN;
+    if (Z_TYPE_P(value) != IS_STRING) {
+        return mq_php_wrong_type("message", MQ_PHP_MESSAGE_TYPES, value, err);
     }
-    ZVAL_STR(out, text);
+    ZVAL_COPY(out, value);
     return MQ_OK;
 }
 
@@ -75,12 +74,12 @@ enum mq_status mq_php_message_make(const zval *message,
     if (Z_TYPE_P(message) == IS_OBJECT) {
         return mq_php_fields_compose(message, options, out, err);
     }
-    return normalize(str_of_zval(message), options, out, err);
+    return normalize(mq_php_message_text(message), options, out, err);
 }
 
-static enum mq_status deduce_sender(struct mq_str raw, char **from, struct mq_error *err)
+static enum mq_status deduce_sender(const zval *message, char **from, struct mq_error *err)
 {
-    enum mq_status status = mq_envelope_sender(raw, from, err);
+    enum mq_status status = mq_php_message_sender(message, from, err);
     if (status == MQ_OK && *from == NULL) {
         status = mq_error_set(err, MQ_MESSAGE, "envelopeFrom",
                               "envelopeFrom: missing, and the message has no From to take it from; "
@@ -89,10 +88,10 @@ static enum mq_status deduce_sender(struct mq_str raw, char **from, struct mq_er
     return status;
 }
 
-static enum mq_status deduce_recipients(struct mq_str raw, struct mq_strings *recipients,
+static enum mq_status deduce_recipients(const zval *message, struct mq_strings *recipients,
                                         struct mq_error *err)
 {
-    enum mq_status status = mq_envelope_recipients(raw, recipients, err);
+    enum mq_status status = mq_php_message_recipients(message, recipients, err);
     if (status == MQ_OK && recipients->count == 0) {
         return mq_error_set(err, MQ_MESSAGE, "recipients",
                             "recipients: missing, and the message names none in To, Cc or Bcc; "
@@ -110,14 +109,14 @@ enum mq_status mq_php_message_envelope(const zval *message, char **from,
                                        struct mq_strings *recipients, struct mq_error *err)
 {
     enum mq_status status = MQ_OK;
-    if (Z_TYPE_P(message) != IS_STRING) {
+    if (Z_TYPE_P(message) == IS_NULL || Z_TYPE_P(message) == IS_OBJECT) {
         return MQ_OK;
     }
     if (*from == NULL) {
-        status = deduce_sender(str_of_zval(message), from, err);
+        status = deduce_sender(message, from, err);
     }
     if (status == MQ_OK && recipients->count == 0) {
-        status = deduce_recipients(str_of_zval(message), recipients, err);
+        status = deduce_recipients(message, recipients, err);
     }
     return status;
 }
@@ -128,17 +127,15 @@ struct mq_str mq_php_message_domain(const zval *message, struct mq_buffer *scrat
     if (Z_TYPE_P(message) == IS_OBJECT) {
         return mq_php_fields_domain(message, scratch);
     }
-    if (Z_TYPE_P(message) == IS_STRING &&
-        mq_envelope_sender(str_of_zval(message), &from, NULL) == MQ_OK && from) {
+    if (Z_TYPE_P(message) != IS_NULL && mq_php_message_sender(message, &from, NULL) == MQ_OK &&
+        from) {
         mq_buffer_cstr(scratch, strrchr(from, '@') + 1);
     }
     free(from);
     return mq_buffer_view(scratch);
 }
 
-/* Adds an address that is not yet in `seen`; domains differ in case only (RFC 5321, 2.4). Nothing
- * here is request memory: its limit would end the script past what the callers hold. */
-static bool add_once(HashTable *seen, struct mq_str address, struct mq_strings *out)
+bool mq_php_recipient_add(HashTable *seen, struct mq_str address, struct mq_strings *out)
 {
     const char *at = memrchr(address.data, '@', address.len);
     zend_string *key = zend_string_init(address.data, address.len, 1);
@@ -160,7 +157,7 @@ static enum mq_status add_recipient(HashTable *seen, const zval *item, size_t in
         return mq_php_wrong_type(name, "a string", item, err);
     }
     enum mq_status status = mq_idn_address(str_of_zval(item), name, &address, err);
-    if (status == MQ_OK && !add_once(seen, mq_str_of(address), out)) {
+    if (status == MQ_OK && !mq_php_recipient_add(seen, mq_str_of(address), out)) {
         status = mq_error_nomem(err);
     }
     free(address);

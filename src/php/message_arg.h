@@ -35,10 +35,14 @@ static inline bool mq_php_is_leaving(void)
     return EG(exception) != NULL;
 }
 
-/* Takes a message out of PHP's hands: a string, a Stringable's text, or the fields of an array, as
- * a value that only the functions below take. Everything that may run PHP code happens here; files
- * are opened, streams read. *out, which the caller frees, is undefined on failure. MQ_THROWN;
- * MQ_MESSAGE with the field. */
+/* What mq_php_message_read() takes, for errors. */
+#define MQ_PHP_MESSAGE_TYPES \
+    "an array, a string, an object with toString() or __toString(), or null"
+
+/* Takes a message out of PHP's hands: a string, an object's text and envelope (message_object.h),
+ * or the fields of an array, as a value that only the functions below take. Everything that may run
+ * PHP code happens here; files are opened, streams read. *out, which the caller frees, is undefined
+ * on failure. MQ_THROWN; MQ_MESSAGE with the field. */
 enum mq_status mq_php_message_read(zval *value, zval *out, struct mq_error *err);
 
 /* Makes the wire's form of it, once, into an initialised `out`: composes fields, normalises a text.
@@ -48,8 +52,9 @@ enum mq_status mq_php_message_make(const zval *message,
                                    const struct mq_php_message_options *options,
                                    struct mq_php_wire *out, struct mq_error *err);
 
-/* What a text's own headers say of its envelope, into what is not there yet: *from when NULL,
- * `recipients` when empty. MQ_MESSAGE also where they do not say. Nothing to do for fields. */
+/* What an object's methods or a text's own headers say of its envelope, into what is not there yet:
+ * *from when NULL, `recipients` when empty. MQ_MESSAGE also where they do not say. Nothing to do
+ * for fields. */
 enum mq_status mq_php_message_envelope(const zval *message, char **from,
                                        struct mq_strings *recipients, struct mq_error *err);
 
@@ -60,6 +65,11 @@ struct mq_str mq_php_message_domain(const zval *message, struct mq_buffer *scrat
 /* Reads list<string> of envelope addresses, each once, into an initialised, empty list. MQ_MESSAGE
  * with the field "recipients" or "recipients[3]". */
 enum mq_status mq_php_recipients(HashTable *list, struct mq_strings *out, struct mq_error *err);
+
+/* Adds an address that is not yet in `seen`, a persistent set; domains differ in case only
+ * (RFC 5321, 2.4). Takes no request memory: its limit would end the script past what the callers
+ * hold. False without memory. */
+bool mq_php_recipient_add(HashTable *seen, struct mq_str address, struct mq_strings *out);
 
 /* message_fields.c: the same of arrays; the values are holders. */
 enum mq_status mq_php_fields_read(const zval *array, zval *out, struct mq_error *err);

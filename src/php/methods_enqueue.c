@@ -10,12 +10,12 @@
 #include "core/clock.h"
 #include "mime/envelope.h"
 #include "php/exceptions.h"
-#include "php/fields.h"
 #include "php/guard.h"
 #include "php/holder.h"
 #include "php/iterate.h"
 #include "php/mail.h"
 #include "php/message_arg.h"
+#include "php/message_object.h"
 #include "php/queue_object.h"
 
 /* What enqueueMany() stores in a transaction: so many mails, or fewer with so many octets. */
@@ -24,18 +24,18 @@
 
 enum argument { ARG_MESSAGE = 1, ARG_SEND_AT = 5, ARG_EXPIRES_AT = 6 };
 
-/* array|string|Stringable|null, as PHP itself converts arguments. */
+/* Array, string, message object or null, as PHP itself converts arguments. */
 static bool parse_message(zval *value, struct mq_php_mail_args *args)
 {
     struct mq_error err;
     zend_string *text = NULL;
-    if (Z_TYPE_P(value) <= IS_NULL || Z_TYPE_P(value) == IS_ARRAY || mq_php_is_text(value)) {
+    if (Z_TYPE_P(value) <= IS_NULL || Z_TYPE_P(value) == IS_ARRAY || Z_TYPE_P(value) == IS_STRING ||
+        mq_php_is_message_object(value)) {
         return mq_php_ok(mq_php_mail_set_message(args, value, &err), &err);
     }
     if (Z_TYPE_P(value) == IS_OBJECT || !zend_parse_arg_str(value, &text, false, ARG_MESSAGE)) {
         if (!EG(exception)) {
-            zend_argument_type_error(ARG_MESSAGE,
-                                     "must be of type Stringable|array|string|null, %s given",
+            zend_argument_type_error(ARG_MESSAGE, "must be " MQ_PHP_MESSAGE_TYPES ", %s given",
                                      zend_zval_type_name(value));
         }
         return false;
@@ -295,41 +295,46 @@ static void show_envelope(void *context)
     }
 }
 
-/* string|Stringable */
-static zend_string *parse_text(zval *value)
+/* A string or a message object, as PHP itself converts arguments. */
+static bool parse_text(zval *value, zval *message)
 {
+    struct mq_error err;
     zend_string *text = NULL;
-    if (mq_php_is_text(value)) {
-        return zval_try_get_string(value);
+    if (mq_php_is_message_object(value)) {
+        return mq_php_ok(mq_php_object_read(value, message, &err), &err);
     }
     if (Z_TYPE_P(value) == IS_OBJECT || !zend_parse_arg_str(value, &text, false, ARG_MESSAGE)) {
         if (!EG(exception)) {
-            zend_argument_type_error(ARG_MESSAGE, "must be of type Stringable|string, %s given",
+            zend_argument_type_error(ARG_MESSAGE,
+                                     "must be a string or an object with toString() or "
+                                     "__toString(), %s given",
                                      zend_zval_type_name(value));
         }
-        return NULL;
+        return false;
     }
-    return zend_string_copy(text);
+    ZVAL_STR_COPY(message, text);
+    return true;
 }
 
 ZEND_METHOD(MailQueue, envelope)
 {
-    zval *message;
+    zval *argument, message;
     struct shown_envelope shown = {.out = return_value};
     struct mq_error err;
 
     ZEND_PARSE_PARAMETERS_START(1, 1)
-        Z_PARAM_ZVAL(message)
+        Z_PARAM_ZVAL(argument)
     ZEND_PARSE_PARAMETERS_END();
 
-    zend_string *text = parse_text(message);
-    if (text == NULL) {
+    if (!parse_text(argument, &message)) {
         RETURN_THROWS();
     }
     mq_envelope_init(&shown.envelope);
-    enum mq_status status =
-        mq_envelope_of((struct mq_str){ZSTR_VAL(text), ZSTR_LEN(text)}, &shown.envelope, &err);
-    zend_string_release(text);
+    enum mq_status status = mq_php_message_sender(&message, &shown.envelope.from, &err);
+    if (status == MQ_OK) {
+        status = mq_php_message_recipients(&message, &shown.envelope.recipients, &err);
+    }
+    zval_ptr_dtor(&message);
     bool survived = status != MQ_OK || mq_php_survives(show_envelope, &shown);
     mq_envelope_clear(&shown.envelope);
     if (!survived) {

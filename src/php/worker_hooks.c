@@ -9,9 +9,9 @@
 #include "zend_exceptions.h"
 
 #include "php/exceptions.h"
-#include "php/fields.h"
 #include "php/job_object.h"
 #include "php/message_arg.h"
+#include "php/message_object.h"
 
 /* ---- compose ---- */
 
@@ -91,8 +91,9 @@ static enum mq_compose_end judge_result(struct compose_call *call, zval *result)
     if (Z_TYPE_P(result) == IS_NULL) {
         return MQ_COMPOSE_GONE;
     }
-    if (Z_TYPE_P(result) != IS_ARRAY && !mq_php_is_text(result)) {
-        return failed(call, "must return an array, a string, a Stringable or null");
+    if (Z_TYPE_P(result) != IS_ARRAY && Z_TYPE_P(result) != IS_STRING &&
+        !mq_php_is_message_object(result)) {
+        return failed(call, "must return " MQ_PHP_MESSAGE_TYPES);
     }
     enum mq_status status = mq_php_message_read(result, &message, call->err);
     if (status == MQ_THROWN) {

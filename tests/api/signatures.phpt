@@ -54,9 +54,9 @@ foreach ($classes as $name) {
 final class MailQueue implements MailQueue\Enqueuer
   public __construct(PDO|string $database, string $table = "mail_queue", string $configTable = "config", string $referenceColumn = "reference", ?string $orphanCheck = null, ?MailQueue\Backoff $backoff = null, ?string $journal = null, string $durability = "full", int $busyTimeout = 5000)
   public static default(): MailQueue
-  public enqueue(Stringable|array|null|string $message = null, ?string $reference = null, string $type = "mail", int $priority = 0, DateTimeInterface|int|null $sendAt = null, DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null): ?int
+  public enqueue(array|null|object|string $message = null, ?string $reference = null, string $type = "mail", int $priority = 0, DateTimeInterface|int|null $sendAt = null, DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null): ?int
   public enqueueMany(Traversable|array $messages): int
-  public static envelope(Stringable|string $message): array
+  public static envelope(object|string $message): array
   public claim(int $limit = 1, int $lease = 900): array
   public complete(MailQueue\Job $job): bool
   public release(MailQueue\Job $job): bool

@@ -100,9 +100,9 @@ an exception:
 an Error:
   Failed 1 "compose: Error: Call to undefined function nonsense()" null sent 0 tryLater 1 orphans 0
 a number:
-  Failed 1 "compose: must return an array, a string, a Stringable or null" null sent 0 tryLater 1 orphans 0
+  Failed 1 "compose: must return an array, a string, an object with toString() or __toString(), or null" null sent 0 tryLater 1 orphans 0
 an object:
-  Failed 1 "compose: must return an array, a string, a Stringable or null" null sent 0 tryLater 1 orphans 0
+  Failed 1 "compose: must return an array, a string, an object with toString() or __toString(), or null" null sent 0 tryLater 1 orphans 0
 a bad field:
   Failed 1 "compose: subject: control character U+000D at byte 2; remove it (headers are one line, folded where they are written)" null sent 0 tryLater 1 orphans 0
 a bad address:

@@ -111,6 +111,6 @@ sendAt text: TypeError: MailQueue::enqueue(): Argument #5 ($sendAt) must be of t
 expiresAt past: ValueError: expiresAt: must be later than now and than sendAt; leave it out for a mail that does not expire
 expiresAt now: ValueError: expiresAt: must be later than now and than sendAt; leave it out for a mail that does not expire
 expiresAt before sendAt: ValueError: expiresAt: must be later than now and than sendAt; leave it out for a mail that does not expire
-message a number: TypeError: MailQueue::enqueue(): Argument #1 ($message) must be of type Stringable|array|string|null, stdClass given
+message a number: TypeError: MailQueue::enqueue(): Argument #1 ($message) must be an array, a string, an object with toString() or __toString(), or null, stdClass given
 0 stored
 10000 recipients

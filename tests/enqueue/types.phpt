@@ -45,17 +45,17 @@ message 5: MailQueue\MessageException [message]: message: line 1: the message do
 a Stringable message: true
 a Stringable reference: ValueError: reference has the control character 0x0a at octet 11
 a Stringable in fields: MailQueue\MessageException [subject]: subject: control character U+000A at byte 11; remove it (headers are one line, folded where they are written)
-message a Closure: TypeError: MailQueue::enqueue(): Argument #1 ($message) must be of type Stringable|array|string|null, Closure given
+message a Closure: TypeError: MailQueue::enqueue(): Argument #1 ($message) must be an array, a string, an object with toString() or __toString(), or null, Closure given
 no such name: Error: Unknown named parameter $mesage
 ten arguments: ArgumentCountError: MailQueue::enqueue() expects at most 9 arguments, 10 given
 declare(strict_types=1);
 reference 7: TypeError: MailQueue::enqueue(): Argument #2 ($reference) must be of type ?string, int given
 priority "5": TypeError: MailQueue::enqueue(): Argument #4 ($priority) must be of type int, string given
 sendAt "1": TypeError: MailQueue::enqueue(): Argument #5 ($sendAt) must be of type DateTimeInterface|int|null, string given
-message 5: TypeError: MailQueue::enqueue(): Argument #1 ($message) must be of type Stringable|array|string|null, int given
+message 5: TypeError: MailQueue::enqueue(): Argument #1 ($message) must be an array, a string, an object with toString() or __toString(), or null, int given
 a Stringable message: true
 a Stringable reference: TypeError: MailQueue::enqueue(): Argument #2 ($reference) must be of type ?string, Text given
 a Stringable in fields: MailQueue\MessageException [subject]: subject: control character U+000A at byte 11; remove it (headers are one line, folded where they are written)
-message a Closure: TypeError: MailQueue::enqueue(): Argument #1 ($message) must be of type Stringable|array|string|null, Closure given
+message a Closure: TypeError: MailQueue::enqueue(): Argument #1 ($message) must be an array, a string, an object with toString() or __toString(), or null, Closure given
 no such name: Error: Unknown named parameter $mesage
 ten arguments: ArgumentCountError: MailQueue::enqueue() expects at most 9 arguments, 10 given

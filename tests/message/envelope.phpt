@@ -109,8 +109,8 @@ nothing
   "To: ann@example.net\u0000\n\n" MailQueue\MessageException [To]: To: control character U+0000 at byte 16
   "From: \"a b\"@example.org\nTo: x@example.org\n\n" MailQueue\MessageException [From]: From: the address ""a b"@example.org" has a quoted local part, which is not supported
   "Cc: a@example.org, -x@example.org\n\n" MailQueue\MessageException [Cc]: Cc: the address "-x@example.org" begins with "-", which programs take for an option
-  {} TypeError: MailQueue::envelope(): Argument #1 ($message) must be of type Stringable|string, stdClass given
-  [] TypeError: MailQueue::envelope(): Argument #1 ($message) must be of type Stringable|string, array given
+  {} TypeError: MailQueue::envelope(): Argument #1 ($message) must be a string or an object with toString() or __toString(), stdClass given
+  [] TypeError: MailQueue::envelope(): Argument #1 ($message) must be a string or an object with toString() or __toString(), array given
   null   {"from":null,"recipients":[]}
 nothing
 enqueue()
