@@ -108,6 +108,13 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/mime/idn.c
     src/mime/mailbox.c
     src/mime/mailbox_header.c
+    src/mime/mend.c
+    src/mime/mend_address.c
+    src/mime/mend_body.c
+    src/mime/mend_field.c
+    src/mime/mend_fold.c
+    src/mime/mend_param.c
+    src/mime/mend_words.c
     src/mime/message.c
     src/mime/param.c
     src/mime/part.c

@@ -5,6 +5,7 @@
 #include "mime/encode.h"
 
 #define LINE_OCTETS_MAX 998 /* RFC 5322, 2.1.1 */
+#define ID_OCTETS_MAX   980 /* of a Message-ID whose field has to be written again */
 
 enum kind { ORDINARY, BLIND, MESSAGE_ID, DATE, SIGNATURE };
 
@@ -18,15 +19,17 @@ struct work {
     const struct mq_message_options *options;
     struct mq_buffer *out;
     struct mq_error *err;
-    size_t field_at;   /* where the current field begins in out */
-    size_t field_line; /* number of its first line */
-    enum kind kind;    /* its kind */
-    bool in_field, field_utf8;
+    size_t field_at;                      /* where the current field begins in out */
+    size_t field_line;                    /* number of its first line */
+    enum kind kind;                       /* its kind */
+    bool in_field, field_raw, field_long; /* has bytes over 127; a line over 998 */
     bool has_crlf, has_lf, has_cr; /* line ends met; has_lf: or CR throughout, has_cr: a lone one */
     bool changed;                  /* more than line ends */
     bool has_date, has_signature;
     size_t id_at, id_len; /* value of Message-ID in out; len 0: none */
-    bool utf8_headers, body_8bit;
+    bool raw_headers, body_8bit, long_lines;
+    size_t bad_line; /* number of the first that a signed message must not have; 0: none */
+    const char *bad; /* what is wrong with it */
 };
 
 static enum mq_status bad_line(const struct work *work, const char *what)
@@ -35,13 +38,22 @@ static enum mq_status bad_line(const struct work *work, const char *what)
                         what);
 }
 
+/* Notes what mend.h can take care of, if nothing forbids it. */
+static void note(struct work *work, const char *what)
+{
+    if (work->bad_line == 0) {
+        work->bad_line = work->line;
+        work->bad = what;
+    }
+}
+
 /* Checks and appends one line of the result. */
 static enum mq_status put_line(struct work *work, struct mq_str line)
 {
     if (line.len > LINE_OCTETS_MAX) {
-        return bad_line(work,
-                        "it has more than 998 octets; break it or encode it (quoted-printable "
-                        "or base64)");
+        work->long_lines = work->field_long = true;
+        note(work, "it has more than 998 octets, and a DKIM-Signature forbids to change it; break "
+                   "it or encode it (quoted-printable or base64) before signing");
     }
     if (work->has_nul && line.len > 0 && memchr(line.data, '\0', line.len) != NULL) {
         return bad_line(work, "it has a NUL; encode the part as base64");
@@ -145,13 +157,20 @@ static struct mq_str id_of(struct mq_str value)
 
 static enum mq_status take_id(struct work *work, struct mq_str id)
 {
+    size_t size = id.len; /* escaped */
     for (size_t i = 0; i < id.len; i++) {
         unsigned char c = (unsigned char)id.data[i];
+        size += c >= 0x80 ? 2 : 0;
         if (c < 0x20 || c == 0x7f) {
             work->line = work->field_line;
             return bad_line(work, "the Message-ID is broken over lines or has a control character; "
                                   "write \"Message-ID: <unique@example.org>\", or leave it out");
         }
+    }
+    if (size > ID_OCTETS_MAX && (work->field_long || work->field_raw)) {
+        work->line = work->field_line;
+        return bad_line(work, "the Message-ID fits in no line; write \"Message-ID: "
+                              "<unique@example.org>\", or leave it out");
     }
     work->id_at = (size_t)(id.data - work->out->data);
     work->id_len = id.len;
@@ -187,7 +206,7 @@ static enum mq_status end_field(struct work *work)
         break;
     }
     if (keep) {
-        work->utf8_headers = work->utf8_headers || work->field_utf8;
+        work->raw_headers = work->raw_headers || work->field_raw;
     } else {
         work->out->len = work->field_at;
         work->changed = true;
@@ -201,15 +220,16 @@ static enum mq_status take_header_line(struct work *work, struct mq_str line)
     if (cr != NULL) {
         return bad_line(work, "a CR in the headers is not followed by LF; end lines with CRLF");
     }
-    if (!work->ascii && !mq_utf8_valid(line)) {
-        return bad_line(work, "a header has bytes that are not UTF-8; encode it (RFC 2047)");
+    bool raw = !work->ascii && !mq_str_ascii(line);
+    if (raw && !mq_utf8_valid(line)) {
+        note(work, "a header has bytes that are not UTF-8, and a DKIM-Signature forbids to change "
+                   "it; encode it (RFC 2047) before signing");
     }
-    bool utf8 = !work->ascii && !mq_str_ascii(line);
     if (line.data[0] == ' ' || line.data[0] == '\t') {
         if (!work->in_field) {
             return bad_line(work, "the message begins with a space; it must begin with a header");
         }
-        work->field_utf8 = work->field_utf8 || utf8;
+        work->field_raw = work->field_raw || raw;
         return put_line(work, line);
     }
     size_t name = name_length(line);
@@ -223,8 +243,12 @@ static enum mq_status take_header_line(struct work *work, struct mq_str line)
     if (status != MQ_OK) {
         return status;
     }
+    if (name >= LINE_OCTETS_MAX) {
+        return bad_line(work, "the name of the header has more than 997 octets; shorten it");
+    }
     work->in_field = true;
-    work->field_utf8 = utf8;
+    work->field_raw = raw;
+    work->field_long = false;
     work->field_at = work->out->len;
     work->field_line = work->line;
     work->kind = kind_of((struct mq_str){line.data, name});
@@ -311,6 +335,17 @@ static enum mq_status take_body(struct work *work)
     return MQ_OK;
 }
 
+enum mq_status mq_message_check_size(size_t size, size_t max, struct mq_error *err)
+{
+    if (max > 0 && size > max) {
+        return mq_error_set(err, MQ_MESSAGE, "message",
+                            "message: it has %zu bytes, allowed are %zu; make it smaller or raise "
+                            "the limit",
+                            size, max);
+    }
+    return MQ_OK;
+}
+
 static enum mq_status check_result(struct work *work)
 {
     if (work->out->failed) {
@@ -324,14 +359,23 @@ static enum mq_status check_result(struct work *work)
                                   : "it needs a Message-ID and a Date, each once, and no Bcc; "
                                     "correct that before signing");
     }
-    size_t max = work->options->max_size;
-    if (max > 0 && work->out->len > max) {
-        return mq_error_set(work->err, MQ_MESSAGE, "message",
-                            "message: it has %zu bytes, allowed are %zu; make it smaller or raise "
-                            "the limit",
-                            work->out->len, max);
+    if (work->has_signature && work->bad_line > 0) {
+        work->line = work->bad_line;
+        return bad_line(work, work->bad);
     }
-    return MQ_OK;
+    return mq_message_check_size(work->out->len, work->options->max_size, work->err);
+}
+
+static unsigned flags_of(const struct work *work)
+{
+    unsigned flags = 0;
+    flags |= work->body_8bit ? MQ_MESSAGE_8BIT : 0;
+    flags |= work->raw_headers ? MQ_MESSAGE_UTF8_HEADERS : 0;
+    if (!work->has_signature) {
+        flags |= work->long_lines ? MQ_MESSAGE_LONG_LINES : 0;
+        flags |= work->raw_headers ? MQ_MESSAGE_RAW_HEADERS : 0;
+    }
+    return flags;
 }
 
 enum mq_status mq_message_normalize(struct mq_str raw, const struct mq_message_options *options,
@@ -358,8 +402,7 @@ enum mq_status mq_message_normalize(struct mq_str raw, const struct mq_message_o
         return status;
     }
     out->data[out->len] = '\0';
-    info->flags = (work.body_8bit ? MQ_MESSAGE_8BIT : 0u) |
-                  (work.utf8_headers ? MQ_MESSAGE_UTF8_HEADERS : 0u);
+    info->flags = flags_of(&work);
     info->message_id = (struct mq_str){out->data + work.id_at, work.id_len};
     return MQ_OK;
 }
@@ -433,4 +476,13 @@ bool mq_message_header(struct mq_str message, const char *name, struct mq_str *v
         }
     }
     return false;
+}
+
+struct mq_str mq_message_id(struct mq_str message)
+{
+    struct mq_str value = {NULL, 0};
+    if (!mq_message_header(message, "Message-ID", &value) || value.len == 0) {
+        return (struct mq_str){NULL, 0};
+    }
+    return id_of(value);
 }

@@ -9,8 +9,11 @@
 #include "core/error.h"
 
 enum {
-    MQ_MESSAGE_8BIT = 1,        /* body has bytes over 127: needs 8BITMIME */
-    MQ_MESSAGE_UTF8_HEADERS = 2 /* headers have them: needs SMTPUTF8 (RFC 6531) */
+    MQ_MESSAGE_8BIT = 1,         /* body has bytes over 127: needs 8BITMIME */
+    MQ_MESSAGE_UTF8_HEADERS = 2, /* headers have them: needs SMTPUTF8 (RFC 6531) */
+    /* What mend.h takes care of; only of messages without DKIM-Signature. */
+    MQ_MESSAGE_LONG_LINES = 4, /* a line over 998 octets */
+    MQ_MESSAGE_RAW_HEADERS = 8 /* headers have bytes over 127, perhaps no UTF-8 */
 };
 
 struct mq_message_options {
@@ -30,12 +33,15 @@ struct mq_message_info {
  * both; or CR throughout), without Bcc and Resent-Bcc fields, with one Message-ID and one Date (the
  * first of each). It ends with CRLF, its header section with an empty line. A lone CR in the body
  * becomes CRLF. MQ_MESSAGE, field "message" and the line's number in the text, on: a NUL, a CR that
- * is no part of CRLF in the headers of a message that has LFs, a line over 998 octets, no header
- * section, a malformed header line, header bytes that are no UTF-8, a Message-ID that is broken
- * over lines or has control characters, over the size; and on a DKIM-Signature when a signed
- * message would have to be changed. Line ends that are LF throughout, or CR, are no change: what is
- * signed are the lines with CRLF (RFC 6376, section 5.3), and so is a missing last one (3.4.3).
- * Mixed line ends, an added, doubled or removed field are. */
+ * is no part of CRLF in the headers of a message that has LFs, no header section, a malformed
+ * header line, a Message-ID that is broken over lines, has control characters or fits in no line,
+ * over the size; and on a DKIM-Signature when a signed message would have to be changed.
+ *
+ * Lines over 998 octets and header bytes that are no UTF-8 stay, and the flags tell; no relay takes
+ * such a message: callers use mq_mend_accept() (mend.h), which calls this and mends them. In a
+ * message with a DKIM-Signature they are errors. Line ends that are LF throughout, or CR, are no
+ * change: what is signed are the lines with CRLF (RFC 6376, section 5.3), and so is a missing last
+ * one (3.4.3). Mixed line ends, an added, doubled or removed field are. */
 enum mq_status mq_message_normalize(struct mq_str raw, const struct mq_message_options *options,
                                     struct mq_buffer *out, struct mq_message_info *info,
                                     struct mq_error *err);
@@ -54,8 +60,12 @@ struct mq_message_fields {
 void mq_message_fields_init(struct mq_message_fields *fields, struct mq_str message);
 bool mq_message_fields_next(struct mq_message_fields *fields);
 
-/* Flags of a message in wire form. */
+/* What a relay must offer for a message in wire form: MQ_MESSAGE_8BIT, MQ_MESSAGE_UTF8_HEADERS. */
 unsigned mq_message_flags(struct mq_str message);
+/* The Message-ID of one, as in mq_message_info; empty when it has none. */
+struct mq_str mq_message_id(struct mq_str message);
+/* MQ_MESSAGE when `size` is over `max`; 0 = no limit. */
+enum mq_status mq_message_check_size(size_t size, size_t max, struct mq_error *err);
 
 /* Finds the first field `name` (without colon) of a message in wire form: its value as it stands,
  * trimmed, folding kept. */

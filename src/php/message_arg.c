@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "mime/idn.h"
-#include "mime/message.h"
+#include "mime/mend.h"
 #include "php/fields.h"
 #include "php/mail.h"
 #include "php/message_object.h"
@@ -51,8 +51,8 @@ enum mq_status mq_php_message_read(zval *value, zval *out, struct mq_error *err)
     return MQ_OK;
 }
 
-static enum mq_status normalize(struct mq_str raw, const struct mq_php_message_options *options,
-                                struct mq_php_wire *out, struct mq_error *err)
+static enum mq_status accept_text(struct mq_str raw, const struct mq_php_message_options *options,
+                                  struct mq_php_wire *out, struct mq_error *err)
 {
     struct mq_message_options wanted = {
         .max_size = (size_t)MAILQUEUE_G(max_message_size),
@@ -60,7 +60,7 @@ static enum mq_status normalize(struct mq_str raw, const struct mq_php_message_o
         .date_s = options->date_s,
     };
     struct mq_message_info info = {0};
-    enum mq_status status = mq_message_normalize(raw, &wanted, &out->message, &info, err);
+    enum mq_status status = mq_mend_accept(raw, &wanted, &out->message, &info, err);
     if (status == MQ_OK) {
         out->message_id = info.message_id;
     }
@@ -74,7 +74,7 @@ enum mq_status mq_php_message_make(const zval *message,
     if (Z_TYPE_P(message) == IS_OBJECT) {
         return mq_php_fields_compose(message, options, out, err);
     }
-    return normalize(mq_php_message_text(message), options, out, err);
+    return accept_text(mq_php_message_text(message), options, out, err);
 }
 
 static enum mq_status deduce_sender(const zval *message, char **from, struct mq_error *err)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "mime/envelope.h"
-#include "mime/message.h"
+#include "mime/mend.h"
 
 /* Both readers of the header section see the same fields in it, whatever its line ends are. */
 static void require_same(const struct mq_envelope *envelope, struct mq_str message)
@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_require_address(envelope.from);
     }
     fuzz_require_recipients(&envelope.recipients);
-    if (mq_message_normalize(raw, &options, &out, &info, &err) == MQ_OK) {
+    if (mq_mend_accept(raw, &options, &out, &info, &err) == MQ_OK) {
         REQUIRE(info.flags == mq_message_flags(mq_buffer_view(&out)));
         REQUIRE(info.message_id.data > out.data && info.message_id.data < out.data + out.len);
         fuzz_require_message(mq_buffer_view(&out));

@@ -66,10 +66,11 @@ $try('the line of a mailbox file', $to, "From me@example.org  Sat Nov 21 10:00:0
 
 echo "-- refused\n";
 $try('NUL', $to, "$head\na\0b\n");
-$try('a long line', $to, "$head\n" . str_repeat('x', 999) . "\n");
-$try('Latin-1', $to, "Subject: \xfc\n\nhi\n");
+$signed = "DKIM-Signature: v=1\n$head";
+$try('a long line, signed', $to, "$signed\n" . str_repeat('x', 999) . "\n");
+$try('Latin-1, signed', $to, "{$signed}X-A: \xfc\n\nhi\n");
 $try('a line that is no field', $to, "Subject: x\nX : y\nno field: \n\nhi\n");
-$try('Latin-1, behind a line of a mailbox file', $to, "From me\nTo: x\nSubject: \xfc\n\nhi\n");
+$try('Latin-1, signed, behind a line of a mailbox file', $to, "From me\n{$signed}X-A: \xfc\n\nhi\n");
 $try('too large', $to, "$head\n" . str_repeat("0123456789\n", 200_000), [], ['mailqueue.max_message_size=1M']);
 $try('a little too large', $to, "$head\n" . str_repeat("0123456789\n", 100_000), [], ['mailqueue.max_message_size=1M']);
 $try('too many fields', $to, str_repeat("To: a@example.net\n", 10_001));
@@ -313,8 +314,8 @@ Subject: x
 From here
 -- refused
 ## NUL: exit 65 mailqueue: message: line 7: it has a NUL; encode the part as base64
-## a long line: exit 65 mailqueue: message: line 7: it has more than 998 octets; break it or encode it (quoted-printable or base64)
-## Latin-1: exit 65 mailqueue: message: line 1: a header has bytes that are not UTF-8; encode it (RFC 2047)
+## a long line, signed: exit 65 mailqueue: message: line 8: it has more than 998 octets, and a DKIM-Signature forbids to change it; break it or encode it (quoted-printable or base64) before signing
+## Latin-1, signed: exit 65 mailqueue: message: line 7: a header has bytes that are not UTF-8, and a DKIM-Signature forbids to change it; encode it (RFC 2047) before signing
 ## a line that is no field: 
 From: Tester <USER@HOST>
 Subject: x
@@ -325,7 +326,7 @@ Message-ID: NEW
 no field: 
 
 hi
-## Latin-1, behind a line of a mailbox file: exit 65 mailqueue: message: line 3: a header has bytes that are not UTF-8; encode it (RFC 2047)
+## Latin-1, signed, behind a line of a mailbox file: exit 65 mailqueue: message: line 8: a header has bytes that are not UTF-8, and a DKIM-Signature forbids to change it; encode it (RFC 2047) before signing
 ## too large: exit 65 mailqueue: message: it is larger than 1048576 bytes; make it smaller or raise mailqueue.max_message_size
 ## a little too large: exit 65 mailqueue: message: it has 1200123 bytes, allowed are 1048576; make it smaller or raise the limit
 ## too many fields: exit 65 mailqueue: message: it has more than 10000 fields of addresses

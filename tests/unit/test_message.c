@@ -13,6 +13,9 @@
 #define ADDED "Date: Sat, 21 Nov 2026 09:35:00 +0000\r\nMessage-ID: <id@q.example>\r\n"
 #define HAVE  "Date: x\r\nMessage-ID: <a@b>\r\n"
 
+#define NEEDS (unsigned)(MQ_MESSAGE_8BIT | MQ_MESSAGE_UTF8_HEADERS)
+#define RAW   (MQ_MESSAGE_UTF8_HEADERS | MQ_MESSAGE_RAW_HEADERS)
+
 static const struct mq_message_options options = {.message_id = "<id@q.example>",
                                                   .date_s = 1795253700};
 static struct mq_buffer out;
@@ -39,7 +42,7 @@ static void assert_normal(const char *raw, const char *expected)
     }
     assert_string_equal(out.data, expected);
     assert_int_equal(out.len, strlen(expected));
-    assert_int_equal(info.flags, mq_message_flags(mq_buffer_view(&out)));
+    assert_int_equal(info.flags & NEEDS, mq_message_flags(mq_buffer_view(&out)));
 }
 
 static void assert_id(const char *expected)
@@ -83,7 +86,7 @@ static void test_cr_throughout(void **state)
     assert_normal("DKIM-Signature: v=1\rDate: x\rMessage-ID: <a@b>\r\ra\rb",
                   "DKIM-Signature: v=1\r\n" HAVE "\r\na\r\nb\r\n");
     assert_normal("A: \xC3\xA4\r\r\xC3\xA4\r", "A: \xC3\xA4\r\n" ADDED "\r\n\xC3\xA4\r\n");
-    assert_int_equal(info.flags, MQ_MESSAGE_UTF8_HEADERS | MQ_MESSAGE_8BIT);
+    assert_int_equal(info.flags, RAW | MQ_MESSAGE_8BIT);
 }
 
 /* Whatever looks like the end of the data to somebody stays a line of the text: on the wire each of
@@ -210,7 +213,7 @@ static void test_bad(void **state)
         {"Message-ID: <x@\x7fy>", "line 1: the Message-ID is broken"},
         {"Message-ID: x@y (added\n by)", "line 1: the Message-ID is broken"},
         {"Message-ID: <x\t@y>\nB: c\n\n", "line 1: the Message-ID is broken"},
-        {"A: b\r\n \xFF\r\n", "line 2: a header has bytes that are not UTF-8"},
+        {"A: b\r\n \xFF\r\nDKIM-Signature: c\r\n" HAVE, "line 2: a header has bytes that are not"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
@@ -223,32 +226,61 @@ static void test_bad(void **state)
     assert_bad((struct mq_str){"A: b\r\rx\r\0\r", 10}, "line 4: it has a NUL");
 }
 
+static void add_times(struct mq_buffer *buffer, char c, int times)
+{
+    while (times-- > 0) {
+        mq_buffer_char(buffer, c);
+    }
+}
+
+/* Lines over 998 octets stay, and the flags tell; what is signed must not have them. */
 static void test_long_lines(void **state)
 {
+    static const char *const begins[] = {"", "DKIM-Signature: a\nDate: x\nMessage-ID: <a@b>\n"};
     struct mq_buffer raw;
     (void)state;
     mq_buffer_init(&raw);
-    mq_buffer_cstr(&raw, "A: b\n\n1\r2\r");
-    for (int i = 0; i < 998; i++) {
-        mq_buffer_char(&raw, 'x');
+    for (int is_signed = 0; is_signed < 2; is_signed++) {
+        char line[80];
+        mq_buffer_reset(&raw);
+        mq_buffer_printf(&raw, "A: b\n%s\n1\n2\n", begins[is_signed]);
+        add_times(&raw, 'x', 998);
+        assert_int_equal(normalize(mq_buffer_view(&raw)), MQ_OK);
+        assert_int_equal(info.flags, 0);
+        mq_buffer_cstr(&raw, "\n");
+        assert_int_equal(normalize(mq_buffer_view(&raw)), MQ_OK);
+        assert_int_equal(info.flags, 0);
+        raw.len--;
+        mq_buffer_cstr(&raw, "x\n\nB");
+        snprintf(line, sizeof line, "line %d: it has more than 998", is_signed ? 8 : 5);
+        if (is_signed) {
+            assert_bad(mq_buffer_view(&raw), line);
+            continue;
+        }
+        assert_int_equal(normalize(mq_buffer_view(&raw)), MQ_OK);
+        assert_int_equal(info.flags, MQ_MESSAGE_LONG_LINES);
+        assert_int_equal(out.len, strlen("A: b\r\n" ADDED "\r\n1\r\n2\r\n") + 999 + 7);
     }
-    assert_int_equal(normalize(mq_buffer_view(&raw)), MQ_OK);
-    mq_buffer_cstr(&raw, "\r\n");
-    assert_int_equal(normalize(mq_buffer_view(&raw)), MQ_OK);
-    raw.len -= 2;
-    mq_buffer_char(&raw, 'x');
-    assert_bad(mq_buffer_view(&raw), "line 5: it has more than 998");
-    mq_buffer_cstr(&raw, "\n");
-    assert_bad(mq_buffer_view(&raw), "line 5: it has more than 998");
     mq_buffer_reset(&raw);
     mq_buffer_cstr(&raw, "A:");
-    for (int i = 0; i < 996; i++) {
-        mq_buffer_char(&raw, 'x');
-    }
+    add_times(&raw, 'x', 996);
     assert_int_equal(normalize(mq_buffer_view(&raw)), MQ_OK);
+    assert_int_equal(info.flags, 0);
     mq_buffer_char(&raw, 'x');
-    assert_bad(mq_buffer_view(&raw), "line 1: it has more than 998");
+    assert_int_equal(normalize(mq_buffer_view(&raw)), MQ_OK);
+    assert_int_equal(info.flags, MQ_MESSAGE_LONG_LINES);
     mq_buffer_clear(&raw);
+}
+
+/* What is signed is not to be mended. */
+static void test_signed_flags(void **state)
+{
+    (void)state;
+    assert_normal("A: ä\r\nDKIM-Signature: b\r\n" HAVE "\r\nä\r\n",
+                  "A: ä\r\nDKIM-Signature: b\r\n" HAVE "\r\nä\r\n");
+    assert_int_equal(info.flags, MQ_MESSAGE_UTF8_HEADERS | MQ_MESSAGE_8BIT);
+    assert_normal("A: \xFF\r\n" HAVE "\r\n", "A: \xFF\r\n" HAVE "\r\n");
+    assert_int_equal(info.flags, RAW);
 }
 
 static void test_size(void **state)
@@ -305,9 +337,9 @@ static void test_flags(void **state)
     assert_normal(HAVE "\r\n\xFFx\r\n", HAVE "\r\n\xFFx\r\n");
     assert_int_equal(info.flags, MQ_MESSAGE_8BIT);
     assert_normal("A: ä\r\n" HAVE "\r\nx\r\n", "A: ä\r\n" HAVE "\r\nx\r\n");
-    assert_int_equal(info.flags, MQ_MESSAGE_UTF8_HEADERS);
+    assert_int_equal(info.flags, RAW);
     assert_normal("A: b\r\n ä\r\n" HAVE "\r\nx\rä", "A: b\r\n ä\r\n" HAVE "\r\nx\r\nä\r\n");
-    assert_int_equal(info.flags, MQ_MESSAGE_UTF8_HEADERS | MQ_MESSAGE_8BIT);
+    assert_int_equal(info.flags, RAW | MQ_MESSAGE_8BIT);
     /* What is taken out needs nothing. */
     assert_normal("Bcc: a,\r\n \xC3\xA4@b\r\nA: b\r\n" HAVE "\r\n", "A: b\r\n" HAVE "\r\n");
     assert_int_equal(info.flags, 0);
@@ -391,6 +423,7 @@ int main(void)
         cmocka_unit_test_teardown(test_blind, teardown),
         cmocka_unit_test_teardown(test_bad, teardown),
         cmocka_unit_test_teardown(test_long_lines, teardown),
+        cmocka_unit_test_teardown(test_signed_flags, teardown),
         cmocka_unit_test_teardown(test_size, teardown),
         cmocka_unit_test_teardown(test_signed, teardown),
         cmocka_unit_test_teardown(test_flags, teardown),

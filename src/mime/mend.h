@@ -1,0 +1,31 @@
+/* Complete messages as programs write them, brought to a form that any relay takes: lines of at
+ * most 998 octets, headers in ASCII. */
+#ifndef MQ_MIME_MEND_H
+#define MQ_MIME_MEND_H
+
+#include "mime/message.h"
+
+/* What callers use for a message that comes as text: mq_message_normalize(), and where the flags of
+ * that say that there is something to mend, it is mended. Arguments and errors are the same;
+ * options->max_size holds for the result too. info->flags are those of the result: MQ_MESSAGE_8BIT
+ * and MQ_MESSAGE_UTF8_HEADERS only.
+ *
+ * A reader takes the mended message for the same:
+ *
+ * - bytes over 127 in the headers become encoded words (RFC 2047), in names and comments of address
+ *   fields, in unstructured fields; parameters by RFC 2231, domains in A-labels. Labelled utf-8, or
+ *   where the field is no UTF-8 with the charset of the Content-Type, else windows-1252. A local
+ *   part in UTF-8, ids, dates and what cannot be read stay as they are if they are UTF-8
+ *   (SMTPUTF8).
+ * - header lines over 998 octets are folded, at white space where they have some.
+ * - a body or part with lines over 998 octets is encoded, as quoted-printable or base64. Where it
+ *   is so already, its lines are broken as these encodings do. In multipart/signed and /encrypted,
+ *   around parts, and in what is not understood, lines are cut between characters, as relays do.
+ *
+ * What needs none of this stays as it is, so that mending twice is mending once; and so does a
+ * message with a DKIM-Signature. Linear time. */
+enum mq_status mq_mend_accept(struct mq_str raw, const struct mq_message_options *options,
+                              struct mq_buffer *out, struct mq_message_info *info,
+                              struct mq_error *err);
+
+#endif

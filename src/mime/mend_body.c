@@ -1,0 +1,295 @@
+/* Bodies with long lines: a walk through the parts to those that have them. */
+#include <string.h>
+
+#include "mime/encode.h"
+#include "mime/mend_private.h"
+#include "mime/message.h"
+
+#define DEPTH_MAX    16  /* of multiparts and attached messages; deeper ones are only cut */
+#define BOUNDARY_MAX 250 /* RFC 2046 says 70; more are in the field */
+
+/* The walk. */
+struct walk {
+    struct mq_buffer *out;
+    struct mq_str boundaries[DEPTH_MAX]; /* of the multiparts around; empty for a message */
+    size_t depth;
+};
+
+enum kind {
+    LEAF,
+    MULTIPART,
+    MESSAGE,
+    OPAQUE /* signed, encrypted, or not understood */
+};
+
+enum encoding { IDENTITY, QUOTED_PRINTABLE, BASE64, UNKNOWN };
+
+struct entity {
+    struct mq_str head, body; /* without the empty line between */
+    bool has_body;            /* that line is there */
+    bool message;             /* no part of a multipart */
+    bool has_end;             /* the last CRLF belongs to the boundary that follows */
+    bool has_type, has_version, digest;
+    enum kind kind;
+    enum encoding encoding;
+    struct mq_buffer boundary;
+};
+
+/* ---- reading ---- */
+
+static bool begins_with(struct mq_str text, const char *begin)
+{
+    size_t len = strlen(begin);
+    return text.len >= len &&
+           mq_str_equal_nocase((struct mq_str){text.data, len}, mq_str_of(begin));
+}
+
+/* Parts a header section from a body. False: there is a line that is no field. */
+static bool split(struct mq_str text, struct entity *entity)
+{
+    struct mq_message_fields fields = {.rest = text, .end = '\n'};
+    while (mq_message_fields_next(&fields)) {
+        if (fields.name.len == 0 || fields.name.len >= MQ_MEND_LINE_MAX) {
+            return false;
+        }
+    }
+    entity->head = (struct mq_str){text.data, text.len - fields.rest.len};
+    entity->body = fields.rest;
+    entity->has_body = fields.rest.len > 0;
+    if (entity->has_body) {
+        mq_mend_take_line(&entity->body);
+    }
+    return true;
+}
+
+static void read_type(struct entity *entity, struct mq_str value)
+{
+    struct mq_buffer type;
+    mq_buffer_init(&type);
+    mq_mend_unfold(&type, mq_str_trim(value));
+    struct mq_str text = mq_buffer_view(&type);
+    entity->has_type = true;
+    entity->kind = LEAF;
+    if (begins_with(text, "multipart/")) {
+        bool found = mq_mend_param_find(text, MQ_STR("boundary"), &entity->boundary);
+        size_t len = entity->boundary.len;
+        bool closed =
+            begins_with(text, "multipart/signed") || begins_with(text, "multipart/encrypted");
+        found = found && len > 0 && len <= BOUNDARY_MAX;
+        entity->kind = found && !closed ? MULTIPART : OPAQUE;
+        entity->digest = begins_with(text, "multipart/digest");
+    } else if (begins_with(text, "message/rfc822") || begins_with(text, "message/global")) {
+        entity->kind = MESSAGE;
+    } else if (begins_with(text, "message/")) {
+        entity->kind = OPAQUE;
+    }
+    entity->boundary.failed = entity->boundary.failed || type.failed;
+    mq_buffer_clear(&type);
+}
+
+static enum encoding read_encoding(struct mq_str value)
+{
+    static const struct {
+        const char *name;
+        enum encoding encoding;
+    } known[] = {{"", IDENTITY},       {"7bit", IDENTITY}, {"8bit", IDENTITY},
+                 {"binary", IDENTITY}, {"none", IDENTITY}, {"quoted-printable", QUOTED_PRINTABLE},
+                 {"base64", BASE64}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (mq_str_equal_nocase(value, mq_str_of(known[i].name))) {
+            return known[i].encoding;
+        }
+    }
+    return UNKNOWN;
+}
+
+/* Reads what the fields say; of several the first counts. */
+static void read_head(struct entity *entity)
+{
+    struct mq_message_fields fields = {.rest = entity->head, .end = '\n'};
+    bool has_encoding = false;
+    while (mq_message_fields_next(&fields)) {
+        if (mq_str_equal_nocase(fields.name, MQ_STR("Content-Type")) && !entity->has_type) {
+            read_type(entity, fields.value);
+        } else if (mq_str_equal_nocase(fields.name, MQ_STR("Content-Transfer-Encoding")) &&
+                   !has_encoding) {
+            entity->encoding = read_encoding(fields.value);
+            has_encoding = true;
+        } else if (mq_str_equal_nocase(fields.name, MQ_STR("MIME-Version"))) {
+            entity->has_version = true;
+        }
+    }
+}
+
+/* ---- leaves ---- */
+
+/* Whether a soft break could make a line of it that is one of the boundaries around. */
+static bool has_boundary(const struct walk *walk, struct mq_str text)
+{
+    for (size_t i = 0; i < walk->depth; i++) {
+        struct mq_str boundary = walk->boundaries[i];
+        if (boundary.len > 0 && memmem(text.data, text.len, boundary.data, boundary.len) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void put_head(struct walk *walk, const struct entity *entity,
+                     const struct mq_mend_head *change)
+{
+    mq_mend_fold(walk->out, entity->head, change);
+    mq_buffer_append(walk->out, "\r\n", entity->has_body ? 2 : 0);
+}
+
+static void put_leaf(struct walk *walk, const struct entity *entity)
+{
+    struct mq_str body = entity->body;
+    size_t size;
+    enum mq_encoding encoding = mq_encode_text_choose(body, &size);
+    if (encoding != MQ_ENCODING_BASE64 && has_boundary(walk, body)) {
+        encoding = MQ_ENCODING_BASE64;
+    }
+    struct mq_mend_head change = {.encoding = mq_encoding_name(encoding),
+                                  .version = entity->message && !entity->has_version};
+    if (!entity->has_type && !mq_str_ascii(body)) {
+        change.charset = mq_utf8_valid(body) ? "utf-8" : "windows-1252";
+    }
+    put_head(walk, entity, &change);
+    if (encoding == MQ_ENCODING_BASE64) {
+        body.len -= entity->has_end ? 2 : 0;
+        mq_encode_base64(walk->out, body);
+    } else {
+        mq_encode_quoted_printable(walk->out, body);
+    }
+}
+
+/* ---- multiparts ---- */
+
+static void put_entity(struct walk *walk, struct entity *entity);
+
+/* A part, or an attached message. */
+static void put_part(struct walk *walk, struct mq_str text, const struct entity *around,
+                     bool has_end)
+{
+    struct entity entity = {.message = around->kind == MESSAGE,
+                            .has_end = has_end,
+                            .kind = around->digest ? MESSAGE : LEAF};
+    if (!mq_mend_has_long(text)) {
+        mq_buffer_str(walk->out, text);
+    } else if (split(text, &entity)) {
+        put_entity(walk, &entity);
+    } else {
+        mq_mend_break(walk->out, text);
+    }
+}
+
+enum delimiter { NO_DELIMITER, OPENS, CLOSES };
+
+static enum delimiter delimiter_of(struct mq_str line, struct mq_str boundary)
+{
+    if (line.len < 2 + boundary.len || memcmp(line.data, "--", 2) != 0 ||
+        memcmp(line.data + 2, boundary.data, boundary.len) != 0) {
+        return NO_DELIMITER;
+    }
+    struct mq_str rest = {line.data + 2 + boundary.len, line.len - 2 - boundary.len};
+    bool closes = rest.len >= 2 && memcmp(rest.data, "--", 2) == 0;
+    rest.data += closes ? 2 : 0;
+    rest.len -= closes ? 2 : 0;
+    return mq_str_trim(rest).len > 0 ? NO_DELIMITER : closes ? CLOSES : OPENS;
+}
+
+/* Parts and what is around them. Where no boundary is met all of it is a preamble. */
+static void put_multipart(struct walk *walk, const struct entity *entity)
+{
+    struct mq_str boundary = mq_buffer_view(&entity->boundary);
+    struct mq_str rest = entity->body;
+    const char *begin = rest.data; /* of the part or what else is being read */
+    bool in_part = false;
+    while (rest.len > 0 && !walk->out->failed) {
+        const char *at = rest.data;
+        struct mq_str line = mq_mend_take_line(&rest);
+        enum delimiter delimiter = delimiter_of(line, boundary);
+        if (delimiter == NO_DELIMITER) {
+            continue;
+        }
+        struct mq_str before = {begin, (size_t)(at - begin)};
+        if (in_part) {
+            put_part(walk, before, entity, true);
+        } else {
+            mq_mend_break(walk->out, before);
+        }
+        line.len = line.len > MQ_MEND_LINE_MAX ? mq_str_trim(line).len : line.len;
+        mq_buffer_str(walk->out, line);
+        mq_buffer_append(walk->out, "\r\n", 2);
+        begin = rest.data;
+        in_part = delimiter == OPENS;
+        if (delimiter == CLOSES) {
+            break;
+        }
+    }
+    struct mq_str last = {begin, (size_t)(entity->body.data + entity->body.len - begin)};
+    if (in_part) {
+        put_part(walk, last, entity, entity->has_end);
+    } else {
+        mq_mend_break(walk->out, last);
+    }
+}
+
+/* ---- both ---- */
+
+static void put_inside(struct walk *walk, const struct entity *entity)
+{
+    struct mq_str boundary = {NULL, 0};
+    if (entity->kind == MULTIPART) {
+        boundary = mq_buffer_view(&entity->boundary);
+    }
+    walk->boundaries[walk->depth++] = boundary;
+    if (entity->kind == MULTIPART) {
+        put_multipart(walk, entity);
+    } else {
+        put_part(walk, entity->body, entity, entity->has_end);
+    }
+    walk->depth--;
+}
+
+static void put_long(struct walk *walk, const struct entity *entity)
+{
+    static const struct mq_mend_head nothing = {0};
+    if (entity->encoding == IDENTITY && entity->kind == LEAF) {
+        put_leaf(walk, entity);
+        return;
+    }
+    put_head(walk, entity, &nothing);
+    if (entity->encoding == QUOTED_PRINTABLE) {
+        mq_mend_break_quoted_printable(walk->out, entity->body);
+    } else if (entity->encoding == BASE64) {
+        mq_mend_break_base64(walk->out, entity->body);
+    } else if (entity->encoding == UNKNOWN || entity->kind == OPAQUE || walk->depth == DEPTH_MAX) {
+        mq_mend_break(walk->out, entity->body);
+    } else {
+        put_inside(walk, entity);
+    }
+}
+
+static void put_entity(struct walk *walk, struct entity *entity)
+{
+    static const struct mq_mend_head nothing = {0};
+    read_head(entity);
+    if (entity->boundary.failed) {
+        walk->out->failed = true;
+    } else if (mq_mend_has_long(entity->body)) {
+        put_long(walk, entity);
+    } else {
+        put_head(walk, entity, &nothing);
+        mq_buffer_str(walk->out, entity->body);
+    }
+    mq_buffer_clear(&entity->boundary);
+}
+
+void mq_mend_entity(struct mq_buffer *out, struct mq_str head, struct mq_str body)
+{
+    struct walk walk = {.out = out};
+    struct entity entity = {.head = head, .body = body, .has_body = true, .message = true};
+    put_entity(&walk, &entity);
+}

@@ -1,0 +1,179 @@
+#include <string.h>
+
+#include "mime/mend_private.h"
+#include "mime/message.h"
+
+#define CHARSET_MAX 40 /* leaves room in encoded words */
+
+enum kind { TEXT, ADDRESSES, PARAMS, KEPT };
+
+/* How a field's bytes over 127 can be encoded. In ids, dates, trace fields and URIs not at all. */
+static enum kind kind_of(struct mq_str name)
+{
+    static const struct {
+        const char *name;
+        enum kind kind;
+    } special[] = {
+        {"From", ADDRESSES},
+        {"Sender", ADDRESSES},
+        {"Reply-To", ADDRESSES},
+        {"To", ADDRESSES},
+        {"Cc", ADDRESSES},
+        {"Resent-From", ADDRESSES},
+        {"Resent-Sender", ADDRESSES},
+        {"Resent-Reply-To", ADDRESSES},
+        {"Resent-To", ADDRESSES},
+        {"Resent-Cc", ADDRESSES},
+        {"Return-Receipt-To", ADDRESSES},
+        {"Disposition-Notification-To", ADDRESSES},
+        {"Errors-To", ADDRESSES},
+        {"Mail-Followup-To", ADDRESSES},
+        {"Mail-Reply-To", ADDRESSES},
+        {"Content-Type", PARAMS},
+        {"Content-Disposition", PARAMS},
+        {"Message-ID", KEPT},
+        {"Resent-Message-ID", KEPT},
+        {"Content-ID", KEPT},
+        {"References", KEPT},
+        {"In-Reply-To", KEPT},
+        {"Date", KEPT},
+        {"Resent-Date", KEPT},
+        {"Received", KEPT},
+        {"Return-Path", KEPT},
+        {"MIME-Version", KEPT},
+        {"Content-Transfer-Encoding", KEPT},
+        {"List-Unsubscribe", KEPT},
+        {"List-Unsubscribe-Post", KEPT},
+        {"List-Help", KEPT},
+        {"List-Subscribe", KEPT},
+        {"List-Post", KEPT},
+        {"List-Owner", KEPT},
+        {"List-Archive", KEPT},
+    };
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
+        if (mq_str_equal_nocase(name, mq_str_of(special[i].name))) {
+            return special[i].kind;
+        }
+    }
+    return TEXT;
+}
+
+/* A name that may stand in an encoded word and whose bytes over 127 are not known to be no such. */
+static bool is_charset(struct mq_str name)
+{
+    static const char *const others[] = {"utf-8", "utf8", "us-ascii", "ascii", "utf-7"};
+    if (name.len == 0 || name.len > CHARSET_MAX) {
+        return false;
+    }
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.data[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        if (!letter && !(c >= '0' && c <= '9') && c != '-' && c != '_') {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (mq_str_equal_nocase(name, mq_str_of(others[i]))) {
+            return false;
+        }
+    }
+    struct mq_str begin = {name.data, name.len < 6 ? name.len : 6};
+    struct mq_str longer = {name.data, name.len < 9 ? name.len : 9};
+    return !mq_str_equal_nocase(begin, MQ_STR("utf-16")) &&
+           !mq_str_equal_nocase(begin, MQ_STR("utf-32")) &&
+           !mq_str_equal_nocase(longer, MQ_STR("iso-2022-"));
+}
+
+struct mq_str mq_mend_charset(struct mq_str head, struct mq_buffer *scratch)
+{
+    struct mq_buffer type;
+    struct mq_str value;
+    mq_buffer_init(&type);
+    if (mq_message_header(head, "Content-Type", &value)) {
+        mq_mend_unfold(&type, value);
+        mq_mend_param_find(mq_buffer_view(&type), MQ_STR("charset"), scratch);
+    }
+    scratch->failed = scratch->failed || type.failed;
+    mq_buffer_clear(&type);
+    struct mq_str found = mq_buffer_view(scratch);
+    return !scratch->failed && is_charset(found) ? found : MQ_STR("windows-1252");
+}
+
+/* For a field that takes no encoded words: an atom's characters in place of bytes of an unknown
+ * charset, so that an id stays an id. */
+static void put_escaped(struct mq_buffer *out, struct mq_str field)
+{
+    for (size_t i = 0; i < field.len; i++) {
+        unsigned char c = (unsigned char)field.data[i];
+        if (c < 0x80) {
+            mq_buffer_char(out, (char)c);
+        } else {
+            mq_buffer_printf(out, "=%02X", c);
+        }
+    }
+}
+
+/* Writes a field again, without the name and ":" that it begins with. False: it cannot be read. */
+static bool put_value(struct mq_mend_line *line, enum kind kind, struct mq_str value)
+{
+    switch (kind) {
+    case TEXT:
+        mq_mend_text(line, value);
+        return true;
+    case ADDRESSES:
+        return mq_mend_addresses(line, value);
+    case PARAMS:
+        return mq_mend_params(line, value);
+    default:
+        return false;
+    }
+}
+
+static void mend(struct mq_buffer *out, struct mq_str field, struct mq_str name,
+                 struct mq_str charset)
+{
+    enum kind kind = kind_of(name);
+    bool utf8 = mq_utf8_valid(field);
+    size_t begin = out->len;
+    struct mq_buffer value;
+    struct mq_str rest = {field.data + name.len + 1, field.len - name.len - 1};
+    mq_buffer_init(&value);
+    mq_buffer_char(&value, ' ');
+    mq_mend_unfold(&value, mq_str_trim(rest));
+    for (bool done = false; !done && !out->failed;) {
+        struct mq_mend_line line = {
+            .out = out, .column = name.len + 1, .charset = utf8 ? MQ_STR("utf-8") : charset};
+        mq_buffer_append(out, field.data, name.len + 1);
+        done = !value.failed && put_value(&line, kind, mq_buffer_view(&value)) && line.changed;
+        struct mq_str written = {out->data + begin, out->len - begin};
+        done = done && mq_utf8_valid(written); /* of a local part, nothing else stays */
+        if (done) {
+            mq_buffer_append(out, "\r\n", 2);
+        } else if (!out->failed) {
+            out->len = begin;
+            if (!utf8 && kind == ADDRESSES) {
+                kind = TEXT;
+                continue;
+            }
+            utf8 ? mq_buffer_str(out, field) : put_escaped(out, field);
+            done = true;
+        }
+    }
+    out->failed = out->failed || value.failed;
+    mq_buffer_clear(&value);
+}
+
+void mq_mend_fields(struct mq_buffer *out, struct mq_str head, struct mq_str charset)
+{
+    struct mq_message_fields fields = {.rest = head, .end = '\n'};
+    struct mq_str before = head;
+    while (mq_message_fields_next(&fields)) {
+        struct mq_str field = {before.data, before.len - fields.rest.len};
+        if (fields.name.len == 0 || mq_str_ascii(field)) {
+            mq_buffer_str(out, field);
+        } else {
+            mend(out, field, fields.name, charset);
+        }
+        before = fields.rest;
+    }
+}

@@ -1,0 +1,415 @@
+/* Headers of messages that come as text: what they become is ASCII and fits in its lines. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "mime/idn.h"
+#include "mime/mend.h"
+
+#define HAVE         "Date: x\r\nMessage-ID: <a@b>\r\n"
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static const struct mq_message_options options = {.message_id = "<id@q.example>",
+                                                  .date_s = 1795253700};
+static struct mq_buffer out;
+static struct mq_message_info info;
+static struct mq_error err;
+
+static enum mq_status mend(struct mq_str raw)
+{
+    mq_buffer_clear(&out);
+    info = (struct mq_message_info){0};
+    /* In a block of its own size, so that the sanitizer sees a byte read behind the end. */
+    char *copy = malloc(raw.len ? raw.len : 1);
+    memcpy(copy, raw.data, raw.len);
+    enum mq_status status =
+        mq_mend_accept((struct mq_str){copy, raw.len}, &options, &out, &info, &err);
+    free(copy);
+    return status;
+}
+
+static void assert_lines(struct mq_str text)
+{
+    while (text.len > 0) {
+        const char *end = memchr(text.data, '\n', text.len);
+        assert_non_null(end);
+        size_t n = (size_t)(end - text.data) + 1;
+        assert_true(n >= 2 && n <= 1000 && end[-1] == '\r');
+        text.data += n;
+        text.len -= n;
+    }
+}
+
+/* Mends fields, and what comes of them again, and compares. */
+static void assert_fields(const char *fields, const char *expected)
+{
+    struct mq_buffer raw = {0};
+    struct mq_buffer wanted = {0};
+    mq_buffer_printf(&raw, "%s" HAVE "\r\ntext\r\n", fields);
+    mq_buffer_printf(&wanted, "%s" HAVE "\r\ntext\r\n", expected);
+    for (int i = 0; i < 2; i++) {
+        if (mend(mq_buffer_view(i == 0 ? &raw : &wanted)) != MQ_OK) {
+            fail_msg("%s: %s", fields, err.text);
+        }
+        assert_string_equal(out.data, wanted.data);
+        assert_int_equal(out.len, wanted.len);
+        assert_lines(mq_buffer_view(&out));
+        assert_int_equal(info.flags, mq_message_flags(mq_buffer_view(&out)));
+        assert_true(mq_str_equal(info.message_id, MQ_STR("<a@b>")));
+        assert_true(info.message_id.data > out.data && info.message_id.data < out.data + out.len);
+    }
+    mq_buffer_clear(&raw);
+    mq_buffer_clear(&wanted);
+}
+
+struct sample {
+    const char *fields, *expected;
+};
+
+static void assert_samples(const struct sample *samples, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        assert_fields(samples[i].fields, samples[i].expected);
+    }
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    mq_buffer_clear(&out);
+    return 0;
+}
+
+static void test_unstructured(void **state)
+{
+    static const struct sample samples[] = {
+        {"Subject: plain =?x\r\n", "Subject: plain =?x\r\n"},
+        {"Subject: Größe\r\n", "Subject: =?utf-8?B?R3LDtsOfZQ==?=\r\n"},
+        {"Subject:ö\r\n", "Subject: =?utf-8?B?w7Y=?=\r\n"},
+        {"X-City: in Köln (am Rhein)\r\n", "X-City: in =?utf-8?B?S8O2bG4=?= (am Rhein)\r\n"},
+        {"Subject: a  größerer größter  b\r\n",
+         "Subject: a  =?utf-8?B?Z3LDtsOfZXJlciBncsO2w590ZXI=?=  b\r\n"},
+        /* Folds are undone, tabs are spaces. */
+        {"Subject: a\r\n\tö\r\n b\r\n", "Subject: a =?utf-8?B?w7Y=?= b\r\n"},
+        /* The space between two encoded words is none for readers. */
+        {"Subject: =?utf-8?Q?x?= ö =?utf-8?Q?y?=\r\n",
+         "Subject: =?utf-8?Q?x?= =?utf-8?Q?_=C3=B6_?= =?utf-8?Q?y?=\r\n"},
+        {"Subject: =?utf-8?Q?x?=  ö y\r\n", "Subject: =?utf-8?Q?x?= =?utf-8?Q?__=C3=B6?= y\r\n"},
+        {"List-Id: Köln <l.example>\r\n", "List-Id: =?utf-8?B?S8O2bG4=?= <l.example>\r\n"},
+        /* Split between characters, folded at 76. */
+        {"Subject: ööööööööööööööööööööööööö\r\n",
+         "Subject: =?utf-8?B?w7bDtsO2w7bDtsO2w7bDtsO2w7bDtsO2w7bDtsO2w7bDtsO2w7Y=?=\r\n"
+         " =?utf-8?B?w7bDtsO2w7bDtsO2?=\r\n"},
+        {"Subject: a日日日日日日日日日日日日日日日日日日日日\r\n",
+         "Subject: =?utf-8?B?YeaXpeaXpeaXpeaXpeaXpeaXpeaXpeaXpeaXpeaXpeaXpeaXpQ==?=\r\n "
+         "=?utf-8?B?5pel5pel5pel5pel5pel5pel5pel5pel?=\r\n"},
+    };
+    (void)state;
+    assert_samples(samples, COUNT(samples));
+}
+
+static void test_not_utf8(void **state)
+{
+    static const struct sample samples[] = {
+        {"Subject: Gr\xFC\xDF e\r\n", "Subject: =?windows-1252?Q?Gr=FC=DF?= e\r\n"},
+        {"Subject: \xA4\r\nContent-Type: text/plain; charset=\"ISO-8859-15\"\r\n",
+         "Subject: =?ISO-8859-15?Q?=A4?=\r\nContent-Type: text/plain; charset=\"ISO-8859-15\"\r\n"},
+        /* No charset that the bytes can have, or no name of one. */
+        {"Subject: \xA4\r\nContent-Type: text/plain; charset=utf-8\r\n",
+         "Subject: =?windows-1252?Q?=A4?=\r\nContent-Type: text/plain; charset=utf-8\r\n"},
+        {"Subject: \xA4\r\nContent-Type: text/plain; charset=\"a?Q?x?= b\"\r\n",
+         "Subject: =?windows-1252?Q?=A4?=\r\n"
+         "Content-Type: text/plain; charset=\"a?Q?x?= b\"\r\n"},
+        /* Each field for itself. */
+        {"Subject: \xFC\r\nX: \xC3\xBC\r\n",
+         "Subject: =?windows-1252?Q?=FC?=\r\nX: =?utf-8?B?w7w=?=\r\n"},
+        {"From: J\xF6rg <a@b.example>\r\n", "From: =?windows-1252?Q?J=F6rg?= <a@b.example>\r\n"},
+        {"From: J\xF6rg <gr\xC3\xB6@b.example>\r\n",
+         "From: =?windows-1252?Q?J=F6rg?= <gr\xC3\xB6@b.example>\r\n"},
+        /* An address that is none is text. */
+        {"To: \xFC@b.example\r\n", "To: =?windows-1252?B?/EBiLmV4YW1wbGU=?=\r\n"},
+        /* Where encoded words are none. */
+        {"References: <\xE4@b> <c@d>\r\n", "References: <=E4@b> <c@d>\r\n"},
+        {"Received: from \xE4\r\n\tby b\r\n", "Received: from =E4\r\n\tby b\r\n"},
+        /* Pairs of bytes: cut before a space or between two. */
+        {"Subject: "
+         "\xB0\xA1\xB0\xA1\xB0\xA1\xB0\xA1\xB0\xA1\xB0\xA1\xB0\xA1\xB0\xA1\xB0\xA1\xB0\xA1 "
+         "\xB0\xA1\xB0\xA1\xB0\xA1\xB0\xA1\xB0\xA1\xB0\xA1\xB0\xA1\xB0\xA1\xB0\xA1\xB0\xA1\r\n"
+         "Content-Type: text/plain; charset=euc-kr\r\n",
+         "Subject: =?euc-kr?B?sKGwobChsKGwobChsKGwobChsKE=?=\r\n"
+         " =?euc-kr?B?ILChsKGwobChsKGwobChsKGwobCh?=\r\n"
+         "Content-Type: text/plain; charset=euc-kr\r\n"},
+    };
+    (void)state;
+    assert_samples(samples, COUNT(samples));
+    assert_int_equal(mend(MQ_STR("Date: x\r\nMessage-ID: <\xE4@b>\r\n\r\n")), MQ_OK);
+    assert_true(mq_str_equal(info.message_id, MQ_STR("<=E4@b>")));
+}
+
+static void test_addresses(void **state)
+{
+    static const struct sample samples[] = {
+        {"From: Jörg <a@b.example>\r\n", "From: =?utf-8?B?SsO2cmc=?= <a@b.example>\r\n"},
+        {"To: \"M, \\\"ü\\\"\" <a@b.example>, c@d.example,e@f.example\r\n",
+         "To: =?utf-8?B?TSwgIsO8Ig==?= <a@b.example>, c@d.example,e@f.example\r\n"},
+        {"Cc: a@b.example (ä b (ö) c), Ann (ß) Lee<c@d.example>\r\n",
+         "Cc: a@b.example (=?utf-8?B?w6Q=?= b (=?utf-8?B?w7Y=?=) c), Ann\r\n"
+         " (=?utf-8?B?w58=?=) Lee<c@d.example>\r\n"},
+        {"Cc: a@b.example (\\)ä\\()\r\n", "Cc: a@b.example (=?utf-8?B?KcOkKA==?=)\r\n"},
+        {"Reply-To: größe: a@b.example, Ü <c@d.example>;, e@f.example\r\n",
+         "Reply-To: =?utf-8?B?Z3LDtsOfZQ==?=: a@b.example, =?utf-8?B?w5w=?=\r\n"
+         " <c@d.example>;, e@f.example\r\n"},
+        {"Sender: =?utf-8?Q?x?= ü =?utf-8?Q?y,z?= <a@b.example>\r\n",
+         "Sender: =?utf-8?Q?x?= =?utf-8?Q?_=C3=BC_?= =?utf-8?Q?y,z?= <a@b.example>\r\n"},
+        {"Resent-From: ü<a@b.example>\r\nReturn-Receipt-To: ü <a@b.example>\r\n",
+         "Resent-From: =?utf-8?B?w7w=?= <a@b.example>\r\n"
+         "Return-Receipt-To: =?utf-8?B?w7w=?= <a@b.example>\r\n"},
+        /* A local part in UTF-8 needs SMTPUTF8 all the same; the rest need not wait for that. */
+        {"To: Jörg <jörg@b.example>\r\n", "To: =?utf-8?B?SsO2cmc=?= <jörg@b.example>\r\n"},
+        {"To:  jörg@b.example,\r\n  a@b.example\r\n", "To:  jörg@b.example,\r\n  a@b.example\r\n"},
+        /* What cannot be read stays. */
+        {"To: Jörg\r\n", "To: Jörg\r\n"},
+        {"To: Jörg <a@b.example> c@d.example\r\n", "To: Jörg <a@b.example> c@d.example\r\n"},
+        {"To: Jörg, x <a@b.example>\r\n", "To: Jörg, x <a@b.example>\r\n"},
+        {"References: <ä@b>\r\nDate: ä\r\n", "References: <ä@b>\r\nDate: ä\r\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i + 1 < COUNT(samples); i++) {
+        assert_fields(samples[i].fields, samples[i].expected);
+    }
+    if (mq_idn_available()) {
+        assert_fields(
+            "To: Jörg <a@bücher.example>, ö@bücher.example\r\nCc: a@bücher.example (x)\r\n",
+            "To: =?utf-8?B?SsO2cmc=?= <a@xn--bcher-kva.example>,"
+            " ö@xn--bcher-kva.example\r\nCc: a@xn--bcher-kva.example (x)\r\n");
+    }
+    assert_int_equal(mend(MQ_STR("References: <ä@b>\nMessage-ID: <ö@b>\nDate: ä\n\n")), MQ_OK);
+    assert_int_equal(info.flags, MQ_MESSAGE_UTF8_HEADERS);
+    assert_non_null(strstr(out.data, "<ä@b>"));
+    assert_true(mq_str_equal(info.message_id, MQ_STR("<ö@b>")));
+}
+
+static void test_params(void **state)
+{
+    static const struct sample samples[] = {
+        {"Content-Type: text/plain; format=flowed; name=\"Größe.txt\"; charset=utf-8\r\n",
+         "Content-Type: text/plain; format=flowed;\r\n"
+         " name=\"=?utf-8?B?R3LDtsOfZS50eHQ=?=\"; name*=utf-8''Gr%C3%B6%C3%9Fe.txt;\r\n"
+         " charset=utf-8\r\n"},
+        {"Content-Disposition: attachment;\r\n\tfilename=gro\xDF.txt\r\n",
+         "Content-Disposition: attachment; filename*=windows-1252''gro%DF.txt\r\n"},
+        {"Content-Disposition: attachment; filename=ö; filename*=utf-8''o\r\n",
+         "Content-Disposition: attachment;\r\n filename=\"=?utf-8?B?w7Y=?=\"; "
+         "filename*=utf-8''o\r\n"},
+        {"Content-Disposition: attachment; filename*=utf-8''ö a\r\n",
+         "Content-Disposition: attachment; filename*=utf-8''%C3%B6 a\r\n"},
+        {"Content-Disposition: attachment; x=\"\xC3\xB6\xC3\xB6\xC3\xB6\xC3\xB6\xC3\xB6\xC3\xB6"
+         "\xC3\xB6\xC3\xB6\xC3\xB6\xC3\xB6\xC3\xB6\xC3\xB6\"\r\n",
+         "Content-Disposition: attachment;\r\n"
+         " x*0*=utf-8''%C3%B6%C3%B6%C3%B6%C3%B6%C3%B6%C3%B6%C3%B6%C3%B6%C3%B6%C3%B6;\r\n"
+         " x*1*=%C3%B6%C3%B6\r\n"},
+        /* Not readable. */
+        {"Content-Type: ä/b; c=d\r\n", "Content-Type: ä/b; c=d\r\n"},
+        {"Content-Type: a/b; ä=d\r\n", "Content-Type: a/b; ä=d\r\n"},
+        {"Content-Type: a/b; \xE4=d\r\n", "Content-Type: a/b; =E4=d\r\n"},
+    };
+    (void)state;
+    assert_samples(samples, COUNT(samples));
+}
+
+/* ---- long lines ---- */
+
+static struct mq_buffer field;
+
+/* "text" `times` times. */
+static void repeat(const char *text, size_t times)
+{
+    while (times-- > 0) {
+        mq_buffer_cstr(&field, text);
+    }
+}
+
+/* Mends what is in `field` and copies the lines of it into `lines`; returns how many there are. */
+static size_t fold(struct mq_str lines[16])
+{
+    size_t count = 0;
+    repeat("\r\nDate: x\r\nMessage-ID: <a@b>\r\n\r\n", 1);
+    if (mend(mq_buffer_view(&field)) != MQ_OK) {
+        fail_msg("%s", err.text);
+    }
+    assert_lines(mq_buffer_view(&out));
+    struct mq_buffer once = {0};
+    mq_buffer_str(&once, mq_buffer_view(&out));
+    assert_int_equal(mend(mq_buffer_view(&once)), MQ_OK);
+    assert_string_equal(out.data, once.data);
+    mq_buffer_clear(&once);
+    mq_buffer_clear(&field);
+    for (char *at = out.data; strncmp(at, "Date", 4) != 0; count++) {
+        char *end = strstr(at, "\r\n");
+        assert_true(count < 16);
+        lines[count] = (struct mq_str){at, (size_t)(end - at)};
+        assert_true(mq_str_trim(lines[count]).len > 0);
+        assert_true(count == 0 || at[0] == ' ' || at[0] == '\t');
+        at = end + 2;
+    }
+    return count;
+}
+
+static void assert_lengths(size_t count, const size_t *lengths)
+{
+    struct mq_str lines[16];
+    assert_int_equal(fold(lines), count);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(lines[i].len, lengths[i]);
+    }
+}
+
+#define LENGTHS(...) \
+    assert_lengths(COUNT(((const size_t[]){__VA_ARGS__})), (const size_t[]){__VA_ARGS__})
+
+static void test_long_fields(void **state)
+{
+    (void)state;
+    /* At the last white space that fits: nothing but a line end is added. */
+    repeat("A:", 1);
+    repeat(" 23456789", 300);
+    LENGTHS(2 + 110 * 9, 110 * 9, 80 * 9);
+    repeat("A: b\r\n ", 1); /* a continuation */
+    repeat("x\t", 700);
+    LENGTHS(4, 998, 1 + 1400 - 998 - 1);
+    /* Without: between characters, with a space. */
+    repeat("A: ", 1);
+    repeat("x", 2000);
+    LENGTHS(998, 998, 2003 - 998 - 997 + 1);
+    repeat("References: <", 1);
+    repeat("ö", 600);
+    LENGTHS(997, 1 + 13 + 1200 - 997);
+    repeat("To: a@b.example,", 1);
+    repeat("c@d.example,", 100);
+    LENGTHS(16 + 81 * 12, 1 + 19 * 12);
+    /* What fits in a line of its own goes there. */
+    repeat("Subject: ", 1);
+    repeat("x", 997);
+    LENGTHS(8, 998);
+    /* No line is blank. */
+    repeat("A: b", 1);
+    repeat(" ", 3000);
+    repeat("c", 1);
+    LENGTHS(4, 2);
+    repeat("A: b", 1);
+    repeat(" ", 3000);
+    LENGTHS(4);
+    repeat("A: b\r\n", 1);
+    repeat(" ", 3000);
+    LENGTHS(4);
+    repeat("A:", 1);
+    repeat(" ", 3000);
+    repeat("b\r\n c", 1);
+    LENGTHS(2, 2, 2);
+    /* Encoded, then folded: encoded words are short, other words may be long. */
+    repeat("Subject: ö ", 1);
+    repeat("x", 1500);
+    LENGTHS(25, 998, 504);
+}
+
+/* An id is never folded: it would be another. */
+static void test_long_id(void **state)
+{
+    static const char *const begins[] = {"Message-ID: ", "Message-ID:\r\n\t", "Message-ID:"};
+    (void)state;
+    for (size_t i = 0; i < COUNT(begins); i++) {
+        for (int blanks = 0; blanks <= 1000; blanks += 500) {
+            repeat(begins[i], 1);
+            repeat(i < 2 ? " " : "", (size_t)blanks);
+            repeat("<a b", 1);
+            repeat("x", 940);
+            repeat(" c@d>(", 1);
+            repeat("x", 100); /* no white space to fold at but in the id */
+            repeat(" ", 1);
+            repeat("comment ", 200);
+            repeat(")\r\nDate: x\r\n\r\n", 1);
+            assert_int_equal(mend(mq_buffer_view(&field)), MQ_OK);
+            assert_lines(mq_buffer_view(&out));
+            assert_int_equal(info.message_id.len, 949);
+            struct mq_buffer once = {0};
+            mq_buffer_str(&once, mq_buffer_view(&out));
+            assert_int_equal(mend(mq_buffer_view(&once)), MQ_OK);
+            assert_string_equal(out.data, once.data);
+            mq_buffer_clear(&once);
+            mq_buffer_clear(&field);
+        }
+    }
+    repeat("Message-ID: <", 1);
+    repeat("x", 1000);
+    repeat("@b>\r\n\r\n", 1);
+    assert_int_equal(mend(mq_buffer_view(&field)), MQ_MESSAGE);
+    assert_string_equal(err.text, "message: line 1: the Message-ID fits in no line; write "
+                                  "\"Message-ID: <unique@example.org>\", or leave it out");
+    mq_buffer_clear(&field);
+    repeat("x", 998);
+    repeat(": b\r\n\r\n", 1);
+    assert_int_equal(mend(mq_buffer_view(&field)), MQ_MESSAGE);
+    assert_non_null(strstr(err.text, "the name of the header has more than 997 octets"));
+    mq_buffer_clear(&field);
+}
+
+/* What is signed stays as it is, or is refused. */
+static void test_signed(void **state)
+{
+    (void)state;
+    assert_fields("DKIM-Signature: v=1\r\nSubject: ö\r\n", "DKIM-Signature: v=1\r\nSubject: ö\r\n");
+    assert_int_equal(info.flags, MQ_MESSAGE_UTF8_HEADERS);
+    assert_int_equal(
+        mend(MQ_STR(HAVE "Subject: x\r\n \xF6\r\nDKIM-Signature: v=1\r\n\r\n\xF6\r\n")),
+        MQ_MESSAGE);
+    assert_string_equal(err.field, "message");
+    assert_string_equal(err.text,
+                        "message: line 4: a header has bytes that are not UTF-8, and a "
+                        "DKIM-Signature forbids to change it; encode it (RFC 2047) before signing");
+    repeat("DKIM-Signature: v=1\r\n" HAVE "\r\n", 1);
+    repeat("x", 999);
+    assert_int_equal(mend(mq_buffer_view(&field)), MQ_MESSAGE);
+    assert_string_equal(err.text,
+                        "message: line 5: it has more than 998 octets, and a DKIM-Signature "
+                        "forbids to change it; break it or encode it (quoted-printable or base64) "
+                        "before signing");
+    assert_int_equal(out.len, 0);
+    mq_buffer_clear(&field);
+}
+
+static void test_size(void **state)
+{
+    struct mq_message_options limited = options;
+    struct mq_str raw = MQ_STR(HAVE "Subject: ö\r\n\r\n");
+    (void)state;
+    mq_buffer_clear(&out);
+    limited.max_size = raw.len + 14;
+    assert_int_equal(mq_mend_accept(raw, &limited, &out, &info, &err), MQ_OK);
+    assert_int_equal(out.len, limited.max_size);
+    mq_buffer_reset(&out);
+    limited.max_size--;
+    assert_int_equal(mq_mend_accept(raw, &limited, &out, &info, &err), MQ_MESSAGE);
+    assert_non_null(strstr(err.text, "bytes, allowed are"));
+    assert_int_equal(out.len, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_unstructured, teardown),
+        cmocka_unit_test_teardown(test_not_utf8, teardown),
+        cmocka_unit_test_teardown(test_addresses, teardown),
+        cmocka_unit_test_teardown(test_params, teardown),
+        cmocka_unit_test_teardown(test_long_fields, teardown),
+        cmocka_unit_test_teardown(test_long_id, teardown),
+        cmocka_unit_test_teardown(test_signed, teardown),
+        cmocka_unit_test_teardown(test_size, teardown),
+    };
+    return cmocka_run_group_tests_name("mend", tests, NULL, NULL);
+}

@@ -1,0 +1,410 @@
+/* Bodies with lines over 998 octets: what is encoded, wrapped or cut, and that nothing else
+ * changes. Decoded by Python in tests/message/mend.phpt. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "mime/encode.h"
+#include "mime/mend.h"
+
+#define HAVE         "Date: x\r\nMessage-ID: <a@b>\r\n"
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define MULTIPART \
+    HAVE "MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=\"=_b\"\r\n\r\n"
+
+static const struct mq_message_options options = {.message_id = "<id@q.example>",
+                                                  .date_s = 1795253700};
+static struct mq_buffer raw, wanted, out;
+static struct mq_message_info info;
+static struct mq_error err;
+
+static void repeat(struct mq_buffer *buffer, const char *text, size_t times)
+{
+    while (times-- > 0) {
+        mq_buffer_cstr(buffer, text);
+    }
+}
+
+/* The same text in both. */
+static void both(const char *text)
+{
+    mq_buffer_cstr(&raw, text);
+    mq_buffer_cstr(&wanted, text);
+}
+
+static void assert_lines(struct mq_str text)
+{
+    while (text.len > 0) {
+        const char *end = memchr(text.data, '\n', text.len);
+        assert_non_null(end);
+        size_t n = (size_t)(end - text.data) + 1;
+        assert_true(n >= 2 && n <= 1000 && end[-1] == '\r');
+        text.data += n;
+        text.len -= n;
+    }
+}
+
+static void mend(struct mq_str text)
+{
+    mq_buffer_clear(&out);
+    if (mq_mend_accept(text, &options, &out, &info, &err) != MQ_OK) {
+        fail_msg("%s", err.text);
+    }
+    assert_lines(mq_buffer_view(&out));
+    assert_int_equal(info.flags, mq_message_flags(mq_buffer_view(&out)));
+}
+
+/* What is in `raw` becomes what is in `wanted`, which stays. */
+static void assert_mended(void)
+{
+    mend(mq_buffer_view(&raw));
+    assert_string_equal(out.data, wanted.data);
+    assert_int_equal(out.len, wanted.len);
+    mend(mq_buffer_view(&wanted));
+    assert_string_equal(out.data, wanted.data);
+    mq_buffer_reset(&raw);
+    mq_buffer_reset(&wanted);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    mq_buffer_clear(&raw);
+    mq_buffer_clear(&wanted);
+    mq_buffer_clear(&out);
+    return 0;
+}
+
+/* "aaaa…" of a length, in quoted-printable. */
+static void quoted(size_t len)
+{
+    for (; len > 76; len -= 75) {
+        repeat(&wanted, "a", 75);
+        mq_buffer_cstr(&wanted, "=\r\n");
+    }
+    repeat(&wanted, "a", len);
+    mq_buffer_cstr(&wanted, "\r\n");
+}
+
+/* A body of one long line: the header gets what is missing, and only that. */
+static void test_text(void **state)
+{
+    static const struct {
+        const char *fields, *expected;
+    } samples[] = {
+        {"", "MIME-Version: 1.0\r\nContent-Transfer-Encoding: quoted-printable\r\n"},
+        {"Content-Transfer-Encoding: 7bit\r\nX: y\r\ncontent-transfer-encoding: 8bit\r\n z\r\n",
+         "Content-Transfer-Encoding: quoted-printable\r\nX: y\r\nMIME-Version: 1.0\r\n"},
+        {"Content-Type: text/html\r\nmime-version: 1.0\r\nContent-Transfer-Encoding: BINARY\r\n",
+         "Content-Type: text/html\r\nmime-version: 1.0\r\n"
+         "Content-Transfer-Encoding: quoted-printable\r\n"},
+        {"Content-Type: image/svg+xml\r\n", "Content-Type: image/svg+xml\r\nMIME-Version: 1.0\r\n"
+                                            "Content-Transfer-Encoding: quoted-printable\r\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(samples); i++) {
+        both(HAVE);
+        mq_buffer_cstr(&raw, samples[i].fields);
+        mq_buffer_cstr(&wanted, samples[i].expected);
+        mq_buffer_cstr(&raw, "\r\nx = y \r\n");
+        mq_buffer_cstr(&wanted, "\r\nx =3D y=20\r\n");
+        repeat(&raw, "a", 999);
+        quoted(999);
+        mq_buffer_cstr(&raw, "\r\n.\r\n");
+        mq_buffer_cstr(&wanted, "=2E\r\n");
+        assert_mended();
+    }
+    /* 998 octets are no long line. */
+    both(HAVE "\r\n");
+    repeat(&raw, "a", 998);
+    repeat(&wanted, "a", 998);
+    both("\r\n");
+    assert_mended();
+}
+
+/* The charset of a text without type; base64 where it is shorter. */
+static void test_charset(void **state)
+{
+    static const struct {
+        const char *text, *charset;
+    } samples[] = {{"\xC3\xB6\xC3\xB6", "utf-8"}, {"\xF6\xF6\xF6\xF6", "windows-1252"}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(samples); i++) {
+        both(HAVE);
+        mq_buffer_cstr(&raw, "\r\n");
+        size_t begin = raw.len;
+        repeat(&raw, samples[i].text, 500);
+        mq_buffer_cstr(&raw, "\r\n");
+        mq_buffer_printf(&wanted,
+                         "MIME-Version: 1.0\r\nContent-Type: text/plain; charset=%s\r\n"
+                         "Content-Transfer-Encoding: base64\r\n\r\n",
+                         samples[i].charset);
+        mq_encode_base64(&wanted, (struct mq_str){raw.data + begin, raw.len - begin});
+        assert_mended();
+        assert_int_equal(info.flags, 0);
+    }
+}
+
+/* What is encoded already stays so. */
+static void test_encoded(void **state)
+{
+    (void)state;
+    both(HAVE "Content-Transfer-Encoding: Base64\r\n\r\nQQ==\r\n");
+    repeat(&raw, "QUJD", 250);
+    repeat(&wanted, "QUJD", 19);
+    for (int i = 0; i < 12; i++) {
+        mq_buffer_cstr(&wanted, "\r\n");
+        repeat(&wanted, "QUJD", 19);
+    }
+    mq_buffer_cstr(&wanted, "\r\nQUJDQUJDQUJD");
+    both("\r\n");
+    assert_mended();
+    /* Soft breaks not within "=C3", and not before "--"; white space at the line's end goes. */
+    both(HAVE "Content-Transfer-Encoding: quoted-printable\r\n\r\n=3D \r\n");
+    repeat(&raw, "=C3", 400);
+    mq_buffer_cstr(&raw, "=20 \t");
+    for (int i = 0; i < 16; i++) {
+        repeat(&wanted, "=C3", 25);
+        mq_buffer_cstr(&wanted, "=\r\n");
+    }
+    mq_buffer_cstr(&wanted, "=20");
+    both("\r\nx");
+    repeat(&raw, "=C3", 24);
+    repeat(&wanted, "=C3", 24);
+    mq_buffer_cstr(&wanted, "=\r\n");
+    mq_buffer_cstr(&raw, "=C3x--b");
+    mq_buffer_cstr(&wanted, "=C3x--b");
+    repeat(&raw, "a", 1000);
+    repeat(&wanted, "a", 68);
+    mq_buffer_cstr(&wanted, "=\r\n");
+    quoted(932);
+    mq_buffer_cstr(&raw, "\r\n");
+    assert_mended();
+    for (size_t before = 73; before <= 74; before++) {
+        both(HAVE "Content-Transfer-Encoding: quoted-printable\r\n\r\n");
+        repeat(&raw, "a", before);
+        repeat(&wanted, "a", before);
+        mq_buffer_cstr(&raw, "=C3");
+        mq_buffer_cstr(&wanted, "=\r\n=C3");
+        repeat(&raw, "a", 1000);
+        repeat(&wanted, "a", 72);
+        mq_buffer_cstr(&wanted, "=\r\n");
+        quoted(928);
+        mq_buffer_cstr(&raw, "\r\n");
+        assert_mended();
+    }
+    both(HAVE "Content-Transfer-Encoding: quoted-printable\r\n\r\n");
+    repeat(&raw, "a", 74);
+    repeat(&wanted, "a", 73);
+    mq_buffer_cstr(&wanted, "=\r\n");
+    mq_buffer_cstr(&raw, "---");
+    mq_buffer_cstr(&wanted, "a---");
+    repeat(&raw, "a", 71 + 1000);
+    repeat(&wanted, "a", 71);
+    mq_buffer_cstr(&wanted, "=\r\n");
+    quoted(1000);
+    mq_buffer_cstr(&raw, "\r\n");
+    assert_mended();
+}
+
+/* Lines are cut as relays do where nothing else is allowed. */
+static void test_cut(void **state)
+{
+    static const char *const heads[] = {
+        "Content-Type: multipart/signed; boundary=b\r\n\r\n--b\r\n\r\n",
+        "Content-Type: multipart/encrypted; boundary=b\r\n\r\n--b\r\n\r\n",
+        "Content-Type: multipart/mixed\r\n\r\n--b\r\n\r\n",
+        "Content-Type: multipart/mixed; boundary=c\r\n\r\n--b\r\n\r\n",
+        "Content-Type: message/delivery-status\r\n\r\n",
+        "Content-Type: message/rfc822\r\n\r\nno header\r\n",
+        "Content-Transfer-Encoding: x-uuencode\r\n\r\n",
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(heads); i++) {
+        both(HAVE);
+        both(heads[i]);
+        mq_buffer_cstr(&raw, "a");
+        mq_buffer_cstr(&wanted, "a");
+        repeat(&raw, "\xC3\xB6", 999);
+        repeat(&wanted, "\xC3\xB6", 498);
+        mq_buffer_cstr(&wanted, "\r\n");
+        repeat(&wanted, "\xC3\xB6", 499);
+        mq_buffer_cstr(&wanted, "\r\n\xC3\xB6\xC3\xB6");
+        both("\r\n");
+        /* No line begins with what could be a boundary. */
+        repeat(&raw, "\xF6", 998);
+        repeat(&wanted, "\xF6", 997);
+        mq_buffer_cstr(&wanted, "\r\n\xF6");
+        both("--b--\r\n");
+        assert_mended();
+    }
+}
+
+/* Only the parts with long lines change. */
+static void test_multipart(void **state)
+{
+    (void)state;
+    both(MULTIPART
+         "preamble\r\n--=_b \r\nContent-Type: text/plain\r\n\r\nshort\xF6\r\n\r\n--=_b\r\n"
+         "Content-Type: text/html\r\n");
+    mq_buffer_cstr(&wanted, "Content-Transfer-Encoding: quoted-printable\r\n");
+    both("\r\n");
+    repeat(&raw, "a", 1000);
+    quoted(1000);
+    mq_buffer_cstr(&raw, "\r\n");
+    /* The line end before a boundary is its own: content with one, and one without. */
+    both("\r\n--=_b\r\n");
+    mq_buffer_cstr(&raw, "\r\n");
+    mq_buffer_cstr(&wanted, "Content-Type: text/plain; charset=utf-8\r\n"
+                            "Content-Transfer-Encoding: base64\r\n\r\n");
+    size_t begin = raw.len;
+    repeat(&raw, "\xC3\xB6", 500);
+    mq_encode_base64(&wanted, (struct mq_str){raw.data + begin, 1000});
+    mq_buffer_cstr(&raw, "\r\n");
+    both("--=_b\r\n");
+    mq_buffer_cstr(&raw, "\r\n");
+    mq_buffer_cstr(&wanted, "Content-Type: text/plain; charset=utf-8\r\n"
+                            "Content-Transfer-Encoding: base64\r\n\r\n");
+    begin = raw.len;
+    repeat(&raw, "\xC3\xB6", 500);
+    mq_buffer_cstr(&raw, "\r\n");
+    mq_encode_base64(&wanted, (struct mq_str){raw.data + begin, 1002});
+    mq_buffer_cstr(&raw, "\r\n");
+    both("--=_b--\r\nepilogue\r\n--=_b\r\n\r\n");
+    repeat(&raw, "e", 1000);
+    repeat(&wanted, "e", 998);
+    mq_buffer_cstr(&wanted, "\r\nee");
+    both("\r\n");
+    assert_mended();
+    assert_int_equal(info.flags, MQ_MESSAGE_8BIT);
+}
+
+/* Parts in parts, an attached message, one in a digest, a header line of a part. */
+static void test_nested(void **state)
+{
+    (void)state;
+    both(MULTIPART "--=_b\r\nContent-Type: multipart/alternative;\r\n boundary=c\r\n\r\n--c\r\n");
+    mq_buffer_cstr(&wanted, "Content-Transfer-Encoding: quoted-printable\r\n");
+    both("\r\n");
+    repeat(&raw, "a", 1000);
+    quoted(1000);
+    mq_buffer_cstr(&raw, "\r\n");
+    both("--c--\r\n--=_b\r\nContent-Type: message/rfc822\r\n\r\nSubject: x\r\n");
+    mq_buffer_cstr(&wanted, "MIME-Version: 1.0\r\nContent-Transfer-Encoding: quoted-printable\r\n");
+    both("\r\n");
+    repeat(&raw, "a", 1000);
+    quoted(1000);
+    mq_buffer_cstr(&raw, "\r\n");
+    both("--=_b\r\nContent-Type: multipart/digest; boundary=d\r\n\r\n--d\r\n\r\nSubject: y\r\n");
+    mq_buffer_cstr(&wanted, "MIME-Version: 1.0\r\nContent-Transfer-Encoding: quoted-printable\r\n");
+    both("\r\n");
+    repeat(&raw, "a", 1000);
+    quoted(1000);
+    mq_buffer_cstr(&raw, "\r\n");
+    both("--d--\r\n--=_b\r\nX: y");
+    repeat(&raw, " 23456789", 111);
+    repeat(&wanted, " 23456789", 110);
+    mq_buffer_cstr(&wanted, "\r\n 23456789");
+    both("\r\n\r\nshort\r\n--=_b--\r\n");
+    assert_mended();
+}
+
+/* A text that has a boundary in it is not encoded so that it could begin a line. */
+static void test_boundary_inside(void **state)
+{
+    (void)state;
+    both(MULTIPART "--=_b\r\n");
+    mq_buffer_cstr(&wanted, "Content-Transfer-Encoding: base64\r\n");
+    both("\r\n");
+    size_t begin = raw.len;
+    repeat(&raw, "a", 75);
+    mq_buffer_cstr(&raw, "--=_b--");
+    repeat(&raw, "a", 1000);
+    mq_encode_base64(&wanted, (struct mq_str){raw.data + begin, raw.len - begin});
+    mq_buffer_cstr(&raw, "\r\n");
+    both("--=_b--\r\n");
+    assert_mended();
+}
+
+/* A part that its multipart does not end; what is deeper than anybody writes is cut. */
+static void test_broken(void **state)
+{
+    (void)state;
+    both(MULTIPART "--=_b\r\n");
+    mq_buffer_cstr(&wanted, "Content-Transfer-Encoding: quoted-printable\r\n");
+    both("\r\n");
+    repeat(&raw, "a", 1000);
+    quoted(1000);
+    mq_buffer_cstr(&raw, "\r\n");
+    assert_mended();
+    both(HAVE);
+    for (int i = 0; i < 16; i++) {
+        both("Content-Type: message/rfc822\r\n\r\n");
+    }
+    both("A: b\r\n");
+    mq_buffer_cstr(&wanted, "MIME-Version: 1.0\r\nContent-Transfer-Encoding: quoted-printable\r\n");
+    mq_buffer_cstr(&raw, "\r\n");
+    mq_buffer_cstr(&wanted, "\r\n");
+    repeat(&raw, "a", 1000);
+    quoted(1000);
+    mq_buffer_cstr(&raw, "\r\n");
+    assert_mended();
+    both(HAVE);
+    for (int i = 0; i < 17; i++) {
+        both("Content-Type: message/rfc822\r\n\r\n");
+    }
+    both("A: b\r\n\r\n");
+    repeat(&raw, "a", 1000);
+    repeat(&wanted, "a", 998);
+    mq_buffer_cstr(&wanted, "\r\naa");
+    both("\r\n");
+    assert_mended();
+}
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Thousands of parts and of boundary lines, in multiparts as deep as they are read. */
+static void test_linear(void **state)
+{
+    (void)state;
+    mq_buffer_cstr(&raw, HAVE);
+    for (int i = 0; i < 16; i++) {
+        mq_buffer_printf(&raw, "Content-Type: multipart/mixed; boundary=b%d\r\n\r\n--b%d\r\n", i,
+                         i);
+    }
+    for (int i = 0; i < 100000; i++) {
+        mq_buffer_printf(&raw, "\r\n--b%d\r\n", 15 - i % 2);
+    }
+    repeat(&raw, "a", 1000);
+    double begin = seconds();
+    mend(mq_buffer_view(&raw));
+    assert_true(seconds() - begin < 5); /* quadratic, it is minutes */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_text, teardown),
+        cmocka_unit_test_teardown(test_charset, teardown),
+        cmocka_unit_test_teardown(test_encoded, teardown),
+        cmocka_unit_test_teardown(test_cut, teardown),
+        cmocka_unit_test_teardown(test_multipart, teardown),
+        cmocka_unit_test_teardown(test_nested, teardown),
+        cmocka_unit_test_teardown(test_boundary_inside, teardown),
+        cmocka_unit_test_teardown(test_broken, teardown),
+        cmocka_unit_test_teardown(test_linear, teardown),
+    };
+    return cmocka_run_group_tests_name("mend_body", tests, NULL, NULL);
+}
