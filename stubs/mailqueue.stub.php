@@ -61,7 +61,9 @@ namespace {
          *   (`'inline' => ['logo' => '/path/logo.png']` for `<img src="cid:logo">`). `date`. `message_id`.
          *   `unsubscribe`: https: or mailto: URIs. Null is as good as not given, a Stringable as a string;
          * - a complete message (RFC 5322) with any line ends. Without $envelopeFrom or $recipients its
-         *   headers say (see envelope()); Bcc does not stay in it;
+         *   headers say (see envelope()); Bcc does not stay in it. Lines over 998 octets are encoded or
+         *   folded, bytes over 127 in the headers encoded; with a DKIM-Signature in it nothing is, and what
+         *   SMTP cannot carry is refused;
          * - such a message as an object: a Stringable, or what has a public method toString(), such as a
          *   Symfony\Component\Mime\Email. Where an object with toString() has getTo(), getCc() and getBcc(),
          *   or getHeaders() whose all() finds these fields, they say to whom it goes; so Bcc is obeyed, which
@@ -196,6 +198,16 @@ namespace {
          */
         public function runWorker(string|\Closure|null $transport = null, ?callable $compose = null, int $connections = 10, int $batch = 100, int $lease = 900, ?int $timeLimit = null, ?int $messageLimit = null, int $maxWorkers = 1, int $grace = 30, bool $daemon = false, MailQueue\OnUncertain $onUncertain = MailQueue\OnUncertain::Retry, ?string $log = null, ?callable $onEvent = null, ?string $dkim = null): MailQueue\Report {}
 
+        /**
+         * Whether runWorker() would take a transport, without a connection: for settings that people type.
+         *
+         * @param string $transport DSN as for runWorker()
+         * @param int $lease that the run is to have; the transport must wait less long for its last reply
+         * @return string the DSN for people: without password and options
+         * @throws \ValueError says what is wrong with it, and the cure
+         */
+        public static function checkTransport(string $transport, int $lease = 900): string {}
+
         public function stats(): MailQueue\Stats {}
 
         /**
@@ -238,6 +250,16 @@ namespace {
 
         /** Creates or updates the tables. @return int the schema's version */
         public function migrate(): int {}
+
+        /**
+         * Which of a queue's two tables a database file has, to see whether names are right: unlike the
+         * constructor this creates and changes nothing.
+         *
+         * @param string $database path of an SQLite file that exists, or "sqlite:" and a path
+         * @return list<string> of $table and $configTable those that are there
+         * @throws MailQueue\DatabaseException also where the file does not exist or is empty
+         */
+        public static function tables(string $database, string $table = 'mail_queue', string $configTable = 'config'): array {}
 
         /**
          * Versions, paths and known faults, for diagnosis.

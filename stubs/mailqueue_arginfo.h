@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 3b80a86c60fe1b84371b12bea46b8ad0a33b8750 */
+ * Stub hash: 1477250d16909938dba1455712628af4f5a1ea96 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)
@@ -84,6 +84,11 @@ ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_MailQueue_runWorker, 0, 0, 
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, dkim, IS_STRING, 1, "null")
 ZEND_END_ARG_INFO()
 
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_checkTransport, 0, 1, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO(0, transport, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, lease, IS_LONG, 0, "900")
+ZEND_END_ARG_INFO()
+
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_MailQueue_stats, 0, 0, MailQueue\\Stats, 0)
 ZEND_END_ARG_INFO()
 
@@ -118,6 +123,12 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_setConfig, 0, 2,
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_migrate, 0, 0, IS_LONG, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_tables, 0, 1, IS_ARRAY, 0)
+	ZEND_ARG_TYPE_INFO(0, database, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, table, IS_STRING, 0, "\'mail_queue\'")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, configTable, IS_STRING, 0, "\'config\'")
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_diagnostics, 0, 0, IS_ARRAY, 0)
@@ -178,6 +189,7 @@ ZEND_METHOD(MailQueue, fail);
 ZEND_METHOD(MailQueue, recoverStuckSending);
 ZEND_METHOD(MailQueue, takeTokens);
 ZEND_METHOD(MailQueue, runWorker);
+ZEND_METHOD(MailQueue, checkTransport);
 ZEND_METHOD(MailQueue, stats);
 ZEND_METHOD(MailQueue, jobs);
 ZEND_METHOD(MailQueue, job);
@@ -187,6 +199,7 @@ ZEND_METHOD(MailQueue, delete);
 ZEND_METHOD(MailQueue, config);
 ZEND_METHOD(MailQueue, setConfig);
 ZEND_METHOD(MailQueue, migrate);
+ZEND_METHOD(MailQueue, tables);
 ZEND_METHOD(MailQueue, diagnostics);
 ZEND_METHOD(MailQueue, configKeys);
 ZEND_METHOD(MailQueue_Backoff, __construct);
@@ -212,6 +225,7 @@ static const zend_function_entry class_MailQueue_methods[] = {
 	ZEND_ME(MailQueue, recoverStuckSending, arginfo_class_MailQueue_recoverStuckSending, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, takeTokens, arginfo_class_MailQueue_takeTokens, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, runWorker, arginfo_class_MailQueue_runWorker, ZEND_ACC_PUBLIC)
+	ZEND_ME(MailQueue, checkTransport, arginfo_class_MailQueue_checkTransport, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue, stats, arginfo_class_MailQueue_stats, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, jobs, arginfo_class_MailQueue_jobs, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, job, arginfo_class_MailQueue_job, ZEND_ACC_PUBLIC)
@@ -221,6 +235,7 @@ static const zend_function_entry class_MailQueue_methods[] = {
 	ZEND_ME(MailQueue, config, arginfo_class_MailQueue_config, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, setConfig, arginfo_class_MailQueue_setConfig, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, migrate, arginfo_class_MailQueue_migrate, ZEND_ACC_PUBLIC)
+	ZEND_ME(MailQueue, tables, arginfo_class_MailQueue_tables, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue, diagnostics, arginfo_class_MailQueue_diagnostics, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, configKeys, arginfo_class_MailQueue_configKeys, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_FE_END

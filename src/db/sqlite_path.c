@@ -34,12 +34,25 @@ enum mq_status mq_sqlite_absolute(const char *name, char **out, struct mq_error 
     return *out ? MQ_OK : mq_error_nomem(err);
 }
 
+/* SQLite leaves out what follows the last "/" here, and would make a file of the directory's name.
+ */
+static bool names_directory(const char *name)
+{
+    const char *last = strrchr(name, '/') + 1;
+
+    return *last == '\0' || strcmp(last, ".") == 0 || strcmp(last, "..") == 0;
+}
+
 /* Never by open(): closing it again would drop the locks of every connection of this process. */
 enum mq_status mq_sqlite_look(struct mq_sqlite *self, bool must_exist, bool *empty,
                               struct mq_error *err)
 {
     struct stat info;
 
+    if (names_directory(self->name))
+        return mq_error_set(err, MQ_CANTOPEN, "database",
+                            "cannot open %s: by its end it is a directory: give the path of a file",
+                            self->name);
     if (stat(self->name, &info) != 0) {
         if (errno == ENOENT && !must_exist) {
             *empty = true;

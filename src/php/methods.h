@@ -24,6 +24,7 @@ ZEND_METHOD(MailQueue, takeTokens);
 
 /* methods_worker.c */
 ZEND_METHOD(MailQueue, runWorker);
+ZEND_METHOD(MailQueue, checkTransport);
 
 /* methods_manage.c */
 ZEND_METHOD(MailQueue, stats);
@@ -39,6 +40,7 @@ ZEND_METHOD(MailQueue, setConfig);
 ZEND_METHOD(MailQueue, migrate);
 ZEND_METHOD(MailQueue, diagnostics);
 ZEND_METHOD(MailQueue, configKeys);
+ZEND_METHOD(MailQueue, tables);
 
 /* value_objects.c */
 ZEND_METHOD(MailQueue_Backoff, __construct);

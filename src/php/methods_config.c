@@ -151,3 +151,80 @@ ZEND_METHOD(MailQueue, configKeys)
         add_assoc_zval(return_value, keys[i].name, &key);
     }
 }
+
+static enum mq_status has_table(struct mq_db *db, const char *name, bool *has, struct mq_error *err)
+{
+    const struct mq_value params[] = {mq_text(mq_str_of(name))};
+    const struct mq_query query = {
+        .slot = -1,
+        .sql = "SELECT 1 FROM sqlite_master WHERE type IN ('table', 'view') AND lower(name) = "
+               "lower(?1)",
+        .params = params,
+        .param_count = 1,
+    };
+    struct mq_value value;
+    struct mq_row row = {.values = &value, .count = 1};
+    enum mq_status status = mq_db_row(db, &query, &row, err);
+    if (status == MQ_OK) {
+        *has = row.found;
+        mq_db_finish(db);
+    }
+    return status;
+}
+
+/* Opens what exists and changes nothing. */
+static enum mq_status open_existing(const char *path, struct mq_db **out, struct mq_error *err)
+{
+    const struct mq_sqlite_options options = {
+        .path = path, .must_exist = true, .busy_timeout_ms = 5000};
+    if (php_check_open_basedir_ex(path, 0) != 0) {
+        return mq_error_set(err, MQ_CANTOPEN, "database",
+                            "%s: open_basedir does not allow this file; add its directory to "
+                            "open_basedir or move the database",
+                            path);
+    }
+    return mq_sqlite_open(&options, out, err);
+}
+
+ZEND_METHOD(MailQueue, tables)
+{
+    zend_string *database;
+    zend_string *names[2] = {NULL, NULL};
+    const char *wanted[] = {"mail_queue", "config"};
+    bool has[2] = {false, false};
+    struct mq_db *db = NULL;
+    struct mq_error err;
+
+    ZEND_PARSE_PARAMETERS_START(1, 3)
+        Z_PARAM_STR(database)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_STR(names[0])
+        Z_PARAM_STR(names[1])
+    ZEND_PARSE_PARAMETERS_END();
+
+    bool valid = check_text(1, database);
+    for (uint32_t i = 0; i < 2 && valid; i++) {
+        valid = names[i] == NULL || check_text(i + 2, names[i]);
+        wanted[i] = names[i] ? ZSTR_VAL(names[i]) : wanted[i];
+    }
+    if (!valid) {
+        RETURN_THROWS();
+    }
+    bool is_dsn = strncasecmp(ZSTR_VAL(database), "sqlite:", 7) == 0;
+    enum mq_status status = open_existing(ZSTR_VAL(database) + (is_dsn ? 7 : 0), &db, &err);
+    for (int i = 0; i < 2 && status == MQ_OK; i++) {
+        status = has_table(db, wanted[i], &has[i], &err);
+    }
+    if (db) {
+        db->driver->close(db);
+    }
+    if (!mq_php_ok(status, &err)) {
+        RETURN_THROWS();
+    }
+    array_init(return_value);
+    for (int i = 0; i < 2; i++) {
+        if (has[i]) {
+            add_next_index_string(return_value, wanted[i]);
+        }
+    }
+}

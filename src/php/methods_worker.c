@@ -1,4 +1,4 @@
-/* MailQueue::runWorker() */
+/* MailQueue::runWorker() and checkTransport() */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -14,6 +14,7 @@
 #include "zend_closures.h"
 #include "zend_enum.h"
 
+#include "core/dsn.h"
 #include "php/classes.h"
 #include "php/closure_transport.h"
 #include "php/exceptions.h"
@@ -70,6 +71,7 @@ struct run {
     struct mq_queue *queue; /* a connection of its own, which does the checkpoints */
     struct mq_transport *transport;
     struct mq_log *log;
+    char *log_path;
     struct mq_dkim *dkim; /* NULL: nothing is signed */
     char *run_dir;
 };
@@ -139,12 +141,12 @@ static enum mq_status open_closure(struct run *run, struct mq_error *err)
 
 /* A lease must outlast the wait for the reply to the final dot: else a mail that the relay is
  * taking would be sent again. */
-static bool check_lease(const struct arguments *args, int64_t final_timeout_ms)
+static bool check_lease(uint32_t arg, zend_long lease, int64_t final_timeout_ms)
 {
-    if (args->lease * INT64_C(1000) > final_timeout_ms) {
+    if (lease * INT64_C(1000) > final_timeout_ms) {
         return true;
     }
-    zend_argument_value_error(ARG_LEASE,
+    zend_argument_value_error(arg,
                               "must be longer than the transport waits for the reply to the final "
                               "dot (%d seconds): raise it, or lower final_timeout in the DSN",
                               (int)(final_timeout_ms / 1000));
@@ -165,15 +167,21 @@ static enum mq_status check_place_of(struct mq_str dsn, struct mq_error *err)
     return status;
 }
 
-static enum mq_status open_dsn(struct run *run, struct mq_str dsn, int64_t *final_timeout_ms,
-                               struct mq_error *err)
+static struct mq_transport_options transport_options(zend_long connections, struct mq_clock clock)
 {
-    const struct mq_transport_options options = {
-        .smtp = {.connections = (int)run->args->connections, .clock = *mq_queue_clock(run->queue)},
+    return (struct mq_transport_options){
+        .smtp = {.connections = (int)connections, .clock = clock},
         .sendmail_path = INI_STR("sendmail_path"),
         .own_program = PHP_BINDIR "/mailqueue",
         .no_command = !zend_hash_str_exists(CG(function_table), ZEND_STRL("proc_open")),
     };
+}
+
+static enum mq_status open_dsn(struct run *run, struct mq_str dsn, int64_t *final_timeout_ms,
+                               struct mq_error *err)
+{
+    const struct mq_transport_options options =
+        transport_options(run->args->connections, *mq_queue_clock(run->queue));
     enum mq_status status = check_place_of(dsn, err);
     return status == MQ_OK
                ? mq_transport_open(dsn, &options, &run->transport, final_timeout_ms, err)
@@ -209,14 +217,15 @@ static bool open_transport(struct run *run)
     if (args->dsn) {
         dsn = (struct mq_str){ZSTR_VAL(args->dsn), ZSTR_LEN(args->dsn)};
     } else if (dsn.len == 0) {
-        return open_default(run, &final_timeout_ms) && check_lease(args, final_timeout_ms);
+        return open_default(run, &final_timeout_ms) &&
+               check_lease(ARG_LEASE, args->lease, final_timeout_ms);
     }
     enum mq_status status = open_dsn(run, dsn, &final_timeout_ms, &err);
     if (status != MQ_OK && args->dsn) {
         mq_php_throw_argument(ARG_TRANSPORT, &err);
         return false;
     }
-    return mq_php_ok(status, &err) && check_lease(args, final_timeout_ms);
+    return mq_php_ok(status, &err) && check_lease(ARG_LEASE, args->lease, final_timeout_ms);
 }
 
 /* The key file of one entry, "domain:selector:/path". */
@@ -279,7 +288,7 @@ static enum mq_status open_log(struct run *run, const char *database, struct mq_
     } else {
         status = mq_log_open(path, &run->log, err);
     }
-    free(path);
+    run->log_path = path;
     return status;
 }
 
@@ -299,6 +308,22 @@ static bool open_run(struct run *run)
     return mq_php_ok(open_log(run, database, &err), &err) && mq_php_ok(open_dkim(run, &err), &err);
 }
 
+/* Logging never stops the mail, so this is no exception. */
+static void warn_of_log(const struct run *run)
+{
+    int reason;
+    if (run->log == NULL) {
+        return;
+    }
+    mq_log_flush(run->log);
+    if (mq_log_failed(run->log, &reason)) {
+        php_error_docref(NULL, E_WARNING,
+                         "the log %s could not be written: %s; lines of this run are missing in "
+                         "it. Make room, or name another file (MAIL_QUEUE_LOG or the option log)",
+                         run->log_path, strerror(reason));
+    }
+}
+
 static void close_run(struct run *run)
 {
     if (run->transport) {
@@ -309,6 +334,7 @@ static void close_run(struct run *run)
         mq_log_close(run->log);
     }
     mq_dkim_free(run->dkim);
+    free(run->log_path);
     free(run->run_dir);
 }
 
@@ -365,8 +391,12 @@ static void run_worker(zval *object, struct arguments *args, zval *return_value)
         status = work(&run, args, &report, &err);
         self->working = false;
     }
+    if (status == MQ_OK) {
+        warn_of_log(&run);
+    }
     close_run(&run);
-    if (mq_php_ok(status, &err)) {
+    /* A handler of warnings may have thrown. */
+    if (mq_php_ok(status, &err) && !EG(exception)) {
         mq_php_report_new(return_value, &report);
     }
 }
@@ -400,4 +430,58 @@ ZEND_METHOD(MailQueue, runWorker)
     ZEND_PARSE_PARAMETERS_END();
 
     run_worker(ZEND_THIS, &args, return_value);
+}
+
+/* Whether work would take it. Nothing is connected to, and no directory made. */
+static enum mq_status try_dsn(struct mq_str text, int64_t *final_timeout_ms, char **redacted,
+                              struct mq_error *err)
+{
+    const struct mq_transport_options options = transport_options(1, mq_clock_system());
+    struct mq_transport *transport = NULL;
+    struct mq_dsn dsn;
+    enum mq_status status = mq_dsn_parse(text, &dsn, err);
+    if (status != MQ_OK) {
+        return status;
+    }
+    status = check_place_of(text, err);
+    if (status == MQ_OK && !mq_dsn_is(&dsn, "file")) {
+        status = mq_transport_open(text, &options, &transport, final_timeout_ms, err);
+    }
+    if (status == MQ_OK) {
+        *redacted = mq_dsn_redacted(&dsn);
+        status = *redacted ? MQ_OK : mq_error_nomem(err);
+    }
+    if (transport) {
+        transport->ops->free(transport);
+    }
+    mq_dsn_clear(&dsn);
+    return status;
+}
+
+ZEND_METHOD(MailQueue, checkTransport)
+{
+    zend_string *dsn;
+    zend_long lease = 900;
+    int64_t final_timeout_ms = 0;
+    char *redacted = NULL;
+    struct mq_error err;
+
+    ZEND_PARSE_PARAMETERS_START(1, 2)
+        Z_PARAM_STR(dsn)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_LONG(lease)
+    ZEND_PARSE_PARAMETERS_END();
+
+    if (!in_range(2, lease, 5, 86400)) {
+        RETURN_THROWS();
+    }
+    struct mq_str text = {ZSTR_VAL(dsn), ZSTR_LEN(dsn)};
+    if (try_dsn(text, &final_timeout_ms, &redacted, &err) != MQ_OK) {
+        mq_php_throw_argument(1, &err);
+        RETURN_THROWS();
+    }
+    if (check_lease(2, lease, final_timeout_ms)) {
+        RETVAL_STRING(redacted);
+    }
+    free(redacted);
 }

@@ -60,14 +60,34 @@ char *mq_log_default_path(const char *database_path)
     return result;
 }
 
+/* The descriptor of a name for standard output or error; -1: it is no such name. These are links,
+ * and what they lead to may be a pipe or a socket, which cannot be opened by name. */
+static int standard_stream(const char *path)
+{
+    static const char *const names[][3] = {{"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"},
+                                           {"/dev/stderr", "/dev/fd/2", "/proc/self/fd/2"}};
+    for (int stream = 0; stream < 2; stream++) {
+        for (int i = 0; i < 3; i++) {
+            if (strcmp(path, names[stream][i]) == 0) {
+                return stream + 1;
+            }
+        }
+    }
+    return -1;
+}
+
 enum mq_status mq_log_open(const char *path, struct mq_log **out, struct mq_error *err)
 {
     static const struct mq_file_task task = {
         "open", "the log file", "log",
         "give a file whose directory exists and is writable (MAIL_QUEUE_LOG or the option log)"};
     struct stat st;
+    int stream = standard_stream(path);
     /* O_NONBLOCK: a FIFO without a reader fails instead of waiting for one. */
-    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+    int fd =
+        stream > 0
+            ? fcntl(stream, F_DUPFD_CLOEXEC, 0)
+            : open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
 
     if (fd < 0 && errno == ELOOP) {
         return mq_error_set(err, MQ_CANTOPEN, "log",
@@ -76,7 +96,7 @@ enum mq_status mq_log_open(const char *path, struct mq_log **out, struct mq_erro
     if (fd < 0) {
         return mq_file_error(&task, path, errno, err);
     }
-    if (fstat(fd, &st) != 0 || !(S_ISREG(st.st_mode) || S_ISCHR(st.st_mode))) {
+    if (stream < 0 && (fstat(fd, &st) != 0 || !(S_ISREG(st.st_mode) || S_ISCHR(st.st_mode)))) {
         close(fd);
         return mq_error_set(err, MQ_CANTOPEN, "log", "the log file %s is no regular file", path);
     }

@@ -14,8 +14,9 @@ struct mq_log;
  * else mail-queue.log beside the database. malloc'ed; NULL without memory. */
 char *mq_log_default_path(const char *database_path);
 
-/* Opens for appending, mode 0600 when it creates it, no symlink in its last component. MQ_CANTOPEN,
- * MQ_READONLY with path, reason and cure. */
+/* Opens for appending, mode 0600 when it creates it, no symlink in its last component; of these,
+ * /dev/stdout and /dev/stderr are the process's own streams. MQ_CANTOPEN, MQ_READONLY with path,
+ * reason and cure. */
 enum mq_status mq_log_open(const char *path, struct mq_log **out, struct mq_error *err);
 /* A failed write is remembered, not reported: logging never stops the mail. */
 void mq_log_event(struct mq_log *log, const struct mq_event *event);

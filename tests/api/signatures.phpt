@@ -65,6 +65,7 @@ final class MailQueue implements MailQueue\Enqueuer
   public recoverStuckSending(?int $now = null): int
   public takeTokens(int $wanted): int
   public runWorker(Closure|null|string $transport = null, ?callable $compose = null, int $connections = 10, int $batch = 100, int $lease = 900, ?int $timeLimit = null, ?int $messageLimit = null, int $maxWorkers = 1, int $grace = 30, bool $daemon = false, MailQueue\OnUncertain $onUncertain = MailQueue\OnUncertain::Retry, ?string $log = null, ?callable $onEvent = null, ?string $dkim = null): MailQueue\Report
+  public static checkTransport(string $transport, int $lease = 900): string
   public stats(): MailQueue\Stats
   public jobs(?MailQueue\Status $status = null, int $limit = 50, int $after = 0): array
   public job(int $id): ?MailQueue\Job
@@ -74,6 +75,7 @@ final class MailQueue implements MailQueue\Enqueuer
   public config(string $key): ?string
   public setConfig(string $key, bool|float|int|null|string $value): void
   public migrate(): int
+  public static tables(string $database, string $table = "mail_queue", string $configTable = "config"): array
   public diagnostics(): array
   public static configKeys(): array
 final class MailQueue\Backoff

@@ -51,6 +51,31 @@ foreach ($cases as $case) {
     // PHP 8.4 says "redeclare function a()".
     show([$code, $output, str_replace('redeclare function ', 'redeclare ', $errors)], $dir);
 }
+echo "one that ends the process:\n";
+$ends = ['exit.php' => '<?php exit;', 'die.php' => "<?php die(\"no settings\\n\");", 'zero.php' => '<?php register_shutdown_function(static function () {}); exit(0);',
+    'fatal.php' => "<?php\nini_set('display_errors', '0'); ini_set('log_errors', '0');\neval('function strlen() {}');"];
+foreach ($ends as $name => $text) {
+    $run = cli([$name === 'exit.php' ? 'status' : 'work', '--bootstrap', file_with($name, $text)], $unminding);
+    // PHP 8.4 says "redeclare function strlen()".
+    $run[2] = str_replace('redeclare function ', 'redeclare ', $run[2]);
+    show($run, $dir);
+}
+[, , $errors] = cli(['work', '--json', '--bootstrap', "$dir/exit.php"]);
+echo json_decode($errors, true)['exit'] ?? $errors, "\n";
+
+echo "where everybody can put another in its place:\n";
+mkdir("$dir/open/in", 0755, true);
+chmod("$dir/open", 0777);
+mkdir("$dir/sticky");
+chmod("$dir/sticky", 01777);
+foreach (['open/a.php', 'open/in/a.php', 'sticky/a.php'] as $name) {
+    file_with($name, "<?php return ['queue' => new MailQueue('$database'), 'transport' => 'null://null'];");
+}
+symlink("$dir/open/in/a.php", "$dir/into.php");
+symlink("$dir/good.php", "$dir/open/out.php");
+foreach (['open/a.php', 'open/in/a.php', 'into.php', 'open/out.php', 'sticky/a.php'] as $name) {
+    show(cli(['work', '--bootstrap', "$dir/$name"]), $dir);
+}
 echo "and the good ones:\n";
 show(cli(['work', '--bootstrap', $good]), $dir);
 show(cli(['work', '--bootstrap', "$dir/goodlink.php"]), $dir);
@@ -98,6 +123,28 @@ exit 78
 mailqueue: Bootstrap file %/fails.php failed: Error: Call to undefined function no_such_function() (%/fails.php, line 3)
 exit 75
 mailqueue: Bootstrap file %/busy.php failed: PDOException: database is locked (%/busy.php, line 1)
+one that ends the process:
+exit 78
+mailqueue: Bootstrap file %/exit.php ended the program (exit or die) before it returned its array. To say what is wrong, throw an exception.
+exit 78
+no settings
+mailqueue: Bootstrap file %/die.php ended the program (exit or die) before it returned its array. To say what is wrong, throw an exception.
+exit 78
+mailqueue: Bootstrap file %/zero.php ended the program (exit or die) before it returned its array. To say what is wrong, throw an exception.
+exit 78
+mailqueue: Bootstrap file %/fatal.php failed: Cannot redeclare strlen() (%/fatal.php(3) : eval()'d code, line 1)
+78
+where everybody can put another in its place:
+exit 78
+mailqueue: Bootstrap file "%/open/a.php" lies under a directory where everybody can replace it; chmod o-w %/open.
+exit 78
+mailqueue: Bootstrap file "%/open/in/a.php" lies under a directory where everybody can replace it; chmod o-w %/open.
+exit 78
+mailqueue: Bootstrap file "%/into.php" lies under a directory where everybody can replace it; chmod o-w %/open.
+exit 78
+mailqueue: Bootstrap file "%/open/out.php" lies under a directory where everybody can replace it; chmod o-w %/open.
+exit 0
+mailqueue: 0 sent; nothing more is due.
 and the good ones:
 exit 0
 mailqueue: 0 sent; nothing more is due.

@@ -35,6 +35,14 @@ show($run('retry', '--once', '1'));
 echo $queue->job(1)->attempts, "\n";
 show($run('retry', '--json', '2'));
 show($run('delete', '2', '99'));
+echo "-- none of them\n";
+show($run('delete', '98', '99'));
+show($run('delete', '99', '--json'));
+show($run('hold', '99'));
+show($run('retry', '1'));
+show($run('retry', '99'));
+show($run('config', '--unset', 'mailBurst', '--database', "$dir/typo.sqlite"), $dir);
+echo file_exists("$dir/typo.sqlite") ? "created!\n" : '';
 echo "-- config\n";
 show($run('config', 'mailMaxPerHour', '60'));
 show($run('config', 'mailMaxPerHour'));
@@ -120,6 +128,21 @@ exit 0
 }
 exit 0
 1 of 2 deleted; the others do not exist or are being sent at the moment.
+-- none of them
+exit 1
+0 of 2 deleted; they do not exist or are being sent at the moment.
+exit 1
+{
+    "changed": 0
+}
+exit 1
+0 of 1 parked; they do not exist or are not waiting.
+exit 1
+0 of 1 brought back; they do not exist or are neither parked nor failed.
+exit 1
+0 of 1 brought back; they do not exist or are neither parked nor failed.
+exit 73
+mailqueue: There is no database %stypo.sqlite, or this user cannot reach it. Check the path; mailqueue migrate creates it.
 -- config
 exit 0
 exit 0

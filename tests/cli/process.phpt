@@ -84,6 +84,9 @@ echo $shell('M list --limit 300 | true; echo ${PIPESTATUS[0]}');
 echo $shell('M list --limit 300 --json | head -n 1; echo ${PIPESTATUS[0]}');
 echo $shell('M work --message-limit 1 | true; echo ${PIPESTATUS[0]}');
 echo $shell('M work --message-limit 1 > /dev/full; echo $?');
+echo $shell('M list --json > /dev/full; echo $?');
+echo $shell('M retry 9999 > /dev/full; echo $?');
+echo $shell('M --help > /dev/full; echo $?');
 echo "-- a file size limit\n";
 echo preg_replace('~/\S*/~', '%/', preg_replace('/[0-9a-f]{32}/', 'ID', $shell('ulimit -f 4; M work --message-limit 20')));
 echo $shell('M work --message-limit 3');
@@ -132,7 +135,17 @@ exit 0
 exit 0
 0
 exit 0
-0
+mailqueue: Standard output cannot be written: No space left on device.
+74
+exit 0
+{"error":"Standard output cannot be written: No space left on device.","exit":74}
+74
+exit 0
+mailqueue: Standard output cannot be written: No space left on device.
+1
+exit 0
+mailqueue: Standard output cannot be written: No space left on device.
+74
 exit 0
 -- a file size limit
 mailqueue: %sFile too large%s

@@ -61,6 +61,40 @@ show($work()); // what is new may be a request under way
 (new PDO("sqlite:$dir/site.sqlite"))->exec('UPDATE registrations SET created_at = created_at - 61');
 show($work());
 show($work());
+
+echo "-- the request breaks off when the mails are queued, before that is noted\n";
+$pdo = new PDO("sqlite:$dir/site.sqlite");
+$pdo->exec("CREATE TRIGGER stop BEFORE UPDATE OF queued ON registrations BEGIN SELECT RAISE(ABORT, 'stopped here'); END");
+[$status, $number] = register('Jan', 'jan@example.com');
+echo "$status ", count((new MailQueue("$dir/site.sqlite"))->jobs()), " jobs\n";
+show($work());
+$pdo->exec('UPDATE registrations SET created_at = created_at - 61');
+show($work(), $number);
+$pdo->exec('DROP TRIGGER stop');
+show($work());
+echo $pdo->query('SELECT count(*) FROM registrations WHERE queued = 0')->fetchColumn(), " to be queued\n";
+
+echo "-- it breaks off between the two mails, and the first one is sent\n";
+$pdo->exec("CREATE TRIGGER stop BEFORE INSERT ON mail_queue WHEN NEW.mail_type = 'organizer' BEGIN SELECT RAISE(ABORT, 'stopped here'); END");
+register('Kim', 'kim@example.com');
+show($work());
+$pdo->exec('DROP TRIGGER stop; UPDATE registrations SET created_at = created_at - 61');
+show($work());
+
+echo "-- a run of cron queues what another one has just sent\n";
+[, $number] = register('Lea', 'lea@example.com');
+show($work());
+(new MailQueue("$dir/site.sqlite"))->enqueue(reference: $number, type: 'user');
+show($work());
+
+echo "-- a failed attempt is tried again by its own job\n";
+[, $number] = register('Max', 'max@example.com');
+$free = stream_socket_server('tcp://127.0.0.1:0');
+$nobody = stream_socket_get_name($free, false);
+fclose($free);
+echo 'exit ', cli(['work', '--bootstrap', "$root/bootstrap.php", '--transport', "smtp://$nobody"], $environment)[0], "\n";
+(new MailQueue("$dir/site.sqlite"))->setConfig('mailRelayPause', null);
+show($work());
 ?>
 --EXPECT--
 200 1
@@ -82,3 +116,27 @@ exit 0
 mailqueue: 2 sent; nothing more is due.
 exit 0
 mailqueue: 0 sent; nothing more is due.
+-- the request breaks off when the mails are queued, before that is noted
+200 2 jobs
+exit 0
+mailqueue: 2 sent; nothing more is due.
+exit 0
+mailqueue: 0 sent; nothing more is due.
+registration %: mails not queued yet: SQLSTATE[23000]: Integrity constraint violation: 19 stopped here
+exit 0
+mailqueue: 0 sent; nothing more is due.
+0 to be queued
+-- it breaks off between the two mails, and the first one is sent
+exit 0
+mailqueue: 1 sent; nothing more is due.
+exit 0
+mailqueue: 1 sent; nothing more is due.
+-- a run of cron queues what another one has just sent
+exit 0
+mailqueue: 2 sent; nothing more is due.
+exit 0
+mailqueue: 0 sent, 1 orphaned; nothing more is due.
+-- a failed attempt is tried again by its own job
+exit 69
+exit 0
+mailqueue: 2 sent; nothing more is due.

@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -137,6 +138,37 @@ static void test_refused_paths(void **state)
     mq_log_close(log);
 }
 
+/* Pipes and sockets too, which cannot be opened by name. */
+static void test_standard_stream(void **state)
+{
+    static const char *const names[] = {"/dev/stderr", "/dev/fd/2", "/proc/self/fd/2"};
+    struct mq_event event = {.type = MQ_EVENT_RUN, .at_s = 0, .ms = -1};
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        struct mq_log *log = NULL;
+        int ends[2];
+        char text[128] = "";
+        int kept = dup(2);
+        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+        assert_int_equal(dup2(ends[0], 2), 2);
+        enum mq_status status = mq_log_open(names[i], &log, &err);
+        if (status == MQ_OK) {
+            mq_log_event(log, &event);
+            mq_log_close(log);
+        }
+        /* The stream itself stays open. */
+        ssize_t more = write(2, "more", 4);
+        assert_int_equal(dup2(kept, 2), 2);
+        close(kept);
+        assert_int_equal(status, MQ_OK);
+        assert_int_equal(more, 4);
+        assert_true(read(ends[1], text, sizeof(text) - 1) > 0);
+        assert_string_equal(text, "{\"time\":\"1970-01-01T00:00:00Z\",\"event\":\"run\"}\nmore");
+        close(ends[0]);
+        close(ends[1]);
+    }
+}
+
 /* A write that fails is remembered; it stops nothing. */
 static void test_failed_write(void **state)
 {
@@ -217,8 +249,9 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(test_json),         T(test_hostile_reply), T(test_file),         T(test_refused_paths),
-        T(test_failed_write), T(test_whole_lines),   T(test_default_path),
+        T(test_json),          T(test_hostile_reply),   T(test_file),
+        T(test_refused_paths), T(test_standard_stream), T(test_failed_write),
+        T(test_whole_lines),   T(test_default_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,6 +76,15 @@ static void test_not_a_file(void **state)
     assert_non_null(strstr(scene->err.text, "is empty"));
     assert_int_equal(try_open(scene, scene->directory, NULL), MQ_CANTOPEN);
     assert_non_null(strstr(scene->err.text, "a directory"));
+    static const char *const ends[] = {"/", "/.", "/.."};
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        snprintf(name, sizeof(name), "%s/none%s", scene->directory, ends[i]);
+        assert_int_equal(try_open(scene, name, NULL), MQ_CANTOPEN);
+        assert_non_null(strstr(scene->err.text, "by its end it is a directory"));
+        assert_non_null(strstr(scene->err.text, name));
+    }
+    snprintf(name, sizeof(name), "%s/none", scene->directory);
+    assert_false(exists(name));
     snprintf(name, sizeof(name), "%s/none/x.sqlite", scene->directory);
     assert_int_equal(try_open(scene, name, NULL), MQ_CANTOPEN);
     assert_non_null(strstr(scene->err.text, "/none"));

@@ -1,0 +1,60 @@
+--TEST--
+tables(): which tables of a queue a file has; nothing is created or changed
+--EXTENSIONS--
+mailqueue
+pdo_sqlite
+--FILE--
+<?php
+require __DIR__ . '/../lib/queue.inc';
+
+$dir = temp_directory();
+$path = "$dir/app.sqlite";
+$say = static function (mixed ...$arguments) use ($dir): void {
+    try {
+        echo json_encode(MailQueue::tables(...$arguments)), "\n";
+    } catch (Throwable $e) {
+        echo get_class($e), ': ', str_replace($dir, '%', $e->getMessage()), "\n";
+    }
+};
+$say($path);
+touch($path);
+$say($path);
+$say("$dir/");
+$pdo = new PDO("sqlite:$path");
+$pdo->exec('CREATE TABLE config (key TEXT PRIMARY KEY, value TEXT)');
+$before = md5_file($path);
+$say($path);
+$say("SQLite:$path", 'Mails', 'CONFIG');
+$say(table: 'config', database: $path, configTable: "x' OR '1");
+echo md5_file($path) === $before ? "as it was\n" : "changed\n";
+new MailQueue($path, 'mails');
+$say($path);
+$say($path, 'mails');
+$say($path, "mails\0");
+$say("$path\0");
+$say('');
+$say(':memory:');
+file_put_contents("$dir/bad.sqlite", str_repeat('no database ', 900));
+$say("$dir/bad.sqlite");
+chdir($dir);
+$say('app.sqlite', 'mails');
+$other = new Other('ini_set("open_basedir", "/usr"); try { MailQueue::tables($argv[1]); } catch (MailQueue\DatabaseException $e) { echo $e->getMessage(); }', $path);
+echo str_replace($dir, '%', $other->end()[0]), "\n";
+?>
+--EXPECT--
+MailQueue\DatabaseException: the database %/app.sqlite does not exist: correct the path, or create it first
+MailQueue\DatabaseException: the database %/app.sqlite is empty: correct the path, or create it first
+MailQueue\DatabaseException: cannot open %/: by its end it is a directory: give the path of a file
+["config"]
+["CONFIG"]
+["config"]
+as it was
+["config"]
+["mails","config"]
+ValueError: MailQueue::tables(): Argument #2 ($table) must not contain null bytes
+ValueError: MailQueue::tables(): Argument #1 ($database) must not contain null bytes
+MailQueue\Exception: no database: give the path of the SQLite file
+MailQueue\Exception: ":memory:" is not the path of a file, and an in-memory database would lose mails at the end of the process: give a path (./ before such a name makes it one)
+MailQueue\DatabaseException: %/bad.sqlite is not an SQLite database (or an encrypted or damaged one): correct the path, or restore a backup; see also: sqlite3 %/bad.sqlite .recover
+["mails","config"]
+%/app.sqlite: open_basedir does not allow this file; add its directory to open_basedir or move the database
