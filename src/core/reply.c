@@ -179,6 +179,133 @@ static bool begins(const char *text, const char *word)
     return true;
 }
 
+/* ---- the relay's own words ---- */
+
+static bool is_letter(char c)
+{
+    return (lower(c) >= 'a' && lower(c) <= 'z') || (unsigned char)c >= 0x80;
+}
+
+static void blank(char *from, const char *to)
+{
+    memset(from, '*', (size_t)(to - from));
+}
+
+static char *word_end(char *at)
+{
+    return at + strcspn(at, " ");
+}
+
+/* <…> with an "@" or in one word. One that was cut off counts to its end. */
+static void blank_brackets(char *text)
+{
+    char *open = text;
+    while ((open = strchr(open, '<')) != NULL) {
+        char *close = strchr(open, '>');
+        char *end = word_end(open);
+        bool quoted = open[1] == '"';
+        if (close == NULL) {
+            end = quoted ? open + strlen(open) : end;
+        } else if (close < end || quoted || memchr(open, '@', (size_t)(close - open)) != NULL) {
+            end = close + 1;
+        } else {
+            end = open + 1;
+        }
+        blank(open, end);
+        open = end;
+    }
+}
+
+/* Words with an "@", with a local part in quotes whatever is in them. */
+static void blank_addresses(char *text)
+{
+    char *at = text;
+    while ((at = strchr(at, '@')) != NULL) {
+        char *from = at;
+        if (from > text && from[-1] == '"') {
+            from--;
+            while (from > text && *--from != '"') {
+            }
+        }
+        while (from > text && from[-1] != ' ') {
+            from--;
+        }
+        at = word_end(at);
+        blank(from, at);
+    }
+}
+
+/* "name", 'name' and `name', one word each; an apostrophe within a word is none of these. */
+static void blank_quoted(char *text)
+{
+    for (char *open = text; *open != '\0'; open++) {
+        bool begins_word = open == text || !is_letter(open[-1]);
+        if (!begins_word || strchr("\"'`", *open) == NULL) {
+            continue;
+        }
+        char *close = open + 1 + strcspn(open + 1, *open == '"' ? "\" " : "'` ");
+        if (*close != ' ' && *close != '\0' && close > open + 1) {
+            blank(open, close + 1);
+            open = close;
+        }
+    }
+}
+
+void mq_reply_own_words(const struct mq_reply *reply, char out[MQ_REPLY_TEXT_MAX])
+{
+    size_t len = strlen(reply->text);
+    memcpy(out, reply->text, len + 1);
+    blank_brackets(out);
+    blank_addresses(out);
+    blank_quoted(out);
+    if (len + 4 >= MQ_REPLY_TEXT_MAX) { /* cut: the last word may be half an address */
+        char *last = strrchr(out, ' ');
+        if (last != NULL) {
+            blank(last + 1, out + len);
+        }
+    }
+}
+
+static bool is_name_char(char c)
+{
+    return is_letter(c) || is_digit(c) || c == '-' || c == '_' || c == '.';
+}
+
+/* Whether text[at] is part of a host's name: labels with dots between, the last not a number. */
+static bool in_host_name(const char *text, size_t at)
+{
+    size_t from = at, to = at;
+    while (from > 0 && is_name_char(text[from - 1])) {
+        from--;
+    }
+    while (is_name_char(text[to])) {
+        to++;
+    }
+    while (to > from && text[to - 1] == '.') {
+        to--;
+    }
+    while (from < to && text[from] == '.') {
+        from++;
+    }
+    size_t label = to;
+    while (label > from && text[label - 1] != '.') {
+        label--;
+    }
+    return label > from && is_letter(text[label]);
+}
+
+bool mq_reply_says(const char *words, const char *phrase)
+{
+    for (size_t i = 0; words[i] != '\0'; i++) {
+        if (begins(words + i, phrase) && !in_host_name(words, i)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- waiting times ---- */
+
 static const char *skip_filler(const char *at)
 {
     static const char *const words[] = {" ",      ":",    "~",     "=",       "at least ",
@@ -260,9 +387,11 @@ int mq_reply_retry_after_s(const struct mq_reply *reply)
         "back in",      "back after",  "greylisted for", "resume in",    "delayed for",
         "deferred for", "wait",        "blocked for",    "available in", "come back after",
         "resend in",    "resend after"};
-    for (const char *at = reply->text; *at != '\0'; at++) {
+    char words[MQ_REPLY_TEXT_MAX];
+    mq_reply_own_words(reply, words);
+    for (const char *at = words; *at != '\0'; at++) {
         for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++) {
-            if (begins(at, phrases[i])) {
+            if (begins(at, phrases[i]) && !in_host_name(words, (size_t)(at - words))) {
                 int seconds = span_s(skip_filler(at + strlen(phrases[i])));
                 if (seconds > 0) {
                     return seconds;

@@ -38,6 +38,13 @@ void mq_reply_reader_init(struct mq_reply_reader *reader);
 enum mq_status mq_reply_read(struct mq_reply_reader *reader, struct mq_str *data, bool *complete,
                              struct mq_reply *out, struct mq_error *err);
 
+/* The text in the relay's own words: addresses, and names in quotes, are overwritten with "*". A
+ * relay repeats what it refuses, so a recipient must not be able to put words into its mouth. */
+void mq_reply_own_words(const struct mq_reply *reply, char out[MQ_REPLY_TEXT_MAX]);
+/* Whether such words contain the lower-case phrase, whatever their case, not begun within the name
+ * of a host: these too are the recipient's. */
+bool mq_reply_says(const char *words, const char *phrase);
+
 /* Seconds to wait that the text names ("try again in 300 seconds", "retry after 5 minutes"),
  * 0 when none; at most a day. */
 int mq_reply_retry_after_s(const struct mq_reply *reply);

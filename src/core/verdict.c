@@ -1,3 +1,6 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* strcasestr */
+#endif
 #include "core/verdict.h"
 
 #include <stdlib.h>
@@ -93,29 +96,29 @@ static const struct row rows[] = {
 
 /* A limit on what this sender may send, in the words of servers in use. A text that can as well be
  * about the recipient's mailbox or one message counts only without a word of `about_others`:
- * one full mailbox must not stop the queue. */
+ * one full mailbox must not stop the queue. Nor must one address: looked for in the relay's own
+ * words only (mq_reply_own_words). */
 static const struct {
     const char *text; /* lower case */
     bool ambiguous;
 } sender_limits[] = {
-    {"sending limit", false},                /* Gmail, Mailgun */
-    {"sending quota", false},                /* Gmail */
-    {"sending rate", false},                 /* Amazon SES */
-    {"throttling failure", false},           /* Amazon SES */
-    {"daily message quota", false},          /* Amazon SES */
-    {"smtp relay limit", false},             /* Google Workspace */
-    {"send limit exceeded", false},          /* IONOS */
-    {"submission rate", false},              /* Exchange */
-    {"submissionquotaexceeded", false},      /* Exchange Online */
-    {"submission quota", false},             /* Exchange */
-    {"too much mail from", false},           /* Postfix */
-    {"too many recipients from", false},     /* Postfix */
-    {"sender rate", false},                  /* Exim's manual */
-    {"rate overlimit", false},               /* Exim, HestiaCP */
-    {"sending too many", false},             /* HestiaCP */
-    {"sending too much", false},             /* Exim */
-    {"sent too many", false},                /* DirectAdmin */
-    {"ratelimit", false},                    /* mailcow, rspamd */
+    {"sending limit", false},            /* Gmail, Mailgun */
+    {"sending quota", false},            /* Gmail */
+    {"sending rate", false},             /* Amazon SES */
+    {"throttling failure", false},       /* Amazon SES */
+    {"daily message quota", false},      /* Amazon SES */
+    {"smtp relay limit", false},         /* Google Workspace */
+    {"send limit exceeded", false},      /* IONOS */
+    {"submission rate", false},          /* Exchange */
+    {"submission quota", false},         /* Exchange */
+    {"too much mail from", false},       /* Postfix */
+    {"too many recipients from", false}, /* Postfix */
+    {"sender rate", false},              /* Exim's manual */
+    {"rate overlimit", false},           /* Exim, HestiaCP */
+    {"sending too many", false},         /* HestiaCP */
+    {"sending too much", false},         /* Exim */
+    {"sent too many", false},            /* DirectAdmin */
+    {"ratelimit exceeded", false},
     {"emails per hour", false},              /* cPanel */
     {"mails per hour", false},               /* hosters */
     {"messages per hour", false},            /* postfwd */
@@ -133,6 +136,9 @@ static const struct {
     {"you have exceeded your", false},       /* SMTP services */
     {"you have reached your", false},        /* SMTP services */
     {"exceeded hour limit", false},          /* hosters */
+    /* One word can be a local part that is repeated bare. */
+    {"ratelimit", true},               /* mailcow, rspamd */
+    {"submissionquotaexceeded", true}, /* Exchange Online */
     {"hourly limit", true},
     {"hourly quota", true},
     {"daily limit", true}, /* Exchange Online */
@@ -145,39 +151,31 @@ static const struct {
 };
 
 static const char *const about_others[] = {
-    "mailbox", "recipient", "user", "inbox", "storage", "disk", "size", "connection", "session",
+    "mailbox",    "recipient", "user",        "inbox",      "storage", "disk",    "size",
+    "connection", "session",   "unrouteable", "unroutable", "unknown", "no such", "not exist",
 };
 
-static const char *const too_many_recipients[] = {"too many recipients"};
-
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
-}
-
-/* Whether text contains the lower-case phrase, whatever its case. */
-static bool contains(const char *text, const char *phrase)
-{
-    for (; *text != '\0'; text++) {
-        size_t i = 0;
-        while (phrase[i] != '\0' && lower(text[i]) == phrase[i]) {
-            i++;
-        }
-        if (phrase[i] == '\0') {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool contains_any(const char *text, const char *const *phrases, size_t count)
+static bool says_any(const char *words, const char *const *phrases, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (contains(text, phrases[i])) {
+        if (mq_reply_says(words, phrases[i])) {
             return true;
         }
     }
     return false;
+}
+
+/* Cuts off what another server said, as a relay tells it that asks the recipient's own server:
+ * "host mx.example said: …" (Postfix), "Response: …" (Exim). */
+static void cut_others_words(char *words)
+{
+    static const char *const marks[] = {" said: ", "response: "};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        char *at = strcasestr(words, marks[i]);
+        if (at != NULL) {
+            *at = '\0';
+        }
+    }
 }
 
 /* Whether the reply speaks of an address (x.1.*), a mailbox (x.2.*) or the recipients of one
@@ -197,18 +195,27 @@ static bool about_recipient(const struct mq_reply *reply)
 
 static bool is_sender_limit(const struct mq_reply *reply)
 {
+    char words[MQ_REPLY_TEXT_MAX];
     if (about_recipient(reply)) {
         return false;
     }
-    bool others =
-        contains_any(reply->text, about_others, sizeof about_others / sizeof *about_others);
+    mq_reply_own_words(reply, words);
+    cut_others_words(words);
+    bool others = says_any(words, about_others, sizeof about_others / sizeof *about_others);
     for (size_t i = 0; i < sizeof sender_limits / sizeof *sender_limits; i++) {
         if (!(others && sender_limits[i].ambiguous) &&
-            contains(reply->text, sender_limits[i].text)) {
+            mq_reply_says(words, sender_limits[i].text)) {
             return true;
         }
     }
     return false;
+}
+
+static bool is_too_many_recipients(const struct mq_reply *reply)
+{
+    char words[MQ_REPLY_TEXT_MAX];
+    mq_reply_own_words(reply, words);
+    return mq_reply_says(words, "too many recipients");
 }
 
 static bool text_matches(const struct row *row, const struct mq_reply *reply)
@@ -219,7 +226,7 @@ static bool text_matches(const struct row *row, const struct mq_reply *reply)
     case SENDER_LIMITS:
         return is_sender_limit(reply);
     case TOO_MANY_RECIPIENTS:
-        return contains_any(reply->text, too_many_recipients, 1);
+        return is_too_many_recipients(reply);
     }
     return false;
 }

@@ -66,6 +66,7 @@ static void op_submit(struct mq_transport *transport, struct mq_delivery *delive
 {
     struct mq_smtp_pool *pool = pool_of(transport);
     delivery->transport_flags = 0;
+    delivery->drew_trouble = false;
     delivery->error[0] = '\0';
     delivery->retry_after_s = 0;
     delivery->at_s = 0;

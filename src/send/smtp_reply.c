@@ -1,7 +1,4 @@
 /* What each reply does to the transaction that it belongs to. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* strcasestr */
-#endif
 #include <stdio.h>
 #include <string.h>
 
@@ -28,8 +25,12 @@ static enum mq_target_result result_of(enum mq_verdict verdict)
 /* Exim and Postfix say so, under codes that mean other things too. */
 static bool lost_step(const struct mq_reply *reply)
 {
-    return reply->code >= 500 && (strcasestr(reply->text, "synchroni") != NULL ||
-                                  strcasestr(reply->text, "pipelining") != NULL);
+    char words[MQ_REPLY_TEXT_MAX];
+    if (reply->code < 500) {
+        return false;
+    }
+    mq_reply_own_words(reply, words);
+    return mq_reply_says(words, "synchroni") || mq_reply_says(words, "pipelining");
 }
 
 static void note_time(struct mq_smtp_session *session, struct mq_delivery *delivery,
@@ -61,14 +62,38 @@ static void close_by(struct mq_smtp_session *session, const struct mq_reply *rep
     mq_smtp_close(session, reason);
 }
 
+static void note_trouble(struct mq_smtp_tx *tx, const struct mq_reply *reply)
+{
+    tx->delivery->drew_trouble = true;
+    mq_reply_format(reply, tx->delivery->error, sizeof tx->delivery->error);
+}
+
 static void relay_trouble(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                           const struct mq_reply *reply)
 {
     char reason[MQ_TARGET_REPLY_MAX];
     mq_reply_format(reply, reason, sizeof reason);
     session->host->trouble(session->host, reason, mq_reply_retry_after_s(reply));
+    note_trouble(tx, reply);
     mq_smtp_give_back(session, tx);
     mq_smtp_close(session, reason);
+}
+
+/* A session that has served other mails may simply have served enough: the mail begins anew. In a
+ * new session this mail may be the cause: another is tried, then others go first. */
+static void session_trouble(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
+                            const struct mq_reply *reply)
+{
+    bool turned = (tx->delivery->transport_flags & MQ_SMTP_DELIVERY_TURNED) != 0;
+    if (session->decided == 0) {
+        note_trouble(tx, reply);
+    }
+    if (session->decided == 0 && !turned) {
+        mq_smtp_once_more(session, tx, MQ_SMTP_DELIVERY_TURNED);
+    } else {
+        mq_smtp_give_back(session, tx);
+    }
+    close_by(session, reply);
 }
 
 /* The relay did not understand. Once more in the simplest way, then the mail waits. */
@@ -85,15 +110,8 @@ static void protocol_error(struct mq_smtp_session *session, struct mq_smtp_tx *t
         mq_smtp_mark(delivery, false, MQ_TARGET_LATER, reply);
         mq_smtp_finish(session, tx, MQ_DELIVERY_DONE);
     } else {
-        *tx = (struct mq_smtp_tx){0};
-        for (size_t i = 0; i < delivery->target_count; i++) {
-            delivery->targets[i].result = MQ_TARGET_UNTRIED;
-            delivery->targets[i].code = 0;
-            delivery->targets[i].reply[0] = '\0';
-        }
-        delivery->transport_flags |= MQ_SMTP_DELIVERY_PLAIN;
         session->decided++; /* it works, only not in this way */
-        host->again(host, delivery);
+        mq_smtp_once_more(session, tx, MQ_SMTP_DELIVERY_PLAIN);
     }
     close_by(session, reply);
 }
@@ -104,8 +122,7 @@ static bool ends_session(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
 {
     switch (verdict) {
     case MQ_VERDICT_SESSION_TROUBLE:
-        mq_smtp_give_back(session, tx);
-        close_by(session, reply);
+        session_trouble(session, tx, reply);
         return true;
     case MQ_VERDICT_RELAY_TROUBLE:
         relay_trouble(session, tx, reply);
@@ -125,7 +142,8 @@ static void on_rset(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
     if (reply->code / 100 == 2) {
         session->open_transaction = false;
     } else {
-        ends_session(session, tx, MQ_VERDICT_SESSION_TROUBLE, reply);
+        mq_smtp_give_back(session, tx);
+        close_by(session, reply);
     }
 }
 

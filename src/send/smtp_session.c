@@ -233,6 +233,7 @@ bool mq_smtp_begin(struct mq_smtp_session *session, struct mq_delivery *delivery
     struct mq_smtp_host *host = session->host;
     bool enters = check_delivery(session, delivery);
     delivery->end = MQ_DELIVERY_DONE;
+    delivery->error[0] = '\0'; /* of a session before this one */
     if (enters && !delivery->enter(delivery, MQ_PHASE_ENVELOPE)) {
         delivery->end = MQ_DELIVERY_LEASE_OVER;
         enters = false;
@@ -311,15 +312,31 @@ void mq_smtp_finish(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
     host->done(host, delivery);
 }
 
-void mq_smtp_give_back(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
+static void forget_results(struct mq_delivery *delivery)
 {
-    struct mq_delivery *delivery = tx->delivery;
-    for (size_t i = 0; delivery != NULL && i < delivery->target_count; i++) {
+    for (size_t i = 0; i < delivery->target_count; i++) {
         delivery->targets[i].result = MQ_TARGET_UNTRIED;
         delivery->targets[i].code = 0;
         delivery->targets[i].reply[0] = '\0';
     }
+}
+
+void mq_smtp_give_back(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
+{
+    if (tx->delivery != NULL) {
+        forget_results(tx->delivery);
+    }
     mq_smtp_finish(session, tx, MQ_DELIVERY_UNTOUCHED);
+}
+
+void mq_smtp_once_more(struct mq_smtp_session *session, struct mq_smtp_tx *tx, unsigned flag)
+{
+    struct mq_delivery *delivery = tx->delivery;
+    *tx = (struct mq_smtp_tx){0};
+    forget_results(delivery);
+    delivery->at_s = delivery->retry_after_s = 0;
+    delivery->transport_flags |= flag;
+    session->host->again(session->host, delivery);
 }
 
 void mq_smtp_close(struct mq_smtp_session *session, const char *why)
@@ -361,8 +378,9 @@ static bool crossed(const struct mq_smtp_session *session, const struct mq_smtp_
            (tx->delivery->transport_flags & MQ_SMTP_DELIVERY_CROSSED) == 0;
 }
 
-/* By how far the connection came: before MAIL nothing happened; from MAIL on the mail itself may
- * be the cause; from the dot on nobody knows. */
+/* By how far the connection came: before MAIL nothing happened; from MAIL on the mail may be the
+ * cause, or a relay that hangs up on every mail, and what others meet tells which; from the dot on
+ * nobody knows. */
 static void settle_lost(struct mq_smtp_session *session, struct mq_smtp_tx *tx, const char *why)
 {
     struct mq_delivery *delivery = tx->delivery;
@@ -374,16 +392,14 @@ static void settle_lost(struct mq_smtp_session *session, struct mq_smtp_tx *tx, 
         return;
     }
     if (crossed(session, tx)) {
-        *tx = (struct mq_smtp_tx){0};
-        delivery->transport_flags |= MQ_SMTP_DELIVERY_CROSSED;
-        session->host->again(session->host, delivery);
+        mq_smtp_once_more(session, tx, MQ_SMTP_DELIVERY_CROSSED);
         return;
     }
     snprintf(delivery->error, sizeof delivery->error, "%s", why);
     if (mq_smtp_dot_left(session, tx)) {
         mq_smtp_mark(delivery, true, MQ_TARGET_UNCERTAIN, NULL);
     } else {
-        mq_smtp_mark(delivery, false, MQ_TARGET_LATER, NULL);
+        mq_smtp_mark(delivery, false, MQ_TARGET_DENIED, NULL);
     }
     mq_smtp_finish(session, tx, MQ_DELIVERY_DONE);
 }

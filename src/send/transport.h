@@ -16,7 +16,8 @@ enum mq_target_result {
     MQ_TARGET_ACCEPTED,
     MQ_TARGET_REFUSED,
     MQ_TARGET_LATER,
-    MQ_TARGET_DENIED,   /* as LATER, and counts towards the relay's pause */
+    MQ_TARGET_DENIED,   /* as LATER, and counts towards the relay's pause: refused by policy, or
+                           the connection ended in its transaction before the dot */
     MQ_TARGET_UNCERTAIN /* was in a body whose dot got no reply */
 };
 
@@ -67,6 +68,8 @@ struct mq_delivery {
 
     /* Set by the transport: */
     enum mq_delivery_end end;
+    bool drew_trouble; /* UNTOUCHED, and it was the reply to this mail that ended the session or
+                          said that the relay is in trouble: others should go first */
     char error[MQ_TARGET_REPLY_MAX]; /* for last_error when no target's reply says it; "" none */
     int64_t retry_after_s;           /* named by the relay; 0: none */
     int64_t at_s;                    /* when the deciding reply came, UTC; 0: none */
@@ -107,7 +110,7 @@ struct mq_transport_ops {
     void (*quit)(struct mq_transport *transport, int64_t timeout_ms);
     /* Closes everything. What is still under way comes back through take_done() before: after
      * abort(), deliveries with the dot out are UNCERTAIN, others UNTOUCHED or, once MAIL had left,
-     * LATER. */
+     * DENIED. */
     void (*abort)(struct mq_transport *transport);
     void (*free)(struct mq_transport *transport);
 };

@@ -167,6 +167,9 @@ void mq_run_collect(struct mq_run *run)
         if (delivery->end == MQ_DELIVERY_UNTOUCHED && !run->stopping) {
             run->untouched++;
         }
+        if (delivery->end == MQ_DELIVERY_UNTOUCHED && delivery->drew_trouble) {
+            mq_run_turned(run, flight);
+        }
         mq_flight_end(flight, MQ_SETTLE_RELEASE, delivery->error);
     }
 }

@@ -101,9 +101,11 @@ struct mq_run {
     bool unknown_jobs; /* claimed by us without a flight */
     bool gave_up;      /* outcomes stay unsettled */
 
-    int64_t accepted;       /* jobs of this run with an accepted recipient */
-    int64_t denied_count;   /* jobs of this run that were denied and nothing else */
-    int64_t untouched;      /* in a row */
+    int64_t accepted;     /* jobs of this run with an accepted recipient */
+    int64_t denied_count; /* jobs of this run that were denied and nothing else */
+    int64_t turned_count; /* times that a mail of this run drew a session's or relay's trouble */
+    char turned_reason[MQ_TARGET_REPLY_MAX]; /* of the last one */
+    int64_t untouched;                       /* in a row */
     bool pause_settled;     /* the first acceptance has cleared the relay's pause */
     int64_t clear_pause_ms; /* when to try that again */
     bool troubled;
@@ -176,6 +178,10 @@ void mq_run_upkeep(struct mq_run *run, bool idle);
 /* A job was accepted, or denied and nothing else (the flight, in no list, goes into `denied`). */
 void mq_run_accepted(struct mq_run *run);
 void mq_run_denied(struct mq_run *run, struct mq_flight *flight);
+/* A job that the transport gave back drew the trouble itself: it goes back behind the others. */
+void mq_run_turned(struct mq_run *run, struct mq_flight *flight);
+/* Whether what this run met is to be judged before it ends. */
+bool mq_run_doubts_relay(const struct mq_run *run);
 /* Whether so many were denied that nothing more may begin until what is under way has ended. */
 bool mq_run_suspects_relay(const struct mq_run *run);
 /* Looks for trouble: of the transport, or denials without an acceptance. `idle`: nothing else is

@@ -1,7 +1,7 @@
 /* When is it the relay's fault? What the transport says is trouble of the relay stops the run. A
- * relay that denies every mail (554 5.7.1 and the like) is in trouble too, but a mail that is
- * denied alone is not its relay's fault. So a denied job waits, unsettled, until one of these
- * happens:
+ * relay that denies every mail (554 5.7.1 and the like), or hangs up in every transaction, is in
+ * trouble too, but a mail that meets that alone is not its relay's fault. So a denied job waits,
+ * unsettled, until one of these happens:
  *
  * - the relay accepts another job of this run: then it was the mail, and the attempt counts;
  * - MQ_RUN_DENIED_MAX jobs are denied and nothing under way is accepted: trouble, they go back;
@@ -11,7 +11,10 @@
  *
  * So between two counted attempts there is always an acceptance by that relay, or there was one
  * before the first: a relay that denies everything, for however long, costs a mail one attempt at
- * most, and a mail that is denied while others get through is parked in the end. */
+ * most, and a mail that is denied while others get through is parked in the end.
+ *
+ * A mail whose own reply ended the session (421) or was the relay's trouble counts no attempt. It
+ * goes back behind the others, so that their acceptance can show that the relay works. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +24,9 @@
 
 /* A pause for one or two denied mails: other mail waits that long for them, so it is short. */
 #define DENIED_PAUSE_S 300
-/* A denied job that goes back goes behind those that were due before now: it must not be the first
- * again at the next run, and keep others of its priority from their turn. */
+/* A job that was denied or drew trouble and goes back goes behind those that were due before now:
+ * it must not be the first again at the next run, and keep others of its priority from their turn.
+ */
 #define BACK_AFTER_S   1
 #define CLEAR_AGAIN_MS 1000
 /* Sessions that end again and again before a mail is through cost no attempt; they must not go on
@@ -51,6 +55,21 @@ void mq_run_denied(struct mq_run *run, struct mq_flight *flight)
 {
     run->denied_count++;
     mq_flights_add(&run->denied, flight);
+}
+
+void mq_run_turned(struct mq_run *run, struct mq_flight *flight)
+{
+    run->turned_count++;
+    if (flight->delivery.error[0]) {
+        memcpy(run->turned_reason, flight->delivery.error, sizeof(run->turned_reason));
+    }
+    flight->back_after_s = BACK_AFTER_S;
+}
+
+bool mq_run_doubts_relay(const struct mq_run *run)
+{
+    bool turned_all = run->turned_count > 0 && run->accepted == 0 && !run->troubled;
+    return run->denied.count > 0 || turned_all;
 }
 
 bool mq_run_suspects_relay(const struct mq_run *run)
@@ -106,17 +125,32 @@ static void clear_pause(struct mq_run *run)
     run->pause_settled = mq_queue_clear_pause(run->queue, run->relay, NULL) != MQ_BUSY;
 }
 
-static void denied_all(struct mq_run *run)
+/* Whether mails are cut off by us: a second signal, no time to wait, a failure of our own. The end
+ * of a grace period is the relay's silence. */
+static bool cut_off(const struct mq_run *run)
+{
+    return run->aborted &&
+           (run->status != MQ_OK || mq_signals_caught() > 1 || run->options->grace_s == 0);
+}
+
+/* The relay accepted nothing in this run. */
+static void took_none(struct mq_run *run)
 {
     char reason[MQ_FLIGHT_ERROR];
-    bool few = run->denied_count < MQ_RUN_DENIED_MAX;
+    bool few = run->denied_count + run->turned_count < MQ_RUN_DENIED_MAX;
     struct mq_flight *last = run->denied.tail;
+    const char *verb = "took no mail";
+    const char *why = run->turned_reason;
+    int64_t named_s = 0;
 
-    mq_flight_map(last, MQ_RECIPIENT_LATER);
-    snprintf(reason, sizeof(reason), "the relay denied every mail of this run: %.400s",
-             last->error);
+    if (last) {
+        mq_flight_map(last, MQ_RECIPIENT_LATER);
+        verb = strcmp(last->error, last->delivery.error) == 0 ? verb : "denied every mail";
+        why = last->error;
+        named_s = last->delivery.retry_after_s;
+    }
+    snprintf(reason, sizeof(reason), "the relay %s of this run: %.400s", verb, why);
     bool counts = few && !pause_is_on_record(run);
-    int64_t named_s = last->delivery.retry_after_s;
     resolve_denied(run, counts ? MQ_RECIPIENT_LATER : MQ_RECIPIENT_UNTRIED);
     pause_relay(run, reason, named_s > 0 ? named_s : few ? DENIED_PAUSE_S : 0);
 }
@@ -145,8 +179,13 @@ void mq_run_watch_relay(struct mq_run *run, bool idle)
         pause_relay(run, "the relay ends every session before a mail is through", 0);
         return;
     }
-    if (run->denied.count > 0 && run->under_way.count == 0 &&
-        (idle || run->stopping || mq_run_suspects_relay(run))) {
-        denied_all(run);
+    if (!mq_run_doubts_relay(run) || (run->under_way.count > 0 && !run->aborted)) {
+        return;
+    }
+    if (cut_off(run)) {
+        resolve_denied(run, MQ_RECIPIENT_UNTRIED);
+        run->turned_count = 0;
+    } else if (idle || run->stopping || mq_run_suspects_relay(run)) {
+        took_none(run);
     }
 }

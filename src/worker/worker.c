@@ -201,7 +201,7 @@ static bool is_over(struct mq_run *run)
     if (!run->stopping && !finds_end(run, &end)) {
         return false;
     }
-    if (run->denied.count > 0) {
+    if (mq_run_doubts_relay(run)) {
         mq_run_watch_relay(run, true);
         return false;
     }

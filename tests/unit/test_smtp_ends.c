@@ -33,7 +33,7 @@ static void test_the_stream_ends_after_every_byte(void **state)
                 assert_false(mail.done);
             }
             reset ? fake_resets(fake) : fake_hangs_up(fake);
-            const char *expected = cut < body_at ? "L" : cut < strlen(all) ? "?" : "A";
+            const char *expected = cut < body_at ? "D" : cut < strlen(all) ? "?" : "A";
             fake_assert_back(&mail, MQ_DELIVERY_DONE, expected);
             assert_true((mail.delivery.error[0] != '\0') == (cut < strlen(all)));
             assert_true(fake->closed);
@@ -81,7 +81,7 @@ static void test_close_that_crosses_the_next_mail(void **state)
             assert_false(two.done);
             assert_ptr_equal(fake->again, &two);
         } else {
-            fake_assert_back(&two, MQ_DELIVERY_DONE, "L");
+            fake_assert_back(&two, MQ_DELIVERY_DONE, "D");
         }
         fake_free(fake);
     }
@@ -116,7 +116,7 @@ static void test_the_one_behind_counts_once_it_was_answered(void **state)
     fake_says(fake, FAKE_TAKEN);
     fake_says(fake, "250 queued\r\n250 sender ok\r\n");
     fake_hangs_up(fake);
-    fake_assert_back(&two, MQ_DELIVERY_DONE, "L");
+    fake_assert_back(&two, MQ_DELIVERY_DONE, "D");
     fake_free(fake);
 }
 
@@ -130,28 +130,94 @@ static void test_refused_recipient_survives_the_connection(void **state)
     fake_submit(fake, &mail);
     fake_says(fake, "250 ok\r\n550 5.1.1 nobody\r\n250 ok\r\n");
     fake_hangs_up(fake);
-    fake_assert_back(&mail, MQ_DELIVERY_DONE, "RLL");
+    fake_assert_back(&mail, MQ_DELIVERY_DONE, "RDD");
     fake_free(fake);
 }
 
 /* ---- 421 ---- */
 
+/* From a new session: once more in another one, then others go first. */
 static void test_421_before_the_dot_gives_the_mail_back(void **state)
 {
     (void)state;
-    static const char *const before[] = {"", "250 ok\r\n", "250 ok\r\n250 ok\r\n"};
+    static const char *const before[] = {"", "250 ok\r\n", "250 ok\r\n550 5.1.1 no\r\n"};
     for (size_t i = 0; i < 3; i++) {
-        struct fake *fake = fake_new(FAKE_PIPELINING);
         struct fake_mail mail;
-        fake_mail_init(&mail, FAKE_MESSAGE, 1);
-        fake_submit(fake, &mail);
-        fake_says(fake, before[i]);
-        fake_says(fake, "421 4.3.2 going down\r\n");
-        fake_assert_back(&mail, MQ_DELIVERY_UNTOUCHED, "U");
-        assert_true(fake->closed);
-        assert_string_equal(fake->why, "421 4.3.2 going down");
-        fake_free(fake);
+        fake_mail_init(&mail, FAKE_MESSAGE, 2);
+        for (int session = 0; session < 2; session++) {
+            struct fake *fake = fake_new(FAKE_PIPELINING);
+            fake_submit(fake, &mail);
+            fake_says(fake, before[i]);
+            fake_says(fake, "421 4.3.2 going down\r\n");
+            assert_ptr_equal(fake->again, session == 0 ? &mail : NULL);
+            assert_true(fake->closed);
+            assert_string_equal(fake->why, "421 4.3.2 going down");
+            assert_string_equal(fake_results(&mail), "UU");
+            fake_free(fake);
+        }
+        fake_assert_back(&mail, MQ_DELIVERY_UNTOUCHED, "UU");
+        assert_true(mail.delivery.drew_trouble);
+        assert_string_equal(mail.delivery.error, "421 4.3.2 going down");
     }
+}
+
+/* The second session takes it: nothing of the first is left. */
+static void test_421_then_another_session_takes_it(void **state)
+{
+    (void)state;
+    struct fake_mail mail;
+    struct fake *fake = fake_new(FAKE_PIPELINING);
+    fake_mail_init(&mail, FAKE_MESSAGE, 1);
+    fake_submit(fake, &mail);
+    fake_says(fake, "421 4.3.2 try again in 900 seconds\r\n");
+    fake_free(fake);
+    fake = fake_new(FAKE_PIPELINING);
+    fake_submit(fake, &mail);
+    fake_says(fake, FAKE_TAKEN);
+    fake_says(fake, "250 queued\r\n");
+    fake_assert_back(&mail, MQ_DELIVERY_DONE, "A");
+    assert_string_equal(mail.delivery.error, "");
+    assert_int_equal(mail.delivery.retry_after_s, 0);
+    fake_free(fake);
+}
+
+/* A session that has served others has served enough, as many relays limit: not this mail's doing,
+ * and neither is what happens to the one behind the dot. */
+static void test_421_after_other_mails_blames_nobody(void **state)
+{
+    (void)state;
+    struct fake *fake = fake_new(FAKE_PIPELINING);
+    struct fake_mail one, two;
+    fake_mail_init(&one, FAKE_MESSAGE, 1);
+    fake_mail_init(&two, FAKE_MESSAGE, 1);
+    fake_queue(fake, &one);
+    fake_submit(fake, &two);
+    fake_says(fake, FAKE_TAKEN);
+    fake_says(fake, "250 queued\r\n421 4.7.0 enough\r\n");
+    fake_assert_back(&one, MQ_DELIVERY_DONE, "A");
+    fake_assert_back(&two, MQ_DELIVERY_UNTOUCHED, "U");
+    assert_false(two.delivery.drew_trouble);
+    fake_free(fake);
+}
+
+/* Trouble of the relay at one mail's dot: the one behind it did not draw it. */
+static void test_relay_trouble_marks_the_mail_that_drew_it(void **state)
+{
+    (void)state;
+    struct fake *fake = fake_new(FAKE_PIPELINING);
+    struct fake_mail one, two;
+    fake_mail_init(&one, FAKE_MESSAGE, 1);
+    fake_mail_init(&two, FAKE_MESSAGE, 1);
+    fake_queue(fake, &one);
+    fake_submit(fake, &two);
+    fake_says(fake, FAKE_TAKEN);
+    fake_says(fake, "452 4.3.1 system storage\r\n");
+    fake_assert_back(&one, MQ_DELIVERY_UNTOUCHED, "U");
+    fake_assert_back(&two, MQ_DELIVERY_UNTOUCHED, "U");
+    assert_true(one.delivery.drew_trouble);
+    assert_string_equal(one.delivery.error, "452 4.3.1 system storage");
+    assert_false(two.delivery.drew_trouble);
+    fake_free(fake);
 }
 
 static void test_421_to_the_dot_is_an_answer(void **state)
@@ -225,7 +291,7 @@ static void test_reply_during_the_body_decides_and_closes(void **state)
                  {"451 4.3.0 scanner down\r\n", MQ_DELIVERY_DONE, "L"},
                  {"554 5.7.1 spam\r\n", MQ_DELIVERY_DONE, "D"},
                  {"421 4.3.2 going down\r\n", MQ_DELIVERY_UNTOUCHED, "U"},
-                 {"250 ok\r\n", MQ_DELIVERY_DONE, "L"}};
+                 {"250 ok\r\n", MQ_DELIVERY_DONE, "D"}};
     size_t size = 100000;
     char *big = malloc(size + 1);
     memset(big, 'x', size);
@@ -242,7 +308,11 @@ static void test_reply_during_the_body_decides_and_closes(void **state)
         assert_true(fake->session.wants_write);
         assert_int_equal(fake->session.state, MQ_SMTP_BODY);
         fake_says(fake, cases[i].reply);
-        fake_assert_back(&mail, cases[i].end, cases[i].results);
+        if (cases[i].end == MQ_DELIVERY_UNTOUCHED) {
+            assert_ptr_equal(fake->again, &mail);
+        } else {
+            fake_assert_back(&mail, cases[i].end, cases[i].results);
+        }
         assert_string_equal(mail.phases, "E"); /* the dot was not there yet */
         assert_true(fake->closed);
         fake_free(fake);
@@ -281,6 +351,9 @@ int main(void)
         cmocka_unit_test(test_the_one_behind_counts_once_it_was_answered),
         cmocka_unit_test(test_refused_recipient_survives_the_connection),
         cmocka_unit_test(test_421_before_the_dot_gives_the_mail_back),
+        cmocka_unit_test(test_421_then_another_session_takes_it),
+        cmocka_unit_test(test_421_after_other_mails_blames_nobody),
+        cmocka_unit_test(test_relay_trouble_marks_the_mail_that_drew_it),
         cmocka_unit_test(test_421_to_the_dot_is_an_answer),
         cmocka_unit_test(test_421_among_the_consequences_changes_nothing),
         cmocka_unit_test(test_idle_session_that_speaks_or_ends_is_closed),

@@ -313,7 +313,7 @@ static void test_locally_refused_recipient_stays_refused(void **state)
     fake_submit(fake, &mail);
     fake_says(fake, "250 ok\r\n");
     fake_hangs_up(fake);
-    fake_assert_back(&mail, MQ_DELIVERY_DONE, "RL");
+    fake_assert_back(&mail, MQ_DELIVERY_DONE, "RD");
     fake_free(fake);
 }
 

@@ -13,7 +13,7 @@
 
 /* ---- while the message goes out ---- */
 
-static void test_body_that_stalls_before_the_dot_is_later_not_uncertain(void **state)
+static void test_body_that_stalls_before_the_dot_is_denied_not_uncertain(void **state)
 {
     (void)state;
     size_t size = 100000;
@@ -34,7 +34,7 @@ static void test_body_that_stalls_before_the_dot_is_later_not_uncertain(void **s
         assert_false(mail.done);
         fake->now_ms += 1;
         mq_smtp_session_check_timeout(&fake->session, fake->now_ms);
-        fake_assert_back(&mail, MQ_DELIVERY_DONE, "L");
+        fake_assert_back(&mail, MQ_DELIVERY_DONE, "D");
         assert_string_equal(mail.delivery.error, "the relay stopped reading the message");
         fake_free(fake);
     }
@@ -57,7 +57,7 @@ static void test_stalled_write_with_the_dot_is_uncertain_over_tls_only(void **st
         fake_says(fake, "354 go\r\n");
         fake->now_ms += 180000;
         mq_smtp_session_check_timeout(&fake->session, fake->now_ms);
-        fake_assert_back(&mail, MQ_DELIVERY_DONE, opaque ? "?" : "L");
+        fake_assert_back(&mail, MQ_DELIVERY_DONE, opaque ? "?" : "D");
         fake_free(fake);
     }
 }
@@ -71,9 +71,9 @@ static void test_timeouts_by_state(void **state)
         const char *heard, *then;
         int64_t timeout_ms;
         const char *results;
-    } cases[] = {{"", "", 300000, "L"},
-                 {"250 ok\r\n", "", 300000, "L"},
-                 {"250 ok\r\n250 ok\r\n", "", 120000, "L"},
+    } cases[] = {{"", "", 300000, "D"},
+                 {"250 ok\r\n", "", 300000, "D"},
+                 {"250 ok\r\n250 ok\r\n", "", 120000, "D"},
                  {FAKE_TAKEN, "", 600000, "?"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct fake *fake = fake_new(FAKE_PIPELINING);
@@ -224,7 +224,7 @@ static void test_recall_of_an_envelope_closes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_body_that_stalls_before_the_dot_is_later_not_uncertain),
+        cmocka_unit_test(test_body_that_stalls_before_the_dot_is_denied_not_uncertain),
         cmocka_unit_test(test_stalled_write_with_the_dot_is_uncertain_over_tls_only),
         cmocka_unit_test(test_timeouts_by_state),
         cmocka_unit_test(test_idle_session_quits),

@@ -124,11 +124,15 @@ static bool move_one(struct fake_relay *relay)
             if (relay->on_body) {
                 relay->on_body(relay, delivery);
             }
-            relay->body_out[i] = !relay->bounces && delivery->enter(delivery, MQ_PHASE_BODY);
+            bool turned = relay->turns_away && relay->turns_away(delivery);
+            bool ends = relay->bounces || turned;
+            relay->body_out[i] = !ends && delivery->enter(delivery, MQ_PHASE_BODY);
             if (!relay->body_out[i]) {
                 take_out(relay, i);
-                finish(relay, delivery,
-                       relay->bounces ? MQ_DELIVERY_UNTOUCHED : MQ_DELIVERY_LEASE_OVER);
+                delivery->drew_trouble = turned;
+                snprintf(delivery->error, sizeof(delivery->error), "%s",
+                         turned ? "421 4.7.0 try later" : "");
+                finish(relay, delivery, ends ? MQ_DELIVERY_UNTOUCHED : MQ_DELIVERY_LEASE_OVER);
             } else {
                 relay->bodies++;
             }

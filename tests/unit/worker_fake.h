@@ -23,6 +23,8 @@ struct fake_relay {
     /* The result of one target; NULL: accepted. Sets result, code and reply. */
     void (*answer)(struct fake_relay *relay, struct mq_delivery *delivery,
                    struct mq_target *target);
+    /* Whether this mail draws a 421; NULL: none does. */
+    bool (*turns_away)(const struct mq_delivery *delivery);
     /* Called when a body is about to leave, before the guard. */
     void (*on_body)(struct fake_relay *relay, struct mq_delivery *delivery);
     /* Called at the begin of each step. */
