@@ -151,6 +151,11 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/methods_worker.c
     src/php/nearest.c
     src/php/paths.c
+    src/php/pdo_attributes.c
+    src/php/pdo_call.c
+    src/php/pdo_driver.c
+    src/php/pdo_error.c
+    src/php/pdo_statement.c
     src/php/queue_object.c
     src/php/value_objects.c
     src/php/worker_hooks.c

@@ -14,6 +14,7 @@
 #include "php/capture.h"
 #include "php/classes.h"
 #include "php/ini.h"
+#include "php/pdo_driver.h"
 #include "send/smtp.h"
 
 ZEND_DECLARE_MODULE_GLOBALS(mailqueue)
@@ -80,6 +81,7 @@ static PHP_RSHUTDOWN_FUNCTION(mailqueue)
     (void)type;
     (void)module_number;
     mq_php_capture_request_ends();
+    mq_php_pdo_request_ends();
     return SUCCESS;
 }
 

@@ -9,6 +9,8 @@
 extern zend_module_entry mailqueue_module_entry;
 #define phpext_mailqueue_ptr &mailqueue_module_entry
 
+struct mq_pdo;
+
 /* The values of the ini settings; strings belong to PHP and live as long as the request. */
 ZEND_BEGIN_MODULE_GLOBALS(mailqueue)
     char *database;
@@ -18,8 +20,10 @@ ZEND_BEGIN_MODULE_GLOBALS(mailqueue)
     char *dkim;
     zend_long max_message_size; /* bytes; 0: no limit */
     bool capture_mail;
-    char *capture_failure; /* "fail" or "send", in any case */
-    zval capture_queue;    /* of the request's mails; undefined: not open */
+    char *capture_failure;   /* "fail" or "send", in any case */
+    zval capture_queue;      /* of the request's mails; undefined: not open */
+    struct mq_pdo *pdo_open; /* drivers with a transaction of their own; linked */
+    zend_object *pdo_cause;  /* what a PDO object threw last; owned; NULL: nothing */
 ZEND_END_MODULE_GLOBALS(mailqueue)
 
 ZEND_EXTERN_MODULE_GLOBALS(mailqueue)

@@ -14,6 +14,7 @@
 #include "core/buffer.h"
 #include "core/error.h"
 
+/* Which spelling of SQL the statements have. */
 enum mq_dialect { MQ_SQLITE };
 
 enum mq_value_type { MQ_NULL, MQ_INT, MQ_TEXT, MQ_BLOB };
@@ -57,12 +58,10 @@ struct mq_db;
 
 struct mq_db_driver {
     enum mq_dialect dialect;
-    enum mq_status (*begin)(struct mq_db *db, struct mq_error *err); /* takes the write lock */
+    /* Takes the write lock; within a transaction of the application's, a savepoint. */
+    enum mq_status (*begin)(struct mq_db *db, struct mq_error *err);
     enum mq_status (*commit)(struct mq_db *db, struct mq_error *err);
     void (*rollback)(struct mq_db *db); /* without a transaction: nothing */
-    enum mq_status (*savepoint)(struct mq_db *db, struct mq_error *err);
-    enum mq_status (*release)(struct mq_db *db, struct mq_error *err);
-    enum mq_status (*rollback_to)(struct mq_db *db, struct mq_error *err); /* and releases */
     /* Runs a statement; rows are read with next() until *row is false, and finish() ends it early.
      */
     enum mq_status (*run)(struct mq_db *db, const struct mq_query *query, struct mq_error *err);
@@ -75,10 +74,14 @@ struct mq_db_driver {
     enum mq_status (*maintain)(struct mq_db *db, struct mq_error *err);
     /* Closes what is gone or replaced and opens the file under the same name again. */
     enum mq_status (*reopen)(struct mq_db *db, struct mq_error *err);
-    bool (*in_transaction)(struct mq_db *db);
+    bool (*in_transaction)(struct mq_db *db); /* of begin() */
+    /* Whether that one is a part of the application's. */
+    bool (*joined)(struct mq_db *db);
     /* Whether the table has that column, by the schema that the connection has read already; false
      * also where that cannot be told. */
     bool (*has_column)(struct mq_db *db, const char *table, const char *column);
+    /* The absolute path of the database's file, borrowed; NULL: it has none. */
+    const char *(*path)(struct mq_db *db);
     void (*close)(struct mq_db *db); /* rolls back and frees; in a forked child it only forgets */
 };
 

@@ -62,36 +62,6 @@ static enum mq_status commit(struct mq_db *db, struct mq_error *err)
     return status;
 }
 
-static enum mq_status in_transaction_do(struct mq_db *db, enum mq_fixed what, struct mq_error *err)
-{
-    struct mq_sqlite *self = mq_sqlite_of(db);
-    enum mq_status status = mq_sqlite_usable(self, err);
-
-    if (status != MQ_OK)
-        return status;
-    mq_sqlite_finish(db);
-    if (!self->begun)
-        return mq_error_set(err, MQ_DATABASE, "database", "a savepoint without a transaction");
-    return mq_sqlite_run_fixed(self, what, err);
-}
-
-static enum mq_status savepoint(struct mq_db *db, struct mq_error *err)
-{
-    return in_transaction_do(db, MQ_FIXED_SAVEPOINT, err);
-}
-
-static enum mq_status release(struct mq_db *db, struct mq_error *err)
-{
-    return in_transaction_do(db, MQ_FIXED_RELEASE, err);
-}
-
-static enum mq_status rollback_to(struct mq_db *db, struct mq_error *err)
-{
-    enum mq_status status = in_transaction_do(db, MQ_FIXED_ROLLBACK_TO, err);
-
-    return status == MQ_OK ? release(db, err) : status;
-}
-
 static int64_t changes(struct mq_db *db)
 {
     return mq_sqlite_of(db)->changes;
@@ -109,6 +79,12 @@ static bool in_transaction(struct mq_db *db)
     return mq_sqlite_of(db)->begun;
 }
 
+static bool joined(struct mq_db *db)
+{
+    (void)db; /* the connection is our own */
+    return false;
+}
+
 static bool has_column(struct mq_db *db, const char *table, const char *column)
 {
     struct mq_sqlite *self = mq_sqlite_of(db);
@@ -116,6 +92,13 @@ static bool has_column(struct mq_db *db, const char *table, const char *column)
     return self->handle && !mq_sqlite_forked(db) &&
            sqlite3_table_column_metadata(self->handle, "main", table, column, NULL, NULL, NULL,
                                          NULL, NULL) == SQLITE_OK;
+}
+
+static const char *path(struct mq_db *db)
+{
+    struct mq_sqlite *self = mq_sqlite_of(db);
+
+    return self->path ? self->path : self->name;
 }
 
 static enum mq_status reopen(struct mq_db *db, struct mq_error *err)
@@ -154,9 +137,6 @@ static const struct mq_db_driver driver = {
     .begin = begin,
     .commit = commit,
     .rollback = rollback,
-    .savepoint = savepoint,
-    .release = release,
-    .rollback_to = rollback_to,
     .run = mq_sqlite_run,
     .next = mq_sqlite_next,
     .column = mq_sqlite_column,
@@ -166,20 +146,15 @@ static const struct mq_db_driver driver = {
     .maintain = mq_sqlite_maintain,
     .reopen = reopen,
     .in_transaction = in_transaction,
+    .joined = joined,
     .has_column = has_column,
+    .path = path,
     .close = close_db,
 };
 
 const char *mq_sqlite_journal(struct mq_db *db)
 {
     return mq_sqlite_of(db)->journal;
-}
-
-const char *mq_sqlite_path(struct mq_db *db)
-{
-    struct mq_sqlite *self = mq_sqlite_of(db);
-
-    return self->path ? self->path : self->name;
 }
 
 static enum mq_status parse_journal(const char *name, enum mq_journal *out, struct mq_error *err)

@@ -26,7 +26,6 @@ const char *mq_sqlite_version(void); /* of the library in use */
 bool mq_sqlite_wal_safe(void);
 /* "wal", "delete", "truncate", … of an open connection; "" when unknown. */
 const char *mq_sqlite_journal(struct mq_db *db);
-const char *mq_sqlite_path(struct mq_db *db); /* canonical */
 /* Whether this is a forked child of the process that opened: every call but close() fails then. */
 bool mq_sqlite_forked(struct mq_db *db);
 /* Size of the -wal file; 0 without one. One that stays large after maintain() is kept from

@@ -27,15 +27,7 @@ struct mq_file_id {
 enum mq_journal { MQ_JOURNAL_AUTO, MQ_JOURNAL_WAL, MQ_JOURNAL_TRUNCATE, MQ_JOURNAL_DELETE };
 
 /* Statements of the driver itself. */
-enum mq_fixed {
-    MQ_FIXED_BEGIN,
-    MQ_FIXED_COMMIT,
-    MQ_FIXED_ROLLBACK,
-    MQ_FIXED_SAVEPOINT,
-    MQ_FIXED_RELEASE,
-    MQ_FIXED_ROLLBACK_TO,
-    MQ_FIXED_COUNT
-};
+enum mq_fixed { MQ_FIXED_BEGIN, MQ_FIXED_COMMIT, MQ_FIXED_ROLLBACK, MQ_FIXED_COUNT };
 
 struct mq_busy_wait {
     int64_t limit_us;

@@ -6,9 +6,9 @@
 static const char *const fixed_sql[MQ_FIXED_COUNT] = {
     /* IMMEDIATE: a deferred transaction that turns writer fails at once when another one wrote
      * since its first read, whatever the timeout. */
-    [MQ_FIXED_BEGIN] = "BEGIN IMMEDIATE",     [MQ_FIXED_COMMIT] = "COMMIT",
-    [MQ_FIXED_ROLLBACK] = "ROLLBACK",         [MQ_FIXED_SAVEPOINT] = "SAVEPOINT mailqueue",
-    [MQ_FIXED_RELEASE] = "RELEASE mailqueue", [MQ_FIXED_ROLLBACK_TO] = "ROLLBACK TO mailqueue",
+    [MQ_FIXED_BEGIN] = "BEGIN IMMEDIATE",
+    [MQ_FIXED_COMMIT] = "COMMIT",
+    [MQ_FIXED_ROLLBACK] = "ROLLBACK",
 };
 
 /* Some failures (disk full, I/O error, no memory) make SQLite undo the whole transaction. What

@@ -8,6 +8,7 @@
 
 #include "core/buffer.h"
 #include "php/classes.h"
+#include "php/pdo_driver.h"
 
 static void throw_with(zend_class_entry *ce, const char *text, const char *property,
                        const char *value)
@@ -59,9 +60,16 @@ void mq_php_throw(const struct mq_error *err)
         return;
     }
     const char *reason = database_reason(err->status);
+    zend_object *cause = mq_php_pdo_take_cause();
     if (reason) {
         throw_with(mq_ce_database_exception, err->text, "reason", reason);
+        if (cause) {
+            zend_exception_set_previous(EG(exception), cause);
+        }
         return;
+    }
+    if (cause) {
+        OBJ_RELEASE(cause);
     }
     switch (err->status) {
     case MQ_INVALID:

@@ -58,7 +58,8 @@ struct evidence {
 static const struct mq_evidence_source *open_evidence(struct evidence *evidence,
                                                       struct mq_queue *queue)
 {
-    evidence->run_dir = mq_php_run_dir(mq_sqlite_path(mq_queue_db(queue)));
+    struct mq_db *db = mq_queue_db(queue);
+    evidence->run_dir = mq_php_run_dir(db->driver->path(db));
     mq_recovery_init(&evidence->recovery, evidence->run_dir);
     return evidence->run_dir ? &evidence->recovery.source : NULL;
 }

@@ -11,6 +11,7 @@
 #include "db/sqlite.h"
 #include "php/exceptions.h"
 #include "php/paths.h"
+#include "php/pdo_driver.h"
 #include "php/queue_object.h"
 #include "queue/config.h"
 #include "send/smtp.h"
@@ -109,6 +110,21 @@ static void add_path(zval *array, const char *key, char *path)
     free(path);
 }
 
+/* "" when unknown. */
+static void read_journal(struct mq_db *db, char out[16])
+{
+    struct mq_value mode = mq_null();
+    struct mq_row row = {&mode, 1, false};
+    struct mq_query query = {.slot = -1, .sql = "PRAGMA journal_mode"};
+    if (!mq_php_pdo_is(db)) {
+        snprintf(out, 16, "%s", mq_sqlite_journal(db));
+        return;
+    }
+    bool read = mq_db_row(db, &query, &row, NULL) == MQ_OK && mode.type == MQ_TEXT;
+    snprintf(out, 16, "%.*s", read ? (int)mode.s.len : 0, read ? mode.s.data : "");
+    mq_db_finish(db);
+}
+
 ZEND_METHOD(MailQueue, diagnostics)
 {
     ZEND_PARSE_PARAMETERS_NONE();
@@ -118,15 +134,17 @@ ZEND_METHOD(MailQueue, diagnostics)
         RETURN_THROWS();
     }
     struct mq_db *db = mq_queue_db(queue);
-    const char *path = mq_sqlite_path(db);
+    const char *path = db->driver->path(db);
+    char journal[16];
+    read_journal(db, journal);
     char *run_dir = mq_php_run_dir(path);
     int workers = run_dir ? mq_worker_lock_held(run_dir, WORKERS_MAX) : 0;
     array_init(return_value);
     add_assoc_string(return_value, "sqlite", mq_sqlite_version());
     add_assoc_string(return_value, "libcurl", mq_curl_version());
     add_assoc_bool(return_value, "walSafe", mq_sqlite_wal_safe());
-    add_assoc_string(return_value, "database", path);
-    add_assoc_string(return_value, "journal", mq_sqlite_journal(db));
+    add_assoc_string(return_value, "database", path ? path : "");
+    add_assoc_string(return_value, "journal", journal);
     add_path(return_value, "runDirectory", run_dir);
     add_path(return_value, "log", mq_php_log_path(path));
     add_assoc_long(return_value, "workers", workers);

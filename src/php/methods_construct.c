@@ -11,6 +11,7 @@
 #include "core/buffer.h"
 #include "php/classes.h"
 #include "php/exceptions.h"
+#include "php/pdo_call.h"
 #include "php/queue_object.h"
 #include "php/value_objects.h"
 #include "php_mailqueue.h"
@@ -37,7 +38,8 @@ struct text {
 
 /* The constructor's arguments; borrowed from the call. */
 struct arguments {
-    zend_string *database;
+    zend_string *database; /* NULL: `pdo` */
+    zval *pdo;
     struct text table;
     struct text config_table;
     struct text reference_column;
@@ -182,6 +184,10 @@ static bool check_options(const struct arguments *args)
     if (args->journal) {
         journal = (struct text){ZSTR_VAL(args->journal), ZSTR_LEN(args->journal)};
     }
+    if (args->journal && args->pdo) {
+        zend_argument_value_error(ARG_JOURNAL, "must be null for a PDO: its connection has one");
+        return false;
+    }
     if (args->journal && !is_one_of(journal, journals)) {
         zend_argument_value_error(ARG_JOURNAL, "must be \"wal\", \"truncate\", \"delete\" or null");
         return false;
@@ -223,9 +229,13 @@ static bool take_arguments(struct mq_php_queue *self, const struct arguments *ar
         !parse_orphan_check(self, args->orphan_check)) {
         return false;
     }
-    self->path = parse_path(args->database);
-    if (self->path == NULL) {
-        return false;
+    if (args->pdo) {
+        ZVAL_COPY(&self->pdo, args->pdo);
+    } else {
+        self->path = parse_path(args->database);
+        if (self->path == NULL) {
+            return false;
+        }
     }
     self->table = zend_string_init(args->table.s, args->table.len, 0);
     self->config_table = zend_string_init(args->config_table.s, args->config_table.len, 0);
@@ -241,7 +251,7 @@ static bool take_arguments(struct mq_php_queue *self, const struct arguments *ar
 static bool construct(zval *object, const struct arguments *args)
 {
     struct mq_php_queue *self = mq_php_queue_from(Z_OBJ_P(object));
-    if (self->path) {
+    if (self->table) {
         zend_throw_error(NULL, "The MailQueue object is constructed already");
         return false;
     }
@@ -253,26 +263,13 @@ static bool construct(zval *object, const struct arguments *args)
     return false;
 }
 
-/* PDO may not be loaded at all, so its class is asked for by name. */
-static bool is_pdo(const zval *value)
+static bool parse_database(zval *value, struct arguments *args)
 {
-    if (Z_TYPE_P(value) != IS_OBJECT) {
-        return false;
+    if (mq_php_is_pdo(value)) {
+        args->pdo = value;
+        return true;
     }
-    zend_string *name = zend_string_init("PDO", strlen("PDO"), 0);
-    zend_class_entry *pdo =
-        zend_lookup_class_ex(name, NULL, ZEND_FETCH_CLASS_NO_AUTOLOAD | ZEND_FETCH_CLASS_SILENT);
-    zend_string_release(name);
-    return pdo && instanceof_function(Z_OBJCE_P(value), pdo);
-}
-
-static bool parse_database(zval *value, zend_string **out)
-{
-    if (is_pdo(value)) {
-        throw_unsupported("a PDO object");
-        return false;
-    }
-    if (!zend_parse_arg_str(value, out, false, ARG_DATABASE)) {
+    if (!zend_parse_arg_str(value, &args->database, false, ARG_DATABASE)) {
         if (!EG(exception)) {
             zend_argument_type_error(ARG_DATABASE, "must be of type PDO|string, %s given",
                                      zend_zval_type_name(value));
@@ -301,7 +298,7 @@ ZEND_METHOD(MailQueue, __construct)
         Z_PARAM_LONG(args.busy_timeout)
     ZEND_PARSE_PARAMETERS_END();
 
-    if (parse_database(database, &args.database)) {
+    if (parse_database(database, &args)) {
         construct(ZEND_THIS, &args);
     }
 }

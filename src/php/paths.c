@@ -19,6 +19,9 @@ static bool is_set(const char *s)
 char *mq_php_run_dir(const char *database_path)
 {
     const char *configured = MAILQUEUE_G(run_dir);
+    if (database_path == NULL) {
+        return NULL;
+    }
     return mq_run_dir_path(is_set(configured) ? configured : NULL, database_path);
 }
 
@@ -27,6 +30,9 @@ char *mq_php_log_path(const char *database_path)
     const char *configured = MAILQUEUE_G(log);
     if (!is_set(getenv("MAIL_QUEUE_LOG")) && is_set(configured)) {
         return mq_str_dup(mq_str_of(configured));
+    }
+    if (database_path == NULL) {
+        return NULL;
     }
     return mq_log_default_path(database_path);
 }

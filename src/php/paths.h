@@ -4,7 +4,7 @@
 
 #include "php.h"
 
-/* Both malloc'ed; NULL without memory. */
+/* Both malloc'ed; NULL without memory, and for a database that is in memory (path NULL). */
 char *mq_php_run_dir(const char *database_path);
 /* $MAIL_QUEUE_LOG, else the ini setting mailqueue.log, else the log's own default. */
 char *mq_php_log_path(const char *database_path);

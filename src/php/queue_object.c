@@ -10,6 +10,7 @@
 #include "db/sqlite.h"
 #include "php/classes.h"
 #include "php/exceptions.h"
+#include "php/pdo_driver.h"
 
 /* Set once when the module starts. */
 static zend_object_handlers handlers;
@@ -35,6 +36,8 @@ void mq_php_queue_clear(struct mq_php_queue *self)
 {
     mq_queue_close(self->queue);
     self->queue = NULL;
+    zval_ptr_dtor(&self->pdo);
+    ZVAL_UNDEF(&self->pdo);
     release_string(&self->path);
     release_string(&self->table);
     release_string(&self->config_table);
@@ -79,8 +82,8 @@ static const char *c_string(const zend_string *s)
     return s ? ZSTR_VAL(s) : NULL;
 }
 
-enum mq_status mq_php_queue_open(const struct mq_php_queue *self, bool worker,
-                                 struct mq_queue **out, struct mq_error *err)
+static enum mq_status open_file(const struct mq_php_queue *self, bool worker, struct mq_db **out,
+                                struct mq_error *err)
 {
     struct mq_sqlite_options file = {
         .path = ZSTR_VAL(self->path),
@@ -90,6 +93,36 @@ enum mq_status mq_php_queue_open(const struct mq_php_queue *self, bool worker,
         .must_exist = self->created,
         .busy_timeout_ms = self->busy_timeout_ms,
     };
+    enum mq_status status = check_open_basedir(file.path, err);
+    return status == MQ_OK ? mq_sqlite_open(&file, out, err) : status;
+}
+
+/* A worker has a connection of its own in any case: what PHP code does to the application's while
+ * mails are on their way must not end its transactions. */
+static enum mq_status open_db(const struct mq_php_queue *self, bool worker, struct mq_db **out,
+                              struct mq_error *err)
+{
+    if (worker && self->path == NULL) {
+        return mq_error_set(err, MQ_CONFIG, "database",
+                            "the PDO's database is in memory: a worker needs one in a file, which "
+                            "it can open too");
+    }
+    if (Z_ISUNDEF(self->pdo) || worker) {
+        return open_file(self, worker, out, err);
+    }
+    if (self->pid && self->pid != getpid()) {
+        return mq_error_set(err, MQ_DATABASE, "database",
+                            "the PDO connection belongs to the process that forked this one: open "
+                            "a PDO of its own here, and a MailQueue with it");
+    }
+    zval pdo;
+    ZVAL_COPY_VALUE(&pdo, &self->pdo);
+    return mq_php_pdo_open(&pdo, out, err);
+}
+
+enum mq_status mq_php_queue_open(const struct mq_php_queue *self, bool worker,
+                                 struct mq_queue **out, struct mq_error *err)
+{
     struct mq_queue_options options;
     struct mq_db *db = NULL;
 
@@ -101,10 +134,7 @@ enum mq_status mq_php_queue_open(const struct mq_php_queue *self, bool worker,
     options.orphan_column = c_string(self->orphan_column);
     options.backoff = self->backoff;
 
-    enum mq_status status = check_open_basedir(file.path, err);
-    if (status == MQ_OK) {
-        status = mq_sqlite_open(&file, &db, err);
-    }
+    enum mq_status status = open_db(self, worker, &db, err);
     return status == MQ_OK ? mq_queue_open(db, &options, out, err) : status;
 }
 
@@ -121,7 +151,7 @@ static void abandon_after_fork(struct mq_php_queue *self)
 struct mq_queue *mq_php_queue_use(zval *object)
 {
     struct mq_php_queue *self = mq_php_queue_from(Z_OBJ_P(object));
-    if (self->path == NULL) {
+    if (self->table == NULL) {
         zend_throw_error(NULL, "The MailQueue object was not constructed");
         return NULL;
     }
@@ -135,6 +165,11 @@ struct mq_queue *mq_php_queue_use(zval *object)
     }
     self->pid = getpid();
     self->created = true;
+    if (self->path == NULL) {
+        struct mq_db *db = mq_queue_db(self->queue);
+        const char *path = db->driver->path(db);
+        self->path = path ? zend_string_init(path, strlen(path), 0) : NULL;
+    }
     return self->queue;
 }
 

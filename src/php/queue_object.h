@@ -16,8 +16,9 @@ struct mq_php_queue {
     pid_t pid;              /* process that opened it */
     bool created;           /* the first opening succeeded */
     bool working;           /* runWorker() is under way */
-    zend_string *path;      /* absolute; NULL: not constructed */
-    zend_string *table;
+    zval pdo;               /* the application's; undefined: a connection of our own */
+    zend_string *path;      /* absolute; NULL: in memory */
+    zend_string *table;     /* NULL: not constructed */
     zend_string *config_table;
     zend_string *reference_column;
     zend_string *orphan_table; /* NULL: no check */

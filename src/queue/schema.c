@@ -225,12 +225,12 @@ static enum mq_status migrate_locked(struct mq_queue *queue, struct mq_error *er
 enum mq_status mq_queue_migrate(struct mq_queue *queue, int *version, struct mq_error *err)
 {
     struct mq_db *db = queue->db;
-    if (db->driver->in_transaction(db)) {
-        return mq_error_set(err, MQ_SCHEMA, queue->names.version_key,
-                            "the queue's tables must be created or upgraded, which is not done "
-                            "within the application's transaction: run `mailqueue migrate`");
-    }
     enum mq_status status = db->driver->begin(db, err);
+    if (status == MQ_OK && db->driver->joined(db)) {
+        status = mq_error_set(err, MQ_SCHEMA, queue->names.version_key,
+                              "the queue's tables must be created or upgraded, which is not done "
+                              "within the application's transaction: run `mailqueue migrate`");
+    }
     if (status == MQ_OK) {
         status = migrate_locked(queue, err);
     }

@@ -237,6 +237,16 @@ void mq_sql_finish(struct mq_queue *queue)
     queue->db->driver->finish(queue->db);
 }
 
+/* Leaves *value where there is no number. A connection may be set to give numbers as text. */
+static void to_int(struct mq_value column, int64_t *value)
+{
+    if (column.type == MQ_INT) {
+        *value = column.i;
+    } else if (column.type == MQ_TEXT) {
+        mq_config_parse_int(column.s, value);
+    }
+}
+
 enum mq_status mq_sql_int(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
                           int64_t *value, struct mq_error *err)
 {
@@ -247,10 +257,7 @@ enum mq_status mq_sql_int(struct mq_queue *queue, enum mq_sql slot, struct mq_ar
     bool row = false;
     status = mq_sql_next(queue, &row, err);
     if (status == MQ_OK && row) {
-        struct mq_value v = queue->db->driver->column(queue->db, 0);
-        if (v.type == MQ_INT) {
-            *value = v.i;
-        }
+        to_int(queue->db->driver->column(queue->db, 0), value);
         mq_sql_finish(queue);
     }
     return status;
@@ -258,8 +265,9 @@ enum mq_status mq_sql_int(struct mq_queue *queue, enum mq_sql slot, struct mq_ar
 
 int64_t mq_sql_column_int(struct mq_queue *queue, int index)
 {
-    struct mq_value v = queue->db->driver->column(queue->db, index);
-    return v.type == MQ_INT ? v.i : 0;
+    int64_t value = 0;
+    to_int(queue->db->driver->column(queue->db, index), &value);
+    return value;
 }
 
 struct mq_str mq_sql_column_str(struct mq_queue *queue, int index)

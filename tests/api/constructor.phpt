@@ -68,7 +68,7 @@ PostgreSQL: MailQueue\Exception: $database: this kind of database is not support
 MySQL: MailQueue\Exception: $database: this kind of database is not supported by this version; give the path of the SQLite file
 URL: MailQueue\Exception: $database: this kind of database is not supported by this version; give the path of the SQLite file
 stream wrapper: MailQueue\Exception: $database: this kind of database is not supported by this version; give the path of the SQLite file
-PDO: MailQueue\Exception: $database: a PDO object is not supported by this version; give the path of the SQLite file
+PDO: nothing
 object: TypeError: MailQueue::__construct(): Argument #1 ($database) must be of type PDO|string, ArrayObject given
 array: TypeError: MailQueue::__construct(): Argument #1 ($database) must be of type PDO|string, array given
 very long: ValueError: MailQueue::__construct(): Argument #1 ($database) is too long for a path: use a shorter one

@@ -160,14 +160,14 @@ static void test_link_turned(void **state)
         scene->db = NULL;
         options.path = link;
         assert_int_equal(mq_sqlite_open(&options, &scene->db, &scene->err), MQ_OK);
-        assert_string_equal(mq_sqlite_path(scene->db), scene->path);
+        assert_string_equal(scene->db->driver->path(scene->db), scene->path);
         assert_int_equal(scene_store(scene, "second"), MQ_OK);
         make_other(scene, journals[i], beside(scene, ".new"));
         unlink(link);
         assert_int_equal(symlink(beside(scene, ".new"), link), 0);
         assert_int_equal(scene_store(scene, "lost?"), MQ_REPLACED);
         assert_int_equal(scene->db->driver->reopen(scene->db, &scene->err), MQ_OK);
-        assert_string_equal(mq_sqlite_path(scene->db), beside(scene, ".new"));
+        assert_string_equal(scene->db->driver->path(scene->db), beside(scene, ".new"));
         assert_int_equal(scene_store(scene, "seen"), MQ_OK);
     }
 }

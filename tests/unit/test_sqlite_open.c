@@ -131,7 +131,7 @@ static void test_relative_name_outlives_chdir(void **state)
     assert_int_equal(chdir(scene->directory), 0);
     assert_int_equal(try_open(scene, "queue.sqlite", NULL), MQ_OK);
     assert_int_equal(chdir("/"), 0);
-    assert_string_equal(mq_sqlite_path(scene->db), scene->path);
+    assert_string_equal(scene->db->driver->path(scene->db), scene->path);
     assert_int_equal(run_sql(scene->db, "CREATE TABLE t (a)", &scene->err), MQ_OK);
     assert_int_equal(scene_store(scene, "x"), MQ_OK);
     assert_int_equal(scene->db->driver->reopen(scene->db, &scene->err), MQ_OK);

@@ -1,0 +1,50 @@
+/* Methods of PHP objects, called from within the core: whatever they do, the core's frames are left
+ * the normal way. */
+#ifndef MQ_PHP_PDO_CALL_H
+#define MQ_PHP_PDO_CALL_H
+
+#include "php.h"
+
+#include "core/error.h"
+
+/* PDO's class constants that are needed here (ext/pdo's documentation). They are part of its ABI:
+ * looking them up in the class at each call would only cost. */
+enum {
+    MQ_PDO_PARAM_NULL = 0,
+    MQ_PDO_PARAM_INT = 1,
+    MQ_PDO_PARAM_STR = 2,
+    MQ_PDO_PARAM_LOB = 3,
+    MQ_PDO_FETCH_NUM = 3,
+    MQ_PDO_ATTR_ERRMODE = 3,
+    MQ_PDO_ATTR_ORACLE_NULLS = 11,
+    MQ_PDO_ATTR_STATEMENT_CLASS = 13,
+    MQ_PDO_ATTR_DRIVER_NAME = 16,
+    MQ_PDO_ATTR_STRINGIFY_FETCHES = 17,
+    MQ_PDO_ERRMODE_EXCEPTION = 2,
+    MQ_PDO_NULL_NATURAL = 0
+};
+
+/* False also where the extension pdo is not loaded. */
+bool mq_php_is_pdo(const zval *value);
+
+/* A method and what it is called with; all borrowed. */
+struct mq_php_method {
+    zval *object;
+    const char *name; /* in lower case */
+    zval *args;
+    uint32_t count;
+};
+
+/* How a call ended. */
+enum mq_php_call_end {
+    MQ_PHP_CALL_RETURNED,
+    MQ_PHP_CALL_THREW, /* *thrown is the exception, which is no longer pending; owned */
+    MQ_PHP_CALL_BAILED /* PHP unwinds: call nothing more, return MQ_BAILOUT */
+};
+
+/* Calls it as PHP code would: a method of a subclass is what runs. `result` is owned by the caller,
+ * undefined unless it returned. An exception that is pending already is set aside meanwhile. */
+enum mq_php_call_end mq_php_call_method(const struct mq_php_method *method, zval *result,
+                                        zend_object **thrown);
+
+#endif

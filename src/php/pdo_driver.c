@@ -1,0 +1,322 @@
+/* The PDO driver: its table, transactions, open and close. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "php/pdo_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "php_mailqueue.h"
+
+/* ---- calls ---- */
+
+enum mq_status mq_pdo_call(struct mq_pdo *self, struct mq_php_method method, zval *result,
+                           struct mq_error *err)
+{
+    zend_object *thrown = NULL;
+    enum mq_php_call_end end = MQ_PHP_CALL_BAILED;
+    ZVAL_UNDEF(result);
+    if (!self->bailed) {
+        end = mq_php_call_method(&method, result, &thrown);
+    }
+    if (end == MQ_PHP_CALL_THREW) {
+        return mq_pdo_failed(thrown, err);
+    }
+    if (end == MQ_PHP_CALL_RETURNED) {
+        return MQ_OK;
+    }
+    self->bailed = true;
+    return mq_error_set(err, MQ_BAILOUT, "", "PHP stopped with a fatal error");
+}
+
+/* Not query(): what it returns keeps the transaction's locks until it is freed. */
+static enum mq_status exec(struct mq_pdo *self, const char *sql, struct mq_error *err)
+{
+    zval arg, result;
+    ZVAL_STRING(&arg, sql);
+    enum mq_status status =
+        mq_pdo_call(self, (struct mq_php_method){&self->object, "exec", &arg, 1}, &result, err);
+    if (status != MQ_BAILOUT) {
+        zval_ptr_dtor(&arg);
+        zval_ptr_dtor(&result);
+    }
+    return status;
+}
+
+/* ---- transactions ---- */
+
+static void list_open(struct mq_pdo *self)
+{
+    self->next_open = MAILQUEUE_G(pdo_open);
+    MAILQUEUE_G(pdo_open) = self;
+}
+
+static void unlist_open(struct mq_pdo *self)
+{
+    for (struct mq_pdo **at = &MAILQUEUE_G(pdo_open); *at; at = &(*at)->next_open) {
+        if (*at == self) {
+            *at = self->next_open;
+            return;
+        }
+    }
+}
+
+static void ended(struct mq_pdo *self)
+{
+    if (self->begun && !self->joined) {
+        unlist_open(self);
+    }
+    self->begun = self->joined = false;
+    mq_pdo_leave(self);
+}
+
+static enum mq_status application_begun(struct mq_pdo *self, bool *begun, struct mq_error *err)
+{
+    zval result;
+    enum mq_status status = mq_pdo_call(
+        self, (struct mq_php_method){&self->object, "intransaction", NULL, 0}, &result, err);
+    *begun = status == MQ_OK && zend_is_true(&result);
+    return status;
+}
+
+/* SQLite's PDO does not know of a transaction that exec('BEGIN') opened; SQLite itself does. */
+static enum mq_status begin_or_join(struct mq_pdo *self, struct mq_error *err)
+{
+    bool joins = false;
+    enum mq_status status = application_begun(self, &joins, err);
+    if (status == MQ_OK && !joins) {
+        status = exec(self, "BEGIN IMMEDIATE", err);
+        joins = status == MQ_DATABASE && mq_pdo_cause_is_nested();
+        if (!joins) {
+            return status;
+        }
+        status = MQ_OK;
+    }
+    if (status == MQ_OK) {
+        status = exec(self, "SAVEPOINT mailqueue", err);
+    }
+    self->joined = status == MQ_OK;
+    return status;
+}
+
+static enum mq_status begin(struct mq_db *db, struct mq_error *err)
+{
+    struct mq_pdo *self = mq_pdo_of(db);
+    if (self->begun) {
+        return mq_error_set(err, MQ_DATABASE, "database", "a transaction within a transaction");
+    }
+    mq_pdo_finish(db);
+    mq_pdo_forget_cause();
+    enum mq_status status = mq_pdo_enter(self, err);
+    if (status == MQ_OK) {
+        status = begin_or_join(self, err);
+    }
+    if (status != MQ_OK) {
+        mq_pdo_leave(self);
+        return status;
+    }
+    self->begun = true;
+    if (!self->joined) {
+        list_open(self);
+    }
+    return MQ_OK;
+}
+
+static enum mq_status commit(struct mq_db *db, struct mq_error *err)
+{
+    struct mq_pdo *self = mq_pdo_of(db);
+    if (!self->begun) {
+        return mq_error_set(err, MQ_DATABASE, "database", "a commit without a transaction");
+    }
+    mq_pdo_finish(db);
+    enum mq_status status = exec(self, self->joined ? "RELEASE mailqueue" : "COMMIT", err);
+    if (status == MQ_OK) {
+        ended(self);
+    }
+    return status;
+}
+
+/* An error in between may have made SQLite undo the transaction by itself. The first failure stays
+ * the cause. */
+static void rollback(struct mq_db *db)
+{
+    struct mq_pdo *self = mq_pdo_of(db);
+    if (!self->begun || self->bailed) {
+        return;
+    }
+    zend_object *cause = mq_php_pdo_take_cause();
+    mq_pdo_finish(db);
+    if (self->joined) {
+        if (exec(self, "ROLLBACK TO mailqueue", NULL) == MQ_OK) {
+            exec(self, "RELEASE mailqueue", NULL);
+        }
+    } else {
+        exec(self, "ROLLBACK", NULL);
+    }
+    ended(self);
+    mq_pdo_forget_cause();
+    MAILQUEUE_G(pdo_cause) = cause;
+}
+
+void mq_php_pdo_request_ends(void)
+{
+    while (MAILQUEUE_G(pdo_open)) {
+        struct mq_pdo *self = MAILQUEUE_G(pdo_open);
+        self->bailed = false; /* PHP has come back to its senses */
+        if (OBJ_FLAGS(Z_OBJ(self->object)) & IS_OBJ_FREE_CALLED) {
+            unlist_open(self);
+        } else {
+            rollback(&self->base);
+        }
+    }
+    mq_pdo_forget_cause();
+}
+
+/* ---- the rest of the table ---- */
+
+static int64_t changes(struct mq_db *db)
+{
+    return mq_pdo_of(db)->changes;
+}
+
+static int64_t last_id(struct mq_db *db)
+{
+    struct mq_pdo *self = mq_pdo_of(db);
+    zval result;
+    int64_t id = 0;
+    if (mq_pdo_call(self, (struct mq_php_method){&self->object, "lastinsertid", NULL, 0}, &result,
+                    NULL) == MQ_OK) {
+        id = zval_get_long(&result);
+        zval_ptr_dtor(&result);
+    }
+    return id;
+}
+
+static enum mq_status maintain(struct mq_db *db, struct mq_error *err)
+{
+    (void)db, (void)err; /* checkpoints are made by whoever commits, as SQLite does by itself */
+    return MQ_OK;
+}
+
+static enum mq_status reopen(struct mq_db *db, struct mq_error *err)
+{
+    (void)db;
+    return mq_error_set(err, MQ_DATABASE, "database",
+                        "the connection is the application's and cannot be opened anew");
+}
+
+static bool in_transaction(struct mq_db *db)
+{
+    return mq_pdo_of(db)->begun;
+}
+
+static bool joined(struct mq_db *db)
+{
+    return mq_pdo_of(db)->joined;
+}
+
+static bool has_column(struct mq_db *db, const char *table, const char *column)
+{
+    (void)db, (void)table, (void)column;
+    return false; /* cannot be told without a query */
+}
+
+static void close_db(struct mq_db *db)
+{
+    struct mq_pdo *self = mq_pdo_of(db);
+    unlist_open(self);
+    mq_pdo_forget_statements(self);
+    zval_ptr_dtor(&self->object);
+    free(self->path);
+    free(self);
+}
+
+static const char *path(struct mq_db *db)
+{
+    return mq_pdo_of(db)->path;
+}
+
+static const struct mq_db_driver driver = {
+    .dialect = MQ_SQLITE,
+    .begin = begin,
+    .commit = commit,
+    .rollback = rollback,
+    .run = mq_pdo_run,
+    .next = mq_pdo_next,
+    .column = mq_pdo_column,
+    .finish = mq_pdo_finish,
+    .changes = changes,
+    .last_id = last_id,
+    .maintain = maintain,
+    .reopen = reopen,
+    .in_transaction = in_transaction,
+    .joined = joined,
+    .has_column = has_column,
+    .path = path,
+    .close = close_db,
+};
+
+bool mq_php_pdo_is(const struct mq_db *db)
+{
+    return db->driver == &driver;
+}
+
+/* ---- open ---- */
+
+static enum mq_status check_driver(struct mq_pdo *self, struct mq_error *err)
+{
+    zval arg, name;
+    ZVAL_LONG(&arg, MQ_PDO_ATTR_DRIVER_NAME);
+    enum mq_status status = mq_pdo_call(
+        self, (struct mq_php_method){&self->object, "getattribute", &arg, 1}, &name, err);
+    if (status != MQ_OK) {
+        return status;
+    }
+    bool sqlite = Z_TYPE(name) == IS_STRING && strcmp(Z_STRVAL(name), "sqlite") == 0;
+    if (!sqlite) {
+        status = mq_error_set(err, MQ_CONFIG, "database",
+                              "$database: PDO's driver %.30s is not supported by this version; "
+                              "give a PDO of an SQLite file, or the file's path",
+                              Z_TYPE(name) == IS_STRING ? Z_STRVAL(name) : "(unknown)");
+    }
+    zval_ptr_dtor(&name);
+    return status;
+}
+
+/* The main database's file, which worker and records lie beside. One in memory has none. */
+static enum mq_status find_path(struct mq_pdo *self, struct mq_error *err)
+{
+    struct mq_value file;
+    struct mq_row row = {&file, 1, false};
+    struct mq_query query = {-1, "SELECT file FROM pragma_database_list WHERE name = 'main'", NULL,
+                             0};
+    enum mq_status status = mq_db_row(&self->base, &query, &row, err);
+    if (status == MQ_OK && row.found && file.type == MQ_TEXT && file.s.len > 0) {
+        self->path = mq_str_dup(file.s);
+        status = self->path ? MQ_OK : mq_error_nomem(err);
+    }
+    mq_db_finish(&self->base);
+    return status;
+}
+
+enum mq_status mq_php_pdo_open(zval *object, struct mq_db **out, struct mq_error *err)
+{
+    struct mq_pdo *self = calloc(1, sizeof *self);
+    if (!self) {
+        return mq_error_nomem(err);
+    }
+    self->base.driver = &driver;
+    ZVAL_COPY(&self->object, object);
+    enum mq_status status = check_driver(self, err);
+    if (status == MQ_OK) {
+        status = find_path(self, err);
+    }
+    if (status != MQ_OK) {
+        close_db(&self->base);
+        return status;
+    }
+    *out = &self->base;
+    return MQ_OK;
+}

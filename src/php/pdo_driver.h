@@ -1,0 +1,29 @@
+/* The queue's database through a PDO object of the application: within its transaction where one is
+ * open, so that both commit together or not at all. */
+#ifndef MQ_PHP_PDO_DRIVER_H
+#define MQ_PHP_PDO_DRIVER_H
+
+#include "php.h"
+
+#include "core/error.h"
+#include "db/db.h"
+
+/* A driver over `object`, a PDO, to which it holds a reference. SQLite only (MQ_CONFIG names any
+ * other). begin() joins a transaction that is open already, by a savepoint: commit() releases it,
+ * rollback() goes back to it and leaves the application's transaction usable. The object's
+ * attributes are as before whenever no transaction of ours is open and no result.
+ * close() never calls PHP code. */
+enum mq_status mq_php_pdo_open(zval *object, struct mq_db **out, struct mq_error *err);
+
+/* Whether the driver is this one. */
+bool mq_php_pdo_is(const struct mq_db *db);
+
+/* The exception behind the last failure of a driver of this request, which DatabaseException has as
+ * its previous one: owned by the caller; NULL: none. */
+zend_object *mq_php_pdo_take_cause(void);
+
+/* In RSHUTDOWN: ends what a fatal error left open, for a persistent connection outlives the
+ * request. */
+void mq_php_pdo_request_ends(void);
+
+#endif

@@ -1,0 +1,66 @@
+/* What the files of the PDO driver share. */
+#ifndef MQ_PHP_PDO_PRIVATE_H
+#define MQ_PHP_PDO_PRIVATE_H
+
+#include "php/pdo_call.h"
+#include "php/pdo_driver.h"
+
+#define MQ_PDO_PARAMS_MAX 32
+
+/* One prepared statement. PDO knows no numbered parameters: each use of ?n is a place of its own.
+ */
+struct mq_pdo_statement {
+    zval object;                            /* PDOStatement; undefined: not prepared */
+    unsigned char order[MQ_PDO_PARAMS_MAX]; /* place → parameter, from 0 */
+    int places;
+};
+
+struct mq_pdo {
+    struct mq_db base;
+    zval object;              /* the PDO */
+    char *path;               /* of the main database's file; owned */
+    struct mq_pdo *next_open; /* in the list of those with a transaction of their own */
+
+    bool bailed;  /* PHP unwinds: nothing of it may be called any more */
+    bool begun;   /* begin() succeeded and neither commit() nor rollback() came */
+    bool joined;  /* by a savepoint in the application's transaction */
+    bool entered; /* the attributes are ours, the application's are below */
+    zval errmode, nulls;
+
+    struct mq_pdo_statement slots[MQ_DB_SLOTS];
+    struct mq_pdo_statement single;   /* of a query that is not kept */
+    struct mq_pdo_statement *current; /* the open result */
+    zval row;                         /* its row: an array; undefined: none */
+    bool row_ready;                   /* run() has read a row that next() has not given yet */
+    int64_t changes;
+};
+
+static inline struct mq_pdo *mq_pdo_of(struct mq_db *db)
+{
+    return (struct mq_pdo *)(void *)db;
+}
+
+/* pdo_driver.c: calls a method of the PDO or of one of its statements. On failure *result is
+ * undefined and the exception is kept as the cause. */
+enum mq_status mq_pdo_call(struct mq_pdo *self, struct mq_php_method method, zval *result,
+                           struct mq_error *err);
+
+/* pdo_attributes.c: sets the attributes that the driver needs, and puts the application's back. */
+enum mq_status mq_pdo_enter(struct mq_pdo *self, struct mq_error *err);
+void mq_pdo_leave(struct mq_pdo *self);
+
+/* pdo_error.c: what a PDOException means; takes the exception as the cause. */
+enum mq_status mq_pdo_failed(zend_object *thrown, struct mq_error *err);
+/* Whether the last failure of SQLite says that a transaction is open already. */
+bool mq_pdo_cause_is_nested(void);
+void mq_pdo_forget_cause(void);
+
+/* pdo_statement.c */
+enum mq_status mq_pdo_run(struct mq_db *db, const struct mq_query *query, struct mq_error *err);
+enum mq_status mq_pdo_next(struct mq_db *db, bool *row, struct mq_error *err);
+struct mq_value mq_pdo_column(struct mq_db *db, int index);
+void mq_pdo_finish(struct mq_db *db);
+/* Forgets all statements without calling PHP code. */
+void mq_pdo_forget_statements(struct mq_pdo *self);
+
+#endif

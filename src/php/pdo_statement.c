@@ -1,0 +1,255 @@
+/* Statements, values and rows of the PDO driver. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "php/pdo_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The text with each ?n as ?, and which n each of them was. NULL: no memory. */
+static char *number_places(const char *sql, struct mq_pdo_statement *statement)
+{
+    char *text = malloc(strlen(sql) + 1);
+    char *out = text;
+    statement->places = 0;
+    while (text && *sql) {
+        *out++ = *sql++;
+        if (sql[-1] == '?' && statement->places < MQ_PDO_PARAMS_MAX) {
+            char *end;
+            long n = strtol(sql, &end, 10);
+            statement->order[statement->places++] = (unsigned char)(n - 1);
+            sql = end;
+        }
+    }
+    if (text) {
+        *out = '\0';
+    }
+    return text;
+}
+
+/* PDO::prepare($text, [PDO::ATTR_STATEMENT_CLASS => ['PDOStatement']]): the application may have
+ * set a class of its own there. */
+static enum mq_status prepare(struct mq_pdo *self, const char *sql,
+                              struct mq_pdo_statement *statement, struct mq_error *err)
+{
+    zval args[2], list;
+    char *text = number_places(sql, statement);
+    if (!text) {
+        return mq_error_nomem(err);
+    }
+    ZVAL_STRING(&args[0], text);
+    free(text);
+    array_init_size(&list, 1);
+    add_next_index_string(&list, "PDOStatement");
+    array_init_size(&args[1], 1);
+    add_index_zval(&args[1], MQ_PDO_ATTR_STATEMENT_CLASS, &list);
+    enum mq_status status = mq_pdo_call(
+        self, (struct mq_php_method){&self->object, "prepare", args, 2}, &statement->object, err);
+    if (status != MQ_BAILOUT) {
+        zval_ptr_dtor(&args[0]);
+        zval_ptr_dtor(&args[1]);
+    }
+    if (status == MQ_OK && Z_TYPE(statement->object) != IS_OBJECT) {
+        zval_ptr_dtor(&statement->object);
+        ZVAL_UNDEF(&statement->object);
+        status = mq_error_set(err, MQ_DATABASE, "database", "PDO::prepare() gave no statement");
+    }
+    return status;
+}
+
+static void make_value(const struct mq_value *value, zval *out, zend_long *type)
+{
+    switch (value->type) {
+    case MQ_INT:
+        ZVAL_LONG(out, (zend_long)value->i);
+        *type = MQ_PDO_PARAM_INT;
+        break;
+    case MQ_TEXT:
+    case MQ_BLOB:
+        ZVAL_STRINGL(out, value->s.len ? value->s.data : "", value->s.len);
+        *type = value->type == MQ_BLOB ? MQ_PDO_PARAM_LOB : MQ_PDO_PARAM_STR;
+        break;
+    case MQ_NULL:
+        ZVAL_NULL(out);
+        *type = MQ_PDO_PARAM_NULL;
+        break;
+    }
+}
+
+static enum mq_status bind_values(struct mq_pdo *self, const struct mq_query *query,
+                                  struct mq_error *err)
+{
+    enum mq_status status = MQ_OK;
+    for (int i = 0; i < self->current->places && status == MQ_OK; i++) {
+        zval args[3], result;
+        zend_long type;
+        int n = self->current->order[i];
+        if (n >= query->param_count) {
+            return mq_error_set(err, MQ_DATABASE, "database", "a statement lacks parameter %d",
+                                n + 1);
+        }
+        ZVAL_LONG(&args[0], i + 1);
+        make_value(&query->params[n], &args[1], &type);
+        ZVAL_LONG(&args[2], type);
+        status =
+            mq_pdo_call(self, (struct mq_php_method){&self->current->object, "bindvalue", args, 3},
+                        &result, err);
+        if (status != MQ_BAILOUT) {
+            zval_ptr_dtor(&args[1]);
+            zval_ptr_dtor(&result);
+        }
+    }
+    return status;
+}
+
+static void drop_row(struct mq_pdo *self)
+{
+    if (!self->bailed) {
+        zval_ptr_dtor(&self->row);
+    }
+    ZVAL_UNDEF(&self->row);
+}
+
+/* *row: whether there is one. */
+static enum mq_status fetch(struct mq_pdo *self, bool *row, struct mq_error *err)
+{
+    zval arg;
+    drop_row(self);
+    ZVAL_LONG(&arg, MQ_PDO_FETCH_NUM);
+    enum mq_status status = mq_pdo_call(
+        self, (struct mq_php_method){&self->current->object, "fetch", &arg, 1}, &self->row, err);
+    *row = status == MQ_OK && Z_TYPE(self->row) == IS_ARRAY;
+    return status;
+}
+
+static enum mq_status number_of(struct mq_pdo *self, const char *method, int64_t *number,
+                                struct mq_error *err)
+{
+    zval result;
+    enum mq_status status = mq_pdo_call(
+        self, (struct mq_php_method){&self->current->object, method, NULL, 0}, &result, err);
+    *number = status == MQ_OK && Z_TYPE(result) == IS_LONG ? Z_LVAL(result) : 0;
+    return status;
+}
+
+static enum mq_status execute(struct mq_pdo *self, const struct mq_query *query,
+                              struct mq_error *err)
+{
+    zval result;
+    int64_t columns = 0;
+    enum mq_status status = bind_values(self, query, err);
+    if (status == MQ_OK) {
+        status = mq_pdo_call(
+            self, (struct mq_php_method){&self->current->object, "execute", NULL, 0}, &result, err);
+    }
+    if (status == MQ_OK) {
+        status = number_of(self, "columncount", &columns, err);
+    }
+    if (status == MQ_OK && columns > 0) {
+        return fetch(self, &self->row_ready, err);
+    }
+    return status == MQ_OK ? number_of(self, "rowcount", &self->changes, err) : status;
+}
+
+enum mq_status mq_pdo_run(struct mq_db *db, const struct mq_query *query, struct mq_error *err)
+{
+    struct mq_pdo *self = mq_pdo_of(db);
+    mq_pdo_finish(db);
+    enum mq_status status = mq_pdo_enter(self, err);
+    if (status != MQ_OK) {
+        return status;
+    }
+    bool kept = query->slot >= 0 && query->slot < MQ_DB_SLOTS;
+    struct mq_pdo_statement *statement = kept ? &self->slots[query->slot] : &self->single;
+    if (!kept) {
+        zval_ptr_dtor(&statement->object);
+        ZVAL_UNDEF(&statement->object);
+    }
+    if (Z_ISUNDEF(statement->object)) {
+        status = prepare(self, query->sql, statement, err);
+    }
+    self->changes = 0;
+    if (status == MQ_OK) {
+        self->current = statement;
+        status = execute(self, query, err);
+    }
+    if (status != MQ_OK || !self->row_ready) {
+        mq_pdo_finish(db);
+    }
+    return status;
+}
+
+enum mq_status mq_pdo_next(struct mq_db *db, bool *row, struct mq_error *err)
+{
+    struct mq_pdo *self = mq_pdo_of(db);
+    *row = false;
+    if (!self->current) {
+        return MQ_OK;
+    }
+    if (self->row_ready) {
+        self->row_ready = false;
+        *row = true;
+        return MQ_OK;
+    }
+    enum mq_status status = fetch(self, row, err);
+    if (!*row) {
+        mq_pdo_finish(db);
+    }
+    return status;
+}
+
+struct mq_value mq_pdo_column(struct mq_db *db, int index)
+{
+    struct mq_pdo *self = mq_pdo_of(db);
+    zval *value = Z_TYPE(self->row) == IS_ARRAY
+                      ? zend_hash_index_find(Z_ARRVAL(self->row), (zend_ulong)index)
+                      : NULL;
+    switch (value ? Z_TYPE_P(value) : IS_NULL) {
+    case IS_LONG:
+        return mq_int(Z_LVAL_P(value));
+    case IS_TRUE:
+    case IS_FALSE:
+        return mq_int(Z_TYPE_P(value) == IS_TRUE);
+    case IS_DOUBLE:
+        convert_to_string(value);
+        ZEND_FALLTHROUGH;
+    case IS_STRING:
+        return mq_text((struct mq_str){Z_STRVAL_P(value), Z_STRLEN_P(value)});
+    default:
+        return mq_null();
+    }
+}
+
+void mq_pdo_finish(struct mq_db *db)
+{
+    struct mq_pdo *self = mq_pdo_of(db);
+    struct mq_pdo_statement *statement = self->current;
+    zval result;
+    self->current = NULL;
+    self->row_ready = false;
+    drop_row(self);
+    if (statement && !self->bailed) {
+        if (mq_pdo_call(self, (struct mq_php_method){&statement->object, "closecursor", NULL, 0},
+                        &result, NULL) == MQ_OK &&
+            statement == &self->single) {
+            zval_ptr_dtor(&statement->object);
+            ZVAL_UNDEF(&statement->object);
+        }
+    }
+    if (!self->begun) {
+        mq_pdo_leave(self);
+    }
+}
+
+void mq_pdo_forget_statements(struct mq_pdo *self)
+{
+    drop_row(self);
+    for (int i = 0; i < MQ_DB_SLOTS; i++) {
+        zval_ptr_dtor(&self->slots[i].object);
+        ZVAL_UNDEF(&self->slots[i].object);
+    }
+    zval_ptr_dtor(&self->single.object);
+    ZVAL_UNDEF(&self->single.object);
+}

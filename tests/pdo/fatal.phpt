@@ -1,0 +1,70 @@
+--TEST--
+new MailQueue($pdo): a fatal error within our transaction leaves no lock on a persistent connection
+--EXTENSIONS--
+mailqueue
+pdo_sqlite
+--SKIPIF--
+<?php if (!function_exists('proc_open')) die('skip needs proc_open'); ?>
+--FILE--
+<?php
+require __DIR__ . '/../lib/queue.inc';
+$path = database();
+(new MailQueue($path))->stats();
+$root = dirname($path);
+/* The subclass stops PHP where the second statement is prepared: our transaction is open then. */
+file_put_contents("$root/index.php", <<<'PHP'
+<?php
+ini_set('display_errors', '0');
+final class Stops extends PDO
+{
+    public function prepare(string $query, array $options = []): PDOStatement|false
+    {
+        if (isset($_GET['stop']) && str_contains($query, 'mail_body')) {
+            $_GET['stop'] === 'exit' ? exit('exit') : trigger_error('stop', E_USER_ERROR);
+        }
+        return parent::prepare($query, $options);
+    }
+}
+$pdo = new Stops('sqlite:' . __DIR__ . '/mail.db', null, null, [PDO::ATTR_PERSISTENT => true, PDO::ATTR_TIMEOUT => 1]);
+$queue = new MailQueue($pdo);
+$id = $queue->enqueue(['from' => 'a@example.org', 'to' => 'b@example.org', 'subject' => 's', 'text' => 't']);
+echo "id $id ", getmypid();
+PHP);
+$socket = stream_socket_server('tcp://127.0.0.1:0');
+$address = stream_socket_get_name($socket, false);
+fclose($socket);
+$server = proc_open(php_command('-S', $address, '-t', $root), [['pipe', 'r'], ['file', "$root/log", 'w'], ['redirect', 1]], $pipes);
+$get = function (string $query) use ($address): string {
+    for ($i = 0; $i < 100; $i++) {
+        $context = stream_context_create(['http' => ['ignore_errors' => true]]);
+        $text = @file_get_contents("http://$address/?$query", false, $context);
+        if ($text !== false) {
+            return $text;
+        }
+        usleep(50_000);
+    }
+    return 'no answer';
+};
+/* Nobody else holds the write lock after each of them, though the process lives on. */
+$other = new PDO("sqlite:$path", null, null, [PDO::ATTR_TIMEOUT => 0]);
+$pid = null;
+foreach (['x=1', 'stop=fatal', 'x=1', 'stop=exit', 'x=1'] as $query) {
+    $text = $get($query);
+    if (preg_match('/^(id \d+) (\d+)$/', $text, $m)) {
+        $pid ??= $m[2];
+        $text = $m[1] . ($m[2] === $pid ? '' : ' in another process');
+    }
+    $other->exec('BEGIN IMMEDIATE');
+    $other->exec('COMMIT');
+    echo "$query: $text, ", $other->query('SELECT count(*) FROM mail_queue')->fetchColumn(), ' mails ',
+        $other->query('SELECT count(*) FROM mail_body')->fetchColumn(), " bodies\n";
+}
+proc_terminate($server, SIGKILL);
+proc_close($server);
+?>
+--EXPECT--
+x=1: id 1, 1 mails 1 bodies
+stop=fatal: , 1 mails 1 bodies
+x=1: id 2, 2 mails 2 bodies
+stop=exit: exit, 2 mails 2 bodies
+x=1: id 3, 3 mails 3 bodies
