@@ -17,9 +17,6 @@ return [
         if ($person === null) {
             return null; // the registration was deleted: so is this mail
         }
-        if (!$registrations->mayCompose($person['number'], $job->type, $job->id)) {
-            return null; // an earlier job sends this mail, or has sent it
-        }
         if ($job->type === 'organizer') {
             return [
                 'from' => $settings['from'],

@@ -19,89 +19,81 @@ final class Registrations
             number TEXT PRIMARY KEY, name TEXT NOT NULL, email TEXT NOT NULL,
             cancel_key TEXT NOT NULL, created_at INTEGER NOT NULL,
             queued INTEGER NOT NULL DEFAULT 0)');
-        // Which job is the one that sends a kind of mail; see mayCompose().
-        $this->pdo->exec('CREATE TABLE IF NOT EXISTS registration_mails (
-            number TEXT NOT NULL, type TEXT NOT NULL, job INTEGER NOT NULL,
-            PRIMARY KEY (number, type))');
     }
 
-    /** The queue in the same file; mail of a registration that is gone is deleted. */
+    /**
+     * The queue over the site's own connection: what is enqueued within a transaction of the site
+     * is committed with it. Mail of a registration that is gone is deleted.
+     */
     public function queue(): MailQueue
     {
-        return new MailQueue($this->settings['database'], orphanCheck: 'registrations.number');
+        return new MailQueue($this->pdo, orphanCheck: 'registrations.number');
     }
 
-    /** @return array{number: string, cancel_key: string} */
+    /**
+     * The registration and its mails are committed together. Without the queue it stands alone.
+     *
+     * @return array{number: string, cancel_key: string}
+     */
     public function register(string $name, string $email): array
     {
         $number = date('Y') . '-' . bin2hex(random_bytes(4));
         $key = bin2hex(random_bytes(16));
+        $queue = $this->queueIfAny(); // not within the transaction: it may have to make its tables
+        $this->pdo->beginTransaction();
         $insert = $this->pdo->prepare('INSERT INTO registrations
             (number, name, email, cancel_key, created_at) VALUES (?, ?, ?, ?, ?)');
         $insert->execute([$number, $name, $email, $key, time()]);
-        $this->tryToQueue($number);
+        $this->tryToQueue($queue, $number);
+        $this->pdo->commit();
         return ['number' => $number, 'cancel_key' => $key];
     }
 
-    /**
-     * Queues what a failing queue left out. Called by the cron job's bootstrap. A request that is
-     * under way at this moment does so itself: only what is older than a minute is looked at.
-     */
+    /** Queues what a failing queue left out. Called by the cron job's bootstrap. */
     public function queueMissing(): void
     {
-        $missing = $this->pdo->prepare(
-            'SELECT number FROM registrations WHERE queued = 0 AND created_at < ?');
-        $missing->execute([time() - 60]);
+        $missing = $this->pdo->query('SELECT number FROM registrations WHERE queued = 0');
+        $queue = $this->queueIfAny();
         foreach ($missing->fetchAll(PDO::FETCH_COLUMN) as $number) {
-            $this->tryToQueue((string) $number);
+            $this->pdo->beginTransaction();
+            $this->tryToQueue($queue, (string) $number);
+            $this->pdo->commit();
         }
     }
 
-    private function tryToQueue(string $number): void
+    private function queueIfAny(): ?MailQueue
     {
         try {
-            $this->queueMails($number);
+            return $this->queue();
+        } catch (Throwable $e) {
+            error_log('no mail queue: ' . $e->getMessage());
+            return null;
+        }
+    }
+
+    /** Within a transaction, which an error leaves as it was. */
+    private function tryToQueue(?MailQueue $queue, string $number): void
+    {
+        try {
+            if ($queue !== null && $this->noteQueued($number, true)) {
+                $queue->enqueueMany(array_map(static fn(string $type): array => [
+                    'reference' => $number, 'type' => $type, 'priority' => $type === 'user' ? 10 : 0,
+                ], $this->settings['mails']));
+            }
         } catch (Throwable $e) {
             // The registration stands; the next cron run queues its mails (queueMissing).
+            $this->noteQueued($number, false);
             error_log("registration $number: mails not queued yet: " . $e->getMessage());
         }
     }
 
-    /**
-     * One job for each kind of mail. When this stops half-way, queueMissing() does all of it again:
-     * a pair (reference, type) that waits is not queued twice, and of one that has been sent the
-     * second job is dropped by mayCompose().
-     */
-    private function queueMails(string $number): void
+    /** Whether that changed anything: another process may have been faster. */
+    private function noteQueued(string $number, bool $queued): bool
     {
-        $queue = $this->queue();
-        foreach (array_diff($this->settings['mails'], $this->begun($number)) as $type) {
-            $queue->enqueue(reference: $number, type: $type, priority: $type === 'user' ? 10 : 0);
-        }
-        $update = $this->pdo->prepare('UPDATE registrations SET queued = 1 WHERE number = ?');
-        $update->execute([$number]);
-    }
-
-    /** @return list<string> the kinds of mail that a job has begun to send */
-    private function begun(string $number): array
-    {
-        $select = $this->pdo->prepare('SELECT type FROM registration_mails WHERE number = ?');
-        $select->execute([$number]);
-        return $select->fetchAll(PDO::FETCH_COLUMN);
-    }
-
-    /**
-     * Notes, before a mail is sent, which job sends it. The first job is the only one, however
-     * often the same kind of mail is queued; ids of jobs are never used again.
-     */
-    public function mayCompose(string $number, string $type, int $job): bool
-    {
-        $this->pdo->prepare('INSERT INTO registration_mails (number, type, job) VALUES (?, ?, ?)
-            ON CONFLICT DO NOTHING')->execute([$number, $type, $job]);
-        $select = $this->pdo->prepare(
-            'SELECT job FROM registration_mails WHERE number = ? AND type = ?');
-        $select->execute([$number, $type]);
-        return (int) $select->fetchColumn() === $job;
+        $update = $this->pdo->prepare(
+            'UPDATE registrations SET queued = ? WHERE number = ? AND queued <> ?');
+        $update->execute([(int) $queued, $number, (int) $queued]);
+        return $update->rowCount() > 0;
     }
 
     /** @return array{number: string, name: string, email: string, cancel_key: string}|null */
@@ -123,9 +115,6 @@ final class Registrations
     /** Deletes a registration. Its waiting mails go with the next run of the worker. */
     public function cancel(string $number): void
     {
-        $this->pdo->beginTransaction();
         $this->pdo->prepare('DELETE FROM registrations WHERE number = ?')->execute([$number]);
-        $this->pdo->prepare('DELETE FROM registration_mails WHERE number = ?')->execute([$number]);
-        $this->pdo->commit();
     }
 }
