@@ -16,8 +16,10 @@ struct param {
 static struct mq_str cut(struct mq_str *text, size_t n)
 {
     struct mq_str head = {text->data, n};
-    text->data += n;
-    text->len -= n;
+    if (n > 0) { /* an empty text may have no address */
+        text->data += n;
+        text->len -= n;
+    }
     return head;
 }
 
