@@ -159,6 +159,10 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/queue_object.c
     src/php/value_objects.c
     src/php/worker_hooks.c
+    src/queue/adopt.c
+    src/queue/adopt_keys.c
+    src/queue/adopt_rows.c
+    src/queue/adopt_text.c
     src/queue/claim.c
     src/queue/columns.c
     src/queue/config.c
@@ -177,6 +181,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/queue/stats.c
     src/queue/sweep.c
     src/queue/time.c
+    src/queue/token.c
     src/queue/transaction.c
     src/queue/turn.c
     src/send/curl_caps.c

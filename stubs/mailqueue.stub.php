@@ -252,7 +252,13 @@ namespace {
          */
         public function setConfig(string $key, string|int|float|bool|null $value): void {}
 
-        /** Creates or updates the tables. @return int the schema's version */
+        /**
+         * Creates or updates the tables; opening an older queue does, too. A mail_queue of another program
+         * (at least reference, mail_type, status) becomes the queue's, with all that is in it.
+         *
+         * @return int the schema's version
+         * @throws MailQueue\DatabaseException that names the row or column that cannot be taken over
+         */
         public function migrate(): int {}
 
         /**

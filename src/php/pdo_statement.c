@@ -5,10 +5,12 @@
 
 #include "php/pdo_private.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The text with each ?n as ?, and which n each of them was. NULL: no memory. */
+/* The text with each ?n as ?, and which n each of them was. A mark without a number is within a
+ * string: of a trigger that is made again. NULL: no memory. */
 static char *number_places(const char *sql, struct mq_pdo_statement *statement)
 {
     char *text = malloc(strlen(sql) + 1);
@@ -16,7 +18,8 @@ static char *number_places(const char *sql, struct mq_pdo_statement *statement)
     statement->places = 0;
     while (text && *sql) {
         *out++ = *sql++;
-        if (sql[-1] == '?' && statement->places < MQ_PDO_PARAMS_MAX) {
+        if (sql[-1] == '?' && isdigit((unsigned char)*sql) &&
+            statement->places < MQ_PDO_PARAMS_MAX) {
             char *end;
             long n = strtol(sql, &end, 10);
             statement->order[statement->places++] = (unsigned char)(n - 1);

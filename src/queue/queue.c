@@ -38,23 +38,6 @@ static enum mq_status take_name(const char *field, const char *name, char *out,
     return MQ_OK;
 }
 
-/* Names of SQL are the same in whatever case. */
-static bool own_column(const char *name)
-{
-    static const char *const own[] = {
-        "id",        "mail_type",  "status",     "priority",        "attempts",
-        "uncertain", "paid",       "expires_at", "next_attempt_at", "max_attempts",
-        "locked_by", "created_at", "last_error", "last_attempt_at", "locked_until",
-        "refused",   "parked_for", "message_id", "envelope_from",   "recipients",
-        "fields",    "campaign_id"};
-    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
-        if (strcasecmp(name, own[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static enum mq_status take_names(const struct mq_queue_options *options, struct mq_names *names,
                                  struct mq_error *err)
 {
@@ -71,7 +54,7 @@ static enum mq_status take_names(const struct mq_queue_options *options, struct 
             status = take_name("orphanCheck", options->orphan_column, names->orphan_column, err);
         }
     }
-    if (status == MQ_OK && own_column(names->reference)) {
+    if (status == MQ_OK && mq_schema_column(names->reference)) {
         return mq_error_set(err, MQ_INVALID, "referenceColumn",
                             "referenceColumn \"%s\" is another column of the queue",
                             names->reference);

@@ -4,25 +4,48 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+
+#include "queue/adopt.h"
+
+/* One more, which may be NULL or has a default, is a line here, the next version, and its use in
+ * sql.c and columns.c: tables of an earlier version get what they lack. */
+static const struct mq_column columns[] = {
+    {"id", "INTEGER PRIMARY KEY AUTOINCREMENT", MQ_COLUMN_ID},
+    {NULL, "TEXT", MQ_COLUMN_REFERENCE},
+    {"mail_type", "TEXT NOT NULL", MQ_COLUMN_TEXT},
+    {"status", "TEXT NOT NULL", MQ_COLUMN_STATUS},
+    {"priority", "INTEGER NOT NULL DEFAULT 0", MQ_COLUMN_INT},
+    {"attempts", "INTEGER NOT NULL DEFAULT 0", MQ_COLUMN_INT},
+    {"max_attempts", "INTEGER", MQ_COLUMN_INT},
+    {"uncertain", "INTEGER NOT NULL DEFAULT 0", MQ_COLUMN_INT},
+    {"paid", "INTEGER NOT NULL DEFAULT 0", MQ_COLUMN_INT},
+    {"next_attempt_at", "INTEGER NOT NULL", MQ_COLUMN_TIME},
+    {"expires_at", "INTEGER", MQ_COLUMN_TIME},
+    {"locked_until", "INTEGER", MQ_COLUMN_TIME},
+    {"locked_by", "TEXT", MQ_COLUMN_TEXT},
+    {"last_attempt_at", "INTEGER", MQ_COLUMN_TIME},
+    {"last_error", "TEXT", MQ_COLUMN_TEXT},
+    {"parked_for", "TEXT", MQ_COLUMN_TEXT},
+    {"created_at", "INTEGER NOT NULL", MQ_COLUMN_TIME},
+    {"message_id", "TEXT NOT NULL", MQ_COLUMN_TEXT},
+    {"envelope_from", "TEXT", MQ_COLUMN_TEXT},
+    {"recipients", "TEXT", MQ_COLUMN_TEXT},
+    {"refused", "TEXT", MQ_COLUMN_TEXT},
+    {"campaign_id", "INTEGER", MQ_COLUMN_INT},
+    {"fields", "TEXT", MQ_COLUMN_TEXT},
+};
+#define COLUMN_COUNT (sizeof(columns) / sizeof(columns[0]))
+
+/* Which no table of an earlier version has. */
+#define NEWEST_COLUMN "parked_for"
 
 /* The body has a table of its own because an UPDATE writes the whole record anew, and every mail is
  * updated when it is claimed. `mail_queue_due` is what claims read: its size is that of what waits,
- * whatever is parked, scheduled or expired beside. */
+ * whatever is parked, scheduled or expired beside. {*} is the list of columns. */
 static const char version_1[] =
     "CREATE TABLE IF NOT EXISTS {c} (key TEXT PRIMARY KEY, value TEXT);"
-    "CREATE TABLE IF NOT EXISTS {t} ("
-    " id INTEGER PRIMARY KEY AUTOINCREMENT,"
-    " {r} TEXT, mail_type TEXT NOT NULL,"
-    " status TEXT NOT NULL, priority INTEGER NOT NULL DEFAULT 0,"
-    " attempts INTEGER NOT NULL DEFAULT 0, max_attempts INTEGER,"
-    " uncertain INTEGER NOT NULL DEFAULT 0,"
-    " paid INTEGER NOT NULL DEFAULT 0,"
-    " next_attempt_at INTEGER NOT NULL, expires_at INTEGER,"
-    " locked_until INTEGER, locked_by TEXT, last_attempt_at INTEGER, last_error TEXT,"
-    " parked_for TEXT,"
-    " created_at INTEGER NOT NULL, message_id TEXT NOT NULL,"
-    " envelope_from TEXT, recipients TEXT, refused TEXT,"
-    " campaign_id INTEGER, fields TEXT);"
+    "CREATE TABLE IF NOT EXISTS {t} ({*});"
     "CREATE UNIQUE INDEX IF NOT EXISTS `{T}_key` ON {t}({r}, mail_type) WHERE {r} IS NOT NULL;"
     "CREATE INDEX IF NOT EXISTS `{T}_due` ON {t}(priority, next_attempt_at, id)"
     " WHERE " MQ_CLAIMABLE_SQL ";"
@@ -38,44 +61,36 @@ static const char version_1[] =
  * made anew by `mailqueue migrate`. */
 static const char *const migrations[MQ_SCHEMA_VERSION] = {version_1};
 
-/* Version 1's columns beside the reference. */
-static const char *const columns[] = {"id",
-                                      "mail_type",
-                                      "status",
-                                      "priority",
-                                      "attempts",
-                                      "uncertain",
-                                      "max_attempts",
-                                      "paid",
-                                      "expires_at",
-                                      "locked_until",
-                                      "locked_by",
-                                      "next_attempt_at",
-                                      "last_attempt_at",
-                                      "last_error",
-                                      "parked_for",
-                                      "created_at",
-                                      "message_id",
-                                      "envelope_from",
-                                      "recipients",
-                                      "refused",
-                                      "fields",
-                                      "campaign_id"};
-#define COLUMN_COUNT (sizeof(columns) / sizeof(columns[0]))
-
-/* Which no table of an earlier version has. */
-#define NEWEST_COLUMN "parked_for"
-
-static const char *const body_columns[] = {"id", "content"};
-static const char *const spent_columns[] = {"at", "n"};
+static const struct mq_column body_columns[] = {{.name = "id"}, {.name = "content"}};
+static const struct mq_column spent_columns[] = {{.name = "at"}, {.name = "n"}};
 
 /* A table of ours: what it must have not to be somebody else's. */
 struct shape {
     const char *table;
-    const char *const *columns; /* the first one is the primary key */
+    const struct mq_column *columns; /* the first one is the primary key */
     size_t count;
-    const char *more; /* one more column, or NULL */
 };
+
+const struct mq_column *mq_schema_columns(size_t *count)
+{
+    *count = COLUMN_COUNT;
+    return columns;
+}
+
+const struct mq_column *mq_schema_column(const char *name)
+{
+    for (size_t i = 0; i < COLUMN_COUNT; i++) {
+        if (columns[i].name && strcasecmp(name, columns[i].name) == 0) {
+            return &columns[i];
+        }
+    }
+    return NULL;
+}
+
+static const char *name_of(struct mq_queue *queue, const struct mq_column *column)
+{
+    return column->name ? column->name : queue->names.reference;
+}
 
 /* *version is 0 where there is none. */
 static enum mq_status read_version(struct mq_queue *queue, int64_t *version, struct mq_error *err)
@@ -110,14 +125,13 @@ static enum mq_status too_new(struct mq_queue *queue, int64_t version, struct mq
 }
 
 /* Notes in has[] which of the columns the table has, the primary key only as such; *any whether it
- * exists. has[count] is for the one more. */
+ * exists. */
 static enum mq_status find_columns(struct mq_queue *queue, const struct shape *shape, bool *has,
                                    bool *any, struct mq_error *err)
 {
     struct mq_args args = MQ_ARGS(mq_cstr(shape->table));
     enum mq_status status = mq_sql_query(queue, MQ_SQL_COLUMNS_OF, args, err);
     bool row = status == MQ_OK;
-    has[shape->count] = shape->more == NULL;
     while (row) {
         status = mq_sql_next(queue, &row, err);
         if (!row) {
@@ -127,11 +141,9 @@ static enum mq_status find_columns(struct mq_queue *queue, const struct shape *s
         struct mq_str name = mq_sql_column_str(queue, 0);
         bool is_key = mq_sql_column_int(queue, 1) == 1;
         for (size_t i = 0; i < shape->count; i++) {
-            bool same = mq_str_equal_nocase(name, mq_str_of(shape->columns[i]));
+            bool same = mq_str_equal_nocase(name, mq_str_of(name_of(queue, &shape->columns[i])));
             has[i] = has[i] || (same && (i > 0 || is_key));
         }
-        bool same = shape->more && mq_str_equal_nocase(name, mq_str_of(shape->more));
-        has[shape->count] = has[shape->count] || same;
     }
     return status;
 }
@@ -140,7 +152,7 @@ static enum mq_status find_columns(struct mq_queue *queue, const struct shape *s
 static enum mq_status check_shape(struct mq_queue *queue, const struct shape *shape,
                                   struct mq_error *err)
 {
-    bool has[COLUMN_COUNT + 1] = {false};
+    bool has[COLUMN_COUNT] = {false};
     bool any = false;
     enum mq_status status = find_columns(queue, shape, has, &any, err);
     if (status != MQ_OK || !any) {
@@ -148,10 +160,10 @@ static enum mq_status check_shape(struct mq_queue *queue, const struct shape *sh
     }
     struct mq_buffer missing;
     mq_buffer_init(&missing);
-    for (size_t i = 0; i <= shape->count; i++) {
+    for (size_t i = 0; i < shape->count; i++) {
         if (!has[i]) {
             mq_buffer_cstr(&missing, missing.len ? ", " : "");
-            mq_buffer_cstr(&missing, i < shape->count ? shape->columns[i] : shape->more);
+            mq_buffer_cstr(&missing, name_of(queue, &shape->columns[i]));
             mq_buffer_cstr(&missing, i == 0 ? " as primary key" : "");
         }
     }
@@ -170,9 +182,9 @@ static enum mq_status check_shape(struct mq_queue *queue, const struct shape *sh
 static enum mq_status check_foreign(struct mq_queue *queue, struct mq_error *err)
 {
     const struct shape shapes[] = {
-        {queue->names.table, columns, COLUMN_COUNT, queue->names.reference},
-        {queue->names.body, body_columns, 2, NULL},
-        {queue->names.spent, spent_columns, 2, NULL},
+        {queue->names.table, columns, COLUMN_COUNT},
+        {queue->names.body, body_columns, 2},
+        {queue->names.spent, spent_columns, 2},
     };
     enum mq_status status = MQ_OK;
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]) && status == MQ_OK; i++) {
@@ -181,14 +193,58 @@ static enum mq_status check_foreign(struct mq_queue *queue, struct mq_error *err
     return status;
 }
 
+/* {*}: the columns' definitions. */
+static void write_columns(struct mq_buffer *out)
+{
+    for (size_t i = 0; i < COLUMN_COUNT; i++) {
+        const char *name = columns[i].name ? columns[i].name : "{r}";
+        mq_buffer_printf(out, "%s%s %s", i ? ", " : "", name, columns[i].declaration);
+    }
+}
+
 static enum mq_status run_script(struct mq_queue *queue, const char *text, struct mq_error *err)
 {
-    char *sql = mq_sql_expand(&queue->names, text);
+    struct mq_buffer whole;
+    const char *star = strstr(text, "{*}");
+    mq_buffer_init(&whole);
+    mq_buffer_append(&whole, text, star ? (size_t)(star - text) : strlen(text));
+    if (star) {
+        write_columns(&whole);
+        mq_buffer_cstr(&whole, star + 3);
+    }
+    char *sql = whole.failed ? NULL : mq_sql_expand(&queue->names, whole.data);
+    mq_buffer_clear(&whole);
     if (!sql) {
         return mq_error_nomem(err);
     }
     enum mq_status status = mq_db_script(queue->db, sql, err);
     free(sql);
+    return status;
+}
+
+static bool addable(const struct mq_column *column)
+{
+    return !strstr(column->declaration, "NOT NULL") || strstr(column->declaration, "DEFAULT");
+}
+
+/* Gives a table of ours the columns that it lacks, where all of them can be added. */
+static enum mq_status add_missing(struct mq_queue *queue, struct mq_error *err)
+{
+    const struct shape shape = {queue->names.table, columns, COLUMN_COUNT};
+    bool has[COLUMN_COUNT] = {false};
+    bool any = false;
+    enum mq_status status = find_columns(queue, &shape, has, &any, err);
+    for (size_t i = 0; i < COLUMN_COUNT; i++) {
+        any = any && (has[i] || (i > 0 && addable(&columns[i])));
+    }
+    for (size_t i = 0; i < COLUMN_COUNT && any && status == MQ_OK; i++) {
+        if (!has[i]) {
+            char text[200];
+            snprintf(text, sizeof(text), "ALTER TABLE {t} ADD COLUMN %s %s",
+                     columns[i].name ? columns[i].name : "{r}", columns[i].declaration);
+            status = run_script(queue, text, err);
+        }
+    }
     return status;
 }
 
@@ -207,7 +263,10 @@ static enum mq_status migrate_locked(struct mq_queue *queue, struct mq_error *er
     if (version > MQ_SCHEMA_VERSION) {
         return too_new(queue, version, err);
     }
-    status = check_foreign(queue, err);
+    status = version > 0 ? add_missing(queue, err) : mq_adopt(queue, err);
+    if (status == MQ_OK) {
+        status = check_foreign(queue, err);
+    }
     if (status == MQ_OK && version == MQ_SCHEMA_VERSION) {
         return run_script(queue, migrations[MQ_SCHEMA_VERSION - 1], err);
     }
@@ -225,7 +284,11 @@ static enum mq_status migrate_locked(struct mq_queue *queue, struct mq_error *er
 enum mq_status mq_queue_migrate(struct mq_queue *queue, int *version, struct mq_error *err)
 {
     struct mq_db *db = queue->db;
-    enum mq_status status = db->driver->begin(db, err);
+    bool enforced = false;
+    enum mq_status status = mq_adopt_enter(queue, &enforced, err);
+    if (status == MQ_OK) {
+        status = db->driver->begin(db, err);
+    }
     if (status == MQ_OK && db->driver->joined(db)) {
         status = mq_error_set(err, MQ_SCHEMA, queue->names.version_key,
                               "the queue's tables must be created or upgraded, which is not done "
@@ -239,6 +302,9 @@ enum mq_status mq_queue_migrate(struct mq_queue *queue, int *version, struct mq_
     }
     if (status != MQ_OK) {
         db->driver->rollback(db);
+    }
+    mq_adopt_leave(queue, enforced);
+    if (status != MQ_OK) {
         return status;
     }
     queue->ready = true;

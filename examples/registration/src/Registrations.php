@@ -77,10 +77,14 @@ final class Registrations
         try {
             if ($queue !== null && $this->noteQueued($number, true)) {
                 $queue->enqueueMany(array_map(static fn(string $type): array => [
-                    'reference' => $number, 'type' => $type, 'priority' => $type === 'user' ? 10 : 0,
+                    'reference' => $number, 'type' => $type,
+                    'priority' => $type === 'user' ? 10 : 0,
                 ], $this->settings['mails']));
             }
         } catch (Throwable $e) {
+            if ($this->find($number) === null) {
+                throw $e; // a full disk: SQLite has undone the whole transaction
+            }
             // The registration stands; the next cron run queues its mails (queueMissing).
             $this->noteQueued($number, false);
             error_log("registration $number: mails not queued yet: " . $e->getMessage());
