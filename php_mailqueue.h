@@ -23,6 +23,7 @@ ZEND_BEGIN_MODULE_GLOBALS(mailqueue)
     char *capture_failure;   /* "fail" or "send", in any case */
     zval capture_queue;      /* of the request's mails; undefined: not open */
     struct mq_pdo *pdo_open; /* drivers with a transaction of their own; linked */
+    bool pdo_undone;         /* a rollback found the application's whole transaction undone */
     zend_object *pdo_cause;  /* what a PDO object threw last; owned; NULL: nothing */
 ZEND_END_MODULE_GLOBALS(mailqueue)
 

@@ -24,7 +24,8 @@ namespace {
          * @param string|\PDO $database path of an SQLite file, or "sqlite:" and a path; it is created when
          *        missing. Or the application's own PDO (SQLite): enqueue() then joins the transaction
          *        that is open on it, by a savepoint, and commit and rollback are the application's;
-         *        without one it makes its own. PDO's attributes stay as they are, and its exception
+         *        without one it makes its own. PDO's attributes stay as they are, lastInsertId() does not;
+         *        a fatal error leaves the transaction to be rolled back by the application. PDO's exception
          *        is the previous of a DatabaseException. runWorker() opens the same file by itself.
          *        Other DSNs and drivers are not supported yet.
          * @param string $table the queue's table

@@ -61,8 +61,13 @@ void mq_php_throw(const struct mq_error *err)
     }
     const char *reason = database_reason(err->status);
     zend_object *cause = mq_php_pdo_take_cause();
+    bool undone = mq_php_pdo_take_undone();
     if (reason) {
-        throw_with(mq_ce_database_exception, err->text, "reason", reason);
+        char text[MQ_ERROR_TEXT_MAX + 96];
+        snprintf(text, sizeof text, "%s%s", err->text,
+                 undone ? "; SQLite has undone your whole transaction: roll back and repeat it"
+                        : "");
+        throw_with(mq_ce_database_exception, text, "reason", reason);
         if (cause) {
             zend_exception_set_previous(EG(exception), cause);
         }

@@ -34,6 +34,10 @@ static void body(void *context)
     zend_object *object = Z_OBJ_P(method->object);
     zend_function *function =
         zend_hash_str_find_ptr(&object->ce->function_table, method->name, strlen(method->name));
+    if (function == NULL) { /* a subclass gave an object of another class */
+        zend_throw_error(NULL, "%s has no method %s()", ZSTR_VAL(object->ce->name), method->name);
+        return;
+    }
     zend_call_known_function(function, object, object->ce, call->result, method->count,
                              method->args, NULL);
 }

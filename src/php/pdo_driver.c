@@ -8,9 +8,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "php/guard.h"
 #include "php_mailqueue.h"
 
 /* ---- calls ---- */
+
+static enum mq_status bailed(struct mq_pdo *self, struct mq_error *err)
+{
+    self->bailed = true;
+    return mq_error_set(err, MQ_BAILOUT, "", "PHP stopped with a fatal error");
+}
+
+/* Security releases since 2026 raise the memory limit's error when the function has returned: it
+ * cannot be caught, and PHP code that is called before would fail again. */
+static bool out_of_memory(void)
+{
+#ifdef ZEND_HAS_OOM
+    return ZEND_HAS_OOM();
+#else
+    return false;
+#endif
+}
 
 enum mq_status mq_pdo_call(struct mq_pdo *self, struct mq_php_method method, zval *result,
                            struct mq_error *err)
@@ -19,27 +37,56 @@ enum mq_status mq_pdo_call(struct mq_pdo *self, struct mq_php_method method, zva
     enum mq_php_call_end end = MQ_PHP_CALL_BAILED;
     ZVAL_UNDEF(result);
     if (!self->bailed) {
+        self->calling = true;
         end = mq_php_call_method(&method, result, &thrown);
+        self->calling = false;
+    }
+    if (end != MQ_PHP_CALL_BAILED && out_of_memory()) {
+        if (thrown) {
+            OBJ_RELEASE(thrown);
+        }
+        zval_ptr_dtor(result);
+        ZVAL_UNDEF(result);
+        end = MQ_PHP_CALL_BAILED;
     }
     if (end == MQ_PHP_CALL_THREW) {
-        return mq_pdo_failed(thrown, err);
+        return mq_pdo_failed(self, thrown, err);
     }
-    if (end == MQ_PHP_CALL_RETURNED) {
-        return MQ_OK;
-    }
-    self->bailed = true;
-    return mq_error_set(err, MQ_BAILOUT, "", "PHP stopped with a fatal error");
+    return end == MQ_PHP_CALL_RETURNED ? MQ_OK : bailed(self, err);
+}
+
+struct string {
+    struct mq_str text;
+    zval *out;
+};
+
+static void make_string(void *context)
+{
+    const struct string *string = context;
+    ZVAL_STRINGL(string->out, string->text.len ? string->text.data : "", string->text.len);
+}
+
+enum mq_status mq_pdo_string(struct mq_pdo *self, struct mq_str text, zval *out,
+                             struct mq_error *err)
+{
+    struct string string = {text, out};
+    ZVAL_UNDEF(out);
+    return mq_php_survives(make_string, &string) ? MQ_OK : bailed(self, err);
 }
 
 /* Not query(): what it returns keeps the transaction's locks until it is freed. */
 static enum mq_status exec(struct mq_pdo *self, const char *sql, struct mq_error *err)
 {
     zval arg, result;
-    ZVAL_STRING(&arg, sql);
-    enum mq_status status =
-        mq_pdo_call(self, (struct mq_php_method){&self->object, "exec", &arg, 1}, &result, err);
+    enum mq_status status = mq_pdo_string(self, mq_str_of(sql), &arg, err);
+    if (status == MQ_OK) {
+        status =
+            mq_pdo_call(self, (struct mq_php_method){&self->object, "exec", &arg, 1}, &result, err);
+    }
     if (status != MQ_BAILOUT) {
         zval_ptr_dtor(&arg);
+    }
+    if (status == MQ_OK) {
         zval_ptr_dtor(&result);
     }
     return status;
@@ -65,11 +112,21 @@ static void unlist_open(struct mq_pdo *self)
 
 static void ended(struct mq_pdo *self)
 {
-    if (self->begun && !self->joined) {
-        unlist_open(self);
-    }
-    self->begun = self->joined = false;
+    unlist_open(self);
+    self->begun = self->joined = self->lost = false;
     mq_pdo_leave(self);
+}
+
+/* Whether another MailQueue is in the middle of a transaction on the same PDO: PHP code that this
+ * one called has come here, and what it stored would go with that transaction. */
+static bool used_by_another(const struct mq_pdo *self)
+{
+    for (struct mq_pdo *at = MAILQUEUE_G(pdo_open); at; at = at->next_open) {
+        if (Z_OBJ(at->object) == Z_OBJ(self->object)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static enum mq_status application_begun(struct mq_pdo *self, bool *begun, struct mq_error *err)
@@ -92,6 +149,7 @@ static enum mq_status begin_or_join(struct mq_pdo *self, struct mq_error *err)
         if (!joins) {
             return status;
         }
+        mq_pdo_forget_cause();
         status = MQ_OK;
     }
     if (status == MQ_OK) {
@@ -104,8 +162,9 @@ static enum mq_status begin_or_join(struct mq_pdo *self, struct mq_error *err)
 static enum mq_status begin(struct mq_db *db, struct mq_error *err)
 {
     struct mq_pdo *self = mq_pdo_of(db);
-    if (self->begun) {
-        return mq_error_set(err, MQ_DATABASE, "database", "a transaction within a transaction");
+    if (self->begun || used_by_another(self)) {
+        return mq_error_set(err, MQ_DATABASE, "database",
+                            "a mail queue is in use on this PDO already, by what called this code");
     }
     mq_pdo_finish(db);
     mq_pdo_forget_cause();
@@ -118,9 +177,7 @@ static enum mq_status begin(struct mq_db *db, struct mq_error *err)
         return status;
     }
     self->begun = true;
-    if (!self->joined) {
-        list_open(self);
-    }
+    list_open(self);
     return MQ_OK;
 }
 
@@ -131,9 +188,14 @@ static enum mq_status commit(struct mq_db *db, struct mq_error *err)
         return mq_error_set(err, MQ_DATABASE, "database", "a commit without a transaction");
     }
     mq_pdo_finish(db);
+    if (self->lost) {
+        return mq_error_set(err, MQ_DATABASE, "database",
+                            "PDO did not say what a statement wrote: nothing was stored");
+    }
     enum mq_status status = exec(self, self->joined ? "RELEASE mailqueue" : "COMMIT", err);
     if (status == MQ_OK) {
         ended(self);
+        mq_pdo_forget_cause();
     }
     return status;
 }
@@ -149,9 +211,11 @@ static void rollback(struct mq_db *db)
     zend_object *cause = mq_php_pdo_take_cause();
     mq_pdo_finish(db);
     if (self->joined) {
-        if (exec(self, "ROLLBACK TO mailqueue", NULL) == MQ_OK) {
+        bool there = exec(self, "ROLLBACK TO mailqueue", NULL) == MQ_OK;
+        if (there) {
             exec(self, "RELEASE mailqueue", NULL);
         }
+        MAILQUEUE_G(pdo_undone) = !there && !self->bailed;
     } else {
         exec(self, "ROLLBACK", NULL);
     }
@@ -160,38 +224,84 @@ static void rollback(struct mq_db *db)
     MAILQUEUE_G(pdo_cause) = cause;
 }
 
+static void free_driver(struct mq_pdo *self)
+{
+    mq_pdo_forget_statements(self);
+    zval_ptr_dtor(&self->object);
+    free(self->path);
+    free(self);
+}
+
+bool mq_php_pdo_take_undone(void)
+{
+    bool undone = MAILQUEUE_G(pdo_undone);
+    MAILQUEUE_G(pdo_undone) = false;
+    return undone;
+}
+
 void mq_php_pdo_request_ends(void)
 {
     while (MAILQUEUE_G(pdo_open)) {
         struct mq_pdo *self = MAILQUEUE_G(pdo_open);
         self->bailed = false; /* PHP has come back to its senses */
-        if (OBJ_FLAGS(Z_OBJ(self->object)) & IS_OBJ_FREE_CALLED) {
-            unlist_open(self);
-        } else {
+        if (!(OBJ_FLAGS(Z_OBJ(self->object)) & IS_OBJ_FREE_CALLED)) {
             rollback(&self->base);
+        }
+        unlist_open(self);
+        if (self->closing) {
+            free_driver(self);
         }
     }
     mq_pdo_forget_cause();
+    MAILQUEUE_G(pdo_undone) = false;
+}
+
+enum mq_status mq_php_pdo_usable(struct mq_db *db, struct mq_error *err)
+{
+    struct mq_pdo *self = mq_pdo_of(db);
+    if (self->calling && !self->bailed) {
+        return mq_error_set(err, MQ_DATABASE, "database",
+                            "this MailQueue is in use already, by what called this code (a method "
+                            "of the PDO, a signal handler, an SQL function): use another PDO and a "
+                            "MailQueue with it");
+    }
+    if (self->bailed) {
+        /* A shutdown function after a fatal error: PHP has come back to its senses. */
+        self->bailed = self->calling = false;
+        rollback(db);
+        mq_pdo_finish(db);
+    }
+    return MQ_OK;
 }
 
 /* ---- the rest of the table ---- */
 
+/* One of SQLite's own functions. Neither rowCount() nor lastInsertId() will do: PRAGMA
+ * count_changes makes the first say nothing, and both may be a subclass's. */
+static int64_t ask(struct mq_db *db, int slot, const char *sql)
+{
+    struct mq_value value = mq_null();
+    struct mq_row row = {&value, 1, false};
+    struct mq_query query = {.slot = slot, .sql = sql};
+    int64_t number = -1;
+    if (mq_db_row(db, &query, &row, NULL) == MQ_OK && row.found) {
+        mq_pdo_number(value, &number);
+    }
+    mq_db_finish(db);
+    if (number < 0) {
+        mq_pdo_of(db)->lost = true;
+    }
+    return number;
+}
+
 static int64_t changes(struct mq_db *db)
 {
-    return mq_pdo_of(db)->changes;
+    return ask(db, MQ_PDO_CHANGES, "SELECT changes()");
 }
 
 static int64_t last_id(struct mq_db *db)
 {
-    struct mq_pdo *self = mq_pdo_of(db);
-    zval result;
-    int64_t id = 0;
-    if (mq_pdo_call(self, (struct mq_php_method){&self->object, "lastinsertid", NULL, 0}, &result,
-                    NULL) == MQ_OK) {
-        id = zval_get_long(&result);
-        zval_ptr_dtor(&result);
-    }
-    return id;
+    return ask(db, MQ_PDO_LAST_ID, "SELECT last_insert_rowid()");
 }
 
 static enum mq_status maintain(struct mq_db *db, struct mq_error *err)
@@ -223,14 +333,16 @@ static bool has_column(struct mq_db *db, const char *table, const char *column)
     return false; /* cannot be told without a query */
 }
 
+/* A transaction that is open still is one that a fatal error broke off: it is rolled back when the
+ * request ends, and nothing may join it until then. */
 static void close_db(struct mq_db *db)
 {
     struct mq_pdo *self = mq_pdo_of(db);
-    unlist_open(self);
-    mq_pdo_forget_statements(self);
-    zval_ptr_dtor(&self->object);
-    free(self->path);
-    free(self);
+    if (self->begun) {
+        self->closing = true;
+    } else {
+        free_driver(self);
+    }
 }
 
 static const char *path(struct mq_db *db)

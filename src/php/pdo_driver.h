@@ -18,6 +18,14 @@ enum mq_status mq_php_pdo_open(zval *object, struct mq_db **out, struct mq_error
 /* Whether the driver is this one. */
 bool mq_php_pdo_is(const struct mq_db *db);
 
+/* Before each use from PHP code. MQ_DATABASE where the driver is in the middle of a call to PHP,
+ * which has come back here. What a fatal error broke off is ended first. */
+enum mq_status mq_php_pdo_usable(struct mq_db *db, struct mq_error *err);
+
+/* Whether the last rollback found that SQLite had undone the application's whole transaction (a
+ * full disk); false afterwards. */
+bool mq_php_pdo_take_undone(void);
+
 /* The exception behind the last failure of a driver of this request, which DatabaseException has as
  * its previous one: owned by the caller; NULL: none. */
 zend_object *mq_php_pdo_take_cause(void);

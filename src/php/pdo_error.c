@@ -18,7 +18,9 @@ static const struct {
     enum mq_status status;
     const char *cure;
 } sqlite_codes[] = {
-    {5, MQ_BUSY, "keep other connections' transactions short, or raise PDO::ATTR_TIMEOUT"},
+    {5, MQ_BUSY,
+     "keep other connections' transactions short, or raise PDO::ATTR_TIMEOUT; and read this "
+     "connection's results to their end (fetchAll()) first"},
     {6, MQ_BUSY, "end the statement of this connection that still reads"},
     {7, MQ_NOMEM, "raise the memory that the process may have"},
     {8, MQ_READONLY, "give this user write access to the file and its directory"},
@@ -87,7 +89,7 @@ bool mq_pdo_cause_is_nested(void)
     return text.data && strstr(text.data, "within a transaction") != NULL;
 }
 
-enum mq_status mq_pdo_failed(zend_object *thrown, struct mq_error *err)
+enum mq_status mq_pdo_failed(struct mq_pdo *self, zend_object *thrown, struct mq_error *err)
 {
     zval scratch;
     enum mq_status status = MQ_DATABASE;
@@ -102,6 +104,12 @@ enum mq_status mq_pdo_failed(zend_object *thrown, struct mq_error *err)
         if (sqlite_codes[i].code == code) {
             status = sqlite_codes[i].status;
             cure = sqlite_codes[i].cure;
+            /* At once and whatever the timeout: what the transaction has read is out of date. */
+            if (status == MQ_BUSY && self->joined) {
+                cure = "your transaction has read before it wrote, and another connection wrote "
+                       "since: roll back and repeat it, beginning with exec('BEGIN IMMEDIATE'), or "
+                       "write first";
+            }
         }
     }
     struct mq_buffer text;

@@ -7,6 +7,9 @@
 
 #define MQ_PDO_PARAMS_MAX 32
 
+/* Slots of the driver's own statements, behind the queue's. */
+enum { MQ_PDO_CHANGES = MQ_DB_SLOTS, MQ_PDO_LAST_ID, MQ_PDO_SLOTS };
+
 /* One prepared statement. PDO knows no numbered parameters: each use of ?n is a place of its own.
  */
 struct mq_pdo_statement {
@@ -19,20 +22,22 @@ struct mq_pdo {
     struct mq_db base;
     zval object;              /* the PDO */
     char *path;               /* of the main database's file; owned */
-    struct mq_pdo *next_open; /* in the list of those with a transaction of their own */
+    struct mq_pdo *next_open; /* in the list of those with a transaction of ours */
 
     bool bailed;  /* PHP unwinds: nothing of it may be called any more */
+    bool calling; /* a method of PHP's runs, which may come back to the queue */
+    bool closing; /* closed, but for the transaction that a fatal error left open */
+    bool lost;    /* what a statement wrote could not be asked: no commit */
     bool begun;   /* begin() succeeded and neither commit() nor rollback() came */
     bool joined;  /* by a savepoint in the application's transaction */
     bool entered; /* the attributes are ours, the application's are below */
     zval errmode, nulls;
 
-    struct mq_pdo_statement slots[MQ_DB_SLOTS];
+    struct mq_pdo_statement slots[MQ_PDO_SLOTS];
     struct mq_pdo_statement single;   /* of a query that is not kept */
     struct mq_pdo_statement *current; /* the open result */
     zval row;                         /* its row: an array; undefined: none */
     bool row_ready;                   /* run() has read a row that next() has not given yet */
-    int64_t changes;
 };
 
 static inline struct mq_pdo *mq_pdo_of(struct mq_db *db)
@@ -45,12 +50,16 @@ static inline struct mq_pdo *mq_pdo_of(struct mq_db *db)
 enum mq_status mq_pdo_call(struct mq_pdo *self, struct mq_php_method method, zval *result,
                            struct mq_error *err);
 
+/* A PHP string of that text in *out. MQ_BAILOUT where the memory limit made PHP unwind. */
+enum mq_status mq_pdo_string(struct mq_pdo *self, struct mq_str text, zval *out,
+                             struct mq_error *err);
+
 /* pdo_attributes.c: sets the attributes that the driver needs, and puts the application's back. */
 enum mq_status mq_pdo_enter(struct mq_pdo *self, struct mq_error *err);
 void mq_pdo_leave(struct mq_pdo *self);
 
 /* pdo_error.c: what a PDOException means; takes the exception as the cause. */
-enum mq_status mq_pdo_failed(zend_object *thrown, struct mq_error *err);
+enum mq_status mq_pdo_failed(struct mq_pdo *self, zend_object *thrown, struct mq_error *err);
 /* Whether the last failure of SQLite says that a transaction is open already. */
 bool mq_pdo_cause_is_nested(void);
 void mq_pdo_forget_cause(void);
@@ -60,6 +69,8 @@ enum mq_status mq_pdo_run(struct mq_db *db, const struct mq_query *query, struct
 enum mq_status mq_pdo_next(struct mq_db *db, bool *row, struct mq_error *err);
 struct mq_value mq_pdo_column(struct mq_db *db, int index);
 void mq_pdo_finish(struct mq_db *db);
+/* Of a column that is a number; else *number stays. */
+void mq_pdo_number(struct mq_value value, int64_t *number);
 /* Forgets all statements without calling PHP code. */
 void mq_pdo_forget_statements(struct mq_pdo *self);
 

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "php/guard.h"
+
 /* The text with each ?n as ?, and which n each of them was. A mark without a number is within a
  * string: of a trigger that is made again. NULL: no memory. */
 static char *number_places(const char *sql, struct mq_pdo_statement *statement)
@@ -32,28 +34,40 @@ static char *number_places(const char *sql, struct mq_pdo_statement *statement)
     return text;
 }
 
+static void make_options(void *context)
+{
+    zval *options = context, list;
+    array_init_size(&list, 1);
+    add_next_index_string(&list, "PDOStatement");
+    array_init_size(options, 1);
+    add_index_zval(options, MQ_PDO_ATTR_STATEMENT_CLASS, &list);
+}
+
 /* PDO::prepare($text, [PDO::ATTR_STATEMENT_CLASS => ['PDOStatement']]): the application may have
  * set a class of its own there. */
 static enum mq_status prepare(struct mq_pdo *self, const char *sql,
                               struct mq_pdo_statement *statement, struct mq_error *err)
 {
-    zval args[2], list;
+    zval args[2];
     char *text = number_places(sql, statement);
     if (!text) {
         return mq_error_nomem(err);
     }
-    ZVAL_STRING(&args[0], text);
+    enum mq_status status = mq_pdo_string(self, mq_str_of(text), &args[0], err);
     free(text);
-    array_init_size(&list, 1);
-    add_next_index_string(&list, "PDOStatement");
-    array_init_size(&args[1], 1);
-    add_index_zval(&args[1], MQ_PDO_ATTR_STATEMENT_CLASS, &list);
-    enum mq_status status = mq_pdo_call(
-        self, (struct mq_php_method){&self->object, "prepare", args, 2}, &statement->object, err);
-    if (status != MQ_BAILOUT) {
-        zval_ptr_dtor(&args[0]);
-        zval_ptr_dtor(&args[1]);
+    if (status == MQ_OK && !mq_php_survives(make_options, &args[1])) {
+        self->bailed = true;
+        status = MQ_BAILOUT;
     }
+    if (status == MQ_OK) {
+        status = mq_pdo_call(self, (struct mq_php_method){&self->object, "prepare", args, 2},
+                             &statement->object, err);
+    }
+    if (status == MQ_BAILOUT) {
+        return status;
+    }
+    zval_ptr_dtor(&args[0]);
+    zval_ptr_dtor(&args[1]);
     if (status == MQ_OK && Z_TYPE(statement->object) != IS_OBJECT) {
         zval_ptr_dtor(&statement->object);
         ZVAL_UNDEF(&statement->object);
@@ -62,23 +76,41 @@ static enum mq_status prepare(struct mq_pdo *self, const char *sql,
     return status;
 }
 
-static void make_value(const struct mq_value *value, zval *out, zend_long *type)
+static enum mq_status make_value(struct mq_pdo *self, const struct mq_value *value, zval args[2],
+                                 struct mq_error *err)
 {
     switch (value->type) {
     case MQ_INT:
-        ZVAL_LONG(out, (zend_long)value->i);
-        *type = MQ_PDO_PARAM_INT;
+        ZVAL_LONG(&args[0], (zend_long)value->i);
+        ZVAL_LONG(&args[1], MQ_PDO_PARAM_INT);
         break;
     case MQ_TEXT:
     case MQ_BLOB:
-        ZVAL_STRINGL(out, value->s.len ? value->s.data : "", value->s.len);
-        *type = value->type == MQ_BLOB ? MQ_PDO_PARAM_LOB : MQ_PDO_PARAM_STR;
-        break;
+        ZVAL_LONG(&args[1], value->type == MQ_BLOB ? MQ_PDO_PARAM_LOB : MQ_PDO_PARAM_STR);
+        return mq_pdo_string(self, value->s, &args[0], err);
     case MQ_NULL:
-        ZVAL_NULL(out);
-        *type = MQ_PDO_PARAM_NULL;
+        ZVAL_NULL(&args[0]);
+        ZVAL_LONG(&args[1], MQ_PDO_PARAM_NULL);
         break;
     }
+    return MQ_OK;
+}
+
+static enum mq_status bind_value(struct mq_pdo *self, int place, const struct mq_value *value,
+                                 struct mq_error *err)
+{
+    zval args[3], result;
+    ZVAL_LONG(&args[0], place);
+    enum mq_status status = make_value(self, value, &args[1], err);
+    if (status != MQ_OK) {
+        return status;
+    }
+    status = mq_pdo_call(self, (struct mq_php_method){&self->current->object, "bindvalue", args, 3},
+                         &result, err);
+    if (status != MQ_BAILOUT) {
+        zval_ptr_dtor(&args[1]);
+    }
+    return status;
 }
 
 static enum mq_status bind_values(struct mq_pdo *self, const struct mq_query *query,
@@ -86,23 +118,12 @@ static enum mq_status bind_values(struct mq_pdo *self, const struct mq_query *qu
 {
     enum mq_status status = MQ_OK;
     for (int i = 0; i < self->current->places && status == MQ_OK; i++) {
-        zval args[3], result;
-        zend_long type;
         int n = self->current->order[i];
         if (n >= query->param_count) {
             return mq_error_set(err, MQ_DATABASE, "database", "a statement lacks parameter %d",
                                 n + 1);
         }
-        ZVAL_LONG(&args[0], i + 1);
-        make_value(&query->params[n], &args[1], &type);
-        ZVAL_LONG(&args[2], type);
-        status =
-            mq_pdo_call(self, (struct mq_php_method){&self->current->object, "bindvalue", args, 3},
-                        &result, err);
-        if (status != MQ_BAILOUT) {
-            zval_ptr_dtor(&args[1]);
-            zval_ptr_dtor(&result);
-        }
+        status = bind_value(self, i + 1, &query->params[n], err);
     }
     return status;
 }
@@ -127,33 +148,24 @@ static enum mq_status fetch(struct mq_pdo *self, bool *row, struct mq_error *err
     return status;
 }
 
-static enum mq_status number_of(struct mq_pdo *self, const char *method, int64_t *number,
-                                struct mq_error *err)
-{
-    zval result;
-    enum mq_status status = mq_pdo_call(
-        self, (struct mq_php_method){&self->current->object, method, NULL, 0}, &result, err);
-    *number = status == MQ_OK && Z_TYPE(result) == IS_LONG ? Z_LVAL(result) : 0;
-    return status;
-}
-
 static enum mq_status execute(struct mq_pdo *self, const struct mq_query *query,
                               struct mq_error *err)
 {
     zval result;
-    int64_t columns = 0;
+    zval *statement = &self->current->object;
     enum mq_status status = bind_values(self, query, err);
     if (status == MQ_OK) {
-        status = mq_pdo_call(
-            self, (struct mq_php_method){&self->current->object, "execute", NULL, 0}, &result, err);
+        status =
+            mq_pdo_call(self, (struct mq_php_method){statement, "execute", NULL, 0}, &result, err);
     }
     if (status == MQ_OK) {
-        status = number_of(self, "columncount", &columns, err);
+        status = mq_pdo_call(self, (struct mq_php_method){statement, "columncount", NULL, 0},
+                             &result, err);
     }
-    if (status == MQ_OK && columns > 0) {
-        return fetch(self, &self->row_ready, err);
+    if (status != MQ_OK || Z_TYPE(result) != IS_LONG || Z_LVAL(result) == 0) {
+        return status;
     }
-    return status == MQ_OK ? number_of(self, "rowcount", &self->changes, err) : status;
+    return fetch(self, &self->row_ready, err);
 }
 
 enum mq_status mq_pdo_run(struct mq_db *db, const struct mq_query *query, struct mq_error *err)
@@ -164,7 +176,7 @@ enum mq_status mq_pdo_run(struct mq_db *db, const struct mq_query *query, struct
     if (status != MQ_OK) {
         return status;
     }
-    bool kept = query->slot >= 0 && query->slot < MQ_DB_SLOTS;
+    bool kept = query->slot >= 0 && query->slot < MQ_PDO_SLOTS;
     struct mq_pdo_statement *statement = kept ? &self->slots[query->slot] : &self->single;
     if (!kept) {
         zval_ptr_dtor(&statement->object);
@@ -173,7 +185,6 @@ enum mq_status mq_pdo_run(struct mq_db *db, const struct mq_query *query, struct
     if (Z_ISUNDEF(statement->object)) {
         status = prepare(self, query->sql, statement, err);
     }
-    self->changes = 0;
     if (status == MQ_OK) {
         self->current = statement;
         status = execute(self, query, err);
@@ -201,6 +212,15 @@ enum mq_status mq_pdo_next(struct mq_db *db, bool *row, struct mq_error *err)
         mq_pdo_finish(db);
     }
     return status;
+}
+
+void mq_pdo_number(struct mq_value value, int64_t *number)
+{
+    if (value.type == MQ_INT) {
+        *number = value.i;
+    } else if (value.type == MQ_TEXT) { /* PDO::ATTR_STRINGIFY_FETCHES */
+        *number = ZEND_STRTOL(value.s.data, NULL, 10);
+    }
 }
 
 struct mq_value mq_pdo_column(struct mq_db *db, int index)
@@ -249,7 +269,7 @@ void mq_pdo_finish(struct mq_db *db)
 void mq_pdo_forget_statements(struct mq_pdo *self)
 {
     drop_row(self);
-    for (int i = 0; i < MQ_DB_SLOTS; i++) {
+    for (int i = 0; i < MQ_PDO_SLOTS; i++) {
         zval_ptr_dtor(&self->slots[i].object);
         ZVAL_UNDEF(&self->slots[i].object);
     }

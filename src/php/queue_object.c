@@ -156,10 +156,14 @@ struct mq_queue *mq_php_queue_use(zval *object)
         return NULL;
     }
     abandon_after_fork(self);
+    struct mq_error err;
+    struct mq_db *open = self->queue ? mq_queue_db(self->queue) : NULL;
+    if (open && mq_php_pdo_is(open) && !mq_php_ok(mq_php_pdo_usable(open, &err), &err)) {
+        return NULL;
+    }
     if (self->queue) {
         return self->queue;
     }
-    struct mq_error err;
     if (!mq_php_ok(mq_php_queue_open(self, false, &self->queue, &err), &err)) {
         return NULL;
     }

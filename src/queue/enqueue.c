@@ -104,6 +104,10 @@ static enum mq_status insert_job(struct mq_tx *tx, const struct mq_new_job *job,
         list.failed ? mq_error_nomem(err) : mq_sql_exec(tx->queue, MQ_SQL_INSERT_JOB, args, err);
     if (status == MQ_OK) {
         *id = mq_sql_changes(tx->queue) > 0 ? db->driver->last_id(db) : 0;
+        if (*id <= 0 && !job->reference.data) { /* which is a duplicate of nothing */
+            status = mq_error_set(err, MQ_DATABASE, "database",
+                                  "the database did not say under which id the mail was stored");
+        }
     }
     mq_buffer_clear(&list);
     return status;

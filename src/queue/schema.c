@@ -46,14 +46,14 @@ static const struct mq_column columns[] = {
 static const char version_1[] =
     "CREATE TABLE IF NOT EXISTS {c} (key TEXT PRIMARY KEY, value TEXT);"
     "CREATE TABLE IF NOT EXISTS {t} ({*});"
-    "CREATE UNIQUE INDEX IF NOT EXISTS `{T}_key` ON {t}({r}, mail_type) WHERE {r} IS NOT NULL;"
-    "CREATE INDEX IF NOT EXISTS `{T}_due` ON {t}(priority, next_attempt_at, id)"
+    "CREATE UNIQUE INDEX IF NOT EXISTS main.`{T}_key` ON {u}({r}, mail_type) WHERE {r} IS NOT NULL;"
+    "CREATE INDEX IF NOT EXISTS main.`{T}_due` ON {u}(priority, next_attempt_at, id)"
     " WHERE " MQ_CLAIMABLE_SQL ";"
-    "CREATE INDEX IF NOT EXISTS `{T}_lease` ON {t}(locked_until) WHERE status = 'sending';"
-    "CREATE INDEX IF NOT EXISTS `{T}_parked` ON {t}(id) WHERE status = 'parked';"
-    "CREATE INDEX IF NOT EXISTS `{T}_rest` ON {t}(status, id)"
+    "CREATE INDEX IF NOT EXISTS main.`{T}_lease` ON {u}(locked_until) WHERE status = 'sending';"
+    "CREATE INDEX IF NOT EXISTS main.`{T}_parked` ON {u}(id) WHERE status = 'parked';"
+    "CREATE INDEX IF NOT EXISTS main.`{T}_rest` ON {u}(status, id)"
     " WHERE status IN ('failed','held');"
-    "CREATE INDEX IF NOT EXISTS `{T}_expiry` ON {t}(expires_at) WHERE expires_at IS NOT NULL;"
+    "CREATE INDEX IF NOT EXISTS main.`{T}_expiry` ON {u}(expires_at) WHERE expires_at IS NOT NULL;"
     "CREATE TABLE IF NOT EXISTS {b} (id INTEGER PRIMARY KEY, content BLOB NOT NULL);"
     "CREATE TABLE IF NOT EXISTS {s} (at INTEGER PRIMARY KEY, n INTEGER NOT NULL);";
 

@@ -132,7 +132,7 @@ static const char *const templates[MQ_SQL_COUNT] = {
     [MQ_SQL_STATS_PARKED] = "SELECT count(*) FROM {t} WHERE status = 'parked'",
     [MQ_SQL_STATS_HELD] = "SELECT count(*) FROM {t} WHERE status = 'held' "
                           "AND status IN ('failed','held')",
-    [MQ_SQL_COLUMNS_OF] = "SELECT name, pk FROM pragma_table_info(?1)",
+    [MQ_SQL_COLUMNS_OF] = "SELECT name, pk FROM pragma_table_info(?1, 'main')",
 };
 
 _Static_assert(MQ_SQL_COUNT <= MQ_DB_SLOTS, "more statements than slots");
@@ -144,26 +144,37 @@ static void quoted(struct mq_buffer *out, const char *name)
     mq_buffer_char(out, '`');
 }
 
+/* In the application's file, whatever tables of the same name its connection has attached or
+ * temporary. */
+static void in_main(struct mq_buffer *out, const char *name)
+{
+    mq_buffer_cstr(out, "main.");
+    quoted(out, name);
+}
+
 static void expand_one(struct mq_buffer *out, const struct mq_names *names, char what)
 {
     switch (what) {
     case 't':
+        in_main(out, names->table);
+        break;
+    case 'u': /* where a schema was named before */
         quoted(out, names->table);
         break;
     case 'b':
-        quoted(out, names->body);
+        in_main(out, names->body);
         break;
     case 's':
-        quoted(out, names->spent);
+        in_main(out, names->spent);
         break;
     case 'c':
-        quoted(out, names->config);
+        in_main(out, names->config);
         break;
     case 'r':
         quoted(out, names->reference);
         break;
     case 'o':
-        quoted(out, names->orphan_table);
+        in_main(out, names->orphan_table);
         break;
     case 'k':
         quoted(out, names->orphan_column);

@@ -62,7 +62,7 @@ foreach ($settings as $name => $values) {
             /* Also after an error. */
             $pdo->exec('DROP TABLE mail_body');
             $error = thrown(fn() => (new MailQueue($pdo))->enqueue(mail_fields()));
-            echo str_contains($error, 'no such table: mail_body') && $look() === $before ? '' : "$name: $error\n";
+            echo str_contains($error, 'no such table: main.mail_body') && $look() === $before ? '' : "$name: $error\n";
         }
     }
 }

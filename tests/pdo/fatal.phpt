@@ -27,6 +27,13 @@ final class Stops extends PDO
 }
 $pdo = new Stops('sqlite:' . __DIR__ . '/mail.db', null, null, [PDO::ATTR_PERSISTENT => true, PDO::ATTR_TIMEOUT => 1]);
 $queue = new MailQueue($pdo);
+if (isset($_GET['full'])) {
+    ini_set('memory_limit', (string) (memory_get_usage(true) + (3 << 20)));
+    $queue->enqueue(str_pad("From: a@example.org\r\nTo: b@example.org\r\n\r\n", 60 << 14, "body\r\n"));
+    for ($size = 1; $size < 8; $size++) { // wherever the limit is met
+        $queue->enqueue(str_pad("From: a@example.org\r\nTo: b@example.org\r\n\r\n", $size << 20, "body\r\n"));
+    }
+}
 $id = $queue->enqueue(['from' => 'a@example.org', 'to' => 'b@example.org', 'subject' => 's', 'text' => 't']);
 echo "id $id ", getmypid();
 PHP);
@@ -48,7 +55,7 @@ $get = function (string $query) use ($address): string {
 /* Nobody else holds the write lock after each of them, though the process lives on. */
 $other = new PDO("sqlite:$path", null, null, [PDO::ATTR_TIMEOUT => 0]);
 $pid = null;
-foreach (['x=1', 'stop=fatal', 'x=1', 'stop=exit', 'x=1'] as $query) {
+foreach (['x=1', 'stop=fatal', 'x=1', 'stop=exit', 'x=1', 'full=1', 'x=1'] as $query) {
     $text = $get($query);
     if (preg_match('/^(id \d+) (\d+)$/', $text, $m)) {
         $pid ??= $m[2];
@@ -56,8 +63,9 @@ foreach (['x=1', 'stop=fatal', 'x=1', 'stop=exit', 'x=1'] as $query) {
     }
     $other->exec('BEGIN IMMEDIATE');
     $other->exec('COMMIT');
-    echo "$query: $text, ", $other->query('SELECT count(*) FROM mail_queue')->fetchColumn(), ' mails ',
-        $other->query('SELECT count(*) FROM mail_body')->fetchColumn(), " bodies\n";
+    $jobs = $other->query('SELECT count(*) FROM mail_queue')->fetchColumn();
+    $bodies = $other->query('SELECT count(*) FROM mail_body')->fetchColumn();
+    echo $jobs < 4 ? "$query: $text, $jobs mails $bodies bodies\n" : "$query: " . ($jobs === $bodies ? "each with its body\n" : "$jobs, $bodies\n");
 }
 proc_terminate($server, SIGKILL);
 proc_close($server);
@@ -68,3 +76,5 @@ stop=fatal: , 1 mails 1 bodies
 x=1: id 2, 2 mails 2 bodies
 stop=exit: exit, 2 mails 2 bodies
 x=1: id 3, 3 mails 3 bodies
+full=1: each with its body
+x=1: each with its body

@@ -73,7 +73,7 @@ before the commit: [beginTransaction-kept] [beginTransaction-kept] bodies 1
 after the rollback: [beginTransaction-kept,exec-kept] [beginTransaction-kept,exec-kept] bodies 2
 an error of ours leaves the transaction usable
 MailQueue\MessageException [to]: %s
-MailQueue\DatabaseException: SQLSTATE[HY000]: General error: 1 no such table: mail_body <- PDOException 1
+MailQueue\DatabaseException: SQLSTATE[HY000]: General error: 1 no such table: main.mail_body <- PDOException 1
 bool(true)
 bool(true)
 NULL
