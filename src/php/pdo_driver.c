@@ -345,6 +345,16 @@ static void close_db(struct mq_db *db)
     }
 }
 
+void mq_php_pdo_held(struct mq_db *db, zend_get_gc_buffer *buffer)
+{
+    struct mq_pdo *self = mq_pdo_of(db);
+    zend_get_gc_buffer_add_zval(buffer, &self->object);
+    zend_get_gc_buffer_add_zval(buffer, &self->single.object);
+    for (int i = 0; i < MQ_PDO_SLOTS; i++) {
+        zend_get_gc_buffer_add_zval(buffer, &self->slots[i].object);
+    }
+}
+
 static const char *path(struct mq_db *db)
 {
     return mq_pdo_of(db)->path;

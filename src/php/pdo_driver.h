@@ -18,6 +18,9 @@ enum mq_status mq_php_pdo_open(zval *object, struct mq_db **out, struct mq_error
 /* Whether the driver is this one. */
 bool mq_php_pdo_is(const struct mq_db *db);
 
+/* Adds the objects that the driver holds, for the collector of cycles. */
+void mq_php_pdo_held(struct mq_db *db, zend_get_gc_buffer *buffer);
+
 /* Before each use from PHP code. MQ_DATABASE where the driver is in the middle of a call to PHP,
  * which has come back here. What a fatal error broke off is ended first. */
 enum mq_status mq_php_pdo_usable(struct mq_db *db, struct mq_error *err);

@@ -53,11 +53,25 @@ static void queue_free(zend_object *object)
     zend_object_std_dtor(object);
 }
 
+/* A PDO may hold what holds this object: SQL functions, a subclass's properties. */
+static HashTable *queue_get_gc(zend_object *object, zval **table, int *count)
+{
+    struct mq_php_queue *self = mq_php_queue_from(object);
+    zend_get_gc_buffer *buffer = zend_get_gc_buffer_create();
+    zend_get_gc_buffer_add_zval(buffer, &self->pdo);
+    if (self->queue && mq_php_pdo_is(mq_queue_db(self->queue))) {
+        mq_php_pdo_held(mq_queue_db(self->queue), buffer);
+    }
+    zend_get_gc_buffer_use(buffer, table, count);
+    return zend_std_get_properties(object);
+}
+
 void mq_php_queue_register(zend_class_entry *ce)
 {
     memcpy(&handlers, zend_get_std_object_handlers(), sizeof handlers);
     handlers.offset = offsetof(struct mq_php_queue, std);
     handlers.free_obj = queue_free;
+    handlers.get_gc = queue_get_gc;
     handlers.clone_obj = NULL;
     ce->create_object = queue_create;
 }
