@@ -104,6 +104,7 @@ static void put_comment_text(struct mq_mend_line *line, struct mq_str text)
         return;
     }
     mq_buffer_init(&plain);
+    text.len -= blanks_behind(text).len;
     for (size_t i = 0; i < text.len; i++) {
         i += text.data[i] == '\\' && i + 1 < text.len;
         mq_buffer_char(&plain, text.data[i]);
@@ -132,6 +133,9 @@ static void put_comment(struct mq_mend_line *line, struct mq_str blanks, struct 
                         (struct mq_str){comment.data + i, 1});
             begin = i + 1;
         }
+    }
+    if (begin < comment.len) { /* it has no end */
+        put_comment_text(line, (struct mq_str){comment.data + begin, comment.len - begin});
     }
 }
 
@@ -214,7 +218,11 @@ static void put_address(struct mq_mend_line *line, struct mq_str blanks, struct 
         line->changed = line->changed || !mq_str_equal(address, mq_str_of(ascii));
         address = mq_str_of(ascii);
     }
-    mq_mend_put(line, blanks, address);
+    if (mq_utf8_valid(address)) {
+        mq_mend_put(line, blanks, address);
+    } else {
+        mq_mend_encode(line, blanks, address);
+    }
     free(ascii);
 }
 
@@ -281,16 +289,28 @@ static struct mq_str take_words(struct mq_str *rest)
     return words;
 }
 
-static void put_list(struct mq_mend_line *line, struct mq_str rest)
+/* Writes words with bytes over 127 that are no name before an address. */
+static void put_loose(struct mq_mend_line *line, struct mq_str words)
+{
+    if (memchr(words.data, '@', words.len) != NULL) {
+        mq_mend_text(line, words);
+    } else {
+        put_phrase(line, words);
+    }
+}
+
+static void put_list(struct mq_mend_line *line, struct mq_str rest, bool loose)
 {
     while (rest.len > 0 && !line->out->failed) {
         struct mq_str words = take_words(&rest);
         char stop = rest.len > 0 ? rest.data[0] : ',';
         bool phrase = stop == '<' || stop == ':';
-        bool raw = phrase && is_raw(words);
+        bool raw = (phrase || loose) && is_raw(words);
         struct mq_str blanks = blanks_behind(words);
-        if (raw) {
+        if (raw && phrase) {
             put_phrase(line, words);
+        } else if (raw) {
+            put_loose(line, words);
         } else {
             put_words(line, words, !phrase);
         }
@@ -300,6 +320,11 @@ static void put_list(struct mq_mend_line *line, struct mq_str rest)
             mq_mend_put(line, MQ_STR(""), cut(&rest, 1));
         }
     }
+}
+
+void mq_mend_list(struct mq_mend_line *line, struct mq_str value)
+{
+    put_list(line, value, true);
 }
 
 static bool is_same(const struct mq_strings *a, const struct mq_strings *b)
@@ -320,7 +345,7 @@ bool mq_mend_addresses(struct mq_mend_line *line, struct mq_str value)
     mq_strings_init(&after);
     enum mq_status status = mq_addresses_of_header(value, "address", &before, NULL);
     if (status == MQ_OK) {
-        put_list(line, value);
+        put_list(line, value, false);
     }
     if (status == MQ_OK && !line->out->failed) {
         struct mq_str written = {line->out->data + begin, line->out->len - begin};

@@ -29,7 +29,7 @@ struct entity {
     bool has_body;            /* that line is there */
     bool message;             /* no part of a multipart */
     bool has_end;             /* the last CRLF belongs to the boundary that follows */
-    bool has_type, has_version, digest;
+    bool has_type, has_version, multipart, digest;
     enum kind kind;
     enum encoding encoding;
     struct mq_buffer boundary;
@@ -71,6 +71,7 @@ static void read_type(struct entity *entity, struct mq_str value)
     entity->has_type = true;
     entity->kind = LEAF;
     if (begins_with(text, "multipart/")) {
+        entity->multipart = true;
         bool found = mq_mend_param_find(text, MQ_STR("boundary"), &entity->boundary);
         size_t len = entity->boundary.len;
         bool closed =
@@ -119,16 +120,36 @@ static void read_head(struct entity *entity)
             entity->has_version = true;
         }
     }
+    if (entity->multipart) {
+        entity->encoding = IDENTITY; /* RFC 2045, 6.4 allows no other, and readers see no other */
+    }
 }
 
 /* ---- leaves ---- */
 
-/* Whether a soft break could make a line of it that is one of the boundaries around. */
+/* Whether a boundary's "=" could all be those of quoted-printable. */
+static bool is_like_quoted(struct mq_str boundary)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    const char *end = boundary.data + boundary.len;
+    const char *at = memchr(boundary.data, '=', boundary.len);
+    bool found = at != NULL;
+    while (at != NULL && end - at > 2 && memchr(hex, at[1], 16) && memchr(hex, at[2], 16)) {
+        at = memchr(at + 1, '=', (size_t)(end - at) - 1);
+    }
+    return found && (at == NULL || end - at == 1); /* at the end it is a soft break */
+}
+
+/* Whether quoted-printable could make a line of it that is one of the boundaries around. */
 static bool has_boundary(const struct walk *walk, struct mq_str text)
 {
     for (size_t i = 0; i < walk->depth; i++) {
         struct mq_str boundary = walk->boundaries[i];
-        if (boundary.len > 0 && memmem(text.data, text.len, boundary.data, boundary.len) != NULL) {
+        if (boundary.len == 0) {
+            continue;
+        }
+        if (is_like_quoted(boundary) ||
+            memmem(text.data, text.len, boundary.data, boundary.len) != NULL) {
             return true;
         }
     }

@@ -5,7 +5,7 @@
 
 #define CHARSET_MAX 40 /* leaves room in encoded words */
 
-enum kind { TEXT, ADDRESSES, PARAMS, KEPT };
+enum kind { TEXT, ADDRESSES, LIST, PARAMS, KEPT };
 
 /* How a field's bytes over 127 can be encoded. In ids, dates, trace fields and URIs not at all. */
 static enum kind kind_of(struct mq_str name)
@@ -29,6 +29,7 @@ static enum kind kind_of(struct mq_str name)
         {"Errors-To", ADDRESSES},
         {"Mail-Followup-To", ADDRESSES},
         {"Mail-Reply-To", ADDRESSES},
+        {"Keywords", LIST},
         {"Content-Type", PARAMS},
         {"Content-Disposition", PARAMS},
         {"Message-ID", KEPT},
@@ -122,6 +123,9 @@ static bool put_value(struct mq_mend_line *line, enum kind kind, struct mq_str v
         return true;
     case ADDRESSES:
         return mq_mend_addresses(line, value);
+    case LIST:
+        mq_mend_list(line, value);
+        return true;
     case PARAMS:
         return mq_mend_params(line, value);
     default:
@@ -140,6 +144,9 @@ static void mend(struct mq_buffer *out, struct mq_str field, struct mq_str name,
     mq_buffer_init(&value);
     mq_buffer_char(&value, ' ');
     mq_mend_unfold(&value, mq_str_trim(rest));
+    if (!utf8 && kind != TEXT && kind != KEPT) {
+        mq_mend_guard_pairs(&value, charset);
+    }
     for (bool done = false; !done && !out->failed;) {
         struct mq_mend_line line = {
             .out = out, .column = name.len + 1, .charset = utf8 ? MQ_STR("utf-8") : charset};
@@ -152,7 +159,7 @@ static void mend(struct mq_buffer *out, struct mq_str field, struct mq_str name,
         } else if (!out->failed) {
             out->len = begin;
             if (!utf8 && kind == ADDRESSES) {
-                kind = TEXT;
+                kind = LIST;
                 continue;
             }
             utf8 ? mq_buffer_str(out, field) : put_escaped(out, field);

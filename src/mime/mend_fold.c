@@ -75,10 +75,15 @@ static size_t fold_place(struct mq_str line, size_t kept, size_t max)
     return 0;
 }
 
-/* Where a line without white space is broken: behind a comma or semicolon, where one more space
- * does least, or anywhere between characters. */
+/* Where a line without white space is broken, for one more space to do least: behind an address or
+ * id in angle brackets, behind a comma or semicolon, or anywhere between characters. */
 static size_t break_place(struct mq_str line, size_t kept, size_t max)
 {
+    for (size_t n = max; n > kept && n > 1; n--) {
+        if (line.data[n - 1] == '>') {
+            return n + (n < max && (line.data[n] == ',' || line.data[n] == ';'));
+        }
+    }
     for (size_t n = max; n > kept && n > 1; n--) {
         if (line.data[n - 1] == ',' || line.data[n - 1] == ';') {
             return n;
@@ -200,22 +205,28 @@ void mq_mend_fold(struct mq_buffer *out, struct mq_str head, const struct mq_men
 
 /* ---- bodies ---- */
 
-/* Where a line is cut, at most at `max`: between characters, and so that what is left does not
- * begin with "--", which could be a boundary. */
+/* "--" could begin a boundary. */
+static bool has_dashes(struct mq_str line, size_t at)
+{
+    return at + 1 < line.len && line.data[at] == '-' && line.data[at + 1] == '-';
+}
+
+/* Where a line is cut, at most at `max`: between characters, and if possible so that what is left
+ * does not begin with "--". */
 static size_t cut_place(struct mq_str line, size_t max)
 {
     size_t n = mq_utf8_cut(line, max);
     size_t place = n;
-    while (n > 1 && n + 1 < line.len && line.data[n] == '-' && line.data[n + 1] == '-') {
+    while (n > 1 && has_dashes(line, n)) {
         n = mq_utf8_cut(line, n - 1);
     }
     return n > 1 ? n : place;
 }
 
 /* The same in quoted-printable: "=XX" stays whole. */
-static size_t soft_place(struct mq_str line)
+static size_t soft_place(struct mq_str line, size_t max)
 {
-    size_t n = cut_place(line, LINE_MAX_CODED - 1);
+    size_t n = cut_place(line, max - 1);
     if (n > 3 && line.data[n - 1] == '=') {
         return n - 1;
     }
@@ -228,11 +239,13 @@ void mq_mend_break_quoted_printable(struct mq_buffer *out, struct mq_str text)
         struct mq_str line = mq_mend_take_line(&text);
         if (line.len > MQ_MEND_LINE_MAX) {
             line.len -= blanks_behind(line);
-            while (line.len > LINE_MAX_CODED) {
-                size_t n = soft_place(line);
+            for (size_t max = LINE_MAX_CODED; line.len > max && !out->failed;) {
+                size_t n = soft_place(line, max);
+                bool dashes = has_dashes(line, n);
                 mq_buffer_append(out, line.data, n);
-                mq_buffer_append(out, "=\r\n", 3);
-                line = skip(line, n);
+                mq_buffer_cstr(out, dashes ? "=\r\n=2D" : "=\r\n");
+                max = LINE_MAX_CODED - (dashes ? 3 : 0);
+                line = skip(line, n + dashes);
             }
         }
         put_line(out, line);
@@ -244,9 +257,12 @@ static void break_lines(struct mq_buffer *out, struct mq_str text, size_t max)
     while (text.len > 0 && !out->failed) {
         struct mq_str line = mq_mend_take_line(&text);
         bool is_long = line.len > MQ_MEND_LINE_MAX;
-        while (is_long && line.len > max) {
-            size_t n = cut_place(line, max);
+        for (size_t room = max; is_long && line.len > room && !out->failed;) {
+            size_t n = cut_place(line, room);
+            bool dashes = has_dashes(line, n);
             put_line(out, (struct mq_str){line.data, n});
+            mq_buffer_append(out, " ", dashes);
+            room = max - dashes;
             line = skip(line, n);
         }
         put_line(out, line);

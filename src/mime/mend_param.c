@@ -200,6 +200,14 @@ out:
     mq_buffer_clear(&text);
 }
 
+/* A name is repeated in each section, and sections that are there already (name*0, name*1) would
+ * have to change together. */
+static bool is_writable(struct mq_str name)
+{
+    const char *star = memchr(name.data, '*', name.len);
+    return name.len <= SECTION_NAME && (star == NULL || name.data[name.len - 1] == '*');
+}
+
 bool mq_mend_params(struct mq_mend_line *line, struct mq_str value)
 {
     struct param param;
@@ -214,6 +222,9 @@ bool mq_mend_params(struct mq_mend_line *line, struct mq_str value)
             return false;
         }
         if (!mq_str_ascii(param.value)) {
+            if (!is_writable(param.name)) {
+                return false;
+            }
             put_param(line, extended, &param);
         } else if (param.text.len > 0) {
             mq_mend_put(line, MQ_STR(""), MQ_STR(";"));

@@ -19,6 +19,9 @@ struct mq_mend_line {
 
 /* Appends a value on one line: without line ends, tabs as spaces. */
 void mq_mend_unfold(struct mq_buffer *out, struct mq_str value);
+/* For charsets whose two-byte characters may end in a backslash (Shift_JIS, Big5, GBK): doubles it
+ * in quoted strings and comments, where a reader of bytes takes it for a quoting one. */
+void mq_mend_guard_pairs(struct mq_buffer *value, struct mq_str charset);
 /* Whether a word is an encoded one (RFC 2047, 2). */
 bool mq_mend_is_encoded(struct mq_str word);
 /* Writes a token behind spaces (perhaps none), before which the line may be folded. */
@@ -43,6 +46,9 @@ void mq_mend_fields(struct mq_buffer *out, struct mq_str head, struct mq_str cha
  * written: it cannot be read. */
 bool mq_mend_addresses(struct mq_mend_line *line, struct mq_str value);
 bool mq_mend_params(struct mq_mend_line *line, struct mq_str value);
+/* Writes a list of phrases, or of addresses that cannot be read: what has bytes over 127 does not
+ * become an address, the others stay what they are. */
+void mq_mend_list(struct mq_mend_line *line, struct mq_str value);
 
 /* Appends a phrase's word or a parameter's value without quotes. */
 void mq_mend_unquote(struct mq_buffer *out, struct mq_str value);

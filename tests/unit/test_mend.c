@@ -218,6 +218,13 @@ static void test_params(void **state)
         {"Content-Type: ä/b; c=d\r\n", "Content-Type: ä/b; c=d\r\n"},
         {"Content-Type: a/b; ä=d\r\n", "Content-Type: a/b; ä=d\r\n"},
         {"Content-Type: a/b; \xE4=d\r\n", "Content-Type: a/b; =E4=d\r\n"},
+        /* In sections already. */
+        {"Content-Type: a/b; name*0=\"ü1\"; name*1=\"ö2\"\r\n",
+         "Content-Type: a/b; name*0=\"ü1\"; name*1=\"ö2\"\r\n"},
+        {"Content-Disposition: a; filename*0*=utf-8''%C3%BC; filename*1=\"\xF6\"\r\n",
+         "Content-Disposition: a; filename*0*=utf-8''%C3%BC; filename*1=\"=F6\"\r\n"},
+        {"Content-Disposition: a; filename*0*=utf-8''ü; filename*1=b\r\n",
+         "Content-Disposition: a; filename*0*=utf-8''%C3%BC; filename*1=b\r\n"},
     };
     (void)state;
     assert_samples(samples, COUNT(samples));
@@ -318,6 +325,52 @@ static void test_long_fields(void **state)
     LENGTHS(25, 998, 504);
 }
 
+/* A long name of a parameter is not repeated in each of thousands of sections. */
+static void test_long_param(void **state)
+{
+    (void)state;
+    for (size_t name = 60; name <= 61; name++) {
+        repeat("Content-Type: a/b; ", 1);
+        repeat("a", name);
+        repeat("=ö\r\n" HAVE "\r\n", 1);
+        assert_int_equal(mend(mq_buffer_view(&field)), MQ_OK);
+        assert_int_equal(info.flags, name == 60 ? 0 : MQ_MESSAGE_UTF8_HEADERS);
+        mq_buffer_clear(&field);
+    }
+    repeat("Content-Type: a/b; ", 1);
+    repeat("a", 6000);
+    repeat("=", 1);
+    repeat("ö", 3000);
+    repeat("\r\n" HAVE "\r\n", 1);
+    assert_int_equal(mend(mq_buffer_view(&field)), MQ_OK);
+    assert_true(out.len < 2 * field.len);
+    mq_buffer_clear(&field);
+}
+
+/* Without white space a list is broken between what it lists. */
+static void test_long_lists(void **state)
+{
+    struct mq_str lines[16];
+    (void)state;
+    repeat("To: ", 1);
+    repeat("=?utf-8?Q?a,b?=<u@b.example>,", 100); /* 29 each */
+    LENGTHS(4 + 34 * 29, 1 + 34 * 29, 1 + 32 * 29);
+    repeat("References: ", 1);
+    repeat("<a,b;c@d.example>", 100); /* 17 each */
+    LENGTHS(12 + 58 * 17, 1 + 42 * 17);
+    repeat("To: ", 1);
+    repeat("x", 993);
+    repeat(">,", 1);
+    repeat("y", 10);
+    LENGTHS(998, 1 + 1 + 10);
+    repeat("X: ", 1);
+    repeat("x", 900);
+    repeat(",", 1);
+    repeat("y", 500);
+    assert_int_equal(fold(lines), 2);
+    assert_int_equal(lines[0].len, 904);
+}
+
 /* An id is never folded: it would be another. */
 static void test_long_id(void **state)
 {
@@ -407,6 +460,8 @@ int main(void)
         cmocka_unit_test_teardown(test_addresses, teardown),
         cmocka_unit_test_teardown(test_params, teardown),
         cmocka_unit_test_teardown(test_long_fields, teardown),
+        cmocka_unit_test_teardown(test_long_param, teardown),
+        cmocka_unit_test_teardown(test_long_lists, teardown),
         cmocka_unit_test_teardown(test_long_id, teardown),
         cmocka_unit_test_teardown(test_signed, teardown),
         cmocka_unit_test_teardown(test_size, teardown),

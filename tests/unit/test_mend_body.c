@@ -286,6 +286,35 @@ static void test_multipart(void **state)
     assert_int_equal(info.flags, MQ_MESSAGE_8BIT);
 }
 
+/* An encoding of a multipart is forbidden, and readers ignore it. */
+static void test_multipart_encoded(void **state)
+{
+    static const char *const encodings[] = {"quoted-printable", "base64", "x-other"};
+    (void)state;
+    for (size_t i = 0; i < COUNT(encodings); i++) {
+        for (int opaque = 0; opaque <= 1; opaque++) {
+            both(HAVE "MIME-Version: 1.0\r\nContent-Transfer-Encoding: ");
+            both(encodings[i]);
+            both(opaque ? "\r\nContent-Type: multipart/signed; boundary=b\r\n"
+                        : "\r\nContent-Type: multipart/mixed; boundary=b\r\n");
+            both("\r\n--b\r\nContent-Type: text/plain\r\n");
+            mq_buffer_cstr(&wanted,
+                           opaque ? "" : "Content-Transfer-Encoding: quoted-printable\r\n");
+            both("\r\n");
+            repeat(&raw, "a", 1000);
+            if (opaque) {
+                repeat(&wanted, "a", 998);
+                mq_buffer_cstr(&wanted, "\r\naa\r\n");
+            } else {
+                quoted(1000);
+            }
+            mq_buffer_cstr(&raw, "\r\n");
+            both("--b--\r\n");
+            assert_mended();
+        }
+    }
+}
+
 /* Parts in parts, an attached message, one in a digest, a header line of a part. */
 static void test_nested(void **state)
 {
@@ -331,6 +360,54 @@ static void test_boundary_inside(void **state)
     mq_buffer_cstr(&raw, "\r\n");
     both("--=_b--\r\n");
     assert_mended();
+}
+
+/* Where a line is all dashes, what is behind a cut begins with them, but no line does. */
+static void test_dashes(void **state)
+{
+    (void)state;
+    both(HAVE "MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n");
+    repeat(&raw, "-", 998 + 997);
+    mq_buffer_cstr(&raw, "--b");
+    repeat(&wanted, "-", 998);
+    mq_buffer_cstr(&wanted, "\r\n ");
+    repeat(&wanted, "-", 997);
+    mq_buffer_cstr(&wanted, "\r\n --b");
+    both("\r\n--b\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n");
+    repeat(&raw, "-", 75 + 13 * 73 + 61);
+    mq_buffer_cstr(&raw, "b");
+    repeat(&wanted, "-", 75);
+    for (int i = 0; i < 13; i++) {
+        mq_buffer_cstr(&wanted, "=\r\n=2D");
+        repeat(&wanted, "-", 72);
+    }
+    mq_buffer_cstr(&wanted, "=\r\n=2D");
+    repeat(&wanted, "-", 60);
+    mq_buffer_cstr(&wanted, "b");
+    both("\r\n--b--\r\n");
+    assert_mended();
+}
+
+/* Boundaries that only a text in quoted-printable has, and one that none has. */
+static void test_boundary_quoted(void **state)
+{
+    static const struct {
+        const char *boundary;
+        bool base64;
+    } samples[] = {{"=3D", true},  {"a=C3=B6", true}, {"a=20b=", true}, {"=_3D", false},
+                   {"=3D=", true}, {"=3d", false},    {"=3D=4", false}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(samples); i++) {
+        mq_buffer_printf(&raw,
+                         HAVE "MIME-Version: 1.0\r\nContent-Type: multipart/mixed;"
+                              " boundary=\"%s\"\r\n\r\n--%s\r\n\r\n--=\r\n",
+                         samples[i].boundary, samples[i].boundary);
+        repeat(&raw, "a", 1000);
+        mq_buffer_printf(&raw, "\r\n--%s--\r\n", samples[i].boundary);
+        mend(mq_buffer_view(&raw));
+        mq_buffer_reset(&raw);
+        assert_int_equal(strstr(out.data, "Encoding: base64") != NULL, samples[i].base64);
+    }
 }
 
 /* A part that its multipart does not end; what is deeper than anybody writes is cut. */
@@ -401,8 +478,11 @@ int main(void)
         cmocka_unit_test_teardown(test_encoded, teardown),
         cmocka_unit_test_teardown(test_cut, teardown),
         cmocka_unit_test_teardown(test_multipart, teardown),
+        cmocka_unit_test_teardown(test_multipart_encoded, teardown),
         cmocka_unit_test_teardown(test_nested, teardown),
         cmocka_unit_test_teardown(test_boundary_inside, teardown),
+        cmocka_unit_test_teardown(test_dashes, teardown),
+        cmocka_unit_test_teardown(test_boundary_quoted, teardown),
         cmocka_unit_test_teardown(test_broken, teardown),
         cmocka_unit_test_teardown(test_linear, teardown),
     };

@@ -16,7 +16,8 @@
 #define HEAD                                                                                    \
     "From: J\xC3\xB6rg <a@b\xC3\xBC"                                                            \
     "cher.example>\nTo: \"\xC3\xB6\" (\xC3\xB6\\)) <a@b.example>\n"                             \
-    "Subject: \xF6\nContent-Type: multipart/mixed; boundary=b; charset=koi8-r\n"                \
+    "Subject: \xF6\nContent-Type: multipart/mixed; boundary=b; charset=big5\n"                  \
+    "Cc: \"\xA5\\\" <a@b>\nReply-To: \"\xA5\\\" (\\\xA5) <a\nKeywords: \xA5, \xA5@\n"           \
     "Content-Disposition: x; filename=\xC3\xB6; y=\xC3\xB6; z*=\xC3\xB6\n\n--b\n"               \
     "Content-Type: multipart/mixed; boundary=\"a boundary that is longer than the first block " \
     "of a buffer\"\n\n--a boundary that is longer than the first block of a buffer\n\n"
