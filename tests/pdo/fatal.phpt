@@ -41,6 +41,10 @@ $socket = stream_socket_server('tcp://127.0.0.1:0');
 $address = stream_socket_get_name($socket, false);
 fclose($socket);
 $server = proc_open(php_command('-S', $address, '-t', $root), [['pipe', 'r'], ['file', "$root/log", 'w'], ['redirect', 1]], $pipes);
+register_shutdown_function(function () use ($server): void {
+    proc_terminate($server, SIGKILL);
+    proc_close($server);
+});
 $get = function (string $query) use ($address): string {
     for ($i = 0; $i < 100; $i++) {
         $context = stream_context_create(['http' => ['ignore_errors' => true]]);
@@ -67,8 +71,6 @@ foreach (['x=1', 'stop=fatal', 'x=1', 'stop=exit', 'x=1', 'full=1', 'x=1'] as $q
     $bodies = $other->query('SELECT count(*) FROM mail_body')->fetchColumn();
     echo $jobs < 4 ? "$query: $text, $jobs mails $bodies bodies\n" : "$query: " . ($jobs === $bodies ? "each with its body\n" : "$jobs, $bodies\n");
 }
-proc_terminate($server, SIGKILL);
-proc_close($server);
 ?>
 --EXPECT--
 x=1: id 1, 1 mails 1 bodies
