@@ -1,0 +1,91 @@
+/* Messages given to mq_mend_accept(), and what must come of their header fields. */
+#ifndef TESTS_MEND_FIXTURE_H
+#define TESTS_MEND_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "mime/mend.h"
+
+#define HAVE         "Date: x\r\nMessage-ID: <a@b>\r\n"
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static const struct mq_message_options options = {.message_id = "<id@q.example>",
+                                                  .date_s = 1795253700};
+static struct mq_buffer out;
+static struct mq_message_info info;
+static struct mq_error err;
+
+static enum mq_status mend(struct mq_str raw)
+{
+    mq_buffer_clear(&out);
+    info = (struct mq_message_info){0};
+    /* In a block of its own size, so that the sanitizer sees a byte read behind the end. */
+    char *copy = malloc(raw.len ? raw.len : 1);
+    memcpy(copy, raw.data, raw.len);
+    enum mq_status status =
+        mq_mend_accept((struct mq_str){copy, raw.len}, &options, &out, &info, &err);
+    free(copy);
+    return status;
+}
+
+static void assert_lines(struct mq_str text)
+{
+    while (text.len > 0) {
+        const char *end = memchr(text.data, '\n', text.len);
+        assert_non_null(end);
+        size_t n = (size_t)(end - text.data) + 1;
+        assert_true(n >= 2 && n <= 1000 && end[-1] == '\r');
+        text.data += n;
+        text.len -= n;
+    }
+}
+
+/* Mends fields, and what comes of them again, and compares. */
+static void assert_fields(const char *fields, const char *expected)
+{
+    struct mq_buffer raw = {0};
+    struct mq_buffer wanted = {0};
+    mq_buffer_printf(&raw, "%s" HAVE "\r\ntext\r\n", fields);
+    mq_buffer_printf(&wanted, "%s" HAVE "\r\ntext\r\n", expected);
+    for (int i = 0; i < 2; i++) {
+        if (mend(mq_buffer_view(i == 0 ? &raw : &wanted)) != MQ_OK) {
+            fail_msg("%s: %s", fields, err.text);
+        }
+        assert_string_equal(out.data, wanted.data);
+        assert_int_equal(out.len, wanted.len);
+        assert_lines(mq_buffer_view(&out));
+        assert_int_equal(info.flags, mq_message_flags(mq_buffer_view(&out)));
+        assert_true(mq_str_equal(info.message_id, MQ_STR("<a@b>")));
+        assert_true(info.message_id.data > out.data && info.message_id.data < out.data + out.len);
+    }
+    mq_buffer_clear(&raw);
+    mq_buffer_clear(&wanted);
+}
+
+struct sample {
+    const char *fields, *expected;
+};
+
+static void assert_samples(const struct sample *samples, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        assert_fields(samples[i].fields, samples[i].expected);
+    }
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    mq_buffer_clear(&out);
+    return 0;
+}
+
+#endif
