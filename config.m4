@@ -174,6 +174,8 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/queue/settings.c
     src/queue/settle.c
     src/queue/sql.c
+    src/queue/sql_dialect.c
+    src/queue/sql_pgsql.c
     src/queue/stats.c
     src/queue/sweep.c
     src/queue/time.c

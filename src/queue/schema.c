@@ -8,31 +8,33 @@
 /* The body has a table of its own because an UPDATE writes the whole record anew, and every mail is
  * updated when it is claimed. `mail_queue_due` is what claims read: its size is that of what waits,
  * whatever is parked, scheduled or expired beside. */
+static const char config_table[] =
+    "CREATE TABLE IF NOT EXISTS {c} (key TEXT PRIMARY KEY, value TEXT)";
+
 static const char version_1[] =
-    "CREATE TABLE IF NOT EXISTS {c} (key TEXT PRIMARY KEY, value TEXT);"
     "CREATE TABLE IF NOT EXISTS {t} ("
-    " id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    " id {i},"
     " {r} TEXT, mail_type TEXT NOT NULL,"
     " status TEXT NOT NULL, priority INTEGER NOT NULL DEFAULT 0,"
     " attempts INTEGER NOT NULL DEFAULT 0, max_attempts INTEGER,"
     " uncertain INTEGER NOT NULL DEFAULT 0,"
     " paid INTEGER NOT NULL DEFAULT 0,"
-    " next_attempt_at INTEGER NOT NULL, expires_at INTEGER,"
-    " locked_until INTEGER, locked_by TEXT, last_attempt_at INTEGER, last_error TEXT,"
+    " next_attempt_at {n} NOT NULL, expires_at {n},"
+    " locked_until {n}, locked_by TEXT, last_attempt_at {n}, last_error TEXT,"
     " parked_for TEXT,"
-    " created_at INTEGER NOT NULL, message_id TEXT NOT NULL,"
+    " created_at {n} NOT NULL, message_id TEXT NOT NULL,"
     " envelope_from TEXT, recipients TEXT, refused TEXT,"
-    " campaign_id INTEGER, fields TEXT);"
-    "CREATE UNIQUE INDEX IF NOT EXISTS `{T}_key` ON {t}({r}, mail_type) WHERE {r} IS NOT NULL;"
-    "CREATE INDEX IF NOT EXISTS `{T}_due` ON {t}(priority, next_attempt_at, id)"
+    " campaign_id {n}, fields TEXT){a};"
+    "CREATE UNIQUE INDEX IF NOT EXISTS {q}{T}_key{q} ON {t}({r}, mail_type) WHERE {r} IS NOT NULL;"
+    "CREATE INDEX IF NOT EXISTS {q}{T}_due{q} ON {t}(priority, next_attempt_at, id)"
     " WHERE " MQ_CLAIMABLE_SQL ";"
-    "CREATE INDEX IF NOT EXISTS `{T}_lease` ON {t}(locked_until) WHERE status = 'sending';"
-    "CREATE INDEX IF NOT EXISTS `{T}_parked` ON {t}(id) WHERE status = 'parked';"
-    "CREATE INDEX IF NOT EXISTS `{T}_rest` ON {t}(status, id)"
+    "CREATE INDEX IF NOT EXISTS {q}{T}_lease{q} ON {t}(locked_until) WHERE status = 'sending';"
+    "CREATE INDEX IF NOT EXISTS {q}{T}_parked{q} ON {t}(id) WHERE status = 'parked';"
+    "CREATE INDEX IF NOT EXISTS {q}{T}_rest{q} ON {t}(status, id)"
     " WHERE status IN ('failed','held');"
-    "CREATE INDEX IF NOT EXISTS `{T}_expiry` ON {t}(expires_at) WHERE expires_at IS NOT NULL;"
-    "CREATE TABLE IF NOT EXISTS {b} (id INTEGER PRIMARY KEY, content BLOB NOT NULL);"
-    "CREATE TABLE IF NOT EXISTS {s} (at INTEGER PRIMARY KEY, n INTEGER NOT NULL);";
+    "CREATE INDEX IF NOT EXISTS {q}{T}_expiry{q} ON {t}(expires_at) WHERE expires_at IS NOT NULL;"
+    "CREATE TABLE IF NOT EXISTS {b} (id {n} PRIMARY KEY, content {x} NOT NULL){e};"
+    "CREATE TABLE IF NOT EXISTS {s} (at {n} PRIMARY KEY, n {n} NOT NULL);";
 
 /* migrations[n] brings version n to n + 1. Each may be run again: a table that somebody dropped is
  * made anew by `mailqueue migrate`. */
@@ -68,6 +70,7 @@ static const char *const columns[] = {"id",
 
 static const char *const body_columns[] = {"id", "content"};
 static const char *const spent_columns[] = {"at", "n"};
+static const char *const config_columns[] = {"key", "value"};
 
 /* A table of ours: what it must have not to be somebody else's. */
 struct shape {
@@ -183,7 +186,7 @@ static enum mq_status check_foreign(struct mq_queue *queue, struct mq_error *err
 
 static enum mq_status run_script(struct mq_queue *queue, const char *text, struct mq_error *err)
 {
-    char *sql = mq_sql_expand(&queue->names, text);
+    char *sql = mq_sql_expand(queue->spelling, &queue->names, text);
     if (!sql) {
         return mq_error_nomem(err);
     }
@@ -192,11 +195,35 @@ static enum mq_status run_script(struct mq_queue *queue, const char *text, struc
     return status;
 }
 
+/* The application's config table may be in a schema where CREATE TABLE would not look for it. */
+static enum mq_status create_config(struct mq_queue *queue, struct mq_error *err)
+{
+    bool has[sizeof(config_columns) / sizeof(config_columns[0]) + 1] = {false};
+    bool any = false;
+    const struct shape shape = {queue->names.config, config_columns, 2, NULL};
+    enum mq_status status = find_columns(queue, &shape, has, &any, err);
+    return status == MQ_OK && !any ? run_script(queue, config_table, err) : status;
+}
+
+static enum mq_status lock_schema(struct mq_queue *queue, struct mq_error *err)
+{
+    static const enum mq_sql slots[] = {MQ_SQL_QUIET, MQ_SQL_LOCK_SCHEMA};
+    enum mq_status status = MQ_OK;
+    for (size_t i = 0; i < sizeof(slots) / sizeof(slots[0]) && status == MQ_OK; i++) {
+        if (mq_sql_has(queue, slots[i])) {
+            status = mq_sql_exec(queue, slots[i], MQ_NO_ARGS, err);
+        }
+    }
+    return status;
+}
+
 /* Within the lock: the version is read again, for another process may have been faster. */
 static enum mq_status migrate_locked(struct mq_queue *queue, struct mq_error *err)
 {
-    enum mq_status status =
-        run_script(queue, "CREATE TABLE IF NOT EXISTS {c} (key TEXT PRIMARY KEY, value TEXT)", err);
+    enum mq_status status = lock_schema(queue, err);
+    if (status == MQ_OK) {
+        status = create_config(queue, err);
+    }
     int64_t version = 0;
     if (status == MQ_OK) {
         status = read_version(queue, &version, err);
