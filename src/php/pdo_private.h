@@ -24,6 +24,10 @@ struct mq_pdo {
     bool bailed;  /* PHP unwinds: nothing of it may be called any more */
     bool begun;   /* begin() succeeded and neither commit() nor rollback() came */
     bool joined;  /* by a savepoint in the application's transaction */
+    bool aborted; /* PostgreSQL: a statement of begin()'s transaction failed, so nothing of it stays
+                   */
+    bool guarded; /* PostgreSQL: a statement runs in a savepoint of its own */
+    bool unnamed; /* PostgreSQL: statements have no name in the server, as the application's */
     bool entered; /* the attributes are ours, the application's are below */
     zval errmode, nulls;
 
@@ -45,15 +49,26 @@ static inline struct mq_pdo *mq_pdo_of(struct mq_db *db)
 enum mq_status mq_pdo_call(struct mq_pdo *self, struct mq_php_method method, zval *result,
                            struct mq_error *err);
 
+enum mq_status mq_pdo_exec(struct mq_pdo *self, const char *sql, struct mq_error *err);
+/* Whether the connection is within a transaction, as far as PDO knows. */
+enum mq_status mq_pdo_in_transaction(struct mq_pdo *self, bool *within, struct mq_error *err);
+/* The driver's table for that dialect. */
+const struct mq_db_driver *mq_pdo_driver(enum mq_dialect dialect);
+static inline bool mq_pdo_is_pgsql(const struct mq_pdo *self)
+{
+    return self->base.driver->dialect == MQ_PGSQL;
+}
+
 /* pdo_attributes.c: sets the attributes that the driver needs, and puts the application's back. */
 enum mq_status mq_pdo_enter(struct mq_pdo *self, struct mq_error *err);
 void mq_pdo_leave(struct mq_pdo *self);
 
 /* pdo_error.c: what a PDOException means; takes the exception as the cause. */
-enum mq_status mq_pdo_failed(zend_object *thrown, struct mq_error *err);
+enum mq_status mq_pdo_failed(struct mq_pdo *self, zend_object *thrown, struct mq_error *err);
 /* Whether the last failure of SQLite says that a transaction is open already. */
 bool mq_pdo_cause_is_nested(void);
 void mq_pdo_forget_cause(void);
+void mq_pdo_keep_cause(zend_object *cause); /* takes it over; NULL: none */
 
 /* pdo_statement.c */
 enum mq_status mq_pdo_run(struct mq_db *db, const struct mq_query *query, struct mq_error *err);

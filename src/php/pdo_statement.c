@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "php/guard.h"
+
 /* The text with each ?n as ?, and which n each of them was. NULL: no memory. */
 static char *number_places(const char *sql, struct mq_pdo_statement *statement)
 {
@@ -29,6 +31,17 @@ static char *number_places(const char *sql, struct mq_pdo_statement *statement)
     return text;
 }
 
+/* Parameters are PostgreSQL's own in any case, and the result is read at once. A statement that is
+ * not kept needs no name. */
+static void add_pgsql_options(const struct mq_pdo *self, const struct mq_pdo_statement *statement,
+                              zval *options)
+{
+    bool unnamed = self->unnamed || statement == &self->single;
+    add_index_bool(options, MQ_PDO_ATTR_EMULATE_PREPARES, false);
+    add_index_bool(options, MQ_PDO_PGSQL_ATTR_DISABLE_PREPARES, unnamed);
+    add_index_long(options, MQ_PDO_ATTR_PREFETCH, 1);
+}
+
 /* PDO::prepare($text, [PDO::ATTR_STATEMENT_CLASS => ['PDOStatement']]): the application may have
  * set a class of its own there. */
 static enum mq_status prepare(struct mq_pdo *self, const char *sql,
@@ -45,6 +58,9 @@ static enum mq_status prepare(struct mq_pdo *self, const char *sql,
     add_next_index_string(&list, "PDOStatement");
     array_init_size(&args[1], 1);
     add_index_zval(&args[1], MQ_PDO_ATTR_STATEMENT_CLASS, &list);
+    if (mq_pdo_is_pgsql(self)) {
+        add_pgsql_options(self, statement, &args[1]);
+    }
     enum mq_status status = mq_pdo_call(
         self, (struct mq_php_method){&self->object, "prepare", args, 2}, &statement->object, err);
     if (status != MQ_BAILOUT) {
@@ -112,6 +128,23 @@ static void drop_row(struct mq_pdo *self)
     ZVAL_UNDEF(&self->row);
 }
 
+/* PostgreSQL's bytea comes as a stream: puts its contents in its place. */
+static void read_streams(void *context)
+{
+    zval *value;
+    ZEND_HASH_FOREACH_VAL (Z_ARRVAL_P((zval *)context), value) {
+        php_stream *stream;
+        if (Z_TYPE_P(value) != IS_RESOURCE) {
+            continue;
+        }
+        php_stream_from_zval_no_verify(stream, value);
+        zend_string *all = stream ? php_stream_copy_to_mem(stream, PHP_STREAM_COPY_ALL, 0) : NULL;
+        zval_ptr_dtor(value);
+        ZVAL_STR(value, all ? all : ZSTR_EMPTY_ALLOC());
+    }
+    ZEND_HASH_FOREACH_END();
+}
+
 /* *row: whether there is one. */
 static enum mq_status fetch(struct mq_pdo *self, bool *row, struct mq_error *err)
 {
@@ -121,6 +154,11 @@ static enum mq_status fetch(struct mq_pdo *self, bool *row, struct mq_error *err
     enum mq_status status = mq_pdo_call(
         self, (struct mq_php_method){&self->current->object, "fetch", &arg, 1}, &self->row, err);
     *row = status == MQ_OK && Z_TYPE(self->row) == IS_ARRAY;
+    if (*row && mq_pdo_is_pgsql(self) && !mq_php_survives(read_streams, &self->row)) {
+        *row = false;
+        self->bailed = true;
+        return mq_error_set(err, MQ_BAILOUT, "", "PHP stopped with a fatal error");
+    }
     return status;
 }
 
@@ -153,6 +191,36 @@ static enum mq_status execute(struct mq_pdo *self, const struct mq_query *query,
     return status == MQ_OK ? number_of(self, "rowcount", &self->changes, err) : status;
 }
 
+/* An error without begin() must not spoil the application's transaction: PostgreSQL's would be
+ * undone as a whole. */
+static enum mq_status guard(struct mq_pdo *self, struct mq_error *err)
+{
+    bool within = false;
+    if (self->begun || !mq_pdo_is_pgsql(self)) {
+        return MQ_OK;
+    }
+    enum mq_status status = mq_pdo_in_transaction(self, &within, err);
+    if (status == MQ_OK && within) {
+        status = mq_pdo_exec(self, "SAVEPOINT mailqueue_guard", err);
+        self->guarded = status == MQ_OK;
+    }
+    return status;
+}
+
+static void end_guard(struct mq_pdo *self, bool failed)
+{
+    if (!self->guarded || self->bailed) {
+        return;
+    }
+    zend_object *cause = mq_php_pdo_take_cause();
+    self->guarded = false;
+    if (failed) {
+        mq_pdo_exec(self, "ROLLBACK TO mailqueue_guard", NULL);
+    }
+    mq_pdo_exec(self, "RELEASE mailqueue_guard", NULL);
+    mq_pdo_keep_cause(cause);
+}
+
 enum mq_status mq_pdo_run(struct mq_db *db, const struct mq_query *query, struct mq_error *err)
 {
     struct mq_pdo *self = mq_pdo_of(db);
@@ -172,8 +240,12 @@ enum mq_status mq_pdo_run(struct mq_db *db, const struct mq_query *query, struct
     }
     self->changes = 0;
     if (status == MQ_OK) {
+        status = guard(self, err);
+    }
+    if (status == MQ_OK) {
         self->current = statement;
         status = execute(self, query, err);
+        end_guard(self, status != MQ_OK);
     }
     if (status != MQ_OK || !self->row_ready) {
         mq_pdo_finish(db);
