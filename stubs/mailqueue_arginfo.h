@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 70e1e63e687793f4077558d0dc0ff96c3d6bd5e4 */
+ * Stub hash: 0ac6ad7d35017b7622edcc263eebd99abd69667a */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)

@@ -54,6 +54,8 @@ const char *mq_status_name(enum mq_status status)
         return "configuration";
     case MQ_BUSY:
         return "busy";
+    case MQ_UNDONE:
+        return "undone";
     case MQ_READONLY:
         return "read-only";
     case MQ_CANTOPEN:

@@ -13,6 +13,7 @@ enum mq_status {
     MQ_MESSAGE,   /* a field of a message cannot be sent as it is; field names it */
     MQ_CONFIG,    /* a config value, DSN or option that cannot be used; field names it */
     MQ_BUSY,      /* another connection holds the write lock; trying again may help */
+    MQ_UNDONE,    /* the transaction was undone for another's sake; it may be run again at once */
     MQ_READONLY,  /* the file or its directory cannot be written */
     MQ_CANTOPEN,  /* the file or its directory cannot be opened */
     MQ_FULL,      /* disk or quota is full */

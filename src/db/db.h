@@ -15,7 +15,7 @@
 #include "core/error.h"
 
 /* Which spelling of SQL the statements have. */
-enum mq_dialect { MQ_SQLITE };
+enum mq_dialect { MQ_SQLITE, MQ_PGSQL, MQ_DIALECT_COUNT };
 
 enum mq_value_type { MQ_NULL, MQ_INT, MQ_TEXT, MQ_BLOB };
 
@@ -58,7 +58,8 @@ struct mq_db;
 
 struct mq_db_driver {
     enum mq_dialect dialect;
-    /* Takes the write lock; within a transaction of the application's, a savepoint. */
+    /* Takes the write lock, where the database has but one; within a transaction of the
+     * application's, a savepoint. */
     enum mq_status (*begin)(struct mq_db *db, struct mq_error *err);
     enum mq_status (*commit)(struct mq_db *db, struct mq_error *err);
     void (*rollback)(struct mq_db *db); /* without a transaction: nothing */

@@ -32,6 +32,7 @@ static const char *database_reason(enum mq_status status)
 {
     switch (status) {
     case MQ_BUSY:
+    case MQ_UNDONE:
         return "busy";
     case MQ_READONLY:
         return "readonly";

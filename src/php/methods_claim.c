@@ -135,9 +135,7 @@ static void settle(zval *object, struct mq_settlement *outcome, zval *return_val
     if (queue == NULL) {
         return;
     }
-    const struct mq_clock *clock = mq_queue_clock(queue);
     struct mq_turn turn = {.outcomes = outcome, .outcome_count = 1};
-    outcome->at_s = clock->now_s(clock->context);
     outcome->ms = -1;
     if (mq_php_queue_ok(object, mq_queue_turn(queue, &turn, &err), &err)) {
         RETVAL_BOOL(!outcome->stale);

@@ -116,6 +116,10 @@ static void read_journal(struct mq_db *db, char out[16])
     struct mq_value mode = mq_null();
     struct mq_row row = {&mode, 1, false};
     struct mq_query query = {.slot = -1, .sql = "PRAGMA journal_mode"};
+    if (db->driver->dialect != MQ_SQLITE) {
+        out[0] = '\0';
+        return;
+    }
     if (!mq_php_pdo_is(db)) {
         snprintf(out, 16, "%s", mq_sqlite_journal(db));
         return;

@@ -1,4 +1,4 @@
-/* The PDO driver: its table, transactions, open and close. */
+/* The PDO driver: its table, transactions, close. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -75,7 +75,7 @@ enum mq_status mq_pdo_string(struct mq_pdo *self, struct mq_str text, zval *out,
 }
 
 /* Not query(): what it returns keeps the transaction's locks until it is freed. */
-static enum mq_status exec(struct mq_pdo *self, const char *sql, struct mq_error *err)
+enum mq_status mq_pdo_exec(struct mq_pdo *self, const char *sql, struct mq_error *err)
 {
     zval arg, result;
     enum mq_status status = mq_pdo_string(self, mq_str_of(sql), &arg, err);
@@ -113,7 +113,7 @@ static void unlist_open(struct mq_pdo *self)
 static void ended(struct mq_pdo *self)
 {
     unlist_open(self);
-    self->begun = self->joined = self->lost = false;
+    self->begun = self->joined = self->lost = self->aborted = false;
     mq_pdo_leave(self);
 }
 
@@ -129,22 +129,27 @@ static bool used_by_another(const struct mq_pdo *self)
     return false;
 }
 
-static enum mq_status application_begun(struct mq_pdo *self, bool *begun, struct mq_error *err)
+enum mq_status mq_pdo_in_transaction(struct mq_pdo *self, bool *within, struct mq_error *err)
 {
     zval result;
     enum mq_status status = mq_pdo_call(
         self, (struct mq_php_method){&self->object, "intransaction", NULL, 0}, &result, err);
-    *begun = status == MQ_OK && zend_is_true(&result);
+    *within = status == MQ_OK && zend_is_true(&result);
     return status;
+}
+
+static const char *begin_text(const struct mq_pdo *self)
+{
+    return mq_pdo_is_pgsql(self) ? "BEGIN ISOLATION LEVEL READ COMMITTED" : "BEGIN IMMEDIATE";
 }
 
 /* SQLite's PDO does not know of a transaction that exec('BEGIN') opened; SQLite itself does. */
 static enum mq_status begin_or_join(struct mq_pdo *self, struct mq_error *err)
 {
     bool joins = false;
-    enum mq_status status = application_begun(self, &joins, err);
+    enum mq_status status = mq_pdo_in_transaction(self, &joins, err);
     if (status == MQ_OK && !joins) {
-        status = exec(self, "BEGIN IMMEDIATE", err);
+        status = mq_pdo_exec(self, begin_text(self), err);
         joins = status == MQ_DATABASE && mq_pdo_cause_is_nested();
         if (!joins) {
             return status;
@@ -153,7 +158,7 @@ static enum mq_status begin_or_join(struct mq_pdo *self, struct mq_error *err)
         status = MQ_OK;
     }
     if (status == MQ_OK) {
-        status = exec(self, "SAVEPOINT mailqueue", err);
+        status = mq_pdo_exec(self, "SAVEPOINT mailqueue", err);
     }
     self->joined = status == MQ_OK;
     return status;
@@ -192,7 +197,12 @@ static enum mq_status commit(struct mq_db *db, struct mq_error *err)
         return mq_error_set(err, MQ_DATABASE, "database",
                             "PDO did not say what a statement wrote: nothing was stored");
     }
-    enum mq_status status = exec(self, self->joined ? "RELEASE mailqueue" : "COMMIT", err);
+    if (self->aborted) {
+        /* PostgreSQL would answer with a rollback and report success. */
+        return mq_error_set(err, MQ_DATABASE, "database",
+                            "a statement of the transaction failed: nothing of it was stored");
+    }
+    enum mq_status status = mq_pdo_exec(self, self->joined ? "RELEASE mailqueue" : "COMMIT", err);
     if (status == MQ_OK) {
         ended(self);
         mq_pdo_forget_cause();
@@ -211,17 +221,16 @@ static void rollback(struct mq_db *db)
     zend_object *cause = mq_php_pdo_take_cause();
     mq_pdo_finish(db);
     if (self->joined) {
-        bool there = exec(self, "ROLLBACK TO mailqueue", NULL) == MQ_OK;
+        bool there = mq_pdo_exec(self, "ROLLBACK TO mailqueue", NULL) == MQ_OK;
         if (there) {
-            exec(self, "RELEASE mailqueue", NULL);
+            mq_pdo_exec(self, "RELEASE mailqueue", NULL);
         }
         MAILQUEUE_G(pdo_undone) = !there && !self->bailed;
     } else {
-        exec(self, "ROLLBACK", NULL);
+        mq_pdo_exec(self, "ROLLBACK", NULL);
     }
     ended(self);
-    mq_pdo_forget_cause();
-    MAILQUEUE_G(pdo_cause) = cause;
+    mq_pdo_keep_cause(cause);
 }
 
 static void free_driver(struct mq_pdo *self)
@@ -296,7 +305,8 @@ static int64_t ask(struct mq_db *db, int slot, const char *sql)
 
 static int64_t changes(struct mq_db *db)
 {
-    return ask(db, MQ_PDO_CHANGES, "SELECT changes()");
+    struct mq_pdo *self = mq_pdo_of(db);
+    return mq_pdo_is_pgsql(self) ? self->changes : ask(db, MQ_PDO_CHANGES, "SELECT changes()");
 }
 
 static int64_t last_id(struct mq_db *db)
@@ -360,85 +370,26 @@ static const char *path(struct mq_db *db)
     return mq_pdo_of(db)->path;
 }
 
-static const struct mq_db_driver driver = {
-    .dialect = MQ_SQLITE,
-    .begin = begin,
-    .commit = commit,
-    .rollback = rollback,
-    .run = mq_pdo_run,
-    .next = mq_pdo_next,
-    .column = mq_pdo_column,
-    .finish = mq_pdo_finish,
-    .changes = changes,
-    .last_id = last_id,
-    .maintain = maintain,
-    .reopen = reopen,
-    .in_transaction = in_transaction,
-    .joined = joined,
-    .has_column = has_column,
-    .path = path,
-    .close = close_db,
+#define DRIVER(name)                                                                              \
+    {                                                                                             \
+        .dialect = (name), .begin = begin, .commit = commit, .rollback = rollback,                \
+        .run = mq_pdo_run, .next = mq_pdo_next, .column = mq_pdo_column, .finish = mq_pdo_finish, \
+        .changes = changes, .last_id = last_id, .maintain = maintain, .reopen = reopen,           \
+        .in_transaction = in_transaction, .joined = joined, .has_column = has_column,             \
+        .path = path, .close = close_db,                                                          \
+    }
+
+static const struct mq_db_driver drivers[MQ_DIALECT_COUNT] = {
+    [MQ_SQLITE] = DRIVER(MQ_SQLITE),
+    [MQ_PGSQL] = DRIVER(MQ_PGSQL),
 };
+
+const struct mq_db_driver *mq_pdo_driver(enum mq_dialect dialect)
+{
+    return &drivers[dialect];
+}
 
 bool mq_php_pdo_is(const struct mq_db *db)
 {
-    return db->driver == &driver;
-}
-
-/* ---- open ---- */
-
-static enum mq_status check_driver(struct mq_pdo *self, struct mq_error *err)
-{
-    zval arg, name;
-    ZVAL_LONG(&arg, MQ_PDO_ATTR_DRIVER_NAME);
-    enum mq_status status = mq_pdo_call(
-        self, (struct mq_php_method){&self->object, "getattribute", &arg, 1}, &name, err);
-    if (status != MQ_OK) {
-        return status;
-    }
-    bool sqlite = Z_TYPE(name) == IS_STRING && strcmp(Z_STRVAL(name), "sqlite") == 0;
-    if (!sqlite) {
-        status = mq_error_set(err, MQ_CONFIG, "database",
-                              "$database: PDO's driver %.30s is not supported by this version; "
-                              "give a PDO of an SQLite file, or the file's path",
-                              Z_TYPE(name) == IS_STRING ? Z_STRVAL(name) : "(unknown)");
-    }
-    zval_ptr_dtor(&name);
-    return status;
-}
-
-/* The main database's file, which worker and records lie beside. One in memory has none. */
-static enum mq_status find_path(struct mq_pdo *self, struct mq_error *err)
-{
-    struct mq_value file;
-    struct mq_row row = {&file, 1, false};
-    struct mq_query query = {-1, "SELECT file FROM pragma_database_list WHERE name = 'main'", NULL,
-                             0};
-    enum mq_status status = mq_db_row(&self->base, &query, &row, err);
-    if (status == MQ_OK && row.found && file.type == MQ_TEXT && file.s.len > 0) {
-        self->path = mq_str_dup(file.s);
-        status = self->path ? MQ_OK : mq_error_nomem(err);
-    }
-    mq_db_finish(&self->base);
-    return status;
-}
-
-enum mq_status mq_php_pdo_open(zval *object, struct mq_db **out, struct mq_error *err)
-{
-    struct mq_pdo *self = calloc(1, sizeof *self);
-    if (!self) {
-        return mq_error_nomem(err);
-    }
-    self->base.driver = &driver;
-    ZVAL_COPY(&self->object, object);
-    enum mq_status status = check_driver(self, err);
-    if (status == MQ_OK) {
-        status = find_path(self, err);
-    }
-    if (status != MQ_OK) {
-        close_db(&self->base);
-        return status;
-    }
-    *out = &self->base;
-    return MQ_OK;
+    return db->driver->begin == begin;
 }

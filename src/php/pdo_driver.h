@@ -8,11 +8,11 @@
 #include "core/error.h"
 #include "db/db.h"
 
-/* A driver over `object`, a PDO, to which it holds a reference. SQLite only (MQ_CONFIG names any
- * other). begin() joins a transaction that is open already, by a savepoint: commit() releases it,
- * rollback() goes back to it and leaves the application's transaction usable. The object's
- * attributes are as before whenever no transaction of ours is open and no result.
- * close() never calls PHP code. */
+/* A driver over `object`, a PDO, to which it holds a reference: of SQLite, or of PostgreSQL
+ * from 9.5 on (MQ_CONFIG names any other). begin() joins a transaction that is open already, by a
+ * savepoint: commit() releases it, rollback() goes back to it and leaves the application's
+ * transaction usable. What fails without begin() leaves it so too. The object's attributes are as
+ * before whenever no transaction of ours is open and no result. close() never calls PHP code. */
 enum mq_status mq_php_pdo_open(zval *object, struct mq_db **out, struct mq_error *err);
 
 /* Whether the driver is this one. */

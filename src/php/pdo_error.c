@@ -12,23 +12,57 @@
 #include "core/buffer.h"
 #include "php_mailqueue.h"
 
+/* What a failure is, and what helps. */
+struct meaning {
+    enum mq_status status;
+    const char *cure; /* NULL: none is known */
+};
+
 /* SQLite's primary result codes (sqlite.org/rescode.html). */
 static const struct {
     zend_long code;
-    enum mq_status status;
-    const char *cure;
+    struct meaning is;
 } sqlite_codes[] = {
-    {5, MQ_BUSY,
-     "keep other connections' transactions short, or raise PDO::ATTR_TIMEOUT; and read this "
-     "connection's results to their end (fetchAll()) first"},
-    {6, MQ_BUSY, "end the statement of this connection that still reads"},
-    {7, MQ_NOMEM, "raise the memory that the process may have"},
-    {8, MQ_READONLY, "give this user write access to the file and its directory"},
-    {10, MQ_IO, "look at the system's log and the disk"},
-    {11, MQ_CORRUPT, "restore the file from a backup"},
-    {13, MQ_FULL, "free space on the disk or raise the quota"},
-    {14, MQ_CANTOPEN, "check the path and the rights of the directory"},
-    {26, MQ_CORRUPT, "check the path: the file is no database"},
+    {5,
+     {MQ_BUSY, "keep other connections' transactions short, or raise PDO::ATTR_TIMEOUT; and read "
+               "this connection's results to their end (fetchAll()) first"}},
+    {6, {MQ_BUSY, "end the statement of this connection that still reads"}},
+    {7, {MQ_NOMEM, "raise the memory that the process may have"}},
+    {8, {MQ_READONLY, "give this user write access to the file and its directory"}},
+    {10, {MQ_IO, "look at the system's log and the disk"}},
+    {11, {MQ_CORRUPT, "restore the file from a backup"}},
+    {13, {MQ_FULL, "free space on the disk or raise the quota"}},
+    {14, {MQ_CANTOPEN, "check the path and the rights of the directory"}},
+    {26, {MQ_CORRUPT, "check the path: the file is no database"}},
+};
+
+#define LOST                                                                                      \
+    {                                                                                             \
+        MQ_IO, "the connection is lost: open a PDO anew and a MailQueue with it; what was being " \
+               "committed may be stored or not"                                                   \
+    }
+
+/* PostgreSQL's, and classes of them: the first that fits (its manual, appendix "Error Codes"). */
+static const struct {
+    const char *state;
+    struct meaning is;
+} pgsql_states[] = {
+    {"40001", {MQ_UNDONE, "another transaction was faster: run it again"}},
+    {"40P01", {MQ_UNDONE, "a deadlock with another transaction: run it again"}},
+    {"55P03", {MQ_BUSY, "keep other connections' transactions short, or raise lock_timeout"}},
+    {"57014", {MQ_BUSY, "keep other connections' transactions short, or raise statement_timeout"}},
+    {"57P", LOST},
+    {"08", LOST},
+    {"25P02", {MQ_DATABASE, "a statement before this one failed: roll the transaction back"}},
+    {"25006", {MQ_READONLY, "use a connection that may write, and the primary server"}},
+    {"42P01", {MQ_DATABASE, "run `mailqueue migrate`, or look at the search_path"}},
+    {"42703", {MQ_DATABASE, "run `mailqueue migrate`"}},
+    {"42501", {MQ_READONLY, "grant the rights on the queue's tables and on their sequence"}},
+    {"53100", {MQ_FULL, "free space on the server's disk"}},
+    {"53200", {MQ_NOMEM, "look at the server's memory"}},
+    {"58", {MQ_IO, "look at the server's log and its disk"}},
+    {"XX001", {MQ_CORRUPT, "look at the server's log, restore from a backup"}},
+    {"XX002", {MQ_CORRUPT, "look at the server's log: an index may have to be built anew"}},
 };
 
 static zval *property(zend_object *object, const char *name, zval *scratch)
@@ -56,10 +90,58 @@ static struct mq_str message_of(zend_object *thrown, zval *scratch)
     return (struct mq_str){Z_STRVAL_P(message), Z_STRLEN_P(message)};
 }
 
-static void keep_cause(zend_object *thrown)
+/* errorInfo[0]; "" where there is none. */
+static const char *sqlstate(zend_object *thrown, zval *scratch)
+{
+    zval *info = property(thrown, "errorInfo", scratch);
+    zval *state = Z_TYPE_P(info) == IS_ARRAY ? zend_hash_index_find(Z_ARRVAL_P(info), 0) : NULL;
+    return state && Z_TYPE_P(state) == IS_STRING ? Z_STRVAL_P(state) : "";
+}
+
+static struct meaning sqlite_meaning(const struct mq_pdo *self, zend_object *thrown)
+{
+    zend_long code = driver_code(thrown) & 0xff;
+    if (code == 5 && self->joined) {
+        /* At once and whatever the timeout: what the transaction has read is out of date. */
+        return (struct meaning){
+            MQ_BUSY, "your transaction has read before it wrote, and another connection wrote "
+                     "since: roll back and repeat it, beginning with exec('BEGIN IMMEDIATE'), or "
+                     "write first"};
+    }
+    for (size_t i = 0; i < sizeof(sqlite_codes) / sizeof(sqlite_codes[0]); i++) {
+        if (sqlite_codes[i].code == code) {
+            return sqlite_codes[i].is;
+        }
+    }
+    return (struct meaning){MQ_DATABASE, NULL};
+}
+
+/* The client library itself gives no code, only words. */
+static bool says_lost(struct mq_str text)
+{
+    return text.data && (strstr(text.data, "no connection to the server") ||
+                         strstr(text.data, "closed the connection") ||
+                         strstr(text.data, "connection to server was lost") ||
+                         strstr(text.data, "could not receive data from server") ||
+                         strstr(text.data, "could not send data to server"));
+}
+
+static struct meaning pgsql_meaning(zend_object *thrown, struct mq_str text)
+{
+    zval scratch;
+    const char *state = sqlstate(thrown, &scratch);
+    for (size_t i = 0; i < sizeof(pgsql_states) / sizeof(pgsql_states[0]); i++) {
+        if (strncmp(state, pgsql_states[i].state, strlen(pgsql_states[i].state)) == 0) {
+            return pgsql_states[i].is;
+        }
+    }
+    return says_lost(text) ? (struct meaning)LOST : (struct meaning){MQ_DATABASE, NULL};
+}
+
+void mq_pdo_keep_cause(zend_object *cause)
 {
     mq_pdo_forget_cause();
-    MAILQUEUE_G(pdo_cause) = thrown;
+    MAILQUEUE_G(pdo_cause) = cause;
 }
 
 void mq_pdo_forget_cause(void)
@@ -89,35 +171,31 @@ bool mq_pdo_cause_is_nested(void)
     return text.data && strstr(text.data, "within a transaction") != NULL;
 }
 
+/* The first line: PostgreSQL's others show the statement and values of rows. */
+static struct mq_str first_line(struct mq_str text)
+{
+    const char *end = text.data ? memchr(text.data, '\n', text.len) : NULL;
+    return end ? (struct mq_str){text.data, (size_t)(end - text.data)} : text;
+}
+
 enum mq_status mq_pdo_failed(struct mq_pdo *self, zend_object *thrown, struct mq_error *err)
 {
     zval scratch;
-    enum mq_status status = MQ_DATABASE;
-    const char *cure = NULL;
     if (zend_is_unwind_exit(thrown) || zend_is_graceful_exit(thrown)) {
         /* exit() in a subclass: nothing that may be caught. */
         EG(exception) = thrown;
         return MQ_THROWN;
     }
-    zend_long code = driver_code(thrown) & 0xff;
-    for (size_t i = 0; i < sizeof(sqlite_codes) / sizeof(sqlite_codes[0]); i++) {
-        if (sqlite_codes[i].code == code) {
-            status = sqlite_codes[i].status;
-            cure = sqlite_codes[i].cure;
-            /* At once and whatever the timeout: what the transaction has read is out of date. */
-            if (status == MQ_BUSY && self->joined) {
-                cure = "your transaction has read before it wrote, and another connection wrote "
-                       "since: roll back and repeat it, beginning with exec('BEGIN IMMEDIATE'), or "
-                       "write first";
-            }
-        }
-    }
+    struct mq_str message = message_of(thrown, &scratch);
+    bool pgsql = mq_pdo_is_pgsql(self);
+    struct meaning is = pgsql ? pgsql_meaning(thrown, message) : sqlite_meaning(self, thrown);
+    self->aborted = self->aborted || (pgsql && self->begun);
     struct mq_buffer text;
     mq_buffer_init(&text);
-    mq_buffer_printable(&text, message_of(thrown, &scratch));
-    mq_error_set(err, status, "database", "%.500s%s%s", text.data ? text.data : "no message",
-                 cure ? ": " : "", cure ? cure : "");
+    mq_buffer_printable(&text, pgsql ? first_line(message) : message);
+    mq_error_set(err, is.status, "database", "%.500s%s%s", text.data ? text.data : "no message",
+                 is.cure ? ": " : "", is.cure ? is.cure : "");
     mq_buffer_clear(&text);
-    keep_cause(thrown);
-    return status;
+    mq_pdo_keep_cause(thrown);
+    return is.status;
 }

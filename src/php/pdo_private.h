@@ -30,6 +30,10 @@ struct mq_pdo {
     bool lost;    /* what a statement wrote could not be asked: no commit */
     bool begun;   /* begin() succeeded and neither commit() nor rollback() came */
     bool joined;  /* by a savepoint in the application's transaction */
+    bool aborted; /* PostgreSQL: a statement of begin()'s transaction failed, so nothing of it stays
+                   */
+    bool guarded; /* PostgreSQL: a statement runs in a savepoint of its own */
+    bool unnamed; /* PostgreSQL: statements have no name in the server, as the application's */
     bool entered; /* the attributes are ours, the application's are below */
     zval errmode, nulls;
 
@@ -37,6 +41,7 @@ struct mq_pdo {
     struct mq_pdo_statement single;   /* of a query that is not kept */
     struct mq_pdo_statement *current; /* the open result */
     zval row;                         /* its row: an array; undefined: none */
+    int64_t changes;                  /* PostgreSQL: rows that the last statement changed */
     bool row_ready;                   /* run() has read a row that next() has not given yet */
 };
 
@@ -53,6 +58,15 @@ enum mq_status mq_pdo_call(struct mq_pdo *self, struct mq_php_method method, zva
 /* A PHP string of that text in *out. MQ_BAILOUT where the memory limit made PHP unwind. */
 enum mq_status mq_pdo_string(struct mq_pdo *self, struct mq_str text, zval *out,
                              struct mq_error *err);
+enum mq_status mq_pdo_exec(struct mq_pdo *self, const char *sql, struct mq_error *err);
+/* Whether the connection is within a transaction, as far as PDO knows. */
+enum mq_status mq_pdo_in_transaction(struct mq_pdo *self, bool *within, struct mq_error *err);
+/* The driver's table for that dialect. */
+const struct mq_db_driver *mq_pdo_driver(enum mq_dialect dialect);
+static inline bool mq_pdo_is_pgsql(const struct mq_pdo *self)
+{
+    return self->base.driver->dialect == MQ_PGSQL;
+}
 
 /* pdo_attributes.c: sets the attributes that the driver needs, and puts the application's back. */
 enum mq_status mq_pdo_enter(struct mq_pdo *self, struct mq_error *err);
@@ -63,6 +77,7 @@ enum mq_status mq_pdo_failed(struct mq_pdo *self, zend_object *thrown, struct mq
 /* Whether the last failure of SQLite says that a transaction is open already. */
 bool mq_pdo_cause_is_nested(void);
 void mq_pdo_forget_cause(void);
+void mq_pdo_keep_cause(zend_object *cause); /* takes it over; NULL: none */
 
 /* pdo_statement.c */
 enum mq_status mq_pdo_run(struct mq_db *db, const struct mq_query *query, struct mq_error *err);

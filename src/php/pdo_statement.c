@@ -34,13 +34,34 @@ static char *number_places(const char *sql, struct mq_pdo_statement *statement)
     return text;
 }
 
+struct options {
+    const struct mq_pdo *self;
+    const struct mq_pdo_statement *statement;
+    zval *out;
+};
+
+/* Parameters are PostgreSQL's own in any case, and the result is read at once. A statement that is
+ * not kept needs no name. */
+static void add_pgsql_options(const struct options *options)
+{
+    const struct mq_pdo *self = options->self;
+    bool unnamed = self->unnamed || options->statement == &self->single;
+    add_index_bool(options->out, MQ_PDO_ATTR_EMULATE_PREPARES, false);
+    add_index_bool(options->out, MQ_PDO_PGSQL_ATTR_DISABLE_PREPARES, unnamed);
+    add_index_long(options->out, MQ_PDO_ATTR_PREFETCH, 1);
+}
+
 static void make_options(void *context)
 {
-    zval *options = context, list;
+    const struct options *options = context;
+    zval list;
     array_init_size(&list, 1);
     add_next_index_string(&list, "PDOStatement");
-    array_init_size(options, 1);
-    add_index_zval(options, MQ_PDO_ATTR_STATEMENT_CLASS, &list);
+    array_init_size(options->out, 4);
+    add_index_zval(options->out, MQ_PDO_ATTR_STATEMENT_CLASS, &list);
+    if (mq_pdo_is_pgsql(options->self)) {
+        add_pgsql_options(options);
+    }
 }
 
 /* PDO::prepare($text, [PDO::ATTR_STATEMENT_CLASS => ['PDOStatement']]): the application may have
@@ -55,7 +76,8 @@ static enum mq_status prepare(struct mq_pdo *self, const char *sql,
     }
     enum mq_status status = mq_pdo_string(self, mq_str_of(text), &args[0], err);
     free(text);
-    if (status == MQ_OK && !mq_php_survives(make_options, &args[1])) {
+    struct options options = {self, statement, &args[1]};
+    if (status == MQ_OK && !mq_php_survives(make_options, &options)) {
         self->bailed = true;
         status = MQ_BAILOUT;
     }
@@ -136,6 +158,23 @@ static void drop_row(struct mq_pdo *self)
     ZVAL_UNDEF(&self->row);
 }
 
+/* PostgreSQL's bytea comes as a stream: puts its contents in its place. */
+static void read_streams(void *context)
+{
+    zval *value;
+    ZEND_HASH_FOREACH_VAL (Z_ARRVAL_P((zval *)context), value) {
+        php_stream *stream;
+        if (Z_TYPE_P(value) != IS_RESOURCE) {
+            continue;
+        }
+        php_stream_from_zval_no_verify(stream, value);
+        zend_string *all = stream ? php_stream_copy_to_mem(stream, PHP_STREAM_COPY_ALL, 0) : NULL;
+        zval_ptr_dtor(value);
+        ZVAL_STR(value, all ? all : ZSTR_EMPTY_ALLOC());
+    }
+    ZEND_HASH_FOREACH_END();
+}
+
 /* *row: whether there is one. */
 static enum mq_status fetch(struct mq_pdo *self, bool *row, struct mq_error *err)
 {
@@ -145,6 +184,11 @@ static enum mq_status fetch(struct mq_pdo *self, bool *row, struct mq_error *err
     enum mq_status status = mq_pdo_call(
         self, (struct mq_php_method){&self->current->object, "fetch", &arg, 1}, &self->row, err);
     *row = status == MQ_OK && Z_TYPE(self->row) == IS_ARRAY;
+    if (*row && mq_pdo_is_pgsql(self) && !mq_php_survives(read_streams, &self->row)) {
+        *row = false;
+        self->bailed = true;
+        return mq_error_set(err, MQ_BAILOUT, "", "PHP stopped with a fatal error");
+    }
     return status;
 }
 
@@ -158,6 +202,11 @@ static enum mq_status execute(struct mq_pdo *self, const struct mq_query *query,
         status =
             mq_pdo_call(self, (struct mq_php_method){statement, "execute", NULL, 0}, &result, err);
     }
+    if (status == MQ_OK && mq_pdo_is_pgsql(self)) {
+        status =
+            mq_pdo_call(self, (struct mq_php_method){statement, "rowcount", NULL, 0}, &result, err);
+        self->changes = status == MQ_OK && Z_TYPE(result) == IS_LONG ? Z_LVAL(result) : -1;
+    }
     if (status == MQ_OK) {
         status = mq_pdo_call(self, (struct mq_php_method){statement, "columncount", NULL, 0},
                              &result, err);
@@ -166,6 +215,36 @@ static enum mq_status execute(struct mq_pdo *self, const struct mq_query *query,
         return status;
     }
     return fetch(self, &self->row_ready, err);
+}
+
+/* An error without begin() must not spoil the application's transaction: PostgreSQL's would be
+ * undone as a whole. */
+static enum mq_status guard(struct mq_pdo *self, struct mq_error *err)
+{
+    bool within = false;
+    if (self->begun || !mq_pdo_is_pgsql(self)) {
+        return MQ_OK;
+    }
+    enum mq_status status = mq_pdo_in_transaction(self, &within, err);
+    if (status == MQ_OK && within) {
+        status = mq_pdo_exec(self, "SAVEPOINT mailqueue_guard", err);
+        self->guarded = status == MQ_OK;
+    }
+    return status;
+}
+
+static void end_guard(struct mq_pdo *self, bool failed)
+{
+    if (!self->guarded || self->bailed) {
+        return;
+    }
+    zend_object *cause = mq_php_pdo_take_cause();
+    self->guarded = false;
+    if (failed) {
+        mq_pdo_exec(self, "ROLLBACK TO mailqueue_guard", NULL);
+    }
+    mq_pdo_exec(self, "RELEASE mailqueue_guard", NULL);
+    mq_pdo_keep_cause(cause);
 }
 
 enum mq_status mq_pdo_run(struct mq_db *db, const struct mq_query *query, struct mq_error *err)
@@ -186,8 +265,12 @@ enum mq_status mq_pdo_run(struct mq_db *db, const struct mq_query *query, struct
         status = prepare(self, query->sql, statement, err);
     }
     if (status == MQ_OK) {
+        status = guard(self, err);
+    }
+    if (status == MQ_OK) {
         self->current = statement;
         status = execute(self, query, err);
+        end_guard(self, status != MQ_OK);
     }
     if (status != MQ_OK || !self->row_ready) {
         mq_pdo_finish(db);

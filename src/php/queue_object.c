@@ -116,6 +116,11 @@ static enum mq_status open_file(const struct mq_php_queue *self, bool worker, st
 static enum mq_status open_db(const struct mq_php_queue *self, bool worker, struct mq_db **out,
                               struct mq_error *err)
 {
+    if (worker && self->queue && mq_queue_db(self->queue)->driver->dialect != MQ_SQLITE) {
+        return mq_error_set(err, MQ_CONFIG, "database",
+                            "a worker on PostgreSQL is not supported by this version: use claim() "
+                            "and complete() in a loop of your own, or an SQLite file");
+    }
     if (worker && self->path == NULL) {
         return mq_error_set(err, MQ_CONFIG, "database",
                             "the PDO's database is in memory: a worker needs one in a file, which "

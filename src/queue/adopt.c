@@ -273,10 +273,10 @@ static enum mq_status check_duplicates(struct mq_adopt *self, struct mq_error *e
     struct mq_buffer sql;
     bool row = false;
     mq_buffer_init(&sql);
-    char *text =
-        mq_sql_expand(&queue->names, "SELECT {r}, mail_type, min(id), max(id) FROM " MQ_ADOPT_NEW
-                                     " WHERE {r} IS NOT NULL GROUP BY {r}, mail_type "
-                                     "HAVING count(*) > 1 LIMIT 1");
+    char *text = mq_sql_expand(queue->spelling, &queue->names,
+                               "SELECT {r}, mail_type, min(id), max(id) FROM " MQ_ADOPT_NEW
+                               " WHERE {r} IS NOT NULL GROUP BY {r}, mail_type "
+                               "HAVING count(*) > 1 LIMIT 1");
     if (!text) {
         return mq_error_nomem(err);
     }

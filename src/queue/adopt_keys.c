@@ -53,7 +53,8 @@ static enum mq_status foreign_keys(struct mq_adopt *self, int64_t *count, struct
 enum mq_status mq_adopt_census(struct mq_adopt *self, struct mq_adopt_census *out,
                                struct mq_error *err)
 {
-    char *sql = mq_sql_expand(&self->queue->names, "SELECT count(*) FROM {t}");
+    char *sql =
+        mq_sql_expand(self->queue->spelling, &self->queue->names, "SELECT count(*) FROM {t}");
     if (!sql) {
         return mq_error_nomem(err);
     }

@@ -1,5 +1,6 @@
 /* The text of CREATE TABLE, as SQLite keeps it: read by tokens, and written anew with the queue's
  * columns in place of the old ones. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "queue/adopt.h"
@@ -302,7 +303,14 @@ static void write_own(const struct mq_adopt *self, const struct mq_column *colum
 {
     mq_adopt_quote(out, mq_adopt_name(self, column));
     mq_buffer_char(out, ' ');
-    mq_buffer_cstr(out, column->declaration);
+    char *declaration =
+        mq_sql_expand(self->queue->spelling, &self->queue->names, column->declaration);
+    if (declaration) {
+        mq_buffer_cstr(out, declaration);
+    } else {
+        out->failed = true;
+    }
+    free(declaration);
 }
 
 static bool write_columns(const struct mq_adopt *self, struct mq_buffer *out)

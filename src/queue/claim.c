@@ -250,6 +250,9 @@ static enum mq_status note_next(struct taking *t, int64_t priority, struct mq_er
     enum mq_status status =
         mq_sql_int(t->tx->queue, MQ_SQL_CLAIM_NEXT, MQ_ARGS(mq_int(priority)), &next, err);
     int64_t *resume = &t->claim->resume_s;
+    if (next && next <= t->tx->now_s) {
+        next = t->tx->now_s + 1; /* others are about to claim it */
+    }
     if (status == MQ_OK && next && (*resume == 0 || next < *resume)) {
         *resume = next;
     }

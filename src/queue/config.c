@@ -176,6 +176,9 @@ enum mq_status mq_config_put(struct mq_queue *queue, const char *key, const char
     enum mq_status status = mq_sql_exec(queue, MQ_SQL_CONFIG_UPDATE, both, err);
     if (status == MQ_OK && mq_sql_changes(queue) == 0) {
         status = mq_sql_exec(queue, MQ_SQL_CONFIG_INSERT, both, err);
+        if (status == MQ_OK && mq_sql_changes(queue) == 0) {
+            status = mq_sql_exec(queue, MQ_SQL_CONFIG_UPDATE, both, err);
+        }
     }
     return status;
 }
@@ -240,12 +243,16 @@ enum mq_status mq_queue_set_config(struct mq_queue *queue, const char *key, cons
                                    struct mq_error *err)
 {
     struct mq_tx tx;
+    int tries = 0;
     enum mq_status status = check_set(queue, key, value, err);
-    if (status == MQ_OK) {
-        status = mq_tx_begin(&tx, queue, NULL, err);
-    }
     if (status != MQ_OK) {
         return status;
     }
-    return mq_tx_end(&tx, mq_config_put(queue, key, value, err), err);
+    do {
+        status = mq_tx_begin(&tx, queue, NULL, err);
+        if (status == MQ_OK) {
+            status = mq_tx_end(&tx, mq_config_put(queue, key, value, err), err);
+        }
+    } while (mq_tx_again(&tx, status, &tries));
+    return status;
 }

@@ -85,6 +85,21 @@ enum mq_status mq_new_job_check(const struct mq_new_job *job, struct mq_error *e
     return status == MQ_OK ? check_envelope(job, err) : status;
 }
 
+/* *id is 0 where nothing was inserted. */
+static enum mq_status insert_row(struct mq_queue *queue, struct mq_args args, int64_t *id,
+                                 struct mq_error *err)
+{
+    *id = 0;
+    if (queue->spelling->returning[0]) {
+        return mq_sql_int(queue, MQ_SQL_INSERT_JOB, args, id, err);
+    }
+    enum mq_status status = mq_sql_exec(queue, MQ_SQL_INSERT_JOB, args, err);
+    if (status == MQ_OK && mq_sql_changes(queue) > 0) {
+        *id = queue->db->driver->last_id(queue->db);
+    }
+    return status;
+}
+
 /* *id is 0 where the pair is there already. */
 static enum mq_status insert_job(struct mq_tx *tx, const struct mq_new_job *job, int64_t *id,
                                  struct mq_error *err)
@@ -99,15 +114,11 @@ static enum mq_status insert_job(struct mq_tx *tx, const struct mq_new_job *job,
                 mq_int_or_null(job->max_attempts), mq_int(job->send_at ? job->send_at : tx->now_s),
                 mq_int_or_null(job->expires_at), mq_int(tx->now_s), mq_cstr(job->message_id),
                 mq_cstr(job->envelope_from), mq_text(mq_buffer_view(&list)));
-    struct mq_db *db = tx->queue->db;
     enum mq_status status =
-        list.failed ? mq_error_nomem(err) : mq_sql_exec(tx->queue, MQ_SQL_INSERT_JOB, args, err);
-    if (status == MQ_OK) {
-        *id = mq_sql_changes(tx->queue) > 0 ? db->driver->last_id(db) : 0;
-        if (*id <= 0 && !job->reference.data) { /* which is a duplicate of nothing */
-            status = mq_error_set(err, MQ_DATABASE, "database",
-                                  "the database did not say under which id the mail was stored");
-        }
+        list.failed ? mq_error_nomem(err) : insert_row(tx->queue, args, id, err);
+    if (status == MQ_OK && *id <= 0 && !job->reference.data) { /* which is a duplicate of nothing */
+        status = mq_error_set(err, MQ_DATABASE, "database",
+                              "the database did not say under which id the mail was stored");
     }
     mq_buffer_clear(&list);
     return status;
@@ -159,16 +170,32 @@ enum mq_status mq_queue_enqueue(struct mq_queue *queue, const struct mq_new_job 
 {
     struct mq_tx tx;
     int64_t stored = 0;
+    int tries = 0;
     enum mq_status status = mq_new_job_check(job, err);
-    if (status == MQ_OK) {
-        status = mq_tx_begin_store(&tx, queue, err);
-    }
     if (status != MQ_OK) {
         return status;
     }
-    status = mq_tx_end(&tx, store(&tx, job, &stored, err), err);
+    do {
+        status = mq_tx_begin_store(&tx, queue, err);
+        if (status == MQ_OK) {
+            status = mq_tx_end(&tx, store(&tx, job, &stored, err), err);
+        }
+    } while (mq_tx_again(&tx, status, &tries));
     if (status == MQ_OK) {
         *id = stored;
+    }
+    return status;
+}
+
+static enum mq_status store_all(struct mq_tx *tx, const struct mq_new_job *jobs, size_t count,
+                                int64_t *sum, struct mq_error *err)
+{
+    enum mq_status status = MQ_OK;
+    *sum = 0;
+    for (size_t i = 0; i < count && status == MQ_OK; i++) {
+        int64_t id = 0;
+        status = store(tx, &jobs[i], &id, err);
+        *sum += id > 0;
     }
     return status;
 }
@@ -178,22 +205,20 @@ enum mq_status mq_queue_enqueue_many(struct mq_queue *queue, const struct mq_new
 {
     struct mq_tx tx;
     int64_t sum = 0;
+    int tries = 0;
     enum mq_status status = MQ_OK;
     for (size_t i = 0; i < count && status == MQ_OK; i++) {
         status = mq_new_job_check(&jobs[i], err);
     }
-    if (status == MQ_OK && count) {
-        status = mq_tx_begin_store(&tx, queue, err);
-    }
     if (status != MQ_OK || !count) {
         return status;
     }
-    for (size_t i = 0; i < count && status == MQ_OK; i++) {
-        int64_t id = 0;
-        status = store(&tx, &jobs[i], &id, err);
-        sum += id > 0;
-    }
-    status = mq_tx_end(&tx, status, err);
+    do {
+        status = mq_tx_begin_store(&tx, queue, err);
+        if (status == MQ_OK) {
+            status = mq_tx_end(&tx, store_all(&tx, jobs, count, &sum, err), err);
+        }
+    } while (mq_tx_again(&tx, status, &tries));
     if (status == MQ_OK) {
         *stored = sum;
     }

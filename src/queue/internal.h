@@ -4,7 +4,7 @@
 
 #include "queue/queue.h"
 
-/* ---- sql.c: the statements ---- */
+/* ---- sql.c, sql_dialect.c, sql_pgsql.c: the statements ---- */
 
 /* One statement each; the value is its slot in the driver. */
 enum mq_sql {
@@ -20,6 +20,7 @@ enum mq_sql {
     MQ_SQL_DELETE_BODY,
     MQ_SQL_BODY,
     MQ_SQL_JOB,
+    MQ_SQL_JOB_CHANGE,
     MQ_SQL_CLAIM_PRIORITY,
     MQ_SQL_CLAIM_DUE,
     MQ_SQL_CLAIM_NEXT,
@@ -57,10 +58,41 @@ enum mq_sql {
     MQ_SQL_STATS_PARKED,
     MQ_SQL_STATS_HELD,
     MQ_SQL_COLUMNS_OF,
+    /* these only where the dialect has them */
+    MQ_SQL_NOW,
+    MQ_SQL_LOCK_SCHEMA,
+    MQ_SQL_LOCK_BUCKET,
+    MQ_SQL_QUIET,
     MQ_SQL_COUNT
 };
 
 #define MQ_NAME_MAX 63 /* octets of a configured identifier */
+
+/* The columns of a job, in the order that mq_job_read() expects. */
+#define MQ_COLS                                                                           \
+    "id, {r}, mail_type, status, priority, attempts, max_attempts, uncertain, paid, "     \
+    "next_attempt_at, expires_at, locked_until, locked_by, last_attempt_at, created_at, " \
+    "last_error, parked_for, message_id, envelope_from, recipients, refused"
+
+/* What a dialect writes in another way. */
+struct mq_spelling {
+    const char *const *overrides; /* MQ_SQL_COUNT templates; NULL: the common one */
+    char quote;                   /* around identifiers */
+    const char *schema;           /* {m}: before the names of tables and indexes, with its dot */
+    size_t table_max;             /* octets of the job table's name */
+    const char *id;               /* {i}: the type of a generated id, with the primary key */
+    const char *integer;          /* {n}: 64 bits */
+    const char *blob;             /* {x} */
+    const char *options;          /* {a}: of the job table */
+    const char *body_options;     /* {e}: of the bodies' table */
+    const char *returning;        /* {d}: how an INSERT gives its id; "": it does not */
+    const char *lock;             /* {u}: for rows that are about to be changed */
+    const char *lock_free;        /* {w}: the same, leaving out what others have locked */
+    const char *no_index;         /* {+}: before a condition that no index shall serve */
+    bool shared; /* writers run at the same time, and a failed statement undoes a transaction */
+};
+extern const struct mq_spelling mq_pgsql_spelling;
+const struct mq_spelling *mq_spelling_of(enum mq_dialect dialect);
 
 /* Identifiers as configured, unquoted. */
 struct mq_names {
@@ -76,6 +108,7 @@ struct mq_names {
 
 struct mq_queue {
     struct mq_db *db;
+    const struct mq_spelling *spelling;
     struct mq_names names;
     struct mq_backoff backoff;
     struct mq_clock clock;
@@ -96,9 +129,12 @@ struct mq_args {
 #define MQ_NO_ARGS ((struct mq_args){NULL, 0})
 
 /* Replaces {t} (the job table, quoted), {b} (bodies), {s} (ledger), {c} (config), {r} (reference
- * column), {o} and {k} (orphan check's table and column), {T} (the job table's bare name).
- * malloc'ed; NULL without memory. */
-char *mq_sql_expand(const struct mq_names *names, const char *text);
+ * column), {o} and {k} (orphan check's table and column), {T} (the job table's bare name), {q} (the
+ * quote) and what struct mq_spelling says. malloc'ed; NULL without memory. */
+char *mq_sql_expand(const struct mq_spelling *spelling, const struct mq_names *names,
+                    const char *text);
+/* Whether the dialect has that statement. */
+bool mq_sql_has(const struct mq_queue *queue, enum mq_sql slot);
 /* The statement's text; NULL without memory. Owned by the queue. */
 const char *mq_sql_text(struct mq_queue *queue, enum mq_sql slot);
 enum mq_status mq_sql_exec(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
@@ -191,6 +227,7 @@ struct mq_tx {
     char *pauses;                /* mailRelayPause, NULL when unset */
     enum mq_status config;       /* of reading the settings; then settings is all off */
     struct mq_error config_error;
+    bool joined;    /* within the application's transaction */
     int64_t flying; /* strict mode, after mq_limit_allowance(): paid for leases in flight */
     int64_t spent;  /* and the ledger's last hour */
 };
@@ -207,6 +244,11 @@ enum mq_status mq_tx_settings(struct mq_tx *tx, struct mq_error *err);
 /* Commits when status is MQ_OK, otherwise rolls back; frees; tells the events of a commit. Returns
  * status or the commit's failure. */
 enum mq_status mq_tx_end(struct mq_tx *tx, enum mq_status status, struct mq_error *err);
+/* Whether to run the transaction again that mq_tx_end() gave this status for: the database undid
+ * it, as the victim of a deadlock. *tries starts at 0. */
+bool mq_tx_again(const struct mq_tx *tx, enum mq_status status, int *tries);
+/* The time that leases and tokens go by: the database's where machines share it. */
+enum mq_status mq_queue_now(struct mq_queue *queue, int64_t *now_s, struct mq_error *err);
 /* Notes an event about a job. `extra` gives what the job does not say: type, recipients, relay,
  * reply, ms, next_attempt_at. */
 void mq_tx_event(struct mq_tx *tx, const struct mq_job *job, const struct mq_event *extra);

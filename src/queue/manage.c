@@ -82,15 +82,15 @@ struct one {
     bool readable; /* its recipients are */
 };
 
-/* Reads one row by id; the job is initialised in any case. */
-static enum mq_status read_one(struct mq_queue *queue, int64_t id, struct one *one,
-                               struct mq_error *err)
+/* Reads one row by id, by MQ_SQL_JOB or MQ_SQL_JOB_CHANGE; the job is initialised in any case. */
+static enum mq_status read_one(struct mq_queue *queue, enum mq_sql slot, int64_t id,
+                               struct one *one, struct mq_error *err)
 {
     bool row = false;
     mq_job_init(&one->job);
     one->found = false;
     one->readable = false;
-    enum mq_status status = mq_sql_query(queue, MQ_SQL_JOB, MQ_ARGS(mq_int(id)), err);
+    enum mq_status status = mq_sql_query(queue, slot, MQ_ARGS(mq_int(id)), err);
     if (status == MQ_OK) {
         status = mq_sql_next(queue, &row, err);
     }
@@ -111,7 +111,7 @@ enum mq_status mq_queue_job(struct mq_queue *queue, int64_t id, struct mq_job *o
     if (status != MQ_OK) {
         return status;
     }
-    status = read_one(queue, id, &one, err);
+    status = read_one(queue, MQ_SQL_JOB, id, &one, err);
     if (status == MQ_OK && one.found) {
         status = mq_job_load_body(queue, &one.job, err);
     }
@@ -143,20 +143,6 @@ static enum mq_status apply_ids(struct change *change, const struct mq_ids *ids,
     enum mq_status status = MQ_OK;
     for (size_t i = 0; i < ids->count && status == MQ_OK; i++) {
         status = change->apply(change, ids->items[i], err);
-    }
-    return status;
-}
-
-static enum mq_status run_change(struct mq_queue *queue, struct change *change,
-                                 const struct mq_ids *ids, int64_t *changed, struct mq_error *err)
-{
-    enum mq_status status = mq_tx_begin(&change->tx, queue, NULL, err);
-    if (status != MQ_OK) {
-        return status;
-    }
-    status = mq_tx_end(&change->tx, apply_ids(change, ids, err), err);
-    if (status == MQ_OK) {
-        *changed = change->changed;
     }
     return status;
 }
@@ -215,7 +201,7 @@ static enum mq_status write_retry(struct change *change, const struct mq_job *jo
 static enum mq_status retry_one(struct change *change, int64_t id, struct mq_error *err)
 {
     struct one one;
-    enum mq_status status = read_one(change->tx.queue, id, &one, err);
+    enum mq_status status = read_one(change->tx.queue, MQ_SQL_JOB_CHANGE, id, &one, err);
     bool fits = one.readable && (one.job.state == MQ_PARKED || one.job.state == MQ_FAILED);
     if (status == MQ_OK && fits) {
         status = bring_back(&one.job, err);
@@ -262,29 +248,38 @@ static enum mq_status retry_all(struct change *change, struct mq_error *err)
     return status;
 }
 
+/* ids NULL: all that is retryable. */
+static enum mq_status run_change(struct mq_queue *queue, struct change *change,
+                                 const struct mq_ids *ids, int64_t *changed, struct mq_error *err)
+{
+    int tries = 0;
+    enum mq_status status;
+    do {
+        change->changed = 0;
+        status = mq_tx_begin(&change->tx, queue, NULL, err);
+        if (status == MQ_OK) {
+            status = ids ? apply_ids(change, ids, err) : retry_all(change, err);
+            status = mq_tx_end(&change->tx, status, err);
+        }
+    } while (mq_tx_again(&change->tx, status, &tries));
+    if (status == MQ_OK) {
+        *changed = change->changed;
+    }
+    return status;
+}
+
 enum mq_status mq_queue_retry(struct mq_queue *queue, const struct mq_ids *ids, bool reset,
                               int64_t *changed, struct mq_error *err)
 {
     struct change change = {.reset = reset, .apply = retry_one};
-    if (ids) {
-        return run_change(queue, &change, ids, changed, err);
-    }
-    enum mq_status status = mq_tx_begin(&change.tx, queue, NULL, err);
-    if (status != MQ_OK) {
-        return status;
-    }
-    status = mq_tx_end(&change.tx, retry_all(&change, err), err);
-    if (status == MQ_OK) {
-        *changed = change.changed;
-    }
-    return status;
+    return run_change(queue, &change, ids, changed, err);
 }
 
 static enum mq_status hold_one(struct change *change, int64_t id, struct mq_error *err)
 {
     struct one one;
     struct mq_queue *queue = change->tx.queue;
-    enum mq_status status = read_one(queue, id, &one, err);
+    enum mq_status status = read_one(queue, MQ_SQL_JOB_CHANGE, id, &one, err);
     bool waits = one.job.state == MQ_PENDING || one.job.state == MQ_FAILED;
     if (status == MQ_OK && one.found && waits) {
         struct mq_value values[] = {mq_null(), mq_cstr("hold"), mq_null(), mq_int(id)};

@@ -75,6 +75,16 @@ static void derive_names(struct mq_names *names)
     snprintf(names->version_key, sizeof(names->version_key), "mailSchemaVersion:%s", names->table);
 }
 
+/* With what is appended to it the table's name must not be cut by the database. */
+static enum mq_status check_length(const struct mq_queue *queue, struct mq_error *err)
+{
+    size_t max = queue->spelling->table_max;
+    return strlen(queue->names.table) <= max
+               ? MQ_OK
+               : mq_error_set(err, MQ_INVALID, "table",
+                              "table must have at most %zu octets in this database", max);
+}
+
 enum mq_status mq_queue_open(struct mq_db *db, const struct mq_queue_options *options,
                              struct mq_queue **out, struct mq_error *err)
 {
@@ -84,12 +94,16 @@ enum mq_status mq_queue_open(struct mq_db *db, const struct mq_queue_options *op
         return mq_error_nomem(err);
     }
     queue->db = db;
+    queue->spelling = mq_spelling_of(db->driver->dialect);
     queue->backoff = options->backoff;
     queue->clock = options->clock;
     queue->random = options->random;
     enum mq_status status = take_names(options, &queue->names, err);
     if (status == MQ_OK) {
         derive_names(&queue->names);
+        status = check_length(queue, err);
+    }
+    if (status == MQ_OK) {
         status = mq_schema_open(queue, err);
     }
     if (status != MQ_OK) {

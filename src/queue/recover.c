@@ -194,18 +194,23 @@ static enum mq_status recover_batch(struct mq_queue *queue, int64_t now_s,
     const struct mq_claim_request nobody = {.on_uncertain = MQ_UNCERTAIN_RETRY,
                                             .evidence = evidence};
     struct mq_tx tx;
-    enum mq_status status = mq_tx_begin(&tx, queue, NULL, err);
-    if (status != MQ_OK) {
-        return status;
-    }
-    status = mq_tx_settings(&tx, err);
-    if (status == MQ_OK) {
-        status = mq_recover(&tx, &nobody, now_s ? now_s : tx.now_s, count, err);
-    }
-    if (status == MQ_OK && *count > 0) {
-        status = mq_limit_store(&tx, err);
-    }
-    return mq_tx_end(&tx, status, err);
+    int tries = 0;
+    enum mq_status status;
+    do {
+        status = mq_tx_begin(&tx, queue, NULL, err);
+        if (status != MQ_OK) {
+            continue;
+        }
+        status = mq_tx_settings(&tx, err);
+        if (status == MQ_OK) {
+            status = mq_recover(&tx, &nobody, now_s ? now_s : tx.now_s, count, err);
+        }
+        if (status == MQ_OK && *count > 0) {
+            status = mq_limit_store(&tx, err);
+        }
+        status = mq_tx_end(&tx, status, err);
+    } while (mq_tx_again(&tx, status, &tries));
+    return status;
 }
 
 enum mq_status mq_queue_recover(struct mq_queue *queue, int64_t now_s,

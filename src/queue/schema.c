@@ -11,7 +11,7 @@
 /* One more, which may be NULL or has a default, is a line here, the next version, and its use in
  * sql.c and columns.c: tables of an earlier version get what they lack. */
 static const struct mq_column columns[] = {
-    {"id", "INTEGER PRIMARY KEY AUTOINCREMENT", MQ_COLUMN_ID},
+    {"id", "{i}", MQ_COLUMN_ID},
     {NULL, "TEXT", MQ_COLUMN_REFERENCE},
     {"mail_type", "TEXT NOT NULL", MQ_COLUMN_TEXT},
     {"status", "TEXT NOT NULL", MQ_COLUMN_STATUS},
@@ -20,19 +20,19 @@ static const struct mq_column columns[] = {
     {"max_attempts", "INTEGER", MQ_COLUMN_INT},
     {"uncertain", "INTEGER NOT NULL DEFAULT 0", MQ_COLUMN_INT},
     {"paid", "INTEGER NOT NULL DEFAULT 0", MQ_COLUMN_INT},
-    {"next_attempt_at", "INTEGER NOT NULL", MQ_COLUMN_TIME},
-    {"expires_at", "INTEGER", MQ_COLUMN_TIME},
-    {"locked_until", "INTEGER", MQ_COLUMN_TIME},
+    {"next_attempt_at", "{n} NOT NULL", MQ_COLUMN_TIME},
+    {"expires_at", "{n}", MQ_COLUMN_TIME},
+    {"locked_until", "{n}", MQ_COLUMN_TIME},
     {"locked_by", "TEXT", MQ_COLUMN_TEXT},
-    {"last_attempt_at", "INTEGER", MQ_COLUMN_TIME},
+    {"last_attempt_at", "{n}", MQ_COLUMN_TIME},
     {"last_error", "TEXT", MQ_COLUMN_TEXT},
     {"parked_for", "TEXT", MQ_COLUMN_TEXT},
-    {"created_at", "INTEGER NOT NULL", MQ_COLUMN_TIME},
+    {"created_at", "{n} NOT NULL", MQ_COLUMN_TIME},
     {"message_id", "TEXT NOT NULL", MQ_COLUMN_TEXT},
     {"envelope_from", "TEXT", MQ_COLUMN_TEXT},
     {"recipients", "TEXT", MQ_COLUMN_TEXT},
     {"refused", "TEXT", MQ_COLUMN_TEXT},
-    {"campaign_id", "INTEGER", MQ_COLUMN_INT},
+    {"campaign_id", "{n}", MQ_COLUMN_INT},
     {"fields", "TEXT", MQ_COLUMN_TEXT},
 };
 #define COLUMN_COUNT (sizeof(columns) / sizeof(columns[0]))
@@ -43,19 +43,24 @@ static const struct mq_column columns[] = {
 /* The body has a table of its own because an UPDATE writes the whole record anew, and every mail is
  * updated when it is claimed. `mail_queue_due` is what claims read: its size is that of what waits,
  * whatever is parked, scheduled or expired beside. {*} is the list of columns. */
+static const char config_table[] =
+    "CREATE TABLE IF NOT EXISTS {c} (key TEXT PRIMARY KEY, value TEXT)";
+
 static const char version_1[] =
-    "CREATE TABLE IF NOT EXISTS {c} (key TEXT PRIMARY KEY, value TEXT);"
-    "CREATE TABLE IF NOT EXISTS {t} ({*});"
-    "CREATE UNIQUE INDEX IF NOT EXISTS main.`{T}_key` ON {u}({r}, mail_type) WHERE {r} IS NOT NULL;"
-    "CREATE INDEX IF NOT EXISTS main.`{T}_due` ON {u}(priority, next_attempt_at, id)"
+    "CREATE TABLE IF NOT EXISTS {t} ({*}){a};"
+    "CREATE UNIQUE INDEX IF NOT EXISTS {m}{q}{T}_key{q} ON {q}{T}{q}({r}, mail_type) WHERE {r} IS "
+    "NOT NULL;"
+    "CREATE INDEX IF NOT EXISTS {m}{q}{T}_due{q} ON {q}{T}{q}(priority, next_attempt_at, id)"
     " WHERE " MQ_CLAIMABLE_SQL ";"
-    "CREATE INDEX IF NOT EXISTS main.`{T}_lease` ON {u}(locked_until) WHERE status = 'sending';"
-    "CREATE INDEX IF NOT EXISTS main.`{T}_parked` ON {u}(id) WHERE status = 'parked';"
-    "CREATE INDEX IF NOT EXISTS main.`{T}_rest` ON {u}(status, id)"
+    "CREATE INDEX IF NOT EXISTS {m}{q}{T}_lease{q} ON {q}{T}{q}(locked_until) WHERE status = "
+    "'sending';"
+    "CREATE INDEX IF NOT EXISTS {m}{q}{T}_parked{q} ON {q}{T}{q}(id) WHERE status = 'parked';"
+    "CREATE INDEX IF NOT EXISTS {m}{q}{T}_rest{q} ON {q}{T}{q}(status, id)"
     " WHERE status IN ('failed','held');"
-    "CREATE INDEX IF NOT EXISTS main.`{T}_expiry` ON {u}(expires_at) WHERE expires_at IS NOT NULL;"
-    "CREATE TABLE IF NOT EXISTS {b} (id INTEGER PRIMARY KEY, content BLOB NOT NULL);"
-    "CREATE TABLE IF NOT EXISTS {s} (at INTEGER PRIMARY KEY, n INTEGER NOT NULL);";
+    "CREATE INDEX IF NOT EXISTS {m}{q}{T}_expiry{q} ON {q}{T}{q}(expires_at) WHERE expires_at IS "
+    "NOT NULL;"
+    "CREATE TABLE IF NOT EXISTS {b} (id {n} PRIMARY KEY, content {x} NOT NULL){e};"
+    "CREATE TABLE IF NOT EXISTS {s} (at {n} PRIMARY KEY, n {n} NOT NULL);";
 
 /* migrations[n] brings version n to n + 1. Each may be run again: a table that somebody dropped is
  * made anew by `mailqueue migrate`. */
@@ -63,6 +68,7 @@ static const char *const migrations[MQ_SCHEMA_VERSION] = {version_1};
 
 static const struct mq_column body_columns[] = {{.name = "id"}, {.name = "content"}};
 static const struct mq_column spent_columns[] = {{.name = "at"}, {.name = "n"}};
+static const struct mq_column config_columns[] = {{.name = "key"}, {.name = "value"}};
 
 /* A table of ours: what it must have not to be somebody else's. */
 struct shape {
@@ -212,7 +218,7 @@ static enum mq_status run_script(struct mq_queue *queue, const char *text, struc
         write_columns(&whole);
         mq_buffer_cstr(&whole, star + 3);
     }
-    char *sql = whole.failed ? NULL : mq_sql_expand(&queue->names, whole.data);
+    char *sql = whole.failed ? NULL : mq_sql_expand(queue->spelling, &queue->names, whole.data);
     mq_buffer_clear(&whole);
     if (!sql) {
         return mq_error_nomem(err);
@@ -220,6 +226,12 @@ static enum mq_status run_script(struct mq_queue *queue, const char *text, struc
     enum mq_status status = mq_db_script(queue->db, sql, err);
     free(sql);
     return status;
+}
+
+/* Other programs' job tables, of which those that are known are SQLite's. */
+static bool adopts(const struct mq_queue *queue)
+{
+    return queue->db->driver->dialect == MQ_SQLITE;
 }
 
 static bool addable(const struct mq_column *column)
@@ -248,11 +260,35 @@ static enum mq_status add_missing(struct mq_queue *queue, struct mq_error *err)
     return status;
 }
 
+/* The application's config table may be in a schema where CREATE TABLE would not look for it. */
+static enum mq_status create_config(struct mq_queue *queue, struct mq_error *err)
+{
+    bool has[sizeof(config_columns) / sizeof(config_columns[0])] = {false};
+    bool any = false;
+    const struct shape shape = {queue->names.config, config_columns, 2};
+    enum mq_status status = find_columns(queue, &shape, has, &any, err);
+    return status == MQ_OK && !any ? run_script(queue, config_table, err) : status;
+}
+
+static enum mq_status lock_schema(struct mq_queue *queue, struct mq_error *err)
+{
+    static const enum mq_sql slots[] = {MQ_SQL_QUIET, MQ_SQL_LOCK_SCHEMA};
+    enum mq_status status = MQ_OK;
+    for (size_t i = 0; i < sizeof(slots) / sizeof(slots[0]) && status == MQ_OK; i++) {
+        if (mq_sql_has(queue, slots[i])) {
+            status = mq_sql_exec(queue, slots[i], MQ_NO_ARGS, err);
+        }
+    }
+    return status;
+}
+
 /* Within the lock: the version is read again, for another process may have been faster. */
 static enum mq_status migrate_locked(struct mq_queue *queue, struct mq_error *err)
 {
-    enum mq_status status =
-        run_script(queue, "CREATE TABLE IF NOT EXISTS {c} (key TEXT PRIMARY KEY, value TEXT)", err);
+    enum mq_status status = lock_schema(queue, err);
+    if (status == MQ_OK) {
+        status = create_config(queue, err);
+    }
     int64_t version = 0;
     if (status == MQ_OK) {
         status = read_version(queue, &version, err);
@@ -263,7 +299,11 @@ static enum mq_status migrate_locked(struct mq_queue *queue, struct mq_error *er
     if (version > MQ_SCHEMA_VERSION) {
         return too_new(queue, version, err);
     }
-    status = version > 0 ? add_missing(queue, err) : mq_adopt(queue, err);
+    if (version > 0) {
+        status = add_missing(queue, err);
+    } else if (adopts(queue)) {
+        status = mq_adopt(queue, err);
+    }
     if (status == MQ_OK) {
         status = check_foreign(queue, err);
     }
@@ -285,7 +325,7 @@ enum mq_status mq_queue_migrate(struct mq_queue *queue, int *version, struct mq_
 {
     struct mq_db *db = queue->db;
     bool enforced = false;
-    enum mq_status status = mq_adopt_enter(queue, &enforced, err);
+    enum mq_status status = adopts(queue) ? mq_adopt_enter(queue, &enforced, err) : MQ_OK;
     if (status == MQ_OK) {
         status = db->driver->begin(db, err);
     }
@@ -303,7 +343,9 @@ enum mq_status mq_queue_migrate(struct mq_queue *queue, int *version, struct mq_
     if (status != MQ_OK) {
         db->driver->rollback(db);
     }
-    mq_adopt_leave(queue, enforced);
+    if (adopts(queue)) {
+        mq_adopt_leave(queue, enforced);
+    }
     if (status != MQ_OK) {
         return status;
     }

@@ -109,8 +109,11 @@ static enum mq_status read_settings(struct mq_queue *queue, int64_t now_s, struc
 enum mq_status mq_queue_stats(struct mq_queue *queue, struct mq_stats *out, struct mq_error *err)
 {
     struct mq_stats stats = {0};
-    int64_t now_s = queue->clock.now_s(queue->clock.context);
+    int64_t now_s = 0;
     enum mq_status status = mq_schema_ready(queue, err);
+    if (status == MQ_OK) {
+        status = mq_queue_now(queue, &now_s, err);
+    }
     if (status == MQ_OK) {
         status = count_states(queue, now_s, &stats, err);
     }

@@ -88,9 +88,11 @@ static enum mq_status nothing_expired(struct mq_queue *queue, bool *nothing, str
     if (queue->names.orphan_table[0]) {
         return MQ_OK;
     }
-    int64_t now_s = queue->clock.now_s(queue->clock.context);
-    enum mq_status status =
-        mq_sql_int(queue, MQ_SQL_EXPIRED, MQ_ARGS(mq_int(now_s), mq_int(1)), &id, err);
+    int64_t now_s = 0;
+    enum mq_status status = mq_queue_now(queue, &now_s, err);
+    if (status == MQ_OK) {
+        status = mq_sql_int(queue, MQ_SQL_EXPIRED, MQ_ARGS(mq_int(now_s), mq_int(1)), &id, err);
+    }
     *nothing = status == MQ_OK && id == 0;
     return status;
 }

@@ -4,19 +4,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define TRIES_MAX 5
+
+enum mq_status mq_queue_now(struct mq_queue *queue, int64_t *now_s, struct mq_error *err)
+{
+    if (mq_sql_has(queue, MQ_SQL_NOW)) {
+        return mq_sql_int(queue, MQ_SQL_NOW, MQ_NO_ARGS, now_s, err);
+    }
+    *now_s = queue->clock.now_s(queue->clock.context);
+    return MQ_OK;
+}
+
 enum mq_status mq_tx_begin_store(struct mq_tx *tx, struct mq_queue *queue, struct mq_error *err)
 {
     memset(tx, 0, sizeof(*tx));
     tx->queue = queue;
     mq_events_init(&tx->events);
     enum mq_status status = queue->db->driver->begin(queue->db, err);
+    if (status == MQ_OK) {
+        tx->joined = queue->db->driver->joined(queue->db);
+        /* Only now: the lock may have been waited for. */
+        status = mq_queue_now(queue, &tx->now_s, err);
+    }
     if (status != MQ_OK) {
         queue->db->driver->rollback(queue->db);
-        return status;
     }
-    /* Only now: the lock may have been waited for. */
-    tx->now_s = queue->clock.now_s(queue->clock.context);
-    return MQ_OK;
+    return status;
 }
 
 enum mq_status mq_tx_begin(struct mq_tx *tx, struct mq_queue *queue, struct mq_events *sink,
@@ -34,12 +47,45 @@ enum mq_status mq_tx_begin(struct mq_tx *tx, struct mq_queue *queue, struct mq_e
     return status;
 }
 
+/* Where writers run at the same time, those with a limit go one after the other. */
+static enum mq_status lock_bucket(struct mq_tx *tx, bool *locked, struct mq_error *err)
+{
+    int64_t found = 0;
+    if (!mq_sql_has(tx->queue, MQ_SQL_LOCK_BUCKET)) {
+        *locked = true;
+        return MQ_OK;
+    }
+    enum mq_status status = mq_sql_int(tx->queue, MQ_SQL_LOCK_BUCKET, MQ_NO_ARGS, &found, err);
+    *locked = found != 0;
+    return status;
+}
+
+static enum mq_status load_settings(struct mq_tx *tx, struct mq_error *err)
+{
+    bool locked = false;
+    enum mq_status status;
+    for (int i = 0; i < 2; i++) {
+        status = lock_bucket(tx, &locked, err);
+        if (status == MQ_OK) {
+            status = mq_settings_load(tx->queue, tx->now_s, &tx->settings, &tx->pauses, err);
+        }
+        if (status != MQ_OK || locked || tx->settings.bucket.limit <= 0 || i > 0) {
+            break;
+        }
+        /* Set between the two statements. */
+        mq_settings_clear(&tx->settings);
+        free(tx->pauses);
+        tx->pauses = NULL;
+    }
+    return status;
+}
+
 enum mq_status mq_tx_settings(struct mq_tx *tx, struct mq_error *err)
 {
     struct mq_error why;
-    enum mq_status status =
-        mq_settings_load(tx->queue, tx->now_s, &tx->settings, &tx->pauses, &why);
-    if (status == MQ_CONFIG || status == MQ_DATABASE || status == MQ_SCHEMA) {
+    enum mq_status status = load_settings(tx, &why);
+    bool undone = status == MQ_DATABASE && tx->queue->spelling->shared;
+    if (!undone && (status == MQ_CONFIG || status == MQ_DATABASE || status == MQ_SCHEMA)) {
         tx->config = status;
         tx->config_error = why;
         return MQ_OK;
@@ -54,6 +100,11 @@ enum mq_status mq_tx_settings(struct mq_tx *tx, struct mq_error *err)
         mq_bucket_refill(&tx->settings.bucket, tx->now_s);
     }
     return MQ_OK;
+}
+
+bool mq_tx_again(const struct mq_tx *tx, enum mq_status status, int *tries)
+{
+    return status == MQ_UNDONE && !tx->joined && ++*tries < TRIES_MAX;
 }
 
 static void tell(struct mq_tx *tx)

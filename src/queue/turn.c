@@ -38,28 +38,44 @@ static enum mq_status claim_part(struct mq_tx *tx, struct mq_turn *turn, struct 
 
 /* The turn's transaction, with its claim or without. *claim_failed: `err` is the claim's, and
  * everything was undone with it. */
-static enum mq_status transact(struct mq_queue *queue, struct mq_turn *turn, bool *claim_failed,
-                               struct mq_error *err)
+static enum mq_status transact(struct mq_tx *tx, struct mq_queue *queue, struct mq_turn *turn,
+                               bool *claim_failed, struct mq_error *err)
 {
-    struct mq_tx tx;
     bool claims = turn->request && !*claim_failed;
-    enum mq_status status = mq_tx_begin(&tx, queue, turn->events, err);
+    enum mq_status status = mq_tx_begin(tx, queue, turn->events, err);
     *claim_failed = false;
     if (status != MQ_OK) {
         return status;
     }
-    status = mq_tx_settings(&tx, err);
+    status = mq_tx_settings(tx, err);
     if (status == MQ_OK) {
-        status = settle_all(&tx, turn, err);
+        status = settle_all(tx, turn, err);
     }
     if (status == MQ_OK && claims) {
-        status = claim_part(&tx, turn, err);
+        status = claim_part(tx, turn, err);
         *claim_failed = status != MQ_OK;
     }
     if (status == MQ_OK) {
-        status = mq_limit_store(&tx, err);
+        status = mq_limit_store(tx, err);
     }
-    return mq_tx_end(&tx, status, err);
+    return mq_tx_end(tx, status, err);
+}
+
+static enum mq_status transact_again(struct mq_queue *queue, struct mq_turn *turn,
+                                     bool *claim_failed, struct mq_error *err)
+{
+    bool settles_only = *claim_failed;
+    int tries = 0;
+    enum mq_status status;
+    struct mq_tx tx;
+    do {
+        if (turn->request) {
+            mq_claim_clear(turn->claim);
+        }
+        *claim_failed = settles_only;
+        status = transact(&tx, queue, turn, claim_failed, err);
+    } while (mq_tx_again(&tx, status, &tries));
+    return status;
 }
 
 /* A savepoint around the claim would cost every turn a journal of its own, which SQLite keeps in a
@@ -68,10 +84,7 @@ enum mq_status mq_queue_turn(struct mq_queue *queue, struct mq_turn *turn, struc
 {
     struct mq_error why = {.status = MQ_OK};
     bool claim_failed = false;
-    if (turn->request) {
-        mq_claim_clear(turn->claim);
-    }
-    enum mq_status status = transact(queue, turn, &claim_failed, &why);
+    enum mq_status status = transact_again(queue, turn, &claim_failed, &why);
     if (status != MQ_OK && turn->request) {
         mq_claim_clear(turn->claim);
     }
@@ -81,7 +94,7 @@ enum mq_status mq_queue_turn(struct mq_queue *queue, struct mq_turn *turn, struc
     if (!claim_failed) {
         return status;
     }
-    if (transact(queue, turn, &claim_failed, err) != MQ_OK) {
+    if (transact_again(queue, turn, &claim_failed, err) != MQ_OK) {
         /* The first failure says more. */
         if (err) {
             *err = why;
@@ -156,18 +169,22 @@ enum mq_status mq_queue_set_envelope(struct mq_queue *queue, struct mq_job *job,
     struct mq_tx tx;
     bool held = false;
     int paid = job->paid;
+    int tries = 0;
+    enum mq_status status;
     if (job->recipients.count == 0) {
         return mq_error_set(err, MQ_INVALID, "recipients", "a composed mail needs recipients");
     }
-    enum mq_status status = mq_tx_begin(&tx, queue, NULL, err);
-    if (status != MQ_OK) {
-        return status;
-    }
-    status = mq_tx_end(&tx, envelope_locked(&tx, job, &held, err), err);
-    if (status != MQ_OK || !held) {
-        job->paid = paid;
-        mq_strings_clear(&job->targets);
-    }
+    do {
+        status = mq_tx_begin(&tx, queue, NULL, err);
+        if (status != MQ_OK) {
+            continue;
+        }
+        status = mq_tx_end(&tx, envelope_locked(&tx, job, &held, err), err);
+        if (status != MQ_OK || !held) {
+            job->paid = paid;
+            mq_strings_clear(&job->targets);
+        }
+    } while (mq_tx_again(&tx, status, &tries));
     if (status == MQ_OK) {
         *lost = !held;
     }
@@ -194,6 +211,8 @@ enum mq_status mq_queue_renew(struct mq_queue *queue, struct mq_job *const *jobs
                               int64_t lease_s, struct mq_error *err)
 {
     struct mq_tx tx;
+    int tries = 0;
+    enum mq_status status;
     if (count == 0) {
         return MQ_OK;
     }
@@ -201,11 +220,13 @@ enum mq_status mq_queue_renew(struct mq_queue *queue, struct mq_job *const *jobs
     if (!until) {
         return mq_error_nomem(err);
     }
-    enum mq_status status = mq_tx_begin(&tx, queue, NULL, err);
-    if (status == MQ_OK) {
-        until[0] = tx.now_s + lease_s;
-        status = mq_tx_end(&tx, renew_locked(&tx, jobs, count, until, err), err);
-    }
+    do {
+        status = mq_tx_begin(&tx, queue, NULL, err);
+        if (status == MQ_OK) {
+            until[0] = tx.now_s + lease_s;
+            status = mq_tx_end(&tx, renew_locked(&tx, jobs, count, until, err), err);
+        }
+    } while (mq_tx_again(&tx, status, &tries));
     for (size_t i = 0; i < count && status == MQ_OK; i++) {
         jobs[i]->locked_until = until[i];
     }
@@ -243,14 +264,17 @@ enum mq_status mq_queue_take_tokens(struct mq_queue *queue, int64_t wanted, int6
 {
     struct mq_tx tx;
     int64_t got = 0;
+    int tries = 0;
+    enum mq_status status;
     if (wanted < 0) {
         return mq_error_set(err, MQ_INVALID, "wanted", "wanted must not be negative");
     }
-    enum mq_status status = mq_tx_begin(&tx, queue, NULL, err);
-    if (status != MQ_OK) {
-        return status;
-    }
-    status = mq_tx_end(&tx, tokens_locked(&tx, wanted, &got, err), err);
+    do {
+        status = mq_tx_begin(&tx, queue, NULL, err);
+        if (status == MQ_OK) {
+            status = mq_tx_end(&tx, tokens_locked(&tx, wanted, &got, err), err);
+        }
+    } while (mq_tx_again(&tx, status, &tries));
     if (status == MQ_OK) {
         *taken = got;
     }

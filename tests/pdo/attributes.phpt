@@ -3,9 +3,13 @@ new MailQueue($pdo): works with every setting of the application's connection, a
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
+pdo_pgsql
+posix
+--SKIPIF--
+<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql'); ?>
 --FILE--
 <?php
-require __DIR__ . '/../lib/queue.inc';
+require __DIR__ . '/../lib/backends.inc';
 final class OwnStatement extends PDOStatement
 {
     protected function __construct(private string $word)
@@ -36,37 +40,41 @@ function use_queue(PDO $pdo): string
     $out = [preg_replace('/^(Date|Message-ID): .*\r\n/m', '', $urgent->message), $urgent->reference, $urgent->envelopeFrom, $job->reference, $job->attempts,
         $queue->fail($job, 'no'), $queue->complete($urgent), $queue->complete($urgent), $queue->config('mailMaxPerHour'),
         $queue->job($id)->lastError, $queue->stats()->failed, $queue->delete([$id])];
+    $queue->enqueue(mail_fields(), priority: -7);
+    [$low] = $queue->claim();
+    array_push($out, $low->priority, $queue->complete($low));
     return json_encode($out);
 }
 
-$usual = null;
-foreach ($settings as $name => $values) {
-    foreach ($values as $value) {
-        foreach ([false, true] as $persistent) {
-            $pdo = new PDO('sqlite:' . database(), null, null, [PDO::ATTR_PERSISTENT => $persistent]);
-            $usual ??= use_queue(new PDO('sqlite:' . database()));
-            if ($persistent && $name === 'ATTR_STATEMENT_CLASS') {
-                continue; // PDO refuses it
-            }
-            $pdo->setAttribute(constant("PDO::$name"), $value);
-            $look = function () use ($pdo, $value): array {
-                $all = [];
-                foreach (LOOKED_AT as $attribute) {
-                    $all[] = $pdo->getAttribute(constant("PDO::ATTR_$attribute"));
+on_backends(['sqlite', 'pgsql'], function (Backend $first) use ($settings): void {
+    $usual = use_queue($first->pdo());
+    foreach ($settings as $name => $values) {
+        foreach ($values as $value) {
+            foreach ([false, true] as $persistent) {
+                if ($persistent && $name === 'ATTR_STATEMENT_CLASS') {
+                    continue; // PDO refuses it
                 }
-                return $all;
-            };
-            $before = $look();
-            $got = use_queue($pdo);
-            echo $got === $usual && $look() === $before ? '' : "$name " . json_encode($value) . ": $got\n";
-            /* Also after an error. */
-            $pdo->exec('DROP TABLE mail_body');
-            $error = thrown(fn() => (new MailQueue($pdo))->enqueue(mail_fields()));
-            echo str_contains($error, 'no such table: main.mail_body') && $look() === $before ? '' : "$name: $error\n";
+                $pdo = (new Backend($first->name))->pdo([PDO::ATTR_PERSISTENT => $persistent]);
+                $pdo->setAttribute(constant("PDO::$name"), $value);
+                $look = function () use ($pdo): array {
+                    $all = [];
+                    foreach (LOOKED_AT as $attribute) {
+                        $all[] = $pdo->getAttribute(constant("PDO::ATTR_$attribute"));
+                    }
+                    return $all;
+                };
+                $before = $look();
+                $got = use_queue($pdo);
+                echo $got === $usual && $look() === $before ? '' : "$name " . json_encode($value) . ": $got\n";
+                /* Also after an error. */
+                $pdo->exec('DROP TABLE mail_body');
+                $error = thrown(fn() => (new MailQueue($pdo))->enqueue(mail_fields()));
+                echo str_contains($error, 'mail_body') && $look() === $before ? '' : "$name: $error\n";
+            }
         }
     }
-}
-echo $usual, "\n";
+    echo $usual, "\n";
+});
 ?>
 --EXPECT--
-["Subject: x\r\n\r\nb\\x' \u20ac\r\n",null,"","r",1,true,true,false,"60","no",1,1]
+["Subject: x\r\n\r\nb\\x' \u20ac\r\n",null,"","r",1,true,true,false,"60","no",1,1,-7,true]

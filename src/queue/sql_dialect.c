@@ -1,0 +1,146 @@
+/* SQLite's spelling, and how a template becomes a statement. */
+#include "queue/internal.h"
+
+#include <string.h>
+
+/* Whether the row of the orphan check's table is what `reference` means. A column without a type,
+ * or of a view, may hold 123 where the reference is the text '123'; SQLite compares those as
+ * unequal, and a mail would be deleted. */
+#define REFERRED(reference)                                     \
+    "{o}.{k} IN (" reference ", CASE WHEN CAST(CAST(" reference \
+    " AS INTEGER) AS TEXT) = " reference " THEN CAST(" reference " AS INTEGER) END)"
+
+static const char *const sqlite[MQ_SQL_COUNT] = {
+    /* A 0.5 by another program's hand must not be what all others wait behind. */
+    [MQ_SQL_CLAIM_PRIORITY] = "SELECT max(priority) FROM {t} WHERE " MQ_CLAIMABLE_SQL
+                              " AND priority < ?1 AND typeof(priority) = 'integer'",
+    [MQ_SQL_ORPHAN] = "SELECT 1 FROM {o} WHERE " REFERRED("?1") " LIMIT 1",
+    /* Bounded by LIMIT and join: `id <= ?` is but a filter to SQLite 3.46, which then reads on to
+     * the table's end, where ANALYZE ran while little waited. */
+    [MQ_SQL_WALK] =
+        "SELECT " MQ_COLS " FROM (SELECT id AS walked FROM {t} WHERE id > ?1 ORDER BY id LIMIT ?2) "
+        "AS walk CROSS JOIN {t} ON id = walked WHERE +" MQ_CLAIMABLE_SQL
+        " AND (expires_at <= ?3 OR ({r} IS NOT NULL "
+        "AND NOT EXISTS (SELECT 1 FROM {o} WHERE " REFERRED("{t}.{r}") ")))",
+    [MQ_SQL_COLUMNS_OF] = "SELECT name, pk FROM pragma_table_info(?1, 'main')",
+};
+
+static const struct mq_spelling sqlite_spelling = {
+    .overrides = sqlite,
+    /* Not double quotes: SQLite reads a double-quoted name that is no column as a string, and a
+     * misspelt reference column would then go unnoticed. */
+    .quote = '`',
+    /* The application's file, whatever tables of the same name its connection has attached or
+     * temporary. */
+    .schema = "main.",
+    .table_max = MQ_NAME_MAX,
+    .id = "INTEGER PRIMARY KEY AUTOINCREMENT",
+    .integer = "INTEGER",
+    .blob = "BLOB",
+    .options = "",
+    .body_options = "",
+    .returning = "",
+    .lock = "",
+    .lock_free = "",
+    .no_index = "+",
+};
+
+const struct mq_spelling *mq_spelling_of(enum mq_dialect dialect)
+{
+    return dialect == MQ_PGSQL ? &mq_pgsql_spelling : &sqlite_spelling;
+}
+
+static void quoted(struct mq_buffer *out, char quote, const char *name)
+{
+    mq_buffer_char(out, quote);
+    mq_buffer_cstr(out, name);
+    mq_buffer_char(out, quote);
+}
+
+/* The name that `what` stands for; NULL: none. */
+static const char *name_of(const struct mq_names *names, char what)
+{
+    switch (what) {
+    case 't':
+        return names->table;
+    case 'b':
+        return names->body;
+    case 's':
+        return names->spent;
+    case 'c':
+        return names->config;
+    case 'r':
+        return names->reference;
+    case 'o':
+        return names->orphan_table;
+    case 'k':
+        return names->orphan_column;
+    default:
+        return NULL;
+    }
+}
+
+static bool is_table(char what)
+{
+    return strchr("tbsco", what) != NULL;
+}
+
+static const char *word_of(const struct mq_spelling *spelling, char what)
+{
+    switch (what) {
+    case 'm':
+        return spelling->schema;
+    case 'i':
+        return spelling->id;
+    case 'n':
+        return spelling->integer;
+    case 'x':
+        return spelling->blob;
+    case 'a':
+        return spelling->options;
+    case 'e':
+        return spelling->body_options;
+    case 'd':
+        return spelling->returning;
+    case 'u':
+        return spelling->lock;
+    case 'w':
+        return spelling->lock_free;
+    default:
+        return spelling->no_index;
+    }
+}
+
+static void expand_one(struct mq_buffer *out, const struct mq_spelling *spelling,
+                       const struct mq_names *names, char what)
+{
+    const char *name = name_of(names, what);
+    if (name) {
+        mq_buffer_cstr(out, is_table(what) ? spelling->schema : "");
+        quoted(out, spelling->quote, name);
+    } else if (what == 'T') {
+        mq_buffer_cstr(out, names->table);
+    } else if (what == 'q') {
+        mq_buffer_char(out, spelling->quote);
+    } else {
+        mq_buffer_cstr(out, word_of(spelling, what));
+    }
+}
+
+char *mq_sql_expand(const struct mq_spelling *spelling, const struct mq_names *names,
+                    const char *text)
+{
+    struct mq_buffer out;
+    mq_buffer_init(&out);
+    mq_buffer_reserve(&out, strlen(text) + 128);
+    for (;;) {
+        const char *brace = strchr(text, '{');
+        if (!brace) {
+            mq_buffer_cstr(&out, text);
+            return mq_buffer_take(&out);
+        }
+        mq_buffer_append(&out, text, (size_t)(brace - text));
+        expand_one(&out, spelling, names, brace[1]);
+        text = brace + 3;
+    }
+}
