@@ -69,7 +69,7 @@ foreach ([false, true] as $emulate) {
     var_dump(str_contains($job->message, "Subject: \\ '?") && str_contains($job->message, "\xff :x ?1\r\n"), $names($one) > 1, $its->complete($job));
 }
 ?>
---EXPECT--
+--EXPECTF--
 array(0) {
 }
 string(6) "notice"
