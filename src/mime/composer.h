@@ -33,7 +33,8 @@ struct mq_compose_header {
 
 /* An attachment, or a part that the HTML shows. */
 struct mq_compose_part {
-    struct mq_str name; /* file name without directories, UTF-8; empty: none */
+    struct mq_str name; /* file name without directories, UTF-8; empty: none. Where it is not short
+                           ASCII, old readers get one in ASCII as the type's "name" */
     struct mq_str type; /* "image/png", "text/csv; charset=utf-8"; empty: octet-stream */
     struct mq_str cid;  /* what the HTML calls it behind "cid:"; empty: an attachment */
     struct mq_str data; /* the content, when fd is -1 */

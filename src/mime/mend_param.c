@@ -1,7 +1,6 @@
 /* Content-Type and Content-Disposition as others write them. */
 #include <string.h>
 
-#include "mime/header.h"
 #include "mime/mend_private.h"
 #include "mime/param.h"
 
@@ -165,16 +164,13 @@ static unsigned find_extended(struct mq_str params)
     return found;
 }
 
-/* A file's name as the composer writes it, for old readers too. */
-static bool put_filename(struct mq_mend_line *line, unsigned extended, struct mq_str name,
+/* Where the extended form of a file's name is there already, this one is for old readers. */
+static bool put_fallback(struct mq_mend_line *line, unsigned extended, struct mq_str name,
                          struct mq_str value)
 {
     for (size_t i = 0; i < sizeof file_names / sizeof *file_names; i++) {
-        if (mq_str_equal_nocase(name, mq_str_of(file_names[i])) &&
-            mq_str_equal(line->charset, MQ_STR("utf-8")) &&
-            mq_header_check(value, "name", NULL) == MQ_OK) {
-            mq_param_filename(line->out, &line->column, file_names[i], value,
-                              (extended & 1u << i) == 0);
+        if ((extended & 1u << i) != 0 && mq_str_equal_nocase(name, mq_str_of(file_names[i]))) {
+            mq_param_fallback(line->out, &line->column, file_names[i], value);
             return true;
         }
     }
@@ -193,7 +189,7 @@ static void put_param(struct mq_mend_line *line, unsigned extended, const struct
     }
     mq_mend_unquote(&text, param->value);
     line->out->failed = line->out->failed || text.failed;
-    if (!put_filename(line, extended, param->name, mq_buffer_view(&text))) {
+    if (!put_fallback(line, extended, param->name, mq_buffer_view(&text))) {
         put_extended(line, param->name, mq_buffer_view(&text));
     }
 out:

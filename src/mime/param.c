@@ -9,6 +9,8 @@
 #define PARAMS_MAX     900 /* fit in a line of 998 with the type */
 #define TYPE_PART_MAX  127 /* RFC 6838, 4.2 */
 #define EXTENDED_BEGIN "utf-8''"
+#define FRAME          4  /* ="…"; */
+#define EXTENSION_MAX  16 /* with its dot */
 
 /* ---- media types ---- */
 
@@ -70,6 +72,14 @@ static bool take_param(struct mq_str *text, struct mq_str *name, struct mq_str *
     return value->len > 0;
 }
 
+/* name, name*, name*0, name*0* */
+static bool is_name(struct mq_str attribute)
+{
+    const char *star = memchr(attribute.data, '*', attribute.len);
+    attribute.len = star != NULL ? (size_t)(star - attribute.data) : attribute.len;
+    return mq_str_equal_nocase(attribute, MQ_STR("name"));
+}
+
 const char *mq_media_type_parse(struct mq_str text, struct mq_media_type *out)
 {
     static const char form[] = "is not of the form type/subtype; give it like image/png, or like "
@@ -97,7 +107,7 @@ const char *mq_media_type_parse(struct mq_str text, struct mq_media_type *out)
         if (rest.data[0] != ';' || !take_param(&rest, &name, &value)) {
             return form;
         }
-        found.has_name = found.has_name || mq_str_equal_nocase(name, MQ_STR("name"));
+        found.has_name = found.has_name || is_name(name);
     }
     *out = found;
     return NULL;
@@ -137,19 +147,6 @@ void mq_media_type_write(struct mq_buffer *out, size_t *column, const struct mq_
         put(out, column, MQ_STR("="));
         put(out, column, value);
     }
-}
-
-/* Length as quoted string without its quotes; 0 for what cannot be one. */
-static size_t quoted_length(struct mq_str value)
-{
-    size_t n = value.len;
-    if (!mq_header_plain(value)) {
-        return 0;
-    }
-    for (size_t i = 0; i < value.len; i++) {
-        n += value.data[i] == '"' || value.data[i] == '\\';
-    }
-    return n;
 }
 
 /* attribute-char of RFC 2231, section 7. */
@@ -221,31 +218,114 @@ static void put_extended(struct mq_buffer *out, size_t *column, const char *name
     }
 }
 
-void mq_param_filename(struct mq_buffer *out, size_t *column, const char *name, struct mq_str value,
-                       bool extended)
+/* name="…" where it is plain and fits in a line, with what is quoted and one ';' to follow. */
+static bool put_plain(struct mq_buffer *out, size_t *column, const char *name, struct mq_str value)
 {
-    size_t frame = strlen(name) + 4; /* ="…"; */
-    size_t length = quoted_length(value);
-    if (length > 0 && length + frame < LINE_MAX_WORD) {
-        begin(out, column, length + frame);
-        mq_buffer_printf(out, "%s=\"", name);
-        for (size_t i = 0; i < value.len; i++) {
-            if (value.data[i] == '"' || value.data[i] == '\\') {
-                mq_buffer_char(out, '\\');
-            }
-            mq_buffer_char(out, value.data[i]);
+    size_t length = strlen(name) + FRAME + value.len;
+    for (size_t i = 0; i < value.len; i++) {
+        length += value.data[i] == '"' || value.data[i] == '\\';
+    }
+    if (value.len == 0 || length >= LINE_MAX_WORD || !mq_header_plain(value)) {
+        return false;
+    }
+    begin(out, column, length);
+    mq_buffer_printf(out, "%s=\"", name);
+    for (size_t i = 0; i < value.len; i++) {
+        if (value.data[i] == '"' || value.data[i] == '\\') {
+            mq_buffer_char(out, '\\');
         }
-        mq_buffer_char(out, '"');
-        *column += length + frame - 1;
+        mq_buffer_char(out, value.data[i]);
+    }
+    mq_buffer_char(out, '"');
+    *column += length - 1;
+    return true;
+}
+
+void mq_param_filename(struct mq_buffer *out, size_t *column, const char *name, struct mq_str value)
+{
+    if (!put_plain(out, column, name, value)) {
+        put_extended(out, column, name, value);
+    }
+}
+
+/* ---- for readers without RFC 2231 ---- */
+
+/* Letters without their marks, two characters for each of U+00C0 to U+017F. */
+static const char base_letters[] = "A A A A A A AEC E E E E I I I I "
+                                   "D N O O O O O x O U U U U Y Thss"
+                                   "a a a a a a aec e e e e i i i i "
+                                   "d n o o o o o _ o u u u u y thy "
+                                   "A a A a A a C c C c C c C c D d "
+                                   "D d E e E e E e E e E e G g G g "
+                                   "G g G g H h H h I i I i I i I i "
+                                   "I i IJijJ j K k k L l L l L l L "
+                                   "l L l N n N n N n n N n O o O o "
+                                   "O o OEoeR r R r R r S s S s S s "
+                                   "S s T t T t T t U u U u U u U u "
+                                   "U u U u W w Y y Y Z z Z z Z z s ";
+
+/* What stands for a character in quotes; "_" for what has nothing like it in ASCII. "?" might make
+ * an encoded word. */
+static struct mq_str ascii_of(struct mq_str character, uint32_t code)
+{
+    static const uint32_t first = 0xC0, end = 0x180;
+    if (code >= first && code < end) {
+        const char *letters = base_letters + (size_t)2 * (code - first);
+        return (struct mq_str){letters, letters[1] == ' ' ? 1 : 2};
+    }
+    if (code >= 0x300 && code < 0x370) { /* a mark behind its letter */
+        return MQ_STR("");
+    }
+    bool kept = code >= ' ' && code < 127 && strchr("\"\\?", (char)code) == NULL;
+    return kept ? character : MQ_STR("_");
+}
+
+static void put_ascii(struct mq_buffer *out, struct mq_str value)
+{
+    bool gap = false;
+    while (value.len > 0) {
+        uint32_t code = UINT32_MAX;
+        size_t step = mq_utf8_next(value, &code);
+        step = step ? step : 1;
+        struct mq_str ascii = ascii_of((struct mq_str){value.data, step}, code);
+        bool none = ascii.len == 1 && ascii.data[0] == '_';
+        if (!none || !gap) {
+            mq_buffer_str(out, ascii);
+        }
+        gap = none || (gap && ascii.len == 0);
+        value = skip(value, step);
+    }
+}
+
+/* Cuts what was written from `start` on to `room` characters, before its extension. */
+static void shorten(struct mq_buffer *out, size_t start, size_t room)
+{
+    size_t extension = 0;
+    if (out->failed || out->len - start <= room) {
+        return;
+    }
+    for (size_t n = 1; n <= EXTENSION_MAX && extension == 0; n++) {
+        extension = out->data[out->len - n] == '.' ? n : 0;
+    }
+    memmove(out->data + start + room - extension, out->data + out->len - extension, extension);
+    out->len = start + room;
+}
+
+void mq_param_fallback(struct mq_buffer *out, size_t *column, const char *name, struct mq_str value)
+{
+    size_t frame = strlen(name) + FRAME;
+    if (put_plain(out, column, name, value)) {
         return;
     }
     begin(out, column, LINE_MAX_WORD - 1); /* a line of its own */
     mq_buffer_printf(out, "%s=\"", name);
-    *column += frame - 2;
-    mq_encode_words(out, column, value, 2);
+    size_t start = out->len;
+    put_ascii(out, value);
+    shorten(out, start, LINE_MAX_WORD - 1 - frame);
+    if (out->len == start) { /* only marks */
+        mq_buffer_char(out, '_');
+    }
+    *column += frame - 2 + (out->len - start);
     mq_buffer_char(out, '"');
     ++*column;
-    if (extended) {
-        put_extended(out, column, name, value);
-    }
 }

@@ -9,7 +9,7 @@ struct mq_media_type {
     struct mq_str type;    /* "text" */
     struct mq_str subtype; /* "csv" */
     struct mq_str params;  /* what follows, with the first ';'; may be empty */
-    bool has_name;         /* a parameter "name" is among them */
+    bool has_name;         /* a parameter "name" is among them, in any form */
 };
 
 /* NULL, or what is wrong with the text. */
@@ -18,10 +18,15 @@ const char *mq_media_type_parse(struct mq_str text, struct mq_media_type *out);
 void mq_media_type_write(struct mq_buffer *out, size_t *column, const struct mq_media_type *type);
 
 /* A parameter, behind ';' and a space or a fold: a file's name, UTF-8 without control characters.
- * What is no short ASCII is given as encoded words in quotes, which RFC 2047 forbids and old
- * readers expect; and, if `extended`, behind that as RFC 2231 wants it, in sections where it is
- * long. */
-void mq_param_filename(struct mq_buffer *out, size_t *column, const char *name, struct mq_str value,
-                       bool extended);
+ * In quotes if it is a short one of ASCII, else as RFC 2231 wants it, in sections where it is long.
+ */
+void mq_param_filename(struct mq_buffer *out, size_t *column, const char *name,
+                       struct mq_str value);
+/* The same for readers that do not know RFC 2231: in quotes and ASCII ("Größe.pdf" is "Grosse.pdf",
+ * "日本.pdf" is "_.pdf"), cut before its extension to fit in a line. `value` may be any bytes. The
+ * composer gives one form of a parameter only, since parsers take two for a duplicate: the real
+ * name as the disposition's "filename", this one as the type's "name", where old readers look. */
+void mq_param_fallback(struct mq_buffer *out, size_t *column, const char *name,
+                       struct mq_str value);
 
 #endif

@@ -243,8 +243,8 @@ enum mq_status mq_part_prepare(const struct mq_compose_part *source, struct mq_p
     if (is_message(&part->type)) {
         status = prepare_message(source, part, err);
     }
-    /* A name is written three times, and an octet takes up to three characters. */
-    part->size += HEADER_SIZE + 2 * source->type.len + source->cid.len + 10 * source->name.len;
+    /* An octet of a name takes up to three characters, and those that its section begins with. */
+    part->size += HEADER_SIZE + 2 * source->type.len + source->cid.len + 6 * source->name.len;
     return status;
 }
 
@@ -260,7 +260,7 @@ static void put_header(const struct mq_part *part, struct mq_buffer *out)
     mq_buffer_cstr(out, "Content-Type:");
     mq_media_type_write(out, &column, &part->type);
     if (source->name.len > 0 && !part->type.has_name) {
-        mq_param_filename(out, &column, "name", source->name, false);
+        mq_param_fallback(out, &column, "name", source->name);
     }
     mq_buffer_printf(out, "\r\nContent-Transfer-Encoding: %s\r\n",
                      mq_encoding_name(part->encoding));
@@ -274,7 +274,7 @@ static void put_header(const struct mq_part *part, struct mq_buffer *out)
     column = strlen(disposition);
     mq_buffer_cstr(out, disposition);
     if (source->name.len > 0) {
-        mq_param_filename(out, &column, "filename", source->name, true);
+        mq_param_filename(out, &column, "filename", source->name);
     }
     mq_buffer_cstr(out, "\r\n\r\n");
 }

@@ -96,9 +96,11 @@ static void try_filename(struct mq_str name)
     struct mq_buffer out = {0};
     size_t column = field.len;
     mq_buffer_str(&out, field);
-    mq_param_filename(&out, &column, "filename", name, true);
+    mq_param_filename(&out, &column, "filename", name);
+    mq_param_fallback(&out, &column, "name", name);
     mq_buffer_cstr(&out, "\r\n");
     require_folded(mq_buffer_view(&out), 78);
+    REQUIRE(mq_str_ascii(mq_buffer_view(&out)));
     mq_buffer_clear(&out);
 }
 

@@ -53,13 +53,14 @@ class Message:
             body = b'\r\n'.join(line.rstrip(b' ') for line in body.split(b'\r\n'))
         else:
             head = 'Content-Type: text/plain; charset=%s\r\n' % self.charset
-            if kind == 'file' and not last:
-                name = 'b%d.txt' % len(self.leaves)
-                head += 'Content-Disposition: attachment; filename="%s"\r\n' % name
+            if kind == 'file':
+                name = ('Größe %d.txt' if last else 'b%d.txt') % len(self.leaves)
+                head = head[:-2] + '; name="%s"\r\n' \
+                    'Content-Disposition: attachment; filename="%s"\r\n' % (name, name)
         if last and not body.endswith(b'\r\n'):
             body += b'\r\n'
         self.leaves.append((name, content))
-        return head.encode() + b'\r\n' + body
+        return head.encode(self.charset) + b'\r\n' + body
 
     def multipart(self, depth):
         boundary = '=_%d_%d' % (depth, self.random.randrange(10 ** 6))
@@ -107,6 +108,9 @@ def check(message, raw):
     for part, (name, content) in zip(leaves, message.leaves):
         same('defects', part.defects, [])
         same('name', part.get_filename(), name)
+        same('name of the type', part.get_param('name') and part['Content-Type'].params['name'], name)
+        fields = [part[field] for field in ('Content-Type', 'Content-Disposition') if field in part]
+        same('defects of fields', [d for field in fields for d in field.defects], [])
         same('content', part.get_payload(decode=True), content)
     return len(leaves)
 

@@ -69,18 +69,22 @@ class Entity:
             return quopri.decodestring(self.body)
         return self.body
 
-    def file_name(self):
-        """The name that RFC 2231 tells, or the quoted one; and the one that old readers see."""
+    def file_names(self):
+        """The name of the disposition, in quotes or by RFC 2231, and the type's in quotes."""
         text = self.get('Content-Disposition')
-        quoted = re.search(r'; filename="((?:[^"\\]|\\.)*)"', text)
-        if not quoted:
-            return '', ''
-        old = decode(re.sub(r'\\(.)', r'\1', quoted[1]))
         sections = re.findall(r"; filename\*(?:(\d+)\*)?=(?:utf-8'')?([^; ]*)", text)
         if [number for number, _ in sections] not in ([''], [str(i) for i in range(len(sections))]):
             raise Broken('sections out of order: %s' % text)
+        name = quoted('filename', text)
+        if name and sections:
+            raise Broken('two names: %s' % text)
         whole = ''.join(unpercent(value) for _, value in sections)
-        return (whole if sections else old), old
+        return whole or name, quoted('name', self.get('Content-Type'))
+
+
+def quoted(name, text):
+    found = re.search(r'; %s="((?:[^"\\]|\\.)*)"' % name, text)
+    return re.sub(r'\\(.)', r'\1', found[1]) if found else ''
 
 
 def unpercent(text):

@@ -105,6 +105,28 @@ static void test_mixed(void **state)
                                "YTtiCsO2O2MNCg==\r\n" B1 "--\r\n");
 }
 
+/* What is no ASCII: the real name once, and one that old readers see; none beside the caller's. */
+static void test_names(void **state)
+{
+    struct mq_compose_fields fields = fields_with(2);
+    (void)state;
+    parts[0] = attachment("Größe.pdf", "application/pdf", "");
+    parts[1] = attachment("Größe.pdf", "a/b; name*=utf-8''%C3%B6", "");
+    assert_body(&fields,
+                MIXED "\r\n" B1 "\r\n" TEXT "Text\r\n"
+                      "\r\n" B1 "\r\n"
+                      "Content-Type: application/pdf;\r\n name=\"Grosse.pdf\"\r\n"
+                      "Content-Transfer-Encoding: base64\r\n"
+                      "Content-Disposition: attachment; filename*=utf-8''Gr%C3%B6%C3%9Fe.pdf\r\n"
+                      "\r\n"
+                      "\r\n" B1 "\r\n"
+                      "Content-Type: a/b; name*=utf-8''%C3%B6\r\n"
+                      "Content-Transfer-Encoding: base64\r\n"
+                      "Content-Disposition: attachment; filename*=utf-8''Gr%C3%B6%C3%9Fe.pdf\r\n"
+                      "\r\n"
+                      "\r\n" B1 "--\r\n");
+}
+
 /* All three, each around what it is for. */
 static void test_related(void **state)
 {
@@ -417,6 +439,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_alternative, reset),
         cmocka_unit_test_teardown(test_mixed, reset),
+        cmocka_unit_test_teardown(test_names, reset),
         cmocka_unit_test_teardown(test_related, reset),
         cmocka_unit_test_teardown(test_encodings, reset),
         cmocka_unit_test_teardown(test_message, reset),

@@ -90,48 +90,87 @@ static void test_media_type_limits(void **state)
     assert_non_null(mq_media_type_parse((struct mq_str){text, 901}, &type));
     assert_null(mq_media_type_parse(MQ_STR("a/b; NAME=x"), &type));
     assert_true(type.has_name);
-    assert_null(mq_media_type_parse(MQ_STR("a/b; filename=x"), &type));
+    assert_null(mq_media_type_parse(MQ_STR("a/b; c=d; name*0*=utf-8''x; e=f"), &type));
+    assert_true(type.has_name);
+    assert_null(mq_media_type_parse(MQ_STR("a/b; filename=x; names=y; nam*=z"), &type));
     assert_false(type.has_name);
 }
 
-static void assert_name(const char *name, const char *expected)
+typedef void (*writer)(struct mq_buffer *out, size_t *column, const char *name,
+                       struct mq_str value);
+
+static void assert_name(writer write, const char *name, const char *expected)
 {
     size_t column = sizeof "Content-Disposition: attachment" - 1;
     mq_buffer_reset(&out);
-    mq_param_filename(&out, &column, "filename", mq_str_of(name), true);
+    write(&out, &column, "filename", mq_str_of(name));
     assert_string_equal(out.data, expected);
     const char *last = strrchr(out.data, '\n');
     assert_int_equal(column, last ? strlen(last + 1) : 31 + out.len);
 }
 
+/* What is short and plain needs nothing for old readers. */
+static void test_plain(void **state)
+{
+    static const writer writers[] = {mq_param_filename, mq_param_fallback};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        assert_name(writers[i], "a.pdf", "; filename=\"a.pdf\"");
+        assert_name(writers[i], "a (1); b='c' %20*.pdf", "; filename=\"a (1); b='c' %20*.pdf\"");
+        assert_name(writers[i], "why?", "; filename=\"why?\"");
+        assert_name(writers[i], "say \"a\".txt", "; filename=\"say \\\"a\\\".txt\"");
+        assert_name(writers[i], X10 X10 "1234567.pdf", "; filename=\"" X10 X10 "1234567.pdf\"");
+        /* What fits in a line of 76 is plain, with one ';' to follow. */
+        assert_name(writers[i], X10 X10 X10 "1.pdf", ";\r\n filename=\"" X10 X10 X10 "1.pdf\"");
+        assert_name(writers[i], X60 "123", ";\r\n filename=\"" X60 "123\"");
+    }
+}
+
 static void test_filename(void **state)
 {
     (void)state;
-    assert_name("a.pdf", "; filename=\"a.pdf\"");
-    assert_name("a (1); b='c' %20*.pdf", "; filename=\"a (1); b='c' %20*.pdf\"");
-    assert_name("say \"a\".txt", "; filename=\"say \\\"a\\\".txt\"");
-    assert_name(X10 X10 "1234567.pdf", "; filename=\"" X10 X10 "1234567.pdf\"");
-    /* What fits in a line of 76 is plain, with one ';' to follow. */
-    assert_name(X10 X10 X10 "1.pdf", ";\r\n filename=\"" X10 X10 X10 "1.pdf\"");
-    assert_name(X60 "123", ";\r\n filename=\"" X60 "123\"");
-    assert_name(X60 "1234",
-                ";\r\n filename=\"=?utf-8?Q?" X10 X10 X10 X10 X10 "x?=\r\n"
-                " =?utf-8?Q?xxxxxxxxx1234?=\";\r\n filename*0*=utf-8''" X10 X10 X10 X10 X10
-                "xxxxx;\r\n filename*1*=xxxxx1234");
-    /* Both ways where it is not ASCII, or would be taken for encoded. */
-    assert_name("Größe.pdf", ";\r\n filename=\"=?utf-8?B?R3LDtsOfZS5wZGY=?=\";\r\n"
-                             " filename*=utf-8''Gr%C3%B6%C3%9Fe.pdf");
-    assert_name("=?a", ";\r\n filename=\"=?utf-8?B?PT9h?=\"; filename*=utf-8''%3D%3Fa");
-    assert_name("日本 'a'*.50%", ";\r\n filename=\"=?utf-8?B?5pel5pysICdhJyouNTAl?=\";\r\n"
-                                 " filename*=utf-8''%E6%97%A5%E6%9C%AC%20%27a%27%2A.50%25");
+    assert_name(mq_param_filename, X60 "1234",
+                ";\r\n filename*0*=utf-8''" X10 X10 X10 X10 X10 "xxxxx;\r\n filename*1*=xxxxx1234");
+    /* What is not ASCII, or would be taken for encoded. */
+    assert_name(mq_param_filename, "Größe.pdf", "; filename*=utf-8''Gr%C3%B6%C3%9Fe.pdf");
+    assert_name(mq_param_filename, "=?a", "; filename*=utf-8''%3D%3Fa");
+    assert_name(mq_param_filename, "日本 'a'*.50%",
+                ";\r\n filename*=utf-8''%E6%97%A5%E6%9C%AC%20%27a%27%2A.50%25");
+}
+
+#define FALLBACK(text) ";\r\n filename=\"" text "\""
+
+static void test_fallback(void **state)
+{
+    (void)state;
+    assert_name(mq_param_fallback, "Größe.pdf", FALLBACK("Grosse.pdf"));
+    assert_name(mq_param_fallback, "Gro\xCC\x88ße.pdf", FALLBACK("Grosse.pdf")); /* o and a mark */
+    assert_name(mq_param_fallback, "ÀĲÞþ÷ŉſ Œuvre", FALLBACK("AIJThth_ns OEuvre"));
+    /* Without like: one for all of them, marks and all. */
+    assert_name(mq_param_fallback, "日本 (2)😀.docx", FALLBACK("_ (2)_.docx"));
+    assert_name(mq_param_fallback, "日\xCC\x88本.ö", FALLBACK("_.o"));
+    assert_name(mq_param_fallback, "¿ƀ", FALLBACK("_"));
+    /* Nothing that needs a backslash or makes an encoded word; never empty. */
+    assert_name(mq_param_fallback, "=?utf-8?Q?\"ö\\?=", FALLBACK("=_utf-8_Q_o_="));
+    assert_name(mq_param_fallback, "\xCC\x88", FALLBACK("_"));
+    assert_name(mq_param_fallback, "", FALLBACK("_"));
+    /* Any bytes. */
+    assert_name(mq_param_fallback, "a\r\nb\x7F\xF6.txt", FALLBACK("a_b_.txt"));
+    /* Cut before the extension, if it has one. */
+    assert_name(mq_param_fallback, X60 "1234", FALLBACK(X60 "123"));
+    assert_name(mq_param_fallback, X60 "123456.tar.gz", FALLBACK(X60 ".gz"));
+    assert_name(mq_param_fallback, X60 "ö." X10 "12345",
+                FALLBACK(X10 X10 X10 X10 "xxxxxxx." X10 "12345"));
+    assert_name(mq_param_fallback, X60 "ö." X10 "123456", FALLBACK(X60 "o.x"));
 }
 
 static void test_name_of_type(void **state)
 {
     size_t column = sizeof "Content-Type: a/b" - 1;
     (void)state;
-    mq_param_filename(&out, &column, "name", MQ_STR("日本"), false);
-    assert_string_equal(out.data, ";\r\n name=\"=?utf-8?B?5pel5pys?=\"");
+    mq_param_fallback(&out, &column, "name", MQ_STR("日本.b"));
+    mq_param_fallback(&out, &column, "name", MQ_STR(X60 "ß12345678"));
+    assert_string_equal(out.data, ";\r\n name=\"_.b\";\r\n name=\"" X60 "ss12345\"");
 }
 
 static void assert_lines(const char *text)
@@ -184,7 +223,7 @@ static void test_sections(void **state)
             mq_buffer_cstr(&name, units[turn % 6]);
         }
         mq_buffer_reset(&out);
-        mq_param_filename(&out, &column, "filename", mq_buffer_view(&name), true);
+        mq_param_filename(&out, &column, "filename", mq_buffer_view(&name));
         mq_buffer_reset(&decoded);
         assert_lines(out.data);
         decode_sections(out.data, &decoded);
@@ -199,7 +238,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_media_types, setup, teardown),
         cmocka_unit_test_setup_teardown(test_media_type_limits, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_plain, setup, teardown),
         cmocka_unit_test_setup_teardown(test_filename, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_fallback, setup, teardown),
         cmocka_unit_test_setup_teardown(test_name_of_type, setup, teardown),
         cmocka_unit_test_setup_teardown(test_sections, setup, teardown),
     };

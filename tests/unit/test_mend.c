@@ -116,14 +116,14 @@ static void test_params(void **state)
 {
     static const struct sample samples[] = {
         {"Content-Type: text/plain; format=flowed; name=\"Größe.txt\"; charset=utf-8\r\n",
-         "Content-Type: text/plain; format=flowed;\r\n"
-         " name=\"=?utf-8?B?R3LDtsOfZS50eHQ=?=\"; name*=utf-8''Gr%C3%B6%C3%9Fe.txt;\r\n"
+         "Content-Type: text/plain; format=flowed; name*=utf-8''Gr%C3%B6%C3%9Fe.txt;\r\n"
          " charset=utf-8\r\n"},
         {"Content-Disposition: attachment;\r\n\tfilename=gro\xDF.txt\r\n",
          "Content-Disposition: attachment; filename*=windows-1252''gro%DF.txt\r\n"},
         {"Content-Disposition: attachment; filename=ö; filename*=utf-8''o\r\n",
-         "Content-Disposition: attachment;\r\n filename=\"=?utf-8?B?w7Y=?=\"; "
-         "filename*=utf-8''o\r\n"},
+         "Content-Disposition: attachment;\r\n filename=\"o\"; filename*=utf-8''o\r\n"},
+        {"Content-Type: a/b; name*0*=utf-8''%C3%B6; name=\"x\xF6\"\r\n",
+         "Content-Type: a/b; name*0*=utf-8''%C3%B6;\r\n name=\"x_\"\r\n"},
         {"Content-Disposition: attachment; filename*=utf-8''ö a\r\n",
          "Content-Disposition: attachment; filename*=utf-8''%C3%B6 a\r\n"},
         {"Content-Disposition: attachment; x=\"\xC3\xB6\xC3\xB6\xC3\xB6\xC3\xB6\xC3\xB6\xC3\xB6"
