@@ -29,6 +29,10 @@ function wait_for(int $pid): int
     return pcntl_wifexited($status) ? pcntl_wexitstatus($status) : 128 + pcntl_wtermsig($status);
 }
 
+/* In memory where possible: nothing here is about power cuts. */
+if (is_writable('/dev/shm')) {
+    putenv('TMPDIR=/dev/shm');
+}
 foreach (['wal', 'truncate'] as $journal) {
     $path = database();
     $queue = new MailQueue($path, journal: $journal, busyTimeout: 60000);

@@ -1,12 +1,37 @@
 # tools/test unit: every tests/unit/test_*.c, linked with all sources that know nothing of PHP.
 
+# Sources are compiled once for several parts: .build/unit also serves lint, which needs the
+# warnings of a gcc that optimises, and mime; .build/unit-asan takes the sanitized extension's
+# objects, and compiles the sources itself where that does not build.
+set_unit_options() {
+    case $1 in
+    unit) unit_options=(WARNINGS="-O2 ${WARNINGS//$'\n'/ }") ;;
+    unit-asan)
+        unit_options=()
+        "$MQ_ROOT/tools/build" sanitize >/dev/null 2>&1 &&
+            unit_options=(OBJECTS="$(core_objects "$MQ_BUILD/sanitize" .libs/ | tr '\n' ' ')")
+        ;;
+    esac
+}
+
+make_unit() {
+    local variant=$1
+    shift
+    make -C "$MQ_ROOT/tests/unit" VARIANT="$variant" "${unit_options[@]}" "$@"
+}
+
+# core_objects DIR [SUBDIRECTORY]: what the sources that know nothing of PHP are compiled to.
+core_objects() {
+    core_sources | sed -E "s#^(.*/)([^/]*)\.c\$#$1/\1${2:-}\2.o#"
+}
+
 # The variants' objects lie side by side: .build/unit, .build/unit-asan.
 build_unit() {
     local variant=$1
     shift
     hold_lock "$variant"
-    make -C "$MQ_ROOT/tests/unit" -k -j"${MQ_JOBS:-2}" VARIANT="$variant" "$@" \
-        >"$MQ_BUILD/$variant.log" 2>&1
+    set_unit_options "$variant"
+    make_unit "$variant" -k -j"${MQ_JOBS:-2}" "$@" >"$MQ_BUILD/$variant.log" 2>&1
     local status=$?
     drop_lock
     return $status
@@ -65,8 +90,8 @@ run_unit() {
     for source in "${sources[@]}"; do
         name=$(basename "$source" .c)
         [ -e "$source" ] && selected_unit "$name" "$@" || continue
-        if [ $built = no ] && ! make -q -C "$MQ_ROOT/tests/unit" VARIANT="$variant" \
-            "$MQ_BUILD/$variant/$name" >/dev/null 2>&1; then
+        if [ $built = no ] && ! make_unit "$variant" -q "$MQ_BUILD/$variant/$name" \
+            >/dev/null 2>&1; then
             fail "$label/$name" "does not build:
 $(grep -E 'error:|undefined reference|warning:|No rule|\*\*\*' "$MQ_BUILD/$variant.log" |
                 head -n 20)"
