@@ -3,8 +3,11 @@
 // How long a request waits: two producers at 1,000 mails a second each beside a worker that drains
 // 1,000 a second, against the same loop written in PHP with pdo_sqlite and its defaults.
 //
-// The time of the calls is compared. Beside it is the time since each call was due, which counts
-// the calls that a producer could not make while it was kept waiting, and what the worker drained.
+// The time of the calls is compared, of the producer that was worse off: where the disk is too slow
+// for the rate, SQLite's own waiting lets one process commit hundreds of times in a row while the
+// other makes none, and among the calls of both together its few long waits would not be seen.
+// Beside it are all calls together, the time since each call was due, which counts the calls that a
+// producer could not make while it was kept waiting, and what the worker drained.
 
 declare(strict_types=1);
 
@@ -146,7 +149,9 @@ function under_load(bool $application, bool $ours, float $seconds): array
     remove($path);
     $waited = array_merge(...array_column($results, 'waited'));
     $took = array_merge(...array_column($results, 'took'));
-    return ['p50' => percentile($took, 0.5), 'p99' => percentile($took, 0.99), 'max' => max($took),
+    $each = array_map(static fn(array $of): float => percentile($of['took'], 0.99), $results);
+    return ['p50' => percentile($took, 0.5), 'p99' => max($each),
+        'p99 of both' => percentile($took, 0.99), 'max' => max($took),
         'p99 since due' => percentile($waited, 0.99), 'calls' => count($took),
         'drained' => $drained];
 }
@@ -166,6 +171,8 @@ function bench_latency(Results $results, bool $quick): void
         $ratio = $got['mailqueue p99'] / $got['PHP loop p99'];
         $results->ratio("p99 of enqueue under load, WAL, FULL, $file", $ratio,
             atMost: $is ? 0.5 : null, detail: $got);
+        $results->ratio('    of all calls together',
+            $got['mailqueue p99 of both'] / $got['PHP loop p99 of both']);
         $results->ratio('    since the call was due',
             $got['mailqueue p99 since due'] / $got['PHP loop p99 since due']);
         if (max($got['mailqueue p99 since due'], $got['PHP loop p99 since due']) > BEHIND_US) {
