@@ -80,6 +80,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/core/error.c
     src/core/json.c
     src/core/reply.c
+    src/core/sha256.c
     src/core/states.c
     src/core/verdict.c
     src/db/db.c
@@ -146,6 +147,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/methods_claim.c
     src/php/methods_config.c
     src/php/methods_construct.c
+    src/php/methods_copy.c
     src/php/methods_enqueue.c
     src/php/methods_manage.c
     src/php/methods_worker.c
@@ -167,10 +169,16 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/queue/claim.c
     src/queue/columns.c
     src/queue/config.c
+    src/queue/copy.c
+    src/queue/copy_begin.c
+    src/queue/copy_config.c
+    src/queue/copy_rows.c
+    src/queue/copy_steps.c
     src/queue/enqueue.c
     src/queue/event.c
     src/queue/limit.c
     src/queue/manage.c
+    src/queue/move_note.c
     src/queue/pause.c
     src/queue/queue.c
     src/queue/recover.c

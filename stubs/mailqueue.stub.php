@@ -287,6 +287,36 @@ namespace {
          * @return array<string, array{type: string, range: string, default: string, meaning: string, internal: bool}>
          */
         public static function configKeys(): array {}
+
+        /**
+         * Moves the queue, bodies and settings with it, into another database: what `mailqueue migrate-store`
+         * calls. Neither of both sends before all is there, compared by SHA-256; afterwards only the target does.
+         * Called again it goes on where it was interrupted, or brings the mail that the source took since.
+         *
+         * @internal for bin/mailqueue; its form may change
+         * @param MailQueue $target an empty queue, or that of the same move before
+         * @param string $sourceName what people are told, without a password; also $targetName
+         * @param int $timeout seconds to wait for what is being sent
+         * @param bool $delete whether to delete from the source, at the end, what was copied
+         * @param bool $dryRun whether only to look
+         * @param callable|null $progress gets array{phase: string, done: int, total: int}; phase: waiting, copying,
+         *        verifying or deleting
+         * @return array{late: bool, copied: int, deleted: int, mails: int, counts: array<string, int>, checksum: string,
+         *         ignoredColumns: list<string>, changedKeys: list<string>, keptKeys: list<string>}
+         * @throws MailQueue\DatabaseException reason "busy": something is still being sent, the source stays paused
+         * @throws MailQueue\MessageException for a row that cannot be stored there
+         * @throws \ValueError for a target with mail of its own, and other moves that must not be
+         */
+        public function moveTo(MailQueue $target, string $sourceName, string $targetName, int $timeout = 960, bool $delete = false, bool $dryRun = false, ?callable $progress = null): array {}
+
+        /**
+         * Gives an unfinished move up: deletes what was copied from the target; the source sends again.
+         *
+         * @internal for bin/mailqueue
+         * @param string $targetName as it was given to moveTo()
+         * @throws \ValueError when there is none, or it is over
+         */
+        public function abortMove(MailQueue $target, string $targetName): void {}
     }
 }
 

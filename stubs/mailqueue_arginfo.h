@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 0ac6ad7d35017b7622edcc263eebd99abd69667a */
+ * Stub hash: 62671027962ff709e066d70e8dba37e245dc3d8d */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)
@@ -136,6 +136,21 @@ ZEND_END_ARG_INFO()
 
 #define arginfo_class_MailQueue_configKeys arginfo_class_MailQueue_diagnostics
 
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_moveTo, 0, 3, IS_ARRAY, 0)
+	ZEND_ARG_OBJ_INFO(0, target, MailQueue, 0)
+	ZEND_ARG_TYPE_INFO(0, sourceName, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO(0, targetName, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, timeout, IS_LONG, 0, "960")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, delete, _IS_BOOL, 0, "false")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, dryRun, _IS_BOOL, 0, "false")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, progress, IS_CALLABLE, 1, "null")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_abortMove, 0, 2, IS_VOID, 0)
+	ZEND_ARG_OBJ_INFO(0, target, MailQueue, 0)
+	ZEND_ARG_TYPE_INFO(0, targetName, IS_STRING, 0)
+ZEND_END_ARG_INFO()
+
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Enqueuer_enqueue, 0, 0, IS_LONG, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, message, Stringable, MAY_BE_ARRAY|MAY_BE_STRING|MAY_BE_NULL, "null")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, reference, IS_STRING, 1, "null")
@@ -202,6 +217,8 @@ ZEND_METHOD(MailQueue, migrate);
 ZEND_METHOD(MailQueue, tables);
 ZEND_METHOD(MailQueue, diagnostics);
 ZEND_METHOD(MailQueue, configKeys);
+ZEND_METHOD(MailQueue, moveTo);
+ZEND_METHOD(MailQueue, abortMove);
 ZEND_METHOD(MailQueue_Backoff, __construct);
 ZEND_METHOD(MailQueue_Backoff, steps);
 ZEND_METHOD(MailQueue_Backoff, exponential);
@@ -238,6 +255,8 @@ static const zend_function_entry class_MailQueue_methods[] = {
 	ZEND_ME(MailQueue, tables, arginfo_class_MailQueue_tables, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue, diagnostics, arginfo_class_MailQueue_diagnostics, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, configKeys, arginfo_class_MailQueue_configKeys, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(MailQueue, moveTo, arginfo_class_MailQueue_moveTo, ZEND_ACC_PUBLIC)
+	ZEND_ME(MailQueue, abortMove, arginfo_class_MailQueue_abortMove, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
 

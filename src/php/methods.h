@@ -42,6 +42,10 @@ ZEND_METHOD(MailQueue, diagnostics);
 ZEND_METHOD(MailQueue, configKeys);
 ZEND_METHOD(MailQueue, tables);
 
+/* methods_copy.c */
+ZEND_METHOD(MailQueue, moveTo);
+ZEND_METHOD(MailQueue, abortMove);
+
 /* value_objects.c */
 ZEND_METHOD(MailQueue_Backoff, __construct);
 ZEND_METHOD(MailQueue_Backoff, steps);

@@ -38,6 +38,10 @@ static const struct mq_config_key keys[] = {
     {"mailRelayPause", "object", "JSON object", "",
      "Relays in trouble: until when, how often, why.", true},
     {"mailLastRun", "time", "UTC seconds | ISO 8601", "", "When the last worker run ended.", true},
+    {"mailQueueMovedTo", "object", "JSON object", "",
+     "Job tables whose mail is moved to another database, which alone sends it.", true},
+    {"mailQueueMovedFrom", "object", "JSON object", "",
+     "Job tables whose mail comes from another database; none is sent before all is there.", true},
     {"mailSchemaVersion", "int", "1 …", "", "The version of the queue's tables.", true},
 };
 #define KEY_COUNT (sizeof(keys) / sizeof(keys[0]))

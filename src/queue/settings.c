@@ -9,14 +9,31 @@ struct raw {
     char *text; /* NULL: unset */
 };
 
-enum { ENABLED, MAX, BURST, MODE, REDIRECT, SCHUMBI, TYPES, FROM, UNTIL, TOKENS, REFILL, PAUSE };
-#define RAW_COUNT (PAUSE + 1)
+enum {
+    ENABLED,
+    MAX,
+    BURST,
+    MODE,
+    REDIRECT,
+    SCHUMBI,
+    TYPES,
+    FROM,
+    UNTIL,
+    TOKENS,
+    REFILL,
+    PAUSE,
+    MOVED_TO,
+    MOVED_FROM
+};
+#define RAW_COUNT (MOVED_FROM + 1)
 
 /* In the order above. */
 static const char *const names[RAW_COUNT] = {
-    "mailQueueEnabled",      "mailMaxPerHour",    "mailBurst",    "mailRateMode",  "mailRedirectTo",
-    "mailRedirectToSchumbi", "mailRedirectTypes", "mailLiveFrom", "mailLiveUntil", "mailTokens",
-    "mailLastRefill",        "mailRelayPause"};
+    "mailQueueEnabled",  "mailMaxPerHour",    "mailBurst",
+    "mailRateMode",      "mailRedirectTo",    "mailRedirectToSchumbi",
+    "mailRedirectTypes", "mailLiveFrom",      "mailLiveUntil",
+    "mailTokens",        "mailLastRefill",    "mailRelayPause",
+    "mailQueueMovedTo",  "mailQueueMovedFrom"};
 
 /* Keeps a value of one of the keys above. An empty value counts as unset: that is what a form with
  * an empty field writes. The query compares keys as the application's column does, so that what it
@@ -148,7 +165,10 @@ enum mq_status mq_settings_load(struct mq_queue *queue, int64_t now_s, struct mq
         status = mq_error_nomem(err);
     }
     if (status == MQ_OK) {
-        settings.enabled = flag(&raw[ENABLED], true);
+        const char *table = queue->names.table;
+        settings.enabled = flag(&raw[ENABLED], true) &&
+                           !mq_move_blocks(raw[MOVED_TO].text, MQ_MOVED_TO, table) &&
+                           !mq_move_blocks(raw[MOVED_FROM].text, MQ_MOVED_FROM, table);
         settings.rate_mode = raw[MODE].text && strcmp(raw[MODE].text, "strict") == 0
                                  ? MQ_RATE_STRICT
                                  : MQ_RATE_AVERAGE;

@@ -15,7 +15,7 @@ static const char *const common[MQ_SQL_COUNT] = {
         "SELECT key, CAST(value AS TEXT) FROM {c} WHERE key IN ('mailQueueEnabled',"
         "'mailMaxPerHour','mailBurst','mailRateMode','mailTokens','mailLastRefill',"
         "'mailRelayPause','mailRedirectTo','mailRedirectToSchumbi','mailRedirectTypes',"
-        "'mailLiveFrom','mailLiveUntil')",
+        "'mailLiveFrom','mailLiveUntil','mailQueueMovedTo','mailQueueMovedFrom')",
     /* Two statements, not an upsert: the application's table may lack the unique key. */
     [MQ_SQL_CONFIG_UPDATE] = "UPDATE {c} SET value = ?2 WHERE key = ?1",
     [MQ_SQL_CONFIG_INSERT] = "INSERT INTO {c}(key, value) VALUES (?1, ?2)",
@@ -108,6 +108,12 @@ static const char *const common[MQ_SQL_COUNT] = {
     [MQ_SQL_STATS_PARKED] = "SELECT count(*) FROM {t} WHERE status = 'parked'",
     [MQ_SQL_STATS_HELD] = "SELECT count(*) FROM {t} WHERE status = 'held' "
                           "AND status IN ('failed','held')",
+
+    [MQ_SQL_COPY_COUNT] = "SELECT count(*) FROM {t} WHERE id > ?1 AND id <= ?2",
+    [MQ_SQL_COPY_LAST] = "SELECT max(id) FROM {t}",
+    [MQ_SQL_COPY_SIZES] = "SELECT id, (SELECT length(content) FROM {b} WHERE {b}.id = {t}.id) "
+                          "FROM {t} WHERE id > ?1 AND id <= ?2 ORDER BY id LIMIT ?3",
+    [MQ_SQL_COPY_BODIES] = "SELECT id FROM {b} ORDER BY id LIMIT 1",
 };
 
 _Static_assert(MQ_SQL_COUNT <= MQ_DB_SLOTS, "more statements than slots");

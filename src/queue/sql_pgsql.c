@@ -30,6 +30,15 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "WHERE c.relname = ?1 AND c.relkind IN ('r','p','v','f') "
         "AND pg_catalog.pg_table_is_visible(c.oid) AND a.attnum > 0 AND NOT a.attisdropped",
     /* What is there already is no news; only until the transaction ends. */
+    /* Waits for those who are writing, and keeps others from it. */
+    [MQ_SQL_COPY_FREEZE] = "LOCK TABLE {t} IN SHARE MODE",
+    /* Transactions that may have read the config before that second. */
+    [MQ_SQL_COPY_OLDER] =
+        "SELECT count(*) FROM pg_catalog.pg_stat_activity WHERE datname = current_database() "
+        "AND pid <> pg_backend_pid() AND usename IS NOT NULL AND state <> 'idle' "
+        "AND xact_start < to_timestamp(CAST(?1 AS DOUBLE PRECISION))",
+    [MQ_SQL_COPY_IDS_FROM] = "SELECT setval(pg_get_serial_sequence('{q}{T}{q}', 'id'), "
+                             "CAST(?1 AS BIGINT), false)",
     [MQ_SQL_QUIET] = "SET LOCAL client_min_messages = warning",
 };
 

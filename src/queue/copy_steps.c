@@ -1,0 +1,247 @@
+/* The steps of a move: transactions, copying and comparing ranges of ids. */
+#include "queue/copy_private.h"
+
+#include <string.h>
+
+enum mq_status mq_copy_tell(struct mq_copy *move, enum mq_copy_phase phase, int64_t done,
+                            int64_t total, struct mq_error *err)
+{
+    struct mq_copy_progress progress = {phase, done, done > total ? done : total};
+    if (!move->options->progress || move->locked) {
+        return MQ_OK;
+    }
+    return move->options->progress(move->options->context, &progress, err);
+}
+
+/* ---- transactions ---- */
+
+enum mq_status mq_copy_begin(struct mq_queue *queue, struct mq_error *err)
+{
+    struct mq_db *db = queue->db;
+    enum mq_status status = db->driver->begin(db, err);
+    if (status == MQ_OK && db->driver->joined(db)) {
+        db->driver->rollback(db);
+        return mq_error_set(err, MQ_INVALID, "database",
+                            "a queue cannot be moved within a transaction of the application's");
+    }
+    return status;
+}
+
+enum mq_status mq_copy_end(struct mq_queue *queue, enum mq_status status, struct mq_error *err)
+{
+    struct mq_db *db = queue->db;
+    if (status == MQ_OK) {
+        status = db->driver->commit(db, err);
+    }
+    if (status != MQ_OK) {
+        db->driver->rollback(db);
+    }
+    return status;
+}
+
+/* The source, so that nobody writes to its jobs, and who began to has ended. */
+enum mq_status mq_copy_lock_source(struct mq_copy *move, struct mq_error *err)
+{
+    enum mq_status status = mq_copy_begin(move->source, err);
+    if (status != MQ_OK) {
+        return status;
+    }
+    if (mq_sql_has(move->source, MQ_SQL_COPY_FREEZE)) {
+        status = mq_sql_exec(move->source, MQ_SQL_COPY_FREEZE, MQ_NO_ARGS, err);
+    }
+    if (status != MQ_OK) {
+        return mq_copy_end(move->source, status, err);
+    }
+    move->locked = true;
+    return MQ_OK;
+}
+
+enum mq_status mq_copy_unlock_source(struct mq_copy *move, enum mq_status status,
+                                     struct mq_error *err)
+{
+    move->locked = false;
+    return mq_copy_end(move->source, status, err);
+}
+
+enum mq_status mq_copy_put_note(struct mq_queue *queue, enum mq_move_side side,
+                                const struct mq_move_note *note, struct mq_error *err)
+{
+    enum mq_status status = mq_copy_begin(queue, err);
+    return status == MQ_OK ? mq_copy_end(queue, mq_move_put(queue, side, note, err), err) : status;
+}
+
+/* ---- copying ---- */
+
+/* One range into the target, by a transaction of its own. */
+static enum mq_status write_range(struct mq_copy *move, struct mq_copy_range range, int64_t cursor,
+                                  struct mq_copy_write *write, struct mq_error *err)
+{
+    *write = (struct mq_copy_write){.source = move->source, .target = move->target, .range = range};
+    struct mq_copy_range own = {move->from.base - 1, INT64_MAX};
+    struct mq_move_note note = move->from;
+    note.cursor = cursor;
+    enum mq_status status = mq_copy_begin(move->target, err);
+    if (status != MQ_OK) {
+        return status;
+    }
+    status = mq_queue_now(move->target, &write->now_s, err);
+    if (status == MQ_OK) {
+        status = mq_copy_any(move->target, own, &write->beside, err);
+    }
+    if (status == MQ_OK) {
+        status = mq_copy_write(write, err);
+    }
+    if (status == MQ_OK && cursor > move->from.cursor) {
+        status = mq_move_put(move->target, MQ_MOVED_FROM, &note, err);
+    }
+    status = mq_copy_end(move->target, status, err);
+    if (status == MQ_OK) {
+        move->from.cursor = cursor > move->from.cursor ? cursor : move->from.cursor;
+        move->report->copied += write->rows;
+        mq_copy_sum(move->report->checksum, write->sum);
+        mq_copy_sum(move->report->checksum, write->gone);
+    }
+    return status;
+}
+
+/* From where the cursor is up to an id, or to what is there. */
+enum mq_status mq_copy_up_to(struct mq_copy *move, int64_t limit, struct mq_error *err)
+{
+    struct mq_copy_write write;
+    bool more = true;
+    enum mq_status status = MQ_OK;
+    while (status == MQ_OK && move->from.cursor < limit) {
+        struct mq_copy_range range = {move->from.cursor, limit};
+        int64_t piece = limit;
+        status = mq_copy_any(move->source, range, &more, err);
+        if (status != MQ_OK || !more) {
+            break;
+        }
+        status = mq_copy_piece(move->source, range, &piece, err);
+        if (status == MQ_OK && piece == move->from.base - 1) {
+            /* The last piece: the cursor must not run ahead of what will come. */
+            int64_t last = 0;
+            status = mq_sql_int(move->source, MQ_SQL_COPY_LAST, MQ_NO_ARGS, &last, err);
+            piece = last;
+        }
+        range.to = piece;
+        if (status == MQ_OK) {
+            status = write_range(move, range, piece, &write, err);
+        }
+        if (status == MQ_OK) {
+            status = mq_copy_tell(move, MQ_COPY_COPYING, move->report->copied, move->total, err);
+        }
+    }
+    return status;
+}
+
+/* ---- comparing ---- */
+
+/* The first id that is not the same in both, from places *a and *b on; 0: none. */
+static int64_t next_difference(const struct mq_copy_hashes *source,
+                               const struct mq_copy_hashes *target, size_t *a, size_t *b)
+{
+    while (*a < source->count || *b < target->count) {
+        const struct mq_copy_hash *left = *a < source->count ? &source->items[*a] : NULL;
+        const struct mq_copy_hash *right = *b < target->count ? &target->items[*b] : NULL;
+        int64_t id = left && (!right || left->id <= right->id) ? left->id : right->id;
+        bool in_left = left && left->id == id;
+        bool in_right = right && right->id == id;
+        *a += in_left;
+        *b += in_right;
+        if (!in_left || !in_right || memcmp(left->bytes, right->bytes, MQ_SHA256_SIZE) != 0) {
+            return id;
+        }
+    }
+    return 0;
+}
+
+/* Both sides' hashes of a range, and the way they are used. */
+struct comparison {
+    struct mq_copy_range range;
+    bool bodies;
+    struct mq_copy_hashes source;
+    struct mq_copy_hashes target;
+};
+
+static enum mq_status compare_range(struct mq_copy *move, struct comparison *c,
+                                    struct mq_error *err)
+{
+    size_t a = 0;
+    size_t b = 0;
+    struct mq_copy_write write;
+    enum mq_status status = mq_copy_hash_rows(move->source, c->range, c->bodies, &c->source, err);
+    if (status == MQ_OK) {
+        status = mq_copy_hash_rows(move->target, c->range, c->bodies, &c->target, err);
+    }
+    for (size_t i = 0; status == MQ_OK && c->bodies && i < c->target.count; i++) {
+        mq_copy_sum(move->report->checksum, c->target.items[i].bytes);
+    }
+    while (status == MQ_OK) {
+        int64_t id = next_difference(&c->source, &c->target, &a, &b);
+        if (id == 0) {
+            break;
+        }
+        move->differed = true;
+        status = write_range(move, (struct mq_copy_range){id - 1, id}, 0, &write, err);
+    }
+    for (int i = 0; status == MQ_OK && i < MQ_STATE_COUNT; i++) {
+        move->report->counts[i] += c->source.counts[i];
+    }
+    if (status == MQ_OK && c->source.count) {
+        move->last = c->source.items[c->source.count - 1].id;
+    }
+    return status;
+}
+
+/* Makes the target what the source is, by comparing all rows. */
+enum mq_status mq_copy_compare(struct mq_copy *move, bool bodies, struct mq_error *err)
+{
+    int64_t done = 0;
+    struct comparison c = {.range = mq_copy_all(move), .bodies = bodies};
+    const int64_t limit = c.range.to;
+    enum mq_status status = MQ_OK;
+    memset(move->report->counts, 0, sizeof(move->report->counts));
+    if (bodies) {
+        memset(move->report->checksum, 0, MQ_SHA256_SIZE);
+    }
+    move->differed = false;
+    move->last = 0;
+    while (status == MQ_OK && c.range.from < limit) {
+        c.range.to = limit;
+        status = mq_copy_piece(move->source, c.range, &c.range.to, err);
+        if (status == MQ_OK) {
+            status = compare_range(move, &c, err);
+        }
+        if (status == MQ_OK) {
+            done += (int64_t)c.source.count;
+            c.range.from = c.range.to;
+            status = mq_copy_tell(move, MQ_COPY_VERIFYING, done, move->total, err);
+        }
+    }
+    mq_copy_hashes_clear(&c.source);
+    mq_copy_hashes_clear(&c.target);
+    return status;
+}
+
+/* The source does not change any more: what was written in a first pass must be found the same in
+ * the second. */
+enum mq_status mq_copy_compare_locked(struct mq_copy *move, struct mq_error *err)
+{
+    enum mq_status status = mq_copy_check_ids(move, move->from.base, err);
+    for (int i = 0; i < 2 && status == MQ_OK; i++) {
+        status = mq_copy_compare(move, false, err);
+        if (status != MQ_OK || !move->differed) {
+            break;
+        }
+    }
+    if (status == MQ_OK && move->report->counts[MQ_SENDING]) {
+        return mq_copy_busy(move, move->report->counts[MQ_SENDING], err);
+    }
+    if (status == MQ_OK && move->differed) {
+        status = mq_error_set(err, MQ_DATABASE, "target",
+                              "the target is not what was written to it: something else changes "
+                              "its rows. Nothing is sent from it; repeat the command");
+    }
+    return status;
+}
