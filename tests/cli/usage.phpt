@@ -7,7 +7,7 @@ mailqueue
 require __DIR__ . '/../lib/cli.inc';
 
 [$code, $help] = cli(['--help']);
-preg_match_all('/^  ([a-z]+) /m', strstr($help, 'Options of', true), $match);
+preg_match_all('/^  ([a-z-]+) /m', strstr($help, 'Options of', true), $match);
 echo "exit $code: ", implode(' ', $match[1]), "\n";
 foreach ($match[1] as $command) {
     [$code, $text, $errors] = cli([$command, '--help']);
@@ -41,7 +41,7 @@ show(cli(['work', '--database', temp_home() . '/a.sqlite']), temp_home());
 show(cli(['work'], ['MAILQUEUE_DATABASE' => temp_home() . '/a.sqlite', 'MAILQUEUE_TRANSPORT' => 'null://null', 'DISPATCH_BATCH' => 'many']));
 ?>
 --EXPECT--
-exit 0: work status list show retry hold delete config sendmail mailq migrate doctor
+exit 0: work status list show retry hold delete config sendmail mailq migrate migrate-store doctor
 exit 0
 mailqueue 0.1.0
 exit 0

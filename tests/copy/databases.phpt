@@ -1,0 +1,156 @@
+--TEST--
+A queue moves from SQLite to PostgreSQL and back, byte for byte; what does not fit there is named
+--EXTENSIONS--
+mailqueue
+pdo_sqlite
+pdo_pgsql
+posix
+--SKIPIF--
+<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql'); ?>
+--FILE--
+<?php
+require __DIR__ . '/../lib/backends.inc';
+
+/** All that is in a queue, in the same words whatever the database is. */
+function dump(PDO $pdo, bool $withConfig = true): string
+{
+    $pdo->setAttribute(PDO::ATTR_STRINGIFY_FETCHES, true);
+    $columns = 'q.id, reference, mail_type, status, priority, attempts, max_attempts, uncertain, paid, next_attempt_at, expires_at, '
+        . 'locked_until, locked_by, last_attempt_at, last_error, parked_for, created_at, message_id, envelope_from, recipients, refused, campaign_id, fields';
+    $text = '';
+    foreach ($pdo->query("SELECT $columns, content FROM mail_queue q LEFT JOIN mail_body b ON b.id = q.id ORDER BY q.id") as $row) {
+        $row['content'] = is_resource($row['content']) ? stream_get_contents($row['content']) : $row['content'];
+        $text .= serialize(array_filter($row, is_string(...), ARRAY_FILTER_USE_KEY)) . "\n";
+    }
+    $config = "SELECT key, value FROM config WHERE key NOT LIKE 'mailQueueMoved%' ORDER BY 1";
+    $queries = ['SELECT at, n FROM mail_spent ORDER BY 1', ...($withConfig ? [$config] : [])];
+    foreach ($queries as $sql) {
+        $text .= serialize($pdo->query($sql)->fetchAll(PDO::FETCH_NUM));
+    }
+    return $text;
+}
+
+function fill(MailQueue $queue, PDO $pdo): void
+{
+    for ($i = 0; $i < 600; $i++) {
+        $queue->enqueue("From: a@example.org\r\nSubject: $i\r\n\r\n" . str_repeat("text \xc3\xa4 \\ '' $i\r\n", $i % 50 * 10),
+            reference: $i % 3 ? "ref-\u{e4}-$i" : null, type: $i % 2 ? 'user' : 'organizer', recipients: ['a@example.org', 'b@example.org'],
+            priority: $i % 9 - 4, expiresAt: $i % 7 ? null : time() + 90000, maxAttempts: $i % 5 ?: null);
+    }
+    $pdo->exec("UPDATE mail_queue SET status = 'failed', attempts = 2, uncertain = 1, last_error = '4.2.1 \u{20ac}', last_attempt_at = 1800000000 WHERE id % 10 = 1");
+    $pdo->exec("UPDATE mail_queue SET status = 'parked', parked_for = 'refused', refused = '{\"b@example.org\":\"550 no\"}' WHERE id % 10 = 2");
+    $pdo->exec("UPDATE mail_queue SET status = 'held', campaign_id = 5000000000, fields = '{\"name\":\"\\\\x00 ?1\"}' WHERE id % 10 = 3");
+    $pdo->exec("UPDATE mail_body SET content = x'" . bin2hex(implode('', array_map(chr(...), range(0, 255)))) . "' WHERE id % 10 = 4");
+    $pdo->exec("DELETE FROM mail_body WHERE id % 10 = 5");
+    $pdo->exec("UPDATE mail_body SET content = x'' WHERE id % 10 = 6");
+    $pdo->exec('INSERT INTO mail_spent VALUES (' . time() - 900 . ', 4), (' . time() - 800 . ', 6)');
+    foreach (['mailMaxPerHour' => 3000, 'mailRateMode' => 'strict', 'mailTokens' => '7.25', 'mailRedirectTypes' => 'user'] as $key => $value) {
+        $queue->setConfig($key, $value);
+    }
+}
+
+$first = new PDO('sqlite:' . ($path = database()));
+$queue = new MailQueue($path);
+fill($queue, $first);
+$backend = new Backend('pgsql');
+$server = new MailQueue($pdo = $backend->pdo([PDO::ATTR_CASE => PDO::CASE_UPPER, PDO::ATTR_ERRMODE => PDO::ERRMODE_SILENT]));
+$phases = [];
+$report = $queue->moveTo($server, 'here', 'there', progress: function (array $about) use (&$phases): void {
+    $phases[$about['phase']] = "$about[done]/$about[total]";
+});
+echo json_encode(array_diff_key($report, ['checksum' => 0])), "\n", json_encode($phases), "\n";
+$there = dump($backend->pdo());
+var_dump(dump($first) === $there, strlen($there) > 100_000);
+
+echo "only PostgreSQL sends, under the old ids; new ones are far from them\n";
+var_dump($queue->stats()->enabled, $queue->claim(5), count($jobs = $server->claim(5)));
+array_map($server->release(...), $jobs);
+var_dump($server->enqueue(mail_fields()) >= 1_000_000, $server->delete([(int) $backend->pdo()->query('SELECT max(id) FROM mail_queue')->fetchColumn()]));
+
+echo "late mail\n";
+$id = $queue->enqueue(mail_fields(), reference: 'late');
+echo json_encode(array_diff_key($queue->moveTo($server, 'here', 'there'), ['checksum' => 0])), "\n";
+var_dump($server->job($id)->reference, $server->delete([$id]), $queue->moveTo($server, 'here', 'there')['copied']);
+
+echo "and back\n";
+$pdo2 = new PDO('sqlite:' . ($path2 = database()));
+$again = $server->moveTo($back = new MailQueue($path2), 'there', 'back');
+var_dump($again['mails'], $again['checksum'] === $report['checksum']);
+$queue->delete([$id]);
+var_dump(dump($pdo2, false) === dump($first, false));
+echo implode(' ', array_map(fn($key) => $back->config($key), ['mailMaxPerHour', 'mailRateMode', 'mailRedirectTypes'])), "\n";
+var_dump($server->claim(1), count($back->claim(5)));
+
+echo "what PostgreSQL cannot take\n";
+$other = new MailQueue($path3 = database());
+$pdo3 = new PDO("sqlite:$path3");
+$bad = $other->enqueue(mail_fields());
+$second = new MailQueue((new Backend('pgsql'))->pdo());
+foreach (["last_error = 'a' || char(0)", "last_error = CAST(x'ff' AS TEXT)", 'attempts = 3000000000', "next_attempt_at = 'soon'"] as $set) {
+    $pdo3->exec("UPDATE mail_queue SET last_error = NULL, attempts = 0, next_attempt_at = 5, $set");
+    echo thrown(fn() => $other->moveTo($second, 'bad', 'other')), "\n";
+}
+$pdo3->exec('UPDATE mail_queue SET next_attempt_at = 5');
+var_dump($other->moveTo($second, 'bad', 'other')['copied']);
+
+echo "not within a transaction of the application's\n";
+$fresh = new MailQueue(database());
+$fourth = (new Backend('pgsql'))->pdo();
+$fifth = new MailQueue($fourth);
+$fourth->beginTransaction();
+echo thrown(fn() => $fresh->moveTo($fifth, 'a', 'b')), "\n";
+var_dump($fourth->inTransaction());
+$fourth->rollBack();
+
+echo "a callback that throws; a transaction that is open elsewhere\n";
+$sixth = new MailQueue($pdo6 = ($backend6 = new Backend('pgsql'))->pdo());
+$sixth->enqueue(mail_fields());
+echo thrown(fn() => $sixth->moveTo(new MailQueue($path7 = database()), 'a', 'b', progress: fn() => throw new LogicException('enough'))), "\n";
+$open = $backend6->pdo();
+$open->beginTransaction();
+$open->query('SELECT 1');
+$target = new MailQueue(database());
+var_dump($sixth->abortMove($target, 'b'));
+echo thrown(fn() => $sixth->moveTo($target, 'a', 'b', timeout: 0)), "\n";
+$open->rollBack();
+var_dump($sixth->moveTo($target, 'a', 'b', timeout: 10)['mails']);
+?>
+--EXPECT--
+{"late":false,"copied":600,"deleted":0,"mails":600,"counts":{"pending":420,"sending":0,"failed":60,"parked":60,"held":60},"ignoredColumns":[],"changedKeys":[],"keptKeys":[]}
+{"copying":"600\/600","verifying":"600\/600"}
+bool(true)
+bool(true)
+only PostgreSQL sends, under the old ids; new ones are far from them
+bool(false)
+array(0) {
+}
+int(4)
+bool(true)
+int(1)
+late mail
+{"late":true,"copied":1,"deleted":0,"mails":1,"counts":{"pending":0,"sending":0,"failed":0,"parked":0,"held":0},"ignoredColumns":[],"changedKeys":[],"keptKeys":[]}
+string(4) "late"
+int(1)
+int(0)
+and back
+int(600)
+bool(true)
+bool(true)
+3000 strict user
+array(0) {
+}
+int(4)
+what PostgreSQL cannot take
+MailQueue\MessageException [last_error]: mail 1 cannot be moved: its column last_error holds octets that are no UTF-8 text. Correct the row in the source, or delete the mail, and repeat the command
+MailQueue\MessageException [last_error]: mail 1 cannot be moved: its column last_error holds octets that are no UTF-8 text. Correct the row in the source, or delete the mail, and repeat the command
+MailQueue\MessageException [attempts]: mail 1 cannot be moved: its column attempts holds a number that is too large there. Correct the row in the source, or delete the mail, and repeat the command
+MailQueue\MessageException [next_attempt_at]: mail 1 cannot be moved: its column next_attempt_at holds no integer. Correct the row in the source, or delete the mail, and repeat the command
+int(1)
+not within a transaction of the application's
+ValueError: a queue cannot be moved within a transaction of the application's
+bool(true)
+a callback that throws; a transaction that is open elsewhere
+LogicException: enough
+NULL
+MailQueue\DatabaseException [busy]: transactions are still open after 0 s. The source stays paused: repeat the command to go on, or give the move up with --abort
+int(1)
