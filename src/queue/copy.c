@@ -67,18 +67,14 @@ static enum mq_status finish(struct mq_copy *move, struct mq_error *err)
  * goes back. */
 static enum mq_status copy_late(struct mq_copy *move, struct mq_error *err)
 {
-    int64_t last = 0;
     enum mq_status status = mq_copy_lock_source(move, err);
     if (status != MQ_OK) {
         return status;
     }
-    status = mq_sql_int(move->source, MQ_SQL_COPY_LAST, MQ_NO_ARGS, &last, err);
-    if (status == MQ_OK) {
-        status = mq_copy_check_ids(move, move->from.base, err);
-    }
+    status = mq_copy_check_ids(move, move->from.base, err);
     status = mq_copy_unlock_source(move, status, err);
     if (status == MQ_OK) {
-        status = mq_copy_up_to(move, last, err);
+        status = mq_copy_up_to(move, move->last, err);
     }
     move->report->mails = move->report->copied;
     return status;

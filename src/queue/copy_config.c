@@ -11,11 +11,13 @@ static bool is_moved(const struct mq_config_key *key)
            strncmp(key->name, "mailQueueMoved", 14) != 0;
 }
 
-static enum mq_status copy_key(struct mq_queue *source, struct mq_queue *target, const char *key,
-                               struct mq_copy_report *report, struct mq_error *err)
+static enum mq_status copy_key(struct mq_queue *source, struct mq_queue *target,
+                               const struct mq_config_key *about, struct mq_copy_report *report,
+                               struct mq_error *err)
 {
     char *from = NULL;
     char *to = NULL;
+    const char *key = about->name;
     enum mq_status status = mq_queue_config(source, key, &from, err);
     if (status == MQ_OK) {
         status = mq_queue_config(target, key, &to, err);
@@ -25,9 +27,9 @@ static enum mq_status copy_key(struct mq_queue *source, struct mq_queue *target,
     }
     bool same = from && to && strcmp(from, to) == 0;
     bool noted = true;
-    if (from && to && !same) {
+    if (from && to && !same && !about->internal) {
         noted = mq_strings_add(&report->changed, mq_str_of(key));
-    } else if (to && !from) {
+    } else if (to && !from && !about->internal) {
         noted = mq_strings_add(&report->kept, mq_str_of(key));
     }
     if (!noted) {
@@ -51,7 +53,7 @@ enum mq_status mq_copy_settings(struct mq_queue *source, struct mq_queue *target
     mq_strings_clear(&report->kept);
     for (size_t i = 0; i < count && status == MQ_OK; i++) {
         if (is_moved(&keys[i])) {
-            status = copy_key(source, target, keys[i].name, report, err);
+            status = copy_key(source, target, &keys[i], report, err);
         }
     }
     return status;

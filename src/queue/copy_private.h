@@ -18,7 +18,7 @@ struct mq_copy {
     bool locked;   /* the source, by a transaction of ours */
     bool differed; /* in the last pass something was written */
     int64_t total; /* rows, for the progress */
-    int64_t last;  /* highest id of the last pass over the source */
+    int64_t last;  /* while locked: the highest id that counts; later ones come late */
 };
 
 /* Ids above `from`, up to and with `to`. */
@@ -101,7 +101,7 @@ enum mq_status mq_copy_tell(struct mq_copy *move, enum mq_copy_phase phase, int6
                             int64_t total, struct mq_error *err);
 enum mq_status mq_copy_begin(struct mq_queue *queue, struct mq_error *err);
 enum mq_status mq_copy_end(struct mq_queue *queue, enum mq_status status, struct mq_error *err);
-/* The source, so that nobody writes to its jobs, and who began to has ended. */
+/* The source, so that nobody changes its jobs, and who began to has ended. */
 enum mq_status mq_copy_lock_source(struct mq_copy *move, struct mq_error *err);
 enum mq_status mq_copy_unlock_source(struct mq_copy *move, enum mq_status status,
                                      struct mq_error *err);

@@ -49,6 +49,10 @@ enum mq_status mq_copy_lock_source(struct mq_copy *move, struct mq_error *err)
     if (mq_sql_has(move->source, MQ_SQL_COPY_FREEZE)) {
         status = mq_sql_exec(move->source, MQ_SQL_COPY_FREEZE, MQ_NO_ARGS, err);
     }
+    move->last = 0;
+    if (status == MQ_OK) {
+        status = mq_sql_int(move->source, MQ_SQL_COPY_LAST, MQ_NO_ARGS, &move->last, err);
+    }
     if (status != MQ_OK) {
         return mq_copy_end(move->source, status, err);
     }
@@ -170,7 +174,11 @@ static enum mq_status compare_range(struct mq_copy *move, struct comparison *c,
     size_t a = 0;
     size_t b = 0;
     struct mq_copy_write write;
-    enum mq_status status = mq_copy_hash_rows(move->source, c->range, c->bodies, &c->source, err);
+    struct mq_copy_range there = c->range;
+    if (move->locked && there.to > move->last) {
+        there.to = move->last;
+    }
+    enum mq_status status = mq_copy_hash_rows(move->source, there, c->bodies, &c->source, err);
     if (status == MQ_OK) {
         status = mq_copy_hash_rows(move->target, c->range, c->bodies, &c->target, err);
     }
@@ -188,9 +196,6 @@ static enum mq_status compare_range(struct mq_copy *move, struct comparison *c,
     for (int i = 0; status == MQ_OK && i < MQ_STATE_COUNT; i++) {
         move->report->counts[i] += c->source.counts[i];
     }
-    if (status == MQ_OK && c->source.count) {
-        move->last = c->source.items[c->source.count - 1].id;
-    }
     return status;
 }
 
@@ -206,7 +211,6 @@ enum mq_status mq_copy_compare(struct mq_copy *move, bool bodies, struct mq_erro
         memset(move->report->checksum, 0, MQ_SHA256_SIZE);
     }
     move->differed = false;
-    move->last = 0;
     while (status == MQ_OK && c.range.from < limit) {
         c.range.to = limit;
         status = mq_copy_piece(move->source, c.range, &c.range.to, err);
