@@ -142,6 +142,9 @@ enum mq_status mq_queue_move(struct mq_queue *source, struct mq_queue *target,
         if (status == MQ_OK) {
             status = mq_copy_compare(&move, true, err);
         }
+        if (status == MQ_OK) { /* little is left to do when enqueues must wait */
+            status = mq_copy_up_to(&move, move.from.base - 1, err);
+        }
         if (status == MQ_OK) {
             status = finish(&move, err);
         }
