@@ -16,7 +16,6 @@ struct mq_copy {
     bool has_to;
     bool has_from;
     bool locked;   /* the source, by a transaction of ours */
-    bool differed; /* in the last pass something was written */
     int64_t total; /* rows, for the progress */
     int64_t last;  /* while locked: the highest id that counts; later ones come late */
 };
@@ -111,7 +110,7 @@ enum mq_status mq_copy_put_note(struct mq_queue *queue, enum mq_move_side side,
 enum mq_status mq_copy_up_to(struct mq_copy *move, int64_t limit, struct mq_error *err);
 /* Makes the target what the source is, by comparing all rows. */
 enum mq_status mq_copy_compare(struct mq_copy *move, bool bodies, struct mq_error *err);
-/* The same without bodies while the source is locked; MQ_DATABASE where they stay different. */
+/* The same without bodies while the source is locked. */
 enum mq_status mq_copy_compare_locked(struct mq_copy *move, struct mq_error *err);
 
 #endif
