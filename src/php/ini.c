@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "SAPI.h"
+#include "php_main.h"
 
 #include "core/dsn.h"
 #include "core/error.h"
