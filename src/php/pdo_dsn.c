@@ -21,6 +21,7 @@
 
 #define CONNECT_TIMEOUT_S 10
 #define PASSWORD_MAX      4096
+#define MYSQL_GONE        2006
 #define PASSWORD_FILE     "MAILQUEUE_DATABASE_PASSWORD_FILE"
 
 bool mq_php_dsn_is(const zend_string *database)
@@ -318,13 +319,19 @@ static enum mq_status describe(const struct mq_server_dsn *dsn, zend_object *thr
     /* libpq's further lines repeat the first, or ask what the end of ours does. */
     mq_buffer_printable(&words, (struct mq_str){text, strcspn(text, "\r\n")});
     hide(&words, dsn->password);
-    mq_error_set(err, refused ? MQ_CONFIG : MQ_IO, "database", "%s cannot be opened: %.300s: %s",
-                 dsn->shown, words.data ? words.data : "",
-                 refused ? "correct the DSN, or user and password (MAILQUEUE_DATABASE_USER, "
-                           "MAILQUEUE_DATABASE_PASSWORD_FILE)"
-                         : "is the server up, and are host and port right?");
+    const char *cure = "is the server up, and are host and port right?";
+    if (refused) {
+        cure = "correct the DSN, or user and password (MAILQUEUE_DATABASE_USER, "
+               "MAILQUEUE_DATABASE_PASSWORD_FILE)";
+    } else if (dsn->mysql && Z_TYPE_P(code) == IS_LONG && Z_LVAL_P(code) == MYSQL_GONE) {
+        cure = "is the server up, and does it speak TLS where a certificate is set "
+               "(mailqueue.database_ssl_ca)?";
+    }
+    mq_error_set(err, refused ? MQ_CONFIG : MQ_IO, "database",
+                 "%.120s cannot be opened: %.300s: %s", dsn->shown, words.data ? words.data : "",
+                 cure);
     mq_buffer_clear(&words);
-    return err ? err->status : (refused ? MQ_CONFIG : MQ_IO);
+    return refused ? MQ_CONFIG : MQ_IO;
 }
 
 static enum mq_status fail(const struct mq_server_dsn *dsn, zend_object *thrown,

@@ -120,7 +120,7 @@ ok    mail goes to null://null
 ok    libcurl N.N.N
 ok    PostgreSQL N, without TLS
 look  the server is read-only
-      Look at default_transaction_read_only, of the server, the database and the role.
+      Look at default_transaction_read_only of the server, database and role.
 look  the server's clock is 90.0 s ahead of this host's
       The queue goes by the server's clock, and sendAt by that of the host that enqueues: look at both (timedatectl).
 look  autovacuum is off
@@ -162,6 +162,6 @@ exit 75
 exit 1 ok    PHP N.N.N mailqueue N.N.N
 ok    mail goes to null://null
 look  pgsql:host=DIR;dbname=postgres;options=-csearch_path=test1 cannot be opened: SQLSTATE[08006] [7] connection to server on socket failed: No such file or directory: is the server up, and are host and port right?
-      Start the server, or look at its log and at the way to it (host, port, firewall).
+      Start the server, or look at its log and at the way to it (host, firewall).
 
 exit 0
