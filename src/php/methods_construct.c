@@ -194,9 +194,12 @@ static bool check_options(const struct arguments *args)
     if (args->journal) {
         journal = (struct text){ZSTR_VAL(args->journal), ZSTR_LEN(args->journal)};
     }
-    if (args->journal && (args->pdo || mq_php_dsn_is(args->database))) {
-        zend_argument_value_error(ARG_JOURNAL, "must be null for a PDO and for a server: it is for "
-                                               "files that are created");
+    if (args->journal && args->pdo) {
+        zend_argument_value_error(ARG_JOURNAL, "must be null for a PDO: its connection has one");
+        return false;
+    }
+    if (args->journal && mq_php_dsn_is(args->database)) {
+        zend_argument_value_error(ARG_JOURNAL, "must be null for a server: it is a file's");
         return false;
     }
     if (args->journal && !is_one_of(journal, journals)) {

@@ -123,8 +123,8 @@ static enum mq_status open_db(const struct mq_php_queue *self, bool worker, stru
     }
     if (worker && self->queue && mq_queue_db(self->queue)->driver->dialect != MQ_SQLITE) {
         return mq_error_set(err, MQ_CONFIG, "database",
-                            "a worker needs a connection of its own: open the MailQueue with the "
-                            "server's DSN instead of a PDO (\"pgsql:host=db;dbname=app\")");
+                            "a worker on PostgreSQL is not supported by this version: use claim() "
+                            "and complete() in a loop of your own, or an SQLite file");
     }
     if (worker && self->path == NULL) {
         return mq_error_set(err, MQ_CONFIG, "database",
