@@ -124,16 +124,25 @@ enum mq_status mq_pdo_reopen(struct mq_pdo *self, struct mq_error *err)
     self->entered = self->guarded = false;
     mq_pdo_forget_cause();
     enum mq_status status = mq_php_dsn_connect(self->own.dsn, self->own.busy_timeout_ms, &pdo, err);
-    if (status == MQ_OK) {
-        ZVAL_COPY_VALUE(&self->object, &pdo);
-    }
     self->bailed = status == MQ_BAILOUT;
+    if (status != MQ_OK) {
+        return status;
+    }
+    ZVAL_COPY_VALUE(&self->object, &pdo);
+    self->own.opening = true;
+    status = mq_pdo_look(self, err); /* it may be another server now */
+    self->own.opening = false;
+    if (status != MQ_OK && status != MQ_BAILOUT) {
+        zval_ptr_dtor(&self->object);
+        ZVAL_UNDEF(&self->object);
+    }
     return status;
 }
 
 bool mq_pdo_resume(struct mq_pdo *self, enum mq_status failure, struct mq_error *err)
 {
-    if (failure != MQ_IO || !self->own.dsn || !self->own.resumes || self->begun) {
+    const struct mq_pdo_own *own = &self->own;
+    if (failure != MQ_IO || !own->dsn || !own->resumes || own->opening || self->begun) {
         return false;
     }
     return mq_pdo_reopen(self, err) == MQ_OK;

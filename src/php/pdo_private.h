@@ -26,6 +26,7 @@ struct mq_pdo_own {
     char *dsn; /* NULL: the PDO is the application's, and nothing of this is used */
     pid_t pid; /* the process that opened it; in any other it is only forgotten */
     int busy_timeout_ms;
+    bool opening;        /* the new one is being looked at */
     bool resumes;        /* opened anew where nothing can have been lost with it */
     char begin[96];      /* the statement that begins a transaction */
     struct mq_pdo *next; /* in the list of the request's */
@@ -81,6 +82,9 @@ static inline bool mq_pdo_is_pgsql(const struct mq_pdo *self)
 {
     return self->base.driver->dialect == MQ_PGSQL;
 }
+
+/* pdo_open.c: which database it is, and whether the queue can live there. */
+enum mq_status mq_pdo_look(struct mq_pdo *self, struct mq_error *err);
 
 /* pdo_own.c: opens a connection of our own anew. On failure there is none: calls are MQ_IO. */
 enum mq_status mq_pdo_reopen(struct mq_pdo *self, struct mq_error *err);

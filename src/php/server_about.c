@@ -111,6 +111,10 @@ enum mq_status mq_php_server_has_table(struct mq_db *db, const char *name, bool 
     };
     struct mq_value value;
     struct mq_row row = {.values = &value, .count = 1};
+    if (query.sql == NULL) {
+        *has = true; /* cannot be told */
+        return MQ_OK;
+    }
     enum mq_status status = mq_db_row(db, &query, &row, err);
     if (status == MQ_OK) {
         *has = row.found;
