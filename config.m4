@@ -84,6 +84,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/core/states.c
     src/core/verdict.c
     src/db/db.c
+    src/db/server_dsn.c
     src/db/sqlite.c
     src/db/sqlite_busy.c
     src/db/sqlite_error.c
@@ -156,10 +157,13 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/pdo_attributes.c
     src/php/pdo_call.c
     src/php/pdo_driver.c
+    src/php/pdo_dsn.c
     src/php/pdo_error.c
     src/php/pdo_open.c
+    src/php/pdo_own.c
     src/php/pdo_statement.c
     src/php/queue_object.c
+    src/php/server_about.c
     src/php/value_objects.c
     src/php/worker_hooks.c
     src/queue/adopt.c

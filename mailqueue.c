@@ -22,8 +22,16 @@ ZEND_DECLARE_MODULE_GLOBALS(mailqueue)
 #define MAILQUEUE_INI_ACCESS (PHP_INI_SYSTEM | PHP_INI_PERDIR)
 
 PHP_INI_BEGIN()
-    STD_PHP_INI_ENTRY("mailqueue.database", "", MAILQUEUE_INI_ACCESS, OnUpdateString, database,
-                      zend_mailqueue_globals, mailqueue_globals)
+    STD_PHP_INI_ENTRY_EX("mailqueue.database", "", MAILQUEUE_INI_ACCESS, OnUpdateString, database,
+                         zend_mailqueue_globals, mailqueue_globals, mq_php_ini_show_database)
+    STD_PHP_INI_ENTRY_EX("mailqueue.database_user", "", MAILQUEUE_INI_ACCESS, OnUpdateString,
+                         database_user, zend_mailqueue_globals, mailqueue_globals,
+                         mq_php_ini_show_secret)
+    STD_PHP_INI_ENTRY_EX("mailqueue.database_password", "", MAILQUEUE_INI_ACCESS, OnUpdateString,
+                         database_password, zend_mailqueue_globals, mailqueue_globals,
+                         mq_php_ini_show_secret)
+    STD_PHP_INI_ENTRY("mailqueue.database_ssl_ca", "", MAILQUEUE_INI_ACCESS, OnUpdateString,
+                      database_ssl_ca, zend_mailqueue_globals, mailqueue_globals)
     STD_PHP_INI_ENTRY_EX("mailqueue.transport", "", MAILQUEUE_INI_ACCESS, OnUpdateString, transport,
                          zend_mailqueue_globals, mailqueue_globals, mq_php_ini_show_transport)
     STD_PHP_INI_ENTRY("mailqueue.run_dir", "", MAILQUEUE_INI_ACCESS, OnUpdateString, run_dir,
@@ -73,6 +81,7 @@ static PHP_RINIT_FUNCTION(mailqueue)
     ZEND_TSRMLS_CACHE_UPDATE();
 #endif
     mq_php_capture_request_begins();
+    MAILQUEUE_G(pdo_own) = NULL;
     return SUCCESS;
 }
 

@@ -14,6 +14,9 @@ struct mq_pdo;
 /* The values of the ini settings; strings belong to PHP and live as long as the request. */
 ZEND_BEGIN_MODULE_GLOBALS(mailqueue)
     char *database;
+    char *database_user;
+    char *database_password;
+    char *database_ssl_ca; /* a file */
     char *transport;
     char *run_dir;
     char *log;
@@ -23,6 +26,7 @@ ZEND_BEGIN_MODULE_GLOBALS(mailqueue)
     char *capture_failure;   /* "fail" or "send", in any case */
     zval capture_queue;      /* of the request's mails; undefined: not open */
     struct mq_pdo *pdo_open; /* drivers with a transaction of their own; linked */
+    struct mq_pdo *pdo_own;  /* drivers with a connection of their own; linked */
     bool pdo_undone;         /* a rollback found the application's whole transaction undone */
     zend_object *pdo_cause;  /* what a PDO object threw last; owned; NULL: nothing */
 ZEND_END_MODULE_GLOBALS(mailqueue)

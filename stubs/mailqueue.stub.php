@@ -22,13 +22,18 @@ namespace {
          * Opens the queue and creates or updates its tables.
          *
          * @param string|\PDO $database path of an SQLite file, or "sqlite:" and a path; it is created when
-         *        missing. Or the application's own PDO (SQLite, or PostgreSQL from 9.5 on): enqueue()
+         *        missing. Or the DSN of a server, "pgsql:host=db;dbname=app": a connection of the queue's
+         *        own, opened anew when it was lost; without user and password in it they come from
+         *        MAILQUEUE_DATABASE_USER, MAILQUEUE_DATABASE_PASSWORD or MAILQUEUE_DATABASE_PASSWORD_FILE
+         *        (a file of mode 0600), else from the ini settings mailqueue.database_user and
+         *        mailqueue.database_password, else from what PostgreSQL's client finds (~/.pgpass).
+         *        Or the application's own PDO (SQLite, or PostgreSQL from 9.5 on): enqueue()
          *        then joins the transaction that is open on it, by a savepoint, and commit and rollback
          *        are the application's; without one it makes its own. PDO's attributes stay as they
          *        are, on SQLite lastInsertId() does not; a fatal error leaves the transaction to be rolled
          *        back by the application. PDO's exception is the previous of a DatabaseException.
          *        runWorker() opens the same SQLite file by itself, and does not run on PostgreSQL yet.
-         *        Other DSNs and drivers are not supported yet.
+         *        Of a "mysql:" DSN the queue only opens the connection so far, and then refuses it.
          * @param string $table the queue's table
          * @param string $configTable key/value table (`key`, `value`) that steers the queue; may be the
          *        application's own
@@ -40,9 +45,10 @@ namespace {
          *        "delete"; null: "wal" where this SQLite is known to be safe with it, else "truncate"
          * @param string $durability "full" (an id is returned only for what survives a power cut) or
          *        "normal"
-         * @param int $busyTimeout milliseconds to wait for another connection's write lock, 0 … 3600000
+         * @param int $busyTimeout milliseconds to wait for another connection's locks, 0 … 3600000
          * @throws \ValueError for an argument out of range
-         * @throws MailQueue\DatabaseException
+         * @throws MailQueue\DatabaseException also while a server is away (reason "io")
+         * @throws MailQueue\Exception for a DSN, user or password that a server refuses
          */
         public function __construct(string|\PDO $database, string $table = 'mail_queue', string $configTable = 'config', string $referenceColumn = 'reference', ?string $orphanCheck = null, ?MailQueue\Backoff $backoff = null, ?string $journal = null, string $durability = 'full', int $busyTimeout = 5000) {}
 
@@ -267,7 +273,8 @@ namespace {
          * Which of a queue's two tables a database file has, to see whether names are right: unlike the
          * constructor this creates and changes nothing.
          *
-         * @param string $database path of an SQLite file that exists, or "sqlite:" and a path
+         * @param string $database path of an SQLite file that exists, "sqlite:" and a path, or the DSN of
+         *        a server
          * @return list<string> of $table and $configTable those that are there
          * @throws MailQueue\DatabaseException also where the file does not exist or is empty
          */
@@ -277,7 +284,10 @@ namespace {
          * Versions, paths and known faults, for diagnosis.
          *
          * @return array{sqlite: string, libcurl: string, walSafe: bool, database: string, journal: string,
-         *         runDirectory: string, log: string, workers: int}
+         *         runDirectory: string, log: string, workers: int, server: null|array{kind: string,
+         *         version: string, ahead: float, autovacuum: bool, readOnly: bool, standby: bool,
+         *         encrypted: bool, oldestTransaction: int|null}} "server" is null for a file; "ahead" are
+         *         seconds that its clock is ahead of this host's, "oldestTransaction" seconds
          */
         public function diagnostics(): array {}
 

@@ -124,10 +124,12 @@ static enum mq_status enqueue_in_default(const struct outgoing *out, struct mq_e
     if (status == MQ_OK) {
         status = enqueue(queue, out, err);
     }
+    if (status == MQ_REPLACED || status == MQ_IO) {
+        drop_queue(); /* a lost connection too: the next mail opens one */
+    }
     if (status != MQ_REPLACED) {
         return status;
     }
-    drop_queue();
     status = use_queue(&queue, err);
     return status == MQ_OK ? enqueue(queue, out, err) : status;
 }

@@ -6,8 +6,12 @@
 
 #include <stdlib.h>
 
+#include "SAPI.h"
+#include "php_main.h"
+
 #include "core/dsn.h"
 #include "core/error.h"
+#include "php/pdo_dsn.h"
 
 static char *redacted(const char *text)
 {
@@ -21,13 +25,39 @@ static char *redacted(const char *text)
     return shown;
 }
 
+/* NULL: none is set. */
+static zend_string *shown_value(const zend_ini_entry *ini_entry, int type)
+{
+    bool original = type == ZEND_INI_DISPLAY_ORIG && ini_entry->modified;
+    zend_string *value = original ? ini_entry->orig_value : ini_entry->value;
+    return value && ZSTR_LEN(value) > 0 ? value : NULL;
+}
+
+ZEND_INI_DISP(mq_php_ini_show_database)
+{
+    zend_string *value = shown_value(ini_entry, type);
+    if (value == NULL) {
+        PUTS("no value");
+        return;
+    }
+    zend_string *shown = mq_php_dsn_shown(value);
+    if (sapi_module.phpinfo_as_text) {
+        PUTS(ZSTR_VAL(shown));
+    } else {
+        php_html_puts(ZSTR_VAL(shown), ZSTR_LEN(shown));
+    }
+    zend_string_release(shown);
+}
+
+ZEND_INI_DISP(mq_php_ini_show_secret)
+{
+    PUTS(shown_value(ini_entry, type) ? "set" : "not set");
+}
+
 ZEND_INI_DISP(mq_php_ini_show_transport)
 {
-    zend_string *value = ini_entry->value;
-    if (type == ZEND_INI_DISPLAY_ORIG && ini_entry->modified) {
-        value = ini_entry->orig_value;
-    }
-    if (value == NULL || ZSTR_LEN(value) == 0) {
+    zend_string *value = shown_value(ini_entry, type);
+    if (value == NULL) {
         PUTS("no value");
         return;
     }

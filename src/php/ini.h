@@ -5,6 +5,12 @@
 #include "php.h"
 #include "php_ini.h"
 
+/* A server's DSN without user and password. */
+ZEND_INI_DISP(mq_php_ini_show_database);
+
+/* Whether it is set, and no more. */
+ZEND_INI_DISP(mq_php_ini_show_secret);
+
 /* phpinfo() and `php --ri` show the transport without its password. */
 ZEND_INI_DISP(mq_php_ini_show_transport);
 

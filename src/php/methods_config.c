@@ -12,12 +12,15 @@
 #include "php/exceptions.h"
 #include "php/paths.h"
 #include "php/pdo_driver.h"
+#include "php/pdo_dsn.h"
 #include "php/queue_object.h"
+#include "php/server_about.h"
 #include "queue/config.h"
 #include "send/smtp.h"
 #include "worker/lock.h"
 
-#define WORKERS_MAX 64
+#define WORKERS_MAX     64
+#define BUSY_TIMEOUT_MS 5000
 
 static bool check_text(uint32_t arg, const zend_string *text)
 {
@@ -152,6 +155,8 @@ ZEND_METHOD(MailQueue, diagnostics)
     add_path(return_value, "runDirectory", run_dir);
     add_path(return_value, "log", mq_php_log_path(path));
     add_assoc_long(return_value, "workers", workers);
+    struct mq_error err;
+    mq_php_queue_ok(ZEND_THIS, mq_php_server_about(db, return_value, &err), &err);
 }
 
 ZEND_METHOD(MailQueue, configKeys)
@@ -174,31 +179,18 @@ ZEND_METHOD(MailQueue, configKeys)
     }
 }
 
-static enum mq_status has_table(struct mq_db *db, const char *name, bool *has, struct mq_error *err)
-{
-    const struct mq_value params[] = {mq_text(mq_str_of(name))};
-    const struct mq_query query = {
-        .slot = -1,
-        .sql = "SELECT 1 FROM sqlite_master WHERE type IN ('table', 'view') AND lower(name) = "
-               "lower(?1)",
-        .params = params,
-        .param_count = 1,
-    };
-    struct mq_value value;
-    struct mq_row row = {.values = &value, .count = 1};
-    enum mq_status status = mq_db_row(db, &query, &row, err);
-    if (status == MQ_OK) {
-        *has = row.found;
-        mq_db_finish(db);
-    }
-    return status;
-}
-
 /* Opens what exists and changes nothing. */
-static enum mq_status open_existing(const char *path, struct mq_db **out, struct mq_error *err)
+static enum mq_status open_existing(const zend_string *database, struct mq_db **out,
+                                    struct mq_error *err)
 {
+    bool is_sqlite = strncasecmp(ZSTR_VAL(database), "sqlite:", 7) == 0;
+    const char *path = ZSTR_VAL(database) + (is_sqlite ? 7 : 0);
+    const struct mq_php_pdo_options server = {ZSTR_VAL(database), BUSY_TIMEOUT_MS, false};
+    if (mq_php_dsn_is(database)) {
+        return mq_php_pdo_open_dsn(&server, out, err);
+    }
     const struct mq_sqlite_options options = {
-        .path = path, .must_exist = true, .busy_timeout_ms = 5000};
+        .path = path, .must_exist = true, .busy_timeout_ms = BUSY_TIMEOUT_MS};
     if (php_check_open_basedir_ex(path, 0) != 0) {
         return mq_error_set(err, MQ_CANTOPEN, "database",
                             "%s: open_basedir does not allow this file; add its directory to "
@@ -232,13 +224,16 @@ ZEND_METHOD(MailQueue, tables)
     if (!valid) {
         RETURN_THROWS();
     }
-    bool is_dsn = strncasecmp(ZSTR_VAL(database), "sqlite:", 7) == 0;
-    enum mq_status status = open_existing(ZSTR_VAL(database) + (is_dsn ? 7 : 0), &db, &err);
+    zend_string *hidden = mq_php_dsn_hide(ZEND_CALL_ARG(execute_data, 1));
+    enum mq_status status = open_existing(hidden ? hidden : database, &db, &err);
     for (int i = 0; i < 2 && status == MQ_OK; i++) {
-        status = has_table(db, wanted[i], &has[i], &err);
+        status = mq_php_server_has_table(db, wanted[i], &has[i], &err);
     }
     if (db) {
         db->driver->close(db);
+    }
+    if (hidden) {
+        zend_string_release(hidden);
     }
     if (!mq_php_ok(status, &err)) {
         RETURN_THROWS();

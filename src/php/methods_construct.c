@@ -12,6 +12,7 @@
 #include "php/classes.h"
 #include "php/exceptions.h"
 #include "php/pdo_call.h"
+#include "php/pdo_dsn.h"
 #include "php/queue_object.h"
 #include "php/value_objects.h"
 #include "php_mailqueue.h"
@@ -71,8 +72,8 @@ static bool starts_with(const zend_string *s, const char *prefix)
 static bool is_other_database(const zend_string *s)
 {
     static const char *const schemes[] = {
-        "pgsql:", "postgres:", "postgresql:", "mysql:", "mariadb:", "sqlsrv:", "dblib:",
-        "oci:",   "odbc:",     "firebird:",   "ibm:",   "sqlite2:", "uri:",    NULL};
+        "postgres:", "postgresql:", "mariadb:", "sqlsrv:",  "dblib:", "oci:",
+        "odbc:",     "firebird:",   "ibm:",     "sqlite2:", "uri:",   NULL};
     for (size_t i = 0; schemes[i]; i++) {
         if (starts_with(s, schemes[i])) {
             return true;
@@ -81,12 +82,13 @@ static bool is_other_database(const zend_string *s)
     return strstr(ZSTR_VAL(s), "://") != NULL;
 }
 
-static void throw_unsupported(const char *what)
+static void throw_unsupported(void)
 {
     struct mq_error err;
     mq_error_set(&err, MQ_CONFIG, "database",
-                 "$database: %s is not supported by this version; give the path of the SQLite file",
-                 what);
+                 "$database: there is no such kind of database: give the path of an SQLite file, "
+                 "\"sqlite:\" and the path, \"pgsql:host=db;dbname=app\" (PostgreSQL) or "
+                 "\"mysql:host=db;dbname=app\" (MySQL, MariaDB)");
     mq_php_throw(&err);
 }
 
@@ -113,18 +115,26 @@ static zend_string *absolute_path(const char *path)
     return result;
 }
 
+static bool check_no_nul(const zend_string *database)
+{
+    if (strlen(ZSTR_VAL(database)) == ZSTR_LEN(database)) {
+        return true;
+    }
+    zend_argument_value_error(ARG_DATABASE, "must not contain null bytes");
+    return false;
+}
+
 /* The absolute path of the file, or NULL with an exception. */
 static zend_string *parse_path(zend_string *database)
 {
     const char *path = ZSTR_VAL(database);
-    if (strlen(path) != ZSTR_LEN(database)) {
-        zend_argument_value_error(ARG_DATABASE, "must not contain null bytes");
+    if (!check_no_nul(database)) {
         return NULL;
     }
     if (starts_with(database, "sqlite:")) {
         path += strlen("sqlite:");
     } else if (is_other_database(database)) {
-        throw_unsupported("this kind of database");
+        throw_unsupported();
         return NULL;
     }
     if (*path == '\0' || strcmp(path, ":memory:") == 0 || strncmp(path, "file:", 5) == 0) {
@@ -188,6 +198,10 @@ static bool check_options(const struct arguments *args)
         zend_argument_value_error(ARG_JOURNAL, "must be null for a PDO: its connection has one");
         return false;
     }
+    if (args->journal && mq_php_dsn_is(args->database)) {
+        zend_argument_value_error(ARG_JOURNAL, "must be null for a server: it is a file's");
+        return false;
+    }
     if (args->journal && !is_one_of(journal, journals)) {
         zend_argument_value_error(ARG_JOURNAL, "must be \"wal\", \"truncate\", \"delete\" or null");
         return false;
@@ -231,6 +245,11 @@ static bool take_arguments(struct mq_php_queue *self, const struct arguments *ar
     }
     if (args->pdo) {
         ZVAL_COPY(&self->pdo, args->pdo);
+    } else if (mq_php_dsn_is(args->database)) {
+        if (!check_no_nul(args->database)) {
+            return false;
+        }
+        self->dsn = zend_string_copy(args->database);
     } else {
         self->path = parse_path(args->database);
         if (self->path == NULL) {
@@ -299,7 +318,11 @@ ZEND_METHOD(MailQueue, __construct)
     ZEND_PARSE_PARAMETERS_END();
 
     if (parse_database(database, &args)) {
+        zend_string *dsn = args.database ? mq_php_dsn_hide(database) : NULL;
         construct(ZEND_THIS, &args);
+        if (dsn) {
+            zend_string_release(dsn);
+        }
     }
 }
 
@@ -312,7 +335,7 @@ ZEND_METHOD(MailQueue, default)
         struct mq_error err;
         mq_error_set(&err, MQ_CONFIG, "mailqueue.database",
                      "The ini setting mailqueue.database is empty: set it to the path of the "
-                     "SQLite file in php.ini, or use new MailQueue($path)");
+                     "SQLite file, or to a server's DSN, in php.ini, or use new MailQueue($path)");
         mq_php_throw(&err);
         RETURN_THROWS();
     }

@@ -300,6 +300,12 @@ static bool open_run(struct run *run)
         !open_transport(run)) {
         return false;
     }
+    if (run->self->path == NULL) {
+        mq_error_set(&err, MQ_CONFIG, "database",
+                     "a worker on a database server is not supported by this version: use claim() "
+                     "and complete() in a loop of your own, or an SQLite file");
+        return mq_php_ok(MQ_CONFIG, &err);
+    }
     const char *database = ZSTR_VAL(run->self->path);
     run->run_dir = mq_php_run_dir(database);
     if (run->run_dir == NULL) {

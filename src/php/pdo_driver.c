@@ -36,6 +36,9 @@ enum mq_status mq_pdo_call(struct mq_pdo *self, struct mq_php_method method, zva
     zend_object *thrown = NULL;
     enum mq_php_call_end end = MQ_PHP_CALL_BAILED;
     ZVAL_UNDEF(result);
+    if (Z_ISUNDEF_P(method.object)) {
+        return mq_error_set(err, MQ_IO, "database", "the connection to the server was lost");
+    }
     if (!self->bailed) {
         self->calling = true;
         end = mq_php_call_method(&method, result, &thrown);
@@ -122,7 +125,7 @@ static void ended(struct mq_pdo *self)
 static bool used_by_another(const struct mq_pdo *self)
 {
     for (struct mq_pdo *at = MAILQUEUE_G(pdo_open); at; at = at->next_open) {
-        if (Z_OBJ(at->object) == Z_OBJ(self->object)) {
+        if (Z_TYPE(at->object) == IS_OBJECT && Z_OBJ(at->object) == Z_OBJ(self->object)) {
             return true;
         }
     }
@@ -140,6 +143,9 @@ enum mq_status mq_pdo_in_transaction(struct mq_pdo *self, bool *within, struct m
 
 static const char *begin_text(const struct mq_pdo *self)
 {
+    if (self->own.begin[0]) {
+        return self->own.begin;
+    }
     return mq_pdo_is_pgsql(self) ? "BEGIN ISOLATION LEVEL READ COMMITTED" : "BEGIN IMMEDIATE";
 }
 
@@ -164,6 +170,18 @@ static enum mq_status begin_or_join(struct mq_pdo *self, struct mq_error *err)
     return status;
 }
 
+static enum mq_status enter_and_begin(struct mq_pdo *self, struct mq_error *err)
+{
+    enum mq_status status = mq_pdo_enter(self, err);
+    if (status == MQ_OK) {
+        status = begin_or_join(self, err);
+    }
+    if (status != MQ_OK) {
+        mq_pdo_leave(self);
+    }
+    return status;
+}
+
 static enum mq_status begin(struct mq_db *db, struct mq_error *err)
 {
     struct mq_pdo *self = mq_pdo_of(db);
@@ -173,12 +191,11 @@ static enum mq_status begin(struct mq_db *db, struct mq_error *err)
     }
     mq_pdo_finish(db);
     mq_pdo_forget_cause();
-    enum mq_status status = mq_pdo_enter(self, err);
-    if (status == MQ_OK) {
-        status = begin_or_join(self, err);
+    enum mq_status status = enter_and_begin(self, err);
+    if (status != MQ_OK && mq_pdo_resume(self, status, err)) {
+        status = enter_and_begin(self, err);
     }
     if (status != MQ_OK) {
-        mq_pdo_leave(self);
         return status;
     }
     self->begun = true;
@@ -235,8 +252,10 @@ static void rollback(struct mq_db *db)
 
 static void free_driver(struct mq_pdo *self)
 {
+    mq_pdo_disown(self);
     mq_pdo_forget_statements(self);
     zval_ptr_dtor(&self->object);
+    free(self->own.dsn);
     free(self->path);
     free(self);
 }
@@ -253,7 +272,8 @@ void mq_php_pdo_request_ends(void)
     while (MAILQUEUE_G(pdo_open)) {
         struct mq_pdo *self = MAILQUEUE_G(pdo_open);
         self->bailed = false; /* PHP has come back to its senses */
-        if (!(OBJ_FLAGS(Z_OBJ(self->object)) & IS_OBJ_FREE_CALLED)) {
+        bool usable = Z_TYPE(self->object) == IS_OBJECT && !mq_pdo_is_foreign(self);
+        if (usable && !(OBJ_FLAGS(Z_OBJ(self->object)) & IS_OBJ_FREE_CALLED)) {
             rollback(&self->base);
         }
         unlist_open(self);
@@ -263,6 +283,7 @@ void mq_php_pdo_request_ends(void)
     }
     mq_pdo_forget_cause();
     MAILQUEUE_G(pdo_undone) = false;
+    mq_pdo_own_request_ends();
 }
 
 enum mq_status mq_php_pdo_usable(struct mq_db *db, struct mq_error *err)
@@ -322,7 +343,9 @@ static enum mq_status maintain(struct mq_db *db, struct mq_error *err)
 
 static enum mq_status reopen(struct mq_db *db, struct mq_error *err)
 {
-    (void)db;
+    if (mq_pdo_of(db)->own.dsn) {
+        return mq_pdo_reopen(mq_pdo_of(db), err);
+    }
     return mq_error_set(err, MQ_DATABASE, "database",
                         "the connection is the application's and cannot be opened anew");
 }
@@ -358,6 +381,9 @@ static void close_db(struct mq_db *db)
 void mq_php_pdo_held(struct mq_db *db, zend_get_gc_buffer *buffer)
 {
     struct mq_pdo *self = mq_pdo_of(db);
+    if (self->own.dsn) {
+        return; /* nobody else has it: it goes with the queue */
+    }
     zend_get_gc_buffer_add_zval(buffer, &self->object);
     zend_get_gc_buffer_add_zval(buffer, &self->single.object);
     for (int i = 0; i < MQ_PDO_SLOTS; i++) {

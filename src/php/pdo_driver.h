@@ -15,6 +15,19 @@
  * before whenever no transaction of ours is open and no result. close() never calls PHP code. */
 enum mq_status mq_php_pdo_open(zval *object, struct mq_db **out, struct mq_error *err);
 
+/* How the driver opens a connection of its own. */
+struct mq_php_pdo_options {
+    const char *dsn;     /* of a server; pdo_dsn.h says where user and password come from */
+    int busy_timeout_ms; /* for locks of others */
+    bool worker;         /* lost connections are not opened anew unasked: locks went with them */
+};
+
+/* The same over a PDO that nobody else has: reopen() works, and so does what is called when the
+ * connection was lost meanwhile, as long as nothing was done in a transaction. In a forked child
+ * close() forgets it without a word to the server. */
+enum mq_status mq_php_pdo_open_dsn(const struct mq_php_pdo_options *options, struct mq_db **out,
+                                   struct mq_error *err);
+
 /* Whether the driver is this one. */
 bool mq_php_pdo_is(const struct mq_db *db);
 
@@ -34,7 +47,7 @@ bool mq_php_pdo_take_undone(void);
 zend_object *mq_php_pdo_take_cause(void);
 
 /* In RSHUTDOWN: ends what a fatal error left open, for a persistent connection outlives the
- * request. */
+ * request; and leaves the parent's connections alone in a child. */
 void mq_php_pdo_request_ends(void);
 
 #endif

@@ -36,10 +36,11 @@ static const struct {
     {26, {MQ_CORRUPT, "check the path: the file is no database"}},
 };
 
-#define LOST                                                                                      \
-    {                                                                                             \
-        MQ_IO, "the connection is lost: open a PDO anew and a MailQueue with it; what was being " \
-               "committed may be stored or not"                                                   \
+#define IS_LOST "the connection is lost"
+#define LOST                                                                        \
+    {                                                                               \
+        MQ_IO, IS_LOST ": open a PDO anew and a MailQueue with it; what was being " \
+                       "committed may be stored or not"                             \
     }
 
 /* PostgreSQL's, and classes of them: the first that fits (its manual, appendix "Error Codes"). */
@@ -189,6 +190,10 @@ enum mq_status mq_pdo_failed(struct mq_pdo *self, zend_object *thrown, struct mq
     struct mq_str message = message_of(thrown, &scratch);
     bool pgsql = mq_pdo_is_pgsql(self);
     struct meaning is = pgsql ? pgsql_meaning(thrown, message) : sqlite_meaning(self, thrown);
+    if (self->own.dsn && is.cure && strncmp(is.cure, IS_LOST, strlen(IS_LOST)) == 0) {
+        is.cure = IS_LOST "; the next use opens it anew; what was being committed may be stored or "
+                          "not";
+    }
     self->aborted = self->aborted || (pgsql && self->begun);
     struct mq_buffer text;
     mq_buffer_init(&text);

@@ -102,6 +102,15 @@ static enum mq_status look_at_pgsql(struct mq_pdo *self, struct mq_error *err)
     return status == MQ_OK ? look_at_prepares(self, err) : status;
 }
 
+enum mq_status mq_pdo_look(struct mq_pdo *self, struct mq_error *err)
+{
+    enum mq_status status = check_driver(self, err);
+    if (status == MQ_OK) {
+        status = mq_pdo_is_pgsql(self) ? look_at_pgsql(self, err) : find_path(self, err);
+    }
+    return status;
+}
+
 enum mq_status mq_php_pdo_open(zval *object, struct mq_db **out, struct mq_error *err)
 {
     struct mq_pdo *self = calloc(1, sizeof *self);
@@ -110,10 +119,7 @@ enum mq_status mq_php_pdo_open(zval *object, struct mq_db **out, struct mq_error
     }
     self->base.driver = mq_pdo_driver(MQ_SQLITE);
     ZVAL_COPY(&self->object, object);
-    enum mq_status status = check_driver(self, err);
-    if (status == MQ_OK) {
-        status = mq_pdo_is_pgsql(self) ? look_at_pgsql(self, err) : find_path(self, err);
-    }
+    enum mq_status status = mq_pdo_look(self, err);
     if (status != MQ_OK) {
         self->base.driver->close(&self->base);
         return status;

@@ -2,6 +2,9 @@
 #ifndef MQ_PHP_PDO_PRIVATE_H
 #define MQ_PHP_PDO_PRIVATE_H
 
+#include <sys/types.h>
+#include <unistd.h>
+
 #include "php/pdo_call.h"
 #include "php/pdo_driver.h"
 
@@ -18,11 +21,23 @@ struct mq_pdo_statement {
     int places;
 };
 
+/* Of a connection that the driver has opened itself. */
+struct mq_pdo_own {
+    char *dsn; /* NULL: the PDO is the application's, and nothing of this is used */
+    pid_t pid; /* the process that opened it; in any other it is only forgotten */
+    int busy_timeout_ms;
+    bool opening;        /* the new one is being looked at */
+    bool resumes;        /* opened anew where nothing can have been lost with it */
+    char begin[96];      /* the statement that begins a transaction */
+    struct mq_pdo *next; /* in the list of the request's */
+};
+
 struct mq_pdo {
     struct mq_db base;
     zval object;              /* the PDO */
     char *path;               /* of the main database's file; owned */
     struct mq_pdo *next_open; /* in the list of those with a transaction of ours */
+    struct mq_pdo_own own;
 
     bool bailed;  /* PHP unwinds: nothing of it may be called any more */
     bool calling; /* a method of PHP's runs, which may come back to the queue */
@@ -66,6 +81,21 @@ const struct mq_db_driver *mq_pdo_driver(enum mq_dialect dialect);
 static inline bool mq_pdo_is_pgsql(const struct mq_pdo *self)
 {
     return self->base.driver->dialect == MQ_PGSQL;
+}
+
+/* pdo_open.c: which database it is, and whether the queue can live there. */
+enum mq_status mq_pdo_look(struct mq_pdo *self, struct mq_error *err);
+
+/* pdo_own.c: opens a connection of our own anew. On failure there is none: calls are MQ_IO. */
+enum mq_status mq_pdo_reopen(struct mq_pdo *self, struct mq_error *err);
+/* The same where a connection was found lost before anything was done on it; false: it was not. */
+bool mq_pdo_resume(struct mq_pdo *self, enum mq_status failure, struct mq_error *err);
+/* Before the driver is freed: leaves a connection of the parent's alone. */
+void mq_pdo_disown(struct mq_pdo *self);
+void mq_pdo_own_request_ends(void);
+static inline bool mq_pdo_is_foreign(const struct mq_pdo *self)
+{
+    return self->own.dsn && self->own.pid != getpid();
 }
 
 /* pdo_attributes.c: sets the attributes that the driver needs, and puts the application's back. */

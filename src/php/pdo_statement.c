@@ -247,7 +247,7 @@ static void end_guard(struct mq_pdo *self, bool failed)
     mq_pdo_keep_cause(cause);
 }
 
-enum mq_status mq_pdo_run(struct mq_db *db, const struct mq_query *query, struct mq_error *err)
+static enum mq_status run(struct mq_db *db, const struct mq_query *query, struct mq_error *err)
 {
     struct mq_pdo *self = mq_pdo_of(db);
     mq_pdo_finish(db);
@@ -274,6 +274,16 @@ enum mq_status mq_pdo_run(struct mq_db *db, const struct mq_query *query, struct
     }
     if (status != MQ_OK || !self->row_ready) {
         mq_pdo_finish(db);
+    }
+    return status;
+}
+
+enum mq_status mq_pdo_run(struct mq_db *db, const struct mq_query *query, struct mq_error *err)
+{
+    enum mq_status status = run(db, query, err);
+    bool reads = strncmp(query->sql, "SELECT", strlen("SELECT")) == 0;
+    if (status != MQ_OK && reads && mq_pdo_resume(mq_pdo_of(db), status, err)) {
+        status = run(db, query, err);
     }
     return status;
 }

@@ -39,6 +39,7 @@ void mq_php_queue_clear(struct mq_php_queue *self)
     zval_ptr_dtor(&self->pdo);
     ZVAL_UNDEF(&self->pdo);
     release_string(&self->path);
+    release_string(&self->dsn);
     release_string(&self->table);
     release_string(&self->config_table);
     release_string(&self->reference_column);
@@ -116,6 +117,10 @@ static enum mq_status open_file(const struct mq_php_queue *self, bool worker, st
 static enum mq_status open_db(const struct mq_php_queue *self, bool worker, struct mq_db **out,
                               struct mq_error *err)
 {
+    if (self->dsn) {
+        struct mq_php_pdo_options options = {ZSTR_VAL(self->dsn), self->busy_timeout_ms, worker};
+        return mq_php_pdo_open_dsn(&options, out, err);
+    }
     if (worker && self->queue && mq_queue_db(self->queue)->driver->dialect != MQ_SQLITE) {
         return mq_error_set(err, MQ_CONFIG, "database",
                             "a worker on PostgreSQL is not supported by this version: use claim() "
@@ -157,7 +162,8 @@ enum mq_status mq_php_queue_open(const struct mq_php_queue *self, bool worker,
     return status == MQ_OK ? mq_queue_open(db, &options, out, err) : status;
 }
 
-/* In a forked child: the connection is the parent's and is only forgotten. */
+/* In a forked child: the connection is the parent's and is only forgotten; its next use opens one.
+ */
 static void abandon_after_fork(struct mq_php_queue *self)
 {
     if (self->pid != getpid()) {
@@ -199,7 +205,7 @@ struct mq_queue *mq_php_queue_use(zval *object)
 bool mq_php_queue_ok(zval *object, enum mq_status status, const struct mq_error *err)
 {
     struct mq_php_queue *self = mq_php_queue_from(Z_OBJ_P(object));
-    if (status == MQ_REPLACED) {
+    if (status == MQ_REPLACED || (status == MQ_IO && self->dsn)) {
         mq_queue_close(self->queue);
         self->queue = NULL;
     }

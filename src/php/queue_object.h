@@ -17,7 +17,8 @@ struct mq_php_queue {
     bool created;           /* the first opening succeeded */
     bool working;           /* runWorker() is under way */
     zval pdo;               /* the application's; undefined: a connection of our own */
-    zend_string *path;      /* absolute; NULL: in memory */
+    zend_string *path;      /* absolute; NULL: in memory, or on a server */
+    zend_string *dsn;       /* of a server; NULL: `pdo` or `path` */
     zend_string *table;     /* NULL: not constructed */
     zend_string *config_table;
     zend_string *reference_column;
@@ -47,8 +48,8 @@ enum mq_status mq_php_queue_open(const struct mq_php_queue *self, bool worker,
 /* The object's connection, opened when need be; NULL when an exception was thrown. Borrowed. */
 struct mq_queue *mq_php_queue_use(zval *object);
 
-/* As mq_php_ok(); a connection whose file was replaced is closed, so that the next use opens it
- * anew. */
+/* As mq_php_ok(); a connection whose file was replaced, or one of our own to a server that was
+ * lost, is closed, so that the next use opens it anew. */
 bool mq_php_queue_ok(zval *object, enum mq_status status, const struct mq_error *err);
 
 #endif

@@ -26,8 +26,8 @@ foreach ([
     'sqlite memory' => ['sqlite::memory:'],
     'file URI' => ["file:$path?mode=memory"],
     'NUL' => ["$path\0.txt"],
-    'PostgreSQL' => ['pgsql:host=localhost;dbname=x;password=s3cret'],
-    'MySQL' => ['mysql:host=localhost'],
+    'PostgreSQL' => ['pgsql:host=localhost;dbname=x;password=s3 cret'],
+    'MySQL' => ['mysql:hots=localhost;password=s3cret'],
     'URL' => ['postgres://me:s3cret@localhost/x'],
     'stream wrapper' => ['phar://x.phar/mail.db'],
     'PDO' => [new PDO('sqlite::memory:')],
@@ -64,10 +64,10 @@ memory: ValueError: MailQueue::__construct(): Argument #1 ($database) must be th
 sqlite memory: ValueError: MailQueue::__construct(): Argument #1 ($database) must be the path of an SQLite file, which other processes can open too: an empty path, ":memory:" and URIs cannot be used
 file URI: ValueError: MailQueue::__construct(): Argument #1 ($database) must be the path of an SQLite file, which other processes can open too: an empty path, ":memory:" and URIs cannot be used
 NUL: ValueError: MailQueue::__construct(): Argument #1 ($database) must not contain null bytes
-PostgreSQL: MailQueue\Exception: $database: this kind of database is not supported by this version; give the path of the SQLite file
-MySQL: MailQueue\Exception: $database: this kind of database is not supported by this version; give the path of the SQLite file
-URL: MailQueue\Exception: $database: this kind of database is not supported by this version; give the path of the SQLite file
-stream wrapper: MailQueue\Exception: $database: this kind of database is not supported by this version; give the path of the SQLite file
+PostgreSQL: MailQueue\Exception: $database: the DSN is not name=value throughout, with semicolons between, such as pgsql:host=db;dbname=app; a value with a blank or semicolon in it is better given by other ways
+MySQL: MailQueue\Exception: $database: the DSN has a name that PDO does not know for MySQL: there are host, port, dbname, unix_socket, charset, user and password, with semicolons between (two within a value are one)
+URL: MailQueue\Exception: $database: there is no such kind of database: give the path of an SQLite file, "sqlite:" and the path, "pgsql:host=db;dbname=app" (PostgreSQL) or "mysql:host=db;dbname=app" (MySQL, MariaDB)
+stream wrapper: MailQueue\Exception: $database: there is no such kind of database: give the path of an SQLite file, "sqlite:" and the path, "pgsql:host=db;dbname=app" (PostgreSQL) or "mysql:host=db;dbname=app" (MySQL, MariaDB)
 PDO: nothing
 object: TypeError: MailQueue::__construct(): Argument #1 ($database) must be of type PDO|string, ArrayObject given
 array: TypeError: MailQueue::__construct(): Argument #1 ($database) must be of type PDO|string, array given

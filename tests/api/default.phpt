@@ -18,15 +18,15 @@ function with_setting(string $setting, string $code): string
 $code = '$q = MailQueue::default(); echo $q->enqueue(), $q === MailQueue::default() ? "same" : "new", "\n";';
 echo with_setting("mailqueue.database=$path", $code);
 echo with_setting("mailqueue.database=sqlite:$path", $code);
-echo with_setting('mailqueue.database="mysql:host=x"',
+echo with_setting('mailqueue.database="mysql:hots=x"',
     'try { MailQueue::default(); } catch (MailQueue\Exception $e) { echo $e->getMessage(), "\n"; }');
 echo (new MailQueue($path))->stats()->pending, "\n";
 echo 'not at run time: ', var_export(ini_set('mailqueue.database', $path), true), "\n";
 ?>
 --EXPECT--
-MailQueue\Exception: The ini setting mailqueue.database is empty: set it to the path of the SQLite file in php.ini, or use new MailQueue($path)
+MailQueue\Exception: The ini setting mailqueue.database is empty: set it to the path of the SQLite file, or to a server's DSN, in php.ini, or use new MailQueue($path)
 1new
 2new
-$database: this kind of database is not supported by this version; give the path of the SQLite file
+$database: the DSN has a name that PDO does not know for MySQL: there are host, port, dbname, unix_socket, charset, user and password, with semicolons between (two within a value are one)
 2
 not at run time: false

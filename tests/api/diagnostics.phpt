@@ -14,7 +14,7 @@ $facts = $queue->diagnostics();
 foreach ($facts as $key => $value) {
     echo "$key: ", match ($key) {
         'sqlite', 'libcurl' => preg_replace('/\d+/', 'N', $value),
-        'walSafe' => get_debug_type($value),
+        'walSafe', 'server' => get_debug_type($value),
         default => str_replace(dirname($path), '%', (string) $value),
     }, "\n";
 }
@@ -38,6 +38,7 @@ journal: wal
 runDirectory: %/mail.db.run
 log: %/mail-queue.log
 workers: 0
+server: null
 /somewhere/mail.log
 schema 1 1 1
 int

@@ -38,6 +38,9 @@ DKIM (OpenSSL) => %s
 
 Directive => Local Value => Master Value
 mailqueue.database => no value => no value
+mailqueue.database_user => not set => not set
+mailqueue.database_password => not set => not set
+mailqueue.database_ssl_ca => no value => no value
 mailqueue.transport => no value => no value
 mailqueue.run_dir => no value => no value
 mailqueue.max_message_size => 26214400 => 26214400

@@ -11,7 +11,7 @@ ini_set('zend.exception_ignore_args', '0');
 $queue = new MailQueue(database());
 $secret = 's3cret';
 foreach ([
-    fn() => new MailQueue("pgsql:password=$secret"),
+    fn() => new MailQueue("mysql:hots=x;password=$secret"),
     fn() => new MailQueue("$secret:memory:\0"),
     fn() => $queue->runWorker("smtp://me:$secret@localhost?nonsense=1", log: ''),
     fn() => $queue->runWorker("nonsense://me:$secret@localhost", log: ''),

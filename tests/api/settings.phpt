@@ -25,9 +25,10 @@ echo 'php.ini: ', implode(', ', array_merge(array_diff($ini, $named[1]), array_d
 preg_match('/`mailqueue.max_message_size` \| bytes \| (\d+)/', $match[0], $size);
 var_dump($size[1] === ini_get('mailqueue.max_message_size'));
 
-// Environment names: those of the command line and of the log.
-$used = file_get_contents(__DIR__ . '/../../bin/mailqueue') . file_get_contents(__DIR__ . '/../../src/worker/log.c');
-preg_match_all('/\b(MAILQUEUE_(?!LOADING)[A-Z_]+|MAIL_QUEUE_LOG|DISPATCH_[A-Z]+(?:_[A-Z]+)*|NO_COLOR)\b/', $used, $inCode);
+// Environment names: those of the command line, of the log and of DSNs.
+$used = file_get_contents(__DIR__ . '/../../bin/mailqueue') . file_get_contents(__DIR__ . '/../../src/worker/log.c')
+    . file_get_contents(__DIR__ . '/../../src/php/pdo_dsn.c');
+preg_match_all('/\b(MAILQUEUE_(?!LOADING|G\b)[A-Z_]+|MAIL_QUEUE_LOG|DISPATCH_[A-Z]+(?:_[A-Z]+)*|NO_COLOR)\b/', $used, $inCode);
 preg_match_all('/`(MAILQUEUE_[A-Z_]+|MAIL_QUEUE_LOG|DISPATCH_[A-Z_]+|NO_COLOR)`/', $match[0], $inReadme);
 $difference = array_merge(array_diff(array_unique($inCode[1]), $inReadme[1]), array_diff(array_unique($inReadme[1]), $inCode[1]));
 echo 'environment: ', implode(', ', $difference) ?: 'the same', "\n";

@@ -20,7 +20,7 @@ echo 'garbage: ', code(cli(['status', '--database', "$dir/garbage.sqlite"]), '~g
 echo 'not there: ', code(cli(['work', '--transport', 'null://null', '--database', "$dir/typo.sqlite"]), '~no database .*typo.sqlite~'), "\n";
 echo file_exists("$dir/typo.sqlite") ? "a mistyped path was created\n" : '';
 echo 'in memory: ', code(cli(['status', '--database', ':memory:']), '~memory~'), "\n";
-echo 'another DSN: ', code(cli(['status', '--database', 'pgsql:host=localhost']), '~path of the SQLite file~'), "\n";
+echo 'another DSN: ', code(cli(['status', '--database', 'postgres://localhost/x']), '~path of an SQLite file~'), "\n";
 
 // Permission is asked as somebody else: root may do anything.
 $app = "$dir/app.sqlite";

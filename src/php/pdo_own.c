@@ -1,0 +1,149 @@
+/* A PDO that is the driver's own: opened by a DSN, opened anew, never shared with a child. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "php/pdo_private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/buffer.h"
+#include "php/pdo_dsn.h"
+#include "php_mailqueue.h"
+
+static void list(struct mq_pdo *self)
+{
+    self->own.next = MAILQUEUE_G(pdo_own);
+    MAILQUEUE_G(pdo_own) = self;
+}
+
+static void unlist(struct mq_pdo *self)
+{
+    for (struct mq_pdo **at = &MAILQUEUE_G(pdo_own); *at; at = &(*at)->own.next) {
+        if (*at == self) {
+            *at = self->own.next;
+            return;
+        }
+    }
+}
+
+/* Leaves an object as it is for the rest of the process: its destructor would tell the server that
+ * all is over, on a socket that the parent still uses. The reference is never given back. */
+static void abandon(zval *object)
+{
+    if (Z_TYPE_P(object) == IS_OBJECT) {
+        GC_ADD_FLAGS(Z_OBJ_P(object), IS_OBJ_DESTRUCTOR_CALLED | IS_OBJ_FREE_CALLED);
+    }
+    ZVAL_UNDEF(object);
+}
+
+static void abandon_all(struct mq_pdo *self)
+{
+    for (int i = 0; i < MQ_PDO_SLOTS; i++) {
+        abandon(&self->slots[i].object);
+    }
+    abandon(&self->single.object);
+    abandon(&self->object);
+}
+
+void mq_pdo_disown(struct mq_pdo *self)
+{
+    unlist(self);
+    if (mq_pdo_is_foreign(self)) {
+        abandon_all(self);
+    }
+}
+
+/* PHP frees what is left in an order of its own, statements first. */
+void mq_pdo_own_request_ends(void)
+{
+    for (struct mq_pdo *self = MAILQUEUE_G(pdo_own); self; self = self->own.next) {
+        if (mq_pdo_is_foreign(self)) {
+            abandon_all(self);
+        }
+    }
+}
+
+/* As the transaction's own setting it is also right behind a pooler that shares connections. */
+static void write_begin(struct mq_pdo *self)
+{
+    int wait_ms = self->own.busy_timeout_ms > 0 ? self->own.busy_timeout_ms : 1;
+    if (mq_pdo_is_pgsql(self)) {
+        snprintf(self->own.begin, sizeof self->own.begin,
+                 "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = %d", wait_ms);
+    }
+}
+
+enum mq_status mq_php_pdo_open_dsn(const struct mq_php_pdo_options *options, struct mq_db **out,
+                                   struct mq_error *err)
+{
+    zval pdo;
+    struct mq_db *db = NULL;
+    enum mq_status status = mq_php_dsn_connect(options->dsn, options->busy_timeout_ms, &pdo, err);
+    if (status != MQ_OK) {
+        return status;
+    }
+    status = mq_php_pdo_open(&pdo, &db, err);
+    if (status != MQ_BAILOUT) {
+        zval_ptr_dtor(&pdo);
+    }
+    if (status != MQ_OK) {
+        return status;
+    }
+    struct mq_pdo *self = mq_pdo_of(db);
+    self->own.busy_timeout_ms = options->busy_timeout_ms;
+    self->own.resumes = !options->worker;
+    self->own.pid = getpid();
+    self->own.dsn = mq_str_dup(mq_str_of(options->dsn));
+    if (!self->own.dsn) {
+        db->driver->close(db);
+        return mq_error_nomem(err);
+    }
+    write_begin(self);
+    list(self);
+    *out = db;
+    return MQ_OK;
+}
+
+enum mq_status mq_pdo_reopen(struct mq_pdo *self, struct mq_error *err)
+{
+    zval pdo;
+    if (self->begun) {
+        self->base.driver->rollback(&self->base);
+    }
+    self->base.driver->finish(&self->base);
+    if (self->bailed) {
+        return mq_error_set(err, MQ_BAILOUT, "", "PHP stopped with a fatal error");
+    }
+    mq_pdo_forget_statements(self);
+    zval_ptr_dtor(&self->object);
+    ZVAL_UNDEF(&self->object);
+    self->entered = self->guarded = false;
+    mq_pdo_forget_cause();
+    enum mq_status status = mq_php_dsn_connect(self->own.dsn, self->own.busy_timeout_ms, &pdo, err);
+    self->bailed = status == MQ_BAILOUT;
+    if (status != MQ_OK) {
+        return status;
+    }
+    ZVAL_COPY_VALUE(&self->object, &pdo);
+    self->own.opening = true;
+    status = mq_pdo_look(self, err); /* it may be another server now */
+    self->own.opening = false;
+    if (status != MQ_OK && status != MQ_BAILOUT) {
+        zval_ptr_dtor(&self->object);
+        ZVAL_UNDEF(&self->object);
+    }
+    return status;
+}
+
+bool mq_pdo_resume(struct mq_pdo *self, enum mq_status failure, struct mq_error *err)
+{
+    const struct mq_pdo_own *own = &self->own;
+    if (failure != MQ_IO || !own->dsn || !own->resumes || own->opening || self->begun) {
+        return false;
+    }
+    return mq_pdo_reopen(self, err) == MQ_OK;
+}

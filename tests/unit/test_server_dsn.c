@@ -1,0 +1,136 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "db/server_dsn.h"
+
+static struct mq_server_dsn dsn;
+static struct mq_error err;
+
+static void parse(const char *text)
+{
+    mq_server_dsn_clear(&dsn);
+    if (mq_server_dsn_parse(mq_str_of(text), &dsn, &err) != MQ_OK) {
+        fail_msg("%s: %s", text, err.text);
+    }
+}
+
+static void refuse(const char *text, const char *why)
+{
+    mq_server_dsn_clear(&dsn);
+    assert_int_equal(mq_server_dsn_parse(mq_str_of(text), &dsn, &err), MQ_CONFIG);
+    assert_null(dsn.text);
+    if (!strstr(err.text, why) || strstr(err.text, "s3cr")) {
+        fail_msg("%s: %s", text, err.text);
+    }
+}
+
+static void test_prefixes(void **state)
+{
+    (void)state;
+    assert_true(mq_server_dsn_is(MQ_STR("pgsql:")));
+    assert_true(mq_server_dsn_is(MQ_STR("MySQL:host=x")));
+    assert_false(mq_server_dsn_is(MQ_STR("pgsql")));
+    assert_false(mq_server_dsn_is(MQ_STR("sqlite:/x")));
+    assert_false(mq_server_dsn_is(MQ_STR("/home/pgsql:x")));
+    assert_false(mq_server_dsn_is(MQ_STR("postgresql://x")));
+}
+
+static void test_pgsql(void **state)
+{
+    (void)state;
+    parse("pgsql:host=db;dbname=app");
+    assert_false(dsn.mysql);
+    assert_string_equal(dsn.text, "pgsql:host=db;dbname=app;client_encoding=UTF8;"
+                                  "fallback_application_name=mailqueue");
+    assert_string_equal(dsn.shown, "pgsql:host=db;dbname=app");
+    assert_null(dsn.user);
+    assert_null(dsn.password);
+    assert_int_equal(dsn.connect_timeout_s, 0);
+    parse("PGSQL: host = db  dbname='my app' ;; client_encoding=LATIN1 application_name=shop ");
+    assert_string_equal(dsn.text, "pgsql:host=db;dbname='my app';client_encoding=LATIN1;"
+                                  "application_name=shop");
+    parse("pgsql:");
+    assert_string_equal(dsn.text, "pgsql:client_encoding=UTF8;fallback_application_name=mailqueue");
+    assert_string_equal(dsn.shown, "pgsql:");
+    parse("pgsql:host=db;connect_timeout=3;options=''");
+    assert_int_equal(dsn.connect_timeout_s, 3);
+    assert_string_equal(dsn.shown, "pgsql:host=db;options=''");
+}
+
+/* They are taken out however they are written. */
+static void test_pgsql_secrets(void **state)
+{
+    (void)state;
+    parse("pgsql:user=me;password=s3cr;host=db");
+    assert_string_equal(dsn.user, "me");
+    assert_string_equal(dsn.password, "s3cr");
+    assert_string_equal(dsn.shown, "pgsql:host=db");
+    assert_null(strstr(dsn.text, "s3cr"));
+    parse("pgsql:host=db password = 'it\\'s a\\\\b;c' user='two words'");
+    assert_string_equal(dsn.password, "it's a\\b;c");
+    assert_string_equal(dsn.user, "two words");
+    assert_string_equal(dsn.shown, "pgsql:host=db");
+    parse("pgsql:password=a\\;b\\ c;password=last");
+    assert_string_equal(dsn.password, "last");
+    parse("pgsql:password=a\\;b\\ c");
+    assert_string_equal(dsn.password, "a;b c");
+    parse("pgsql:user=;password=''");
+    assert_null(dsn.user);
+    assert_null(dsn.password);
+    /* PDO would take "sslpassword=" for the other one. */
+    parse("pgsql:sslpassword=s3cr;host=db");
+    assert_string_equal(dsn.shown, "pgsql:host=db");
+    assert_non_null(strstr(dsn.text, "pgsql:sslpassword ='s3cr';host=db;"));
+    assert_null(strstr(dsn.text, "password="));
+}
+
+static void test_mysql(void **state)
+{
+    (void)state;
+    parse("mysql:host=db;port=3307; dbname=my app;user=me;password=s3;;cr=t'");
+    assert_true(dsn.mysql);
+    assert_string_equal(dsn.text, "mysql:host=db;port=3307;dbname=my app;charset=utf8mb4");
+    assert_string_equal(dsn.shown, "mysql:host=db;port=3307;dbname=my app");
+    assert_string_equal(dsn.user, "me");
+    assert_string_equal(dsn.password, "s3;cr=t'");
+    parse("mysql:unix_socket=/run/a;;b;charset=latin1");
+    assert_string_equal(dsn.text, "mysql:unix_socket=/run/a;;b;charset=latin1");
+    parse("mysql:");
+    assert_string_equal(dsn.text, "mysql:charset=utf8mb4");
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    refuse("pgsql:host", "not name=value");
+    refuse("pgsql:host=db password='s3cr", "not name=value");
+    refuse("pgsql:password=x s3cr", "not name=value");
+    refuse("pgsql://me:s3cr@db/app", "not name=value");
+    refuse("pgsql:postgresql://me:s3cr@db/app?a=b", "not name=value");
+    refuse("mysql:host=db;password=x;s3cr", "not name=value");
+    refuse("mysql:host=db;s3cr=x", "unix_socket");
+    refuse("mysql:chraset=utf8", "charset");
+    refuse("pgsql:connect_timeout=0", "1 to 3600");
+    refuse("pgsql:connect_timeout=s3cr", "1 to 3600");
+    refuse("pgsql:connect_timeout=", "1 to 3600");
+    assert_int_equal(mq_server_dsn_parse((struct mq_str){"pgsql:a=\0b", 10}, &dsn, &err),
+                     MQ_CONFIG);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_prefixes),      cmocka_unit_test(test_pgsql),
+        cmocka_unit_test(test_pgsql_secrets), cmocka_unit_test(test_mysql),
+        cmocka_unit_test(test_refused),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    mq_server_dsn_clear(&dsn);
+    return failed;
+}
