@@ -157,6 +157,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/pdo_error.c
     src/php/pdo_open.c
     src/php/pdo_statement.c
+    src/php/pdo_worker.c
     src/php/queue_object.c
     src/php/value_objects.c
     src/php/worker_hooks.c
@@ -165,6 +166,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/queue/adopt_rows.c
     src/queue/adopt_text.c
     src/queue/claim.c
+    src/queue/clock.c
     src/queue/columns.c
     src/queue/config.c
     src/queue/enqueue.c
@@ -172,6 +174,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/queue/limit.c
     src/queue/manage.c
     src/queue/pause.c
+    src/queue/place.c
     src/queue/queue.c
     src/queue/recover.c
     src/queue/redirect.c
@@ -209,8 +212,10 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/worker/lock.c
     src/worker/log.c
     src/worker/outcome.c
+    src/worker/place.c
     src/worker/recovery.c
     src/worker/report.c
+    src/worker/run_dir.c
     src/worker/signals.c
     src/worker/stop.c
     src/worker/trouble.c

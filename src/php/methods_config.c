@@ -15,7 +15,7 @@
 #include "php/queue_object.h"
 #include "queue/config.h"
 #include "send/smtp.h"
-#include "worker/lock.h"
+#include "worker/place.h"
 
 #define WORKERS_MAX 64
 
@@ -141,8 +141,18 @@ ZEND_METHOD(MailQueue, diagnostics)
     const char *path = db->driver->path(db);
     char journal[16];
     read_journal(db, journal);
-    char *run_dir = mq_php_run_dir(path);
-    int workers = run_dir ? mq_worker_lock_held(run_dir, WORKERS_MAX) : 0;
+    char *run_dir = NULL;
+    int workers = 0;
+    struct mq_error err;
+    enum mq_status status = mq_php_run_dir(queue, &run_dir, &err);
+    if (status == MQ_OK) {
+        status = mq_places_held(queue, run_dir, WORKERS_MAX, &workers, &err);
+    }
+    if (!mq_php_queue_ok(ZEND_THIS, status, &err)) {
+        free(run_dir);
+        RETURN_THROWS();
+    }
+    char *log = mq_php_log_path(queue, run_dir);
     array_init(return_value);
     add_assoc_string(return_value, "sqlite", mq_sqlite_version());
     add_assoc_string(return_value, "libcurl", mq_curl_version());
@@ -150,7 +160,7 @@ ZEND_METHOD(MailQueue, diagnostics)
     add_assoc_string(return_value, "database", path ? path : "");
     add_assoc_string(return_value, "journal", journal);
     add_path(return_value, "runDirectory", run_dir);
-    add_path(return_value, "log", mq_php_log_path(path));
+    add_path(return_value, "log", log);
     add_assoc_long(return_value, "workers", workers);
 }
 

@@ -161,7 +161,7 @@ static enum mq_status begin_or_join(struct mq_pdo *self, struct mq_error *err)
         status = mq_pdo_exec(self, "SAVEPOINT mailqueue", err);
     }
     self->joined = status == MQ_OK;
-    return status;
+    return self->joined && self->worker ? mq_pdo_refuse_join(self, err) : status;
 }
 
 static enum mq_status begin(struct mq_db *db, struct mq_error *err)
@@ -323,7 +323,7 @@ static enum mq_status maintain(struct mq_db *db, struct mq_error *err)
 static enum mq_status reopen(struct mq_db *db, struct mq_error *err)
 {
     (void)db;
-    return mq_error_set(err, MQ_DATABASE, "database",
+    return mq_error_set(err, MQ_CONFIG, "database",
                         "the connection is the application's and cannot be opened anew");
 }
 
