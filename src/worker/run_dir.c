@@ -31,10 +31,13 @@ static bool is_possible(const char *path)
 }
 
 /* The directory below that of an environment variable; NULL where it cannot be used. */
-static char *below(const char *variable, const char *name)
+static char *below(const char *variable, const char *name, bool exists)
 {
     const char *directory = getenv(variable);
-    char *path = directory && directory[0] == '/' ? mq_file_path(directory, name) : NULL;
+    if (!directory || directory[0] != '/' || (exists && access(directory, X_OK) != 0)) {
+        return NULL;
+    }
+    char *path = mq_file_path(directory, name);
     if (path && !is_possible(path)) {
         free(path);
         path = NULL;
@@ -44,9 +47,9 @@ static char *below(const char *variable, const char *name)
 
 char *mq_run_base_path(const char *temporary)
 {
-    char *path = below("XDG_STATE_HOME", "mailqueue");
+    char *path = below("XDG_STATE_HOME", "mailqueue", false);
     if (!path) {
-        path = below("HOME", ".local/state/mailqueue");
+        path = below("HOME", ".local/state/mailqueue", true);
     }
     if (path) {
         return path;
