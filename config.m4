@@ -162,6 +162,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/pdo_open.c
     src/php/pdo_own.c
     src/php/pdo_statement.c
+    src/php/pdo_worker.c
     src/php/queue_object.c
     src/php/server_about.c
     src/php/value_objects.c
@@ -171,6 +172,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/queue/adopt_rows.c
     src/queue/adopt_text.c
     src/queue/claim.c
+    src/queue/clock.c
     src/queue/columns.c
     src/queue/config.c
     src/queue/copy.c
@@ -184,6 +186,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/queue/manage.c
     src/queue/move_note.c
     src/queue/pause.c
+    src/queue/place.c
     src/queue/queue.c
     src/queue/recover.c
     src/queue/redirect.c
@@ -221,8 +224,10 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/worker/lock.c
     src/worker/log.c
     src/worker/outcome.c
+    src/worker/place.c
     src/worker/recovery.c
     src/worker/report.c
+    src/worker/run_dir.c
     src/worker/signals.c
     src/worker/stop.c
     src/worker/trouble.c

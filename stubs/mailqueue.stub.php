@@ -32,7 +32,7 @@ namespace {
          *        are the application's; without one it makes its own. PDO's attributes stay as they
          *        are, on SQLite lastInsertId() does not; a fatal error leaves the transaction to be rolled
          *        back by the application. PDO's exception is the previous of a DatabaseException.
-         *        runWorker() opens the same SQLite file by itself, and does not run on PostgreSQL yet.
+         *        runWorker() opens the same SQLite file by itself, and runs on a server's connection as it is.
          *        Of a "mysql:" DSN the queue only opens the connection so far, and then refuses it.
          * @param string $table the queue's table
          * @param string $configTable key/value table (`key`, `value`) that steers the queue; may be the
@@ -194,11 +194,11 @@ namespace {
          * @param int $lease seconds, longer than the transport waits for the reply to the final dot
          * @param int|null $timeLimit seconds after which nothing more is claimed
          * @param int|null $messageLimit jobs at most
-         * @param int $maxWorkers runs at the same time on this machine, 1 … 64
+         * @param int $maxWorkers runs at the same time on this queue, 1 … 64; on a server, of all machines
          * @param int $grace seconds for what is under way when the run has to end
          * @param bool $daemon wait for more mail instead of returning
          * @param string|null $log path of the JSON-lines log; null: $MAIL_QUEUE_LOG, else
-         *        $HOME/logs/mail-queue.log, else beside the database; '': none
+         *        $HOME/logs/mail-queue.log, else beside the database, or of a server in the run directory; '': none
          * @param callable|null $onEvent function (array{event: string, time: int, id: ?int, reference: ?string,
          *        type: ?string, attempt: ?int, recipients: ?int, relay: ?string, reply: ?string, ms: ?int,
          *        nextAttemptAt: ?int} $event): void

@@ -73,7 +73,8 @@ struct mq_db_driver {
     int64_t (*last_id)(struct mq_db *db);
     /* Upkeep between transactions (checkpoints); called by the worker only. */
     enum mq_status (*maintain)(struct mq_db *db, struct mq_error *err);
-    /* Closes what is gone or replaced and opens the file under the same name again. */
+    /* Closes what is gone or replaced and opens the file under the same name, or the connection,
+     * again. MQ_CONFIG: that can never be, for it is the application's. */
     enum mq_status (*reopen)(struct mq_db *db, struct mq_error *err);
     bool (*in_transaction)(struct mq_db *db); /* of begin() */
     /* Whether that one is a part of the application's. */

@@ -12,6 +12,7 @@
 #include "php/classes.h"
 #include "php/exceptions.h"
 #include "php/job_object.h"
+#include "php/pdo_driver.h"
 #include "queue/job.h"
 
 struct closure_transport {
@@ -205,7 +206,16 @@ static enum mq_status closure_step(struct mq_transport *transport, int64_t timeo
         return mq_error_set(err, MQ_BAILOUT, "", "PHP stopped with a fatal error");
     }
     delivery->ms = (self->clock.now_us(self->clock.context) - began_us) / 1000;
-    return settle_call(self, &call, err);
+    struct mq_error why = {.status = MQ_OK};
+    enum mq_status left = mq_php_pdo_after(self->run, "the transport", &why);
+    if (left == MQ_BAILOUT) {
+        return mq_error_set(err, MQ_BAILOUT, "", "PHP stopped with a fatal error");
+    }
+    enum mq_status status = settle_call(self, &call, err);
+    if (status == MQ_OK && left != MQ_OK && err) {
+        *err = why; /* the mail's outcome stands, and the run ends */
+    }
+    return status == MQ_OK ? left : status;
 }
 
 static struct mq_delivery *closure_take_done(struct mq_transport *transport)

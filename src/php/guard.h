@@ -7,10 +7,13 @@
 
 #include "php.h"
 
+struct mq_db;
+
 /* One run of the worker, as its callbacks see it. */
 struct mq_php_run {
     pid_t pid;
-    bool bailed; /* PHP is unwinding: nothing of it may be called any more */
+    bool bailed;       /* PHP is unwinding: nothing of it may be called any more */
+    struct mq_db *pdo; /* over the application's PDO, which callbacks may use too; NULL: not so */
 };
 
 /* Whether PHP code may be called: not while an exception is pending or PHP unwinds. */

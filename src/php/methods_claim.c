@@ -58,8 +58,8 @@ struct evidence {
 static const struct mq_evidence_source *open_evidence(struct evidence *evidence,
                                                       struct mq_queue *queue)
 {
-    struct mq_db *db = mq_queue_db(queue);
-    evidence->run_dir = mq_php_run_dir(db->driver->path(db));
+    evidence->run_dir = NULL;
+    mq_php_run_dir(queue, &evidence->run_dir, NULL); /* without it nothing is known */
     mq_recovery_init(&evidence->recovery, evidence->run_dir);
     return evidence->run_dir ? &evidence->recovery.source : NULL;
 }

@@ -17,7 +17,7 @@
 #include "php/server_about.h"
 #include "queue/config.h"
 #include "send/smtp.h"
-#include "worker/lock.h"
+#include "worker/place.h"
 
 #define WORKERS_MAX     64
 #define BUSY_TIMEOUT_MS 5000
@@ -144,8 +144,18 @@ ZEND_METHOD(MailQueue, diagnostics)
     const char *path = db->driver->path(db);
     char journal[16];
     read_journal(db, journal);
-    char *run_dir = mq_php_run_dir(path);
-    int workers = run_dir ? mq_worker_lock_held(run_dir, WORKERS_MAX) : 0;
+    char *run_dir = NULL;
+    int workers = 0;
+    struct mq_error err;
+    enum mq_status status = mq_php_run_dir(queue, &run_dir, &err);
+    if (status == MQ_OK) {
+        status = mq_places_held(queue, run_dir, WORKERS_MAX, &workers, &err);
+    }
+    if (!mq_php_queue_ok(ZEND_THIS, status, &err)) {
+        free(run_dir);
+        RETURN_THROWS();
+    }
+    char *log = mq_php_log_path(queue, run_dir);
     array_init(return_value);
     add_assoc_string(return_value, "sqlite", mq_sqlite_version());
     add_assoc_string(return_value, "libcurl", mq_curl_version());
@@ -153,9 +163,8 @@ ZEND_METHOD(MailQueue, diagnostics)
     add_assoc_string(return_value, "database", path ? path : "");
     add_assoc_string(return_value, "journal", journal);
     add_path(return_value, "runDirectory", run_dir);
-    add_path(return_value, "log", mq_php_log_path(path));
+    add_path(return_value, "log", log);
     add_assoc_long(return_value, "workers", workers);
-    struct mq_error err;
     mq_php_queue_ok(ZEND_THIS, mq_php_server_about(db, return_value, &err), &err);
 }
 

@@ -128,11 +128,14 @@ static enum mq_status move(struct both *both, struct mq_copy_options *options,
                            struct mq_copy_report *report, struct mq_error *err)
 {
     struct mq_recovery recovery;
-    struct mq_db *db = mq_queue_db(both->source);
-    char *run_dir = mq_php_run_dir(db->driver->path(db));
+    char *run_dir = NULL;
+    enum mq_status status = mq_php_run_dir(both->source, &run_dir, err);
+    if (status != MQ_OK) {
+        return status;
+    }
     mq_recovery_init(&recovery, run_dir);
     options->evidence = run_dir ? &recovery.source : NULL;
-    enum mq_status status = mq_queue_move(both->source, both->target, options, report, err);
+    status = mq_queue_move(both->source, both->target, options, report, err);
     mq_recovery_clear(&recovery);
     free(run_dir);
     return status;

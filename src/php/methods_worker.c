@@ -19,6 +19,7 @@
 #include "php/closure_transport.h"
 #include "php/exceptions.h"
 #include "php/paths.h"
+#include "php/pdo_driver.h"
 #include "php/queue_object.h"
 #include "php/value_objects.h"
 #include "php/worker_hooks.h"
@@ -270,14 +271,14 @@ static enum mq_status open_dkim(struct run *run, struct mq_error *err)
     return status == MQ_OK && run->dkim ? mq_dkim_add_list(run->dkim, keys, err) : status;
 }
 
-static enum mq_status open_log(struct run *run, const char *database, struct mq_error *err)
+static enum mq_status open_log(struct run *run, struct mq_error *err)
 {
     const zend_string *given = run->args->log;
     if (given && ZSTR_LEN(given) == 0) {
         return MQ_OK;
     }
     char *path = given ? mq_str_dup((struct mq_str){ZSTR_VAL(given), ZSTR_LEN(given)})
-                       : mq_php_log_path(database);
+                       : mq_php_log_path(run->queue, run->run_dir);
     enum mq_status status;
     if (path == NULL) {
         return mq_error_nomem(err);
@@ -300,18 +301,15 @@ static bool open_run(struct run *run)
         !open_transport(run)) {
         return false;
     }
-    if (run->self->path == NULL) {
-        mq_error_set(&err, MQ_CONFIG, "database",
-                     "a worker on a database server is not supported by this version: use claim() "
-                     "and complete() in a loop of your own, or an SQLite file");
-        return mq_php_ok(MQ_CONFIG, &err);
+    run->php.pdo = mq_php_pdo_of_run(mq_queue_db(run->queue));
+    enum mq_status status = mq_php_run_dir(run->queue, &run->run_dir, &err);
+    if (status == MQ_OK) {
+        status = mq_php_run_dir_prepare(run->queue, run->run_dir, &err);
     }
-    const char *database = ZSTR_VAL(run->self->path);
-    run->run_dir = mq_php_run_dir(database);
-    if (run->run_dir == NULL) {
-        return mq_php_ok(mq_error_nomem(&err), &err);
+    if (status == MQ_OK) {
+        status = open_log(run, &err);
     }
-    return mq_php_ok(open_log(run, database, &err), &err) && mq_php_ok(open_dkim(run, &err), &err);
+    return mq_php_ok(status, &err) && mq_php_ok(open_dkim(run, &err), &err);
 }
 
 /* Logging never stops the mail, so this is no exception. */

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 
 #include "core/buffer.h"
+#include "main/php_open_temporary_file.h"
 #include "php_mailqueue.h"
+#include "worker/files.h"
 #include "worker/lock.h"
 #include "worker/log.h"
 
@@ -16,23 +18,100 @@ static bool is_set(const char *s)
     return s && *s;
 }
 
-char *mq_php_run_dir(const char *database_path)
+/* malloc'ed; NULL without memory. */
+static char *base_path(void)
 {
     const char *configured = MAILQUEUE_G(run_dir);
-    if (database_path == NULL) {
-        return NULL;
-    }
-    return mq_run_dir_path(is_set(configured) ? configured : NULL, database_path);
+    return is_set(configured) ? mq_str_dup(mq_str_of(configured))
+                              : mq_run_base_path(php_get_temporary_directory());
 }
 
-char *mq_php_log_path(const char *database_path)
+static enum mq_status server_run_dir(struct mq_queue *queue, char **out, struct mq_error *err)
 {
+    struct mq_error why;
+    const char *identity = mq_queue_identity(queue, &why);
+    if (identity == NULL) {
+        if (err) {
+            *err = why;
+        }
+        return why.status;
+    }
+    char *base = base_path();
+    char *path = base ? mq_run_dir_of(base, identity) : NULL;
+    free(base);
+    if (path == NULL) {
+        return mq_error_nomem(err);
+    }
+    *out = path;
+    return MQ_OK;
+}
+
+enum mq_status mq_php_run_dir(struct mq_queue *queue, char **out, struct mq_error *err)
+{
+    struct mq_db *db = mq_queue_db(queue);
+    const char *configured = MAILQUEUE_G(run_dir);
+    const char *path = db->driver->path(db);
+    if (mq_queue_is_shared(queue)) {
+        return server_run_dir(queue, out, err);
+    }
+    if (path == NULL) {
+        *out = NULL;
+        return MQ_OK;
+    }
+    char *directory = mq_run_dir_path(is_set(configured) ? configured : NULL, path);
+    if (directory == NULL) {
+        return mq_error_nomem(err);
+    }
+    *out = directory;
+    return MQ_OK;
+}
+
+/* The environment names it, which PHP code can set. */
+static enum mq_status prepare_base(struct mq_error *err)
+{
+    char *base = base_path();
+    enum mq_status status = MQ_OK;
+    if (base == NULL) {
+        return mq_error_nomem(err);
+    }
+    if (php_check_open_basedir_ex(base, 0) != 0) {
+        status = mq_error_set(err, MQ_CONFIG, "run_dir",
+                              "open_basedir does not allow %s for the worker's files; set the ini "
+                              "setting mailqueue.run_dir",
+                              base);
+    } else {
+        status = mq_run_base_prepare(base, err);
+    }
+    free(base);
+    return status;
+}
+
+enum mq_status mq_php_run_dir_prepare(struct mq_queue *queue, const char *run_dir,
+                                      struct mq_error *err)
+{
+    enum mq_status status = MQ_OK;
+    if (!mq_queue_is_shared(queue)) {
+        return MQ_OK;
+    }
+    if (!is_set(MAILQUEUE_G(run_dir))) {
+        status = prepare_base(err);
+    }
+    return status == MQ_OK ? mq_run_dir_prepare(run_dir, err) : status;
+}
+
+char *mq_php_log_path(struct mq_queue *queue, const char *run_dir)
+{
+    struct mq_db *db = mq_queue_db(queue);
+    const char *path = db->driver->path(db);
     const char *configured = MAILQUEUE_G(log);
     if (!is_set(getenv("MAIL_QUEUE_LOG")) && is_set(configured)) {
         return mq_str_dup(mq_str_of(configured));
     }
-    if (database_path == NULL) {
-        return NULL;
+    if (path || run_dir == NULL) {
+        return path ? mq_log_default_path(path) : NULL;
     }
-    return mq_log_default_path(database_path);
+    char *neighbour = mq_file_path(run_dir, "x");
+    char *log = neighbour ? mq_log_default_path(neighbour) : NULL;
+    free(neighbour);
+    return log;
 }

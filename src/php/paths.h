@@ -4,9 +4,17 @@
 
 #include "php.h"
 
-/* Both malloc'ed; NULL without memory, and for a database that is in memory (path NULL). */
-char *mq_php_run_dir(const char *database_path);
-/* $MAIL_QUEUE_LOG, else the ini setting mailqueue.log, else the log's own default. */
-char *mq_php_log_path(const char *database_path);
+#include "queue/queue.h"
+
+/* The run directory, malloc'ed: beside the database's file or in mailqueue.run_dir; of a database
+ * that is no file in mailqueue.run_dir or a directory of the user's (worker/lock.h). NULL for an
+ * SQLite database in memory. Nothing is created. */
+enum mq_status mq_php_run_dir(struct mq_queue *queue, char **out, struct mq_error *err);
+/* Creates it, of a database that is no file; of others the worker does it. */
+enum mq_status mq_php_run_dir_prepare(struct mq_queue *queue, const char *run_dir,
+                                      struct mq_error *err);
+/* $MAIL_QUEUE_LOG, else the ini setting mailqueue.log, else the log's own default; malloc'ed. NULL
+ * without memory, and for an SQLite database in memory. */
+char *mq_php_log_path(struct mq_queue *queue, const char *run_dir);
 
 #endif

@@ -167,7 +167,7 @@ static enum mq_status begin_or_join(struct mq_pdo *self, struct mq_error *err)
         status = mq_pdo_exec(self, "SAVEPOINT mailqueue", err);
     }
     self->joined = status == MQ_OK;
-    return status;
+    return self->joined && self->worker ? mq_pdo_refuse_join(self, err) : status;
 }
 
 static enum mq_status enter_and_begin(struct mq_pdo *self, struct mq_error *err)
@@ -346,7 +346,7 @@ static enum mq_status reopen(struct mq_db *db, struct mq_error *err)
     if (mq_pdo_of(db)->own.dsn) {
         return mq_pdo_reopen(mq_pdo_of(db), err);
     }
-    return mq_error_set(err, MQ_DATABASE, "database",
+    return mq_error_set(err, MQ_CONFIG, "database",
                         "the connection is the application's and cannot be opened anew");
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "db/db.h"
+#include "php/guard.h"
 
 /* A driver over `object`, a PDO, to which it holds a reference: of SQLite, or of PostgreSQL
  * from 9.5 on (MQ_CONFIG names any other). begin() joins a transaction that is open already, by a
@@ -27,6 +28,14 @@ struct mq_php_pdo_options {
  * close() forgets it without a word to the server. */
 enum mq_status mq_php_pdo_open_dsn(const struct mq_php_pdo_options *options, struct mq_db **out,
                                    struct mq_error *err);
+/* For a run of the worker on the application's own connection: begin() joins no transaction.
+ * MQ_DATABASE where one is open now. */
+enum mq_status mq_php_pdo_for_worker(struct mq_db *db, struct mq_error *err);
+/* The driver itself where it was made so, else NULL. */
+struct mq_db *mq_php_pdo_of_run(struct mq_db *db);
+/* After a callback of such a run, `who`: rolls back a transaction that it left open. Outcomes must
+ * not be stored in it. MQ_DATABASE says so. */
+enum mq_status mq_php_pdo_after(struct mq_php_run *run, const char *who, struct mq_error *err);
 
 /* Whether the driver is this one. */
 bool mq_php_pdo_is(const struct mq_db *db);

@@ -47,6 +47,7 @@ struct mq_pdo {
     bool joined;  /* by a savepoint in the application's transaction */
     bool aborted; /* PostgreSQL: a statement of begin()'s transaction failed, so nothing of it stays
                    */
+    bool worker;  /* joins no transaction (mq_php_pdo_for_worker()) */
     bool guarded; /* PostgreSQL: a statement runs in a savepoint of its own */
     bool unnamed; /* PostgreSQL: statements have no name in the server, as the application's */
     bool entered; /* the attributes are ours, the application's are below */
@@ -97,6 +98,8 @@ static inline bool mq_pdo_is_foreign(const struct mq_pdo *self)
 {
     return self->own.dsn && self->own.pid != getpid();
 }
+/* pdo_worker.c: undoes the transaction that begin() has joined. */
+enum mq_status mq_pdo_refuse_join(struct mq_pdo *self, struct mq_error *err);
 
 /* pdo_attributes.c: sets the attributes that the driver needs, and puts the application's back. */
 enum mq_status mq_pdo_enter(struct mq_pdo *self, struct mq_error *err);

@@ -112,8 +112,9 @@ static enum mq_status open_file(const struct mq_php_queue *self, bool worker, st
     return status == MQ_OK ? mq_sqlite_open(&file, out, err) : status;
 }
 
-/* A worker has a connection of its own in any case: what PHP code does to the application's while
- * mails are on their way must not end its transactions. */
+/* A worker on a file has a connection of its own in any case: what PHP code does to the
+ * application's while mails are on their way must not end its transactions. One that is given a
+ * server's uses that, for nothing says how to open another. */
 static enum mq_status open_db(const struct mq_php_queue *self, bool worker, struct mq_db **out,
                               struct mq_error *err)
 {
@@ -121,17 +122,13 @@ static enum mq_status open_db(const struct mq_php_queue *self, bool worker, stru
         struct mq_php_pdo_options options = {ZSTR_VAL(self->dsn), self->busy_timeout_ms, worker};
         return mq_php_pdo_open_dsn(&options, out, err);
     }
-    if (worker && self->queue && mq_queue_db(self->queue)->driver->dialect != MQ_SQLITE) {
-        return mq_error_set(err, MQ_CONFIG, "database",
-                            "a worker on PostgreSQL is not supported by this version: use claim() "
-                            "and complete() in a loop of your own, or an SQLite file");
-    }
-    if (worker && self->path == NULL) {
+    bool on_file = !self->queue || !mq_queue_is_shared(self->queue);
+    if (worker && on_file && self->path == NULL) {
         return mq_error_set(err, MQ_CONFIG, "database",
                             "the PDO's database is in memory: a worker needs one in a file, which "
                             "it can open too");
     }
-    if (Z_ISUNDEF(self->pdo) || worker) {
+    if (Z_ISUNDEF(self->pdo) || (worker && on_file)) {
         return open_file(self, worker, out, err);
     }
     if (self->pid && self->pid != getpid()) {
@@ -141,7 +138,14 @@ static enum mq_status open_db(const struct mq_php_queue *self, bool worker, stru
     }
     zval pdo;
     ZVAL_COPY_VALUE(&pdo, &self->pdo);
-    return mq_php_pdo_open(&pdo, out, err);
+    enum mq_status status = mq_php_pdo_open(&pdo, out, err);
+    if (status == MQ_OK && worker) {
+        status = mq_php_pdo_for_worker(*out, err);
+        if (status != MQ_OK) {
+            (*out)->driver->close(*out);
+        }
+    }
+    return status;
 }
 
 enum mq_status mq_php_queue_open(const struct mq_php_queue *self, bool worker,

@@ -12,6 +12,7 @@
 #include "php/job_object.h"
 #include "php/message_arg.h"
 #include "php/message_object.h"
+#include "php/pdo_driver.h"
 
 /* ---- compose ---- */
 
@@ -124,6 +125,18 @@ static void compose_body(void *context)
     }
 }
 
+static void check_transaction(struct compose_call *call)
+{
+    struct mq_error why;
+    enum mq_status status = mq_php_pdo_after(call->hooks->run, "it", &why);
+    if (status == MQ_BAILOUT || status == MQ_THROWN) {
+        mq_error_set(call->err, status, "", "PHP code ended");
+        call->end = MQ_COMPOSE_STOP;
+    } else if (status != MQ_OK && call->end != MQ_COMPOSE_STOP) {
+        call->end = failed(call, why.text);
+    }
+}
+
 static enum mq_compose_end compose(void *context, const struct mq_job *job, struct mq_composed *out,
                                    struct mq_error *err)
 {
@@ -139,6 +152,7 @@ static enum mq_compose_end compose(void *context, const struct mq_job *job, stru
         mq_error_set(err, MQ_BAILOUT, "", "PHP stopped with a fatal error");
         call.end = MQ_COMPOSE_STOP;
     }
+    check_transaction(&call);
     mq_php_wire_clear(&call.wire);
     if (call.end != MQ_COMPOSED) {
         mq_composed_clear(out);
@@ -221,6 +235,10 @@ static enum mq_status tell(void *context, const struct mq_event *event, struct m
     }
     if (!mq_php_guarded(hooks->run, event_body, &call)) {
         return mq_error_set(err, MQ_BAILOUT, "", "PHP stopped with a fatal error");
+    }
+    enum mq_status status = mq_php_pdo_after(hooks->run, "onEvent", err);
+    if (status != MQ_OK && !EG(exception)) {
+        return status;
     }
     return EG(exception) ? mq_error_set(err, MQ_THROWN, "", "onEvent threw") : MQ_OK;
 }

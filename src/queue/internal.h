@@ -73,6 +73,13 @@ enum mq_sql {
     MQ_SQL_COPY_FREEZE,
     MQ_SQL_COPY_OLDER,
     MQ_SQL_COPY_IDS_FROM,
+    /* One row: the server, its database and the job table as one text (mq_queue_identity()). */
+    MQ_SQL_IDENTITY,
+    /* Places of workers: ?1 the queue's number (31 bits), ?2 the place's. The first gives 1 where
+     * it was taken just now, 0 where it is another's or this very session's already. */
+    MQ_SQL_PLACE_TAKE,
+    MQ_SQL_PLACE_FREE,
+    MQ_SQL_PLACES_HELD, /* how many of those below ?2 are taken */
     MQ_SQL_COUNT
 };
 
@@ -121,7 +128,11 @@ struct mq_queue {
     const struct mq_spelling *spelling;
     struct mq_names names;
     struct mq_backoff backoff;
-    struct mq_clock clock;
+    struct mq_clock clock; /* mq_queue_clock() */
+    struct mq_clock host;  /* the clock of the options */
+    int64_t told_us;       /* a server's time, at its latest, … */
+    int64_t told_ms;       /* … at this moment of host.boot_ms */
+    char *identity;        /* NULL: not asked yet */
     struct mq_random random;
     bool ready;              /* the tables' version was read and is ours */
     char *sql[MQ_SQL_COUNT]; /* expanded when first used: a request needs three of them */
@@ -225,6 +236,13 @@ enum mq_status mq_job_delete(struct mq_queue *queue, int64_t id, struct mq_error
 /* The maximum that holds for this job. */
 int mq_job_max_attempts(const struct mq_queue *queue, const struct mq_job *job);
 
+/* ---- clock.c ---- */
+
+/* Makes queue->clock of the clock of the options. */
+void mq_queue_set_clock(struct mq_queue *queue, const struct mq_clock *host);
+/* The time that leases and tokens go by: the database's where machines share it. */
+enum mq_status mq_queue_now(struct mq_queue *queue, int64_t *now_s, struct mq_error *err);
+
 /* ---- transaction.c ---- */
 
 /* One write transaction: its time, what happened, the settings and the bucket as it found them. */
@@ -257,8 +275,6 @@ enum mq_status mq_tx_end(struct mq_tx *tx, enum mq_status status, struct mq_erro
 /* Whether to run the transaction again that mq_tx_end() gave this status for: the database undid
  * it, as the victim of a deadlock. *tries starts at 0. */
 bool mq_tx_again(const struct mq_tx *tx, enum mq_status status, int *tries);
-/* The time that leases and tokens go by: the database's where machines share it. */
-enum mq_status mq_queue_now(struct mq_queue *queue, int64_t *now_s, struct mq_error *err);
 /* Notes an event about a job. `extra` gives what the job does not say: type, recipients, relay,
  * reply, ms, next_attempt_at. */
 void mq_tx_event(struct mq_tx *tx, const struct mq_job *job, const struct mq_event *extra);

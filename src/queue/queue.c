@@ -96,7 +96,7 @@ enum mq_status mq_queue_open(struct mq_db *db, const struct mq_queue_options *op
     queue->db = db;
     queue->spelling = mq_spelling_of(db->driver->dialect);
     queue->backoff = options->backoff;
-    queue->clock = options->clock;
+    mq_queue_set_clock(queue, &options->clock);
     queue->random = options->random;
     enum mq_status status = take_names(options, &queue->names, err);
     if (status == MQ_OK) {
@@ -123,6 +123,7 @@ void mq_queue_close(struct mq_queue *queue)
     for (int i = 0; i < MQ_SQL_COUNT; i++) {
         free(queue->sql[i]);
     }
+    free(queue->identity);
     free(queue);
 }
 
@@ -131,7 +132,7 @@ struct mq_db *mq_queue_db(struct mq_queue *queue)
     return queue->db;
 }
 
-const struct mq_clock *mq_queue_clock(const struct mq_queue *queue)
+bool mq_queue_is_shared(const struct mq_queue *queue)
 {
-    return &queue->clock;
+    return queue->spelling->shared;
 }

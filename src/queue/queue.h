@@ -38,7 +38,21 @@ enum mq_status mq_queue_open(struct mq_db *db, const struct mq_queue_options *op
                              struct mq_queue **out, struct mq_error *err);
 void mq_queue_close(struct mq_queue *queue); /* NULL is allowed */
 struct mq_db *mq_queue_db(struct mq_queue *queue);
+/* The time that the queue's dates go by, also for what is written into them from outside (when a
+ * mail was handed over, until when to wait): valid as long as the queue. On a file it is the clock
+ * of the options. On a server, whose clients' clocks differ and jump, it is what the server said
+ * last and what CLOCK_BOOTTIME has counted since: never behind the server's clock, and ahead of it
+ * by a second and the question's way at most, for the server tells whole seconds. Every transaction
+ * asks anew; before the first answer it is the clock of the options. */
 const struct mq_clock *mq_queue_clock(const struct mq_queue *queue);
+/* Asks a server for its time, outside of a transaction. */
+enum mq_status mq_queue_ask_time(struct mq_queue *queue, struct mq_error *err);
+/* Whether machines may share the database: there is no file beside which anything could lie. */
+bool mq_queue_is_shared(const struct mq_queue *queue);
+/* Which tables these are, wherever they are seen from: the server, its database, the table. A text
+ * without secrets for making other names from. NULL on a file, and where err says why. Owned by
+ * the queue. */
+const char *mq_queue_identity(struct mq_queue *queue, struct mq_error *err);
 /* Brings the schema to this version under the write lock; returns the version in *version. */
 enum mq_status mq_queue_migrate(struct mq_queue *queue, int *version, struct mq_error *err);
 
@@ -272,6 +286,21 @@ enum mq_status mq_queue_pause_relay(struct mq_queue *queue, struct mq_relay_paus
                                     struct mq_error *err);
 enum mq_status mq_queue_clear_pause(struct mq_queue *queue, const char *relay,
                                     struct mq_error *err);
+/* ---- place.c: places of workers, on a server (mq_queue_is_shared()) ----
+ *
+ * Locks of the database's own, held by the session: they go with the connection, and a connection
+ * that is opened anew has none. Behind a pooler that gives each transaction another session
+ * (pgbouncer in transaction mode) they hold nothing. */
+
+/* Takes one of the places 0 … max − 1 without waiting; *place is -1 where all are taken. */
+enum mq_status mq_queue_take_place(struct mq_queue *queue, int max, int *place,
+                                   struct mq_error *err);
+/* Gives it back. Where that fails the connection is gone, and the place with it. */
+void mq_queue_free_place(struct mq_queue *queue, int place);
+/* How many of the places 0 … max − 1 are taken, by whatever machine. */
+enum mq_status mq_queue_places_held(struct mq_queue *queue, int max, int *held,
+                                    struct mq_error *err);
+
 /* Notes the end of a worker run (config key mailLastRun). */
 enum mq_status mq_queue_note_run(struct mq_queue *queue, struct mq_error *err);
 

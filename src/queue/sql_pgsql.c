@@ -1,6 +1,12 @@
 /* PostgreSQL's spelling, where it is another one (9.5 and later). */
 #include "queue/internal.h"
 
+/* An advisory lock of two numbers (objsubid 2), of this database, of queue ?1. */
+#define PLACE                                                                             \
+    "locktype = 'advisory' AND objsubid = 2 AND granted AND database = (SELECT oid FROM " \
+    "pg_catalog.pg_database WHERE datname = current_database()) "                         \
+    "AND CAST(classid AS BIGINT) = CAST(?1 AS BIGINT)"
+
 /* Parameters have no type of their own there: each is what stands beside it, so that a number
  * beside a smaller type, or text beside a number, must be cast. */
 static const char *const overrides[MQ_SQL_COUNT] = {
@@ -40,6 +46,21 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     [MQ_SQL_COPY_IDS_FROM] = "SELECT setval(pg_get_serial_sequence('{q}{T}{q}', 'id'), "
                              "CAST(?1 AS BIGINT), false)",
     [MQ_SQL_QUIET] = "SET LOCAL client_min_messages = warning",
+
+    /* The cluster keeps its identifier through restarts, moves and promotions. */
+    [MQ_SQL_IDENTITY] =
+        "SELECT concat_ws('/', (SELECT system_identifier FROM pg_catalog.pg_control_system()), "
+        "current_database(), n.nspname, c.relname, c.oid) FROM pg_catalog.pg_class c "
+        "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
+        "WHERE c.oid = CAST('{t}' AS regclass)",
+    /* A session gets its own lock again and again, each to be given back. */
+    [MQ_SQL_PLACE_TAKE] =
+        "SELECT CASE WHEN EXISTS (SELECT 1 FROM pg_catalog.pg_locks WHERE " PLACE
+        " AND pid = pg_backend_pid() AND CAST(objid AS BIGINT) = CAST(?2 AS BIGINT)) THEN 0 "
+        "WHEN pg_try_advisory_lock(CAST(?1 AS INTEGER), CAST(?2 AS INTEGER)) THEN 1 ELSE 0 END",
+    [MQ_SQL_PLACE_FREE] = "SELECT pg_advisory_unlock(CAST(?1 AS INTEGER), CAST(?2 AS INTEGER))",
+    [MQ_SQL_PLACES_HELD] = "SELECT count(*) FROM pg_catalog.pg_locks WHERE " PLACE
+                           " AND CAST(objid AS BIGINT) < CAST(?2 AS BIGINT)",
 };
 
 const struct mq_spelling mq_pgsql_spelling = {

@@ -6,15 +6,6 @@
 
 #define TRIES_MAX 5
 
-enum mq_status mq_queue_now(struct mq_queue *queue, int64_t *now_s, struct mq_error *err)
-{
-    if (mq_sql_has(queue, MQ_SQL_NOW)) {
-        return mq_sql_int(queue, MQ_SQL_NOW, MQ_NO_ARGS, now_s, err);
-    }
-    *now_s = queue->clock.now_s(queue->clock.context);
-    return MQ_OK;
-}
-
 enum mq_status mq_tx_begin_store(struct mq_tx *tx, struct mq_queue *queue, struct mq_error *err)
 {
     memset(tx, 0, sizeof(*tx));

@@ -2,6 +2,8 @@
 #ifndef MQ_WORKER_FILES_H
 #define MQ_WORKER_FILES_H
 
+#include <stdint.h>
+
 #include "core/error.h"
 
 /* What was to be done, with what kind of file. */
@@ -17,5 +19,7 @@ enum mq_status mq_file_error(const struct mq_file_task *task, const char *path, 
                              struct mq_error *err);
 /* directory/name, malloc'ed; NULL without memory. */
 char *mq_file_path(const char *directory, const char *name);
+/* Tells names of databases apart in names of files. */
+uint64_t mq_run_hash(const char *text);
 
 #endif

@@ -48,7 +48,7 @@ char *mq_file_path(const char *directory, const char *name)
     return result;
 }
 
-static uint64_t hash_text(const char *text)
+uint64_t mq_run_hash(const char *text)
 {
     uint64_t hash = 14695981039346656037u; /* FNV-1a, 64 bits */
     for (; *text; text++) {
@@ -65,7 +65,7 @@ char *mq_run_dir_path(const char *configured, const char *database_path)
     mq_buffer_init(&path);
     if (configured && *configured) {
         mq_buffer_printf(&path, "%s/%s-%016" PRIx64, configured, slash ? slash + 1 : database_path,
-                         hash_text(database_path));
+                         mq_run_hash(database_path));
     } else {
         mq_buffer_printf(&path, "%s.run", database_path);
     }

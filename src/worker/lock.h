@@ -8,6 +8,16 @@
 /* The run directory of a database: `configured`/<name>-<hash of the path> when configured (the ini
  * setting mailqueue.run_dir), else <database>.run beside it. malloc'ed; NULL without memory. */
 char *mq_run_dir_path(const char *configured, const char *database_path);
+/* Where the run directories are of databases that are no file: $XDG_STATE_HOME/mailqueue, else
+ * $HOME/.local/state/mailqueue, each where it is or can be made, else mailqueue-<uid> in
+ * `temporary`. malloc'ed; NULL without memory. */
+char *mq_run_base_path(const char *temporary);
+/* The one there of the database of that identity (mq_queue_identity()). malloc'ed; NULL without
+ * memory. */
+char *mq_run_dir_of(const char *base, const char *identity);
+/* Creates `base` and what is missing above it with mode 0700; refuses one that is another user's.
+ */
+enum mq_status mq_run_base_prepare(const char *base, struct mq_error *err);
 /* Creates it with mode 0700 when missing; refuses one that others may write or that is a link. */
 enum mq_status mq_run_dir_prepare(const char *path, struct mq_error *err);
 

@@ -25,12 +25,12 @@ static bool is_directory(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-char *mq_log_default_path(const char *database_path)
+char *mq_log_default_path(const char *neighbour)
 {
     static const char name[] = "mail-queue.log";
     const char *configured = getenv("MAIL_QUEUE_LOG");
     const char *home = getenv("HOME");
-    const char *slash = strrchr(database_path, '/');
+    const char *slash = strrchr(neighbour, '/');
     char *result;
 
     if (configured && *configured) {
@@ -51,7 +51,7 @@ char *mq_log_default_path(const char *database_path)
     if (!slash) {
         return mq_str_dup(mq_str_of(name));
     }
-    char *directory = mq_str_dup((struct mq_str){database_path, (size_t)(slash - database_path)});
+    char *directory = mq_str_dup((struct mq_str){neighbour, (size_t)(slash - neighbour)});
     if (!directory) {
         return NULL;
     }

@@ -11,8 +11,9 @@
 struct mq_log;
 
 /* The file's default: $MAIL_QUEUE_LOG, else $HOME/logs/mail-queue.log where that directory exists,
- * else mail-queue.log beside the database. malloc'ed; NULL without memory. */
-char *mq_log_default_path(const char *database_path);
+ * else mail-queue.log beside the database or in the run directory of one that is no file: in the
+ * directory of `neighbour`. malloc'ed; NULL without memory. */
+char *mq_log_default_path(const char *neighbour);
 
 /* Opens for appending, mode 0600 when it creates it, no symlink in its last component; of these,
  * /dev/stdout and /dev/stderr are the process's own streams. MQ_CANTOPEN, MQ_READONLY with path,

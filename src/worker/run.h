@@ -11,6 +11,7 @@
 #define MQ_WORKER_RUN_H
 
 #include "send/intent.h"
+#include "worker/place.h"
 #include "worker/recovery.h"
 #include "worker/signals.h"
 #include "worker/worker.h"
@@ -56,10 +57,10 @@ struct mq_run {
     const struct mq_worker_options *options;
     struct mq_queue *queue;
     struct mq_transport *transport;
-    struct mq_clock clock;
+    struct mq_clock clock; /* mq_queue_clock(): dates are the queue's, not this machine's */
     const char *relay;
     char token[MQ_TOKEN_HEX + 1];
-    int lock_fd;
+    struct mq_place place;
     struct mq_intent *intent;
     size_t slots;
     struct mq_signals signals;
@@ -96,9 +97,10 @@ struct mq_run {
     int64_t stop_ms;
     bool aborted;        /* the transport is closed */
     int64_t database_ms; /* since when a transaction fails; 0: none does */
+    bool lost;           /* the connection is, and was not opened anew yet */
     int64_t retry_ms;
     int64_t retry_wait_ms;
-    bool unknown_jobs; /* claimed by us without a flight */
+    bool unknown_jobs; /* claimed by us without a flight, or perhaps so */
     bool gave_up;      /* outcomes stay unsettled */
 
     int64_t accepted;     /* jobs of this run with an accepted recipient */

@@ -21,14 +21,67 @@ static int64_t lease_end_ms(const struct mq_run *run, int64_t before_ms)
 
 /* ---- failures ---- */
 
-static bool reopen(struct mq_run *run)
+/* Whether it is not known if what was being committed is stored. */
+static bool is_cut_off(const struct mq_run *run, enum mq_status status)
+{
+    return status == MQ_IO && mq_queue_is_shared(run->queue);
+}
+
+/* MQ_CONFIG: it never can be. */
+static enum mq_status reopen(struct mq_run *run)
 {
     struct mq_db *db = mq_queue_db(run->queue);
-    if (db->driver->reopen(db, NULL) != MQ_OK) {
-        return false;
+    struct mq_error error;
+    enum mq_status status = db->driver->reopen(db, &error);
+    if (status == MQ_OK) {
+        status = mq_place_take_again(&run->place, &error);
     }
-    run->renew_ms = 0; /* which of our leases are in this file? */
-    return true;
+    if (status != MQ_OK) {
+        return status;
+    }
+    run->lost = false;
+    run->renew_ms = 0; /* which of our leases are in this database? */
+    if (!mq_place_is_held(&run->place)) {
+        mq_run_stop(run, MQ_RUN_LOCKED);
+    }
+    return MQ_OK;
+}
+
+/* What cannot be written is no base for more: what has no body out comes back. */
+static void recall(struct mq_run *run)
+{
+    if (!run->aborted) {
+        run->transport->ops->recall(run->transport);
+        mq_run_collect(run);
+    }
+}
+
+/* What is left to the next run is read from the record: what goes back as it was has not begun. */
+static void give_up(struct mq_run *run)
+{
+    run->gave_up = run->held > 0;
+    for (struct mq_flight *f = run->done.head; f; f = f->next) {
+        if (f->kind == MQ_SETTLE_RELEASE && f->slot >= 0) {
+            mq_intent_release(run->intent, f->slot);
+            f->slot = -1;
+        }
+    }
+}
+
+/* The connection is the application's: what is under way ends, and is left to the next run and to
+ * this one's record. */
+static void end_cut_off(struct mq_run *run, enum mq_status status, const struct mq_error *err)
+{
+    mq_run_fail(run, status, err);
+    recall(run);
+    if (run->under_way.count == 0) {
+        give_up(run);
+    }
+}
+
+static bool is_given_up(const struct mq_run *run, int64_t now_ms)
+{
+    return now_ms - run->database_ms > run->options->grace_s * 1000 || mq_signals_caught() > 1;
 }
 
 void mq_run_database_failed(struct mq_run *run, enum mq_status status, const struct mq_error *err)
@@ -47,19 +100,21 @@ void mq_run_database_failed(struct mq_run *run, enum mq_status status, const str
         run->retry_wait_ms *= 2;
     }
     run->retry_ms = now_ms + run->retry_wait_ms;
-    bool reopened = status == MQ_REPLACED && reopen(run);
-    if (reopened && first) {
+    run->lost = run->lost || status == MQ_REPLACED || is_cut_off(run, status);
+    enum mq_status again = run->lost ? reopen(run) : MQ_BUSY;
+    if (again == MQ_OK && first) {
         run->retry_ms = now_ms;
     }
-    /* Outcomes that cannot be written are no base for more: what has no body out comes back. */
-    if (first && !reopened && run->done.count > 0 && !run->aborted) {
-        run->transport->ops->recall(run->transport);
-        mq_run_collect(run);
+    if (first && again != MQ_OK && run->done.count > 0) {
+        recall(run);
     }
-    if (now_ms - run->database_ms > run->options->grace_s * 1000 || mq_signals_caught() > 1 ||
-        (run->held == 0 && !reopened)) {
-        run->gave_up = run->held > 0;
+    /* A server comes back; a file that cannot be used is looked at by the next run. */
+    bool waits = run->held > 0 || again == MQ_OK || (run->lost && mq_queue_is_shared(run->queue));
+    if (is_given_up(run, now_ms) || !waits) {
         mq_run_fail(run, status, err);
+        give_up(run);
+    } else if (again == MQ_CONFIG && mq_queue_is_shared(run->queue)) {
+        end_cut_off(run, status, err);
     }
 }
 
@@ -377,6 +432,8 @@ void mq_run_turn(struct mq_run *run)
         take_turn(run, &turn, before_ms);
     } else {
         mq_recovery_end_turn(&run->recovery, false);
+        /* What it claimed may be ours, and not known here: the record must stay for it. */
+        run->unknown_jobs = run->unknown_jobs || (request.limit > 0 && is_cut_off(run, status));
         mq_run_database_failed(run, status, &error);
     }
     mq_claim_clear(&claim);

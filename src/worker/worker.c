@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "worker/lock.h"
 #include "worker/run.h"
@@ -116,7 +115,7 @@ static int64_t quiet_ms(const struct mq_run *run, int64_t now_ms)
         if (run->next_claim_ms > now_ms) {
             until = earlier(until, run->next_claim_ms);
         }
-        if (!run->sweep_done) {
+        if (!run->sweep_done && !mq_run_database_fails(run)) {
             until = earlier(until, is_idle(run) ? now_ms : run->next_sweep_ms);
         }
     }
@@ -271,9 +270,12 @@ static enum mq_status prepare(struct mq_run *run, bool *locked, struct mq_error 
         status = mq_run_dir_prepare(options->run_dir, err);
     }
     if (status == MQ_OK) {
-        status = mq_worker_lock(options->run_dir, options->max_workers, &run->lock_fd, err);
+        status = mq_queue_ask_time(run->queue, err);
     }
-    if (status != MQ_OK || run->lock_fd < 0) {
+    if (status == MQ_OK) {
+        status = mq_place_take(&run->place, err);
+    }
+    if (status != MQ_OK || !mq_place_is_held(&run->place)) {
         *locked = status == MQ_OK;
         return status;
     }
@@ -292,7 +294,8 @@ static void init(struct mq_run *run, const struct mq_worker *worker, struct mq_r
     run->transport = worker->transport;
     run->clock = *mq_queue_clock(worker->queue);
     run->relay = worker->transport->ops->name(worker->transport);
-    run->lock_fd = -1;
+    mq_place_init(&run->place, worker->queue, worker->options->run_dir,
+                  worker->options->max_workers);
     run->report = report;
     run->start_ms = mq_run_now_ms(run);
     run->deadline_ms = worker->options->time_limit_s >= 0
@@ -316,7 +319,7 @@ static void finish(struct mq_run *run)
     if (!run->aborted) {
         run->transport->ops->quit(run->transport, QUIT_MS);
     }
-    if (!run->gave_up) {
+    if (!run->gave_up && !run->lost) {
         mq_queue_note_run(run->queue, NULL);
         db->driver->maintain(db, NULL);
     }
@@ -348,9 +351,7 @@ static void clear(struct mq_run *run)
     }
     mq_recovery_clear(&run->recovery);
     mq_events_clear(&run->events);
-    if (run->lock_fd >= 0) {
-        close(run->lock_fd);
-    }
+    mq_place_leave(&run->place, run->status != MQ_BAILOUT && !run->lost);
     mq_signals_restore(&run->signals);
 }
 

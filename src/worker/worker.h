@@ -16,7 +16,7 @@ struct mq_worker_options {
     int64_t lease_s;
     int64_t time_limit_s;  /* no new claims after this long; -1: none */
     int64_t message_limit; /* jobs claimed at most; -1: none */
-    int max_workers;       /* runs at once on this queue, on this machine */
+    int max_workers;       /* runs at once on this queue, on whatever machine shares it */
     int64_t grace_s;       /* after SIGTERM, SIGINT or the time limit: for what is under way */
     bool daemon;           /* wait for more instead of ending when nothing is due */
     enum mq_on_uncertain on_uncertain;

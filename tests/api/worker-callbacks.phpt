@@ -2,7 +2,12 @@
 runWorker(): callbacks that use the queue, throw, exit, fork, or are suspended in a fiber
 --EXTENSIONS--
 mailqueue
+pdo_sqlite
+pdo_pgsql
+posix
 pcntl
+--SKIPIF--
+<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql'); ?>
 --FILE--
 <?php
 require __DIR__ . '/../lib/worker.inc';
@@ -62,7 +67,7 @@ run_misbehaving('compose forks', <<<'PHP'
         return mail_fields();
     };
     echo $queue->runWorker('null://null', $compose, log: '')->sent, getmypid() === $parent ? " sent\n" : " sent by a child\n";
-    PHP);
+    PHP, ['native']); // a PDO is not for children
 run_misbehaving('in a fiber', <<<'PHP'
     $fiber = new Fiber(fn() => $queue->runWorker('null://null', function () { Fiber::suspend(); return mail_fields(); }, log: '')->sent);
     $fiber->start();

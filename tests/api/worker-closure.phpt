@@ -3,22 +3,14 @@ runWorker() with a Closure: what it gets, and what returning and throwing mean
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
+pdo_pgsql
+posix
+--SKIPIF--
+<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql'); ?>
 --FILE--
 <?php
-require __DIR__ . '/../lib/queue.inc';
+require __DIR__ . '/../lib/backends.inc';
 use MailQueue\{Job, RefusedException, TransportException};
-$path = database();
-$queue = new MailQueue($path);
-$work = fn(Closure $transport) => $queue->runWorker($transport, log: '', maxWorkers: 1);
-
-$queue->enqueue(mail_fields(text: "one\n.\ntwo\n"), 'r1', recipients: ['a@example.net', 'b@example.net'], envelopeFrom: 'me@example.org');
-$report = $work(function (Job $job, string $message, string $from, array $recipients): void {
-    echo "$job->reference {$job->status->name} $job->attempts from $from to ", implode(' ', $recipients), "\n";
-    must($message === $job->message, 'the message is the job\'s');
-    must(str_contains($message, "\r\n\r\none\r\n.\r\ntwo\r\n"), 'no dot is doubled');
-});
-echo "$report->end sent $report->sent recipients $report->recipients\n";
-
 function outcome(MailQueue $queue, Closure $transport, array $enqueue = []): void
 {
     $id = $queue->enqueue(...$enqueue + ['message' => mail_fields()]);
@@ -29,37 +21,51 @@ function outcome(MailQueue $queue, Closure $transport, array $enqueue = []): voi
     $queue->setConfig('mailRelayPause', null);
     $queue->delete([$id]);
 }
-outcome($queue, fn() => null);
-outcome($queue, fn() => false);
-outcome($queue, fn() => throw new RefusedException('no such user', 550));
-outcome($queue, fn() => throw new TransportException('quota used up'));
-outcome($queue, fn() => throw new RuntimeException("odd\r\nthing \xff", 451));
-outcome($queue, fn() => throw new RuntimeException());
-outcome($queue, fn() => intdiv(1, 0));
-outcome($queue, fn(int $job) => null);
-outcome($queue, fn(Job $j, string $m, string $f, array $r, $fifth) => null);
-outcome($queue, fn() => throw new RuntimeException('for the last time'), ['maxAttempts' => 1]);
 
-echo "a destructor's exception:\n";
-outcome($queue, fn() => new class { public function __destruct() { throw new LogicException('too late'); } });
+on_backends(['native', 'sqlite', 'pgsql'], function (Backend $backend): void {
+    $queue = $backend->queue();
+    $work = fn(Closure $transport) => $queue->runWorker($transport, log: '', maxWorkers: 1);
 
-echo "redirected:\n";
-$queue->setConfig('mailRedirectTo', '@test.example');
-outcome($queue, function (Job $job, string $message, string $from, array $recipients): void {
-    echo implode(' ', $recipients), ' ', implode(' ', $job->recipients), ' ', strtok($message, "\r"), ' ', $message === $job->message ? 'same' : 'different', "\n";
+    $queue->enqueue(mail_fields(text: "one\n.\ntwo\n"), 'r1', recipients: ['a@example.net', 'b@example.net'], envelopeFrom: 'me@example.org');
+    $report = $work(function (Job $job, string $message, string $from, array $recipients): void {
+        echo "$job->reference {$job->status->name} $job->attempts from $from to ", implode(' ', $recipients), "\n";
+        must($message === $job->message, 'the message is the job\'s');
+        must(str_contains($message, "\r\n\r\none\r\n.\r\ntwo\r\n"), 'no dot is doubled');
+    });
+    echo "$report->end sent $report->sent recipients $report->recipients\n";
+
+    outcome($queue, fn() => null);
+    outcome($queue, fn() => false);
+    outcome($queue, fn() => throw new RefusedException('no such user', 550));
+    outcome($queue, fn() => throw new TransportException('quota used up'));
+    outcome($queue, fn() => throw new RuntimeException("odd\r\nthing \xff", 451));
+    outcome($queue, fn() => throw new RuntimeException());
+    outcome($queue, fn() => intdiv(1, 0));
+    outcome($queue, fn(int $job) => null);
+    outcome($queue, fn(Job $j, string $m, string $f, array $r, $fifth) => null);
+    outcome($queue, fn() => throw new RuntimeException('for the last time'), ['maxAttempts' => 1]);
+
+    echo "a destructor's exception:\n";
+    outcome($queue, fn() => new class { public function __destruct() { throw new LogicException('too late'); } });
+
+    echo "redirected:\n";
+    $queue->setConfig('mailRedirectTo', '@test.example');
+    outcome($queue, function (Job $job, string $message, string $from, array $recipients): void {
+        echo implode(' ', $recipients), ' ', implode(' ', $job->recipients), ' ', strtok($message, "\r"), ' ', $message === $job->message ? 'same' : 'different', "\n";
+    });
+    $queue->setConfig('mailRedirectTo', null);
+
+    echo "trouble pauses it, also for the next run:\n";
+    $queue->enqueue(mail_fields());
+    $queue->enqueue(mail_fields());
+    $calls = 0;
+    $broken = function () use (&$calls): void { $calls++; throw new TransportException('login failed'); };
+    $report = $work($broken);
+    echo "$report->end ($report->reason) released $report->released, $calls call\n";
+    $report = $work($broken);
+    echo "$report->end ($report->reason) $calls call, pause ", $report->resumeAt - time() > 50 ? 'stands' : 'is over', "\n";
+    echo $queue->stats()->pauseReason, ' ', $queue->stats()->pausedUntil === $report->resumeAt ? 'until then' : '', "\n";
 });
-$queue->setConfig('mailRedirectTo', null);
-
-echo "trouble pauses it, also for the next run:\n";
-$queue->enqueue(mail_fields());
-$queue->enqueue(mail_fields());
-$calls = 0;
-$broken = function () use (&$calls): void { $calls++; throw new TransportException('login failed'); };
-$report = $work($broken);
-echo "$report->end ($report->reason) released $report->released, $calls call\n";
-$report = $work($broken);
-echo "$report->end ($report->reason) $calls call, pause ", $report->resumeAt - time() > 50 ? 'stands' : 'is over', "\n";
-echo $queue->stats()->pauseReason, ' ', $queue->stats()->pausedUntil === $report->resumeAt ? 'until then' : '', "\n";
 ?>
 --EXPECT--
 r1 Sending 1 from me@example.org to a@example.net b@example.net

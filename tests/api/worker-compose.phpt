@@ -3,9 +3,13 @@ runWorker(): messages composed when they are sent
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
+pdo_pgsql
+posix
+--SKIPIF--
+<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql'); ?>
 --FILE--
 <?php
-require __DIR__ . '/../lib/queue.inc';
+require __DIR__ . '/../lib/backends.inc';
 use MailQueue\Job;
 
 final class Text
@@ -13,10 +17,9 @@ final class Text
     public function __construct(private string $text) {}
     public function __toString(): string { return $this->text; }
 }
-function composed(?callable $compose, array $enqueue = []): void
+function composed(string $backend, ?callable $compose, array $enqueue = []): void
 {
-    $path = database();
-    $queue = new MailQueue($path);
+    $queue = (new Backend($backend))->queue();
     $id = $queue->enqueue(...$enqueue + ['reference' => 'r1', 'type' => 'user']);
     $before = $queue->job($id);
     $report = $queue->runWorker(function (Job $job, string $message, string $from, array $recipients) use ($before): void {
@@ -30,32 +33,6 @@ function composed(?callable $compose, array $enqueue = []): void
     echo '  ', $job ? "{$job->status->name} $job->attempts " . json_encode($job->lastError) . ' ' . json_encode($job->recipients) : 'gone',
         " sent $report->sent tryLater $report->tryLater orphans $report->orphans\n";
 }
-foreach ([
-    'fields' => [fn(Job $job) => mail_fields(subject: "$job->reference $job->type")],
-    'fields, the envelope is the job\'s' => [fn() => mail_fields(), ['recipients' => ['x@example.net', 'y@example.net'], 'envelopeFrom' => '']],
-    'several recipients' => [fn() => ['to' => ['a@example.net', 'b@example.net', 'A <a@example.net>']] + mail_fields()],
-    'text' => [fn() => "Subject: text\n\nbody", ['recipients' => ['x@example.net'], 'envelopeFrom' => 'me@example.org']],
-    'Stringable' => [fn() => new Text("Subject: object\n\nbody"), ['recipients' => ['x@example.net'], 'envelopeFrom' => 'me@example.org']],
-    'text without an envelope' => [fn() => "Subject: text\n\nbody"],
-    'null' => [fn() => null],
-    'an exception' => [fn() => throw new DomainException('template broken')],
-    'an Error' => [fn() => nonsense()],
-    'a number' => [fn() => 7],
-    'an object' => [fn() => new stdClass()],
-    'a bad field' => [fn() => mail_fields(subject: "a\r\nBcc: b@example.net")],
-    'a bad address' => [fn() => mail_fields(to: 'nobody')],
-    'a missing field' => [fn() => ['from' => 'a@example.org']],
-    'an empty text' => [fn() => '', ['recipients' => ['x@example.net'], 'envelopeFrom' => 'me@example.org']],
-    'thrown by __toString()' => [fn() => new class { public function __toString(): string { throw new LogicException('no text'); } }],
-    'thrown by a destructor' => [function (): ?array { $x = new class { public function __destruct() { throw new LogicException('late'); } }; return mail_fields(); }],
-    'no compose function' => [null],
-    'a method' => [[new Template(), 'of']],
-    'a function by name' => ['mail_fields_for'],
-] as $what => $case) {
-    [$compose, $enqueue] = is_array($case[0] ?? null) ? [$case[0], []] : $case + [null, []];
-    echo "$what:\n";
-    composed($compose, $enqueue ?? []);
-}
 final class Template
 {
     public function of(Job $job): array { return mail_fields(subject: "method for $job->id"); }
@@ -65,15 +42,43 @@ function mail_fields_for(Job $job): array
     return mail_fields(subject: "for $job->id");
 }
 
-echo "recipients of the first composing stay:\n";
-$path = database();
-$queue = new MailQueue($path);
-$id = $queue->enqueue();
-$work = fn(Closure $transport, string $to) => $queue->runWorker($transport, fn() => mail_fields(to: $to), log: '');
-$work(fn() => throw new Exception('busy'), 'first@example.net');
-echo json_encode($queue->job($id)->recipients), "\n";
-(new PDO("sqlite:$path"))->exec('UPDATE mail_queue SET next_attempt_at = 1');
-$work(function ($job, $message, $from, $recipients): void { echo implode(' ', $recipients), "\n"; }, 'second@example.net');
+on_backends(['native', 'sqlite', 'pgsql'], function (Backend $backend): void {
+    foreach ([
+        'fields' => [fn(Job $job) => mail_fields(subject: "$job->reference $job->type")],
+        'fields, the envelope is the job\'s' => [fn() => mail_fields(), ['recipients' => ['x@example.net', 'y@example.net'], 'envelopeFrom' => '']],
+        'several recipients' => [fn() => ['to' => ['a@example.net', 'b@example.net', 'A <a@example.net>']] + mail_fields()],
+        'text' => [fn() => "Subject: text\n\nbody", ['recipients' => ['x@example.net'], 'envelopeFrom' => 'me@example.org']],
+        'Stringable' => [fn() => new Text("Subject: object\n\nbody"), ['recipients' => ['x@example.net'], 'envelopeFrom' => 'me@example.org']],
+        'text without an envelope' => [fn() => "Subject: text\n\nbody"],
+        'null' => [fn() => null],
+        'an exception' => [fn() => throw new DomainException('template broken')],
+        'an Error' => [fn() => nonsense()],
+        'a number' => [fn() => 7],
+        'an object' => [fn() => new stdClass()],
+        'a bad field' => [fn() => mail_fields(subject: "a\r\nBcc: b@example.net")],
+        'a bad address' => [fn() => mail_fields(to: 'nobody')],
+        'a missing field' => [fn() => ['from' => 'a@example.org']],
+        'an empty text' => [fn() => '', ['recipients' => ['x@example.net'], 'envelopeFrom' => 'me@example.org']],
+        'thrown by __toString()' => [fn() => new class { public function __toString(): string { throw new LogicException('no text'); } }],
+        'thrown by a destructor' => [function (): ?array { $x = new class { public function __destruct() { throw new LogicException('late'); } }; return mail_fields(); }],
+        'no compose function' => [null],
+        'a method' => [[new Template(), 'of']],
+        'a function by name' => ['mail_fields_for'],
+    ] as $what => $case) {
+        [$compose, $enqueue] = is_array($case[0] ?? null) ? [$case[0], []] : $case + [null, []];
+        echo "$what:\n";
+        composed($backend->name, $compose, $enqueue ?? []);
+    }
+
+    echo "recipients of the first composing stay:\n";
+    $queue = $backend->queue();
+    $id = $queue->enqueue();
+    $work = fn(Closure $transport, string $to) => $queue->runWorker($transport, fn() => mail_fields(to: $to), log: '');
+    $work(fn() => throw new Exception('busy'), 'first@example.net');
+    echo json_encode($queue->job($id)->recipients), "\n";
+    $backend->pdo()->exec('UPDATE mail_queue SET next_attempt_at = 1');
+    $work(function ($job, $message, $from, $recipients): void { echo implode(' ', $recipients), "\n"; }, 'second@example.net');
+});
 ?>
 --EXPECT--
 fields:

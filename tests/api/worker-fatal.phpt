@@ -2,6 +2,11 @@
 runWorker(): callbacks with fatal errors: the core's memory is freed, the leases are left to recovery
 --EXTENSIONS--
 mailqueue
+pdo_sqlite
+pdo_pgsql
+posix
+--SKIPIF--
+<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql'); ?>
 --FILE--
 <?php
 require __DIR__ . '/../lib/worker.inc';

@@ -14,7 +14,7 @@ require __DIR__ . '/../lib/worker.inc';
 function run_out_of_memory(string $what, string $code, string ...$ends): void
 {
     ob_start();
-    run_misbehaving($what, "ini_set('memory_limit', '16M');\n$code");
+    run_misbehaving($what, "ini_set('memory_limit', '16M');\n$code", ['native']);
     echo str_replace($ends, "as promised\n", ob_get_clean());
 }
 const RELEASED = "exit 255: r1 Pending 0 uncertain 0; r2 Pending 0 uncertain 0; r3 Pending 0 uncertain 0; \n";

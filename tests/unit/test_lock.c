@@ -178,12 +178,63 @@ static void test_paths(void **state)
     free(b);
 }
 
+/* What has no file beside which it could be: the user's own directory, as far as there is one. */
+static void test_run_base(void **state)
+{
+    char state_home[96], expected[160], taken[160];
+    struct stat st;
+    (void)state;
+    snprintf(state_home, sizeof(state_home), "%s/state", directory);
+    unsetenv("XDG_STATE_HOME");
+    setenv("HOME", directory, 1);
+    char *base = mq_run_base_path("/tmp");
+    snprintf(expected, sizeof(expected), "%s/.local/state/mailqueue", directory);
+    assert_string_equal(base, expected);
+    char *a = mq_run_dir_of(base, "server/db/public/mail_queue");
+    char *b = mq_run_dir_of(base, "server/other/public/mail_queue");
+    assert_string_not_equal(a, b);
+    assert_int_equal(strlen(a), strlen(base) + 7 + 16);
+    assert_int_equal(mq_run_base_prepare(base, &err), MQ_OK);
+    assert_int_equal(mq_run_base_prepare(base, &err), MQ_OK);
+    assert_int_equal(mq_run_dir_prepare(a, &err), MQ_OK);
+    assert_int_equal(stat(base, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0700);
+    assert_int_equal(chmod(base, 0770), 0);
+    assert_int_equal(mq_run_base_prepare(base, &err), MQ_CONFIG);
+    free(base);
+    free(a);
+    free(b);
+    setenv("XDG_STATE_HOME", state_home, 1);
+    base = mq_run_base_path("/tmp");
+    snprintf(expected, sizeof(expected), "%s/mailqueue", state_home);
+    assert_string_equal(base, expected);
+    free(base);
+    /* Neither can be used. */
+    setenv("XDG_STATE_HOME", "relative", 1);
+    setenv("HOME", "/proc/nonexistent", 1);
+    base = mq_run_base_path(directory);
+    snprintf(taken, sizeof(taken), "%s/mailqueue-%ld", directory, (long)geteuid());
+    assert_string_equal(base, taken);
+    assert_int_equal(mkdir(taken, 0700), 0);
+    if (chown(taken, geteuid() + 1, (gid_t)-1) == 0) { /* by root only */
+        assert_int_equal(mq_run_base_prepare(base, &err), MQ_CONFIG);
+        assert_non_null(strstr(err.text, "another user's"));
+        assert_int_equal(chown(taken, geteuid(), (gid_t)-1), 0);
+    }
+    assert_int_equal(mq_run_base_prepare(base, &err), MQ_OK);
+    assert_int_equal(rmdir(taken), 0);
+    assert_int_equal(symlink(directory, taken), 0);
+    assert_int_equal(mq_run_base_prepare(base, &err), MQ_CONFIG);
+    free(base);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(test_places),  T(test_looking_disturbs_nobody), T(test_dies_with_its_process),
-        T(test_run_dir), T(test_lock_file_is_a_link),     T(test_paths),
+        T(test_places),   T(test_looking_disturbs_nobody), T(test_dies_with_its_process),
+        T(test_run_dir),  T(test_lock_file_is_a_link),     T(test_paths),
+        T(test_run_base),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,7 +108,8 @@ static void answer(struct fake_relay *relay, struct mq_delivery *delivery)
             realloc(relay->accepted, (relay->accepted_count + 1) * sizeof(*relay->accepted));
         relay->accepted[relay->accepted_count++] = delivery->job_id;
     }
-    delivery->at_s = fake_now_s(relay->scene);
+    const struct mq_clock *clock = mq_queue_clock(relay->scene->fx.queue);
+    delivery->at_s = clock->now_s(clock->context);
     delivery->ms = relay->latency_ms;
     delivery->enter(delivery, accepted ? MQ_PHASE_ACCEPTED : MQ_PHASE_REFUSED);
     finish(relay, delivery, MQ_DELIVERY_DONE);

@@ -1,0 +1,102 @@
+/* Which queue this is on its server, and the places of its workers there. */
+#include "queue/internal.h"
+
+#include <stdlib.h>
+
+static enum mq_status ask_identity(struct mq_queue *queue, char **out, struct mq_error *err)
+{
+    bool row = false;
+    enum mq_status status = mq_sql_query(queue, MQ_SQL_IDENTITY, MQ_NO_ARGS, err);
+    if (status == MQ_OK) {
+        status = mq_sql_next(queue, &row, err);
+    }
+    if (status != MQ_OK) {
+        return status;
+    }
+    struct mq_str text = row ? mq_sql_column_str(queue, 0) : (struct mq_str){NULL, 0};
+    *out = text.len ? mq_str_dup(text) : NULL;
+    bool known = text.len > 0;
+    if (row) {
+        mq_sql_finish(queue);
+    }
+    if (!known) {
+        return mq_error_set(err, MQ_DATABASE, "database", "the database does not say what it is");
+    }
+    return *out ? MQ_OK : mq_error_nomem(err);
+}
+
+const char *mq_queue_identity(struct mq_queue *queue, struct mq_error *err)
+{
+    if (queue->identity || !mq_sql_has(queue, MQ_SQL_IDENTITY)) {
+        return queue->identity;
+    }
+    if (ask_identity(queue, &queue->identity, err) == MQ_DATABASE) {
+        /* An older server, or one that keeps that to itself. Two such that this host works for then
+         * share a run directory; at worst a mail counts as uncertain whose fate was known. */
+        queue->identity = mq_str_dup(mq_str_of(queue->names.table));
+        if (!queue->identity) {
+            mq_error_nomem(err);
+        }
+    }
+    return queue->identity;
+}
+
+/* The queue's number among the locks of its server: 31 bits, for PostgreSQL takes a signed one. */
+static enum mq_status number_of(struct mq_queue *queue, int64_t *number, struct mq_error *err)
+{
+    const char *identity = mq_queue_identity(queue, err);
+    if (!identity) {
+        return err ? err->status : MQ_DATABASE;
+    }
+    uint32_t hash = 2166136261u; /* FNV-1a, 32 bits */
+    for (; *identity; identity++) {
+        hash = (hash ^ (unsigned char)*identity) * 16777619u;
+    }
+    *number = (int64_t)(hash >> 1);
+    return MQ_OK;
+}
+
+enum mq_status mq_queue_take_place(struct mq_queue *queue, int max, int *place,
+                                   struct mq_error *err)
+{
+    int64_t number = 0;
+    int64_t taken = 0;
+    enum mq_status status = number_of(queue, &number, err);
+    for (int i = 0; i < max && status == MQ_OK; i++) {
+        status =
+            mq_sql_int(queue, MQ_SQL_PLACE_TAKE, MQ_ARGS(mq_int(number), mq_int(i)), &taken, err);
+        if (status == MQ_OK && taken) {
+            *place = i;
+            return MQ_OK;
+        }
+    }
+    if (status == MQ_OK) {
+        *place = -1;
+    }
+    return status;
+}
+
+void mq_queue_free_place(struct mq_queue *queue, int place)
+{
+    struct mq_error why;
+    int64_t number = 0;
+    if (number_of(queue, &number, &why) == MQ_OK) {
+        mq_sql_exec(queue, MQ_SQL_PLACE_FREE, MQ_ARGS(mq_int(number), mq_int(place)), &why);
+    }
+}
+
+enum mq_status mq_queue_places_held(struct mq_queue *queue, int max, int *held,
+                                    struct mq_error *err)
+{
+    int64_t number = 0;
+    int64_t count = 0;
+    enum mq_status status = number_of(queue, &number, err);
+    if (status == MQ_OK) {
+        status = mq_sql_int(queue, MQ_SQL_PLACES_HELD, MQ_ARGS(mq_int(number), mq_int(max)), &count,
+                            err);
+    }
+    if (status == MQ_OK) {
+        *held = (int)count;
+    }
+    return status;
+}
