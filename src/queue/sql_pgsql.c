@@ -1,6 +1,15 @@
 /* PostgreSQL's spelling, where it is another one (9.5 and later). */
 #include "queue/internal.h"
 
+/* The numbers of a list of rows. By the join alone, a table that was never analyzed would be read
+ * as a whole: rows are found by an array of ids, which is always the index's matter. */
+#define LIST(rows)                                                                    \
+    "SELECT CAST(pair ->> 0 AS BIGINT) AS id, CAST(pair ->> 1 AS INTEGER) AS beside " \
+    "FROM json_array_elements(CAST(" rows " AS JSON)) AS pair"
+#define WITH_LIST(rows) "WITH list AS (" LIST(rows) ") "
+#define IN_LIST         "{t}.id = ANY(ARRAY(SELECT id FROM list)) AND {t}.id = list.id"
+#define IDS(rows)       "ANY(ARRAY(SELECT id FROM (" LIST(rows) ") AS list))"
+
 /* Parameters have no type of their own there: each is what stands beside it, so that a number
  * beside a smaller type, or text beside a number, must be cast. */
 static const char *const overrides[MQ_SQL_COUNT] = {
@@ -31,6 +40,20 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "AND pg_catalog.pg_table_is_visible(c.oid) AND a.attnum > 0 AND NOT a.attisdropped",
     /* What is there already is no news; only until the transaction ends. */
     [MQ_SQL_QUIET] = "SET LOCAL client_min_messages = warning",
+
+    [MQ_SQL_CLAIM_TAKE_MANY] = WITH_LIST("?4") "UPDATE {t} SET status = ?1, attempts = attempts + "
+                                               "1, locked_until = ?2, locked_by = ?3, "
+                                               "paid = list.beside FROM list WHERE " IN_LIST,
+    /* Large bodies are not read to know their length. */
+    [MQ_SQL_BODIES] =
+        "SELECT id, content FROM (SELECT id, content, sum(octet_length(content)) OVER (ORDER BY id)"
+        " - octet_length(content) AS before FROM {b} WHERE id = " IDS(
+            "?1") ") AS bodies "
+                  "WHERE before < CAST(?2 AS BIGINT) ORDER BY id",
+    [MQ_SQL_SETTLE_DELETE_MANY] =
+        WITH_LIST("?1") "DELETE FROM {t} USING list WHERE " IN_LIST
+                        " AND locked_by = ?2 AND attempts = list.beside RETURNING {t}.id, attempts",
+    [MQ_SQL_DELETE_BODIES] = "DELETE FROM {b} WHERE id = " IDS("?1"),
 };
 
 const struct mq_spelling mq_pgsql_spelling = {
