@@ -6,9 +6,10 @@
 #define LIST(rows)                                                                    \
     "SELECT CAST(pair ->> 0 AS BIGINT) AS id, CAST(pair ->> 1 AS INTEGER) AS beside " \
     "FROM json_array_elements(CAST(" rows " AS JSON)) AS pair"
-#define WITH_LIST(rows) "WITH list AS (" LIST(rows) ") "
-#define IN_LIST         "{t}.id = ANY(ARRAY(SELECT id FROM list)) AND {t}.id = list.id"
-#define IDS(rows)       "ANY(ARRAY(SELECT id FROM (" LIST(rows) ") AS list))"
+#define LIST_1  LIST("?1")
+#define LIST_4  LIST("?4")
+#define IN_LIST "{t}.id = ANY(ARRAY(SELECT id FROM list)) AND {t}.id = list.id"
+#define IDS_1   "ANY(ARRAY(SELECT id FROM (" LIST_1 ") AS list))"
 
 /* Parameters have no type of their own there: each is what stands beside it, so that a number
  * beside a smaller type, or text beside a number, must be cast. */
@@ -41,19 +42,18 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     /* What is there already is no news; only until the transaction ends. */
     [MQ_SQL_QUIET] = "SET LOCAL client_min_messages = warning",
 
-    [MQ_SQL_CLAIM_TAKE_MANY] = WITH_LIST("?4") "UPDATE {t} SET status = ?1, attempts = attempts + "
-                                               "1, locked_until = ?2, locked_by = ?3, "
-                                               "paid = list.beside FROM list WHERE " IN_LIST,
+    [MQ_SQL_CLAIM_TAKE_MANY] =
+        "WITH list AS (" LIST_4 ") UPDATE {t} SET status = ?1, attempts = attempts + 1, "
+        "locked_until = ?2, locked_by = ?3, paid = list.beside FROM list WHERE " IN_LIST,
     /* Large bodies are not read to know their length. */
     [MQ_SQL_BODIES] =
         "SELECT id, content FROM (SELECT id, content, sum(octet_length(content)) OVER (ORDER BY id)"
-        " - octet_length(content) AS before FROM {b} WHERE id = " IDS(
-            "?1") ") AS bodies "
-                  "WHERE before < CAST(?2 AS BIGINT) ORDER BY id",
+        " - octet_length(content) AS before FROM {b} WHERE id = " IDS_1
+        ") AS bodies WHERE before < CAST(?2 AS BIGINT) ORDER BY id",
     [MQ_SQL_SETTLE_DELETE_MANY] =
-        WITH_LIST("?1") "DELETE FROM {t} USING list WHERE " IN_LIST
-                        " AND locked_by = ?2 AND attempts = list.beside RETURNING {t}.id, attempts",
-    [MQ_SQL_DELETE_BODIES] = "DELETE FROM {b} WHERE id = " IDS("?1"),
+        "WITH list AS (" LIST_1 ") DELETE FROM {t} USING list WHERE " IN_LIST
+        " AND locked_by = ?2 AND attempts = list.beside RETURNING {t}.id, attempts",
+    [MQ_SQL_DELETE_BODIES] = "DELETE FROM {b} WHERE id = " IDS_1,
 };
 
 const struct mq_spelling mq_pgsql_spelling = {
