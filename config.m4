@@ -171,6 +171,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/queue/adopt_keys.c
     src/queue/adopt_rows.c
     src/queue/adopt_text.c
+    src/queue/batch.c
     src/queue/claim.c
     src/queue/clock.c
     src/queue/columns.c

@@ -6,7 +6,8 @@ declare(strict_types=1);
 
 namespace Bench;
 
-foreach (['lib', 'enqueue', 'latency', 'claim', 'worker', 'compose', 'sendmail'] as $file) {
+$files = 'lib enqueue latency claim worker compose sendmail server database';
+foreach (explode(' ', $files) as $file) {
     require __DIR__ . "/$file.php";
 }
 
@@ -17,6 +18,7 @@ $parts = [
     'worker' => bench_worker(...),
     'compose' => bench_compose(...),
     'sendmail' => bench_sendmail(...),
+    'database' => bench_database(...),
 ];
 $options = array_slice($argv, 1);
 $named = array_values(array_filter($options, static fn(string $o): bool => $o[0] !== '-'));

@@ -14,7 +14,9 @@ struct taking {
     struct mq_tx *tx;
     const struct mq_claim_request *request;
     struct mq_claim *claim;
-    size_t room;       /* of claim->jobs */
+    bool many;      /* rows are written together */
+    size_t written; /* of claim->jobs */
+    size_t room;
     int64_t allowance; /* recipients that may still be paid */
     int dropped;       /* expired, orphaned and unreadable rows */
     bool stop;
@@ -93,15 +95,23 @@ static enum mq_status drop(struct taking *t, const struct mq_job *job, bool read
     return mq_job_delete(queue, job->id, err);
 }
 
+/* Writes the claim's row and loads its body; or later, in write_many(). */
 static enum mq_status write_claim(struct taking *t, struct mq_job *job, struct mq_error *err)
 {
     struct mq_value values[] = {mq_null(), mq_int(job->locked_until), mq_cstr(job->locked_by),
                                 mq_int(job->paid), mq_int(job->id)};
     struct mq_move move = {job->state, MQ_SENDING, MQ_SQL_CLAIM_TAKE, values, 5};
-    enum mq_status status = mq_job_move(t->tx->queue, &move, err);
+    enum mq_status status = t->many ? MQ_OK : mq_job_move(t->tx->queue, &move, err);
     job->state = MQ_SENDING;
     job->attempts++;
-    return status;
+    return status == MQ_OK && !t->many ? mq_job_load_body(t->tx->queue, job, err) : status;
+}
+
+static enum mq_status write_many(struct taking *t, struct mq_error *err)
+{
+    size_t first = t->written;
+    t->written = t->claim->count;
+    return t->many ? mq_batch_take(t->tx, t->claim->jobs + first, t->written - first, err) : MQ_OK;
 }
 
 /* A recipient costs a token; a job that is composed when sent pays for one now. */
@@ -120,9 +130,6 @@ static enum mq_status take(struct taking *t, struct mq_job *job, struct mq_error
     job->locked_until = tx->now_s + t->request->lease_s;
     snprintf(job->locked_by, sizeof(job->locked_by), "%s", t->request->token);
     status = write_claim(t, job, err);
-    if (status == MQ_OK) {
-        status = mq_job_load_body(tx->queue, job, err);
-    }
     if (status == MQ_OK) {
         struct mq_event event = {.type = MQ_EVENT_CLAIMED,
                                  .recipients = (int)job->targets.count,
@@ -235,6 +242,9 @@ static enum mq_status take_priority(struct taking *t, int64_t priority, struct c
         for (size_t i = 0; i < chunk->count; i++) {
             mq_job_clear(&chunk->jobs[i]);
         }
+        if (status == MQ_OK) {
+            status = write_many(t, err);
+        }
         if (status == MQ_OK && !t->stop && t->claim->count >= (size_t)t->request->limit) {
             t->claim->end = MQ_CLAIM_LIMIT;
             t->stop = true;
@@ -317,6 +327,7 @@ enum mq_status mq_claim_take(struct mq_tx *tx, const struct mq_claim_request *re
 {
     bool is_closed = false;
     struct taking t = {.tx = tx, .request = request, .claim = claim};
+    t.many = mq_batch_claims(tx->queue) && request->limit > 1;
     claim->end = MQ_CLAIM_LIMIT;
     claim->limited = tx->settings.bucket.limit > 0;
     enum mq_status status = closed(tx, request, claim, &is_closed, err);

@@ -80,6 +80,14 @@ enum mq_sql {
     MQ_SQL_PLACE_TAKE,
     MQ_SQL_PLACE_FREE,
     MQ_SQL_PLACES_HELD, /* how many of those below ?2 are taken */
+    /* Many rows at a time. A list of rows is one parameter: a JSON array of arrays, the id and what
+     * is to be known beside it. */
+    MQ_SQL_CLAIM_TAKE_MANY, /* ?4: ids and what was paid; else as MQ_SQL_CLAIM_TAKE */
+    MQ_SQL_BODIES,          /* id and content of those in ?1, by id, until ?2 octets are reached */
+    MQ_SQL_SETTLE_DELETE_MANY, /* ?1: ids and attempts, ?2: token; gives both of what it deleted, or
+                                  locked for MQ_SQL_DELETE_JOBS */
+    MQ_SQL_DELETE_JOBS,
+    MQ_SQL_DELETE_BODIES,
     MQ_SQL_COUNT
 };
 
@@ -358,6 +366,10 @@ enum mq_status mq_job_set_targets(struct mq_job *job, const struct mq_settings *
  * was. */
 enum mq_status mq_settle_one(struct mq_tx *tx, struct mq_settlement *outcome,
                              enum mq_event_type back, struct mq_error *err);
+/* Whether that would delete the row, and nothing else. */
+bool mq_settle_deletes(const struct mq_settlement *outcome);
+/* What is told of one whose row was deleted, or was not `there`. */
+void mq_settle_deleted(struct mq_tx *tx, struct mq_settlement *outcome, bool there);
 
 #define MQ_ROWS_A_TURN 1000 /* expired, orphaned or recovered rows, at most, in a transaction */
 
@@ -369,5 +381,17 @@ enum mq_status mq_claim_take(struct mq_tx *tx, const struct mq_claim_request *re
 /* Parks a job, claimable or in sending, that was not readable. */
 enum mq_status mq_job_park_unreadable(struct mq_tx *tx, const struct mq_job *job,
                                       struct mq_error *err);
+
+/* ---- batch.c ---- */
+
+/* Whether mq_batch_take() can be used. */
+bool mq_batch_claims(const struct mq_queue *queue);
+/* Writes claims under one token and to one time, which are set in the jobs, and loads their
+ * bodies. */
+enum mq_status mq_batch_take(struct mq_tx *tx, struct mq_job *jobs, size_t count,
+                             struct mq_error *err);
+/* Settles the outcomes of a turn. */
+enum mq_status mq_batch_settle(struct mq_tx *tx, struct mq_settlement *outcomes, size_t count,
+                               struct mq_error *err);
 
 #endif

@@ -153,13 +153,12 @@ static void write_error(struct plan *plan, const char *error)
 
 /* ---- rows ---- */
 
-static enum mq_status stale(struct mq_tx *tx, struct mq_settlement *s)
+static void stale(struct mq_tx *tx, struct mq_settlement *s)
 {
     struct mq_event event = {
         .type = MQ_EVENT_STALE, .relay = (char *)s->relay, .reply = (char *)s->error, .ms = s->ms};
     s->stale = true;
     mq_tx_event(tx, s->job, &event);
-    return MQ_OK;
 }
 
 /* Deletes the row; *gone is false where the lease was lost. */
@@ -353,7 +352,7 @@ static enum mq_status settle_update(struct mq_tx *tx, struct mq_settlement *s,
     make_plan(tx, s, t, &plan);
     enum mq_status status = write_row(tx, s->job, &plan, &held, err);
     if (status == MQ_OK && !held) {
-        status = stale(tx, s);
+        stale(tx, s);
     } else if (status == MQ_OK && untouched(s, t)) {
         struct mq_event event = {.reply = (char *)plan.error};
         tell(tx, s, back, &event);
@@ -366,36 +365,49 @@ static enum mq_status settle_update(struct mq_tx *tx, struct mq_settlement *s,
     return status;
 }
 
-static enum mq_status settle_delete(struct mq_tx *tx, struct mq_settlement *s,
-                                    const struct tally *t, struct mq_error *err)
+void mq_settle_deleted(struct mq_tx *tx, struct mq_settlement *outcome, bool there)
+{
+    struct tally t = add_up(outcome);
+    bool orphan = outcome->kind == MQ_SETTLE_ORPHAN;
+    outcome->stale = false;
+    if (!there) {
+        stale(tx, outcome);
+        return;
+    }
+    struct mq_event event = {.recipients = t.count[MQ_RECIPIENT_ACCEPTED],
+                             .reply = (char *)(orphan ? outcome->error : t.accepted_by)};
+    tell(tx, outcome, orphan ? MQ_EVENT_ORPHAN : MQ_EVENT_SENT, &event);
+}
+
+static bool deletes(const struct mq_settlement *s, const struct tally *t)
+{
+    bool all_sent = t->left == 0 && t->count[MQ_RECIPIENT_REFUSED] == 0 && s->job->refused == NULL;
+    return all_sent || s->kind == MQ_SETTLE_ORPHAN;
+}
+
+bool mq_settle_deletes(const struct mq_settlement *outcome)
+{
+    struct tally t = add_up(outcome);
+    return deletes(outcome, &t);
+}
+
+static enum mq_status settle_delete(struct mq_tx *tx, struct mq_settlement *s, struct mq_error *err)
 {
     bool gone = false;
     enum mq_status status = remove_row(tx, s->job, &gone, err);
-    if (status != MQ_OK) {
-        return status;
+    if (status == MQ_OK) {
+        mq_settle_deleted(tx, s, gone);
     }
-    if (!gone) {
-        return stale(tx, s);
-    }
-    struct mq_event event = {.recipients = t->count[MQ_RECIPIENT_ACCEPTED],
-                             .reply = (char *)t->accepted_by};
-    if (s->kind == MQ_SETTLE_ORPHAN) {
-        event.reply = (char *)s->error;
-    }
-    tell(tx, s, s->kind == MQ_SETTLE_ORPHAN ? MQ_EVENT_ORPHAN : MQ_EVENT_SENT, &event);
-    return MQ_OK;
+    return status;
 }
 
 enum mq_status mq_settle_one(struct mq_tx *tx, struct mq_settlement *outcome,
                              enum mq_event_type back, struct mq_error *err)
 {
     struct tally t = add_up(outcome);
-    bool all_sent =
-        t.left == 0 && t.count[MQ_RECIPIENT_REFUSED] == 0 && outcome->job->refused == NULL;
     outcome->stale = false;
-    enum mq_status status = all_sent || outcome->kind == MQ_SETTLE_ORPHAN
-                                ? settle_delete(tx, outcome, &t, err)
-                                : settle_update(tx, outcome, &t, back, err);
+    enum mq_status status = deletes(outcome, &t) ? settle_delete(tx, outcome, err)
+                                                 : settle_update(tx, outcome, &t, back, err);
     if (status != MQ_OK || outcome->stale) {
         return status;
     }

@@ -6,6 +6,15 @@
     "locktype = 'advisory' AND objsubid = 2 AND granted AND database = (SELECT oid FROM " \
     "pg_catalog.pg_database WHERE datname = current_database()) "                         \
     "AND CAST(classid AS BIGINT) = CAST(?1 AS BIGINT)"
+/* The numbers of a list of rows. By the join alone, a table that was never analyzed would be read
+ * as a whole: rows are found by an array of ids, which is always the index's matter. */
+#define LIST(rows)                                                                    \
+    "SELECT CAST(pair ->> 0 AS BIGINT) AS id, CAST(pair ->> 1 AS INTEGER) AS beside " \
+    "FROM json_array_elements(CAST(" rows " AS JSON)) AS pair"
+#define LIST_1  LIST("?1")
+#define LIST_4  LIST("?4")
+#define IN_LIST "{t}.id = ANY(ARRAY(SELECT id FROM list)) AND {t}.id = list.id"
+#define IDS_1   "ANY(ARRAY(SELECT id FROM (" LIST_1 ") AS list))"
 
 /* Parameters have no type of their own there: each is what stands beside it, so that a number
  * beside a smaller type, or text beside a number, must be cast. */
@@ -61,6 +70,18 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     [MQ_SQL_PLACE_FREE] = "SELECT pg_advisory_unlock(CAST(?1 AS INTEGER), CAST(?2 AS INTEGER))",
     [MQ_SQL_PLACES_HELD] = "SELECT count(*) FROM pg_catalog.pg_locks WHERE " PLACE
                            " AND CAST(objid AS BIGINT) < CAST(?2 AS BIGINT)",
+    [MQ_SQL_CLAIM_TAKE_MANY] =
+        "WITH list AS (" LIST_4 ") UPDATE {t} SET status = ?1, attempts = attempts + 1, "
+        "locked_until = ?2, locked_by = ?3, paid = list.beside FROM list WHERE " IN_LIST,
+    /* Large bodies are not read to know their length. */
+    [MQ_SQL_BODIES] =
+        "SELECT id, content FROM (SELECT id, content, sum(octet_length(content)) OVER (ORDER BY id)"
+        " - octet_length(content) AS before FROM {b} WHERE id = " IDS_1
+        ") AS bodies WHERE before < CAST(?2 AS BIGINT) ORDER BY id",
+    [MQ_SQL_SETTLE_DELETE_MANY] =
+        "WITH list AS (" LIST_1 ") DELETE FROM {t} USING list WHERE " IN_LIST
+        " AND locked_by = ?2 AND attempts = list.beside RETURNING {t}.id, attempts",
+    [MQ_SQL_DELETE_BODIES] = "DELETE FROM {b} WHERE id = " IDS_1,
 };
 
 const struct mq_spelling mq_pgsql_spelling = {

@@ -6,15 +6,6 @@
 
 #include "core/json.h"
 
-static enum mq_status settle_all(struct mq_tx *tx, const struct mq_turn *turn, struct mq_error *err)
-{
-    enum mq_status status = MQ_OK;
-    for (size_t i = 0; i < turn->outcome_count && status == MQ_OK; i++) {
-        status = mq_settle_one(tx, &turn->outcomes[i], MQ_EVENT_RELEASED, err);
-    }
-    return status;
-}
-
 /* Recovery and claim. */
 static enum mq_status claim_part(struct mq_tx *tx, struct mq_turn *turn, struct mq_error *err)
 {
@@ -49,7 +40,7 @@ static enum mq_status transact(struct mq_tx *tx, struct mq_queue *queue, struct 
     }
     status = mq_tx_settings(tx, err);
     if (status == MQ_OK) {
-        status = settle_all(tx, turn, err);
+        status = mq_batch_settle(tx, turn->outcomes, turn->outcome_count, err);
     }
     if (status == MQ_OK && claims) {
         status = claim_part(tx, turn, err);

@@ -1,0 +1,273 @@
+/* Claims and settles of many rows in few statements, where each statement is a journey to a server.
+ * What is to be written is the same as row by row. */
+#include "queue/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Bodies that are asked for at a time, in octets and about: the client has the whole answer in
+ * memory, written as text, beside the jobs. */
+#define BODIES_MAX (4 << 20)
+
+/* ---- lists ---- */
+
+/* Rows as a JSON array of arrays of numbers, for one parameter. */
+static void list_add(struct mq_buffer *list, int64_t id, int64_t beside)
+{
+    mq_buffer_cstr(list, list->len ? ",[" : "[[");
+    mq_buffer_int(list, id);
+    mq_buffer_char(list, ',');
+    mq_buffer_int(list, beside);
+    mq_buffer_char(list, ']');
+}
+
+static struct mq_value list_value(struct mq_buffer *list)
+{
+    mq_buffer_cstr(list, list->len ? "]" : "[]");
+    return mq_text(mq_buffer_view(list));
+}
+
+/* ---- claims ---- */
+
+bool mq_batch_claims(const struct mq_queue *queue)
+{
+    return mq_sql_has(queue, MQ_SQL_CLAIM_TAKE_MANY);
+}
+
+/* The first of them, from `hint` on, that has this id and no body yet; NULL: none. */
+static struct mq_job *bodiless(struct mq_job *jobs, size_t count, size_t hint, int64_t id)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct mq_job *job = &jobs[(hint + i) % count];
+        if (job->id == id && !job->body) {
+            return job;
+        }
+    }
+    return NULL;
+}
+
+/* Jobs whose bodies are read. */
+struct bodies {
+    struct mq_job *jobs;
+    size_t count;
+    bool all; /* no more are there */
+};
+
+/* Reads bodies up to about BODIES_MAX. */
+static enum mq_status read_bodies(struct mq_queue *queue, struct bodies *bodies,
+                                  struct mq_args args, struct mq_error *err)
+{
+    size_t octets = 0;
+    size_t hint = 0;
+    bool row = true;
+    enum mq_status status = mq_sql_query(queue, MQ_SQL_BODIES, args, err);
+    while (status == MQ_OK) {
+        status = mq_sql_next(queue, &row, err);
+        if (status != MQ_OK || !row) {
+            break;
+        }
+        int64_t id = mq_sql_column_int(queue, 0);
+        struct mq_job *job = bodiless(bodies->jobs, bodies->count, hint, id);
+        struct mq_str body = mq_sql_column_str(queue, 1);
+        if (!job) {
+            continue;
+        }
+        job->body = mq_str_dup(body.data ? body : MQ_STR(""));
+        job->body_len = body.len;
+        if (!job->body) {
+            mq_sql_finish(queue);
+            return mq_error_nomem(err);
+        }
+        octets += body.len;
+        hint = (size_t)(job - bodies->jobs) + 1;
+    }
+    bodies->all = octets < BODIES_MAX;
+    return status;
+}
+
+static enum mq_status load_bodies(struct mq_queue *queue, struct mq_job *jobs, size_t count,
+                                  struct mq_error *err)
+{
+    struct bodies bodies = {jobs, count, false};
+    enum mq_status status = MQ_OK;
+    while (status == MQ_OK && !bodies.all) {
+        struct mq_buffer list;
+        mq_buffer_init(&list);
+        for (size_t i = 0; i < count; i++) {
+            if (!jobs[i].body) {
+                list_add(&list, jobs[i].id, 0);
+            }
+        }
+        struct mq_args args = MQ_ARGS(list_value(&list), mq_int(BODIES_MAX));
+        status = list.failed ? mq_error_nomem(err) : read_bodies(queue, &bodies, args, err);
+        mq_buffer_clear(&list);
+    }
+    return status;
+}
+
+enum mq_status mq_batch_take(struct mq_tx *tx, struct mq_job *jobs, size_t count,
+                             struct mq_error *err)
+{
+    struct mq_buffer list;
+    struct mq_queue *queue = tx->queue;
+    if (count == 0) {
+        return MQ_OK;
+    }
+    mq_buffer_init(&list);
+    for (size_t i = 0; i < count; i++) {
+        list_add(&list, jobs[i].id, jobs[i].paid);
+    }
+    struct mq_value values[] = {mq_null(), mq_int(jobs[0].locked_until), mq_cstr(jobs[0].locked_by),
+                                list_value(&list)};
+    struct mq_move move = {MQ_PENDING, MQ_SENDING, MQ_SQL_CLAIM_TAKE_MANY, values, 4};
+    enum mq_status status = list.failed ? mq_error_nomem(err) : mq_job_move(queue, &move, err);
+    mq_buffer_clear(&list);
+    return status == MQ_OK ? load_bodies(queue, jobs, count, err) : status;
+}
+
+/* ---- settles ---- */
+
+/* How an outcome is settled. */
+enum way {
+    BY_ROW,
+    LOST, /* with the others, unless it turns out to be GONE: the lease stood, the row is deleted */
+    GONE
+};
+
+/* The outcomes of a turn. */
+struct group {
+    struct mq_settlement *outcomes;
+    size_t count;
+    unsigned char *ways;
+    struct mq_buffer rows; /* of the ones to delete, with their attempts */
+    struct mq_buffer gone;
+    const char *token; /* of all of them */
+    size_t hint;       /* rows mostly come back in the order of their ids */
+};
+
+static void sort_out(struct group *group)
+{
+    for (size_t i = 0; i < group->count; i++) {
+        const struct mq_job *job = group->outcomes[i].job;
+        if (!mq_settle_deletes(&group->outcomes[i])) {
+            continue;
+        }
+        group->token = group->token ? group->token : job->locked_by;
+        if (strcmp(group->token, job->locked_by) == 0) {
+            group->ways[i] = LOST;
+            list_add(&group->rows, job->id, job->attempts);
+        }
+    }
+}
+
+static void mark_gone(struct group *group, int64_t id, int64_t attempts)
+{
+    for (size_t n = 0; n < group->count; n++) {
+        size_t i = (group->hint + n) % group->count;
+        const struct mq_job *job = group->outcomes[i].job;
+        if (group->ways[i] == LOST && job->id == id && job->attempts == attempts) {
+            group->ways[i] = GONE;
+            group->hint = i + 1;
+            list_add(&group->gone, id, 0);
+            return;
+        }
+    }
+}
+
+/* Deletes the rows whose lease stands, as one statement or, where a DELETE does not tell what it
+ * deleted, by another behind it; then their bodies. */
+static enum mq_status delete_rows(struct mq_queue *queue, struct group *group, struct mq_error *err)
+{
+    bool row = true;
+    struct mq_args fence = MQ_ARGS(list_value(&group->rows), mq_cstr(group->token));
+    enum mq_status status = group->rows.failed
+                                ? mq_error_nomem(err)
+                                : mq_sql_query(queue, MQ_SQL_SETTLE_DELETE_MANY, fence, err);
+    while (status == MQ_OK) {
+        status = mq_sql_next(queue, &row, err);
+        if (status != MQ_OK || !row) {
+            break;
+        }
+        mark_gone(group, mq_sql_column_int(queue, 0), mq_sql_column_int(queue, 1));
+    }
+    if (status != MQ_OK || (group->gone.len == 0 && !group->gone.failed)) {
+        return status;
+    }
+    struct mq_value list = list_value(&group->gone);
+    if (group->gone.failed) {
+        return mq_error_nomem(err);
+    }
+    if (mq_sql_has(queue, MQ_SQL_DELETE_JOBS)) {
+        status = mq_sql_exec(queue, MQ_SQL_DELETE_JOBS, MQ_ARGS(list), err);
+    }
+    return status == MQ_OK ? mq_sql_exec(queue, MQ_SQL_DELETE_BODIES, MQ_ARGS(list), err) : status;
+}
+
+/* What the group paid for and has handed over at one time. */
+struct spent {
+    int64_t paid;
+    int64_t handed;
+    int64_t at_s;
+};
+
+static enum mq_status spend(struct mq_tx *tx, struct spent *spent, struct mq_error *err)
+{
+    struct spent now = *spent;
+    memset(spent, 0, sizeof(*spent));
+    return now.paid || now.handed ? mq_limit_return(tx, now.paid, now.handed, now.at_s, err)
+                                  : MQ_OK;
+}
+
+/* The tokens of one, with those of the ones before where the times are the same. */
+static enum mq_status add_spent(struct mq_tx *tx, const struct mq_settlement *outcome,
+                                struct spent *spent, struct mq_error *err)
+{
+    enum mq_status status = spent->at_s == outcome->at_s ? MQ_OK : spend(tx, spent, err);
+    int64_t handed = outcome->handed_over;
+    spent->at_s = outcome->at_s;
+    spent->handed += handed;
+    spent->paid += outcome->job->paid > handed ? outcome->job->paid : handed;
+    return status;
+}
+
+/* All in their order: what is told is the same as row by row. */
+static enum mq_status settle_each(struct mq_tx *tx, struct group *group, struct mq_error *err)
+{
+    enum mq_status status = MQ_OK;
+    struct spent spent = {0};
+    for (size_t i = 0; i < group->count && status == MQ_OK; i++) {
+        struct mq_settlement *outcome = &group->outcomes[i];
+        if (group->ways[i] == BY_ROW) {
+            status = mq_settle_one(tx, outcome, MQ_EVENT_RELEASED, err);
+            continue;
+        }
+        mq_settle_deleted(tx, outcome, group->ways[i] == GONE);
+        if (group->ways[i] == GONE) {
+            status = add_spent(tx, outcome, &spent, err);
+        }
+    }
+    return status == MQ_OK ? spend(tx, &spent, err) : status;
+}
+
+enum mq_status mq_batch_settle(struct mq_tx *tx, struct mq_settlement *outcomes, size_t count,
+                               struct mq_error *err)
+{
+    struct group group = {.outcomes = outcomes, .count = count};
+    group.ways = calloc(count ? count : 1, 1);
+    if (!group.ways) {
+        return mq_error_nomem(err);
+    }
+    mq_buffer_init(&group.rows);
+    mq_buffer_init(&group.gone);
+    if (count > 1 && mq_sql_has(tx->queue, MQ_SQL_SETTLE_DELETE_MANY)) {
+        sort_out(&group);
+    }
+    enum mq_status status = group.token ? delete_rows(tx->queue, &group, err) : MQ_OK;
+    if (status == MQ_OK) {
+        status = settle_each(tx, &group, err);
+    }
+    mq_buffer_clear(&group.rows);
+    mq_buffer_clear(&group.gone);
+    free(group.ways);
+    return status;
+}
