@@ -155,6 +155,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/pdo_call.c
     src/php/pdo_driver.c
     src/php/pdo_error.c
+    src/php/pdo_mysql.c
     src/php/pdo_open.c
     src/php/pdo_statement.c
     src/php/queue_object.c
@@ -180,6 +181,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/queue/settle.c
     src/queue/sql.c
     src/queue/sql_dialect.c
+    src/queue/sql_mysql.c
     src/queue/sql_pgsql.c
     src/queue/stats.c
     src/queue/sweep.c

@@ -22,12 +22,12 @@ namespace {
          * Opens the queue and creates or updates its tables.
          *
          * @param string|\PDO $database path of an SQLite file, or "sqlite:" and a path; it is created when
-         *        missing. Or the application's own PDO (SQLite, or PostgreSQL from 9.5 on): enqueue()
-         *        then joins the transaction that is open on it, by a savepoint, and commit and rollback
-         *        are the application's; without one it makes its own. PDO's attributes stay as they
-         *        are, on SQLite lastInsertId() does not; a fatal error leaves the transaction to be rolled
+         *        missing. Or the application's own PDO (SQLite; PostgreSQL from 9.5 on; MySQL from 8.0.1,
+         *        MariaDB from 10.6 on): enqueue() then joins the transaction that is open on it, by a
+         *        savepoint, and commit and rollback are the application's; without one it makes its own. PDO's attributes stay as they
+         *        are, on SQLite and MySQL lastInsertId() does not; a fatal error leaves the transaction to be rolled
          *        back by the application. PDO's exception is the previous of a DatabaseException.
-         *        runWorker() opens the same SQLite file by itself, and does not run on PostgreSQL yet.
+         *        runWorker() opens the same SQLite file by itself, and does not run on the others yet.
          *        Other DSNs and drivers are not supported yet.
          * @param string $table the queue's table
          * @param string $configTable key/value table (`key`, `value`) that steers the queue; may be the
