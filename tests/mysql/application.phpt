@@ -23,7 +23,7 @@ $sets = ['utf8mb4', 'utf8', 'latin1', 'ascii'];
 foreach ($sets as $charset) {
     foreach ([false, true] as $emulate) {
         foreach (['', 'NO_BACKSLASH_ESCAPES,ANSI_QUOTES,PIPES_AS_CONCAT', 'TRADITIONAL'] as $mode) {
-            $one = new PDO(str_replace('utf8mb4', $charset, $backend->dsn), 'root', '', [PDO::ATTR_EMULATE_PREPARES => $emulate]);
+            $one = new PDO(str_replace('utf8mb4', $charset, $backend->dsn), null, null, [PDO::ATTR_EMULATE_PREPARES => $emulate]);
             $one->exec("SET sql_mode = '$mode'");
             $its = new MailQueue($one);
             $id = $its->enqueue($body, reference: $reference, type: "\u{e4}\u{1f4e7}", envelopeFrom: '', recipients: ["m\u{fc}ller@example.org"]);
@@ -97,7 +97,7 @@ final class Denies extends PDO
         return false;
     }
 }
-$one = new Denies($backend->dsn, 'root');
+$one = new Denies($backend->dsn);
 $its = new MailQueue($one);
 $one->exec('START TRANSACTION');
 $one->exec("INSERT INTO config VALUES ('registered', 'x')");
@@ -113,7 +113,7 @@ $pdo->exec('CREATE TABLE names (name VARCHAR(50) CHARACTER SET latin1 COLLATE la
 $pdo->exec("INSERT INTO names VALUES ('anna'), ('gr\u{fc}\u{df}e')");
 foreach (['people.number' => ['1', '2', '3', null], 'names.name' => ['anna', "gr\u{fc}\u{df}e", 'otto', "gr\u{fc}n", null]] as $check => $references) {
     foreach (['utf8mb4', 'latin1'] as $charset) {
-        $its = new MailQueue(new PDO(str_replace('utf8mb4', $charset, $backend->dsn), 'root'), orphanCheck: $check);
+        $its = new MailQueue(new PDO(str_replace('utf8mb4', $charset, $backend->dsn)), orphanCheck: $check);
         foreach ($references as $reference) {
             $its->enqueue(mail_fields(), reference: $reference);
         }
@@ -142,7 +142,7 @@ $id = $queue->enqueue(mail_fields());
 $second = new MailQueue($other);
 $other->beginTransaction();
 [$job] = $second->claim();
-$hold = new Other('$queue = new MailQueue(new PDO($argv[1], "root")); echo "there\n"; echo $queue->hold([(int) $argv[2]]), " held\n";', $backend->dsn, (string) $id);
+$hold = new Other('$queue = new MailQueue(new PDO($argv[1])); echo "there\n"; echo $queue->hold([(int) $argv[2]]), " held\n";', $backend->dsn, (string) $id);
 echo $hold->line(), "\n";
 must(wait_until(fn() => usleep(150_000) ?? (bool) $pdo->query("SELECT count(*) FROM information_schema.innodb_lock_waits")->fetchColumn()), 'it waits');
 $other->commit();

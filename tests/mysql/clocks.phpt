@@ -14,7 +14,7 @@ echo backends_missing('mysql') ?: (MailQueueTest\MariaDB::faketime() ? '' : 'ski
 require __DIR__ . '/../lib/backends.inc';
 foreach (['+90s', '-90s'] as $off) {
     $server = new MailQueueTest\MariaDB(off: $off);
-    $pdo = new PDO($server->schema(), 'root');
+    $pdo = new PDO($server->schema());
     $pdo->exec("SET time_zone = '+05:30'");
     $now = fn(): int => (int) $pdo->query('SELECT UNIX_TIMESTAMP()')->fetchColumn();
     /* How many seconds after the server's clock, which the test may have been slower than. */
