@@ -74,9 +74,10 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     [MQ_SQL_ORPHAN] = "SELECT EXISTS (SELECT 1 FROM {o} WHERE {o}.{k} = ?1) OR (" NOT_ASCII
                       " AND EXISTS (SELECT 1 FROM {o} WHERE CAST(CONVERT({o}.{k} USING utf8mb4) "
                       "AS BINARY) = CAST(?1 AS BINARY)))",
-    [MQ_SQL_WALK] = "SELECT " MQ_COLS " FROM (SELECT id AS walked FROM {t} WHERE id > ?1 "
-                    "ORDER BY id LIMIT ?2) AS walk STRAIGHT_JOIN {t} ON id = walked "
-                    "WHERE " MQ_CLAIMABLE_SQL " AND (expires_at <= ?3 OR {r} IS NOT NULL){w}",
+    [MQ_SQL_WALK] =
+        "SELECT " MQ_COLS " FROM (SELECT id AS walked FROM {t} WHERE id > ?1 "
+        "ORDER BY id LIMIT ?2) AS walk STRAIGHT_JOIN {t} FORCE INDEX (PRIMARY) ON id = walked "
+        "WHERE " MQ_CLAIMABLE_SQL " AND (expires_at <= ?3 OR {r} IS NOT NULL){w}",
 
     [MQ_SQL_COLUMNS_OF] = "SELECT c.column_name, COALESCE((SELECT s.seq_in_index FROM "
                           "information_schema.statistics s "

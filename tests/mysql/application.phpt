@@ -79,13 +79,13 @@ var_dump(count($open->fetchAll()), $its->enqueue(mail_fields()) > 0);
 echo "without autocommit all is the application's transaction\n";
 $one = $backend->pdo([PDO::ATTR_AUTOCOMMIT => false]);
 $its = new MailQueue($one);
+$one->exec('COMMIT'); // of what the queue has read
 $before = count($queue->jobs());
 $its->enqueue(mail_fields());
 echo count($queue->jobs()) - $before;
 $one->exec('ROLLBACK');
 echo count($queue->jobs()) - $before;
 $its->enqueue(mail_fields());
-echo thrown(fn() => $its->enqueue(['to' => 'nobody'] + mail_fields())) === 'nothing' ? 'stored' : '';
 $one->exec('COMMIT');
 echo count($queue->jobs()) - $before, "\n";
 
