@@ -159,6 +159,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/pdo_driver.c
     src/php/pdo_dsn.c
     src/php/pdo_error.c
+    src/php/pdo_mysql.c
     src/php/pdo_open.c
     src/php/pdo_own.c
     src/php/pdo_statement.c
@@ -196,6 +197,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/queue/settle.c
     src/queue/sql.c
     src/queue/sql_dialect.c
+    src/queue/sql_mysql.c
     src/queue/sql_pgsql.c
     src/queue/stats.c
     src/queue/sweep.c

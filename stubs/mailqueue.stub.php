@@ -22,18 +22,18 @@ namespace {
          * Opens the queue and creates or updates its tables.
          *
          * @param string|\PDO $database path of an SQLite file, or "sqlite:" and a path; it is created when
-         *        missing. Or the DSN of a server, "pgsql:host=db;dbname=app": a connection of the queue's
-         *        own, opened anew when it was lost; without user and password in it they come from
+         *        missing. Or the DSN of a server, "pgsql:host=db;dbname=app", "mysql:host=db;dbname=app": a
+         *        connection of the queue's own, opened anew when it was lost; without user and password in it they come from
          *        MAILQUEUE_DATABASE_USER, MAILQUEUE_DATABASE_PASSWORD or MAILQUEUE_DATABASE_PASSWORD_FILE
          *        (a file of mode 0600), else from the ini settings mailqueue.database_user and
          *        mailqueue.database_password, else from what PostgreSQL's client finds (~/.pgpass).
-         *        Or the application's own PDO (SQLite, or PostgreSQL from 9.5 on): enqueue()
-         *        then joins the transaction that is open on it, by a savepoint, and commit and rollback
-         *        are the application's; without one it makes its own. PDO's attributes stay as they
-         *        are, on SQLite lastInsertId() does not; a fatal error leaves the transaction to be rolled
-         *        back by the application. PDO's exception is the previous of a DatabaseException.
-         *        runWorker() opens the same SQLite file by itself, and runs on a server's connection as it is.
-         *        Of a "mysql:" DSN the queue only opens the connection so far, and then refuses it.
+         *        Or the application's own PDO (SQLite; PostgreSQL from 9.5 on; MySQL from 8.0.1, MariaDB
+         *        from 10.6 on): enqueue() then joins the transaction that is open on it, by a savepoint,
+         *        and commit and rollback are the application's; without one it makes its own. PDO's
+         *        attributes stay as they are, on SQLite and MySQL lastInsertId() does not; a fatal error
+         *        leaves the transaction to be rolled back by the application. PDO's exception is the
+         *        previous of a DatabaseException. runWorker() opens the same SQLite file by itself, and
+         *        runs on a server's connection as it is.
          * @param string $table the queue's table
          * @param string $configTable key/value table (`key`, `value`) that steers the queue; may be the
          *        application's own

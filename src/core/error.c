@@ -70,6 +70,8 @@ const char *mq_status_name(enum mq_status status)
         return "replaced";
     case MQ_SCHEMA:
         return "schema";
+    case MQ_DUPLICATE:
+        return "duplicate";
     case MQ_DATABASE:
         return "database";
     case MQ_TRANSPORT:

@@ -21,6 +21,7 @@ enum mq_status {
     MQ_IO,        /* the system reported an I/O error */
     MQ_REPLACED,  /* the open file is no longer the one under its name; reopen */
     MQ_SCHEMA,    /* the tables are not as this version needs them */
+    MQ_DUPLICATE, /* a unique key has that value already */
     MQ_DATABASE,  /* any other failure of the database */
     MQ_TRANSPORT, /* the relay's trouble, not the mail's */
     MQ_REFUSED,   /* the mail was refused for good */

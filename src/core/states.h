@@ -15,6 +15,6 @@ bool mq_state_may(enum mq_state from, enum mq_state to);
 
 /* The states of a job that a claim takes, as SQL: one literal, spelled the same in index and
  * queries, for SQLite matches a partial index by its text. */
-#define MQ_CLAIMABLE_SQL "status IN ('pending','failed')"
+#define MQ_CLAIMABLE_STATES "status IN ('pending','failed')"
 
 #endif

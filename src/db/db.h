@@ -15,7 +15,7 @@
 #include "core/error.h"
 
 /* Which spelling of SQL the statements have. */
-enum mq_dialect { MQ_SQLITE, MQ_PGSQL, MQ_DIALECT_COUNT };
+enum mq_dialect { MQ_SQLITE, MQ_PGSQL, MQ_MYSQL, MQ_DIALECT_COUNT };
 
 enum mq_value_type { MQ_NULL, MQ_INT, MQ_TEXT, MQ_BLOB };
 

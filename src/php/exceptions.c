@@ -48,6 +48,7 @@ static const char *database_reason(enum mq_status status)
         return "replaced";
     case MQ_SCHEMA:
         return "schema";
+    case MQ_DUPLICATE:
     case MQ_DATABASE:
         return "database";
     default:
@@ -66,8 +67,9 @@ void mq_php_throw(const struct mq_error *err)
     if (reason) {
         char text[MQ_ERROR_TEXT_MAX + 96];
         snprintf(text, sizeof text, "%s%s", err->text,
-                 undone ? "; SQLite has undone your whole transaction: roll back and repeat it"
-                        : "");
+                 undone
+                     ? "; the database has undone your whole transaction: roll back and repeat it"
+                     : "");
         throw_with(mq_ce_database_exception, text, "reason", reason);
         if (cause) {
             zend_exception_set_previous(EG(exception), cause);

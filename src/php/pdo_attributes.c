@@ -5,11 +5,11 @@
 
 #include "php/pdo_private.h"
 
-static enum mq_status get(struct mq_pdo *self, zend_long attribute, zval *value,
-                          struct mq_error *err)
+enum mq_status mq_pdo_attribute(struct mq_pdo *self, zend_long name, zval *value,
+                                struct mq_error *err)
 {
     zval arg;
-    ZVAL_LONG(&arg, attribute);
+    ZVAL_LONG(&arg, name);
     return mq_pdo_call(self, (struct mq_php_method){&self->object, "getattribute", &arg, 1}, value,
                        err);
 }
@@ -36,9 +36,9 @@ enum mq_status mq_pdo_enter(struct mq_pdo *self, struct mq_error *err)
     }
     ZVAL_LONG(&exceptions, MQ_PDO_ERRMODE_EXCEPTION);
     ZVAL_LONG(&natural, MQ_PDO_NULL_NATURAL);
-    enum mq_status status = get(self, MQ_PDO_ATTR_ERRMODE, &self->errmode, err);
+    enum mq_status status = mq_pdo_attribute(self, MQ_PDO_ATTR_ERRMODE, &self->errmode, err);
     if (status == MQ_OK) {
-        status = get(self, MQ_PDO_ATTR_ORACLE_NULLS, &self->nulls, err);
+        status = mq_pdo_attribute(self, MQ_PDO_ATTR_ORACLE_NULLS, &self->nulls, err);
     }
     if (status != MQ_OK) {
         return status;

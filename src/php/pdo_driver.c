@@ -149,14 +149,17 @@ static const char *begin_text(const struct mq_pdo *self)
     return mq_pdo_is_pgsql(self) ? "BEGIN ISOLATION LEVEL READ COMMITTED" : "BEGIN IMMEDIATE";
 }
 
-/* SQLite's PDO does not know of a transaction that exec('BEGIN') opened; SQLite itself does. */
+/* SQLite's PDO does not know of a transaction that exec('BEGIN') opened, and a subclass may say
+ * anything; the database itself knows. */
 static enum mq_status begin_or_join(struct mq_pdo *self, struct mq_error *err)
 {
     bool joins = false;
     enum mq_status status = mq_pdo_in_transaction(self, &joins, err);
+    bool told = joins;
     if (status == MQ_OK && !joins) {
-        status = mq_pdo_exec(self, begin_text(self), err);
-        joins = status == MQ_DATABASE && mq_pdo_cause_is_nested();
+        status = mq_pdo_is_mysql(self) ? mq_pdo_mysql_begin(self, &joins, err)
+                                       : mq_pdo_exec(self, begin_text(self), err);
+        joins = joins || (status == MQ_DATABASE && mq_pdo_cause_is_nested());
         if (!joins) {
             return status;
         }
@@ -165,6 +168,9 @@ static enum mq_status begin_or_join(struct mq_pdo *self, struct mq_error *err)
     }
     if (status == MQ_OK) {
         status = mq_pdo_exec(self, "SAVEPOINT mailqueue", err);
+    }
+    if (status == MQ_OK && told && mq_pdo_is_mysql(self)) {
+        status = mq_pdo_mysql_joined(self, err);
     }
     self->joined = status == MQ_OK;
     return self->joined && self->worker ? mq_pdo_refuse_join(self, err) : status;
@@ -203,6 +209,17 @@ static enum mq_status begin(struct mq_db *db, struct mq_error *err)
     return MQ_OK;
 }
 
+/* Whatever MySQL's completion_type is. */
+#define NO_CHAIN " AND NO CHAIN NO RELEASE"
+
+static const char *end_text(const struct mq_pdo *self)
+{
+    if (self->joined) {
+        return "RELEASE SAVEPOINT mailqueue";
+    }
+    return mq_pdo_is_mysql(self) ? "COMMIT" NO_CHAIN : "COMMIT";
+}
+
 static enum mq_status commit(struct mq_db *db, struct mq_error *err)
 {
     struct mq_pdo *self = mq_pdo_of(db);
@@ -219,7 +236,7 @@ static enum mq_status commit(struct mq_db *db, struct mq_error *err)
         return mq_error_set(err, MQ_DATABASE, "database",
                             "a statement of the transaction failed: nothing of it was stored");
     }
-    enum mq_status status = mq_pdo_exec(self, self->joined ? "RELEASE mailqueue" : "COMMIT", err);
+    enum mq_status status = mq_pdo_exec(self, end_text(self), err);
     if (status == MQ_OK) {
         ended(self);
         mq_pdo_forget_cause();
@@ -240,11 +257,14 @@ static void rollback(struct mq_db *db)
     if (self->joined) {
         bool there = mq_pdo_exec(self, "ROLLBACK TO mailqueue", NULL) == MQ_OK;
         if (there) {
-            mq_pdo_exec(self, "RELEASE mailqueue", NULL);
+            mq_pdo_exec(self, "RELEASE SAVEPOINT mailqueue", NULL);
         }
         MAILQUEUE_G(pdo_undone) = !there && !self->bailed;
+        if (!there && mq_pdo_is_mysql(self)) {
+            mq_pdo_exec(self, "DO 0", NULL); /* an error does not tell PDO that it is over */
+        }
     } else {
-        mq_pdo_exec(self, "ROLLBACK", NULL);
+        mq_pdo_exec(self, mq_pdo_is_mysql(self) ? "ROLLBACK" NO_CHAIN : "ROLLBACK", NULL);
     }
     ended(self);
     mq_pdo_keep_cause(cause);
@@ -306,8 +326,8 @@ enum mq_status mq_php_pdo_usable(struct mq_db *db, struct mq_error *err)
 
 /* ---- the rest of the table ---- */
 
-/* One of SQLite's own functions. Neither rowCount() nor lastInsertId() will do: PRAGMA
- * count_changes makes the first say nothing, and both may be a subclass's. */
+/* A function of the database's. With SQLite neither rowCount() nor lastInsertId() will do: PRAGMA
+ * count_changes makes the first say nothing; and the second may be a subclass's. */
 static int64_t ask(struct mq_db *db, int slot, const char *sql)
 {
     struct mq_value value = mq_null();
@@ -327,12 +347,15 @@ static int64_t ask(struct mq_db *db, int slot, const char *sql)
 static int64_t changes(struct mq_db *db)
 {
     struct mq_pdo *self = mq_pdo_of(db);
-    return mq_pdo_is_pgsql(self) ? self->changes : ask(db, MQ_PDO_CHANGES, "SELECT changes()");
+    bool native = db->driver->dialect == MQ_SQLITE;
+    return native ? ask(db, MQ_PDO_CHANGES, "SELECT changes()") : self->changes;
 }
 
 static int64_t last_id(struct mq_db *db)
 {
-    return ask(db, MQ_PDO_LAST_ID, "SELECT last_insert_rowid()");
+    bool mysql = mq_pdo_is_mysql(mq_pdo_of(db));
+    return ask(db, MQ_PDO_LAST_ID,
+               mysql ? "SELECT LAST_INSERT_ID()" : "SELECT last_insert_rowid()");
 }
 
 static enum mq_status maintain(struct mq_db *db, struct mq_error *err)
@@ -408,6 +431,7 @@ static const char *path(struct mq_db *db)
 static const struct mq_db_driver drivers[MQ_DIALECT_COUNT] = {
     [MQ_SQLITE] = DRIVER(MQ_SQLITE),
     [MQ_PGSQL] = DRIVER(MQ_PGSQL),
+    [MQ_MYSQL] = DRIVER(MQ_MYSQL),
 };
 
 const struct mq_db_driver *mq_pdo_driver(enum mq_dialect dialect)

@@ -66,6 +66,58 @@ static const struct {
     {"XX002", {MQ_CORRUPT, "look at the server's log: an index may have to be built anew"}},
 };
 
+/* MySQL's and MariaDB's, of the server and of the client library (2000 and later). */
+static const struct {
+    zend_long code;
+    struct meaning is;
+} mysql_codes[] = {
+    {1021, {MQ_FULL, "free space on the server's disk"}},
+    {1030, {MQ_IO, "look at the server's log and its disk"}},
+    {1034, {MQ_CORRUPT, "look at the server's log, restore from a backup"}},
+    {1037, {MQ_NOMEM, "look at the server's memory"}},
+    {1038, {MQ_NOMEM, "look at the server's memory"}},
+    {1040, {MQ_BUSY, "the server has too many connections: try again, or raise max_connections"}},
+    {1041, {MQ_NOMEM, "look at the server's memory"}},
+    {1044, {MQ_READONLY, "grant this user the rights on the database"}},
+    {1046, {MQ_CONFIG, "choose a database: dbname= in the DSN"}},
+    {1053, LOST},
+    {1054, {MQ_DATABASE, "run `mailqueue migrate`"}},
+    {1062, {MQ_DUPLICATE, NULL}},
+    {1114, {MQ_FULL, "free space on the server's disk"}},
+    {1142, {MQ_READONLY, "grant this user the rights on the queue's tables"}},
+    {1143, {MQ_READONLY, "grant this user the rights on the queue's tables"}},
+    {1146, {MQ_DATABASE, "run `mailqueue migrate`, or look at the database's name"}},
+    {1153, {MQ_DATABASE, "raise the server's max_allowed_packet, then connect anew"}},
+    {1176, {MQ_DATABASE, "make the queue's index again"}},
+    {1194, {MQ_CORRUPT, "look at the server's log, restore from a backup"}},
+    {1205,
+     {MQ_BUSY, "keep other connections' transactions short, or raise "
+               "innodb_lock_wait_timeout"}},
+    {1213, {MQ_UNDONE, "a deadlock with another transaction: run it again"}},
+    {1264, {MQ_SCHEMA, "the table is not as the queue made it: make the column wider"}},
+    {1290, {MQ_READONLY, "use a connection that may write, and the primary server"}},
+    {1317, {MQ_BUSY, "somebody ended the statement: try again"}},
+    {1366, {MQ_SCHEMA, "the table is not as the queue made it: make its character set utf8mb4"}},
+    {1406, {MQ_SCHEMA, "the table is not as the queue made it: make the column wider"}},
+    {1461, {MQ_BUSY, "raise max_prepared_stmt_count, or set PDO::ATTR_EMULATE_PREPARES"}},
+    {1665, {MQ_CONFIG, "set the server's binlog_format to ROW or MIXED"}},
+    {1712, {MQ_CORRUPT, "look at the server's log: an index may have to be built anew"}},
+    {1792, {MQ_READONLY, "use a transaction that may write, and the primary server"}},
+    {1836, {MQ_READONLY, "use a connection that may write, and the primary server"}},
+    {1927, LOST},
+    {1969, {MQ_BUSY, "keep other connections' transactions short, or raise max_statement_time"}},
+    {2006, LOST},
+    {2008, {MQ_NOMEM, "raise the memory that the process may have"}},
+    {2013, LOST},
+    {2014,
+     {MQ_BUSY, "read this connection's results to their end (fetchAll()) first, or use "
+               "buffered queries"}},
+    {2055, LOST},
+    {3024, {MQ_BUSY, "keep other connections' transactions short, or raise max_execution_time"}},
+    {3101, {MQ_UNDONE, "another transaction was faster: run it again"}},
+    {4031, LOST},
+};
+
 static zval *property(zend_object *object, const char *name, zval *scratch)
 {
     zval *value = zend_read_property(object->ce, object, name, strlen(name), 1, scratch);
@@ -112,6 +164,17 @@ static struct meaning sqlite_meaning(const struct mq_pdo *self, zend_object *thr
     for (size_t i = 0; i < sizeof(sqlite_codes) / sizeof(sqlite_codes[0]); i++) {
         if (sqlite_codes[i].code == code) {
             return sqlite_codes[i].is;
+        }
+    }
+    return (struct meaning){MQ_DATABASE, NULL};
+}
+
+static struct meaning mysql_meaning(zend_object *thrown)
+{
+    zend_long code = driver_code(thrown);
+    for (size_t i = 0; i < sizeof(mysql_codes) / sizeof(mysql_codes[0]); i++) {
+        if (mysql_codes[i].code == code) {
+            return mysql_codes[i].is;
         }
     }
     return (struct meaning){MQ_DATABASE, NULL};
@@ -168,6 +231,9 @@ bool mq_pdo_cause_is_nested(void)
     if (!cause) {
         return false;
     }
+    if (driver_code(cause) == 1568) { /* MySQL's */
+        return true;
+    }
     struct mq_str text = message_of(cause, &scratch);
     return text.data && strstr(text.data, "within a transaction") != NULL;
 }
@@ -177,6 +243,19 @@ static struct mq_str first_line(struct mq_str text)
 {
     const char *end = text.data ? memchr(text.data, '\n', text.len) : NULL;
     return end ? (struct mq_str){text.data, (size_t)(end - text.data)} : text;
+}
+
+static struct meaning meaning_of(const struct mq_pdo *self, zend_object *thrown,
+                                 struct mq_str message)
+{
+    switch (self->base.driver->dialect) {
+    case MQ_PGSQL:
+        return pgsql_meaning(thrown, message);
+    case MQ_MYSQL:
+        return mysql_meaning(thrown);
+    default:
+        return sqlite_meaning(self, thrown);
+    }
 }
 
 enum mq_status mq_pdo_failed(struct mq_pdo *self, zend_object *thrown, struct mq_error *err)
@@ -189,7 +268,7 @@ enum mq_status mq_pdo_failed(struct mq_pdo *self, zend_object *thrown, struct mq
     }
     struct mq_str message = message_of(thrown, &scratch);
     bool pgsql = mq_pdo_is_pgsql(self);
-    struct meaning is = pgsql ? pgsql_meaning(thrown, message) : sqlite_meaning(self, thrown);
+    struct meaning is = meaning_of(self, thrown, message);
     if (self->own.dsn && is.cure && strncmp(is.cure, IS_LOST, strlen(IS_LOST)) == 0) {
         is.cure = IS_LOST "; the next use opens it anew; what was being committed may be stored or "
                           "not";

@@ -8,21 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum mq_status attribute(struct mq_pdo *self, zend_long name, zval *value,
-                                struct mq_error *err)
-{
-    zval arg;
-    ZVAL_LONG(&arg, name);
-    return mq_pdo_call(self, (struct mq_php_method){&self->object, "getattribute", &arg, 1}, value,
-                       err);
-}
-
 static enum mq_status check_driver(struct mq_pdo *self, struct mq_error *err)
 {
     static const char *const names[MQ_DIALECT_COUNT] = {
-        [MQ_SQLITE] = "sqlite", [MQ_PGSQL] = "pgsql"};
+        [MQ_SQLITE] = "sqlite", [MQ_PGSQL] = "pgsql", [MQ_MYSQL] = "mysql"};
     zval name;
-    enum mq_status status = attribute(self, MQ_PDO_ATTR_DRIVER_NAME, &name, err);
+    enum mq_status status = mq_pdo_attribute(self, MQ_PDO_ATTR_DRIVER_NAME, &name, err);
     if (status != MQ_OK) {
         return status;
     }
@@ -32,10 +23,12 @@ static enum mq_status check_driver(struct mq_pdo *self, struct mq_error *err)
         self->base.driver = known ? mq_pdo_driver((enum mq_dialect)i) : self->base.driver;
     }
     if (!known) {
-        status = mq_error_set(err, MQ_CONFIG, "database",
-                              "$database: PDO's driver %.30s is not supported by this version; "
-                              "give a PDO of PostgreSQL or of an SQLite file, or the file's path",
-                              Z_TYPE(name) == IS_STRING ? Z_STRVAL(name) : "(unknown)");
+        status = mq_error_set(
+            err, MQ_CONFIG, "database",
+            "$database: PDO's driver %.30s is not supported by this version; "
+            "give a PDO of PostgreSQL, MySQL, MariaDB or of an SQLite file, or the file's "
+            "path",
+            Z_TYPE(name) == IS_STRING ? Z_STRVAL(name) : "(unknown)");
     }
     zval_ptr_dtor(&name);
     return status;
@@ -61,7 +54,7 @@ static enum mq_status find_path(struct mq_pdo *self, struct mq_error *err)
 static enum mq_status check_version(struct mq_pdo *self, struct mq_error *err)
 {
     zval version;
-    enum mq_status status = attribute(self, MQ_PDO_ATTR_SERVER_VERSION, &version, err);
+    enum mq_status status = mq_pdo_attribute(self, MQ_PDO_ATTR_SERVER_VERSION, &version, err);
     if (status != MQ_OK) {
         return status;
     }
@@ -87,7 +80,7 @@ static enum mq_status look_at_prepares(struct mq_pdo *self, struct mq_error *err
     enum mq_status status = MQ_OK;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && status == MQ_OK; i++) {
         zval value;
-        status = attribute(self, names[i], &value, err);
+        status = mq_pdo_attribute(self, names[i], &value, err);
         self->unnamed = self->unnamed || (status == MQ_OK && zend_is_true(&value));
         if (status == MQ_OK) {
             zval_ptr_dtor(&value);
@@ -102,13 +95,22 @@ static enum mq_status look_at_pgsql(struct mq_pdo *self, struct mq_error *err)
     return status == MQ_OK ? look_at_prepares(self, err) : status;
 }
 
+static enum mq_status look_at(struct mq_pdo *self, struct mq_error *err)
+{
+    switch (self->base.driver->dialect) {
+    case MQ_PGSQL:
+        return look_at_pgsql(self, err);
+    case MQ_MYSQL:
+        return mq_pdo_mysql_look(self, err);
+    default:
+        return find_path(self, err);
+    }
+}
+
 enum mq_status mq_pdo_look(struct mq_pdo *self, struct mq_error *err)
 {
     enum mq_status status = check_driver(self, err);
-    if (status == MQ_OK) {
-        status = mq_pdo_is_pgsql(self) ? look_at_pgsql(self, err) : find_path(self, err);
-    }
-    return status;
+    return status == MQ_OK ? look_at(self, err) : status;
 }
 
 enum mq_status mq_php_pdo_open(zval *object, struct mq_db **out, struct mq_error *err)

@@ -48,7 +48,8 @@ struct mq_pdo {
     bool aborted; /* PostgreSQL: a statement of begin()'s transaction failed, so nothing of it stays
                    */
     bool worker;  /* joins no transaction (mq_php_pdo_for_worker()) */
-    bool guarded; /* PostgreSQL: a statement runs in a savepoint of its own */
+    int64_t packet_max; /* MySQL: octets of a statement with its values */
+    bool guarded;       /* PostgreSQL: a statement runs in a savepoint of its own */
     bool unnamed; /* PostgreSQL: statements have no name in the server, as the application's */
     bool entered; /* the attributes are ours, the application's are below */
     zval errmode, nulls;
@@ -57,7 +58,7 @@ struct mq_pdo {
     struct mq_pdo_statement single;   /* of a query that is not kept */
     struct mq_pdo_statement *current; /* the open result */
     zval row;                         /* its row: an array; undefined: none */
-    int64_t changes;                  /* PostgreSQL: rows that the last statement changed */
+    int64_t changes;                  /* not SQLite: rows that the last statement changed */
     bool row_ready;                   /* run() has read a row that next() has not given yet */
 };
 
@@ -100,6 +101,23 @@ static inline bool mq_pdo_is_foreign(const struct mq_pdo *self)
 }
 /* pdo_worker.c: undoes the transaction that begin() has joined. */
 enum mq_status mq_pdo_refuse_join(struct mq_pdo *self, struct mq_error *err);
+static inline bool mq_pdo_is_mysql(const struct mq_pdo *self)
+{
+    return self->base.driver->dialect == MQ_MYSQL;
+}
+/* An attribute's value, owned by the caller. */
+enum mq_status mq_pdo_attribute(struct mq_pdo *self, zend_long name, zval *value,
+                                struct mq_error *err);
+
+/* pdo_mysql.c: whether the queue can live there. */
+enum mq_status mq_pdo_mysql_look(struct mq_pdo *self, struct mq_error *err);
+/* Begins a transaction; *joins where one is open that is the application's. */
+enum mq_status mq_pdo_mysql_begin(struct mq_pdo *self, bool *joins, struct mq_error *err);
+/* After SAVEPOINT: whether there is a transaction indeed. */
+enum mq_status mq_pdo_mysql_joined(struct mq_pdo *self, struct mq_error *err);
+/* Whether the server takes a statement of that size; the connection would be lost otherwise. */
+enum mq_status mq_pdo_mysql_fits(struct mq_pdo *self, const struct mq_query *query,
+                                 struct mq_error *err);
 
 /* pdo_attributes.c: sets the attributes that the driver needs, and puts the application's back. */
 enum mq_status mq_pdo_enter(struct mq_pdo *self, struct mq_error *err);
@@ -107,7 +125,7 @@ void mq_pdo_leave(struct mq_pdo *self);
 
 /* pdo_error.c: what a PDOException means; takes the exception as the cause. */
 enum mq_status mq_pdo_failed(struct mq_pdo *self, zend_object *thrown, struct mq_error *err);
-/* Whether the last failure of SQLite says that a transaction is open already. */
+/* Whether the last failure of SQLite or MySQL says that a transaction is open already. */
 bool mq_pdo_cause_is_nested(void);
 void mq_pdo_forget_cause(void);
 void mq_pdo_keep_cause(zend_object *cause); /* takes it over; NULL: none */

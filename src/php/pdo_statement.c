@@ -202,7 +202,7 @@ static enum mq_status execute(struct mq_pdo *self, const struct mq_query *query,
         status =
             mq_pdo_call(self, (struct mq_php_method){statement, "execute", NULL, 0}, &result, err);
     }
-    if (status == MQ_OK && mq_pdo_is_pgsql(self)) {
+    if (status == MQ_OK && self->base.driver->dialect != MQ_SQLITE) {
         status =
             mq_pdo_call(self, (struct mq_php_method){statement, "rowcount", NULL, 0}, &result, err);
         self->changes = status == MQ_OK && Z_TYPE(result) == IS_LONG ? Z_LVAL(result) : -1;
@@ -265,7 +265,7 @@ static enum mq_status run(struct mq_db *db, const struct mq_query *query, struct
         status = prepare(self, query->sql, statement, err);
     }
     if (status == MQ_OK) {
-        status = guard(self, err);
+        status = mq_pdo_is_mysql(self) ? mq_pdo_mysql_fits(self, query, err) : guard(self, err);
     }
     if (status == MQ_OK) {
         self->current = statement;

@@ -31,6 +31,13 @@ static const char *const about_texts[MQ_DIALECT_COUNT] = {
         "coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false)::int, "
         "(SELECT floor(extract(epoch FROM clock_timestamp() - min(xact_start)))::bigint "
         "FROM pg_stat_activity WHERE backend_xmin IS NOT NULL AND pid <> pg_backend_pid())",
+    /* The comments' text is MySQL's and MariaDB's, where each has that table. What other
+     * transactions there are needs a right that few users have. */
+    [MQ_MYSQL] =
+        "SELECT VERSION(), CAST(UNIX_TIMESTAMP(SYSDATE(3)) * 1000 AS SIGNED), 1, "
+        "CONCAT(@@global.read_only) NOT IN ('0', 'OFF'), 0, COALESCE((SELECT variable_value <> '' "
+        "FROM /*!80001 performance_schema */ /*M! information_schema */ .session_status "
+        "WHERE variable_name = 'Ssl_cipher'), 0), NULL",
 };
 
 static const char *const table_texts[MQ_DIALECT_COUNT] = {
@@ -39,9 +46,11 @@ static const char *const table_texts[MQ_DIALECT_COUNT] = {
     [MQ_PGSQL] =
         "SELECT 1 FROM pg_catalog.pg_class WHERE relname IN (?1, lower(?1)) AND relkind IN "
         "('r','p','v','f') AND pg_catalog.pg_table_is_visible(oid)",
+    [MQ_MYSQL] = "SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() "
+                 "AND table_name = ?1",
 };
 
-static const char *const kinds[MQ_DIALECT_COUNT] = {[MQ_PGSQL] = "pgsql"};
+static const char *const kinds[MQ_DIALECT_COUNT] = {[MQ_PGSQL] = "pgsql", [MQ_MYSQL] = "mysql"};
 
 static double host_ms(void)
 {

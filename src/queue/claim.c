@@ -43,8 +43,8 @@ void mq_claim_clear(struct mq_claim *claim)
     mq_claim_init(claim);
 }
 
-static enum mq_status job_orphaned(struct mq_queue *queue, const char *reference, bool *orphaned,
-                                   struct mq_error *err)
+enum mq_status mq_job_orphaned(struct mq_queue *queue, const char *reference, bool *orphaned,
+                               struct mq_error *err)
 {
     int64_t found = 0;
     *orphaned = false;
@@ -82,7 +82,8 @@ static enum mq_status drop(struct taking *t, const struct mq_job *job, bool read
     bool orphaned = false;
     struct mq_queue *queue = t->tx->queue;
     bool expired = job->expires_at && job->expires_at <= t->tx->now_s;
-    enum mq_status status = expired ? MQ_OK : job_orphaned(queue, job->reference, &orphaned, err);
+    enum mq_status status =
+        expired ? MQ_OK : mq_job_orphaned(queue, job->reference, &orphaned, err);
     *dropped = expired || orphaned || !readable;
     if (status != MQ_OK || !*dropped) {
         return status;

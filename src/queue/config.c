@@ -8,8 +8,9 @@
 #include "core/address.h"
 #include "core/json.h"
 
-#define NUMBER_MAX  1000000000LL
-#define SECONDS_MAX 253402300799LL /* the last second of the year 9999 */
+#define NUMBER_MAX    1000000000LL
+#define NUMBER_OCTETS 32             /* which a column of whatever kind can hold */
+#define SECONDS_MAX   253402300799LL /* the last second of the year 9999 */
 
 static const struct mq_config_key keys[] = {
     {"mailQueueEnabled", "bool", "0 | 1", "1",
@@ -170,6 +171,22 @@ bool mq_config_value_ok(const struct mq_config_key *key, struct mq_str value)
     }
 }
 
+/* A database that cuts what a column cannot hold without a word, if the connection is set so. */
+static enum mq_status check_whole(struct mq_queue *queue, struct mq_args both, struct mq_error *err)
+{
+    int64_t same = 0;
+    if (both.values[1].s.len <= NUMBER_OCTETS || !mq_sql_has(queue, MQ_SQL_CONFIG_SAME)) {
+        return MQ_OK;
+    }
+    enum mq_status status = mq_sql_int(queue, MQ_SQL_CONFIG_SAME, both, &same, err);
+    return status != MQ_OK || same
+               ? status
+               : mq_error_set(err, MQ_SCHEMA, queue->names.config,
+                              "the column `value` of table %s cannot hold the %zu octets of %s: "
+                              "make it a TEXT in utf8mb4",
+                              queue->names.config, both.values[1].s.len, both.values[0].s.data);
+}
+
 enum mq_status mq_config_put(struct mq_queue *queue, const char *key, const char *value,
                              struct mq_error *err)
 {
@@ -184,7 +201,7 @@ enum mq_status mq_config_put(struct mq_queue *queue, const char *key, const char
             status = mq_sql_exec(queue, MQ_SQL_CONFIG_UPDATE, both, err);
         }
     }
-    return status;
+    return status == MQ_OK ? check_whole(queue, both, err) : status;
 }
 
 enum mq_status mq_queue_config(struct mq_queue *queue, const char *key, char **value,

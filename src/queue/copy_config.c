@@ -97,8 +97,9 @@ enum mq_status mq_copy_find_ignored(struct mq_queue *source, struct mq_copy_repo
         char name[256];
         struct mq_str text = mq_sql_column_str(source, 0);
         mq_str_printable(name, sizeof(name), 0, text);
-        bool own =
-            mq_schema_column(name) || mq_str_equal_nocase(text, mq_str_of(source->names.reference));
+        bool own = mq_schema_column(name) ||
+                   mq_str_equal_nocase(text, mq_str_of(source->names.reference)) ||
+                   strstr(source->spelling->claimable, name) != NULL; /* a generated column */
         if (!own && !mq_strings_add(&report->ignored, mq_str_of(name))) {
             mq_sql_finish(source);
             return mq_error_nomem(err);

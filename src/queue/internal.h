@@ -4,7 +4,7 @@
 
 #include "queue/queue.h"
 
-/* ---- sql.c, sql_dialect.c, sql_pgsql.c: the statements ---- */
+/* ---- sql.c, sql_dialect.c, sql_pgsql.c, sql_mysql.c: the statements ---- */
 
 /* One statement each; the value is its slot in the driver. */
 enum mq_sql {
@@ -68,7 +68,9 @@ enum mq_sql {
     /* these only where the dialect has them */
     MQ_SQL_NOW,
     MQ_SQL_LOCK_SCHEMA,
+    MQ_SQL_UNLOCK_SCHEMA,
     MQ_SQL_LOCK_BUCKET,
+    MQ_SQL_CONFIG_SAME,
     MQ_SQL_QUIET,
     MQ_SQL_COPY_FREEZE,
     MQ_SQL_COPY_OLDER,
@@ -93,6 +95,16 @@ enum mq_sql {
 
 #define MQ_NAME_MAX 63 /* octets of a configured identifier */
 
+/* What a claim may take, in a statement. */
+#define MQ_CLAIMABLE_SQL "{l}"
+
+/* The config keys that each transaction reads. */
+#define MQ_CONFIG_KEYS                                                             \
+    "'mailQueueEnabled','mailMaxPerHour','mailBurst','mailRateMode','mailTokens'," \
+    "'mailLastRefill','mailRelayPause','mailRedirectTo','mailRedirectToSchumbi',"  \
+    "'mailRedirectTypes','mailLiveFrom','mailLiveUntil','mailQueueMovedTo',"       \
+    "'mailQueueMovedFrom'"
+
 /* The columns of a job, in the order that mq_job_read() expects. */
 #define MQ_COLS                                                                           \
     "id, {r}, mail_type, status, priority, attempts, max_attempts, uncertain, paid, "     \
@@ -108,15 +120,23 @@ struct mq_spelling {
     const char *id;               /* {i}: the type of a generated id, with the primary key */
     const char *integer;          /* {n}: 64 bits */
     const char *blob;             /* {x} */
+    const char *key_text;         /* {v}: up to MQ_REFERENCE_MAX octets, which a key may have */
+    const char *word;             /* {h}: the queue's own words and tokens, which are ASCII */
+    const char *text;             /* {z}: of any length */
+    const char *claimable;        /* {l}: whether a claim may take the row */
     const char *options;          /* {a}: of the job table */
     const char *body_options;     /* {e}: of the bodies' table */
     const char *returning;        /* {d}: how an INSERT gives its id; "": it does not */
     const char *lock;             /* {u}: for rows that are about to be changed */
     const char *lock_free;        /* {w}: the same, leaving out what others have locked */
     const char *no_index;         /* {+}: before a condition that no index shall serve */
-    bool shared; /* writers run at the same time, and a failed statement undoes a transaction */
+    bool shared;    /* writers run at the same time, and a failed statement undoes a transaction */
+    bool walks_all; /* MQ_SQL_WALK gives all rows with a reference, orphans or not */
+    const char *config_table;      /* the script that makes it; NULL: as SQLite's */
+    const char *const *migrations; /* MQ_SCHEMA_VERSION scripts; NULL: as SQLite's */
 };
 extern const struct mq_spelling mq_pgsql_spelling;
+extern const struct mq_spelling mq_mysql_spelling;
 const struct mq_spelling *mq_spelling_of(enum mq_dialect dialect);
 
 /* Identifiers as configured, unquoted. */
@@ -239,6 +259,9 @@ struct mq_move {
 /* Changes a job's status: the only function that does. */
 enum mq_status mq_job_move(struct mq_queue *queue, const struct mq_move *move,
                            struct mq_error *err);
+/* Whether nothing is there any more that the job refers to, by the orphan check. */
+enum mq_status mq_job_orphaned(struct mq_queue *queue, const char *reference, bool *orphaned,
+                               struct mq_error *err);
 /* Deletes a job that nobody is sending, with its body. */
 enum mq_status mq_job_delete(struct mq_queue *queue, int64_t id, struct mq_error *err);
 /* The maximum that holds for this job. */

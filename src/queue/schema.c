@@ -12,9 +12,9 @@
  * sql.c and columns.c: tables of an earlier version get what they lack. */
 static const struct mq_column columns[] = {
     {"id", "{i}", MQ_COLUMN_ID},
-    {NULL, "TEXT", MQ_COLUMN_REFERENCE},
-    {"mail_type", "TEXT NOT NULL", MQ_COLUMN_TEXT},
-    {"status", "TEXT NOT NULL", MQ_COLUMN_STATUS},
+    {NULL, "{v}", MQ_COLUMN_REFERENCE},
+    {"mail_type", "{v} NOT NULL", MQ_COLUMN_TEXT},
+    {"status", "{h} NOT NULL", MQ_COLUMN_STATUS},
     {"priority", "INTEGER NOT NULL DEFAULT 0", MQ_COLUMN_INT},
     {"attempts", "INTEGER NOT NULL DEFAULT 0", MQ_COLUMN_INT},
     {"max_attempts", "INTEGER", MQ_COLUMN_INT},
@@ -23,17 +23,17 @@ static const struct mq_column columns[] = {
     {"next_attempt_at", "{n} NOT NULL", MQ_COLUMN_TIME},
     {"expires_at", "{n}", MQ_COLUMN_TIME},
     {"locked_until", "{n}", MQ_COLUMN_TIME},
-    {"locked_by", "TEXT", MQ_COLUMN_TEXT},
+    {"locked_by", "{h}", MQ_COLUMN_TEXT},
     {"last_attempt_at", "{n}", MQ_COLUMN_TIME},
-    {"last_error", "TEXT", MQ_COLUMN_TEXT},
-    {"parked_for", "TEXT", MQ_COLUMN_TEXT},
+    {"last_error", "{z}", MQ_COLUMN_TEXT},
+    {"parked_for", "{h}", MQ_COLUMN_TEXT},
     {"created_at", "{n} NOT NULL", MQ_COLUMN_TIME},
-    {"message_id", "TEXT NOT NULL", MQ_COLUMN_TEXT},
-    {"envelope_from", "TEXT", MQ_COLUMN_TEXT},
-    {"recipients", "TEXT", MQ_COLUMN_TEXT},
-    {"refused", "TEXT", MQ_COLUMN_TEXT},
+    {"message_id", "{z} NOT NULL", MQ_COLUMN_TEXT},
+    {"envelope_from", "{z}", MQ_COLUMN_TEXT},
+    {"recipients", "{z}", MQ_COLUMN_TEXT},
+    {"refused", "{z}", MQ_COLUMN_TEXT},
     {"campaign_id", "{n}", MQ_COLUMN_INT},
-    {"fields", "TEXT", MQ_COLUMN_TEXT},
+    {"fields", "{z}", MQ_COLUMN_TEXT},
 };
 #define COLUMN_COUNT (sizeof(columns) / sizeof(columns[0]))
 
@@ -64,7 +64,13 @@ static const char version_1[] =
 
 /* migrations[n] brings version n to n + 1. Each may be run again: a table that somebody dropped is
  * made anew by `mailqueue migrate`. */
-static const char *const migrations[MQ_SCHEMA_VERSION] = {version_1};
+static const char *const common_migrations[MQ_SCHEMA_VERSION] = {version_1};
+
+static const char *migration(const struct mq_queue *queue, int64_t version)
+{
+    const char *const *own = queue->spelling->migrations;
+    return (own ? own : common_migrations)[version];
+}
 
 static const struct mq_column body_columns[] = {{.name = "id"}, {.name = "content"}};
 static const struct mq_column spent_columns[] = {{.name = "at"}, {.name = "n"}};
@@ -267,19 +273,34 @@ static enum mq_status create_config(struct mq_queue *queue, struct mq_error *err
     bool any = false;
     const struct shape shape = {queue->names.config, config_columns, 2};
     enum mq_status status = find_columns(queue, &shape, has, &any, err);
-    return status == MQ_OK && !any ? run_script(queue, config_table, err) : status;
+    const char *own = queue->spelling->config_table;
+    return status == MQ_OK && !any ? run_script(queue, own ? own : config_table, err) : status;
 }
 
 static enum mq_status lock_schema(struct mq_queue *queue, struct mq_error *err)
 {
-    static const enum mq_sql slots[] = {MQ_SQL_QUIET, MQ_SQL_LOCK_SCHEMA};
     enum mq_status status = MQ_OK;
-    for (size_t i = 0; i < sizeof(slots) / sizeof(slots[0]) && status == MQ_OK; i++) {
-        if (mq_sql_has(queue, slots[i])) {
-            status = mq_sql_exec(queue, slots[i], MQ_NO_ARGS, err);
-        }
+    int64_t got = 1;
+    if (mq_sql_has(queue, MQ_SQL_QUIET)) {
+        status = mq_sql_exec(queue, MQ_SQL_QUIET, MQ_NO_ARGS, err);
     }
-    return status;
+    if (status == MQ_OK && mq_sql_has(queue, MQ_SQL_LOCK_SCHEMA)) {
+        status = mq_sql_int(queue, MQ_SQL_LOCK_SCHEMA, MQ_NO_ARGS, &got, err);
+    }
+    return status != MQ_OK || got
+               ? status
+               : mq_error_set(err, MQ_BUSY, "database",
+                              "another process has been making or upgrading the queue's tables for "
+                              "a minute: try again when it is done");
+}
+
+/* A lock that does not end with the transaction. Its failure is that of the connection, which ends
+ * it as well. */
+static void unlock_schema(struct mq_queue *queue)
+{
+    if (mq_sql_has(queue, MQ_SQL_UNLOCK_SCHEMA)) {
+        mq_sql_exec(queue, MQ_SQL_UNLOCK_SCHEMA, MQ_NO_ARGS, NULL);
+    }
 }
 
 /* Within the lock: the version is read again, for another process may have been faster. */
@@ -308,10 +329,10 @@ static enum mq_status migrate_locked(struct mq_queue *queue, struct mq_error *er
         status = check_foreign(queue, err);
     }
     if (status == MQ_OK && version == MQ_SCHEMA_VERSION) {
-        return run_script(queue, migrations[MQ_SCHEMA_VERSION - 1], err);
+        return run_script(queue, migration(queue, MQ_SCHEMA_VERSION - 1), err);
     }
     for (int64_t v = version < 0 ? 0 : version; v < MQ_SCHEMA_VERSION && status == MQ_OK; v++) {
-        status = run_script(queue, migrations[v], err);
+        status = run_script(queue, migration(queue, v), err);
     }
     if (status != MQ_OK) {
         return status;
@@ -334,6 +355,7 @@ enum mq_status mq_queue_migrate(struct mq_queue *queue, int *version, struct mq_
                               "the queue's tables must be created or upgraded, which is not done "
                               "within the application's transaction: run `mailqueue migrate`");
     }
+    bool locked = status == MQ_OK;
     if (status == MQ_OK) {
         status = migrate_locked(queue, err);
     }
@@ -342,6 +364,9 @@ enum mq_status mq_queue_migrate(struct mq_queue *queue, int *version, struct mq_
     }
     if (status != MQ_OK) {
         db->driver->rollback(db);
+    }
+    if (locked) {
+        unlock_schema(queue);
     }
     if (adopts(queue)) {
         mq_adopt_leave(queue, enforced);

@@ -37,6 +37,10 @@ static const struct mq_spelling sqlite_spelling = {
     .id = "INTEGER PRIMARY KEY AUTOINCREMENT",
     .integer = "INTEGER",
     .blob = "BLOB",
+    .key_text = "TEXT",
+    .word = "TEXT",
+    .text = "TEXT",
+    .claimable = MQ_CLAIMABLE_STATES,
     .options = "",
     .body_options = "",
     .returning = "",
@@ -47,7 +51,12 @@ static const struct mq_spelling sqlite_spelling = {
 
 const struct mq_spelling *mq_spelling_of(enum mq_dialect dialect)
 {
-    return dialect == MQ_PGSQL ? &mq_pgsql_spelling : &sqlite_spelling;
+    static const struct mq_spelling *const all[MQ_DIALECT_COUNT] = {
+        [MQ_SQLITE] = &sqlite_spelling,
+        [MQ_PGSQL] = &mq_pgsql_spelling,
+        [MQ_MYSQL] = &mq_mysql_spelling,
+    };
+    return all[dialect];
 }
 
 static void quoted(struct mq_buffer *out, char quote, const char *name)
@@ -96,6 +105,14 @@ static const char *word_of(const struct mq_spelling *spelling, char what)
         return spelling->integer;
     case 'x':
         return spelling->blob;
+    case 'v':
+        return spelling->key_text;
+    case 'h':
+        return spelling->word;
+    case 'z':
+        return spelling->text;
+    case 'l':
+        return spelling->claimable;
     case 'a':
         return spelling->options;
     case 'e':

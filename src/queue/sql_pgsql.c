@@ -92,6 +92,10 @@ const struct mq_spelling mq_pgsql_spelling = {
     .id = "BIGSERIAL PRIMARY KEY",
     .integer = "BIGINT",
     .blob = "BYTEA",
+    .key_text = "TEXT",
+    .word = "TEXT",
+    .text = "TEXT",
+    .claimable = MQ_CLAIMABLE_STATES,
     /* Every mail leaves three dead rows: with the usual 20 % a queue of a million would be swept
      * too late to keep claims quick. */
     .options = " WITH (autovacuum_vacuum_scale_factor = 0.01)",

@@ -57,6 +57,13 @@ static enum mq_status delete_doomed(struct mq_tx *tx, struct doomed *doomed, str
     for (size_t i = 0; i < doomed->count && status == MQ_OK; i++) {
         struct mq_job *job = &doomed->jobs[i];
         bool expired = job->expires_at && job->expires_at <= tx->now_s;
+        bool orphaned = true;
+        if (!expired && tx->queue->spelling->walks_all) {
+            status = mq_job_orphaned(tx->queue, job->reference, &orphaned, err);
+        }
+        if (status != MQ_OK || !orphaned) {
+            continue;
+        }
         mq_tx_happened(tx, job, expired ? MQ_EVENT_EXPIRED : MQ_EVENT_ORPHAN);
         status = mq_job_delete(tx->queue, job->id, err);
     }

@@ -4,13 +4,14 @@ claim() and takeTokens() within the hourly limit: what a job's recipients cost a
 mailqueue
 pdo_sqlite
 pdo_pgsql
+pdo_mysql
 posix
 --SKIPIF--
-<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql'); ?>
+<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql', 'mysql'); ?>
 --FILE--
 <?php
 require __DIR__ . '/../lib/backends.inc';
-on_backends(['native', 'sqlite', 'pgsql'], function (Backend $backend): void {
+on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend): void {
     $queue = $backend->queue();
     echo 'without a limit: ', $queue->takeTokens(1000), "\n";
     $queue->setConfig('mailMaxPerHour', 60);

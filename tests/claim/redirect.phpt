@@ -4,13 +4,14 @@ The test redirect: a claimed job goes where the redirect says, its row keeps the
 mailqueue
 pdo_sqlite
 pdo_pgsql
+pdo_mysql
 posix
 --SKIPIF--
-<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql'); ?>
+<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql', 'mysql'); ?>
 --FILE--
 <?php
 require __DIR__ . '/../lib/backends.inc';
-on_backends(['native', 'sqlite', 'pgsql'], function (Backend $backend): void {
+on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend): void {
     $queue = $backend->queue();
     $queue->setConfig('mailRedirectTo', '@test.example');
     $to = array_map(fn($i) => "a-rather-long-name-number-$i@example.net", range(1, 4));

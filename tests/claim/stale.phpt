@@ -4,13 +4,14 @@ A claim whose lease was lost settles nothing, whoever holds the job
 mailqueue
 pdo_sqlite
 pdo_pgsql
+pdo_mysql
 posix
 --SKIPIF--
-<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql'); ?>
+<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql', 'mysql'); ?>
 --FILE--
 <?php
 require __DIR__ . '/../lib/backends.inc';
-on_backends(['native', 'sqlite', 'pgsql'], function (Backend $backend): void {
+on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend): void {
     $a = $backend->queue();
     $b = $backend->queue();
     $pdo = $backend->pdo();

@@ -4,9 +4,10 @@ new MailQueue($pdo): works with every setting of the application's connection, a
 mailqueue
 pdo_sqlite
 pdo_pgsql
+pdo_mysql
 posix
 --SKIPIF--
-<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql'); ?>
+<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql', 'mysql'); ?>
 --FILE--
 <?php
 require __DIR__ . '/../lib/backends.inc';
@@ -46,7 +47,7 @@ function use_queue(PDO $pdo): string
     return json_encode($out);
 }
 
-on_backends(['sqlite', 'pgsql'], function (Backend $first) use ($settings): void {
+on_backends(['sqlite', 'pgsql', 'mysql'], function (Backend $first) use ($settings): void {
     $usual = use_queue($first->pdo());
     foreach ($settings as $name => $values) {
         foreach ($values as $value) {

@@ -4,9 +4,10 @@ Several processes at one queue: tables made once, no job claimed twice, the limi
 mailqueue
 pdo_sqlite
 pdo_pgsql
+pdo_mysql
 posix
 --SKIPIF--
-<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql'); ?>
+<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql', 'mysql'); ?>
 --FILE--
 <?php
 require __DIR__ . '/../lib/backends.inc';
@@ -28,7 +29,7 @@ function together(int $count, string $code, string ...$arguments): array
     array_map(fn(Other $one) => $one->tell('go'), $all);
     return array_map(fn(Other $one) => $one->end()[0], $all);
 }
-on_backends(['sqlite', 'pgsql'], function (Backend $backend): void {
+on_backends(['sqlite', 'pgsql', 'mysql'], function (Backend $backend): void {
     echo implode('', together(3, START . 'echo $queue->migrate(), " ", $queue->stats()->pending, "\n";', $backend->dsn));
 
     $queue = $backend->queue();

@@ -4,13 +4,14 @@ new MailQueue($pdo): registration and mail commit together or not at all
 mailqueue
 pdo_sqlite
 pdo_pgsql
+pdo_mysql
 posix
 --SKIPIF--
-<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql'); ?>
+<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql', 'mysql'); ?>
 --FILE--
 <?php
 require __DIR__ . '/../lib/backends.inc';
-on_backends(['sqlite', 'pgsql'], function (Backend $backend): void {
+on_backends(['sqlite', 'pgsql', 'mysql'], function (Backend $backend): void {
     $pdo = $backend->pdo();
     $pdo->exec('CREATE TABLE registrations (number VARCHAR(50) PRIMARY KEY)');
     $queue = new MailQueue($pdo);
@@ -43,20 +44,22 @@ on_backends(['sqlite', 'pgsql'], function (Backend $backend): void {
     $pdo->beginTransaction();
     $pdo->exec("INSERT INTO registrations VALUES ('survives')");
     echo thrown(fn() => $queue->enqueue(['to' => 'nobody'] + mail_fields(), reference: 'survives')), "\n";
-    $pdo->exec('ALTER TABLE mail_body RENAME TO elsewhere');
+    /* On MySQL it would commit the transaction. */
+    $ddl = $backend->name === 'mysql' ? $backend->pdo() : $pdo;
+    $ddl->exec('ALTER TABLE mail_body RENAME TO elsewhere');
     try {
         $queue->enqueue(mail_fields(), reference: 'survives');
     } catch (MailQueue\DatabaseException $e) {
         echo get_class($e), ": $e->reason ", str_contains($e->getMessage(), 'mail_body'), ' <- ', get_class($e->getPrevious()), "\n";
     }
-    $pdo->exec('ALTER TABLE elsewhere RENAME TO mail_body');
-    $pdo->exec('ALTER TABLE mail_queue RENAME TO elsewhere');
+    $ddl->exec('ALTER TABLE elsewhere RENAME TO mail_body');
+    $ddl->exec('ALTER TABLE config RENAME TO elsewhere');
     try {
         $queue->stats();
     } catch (MailQueue\DatabaseException $e) {
-        echo get_class($e), ": $e->reason ", str_contains($e->getMessage(), 'mail_queue'), ' <- ', get_class($e->getPrevious()), "\n";
+        echo get_class($e), ": $e->reason ", str_contains($e->getMessage(), 'config'), ' <- ', get_class($e->getPrevious()), "\n";
     }
-    $pdo->exec('ALTER TABLE elsewhere RENAME TO mail_queue');
+    $ddl->exec('ALTER TABLE elsewhere RENAME TO config');
     var_dump($pdo->inTransaction(), $queue->enqueue(mail_fields(), reference: 'survives') > 0,
         $queue->enqueue(mail_fields(), reference: 'survives'), count($queue->jobs()));
     $pdo->commit();
@@ -76,8 +79,8 @@ on_backends(['sqlite', 'pgsql'], function (Backend $backend): void {
 
     echo "tables are not made within the application's transaction\n";
     $new = (new Backend($backend->name))->pdo();
-    $new->beginTransaction();
     $new->exec('CREATE TABLE registrations (number VARCHAR(50) PRIMARY KEY)');
+    $new->beginTransaction();
     echo thrown(fn() => new MailQueue($new)), "\n";
     $new->commit();
     $new->exec('BEGIN');

@@ -1,0 +1,157 @@
+/* The spelling of MySQL (8.0.1 and later) and MariaDB (10.6 and later), where it is another one.
+ *
+ * Texts are kept as bytes: what is written is read again whatever character set a connection has,
+ * "a" and "a " are two references, and so are "a" and "A". */
+#include "queue/internal.h"
+
+/* The application's table may have another character set than the connection. */
+#define VALUE     "CAST(CONVERT(value USING utf8mb4) AS BINARY)"
+#define NEW_VALUE "CONVERT(CAST(?2 AS BINARY) USING utf8mb4)"
+#define BY(index) " FORCE INDEX ({q}{T}_" index "{q}) "
+#define LOCK_NAME                                                                  \
+    "CONCAT('mailqueue.', SHA1(DATABASE()))" /* of a server, at most 64 characters \
+                                              */
+#define NOT_ASCII "LENGTH(?1) <> CHAR_LENGTH(CONVERT(CAST(?1 AS BINARY) USING utf8mb4))"
+
+/* Of a server, whatever the database: ?1 is the queue's number. */
+#define PLACE_NAME(place) "CONCAT('mailqueue.', ?1, '.', " place ")"
+
+static const char *const overrides[MQ_SQL_COUNT] = {
+    [MQ_SQL_CONFIG_GET] = "SELECT " VALUE " FROM {c} WHERE `key` = ?1",
+    [MQ_SQL_CONFIG_ALL] = "SELECT `key`, " VALUE " FROM {c} WHERE `key` IN (" MQ_CONFIG_KEYS ")",
+    [MQ_SQL_CONFIG_UPDATE] = "UPDATE {c} SET value = " NEW_VALUE " WHERE `key` = ?1",
+    /* An UPDATE that changes nothing counts no row, and the table may have no unique key. */
+    [MQ_SQL_CONFIG_INSERT] =
+        "INSERT INTO {c}(`key`, value) SELECT ?1, " NEW_VALUE " FROM DUAL WHERE NOT EXISTS "
+        "(SELECT 1 FROM {c} AS there WHERE there.`key` = ?1) "
+        "ON DUPLICATE KEY UPDATE value = " NEW_VALUE,
+    [MQ_SQL_CONFIG_DELETE] = "DELETE FROM {c} WHERE `key` = ?1",
+    [MQ_SQL_CONFIG_SAME] =
+        "SELECT 1 FROM {c} WHERE `key` = ?1 AND " VALUE " = CAST(?2 AS BINARY) LIMIT 1",
+
+    /* Not INSERT IGNORE, which would also store what is cut. */
+    [MQ_SQL_INSERT_JOB] =
+        "INSERT INTO {t}({r}, mail_type, status, priority, max_attempts, next_attempt_at, "
+        "expires_at, created_at, message_id, envelope_from, recipients) "
+        "VALUES (?1, ?2, 'pending', ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+    /* As it is now, not as it was when the application's transaction first read something. */
+    [MQ_SQL_PAIR] = "SELECT id, status = 'parked' OR (status <> 'sending' AND expires_at <= ?3) "
+                    "FROM {t} WHERE {r} = ?1 AND mail_type = ?2 LOCK IN SHARE MODE",
+
+    /* The index is named: sorting would lock every row that is due, and others find nothing. */
+    [MQ_SQL_CLAIM_PRIORITY] =
+        "SELECT max(priority) FROM {t} WHERE " MQ_CLAIMABLE_SQL " AND priority < ?1",
+    [MQ_SQL_CLAIM_DUE] = "SELECT " MQ_COLS " FROM {t}" BY(
+        "due") "WHERE " MQ_CLAIMABLE_SQL " AND priority = ?1 AND next_attempt_at <= ?2 ORDER BY "
+               "next_attempt_at, id LIMIT ?3{w}",
+    [MQ_SQL_LEASE_OVER] =
+        "SELECT " MQ_COLS
+        " FROM {t}" BY("lease") "WHERE status = 'sending' "
+                                "AND locked_until <= ?1 ORDER BY locked_until LIMIT ?2{w}",
+    [MQ_SQL_LEASE_DEAD] =
+        "SELECT " MQ_COLS " FROM {t}" BY("lease") "WHERE status = 'sending' "
+                                                  "AND locked_until > ?1 AND locked_by = ?2 "
+                                                  "ORDER BY locked_until LIMIT ?3{u}",
+    [MQ_SQL_EXPIRED] =
+        "SELECT " MQ_COLS " FROM {t}" BY("expiry") "WHERE expires_at <= ?1 "
+                                                   "AND " MQ_CLAIMABLE_SQL
+                                                   " ORDER BY expires_at LIMIT ?2{w}",
+
+    /* Both must change the row, for one that is as it was counts as none: a lease that is a second
+     * longer than its worker knows does no harm. */
+    [MQ_SQL_RENEW] = "UPDATE {t} SET locked_until = ?1 + (locked_until = ?1) "
+                     "WHERE id = ?2 AND locked_by = ?3 AND attempts = ?4",
+    [MQ_SQL_ENVELOPE] =
+        "UPDATE {t} SET envelope_from = ?1, recipients = ?2, paid = ?3, "
+        "locked_until = locked_until + 1 WHERE id = ?4 AND locked_by = ?5 AND attempts = ?6",
+
+    [MQ_SQL_SPENT_ADD] =
+        "INSERT INTO {s}(at, n) VALUES (?1, ?2) ON DUPLICATE KEY UPDATE n = n + ?2",
+
+    /* The column's own collation, which has an index; then by the bytes, where the connection's
+     * character set may have misread the reference. */
+    [MQ_SQL_ORPHAN] = "SELECT EXISTS (SELECT 1 FROM {o} WHERE {o}.{k} = ?1) OR (" NOT_ASCII
+                      " AND EXISTS (SELECT 1 FROM {o} WHERE CAST(CONVERT({o}.{k} USING utf8mb4) "
+                      "AS BINARY) = CAST(?1 AS BINARY)))",
+    [MQ_SQL_WALK] =
+        "SELECT " MQ_COLS " FROM (SELECT id AS walked FROM {t} WHERE id > ?1 "
+        "ORDER BY id LIMIT ?2) AS walk STRAIGHT_JOIN {t} FORCE INDEX (PRIMARY) ON id = walked "
+        "WHERE " MQ_CLAIMABLE_SQL " AND (expires_at <= ?3 OR {r} IS NOT NULL){w}",
+
+    [MQ_SQL_COLUMNS_OF] = "SELECT c.column_name, COALESCE((SELECT s.seq_in_index FROM "
+                          "information_schema.statistics s "
+                          "WHERE s.table_schema = c.table_schema AND s.table_name = c.table_name "
+                          "AND s.index_name = 'PRIMARY' AND s.column_name = c.column_name), 0) "
+                          "FROM information_schema.columns c "
+                          "WHERE c.table_schema = DATABASE() AND c.table_name = ?1",
+
+    /* Leases and the bucket are shared by machines whose clocks differ. Not SYSDATE(), which is in
+     * a time zone and has one hour a year twice. */
+    [MQ_SQL_NOW] = "SELECT UNIX_TIMESTAMP()",
+    /* Tables are made outside of transactions, so that none can hold the lock. */
+    [MQ_SQL_LOCK_SCHEMA] = "SELECT COALESCE(GET_LOCK(" LOCK_NAME ", 60), 0)",
+    [MQ_SQL_UNLOCK_SCHEMA] = "SELECT RELEASE_LOCK(" LOCK_NAME ")",
+    /* A row that is read by its key is locked also where its value does not fit: it is looked at
+     * first, without a lock (as long as the transaction is ours, at READ COMMITTED). */
+    [MQ_SQL_LOCK_BUCKET] =
+        "SELECT 1 FROM {c} WHERE `key` = (SELECT `key` FROM {c} AS set_to WHERE "
+        "set_to.`key` = 'mailMaxPerHour' AND CAST(set_to.value AS CHAR) REGEXP '[1-9]' LIMIT 1) "
+        "FOR UPDATE",
+
+    /* Waits for rows that were inserted and not committed yet; later ones have higher ids. */
+    [MQ_SQL_COPY_FREEZE] = "SELECT count(*) FROM {t} LOCK IN SHARE MODE",
+
+    [MQ_SQL_IDENTITY] = "SELECT CONCAT_WS('/', @@hostname, @@port, DATABASE(), '{T}')",
+    /* A session gets its own lock again and again, each to be given back. */
+    [MQ_SQL_PLACE_TAKE] = "SELECT CASE WHEN IS_USED_LOCK(" PLACE_NAME(
+        "?2") ") IS NULL THEN COALESCE(GET_LOCK(" PLACE_NAME("?2") ", 0), 0) ELSE 0 END",
+    [MQ_SQL_PLACE_FREE] = "SELECT RELEASE_LOCK(" PLACE_NAME("?2") ")",
+    [MQ_SQL_PLACES_HELD] =
+        "WITH RECURSIVE places (place) AS (SELECT 0 UNION ALL SELECT place + 1 FROM places "
+        "WHERE place + 1 < ?2) SELECT count(IS_USED_LOCK(" PLACE_NAME("place") ")) FROM places",
+};
+
+static const char config_table[] =
+    "CREATE TABLE IF NOT EXISTS {c} (`key` VARCHAR(190) NOT NULL PRIMARY KEY, value LONGTEXT){a}";
+
+/* Each table with its indexes in one statement, which can be run again. There are no indexes of
+ * some rows only: what a claim may take has 0 in `claimable` and all else NULL, which leads the
+ * index that claims read; only rows in sending have a locked_until. */
+static const char version_1[] =
+    "CREATE TABLE IF NOT EXISTS {t} ({*}, "
+    "claimable TINYINT AS (CASE WHEN " MQ_CLAIMABLE_STATES " THEN 0 END) STORED, "
+    "UNIQUE KEY {q}{T}_key{q} ({r}, mail_type), "
+    "KEY {q}{T}_due{q} (claimable, priority, next_attempt_at, id), "
+    "KEY {q}{T}_lease{q} (locked_until), "
+    "KEY {q}{T}_state{q} (status, id), "
+    "KEY {q}{T}_expiry{q} (expires_at)){a};"
+    "CREATE TABLE IF NOT EXISTS {b} (id {n} PRIMARY KEY, content {x} NOT NULL){e};"
+    "CREATE TABLE IF NOT EXISTS {s} (at {n} PRIMARY KEY, n {n} NOT NULL){e};";
+
+static const char *const migrations[MQ_SCHEMA_VERSION] = {version_1};
+
+#define TABLE " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin"
+
+const struct mq_spelling mq_mysql_spelling = {
+    .overrides = overrides,
+    .quote = '`',
+    .schema = "",
+    .table_max = MQ_NAME_MAX - 7, /* 64 with what is appended */
+    .id = "BIGINT AUTO_INCREMENT PRIMARY KEY",
+    .integer = "BIGINT",
+    .blob = "LONGBLOB",
+    .key_text = "VARBINARY(190)",
+    .word = "VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin",
+    .text = "LONGBLOB",
+    .claimable = "claimable = 0",
+    .options = TABLE,
+    .body_options = TABLE,
+    .returning = "",
+    .lock = " FOR UPDATE",
+    .lock_free = " FOR UPDATE SKIP LOCKED",
+    .no_index = "0 + ",
+    .shared = true,
+    .walks_all = true,
+    .config_table = config_table,
+    .migrations = migrations,
+};
