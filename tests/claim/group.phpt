@@ -10,7 +10,7 @@ posix
 --FILE--
 <?php
 require __DIR__ . '/../lib/backends.inc';
-on_backends(['native', 'sqlite'], function (Backend $backend): void {
+on_backends(['native', 'sqlite', 'pgsql'], function (Backend $backend): void {
     $queue = $backend->queue();
     $other = $backend->pdo([PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION]);
     $what = function (string $reference) use ($other): void {
