@@ -209,15 +209,12 @@ static enum mq_status begin(struct mq_db *db, struct mq_error *err)
     return MQ_OK;
 }
 
-/* Whatever MySQL's completion_type is. */
-#define NO_CHAIN " AND NO CHAIN NO RELEASE"
-
 static const char *end_text(const struct mq_pdo *self)
 {
     if (self->joined) {
         return "RELEASE SAVEPOINT mailqueue";
     }
-    return mq_pdo_is_mysql(self) ? "COMMIT" NO_CHAIN : "COMMIT";
+    return mq_pdo_is_mysql(self) ? "COMMIT" MQ_PDO_MYSQL_END : "COMMIT";
 }
 
 static enum mq_status commit(struct mq_db *db, struct mq_error *err)
@@ -264,7 +261,7 @@ static void rollback(struct mq_db *db)
             mq_pdo_exec(self, "DO 0", NULL); /* an error does not tell PDO that it is over */
         }
     } else {
-        mq_pdo_exec(self, mq_pdo_is_mysql(self) ? "ROLLBACK" NO_CHAIN : "ROLLBACK", NULL);
+        mq_pdo_exec(self, mq_pdo_rollback_text(self), NULL);
     }
     ended(self);
     mq_pdo_keep_cause(cause);

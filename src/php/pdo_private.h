@@ -105,6 +105,12 @@ static inline bool mq_pdo_is_mysql(const struct mq_pdo *self)
 {
     return self->base.driver->dialect == MQ_MYSQL;
 }
+/* Whatever MySQL's completion_type is. */
+#define MQ_PDO_MYSQL_END " AND NO CHAIN NO RELEASE"
+static inline const char *mq_pdo_rollback_text(const struct mq_pdo *self)
+{
+    return mq_pdo_is_mysql(self) ? "ROLLBACK" MQ_PDO_MYSQL_END : "ROLLBACK";
+}
 /* An attribute's value, owned by the caller. */
 enum mq_status mq_pdo_attribute(struct mq_pdo *self, zend_long name, zval *value,
                                 struct mq_error *err);

@@ -36,7 +36,7 @@ static enum mq_status left_open(const char *who, struct mq_error *err)
 enum mq_status mq_pdo_refuse_join(struct mq_pdo *self, struct mq_error *err)
 {
     self->joined = false;
-    enum mq_status status = mq_pdo_exec(self, "ROLLBACK", err);
+    enum mq_status status = mq_pdo_exec(self, mq_pdo_rollback_text(self), err);
     return status == MQ_OK ? left_open("PHP code", err) : status;
 }
 
