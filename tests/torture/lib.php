@@ -199,20 +199,6 @@ function apart(callable $work): mixed
     return result(begin($work));
 }
 
-/** Rows of a query. @return list<array<string, mixed>> */
-function query(string $path, string $sql): array
-{
-    return apart(static function () use ($path, $sql): array {
-        $pdo = new \PDO("sqlite:$path", null, null, [\PDO::ATTR_ERRMODE => \PDO::ERRMODE_EXCEPTION, \PDO::ATTR_TIMEOUT => 30]);
-        return $pdo->query($sql)->fetchAll(\PDO::FETCH_ASSOC);
-    });
-}
-
-function value(string $path, string $sql): mixed
-{
-    return current(query($path, $sql)[0]);
-}
-
 function wait_until(string $what, callable $fact, float $seconds = 20): void
 {
     $until = microtime(true) + $seconds;
@@ -236,18 +222,12 @@ function remove_tree(string $path): void
     }
 }
 
-/** A queue whose failed mail is due again after a second, and is never given up. */
-function queue(string $path, string $journal = 'wal'): MailQueue
-{
-    return new MailQueue($path, backoff: MailQueue\Backoff::fixed(1, 1000), journal: $journal, busyTimeout: 60_000);
-}
-
 /** The command line program as cron would start it. @return list<string> */
 function command(string ...$arguments): array
 {
     $library = $GLOBALS['argv'][1] . '/mailqueue.so';
     $extensions = [];
-    foreach (['posix', 'pcntl'] as $name) {
+    foreach (['posix', 'pcntl', 'pdo', 'pdo_pgsql', 'mysqlnd', 'pdo_mysql'] as $name) {
         is_file(ini_get('extension_dir') . "/$name.so") && array_push($extensions, '-d', "extension=$name");
     }
     return [PHP_BINARY, '-n', ...$extensions, '-d', "extension=$library", dirname(__DIR__, 2) . '/bin/mailqueue', ...$arguments];

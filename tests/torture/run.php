@@ -7,7 +7,7 @@ declare(strict_types=1);
 
 namespace Torture;
 
-foreach (['lib', 'sink', 'oracle', 'worker_kill', 'producer_kill', 'terminate', 'many_workers', 'stopped_worker', 'second_start'] as $part) {
+foreach (['lib', 'store', 'sink', 'oracle', 'worker_kill', 'producer_kill', 'terminate', 'many_workers', 'stopped_worker', 'second_start', 'servers', 'many_hosts', 'server_kill'] as $part) {
     require __DIR__ . "/$part.php";
 }
 
@@ -18,6 +18,8 @@ const ROWS = [
     'many-workers' => __NAMESPACE__ . '\\many_workers',
     'stopped-worker' => __NAMESPACE__ . '\\stopped_worker',
     'second-start' => __NAMESPACE__ . '\\second_start',
+    'many-hosts' => __NAMESPACE__ . '\\many_hosts',
+    'server-kill' => __NAMESPACE__ . '\\server_kill',
 ];
 
 /** @param list<string> $words */

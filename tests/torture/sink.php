@@ -58,6 +58,14 @@ final class Sink
         return $all;
     }
 
+    /** When each recipient was accepted: seconds, in order. @return list<float> */
+    public function times(): array
+    {
+        $times = array_map(floatval(...), preg_grep('/^\d/', file($this->log)));
+        sort($times);
+        return $times;
+    }
+
     /** What no correct client does. @return list<string> */
     public function violations(): array
     {
