@@ -15,8 +15,9 @@
  * - bytes over 127 in the message's own headers, not those of its parts, become encoded words (RFC
  *   2047), in names and comments of address fields, in unstructured fields; parameters by RFC 2231,
  *   domains in A-labels. Labelled utf-8, or where the field is no UTF-8 with the charset of the
- *   Content-Type, else windows-1252. A local part in UTF-8, ids, dates and what cannot be read stay
- *   as they are if they are UTF-8 (SMTPUTF8).
+ *   Content-Type, else windows-1252. An address field that cannot be read is text between its
+ *   commas. A local part in UTF-8, ids, dates, trace fields and URIs stay as they are if they are
+ *   UTF-8 (SMTPUTF8).
  * - header lines over 998 octets are folded, at white space where they have some.
  * - a body or part with lines over 998 octets is encoded, as quoted-printable or base64. Where it
  *   is so already, its lines are broken as these encodings do. In multipart/signed and /encrypted,

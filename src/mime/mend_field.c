@@ -151,14 +151,15 @@ static void mend(struct mq_buffer *out, struct mq_str field, struct mq_str name,
         struct mq_mend_line line = {
             .out = out, .column = name.len + 1, .charset = utf8 ? MQ_STR("utf-8") : charset};
         mq_buffer_append(out, field.data, name.len + 1);
-        done = !value.failed && put_value(&line, kind, mq_buffer_view(&value)) && line.changed;
+        bool read = put_value(&line, kind, mq_buffer_view(&value));
+        done = !value.failed && read && line.changed;
         struct mq_str written = {out->data + begin, out->len - begin};
         done = done && mq_utf8_valid(written); /* of a local part, nothing else stays */
         if (done) {
             mq_buffer_append(out, "\r\n", 2);
         } else if (!out->failed) {
             out->len = begin;
-            if (!utf8 && kind == ADDRESSES) {
+            if (kind == ADDRESSES && (!utf8 || !read)) {
                 kind = LIST;
                 continue;
             }

@@ -90,10 +90,21 @@ static void test_addresses(void **state)
         /* A local part in UTF-8 needs SMTPUTF8 all the same; the rest need not wait for that. */
         {"To: Jörg <jörg@b.example>\r\n", "To: =?utf-8?B?SsO2cmc=?= <jörg@b.example>\r\n"},
         {"To:  jörg@b.example,\r\n  a@b.example\r\n", "To:  jörg@b.example,\r\n  a@b.example\r\n"},
-        /* What cannot be read stays. */
-        {"To: Jörg\r\n", "To: Jörg\r\n"},
-        {"To: Jörg <a@b.example> c@d.example\r\n", "To: Jörg <a@b.example> c@d.example\r\n"},
-        {"To: Jörg, x <a@b.example>\r\n", "To: Jörg, x <a@b.example>\r\n"},
+        /* A list that cannot be read is text, piece by piece: no relay must offer SMTPUTF8 for it.
+         */
+        {"To: Jörg\r\n", "To: =?utf-8?B?SsO2cmc=?=\r\n"},
+        {"To: Jörg <a@b.example> c@d.example\r\n",
+         "To: =?utf-8?B?SsO2cmc=?= <a@b.example> c@d.example\r\n"},
+        {"To: Jörg, x <a@b.example>\r\n", "To: =?utf-8?B?SsO2cmc=?=, x <a@b.example>\r\n"},
+        {"Reply-To: Müller, Zoë <q@b.example>\r\n",
+         "Reply-To: =?utf-8?Q?M=C3=BCller?=, =?utf-8?Q?Zo=C3=AB?= <q@b.example>\r\n"},
+        {"From: [Shöp] Foo: <a@b.example>\r\n",
+         "From: =?utf-8?B?W1Now7ZwXSBGb28=?=: <a@b.example>\r\n"},
+        {"From: Zoë <a@b.example\r\n", "From: =?utf-8?Q?Zo=C3=AB?= <a@b.example\r\n"},
+        {"To: undisclosed recipiënts\r\n", "To: =?utf-8?Q?undisclosed_recipi=C3=ABnts?=\r\n"},
+        {"Reply-To: Zoë, jörg@b.example\r\n",
+         "Reply-To: =?utf-8?Q?Zo=C3=AB?=, =?utf-8?B?asO2cmdAYi5leGFtcGxl?=\r\n"},
+        /* Ids, dates, trace fields and URIs stay. */
         {"References: <ä@b>\r\nDate: ä\r\n", "References: <ä@b>\r\nDate: ä\r\n"},
     };
     (void)state;
