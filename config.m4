@@ -121,6 +121,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/mime/param.c
     src/mime/part.c
     src/mime/part_tree.c
+    src/mime/signed.c
     src/php/address_fields.c
     src/php/attachments.c
     src/php/capture.c

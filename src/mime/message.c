@@ -3,11 +3,10 @@
 #include <string.h>
 
 #include "mime/encode.h"
+#include "mime/signed.h"
 
 #define LINE_OCTETS_MAX 998 /* RFC 5322, 2.1.1 */
 #define ID_OCTETS_MAX   980 /* of a Message-ID whose field has to be written again */
-
-enum kind { ORDINARY, BLIND, MESSAGE_ID, DATE, SIGNATURE };
 
 /* One normalising in progress. */
 struct work {
@@ -21,10 +20,11 @@ struct work {
     struct mq_error *err;
     size_t field_at;                      /* where the current field begins in out */
     size_t field_line;                    /* number of its first line */
-    enum kind kind;                       /* its kind */
+    enum mq_field_kind kind;              /* its kind */
     bool in_field, field_raw, field_long; /* has bytes over 127; a line over 998 */
     bool has_crlf, has_lf, has_cr; /* line ends met; has_lf: or CR throughout, has_cr: a lone one */
-    bool changed;                  /* more than line ends */
+    unsigned changes;              /* kinds of fields that were added or taken out */
+    unsigned covered;              /* kinds of fields that signatures cover */
     bool has_date, has_signature;
     size_t id_at, id_len; /* value of Message-ID in out; len 0: none */
     bool raw_headers, body_8bit, long_lines;
@@ -122,24 +122,6 @@ static size_t name_length(struct mq_str line)
     return n < line.len && line.data[n] == ':' ? n : 0;
 }
 
-static enum kind kind_of(struct mq_str name)
-{
-    static const struct {
-        const char *name;
-        enum kind kind;
-    } special[] = {{"Bcc", BLIND},
-                   {"Resent-Bcc", BLIND},
-                   {"Message-ID", MESSAGE_ID},
-                   {"Date", DATE},
-                   {"DKIM-Signature", SIGNATURE}};
-    for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
-        if (mq_str_equal_nocase(name, mq_str_of(special[i].name))) {
-            return special[i].kind;
-        }
-    }
-    return ORDINARY;
-}
-
 /* Value of the field that begins at `at` and ends at the end of out. */
 static struct mq_str field_value(const struct work *work, size_t at)
 {
@@ -188,19 +170,20 @@ static enum mq_status end_field(struct work *work)
     struct mq_str value = field_value(work, work->field_at);
     bool keep = true;
     switch (work->kind) {
-    case ORDINARY:
+    case MQ_FIELD_ORDINARY:
         break;
-    case SIGNATURE:
+    case MQ_FIELD_SIGNATURE:
         work->has_signature = true;
+        work->covered |= mq_signed_kinds(value);
         break;
-    case BLIND:
+    case MQ_FIELD_BLIND:
         keep = false;
         break;
-    case MESSAGE_ID:
+    case MQ_FIELD_MESSAGE_ID:
         keep = value.len > 0 && work->id_len == 0;
         status = keep ? take_id(work, id_of(value)) : MQ_OK;
         break;
-    case DATE:
+    case MQ_FIELD_DATE:
         keep = value.len > 0 && !work->has_date;
         work->has_date = work->has_date || keep;
         break;
@@ -209,7 +192,7 @@ static enum mq_status end_field(struct work *work)
         work->raw_headers = work->raw_headers || work->field_raw;
     } else {
         work->out->len = work->field_at;
-        work->changed = true;
+        work->changes |= 1u << work->kind;
     }
     return status;
 }
@@ -251,7 +234,7 @@ static enum mq_status take_header_line(struct work *work, struct mq_str line)
     work->field_long = false;
     work->field_at = work->out->len;
     work->field_line = work->line;
-    work->kind = kind_of((struct mq_str){line.data, name});
+    work->kind = mq_field_kind_of((struct mq_str){line.data, name});
     return put_line(work, line);
 }
 
@@ -262,7 +245,7 @@ static void add_missing(struct work *work)
         mq_buffer_cstr(work->out, "Date: ");
         mq_encode_date(work->out, work->options->date_s);
         mq_buffer_cstr(work->out, "\r\n");
-        work->changed = true;
+        work->changes |= 1u << MQ_FIELD_DATE;
     }
     if (work->id_len == 0) {
         mq_buffer_cstr(work->out, "Message-ID: ");
@@ -270,7 +253,7 @@ static void add_missing(struct work *work)
         mq_buffer_cstr(work->out, work->options->message_id);
         work->id_len = work->out->len - work->id_at;
         mq_buffer_cstr(work->out, "\r\n");
-        work->changed = true;
+        work->changes |= 1u << MQ_FIELD_MESSAGE_ID;
     }
 }
 
@@ -352,12 +335,12 @@ static enum mq_status check_result(struct work *work)
         return mq_error_nomem(work->err);
     }
     bool mixed = work->has_cr || (work->has_crlf && work->has_lf);
-    if (work->has_signature && (work->changed || mixed)) {
+    if (work->has_signature && ((work->changes & work->covered) != 0 || mixed)) {
         return mq_error_set(work->err, MQ_MESSAGE, "message",
                             "message: it has a DKIM-Signature that would break: %s",
                             mixed ? "its line ends are mixed; sign it with CRLF throughout"
-                                  : "it needs a Message-ID and a Date, each once, and no Bcc; "
-                                    "correct that before signing");
+                                  : "it needs a Message-ID and a Date, each once, and no Bcc, as "
+                                    "far as its h= covers them; correct that before signing");
     }
     if (work->has_signature && work->bad_line > 0) {
         work->line = work->bad_line;

@@ -90,7 +90,7 @@ Latin-1 that is signed: MailQueue\MessageException [message]: message: line 1: a
 no header: MailQueue\MessageException [message]: message: line 1: the message does not begin with a header "Name: value"
 a Message-ID over lines: MailQueue\MessageException [message]: message: line 2: the Message-ID is broken over lines or has a control character; write "Message-ID: <unique@example.org>", or leave it out
 no colon: MailQueue\MessageException [message]: message: line 1: the message does not begin with a header "Name: value"
-signed, with bare LF: MailQueue\MessageException [message]: message: it has a DKIM-Signature that would break: it needs a Message-ID and a Date, each once, and no Bcc; correct that before signing
+signed, with bare LF: MailQueue\MessageException [message]: message: it has a DKIM-Signature that would break: it needs a Message-ID and a Date, each once, and no Bcc, as far as its h= covers them; correct that before signing
 empty: MailQueue\MessageException [message]: message: line 1: the message has no headers; it must begin with "Name: value" lines
 thrown by __toString(): LogicException: not today
 5 stored

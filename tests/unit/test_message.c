@@ -306,6 +306,17 @@ static void test_signed(void **state)
         "DKIM-Signature: v=1\r\nMessage-ID: <a@b>\r\n\r\n",
         "dkim-signature: v=1\r\nBcc: s\r\n" HAVE "\r\n",
         HAVE "Date: y\r\nDKIM-Signature: v=1\r\n\r\n",
+        "DKIM-Signature: v=1; h=From:Bcc; b=x\r\nBcc: s\r\n" HAVE "\r\n",
+        "DKIM-Signature: v=1;\r\n\tH = From :\r\n\tbCC\r\nBcc: s\r\n" HAVE "\r\n",
+        "DKIM-Signature: v=1; h=From:Resent-Bcc\r\nResent-Bcc: s\r\n" HAVE "\r\n",
+        "DKIM-Signature: h=From:Date;v=1\r\nMessage-ID: <a@b>\r\n\r\n",
+        "DKIM-Signature: v=1; h=From:Date\r\n" HAVE "Date: y\r\n\r\n",
+        "DKIM-Signature: v=1; h=From:Message-ID:\r\nDate: x\r\n\r\n",
+        "DKIM-Signature: v=1; h=\r\nBcc: s\r\n" HAVE "\r\n",
+        "DKIM-Signature: v=1; bh=From; x=h\r\nBcc: s\r\n" HAVE "\r\n",
+        /* The second covers it. */
+        "DKIM-Signature: v=1; h=From\r\nDKIM-Signature: v=1; h=From:Bcc\r\nBcc: s\r\n" HAVE "\r\n",
+        "Bcc: s\r\n" HAVE "DKIM-Signature: v=1; h=From:Bcc\r\nDKIM-Signature: v=1; h=From\r\n\r\n",
     };
     static const char *const mixed[] = {
         "DKIM-Signature: v=1\r\n" HAVE "\r\na\nb\r\n",
@@ -324,6 +335,14 @@ static void test_signed(void **state)
     for (size_t i = 0; i < sizeof mixed / sizeof *mixed; i++) {
         assert_bad(mq_str_of(mixed[i]), "line ends are mixed");
     }
+    /* What no signature covers may come and go. */
+    assert_normal("DKIM-Signature: v=1; h=From:To:Date:Message-ID;\r\nBcc: s\r\n" HAVE "\r\n",
+                  "DKIM-Signature: v=1; h=From:To:Date:Message-ID;\r\n" HAVE "\r\n");
+    assert_normal("Bcc: s\r\nDKIM-Signature: v=1;\r\n\th=From :\r\n\tTo; b=\r\nX: y\r\n\r\n",
+                  "DKIM-Signature: v=1;\r\n\th=From :\r\n\tTo; b=\r\nX: y\r\n" ADDED "\r\n");
+    assert_normal("DKIM-Signature: v=1; h=From:Date\r\nDKIM-Signature: h=To\r\nDate: x\r\n\r\n",
+                  "DKIM-Signature: v=1; h=From:Date\r\nDKIM-Signature: h=To\r\nDate: x\r\n"
+                  "Message-ID: <id@q.example>\r\n\r\n");
     /* Only the field itself is a signature. */
     assert_normal("X: DKIM-Signature: v=1\n\nDKIM-Signature: v=1\r",
                   "X: DKIM-Signature: v=1\r\n" ADDED "\r\nDKIM-Signature: v=1\r\n");
