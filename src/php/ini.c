@@ -65,3 +65,17 @@ ZEND_INI_DISP(mq_php_ini_show_transport)
     PUTS(shown ? shown : "set, but not a DSN that can be used");
     free(shown);
 }
+
+ZEND_INI_MH(mq_php_ini_max_message_size)
+{
+    const char *value = new_value ? ZSTR_VAL(new_value) : "";
+    const char *digit = value + strspn(value, " \t");
+    if (*digit < '0' || *digit > '9') {
+        zend_error(E_WARNING,
+                   "mailqueue.max_message_size must be a number of bytes (0: no limit), "
+                   "\"%s\" is none",
+                   value);
+        return FAILURE;
+    }
+    return OnUpdateLongGEZero(entry, new_value, mh_arg1, mh_arg2, mh_arg3, stage);
+}

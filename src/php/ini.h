@@ -13,5 +13,8 @@ ZEND_INI_DISP(mq_php_ini_show_secret);
 
 /* phpinfo() and `php --ri` show the transport without its password. */
 ZEND_INI_DISP(mq_php_ini_show_transport);
+/* mailqueue.max_message_size: a word, which PHP would take for 0 and so for no limit, changes
+ * nothing. */
+ZEND_INI_MH(mq_php_ini_max_message_size);
 
 #endif

@@ -24,6 +24,11 @@ echo implode("\n", preg_grep('/transport|max_message/', explode("\n", $secret)))
 $broken = info('mailqueue.transport=nonsense://me:s3cret@x');
 var_dump(str_contains($broken, 's3cret'));
 echo implode("\n", preg_grep('/transport/', explode("\n", $broken))), "\n";
+// Seen to fail with OnUpdateLongGEZero alone: "foo" was 0, no limit.
+foreach (['foo', '', '-1', '0', '" 7K"'] as $value) {
+    $said = info("mailqueue.max_message_size=$value");
+    echo "size '$value': ", implode(' | ', preg_grep('/max_message/', explode("\n", $said))), "\n";
+}
 ?>
 --EXPECTF--
 mailqueue
@@ -54,3 +59,8 @@ mailqueue.transport => smtp://me:***@mail.example.org:587 => smtp://me:***@mail.
 mailqueue.max_message_size => 2M => 2M
 bool(false)
 mailqueue.transport => set, but not a DSN that can be used => set, but not a DSN that can be used
+size 'foo': Warning: mailqueue.max_message_size must be a number of bytes (0: no limit), "foo" is none in Unknown on line 0 | mailqueue.max_message_size => 26214400 => 26214400
+size '': Warning: mailqueue.max_message_size must be a number of bytes (0: no limit), "" is none in Unknown on line 0 | mailqueue.max_message_size => 26214400 => 26214400
+size '-1': Warning: mailqueue.max_message_size must be a number of bytes (0: no limit), "-1" is none in Unknown on line 0 | mailqueue.max_message_size => 26214400 => 26214400
+size '0': mailqueue.max_message_size => 0 => 0
+size '" 7K"': mailqueue.max_message_size =>  7K =>  7K

@@ -16,6 +16,15 @@ echo 'grows over it by its encoding: ', thrown(fn() => $queue->enqueue(mail_fiel
 var_dump($queue->enqueue("Subject: x\r\n\r\n" . substr($body, 0, 3200), ...$envelope));
 echo strlen($queue->job(1)->message) <= 4096 ? "fits\n" : "does not fit\n";
 echo count($queue->jobs()), " stored\n";
+
+// The setting itself: 0 is no limit, a word is the limit by default.
+foreach (['0', 'foo'] as $size) {
+    $code = '$queue = new MailQueue($argv[1]); try { echo $queue->enqueue("Subject: x\r\n\r\n" . str_repeat(str_repeat("x", 78) . "\r\n", 340000),
+        envelopeFrom: "a@example.org", recipients: ["b@example.org"]) ? "stored" : "not stored"; } catch (Exception $e) { echo $e->getMessage(); }';
+    $process = proc_open([...php_command('-d', "mailqueue.max_message_size=$size", '-d', 'display_startup_errors=0', '-d', 'log_errors=0', '-d', 'memory_limit=-1'), '-r', $code, '--', database()], [1 => ['pipe', 'w'], 2 => ['file', '/dev/null', 'w']], $pipes);
+    echo "$size: ", trim(stream_get_contents($pipes[1])), "\n";
+    proc_close($process);
+}
 ?>
 --EXPECT--
 raw: MailQueue\MessageException [message]: message: it has 4913 bytes, allowed are 4096; make it smaller or raise the limit
@@ -24,3 +33,5 @@ grows over it by its encoding: MailQueue\MessageException [text]: text: the mess
 int(1)
 fits
 1 stored
+0: stored
+foo: message: it has 27200113 bytes, allowed are 26214400; make it smaller or raise the limit
