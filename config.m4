@@ -79,6 +79,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/core/dsn_options.c
     src/core/error.c
     src/core/json.c
+    src/core/notify.c
     src/core/reply.c
     src/core/sha256.c
     src/core/states.c
@@ -132,6 +133,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/capture_text.c
     src/php/classes.c
     src/php/closure_transport.c
+    src/php/dsn_arg.c
     src/php/exceptions.c
     src/php/fields.c
     src/php/guard.c

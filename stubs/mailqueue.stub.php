@@ -106,10 +106,15 @@ namespace {
          *        null: the message says
          * @phpstan-param list<string|\Stringable>|null $recipients addresses of the envelope, at most 10000;
          *        null: the message says
+         * @phpstan-param array{notify?: string|list<string>|null, ret?: string|null, envid?: string|null}|null $dsn
+         *        delivery status notifications (RFC 3461), asked of relays that offer them. `notify`: when,
+         *        'never' or any of 'success', 'failure' and 'delay'; `ret`: what comes back with a bounce,
+         *        'full' or 'hdrs'; `envid`: a name of yours for this mail, 1 to 100 characters of ASCII
+         *        without spaces. null: as the relay does
          * @throws MailQueue\MessageException names the field, the cause and the cure; nothing is stored
          * @throws \ValueError for an argument out of range
          */
-        public function enqueue(array|string|object|null $message = null, ?string $reference = null, string $type = 'mail', int $priority = 0, \DateTimeInterface|int|null $sendAt = null, \DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null): ?int {}
+        public function enqueue(array|string|object|null $message = null, ?string $reference = null, string $type = 'mail', int $priority = 0, \DateTimeInterface|int|null $sendAt = null, \DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null, ?array $dsn = null): ?int {}
 
         /**
          * Stores many mails, 100 in a transaction, or fewer that have 16 MiB: composes each chunk before its

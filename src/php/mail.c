@@ -189,6 +189,7 @@ enum mq_status mq_php_mail_prepare(struct mq_php_mail *mail, const struct mq_php
         .envelope_from = mail->envelope_from,
         .recipients = &mail->recipients,
         .body = mq_buffer_view(&mail->body),
+        .notify = &args->notify,
     };
     return mq_new_job_check(&mail->job, err);
 }

@@ -22,6 +22,7 @@ struct mq_php_mail_args {
     bool max_attempts_given;
     zend_string *envelope_from; /* NULL: not given */
     zval recipients;            /* array or null */
+    struct mq_notify notify;    /* "dsn" */
 };
 
 void mq_php_mail_args_init(struct mq_php_mail_args *args);
@@ -34,6 +35,8 @@ enum mq_status mq_php_mail_set_message(struct mq_php_mail_args *args, zval *valu
                                        struct mq_error *err);
 enum mq_status mq_php_mail_set_recipients(struct mq_php_mail_args *args, const zval *value,
                                           struct mq_error *err);
+enum mq_status mq_php_mail_set_dsn(struct mq_php_mail_args *args, const zval *value,
+                                   struct mq_error *err);
 enum mq_status mq_php_time_of(zval *value, const char *field, int64_t *out, bool *given,
                               struct mq_error *err);
 /* From an array keyed by enqueue()'s parameter names; `args` is initialised. */

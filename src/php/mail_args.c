@@ -195,7 +195,7 @@ static enum mq_status unknown_key(struct mq_str key, struct mq_error *err)
     return mq_error_set(err, MQ_MESSAGE, name,
                         "%s: unknown key; allowed are the names of enqueue()'s parameters: "
                         "message, reference, type, priority, sendAt, expiresAt, maxAttempts, "
-                        "envelopeFrom, recipients",
+                        "envelopeFrom, recipients, dsn",
                         name);
 }
 
@@ -230,6 +230,9 @@ static enum mq_status take_named(struct mq_php_mail_args *args, zend_string *key
     }
     if (mq_php_key_is(key, "recipients")) {
         return mq_php_mail_set_recipients(args, value, err);
+    }
+    if (mq_php_key_is(key, "dsn")) {
+        return mq_php_mail_set_dsn(args, value, err);
     }
     return unknown_key((struct mq_str){ZSTR_VAL(key), ZSTR_LEN(key)}, err);
 }

@@ -44,6 +44,12 @@ static bool parse_message(zval *value, struct mq_php_mail_args *args)
     return true;
 }
 
+static bool parse_dsn(const zval *value, struct mq_php_mail_args *args)
+{
+    struct mq_error err;
+    return mq_php_ok(mq_php_mail_set_dsn(args, value, &err), &err);
+}
+
 static bool parse_recipients(const zval *value, struct mq_php_mail_args *args)
 {
     struct mq_error err;
@@ -98,12 +104,12 @@ ZEND_METHOD(MailQueue, enqueue)
 {
     struct mq_php_mail_args args;
     struct time_argument send_at = {NULL, 0, true}, expires_at = {NULL, 0, true};
-    zval *message = NULL, *recipients = NULL;
+    zval *message = NULL, *recipients = NULL, *dsn = NULL;
     zend_string *reference = NULL, *type = NULL, *envelope_from = NULL;
     zend_long priority = 0, max_attempts = 0;
     bool max_attempts_null = true, send_given;
 
-    ZEND_PARSE_PARAMETERS_START(0, 9)
+    ZEND_PARSE_PARAMETERS_START(0, 10)
         Z_PARAM_OPTIONAL
         Z_PARAM_ZVAL(message)
         Z_PARAM_STR_OR_NULL(reference)
@@ -116,6 +122,7 @@ ZEND_METHOD(MailQueue, enqueue)
         Z_PARAM_LONG_OR_NULL(max_attempts, max_attempts_null)
         Z_PARAM_STR_OR_NULL(envelope_from)
         Z_PARAM_ARRAY_OR_NULL(recipients)
+        Z_PARAM_ARRAY_OR_NULL(dsn)
     ZEND_PARSE_PARAMETERS_END();
 
     mq_php_mail_args_init(&args);
@@ -127,6 +134,7 @@ ZEND_METHOD(MailQueue, enqueue)
     args.envelope_from = envelope_from ? zend_string_copy(envelope_from) : NULL;
     if ((message == NULL || parse_message(message, &args)) &&
         (recipients == NULL || parse_recipients(recipients, &args)) &&
+        (dsn == NULL || parse_dsn(dsn, &args)) &&
         parse_time(&send_at, "sendAt", &args.send_at, &send_given) &&
         parse_time(&expires_at, "expiresAt", &args.expires_at, &args.expires)) {
         store(ZEND_THIS, &args, return_value);

@@ -29,7 +29,8 @@ enum column {
     COL_MESSAGE_ID,
     COL_ENVELOPE_FROM,
     COL_RECIPIENTS,
-    COL_REFUSED
+    COL_REFUSED,
+    COL_FIELDS
 };
 
 void mq_job_init(struct mq_job *job)
@@ -147,7 +148,10 @@ enum mq_status mq_job_read(struct mq_queue *queue, struct mq_job *job, bool *rea
     if (!copy_texts(queue, job)) {
         return mq_error_nomem(err);
     }
-    enum mq_status status = read_recipients(queue, job, readable, err);
+    enum mq_status status = mq_notify_read(mq_sql_column_str(queue, COL_FIELDS), &job->notify, err);
+    if (status == MQ_OK) {
+        status = read_recipients(queue, job, readable, err);
+    }
     if (job->state == MQ_SENDING && !job->locked_by[0]) {
         *readable = false; /* no settle would ever fit, and its recovery never end */
     }

@@ -156,8 +156,9 @@ enum mq_status mq_copy_look(struct mq_copy *move, struct mq_error *err)
 /* The id that a mail would get now. */
 static enum mq_status next_id(struct mq_queue *queue, int64_t *id, struct mq_error *err)
 {
-    struct mq_args args = MQ_ARGS(mq_null(), mq_cstr("move"), mq_int(0), mq_null(), mq_int(0),
-                                  mq_null(), mq_int(0), mq_cstr(""), mq_null(), mq_null());
+    struct mq_args args =
+        MQ_ARGS(mq_null(), mq_cstr("move"), mq_int(0), mq_null(), mq_int(0), mq_null(), mq_int(0),
+                mq_cstr(""), mq_null(), mq_null(), mq_null());
     enum mq_status status = mq_copy_begin(queue, err);
     if (status != MQ_OK) {
         return status;

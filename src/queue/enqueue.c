@@ -114,23 +114,29 @@ static enum mq_status insert_row(struct mq_queue *queue, struct mq_args args, in
 static enum mq_status insert_job(struct mq_tx *tx, const struct mq_new_job *job, int64_t *id,
                                  struct mq_error *err)
 {
-    struct mq_buffer list;
+    struct mq_buffer list, fields;
     mq_buffer_init(&list);
+    mq_buffer_init(&fields);
     if (job->recipients && job->recipients->count) {
         mq_json_strings(&list, job->recipients);
+    }
+    if (job->notify && mq_notify_asks(job->notify)) {
+        mq_notify_write(job->notify, &fields);
     }
     struct mq_args args =
         MQ_ARGS(mq_text(job->reference), mq_text(job->mail_type), mq_int(job->priority),
                 mq_int_or_null(job->max_attempts), mq_int(job->send_at ? job->send_at : tx->now_s),
                 mq_int_or_null(job->expires_at), mq_int(tx->now_s), mq_cstr(job->message_id),
-                mq_cstr(job->envelope_from), mq_text(mq_buffer_view(&list)));
+                mq_cstr(job->envelope_from), mq_text(mq_buffer_view(&list)),
+                mq_text(mq_buffer_view(&fields)));
     enum mq_status status =
-        list.failed ? mq_error_nomem(err) : insert_row(tx->queue, args, id, err);
+        list.failed || fields.failed ? mq_error_nomem(err) : insert_row(tx->queue, args, id, err);
     if (status == MQ_OK && *id <= 0 && !job->reference.data) { /* which is a duplicate of nothing */
         status = mq_error_set(err, MQ_DATABASE, "database",
                               "the database did not say under which id the mail was stored");
     }
     mq_buffer_clear(&list);
+    mq_buffer_clear(&fields);
     return status;
 }
 

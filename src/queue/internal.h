@@ -109,7 +109,7 @@ enum mq_sql {
 #define MQ_COLS                                                                           \
     "id, {r}, mail_type, status, priority, attempts, max_attempts, uncertain, paid, "     \
     "next_attempt_at, expires_at, locked_until, locked_by, last_attempt_at, created_at, " \
-    "last_error, parked_for, message_id, envelope_from, recipients, refused"
+    "last_error, parked_for, message_id, envelope_from, recipients, refused, fields"
 
 /* What a dialect writes in another way. */
 struct mq_spelling {

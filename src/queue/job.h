@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "core/buffer.h"
+#include "core/notify.h"
 #include "core/states.h"
 
 #define MQ_TOKEN_HEX 32 /* a claim token: 128 random bits of one worker run, in hex */
@@ -37,6 +38,7 @@ struct mq_job {
     char *envelope_from;          /* "" is the null reverse-path; NULL: compose says */
     struct mq_strings recipients; /* still to be tried; none: compose says */
     char *refused;                /* JSON object address → reply, or NULL */
+    struct mq_notify notify;      /* of the column `fields` */
     char *body;                   /* wire form; NULL: to be composed (or not loaded) */
     size_t body_len;
 

@@ -73,6 +73,7 @@ struct mq_new_job {
     const char *envelope_from;           /* NULL: compose says */
     const struct mq_strings *recipients; /* NULL or empty: compose says */
     struct mq_str body;                  /* wire form; data NULL: none */
+    const struct mq_notify *notify;      /* NULL: as the relay does */
 };
 
 /* MQ_INVALID / MQ_MESSAGE with the field for arguments out of range (reference and type: 1 …

@@ -20,8 +20,8 @@ static const char *const common[MQ_SQL_COUNT] = {
 
     [MQ_SQL_INSERT_JOB] =
         "INSERT INTO {t}({r}, mail_type, status, priority, max_attempts, next_attempt_at, "
-        "expires_at, created_at, message_id, envelope_from, recipients) "
-        "VALUES (?1, ?2, 'pending', ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) "
+        "expires_at, created_at, message_id, envelope_from, recipients, fields) "
+        "VALUES (?1, ?2, 'pending', ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) "
         "ON CONFLICT ({r}, mail_type) WHERE {r} IS NOT NULL DO NOTHING{d}",
     [MQ_SQL_INSERT_BODY] = "INSERT INTO {b}(id, content) VALUES (?1, ?2)",
     [MQ_SQL_PAIR] = "SELECT id, status = 'parked' OR (status <> 'sending' AND expires_at <= ?3) "

@@ -32,8 +32,8 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     /* Not INSERT IGNORE, which would also store what is cut. */
     [MQ_SQL_INSERT_JOB] =
         "INSERT INTO {t}({r}, mail_type, status, priority, max_attempts, next_attempt_at, "
-        "expires_at, created_at, message_id, envelope_from, recipients) "
-        "VALUES (?1, ?2, 'pending', ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+        "expires_at, created_at, message_id, envelope_from, recipients, fields) "
+        "VALUES (?1, ?2, 'pending', ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
     /* As it is now, not as it was when the application's transaction first read something. */
     [MQ_SQL_PAIR] = "SELECT id, status = 'parked' OR (status <> 'sending' AND expires_at <= ?3) "
                     "FROM {t} WHERE {r} = ?1 AND mail_type = ?2 LOCK IN SHARE MODE",

@@ -20,6 +20,8 @@ static void read_keyword(struct mq_smtp_caps *caps, struct mq_str line)
         caps->eightbit = true;
     } else if (is_keyword(line, "SMTPUTF8")) {
         caps->smtputf8 = true;
+    } else if (is_keyword(line, "DSN")) {
+        caps->dsn = true;
     } else if (is_keyword(line, "SIZE")) {
         size_t max = 0;
         for (size_t i = 5; i < line.len && line.data[i] >= '0' && line.data[i] <= '9'; i++) {

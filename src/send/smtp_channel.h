@@ -33,6 +33,7 @@ struct mq_smtp_caps {
     bool pipelining; /* RFC 2920 */
     bool eightbit;   /* 8BITMIME, RFC 6152 */
     bool smtputf8;   /* RFC 6531 */
+    bool dsn;        /* RFC 3461 */
     bool size;       /* RFC 1870 */
     size_t size_max; /* 0: no limit named */
 };

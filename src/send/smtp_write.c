@@ -9,7 +9,7 @@
 #include "send/smtp_internal.h"
 
 /* Room for the longest command: MAIL with an address of 320 octets and its parameters. */
-#define COMMAND_ROOM 512
+#define COMMAND_ROOM 640
 /* A stuffed dot, a missing line end and the dot itself. */
 #define DOT_ROOM 8
 /* What one session writes before the loop looks whether a reply came, and at the other sessions: a
@@ -96,6 +96,11 @@ static void append_mail(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
     if (utf8) {
         append_text(session, " SMTPUTF8"); /* such an address means nothing without it */
     }
+    if (session->caps.dsn && !tx->plain) {
+        char params[MQ_NOTIFY_PARAMS_ROOM];
+        mq_notify_mail_params(&delivery->notify, params);
+        append_text(session, params);
+    }
     append_text(session, "\r\n");
     tx->next_target = next_target(delivery, 0);
     tx->next = MQ_SMTP_RCPT;
@@ -105,7 +110,13 @@ static void append_rcpt(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
 {
     append_text(session, "RCPT TO:<");
     append_text(session, tx->delivery->targets[tx->next_target].address);
-    append_text(session, ">\r\n");
+    append_text(session, ">");
+    if (session->caps.dsn && !tx->plain) {
+        char params[MQ_NOTIFY_PARAMS_ROOM];
+        mq_notify_rcpt_params(&tx->delivery->notify, params);
+        append_text(session, params);
+    }
+    append_text(session, "\r\n");
     tx->next_target = next_target(tx->delivery, tx->next_target + 1);
     if (tx->next_target >= tx->delivery->target_count) {
         tx->next = MQ_SMTP_DATA;

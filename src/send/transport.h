@@ -10,6 +10,7 @@
 
 #include "core/buffer.h"
 #include "core/error.h"
+#include "core/notify.h"
 
 enum mq_target_result {
     MQ_TARGET_UNTRIED = 0, /* not part of a finished transaction; nothing happened to it */
@@ -54,11 +55,12 @@ struct mq_delivery {
     const char *from; /* "" is the null reverse-path */
     struct mq_target *targets;
     size_t target_count;
-    struct mq_str prefix;  /* header lines before the message, CRLF-ended, or empty */
-    struct mq_str message; /* wire form (mime/message.h), not dot-stuffed */
-    unsigned flags;        /* MQ_MESSAGE_8BIT, MQ_MESSAGE_UTF8_HEADERS */
-    bool utf8_address;     /* an address needs SMTPUTF8 */
-    const void *subject;   /* what it is about, for the PHP transport: struct mq_job */
+    struct mq_str prefix;    /* header lines before the message, CRLF-ended, or empty */
+    struct mq_str message;   /* wire form (mime/message.h), not dot-stuffed */
+    unsigned flags;          /* MQ_MESSAGE_8BIT, MQ_MESSAGE_UTF8_HEADERS */
+    bool utf8_address;       /* an address needs SMTPUTF8 */
+    struct mq_notify notify; /* for relays that offer DSN */
+    const void *subject;     /* what it is about, for the PHP transport: struct mq_job */
 
     /* The worker's guard and record: writes the intent and returns false when the lease is over;
      * the transport then closes without a dot. Called in the order of the phases; begins anew when

@@ -395,6 +395,7 @@ static void fill_delivery(struct mq_flight *flight)
             delivery->utf8_address = true;
         }
     }
+    delivery->notify = job->notify;
     delivery->subject = job;
     delivery->enter = enter;
     delivery->context = flight;

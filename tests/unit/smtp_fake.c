@@ -165,6 +165,7 @@ struct fake *fake_new(unsigned caps)
     struct mq_smtp_caps offered = {.pipelining = caps & FAKE_PIPELINING,
                                    .eightbit = caps & FAKE_8BIT,
                                    .smtputf8 = caps & FAKE_UTF8,
+                                   .dsn = caps & FAKE_DSN,
                                    .size = caps & FAKE_SIZE,
                                    .size_max = caps & FAKE_SIZE ? 100000 : 0};
     assert_int_equal(mq_smtp_session_init(&fake->session, &fake->host, 0, &err), MQ_OK);

@@ -55,6 +55,7 @@ struct fake {
 #define FAKE_8BIT       2u
 #define FAKE_UTF8       4u
 #define FAKE_SIZE       8u
+#define FAKE_DSN        16u
 
 struct fake *fake_new(unsigned caps); /* an idle session */
 void fake_free(struct fake *fake);

@@ -10,17 +10,18 @@
 
 #include "send/curl_caps.h"
 
-/* Letters of the extensions after these lines: P 8 U S, and A when logged in. */
+/* Letters of the extensions after these lines: P 8 U D S, and A when logged in. */
 static const char *caps_after(const char *const *lines, struct mq_greeting *greeting)
 {
-    static char letters[8];
+    static char letters[9];
     memset(greeting, 0, sizeof *greeting);
     for (; *lines != NULL; lines++) {
         mq_greeting_line(greeting, mq_str_of(*lines));
     }
-    snprintf(letters, sizeof letters, "%s%s%s%s%s", greeting->caps.pipelining ? "P" : "",
+    snprintf(letters, sizeof letters, "%s%s%s%s%s%s", greeting->caps.pipelining ? "P" : "",
              greeting->caps.eightbit ? "8" : "", greeting->caps.smtputf8 ? "U" : "",
-             greeting->caps.size ? "S" : "", greeting->logged_in ? "A" : "");
+             greeting->caps.dsn ? "D" : "", greeting->caps.size ? "S" : "",
+             greeting->logged_in ? "A" : "");
     return letters;
 }
 
@@ -40,6 +41,8 @@ static void test_greetings(void **state)
         /* The first line is the relay's name, whatever it looks like. */
         {{"220 x", "250-PIPELINING", "250 8BITMIME"}, "8", 0},
         {{"220 x", "250 PIPELINING"}, "", 0},
+        {{"220 x", "250-x", "250-dsn", "250 SIZE 5"}, "DS", 5},
+        {{"220 x", "250-x", "250-DSNX", "250 SIZE 5"}, "S", 5},
         {{"220 x", "250-x", "250-PIPELININGX", "250-X-SIZE 5", "250 8BITMIME=1"}, "", 0},
         {{"220 x", "250-x", "250 SIZE 99999999999999999999999"}, "S", SIZE_MAX / 10},
         /* Only what comes under TLS counts. */

@@ -231,6 +231,44 @@ static void test_parameters_of_mail(void **state)
     }
 }
 
+static void test_status_notifications(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned caps;
+        const char *wire;
+    } cases[] = {
+        {FAKE_PIPELINING | FAKE_SIZE | FAKE_DSN,
+         "MAIL FROM:<s@y> SIZE=1 RET=HDRS ENVID=q+2B1\r\n"
+         "RCPT TO:<a@x> NOTIFY=SUCCESS,FAILURE\r\nRCPT TO:<b@x> NOTIFY=SUCCESS,FAILURE\r\n"
+         "DATA\r\n"},
+        {FAKE_PIPELINING | FAKE_SIZE,
+         "MAIL FROM:<s@y> SIZE=1\r\nRCPT TO:<a@x>\r\nRCPT TO:<b@x>\r\nDATA\r\n"},
+    };
+    for (size_t i = 0; i < 2; i++) {
+        struct fake *fake = fake_new(cases[i].caps);
+        struct fake_mail mail;
+        fake_mail_init(&mail, "x", 2);
+        mail.delivery.notify = (struct mq_notify){.when = MQ_NOTIFY_SUCCESS | MQ_NOTIFY_FAILURE,
+                                                  .ret = MQ_NOTIFY_RET_HDRS,
+                                                  .envid = "q+1"};
+        fake_submit(fake, &mail);
+        assert_string_equal(fake_wire(fake), cases[i].wire);
+        fake_free(fake);
+    }
+    /* A relay that offers them and does not understand: once more without. */
+    struct fake *fake = fake_new(FAKE_DSN);
+    struct fake_mail mail;
+    fake_mail_init(&mail, "x", 1);
+    mail.delivery.notify.when = MQ_NOTIFY_NEVER;
+    mail.delivery.transport_flags = MQ_SMTP_DELIVERY_PLAIN;
+    fake_submit(fake, &mail);
+    assert_string_equal(fake_wire(fake), "MAIL FROM:<s@y>\r\n");
+    fake_says(fake, "250 ok\r\n");
+    assert_string_equal(fake_wire(fake), "RCPT TO:<a@x>\r\n");
+    fake_free(fake);
+}
+
 static void test_null_sender(void **state)
 {
     (void)state;
@@ -348,6 +386,7 @@ int main(void)
         cmocka_unit_test(test_dot_waits_for_the_guard_of_a_long_message),
         cmocka_unit_test(test_nothing_of_the_body_follows_its_reply),
         cmocka_unit_test(test_parameters_of_mail),
+        cmocka_unit_test(test_status_notifications),
         cmocka_unit_test(test_null_sender),
         cmocka_unit_test(test_what_the_relay_cannot_take_is_refused_here),
         cmocka_unit_test(test_addresses_that_would_break_the_command),
