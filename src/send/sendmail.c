@@ -181,6 +181,7 @@ enum mq_status mq_sendmail_new(const struct mq_dsn *dsn, const struct mq_sendmai
     if (status != MQ_OK) {
         goto out;
     }
+    pool->takes_status = mq_sendmail_command_takes_status(&pool->words);
     copy = mq_str_dup(mq_str_of(command));
     pool->name = copy ? name_of(copy) : NULL;
     pool->slots = calloc(pool->limit, sizeof *pool->slots);

@@ -264,6 +264,23 @@ enum mq_status mq_sendmail_command_check(const struct mq_strings *words, const c
     return MQ_OK;
 }
 
+bool mq_sendmail_command_takes_status(const struct mq_strings *words)
+{
+    char *real = realpath(words->items[0], NULL);
+    char *slash = real != NULL ? strrchr(real, '/') : NULL;
+    bool takes = slash != NULL && (is(slash, "/sendmail") || is(slash, "/sendmail.postfix"));
+    if (takes) {
+        struct mq_buffer beside;
+        mq_buffer_init(&beside);
+        mq_buffer_append(&beside, real, (size_t)(slash - real));
+        mq_buffer_cstr(&beside, "/postconf");
+        takes = !beside.failed && access(beside.data, X_OK) == 0;
+        mq_buffer_clear(&beside);
+    }
+    free(real);
+    return takes;
+}
+
 /* ---- the vector ---- */
 
 static char *borrowed(const char *word)
@@ -271,10 +288,33 @@ static char *borrowed(const char *word)
     return (char *)(uintptr_t)word; /* nobody writes to it; exec's prototype is older than const */
 }
 
-char **mq_sendmail_command_argv(const struct mq_strings *words, const struct mq_delivery *delivery)
+/* -N, -R and -V, as far as they are asked for; `text` has room for -N's value. Returns how many
+ * words. */
+static size_t put_status(const struct mq_notify *notify, char **argv, char *text)
+{
+    size_t n = 0;
+    if (notify->when != 0) {
+        mq_notify_rcpt_params(notify, text);
+        argv[n++] = borrowed("-N");
+        argv[n++] = strchr(text, '=') + 1;
+    }
+    if (notify->ret != MQ_NOTIFY_RET_UNSAID) {
+        argv[n++] = borrowed("-R");
+        argv[n++] = borrowed(notify->ret == MQ_NOTIFY_RET_FULL ? "full" : "hdrs");
+    }
+    if (notify->envid[0] != '\0') {
+        argv[n++] = borrowed("-V");
+        argv[n++] = borrowed(notify->envid);
+    }
+    return n;
+}
+
+char **mq_sendmail_command_argv(const struct mq_strings *words, const struct mq_delivery *delivery,
+                                bool status)
 {
     /* As exec's limits go: a job has 100 recipients at most, of 320 bytes each. */
-    char **argv = calloc(words->count + delivery->target_count + 4, sizeof *argv);
+    size_t room = words->count + delivery->target_count + 10;
+    char **argv = calloc(1, room * sizeof *argv + MQ_NOTIFY_PARAMS_ROOM);
     size_t n = 0;
     if (argv == NULL) {
         return NULL;
@@ -286,6 +326,9 @@ char **mq_sendmail_command_argv(const struct mq_strings *words, const struct mq_
     /* The null reverse-path: an empty word would be dropped by some, taken for the user by others.
      */
     argv[n++] = borrowed(delivery->from[0] != '\0' ? delivery->from : "<>");
+    if (status) {
+        n += put_status(&delivery->notify, argv + n, (char *)(argv + room));
+    }
     argv[n++] = borrowed("--");
     for (size_t i = 0; i < delivery->target_count; i++) {
         argv[n++] = borrowed(delivery->targets[i].address);

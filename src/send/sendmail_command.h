@@ -25,7 +25,13 @@ enum mq_status mq_sendmail_command_parse(const char *command, struct mq_strings 
 enum mq_status mq_sendmail_command_check(const struct mq_strings *words, const char *own,
                                          struct mq_error *err);
 
-/* malloc'ed; its strings are borrowed from words and delivery. NULL without memory. */
-char **mq_sendmail_command_argv(const struct mq_strings *words, const struct mq_delivery *delivery);
+/* Whether the program is known to take -N, -R and -V for delivery status notifications: Postfix's
+ * sendmail, with postconf beside it. No other is asked: Exim's -N means "do not deliver". */
+bool mq_sendmail_command_takes_status(const struct mq_strings *words);
+
+/* malloc'ed, in one piece; its strings are its own, or borrowed from words and delivery. With
+ * `status` what the delivery asks for of notifications. NULL without memory. */
+char **mq_sendmail_command_argv(const struct mq_strings *words, const struct mq_delivery *delivery,
+                                bool status);
 
 #endif

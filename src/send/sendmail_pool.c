@@ -153,7 +153,7 @@ static void cannot_start(struct mq_sendmail_pool *pool, struct mq_delivery *deli
 static int run(struct mq_sendmail_pool *pool, struct mq_sendmail_slot *slot,
                const struct mq_delivery *delivery)
 {
-    char **argv = mq_sendmail_command_argv(&pool->words, delivery);
+    char **argv = mq_sendmail_command_argv(&pool->words, delivery, pool->takes_status);
     if (argv == NULL) {
         return ENOMEM;
     }

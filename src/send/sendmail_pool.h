@@ -28,6 +28,7 @@ struct mq_sendmail_pool {
     struct mq_transport transport; /* first */
     struct mq_clock clock;
     struct mq_strings words; /* the program and its options */
+    bool takes_status;       /* it takes -N, -R and -V */
     char *name;
     int64_t timeout_ms; /* of one program */
     size_t limit;       /* programs at once; less where the system gave no more */

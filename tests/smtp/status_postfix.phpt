@@ -35,6 +35,16 @@ $reports = array_values(preg_grep('/^Content-Type: multipart\/report/m', $arrive
 echo count($reports), " report\n";
 preg_match_all('/^(?:Original-Envelope-Id|Original-Recipient|Final-Recipient|Action): .*/m', $reports[0], $lines);
 echo str_replace("\r", '', implode("\n", $lines[0])), "\n";
+
+echo "-- by its sendmail\n";
+putenv('LD_PRELOAD'); // Postfix is not to run under a sanitizer
+$queue->queue->enqueue(...$mail, recipients: ['again@example.org'],
+    dsn: ['notify' => ['success', 'delay'], 'envid' => 'order=18']);
+$report = $queue->work('sendmail://default?command=' . rawurlencode("/usr/sbin/sendmail -C $postfix->config -t -i"));
+echo "$report->sent sent\n";
+$arrived = wait_for('the report', fn() => count($sink->saved()) >= 5 ? $sink->saved() : null);
+preg_match_all('/^Original-Envelope-Id: .*/m', implode($arrived), $lines);
+echo str_replace("\r", '', implode("\n", $lines[0])), "\n";
 ?>
 --EXPECT--
 2 sent
@@ -44,3 +54,7 @@ Original-Envelope-Id: order+17
 Final-Recipient: rfc822; asked@example.org
 Original-Recipient: rfc822;asked@example.org
 Action: relayed
+-- by its sendmail
+1 sent
+Original-Envelope-Id: order+17
+Original-Envelope-Id: order=18

@@ -134,13 +134,52 @@ static void test_argument_vector(void **state)
     delivery.target_count = 3;
     static const char *const expected[] = {"/s",  "-C", "x",   "-i",  "-f",
                                            "s@y", "--", "a@x", "b@x", "c@x"};
-    char **argv = mq_sendmail_command_argv(&words, &delivery);
+    char **argv = mq_sendmail_command_argv(&words, &delivery, true);
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         assert_string_equal(argv[i], expected[i]);
     }
     assert_null(argv[sizeof expected / sizeof *expected]);
     free(argv);
+    delivery.notify = (struct mq_notify){
+        .when = MQ_NOTIFY_SUCCESS | MQ_NOTIFY_DELAY, .ret = MQ_NOTIFY_RET_HDRS, .envid = "q+1"};
+    static const char *const with_status[] = {"-N", "SUCCESS,DELAY", "-R", "hdrs",
+                                              "-V", "q+1",           "--", "a@x"};
+    argv = mq_sendmail_command_argv(&words, &delivery, true);
+    for (size_t i = 0; i < sizeof with_status / sizeof *with_status; i++) {
+        assert_string_equal(argv[6 + i], with_status[i]);
+    }
+    free(argv);
+    argv = mq_sendmail_command_argv(&words, &delivery, false);
+    assert_string_equal(argv[6], "--");
+    free(argv);
     mq_strings_clear(&words);
+}
+
+static bool takes_status(const char *command)
+{
+    struct mq_strings words;
+    mq_strings_init(&words);
+    assert_int_equal(mq_sendmail_command_parse(command, &words, &err), MQ_OK);
+    bool takes = mq_sendmail_command_takes_status(&words);
+    mq_strings_clear(&words);
+    return takes;
+}
+
+/* Only Postfix's: elsewhere -N may mean "do not deliver". */
+static void test_who_takes_status(void **state)
+{
+    (void)state;
+    program_write("sendmail", "");
+    program_write("exim4", "");
+    assert_int_equal(symlink("exim4", program_path("sendmail.link")), 0);
+    assert_false(takes_status(program_path("sendmail")));
+    program_write("postconf", "");
+    assert_true(takes_status(program_path("sendmail")));
+    assert_false(takes_status(program_path("sendmail.link")));
+    assert_false(takes_status(program_path("exim4")));
+    assert_false(takes_status(program_path("missing")));
+    assert_int_equal(symlink("sendmail", program_path("mta")), 0);
+    assert_true(takes_status(program_path("mta")));
 }
 
 /* ---- the program ---- */
@@ -262,9 +301,10 @@ static void test_descriptions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_words),  cmocka_unit_test(test_argument_vector),
-        PROGRAM_TEST(test_program),    cmocka_unit_test(test_names),
-        cmocka_unit_test(test_places), cmocka_unit_test(test_descriptions),
+        cmocka_unit_test(test_words),        cmocka_unit_test(test_argument_vector),
+        PROGRAM_TEST(test_who_takes_status), PROGRAM_TEST(test_program),
+        cmocka_unit_test(test_names),        cmocka_unit_test(test_places),
+        cmocka_unit_test(test_descriptions),
     };
     return cmocka_run_group_tests_name("sendmail_command", tests, NULL, NULL);
 }
