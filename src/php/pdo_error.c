@@ -71,6 +71,7 @@ static const struct {
     zend_long code;
     struct meaning is;
 } mysql_codes[] = {
+    {1020, {MQ_UNDONE, "another transaction was faster: run it again"}},
     {1021, {MQ_FULL, "free space on the server's disk"}},
     {1030, {MQ_IO, "look at the server's log and its disk"}},
     {1034, {MQ_CORRUPT, "look at the server's log, restore from a backup"}},

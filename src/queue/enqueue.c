@@ -85,14 +85,21 @@ enum mq_status mq_new_job_check(const struct mq_new_job *job, struct mq_error *e
     return status == MQ_OK ? check_envelope(job, err) : status;
 }
 
-/* Where the database has no other answer to a duplicate than an error: whether it is one of the
- * pair, and not of a key of the application's. */
-static bool is_pair(struct mq_queue *queue, struct mq_args job)
+/* Where the database has no other answer to a duplicate than an error: MQ_OK where it is one of the
+ * pair, MQ_DUPLICATE where it is one of a key of the application's. */
+static enum mq_status look_at_pair(struct mq_queue *queue, struct mq_args job, struct mq_error *err)
 {
     int64_t id = 0;
     struct mq_args pair = MQ_ARGS(job.values[0], job.values[1], mq_int(0));
-    return job.values[0].type != MQ_NULL &&
-           mq_sql_int(queue, MQ_SQL_PAIR, pair, &id, NULL) == MQ_OK && id > 0;
+    struct mq_error why;
+    if (job.values[0].type == MQ_NULL) {
+        return MQ_DUPLICATE;
+    }
+    enum mq_status status = mq_sql_int(queue, MQ_SQL_PAIR, pair, &id, &why);
+    if (status != MQ_OK && err) {
+        *err = why; /* a deadlock, perhaps */
+    }
+    return status == MQ_OK && id == 0 ? MQ_DUPLICATE : status;
 }
 
 /* *id is 0 where nothing was inserted. */
@@ -107,7 +114,7 @@ static enum mq_status insert_row(struct mq_queue *queue, struct mq_args args, in
     if (status == MQ_OK && mq_sql_changes(queue) > 0) {
         *id = queue->db->driver->last_id(queue->db);
     }
-    return status == MQ_DUPLICATE && is_pair(queue, args) ? MQ_OK : status;
+    return status == MQ_DUPLICATE ? look_at_pair(queue, args, err) : status;
 }
 
 /* *id is 0 where the pair is there already. */

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define TRIES_MAX 5
 
@@ -57,6 +58,11 @@ static enum mq_status load_settings(struct mq_tx *tx, struct mq_error *err)
     enum mq_status status;
     for (int i = 0; i < 2; i++) {
         status = lock_bucket(tx, &locked, err);
+        if (status == MQ_OK && locked && mq_sql_has(tx->queue, MQ_SQL_NOW)) {
+            /* The lock was waited for, perhaps longer than by others who came later: by the old
+             * time the bucket would be filled twice. */
+            status = mq_queue_now(tx->queue, &tx->now_s, err);
+        }
         if (status == MQ_OK) {
             status = mq_settings_load(tx->queue, tx->now_s, &tx->settings, &tx->pauses, err);
         }
@@ -93,9 +99,21 @@ enum mq_status mq_tx_settings(struct mq_tx *tx, struct mq_error *err)
     return MQ_OK;
 }
 
+/* Whoever is undone for the same reason comes again at another moment. */
+static void pause_for(const struct mq_queue *queue, int tries)
+{
+    double ms = (1 + 19 * queue->random.unit(queue->random.context)) * tries;
+    struct timespec pause = {.tv_sec = 0, .tv_nsec = (long)(ms * 1e6)};
+    nanosleep(&pause, NULL);
+}
+
 bool mq_tx_again(const struct mq_tx *tx, enum mq_status status, int *tries)
 {
-    return status == MQ_UNDONE && !tx->joined && ++*tries < TRIES_MAX;
+    if (status != MQ_UNDONE || tx->joined || ++*tries >= TRIES_MAX) {
+        return false;
+    }
+    pause_for(tx->queue, *tries);
+    return true;
 }
 
 static void tell(struct mq_tx *tx)
