@@ -410,10 +410,28 @@ enum mq_status mq_schema_ready(struct mq_queue *queue, struct mq_error *err)
     return mq_queue_migrate(queue, NULL, err);
 }
 
+/* Tables of a newer version that have the columns of new mail: see mq_tx_begin_store(). */
+static bool newer_takes_mail(struct mq_queue *queue)
+{
+    const struct shape shape = {queue->names.table, columns, COLUMN_COUNT};
+    bool has[COLUMN_COUNT] = {false};
+    bool all = false;
+    int64_t version = 0;
+    if (read_version(queue, &version, NULL) != MQ_OK || version <= MQ_SCHEMA_VERSION ||
+        find_columns(queue, &shape, has, &all, NULL) != MQ_OK) {
+        return false;
+    }
+    for (size_t i = 0; i < COLUMN_COUNT; i++) {
+        all = all && has[i];
+    }
+    return all;
+}
+
 enum mq_status mq_schema_open(struct mq_queue *queue, struct mq_error *err)
 {
     struct mq_db *db = queue->db;
     bool there = db->driver->has_column(db, queue->names.table, NEWEST_COLUMN) &&
                  db->driver->has_column(db, queue->names.config, "value");
-    return there ? MQ_OK : mq_schema_ready(queue, err);
+    enum mq_status status = there ? MQ_OK : mq_schema_ready(queue, err);
+    return status == MQ_SCHEMA && newer_takes_mail(queue) ? MQ_OK : status;
 }

@@ -3,35 +3,23 @@ Backoff: three policies, their ranges, and what a queue does with them
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
+pdo_pgsql
+pdo_mysql
+posix
+--SKIPIF--
+<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql', 'mysql'); ?>
 --FILE--
 <?php
-require __DIR__ . '/../lib/queue.inc';
+require __DIR__ . '/../lib/backends.inc';
 use MailQueue\Backoff;
 
-foreach ([Backoff::steps(), Backoff::exponential(), Backoff::fixed(), Backoff::steps(3), Backoff::exponential(1, 2, 0, 7), Backoff::fixed(5, 1)] as $b) {
-    echo "$b->policy $b->maxAttempts\n";
-}
-foreach ([
-    fn() => Backoff::steps(0),
-    fn() => Backoff::steps(1001),
-    fn() => Backoff::exponential(base: 0),
-    fn() => Backoff::exponential(max: 0),
-    fn() => Backoff::exponential(jitter: 1.5),
-    fn() => Backoff::exponential(jitter: NAN),
-    fn() => Backoff::exponential(maxAttempts: 0),
-    fn() => Backoff::fixed(delay: -1),
-    fn() => Backoff::fixed(maxAttempts: PHP_INT_MAX),
-] as $call) {
-    echo thrown($call), "\n";
-}
-
 /* Each failure's delay and the state after it, with time put back instead of waiting. */
-function failures(?Backoff $backoff, int $count, ?int $maxAttempts = null): void
+function failures(Backend $backend, ?Backoff $backoff, int $count, ?int $maxAttempts = null): void
 {
-    $path = database();
-    $queue = new MailQueue($path, backoff: $backoff);
+    $backend = $backend->another();
+    $queue = $backend->queue(backoff: $backoff);
     $id = $queue->enqueue(mail_fields(), maxAttempts: $maxAttempts);
-    $pdo = new PDO("sqlite:$path");
+    $pdo = $backend->pdo();
     $delays = [];
     for ($i = 0; $i < $count; $i++) {
         $pdo->exec('UPDATE mail_queue SET next_attempt_at = 1');
@@ -47,11 +35,31 @@ function failures(?Backoff $backoff, int $count, ?int $maxAttempts = null): void
     }
     echo implode(' ', $delays), "\n";
 }
-failures(null, 11);
-failures(Backoff::steps(2), 11);
-failures(Backoff::exponential(base: 10, max: 100, jitter: 0), 11);
-failures(Backoff::fixed(20, 4), 11);
-failures(Backoff::fixed(20, 4), 11, maxAttempts: 2);
+
+on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend): void {
+    foreach ([Backoff::steps(), Backoff::exponential(), Backoff::fixed(), Backoff::steps(3), Backoff::exponential(1, 2, 0, 7), Backoff::fixed(5, 1)] as $b) {
+        echo "$b->policy $b->maxAttempts\n";
+    }
+    foreach ([
+        fn() => Backoff::steps(0),
+        fn() => Backoff::steps(1001),
+        fn() => Backoff::exponential(base: 0),
+        fn() => Backoff::exponential(max: 0),
+        fn() => Backoff::exponential(jitter: 1.5),
+        fn() => Backoff::exponential(jitter: NAN),
+        fn() => Backoff::exponential(maxAttempts: 0),
+        fn() => Backoff::fixed(delay: -1),
+        fn() => Backoff::fixed(maxAttempts: PHP_INT_MAX),
+    ] as $call) {
+        echo thrown($call), "\n";
+    }
+
+    failures($backend, null, 11);
+    failures($backend, Backoff::steps(2), 11);
+    failures($backend, Backoff::exponential(base: 10, max: 100, jitter: 0), 11);
+    failures($backend, Backoff::fixed(20, 4), 11);
+    failures($backend, Backoff::fixed(20, 4), 11, maxAttempts: 2);
+});
 ?>
 --EXPECT--
 steps 10

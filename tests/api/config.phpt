@@ -3,39 +3,46 @@ config(), setConfig() and configKeys(): known keys are checked, others are the a
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
+pdo_pgsql
+pdo_mysql
+posix
+--SKIPIF--
+<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql', 'mysql'); ?>
 --FILE--
 <?php
-require __DIR__ . '/../lib/queue.inc';
-$path = database();
-$queue = new MailQueue($path, configTable: 'settings');
+require __DIR__ . '/../lib/backends.inc';
+on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend): void {
+    $queue = $backend->queue(configTable: 'settings');
 
-var_dump($queue->config('mailMaxPerHour'));
-foreach ([['mailMaxPerHour', 40], ['mailMaxPerHour', '60'], ['mailQueueEnabled', false], ['mailQueueEnabled', true],
-    ['mailRateMode', 'strict'], ['color', 'red'], ['share', 0.5], ['mailRedirectTo', '@test.example'], ['empty', '']] as [$key, $value]) {
-    $queue->setConfig($key, $value);
-    echo "$key = ", var_export($queue->config($key), true), "\n";
-}
-$stats = $queue->stats();
-echo "$stats->limit $stats->burst $stats->rateMode ", var_export($stats->enabled, true), "\n";
-foreach (['mailMaxPerHour', 'color', 'never set'] as $key) {
-    $queue->setConfig($key, null);
-    var_dump($queue->config($key));
-}
-foreach ([
-    ['mailMaxPerHour', -1], ['mailMaxPerHour', 'many'], ['mailMaxPerHour', 1.5], ['mailRateMode', 'fast'],
-    ['mailQueueEnabled', 'perhaps'], ['mailRedirectTo', "a@b.example\r\nBcc: c@d.example"], ['mailRedirectTo', 'nobody'],
-    ['mailLiveFrom', 'tomorrow'], ["a\0b", 'x'], ['color', "a\0b"], ['color', []], ['', 'x'],
-] as [$key, $value]) {
-    echo json_encode($key), ' ', json_encode($value), ': ', thrown(fn() => $queue->setConfig($key, $value)), "\n";
-}
-echo thrown(fn() => $queue->config("a\0b")), "\n";
+    var_dump($queue->config('mailMaxPerHour'));
+    foreach ([['mailMaxPerHour', 40], ['mailMaxPerHour', '60'], ['mailQueueEnabled', false], ['mailQueueEnabled', true],
+        ['mailRateMode', 'strict'], ['color', 'red'], ['share', 0.5], ['mailRedirectTo', '@test.example'], ['empty', '']] as [$key, $value]) {
+        $queue->setConfig($key, $value);
+        echo "$key = ", var_export($queue->config($key), true), "\n";
+    }
+    $stats = $queue->stats();
+    echo "$stats->limit $stats->burst $stats->rateMode ", var_export($stats->enabled, true), "\n";
+    foreach (['mailMaxPerHour', 'color', 'never set'] as $key) {
+        $queue->setConfig($key, null);
+        var_dump($queue->config($key));
+    }
+    foreach ([
+        ['mailMaxPerHour', -1], ['mailMaxPerHour', 'many'], ['mailMaxPerHour', 1.5], ['mailRateMode', 'fast'],
+        ['mailQueueEnabled', 'perhaps'], ['mailRedirectTo', "a@b.example\r\nBcc: c@d.example"], ['mailRedirectTo', 'nobody'],
+        ['mailLiveFrom', 'tomorrow'], ["a\0b", 'x'], ['color', "a\0b"], ['color', []], ['', 'x'],
+    ] as [$key, $value]) {
+        echo json_encode($key), ' ', json_encode($value), ': ', thrown(fn() => $queue->setConfig($key, $value)), "\n";
+    }
+    echo thrown(fn() => $queue->config("a\0b")), "\n";
 
-$keys = MailQueue::configKeys();
-foreach ($keys as $name => $key) {
-    must(array_keys($key) === ['type', 'range', 'default', 'meaning', 'internal'], $name);
-}
-echo implode(' ', array_keys(array_filter($keys, fn($key) => !$key['internal']))), "\n";
-echo (new PDO("sqlite:$path"))->query("SELECT value FROM settings WHERE key = 'mailRateMode'")->fetchColumn(), "\n";
+    $keys = MailQueue::configKeys();
+    foreach ($keys as $name => $key) {
+        must(array_keys($key) === ['type', 'range', 'default', 'meaning', 'internal'], $name);
+    }
+    echo implode(' ', array_keys(array_filter($keys, fn($key) => !$key['internal']))), "\n";
+    $key = $backend->name === 'mysql' ? '`key`' : 'key';
+    echo $backend->pdo()->query("SELECT value FROM settings WHERE $key = 'mailRateMode'")->fetchColumn(), "\n";
+});
 ?>
 --EXPECT--
 NULL

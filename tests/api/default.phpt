@@ -2,26 +2,33 @@
 MailQueue::default() opens what mailqueue.database names
 --EXTENSIONS--
 mailqueue
+pdo_sqlite
+pdo_pgsql
+pdo_mysql
+posix
+--SKIPIF--
+<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql', 'mysql'); ?>
 --FILE--
 <?php
-require __DIR__ . '/../lib/queue.inc';
-$path = database();
-echo thrown(fn() => MailQueue::default()), "\n";
+require __DIR__ . '/../lib/backends.inc';
 
-function with_setting(string $setting, string $code): string
+function with_setting(string $database, string $code): string
 {
-    $process = proc_open(php_command('-d', $setting, '-r', $code), [1 => ['pipe', 'w']], $pipes);
+    $process = proc_open(php_command('-d', "mailqueue.database=\"$database\"", '-r', $code), [1 => ['pipe', 'w']], $pipes);
     $text = stream_get_contents($pipes[1]);
     proc_close($process);
     return $text;
 }
-$code = '$q = MailQueue::default(); echo $q->enqueue(), $q === MailQueue::default() ? "same" : "new", "\n";';
-echo with_setting("mailqueue.database=$path", $code);
-echo with_setting("mailqueue.database=sqlite:$path", $code);
-echo with_setting('mailqueue.database="mysql:hots=x"',
-    'try { MailQueue::default(); } catch (MailQueue\Exception $e) { echo $e->getMessage(), "\n"; }');
-echo (new MailQueue($path))->stats()->pending, "\n";
-echo 'not at run time: ', var_export(ini_set('mailqueue.database', $path), true), "\n";
+on_backends(['native', 'pgsql', 'mysql'], function (Backend $backend): void {
+    echo thrown(fn() => MailQueue::default()), "\n";
+    $path = str_replace('sqlite:', '', $backend->dsn);
+    $code = '$q = MailQueue::default(); echo $q->enqueue(), $q === MailQueue::default() ? "same" : "new", "\n";';
+    echo with_setting($path, $code);
+    echo with_setting($backend->dsn, $code);
+    echo with_setting('mysql:hots=x', 'try { MailQueue::default(); } catch (MailQueue\Exception $e) { echo $e->getMessage(), "\n"; }');
+    echo $backend->queue()->stats()->pending, "\n";
+    echo 'not at run time: ', var_export(ini_set('mailqueue.database', $path), true), "\n";
+});
 ?>
 --EXPECT--
 MailQueue\Exception: The ini setting mailqueue.database is empty: set it to the path of the SQLite file, or to a server's DSN, in php.ini, or use new MailQueue($path)

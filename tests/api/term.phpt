@@ -2,33 +2,38 @@
 runWorker(): SIGTERM finishes what the relay has, gives the rest and its tokens back
 --EXTENSIONS--
 mailqueue
+pdo_sqlite
+pdo_pgsql
+pdo_mysql
 posix
+--SKIPIF--
+<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql', 'mysql'); ?>
 --FILE--
 <?php
 require __DIR__ . '/../lib/servers.inc';
-require __DIR__ . '/../lib/queue.inc';
-
-/* Two mails are accepted, and the replies come late; a third never gets a reply to DATA. */
-$sink = new MailQueueTest\Sink("at data connection=3 delay-ms=60000\nat dot delay-ms=1000\n");
-$path = database();
-$queue = new MailQueue($path);
-$queue->setConfig('mailMaxPerHour', 20);
-$queue->setConfig('mailBurst', 20);
-for ($n = 1; $n <= 6; $n++) {
-    $queue->enqueue("X-Test-Id: t$n\r\n\r\nHello\r\n", "t$n", envelopeFrom: 'me@example.org', recipients: ['ann@example.net']);
-}
-$worker = new Other('$report = (new MailQueue($argv[1]))->runWorker($argv[2], connections: 3, grace: 3, log: "");
-    echo "$report->end sent $report->sent released $report->released uncertain $report->uncertain\n";', $path, "smtp://127.0.0.1:$sink->port");
-MailQueueTest\wait_for('three under way', fn() => count($sink->accepted()) === 2 && $sink->received('DATA') === 3);
-$began = microtime(true);
-posix_kill($worker->pid(), SIGTERM);
-[$said, $exit] = $worker->end();
-echo $said, $exit, microtime(true) - $began < 5 ? " in time\n" : " late\n";
-foreach ($queue->jobs() as $job) {
-    echo "{$job->status->name} $job->attempts ", var_export($job->lockedBy, true), "\n";
-}
-/* One token is refilled in three minutes. */
-echo round((float) $queue->config('mailTokens')), " tokens\n", array_sum($sink->counts()), " accepted\n";
+require __DIR__ . '/../lib/backends.inc';
+on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend): void {
+    /* Two mails are accepted, and the replies come late; a third never gets a reply to DATA. */
+    $sink = new MailQueueTest\Sink("at data connection=3 delay-ms=60000\nat dot delay-ms=1000\n");
+    $queue = $backend->queue();
+    $queue->setConfig('mailMaxPerHour', 20);
+    $queue->setConfig('mailBurst', 20);
+    for ($n = 1; $n <= 6; $n++) {
+        $queue->enqueue("X-Test-Id: t$n\r\n\r\nHello\r\n", "t$n", envelopeFrom: 'me@example.org', recipients: ['ann@example.net']);
+    }
+    $worker = $backend->other('$report = $open()->runWorker($arguments[0], connections: 3, grace: 3, log: "");
+        echo "$report->end sent $report->sent released $report->released uncertain $report->uncertain\n";', "smtp://127.0.0.1:$sink->port");
+    MailQueueTest\wait_for('three under way', fn() => count($sink->accepted()) === 2 && $sink->received('DATA') === 3);
+    $began = microtime(true);
+    posix_kill($worker->pid(), SIGTERM);
+    [$said, $exit] = $worker->end();
+    echo $said, $exit, microtime(true) - $began < 5 ? " in time\n" : " late\n";
+    foreach ($queue->jobs() as $job) {
+        echo "{$job->status->name} $job->attempts ", var_export($job->lockedBy, true), "\n";
+    }
+    /* One token is refilled in three minutes. */
+    echo round((float) $queue->config('mailTokens')), " tokens\n", array_sum($sink->counts()), " accepted\n";
+});
 ?>
 --EXPECT--
 signal sent 2 released 1 uncertain 0

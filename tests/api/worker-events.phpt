@@ -2,38 +2,44 @@
 runWorker(): events and the log
 --EXTENSIONS--
 mailqueue
+pdo_sqlite
+pdo_pgsql
+pdo_mysql
+posix
+--SKIPIF--
+<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql', 'mysql'); ?>
 --FILE--
 <?php
-require __DIR__ . '/../lib/queue.inc';
+require __DIR__ . '/../lib/backends.inc';
 putenv('MAIL_QUEUE_LOG');
 putenv('HOME=/nonexistent');
 use MailQueue\RefusedException;
-
-$path = database();
-$queue = new MailQueue($path);
-$queue->enqueue(mail_fields(), 'a', 'invoice');
-$queue->enqueue(mail_fields(), 'b');
-$queue->enqueue(null, 'c');
-$events = [];
-$log = dirname($path) . '/mail-queue.log';
-$report = $queue->runWorker(
-    fn(MailQueue\Job $job) => $job->reference === 'b' ? throw new RefusedException('no such user', 550) : null,
-    fn() => null,
-    onEvent: function (array $event) use (&$events, $log): void {
-        must(array_keys($event) === ['event', 'time', 'id', 'reference', 'type', 'attempt', 'recipients', 'relay', 'reply', 'ms', 'nextAttemptAt'], 'the keys');
-        must(count(file($log)) === count($events) + 1, 'the log is written before');
-        $events[] = $event;
-    },
-);
-foreach ($events as $event) {
-    must(abs($event['time'] - time()) < 10, 'the time');
-    must($event['ms'] === null || is_int($event['ms']), 'milliseconds');
-    unset($event['time'], $event['ms']);
-    echo json_encode(array_filter($event, fn($value) => $value !== null)), "\n";
-}
-$names = array_map(fn($line) => json_decode($line, true)['event'], file($log));
-var_dump($names === array_column($events, 'event'));
-printf("%o\n", fileperms($log) & 0777);
+on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend): void {
+    $queue = $backend->queue();
+    $queue->enqueue(mail_fields(), 'a', 'invoice');
+    $queue->enqueue(mail_fields(), 'b');
+    $queue->enqueue(null, 'c');
+    $events = [];
+    $log = $queue->diagnostics()['log'];
+    $report = $queue->runWorker(
+        fn(MailQueue\Job $job) => $job->reference === 'b' ? throw new RefusedException('no such user', 550) : null,
+        fn() => null,
+        onEvent: function (array $event) use (&$events, $log): void {
+            must(array_keys($event) === ['event', 'time', 'id', 'reference', 'type', 'attempt', 'recipients', 'relay', 'reply', 'ms', 'nextAttemptAt'], 'the keys');
+            must(count(file($log)) === count($events) + 1, 'the log is written before');
+            $events[] = $event;
+        },
+    );
+    foreach ($events as $event) {
+        must(abs($event['time'] - time()) < 10, 'the time');
+        must($event['ms'] === null || is_int($event['ms']), 'milliseconds');
+        unset($event['time'], $event['ms']);
+        echo json_encode(array_filter($event, fn($value) => $value !== null)), "\n";
+    }
+    $names = array_map(fn($line) => json_decode($line, true)['event'], file($log));
+    var_dump($names === array_column($events, 'event'));
+    printf("%o\n", fileperms($log) & 0777);
+});
 ?>
 --EXPECT--
 {"event":"claimed","id":1,"reference":"a","type":"invoice","attempt":1,"recipients":1,"relay":"closure"}

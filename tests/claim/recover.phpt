@@ -3,36 +3,43 @@ claim() and recoverStuckSending() read what a worker that was killed has recorde
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
+pdo_pgsql
+pdo_mysql
 posix
+--SKIPIF--
+<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql', 'mysql'); ?>
 --FILE--
 <?php
-require __DIR__ . '/../lib/queue.inc';
+require __DIR__ . '/../lib/backends.inc';
 
 /* The first mail is accepted, the worker dies in the second, before either is settled; the third
    is only claimed. */
 const DYING = '$handed = 0;
-    (new MailQueue($argv[1]))->runWorker(function () use (&$handed) {
+    $open()->runWorker(function () use (&$handed) {
         if (++$handed === 2) { posix_kill(getmypid(), SIGKILL); }
     }, log: "", lease: 900, connections: 1);';
-foreach ([
-    'recoverStuckSending' => fn(MailQueue $queue) => $queue->recoverStuckSending(time() + 901),
-    'claim' => function (MailQueue $queue, PDO $pdo): int {
-        $pdo->exec('UPDATE mail_queue SET locked_until = 1');
-        return count($queue->claim(10));
-    },
-] as $method => $recover) {
-    $path = database();
-    $queue = new MailQueue($path);
-    foreach (['accepted', 'under way', 'waiting'] as $reference) {
-        $queue->enqueue(mail_fields(), $reference);
+
+on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend): void {
+    foreach ([
+        'recoverStuckSending' => fn(MailQueue $queue) => $queue->recoverStuckSending(time() + 901),
+        'claim' => function (MailQueue $queue, PDO $pdo): int {
+            $pdo->exec('UPDATE mail_queue SET locked_until = 1');
+            return count($queue->claim(10));
+        },
+    ] as $method => $recover) {
+        $fresh = $backend->another();
+        $queue = $fresh->queue();
+        foreach (['accepted', 'under way', 'waiting'] as $reference) {
+            $queue->enqueue(mail_fields(), $reference);
+        }
+        $fresh->other(DYING)->end();
+        echo implode(' ', array_map(fn($job) => $job->status->name, $queue->jobs())), "\n";
+        echo "$method: ", $recover($queue, $fresh->pdo()), "\n";
+        foreach ($queue->jobs() as $job) {
+            echo "  $job->reference: {$job->status->name} attempts $job->attempts uncertain $job->uncertain\n";
+        }
     }
-    (new Other(DYING, $path))->end();
-    echo implode(' ', array_map(fn($job) => $job->status->name, $queue->jobs())), "\n";
-    echo "$method: ", $recover($queue, new PDO("sqlite:$path")), "\n";
-    foreach ($queue->jobs() as $job) {
-        echo "  $job->reference: {$job->status->name} attempts $job->attempts uncertain $job->uncertain\n";
-    }
-}
+});
 ?>
 --EXPECT--
 Sending Sending Sending

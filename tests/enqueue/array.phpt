@@ -2,10 +2,15 @@
 enqueue(): a message of fields is composed, its envelope taken from them
 --EXTENSIONS--
 mailqueue
+pdo_sqlite
+pdo_pgsql
+pdo_mysql
+posix
+--SKIPIF--
+<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql', 'mysql'); ?>
 --FILE--
 <?php
-require __DIR__ . '/../lib/queue.inc';
-$queue = new MailQueue(database());
+require __DIR__ . '/../lib/backends.inc';
 
 function show(MailQueue $queue, int $id): void
 {
@@ -16,19 +21,24 @@ function show(MailQueue $queue, int $id): void
     echo $job->envelopeFrom, ' → ', implode(', ', $job->recipients), "\n";
     echo preg_replace(['/^Date: .*/m', '/[0-9a-f]{32}/'], ['Date: …', '…'], str_replace("\r", '', $job->message)), "--\n";
 }
-show($queue, $queue->enqueue(['from' => 'club@example.org', 'to' => 'ann@example.net', 'subject' => '', 'text' => '']));
-show($queue, $queue->enqueue([
-    'from' => 'Verein Müller <club@example.org>',
-    'to' => ['Ann <ann@example.net>', '"Doe, Bob" <bob@example.com>', 'Ann again <ann@example.net>'],
-    'subject' => 'Grüße aus Köln: Ihre Anmeldung',
-    'text' => "Schöne Grüße\n.\n.. From here\rand there\r\nend",
-]));
-show($queue, $queue->enqueue(mail_fields(), envelopeFrom: 'bounces@example.org', recipients: ['list@example.com']));
-show($queue, $queue->enqueue(mail_fields(), envelopeFrom: ''));
-$text = 'Hello';
-$fields = ['text' => &$text, 'subject' => 'by reference', 'to' => ['ann@example.net'], 'from' => 'club@example.org'];
-$fields['to'][0] = &$fields['to'][0];
-show($queue, $queue->enqueue($fields));
+
+on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend): void {
+    $queue = $backend->queue();
+
+    show($queue, $queue->enqueue(['from' => 'club@example.org', 'to' => 'ann@example.net', 'subject' => '', 'text' => '']));
+    show($queue, $queue->enqueue([
+        'from' => 'Verein Müller <club@example.org>',
+        'to' => ['Ann <ann@example.net>', '"Doe, Bob" <bob@example.com>', 'Ann again <ann@example.net>'],
+        'subject' => 'Grüße aus Köln: Ihre Anmeldung',
+        'text' => "Schöne Grüße\n.\n.. From here\rand there\r\nend",
+    ]));
+    show($queue, $queue->enqueue(mail_fields(), envelopeFrom: 'bounces@example.org', recipients: ['list@example.com']));
+    show($queue, $queue->enqueue(mail_fields(), envelopeFrom: ''));
+    $text = 'Hello';
+    $fields = ['text' => &$text, 'subject' => 'by reference', 'to' => ['ann@example.net'], 'from' => 'club@example.org'];
+    $fields['to'][0] = &$fields['to'][0];
+    show($queue, $queue->enqueue($fields));
+});
 ?>
 --EXPECT--
 club@example.org → ann@example.net

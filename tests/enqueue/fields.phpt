@@ -2,69 +2,77 @@
 enqueue(): wrong fields are named, with cause and cure; nothing is stored
 --EXTENSIONS--
 mailqueue
+pdo_sqlite
+pdo_pgsql
+pdo_mysql
+posix
+--SKIPIF--
+<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql', 'mysql'); ?>
 --FILE--
 <?php
-require __DIR__ . '/../lib/queue.inc';
-$queue = new MailQueue(database());
-$without = fn(string $name) => array_diff_key(mail_fields(), [$name => 1]);
-foreach ([
-    'unknown' => mail_fields() + ['body' => '<p>'],
-    'unknown, a number' => mail_fields() + [3 => 'x'],
-    'unknown, capitals' => mail_fields() + ['From' => 'x'],
-    'nothing' => [],
-    'no from' => $without('from'),
-    'no to' => $without('to'),
-    'no subject' => $without('subject'),
-    'no text' => $without('text'),
-    'from null' => ['from' => null] + mail_fields(),
-    'from a number' => ['from' => 7] + mail_fields(),
-    'to null' => ['to' => null] + mail_fields(),
-    'to empty' => ['to' => ''] + mail_fields(),
-    'to none' => ['to' => []] + mail_fields(),
-    'to a number in the list' => ['to' => ['ann@example.net', 7]] + mail_fields(),
-    'to a group' => ['to' => 'all: ann@example.net, bob@example.com;'] + mail_fields(),
-    'to a list in one string, second wrong' => ['to' => 'ann@example.net, bob'] + mail_fields(),
-    'to, second wrong' => ['to' => ['ann@example.net', 'bob']] + mail_fields(),
-    'subject a number' => ['subject' => 7] + mail_fields(),
-    'subject not UTF-8' => mail_fields(subject: "Gr\xfc\xdfe"),
-    'text not UTF-8' => mail_fields(text: "Gr\xfc\xdfe"),
-    'text with NUL' => mail_fields(text: "a\0b"),
-    'too many' => ['to' => array_map(fn($i) => "u$i@example.net", range(0, 10000))] + mail_fields(),
-] as $what => $message) {
-    echo "$what: ", thrown(fn() => $queue->enqueue($message)), "\n";
-}
-foreach ([
-    'envelopeFrom' => ['envelopeFrom' => 'club'],
-    'envelopeFrom, a name' => ['envelopeFrom' => 'Club <club@example.org>'],
-    'recipients, none' => ['recipients' => []],
-    'recipients, not one' => ['recipients' => ['ann@example.net', 'bob@example.com', 'x', 'Ann <ann@example.net>']],
-    'recipients, a name' => ['recipients' => ['Ann <ann@example.net>']],
-    'recipients, a number' => ['recipients' => [5 => 7]],
-    'recipients, an option' => ['recipients' => ['-oQ/tmp/x@example.net']],
-    'reference empty' => ['reference' => ''],
-    'reference long' => ['reference' => str_repeat('r', 191)],
-    'reference not UTF-8' => ['reference' => "\xff"],
-    'type empty' => ['type' => ''],
-    'type long' => ['type' => str_repeat('t', 65)],
-    'priority' => ['priority' => 101],
-    'priority low' => ['priority' => -101],
-    'maxAttempts 0' => ['maxAttempts' => 0],
-    'maxAttempts 1001' => ['maxAttempts' => 1001],
-    'sendAt negative' => ['sendAt' => -1],
-    'sendAt in milliseconds' => ['sendAt' => 1795255200000],
-    'sendAt text' => ['sendAt' => 'tomorrow'],
-    'expiresAt past' => ['expiresAt' => time() - 1],
-    'expiresAt now' => ['expiresAt' => 0],
-    'expiresAt before sendAt' => ['sendAt' => time() + 100, 'expiresAt' => time() + 50],
-    'message a number' => ['message' => new stdClass()],
-] as $what => $arguments) {
-    echo "$what: ", thrown(fn() => $queue->enqueue(...$arguments + ['message' => mail_fields()])), "\n";
-}
-echo count($queue->jobs()), " stored\n";
+require __DIR__ . '/../lib/backends.inc';
+on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend): void {
+    $queue = $backend->queue();
+    $without = fn(string $name) => array_diff_key(mail_fields(), [$name => 1]);
+    foreach ([
+        'unknown' => mail_fields() + ['body' => '<p>'],
+        'unknown, a number' => mail_fields() + [3 => 'x'],
+        'unknown, capitals' => mail_fields() + ['From' => 'x'],
+        'nothing' => [],
+        'no from' => $without('from'),
+        'no to' => $without('to'),
+        'no subject' => $without('subject'),
+        'no text' => $without('text'),
+        'from null' => ['from' => null] + mail_fields(),
+        'from a number' => ['from' => 7] + mail_fields(),
+        'to null' => ['to' => null] + mail_fields(),
+        'to empty' => ['to' => ''] + mail_fields(),
+        'to none' => ['to' => []] + mail_fields(),
+        'to a number in the list' => ['to' => ['ann@example.net', 7]] + mail_fields(),
+        'to a group' => ['to' => 'all: ann@example.net, bob@example.com;'] + mail_fields(),
+        'to a list in one string, second wrong' => ['to' => 'ann@example.net, bob'] + mail_fields(),
+        'to, second wrong' => ['to' => ['ann@example.net', 'bob']] + mail_fields(),
+        'subject a number' => ['subject' => 7] + mail_fields(),
+        'subject not UTF-8' => mail_fields(subject: "Gr\xfc\xdfe"),
+        'text not UTF-8' => mail_fields(text: "Gr\xfc\xdfe"),
+        'text with NUL' => mail_fields(text: "a\0b"),
+        'too many' => ['to' => array_map(fn($i) => "u$i@example.net", range(0, 10000))] + mail_fields(),
+    ] as $what => $message) {
+        echo "$what: ", thrown(fn() => $queue->enqueue($message)), "\n";
+    }
+    foreach ([
+        'envelopeFrom' => ['envelopeFrom' => 'club'],
+        'envelopeFrom, a name' => ['envelopeFrom' => 'Club <club@example.org>'],
+        'recipients, none' => ['recipients' => []],
+        'recipients, not one' => ['recipients' => ['ann@example.net', 'bob@example.com', 'x', 'Ann <ann@example.net>']],
+        'recipients, a name' => ['recipients' => ['Ann <ann@example.net>']],
+        'recipients, a number' => ['recipients' => [5 => 7]],
+        'recipients, an option' => ['recipients' => ['-oQ/tmp/x@example.net']],
+        'reference empty' => ['reference' => ''],
+        'reference long' => ['reference' => str_repeat('r', 191)],
+        'reference not UTF-8' => ['reference' => "\xff"],
+        'type empty' => ['type' => ''],
+        'type long' => ['type' => str_repeat('t', 65)],
+        'priority' => ['priority' => 101],
+        'priority low' => ['priority' => -101],
+        'maxAttempts 0' => ['maxAttempts' => 0],
+        'maxAttempts 1001' => ['maxAttempts' => 1001],
+        'sendAt negative' => ['sendAt' => -1],
+        'sendAt in milliseconds' => ['sendAt' => 1795255200000],
+        'sendAt text' => ['sendAt' => 'tomorrow'],
+        'expiresAt past' => ['expiresAt' => time() - 1],
+        'expiresAt now' => ['expiresAt' => 0],
+        'expiresAt before sendAt' => ['sendAt' => time() + 100, 'expiresAt' => time() + 50],
+        'message a number' => ['message' => new stdClass()],
+    ] as $what => $arguments) {
+        echo "$what: ", thrown(fn() => $queue->enqueue(...$arguments + ['message' => mail_fields()])), "\n";
+    }
+    echo count($queue->jobs()), " stored\n";
 
-$longest = $queue->enqueue(mail_fields(), str_repeat('r', 190), str_repeat('t', 64), -100, maxAttempts: 1000,
-    recipients: array_map(fn($i) => "u$i@example.net", range(1, 10000)));
-echo count($queue->job($longest)->recipients), " recipients\n";
+    $longest = $queue->enqueue(mail_fields(), str_repeat('r', 190), str_repeat('t', 64), -100, maxAttempts: 1000,
+        recipients: array_map(fn($i) => "u$i@example.net", range(1, 10000)));
+    echo count($queue->job($longest)->recipients), " recipients\n";
+});
 ?>
 --EXPECT--
 unknown: MailQueue\MessageException [body]: body: unknown field; known are from, to, cc, bcc, reply_to, subject, text, html, headers, attachments, inline, date, message_id and unsubscribe

@@ -2,18 +2,21 @@
 enqueueMany(): chunks of 100, generators, and which message an error is about
 --EXTENSIONS--
 mailqueue
+pdo_sqlite
+pdo_pgsql
+pdo_mysql
+posix
+--SKIPIF--
+<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql', 'mysql'); ?>
 --FILE--
 <?php
-require __DIR__ . '/../lib/queue.inc';
+require __DIR__ . '/../lib/backends.inc';
 
-function queue(): MailQueue
-{
-    return new MailQueue(database());
-}
 function stored(MailQueue $queue): int
 {
     return count($queue->jobs(limit: 10000));
 }
+
 function mails(int $count, ?callable $at = null): Generator
 {
     for ($i = 0; $i < $count; $i++) {
@@ -21,55 +24,58 @@ function mails(int $count, ?callable $at = null): Generator
     }
 }
 
-$queue = queue();
-var_dump($queue->enqueueMany([]), $queue->enqueueMany(new ArrayIterator()));
-var_dump($queue->enqueueMany(mails(250)), $queue->enqueueMany(mails(255)), stored($queue));
-var_dump($queue->enqueueMany(['x' => ['type' => 'a', 'sendAt' => new DateTime('@4102444800'), 'priority' => 3, 'maxAttempts' => 2, 'expiresAt' => 4102444900,
-    'envelopeFrom' => '', 'recipients' => ['a@example.net'], 'message' => "Subject: x\n\nx", 'reference' => null]]));
-$last = array_slice($queue->jobs(limit: 10000), -1)[0];
-echo "$last->type $last->nextAttemptAt $last->expiresAt $last->priority $last->maxAttempts '$last->envelopeFrom' ", implode(',', $last->recipients), "\n";
-
-echo "order of pulling and storing:\n";
-$queue = queue();
-$queue->enqueueMany(mails(201, function (int $i) use ($queue) {
-    if ($i % 100 === 0) {
-        echo "  at $i stored ", stored($queue), "\n";   // no transaction is open: this very object can be used
-    }
-    return null;
-}));
-
-echo "errors:\n";
-foreach ([
-    'no array' => 'text',
-    'unknown key' => ['mesage' => null],
-    'a NUL in a key' => ['recipients' => ["a@example.net"], "recipients\0" => ["b@example.net"]],
-    'a number as key' => [null],
-    'bad field' => ['message' => mail_fields(to: 'nobody')],
-    'bad type' => ['reference' => 7],
-    'bad priority' => ['priority' => 1000],
-    'bad time' => ['sendAt' => 'now'],
-    'bad recipients' => ['recipients' => 'a@example.net'],
-    'no envelope' => ['message' => "Subject: x\n\n"],
-] as $what => $bad) {
-    $queue = queue();
-    echo "  $what: ", thrown(fn() => $queue->enqueueMany(mails(250, fn($i) => $i === 133 ? $bad : null))), ' / stored ', stored($queue), "\n";
-}
-$queue = queue();
-echo '  thrown by the generator: ', thrown(fn() => $queue->enqueueMany(mails(250, fn($i) => $i === 205 ? throw new LogicException('enough') : null))),
-    ' / stored ', stored($queue), "\n";
-$queue = queue();
-echo '  a used generator: ', thrown(function () use ($queue) { $g = mails(3); foreach ($g as $_); $queue->enqueueMany($g); }), "\n";
-echo '  not iterable: ', strtok(thrown(fn() => $queue->enqueueMany(5)), ':'), "\n";
-
-echo "strange iterables:\n";
-$array = [['reference' => 'a'], ['reference' => 'b']];
-$array[0]['reference'] = &$array[1]['reference'];
-var_dump($queue->enqueueMany($array));
 final class Both implements IteratorAggregate
 {
     public function getIterator(): Iterator { return new ArrayIterator([['reference' => 'c']]); }
 }
-var_dump($queue->enqueueMany(new Both()));
+
+on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend): void {
+    $queue = $backend->another()->queue();
+    var_dump($queue->enqueueMany([]), $queue->enqueueMany(new ArrayIterator()));
+    var_dump($queue->enqueueMany(mails(250)), $queue->enqueueMany(mails(255)), stored($queue));
+    var_dump($queue->enqueueMany(['x' => ['type' => 'a', 'sendAt' => new DateTime('@4102444800'), 'priority' => 3, 'maxAttempts' => 2, 'expiresAt' => 4102444900,
+        'envelopeFrom' => '', 'recipients' => ['a@example.net'], 'message' => "Subject: x\n\nx", 'reference' => null]]));
+    $last = array_slice($queue->jobs(limit: 10000), -1)[0];
+    echo "$last->type $last->nextAttemptAt $last->expiresAt $last->priority $last->maxAttempts '$last->envelopeFrom' ", implode(',', $last->recipients), "\n";
+
+    echo "order of pulling and storing:\n";
+    $queue = $backend->another()->queue();
+    $queue->enqueueMany(mails(201, function (int $i) use ($queue) {
+        if ($i % 100 === 0) {
+            echo "  at $i stored ", stored($queue), "\n";   // no transaction is open: this very object can be used
+        }
+        return null;
+    }));
+
+    echo "errors:\n";
+    foreach ([
+        'no array' => 'text',
+        'unknown key' => ['mesage' => null],
+        'a NUL in a key' => ['recipients' => ["a@example.net"], "recipients\0" => ["b@example.net"]],
+        'a number as key' => [null],
+        'bad field' => ['message' => mail_fields(to: 'nobody')],
+        'bad type' => ['reference' => 7],
+        'bad priority' => ['priority' => 1000],
+        'bad time' => ['sendAt' => 'now'],
+        'bad recipients' => ['recipients' => 'a@example.net'],
+        'no envelope' => ['message' => "Subject: x\n\n"],
+    ] as $what => $bad) {
+        $queue = $backend->another()->queue();
+        echo "  $what: ", thrown(fn() => $queue->enqueueMany(mails(250, fn($i) => $i === 133 ? $bad : null))), ' / stored ', stored($queue), "\n";
+    }
+    $queue = $backend->another()->queue();
+    echo '  thrown by the generator: ', thrown(fn() => $queue->enqueueMany(mails(250, fn($i) => $i === 205 ? throw new LogicException('enough') : null))),
+        ' / stored ', stored($queue), "\n";
+    $queue = $backend->another()->queue();
+    echo '  a used generator: ', thrown(function () use ($queue) { $g = mails(3); foreach ($g as $_); $queue->enqueueMany($g); }), "\n";
+    echo '  not iterable: ', strtok(thrown(fn() => $queue->enqueueMany(5)), ':'), "\n";
+
+    echo "strange iterables:\n";
+    $array = [['reference' => 'a'], ['reference' => 'b']];
+    $array[0]['reference'] = &$array[1]['reference'];
+    var_dump($queue->enqueueMany($array));
+    var_dump($queue->enqueueMany(new Both()));
+});
 ?>
 --EXPECT--
 int(0)

@@ -2,17 +2,22 @@
 enqueue(): a complete message is brought to the wire's form and keeps its Message-ID
 --EXTENSIONS--
 mailqueue
+pdo_sqlite
+pdo_pgsql
+pdo_mysql
+posix
+--SKIPIF--
+<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql', 'mysql'); ?>
 --FILE--
 <?php
-require __DIR__ . '/../lib/queue.inc';
-$queue = new MailQueue(database());
-$envelope = ['envelopeFrom' => 'club@example.org', 'recipients' => ['ann@example.net']];
+require __DIR__ . '/../lib/backends.inc';
 
 final class Message
 {
     public function __construct(private string $text) {}
     public function __toString(): string { return $this->text; }
 }
+
 function show(MailQueue $queue, int $id): void
 {
     $job = $queue->job($id);
@@ -20,35 +25,42 @@ function show(MailQueue $queue, int $id): void
     echo preg_replace(['/^Date: \w{3}, .*\\\\r/m', '/[0-9a-f]{32}/'], ['Date: …\\r', '…'],
         strtr($job->message, ["\r" => '\r', "\n" => "\\n\n"])), '-- ', $own ? 'ours' : $job->messageId, "\n";
 }
-show($queue, $queue->enqueue("Subject: a\n\nbody\n", ...$envelope));
-show($queue, $queue->enqueue("Subject: b\r\nMessage-ID: <mine@example.org>\r\nBcc: secret@example.net\r\n\r\nbody", ...$envelope));
-show($queue, $queue->enqueue(new Message("Subject: c\n\n" . 'body'), ...$envelope));
-show($queue, $queue->enqueue("Subject: d\n\n", envelopeFrom: '', recipients: ['ann@example.net']));
 
-show($queue, $queue->enqueue("Subject: e\nMessage-ID: <x@y> (added by\n postmaster)\n\n", ...$envelope));
-
-foreach ([
-    'no envelope' => ["Subject: x\n\nbody"],
-    'no sender' => ["Subject: x\n\nbody", 'recipients' => ['ann@example.net']],
-    'no recipients' => ["Subject: x\n\nbody", 'envelopeFrom' => 'club@example.org'],
-    'NUL' => ["Subject: x\n\nbo\0dy"] + $envelope,
-    'a bare CR in the header' => ["Subject: x\ry\n\nbody"] + $envelope,
-    'a long line that is signed' => ["DKIM-Signature: a\nDate: x\nMessage-ID: <a@b>\n\n" . str_repeat('x', 999)] + $envelope,
-    'Latin-1 that is signed' => ["Subject: \xFC\nDKIM-Signature: a\nDate: x\nMessage-ID: <a@b>\n\n"] + $envelope,
-    'no header' => ["just text"] + $envelope,
-    'a Message-ID over lines' => ["Subject: x\nMessage-ID: <x\n @y>\n\nbody"] + $envelope,
-    'no colon' => ["Subject x\n\nbody"] + $envelope,
-    'signed, with bare LF' => ["DKIM-Signature: v=1\nSubject: x\n\nbody\n"] + $envelope,
-    'empty' => [''] + $envelope,
-] as $what => $arguments) {
-    echo "$what: ", thrown(fn() => $queue->enqueue(...$arguments)), "\n";
-}
 final class Broken
 {
     public function __toString(): string { throw new LogicException('not today'); }
 }
-echo 'thrown by __toString(): ', thrown(fn() => $queue->enqueue(new Broken(), ...$envelope)), "\n";
-echo count($queue->jobs()), " stored\n";
+
+on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend): void {
+    $queue = $backend->queue();
+    $envelope = ['envelopeFrom' => 'club@example.org', 'recipients' => ['ann@example.net']];
+
+    show($queue, $queue->enqueue("Subject: a\n\nbody\n", ...$envelope));
+    show($queue, $queue->enqueue("Subject: b\r\nMessage-ID: <mine@example.org>\r\nBcc: secret@example.net\r\n\r\nbody", ...$envelope));
+    show($queue, $queue->enqueue(new Message("Subject: c\n\n" . 'body'), ...$envelope));
+    show($queue, $queue->enqueue("Subject: d\n\n", envelopeFrom: '', recipients: ['ann@example.net']));
+
+    show($queue, $queue->enqueue("Subject: e\nMessage-ID: <x@y> (added by\n postmaster)\n\n", ...$envelope));
+
+    foreach ([
+        'no envelope' => ["Subject: x\n\nbody"],
+        'no sender' => ["Subject: x\n\nbody", 'recipients' => ['ann@example.net']],
+        'no recipients' => ["Subject: x\n\nbody", 'envelopeFrom' => 'club@example.org'],
+        'NUL' => ["Subject: x\n\nbo\0dy"] + $envelope,
+        'a bare CR in the header' => ["Subject: x\ry\n\nbody"] + $envelope,
+        'a long line that is signed' => ["DKIM-Signature: a\nDate: x\nMessage-ID: <a@b>\n\n" . str_repeat('x', 999)] + $envelope,
+        'Latin-1 that is signed' => ["Subject: \xFC\nDKIM-Signature: a\nDate: x\nMessage-ID: <a@b>\n\n"] + $envelope,
+        'no header' => ["just text"] + $envelope,
+        'a Message-ID over lines' => ["Subject: x\nMessage-ID: <x\n @y>\n\nbody"] + $envelope,
+        'no colon' => ["Subject x\n\nbody"] + $envelope,
+        'signed, with bare LF' => ["DKIM-Signature: v=1\nSubject: x\n\nbody\n"] + $envelope,
+        'empty' => [''] + $envelope,
+    ] as $what => $arguments) {
+        echo "$what: ", thrown(fn() => $queue->enqueue(...$arguments)), "\n";
+    }
+    echo 'thrown by __toString(): ', thrown(fn() => $queue->enqueue(new Broken(), ...$envelope)), "\n";
+    echo count($queue->jobs()), " stored\n";
+});
 ?>
 --EXPECT--
 Subject: a\r\n

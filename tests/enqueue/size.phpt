@@ -2,20 +2,28 @@
 enqueue(): mailqueue.max_message_size
 --EXTENSIONS--
 mailqueue
+pdo_sqlite
+pdo_pgsql
+pdo_mysql
+posix
+--SKIPIF--
+<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql', 'mysql'); ?>
 --INI--
 mailqueue.max_message_size=4K
 --FILE--
 <?php
-require __DIR__ . '/../lib/queue.inc';
-$queue = new MailQueue(database());
-$envelope = ['envelopeFrom' => 'a@example.org', 'recipients' => ['b@example.org']];
-$body = str_repeat(str_repeat('x', 78) . "\r\n", 60);
-echo 'raw: ', thrown(fn() => $queue->enqueue("Subject: x\r\n\r\n$body", ...$envelope)), "\n";
-echo 'fields: ', thrown(fn() => $queue->enqueue(mail_fields(text: $body))), "\n";
-echo 'grows over it by its encoding: ', thrown(fn() => $queue->enqueue(mail_fields(text: str_repeat('ü', 1900)))), "\n";
-var_dump($queue->enqueue("Subject: x\r\n\r\n" . substr($body, 0, 3200), ...$envelope));
-echo strlen($queue->job(1)->message) <= 4096 ? "fits\n" : "does not fit\n";
-echo count($queue->jobs()), " stored\n";
+require __DIR__ . '/../lib/backends.inc';
+on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend): void {
+    $queue = $backend->queue();
+    $envelope = ['envelopeFrom' => 'a@example.org', 'recipients' => ['b@example.org']];
+    $body = str_repeat(str_repeat('x', 78) . "\r\n", 60);
+    echo 'raw: ', thrown(fn() => $queue->enqueue("Subject: x\r\n\r\n$body", ...$envelope)), "\n";
+    echo 'fields: ', thrown(fn() => $queue->enqueue(mail_fields(text: $body))), "\n";
+    echo 'grows over it by its encoding: ', thrown(fn() => $queue->enqueue(mail_fields(text: str_repeat('ü', 1900)))), "\n";
+    var_dump($queue->enqueue("Subject: x\r\n\r\n" . substr($body, 0, 3200), ...$envelope));
+    echo strlen($queue->job(1)->message) <= 4096 ? "fits\n" : "does not fit\n";
+    echo count($queue->jobs()), " stored\n";
+});
 
 // The setting itself: 0 is no limit, a word is the limit by default.
 foreach (['0', 'foo'] as $size) {
