@@ -98,10 +98,12 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "set_to.`key` = 'mailMaxPerHour' AND CAST(set_to.value AS CHAR) REGEXP '[1-9]' LIMIT 1) "
         "FOR UPDATE",
 
-    /* Waits for rows that were inserted and not committed yet; later ones have higher ids. */
-    [MQ_SQL_COPY_FREEZE] = "SELECT count(*) FROM {t} LOCK IN SHARE MODE",
+    /* Waits for rows that were inserted and not committed yet; later ones have higher ids. Claims
+     * lock the rows themselves, not the entries of another index. */
+    [MQ_SQL_COPY_FREEZE] = "SELECT count(*) FROM {t} FORCE INDEX (PRIMARY) LOCK IN SHARE MODE",
 
-    [MQ_SQL_IDENTITY] = "SELECT CONCAT_WS('/', @@hostname, @@port, DATABASE(), '{T}')",
+    /* Several servers of one host may differ in their directories only. */
+    [MQ_SQL_IDENTITY] = "SELECT CONCAT_WS('/', @@hostname, @@port, @@datadir, DATABASE(), '{T}')",
     /* A session gets its own lock again and again, each to be given back. */
     [MQ_SQL_PLACE_TAKE] = "SELECT CASE WHEN IS_USED_LOCK(" PLACE_NAME(
         "?2") ") IS NULL THEN COALESCE(GET_LOCK(" PLACE_NAME("?2") ", 0), 0) ELSE 0 END",
