@@ -27,7 +27,7 @@ namespace {
          *        MAILQUEUE_DATABASE_USER, MAILQUEUE_DATABASE_PASSWORD or MAILQUEUE_DATABASE_PASSWORD_FILE
          *        (a file of mode 0600), else from the ini settings mailqueue.database_user and
          *        mailqueue.database_password, else from what PostgreSQL's client finds (~/.pgpass).
-         *        Or the application's own PDO (SQLite; PostgreSQL from 9.5 on; MySQL from 8.0.1, MariaDB
+         *        Or the application's own PDO (SQLite; PostgreSQL from 9.5 on; MySQL from 8.0.4, MariaDB
          *        from 10.6 on): enqueue() then joins the transaction that is open on it, by a savepoint,
          *        and commit and rollback are the application's; without one it makes its own. PDO's
          *        attributes stay as they are, on SQLite and MySQL lastInsertId() does not; a fatal error

@@ -10,8 +10,9 @@
 
 /* ---- opening ---- */
 
-/* SKIP LOCKED came with MariaDB 10.6 and MySQL 8.0.1. The text is "8.0.36-28",
- * "10.11.6-MariaDB-0+deb12u1", before MariaDB 11 and over the wire with "5.5.5-" in front. */
+/* SKIP LOCKED and JSON_TABLE came with MariaDB 10.6, MySQL 8.0.1 and 8.0.4 (its first release for
+ * use was 8.0.11). The text is "8.0.36-28", "10.11.6-MariaDB-0+deb12u1", before MariaDB 11 and over
+ * the wire with "5.5.5-" in front. */
 static enum mq_status check_version(struct mq_pdo *self, struct mq_error *err)
 {
     zval version;
@@ -30,12 +31,13 @@ static enum mq_status check_version(struct mq_pdo *self, struct mq_error *err)
             break;
         }
     }
-    long least = maria ? 10006000 : 8000001;
+    long least = maria ? 10006000 : 8000004;
     if (part[0] * 1000000 + part[1] * 1000 + part[2] < least) {
         status =
             mq_error_set(err, MQ_CONFIG, "database",
-                         "$database: the server is %s %.60s, and the queue needs MySQL 8.0.1 "
-                         "or MariaDB 10.6 or later (SELECT ... FOR UPDATE SKIP LOCKED): "
+                         "$database: the server is %s %.60s, and the queue needs MySQL 8.0.4 "
+                         "or MariaDB 10.6 or later (SELECT ... FOR UPDATE SKIP LOCKED, "
+                         "JSON_TABLE): "
                          "upgrade the server",
                          maria ? "MariaDB" : "MySQL", *number ? number : "of an unknown version");
     }

@@ -1,4 +1,4 @@
-/* The spelling of MySQL (8.0.1 and later) and MariaDB (10.6 and later), where it is another one.
+/* The spelling of MySQL (8.0.4 and later) and MariaDB (10.6 and later), where it is another one.
  *
  * Texts are kept as bytes: what is written is read again whatever character set a connection has,
  * "a" and "a " are two references, and so are "a" and "A". */
@@ -15,6 +15,13 @@
 
 /* Of a server, whatever the database: ?1 is the queue's number. */
 #define PLACE_NAME(place) "CONCAT('mailqueue.', ?1, '.', " place ")"
+
+/* The numbers of a list of rows, as a table that is read first. */
+#define LIST(rows)                                                                        \
+    "JSON_TABLE(CONVERT(" rows " USING utf8mb4), '$[*]' COLUMNS (id BIGINT PATH '$[0]', " \
+    "beside BIGINT PATH '$[1]')) AS list"
+#define JOBS_OF_LIST   " STRAIGHT_JOIN {t} FORCE INDEX (PRIMARY) ON {t}.id = list.id"
+#define BODIES_OF_LIST " STRAIGHT_JOIN {b} FORCE INDEX (PRIMARY) ON {b}.id = list.id"
 
 static const char *const overrides[MQ_SQL_COUNT] = {
     [MQ_SQL_CONFIG_GET] = "SELECT " VALUE " FROM {c} WHERE `key` = ?1",
@@ -98,10 +105,12 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "set_to.`key` = 'mailMaxPerHour' AND CAST(set_to.value AS CHAR) REGEXP '[1-9]' LIMIT 1) "
         "FOR UPDATE",
 
-    /* Waits for rows that were inserted and not committed yet; later ones have higher ids. */
-    [MQ_SQL_COPY_FREEZE] = "SELECT count(*) FROM {t} LOCK IN SHARE MODE",
+    /* Waits for rows that were inserted and not committed yet; later ones have higher ids. Claims
+     * lock the rows themselves, not the entries of another index. */
+    [MQ_SQL_COPY_FREEZE] = "SELECT count(*) FROM {t} FORCE INDEX (PRIMARY) LOCK IN SHARE MODE",
 
-    [MQ_SQL_IDENTITY] = "SELECT CONCAT_WS('/', @@hostname, @@port, DATABASE(), '{T}')",
+    /* Several servers of one host may differ in their directories only. */
+    [MQ_SQL_IDENTITY] = "SELECT CONCAT_WS('/', @@hostname, @@port, @@datadir, DATABASE(), '{T}')",
     /* A session gets its own lock again and again, each to be given back. */
     [MQ_SQL_PLACE_TAKE] = "SELECT CASE WHEN IS_USED_LOCK(" PLACE_NAME(
         "?2") ") IS NULL THEN COALESCE(GET_LOCK(" PLACE_NAME("?2") ", 0), 0) ELSE 0 END",
@@ -109,6 +118,20 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     [MQ_SQL_PLACES_HELD] =
         "WITH RECURSIVE places (place) AS (SELECT 0 UNION ALL SELECT place + 1 FROM places "
         "WHERE place + 1 < ?2) SELECT count(IS_USED_LOCK(" PLACE_NAME("place") ")) FROM places",
+
+    [MQ_SQL_CLAIM_TAKE_MANY] =
+        "UPDATE " LIST("?4") JOBS_OF_LIST " SET status = ?1, attempts = attempts + 1, "
+                                          "locked_until = ?2, locked_by = ?3, paid = list.beside",
+    /* The sum is made of lengths only: what a sum is made of is kept. */
+    [MQ_SQL_BODIES] =
+        "SELECT {b}.id, {b}.content FROM (SELECT id, SUM(octets) OVER (ORDER BY id) - octets AS "
+        "already FROM (SELECT list.id, LENGTH({b}.content) AS octets FROM " LIST("?1")
+            BODIES_OF_LIST " LIMIT 100000) AS lengths) AS list" BODIES_OF_LIST
+                           " WHERE already < ?2 ORDER BY list.id",
+    [MQ_SQL_SETTLE_DELETE_MANY] = "SELECT {t}.id, {t}.attempts FROM " LIST("?1") JOBS_OF_LIST
+    " WHERE {t}.locked_by = ?2 AND {t}.attempts = list.beside FOR UPDATE",
+    [MQ_SQL_DELETE_JOBS] = "DELETE {t} FROM " LIST("?1") JOBS_OF_LIST,
+    [MQ_SQL_DELETE_BODIES] = "DELETE {b} FROM " LIST("?1") BODIES_OF_LIST,
 };
 
 static const char config_table[] =

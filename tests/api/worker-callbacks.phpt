@@ -4,10 +4,12 @@ runWorker(): callbacks that use the queue, throw, exit, fork, or are suspended i
 mailqueue
 pdo_sqlite
 pdo_pgsql
+pdo_mysql
+pdo_mysql
 posix
 pcntl
 --SKIPIF--
-<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql'); ?>
+<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql', 'mysql'); ?>
 --FILE--
 <?php
 require __DIR__ . '/../lib/worker.inc';

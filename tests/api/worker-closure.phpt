@@ -4,9 +4,10 @@ runWorker() with a Closure: what it gets, and what returning and throwing mean
 mailqueue
 pdo_sqlite
 pdo_pgsql
+pdo_mysql
 posix
 --SKIPIF--
-<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql'); ?>
+<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql', 'mysql'); ?>
 --FILE--
 <?php
 require __DIR__ . '/../lib/backends.inc';
@@ -22,7 +23,7 @@ function outcome(MailQueue $queue, Closure $transport, array $enqueue = []): voi
     $queue->delete([$id]);
 }
 
-on_backends(['native', 'sqlite', 'pgsql'], function (Backend $backend): void {
+on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend): void {
     $queue = $backend->queue();
     $work = fn(Closure $transport) => $queue->runWorker($transport, log: '', maxWorkers: 1);
 

@@ -4,9 +4,10 @@ runWorker(): messages composed when they are sent
 mailqueue
 pdo_sqlite
 pdo_pgsql
+pdo_mysql
 posix
 --SKIPIF--
-<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql'); ?>
+<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql', 'mysql'); ?>
 --FILE--
 <?php
 require __DIR__ . '/../lib/backends.inc';
@@ -42,7 +43,7 @@ function mail_fields_for(Job $job): array
     return mail_fields(subject: "for $job->id");
 }
 
-on_backends(['native', 'sqlite', 'pgsql'], function (Backend $backend): void {
+on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend): void {
     foreach ([
         'fields' => [fn(Job $job) => mail_fields(subject: "$job->reference $job->type")],
         'fields, the envelope is the job\'s' => [fn() => mail_fields(), ['recipients' => ['x@example.net', 'y@example.net'], 'envelopeFrom' => '']],

@@ -4,9 +4,11 @@ runWorker(): callbacks with fatal errors: the core's memory is freed, the leases
 mailqueue
 pdo_sqlite
 pdo_pgsql
+pdo_mysql
+pdo_mysql
 posix
 --SKIPIF--
-<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql'); ?>
+<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql', 'mysql'); ?>
 --FILE--
 <?php
 require __DIR__ . '/../lib/worker.inc';

@@ -4,10 +4,11 @@ runWorker(): one at a time, a second start ends at once; signals; a worker that 
 mailqueue
 pdo_sqlite
 pdo_pgsql
+pdo_mysql
 posix
 pcntl
 --SKIPIF--
-<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql'); ?>
+<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql', 'mysql'); ?>
 --FILE--
 <?php
 require __DIR__ . '/../lib/backends.inc';
@@ -17,7 +18,7 @@ const SLOW = '$queue = new MailQueue($argv[3] === "native" ? $argv[1] : new PDO(
     $report = $queue->runWorker(function ($job) { echo "$job->reference\n"; $read = [STDIN]; $n = null;
         while (@stream_select($read, $n, $n, 20) === false) { $read = [STDIN]; } fgets(STDIN); }, log: "", lease: 60, maxWorkers: (int) $argv[2]);
     echo "$report->end sent $report->sent released $report->released\n";';
-on_backends(['native', 'sqlite', 'pgsql'], function (Backend $backend): void {
+on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend): void {
     $queue = $backend->queue();
     $start = fn(int $places = 1): Other => new Other(SLOW, $backend->dsn, "$places", $backend->name);
     $show = function () use ($queue): void {

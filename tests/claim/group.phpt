@@ -4,13 +4,14 @@ Outcomes of many kinds that one transaction settles: each row, body, event and t
 mailqueue
 pdo_sqlite
 pdo_pgsql
+pdo_mysql
 posix
 --SKIPIF--
-<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql'); ?>
+<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql', 'mysql'); ?>
 --FILE--
 <?php
 require __DIR__ . '/../lib/backends.inc';
-on_backends(['native', 'sqlite', 'pgsql'], function (Backend $backend): void {
+on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend): void {
     $queue = $backend->queue();
     $other = $backend->pdo([PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION]);
     $what = function (string $reference) use ($other): void {
@@ -56,7 +57,7 @@ on_backends(['native', 'sqlite', 'pgsql'], function (Backend $backend): void {
         "; left: $stats->pending, bodies ", $other->query('SELECT count(*) FROM mail_body')->fetchColumn(), "\n";
 
 });
-on_backends(['native', 'sqlite', 'pgsql'], function (Backend $backend): void {
+on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend): void {
     $queue = $backend->queue();
     echo "bodies of any size, and none:\n";
     $sizes = [3_000_000, 10, 2_500_000, 0, 5_000_000, 20, 0, 1_000_000];

@@ -44,7 +44,7 @@ show($run(['list', '--table', 'mails']));
 echo "-- doctor\n";
 $doctor = static function (array $environment = []) use ($run, $directory): void {
     [$code, $output, $errors] = $run(['doctor'], $environment);
-    $output = preg_replace(['/\d+\.\d+\.\d+\S*/', '/PostgreSQL .*(?=,)/', '/89\.\d|90\.\d/', '/socket ".*"/'], ['N.N.N', 'PostgreSQL N', '90.0', 'socket'], $output);
+    $output = preg_replace(['~/\S*(queue-)[0-9a-f]{16}~', '/\d+\.\d+\.\d+\S*/', '/PostgreSQL .*(?=,)/', '/89\.\d|90\.\d/', '/socket ".*"/'], ['$1ID', 'N.N.N', 'PostgreSQL N', '90.0', 'socket'], $output);
     echo "exit $code $errors", str_replace($directory, 'DIR', $output), "\n";
 };
 $doctor();
@@ -109,6 +109,9 @@ look  the server's clock is 90.0 s ahead of this host's
 look  autovacuum is off
       A queue changes all the time and becomes slow without it: autovacuum = on.
 ok    no transaction is open for long
+ok    run directory queue-ID does not exist yet
+ok    log queue-ID/mail-queue.log does not exist yet
+ok    log is not under a document root
 look  no worker has run yet
       Add the cron line  * * * * * mailqueue work --quiet  for the user that owns the database.
 ok    sending is switched on
@@ -126,6 +129,9 @@ look  the server's clock is 90.0 s ahead of this host's
 look  autovacuum is off
       A queue changes all the time and becomes slow without it: autovacuum = on.
 ok    no transaction is open for long
+ok    run directory queue-ID does not exist yet
+ok    log queue-ID/mail-queue.log does not exist yet
+ok    log is not under a document root
 look  no worker has run yet
       Add the cron line  * * * * * mailqueue work --quiet  for the user that owns the database.
 ok    sending is switched on

@@ -9,45 +9,7 @@ posix
 <?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql'); ?>
 --FILE--
 <?php
-require __DIR__ . '/../lib/backends.inc';
-
-/** All that is in a queue, in the same words whatever the database is. */
-function dump(PDO $pdo, bool $withConfig = true): string
-{
-    $pdo->setAttribute(PDO::ATTR_STRINGIFY_FETCHES, true);
-    $columns = 'q.id, reference, mail_type, status, priority, attempts, max_attempts, uncertain, paid, next_attempt_at, expires_at, '
-        . 'locked_until, locked_by, last_attempt_at, last_error, parked_for, created_at, message_id, envelope_from, recipients, refused, campaign_id, fields';
-    $text = '';
-    foreach ($pdo->query("SELECT $columns, content FROM mail_queue q LEFT JOIN mail_body b ON b.id = q.id ORDER BY q.id") as $row) {
-        $row['content'] = is_resource($row['content']) ? stream_get_contents($row['content']) : $row['content'];
-        $text .= serialize(array_filter($row, is_string(...), ARRAY_FILTER_USE_KEY)) . "\n";
-    }
-    $config = "SELECT key, value FROM config WHERE key NOT LIKE 'mailQueueMoved%' ORDER BY 1";
-    $queries = ['SELECT at, n FROM mail_spent ORDER BY 1', ...($withConfig ? [$config] : [])];
-    foreach ($queries as $sql) {
-        $text .= serialize($pdo->query($sql)->fetchAll(PDO::FETCH_NUM));
-    }
-    return $text;
-}
-
-function fill(MailQueue $queue, PDO $pdo): void
-{
-    for ($i = 0; $i < 600; $i++) {
-        $queue->enqueue("From: a@example.org\r\nSubject: $i\r\n\r\n" . str_repeat("text \xc3\xa4 \\ '' $i\r\n", $i % 50 * 10),
-            reference: $i % 3 ? "ref-\u{e4}-$i" : null, type: $i % 2 ? 'user' : 'organizer', recipients: ['a@example.org', 'b@example.org'],
-            priority: $i % 9 - 4, expiresAt: $i % 7 ? null : time() + 90000, maxAttempts: $i % 5 ?: null);
-    }
-    $pdo->exec("UPDATE mail_queue SET status = 'failed', attempts = 2, uncertain = 1, last_error = '4.2.1 \u{20ac}', last_attempt_at = 1800000000 WHERE id % 10 = 1");
-    $pdo->exec("UPDATE mail_queue SET status = 'parked', parked_for = 'refused', refused = '{\"b@example.org\":\"550 no\"}' WHERE id % 10 = 2");
-    $pdo->exec("UPDATE mail_queue SET status = 'held', campaign_id = 5000000000, fields = '{\"name\":\"\\\\x00 ?1\"}' WHERE id % 10 = 3");
-    $pdo->exec("UPDATE mail_body SET content = x'" . bin2hex(implode('', array_map(chr(...), range(0, 255)))) . "' WHERE id % 10 = 4");
-    $pdo->exec("DELETE FROM mail_body WHERE id % 10 = 5");
-    $pdo->exec("UPDATE mail_body SET content = x'' WHERE id % 10 = 6");
-    $pdo->exec('INSERT INTO mail_spent VALUES (' . time() - 900 . ', 4), (' . time() - 800 . ', 6)');
-    foreach (['mailMaxPerHour' => 3000, 'mailRateMode' => 'strict', 'mailTokens' => '7.25', 'mailRedirectTypes' => 'user'] as $key => $value) {
-        $queue->setConfig($key, $value);
-    }
-}
+require __DIR__ . '/copy.inc';
 
 $first = new PDO('sqlite:' . ($path = database()));
 $queue = new MailQueue($path);

@@ -24,7 +24,7 @@ final class Claims extends PDO
     }
 }
 $claims = new Claims($backend->dsn);
-foreach (['5.7.44-log', '8.0.0-dmr', '', '5.5.5-10.5.29-MariaDB-1:10.5.29+maria~deb12', '10.5.8-MariaDB', '8.0.1', '8.4.3-3', '5.5.5-10.6.0-MariaDB', '11.8.2-MariaDB-log'] as $claims->version) {
+foreach (['5.7.44-log', '8.0.3-rc', '', '5.5.5-10.5.29-MariaDB-1:10.5.29+maria~deb12', '10.5.8-MariaDB', '8.0.4', '8.4.3-3', '5.5.5-10.6.0-MariaDB', '11.8.2-MariaDB-log'] as $claims->version) {
     echo "$claims->version: ", thrown(fn() => new MailQueue($claims)), "\n";
 }
 foreach ([56, 57] as $length) {
@@ -164,12 +164,12 @@ foreach ([fn() => $queue->enqueue(mail_fields()), fn() => $queue->stats()] as $c
 ?>
 --EXPECT--
 versions
-5.7.44-log: MailQueue\Exception: $database: the server is MySQL 5.7.44-log, and the queue needs MySQL 8.0.1 or MariaDB 10.6 or later (SELECT ... FOR UPDATE SKIP LOCKED): upgrade the server
-8.0.0-dmr: MailQueue\Exception: $database: the server is MySQL 8.0.0-dmr, and the queue needs MySQL 8.0.1 or MariaDB 10.6 or later (SELECT ... FOR UPDATE SKIP LOCKED): upgrade the server
-: MailQueue\Exception: $database: the server is MySQL of an unknown version, and the queue needs MySQL 8.0.1 or MariaDB 10.6 or later (SELECT ... FOR UPDATE SKIP LOCKED): upgrade the server
-5.5.5-10.5.29-MariaDB-1:10.5.29+maria~deb12: MailQueue\Exception: $database: the server is MariaDB 10.5.29-MariaDB-1:10.5.29+maria~deb12, and the queue needs MySQL 8.0.1 or MariaDB 10.6 or later (SELECT ... FOR UPDATE SKIP LOCKED): upgrade the server
-10.5.8-MariaDB: MailQueue\Exception: $database: the server is MariaDB 10.5.8-MariaDB, and the queue needs MySQL 8.0.1 or MariaDB 10.6 or later (SELECT ... FOR UPDATE SKIP LOCKED): upgrade the server
-8.0.1: nothing
+5.7.44-log: MailQueue\Exception: $database: the server is MySQL 5.7.44-log, and the queue needs MySQL 8.0.4 or MariaDB 10.6 or later (SELECT ... FOR UPDATE SKIP LOCKED, JSON_TABLE): upgrade the server
+8.0.3-rc: MailQueue\Exception: $database: the server is MySQL 8.0.3-rc, and the queue needs MySQL 8.0.4 or MariaDB 10.6 or later (SELECT ... FOR UPDATE SKIP LOCKED, JSON_TABLE): upgrade the server
+: MailQueue\Exception: $database: the server is MySQL of an unknown version, and the queue needs MySQL 8.0.4 or MariaDB 10.6 or later (SELECT ... FOR UPDATE SKIP LOCKED, JSON_TABLE): upgrade the server
+5.5.5-10.5.29-MariaDB-1:10.5.29+maria~deb12: MailQueue\Exception: $database: the server is MariaDB 10.5.29-MariaDB-1:10.5.29+maria~deb12, and the queue needs MySQL 8.0.4 or MariaDB 10.6 or later (SELECT ... FOR UPDATE SKIP LOCKED, JSON_TABLE): upgrade the server
+10.5.8-MariaDB: MailQueue\Exception: $database: the server is MariaDB 10.5.8-MariaDB, and the queue needs MySQL 8.0.4 or MariaDB 10.6 or later (SELECT ... FOR UPDATE SKIP LOCKED, JSON_TABLE): upgrade the server
+8.0.4: nothing
 8.4.3-3: nothing
 5.5.5-10.6.0-MariaDB: nothing
 11.8.2-MariaDB-log: nothing

@@ -23,6 +23,8 @@ $look->exec("INSERT INTO mail_queue (reference, mail_type, status, priority, nex
         seq % 3, seq, 1000, '<x@example.org>', CASE WHEN seq % 100 = 7 THEN 4000000000 END,
         CASE WHEN seq % 500 = 0 THEN 4000000000 END, CASE WHEN seq % 500 = 0 THEN 'x' END, CASE WHEN seq % 50 = 1 THEN 'exhausted' END
     FROM seq_1_to_20000");
+$look->exec("UPDATE mail_queue SET envelope_from = 'a@example.org', recipients = '[\"b@example.org\"]'");
+$look->exec("INSERT INTO mail_body SELECT id, 'From: a@example.org\n\ntext' FROM mail_queue");
 /* What the session's handlers have read: rows and entries of indexes. */
 $reads = function (PDO $pdo): int {
     $all = $pdo->query("SHOW SESSION STATUS LIKE 'Handler_read%'")->fetchAll(PDO::FETCH_KEY_PAIR);
@@ -57,6 +59,37 @@ foreach (['before', 'after'] as $when) {
 }
 echo "few rows\n";
 
+/* What many rows are written and read with, by their list. */
+final class Noting extends PDO
+{
+    public array $lists = [];
+
+    #[ReturnTypeWillChange]
+    public function prepare($query, $options = [])
+    {
+        if (str_contains($query, 'JSON_TABLE')) {
+            $this->lists[$query] = true;
+        }
+        return parent::prepare($query, $options);
+    }
+}
+putenv('XDG_STATE_HOME=' . temp_directory());
+foreach ([true, false] as $emulated) {
+    $pdo = new Noting($backend->dsn, null, null, [PDO::ATTR_EMULATE_PREPARES => $emulated]);
+    echo (new MailQueue($pdo))->runWorker('null://null', log: '', messageLimit: 100)->sent, " sent\n";
+    foreach (array_keys($pdo->lists) as $sql) {
+        $params = substr_count(preg_replace("/'[^']*'/", '', $sql), '?');
+        $json = json_encode(array_map(fn($n) => [$n, 0], range(2000, 2099)));
+        $explain = $look->prepare("EXPLAIN $sql");
+        $explain->execute(str_starts_with($sql, 'UPDATE') ? [$json, 'sending', 1, 'x'] : array_slice([$json, 1], 0, $params));
+        echo strtok($sql, ' '), ':';
+        foreach ($explain->fetchAll(PDO::FETCH_ASSOC) as $row) {
+            echo " $row[table] $row[type] $row[key]";
+        }
+        echo "\n";
+    }
+}
+
 /* All that waits may be claimed at the same time, by as many as there are rows. */
 $look->exec("DELETE FROM mail_queue");
 $backend->queue()->setConfig('mailMaxPerHour', 0);
@@ -73,4 +106,16 @@ echo implode(' ', array_column($claims, 1)), ' jobs, ', $look->query("SELECT sum
 ?>
 --EXPECT--
 few rows
+100 sent
+UPDATE: list ALL  mail_queue eq_ref PRIMARY
+SELECT: <derived2> ALL  mail_body eq_ref PRIMARY <derived3> ALL  list ALL  mail_body eq_ref PRIMARY
+SELECT: list ALL  mail_queue eq_ref PRIMARY
+DELETE: list ALL  mail_queue eq_ref PRIMARY
+DELETE: list ALL  mail_body eq_ref PRIMARY
+100 sent
+UPDATE: list ALL  mail_queue eq_ref PRIMARY
+SELECT: <derived2> ALL  mail_body eq_ref PRIMARY <derived3> ALL  list ALL  mail_body eq_ref PRIMARY
+SELECT: list ALL  mail_queue eq_ref PRIMARY
+DELETE: list ALL  mail_queue eq_ref PRIMARY
+DELETE: list ALL  mail_body eq_ref PRIMARY
 2 2 2 jobs, 1

@@ -1,20 +1,19 @@
 --TEST--
-runWorker() on the application's own PostgreSQL connection: lost, and with transactions of callbacks
+runWorker() on the application's own connection to a server: lost, and with transactions of callbacks
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
 pdo_pgsql
+pdo_mysql
 posix
 --SKIPIF--
 <?php
 require __DIR__ . '/../lib/backends.inc';
-echo backends_missing('pgsql');
+echo backends_missing('pgsql', 'mysql');
 ?>
 --FILE--
 <?php
 require __DIR__ . '/../lib/backends.inc';
-$backend = new Backend('pgsql');
-$other = $backend->pdo();
 
 /** Loses its connection at a commit of the queue's: before it, or when it is made. */
 final class Losing extends PDO
@@ -27,7 +26,7 @@ final class Losing extends PDO
     #[ReturnTypeWillChange]
     public function exec($statement)
     {
-        if ($statement === 'COMMIT' && ++$this->commits === $this->at) {
+        if (str_starts_with($statement, 'COMMIT') && ++$this->commits === $this->at) {
             if ($this->made) {
                 parent::exec($statement);
                 ($this->kill)();
@@ -38,8 +37,13 @@ final class Losing extends PDO
         return parent::exec($statement);
     }
 }
-$kill = function (PDO $pdo, int $pid) use ($other): void {
-    $other->query("SELECT pg_terminate_backend($pid)")->fetchAll();
+
+on_backends(['pgsql', 'mysql'], function (Backend $backend): void {
+[$own, $end] = $backend->name === 'pgsql' ? ['pg_backend_pid()', 'SELECT pg_terminate_backend(%d)'] : ['CONNECTION_ID()', 'KILL CONNECTION %d'];
+$other = $backend->pdo();
+
+$kill = function (PDO $pdo, int $pid) use ($other, $end): void {
+    $other->query(sprintf($end, $pid));
     usleep(100000);
 };
 $left = function () use ($other): string {
@@ -55,7 +59,7 @@ $once = function () use ($accepted): string {
 
 echo "between two turns\n";
 $pdo = $backend->pdo();
-$pid = (int) $pdo->query('SELECT pg_backend_pid()')->fetchColumn();
+$pid = (int) $pdo->query("SELECT $own")->fetchColumn();
 $queue = new MailQueue($pdo);
 $queue->enqueueMany(array_map(fn($n) => ['message' => mail_fields(), 'reference' => "a$n"], range(1, 20)));
 $began = microtime(true);
@@ -75,7 +79,7 @@ foreach ([false, true] as $made) {
     echo $made ? "after a commit, before its answer\n" : "before a commit\n";
     for ($at = 1; $at <= 4; $at++) {
         $pdo = new Losing($backend->dsn);
-        $pid = (int) $pdo->query('SELECT pg_backend_pid()')->fetchColumn();
+        $pid = (int) $pdo->query("SELECT $own")->fetchColumn();
         $queue = new MailQueue($pdo);
         $queue->enqueueMany(array_map(fn($n) => ['message' => mail_fields(), 'reference' => "b$n"], range(1, 12)));
         [$pdo->kill, $pdo->made, $pdo->at, $pdo->commits] = [fn() => $kill($pdo, $pid), $made, $at, 0];
@@ -118,6 +122,7 @@ echo thrown(fn() => $queue->runWorker('null://null', log: '')), "\n";
 echo $pdo->inTransaction() ? "still open\n" : "ended\n";
 $pdo->commit();
 echo $queue->runWorker('null://null', log: '')->end, "\n";
+});
 ?>
 --EXPECT--
 between two turns

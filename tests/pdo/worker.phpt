@@ -1,27 +1,30 @@
 --TEST--
-runWorker() on PostgreSQL: as many as may run, on however many machines; each mail accepted once
+runWorker() on a server: as many as may run, on however many machines; each mail accepted once
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
 pdo_pgsql
+pdo_mysql
 posix
 --SKIPIF--
 <?php
 require __DIR__ . '/../lib/backends.inc';
-echo backends_missing('pgsql');
+echo backends_missing('pgsql', 'mysql');
 ?>
 --FILE--
 <?php
 require __DIR__ . '/../lib/backends.inc';
-$backend = new Backend('pgsql');
-$queue = $backend->queue();
-$record = temp_directory() . '/accepted';
 
 /* A worker, which another machine's files are no matter to: argv is DSN, places, record, state. */
 const WORKER = 'putenv("XDG_STATE_HOME=" . $argv[4]); $queue = new MailQueue(new PDO($argv[1])); echo "begins\n"; fgets(STDIN);
     $report = $queue->runWorker(function ($job) use ($argv) { usleep(2000); file_put_contents($argv[3], "$job->reference\n", FILE_APPEND | LOCK_EX);
         static $n = 0; if (++$n === 1) { echo "sends\n"; fgets(STDIN); } }, log: "", maxWorkers: (int) $argv[2], batch: 7);
     echo "$report->end stale $report->stale sent ", $report->sent > 0 ? "some" : "none", "\n";';
+
+on_backends(['pgsql', 'mysql'], function (Backend $backend): void {
+$queue = $backend->queue();
+$record = temp_directory() . '/accepted';
+
 $worker = fn(int $places): Other => new Other(WORKER, $backend->dsn, "$places", $record, temp_directory());
 $start = function (Other $other): Other { $other->line(); $other->tell('go'); return $other; };
 $enqueue = fn(int $from, int $count) => $queue->enqueueMany(array_map(fn($n) => ['message' => mail_fields(), 'reference' => "r$n"], range($from, $from + $count - 1)));
@@ -58,9 +61,9 @@ echo "here: $report->end\n";
 $other = $backend->queue(table: 'other_queue');
 $other->enqueue(mail_fields());
 echo 'another queue: ', $other->runWorker('null://null', log: '')->sent, "\n";
-$elsewhere = new Backend('pgsql');
+$elsewhere = new Backend($backend->name);
 $elsewhere->queue()->enqueue(mail_fields());
-echo 'one of the same name in another schema: ', $elsewhere->queue()->runWorker('null://null', log: '')->sent, "\n";
+echo 'one of the same name in another database: ', $elsewhere->queue()->runWorker('null://null', log: '')->sent, "\n";
 posix_kill($one->pid(), SIGKILL);
 $one->end();
 wait_until(fn() => $queue->diagnostics()['workers'] === 0);
@@ -72,6 +75,7 @@ $pdo = $backend->pdo();
 $a->enqueue(mail_fields(), 'a');
 $report = $a->runWorker(function () use ($b): void { echo $b->runWorker('null://null', log: '')->end, "\n"; }, log: '');
 echo "$report->end $report->sent, workers {$a->diagnostics()['workers']}\n";
+});
 ?>
 --EXPECT--
 two places
@@ -88,7 +92,7 @@ sends
 second: locked stale 0 sent none
 here: locked
 another queue: 1
-one of the same name in another schema: 1
+one of the same name in another database: 1
 killed, then: empty
 a run within a run on the same connection
 locked
