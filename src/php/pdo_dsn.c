@@ -173,7 +173,10 @@ static void add_mysql_options(const struct connect *connect, zval *options)
     file = is_set(file) ? file : MAILQUEUE_G(database_ssl_ca);
     if (init) {
         int seconds = (connect->busy_timeout_ms + 999) / 1000;
-        zend_string *text = zend_strpprintf(0, "SET SESSION innodb_lock_wait_timeout = %d",
+        /* A stopped process must not keep its locks; MySQL has no such setting. */
+        zend_string *text = zend_strpprintf(0,
+                                            "SET SESSION innodb_lock_wait_timeout = %d "
+                                            "/*M!, idle_write_transaction_timeout = 60 */",
                                             seconds > 0 ? seconds : 1);
         add_index_str(options, (zend_ulong)Z_LVAL_P(init), text);
     }
