@@ -133,6 +133,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/capture_text.c
     src/php/classes.c
     src/php/closure_transport.c
+    src/php/database_arg.c
     src/php/dsn_arg.c
     src/php/exceptions.c
     src/php/fields.c

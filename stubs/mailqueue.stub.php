@@ -286,6 +286,16 @@ namespace {
         public static function tables(string $database, string $table = 'mail_queue', string $configTable = 'config'): array {}
 
         /**
+         * What a text that names a database is, and what of it may be printed.
+         *
+         * @internal for bin/mailqueue; its form may change
+         * @return array{shown: string, password: bool, server: bool, path: ?string} without user and
+         *         secrets; whether a password is in it; whether it is the DSN of a server; the path of
+         *         a file, null where it cannot be one
+         */
+        public static function describe(string $database): array {}
+
+        /**
          * Versions, paths and known faults, for diagnosis.
          *
          * @return array{sqlite: string, libcurl: string, walSafe: bool, database: string, journal: string,

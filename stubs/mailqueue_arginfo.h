@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 332eee220f79f7ca76ff2d1acc1a1f1124ea9658 */
+ * Stub hash: 2472079bee0d14c44c9cc159b09c1f69574a053a */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)
@@ -132,6 +132,10 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_tables, 0, 1, IS
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, configTable, IS_STRING, 0, "\'config\'")
 ZEND_END_ARG_INFO()
 
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_describe, 0, 1, IS_ARRAY, 0)
+	ZEND_ARG_TYPE_INFO(0, database, IS_STRING, 0)
+ZEND_END_ARG_INFO()
+
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_diagnostics, 0, 0, IS_ARRAY, 0)
 ZEND_END_ARG_INFO()
 
@@ -216,6 +220,7 @@ ZEND_METHOD(MailQueue, config);
 ZEND_METHOD(MailQueue, setConfig);
 ZEND_METHOD(MailQueue, migrate);
 ZEND_METHOD(MailQueue, tables);
+ZEND_METHOD(MailQueue, describe);
 ZEND_METHOD(MailQueue, diagnostics);
 ZEND_METHOD(MailQueue, configKeys);
 ZEND_METHOD(MailQueue, moveTo);
@@ -254,6 +259,7 @@ static const zend_function_entry class_MailQueue_methods[] = {
 	ZEND_ME(MailQueue, setConfig, arginfo_class_MailQueue_setConfig, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, migrate, arginfo_class_MailQueue_migrate, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, tables, arginfo_class_MailQueue_tables, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(MailQueue, describe, arginfo_class_MailQueue_describe, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue, diagnostics, arginfo_class_MailQueue_diagnostics, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, configKeys, arginfo_class_MailQueue_configKeys, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue, moveTo, arginfo_class_MailQueue_moveTo, ZEND_ACC_PUBLIC)

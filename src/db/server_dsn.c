@@ -209,9 +209,31 @@ static enum mq_status check_mysql_name(const struct item *item, struct mq_error 
                               "password, with semicolons between (two within a value are one)");
 }
 
+static bool has_word(struct mq_str text, const char *word)
+{
+    size_t len = strlen(word);
+    for (size_t i = 0; i + len <= text.len; i++) {
+        if (strncasecmp(text.data + i, word, len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* By whatever name another driver or a later libpq knows it, or within a URI in libpq's dbname. */
+static bool is_secret(const struct item *item)
+{
+    struct mq_str value = mq_buffer_view(&item->value);
+    return (has_word(item->name, "pass") && !is(item, "passfile")) || has_word(item->name, "pwd") ||
+           has_word(item->name, "secret") || has_word(item->name, "scram_") ||
+           (has_word(value, "://") && has_word(value, "@"));
+}
+
 static enum mq_status take_item(struct writer *writer, struct item *item, struct mq_error *err)
 {
     struct mq_server_dsn *dsn = writer->dsn;
+    bool secret = item->value.len > 0 && is_secret(item);
+    dsn->has_secret = dsn->has_secret || secret;
     if (is(item, "user") || is(item, "password")) {
         return keep(is(item, "user") ? &dsn->user : &dsn->password, item) ? MQ_OK
                                                                           : mq_error_nomem(err);
@@ -234,7 +256,9 @@ static enum mq_status take_item(struct writer *writer, struct item *item, struct
     writer->has_encoding = writer->has_encoding || is(item, "client_encoding");
     writer->has_name = writer->has_name || is_one_of(item, names);
     write_item(&writer->text, item, dsn->mysql);
-    write_item(&writer->shown, item, dsn->mysql);
+    if (!secret) {
+        write_item(&writer->shown, item, dsn->mysql);
+    }
     return MQ_OK;
 }
 
@@ -327,4 +351,82 @@ void mq_server_dsn_clear(struct mq_server_dsn *dsn)
     free(dsn->user);
     free(dsn->password);
     memset(dsn, 0, sizeof *dsn);
+}
+
+/* ---- any database ---- */
+
+bool mq_server_dsn_is_foreign(struct mq_str text)
+{
+    static const char *const schemes[] = {
+        "postgres:", "postgresql:", "mariadb:", "sqlsrv:",  "dblib:", "oci:",
+        "odbc:",     "firebird:",   "ibm:",     "sqlite2:", "uri:",   NULL};
+    for (size_t i = 0; schemes[i]; i++) {
+        if (has_prefix(text, schemes[i])) {
+            return true;
+        }
+    }
+    return !has_prefix(text, "sqlite:") && has_word(text, "://");
+}
+
+/* Where "password=…" begins to be a secret; else the text's length. */
+static size_t find_secret(struct mq_str text)
+{
+    static const char *const words[] = {"password", "pwd"};
+    for (size_t i = 0; i < text.len; i++) {
+        for (size_t w = 0; w < sizeof(words) / sizeof(words[0]); w++) {
+            struct mq_str rest = {text.data + i, text.len - i};
+            struct reader reader = {text.data + i + strlen(words[w]), text.data + text.len, false};
+            if (!has_prefix(rest, words[w])) {
+                continue;
+            }
+            skip(&reader, BLANKS);
+            if (reader.at + 1 < reader.end && *reader.at == '=') {
+                return (size_t)(reader.at + 1 - text.data);
+            }
+        }
+    }
+    return text.len;
+}
+
+static bool may_have_password(struct mq_str text)
+{
+    return has_word(text, "pass") || has_word(text, "pwd") || has_word(text, "@");
+}
+
+static char *scheme_of(struct mq_str text)
+{
+    const char *colon = memchr(text.data, ':', text.len);
+    return mq_str_dup((struct mq_str){text.data, colon ? (size_t)(colon + 1 - text.data) : 0});
+}
+
+static char *describe_server(struct mq_str text, bool *password)
+{
+    struct mq_server_dsn dsn;
+    if (mq_server_dsn_parse(text, &dsn, NULL) != MQ_OK) {
+        *password = may_have_password(text);
+        return scheme_of(text);
+    }
+    char *shown = dsn.shown;
+    *password = dsn.has_secret;
+    dsn.shown = NULL;
+    mq_server_dsn_clear(&dsn);
+    return shown;
+}
+
+char *mq_server_dsn_describe(struct mq_str text, bool *password)
+{
+    if (mq_server_dsn_is(text)) {
+        return describe_server(text, password);
+    }
+    if (mq_server_dsn_is_foreign(text)) {
+        *password = may_have_password(text);
+        return scheme_of(text);
+    }
+    size_t len = find_secret(text);
+    struct mq_buffer shown;
+    mq_buffer_init(&shown);
+    mq_buffer_str(&shown, (struct mq_str){text.data, len});
+    mq_buffer_cstr(&shown, len < text.len ? "***" : "");
+    *password = len < text.len;
+    return mq_buffer_take(&shown);
 }

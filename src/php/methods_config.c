@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "db/sqlite.h"
+#include "php/database_arg.h"
 #include "php/exceptions.h"
 #include "php/paths.h"
 #include "php/pdo_driver.h"
@@ -188,25 +189,31 @@ ZEND_METHOD(MailQueue, configKeys)
     }
 }
 
-/* Opens what exists and changes nothing. */
+/* Opens what exists and changes nothing. MQ_THROWN: there is an exception. */
 static enum mq_status open_existing(const zend_string *database, struct mq_db **out,
                                     struct mq_error *err)
 {
-    bool is_sqlite = strncasecmp(ZSTR_VAL(database), "sqlite:", 7) == 0;
-    const char *path = ZSTR_VAL(database) + (is_sqlite ? 7 : 0);
     const struct mq_php_pdo_options server = {ZSTR_VAL(database), BUSY_TIMEOUT_MS, false};
     if (mq_php_dsn_is(database)) {
         return mq_php_pdo_open_dsn(&server, out, err);
     }
-    const struct mq_sqlite_options options = {
-        .path = path, .must_exist = true, .busy_timeout_ms = BUSY_TIMEOUT_MS};
-    if (php_check_open_basedir_ex(path, 0) != 0) {
-        return mq_error_set(err, MQ_CANTOPEN, "database",
-                            "%s: open_basedir does not allow this file; add its directory to "
-                            "open_basedir or move the database",
-                            path);
+    zend_string *path = mq_php_database_path(database);
+    if (path == NULL) {
+        return MQ_THROWN;
     }
-    return mq_sqlite_open(&options, out, err);
+    const struct mq_sqlite_options options = {
+        .path = ZSTR_VAL(path), .must_exist = true, .busy_timeout_ms = BUSY_TIMEOUT_MS};
+    enum mq_status status = MQ_OK;
+    if (php_check_open_basedir_ex(options.path, 0) != 0) {
+        status = mq_error_set(err, MQ_CANTOPEN, "database",
+                              "%s: open_basedir does not allow this file; add its directory to "
+                              "open_basedir or move the database",
+                              options.path);
+    } else {
+        status = mq_sqlite_open(&options, out, err);
+    }
+    zend_string_release(path);
+    return status;
 }
 
 ZEND_METHOD(MailQueue, tables)

@@ -8,8 +8,8 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "core/buffer.h"
 #include "php/classes.h"
+#include "php/database_arg.h"
 #include "php/exceptions.h"
 #include "php/pdo_call.h"
 #include "php/pdo_dsn.h"
@@ -60,90 +60,6 @@ static struct arguments default_arguments(void)
         .durability = TEXT("full"),
         .busy_timeout = 5000,
     };
-}
-
-static bool starts_with(const zend_string *s, const char *prefix)
-{
-    size_t len = strlen(prefix);
-    return ZSTR_LEN(s) >= len && strncasecmp(ZSTR_VAL(s), prefix, len) == 0;
-}
-
-/* DSNs as PDO and others write them; "dir:name/x.db" is still a path. */
-static bool is_other_database(const zend_string *s)
-{
-    static const char *const schemes[] = {
-        "postgres:", "postgresql:", "mariadb:", "sqlsrv:",  "dblib:", "oci:",
-        "odbc:",     "firebird:",   "ibm:",     "sqlite2:", "uri:",   NULL};
-    for (size_t i = 0; schemes[i]; i++) {
-        if (starts_with(s, schemes[i])) {
-            return true;
-        }
-    }
-    return strstr(ZSTR_VAL(s), "://") != NULL;
-}
-
-static void throw_unsupported(void)
-{
-    struct mq_error err;
-    mq_error_set(&err, MQ_CONFIG, "database",
-                 "$database: there is no such kind of database: give the path of an SQLite file, "
-                 "\"sqlite:\" and the path, \"pgsql:host=db;dbname=app\" (PostgreSQL) or "
-                 "\"mysql:host=db;dbname=app\" (MySQL, MariaDB)");
-    mq_php_throw(&err);
-}
-
-/* Links are left alone: the driver watches where they lead. */
-static zend_string *absolute_path(const char *path)
-{
-    char directory[MAXPATHLEN];
-    zend_string *result;
-    if (IS_ABSOLUTE_PATH(path, strlen(path))) {
-        result = zend_string_init(path, strlen(path), 0);
-    } else if (VCWD_GETCWD(directory, sizeof directory)) {
-        result = zend_strpprintf(0, "%s/%s", directory, path);
-    } else {
-        zend_argument_value_error(ARG_DATABASE,
-                                  "is a relative path, and the working directory is gone: give "
-                                  "an absolute path");
-        return NULL;
-    }
-    if (ZSTR_LEN(result) >= MAXPATHLEN) {
-        zend_string_release(result);
-        zend_argument_value_error(ARG_DATABASE, "is too long for a path: use a shorter one");
-        return NULL;
-    }
-    return result;
-}
-
-static bool check_no_nul(const zend_string *database)
-{
-    if (strlen(ZSTR_VAL(database)) == ZSTR_LEN(database)) {
-        return true;
-    }
-    zend_argument_value_error(ARG_DATABASE, "must not contain null bytes");
-    return false;
-}
-
-/* The absolute path of the file, or NULL with an exception. */
-static zend_string *parse_path(zend_string *database)
-{
-    const char *path = ZSTR_VAL(database);
-    if (!check_no_nul(database)) {
-        return NULL;
-    }
-    if (starts_with(database, "sqlite:")) {
-        path += strlen("sqlite:");
-    } else if (is_other_database(database)) {
-        throw_unsupported();
-        return NULL;
-    }
-    if (*path == '\0' || strcmp(path, ":memory:") == 0 || strncmp(path, "file:", 5) == 0) {
-        zend_argument_value_error(ARG_DATABASE,
-                                  "must be the path of an SQLite file, which other processes can "
-                                  "open too: an empty path, \":memory:\" and URIs cannot be used");
-        return NULL;
-    }
-    return absolute_path(path);
 }
 
 static bool is_identifier(const char *s, size_t len)
@@ -246,12 +162,12 @@ static bool take_arguments(struct mq_php_queue *self, const struct arguments *ar
     if (args->pdo) {
         ZVAL_COPY(&self->pdo, args->pdo);
     } else if (mq_php_dsn_is(args->database)) {
-        if (!check_no_nul(args->database)) {
+        if (!mq_php_database_has_no_nul(args->database)) {
             return false;
         }
         self->dsn = zend_string_copy(args->database);
     } else {
-        self->path = parse_path(args->database);
+        self->path = mq_php_database_path(args->database);
         if (self->path == NULL) {
             return false;
         }

@@ -188,6 +188,37 @@ static enum mq_status enter_and_begin(struct mq_pdo *self, struct mq_error *err)
     return status;
 }
 
+/* PDO deallocates what it frees, and a failure of that undoes a transaction: so it is done where
+ * one has failed already, or in a savepoint. */
+bool mq_pdo_renew(struct mq_pdo *self)
+{
+    bool within = self->begun;
+    if (!self->stale || self->bailed || (self->begun && !self->fresh) ||
+        (!within && mq_pdo_in_transaction(self, &within, NULL) != MQ_OK)) {
+        return false;
+    }
+    enum mq_status status = MQ_OK;
+    if (within && !self->begun) {
+        status = mq_pdo_exec(self, "SAVEPOINT mailqueue_guard", NULL);
+    }
+    if (status != MQ_OK) {
+        return false;
+    }
+    mq_pdo_forget_statements(self);
+    if (self->begun && !self->joined) {
+        status = mq_pdo_exec(self, "ROLLBACK", NULL);
+        status = status == MQ_OK ? mq_pdo_exec(self, begin_text(self), NULL) : status;
+    } else if (within) {
+        status = mq_pdo_exec(
+            self, self->begun ? "ROLLBACK TO mailqueue" : "ROLLBACK TO mailqueue_guard", NULL);
+    }
+    if (within && !self->begun && status == MQ_OK) {
+        status = mq_pdo_exec(self, "RELEASE mailqueue_guard", NULL);
+    }
+    self->stale = self->aborted = status != MQ_OK;
+    return status == MQ_OK;
+}
+
 static enum mq_status begin(struct mq_db *db, struct mq_error *err)
 {
     struct mq_pdo *self = mq_pdo_of(db);
@@ -196,6 +227,7 @@ static enum mq_status begin(struct mq_db *db, struct mq_error *err)
                             "a mail queue is in use on this PDO already, by what called this code");
     }
     mq_pdo_finish(db);
+    mq_pdo_renew(self);
     mq_pdo_forget_cause();
     enum mq_status status = enter_and_begin(self, err);
     if (status != MQ_OK && mq_pdo_resume(self, status, err)) {
@@ -204,7 +236,7 @@ static enum mq_status begin(struct mq_db *db, struct mq_error *err)
     if (status != MQ_OK) {
         return status;
     }
-    self->begun = true;
+    self->begun = self->fresh = true;
     list_open(self);
     return MQ_OK;
 }

@@ -29,24 +29,28 @@ bool mq_php_dsn_is(const zend_string *database)
     return mq_server_dsn_is((struct mq_str){ZSTR_VAL(database), ZSTR_LEN(database)});
 }
 
+static bool is_file(struct mq_str text)
+{
+    return !mq_server_dsn_is(text) && !mq_server_dsn_is_foreign(text);
+}
+
 zend_string *mq_php_dsn_shown(zend_string *database)
 {
-    struct mq_server_dsn dsn;
     struct mq_str text = {ZSTR_VAL(database), ZSTR_LEN(database)};
-    if (!mq_server_dsn_is(text)) {
-        return zend_string_copy(database);
+    bool password = false;
+    char *shown = is_file(text) ? NULL : mq_server_dsn_describe(text, &password);
+    if (!shown) {
+        return is_file(text) ? zend_string_copy(database) : ZSTR_EMPTY_ALLOC();
     }
-    if (mq_server_dsn_parse(text, &dsn, NULL) != MQ_OK) {
-        return zend_string_init(text.data, strlen("pgsql:"), 0);
-    }
-    zend_string *shown = zend_string_init(dsn.shown, strlen(dsn.shown), 0);
-    mq_server_dsn_clear(&dsn);
-    return shown;
+    zend_string *result = zend_string_init(shown, strlen(shown), 0);
+    free(shown);
+    return result;
 }
 
 zend_string *mq_php_dsn_hide(zval *argument)
 {
-    if (Z_TYPE_P(argument) != IS_STRING || !mq_php_dsn_is(Z_STR_P(argument))) {
+    if (Z_TYPE_P(argument) != IS_STRING ||
+        is_file((struct mq_str){Z_STRVAL_P(argument), Z_STRLEN_P(argument)})) {
         return NULL;
     }
     zend_string *kept = zend_string_copy(Z_STR_P(argument));
@@ -169,7 +173,10 @@ static void add_mysql_options(const struct connect *connect, zval *options)
     file = is_set(file) ? file : MAILQUEUE_G(database_ssl_ca);
     if (init) {
         int seconds = (connect->busy_timeout_ms + 999) / 1000;
-        zend_string *text = zend_strpprintf(0, "SET SESSION innodb_lock_wait_timeout = %d",
+        /* A stopped process must not keep its locks; MySQL has no such setting. */
+        zend_string *text = zend_strpprintf(0,
+                                            "SET SESSION innodb_lock_wait_timeout = %d "
+                                            "/*M!, idle_write_transaction_timeout = 60 */",
                                             seconds > 0 ? seconds : 1);
         add_index_str(options, (zend_ulong)Z_LVAL_P(init), text);
     }

@@ -9,11 +9,12 @@
 /* Whether the text is the DSN of a server. */
 bool mq_php_dsn_is(const zend_string *database);
 
-/* The same DSN without user and password, in request memory; the text itself where it is none. */
+/* The same without user and password, in request memory; of databases that are none of the queue's
+ * the scheme only, and of a file its name. */
 zend_string *mq_php_dsn_shown(zend_string *database);
 
 /* Puts that in the place of an argument of the running function, for stack traces, which before PHP
- * 8.2 show all of them. The text as it was, owned by the caller; NULL: it is no DSN. */
+ * 8.2 show all of them. The text as it was, owned by the caller; NULL: it names a file. */
 zend_string *mq_php_dsn_hide(zval *argument);
 
 /* A new connection; `pdo` is the caller's. User and password are the DSN's, else those of the

@@ -52,6 +52,10 @@ static const struct {
     {"40P01", {MQ_UNDONE, "a deadlock with another transaction: run it again"}},
     {"55P03", {MQ_BUSY, "keep other connections' transactions short, or raise lock_timeout"}},
     {"57014", {MQ_BUSY, "keep other connections' transactions short, or raise statement_timeout"}},
+    {"25P03", LOST}, /* idle_in_transaction_session_timeout */
+    {"26000",
+     {MQ_UNDONE, "the connection's prepared statements were deallocated: run it again, best "
+                 "without DISCARD ALL and DEALLOCATE ALL"}},
     {"57P", LOST},
     {"08", LOST},
     {"25P02", {MQ_DATABASE, "a statement before this one failed: roll the transaction back"}},
@@ -188,10 +192,37 @@ static bool says_lost(struct mq_str text)
                          strstr(text.data, "closed the connection") ||
                          strstr(text.data, "connection to server was lost") ||
                          strstr(text.data, "could not receive data from server") ||
-                         strstr(text.data, "could not send data to server"));
+                         strstr(text.data, "could not send data to server") ||
+                         strstr(text.data, "SSL SYSCALL error") ||
+                         strstr(text.data, "SSL connection has been closed"));
 }
 
-static struct meaning pgsql_meaning(zend_object *thrown, struct mq_str text)
+/* libpq itself knows, whatever its words are; asked without mq_pdo_call(), which comes here. */
+static bool is_cut(struct mq_pdo *self)
+{
+    zval arg, value;
+    zend_object *thrown = NULL;
+    ZVAL_LONG(&arg, MQ_PDO_ATTR_CONNECTION_STATUS);
+    struct mq_php_method method = {&self->object, "getattribute", &arg, 1};
+    if (Z_ISUNDEF(self->object) || self->bailed) {
+        return false;
+    }
+    self->calling = true;
+    enum mq_php_call_end end = mq_php_call_method(&method, &value, &thrown);
+    self->calling = false;
+    if (end == MQ_PHP_CALL_BAILED) {
+        self->bailed = true;
+        return false;
+    }
+    bool cut = Z_TYPE(value) == IS_STRING && strncmp(Z_STRVAL(value), "Bad connection", 14) == 0;
+    zval_ptr_dtor(&value);
+    if (thrown) {
+        OBJ_RELEASE(thrown);
+    }
+    return cut;
+}
+
+static struct meaning pgsql_meaning(struct mq_pdo *self, zend_object *thrown, struct mq_str text)
 {
     zval scratch;
     const char *state = sqlstate(thrown, &scratch);
@@ -200,7 +231,9 @@ static struct meaning pgsql_meaning(zend_object *thrown, struct mq_str text)
             return pgsql_states[i].is;
         }
     }
-    return says_lost(text) ? (struct meaning)LOST : (struct meaning){MQ_DATABASE, NULL};
+    bool unknown = !*state || strcmp(state, "HY000") == 0;
+    return says_lost(text) || (unknown && is_cut(self)) ? (struct meaning)LOST
+                                                        : (struct meaning){MQ_DATABASE, NULL};
 }
 
 void mq_pdo_keep_cause(zend_object *cause)
@@ -246,12 +279,11 @@ static struct mq_str first_line(struct mq_str text)
     return end ? (struct mq_str){text.data, (size_t)(end - text.data)} : text;
 }
 
-static struct meaning meaning_of(const struct mq_pdo *self, zend_object *thrown,
-                                 struct mq_str message)
+static struct meaning meaning_of(struct mq_pdo *self, zend_object *thrown, struct mq_str message)
 {
     switch (self->base.driver->dialect) {
     case MQ_PGSQL:
-        return pgsql_meaning(thrown, message);
+        return pgsql_meaning(self, thrown, message);
     case MQ_MYSQL:
         return mysql_meaning(thrown);
     default:
@@ -270,6 +302,10 @@ enum mq_status mq_pdo_failed(struct mq_pdo *self, zend_object *thrown, struct mq
     struct mq_str message = message_of(thrown, &scratch);
     bool pgsql = mq_pdo_is_pgsql(self);
     struct meaning is = meaning_of(self, thrown, message);
+    if (self->bailed) {
+        return mq_error_set(err, MQ_BAILOUT, "", "PHP stopped with a fatal error");
+    }
+    self->stale = self->stale || (pgsql && strcmp(sqlstate(thrown, &scratch), "26000") == 0);
     if (self->own.dsn && is.cure && strncmp(is.cure, IS_LOST, strlen(IS_LOST)) == 0) {
         is.cure = IS_LOST "; the next use opens it anew; what was being committed may be stored or "
                           "not";

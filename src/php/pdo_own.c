@@ -67,13 +67,15 @@ void mq_pdo_own_request_ends(void)
     }
 }
 
-/* As the transaction's own setting it is also right behind a pooler that shares connections. */
+/* As the transaction's own settings they are also right behind a pooler that shares connections. A
+ * process that is stopped, or a host that is gone, must not keep its locks: all machines wait. */
 static void write_begin(struct mq_pdo *self)
 {
     int wait_ms = self->own.busy_timeout_ms > 0 ? self->own.busy_timeout_ms : 1;
     if (mq_pdo_is_pgsql(self)) {
         snprintf(self->own.begin, sizeof self->own.begin,
-                 "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = %d", wait_ms);
+                 "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = %d%s", wait_ms,
+                 self->ends_idle ? "; SET LOCAL idle_in_transaction_session_timeout = 60000" : "");
     }
 }
 
@@ -132,6 +134,7 @@ enum mq_status mq_pdo_reopen(struct mq_pdo *self, struct mq_error *err)
     self->own.opening = true;
     status = mq_pdo_look(self, err); /* it may be another server now */
     self->own.opening = false;
+    write_begin(self);
     if (status != MQ_OK && status != MQ_BAILOUT) {
         zval_ptr_dtor(&self->object);
         ZVAL_UNDEF(&self->object);

@@ -28,7 +28,7 @@ struct mq_pdo_own {
     int busy_timeout_ms;
     bool opening;        /* the new one is being looked at */
     bool resumes;        /* opened anew where nothing can have been lost with it */
-    char begin[96];      /* the statement that begins a transaction */
+    char begin[160];     /* the statement that begins a transaction */
     struct mq_pdo *next; /* in the list of the request's */
 };
 
@@ -47,9 +47,12 @@ struct mq_pdo {
     bool joined;  /* by a savepoint in the application's transaction */
     bool aborted; /* PostgreSQL: a statement of begin()'s transaction failed, so nothing of it stays
                    */
+    bool fresh;   /* no statement has succeeded since begin() */
+    bool stale;   /* PostgreSQL: what was prepared is gone: DISCARD ALL */
     bool worker;  /* joins no transaction (mq_php_pdo_for_worker()) */
     int64_t packet_max; /* MySQL: octets of a statement with its values */
     bool guarded;       /* PostgreSQL: a statement runs in a savepoint of its own */
+    bool ends_idle;     /* PostgreSQL 9.6: it can end sessions that idle in a transaction */
     bool unnamed; /* PostgreSQL: statements have no name in the server, as the application's */
     bool entered; /* the attributes are ours, the application's are below */
     zval errmode, nulls;
@@ -78,6 +81,9 @@ enum mq_status mq_pdo_string(struct mq_pdo *self, struct mq_str text, zval *out,
 enum mq_status mq_pdo_exec(struct mq_pdo *self, const char *sql, struct mq_error *err);
 /* Whether the connection is within a transaction, as far as PDO knows. */
 enum mq_status mq_pdo_in_transaction(struct mq_pdo *self, bool *within, struct mq_error *err);
+/* Prepares anew what the application has deallocated; in begin()'s transaction only before any of
+ * its statements has succeeded. False: it could not, or nothing was deallocated. */
+bool mq_pdo_renew(struct mq_pdo *self);
 /* The driver's table for that dialect. */
 const struct mq_db_driver *mq_pdo_driver(enum mq_dialect dialect);
 static inline bool mq_pdo_is_pgsql(const struct mq_pdo *self)

@@ -275,14 +275,18 @@ static enum mq_status run(struct mq_db *db, const struct mq_query *query, struct
     if (status != MQ_OK || !self->row_ready) {
         mq_pdo_finish(db);
     }
+    self->fresh = self->fresh && status != MQ_OK;
     return status;
 }
 
 enum mq_status mq_pdo_run(struct mq_db *db, const struct mq_query *query, struct mq_error *err)
 {
+    struct mq_pdo *self = mq_pdo_of(db);
     enum mq_status status = run(db, query, err);
     bool reads = strncmp(query->sql, "SELECT", strlen("SELECT")) == 0;
-    if (status != MQ_OK && reads && mq_pdo_resume(mq_pdo_of(db), status, err)) {
+    bool again = status != MQ_OK && reads && mq_pdo_resume(self, status, err);
+    if (again || (status == MQ_UNDONE && mq_pdo_renew(self))) {
+        mq_pdo_forget_cause();
         status = run(db, query, err);
     }
     return status;

@@ -109,7 +109,8 @@ void mq_run_database_failed(struct mq_run *run, enum mq_status status, const str
         recall(run);
     }
     /* A server comes back; a file that cannot be used is looked at by the next run. */
-    bool waits = run->held > 0 || again == MQ_OK || (run->lost && mq_queue_is_shared(run->queue));
+    bool comes_back = run->lost || (status == MQ_BUSY && run->options->daemon);
+    bool waits = run->held > 0 || again == MQ_OK || (comes_back && mq_queue_is_shared(run->queue));
     if (is_given_up(run, now_ms) || !waits) {
         mq_run_fail(run, status, err);
         give_up(run);

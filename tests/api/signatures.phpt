@@ -76,8 +76,11 @@ final class MailQueue implements MailQueue\Enqueuer
   public setConfig(string $key, bool|float|int|null|string $value): void
   public migrate(): int
   public static tables(string $database, string $table = "mail_queue", string $configTable = "config"): array
+  public static describe(string $database): array
   public diagnostics(): array
   public static configKeys(): array
+  public moveTo(MailQueue $target, string $sourceName, string $targetName, int $timeout = 960, bool $delete = false, bool $dryRun = false, ?callable $progress = null): array
+  public abortMove(MailQueue $target, string $targetName): void
 final class MailQueue\Backoff
   readonly string $policy
   readonly int $maxAttempts

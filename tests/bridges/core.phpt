@@ -128,7 +128,7 @@ ok   what fits is left alone
 1 {"message":"A: 1\r\n\r\n","type":"b","priority":7,"envelopeFrom":"me@example.org","recipients":["you@example.net"]}
 MailQueue\Exception: priority: not a number; give a whole one
 MailQueue\Exception: config_table: belongs to a database; give the option "database" too
-MailQueue\Exception: The ini setting mailqueue.database is empty: set it to the path of the SQLite file in php.ini, or use new MailQueue($path)
+MailQueue\Exception: The ini setting mailqueue.database is empty: set it to the path of the SQLite file, or to a server's DSN, in php.ini, or use new MailQueue($path)
 by the ini setting: 12, 2 wait
 1 3
 MailQueue\MessageException [recipients[0]]

@@ -54,7 +54,7 @@ $directory = temp_directory();
 file_put_contents("$directory/broken.db", str_repeat('not a database ', 1000));
 show('no database set', ['mail' => $mail], ['mailqueue.database' => '']);
 show('a directory', ['mail' => $mail], ['mailqueue.database' => $directory]);
-show('another kind', ['mail' => $mail], ['mailqueue.database' => 'mysql:host=localhost']);
+show('another kind', ['mail' => $mail], ['mailqueue.database' => 'odbc:host=localhost']);
 show('in memory', ['mail' => $mail], ['mailqueue.database' => ':memory:']);
 show('not SQLite', ['mail' => $mail], ['mailqueue.database' => "$directory/broken.db"]);
 show('mb_convert_encoding() disabled', ['mail' => $mail, 'mb_send_mail' => ['mb_send_mail', [TO, 'x', 'y']]], ['disable_functions' => 'mb_convert_encoding']);
@@ -102,14 +102,14 @@ messages
   send, mb_send_mail: true sent 8 mb_send_mail(): The mail was not queued but is handed to sendmail_path: To | 2 mb_send_mail(): Unsupported charset "none" - will be regarded as ascii | 2 mb_send_mail(): Unsupported transfer encoding "none" - will be regarded as 8bit
   send, malformed: false nothing 2 mail(): Multiple or malformed newlines found in additional_header
 no database set
-  fail, mail: false nothing 2 mail(): The mail was not queued: The ini setting mailqueue.database is empty: set it to the path of the SQLite file in php.ini, or use new MailQueue($path)
-  send, mail: true sent 8 mail(): The mail was not queued but is handed to sendmail_path: The ini setting mailqueue.database is empty: set it to the path of the SQLite file in php.ini, or use new MailQueue($path)
+  fail, mail: false nothing 2 mail(): The mail was not queued: The ini setting mailqueue.database is empty: set it to the path of the SQLite file, or to a server's DSN, in php.ini, or use new MailQueue($path)
+  send, mail: true sent 8 mail(): The mail was not queued but is handed to sendmail_path: The ini setting mailqueue.database is empty: set it to the path of the SQLite file, or to a server's DSN, in php.ini, or use new MailQueue($path)
 a directory
   fail, mail: false nothing 2 mail(): The mail was not queued: cannot open DIR: it is a directory: give the path of a file
   send, mail: true sent 8 mail(): The mail was not queued but is handed to sendmail_path: cannot open DIR: it is a directory: give the path of a file
 another kind
-  fail, mail: false nothing 2 mail(): The mail was not queued: $database: this kind of database is not supported by this version; give the path of the SQLite file
-  send, mail: true sent 8 mail(): The mail was not queued but is handed to sendmail_path: $database: this kind of database is not supported by this version; give the path of the SQLite file
+  fail, mail: false nothing 2 mail(): The mail was not queued: $database: there is no such kind of database: give the path of an SQLite file, "sqlite:" and the path, "pgsql:host=db;dbname=app" (PostgreSQL) or "mysql:host=db;dbname=app" (MySQL, MariaDB)
+  send, mail: true sent 8 mail(): The mail was not queued but is handed to sendmail_path: $database: there is no such kind of database: give the path of an SQLite file, "sqlite:" and the path, "pgsql:host=db;dbname=app" (PostgreSQL) or "mysql:host=db;dbname=app" (MySQL, MariaDB)
 in memory
   fail, mail: false nothing 2 mail(): The mail was not queued: ValueError: MailQueue::default(): Argument #1 must be the path of an SQLite file, which other processes can open too: an empty path, ":memory:" and URIs cannot be used
   send, mail: true sent 8 mail(): The mail was not queued but is handed to sendmail_path: ValueError: MailQueue::default(): Argument #1 must be the path of an SQLite file, which other processes can open too: an empty path, ":memory:" and URIs cannot be used

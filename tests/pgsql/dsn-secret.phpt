@@ -57,6 +57,9 @@ $tell('cut by a semicolon', $throws(fn() => new MailQueue("$dsn;password=x;s3cr=
 $tell('MySQL, cut by a semicolon', $throws(fn() => new MailQueue('mysql:host=x;password=x;s3cr=rd=9')));
 $tell('the key of a certificate', $throws(fn() => new MailQueue("$dsn;sslpassword=$quoted;password=$quoted;user=none")));
 $tell('another kind', $throws(fn() => new MailQueue('postgres://app:s3cr@db/app')));
+foreach (['postgres://app:s3cr@db/app', 'PGSQL://app:s3cr@db/app', 'Odbc:x;Pwd=s3cr'] as $given) {
+    $tell("tables() $given[0]", $throws(fn() => MailQueue::tables($given)));
+}
 $tell('an argument beside it', $throws(fn() => new MailQueue("$dsn;password=$quoted", busyTimeout: -1)));
 $tell('tables()', $throws(fn() => MailQueue::tables("$dsn;user=app;password=wrong-one")));
 /* Before PHP 8.2 nothing marks what must not be shown: what is marked is clean itself. */
@@ -123,6 +126,13 @@ foreach (["$dsn;user=app;password=$quoted", "$dsn password = x", 'mysql:host=x;p
     [$code, $output, $errors] = cli(['status', '--database', $given]);
     echo "exit $code, ", strtok($errors, ':'), strtok('.'), "\n";
 }
+foreach (["PGSQL:host='db'password =s3cr", 'PGSQL://u:s3cr@h/db', 'Postgres://u:s3cr@h/db', 'pgsq:host=db;password=s3cr'] as $given) {
+    foreach ([['status', '--database', $given], ['migrate-store', $given, '/nowhere.sqlite'], ['status'], ['doctor']] as $words) {
+        [$code, $output, $errors] = cli($words, count($words) === 1 ? ['MAILQUEUE_DATABASE' => $given] : []);
+        echo "$code ", str_contains($output . $errors, 's3cr') ? "$output$errors\n" : '';
+    }
+    echo "$given\n";
+}
 $found = '';
 foreach (new RecursiveIteratorIterator(new RecursiveDirectoryIterator(temp_home(), FilesystemIterator::SKIP_DOTS)) as $path => $about) {
     $found .= basename($path) === 'password' ? '' : file_get_contents($path);
@@ -139,6 +149,9 @@ cut by a semicolon: clean
 MySQL, cut by a semicolon: clean
 the key of a certificate: clean
 another kind: clean
+tables() p: clean
+tables() P: clean
+tables() O: clean
 an argument beside it: clean
 tables(): clean
 the argument in the trace: clean
@@ -158,11 +171,15 @@ mailqueue.database_password => set => set
 mailqueue.database_ssl_ca => no value => no value
 -- the command line
 0 0 0 1 1 0 0
-0 0 0 1 1 0 0
-0 0 0 1 1 0 0
+0 0 0 0 0 0 0
+0 0 0 0 0 0 0
 78 78 78 1 1 78 78
 exit 64, mailqueue No password in --database: every user of this machine can read it there (ps)
 exit 64, mailqueue No password in --database: every user of this machine can read it there (ps)
 exit 64, mailqueue No password in --database: every user of this machine can read it there (ps)
 exit 64, mailqueue No password in --database: every user of this machine can read it there (ps)
+64 64 75 1 PGSQL:host='db'password =s3cr
+64 64 78 1 PGSQL://u:s3cr@h/db
+64 64 78 1 Postgres://u:s3cr@h/db
+64 64 73 1 pgsq:host=db;password=s3cr
 in no file

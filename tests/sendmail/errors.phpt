@@ -39,7 +39,7 @@ $say('not there', $run(['-t'], ['MAILQUEUE_DATABASE' => "$dir/none.sqlite"]), '~
 echo file_exists("$dir/none.sqlite") ? "a mistyped path was created\n" : '';
 file_put_contents("$dir/garbage.sqlite", str_repeat("no database at all\n", 100));
 $say('garbage', $run(['-t'], ['MAILQUEUE_DATABASE' => "$dir/garbage.sqlite"]), '~garbage.sqlite is not an SQLite database~');
-$say('another DSN', $run(['-t'], ['MAILQUEUE_DATABASE' => 'pgsql:host=localhost']), '~path of the SQLite file~');
+$say('another DSN', $run(['-t'], ['MAILQUEUE_DATABASE' => 'odbc:host=localhost']), '~no such kind of database~');
 
 // Permission is asked as somebody else: root may do anything.
 chmod($dir, 0755);
