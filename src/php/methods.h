@@ -42,6 +42,9 @@ ZEND_METHOD(MailQueue, diagnostics);
 ZEND_METHOD(MailQueue, configKeys);
 ZEND_METHOD(MailQueue, tables);
 
+/* database_arg.c */
+ZEND_METHOD(MailQueue, describe);
+
 /* methods_copy.c */
 ZEND_METHOD(MailQueue, moveTo);
 ZEND_METHOD(MailQueue, abortMove);
