@@ -29,7 +29,10 @@ static enum mq_status copy_rest(struct mq_copy *move, struct mq_error *err)
     if (status != MQ_OK) {
         return status;
     }
-    status = mq_copy_settings(move->source, move->target, move->report, err);
+    status = mq_copy_check_from(move, err);
+    if (status == MQ_OK) {
+        status = mq_copy_settings(move->source, move->target, move->report, err);
+    }
     if (status == MQ_OK) {
         status = mq_copy_ledger(move->source, move->target, err);
     }
@@ -43,7 +46,10 @@ static enum mq_status finish(struct mq_copy *move, struct mq_error *err)
     if (status != MQ_OK) {
         return status;
     }
-    status = mq_copy_compare_locked(move, err);
+    status = mq_copy_check_to(move, err);
+    if (status == MQ_OK) {
+        status = mq_copy_compare_locked(move, err);
+    }
     if (status == MQ_OK) {
         status = copy_rest(move, err);
     }
@@ -53,9 +59,11 @@ static enum mq_status finish(struct mq_copy *move, struct mq_error *err)
     }
     status = mq_copy_unlock_source(move, status, err);
     if (status == MQ_OK) {
-        move->from.done = true;
-        move->from.cursor = move->last > move->from.cursor ? move->last : move->from.cursor;
-        status = mq_copy_put_note(move->target, MQ_MOVED_FROM, &move->from, err);
+        struct mq_move_note done = move->from;
+        done.done = true;
+        done.cursor = move->last > done.cursor ? move->last : done.cursor;
+        status = mq_copy_put_from(move, &done, err);
+        move->from = status == MQ_OK ? done : move->from;
     }
     for (int i = 0; i < MQ_STATE_COUNT && status == MQ_OK; i++) {
         move->report->mails += move->report->counts[i];
@@ -71,7 +79,10 @@ static enum mq_status copy_late(struct mq_copy *move, struct mq_error *err)
     if (status != MQ_OK) {
         return status;
     }
-    status = mq_copy_check_ids(move, move->from.base, err);
+    status = mq_copy_check_to(move, err);
+    if (status == MQ_OK) {
+        status = mq_copy_check_ids(move, move->from.base, err);
+    }
     status = mq_copy_unlock_source(move, status, err);
     if (status == MQ_OK) {
         status = mq_copy_up_to(move, move->last, err);
@@ -87,6 +98,7 @@ static enum mq_status remove_piece(struct mq_copy *move, const struct mq_copy_ha
     if (status != MQ_OK) {
         return status;
     }
+    status = mq_copy_check_to(move, err);
     for (size_t i = 0; i < rows->count && status == MQ_OK; i++) {
         status = mq_job_delete(move->source, rows->items[i].id, err);
     }
@@ -123,8 +135,11 @@ enum mq_status mq_queue_move(struct mq_queue *source, struct mq_queue *target,
                              const struct mq_copy_options *options, struct mq_copy_report *report,
                              struct mq_error *err)
 {
-    struct mq_copy move = {
-        .source = source, .target = target, .options = options, .report = report};
+    struct mq_copy move = {.source = source,
+                           .target = target,
+                           .options = options,
+                           .report = report,
+                           .summed = INT64_MAX};
     enum mq_status status = mq_copy_look(&move, err);
     report->late = move.has_from && move.from.done;
     if (status != MQ_OK || options->dry_run) {
@@ -152,11 +167,26 @@ enum mq_status mq_queue_move(struct mq_queue *source, struct mq_queue *target,
     return status == MQ_OK && options->remove ? remove_copied(&move, err) : status;
 }
 
+static enum mq_status empty_piece(struct mq_copy *move, const struct mq_copy_hashes *rows,
+                                  struct mq_error *err)
+{
+    enum mq_status status = mq_copy_begin(move->target, err);
+    if (status != MQ_OK) {
+        return status;
+    }
+    status = mq_copy_check_from(move, err);
+    for (size_t i = 0; i < rows->count && status == MQ_OK; i++) {
+        status = mq_job_delete(move->target, rows->items[i].id, err);
+    }
+    return mq_copy_end(move->target, status, err);
+}
+
+/* Of what this move wrote. */
 static enum mq_status empty_target(struct mq_copy *move, struct mq_error *err)
 {
     struct mq_copy_hashes rows = {0};
-    struct mq_copy_range range = mq_copy_all(move);
-    const int64_t limit = range.to;
+    const int64_t limit = move->from.cursor;
+    struct mq_copy_range range = {0, limit};
     enum mq_status status = MQ_OK;
     while (status == MQ_OK && range.from < limit) {
         range.to = limit;
@@ -165,11 +195,7 @@ static enum mq_status empty_target(struct mq_copy *move, struct mq_error *err)
             status = mq_copy_hash_rows(move->target, range, false, &rows, err);
         }
         if (status == MQ_OK) {
-            status = mq_copy_begin(move->target, err);
-            for (size_t i = 0; i < rows.count && status == MQ_OK; i++) {
-                status = mq_job_delete(move->target, rows.items[i].id, err);
-            }
-            status = mq_copy_end(move->target, status, err);
+            status = empty_piece(move, &rows, err);
         }
         range.from = range.to;
     }
@@ -204,10 +230,13 @@ enum mq_status mq_queue_move_abort(struct mq_queue *source, struct mq_queue *tar
         return mq_copy_elsewhere(&move.to, err);
     }
     if (same) {
-        status = empty_target(&move, err);
+        status = mq_copy_take_over(&move, err);
         if (status == MQ_OK) {
-            status = mq_copy_put_note(target, MQ_MOVED_FROM, NULL, err);
+            status = empty_target(&move, err);
+        }
+        if (status == MQ_OK) {
+            status = mq_copy_put_from(&move, NULL, err);
         }
     }
-    return status == MQ_OK ? mq_copy_put_note(source, MQ_MOVED_TO, NULL, err) : status;
+    return status == MQ_OK ? mq_copy_put_to(&move, NULL, err) : status;
 }

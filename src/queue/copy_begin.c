@@ -32,16 +32,16 @@ struct mq_copy_range mq_copy_all(const struct mq_copy *move)
     return (struct mq_copy_range){0, move->from.base - 1};
 }
 
-static enum mq_status check_empty(struct mq_copy *move, struct mq_error *err)
+/* Up to an id. */
+static enum mq_status check_empty(struct mq_copy *move, int64_t to, struct mq_error *err)
 {
     int64_t rows = 0;
-    int64_t body = INT64_MIN;
-    enum mq_status status =
-        count(move->target, (struct mq_copy_range){INT64_MIN, INT64_MAX}, &rows, err);
+    int64_t body = to;
+    enum mq_status status = count(move->target, (struct mq_copy_range){INT64_MIN, to}, &rows, err);
     if (status == MQ_OK) {
         status = mq_sql_int(move->target, MQ_SQL_COPY_BODIES, MQ_NO_ARGS, &body, err);
     }
-    if (status != MQ_OK || (rows == 0 && body == INT64_MIN)) {
+    if (status != MQ_OK || (rows == 0 && body >= to)) {
         return status;
     }
     return mq_error_set(err, MQ_INVALID, "target",
@@ -100,6 +100,10 @@ static enum mq_status find_notes(struct mq_copy *move, struct mq_error *err)
     if (status == MQ_OK && found && !other.done) {
         return unfinished(&other, "source", err);
     }
+    if (status == MQ_OK) {
+        strcpy(move->seen_to, move->has_to ? move->to.id : "");
+        strcpy(move->seen_from, move->has_from ? move->from.id : "");
+    }
     bool same = move->has_to && move->has_from && strcmp(move->to.id, move->from.id) == 0;
     if (status == MQ_OK && same) {
         status = mq_move_find(move->target, MQ_MOVED_TO, &other, &found, err);
@@ -137,7 +141,7 @@ enum mq_status mq_copy_look(struct mq_copy *move, struct mq_error *err)
         status = find_notes(move, err);
     }
     if (status == MQ_OK && !move->has_from) {
-        status = check_empty(move, err);
+        status = check_empty(move, INT64_MAX, err);
     } else {
         base = move->from.base;
     }
@@ -205,6 +209,46 @@ static enum mq_status ids_from(struct mq_queue *queue, int64_t base, struct mq_e
                            : status;
 }
 
+/* As mq_copy_begin(), and one at a time: there may be no note yet that could be held. */
+static enum mq_status begin_alone(struct mq_queue *queue, struct mq_error *err)
+{
+    int64_t got = 1;
+    enum mq_status status = mq_copy_begin(queue, err);
+    if (status == MQ_OK && mq_sql_has(queue, MQ_SQL_LOCK_SCHEMA)) {
+        status = mq_sql_int(queue, MQ_SQL_LOCK_SCHEMA, MQ_NO_ARGS, &got, err);
+        if (status == MQ_OK && !got) {
+            status = mq_error_set(err, MQ_BUSY, "database",
+                                  "another process has been making tables or beginning a move for "
+                                  "a minute: try again when it is done");
+        }
+        status = status == MQ_OK ? MQ_OK : mq_copy_end(queue, status, err);
+    }
+    return status;
+}
+
+static enum mq_status end_alone(struct mq_queue *queue, enum mq_status status, struct mq_error *err)
+{
+    status = mq_copy_end(queue, status, err);
+    if (mq_sql_has(queue, MQ_SQL_UNLOCK_SCHEMA)) {
+        mq_sql_exec(queue, MQ_SQL_UNLOCK_SCHEMA, MQ_NO_ARGS, NULL);
+    }
+    return status;
+}
+
+/* Writes a note where there is still the one that was `seen`. */
+static enum mq_status replace_note(struct mq_queue *queue, enum mq_move_side side,
+                                   const struct mq_move_note *note, const char *seen,
+                                   struct mq_error *err)
+{
+    struct mq_move_note now;
+    bool found = false;
+    enum mq_status status = mq_move_hold(queue, side, &now, &found, err);
+    if (status == MQ_OK && strcmp(found ? now.id : "", seen) != 0) {
+        return mq_copy_taken_over(err);
+    }
+    return status == MQ_OK ? mq_move_put(queue, side, note, err) : status;
+}
+
 static enum mq_status note_source(struct mq_copy *move, struct mq_error *err)
 {
     struct mq_move_note other;
@@ -212,16 +256,42 @@ static enum mq_status note_source(struct mq_copy *move, struct mq_error *err)
     move->to = (struct mq_move_note){0};
     mq_random_hex(move->to.id, MQ_TOKEN_HEX / 2);
     snprintf(move->to.name, sizeof(move->to.name), "%s", move->options->target_name);
-    enum mq_status status = mq_copy_put_note(move->source, MQ_MOVED_TO, &move->to, err);
+    enum mq_status status = begin_alone(move->source, err);
+    if (status == MQ_OK) {
+        status = replace_note(move->source, MQ_MOVED_TO, &move->to, move->seen_to, err);
+        status = end_alone(move->source, status, err);
+    }
     if (status == MQ_OK) {
         status = mq_move_find(move->target, MQ_MOVED_TO, &other, &found, err);
     }
     if (status == MQ_OK && found && strcmp(other.id, move->to.id) == 0) {
-        mq_copy_put_note(move->source, MQ_MOVED_TO, NULL, NULL);
+        mq_copy_put_to(move, NULL, NULL);
         status = mq_error_set(err, MQ_INVALID, "target",
                               "source and target are the same table of the same database");
     }
     return status;
+}
+
+static enum mq_status freeze_target(struct mq_copy *move, struct mq_error *err)
+{
+    return mq_sql_has(move->target, MQ_SQL_COPY_FREEZE)
+               ? mq_sql_exec(move->target, MQ_SQL_COPY_FREEZE, MQ_NO_ARGS, err)
+               : MQ_OK;
+}
+
+/* Where inserts cannot be kept away, one may have got an id below the target's own just before
+ * those were set, which the freeze waits for. */
+static enum mq_status check_target(struct mq_copy *move, struct mq_error *err)
+{
+    enum mq_status status = mq_copy_begin(move->target, err);
+    if (status != MQ_OK) {
+        return status;
+    }
+    status = freeze_target(move, err);
+    if (status == MQ_OK) {
+        status = check_empty(move, move->from.base - 1, err);
+    }
+    return mq_copy_end(move->target, status, err);
 }
 
 static enum mq_status note_target(struct mq_copy *move, struct mq_error *err)
@@ -238,28 +308,75 @@ static enum mq_status note_target(struct mq_copy *move, struct mq_error *err)
     int64_t next = source_next > target_next ? source_next : target_next;
     move->from = (struct mq_move_note){.base = (next + next / 10 + GAP) / GAP * GAP + GAP};
     memcpy(move->from.id, move->to.id, sizeof(move->from.id));
+    mq_random_hex(move->from.run, sizeof(move->from.run) / 2);
     snprintf(move->from.name, sizeof(move->from.name), "%s", move->options->source_name);
-    status = mq_copy_begin(move->target, err);
+    status = begin_alone(move->target, err);
     if (status != MQ_OK) {
         return status;
     }
-    status = mq_move_put(move->target, MQ_MOVED_FROM, &move->from, err);
+    status = freeze_target(move, err);
+    if (status == MQ_OK) {
+        status = check_empty(move, INT64_MAX, err);
+    }
+    if (status == MQ_OK) {
+        status = replace_note(move->target, MQ_MOVED_FROM, &move->from, move->seen_from, err);
+    }
     if (status == MQ_OK) {
         status = mq_move_put(move->target, MQ_MOVED_TO, NULL, err);
     }
     if (status == MQ_OK) {
         status = ids_from(move->target, move->from.base, err);
     }
-    return mq_copy_end(move->target, status, err);
+    return end_alone(move->target, status, err);
+}
+
+enum mq_status mq_copy_take_over(struct mq_copy *move, struct mq_error *err)
+{
+    struct mq_move_note now;
+    bool found = false;
+    enum mq_status status = mq_copy_begin(move->target, err);
+    if (status != MQ_OK) {
+        return status;
+    }
+    status = mq_move_hold(move->target, MQ_MOVED_FROM, &now, &found, err);
+    if (status == MQ_OK &&
+        (!found || strcmp(now.id, move->from.id) != 0 || now.done != move->from.done)) {
+        status = mq_copy_taken_over(err);
+    }
+    if (status == MQ_OK) {
+        mq_random_hex(now.run, sizeof(now.run) / 2);
+        status = mq_move_put(move->target, MQ_MOVED_FROM, &now, err);
+    }
+    status = mq_copy_end(move->target, status, err);
+    if (status == MQ_OK) {
+        move->from = now;
+    }
+    return status;
 }
 
 enum mq_status mq_copy_start(struct mq_copy *move, struct mq_error *err)
 {
+    enum mq_status status = MQ_OK;
     if (move->has_from) {
-        return MQ_OK;
+        status = mq_copy_take_over(move, err);
+    } else {
+        status = note_source(move, err);
+        if (status != MQ_OK) {
+            return status;
+        }
+        status = note_target(move, err);
+        if (status == MQ_INVALID) {
+            mq_copy_put_to(move, NULL, NULL);
+        }
     }
-    enum mq_status status = note_source(move, err);
-    return status == MQ_OK ? note_target(move, err) : status;
+    if (status != MQ_OK || move->from.done || move->from.cursor > 0) {
+        return status;
+    }
+    status = check_target(move, err);
+    if (status == MQ_INVALID && mq_copy_put_from(move, NULL, NULL) == MQ_OK) {
+        mq_copy_put_to(move, NULL, NULL);
+    }
+    return status;
 }
 
 /* ---- waiting for what is being sent ---- */

@@ -1,8 +1,65 @@
-/* What else is moved with a queue: its settings, strict mode's ledger. */
+/* The statements of a move; what else is moved with a queue: its settings, strict mode's ledger. */
 #include "queue/copy_private.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- statements ---- */
+
+/* `before` and the columns' names, with commas between. */
+static void write_columns(struct mq_buffer *out, const char *before)
+{
+    size_t count;
+    const struct mq_column *columns = mq_schema_columns(&count);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = columns[i].name ? columns[i].name : "{r}";
+        mq_buffer_printf(out, "%s%s%s", i ? ", " : "", before, name);
+    }
+}
+
+static enum mq_status keep_text(struct mq_queue *queue, enum mq_sql slot, struct mq_buffer *text,
+                                struct mq_error *err)
+{
+    if (!text->failed && !queue->sql[slot]) {
+        queue->sql[slot] = mq_sql_expand(queue->spelling, &queue->names, text->data);
+    }
+    enum mq_status status = text->failed || !queue->sql[slot] ? mq_error_nomem(err) : MQ_OK;
+    mq_buffer_reset(text);
+    return status;
+}
+
+enum mq_status mq_copy_prepare(struct mq_queue *queue, struct mq_error *err)
+{
+    static const char where[] = " WHERE {t}.id > ?1 AND {t}.id <= ?2 ORDER BY {t}.id";
+    struct mq_buffer text;
+    size_t count;
+    mq_schema_columns(&count);
+    mq_buffer_init(&text);
+    mq_buffer_cstr(&text, "SELECT ");
+    write_columns(&text, "{t}.");
+    mq_buffer_printf(&text, ", {b}.content FROM {t} LEFT JOIN {b} ON {b}.id = {t}.id%s", where);
+    enum mq_status status = keep_text(queue, MQ_SQL_COPY_ROWS, &text, err);
+    if (status == MQ_OK) {
+        mq_buffer_cstr(&text, "SELECT ");
+        write_columns(&text, "{t}.");
+        mq_buffer_printf(&text, " FROM {t}%s", where);
+        status = keep_text(queue, MQ_SQL_COPY_LIGHT, &text, err);
+    }
+    if (status == MQ_OK) {
+        mq_buffer_cstr(&text, "INSERT INTO {t}(");
+        write_columns(&text, "");
+        mq_buffer_cstr(&text, ") VALUES (");
+        for (size_t i = 0; i < count; i++) {
+            mq_buffer_printf(&text, "%s?%zu", i ? ", " : "", i + 1);
+        }
+        mq_buffer_char(&text, ')');
+        status = keep_text(queue, MQ_SQL_COPY_INSERT, &text, err);
+    }
+    mq_buffer_clear(&text);
+    return status;
+}
+
+/* ---- settings and ledger ---- */
 
 /* The tables' version and the notes of moves are each database's own. */
 static bool is_moved(const struct mq_config_key *key)

@@ -15,9 +15,12 @@ struct mq_copy {
     struct mq_move_note from; /* in the target */
     bool has_to;
     bool has_from;
-    bool locked;   /* the source, by a transaction of ours */
-    int64_t total; /* rows, for the progress */
-    int64_t last;  /* while locked: the highest id that counts; later ones come late */
+    char seen_to[MQ_TOKEN_HEX + 1]; /* ids of the notes as they were found; "": none */
+    char seen_from[MQ_TOKEN_HEX + 1];
+    bool locked;    /* the source, by a transaction of ours */
+    int64_t total;  /* rows, for the progress */
+    int64_t summed; /* the checksum has the target's rows up to this id */
+    int64_t last;   /* while locked: the highest id that counts; later ones come late */
 };
 
 /* Ids above `from`, up to and with `to`. */
@@ -46,7 +49,8 @@ struct mq_copy_write {
     struct mq_queue *source;
     struct mq_queue *target;
     struct mq_copy_range range;
-    bool beside;                        /* the target has mail of its own */
+    const struct mq_move_note *from; /* in the target: what of it this move wrote */
+    int64_t summed;
     int64_t now_s;                      /* the target's */
     int64_t rows;                       /* out */
     unsigned char sum[MQ_SHA256_SIZE];  /* out: of the rows that were written */
@@ -55,8 +59,6 @@ struct mq_copy_write {
 
 /* ---- copy_rows.c ---- */
 
-/* Makes the statements, which name all columns. */
-enum mq_status mq_copy_prepare(struct mq_queue *queue, struct mq_error *err);
 /* Hashes of the rows in a range, by id. */
 enum mq_status mq_copy_hash_rows(struct mq_queue *queue, struct mq_copy_range range, bool bodies,
                                  struct mq_copy_hashes *out, struct mq_error *err);
@@ -67,7 +69,11 @@ enum mq_status mq_copy_piece(struct mq_queue *queue, struct mq_copy_range range,
  * transaction of the target's. */
 enum mq_status mq_copy_write(struct mq_copy_write *write, struct mq_error *err);
 
-/* copy_config.c, within transactions of both: config keys and strict mode's ledger. */
+/* ---- copy_config.c ---- */
+
+/* Makes the statements, which name all columns. */
+enum mq_status mq_copy_prepare(struct mq_queue *queue, struct mq_error *err);
+/* Within transactions of both: config keys and strict mode's ledger. */
 enum mq_status mq_copy_settings(struct mq_queue *source, struct mq_queue *target,
                                 struct mq_copy_report *report, struct mq_error *err);
 enum mq_status mq_copy_ledger(struct mq_queue *source, struct mq_queue *target,
@@ -88,6 +94,8 @@ enum mq_status mq_copy_elsewhere(const struct mq_move_note *note, struct mq_erro
 enum mq_status mq_copy_busy(struct mq_copy *move, int64_t sending, struct mq_error *err);
 /* Reads the notes of both, refuses what cannot be moved, counts. */
 enum mq_status mq_copy_look(struct mq_copy *move, struct mq_error *err);
+/* Makes this call the one that is at it: an earlier one that is still running ends. */
+enum mq_status mq_copy_take_over(struct mq_copy *move, struct mq_error *err);
 /* Writes the notes, which pause both. */
 enum mq_status mq_copy_start(struct mq_copy *move, struct mq_error *err);
 /* Until all that was claimed before the pause was settled or recovered, and nobody is left who may
@@ -104,8 +112,16 @@ enum mq_status mq_copy_end(struct mq_queue *queue, enum mq_status status, struct
 enum mq_status mq_copy_lock_source(struct mq_copy *move, struct mq_error *err);
 enum mq_status mq_copy_unlock_source(struct mq_copy *move, enum mq_status status,
                                      struct mq_error *err);
-enum mq_status mq_copy_put_note(struct mq_queue *queue, enum mq_move_side side,
-                                const struct mq_move_note *note, struct mq_error *err);
+/* Within transactions: whether the note of the source is still of this move, and the target's of
+ * this call; MQ_INVALID where another one has taken over. They stay so until the end. */
+enum mq_status mq_copy_check_to(struct mq_copy *move, struct mq_error *err);
+enum mq_status mq_copy_check_from(struct mq_copy *move, struct mq_error *err);
+enum mq_status mq_copy_taken_over(struct mq_error *err);
+/* By transactions of their own, after that check; NULL removes. */
+enum mq_status mq_copy_put_to(struct mq_copy *move, const struct mq_move_note *note,
+                              struct mq_error *err);
+enum mq_status mq_copy_put_from(struct mq_copy *move, const struct mq_move_note *note,
+                                struct mq_error *err);
 /* From where the cursor is up to an id, or to what is there. */
 enum mq_status mq_copy_up_to(struct mq_copy *move, int64_t limit, struct mq_error *err);
 /* Makes the target what the source is, by comparing all rows. */

@@ -31,61 +31,6 @@ void mq_copy_sum(unsigned char sum[MQ_SHA256_SIZE], const unsigned char hash[MQ_
     }
 }
 
-/* ---- statements ---- */
-
-/* `before` and the columns' names, with commas between. */
-static void write_columns(struct mq_buffer *out, const char *before)
-{
-    size_t count;
-    const struct mq_column *columns = mq_schema_columns(&count);
-    for (size_t i = 0; i < count; i++) {
-        const char *name = columns[i].name ? columns[i].name : "{r}";
-        mq_buffer_printf(out, "%s%s%s", i ? ", " : "", before, name);
-    }
-}
-
-static enum mq_status keep_text(struct mq_queue *queue, enum mq_sql slot, struct mq_buffer *text,
-                                struct mq_error *err)
-{
-    if (!text->failed && !queue->sql[slot]) {
-        queue->sql[slot] = mq_sql_expand(queue->spelling, &queue->names, text->data);
-    }
-    enum mq_status status = text->failed || !queue->sql[slot] ? mq_error_nomem(err) : MQ_OK;
-    mq_buffer_reset(text);
-    return status;
-}
-
-enum mq_status mq_copy_prepare(struct mq_queue *queue, struct mq_error *err)
-{
-    static const char where[] = " WHERE {t}.id > ?1 AND {t}.id <= ?2 ORDER BY {t}.id";
-    struct mq_buffer text;
-    size_t count;
-    mq_schema_columns(&count);
-    mq_buffer_init(&text);
-    mq_buffer_cstr(&text, "SELECT ");
-    write_columns(&text, "{t}.");
-    mq_buffer_printf(&text, ", {b}.content FROM {t} LEFT JOIN {b} ON {b}.id = {t}.id%s", where);
-    enum mq_status status = keep_text(queue, MQ_SQL_COPY_ROWS, &text, err);
-    if (status == MQ_OK) {
-        mq_buffer_cstr(&text, "SELECT ");
-        write_columns(&text, "{t}.");
-        mq_buffer_printf(&text, " FROM {t}%s", where);
-        status = keep_text(queue, MQ_SQL_COPY_LIGHT, &text, err);
-    }
-    if (status == MQ_OK) {
-        mq_buffer_cstr(&text, "INSERT INTO {t}(");
-        write_columns(&text, "");
-        mq_buffer_cstr(&text, ") VALUES (");
-        for (size_t i = 0; i < count; i++) {
-            mq_buffer_printf(&text, "%s?%zu", i ? ", " : "", i + 1);
-        }
-        mq_buffer_char(&text, ')');
-        status = keep_text(queue, MQ_SQL_COPY_INSERT, &text, err);
-    }
-    mq_buffer_clear(&text);
-    return status;
-}
-
 /* ---- reading ---- */
 
 static bool is_paid(const struct mq_column *column)
@@ -316,15 +261,50 @@ static size_t column_of(enum mq_column_kind kind, const char *name)
     return count;
 }
 
-/* A pair that the target's own mail has: it is parked or has expired and gives way, as to an
- * enqueue, or somebody must decide. */
-static enum mq_status clear_pair(const struct mq_copy_write *write, const struct row *row,
+/* Whether the target's row was written by this move, and nobody may have changed it since. */
+static bool is_copy(const struct mq_copy_write *write, int64_t id)
+{
+    const struct mq_move_note *from = write->from;
+    bool in_range = id > write->range.from && id <= write->range.to;
+    return !from->done && id > 0 && id < from->base && (id <= from->cursor || in_range);
+}
+
+/* Ids up to the cursor are this move's; what came above it, below the target's own ids, is not. */
+static enum mq_status foreign(int64_t id, struct mq_error *err)
+{
+    return mq_error_set(err, MQ_INVALID, "target",
+                        "the target has mail %lld, which this move did not write: delete it "
+                        "there, or give the move up with --abort",
+                        (long long)id);
+}
+
+/* Deletes what is in the target's range, and puts its sum into `gone`. */
+static enum mq_status clear_range(struct mq_copy_write *write, struct mq_copy_range range,
+                                  int64_t own, struct mq_error *err)
+{
+    struct mq_copy_hashes old = {0};
+    enum mq_status status = mq_copy_hash_rows(write->target, range, true, &old, err);
+    for (size_t i = 0; i < old.count && status == MQ_OK; i++) {
+        int64_t id = old.items[i].id;
+        if (id <= write->summed) {
+            mq_copy_sum(write->gone, old.items[i].bytes);
+        }
+        status = id > own ? foreign(id, err) : mq_job_delete(write->target, id, err);
+    }
+    mq_copy_hashes_clear(&old);
+    return status;
+}
+
+/* A pair that the target has already. Of a copy, which the source has under a newer id by now, it
+ * is out of date; one of the target's own is parked or has expired and gives way, as to an enqueue,
+ * or somebody must decide. */
+static enum mq_status clear_pair(struct mq_copy_write *write, const struct row *row,
                                  struct mq_error *err)
 {
     bool found = false;
     const struct mq_value *reference = &row->values[column_of(MQ_COLUMN_REFERENCE, NULL)];
     const struct mq_value *type = &row->values[column_of(MQ_COLUMN_TEXT, "mail_type")];
-    if (!write->beside || reference->type == MQ_NULL) {
+    if (reference->type == MQ_NULL) {
         return MQ_OK;
     }
     enum mq_status status = mq_sql_query(write->target, MQ_SQL_PAIR,
@@ -338,6 +318,9 @@ static enum mq_status clear_pair(const struct mq_copy_write *write, const struct
     int64_t id = mq_sql_column_int(write->target, 0);
     bool dead = mq_sql_column_int(write->target, 1) != 0;
     mq_sql_finish(write->target);
+    if (is_copy(write, id)) {
+        return clear_range(write, (struct mq_copy_range){id - 1, id}, id, err);
+    }
     if (dead) {
         return mq_job_delete(write->target, id, err);
     }
@@ -359,8 +342,7 @@ static enum mq_status blame(int64_t id, enum mq_status status, struct mq_error *
     return status;
 }
 
-static enum mq_status insert(const struct mq_copy_write *write, struct row *row,
-                             struct mq_error *err)
+static enum mq_status insert(struct mq_copy_write *write, struct row *row, struct mq_error *err)
 {
     char numbers[COLUMNS_MAX][24];
     enum mq_status status = MQ_OK;
@@ -453,26 +435,13 @@ static enum mq_status name_difference(const struct mq_copy_write *write, int64_t
                                           (long long)id, name);
 }
 
-/* Deletes what is in the target's range, and puts its sum into `gone`. */
-static enum mq_status clear_range(struct mq_copy_write *write, struct mq_error *err)
-{
-    struct mq_copy_hashes old = {0};
-    enum mq_status status = mq_copy_hash_rows(write->target, write->range, true, &old, err);
-    for (size_t i = 0; i < old.count && status == MQ_OK; i++) {
-        mq_copy_sum(write->gone, old.items[i].bytes);
-        status = mq_job_delete(write->target, old.items[i].id, err);
-    }
-    mq_copy_hashes_clear(&old);
-    return status;
-}
-
 enum mq_status mq_copy_write(struct mq_copy_write *write, struct mq_error *err)
 {
     struct mq_copy_hashes sent = {0};
     struct mq_copy_hashes stored = {0};
     memset(write->sum, 0, sizeof(write->sum));
     memset(write->gone, 0, sizeof(write->gone));
-    enum mq_status status = clear_range(write, err);
+    enum mq_status status = clear_range(write, write->range, write->from->cursor, err);
     if (status == MQ_OK) {
         status = insert_all(write, &sent, err);
     }

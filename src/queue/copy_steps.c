@@ -67,11 +67,65 @@ enum mq_status mq_copy_unlock_source(struct mq_copy *move, enum mq_status status
     return mq_copy_end(move->source, status, err);
 }
 
-enum mq_status mq_copy_put_note(struct mq_queue *queue, enum mq_move_side side,
-                                const struct mq_move_note *note, struct mq_error *err)
+/* ---- the notes ---- */
+
+enum mq_status mq_copy_taken_over(struct mq_error *err)
 {
-    enum mq_status status = mq_copy_begin(queue, err);
-    return status == MQ_OK ? mq_copy_end(queue, mq_move_put(queue, side, note, err), err) : status;
+    return mq_error_set(err, MQ_INVALID, "source",
+                        "another migrate-store has taken over this move, or it was given up: "
+                        "nothing more was written by this one");
+}
+
+enum mq_status mq_copy_check_to(struct mq_copy *move, struct mq_error *err)
+{
+    struct mq_move_note now;
+    bool found = false;
+    enum mq_status status = mq_move_hold(move->source, MQ_MOVED_TO, &now, &found, err);
+    if (status == MQ_OK && (!found || strcmp(now.id, move->to.id) != 0)) {
+        return mq_copy_taken_over(err);
+    }
+    return status;
+}
+
+enum mq_status mq_copy_check_from(struct mq_copy *move, struct mq_error *err)
+{
+    struct mq_move_note now;
+    const struct mq_move_note *own = &move->from;
+    bool found = false;
+    enum mq_status status = mq_move_hold(move->target, MQ_MOVED_FROM, &now, &found, err);
+    if (status == MQ_OK && (!found || strcmp(now.id, own->id) != 0 ||
+                            strcmp(now.run, own->run) != 0 || now.done != own->done)) {
+        return mq_copy_taken_over(err);
+    }
+    return status;
+}
+
+enum mq_status mq_copy_put_to(struct mq_copy *move, const struct mq_move_note *note,
+                              struct mq_error *err)
+{
+    enum mq_status status = mq_copy_begin(move->source, err);
+    if (status != MQ_OK) {
+        return status;
+    }
+    status = mq_copy_check_to(move, err);
+    if (status == MQ_OK) {
+        status = mq_move_put(move->source, MQ_MOVED_TO, note, err);
+    }
+    return mq_copy_end(move->source, status, err);
+}
+
+enum mq_status mq_copy_put_from(struct mq_copy *move, const struct mq_move_note *note,
+                                struct mq_error *err)
+{
+    enum mq_status status = mq_copy_begin(move->target, err);
+    if (status != MQ_OK) {
+        return status;
+    }
+    status = mq_copy_check_from(move, err);
+    if (status == MQ_OK) {
+        status = mq_move_put(move->target, MQ_MOVED_FROM, note, err);
+    }
+    return mq_copy_end(move->target, status, err);
 }
 
 /* ---- copying ---- */
@@ -80,17 +134,20 @@ enum mq_status mq_copy_put_note(struct mq_queue *queue, enum mq_move_side side,
 static enum mq_status write_range(struct mq_copy *move, struct mq_copy_range range, int64_t cursor,
                                   struct mq_copy_write *write, struct mq_error *err)
 {
-    *write = (struct mq_copy_write){.source = move->source, .target = move->target, .range = range};
-    struct mq_copy_range own = {move->from.base - 1, INT64_MAX};
+    *write = (struct mq_copy_write){.source = move->source,
+                                    .target = move->target,
+                                    .range = range,
+                                    .from = &move->from,
+                                    .summed = move->summed};
     struct mq_move_note note = move->from;
     note.cursor = cursor;
     enum mq_status status = mq_copy_begin(move->target, err);
     if (status != MQ_OK) {
         return status;
     }
-    status = mq_queue_now(move->target, &write->now_s, err);
+    status = mq_copy_check_from(move, err);
     if (status == MQ_OK) {
-        status = mq_copy_any(move->target, own, &write->beside, err);
+        status = mq_queue_now(move->target, &write->now_s, err);
     }
     if (status == MQ_OK) {
         status = mq_copy_write(write, err);
@@ -182,6 +239,9 @@ static enum mq_status compare_range(struct mq_copy *move, struct comparison *c,
     if (status == MQ_OK) {
         status = mq_copy_hash_rows(move->target, c->range, c->bodies, &c->target, err);
     }
+    if (status == MQ_OK && c->bodies) {
+        move->summed = c->range.to;
+    }
     for (size_t i = 0; status == MQ_OK && c->bodies && i < c->target.count; i++) {
         mq_copy_sum(move->report->checksum, c->target.items[i].bytes);
     }
@@ -227,6 +287,7 @@ enum mq_status mq_copy_compare(struct mq_copy *move, bool bodies, struct mq_erro
     memset(move->report->counts, 0, sizeof(move->report->counts));
     if (bodies) {
         memset(move->report->checksum, 0, MQ_SHA256_SIZE);
+        move->summed = 0;
     }
     while (status == MQ_OK && c.range.from < limit) {
         c.range.to = limit;
@@ -241,6 +302,7 @@ enum mq_status mq_copy_compare(struct mq_copy *move, bool bodies, struct mq_erro
             status = mq_copy_tell(move, MQ_COPY_VERIFYING, done, move->total, err);
         }
     }
+    move->summed = INT64_MAX;
     mq_copy_hashes_clear(&c.source);
     mq_copy_hashes_clear(&c.target);
     return status;

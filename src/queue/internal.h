@@ -71,6 +71,7 @@ enum mq_sql {
     MQ_SQL_UNLOCK_SCHEMA,
     MQ_SQL_LOCK_BUCKET,
     MQ_SQL_CONFIG_SAME,
+    MQ_SQL_CONFIG_LOCK,
     MQ_SQL_QUIET,
     MQ_SQL_COPY_FREEZE,
     MQ_SQL_COPY_OLDER,
@@ -350,11 +351,15 @@ struct mq_move_note {
     bool done;
     int64_t cursor; /* in the target: rows up to this id were copied */
     int64_t base;   /* in the target: its own ids begin here */
+    char run[9];    /* in the target: of the call that is at it, which the next one replaces */
     char name[256]; /* the other one */
 };
 /* Whether nobody may claim from this table, by the key's value. */
 bool mq_move_blocks(const char *text, enum mq_move_side side, const char *table);
 enum mq_status mq_move_find(struct mq_queue *queue, enum mq_move_side side,
+                            struct mq_move_note *out, bool *found, struct mq_error *err);
+/* The same within a transaction, until whose end nobody else changes it. */
+enum mq_status mq_move_hold(struct mq_queue *queue, enum mq_move_side side,
                             struct mq_move_note *out, bool *found, struct mq_error *err);
 /* Within a transaction. NULL removes. */
 enum mq_status mq_move_put(struct mq_queue *queue, enum mq_move_side side,

@@ -1,5 +1,5 @@
 /* The notes of a move in the config tables: JSON objects from a job table's name to
- * "ID moving|moved|copying|copied CURSOR BASE NAME". */
+ * "ID moving|moved|copying|copied CURSOR BASE RUN NAME". */
 #include "queue/internal.h"
 
 #include <stdio.h>
@@ -47,10 +47,11 @@ static bool parse(const char *text, enum mq_move_side side, struct mq_move_note 
 {
     char id[sizeof(out->id)];
     char word[8];
+    char run[sizeof(out->run)];
     long long cursor;
     long long base;
     int used = 0;
-    if (sscanf(text, "%32s %7s %18lld %18lld %n", id, word, &cursor, &base, &used) < 4 ||
+    if (sscanf(text, "%32s %7s %18lld %18lld %8s %n", id, word, &cursor, &base, run, &used) < 5 ||
         strlen(id) != MQ_TOKEN_HEX) {
         return false;
     }
@@ -59,6 +60,7 @@ static bool parse(const char *text, enum mq_move_side side, struct mq_move_note 
         return false;
     }
     strcpy(out->id, id);
+    strcpy(out->run, run);
     out->cursor = cursor;
     out->base = base;
     struct mq_str name = mq_str_of(text + used);
@@ -116,6 +118,22 @@ enum mq_status mq_move_find(struct mq_queue *queue, enum mq_move_side side,
     return status;
 }
 
+/* Others wait, or are waited for; without a row there is nothing to hold. */
+static enum mq_status hold(struct mq_queue *queue, enum mq_move_side side, struct mq_error *err)
+{
+    int64_t there = 0;
+    return mq_sql_has(queue, MQ_SQL_CONFIG_LOCK)
+               ? mq_sql_int(queue, MQ_SQL_CONFIG_LOCK, MQ_ARGS(mq_cstr(keys[side])), &there, err)
+               : MQ_OK;
+}
+
+enum mq_status mq_move_hold(struct mq_queue *queue, enum mq_move_side side,
+                            struct mq_move_note *out, bool *found, struct mq_error *err)
+{
+    enum mq_status status = hold(queue, side, err);
+    return status == MQ_OK ? mq_move_find(queue, side, out, found, err) : status;
+}
+
 static void append(struct mq_buffer *out, const char *table, struct mq_str text)
 {
     mq_buffer_char(out, out->len ? ',' : '{');
@@ -129,8 +147,9 @@ static void append_note(struct mq_buffer *out, const char *table, enum mq_move_s
 {
     struct mq_buffer text;
     mq_buffer_init(&text);
-    mq_buffer_printf(&text, "%s %s %lld %lld ", note->id, words[side][note->done],
-                     (long long)note->cursor, (long long)note->base);
+    mq_buffer_printf(&text, "%s %s %lld %lld %s ", note->id, words[side][note->done],
+                     (long long)note->cursor, (long long)note->base,
+                     note->run[0] ? note->run : "-");
     mq_buffer_printable(&text, mq_str_of(note->name));
     append(out, table, mq_buffer_view(&text));
     out->failed = out->failed || text.failed;
@@ -143,7 +162,10 @@ enum mq_status mq_move_put(struct mq_queue *queue, enum mq_move_side side,
     char *text = NULL;
     struct notes notes;
     struct mq_buffer out;
-    enum mq_status status = mq_queue_config(queue, keys[side], &text, err);
+    enum mq_status status = hold(queue, side, err);
+    if (status == MQ_OK) {
+        status = mq_queue_config(queue, keys[side], &text, err);
+    }
     if (status == MQ_OK) {
         status = notes_read(text, side, &notes, err);
     }

@@ -33,6 +33,7 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "(SELECT 1 FROM {c} AS there WHERE there.`key` = ?1) "
         "ON DUPLICATE KEY UPDATE value = " NEW_VALUE,
     [MQ_SQL_CONFIG_DELETE] = "DELETE FROM {c} WHERE `key` = ?1",
+    [MQ_SQL_CONFIG_LOCK] = "SELECT 1 FROM {c} WHERE `key` = ?1 FOR UPDATE",
     [MQ_SQL_CONFIG_SAME] =
         "SELECT 1 FROM {c} WHERE `key` = ?1 AND " VALUE " = CAST(?2 AS BINARY) LIMIT 1",
 

@@ -30,6 +30,8 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     /* The caller updates where another one was faster. */
     [MQ_SQL_CONFIG_INSERT] = "INSERT INTO {c}(key, value) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
 
+    [MQ_SQL_CONFIG_LOCK] = "SELECT 1 FROM {c} WHERE key = ?1 FOR UPDATE",
+
     [MQ_SQL_CLAIM_PRIORITY] = "SELECT max(priority) FROM {t} WHERE " MQ_CLAIMABLE_SQL
                               " AND priority < CAST(?1 AS BIGINT)",
     [MQ_SQL_ORPHAN] = "SELECT 1 FROM {o} WHERE CAST({o}.{k} AS TEXT) = CAST(?1 AS TEXT) LIMIT 1",

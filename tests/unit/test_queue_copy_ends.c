@@ -180,7 +180,7 @@ static void test_read_back(void **state)
 /* What got into the target behind our back is found by the comparison of all. */
 static void spoil(struct pair *pair)
 {
-    if (pair->told == 2) {
+    if (pair->told == 3) {
         fx_sql(&pair->to, "UPDATE mail_body SET content = x'01' WHERE id = 2;"
                           "DELETE FROM mail_queue WHERE id = 3; DELETE FROM mail_body WHERE id = 3;"
                           "UPDATE mail_queue SET id = 600 WHERE id = 11");
