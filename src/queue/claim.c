@@ -229,6 +229,18 @@ static size_t wanted(const struct taking *t)
     return n < CHUNK ? (size_t)n : CHUNK;
 }
 
+/* The settings were read before the rows were locked: a move may have begun, or ended, between. */
+static enum mq_status look_again(struct taking *t, struct mq_error *err)
+{
+    bool moved = false;
+    enum mq_status status = mq_move_look(t->tx->queue, &moved, err);
+    if (moved) {
+        t->claim->end = MQ_CLAIM_DISABLED;
+        t->stop = true;
+    }
+    return status;
+}
+
 static enum mq_status take_priority(struct taking *t, int64_t priority, struct chunk *chunk,
                                     struct mq_error *err)
 {
@@ -237,6 +249,9 @@ static enum mq_status take_priority(struct taking *t, int64_t priority, struct c
     do {
         want = wanted(t);
         status = read_chunk(t, priority, want, chunk, err);
+        if (status == MQ_OK && chunk->count) {
+            status = look_again(t, err);
+        }
         for (size_t i = 0; i < chunk->count && status == MQ_OK && !t->stop; i++) {
             status = consider(t, &chunk->jobs[i], chunk->readable[i], err);
         }

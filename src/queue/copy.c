@@ -42,7 +42,10 @@ static enum mq_status copy_rest(struct mq_copy *move, struct mq_error *err)
 /* First the source is told that it is over, then the target: killed in between, none sends. */
 static enum mq_status finish(struct mq_copy *move, struct mq_error *err)
 {
-    enum mq_status status = mq_copy_lock_source(move, err);
+    enum mq_status status = mq_copy_know_target(move, err);
+    if (status == MQ_OK) {
+        status = mq_copy_lock_source(move, err);
+    }
     if (status != MQ_OK) {
         return status;
     }
@@ -164,6 +167,7 @@ enum mq_status mq_queue_move(struct mq_queue *source, struct mq_queue *target,
             status = finish(&move, err);
         }
     }
+    mq_copy_hashes_clear(&move.known);
     return status == MQ_OK && options->remove ? remove_copied(&move, err) : status;
 }
 

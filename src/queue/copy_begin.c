@@ -130,10 +130,28 @@ static enum mq_status find_notes(struct mq_copy *move, struct mq_error *err)
     return MQ_OK;
 }
 
+/* Both are locked at once at the end, which one file cannot be. */
+static enum mq_status check_files(const struct mq_copy *move, struct mq_error *err)
+{
+    struct mq_db *source = move->source->db;
+    struct mq_db *target = move->target->db;
+    const char *from = source->driver->dialect == MQ_SQLITE ? source->driver->path(source) : NULL;
+    const char *to = target->driver->dialect == MQ_SQLITE ? target->driver->path(target) : NULL;
+    if (!from || !to || from[0] == ':' || strcmp(from, to) != 0) { /* ":memory:": in tests */
+        return MQ_OK;
+    }
+    return mq_error_set(err, MQ_INVALID, "target",
+                        "source and target are the same file: a queue is moved into another "
+                        "database");
+}
+
 enum mq_status mq_copy_look(struct mq_copy *move, struct mq_error *err)
 {
     int64_t base = INT64_MAX;
-    enum mq_status status = mq_copy_prepare(move->source, err);
+    enum mq_status status = check_files(move, err);
+    if (status == MQ_OK) {
+        status = mq_copy_prepare(move->source, err);
+    }
     if (status == MQ_OK) {
         status = mq_copy_prepare(move->target, err);
     }

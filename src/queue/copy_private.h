@@ -5,24 +5,6 @@
 #include "queue/copy.h"
 #include "queue/internal.h"
 
-/* One call. */
-struct mq_copy {
-    struct mq_queue *source;
-    struct mq_queue *target;
-    const struct mq_copy_options *options;
-    struct mq_copy_report *report;
-    struct mq_move_note to;   /* as it is in the source */
-    struct mq_move_note from; /* in the target */
-    bool has_to;
-    bool has_from;
-    char seen_to[MQ_TOKEN_HEX + 1]; /* ids of the notes as they were found; "": none */
-    char seen_from[MQ_TOKEN_HEX + 1];
-    bool locked;    /* the source, by a transaction of ours */
-    int64_t total;  /* rows, for the progress */
-    int64_t summed; /* the checksum has the target's rows up to this id */
-    int64_t last;   /* while locked: the highest id that counts; later ones come late */
-};
-
 /* Ids above `from`, up to and with `to`. */
 struct mq_copy_range {
     int64_t from;
@@ -43,6 +25,26 @@ struct mq_copy_hashes {
 void mq_copy_hashes_clear(struct mq_copy_hashes *hashes);
 /* sum ^= hash: undone by the same again. */
 void mq_copy_sum(unsigned char sum[MQ_SHA256_SIZE], const unsigned char hash[MQ_SHA256_SIZE]);
+
+/* One call. */
+struct mq_copy {
+    struct mq_queue *source;
+    struct mq_queue *target;
+    const struct mq_copy_options *options;
+    struct mq_copy_report *report;
+    struct mq_move_note to;   /* as it is in the source */
+    struct mq_move_note from; /* in the target */
+    bool has_to;
+    bool has_from;
+    char seen_to[MQ_TOKEN_HEX + 1]; /* ids of the notes as they were found; "": none */
+    char seen_from[MQ_TOKEN_HEX + 1];
+    struct mq_copy_hashes known; /* the target's rows without bodies, just before the lock */
+    size_t known_at;             /* those before were compared */
+    bool locked;                 /* the source, by a transaction of ours */
+    int64_t total;               /* rows, for the progress */
+    int64_t summed;              /* the checksum has the target's rows up to this id */
+    int64_t last; /* while locked: the highest id that counts; later ones come late */
+};
 
 /* One write of a range into the target. */
 struct mq_copy_write {
@@ -126,6 +128,8 @@ enum mq_status mq_copy_put_from(struct mq_copy *move, const struct mq_move_note 
 enum mq_status mq_copy_up_to(struct mq_copy *move, int64_t limit, struct mq_error *err);
 /* Makes the target what the source is, by comparing all rows. */
 enum mq_status mq_copy_compare(struct mq_copy *move, bool bodies, struct mq_error *err);
+/* Reads the target's rows, before the source is locked. */
+enum mq_status mq_copy_know_target(struct mq_copy *move, struct mq_error *err);
 /* The same without bodies while the source is locked. */
 enum mq_status mq_copy_compare_locked(struct mq_copy *move, struct mq_error *err);
 

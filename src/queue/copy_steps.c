@@ -1,7 +1,10 @@
 /* The steps of a move: transactions, copying and comparing ranges of ids. */
 #include "queue/copy_private.h"
 
+#include <poll.h>
 #include <string.h>
+
+#define STORE_MS 200 /* in which an INSERT that was given its id has stored its row */
 
 enum mq_status mq_copy_tell(struct mq_copy *move, enum mq_copy_phase phase, int64_t done,
                             int64_t total, struct mq_error *err)
@@ -46,12 +49,23 @@ enum mq_status mq_copy_lock_source(struct mq_copy *move, struct mq_error *err)
     if (status != MQ_OK) {
         return status;
     }
-    if (mq_sql_has(move->source, MQ_SQL_COPY_FREEZE)) {
+    bool freezes = mq_sql_has(move->source, MQ_SQL_COPY_FREEZE);
+    move->last = 0;
+    if (freezes) {
         status = mq_sql_exec(move->source, MQ_SQL_COPY_FREEZE, MQ_NO_ARGS, err);
     }
-    move->last = 0;
     if (status == MQ_OK) {
         status = mq_sql_int(move->source, MQ_SQL_COPY_LAST, MQ_NO_ARGS, &move->last, err);
+    }
+    /* Where that keeps no inserts away, lower ids than the last one may have been given meanwhile:
+     * those are waited for, once they have stored their row. */
+    if (status == MQ_OK && freezes && move->source->db->driver->dialect == MQ_MYSQL) {
+        poll(NULL, 0, STORE_MS);
+        status = mq_sql_exec(move->source, MQ_SQL_COPY_FREEZE, MQ_NO_ARGS, err);
+    }
+    /* The last ones may have been deleted, and lower ones been stored since. */
+    if (move->last < move->from.cursor) {
+        move->last = move->from.cursor;
     }
     if (status != MQ_OK) {
         return mq_copy_end(move->source, status, err);
@@ -223,7 +237,20 @@ struct comparison {
     bool bodies;
     struct mq_copy_hashes source;
     struct mq_copy_hashes target;
+    struct mq_copy_hashes there; /* `target`, or what is known of it: borrowed */
 };
+
+/* What is known of the target's rows in the range. */
+static void take_known(struct mq_copy *move, struct comparison *c)
+{
+    const struct mq_copy_hashes *known = &move->known;
+    size_t first = move->known_at;
+    while (move->known_at < known->count && known->items[move->known_at].id <= c->range.to) {
+        move->known_at++;
+    }
+    c->there =
+        (struct mq_copy_hashes){.items = known->items + first, .count = move->known_at - first};
+}
 
 static enum mq_status compare_range(struct mq_copy *move, struct comparison *c,
                                     struct mq_error *err)
@@ -236,22 +263,25 @@ static enum mq_status compare_range(struct mq_copy *move, struct comparison *c,
         there.to = move->last;
     }
     enum mq_status status = mq_copy_hash_rows(move->source, there, c->bodies, &c->source, err);
-    if (status == MQ_OK) {
+    if (status == MQ_OK && move->locked) {
+        take_known(move, c);
+    } else if (status == MQ_OK) {
         status = mq_copy_hash_rows(move->target, c->range, c->bodies, &c->target, err);
+        c->there = c->target;
     }
     if (status == MQ_OK && c->bodies) {
         move->summed = c->range.to;
     }
-    for (size_t i = 0; status == MQ_OK && c->bodies && i < c->target.count; i++) {
-        mq_copy_sum(move->report->checksum, c->target.items[i].bytes);
+    for (size_t i = 0; status == MQ_OK && c->bodies && i < c->there.count; i++) {
+        mq_copy_sum(move->report->checksum, c->there.items[i].bytes);
     }
     while (status == MQ_OK) {
-        int64_t id = next_difference(&c->source, &c->target, &a, &b);
+        int64_t id = next_difference(&c->source, &c->there, &a, &b);
         if (id == 0) {
             break;
         }
         /* All that follows is new: one transaction. */
-        bool rest = b == c->target.count && a && c->source.items[a - 1].id == id;
+        bool rest = b == c->there.count && a && c->source.items[a - 1].id == id;
         int64_t to = rest ? c->source.items[c->source.count - 1].id : id;
         a = rest ? c->source.count : a;
         status = write_range(move, (struct mq_copy_range){id - 1, to}, rest ? to : 0, &write, err);
@@ -306,6 +336,12 @@ enum mq_status mq_copy_compare(struct mq_copy *move, bool bodies, struct mq_erro
     mq_copy_hashes_clear(&c.source);
     mq_copy_hashes_clear(&c.target);
     return status;
+}
+
+enum mq_status mq_copy_know_target(struct mq_copy *move, struct mq_error *err)
+{
+    move->known_at = 0;
+    return mq_copy_hash_rows(move->target, mq_copy_all(move), false, &move->known, err);
 }
 
 /* Once: what is written now is read back, and the source does not change any more. */

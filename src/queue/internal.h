@@ -10,6 +10,7 @@
 enum mq_sql {
     MQ_SQL_CONFIG_GET,
     MQ_SQL_CONFIG_ALL,
+    MQ_SQL_MOVED,
     MQ_SQL_CONFIG_UPDATE,
     MQ_SQL_CONFIG_INSERT,
     MQ_SQL_CONFIG_DELETE,
@@ -105,6 +106,8 @@ enum mq_sql {
     "'mailLastRefill','mailRelayPause','mailRedirectTo','mailRedirectToSchumbi',"  \
     "'mailRedirectTypes','mailLiveFrom','mailLiveUntil','mailQueueMovedTo',"       \
     "'mailQueueMovedFrom'"
+
+#define MQ_MOVED_KEYS "'mailQueueMovedTo','mailQueueMovedFrom'"
 
 /* The columns of a job, in the order that mq_job_read() expects. */
 #define MQ_COLS                                                                           \
@@ -356,6 +359,9 @@ struct mq_move_note {
 };
 /* Whether nobody may claim from this table, by the key's value. */
 bool mq_move_blocks(const char *text, enum mq_move_side side, const char *table);
+/* The same, as it is now, to a transaction that has locked rows of the table: where nothing blocks
+ * yet, a move waits for it. Only where writers run at the same time. */
+enum mq_status mq_move_look(struct mq_queue *queue, bool *blocks, struct mq_error *err);
 enum mq_status mq_move_find(struct mq_queue *queue, enum mq_move_side side,
                             struct mq_move_note *out, bool *found, struct mq_error *err);
 /* The same within a transaction, until whose end nobody else changes it. */

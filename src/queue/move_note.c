@@ -1,5 +1,5 @@
 /* The notes of a move in the config tables: JSON objects from a job table's name to
- * "ID moving|moved|copying|copied CURSOR BASE RUN NAME". */
+ * "ID.RUN moving|moved|copying|copied CURSOR BASE NAME". */
 #include "queue/internal.h"
 
 #include <stdio.h>
@@ -51,7 +51,8 @@ static bool parse(const char *text, enum mq_move_side side, struct mq_move_note 
     long long cursor;
     long long base;
     int used = 0;
-    if (sscanf(text, "%32s %7s %18lld %18lld %8s %n", id, word, &cursor, &base, run, &used) < 5 ||
+    if (sscanf(text, "%32[0-9a-f].%8[-0-9a-f] %7s %18lld %18lld %n", id, run, word, &cursor, &base,
+               &used) < 5 ||
         strlen(id) != MQ_TOKEN_HEX) {
         return false;
     }
@@ -93,6 +94,26 @@ bool mq_move_blocks(const char *text, enum mq_move_side side, const char *table)
                   (side == MQ_MOVED_TO || !parse(notes.texts.items[at], side, &note) || !note.done);
     notes_clear(&notes);
     return blocks;
+}
+
+enum mq_status mq_move_look(struct mq_queue *queue, bool *blocks, struct mq_error *err)
+{
+    bool row = queue->spelling->shared;
+    enum mq_status status = row ? mq_sql_query(queue, MQ_SQL_MOVED, MQ_NO_ARGS, err) : MQ_OK;
+    *blocks = false;
+    while (status == MQ_OK && row) {
+        status = mq_sql_next(queue, &row, err);
+        if (status != MQ_OK || !row) {
+            break;
+        }
+        bool to = mq_str_equal_nocase(mq_sql_column_str(queue, 0), mq_str_of(keys[MQ_MOVED_TO]));
+        struct mq_str value = mq_str_trim(mq_sql_column_str(queue, 1));
+        char *text = value.len ? mq_str_dup(value) : NULL;
+        *blocks = *blocks || (value.len && !text) ||
+                  mq_move_blocks(text, to ? MQ_MOVED_TO : MQ_MOVED_FROM, queue->names.table);
+        free(text);
+    }
+    return status;
 }
 
 enum mq_status mq_move_find(struct mq_queue *queue, enum mq_move_side side,
@@ -147,9 +168,8 @@ static void append_note(struct mq_buffer *out, const char *table, enum mq_move_s
 {
     struct mq_buffer text;
     mq_buffer_init(&text);
-    mq_buffer_printf(&text, "%s %s %lld %lld %s ", note->id, words[side][note->done],
-                     (long long)note->cursor, (long long)note->base,
-                     note->run[0] ? note->run : "-");
+    mq_buffer_printf(&text, "%s.%s %s %lld %lld ", note->id, note->run[0] ? note->run : "-",
+                     words[side][note->done], (long long)note->cursor, (long long)note->base);
     mq_buffer_printable(&text, mq_str_of(note->name));
     append(out, table, mq_buffer_view(&text));
     out->failed = out->failed || text.failed;

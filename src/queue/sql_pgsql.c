@@ -46,9 +46,8 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "LEFT JOIN pg_catalog.pg_index i ON i.indrelid = c.oid AND i.indisprimary "
         "WHERE c.relname = ?1 AND c.relkind IN ('r','p','v','f') "
         "AND pg_catalog.pg_table_is_visible(c.oid) AND a.attnum > 0 AND NOT a.attisdropped",
-    /* What is there already is no news; only until the transaction ends. */
-    /* Waits for those who are writing, and keeps others from it. */
-    [MQ_SQL_COPY_FREEZE] = "LOCK TABLE {t} IN SHARE MODE",
+    /* Waits for those who are writing or hold rows to be written, and keeps others from it. */
+    [MQ_SQL_COPY_FREEZE] = "LOCK TABLE {t} IN EXCLUSIVE MODE",
     /* Transactions that may have read the config before that second. */
     [MQ_SQL_COPY_OLDER] =
         "SELECT count(*) FROM pg_catalog.pg_stat_activity WHERE datname = current_database() "
@@ -56,6 +55,7 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "AND xact_start < to_timestamp(CAST(?1 AS DOUBLE PRECISION))",
     [MQ_SQL_COPY_IDS_FROM] = "SELECT setval(pg_get_serial_sequence('{q}{T}{q}', 'id'), "
                              "CAST(?1 AS BIGINT), false)",
+    /* What is there already is no news; only until the transaction ends. */
     [MQ_SQL_QUIET] = "SET LOCAL client_min_messages = warning",
 
     /* The cluster keeps its identifier through restarts, moves and promotions. */

@@ -1,0 +1,40 @@
+--TEST--
+A claim that read the settings before a move began takes nothing once it has
+--EXTENSIONS--
+mailqueue
+pdo_sqlite
+pdo_pgsql
+pdo_mysql
+posix
+--SKIPIF--
+<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql', 'mysql'); ?>
+--FILE--
+<?php
+require __DIR__ . '/../lib/backends.inc';
+const CLAIM = '$pdo = new PDO($argv[1]); $queue = new MailQueue($pdo); $queue->stats(); echo "ready\n"; fgets(STDIN);
+    echo count($queue->claim(5)), "\n";';
+on_backends(['pgsql', 'mysql'], function (Backend $backend): void {
+    $queue = $backend->queue();
+    foreach (range(1, 3) as $i) {
+        $queue->enqueue(mail_fields());
+    }
+    $locker = $backend->pdo();
+    foreach ([null, '{"mail_queue":"' . str_repeat('a', 32) . '.- moved 0 0 there"}'] as $note) {
+        $other = new Other(CLAIM, $backend->dsn);
+        $other->line();
+        /* It reads the settings, then waits here. */
+        $backend->name === 'pgsql' ? $locker->exec('BEGIN; LOCK TABLE mail_queue IN EXCLUSIVE MODE') : $locker->exec('LOCK TABLES mail_queue WRITE');
+        $other->tell('go');
+        usleep(700_000);
+        if ($note) {
+            $backend->pdo()->exec("INSERT INTO config VALUES ('mailQueueMovedTo', '$note')");
+        }
+        $locker->exec($backend->name === 'pgsql' ? 'COMMIT' : 'UNLOCK TABLES');
+        echo $note ? 'moved: ' : 'not moved: ', $other->end()[0];
+        $backend->pdo()->exec("UPDATE mail_queue SET status = 'pending', locked_until = NULL, locked_by = NULL");
+    }
+});
+?>
+--EXPECT--
+not moved: 3
+moved: 0
