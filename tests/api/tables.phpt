@@ -53,8 +53,8 @@ as it was
 ["mails","config"]
 ValueError: MailQueue::tables(): Argument #2 ($table) must not contain null bytes
 ValueError: MailQueue::tables(): Argument #1 ($database) must not contain null bytes
-MailQueue\Exception: no database: give the path of the SQLite file
-MailQueue\Exception: ":memory:" is not the path of a file, and an in-memory database would lose mails at the end of the process: give a path (./ before such a name makes it one)
+ValueError: MailQueue::tables(): Argument #1 ($database) must be the path of an SQLite file, which other processes can open too: an empty path, ":memory:" and URIs cannot be used
+ValueError: MailQueue::tables(): Argument #1 ($database) must be the path of an SQLite file, which other processes can open too: an empty path, ":memory:" and URIs cannot be used
 MailQueue\DatabaseException: %/bad.sqlite is not an SQLite database (or an encrypted or damaged one): correct the path, or restore a backup; see also: sqlite3 %/bad.sqlite .recover
 ["mails","config"]
 %/app.sqlite: open_basedir does not allow this file; add its directory to open_basedir or move the database

@@ -6,7 +6,7 @@ shared_extensions() {
     local name directory
     directory=$("$PHP_CONFIG" --extension-dir)
     for name in ctype tokenizer mbstring posix pcntl sockets pdo pdo_sqlite pdo_pgsql mysqlnd \
-        pdo_mysql sqlite3 curl phar; do
+        mysqli pdo_mysql sqlite3 curl phar; do
         if [ -f "$directory/$name.so" ] && ! php -n -m | grep -qix "$name"; then
             printf -- '-d\nextension=%s\n' "$name"
         fi
