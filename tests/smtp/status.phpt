@@ -16,7 +16,6 @@ require dirname(__DIR__) . '/lib/delivery.inc';
 require dirname(__DIR__) . '/lib/queue.inc';
 require dirname(__DIR__) . '/sendmail/sendmail.inc';
 
-// Seen to fail before: sendmail took -N, -R and -V and nothing of them left.
 
 function fill(TestQueue $queue): void
 {

@@ -17,7 +17,6 @@ require dirname(__DIR__) . '/lib/delivery.inc';
 require dirname(__DIR__) . '/lib/queue.inc';
 require dirname(__DIR__) . '/lib/postfix.inc';
 
-// Seen to fail with the parameters left out: two mails arrive and no report.
 
 $sink = new Sink();
 $postfix = new Postfix($sink->port);
