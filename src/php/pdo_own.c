@@ -79,6 +79,18 @@ static void write_begin(struct mq_pdo *self)
     }
 }
 
+/* A worker's place is a lock of its session. The server must end that within minutes when the host
+ * is gone without a word, or no other worker may run. */
+static enum mq_status end_with_host(struct mq_pdo *self, struct mq_error *err)
+{
+    const char *text = "SET tcp_keepalives_idle = 60; SET tcp_keepalives_interval = 10; "
+                       "SET tcp_keepalives_count = 6";
+    if (self->own.resumes) {
+        return MQ_OK;
+    }
+    return mq_pdo_exec(self, mq_pdo_is_pgsql(self) ? text : "SET SESSION wait_timeout = 600", err);
+}
+
 enum mq_status mq_php_pdo_open_dsn(const struct mq_php_pdo_options *options, struct mq_db **out,
                                    struct mq_error *err)
 {
@@ -105,6 +117,11 @@ enum mq_status mq_php_pdo_open_dsn(const struct mq_php_pdo_options *options, str
         return mq_error_nomem(err);
     }
     write_begin(self);
+    status = end_with_host(self, err);
+    if (status != MQ_OK) {
+        db->driver->close(db);
+        return status;
+    }
     list(self);
     *out = db;
     return MQ_OK;
@@ -133,6 +150,7 @@ enum mq_status mq_pdo_reopen(struct mq_pdo *self, struct mq_error *err)
     ZVAL_COPY_VALUE(&self->object, &pdo);
     self->own.opening = true;
     status = mq_pdo_look(self, err); /* it may be another server now */
+    status = status == MQ_OK ? end_with_host(self, err) : status;
     self->own.opening = false;
     write_begin(self);
     if (status != MQ_OK && status != MQ_BAILOUT) {

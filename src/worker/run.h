@@ -98,6 +98,7 @@ struct mq_run {
     bool aborted;        /* the transport is closed */
     int64_t database_ms; /* since when a transaction fails; 0: none does */
     bool lost;           /* the connection is, and was not opened anew yet */
+    int64_t place_ms;    /* since when it waits for the place that went with it; 0: it does not */
     int64_t retry_ms;
     int64_t retry_wait_ms;
     bool unknown_jobs; /* claimed by us without a flight, or perhaps so */

@@ -13,6 +13,8 @@
 #define RENEW_CHUNK       500
 /* Leases are in whole seconds, so one may end up to a second before claim + lease. */
 #define LEASE_MARGIN_MS 1000
+/* A server soon notices that a connection of ours has ended; another worker may hold it longer. */
+#define PLACE_WAIT_MS 5000
 
 static int64_t lease_end_ms(const struct mq_run *run, int64_t before_ms)
 {
@@ -27,24 +29,38 @@ static bool is_cut_off(const struct mq_run *run, enum mq_status status)
     return status == MQ_IO && mq_queue_is_shared(run->queue);
 }
 
+/* The place went with the connection, but its lock lasts until the server has ended that too:
+ * MQ_BUSY while it may. Without a place the run ends. */
+static enum mq_status take_place_again(struct mq_run *run, struct mq_error *err)
+{
+    enum mq_status status = mq_place_take_again(&run->place, err);
+    int64_t now_ms = mq_run_now_ms(run);
+    if (status != MQ_OK) {
+        return status;
+    }
+    if (!mq_place_is_held(&run->place)) {
+        run->place_ms = run->place_ms ? run->place_ms : now_ms;
+        if (!run->stopping && now_ms - run->place_ms < PLACE_WAIT_MS) {
+            return mq_error_set(err, MQ_BUSY, "maxWorkers", "all workers' places are taken");
+        }
+        mq_run_stop(run, MQ_RUN_LOCKED);
+    }
+    run->place_ms = 0;
+    return MQ_OK;
+}
+
 /* MQ_CONFIG: it never can be. */
 static enum mq_status reopen(struct mq_run *run)
 {
     struct mq_db *db = mq_queue_db(run->queue);
     struct mq_error error;
     enum mq_status status = db->driver->reopen(db, &error);
-    if (status == MQ_OK) {
-        status = mq_place_take_again(&run->place, &error);
-    }
     if (status != MQ_OK) {
         return status;
     }
     run->lost = false;
     run->renew_ms = 0; /* which of our leases are in this database? */
-    if (!mq_place_is_held(&run->place)) {
-        mq_run_stop(run, MQ_RUN_LOCKED);
-    }
-    return MQ_OK;
+    return take_place_again(run, &error);
 }
 
 /* What cannot be written is no base for more: what has no body out comes back. */
@@ -109,7 +125,7 @@ void mq_run_database_failed(struct mq_run *run, enum mq_status status, const str
         recall(run);
     }
     /* A server comes back; a file that cannot be used is looked at by the next run. */
-    bool comes_back = run->lost || (status == MQ_BUSY && run->options->daemon);
+    bool comes_back = run->lost || run->place_ms || (status == MQ_BUSY && run->options->daemon);
     bool waits = run->held > 0 || again == MQ_OK || (comes_back && mq_queue_is_shared(run->queue));
     if (is_given_up(run, now_ms) || !waits) {
         mq_run_fail(run, status, err);
@@ -122,6 +138,17 @@ void mq_run_database_failed(struct mq_run *run, enum mq_status status, const str
 static void database_works(struct mq_run *run)
 {
     run->database_ms = 0;
+}
+
+/* Before a transaction: whether it may be made, with regard to the place. */
+static bool has_place(struct mq_run *run)
+{
+    struct mq_error error;
+    enum mq_status status = run->place_ms ? take_place_again(run, &error) : MQ_OK;
+    if (status != MQ_OK) {
+        mq_run_database_failed(run, status, &error);
+    }
+    return status == MQ_OK;
 }
 
 /* ---- renewals ---- */
@@ -181,7 +208,7 @@ void mq_run_renew(struct mq_run *run)
     struct mq_error error = {0};
     enum mq_status status = MQ_OK;
 
-    if (!renewal_is_due(run, now_ms)) {
+    if (!renewal_is_due(run, now_ms) || !has_place(run)) {
         return;
     }
     size_t held = run->held;
@@ -406,6 +433,9 @@ static void take_turn(struct mq_run *run, const struct mq_turn *turn, int64_t be
 
 void mq_run_turn(struct mq_run *run)
 {
+    if (!has_place(run)) {
+        return;
+    }
     struct mq_error error = {0};
     struct mq_claim claim;
     struct mq_claim_request request = {

@@ -19,7 +19,9 @@ static struct {
     int reopens_in_vain;
     bool is_applications; /* cannot be opened anew */
     int reopened, asked, renewals, taken;
-    int places; /* to be had */
+    int places;             /* to be had */
+    int64_t places_gone_ms; /* for how long after the connection is opened anew none is */
+    int64_t reopened_ms;
 } server;
 
 static int64_t server_ms(void)
@@ -66,7 +68,8 @@ static enum mq_status server_run(struct mq_db *db, const struct mq_query *query,
         return server.file->run(db, &told, err);
     }
     if (query->slot == MQ_SQL_PLACE_TAKE) {
-        snprintf(text, sizeof(text), "SELECT %d", query->params[1].i < server.places);
+        bool gone = server.scene->boot_ms < server.reopened_ms + server.places_gone_ms;
+        snprintf(text, sizeof(text), "SELECT %d", !gone && query->params[1].i < server.places);
         server.taken++;
         return server.file->run(db, &told, err);
     }
@@ -83,6 +86,7 @@ static enum mq_status server_reopen(struct mq_db *db, struct mq_error *err)
         return mq_error_set(err, MQ_CANTOPEN, "database", "connection refused");
     }
     server.reopened++;
+    server.reopened_ms = server.scene->boot_ms;
     server.down = false;
     return MQ_OK;
 }
@@ -273,6 +277,27 @@ static void test_place_is_taken_again(void **state)
     assert_int_equal(server.taken, 2);
 }
 
+/* The server holds the lock until it has noticed that the old connection is gone. */
+static void test_place_is_free_later(void **state)
+{
+    struct scene_worker *scene = *state;
+    scene->options.batch = 2;
+    scene->relay.sessions = 1;
+    for (int undone = 0; undone <= 1; undone++) {
+        enqueue_mails(scene, 6);
+        server.places_gone_ms = 3000;
+        cut_commit(2, undone);
+        int64_t start_ms = scene->boot_ms;
+        run_cut(scene, MQ_RUN_EMPTY);
+        assert_in_range(scene->boot_ms - start_ms, 3000, 4500);
+        assert_in_range(scene->report.sent, undone ? 6 : 4, 6); /* a claim may not be known here */
+        assert_int_equal(scene->report.uncertain, 0);
+        server.places_gone_ms = 0;
+        run_until(scene, MQ_RUN_EMPTY);
+        assert_int_equal(scene->relay.accepted_count, 6 * (undone + 1));
+    }
+}
+
 static enum mq_status server_reopen_without_place(struct mq_db *db, struct mq_error *err)
 {
     server.places = 0;
@@ -287,7 +312,9 @@ static void test_run_without_its_place(void **state)
     enqueue_mails(scene, 6);
     server.driver.reopen = server_reopen_without_place;
     cut_commit(2, true);
+    int64_t start_ms = scene->boot_ms;
     run_cut(scene, MQ_RUN_LOCKED); /* in peace: what was sent is settled, the rest goes back */
+    assert_in_range(scene->boot_ms - start_ms, 5000, 7000);
     assert_int_equal(count_jobs(scene, "sending"), 0);
     assert_int_equal(scene->report.sent, (int64_t)scene->relay.accepted_count);
     assert_int_equal(count_jobs(scene, "pending"), 6 - scene->report.sent);
@@ -382,11 +409,11 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(test_time_between_answers),    T(test_clocks_differ),
-        T(test_wall_clock_jumps),        T(test_places),
-        T(test_place_is_taken_again),    T(test_run_without_its_place),
-        T(test_lost_at_a_commit),        T(test_server_is_away),
-        T(test_applications_connection),
+        T(test_time_between_answers), T(test_clocks_differ),
+        T(test_wall_clock_jumps),     T(test_places),
+        T(test_place_is_taken_again), T(test_run_without_its_place),
+        T(test_place_is_free_later),  T(test_lost_at_a_commit),
+        T(test_server_is_away),       T(test_applications_connection),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
