@@ -73,7 +73,6 @@ tests/bridges/* classes of integrations/, above enqueue(): tests/enqueue, tests/
 tests/cli/usage.phpt help and usage errors of bin/mailqueue, before a queue is opened
 tests/cli/terminal.phpt what bin/mailqueue shows, its widths and colours
 tests/copy/kill.phpt kills by the time that a quick process takes; unit/test_queue_copy*
-tests/pdo/worker-lost.phpt leaks 17 blocks at the end of a lost connection: not explained yet
 tests/example/* pages of examples/, above enqueue(), a PDO as in tests/pdo, and the worker
 tests/sendmail/options.phpt options of bin/mailqueue; what reads messages: sendmail/message.phpt
 tests/sendmail/smtp.phpt the dialogue of sendmail -bs is PHP; its mail is enqueued as any other
