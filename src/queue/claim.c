@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHUNK 128 /* rows read at a time */
-
 #define PRIORITY_ABOVE_ALL (INT64_C(1) << 40)
 
 /* The state of one claim. */
@@ -190,8 +188,8 @@ static enum mq_status consider(struct taking *t, struct mq_job *job, bool readab
 
 /* Due rows of one priority, read before the first of them is written. */
 struct chunk {
-    struct mq_job jobs[CHUNK];
-    bool readable[CHUNK];
+    struct mq_job jobs[MQ_CLAIM_CHUNK];
+    bool readable[MQ_CLAIM_CHUNK];
     size_t count;
 };
 
@@ -206,7 +204,7 @@ static enum mq_status read_chunk(struct taking *t, int64_t priority, size_t want
     chunk->count = 0;
     while (status == MQ_OK) {
         status = mq_sql_next(queue, &row, err);
-        if (status != MQ_OK || !row || chunk->count == CHUNK) {
+        if (status != MQ_OK || !row || chunk->count == MQ_CLAIM_CHUNK) {
             break;
         }
         size_t i = chunk->count++;
@@ -226,7 +224,7 @@ static size_t wanted(const struct taking *t)
     if (n > t->allowance) {
         n = t->allowance > 0 ? t->allowance : 1;
     }
-    return n < CHUNK ? (size_t)n : CHUNK;
+    return n < MQ_CLAIM_CHUNK ? (size_t)n : MQ_CLAIM_CHUNK;
 }
 
 /* The settings were read before the rows were locked: a move may have begun, or ended, between. */

@@ -405,6 +405,7 @@ bool mq_settle_deletes(const struct mq_settlement *outcome);
 /* What is told of one whose row was deleted, or was not `there`. */
 void mq_settle_deleted(struct mq_tx *tx, struct mq_settlement *outcome, bool there);
 
+#define MQ_CLAIM_CHUNK 128  /* due rows read at a time */
 #define MQ_ROWS_A_TURN 1000 /* expired, orphaned or recovered rows, at most, in a transaction */
 
 /* Recovers leases that were over at now_s and those of the request's dead tokens. */
