@@ -236,8 +236,8 @@ void mq_run_renew(struct mq_run *run)
 
 /* ---- claims ---- */
 
-/* How many jobs should be claimed beyond those that wait already, by what the transport can take.
- * A turn that settles anyway fills up; a turn only for a claim waits until half is used. */
+/* How many jobs to claim beyond those that wait, by the transport. A turn that settles
+ * fills up; one only for a claim comes when less than half waits, and less than one a session. */
 static int64_t wanted_ahead(const struct mq_run *run, bool settles)
 {
     int64_t batch = run->options->batch, ready = (int64_t)run->waiting.count;
@@ -250,7 +250,8 @@ static int64_t wanted_ahead(const struct mq_run *run, bool settles)
     if (just_in_time) { /* it is not known yet whether there is a limit */
         return (can_take < batch ? can_take : batch) - ready;
     }
-    if (!settles && ready >= can_take && ready >= (batch + 1) / 2) {
+    if (!settles && ready >= can_take &&
+        (ready >= (batch + 1) / 2 || ready >= run->options->connections)) {
         return 0;
     }
     return (can_take > batch ? can_take : batch) - ready;

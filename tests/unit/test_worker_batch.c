@@ -1,0 +1,38 @@
+/* How many jobs a worker's turn settles and claims. */
+#include "worker_fake.h"
+
+/* Notes a turn wherever another number of jobs is held than at the last body. */
+static void see_turn(struct fake_relay *relay, struct mq_delivery *delivery)
+{
+    static int64_t held;
+    struct scene_worker *scene = relay->scene;
+    (void)delivery;
+    int64_t last = fx_int(&scene->fx, "SELECT max(id) FROM mail_queue WHERE status = 'sending'");
+    scene->counter += scene->counter == 0 || last != held;
+    held = last;
+}
+
+/* A transaction on a server costs a dozen journeys: with few sessions too, one settles and claims
+ * about a batch, not half of it. */
+static void test_turns_of_a_batch(void **state)
+{
+    struct scene_worker *scene = *state;
+    scene->options.batch = 100;
+    scene->options.connections = 1;
+    scene->relay.sessions = 1;
+    scene->relay.latency_ms = 0;
+    scene->relay.on_body = see_turn;
+    enqueue_mails(scene, 2000);
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_int_equal(scene->report.sent, 2000);
+    assert_in_range(scene->counter, 2000 / 100, 2000 / 100 + 3);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, scene_worker_setup, scene_worker_teardown)
+    const struct CMUnitTest tests[] = {
+        T(test_turns_of_a_batch),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
