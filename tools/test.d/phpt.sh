@@ -90,11 +90,14 @@ run_phpt() {
     mapfile -t options < <(shared_extensions)
     run_tests=$run/run-tests.php
     copy_of_run_tests "$run_tests"
-    (cd "$run" && env NO_INTERACTION=1 REPORT_EXIT_STATUS=1 NO_COLOR=1 \
+    # What tests make once for all of the run: MQ_COPIES, see tests/lib/pgsql.inc.
+    mkdir "$run/copies"
+    (cd "$run" && env MQ_COPIES="$run/copies" NO_INTERACTION=1 REPORT_EXIT_STATUS=1 NO_COLOR=1 \
         TEST_PHP_EXECUTABLE="$php" TEST_PHP_SRCDIR="$run" MAILQUEUE_SO="$so" \
         php -n "$run_tests" -n -q "-j${MQ_JOBS:-4}" --no-color --no-progress \
         --set-timeout "${MQ_PHPT_TIMEOUT:-180}" -W "$run/results" \
         "${options[@]}" -d "extension=$so" "${selected[@]}") >"$run/output" 2>&1 </dev/null
+    rm -rf "$run/copies"
     record_phpt "$label" "$run"
     if [ $((passed + failed + ${#skips[@]} - before)) != ${#selected[@]} ]; then
         fail "$label/run-tests" "results for $((passed + failed + ${#skips[@]} - before)) of\
