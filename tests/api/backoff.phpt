@@ -28,7 +28,7 @@ function failures(Backend $backend, ?Backoff $backoff, int $count, ?int $maxAtte
         must($queue->fail($job, 'busy'), 'the lease stands');
         $after = $queue->job($id);
         $wait = $after->nextAttemptAt - $before;
-        $delays[] = $after->status === MailQueue\Status::Parked ? "parked ($after->parkedFor)" : ($wait - $wait % 5);
+        $delays[] = $after->status === MailQueue\Status::Parked ? "parked ($after->parkedFor)" : ($wait - $wait % 20);
         if ($after->status === MailQueue\Status::Parked) {
             break;
         }

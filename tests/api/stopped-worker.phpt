@@ -30,7 +30,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     $lease = $queue->job(1)->lockedUntil;
     MailQueueTest\wait_for('the end of the lease', fn() => time() > $lease);
     echo 'the second takes over: ', ($backend->other(WORK, $dsn))->end()[0];
-    sleep(2);
+    MailQueueTest\wait_for('the next attempt', fn() => time() > $queue->job(1)->nextAttemptAt);
     echo 'and sends: ', ($backend->other(WORK, $dsn))->end()[0];
 
     $before = $queue->jobs();

@@ -16,7 +16,7 @@ require __DIR__ . '/../lib/backends.inc';
 /* A worker whose transport says what it does and waits for a line before it returns. */
 const SLOW = '$queue = new MailQueue($argv[3] === "native" ? $argv[1] : new PDO($argv[1]));
     $report = $queue->runWorker(function ($job) { echo "$job->reference\n"; $read = [STDIN]; $n = null;
-        while (@stream_select($read, $n, $n, 20) === false) { $read = [STDIN]; } fgets(STDIN); }, log: "", lease: 60, maxWorkers: (int) $argv[2]);
+        while (@stream_select($read, $n, $n, 20) === false) { $read = [STDIN]; } fgets(STDIN); }, log: "", lease: 600, maxWorkers: (int) $argv[2]);
     echo "$report->end sent $report->sent released $report->released\n";';
 on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend): void {
     $queue = $backend->queue();
@@ -36,7 +36,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     echo 'first sends ', $first->line(), "\n";
     $began = microtime(true);
     $report = $queue->runWorker('null://null', log: '');
-    echo "here: $report->end claimed $report->claimed", microtime(true) - $began < 1 ? ' at once' : ' late', "\n";
+    echo "here: $report->end claimed $report->claimed", microtime(true) - $began < 60 ? ' at once' : ' late', "\n";
     $second = $start();
     echo 'second: ', $second->end()[0];
     $show();

@@ -37,7 +37,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     }
     $stats = $queue->stats();
     echo "pending $stats->pending sending $stats->sending failed $stats->failed parked $stats->parked held $stats->held due $stats->due\n";
-    var_dump($stats->limit, $stats->tokens, $stats->emptyIn, $stats->lastRunAt, $stats->pausedUntil, $stats->pauseReason, abs($stats->oldestWaitingSince - time()) < 10);
+    var_dump($stats->limit, $stats->tokens, $stats->emptyIn, $stats->lastRunAt, $stats->pausedUntil, $stats->pauseReason, abs($stats->oldestWaitingSince - time()) < 60);
 
     echo 'delete: ', $queue->delete([$sending->id, $ids[7], 999]), ' ', $queue->delete([]), "\n";
     echo 'retry all: ', $queue->retryFailed(), "\n", $list($queue->jobs()), "\n";

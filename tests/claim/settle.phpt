@@ -24,7 +24,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     $jobs = $queue->claim(10, 60);
     echo implode(' ', array_map(fn($job) => $job->reference, $jobs)), "\n";
     [$high, $middle, $low] = $jobs;
-    echo $high->status->name, " $high->attempts ", strlen($high->lockedBy), ' ', $high->lockedUntil - $now >= 60 && $high->lockedUntil - $now <= 62 ? 'leased' : 'not leased',
+    echo $high->status->name, " $high->attempts ", strlen($high->lockedBy), ' ', $high->lockedUntil - $now >= 60 && $high->lockedUntil - $now <= 120 ? 'leased' : 'not leased',
         ' ', $high->lockedBy === $low->lockedBy ? 'one token' : 'tokens', ' ', strlen($high->message) > 100 ? 'with message' : 'empty', "\n";
     echo 'claimed again: ', count($queue->claim(10)), "\n";
 

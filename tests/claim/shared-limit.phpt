@@ -14,10 +14,10 @@ posix
 require __DIR__ . '/../lib/backends.inc';
 on_backends(['pgsql', 'mysql'], function (Backend $backend): void {
     $queue = $backend->queue();
+    $begun = hrtime(true);
     foreach (['mailMaxPerHour' => 36000, 'mailBurst' => 1000, 'mailTokens' => 0, 'mailLastRefill' => time()] as $key => $value) {
         $queue->setConfig($key, $value);
     }
-    $begun = hrtime(true);
     $pdo = $backend->pdo();
     $first = new MailQueue($pdo);
     $pdo->beginTransaction();

@@ -6,7 +6,7 @@ pdo_sqlite
 posix
 --FILE--
 <?php
-/* MAILQUEUE_KILLS sets how often it is killed (20). */
+/* MAILQUEUE_KILLS sets how often it is killed at least (20). */
 require __DIR__ . '/../lib/cli.inc';
 $kills = (int) (getenv('MAILQUEUE_KILLS') ?: 20);
 mt_srand(4711);
@@ -19,11 +19,16 @@ $queue->enqueueMany((function () use ($body) {
         yield ['message' => $body, 'reference' => "r$i"];
     }
 })());
-$finished = 0;
+/* As long as it takes here: once to the end. */
+$begun = hrtime(true);
+cli(['migrate-store', $from, $to]);
+$whole = intdiv(hrtime(true) - $begun, 1000);
+array_map(unlink(...), glob("$to*"));
+$queue->setConfig('mailQueueMovedTo', null);
 $stopped = [];
-for ($i = 0; $i < $kills; $i++) {
+for ($i = 0; $i < $kills || (count($stopped) <= 3 && $i < 10 * $kills); $i++) {
     $process = proc_open(cli_command(['migrate-store', $from, $to]), [1 => ['pipe', 'w'], 2 => STDERR], $pipes);
-    usleep(mt_rand(60_000, 400_000));
+    usleep(mt_rand(intdiv($whole, 5), $whole + 50_000));
     proc_terminate($process, SIGKILL);
     proc_close($process);
     $queue->enqueue($body, reference: "during $i");
@@ -34,7 +39,6 @@ for ($i = 0; $i < $kills; $i++) {
     }
     $stopped[$over ? 'over' : ($target ? $target->stats()->pending : 'none')] = true;
     if ($over) { // begin anew
-        $finished++;
         unset($target);
         array_map(unlink(...), glob("$to*"));
         $queue->setConfig('mailQueueMovedTo', null);
@@ -46,7 +50,7 @@ echo "exit $code$errors\n";
 $pdo = new PDO("sqlite:$from");
 $pdo->exec("ATTACH '$to' AS other");
 $count = fn(string $sql): int => (int) $pdo->query("SELECT count(*) FROM $sql")->fetchColumn();
-$total = 6000 + $kills;
+$total = 6000 + $i;
 var_dump($count('main.mail_queue') === $total, $count('other.mail_queue') === $total, $count('other.mail_body') === $total,
     $count('main.mail_queue a JOIN other.mail_queue b ON b.id = a.id AND b.reference = a.reference AND b.message_id = a.message_id') === $total,
     $count('main.mail_body a JOIN other.mail_body b ON b.id = a.id AND b.content = a.content') === $total,

@@ -13,7 +13,9 @@ posix
 require __DIR__ . '/../lib/backends.inc';
 const CLAIM = '$pdo = new PDO($argv[1]); $queue = new MailQueue($pdo); $queue->stats(); echo "ready\n"; fgets(STDIN);
     echo count($queue->claim(5)), "\n";';
-on_backends(['pgsql', 'mysql'], function (Backend $backend): void {
+$waits = ['pgsql' => 'SELECT count(*) FROM pg_locks WHERE NOT granted',
+    'mysql' => "SELECT count(*) FROM information_schema.processlist WHERE state LIKE 'Waiting for table%'"];
+on_backends(['pgsql', 'mysql'], function (Backend $backend) use ($waits): void {
     $queue = $backend->queue();
     foreach (range(1, 3) as $i) {
         $queue->enqueue(mail_fields());
@@ -25,7 +27,7 @@ on_backends(['pgsql', 'mysql'], function (Backend $backend): void {
         /* It reads the settings, then waits here. */
         $backend->name === 'pgsql' ? $locker->exec('BEGIN; LOCK TABLE mail_queue IN EXCLUSIVE MODE') : $locker->exec('LOCK TABLES mail_queue WRITE');
         $other->tell('go');
-        usleep(700_000);
+        must(wait_until(fn() => (bool) $locker->query($waits[$backend->name])->fetchColumn()), 'it waits');
         if ($note) {
             $backend->pdo()->exec("INSERT INTO config VALUES ('mailQueueMovedTo', '$note')");
         }

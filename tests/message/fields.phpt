@@ -43,7 +43,7 @@ echo "date\n";
 foreach ([0, 1795255200, new DateTimeImmutable('2026-11-21 12:00', new DateTimeZone('America/New_York')), new DateTime('@1795255200.7')] as $date) {
     echo '  ', header_of(job(['date' => $date])->message, 'Date'), "\n";
 }
-echo '  now: ', abs(strtotime(header_of(job(['date' => null])->message, 'Date')) - time()) < 5 ? 'ok' : 'wrong', "\n";
+echo '  now: ', abs(strtotime(header_of(job(['date' => null])->message, 'Date')) - time()) < 60 ? 'ok' : 'wrong', "\n";
 
 echo "message_id\n";
 foreach (['abc.1@example.org', '<abc.2@example.org>', new Text('x@y')] as $id) {

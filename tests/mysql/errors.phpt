@@ -152,8 +152,8 @@ echo thrown(fn() => new MailQueue($holder, table: 'others_queue')), "\n";
 
 echo "the connection is lost\n";
 $pdo->beginTransaction();
-$other->exec('KILL ' . $pdo->query('SELECT CONNECTION_ID()')->fetchColumn());
-usleep(200000);
+$other->exec('KILL ' . $session = $pdo->query('SELECT CONNECTION_ID()')->fetchColumn());
+must(wait_until(fn() => !$other->query("SELECT count(*) FROM information_schema.processlist WHERE id = $session")->fetchColumn()), 'the session is gone');
 foreach ([fn() => $queue->enqueue(mail_fields()), fn() => $queue->stats()] as $call) {
     try {
         $call();

@@ -46,7 +46,7 @@ register_shutdown_function(function () use ($server): void {
     proc_close($server);
 });
 $get = function (string $query) use ($address): string {
-    for ($i = 0; $i < 100; $i++) {
+    for ($i = 0; $i < 1200; $i++) {
         $context = stream_context_create(['http' => ['ignore_errors' => true]]);
         $text = @file_get_contents("http://$address/?$query", false, $context);
         if ($text !== false) {

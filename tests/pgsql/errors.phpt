@@ -93,8 +93,9 @@ var_dump($facts['database'], $facts['journal']);
 
 echo "the connection is lost\n";
 $pdo->beginTransaction();
-$other->exec('SELECT pg_terminate_backend(' . $pdo->query('SELECT pg_backend_pid()')->fetchColumn() . ')');
-usleep(200000);
+$session = $pdo->query('SELECT pg_backend_pid()')->fetchColumn();
+$other->exec("SELECT pg_terminate_backend($session)");
+must(wait_until(fn() => !$other->query("SELECT count(*) FROM pg_stat_activity WHERE pid = $session")->fetchColumn()), 'the session is gone');
 foreach ([fn() => $queue->enqueue(mail_fields()), fn() => $queue->stats()] as $call) {
     try {
         $call();

@@ -6,6 +6,7 @@ pdo_sqlite
 pdo_pgsql
 pdo_mysql
 posix
+pcntl
 --SKIPIF--
 <?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql', 'mysql'); ?>
 --FILE--
@@ -20,9 +21,12 @@ $triggers = [
 ];
 $locks = ['pgsql' => ['BEGIN; LOCK TABLE mail_queue, config', 'COMMIT'],
     'mysql' => ['LOCK TABLES mail_queue WRITE, config WRITE', 'UNLOCK TABLES']];
+$waits = ['pgsql' => 'SELECT count(*) FROM pg_locks WHERE NOT granted',
+    'mysql' => "SELECT count(*) FROM information_schema.processlist WHERE state LIKE 'Waiting for table%'"];
 foreach (['pgsql', 'mysql'] as $name) {
     $backend = new Backend($name);
     $pdo = $backend->pdo();
+    $other = $backend->pdo();
     $own = new MailQueue($backend->dsn);
     $pdo->exec('CREATE TABLE told (what varchar(50))');
     array_map($pdo->exec(...), $triggers[$name]);
@@ -31,19 +35,22 @@ foreach (['pgsql', 'mysql'] as $name) {
     echo "$name: ", implode(', ', $pdo->query('SELECT what FROM told')->fetchAll(PDO::FETCH_COLUMN)), "\n";
 
     $daemon = $backend->other('$queue = new MailQueue($dsn, busyTimeout: 300);
-        $report = $queue->runWorker("null://null", log: "", daemon: true, timeLimit: 6);
+        $report = $queue->runWorker("null://null", log: "", daemon: true);
         echo "$report->end, $report->sent sent";');
-    usleep(500_000);
-    foreach ($locks[$name] as $i => $sql) {
-        $pdo->exec($sql);
-        $i === 0 && usleep(1_500_000);
-    }
-    $backend->queue()->enqueue(mail_fields());
+    $queue = $backend->queue();
+    must(wait_until(fn() => $queue->jobs() === []), 'both are sent');
+    $pdo->exec($locks[$name][0]);
+    must(wait_until(fn() => (bool) $other->query($waits[$name])->fetchColumn()), 'it waits');
+    usleep(1_500_000);
+    $pdo->exec($locks[$name][1]);
+    $queue->enqueue(mail_fields());
+    must(wait_until(fn() => $queue->jobs() === []), 'the third is sent');
+    posix_kill($daemon->pid(), SIGTERM);
     echo $daemon->end()[0], "\n";
 }
 ?>
 --EXPECT--
 pgsql: 1min, 0
-time, 3 sent
+signal, 3 sent
 mysql: 60, 0
-time, 3 sent
+signal, 3 sent

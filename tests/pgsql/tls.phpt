@@ -20,7 +20,7 @@ copy($made['cert'], $files['ssl_cert_file']);
 copy($made['key'], $files['ssl_key_file']);
 chmod($files['ssl_key_file'], 0600);
 posix_geteuid() === 0 && chown($files['ssl_key_file'], 'nobody');
-$address = '127.' . (1 + getmypid() % 250) . '.77.1'; // the port is PostgreSQL's own
+$address = sprintf('127.%d.%d.%d', random_int(1, 254), random_int(0, 255), random_int(1, 254)); // the port is PostgreSQL's own
 $server = new MailQueueTest\PostgreSQL(['ssl' => 'on', 'listen_addresses' => $address] + $files);
 putenv('XDG_STATE_HOME=' . temp_directory());
 $dsn = "pgsql:host=$address;dbname=postgres;user=test;sslmode=require";
@@ -31,14 +31,15 @@ $queue->enqueue(mail_fields(), 'first');
 $own->enqueue(mail_fields(), 'second');
 
 posix_kill((int) $pdo->query('SELECT pg_backend_pid()')->fetchColumn(), SIGKILL); // and so all
-for ($i = 0; $i < 100; $i++) {
+must(wait_until(function () use ($server): bool {
     usleep(100_000);
     try {
         $server->connect();
-        break;
+        return true;
     } catch (PDOException) {
+        return false;
     }
-}
+}), 'the server is back');
 foreach (['third', 'fourth'] as $reference) {
     echo preg_replace('/: SQL.*: the conn/', ' the conn', thrown(fn() => $queue->enqueue(mail_fields(), $reference))), "\n";
 }

@@ -28,7 +28,7 @@ foreach (['CONNECT' => 'connect', 'EHLO' => 'ehlo'] as $name => $stage) {
         "$name: 421" => ['script' => $rules('reply="421 4.3.2 down"'), 'reason' => '/421/'] + DOWN,
         "$name: disconnect" => ['script' => $rules('close'), 'reason' => '/./'] + DOWN,
         "$name: reset" => ['script' => $rules('reset'), 'reason' => '/./'] + DOWN,
-        "$name: silence" => ['script' => $rules('stall'), 'dsn' => '?connect_timeout=0.4',
+        "$name: silence" => ['script' => $rules('stall'), 'dsn' => '?connect_timeout=2',
             'reason' => '/./', 'connections' => null] + DOWN,
         "$name: 421 once" => ['script' => "at $stage times=1 reply=\"421 4.3.2 busy\""] + ONCE,
         "$name: disconnect once" => ['script' => "at $stage times=1 close"] + ONCE,

@@ -65,7 +65,7 @@ $cases = [
         'script' => 'at dot testid=t1 raw="250 2.0.0 ok" then=close accept=0'] + UNCERTAIN,
     'dot: first line of two' => [
         'script' => 'at dot testid=t1 raw="250-2.0.0 ok\r\n" then=close accept=0'] + UNCERTAIN,
-    'dot: silence' => ['script' => 'at dot testid=t1 stall', 'dsn' => '?final_timeout=0.5']
+    'dot: silence' => ['script' => 'at dot testid=t1 stall', 'dsn' => '?final_timeout=2']
         + UNCERTAIN,
     'dot: disconnect, hold' => ['script' => 'at dot testid=t1 close',
         'jobs' => ['t1' => 'parked 1 uncertain 1 for uncertain']] + $hold + UNCERTAIN,
@@ -100,7 +100,7 @@ $cases = [
             't4 d@example.org']] + BEHIND,
     'dot: no reply, and the next envelope is behind it' => [
         'script' => 'at dot nth=2 delay-ms=250 stall',
-        'dsn' => '?final_timeout=0.8', 'jobs' => ['t2' => 'failed 1 uncertain 1'], 'uncertain' => 1,
+        'dsn' => '?final_timeout=2', 'jobs' => ['t2' => 'failed 1 uncertain 1'], 'uncertain' => 1,
         'accepted' => ['t1 a@example.org', 't3 c@example.org', 't4 d@example.org']] + BEHIND,
     'dot: reset, and the next envelope is behind it' => [
         'script' => 'at dot nth=2 delay-ms=250 reset',
@@ -132,7 +132,7 @@ $cases = [
     'body: reset' => ['script' => 'at body bytes=1000 times=1 reset', 'connections' => 2] + BIG
         + LATER,
     'body: not read any more' => ['script' => 'at body bytes=1000 times=1 stop-reading',
-        'dsn' => '?block_timeout=0.6', 'connections' => 2] + BIG + LATER,
+        'dsn' => '?block_timeout=2', 'connections' => 2] + BIG + LATER,
 ];
 
 // The same over TLS, where a write that does not go through has to be repeated as it was.
@@ -140,7 +140,7 @@ $certificates = new Certificates();
 $server = $certificates->issue();
 $cases['body: not read any more, TLS'] = ['sink' => ['--receive-buffer', '4096', '--cert',
     $server['cert'], '--key', $server['key']],
-    'dsn' => "?block_timeout=0.6&tls=required&cafile=$certificates->ca"]
+    'dsn' => "?block_timeout=2&tls=required&cafile=$certificates->ca"]
     + $cases['body: not read any more'];
 $cases['body: read slowly, TLS'] = ['script' => '', 'message' => str_repeat("a line of text\n",
     100000),

@@ -37,7 +37,7 @@ foreach (['MAIL', 'RCPT', 'DATA'] as $name) {
         "$name: disconnect" => ['script' => "$once close"] + BROKE,
         "$name: reset" => ['script' => "$once reset"] + BROKE,
         "$name: silence" => [
-            'script' => "$once stall", 'dsn' => '?command_timeout=0.5&data_timeout=0.5'] + BROKE,
+            'script' => "$once stall", 'dsn' => '?command_timeout=2&data_timeout=2'] + BROKE,
         "$name: 530" => ['script' => "$always reply=\"530 5.7.0 authentication required\"",
             'reason' => '/530/'] + TROUBLE,
         "$name: 454 4.7.0" => ['script' => "$always reply=\"454 4.7.0 no\"", 'reason' => '/454/']

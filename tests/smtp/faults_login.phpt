@@ -30,7 +30,7 @@ foreach (['4xx' => 'reply="454 4.7.0 TLS not available"', '5xx' => 'reply="502 5
 }
 $cases += [
     'STARTTLS: silence' => ['script' => 'at starttls stall',
-        'dsn' => "$tls[dsn]&connect_timeout=0.4",
+        'dsn' => "$tls[dsn]&connect_timeout=2",
         'reason' => '/./', 'connections' => null] + $tls + DOWN,
     'STARTTLS: EHLO refused, HELO taken' => ['script' => 'at ehlo reply="502 5.5.1 what"',
         'reason' => '/./',
@@ -56,7 +56,7 @@ $cases += [
         'connections' => null] + $auth + DOWN,
     'AUTH: disconnect' => ['script' => 'at auth close', 'connections' => null] + $auth + DOWN,
     'AUTH: reset' => ['script' => 'at auth reset', 'connections' => null] + $auth + DOWN,
-    'AUTH: silence' => ['script' => 'at auth stall', 'dsn' => '?connect_timeout=0.4',
+    'AUTH: silence' => ['script' => 'at auth stall', 'dsn' => '?connect_timeout=2',
         'connections' => null] + $auth + DOWN,
     'AUTH: wrong password' => ['login' => 'u:q@', 'connections' => 1] + $auth + DOWN,
     'AUTH: not offered' => ['login' => 'u:p@', 'reason' => '/offers no login/', 'connections' => 1]

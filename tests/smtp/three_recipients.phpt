@@ -16,7 +16,7 @@ require dirname(__DIR__) . '/lib/delivery.inc';
 
 $server = new Aiosmtpd(['replies' => ['later@example.org' => '450 4.2.1 greylisted',
     'dead@example.org' => '550 5.1.1 unknown']]);
-$queue = new TestQueue(\MailQueue\Backoff::fixed(1));
+$queue = new TestQueue(\MailQueue\Backoff::fixed(3600));
 $id = $queue->add('t1', ['ok@example.org', 'later@example.org', 'dead@example.org']);
 
 function show(TestQueue $queue, Aiosmtpd $server, string $what, \MailQueue\Report $report): void
@@ -37,12 +37,12 @@ function show(TestQueue $queue, Aiosmtpd $server, string $what, \MailQueue\Repor
 
 show($queue, $server, 'first run', $queue->work("smtp://127.0.0.1:$server->port"));
 show($queue, $server, 'at once again', $queue->work("smtp://127.0.0.1:$server->port"));
-usleep(1100000);
+$queue->waitsAreOver();
 show($queue, $server, 'after the delay', $queue->work("smtp://127.0.0.1:$server->port"));
 
 // The recipient that was later is let in now, by another server; the refused one is not tried.
 $other = new Aiosmtpd();
-usleep(1100000);
+$queue->waitsAreOver();
 $report = $queue->work("smtp://127.0.0.1:$other->port");
 show($queue, $other, 'let in', $report);
 // A person brings the refused one back.

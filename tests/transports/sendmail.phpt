@@ -36,7 +36,7 @@ foreach ([
     foreach ($names as $i => $name) {
         $queue->add($name, ["$name@example.org"], priority: -$i);
     }
-    $report = $queue->work($programs->dsn('by-name', $by_name, '&final_timeout=0.5'),
+    $report = $queue->work($programs->dsn('by-name', $by_name, '&final_timeout=3'),
         connections: $i < 4 ? 1 : 4);
     echo "$what: $report->end\n";
     foreach ($queue->states() as $name => $state) {
