@@ -38,7 +38,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     [$said, $exit] = $stopped->end();
     echo 'the first goes on: ', $said, $exit, "\n";
     var_dump($queue->jobs() == $before, $sink->counts(), $sink->violations());
-});
+}, together: true);
 ?>
 --EXPECT--
 the second takes over: sent 0 recovered 0 later 1 stale 0

@@ -33,7 +33,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     }
     /* One token is refilled in three minutes. */
     echo round((float) $queue->config('mailTokens')), " tokens\n", array_sum($sink->counts()), " accepted\n";
-});
+}, together: true);
 ?>
 --EXPECT--
 signal sent 2 released 1 uncertain 0

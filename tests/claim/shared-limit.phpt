@@ -34,7 +34,7 @@ on_backends(['pgsql', 'mysql'], function (Backend $backend): void {
     $taken += $queue->takeTokens(1000);
     $seconds = (hrtime(true) - $begun) / 1e9;
     echo $taken >= 20 && $taken <= 10 * ($seconds + 1.1) ? "within the limit\n" : "$taken tokens in $seconds s\n";
-});
+}, together: true);
 ?>
 --EXPECT--
 within the limit

@@ -16,7 +16,7 @@ foreach (range(1, 8) as $i) {
 show(cli(['work', '--message-limit', '3'], $environment));
 $queue->setConfig('mailMaxPerHour', 1);
 $queue->setConfig('mailBurst', 1);
-show(cli(['work', '--time-limit', '1'], $environment));
+show(cli(['work', '--time-limit', '20'], $environment));
 $queue->setConfig('mailMaxPerHour', null);
 $queue->setConfig('mailQueueEnabled', 0);
 show(cli(['work'], $environment));
@@ -29,7 +29,7 @@ show(cli(['work', '--quiet'], $environment));
 
 echo "-- a second start\n";
 $held = new Other('$queue = new MailQueue($argv[1]); $queue->runWorker("null://null", daemon: true, log: "",
-    onEvent: static function (): void {}, timeLimit: 30);', $app);
+    onEvent: static function (): void {}, timeLimit: 120);', $app);
 wait_until(static fn(): bool => json_decode(cli(['doctor', '--json'], $environment)[1]) !== null
     && (new MailQueue($app))->diagnostics()['workers'] === 1);
 show(cli(['work'], $environment));

@@ -126,7 +126,7 @@ echo thrown(fn() => $queue->runWorker('null://null', log: '')), "\n";
 echo $pdo->inTransaction() ? "still open\n" : "ended\n";
 $pdo->commit();
 echo $queue->runWorker('null://null', log: '')->end, "\n";
-});
+}, together: true);
 ?>
 --EXPECT--
 between two turns

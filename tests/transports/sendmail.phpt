@@ -92,7 +92,7 @@ one is accepted: the others are at fault themselves: empty
   code75: failed 1, exit 75 (try again later)
   code1: failed 1, exit 1
   kill: failed 1 uncertain 1, killed by signal 9
-  hang: failed 1 uncertain 1, did not end within 0.5 s and was ended
+  hang: failed 1 uncertain 1, did not end within 3 s and was ended
 none is: it is the program: relay
   code75: pending 0, exit 75 (try again later)
   code69: pending 0, exit 69 (unavailable)
