@@ -114,7 +114,7 @@ part_asan() {
     check_sanitizers "$dir" "$so" || fail asan/probe "see $dir/probe.log"
     [ ${#phpts[@]} -gt 0 ] || mapfile -t phpts < <(asan_phpts)
     reports=$(mktemp -d "$MQ_BUILD/asan-reports.XXXXXX")
-    MAILQUEUE_SANITIZER_LOG=$reports/report MQ_PHPT_TIMEOUT=${MQ_PHPT_TIMEOUT:-400} \
+    MAILQUEUE_SANITIZER_LOG=$reports/report MQ_PHPT_TIMEOUT=${MQ_PHPT_TIMEOUT:-800} \
         run_phpt asan/phpt "$so" "$dir/php" ${phpts[@]+"${phpts[@]}"}
     for report in "$reports"/*; do
         [ -e "$report" ] || continue
