@@ -206,7 +206,7 @@ static void test_time_over(void **state)
 /* Whether it is there and no zombie; waits for its end for a while. */
 static bool goes_on(int pid)
 {
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < 3000; i++) {
         char path[64], state = 'Z';
         snprintf(path, sizeof path, "/proc/%d/stat", pid);
         FILE *file = fopen(path, "r");
