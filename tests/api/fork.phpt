@@ -11,7 +11,7 @@ if (ran_without_leak_check(__FILE__)) {
     return;
 }
 /* Fewer under a sanitizer, which takes its time to fork. MAILQUEUE_TEST_FORKS sets the number. */
-$forks = (int) (getenv('MAILQUEUE_TEST_FORKS') ?: (getenv('LD_PRELOAD') ? 40 : 1000));
+$forks = (int) (getenv('MAILQUEUE_TEST_FORKS') ?: (getenv('LD_PRELOAD') ? 40 : 400));
 
 /* A child's exit code: 0, or what went wrong. exit() runs destructors as usual. */
 function child(callable $code): int

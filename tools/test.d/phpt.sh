@@ -40,8 +40,9 @@ select_phpt() {
 # Those that take long come first, so that none of them is left alone at the end.
 slow_first() {
     awk '{ rank = 2 }
-        /^tests\/(smtp|sendmail|capture|pgsql)\// { rank = 1 }
-        /\/(fork|one_mail|faults_dot)\.phpt$|^tests\/sendmail\/message\.phpt$/ { rank = 0 }
+        /^tests\/(smtp|sendmail|capture|pgsql|copy|pdo)\// { rank = 1 }
+        /\/(fork|one_mail|faults_dot|worker-fatal|many|sending)\.phpt$/ { rank = 0 }
+        /^tests\/(sendmail\/message|pdo\/(attributes|kill))\.phpt$/ { rank = 0 }
         { print rank, $0 }' | LC_ALL=C sort -s -n -k 1,1 | cut -d ' ' -f 2-
 }
 
