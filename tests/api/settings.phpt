@@ -26,8 +26,9 @@ preg_match('/`mailqueue.max_message_size` \| bytes \| (\d+)/', $match[0], $size)
 var_dump($size[1] === ini_get('mailqueue.max_message_size'));
 
 // Environment names: those of the command line, of the log and of DSNs.
-$used = file_get_contents(__DIR__ . '/../../bin/mailqueue') . file_get_contents(__DIR__ . '/../../src/worker/log.c')
-    . file_get_contents(__DIR__ . '/../../src/php/pdo_dsn.c');
+$files = array_map(static fn(string $name): string => __DIR__ . "/../../$name", ['cli', 'src/worker/log.c', 'src/php/pdo_dsn.c']);
+$files = [...glob("$files[0]/*.php"), ...glob("$files[0]/*/*.php"), $files[1], $files[2]];
+$used = implode(array_map(file_get_contents(...), $files));
 preg_match_all('/\b(MAILQUEUE_(?!LOADING|G\b)[A-Z_]+|MAIL_QUEUE_LOG|DISPATCH_[A-Z]+(?:_[A-Z]+)*|NO_COLOR)\b/', $used, $inCode);
 preg_match_all('/`(MAILQUEUE_[A-Z_]+|MAIL_QUEUE_LOG|DISPATCH_[A-Z_]+|NO_COLOR)`/', $match[0], $inReadme);
 $difference = array_merge(array_diff(array_unique($inCode[1]), $inReadme[1]), array_diff(array_unique($inReadme[1]), $inCode[1]));

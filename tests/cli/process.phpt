@@ -40,8 +40,9 @@ symlink($program, "$dir/sendmail");
 foreach (['', '-d disable_functions=pcntl_exec '] as $options) {
     echo $shell('printf "Subject: x\n\nhi\n" | ' . escapeshellarg(PHP_BINARY) . " -n $options" . escapeshellarg("$dir/sendmail") . ' -i -f me@example.org ann@example.net');
 }
-// A copy is its own file, by whatever name.
+// A copy is its own file, by whatever name; the classes are beside it.
 mkdir("$dir/copied");
+symlink(dirname(__DIR__, 2) . '/cli', "$dir/cli");
 symlink(dirname(__DIR__, 2) . '/.build/plain/modules', "$dir/modules");
 copy($program, "$dir/copied/sendmail");
 copy($program, "$dir/copied/mailq");

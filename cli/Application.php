@@ -1,0 +1,87 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli;
+
+use MailQueue;
+use MailQueue\Cli\Command\Config;
+use MailQueue\Cli\Command\Examine;
+use MailQueue\Cli\Command\JobChanges;
+use MailQueue\Cli\Command\Jobs;
+use MailQueue\Cli\Command\Mailq;
+use MailQueue\Cli\Command\Migrate;
+use MailQueue\Cli\Command\Sendmail;
+use MailQueue\Cli\Command\Status;
+use MailQueue\Cli\Command\Work;
+
+/** From the words of the command line to an exit code. */
+final class Application
+{
+    /** Class and method of each command. */
+    private const METHODS = [
+        'work' => [Work::class, 'run'],
+        'status' => [Status::class, 'run'],
+        'list' => [Jobs::class, 'list'],
+        'show' => [Jobs::class, 'show'],
+        'retry' => [JobChanges::class, 'retry'],
+        'hold' => [JobChanges::class, 'hold'],
+        'delete' => [JobChanges::class, 'delete'],
+        'config' => [Config::class, 'run'],
+        'sendmail' => [Sendmail::class, 'run'],
+        'mailq' => [Mailq::class, 'run'],
+        'migrate' => [Migrate::class, 'run'],
+        'migrate-store' => [Move::class, 'run'],
+        'doctor' => [Examine::class, 'run'],
+    ];
+
+    public static function main(array $argv): int
+    {
+        try {
+            $args = new Arguments(self::words($argv));
+            if ($args->has('version')) {
+                $version = phpversion('mailqueue');
+                $asJson = $args->has('json');
+                echo $asJson ? Terminal::json(['version' => $version]) : "mailqueue $version", "\n";
+                return ExitCode::OK;
+            }
+            if ($args->has('help')) {
+                echo Help::of($args->command);
+                return ExitCode::OK;
+            }
+            if ($args->command === null) {
+                throw Stop::usage('No command. mailqueue --help lists them.');
+            }
+            return self::run($args);
+        } catch (\Throwable $e) {
+            $isOurs = $e instanceof Stop || $e instanceof MailQueue\Exception
+                || $e instanceof \ValueError;
+            $kind = $isOurs ? '' : $e::class . ': ';
+            return Failure::show($kind . Failure::text($e), Failure::code($e), $argv);
+        }
+    }
+
+    /**
+     * The words after the program's name, which may be a command itself. An option of sendmail's
+     * comes first then: who calls /usr/sbin/sendmail with words of others must not be open to ours.
+     *
+     * @return list<string>
+     */
+    private static function words(array $argv): array
+    {
+        $words = array_slice($argv, 1);
+        return match (basename($argv[0] ?? '')) {
+            'sendmail' => ['sendmail', '-bm', ...$words],
+            'mailq' => ['sendmail', '-bp', ...$words],
+            'newaliases' => ['sendmail', '-bi', ...$words],
+            default => $words,
+        };
+    }
+
+    private static function run(Arguments $args): int
+    {
+        $args->check();
+        [$class, $method] = self::METHODS[$args->command];
+        return (new $class($args, new Settings($args)))->$method();
+    }
+}

@@ -1,0 +1,159 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli;
+
+/** The words of the command line, checked. */
+final class Arguments
+{
+    public ?string $command = null;
+    /** @var array<string, string|true> */
+    public array $options = [];
+    /** @var list<string> */
+    public array $words = [];
+
+    /** What can be given several times: together, with commas between. */
+    private const SEVERAL = ['dkim'];
+
+    /** @param list<string> $argv without the program's name */
+    public function __construct(array $argv)
+    {
+        $literal = false;
+        while (($word = array_shift($argv)) !== null) {
+            if ($this->command === 'sendmail' && !preg_match('/\A--./', $word)) {
+                // The rest is sendmail's. No option of ours behind its first one: what programs
+                // add there may come from strangers, and --bootstrap runs code.
+                $this->words = [$word, ...$argv];
+                return;
+            }
+            if ($literal || $word === '-' || !str_starts_with($word, '-')) {
+                $this->word($word);
+            } elseif ($word === '--') {
+                $literal = true;
+            } else {
+                $this->option($word === '-h' ? '--help' : $word, $argv);
+            }
+        }
+    }
+
+    private function word(string $word): void
+    {
+        if ($this->command !== null) {
+            $this->words[] = $word;
+        } elseif (isset(Commands::ALL[$word])) {
+            $this->command = $word;
+        } elseif ($word === 'help') {
+            $this->options['help'] = true;
+        } else {
+            throw Stop::usage("There is no command \"$word\". mailqueue --help lists them.");
+        }
+    }
+
+    /** @param list<string> $rest */
+    private function option(string $word, array &$rest): void
+    {
+        [$name, $value] = explode('=', substr($word, 2), 2) + [1 => null];
+        $spelling = str_starts_with($word, '--') ? $this->spelling($name) : null;
+        if ($spelling === null) {
+            $of = $this->command === null ? '' : " $this->command";
+            throw Stop::usage("Unknown option $word. mailqueue$of --help lists those that there are"
+                . ($of === '' ? ' (options of a command come after it).' : '.'));
+        }
+        $takesValue = str_contains($spelling, '=');
+        if (!$takesValue && $value !== null) {
+            throw Stop::usage("--$name takes no value.");
+        }
+        if ($takesValue && $value === null && ($value = array_shift($rest)) === null) {
+            throw Stop::usage("--$name needs a value: --$spelling");
+        }
+        $before = in_array($name, self::SEVERAL, true) ? $this->options[$name] ?? null : null;
+        $value = $before === null ? $value : "$before,$value";
+        $this->options[$name] = $takesValue ? $value : true;
+    }
+
+    /** "name" or "name=VALUE", as the tables have it. */
+    private function spelling(string $name): ?string
+    {
+        $known = Commands::GLOBAL + (Commands::ALL[$this->command]['options'] ?? []);
+        foreach (array_keys($known) as $spelling) {
+            if (explode('=', $spelling)[0] === $name) {
+                return $spelling;
+            }
+        }
+        return null;
+    }
+
+    /** What all commands need to be true of their words. */
+    public function check(): void
+    {
+        $about = Commands::ALL[$this->command];
+        if (count($this->words) > $about['words']) {
+            $taken = $about['words'] === 0 ? 'no arguments' : $about['args'];
+            $excess = $this->words[$about['words']];
+            throw Stop::usage("$this->command takes $taken, but got \"$excess\".");
+        }
+    }
+
+    public function has(string $option): bool
+    {
+        return isset($this->options[$option]);
+    }
+
+    /** A value from the option, else the environment, else php.ini; empty counts as unset there. */
+    public function text(string $option, ?string $environment = null, ?string $ini = null): ?string
+    {
+        $value = $this->options[$option] ?? null;
+        if (is_string($value)) {
+            return $value;
+        }
+        $value = $environment === null ? null : self::environment($environment);
+        return $value ?? ($ini === null ? null : (ini_get($ini) ?: null));
+    }
+
+    public static function environment(string $name): ?string
+    {
+        $value = getenv($name);
+        return $value === false || $value === '' ? null : $value;
+    }
+
+    public function int(string $option, ?int $default, int $min, int $max): ?int
+    {
+        $value = $this->text($option);
+        return $value === null ? $default : self::whole($value, $min, $max)
+            ?? throw Stop::usage(self::range("--$option", $value, $min, $max));
+    }
+
+    public static function environmentInt(string $name, int $default, int $min, int $max): int
+    {
+        $value = self::environment($name);
+        return $value === null ? $default : self::whole($value, $min, $max)
+            ?? throw Stop::config(self::range($name, $value, $min, $max));
+    }
+
+    private static function whole(string $text, int $min, int $max): ?int
+    {
+        $value = preg_match('/\A\d{1,18}\z/', $text) ? (int) $text : -1;
+        return $value >= $min && $value <= $max ? $value : null;
+    }
+
+    private static function range(string $name, string $value, int $min, int $max): string
+    {
+        $upTo = $max === PHP_INT_MAX ? 'or more' : "to $max";
+        return "$name must be a whole number, $min $upTo, not \"$value\".";
+    }
+
+    /** @return list<int> */
+    public function ids(bool $required): array
+    {
+        if ($required && !$this->words) {
+            throw Stop::usage("$this->command needs at least one id. mailqueue list shows them.");
+        }
+        foreach ($this->words as $word) {
+            if (!preg_match('/\A[1-9]\d{0,17}\z/', $word)) {
+                throw Stop::usage("\"$word\" is no id of a mail. mailqueue list shows them.");
+            }
+        }
+        return array_map(intval(...), array_values(array_unique($this->words)));
+    }
+}

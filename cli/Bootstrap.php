@@ -1,0 +1,49 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli;
+
+use MailQueue;
+
+/** What a bootstrap file gives. */
+final class Bootstrap
+{
+    public ?MailQueue $queue = null;
+    public ?\Closure $compose = null;
+    public string|\Closure|null $transport = null;
+    public ?string $dkim = null;
+    public ?\Closure $onEvent = null;
+
+    public static function take(mixed $given, string $path): self
+    {
+        if (!is_array($given)) {
+            $type = get_debug_type($given);
+            throw Stop::config("Bootstrap file $path must return an array, not $type.");
+        }
+        $self = new self();
+        foreach ($given as $key => $value) {
+            $fits = match ($key) {
+                'queue' => $value instanceof MailQueue,
+                'compose', 'onEvent' => is_callable($value),
+                'transport' => is_string($value) || $value instanceof \Closure,
+                'dkim' => is_string($value) || self::isListOfStrings($value),
+                default => throw Stop::config("Bootstrap file $path returns an unknown key "
+                    . "\"$key\"; known are queue, compose, transport, dkim and onEvent."),
+            };
+            if (!$fits && $value !== null) {
+                $type = get_debug_type($value);
+                throw Stop::config("Bootstrap file $path: \"$key\" is of the wrong type $type.");
+            }
+            $callable = $value !== null && ($key === 'compose' || $key === 'onEvent');
+            $list = $key === 'dkim' && is_array($value);
+            $self->$key = $callable ? $value(...) : ($list ? implode(',', $value) : $value);
+        }
+        return $self;
+    }
+
+    private static function isListOfStrings(mixed $value): bool
+    {
+        return is_array($value) && $value === array_filter($value, is_string(...));
+    }
+}

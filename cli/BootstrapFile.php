@@ -1,0 +1,111 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli;
+
+use MailQueue;
+
+/** The PHP file of --bootstrap: looked at, then run. */
+final class BootstrapFile
+{
+    public static function load(string $file): Bootstrap
+    {
+        $path = self::check($file);
+        self::lint($path);
+        try {
+            return Bootstrap::take(self::run($path), $path);
+        } catch (Stop | MailQueue\Exception $e) {
+            throw $e;
+        } catch (\ParseError $e) {
+            throw Stop::config("Bootstrap file $path has a syntax error: {$e->getMessage()} "
+                . "on line {$e->getLine()}.");
+        } catch (\Throwable $e) {
+            $text = "Bootstrap file $path failed: " . $e::class . ": {$e->getMessage()} "
+                . "({$e->getFile()}, line {$e->getLine()})";
+            throw new Stop($text, self::isBusy($e) ? ExitCode::TEMPFAIL : ExitCode::CONFIG);
+        }
+    }
+
+    /** What the file returns. One that ends the process instead must not pass for a good end. */
+    private static function run(string $path): mixed
+    {
+        Classes::loadAll();
+        $running = getmypid(); // a child that the file forks may end as it likes
+        register_shutdown_function(static function () use (&$running, $path): void {
+            $running === getmypid() && exit(self::died($path));
+        });
+        try {
+            return (static fn(): mixed => require func_get_arg(0))($path);
+        } finally {
+            $running = false;
+        }
+    }
+
+    private static function died(string $path): int
+    {
+        $error = error_get_last();
+        $isFatal = in_array($error['type'] ?? 0, [E_ERROR, E_CORE_ERROR, E_COMPILE_ERROR], true);
+        $why = $isFatal ? "failed: {$error['message']} ({$error['file']}, line {$error['line']})"
+            : 'ended the program (exit or die) before it returned its array. To say what is '
+                . 'wrong, throw an exception.';
+        return Failure::show("Bootstrap file $path $why", ExitCode::CONFIG, $_SERVER['argv']);
+    }
+
+    /** SQLITE_BUSY and SQLITE_LOCKED by the application's own PDO: the next run may succeed. */
+    private static function isBusy(\Throwable $e): bool
+    {
+        return $e instanceof \PDOException && in_array($e->errorInfo[1] ?? null, [5, 6], true);
+    }
+
+    private static function check(string $file): string
+    {
+        $path = self::isWrapper($file) ? false : realpath($file);
+        $why = match (true) {
+            self::isWrapper($file) => 'is a stream wrapper; give the path of a file',
+            !str_starts_with($file, '/') => 'is no absolute path',
+            $path === false => 'does not exist or cannot be reached',
+            !is_file($path) => 'is no regular file',
+            !str_ends_with($path, '.php') => 'does not end in .php'
+                . ($path === $file ? '' : " (it leads to $path)"),
+            !is_readable($path) => 'cannot be read by this user',
+            (fileperms($path) & 0o002) !== 0 => "can be written by everybody; chmod o-w $path",
+            default => self::openDirectory($file) ?? self::openDirectory($path),
+        };
+        return $why === null ? $path : throw Stop::config("Bootstrap file \"$file\" $why.");
+    }
+
+    /** Where everybody may rename files, the sticky bit apart, everybody may put another there. */
+    private static function openDirectory(string $path): ?string
+    {
+        while ($path !== '/') {
+            $path = dirname($path);
+            if (((int) @fileperms($path) & 0o1002) === 0o0002) {
+                return "lies under a directory where everybody can replace it; chmod o-w $path";
+            }
+        }
+        return null;
+    }
+
+    private static function isWrapper(string $file): bool
+    {
+        return str_contains($file, '://') || str_starts_with($file, 'data:');
+    }
+
+    private static function lint(string $path): void
+    {
+        if (!function_exists('proc_open')) {
+            return; // a syntax error then shows itself when the file is loaded
+        }
+        $command = [PHP_BINARY, '-n', '-d', 'display_errors=1', '-l', $path];
+        $process = proc_open($command, [1 => ['pipe', 'w'], 2 => ['redirect', 1]], $pipes);
+        if ($process === false) {
+            return;
+        }
+        $said = stream_get_contents($pipes[1]);
+        if (proc_close($process) !== 0) {
+            $line = trim(strtok(ltrim($said), "\n") ?: 'php -l failed');
+            throw Stop::config("Bootstrap file $path has a syntax error: $line");
+        }
+    }
+}

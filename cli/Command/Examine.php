@@ -1,0 +1,28 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli\Command;
+
+use MailQueue\Cli\Doctor;
+use MailQueue\Cli\ExitCode;
+use MailQueue\Cli\Terminal;
+
+/** doctor: what could go wrong, and the cure. */
+final class Examine extends Command
+{
+    public function run(): int
+    {
+        $findings = (new Doctor($this->settings))->findings();
+        $this->result($findings, static function () use ($findings): void {
+            foreach ($findings as $finding) {
+                $mark = $finding['ok'] ? Terminal::paint('ok  ', Terminal::GREEN)
+                    : Terminal::paint('look', Terminal::YELLOW);
+                echo "$mark  {$finding['what']}\n";
+                echo $finding['ok'] ? '' : "      {$finding['cure']}\n";
+            }
+        });
+        return in_array(false, array_column($findings, 'ok'), true) ? ExitCode::FINDINGS
+            : ExitCode::OK;
+    }
+}

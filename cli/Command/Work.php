@@ -1,0 +1,148 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli\Command;
+
+use MailQueue\Cli\Classes;
+use MailQueue\Cli\ExitCode;
+use MailQueue\Cli\Move;
+use MailQueue\Cli\Progress;
+use MailQueue\Cli\Terminal;
+use MailQueue\Report;
+use MailQueue\Stats;
+
+/** work: a run of the worker, and what it says of it. */
+final class Work extends Command
+{
+    public function run(): int
+    {
+        $args = $this->args;
+        $settings = $this->settings;
+        $daemon = $args->has('daemon');
+        $daemon && Classes::loadAll();
+        // Looked at before the queue is opened: a run that cannot start should touch nothing.
+        $options = [
+            'transport' => $settings->transport(),
+            'compose' => $settings->bootstrap->compose,
+            'connections' => $settings->workInt('connections', 10, 1, 1000),
+            'batch' => $settings->workInt('batch', 100, 1, 1000),
+            'lease' => $settings->workInt('lease', 900, 5, 86_400),
+            'timeLimit' => $args->int('time-limit', $daemon ? null : 55, 1, 31_622_400),
+            'messageLimit' => $args->int('message-limit', null, 1, 1_000_000_000),
+            'maxWorkers' => $args->int('workers', 1, 1, 64),
+            'grace' => $args->int('grace', 30, 0, 3600),
+            'daemon' => $daemon,
+            'onUncertain' => $settings->onUncertain(),
+            'log' => $args->text('log'),
+        ];
+        if ($settings->dkim() !== null) {
+            $options['dkim'] = $settings->dkim();
+        }
+        if (!$daemon && $settings->hasNoQueueYet()) {
+            return $this->nothingYet();
+        }
+        $queue = $settings->queue();
+        $before = $queue->stats();
+        $quiet = $args->has('quiet') || $args->has('json');
+        $progress = $quiet || $daemon || !stream_isatty(STDERR) ? null
+            : new Progress(min($before->due, $options['messageLimit'] ?? PHP_INT_MAX));
+        $own = $settings->bootstrap->onEvent;
+        $options['onEvent'] = $progress === null ? $own
+            : static function (array $event) use ($progress, $own): void {
+                $progress->event($event);
+                $own === null || $own($event);
+            };
+        $this->showLogFault();
+        $report = $queue->runWorker(...$options);
+        restore_error_handler();
+        $progress?->end();
+        $this->report($report, $before);
+        return $report->end === 'relay' ? ExitCode::UNAVAILABLE : ExitCode::OK;
+    }
+
+    /** Before the first mail is queued, which makes the tables. */
+    private function nothingYet(): int
+    {
+        $none = [];
+        foreach ((new \ReflectionClass(Report::class))->getProperties() as $property) {
+            $type = (string) $property->getType();
+            $none[$property->name] = ['int' => 0, 'float' => 0.0][$type] ?? null;
+        }
+        return $this->result(['end' => 'empty'] + $none, fn() => $this->args->has('quiet') ? null
+            : print("mailqueue: 0 sent; there is no queue yet, the first mail makes it.\n"));
+    }
+
+    /** A log that cannot be written is a warning of PHP, which php.ini may have switched off. */
+    private function showLogFault(): void
+    {
+        $isOurs = '/\AMailQueue::runWorker\(\): (?=the log )/';
+        $before = set_error_handler(function (int $type, string $text, mixed ...$where) use (
+            &$before, $isOurs): bool {
+            if (!preg_match($isOurs, $text)) {
+                return $before !== null && $before($type, $text, ...$where) !== false;
+            }
+            $text = Terminal::safe(preg_replace($isOurs, '', $text));
+            Terminal::error($this->args->has('json')
+                ? Terminal::json(['error' => $text, 'exit' => ExitCode::OK], 0)
+                : "mailqueue: $text");
+            return true;
+        });
+    }
+
+    /** Cron mails every line: with --quiet only what a person should know is printed. */
+    private function report(Report $report, Stats $before): void
+    {
+        if ($this->args->has('json')) {
+            echo Terminal::json($report), "\n";
+            return;
+        }
+        // A run that only finds the pause of an earlier one has nothing new to say.
+        $paused = $before->pausedUntil !== null && $report->claimed === 0;
+        $trouble = $report->end === 'relay' && !($paused && $this->args->has('quiet'));
+        $line = 'mailqueue: ' . self::counts($report) . '; ' . $this->end($report) . '.';
+        if ($trouble || ($this->args->has('quiet') && $report->parked > 0)) {
+            Terminal::error($line);
+        } elseif (!$this->args->has('quiet')) {
+            echo "$line\n";
+        }
+    }
+
+    private static function counts(Report $report): string
+    {
+        $words = [
+            'sent' => 'sent',
+            'tryLater' => 'to be tried later',
+            'refused' => 'refused',
+            'parked' => 'parked',
+            'uncertain' => 'uncertain',
+            'expired' => 'expired',
+            'orphans' => 'orphaned',
+            'released' => 'released',
+        ];
+        $parts = [];
+        foreach ($words as $key => $word) {
+            if ($report->$key > 0 || $key === 'sent') {
+                $parts[] = "{$report->$key} $word";
+            }
+        }
+        return implode(', ', $parts);
+    }
+
+    private function end(Report $report): string
+    {
+        $until = $report->resumeAt ? ' until ' . Terminal::time($report->resumeAt) : '';
+        return match ($report->end) {
+            'empty' => 'nothing more is due',
+            'tokens' => "the hourly limit is reached$until",
+            'time' => 'the time limit is reached',
+            'messages' => 'the message limit is reached',
+            'signal' => 'stopped by a signal',
+            'locked' => 'another worker is running',
+            'disabled' => rtrim(lcfirst(Move::note($this->settings) ?? 'mailQueueEnabled is 0; '
+                . 'mailqueue config mailQueueEnabled 1 switches it on'), '.'),
+            'relay' => "the relay cannot be used$until: " . Terminal::safe($report->reason),
+            default => Terminal::safe($report->end),
+        };
+    }
+}

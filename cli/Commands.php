@@ -1,0 +1,155 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli;
+
+/** What each command is, takes and does: the parser and Help read it. */
+final class Commands
+{
+    /** @var array<string, string> option → what it means; "=": takes a value */
+    public const GLOBAL = [
+        'database=PATH|DSN' => 'the SQLite file, or pgsql:host=…;dbname=… or mysql:… for a server '
+            . '(else $MAILQUEUE_DATABASE, else ini mailqueue.database); user and password: '
+            . '$MAILQUEUE_DATABASE_USER, $MAILQUEUE_DATABASE_PASSWORD_FILE (a file of mode 0600) '
+            . 'or $MAILQUEUE_DATABASE_PASSWORD, for PostgreSQL also ~/.pgpass',
+        'table=NAME' => "the queue's table (default mail_queue)",
+        'config-table=NAME' => 'the key/value table (default config)',
+        'reference-column=NAME' => 'the column for references (default reference)',
+        'orphan-check=TABLE.COLUMN' => 'delete waiting mail whose reference is not found there',
+        'bootstrap=FILE' => "a PHP file that returns ['queue' => …, 'compose' => …, "
+            . "'transport' => …, 'dkim' => …, 'onEvent' => …]; all keys are optional",
+        'json' => 'print JSON; errors too, as one line {"error": …, "exit": …} on standard error',
+        'help' => 'print this',
+        'version' => 'print the version',
+    ];
+
+    private const TRANSPORT = 'smtp://user:pass@host:587, smtps://…, sendmail://default, '
+        . 'file:///directory, null://null (else $MAILQUEUE_TRANSPORT, else ini '
+        . "mailqueue.transport, else sendmail://default: php.ini's sendmail_path); "
+        . 'a password is safer in the environment than in an argument';
+    private const DKIM = 'sign with this private key; as often as there are keys '
+        . '(else $MAILQUEUE_DKIM, else ini mailqueue.dkim, several with commas between)';
+
+    private const WORK = [
+        'transport=DSN' => self::TRANSPORT,
+        'dkim=DOMAIN:SELECTOR:FILE' => self::DKIM,
+        'time-limit=SECONDS' => 'claim nothing more after this long (default 55)',
+        'message-limit=N' => 'send at most N mails',
+        'connections=N' => 'sessions at most (default 10)',
+        'batch=N' => 'mails a claim (default 100)',
+        'lease=SECONDS' => 'until an unsettled claim is taken back (default 900)',
+        'workers=N' => 'runs at the same time, of all machines on a server (default 1)',
+        'grace=SECONDS' => 'for what is under way when the run has to end (default 30)',
+        'on-uncertain=retry|hold' => 'when nobody knows whether the relay took a mail '
+            . '(default retry)',
+        'log=FILE' => 'the JSON-lines log (else $MAIL_QUEUE_LOG, else ini mailqueue.log, '
+            . 'else $HOME/logs/mail-queue.log, else beside the database); /dev/stdout and '
+            . '/dev/stderr are the streams of this process',
+        'daemon' => 'wait for more mail instead of ending; without --time-limit until SIGTERM',
+        'quiet' => 'for cron, which mails every line: print only what needs a person '
+            . '(errors, parked mail, and trouble of the relay each time that it was tried)',
+    ];
+
+    /**
+     * Words: how many arguments a command takes, at most.
+     *
+     * @var array<string, array{args: string, words: int, text: string,
+     *      options: array<string, string>}>
+     */
+    public const ALL = [
+        'work' => [
+            'args' => '',
+            'words' => 0,
+            'text' => 'Send what is due, within the hourly limit. A second start exits 0 at once.',
+            'options' => self::WORK,
+        ],
+        'status' => [
+            'args' => '',
+            'words' => 0,
+            'text' => 'Counts per status, the oldest waiting mail, tokens, time until empty.',
+            'options' => [],
+        ],
+        'list' => [
+            'args' => '',
+            'words' => 0,
+            'text' => 'List mails in the order of their ids.',
+            'options' => [
+                'status=STATUS' => 'pending, sending, failed, parked or held',
+                'limit=N' => 'at most N (default 50)',
+                'after=ID' => 'only later ids',
+            ],
+        ],
+        'show' => [
+            'args' => 'ID',
+            'words' => 1,
+            'text' => 'Show one mail. Exit 1 when there is none with this id.',
+            'options' => ['message' => 'with the message itself'],
+        ],
+        'retry' => [
+            'args' => '[ID…]',
+            'words' => PHP_INT_MAX,
+            'text' => 'Bring back parked mail: without ids what was refused or failed too often. '
+                . 'Exit 1 when it is none of the ids.',
+            'options' => ['once' => 'one more attempt only'],
+        ],
+        'hold' => [
+            'args' => 'ID…',
+            'words' => PHP_INT_MAX,
+            'text' => 'Park waiting mail until it is retried by hand. Exit 1 when it is none.',
+            'options' => [],
+        ],
+        'delete' => [
+            'args' => 'ID…',
+            'words' => PHP_INT_MAX,
+            'text' => 'Delete mail that is not being sent at the moment. Exit 1 when it is none.',
+            'options' => [],
+        ],
+        'config' => [
+            'args' => '[KEY [VALUE]]',
+            'words' => 2,
+            'text' => 'Show the settings in the database, or one, or set one.',
+            'options' => ['unset' => 'remove KEY, so that its default holds'],
+        ],
+        'sendmail' => [
+            'args' => '[RECIPIENT…]',
+            'words' => PHP_INT_MAX,
+            'text' => 'Queue the message on standard input: a drop-in for /usr/sbin/sendmail.',
+            'options' => [
+                'timeout=SECONDS' => 'for -bs: how long a client may be silent (default 300)',
+            ],
+        ],
+        'mailq' => [
+            'args' => '',
+            'words' => 0,
+            'text' => 'List the queue in the form of mailq.',
+            'options' => [],
+        ],
+        'migrate' => [
+            'args' => '',
+            'words' => 0,
+            'text' => 'Create the database where it is missing; create or update the tables.',
+            'options' => [],
+        ],
+        'migrate-store' => [
+            'args' => 'FROM TO',
+            'words' => 2,
+            'text' => 'Move the queue into another database: SQLite, PostgreSQL, MySQL.',
+            'options' => [
+                'timeout=SECONDS' => 'for what is being sent (default 960)',
+                'delete' => 'delete from FROM, at the end, what was copied',
+                'dry-run' => 'say what would be moved, change nothing',
+                'abort' => 'give an unfinished move up: empty TO again, let FROM send',
+            ],
+        ],
+        'doctor' => [
+            'args' => '',
+            'words' => 0,
+            'text' => 'Look for what could go wrong and say the cure. Exit 1: found something.',
+            'options' => [
+                'transport=DSN' => 'where mail goes, as for work',
+                'dkim=DOMAIN:SELECTOR:FILE' => 'the keys, as for work',
+            ],
+        ],
+    ];
+}

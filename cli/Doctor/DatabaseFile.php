@@ -1,0 +1,108 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli\Doctor;
+
+use MailQueue\Cli\Settings;
+use MailQueue\Cli\Terminal;
+
+/** The file of an SQLite database, and its volume. */
+final class DatabaseFile extends Check
+{
+    private const DISK_MIN = 50 << 20;
+    private const WAL_MAX = 64 << 20;
+    private const CHECK_MAX = 512 << 20; // larger files take too long to read here
+    private const SQLITE_CORRUPT = 11;
+    private const SQLITE_NOTADB = 26;
+
+    public function __construct(
+        Findings $findings,
+        private readonly Paths $paths,
+        private readonly Settings $settings,
+    ) {
+        parent::__construct($findings);
+    }
+
+    public function look(string $path): void
+    {
+        $this->volume($path); // first: looking into the file may shorten its log
+        $this->integrity($path);
+        $this->paths->rights($path, 'database');
+        $this->owner($path);
+        $this->paths->documentRoot($path, 'database', '.');
+        $directory = dirname($path);
+        $this->paths->writable($directory, 'directory',
+            "SQLite needs to create its journal there: make $directory writable.");
+        foreach (['-wal', '-shm', '-journal'] as $suffix) {
+            if (file_exists($path . $suffix) && !is_writable($path . $suffix)) {
+                $this->add(false, "$path$suffix cannot be written by this user",
+                    "chown it to the owner of the database: all its users must write it.");
+            }
+        }
+    }
+
+    /** By the application's own way to the file; without pdo_sqlite opening it must do. */
+    private function integrity(string $path): void
+    {
+        $canRead = in_array('sqlite', class_exists('PDO') ? \PDO::getAvailableDrivers() : [], true)
+            && is_readable($path) && filesize($path) <= self::CHECK_MAX;
+        if (!$canRead || $this->settings->bootstrap->queue !== null) {
+            return;
+        }
+        try {
+            $pdo = new \PDO("sqlite:$path");
+            $pdo->setAttribute(\PDO::ATTR_TIMEOUT, 2);
+            $said = (string) $pdo->query('PRAGMA quick_check(1)')->fetchColumn();
+        } catch (\PDOException $e) {
+            $code = $e->errorInfo[1] ?? 0;
+            if ($code !== self::SQLITE_CORRUPT && $code !== self::SQLITE_NOTADB) {
+                return; // busy or unreachable: opening the queue says so
+            }
+            $said = $e->getMessage();
+        }
+        $this->add($said === 'ok', $said === 'ok' ? 'the database passes SQLite\'s quick check'
+            : 'the database is corrupt: ' . Terminal::safe(trim($said)), self::repair($path));
+    }
+
+    /** What root leaves behind beside another user's file, that user cannot write. */
+    private function owner(string $path): void
+    {
+        $me = function_exists('posix_geteuid') ? posix_geteuid() : -1;
+        $owner = (int) fileowner($path);
+        if ($me === 0 && $owner !== 0) {
+            $name = posix_getpwuid($owner)['name'] ?? (string) $owner;
+            $this->add(false, "the database belongs to $name, and this is root",
+                "Run mailqueue as $name (crontab -u $name), or its log and run directory become "
+                . 'root\'s.');
+        }
+    }
+
+    private function volume(string $path): void
+    {
+        $type = Paths::fileSystem($path);
+        $this->add(!in_array($type, Paths::NETWORK, true), "the database is on $type",
+            'SQLite\'s locks cannot be relied on across a network: move it to a local disk.');
+        $free = @disk_free_space(dirname($path));
+        if ($free !== false) {
+            $this->add($free >= self::DISK_MIN, self::mebibytes($free) . ' free on its disk',
+                'A full disk stops enqueueing and sending: make room.');
+        }
+        $wal = (int) @filesize("$path-wal");
+        $this->add($wal <= self::WAL_MAX, 'the write-ahead log has ' . self::mebibytes($wal),
+            'Something reads in one long transaction, or no worker runs that could shorten it.');
+    }
+
+    private static function mebibytes(float|int $bytes): string
+    {
+        return sprintf('%.0F MiB', floor($bytes / (1 << 20)));
+    }
+
+    public static function repair(string $path): string
+    {
+        $file = escapeshellarg($path);
+        return 'Stop the site and cron; copy the file with its -wal and -journal away; restore '
+            . "a backup, or:  sqlite3 $file .recover | sqlite3 recovered.sqlite  and put that in "
+            . 'its place. Enqueueing again a reference that is still queued does no harm.';
+    }
+}

@@ -1,0 +1,150 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli\Doctor;
+
+use MailQueue;
+use MailQueue\Cli\Failure;
+use MailQueue\Cli\Named;
+use MailQueue\Cli\Settings;
+use MailQueue\Cli\Terminal;
+
+use const MailQueue\Cli\PROGRAM;
+
+/** The way that mail goes: transport, keys, capture of mail(). */
+final class Mail extends Check
+{
+    public function __construct(
+        Findings $findings,
+        private readonly Settings $settings,
+    ) {
+        parent::__construct($findings);
+    }
+
+    /** @param string|\Closure|null $transport as it was given */
+    public function transport(string|\Closure|null $transport): void
+    {
+        if ($transport instanceof \Closure) {
+            $this->add(true, 'mail goes through the function of the bootstrap file', '');
+            return;
+        }
+        [$shown, $why] = $this->check($transport ?? 'sendmail://default');
+        if ($transport === null || preg_match('~\Asendmail://~i', $transport)) {
+            $given = preg_match('/[?&]command=([^&]*)/', (string) $transport, $match);
+            $command = $given ? rawurldecode($match[1]) : (string) ini_get('sendmail_path');
+            $name = $given ? 'the transport\'s command' : 'php.ini\'s sendmail_path';
+            $name = $transport === null ? "no transport is set: $name" : $name;
+            if (!$this->program($command, $name) || $why === null) {
+                return;
+            }
+        }
+        $isLease = str_starts_with((string) $why, 'the lease ');
+        $this->add($why === null, Terminal::safe($why ?? "mail goes to $shown"), $isLease
+            ? 'mailqueue work refuses this: raise the lease with DISPATCH_LEASE or --lease.'
+            : 'Write it as smtp://user:password@host:587, smtps://…, sendmail://default, '
+            . 'file:///directory or null://null, with : / @ ? # in user and password '
+            . 'percent-encoded (%3A %2F %40 %3F %23).');
+    }
+
+    /**
+     * The transport as it may be shown, or why work would refuse it.
+     *
+     * @return array{?string, ?string}
+     */
+    private function check(string $dsn): array
+    {
+        $lease = $this->settings->workInt('lease', 900, 5, 86_400);
+        try {
+            return [MailQueue::checkTransport($dsn, $lease), null];
+        } catch (\ValueError $e) {
+            // What it quotes of options may be a part of the password where that is badly written.
+            $mayTell = !str_contains((string) strstr($dsn, '?'), '@');
+            $text = str_replace('cannot be used: transport: ', 'cannot be used: ',
+                Failure::text($e));
+            return [null, $mayTell ? $text : 'the transport cannot be read'];
+        }
+    }
+
+    private function program(string $command, string $name): bool
+    {
+        preg_match('/\A\s*(?:"([^"]*)"|\'([^\']*)\'|(\S+))/', $command, $match);
+        $program = end($match) ?: '';
+        $shown = Terminal::safe($program);
+        $why = match (true) {
+            $program === '' => 'is empty',
+            $program[0] !== '/' => "names $shown, which is no absolute path",
+            !@is_file($program) => "names $shown, which does not exist",
+            !is_executable($program) => "names $shown, which this user cannot run",
+            self::leadsHere($command) => 'leads back to this queue: mail would go round for ever '
+                . 'and is refused',
+            default => null,
+        };
+        $this->add($why === null, "$name " . ($why ?? "sends mail through $shown"),
+            'Set MAILQUEUE_TRANSPORT to your relay, such as smtp://user:password@host:587, or '
+            . 'install a program that sends and name it: sendmail://default?command=…');
+        return $why === null;
+    }
+
+    /** Whether a command line starts mailqueue, by whatever name. */
+    private static function leadsHere(string $command): bool
+    {
+        foreach (preg_split('/[\s"\']+/', $command, -1, PREG_SPLIT_NO_EMPTY) as $word) {
+            $path = $word[0] === '/' ? @realpath($word) : false;
+            if ($path === PROGRAM || ($path !== false && basename($path) === 'mailqueue')) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** @param string|null $keys "domain:selector:/path", several with commas or blanks between */
+    public function keys(?string $keys): void
+    {
+        foreach (preg_split('/[\s,]+/', (string) $keys, -1, PREG_SPLIT_NO_EMPTY) as $key) {
+            [$domain, $selector, $file] = explode(':', $key, 3) + ['', '', ''];
+            $mode = (int) @fileperms($file);
+            [$why, $cure] = match (true) {
+                $domain === '' || $selector === '' || !str_starts_with($file, '/')
+                    => ['is not DOMAIN:SELECTOR:/path/key.pem', 'Write it so.'],
+                !@is_file($file) => ['names a file that does not exist or cannot be reached',
+                    'openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out ' . $file],
+                !is_readable($file) => ['names a file that this user cannot read',
+                    "chown it to the user of the cron job, chmod 600 $file"],
+                ($mode & 0o026) !== 0 => [sprintf('names a file with mode %04o', $mode & 0o7777),
+                    "Whoever reads it can sign as $domain, and the worker refuses it: "
+                    . "chmod 600 $file"],
+                !in_array(fileowner($file), [0, @fileowner('/proc/self')], true)
+                    => ['names a file that belongs to somebody else', 'The worker refuses it: '
+                    . "chown it to the user of the cron job, chmod 600 $file"],
+                !str_contains((string) file_get_contents($file, length: 65_536), 'PRIVATE KEY-')
+                    => ['names a file that is no private key in PEM form', 'Give the file of the '
+                    . 'private key, not that of the public one.'],
+                default => [null, ''],
+            };
+            $shown = Terminal::safe("$domain:$selector");
+            $this->add($why === null, "DKIM key $shown " . ($why ?? 'is there and private'), $cure);
+        }
+    }
+
+    public function capture(?string $path): void
+    {
+        if (!filter_var(ini_get('mailqueue.capture_mail'), FILTER_VALIDATE_BOOL)) {
+            return;
+        }
+        $into = (string) ini_get('mailqueue.database');
+        $named = new Named($into);
+        $real = $named->isServer ? 'a database server'
+            : (realpath((string) $named->path) ?: $named->shown);
+        $why = match (true) {
+            $into === '' => 'but mailqueue.database is not set',
+            $path === null && !$named->isServer => "into $real, and this looks at a server",
+            $path !== null && $real !== $path => "into $real, and this looks at $path",
+            default => null,
+        };
+        $this->add($why === null, 'mail() is captured' . ($why === null ? '' : ", $why"),
+            'Let mailqueue.database in php.ini name the ' . ($path === null ? 'database' : 'file')
+            . ' that the worker empties'
+            . ($path === null ? '.' : ": $path"));
+    }
+}

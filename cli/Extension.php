@@ -1,0 +1,64 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli;
+
+/** The extension of this program, where php.ini does not load it. */
+final class Extension
+{
+    /** From the build tree, or unasked from where it is installed; else says that it is missing. */
+    public static function load(array $argv): int
+    {
+        $candidates = [dirname(PROGRAM) . '/../modules/mailqueue.so',
+            dirname(PROGRAM) . '/../.build/plain/modules/mailqueue.so',
+            ini_get('extension_dir') . '/mailqueue.so'];
+        $found = array_filter(array_map(realpath(...), $candidates));
+        foreach ($found as $library) {
+            if (getenv('MAILQUEUE_LOADING') === false && PHP_BINARY !== '') {
+                $hasIni = php_ini_loaded_file() || php_ini_scanned_files();
+                // $argv begins with the name that this was called by, which may be a command.
+                self::become([PHP_BINARY, ...($hasIni ? [] : ['-n']), '-d', "extension=$library",
+                    ...$argv], ['MAILQUEUE_LOADING' => '1'] + getenv());
+            }
+        }
+        $text = $found
+            ? 'The PHP extension is not loaded: add extension=' . current($found) . ' to php.ini.'
+            : 'The PHP extension is not loaded. Install it (README, "Installation") and add '
+                . 'extension=mailqueue to php.ini, or build it here with tools/build.';
+        return Failure::show($text, ExitCode::CONFIG, $argv);
+    }
+
+    /** Another program in this one's place; returns where this PHP may start none. */
+    private static function become(array $command, array $environment): void
+    {
+        if (function_exists('pcntl_exec')) {
+            pcntl_exec($command[0], array_slice($command, 1), $environment);
+        }
+        if (!function_exists('proc_open')) {
+            return;
+        }
+        $forwards = function_exists('pcntl_signal') && function_exists('pcntl_async_signals');
+        if (!$forwards && is_executable('/usr/bin/setpriv')) {
+            // This process then dies of a SIGTERM, and the worker is to end with it.
+            array_unshift($command, '/usr/bin/setpriv', '--pdeathsig', 'TERM');
+        }
+        $process = proc_open($command, [STDIN, STDOUT, STDERR], $pipes, null, $environment);
+        if ($process === false) {
+            return;
+        }
+        if ($forwards) {
+            pcntl_async_signals(true);
+            foreach ([SIGTERM, SIGHUP] as $signal) {
+                pcntl_signal($signal, static fn(int $number) => proc_terminate($process, $number));
+            }
+            // The terminal sends its own to both, and a second one would end the grace period.
+            pcntl_signal(SIGINT, static fn() => null);
+        }
+        do {
+            usleep(10_000);
+            $state = proc_get_status($process);
+        } while ($state['running']);
+        exit($state['signaled'] ? 128 + $state['termsig'] : $state['exitcode']);
+    }
+}

@@ -1,0 +1,48 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli;
+
+use MailQueue;
+use MailQueue\DatabaseException;
+
+/** What went wrong: its exit code, and its text for people or as JSON. */
+final class Failure
+{
+    public static function code(\Throwable $e): int
+    {
+        return match (true) {
+            $e instanceof Stop => $e->getCode(),
+            $e instanceof DatabaseException => match ($e->reason) {
+                'cantopen', 'corrupt' => ExitCode::CANTCREAT,
+                'readonly' => ExitCode::NOPERM,
+                'busy', 'full', 'io', 'replaced' => ExitCode::TEMPFAIL,
+                default => ExitCode::CONFIG,
+            },
+            $e instanceof MailQueue\Exception, $e instanceof \ValueError => ExitCode::CONFIG,
+            default => ExitCode::SOFTWARE,
+        };
+    }
+
+    /** "MailQueue::__construct(): Argument #2 ($table) must be" says "the table must be" here. */
+    public static function text(\Throwable $e): string
+    {
+        $isName = '/^MailQueue(?:\\\\Backoff)?::\w+\(\): Argument #\d+ \(\$(\w+)\) /';
+        if (!$e instanceof \ValueError || !preg_match($isName, $e->getMessage(), $match)) {
+            return $e->getMessage();
+        }
+        $words = strtolower(preg_replace('/[A-Z]/', ' $0', $match[1]));
+        return "the $words " . substr($e->getMessage(), strlen($match[0]));
+    }
+
+    /** Prints what went wrong; the exit code. */
+    public static function show(string $text, int $code, array $argv): int
+    {
+        $options = array_slice($argv, 1, array_search('--', $argv, true) ?: null);
+        Terminal::error(in_array('--json', $options, true)
+            ? Terminal::json(['error' => $text, 'exit' => $code], 0)
+            : 'mailqueue: ' . Terminal::safeLines($text));
+        return $code;
+    }
+}

@@ -1,0 +1,131 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli;
+
+/** What --help prints. */
+final class Help
+{
+    /** Behind the options of a command. */
+    private const MORE = [
+        'work' => <<<'TEXT'
+            A crontab:
+              MAILQUEUE_DATABASE=/home/me/data/app.sqlite
+              MAILQUEUE_TRANSPORT=smtp://user:password@mail.example.org:587
+              * * * * *  mailqueue work --quiet
+
+            Before the first mail is queued, the database has no queue yet: exit 0 then. Not with
+            --table, --config-table or --daemon, where a queue that is missing is an error: a
+            mistyped name would find nothing for ever. mailqueue migrate makes one.
+
+            Environment for the exponential backoff (30 s, doubling to 3600 s, ± 20 %, parked
+            after 5 attempts): DISPATCH_BACKOFF_BASE, DISPATCH_BACKOFF_MAX (seconds),
+            DISPATCH_BACKOFF_JITTER (0 … 1), DISPATCH_MAX_ATTEMPTS; any of them selects it.
+            DISPATCH_BATCH, DISPATCH_CONNECTIONS and DISPATCH_LEASE give defaults for the
+            options of these names.
+            TEXT,
+        'sendmail' => <<<'TEXT'
+            The options above come first; then sendmail's, up to the first recipient:
+              -t          also to those in To, Cc and Bcc (or Resent-To …); Bcc is not sent
+              -i, -oi     a line with a lone dot does not end the message
+              -f, -r ADDR sender of the envelope ("" for none); else the message's
+                          Resent-Sender, Resent-From, Sender or From, else USER@HOST
+              -F NAME     name in the From that is added to a message without one
+              -bm         take a message (the default)
+              -bs         SMTP on standard input and output, its lines ended by CRLF; trusts
+                          whoever speaks it
+              -bp         list the queue, as mailq does
+              -q          run the queue once, as mailqueue work --quiet does
+              -N WHEN     delivery status that is wanted (RFC 3461): never, or success,
+                          failure, delay with commas between
+              -R WHAT     what of the mail comes back in a bounce: full or hdrs
+              -V NAME     your name for the mail in such reports. -N, -R and -V are passed
+                          on to relays (smtp://, smtps://) that offer DSN, and to Postfix's
+                          sendmail. -bs does not offer it
+              --          what follows are recipients
+            Ignored, as Postfix does: -A -B -C -G -L -O -U -X -c -e -h -m -n -o… -p -v -x;
+            and as there are no daemon and no aliases: -bh -bH -bi -I -qINTERVAL.
+
+            Exit 0 means that the mail is in the queue, durably. 64 usage, 65 the message
+            cannot be sent as it is, 66 no input, 67 a recipient's address is bad, 75 try
+            again later.
+
+            The user who calls must be allowed to write the database. Called by the name
+            sendmail or mailq (a link), none of the options above are taken, and the
+            database comes from the environment or php.ini. For PHP's mail(), in php.ini:
+              sendmail_path = "/usr/local/bin/mailqueue sendmail --database=/path/a.db -t -i"
+            Faster where PHP loads many extensions, since no php.ini is read:
+              sendmail_path = "php -n -d extension=mailqueue /usr/local/bin/mailqueue …"
+            TEXT,
+        'migrate-store' => <<<'TEXT'
+            FROM and TO are paths of SQLite files or DSNs. TO is created where it is a file
+            that does not exist; it must have no mail of its own. --table and the other names
+            are those in both.
+
+            While it runs neither of both sends; both take new mail. What is being sent is
+            waited for. Mails keep their ids, TO's own begin at least a million later. At the
+            end all rows and bodies of both are compared. Then only TO sends; FROM keeps its
+            rows as a backup (or --delete) and never sends again: the note mailQueueMovedTo
+            in its config table says so, and status and doctor show it.
+
+            Interrupted, the same command goes on where it was. When the application stores
+            its mail in TO, run it once more: it brings what FROM took since.
+
+            Settings go with the mail, other keys of the config table do not, nor do columns
+            that are not the queue's. Claims in progress by workers older than this version
+            do not know the note: update all of them first.
+
+            Exit codes: 0 done, 64 usage, 73 a file cannot be created or read, 75 something
+            is still being sent or a database is busy: run it again, 78 it cannot be moved.
+            TEXT,
+    ];
+
+    private const EXIT_CODES = <<<'TEXT'
+        Exit codes: 0 done, 1 doctor found something or there is no such mail,
+        64 usage, 65 message cannot be sent as it is, 66 no input, 67 bad recipient,
+        69 relay cannot be used now, 73 file cannot be created or read,
+        74 output cannot be written, 75 try again later (also: the database server is
+        away), 77 no permission, 78 configuration (also: the database server refuses
+        user, password or DSN, or PHP's extension for it is missing).
+
+        TEXT;
+
+    public static function of(?string $command): string
+    {
+        if ($command === null) {
+            $out = "Usage: mailqueue COMMAND [options]\n\nCommands:\n";
+            foreach (Commands::ALL as $name => $about) {
+                $out .= self::entry(trim("$name {$about['args']}"), $about['text'], 22);
+            }
+            return "$out\nOptions of every command:\n" . self::options(Commands::GLOBAL)
+                . "\nmailqueue COMMAND --help says more.\n" . self::EXIT_CODES;
+        }
+        $about = Commands::ALL[$command];
+        $usage = trim("mailqueue $command [options] {$about['args']}");
+        $out = "Usage: $usage\n\n{$about['text']}\n";
+        if ($about['options']) {
+            $out .= "\nOptions:\n" . self::options($about['options']);
+        }
+        $out .= "\nOptions of every command:\n" . self::options(Commands::GLOBAL);
+        return $out . (isset(self::MORE[$command]) ? "\n" . self::MORE[$command] . "\n" : '');
+    }
+
+    /** @param array<string, string> $options */
+    private static function options(array $options): string
+    {
+        $out = '';
+        foreach ($options as $option => $text) {
+            $out .= self::entry("--$option", $text, 27);
+        }
+        return $out;
+    }
+
+    /** Two columns that fit 80. */
+    private static function entry(string $name, string $text, int $width): string
+    {
+        $lines = explode("\n", wordwrap($text, 76 - $width));
+        $name .= str_repeat(' ', max(0, $width - Terminal::width($name)));
+        return "  $name " . implode("\n" . str_repeat(' ', $width + 3), $lines) . "\n";
+    }
+}

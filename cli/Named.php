@@ -1,0 +1,25 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli;
+
+use MailQueue;
+
+/** What the extension's own parser says of a text that names a database. */
+final class Named
+{
+    public readonly string $shown; // without user and secrets
+    public readonly bool $hasPassword;
+    public readonly bool $isServer;
+    public readonly ?string $path; // null: it cannot be a file
+
+    public function __construct(string $database)
+    {
+        $about = MailQueue::describe($database);
+        $this->shown = $about['shown'];
+        $this->hasPassword = $about['password'];
+        $this->isServer = $about['server'];
+        $this->path = $about['path'];
+    }
+}

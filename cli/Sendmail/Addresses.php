@@ -1,0 +1,52 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli\Sendmail;
+
+use MailQueue;
+use MailQueue\Cli\ExitCode;
+use MailQueue\Cli\Stop;
+use MailQueue\Cli\Terminal;
+use MailQueue\MessageException;
+
+/** Addresses as programs write them, as plain ones. */
+final class Addresses
+{
+    private const ATOM = '[A-Za-z0-9.!#$%&\'*+\/=?^_`{|}~-]+';
+
+    /**
+     * @return list<string>
+     * @throws Stop with ExitCode::NOUSER
+     */
+    public static function of(string $text): array
+    {
+        $why = match (true) {
+            str_starts_with($text, '-') => 'begins with "-": is it an option in the wrong place?',
+            preg_match('/[\x00-\x1F\x7F]/', $text) === 1 => 'has a control character; remove it',
+            default => null,
+        };
+        if ($why !== null) {
+            $shown = Terminal::safe($text);
+            throw new Stop("the address \"$shown\" $why", ExitCode::NOUSER);
+        }
+        $list = self::qualified($text);
+        try {
+            return MailQueue::envelope("To: $list\r\n\r\n")['recipients'];
+        } catch (MessageException $e) {
+            throw new Stop(preg_replace('/\ATo: /', '', $e->getMessage()), ExitCode::NOUSER);
+        }
+    }
+
+    /** Users of this host, such as "root", get its name; what is not simple stays as it is. */
+    public static function qualified(string $list): string
+    {
+        $comment = '\([^()\\\\]*+(?:\\\\.[^()\\\\]*+)*+\)';
+        $quoted = '"[^"\\\\]*+(?:\\\\.[^"\\\\]*+)*+"';
+        $isUser = '/\A(\s*(?:[^<>]*<)?\s*)(' . self::ATOM . ")(\s*>?\s*(?:$comment\s*)?)\z/s";
+        $domain = Host::name();
+        $add = static fn(array $match): string => str_contains($match[0], '@') ? $match[0]
+            : preg_replace($isUser, "$1$2@$domain$3", $match[0]) ?? $match[0];
+        return preg_replace_callback("/(?:$quoted|{$comment}|[^\",(]++)++/s", $add, $list) ?? $list;
+    }
+}

@@ -1,0 +1,194 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli;
+
+use MailQueue;
+use MailQueue\Backoff;
+use MailQueue\OnUncertain;
+
+/** Settings from options, the environment and php.ini, in this order, and the queue they name. */
+final class Settings
+{
+    public readonly Bootstrap $bootstrap;
+    private ?MailQueue $queue = null;
+
+    public function __construct(private readonly Arguments $args)
+    {
+        $file = $args->text('bootstrap');
+        $this->bootstrap = $file === null ? new Bootstrap() : BootstrapFile::load($file);
+    }
+
+    /** The database as it was named, which the bootstrap's queue does not need. */
+    public function database(): string
+    {
+        self::refusePassword((string) $this->args->text('database'), '--database');
+        return $this->args->text('database', 'MAILQUEUE_DATABASE', 'mailqueue.database')
+            ?? throw Stop::config('No database is set. Give --database PATH, set '
+                . 'MAILQUEUE_DATABASE, or mailqueue.database in php.ini.');
+    }
+
+    private static function refusePassword(string $database, string $where): void
+    {
+        if ((new Named($database))->hasPassword) {
+            throw Stop::usage("No password in $where: every user of this machine can read it "
+                . 'there (ps). Set MAILQUEUE_DATABASE_PASSWORD_FILE to a file of mode 0600, or '
+                . 'MAILQUEUE_DATABASE_PASSWORD; for PostgreSQL there is also ~/.pgpass.');
+        }
+    }
+
+    /** The same as a path of a file; null where it cannot be one. */
+    public function databasePath(): ?string
+    {
+        if ($this->bootstrap->queue !== null) {
+            return $this->bootstrap->queue->diagnostics()['database'] ?: null;
+        }
+        return (new Named($this->database()))->path;
+    }
+
+    /** @param bool $create whether a database that does not exist may be created */
+    public function queue(bool $create = false): MailQueue
+    {
+        if ($this->queue === null && $this->bootstrap->queue === null && !$create) {
+            $this->refuseMissing($this->database());
+        }
+        return $this->queue ??= $this->bootstrap->queue ?? $this->open($this->database());
+    }
+
+    /** A queue in another database than the one that was set, by the same names. */
+    public function at(string $database, bool $create): MailQueue
+    {
+        self::refusePassword($database, 'an argument');
+        if (!$create) {
+            $this->refuseMissing($database);
+        }
+        return $this->open($database);
+    }
+
+    private function open(string $database): MailQueue
+    {
+        return new MailQueue(
+            $database,
+            table: $this->table(),
+            configTable: $this->args->text('config-table') ?? 'config',
+            referenceColumn: $this->args->text('reference-column') ?? 'reference',
+            orphanCheck: $this->args->text('orphan-check'),
+            backoff: self::backoff(),
+        );
+    }
+
+    public function table(): string
+    {
+        return $this->args->text('table') ?? 'mail_queue';
+    }
+
+    /** A mistyped name must not become an empty queue that a cron job finds empty for ever. */
+    private function refuseMissing(string $database): void
+    {
+        $named = new Named($database);
+        $path = $named->path;
+        if ($named->isServer) {
+            $this->refuseMissingTables($database);
+        }
+        if ($path === null) {
+            return; // what is wrong with it, opening it says
+        }
+        if (!ini_get('open_basedir') && !@file_exists($path)) {
+            throw new Stop("There is no database $named->shown, or this user cannot reach it. "
+                . 'Check the path; mailqueue migrate creates it.', ExitCode::CANTCREAT);
+        }
+        $this->refuseMissingTables($path);
+    }
+
+    /** @param string $database a path or a DSN */
+    private function refuseMissingTables(string $database): void
+    {
+        $missing = $this->missingTables($database);
+        if ($missing) {
+            $named = new Named($database);
+            [$shown, $name] = $named->isServer ? ['on the server', 'DSN']
+                : [$named->shown, 'path'];
+            throw new Stop("The database $shown has no table " . implode(' and ', $missing)
+                . ". Check the $name, --table and --config-table; mailqueue migrate with the same "
+                . 'options creates it.', ExitCode::CANTCREAT);
+        }
+    }
+
+    /** Whether nothing was ever queued here, as far as the usual names of the tables tell. */
+    public function hasNoQueueYet(): bool
+    {
+        if ($this->args->has('table') || $this->args->has('config-table')
+            || $this->bootstrap->queue !== null) {
+            return false;
+        }
+        $named = new Named($this->database());
+        $where = $named->isServer ? $this->database() : $named->path;
+        return $where !== null && ($named->isServer || @is_file($where))
+            && in_array('mail_queue', $this->missingTables($where), true);
+    }
+
+    /**
+     * @param string $path or a DSN
+     * @return list<string>
+     */
+    private function missingTables(string $path): array
+    {
+        $names = [$this->args->text('table') ?? 'mail_queue',
+            $this->args->text('config-table') ?? 'config'];
+        if (preg_grep('/\A[A-Za-z_]\w{0,62}\z/', $names, PREG_GREP_INVERT)) {
+            return []; // what is wrong with them, opening the queue says
+        }
+        $isEmpty = @is_file($path) && @filesize($path) === 0;
+        return array_diff($names, $isEmpty ? [] : MailQueue::tables($path, ...$names));
+    }
+
+    /** The DISPATCH_* names select the exponential policy. */
+    private static function backoff(): ?Backoff
+    {
+        $names = ['BACKOFF_BASE', 'BACKOFF_MAX', 'BACKOFF_JITTER', 'MAX_ATTEMPTS'];
+        $isSet = static fn(string $name): bool => Arguments::environment("DISPATCH_$name") !== null;
+        if (!array_filter($names, $isSet)) {
+            return null;
+        }
+        $jitter = Arguments::environment('DISPATCH_BACKOFF_JITTER') ?? '0.2';
+        if (!is_numeric($jitter) || (float) $jitter < 0 || (float) $jitter > 1) {
+            throw Stop::config(
+                "DISPATCH_BACKOFF_JITTER must be a number from 0 to 1, not \"$jitter\".");
+        }
+        return Backoff::exponential(
+            base: Arguments::environmentInt('DISPATCH_BACKOFF_BASE', 30, 1, 31_622_400),
+            max: Arguments::environmentInt('DISPATCH_BACKOFF_MAX', 3600, 1, 31_622_400),
+            jitter: (float) $jitter,
+            maxAttempts: Arguments::environmentInt('DISPATCH_MAX_ATTEMPTS', 5, 1, 1000),
+        );
+    }
+
+    /** Null: the default of runWorker(), php.ini's sendmail_path. */
+    public function transport(): string|\Closure|null
+    {
+        return $this->args->options['transport'] ?? $this->bootstrap->transport
+            ?? $this->args->text('transport', 'MAILQUEUE_TRANSPORT', 'mailqueue.transport');
+    }
+
+    /** "domain:selector:/path/key.pem", several with commas between. */
+    public function dkim(): ?string
+    {
+        return $this->args->options['dkim'] ?? $this->bootstrap->dkim
+            ?? $this->args->text('dkim', 'MAILQUEUE_DKIM', 'mailqueue.dkim');
+    }
+
+    public function onUncertain(): OnUncertain
+    {
+        return OnUncertain::tryFrom($this->args->text('on-uncertain') ?? 'retry')
+            ?? throw Stop::usage('--on-uncertain must be retry or hold.');
+    }
+
+    /** An option of `work` that has a default in the environment. */
+    public function workInt(string $option, int $default, int $min, int $max): int
+    {
+        $name = 'DISPATCH_' . strtoupper($option);
+        return $this->args->int($option, null, $min, $max)
+            ?? Arguments::environmentInt($name, $default, $min, $max);
+    }
+}

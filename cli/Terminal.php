@@ -1,0 +1,124 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli;
+
+/** Writing for people: columns, times, colours only on a terminal that wants them. */
+final class Terminal
+{
+    public const BOLD = '1';
+    public const GREEN = '32';
+    public const YELLOW = '33';
+
+    public static function paint(string $text, string $code): string
+    {
+        $plain = Arguments::environment('NO_COLOR') !== null || getenv('TERM') === 'dumb'
+            || !stream_isatty(STDOUT);
+        return $plain ? $text : "\e[{$code}m$text\e[0m";
+    }
+
+    public static function time(?int $at): string
+    {
+        return $at === null ? '-' : gmdate('Y-m-d H:i:s\Z', $at);
+    }
+
+    public static function span(int $seconds): string
+    {
+        return match (true) {
+            $seconds < 120 => max(0, $seconds) . ' s',
+            $seconds < 7200 => intdiv($seconds, 60) . ' min',
+            $seconds < 172800 => intdiv($seconds, 3600) . ' h '
+                . intdiv($seconds % 3600, 60) . ' min',
+            default => intdiv($seconds, 86400) . ' days',
+        };
+    }
+
+    /** Text from outside: nothing in it may steer the terminal, or the order of what is shown. */
+    public static function safe(?string $text): string
+    {
+        return $text === null ? '-'
+            : preg_replace('/[\p{C}\p{Zl}\p{Zp}]/u', '?', $text)
+            ?? preg_replace('/[^ -~]/', '?', $text);
+    }
+
+    /** The same for text of several lines. */
+    public static function safeLines(string $text): string
+    {
+        return implode("\n", array_map(self::safe(...), preg_split('/\r?\n/', $text)));
+    }
+
+    public static function json(mixed $value, int $flags = JSON_PRETTY_PRINT): string
+    {
+        return json_encode($value, $flags | JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE
+            | JSON_PRESERVE_ZERO_FRACTION | JSON_INVALID_UTF8_SUBSTITUTE | JSON_THROW_ON_ERROR);
+    }
+
+    /** A standard error that is closed or full is no reason to stop. */
+    public static function error(string $line): void
+    {
+        @fwrite(STDERR, "$line\n");
+    }
+
+    /**
+     * On a terminal the last column is cut to what fits.
+     *
+     * @param list<list<string>> $rows the first is the head
+     */
+    public static function table(array $rows): void
+    {
+        $widths = [];
+        foreach (array_keys($rows[0]) as $i) {
+            $widths[$i] = max(array_map(self::width(...), array_column($rows, $i)));
+        }
+        $last = array_key_last($widths);
+        $left = self::columns(STDOUT) - array_sum($widths) - 2 * $last + $widths[$last];
+        foreach ($rows as $n => $row) {
+            $line = '';
+            foreach ($row as $i => $cell) {
+                $cell = $i === $last ? self::cut($cell, max(20, $left)) : $cell;
+                $line .= $cell . str_repeat(' ', max(0, $widths[$i] - self::width($cell)) + 2);
+            }
+            echo $n === 0 ? self::paint(rtrim($line), self::BOLD) : rtrim($line), "\n";
+        }
+    }
+
+    public static function width(string $text): int
+    {
+        return function_exists('mb_strwidth') ? mb_strwidth($text, 'UTF-8')
+            : (int) preg_match_all('/\X/u', $text);
+    }
+
+    private static function cut(string $text, int $width): string
+    {
+        if (self::width($text) <= $width) {
+            return $text;
+        }
+        $kept = '';
+        foreach (preg_split('//u', $text, -1, PREG_SPLIT_NO_EMPTY) as $character) {
+            if (self::width($kept . $character) >= $width) {
+                break;
+            }
+            $kept .= $character;
+        }
+        return $kept . '…';
+    }
+
+    /**
+     * The width of the terminal behind a stream; no limit where it is none.
+     *
+     * @param resource $stream
+     */
+    public static function columns($stream): int
+    {
+        if (!stream_isatty($stream)) {
+            return PHP_INT_MAX;
+        }
+        $process = function_exists('proc_open') ? @proc_open(['stty', 'size'],
+            [$stream, ['pipe', 'w'], ['file', '/dev/null', 'w']], $pipes) : false;
+        $said = $process === false ? '' : (string) stream_get_contents($pipes[1]);
+        $process === false || proc_close($process);
+        $columns = (int) (explode(' ', trim($said))[1] ?? 0);
+        return $columns > 0 ? $columns : 80;
+    }
+}
