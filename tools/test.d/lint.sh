@@ -117,9 +117,16 @@ lint_size() {
     tools/lint-size "$1" $(all_c_files)
 }
 
+lint_php_size() {
+    local -a files
+    mapfile -t files < <(find bin cli tools examples integrations bench -type f |
+        xargs -r grep -IlE '^#!.*\bphp\b|^<\?php' | LC_ALL=C sort)
+    tools/lint-size "$1" "${files[@]}"
+}
+
 lint_script_columns() {
     local -a files
-    mapfile -t files < <(find bin tools examples web integrations bench .ci tests/lib -type f \
+    mapfile -t files < <(find bin cli tools examples web integrations bench .ci tests/lib -type f \
         ! -name '*.[ch]' ! -name '*.md' 2>/dev/null |
         xargs -r grep -IlE '^#!|^<\?php|^# ' | LC_ALL=C sort)
     tools/lint-size columns "${files[@]}"
@@ -132,7 +139,7 @@ lint_php_syntax() {
             printf '%s: %s\n' "$file" "$output"
             status=1
         }
-    done < <(find bin stubs tools examples web integrations bench tests -type f 2>/dev/null |
+    done < <(find bin cli stubs tools examples web integrations bench tests -type f 2>/dev/null |
         xargs -r grep -IlE '^#!.*\bphp\b|^<\?php' | grep -v '\.phpt$' | LC_ALL=C sort)
     return $status
 }
@@ -206,6 +213,8 @@ part_lint() {
     for size in lines functions parameters nesting columns; do
         check "lint/size-$size" lint_size "$size"
     done
+    check lint/size-lines-php lint_php_size lines
+    check lint/size-functions-php lint_php_size functions
     check lint/size-columns-scripts lint_script_columns
     check lint/lists tools/lists --check
     check lint/syntax-php lint_php_syntax
