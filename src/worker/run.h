@@ -79,6 +79,7 @@ struct mq_run {
     int64_t renew_ms;      /* the next renewal of leases */
     int64_t lease_low_s;   /* UTC; no lease held ends before it */
     int64_t next_claim_ms; /* no claim of its own before */
+    int64_t token_ms;      /* when the last claim expected one */
     int64_t next_maintain_ms;
     int64_t next_sweep_ms;
     int64_t sweep_cursor;
@@ -98,7 +99,7 @@ struct mq_run {
     bool aborted;        /* the transport is closed */
     int64_t database_ms; /* since when a transaction fails; 0: none does */
     bool lost;           /* the connection is, and was not opened anew yet */
-    int64_t place_ms;    /* since when it waits for the place that went with it; 0: it does not */
+    int64_t place_ms;    /* since when the new one lacks the old one's place; 0: it does not */
     int64_t retry_ms;
     int64_t retry_wait_ms;
     bool unknown_jobs; /* claimed by us without a flight, or perhaps so */

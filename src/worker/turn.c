@@ -6,7 +6,8 @@
 
 #define RETRY_FIRST_MS    50
 #define RETRY_MAX_MS      1000
-#define CLAIM_AGAIN_MS    1000 /* after one that found nothing, while others are under way */
+#define CLAIM_AGAIN_MS    1000   /* after one that found nothing, while others are under way */
+#define SILENCE_MS        240000 /* at most: servers end sessions that say nothing for longer */
 #define MAINTAIN_EVERY_MS 10
 #define SWEEP_EVERY_MS    50    /* keeps the write lock free for others most of the time */
 #define SWEEP_AGAIN_MS    60000 /* a run without an end does as the next run would */
@@ -34,13 +35,11 @@ static bool is_cut_off(const struct mq_run *run, enum mq_status status)
 static enum mq_status take_place_again(struct mq_run *run, struct mq_error *err)
 {
     enum mq_status status = mq_place_take_again(&run->place, err);
-    int64_t now_ms = mq_run_now_ms(run);
     if (status != MQ_OK) {
         return status;
     }
     if (!mq_place_is_held(&run->place)) {
-        run->place_ms = run->place_ms ? run->place_ms : now_ms;
-        if (!run->stopping && now_ms - run->place_ms < PLACE_WAIT_MS) {
+        if (!run->stopping && mq_run_now_ms(run) - run->place_ms < PLACE_WAIT_MS) {
             return mq_error_set(err, MQ_BUSY, "maxWorkers", "all workers' places are taken");
         }
         mq_run_stop(run, MQ_RUN_LOCKED);
@@ -60,6 +59,7 @@ static enum mq_status reopen(struct mq_run *run)
     }
     run->lost = false;
     run->renew_ms = 0; /* which of our leases are in this database? */
+    run->place_ms = run->place_ms ? run->place_ms : mq_run_now_ms(run);
     return take_place_again(run, &error);
 }
 
@@ -95,9 +95,12 @@ static void end_cut_off(struct mq_run *run, enum mq_status status, const struct 
     }
 }
 
+/* A wait for the place has an end of its own, in peace. */
 static bool is_given_up(const struct mq_run *run, int64_t now_ms)
 {
-    return now_ms - run->database_ms > run->options->grace_s * 1000 || mq_signals_caught() > 1;
+    bool place = run->place_ms && now_ms - run->place_ms <= PLACE_WAIT_MS + RETRY_MAX_MS;
+    return (!place && now_ms - run->database_ms > run->options->grace_s * 1000) ||
+           mq_signals_caught() > 1;
 }
 
 void mq_run_database_failed(struct mq_run *run, enum mq_status status, const struct mq_error *err)
@@ -133,11 +136,6 @@ void mq_run_database_failed(struct mq_run *run, enum mq_status status, const str
     } else if (again == MQ_CONFIG && mq_queue_is_shared(run->queue)) {
         end_cut_off(run, status, err);
     }
-}
-
-static void database_works(struct mq_run *run)
-{
-    run->database_ms = 0;
 }
 
 /* Before a transaction: whether it may be made, with regard to the place. */
@@ -231,7 +229,7 @@ void mq_run_renew(struct mq_run *run)
         return;
     }
     run->renew_ms = now_ms + run->options->lease_s * 1000 / 3;
-    database_works(run);
+    run->database_ms = 0;
 }
 
 /* ---- claims ---- */
@@ -361,7 +359,8 @@ static void take_end(struct mq_run *run, const struct mq_claim *claim, int64_t n
         }
         break;
     case MQ_CLAIM_TOKENS:
-        run->next_claim_ms = now_ms + (wait_ms > 0 ? wait_ms : CLAIM_AGAIN_MS);
+        run->token_ms = now_ms + (wait_ms > 0 ? wait_ms : CLAIM_AGAIN_MS);
+        run->next_claim_ms = now_ms + (wait_ms < SILENCE_MS ? run->token_ms - now_ms : SILENCE_MS);
         break;
     case MQ_CLAIM_PAUSED:
         memcpy(run->report->reason, claim->reason, sizeof(run->report->reason));
@@ -410,7 +409,7 @@ static void take_turn(struct mq_run *run, const struct mq_turn *turn, int64_t be
 {
     struct mq_claim *claim = turn->claim;
 
-    database_works(run);
+    run->database_ms = 0;
     settled(run, turn->outcome_count);
     if (turn->outcome_count > 0) {
         run->claim_fresh = false;

@@ -163,7 +163,7 @@ static bool waits_for_token(const struct mq_run *run)
         return false;
     }
     /* Its time may be past already, then the claim for it is due and says more. */
-    return run->next_claim_ms < run->deadline_ms;
+    return run->token_ms < run->deadline_ms;
 }
 
 /* Whether an idle run has a reason to end, and which. */

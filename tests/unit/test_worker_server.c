@@ -19,9 +19,11 @@ static struct {
     int reopens_in_vain;
     bool is_applications; /* cannot be opened anew */
     int reopened, asked, renewals, taken;
-    int places;             /* to be had */
-    int64_t places_gone_ms; /* for how long after the connection is opened anew none is */
+    int64_t heard_ms, silence_ms; /* the last statement; the longest time without one */
+    int places;                   /* to be had */
+    int64_t places_gone_ms;       /* for how long after the connection is opened anew none is */
     int64_t reopened_ms;
+    enum mq_status place_fails; /* so the next question for a place ends; MQ_OK: with an answer */
 } server;
 
 static int64_t server_ms(void)
@@ -61,6 +63,9 @@ static enum mq_status server_run(struct mq_db *db, const struct mq_query *query,
     if (server.down) {
         return lost(err);
     }
+    int64_t silence_ms = server.scene->boot_ms - server.heard_ms;
+    server.silence_ms = silence_ms > server.silence_ms ? silence_ms : server.silence_ms;
+    server.heard_ms = server.scene->boot_ms;
     server.renewals += query->slot == MQ_SQL_RENEW;
     server.asked += query->slot == MQ_SQL_NOW;
     if (query->slot == MQ_SQL_NOW) {
@@ -68,6 +73,12 @@ static enum mq_status server_run(struct mq_db *db, const struct mq_query *query,
         return server.file->run(db, &told, err);
     }
     if (query->slot == MQ_SQL_PLACE_TAKE) {
+        if (server.reopened > 0 && server.place_fails != MQ_OK) {
+            enum mq_status status = server.place_fails;
+            server.place_fails = MQ_OK;
+            server.down = status == MQ_IO;
+            return mq_error_set(err, status, "database", "no answer");
+        }
         bool gone = server.scene->boot_ms < server.reopened_ms + server.places_gone_ms;
         snprintf(text, sizeof(text), "SELECT %d", !gone && query->params[1].i < server.places);
         server.taken++;
@@ -242,6 +253,26 @@ static void test_wall_clock_jumps(void **state)
     assert_in_range(server.renewals, 3, 4); /* each 30 s */
 }
 
+/* A server ends a session that says nothing for long, and the run's place is a lock of it. */
+static void test_waits_for_a_token_not_in_silence(void **state)
+{
+    struct scene_worker *scene = *state;
+    fx_set(&scene->fx, "mailMaxPerHour", "2");
+    fx_set(&scene->fx, "mailRateMode", "strict");
+    scene->options.time_limit_s = 7200;
+    enqueue_mails(scene, 4);
+    server.heard_ms = scene->boot_ms;
+    server.silence_ms = 0;
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_int_equal(scene->report.sent, 4);
+    assert_in_range(server.silence_ms, 200000, 300000);
+    scene->options.time_limit_s = 1000; /* none comes before */
+    enqueue_mails(scene, 1);
+    int64_t start_ms = scene->boot_ms;
+    run_until(scene, MQ_RUN_TOKENS);
+    assert_in_range(scene->boot_ms - start_ms, 0, 1000);
+}
+
 /* ---- places ---- */
 
 static void test_places(void **state)
@@ -321,6 +352,48 @@ static void test_run_without_its_place(void **state)
     server.places = 1;
     run_until(scene, MQ_RUN_EMPTY);
     assert_int_equal(scene->relay.accepted_count, 6);
+}
+
+/* However long the server was away, and however short the grace is: what was sent is settled. */
+static void test_no_place_after_an_outage(void **state)
+{
+    static const int graces[] = {0, 2, 30};
+    struct scene_worker *scene = *state;
+    scene->options.batch = 2;
+    scene->relay.sessions = 1;
+    for (size_t i = 0; i < sizeof(graces) / sizeof(graces[0]); i++) {
+        enqueue_mails(scene, 6);
+        scene->options.grace_s = graces[i];
+        server.places_gone_ms = 60000;
+        server.reopened_ms = 0;
+        server.reopens_in_vain = graces[i] == 30 ? 22 : 0;
+        cut_commit(2, true);
+        run_cut(scene, MQ_RUN_LOCKED);
+        assert_int_equal(count_jobs(scene, "sending"), 0);
+        assert_int_equal(count_jobs(scene, "pending"), 6 - scene->report.sent);
+        server.places_gone_ms = 0;
+        run_until(scene, MQ_RUN_EMPTY);
+        assert_int_equal(scene->relay.accepted_count, 6 * (i + 1));
+    }
+}
+
+/* The new connection is lost too, or has no answer yet: nothing is claimed without a place. */
+static void test_place_cannot_be_asked_for(void **state)
+{
+    static const enum mq_status fails[] = {MQ_IO, MQ_BUSY, MQ_DATABASE};
+    struct scene_worker *scene = *state;
+    for (size_t i = 0; i < sizeof(fails) / sizeof(fails[0]); i++) {
+        for (int at = 1; at <= 2; at++) { /* nothing is held; mails are */
+            enqueue_mails(scene, 6);
+            server.place_fails = fails[i];
+            server.reopened = server.taken = 0;
+            cut_commit(at, true);
+            run_cut(scene, MQ_RUN_EMPTY);
+            assert_int_equal(server.taken, 2);
+            run_until(scene, MQ_RUN_EMPTY);
+            assert_int_equal(count_jobs(scene, "pending"), 0);
+        }
+    }
 }
 
 /* ---- the connection ---- */
@@ -409,11 +482,19 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(test_time_between_answers), T(test_clocks_differ),
-        T(test_wall_clock_jumps),     T(test_places),
-        T(test_place_is_taken_again), T(test_run_without_its_place),
-        T(test_place_is_free_later),  T(test_lost_at_a_commit),
-        T(test_server_is_away),       T(test_applications_connection),
+        T(test_time_between_answers),
+        T(test_clocks_differ),
+        T(test_wall_clock_jumps),
+        T(test_waits_for_a_token_not_in_silence),
+        T(test_places),
+        T(test_place_is_taken_again),
+        T(test_run_without_its_place),
+        T(test_place_is_free_later),
+        T(test_no_place_after_an_outage),
+        T(test_place_cannot_be_asked_for),
+        T(test_lost_at_a_commit),
+        T(test_server_is_away),
+        T(test_applications_connection),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
