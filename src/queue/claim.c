@@ -283,6 +283,19 @@ static enum mq_status note_next(struct taking *t, int64_t priority, struct mq_er
     return status;
 }
 
+/* Many mails after none: other plans than before may be right. Once, for they cost a millisecond.
+ */
+static enum mq_status plan_anew(struct taking *t, struct mq_error *err)
+{
+    struct mq_queue *queue = t->tx->queue;
+    int64_t before = queue->streak;
+    queue->streak = t->claim->end == MQ_CLAIM_EMPTY ? 0 : before + (int64_t)t->claim->count;
+    bool due = before < MQ_CLAIM_CHUNK && queue->streak >= MQ_CLAIM_CHUNK;
+    return due && mq_sql_has(queue, MQ_SQL_CLAIM_REPLAN)
+               ? mq_sql_exec(queue, MQ_SQL_CLAIM_REPLAN, MQ_NO_ARGS, err)
+               : MQ_OK;
+}
+
 static enum mq_status take_all(struct taking *t, struct mq_error *err)
 {
     struct chunk *chunk = malloc(sizeof(*chunk));
@@ -309,7 +322,7 @@ static enum mq_status take_all(struct taking *t, struct mq_error *err)
         t->claim->resume_s = 0;
     }
     free(chunk);
-    return status;
+    return status == MQ_OK ? plan_anew(t, err) : status;
 }
 
 /* Whether claims are switched off or the relay is paused; then the claim's end is set. */

@@ -74,6 +74,7 @@ enum mq_sql {
     MQ_SQL_CONFIG_SAME,
     MQ_SQL_CONFIG_LOCK,
     MQ_SQL_QUIET,
+    MQ_SQL_CLAIM_REPLAN,
     MQ_SQL_COPY_FREEZE,
     MQ_SQL_COPY_OLDER,
     MQ_SQL_COPY_IDS_FROM,
@@ -166,6 +167,7 @@ struct mq_queue {
     int64_t told_ms;       /* … at this moment of host.boot_ms */
     char *identity;        /* NULL: not asked yet */
     struct mq_random random;
+    int64_t streak;          /* jobs claimed since a claim found no more */
     bool ready;              /* the tables' version was read and is ours */
     char *sql[MQ_SQL_COUNT]; /* expanded when first used: a request needs three of them */
 };

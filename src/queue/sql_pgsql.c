@@ -44,6 +44,9 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "SELECT * FROM (SELECT " MQ_COLS " FROM {t} WHERE " MQ_CLAIMABLE_SQL
         " AND priority = ?1 AND next_attempt_at <= ?2 ORDER BY next_attempt_at, id "
         "LIMIT " DIGITS_OF(MQ_CLAIM_CHUNK) " FOR UPDATE SKIP LOCKED) AS due LIMIT ?3",
+    /* Plans that were made while there was next to nothing read the table as a whole. Until it is
+     * analyzed, which may take minutes, they would stay. */
+    [MQ_SQL_CLAIM_REPLAN] = "DISCARD PLANS",
     [MQ_SQL_ORPHAN] = "SELECT 1 FROM {o} WHERE CAST({o}.{k} AS TEXT) = CAST(?1 AS TEXT) LIMIT 1",
     [MQ_SQL_WALK] = "SELECT " MQ_COLS " FROM {t} WHERE id > ?1 AND id <= (SELECT max(walk.id) FROM "
                     "(SELECT id FROM {t} WHERE id > ?1 ORDER BY id LIMIT ?2) AS walk) "
