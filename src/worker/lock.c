@@ -14,10 +14,10 @@
 #include "core/buffer.h"
 #include "worker/files.h"
 
-/* Whoever asks how many locks are held takes each for a moment. A worker that starts just then must
- * not believe that another runs. */
-#define LOCK_TRIES    10
-#define LOCK_PAUSE_MS 2
+/* Whoever asks how many locks are held shares each for a moment, or for longer where the system
+ * lets him wait just then. A worker that starts meanwhile must not believe that another runs. */
+#define LOOK_PAUSE_MS 2
+#define LOOK_MAX_MS   10000
 
 enum mq_status mq_file_error(const struct mq_file_task *task, const char *path, int sys_errno,
                              struct mq_error *err)
@@ -108,6 +108,12 @@ enum mq_status mq_run_dir_prepare(const char *path, struct mq_error *err)
     return MQ_OK;
 }
 
+/* Whether the lock is held by others who only look. */
+static bool is_looked_at(int file)
+{
+    return flock(file, LOCK_SH | LOCK_NB) == 0 && flock(file, LOCK_UN) == 0;
+}
+
 /* *fd stays -1 when another holds the lock. */
 static enum mq_status try_lock(const char *path, int *fd, struct mq_error *err)
 {
@@ -117,8 +123,8 @@ static enum mq_status try_lock(const char *path, int *fd, struct mq_error *err)
     if (file < 0) {
         return mq_file_error(&task, path, errno, err);
     }
-    for (int i = 0;; i++) {
-        struct timespec pause = {0, LOCK_PAUSE_MS * 1000000L};
+    for (int ms = 0; ms < LOOK_MAX_MS; ms += LOOK_PAUSE_MS) {
+        struct timespec pause = {0, LOOK_PAUSE_MS * 1000000L};
         if (flock(file, LOCK_EX | LOCK_NB) == 0) {
             *fd = file;
             return MQ_OK;
@@ -128,7 +134,7 @@ static enum mq_status try_lock(const char *path, int *fd, struct mq_error *err)
             close(file);
             return mq_file_error(&task, path, reason, err);
         }
-        if (i + 1 >= LOCK_TRIES) {
+        if (!is_looked_at(file)) {
             break;
         }
         nanosleep(&pause, NULL);
