@@ -43,17 +43,24 @@ final class Extension
             // This process then dies of a SIGTERM, and the worker is to end with it.
             array_unshift($command, '/usr/bin/setpriv', '--pdeathsig', 'TERM');
         }
+        $process = $early = null;
+        if ($forwards) {
+            // Before the other is there: a signal in between would end this one alone.
+            pcntl_async_signals(true);
+            $forward = static function (int $number) use (&$process, &$early): void {
+                $process ? proc_terminate($process, $number) : $early = $number;
+            };
+            pcntl_signal(SIGTERM, $forward);
+            pcntl_signal(SIGHUP, $forward);
+            // The terminal sends its own to both, and a second one would end the grace period.
+            pcntl_signal(SIGINT, static fn() => null);
+        }
         $process = proc_open($command, [STDIN, STDOUT, STDERR], $pipes, null, $environment);
         if ($process === false) {
             return;
         }
-        if ($forwards) {
-            pcntl_async_signals(true);
-            foreach ([SIGTERM, SIGHUP] as $signal) {
-                pcntl_signal($signal, static fn(int $number) => proc_terminate($process, $number));
-            }
-            // The terminal sends its own to both, and a second one would end the grace period.
-            pcntl_signal(SIGINT, static fn() => null);
+        if ($early !== null) {
+            proc_terminate($process, $early);
         }
         do {
             usleep(10_000);
