@@ -31,19 +31,14 @@ file_put_contents($script, '<?php
     };
     echo "not reached";');
 
-$port = MailQueueTest\free_port();
-$log = ['file', dirname($path) . '/server.log', 'w'];
-$server = proc_open(php_command('-d', 'log_errors=0', '-S', "127.0.0.1:$port", $script),
-    [1 => $log, 2 => $log], $pipes, null, ['PATH' => MailQueueTest\PATH]);
-MailQueueTest\at_end(fn() => proc_terminate($server, 9) && proc_close($server));
-MailQueueTest\wait_for('the server', fn() => @fsockopen('127.0.0.1', $port));
-$status = '/proc/' . proc_get_status($server)['pid'] . '/status';
+[$address, $pid] = MailQueueTest\web_server(php_command('-d', 'log_errors=0'), [$script], ['PATH' => MailQueueTest\PATH]);
+$status = "/proc/$pid/status";
 
 function request(string $call): string
 {
-    global $port;
+    global $address;
     $context = stream_context_create(['http' => ['ignore_errors' => true]]);
-    $body = file_get_contents("http://127.0.0.1:$port/?call=$call", false, $context);
+    $body = file_get_contents("http://$address/?call=$call", false, $context);
     return preg_match('/Allowed memory size/', $body) ? 'out of memory' : $body;
 }
 function resident_mib(): int

@@ -4,6 +4,7 @@ runWorker() is for the command line only; enqueue() is not
 mailqueue
 --FILE--
 <?php
+require __DIR__ . '/../lib/servers.inc';
 require __DIR__ . '/../lib/queue.inc';
 $path = database();
 $script = dirname($path) . '/index.php';
@@ -15,14 +16,8 @@ file_put_contents($script, '<?php
     } catch (MailQueue\Exception $e) {
         echo get_class($e), ": ", $e->getMessage(), "\n";
     }');
-$probe = stream_socket_server('tcp://127.0.0.1:0');
-$address = stream_socket_get_name($probe, false);
-fclose($probe);
-$server = proc_open(php_command('-S', $address, $script), [1 => ['file', '/dev/null', 'w'], 2 => ['file', '/dev/null', 'w']], $pipes);
-must(wait_until(fn() => (bool) @fsockopen("tcp://$address")), 'the server listens');
+[$address] = MailQueueTest\web_server(php_command(), [$script]);
 echo file_get_contents("http://$address/?path=" . rawurlencode($path));
-proc_terminate($server);
-proc_close($server);
 echo (new MailQueue($path))->stats()->pending, " pending\n";
 ?>
 --EXPECT--

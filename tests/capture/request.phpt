@@ -56,13 +56,8 @@ file_put_contents($script, '<?php
         case "count":
             echo open_files(), " open, ", pending(), " pending\n";
     }');
-$port = MailQueueTest\free_port();
-$log = ['file', dirname($path) . '/server.log', 'w'];
-$server = proc_open(php_with(['mailqueue.capture_mail' => 1, 'mailqueue.database' => $path, 'log_errors' => 0], '-S', "127.0.0.1:$port", $script),
-    [1 => $log, 2 => $log], $pipes);
-MailQueueTest\at_end(fn() => proc_terminate($server, 9) && proc_close($server));
-MailQueueTest\wait_for('the server', fn() => @fsockopen('127.0.0.1', $port));
-$request = fn(string $do) => file_get_contents("http://127.0.0.1:$port/?do=$do", false,
+[$address] = MailQueueTest\web_server(php_with(['mailqueue.capture_mail' => 1, 'mailqueue.database' => $path, 'log_errors' => 0]), [$script]);
+$request = fn(string $do) => file_get_contents("http://$address/?do=$do", false,
     stream_context_create(['http' => ['ignore_errors' => true]]));
 
 echo $request('mails'), $request('mails'), $request('count');

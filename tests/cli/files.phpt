@@ -6,6 +6,7 @@ pdo_sqlite
 --FILE--
 <?php
 require __DIR__ . '/../lib/cli.inc';
+require __DIR__ . '/../lib/servers.inc';
 
 $dir = temp_directory();
 function code(array $run, string $pattern): string
@@ -48,9 +49,7 @@ file_put_contents("$dir/short.php", "<?php return ['queue' => new MailQueue('$ap
 echo 'busy: ', code(cli(['hold', '1', '--bootstrap', "$dir/short.php"]), '~holds the write lock on .*app.sqlite~'), "\n";
 $pdo->exec('ROLLBACK');
 
-$free = stream_socket_server('tcp://127.0.0.1:0');
-$port = explode(':', stream_socket_get_name($free, false))[1];
-fclose($free);
+$port = MailQueueTest\closed_port();
 $work = static fn(): array => cli(['work', '--database', $app, '--transport', "smtp://127.0.0.1:$port"]);
 echo 'no relay: ', code($work(), "~relay cannot be used until .*127.0.0.1~s"), "\n";
 echo 'paused: ', code($work(), '~relay cannot be used until~'), "\n";

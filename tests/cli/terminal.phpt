@@ -7,6 +7,7 @@ mailqueue
 --FILE--
 <?php
 require __DIR__ . '/../lib/cli.inc';
+require __DIR__ . '/../lib/servers.inc';
 
 $dir = temp_directory();
 $app = "$dir/app.sqlite";
@@ -50,9 +51,7 @@ $queue->enqueue(mail_fields());
 file_put_contents("$dir/b.php", "<?php return ['queue' => new MailQueue('$app'), 'transport' => function () { throw new MailQueue\\RefusedException('550 no'); }];");
 [$code, $out, $errors] = cli(['work', '--quiet', '--bootstrap', "$dir/b.php"]);
 echo "parked: exit $code, \"$out\", $errors";
-$free = stream_socket_server('tcp://127.0.0.1:0');
-$port = explode(':', stream_socket_get_name($free, false))[1];
-fclose($free);
+$port = MailQueueTest\closed_port();
 $queue->enqueue(mail_fields());
 [$code, $out, $errors] = $quiet("smtp://127.0.0.1:$port");
 echo "trouble: exit $code, \"$out\", ", preg_match('/relay cannot be used until .*connect/', $errors) ? "says why\n" : $errors;

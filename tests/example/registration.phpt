@@ -6,18 +6,13 @@ pdo_sqlite
 --FILE--
 <?php
 require __DIR__ . '/../lib/cli.inc';
+require __DIR__ . '/../lib/servers.inc';
 
 $root = dirname(__DIR__, 2) . '/examples/registration';
 $dir = temp_directory();
-$free = stream_socket_server('tcp://127.0.0.1:0');
-$address = stream_socket_get_name($free, false);
-fclose($free);
-$environment = ['PATH' => getenv('PATH'), 'REGISTRATION_DATABASE' => "$dir/site.sqlite", 'REGISTRATION_URL' => "http://$address"]
+$environment = ['PATH' => getenv('PATH'), 'REGISTRATION_DATABASE' => "$dir/site.sqlite", 'REGISTRATION_URL' => 'http://club.example.org']
     + sanitizer_environment();
-$server = proc_open(php_command('-d', "error_log=$dir/error.log", '-S', $address, '-t', "$root/public", "$root/public/index.php"),
-    [['file', '/dev/null', 'r'], ['file', "$dir/web.log", 'w'], ['redirect', 1]], $pipes, $root, $environment);
-register_shutdown_function(static fn() => proc_terminate($server, SIGKILL));
-must(wait_until(static fn(): bool => @file_get_contents("http://$address/") !== false), 'the site starts');
+[$address] = MailQueueTest\web_server(php_command('-d', "error_log=$dir/error.log"), ['-t', "$root/public", "$root/public/index.php"], $environment);
 
 function post(string $path, array $fields): array
 {
@@ -79,9 +74,7 @@ echo $pdo->query('SELECT count(*) FROM registrations WHERE queued = 0')->fetchCo
 
 echo "-- a failed attempt is tried again by its own job\n";
 [, $number] = register('Max', 'max@example.com');
-$free = stream_socket_server('tcp://127.0.0.1:0');
-$nobody = stream_socket_get_name($free, false);
-fclose($free);
+$nobody = '127.0.0.1:' . MailQueueTest\closed_port();
 echo 'exit ', cli(['work', '--bootstrap', "$root/bootstrap.php", '--transport', "smtp://$nobody"], $environment)[0], "\n";
 (new MailQueue("$dir/site.sqlite"))->setConfig('mailRelayPause', null);
 show($work());

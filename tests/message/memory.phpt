@@ -74,17 +74,12 @@ file_put_contents($script, '<?php
         })(),
     };
     echo "not reached";');
-$port = MailQueueTest\free_port();
-$log = ['file', dirname($path) . '/server.log', 'w'];
-$server = proc_open(php_command('-d', 'log_errors=0', '-S', "127.0.0.1:$port", $script),
-    [1 => $log, 2 => $log], $pipes, null, ['PATH' => MailQueueTest\PATH]);
-MailQueueTest\at_end(fn() => proc_terminate($server, 9) && proc_close($server));
-MailQueueTest\wait_for('the server', fn() => @fsockopen('127.0.0.1', $port));
-$process = '/proc/' . proc_get_status($server)['pid'];
+[$address, $pid] = MailQueueTest\web_server(php_command('-d', 'log_errors=0'), [$script], ['PATH' => MailQueueTest\PATH]);
+$process = "/proc/$pid";
 function request(string $call, string $how): string
 {
-    global $port;
-    $body = file_get_contents("http://127.0.0.1:$port/?call=$call&how=$how", false, stream_context_create(['http' => ['ignore_errors' => true]]));
+    global $address;
+    $body = file_get_contents("http://$address/?call=$call&how=$how", false, stream_context_create(['http' => ['ignore_errors' => true]]));
     return preg_match('/Allowed memory size|Cannot redeclare/', $body, $m) ? $m[0] : $body;
 }
 foreach (['fields memory', 'fields code', 'stream memory', 'stream code', 'many memory', 'many code', 'envelope memory'] as $what) {
