@@ -34,7 +34,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     $queue->setConfig('mailQueueEnabled', 0);
     echo $work(), "\n";
     $queue->setConfig('mailQueueEnabled', null);
-    $queue->enqueue(mail_fields(), 'expired', expiresAt: time() + 10);
+    $queue->enqueue(mail_fields(), 'expired', expiresAt: time() + 1000);
     $backend->pdo()->exec("UPDATE mail_queue SET expires_at = 5 WHERE reference = 'expired'");
     echo $work(timeLimit: 60), "\n", $work(daemon: false), "\n";
     echo implode(' ', array_map(fn($job) => $job->reference, $queue->jobs())), "\n";
