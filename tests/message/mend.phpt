@@ -22,6 +22,10 @@ $python = static function (string $mode, string $input): string {
     return $output;
 };
 
+/* In memory where possible: many mails, and nothing here is about power cuts. */
+if (is_writable('/dev/shm')) {
+    putenv('TMPDIR=/dev/shm');
+}
 $queue = new MailQueue(database());
 $stored = $again = [];
 $changed = 0;
