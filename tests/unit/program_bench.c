@@ -80,7 +80,7 @@ int64_t program_now_ms(void)
 void program_await(const char *name)
 {
     struct stat info;
-    int64_t until_ms = program_now_ms() + 10000;
+    int64_t until_ms = program_now_ms() + 60000;
     while (stat(program_path(name), &info) != 0 || info.st_size == 0) {
         assert_true(program_now_ms() < until_ms);
         usleep(2000);
@@ -121,7 +121,7 @@ void program_run(struct mq_transport *transport, size_t count, int64_t within_ms
 void program_send(struct mq_transport *transport, struct fake_mail *mail)
 {
     transport->ops->submit(transport, &mail->delivery);
-    program_run(transport, 1, 10000);
+    program_run(transport, 1, 60000);
     assert_true(mail->done);
 }
 

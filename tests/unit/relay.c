@@ -85,7 +85,11 @@ static bool answer_data(struct relay_talk *talk, int recipients)
         ADD(mails, 1);
         ADD(recipients, recipients);
     }
+    ADD(at_dot, 1);
     usleep((useconds_t)talk->dot_delay_ms * 1000);
+    while (talk->holds_dot && !__atomic_load_n(&talk->counts->go, __ATOMIC_SEQ_CST)) {
+        usleep(1000);
+    }
     relay_say(talk, or_else(talk->dot, "250 2.0.0 queued"));
     return true;
 }
@@ -96,6 +100,7 @@ void relay_serve(struct relay_talk *talk)
     relay_say(talk, "220 relay.test ESMTP");
     while (relay_hear(talk)) {
         if (relay_heard(talk, "EHLO")) {
+            ADD(hellos, 1);
             relay_say(talk,
                       or_else(talk->ehlo, "250-relay.test\r\n250-PIPELINING\r\n250 SIZE 100000"));
         } else if (relay_heard(talk, "AUTH PLAIN")) {
@@ -131,9 +136,12 @@ static void serve_connection(int fd, int number, struct relay_counts *counts, re
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     talk.in = fdopen(fd, "r");
     talk.out = fdopen(dup(fd), "w");
-    int open = __atomic_add_fetch(&counts->open, 1, __ATOMIC_SEQ_CST);
-    if (open > counts->most_open) {
-        counts->most_open = open;
+    talk.open = __atomic_add_fetch(&counts->open, 1, __ATOMIC_SEQ_CST);
+    int most = __atomic_load_n(&counts->most_open, __ATOMIC_SEQ_CST);
+    while (talk.open > most &&
+           !__atomic_compare_exchange_n(&counts->most_open, &most, talk.open, false,
+                                        __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+        continue;
     }
     serve(&talk);
     fflush(talk.out);

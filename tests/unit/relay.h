@@ -10,8 +10,10 @@
 /* Seen by all of its processes and the test. */
 struct relay_counts {
     int connections, open, most_open;
-    int mails, recipients, quits, commands_plain;
+    int mails, recipients, quits, commands_plain, hellos;
     int logins;
+    int at_dot; /* messages that came whole */
+    int go;     /* set by the test: connections that hold theirs answer */
 };
 
 struct relay {
@@ -24,6 +26,7 @@ struct relay {
 struct relay_talk {
     FILE *in, *out;
     int number; /* of the connection, from 1 */
+    int open;   /* connections when it came, with it */
     struct relay_counts *counts;
     char line[1024]; /* the last one read, without its end */
     /* What relay_serve() offers and says; set before it is called. */
@@ -32,6 +35,7 @@ struct relay_talk {
     const char *mail_parameters;          /* the reply to a MAIL that has any */
     int mails_max;                        /* then 421 to MAIL; 0: no limit */
     int dot_delay_ms;
+    bool holds_dot; /* no answer to it until counts->go */
 };
 
 typedef void (*relay_function)(struct relay_talk *talk);

@@ -85,7 +85,7 @@ static void peer_start(struct peer *peer)
     assert_true(peer->pid >= 0);
     if (peer->pid == 0) {
         close(fds[0]);
-        alarm(60);
+        alarm(600); /* hundreds of syncs, and a disk may take 50 ms for each */
         serve(fds[1]);
     }
     close(fds[1]);

@@ -40,7 +40,7 @@ static void test_several_at_once(void **state)
     assert_int_equal(transport->ops->capacity(transport, true), 1);
     submit(transport, 3, 1);
     assert_int_equal(transport->ops->capacity(transport, false), 0);
-    program_run(transport, 4, 10000);
+    program_run(transport, 4, 60000);
     for (size_t i = 0; i < 4; i++) {
         assert_string_equal(fake_results(&mails[i]), "A");
     }
@@ -53,7 +53,7 @@ static void test_missing_program(void **state)
     (void)state;
     struct mq_transport *transport = program_open("sendmail", "", 2);
     submit(transport, 0, 2);
-    program_run(transport, 2, 3000);
+    program_run(transport, 2, 20000);
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(mails[i].delivery.end, MQ_DELIVERY_UNTOUCHED);
         assert_string_equal(fake_results(&mails[i]), "U");
@@ -73,7 +73,7 @@ static void test_scripts_that_cannot_run(void **state)
     program_write("sendmail", "cat > /dev/null; exec /no/such/program");
     struct mq_transport *transport = program_open("sendmail", "", 2);
     submit(transport, 0, 1);
-    program_run(transport, 1, 3000);
+    program_run(transport, 1, 20000);
     assert_int_equal(mails[0].delivery.end, MQ_DELIVERY_UNTOUCHED);
     assert_string_equal(mails[0].phases, "EBE");
     assert_non_null(strstr(program_trouble(transport), "exit 127"));
@@ -85,7 +85,7 @@ static void test_scripts_that_cannot_run(void **state)
     fclose(file);
     transport = program_open("sendmail", "", 2);
     submit(transport, 0, 1);
-    program_run(transport, 1, 3000);
+    program_run(transport, 1, 20000);
     assert_int_equal(mails[0].delivery.end, MQ_DELIVERY_UNTOUCHED);
     assert_non_null(strstr(program_trouble(transport), "#!/bin/sh"));
     transport->ops->free(transport);
@@ -105,7 +105,7 @@ static void test_shortage(void **state)
     low.rlim_cur = (rlim_t)highest + 8;
     setrlimit(RLIMIT_NOFILE, &low);
     submit(transport, 0, 6);
-    program_run(transport, 6, 10000);
+    program_run(transport, 6, 60000);
     assert_string_equal(program_trouble(transport), "");
     for (size_t i = 0; i < 6; i++) {
         assert_string_equal(fake_results(&mails[i]), "A");
@@ -113,7 +113,7 @@ static void test_shortage(void **state)
     low.rlim_cur = (rlim_t)highest + 1;
     setrlimit(RLIMIT_NOFILE, &low);
     submit(transport, 6, 1);
-    program_run(transport, 1, 3000);
+    program_run(transport, 1, 20000);
     setrlimit(RLIMIT_NOFILE, &before);
     assert_int_equal(mails[6].delivery.end, MQ_DELIVERY_UNTOUCHED);
     assert_non_null(strstr(program_trouble(transport), "Too many open files"));
@@ -165,7 +165,7 @@ static void test_recall_and_wind_down(void **state)
     assert_int_equal(transport->ops->capacity(transport, true), 0);
     assert_null(transport->ops->take_done(transport));
     fclose(fopen(program_path("go"), "w"));
-    program_run(transport, 1, 3000);
+    program_run(transport, 1, 20000);
     assert_string_equal(fake_results(&mails[0]), "A");
     transport->ops->free(transport);
 }
@@ -218,7 +218,7 @@ static void test_a_signal_ends_the_wait(void **state)
     submit(transport, 0, 1);
     int64_t began_ms = program_now_ms();
     transport->ops->step(transport, 20000, &err);
-    assert_true(program_now_ms() - began_ms < 5000);
+    assert_true(program_now_ms() - began_ms < 15000);
     transport->ops->abort(transport);
     assert_ptr_equal(transport->ops->take_done(transport), &mails[0]);
     transport->ops->free(transport);
@@ -261,7 +261,7 @@ static void test_nobody_cuts_the_input(void **state)
     end_children((pid_t)atoi(pid));
     free(pid);
     fclose(fopen(program_path("go"), "w"));
-    program_run(transport, 1, 10000);
+    program_run(transport, 1, 60000);
     prctl(PR_SET_CHILD_SUBREAPER, 0);
     assert_string_equal(fake_results(&mails[0]), "A");
     size_t expected = 0;

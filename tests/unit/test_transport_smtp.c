@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/wait.h>
 
 #include <cmocka.h>
 
@@ -48,20 +48,25 @@ static void test_no_more_sessions_than_mails(void **state)
     bench_free(bench);
 }
 
-static void serve_slow(struct relay_talk *talk)
+static void serve_holding(struct relay_talk *talk)
 {
-    talk->dot_delay_ms = 300;
+    talk->holds_dot = true;
     relay_serve(talk);
+}
+
+static bool two_at_dot(const struct relay_counts *counts)
+{
+    return counts->at_dot == 2;
 }
 
 static void test_capacity_with_and_without_limit(void **state)
 {
     (void)state;
-    struct bench *bench = bench_new(serve_slow, "", 2);
+    struct bench *bench = bench_new(serve_holding, "", 2);
     struct mq_transport *transport = bench->transport;
     struct mq_error err;
     bench_submit(bench, 2);
-    bench_settle(bench); /* both are at work now */
+    bench_until(bench, two_at_dot);
     assert_int_equal(transport->ops->capacity(transport, true), 0);
     /* one behind each dot, and one ready for each */
     assert_int_equal(transport->ops->capacity(transport, false), 4);
@@ -69,6 +74,7 @@ static void test_capacity_with_and_without_limit(void **state)
     assert_int_equal(transport->ops->capacity(transport, false), 0);
     transport->ops->step(transport, 0, &err);
     assert_int_equal(transport->ops->capacity(transport, false), 0);
+    bench->relay.counts->go = 1;
     bench_run(bench, 0);
     assert_int_equal(bench->accepted, 6);
     assert_int_equal(transport->ops->capacity(transport, true), 2);
@@ -95,7 +101,7 @@ static void test_relay_that_takes_few_mails_a_connection(void **state)
 
 static void serve_two_at_once(struct relay_talk *talk)
 {
-    if (__atomic_load_n(&talk->counts->open, __ATOMIC_SEQ_CST) > 2) {
+    if (talk->open > 2) {
         relay_say(talk, "421 4.7.0 too many connections");
         return;
     }
@@ -136,8 +142,9 @@ static void test_relay_down(void **state)
 {
     (void)state;
     struct bench *bench = bench_new(relay_serve, "", 5);
+    siginfo_t ended;
     kill(bench->relay.pid, SIGKILL);
-    usleep(50000);
+    assert_int_equal(waitid(P_PID, (id_t)bench->relay.pid, &ended, WEXITED | WNOWAIT), 0);
     bench_submit(bench, 20);
     bench_run(bench, 0);
     assert_int_equal(bench->untouched, 20);
@@ -225,26 +232,37 @@ static void test_quota_stops_everything_at_once(void **state)
 }
 
 /* The first connection: accepted up to the dot, which it answers late and with an error that asks
- * for another try. The second one: the whole relay is in trouble meanwhile. */
+ * for another try. The second one: the whole relay is in trouble before that. */
 static void serve_trouble_meanwhile(struct relay_talk *talk)
 {
     if (talk->number == 1) {
         talk->dot = "500 5.5.2 what?";
-        talk->dot_delay_ms = 500;
+        talk->holds_dot = true;
     } else {
         talk->mail = "530 5.7.0 log in first";
     }
     relay_serve(talk);
 }
 
+static bool one_at_dot(const struct relay_counts *counts)
+{
+    return counts->at_dot == 1;
+}
+
 static void test_second_try_during_trouble_comes_back(void **state)
 {
     (void)state;
     struct bench *bench = bench_new(serve_trouble_meanwhile, "", 2);
+    struct mq_relay_trouble trouble;
+    struct mq_error err;
+    bench_submit(bench, 1);
+    bench_until(bench, one_at_dot);
+    bench_submit(bench, 1);
+    while (!bench->transport->ops->trouble(bench->transport, &trouble)) {
+        assert_int_equal(bench->transport->ops->step(bench->transport, 100, &err), MQ_OK);
+    }
+    bench->relay.counts->go = 1;
     int64_t began_ms = bench_now_ms();
-    bench_submit(bench, 1);
-    bench_settle(bench);
-    bench_submit(bench, 1);
     bench_run(bench, 0);
     assert_true(bench_now_ms() - began_ms < 5000);
     assert_int_equal(bench->untouched, 2);

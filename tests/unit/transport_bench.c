@@ -87,7 +87,7 @@ void bench_run(struct bench *bench, int again)
     struct mq_transport *transport = bench->transport;
     struct mq_error err;
     struct mq_relay_trouble trouble;
-    int64_t until_ms = bench_now_ms() + 10000;
+    int64_t until_ms = bench_now_ms() + 30000;
     while (bench->accepted + bench->untouched + bench->others < bench->submitted) {
         struct mq_delivery *delivery = NULL;
         assert_true(bench_now_ms() < until_ms);
@@ -108,9 +108,25 @@ void bench_run(struct bench *bench, int again)
     }
 }
 
+void bench_until(struct bench *bench, bool (*is_so)(const struct relay_counts *counts))
+{
+    struct mq_error err;
+    int64_t until_ms = bench_now_ms() + 20000;
+    while (!is_so(bench->relay.counts)) {
+        assert_true(bench_now_ms() < until_ms);
+        assert_int_equal(bench->transport->ops->step(bench->transport, 5, &err), MQ_OK);
+    }
+}
+
+static bool all_said_hello(const struct relay_counts *counts)
+{
+    return counts->hellos >= counts->connections;
+}
+
 void bench_settle(struct bench *bench)
 {
     struct mq_error err;
+    bench_until(bench, all_said_hello);
     for (int i = 0; i < 10; i++) {
         bench->transport->ops->step(bench->transport, 20, &err);
     }

@@ -29,7 +29,10 @@ void bench_free(struct bench *bench);
 void bench_submit(struct bench *bench, size_t count);
 /* Steps until all are back; what came back untouched is submitted again, `again` times at most. */
 void bench_run(struct bench *bench, int again);
-/* Gives connections that were begun and are no longer needed the time to open. */
+/* Steps until the relay has come so far. */
+void bench_until(struct bench *bench, bool (*is_so)(const struct relay_counts *counts));
+/* Gives connections that were begun and are no longer needed the time to open: the relay has heard
+ * from each. */
 void bench_settle(struct bench *bench);
 const char *bench_trouble(struct bench *bench); /* the reason, "" none */
 
