@@ -8,6 +8,7 @@ pdo_sqlite
 --FILE--
 <?php
 require __DIR__ . '/../lib/queue.inc';
+require __DIR__ . '/../lib/servers.inc';
 $path = database();
 (new MailQueue($path))->stats();
 $root = dirname($path);
@@ -37,9 +38,7 @@ if (isset($_GET['full'])) {
 $id = $queue->enqueue(['from' => 'a@example.org', 'to' => 'b@example.org', 'subject' => 's', 'text' => 't']);
 echo "id $id ", getmypid();
 PHP);
-$socket = stream_socket_server('tcp://127.0.0.1:0');
-$address = stream_socket_get_name($socket, false);
-fclose($socket);
+$address = '127.0.0.1:' . MailQueueTest\free_port();
 $server = proc_open(php_command('-S', $address, '-t', $root), [['pipe', 'r'], ['file', "$root/log", 'w'], ['redirect', 1]], $pipes);
 register_shutdown_function(function () use ($server): void {
     proc_terminate($server, SIGKILL);

@@ -34,7 +34,7 @@ on_backends(['sqlite', 'pgsql', 'mysql'], function (Backend $backend) use ($file
     for ($run = 0; $run < 20 || ($run < 200 && $count('registrations') < 40); $run++) {
         $process = proc_open(php_command($file, $backend->dsn, "run$run"), [1 => ['pipe', 'w'], 2 => STDERR], $pipes);
         must(fgets($pipes[1]) === "ready\n", 'the registering process is ready');
-        usleep(mt_rand(0, 120_000));
+        usleep(mt_rand(0, 120_000 + 30_000 * max(0, $run - 20))); // longer where commits take long
         proc_terminate($process, SIGKILL);
         proc_close($process);
     }

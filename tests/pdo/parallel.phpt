@@ -11,7 +11,7 @@ posix
 --FILE--
 <?php
 require __DIR__ . '/../lib/backends.inc';
-const START = '$pdo = new PDO($argv[1], null, null, [PDO::ATTR_TIMEOUT => 30]); fgets(STDIN); $queue = new MailQueue($pdo);';
+const START = '$pdo = new PDO($argv[1], null, null, [PDO::ATTR_TIMEOUT => 300]); fgets(STDIN); $queue = new MailQueue($pdo);';
 const CLAIM = START . '
     $limit = (int) $argv[2];
     do {

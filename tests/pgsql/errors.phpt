@@ -40,7 +40,7 @@ $pdo->exec("SET lock_timeout = '50ms'");
 $other->beginTransaction();
 $other->exec('LOCK TABLE mail_queue IN ACCESS EXCLUSIVE MODE');
 echo thrown(fn() => $queue->enqueue(mail_fields())), "\n";
-$pdo->exec("SET lock_timeout = 0; SET statement_timeout = '50ms'");
+$pdo->exec("SET lock_timeout = 0; SET statement_timeout = '500ms'");
 echo thrown(fn() => $queue->stats()), "\n";
 $other->rollBack();
 $pdo->exec('SET statement_timeout = 0');

@@ -19,7 +19,7 @@ $triggers = [
     'mysql' => ['CREATE TRIGGER tell BEFORE INSERT ON mail_queue FOR EACH ROW
         INSERT INTO told VALUES (@@SESSION.idle_write_transaction_timeout)'],
 ];
-$locks = ['pgsql' => ['BEGIN; LOCK TABLE mail_queue, config', 'COMMIT'],
+$locks = ['pgsql' => ['BEGIN; LOCK TABLE config, mail_queue', 'COMMIT'],
     'mysql' => ['LOCK TABLES mail_queue WRITE, config WRITE', 'UNLOCK TABLES']];
 $waits = ['pgsql' => 'SELECT count(*) FROM pg_locks WHERE NOT granted',
     'mysql' => "SELECT count(*) FROM information_schema.processlist WHERE state LIKE 'Waiting for table%'"];

@@ -29,10 +29,18 @@ $pdo = new PDO($dsn);
 $queue = new MailQueue($pdo);
 $queue->enqueue(mail_fields(), 'first');
 $own->enqueue(mail_fields(), 'second');
+$others = $server->connect();
 
 posix_kill((int) $pdo->query('SELECT pg_backend_pid()')->fetchColumn(), SIGKILL); // and so all
+must(wait_until(function () use ($others): bool {
+    try {
+        $others->query('SELECT 1');
+        return false;
+    } catch (PDOException) {
+        return true;
+    }
+}), 'the server has seen it');
 must(wait_until(function () use ($server): bool {
-    usleep(100_000);
     try {
         $server->connect();
         return true;

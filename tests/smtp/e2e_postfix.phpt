@@ -47,7 +47,9 @@ foreach ($sink->saved() as $message) {
     $same = $same && $rest === $stored[$test[1]];
 }
 var_dump($same);
-preg_match('/sasl_method=([A-Z0-9-]+), sasl_username=(\w+)/', $postfix->log(), $match);
+// Postfix writes its log by a process that others tell what to write.
+$match = wait_for('the login in the log', fn() => preg_match(
+    '/sasl_method=([A-Z0-9-]+), sasl_username=(\w+)/', $postfix->log(), $match) ? $match : null);
 echo "logged in as $match[2]\n";
 
 echo "-- a wrong password is the relay's trouble, and shows up nowhere\n";
@@ -64,6 +66,8 @@ echo $queue->state('w1'), "\n";
 echo preg_match('/535|[Ll]ogin|[Aa]uthentication/', $run['errors'] . $run['output']) ? "says why\n"
     : $run['errors'] . $run['output'];
 // The next start does not even knock until the pause is over.
+wait_for('the end of that in the log', fn() => preg_match(
+    '/authentication failed.*disconnect from/s', $postfix->log()));
 $before = substr_count($postfix->log(), ' connect from');
 echo 'exit ', command_line($queue, "smtp://alice:wr0ng%20secret@$server", 'work')['code'], ', ';
 usleep(100000);

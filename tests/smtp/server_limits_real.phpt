@@ -24,7 +24,7 @@ function fill_and_work(string $name, int $port, Sink $sink, callable $log, strin
     for ($i = 1; $i <= 150; $i++) {
         $queue->add("t$i", ["a$i@example.org"]);
     }
-    $report = $queue->work("smtp://127.0.0.1:$port", connections: 80, batch: 150, timeLimit: 30);
+    $report = $queue->work("smtp://127.0.0.1:$port", connections: 80, batch: 150);
     echo "$name: $report->end, $report->sent sent $report->reason\n";
     echo implode(', ', array_unique($queue->states())), "\n";
     $attempts = array_filter($queue->events, static fn($event) => $event['event'] === 'try_later');

@@ -25,7 +25,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     $fields = $backend->pdo()->query('SELECT fields FROM mail_queue ORDER BY id')->fetchAll(PDO::FETCH_COLUMN);
     echo implode("\n", array_map(json_encode(...), $fields)), "\n";
     $server = new MailQueueTest\SmtpSink();
-    $report = $queue->runWorker("smtp://127.0.0.1:$server->port", connections: 1, log: '', timeLimit: 15);
+    $report = $queue->runWorker("smtp://127.0.0.1:$server->port", connections: 1, log: '', timeLimit: 150);
     echo "$report->sent sent\n";
     echo implode("\n", MailQueueTest\wait_for('3 mails',
         fn() => count($server->envelopes()) >= 3 ? $server->envelopes() : null)), "\n";
