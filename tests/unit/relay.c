@@ -100,9 +100,10 @@ void relay_serve(struct relay_talk *talk)
     relay_say(talk, "220 relay.test ESMTP");
     while (relay_hear(talk)) {
         if (relay_heard(talk, "EHLO")) {
-            ADD(hellos, 1);
             relay_say(talk,
                       or_else(talk->ehlo, "250-relay.test\r\n250-PIPELINING\r\n250 SIZE 100000"));
+            fflush(talk->out);
+            ADD(hellos, 1);
         } else if (relay_heard(talk, "AUTH PLAIN")) {
             relay_say(talk, "334 ");
             ADD(logins, relay_hear(talk) ? 1 : 0);

@@ -10,7 +10,7 @@
 /* Seen by all of its processes and the test. */
 struct relay_counts {
     int connections, open, most_open;
-    int mails, recipients, quits, commands_plain, hellos;
+    int mails, recipients, quits, commands_plain, hellos; /* hellos: EHLOs answered */
     int logins;
     int at_dot; /* messages that came whole */
     int go;     /* set by the test: connections that hold theirs answer */
