@@ -27,11 +27,9 @@ file_put_contents("$dir/index.php", '<?php
 /* Says how many sessions there are, while the request still runs. */
 $asked = stream_socket_server('tcp://127.0.0.1:0');
 $port = substr(strrchr(stream_socket_get_name($asked, false), ':'), 1);
-$web = MailQueueTest\free_port();
-$process = proc_open(php_command(...$settings, ...['-d', 'allow_url_fopen=1', '-S', "127.0.0.1:$web", '-t', $dir]),
-    [['file', '/dev/null', 'r'], ['file', "$dir/output", 'w'], ['redirect', 1]], $pipes, $dir, $environment);
+[$web] = MailQueueTest\web_server(php_command(...$settings, ...['-d', 'allow_url_fopen=1']), ['-t', $dir], $environment);
 $get = function () use ($web, $port, $asked, $sessions): void {
-    $client = stream_socket_client("tcp://127.0.0.1:$web");
+    $client = stream_socket_client("tcp://$web");
     fwrite($client, "GET /?port=$port HTTP/1.0\r\n\r\n");
     $question = stream_socket_accept($asked, 30);
     while (trim(fgets($question)) !== '');
@@ -39,13 +37,10 @@ $get = function () use ($web, $port, $asked, $sessions): void {
     fclose($question);
     echo trim(strstr(stream_get_contents($client), "\r\n\r\n")), " sessions\n";
 };
-must(wait_until(fn() => @stream_socket_client("tcp://127.0.0.1:$web") !== false), 'the web server starts');
 for ($i = 0; $i < 2; $i++) {
     $get();
     echo wait_until(fn() => $sessions() === 0) ? "none after the request\n" : "one stays\n";
 }
-proc_terminate($process);
-proc_close($process);
 echo $count(), " mails\n";
 
 echo "-- a forked child\n";
