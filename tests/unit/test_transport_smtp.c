@@ -114,6 +114,13 @@ static void serve_two_at_once(struct relay_talk *talk)
     relay_serve(talk);
 }
 
+static int tried; /* connections, while the relay refuses most */
+
+static bool more_are_tried(const struct relay_counts *counts)
+{
+    return counts->connections > tried;
+}
+
 static void test_refused_connects_shrink_the_pool_for_a_minute(void **state)
 {
     (void)state;
@@ -122,7 +129,7 @@ static void test_refused_connects_shrink_the_pool_for_a_minute(void **state)
     bench_run(bench, 0);
     assert_int_equal(bench->accepted, 30);
     assert_string_equal(bench_trouble(bench), "");
-    int tried = bench->relay.counts->connections;
+    tried = bench->relay.counts->connections;
     assert_true(tried > 2 && tried <= 8);
     bench_ahead_ms += 5000;
     bench_submit(bench, 10);
@@ -136,7 +143,7 @@ static void test_refused_connects_shrink_the_pool_for_a_minute(void **state)
     bench_run(bench, 0);
     bench_submit(bench, 8);
     bench_run(bench, 0);
-    assert_true(bench->relay.counts->connections > tried);
+    bench_until(bench, more_are_tried); /* the relay may be slower */
     assert_int_equal(bench->accepted, 58);
     bench_free(bench);
 }
