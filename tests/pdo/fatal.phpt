@@ -38,23 +38,9 @@ if (isset($_GET['full'])) {
 $id = $queue->enqueue(['from' => 'a@example.org', 'to' => 'b@example.org', 'subject' => 's', 'text' => 't']);
 echo "id $id ", getmypid();
 PHP);
-$address = '127.0.0.1:' . MailQueueTest\free_port();
-$server = proc_open(php_command('-S', $address, '-t', $root), [['pipe', 'r'], ['file', "$root/log", 'w'], ['redirect', 1]], $pipes);
-register_shutdown_function(function () use ($server): void {
-    proc_terminate($server, SIGKILL);
-    proc_close($server);
-});
-$get = function (string $query) use ($address): string {
-    for ($i = 0; $i < 1200; $i++) {
-        $context = stream_context_create(['http' => ['ignore_errors' => true]]);
-        $text = @file_get_contents("http://$address/?$query", false, $context);
-        if ($text !== false) {
-            return $text;
-        }
-        usleep(50_000);
-    }
-    return 'no answer';
-};
+[$address] = MailQueueTest\web_server(php_command(), ['-t', $root]);
+$get = fn(string $query): string => file_get_contents("http://$address/?$query", false,
+    stream_context_create(['http' => ['ignore_errors' => true]]));
 /* Nobody else holds the write lock after each of them, though the process lives on. */
 $other = new PDO("sqlite:$path", null, null, [PDO::ATTR_TIMEOUT => 0]);
 $pid = null;
