@@ -29,7 +29,8 @@ static enum mq_status open_handle(struct mq_sqlite *self, bool create, struct mq
      * table locks and SQLITE_LOCKED. An absolute name is never taken for a URI. */
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE |
                 (create ? SQLITE_OPEN_CREATE : 0);
-    int code = sqlite3_open_v2(self->memory ? ":memory:" : self->name, &self->handle, flags, NULL);
+    int code = sqlite3_open_v2(self->memory ? ":memory:" : self->name, &self->handle, flags,
+                               mq_sqlite_vfs());
 
     if (!self->handle)
         return mq_error_nomem(err);

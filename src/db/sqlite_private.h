@@ -3,6 +3,7 @@
  *   sqlite.c        the driver's table, transactions, open and close
  *   sqlite_open.c   new files, journal mode, pragmas
  *   sqlite_path.c   names, looked at before opening
+ *   sqlite_vfs.c    SQLite's own VFS without needless syncs of the directory
  *   sqlite_stmt.c   statements, values, rows
  *   sqlite_guard.c  is the open file still the one under its name? fork
  *   sqlite_busy.c   waiting for locks, and who holds them
@@ -102,6 +103,9 @@ enum mq_status mq_sqlite_look(struct mq_sqlite *self, bool must_exist, bool *emp
                               struct mq_error *err);
 /* Whether the directory of an absolute name is on a network file system. */
 bool mq_sqlite_on_network(const char *name);
+
+/* sqlite_vfs.c: the name of the VFS to open with; NULL: SQLite's default. */
+const char *mq_sqlite_vfs(void);
 
 /* sqlite_stmt.c */
 enum mq_status mq_sqlite_run(struct mq_db *db, const struct mq_query *query, struct mq_error *err);
