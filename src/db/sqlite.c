@@ -46,17 +46,21 @@ static enum mq_status commit(struct mq_db *db, struct mq_error *err)
 {
     struct mq_sqlite *self = mq_sqlite_of(db);
     enum mq_status status = mq_sqlite_usable(self, err);
+    bool sync_due;
 
     if (status != MQ_OK)
         return status;
     if (!self->begun)
         return mq_error_set(err, MQ_DATABASE, "database", "a commit without a transaction");
     mq_sqlite_finish(db);
+    sync_due = mq_sqlite_sync_due(self);
     status = mq_sqlite_run_fixed(self, MQ_FIXED_COMMIT, err);
     if (status != MQ_OK)
         return status;
     self->begun = false;
-    status = mq_sqlite_guard_commit(self, err);
+    status = mq_sqlite_sync(self, sync_due, err);
+    if (status == MQ_OK)
+        status = mq_sqlite_guard_commit(self, err);
     if (status == MQ_OK)
         mq_sqlite_wal_cap(self);
     return status;

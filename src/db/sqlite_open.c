@@ -132,29 +132,20 @@ static enum mq_status prefer_truncate(struct mq_sqlite *self, struct mq_error *e
     return status;
 }
 
-/* Whether the file is in WAL mode, once something was read of it. The pointer is to the WAL then,
- * open since; a rollback journal is not open yet. `PRAGMA journal_mode` takes a request longer. */
-static bool in_wal_mode(struct mq_sqlite *self)
-{
-    sqlite3_file *file = NULL;
-
-    return sqlite3_file_control(self->handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file) ==
-               SQLITE_OK &&
-           file && file->pMethods;
-}
-
-/* The first of these reads header and schema, by which a file that is no database is noticed. */
+/* The first of these reads header and schema, by which a file that is no database is noticed. In
+ * WAL mode the WAL is then open, while a rollback journal is not yet: to look is quicker than to
+ * ask by `PRAGMA journal_mode`. */
 static enum mq_status configure(struct mq_sqlite *self, struct mq_error *err)
 {
-    enum mq_status status = pragma(self,
-                                   self->synchronous_normal ? "PRAGMA synchronous = NORMAL"
-                                                            : "PRAGMA synchronous = FULL",
-                                   err);
+    enum mq_status status = pragma(self, "PRAGMA synchronous = NORMAL", err);
+    bool wal = status == MQ_OK && mq_sqlite_journal_file(self);
 
-    if (status == MQ_OK && in_wal_mode(self))
+    if (wal)
         memcpy(self->journal, "wal", 4);
     else if (status == MQ_OK)
         status = pragma_text(self, "PRAGMA journal_mode", self->journal, err);
+    if (status == MQ_OK && !mq_sqlite_sync_start(self, wal))
+        status = pragma(self, "PRAGMA synchronous = FULL", err);
     /* Some distributions build SQLite to write zeros over all that is deleted. The worker deletes
      * every mail that it has sent: pages that become free as a whole are left as they are, which
      * halves what it writes. */

@@ -8,6 +8,7 @@
  *   sqlite_guard.c  is the open file still the one under its name? fork
  *   sqlite_busy.c   waiting for locks, and who holds them
  *   sqlite_wal.c    checkpoints
+ *   sqlite_sync.c   when what was committed to a WAL is on the disk
  *   sqlite_error.c  result codes to statuses and texts */
 #ifndef MQ_DB_SQLITE_PRIVATE_H
 #define MQ_DB_SQLITE_PRIVATE_H
@@ -70,6 +71,10 @@ struct mq_sqlite {
     bool current_kept;     /* it lives in a slot */
     bool row_ready;        /* run() has stepped to a row that next() has not given yet */
     int64_t changes;
+
+    bool sync_late;         /* commits are synced after the write lock is free */
+    bool unsynced;          /* what we committed last is not synced yet */
+    int64_t synced_version; /* of the data at our last sync; -1: none */
 
     int wal_frames;          /* in the WAL after our last commit or checkpoint */
     bool wal_frames_fresh;   /* since the last maintain() */
@@ -151,6 +156,18 @@ void mq_sqlite_wal_cap(struct mq_sqlite *self);
 /* Decides whether closing copies the WAL into the database and deletes it. */
 void mq_sqlite_wal_before_close(struct mq_sqlite *self);
 enum mq_status mq_sqlite_maintain(struct mq_db *db, struct mq_error *err);
+
+/* sqlite_sync.c */
+/* Decides how the commits of a new connection are synced. False: by SQLite, for which it must be
+ * set to FULL instead of NORMAL. */
+bool mq_sqlite_sync_start(struct mq_sqlite *self, bool wal);
+/* Within a transaction that has written nothing: whether it may have seen what is not on the disk
+ * yet. */
+bool mq_sqlite_sync_due(struct mq_sqlite *self);
+/* After a commit, if `due` or if it wrote. MQ_IO: it may be lost with a power failure. */
+enum mq_status mq_sqlite_sync(struct mq_sqlite *self, bool due, struct mq_error *err);
+/* SQLite's handle of the WAL, or of a rollback journal that is open; NULL: of neither. */
+sqlite3_file *mq_sqlite_journal_file(struct mq_sqlite *self);
 
 /* sqlite_error.c: status and text for the handle's last error. */
 enum mq_status mq_sqlite_error(struct mq_sqlite *self, int code, struct mq_error *err);

@@ -30,6 +30,7 @@ static int note_frames(void *context, sqlite3 *handle, const char *schema, int f
     if (strcmp(schema, "main") == 0) {
         self->wal_frames = frames;
         self->wal_frames_fresh = true;
+        self->unsynced = true;
     }
     return SQLITE_OK;
 }

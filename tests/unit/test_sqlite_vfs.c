@@ -53,8 +53,8 @@ static void close_scene(struct scene *scene)
 /* Opens, stores one row and closes: how often the directory was synced. */
 static int syncs_of_a_request(struct scene *scene, const char *journal)
 {
-    scene_open(scene, journal);
     directories = 0;
+    scene_open(scene, journal);
     assert_int_equal(scene_store(scene, "a"), MQ_OK);
     close_scene(scene);
     return directories;
