@@ -74,6 +74,7 @@ struct mq_sqlite {
 
     bool sync_late;         /* commits are synced after the write lock is free */
     bool unsynced;          /* what we committed last is not synced yet */
+    bool gap;               /* a sync of the WAL failed, and it could not be written again */
     int64_t synced_version; /* of the data at our last sync; -1: none */
 
     int wal_frames;          /* in the WAL after our last commit or checkpoint */
@@ -164,7 +165,9 @@ bool mq_sqlite_sync_start(struct mq_sqlite *self, bool wal);
 /* Within a transaction that has written nothing: whether it may have seen what is not on the disk
  * yet. */
 bool mq_sqlite_sync_due(struct mq_sqlite *self);
-/* After a commit, if `due` or if it wrote. MQ_IO: it may be lost with a power failure. */
+/* After a commit, if `due` or if it wrote. MQ_IO: what was committed can be seen, but a power
+ * failure may undo it. No statement may use RETURNING outside of a transaction: one that is ended
+ * early commits without coming here. */
 enum mq_status mq_sqlite_sync(struct mq_sqlite *self, bool due, struct mq_error *err);
 /* SQLite's handle of the WAL, or of a rollback journal that is open; NULL: of neither. */
 sqlite3_file *mq_sqlite_journal_file(struct mq_sqlite *self);

@@ -10,7 +10,13 @@
  *
  * Others see what was committed before it is on the disk. What they decide by it must not be
  * promised earlier than it: a duplicate that is not stored, since the mail is there already. So a
- * transaction that writes nothing ends with a sync, too, unless nobody wrote since our last. */
+ * transaction that writes nothing ends with a sync, too, unless nobody wrote since our last.
+ *
+ * A commit whose sync fails has been seen, and others write behind it. Linux then takes the pages
+ * for clean: the next sync would succeed, with a gap in the WAL that makes all behind it worthless.
+ * So the WAL is written once more, with the same bytes, while nobody else may write. Only when that
+ * fails as well does the commit end with MQ_IO. Every process that had the WAL open when the system
+ * could not write hears of it at its own next sync, and does the same. */
 #include <errno.h>
 #include <string.h>
 
@@ -48,7 +54,7 @@ sqlite3_file *mq_sqlite_journal_file(struct mq_sqlite *self)
 bool mq_sqlite_sync_start(struct mq_sqlite *self, bool wal)
 {
     self->sync_late = wal && !self->synchronous_normal && powersafe(self);
-    self->unsynced = false;
+    self->unsynced = self->gap = false;
     self->synced_version = -1;
     return self->synchronous_normal || self->sync_late;
 }
@@ -59,6 +65,47 @@ bool mq_sqlite_sync_due(struct mq_sqlite *self)
            (self->synced_version < 0 || data_version(self) != self->synced_version);
 }
 
+static bool copy_onto_itself(sqlite3_file *wal)
+{
+    unsigned char part[16 << 10];
+    sqlite3_int64 size = 0;
+
+    if (wal->pMethods->xFileSize(wal, &size) != SQLITE_OK)
+        return false;
+    for (sqlite3_int64 at = 0; at < size; at += (int)sizeof(part)) {
+        int bytes = size - at < (int)sizeof(part) ? (int)(size - at) : (int)sizeof(part);
+
+        if (wal->pMethods->xRead(wal, part, bytes, at) != SQLITE_OK ||
+            wal->pMethods->xWrite(wal, part, bytes, at) != SQLITE_OK)
+            return false;
+    }
+    return true;
+}
+
+static bool write_again(struct mq_sqlite *self, sqlite3_file *wal)
+{
+    bool done;
+
+    self->gap = true;
+    if (sqlite3_exec(self->handle, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
+        return false;
+    done = copy_onto_itself(wal) && wal->pMethods->xSync(wal, SQLITE_SYNC_NORMAL) == SQLITE_OK;
+    sqlite3_exec(self->handle, "ROLLBACK", NULL, NULL, NULL);
+    self->gap = !done;
+    return done;
+}
+
+static bool sync_wal(struct mq_sqlite *self)
+{
+    sqlite3_file *wal = mq_sqlite_journal_file(self);
+
+    errno = 0;
+    if (!wal)
+        return false;
+    return (!self->gap && wal->pMethods->xSync(wal, SQLITE_SYNC_NORMAL) == SQLITE_OK) ||
+           write_again(self, wal);
+}
+
 enum mq_status mq_sqlite_sync(struct mq_sqlite *self, bool due, struct mq_error *err)
 {
     int64_t version;
@@ -66,17 +113,12 @@ enum mq_status mq_sqlite_sync(struct mq_sqlite *self, bool due, struct mq_error 
     if (!self->sync_late)
         return MQ_OK;
     version = data_version(self);
-    if (due || self->unsynced) {
-        sqlite3_file *wal = mq_sqlite_journal_file(self);
-
-        errno = 0;
-        if (wal && wal->pMethods->xSync(wal, SQLITE_SYNC_NORMAL) != SQLITE_OK)
-            return mq_error_set(err, MQ_IO, "database",
-                                "%s was written, but its -wal file could not be synced (%s): what "
-                                "was stored may not survive a power failure: check disk and file "
-                                "system",
-                                self->path, errno ? strerror(errno) : "no system error");
-    }
+    if ((due || self->unsynced) && !sync_wal(self))
+        return mq_error_set(err, MQ_IO, "database",
+                            "%s was written, but its -wal file could not be synced (%s): what was "
+                            "stored is there, but may not survive a power failure: check disk and "
+                            "file system",
+                            self->path, errno ? strerror(errno) : "no system error");
     self->unsynced = false;
     self->synced_version = version;
     return MQ_OK;

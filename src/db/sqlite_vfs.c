@@ -2,11 +2,15 @@
  *
  * SQLite opens the WAL as a file to be created, and the first sync of such a file syncs its
  * directory, too, so that the name survives a power failure. A request that opens, commits once and
- * closes pays for that each time: measured on ext4, a sixth of all it takes. Nobody writes a frame
- * before the header is there and synced with its directory (the sqlite.org ticket ff5be73dee),
- * unless PRAGMA synchronous is OFF, which promises nothing. So a WAL that is longer than its header
- * is opened as a file that exists. */
+ * closes pays for that each time: measured on ext4, a sixth of all it takes. Whoever writes the
+ * header of a WAL syncs it, and by that its directory, before the first frame (sqlite.org's ticket
+ * ff5be73dee). So a WAL that is longer than its header is opened as a file that exists.
+ *
+ * An application that writes with PRAGMA synchronous=OFF syncs nothing. A WAL that such a
+ * connection began has its name from the file system's own care only: ext4, XFS and Btrfs store a
+ * new file's name with its first sync. */
 #include <pthread.h>
+#include <string.h>
 
 #include "db/sqlite.h"
 #include "db/sqlite_private.h"
@@ -49,24 +53,29 @@ static int open_file(sqlite3_vfs *self, const char *name, sqlite3_file *file, in
     return standard->xOpen(standard, name, file, flags, granted);
 }
 
+/* Only SQLite's own is stood in for, as far as its members are known: it lives as long as SQLite,
+ * and is no part of a larger structure. */
+static bool is_plain(const sqlite3_vfs *vfs)
+{
+    return vfs && strcmp(vfs->zName, "unix") == 0 && vfs->iVersion <= 3;
+}
+
 const char *mq_sqlite_vfs(void)
 {
     const char *name = NULL;
+    sqlite3_vfs *found;
 
     pthread_mutex_lock(&lock);
-    if (!standard) {
-        sqlite3_vfs *found = sqlite3_vfs_find(NULL);
-
-        if (found) {
-            ours = *found;
-            ours.pNext = NULL;
-            ours.zName = "mailqueue";
-            ours.xOpen = open_file;
-            if (sqlite3_vfs_register(&ours, 0) == SQLITE_OK)
-                standard = found;
-        }
+    found = sqlite3_vfs_find(NULL);
+    if (!standard && is_plain(found)) {
+        ours = *found;
+        ours.pNext = NULL;
+        ours.zName = "mailqueue";
+        ours.xOpen = open_file;
+        if (sqlite3_vfs_register(&ours, 0) == SQLITE_OK)
+            standard = found;
     }
-    if (standard)
+    if (standard && found == standard) /* the application has not chosen another one since */
         name = ours.zName;
     pthread_mutex_unlock(&lock);
     return name;

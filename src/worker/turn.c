@@ -464,7 +464,7 @@ void mq_run_turn(struct mq_run *run)
     } else {
         mq_recovery_end_turn(&run->recovery, false);
         /* What it claimed may be ours, and not known here: the record must stay for it. */
-        run->unknown_jobs = run->unknown_jobs || (request.limit > 0 && is_cut_off(run, status));
+        run->unknown_jobs = run->unknown_jobs || (request.limit > 0 && status == MQ_IO);
         mq_run_database_failed(run, status, &error);
     }
     mq_claim_clear(&claim);
