@@ -9,6 +9,8 @@ namespace Bench;
 use MailQueue;
 use PDO;
 
+const PROCESSES = 8;
+
 /** @return array{\Closure(): float, \Closure(): float} cases on one open connection */
 function open_connection(string $journal, int $count): array
 {
@@ -75,6 +77,35 @@ function request_pattern(string $journal, int $count, bool $other): array
     ];
 }
 
+/**
+ * Many processes that store as fast as they can, as the requests of a busy site do. Both sync each
+ * commit; SQLite does so while it holds the write lock.
+ *
+ * @return array{\Closure(): float, \Closure(): float}
+ */
+function at_once(int $processes, float $seconds): array
+{
+    $measure = static function (bool $ours) use ($processes, $seconds): float {
+        (new MailQueue($path = fresh(), journal: 'wal'))->stats();
+        $store = static function () use ($path, $ours, $seconds): int {
+            $queue = $ours ? new MailQueue($path) : new PdoQueue($path, 'wal');
+            $end = hrtime(true) + $seconds * 1e9;
+            for ($i = 0; hrtime(true) < $end; $i++) {
+                $ours ? $queue->enqueue(message($i), envelopeFrom: 'shop@example.org',
+                    recipients: ["person$i@example.com"])
+                    : $queue->enqueue(message($i), "person$i@example.com");
+            }
+            return $i;
+        };
+        $begun = hrtime(true);
+        $children = array_map(static fn(): array => start($store), range(1, $processes));
+        $rate = array_sum(array_map(result(...), $children)) / ((hrtime(true) - $begun) / 1e9);
+        remove($path);
+        return $rate;
+    };
+    return [static fn(): float => $measure(true), static fn(): float => $measure(false)];
+}
+
 /** @param array{mailqueue: float, PDO: float} $got mails a second */
 function against_pdo(Results $results, string $name, array $got, ?float $atLeast): void
 {
@@ -93,6 +124,10 @@ function bench_enqueue(Results $results, bool $quick): void
         $name = "enqueue, open connection, $journal: mailqueue / PDO";
         against_pdo($results, $name, $got, atLeast: $journal === 'wal' ? 0.9 : null);
     }
+    [$ours, $theirs] = at_once(PROCESSES, $quick ? 1.0 : 3.0);
+    $got = alternate($quick ? 3 : 5, ['mailqueue' => $ours, 'PDO' => $theirs]);
+    $name = 'enqueue, ' . PROCESSES . ' processes at once, wal: mailqueue / PDO';
+    against_pdo($results, $name, $got, atLeast: null);
     foreach (['wal', 'truncate'] as $journal) {
         foreach ([false, true] as $other) {
             [$ours, $theirs] = request_pattern($journal, $quick ? 400 : 1000, $other);
