@@ -239,8 +239,12 @@ enum mq_status mq_sqlite_note_wal(struct mq_sqlite *self, struct mq_error *err)
 
     if (self->memory || self->wal_known)
         return MQ_OK;
+    /* A rollback journal is opened by the first write. A file of the WAL's name may be there
+     * nevertheless: an empty one, which a power failure left and SQLite takes no notice of. */
+    if (!mq_sqlite_journal_file(self) && strcmp(self->journal, "wal") != 0)
+        return MQ_OK;
     if (!identity(self->wal_path, &ids[WAL]))
-        return strcmp(self->journal, "wal") == 0 ? gone(self, err) : MQ_OK;
+        return gone(self, err);
     if (!identity(self->shm_path, &ids[SHM]))
         return gone(self, err);
     /* What has those names now may no longer be what SQLite opened; the WAL's index is shared by

@@ -356,6 +356,36 @@ static void test_overwritten_in_place(void **state)
     assert_string_equal(peer_see(scene, "PRAGMA integrity_check"), "ok");
 }
 
+/* A power failure may leave the WAL's name, without contents, beside a file that is not to have
+ * one. SQLite takes no notice of it, but for deleting it at times. */
+static void test_empty_wal_beside_journal(void **state)
+{
+    struct scene *scene = *state;
+    FILE *wal;
+
+    start(scene, "truncate");
+    assert_non_null(wal = fopen(beside(scene, "-wal"), "w"));
+    fclose(wal);
+    assert_int_equal(scene_store(scene, "second"), MQ_OK);
+    assert_int_equal(scene->db->driver->reopen(scene->db, &scene->err), MQ_OK);
+    assert_int_equal(scene_store(scene, "third"), MQ_OK);
+    assert_string_equal(peer_see(scene, "SELECT group_concat(a) FROM t"), "first,second,third");
+}
+
+/* Another process changes the file to a WAL: from then on that is watched. */
+static void test_changed_to_wal(void **state)
+{
+    struct scene *scene = *state;
+
+    start(scene, "truncate");
+    peer_ask(&scene->peer, "open %s", scene->path);
+    assert_string_equal(peer_ask(&scene->peer, "PRAGMA journal_mode = WAL"), "wal");
+    assert_int_equal(scene_store(scene, "second"), MQ_OK);
+    assert_string_equal(mq_sqlite_journal(scene->db), "wal");
+    assert_int_equal(unlink(beside(scene, "-wal")), 0);
+    assert_int_equal(scene_store(scene, "third"), MQ_REPLACED);
+}
+
 #define GUARD_TEST(function) cmocka_unit_test_setup_teardown(function, scene_setup, scene_teardown)
 
 int main(void)
@@ -377,6 +407,8 @@ int main(void)
         GUARD_TEST(test_wal_deleted),
         GUARD_TEST(test_second_connection_after_copy),
         GUARD_TEST(test_overwritten_in_place),
+        GUARD_TEST(test_empty_wal_beside_journal),
+        GUARD_TEST(test_changed_to_wal),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
