@@ -1,0 +1,54 @@
+/* A file on the disk of power_vfs.h, two connections of the driver, and what these promised. */
+#ifndef MQ_TESTS_POWER_BENCH_H
+#define MQ_TESTS_POWER_BENCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "db/sqlite.h"
+
+enum { POWER_CONNECTIONS = 2, POWER_WORKER = 1, POWER_KEYS = 64 };
+
+enum power_promise { PROMISED_NOTHING, PROMISED_STORED, PROMISED_UNDONE };
+
+/* How the file comes to be. */
+struct power_variant {
+    const char *name;
+    const char *journal; /* the driver's option */
+    const char *made;    /* the application's journal mode; NULL: the driver creates the file */
+};
+
+struct power_bench {
+    char directory[64];
+    char path[96];
+    const struct power_variant *variant;
+    struct mq_db *dbs[POWER_CONNECTIONS]; /* the second is a worker's; NULL: not open */
+    struct mq_error err;
+    enum power_promise promises[POWER_KEYS];
+    int next;     /* keys from 1 to below it were used */
+    bool reopens; /* open, store, close, as requests do */
+    uint32_t random;
+    int reported; /* by the hook of a test */
+};
+
+int bench_setup(void **state);
+int bench_teardown(void **state);
+/* No file, or the application's; NULL: the driver is to create one with a WAL. */
+void bench_begin_anew(struct power_bench *bench, const struct power_variant *variant,
+                      uint32_t random);
+uint32_t bench_chance(struct power_bench *bench, uint32_t below);
+
+enum mq_status bench_open(struct power_bench *bench, int which);
+void bench_close(struct power_bench *bench, int which);
+void bench_close_all(struct power_bench *bench);
+/* begin and insert into t(k, filler); nothing is stored when the key is there already. */
+enum mq_status bench_insert(struct power_bench *bench, int which, int key);
+/* The same and commit; MQ_OK is a promise. */
+enum mq_status bench_store(struct power_bench *bench, int which, int key);
+/* By a statement that is a transaction of its own. */
+enum mq_status bench_store_alone(struct power_bench *bench, int which, int key);
+
+/* After the power came back: fails unless the file is sound and has what was promised. */
+void bench_check(struct power_bench *bench, const char *when);
+
+#endif
