@@ -69,7 +69,7 @@ enum mq_status bench_open(struct power_bench *bench, int which)
     struct mq_sqlite_options options = {.path = bench->path,
                                         .journal = bench->variant->journal,
                                         .worker = which == POWER_WORKER,
-                                        .busy_timeout_ms = 50};
+                                        .busy_timeout_ms = 2};
     enum mq_status status;
 
     if (bench->dbs[which])

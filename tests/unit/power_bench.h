@@ -7,7 +7,7 @@
 
 #include "db/sqlite.h"
 
-enum { POWER_CONNECTIONS = 2, POWER_WORKER = 1, POWER_KEYS = 64 };
+enum { POWER_CONNECTIONS = 2, POWER_WORKER = 1, POWER_KEYS = 128 };
 
 enum power_promise { PROMISED_NOTHING, PROMISED_STORED, PROMISED_UNDONE };
 
@@ -28,7 +28,9 @@ struct power_bench {
     int next;     /* keys from 1 to below it were used */
     bool reopens; /* open, store, close, as requests do */
     uint32_t random;
-    int reported; /* by the hook of a test */
+    int active;     /* the connection that does something */
+    int active_key; /* what it stores; 0: nothing */
+    int reported;   /* by the hook of a test */
 };
 
 int bench_setup(void **state);

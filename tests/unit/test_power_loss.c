@@ -41,6 +41,8 @@ static enum mq_status step(struct power_bench *bench)
     int action = (int)bench_chance(bench, 8);
     enum mq_status status;
 
+    bench->active = which;
+    bench->active_key = 0;
     if (bench->reopens)
         bench_close(bench, which);
     status = bench_open(bench, which);
@@ -56,9 +58,26 @@ static enum mq_status step(struct power_bench *bench)
     }
     if (action == 1 && bench->next > 1 && bench->promises[bench->next - 1] == PROMISED_STORED)
         return bench_store(bench, which, bench->next - 1);
-    if (action == 2)
-        return bench_store_alone(bench, which, bench->next++);
-    return bench_store(bench, which, bench->next++);
+    bench->active_key = bench->next++;
+    return action == 2 ? bench_store_alone(bench, which, bench->active_key)
+                       : bench_store(bench, which, bench->active_key);
+}
+
+/* What the other connection does while one is in a sync; locks may keep it from that. */
+static void meddle(void *context, enum power_kind kind)
+{
+    struct power_bench *bench = context;
+    int other = !bench->active;
+    int action = (int)bench_chance(bench, 6);
+
+    if (kind != POWER_WAL || !bench->dbs[other])
+        return;
+    if (action == 0 && other == POWER_WORKER)
+        maintain(bench);
+    else if (action <= 2 && bench->active_key > 0)
+        bench_store(bench, other, bench->active_key);
+    else if (action == 3 && bench->next < POWER_KEYS - STEPS)
+        bench_store(bench, other, bench->next++);
 }
 
 static void live(struct power_bench *bench, const char *when)
@@ -87,6 +106,7 @@ static int suffer(struct power_bench *bench, uint32_t random, int cuts)
         snprintf(when, sizeof(when), "%s, random %u, power failure %d at operation %d, seed %u",
                  bench->variant->name, random, i + 1, operation, seed);
         power_off_at(operation);
+        power_on_sync(meddle, bench);
         live(bench, when);
         power_off();
         bench_close_all(bench);
@@ -191,7 +211,7 @@ static void store_another(void *context, enum power_kind kind)
 {
     struct power_bench *bench = context;
 
-    if (kind == POWER_WAL)
+    if (kind == POWER_WAL && bench->reported < 0)
         bench->reported = bench_store(bench, 1, 4);
 }
 
