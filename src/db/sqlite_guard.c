@@ -253,7 +253,12 @@ enum mq_status mq_sqlite_note_wal(struct mq_sqlite *self, struct mq_error *err)
     find_fds(ids, fds, COUNT);
     if (fds[WAL] < 0 || fds[SHM] < 0)
         return gone(self, err);
-    memcpy(self->journal, "wal", 4); /* another process may have changed the file to it */
+    if (strcmp(self->journal, "wal") != 0) {
+        /* Another process has changed the file to it. From now on we see what is not synced yet.
+         * SQLite goes on to sync our own commits, for that cannot be changed here. */
+        memcpy(self->journal, "wal", 4);
+        mq_sqlite_sync_start(self, true);
+    }
     self->file_fd = fds[FILE_ITSELF];
     self->wal = ids[WAL];
     self->wal_known = true;

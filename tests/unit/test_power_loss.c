@@ -151,18 +151,45 @@ static void store_duplicate(void *context, enum power_kind kind)
     power_off();
 }
 
-static void test_duplicate(void **state)
+/* One stores a row, the other one finds it there. */
+static void see_duplicate(struct power_bench *bench, const char *when)
 {
-    struct power_bench *bench = *state;
-
-    open_both(bench);
+    bench->reported = -1;
     power_on_sync(store_duplicate, bench);
     assert_int_equal(bench_store(bench, 0, 3), MQ_IO);
     assert_int_equal(bench->reported, MQ_OK);
     assert_int_equal(bench->dbs[1]->driver->changes(bench->dbs[1]), 0);
     bench_close_all(bench);
     power_restore(0);
-    bench_check(bench, "duplicate");
+    bench_check(bench, when);
+}
+
+static void test_duplicate(void **state)
+{
+    struct power_bench *bench = *state;
+
+    open_both(bench);
+    see_duplicate(bench, "duplicate");
+}
+
+/* Who sees it opened the file when it had no WAL yet. */
+static void test_duplicate_in_new_wal(void **state)
+{
+    static const struct power_variant truncate_first = {"truncate", "truncate", NULL};
+    struct power_bench *bench = *state;
+    sqlite3 *application = NULL;
+
+    bench_begin_anew(bench, &truncate_first, 1);
+    bench->next = 10;
+    assert_int_equal(bench_open(bench, 1), MQ_OK);
+    assert_int_equal(sqlite3_open(bench->path, &application), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(application, "PRAGMA journal_mode = WAL", NULL, NULL, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_close(application), SQLITE_OK);
+    assert_int_equal(bench_open(bench, 0), MQ_OK);
+    assert_int_equal(bench_store(bench, 0, 1), MQ_OK);
+    assert_int_equal(bench_store(bench, 1, 2), MQ_OK);
+    see_duplicate(bench, "duplicate in a new WAL");
 }
 
 static int syncs_of_empty(struct power_bench *bench, int which)
@@ -275,13 +302,10 @@ static void test_directory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        POWER_TEST(test_acknowledged_is_there),
-        POWER_TEST(test_duplicate),
-        POWER_TEST(test_idle_does_not_sync),
-        POWER_TEST(test_rollback_is_no_sync),
-        POWER_TEST(test_lock_is_free),
-        POWER_TEST(test_failing_sync),
-        POWER_TEST(test_directory),
+        POWER_TEST(test_acknowledged_is_there), POWER_TEST(test_duplicate),
+        POWER_TEST(test_duplicate_in_new_wal),  POWER_TEST(test_idle_does_not_sync),
+        POWER_TEST(test_rollback_is_no_sync),   POWER_TEST(test_lock_is_free),
+        POWER_TEST(test_failing_sync),          POWER_TEST(test_directory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
