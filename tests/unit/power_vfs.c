@@ -20,7 +20,7 @@ static struct {
     struct power_counts counts;
     int left; /* operations until the power goes off; 0: it stays on */
     bool off;
-    bool fail[POWER_KINDS];
+    int fail[POWER_KINDS]; /* so many syncs */
     bool lost;
     void (*hook)(void *context, enum power_kind kind);
     void *context;
@@ -109,8 +109,8 @@ static int sync_file(sqlite3_file *file, int flags)
     if (!powered())
         return SQLITE_IOERR_FSYNC;
     machine.counts.syncs[self->kind]++;
-    if (machine.fail[self->kind]) {
-        machine.fail[self->kind] = false;
+    if (machine.fail[self->kind] > 0) {
+        machine.fail[self->kind]--;
         if (machine.lost)
             disk_lose(inode);
         errno = EIO;
@@ -250,8 +250,7 @@ bool power_install(void)
     if (!real)
         return false;
     ours = *real;
-    ours.pNext = NULL;
-    ours.zName = "power";
+    ours.pNext = NULL; /* the name stays: the driver stands in for "unix" only */
     ours.szOsFile = (int)sizeof(struct file) + real->szOsFile;
     ours.xOpen = open_file;
     ours.xDelete = delete_file;
@@ -292,9 +291,9 @@ bool power_is_off(void)
     return machine.off;
 }
 
-void power_fail_sync(enum power_kind kind, bool lost)
+void power_fail_syncs(enum power_kind kind, int count, bool lost)
 {
-    machine.fail[kind] = true;
+    machine.fail[kind] = count;
     machine.lost = lost;
 }
 

@@ -20,7 +20,7 @@ struct power_counts {
     int operations; /* writes, truncations, syncs, deletions */
 };
 
-/* Makes it the default, which the driver's VFS is then above; false: failed. */
+/* Makes it the default "unix", which the driver's VFS is then above; false: failed. */
 bool power_install(void);
 /* With nothing open, as the two that follow. */
 void power_uninstall(void);
@@ -35,9 +35,9 @@ void power_restore(uint32_t seed);
 void power_off_at(int operation);
 void power_off(void);
 bool power_is_off(void);
-/* The next sync of such a file fails. `lost`: what it should have written is not written by later
- * syncs either, as with Linux, which marks pages clean whose writing failed. */
-void power_fail_sync(enum power_kind kind, bool lost);
+/* The next `count` syncs of such files fail. `lost`: what it should have written is not written by
+ * later syncs either, as with Linux, which marks pages clean whose writing failed. */
+void power_fail_syncs(enum power_kind kind, int count, bool lost);
 /* Called at the beginning of each sync, but not of those within it; NULL: no more. */
 void power_on_sync(void (*hook)(void *context, enum power_kind kind), void *context);
 const struct power_counts *power_counted(void);
