@@ -54,7 +54,7 @@ sqlite3_file *mq_sqlite_journal_file(struct mq_sqlite *self)
 bool mq_sqlite_sync_start(struct mq_sqlite *self, bool wal)
 {
     self->sync_late = wal && !self->synchronous_normal && powersafe(self);
-    self->unsynced = self->gap = false;
+    self->unsynced = false; /* `gap` stays: the WAL may be the same */
     self->synced_version = -1;
     return self->synchronous_normal || self->sync_late;
 }

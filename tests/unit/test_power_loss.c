@@ -242,6 +242,19 @@ static void store_another(void *context, enum power_kind kind)
         bench->reported = bench_store(bench, 1, 4);
 }
 
+/* The first sync fails; what comes out in the last one. */
+static void store_last(void *context, enum power_kind kind)
+{
+    struct power_bench *bench = context;
+    bool first = bench->reported < 0;
+
+    if (kind != POWER_WAL)
+        return;
+    bench->reported = bench_store(bench, 1, bench->next++);
+    if (first)
+        power_fail_syncs(POWER_WAL, 1, true);
+}
+
 static void test_lock_is_free(void **state)
 {
     struct power_bench *bench = *state;
@@ -281,6 +294,49 @@ static void test_failing_sync(void **state)
         fail_syncs(*state, count);
 }
 
+/* But once: with the next commit all is as ever. */
+static void test_written_again_once(void **state)
+{
+    struct power_bench *bench = *state;
+    int before;
+
+    open_both(bench);
+    power_fail_syncs(POWER_WAL, 2, true);
+    assert_int_equal(bench_store(bench, 0, 3), MQ_IO);
+    assert_int_equal(bench_store(bench, 0, 4), MQ_OK);
+    assert_int_equal(bench_store(bench, 1, 5), MQ_OK);
+    before = power_counted()->operations;
+    assert_int_equal(syncs_of_empty(bench, 0), 1);
+    assert_int_equal(power_counted()->operations - before, 1);
+}
+
+/* Another one's frames are not to be written over. */
+static void test_written_again_alone(void **state)
+{
+    struct power_bench *bench = *state;
+
+    open_both(bench);
+    bench->reported = -1;
+    power_on_sync(store_last, bench);
+    assert_int_equal(bench_store(bench, 0, 3), MQ_OK);
+    assert_int_equal(bench->reported, MQ_BUSY);
+}
+
+static void test_reopened_after_failing_sync(void **state)
+{
+    struct power_bench *bench = *state;
+
+    open_both(bench);
+    power_fail_syncs(POWER_WAL, 2, true);
+    assert_int_equal(bench_store(bench, 0, 3), MQ_IO);
+    assert_int_equal(bench->dbs[0]->driver->reopen(bench->dbs[0], &bench->err), MQ_OK);
+    assert_int_equal(bench_store(bench, 0, 4), MQ_OK);
+    power_off();
+    bench_close_all(bench);
+    power_restore(0);
+    bench_check(bench, "reopened after a sync that failed");
+}
+
 /* --- the directory --- */
 
 static void test_directory(void **state)
@@ -317,6 +373,9 @@ int main(void)
         POWER_TEST(test_rollback_is_no_sync),
         POWER_TEST(test_lock_is_free),
         POWER_TEST(test_failing_sync),
+        POWER_TEST(test_written_again_once),
+        POWER_TEST(test_written_again_alone),
+        POWER_TEST(test_reopened_after_failing_sync),
 
         POWER_TEST(test_directory),
     };
