@@ -73,6 +73,8 @@ static bool due(struct mq_sqlite *self, int enough)
  * wrote since our last commit at most up to the cap, which costs whoever opens next. */
 static bool leaves(struct mq_sqlite *self)
 {
+    if (self->gap && mq_sqlite_sync(self, true, NULL) != MQ_OK)
+        return true;
     if (self->worker)
         return false;
     return self->wal_frames > 0 ? self->wal_frames <= LEFT_FRAMES
@@ -196,6 +198,8 @@ enum mq_status mq_sqlite_maintain(struct mq_db *db, struct mq_error *err)
         return status;
     mq_sqlite_finish(db);
     status = mq_sqlite_guard(self, err); /* an old WAL must not go into a new file */
+    if (status == MQ_OK && self->gap)    /* one with a gap cannot mend what is cut off on the way */
+        status = mq_sqlite_sync(self, true, err);
     if (status == MQ_OK)
         status = keep_short(self, err);
     return status == MQ_OK ? shrink(self, err) : status;

@@ -337,6 +337,39 @@ static void test_reopened_after_failing_sync(void **state)
     bench_check(bench, "reopened after a sync that failed");
 }
 
+/* With frames of no page that a row of t touches. */
+static void begin_wal_anew(struct power_bench *bench)
+{
+    struct mq_db *db = bench->dbs[POWER_WORKER];
+
+    assert_int_equal(run_sql(db, "CREATE TABLE z (a)", &bench->err), MQ_OK);
+    assert_int_equal(maintain(bench), MQ_OK);
+    assert_int_equal(run_sql(db, "INSERT INTO z VALUES (1)", &bench->err), MQ_OK);
+}
+
+/* A checkpoint that is cut off leaves a sound file only with the whole WAL. */
+static void test_no_checkpoint_of_a_gap(void **state)
+{
+    struct power_bench *bench = *state;
+
+    for (int i = 0; i < 200; i++) {
+        char when[80];
+
+        snprintf(when, sizeof(when), "checkpoint %d after a sync that failed", i);
+        open_both(bench);
+        bench->random = (uint32_t)i;
+        begin_wal_anew(bench);
+        power_fail_syncs(POWER_WAL, 2, true);
+        assert_int_equal(bench_store(bench, POWER_WORKER, 3), MQ_IO);
+        power_off_at(i / 2 % 25 + 1);
+        if (i % 2 == 0)
+            maintain(bench);
+        bench_close_all(bench);
+        power_restore((uint32_t)i);
+        bench_check(bench, when);
+    }
+}
+
 /* --- the directory --- */
 
 static void test_directory(void **state)
@@ -374,6 +407,7 @@ int main(void)
         POWER_TEST(test_lock_is_free),
         POWER_TEST(test_failing_sync),
         POWER_TEST(test_written_again_once),
+        POWER_TEST(test_no_checkpoint_of_a_gap),
         POWER_TEST(test_written_again_alone),
         POWER_TEST(test_reopened_after_failing_sync),
 
