@@ -10,7 +10,8 @@
  *
  * Others see what was committed before it is on the disk. What they decide by it must not be
  * promised earlier than it: a duplicate that is not stored, since the mail is there already. So a
- * transaction that writes nothing ends with a sync, too, unless nobody wrote since our last.
+ * transaction that writes nothing ends with a sync, too, unless nobody wrote since our last. Over a
+ * PDO the same holds because an INSERT into a table with AUTOINCREMENT writes in any case.
  *
  * A commit whose sync fails has been seen, and others write behind it. Linux then takes the pages
  * for clean: the next sync would succeed, with a gap in the WAL that makes all behind it worthless.
