@@ -231,18 +231,36 @@ enum mq_status mq_sqlite_guard(struct mq_sqlite *self, struct mq_error *err)
     return intact(self) ? MQ_OK : gone(self, err);
 }
 
+/* Whether the transaction that has begun writes to a WAL. A file of that name does not tell: a
+ * power failure may leave an empty one, which SQLite takes no notice of. Nor does a journal that is
+ * open before the first write: it is a WAL since another process changed the file to it, or the
+ * rollback journal of a process that was killed. */
+static enum mq_status find_wal(struct mq_sqlite *self, bool *wal, struct mq_error *err)
+{
+    char mode[sizeof(self->journal)];
+    enum mq_status status;
+
+    *wal = strcmp(self->journal, "wal") == 0;
+    if (*wal || !mq_sqlite_journal_file(self))
+        return MQ_OK;
+    status = mq_sqlite_ask_journal(self, mode, err);
+    *wal = status == MQ_OK && strcmp(mode, "wal") == 0;
+    return status;
+}
+
 enum mq_status mq_sqlite_note_wal(struct mq_sqlite *self, struct mq_error *err)
 {
     enum { FILE_ITSELF, WAL, SHM, COUNT };
     struct mq_file_id ids[COUNT] = {self->file};
     int fds[COUNT];
+    bool wal;
+    enum mq_status status;
 
     if (self->memory || self->wal_known)
         return MQ_OK;
-    /* A rollback journal is opened by the first write. A file of the WAL's name may be there
-     * nevertheless: an empty one, which a power failure left and SQLite takes no notice of. */
-    if (!mq_sqlite_journal_file(self) && strcmp(self->journal, "wal") != 0)
-        return MQ_OK;
+    status = find_wal(self, &wal, err);
+    if (status != MQ_OK || !wal)
+        return status;
     if (!identity(self->wal_path, &ids[WAL]))
         return gone(self, err);
     if (!identity(self->shm_path, &ids[SHM]))

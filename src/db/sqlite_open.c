@@ -69,6 +69,12 @@ static enum mq_status pragma_text(struct mq_sqlite *self, const char *sql, char 
     return code == SQLITE_OK ? MQ_OK : mq_sqlite_error(self, code, err);
 }
 
+enum mq_status mq_sqlite_ask_journal(struct mq_sqlite *self, char out[MODE_MAX],
+                                     struct mq_error *err)
+{
+    return pragma_text(self, "PRAGMA journal_mode", out, err);
+}
+
 static enum mq_status wants_wal(const struct mq_sqlite *self, bool *wal, struct mq_error *err)
 {
     bool wanted = self->wanted_journal == MQ_JOURNAL_WAL ||
@@ -124,7 +130,7 @@ static enum mq_status prefer_truncate(struct mq_sqlite *self, struct mq_error *e
     if (status == MQ_OK)
         status = pragma_text(self, "PRAGMA schema_version", ignored, err);
     if (status == MQ_OK)
-        status = pragma_text(self, "PRAGMA journal_mode", self->journal, err);
+        status = mq_sqlite_ask_journal(self, self->journal, err);
     if (status == MQ_OK && strcmp(self->journal, "delete") == 0)
         status = pragma_text(self, "PRAGMA journal_mode = TRUNCATE", self->journal, err);
     if (status == MQ_OK)
@@ -143,7 +149,7 @@ static enum mq_status configure(struct mq_sqlite *self, struct mq_error *err)
     if (wal)
         memcpy(self->journal, "wal", 4);
     else if (status == MQ_OK)
-        status = pragma_text(self, "PRAGMA journal_mode", self->journal, err);
+        status = mq_sqlite_ask_journal(self, self->journal, err);
     if (status == MQ_OK && !mq_sqlite_sync_start(self, wal))
         status = pragma(self, "PRAGMA synchronous = FULL", err);
     /* Some distributions build SQLite to write zeros over all that is deleted. The worker deletes

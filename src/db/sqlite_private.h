@@ -95,6 +95,8 @@ static inline struct mq_sqlite *mq_sqlite_of(struct mq_db *db)
 enum mq_status mq_sqlite_connect(struct mq_sqlite *self, bool must_exist, struct mq_error *err);
 /* Whether that version (3.51.3 is 3051003) has the fix of the WAL-reset fault. */
 bool mq_sqlite_fixed_in(int version);
+/* "wal", "delete", … as SQLite says it. */
+enum mq_status mq_sqlite_ask_journal(struct mq_sqlite *self, char out[12], struct mq_error *err);
 /* Closes handle and statements. */
 void mq_sqlite_disconnect(struct mq_sqlite *self);
 /* The same in a forked child, where nothing that the parent uses may be touched. */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -372,6 +373,24 @@ static void test_empty_wal_beside_journal(void **state)
     assert_string_equal(peer_see(scene, "SELECT group_concat(a) FROM t"), "first,second,third");
 }
 
+/* The journal of a process that was killed is open from the transaction's start, which undoes what
+ * is in it. */
+static void test_journal_of_a_killed_process(void **state)
+{
+    struct scene *scene = *state;
+
+    start(scene, "truncate");
+    peer_ask(&scene->peer, "open %s", scene->path);
+    peer_ask(&scene->peer, "PRAGMA cache_size = 1; BEGIN");
+    peer_ask(&scene->peer, "INSERT INTO t VALUES (zeroblob(1000000))");
+    assert_true(exists(beside(scene, "-journal")));
+    peer_tell(&scene->peer, "exit");
+    assert_int_equal(waitpid(scene->peer.pid, NULL, 0), scene->peer.pid);
+    scene->peer.pid = 0;
+    assert_int_equal(scene_store(scene, "second"), MQ_OK);
+    assert_string_equal(value_of(scene->db, "SELECT group_concat(a) FROM t"), "first,second");
+}
+
 /* Another process changes the file to a WAL: from then on that is watched. */
 static void test_changed_to_wal(void **state)
 {
@@ -408,6 +427,7 @@ int main(void)
         GUARD_TEST(test_second_connection_after_copy),
         GUARD_TEST(test_overwritten_in_place),
         GUARD_TEST(test_empty_wal_beside_journal),
+        GUARD_TEST(test_journal_of_a_killed_process),
         GUARD_TEST(test_changed_to_wal),
     };
 
