@@ -92,6 +92,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/db/sqlite_guard.c
     src/db/sqlite_open.c
     src/db/sqlite_path.c
+    src/db/sqlite_rewrite.c
     src/db/sqlite_stmt.c
     src/db/sqlite_sync.c
     src/db/sqlite_vfs.c

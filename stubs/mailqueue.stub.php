@@ -519,7 +519,11 @@ namespace MailQueue {
     /** The database failed; the text names the path, the cause and the cure. */
     class DatabaseException extends Exception
     {
-        /** "busy", "readonly", "cantopen", "full", "corrupt", "io", "replaced", "schema" or "database" */
+        /**
+         * "busy", "readonly", "cantopen", "full", "corrupt", "io", "replaced", "schema" or "database".
+         * Nothing was stored, but with "io" and "replaced" it may have been where the text says so: a
+         * `reference` keeps a second attempt from storing the mail twice.
+         */
         public readonly string $reason;
     }
 

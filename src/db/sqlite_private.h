@@ -9,6 +9,7 @@
  *   sqlite_busy.c   waiting for locks, and who holds them
  *   sqlite_wal.c    checkpoints
  *   sqlite_sync.c   when what was committed to a WAL is on the disk
+ *   sqlite_rewrite.c  writing a WAL once more
  *   sqlite_error.c  result codes to statuses and texts */
 #ifndef MQ_DB_SQLITE_PRIVATE_H
 #define MQ_DB_SQLITE_PRIVATE_H
@@ -74,7 +75,8 @@ struct mq_sqlite {
 
     bool sync_late;         /* commits are synced after the write lock is free */
     bool unsynced;          /* what we committed last is not synced yet */
-    bool gap;               /* a sync of the WAL failed, and it could not be written again */
+    bool gap;               /* a sync of the WAL failed, and it was not written again yet */
+    int gap_error;          /* the errno of that */
     int64_t synced_version; /* of the data at our last sync; -1: none */
 
     int wal_frames;          /* in the WAL after our last commit or checkpoint */
@@ -171,8 +173,14 @@ bool mq_sqlite_sync_due(struct mq_sqlite *self);
  * failure may undo it. No statement may use RETURNING outside of a transaction: one that is ended
  * early commits without coming here. */
 enum mq_status mq_sqlite_sync(struct mq_sqlite *self, bool due, struct mq_error *err);
+/* A sync by SQLite failed: what is in the WAL may have a gap, to be closed with the next commit. */
+void mq_sqlite_sync_failed(struct mq_sqlite *self, int system_error);
 /* SQLite's handle of the WAL, or of a rollback journal that is open; NULL: of neither. */
 sqlite3_file *mq_sqlite_journal_file(struct mq_sqlite *self);
+
+/* sqlite_rewrite.c: with the write lock; false: the WAL in the system's cache is not whole any
+ * more, or cannot be written. */
+bool mq_sqlite_rewrite_wal(struct mq_sqlite *self, sqlite3_file *wal);
 
 /* sqlite_error.c: status and text for the handle's last error. */
 enum mq_status mq_sqlite_error(struct mq_sqlite *self, int code, struct mq_error *err);

@@ -15,9 +15,12 @@
  *
  * A commit whose sync fails has been seen, and others write behind it. Linux then takes the pages
  * for clean: the next sync would succeed, with a gap in the WAL that makes all behind it worthless.
- * So the WAL is written once more, with the same bytes, while nobody else may write. Only when that
- * fails as well does the commit end with MQ_IO. Every process that had the WAL open when the system
- * could not write hears of it at its own next sync, and does the same. */
+ * So the WAL is written once more (sqlite_rewrite.c). Only when that fails as well does the commit
+ * end with MQ_IO. Linux reports such an error once to everyone who had the WAL open, and each does
+ * the same; who opens it later, before it is mended, knows of nothing.
+ *
+ * A worker leaves its syncs to SQLite: a batch needs but one, and a claim or a settling that could
+ * not be synced has not happened. It answers nobody, so it need not sync what others wrote. */
 #include <errno.h>
 #include <string.h>
 
@@ -52,9 +55,12 @@ sqlite3_file *mq_sqlite_journal_file(struct mq_sqlite *self)
     return code == SQLITE_OK && file && file->pMethods ? file : NULL;
 }
 
+/* How long the write lock is waited for to write the WAL again: the commit has waited already. */
+enum { AGAIN_WAIT_US = 200000 };
+
 bool mq_sqlite_sync_start(struct mq_sqlite *self, bool wal)
 {
-    self->sync_late = wal && !self->synchronous_normal && powersafe(self);
+    self->sync_late = wal && !self->worker && !self->synchronous_normal && powersafe(self);
     self->unsynced = false; /* `gap` stays: the WAL may be the same */
     self->synced_version = -1;
     return self->synchronous_normal || self->sync_late;
@@ -66,60 +72,58 @@ bool mq_sqlite_sync_due(struct mq_sqlite *self)
            (self->synced_version < 0 || data_version(self) != self->synced_version);
 }
 
-static bool copy_onto_itself(sqlite3_file *wal)
+void mq_sqlite_sync_failed(struct mq_sqlite *self, int system_error)
 {
-    unsigned char part[16 << 10];
-    sqlite3_int64 size = 0;
-
-    if (wal->pMethods->xFileSize(wal, &size) != SQLITE_OK)
-        return false;
-    for (sqlite3_int64 at = 0; at < size; at += (int)sizeof(part)) {
-        int bytes = size - at < (int)sizeof(part) ? (int)(size - at) : (int)sizeof(part);
-
-        if (wal->pMethods->xRead(wal, part, bytes, at) != SQLITE_OK ||
-            wal->pMethods->xWrite(wal, part, bytes, at) != SQLITE_OK)
-            return false;
-    }
-    return true;
+    if (self->synchronous_normal || strcmp(self->journal, "wal") != 0)
+        return;
+    self->gap = true;
+    self->gap_error = system_error;
 }
 
 static bool write_again(struct mq_sqlite *self, sqlite3_file *wal)
 {
-    bool done;
+    int64_t limit_us = self->busy.limit_us;
+    int code;
 
-    self->gap = true;
-    if (sqlite3_exec(self->handle, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
+    if (self->busy.limit_us > AGAIN_WAIT_US)
+        self->busy.limit_us = AGAIN_WAIT_US;
+    code = sqlite3_exec(self->handle, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+    self->busy.limit_us = limit_us;
+    if (code != SQLITE_OK)
         return false;
-    done = copy_onto_itself(wal) && wal->pMethods->xSync(wal, SQLITE_SYNC_NORMAL) == SQLITE_OK;
+    self->gap = !mq_sqlite_rewrite_wal(self, wal);
     sqlite3_exec(self->handle, "ROLLBACK", NULL, NULL, NULL);
-    self->gap = !done;
-    return done;
+    return !self->gap;
 }
 
 static bool sync_wal(struct mq_sqlite *self)
 {
     sqlite3_file *wal = mq_sqlite_journal_file(self);
 
-    errno = 0;
     if (!wal)
         return false;
-    return (!self->gap && wal->pMethods->xSync(wal, SQLITE_SYNC_NORMAL) == SQLITE_OK) ||
-           write_again(self, wal);
+    errno = 0;
+    if (!self->gap && wal->pMethods->xSync(wal, SQLITE_SYNC_NORMAL) == SQLITE_OK)
+        return true;
+    if (!self->gap)
+        mq_sqlite_sync_failed(self, errno);
+    return write_again(self, wal);
 }
 
 enum mq_status mq_sqlite_sync(struct mq_sqlite *self, bool due, struct mq_error *err)
 {
     int64_t version;
 
-    if (!self->sync_late)
+    if (!self->sync_late && !self->gap)
         return MQ_OK;
     version = data_version(self);
-    if ((due || self->unsynced) && !sync_wal(self))
+    if ((due || self->unsynced || self->gap) && !sync_wal(self))
         return mq_error_set(err, MQ_IO, "database",
-                            "%s was written, but its -wal file could not be synced (%s): what was "
-                            "stored is there, but may not survive a power failure: check disk and "
-                            "file system",
-                            self->path, errno ? strerror(errno) : "no system error");
+                            "%s was written, but its -wal file could not be synced (%s), nor "
+                            "written again: what was stored is there, but may not survive a power "
+                            "failure: check disk and file system",
+                            self->path,
+                            self->gap_error ? strerror(self->gap_error) : "no system error");
     self->unsynced = false;
     self->synced_version = version;
     return MQ_OK;

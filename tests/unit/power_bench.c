@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "db/sqlite_private.h"
 #include "power_vfs.h"
 #include "sqlite_peer.h"
 
@@ -68,7 +69,7 @@ enum mq_status bench_open(struct power_bench *bench, int which)
 {
     struct mq_sqlite_options options = {.path = bench->path,
                                         .journal = bench->variant->journal,
-                                        .worker = which == POWER_WORKER,
+                                        .worker = which == POWER_WORKER && !bench->requests,
                                         .busy_timeout_ms = 2};
     enum mq_status status;
 
@@ -105,13 +106,16 @@ enum mq_status bench_store(struct power_bench *bench, int which, int key)
 {
     struct mq_db *db = bench->dbs[which];
     enum mq_status status = bench_insert(bench, which, key);
+    bool wrote = false;
 
-    if (status == MQ_OK)
+    if (status == MQ_OK) {
+        wrote = db->driver->changes(db) > 0;
         status = db->driver->commit(db, &bench->err);
-    if (status == MQ_OK)
-        bench->promises[key] = PROMISED_STORED;
-    else
+    }
+    if (status != MQ_OK)
         db->driver->rollback(db);
+    else if (wrote || which != POWER_WORKER || bench->requests)
+        bench->promises[key] = PROMISED_STORED;
     return status;
 }
 
@@ -230,4 +234,34 @@ void bench_begin_anew(struct power_bench *bench, const struct power_variant *var
     bench->random = random;
     make(bench);
     power_settle();
+}
+
+void bench_open_both(struct power_bench *bench)
+{
+    bench_begin_anew(bench, NULL, 1);
+    bench->requests = true;
+    for (int i = 0; i < POWER_CONNECTIONS; i++)
+        assert_int_equal(bench_open(bench, i), MQ_OK);
+    bench->next = 10;
+    assert_int_equal(bench_store(bench, 0, 1), MQ_OK);
+    assert_int_equal(bench_store(bench, 1, 2), MQ_OK);
+}
+
+enum mq_status bench_maintain(struct power_bench *bench)
+{
+    struct mq_db *db = bench->dbs[POWER_WORKER];
+
+    mq_sqlite_of(db)->checkpointed_frames = -1000000; /* else it waits for a long WAL */
+    return db->driver->maintain(db, &bench->err);
+}
+
+int bench_syncs_of_empty(struct power_bench *bench, int which)
+{
+    struct mq_db *db = bench->dbs[which];
+    int before = power_counted()->syncs[POWER_WAL];
+
+    assert_int_equal(db->driver->begin(db, &bench->err), MQ_OK);
+    assert_string_equal(value_of(db, "SELECT k FROM t WHERE k = 1"), "1");
+    assert_int_equal(db->driver->commit(db, &bench->err), MQ_OK);
+    return power_counted()->syncs[POWER_WAL] - before;
 }

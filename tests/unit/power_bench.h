@@ -22,7 +22,8 @@ struct power_bench {
     char directory[64];
     char path[96];
     const struct power_variant *variant;
-    struct mq_db *dbs[POWER_CONNECTIONS]; /* the second is a worker's; NULL: not open */
+    struct mq_db *dbs[POWER_CONNECTIONS]; /* NULL: not open */
+    bool requests;                        /* both are requests'; else the second is a worker's */
     struct mq_error err;
     enum power_promise promises[POWER_KEYS];
     int next;     /* keys from 1 to below it were used */
@@ -41,14 +42,21 @@ void bench_begin_anew(struct power_bench *bench, const struct power_variant *var
 uint32_t bench_chance(struct power_bench *bench, uint32_t below);
 
 enum mq_status bench_open(struct power_bench *bench, int which);
+/* A new file with a WAL, and both as requests', which have stored the keys 1 and 2. */
+void bench_open_both(struct power_bench *bench);
 void bench_close(struct power_bench *bench, int which);
 void bench_close_all(struct power_bench *bench);
 /* begin and insert into t(k, filler); nothing is stored when the key is there already. */
 enum mq_status bench_insert(struct power_bench *bench, int which, int key);
-/* The same and commit; MQ_OK is a promise. */
+/* The same and commit; MQ_OK is a promise, but for a worker that has found the key. */
 enum mq_status bench_store(struct power_bench *bench, int which, int key);
 /* By a statement that is a transaction of its own. */
 enum mq_status bench_store_alone(struct power_bench *bench, int which, int key);
+
+/* A checkpoint, of the second. */
+enum mq_status bench_maintain(struct power_bench *bench);
+/* Of the WAL, by a transaction that writes nothing. */
+int bench_syncs_of_empty(struct power_bench *bench, int which);
 
 /* After the power came back: fails unless the file is sound and has what was promised. */
 void bench_check(struct power_bench *bench, const char *when);

@@ -27,14 +27,6 @@ static const struct power_variant variants[] = {
 };
 enum { VARIANTS = sizeof(variants) / sizeof(variants[0]) };
 
-static enum mq_status maintain(struct power_bench *bench)
-{
-    struct mq_db *db = bench->dbs[POWER_WORKER];
-
-    mq_sqlite_of(db)->checkpointed_frames = -1000000; /* else it waits for a long WAL */
-    return db->driver->maintain(db, &bench->err);
-}
-
 static enum mq_status step(struct power_bench *bench)
 {
     int which = (int)bench_chance(bench, POWER_CONNECTIONS);
@@ -49,7 +41,7 @@ static enum mq_status step(struct power_bench *bench)
     if (status != MQ_OK)
         return status;
     if (action == 0 && which == POWER_WORKER)
-        return maintain(bench);
+        return bench_maintain(bench);
     if (action == 0) {
         status = bench_insert(bench, which, bench->next);
         bench->dbs[which]->driver->rollback(bench->dbs[which]);
@@ -73,7 +65,7 @@ static void meddle(void *context, enum power_kind kind)
     if (kind != POWER_WAL || !bench->dbs[other])
         return;
     if (action == 0 && other == POWER_WORKER)
-        maintain(bench);
+        bench_maintain(bench);
     else if (action <= 2 && bench->active_key > 0)
         bench_store(bench, other, bench->active_key);
     else if (action == 3 && bench->next < POWER_KEYS - STEPS)
@@ -130,16 +122,6 @@ static void test_acknowledged_is_there(void **state)
 
 /* --- what others see before it is on the disk --- */
 
-static void open_both(struct power_bench *bench)
-{
-    bench_begin_anew(bench, NULL, 1);
-    for (int i = 0; i < POWER_CONNECTIONS; i++)
-        assert_int_equal(bench_open(bench, i), MQ_OK);
-    bench->next = 10;
-    assert_int_equal(bench_store(bench, 0, 1), MQ_OK);
-    assert_int_equal(bench_store(bench, 1, 2), MQ_OK);
-}
-
 /* The other one is told that the row is there, and the power goes off before it is. */
 static void store_duplicate(void *context, enum power_kind kind)
 {
@@ -168,7 +150,7 @@ static void test_duplicate(void **state)
 {
     struct power_bench *bench = *state;
 
-    open_both(bench);
+    bench_open_both(bench);
     see_duplicate(bench, "duplicate");
 }
 
@@ -180,6 +162,7 @@ static void test_duplicate_in_new_wal(void **state)
     sqlite3 *application = NULL;
 
     bench_begin_anew(bench, &truncate_first, 1);
+    bench->requests = true;
     bench->next = 10;
     assert_int_equal(bench_open(bench, 1), MQ_OK);
     assert_int_equal(sqlite3_open(bench->path, &application), SQLITE_OK);
@@ -192,31 +175,20 @@ static void test_duplicate_in_new_wal(void **state)
     see_duplicate(bench, "duplicate in a new WAL");
 }
 
-static int syncs_of_empty(struct power_bench *bench, int which)
-{
-    struct mq_db *db = bench->dbs[which];
-    int before = power_counted()->syncs[POWER_WAL];
-
-    assert_int_equal(db->driver->begin(db, &bench->err), MQ_OK);
-    assert_string_equal(value_of(db, "SELECT k FROM t WHERE k = 1"), "1");
-    assert_int_equal(db->driver->commit(db, &bench->err), MQ_OK);
-    return power_counted()->syncs[POWER_WAL] - before;
-}
-
 static void test_idle_does_not_sync(void **state)
 {
     struct power_bench *bench = *state;
 
-    open_both(bench);
-    assert_int_equal(syncs_of_empty(bench, 0), 1); /* the other one wrote */
+    bench_open_both(bench);
+    assert_int_equal(bench_syncs_of_empty(bench, 0), 1); /* the other one wrote */
     for (int i = 0; i < 3; i++)
-        assert_int_equal(syncs_of_empty(bench, 0), 0);
+        assert_int_equal(bench_syncs_of_empty(bench, 0), 0);
     assert_int_equal(bench_store(bench, 0, 3), MQ_OK);
-    assert_int_equal(syncs_of_empty(bench, 0), 0);
+    assert_int_equal(bench_syncs_of_empty(bench, 0), 0);
     assert_int_equal(bench_store(bench, 1, 4), MQ_OK);
     assert_string_equal(value_of(bench->dbs[0], "SELECT count(*) FROM t"), "4");
-    assert_int_equal(syncs_of_empty(bench, 0), 1); /* though seen before the transaction */
-    assert_int_equal(syncs_of_empty(bench, 0), 0);
+    assert_int_equal(bench_syncs_of_empty(bench, 0), 1); /* though seen before the transaction */
+    assert_int_equal(bench_syncs_of_empty(bench, 0), 0);
 }
 
 /* A transaction that was undone has synced nothing of what it saw. */
@@ -224,12 +196,12 @@ static void test_rollback_is_no_sync(void **state)
 {
     struct power_bench *bench = *state;
 
-    open_both(bench);
-    syncs_of_empty(bench, 0);
+    bench_open_both(bench);
+    bench_syncs_of_empty(bench, 0);
     assert_int_equal(bench_store(bench, 1, 3), MQ_OK);
     assert_int_equal(bench_insert(bench, 0, 4), MQ_OK);
     bench->dbs[0]->driver->rollback(bench->dbs[0]);
-    assert_int_equal(syncs_of_empty(bench, 0), 1);
+    assert_int_equal(bench_syncs_of_empty(bench, 0), 1);
 }
 
 /* --- during a sync --- */
@@ -242,132 +214,17 @@ static void store_another(void *context, enum power_kind kind)
         bench->reported = bench_store(bench, 1, 4);
 }
 
-/* The first sync fails; what comes out in the last one. */
-static void store_last(void *context, enum power_kind kind)
-{
-    struct power_bench *bench = context;
-    bool first = bench->reported < 0;
-
-    if (kind != POWER_WAL)
-        return;
-    bench->reported = bench_store(bench, 1, bench->next++);
-    if (first)
-        power_fail_syncs(POWER_WAL, 1, true);
-}
-
 static void test_lock_is_free(void **state)
 {
     struct power_bench *bench = *state;
 
-    open_both(bench);
+    bench_open_both(bench);
     bench->reported = -1;
     power_on_sync(store_another, bench);
     assert_int_equal(bench_store(bench, 0, 3), MQ_OK);
     power_on_sync(NULL, NULL);
     assert_int_equal(bench->reported, MQ_OK);
     assert_string_equal(value_of(bench->dbs[0], "SELECT count(*) FROM t"), "4");
-}
-
-/* What should have been written is lost; frames count only with all that are before them. So the
- * WAL is written once more, at once or with the next commit. */
-static void fail_syncs(struct power_bench *bench, int count)
-{
-    open_both(bench);
-    power_fail_syncs(POWER_WAL, count, true);
-    assert_int_equal(bench_store(bench, 0, 3), count < 2 ? MQ_OK : MQ_IO);
-    if (count >= 2) {
-        assert_non_null(strstr(bench->err.text, "may not survive"));
-        assert_non_null(strstr(bench->err.text, strerror(EIO)));
-        assert_non_null(strstr(bench->err.text, bench->path));
-    }
-    assert_int_equal(bench_store(bench, 0, 4), count < 3 ? MQ_OK : MQ_IO);
-    assert_int_equal(bench_store(bench, count < 3 ? 1 : 0, 5), MQ_OK);
-    power_off();
-    bench_close_all(bench);
-    power_restore(0);
-    bench_check(bench, "after a sync that failed and lost what it was to write");
-}
-
-static void test_failing_sync(void **state)
-{
-    for (int count = 1; count <= 3; count++)
-        fail_syncs(*state, count);
-}
-
-/* But once: with the next commit all is as ever. */
-static void test_written_again_once(void **state)
-{
-    struct power_bench *bench = *state;
-    int before;
-
-    open_both(bench);
-    power_fail_syncs(POWER_WAL, 2, true);
-    assert_int_equal(bench_store(bench, 0, 3), MQ_IO);
-    assert_int_equal(bench_store(bench, 0, 4), MQ_OK);
-    assert_int_equal(bench_store(bench, 1, 5), MQ_OK);
-    before = power_counted()->operations;
-    assert_int_equal(syncs_of_empty(bench, 0), 1);
-    assert_int_equal(power_counted()->operations - before, 1);
-}
-
-/* Another one's frames are not to be written over. */
-static void test_written_again_alone(void **state)
-{
-    struct power_bench *bench = *state;
-
-    open_both(bench);
-    bench->reported = -1;
-    power_on_sync(store_last, bench);
-    assert_int_equal(bench_store(bench, 0, 3), MQ_OK);
-    assert_int_equal(bench->reported, MQ_BUSY);
-}
-
-static void test_reopened_after_failing_sync(void **state)
-{
-    struct power_bench *bench = *state;
-
-    open_both(bench);
-    power_fail_syncs(POWER_WAL, 2, true);
-    assert_int_equal(bench_store(bench, 0, 3), MQ_IO);
-    assert_int_equal(bench->dbs[0]->driver->reopen(bench->dbs[0], &bench->err), MQ_OK);
-    assert_int_equal(bench_store(bench, 0, 4), MQ_OK);
-    power_off();
-    bench_close_all(bench);
-    power_restore(0);
-    bench_check(bench, "reopened after a sync that failed");
-}
-
-/* With frames of no page that a row of t touches. */
-static void begin_wal_anew(struct power_bench *bench)
-{
-    struct mq_db *db = bench->dbs[POWER_WORKER];
-
-    assert_int_equal(run_sql(db, "CREATE TABLE z (a)", &bench->err), MQ_OK);
-    assert_int_equal(maintain(bench), MQ_OK);
-    assert_int_equal(run_sql(db, "INSERT INTO z VALUES (1)", &bench->err), MQ_OK);
-}
-
-/* A checkpoint that is cut off leaves a sound file only with the whole WAL. */
-static void test_no_checkpoint_of_a_gap(void **state)
-{
-    struct power_bench *bench = *state;
-
-    for (int i = 0; i < 200; i++) {
-        char when[80];
-
-        snprintf(when, sizeof(when), "checkpoint %d after a sync that failed", i);
-        open_both(bench);
-        bench->random = (uint32_t)i;
-        begin_wal_anew(bench);
-        power_fail_syncs(POWER_WAL, 2, true);
-        assert_int_equal(bench_store(bench, POWER_WORKER, 3), MQ_IO);
-        power_off_at(i / 2 % 25 + 1);
-        if (i % 2 == 0)
-            maintain(bench);
-        bench_close_all(bench);
-        power_restore((uint32_t)i);
-        bench_check(bench, when);
-    }
 }
 
 /* --- the directory --- */
@@ -405,12 +262,6 @@ int main(void)
         POWER_TEST(test_idle_does_not_sync),
         POWER_TEST(test_rollback_is_no_sync),
         POWER_TEST(test_lock_is_free),
-        POWER_TEST(test_failing_sync),
-        POWER_TEST(test_written_again_once),
-        POWER_TEST(test_no_checkpoint_of_a_gap),
-        POWER_TEST(test_written_again_alone),
-        POWER_TEST(test_reopened_after_failing_sync),
-
         POWER_TEST(test_directory),
     };
 
