@@ -79,7 +79,8 @@ function request_pattern(string $journal, int $count, bool $other): array
 
 /**
  * Many processes that store as fast as they can, as the requests of a busy site do. Both sync each
- * commit; SQLite does so while it holds the write lock.
+ * commit; SQLite does so while it holds the write lock. PDO waits for the lock and makes
+ * checkpoints by SQLite's defaults, which are not ours.
  *
  * @return array{\Closure(): float, \Closure(): float}
  */
