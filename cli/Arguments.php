@@ -93,6 +93,12 @@ final class Arguments
             $excess = $this->words[$about['words']];
             throw Stop::usage("$this->command takes $taken, but got \"$excess\".");
         }
+        $barred = array_intersect(Commands::NOT_SENDMAIL, array_keys($this->options));
+        if ($this->command === 'sendmail' && $barred) {
+            throw Stop::usage('sendmail takes no --' . current($barred) . ': programs give it '
+                . 'words of strangers. Name the queue with --database, --table, --config-table '
+                . 'and --reference-column.');
+        }
     }
 
     public function has(string $option): bool

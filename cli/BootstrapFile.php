@@ -69,19 +69,33 @@ final class BootstrapFile
             !str_ends_with($path, '.php') => 'does not end in .php'
                 . ($path === $file ? '' : " (it leads to $path)"),
             !is_readable($path) => 'cannot be read by this user',
-            (fileperms($path) & 0o002) !== 0 => "can be written by everybody; chmod o-w $path",
+            (fileperms($path) & 0o022) !== 0 => 'can be written by others than its owner; chmod '
+                . 'go-w ' . escapeshellarg($path),
+            !self::isOurs($path) => 'belongs neither to root nor to this user, who would run '
+                . 'its code; chown it',
             default => self::openDirectory($file) ?? self::openDirectory($path),
         };
         return $why === null ? $path : throw Stop::config("Bootstrap file \"$file\" $why.");
     }
 
-    /** Where everybody may rename files, the sticky bit apart, everybody may put another there. */
+    private static function isOurs(string $path): bool
+    {
+        return in_array(@fileowner($path), [0, @fileowner('/proc/self')], true);
+    }
+
+    /** Who may rename files in a directory, the sticky bit apart, may put another one there. */
     private static function openDirectory(string $path): ?string
     {
         while ($path !== '/') {
             $path = dirname($path);
-            if (((int) @fileperms($path) & 0o1002) === 0o0002) {
-                return "lies under a directory where everybody can replace it; chmod o-w $path";
+            $mode = (int) @fileperms($path);
+            if (($mode & 0o022) !== 0 && ($mode & 0o1000) === 0) {
+                return 'lies under a directory where others can replace it; chmod go-w '
+                    . escapeshellarg($path);
+            }
+            if (!self::isOurs($path)) {
+                return "lies under $path, which belongs neither to root nor to this user: its "
+                    . 'owner can replace it';
             }
         }
         return null;

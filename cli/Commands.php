@@ -51,6 +51,9 @@ final class Commands
             . '(errors, parked mail, and trouble of the relay each time that it was tried)',
     ];
 
+    /** Of GLOBAL, what runs code or deletes mail: words of sendmail may come from strangers. */
+    public const NOT_SENDMAIL = ['bootstrap', 'orphan-check'];
+
     /**
      * Words: how many arguments a command takes, at most.
      *

@@ -1,8 +1,9 @@
 --TEST--
-work --bootstrap: only an absolute, regular, readable .php file without syntax errors, else exit 78
+work --bootstrap: only an absolute, regular, readable .php file of root's or the user's without syntax errors, else exit 78
 --EXTENSIONS--
 mailqueue
 pdo
+posix
 --FILE--
 <?php
 require __DIR__ . '/../lib/cli.inc';
@@ -33,7 +34,8 @@ $cases = [
     "$dir/code.txt",
     "$dir/link.php",
     '/dev/null',
-    file_with('open.php', '<?php return [];', 0666),
+    file_with('open.php', '<?php return [];', 0602),
+    file_with('group.php', '<?php return [];', 0620),
     file_with('broken.php', "<?php\nreturn [;\n"),
     file_with('twice.php', "<?php\nfunction a() {}\nfunction a() {}\nreturn [];\n"),
     file_with('nothing.php', '<?php '),
@@ -63,18 +65,33 @@ foreach ($ends as $name => $text) {
 [, , $errors] = cli(['work', '--json', '--bootstrap', "$dir/exit.php"]);
 echo json_decode($errors, true)['exit'] ?? $errors, "\n";
 
-echo "where everybody can put another in its place:\n";
+echo "where others can put another in its place:\n";
 mkdir("$dir/open/in", 0755, true);
 chmod("$dir/open", 0777);
+mkdir("$dir/group");
+chmod("$dir/group", 0770);
 mkdir("$dir/sticky");
 chmod("$dir/sticky", 01777);
-foreach (['open/a.php', 'open/in/a.php', 'sticky/a.php'] as $name) {
+foreach (['open/a.php', 'open/in/a.php', 'group/a.php', 'sticky/a.php'] as $name) {
     file_with($name, "<?php return ['queue' => new MailQueue('$database'), 'transport' => 'null://null'];");
 }
 symlink("$dir/open/in/a.php", "$dir/into.php");
 symlink("$dir/good.php", "$dir/open/out.php");
-foreach (['open/a.php', 'open/in/a.php', 'into.php', 'open/out.php', 'sticky/a.php'] as $name) {
+foreach (['open/a.php', 'open/in/a.php', 'group/a.php', 'into.php', 'open/out.php', 'sticky/a.php'] as $name) {
     show(cli(['work', '--bootstrap', "$dir/$name"]), $dir);
+}
+echo "of another user:\n";
+$others = file_with('others.php', '<?php return [];');
+mkdir("$dir/theirs");
+$within = file_with('theirs/a.php', '<?php return [];');
+if (posix_getuid() === 0) {
+    chown($others, 65534);
+    chown("$dir/theirs", 65534);
+    show(cli(['work', '--bootstrap', $others]), $dir);
+    show(cli(['work', '--bootstrap', $within]), $dir);
+} else { // only root can give files away
+    show([78, '', "mailqueue: Bootstrap file \"$others\" belongs neither to root nor to this user, who would run its code; chown it.\n"], $dir);
+    show([78, '', "mailqueue: Bootstrap file \"$within\" lies under $dir/theirs, which belongs neither to root nor to this user: its owner can replace it.\n"], $dir);
 }
 echo "and the good ones:\n";
 show(cli(['work', '--bootstrap', $good]), $dir);
@@ -104,7 +121,9 @@ mailqueue: Bootstrap file "%/link.php" does not end in .php (it leads to %/code.
 exit 78
 mailqueue: Bootstrap file "/dev/null" is no regular file.
 exit 78
-mailqueue: Bootstrap file "%/open.php" can be written by everybody; chmod o-w %/open.php.
+mailqueue: Bootstrap file "%/open.php" can be written by others than its owner; chmod go-w '%/open.php'.
+exit 78
+mailqueue: Bootstrap file "%/group.php" can be written by others than its owner; chmod go-w '%/group.php'.
 exit 78
 mailqueue: Bootstrap file %/broken.php has a syntax error: Parse error: syntax error, unexpected token ";", expecting "]" in %/broken.php on line 2
 exit 78
@@ -134,17 +153,24 @@ mailqueue: Bootstrap file %/zero.php ended the program (exit or die) before it r
 exit 78
 mailqueue: Bootstrap file %/fatal.php failed: Cannot redeclare strlen() (%/fatal.php(3) : eval()'d code, line 1)
 78
-where everybody can put another in its place:
+where others can put another in its place:
 exit 78
-mailqueue: Bootstrap file "%/open/a.php" lies under a directory where everybody can replace it; chmod o-w %/open.
+mailqueue: Bootstrap file "%/open/a.php" lies under a directory where others can replace it; chmod go-w '%/open'.
 exit 78
-mailqueue: Bootstrap file "%/open/in/a.php" lies under a directory where everybody can replace it; chmod o-w %/open.
+mailqueue: Bootstrap file "%/open/in/a.php" lies under a directory where others can replace it; chmod go-w '%/open'.
 exit 78
-mailqueue: Bootstrap file "%/into.php" lies under a directory where everybody can replace it; chmod o-w %/open.
+mailqueue: Bootstrap file "%/group/a.php" lies under a directory where others can replace it; chmod go-w '%/group'.
 exit 78
-mailqueue: Bootstrap file "%/open/out.php" lies under a directory where everybody can replace it; chmod o-w %/open.
+mailqueue: Bootstrap file "%/into.php" lies under a directory where others can replace it; chmod go-w '%/open'.
+exit 78
+mailqueue: Bootstrap file "%/open/out.php" lies under a directory where others can replace it; chmod go-w '%/open'.
 exit 0
 mailqueue: 0 sent; nothing more is due.
+of another user:
+exit 78
+mailqueue: Bootstrap file "%/others.php" belongs neither to root nor to this user, who would run its code; chown it.
+exit 78
+mailqueue: Bootstrap file "%/theirs/a.php" lies under %/theirs, which belongs neither to root nor to this user: its owner can replace it.
 and the good ones:
 exit 0
 mailqueue: 0 sent; nothing more is due.

@@ -95,6 +95,16 @@ $try('-qRexample.org');
 $try('-qI17');
 echo count($queue->jobs(limit: 1000)), " queued\n";
 
+echo "-- no code of a stranger's, whose address may be any word\n";
+$evil = temp_directory() . '/evil.php';
+file_put_contents($evil, "<?php touch('$evil.ran'); return [];");
+foreach ([["--bootstrap=$evil"], ['--bootstrap', $evil, '-t'], ['--orphan-check=a.b', '-t']] as $words) {
+    [$code, , $errors] = sendmail($words, "To: a@example.net\n\n", ['MAILQUEUE_DATABASE' => $database]);
+    echo "exit $code, $errors";
+}
+[$code] = run_with_input(php_command(dirname(__DIR__, 2) . '/bin/mailqueue', "--bootstrap=$evil", 'sendmail', '-t'), '', ['MAILQUEUE_DATABASE' => $database]);
+echo "exit $code, ", file_exists("$evil.ran") ? 'it ran' : 'nothing ran', ', ', count($queue->jobs(limit: 1000)), " queued\n";
+
 echo "-- ours come first\n";
 [$code] = sendmail(["--database=$database", '-t', '-i'], "From: me@example.org\nTo: a@example.net\n\n");
 [$code2] = run_with_input(php_command(dirname(__DIR__, 2) . '/bin/mailqueue', '--database', $database, 'sendmail', '-ti'),
@@ -181,6 +191,11 @@ a@example.net --bootstrap=/tmp/evil.php: exit 67 mailqueue: recipient: the addre
 -qRexample.org: exit 64 mailqueue: sendmail: -q takes no value: it runs the queue. (mailqueue retry ID brings back one mail.)
 -qI17: exit 64 mailqueue: sendmail: -q takes no value: it runs the queue. (mailqueue retry ID brings back one mail.)
 34 queued
+-- no code of a stranger's, whose address may be any word
+exit 64, mailqueue: sendmail takes no --bootstrap: programs give it words of strangers. Name the queue with --database, --table, --config-table and --reference-column.
+exit 64, mailqueue: sendmail takes no --bootstrap: programs give it words of strangers. Name the queue with --database, --table, --config-table and --reference-column.
+exit 64, mailqueue: sendmail takes no --orphan-check: programs give it words of strangers. Name the queue with --database, --table, --config-table and --reference-column.
+exit 64, nothing ran, 34 queued
 -- ours come first
 0 0 0
 me@example.org -> a@example.net

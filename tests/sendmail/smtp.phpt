@@ -121,9 +121,8 @@ $queue->delete([(int) ($match[1] ?? 0)]);
 
 echo "-- the store\n";
 $pdo = new PDO("sqlite:$app");
-file_put_contents("$dir/short.php", "<?php return ['queue' => new MailQueue('$app', busyTimeout: 100)];");
 $streams = [['pipe', 'r'], ['pipe', 'w'], ['pipe', 'w']];
-$process = proc_open(sendmail_command(["--bootstrap=$dir/short.php", '-bs']), $streams, $pipes, '/', ['PATH' => getenv('PATH')] + sanitizer_environment());
+$process = proc_open(sendmail_command(["--database=$app", '-bs']), $streams, $pipes, '/', ['PATH' => getenv('PATH')] + sanitizer_environment());
 $until = static function (string $start) use ($pipes): string {
     while (($line = fgets($pipes[1])) !== false && !str_starts_with($line, $start)) {
     }
