@@ -23,8 +23,9 @@
  *   is so already, its lines are broken as these encodings do. In multipart/signed and /encrypted,
  *   around parts, and in what is not understood, lines are cut between characters, as relays do.
  *
- * What needs none of this stays as it is, so that mending twice is mending once; and so does a
- * message with a DKIM-Signature. Linear time. */
+ * What needs none of this stays as it is, and so does a message with a DKIM-Signature. Mending
+ * twice is mending once: a field that would be read otherwise then, for a part of it was encoded or
+ * folded, keeps no UTF-8. Linear time. */
 enum mq_status mq_mend_accept(struct mq_str raw, const struct mq_message_options *options,
                               struct mq_buffer *out, struct mq_message_info *info,
                               struct mq_error *err);

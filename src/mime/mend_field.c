@@ -5,7 +5,7 @@
 
 #define CHARSET_MAX 40 /* leaves room in encoded words */
 
-enum kind { TEXT, ADDRESSES, LIST, PARAMS, KEPT };
+enum kind { TEXT, ADDRESSES, LIST, PARAMS, KEPT, ESCAPED };
 
 /* How a field's bytes over 127 can be encoded. In ids, dates, trace fields and URIs not at all. */
 static enum kind kind_of(struct mq_str name)
@@ -114,7 +114,16 @@ static void put_escaped(struct mq_buffer *out, struct mq_str field)
     }
 }
 
-/* Writes a field again, without the name and ":" that it begins with. False: it cannot be read. */
+/* ---- one field ---- */
+
+struct field {
+    struct mq_str text; /* with its line end */
+    struct mq_str name;
+    struct mq_str charset; /* of bytes over 127 */
+    bool utf8;
+};
+
+/* Writes a value again. False: it cannot be read. */
 static bool put_value(struct mq_mend_line *line, enum kind kind, struct mq_str value)
 {
     switch (kind) {
@@ -133,42 +142,91 @@ static bool put_value(struct mq_mend_line *line, enum kind kind, struct mq_str v
     }
 }
 
-static void mend(struct mq_buffer *out, struct mq_str field, struct mq_str name,
-                 struct mq_str charset)
+/* Writes the field as one of a kind, on lines of any length. False: it has no such form. */
+static bool put_field(struct mq_buffer *out, const struct field *field, enum kind kind)
 {
-    enum kind kind = kind_of(name);
-    bool utf8 = mq_utf8_valid(field);
-    size_t begin = out->len;
     struct mq_buffer value;
-    struct mq_str rest = {field.data + name.len + 1, field.len - name.len - 1};
+    size_t name = field->name.len + 1;
+    if (kind == ESCAPED) {
+        put_escaped(out, field->text);
+        return true;
+    }
     mq_buffer_init(&value);
     mq_buffer_char(&value, ' ');
-    mq_mend_unfold(&value, mq_str_trim(rest));
-    if (!utf8 && kind != TEXT && kind != KEPT) {
-        mq_mend_guard_pairs(&value, charset);
+    mq_mend_unfold(&value,
+                   mq_str_trim((struct mq_str){field->text.data + name, field->text.len - name}));
+    if (!field->utf8 && kind != TEXT && kind != KEPT) {
+        mq_mend_guard_pairs(&value, field->charset);
     }
-    for (bool done = false; !done && !out->failed;) {
-        struct mq_mend_line line = {
-            .out = out, .column = name.len + 1, .charset = utf8 ? MQ_STR("utf-8") : charset};
-        mq_buffer_append(out, field.data, name.len + 1);
-        bool read = put_value(&line, kind, mq_buffer_view(&value));
-        done = !value.failed && read && line.changed;
-        struct mq_str written = {out->data + begin, out->len - begin};
-        done = done && mq_utf8_valid(written); /* of a local part, nothing else stays */
-        if (done) {
-            mq_buffer_append(out, "\r\n", 2);
-        } else if (!out->failed) {
-            out->len = begin;
-            if (kind == ADDRESSES && (!utf8 || !read)) {
-                kind = LIST;
-                continue;
-            }
-            utf8 ? mq_buffer_str(out, field) : put_escaped(out, field);
-            done = true;
-        }
+    struct mq_mend_line line = {.out = out, .column = name, .charset = field->charset};
+    mq_buffer_append(out, field->text.data, name);
+    bool read = put_value(&line, kind, mq_buffer_view(&value));
+    bool good = read && line.changed && mq_utf8_valid(mq_buffer_view(out));
+    if (good) {
+        mq_buffer_append(out, "\r\n", 2);
+    } else {
+        out->len = 0;
+        good = field->utf8 && (read || kind != ADDRESSES);
+        mq_buffer_str(out, good ? field->text : MQ_STR(""));
     }
     out->failed = out->failed || value.failed;
     mq_buffer_clear(&value);
+    return good;
+}
+
+/* Replaces `out` by the field in the form of a kind. False: it has none. */
+static bool put_form(struct mq_buffer *out, const struct field *field, enum kind kind)
+{
+    static const struct mq_mend_head nothing = {0};
+    struct mq_buffer lines;
+    mq_buffer_init(&lines);
+    out->len = 0;
+    bool good = put_field(&lines, field, kind);
+    mq_mend_fold(out, mq_buffer_view(&lines), &nothing);
+    out->failed = out->failed || lines.failed;
+    mq_buffer_clear(&lines);
+    return good;
+}
+
+/* What is tried when a field has no good form of a kind. The last of them is all ASCII. */
+static enum kind next_kind(enum kind kind)
+{
+    return kind == ADDRESSES ? LIST : kind == LIST ? TEXT : ESCAPED;
+}
+
+/* Whether a field that still has bytes over 127 stays as it is when it is mended. Where one could
+ * not be read, what was encoded in it may have been the end of a quoted string or a comment. */
+static bool is_settled(struct mq_str text, struct mq_str name, bool *failed)
+{
+    struct field field = {text, name, MQ_STR("utf-8"), true};
+    struct mq_buffer again;
+    if (mq_str_ascii(text)) {
+        return true;
+    }
+    mq_buffer_init(&again);
+    enum kind kind = kind_of(name);
+    while (!put_form(&again, &field, kind)) {
+        kind = next_kind(kind);
+    }
+    bool same = mq_str_equal(text, mq_buffer_view(&again));
+    *failed = *failed || again.failed;
+    mq_buffer_clear(&again);
+    return same;
+}
+
+static void mend(struct mq_buffer *out, const struct field *field)
+{
+    struct mq_buffer form;
+    bool failed = false;
+    mq_buffer_init(&form);
+    enum kind kind = kind_of(field->name);
+    while (!put_form(&form, field, kind) ||
+           !is_settled(mq_buffer_view(&form), field->name, &failed)) {
+        kind = next_kind(kind);
+    }
+    mq_buffer_str(out, mq_buffer_view(&form));
+    out->failed = out->failed || form.failed || failed;
+    mq_buffer_clear(&form);
 }
 
 void mq_mend_fields(struct mq_buffer *out, struct mq_str head, struct mq_str charset)
@@ -180,7 +238,9 @@ void mq_mend_fields(struct mq_buffer *out, struct mq_str head, struct mq_str cha
         if (fields.name.len == 0 || mq_str_ascii(field)) {
             mq_buffer_str(out, field);
         } else {
-            mend(out, field, fields.name, charset);
+            bool utf8 = mq_utf8_valid(field);
+            struct field one = {field, fields.name, utf8 ? MQ_STR("utf-8") : charset, utf8};
+            mend(out, &one);
         }
         before = fields.rest;
     }
