@@ -37,6 +37,7 @@ final class Doctor extends Check
         $mail->transport($this->settings->transport());
         $mail->keys($this->settings->dkim());
         $mail->capture($path);
+        $mail->aliases();
         $paths = new Paths($this->findings);
         if ($path !== null && is_file($path)) {
             (new DatabaseFile($this->findings, $paths, $this->settings))->look($path);

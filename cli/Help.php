@@ -44,8 +44,15 @@ final class Help
                           on to relays (smtp://, smtps://) that offer DSN, and to Postfix's
                           sendmail. -bs does not offer it
               --          what follows are recipients
-            Ignored, as Postfix does: -A -B -C -G -L -O -U -X -c -e -h -m -n -o… -p -v -x;
-            and as there are no daemon and no aliases: -bh -bH -bi -I -qINTERVAL.
+            Ignored: -A -B -C -G -L -O -U -X FILE -c -e -h -m -n -o… -p -v -x; and as there
+            are no daemon and no table of aliases to build: -bh -bH -bi -I -qINTERVAL.
+            Refused: -XV (a sender for each recipient).
+
+            Recipients without a domain, such as root of cron's MAILTO=root, get this host's
+            name, or what the file says that MAILQUEUE_ALIASES or ini mailqueue.aliases
+            names. It has the form of /etc/aliases; addresses and other names only:
+              root: admin@example.org
+              default: admin@example.org     (users without a line)
 
             Exit 0 means that the mail is in the queue, durably. 64 usage, 65 the message
             cannot be sent as it is, 66 no input, 67 a recipient's address is bad, 75 try

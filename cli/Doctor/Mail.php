@@ -7,7 +7,9 @@ namespace MailQueue\Cli\Doctor;
 use MailQueue;
 use MailQueue\Cli\Failure;
 use MailQueue\Cli\Named;
+use MailQueue\Cli\Sendmail\Aliases;
 use MailQueue\Cli\Settings;
+use MailQueue\Cli\Stop;
 use MailQueue\Cli\Terminal;
 
 use const MailQueue\Cli\PROGRAM;
@@ -146,5 +148,24 @@ final class Mail extends Check
             'Let mailqueue.database in php.ini name the ' . ($path === null ? 'database' : 'file')
             . ' that the worker empties'
             . ($path === null ? '.' : ": $path"));
+    }
+
+    /** Of users of this host. */
+    public function aliases(): void
+    {
+        $aliases = Aliases::configured();
+        if ($aliases === null) {
+            return;
+        }
+        try {
+            $aliases->check();
+            $this->add(true, "aliases $aliases->path: each leads to an address", '');
+        } catch (Stop $e) {
+            $this->add(false, $e->getMessage(), 'Before that is mended, mailqueue sendmail refuses '
+                . 'mail to users of this host.');
+        }
+        $isOpen = ((int) @fileperms($aliases->path) & 0o022) !== 0;
+        $isOpen && $this->add(false, "aliases $aliases->path can be written by others than its "
+            . 'owner, who can so read root\'s mail', 'chmod go-w ' . escapeshellarg($aliases->path));
     }
 }

@@ -13,13 +13,14 @@ use MailQueue\MessageException;
 /** Addresses as programs write them, as plain ones. */
 final class Addresses
 {
-    private const ATOM = '[A-Za-z0-9.!#$%&\'*+\/=?^_`{|}~-]+';
+    public const ATOM = '[A-Za-z0-9.!#$%&\'*+\/=?^_`{|}~-]+';
 
     /**
+     * @param Aliases|null $aliases for recipients
      * @return list<string>
-     * @throws Stop with ExitCode::NOUSER
+     * @throws Stop with ExitCode::NOUSER; ExitCode::CONFIG for the aliases
      */
-    public static function of(string $text): array
+    public static function of(string $text, ?Aliases $aliases = null): array
     {
         $why = match (true) {
             str_starts_with($text, '-') => 'begins with "-": is it an option in the wrong place?',
@@ -30,7 +31,7 @@ final class Addresses
             $shown = Terminal::safe($text);
             throw new Stop("the address \"$shown\" $why", ExitCode::NOUSER);
         }
-        $list = self::qualified($text);
+        $list = self::qualified($text, $aliases);
         try {
             return MailQueue::envelope("To: $list\r\n\r\n")['recipients'];
         } catch (MessageException $e) {
@@ -38,15 +39,20 @@ final class Addresses
         }
     }
 
-    /** Users of this host, such as "root", get its name; what is not simple stays as it is. */
-    public static function qualified(string $list): string
+    /**
+     * Users of this host, such as "root", become their aliases or get its name; what is not simple
+     * stays as it is.
+     */
+    public static function qualified(string $list, ?Aliases $aliases = null): string
     {
         $comment = '\([^()\\\\]*+(?:\\\\.[^()\\\\]*+)*+\)';
         $quoted = '"[^"\\\\]*+(?:\\\\.[^"\\\\]*+)*+"';
         $isUser = '/\A(\s*(?:[^<>]*<)?\s*)(' . self::ATOM . ")(\s*>?\s*(?:$comment\s*)?)\z/s";
         $domain = Host::name();
         $add = static fn(array $match): string => str_contains($match[0], '@') ? $match[0]
-            : preg_replace($isUser, "$1$2@$domain$3", $match[0]) ?? $match[0];
+            : preg_replace_callback($isUser, static fn(array $m): string => $aliases === null
+                ? "$m[1]$m[2]@$domain$m[3]" : implode(', ', $aliases->of($m[2])), $match[0])
+            ?? $match[0];
         return preg_replace_callback("/(?:$quoted|{$comment}|[^\",(]++)++/s", $add, $list) ?? $list;
     }
 }

@@ -79,7 +79,8 @@ final class Draft
      */
     public function recipients(): array
     {
-        return MailQueue::envelope($this->only(self::RECIPIENTS, self::SENDERS))['recipients'];
+        $header = $this->only(self::RECIPIENTS, self::SENDERS, Aliases::configured());
+        return MailQueue::envelope($header)['recipients'];
     }
 
     /** Null where the message does not say, or says it in a way that is no address. */
@@ -99,14 +100,15 @@ final class Draft
      * @param list<string> $names
      * @param list<string> $others
      */
-    private function only(array $names, array $others): string
+    private function only(array $names, array $others, ?Aliases $aliases = null): string
     {
         $header = '';
         foreach ($this->fields as ['name' => $name, 'from' => $from, 'to' => $to]) {
             if (in_array($name, $names, true)) {
                 $text = substr($this->header, $from, $to - $from);
                 [, $value] = explode(':', rtrim($text, "\r\n"), 2);
-                $header .= "$name:" . Addresses::qualified($value) . $this->eol;
+                $header .= "$name:" . Addresses::qualified($value, $aliases)
+                    . $this->eol;
             } elseif (in_array($name, [...$others, ...self::MARKS], true)) {
                 $header .= "$name: x@localhost$this->eol";
             }

@@ -101,6 +101,9 @@ final class Options
             'N' => $this->dsn['notify'] = explode(',', $value),
             'R' => $this->dsn['ret'] = $value,
             'V' => $this->dsn['envid'] = $value,
+            'X' => str_starts_with($value, 'V') ? throw Stop::usage('sendmail: -XV (a sender of '
+                . 'its own for each recipient, VERP) is not supported; call sendmail once for '
+                . 'each recipient, with its -f.') : null, // else sendmail's log of all traffic
             'o' => $this->dotEnds = $this->dotEnds && !str_starts_with($value, 'i'),
             default => null,
         };

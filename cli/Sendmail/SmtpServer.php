@@ -131,7 +131,7 @@ final class SmtpServer
         } elseif (!preg_match($isPath, $words, $match)) {
             $this->wrong(501, '5.5.4', 'write MAIL FROM:<address>');
         } elseif ($this->parameters($match[2])) {
-            $sender = $match[1] === '' ? '' : $this->address($match[1], 501, '5.1.7');
+            $sender = $match[1] === '' ? '' : $this->sender($match[1]);
             if ($sender !== null) {
                 $this->sender = $sender;
                 $this->reply(250, '2.1.0', 'sender taken');
@@ -170,30 +170,40 @@ final class SmtpServer
             $this->wrong(555, '5.5.4', "the parameter $match[2] is not supported");
         } elseif (count($this->recipients) >= self::RECIPIENTS_MAX) {
             $this->reply(452, '4.5.3', 'at most ' . self::RECIPIENTS_MAX . ' recipients are taken');
-        } elseif (($one = $this->address($match[1], 553, '5.1.3')) !== null) {
-            $this->recipients[] = $one;
+        } elseif ($found = $this->addresses($match[1], 553, '5.1.3', Aliases::configured(...))) {
+            array_push($this->recipients, ...$found);
             $this->reply(250, '2.1.5', 'recipient taken');
         }
     }
 
-    /** Null: refused with this reply. */
-    private function address(string $text, int $code, string $enhanced): ?string
+    /** Null: refused. */
+    private function sender(string $text): ?string
+    {
+        return $this->addresses($text, 501, '5.1.7', static fn() => null)[0] ?? null;
+    }
+
+    /**
+     * One address, or those that its alias leads to; none: refused with this reply.
+     *
+     * @return list<string>
+     */
+    private function addresses(string $text, int $code, string $enhanced, callable $aliases): array
     {
         if (!$this->utf8 && preg_match('/[\x80-\xFF]/', $text)) {
             $this->wrong(553, '5.6.7', 'the address needs SMTPUTF8 at MAIL');
-            return null;
+            return [];
         }
         try {
-            $found = Addresses::of("<$text>");
-        } catch (Stop $e) {
-            $this->wrong($code, $enhanced, $e->getMessage());
-            return null;
-        }
-        if (count($found) !== 1) {
+            $found = Addresses::of("<$text>", $aliases());
+            if (count($found) === 1 || strpbrk($text, '@,') === false) {
+                return $found;
+            }
             $this->wrong($code, $enhanced, 'this is not one address');
-            return null;
+        } catch (Stop $e) {
+            $isOurs = $e->getCode() === ExitCode::CONFIG;
+            $this->wrong($isOurs ? 451 : $code, $isOurs ? '4.3.5' : $enhanced, $e->getMessage());
         }
-        return $found[0];
+        return [];
     }
 
     private function data(string $words): void

@@ -98,9 +98,10 @@ final class Submission
         $all = [];
         foreach ($this->options->recipients as $text) {
             try {
-                $found = Addresses::of($text);
+                $found = Addresses::of($text, Aliases::configured());
             } catch (Stop $e) {
-                throw new Stop('recipient: ' . $e->getMessage(), ExitCode::NOUSER);
+                throw $e->getCode() === ExitCode::CONFIG ? $e
+                    : new Stop('recipient: ' . $e->getMessage(), ExitCode::NOUSER);
             }
             $found || throw new Stop('recipient: "' . Terminal::safe($text)
                 . '" has no address in it.', ExitCode::NOUSER);

@@ -1,0 +1,147 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli\Sendmail;
+
+use MailQueue;
+use MailQueue\Cli\Arguments;
+use MailQueue\Cli\Stop;
+use MailQueue\Cli\Terminal;
+use MailQueue\MessageException;
+
+/**
+ * Where mail for users of this host goes, who have no domain: a file in the form of /etc/aliases.
+ * "default" stands for every user that is not named, as msmtp has it.
+ */
+final class Aliases
+{
+    private const SIZE_MAX = 1 << 20;
+    private const NAME = '/\A(?:"((?:[^"\\\\]|\\\\.)+)"|([^\s:",|\/\\\\]+))\s*:(.*)\z/s';
+    /** What other programs do with mail, by how the target begins. */
+    private const REFUSED = ['|' => 'to a program', '/' => 'into a file',
+        ':include:' => 'to a list in another file'];
+
+    /** @var array<string, array{int, string}>|null name in small letters → line and targets */
+    private ?array $entries = null;
+
+    public function __construct(public readonly string $path)
+    {
+    }
+
+    /** Null: there is no such file set. */
+    public static function configured(): ?self
+    {
+        static $all = [];
+        $path = Arguments::environment('MAILQUEUE_ALIASES')
+            ?? (string) ini_get('mailqueue.aliases');
+        return $path === '' ? null : $all[$path] ??= new self($path);
+    }
+
+    /** When the first user needs it: mail to others goes whatever is wrong with the file. */
+    private function load(): void
+    {
+        $text = is_file($this->path) ? @file_get_contents($this->path, length: self::SIZE_MAX)
+            : false;
+        if ($text === false) {
+            throw Stop::config('The aliases file ' . Terminal::safe($this->path) . ' is no file '
+                . 'that can be read. Mend it or MAILQUEUE_ALIASES (ini mailqueue.aliases), which '
+                . 'names it.');
+        }
+        $this->entries = [];
+        foreach (self::lines($text) as $number => $line) {
+            if (!preg_match(self::NAME, $line, $match)) {
+                throw $this->fault($number, 'this is not NAME: ADDRESS');
+            }
+            $name = strtolower($match[1] !== '' ? stripslashes($match[1]) : $match[2]);
+            $this->entries[$name] ??= [$number, $match[3]]; // as Postfix: the first one holds
+        }
+    }
+
+    /** @return array<int, string> by the number of the first line; those that go on are joined */
+    private static function lines(string $text): array
+    {
+        $lines = [];
+        foreach (preg_split('/\r?\n/', $text) as $i => $line) {
+            $line = rtrim(preg_replace('/(?:\A|\s)#.*/s', '', $line));
+            if ($line !== '' && str_contains(" \t", $line[0]) && $lines) {
+                $lines[array_key_last($lines)] .= $line;
+            } elseif ($line !== '') {
+                $lines[$i + 1] = $line;
+            }
+        }
+        return $lines;
+    }
+
+    /** Looks at every entry. */
+    public function check(): void
+    {
+        $this->of('default');
+        array_map($this->of(...), array_map(strval(...), array_keys($this->entries)));
+    }
+
+    /** @return list<string> addresses with a domain, the user's own where there is no alias */
+    public function of(string $user): array
+    {
+        $this->entries === null && $this->load();
+        return array_values(array_unique($this->expand($user, [])));
+    }
+
+    /**
+     * @param list<string> $trail the names that lead here
+     * @return list<string>
+     */
+    private function expand(string $user, array $trail): array
+    {
+        $name = strtolower($user);
+        $name = isset($this->entries[$name]) || in_array('default', $trail, true) ? $name
+            : 'default';
+        if (!isset($this->entries[$name])) {
+            return ["$user@" . Host::name()];
+        }
+        [$line, $targets] = $this->entries[$name];
+        if (in_array($name, $trail, true)) {
+            throw $this->fault($line, 'this goes round for ever: ' . implode(' → ', [...$trail,
+                $name]) . '; a backslash ends it (\\' . $name . ' is ' . $name . ' of this host)');
+        }
+        $all = [];
+        preg_match_all('/(?:"(?:[^"\\\\]|\\\\.)*"|[^",])+/', $targets, $match);
+        foreach (array_filter(array_map(trim(...), $match[0]), strlen(...)) as $target) {
+            array_push($all, ...$this->target($target, $line, [...$trail, $name]));
+        }
+        return $all ?: throw $this->fault($line, "\"$name\" has no address");
+    }
+
+    /**
+     * @param list<string> $trail
+     * @return list<string>
+     */
+    private function target(string $target, int $line, array $trail): array
+    {
+        foreach (self::REFUSED as $begin => $where) {
+            if (str_starts_with(strtolower(ltrim($target, '"')), $begin)) {
+                throw $this->fault($line, "mail that goes $where is not supported ($target): give "
+                    . 'an address, or let a program with its own aliases deliver it');
+            }
+        }
+        if (!str_contains($target, '@')) {
+            $isFinal = $target[0] === '\\';
+            $user = $isFinal ? substr($target, 1) : $target;
+            if (!preg_match('/\A' . Addresses::ATOM . '\z/', $user)) {
+                throw $this->fault($line, "\"$target\" is neither an address nor a user");
+            }
+            return $isFinal ? ["$user@" . Host::name()] : $this->expand($user, $trail);
+        }
+        try {
+            $found = MailQueue::envelope("To: $target\r\n\r\n")['recipients'];
+        } catch (MessageException $e) {
+            throw $this->fault($line, preg_replace('/\ATo: /', '', $e->getMessage()));
+        }
+        return $found;
+    }
+
+    private function fault(int $line, string $why): Stop
+    {
+        return Stop::config(Terminal::safe("The aliases file $this->path, line $line: $why."));
+    }
+}
