@@ -246,14 +246,48 @@ if test "$PHP_MAILQUEUE" != "no"; then
     dnl sources: end
   "
 
-  dnl -fvisibility=hidden: get_module is the only symbol that PHP needs to see.
-  mailqueue_cflags="-std=gnu11 -fvisibility=hidden -Wall -Wextra -Wshadow -Wno-unused-parameter"
+  dnl _GNU_SOURCE: phpize defines it from PHP 8.2 on. -fvisibility=hidden: get_module is the only
+  dnl symbol that PHP needs to see.
+  mailqueue_cflags="-std=gnu11 -D_GNU_SOURCE -fvisibility=hidden -Wall -Wextra -Wshadow"
+  mailqueue_cflags="$mailqueue_cflags -Wno-unused-parameter -Werror=implicit-function-declaration"
   mailqueue_cflags="$mailqueue_cflags $mailqueue_optional"
+
+  dnl MAILQUEUE_HARDEN(options of the compiler, options of the linker, then, else)
+  AC_DEFUN([MAILQUEUE_HARDEN], [
+    AC_MSG_CHECKING([whether the compiler takes $1 $2])
+    mailqueue_CFLAGS=$CFLAGS
+    mailqueue_LDFLAGS=$LDFLAGS
+    CFLAGS="$CFLAGS -Werror $1"
+    LDFLAGS="$LDFLAGS $2"
+    AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <string.h>]], [[return (int)strlen("")]])],
+      [mailqueue_takes=yes], [mailqueue_takes=no])
+    CFLAGS=$mailqueue_CFLAGS
+    LDFLAGS=$mailqueue_LDFLAGS
+    AC_MSG_RESULT([$mailqueue_takes])
+    if test "$mailqueue_takes" = yes; then
+      mailqueue_cflags="$mailqueue_cflags $1"
+      MAILQUEUE_SHARED_LIBADD="$MAILQUEUE_SHARED_LIBADD $2"
+      m4_default([$3], [:])
+    else
+      m4_default([$4], [:])
+    fi
+  ])
   if test "$PHP_MAILQUEUE_SANITIZE" != "no"; then
     mailqueue_sanitize="-fsanitize=address,undefined -fno-sanitize-recover=undefined"
     mailqueue_cflags="$mailqueue_cflags $mailqueue_sanitize -fno-omit-frame-pointer -g -O1"
     mailqueue_cflags="$mailqueue_cflags -DMAILQUEUE_SANITIZE=1"
     MAILQUEUE_SHARED_LIBADD="$MAILQUEUE_SHARED_LIBADD $mailqueue_sanitize"
+  else
+    MAILQUEUE_HARDEN([-fstack-protector-strong])
+    MAILQUEUE_HARDEN([], [-Wl,-z,relro -Wl,-z,now])
+    dnl Without -O the C library warns, and nothing is gained. Who sets a level in CFLAGS has it.
+    case $CFLAGS in
+    *_FORTIFY_SOURCE*) ;;
+    *)
+      MAILQUEUE_HARDEN([-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3], [], [],
+        [MAILQUEUE_HARDEN([-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2])])
+      ;;
+    esac
   fi
 
   PHP_NEW_EXTENSION([mailqueue], [$mailqueue_sources], [$ext_shared],,
@@ -266,5 +300,8 @@ if test "$PHP_MAILQUEUE" != "no"; then
   PHP_ADD_BUILD_DIR([$ext_builddir/src/worker])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/php])
   PHP_SUBST([MAILQUEUE_SHARED_LIBADD])
+  dnl For tools/test lint, which compiles with these and no others.
+  MAILQUEUE_CFLAGS=$mailqueue_cflags
+  PHP_SUBST([MAILQUEUE_CFLAGS])
   PHP_ADD_MAKEFILE_FRAGMENT
 fi

@@ -75,7 +75,8 @@ final class Arguments
     /** "name" or "name=VALUE", as the tables have it. */
     private function spelling(string $name): ?string
     {
-        $known = Commands::GLOBAL + (Commands::ALL[$this->command]['options'] ?? []);
+        $known = Commands::GLOBAL
+            + ($this->command === null ? [] : Commands::ALL[$this->command]['options'] ?? []);
         foreach (array_keys($known) as $spelling) {
             if (explode('=', $spelling)[0] === $name) {
                 return $spelling;

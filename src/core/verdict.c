@@ -1,6 +1,3 @@
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* strcasestr */
-#endif
 #include "core/verdict.h"
 
 #include <stdlib.h>

@@ -6,8 +6,9 @@
 
 #include <string.h>
 
-#include "php_ini.h"
 #include "zend_smart_str.h"
+
+#include "php/ini.h"
 
 /* ---- words ---- */
 
@@ -132,8 +133,8 @@ static void read_words(struct words *words, bool recipients, struct mq_capture_c
 /* Words of sendmail_path that are no options may be anything: a wrapper's command, an account. */
 void mq_capture_command_read(const zend_string *parameters, struct mq_capture_command *out)
 {
-    const char *path = INI_STR("sendmail_path");
-    const char *forced = INI_STR("mail.force_extra_parameters");
+    const char *path = MQ_PHP_INI("sendmail_path");
+    const char *forced = MQ_PHP_INI("mail.force_extra_parameters");
     struct words words = {path ? path : "", false};
     memset(out, 0, sizeof *out);
     read_words(&words, false, out);

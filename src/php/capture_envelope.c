@@ -12,7 +12,7 @@
 #include "mime/mailbox.h"
 #include "mime/message.h"
 #include "php/capture_local.h"
-#include "php_ini.h"
+#include "php/ini.h"
 
 static struct mq_str view(const zend_string *s)
 {
@@ -67,7 +67,7 @@ enum mq_status mq_capture_sender_read(const struct mq_capture_command *command,
 static enum mq_status usual_sender(const struct mq_local_user *user,
                                    char out[MQ_CAPTURE_ADDRESS_MAX], struct mq_error *err)
 {
-    struct mq_str set = mq_str_trim(mq_str_of(INI_STR("sendmail_from")));
+    struct mq_str set = mq_str_trim(mq_str_of(MQ_PHP_INI("sendmail_from")));
     return set.len > 0 ? read_one(set, "sendmail_from", out, err)
                        : read_one(mq_str_of(user->name), "From", out, err);
 }

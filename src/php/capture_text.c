@@ -14,11 +14,11 @@
 #include "ext/standard/pageinfo.h"
 #include "ext/standard/php_mail.h"
 #include "ext/standard/php_string.h"
-#include "php_ini.h"
 #include "php_syslog.h"
 #include "zend_smart_str.h"
 
 #include "core/buffer.h"
+#include "php/ini.h"
 
 #define ARG_HEADERS 4
 
@@ -96,8 +96,9 @@ bool mq_capture_headers(HashTable *array, zend_string *text, zend_string **out)
 /* PHP 8.2 has the first of the settings, 8.5 the second. */
 const char *mq_capture_line_end(void)
 {
-    const char *mode = INI_STR("mail.cr_lf_mode");
-    bool lf = INI_BOOL("mail.mixed_lf_and_crlf") || (mode && *mode && strcmp(mode, "crlf") != 0);
+    const char *mode = MQ_PHP_INI("mail.cr_lf_mode");
+    bool lf = zend_ini_long(ZEND_STRL("mail.mixed_lf_and_crlf"), 0) != 0 ||
+              (mode && *mode && strcmp(mode, "crlf") != 0);
     return lf ? "\n" : "\r\n";
 }
 
@@ -162,7 +163,7 @@ static void log_to_file(const char *path, const zend_string *line)
 
 static void write_log(const struct mq_capture *mail)
 {
-    const char *path = INI_STR("mail.log");
+    const char *path = MQ_PHP_INI("mail.log");
     if (path == NULL || *path == '\0') {
         return;
     }

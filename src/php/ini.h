@@ -5,6 +5,10 @@
 #include "php.h"
 #include "php_ini.h"
 
+/* One of PHP's own settings; NULL: unset, or unknown to this PHP. The name is a literal.
+ * zend_ini_string() would say "" for what is unset. */
+#define MQ_PHP_INI(name) zend_ini_string_ex(name, sizeof("" name) - 1, 0, NULL)
+
 /* A server's DSN without user and password. */
 ZEND_INI_DISP(mq_php_ini_show_database);
 

@@ -18,6 +18,7 @@
 #include "php/classes.h"
 #include "php/closure_transport.h"
 #include "php/exceptions.h"
+#include "php/ini.h"
 #include "php/paths.h"
 #include "php/pdo_driver.h"
 #include "php/queue_object.h"
@@ -172,7 +173,7 @@ static struct mq_transport_options transport_options(zend_long connections, stru
 {
     return (struct mq_transport_options){
         .smtp = {.connections = (int)connections, .clock = clock},
-        .sendmail_path = INI_STR("sendmail_path"),
+        .sendmail_path = MQ_PHP_INI("sendmail_path"),
         .own_program = PHP_BINDIR "/mailqueue",
         .no_command = !zend_hash_str_exists(CG(function_table), ZEND_STRL("proc_open")),
     };

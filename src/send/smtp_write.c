@@ -1,6 +1,3 @@
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* memmem */
-#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

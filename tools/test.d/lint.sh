@@ -4,6 +4,9 @@ WARNINGS="-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla 
     -Wundef -Werror"
 CLANG_FORMAT_MAJOR=14
 
+# What config.m4 compiles with: nothing that is added here stands in for what it lacks.
+config_flags() { sed -n 's/^MAILQUEUE_CFLAGS = //p' "$MQ_BUILD/plain/Makefile"; }
+
 # compile_all COMPILER FLAGS -- FILE...: every file for its warnings; nothing is kept.
 compile_all() {
     local -a command=()
@@ -15,7 +18,7 @@ compile_all() {
     [ $# -gt 0 ] || return 0
     # shellcheck disable=SC2086
     printf '%s\0' "$@" | xargs -0 -n 1 -P "${MQ_JOBS:-2}" \
-        "${command[@]}" -std=gnu11 -D_GNU_SOURCE -Isrc -I. $WARNINGS
+        "${command[@]}" -O2 $(config_flags) -Isrc -I. $WARNINGS
 }
 
 # gcc finds some things only when it optimises, so it compiles; clang reads.
@@ -28,12 +31,11 @@ clang_core() {
 # PHP's own headers are not ours to keep free of warnings.
 compile_php() {
     local flags compiler=$1
-    flags="$("$PHP_CONFIG" --includes | sed 's/-I/-isystem /g') -DZEND_COMPILE_DL_EXT=1
-        -fvisibility=hidden -Wno-unused-parameter"
+    flags="$("$PHP_CONFIG" --includes | sed 's/-I/-isystem /g') -DZEND_COMPILE_DL_EXT=1"
     shift
     # shellcheck disable=SC2086
     case $compiler in
-    gcc) compile_all gcc -O2 -c -o /dev/null $flags -- "$@" ;;
+    gcc) compile_all gcc -c -o /dev/null $flags -- "$@" ;;
     clang) compile_all clang -fsyntax-only $flags -- "$@" ;;
     esac
 }
@@ -59,11 +61,11 @@ lint_headers() {
     local status=0 flags
     find src -name '*.h' ! -path 'src/php/*' | LC_ALL=C sort |
         xargs -P "${MQ_JOBS:-2}" -I{} sh -c 'echo "#include \"${1#src/}\"" | gcc -fsyntax-only \
-            -std=gnu11 -D_GNU_SOURCE -Isrc -Wall -Wextra -Werror -x c -' - {} || status=1
-    flags=$("$PHP_CONFIG" --includes)
+            -O2 $2 -Isrc -Wall -Wextra -Werror -x c -' - {} "$(config_flags)" || status=1
+    flags="$(config_flags) $("$PHP_CONFIG" --includes)"
     { ls php_mailqueue.h && find src/php -name '*.h'; } | LC_ALL=C sort |
         xargs -P "${MQ_JOBS:-2}" -I{} sh -c 'printf "#include \"php.h\"\n#include \"%s\"\n" \
-            "${1#src/}" | gcc -fsyntax-only -std=gnu11 -D_GNU_SOURCE -Isrc -I. $2 -x c -' \
+            "${1#src/}" | gcc -fsyntax-only -O2 $2 -Isrc -I. -x c -' \
             - {} "$flags" || status=1
     return $status
 }
@@ -191,6 +193,19 @@ lint_exports() {
     return $status
 }
 
+# What config.m4 asks of the compiler and the linker where it finds that they take it.
+lint_hardening() {
+    local status=0
+    nm -D --undefined-only "$1" >"$MQ_BUILD/undefined.txt"
+    grep -q ' __stack_chk_fail' "$MQ_BUILD/undefined.txt" ||
+        { echo "no stack protector" && status=1; }
+    grep -q ' __[a-z]*_chk' "$MQ_BUILD/undefined.txt" || { echo "no _FORTIFY_SOURCE" && status=1; }
+    readelf -lW "$1" | grep -q GNU_RELRO || { echo "no RELRO" && status=1; }
+    readelf -dW "$1" | grep -qE 'BIND_NOW|FLAGS_1.*NOW' ||
+        { echo "symbols are bound when they are first used" && status=1; }
+    return $status
+}
+
 lint_shared_object() {
     local exported
     exported=$(nm -D --defined-only "$1" | awk '{ print $NF }')
@@ -202,6 +217,10 @@ lint_shared_object() {
 part_lint() {
     local so size
     cd "$MQ_ROOT" || return
+    if ! so=$(tools/build plain); then
+        fail lint/build "the plain build failed"
+        return
+    fi
     check lint/warnings-gcc lint_warnings gcc
     check lint/warnings-clang lint_warnings clang
     check lint/headers lint_headers
@@ -221,11 +240,7 @@ part_lint() {
     check lint/syntax-shell lint_shell_syntax
     mkdir -p "$MQ_BUILD/unit"
     build_unit unit
-    if so=$(tools/build plain); then
-        check lint/exports lint_exports
-        check lint/exported-symbols lint_shared_object "$so"
-    else
-        fail lint/exports "the plain build failed"
-        fail lint/exported-symbols "the plain build failed"
-    fi
+    check lint/exports lint_exports
+    check lint/exported-symbols lint_shared_object "$so"
+    check lint/hardening lint_hardening "$so"
 }
