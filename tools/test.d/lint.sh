@@ -243,4 +243,5 @@ part_lint() {
     check lint/exports lint_exports
     check lint/exported-symbols lint_shared_object "$so"
     check lint/hardening lint_hardening "$so"
+    check_other_phps
 }
