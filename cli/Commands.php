@@ -40,7 +40,7 @@ final class Commands
         'batch=N' => 'mails a claim (default 100)',
         'lease=SECONDS' => 'until an unsettled claim is taken back (default 900)',
         'workers=N' => 'runs at the same time, of all machines on a server (default 1)',
-        'grace=SECONDS' => 'for what is under way when the run has to end (default 30)',
+        'grace=SECONDS' => 'SIGTERM leaves so long to what is under way (default 30)',
         'on-uncertain=retry|hold' => 'when nobody knows whether the relay took a mail '
             . '(default retry)',
         'log=FILE' => 'the JSON-lines log (else $MAIL_QUEUE_LOG, else ini mailqueue.log, '

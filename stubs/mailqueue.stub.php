@@ -197,10 +197,13 @@ namespace {
          * @param int $connections sessions at most, 1 … 1000
          * @param int $batch jobs a claim, 1 … 1000
          * @param int $lease seconds, longer than the transport waits for the reply to the final dot
-         * @param int|null $timeLimit seconds after which nothing more is claimed
+         * @param int|null $timeLimit seconds after which nothing more is claimed; what is under way is waited
+         *        for
          * @param int|null $messageLimit jobs at most
          * @param int $maxWorkers runs at the same time on this queue, 1 … 64; on a server, of all machines
-         * @param int $grace seconds for what is under way when the run has to end
+         * @param int $grace seconds that SIGTERM or SIGINT leave to what is under way; then it is cut off, and
+         *        what waits for the reply to its final dot is uncertain. A run that ends by itself waits for
+         *        that as long as the transport does; what has no body out after so long goes back
          * @param bool $daemon wait for more mail instead of returning
          * @param string|null $log path of the JSON-lines log; null: $MAIL_QUEUE_LOG, else
          *        $HOME/logs/mail-queue.log, else beside the database, or of a server in the run directory; '': none
@@ -506,6 +509,8 @@ namespace MailQueue {
         public readonly int $stale;
         public readonly int $released;
         public readonly int $recovered;
+        /** Of the uncertain ones: cut off when a signal's grace period was over. */
+        public readonly int $cutOff;
         public readonly float $seconds;
 
         private function __construct() {}

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: a6abb855ef89c90b59931bf95a6e4669972d6320 */
+ * Stub hash: 9927ee37f4ba247c604a0d152fc21ebebcdd67fa */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)
@@ -778,6 +778,12 @@ static zend_class_entry *register_class_MailQueue_Report(void)
 	zend_string *property_recovered_name = zend_string_init("recovered", sizeof("recovered") - 1, 1);
 	zend_declare_typed_property(class_entry, property_recovered_name, &property_recovered_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
 	zend_string_release(property_recovered_name);
+
+	zval property_cutOff_default_value;
+	ZVAL_UNDEF(&property_cutOff_default_value);
+	zend_string *property_cutOff_name = zend_string_init("cutOff", sizeof("cutOff") - 1, 1);
+	zend_declare_typed_property(class_entry, property_cutOff_name, &property_cutOff_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
+	zend_string_release(property_cutOff_name);
 
 	zval property_seconds_default_value;
 	ZVAL_UNDEF(&property_seconds_default_value);

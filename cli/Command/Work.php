@@ -101,7 +101,8 @@ final class Work extends Command
         $paused = $before->pausedUntil !== null && $report->claimed === 0;
         $trouble = $report->end === 'relay' && !($paused && $this->args->has('quiet'));
         $line = 'mailqueue: ' . self::counts($report) . '; ' . $this->end($report) . '.';
-        if ($trouble || ($this->args->has('quiet') && $report->parked > 0)) {
+        $bad = $report->parked + $report->cutOff > 0;
+        if ($trouble || ($this->args->has('quiet') && $bad)) {
             Terminal::error($line);
         } elseif (!$this->args->has('quiet')) {
             echo "$line\n";
@@ -116,6 +117,7 @@ final class Work extends Command
             'refused' => 'refused',
             'parked' => 'parked',
             'uncertain' => 'uncertain',
+            'cutOff' => 'cut off behind their dot (they may arrive twice)',
             'expired' => 'expired',
             'orphans' => 'orphaned',
             'released' => 'released',

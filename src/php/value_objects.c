@@ -83,6 +83,7 @@ void mq_php_report_new(zval *out, const struct mq_report *report)
     mq_php_fill_int(&fill, report->stale);
     mq_php_fill_int(&fill, report->released);
     mq_php_fill_int(&fill, report->recovered);
+    mq_php_fill_int(&fill, report->cut);
     mq_php_fill_double(&fill, (double)report->ms / 1000.0);
 }
 

@@ -130,6 +130,14 @@ void mq_flight_settlement(const struct mq_flight *flight, struct mq_settlement *
     out->ms = delivery->enter ? delivery->ms : -1;
 }
 
+/* A moving average: one slow mail among many does not end a run. */
+static void note_time(struct mq_run *run, const struct mq_delivery *delivery)
+{
+    if (delivery->ms >= 0) {
+        run->dot_ms = run->dot_ms ? run->dot_ms + (delivery->ms - run->dot_ms) / 8 : delivery->ms;
+    }
+}
+
 static void finished(struct mq_flight *flight)
 {
     struct mq_run *run = flight->run;
@@ -142,6 +150,8 @@ static void finished(struct mq_flight *flight)
         denied = denied || result == MQ_TARGET_DENIED;
         uncertain = uncertain || result == MQ_TARGET_UNCERTAIN;
     }
+    run->report->cut += uncertain && run->aborted;
+    note_time(run, &flight->delivery);
     if (denied && !accepted && !uncertain && run->accepted == 0) {
         mq_run_denied(run, flight);
         return;

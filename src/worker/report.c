@@ -104,6 +104,7 @@ void mq_run_tell_end(struct mq_run *run)
         {"uncertain", report->uncertain},   {"expired", report->expired},
         {"orphans", report->orphans},       {"stale", report->stale},
         {"released", report->released},     {"recovered", report->recovered},
+        {"cut_off", report->cut},
     };
     struct mq_buffer text;
     struct mq_event event = {.type = MQ_EVENT_RUN, .at_s = mq_run_now_s(run)};

@@ -96,6 +96,9 @@ struct mq_run {
 
     bool stopping; /* no claims, nothing begins; what waits is released */
     int64_t stop_ms;
+    int64_t signal_ms;   /* of the first signal; 0: none came */
+    int64_t dot_ms;      /* how long the relay takes for a mail, on average; 0: not known yet */
+    bool recalled;       /* what had no body out after the grace period came back */
     bool aborted;        /* the transport is closed */
     int64_t database_ms; /* since when a transaction fails; 0: none does */
     bool lost;           /* the connection is, and was not opened anew yet */
@@ -126,6 +129,13 @@ static inline int64_t mq_run_now_ms(const struct mq_run *run)
 static inline int64_t mq_run_now_s(const struct mq_run *run)
 {
     return run->clock.now_s(run->clock.context);
+}
+/* Nothing is begun from then on: the time limit, or before it where the relay is so slow that a
+ * mail begun at the limit would be under way for longer than the grace period. */
+static inline int64_t mq_run_deadline_ms(const struct mq_run *run)
+{
+    int64_t over_ms = run->dot_ms - run->options->grace_s * 1000;
+    return run->deadline_ms - (over_ms > 0 ? over_ms : 0);
 }
 /* Nothing is begun until a transaction succeeds again. */
 static inline bool mq_run_database_fails(const struct mq_run *run)
@@ -200,6 +210,11 @@ void mq_run_stop(struct mq_run *run, enum mq_run_end end);
 void mq_run_fail(struct mq_run *run, enum mq_status status, const struct mq_error *err);
 /* What waits goes back. */
 void mq_run_release_waiting(struct mq_run *run);
+/* A signal was caught, so many by now: the grace period begins, or a second one ends it. */
+void mq_run_signalled(struct mq_run *run, int caught);
+/* While the run ends: gives up what lasts longer than the grace period. A body that is out is
+ * waited for as long as the transport waits; only a signal's grace period cuts it off. */
+void mq_run_wind_up(struct mq_run *run);
 /* Closes the transport and takes everything back. */
 void mq_run_abort(struct mq_run *run);
 

@@ -34,6 +34,34 @@ void mq_run_fail(struct mq_run *run, enum mq_status status, const struct mq_erro
     mq_run_stop(run, MQ_RUN_EMPTY);
 }
 
+void mq_run_signalled(struct mq_run *run, int caught)
+{
+    if (run->signal_ms == 0) {
+        run->signal_ms = mq_run_now_ms(run);
+    }
+    if (caught > 1 && run->under_way.count > 0) {
+        mq_run_abort(run);
+    }
+}
+
+/* Cut off behind its dot, a mail may arrive and is sent again all the same. A relay that takes
+ * minutes for its reply would get each mail once a run. */
+void mq_run_wind_up(struct mq_run *run)
+{
+    int64_t now_ms = mq_run_now_ms(run);
+    int64_t grace_ms = run->options->grace_s * 1000;
+
+    if (run->under_way.count == 0 || run->aborted) {
+        return;
+    }
+    if (run->signal_ms != 0 && now_ms - run->signal_ms >= grace_ms) {
+        mq_run_abort(run);
+    } else if (!run->recalled && now_ms - run->stop_ms >= grace_ms) {
+        run->recalled = true;
+        run->transport->ops->recall(run->transport);
+    }
+}
+
 void mq_run_abort(struct mq_run *run)
 {
     struct mq_transport *transport = run->transport;

@@ -59,17 +59,16 @@ static void look_around(struct mq_run *run)
     int64_t now_ms = mq_run_now_ms(run);
     int caught = mq_signals_caught();
 
-    if (now_ms >= run->deadline_ms) {
+    if (now_ms >= mq_run_deadline_ms(run)) {
         mq_run_stop(run, MQ_RUN_TIME);
     }
     if (caught > 0) {
         mq_run_stop(run, MQ_RUN_SIGNAL);
+        mq_run_signalled(run, caught);
     }
-    if (run->stopping && run->under_way.count > 0 &&
-        (caught > 1 || now_ms - run->stop_ms >= run->options->grace_s * 1000)) {
-        mq_run_abort(run);
-    }
-    if (!run->stopping) {
+    if (run->stopping) {
+        mq_run_wind_up(run);
+    } else {
         mq_recovery_scan(&run->recovery, run->token, now_ms);
     }
 }
@@ -111,7 +110,7 @@ static int64_t quiet_ms(const struct mq_run *run, int64_t now_ms)
         until = earlier(until, run->renew_ms);
     }
     if (!run->stopping) {
-        until = earlier(until, run->deadline_ms);
+        until = earlier(until, mq_run_deadline_ms(run));
         if (run->next_claim_ms > now_ms) {
             until = earlier(until, run->next_claim_ms);
         }
@@ -163,7 +162,7 @@ static bool waits_for_token(const struct mq_run *run)
         return false;
     }
     /* Its time may be past already, then the claim for it is due and says more. */
-    return run->token_ms < run->deadline_ms;
+    return run->token_ms < mq_run_deadline_ms(run);
 }
 
 /* Whether an idle run has a reason to end, and which. */

@@ -17,7 +17,8 @@ struct mq_worker_options {
     int64_t time_limit_s;  /* no new claims after this long; -1: none */
     int64_t message_limit; /* jobs claimed at most; -1: none */
     int max_workers;       /* runs at once on this queue, on whatever machine shares it */
-    int64_t grace_s;       /* after SIGTERM, SIGINT or the time limit: for what is under way */
+    int64_t grace_s;       /* after SIGTERM or SIGINT: for what is under way; at any other end for
+                              what has no body out yet */
     bool daemon;           /* wait for more instead of ending when nothing is due */
     enum mq_on_uncertain on_uncertain;
     const char *run_dir; /* locks and intent files; created 0700 when missing */
@@ -83,6 +84,7 @@ struct mq_report {
     enum mq_run_end end;
     int64_t claimed, sent, recipients, try_later, refused, parked, uncertain, expired, orphans,
         stale, released, recovered; /* events; recipients: accepted ones */
+    int64_t cut;                    /* of the uncertain ones: cut off by a signal's grace period */
     int64_t ms;                     /* length of the run */
     int64_t resume_s; /* tokens, relay: UTC second from which a new run can do more; 0: unknown */
     char reason[256]; /* relay: why */

@@ -139,6 +139,7 @@ final class MailQueue\Report
   readonly int $stale
   readonly int $released
   readonly int $recovered
+  readonly int $cutOff
   readonly float $seconds
   private __construct()
 final class MailQueue\Stats

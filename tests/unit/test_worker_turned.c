@@ -2,20 +2,6 @@
  * the one must not stop the queue, the other must not cost attempts. Runs start each minute. */
 #include "worker_fake.h"
 
-static void cron_for(struct scene_worker *scene, int64_t seconds)
-{
-    int64_t end_ms = scene->boot_ms + seconds * 1000;
-    while (scene->boot_ms < end_ms) {
-        int64_t minute_ms = scene->boot_ms / 60000 * 60000 + 60000;
-        if (run_worker(scene) != MQ_OK) {
-            fail_msg("run: %s", scene->err.text);
-        }
-        if (scene->boot_ms < minute_ms) {
-            scene->boot_ms = minute_ms;
-        }
-    }
-}
-
 static int64_t most_attempts(struct scene_worker *scene)
 {
     return fx_int(&scene->fx, "SELECT max(attempts) FROM mail_queue");

@@ -115,13 +115,18 @@ static void answer(struct fake_relay *relay, struct mq_delivery *delivery)
     finish(relay, delivery, MQ_DELIVERY_DONE);
 }
 
+static int64_t body_after_ms(const struct fake_relay *relay)
+{
+    return relay->body_ms ? relay->body_ms : relay->latency_ms / 2;
+}
+
 /* Moves one delivery on that is due now; false when none is. */
 static bool move_one(struct fake_relay *relay)
 {
     for (size_t i = 0; i < relay->under_way_count; i++) {
         struct mq_delivery *delivery = relay->under_way[i];
         int64_t age_ms = relay->scene->boot_ms - relay->submitted_ms[i];
-        if (!relay->body_out[i] && age_ms >= relay->latency_ms / 2) {
+        if (!relay->body_out[i] && age_ms >= body_after_ms(relay)) {
             if (relay->on_body) {
                 relay->on_body(relay, delivery);
             }
@@ -152,7 +157,7 @@ static int64_t next_ms(const struct fake_relay *relay, int64_t until_ms)
 {
     for (size_t i = 0; i < relay->under_way_count; i++) {
         int64_t due = relay->submitted_ms[i] +
-                      (relay->body_out[i] ? relay->latency_ms : relay->latency_ms / 2);
+                      (relay->body_out[i] ? relay->latency_ms : body_after_ms(relay));
         if (due < until_ms) {
             until_ms = due;
         }
@@ -440,6 +445,20 @@ int count_files(const struct scene_worker *scene, const char *suffix)
         closedir(dir);
     }
     return count;
+}
+
+void cron_for(struct scene_worker *scene, int64_t seconds)
+{
+    int64_t end_ms = scene->boot_ms + seconds * 1000;
+    while (scene->boot_ms < end_ms) {
+        int64_t minute_ms = scene->boot_ms / 60000 * 60000 + 60000;
+        if (run_worker(scene) != MQ_OK) {
+            fail_msg("run: %s", scene->err.text);
+        }
+        if (scene->boot_ms < minute_ms) {
+            scene->boot_ms = minute_ms;
+        }
+    }
 }
 
 int64_t count_jobs(struct scene_worker *scene, const char *status)

@@ -9,13 +9,13 @@
 
 struct scene_worker;
 
-/* A relay of so many sessions. A delivery's body leaves after half the latency, its reply comes
- * after all of it. */
+/* A relay of so many sessions. A delivery's body leaves after half the latency, or after body_ms
+ * where that is set; its reply comes after all of it. */
 struct fake_relay {
     struct mq_transport transport; /* first */
     struct scene_worker *scene;
     size_t sessions;
-    int64_t latency_ms;
+    int64_t latency_ms, body_ms;
     bool down;    /* no connection works: trouble as soon as something is submitted */
     bool bounces; /* sessions end before a mail is through: everything comes back untouched */
     bool in_trouble;
@@ -72,6 +72,8 @@ enum mq_status run_worker(struct scene_worker *scene);
 /* The same, and asserts that it ends without a failure and as expected. */
 void run_until(struct scene_worker *scene, enum mq_run_end end);
 void enqueue_mails(struct scene_worker *scene, int count);
+/* Starts a run each minute for so long, as cron does; none where one still runs. */
+void cron_for(struct scene_worker *scene, int64_t seconds);
 int count_events(const struct scene_worker *scene, enum mq_event_type type);
 /* The last event of that type; fails the test where there is none. */
 const struct mq_event *last_event(const struct scene_worker *scene, enum mq_event_type type);
