@@ -1,11 +1,15 @@
-# tools/test fuzz [NAME...]: every tests/fuzz/fuzz_*.c under libFuzzer for MQ_FUZZ_SECONDS, from the
-# seed MQ_FUZZ_SEED: the same one by default, 0 for another each time.
+# tools/test fuzz [NAME...]: every tests/fuzz/fuzz_*.c under libFuzzer for a fixed number of runs with
+# a fixed seed, so that the result is the same on every machine. tools/torture fuzz runs them for a
+# time, from another seed each time.
 
-# Those that read what strangers write in a mail, and what makes one, have the most time.
-fuzz_seconds() {
+# About 20 seconds of a core each, at most 40.
+fuzz_runs() {
     case $1 in
-    address | header | composer | envelope) echo "${MQ_FUZZ_SECONDS:-30}" ;;
-    *) echo "${MQ_FUZZ_SECONDS:-8}" ;;
+    mend) echo 30000 ;;
+    reply) echo 100000 ;;
+    dsn | json) echo 200000 ;;
+    envelope) echo 400000 ;;
+    *) echo 300000 ;;
     esac
 }
 
@@ -14,17 +18,20 @@ fuzz_summary() {
     sed -n -E 's/^#([0-9]+)[[:space:]]+DONE +cov: ([0-9]+) .*/\1 runs, \2 edges/p' "$1"
 }
 
-# run_fuzz NAME DIR: output, exit code and crashing inputs land in DIR. What the run finds
-# stays out of the tree: the corpus there is only read.
+# run_fuzz NAME DIR SEED LIMIT SECONDS: with libFuzzer's option LIMIT, killed after SECONDS; output,
+# exit code and crashing inputs land in DIR. What the run finds stays out of the tree: the corpus is
+# only read, in one order. Addresses of functions are part of what guides libFuzzer, so these are
+# fixed too, where that is allowed.
 run_fuzz() {
-    local name=$1 dir=$2 seconds
-    seconds=$(fuzz_seconds "$name")
+    local name=$1 dir=$2 corpus fixed=
     mkdir -p "$dir/found"
-    ASAN_OPTIONS=quarantine_size_mb=32 timeout -k 10 $((seconds + 120)) \
-        "$MQ_BUILD/fuzz/fuzz_$name" -max_total_time="$seconds" \
-        -seed="${MQ_FUZZ_SEED:-1}" \
-        -timeout=5 -rss_limit_mb=1024 -max_len=10000 -artifact_prefix="$dir/" \
-        -dict="$MQ_ROOT/tests/fuzz/fuzz.dict" "$dir/found" "$MQ_ROOT/tests/fuzz/corpus/$name" \
+    setarch -R true 2>/dev/null && fixed="setarch -R"
+    corpus=$(find "$MQ_ROOT/tests/fuzz/corpus/$name" -type f | LC_ALL=C sort | paste -s -d ,)
+    printf %s "$corpus" >"$dir/corpus"
+    ASAN_OPTIONS=quarantine_size_mb=32 timeout -k 10 "$5" $fixed \
+        "$MQ_BUILD/fuzz/fuzz_$name" "$4" -seed="$3" -reload=0 \
+        -timeout=10 -rss_limit_mb=1024 -max_len=10000 -artifact_prefix="$dir/" \
+        -dict="$MQ_ROOT/tests/fuzz/fuzz.dict" -seed_inputs="@$dir/corpus" "$dir/found" \
         >"$dir/output" 2>&1 </dev/null
     echo $? >"$dir/code"
 }
@@ -71,18 +78,14 @@ have_libfuzzer() {
     return $status
 }
 
-part_fuzz() {
-    local source name dir built=yes
-    local -a names=()
-    if ! have_libfuzzer; then
-        skip fuzz "clang cannot link libFuzzer (Debian packages clang and libclang-rt-<n>-dev)"
-        return
-    fi
+# build_fuzz [NAME...]: sets fuzz_names to the targets that were built, of those named or of all.
+build_fuzz() {
+    local source name built=yes
+    fuzz_names=()
     mkdir -p "$MQ_BUILD/fuzz"
     hold_lock fuzz
     make -C "$MQ_ROOT/tests/fuzz" -k -j"${MQ_JOBS:-2}" >"$MQ_BUILD/fuzz.log" 2>&1 || built=no
     drop_lock
-    dir=$(mktemp -d "$MQ_BUILD/fuzz/run.XXXXXX")
     for source in "$MQ_ROOT"/tests/fuzz/fuzz_*.c; do
         name=$(basename "$source" .c)
         selected_unit "$name" "$@" || selected_unit "${name#fuzz_}" "$@" || continue
@@ -93,16 +96,25 @@ $(grep -E 'error:|undefined reference|warning:|No rule|\*\*\*' "$MQ_BUILD/fuzz.l
                 head -n 20)"
             continue
         fi
-        names+=("${name#fuzz_}")
+        fuzz_names+=("${name#fuzz_}")
     done
+}
+
+part_fuzz() {
+    local name dir
+    if ! have_libfuzzer; then
+        skip fuzz "clang cannot link libFuzzer (Debian packages clang and libclang-rt-<n>-dev)"
+        return
+    fi
+    build_fuzz "$@"
+    dir=$(mktemp -d "$MQ_BUILD/fuzz/run.XXXXXX")
     export MQ_ROOT MQ_BUILD
-    export -f run_fuzz fuzz_seconds
-    # The long ones first: a short one at the end leaves a core idle for less.
-    [ ${#names[@]} = 0 ] || for name in "${names[@]}"; do
-        echo "$(fuzz_seconds "$name") $name"
-    done | sort -s -n -r -k 1,1 | cut -d ' ' -f 2 |
-        xargs -I{} -P "${MQ_JOBS:-2}" bash -c 'run_fuzz "$1" "$2/$1"' - {} "$dir"
-    for name in ${names[@]+"${names[@]}"}; do
+    export -f run_fuzz fuzz_runs
+    for name in ${fuzz_names[@]+"${fuzz_names[@]}"}; do
+        echo "$name"
+    done | xargs -I{} -P "${MQ_JOBS:-2}" \
+        bash -c 'run_fuzz "$1" "$2/$1" 1 "-runs=$(fuzz_runs "$1")" 900' - {} "$dir"
+    for name in ${fuzz_names[@]+"${fuzz_names[@]}"}; do
         record_fuzz "$name" "$dir/$name"
     done
     rm -rf "$dir"
