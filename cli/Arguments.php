@@ -27,7 +27,7 @@ final class Arguments
                 $this->words = [$word, ...$argv];
                 return;
             }
-            if ($literal || $word === '-' || !str_starts_with($word, '-')) {
+            if ($literal || preg_match('/\A(?:[^-]|-?\z|-\d)/', $word)) { // "-1" is a number
                 $this->word($word);
             } elseif ($word === '--') {
                 $literal = true;
@@ -46,7 +46,9 @@ final class Arguments
         } elseif ($word === 'help') {
             $this->options['help'] = true;
         } else {
-            throw Stop::usage("There is no command \"$word\". mailqueue --help lists them.");
+            throw Stop::usage("There is no command \"$word\"."
+                . Nearest::hint($word, array_keys(Commands::ALL))
+                . ' mailqueue --help lists them.');
         }
     }
 
@@ -57,7 +59,9 @@ final class Arguments
         $spelling = str_starts_with($word, '--') ? $this->spelling($name) : null;
         if ($spelling === null) {
             $of = $this->command === null ? '' : " $this->command";
-            throw Stop::usage("Unknown option $word. mailqueue$of --help lists those that there are"
+            throw Stop::usage("Unknown option $word."
+                . Nearest::hint('--' . ltrim(explode('=', $word)[0], '-'), $this->known())
+                . " mailqueue$of --help lists those that there are"
                 . ($of === '' ? ' (options of a command come after it).' : '.'));
         }
         $takesValue = str_contains($spelling, '=');
@@ -75,14 +79,26 @@ final class Arguments
     /** "name" or "name=VALUE", as the tables have it. */
     private function spelling(string $name): ?string
     {
-        $known = Commands::GLOBAL
-            + ($this->command === null ? [] : Commands::ALL[$this->command]['options'] ?? []);
-        foreach (array_keys($known) as $spelling) {
+        foreach ($this->spellings() as $spelling) {
             if (explode('=', $spelling)[0] === $name) {
                 return $spelling;
             }
         }
         return null;
+    }
+
+    /** @return list<string> */
+    private function spellings(): array
+    {
+        return array_keys(Commands::GLOBAL
+            + ($this->command === null ? [] : Commands::ALL[$this->command]['options']));
+    }
+
+    /** @return list<string> "--name" */
+    private function known(): array
+    {
+        $name = static fn(string $spelling): string => '--' . explode('=', $spelling)[0];
+        return array_map($name, $this->spellings());
     }
 
     /** What all commands need to be true of their words. */

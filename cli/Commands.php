@@ -58,25 +58,37 @@ final class Commands
      * Words: how many arguments a command takes, at most.
      *
      * @var array<string, array{args: string, words: int, text: string,
-     *      options: array<string, string>}>
+     *      examples: list<string>, options: array<string, string>}>
      */
     public const ALL = [
         'work' => [
             'args' => '',
             'words' => 0,
             'text' => 'Send what is due, within the hourly limit. A second start exits 0 at once.',
+            'examples' => [
+                'mailqueue work --transport smtp://mail.example.org:587 --message-limit 10',
+                'mailqueue work --quiet --time-limit 50',
+            ],
             'options' => self::WORK,
         ],
         'status' => [
             'args' => '',
             'words' => 0,
             'text' => 'Counts per status, the oldest waiting mail, tokens, time until empty.',
+            'examples' => [
+                'mailqueue status',
+                'mailqueue status --database /home/me/data/app.sqlite --json',
+            ],
             'options' => [],
         ],
         'list' => [
             'args' => '',
             'words' => 0,
             'text' => 'List mails in the order of their ids.',
+            'examples' => [
+                'mailqueue list --status parked',
+                'mailqueue list --limit 10 --after 4711',
+            ],
             'options' => [
                 'status=STATUS' => 'pending, sending, failed, parked or held',
                 'limit=N' => 'at most N (default 50)',
@@ -87,6 +99,10 @@ final class Commands
             'args' => 'ID',
             'words' => 1,
             'text' => 'Show one mail. Exit 1 when there is none with this id.',
+            'examples' => [
+                'mailqueue show 4711',
+                'mailqueue show 4711 --message | less',
+            ],
             'options' => ['message' => 'with the message itself'],
         ],
         'retry' => [
@@ -94,30 +110,50 @@ final class Commands
             'words' => PHP_INT_MAX,
             'text' => 'Bring back parked mail: without ids what was refused or failed too often. '
                 . 'Exit 1 when it is none of the ids.',
+            'examples' => [
+                'mailqueue retry',
+                'mailqueue retry --once 4711 4712',
+            ],
             'options' => ['once' => 'one more attempt only'],
         ],
         'hold' => [
             'args' => 'ID…',
             'words' => PHP_INT_MAX,
             'text' => 'Park waiting mail until it is retried by hand. Exit 1 when it is none.',
+            'examples' => [
+                'mailqueue hold 4711 4712',
+            ],
             'options' => [],
         ],
         'delete' => [
             'args' => 'ID…',
             'words' => PHP_INT_MAX,
             'text' => 'Delete mail that is not being sent at the moment. Exit 1 when it is none.',
+            'examples' => [
+                'mailqueue delete 4711',
+            ],
             'options' => [],
         ],
         'config' => [
             'args' => '[KEY [VALUE]]',
             'words' => 2,
             'text' => 'Show the settings in the database, or one, or set one.',
+            'examples' => [
+                'mailqueue config',
+                'mailqueue config mailMaxPerHour 60',
+                'mailqueue config mailRedirectTo test@example.org',
+                'mailqueue config --unset mailRedirectTo',
+            ],
             'options' => ['unset' => 'remove KEY, so that its default holds'],
         ],
         'sendmail' => [
             'args' => '[RECIPIENT…]',
             'words' => PHP_INT_MAX,
             'text' => 'Queue the message on standard input: a drop-in for /usr/sbin/sendmail.',
+            'examples' => [
+                'mailqueue sendmail -t -i < message.eml',
+                "echo 'Hi' | mailqueue sendmail -f me@example.org you@example.org",
+            ],
             'options' => [
                 'timeout=SECONDS' => 'for -bs: how long a client may be silent (default 300)',
             ],
@@ -126,18 +162,28 @@ final class Commands
             'args' => '',
             'words' => 0,
             'text' => 'List the queue in the form of mailq.',
+            'examples' => [
+                'mailqueue mailq',
+            ],
             'options' => [],
         ],
         'migrate' => [
             'args' => '',
             'words' => 0,
             'text' => 'Create the database where it is missing; create or update the tables.',
+            'examples' => [
+                'mailqueue migrate --database /home/me/data/app.sqlite',
+            ],
             'options' => [],
         ],
         'migrate-store' => [
             'args' => 'FROM TO',
             'words' => 2,
             'text' => 'Move the queue into another database: SQLite, PostgreSQL, MySQL.',
+            'examples' => [
+                "mailqueue migrate-store --dry-run app.sqlite 'pgsql:host=db;dbname=app'",
+                "mailqueue migrate-store app.sqlite 'pgsql:host=db;dbname=app'",
+            ],
             'options' => [
                 'timeout=SECONDS' => 'for what is being sent (default 960)',
                 'delete' => 'delete from FROM, at the end, what was copied',
@@ -149,6 +195,10 @@ final class Commands
             'args' => '',
             'words' => 0,
             'text' => 'Look for what could go wrong and say the cure. Exit 1: found something.',
+            'examples' => [
+                'mailqueue doctor',
+                'mailqueue doctor --transport smtp://mail.example.org:587',
+            ],
             'options' => [
                 'transport=DSN' => 'where mail goes, as for work',
                 'dkim=DOMAIN:SELECTOR:FILE' => 'the keys, as for work',

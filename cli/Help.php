@@ -15,26 +15,29 @@ final class Help
               MAILQUEUE_TRANSPORT=smtp://user:password@mail.example.org:587
               * * * * *  mailqueue work --quiet
 
-            Before the first mail is queued, the database has no queue yet: exit 0 then. Not with
-            --table, --config-table or --daemon, where a queue that is missing is an error: a
-            mistyped name would find nothing for ever. mailqueue migrate makes one.
+            Before the first mail is queued, the database has no queue yet: exit 0 then. Not
+            with --table, --config-table or --daemon, where a queue that is missing is an
+            error: a mistyped name would find nothing for ever. mailqueue migrate makes one.
 
-            Environment for the exponential backoff (30 s, doubling to 3600 s, ± 20 %, parked
-            after 5 attempts): DISPATCH_BACKOFF_BASE, DISPATCH_BACKOFF_MAX (seconds),
+            Environment for the exponential backoff (30 s, doubling to 3600 s, ± 20 %,
+            parked after 5 attempts): DISPATCH_BACKOFF_BASE, DISPATCH_BACKOFF_MAX (seconds),
             DISPATCH_BACKOFF_JITTER (0 … 1), DISPATCH_MAX_ATTEMPTS; any of them selects it.
             DISPATCH_BATCH, DISPATCH_CONNECTIONS and DISPATCH_LEASE give defaults for the
             options of these names.
             TEXT,
         'sendmail' => <<<'TEXT'
-            The options above come first; then sendmail's, up to the first recipient:
-              -t          also to those in To, Cc and Bcc (or Resent-To …); Bcc is not sent
+            mailqueue's options come first: --timeout, --json and those that name the queue
+            (--database, --table, --config-table, --reference-column). Then sendmail's, up
+            to the first recipient:
+              -t          also to those in To, Cc and Bcc (or Resent-To …); Bcc is not
+                          sent
               -i, -oi     a line with a lone dot does not end the message
               -f, -r ADDR sender of the envelope ("" for none); else the message's
                           Resent-Sender, Resent-From, Sender or From, else USER@HOST
               -F NAME     name in the From that is added to a message without one
               -bm         take a message (the default)
-              -bs         SMTP on standard input and output, its lines ended by CRLF; trusts
-                          whoever speaks it
+              -bs         SMTP on standard input and output, its lines ended by CRLF;
+                          the client is trusted
               -bp         list the queue, as mailq does
               -q          run the queue once, as mailqueue work --quiet does
               -N WHEN     delivery status that is wanted (RFC 3461): never, or success,
@@ -59,22 +62,22 @@ final class Help
             again later.
 
             The user who calls must be allowed to write the database. Called by the name
-            sendmail or mailq (a link), none of the options above are taken, and the
+            sendmail or mailq (a link), none of mailqueue's options is taken, and the
             database comes from the environment or php.ini. For PHP's mail(), in php.ini:
-              sendmail_path = "/usr/local/bin/mailqueue sendmail --database=/path/a.db -t -i"
+              sendmail_path = "/usr/bin/mailqueue sendmail --database=/path/a.db -t -i"
             Faster where PHP loads many extensions, since no php.ini is read:
-              sendmail_path = "php -n -d extension=mailqueue /usr/local/bin/mailqueue …"
+              sendmail_path = "php -n -d extension=mailqueue /usr/bin/mailqueue …"
             TEXT,
         'migrate-store' => <<<'TEXT'
             FROM and TO are paths of SQLite files or DSNs. TO is created where it is a file
-            that does not exist; it must have no mail of its own. --table and the other names
-            are those in both.
+            that does not exist; it must have no mail of its own. --table and the other
+            names are those in both.
 
-            While it runs neither of both sends; both take new mail. What is being sent is
-            waited for. Mails keep their ids, TO's own begin at least a million later. At the
-            end all rows and bodies of both are compared. Then only TO sends; FROM keeps its
-            rows as a backup (or --delete) and never sends again: the note mailQueueMovedTo
-            in its config table says so, and status and doctor show it.
+            While it runs neither database sends; both take new mail. What is being sent is
+            waited for. Mails keep their ids, TO's own begin at least a million later. At
+            the end all rows and bodies of both are compared. Then only TO sends; FROM keeps
+            its rows as a backup (or --delete) and never sends again: the note
+            mailQueueMovedTo in its config table says so, and status and doctor show it.
 
             Interrupted, the same command goes on where it was. When the application stores
             its mail in TO, run it once more: it brings what FROM took since.
@@ -106,16 +109,25 @@ final class Help
                 $out .= self::entry(trim("$name {$about['args']}"), $about['text'], 22);
             }
             return "$out\nOptions of every command:\n" . self::options(Commands::GLOBAL)
-                . "\nmailqueue COMMAND --help says more.\n" . self::EXIT_CODES;
+                . self::examples(['mailqueue status --database /home/me/data/app.sqlite',
+                    'mailqueue list --help']) . "\n" . self::EXIT_CODES;
         }
         $about = Commands::ALL[$command];
         $usage = trim("mailqueue $command [options] {$about['args']}");
-        $out = "Usage: $usage\n\n{$about['text']}\n";
+        $text = wordwrap($about['text'], 79);
+        $out = "Usage: $usage\n\n$text\n";
         if ($about['options']) {
             $out .= "\nOptions:\n" . self::options($about['options']);
         }
-        $out .= "\nOptions of every command:\n" . self::options(Commands::GLOBAL);
-        return $out . (isset(self::MORE[$command]) ? "\n" . self::MORE[$command] . "\n" : '');
+        return $out . self::examples($about['examples'])
+            . (isset(self::MORE[$command]) ? "\n" . self::MORE[$command] . "\n" : '')
+            . "\nmailqueue --help: the options of every command, such as --database.\n";
+    }
+
+    /** @param list<string> $lines */
+    private static function examples(array $lines): string
+    {
+        return "\nExamples:\n  " . implode("\n  ", $lines) . "\n";
     }
 
     /** @param array<string, string> $options */

@@ -6,12 +6,25 @@ namespace MailQueue\Cli\Command;
 
 use MailQueue;
 use MailQueue\Cli\Move;
+use MailQueue\Cli\Nearest;
 use MailQueue\Cli\Stop;
 use MailQueue\Cli\Terminal;
 
 /** config: the settings in the database. */
 final class Config extends Command
 {
+    /** @param list<string> $known */
+    private static function unknown(string $key, array $known): Stop
+    {
+        [$name, $value] = explode('=', $key, 2) + [1 => null];
+        $shown = Terminal::safe($key);
+        return Stop::usage($value !== null && in_array($name, $known, true)
+            ? "\"$shown\" is one word; the value comes behind a blank: mailqueue config $name "
+                . escapeshellarg($value)
+            : "mailqueue has no setting \"$shown\"." . Nearest::hint($name, $known)
+                . ' mailqueue config lists them.');
+    }
+
     public function run(): int
     {
         [$key, $value] = $this->args->words + [null, null];
@@ -21,8 +34,7 @@ final class Config extends Command
         }
         $known = MailQueue::configKeys();
         if ($key !== null && !isset($known[$key])) {
-            $key = Terminal::safe($key);
-            throw Stop::usage("mailqueue has no setting \"$key\". mailqueue config lists them.");
+            throw self::unknown($key, array_keys($known));
         }
         $sets = $unset || $value !== null;
         $queue = $this->settings->queue(create: $value !== null);

@@ -166,6 +166,7 @@ final class Mail extends Check
         }
         $isOpen = ((int) @fileperms($aliases->path) & 0o022) !== 0;
         $isOpen && $this->add(false, "aliases $aliases->path can be written by others than its "
-            . 'owner, who can so read root\'s mail', 'chmod go-w ' . escapeshellarg($aliases->path));
+            . 'owner, who can so read root\'s mail',
+            'chmod go-w ' . escapeshellarg($aliases->path));
     }
 }

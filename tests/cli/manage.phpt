@@ -150,7 +150,7 @@ exit 0
 exit 78
 mailqueue: mailMaxPerHour cannot be "lots": allowed is 0 … 1000000000
 exit 64
-mailqueue: mailqueue has no setting "mailMaxperhour". mailqueue config lists them.
+mailqueue: mailqueue has no setting "mailMaxperhour". Did you mean mailMaxPerHour? mailqueue config lists them.
 exit 0
 exit 0
 {

@@ -1,10 +1,29 @@
 --TEST--
-mailqueue: help for every command, usage errors exit 64, no settings exit 78
+mailqueue: help for every command with examples that work, usage errors that help, exit 64; no settings exit 78
 --EXTENSIONS--
 mailqueue
 --FILE--
 <?php
 require __DIR__ . '/../lib/cli.inc';
+
+/** Runs a line of the help as it is printed, where what it names is there; its exit code. */
+function example(string $line): int
+{
+    static $dir;
+    if ($dir === null) {
+        $dir = temp_directory();
+        mkdir("$dir/bin");
+        file_put_contents("$dir/bin/mailqueue", "#!/bin/sh\nexec " . implode(' ', array_map(escapeshellarg(...), cli_command([]))) . ' "$@"' . "\n");
+        chmod("$dir/bin/mailqueue", 0755);
+        file_put_contents("$dir/message.eml", "From: me@example.org\nTo: a@example.net\n\nHi\n");
+        (new MailQueue("$dir/app.sqlite"))->enqueue(mail_fields());
+        (new MailQueue("$dir/other.sqlite"))->stats();
+    }
+    $line = strtr($line, ['/home/me/data/' => "$dir/", 'pgsql:host=db;dbname=app' => "$dir/other.sqlite", 'smtp://mail.example.org:587' => 'null://null']);
+    $process = proc_open(['sh', '-c', $line], [['file', '/dev/null', 'r'], ['file', '/dev/null', 'w'], ['file', '/dev/null', 'w']], $pipes, $dir,
+        ['PATH' => "$dir/bin:" . getenv('PATH'), 'HOME' => $dir, 'MAILQUEUE_DATABASE' => "$dir/app.sqlite", 'MAILQUEUE_TRANSPORT' => 'null://null'] + sanitizer_environment());
+    return proc_close($process);
+}
 
 [$code, $help] = cli(['--help']);
 preg_match_all('/^  ([a-z-]+) /m', strstr($help, 'Options of', true), $match);
@@ -12,8 +31,18 @@ echo "exit $code: ", implode(' ', $match[1]), "\n";
 foreach ($match[1] as $command) {
     [$code, $text, $errors] = cli([$command, '--help']);
     must($code === 0 && $errors === '' && str_starts_with($text, "Usage: mailqueue $command"), "help of $command");
+    must(str_contains($help, "\n  $command"), "$command is in the list");
+    must(!str_contains($text, '--config-table=NAME'), "$command: what all commands take is shown once");
+    foreach (explode("\n", "$help$text") as $line) {
+        must(preg_match('/\A.{0,80}\z/u', $line) === 1, "80 columns: $line");
+    }
+    preg_match('/\nExamples:\n((?:  .+\n)+)/', $text, $examples) || must(false, "$command has examples");
+    foreach (explode("\n", trim($examples[1])) as $line) {
+        $run = example(trim($line));
+        must($run === 0 || $run === 1, "exit $run: $line");
+    }
     // Every option that is shown is taken.
-    preg_match_all('/^  --([a-z-]+)(=\S+)?/m', $text, $options, PREG_SET_ORDER);
+    preg_match_all('/^  --([a-z-]+)(=\S+)?/m', $help . $text, $options, PREG_SET_ORDER);
     foreach ($options as $option) {
         [$code, , $errors] = cli([$command, "--$option[1]" . (isset($option[2]) ? '=1' : ''), '--help']);
         must($code === 0, "$command --$option[1]: $errors");
@@ -32,6 +61,17 @@ show(cli(['show', '--database', '/tmp/x.sqlite']));
 show(cli(['show', '1', '2', '--database', '/tmp/x.sqlite']));
 show(cli(["se\x1b[31mnd"]));
 show(cli(['list', '--limit', '10001', '--database', '/tmp/x.sqlite']));
+echo "-- did you mean\n";
+foreach ([['stats'], ['lsit'], ['dokter'], ['x'], ['work', '--queit'], ['list', '--stauts=parked'], ['list', '-json'], ['status', '--databse=/tmp/x'], ['--tabel', 'x', 'list'],
+    ['show', '-1', '--database', '/tmp/x.sqlite'], ['-1']] as $words) {
+    show(cli($words));
+}
+$database = temp_home() . '/settings.sqlite';
+foreach ([['mailMaxPerHour=60'], ['mailMaxPerHour', '-1'], ['mailMaxPerHour', '-60.5'], ['maxPerHour'], ['mailqueueenabled', '0'], ['mailMaxPerHours=60'], ['zzz=1']] as $words) {
+    show(cli(['config', '--database', $database, ...$words]));
+}
+show(cli(['list', '--limit', '-5', '--database', '/tmp/x.sqlite']));
+echo "-- as JSON\n";
 show(cli(['send', '--json']));
 show(cli(['status', '--json']));
 show(cli(['migrate', '--database', temp_home() . '/a.sqlite', '--table', 'a;b']));
@@ -70,6 +110,46 @@ exit 64
 mailqueue: There is no command "se?[31mnd". mailqueue --help lists them.
 exit 64
 mailqueue: --limit must be a whole number, 1 to 10000, not "10001".
+-- did you mean
+exit 64
+mailqueue: There is no command "stats". Did you mean status? mailqueue --help lists them.
+exit 64
+mailqueue: There is no command "lsit". Did you mean list? mailqueue --help lists them.
+exit 64
+mailqueue: There is no command "dokter". Did you mean doctor? mailqueue --help lists them.
+exit 64
+mailqueue: There is no command "x". mailqueue --help lists them.
+exit 64
+mailqueue: Unknown option --queit. Did you mean --quiet? mailqueue work --help lists those that there are.
+exit 64
+mailqueue: Unknown option --stauts=parked. Did you mean --status? mailqueue list --help lists those that there are.
+exit 64
+mailqueue: Unknown option -json. Did you mean --json? mailqueue list --help lists those that there are.
+exit 64
+mailqueue: Unknown option --databse=/tmp/x. Did you mean --database? mailqueue status --help lists those that there are.
+exit 64
+mailqueue: Unknown option --tabel. Did you mean --table? mailqueue --help lists those that there are (options of a command come after it).
+exit 64
+mailqueue: "-1" is no id of a mail. mailqueue list shows them.
+exit 64
+mailqueue: There is no command "-1". mailqueue --help lists them.
+exit 64
+mailqueue: "mailMaxPerHour=60" is one word; the value comes behind a blank: mailqueue config mailMaxPerHour '60'
+exit 78
+mailqueue: mailMaxPerHour cannot be "-1": allowed is 0 … 1000000000
+exit 78
+mailqueue: mailMaxPerHour cannot be "-60.5": allowed is 0 … 1000000000
+exit 64
+mailqueue: mailqueue has no setting "maxPerHour". Did you mean mailMaxPerHour? mailqueue config lists them.
+exit 64
+mailqueue: mailqueue has no setting "mailqueueenabled". Did you mean mailQueueEnabled? mailqueue config lists them.
+exit 64
+mailqueue: mailqueue has no setting "mailMaxPerHours=60". Did you mean mailMaxPerHour? mailqueue config lists them.
+exit 64
+mailqueue: mailqueue has no setting "zzz=1". mailqueue config lists them.
+exit 64
+mailqueue: --limit must be a whole number, 1 to 10000, not "-5".
+-- as JSON
 exit 64
 {"error":"There is no command \"send\". mailqueue --help lists them.","exit":64}
 exit 78

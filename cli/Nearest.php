@@ -1,0 +1,32 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli;
+
+/** What somebody meant who mistyped a name. */
+final class Nearest
+{
+    private const WORD_MAX = 64;
+    private const PART_MIN = 5; // letters of a name that are as good as the whole
+
+    /**
+     * " Did you mean NAME?", or "" where none is near.
+     *
+     * @param list<string> $names
+     */
+    public static function hint(string $word, array $names): string
+    {
+        $word = strtolower(substr($word, 0, self::WORD_MAX));
+        $least = intdiv(strlen($word), 4) + 2;
+        $found = null;
+        foreach ($names as $name) {
+            $isPart = strlen($word) >= self::PART_MIN && stripos($name, $word) !== false;
+            $distance = $isPart ? 0 : levenshtein($word, strtolower($name));
+            if ($distance < $least) {
+                [$least, $found] = [$distance, $name];
+            }
+        }
+        return $found === null ? '' : " Did you mean $found?";
+    }
+}
