@@ -38,47 +38,57 @@ static bool sends_what_failed(void)
 
 /* ---- storing ---- */
 
-/* The exception that is pending, as an error; MQ_OK where there is none. */
+/* The exception that is pending, as an error; MQ_OK where there is none. exit() stays pending. */
 static enum mq_status take_exception(struct mq_error *err)
 {
     char text[MQ_ERROR_TEXT_MAX];
     if (!EG(exception)) {
         return MQ_OK;
     }
+    if (mq_php_exiting()) {
+        return MQ_THROWN;
+    }
     mq_php_exception_text(text, sizeof text);
     zend_clear_exception();
     return mq_error_set(err, MQ_CONFIG, "mailqueue.database", "%s", text);
 }
 
-static void drop_queue(void)
+static void drop_queue(zval *object)
 {
-    zval *object = &MAILQUEUE_G(capture_queue);
-    if (!Z_ISUNDEF_P(object)) {
-        zval_ptr_dtor(object);
-        ZVAL_UNDEF(object);
-    }
+    zval dropped;
+    ZVAL_COPY_VALUE(&dropped, object);
+    ZVAL_UNDEF(object);
+    zval_ptr_dtor(&dropped);
 }
 
 /* MailQueue::default(), kept for the rest of the request: in a loop of mails, closing the last
- * connection of a database in WAL mode would cost more than all the rest. */
-static enum mq_status use_queue(struct mq_queue **out, struct mq_error *err)
+ * connection of a database in WAL mode would cost more than all the rest. Within a mail it is that
+ * mail's alone: one that a signal handler sends meanwhile opens another. */
+static void take_queue(zval *object)
 {
-    zval *object = &MAILQUEUE_G(capture_queue);
+    ZVAL_COPY_VALUE(object, &MAILQUEUE_G(capture_queue));
+    ZVAL_UNDEF(&MAILQUEUE_G(capture_queue));
+}
+
+static void keep_queue(zval *object)
+{
+    if (Z_ISUNDEF(MAILQUEUE_G(capture_queue))) {
+        ZVAL_COPY_VALUE(&MAILQUEUE_G(capture_queue), object);
+    } else {
+        drop_queue(object);
+    }
+}
+
+/* Opens it where `object` is undefined. */
+static enum mq_status use_queue(zval *object, struct mq_queue **out, struct mq_error *err)
+{
     if (Z_ISUNDEF_P(object)) {
         zend_function *open =
             zend_hash_str_find_ptr(&mq_ce_queue->function_table, ZEND_STRL("default"));
-        zval opened;
-        zend_call_known_function(open, NULL, mq_ce_queue, &opened, 0, NULL, NULL);
-        ZVAL_COPY_VALUE(object, &opened);
+        zend_call_known_function(open, NULL, mq_ce_queue, object, 0, NULL, NULL);
     }
-    struct mq_queue *queue = EG(exception) ? NULL : mq_php_queue_use(object);
-    enum mq_status status = take_exception(err);
-    if (status == MQ_OK) {
-        *out = queue;
-    } else {
-        drop_queue();
-    }
-    return status;
+    *out = EG(exception) ? NULL : mq_php_queue_use(object);
+    return take_exception(err);
 }
 
 /* A mail on its way, in request memory. */
@@ -117,21 +127,33 @@ static enum mq_status enqueue(struct mq_queue *queue, const struct outgoing *out
 
 /* The database may have been replaced since the request's first mail: then once more in the one
  * that is there now. */
-static enum mq_status enqueue_in_default(const struct outgoing *out, struct mq_error *err)
+static enum mq_status enqueue_in(zval *object, const struct outgoing *out, struct mq_error *err)
 {
     struct mq_queue *queue = NULL;
-    enum mq_status status = use_queue(&queue, err);
+    enum mq_status status = use_queue(object, &queue, err);
     if (status == MQ_OK) {
         status = enqueue(queue, out, err);
     }
-    if (status == MQ_REPLACED || status == MQ_IO) {
-        drop_queue(); /* a lost connection too: the next mail opens one */
+    if (status == MQ_REPLACED) {
+        drop_queue(object);
+        status = use_queue(object, &queue, err);
+        status = status == MQ_OK ? enqueue(queue, out, err) : status;
     }
-    if (status != MQ_REPLACED) {
-        return status;
+    return status;
+}
+
+/* After a failure the next mail opens one: the connection may be lost. */
+static enum mq_status enqueue_in_default(const struct outgoing *out, struct mq_error *err)
+{
+    zval object;
+    take_queue(&object);
+    enum mq_status status = enqueue_in(&object, out, err);
+    if (status == MQ_OK) {
+        keep_queue(&object);
+    } else {
+        drop_queue(&object);
     }
-    status = use_queue(&queue, err);
-    return status == MQ_OK ? enqueue(queue, out, err) : status;
+    return status;
 }
 
 static enum mq_status make_text(const struct mq_capture *mail, struct outgoing *out,
@@ -253,6 +275,9 @@ static void capture(INTERNAL_FUNCTION_PARAMETERS, enum captured which)
         mq_capture_announce(&mail);
     }
     mq_capture_clear(&mail);
+    if (status == MQ_BAILOUT) {
+        zend_bailout();
+    }
     if (status == MQ_OK || status == MQ_THROWN) {
         RETURN_BOOL(status == MQ_OK);
     }
@@ -354,5 +379,5 @@ void mq_php_capture_request_begins(void)
 
 void mq_php_capture_request_ends(void)
 {
-    drop_queue();
+    drop_queue(&MAILQUEUE_G(capture_queue));
 }

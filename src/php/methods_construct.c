@@ -186,7 +186,7 @@ static bool take_arguments(struct mq_php_queue *self, const struct arguments *ar
 static bool construct(zval *object, const struct arguments *args)
 {
     struct mq_php_queue *self = mq_php_queue_from(Z_OBJ_P(object));
-    if (self->table) {
+    if (self->table || self->opening) {
         zend_throw_error(NULL, "The MailQueue object is constructed already");
         return false;
     }

@@ -391,11 +391,11 @@ static void run_worker(zval *object, struct arguments *args, zval *return_value)
     struct mq_report report = {0};
     struct mq_error err;
     enum mq_status status = MQ_THROWN;
+    self->working = true;
     if (open_run(&run)) {
-        self->working = true;
         status = work(&run, args, &report, &err);
-        self->working = false;
     }
+    self->working = false;
     if (status == MQ_OK) {
         warn_of_log(&run);
     }

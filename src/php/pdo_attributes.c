@@ -17,13 +17,11 @@ enum mq_status mq_pdo_attribute(struct mq_pdo *self, zend_long name, zval *value
 static enum mq_status set(struct mq_pdo *self, zend_long attribute, const zval *value,
                           struct mq_error *err)
 {
-    zval args[2], result;
+    zval args[2];
     ZVAL_LONG(&args[0], attribute);
     ZVAL_COPY_VALUE(&args[1], value);
-    enum mq_status status = mq_pdo_call(
-        self, (struct mq_php_method){&self->object, "setattribute", args, 2}, &result, err);
-    zval_ptr_dtor(&result);
-    return status;
+    return mq_pdo_call(self, (struct mq_php_method){&self->object, "setattribute", args, 2}, NULL,
+                       err);
 }
 
 /* Failures must be exceptions, and NULL must not come as "". All else (case of names, fetch modes,
@@ -62,4 +60,6 @@ void mq_pdo_leave(struct mq_pdo *self)
     self->entered = false;
     set(self, MQ_PDO_ATTR_ORACLE_NULLS, &self->nulls, NULL);
     set(self, MQ_PDO_ATTR_ERRMODE, &self->errmode, NULL);
+    mq_pdo_drop(self, &self->nulls);
+    mq_pdo_drop(self, &self->errmode);
 }

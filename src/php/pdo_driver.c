@@ -8,92 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "php/guard.h"
 #include "php_mailqueue.h"
-
-/* ---- calls ---- */
-
-static enum mq_status bailed(struct mq_pdo *self, struct mq_error *err)
-{
-    self->bailed = true;
-    return mq_error_set(err, MQ_BAILOUT, "", "PHP stopped with a fatal error");
-}
-
-/* Security releases since 2026 raise the memory limit's error when the function has returned: it
- * cannot be caught, and PHP code that is called before would fail again. */
-static bool out_of_memory(void)
-{
-#ifdef ZEND_HAS_OOM
-    return ZEND_HAS_OOM();
-#else
-    return false;
-#endif
-}
-
-enum mq_status mq_pdo_call(struct mq_pdo *self, struct mq_php_method method, zval *result,
-                           struct mq_error *err)
-{
-    zend_object *thrown = NULL;
-    enum mq_php_call_end end = MQ_PHP_CALL_BAILED;
-    ZVAL_UNDEF(result);
-    if (Z_ISUNDEF_P(method.object)) {
-        return mq_error_set(err, MQ_IO, "database", "the connection to the server was lost");
-    }
-    if (!self->bailed) {
-        self->calling = true;
-        end = mq_php_call_method(&method, result, &thrown);
-        self->calling = false;
-    }
-    if (end != MQ_PHP_CALL_BAILED && out_of_memory()) {
-        if (thrown) {
-            OBJ_RELEASE(thrown);
-        }
-        zval_ptr_dtor(result);
-        ZVAL_UNDEF(result);
-        end = MQ_PHP_CALL_BAILED;
-    }
-    if (end == MQ_PHP_CALL_THREW) {
-        return mq_pdo_failed(self, thrown, err);
-    }
-    return end == MQ_PHP_CALL_RETURNED ? MQ_OK : bailed(self, err);
-}
-
-struct string {
-    struct mq_str text;
-    zval *out;
-};
-
-static void make_string(void *context)
-{
-    const struct string *string = context;
-    ZVAL_STRINGL(string->out, string->text.len ? string->text.data : "", string->text.len);
-}
-
-enum mq_status mq_pdo_string(struct mq_pdo *self, struct mq_str text, zval *out,
-                             struct mq_error *err)
-{
-    struct string string = {text, out};
-    ZVAL_UNDEF(out);
-    return mq_php_survives(make_string, &string) ? MQ_OK : bailed(self, err);
-}
-
-/* Not query(): what it returns keeps the transaction's locks until it is freed. */
-enum mq_status mq_pdo_exec(struct mq_pdo *self, const char *sql, struct mq_error *err)
-{
-    zval arg, result;
-    enum mq_status status = mq_pdo_string(self, mq_str_of(sql), &arg, err);
-    if (status == MQ_OK) {
-        status =
-            mq_pdo_call(self, (struct mq_php_method){&self->object, "exec", &arg, 1}, &result, err);
-    }
-    if (status != MQ_BAILOUT) {
-        zval_ptr_dtor(&arg);
-    }
-    if (status == MQ_OK) {
-        zval_ptr_dtor(&result);
-    }
-    return status;
-}
 
 /* ---- transactions ---- */
 
@@ -138,6 +53,7 @@ enum mq_status mq_pdo_in_transaction(struct mq_pdo *self, bool *within, struct m
     enum mq_status status = mq_pdo_call(
         self, (struct mq_php_method){&self->object, "intransaction", NULL, 0}, &result, err);
     *within = status == MQ_OK && zend_is_true(&result);
+    mq_pdo_drop(self, &result);
     return status;
 }
 
@@ -163,7 +79,7 @@ static enum mq_status begin_or_join(struct mq_pdo *self, struct mq_error *err)
         if (!joins) {
             return status;
         }
-        mq_pdo_forget_cause();
+        mq_pdo_forget_cause(self);
         status = MQ_OK;
     }
     if (status == MQ_OK) {
@@ -228,7 +144,7 @@ static enum mq_status begin(struct mq_db *db, struct mq_error *err)
     }
     mq_pdo_finish(db);
     mq_pdo_renew(self);
-    mq_pdo_forget_cause();
+    mq_pdo_forget_cause(self);
     enum mq_status status = enter_and_begin(self, err);
     if (status != MQ_OK && mq_pdo_resume(self, status, err)) {
         status = enter_and_begin(self, err);
@@ -268,7 +184,7 @@ static enum mq_status commit(struct mq_db *db, struct mq_error *err)
     enum mq_status status = mq_pdo_exec(self, end_text(self), err);
     if (status == MQ_OK) {
         ended(self);
-        mq_pdo_forget_cause();
+        mq_pdo_forget_cause(self);
     }
     return status;
 }
@@ -278,7 +194,7 @@ static enum mq_status commit(struct mq_db *db, struct mq_error *err)
 static void rollback(struct mq_db *db)
 {
     struct mq_pdo *self = mq_pdo_of(db);
-    if (!self->begun || self->bailed) {
+    if (!self->begun || self->bailed || mq_pdo_is_foreign(self)) {
         return;
     }
     zend_object *cause = mq_php_pdo_take_cause();
@@ -296,17 +212,22 @@ static void rollback(struct mq_db *db)
         mq_pdo_exec(self, mq_pdo_rollback_text(self), NULL);
     }
     ended(self);
-    mq_pdo_keep_cause(cause);
+    mq_pdo_keep_cause(self, cause);
 }
 
 static void free_driver(struct mq_pdo *self)
 {
     mq_pdo_disown(self);
     mq_pdo_forget_statements(self);
-    zval_ptr_dtor(&self->object);
+    mq_pdo_drop(self, &self->object);
     free(self->own.dsn);
     free(self->path);
     free(self);
+}
+
+bool mq_php_pdo_bailed(struct mq_db *db)
+{
+    return mq_pdo_of(db)->bailed;
 }
 
 bool mq_php_pdo_take_undone(void)
@@ -330,7 +251,7 @@ void mq_php_pdo_request_ends(void)
             free_driver(self);
         }
     }
-    mq_pdo_forget_cause();
+    mq_pdo_forget_cause(NULL);
     MAILQUEUE_G(pdo_undone) = false;
     mq_pdo_own_request_ends();
 }
@@ -419,11 +340,11 @@ static bool has_column(struct mq_db *db, const char *table, const char *column)
 }
 
 /* A transaction that is open still is one that a fatal error broke off: it is rolled back when the
- * request ends, and nothing may join it until then. */
+ * request ends, and nothing may join it until then. A call under way is that rolling back. */
 static void close_db(struct mq_db *db)
 {
     struct mq_pdo *self = mq_pdo_of(db);
-    if (self->begun) {
+    if (self->begun || self->calling) {
         self->closing = true;
     } else {
         free_driver(self);

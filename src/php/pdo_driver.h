@@ -59,4 +59,8 @@ zend_object *mq_php_pdo_take_cause(void);
  * request; and leaves the parent's connections alone in a child. */
 void mq_php_pdo_request_ends(void);
 
+/* Whether PHP unwinds: where a call on the driver has returned, the caller has to go on with that.
+ */
+bool mq_php_pdo_bailed(struct mq_db *db);
+
 #endif

@@ -123,9 +123,15 @@ static const struct {
     {4031, LOST},
 };
 
-static zval *property(zend_object *object, const char *name, zval *scratch)
+/* A declared property as it is: its class may have a __get(), which is PHP code. */
+static zval *property(zend_object *object, const char *name)
 {
-    zval *value = zend_read_property(object->ce, object, name, strlen(name), 1, scratch);
+    const zend_property_info *info =
+        zend_hash_str_find_ptr(&object->ce->properties_info, name, strlen(name));
+    if (info == NULL || (info->flags & ZEND_ACC_STATIC)) {
+        return &EG(uninitialized_zval);
+    }
+    zval *value = OBJ_PROP(object, info->offset);
     ZVAL_DEREF(value);
     return value;
 }
@@ -133,15 +139,14 @@ static zval *property(zend_object *object, const char *name, zval *scratch)
 /* errorInfo[1], the driver's own code; 0 where there is none. */
 static zend_long driver_code(zend_object *thrown)
 {
-    zval scratch;
-    zval *info = property(thrown, "errorInfo", &scratch);
+    zval *info = property(thrown, "errorInfo");
     zval *code = Z_TYPE_P(info) == IS_ARRAY ? zend_hash_index_find(Z_ARRVAL_P(info), 1) : NULL;
     return code && Z_TYPE_P(code) == IS_LONG ? Z_LVAL_P(code) : 0;
 }
 
-static struct mq_str message_of(zend_object *thrown, zval *scratch)
+static struct mq_str message_of(zend_object *thrown)
 {
-    zval *message = property(thrown, "message", scratch);
+    zval *message = property(thrown, "message");
     if (Z_TYPE_P(message) != IS_STRING) {
         return MQ_STR("");
     }
@@ -149,9 +154,9 @@ static struct mq_str message_of(zend_object *thrown, zval *scratch)
 }
 
 /* errorInfo[0]; "" where there is none. */
-static const char *sqlstate(zend_object *thrown, zval *scratch)
+static const char *sqlstate(zend_object *thrown)
 {
-    zval *info = property(thrown, "errorInfo", scratch);
+    zval *info = property(thrown, "errorInfo");
     zval *state = Z_TYPE_P(info) == IS_ARRAY ? zend_hash_index_find(Z_ARRVAL_P(info), 0) : NULL;
     return state && Z_TYPE_P(state) == IS_STRING ? Z_STRVAL_P(state) : "";
 }
@@ -215,17 +220,18 @@ static bool is_cut(struct mq_pdo *self)
         return false;
     }
     bool cut = Z_TYPE(value) == IS_STRING && strncmp(Z_STRVAL(value), "Bad connection", 14) == 0;
-    zval_ptr_dtor(&value);
+    mq_pdo_drop(self, &value);
     if (thrown) {
-        OBJ_RELEASE(thrown);
+        zval dropped;
+        ZVAL_OBJ(&dropped, thrown);
+        mq_pdo_drop(self, &dropped);
     }
     return cut;
 }
 
 static struct meaning pgsql_meaning(struct mq_pdo *self, zend_object *thrown, struct mq_str text)
 {
-    zval scratch;
-    const char *state = sqlstate(thrown, &scratch);
+    const char *state = sqlstate(thrown);
     for (size_t i = 0; i < sizeof(pgsql_states) / sizeof(pgsql_states[0]); i++) {
         if (strncmp(state, pgsql_states[i].state, strlen(pgsql_states[i].state)) == 0) {
             return pgsql_states[i].is;
@@ -236,18 +242,24 @@ static struct meaning pgsql_meaning(struct mq_pdo *self, zend_object *thrown, st
                                                         : (struct meaning){MQ_DATABASE, NULL};
 }
 
-void mq_pdo_keep_cause(zend_object *cause)
+void mq_pdo_keep_cause(struct mq_pdo *self, zend_object *cause)
 {
-    mq_pdo_forget_cause();
+    mq_pdo_forget_cause(self);
     MAILQUEUE_G(pdo_cause) = cause;
 }
 
-void mq_pdo_forget_cause(void)
+void mq_pdo_forget_cause(struct mq_pdo *self)
 {
-    zend_object *cause = MAILQUEUE_G(pdo_cause);
+    zval cause;
+    if (MAILQUEUE_G(pdo_cause) == NULL) {
+        return;
+    }
+    ZVAL_OBJ(&cause, MAILQUEUE_G(pdo_cause));
     MAILQUEUE_G(pdo_cause) = NULL;
-    if (cause) {
-        OBJ_RELEASE(cause);
+    if (self) {
+        mq_pdo_drop(self, &cause);
+    } else {
+        zval_ptr_dtor(&cause);
     }
 }
 
@@ -261,14 +273,13 @@ zend_object *mq_php_pdo_take_cause(void)
 bool mq_pdo_cause_is_nested(void)
 {
     zend_object *cause = MAILQUEUE_G(pdo_cause);
-    zval scratch;
     if (!cause) {
         return false;
     }
     if (driver_code(cause) == 1568) { /* MySQL's */
         return true;
     }
-    struct mq_str text = message_of(cause, &scratch);
+    struct mq_str text = message_of(cause);
     return text.data && strstr(text.data, "within a transaction") != NULL;
 }
 
@@ -293,19 +304,18 @@ static struct meaning meaning_of(struct mq_pdo *self, zend_object *thrown, struc
 
 enum mq_status mq_pdo_failed(struct mq_pdo *self, zend_object *thrown, struct mq_error *err)
 {
-    zval scratch;
     if (zend_is_unwind_exit(thrown) || zend_is_graceful_exit(thrown)) {
         /* exit() in a subclass: nothing that may be caught. */
         EG(exception) = thrown;
         return MQ_THROWN;
     }
-    struct mq_str message = message_of(thrown, &scratch);
+    struct mq_str message = message_of(thrown);
     bool pgsql = mq_pdo_is_pgsql(self);
     struct meaning is = meaning_of(self, thrown, message);
     if (self->bailed) {
         return mq_error_set(err, MQ_BAILOUT, "", "PHP stopped with a fatal error");
     }
-    self->stale = self->stale || (pgsql && strcmp(sqlstate(thrown, &scratch), "26000") == 0);
+    self->stale = self->stale || (pgsql && strcmp(sqlstate(thrown), "26000") == 0);
     if (self->own.dsn && is.cure && strncmp(is.cure, IS_LOST, strlen(IS_LOST)) == 0) {
         is.cure = IS_LOST "; the next use opens it anew; what was being committed may be stored or "
                           "not";
@@ -317,6 +327,6 @@ enum mq_status mq_pdo_failed(struct mq_pdo *self, zend_object *thrown, struct mq
     mq_error_set(err, is.status, "database", "%.500s%s%s", text.data ? text.data : "no message",
                  is.cure ? ": " : "", is.cure ? is.cure : "");
     mq_buffer_clear(&text);
-    mq_pdo_keep_cause(thrown);
+    mq_pdo_keep_cause(self, thrown);
     return is.status;
 }

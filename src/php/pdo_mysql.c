@@ -41,7 +41,7 @@ static enum mq_status check_version(struct mq_pdo *self, struct mq_error *err)
                          "upgrade the server",
                          maria ? "MariaDB" : "MySQL", *number ? number : "of an unknown version");
     }
-    zval_ptr_dtor(&version);
+    mq_pdo_drop(self, &version);
     return status;
 }
 
@@ -106,7 +106,7 @@ static enum mq_status commits_by_itself(struct mq_pdo *self, bool *does, struct 
     enum mq_status status = mq_pdo_attribute(self, MQ_PDO_ATTR_AUTOCOMMIT, &automatic, err);
     if (status == MQ_OK) {
         *does = zend_is_true(&automatic);
-        zval_ptr_dtor(&automatic);
+        mq_pdo_drop(self, &automatic);
     }
     return status;
 }
@@ -176,7 +176,7 @@ enum mq_status mq_pdo_mysql_fits(struct mq_pdo *self, const struct mq_query *que
         return status;
     }
     int64_t size = zend_is_true(&emulated) ? quoted : plain;
-    zval_ptr_dtor(&emulated);
+    mq_pdo_drop(self, &emulated);
     return size <= self->packet_max
                ? MQ_OK
                : mq_error_set(err, MQ_FULL, "database",

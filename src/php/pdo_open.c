@@ -30,7 +30,7 @@ static enum mq_status check_driver(struct mq_pdo *self, struct mq_error *err)
             "path",
             Z_TYPE(name) == IS_STRING ? Z_STRVAL(name) : "(unknown)");
     }
-    zval_ptr_dtor(&name);
+    mq_pdo_drop(self, &name);
     return status;
 }
 
@@ -69,7 +69,7 @@ static enum mq_status check_version(struct mq_pdo *self, struct mq_error *err)
                               "or later (SELECT ... FOR UPDATE SKIP LOCKED): upgrade the server",
                               *text ? text : "of an unknown version");
     }
-    zval_ptr_dtor(&version);
+    mq_pdo_drop(self, &version);
     return status;
 }
 
@@ -84,7 +84,7 @@ static enum mq_status look_at_prepares(struct mq_pdo *self, struct mq_error *err
         status = mq_pdo_attribute(self, names[i], &value, err);
         self->unnamed = self->unnamed || (status == MQ_OK && zend_is_true(&value));
         if (status == MQ_OK) {
-            zval_ptr_dtor(&value);
+            mq_pdo_drop(self, &value);
         }
     }
     return status;
@@ -122,6 +122,7 @@ enum mq_status mq_php_pdo_open(zval *object, struct mq_db **out, struct mq_error
     }
     self->base.driver = mq_pdo_driver(MQ_SQLITE);
     ZVAL_COPY(&self->object, object);
+    self->pid = getpid();
     enum mq_status status = mq_pdo_look(self, err);
     if (status != MQ_OK) {
         self->base.driver->close(&self->base);

@@ -30,9 +30,9 @@ static void unlist(struct mq_pdo *self)
     }
 }
 
-/* Leaves an object as it is for the rest of the process: its destructor would tell the server that
- * all is over, on a socket that the parent still uses. The reference is never given back. */
-static void abandon(zval *object)
+/* Its destructor would tell the server that all is over, on a socket that the parent still uses.
+ * The reference is never given back. */
+void mq_pdo_abandon(zval *object)
 {
     if (Z_TYPE_P(object) == IS_OBJECT) {
         GC_ADD_FLAGS(Z_OBJ_P(object), IS_OBJ_DESTRUCTOR_CALLED | IS_OBJ_FREE_CALLED);
@@ -40,13 +40,16 @@ static void abandon(zval *object)
     ZVAL_UNDEF(object);
 }
 
+/* The application's PDO is its own; statements of ours would end in the server too. */
 static void abandon_all(struct mq_pdo *self)
 {
     for (int i = 0; i < MQ_PDO_SLOTS; i++) {
-        abandon(&self->slots[i].object);
+        mq_pdo_abandon(&self->slots[i].object);
     }
-    abandon(&self->single.object);
-    abandon(&self->object);
+    mq_pdo_abandon(&self->single.object);
+    if (self->own.dsn) {
+        mq_pdo_abandon(&self->object);
+    }
 }
 
 void mq_pdo_disown(struct mq_pdo *self)
@@ -96,9 +99,15 @@ enum mq_status mq_php_pdo_open_dsn(const struct mq_php_pdo_options *options, str
 {
     zval pdo;
     struct mq_db *db = NULL;
+    pid_t pid = getpid();
     enum mq_status status = mq_php_dsn_connect(options->dsn, options->busy_timeout_ms, &pdo, err);
     if (status != MQ_OK) {
         return status;
+    }
+    if (getpid() != pid) {
+        mq_pdo_abandon(&pdo);
+        return mq_error_set(err, MQ_DATABASE, "database",
+                            "this process was forked while its parent connected: try again here");
     }
     status = mq_php_pdo_open(&pdo, &db, err);
     if (status != MQ_BAILOUT) {
@@ -110,7 +119,6 @@ enum mq_status mq_php_pdo_open_dsn(const struct mq_php_pdo_options *options, str
     struct mq_pdo *self = mq_pdo_of(db);
     self->own.busy_timeout_ms = options->busy_timeout_ms;
     self->own.resumes = !options->worker;
-    self->own.pid = getpid();
     self->own.dsn = mq_str_dup(mq_str_of(options->dsn));
     if (!self->own.dsn) {
         db->driver->close(db);
@@ -138,24 +146,27 @@ enum mq_status mq_pdo_reopen(struct mq_pdo *self, struct mq_error *err)
         return mq_error_set(err, MQ_BAILOUT, "", "PHP stopped with a fatal error");
     }
     mq_pdo_forget_statements(self);
-    zval_ptr_dtor(&self->object);
-    ZVAL_UNDEF(&self->object);
+    mq_pdo_drop(self, &self->object);
     self->entered = self->guarded = false;
-    mq_pdo_forget_cause();
+    mq_pdo_forget_cause(self);
+    self->calling = true;
     enum mq_status status = mq_php_dsn_connect(self->own.dsn, self->own.busy_timeout_ms, &pdo, err);
+    self->calling = false;
     self->bailed = status == MQ_BAILOUT;
     if (status != MQ_OK) {
         return status;
     }
     ZVAL_COPY_VALUE(&self->object, &pdo);
+    if (mq_pdo_is_foreign(self)) {
+        return mq_pdo_forked(self, err);
+    }
     self->own.opening = true;
     status = mq_pdo_look(self, err); /* it may be another server now */
     status = status == MQ_OK ? end_with_host(self, err) : status;
     self->own.opening = false;
     write_begin(self);
     if (status != MQ_OK && status != MQ_BAILOUT) {
-        zval_ptr_dtor(&self->object);
-        ZVAL_UNDEF(&self->object);
+        mq_pdo_drop(self, &self->object);
     }
     return status;
 }

@@ -24,7 +24,6 @@ struct mq_pdo_statement {
 /* Of a connection that the driver has opened itself. */
 struct mq_pdo_own {
     char *dsn; /* NULL: the PDO is the application's, and nothing of this is used */
-    pid_t pid; /* the process that opened it; in any other it is only forgotten */
     int busy_timeout_ms;
     bool opening;        /* the new one is being looked at */
     bool resumes;        /* opened anew where nothing can have been lost with it */
@@ -35,12 +34,14 @@ struct mq_pdo_own {
 struct mq_pdo {
     struct mq_db base;
     zval object;              /* the PDO */
+    pid_t pid;                /* the process that opened it; in any other it is only forgotten */
     char *path;               /* of the main database's file; owned */
     struct mq_pdo *next_open; /* in the list of those with a transaction of ours */
     struct mq_pdo_own own;
 
     bool bailed;  /* PHP unwinds: nothing of it may be called any more */
-    bool calling; /* a method of PHP's runs, which may come back to the queue */
+    bool calling; /* PHP code may run, which may come back to the queue */
+    bool forked;  /* PHP code has forked this process in the middle of a call */
     bool closing; /* closed, but for the transaction that a fatal error left open */
     bool lost;    /* what a statement wrote could not be asked: no commit */
     bool begun;   /* begin() succeeded and neither commit() nor rollback() came */
@@ -70,16 +71,20 @@ static inline struct mq_pdo *mq_pdo_of(struct mq_db *db)
     return (struct mq_pdo *)(void *)db;
 }
 
-/* pdo_driver.c: calls a method of the PDO or of one of its statements. On failure *result is
- * undefined and the exception is kept as the cause. */
+/* pdo_call.c: calls a method of the PDO or of one of its statements. On failure *result is
+ * undefined and the exception is kept as the cause. NULL: what it returns is of no use. */
 enum mq_status mq_pdo_call(struct mq_pdo *self, struct mq_php_method method, zval *result,
                            struct mq_error *err);
+/* Frees a value, whose destructor may be PHP code; undefined afterwards. */
+void mq_pdo_drop(struct mq_pdo *self, zval *value);
+/* Forgets the connection, which is the parent's. A worker's run does not come back from here. */
+enum mq_status mq_pdo_forked(struct mq_pdo *self, struct mq_error *err);
 
 /* A PHP string of that text in *out. MQ_BAILOUT where the memory limit made PHP unwind. */
 enum mq_status mq_pdo_string(struct mq_pdo *self, struct mq_str text, zval *out,
                              struct mq_error *err);
 enum mq_status mq_pdo_exec(struct mq_pdo *self, const char *sql, struct mq_error *err);
-/* Whether the connection is within a transaction, as far as PDO knows. */
+/* pdo_driver.c: whether the connection is within a transaction, as far as PDO knows. */
 enum mq_status mq_pdo_in_transaction(struct mq_pdo *self, bool *within, struct mq_error *err);
 /* Prepares anew what the application has deallocated; in begin()'s transaction only before any of
  * its statements has succeeded. False: it could not, or nothing was deallocated. */
@@ -101,9 +106,11 @@ bool mq_pdo_resume(struct mq_pdo *self, enum mq_status failure, struct mq_error 
 /* Before the driver is freed: leaves a connection of the parent's alone. */
 void mq_pdo_disown(struct mq_pdo *self);
 void mq_pdo_own_request_ends(void);
+/* Leaves an object as it is for the rest of the process, as if it were never freed. */
+void mq_pdo_abandon(zval *object);
 static inline bool mq_pdo_is_foreign(const struct mq_pdo *self)
 {
-    return self->own.dsn && self->own.pid != getpid();
+    return self->pid != getpid();
 }
 /* pdo_worker.c: undoes the transaction that begin() has joined. */
 enum mq_status mq_pdo_refuse_join(struct mq_pdo *self, struct mq_error *err);
@@ -139,8 +146,8 @@ void mq_pdo_leave(struct mq_pdo *self);
 enum mq_status mq_pdo_failed(struct mq_pdo *self, zend_object *thrown, struct mq_error *err);
 /* Whether the last failure of SQLite or MySQL says that a transaction is open already. */
 bool mq_pdo_cause_is_nested(void);
-void mq_pdo_forget_cause(void);
-void mq_pdo_keep_cause(zend_object *cause); /* takes it over; NULL: none */
+void mq_pdo_forget_cause(struct mq_pdo *self);
+void mq_pdo_keep_cause(struct mq_pdo *self, zend_object *cause); /* takes it over; NULL: none */
 
 /* pdo_statement.c */
 enum mq_status mq_pdo_run(struct mq_db *db, const struct mq_query *query, struct mq_error *err);

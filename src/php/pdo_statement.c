@@ -91,8 +91,7 @@ static enum mq_status prepare(struct mq_pdo *self, const char *sql,
     zval_ptr_dtor(&args[0]);
     zval_ptr_dtor(&args[1]);
     if (status == MQ_OK && Z_TYPE(statement->object) != IS_OBJECT) {
-        zval_ptr_dtor(&statement->object);
-        ZVAL_UNDEF(&statement->object);
+        mq_pdo_drop(self, &statement->object);
         status = mq_error_set(err, MQ_DATABASE, "database", "PDO::prepare() gave no statement");
     }
     return status;
@@ -121,14 +120,14 @@ static enum mq_status make_value(struct mq_pdo *self, const struct mq_value *val
 static enum mq_status bind_value(struct mq_pdo *self, int place, const struct mq_value *value,
                                  struct mq_error *err)
 {
-    zval args[3], result;
+    zval args[3];
     ZVAL_LONG(&args[0], place);
     enum mq_status status = make_value(self, value, &args[1], err);
     if (status != MQ_OK) {
         return status;
     }
     status = mq_pdo_call(self, (struct mq_php_method){&self->current->object, "bindvalue", args, 3},
-                         &result, err);
+                         NULL, err);
     if (status != MQ_BAILOUT) {
         zval_ptr_dtor(&args[1]);
     }
@@ -153,7 +152,7 @@ static enum mq_status bind_values(struct mq_pdo *self, const struct mq_query *qu
 static void drop_row(struct mq_pdo *self)
 {
     if (!self->bailed) {
-        zval_ptr_dtor(&self->row);
+        mq_pdo_drop(self, &self->row);
     }
     ZVAL_UNDEF(&self->row);
 }
@@ -184,6 +183,9 @@ static enum mq_status fetch(struct mq_pdo *self, bool *row, struct mq_error *err
     enum mq_status status = mq_pdo_call(
         self, (struct mq_php_method){&self->current->object, "fetch", &arg, 1}, &self->row, err);
     *row = status == MQ_OK && Z_TYPE(self->row) == IS_ARRAY;
+    if (*row) {
+        SEPARATE_ARRAY(&self->row); /* a subclass may have another use for it */
+    }
     if (*row && mq_pdo_is_pgsql(self) && !mq_php_survives(read_streams, &self->row)) {
         *row = false;
         self->bailed = true;
@@ -192,26 +194,35 @@ static enum mq_status fetch(struct mq_pdo *self, bool *row, struct mq_error *err
     return status;
 }
 
+/* -1: it gave no number. */
+static enum mq_status ask_count(struct mq_pdo *self, const char *method, int64_t *count,
+                                struct mq_error *err)
+{
+    zval result;
+    enum mq_status status = mq_pdo_call(
+        self, (struct mq_php_method){&self->current->object, method, NULL, 0}, &result, err);
+    *count = status == MQ_OK && Z_TYPE(result) == IS_LONG ? Z_LVAL(result) : -1;
+    mq_pdo_drop(self, &result);
+    return status;
+}
+
 static enum mq_status execute(struct mq_pdo *self, const struct mq_query *query,
                               struct mq_error *err)
 {
-    zval result;
+    int64_t columns = 0;
     zval *statement = &self->current->object;
     enum mq_status status = bind_values(self, query, err);
     if (status == MQ_OK) {
         status =
-            mq_pdo_call(self, (struct mq_php_method){statement, "execute", NULL, 0}, &result, err);
+            mq_pdo_call(self, (struct mq_php_method){statement, "execute", NULL, 0}, NULL, err);
     }
     if (status == MQ_OK && self->base.driver->dialect != MQ_SQLITE) {
-        status =
-            mq_pdo_call(self, (struct mq_php_method){statement, "rowcount", NULL, 0}, &result, err);
-        self->changes = status == MQ_OK && Z_TYPE(result) == IS_LONG ? Z_LVAL(result) : -1;
+        status = ask_count(self, "rowcount", &self->changes, err);
     }
     if (status == MQ_OK) {
-        status = mq_pdo_call(self, (struct mq_php_method){statement, "columncount", NULL, 0},
-                             &result, err);
+        status = ask_count(self, "columncount", &columns, err);
     }
-    if (status != MQ_OK || Z_TYPE(result) != IS_LONG || Z_LVAL(result) == 0) {
+    if (status != MQ_OK || columns <= 0) {
         return status;
     }
     return fetch(self, &self->row_ready, err);
@@ -244,7 +255,7 @@ static void end_guard(struct mq_pdo *self, bool failed)
         mq_pdo_exec(self, "ROLLBACK TO mailqueue_guard", NULL);
     }
     mq_pdo_exec(self, "RELEASE mailqueue_guard", NULL);
-    mq_pdo_keep_cause(cause);
+    mq_pdo_keep_cause(self, cause);
 }
 
 static enum mq_status run(struct mq_db *db, const struct mq_query *query, struct mq_error *err)
@@ -258,8 +269,7 @@ static enum mq_status run(struct mq_db *db, const struct mq_query *query, struct
     bool kept = query->slot >= 0 && query->slot < MQ_PDO_SLOTS;
     struct mq_pdo_statement *statement = kept ? &self->slots[query->slot] : &self->single;
     if (!kept) {
-        zval_ptr_dtor(&statement->object);
-        ZVAL_UNDEF(&statement->object);
+        mq_pdo_drop(self, &statement->object);
     }
     if (Z_ISUNDEF(statement->object)) {
         status = prepare(self, query->sql, statement, err);
@@ -286,7 +296,7 @@ enum mq_status mq_pdo_run(struct mq_db *db, const struct mq_query *query, struct
     bool reads = strncmp(query->sql, "SELECT", strlen("SELECT")) == 0;
     bool again = status != MQ_OK && reads && mq_pdo_resume(self, status, err);
     if (again || (status == MQ_UNDONE && mq_pdo_renew(self))) {
-        mq_pdo_forget_cause();
+        mq_pdo_forget_cause(self);
         status = run(db, query, err);
     }
     return status;
@@ -346,16 +356,14 @@ void mq_pdo_finish(struct mq_db *db)
 {
     struct mq_pdo *self = mq_pdo_of(db);
     struct mq_pdo_statement *statement = self->current;
-    zval result;
     self->current = NULL;
     self->row_ready = false;
     drop_row(self);
     if (statement && !self->bailed) {
         if (mq_pdo_call(self, (struct mq_php_method){&statement->object, "closecursor", NULL, 0},
-                        &result, NULL) == MQ_OK &&
+                        NULL, NULL) == MQ_OK &&
             statement == &self->single) {
-            zval_ptr_dtor(&statement->object);
-            ZVAL_UNDEF(&statement->object);
+            mq_pdo_drop(self, &statement->object);
         }
     }
     if (!self->begun) {
@@ -367,9 +375,7 @@ void mq_pdo_forget_statements(struct mq_pdo *self)
 {
     drop_row(self);
     for (int i = 0; i < MQ_PDO_SLOTS; i++) {
-        zval_ptr_dtor(&self->slots[i].object);
-        ZVAL_UNDEF(&self->slots[i].object);
+        mq_pdo_drop(self, &self->slots[i].object);
     }
-    zval_ptr_dtor(&self->single.object);
-    ZVAL_UNDEF(&self->single.object);
+    mq_pdo_drop(self, &self->single.object);
 }

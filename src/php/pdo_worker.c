@@ -43,17 +43,15 @@ enum mq_status mq_pdo_refuse_join(struct mq_pdo *self, struct mq_error *err)
 enum mq_status mq_php_pdo_after(struct mq_php_run *run, const char *who, struct mq_error *err)
 {
     bool within = false;
-    zval result;
     if (run->pdo == NULL || run->bailed) {
         return MQ_OK;
     }
     struct mq_pdo *self = mq_pdo_of(run->pdo);
     enum mq_status status = mq_pdo_in_transaction(self, &within, err);
     if (status == MQ_OK && within) {
-        status = mq_pdo_call(self, (struct mq_php_method){&self->object, "rollback", NULL, 0},
-                             &result, err);
+        status = mq_pdo_call(self, (struct mq_php_method){&self->object, "rollback", NULL, 0}, NULL,
+                             err);
         if (status == MQ_OK) {
-            zval_ptr_dtor(&result);
             return left_open(who, err);
         }
     }

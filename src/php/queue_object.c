@@ -32,26 +32,39 @@ static void release_string(zend_string **s)
     }
 }
 
+/* What is freed with a PDO may be PHP code's, which comes back here. */
+static void close_queue(struct mq_php_queue *self)
+{
+    struct mq_queue *queue = self->queue;
+    bool within = self->opening;
+    self->opening = true;
+    self->queue = NULL;
+    mq_queue_close(queue);
+    self->opening = within;
+}
+
 void mq_php_queue_clear(struct mq_php_queue *self)
 {
-    mq_queue_close(self->queue);
-    self->queue = NULL;
-    zval_ptr_dtor(&self->pdo);
+    zval pdo;
+    close_queue(self);
+    release_string(&self->table);
+    ZVAL_COPY_VALUE(&pdo, &self->pdo);
     ZVAL_UNDEF(&self->pdo);
     release_string(&self->path);
     release_string(&self->dsn);
-    release_string(&self->table);
     release_string(&self->config_table);
     release_string(&self->reference_column);
     release_string(&self->orphan_table);
     release_string(&self->orphan_column);
     release_string(&self->journal);
+    zval_ptr_dtor(&pdo);
 }
 
+/* Weak references go first: destructors run below, and could bring the object back. */
 static void queue_free(zend_object *object)
 {
-    mq_php_queue_clear(mq_php_queue_from(object));
     zend_object_std_dtor(object);
+    mq_php_queue_clear(mq_php_queue_from(object));
 }
 
 /* A PDO may hold what holds this object: SQL functions, a subclass's properties. */
@@ -171,10 +184,41 @@ enum mq_status mq_php_queue_open(const struct mq_php_queue *self, bool worker,
 static void abandon_after_fork(struct mq_php_queue *self)
 {
     if (self->pid != getpid()) {
-        mq_queue_close(self->queue);
-        self->queue = NULL;
+        close_queue(self);
         self->working = false;
     }
+}
+
+/* Whether no call on the connection is under way; else MQ_DATABASE. */
+static enum mq_status check_free(const struct mq_php_queue *self, struct mq_error *err)
+{
+    struct mq_db *db = self->queue ? mq_queue_db(self->queue) : NULL;
+    if (self->opening) {
+        return mq_error_set(err, MQ_DATABASE, "database",
+                            "this MailQueue is being opened or closed, by what called this code: "
+                            "use another one");
+    }
+    return db && mq_php_pdo_is(db) ? mq_php_pdo_usable(db, err) : MQ_OK;
+}
+
+static bool open_queue(struct mq_php_queue *self)
+{
+    struct mq_error err;
+    pid_t pid = getpid();
+    self->opening = true;
+    enum mq_status status = mq_php_queue_open(self, false, &self->queue, &err);
+    self->opening = false;
+    if (!mq_php_ok(status, &err)) {
+        return false;
+    }
+    self->pid = pid;
+    self->created = true;
+    if (self->path == NULL) {
+        struct mq_db *db = mq_queue_db(self->queue);
+        const char *path = db->driver->path(db);
+        self->path = path ? zend_string_init(path, strlen(path), 0) : NULL;
+    }
+    return true;
 }
 
 struct mq_queue *mq_php_queue_use(zval *object)
@@ -184,34 +228,24 @@ struct mq_queue *mq_php_queue_use(zval *object)
         zend_throw_error(NULL, "The MailQueue object was not constructed");
         return NULL;
     }
-    abandon_after_fork(self);
     struct mq_error err;
-    struct mq_db *open = self->queue ? mq_queue_db(self->queue) : NULL;
-    if (open && mq_php_pdo_is(open) && !mq_php_ok(mq_php_pdo_usable(open, &err), &err)) {
+    if (!mq_php_ok(check_free(self, &err), &err)) {
         return NULL;
     }
-    if (self->queue) {
-        return self->queue;
-    }
-    if (!mq_php_ok(mq_php_queue_open(self, false, &self->queue, &err), &err)) {
-        return NULL;
-    }
-    self->pid = getpid();
-    self->created = true;
-    if (self->path == NULL) {
-        struct mq_db *db = mq_queue_db(self->queue);
-        const char *path = db->driver->path(db);
-        self->path = path ? zend_string_init(path, strlen(path), 0) : NULL;
-    }
-    return self->queue;
+    abandon_after_fork(self);
+    return self->queue || open_queue(self) ? self->queue : NULL;
 }
 
 bool mq_php_queue_ok(zval *object, enum mq_status status, const struct mq_error *err)
 {
     struct mq_php_queue *self = mq_php_queue_from(Z_OBJ_P(object));
-    if (status == MQ_REPLACED || (status == MQ_IO && self->dsn)) {
-        mq_queue_close(self->queue);
-        self->queue = NULL;
+    struct mq_db *db = self->queue ? mq_queue_db(self->queue) : NULL;
+    if (db && mq_php_pdo_is(db) && mq_php_pdo_bailed(db)) {
+        status = MQ_BAILOUT;
+    }
+    if ((status == MQ_REPLACED || (status == MQ_IO && self->dsn)) &&
+        check_free(self, NULL) == MQ_OK) {
+        close_queue(self);
     }
     return mq_php_ok(status, err);
 }

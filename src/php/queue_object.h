@@ -15,6 +15,7 @@ struct mq_php_queue {
     struct mq_queue *queue; /* NULL: not open */
     pid_t pid;              /* process that opened it */
     bool created;           /* the first opening succeeded */
+    bool opening;           /* or closing: `queue` is of no use to what PHP code runs meanwhile */
     bool working;           /* runWorker() is under way */
     zval pdo;               /* the application's; undefined: a connection of our own */
     zend_string *path;      /* absolute; NULL: in memory, or on a server */
@@ -49,7 +50,8 @@ enum mq_status mq_php_queue_open(const struct mq_php_queue *self, bool worker,
 struct mq_queue *mq_php_queue_use(zval *object);
 
 /* As mq_php_ok(); a connection whose file was replaced, or one of our own to a server that was
- * lost, is closed, so that the next use opens it anew. */
+ * lost, is closed, so that the next use opens it anew. Where a destructor has made PHP unwind, that
+ * goes on. */
 bool mq_php_queue_ok(zval *object, enum mq_status status, const struct mq_error *err);
 
 #endif
