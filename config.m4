@@ -199,6 +199,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/queue/queue.c
     src/queue/recover.c
     src/queue/redirect.c
+    src/queue/relay_texts.c
     src/queue/schema.c
     src/queue/settings.c
     src/queue/settle.c
@@ -230,6 +231,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/send/smtp_reply.c
     src/send/smtp_session.c
     src/send/smtp_write.c
+    src/worker/finding.c
     src/worker/flight.c
     src/worker/lock.c
     src/worker/log.c

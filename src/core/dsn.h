@@ -16,6 +16,14 @@ enum mq_tls_mode {
     MQ_TLS_IMPLICIT  /* smtps:// */
 };
 
+/* Commands that go out before the replies to earlier ones, where the relay offers PIPELINING. */
+enum mq_pipelining {
+    MQ_PIPELINING_LEARN, /* as `group` until the relay has shown that it can `dot` */
+    MQ_PIPELINING_NONE,  /* pipelining=0: command by command */
+    MQ_PIPELINING_GROUP, /* pipelining=1: the commands of one mail */
+    MQ_PIPELINING_DOT    /* pipelining=dot: also the next mail's, behind the end of a message */
+};
+
 struct mq_dsn {
     char *scheme;   /* "smtp", "smtps", "null", "sendmail", "file" */
     char *user;     /* NULL when none */
@@ -25,11 +33,12 @@ struct mq_dsn {
     char *path;     /* file://: an absolute directory; else NULL */
     char *command;  /* sendmail://: mq_dsn_split_command() reads it; NULL: not given */
     enum mq_tls_mode tls;
-    char *cafile;                 /* PEM file; NULL: the system's */
-    bool verify_peer;             /* default true */
-    char *ehlo;                   /* name for EHLO; NULL: this host's */
-    char *source_ip;              /* NULL: the system chooses */
-    char *proxy;                  /* NULL: none, whatever the environment says */
+    char *cafile;     /* PEM file; NULL: the system's */
+    bool verify_peer; /* default true */
+    char *ehlo;       /* name for EHLO; NULL: this host's */
+    char *source_ip;  /* NULL: the system chooses */
+    char *proxy;      /* NULL: none, whatever the environment says */
+    enum mq_pipelining pipelining;
     int64_t connect_timeout_ms;   /* connect … AUTH; default 30,000 */
     int64_t command_timeout_ms;   /* MAIL, RCPT, RSET: RFC 5321's 300 s */
     int64_t data_timeout_ms;      /* DATA: 120 s */
@@ -41,9 +50,10 @@ struct mq_dsn {
 
 /* MQ_CONFIG with field "transport" on unknown schemes or options, options that do not apply to the
  * scheme, bad percent-encoding, control characters, ports out of range. The text never repeats the
- * password. Options: tls, cafile, verify_peer, ehlo, source_ip, proxy, connect_timeout,
- * command_timeout, data_timeout, block_timeout, final_timeout, idle_timeout (seconds, decimals
- * allowed), max_mails; for sendmail:// command and final_timeout; for file:// none. */
+ * password. Options: tls, cafile, verify_peer, ehlo, source_ip, proxy, pipelining,
+ * connect_timeout, command_timeout, data_timeout, block_timeout, final_timeout, idle_timeout
+ * (seconds, decimals allowed), max_mails; for sendmail:// command and final_timeout; for file://
+ * none. */
 enum mq_status mq_dsn_parse(struct mq_str text, struct mq_dsn *out, struct mq_error *err);
 void mq_dsn_clear(struct mq_dsn *dsn);
 /* "smtp://user:***@host:587", "sendmail://default?command=/usr/bin/msmtp%20***", malloc'ed. */

@@ -192,6 +192,25 @@ static enum mq_status set_proxy(struct mq_dsn *dsn, size_t offset, const char *v
                            "socks5:// or socks5h://, followed by host and port");
 }
 
+static enum mq_status set_pipelining(struct mq_dsn *dsn, size_t offset, const char *value,
+                                     struct mq_error *err)
+{
+    static const char *const names[] = {
+        [MQ_PIPELINING_LEARN] = "auto",
+        [MQ_PIPELINING_NONE] = "0",
+        [MQ_PIPELINING_GROUP] = "1",
+        [MQ_PIPELINING_DOT] = "dot",
+    };
+    (void)offset;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(value, names[i]) == 0) {
+            dsn->pipelining = (enum mq_pipelining)i;
+            return MQ_OK;
+        }
+    }
+    return mq_dsn_bad(err, "option pipelining must be auto, 0, 1 or dot");
+}
+
 /* "30", "0.5" → milliseconds; false when it is no number of seconds from 0.001 to a day. */
 static bool parse_seconds(const char *text, int64_t *ms)
 {
@@ -267,6 +286,7 @@ static const struct option options[] = {
     {"ehlo", FOR_SMTP, set_ehlo, MEMBER(ehlo)},
     {"source_ip", FOR_SMTP, set_ip, MEMBER(source_ip)},
     {"proxy", FOR_SMTP, set_proxy, MEMBER(proxy)},
+    {"pipelining", FOR_SMTP, set_pipelining, 0},
     {"connect_timeout", FOR_SMTP, set_seconds, MEMBER(connect_timeout_ms)},
     {"command_timeout", FOR_SMTP, set_seconds, MEMBER(command_timeout_ms)},
     {"data_timeout", FOR_SMTP, set_seconds, MEMBER(data_timeout_ms)},

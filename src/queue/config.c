@@ -38,6 +38,10 @@ static const struct mq_config_key keys[] = {
      "When the bucket was last filled up.", true},
     {"mailRelayPause", "object", "JSON object", "",
      "Relays in trouble: until when, how often, why.", true},
+    {"mailRelayPipelining", "object", "JSON object", "",
+     "What relays were seen to take: the next mail's commands behind a dot, or a group of one "
+     "mail's.",
+     true},
     {"mailLastRun", "time", "UTC seconds | ISO 8601", "", "When the last worker run ended.", true},
     {"mailQueueMovedTo", "object", "JSON object", "",
      "Job tables whose mail is moved to another database, which alone sends it.", true},

@@ -318,7 +318,7 @@ void mq_tx_event(struct mq_tx *tx, const struct mq_job *job, const struct mq_eve
 /* An event with nothing but its type. */
 void mq_tx_happened(struct mq_tx *tx, const struct mq_job *job, enum mq_event_type type);
 
-/* ---- settings.c, config.c, pause.c ---- */
+/* ---- settings.c, config.c ---- */
 
 enum mq_status mq_settings_load(struct mq_queue *queue, int64_t now_s, struct mq_settings *out,
                                 char **pauses, struct mq_error *err);
@@ -333,6 +333,29 @@ bool mq_config_parse_int(struct mq_str text, int64_t *value);
 bool mq_config_parse_types(struct mq_str text, struct mq_strings *out);
 /* Seconds since 1970, or ISO 8601 with "T" or a space, without an offset as UTC. */
 bool mq_config_parse_time(struct mq_str text, int64_t *at_s);
+
+/* ---- relay_texts.c ---- */
+
+/* A config key whose value is an object from relays' names to texts, as parallel lists. */
+struct mq_relay_texts {
+    const char *key;
+    struct mq_strings relays;
+    struct mq_strings texts;
+};
+void mq_relay_texts_clear(struct mq_relay_texts *texts);
+/* MQ_CONFIG, field `key`, where the text is no such object; then empty. */
+enum mq_status mq_relay_texts_parse(const char *key, const char *text, struct mq_relay_texts *out,
+                                    struct mq_error *err);
+/* The same of the key's current value; one that cannot be read counts as empty with `heal`. */
+enum mq_status mq_relay_texts_read(struct mq_queue *queue, const char *key, bool heal,
+                                   struct mq_relay_texts *out, struct mq_error *err);
+const char *mq_relay_texts_find(const struct mq_relay_texts *texts, const char *relay);
+/* Writes them to their key with `relay` set to `text`, or without it where that is NULL; in a
+ * transaction. */
+enum mq_status mq_relay_texts_store(struct mq_queue *queue, const struct mq_relay_texts *texts,
+                                    const char *relay, const char *text, struct mq_error *err);
+
+/* ---- pause.c ---- */
 
 /* One relay's entry of mailRelayPause. */
 struct mq_pause {

@@ -6,43 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/json.h"
-
+#define KEY           "mailRelayPause"
 #define PAUSE_FIRST_S 60
 #define PAUSE_MAX_S   3600
-
-/* The whole object, as parallel lists. */
-struct pauses {
-    struct mq_strings relays;
-    struct mq_strings texts;
-};
-
-static void pauses_clear(struct pauses *pauses)
-{
-    mq_strings_clear(&pauses->relays);
-    mq_strings_clear(&pauses->texts);
-}
-
-/* MQ_CONFIG where the text is no such object; then empty. */
-static enum mq_status pauses_read(const char *text, struct pauses *out, struct mq_error *err)
-{
-    struct mq_error why;
-    mq_strings_init(&out->relays);
-    mq_strings_init(&out->texts);
-    if (!text || !text[0]) {
-        return MQ_OK;
-    }
-    enum mq_status status = mq_json_read_object(mq_str_of(text), &out->relays, &out->texts, &why);
-    if (status == MQ_OK) {
-        return MQ_OK;
-    }
-    pauses_clear(out);
-    if (status == MQ_NOMEM) {
-        return mq_error_nomem(err);
-    }
-    return mq_error_set(err, MQ_CONFIG, "mailRelayPause",
-                        "config key mailRelayPause cannot be read: unset it");
-}
 
 static bool parse(const char *text, struct mq_pause *out)
 {
@@ -63,34 +29,30 @@ static bool parse(const char *text, struct mq_pause *out)
     return true;
 }
 
-static bool find(const struct pauses *pauses, const char *relay, struct mq_pause *out)
+static bool find(const struct mq_relay_texts *pauses, const char *relay, struct mq_pause *out)
 {
-    for (size_t i = 0; i < pauses->relays.count; i++) {
-        if (strcmp(pauses->relays.items[i], relay) == 0) {
-            return parse(pauses->texts.items[i], out);
-        }
-    }
-    return false;
+    const char *text = mq_relay_texts_find(pauses, relay);
+    return text && parse(text, out);
 }
 
 enum mq_status mq_pause_find(const char *pauses, const char *relay, struct mq_pause *out,
                              bool *found, struct mq_error *err)
 {
-    struct pauses all;
-    enum mq_status status = pauses_read(pauses, &all, err);
+    struct mq_relay_texts all;
+    enum mq_status status = mq_relay_texts_parse(KEY, pauses, &all, err);
     if (status == MQ_OK) {
         *found = find(&all, relay, out);
-        pauses_clear(&all);
+        mq_relay_texts_clear(&all);
     }
     return status;
 }
 
 struct mq_pause mq_pause_latest(const char *pauses)
 {
-    struct pauses all;
+    struct mq_relay_texts all;
     struct mq_error why;
     struct mq_pause latest = {0};
-    if (pauses_read(pauses, &all, &why) != MQ_OK) {
+    if (mq_relay_texts_parse(KEY, pauses, &all, &why) != MQ_OK) {
         return latest;
     }
     for (size_t i = 0; i < all.relays.count; i++) {
@@ -99,57 +61,8 @@ struct mq_pause mq_pause_latest(const char *pauses)
             latest = one;
         }
     }
-    pauses_clear(&all);
+    mq_relay_texts_clear(&all);
     return latest;
-}
-
-static void append(struct mq_buffer *out, const char *relay, const char *text)
-{
-    mq_buffer_char(out, out->len ? ',' : '{');
-    mq_json_string(out, mq_str_of(relay));
-    mq_buffer_char(out, ':');
-    mq_json_string(out, mq_str_of(text));
-}
-
-/* Writes the object back with `relay` set to `text`, or without it where that is NULL. */
-static enum mq_status store(struct mq_queue *queue, const struct pauses *all, const char *relay,
-                            const char *text, struct mq_error *err)
-{
-    struct mq_buffer out;
-    mq_buffer_init(&out);
-    for (size_t i = 0; i < all->relays.count; i++) {
-        if (strcmp(all->relays.items[i], relay) != 0) {
-            append(&out, all->relays.items[i], all->texts.items[i]);
-        }
-    }
-    if (text) {
-        append(&out, relay, text);
-    }
-    if (out.len) {
-        mq_buffer_char(&out, '}');
-    }
-    enum mq_status status =
-        out.failed ? mq_error_nomem(err)
-                   : mq_config_put(queue, "mailRelayPause", out.len ? out.data : NULL, err);
-    mq_buffer_clear(&out);
-    return status;
-}
-
-/* Reads the current object within a transaction; one that cannot be read is started anew when
- * `heal` is set. */
-static enum mq_status current(struct mq_queue *queue, bool heal, struct pauses *out,
-                              struct mq_error *err)
-{
-    char *text = NULL;
-    enum mq_status status = mq_queue_config(queue, "mailRelayPause", &text, err);
-    if (status == MQ_OK) {
-        status = pauses_read(text, out, err);
-        if (status == MQ_CONFIG && heal) {
-            status = MQ_OK;
-        }
-    }
-    free(text);
-    return status;
 }
 
 /* The next pause after `old`. A relay that is paused already, as when two workers meet the same
@@ -175,8 +88,8 @@ static void lengthen(struct mq_pause *old, const struct mq_relay_pause *pause, i
 static enum mq_status pause_locked(struct mq_tx *tx, struct mq_relay_pause *pause,
                                    struct mq_error *err)
 {
-    struct pauses all;
-    enum mq_status status = current(tx->queue, true, &all, err);
+    struct mq_relay_texts all;
+    enum mq_status status = mq_relay_texts_read(tx->queue, KEY, true, &all, err);
     if (status != MQ_OK) {
         return status;
     }
@@ -191,13 +104,13 @@ static enum mq_status pause_locked(struct mq_tx *tx, struct mq_relay_pause *paus
     struct mq_str reason = mq_str_of(pause->reason);
     reason.len = mq_utf8_cut(reason, sizeof(now.reason) - 1);
     mq_buffer_printable(&text, reason);
-    status =
-        text.failed ? mq_error_nomem(err) : store(tx->queue, &all, pause->relay, text.data, err);
+    status = text.failed ? mq_error_nomem(err)
+                         : mq_relay_texts_store(tx->queue, &all, pause->relay, text.data, err);
     if (status == MQ_OK) {
         pause->until_s = now.until_s;
     }
     mq_buffer_clear(&text);
-    pauses_clear(&all);
+    mq_relay_texts_clear(&all);
     return status;
 }
 
@@ -222,7 +135,7 @@ static enum mq_status has_pause(struct mq_queue *queue, const char *relay, bool 
 {
     struct mq_pause pause;
     char *text = NULL;
-    enum mq_status status = mq_queue_config(queue, "mailRelayPause", &text, err);
+    enum mq_status status = mq_queue_config(queue, KEY, &text, err);
     if (status == MQ_OK) {
         status = mq_pause_find(text, relay, &pause, found, err);
     }
@@ -232,11 +145,11 @@ static enum mq_status has_pause(struct mq_queue *queue, const char *relay, bool 
 
 static enum mq_status clear_locked(struct mq_queue *queue, const char *relay, struct mq_error *err)
 {
-    struct pauses all;
-    enum mq_status status = current(queue, false, &all, err);
+    struct mq_relay_texts all;
+    enum mq_status status = mq_relay_texts_read(queue, KEY, false, &all, err);
     if (status == MQ_OK) {
-        status = store(queue, &all, relay, NULL, err);
-        pauses_clear(&all);
+        status = mq_relay_texts_store(queue, &all, relay, NULL, err);
+        mq_relay_texts_clear(&all);
     }
     return status;
 }

@@ -287,6 +287,14 @@ enum mq_status mq_queue_pause_relay(struct mq_queue *queue, struct mq_relay_paus
                                     struct mq_error *err);
 enum mq_status mq_queue_clear_pause(struct mq_queue *queue, const char *relay,
                                     struct mq_error *err);
+
+/* What a run's transport found its relay to be able to do (send/transport.h), for later runs; *out
+ * is malloc'ed, NULL: nothing is known. */
+enum mq_status mq_queue_finding(struct mq_queue *queue, const char *relay, char **out,
+                                struct mq_error *err);
+enum mq_status mq_queue_keep_finding(struct mq_queue *queue, const char *relay, const char *finding,
+                                     struct mq_error *err);
+
 /* ---- place.c: places of workers, on a server (mq_queue_is_shared()) ----
  *
  * Locks of the database's own, held by the session: they go with the connection, and a connection

@@ -462,6 +462,9 @@ bool mq_connector_take(struct mq_connector *connector, struct mq_connect_result 
         link->fd = out->fd;
         out->channel = &link->channel;
         out->caps = link->greeting.caps;
+        if (connector->dsn->pipelining == MQ_PIPELINING_NONE) {
+            out->caps.pipelining = false;
+        }
     }
     return true;
 }

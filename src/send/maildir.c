@@ -411,10 +411,19 @@ static enum mq_status make_directories(const char *path, struct mq_error *err)
 enum mq_status mq_maildir_new(const struct mq_dsn *dsn, struct mq_clock clock,
                               struct mq_transport **out, struct mq_error *err)
 {
-    static const struct mq_transport_ops ops = {maildir_name,   maildir_capacity,  maildir_submit,
-                                                maildir_step,   maildir_take_done, maildir_trouble,
-                                                maildir_recall, maildir_stop,      maildir_quit,
-                                                maildir_stop,   maildir_free};
+    static const struct mq_transport_ops ops = {maildir_name,
+                                                maildir_capacity,
+                                                maildir_submit,
+                                                maildir_step,
+                                                maildir_take_done,
+                                                maildir_trouble,
+                                                maildir_recall,
+                                                maildir_stop,
+                                                maildir_quit,
+                                                maildir_stop,
+                                                maildir_free,
+                                                NULL,
+                                                NULL};
     if (dsn->path == NULL || dsn->path[0] != '/') {
         return bad_directory(dsn->path ? dsn->path : "", EINVAL, err);
     }

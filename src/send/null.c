@@ -116,8 +116,9 @@ static void null_free(struct mq_transport *transport)
 enum mq_status mq_null_new(struct mq_clock clock, struct mq_transport **out, struct mq_error *err)
 {
     static const struct mq_transport_ops ops = {
-        null_name,    null_capacity, null_submit, null_step,    null_take_done, null_trouble,
-        null_nothing, null_nothing,  null_quit,   null_nothing, null_free};
+        null_name,    null_capacity, null_submit,  null_step, null_take_done,
+        null_trouble, null_nothing,  null_nothing, null_quit, null_nothing,
+        null_free,    NULL,          NULL};
     struct null_transport *null = calloc(1, sizeof *null);
     if (null == NULL) {
         return mq_error_nomem(err);

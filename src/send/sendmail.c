@@ -154,9 +154,9 @@ static char *name_of(char *command)
 enum mq_status mq_sendmail_new(const struct mq_dsn *dsn, const struct mq_sendmail_options *options,
                                struct mq_transport **out, struct mq_error *err)
 {
-    static const struct mq_transport_ops ops = {op_name,      op_capacity, op_submit, op_step,
-                                                op_take_done, op_trouble,  op_recall, op_wind_down,
-                                                op_quit,      op_abort,    op_free};
+    static const struct mq_transport_ops ops = {
+        op_name,      op_capacity, op_submit, op_step, op_take_done, op_trouble, op_recall,
+        op_wind_down, op_quit,     op_abort,  op_free, NULL,         NULL};
     const char *command;
     char *copy = NULL;
     if (options->processes < 1) {

@@ -7,6 +7,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "send/smtp_internal.h"
 #include "send/smtp_pool.h"
 
 static struct mq_smtp_pool *pool_of(struct mq_transport *transport)
@@ -34,7 +35,7 @@ static const char *op_name(const struct mq_transport *transport)
 static size_t followers(const struct mq_smtp_pool *pool)
 {
     size_t count = 0;
-    if (pool->host.one_group || pool->host.no_params) {
+    if (pool->host.following == MQ_SMTP_FOLLOW_NEVER || pool->host.no_params) {
         return 0;
     }
     for (size_t i = 0; i < pool->connections; i++) {
@@ -182,6 +183,28 @@ static void op_abort(struct mq_transport *transport)
     close_sessions(pool, "sending was stopped");
 }
 
+static const char *const finding_names[] = {
+    [MQ_SMTP_FOLLOW_TRY] = NULL,
+    [MQ_SMTP_FOLLOW_DOT] = "dot",
+    [MQ_SMTP_FOLLOW_NEVER] = "group",
+};
+
+static const char *op_finding(const struct mq_transport *transport)
+{
+    const struct mq_smtp_host *host = &const_pool_of(transport)->host;
+    return host->following_fixed ? NULL : finding_names[host->following];
+}
+
+static void op_remember(struct mq_transport *transport, const char *finding)
+{
+    struct mq_smtp_host *host = &pool_of(transport)->host;
+    for (int i = MQ_SMTP_FOLLOW_DOT; i <= MQ_SMTP_FOLLOW_NEVER; i++) {
+        if (strcmp(finding, finding_names[i]) == 0) {
+            mq_smtp_learn(host, (enum mq_smtp_following)i);
+        }
+    }
+}
+
 static void op_free(struct mq_transport *transport)
 {
     struct mq_smtp_pool *pool = pool_of(transport);
@@ -237,6 +260,11 @@ static void init_host(struct mq_smtp_pool *pool, const struct mq_smtp_options *o
     pool->host.final_timeout_ms = dsn->final_timeout_ms;
     pool->host.idle_ms = dsn->idle_ms;
     pool->host.mails_per_connection = dsn->mails_per_connection;
+    pool->host.following_fixed = dsn->pipelining != MQ_PIPELINING_LEARN;
+    if (pool->host.following_fixed) {
+        pool->host.following =
+            dsn->pipelining == MQ_PIPELINING_DOT ? MQ_SMTP_FOLLOW_DOT : MQ_SMTP_FOLLOW_NEVER;
+    }
     pool->host.trace = options->trace;
     pool->host.trace_context = options->trace_context;
 }
@@ -244,9 +272,9 @@ static void init_host(struct mq_smtp_pool *pool, const struct mq_smtp_options *o
 enum mq_status mq_smtp_new(const struct mq_dsn *dsn, const struct mq_smtp_options *options,
                            struct mq_transport **out, struct mq_error *err)
 {
-    static const struct mq_transport_ops ops = {op_name,      op_capacity, op_submit, op_step,
-                                                op_take_done, op_trouble,  op_recall, op_wind_down,
-                                                op_quit,      op_abort,    op_free};
+    static const struct mq_transport_ops ops = {
+        op_name,      op_capacity, op_submit, op_step, op_take_done, op_trouble, op_recall,
+        op_wind_down, op_quit,     op_abort,  op_free, op_finding,   op_remember};
     if (options->connections < 1) {
         return mq_error_set(err, MQ_INVALID, "connections", "connections must be at least 1");
     }

@@ -21,6 +21,9 @@ void mq_smtp_once_more(struct mq_smtp_session *session, struct mq_smtp_tx *tx, u
 void mq_smtp_mark(struct mq_delivery *delivery, bool only_in, enum mq_target_result result,
                   const struct mq_reply *reply);
 void mq_smtp_close(struct mq_smtp_session *session, const char *why);
+void mq_smtp_learn(struct mq_smtp_host *host, enum mq_smtp_following following);
+/* The relay ended the connection, or is silent: mq_smtp_session_lost(), and what it teaches. */
+void mq_smtp_cut_off(struct mq_smtp_session *session, const char *why);
 /* The current transaction is over: the one behind moves up, or the session is idle. */
 void mq_smtp_advance(struct mq_smtp_session *session);
 

@@ -103,7 +103,7 @@ static void protocol_error(struct mq_smtp_session *session, struct mq_smtp_tx *t
     struct mq_smtp_host *host = session->host;
     struct mq_delivery *delivery = tx->delivery;
     if (tx->behind || lost_step(reply)) {
-        host->one_group = true;
+        mq_smtp_learn(host, MQ_SMTP_FOLLOW_NEVER);
     }
     if (tx->plain) {
         note_time(session, delivery, reply);
@@ -156,6 +156,9 @@ static void on_mail(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
     }
     if (verdict == MQ_VERDICT_ACCEPTED) {
         session->open_transaction = true;
+        if (tx->trial) {
+            mq_smtp_learn(session->host, MQ_SMTP_FOLLOW_DOT);
+        }
     } else if (!ends_session(session, tx, verdict, reply)) {
         note_time(session, tx->delivery, reply);
         mq_smtp_mark(tx->delivery, false, result_of(verdict), reply);
@@ -395,7 +398,7 @@ static bool feed(struct mq_smtp_session *session, struct mq_str data)
         struct mq_error err;
         bool complete = false;
         if (mq_reply_read(&session->reader, &data, &complete, &reply, &err) != MQ_OK) {
-            mq_smtp_session_lost(session, err.text);
+            mq_smtp_cut_off(session, err.text);
             return false;
         }
         if (complete) {
@@ -413,11 +416,11 @@ void mq_smtp_session_readable(struct mq_smtp_session *session)
         size_t n = 0;
         enum mq_io io = session->channel->ops->recv(session->channel, data, sizeof data, &n);
         if (io == MQ_IO_EOF) {
-            mq_smtp_session_lost(session, "the relay closed the connection");
+            mq_smtp_cut_off(session, "the relay closed the connection");
             return;
         }
         if (io == MQ_IO_ERROR || (io == MQ_IO_AGAIN && session->write_failed)) {
-            mq_smtp_session_lost(session, "the connection to the relay broke");
+            mq_smtp_cut_off(session, "the connection to the relay broke");
             return;
         }
         if (io == MQ_IO_AGAIN || !feed(session, (struct mq_str){data, n})) {

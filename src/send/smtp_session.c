@@ -138,13 +138,21 @@ bool mq_smtp_session_may_begin(const struct mq_smtp_session *session)
     return session->state == MQ_SMTP_IDLE && !session->last && !session->closing;
 }
 
+static bool following_is_allowed(const struct mq_smtp_session *session)
+{
+    const struct mq_smtp_host *host = session->host;
+    bool with_dot = session->maybe_sent < session->tx[session->current].dot_at;
+    return host->following == MQ_SMTP_FOLLOW_DOT ||
+           (host->following == MQ_SMTP_FOLLOW_TRY && !host->trying && with_dot);
+}
+
 bool mq_smtp_session_may_follow(const struct mq_smtp_session *session)
 {
     const struct mq_smtp_tx *tx = &session->tx[session->current];
     return (session->state == MQ_SMTP_BODY || session->state == MQ_SMTP_AWAITING) &&
-           session->caps.pipelining && !session->host->one_group && !session->host->no_params &&
-           !session->last && !session->closing && !tx->plain && tx->dot_at != 0 &&
-           !session->tx[session->current ^ 1].used;
+           session->caps.pipelining && !session->host->no_params && !session->last &&
+           !session->closing && !tx->plain && tx->dot_at != 0 &&
+           !session->tx[session->current ^ 1].used && following_is_allowed(session);
 }
 
 /* Addresses were checked when they came in; this is the last place before the wire, and no
@@ -257,6 +265,8 @@ bool mq_smtp_begin(struct mq_smtp_session *session, struct mq_delivery *delivery
     }
     if (!behind) {
         mq_smtp_set_state(session, MQ_SMTP_ENVELOPE);
+    } else if (host->following == MQ_SMTP_FOLLOW_TRY) {
+        tx->trial = host->trying = true;
     }
     return true;
 }
@@ -294,13 +304,21 @@ static void count_outcome(struct mq_smtp_session *session, const struct mq_deliv
     }
 }
 
+/* Frees the transaction; its delivery is the caller's. */
+static struct mq_delivery *leave(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
+{
+    struct mq_delivery *delivery = tx->delivery;
+    session->host->trying = session->host->trying && !tx->trial;
+    *tx = (struct mq_smtp_tx){0};
+    return delivery;
+}
+
 void mq_smtp_finish(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                     enum mq_delivery_end end)
 {
     struct mq_smtp_host *host = session->host;
-    struct mq_delivery *delivery = tx->delivery;
     int64_t began_ms = tx->mail_ms;
-    *tx = (struct mq_smtp_tx){0};
+    struct mq_delivery *delivery = leave(session, tx);
     if (delivery == NULL) {
         return;
     }
@@ -331,8 +349,7 @@ void mq_smtp_give_back(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
 
 void mq_smtp_once_more(struct mq_smtp_session *session, struct mq_smtp_tx *tx, unsigned flag)
 {
-    struct mq_delivery *delivery = tx->delivery;
-    *tx = (struct mq_smtp_tx){0};
+    struct mq_delivery *delivery = leave(session, tx);
     forget_results(delivery);
     delivery->at_s = delivery->retry_after_s = 0;
     delivery->transport_flags |= flag;
@@ -415,6 +432,23 @@ void mq_smtp_session_lost(struct mq_smtp_session *session, const char *why)
     mq_smtp_close(session, why);
 }
 
+void mq_smtp_learn(struct mq_smtp_host *host, enum mq_smtp_following following)
+{
+    if (!host->following_fixed && host->following != MQ_SMTP_FOLLOW_NEVER) {
+        host->following = following;
+    }
+}
+
+void mq_smtp_cut_off(struct mq_smtp_session *session, const char *why)
+{
+    struct mq_smtp_tx *follower = mq_smtp_follower(session);
+    if (follower->used && mq_smtp_mail_left(session, follower) &&
+        mq_smtp_dot_left(session, mq_smtp_current(session))) {
+        mq_smtp_learn(session->host, MQ_SMTP_FOLLOW_NEVER);
+    }
+    mq_smtp_session_lost(session, why);
+}
+
 void mq_smtp_session_check_timeout(struct mq_smtp_session *session, int64_t now_ms)
 {
     if (now_ms < session->deadline_ms) {
@@ -426,7 +460,7 @@ void mq_smtp_session_check_timeout(struct mq_smtp_session *session, int64_t now_
         mq_smtp_close(session, "");
     } else if (session->state != MQ_SMTP_CLOSED && session->state != MQ_SMTP_CONNECTING) {
         session->silent = true;
-        mq_smtp_session_lost(session, timeout_text(session->state));
+        mq_smtp_cut_off(session, timeout_text(session->state));
     }
 }
 

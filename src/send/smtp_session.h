@@ -34,6 +34,15 @@ enum mq_smtp_command {
     MQ_SMTP_QUIT
 };
 
+/* Whether an envelope may go behind another mail's dot that the relay has not answered yet. Some
+ * relays offer PIPELINING and lose the connection then (Dovecot's submission service up to 2.4.1),
+ * which leaves the mail before it uncertain. So a relay has to show it first. */
+enum mq_smtp_following {
+    MQ_SMTP_FOLLOW_TRY, /* not known: one session at a time tries it */
+    MQ_SMTP_FOLLOW_DOT, /* it answered both */
+    MQ_SMTP_FOLLOW_NEVER
+};
+
 /* A command whose reply has not come. */
 struct mq_smtp_expected {
     uint8_t command;
@@ -48,6 +57,7 @@ struct mq_smtp_tx {
     bool used;
     bool plain;                /* once more, without pipelining and parameters */
     bool behind;               /* its envelope left behind another's dot */
+    bool trial;                /* … and the relay's answer tells whether that may be done */
     bool replied;              /* a reply of its own came */
     bool mail_refused;         /* the replies to RCPT and DATA are consequences */
     bool lone_dot;             /* DATA was taken though every recipient was refused */
@@ -67,8 +77,10 @@ struct mq_smtp_host {
     int64_t command_timeout_ms, data_timeout_ms, block_timeout_ms, final_timeout_ms, idle_ms;
     int64_t mails_per_connection;
     size_t in_state[MQ_SMTP_STATE_COUNT]; /* sessions in each; closed ones are not counted */
-    bool one_group;                       /* no envelope behind a dot: a relay lost step once */
-    bool no_params;                       /* every transaction is plain: only so it worked */
+    enum mq_smtp_following following;
+    bool following_fixed; /* set by hand: nothing is learned */
+    bool trying;          /* a trial is under way */
+    bool no_params;       /* every transaction is plain: only so it worked */
     /* A delivery to begin now: on an idle session, or behind the dot; NULL: none for this one. */
     struct mq_delivery *(*next)(struct mq_smtp_host *host, struct mq_smtp_session *session,
                                 bool behind);
@@ -132,7 +144,9 @@ void mq_smtp_session_connecting(struct mq_smtp_session *session);
 /* The connection is open; the session owns the channel from now on. */
 void mq_smtp_session_ready(struct mq_smtp_session *session, struct mq_channel *channel,
                            const struct mq_smtp_caps *caps);
-/* Whether a delivery may be begun: at once, or behind the dot of the one under way. */
+/* Whether a delivery may be begun: at once, or behind the dot of the one under way. While it is not
+ * known whether the relay can do that, only together with that dot: so it is sure that the relay
+ * has both before it answers. */
 bool mq_smtp_session_may_begin(const struct mq_smtp_session *session);
 bool mq_smtp_session_may_follow(const struct mq_smtp_session *session);
 /* Looks for work at the host and writes what can be written. */

@@ -116,6 +116,8 @@ struct mq_run {
     bool pause_settled;     /* the first acceptance has cleared the relay's pause */
     int64_t clear_pause_ms; /* when to try that again */
     bool troubled;
+    const char *finding; /* of the transport, as the queue has it */
+    int64_t finding_ms;  /* when to try again to keep another one */
 
     struct mq_report *report;
     enum mq_status status; /* why the run ends early; MQ_OK: no failure */
@@ -201,6 +203,13 @@ bool mq_run_suspects_relay(const struct mq_run *run);
 /* Looks for trouble: of the transport, or denials without an acceptance. `idle`: nothing else is
  * under way or to be claimed. */
 void mq_run_watch_relay(struct mq_run *run, bool idle);
+
+/* ---- finding.c ---- */
+
+/* Tells the transport what earlier runs found its relay to be able to do. */
+void mq_run_remember(struct mq_run *run);
+/* Keeps what this one has found. */
+void mq_run_keep_finding(struct mq_run *run);
 
 /* ---- stop.c ---- */
 

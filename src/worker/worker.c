@@ -224,6 +224,7 @@ static void collect(struct mq_run *run)
 static void watch(struct mq_run *run)
 {
     mq_run_watch_relay(run, false);
+    mq_run_keep_finding(run);
 }
 
 static void turn(struct mq_run *run)
@@ -373,6 +374,7 @@ enum mq_status mq_worker_run(const struct mq_worker *worker, struct mq_report *r
             *err = run.error;
         }
     } else if (status == MQ_OK) {
+        mq_run_remember(&run);
         loop(&run);
         finish(&run);
         status = run.status;

@@ -168,11 +168,11 @@ look  the transport cannot be used: it does not begin with a scheme that is know
 -- what work refuses, doctor does not call ok
 look  the transport cannot be used: the port must be a number from 1 to 65535; write ":", "/", "@" and "?" in user and password percent-encoded (%3A %2F %40 %3F)
 work: exit 78
-look  the transport cannot be used: unknown option "foo"; allowed are tls, cafile, verify_peer, ehlo, source_ip, proxy, connect_timeout, command_timeout, data_timeout, block_timeout, final_timeout, idle_timeout and max_mails
+look  the transport cannot be used: unknown option "foo"; allowed are tls, cafile, verify_peer, ehlo, source_ip, proxy, pipelining, connect_timeout, command_timeout, data_timeout, block_timeout, final_timeout, idle_timeout and max_mails
 work: exit 78
 look  the transport cannot be used: option tls must be auto, none or required
 work: exit 78
-look  the transport cannot be used: unknown option "x"; allowed are tls, cafile, verify_peer, ehlo, source_ip, proxy, connect_timeout, command_timeout, data_timeout, block_timeout, final_timeout, idle_timeout and max_mails
+look  the transport cannot be used: unknown option "x"; allowed are tls, cafile, verify_peer, ehlo, source_ip, proxy, pipelining, connect_timeout, command_timeout, data_timeout, block_timeout, final_timeout, idle_timeout and max_mails
 work: exit 78
 look  the lease must be longer than the transport waits for the reply to the final dot (1000 seconds): raise it, or lower final_timeout in the DSN
 work: exit 78

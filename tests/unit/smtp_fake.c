@@ -156,6 +156,7 @@ struct fake *fake_new(unsigned caps)
         .final_timeout_ms = 600000,
         .idle_ms = 10000,
         .mails_per_connection = 100,
+        .following = MQ_SMTP_FOLLOW_DOT,
         .next = fake_next,
         .done = fake_done,
         .again = fake_again,

@@ -109,6 +109,15 @@ static void test_options(void **state)
     assert_true(dsn.verify_peer);
     parse("smtps://h?tls=required");
     assert_int_equal(dsn.tls, MQ_TLS_IMPLICIT);
+    assert_int_equal(dsn.pipelining, MQ_PIPELINING_LEARN);
+    parse("smtp://h?pipelining=auto");
+    assert_int_equal(dsn.pipelining, MQ_PIPELINING_LEARN);
+    parse("smtp://h?pipelining=0");
+    assert_int_equal(dsn.pipelining, MQ_PIPELINING_NONE);
+    parse("smtp://h?pipelining=1");
+    assert_int_equal(dsn.pipelining, MQ_PIPELINING_GROUP);
+    parse("smtp://h?pipelining=dot");
+    assert_int_equal(dsn.pipelining, MQ_PIPELINING_DOT);
     parse("smtp://h?ehlo=[192.0.2.1]&source_ip=::1");
     assert_string_equal(dsn.ehlo, "[192.0.2.1]");
 }
@@ -209,6 +218,8 @@ static void test_bad(void **state)
         {"smtp://relay?source_ip=relay", "source_ip"},
         {"smtp://relay?proxy=relay:3128", "proxy"},
         {"smtp://relay?proxy=http://", "proxy"},
+        {"smtp://relay?pipelining=2", "pipelining"},
+        {"file:///d?pipelining=0", "does not apply"},
         {"smtp://relay?connect_timeout=0", "timeout"},
         {"smtp://relay?connect_timeout=-1", "timeout"},
         {"smtp://relay?connect_timeout=1s", "timeout"},

@@ -392,7 +392,7 @@ static void test_table_of_keys(void **state)
     size_t count = 0;
     struct fixture fx;
     const struct mq_config_key *keys = mq_config_keys(&count);
-    assert_int_equal(count, 16);
+    assert_int_equal(count, 17);
     for (size_t i = 0; i < count; i++) {
         assert_non_null(keys[i].range);
         assert_non_null(keys[i].standard);

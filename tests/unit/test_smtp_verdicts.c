@@ -113,7 +113,7 @@ static void check_sample(const struct sample *sample, size_t row)
         fail_msg("row %zu, %s: fate %d, results %s, end %d", row, sample->reply, fate,
                  fake_results(&mail), mail.delivery.end);
     }
-    assert_false(fake->host.one_group); /* nothing was behind a dot */
+    assert_int_equal(fake->host.following, MQ_SMTP_FOLLOW_DOT); /* nothing was behind a dot */
     if (fate == TROUBLE) {
         assert_string_equal(fake->trouble, sample->reply);
     }
@@ -249,7 +249,7 @@ static void test_lost_step_ends_envelopes_behind_dots(void **state)
         fake_says(fake, errors[i]);
         assert_string_equal(fake_results(&one), "A");
         assert_ptr_equal(fake->again, &two);
-        assert_true(fake->host.one_group);
+        assert_int_equal(fake->host.following, MQ_SMTP_FOLLOW_NEVER);
         assert_true(fake->closed);
         fake_free(fake);
     }
@@ -257,7 +257,7 @@ static void test_lost_step_ends_envelopes_behind_dots(void **state)
     struct fake_mail one, two;
     fake_mail_init(&one, M, 2);
     fake_mail_init(&two, M, 2);
-    fake->host.one_group = true;
+    fake->host.following = MQ_SMTP_FOLLOW_NEVER;
     fake_queue(fake, &one);
     fake_submit(fake, &two);
     assert_string_equal(fake_wire(fake), ENVELOPE);
