@@ -89,13 +89,11 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/db/sqlite.c
     src/db/sqlite_busy.c
     src/db/sqlite_error.c
+    src/db/sqlite_failed_sync.c
     src/db/sqlite_guard.c
     src/db/sqlite_open.c
     src/db/sqlite_path.c
-    src/db/sqlite_rewrite.c
     src/db/sqlite_stmt.c
-    src/db/sqlite_sync.c
-    src/db/sqlite_vfs.c
     src/db/sqlite_wal.c
     src/mime/composer.c
     src/mime/dkim.c

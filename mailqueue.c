@@ -70,7 +70,6 @@ static PHP_MINIT_FUNCTION(mailqueue)
 static PHP_MSHUTDOWN_FUNCTION(mailqueue)
 {
     mq_php_capture_shutdown();
-    mq_sqlite_shutdown();
     UNREGISTER_INI_ENTRIES();
     return SUCCESS;
 }

@@ -17,6 +17,8 @@ static void rollback(struct mq_db *db)
     self->begun = false;
     if (self->handle && !sqlite3_get_autocommit(self->handle))
         mq_sqlite_run_fixed(self, MQ_FIXED_ROLLBACK, NULL);
+    if (self->handle && !self->replaced)
+        mq_sqlite_after_failed_sync(self, NULL);
 }
 
 static enum mq_status begin(struct mq_db *db, struct mq_error *err)
@@ -30,6 +32,8 @@ static enum mq_status begin(struct mq_db *db, struct mq_error *err)
         return mq_error_set(err, MQ_DATABASE, "database", "a transaction within a transaction");
     mq_sqlite_finish(db);
     status = mq_sqlite_guard(self, err);
+    if (status == MQ_OK)
+        status = mq_sqlite_after_failed_sync(self, err);
     if (status == MQ_OK)
         status = mq_sqlite_run_fixed(self, MQ_FIXED_BEGIN, err);
     if (status != MQ_OK)
@@ -46,21 +50,17 @@ static enum mq_status commit(struct mq_db *db, struct mq_error *err)
 {
     struct mq_sqlite *self = mq_sqlite_of(db);
     enum mq_status status = mq_sqlite_usable(self, err);
-    bool sync_due;
 
     if (status != MQ_OK)
         return status;
     if (!self->begun)
         return mq_error_set(err, MQ_DATABASE, "database", "a commit without a transaction");
     mq_sqlite_finish(db);
-    sync_due = mq_sqlite_sync_due(self);
     status = mq_sqlite_run_fixed(self, MQ_FIXED_COMMIT, err);
     if (status != MQ_OK)
         return status;
     self->begun = false;
-    status = mq_sqlite_sync(self, sync_due, err);
-    if (status == MQ_OK)
-        status = mq_sqlite_guard_commit(self, err);
+    status = mq_sqlite_guard_commit(self, err);
     if (status == MQ_OK)
         mq_sqlite_wal_cap(self);
     return status;

@@ -21,10 +21,6 @@ struct mq_sqlite_options {
 enum mq_status mq_sqlite_open(const struct mq_sqlite_options *options, struct mq_db **out,
                               struct mq_error *err);
 
-/* Before the code is unloaded, with no connection open: SQLite forgets what it was told of it. The
- * next mq_sqlite_open() tells it anew. */
-void mq_sqlite_shutdown(void);
-
 const char *mq_sqlite_version(void); /* of the library in use */
 /* Whether that library has the fix of the WAL-reset fault (3.51.3; 3.50.7 and 3.44.6). */
 bool mq_sqlite_wal_safe(void);

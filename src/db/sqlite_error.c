@@ -142,7 +142,7 @@ enum mq_status mq_sqlite_error(struct mq_sqlite *self, int code, struct mq_error
         if (code == SQLITE_IOERR_NOMEM)
             return mq_error_nomem(err);
         if (code == SQLITE_IOERR_FSYNC)
-            mq_sqlite_sync_failed(self, system_error);
+            self->sync_failed = true;
         return input_output(self, code, system_error, err);
     default:
         return mq_error_set(err, MQ_DATABASE, "database", "%s: %s (SQLite code %d)", path,

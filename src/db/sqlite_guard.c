@@ -201,25 +201,6 @@ enum mq_status mq_sqlite_usable(struct mq_sqlite *self, struct mq_error *err)
     return MQ_OK;
 }
 
-enum mq_status mq_sqlite_identify(struct mq_sqlite *self, struct mq_error *err)
-{
-    int moved = 0;
-
-    self->wal_known = false;
-    self->file_fd = -1;
-    if (self->memory)
-        return MQ_OK;
-    /* HAS_MOVED compares the name with the descriptor that SQLite has; the first comparison with
-     * the name before resolving links. */
-    if (!identity(self->name, &self->file) ||
-        (strcmp(self->name, self->path) != 0 && !unchanged(self->path, &self->file)) ||
-        sqlite3_file_control(self->handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved) != SQLITE_OK ||
-        moved)
-        return gone(self, err);
-    self->identified = true;
-    return MQ_OK;
-}
-
 static bool intact(struct mq_sqlite *self)
 {
     return self->memory || (unchanged(self->name, &self->file) &&
@@ -229,6 +210,14 @@ static bool intact(struct mq_sqlite *self)
 enum mq_status mq_sqlite_guard(struct mq_sqlite *self, struct mq_error *err)
 {
     return intact(self) ? MQ_OK : gone(self, err);
+}
+
+bool mq_sqlite_journal_open(struct mq_sqlite *self)
+{
+    sqlite3_file *file = NULL;
+    int code = sqlite3_file_control(self->handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file);
+
+    return code == SQLITE_OK && file && file->pMethods;
 }
 
 /* Whether the transaction that has begun writes to a WAL. A file of that name does not tell: a
@@ -241,19 +230,59 @@ static enum mq_status find_wal(struct mq_sqlite *self, bool *wal, struct mq_erro
     enum mq_status status;
 
     *wal = strcmp(self->journal, "wal") == 0;
-    if (*wal || !mq_sqlite_journal_file(self))
+    if (*wal || !mq_sqlite_journal_open(self))
         return MQ_OK;
     status = mq_sqlite_ask_journal(self, mode, err);
     *wal = status == MQ_OK && strcmp(mode, "wal") == 0;
     return status;
 }
 
-enum mq_status mq_sqlite_note_wal(struct mq_sqlite *self, struct mq_error *err)
+/* False: it is not there any more. */
+static bool take_wal(struct mq_sqlite *self)
 {
     enum { FILE_ITSELF, WAL, SHM, COUNT };
     struct mq_file_id ids[COUNT] = {self->file};
     int fds[COUNT];
-    bool wal;
+
+    if (!identity(self->wal_path, &ids[WAL]) || !identity(self->shm_path, &ids[SHM]))
+        return false;
+    /* What has those names now may no longer be what SQLite opened; the WAL's index is shared by
+     * all connections of a process, so that one whose locks were dropped passes a deleted one on
+     * to those that open later. */
+    find_fds(ids, fds, COUNT);
+    if (fds[WAL] < 0 || fds[SHM] < 0)
+        return false;
+    memcpy(self->journal, "wal", 4); /* another process may have changed the file to it */
+    self->file_fd = fds[FILE_ITSELF];
+    self->wal = ids[WAL];
+    self->wal_known = true;
+    return true;
+}
+
+enum mq_status mq_sqlite_identify(struct mq_sqlite *self, struct mq_error *err)
+{
+    int moved = 0;
+
+    self->file_fd = -1;
+    if (self->memory)
+        return MQ_OK;
+    /* HAS_MOVED compares the name with the descriptor that SQLite has; the first comparison with
+     * the name before resolving links. */
+    if (!identity(self->name, &self->file) ||
+        (strcmp(self->name, self->path) != 0 && !unchanged(self->path, &self->file)) ||
+        sqlite3_file_control(self->handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved) != SQLITE_OK ||
+        moved)
+        return gone(self, err);
+    self->identified = true;
+    /* Who only reads must know its WAL, too, before it closes. */
+    if (strcmp(self->journal, "wal") == 0)
+        take_wal(self);
+    return MQ_OK;
+}
+
+enum mq_status mq_sqlite_note_wal(struct mq_sqlite *self, struct mq_error *err)
+{
+    bool wal = false;
     enum mq_status status;
 
     if (self->memory || self->wal_known)
@@ -261,26 +290,7 @@ enum mq_status mq_sqlite_note_wal(struct mq_sqlite *self, struct mq_error *err)
     status = find_wal(self, &wal, err);
     if (status != MQ_OK || !wal)
         return status;
-    if (!identity(self->wal_path, &ids[WAL]))
-        return gone(self, err);
-    if (!identity(self->shm_path, &ids[SHM]))
-        return gone(self, err);
-    /* What has those names now may no longer be what SQLite opened; the WAL's index is shared by
-     * all connections of a process, so that one whose locks were dropped passes a deleted one on
-     * to those that open later. */
-    find_fds(ids, fds, COUNT);
-    if (fds[WAL] < 0 || fds[SHM] < 0)
-        return gone(self, err);
-    if (strcmp(self->journal, "wal") != 0) {
-        /* Another process has changed the file to it. From now on we see what is not synced yet.
-         * SQLite goes on to sync our own commits, for that cannot be changed here. */
-        memcpy(self->journal, "wal", 4);
-        mq_sqlite_sync_start(self, true);
-    }
-    self->file_fd = fds[FILE_ITSELF];
-    self->wal = ids[WAL];
-    self->wal_known = true;
-    return MQ_OK;
+    return take_wal(self) ? MQ_OK : gone(self, err);
 }
 
 enum mq_status mq_sqlite_guard_commit(struct mq_sqlite *self, struct mq_error *err)

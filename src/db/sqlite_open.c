@@ -29,8 +29,7 @@ static enum mq_status open_handle(struct mq_sqlite *self, bool create, struct mq
      * table locks and SQLITE_LOCKED. An absolute name is never taken for a URI. */
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE |
                 (create ? SQLITE_OPEN_CREATE : 0);
-    int code = sqlite3_open_v2(self->memory ? ":memory:" : self->name, &self->handle, flags,
-                               mq_sqlite_vfs());
+    int code = sqlite3_open_v2(self->memory ? ":memory:" : self->name, &self->handle, flags, NULL);
 
     if (!self->handle)
         return mq_error_nomem(err);
@@ -143,15 +142,15 @@ static enum mq_status prefer_truncate(struct mq_sqlite *self, struct mq_error *e
  * ask by `PRAGMA journal_mode`. */
 static enum mq_status configure(struct mq_sqlite *self, struct mq_error *err)
 {
-    enum mq_status status = pragma(self, "PRAGMA synchronous = NORMAL", err);
-    bool wal = status == MQ_OK && mq_sqlite_journal_file(self);
+    enum mq_status status = pragma(self,
+                                   self->synchronous_normal ? "PRAGMA synchronous = NORMAL"
+                                                            : "PRAGMA synchronous = FULL",
+                                   err);
 
-    if (wal)
+    if (status == MQ_OK && mq_sqlite_journal_open(self))
         memcpy(self->journal, "wal", 4);
     else if (status == MQ_OK)
         status = mq_sqlite_ask_journal(self, self->journal, err);
-    if (status == MQ_OK && !mq_sqlite_sync_start(self, wal))
-        status = pragma(self, "PRAGMA synchronous = FULL", err);
     /* Some distributions build SQLite to write zeros over all that is deleted. The worker deletes
      * every mail that it has sent: pages that become free as a whole are left as they are, which
      * halves what it writes. */
@@ -196,6 +195,7 @@ enum mq_status mq_sqlite_connect(struct mq_sqlite *self, bool must_exist, struct
 
     self->replaced = false;
     self->identified = false;
+    self->wal_known = false;
     if (!self->memory)
         status = mq_sqlite_look(self, must_exist, &empty, err);
     if (status == MQ_OK && empty)

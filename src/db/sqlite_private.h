@@ -3,13 +3,11 @@
  *   sqlite.c        the driver's table, transactions, open and close
  *   sqlite_open.c   new files, journal mode, pragmas
  *   sqlite_path.c   names, looked at before opening
- *   sqlite_vfs.c    SQLite's own VFS without needless syncs of the directory
  *   sqlite_stmt.c   statements, values, rows
  *   sqlite_guard.c  is the open file still the one under its name? fork
  *   sqlite_busy.c   waiting for locks, and who holds them
  *   sqlite_wal.c    checkpoints
- *   sqlite_sync.c   when what was committed to a WAL is on the disk
- *   sqlite_rewrite.c  writing a WAL once more
+ *   sqlite_failed_sync.c  what follows a sync of the WAL that failed
  *   sqlite_error.c  result codes to statuses and texts */
 #ifndef MQ_DB_SQLITE_PRIVATE_H
 #define MQ_DB_SQLITE_PRIVATE_H
@@ -57,7 +55,7 @@ struct mq_sqlite {
     struct mq_file_id file; /* what was opened; valid when identified */
     bool identified;
     struct mq_file_id wal; /* valid when wal_known */
-    bool wal_known;        /* seen inside a transaction of ours */
+    bool wal_known;        /* it is the one that SQLite has open */
     bool replaced;         /* dead until reopened */
     int file_fd;           /* SQLite's own, to ask for locks only; with wal_known */
 
@@ -73,16 +71,12 @@ struct mq_sqlite {
     bool row_ready;        /* run() has stepped to a row that next() has not given yet */
     int64_t changes;
 
-    bool sync_late;         /* commits are synced after the write lock is free */
-    bool unsynced;          /* what we committed last is not synced yet */
-    bool gap;               /* a sync of the WAL failed, and it was not written again yet */
-    int gap_error;          /* the errno of that */
-    int64_t synced_version; /* of the data at our last sync; -1: none */
-
+    bool sync_failed;        /* and mq_sqlite_after_failed_sync() has not succeeded since */
     int wal_frames;          /* in the WAL after our last commit or checkpoint */
     bool wal_frames_fresh;   /* since the last maintain() */
     int checkpointed_frames; /* wal_frames at our last checkpoint; 0 when it copied all */
     int retry_frames;        /* so many more make another checkpoint due; 0: the last copied all */
+    bool restart_due;        /* the last checkpoint left something */
     int64_t look_after_us;   /* CLOCK_MONOTONIC: no look at others' frames before */
     int64_t shrink_after_us; /* CLOCK_MONOTONIC: no attempt to shrink the WAL before */
 };
@@ -114,9 +108,6 @@ enum mq_status mq_sqlite_look(struct mq_sqlite *self, bool must_exist, bool *emp
 /* Whether the directory of an absolute name is on a network file system. */
 bool mq_sqlite_on_network(const char *name);
 
-/* sqlite_vfs.c: the name of the VFS to open with; NULL: SQLite's default. */
-const char *mq_sqlite_vfs(void);
-
 /* sqlite_stmt.c */
 enum mq_status mq_sqlite_run(struct mq_db *db, const struct mq_query *query, struct mq_error *err);
 enum mq_status mq_sqlite_next(struct mq_db *db, bool *row, struct mq_error *err);
@@ -131,14 +122,16 @@ void mq_sqlite_finalize_all(struct mq_sqlite *self);
 pid_t mq_sqlite_process(void);
 /* Not in a forked child, open, and not found replaced before. */
 enum mq_status mq_sqlite_usable(struct mq_sqlite *self, struct mq_error *err);
-/* Takes the identity of what was just opened. */
+/* Takes the identity of what was just opened, and of its WAL. */
 enum mq_status mq_sqlite_identify(struct mq_sqlite *self, struct mq_error *err);
 /* Compares file and WAL with what was opened; MQ_REPLACED marks the connection dead. */
 enum mq_status mq_sqlite_guard(struct mq_sqlite *self, struct mq_error *err);
-/* Inside a transaction: remembers the WAL that it writes to. */
+/* Inside a transaction: the same for a WAL that the file did not have when it was opened. */
 enum mq_status mq_sqlite_note_wal(struct mq_sqlite *self, struct mq_error *err);
 /* After a commit: whether what was committed is in the file that others see. */
 enum mq_status mq_sqlite_guard_commit(struct mq_sqlite *self, struct mq_error *err);
+/* Whether the WAL, or a rollback journal, is open. */
+bool mq_sqlite_journal_open(struct mq_sqlite *self);
 /* A descriptor of this process on that file, whoever opened it, or -1. */
 int mq_sqlite_find_fd(const struct mq_file_id *id);
 /* How many there are: each connection has one. */
@@ -162,25 +155,9 @@ void mq_sqlite_wal_cap(struct mq_sqlite *self);
 void mq_sqlite_wal_before_close(struct mq_sqlite *self);
 enum mq_status mq_sqlite_maintain(struct mq_db *db, struct mq_error *err);
 
-/* sqlite_sync.c */
-/* Decides how the commits of a new connection are synced. False: by SQLite, for which it must be
- * set to FULL instead of NORMAL. */
-bool mq_sqlite_sync_start(struct mq_sqlite *self, bool wal);
-/* Within a transaction that has written nothing: whether it may have seen what is not on the disk
- * yet. */
-bool mq_sqlite_sync_due(struct mq_sqlite *self);
-/* After a commit, if `due` or if it wrote. MQ_IO: what was committed can be seen, but a power
- * failure may undo it. No statement may use RETURNING outside of a transaction: one that is ended
- * early commits without coming here. */
-enum mq_status mq_sqlite_sync(struct mq_sqlite *self, bool due, struct mq_error *err);
-/* A sync by SQLite failed: what is in the WAL may have a gap, to be closed with the next commit. */
-void mq_sqlite_sync_failed(struct mq_sqlite *self, int system_error);
-/* SQLite's handle of the WAL, or of a rollback journal that is open; NULL: of neither. */
-sqlite3_file *mq_sqlite_journal_file(struct mq_sqlite *self);
-
-/* sqlite_rewrite.c: with the write lock; false: the WAL in the system's cache is not whole any
- * more, or cannot be written. */
-bool mq_sqlite_rewrite_wal(struct mq_sqlite *self, sqlite3_file *wal);
+/* sqlite_failed_sync.c: between transactions. MQ_IO: the WAL could not be cut yet, and nothing may
+ * be stored until then. */
+enum mq_status mq_sqlite_after_failed_sync(struct mq_sqlite *self, struct mq_error *err);
 
 /* sqlite_error.c: status and text for the handle's last error. */
 enum mq_status mq_sqlite_error(struct mq_sqlite *self, int code, struct mq_error *err);

@@ -123,14 +123,10 @@ static enum mq_status prepare(struct mq_sqlite *self, const struct mq_query *que
 static enum mq_status completed(struct mq_sqlite *self, struct mq_error *err)
 {
     bool wrote = !sqlite3_stmt_readonly(self->current);
-    enum mq_status status;
 
     self->changes = wrote ? sqlite3_changes(self->handle) : 0;
     mq_sqlite_finish(&self->base);
-    if (!wrote || self->begun)
-        return MQ_OK;
-    status = mq_sqlite_sync(self, true, err);
-    return status == MQ_OK ? mq_sqlite_guard_commit(self, err) : status;
+    return wrote && !self->begun ? mq_sqlite_guard_commit(self, err) : MQ_OK;
 }
 
 /* Bytes that SQLite has to convert or copy first are asked for here, where a lack of memory can be

@@ -30,7 +30,6 @@ static int note_frames(void *context, sqlite3 *handle, const char *schema, int f
     if (strcmp(schema, "main") == 0) {
         self->wal_frames = frames;
         self->wal_frames_fresh = true;
-        self->unsynced = true;
     }
     return SQLITE_OK;
 }
@@ -41,6 +40,7 @@ void mq_sqlite_wal_install(struct mq_sqlite *self)
     self->wal_frames_fresh = false;
     self->checkpointed_frames = 0;
     self->retry_frames = 0;
+    self->restart_due = false;
     sqlite3_wal_hook(self->handle, note_frames, self); /* takes the automatic one's place */
 }
 
@@ -73,8 +73,6 @@ static bool due(struct mq_sqlite *self, int enough)
  * wrote since our last commit at most up to the cap, which costs whoever opens next. */
 static bool leaves(struct mq_sqlite *self)
 {
-    if (self->gap && mq_sqlite_sync(self, true, NULL) != MQ_OK)
-        return true;
     if (self->worker)
         return false;
     return self->wal_frames > 0 ? self->wal_frames <= LEFT_FRAMES
@@ -83,10 +81,10 @@ static bool leaves(struct mq_sqlite *self)
 
 void mq_sqlite_wal_before_close(struct mq_sqlite *self)
 {
-    /* A connection that lost its file must neither copy its WAL anywhere nor delete what is now
-     * under the WAL's name. */
-    bool leave = self->replaced || leaves(self) ||
-                 (self->identified && mq_sqlite_guard(self, NULL) != MQ_OK);
+    /* A connection that lost its file, or cannot tell, must neither copy its WAL anywhere nor
+     * delete what is now under the WAL's name. */
+    bool leave = self->replaced || !self->wal_known || mq_sqlite_guard(self, NULL) != MQ_OK ||
+                 mq_sqlite_after_failed_sync(self, NULL) != MQ_OK || leaves(self);
 
     if (leave)
         sqlite3_db_config(self->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
@@ -131,30 +129,41 @@ static enum mq_status restart(struct mq_sqlite *self, struct mq_error *err)
     return status;
 }
 
-/* Copies most of the WAL while others write. */
+/* Copies most of the WAL while others write. Where that was all, SQLite's next writer starts at the
+ * beginning of the WAL by itself, unless a reader keeps it from that. Otherwise the next call does
+ * the rest, and not this one: before SQLite 3.51.3 a checkpoint right behind another one may take
+ * what a writer puts there meanwhile for copied, and it is lost (the WAL-reset fault). */
 static enum mq_status copy(struct mq_sqlite *self, struct mq_error *err)
 {
-    bool all;
+    bool all = false;
+    enum mq_status status;
 
-    return checkpoint(self, SQLITE_CHECKPOINT_PASSIVE, &all, err);
+    if (self->restart_due) {
+        self->restart_due = false;
+        return restart(self, err);
+    }
+    status = checkpoint(self, SQLITE_CHECKPOINT_PASSIVE, &all, err);
+    self->restart_due = !all;
+    if (all || self->retry_frames == 0)
+        self->retry_frames = all ? 0 : RETRY_FRAMES;
+    self->checkpointed_frames = self->wal_frames;
+    return status;
 }
 
 void mq_sqlite_wal_cap(struct mq_sqlite *self)
 {
-    if (self->worker || self->wal_frames < ALONE_FRAMES || !due(self, ALONE_FRAMES / 2))
+    if (self->worker || !due(self, ALONE_FRAMES / 2) || self->wal_frames < ALONE_FRAMES)
         return;
-    if (self->wal_frames >= CAP_FRAMES || mq_sqlite_alone(self->file_fd)) {
-        if (copy(self, NULL) == MQ_OK)
-            restart(self, NULL);
-    } else {
+    if (self->wal_frames >= CAP_FRAMES || mq_sqlite_alone(self->file_fd))
+        copy(self, NULL);
+    else
         self->checkpointed_frames = self->wal_frames; /* the next look is that much later */
-    }
 }
 
 /* A file that once grew keeps its size although it is used from its start again. */
-static enum mq_status shrink(struct mq_sqlite *self, struct mq_error *err)
+static enum mq_status shrink(struct mq_sqlite *self, bool *tried, struct mq_error *err)
 {
-    bool all;
+    bool all = false;
     int64_t now_us = mq_sqlite_monotonic_us();
 
     if (now_us < self->shrink_after_us)
@@ -162,6 +171,7 @@ static enum mq_status shrink(struct mq_sqlite *self, struct mq_error *err)
     self->shrink_after_us = now_us + SHRINK_EVERY_US;
     if (mq_sqlite_wal_bytes(&self->base) <= TRUNCATE_BYTES)
         return MQ_OK;
+    *tried = true;
     return checkpoint(self, SQLITE_CHECKPOINT_TRUNCATE, &all, err);
 }
 
@@ -177,7 +187,6 @@ static enum mq_status keep_short(struct mq_sqlite *self, struct mq_error *err)
 {
     bool fresh = self->wal_frames_fresh;
     int64_t now_us = mq_sqlite_monotonic_us();
-    enum mq_status status;
 
     self->wal_frames_fresh = false;
     if (fresh && !worker_due(self))
@@ -185,22 +194,22 @@ static enum mq_status keep_short(struct mq_sqlite *self, struct mq_error *err)
     if (!fresh && (now_us < self->look_after_us || mq_sqlite_wal_bytes(&self->base) < LOOK_BYTES))
         return MQ_OK;
     self->look_after_us = now_us + LOOK_EVERY_US;
-    status = copy(self, err);
-    return status == MQ_OK && worker_due(self) ? restart(self, err) : status;
+    return copy(self, err);
 }
 
 enum mq_status mq_sqlite_maintain(struct mq_db *db, struct mq_error *err)
 {
     struct mq_sqlite *self = mq_sqlite_of(db);
     enum mq_status status = mq_sqlite_usable(self, err);
+    bool shrunk = false;
 
     if (status != MQ_OK || self->memory || self->begun || strcmp(self->journal, "wal") != 0)
         return status;
     mq_sqlite_finish(db);
     status = mq_sqlite_guard(self, err); /* an old WAL must not go into a new file */
-    if (status == MQ_OK && self->gap)    /* one with a gap cannot mend what is cut off on the way */
-        status = mq_sqlite_sync(self, true, err);
     if (status == MQ_OK)
-        status = keep_short(self, err);
-    return status == MQ_OK ? shrink(self, err) : status;
+        status = mq_sqlite_after_failed_sync(self, err);
+    if (status == MQ_OK)
+        status = shrink(self, &shrunk, err);
+    return status == MQ_OK && !shrunk ? keep_short(self, err) : status;
 }

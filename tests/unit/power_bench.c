@@ -254,14 +254,3 @@ enum mq_status bench_maintain(struct power_bench *bench)
     mq_sqlite_of(db)->checkpointed_frames = -1000000; /* else it waits for a long WAL */
     return db->driver->maintain(db, &bench->err);
 }
-
-int bench_syncs_of_empty(struct power_bench *bench, int which)
-{
-    struct mq_db *db = bench->dbs[which];
-    int before = power_counted()->syncs[POWER_WAL];
-
-    assert_int_equal(db->driver->begin(db, &bench->err), MQ_OK);
-    assert_string_equal(value_of(db, "SELECT k FROM t WHERE k = 1"), "1");
-    assert_int_equal(db->driver->commit(db, &bench->err), MQ_OK);
-    return power_counted()->syncs[POWER_WAL] - before;
-}

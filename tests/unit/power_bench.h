@@ -31,7 +31,6 @@ struct power_bench {
     uint32_t random;
     int active;     /* the connection that does something */
     int active_key; /* what it stores; 0: nothing */
-    int reported;   /* by the hook of a test */
 };
 
 int bench_setup(void **state);
@@ -55,8 +54,6 @@ enum mq_status bench_store_alone(struct power_bench *bench, int which, int key);
 
 /* A checkpoint, of the second. */
 enum mq_status bench_maintain(struct power_bench *bench);
-/* Of the WAL, by a transaction that writes nothing. */
-int bench_syncs_of_empty(struct power_bench *bench, int which);
 
 /* After the power came back: fails unless the file is sound and has what was promised. */
 void bench_check(struct power_bench *bench, const char *when);

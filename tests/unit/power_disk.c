@@ -24,6 +24,7 @@ struct inode {
     struct content durable;
     struct change *changes; /* since the last sync */
     size_t count;
+    size_t spoilt_from, spoilt_to; /* nothing that is written here reaches the disk */
     struct inode *next;
 };
 
@@ -79,6 +80,17 @@ void disk_lose(struct inode *inode)
     inode->count = 0;
 }
 
+void disk_spoil(struct inode *inode)
+{
+    for (size_t i = 0; i < inode->count; i++)
+        if (inode->changes[i].bytes &&
+            inode->changes[i].offset + inode->changes[i].len > inode->spoilt_to)
+            inode->spoilt_to = inode->changes[i].offset + inode->changes[i].len;
+    if (inode->spoilt_from == 0)
+        inode->spoilt_from = inode->durable.len;
+    disk_lose(inode);
+}
+
 static void note(struct inode *inode, size_t offset, const void *bytes, size_t len)
 {
     struct change *change;
@@ -125,11 +137,24 @@ void disk_delete(struct name *name)
 
 void disk_write(struct inode *inode, size_t offset, const void *bytes, size_t len)
 {
-    note(inode, offset, bytes, len);
+    const char *from = bytes;
+    size_t before = offset < inode->spoilt_from ? inode->spoilt_from - offset : 0;
+    size_t behind = inode->spoilt_to > offset ? inode->spoilt_to - offset : 0;
+
+    if (inode->spoilt_to <= inode->spoilt_from || before >= len || behind == 0) {
+        note(inode, offset, bytes, len);
+        return;
+    }
+    if (before > 0)
+        note(inode, offset, from, before);
+    if (behind < len)
+        note(inode, offset + behind, from + behind, len - behind);
 }
 
 void disk_truncate(struct inode *inode, size_t len)
 {
+    if (len <= inode->spoilt_from)
+        inode->spoilt_from = inode->spoilt_to = 0;
     note(inode, len, NULL, 0);
 }
 

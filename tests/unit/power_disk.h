@@ -22,6 +22,9 @@ void disk_truncate(struct inode *inode, size_t len);
 void disk_sync(struct inode *inode);
 /* What waits for a sync is never written. */
 void disk_lose(struct inode *inode);
+/* The same, and where it would have made the file longer, nothing is until the file is cut: so does
+ * ext4. */
+void disk_spoil(struct inode *inode);
 void disk_sync_directory(const char *path);
 
 /* As power_restore(). */

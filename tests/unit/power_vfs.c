@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "db/sqlite.h"
 #include "power_disk.h"
 
 struct file {
@@ -112,7 +111,7 @@ static int sync_file(sqlite3_file *file, int flags)
     if (machine.fail[self->kind] > 0) {
         machine.fail[self->kind]--;
         if (machine.lost)
-            disk_lose(inode);
+            disk_spoil(inode);
         errno = EIO;
         return SQLITE_IOERR_FSYNC;
     }
@@ -245,12 +244,11 @@ static int delete_file(sqlite3_vfs *vfs, const char *path, int sync_directory)
 
 bool power_install(void)
 {
-    mq_sqlite_shutdown();
     real = sqlite3_vfs_find("unix");
     if (!real)
         return false;
     ours = *real;
-    ours.pNext = NULL; /* the name stays: the driver stands in for "unix" only */
+    ours.pNext = NULL;
     ours.szOsFile = (int)sizeof(struct file) + real->szOsFile;
     ours.xOpen = open_file;
     ours.xDelete = delete_file;
@@ -259,7 +257,6 @@ bool power_install(void)
 
 void power_uninstall(void)
 {
-    mq_sqlite_shutdown();
     sqlite3_vfs_unregister(&ours);
     power_settle();
 }

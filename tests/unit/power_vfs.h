@@ -1,5 +1,5 @@
-/* A machine that loses its power, for the tests of the SQLite driver: a VFS between the driver's
- * and SQLite's own that knows what is on the disk.
+/* A machine that loses its power, for the tests of the SQLite driver: a VFS before SQLite's own
+ * that knows what is on the disk.
  *
  * As pessimistic as POSIX: what was written to a file is on the disk with a sync of that file, and
  * a name (or that it is gone) with a sync of the directory. SQLite syncs the directory with the
@@ -20,7 +20,7 @@ struct power_counts {
     int operations; /* writes, truncations, syncs, deletions */
 };
 
-/* Makes it the default "unix", which the driver's VFS is then above; false: failed. */
+/* Makes it the default; false: failed. */
 bool power_install(void);
 /* With nothing open, as the two that follow. */
 void power_uninstall(void);
@@ -36,7 +36,8 @@ void power_off_at(int operation);
 void power_off(void);
 bool power_is_off(void);
 /* The next `count` syncs of such files fail. `lost`: what it should have written is not written by
- * later syncs either, as with Linux, which marks pages clean whose writing failed. */
+ * later syncs either, as with Linux, which marks pages clean whose writing failed; nor what is
+ * written there later, as with ext4 where the file was to grow. */
 void power_fail_syncs(enum power_kind kind, int count, bool lost);
 /* Called at the beginning of each sync, but not of those within it; NULL: no more. */
 void power_on_sync(void (*hook)(void *context, enum power_kind kind), void *context);

@@ -240,6 +240,41 @@ static void test_closing_spares_what_others_wrote(void **state)
     }
 }
 
+/* A backup is copied over the file, its WAL removed, and others go on: a connection that has only
+ * read, and so never began a transaction, has the old WAL open when it ends. */
+static void test_restored_beside_a_reader(void **state)
+{
+    for (int worker = 0; worker < 2; worker++) {
+        struct scene *scene = *state;
+        struct mq_sqlite_options options = {
+            .path = scene->path, .busy_timeout_ms = 300, .worker = worker};
+        char restore[400];
+
+        start(scene, "wal");
+        scene->db->driver->close(scene->db);
+        scene->db = NULL;
+        peer_see(scene, "SELECT count(*) FROM t");
+        copy_file(scene->path, beside(scene, ".backup"));
+        assert_int_equal(mq_sqlite_open(&options, &scene->db, &scene->err), MQ_OK);
+        assert_string_equal(value_of(scene->db, "SELECT a FROM t"), "first");
+        snprintf(restore, sizeof(restore), "cp '%s' '%s' && rm '%s' '%s'", beside(scene, ".backup"),
+                 scene->path, beside(scene, "-wal"), beside(scene, "-shm"));
+        assert_int_equal(system(restore), 0);
+        peer_ask(&scene->peer, "open %s", scene->path);
+        assert_string_equal(peer_ask(&scene->peer, "INSERT INTO t VALUES (hex(zeroblob(200000)))"),
+                            "");
+        assert_string_equal(peer_ask(&scene->peer, "INSERT INTO t VALUES ('theirs')"), "");
+        peer_ask(&scene->peer, "exit");
+        assert_int_equal(scene->db->driver->maintain(scene->db, &scene->err), MQ_REPLACED);
+        scene->db->driver->close(scene->db);
+        assert_true(exists(beside(scene, "-wal")));
+        assert_int_equal(mq_sqlite_open(&options, &scene->db, &scene->err), MQ_OK);
+        assert_string_equal(value_of(scene->db, "SELECT count(*) FROM t"), "3");
+        scene_teardown(state);
+        scene_setup(state);
+    }
+}
+
 static void test_copied_within_transaction(void **state)
 {
     struct scene *scene = *state;
@@ -417,6 +452,7 @@ int main(void)
         GUARD_TEST(test_link_turned),
         GUARD_TEST(test_copied_with_wal),
         GUARD_TEST(test_copied_and_used_by_others),
+        GUARD_TEST(test_restored_beside_a_reader),
         GUARD_TEST(test_copied_within_transaction),
         GUARD_TEST(test_commit_while_another_closes),
         GUARD_TEST(test_single_statement_while_another_closes),

@@ -154,11 +154,9 @@ static void test_new_file(void **state)
         assert_string_equal(value_of(scene->db, "PRAGMA journal_mode"), expected);
         assert_string_equal(value_of(scene->db, "PRAGMA page_size"), "8192");
         assert_string_equal(value_of(scene->db, "PRAGMA locking_mode"), "normal");
-        /* EXTRA, FULL; NORMAL where commits are synced by sqlite_sync.c */
+        /* EXTRA, FULL */
         assert_string_equal(value_of(scene->db, "PRAGMA synchronous"),
-                            strcmp(expected, "delete") == 0     ? "3"
-                            : strcmp(expected, "truncate") == 0 ? "2"
-                                                                : "1");
+                            strcmp(expected, "delete") == 0 ? "3" : "2");
         assert_string_equal(value_of(scene->db, "PRAGMA user_version"), "0");
         close_scene(scene);
         assert_string_equal(peer_see(scene, "PRAGMA journal_mode"),
