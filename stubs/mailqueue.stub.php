@@ -352,7 +352,7 @@ namespace MailQueue {
     /** What an application needs to queue mail: to type-hint, and to replace in its tests. */
     interface Enqueuer
     {
-        public function enqueue(array|string|\Stringable|null $message = null, ?string $reference = null, string $type = 'mail', int $priority = 0, \DateTimeInterface|int|null $sendAt = null, \DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null): ?int;
+        public function enqueue(array|string|object|null $message = null, ?string $reference = null, string $type = 'mail', int $priority = 0, \DateTimeInterface|int|null $sendAt = null, \DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null, ?array $dsn = null): ?int;
 
         public function enqueueMany(iterable $messages): int;
     }
@@ -530,6 +530,9 @@ namespace MailQueue {
          * `reference` keeps a second attempt from storing the mail twice.
          */
         public readonly string $reason;
+
+        /** For what stands in for a queue in an application's tests. */
+        public function __construct(string $message = '', int $code = 0, ?\Throwable $previous = null, string $reason = 'database') {}
     }
 
     /** A message cannot be sent as it is; nothing was stored. */
@@ -537,6 +540,9 @@ namespace MailQueue {
     {
         /** The field at fault: "to", "to[3]", "attachments[0]", "headers[X-Name]", "message", … */
         public readonly string $field;
+
+        /** For what stands in for a queue in an application's tests. */
+        public function __construct(string $message = '', int $code = 0, ?\Throwable $previous = null, string $field = 'message') {}
     }
 
     /** Thrown by a transport Closure: the relay is in trouble; attempts are not counted. */

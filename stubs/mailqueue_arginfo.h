@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 9927ee37f4ba247c604a0d152fc21ebebcdd67fa */
+ * Stub hash: f50fbd7446b7b74b1f6a773d8e97183056cb5e70 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)
@@ -156,17 +156,7 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_abortMove, 0, 2,
 	ZEND_ARG_TYPE_INFO(0, targetName, IS_STRING, 0)
 ZEND_END_ARG_INFO()
 
-ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Enqueuer_enqueue, 0, 0, IS_LONG, 1)
-	ZEND_ARG_OBJ_TYPE_MASK(0, message, Stringable, MAY_BE_ARRAY|MAY_BE_STRING|MAY_BE_NULL, "null")
-	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, reference, IS_STRING, 1, "null")
-	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, type, IS_STRING, 0, "\'mail\'")
-	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, priority, IS_LONG, 0, "0")
-	ZEND_ARG_OBJ_TYPE_MASK(0, sendAt, DateTimeInterface, MAY_BE_LONG|MAY_BE_NULL, "null")
-	ZEND_ARG_OBJ_TYPE_MASK(0, expiresAt, DateTimeInterface, MAY_BE_LONG|MAY_BE_NULL, "null")
-	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, maxAttempts, IS_LONG, 1, "null")
-	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, envelopeFrom, IS_STRING, 1, "null")
-	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, recipients, IS_ARRAY, 1, "null")
-ZEND_END_ARG_INFO()
+#define arginfo_class_MailQueue_Enqueuer_enqueue arginfo_class_MailQueue_enqueue
 
 #define arginfo_class_MailQueue_Enqueuer_enqueueMany arginfo_class_MailQueue_enqueueMany
 
@@ -194,6 +184,20 @@ ZEND_END_ARG_INFO()
 #define arginfo_class_MailQueue_Stats___construct arginfo_class_MailQueue_Backoff___construct
 
 #define arginfo_class_MailQueue_Report___construct arginfo_class_MailQueue_Backoff___construct
+
+ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue_DatabaseException___construct, 0, 0, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, message, IS_STRING, 0, "\'\'")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, code, IS_LONG, 0, "0")
+	ZEND_ARG_OBJ_INFO_WITH_DEFAULT_VALUE(0, previous, Throwable, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, reason, IS_STRING, 0, "\'database\'")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue_MessageException___construct, 0, 0, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, message, IS_STRING, 0, "\'\'")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, code, IS_LONG, 0, "0")
+	ZEND_ARG_OBJ_INFO_WITH_DEFAULT_VALUE(0, previous, Throwable, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, field, IS_STRING, 0, "\'message\'")
+ZEND_END_ARG_INFO()
 
 
 ZEND_METHOD(MailQueue, __construct);
@@ -232,6 +236,8 @@ ZEND_METHOD(MailQueue_Backoff, fixed);
 ZEND_METHOD(MailQueue_Job, __construct);
 ZEND_METHOD(MailQueue_Stats, __construct);
 ZEND_METHOD(MailQueue_Report, __construct);
+ZEND_METHOD(MailQueue_DatabaseException, __construct);
+ZEND_METHOD(MailQueue_MessageException, __construct);
 
 
 static const zend_function_entry class_MailQueue_methods[] = {
@@ -318,11 +324,13 @@ static const zend_function_entry class_MailQueue_Exception_methods[] = {
 
 
 static const zend_function_entry class_MailQueue_DatabaseException_methods[] = {
+	ZEND_ME(MailQueue_DatabaseException, __construct, arginfo_class_MailQueue_DatabaseException___construct, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
 
 
 static const zend_function_entry class_MailQueue_MessageException_methods[] = {
+	ZEND_ME(MailQueue_MessageException, __construct, arginfo_class_MailQueue_MessageException___construct, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
 

@@ -61,6 +61,7 @@ void mq_php_register_classes(void)
     mark_sensitive(mq_ce_queue, "runworker", 0);
     mark_sensitive(mq_ce_queue, "checktransport", 0);
     mark_sensitive(mq_ce_queue, "tables", 0);
+    mark_sensitive(mq_ce_queue, "describe", 0);
     mq_php_queue_register(mq_ce_queue);
     mq_php_job_register(mq_ce_job);
     mq_php_backoff_register(mq_ce_backoff);

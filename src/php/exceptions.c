@@ -8,6 +8,7 @@
 
 #include "core/buffer.h"
 #include "php/classes.h"
+#include "php/methods.h"
 #include "php/pdo_driver.h"
 
 static void throw_with(zend_class_entry *ce, const char *text, const char *property,
@@ -25,6 +26,52 @@ static void throw_with(zend_class_entry *ce, const char *text, const char *prope
         zval_ptr_dtor(&detail);
     }
     zend_throw_exception_object(&exception);
+}
+
+/* As Exception's constructor, with one property more. */
+static void construct(INTERNAL_FUNCTION_PARAMETERS, zend_class_entry *ce, const char *property,
+                      const char *standard)
+{
+    zend_string *message = NULL, *detail = NULL;
+    zend_long code = 0;
+    zval *previous = NULL, value;
+    zend_object *self = Z_OBJ_P(ZEND_THIS);
+
+    (void)return_value;
+    ZEND_PARSE_PARAMETERS_START(0, 4)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_STR(message)
+        Z_PARAM_LONG(code)
+        Z_PARAM_OBJECT_OF_CLASS_OR_NULL(previous, zend_ce_throwable)
+        Z_PARAM_STR(detail)
+    ZEND_PARSE_PARAMETERS_END();
+
+    if (message && ZSTR_LEN(message) > 0) { /* else a subclass's own stays */
+        ZVAL_STR(&value, message);
+        zend_update_property_ex(zend_ce_exception, self, ZSTR_KNOWN(ZEND_STR_MESSAGE), &value);
+    }
+    if (code) {
+        ZVAL_LONG(&value, code);
+        zend_update_property_ex(zend_ce_exception, self, ZSTR_KNOWN(ZEND_STR_CODE), &value);
+    }
+    if (previous) {
+        zend_update_property_ex(zend_ce_exception, self, ZSTR_KNOWN(ZEND_STR_PREVIOUS), previous);
+    }
+    if (detail) {
+        zend_update_property_str(ce, self, property, strlen(property), detail);
+    } else {
+        zend_update_property_string(ce, self, property, strlen(property), standard);
+    }
+}
+
+ZEND_METHOD(MailQueue_DatabaseException, __construct)
+{
+    construct(INTERNAL_FUNCTION_PARAM_PASSTHRU, mq_ce_database_exception, "reason", "database");
+}
+
+ZEND_METHOD(MailQueue_MessageException, __construct)
+{
+    construct(INTERNAL_FUNCTION_PARAM_PASSTHRU, mq_ce_message_exception, "field", "message");
 }
 
 /* DatabaseException's $reason; NULL for what is no failure of the database. */

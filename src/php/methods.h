@@ -50,6 +50,8 @@ ZEND_METHOD(MailQueue, moveTo);
 ZEND_METHOD(MailQueue, abortMove);
 
 /* value_objects.c */
+ZEND_METHOD(MailQueue_DatabaseException, __construct);
+ZEND_METHOD(MailQueue_MessageException, __construct);
 ZEND_METHOD(MailQueue_Backoff, __construct);
 ZEND_METHOD(MailQueue_Backoff, steps);
 ZEND_METHOD(MailQueue_Backoff, exponential);

@@ -80,6 +80,13 @@ static HashTable *queue_get_gc(zend_object *object, zval **table, int *count)
     return zend_std_get_properties(object);
 }
 
+/* Without properties each would equal each. Only with an object: `$queue == true` stays true. */
+static int queue_compare(zval *one, zval *other)
+{
+    ZEND_COMPARE_OBJECTS_FALLBACK(one, other);
+    return zend_objects_not_comparable(one, other);
+}
+
 void mq_php_queue_register(zend_class_entry *ce)
 {
     memcpy(&handlers, zend_get_std_object_handlers(), sizeof handlers);
@@ -87,6 +94,7 @@ void mq_php_queue_register(zend_class_entry *ce)
     handlers.free_obj = queue_free;
     handlers.get_gc = queue_get_gc;
     handlers.clone_obj = NULL;
+    handlers.compare = queue_compare;
     ce->create_object = queue_create;
 }
 

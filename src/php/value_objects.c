@@ -112,11 +112,26 @@ static zend_object *backoff_create(zend_class_entry *ce)
     return &self->std;
 }
 
+/* Delays are no properties. */
+static int backoff_compare(zval *one, zval *other)
+{
+    ZEND_COMPARE_OBJECTS_FALLBACK(one, other);
+    if (Z_OBJCE_P(one) != Z_OBJCE_P(other)) {
+        return ZEND_UNCOMPARABLE;
+    }
+    const struct mq_backoff *a = &backoff_from(Z_OBJ_P(one))->backoff;
+    const struct mq_backoff *b = &backoff_from(Z_OBJ_P(other))->backoff;
+    bool same = a->policy == b->policy && a->max_attempts == b->max_attempts &&
+                a->base_s == b->base_s && a->max_s == b->max_s && a->jitter == b->jitter;
+    return same ? 0 : ZEND_UNCOMPARABLE;
+}
+
 void mq_php_backoff_register(zend_class_entry *ce)
 {
     memcpy(&backoff_handlers, zend_get_std_object_handlers(), sizeof backoff_handlers);
     backoff_handlers.offset = offsetof(struct backoff_object, std);
     backoff_handlers.clone_obj = NULL;
+    backoff_handlers.compare = backoff_compare;
     ce->create_object = backoff_create;
 }
 

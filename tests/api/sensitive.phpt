@@ -13,6 +13,7 @@ $secret = 's3cret';
 foreach ([
     fn() => new MailQueue("mysql:hots=x;password=$secret"),
     fn() => new MailQueue("$secret:memory:\0"),
+    fn() => MailQueue::describe("pgsql:host=x;password=$secret", 1),
     fn() => $queue->runWorker("smtp://me:$secret@localhost?nonsense=1", log: ''),
     fn() => $queue->runWorker("nonsense://me:$secret@localhost", log: ''),
     fn() => $queue->runWorker("smtp://me:$secret@localhost:99999", log: ''),
@@ -32,6 +33,7 @@ foreach ([
 --EXPECT--
 MailQueue\Exception: 1
 ValueError: 1
+ArgumentCountError: 1
 ValueError: 1
 ValueError: 1
 ValueError: 1

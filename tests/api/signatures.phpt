@@ -90,8 +90,9 @@ final class MailQueue\Backoff
   public static fixed(int $delay = 15, int $maxAttempts = 50): MailQueue\Backoff
 class MailQueue\DatabaseException extends MailQueue\Exception
   readonly string $reason
+  public __construct(string $message = "", int $code = 0, ?Throwable $previous = null, string $reason = "database")
 interface MailQueue\Enqueuer
-  abstract public enqueue(Stringable|array|null|string $message = null, ?string $reference = null, string $type = "mail", int $priority = 0, DateTimeInterface|int|null $sendAt = null, DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null): ?int
+  abstract public enqueue(array|null|object|string $message = null, ?string $reference = null, string $type = "mail", int $priority = 0, DateTimeInterface|int|null $sendAt = null, DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null, ?array $dsn = null): ?int
   abstract public enqueueMany(Traversable|array $messages): int
 class MailQueue\Exception extends Exception
 final class MailQueue\Job
@@ -119,6 +120,7 @@ final class MailQueue\Job
   private __construct()
 class MailQueue\MessageException extends MailQueue\Exception
   readonly string $field
+  public __construct(string $message = "", int $code = 0, ?Throwable $previous = null, string $field = "message")
 enum MailQueue\OnUncertain
   Retry = retry
   Hold = hold
