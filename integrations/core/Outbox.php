@@ -70,18 +70,26 @@ final class Outbox
         ?Enqueuer $queue = null,
     ): self {
         $options = array_filter($options, static fn($value) => $value !== null);
-        $database = $options['database'] ?? null;
-        $arguments = self::named($options, self::QUEUE_OPTIONS);
-        if ($database === null && $arguments) {
-            throw new Exception(key(array_intersect_key(self::QUEUE_OPTIONS, $options))
-                . ': belongs to a database; give the option "database" too');
-        }
+        $arguments = self::queueArguments($options);
         $open = match (true) {
-            $database !== null => static fn() => new \MailQueue($database, ...$arguments),
+            $arguments !== [] => static fn() => new \MailQueue(...$arguments),
             default => $queue ?? \MailQueue::default(...),
         };
         $defaults = self::named($options, self::MESSAGE_OPTIONS);
         return new self($open, $defaults, $logger, $dispatcher);
+    }
+
+    /**
+     * The queue that such options name.
+     *
+     * @param array<string, mixed> $options as of fromOptions()
+     * @throws Exception for an option without a good value, or a database that cannot be opened
+     */
+    public static function queue(array $options): \MailQueue
+    {
+        $given = array_filter($options, static fn($value) => $value !== null);
+        $arguments = self::queueArguments($given);
+        return $arguments === [] ? \MailQueue::default() : new \MailQueue(...$arguments);
     }
 
     /**
@@ -175,6 +183,22 @@ final class Outbox
             error_log("mailqueue: the $whom threw " . $e::class . ": {$e->getMessage()} "
                 . "({$e->getFile()}:{$e->getLine()})");
         }
+    }
+
+    /**
+     * Arguments of MailQueue's constructor; none without a database.
+     *
+     * @param array<string, mixed> $options
+     * @return array<string, mixed>
+     */
+    private static function queueArguments(array $options): array
+    {
+        $arguments = self::named($options, self::QUEUE_OPTIONS);
+        if (!isset($options['database']) && $arguments) {
+            throw new Exception(key(array_intersect_key(self::QUEUE_OPTIONS, $options))
+                . ': belongs to a database; give the option "database" too');
+        }
+        return isset($options['database']) ? ['database' => $options['database']] + $arguments : [];
     }
 
     /**

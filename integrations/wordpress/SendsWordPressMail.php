@@ -24,9 +24,7 @@ trait SendsWordPressMail
         return match (true) {
             $queue instanceof Outbox => $queue,
             $queue !== null => new Outbox($queue),
-            default => Outbox::fromOptions(
-                defined('MAILQUEUE_OPTIONS') ? MAILQUEUE_OPTIONS : [],
-            ),
+            default => Outbox::fromOptions(SettingsPage::options()),
         };
     }
 }

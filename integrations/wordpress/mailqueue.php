@@ -1,8 +1,14 @@
 <?php
 /**
  * Plugin Name: mailqueue
- * Description: wp_mail() puts mail into the queue; bin/mailqueue, started by cron, sends it.
+ * Description: wp_mail() stores mail in a durable queue; the command mailqueue, started by cron, sends it within the hoster's limit.
+ * Version: 0.1.0
+ * Requires at least: 5.7
+ * Requires PHP: 8.1
+ * Author: The mailqueue authors
  * License: MIT
+ * License URI: https://opensource.org/licenses/MIT
+ * Text Domain: mailqueue
  */
 
 declare(strict_types=1);
@@ -15,8 +21,10 @@ if (!defined('ABSPATH')) {
     exit;
 }
 
+// The plugin's zip has the bridges' classes beside this file, a checkout above it.
 if (!trait_exists(SendsWordPressMail::class)) {
-    require_once dirname(__DIR__) . '/autoload.php';
+    require_once is_file(__DIR__ . '/autoload.php') ? __DIR__ . '/autoload.php'
+        : dirname(__DIR__) . '/autoload.php';
 }
 
 /**
@@ -61,3 +69,4 @@ function new_mailer(): PHPMailer
 }
 
 add_filter('pre_wp_mail', __NAMESPACE__ . '\\use_queue', PHP_INT_MAX);
+(new SettingsPage(__FILE__))->register();

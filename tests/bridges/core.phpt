@@ -150,6 +150,8 @@ ok   MailQueue\Bridge\CakePHP\MailQueueTransport
 ok   MailQueue\Bridge\Laravel\MailQueueServiceProvider
 ok   MailQueue\Bridge\PHPMailer\MailQueuePHPMailer
 ok   MailQueue\Bridge\PHPMailer\SendsThroughQueue
+ok   MailQueue\Bridge\Symfony\MailQueueSymfonyBundle
 ok   MailQueue\Bridge\Symfony\MailQueueTransport
 ok   MailQueue\Bridge\Symfony\MailQueueTransportFactory
 ok   MailQueue\Bridge\WordPress\SendsWordPressMail
+ok   MailQueue\Bridge\WordPress\SettingsPage
