@@ -1,7 +1,7 @@
 <?php
 /**
  * Plugin Name: mailqueue
- * Description: wp_mail() stores mail in a durable queue; the command mailqueue, started by cron, sends it within the hoster's limit.
+ * Description: wp_mail() stores mail in a durable queue; cron sends it within the hourly limit.
  * Version: 0.1.0
  * Requires at least: 5.7
  * Requires PHP: 8.1

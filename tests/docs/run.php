@@ -1,0 +1,126 @@
+<?php
+/*
+ * Runs the commands and code blocks of the documentation as printed, in a bare Debian:
+ *   php tests/docs/run.php COMMAND...        COMMAND starts a root shell in it (tools/newcomer)
+ *   php tests/docs/run.php --check           only: is each block in the scenario, and once?
+ * The scenario says who runs a block where, and what must be seen. The last line is
+ * "N passed, N failed".
+ */
+declare(strict_types=1);
+
+namespace MailQueueTest\Docs;
+
+require __DIR__ . '/Shell.php';
+
+/** @return array<string, array<string, string>> file => first line => block */
+function blocks(string $root): array
+{
+    $files = ['README.md', 'CONTRIBUTING.md'];
+    foreach (['docs', 'integrations', 'examples'] as $directory) {
+        $tree = new \RecursiveIteratorIterator(new \RecursiveDirectoryIterator("$root/$directory",
+            \FilesystemIterator::SKIP_DOTS));
+        foreach ($tree as $path) {
+            str_ends_with((string) $path, '.md') && $files[] = substr((string) $path, strlen($root) + 1);
+        }
+    }
+    sort($files);
+    $blocks = [];
+    foreach ($files as $file) {
+        preg_match_all('/^```(\w*)\n(.*?)^```$/ms', file_get_contents("$root/$file"), $found,
+            PREG_SET_ORDER);
+        foreach ($found as [, $language, $text]) {
+            $first = trim(strtok($text, "\n"));
+            if ($first === '<?php') {
+                $first = trim(strtok("\n"));
+            }
+            isset($blocks[$file][$first]) && throw new \Exception("$file: two blocks begin: $first");
+            $blocks[$file][$first] = $text;
+        }
+    }
+    return $blocks;
+}
+
+/** The block of $file that begins with $start, which only one does. */
+function block(array $blocks, string $file, string $start): string
+{
+    $found = array_filter($blocks[$file] ?? [],
+        static fn(string $first): bool => str_starts_with($first, $start), ARRAY_FILTER_USE_KEY);
+    count($found) === 1 || throw new \Exception("$file: " . count($found) . " blocks begin: $start");
+    return reset($found);
+}
+
+/** @return list<string> what the scenario forgets, or names without need */
+function uncovered(array $blocks, array $steps, array $left): array
+{
+    $named = [];
+    foreach (array_unique([...array_column($steps, 'block'), ...array_keys($left)]) as $name) {
+        [$file, $start] = explode(': ', $name, 2);
+        block($blocks, $file, $start);
+        $named[$file][] = $start;
+    }
+    $missing = [];
+    foreach ($blocks as $file => $of_file) {
+        foreach (array_keys($of_file) as $first) {
+            $times = count(array_filter($named[$file] ?? [],
+                static fn(string $start): bool => str_starts_with($first, $start)));
+            $times === 1 || $missing[] = "$file: the block \"$first\" is named $times times";
+        }
+    }
+    return $missing;
+}
+
+/** The shell script of a step. */
+function script(array $step, array $blocks, string $root): string
+{
+    $text = $step['run'] ?? '';
+    if (isset($step['block'])) {
+        $text = block($blocks, ...explode(': ', $step['block'], 2));
+    } elseif (isset($step['text'])) {
+        [$file, $text] = explode(': ', $step['text'], 2);
+        str_contains(file_get_contents("$root/$file"), $text)
+            || throw new \Exception("$file does not say: $text");
+    }
+    return isset($step['through']) ? ($step['through'])($text) : $text;
+}
+
+$root = dirname(__DIR__, 2);
+$blocks = blocks($root);
+['steps' => $steps, 'left' => $left] = require __DIR__ . '/scenario.php';
+$missing = uncovered($blocks, $steps, $left);
+if ($missing || ($argv[1] ?? '') === '--check') {
+    echo implode("\n", $missing), $missing ? "\n" : '';
+    exit($missing ? 1 : 0);
+}
+
+$shell = new Shell(array_slice($argv, 1));
+$passed = $failed = 0;
+foreach ($steps as $step) {
+    if (isset($step['type'])) {
+        $shell->type($step['type']);
+        continue;
+    }
+    $name = $step['block'] ?? $step['text'] ?? $step['name'];
+    [$code, $output] = $shell->run(script($step, $blocks, $root), $step['user'] ?? 'me',
+        $step['in'] ?? '/home/me', $step['seconds'] ?? 120);
+    $wrong = [];
+    $code === ($step['code'] ?? 0) || $wrong[] = "exit code $code";
+    foreach ((array) ($step['shows'] ?? []) as $pattern) {
+        preg_match($pattern, $output) || $wrong[] = "does not show $pattern";
+    }
+    if (preg_match('/\b(PHP )?(Warning|Deprecated|Notice|Fatal error): .*/', $output, $m)) {
+        $wrong[] = $m[0];
+    }
+    if ($wrong) {
+        $failed++;
+        echo "FAILED  $name: ", implode('; ', $wrong), "\n", preg_replace('/^/m', '        ',
+            substr($output, -4000)), "\n";
+    } else {
+        $passed++;
+        echo "ok      $name\n";
+    }
+}
+foreach ($left as $name => $reason) {
+    echo "left    $name: $reason\n";
+}
+echo "$passed passed, $failed failed\n";
+exit($failed ? 1 : 0);

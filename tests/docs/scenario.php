@@ -1,0 +1,205 @@
+<?php
+/*
+ * Who runs which block of the documentation, in which order. Keys of a step:
+ *   block, text  what is run as printed: "FILE: how the block begins", or a text that FILE has
+ *   run, name    what is run beside that: what a reader has already, or what shows that it worked
+ *   user, in     a login and its directory: "me", in its home, unless said otherwise
+ *   through      makes a shell script of the block
+ *   shows        patterns of the output; code: the exit code; seconds: the time limit
+ *   type         a line for the shell that all steps share
+ */
+declare(strict_types=1);
+
+const CHECKOUT = '/home/me/mailqueue';
+
+/** Runs a block of PHP code as a file of its own, after the lines that a reader has before it. */
+function php(string $before = '', string $after = ''): Closure
+{
+    return static function (string $block) use ($before, $after): string {
+        $code = str_starts_with($block, '<?php') ? $block : "<?php\n$block";
+        return 'f=$(mktemp -d); printf %s ' . escapeshellarg(base64_encode("<?php\n$before"))
+            . ' | base64 -d >$f/before.php; printf %s '
+            . escapeshellarg(base64_encode("$code\n$after")) . ' | base64 -d >$f/it.php; '
+            . 'php -d display_errors=1 -d auto_prepend_file=$f/before.php $f/it.php';
+    };
+}
+
+/** Gives the lines to cron, and waits until the relay has one mail more. */
+$cron = static fn(string $block): string => 'n=$(wc -l </srv/relay/accepted); '
+    . 'printf %s ' . escapeshellarg($block) . ' | crontab -; for i in $(seq 75); do '
+    . '[ "$(wc -l </srv/relay/accepted)" -gt "$n" ] && break; sleep 1; done; crontab -r; '
+    . 'test "$(wc -l </srv/relay/accepted)" -gt "$n"';
+$queue = '$queue = new MailQueue("/home/me/app.sqlite");';
+$count = static fn(int $n): array => ['name' => "$n waiting", 'run' => 'mailqueue status '
+    . '--database /home/me/app.sqlite', 'shows' => "/pending +$n\\b/"];
+$empty = ['name' => 'an empty queue', 'run' => 'rm -rf /home/me/app.sqlite*'];
+$server = 'export MAILQUEUE_DATABASE_USER=app MAILQUEUE_DATABASE_PASSWORD=secret; ';
+
+$steps = [
+    ['name' => 'a user with a checkout', 'user' => 'root', 'in' => '/',
+        'run' => 'useradd -m -s /bin/bash me; chown -R me: /home/me; chmod 700 /home/me'],
+    ['block' => 'README.md: apt-get update', 'user' => 'root', 'seconds' => 600],
+    ['block' => 'README.md: phpize', 'user' => 'root', 'in' => CHECKOUT, 'seconds' => 300,
+        'shows' => ['/mailqueue support => enabled/', '/DKIM|OpenSSL/i']],
+    ['name' => 'loaded once, for every SAPI', 'run' => 'php -v; command -v mailqueue; '
+        . 'ls /etc/php/*/cli/conf.d/*mailqueue.ini', 'shows' => '~^/usr/bin/mailqueue$~m'],
+    ['name' => 'the servers of this test', 'user' => 'root', 'seconds' => 600, 'in' => CHECKOUT,
+        'run' => 'export DEBIAN_FRONTEND=noninteractive
+apt-get install -y --no-install-recommends cron composer zip unzip openssl ca-certificates curl \
+    iproute2 sqlite3 postgresql php-pgsql mariadb-server php-mysql php-mbstring php-xml php-intl \
+    php-symfony-mailer php-symfony-framework-bundle libphp-phpmailer make gcc libc6-dev >/dev/null
+make -s -C tests/sink OUT=/srv/relay
+touch /srv/relay/accepted && chmod 644 /srv/relay/accepted'],
+    ['name' => 'an application with Composer', 'user' => 'me',
+        'run' => 'mkdir site && echo \'{"repositories": {"packagist.org": false}}\' >site/composer.json'],
+    ['block' => 'integrations/README.md: composer config', 'in' => '/home/me/site', 'seconds' => 200],
+    ['name' => 'its classes are found', 'in' => '/home/me/site', 'run' => 'php -r \'require "vendor/autoload.php";
+        echo class_exists(MailQueue\Bridge\Outbox::class) ? "found" : "missing";\'', 'shows' => '/found/'],
+
+    ['type' => 'exec unshare --net bash'],
+    ['type' => 'ip link set lo up'],
+    ['name' => 'a relay with a certificate', 'user' => 'root', 'in' => '/srv/relay',
+        'run' => 'echo "127.0.0.1 mail.example.org db.example.org" >>/etc/hosts
+openssl req -x509 -newkey rsa:2048 -nodes -days 3 -subj /CN=Test -keyout ca.key -out ca.pem 2>/dev/null
+for name in mail db; do
+    openssl req -newkey rsa:2048 -nodes -subj /CN=$name.example.org -keyout $name.key -out $name.csr 2>/dev/null
+    printf "subjectAltName=DNS:$name.example.org\n" >$name.ext
+    openssl x509 -req -in $name.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 3 -extfile $name.ext -out $name.pem 2>/dev/null
+done
+cp ca.pem /usr/local/share/ca-certificates/test.crt && update-ca-certificates >/dev/null
+(./mq-sink --port 587 --log accepted --cert mail.pem --key mail.key --auth user:password >sink.out 2>&1 &)
+printf \'#!/bin/sh\ncat >>/srv/relay/cron-mail\n\' >/usr/sbin/sendmail; chmod 755 /usr/sbin/sendmail
+touch cron-mail; chmod 666 cron-mail; cron; sleep 0.5; cat sink.out; kill -0 $(pidof mq-sink)'],
+
+    ['block' => "README.md: // In the request", 'through' => php()],
+    ['block' => 'README.md: # Once: 60 recipients', 'shows' => '/\b1 sent/'],
+    ['block' => "README.md: // In the request", 'through' => php()],
+    ['block' => 'README.md: MAILQUEUE_DATABASE=/home/me/app.sqlite', 'through' => $cron],
+    ['name' => 'cron had nothing to tell', 'user' => 'root', 'run' => 'cat /srv/relay/cron-mail; '
+        . 'test ! -s /srv/relay/cron-mail'],
+    ['name' => 'no limit', 'run' => 'mailqueue config --database /home/me/app.sqlite mailMaxPerHour 0'],
+    ['name' => 'files of a shop', 'user' => 'root', 'run' => 'mkdir -p /srv/shop; '
+        . 'echo png >/srv/shop/logo.png; echo pdf >/srv/shop/terms.pdf'],
+    ['block' => "README.md: \$queue->enqueue([", 'through' => php("$queue \$pdf = '%PDF';")],
+    $count(1),
+    ['block' => 'README.md: $pdo->beginTransaction', 'through' => php(
+        '$pdo = new PDO("sqlite:/home/me/app.sqlite");
+        $pdo->exec("CREATE TABLE registrations (number TEXT, name TEXT, email TEXT)");
+        $number = "4712"; $email = "zoe@example.com";')],
+    $count(2),
+    ['block' => 'README.md: $queue->enqueue(reference: $number', 'through' => php("$queue \$number = '4713';")],
+    $count(3),
+    ['block' => 'README.md: <?php // bootstrap.php', 'through' => static fn(string $block): string
+        => 'mkdir -p app; printf %s ' . escapeshellarg(base64_encode($block)) . ' | base64 -d '
+        . '>app/bootstrap.php; printf %s ' . escapeshellarg(base64_encode('<?php
+            function find_registration($number): ?array {
+                $pdo = new PDO("sqlite:/home/me/app.sqlite");
+                $find = $pdo->prepare("SELECT * FROM registrations WHERE number = ?");
+                $find->execute([$number]);
+                return $find->fetch() ?: null;
+            }')) . ' | base64 -d >find.php'],
+    ['text' => 'README.md: mailqueue work --bootstrap /home/me/app/bootstrap.php',
+        'through' => static fn(string $text): string
+            => 'export MAILQUEUE_TRANSPORT=null://null; php -d auto_prepend_file=/home/me/find.php '
+            . "/usr/bin/$text", 'shows' => '/\b2 sent/'],
+    ['block' => 'README.md: $queue->enqueue($rfc5322', 'through' => php("$queue
+        \$rfc5322 = \"From: a@example.org\\nSubject: x\\n\\nhi\\n\";
+        file_put_contents('mail.eml', \"From: a@example.org\\nTo: b@example.net\\n\\nhi\\n\");")],
+    $count(2),
+    ['name' => 'a limit', 'run' => 'mailqueue config --database /home/me/app.sqlite mailMaxPerHour 6000'],
+    ['block' => 'README.md: pending   128', 'through' => static fn(string $block): string
+        => 'mailqueue status --database /home/me/app.sqlite >seen; for word in '
+        . implode(' ', array_map(static fn(string $line): string => escapeshellarg(preg_replace('/\s{2,}.*/', '', $line)),
+            array_filter(explode("\n", $block)))) . '; do grep -q "^$(printf %s "$word" | cut -d" " -f1)" seen || '
+        . '{ echo "status does not show $word"; cat seen; exit 1; }; done'],
+    ['block' => 'README.md: openssl genpkey', 'through' => static fn(string $block): string
+        => 'export MAILQUEUE_DATABASE=/home/me/app.sqlite MAILQUEUE_TRANSPORT=null://null; ' . $block,
+        'shows' => '/2 sent/'],
+    ['text' => 'README.md: sqlite3 app.sqlite ".backup copy.sqlite"'],
+    ['text' => 'README.md: /usr/bin/mailqueue sendmail -t -i', 'through' => static fn(string $text): string
+        => "export MAILQUEUE_DATABASE=/home/me/app.sqlite; $text <mail.eml"],
+    ['text' => 'README.md: php -n -d extension=mailqueue /usr/bin/mailqueue sendmail -t -i', 'through' => static fn(string $text): string
+        => "export MAILQUEUE_DATABASE=/home/me/app.sqlite; $text <mail.eml"],
+    $count(2),
+    $empty,
+    ['name' => 'a queue of another program', 'run' => 'sqlite3 app.sqlite "CREATE TABLE mail_queue (id INTEGER PRIMARY KEY,
+        registration_number TEXT, mail_type TEXT NOT NULL, status TEXT NOT NULL, created_at TEXT);
+        INSERT INTO mail_queue VALUES (7, \'4711\', \'confirmation\', \'pending\', \'2026-11-21 09:35:00\')"'],
+    ['block' => "README.md: \$queue = new MailQueue('/home/me/app.sqlite', referenceColumn", 'through'
+        => php('', 'echo $queue->jobs()[0]->reference;'), 'shows' => '/4711/'],
+    ['text' => 'README.md: mailqueue migrate --reference-column registration_number', 'through'
+        => static fn(string $text): string => "$text --database /home/me/app.sqlite"],
+
+    $empty,
+    ['name' => 'database servers', 'user' => 'root', 'seconds' => 200, 'run' => '
+pg=$(ls -d /etc/postgresql/*/main); version=$(basename $(dirname $pg))
+install -o postgres -m 600 /srv/relay/db.key $pg/db.key; install -o postgres /srv/relay/db.pem $pg/db.pem
+printf "ssl=on\nssl_cert_file=\'$pg/db.pem\'\nssl_key_file=\'$pg/db.key\'\n" >>$pg/postgresql.conf
+pg_ctlcluster $version main start
+su postgres -c "psql -q -c \"CREATE ROLE app LOGIN PASSWORD \'secret\'\" -c \"CREATE DATABASE app OWNER app\""
+mkdir -p /run/mysqld; chown mysql: /run/mysqld
+(mariadbd-safe --bind-address=127.0.0.1 >/dev/null 2>&1 &)
+for i in $(seq 60); do mariadb -e "SELECT 1" >/dev/null 2>&1 && break; sleep 1; done
+mariadb -e "CREATE DATABASE app; CREATE USER app@localhost IDENTIFIED BY \'secret\';
+    CREATE USER app@\'127.0.0.1\' IDENTIFIED BY \'secret\'; GRANT ALL ON app.* TO app@localhost; GRANT ALL ON app.* TO app@\'127.0.0.1\'"
+install -d -o me -m 700 /home/me/.postgresql; install -o me /srv/relay/ca.pem /home/me/.postgresql/root.crt
+printf secret >/home/me/.mailqueue-password; chown me /home/me/.mailqueue-password; chmod 600 /home/me/.mailqueue-password'],
+    ['block' => "README.md: \$queue = new MailQueue('pgsql:", 'through' => static fn(string $block): string
+        => $server . php('$pdo = new PDO("sqlite:/home/me/app.sqlite");',
+            '$queue->stats(); (new MailQueue("pgsql:host=db.example.org;dbname=app;sslmode=verify-full"))
+            ->enqueue(["from" => "a@example.org", "to" => "b@example.net", "subject" => "x", "text" => "x"]);')($block)],
+    ['block' => 'README.md: MAILQUEUE_DATABASE=pgsql:', 'through' => static fn(string $block): string => $cron(
+        "MAILQUEUE_TRANSPORT=smtp://user:password@mail.example.org:587\n$block")],
+    ['text' => 'README.md: mailqueue migrate-store', 'through' => static fn(string $text): string
+        => $server . "$text /home/me/app.sqlite 'pgsql:host=db.example.org;dbname=app;sslmode=verify-full' "
+        . '--transport null://null || true'],
+
+    ['block' => 'integrations/symfony/README.md: // config/bundles.php', 'in' => '/home/me/site', 'through'
+        => static fn(string $block): string => php('require "vendor/autoload.php";
+            require "/usr/share/php/Symfony/Bundle/FrameworkBundle/autoload.php";')(
+            "\$bundles = [\n$block];\necho class_exists(key(\$bundles)) ? 'found' : 'missing';"),
+        'shows' => '/found/'],
+    ['block' => 'integrations/symfony/README.md: # .env: the database of', 'in' => '/home/me/site', 'through'
+        => static fn(string $block): string => "set -a\n$block" . symfony_sends()],
+    ['block' => 'integrations/symfony/README.md: # .env: or a database', 'in' => '/home/me/site', 'through'
+        => static fn(string $block): string => "set -a\n$block" . symfony_sends()],
+    ['block' => 'integrations/phpmailer/README.md: use MailQueue', 'in' => '/home/me/site', 'through' => php(
+        'require "vendor/autoload.php"; require "/usr/share/php/libphp-phpmailer/autoload.php";',
+        '$mail->setFrom("a@example.org"); $mail->addAddress("b@example.net"); $mail->Body = "x"; $mail->send();
+        echo "queued as ", $mail->mailqueue_id ?? "?";'), 'shows' => '/queued as/'],
+    ['block' => 'integrations/wordpress/README.md: tools/wordpress-plugin', 'in' => CHECKOUT, 'shows' => '~/home/me/mailqueue.zip~',
+        'through' => static fn(string $block): string => "export MQ_NO_SETUP=1; $block"],
+    ['name' => "WordPress's directory", 'run' => 'mkdir -p blog/wp-content'],
+    ['block' => 'integrations/wordpress/README.md: mkdir -p wp-content', 'in' => '/home/me/blog'],
+    ['block' => "integrations/wordpress/README.md: define('MAILQUEUE_OPTIONS'", 'through' => php('',
+        'new MailQueue(MAILQUEUE_OPTIONS["database"]);')],
+
+    ['name' => 'the site of the example', 'run' => 'mkdir -p /home/me/mailqueue/examples/registration/var'],
+    ['block' => 'examples/registration/README.md: cd ', 'through' => static fn(string $block): string
+        => preg_replace('/(?<=\n)(php .*)/', '(\1 >/tmp/site.out 2>&1 &)', $block) . 'for i in $(seq 50); do '
+        . 'curl -sf localhost:8080 >/dev/null && break; sleep 0.1; done; curl -sf -d name=Zoe '
+        . '-d email=zoe@example.com localhost:8080/register', 'shows' => '/You are registered/'],
+    ['block' => 'examples/registration/README.md: mailqueue config', 'shows' => '/pending +2/'],
+    ['block' => 'examples/registration/README.md: MAILQUEUE_TRANSPORT', 'through' => $cron],
+];
+
+/** Sends a mail through the DSN of the environment. */
+function symfony_sends(): string
+{
+    return "\n" . 'php -d mailqueue.database=/home/me/app.sqlite -r \'require "vendor/autoload.php";
+        require "/usr/share/php/Symfony/Component/Mailer/autoload.php";
+        $factory = new MailQueue\Bridge\Symfony\MailQueueTransportFactory();
+        $dsn = Symfony\Component\Mailer\Transport\Dsn::fromString(getenv("MAILER_DSN"));
+        $mail = (new Symfony\Component\Mime\Email())->from("a@example.org")->to("b@example.net")->text("x");
+        $factory->create($dsn)->send($mail);\'';
+}
+
+return ['steps' => $steps, 'left' => [
+    'README.md: pie repository:add' => 'PIE is not in Debian; run by hand',
+    'docs/architecture.md: bin/mailqueue ──' => 'a picture',
+    'docs/architecture.md: enqueue                claim' => 'a picture',
+    'docs/architecture.md: BEGIN IMMEDIATE' => 'a picture',
+    'integrations/cakephp/README.md: // config/app.php' => 'no registry of Debian has CakePHP; '
+        . 'tests/bridges/cakephp-*.phpt where one has it',
+    'integrations/laravel/README.md: // config/mail.php' => 'part of a file; tests/bridges/laravel-*.phpt',
+]];
