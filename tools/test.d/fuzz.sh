@@ -1,6 +1,6 @@
-# tools/test fuzz [NAME...]: every tests/fuzz/fuzz_*.c under libFuzzer for a fixed number of runs with
-# a fixed seed, so that the result is the same on every machine. tools/torture fuzz runs them for a
-# time, from another seed each time.
+# tools/test fuzz [NAME...]: every tests/fuzz/fuzz_*.c under libFuzzer for a fixed number of runs
+# from a fixed seed, so that the result is the same on every machine. tools/torture fuzz runs them
+# for a time, from another seed each time.
 
 # About 20 seconds of a core each, at most 40.
 fuzz_runs() {
