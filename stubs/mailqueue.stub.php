@@ -71,7 +71,9 @@ namespace {
          *   or arrays with one of `path`, `data` and `stream`, and `name`, `type`; a string as key is the
          *   name. `inline`: the same for what the HTML shows; a string as key is the cid
          *   (`'inline' => ['logo' => '/path/logo.png']` for `<img src="cid:logo">`). `date`. `message_id`.
-         *   `unsubscribe`: https: or mailto: URIs. Null is as good as not given, a Stringable as a string;
+         *   `unsubscribe`: https: or mailto: URIs. Null is as good as not given, a Stringable as a string.
+         *   Tabs, vertical tabs, form feeds, U+0085, U+2028 and U+2029 in a subject, a name or a header's
+         *   value become spaces; other control characters, CR and LF too, are errors;
          * - a complete message (RFC 5322) with any line ends. Without $envelopeFrom or $recipients its
          *   headers say (see envelope()); Bcc does not stay in it. Lines over 998 octets are encoded or
          *   folded, bytes over 127 in the headers encoded; with a DKIM-Signature in it nothing is, and what

@@ -18,6 +18,8 @@
 struct work {
     const struct mq_compose_fields *fields;
     struct mq_mailboxes from, to, cc, bcc, reply_to;
+    struct mq_str subject;
+    struct mq_buffer spaced;    /* the subject, if it had pasted separators */
     struct mq_buffer made_text; /* from the HTML */
     struct mq_str text;         /* what is sent; data NULL: none */
     struct mq_buffer head;      /* the header, but for the fields of the body */
@@ -31,6 +33,7 @@ static void work_clear(struct work *work)
     mq_mailboxes_clear(&work->cc);
     mq_mailboxes_clear(&work->bcc);
     mq_mailboxes_clear(&work->reply_to);
+    mq_buffer_clear(&work->spaced);
     mq_buffer_clear(&work->made_text);
     mq_buffer_clear(&work->head);
     mq_part_tree_clear(&work->tree);
@@ -231,7 +234,7 @@ static enum mq_status make_head(struct work *work, struct mq_error *err)
 {
     const struct mq_compose_fields *fields = work->fields;
     struct mq_buffer *head = &work->head;
-    mq_buffer_reserve(head, 1000 + 3 * fields->subject.len);
+    mq_buffer_reserve(head, 1000 + 3 * work->subject.len);
     mq_buffer_cstr(head, "Date: ");
     mq_encode_date(head, fields->date_s);
     mq_buffer_append(head, "\r\n", 2);
@@ -249,7 +252,7 @@ static enum mq_status make_head(struct work *work, struct mq_error *err)
         /* Some relays add a field of their own where there is none. */
         mq_buffer_cstr(head, "To: undisclosed-recipients:;\r\n");
     }
-    mq_encode_header(head, "Subject", fields->subject);
+    mq_encode_header(head, "Subject", work->subject);
     mq_buffer_cstr(head, "Message-ID: ");
     mq_buffer_cstr(head, fields->message_id);
     mq_buffer_append(head, "\r\n", 2);
@@ -269,7 +272,8 @@ static enum mq_status check(struct work *work, struct mq_error *err)
         status = check_addresses(work, err);
     }
     if (status == MQ_OK) {
-        status = mq_header_check(fields->subject, "subject", err);
+        work->subject = fields->subject;
+        status = mq_header_text(&work->subject, "subject", &work->spaced, err);
     }
     if (status == MQ_OK) {
         status = check_message_id(fields->message_id, err);

@@ -72,9 +72,10 @@ void mq_compose_envelope_clear(struct mq_compose_envelope *envelope);
 
 /* Appends the message in wire form to `out` (initialised, empty) and fills the envelope
  * (initialised). MQ_MESSAGE names the field: CR, LF, NUL and other controls in anything that goes
- * into a header; invalid UTF-8; a bad address, header name, type or URI; a NUL in text or html; a
- * header that the composer writes itself; neither text nor html; a cid without html or twice; two
- * https URIs; over the size. MQ_IO: an fd. */
+ * into a header, but for the separators of pasted text (mq_header_text) where it is text; invalid
+ * UTF-8; a bad address, header name, type or URI; a NUL in text or html; a header that the composer
+ * writes itself; neither text nor html; a cid without html or twice; two https URIs; over the size.
+ * MQ_IO: an fd. */
 enum mq_status mq_compose(const struct mq_compose_fields *fields, struct mq_buffer *out,
                           struct mq_compose_envelope *envelope, struct mq_error *err);
 

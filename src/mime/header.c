@@ -13,17 +13,34 @@
 #define CHAR_MAX_CODED  12  /* of one character, in Q */
 #define PHRASE_PLAIN    60  /* a longer name is made foldable as encoded words */
 
-enum mq_status mq_header_check(struct mq_str text, const char *field, struct mq_error *err)
+/* What programs put between words where a person pressed tab, or began another line in a paragraph:
+ * HTAB, VT, FF, NEL, LINE and PARAGRAPH SEPARATOR. CR and LF are not among them: headers have been
+ * injected with these. */
+static bool is_separator(uint32_t code)
 {
-    for (size_t i = 0; i < text.len;) {
-        struct mq_str rest = {text.data + i, text.len - i};
+    return code == 0x09 || code == 0x0B || code == 0x0C || code == 0x85 || code == 0x2028 ||
+           code == 0x2029;
+}
+
+/* Checks text; with `spaced`, each separator in it is a space there. */
+static enum mq_status check(struct mq_str *text, const char *field, struct mq_buffer *spaced,
+                            struct mq_error *err)
+{
+    size_t copied = 0;
+    for (size_t i = 0; i < text->len;) {
+        struct mq_str rest = {text->data + i, text->len - i};
         uint32_t code = 0;
         size_t step = mq_utf8_next(rest, &code);
+        bool separates = is_separator(code);
         if (step == 0) {
             return mq_error_set(err, MQ_MESSAGE, field,
                                 "%s: byte %zu is not valid UTF-8; convert the text", field, i + 1);
         }
-        if (code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x2028 || code == 0x2029) {
+        if (separates && spaced != NULL) {
+            mq_buffer_append(spaced, text->data + copied, i - copied);
+            mq_buffer_char(spaced, ' ');
+            copied = i + step;
+        } else if (separates || code < 0x20 || (code >= 0x7F && code < 0xA0)) {
             return mq_error_set(err, MQ_MESSAGE, field,
                                 "%s: control character U+%04X at byte %zu; remove it (headers are "
                                 "one line, folded where they are written)",
@@ -31,7 +48,23 @@ enum mq_status mq_header_check(struct mq_str text, const char *field, struct mq_
         }
         i += step;
     }
+    if (copied > 0) {
+        mq_buffer_append(spaced, text->data + copied, text->len - copied);
+        *text = mq_buffer_view(spaced);
+        return spaced->failed ? mq_error_nomem(err) : MQ_OK;
+    }
     return MQ_OK;
+}
+
+enum mq_status mq_header_check(struct mq_str text, const char *field, struct mq_error *err)
+{
+    return check(&text, field, NULL, err);
+}
+
+enum mq_status mq_header_text(struct mq_str *text, const char *field, struct mq_buffer *spaced,
+                              struct mq_error *err)
+{
+    return check(text, field, spaced, err);
 }
 
 bool mq_header_plain(struct mq_str text)

@@ -9,6 +9,11 @@
 /* Whether UTF-8 text may be part of a header: no control characters, no line separators. MQ_MESSAGE
  * with `field`. */
 enum mq_status mq_header_check(struct mq_str text, const char *field, struct mq_error *err);
+/* The same for what people write, and paste: each tab, vertical tab, form feed, U+0085, U+2028 and
+ * U+2029 is a space in what *text is afterwards. Where there is one, that is in `spaced`
+ * (initialised, empty). CR, LF, NUL and the other controls are errors all the same. */
+enum mq_status mq_header_text(struct mq_str *text, const char *field, struct mq_buffer *spaced,
+                              struct mq_error *err);
 /* All characters of 32 … 126, and nothing that is the begin or end of an encoded word. */
 bool mq_header_plain(struct mq_str text);
 

@@ -118,10 +118,6 @@ static enum mq_status write_header(const struct mq_compose_header *header, const
                                    struct mq_error *err)
 {
     char name[NAME_MAX_OCTETS + 1];
-    enum mq_status status = mq_header_check(header->value, field, err);
-    if (status != MQ_OK) {
-        return status;
-    }
     switch (rule->kind) {
     case FROM_FIELD:
         return mq_error_set(err, MQ_MESSAGE, field,
@@ -154,15 +150,21 @@ enum mq_status mq_own_headers_write(const struct mq_compose_fields *fields, stru
 {
     bool seen[RULES] = {false};
     for (size_t i = 0; i < fields->header_count; i++) {
-        const struct mq_compose_header *header = &fields->headers[i];
+        struct mq_compose_header header = fields->headers[i];
+        struct mq_buffer spaced;
         char field[FIELD_MAX];
-        enum mq_status status = check_name(header->name, err);
+        enum mq_status status = check_name(header.name, err);
         if (status != MQ_OK) {
             return status;
         }
-        snprintf(field, sizeof field, "headers[%.*s]", (int)header->name.len, header->name.data);
-        const struct rule *rule = rule_of(header->name);
-        status = write_header(header, field, rule, out, err);
+        snprintf(field, sizeof field, "headers[%.*s]", (int)header.name.len, header.name.data);
+        const struct rule *rule = rule_of(header.name);
+        mq_buffer_init(&spaced);
+        status = mq_header_text(&header.value, field, &spaced, err);
+        if (status == MQ_OK) {
+            status = write_header(&header, field, rule, out, err);
+        }
+        mq_buffer_clear(&spaced);
         if (status != MQ_OK) {
             return status;
         }

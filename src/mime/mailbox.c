@@ -67,8 +67,14 @@ nomem:
 enum mq_status mq_mailboxes_add(struct mq_str name, struct mq_str address, const char *field,
                                 struct mq_mailboxes *list, struct mq_error *err)
 {
-    enum mq_status status = mq_header_check(name, field, err);
-    return status == MQ_OK ? add(name, address, field, list, err) : status;
+    struct mq_buffer spaced;
+    mq_buffer_init(&spaced);
+    enum mq_status status = mq_header_text(&name, field, &spaced, err);
+    if (status == MQ_OK) {
+        status = add(name, address, field, list, err);
+    }
+    mq_buffer_clear(&spaced);
+    return status;
 }
 
 /* ---- as people write them ---- */
@@ -164,8 +170,10 @@ enum mq_status mq_mailboxes_parse(struct mq_str text, const char *field, struct 
 {
     size_t before = list->count;
     struct mq_buffer name;
+    struct mq_buffer spaced;
     mq_buffer_init(&name);
-    enum mq_status status = mq_header_check(text, field, err);
+    mq_buffer_init(&spaced);
+    enum mq_status status = mq_header_text(&text, field, &spaced, err);
     struct mq_str rest = mq_str_trim(text);
     bool more = true;
     while (status == MQ_OK && more) {
@@ -187,5 +195,6 @@ enum mq_status mq_mailboxes_parse(struct mq_str text, const char *field, struct 
         cut(list, before);
     }
     mq_buffer_clear(&name);
+    mq_buffer_clear(&spaced);
     return status;
 }

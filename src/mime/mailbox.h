@@ -23,7 +23,8 @@ void mq_mailboxes_clear(struct mq_mailboxes *list);
 
 /* Appends the mailboxes of `addr`, `<addr>`, `Name <addr>`, `"Name" <addr>`, or several of these
  * with commas between. Strict: no groups, comments, quoted local parts, source routes; nothing is
- * repaired. Linear time. MQ_MESSAGE with `field`. */
+ * repaired, but that pasted separators are spaces (mq_header_text). Linear time. MQ_MESSAGE with
+ * `field`. */
 enum mq_status mq_mailboxes_parse(struct mq_str text, const char *field, struct mq_mailboxes *list,
                                   struct mq_error *err);
 /* Appends one mailbox whose parts were given apart. */

@@ -22,10 +22,12 @@ static enum mq_status bad(const struct mq_compose_part *source, struct mq_str wh
                         fault);
 }
 
-static enum mq_status check_name(const struct mq_compose_part *source, struct mq_error *err)
+static enum mq_status check_name(const struct mq_compose_part *source, struct mq_part *part,
+                                 struct mq_error *err)
 {
-    struct mq_str name = source->name;
-    enum mq_status status = mq_header_check(name, source->field, err);
+    part->name = source->name;
+    enum mq_status status = mq_header_text(&part->name, source->field, &part->spaced, err);
+    struct mq_str name = part->name;
     if (status != MQ_OK || name.len == 0) {
         return status;
     }
@@ -226,7 +228,7 @@ enum mq_status mq_part_prepare(const struct mq_compose_part *source, struct mq_p
                                struct mq_error *err)
 {
     struct mq_str content = {NULL, source->fd >= 0 ? source->size : source->data.len};
-    enum mq_status status = check_name(source, err);
+    enum mq_status status = check_name(source, part, err);
     if (status == MQ_OK) {
         status = check_cid(source, err);
     }
@@ -244,12 +246,13 @@ enum mq_status mq_part_prepare(const struct mq_compose_part *source, struct mq_p
         status = prepare_message(source, part, err);
     }
     /* An octet of a name takes up to three characters, and those that its section begins with. */
-    part->size += HEADER_SIZE + 2 * source->type.len + source->cid.len + 6 * source->name.len;
+    part->size += HEADER_SIZE + 2 * source->type.len + source->cid.len + 6 * part->name.len;
     return status;
 }
 
 void mq_part_clear(struct mq_part *part)
 {
+    mq_buffer_clear(&part->spaced);
     mq_buffer_clear(&part->loaded);
 }
 
@@ -259,8 +262,8 @@ static void put_header(const struct mq_part *part, struct mq_buffer *out)
     size_t column = sizeof "Content-Type:" - 1;
     mq_buffer_cstr(out, "Content-Type:");
     mq_media_type_write(out, &column, &part->type);
-    if (source->name.len > 0 && !part->type.has_name) {
-        mq_param_fallback(out, &column, "name", source->name);
+    if (part->name.len > 0 && !part->type.has_name) {
+        mq_param_fallback(out, &column, "name", part->name);
     }
     mq_buffer_printf(out, "\r\nContent-Transfer-Encoding: %s\r\n",
                      mq_encoding_name(part->encoding));
@@ -273,8 +276,8 @@ static void put_header(const struct mq_part *part, struct mq_buffer *out)
         source->cid.len > 0 ? "Content-Disposition: inline" : "Content-Disposition: attachment";
     column = strlen(disposition);
     mq_buffer_cstr(out, disposition);
-    if (source->name.len > 0) {
-        mq_param_filename(out, &column, "filename", source->name);
+    if (part->name.len > 0) {
+        mq_param_filename(out, &column, "filename", part->name);
     }
     mq_buffer_cstr(out, "\r\n\r\n");
 }

@@ -9,6 +9,8 @@
 /* A part that was checked. `content` and `loaded` are of those that must not be encoded. */
 struct mq_part {
     const struct mq_compose_part *source;
+    struct mq_str name;
+    struct mq_buffer spaced; /* the name, if it had pasted separators */
     struct mq_media_type type;
     enum mq_encoding encoding;
     struct mq_buffer loaded; /* what was read from an fd */
