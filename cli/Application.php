@@ -9,6 +9,7 @@ use MailQueue\Cli\Command\Config;
 use MailQueue\Cli\Command\Examine;
 use MailQueue\Cli\Command\JobChanges;
 use MailQueue\Cli\Command\Jobs;
+use MailQueue\Cli\Command\Log;
 use MailQueue\Cli\Command\Mailq;
 use MailQueue\Cli\Command\Migrate;
 use MailQueue\Cli\Command\Sendmail;
@@ -24,6 +25,7 @@ final class Application
         'status' => [Status::class, 'run'],
         'list' => [Jobs::class, 'list'],
         'show' => [Jobs::class, 'show'],
+        'log' => [Log::class, 'run'],
         'retry' => [JobChanges::class, 'retry'],
         'hold' => [JobChanges::class, 'hold'],
         'delete' => [JobChanges::class, 'delete'],

@@ -105,6 +105,23 @@ final class Commands
             ],
             'options' => ['message' => 'with the message itself'],
         ],
+        'log' => [
+            'args' => '',
+            'words' => 0,
+            'text' => 'What the workers wrote of a mail: was it sent? Exit 1: not, or not known.',
+            'examples' => [
+                'mailqueue log --reference 4711',
+                'mailqueue log --id 17 --json',
+                'mailqueue log --since "2 hours ago"',
+            ],
+            'options' => [
+                'reference=REFERENCE' => 'of mail with this reference',
+                'id=ID' => 'of this mail',
+                'since=TIME' => 'not what was before, such as 2026-11-21 or "2 hours ago" (UTC)',
+                'limit=N' => 'show the last N lines (default 50)',
+                'log=FILE' => 'the log, as for work; those that logrotate made of it are read too',
+            ],
+        ],
         'retry' => [
             'args' => '[ID…]',
             'words' => PHP_INT_MAX,
@@ -114,7 +131,11 @@ final class Commands
                 'mailqueue retry',
                 'mailqueue retry --once 4711 4712',
             ],
-            'options' => ['once' => 'one more attempt only'],
+            'options' => [
+                'all' => 'without ids: also what was put on hold, or is uncertain and so may '
+                    . 'arrive twice',
+                'once' => 'one more attempt only',
+            ],
         ],
         'hold' => [
             'args' => 'ID…',

@@ -14,20 +14,23 @@ use MailQueue\Cli\Doctor\Paths;
 use MailQueue\Cli\Doctor\RunFiles;
 use MailQueue\Cli\Doctor\Server;
 use MailQueue\DatabaseException;
+use MailQueue\Job;
 use MailQueue\Stats;
+use MailQueue\Status as MailStatus;
 
 /** Looks for what could go wrong; a fault of the database is a finding, not the end. */
 final class Doctor extends Check
 {
     private const RUN_MAX_AGE_S = 900;
     private const CLOCK_SLACK_S = 5;
+    private const PARKED_MAX = 10_000;
 
     public function __construct(private readonly Settings $settings)
     {
         parent::__construct(new Findings());
     }
 
-    /** @return list<array{ok: bool, what: string, cure: string}> */
+    /** @return list<array{ok: bool, what: string, cure: string, run: ?string}> */
     public function findings(): array
     {
         $this->add(true, 'PHP ' . PHP_VERSION . ', mailqueue ' . phpversion('mailqueue'), '');
@@ -51,16 +54,15 @@ final class Doctor extends Check
             $about['runDirectory'] === '' || $run->runDirectory($about['runDirectory']);
             $about['log'] === '' || $run->log($about['log'], $about['runDirectory']);
             $about['server'] !== null || $this->clock($queue);
-            $this->runs($queue->stats());
-            $moved = Move::note($this->settings);
-            $moved === null || $this->add(false, $moved, Move::CURE);
+            $this->runs($queue);
         } catch (DatabaseException $e) {
             $cure = self::cure($e->reason, (string) $path);
             if (!in_array($cure, array_column($this->findings->all, 'cure'), true)) {
                 $this->add(false, Terminal::safe($e->getMessage()), $cure);
             }
         } catch (Stop | MailQueue\Exception $e) {
-            $this->add(false, Terminal::safe($e->getMessage()), 'Nothing else can be looked at.');
+            $this->add(false, Terminal::safe($e->getMessage()), 'Nothing else can be looked at.',
+                $this->command($e));
         }
         return $this->findings->all;
     }
@@ -79,12 +81,25 @@ final class Doctor extends Check
         };
     }
 
+    /** What is to be typed where nothing can be looked at; null: more than a command is needed. */
+    private function command(Stop|MailQueue\Exception $e): ?string
+    {
+        $isSetting = preg_match('/\Aconfig key (\w+) cannot be read/', $e->getMessage(), $match);
+        return match (true) {
+            $isSetting === 1 => $this->settings->command("config --unset $match[1]"),
+            $e->getCode() === ExitCode::CANTCREAT => $this->settings->command('migrate'),
+            default => null,
+        };
+    }
+
     private function libraries(array $about): void
     {
         $about['server'] !== null || $this->add($about['walSafe'] || $about['journal'] !== 'wal',
             "SQLite {$about['sqlite']}, journal mode {$about['journal']}",
             'This SQLite can corrupt a WAL file when two connections reset it at once (mended in '
-            . '3.51.3, 3.50.7 and 3.44.6): update SQLite, or PRAGMA journal_mode=TRUNCATE.');
+            . '3.51.3, 3.50.7 and 3.44.6): update SQLite, or leave the WAL while nothing has the '
+            . 'file open:', 'sqlite3 ' . Terminal::word($about['database'])
+            . " 'PRAGMA journal_mode=TRUNCATE'");
         $this->add(version_compare($about['libcurl'], '7.85.0', '>='),
             "libcurl {$about['libcurl']}", 'Update libcurl to 7.85 or later.');
     }
@@ -100,19 +115,49 @@ final class Doctor extends Check
             . 'from the present time.');
     }
 
-    private function runs(Stats $stats): void
+    private function runs(MailQueue $queue): void
+    {
+        $stats = $queue->stats();
+        $test = Status::testMode($queue, $stats);
+        $test === null || $this->add(false, $test, 'To send to the recipients:',
+            $this->settings->command(($queue->config('mailRedirectTo') ?? '') === ''
+                ? 'config mailRedirectToSchumbi 0' : 'config --unset mailRedirectTo'));
+        $moved = Move::note($this->settings);
+        if ($moved !== null) {
+            $this->add(false, $moved, Move::CURE, Move::again($this->settings));
+        } else {
+            $this->lastRun($stats);
+            $this->add($stats->enabled, 'sending is switched ' . ($stats->enabled ? 'on' : 'off'),
+                'To switch it on:', $this->settings->command('config mailQueueEnabled 1'));
+        }
+        $this->parked($queue, $stats);
+        $pause = Status::pause($stats);
+        $this->add($pause === null, $pause ?? 'the relay is not paused',
+            'Mend what the relay complains about; the next run after the pause tries again. To '
+            . 'try at once:', $this->settings->command('config --unset mailRelayPause'));
+    }
+
+    private function lastRun(Stats $stats): void
     {
         $age = $stats->lastRunAt === null ? null : time() - $stats->lastRunAt;
         $this->add($age !== null && $age < self::RUN_MAX_AGE_S, $age === null
             ? 'no worker has run yet' : 'last worker run ' . Terminal::span($age) . ' ago',
-            ($stats->due > 0 ? "Mail waits ($stats->due): add" : 'Add') . ' the cron line  '
-            . '* * * * * mailqueue work --quiet  for the user that owns the database.');
-        $this->add($stats->enabled, 'sending is switched ' . ($stats->enabled ? 'on' : 'off'),
-            'mailqueue config mailQueueEnabled 1');
-        $this->add($stats->parked === 0, "$stats->parked mails are parked",
-            'mailqueue list --status parked shows why; mailqueue retry brings them back.');
-        $paused = $stats->pausedUntil !== null;
-        $this->add(!$paused, $paused ? Status::pause($stats) : 'the relay is not paused',
-            'Mend what the relay complains about; the next run after the pause tries again.');
+            ($stats->due > 0 ? "Mail waits ($stats->due): add" : 'Add')
+            . ' to the crontab of the user that owns the database (crontab -e):  * * * * * '
+            . str_replace('%', '\\%', $this->settings->command('work --quiet')));
+    }
+
+    private function parked(MailQueue $queue, Stats $stats): void
+    {
+        $why = array_count_values(array_map(static fn(Job $job): string => $job->parkedFor ?? '?',
+            $queue->jobs(MailStatus::Parked, self::PARKED_MAX)));
+        $all = isset($why['hold']) || isset($why['uncertain']);
+        $words = array_map(static fn(string $reason, int $count): string => "$count $reason",
+            array_keys($why), $why);
+        $count = $stats->parked === 1 ? '1 mail is parked' : "$stats->parked mails are parked";
+        $this->add($stats->parked === 0, $count . ($why ? ': ' . implode(', ', $words) : ''),
+            $this->settings->command('list --status parked') . ' shows why. To bring them back'
+            . (isset($why['uncertain']) ? ' (those that are uncertain may arrive twice):' : ':'),
+            $this->settings->command($all ? 'retry --all' : 'retry'));
     }
 }

@@ -9,10 +9,10 @@ use MailQueue;
 /** The move of a queue into another database. */
 final class Move
 {
-    public const CURE = 'When the application stores its mail there, mailqueue migrate-store FROM '
-        . 'TO brings what came here since; before the end, it goes on, or --abort gives it up. '
-        . 'With the other database gone for good: mailqueue config --unset KEY; mail that it '
-        . 'sent is then sent again from here.';
+    public const CURE = 'A move that is not over goes on with this command, or is given up with '
+        . '--abort behind it; after one that is over it brings what came here since. Let the '
+        . 'application and cron name the new database. Where that is gone for good: mailqueue '
+        . 'config --unset with the key that is named here; mail that it sent is then sent again.';
 
     private float $drawn = 0.0;
 
@@ -32,24 +32,40 @@ final class Move
     /** What the database says of a move; null: nothing that keeps it from sending. */
     public static function note(Settings $settings): ?string
     {
+        [$key, $state, $name] = self::find($settings);
+        $text = match ($state) {
+            'moving' => "This queue is being moved to $name: nothing is sent from here",
+            'moved' => "This queue was moved to $name: nothing is sent from here",
+            'copying' => "This queue is being moved here from $name: "
+                . 'nothing is sent before all is here',
+            default => null,
+        };
+        return $text === null ? null : "$text (config key $key).";
+    }
+
+    /** The command of the move that the database speaks of. */
+    public static function again(Settings $settings): string
+    {
+        [$key, , $there] = self::find($settings);
+        $here = $settings->databasePath() ?? (new Named($settings->database()))->shown;
+        $names = array_map(Terminal::word(...), [self::name($here), $there]);
+        return $settings->command('migrate-store '
+            . implode(' ', $key === 'mailQueueMovedTo' ? $names : array_reverse($names)), false);
+    }
+
+    /** @return array{string, string, string} key, state and the other database; "": no move */
+    private static function find(Settings $settings): array
+    {
         $table = strtolower($settings->table());
         foreach (['mailQueueMovedTo', 'mailQueueMovedFrom'] as $key) {
             $notes = json_decode($settings->queue()->config($key) ?? '', true);
             $note = array_change_key_case(is_array($notes) ? $notes : [])[$table] ?? '';
             [, $state, , , $name] = explode(' ', "$note    ", 5);
-            $name = Terminal::safe(trim($name));
-            $text = match ($state) {
-                'moving' => "This queue is being moved to $name: nothing is sent from here",
-                'moved' => "This queue was moved to $name: nothing is sent from here",
-                'copying' => "This queue is being moved here from $name: "
-                    . 'nothing is sent before all is here',
-                default => null,
-            };
-            if ($text !== null) {
-                return "$text (config key $key).";
+            if (in_array($state, ['moving', 'moved', 'copying'], true)) {
+                return [$key, $state, Terminal::safe(trim($name))];
             }
         }
-        return null;
+        return ['', '', ''];
     }
 
     /** What --unset leaves of a key: the notes of other job tables. Null: nothing. */

@@ -20,6 +20,18 @@ final class Settings
         $this->bootstrap = $file === null ? new Bootstrap() : BootstrapFile::load($file);
     }
 
+    /** A command on the same queue, as somebody could type it. */
+    public function command(string $words, bool $database = true): string
+    {
+        $line = "mailqueue $words";
+        $names = ['table', 'config-table', 'reference-column', 'bootstrap'];
+        foreach ([...($database ? ['database'] : []), ...$names] as $name) {
+            $value = $this->args->options[$name] ?? null;
+            $line .= $value === null ? '' : " --$name " . Terminal::word($value);
+        }
+        return $line;
+    }
+
     /** The database as it was named, which the bootstrap's queue does not need. */
     public function database(): string
     {

@@ -48,6 +48,12 @@ final class Terminal
         return implode("\n", array_map(self::safe(...), preg_split('/\r?\n/', $text)));
     }
 
+    /** A word of a command, quoted where a shell wants that. */
+    public static function word(string $text): string
+    {
+        return preg_match('~\A[\w./:@+-]+\z~', $text) ? $text : escapeshellarg($text);
+    }
+
     public static function json(mixed $value, int $flags = JSON_PRETTY_PRINT): string
     {
         return json_encode($value, $flags | JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE
@@ -61,26 +67,41 @@ final class Terminal
     }
 
     /**
-     * On a terminal the last column is cut to what fits.
+     * On a terminal the widest columns are cut to what fits.
      *
      * @param list<list<string>> $rows the first is the head
+     * @param array<int, string> $notes a line below the row of that number
      */
-    public static function table(array $rows): void
+    public static function table(array $rows, array $notes = []): void
     {
+        $columns = self::columns(STDOUT);
         $widths = [];
         foreach (array_keys($rows[0]) as $i) {
             $widths[$i] = max(array_map(self::width(...), array_column($rows, $i)));
         }
-        $last = array_key_last($widths);
-        $left = self::columns(STDOUT) - array_sum($widths) - 2 * $last + $widths[$last];
+        $excess = array_sum($widths) + 2 * (count($widths) - 1) - $columns;
+        for (; $excess > 0 && max($widths) > 8; $excess--) {
+            $widths[array_search(max($widths), $widths, true)]--;
+        }
         foreach ($rows as $n => $row) {
             $line = '';
             foreach ($row as $i => $cell) {
-                $cell = $i === $last ? self::cut($cell, max(20, $left)) : $cell;
+                $cell = self::cut($cell, $widths[$i]);
                 $line .= $cell . str_repeat(' ', max(0, $widths[$i] - self::width($cell)) + 2);
             }
             echo $n === 0 ? self::paint(rtrim($line), self::BOLD) : rtrim($line), "\n";
+            echo isset($notes[$n]) ? '      ' . self::cut($notes[$n], $columns - 6) . "\n" : '';
         }
+    }
+
+    /** On a terminal, lines that fit behind an indent; what has no blanks is cut, or goes on. */
+    public static function wrap(string $text, int $indent, bool $cuts = true): string
+    {
+        $width = self::columns(STDOUT) - $indent;
+        $lines = explode("\n", wordwrap($text, min($width, PHP_INT_MAX - 1)));
+        $lines = $cuts ? array_map(static fn(string $line): string => self::cut($line, $width),
+            $lines) : $lines;
+        return implode("\n" . str_repeat(' ', $indent), $lines);
     }
 
     public static function width(string $text): int
@@ -111,9 +132,13 @@ final class Terminal
      */
     public static function columns($stream): int
     {
-        if (!stream_isatty($stream)) {
-            return PHP_INT_MAX;
-        }
+        static $known = [];
+        return $known[(int) $stream] ??= stream_isatty($stream) ? self::ask($stream) : PHP_INT_MAX;
+    }
+
+    /** @param resource $stream */
+    private static function ask($stream): int
+    {
         $process = function_exists('proc_open') ? @proc_open(['stty', 'size'],
             [$stream, ['pipe', 'w'], ['file', '/dev/null', 'w']], $pipes) : false;
         $said = $process === false ? '' : (string) stream_get_contents($pipes[1]);

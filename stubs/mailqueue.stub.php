@@ -480,6 +480,10 @@ namespace MailQueue {
         /** Until when the relay is paused. */
         public readonly ?int $pausedUntil;
         public readonly ?string $pauseReason;
+        /** The relay that is paused, or the one whose pause ends last; without a password. */
+        public readonly ?string $pausedRelay;
+        /** Test mode: the address, or "@domain", that replaces recipients now; null: off. */
+        public readonly ?string $redirectTo;
 
         private function __construct() {}
     }

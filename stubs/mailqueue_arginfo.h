@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 0e9957b31c94f0ce349722206903c3c05261503f */
+ * Stub hash: faeca084ddb3226a132c2a3a1daaf35a71645c77 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)
@@ -685,6 +685,18 @@ static zend_class_entry *register_class_MailQueue_Stats(void)
 	zend_string *property_pauseReason_name = zend_string_init("pauseReason", sizeof("pauseReason") - 1, 1);
 	zend_declare_typed_property(class_entry, property_pauseReason_name, &property_pauseReason_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING|MAY_BE_NULL));
 	zend_string_release(property_pauseReason_name);
+
+	zval property_pausedRelay_default_value;
+	ZVAL_UNDEF(&property_pausedRelay_default_value);
+	zend_string *property_pausedRelay_name = zend_string_init("pausedRelay", sizeof("pausedRelay") - 1, 1);
+	zend_declare_typed_property(class_entry, property_pausedRelay_name, &property_pausedRelay_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING|MAY_BE_NULL));
+	zend_string_release(property_pausedRelay_name);
+
+	zval property_redirectTo_default_value;
+	ZVAL_UNDEF(&property_redirectTo_default_value);
+	zend_string *property_redirectTo_name = zend_string_init("redirectTo", sizeof("redirectTo") - 1, 1);
+	zend_declare_typed_property(class_entry, property_redirectTo_name, &property_redirectTo_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING|MAY_BE_NULL));
+	zend_string_release(property_redirectTo_name);
 
 	return class_entry;
 }

@@ -50,13 +50,54 @@ final class Config extends Command
         }
         $names = array_keys($known);
         $values = array_combine($names, array_map($queue->config(...), $names));
-        return $this->result($values, static function () use ($known, $values): void {
-            $rows = [['key', 'value', 'default', 'meaning']];
-            foreach ($known as $name => $about) {
-                $value = Terminal::safe($values[$name]);
-                $rows[] = [$name, $value, $about['default'], $about['meaning']];
+        return $this->result($values, fn() => $this->table($known, $values, $queue));
+    }
+
+    /**
+     * @param array<string, array{default: string, meaning: string, internal: bool}> $known
+     * @param array<string, ?string> $values
+     */
+    private function table(array $known, array $values, MailQueue $queue): void
+    {
+        foreach (['Settings' => false, 'Kept by the queue' => true] as $head => $internal) {
+            echo Terminal::paint($head, Terminal::BOLD), "\n";
+            foreach ($known as $key => $about) {
+                if ($about['internal'] !== $internal) {
+                    continue;
+                }
+                $text = $internal ? self::kept($key, $about['type'], $values[$key], $queue)
+                    : self::setting($values[$key], $about['default']);
+                printf("  %-21s  %s\n", $key, Terminal::wrap($text, 25));
+                echo $internal ? '' : '      ' . Terminal::wrap($about['meaning'], 6) . "\n";
             }
-            Terminal::table($rows);
-        });
+        }
+    }
+
+    private static function setting(?string $value, string $default): string
+    {
+        return ($value ?? '') !== '' ? Terminal::safe($value)
+            : ($default === '' ? 'not set' : "$default (default)");
+    }
+
+    private static function kept(string $key, string $type, ?string $value,
+        MailQueue $queue): string
+    {
+        return match (true) {
+            ($value ?? '') === '' => '-',
+            $key === 'mailRelayPause' => self::pause($queue) ?? Terminal::safe($value),
+            $type === 'time' && preg_match('/\A\d{1,18}\z/', $value)
+                => Terminal::time((int) $value),
+            default => Terminal::safe($value),
+        };
+    }
+
+    /** Null: the settings cannot be read, and this command is what mends them. */
+    private static function pause(MailQueue $queue): ?string
+    {
+        try {
+            return Status::pause($queue->stats()) ?? 'none now';
+        } catch (MailQueue\Exception) {
+            return null;
+        }
     }
 }

@@ -20,6 +20,7 @@ final class Examine extends Command
                     : Terminal::paint('look', Terminal::YELLOW);
                 echo "$mark  {$finding['what']}\n";
                 echo $finding['ok'] ? '' : "      {$finding['cure']}\n";
+                echo $finding['run'] === null ? '' : "        {$finding['run']}\n";
             }
         });
         return in_array(false, array_column($findings, 'ok'), true) ? ExitCode::FINDINGS

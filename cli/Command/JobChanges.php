@@ -4,18 +4,40 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli\Command;
 
+use MailQueue;
 use MailQueue\Cli\ExitCode;
+use MailQueue\Cli\Stop;
+use MailQueue\Status;
 
 /** retry, hold and delete. */
 final class JobChanges extends Command
 {
+    private const AT_ONCE = 1000;
+
     public function retry(): int
     {
         $ids = $this->args->ids(false);
         $reset = !$this->args->has('once');
-        $count = $this->settings->queue()->retryFailed($ids ?: null, $reset);
+        $queue = $this->settings->queue();
+        if ($this->args->has('all')) {
+            $ids && throw Stop::usage('retry takes ids or --all, not both.');
+            return $this->all($queue, $reset);
+        }
+        $count = $queue->retryFailed($ids ?: null, $reset);
         return $this->changed($count, count($ids), 'brought back',
             'neither parked nor failed');
+    }
+
+    /** Those that are parked now, whatever for. */
+    private function all(MailQueue $queue, bool $reset): int
+    {
+        $count = $last = 0;
+        while ($jobs = $queue->jobs(Status::Parked, self::AT_ONCE, $last)) {
+            $ids = array_column($jobs, 'id');
+            $last = max($ids);
+            $count += $queue->retryFailed($ids, $reset);
+        }
+        return $this->changed($count, $count, 'brought back', '');
     }
 
     public function hold(): int

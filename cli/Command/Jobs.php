@@ -22,9 +22,12 @@ final class Jobs extends Command
         $after = $this->args->int('after', 0, 0, PHP_INT_MAX);
         $jobs = $this->settings->queue()->jobs($status, $limit, $after);
         return $this->result($jobs, static function () use ($jobs): void {
-            $head = ['id', 'status', 'type', 'reference', 'tries', 'next attempt', 'recipients',
-                'last error'];
-            $jobs ? Terminal::table([$head, ...array_map(self::row(...), $jobs)])
+            $head = ['id', 'status', 'tries', 'next', 'recipients', 'type', 'reference'];
+            $notes = []; // by row, of which the head is the first
+            foreach ($jobs as $i => $job) {
+                $job->lastError === null || $notes[$i + 1] = Terminal::safe($job->lastError);
+            }
+            $jobs ? Terminal::table([$head, ...array_map(self::row(...), $jobs)], $notes)
                 : print("No mail.\n");
         });
     }
@@ -36,20 +39,32 @@ final class Jobs extends Command
         return [
             (string) $job->id,
             $job->status->value,
+            (string) $job->attempts,
+            self::next($job),
+            Terminal::safe($job->recipients[0] ?? null) . ($others > 0 ? " +$others" : ''),
             Terminal::safe($job->type),
             Terminal::safe($job->reference),
-            (string) $job->attempts,
-            Terminal::time($job->nextAttemptAt),
-            Terminal::safe($job->recipients[0] ?? null) . ($others > 0 ? " +$others" : ''),
-            Terminal::safe($job->lastError),
         ];
+    }
+
+    /** When it is tried: nothing of what a worker has, or of what waits for a person. */
+    private static function next(Job $job): string
+    {
+        $in = $job->nextAttemptAt - time();
+        return match (true) {
+            !in_array($job->status, [Status::Pending, Status::Failed], true) => '-',
+            $in <= 0 => 'now',
+            default => 'in ' . preg_replace('/ h .*/', ' h', Terminal::span($in)),
+        };
     }
 
     public function show(): int
     {
         $id = $this->args->ids(true)[0];
         $job = $this->settings->queue()->job($id)
-            ?? throw new Stop("There is no mail with the id $id.", ExitCode::FINDINGS);
+            ?? throw new Stop("There is no mail with the id $id. Mail that was sent leaves the "
+                . 'queue: ' . $this->settings->command("log --id $id") . ' says what became of it.',
+                ExitCode::FINDINGS);
         $shown = get_object_vars($job);
         if (!$this->args->has('message')) {
             unset($shown['message']);

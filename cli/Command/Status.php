@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli\Command;
 
+use MailQueue;
 use MailQueue\Cli\Move;
 use MailQueue\Cli\Terminal;
 use MailQueue\Stats;
@@ -14,26 +15,43 @@ final class Status extends Command
 {
     public function run(): int
     {
-        $stats = $this->settings->queue()->stats();
+        $queue = $this->settings->queue();
+        $stats = $queue->stats();
         $moved = Move::note($this->settings);
-        return $this->result($stats, static function () use ($stats, $moved): void {
+        return $this->result($stats, static function () use ($queue, $stats, $moved): void {
             foreach (self::lines($stats) as $word => $text) {
                 printf("%-9s %s\n", $word, $text);
             }
-            if (!$stats->enabled) {
-                $text = $moved ?? 'Sending is switched off (mailQueueEnabled = 0).';
-                echo Terminal::paint($text, Terminal::YELLOW), "\n";
-            }
-            if ($stats->pausedUntil !== null) {
-                echo Terminal::paint(self::pause($stats), Terminal::YELLOW), "\n";
+            $off = $stats->enabled ? null
+                : $moved ?? 'Sending is switched off (mailQueueEnabled = 0).';
+            foreach (array_filter([$off, self::pause($stats), self::testMode($queue, $stats)])
+                as $text) {
+                echo Terminal::paint(Terminal::wrap($text, 0, cuts: false), Terminal::YELLOW), "\n";
             }
         });
     }
 
-    public static function pause(Stats $stats): string
+    /** Null: no relay is paused. */
+    public static function pause(Stats $stats): ?string
     {
-        return 'The relay is paused until ' . Terminal::time($stats->pausedUntil) . ': '
+        return $stats->pausedUntil === null ? null
+            : 'The relay ' . Terminal::safe($stats->pausedRelay ?? '(unnamed)')
+            . ' is paused until ' . Terminal::time($stats->pausedUntil) . ': '
             . Terminal::safe($stats->pauseReason);
+    }
+
+    /** Null: mail goes to its recipients. */
+    public static function testMode(MailQueue $queue, Stats $stats): ?string
+    {
+        if ($stats->redirectTo === null) {
+            return null;
+        }
+        $types = (string) $queue->config('mailRedirectTypes');
+        $key = (string) $queue->config('mailRedirectTo') === '' ? 'mailRedirectToSchumbi'
+            : 'mailRedirectTo';
+        return 'Test mode: ' . ($types === '' ? 'mail of every type but organizer'
+            : 'mail of the types ' . Terminal::safe($types)) . ' goes to '
+            . Terminal::safe($stats->redirectTo) . ", not to its recipients (config key $key).";
     }
 
     /** @return array<string, string|int> */
@@ -55,8 +73,10 @@ final class Status extends Command
             ? 'none (mailqueue config mailMaxPerHour 60 sets one)'
             : sprintf('%d recipients an hour (%s), %.1F of %d tokens left', $stats->limit,
                 $stats->rateMode, $stats->tokens, $stats->burst);
-        if ($stats->emptyIn !== null && $stats->pending + $stats->failed > 0) {
-            $lines['empty in'] = 'about ' . Terminal::span($stats->emptyIn) . ' at this limit';
+        if ($stats->emptyIn !== null && $stats->due > 0 && $stats->enabled
+            && $stats->pausedUntil === null) {
+            $lines['empty in'] = $stats->emptyIn === 0 ? 'one run, the limit allows all of it'
+                : 'about ' . Terminal::span($stats->emptyIn) . ' at this limit';
         }
         if ($stats->nextDueAt !== null) {
             $lines['next due'] = Terminal::time($stats->nextDueAt);

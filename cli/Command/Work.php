@@ -57,7 +57,7 @@ final class Work extends Command
         $report = $queue->runWorker(...$options);
         restore_error_handler();
         $progress?->end();
-        $this->report($report, $before);
+        $this->report($report, $before, Status::testMode($queue, $before));
         return $report->end === 'relay' ? ExitCode::UNAVAILABLE : ExitCode::OK;
     }
 
@@ -69,7 +69,8 @@ final class Work extends Command
             $type = (string) $property->getType();
             $none[$property->name] = ['int' => 0, 'float' => 0.0][$type] ?? null;
         }
-        return $this->result(['end' => 'empty'] + $none, fn() => $this->args->has('quiet') ? null
+        $none = ['end' => 'empty'] + $none + ['redirectTo' => null];
+        return $this->result($none, fn() => $this->args->has('quiet') ? null
             : print("mailqueue: 0 sent; there is no queue yet, the first mail makes it.\n"));
     }
 
@@ -91,16 +92,18 @@ final class Work extends Command
     }
 
     /** Cron mails every line: with --quiet only what a person should know is printed. */
-    private function report(Report $report, Stats $before): void
+    private function report(Report $report, Stats $before, ?string $testMode): void
     {
         if ($this->args->has('json')) {
-            echo Terminal::json($report), "\n";
+            $more = ['redirectTo' => $before->redirectTo];
+            echo Terminal::json(get_object_vars($report) + $more), "\n";
             return;
         }
         // A run that only finds the pause of an earlier one has nothing new to say.
         $paused = $before->pausedUntil !== null && $report->claimed === 0;
         $trouble = $report->end === 'relay' && !($paused && $this->args->has('quiet'));
-        $line = 'mailqueue: ' . self::counts($report) . '; ' . $this->end($report) . '.';
+        $line = 'mailqueue: ' . self::counts($report) . '; ' . $this->end($report) . '.'
+            . ($testMode === null ? '' : " $testMode");
         $bad = $report->parked + $report->cutOff > 0;
         if ($trouble || ($this->args->has('quiet') && $bad)) {
             Terminal::error($line);

@@ -11,8 +11,8 @@ abstract class Check
     {
     }
 
-    protected function add(bool $ok, string $what, string $cure): void
+    protected function add(bool $ok, string $what, string $cure, ?string $run = null): void
     {
-        $this->findings->add($ok, $what, $cure);
+        $this->findings->add($ok, $what, $cure, $run);
     }
 }

@@ -7,11 +7,13 @@ namespace MailQueue\Cli\Doctor;
 /** What was looked at, and how it is. */
 final class Findings
 {
-    /** @var list<array{ok: bool, what: string, cure: string}> */
+    /** @var list<array{ok: bool, what: string, cure: string, run: ?string}> */
     public array $all = [];
 
-    public function add(bool $ok, string $what, string $cure): void
+    /** @param string|null $run the command that is the cure, as it can be typed */
+    public function add(bool $ok, string $what, string $cure, ?string $run = null): void
     {
-        $this->all[] = ['ok' => $ok, 'what' => $what, 'cure' => $ok ? '' : $cure];
+        $this->all[] = ['ok' => $ok, 'what' => $what, 'cure' => $ok ? '' : $cure,
+            'run' => $ok ? null : $run];
     }
 }

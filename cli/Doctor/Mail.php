@@ -106,26 +106,28 @@ final class Mail extends Check
         foreach (preg_split('/[\s,]+/', (string) $keys, -1, PREG_SPLIT_NO_EMPTY) as $key) {
             [$domain, $selector, $file] = explode(':', $key, 3) + ['', '', ''];
             $mode = (int) @fileperms($file);
-            [$why, $cure] = match (true) {
+            $private = 'chmod 600 ' . Terminal::word($file);
+            [$why, $cure, $run] = match (true) {
                 $domain === '' || $selector === '' || !str_starts_with($file, '/')
-                    => ['is not DOMAIN:SELECTOR:/path/key.pem', 'Write it so.'],
+                    => ['is not DOMAIN:SELECTOR:/path/key.pem', 'Write it so.', null],
                 !@is_file($file) => ['names a file that does not exist or cannot be reached',
-                    'openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out ' . $file],
+                    'To make a key, as the user of the cron job:', 'umask 077; openssl genpkey '
+                    . '-algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out ' . Terminal::word($file)],
                 !is_readable($file) => ['names a file that this user cannot read',
-                    "chown it to the user of the cron job, chmod 600 $file"],
+                    "chown it to the user of the cron job, $private", null],
                 ($mode & 0o026) !== 0 => [sprintf('names a file with mode %04o', $mode & 0o7777),
-                    "Whoever reads it can sign as $domain, and the worker refuses it: "
-                    . "chmod 600 $file"],
+                    "Others can sign as $domain, and the worker refuses it:", $private],
                 !in_array(fileowner($file), [0, @fileowner('/proc/self')], true)
                     => ['names a file that belongs to somebody else', 'The worker refuses it: '
-                    . "chown it to the user of the cron job, chmod 600 $file"],
+                    . "chown it to the user of the cron job, $private", null],
                 !str_contains((string) file_get_contents($file, length: 65_536), 'PRIVATE KEY-')
                     => ['names a file that is no private key in PEM form', 'Give the file of the '
-                    . 'private key, not that of the public one.'],
-                default => [null, ''],
+                    . 'private key, not that of the public one.', null],
+                default => [null, '', null],
             };
             $shown = Terminal::safe("$domain:$selector");
-            $this->add($why === null, "DKIM key $shown " . ($why ?? 'is there and private'), $cure);
+            $this->add($why === null, "DKIM key $shown " . ($why ?? 'is there and private'), $cure,
+                $run);
         }
     }
 
@@ -166,7 +168,7 @@ final class Mail extends Check
         }
         $isOpen = ((int) @fileperms($aliases->path) & 0o022) !== 0;
         $isOpen && $this->add(false, "aliases $aliases->path can be written by others than its "
-            . 'owner, who can so read root\'s mail',
-            'chmod go-w ' . escapeshellarg($aliases->path));
+            . 'owner, who can so read root\'s mail', 'To stop that:',
+            'chmod go-w ' . Terminal::word($aliases->path));
     }
 }

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli\Doctor;
 
+use MailQueue\Cli\Terminal;
+
 /** What is to be true of every file and directory. */
 final class Paths extends Check
 {
@@ -28,7 +30,7 @@ final class Paths extends Check
             "chown or chmod $path for the user of the cron job.");
         $mode = fileperms($path);
         $this->add(($mode & 0o002) === 0, sprintf('%s has mode %04o', $name, $mode & 0o7777),
-            "It can be written by everybody: chmod o-w $path");
+            'It can be written by everybody:', 'chmod o-w ' . Terminal::word($path));
     }
 
     /** The type of the file system that a path is on, as the kernel names it. */

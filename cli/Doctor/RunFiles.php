@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli\Doctor;
 
+use MailQueue\Cli\Terminal;
+
 /** The worker's run directory and log. */
 final class RunFiles extends Check
 {
@@ -26,7 +28,8 @@ final class RunFiles extends Check
             "chown -R $path to the user of the cron job.");
         $mode = fileperms($path);
         $this->add(($mode & 0o022) === 0, sprintf('run directory has mode %04o', $mode & 0o7777),
-            "Others can write to it, and the worker refuses that: chmod 700 $path");
+            'Others can write to it, and the worker refuses that:',
+            'chmod 700 ' . Terminal::word($path));
         $type = Paths::fileSystem($path);
         if (in_array($type, Paths::NETWORK, true)) {
             $this->add(false, "the run directory is on $type",
@@ -53,7 +56,8 @@ final class RunFiles extends Check
             $this->paths->rights($path, 'log');
             $isPrivate = (fileperms($path) & 0o044) === 0;
             $this->add($isPrivate, 'the log is ' . ($isPrivate ? 'private' : 'not private'),
-                "It names recipients, and others can read it: chmod 600 $path");
+                'It names recipients, and others can read it:',
+                'chmod 600 ' . Terminal::word($path));
         } else {
             $isBeside = dirname($path) === $runDirectory; // which the worker makes
             $directory = $isBeside ? self::whereMade($path) : dirname($path);

@@ -62,6 +62,8 @@ void mq_php_stats_new(zval *out, const struct mq_stats *stats)
     mq_php_fill_int_or_null(&fill, stats->last_run_s);
     mq_php_fill_int_or_null(&fill, stats->paused_until_s);
     mq_php_fill_string(&fill, stats->paused);
+    mq_php_fill_string(&fill, stats->paused_relay);
+    mq_php_fill_string(&fill, stats->redirect_to);
 }
 
 void mq_php_report_new(zval *out, const struct mq_report *report)

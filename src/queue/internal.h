@@ -366,8 +366,9 @@ struct mq_pause {
 /* *found is false where the relay has none. MQ_CONFIG where the text cannot be read. */
 enum mq_status mq_pause_find(const char *pauses, const char *relay, struct mq_pause *out,
                              bool *found, struct mq_error *err);
-/* The pause that ends last, of any relay; until_s 0: none, or unreadable. */
-struct mq_pause mq_pause_latest(const char *pauses);
+/* The pause that ends last; until_s 0: none, or unreadable. *relay: whose, malloc'ed; NULL where
+ * there is none, or no memory for its name. */
+struct mq_pause mq_pause_latest(const char *pauses, char **relay);
 
 /* ---- move_note.c ---- */
 

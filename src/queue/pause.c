@@ -47,11 +47,12 @@ enum mq_status mq_pause_find(const char *pauses, const char *relay, struct mq_pa
     return status;
 }
 
-struct mq_pause mq_pause_latest(const char *pauses)
+struct mq_pause mq_pause_latest(const char *pauses, char **relay)
 {
     struct mq_relay_texts all;
     struct mq_error why;
     struct mq_pause latest = {0};
+    *relay = NULL;
     if (mq_relay_texts_parse(KEY, pauses, &all, &why) != MQ_OK) {
         return latest;
     }
@@ -59,6 +60,8 @@ struct mq_pause mq_pause_latest(const char *pauses)
         struct mq_pause one;
         if (parse(all.texts.items[i], &one) && one.until_s > latest.until_s) {
             latest = one;
+            free(*relay);
+            *relay = mq_str_dup(mq_str_of(all.relays.items[i]));
         }
     }
     mq_relay_texts_clear(&all);

@@ -235,6 +235,8 @@ struct mq_stats {
     int64_t last_run_s;     /* end of the last worker run; 0: never */
     char *paused;           /* why a relay is paused; NULL: none is */
     int64_t paused_until_s; /* 0: not paused */
+    char *paused_relay;     /* redacted; NULL: none is */
+    char *redirect_to;      /* test mode: "a@b" or "@domain"; NULL: off now */
 };
 enum mq_status mq_queue_stats(struct mq_queue *queue, struct mq_stats *out, struct mq_error *err);
 void mq_stats_clear(struct mq_stats *stats);

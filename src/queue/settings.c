@@ -79,8 +79,10 @@ static enum mq_status check(const struct raw *raw, const char *name, struct mq_e
         if (strcmp(key[i].name, name) == 0 && !mq_config_value_ok(&key[i], value)) {
             return mq_error_set(err, MQ_CONFIG, name,
                                 "config key %s cannot be read: \"%.*s\"; allowed is %s. Nothing "
-                                "is sent until it is corrected (`mailqueue config %s VALUE`)",
-                                name, (int)mq_utf8_cut(value, 100), raw->text, key[i].range, name);
+                                "is sent until it is corrected (`mailqueue config %s VALUE`, or "
+                                "`mailqueue config --unset %s`)",
+                                name, (int)mq_utf8_cut(value, 100), raw->text, key[i].range, name,
+                                name);
         }
     }
     return MQ_OK;

@@ -90,12 +90,18 @@ static enum mq_status read_settings(struct mq_queue *queue, int64_t now_s, struc
     out->enabled = settings.enabled;
     out->limit = settings.bucket.limit;
     out->rate_mode = settings.rate_mode;
-    struct mq_pause pause = mq_pause_latest(pauses);
+    char *relay = NULL;
+    struct mq_pause pause = mq_pause_latest(pauses, &relay);
     free(pauses);
     if (pause.until_s > now_s) {
         out->paused_until_s = pause.until_s;
         out->paused = mq_str_dup(mq_str_of(pause.reason));
+        out->paused_relay = relay;
+        relay = NULL;
     }
+    free(relay);
+    out->redirect_to = settings.redirect_to;
+    settings.redirect_to = NULL;
     if (out->limit > 0) {
         mq_bucket_refill(&settings.bucket, now_s);
         out->burst = settings.bucket.cap;
@@ -135,7 +141,9 @@ enum mq_status mq_queue_stats(struct mq_queue *queue, struct mq_stats *out, stru
 void mq_stats_clear(struct mq_stats *stats)
 {
     free(stats->paused);
-    stats->paused = NULL;
+    free(stats->paused_relay);
+    free(stats->redirect_to);
+    stats->paused = stats->paused_relay = stats->redirect_to = NULL;
 }
 
 enum mq_status mq_queue_note_run(struct mq_queue *queue, struct mq_error *err)

@@ -162,6 +162,8 @@ final class MailQueue\Stats
   readonly ?int $lastRunAt
   readonly ?int $pausedUntil
   readonly ?string $pauseReason
+  readonly ?string $pausedRelay
+  readonly ?string $redirectTo
   private __construct()
 enum MailQueue\Status
   Pending = pending

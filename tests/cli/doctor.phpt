@@ -69,20 +69,20 @@ echo "garbage: exit $code, ", preg_match('/^look  the database is corrupt: .*\n 
 not there: exit 1
   There is no database %/app.sqlite, or this user cannot reach it. Check the path; mailqueue migrate creates it. -- Nothing else can be looked at.
 no run yet: exit 1
-  no worker has run yet -- Add the cron line  * * * * * mailqueue w
+  no worker has run yet -- Add to the crontab of the user that owns
 mail waits: exit 1
-  no worker has run yet -- Mail waits (1): add the cron line  * * *
+  no worker has run yet -- Mail waits (1): add to the crontab of th
 sound: exit 0
 for people: 110
 faults: exit 1
   the write-ahead log has 65 MiB -- Something reads in one long transaction,
-  database has mode 0666 -- It can be written by everybody: chmod o-
+  database has mode 0666 -- It can be written by everybody:
   run directory has mode 0777 -- Others can write to it, and the worker r
   the log is not private -- It names recipients, and others can read
   the limit was last reckoned %s in the future -- The clock was set back, or was wrong: lo
-  last worker run 60 min ago -- Add the cron line  * * * * * mailqueue w
-  sending is switched off -- mailqueue config mailQueueEnabled 1
-  1 mails are parked -- mailqueue list --status parked shows why
+  last worker run 60 min ago -- Add to the crontab of the user that owns
+  sending is switched off -- To switch it on:
+  1 mail is parked: 1 hold -- mailqueue list --status parked --databas
 database is under %/public_html, which looks like a document root, log is under %/public_html, which looks like a document root
 database is under %/public_html, which looks like a document root, log is under %/public_html, which looks like a document root
 log is under %/served, which looks like a document root

@@ -54,7 +54,7 @@ $work = static fn(): array => cli(['work', '--database', $app, '--transport', "s
 echo 'no relay: ', code($work(), "~relay cannot be used until .*127.0.0.1~s"), "\n";
 echo 'paused: ', code($work(), '~relay cannot be used until~'), "\n";
 [, $status] = cli(['status', '--database', $app]);
-echo preg_match('/^pending   1$/m', $status) && preg_match('/^The relay is paused until .*:/m', $status) ? "status shows it\n" : $status;
+echo preg_match('/^pending   1$/m', $status) && preg_match('/^The relay smtp:.* is paused until .*: /m', $status) ? "status shows it\n" : $status;
 echo 'bad DSN: ', code(cli(['work', '--database', $app, '--transport', 'smtp://me:s3cret@host:99999']), '~^(?!.*s3cret).*transport~s'), "\n";
 ?>
 --EXPECT--

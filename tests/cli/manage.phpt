@@ -34,6 +34,9 @@ show($run('retry'));
 show($run('retry', '--once', '1'));
 echo $queue->job(1)->attempts, "\n";
 show($run('retry', '--json', '2'));
+show($run('retry', '--all', '2'));
+$queue->hold([1, 2]);
+show($run('retry', '--all'));
 show($run('delete', '2', '99'));
 echo "-- none of them\n";
 show($run('delete', '98', '99'));
@@ -59,15 +62,15 @@ mailqueue: There is no database %sapp.sqlite, or this user cannot reach it. Chec
 exit 0
 The tables are at version 1.
 exit 0
-id  status   type          reference  tries  next attempt          recipients       last error
-1   pending  confirmation  r1         0      TIME  ann@example.net  -
-2   pending  mail          r?2        0      TIME  ann@example.net  -
-3   pending  later         r3         0      TIME  -                -
+id  status   tries  next           recipients       type          reference
+1   pending  0      now            ann@example.net  confirmation  r1
+2   pending  0      now            ann@example.net  mail          r?2
+3   pending  0      in %d days  -                later         r3
 exit 0
 No mail.
 exit 0
-id  status   type  reference  tries  next attempt          recipients       last error
-2   pending  mail  r?2        0      TIME  ann@example.net  -
+id  status   tries  next  recipients       type  reference
+2   pending  0      now   ann@example.net  mail  r?2
 exit 0
 2 parked.
 exit 0
@@ -115,7 +118,7 @@ Hello Ann
 
 
 exit 1
-mailqueue: There is no mail with the id 99.
+mailqueue: There is no mail with the id 99. Mail that was sent leaves the queue: mailqueue log --id 99 says what became of it.
 -- retry, delete
 exit 0
 0 brought back.
@@ -126,6 +129,10 @@ exit 0
 {
     "changed": 1
 }
+exit 64
+mailqueue: retry takes ids or --all, not both.
+exit 0
+2 brought back.
 exit 0
 1 of 2 deleted; the others do not exist or are being sent at the moment.
 -- none of them

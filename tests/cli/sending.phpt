@@ -194,8 +194,8 @@ bootstrap, a string: exit 0, signed by b
 exit 78 mailqueue: Bootstrap file %/c.php: "dkim" is of the wrong type array.
 ok    DKIM key example.org:a is there and private
 ok    DKIM key example.org:b is there and private
-look  DKIM key example.org:b names a file with mode 0644 -- Whoever reads it can sign as example.org, and the worker refuses it: chmod 600 %/b.pem
-look  DKIM key example.org:c names a file that does not exist or cannot be reached -- openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out %/none.pem
+look  DKIM key example.org:b names a file with mode 0644 -- Others can sign as example.org, and the worker refuses it:
+look  DKIM key example.org:c names a file that does not exist or cannot be reached -- To make a key, as the user of the cron job:
 look  DKIM key example.org:d names a file that is no private key in PEM form -- Give the file of the private key, not that of the public one.
 look  DKIM key example.org: is not DOMAIN:SELECTOR:/path/key.pem -- Write it so.
 look  DKIM key x:y is not DOMAIN:SELECTOR:/path/key.pem -- Write it so.

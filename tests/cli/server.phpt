@@ -87,7 +87,7 @@ exit 0
 The tables are at version 1.
 -- a queue
 exit 0
-list: exit 0 id  status   type  reference  tries  next attempt          recipients       last error
+list: exit 0 id  status   tries  next     recipients       type  reference
 show 1: exit 0 id              1
 hold 1: exit 0 1 parked.
 retry 1: exit 0 1 brought back.
@@ -113,7 +113,7 @@ ok    run directory queue-ID does not exist yet
 ok    log queue-ID/mail-queue.log does not exist yet
 ok    log is not under a document root
 look  no worker has run yet
-      Add the cron line  * * * * * mailqueue work --quiet  for the user that owns the database.
+      Add to the crontab of the user that owns the database (crontab -e):  * * * * * mailqueue work --quiet
 ok    sending is switched on
 ok    0 mails are parked
 ok    the relay is not paused
@@ -133,7 +133,7 @@ ok    run directory queue-ID does not exist yet
 ok    log queue-ID/mail-queue.log does not exist yet
 ok    log is not under a document root
 look  no worker has run yet
-      Add the cron line  * * * * * mailqueue work --quiet  for the user that owns the database.
+      Add to the crontab of the user that owns the database (crontab -e):  * * * * * mailqueue work --quiet
 ok    sending is switched on
 ok    0 mails are parked
 ok    the relay is not paused

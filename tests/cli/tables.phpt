@@ -26,7 +26,7 @@ $run('work', '--quiet');
 [$code, $json] = cli(['work', '--json'], ['MAILQUEUE_DATABASE' => $app, 'MAILQUEUE_TRANSPORT' => 'null://null']);
 $report = json_decode($json, true);
 $real = (new MailQueue("$dir/real.sqlite"))->runWorker('null://null', log: '');
-echo "exit $code $report[end] $report[sent] ", array_keys($report) === array_keys(get_object_vars($real)) ? 'as a report' : $json, "\n";
+echo "exit $code $report[end] $report[sent] ", array_keys($report) === [...array_keys(get_object_vars($real)), 'redirectTo'] ? 'as a report' : $json, "\n";
 $run('work', '--daemon', '--time-limit', '1');
 $run('work', '--table', 'mails');
 echo $tables(), "\n";

@@ -18,9 +18,25 @@ $terminal = static fn(array $arguments, int $columns, array $more = []): string
 $widest = static fn(string $text): int => max(array_map(
     static fn(string $line): int => (int) preg_match_all('/./su', preg_replace('/\e\[\d+m/', '', rtrim($line))), preg_split('/[\r\n]+/', $text)));
 
-$text = $terminal(['config'], 90);
-echo 'head: ', json_encode(strstr($text, 'key', true)), ', widest ', $widest($text), ', cut ', substr_count($text, '…') > 3 ? 'yes' : 'no', "\n";
-echo 'a wide one: ', str_contains($text = $terminal(['config'], 250), 'Recipients that may be handed to the relay in an hour') ? "all of it\n" : $text;
+// As wide as it gets: a long address, reference, type, error, a long reason of a relay.
+$long = $queue->enqueue(mail_fields(to: str_repeat('a', 60) . '@' . str_repeat('sub.', 20) . 'example.net'), reference: str_repeat('reference ', 15), type: str_repeat('type', 10));
+$queue->fail($queue->claim()[0], str_repeat('550 5.1.1 no such user ', 10), permanent: true);
+$queue->enqueue(mail_fields(), sendAt: time() + 170_000);
+$queue->setConfig('mailRelayPause', json_encode(['smtp://user:***@mail.example.org:587' => time() + 900 . ' 3 451 4.3.0 ' . str_repeat('try later ', 8)
+    . 'https://example.org/' . str_repeat('long/', 20)]));
+$queue->setConfig('mailRedirectTo', str_repeat('x', 60) . '@' . str_repeat('example.', 7) . 'org');
+foreach (['config', 'list'] as $command) {
+    $text = $terminal([$command], 80);
+    echo "$command: widest ", $widest($text), str_contains($text, '…') ? ', cut' : ', whole', "\n";
+    $text = cli([$command], $environment)[1];
+    echo '  in a pipe ', $widest($text) > 80 && !str_contains($text, '…') ? "whole\n" : $text;
+}
+echo 'status: ', str_contains($text = $terminal(['status'], 80), 'https://example.org/' . str_repeat('long/', 20)) ? "whole\n" : $text;
+echo 'a wide one: ', str_contains($terminal(['list'], 600), str_repeat('550 5.1.1 no such user ', 10)) ? "whole\n" : "cut\n";
+foreach (['mailRelayPause', 'mailRedirectTo'] as $key) {
+    $queue->setConfig($key, null);
+}
+$queue->delete(array_column($queue->jobs(), 'id'));
 foreach (['NO_COLOR' => '1', 'TERM' => 'dumb'] as $name => $value) {
     echo "$name=$value: ", substr_count($terminal(['config'], 90, [$name => $value]), "\e"), " escapes\n";
 }
@@ -58,11 +74,15 @@ echo "trouble: exit $code, \"$out\", ", preg_match('/relay cannot be used until 
 show($quiet("smtp://127.0.0.1:$port"));
 ?>
 --EXPECT--
-head: "\u001b[1m", widest 90, cut yes
-a wide one: all of it
+config: widest 80, cut
+  in a pipe whole
+list: widest 80, cut
+  in a pipe whole
+status: whole
+a wide one: whole
 NO_COLOR=1: 0 escapes
 TERM=dumb: 0 escapes
-NO_COLOR=: 2 escapes
+NO_COLOR=: 4 escapes
 a pipe: 0 escapes, 0 cut
 safe
 -- the bar

@@ -1,0 +1,115 @@
+--TEST--
+mailqueue status, work, doctor: test mode, a paused relay by its name, when the queue is empty
+--EXTENSIONS--
+mailqueue
+--FILE--
+<?php
+require __DIR__ . '/../lib/cli.inc';
+
+$dir = temp_directory();
+$app = "$dir/app.sqlite";
+$queue = new MailQueue($app);
+$environment = ['MAILQUEUE_DATABASE' => $app, 'MAILQUEUE_TRANSPORT' => 'null://null'];
+$run = static fn(string ...$words): array => cli($words, $environment);
+/** The lines of status that are about this. */
+$status = static function () use ($run): void {
+    preg_match_all('/^(?:empty|limit|The |Test |Sending).*\n/m', $run('status')[1], $match);
+    echo preg_replace('/\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ/', 'TIME', implode($match[0]));
+};
+$queue->setConfig('mailMaxPerHour', 60);
+for ($i = 0; $i < 3; $i++) {
+    $queue->enqueue(mail_fields());
+}
+echo "-- fewer than the tokens\n";
+$status();
+$queue->setConfig('mailMaxPerHour', 1);
+echo "-- more\n";
+$status();
+echo "-- switched off\n";
+$queue->setConfig('mailQueueEnabled', 0);
+$status();
+$queue->setConfig('mailQueueEnabled', null);
+echo "-- paused\n";
+$queue->setConfig('mailRelayPause', json_encode(['smtp://a.example.org:25' => time() + 60 . ' 1 421 a', 'smtp://user:***@b.example.org:587' => time() + 600 . ' 2 451 4.3.0 b',
+    'smtp://c.example.org:25' => time() - 60 . ' 1 421 over']));
+$status();
+$stats = json_decode($run('status', '--json')[1]);
+echo "$stats->pausedRelay $stats->pauseReason\n";
+$queue->setConfig('mailRelayPause', json_encode(['smtp://c.example.org:25' => time() - 60 . ' 1 421 over']));
+echo "-- over\n";
+$status();
+echo json_encode($queue->stats()->pausedRelay), "\n";
+$queue->setConfig('mailMaxPerHour', 0);
+$queue->delete(array_column($queue->jobs(), 'id'));
+
+echo "-- test mode\n";
+$doctor = static fn(): bool => (bool) preg_match('/^look  Test mode: .*\n .*\n +mailqueue config .*$/m', $run('doctor')[1]);
+foreach ([['mailRedirectTo' => 'test@example.org'], ['mailRedirectTo' => '@example.org', 'mailRedirectTypes' => "a,b\u{202e}"], ['mailRedirectTypes' => null, 'mailRedirectTo' => null, 'mailRedirectToSchumbi' => 1],
+    ['mailLiveFrom' => time() - 60], ['mailLiveFrom' => time() + 60], ['mailLiveFrom' => null, 'mailRedirectToSchumbi' => null]] as $settings) {
+    foreach ($settings as $key => $value) {
+        $queue->setConfig($key, $value);
+    }
+    $queue->enqueue(mail_fields());
+    $status();
+    $sent = $run('work');
+    echo $sent[1], $doctor() ? "doctor says it\n" : "doctor does not\n", json_encode([$queue->stats()->redirectTo, json_decode($run('work', '--json')[1])->redirectTo]), "\n";
+}
+echo "-- quiet\n";
+$queue->setConfig('mailRedirectTo', 'test@example.org');
+$queue->enqueue(mail_fields());
+show($run('work', '--quiet'));
+file_put_contents("$dir/b.php", "<?php return ['queue' => new MailQueue('$app'), 'transport' => function () { throw new MailQueue\\RefusedException('550 no'); }];");
+$queue->enqueue(mail_fields());
+show($run('work', '--quiet', '--bootstrap', "$dir/b.php"));
+?>
+--EXPECT--
+-- fewer than the tokens
+limit     60 recipients an hour (average), 5.0 of 5 tokens left
+empty in  one run, the limit allows all of it
+-- more
+limit     1 recipients an hour (average), 1.0 of 1 tokens left
+empty in  about 2 h 0 min at this limit
+-- switched off
+limit     1 recipients an hour (average), 1.0 of 1 tokens left
+Sending is switched off (mailQueueEnabled = 0).
+-- paused
+limit     1 recipients an hour (average), 1.0 of 1 tokens left
+The relay smtp://user:***@b.example.org:587 is paused until TIME: 451 4.3.0 b
+smtp://user:***@b.example.org:587 451 4.3.0 b
+-- over
+limit     1 recipients an hour (average), 1.0 of 1 tokens left
+empty in  about 2 h 0 min at this limit
+null
+-- test mode
+limit     none (mailqueue config mailMaxPerHour 60 sets one)
+Test mode: mail of every type but organizer goes to test@example.org, not to its recipients (config key mailRedirectTo).
+mailqueue: 1 sent; nothing more is due. Test mode: mail of every type but organizer goes to test@example.org, not to its recipients (config key mailRedirectTo).
+doctor says it
+["test@example.org","test@example.org"]
+limit     none (mailqueue config mailMaxPerHour 60 sets one)
+Test mode: mail of the types a,b? goes to @example.org, not to its recipients (config key mailRedirectTo).
+mailqueue: 1 sent; nothing more is due. Test mode: mail of the types a,b? goes to @example.org, not to its recipients (config key mailRedirectTo).
+doctor says it
+["@example.org","@example.org"]
+limit     none (mailqueue config mailMaxPerHour 60 sets one)
+Test mode: mail of every type but organizer goes to @schumbi.de, not to its recipients (config key mailRedirectToSchumbi).
+mailqueue: 1 sent; nothing more is due. Test mode: mail of every type but organizer goes to @schumbi.de, not to its recipients (config key mailRedirectToSchumbi).
+doctor says it
+["@schumbi.de","@schumbi.de"]
+limit     none (mailqueue config mailMaxPerHour 60 sets one)
+mailqueue: 1 sent; nothing more is due.
+doctor does not
+[null,null]
+limit     none (mailqueue config mailMaxPerHour 60 sets one)
+Test mode: mail of every type but organizer goes to @schumbi.de, not to its recipients (config key mailRedirectToSchumbi).
+mailqueue: 1 sent; nothing more is due. Test mode: mail of every type but organizer goes to @schumbi.de, not to its recipients (config key mailRedirectToSchumbi).
+doctor says it
+["@schumbi.de","@schumbi.de"]
+limit     none (mailqueue config mailMaxPerHour 60 sets one)
+mailqueue: 1 sent; nothing more is due.
+doctor does not
+[null,null]
+-- quiet
+exit 0
+exit 0
+mailqueue: 0 sent, 1 refused, 1 parked; nothing more is due. Test mode: mail of every type but organizer goes to test@example.org, not to its recipients (config key mailRedirectTo).
