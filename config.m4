@@ -80,6 +80,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/core/error.c
     src/core/json.c
     src/core/notify.c
+    src/core/own_file.c
     src/core/reply.c
     src/core/sha256.c
     src/core/states.c

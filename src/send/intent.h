@@ -58,7 +58,7 @@ void mq_intent_abandon(struct mq_intent *intent);
 enum mq_intent_owner {
     MQ_INTENT_DEAD,  /* we hold its lock now: its process is gone */
     MQ_INTENT_ALIVE, /* its process lives (perhaps stopped): read only */
-    MQ_INTENT_OTHER  /* other host or boot, or unreadable: proves nothing */
+    MQ_INTENT_OTHER  /* another user, host or boot, or unreadable: proves nothing */
 };
 
 struct mq_intent_record; /* another run's, read-only */

@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/own_file.h"
+
 #define TOKEN_HEX       32
 #define KEEP_UNKNOWN_S  (7 * 86400) /* longer than any lease */
 #define KEEP_STARTING_S 3600
@@ -76,6 +78,13 @@ static bool slots_are_sound(const struct mq_intent_slot *slots, size_t count)
     return true;
 }
 
+/* What another user could have written would delete mails that were never sent. */
+static bool is_trusted(int fd, struct stat *st)
+{
+    char why[MQ_OWN_FILE_WHY];
+    return mq_own_file(fd, why) && fstat(fd, st) == 0 && (st->st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
 /* MQ_OK also when the contents are of no use: the record then proves nothing. */
 static enum mq_status read_contents(struct mq_intent_record *record, struct mq_error *err)
 {
@@ -83,7 +92,7 @@ static enum mq_status read_contents(struct mq_intent_record *record, struct mq_e
     struct stat st;
 
     record->owner = MQ_INTENT_OTHER;
-    if (fstat(record->fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+    if (!is_trusted(record->fd, &st)) {
         return MQ_OK;
     }
     bool locked = flock(record->fd, LOCK_EX | LOCK_NB) == 0;
@@ -210,7 +219,7 @@ static void remove_old(int directory, const char *name, int64_t age_s)
     if (fd < 0) {
         return;
     }
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_mtime < time(NULL) - age_s &&
+    if (is_trusted(fd, &st) && st.st_mtime < time(NULL) - age_s &&
         flock(fd, LOCK_EX | LOCK_NB) == 0) {
         unlinkat(directory, name, 0);
     }

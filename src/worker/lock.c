@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/buffer.h"
+#include "core/own_file.h"
 #include "worker/files.h"
 
 /* Whoever asks how many locks are held shares each for a moment, or for longer where the system
@@ -102,10 +103,13 @@ enum mq_status mq_run_dir_prepare(const char *path, struct mq_error *err)
         return mq_error_set(err, MQ_CONFIG, "run_dir",
                             "others may write in the run directory %s; chmod it to 0700", path);
     }
-    if (access(path, R_OK | W_OK | X_OK) != 0) {
-        return mq_file_error(&use, path, errno, err);
+    if (st.st_uid != geteuid()) { /* who could put any records there */
+        return mq_error_set(err, MQ_CONFIG, "run_dir",
+                            "the run directory %s belongs to user %ld: start the worker as that "
+                            "user, or name another place (ini setting mailqueue.run_dir)",
+                            path, (long)st.st_uid);
     }
-    return MQ_OK;
+    return access(path, R_OK | W_OK | X_OK) == 0 ? MQ_OK : mq_file_error(&use, path, errno, err);
 }
 
 /* Whether the lock is held by others who only look. */
@@ -120,8 +124,15 @@ static enum mq_status try_lock(const char *path, int *fd, struct mq_error *err)
     static const struct mq_file_task task = {"open", "the worker's lock file", "run_dir",
                                              "the worker's user must be able to write it"};
     int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+    char why[MQ_OWN_FILE_WHY];
     if (file < 0) {
         return mq_file_error(&task, path, errno, err);
+    }
+    if (!mq_own_file(file, why)) {
+        close(file);
+        return mq_error_set(err, MQ_CONFIG, "run_dir",
+                            "the worker's lock file %s %s: remove it when no worker runs", path,
+                            why);
     }
     for (int ms = 0; ms < LOOK_MAX_MS; ms += LOOK_PAUSE_MS) {
         struct timespec pause = {0, LOOK_PAUSE_MS * 1000000L};

@@ -15,14 +15,14 @@ char *mq_run_base_path(const char *temporary);
 /* The one there of the database of that identity (mq_queue_identity()). malloc'ed; NULL without
  * memory. */
 char *mq_run_dir_of(const char *base, const char *identity);
-/* Creates `base` and what is missing above it with mode 0700; refuses one that is another user's.
- */
-enum mq_status mq_run_base_prepare(const char *base, struct mq_error *err);
-/* Creates it with mode 0700 when missing; refuses one that others may write or that is a link. */
+/* Creates it with mode 0700 when missing; refuses one that is another user's, that others may write
+ * or that is a link. */
 enum mq_status mq_run_dir_prepare(const char *path, struct mq_error *err);
+/* The same, with what is missing above it. */
+enum mq_status mq_run_base_prepare(const char *base, struct mq_error *err);
 
 /* Takes one of the places 0 … max_workers − 1 without waiting: *fd is the descriptor that holds it,
- * or -1 when all are taken. close(fd) gives it back. */
+ * or -1 when all are taken. close(fd) gives it back. MQ_CONFIG where another user prepared one. */
 enum mq_status mq_worker_lock(const char *run_dir, int max_workers, int *fd, struct mq_error *err);
 /* How many of them are held at the moment, for doctor and status. */
 int mq_worker_lock_held(const char *run_dir, int max_workers);

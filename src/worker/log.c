@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/json.h"
+#include "core/own_file.h"
 #include "worker/files.h"
 
 #define FLUSH_BYTES 65536
@@ -96,9 +97,14 @@ enum mq_status mq_log_open(const char *path, struct mq_log **out, struct mq_erro
     if (fd < 0) {
         return mq_file_error(&task, path, errno, err);
     }
-    if (stream < 0 && (fstat(fd, &st) != 0 || !(S_ISREG(st.st_mode) || S_ISCHR(st.st_mode)))) {
+    char why[MQ_OWN_FILE_WHY];
+    bool device = stream > 0 || (fstat(fd, &st) == 0 && S_ISCHR(st.st_mode)); /* /dev/null */
+    if (!device && !mq_own_file(fd, why)) {
         close(fd);
-        return mq_error_set(err, MQ_CANTOPEN, "log", "the log file %s is no regular file", path);
+        return mq_error_set(err, MQ_CANTOPEN, "log",
+                            "the log file %s %s; give a file of the worker's own user "
+                            "(MAIL_QUEUE_LOG or the option log)",
+                            path, why);
     }
     struct mq_log *log = calloc(1, sizeof(*log));
     if (!log) {

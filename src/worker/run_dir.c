@@ -96,15 +96,6 @@ static enum mq_status make_parents(const char *path, struct mq_error *err)
 
 enum mq_status mq_run_base_prepare(const char *base, struct mq_error *err)
 {
-    struct stat st;
     enum mq_status status = make_parents(base, err);
-    if (status == MQ_OK) {
-        status = mq_run_dir_prepare(base, err);
-    }
-    /* In the system's temporary directory anybody may have made it before. */
-    if (status == MQ_OK && (lstat(base, &st) != 0 || st.st_uid != geteuid())) {
-        status = mq_error_set(err, MQ_CONFIG, "run_dir",
-                              "the directory %s is another user's; remove it, or %s", base, cure);
-    }
-    return status;
+    return status == MQ_OK ? mq_run_dir_prepare(base, err) : status;
 }
