@@ -143,8 +143,9 @@ final class Doctor extends Check
         $this->add($age !== null && $age < self::RUN_MAX_AGE_S, $age === null
             ? 'no worker has run yet' : 'last worker run ' . Terminal::span($age) . ' ago',
             ($stats->due > 0 ? "Mail waits ($stats->due): add" : 'Add')
-            . ' to the crontab of the user that owns the database (crontab -e):  * * * * * '
-            . str_replace('%', '\\%', $this->settings->command('work --quiet')));
+            . ' to the crontab of the user that owns the database (crontab -e)'
+            . (getenv('MAILQUEUE_TRANSPORT') ? ', below MAILQUEUE_TRANSPORT=…' : '')
+            . ":\n        " . $this->settings->cronLine());
     }
 
     private function parked(MailQueue $queue, Stats $stats): void

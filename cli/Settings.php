@@ -32,6 +32,19 @@ final class Settings
         return $line;
     }
 
+    /** The worker's line in a crontab, which knows neither this shell's variables nor its PATH. */
+    public function cronLine(): string
+    {
+        $named = $this->bootstrap->queue === null && !$this->args->has('database')
+            ? Arguments::environment('MAILQUEUE_DATABASE') : null;
+        $isShown = $named !== null && !(new Named($named))->hasPassword;
+        $line = $this->command('work --quiet')
+            . ($isShown ? ' --database ' . Terminal::word($named) : '');
+        $isFound = in_array(dirname(PROGRAM), ['/usr/bin', '/bin'], true); // by cron
+        return '* * * * * ' . str_replace('%', '\\%', $isFound ? $line
+            : Terminal::word(PROGRAM) . substr($line, strlen('mailqueue')));
+    }
+
     /** The database as it was named, which the bootstrap's queue does not need. */
     public function database(): string
     {

@@ -20,7 +20,7 @@ final class Config extends Command
         $shown = Terminal::safe($key);
         return Stop::usage($value !== null && in_array($name, $known, true)
             ? "\"$shown\" is one word; the value comes behind a blank: mailqueue config $name "
-                . escapeshellarg($value)
+                . Terminal::word($value)
             : "mailqueue has no setting \"$shown\"." . Nearest::hint($name, $known)
                 . ' mailqueue config lists them.');
     }

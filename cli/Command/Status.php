@@ -18,8 +18,8 @@ final class Status extends Command
         $queue = $this->settings->queue();
         $stats = $queue->stats();
         $moved = Move::note($this->settings);
-        return $this->result($stats, static function () use ($queue, $stats, $moved): void {
-            foreach (self::lines($stats) as $word => $text) {
+        return $this->result($stats, function () use ($queue, $stats, $moved): void {
+            foreach ($this->lines($stats) as $word => $text) {
                 printf("%-9s %s\n", $word, $text);
             }
             $off = $stats->enabled ? null
@@ -55,14 +55,14 @@ final class Status extends Command
     }
 
     /** @return array<string, string|int> */
-    private static function lines(Stats $stats): array
+    private function lines(Stats $stats): array
     {
         $lines = [];
         foreach (MailStatus::cases() as $status) {
             $lines[$status->value] = $stats->{$status->value};
         }
         if ($stats->parked > 0) {
-            $lines['parked'] .= '  (mailqueue list --status parked)';
+            $lines['parked'] .= '  (' . $this->settings->command('list --status parked') . ')';
         }
         $lines['due now'] = $stats->due;
         if ($stats->oldestWaitingSince !== null) {
@@ -70,7 +70,7 @@ final class Status extends Command
             $lines['oldest'] = Terminal::time($stats->oldestWaitingSince) . " ($ago ago)";
         }
         $lines['limit'] = $stats->limit === 0
-            ? 'none (mailqueue config mailMaxPerHour 60 sets one)'
+            ? 'none (' . $this->settings->command('config mailMaxPerHour 60') . ' sets one)'
             : sprintf('%d recipients an hour (%s), %.1F of %d tokens left', $stats->limit,
                 $stats->rateMode, $stats->tokens, $stats->burst);
         if ($stats->emptyIn !== null && $stats->due > 0 && $stats->enabled

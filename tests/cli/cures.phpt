@@ -41,7 +41,15 @@ $cure = static function (string $what, array $more = []) use ($doctor, $hidden, 
 $cure('no database');
 $queue = new MailQueue($app);
 $work = static fn(string $transport, string ...$more): array => cli(['work', '--quiet', '--transport', $transport, '--database', $app, ...$more]);
-$work('null://null');
+echo "-- the cron line, as cron runs it\n";
+$fault = $doctor()['no worker has run yet'];
+$line = preg_match('/^ +\* \* \* \* \* (.*)$/m', $fault['cure'], $match) ? $match[1] : $fault['cure'];
+$cron = ['PATH' => '/usr/bin:/bin', 'MAILQUEUE_TRANSPORT' => 'null://null'];
+$program = realpath(dirname(__DIR__, 2) . '/bin/mailqueue');
+echo str_replace([dirname($program), escapeshellarg($app)], ['BIN', 'APP'], $line), "\n";
+$line = str_replace($program, implode(' ', array_map(escapeshellarg(...), cli_command([]))), str_replace('\%', '%', $line));
+echo 'exit ', typed($line, $cron, '/')[0], "\n";
+echo isset($doctor()['no worker has run yet']) ? "it is still there\n" : '';
 $cure('none');
 
 $held = $queue->enqueue(mail_fields());
@@ -123,6 +131,9 @@ foreach ($doctor() as $what => $fault) {
 --EXPECT--
 -- no database
 There is no database %/app.sqlite, or this user cannot reach it. Check the path; mailqueue migrate creates it. $ mailqueue migrate --database 'APP'
+-- the cron line, as cron runs it
+BIN/mailqueue work --quiet --database APP
+exit 0
 -- none
 -- hold
 1 mail is parked: 1 hold $ mailqueue retry --all --database 'APP'

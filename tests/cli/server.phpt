@@ -44,6 +44,7 @@ show($run(['list', '--table', 'mails']));
 echo "-- doctor\n";
 $doctor = static function (array $environment = []) use ($run, $directory): void {
     [$code, $output, $errors] = $run(['doctor'], $environment);
+    $output = str_replace(dirname(realpath(dirname(__DIR__, 2) . '/bin/mailqueue')), 'BIN', $output);
     $output = preg_replace(['~/\S*(queue-)[0-9a-f]{16}~', '/\d+\.\d+\.\d+\S*/', '/PostgreSQL .*(?=,)/', '/\b[89]\d\.\d(?= s )/', '/socket ".*"/'], ['$1ID', 'N.N.N', 'PostgreSQL N', '90.0', 'socket'], $output);
     echo "exit $code $errors", str_replace($directory, 'DIR', $output), "\n";
 };
@@ -113,7 +114,8 @@ ok    run directory queue-ID does not exist yet
 ok    log queue-ID/mail-queue.log does not exist yet
 ok    log is not under a document root
 look  no worker has run yet
-      Add to the crontab of the user that owns the database (crontab -e):  * * * * * mailqueue work --quiet
+      Add to the crontab of the user that owns the database (crontab -e), below MAILQUEUE_TRANSPORT=…:
+        * * * * * BIN/mailqueue work --quiet --database 'pgsql:host=DIR;dbname=postgres;user=test;options='\''-csearch_path=test1'\'''
 ok    sending is switched on
 ok    0 mails are parked
 ok    the relay is not paused
@@ -133,7 +135,8 @@ ok    run directory queue-ID does not exist yet
 ok    log queue-ID/mail-queue.log does not exist yet
 ok    log is not under a document root
 look  no worker has run yet
-      Add to the crontab of the user that owns the database (crontab -e):  * * * * * mailqueue work --quiet
+      Add to the crontab of the user that owns the database (crontab -e), below MAILQUEUE_TRANSPORT=…:
+        * * * * * BIN/mailqueue work --quiet --database 'pgsql:host=DIR;dbname=postgres;user=test;options='\''-csearch_path=test1'\'''
 ok    sending is switched on
 ok    0 mails are parked
 ok    the relay is not paused

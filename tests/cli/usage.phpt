@@ -129,7 +129,7 @@ mailqueue: "-1" is no id of a mail. mailqueue list shows them.
 exit 64
 mailqueue: There is no command "-1". mailqueue --help lists them.
 exit 64
-mailqueue: "mailMaxPerHour=60" is one word; the value comes behind a blank: mailqueue config mailMaxPerHour '60'
+mailqueue: "mailMaxPerHour=60" is one word; the value comes behind a blank: mailqueue config mailMaxPerHour 60
 exit 78
 mailqueue: mailMaxPerHour cannot be "-1": allowed is 0 … 1000000000
 exit 78
