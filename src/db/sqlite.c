@@ -133,6 +133,7 @@ static void close_db(struct mq_db *db)
     free(self->path);
     free(self->wal_path);
     free(self->shm_path);
+    free(self->mark_path);
     free(self);
 }
 

@@ -8,7 +8,10 @@
  * But a checkpoint that fails does the same to the database, and worse: the next one, whoever makes
  * it, reports success, and the file is lost with the next power failure. (As does SQLite's own,
  * when a process closes the file while its disk fails.) So the disk is asked first, with a file
- * that nobody needs. */
+ * that nobody needs.
+ *
+ * A process that opens the file later takes what is in the system's cache for committed, and stores
+ * behind what the disk does not have: an empty file beside the database tells it. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,19 +64,30 @@ static bool cut_wal(struct mq_sqlite *self)
     return code == SQLITE_OK;
 }
 
+static void set_mark(struct mq_sqlite *self)
+{
+    int fd = open(self->mark_path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+
+    if (fd >= 0)
+        close(fd);
+}
+
 enum mq_status mq_sqlite_after_failed_sync(struct mq_sqlite *self, struct mq_error *err)
 {
-    enum mq_status status = MQ_OK;
+    enum mq_status status;
 
-    if (self->sync_failed && strcmp(self->journal, "wal") == 0)
-        status = mq_sqlite_guard(self, err);
-    else
-        self->sync_failed = false; /* a rollback journal is cut after each commit */
-    if (status != MQ_OK || !self->sync_failed)
-        return status;
-    self->sync_failed = !disk_takes(self) || !cut_wal(self);
-    if (!self->sync_failed)
+    if (!self->sync_failed || self->memory)
         return MQ_OK;
+    status = mq_sqlite_guard(self, err);
+    if (status != MQ_OK)
+        return status;
+    /* A rollback journal is cut after each commit. */
+    if (strcmp(self->journal, "wal") != 0 || (disk_takes(self) && cut_wal(self))) {
+        self->sync_failed = false;
+        unlink(self->mark_path);
+        return MQ_OK;
+    }
+    set_mark(self);
     return mq_error_set(err, MQ_IO, "database",
                         "input/output error on %s: a sync of its -wal file failed, and until what "
                         "is in that file could be copied into the database nothing more is "

@@ -168,12 +168,12 @@ static enum mq_status configure(struct mq_sqlite *self, struct mq_error *err)
 static enum mq_status take_names(struct mq_sqlite *self, struct mq_error *err)
 {
     const char *canonical = sqlite3_db_filename(self->handle, "main");
-    char **names[] = {&self->path, &self->wal_path, &self->shm_path};
-    static const char *const suffixes[] = {"", "-wal", "-shm"};
+    char **names[] = {&self->path, &self->wal_path, &self->shm_path, &self->mark_path};
+    static const char *const suffixes[] = {"", "-wal", "-shm", "-unsynced"};
 
     if (!canonical || !*canonical)
         canonical = self->name;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         struct mq_buffer name;
 
         mq_buffer_init(&name);
@@ -210,6 +210,8 @@ enum mq_status mq_sqlite_connect(struct mq_sqlite *self, bool must_exist, struct
         status = mq_sqlite_error(self, SQLITE_READONLY, err);
     if (status == MQ_OK)
         status = mq_sqlite_identify(self, err);
+    if (status == MQ_OK && access(self->mark_path, F_OK) == 0)
+        self->sync_failed = true;
     if (status != MQ_OK)
         mq_sqlite_disconnect(self);
     return status;

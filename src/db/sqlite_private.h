@@ -42,10 +42,11 @@ struct mq_sqlite {
     sqlite3 *handle; /* NULL: a reopen failed */
     pid_t owner;     /* the process that opened */
 
-    char *name;     /* absolute, as the caller spelled it: links in it may be turned elsewhere */
-    char *path;     /* canonical: what SQLite derives the names of journal and WAL from */
-    char *wal_path; /* path-wal */
-    char *shm_path; /* path-shm */
+    char *name;      /* absolute, as the caller spelled it: links in it may be turned elsewhere */
+    char *path;      /* canonical: what SQLite derives the names of journal and WAL from */
+    char *wal_path;  /* path-wal */
+    char *shm_path;  /* path-shm */
+    char *mark_path; /* path-unsynced: sqlite_failed_sync.c */
     enum mq_journal wanted_journal;
     char journal[12];
     bool memory;

@@ -35,6 +35,7 @@ final class Row
     public array $problems = [];
     /** @var array<string, int> */
     private array $figures = [];
+    private string $skipped = '';
 
     public function __construct(
         public readonly string $name,
@@ -73,6 +74,12 @@ final class Row
         $this->problems[] = $text;
     }
 
+    /** Part of it, or all: said in the row's line. */
+    public function skip(string $why): void
+    {
+        $this->skipped = $why;
+    }
+
     public function check(bool $fact, string $otherwise): void
     {
         $fact || $this->problem($otherwise);
@@ -86,7 +93,7 @@ final class Row
         foreach ($this->figures as $what => $number) {
             $text .= "  $what $number";
         }
-        printf("%-15s%s  seconds %.1f  %s\n", $this->name, $text, $seconds, $this->problems ? 'FAILED' : 'ok');
+        printf("%-15s%s  seconds %.1f  %s\n", $this->name, $text, $seconds, $this->problems ? 'FAILED' : ($this->skipped === '' ? 'ok' : "SKIPPED: $this->skipped"));
         foreach (array_slice($this->problems, 0, 20) as $problem) {
             echo "    $problem\n";
         }

@@ -7,7 +7,7 @@ declare(strict_types=1);
 
 namespace Torture;
 
-foreach (['lib', 'store', 'sink', 'oracle', 'worker_kill', 'producer_kill', 'terminate', 'many_workers', 'stopped_worker', 'second_start', 'servers', 'many_hosts', 'server_kill'] as $part) {
+foreach (['lib', 'store', 'sink', 'oracle', 'worker_kill', 'producer_kill', 'terminate', 'many_workers', 'stopped_worker', 'second_start', 'servers', 'many_hosts', 'server_kill', 'disk_image', 'disk'] as $part) {
     require __DIR__ . "/$part.php";
 }
 
@@ -20,6 +20,7 @@ const ROWS = [
     'second-start' => __NAMESPACE__ . '\\second_start',
     'many-hosts' => __NAMESPACE__ . '\\many_hosts',
     'server-kill' => __NAMESPACE__ . '\\server_kill',
+    'disk' => __NAMESPACE__ . '\\disk',
 ];
 
 /** @param list<string> $words */

@@ -130,7 +130,28 @@ static void test_disk_still_fails(void **state)
     bench_close(bench, 0);
     assert_int_equal(power_counted()->operations, before);
     assert_int_equal(wal_bytes(bench), bytes);
+    assert_int_equal(bench_open(bench, 0), MQ_OK);
+    assert_int_equal(bench_store(bench, 0, 5), MQ_IO); /* although it is a new connection */
     cut_power(bench, "a disk that goes on failing");
+}
+
+/* Who opens the file later takes what is in the system's cache for committed. */
+static void test_opened_later(void **state)
+{
+    struct power_bench *bench = *state;
+    char mark[128];
+
+    snprintf(mark, sizeof(mark), "%s-unsynced", bench->path);
+    disk_fails = true;
+    fail_once(bench);
+    bench_close(bench, 0);
+    bench_close(bench, 1);
+    disk_fails = false;
+    assert_true(exists(mark));
+    assert_int_equal(bench_open(bench, 0), MQ_OK);
+    assert_int_equal(bench_store(bench, 0, 4), MQ_OK);
+    assert_false(exists(mark));
+    cut_power(bench, "a connection that was opened later");
 }
 
 static void test_disk_works_again(void **state)
@@ -213,10 +234,15 @@ static void test_no_wal_any_more(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        POWER_TEST(test_next_commit),       POWER_TEST(test_other_connection),
-        POWER_TEST(test_new_connection),    POWER_TEST(test_single_statement),
-        POWER_TEST(test_disk_still_fails),  POWER_TEST(test_disk_works_again),
-        POWER_TEST(test_reader_in_the_way), POWER_TEST(test_checkpoint_that_fails_to_sync),
+        POWER_TEST(test_next_commit),
+        POWER_TEST(test_other_connection),
+        POWER_TEST(test_new_connection),
+        POWER_TEST(test_single_statement),
+        POWER_TEST(test_disk_still_fails),
+        POWER_TEST(test_opened_later),
+        POWER_TEST(test_disk_works_again),
+        POWER_TEST(test_reader_in_the_way),
+        POWER_TEST(test_checkpoint_that_fails_to_sync),
         POWER_TEST(test_no_wal_any_more),
     };
 
