@@ -43,7 +43,7 @@ static const struct row rows[] = {
     {.stages = DOT, .low = 0, .high = 399, .verdict = MQ_VERDICT_UNCERTAIN},
 
     {.stages = OPEN, .low = 0, .high = 0, .verdict = MQ_VERDICT_SESSION_TROUBLE},
-    {.stages = OPEN, .low = 421, .high = 421, .verdict = MQ_VERDICT_SESSION_TROUBLE},
+    {.stages = ANY, .low = 421, .high = 421, .verdict = MQ_VERDICT_SESSION_TROUBLE},
 
     {.stages = MAIL | RCPT, .low = 200, .high = 299, .verdict = MQ_VERDICT_ACCEPTED},
     {.stages = DATA, .low = 354, .high = 354, .verdict = MQ_VERDICT_ACCEPTED},
@@ -72,8 +72,9 @@ static const struct row rows[] = {
     {ANY, 500, 599, SUBJECT, 2, 0, {2}, NO_TEXT, MQ_VERDICT_REFUSED},
     {ANY, 500, 599, EXACT, 3, 4, {0}, NO_TEXT, MQ_VERDICT_REFUSED},
     {ANY, 500, 599, SUBJECT, 6, 0, {0}, NO_TEXT, MQ_VERDICT_REFUSED},
-    {RCPT, 550, 551, BARE, 0, 0, {0}, NO_TEXT, MQ_VERDICT_REFUSED},
-    {RCPT, 553, 553, BARE, 0, 0, {0}, NO_TEXT, MQ_VERDICT_REFUSED},
+    /* Its words say more (explain()). */
+    {RCPT, 550, 551, BARE, 0, 0, {0}, NO_TEXT, MQ_VERDICT_UNEXPLAINED},
+    {RCPT, 553, 553, BARE, 0, 0, {0}, NO_TEXT, MQ_VERDICT_UNEXPLAINED},
 
     {.stages = ANY, .low = 500, .high = 504, .verdict = MQ_VERDICT_PROTOCOL_ERROR},
     {.stages = ANY, .low = 555, .high = 555, .verdict = MQ_VERDICT_PROTOCOL_ERROR},
@@ -145,6 +146,20 @@ static const struct {
     {"too many messages", true},
     {"too many emails", true}, /* OVH */
     {"quota exceeded", true},  /* policyd */
+};
+
+/* Refusals without an enhanced code, in the words of servers in use: of this sender, whoever the
+ * recipient is … */
+static const char *const about_us[] = {
+    "relay",      "rcpthosts", "authenti",   "authoriz",   "authoris",    "log in",      "login",
+    "rbl",        "dnsbl",     "blacklist",  "black list", "blocklist",   "block list",  "spamhaus",
+    "reputation", "your ip",   "ip address", "your host",  "your server", "reverse dns", "rdns",
+    "ptr record", "sender",    "helo",       "ehlo",       "spf",
+};
+/* … and of the recipient. */
+static const char *const about_them[] = {
+    "mailbox", "recipient", "user",      "inbox",     "unrouteable", "unroutable", "unknown",
+    "no such", "not exist", "not known", "not found", "address",     "account",
 };
 
 static const char *const about_others[] = {
@@ -252,6 +267,31 @@ static bool enhanced_matches(const struct row *row, const struct mq_reply *reply
     return true;
 }
 
+/* The details of a code as qmail writes it, "(#5.7.1)", into subject; 0: there is none. */
+static int subject_in_text(const char *words)
+{
+    const char *at = strstr(words, "#5.");
+    return at != NULL && at[3] >= '1' && at[3] <= '9' && at[4] == '.' ? at[3] - '0' : 0;
+}
+
+/* What a refused RCPT without a usable enhanced code is about. Where its words do not tell, what
+ * other recipients are answered does: the worker compares. */
+static enum mq_verdict explain(const struct mq_reply *reply)
+{
+    char words[MQ_REPLY_TEXT_MAX];
+    mq_reply_own_words(reply, words);
+    int subject = subject_in_text(words);
+    if (about_recipient(reply) || subject == 1 || subject == 2) {
+        return MQ_VERDICT_REFUSED;
+    }
+    if (subject == 7 || says_any(words, about_us, sizeof about_us / sizeof *about_us)) {
+        return MQ_VERDICT_DENIED;
+    }
+    return says_any(words, about_them, sizeof about_them / sizeof *about_them)
+               ? MQ_VERDICT_REFUSED
+               : MQ_VERDICT_UNEXPLAINED;
+}
+
 enum mq_verdict mq_verdict_decide(enum mq_stage stage, const struct mq_reply *reply)
 {
     static const struct mq_reply none;
@@ -262,7 +302,7 @@ enum mq_verdict mq_verdict_decide(enum mq_stage stage, const struct mq_reply *re
         const struct row *row = &rows[i];
         if ((row->stages & ON(stage)) != 0 && reply->code >= row->low && reply->code <= row->high &&
             enhanced_matches(row, reply) && text_matches(row, reply)) {
-            return row->verdict;
+            return row->verdict == MQ_VERDICT_UNEXPLAINED ? explain(reply) : row->verdict;
         }
     }
     return MQ_VERDICT_PROTOCOL_ERROR;
@@ -278,6 +318,7 @@ const char *mq_verdict_name(enum mq_verdict verdict)
         [MQ_VERDICT_RELAY_TROUBLE] = "relay trouble",
         [MQ_VERDICT_NEXT_TRANSACTION] = "next transaction",
         [MQ_VERDICT_REFUSED] = "refused",
+        [MQ_VERDICT_UNEXPLAINED] = "unexplained",
         [MQ_VERDICT_PROTOCOL_ERROR] = "protocol error",
         [MQ_VERDICT_DENIED] = "denied",
         [MQ_VERDICT_TRY_LATER] = "try later",

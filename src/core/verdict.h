@@ -16,12 +16,14 @@ enum mq_verdict {
     MQ_VERDICT_ACCEPTED,
     MQ_VERDICT_UNCERTAIN,        /* after the dot, no complete reply: nobody knows */
     MQ_VERDICT_CONNECT_TROUBLE,  /* the session could not be opened */
-    MQ_VERDICT_SESSION_TROUBLE,  /* this session ends (421, EOF); another may work */
+    MQ_VERDICT_SESSION_TROUBLE,  /* this session ends (421, EOF before the dot); another may work */
     MQ_VERDICT_RELAY_TROUBLE,    /* login, quota, configuration: pause the relay */
     MQ_VERDICT_NEXT_TRANSACTION, /* too many recipients: this one goes in another transaction */
     MQ_VERDICT_REFUSED,          /* this recipient, for good */
+    MQ_VERDICT_UNEXPLAINED,      /* refused, and no word says whether for the recipient's sake or
+                                    for ours */
     MQ_VERDICT_PROTOCOL_ERROR,   /* close; once more without pipelining and parameters */
-    MQ_VERDICT_DENIED,           /* try later, and counts towards the relay's pause */
+    MQ_VERDICT_DENIED,           /* by policy: try later */
     MQ_VERDICT_TRY_LATER
 };
 

@@ -73,7 +73,9 @@ struct mq_pause mq_pause_latest(const char *pauses, char **relay)
 static void lengthen(struct mq_pause *old, const struct mq_relay_pause *pause, int64_t now_s)
 {
     int64_t delay = PAUSE_MAX_S;
-    if (old->until_s <= now_s) {
+    if (pause->only_noted) {
+        old->until_s = old->until_s > now_s ? old->until_s : now_s;
+    } else if (old->until_s <= now_s) {
         old->count++;
         if (old->count < 1) {
             old->count = 1;
@@ -133,16 +135,27 @@ enum mq_status mq_queue_pause_relay(struct mq_queue *queue, struct mq_relay_paus
     return status;
 }
 
-static enum mq_status has_pause(struct mq_queue *queue, const char *relay, bool *found,
-                                struct mq_error *err)
+static enum mq_status has_pause(struct mq_queue *queue, const char *relay, struct mq_pause *pause,
+                                bool *found, struct mq_error *err)
 {
-    struct mq_pause pause;
     char *text = NULL;
     enum mq_status status = mq_queue_config(queue, KEY, &text, err);
     if (status == MQ_OK) {
-        status = mq_pause_find(text, relay, &pause, found, err);
+        status = mq_pause_find(text, relay, pause, found, err);
     }
     free(text);
+    return status;
+}
+
+enum mq_status mq_queue_count_pauses(struct mq_queue *queue, const char *relay, int64_t *count,
+                                     struct mq_error *err)
+{
+    struct mq_pause pause;
+    bool found = false;
+    enum mq_status status = has_pause(queue, relay, &pause, &found, err);
+    if (status == MQ_OK) {
+        *count = found ? pause.count + 1 : 0;
+    }
     return status;
 }
 
@@ -161,8 +174,9 @@ enum mq_status mq_queue_clear_pause(struct mq_queue *queue, const char *relay, s
 {
     /* Asked at every run's first acceptance: usually there is nothing, and no lock is needed. */
     bool found = false;
+    struct mq_pause pause;
     struct mq_tx tx;
-    enum mq_status status = has_pause(queue, relay, &found, err);
+    enum mq_status status = has_pause(queue, relay, &pause, &found, err);
     if (status != MQ_OK || !found) {
         return status;
     }

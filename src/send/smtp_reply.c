@@ -13,6 +13,8 @@ static enum mq_target_result result_of(enum mq_verdict verdict)
         return MQ_TARGET_ACCEPTED;
     case MQ_VERDICT_REFUSED:
         return MQ_TARGET_REFUSED;
+    case MQ_VERDICT_UNEXPLAINED:
+        return MQ_TARGET_UNEXPLAINED;
     case MQ_VERDICT_DENIED:
         return MQ_TARGET_DENIED;
     case MQ_VERDICT_UNCERTAIN:
@@ -80,15 +82,17 @@ static void relay_trouble(struct mq_smtp_session *session, struct mq_smtp_tx *tx
 }
 
 /* A session that has served other mails may simply have served enough: the mail begins anew. In a
- * new session this mail may be the cause: another is tried, then others go first. */
+ * new session this mail may be the cause: another is tried, then others go first. At the dot it is
+ * the mail's own reply in any session, and once is enough of a body. */
 static void session_trouble(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                             const struct mq_reply *reply)
 {
     bool turned = (tx->delivery->transport_flags & MQ_SMTP_DELIVERY_TURNED) != 0;
-    if (session->decided == 0) {
+    bool at_dot = tx->dot_at != 0;
+    if (session->decided == 0 || at_dot) {
         note_trouble(tx, reply);
     }
-    if (session->decided == 0 && !turned) {
+    if (session->decided == 0 && !turned && !at_dot) {
         mq_smtp_once_more(session, tx, MQ_SMTP_DELIVERY_TURNED);
     } else {
         mq_smtp_give_back(session, tx);

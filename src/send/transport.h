@@ -17,9 +17,10 @@ enum mq_target_result {
     MQ_TARGET_ACCEPTED,
     MQ_TARGET_REFUSED,
     MQ_TARGET_LATER,
-    MQ_TARGET_DENIED,   /* as LATER, and counts towards the relay's pause: refused by policy, or
-                           the connection ended in its transaction before the dot */
-    MQ_TARGET_UNCERTAIN /* was in a body whose dot got no reply */
+    MQ_TARGET_DENIED,     /* as LATER: refused by policy, or the connection ended in its transaction
+                             before the dot */
+    MQ_TARGET_UNCERTAIN,  /* was in a body whose dot got no reply */
+    MQ_TARGET_UNEXPLAINED /* refused for good, for the recipient's sake or for ours */
 };
 
 #define MQ_TARGET_REPLY_MAX 256

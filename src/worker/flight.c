@@ -101,6 +101,14 @@ void mq_flight_free(struct mq_flight *flight)
     free(flight);
 }
 
+void mq_flight_drop_message(struct mq_flight *flight)
+{
+    free(flight->job.body);
+    flight->job.body = NULL;
+    free(flight->composed.message);
+    flight->composed.message = NULL;
+}
+
 void mq_flight_settled(struct mq_flight *flight)
 {
     if (flight->slot >= 0) {

@@ -5,18 +5,21 @@
 
 #include "worker/run.h"
 
-static enum mq_recipient_result recipient_result(enum mq_target_result result,
-                                                 enum mq_recipient_result denied)
+static enum mq_recipient_result recipient_result(enum mq_target_result result, enum mq_blame blame)
 {
     switch (result) {
     case MQ_TARGET_ACCEPTED:
         return MQ_RECIPIENT_ACCEPTED;
     case MQ_TARGET_REFUSED:
         return MQ_RECIPIENT_REFUSED;
+    case MQ_TARGET_UNEXPLAINED:
+        if (blame == MQ_BLAME_MAIL) {
+            return MQ_RECIPIENT_REFUSED;
+        }
+        return blame == MQ_BLAME_RELAY ? MQ_RECIPIENT_UNTRIED : MQ_RECIPIENT_LATER;
     case MQ_TARGET_LATER:
-        return MQ_RECIPIENT_LATER;
     case MQ_TARGET_DENIED:
-        return denied;
+        return blame == MQ_BLAME_RELAY ? MQ_RECIPIENT_UNTRIED : MQ_RECIPIENT_LATER;
     case MQ_TARGET_UNCERTAIN:
         return MQ_RECIPIENT_UNCERTAIN;
     case MQ_TARGET_UNTRIED:
@@ -33,6 +36,7 @@ static int weight(enum mq_target_result result)
         return 5;
     case MQ_TARGET_UNCERTAIN:
         return 4;
+    case MQ_TARGET_UNEXPLAINED:
     case MQ_TARGET_DENIED:
         return 3;
     case MQ_TARGET_LATER:
@@ -66,7 +70,7 @@ static void set_error(struct mq_flight *flight)
     }
 }
 
-void mq_flight_map(struct mq_flight *flight, enum mq_recipient_result denied)
+void mq_flight_map(struct mq_flight *flight, enum mq_blame blame)
 {
     const struct mq_job *job = &flight->job;
     size_t counted = 0;
@@ -77,7 +81,7 @@ void mq_flight_map(struct mq_flight *flight, enum mq_recipient_result denied)
         if (result == MQ_TARGET_ACCEPTED || result == MQ_TARGET_UNCERTAIN) {
             flight->handed_over++;
         }
-        if (recipient_result(result, denied) != MQ_RECIPIENT_UNTRIED) {
+        if (recipient_result(result, blame) != MQ_RECIPIENT_UNTRIED) {
             counted++;
         }
     }
@@ -88,8 +92,7 @@ void mq_flight_map(struct mq_flight *flight, enum mq_recipient_result denied)
         if (target < 0) {
             continue;
         }
-        flight->results[i] =
-            (unsigned char)recipient_result(flight->targets[target].result, denied);
+        flight->results[i] = (unsigned char)recipient_result(flight->targets[target].result, blame);
         if (flight->targets[target].reply[0]) {
             flight->replies[i] = flight->targets[target].reply;
         }
@@ -97,7 +100,7 @@ void mq_flight_map(struct mq_flight *flight, enum mq_recipient_result denied)
     set_error(flight);
     if (counted > 0) {
         flight->kind = MQ_SETTLE_RESULTS;
-    } else if (denied == MQ_RECIPIENT_UNTRIED) {
+    } else if (blame == MQ_BLAME_RELAY) {
         flight->kind = MQ_SETTLE_RELEASE;
     } else {
         flight->kind = MQ_SETTLE_LATER; /* it took an attempt and nothing is known of anybody */
@@ -119,10 +122,8 @@ void mq_flight_settlement(const struct mq_flight *flight, struct mq_settlement *
     }
     out->at_s = delivery->at_s ? delivery->at_s : mq_run_now_s(run);
     out->error = flight->error[0] ? flight->error : NULL;
-    out->retry_after_s = -1;
-    if (flight->kind == MQ_SETTLE_RELEASE) {
-        out->retry_after_s = flight->back_after_s;
-    } else {
+    out->retry_after_s = flight->back_after_s;
+    if (flight->kind != MQ_SETTLE_RELEASE) {
         out->relay_wait_s = delivery->retry_after_s;
     }
     out->on_uncertain = run->options->on_uncertain;
@@ -138,25 +139,33 @@ static void note_time(struct mq_run *run, const struct mq_delivery *delivery)
     }
 }
 
+/* Whether it may as well be the relay's fault. One that has accepted a mail of this run works; but
+ * a refusal that says nothing parks the mail, so it waits for an acceptance behind it. */
+static bool is_doubtful(const struct mq_run *run, enum mq_target_result result)
+{
+    bool failed = result == MQ_TARGET_LATER || result == MQ_TARGET_DENIED;
+    return result == MQ_TARGET_UNEXPLAINED || (failed && run->accepted == 0);
+}
+
 static void finished(struct mq_flight *flight)
 {
     struct mq_run *run = flight->run;
-    bool accepted = false, denied = false, uncertain = false;
+    bool accepted = false, doubtful = false, uncertain = false;
 
     run->untouched = 0;
     for (size_t i = 0; i < flight->delivery.target_count; i++) {
         enum mq_target_result result = flight->targets[i].result;
         accepted = accepted || result == MQ_TARGET_ACCEPTED;
-        denied = denied || result == MQ_TARGET_DENIED;
         uncertain = uncertain || result == MQ_TARGET_UNCERTAIN;
+        doubtful = doubtful || is_doubtful(run, result);
     }
     run->report->cut += uncertain && run->aborted;
     note_time(run, &flight->delivery);
-    if (denied && !accepted && !uncertain && run->accepted == 0) {
-        mq_run_denied(run, flight);
+    if (doubtful && !accepted && !uncertain) {
+        mq_run_doubted(run, flight);
         return;
     }
-    mq_flight_map(flight, MQ_RECIPIENT_LATER);
+    mq_flight_map(flight, MQ_BLAME_MAIL);
     mq_flight_done(flight);
     if (accepted) {
         mq_run_accepted(run);

@@ -18,6 +18,7 @@ static enum mq_recipient_result recipient_result(uint8_t target)
         return MQ_RECIPIENT_REFUSED;
     case MQ_TARGET_LATER:
     case MQ_TARGET_DENIED:
+    case MQ_TARGET_UNEXPLAINED: /* the next attempt says which */
         return MQ_RECIPIENT_LATER;
     case MQ_TARGET_UNCERTAIN:
         return MQ_RECIPIENT_UNCERTAIN;

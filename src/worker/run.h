@@ -4,8 +4,8 @@
  *   waiting    claimed, not begun
  *   under_way  the transport has it
  *   done       its outcome is known and not committed yet
- *   denied     the relay denied it before it accepted anything in this run: whether that is the
- *              mail's fault or the relay's is not known yet (trouble.c)
+ *   doubted    it failed, and whether that is its own fault or the relay's is not known yet
+ *              (trouble.c)
  * Its slot in the intent file is taken when it begins and freed after its outcome's commit. */
 #ifndef MQ_WORKER_RUN_H
 #define MQ_WORKER_RUN_H
@@ -19,7 +19,6 @@
 #define MQ_RUN_SETTLE_JOBS 100  /* outcomes are committed at so many … */
 #define MQ_RUN_SETTLE_MS   50   /* … or so long after the first */
 #define MQ_RUN_CLAIM_MAX   1000 /* jobs a claim */
-#define MQ_RUN_DENIED_MAX  3    /* denied and none accepted: the relay's trouble */
 #define MQ_FLIGHT_BUCKETS  512
 #define MQ_FLIGHT_ERROR    MQ_ERROR_TEXT_MAX
 
@@ -35,16 +34,33 @@ struct mq_flight {
     struct mq_delivery delivery;
     struct mq_target *targets;
 
-    /* The outcome, once it is in `done` or `denied`. */
+    /* The outcome, once it is in `done` or `doubted`. */
     enum mq_settle_kind kind;
     unsigned char *results; /* kind MQ_SETTLE_RESULTS: one a recipient */
     const char **replies;   /* one a recipient, pointing into targets */
     int handed_over;
-    int64_t back_after_s; /* kind MQ_SETTLE_RELEASE: not due again before; -1: as it was */
+    int64_t back_after_s; /* where no attempt counts: not due again before; -1: as it was */
     char error[MQ_FLIGHT_ERROR];
 
     struct mq_flight *prev, *next; /* in its list */
     struct mq_flight *chain;       /* in its bucket */
+};
+
+/* Whose fault a failure is: what it costs the mail. */
+enum mq_blame {
+    MQ_BLAME_MAIL,   /* the relay works: what was replied stands */
+    MQ_BLAME_NOBODY, /* not known: an attempt counts, nobody is refused by what says nothing */
+    MQ_BLAME_RELAY   /* as if it had not been tried */
+};
+
+/* The failures since the last acceptance of this run. */
+struct mq_doubts {
+    int64_t mails;   /* that failed: in `doubted` */
+    int64_t turned;  /* times that a mail drew a session's or the relay's trouble */
+    bool denied;     /* one of them, or a denial by policy, is among them */
+    uint64_t domain; /* hash of the first recipient's */
+    bool domains;    /* there are others */
+    int64_t pauses;  /* mq_queue_count_pauses(); -1: not asked yet */
 };
 
 struct mq_flights {
@@ -66,7 +82,7 @@ struct mq_run {
     struct mq_signals signals;
     struct mq_recovery recovery;
 
-    struct mq_flights waiting, under_way, done, denied;
+    struct mq_flights waiting, under_way, done, doubted;
     struct mq_flight *buckets[MQ_FLIGHT_BUCKETS];
     size_t held; /* in the four lists together */
     struct mq_events events;
@@ -108,9 +124,8 @@ struct mq_run {
     bool unknown_jobs; /* claimed by us without a flight, or perhaps so */
     bool gave_up;      /* outcomes stay unsettled */
 
-    int64_t accepted;     /* jobs of this run with an accepted recipient */
-    int64_t denied_count; /* jobs of this run that were denied and nothing else */
-    int64_t turned_count; /* times that a mail of this run drew a session's or relay's trouble */
+    int64_t accepted; /* jobs of this run with an accepted recipient */
+    struct mq_doubts doubts;
     char turned_reason[MQ_TARGET_REPLY_MAX]; /* of the last one */
     int64_t untouched;                       /* in a row */
     bool pause_settled;     /* the first acceptance has cleared the relay's pause */
@@ -158,6 +173,8 @@ void mq_flight_free(struct mq_flight *flight);
 /* The same after its outcome's commit: the slot is free again. */
 void mq_flight_settled(struct mq_flight *flight);
 struct mq_flight *mq_flight_find(struct mq_run *run, int64_t job_id);
+/* Frees the message of one that only waits for its outcome. */
+void mq_flight_drop_message(struct mq_flight *flight);
 /* Into `done`, with the outcome that is set; the flight is in no list. */
 void mq_flight_done(struct mq_flight *flight);
 /* The same with an outcome for the whole job. */
@@ -173,8 +190,8 @@ bool mq_run_can_start(const struct mq_run *run);
 
 /* Takes back what the transport has finished. */
 void mq_run_collect(struct mq_run *run);
-/* Fills kind, results, handed_over and error from the targets' results, denied ones as `denied`. */
-void mq_flight_map(struct mq_flight *flight, enum mq_recipient_result denied);
+/* Fills kind, results, handed_over and error from the targets' results. */
+void mq_flight_map(struct mq_flight *flight, enum mq_blame blame);
 void mq_flight_settlement(const struct mq_flight *flight, struct mq_settlement *out);
 
 /* ---- turn.c ---- */
@@ -191,16 +208,16 @@ void mq_run_upkeep(struct mq_run *run, bool idle);
 
 /* ---- trouble.c ---- */
 
-/* A job was accepted, or denied and nothing else (the flight, in no list, goes into `denied`). */
+/* A job was accepted, or failed and nothing else (the flight, in no list, goes into `doubted`). */
 void mq_run_accepted(struct mq_run *run);
-void mq_run_denied(struct mq_run *run, struct mq_flight *flight);
+void mq_run_doubted(struct mq_run *run, struct mq_flight *flight);
 /* A job that the transport gave back drew the trouble itself: it goes back behind the others. */
 void mq_run_turned(struct mq_run *run, struct mq_flight *flight);
 /* Whether what this run met is to be judged before it ends. */
 bool mq_run_doubts_relay(const struct mq_run *run);
-/* Whether so many were denied that nothing more may begin until what is under way has ended. */
+/* Whether so many failed that nothing more may begin until what is under way has ended. */
 bool mq_run_suspects_relay(const struct mq_run *run);
-/* Looks for trouble: of the transport, or denials without an acceptance. `idle`: nothing else is
+/* Looks for trouble: of the transport, or failures without an acceptance. `idle`: nothing else is
  * under way or to be claimed. */
 void mq_run_watch_relay(struct mq_run *run, bool idle);
 

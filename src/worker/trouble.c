@@ -1,17 +1,23 @@
-/* When is it the relay's fault? What the transport says is trouble of the relay stops the run. A
- * relay that denies every mail (554 5.7.1 and the like), or hangs up in every transaction, is in
- * trouble too, but a mail that meets that alone is not its relay's fault. So a denied job waits,
+/* When is it the relay's fault? What the transport says is trouble of the relay stops the run. But
+ * a relay that defers or denies every mail (451 4.3.0, 554 5.7.1, a 550 without a word of why), or
+ * hangs up in every transaction, is in trouble too, and a mail that meets that alone is not its
+ * relay's fault. So a mail that fails before the relay has accepted any other of this run waits,
  * unsettled, until one of these happens:
  *
- * - the relay accepts another job of this run: then it was the mail, and the attempt counts;
- * - MQ_RUN_DENIED_MAX jobs are denied and nothing under way is accepted: trouble, they go back;
- * - the run has nothing else to do: then what the queue remembers of the relay decides. If a pause
- *   is on record, the relay has accepted nothing since it was written, and the job goes back. If
- *   none is, the attempt counts, and a pause is written.
+ * - the relay accepts another: then it was the mail, and the attempt counts;
+ * - MANY mails have failed, for recipients in different domains (or one_domain_max() in one, for a
+ *   domain that fails must not stop the others), and nothing under way is accepted: trouble, they
+ * go back and the relay is paused;
+ * - the run has nothing else to do: then what the queue remembers of the relay decides. If it has
+ *   accepted nothing since an earlier run's failures, the mail goes back. Otherwise the attempt
+ *   counts, and is remembered.
  *
  * So between two counted attempts there is always an acceptance by that relay, or there was one
- * before the first: a relay that denies everything, for however long, costs a mail one attempt at
- * most, and a mail that is denied while others get through is parked in the end.
+ * before the first: a relay that takes nothing, for however long, costs a mail one attempt at most,
+ * and a mail that fails while others get through is parked in the end.
+ *
+ * A refusal that does not say why (MQ_TARGET_UNEXPLAINED) is judged so in every run, and after an
+ * acceptance too: if many such come for different domains, they are about us.
  *
  * A mail whose own reply ended the session (421) or was the relay's trouble counts no attempt. It
  * goes back behind the others, so that their acceptance can show that the relay works. */
@@ -19,80 +25,123 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/json.h"
 #include "worker/run.h"
 
-/* A pause for one or two denied mails: other mail waits that long for them, so it is short. */
-#define DENIED_PAUSE_S 300
-/* A job that was denied or drew trouble and goes back goes behind those that were due before now:
- * it must not be the first again at the next run, and keep others of its priority from their turn.
- */
-#define BACK_AFTER_S   1
+#define MANY           3
+#define ONE_DOMAIN_MAX 25
+/* One or two that were denied pause the relay for so long: other mail waits for them, so it is
+ * short. One or two that were deferred wait themselves, and others do not. */
+#define FEW_PAUSE_S 300
+/* A job that goes back goes behind those that were due before now: it must not be the first again
+ * at the next run, and keep others of its priority from their turn. */
+#define BACK_AFTER_S 1
+/* In a run in which others are accepted it would be claimed again at once. */
+#define TURNED_AFTER_S 60
 #define CLEAR_AGAIN_MS 1000
 /* Sessions that end again and again before a mail is through cost no attempt; they must not go on
  * for ever. */
 #define UNTOUCHED_BASE 10
 
-/* The denied jobs go into `done`, as failed attempts or as if nothing had been tried. */
-static void resolve_denied(struct mq_run *run, enum mq_recipient_result as)
+static void forget_doubts(struct mq_run *run)
+{
+    run->doubts = (struct mq_doubts){.pauses = -1};
+}
+
+/* The doubted jobs go into `done`. */
+static void resolve(struct mq_run *run, enum mq_blame blame, int64_t back_after_s)
 {
     struct mq_flight *flight;
-    while ((flight = run->denied.head)) {
-        mq_flights_remove(&run->denied, flight);
-        mq_flight_map(flight, as);
-        flight->back_after_s = BACK_AFTER_S;
+    while ((flight = run->doubted.head)) {
+        mq_flights_remove(&run->doubted, flight);
+        mq_flight_map(flight, blame);
+        if (blame == MQ_BLAME_RELAY) {
+            flight->back_after_s = back_after_s;
+        }
         mq_flight_done(flight);
     }
+    forget_doubts(run);
 }
 
 void mq_run_accepted(struct mq_run *run)
 {
     run->accepted++;
-    resolve_denied(run, MQ_RECIPIENT_LATER);
+    resolve(run, MQ_BLAME_MAIL, 0);
 }
 
-void mq_run_denied(struct mq_run *run, struct mq_flight *flight)
+static uint64_t domain_hash(const char *address)
 {
-    run->denied_count++;
-    mq_flights_add(&run->denied, flight);
+    const char *at = strrchr(address, '@');
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (const char *p = at ? at : address; *p; p++) {
+        unsigned char c = (unsigned char)*p;
+        hash = (hash ^ (c >= 'A' && c <= 'Z' ? c + 32u : c)) * UINT64_C(0x100000001b3);
+    }
+    return hash;
+}
+
+static void note_target(struct mq_doubts *doubts, const struct mq_target *target, bool *first)
+{
+    if (target->result != MQ_TARGET_LATER && target->result != MQ_TARGET_DENIED &&
+        target->result != MQ_TARGET_UNEXPLAINED) {
+        return;
+    }
+    uint64_t domain = domain_hash(target->address);
+    doubts->denied = doubts->denied || target->result == MQ_TARGET_DENIED;
+    doubts->domains = doubts->domains || (!*first && domain != doubts->domain);
+    doubts->domain = domain;
+    *first = false;
+}
+
+/* How often the relay was paused since its last acceptance, as the queue remembers. */
+static int64_t pauses(struct mq_run *run)
+{
+    struct mq_doubts *doubts = &run->doubts;
+    if (doubts->pauses < 0 &&
+        mq_queue_count_pauses(run->queue, run->relay, &doubts->pauses, NULL) != MQ_OK) {
+        doubts->pauses = 0;
+    }
+    return doubts->pauses;
+}
+
+void mq_run_doubted(struct mq_run *run, struct mq_flight *flight)
+{
+    bool first = run->doubts.mails == 0;
+    for (size_t i = 0; i < flight->delivery.target_count; i++) {
+        note_target(&run->doubts, &flight->targets[i], &first);
+    }
+    run->doubts.mails++;
+    pauses(run);
+    mq_flight_drop_message(flight); /* there may be many of them */
+    mq_flights_add(&run->doubted, flight);
 }
 
 void mq_run_turned(struct mq_run *run, struct mq_flight *flight)
 {
-    run->turned_count++;
+    run->doubts.turned++;
     if (flight->delivery.error[0]) {
         memcpy(run->turned_reason, flight->delivery.error, sizeof(run->turned_reason));
     }
-    flight->back_after_s = BACK_AFTER_S;
+    flight->back_after_s = run->accepted > 0 ? TURNED_AFTER_S : BACK_AFTER_S;
 }
 
 bool mq_run_doubts_relay(const struct mq_run *run)
 {
-    bool turned_all = run->turned_count > 0 && run->accepted == 0 && !run->troubled;
-    return run->denied.count > 0 || turned_all;
+    bool turned_all = run->doubts.turned > 0 && run->accepted == 0 && !run->troubled;
+    return run->doubted.count > 0 || turned_all;
+}
+
+/* More with each pause: many mails to a domain that fails may be before those to others. */
+static int64_t one_domain_max(const struct mq_run *run)
+{
+    int64_t n = run->doubts.pauses;
+    return ONE_DOMAIN_MAX << (n < 1 ? 0 : n > 6 ? 5 : n - 1);
 }
 
 bool mq_run_suspects_relay(const struct mq_run *run)
 {
-    return run->accepted == 0 && run->denied_count >= MQ_RUN_DENIED_MAX;
-}
-
-/* Whether the queue has a pause of this relay on record, over or not. */
-static bool pause_is_on_record(struct mq_run *run)
-{
-    struct mq_buffer name;
-    char *pauses = NULL;
-    bool found = false;
-
-    mq_buffer_init(&name);
-    mq_json_string(&name, mq_str_of(run->relay));
-    if (mq_queue_config(run->queue, "mailRelayPause", &pauses, NULL) == MQ_OK && pauses &&
-        !name.failed) {
-        found = strstr(pauses, name.data) != NULL;
-    }
-    free(pauses);
-    mq_buffer_clear(&name);
-    return found;
+    const struct mq_doubts *doubts = &run->doubts;
+    return doubts->mails >= MANY &&
+           (doubts->domains || (run->accepted == 0 && doubts->mails >= one_domain_max(run)));
 }
 
 static void pause_relay(struct mq_run *run, const char *reason, int64_t retry_after_s)
@@ -133,26 +182,54 @@ static bool cut_off(const struct mq_run *run)
            (run->status != MQ_OK || mq_signals_caught() > 1 || run->options->grace_s == 0);
 }
 
-/* The relay accepted nothing in this run. */
-static void took_none(struct mq_run *run)
+/* What is told of a relay that takes nothing, as the last reply says it. */
+static void write_reason(struct mq_run *run, char *out, size_t size)
 {
-    char reason[MQ_FLIGHT_ERROR];
-    bool few = run->denied_count + run->turned_count < MQ_RUN_DENIED_MAX;
-    struct mq_flight *last = run->denied.tail;
+    struct mq_flight *last = run->doubted.tail;
     const char *verb = "took no mail";
     const char *why = run->turned_reason;
-    int64_t named_s = 0;
 
     if (last) {
-        mq_flight_map(last, MQ_RECIPIENT_LATER);
-        verb = strcmp(last->error, last->delivery.error) == 0 ? verb : "denied every mail";
+        mq_flight_map(last, MQ_BLAME_NOBODY);
+        bool silent = strcmp(last->error, last->delivery.error) == 0;
+        verb = run->doubts.denied && !silent ? "denied every mail" : verb;
         why = last->error;
-        named_s = last->delivery.retry_after_s;
     }
-    snprintf(reason, sizeof(reason), "the relay %s of this run: %.400s", verb, why);
-    bool counts = few && !pause_is_on_record(run);
-    resolve_denied(run, counts ? MQ_RECIPIENT_LATER : MQ_RECIPIENT_UNTRIED);
-    pause_relay(run, reason, named_s > 0 ? named_s : few ? DENIED_PAUSE_S : 0);
+    snprintf(out, size, "the relay %s of this run%s: %.400s", verb,
+             run->accepted > 0 ? " since the last it took" : "", why);
+}
+
+/* One or two were deferred: others may well get through, so the relay is not paused. */
+static void resolve_few(struct mq_run *run, const char *reason)
+{
+    struct mq_relay_pause note = {.relay = run->relay, .reason = reason, .only_noted = true};
+    resolve(run, pauses(run) > 0 ? MQ_BLAME_RELAY : MQ_BLAME_NOBODY, FEW_PAUSE_S);
+    mq_queue_pause_relay(run->queue, &note, NULL);
+}
+
+/* The relay accepted nothing behind these. A deferral (4xx) may be the first of two that a relay
+ * with greylisting wants: in every second run they stay the first in the queue. */
+static void judge(struct mq_run *run)
+{
+    const struct mq_doubts *doubts = &run->doubts;
+    struct mq_flight *last = run->doubted.tail;
+    int64_t named_s = last ? last->delivery.retry_after_s : 0;
+    bool few = doubts->mails + doubts->turned < MANY;
+    bool again = !doubts->denied && pauses(run) > 0 && pauses(run) % 2 == 0;
+    char reason[MQ_FLIGHT_ERROR];
+
+    if (run->accepted > 0 && !mq_run_suspects_relay(run)) {
+        resolve(run, MQ_BLAME_MAIL, 0);
+        return;
+    }
+    write_reason(run, reason, sizeof(reason));
+    if (few && !doubts->denied && doubts->turned == 0) {
+        resolve_few(run, reason);
+        return;
+    }
+    bool counts = few && pauses(run) == 0;
+    resolve(run, counts ? MQ_BLAME_NOBODY : MQ_BLAME_RELAY, again ? -1 : BACK_AFTER_S);
+    pause_relay(run, reason, named_s > 0 ? named_s : few ? FEW_PAUSE_S : 0);
 }
 
 void mq_run_watch_relay(struct mq_run *run, bool idle)
@@ -161,7 +238,7 @@ void mq_run_watch_relay(struct mq_run *run, bool idle)
     struct mq_relay_trouble trouble = {0};
 
     if (run->troubled) {
-        resolve_denied(run, MQ_RECIPIENT_UNTRIED);
+        resolve(run, MQ_BLAME_RELAY, BACK_AFTER_S);
         return;
     }
     if (run->accepted > 0 && !run->pause_settled && !mq_run_database_fails(run)) {
@@ -170,7 +247,7 @@ void mq_run_watch_relay(struct mq_run *run, bool idle)
     if (run->aborted) {
         idle = true; /* nothing more will come from the relay */
     } else if (transport->ops->trouble(transport, &trouble)) {
-        resolve_denied(run, MQ_RECIPIENT_UNTRIED);
+        resolve(run, MQ_BLAME_RELAY, BACK_AFTER_S);
         pause_relay(run, trouble.reason, trouble.retry_after_s);
         transport->ops->recall(transport);
         mq_run_collect(run);
@@ -183,9 +260,9 @@ void mq_run_watch_relay(struct mq_run *run, bool idle)
         return;
     }
     if (cut_off(run)) {
-        resolve_denied(run, MQ_RECIPIENT_UNTRIED);
-        run->turned_count = 0;
-    } else if (idle || run->stopping || mq_run_suspects_relay(run)) {
-        took_none(run);
+        resolve(run, MQ_BLAME_RELAY, BACK_AFTER_S);
+    } else if (idle || run->stopping || run->doubts.mails >= one_domain_max(run) ||
+               mq_run_suspects_relay(run)) {
+        judge(run);
     }
 }

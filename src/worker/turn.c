@@ -153,7 +153,7 @@ static bool has_place(struct mq_run *run)
 
 static size_t list_held(struct mq_run *run, struct mq_flight **out)
 {
-    struct mq_flights *const lists[] = {&run->waiting, &run->under_way, &run->done, &run->denied};
+    struct mq_flights *const lists[] = {&run->waiting, &run->under_way, &run->done, &run->doubted};
     size_t n = 0;
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
         for (struct mq_flight *f = lists[i]->head; f; f = f->next) {

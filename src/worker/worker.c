@@ -82,10 +82,10 @@ static void begin_waiting(struct mq_run *run)
     }
 }
 
-/* Nothing is under way, waits or is to be settled. Denied jobs may be held back. */
+/* Nothing is under way, waits or is to be settled. Doubted jobs may be held back. */
 static bool is_idle(const struct mq_run *run)
 {
-    return run->held == run->denied.count;
+    return run->held == run->doubted.count;
 }
 
 static int64_t earlier(int64_t a, int64_t b)
@@ -194,7 +194,7 @@ static bool is_over(struct mq_run *run)
         return true;
     }
     if (!is_idle(run)) {
-        return run->aborted && run->under_way.count + run->denied.count == run->held;
+        return run->aborted && run->under_way.count + run->doubted.count == run->held;
     }
     if (!run->stopping && !finds_end(run, &end)) {
         return false;
@@ -297,6 +297,7 @@ static void init(struct mq_run *run, const struct mq_worker *worker, struct mq_r
     mq_place_init(&run->place, worker->queue, worker->options->run_dir,
                   worker->options->max_workers);
     run->report = report;
+    run->doubts.pauses = -1;
     run->start_ms = mq_run_now_ms(run);
     run->deadline_ms = worker->options->time_limit_s >= 0
                            ? run->start_ms + worker->options->time_limit_s * 1000
@@ -343,7 +344,7 @@ static void clear(struct mq_run *run)
     clear_list(&run->waiting);
     clear_list(&run->under_way);
     clear_list(&run->done);
-    clear_list(&run->denied);
+    clear_list(&run->doubted);
     if (unsettled) {
         mq_intent_abandon(run->intent);
     } else {

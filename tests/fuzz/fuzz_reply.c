@@ -34,6 +34,7 @@ static void require_reply(const struct mq_reply *reply)
         /* Nothing but a good reply may end a mail as sent. */
         REQUIRE(verdict != MQ_VERDICT_ACCEPTED || reply->code < 400);
         REQUIRE(verdict != MQ_VERDICT_REFUSED || reply->code >= 500);
+        REQUIRE(verdict != MQ_VERDICT_UNEXPLAINED || reply->code >= 550);
     }
 }
 

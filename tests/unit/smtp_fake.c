@@ -248,7 +248,7 @@ const char *fake_results(const struct fake_mail *mail)
     static char letters[FAKE_TARGETS + 1];
     memset(letters, 0, sizeof letters);
     for (size_t i = 0; i < mail->delivery.target_count; i++) {
-        letters[i] = "UARLD?"[mail->targets[i].result];
+        letters[i] = "UARLD?X"[mail->targets[i].result];
     }
     return letters;
 }

@@ -220,6 +220,7 @@ static void test_relay_trouble_marks_the_mail_that_drew_it(void **state)
     fake_free(fake);
 }
 
+/* It was not taken, and counts no attempt: others go first, it is not sent again at once. */
 static void test_421_to_the_dot_is_an_answer(void **state)
 {
     (void)state;
@@ -231,9 +232,13 @@ static void test_421_to_the_dot_is_an_answer(void **state)
     fake_submit(fake, &two);
     fake_says(fake, FAKE_TAKEN);
     fake_says(fake, "421 4.3.0 going down\r\n");
-    fake_assert_back(&one, MQ_DELIVERY_DONE, "L");
+    fake_assert_back(&one, MQ_DELIVERY_UNTOUCHED, "U");
+    assert_true(one.delivery.drew_trouble);
+    assert_string_equal(one.delivery.error, "421 4.3.0 going down");
     assert_string_equal(one.phases, "EBR");
     fake_assert_back(&two, MQ_DELIVERY_UNTOUCHED, "U");
+    assert_false(two.delivery.drew_trouble);
+    assert_null(fake->again);
     assert_true(fake->closed);
     fake_free(fake);
 }

@@ -57,7 +57,8 @@ static const struct sample samples[] = {
     {AT_FIRST, "421 4.3.2 down", MQ_DELIVERY_UNTOUCHED, "UU", AGAIN},
     {AT_FIRST, "550 5.1.1 nobody", MQ_DELIVERY_DONE, "RA", GOES_ON},
     {AT_SECOND, "550 5.1.1 nobody", MQ_DELIVERY_DONE, "AR", GOES_ON},
-    {AT_SECOND, "550 nobody", MQ_DELIVERY_DONE, "AR", GOES_ON},
+    {AT_SECOND, "550 no such user", MQ_DELIVERY_DONE, "AR", GOES_ON},
+    {AT_SECOND, "550 no", MQ_DELIVERY_DONE, "AX", GOES_ON},
     {AT_SECOND, "452 4.5.3 too many", MQ_DELIVERY_DONE, "AU", GOES_ON},
     {AT_SECOND, "552 too many recipients", MQ_DELIVERY_DONE, "AU", GOES_ON},
     {AT_SECOND, "450 4.2.0 greylisted", MQ_DELIVERY_DONE, "AL", GOES_ON},
@@ -85,7 +86,7 @@ static const struct sample samples[] = {
     {AT_DOT, "550 5.4.5 quota", MQ_DELIVERY_UNTOUCHED, "UU", TROUBLE},
     {AT_DOT, "500 what", MQ_DELIVERY_UNTOUCHED, "UU", AGAIN},
     {AT_DOT, "354 what", MQ_DELIVERY_DONE, "??", CLOSED},
-    {AT_DOT, "421 4.3.0 down", MQ_DELIVERY_DONE, "LL", CLOSED},
+    {AT_DOT, "421 4.3.0 down", MQ_DELIVERY_UNTOUCHED, "UU", CLOSED},
 };
 
 static void check_sample(const struct sample *sample, size_t row)

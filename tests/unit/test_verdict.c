@@ -24,6 +24,7 @@
 #define RELAY     MQ_VERDICT_RELAY_TROUBLE
 #define NEXT      MQ_VERDICT_NEXT_TRANSACTION
 #define REFUSED   MQ_VERDICT_REFUSED
+#define UNSAID    MQ_VERDICT_UNEXPLAINED
 #define PROTOCOL  MQ_VERDICT_PROTOCOL_ERROR
 #define DENIED    MQ_VERDICT_DENIED
 #define LATER     MQ_VERDICT_TRY_LATER
@@ -108,9 +109,8 @@ static void test_positive_and_lost(void **state)
         {RCPT, "421 4.7.0 rate limit, too many messages", SESSION},
         {DATA, "421 4.3.2 shutting down", SESSION},
         {RCPT, "421", SESSION},
-        /* A reply to the dot is definite. */
-        {DOT, "421 4.3.0 closing", LATER},
-        {DOT, "421", LATER},
+        {DOT, "421 4.3.0 closing", SESSION},
+        {DOT, "421", SESSION},
     };
     (void)state;
     CHECK(samples);
@@ -284,9 +284,13 @@ static void test_refused(void **state)
         {DOT, "554 5.6.0 malformed", REFUSED},
         {MAIL, "555 5.6.7 UTF-8 addresses", REFUSED},
         {RCPT, "550 no such user", REFUSED},
-        {RCPT, "551 not local", REFUSED},
-        {RCPT, "553 name not allowed", REFUSED},
-        {RCPT, "550", REFUSED},
+        {RCPT, "551 User not local; please try <x@example.org>", REFUSED},
+        {RCPT, "553 sorry, no mailbox here by that name (#5.7.17)", DENIED},
+        {RCPT, "550 sorry, no mailbox here by that name. (#5.1.1)", REFUSED},
+        {RCPT, "553 name not allowed", UNSAID},
+        {RCPT, "550", UNSAID},
+        {RCPT, "550 rejected", UNSAID},
+        {RCPT, "550 Administrative prohibition", UNSAID},
         {RCPT, "552 bare", DENIED},
         {RCPT, "554 bare", DENIED},
         {RCPT, "549 bare", DENIED},
@@ -299,7 +303,7 @@ static void test_refused(void **state)
         {RCPT, "451 5.6.0 bad", LATER},
         {RCPT, "550 4.2.1 disabled", REFUSED},
         {RCPT, "554 4.1.1 unknown", DENIED},
-        {RCPT, "550 2.1.5 ok?", REFUSED},
+        {RCPT, "550 2.1.5 ok?", UNSAID},
         {RCPT, "250 5.1.1 User unknown", ACCEPTED},
         {DOT, "250 5.6.0 bad", ACCEPTED},
         {RCPT, "450 4.1.1 unknown", LATER},
@@ -360,7 +364,7 @@ static bool oracle_first(const struct facts *f, enum mq_verdict *verdict)
         *verdict = positive ? ACCEPTED : CONNECTS;
     } else if (f->stage == DOT && f->code < 400) {
         *verdict = positive ? ACCEPTED : UNCERTAIN;
-    } else if (f->stage != DOT && (f->code == 0 || f->code == 421)) {
+    } else if (f->code == 421 || (f->stage != DOT && f->code == 0)) {
         *verdict = SESSION;
     } else if ((f->stage == MAIL || f->stage == RCPT) && positive) {
         *verdict = ACCEPTED;
@@ -411,7 +415,9 @@ static enum mq_verdict oracle(const struct facts *f)
         return REFUSED;
     }
     if (f->stage == RCPT && bare_name) {
-        return REFUSED;
+        /* "too many recipients" speaks of recipients. */
+        bool named = f->subject == 1 || f->subject == 2 || (f->subject == 5 && f->detail == 3);
+        return named || f->too_many ? REFUSED : UNSAID;
     }
     if (f->code <= 504 || f->code == 555) {
         return PROTOCOL;

@@ -1,0 +1,281 @@
+/* Failures that may be the relay's or the mail's: 4xx to everything, refusals that do not say why,
+ * one domain that fails among others that work, greylisting. Runs start each minute. */
+#include "worker_fake.h"
+
+#define WEEK_S (7 * 86400)
+
+static const char *reply; /* to what fails */
+
+static enum mq_target_result result_of_reply(void)
+{
+    if (reply[0] == '4') {
+        return MQ_TARGET_LATER;
+    }
+    return strstr(reply, "5.7.1") ? MQ_TARGET_DENIED : MQ_TARGET_UNEXPLAINED;
+}
+
+static void fail_all(struct fake_relay *relay, struct mq_delivery *delivery,
+                     struct mq_target *target)
+{
+    (void)relay;
+    (void)delivery;
+    set_result(target, result_of_reply(), reply);
+}
+
+static void fail_bad(struct fake_relay *relay, struct mq_delivery *delivery,
+                     struct mq_target *target)
+{
+    if (strstr(target->address, "@bad.example")) {
+        fail_all(relay, delivery, target);
+    } else {
+        set_result(target, MQ_TARGET_ACCEPTED, "250 Ok");
+    }
+}
+
+static void enqueue_domains(struct scene_worker *scene, int mails)
+{
+    for (int i = 0; i < mails; i++) {
+        char address[64];
+        snprintf(address, sizeof(address), "to@d%d.example", i);
+        fx_mail(&scene->fx, address);
+    }
+}
+
+static int64_t most_attempts(struct scene_worker *scene)
+{
+    return fx_int(&scene->fx, "SELECT coalesce(max(attempts), 0) FROM mail_queue");
+}
+
+/* ---- a relay that takes nothing ---- */
+
+static void fails_for_a_week(struct scene_worker *scene, int mails, int64_t attempts)
+{
+    size_t before = scene->relay.accepted_count;
+    scene->relay.answer = fail_all;
+    scene->relay.submits = 0;
+    scene->options.time_limit_s = 55;
+    enqueue_domains(scene, mails);
+    cron_for(scene, WEEK_S);
+    assert_int_equal(count_jobs(scene, "parked"), 0);
+    assert_int_equal(count_jobs(scene, NULL), mails);
+    assert_true(most_attempts(scene) <= attempts);
+    /* The pause grows: about one run an hour, each of a few mails. A few mails alone wait longer
+     * than a minute as well. */
+    assert_in_range(scene->relay.submits, 100, mails < 3 ? mails * (WEEK_S / 300 + 2) : 200 * 12);
+    scene->relay.answer = NULL;
+    cron_for(scene, 7200);
+    assert_int_equal(count_jobs(scene, NULL), 0);
+    assert_int_equal(scene->relay.accepted_count - before, mails);
+}
+
+static void test_fails_for_a_week(void **state)
+{
+    static const char *const replies[] = {"451 4.3.0 Temporary lookup failure",
+                                          "451 Temporary local problem", "550 rejected"};
+    for (size_t i = 0; i < sizeof(replies) / sizeof(replies[0]); i++) {
+        reply = replies[i];
+        fails_for_a_week(*state, 1000, 0);
+        fails_for_a_week(*state, 2, 1);
+        fails_for_a_week(*state, 1, 1);
+    }
+}
+
+/* One mail a run: each run sees one failure only, and what was remembered decides. */
+static void test_fails_under_a_limit(void **state)
+{
+    struct scene_worker *scene = *state;
+    reply = "451 4.3.0 no";
+    fx_set(&scene->fx, "mailMaxPerHour", "40");
+    fx_set(&scene->fx, "mailBurst", "1");
+    scene->relay.answer = fail_all;
+    scene->options.time_limit_s = 55;
+    enqueue_domains(scene, 100);
+    cron_for(scene, WEEK_S);
+    assert_int_equal(count_jobs(scene, "parked"), 0);
+    assert_true(fx_int(&scene->fx, "SELECT sum(attempts) FROM mail_queue") <= 1);
+}
+
+static void test_many_stop_the_run(void **state)
+{
+    struct scene_worker *scene = *state;
+    reply = "451 4.3.0 no";
+    scene->relay.answer = fail_all;
+    enqueue_domains(scene, 50);
+    run_until(scene, MQ_RUN_RELAY);
+    assert_in_range(scene->relay.submits, 3, 11); /* eight are under way at once */
+    assert_int_equal(most_attempts(scene), 0);
+    assert_string_equal(scene->report.reason, "the relay took no mail of this run: 451 4.3.0 no");
+}
+
+/* ---- one domain among others ---- */
+
+/* 200 mails to a domain that fails, before the others: those get through within hours, and in the
+ * end its mails fail. */
+static void test_one_domain_fails(void **state)
+{
+    static const char *const replies[] = {"451 4.3.0 no", "550 rejected", "554 5.7.1 no"};
+    struct scene_worker *scene = *state;
+    for (size_t i = 0; i < sizeof(replies) / sizeof(replies[0]); i++) {
+        size_t before = scene->relay.accepted_count;
+        reply = replies[i];
+        scene->relay.answer = fail_bad;
+        scene->options.time_limit_s = 55;
+        for (int k = 0; k < 200; k++) {
+            fx_mail(&scene->fx, "to@bad.example");
+        }
+        enqueue_domains(scene, 100);
+        cron_for(scene, 3 * 3600);
+        assert_int_equal(scene->relay.accepted_count - before, 100);
+        for (int hour = 0; hour < 60; hour++) {
+            enqueue_domains(scene, 5);
+            cron_for(scene, 3600);
+        }
+        assert_int_equal(scene->relay.accepted_count - before, 400);
+        assert_int_equal(count_jobs(scene, "parked"), 200);
+        fx_sql(&scene->fx, "DELETE FROM mail_queue");
+        fx_sql(&scene->fx, "DELETE FROM config WHERE key = 'mailRelayPause'");
+    }
+}
+
+/* One mail that is always deferred, alone in the queue: it costs others no time, and counts one
+ * attempt for each that the relay takes in between, until it is parked. */
+static void test_deferred_alone(void **state)
+{
+    struct scene_worker *scene = *state;
+    reply = "452 4.2.2 mailbox full";
+    scene->relay.answer = fail_bad;
+    scene->options.time_limit_s = 55;
+    fx_mail(&scene->fx, "to@bad.example");
+    cron_for(scene, 86400);
+    assert_int_equal(most_attempts(scene), 1);
+    assert_int_equal(count_events(scene, MQ_EVENT_RELAY_TROUBLE), 0);
+    for (int i = 0; i < 24; i++) {
+        enqueue_domains(scene, 1);
+        run_worker(scene);
+        assert_int_equal(scene->relay.accepted_count, i + 1);
+        cron_for(scene, 7200);
+    }
+    assert_int_equal(count_jobs(scene, "parked"), 1);
+    fx_assert_text(&scene->fx, "SELECT parked_for FROM mail_queue", "exhausted");
+}
+
+/* ---- refusals that do not say why ---- */
+
+/* Alone nobody knows; it is refused when the relay takes another. */
+static void test_unexplained_alone(void **state)
+{
+    struct scene_worker *scene = *state;
+    reply = "550 rejected";
+    scene->relay.answer = fail_bad;
+    fx_mail(&scene->fx, "to@bad.example");
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_int_equal(count_jobs(scene, "failed"), 1);
+    assert_int_equal(most_attempts(scene), 1);
+    scene->boot_ms += 3600000;
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_int_equal(most_attempts(scene), 1);
+    scene->boot_ms += 3600000;
+    enqueue_domains(scene, 1);
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_int_equal(count_jobs(scene, "parked"), 1);
+    fx_assert_text(&scene->fx, "SELECT parked_for FROM mail_queue", "refused");
+    fx_assert_text(&scene->fx, "SELECT refused FROM mail_queue",
+                   "{\"to@bad.example\":\"550 rejected\"}");
+}
+
+static void fails_after_100(struct fake_relay *relay, struct mq_delivery *delivery,
+                            struct mq_target *target)
+{
+    if (relay->accepted_count >= 100) {
+        fail_all(relay, delivery, target);
+    } else {
+        set_result(target, MQ_TARGET_ACCEPTED, "250 Ok");
+    }
+}
+
+/* The relay begins to refuse everything in the middle of a run. */
+static void test_unexplained_after_acceptances(void **state)
+{
+    struct scene_worker *scene = *state;
+    reply = "550 rejected";
+    scene->relay.answer = fails_after_100;
+    enqueue_domains(scene, 1000);
+    run_until(scene, MQ_RUN_RELAY);
+    assert_string_equal(scene->report.reason, "the relay took no mail of this run since the last "
+                                              "it took: 550 rejected");
+    assert_int_equal(scene->report.sent, 100);
+    assert_int_equal(count_jobs(scene, "pending"), 900);
+}
+
+static void fail_two_of_bad(struct fake_relay *relay, struct mq_delivery *delivery,
+                            struct mq_target *target)
+{
+    fail_bad(relay, delivery, target);
+    if (strstr(target->address, "to@d1.example")) {
+        fail_all(relay, delivery, target);
+    }
+}
+
+/* Refusals at the end of a run that accepted others: too few to be about us. */
+static void test_unexplained_at_the_end(void **state)
+{
+    struct scene_worker *scene = *state;
+    reply = "550 rejected";
+    scene->relay.sessions = 1;
+    scene->relay.answer = fail_two_of_bad;
+    enqueue_domains(scene, 1);
+    fx_mail(&scene->fx, "to@bad.example");
+    fx_mail(&scene->fx, "to@d1.example");
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_int_equal(scene->report.sent, 1);
+    assert_int_equal(count_jobs(scene, "parked"), 2);
+}
+
+/* ---- greylisting ---- */
+
+#define GREY_MAILS 1000
+static int64_t first_seen_ms[3 * GREY_MAILS];
+
+static void greylists(struct fake_relay *relay, struct mq_delivery *delivery,
+                      struct mq_target *target)
+{
+    int64_t now_ms = relay->scene->boot_ms;
+    int64_t *first_ms = &first_seen_ms[delivery->job_id];
+    *first_ms = *first_ms ? *first_ms : now_ms;
+    if (now_ms - *first_ms >= 300000) {
+        set_result(target, MQ_TARGET_ACCEPTED, "250 Ok");
+    } else {
+        set_result(target, MQ_TARGET_LATER, "450 4.2.0 greylisted");
+    }
+}
+
+/* A relay that defers each mail's first tries takes all of them within two hours. */
+static void test_greylisting(void **state)
+{
+    struct scene_worker *scene = *state;
+    scene->options.time_limit_s = 55;
+    scene->relay.answer = greylists;
+    enqueue_domains(scene, GREY_MAILS);
+    cron_for(scene, 7200);
+    assert_int_equal(count_jobs(scene, NULL), 0);
+    enqueue_domains(scene, 1);
+    cron_for(scene, 600);
+    assert_int_equal(count_jobs(scene, NULL), 0);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, scene_worker_setup, scene_worker_teardown)
+    const struct CMUnitTest tests[] = {
+        T(test_fails_for_a_week),
+        T(test_fails_under_a_limit),
+        T(test_many_stop_the_run),
+        T(test_one_domain_fails),
+        T(test_deferred_alone),
+        T(test_unexplained_alone),
+        T(test_unexplained_after_acceptances),
+        T(test_unexplained_at_the_end),
+        T(test_greylisting),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
