@@ -27,13 +27,20 @@ static enum mq_status mend_wire(struct mq_str wire, struct mq_buffer *out, struc
         fields = mq_buffer_view(&head);
     }
     mq_buffer_reserve(out, wire.len + wire.len / 8 + 256);
-    mq_mend_entity(out, fields, body);
+    bool allowed = mq_mend_entity(out, fields, body);
     bool failed = head.failed || charset.failed || out->failed;
     mq_buffer_clear(&head);
     mq_buffer_clear(&charset);
     if (failed) {
         mq_buffer_reset(out);
         return mq_error_nomem(err);
+    }
+    if (!allowed) {
+        mq_buffer_reset(out);
+        return mq_error_set(err, MQ_MESSAGE, "message",
+                            "message: a part that is signed or encrypted (S/MIME, PGP) has a line "
+                            "over 998 octets, which SMTP does not carry; encode it "
+                            "(quoted-printable or base64) before signing");
     }
     return MQ_OK;
 }

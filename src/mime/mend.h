@@ -20,8 +20,11 @@
  *   UTF-8 (SMTPUTF8).
  * - header lines over 998 octets are folded, at white space where they have some.
  * - a body or part with lines over 998 octets is encoded, as quoted-printable or base64. Where it
- *   is so already, its lines are broken as these encodings do. In multipart/signed and /encrypted,
- *   around parts, and in what is not understood, lines are cut between characters, as relays do.
+ *   is so already, its lines are broken as these encodings do. Around parts, and in what is not
+ *   understood, lines are cut between characters, as relays do.
+ *
+ * MQ_MESSAGE where such a line is in multipart/signed or /encrypted, or in application/pkcs7-mime
+ * that is not encoded: changed, they could not be verified or read.
  *
  * What needs none of this stays as it is, and so does a message with a DKIM-Signature. Mending
  * twice is mending once: a field that would be read otherwise then, for a part of it was encoded or

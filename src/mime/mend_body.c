@@ -13,13 +13,15 @@ struct walk {
     struct mq_buffer *out;
     struct mq_str boundaries[DEPTH_MAX]; /* of the multiparts around; empty for a message */
     size_t depth;
+    bool sealed; /* a part that must stay as it is has long lines */
 };
 
 enum kind {
     LEAF,
     MULTIPART,
     MESSAGE,
-    OPAQUE /* signed, encrypted, or not understood */
+    SEALED, /* signed or encrypted: who reads it, has to find the bytes that were sealed */
+    OPAQUE  /* not understood */
 };
 
 enum encoding { IDENTITY, QUOTED_PRINTABLE, BASE64, UNKNOWN };
@@ -74,11 +76,14 @@ static void read_type(struct entity *entity, struct mq_str value)
         entity->multipart = true;
         bool found = mq_mend_param_find(text, MQ_STR("boundary"), &entity->boundary);
         size_t len = entity->boundary.len;
-        bool closed =
+        bool sealed =
             begins_with(text, "multipart/signed") || begins_with(text, "multipart/encrypted");
         found = found && len > 0 && len <= BOUNDARY_MAX;
-        entity->kind = found && !closed ? MULTIPART : OPAQUE;
+        entity->kind = sealed ? SEALED : found ? MULTIPART : OPAQUE;
         entity->digest = begins_with(text, "multipart/digest");
+    } else if (begins_with(text, "application/pkcs7-mime") ||
+               begins_with(text, "application/x-pkcs7-mime")) {
+        entity->kind = SEALED;
     } else if (begins_with(text, "message/rfc822") || begins_with(text, "message/global")) {
         entity->kind = MESSAGE;
     } else if (begins_with(text, "message/")) {
@@ -281,6 +286,9 @@ static void put_long(struct walk *walk, const struct entity *entity)
         put_leaf(walk, entity);
         return;
     }
+    /* What is encoded keeps its content when its lines are broken. */
+    bool coded = entity->encoding == QUOTED_PRINTABLE || entity->encoding == BASE64;
+    walk->sealed = walk->sealed || (entity->kind == SEALED && !coded);
     put_head(walk, entity, &nothing);
     if (entity->encoding == QUOTED_PRINTABLE) {
         mq_mend_break_quoted_printable(walk->out, entity->body);
@@ -308,9 +316,10 @@ static void put_entity(struct walk *walk, struct entity *entity)
     mq_buffer_clear(&entity->boundary);
 }
 
-void mq_mend_entity(struct mq_buffer *out, struct mq_str head, struct mq_str body)
+bool mq_mend_entity(struct mq_buffer *out, struct mq_str head, struct mq_str body)
 {
     struct walk walk = {.out = out};
     struct entity entity = {.head = head, .body = body, .has_body = true, .message = true};
     put_entity(&walk, &entity);
+    return !walk.sealed;
 }

@@ -77,7 +77,8 @@ void mq_mend_break(struct mq_buffer *out, struct mq_str text);
 
 /* ---- mend_body.c ---- */
 
-/* Appends a message whose fields are mended: its header section with its empty line, its body. */
-void mq_mend_entity(struct mq_buffer *out, struct mq_str head, struct mq_str body);
+/* Appends a message whose fields are mended: its header section with its empty line, its body.
+ * False: what is signed or encrypted would have to change. */
+bool mq_mend_entity(struct mq_buffer *out, struct mq_str head, struct mq_str body);
 
 #endif

@@ -346,6 +346,11 @@ static enum mq_status check_result(struct work *work)
         work->line = work->bad_line;
         return bad_line(work, work->bad);
     }
+    if (work->has_cr && mq_signed_parts(mq_buffer_view(work->out))) {
+        return mq_error_set(work->err, MQ_MESSAGE, "message",
+                            "message: a CR alone, which SMTP does not carry, and a part that is "
+                            "signed (S/MIME, PGP); sign it with CRLF throughout");
+    }
     return mq_message_check_size(work->out->len, work->options->max_size, work->err);
 }
 

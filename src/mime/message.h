@@ -35,7 +35,8 @@ struct mq_message_info {
  * becomes CRLF. MQ_MESSAGE, field "message" and the line's number in the text, on: a NUL, a CR that
  * is no part of CRLF in the headers of a message that has LFs, no header section, a malformed
  * header line, a Message-ID that is broken over lines, has control characters or fits in no line,
- * over the size; and on a DKIM-Signature when a signed message would have to be changed.
+ * over the size; and when what is signed would have to be changed: a message with a
+ * DKIM-Signature, or a lone CR where there is multipart/signed.
  *
  * Lines over 998 octets and header bytes that are no UTF-8 stay, and the flags tell; no relay takes
  * such a message: callers use mq_mend_accept() (mend.h), which calls this and mends them. In a

@@ -49,3 +49,24 @@ unsigned mq_signed_kinds(struct mq_str value)
     }
     return kinds != 0 ? kinds : ALL_KINDS;
 }
+
+bool mq_signed_parts(struct mq_str wire)
+{
+    static const struct mq_str field = MQ_STR("Content-Type:");
+    static const struct mq_str type = MQ_STR("multipart/signed");
+    while (wire.len >= field.len + type.len) {
+        if (mq_str_equal_nocase((struct mq_str){wire.data, field.len}, field)) {
+            struct mq_str value =
+                mq_str_trim((struct mq_str){wire.data + field.len, wire.len - field.len});
+            value.len = value.len < type.len ? value.len : type.len;
+            if (mq_str_equal_nocase(value, type)) {
+                return true;
+            }
+        }
+        const char *end = memchr(wire.data, '\n', wire.len);
+        size_t taken = end != NULL ? (size_t)(end - wire.data) + 1 : wire.len;
+        wire.data += taken;
+        wire.len -= taken;
+    }
+    return false;
+}
