@@ -145,7 +145,7 @@ final class Work extends Command
             'signal' => 'stopped by a signal',
             'locked' => 'another worker is running',
             'disabled' => rtrim(lcfirst(Move::note($this->settings) ?? 'mailQueueEnabled is 0; '
-                . 'mailqueue config mailQueueEnabled 1 switches it on'), '.'),
+                . $this->settings->command('config mailQueueEnabled 1') . ' switches it on'), '.'),
             'relay' => "the relay cannot be used$until: " . Terminal::safe($report->reason),
             default => Terminal::safe($report->end),
         };

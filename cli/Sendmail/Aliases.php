@@ -44,9 +44,8 @@ final class Aliases
         $text = is_file($this->path) ? @file_get_contents($this->path, length: self::SIZE_MAX)
             : false;
         if ($text === false) {
-            throw Stop::config('The aliases file ' . Terminal::safe($this->path) . ' is no file '
-                . 'that can be read. Mend it or MAILQUEUE_ALIASES (ini mailqueue.aliases), which '
-                . 'names it.');
+            throw Stop::config('The aliases file ' . Terminal::safe($this->path) . ' does not '
+                . 'exist or cannot be read. MAILQUEUE_ALIASES (ini mailqueue.aliases) names it.');
         }
         $this->entries = [];
         foreach (self::lines($text) as $number => $line) {

@@ -134,19 +134,20 @@ default: me@example.net
 x@example.org: x@example.org
 default, of this host: nobody@HOST
 -- a file that is not right
-none: exit 78 mailqueue: The aliases file %/none is no file that can be read. Mend it or MAILQUEUE_ALIASES (ini mailqueue.aliases), which names it.
+none: exit 78 mailqueue: The aliases file %/none does not exist or cannot be read. MAILQUEUE_ALIASES (ini mailqueue.aliases) names it.
 broken: exit 78 mailqueue: The aliases file %/broken, line 3: this is not NAME: ADDRESS.
-.: exit 78 mailqueue: The aliases file %/. is no file that can be read. Mend it or MAILQUEUE_ALIASES (ini mailqueue.aliases), which names it.
+.: exit 78 mailqueue: The aliases file %/. does not exist or cannot be read. MAILQUEUE_ALIASES (ini mailqueue.aliases) names it.
 addresses need none: a@example.org
 -- doctor looks at all of them
-look  The aliases file %/none is no file that can be read. Mend it or MAILQUEUE_ALIASES (ini mailqueue.aliases), which names it.
+look  The aliases file %/none does not exist or cannot be read. MAILQUEUE_ALIASES (ini mailqueue.aliases) names it.
       Before that is mended, mailqueue sendmail refuses mail to users of this host.
 look  The aliases file %/aliases, line 9: this goes round for ever: carol → carol; a backslash ends it (\carol is carol of this host).
       Before that is mended, mailqueue sendmail refuses mail to users of this host.
 ok    aliases %/default: each leads to an address
 ok    aliases %/round: each leads to an address
 look  aliases %/round can be written by others than its owner, who can so read root's mail
-      chmod go-w '%/round'
+      To stop that:
+        chmod go-w %/round
 -- VERP
 -XV: exit 64 mailqueue: sendmail: -XV (a sender of its own for each recipient, VERP) is not supported; call sendmail once for each recipient, with its -f.
 -XV+=: exit 64 mailqueue: sendmail: -XV (a sender of its own for each recipient, VERP) is not supported; call sendmail once for each recipient, with its -f.
