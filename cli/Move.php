@@ -9,8 +9,8 @@ use MailQueue;
 /** The move of a queue into another database. */
 final class Move
 {
-    public const CURE = 'A move that is not over goes on with this command, or is given up with '
-        . '--abort behind it; after one that is over it brings what came here since. Let the '
+    public const CURE = 'A move that is not over goes on with the command below, or is given up '
+        . 'with --abort behind it; after one that is over it brings what came since. Let the '
         . 'application and cron name the new database. Where that is gone for good: mailqueue '
         . 'config --unset with the key that is named here; mail that it sent is then sent again.';
 
