@@ -107,9 +107,7 @@ static void op_free(struct mq_transport *transport)
             mq_process_clear(&pool->slots[i].process);
         }
     }
-    if (pool->child_changed) {
-        sigaction(SIGCHLD, &pool->child, NULL);
-    }
+    mq_sendmail_pool_leave_children(pool);
     mq_strings_clear(&pool->words);
     free(pool->slots);
     free(pool->polled);

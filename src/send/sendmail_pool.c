@@ -1,6 +1,7 @@
 #include "send/sendmail_pool.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,19 +194,43 @@ static void begin(struct mq_sendmail_pool *pool, struct mq_sendmail_slot *slot,
     pool->busy++;
 }
 
+/* SIGCHLD is the process's: of the pools that overlap, as in threads, the first that changes it
+ * keeps what was there, and the last one puts that back. */
+static pthread_mutex_t child_lock = PTHREAD_MUTEX_INITIALIZER;
+static int child_pools;
+static struct sigaction child_before;
+
 /* Where SIGCHLD is ignored, the system throws exit codes away. */
 static void mind_children(struct mq_sendmail_pool *pool)
 {
     struct sigaction now, action = {.sa_handler = SIG_DFL};
     sigemptyset(&action.sa_mask);
-    if (sigaction(SIGCHLD, NULL, &now) != 0) {
+    pthread_mutex_lock(&child_lock);
+    bool known = sigaction(SIGCHLD, NULL, &now) == 0;
+    bool ignored = !(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_IGN;
+    bool changed = known && (ignored || (now.sa_flags & SA_NOCLDWAIT)) &&
+                   sigaction(SIGCHLD, &action, NULL) == 0;
+    if (changed) {
+        child_before = now;
+    }
+    if ((changed || child_pools > 0) && !pool->child_held) {
+        pool->child_held = true;
+        child_pools++;
+    }
+    pthread_mutex_unlock(&child_lock);
+}
+
+void mq_sendmail_pool_leave_children(struct mq_sendmail_pool *pool)
+{
+    if (!pool->child_held) {
         return;
     }
-    bool ignored = !(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_IGN;
-    if ((ignored || (now.sa_flags & SA_NOCLDWAIT)) && sigaction(SIGCHLD, &action, NULL) == 0) {
-        pool->child_changed = true;
-        pool->child = now;
+    pool->child_held = false;
+    pthread_mutex_lock(&child_lock);
+    if (--child_pools == 0) {
+        sigaction(SIGCHLD, &child_before, NULL);
     }
+    pthread_mutex_unlock(&child_lock);
 }
 
 void mq_sendmail_pool_begin(struct mq_sendmail_pool *pool)

@@ -40,8 +40,7 @@ struct mq_sendmail_pool {
     bool stopped;
     bool troubled;
     struct mq_relay_trouble trouble;
-    struct sigaction child; /* SIGCHLD's, as it was */
-    bool child_changed;
+    bool child_held; /* SIGCHLD is as this pool needs it */
 };
 
 void mq_sendmail_append(struct mq_sendmail_list *list, struct mq_delivery *delivery);
@@ -57,6 +56,8 @@ void mq_sendmail_pool_look(struct mq_sendmail_pool *pool);
 bool mq_sendmail_pool_wait(struct mq_sendmail_pool *pool, int64_t timeout_ms);
 /* Ends all that run; every delivery is done afterwards. Takes 1.5 s at most. */
 void mq_sendmail_pool_end(struct mq_sendmail_pool *pool);
+/* Before it is freed: no longer needs to know how programs end. */
+void mq_sendmail_pool_leave_children(struct mq_sendmail_pool *pool);
 int64_t mq_sendmail_real_ms(void); /* real time, whatever clock the mails go by */
 
 #endif

@@ -1,40 +1,60 @@
 #include "worker/signals.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
-static volatile sig_atomic_t caught;
+_Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a signal handler counts");
+
+/* Signals are the process's: of the runs that overlap, in each other's callbacks or in threads, the
+ * first sets the handlers and the last puts back what was there. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int runs;
+static atomic_int caught;
+static struct {
+    int number;
+    struct sigaction before;
+} held[] = {{.number = SIGTERM}, {.number = SIGINT}, {.number = SIGPIPE}, {.number = SIGXFSZ}};
+
+#define HELD_COUNT (sizeof(held) / sizeof(held[0]))
 
 static void count(int signal_number)
 {
     (void)signal_number;
-    if (caught < 1000) {
-        caught = caught + 1;
+    atomic_fetch_add(&caught, 1);
+}
+
+static void set_handlers(void)
+{
+    struct sigaction counts, ignores;
+    memset(&counts, 0, sizeof(counts));
+    sigemptyset(&counts.sa_mask);
+    ignores = counts;
+    /* Each masks the other, so that two at once count as two. */
+    sigaddset(&counts.sa_mask, SIGTERM);
+    sigaddset(&counts.sa_mask, SIGINT);
+    counts.sa_handler = count;
+    ignores.sa_handler = SIG_IGN;
+    for (size_t i = 0; i < HELD_COUNT; i++) {
+        bool stops = held[i].number == SIGTERM || held[i].number == SIGINT;
+        sigaction(held[i].number, stops ? &counts : &ignores, &held[i].before);
     }
 }
 
 void mq_signals_install(struct mq_signals *signals)
 {
-    struct sigaction action;
-
-    memset(&action, 0, sizeof(action));
-    sigemptyset(&action.sa_mask);
-    /* Each masks the other, so that two at once count as two. */
-    sigaddset(&action.sa_mask, SIGTERM);
-    sigaddset(&action.sa_mask, SIGINT);
-    action.sa_handler = count;
-    signals->caught_before = caught;
-    caught = 0;
-    sigaction(SIGTERM, &action, &signals->term);
-    sigaction(SIGINT, &action, &signals->interrupt);
-    action.sa_handler = SIG_IGN;
-    sigaction(SIGPIPE, &action, &signals->pipe);
-    sigaction(SIGXFSZ, &action, &signals->file_size);
+    pthread_mutex_lock(&lock);
+    if (runs++ == 0) {
+        set_handlers();
+    }
+    signals->before = atomic_load(&caught);
     signals->installed = true;
+    pthread_mutex_unlock(&lock);
 }
 
-int mq_signals_caught(void)
+int mq_signals_caught(const struct mq_signals *signals)
 {
-    return caught;
+    return atomic_load(&caught) - signals->before;
 }
 
 void mq_signals_restore(struct mq_signals *signals)
@@ -42,10 +62,12 @@ void mq_signals_restore(struct mq_signals *signals)
     if (!signals->installed) {
         return;
     }
-    sigaction(SIGTERM, &signals->term, NULL);
-    sigaction(SIGINT, &signals->interrupt, NULL);
-    sigaction(SIGPIPE, &signals->pipe, NULL);
-    sigaction(SIGXFSZ, &signals->file_size, NULL);
-    caught = signals->caught_before;
     signals->installed = false;
+    pthread_mutex_lock(&lock);
+    if (--runs == 0) {
+        for (size_t i = 0; i < HELD_COUNT; i++) {
+            sigaction(held[i].number, &held[i].before, NULL);
+        }
+    }
+    pthread_mutex_unlock(&lock);
 }

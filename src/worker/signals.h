@@ -6,15 +6,15 @@
 #include <stdbool.h>
 
 struct mq_signals {
-    struct sigaction term, interrupt, pipe, file_size; /* as they were */
-    int caught_before; /* a run inside a run has a count of its own */
+    int before; /* all that the process had caught when the run began */
     bool installed;
 };
 
-/* Handlers without SA_RESTART: what waits returns at once. SIGPIPE is ignored, and SIGXFSZ,
- * so that a limit on the size of files is an error that can be told. */
+/* Handlers without SA_RESTART: what waits returns at once, in the thread that the signal came to;
+ * others look at the count in each round. SIGPIPE is ignored, and SIGXFSZ, so that a limit on the
+ * size of files is an error that can be told. Safe in threads. */
 void mq_signals_install(struct mq_signals *signals);
-int mq_signals_caught(void); /* since installed */
+int mq_signals_caught(const struct mq_signals *signals); /* since installed */
 void mq_signals_restore(struct mq_signals *signals);
 
 #endif

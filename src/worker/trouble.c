@@ -178,8 +178,8 @@ static void clear_pause(struct mq_run *run)
  * of a grace period is the relay's silence. */
 static bool cut_off(const struct mq_run *run)
 {
-    return run->aborted &&
-           (run->status != MQ_OK || mq_signals_caught() > 1 || run->options->grace_s == 0);
+    return run->aborted && (run->status != MQ_OK || mq_signals_caught(&run->signals) > 1 ||
+                            run->options->grace_s == 0);
 }
 
 /* What is told of a relay that takes nothing, as the last reply says it. */

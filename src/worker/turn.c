@@ -100,7 +100,7 @@ static bool is_given_up(const struct mq_run *run, int64_t now_ms)
 {
     bool place = run->place_ms && now_ms - run->place_ms <= PLACE_WAIT_MS + RETRY_MAX_MS;
     return (!place && now_ms - run->database_ms > run->options->grace_s * 1000) ||
-           mq_signals_caught() > 1;
+           mq_signals_caught(&run->signals) > 1;
 }
 
 void mq_run_database_failed(struct mq_run *run, enum mq_status status, const struct mq_error *err)

@@ -57,7 +57,7 @@ static enum mq_status check_options(const struct mq_worker_options *o, struct mq
 static void look_around(struct mq_run *run)
 {
     int64_t now_ms = mq_run_now_ms(run);
-    int caught = mq_signals_caught();
+    int caught = mq_signals_caught(&run->signals);
 
     if (now_ms >= mq_run_deadline_ms(run)) {
         mq_run_stop(run, MQ_RUN_TIME);

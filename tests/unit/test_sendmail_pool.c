@@ -1,4 +1,5 @@
 /* sendmail:// as the worker uses it: several programs, none at all, and every way to stop. */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -46,6 +48,36 @@ static void test_several_at_once(void **state)
     }
     assert_int_equal(transport->ops->capacity(transport, true), 4);
     transport->ops->free(transport);
+}
+
+/* SIGCHLD is the process's: what a pool that ends puts back must not cost another one, whose
+ * program still runs, its exit code. */
+static void test_pools_that_overlap(void **state)
+{
+    struct sigaction now;
+    (void)state;
+    program_write("sendmail", "cat > /dev/null; echo x > $DIR/runs; read line < $DIR/go");
+    program_write("quick", "cat > /dev/null");
+    assert_int_equal(mkfifo(program_path("go"), 0600), 0);
+    signal(SIGCHLD, SIG_IGN);
+    struct mq_transport *first = program_open("quick", "", 1);
+    struct mq_transport *second = program_open("sendmail", "", 1);
+    submit(first, 0, 1);
+    program_run(first, 1, 20000);
+    submit(second, 1, 1);
+    assert_int_equal(second->ops->step(second, 0, NULL), MQ_OK);
+    program_await("runs");
+    first->ops->free(first);
+    int fd = open(program_path("go"), O_RDWR);
+    assert_true(write(fd, "go\n", 3) == 3);
+    program_run(second, 1, 20000);
+    close(fd);
+    assert_string_equal(fake_results(&mails[0]), "A");
+    assert_string_equal(fake_results(&mails[1]), "A");
+    second->ops->free(second);
+    sigaction(SIGCHLD, NULL, &now);
+    assert_true(now.sa_handler == SIG_IGN);
+    signal(SIGCHLD, SIG_DFL);
 }
 
 static void test_missing_program(void **state)
@@ -340,6 +372,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_several_at_once),
+        TEST(test_pools_that_overlap),
         TEST(test_missing_program),
         TEST(test_scripts_that_cannot_run),
         TEST(test_shortage),

@@ -1,0 +1,145 @@
+/* Signals of runs that overlap, in each other's callbacks and in threads. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include "worker/signals.h"
+
+static volatile sig_atomic_t seen_by_others;
+
+static void others(int signal_number)
+{
+    (void)signal_number;
+    seen_by_others = seen_by_others + 1;
+}
+
+static bool is_others(int number)
+{
+    struct sigaction now;
+    sigaction(number, NULL, &now);
+    return now.sa_handler == others;
+}
+
+static int setup(void **state)
+{
+    struct sigaction action;
+    (void)state;
+    memset(&action, 0, sizeof(action));
+    action.sa_handler = others;
+    seen_by_others = 0;
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGPIPE, &action, NULL);
+    return 0;
+}
+
+/* Each counts from its own begin, whichever ends first. */
+static void test_overlap(void **state)
+{
+    struct mq_signals a = {0}, b = {0}, c = {0};
+    (void)state;
+    mq_signals_install(&a);
+    raise(SIGTERM);
+    assert_int_equal(mq_signals_caught(&a), 1);
+    mq_signals_install(&b);
+    assert_int_equal(mq_signals_caught(&b), 0);
+    raise(SIGINT);
+    assert_int_equal(mq_signals_caught(&a), 2);
+    assert_int_equal(mq_signals_caught(&b), 1);
+    mq_signals_restore(&a);
+    mq_signals_restore(&a); /* once is enough */
+    raise(SIGTERM);
+    raise(SIGPIPE);
+    assert_int_equal(mq_signals_caught(&b), 2);
+    mq_signals_install(&c);
+    mq_signals_restore(&b);
+    raise(SIGTERM);
+    assert_int_equal(mq_signals_caught(&c), 1);
+    assert_int_equal(seen_by_others, 0);
+    mq_signals_restore(&c);
+    assert_true(is_others(SIGTERM) && is_others(SIGINT) && is_others(SIGPIPE));
+    raise(SIGTERM);
+    assert_int_equal(seen_by_others, 1);
+}
+
+struct thread {
+    pthread_t id;
+    unsigned seed;
+    int faults;
+};
+
+static void *come_and_go(void *context)
+{
+    struct thread *thread = context;
+    for (int i = 0; i < 400; i++) {
+        struct mq_signals run = {0};
+        mq_signals_install(&run);
+        int before = mq_signals_caught(&run);
+        thread->faults += is_others(SIGTERM) || is_others(SIGPIPE) || before < 0;
+        usleep((useconds_t)(rand_r(&thread->seed) % 200));
+        thread->faults += is_others(SIGTERM) || mq_signals_caught(&run) < before;
+        mq_signals_restore(&run);
+    }
+    return NULL;
+}
+
+/* A run sees all signals of its time, however many others begin and end meanwhile. */
+static void test_threads(void **state)
+{
+    struct thread threads[4];
+    struct mq_signals run = {0};
+    (void)state;
+    mq_signals_install(&run);
+    for (size_t i = 0; i < 4; i++) {
+        threads[i] = (struct thread){.seed = (unsigned)i + 1};
+        assert_int_equal(pthread_create(&threads[i].id, NULL, come_and_go, &threads[i]), 0);
+    }
+    for (int i = 1; i <= 50; i++) {
+        raise(SIGTERM);
+        assert_int_equal(mq_signals_caught(&run), i);
+        usleep(500);
+    }
+    for (size_t i = 0; i < 4; i++) {
+        pthread_join(threads[i].id, NULL);
+        assert_int_equal(threads[i].faults, 0);
+    }
+    assert_int_equal(mq_signals_caught(&run), 50);
+    assert_int_equal(seen_by_others, 0);
+    assert_false(is_others(SIGTERM));
+    mq_signals_restore(&run);
+    assert_true(is_others(SIGTERM));
+}
+
+/* The last of many threads puts back what was there. */
+static void test_all_threads(void **state)
+{
+    struct thread threads[4];
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        threads[i] = (struct thread){.seed = (unsigned)i + 9};
+        assert_int_equal(pthread_create(&threads[i].id, NULL, come_and_go, &threads[i]), 0);
+    }
+    for (size_t i = 0; i < 4; i++) {
+        pthread_join(threads[i].id, NULL);
+        assert_int_equal(threads[i].faults, 0);
+    }
+    assert_true(is_others(SIGTERM) && is_others(SIGINT) && is_others(SIGPIPE));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_overlap, setup),
+        cmocka_unit_test_setup(test_threads, setup),
+        cmocka_unit_test_setup(test_all_threads, setup),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

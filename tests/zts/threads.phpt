@@ -1,0 +1,71 @@
+--TEST--
+A thread-safe PHP: runs of the worker that overlap in threads of one process
+--EXTENSIONS--
+mailqueue
+posix
+--SKIPIF--
+<?php
+if (!PHP_ZTS) {
+    die('skip this PHP is not thread-safe; tools/matrix runs it with one that is');
+}
+if (!glob(dirname(PHP_BINARY, 2) . '/lib/libphp*.so')) {
+    die('skip the embed SAPI of this PHP is missing (libphp.so)');
+}
+?>
+--FILE--
+<?php
+require __DIR__ . '/../lib/queue.inc';
+$prefix = dirname(PHP_BINARY, 2);
+$program = temp_directory() . '/threads';
+$flags = getenv('MAILQUEUE_ASAN') === '1' || str_contains((string) shell_exec("$prefix/bin/php-config --configure-options"), 'address-sanitizer') ? '-fsanitize=address,undefined' : '';
+exec("gcc -g -O1 -D_GNU_SOURCE $flags $($prefix/bin/php-config --includes) -I$prefix/include/php/sapi/embed -I$prefix/include/php -o $program "
+    . escapeshellarg(__DIR__ . '/threads.c') . " -L$prefix/lib -Wl,-rpath,$prefix/lib -lphp -lpthread 2>&1", $said, $code);
+must($code === 0, implode("\n", $said));
+
+/* Each thread has a queue, and several runs of the worker one after another; a run of one begins
+ * and ends while those of others go on. */
+$directory = temp_directory();
+$work = '
+    $queue = new MailQueue(' . var_export($directory, true) . ' . "/mail$thread.db");
+    $sent = 0;
+    for ($i = 0; $i < 10; $i++) {
+        $queue->enqueue(["from" => "a@example.org", "to" => "b@example.net", "subject" => "s", "text" => "t"]);
+        $sent += $queue->runWorker($thread % 2 ? "sendmail://default?command=/bin/true" : "null://null", log: "")->sent;
+        usleep(1000 * ($thread + 1));
+    }
+    echo "thread $thread: $sent sent\n";';
+file_put_contents("$directory/php.ini", 'extension=' . getenv('MAILQUEUE_SO') . "\ndisplay_errors=1\nhtml_errors=0\n");
+$run = function (string $code, int $count) use ($program, $directory): string {
+    $process = proc_open([$program, $code, (string) $count, "$directory/php.ini"], [1 => ['pipe', 'w'], 2 => ['redirect', 1]], $pipes);
+    $text = stream_get_contents($pipes[1]);
+    $status = proc_close($process);
+    return $text . ($status === 0 ? '' : "exit $status\n");
+};
+echo $run($work, 6);
+
+/* SIGTERM ends all runs in order, also those that begin while others end. */
+$term = '
+    $queue = new MailQueue(' . var_export($directory, true) . ' . "/term$thread.db");
+    $queue->enqueue(["from" => "a@example.org", "to" => "b@example.net", "subject" => "s", "text" => "t"]);
+    $report = $queue->runWorker("null://null", daemon: true, log: "", onEvent: function (array $event) use ($thread, $queue): void {
+        if ($thread === 0 && $event["event"] === "sent") {
+            sleep(1);
+            posix_kill(getmypid(), SIGTERM_);
+        }
+    });
+    echo "thread $thread: $report->sent sent, $report->end\n";';
+echo $run(str_replace('SIGTERM_', '15', $term), 4);
+?>
+--EXPECT--
+thread 0: 10 sent
+thread 1: 10 sent
+thread 2: 10 sent
+thread 3: 10 sent
+thread 4: 10 sent
+thread 5: 10 sent
+SIGTERM is as before
+thread 0: 1 sent, signal
+thread 1: 1 sent, signal
+thread 2: 1 sent, signal
+thread 3: 1 sent, signal
+SIGTERM is as before
