@@ -60,7 +60,7 @@ final class Arguments
         if ($spelling === null) {
             $of = $this->command === null ? '' : " $this->command";
             throw Stop::usage("Unknown option $word."
-                . Nearest::hint('--' . ltrim(explode('=', $word)[0], '-'), $this->known())
+                . Nearest::hint(ltrim(explode('=', $word)[0], '-'), $this->known(), '--')
                 . " mailqueue$of --help lists those that there are"
                 . ($of === '' ? ' (options of a command come after it).' : '.'));
         }
@@ -94,10 +94,10 @@ final class Arguments
             + ($this->command === null ? [] : Commands::ALL[$this->command]['options']));
     }
 
-    /** @return list<string> "--name" */
+    /** @return list<string> */
     private function known(): array
     {
-        $name = static fn(string $spelling): string => '--' . explode('=', $spelling)[0];
+        $name = static fn(string $spelling): string => explode('=', $spelling)[0];
         return array_map($name, $this->spellings());
     }
 

@@ -15,7 +15,7 @@ final class Nearest
      *
      * @param list<string> $names
      */
-    public static function hint(string $word, array $names): string
+    public static function hint(string $word, array $names, string $prefix = ''): string
     {
         $word = strtolower(substr($word, 0, self::WORD_MAX));
         $least = intdiv(strlen($word), 4) + 2;
@@ -27,6 +27,6 @@ final class Nearest
                 [$least, $found] = [$distance, $name];
             }
         }
-        return $found === null ? '' : " Did you mean $found?";
+        return $found === null ? '' : " Did you mean $prefix$found?";
     }
 }

@@ -57,7 +57,7 @@ show(cli(['show', '1', '2', '--database', '/tmp/x.sqlite']));
 show(cli(["se\x1b[31mnd"]));
 show(cli(['list', '--limit', '10001', '--database', '/tmp/x.sqlite']));
 echo "-- did you mean\n";
-foreach ([['stats'], ['lsit'], ['dokter'], ['x'], ['work', '--queit'], ['list', '--stauts=parked'], ['list', '-json'], ['status', '--databse=/tmp/x'], ['--tabel', 'x', 'list'],
+foreach ([['stats'], ['lsit'], ['dokter'], ['x'], ['work', '--queit'], ['config', '--set', 'x', '1'], ['list', '--stauts=parked'], ['list', '-json'], ['status', '--databse=/tmp/x'], ['--tabel', 'x', 'list'],
     ['show', '-1', '--database', '/tmp/x.sqlite'], ['-1']] as $words) {
     show(cli($words));
 }
@@ -116,6 +116,8 @@ exit 64
 mailqueue: There is no command "x". mailqueue --help lists them.
 exit 64
 mailqueue: Unknown option --queit. Did you mean --quiet? mailqueue work --help lists those that there are.
+exit 64
+mailqueue: Unknown option --set. mailqueue config --help lists those that there are.
 exit 64
 mailqueue: Unknown option --stauts=parked. Did you mean --status? mailqueue list --help lists those that there are.
 exit 64
