@@ -5,6 +5,8 @@
 
 #include "php_mailqueue.h"
 
+#include <signal.h>
+
 #include "ext/standard/info.h"
 
 #include "db/sqlite.h"
@@ -59,11 +61,25 @@ static void globals_init(void *globals)
     memset(globals, 0, sizeof(zend_mailqueue_globals));
 }
 
+/* A write over the limit of file sizes (ulimit -f) kills the process, unless this is ignored: then
+ * it fails with EFBIG, which SQLite and we report. For the whole process: SQLite writes within the
+ * application's calls, too, and a handler that is set aside around each of ours would race with
+ * other threads. Python does the same. A handler of somebody else's stays. */
+static void ignore_file_size_signal(void)
+{
+    struct sigaction action;
+    if (sigaction(SIGXFSZ, NULL, &action) == 0 && action.sa_handler == SIG_DFL) {
+        action.sa_handler = SIG_IGN;
+        sigaction(SIGXFSZ, &action, NULL);
+    }
+}
+
 static PHP_MINIT_FUNCTION(mailqueue)
 {
     REGISTER_INI_ENTRIES();
     mq_php_register_classes();
     mq_php_capture_startup();
+    ignore_file_size_signal();
     return SUCCESS;
 }
 

@@ -532,8 +532,9 @@ namespace MailQueue {
     {
         /**
          * "busy", "readonly", "cantopen", "full", "corrupt", "io", "replaced", "schema" or "database".
-         * Nothing was stored, but with "io" and "replaced" it may have been where the text says so: a
-         * `reference` keeps a second attempt from storing the mail twice.
+         * With "busy", "readonly", "cantopen", "corrupt" and "schema" nothing was stored. With "io",
+         * "full", "replaced" and "database" it may have been, when the failure came with or after the
+         * commit: then the text says so. A `reference` keeps a second attempt from storing the mail twice.
          */
         public readonly string $reason;
 

@@ -30,6 +30,10 @@ final class DatabaseFile extends Check
         $this->integrity($path);
         $this->paths->rights($path, 'database');
         $this->owner($path);
+        $isPrivate = (fileperms($path) & 0o004) === 0;
+        $this->add($isPrivate, $isPrivate ? 'the database cannot be read by everybody'
+            : 'the database can be read by every user of this machine',
+            'So can the mails in it:', 'chmod o-r ' . Terminal::word($path));
         $this->paths->documentRoot($path, 'database', '.');
         $directory = dirname($path);
         $this->paths->writable($directory, 'directory',

@@ -415,6 +415,11 @@ static char *describe_server(struct mq_str text, bool *password)
 
 char *mq_server_dsn_describe(struct mq_str text, bool *password)
 {
+    while (text.len > 0 &&
+           isspace((unsigned char)*text.data)) { /* no DSN then, but a secret still */
+        text.data++;
+        text.len--;
+    }
     if (mq_server_dsn_is(text)) {
         return describe_server(text, password);
     }

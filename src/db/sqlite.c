@@ -56,7 +56,9 @@ static enum mq_status commit(struct mq_db *db, struct mq_error *err)
     if (!self->begun)
         return mq_error_set(err, MQ_DATABASE, "database", "a commit without a transaction");
     mq_sqlite_finish(db);
+    self->committing = true;
     status = mq_sqlite_run_fixed(self, MQ_FIXED_COMMIT, err);
+    self->committing = false;
     if (status != MQ_OK)
         return status;
     self->begun = false;

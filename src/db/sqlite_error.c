@@ -1,6 +1,7 @@
 /* SQLite's result codes as statuses, with texts that name path, cause and cure. */
 #include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "db/sqlite_private.h"
@@ -26,7 +27,8 @@ static enum mq_status unwritable(const char *path, int system_error, struct mq_e
     long uid = (long)geteuid();
 
     directory_of(path, directory);
-    if (system_error == EROFS)
+    if (system_error == EROFS || (access(path, W_OK) != 0 && errno == EROFS) ||
+        (access(directory, W_OK) != 0 && errno == EROFS))
         return mq_error_set(err, MQ_READONLY, "database",
                             "%s is on a file system that is mounted read-only: put the database "
                             "elsewhere, or remount",
@@ -71,18 +73,35 @@ static enum mq_status unopenable(struct mq_sqlite *self, int system_error, struc
                         system_error ? strerror(system_error) : "no system error");
 }
 
-static enum mq_status full(const char *path, int system_error, struct mq_error *err)
+#define IN_DOUBT                                                                                 \
+    "it may be stored all the same: look, or store it once more with the same reference, which " \
+    "stores it once"
+
+/* A rollback journal is cut, or deleted, and then synced: when that fails, all is stored, or is
+ * again after a power failure. What a commit wrote to a WAL before its sync failed may come back by
+ * a power failure, too. */
+static const char *outcome(const struct mq_sqlite *self, int code)
 {
+    bool commits = self->committing || !self->begun;
+    bool late = code == SQLITE_IOERR_FSYNC || code == SQLITE_IOERR_DIR_FSYNC ||
+                code == SQLITE_IOERR_TRUNCATE || code == SQLITE_IOERR_DELETE;
+
+    return commits && late ? IN_DOUBT : "nothing was stored";
+}
+
+static enum mq_status full(struct mq_sqlite *self, int code, int system_error, struct mq_error *err)
+{
+    const char *path = self->path ? self->path : self->name;
+
     if (system_error == EFBIG)
         return mq_error_set(err, MQ_FULL, "database",
-                            "%s cannot grow: file size limit (ulimit -f) reached; nothing was "
-                            "stored: raise the limit",
-                            path);
+                            "%s cannot grow: file size limit (ulimit -f) reached: raise the limit; "
+                            "%s",
+                            path, outcome(self, code));
     return mq_error_set(err, MQ_FULL, "database",
-                        "no space left for %s (%s); nothing was stored: free disk space or raise "
-                        "the quota",
-                        path,
-                        system_error == EDQUOT ? strerror(system_error) : "database or disk full");
+                        "no space left for %s (%s): free disk space or raise the quota; %s", path,
+                        system_error == EDQUOT ? strerror(system_error) : "database or disk full",
+                        outcome(self, code));
 }
 
 static enum mq_status damaged(int code, const char *path, struct mq_error *err)
@@ -98,18 +117,29 @@ static enum mq_status damaged(int code, const char *path, struct mq_error *err)
                         path, path);
 }
 
+static bool is_size_limited(void)
+{
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
 static enum mq_status input_output(struct mq_sqlite *self, int code, int system_error,
                                    struct mq_error *err)
 {
     const char *path = self->path ? self->path : self->name;
 
+    if (code == SQLITE_IOERR_WRITE && system_error == 0 && is_size_limited())
+        system_error =
+            EFBIG; /* a part was written, and SQLite does not keep why the rest was not */
     if (system_error == EDQUOT || system_error == EFBIG || system_error == ENOSPC)
-        return full(path, system_error, err);
+        return full(self, code, system_error, err);
     return mq_error_set(err, MQ_IO, "database",
-                        "input/output error on %s: %s, %s (code %d); nothing was stored: check "
-                        "disk and file system",
+                        "input/output error on %s: %s, %s (code %d): check disk and file system; "
+                        "%s",
                         path, sqlite3_errmsg(self->handle),
-                        system_error ? strerror(system_error) : "no system error", code);
+                        system_error ? strerror(system_error) : "no system error", code,
+                        outcome(self, code));
 }
 
 enum mq_status mq_sqlite_error(struct mq_sqlite *self, int code, struct mq_error *err)
@@ -134,7 +164,7 @@ enum mq_status mq_sqlite_error(struct mq_sqlite *self, int code, struct mq_error
     case SQLITE_CANTOPEN:
         return unopenable(self, system_error, err);
     case SQLITE_FULL:
-        return full(path, system_error, err);
+        return full(self, code, system_error, err);
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
         return damaged(code, path, err);

@@ -1,4 +1,6 @@
 /* Connecting: new files, journal mode, pragmas. */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -91,6 +93,27 @@ static enum mq_status wants_wal(const struct mq_sqlite *self, bool *wal, struct 
     return MQ_OK;
 }
 
+/* A new file is for its owner, or for the group that shares the directory (setgid); journal, WAL
+ * and index get its mode from SQLite. Exclusively: nobody has a file open that is not there yet,
+ * and has locks on it that closing would drop. What cannot be made here SQLite reports. */
+static void make_private(struct mq_sqlite *self)
+{
+    struct stat info;
+    struct mq_str directory = {self->name, (size_t)(strrchr(self->name, '/') - self->name) + 1};
+    char *path = mq_str_dup(directory);
+    bool shared = path && stat(path, &info) == 0 && (info.st_mode & S_ISGID);
+    int fd = open(self->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+    free(path);
+    if (fd < 0 && errno == EEXIST && stat(self->name, &info) != 0) /* a link to what is not there */
+        fd = open(self->name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return;
+    if (shared)
+        (void)!fchmod(fd, 0660);
+    close(fd);
+}
+
 /* Gives an empty file its page size and journal mode, once, whoever else does the same now: the
  * file is looked at again under the exclusive lock, which is then kept (locking_mode) over the
  * change to WAL, for that cannot be made inside a transaction. The connection is of no further
@@ -101,8 +124,10 @@ static enum mq_status create(struct mq_sqlite *self, struct mq_error *err)
     bool wal = false;
     enum mq_status status = wants_wal(self, &wal, err);
 
-    if (status == MQ_OK)
+    if (status == MQ_OK) {
+        make_private(self);
         status = open_handle(self, true, err);
+    }
     if (status == MQ_OK)
         status = pragma(self, "PRAGMA page_size = 8192; BEGIN EXCLUSIVE", err);
     if (status != MQ_OK)

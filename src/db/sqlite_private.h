@@ -60,6 +60,7 @@ struct mq_sqlite {
     bool replaced;         /* dead until reopened */
     int file_fd;           /* SQLite's own, to ask for locks only; with wal_known */
 
+    bool committing;
     bool begun;             /* begin() succeeded and neither commit() nor rollback() came */
     struct mq_error undone; /* why SQLite undid the transaction by itself; status MQ_OK: it did
                                not */

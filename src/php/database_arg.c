@@ -5,6 +5,7 @@
 
 #include "php/database_arg.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -80,6 +81,12 @@ zend_string *mq_php_database_path(const zend_string *database)
     }
     if (is_foreign(database)) {
         throw_unsupported();
+        return NULL;
+    }
+    if (path && isspace((unsigned char)*path)) {
+        zend_argument_value_error(
+            ARG_DATABASE, "must not begin with white space: remove it, or put ./ before the "
+                          "name of a file that begins so");
         return NULL;
     }
     if (!path) {

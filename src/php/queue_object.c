@@ -130,7 +130,18 @@ static enum mq_status open_file(const struct mq_php_queue *self, bool worker, st
         .busy_timeout_ms = self->busy_timeout_ms,
     };
     enum mq_status status = check_open_basedir(file.path, err);
-    return status == MQ_OK ? mq_sqlite_open(&file, out, err) : status;
+    if (status == MQ_OK) {
+        status = mq_sqlite_open(&file, out, err);
+    }
+    /* A link on the way may have been turned between the check and the opening. */
+    if (status == MQ_OK) {
+        status = check_open_basedir((*out)->driver->path(*out), err);
+        if (status != MQ_OK) {
+            (*out)->driver->close(*out);
+            *out = NULL;
+        }
+    }
+    return status;
 }
 
 /* A worker on a file has a connection of its own in any case: what PHP code does to the

@@ -229,6 +229,33 @@ static void test_no_wal_any_more(void **state)
     assert_int_equal(bench_store(bench, 0, 5), MQ_OK);
 }
 
+static void fail_after_commit(void *context, enum power_kind kind)
+{
+    (void)context;
+    if (kind == POWER_MAIN)
+        power_fail_syncs(POWER_JOURNAL, 1, false);
+}
+
+/* The journal is cut already, which is what commits. */
+static void test_stored_though_reported(void **state)
+{
+    static const struct power_variant truncate_journal = {"truncate", "truncate", NULL};
+    struct power_bench *bench = *state;
+
+    bench_begin_anew(bench, &truncate_journal, 1);
+    bench->next = 10;
+    assert_int_equal(bench_open(bench, 0), MQ_OK);
+    power_on_sync(fail_after_commit, bench);
+    assert_int_equal(bench_store(bench, 0, 1), MQ_IO);
+    power_on_sync(NULL, NULL);
+    assert_string_equal(value_of(bench->dbs[0], "SELECT count(*) FROM t"), "1");
+    assert_null(strstr(bench->err.text, "nothing was stored"));
+    assert_non_null(strstr(bench->err.text, "same reference"));
+    power_fail_syncs(POWER_JOURNAL, 1, false);
+    assert_int_equal(bench_store(bench, 0, 2), MQ_IO);
+    assert_string_equal(value_of(bench->dbs[0], "SELECT count(*) FROM t"), "1");
+}
+
 #define POWER_TEST(function) cmocka_unit_test_setup_teardown(function, setup, bench_teardown)
 
 int main(void)
@@ -244,6 +271,7 @@ int main(void)
         POWER_TEST(test_reader_in_the_way),
         POWER_TEST(test_checkpoint_that_fails_to_sync),
         POWER_TEST(test_no_wal_any_more),
+        POWER_TEST(test_stored_though_reported),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

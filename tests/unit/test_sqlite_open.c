@@ -165,6 +165,53 @@ static void test_new_file(void **state)
     }
 }
 
+static void assert_mode(const char *path, const char *suffix, mode_t mode)
+{
+    char name[160];
+    struct stat info;
+
+    snprintf(name, sizeof(name), "%s%s", path, suffix);
+    assert_int_equal(stat(name, &info), 0);
+    assert_int_equal(info.st_mode & 07777, mode);
+}
+
+/* Mails are nobody else's, whatever the umask; but a directory may be a group's. */
+static void test_mode_of_new_file(void **state)
+{
+    struct scene *scene = *state;
+    mode_t before = umask(0);
+
+    for (int shared = 0; shared < 2; shared++) {
+        mode_t expected = shared ? 0660 : 0600;
+        char link[160];
+
+        assert_int_equal(chmod(scene->directory, shared ? 02770 : 0700), 0);
+        umask(shared ? 022 : 0);
+        assert_int_equal(try_open(scene, scene->path, "wal"), MQ_OK);
+        assert_int_equal(run_sql(scene->db, "CREATE TABLE t (a)", &scene->err), MQ_OK);
+        assert_mode(scene->path, "", expected);
+        assert_mode(scene->path, "-wal", expected);
+        assert_mode(scene->path, "-shm", expected);
+        close_scene(scene);
+        peer_see(scene, "SELECT 1 FROM t");
+        unlink(scene->path);
+        assert_int_equal(try_open(scene, scene->path, "truncate"), MQ_OK);
+        assert_int_equal(run_sql(scene->db, "CREATE TABLE t (a)", &scene->err), MQ_OK);
+        assert_mode(scene->path, "-journal", expected);
+        close_scene(scene);
+        unlink(scene->path);
+        snprintf(link, sizeof(link), "%s.link", scene->path);
+        assert_int_equal(symlink(scene->path, link), 0);
+        assert_int_equal(try_open(scene, link, "wal"), MQ_OK);
+        assert_mode(scene->path, "", expected);
+        close_scene(scene);
+        unlink(link);
+        peer_see(scene, "SELECT count(*) FROM sqlite_master"); /* the last to close: no WAL stays */
+        unlink(scene->path);
+    }
+    umask(before);
+}
+
 static void test_no_wal_on_network_file_systems(void **state)
 {
     static const long magics[] = {0x6969, 0xfe534d42, 0xff534d42, 0x65735546};
@@ -366,6 +413,7 @@ int main(void)
         OPEN_TEST(test_no_wal_on_network_file_systems),
         OPEN_TEST(test_versions_with_the_wal_fix),
         OPEN_TEST(test_synchronous_normal),
+        OPEN_TEST(test_mode_of_new_file),
         OPEN_TEST(test_existing_file_keeps_its_mode),
         OPEN_TEST(test_another_creates_first),
         OPEN_TEST(test_created_by_many),
