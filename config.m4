@@ -121,6 +121,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/mime/mend_param.c
     src/mime/mend_words.c
     src/mime/message.c
+    src/mime/message_wire.c
     src/mime/param.c
     src/mime/part.c
     src/mime/part_tree.c

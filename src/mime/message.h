@@ -61,6 +61,11 @@ struct mq_message_fields {
 void mq_message_fields_init(struct mq_message_fields *fields, struct mq_str message);
 bool mq_message_fields_next(struct mq_message_fields *fields);
 
+/* Whether bytes that somebody may have edited are in wire form as far as SMTP is concerned: CR and
+ * LF in pairs only, one pair at the end, no NUL. MQ_MESSAGE says what is wrong, and at which byte.
+ * Cheap: one pass without branches. */
+enum mq_status mq_message_check_wire(struct mq_str message, struct mq_error *err);
+
 /* What a relay must offer for a message in wire form: MQ_MESSAGE_8BIT, MQ_MESSAGE_UTF8_HEADERS. */
 unsigned mq_message_flags(struct mq_str message);
 /* The Message-ID of one, as in mq_message_info; empty when it has none. */

@@ -33,7 +33,8 @@ struct mq_job {
     int64_t created_at;
     char *last_error;
     char *parked_for; /* why it is parked: "refused", "exhausted", "uncertain", "hold",
-                         "unreadable" (its recipients or sender are no addresses) */
+                         "unreadable" (its recipients or sender are no addresses, or
+                         its message is not in wire form) */
     char *message_id;
     char *envelope_from;          /* "" is the null reverse-path; NULL: compose says */
     struct mq_strings recipients; /* still to be tried; none: compose says */

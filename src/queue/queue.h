@@ -100,11 +100,12 @@ enum mq_recipient_result {
 };
 
 enum mq_settle_kind {
-    MQ_SETTLE_RESULTS, /* by recipient; a job without recipients: results[0] is for all of it */
-    MQ_SETTLE_RELEASE, /* as before the claim: attempt and tokens back */
-    MQ_SETTLE_LATER,   /* the whole job failed: backoff or parked */
-    MQ_SETTLE_REFUSED, /* the whole job is refused: parked */
-    MQ_SETTLE_ORPHAN   /* what it refers to is gone: deleted */
+    MQ_SETTLE_RESULTS,   /* by recipient; a job without recipients: results[0] is for all of it */
+    MQ_SETTLE_RELEASE,   /* as before the claim: attempt and tokens back */
+    MQ_SETTLE_LATER,     /* the whole job failed: backoff or parked */
+    MQ_SETTLE_REFUSED,   /* the whole job is refused: parked */
+    MQ_SETTLE_ORPHAN,    /* what it refers to is gone: deleted */
+    MQ_SETTLE_UNREADABLE /* nobody could be sent it as it is in the row: parked, nothing counted */
 };
 
 /* One outcome. All borrowed until the settle returns. */

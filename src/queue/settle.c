@@ -278,7 +278,10 @@ static void make_plan(struct mq_tx *tx, const struct mq_settlement *s, const str
     plan->uncertain = job->uncertain;
     plan->next_attempt_at = job->next_attempt_at;
     plan->last_attempt_at = s->at_s > 0 ? s->at_s : tx->now_s;
-    if (t->left == 0) {
+    if (s->kind == MQ_SETTLE_UNREADABLE) {
+        plan_back(tx, s, plan);
+        plan_parked(plan, "unreadable");
+    } else if (t->left == 0) {
         plan_parked(plan, "refused");
     } else if (t->count[MQ_RECIPIENT_LATER] > 0 || t->count[MQ_RECIPIENT_UNCERTAIN] > 0) {
         plan_failed(tx, s, t, plan);
@@ -337,7 +340,7 @@ static bool untouched(const struct mq_settlement *s, const struct tally *t)
 {
     int tried = t->count[MQ_RECIPIENT_ACCEPTED] + t->count[MQ_RECIPIENT_REFUSED] +
                 t->count[MQ_RECIPIENT_LATER] + t->count[MQ_RECIPIENT_UNCERTAIN];
-    return s->kind == MQ_SETTLE_RELEASE || tried == 0;
+    return s->kind != MQ_SETTLE_UNREADABLE && (s->kind == MQ_SETTLE_RELEASE || tried == 0);
 }
 
 static enum mq_status settle_update(struct mq_tx *tx, struct mq_settlement *s,

@@ -381,6 +381,18 @@ static bool prepare(struct mq_flight *flight)
     return false;
 }
 
+/* Whether the row's message may go on the wire: other programs can write into the table. False: the
+ * flight has its outcome. */
+static bool is_sound(struct mq_flight *flight)
+{
+    struct mq_error error = {0};
+    if (!flight->job.body || mq_message_check_wire(message_of(flight), &error) == MQ_OK) {
+        return true;
+    }
+    mq_flight_end(flight, MQ_SETTLE_UNREADABLE, error.text);
+    return false;
+}
+
 static void fill_delivery(struct mq_flight *flight)
 {
     struct mq_delivery *delivery = &flight->delivery;
@@ -443,6 +455,9 @@ bool mq_flight_start(struct mq_flight *flight)
     }
     if (job->targets.count == 0) {
         mq_flight_end(flight, MQ_SETTLE_RELEASE, NULL); /* no token reached its recipients */
+        return true;
+    }
+    if (!is_sound(flight)) {
         return true;
     }
     if (!prepare(flight)) {

@@ -85,7 +85,7 @@ void pair_fill(struct fixture *fx)
         snprintf(reference, sizeof(reference), "r%d", i);
         fx_enqueue(fx, &(struct mail){.reference = i % 3 ? reference : NULL,
                                       .recipients = "a@example.org b@example.org",
-                                      .body = i % 5 ? "Subject: x\r\n\r\nx" : NULL,
+                                      .body = i % 5 ? "Subject: x\r\n\r\nx\r\n" : NULL,
                                       .priority = i % 7 - 3,
                                       .expires_at = i % 11 ? 0 : fx->now_s + 9000});
     }

@@ -431,6 +431,41 @@ static void test_idempotent(void **state)
     mq_buffer_clear(&once);
 }
 
+/* A fault at each place of messages of each length around the blocks that are looked at together.
+ */
+static void test_check_wire(void **state)
+{
+    static const struct {
+        const char *bytes, *error;
+    } faults[] = {{"\n", "a LF without CR"}, {"\r", "a CR without LF"}, {"", "a NUL"}};
+    (void)state;
+    for (size_t len = 2; len < 200; len += len < 70 ? 1 : 13) {
+        char text[200];
+        memset(text, 'a', sizeof text);
+        memcpy(text + len - 2, "\r\n", 2);
+        assert_int_equal(mq_message_check_wire((struct mq_str){text, len}, &err), MQ_OK);
+        for (size_t at = 0; at < len - 2; at++) {
+            for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+                char expected[64];
+                text[at] = faults[i].bytes[0];
+                assert_int_equal(mq_message_check_wire((struct mq_str){text, len}, &err),
+                                 MQ_MESSAGE);
+                snprintf(expected, sizeof expected, "byte %zu: %s;", at + 1, faults[i].error);
+                assert_non_null(strstr(err.text, expected));
+                text[at] = 'a';
+            }
+            if (at + 2 < len - 2) {
+                memcpy(text + at, "\r\n", 2);
+                assert_int_equal(mq_message_check_wire((struct mq_str){text, len}, &err), MQ_OK);
+                memcpy(text + at, "aa", 2);
+            }
+        }
+        assert_int_equal(mq_message_check_wire((struct mq_str){text, len - 1}, &err), MQ_MESSAGE);
+        assert_int_equal(mq_message_check_wire((struct mq_str){text, len - 2}, &err), MQ_MESSAGE);
+    }
+    assert_int_equal(mq_message_check_wire((struct mq_str){NULL, 0}, &err), MQ_MESSAGE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -445,6 +480,7 @@ int main(void)
         cmocka_unit_test_teardown(test_signed_flags, teardown),
         cmocka_unit_test_teardown(test_size, teardown),
         cmocka_unit_test_teardown(test_signed, teardown),
+        cmocka_unit_test_teardown(test_check_wire, teardown),
         cmocka_unit_test_teardown(test_flags, teardown),
         cmocka_unit_test_teardown(test_header, teardown),
         cmocka_unit_test(test_fields),

@@ -22,7 +22,7 @@ static void test_enqueue_claim_send(void **state)
     assert_null(job->original_to);
     assert_int_equal(job->paid, 0);
     assert_false(fx.claim.limited);
-    assert_string_equal(job->body, "Subject: x\r\n\r\nx");
+    assert_string_equal(job->body, "Subject: x\r\n\r\nx\r\n");
     assert_string_equal(fx_events(&fx), "claimed");
     assert_int_equal(fx.claim.end, MQ_CLAIM_EMPTY);
     assert_int_equal(fx.claim.resume_s, 0);

@@ -424,7 +424,7 @@ static void test_sweep(void **state)
 {
     struct scene_worker *scene = *state;
     fx_enqueue(&scene->fx, &(struct mail){.recipients = "a@example.org",
-                                          .body = "Subject: x\r\n\r\nx",
+                                          .body = "Subject: x\r\n\r\nx\r\n",
                                           .expires_at = START + 1100});
     fx_sql(&scene->fx, "UPDATE mail_queue SET next_attempt_at = 1900000000");
     scene->boot_ms += 200000;
@@ -438,7 +438,7 @@ static void expires_meanwhile(struct scene_worker *scene)
     scene->counter++;
     if (scene->counter == 2) {
         fx_enqueue(&scene->fx, &(struct mail){.recipients = "a@example.org",
-                                              .body = "Subject: x\r\n\r\nx",
+                                              .body = "Subject: x\r\n\r\nx\r\n",
                                               .expires_at = START + 20});
         fx_sql(&scene->fx, "UPDATE mail_queue SET next_attempt_at = 1900000000");
     } else if (scene->counter == 90) {
