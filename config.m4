@@ -180,6 +180,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/queue/adopt_rows.c
     src/queue/adopt_text.c
     src/queue/batch.c
+    src/queue/body.c
     src/queue/claim.c
     src/queue/clock.c
     src/queue/columns.c
@@ -235,6 +236,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/worker/flight.c
     src/worker/lock.c
     src/worker/log.c
+    src/worker/message.c
     src/worker/outcome.c
     src/worker/place.c
     src/worker/recovery.c
@@ -244,6 +246,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/worker/stop.c
     src/worker/trouble.c
     src/worker/turn.c
+    src/worker/upkeep.c
     src/worker/worker.c
     dnl sources: end
   "

@@ -62,6 +62,7 @@ int main(int argc, char **argv)
 {
     struct mq_claim claims[2];
     struct mq_settlement outcomes[BATCH];
+    struct mq_job *jobs[BATCH];
     struct mq_claim_request request = {.limit = BATCH, .lease_s = 900};
     struct mq_error err;
     long wanted = argc == 3 ? atol(argv[2]) : 0;
@@ -83,6 +84,12 @@ int main(int argc, char **argv)
         work.outcome_count = settle_all(last, outcomes);
         if (mq_queue_turn(queue, &work, &err) != MQ_OK || next->status != MQ_OK) {
             die("turn", next->status != MQ_OK ? &next->error : &err);
+        }
+        for (size_t i = 0; i < next->count; i++) {
+            jobs[i] = &next->jobs[i];
+        }
+        if (mq_queue_read_bodies(queue, jobs, next->count, MQ_BODY_SMALL, &err) != MQ_OK) {
+            die("bodies", &err);
         }
         done += (long)last->count;
         mq_claim_clear(last);

@@ -147,6 +147,19 @@ final class Arguments
             ?? throw Stop::usage(self::range("--$option", $value, $min, $max));
     }
 
+    /** A number of bytes: "64M", as in php.ini. */
+    public function bytes(string $option, int $default): int
+    {
+        $value = $this->text($option);
+        if ($value === null) {
+            return $default;
+        }
+        if (!preg_match('/\A0*([1-9]\d{0,9})([KMG]?)\z/i', $value, $match)) {
+            throw Stop::usage("--$option must be a number of bytes, such as 64M, not \"$value\".");
+        }
+        return (int) $match[1] << ['' => 0, 'K' => 10, 'M' => 20, 'G' => 30][strtoupper($match[2])];
+    }
+
     public static function environmentInt(string $name, int $default, int $min, int $max): int
     {
         $value = self::environment($name);

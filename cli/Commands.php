@@ -38,6 +38,8 @@ final class Commands
         'message-limit=N' => 'send at most N mails',
         'connections=N' => 'sessions at most (default 10)',
         'batch=N' => 'mails a claim (default 100)',
+        'max-bytes=N' => 'of messages in memory at a time, such as 64M (the default); a larger '
+            . 'message is sent alone',
         'lease=SECONDS' => 'until an unsettled claim is taken back (default 900)',
         'workers=N' => 'runs at the same time, of all machines on a server (default 1)',
         'grace=SECONDS' => 'SIGTERM leaves so long to what is under way (default 30)',

@@ -145,7 +145,8 @@ namespace {
          * those to send it to now: the test redirect has been applied, and where the limit allows fewer
          * than all, the others stay in the queue.
          *
-         * @param int $limit 1 … 1000
+         * @param int $limit 1 … 1000; fewer come where their messages have more than 64 MiB together, or more
+         *        than memory holds
          * @param int $lease seconds until an unsettled claim is taken back, 5 … 86400
          * @return list<MailQueue\Job>
          */
@@ -214,11 +215,12 @@ namespace {
          *        nextAttemptAt: ?int} $event): void
          * @param string|null $dkim keys that sign, "domain:selector:/path/key.pem", several with commas; '': none;
          *        null: ini mailqueue.dkim
+         * @param int $maxBytes of messages in memory at a time; a larger message is sent alone
          * @throws MailQueue\Exception outside the command line, without a transport, or with keys that cannot be
          *         used
          * @throws \ValueError
          */
-        public function runWorker(string|\Closure|null $transport = null, ?callable $compose = null, int $connections = 10, int $batch = 100, int $lease = 900, ?int $timeLimit = null, ?int $messageLimit = null, int $maxWorkers = 1, int $grace = 30, bool $daemon = false, MailQueue\OnUncertain $onUncertain = MailQueue\OnUncertain::Retry, ?string $log = null, ?callable $onEvent = null, ?string $dkim = null): MailQueue\Report {}
+        public function runWorker(string|\Closure|null $transport = null, ?callable $compose = null, int $connections = 10, int $batch = 100, int $lease = 900, ?int $timeLimit = null, ?int $messageLimit = null, int $maxWorkers = 1, int $grace = 30, bool $daemon = false, MailQueue\OnUncertain $onUncertain = MailQueue\OnUncertain::Retry, ?string $log = null, ?callable $onEvent = null, ?string $dkim = null, int $maxBytes = 67_108_864): MailQueue\Report {}
 
         /**
          * Whether runWorker() would take a transport, without a connection: for settings that people type.

@@ -35,6 +35,7 @@ final class Work extends Command
             'daemon' => $daemon,
             'onUncertain' => $settings->onUncertain(),
             'log' => $args->text('log'),
+            'maxBytes' => $args->bytes('max-bytes', 64 << 20),
         ];
         if ($settings->dkim() !== null) {
             $options['dkim'] = $settings->dkim();

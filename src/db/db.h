@@ -84,6 +84,9 @@ struct mq_db_driver {
     bool (*has_column)(struct mq_db *db, const char *table, const char *column);
     /* The absolute path of the database's file, borrowed; NULL: it has none. */
     const char *(*path)(struct mq_db *db);
+    /* Whether a column of so many octets can be read, as far as can be told before: where PHP would
+     * end with a fatal error otherwise. NULL: reading tells it. */
+    bool (*has_room)(struct mq_db *db, size_t octets);
     void (*close)(struct mq_db *db); /* rolls back and frees; in a forked child it only forgets */
 };
 

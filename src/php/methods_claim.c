@@ -101,13 +101,8 @@ ZEND_METHOD(MailQueue, claim)
         .token = token,
         .evidence = open_evidence(&evidence, queue),
     };
-    struct mq_turn turn = {.request = &request, .claim = &claim};
     mq_claim_init(&claim);
-    enum mq_status status = mq_queue_turn(queue, &turn, &err);
-    if (status == MQ_OK && claim.status != MQ_OK) {
-        status = claim.status;
-        err = claim.error;
-    }
+    enum mq_status status = mq_queue_claim(queue, &request, MQ_BODIES_BYTES, &claim, &err);
     struct claimed claimed = {&claim, return_value};
     if (status == MQ_OK && !mq_php_survives(jobs_to_array, &claimed)) {
         status = MQ_BAILOUT; /* the leases are left to recovery */

@@ -40,7 +40,9 @@ enum argument {
     ARG_DAEMON,
     ARG_ON_UNCERTAIN,
     ARG_LOG,
-    ARG_ON_EVENT
+    ARG_ON_EVENT,
+    ARG_DKIM,
+    ARG_MAX_BYTES
 };
 
 /* The arguments; borrowed from the call. */
@@ -62,6 +64,7 @@ struct arguments {
     zend_string *log;          /* NULL: the default */
     struct mq_php_callable on_event;
     zend_string *dkim; /* NULL: the ini setting */
+    zend_long max_bytes;
 };
 
 /* What a run opens. */
@@ -107,7 +110,8 @@ static bool check_arguments(const struct arguments *args)
            (args->message_limit_null ||
             in_range(ARG_MESSAGE_LIMIT, args->message_limit, 1, 1000000000)) &&
            in_range(ARG_MAX_WORKERS, args->max_workers, 1, 64) &&
-           in_range(ARG_GRACE, args->grace, 0, 3600) && check_log(args->log);
+           in_range(ARG_GRACE, args->grace, 0, 3600) && check_log(args->log) &&
+           in_range(ARG_MAX_BYTES, args->max_bytes, 1, ZEND_LONG_MAX / 4);
 }
 
 static bool check_place(const struct mq_php_queue *self)
@@ -363,6 +367,7 @@ static enum mq_status work(struct run *run, struct arguments *args, struct mq_re
     options.lease_s = args->lease;
     options.time_limit_s = args->time_limit_null ? -1 : args->time_limit;
     options.message_limit = args->message_limit_null ? -1 : args->message_limit;
+    options.max_bytes = args->max_bytes;
     options.max_workers = (int)args->max_workers;
     options.grace_s = args->grace;
     options.daemon = args->daemon;
@@ -414,9 +419,10 @@ ZEND_METHOD(MailQueue, runWorker)
                              .time_limit_null = true,
                              .message_limit_null = true,
                              .max_workers = 1,
-                             .grace = 30};
+                             .grace = 30,
+                             .max_bytes = MQ_BODIES_BYTES};
 
-    ZEND_PARSE_PARAMETERS_START(0, 14)
+    ZEND_PARSE_PARAMETERS_START(0, 15)
         Z_PARAM_OPTIONAL
         Z_PARAM_OBJ_OF_CLASS_OR_STR_OR_NULL(args.closure, zend_ce_closure, args.dsn)
         Z_PARAM_FUNC_OR_NULL(args.compose.info, args.compose.cache)
@@ -432,6 +438,7 @@ ZEND_METHOD(MailQueue, runWorker)
         Z_PARAM_STR_OR_NULL(args.log)
         Z_PARAM_FUNC_OR_NULL(args.on_event.info, args.on_event.cache)
         Z_PARAM_STR_OR_NULL(args.dkim)
+        Z_PARAM_LONG(args.max_bytes)
     ZEND_PARSE_PARAMETERS_END();
 
     run_worker(ZEND_THIS, &args, return_value);

@@ -375,7 +375,7 @@ static const char *path(struct mq_db *db)
         .run = mq_pdo_run, .next = mq_pdo_next, .column = mq_pdo_column, .finish = mq_pdo_finish, \
         .changes = changes, .last_id = last_id, .maintain = maintain, .reopen = reopen,           \
         .in_transaction = in_transaction, .joined = joined, .has_column = has_column,             \
-        .path = path, .close = close_db,                                                          \
+        .path = path, .has_room = mq_pdo_has_room, .close = close_db,                             \
     }
 
 static const struct mq_db_driver drivers[MQ_DIALECT_COUNT] = {

@@ -114,6 +114,7 @@ static inline bool mq_pdo_is_foreign(const struct mq_pdo *self)
 }
 /* pdo_worker.c: undoes the transaction that begin() has joined. */
 enum mq_status mq_pdo_refuse_join(struct mq_pdo *self, struct mq_error *err);
+bool mq_pdo_has_room(struct mq_db *db, size_t octets);
 static inline bool mq_pdo_is_mysql(const struct mq_pdo *self)
 {
     return self->base.driver->dialect == MQ_MYSQL;

@@ -5,6 +5,12 @@
 
 #include "php/pdo_private.h"
 
+#include <stdlib.h>
+
+#include "php_globals.h"
+
+#define SPARE_OCTETS (4 << 20) /* for all else */
+
 enum mq_status mq_php_pdo_for_worker(struct mq_db *db, struct mq_error *err)
 {
     struct mq_pdo *self = mq_pdo_of(db);
@@ -18,6 +24,19 @@ enum mq_status mq_php_pdo_for_worker(struct mq_db *db, struct mq_error *err)
     }
     self->worker = status == MQ_OK;
     return status;
+}
+
+/* PDO holds a column twice, libpq its text besides, twice as long. */
+bool mq_pdo_has_room(struct mq_db *db, size_t octets)
+{
+    size_t php = 2 * octets + SPARE_OCTETS;
+    size_t all = (mq_pdo_is_pgsql(mq_pdo_of(db)) ? 6 : 3) * octets + SPARE_OCTETS;
+    if ((size_t)PG(memory_limit) < zend_memory_usage(0) + php) {
+        return false;
+    }
+    void *probe = malloc(all);
+    free(probe);
+    return probe != NULL;
 }
 
 struct mq_db *mq_php_pdo_of_run(struct mq_db *db)

@@ -5,14 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bodies that are asked for at a time, in octets and about: the client has the whole answer in
- * memory, written as text, beside the jobs. */
-#define BODIES_MAX (4 << 20)
-
 /* ---- lists ---- */
 
-/* Rows as a JSON array of arrays of numbers, for one parameter. */
-static void list_add(struct mq_buffer *list, int64_t id, int64_t beside)
+void mq_batch_list_add(struct mq_buffer *list, int64_t id, int64_t beside)
 {
     mq_buffer_cstr(list, list->len ? ",[" : "[[");
     mq_buffer_int(list, id);
@@ -21,7 +16,7 @@ static void list_add(struct mq_buffer *list, int64_t id, int64_t beside)
     mq_buffer_char(list, ']');
 }
 
-static struct mq_value list_value(struct mq_buffer *list)
+struct mq_value mq_batch_list_value(struct mq_buffer *list)
 {
     mq_buffer_cstr(list, list->len ? "]" : "[]");
     return mq_text(mq_buffer_view(list));
@@ -34,95 +29,21 @@ bool mq_batch_claims(const struct mq_queue *queue)
     return mq_sql_has(queue, MQ_SQL_CLAIM_TAKE_MANY);
 }
 
-/* The first of them, from `hint` on, that has this id and no body yet; NULL: none. */
-static struct mq_job *bodiless(struct mq_job *jobs, size_t count, size_t hint, int64_t id)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct mq_job *job = &jobs[(hint + i) % count];
-        if (job->id == id && !job->body) {
-            return job;
-        }
-    }
-    return NULL;
-}
-
-/* Jobs whose bodies are read. */
-struct bodies {
-    struct mq_job *jobs;
-    size_t count;
-    bool all; /* no more are there */
-};
-
-/* Reads bodies up to about BODIES_MAX. */
-static enum mq_status read_bodies(struct mq_queue *queue, struct bodies *bodies,
-                                  struct mq_args args, struct mq_error *err)
-{
-    size_t octets = 0;
-    size_t hint = 0;
-    bool row = true;
-    enum mq_status status = mq_sql_query(queue, MQ_SQL_BODIES, args, err);
-    while (status == MQ_OK) {
-        status = mq_sql_next(queue, &row, err);
-        if (status != MQ_OK || !row) {
-            break;
-        }
-        int64_t id = mq_sql_column_int(queue, 0);
-        struct mq_job *job = bodiless(bodies->jobs, bodies->count, hint, id);
-        struct mq_str body = mq_sql_column_str(queue, 1);
-        if (!job) {
-            continue;
-        }
-        job->body = mq_str_dup(body.data ? body : MQ_STR(""));
-        job->body_len = body.len;
-        if (!job->body) {
-            mq_sql_finish(queue);
-            return mq_error_nomem(err);
-        }
-        octets += body.len;
-        hint = (size_t)(job - bodies->jobs) + 1;
-    }
-    bodies->all = octets < BODIES_MAX;
-    return status;
-}
-
-static enum mq_status load_bodies(struct mq_queue *queue, struct mq_job *jobs, size_t count,
-                                  struct mq_error *err)
-{
-    struct bodies bodies = {jobs, count, false};
-    enum mq_status status = MQ_OK;
-    while (status == MQ_OK && !bodies.all) {
-        struct mq_buffer list;
-        mq_buffer_init(&list);
-        for (size_t i = 0; i < count; i++) {
-            if (!jobs[i].body) {
-                list_add(&list, jobs[i].id, 0);
-            }
-        }
-        struct mq_args args = MQ_ARGS(list_value(&list), mq_int(BODIES_MAX));
-        status = list.failed ? mq_error_nomem(err) : read_bodies(queue, &bodies, args, err);
-        mq_buffer_clear(&list);
-    }
-    return status;
-}
-
 enum mq_status mq_batch_take(struct mq_tx *tx, struct mq_job *jobs, size_t count,
                              struct mq_error *err)
 {
     struct mq_buffer list;
     struct mq_queue *queue = tx->queue;
-    if (count == 0) {
-        return MQ_OK;
-    }
     mq_buffer_init(&list);
     for (size_t i = 0; i < count; i++) {
-        list_add(&list, jobs[i].id, jobs[i].paid);
+        mq_batch_list_add(&list, jobs[i].id, jobs[i].paid);
     }
     struct mq_value values[] = {mq_null(), mq_int(jobs[0].locked_until), mq_cstr(jobs[0].locked_by),
-                                list_value(&list)};
+                                mq_batch_list_value(&list)};
     struct mq_move move = {MQ_PENDING, MQ_SENDING, MQ_SQL_CLAIM_TAKE_MANY, values, 4};
     enum mq_status status = list.failed ? mq_error_nomem(err) : mq_job_move(queue, &move, err);
     mq_buffer_clear(&list);
-    return status == MQ_OK ? load_bodies(queue, jobs, count, err) : status;
+    return status;
 }
 
 /* ---- settles ---- */
@@ -155,7 +76,7 @@ static void sort_out(struct group *group)
         group->token = group->token ? group->token : job->locked_by;
         if (strcmp(group->token, job->locked_by) == 0) {
             group->ways[i] = LOST;
-            list_add(&group->rows, job->id, job->attempts);
+            mq_batch_list_add(&group->rows, job->id, job->attempts);
         }
     }
 }
@@ -168,7 +89,7 @@ static void mark_gone(struct group *group, int64_t id, int64_t attempts)
         if (group->ways[i] == LOST && job->id == id && job->attempts == attempts) {
             group->ways[i] = GONE;
             group->hint = i + 1;
-            list_add(&group->gone, id, 0);
+            mq_batch_list_add(&group->gone, id, 0);
             return;
         }
     }
@@ -179,7 +100,7 @@ static void mark_gone(struct group *group, int64_t id, int64_t attempts)
 static enum mq_status delete_rows(struct mq_queue *queue, struct group *group, struct mq_error *err)
 {
     bool row = true;
-    struct mq_args fence = MQ_ARGS(list_value(&group->rows), mq_cstr(group->token));
+    struct mq_args fence = MQ_ARGS(mq_batch_list_value(&group->rows), mq_cstr(group->token));
     enum mq_status status = group->rows.failed
                                 ? mq_error_nomem(err)
                                 : mq_sql_query(queue, MQ_SQL_SETTLE_DELETE_MANY, fence, err);
@@ -193,7 +114,7 @@ static enum mq_status delete_rows(struct mq_queue *queue, struct group *group, s
     if (status != MQ_OK || (group->gone.len == 0 && !group->gone.failed)) {
         return status;
     }
-    struct mq_value list = list_value(&group->gone);
+    struct mq_value list = mq_batch_list_value(&group->gone);
     if (group->gone.failed) {
         return mq_error_nomem(err);
     }

@@ -94,7 +94,7 @@ static enum mq_status drop(struct taking *t, const struct mq_job *job, bool read
     return mq_job_delete(queue, job->id, err);
 }
 
-/* Writes the claim's row and loads its body; or later, in write_many(). */
+/* Writes the claim's row; or later, in write_many(). */
 static enum mq_status write_claim(struct taking *t, struct mq_job *job, struct mq_error *err)
 {
     struct mq_value values[] = {mq_null(), mq_int(job->locked_until), mq_cstr(job->locked_by),
@@ -103,14 +103,16 @@ static enum mq_status write_claim(struct taking *t, struct mq_job *job, struct m
     enum mq_status status = t->many ? MQ_OK : mq_job_move(t->tx->queue, &move, err);
     job->state = MQ_SENDING;
     job->attempts++;
-    return status == MQ_OK && !t->many ? mq_job_load_body(t->tx->queue, job, err) : status;
+    return status;
 }
 
 static enum mq_status write_many(struct taking *t, struct mq_error *err)
 {
     size_t first = t->written;
     t->written = t->claim->count;
-    return t->many ? mq_batch_take(t->tx, t->claim->jobs + first, t->written - first, err) : MQ_OK;
+    return t->many && t->written > first
+               ? mq_batch_take(t->tx, t->claim->jobs + first, t->written - first, err)
+               : MQ_OK;
 }
 
 /* A recipient costs a token; a job that is composed when sent pays for one now. */

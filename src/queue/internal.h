@@ -20,6 +20,8 @@ enum mq_sql {
     MQ_SQL_DELETE_JOB,
     MQ_SQL_DELETE_BODY,
     MQ_SQL_BODY,
+    MQ_SQL_BODIES, /* of the jobs in ?3 (on SQLite ?3 …, MQ_BODIES_MAX ids) whose claim token is ?2:
+                      id, octets (NULL: no body), and the body where it has at most ?1 octets */
     MQ_SQL_JOB,
     MQ_SQL_JOB_CHANGE,
     MQ_SQL_CLAIM_PRIORITY,
@@ -87,8 +89,7 @@ enum mq_sql {
     MQ_SQL_PLACES_HELD, /* how many of those below ?2 are taken */
     /* Many rows at a time. A list of rows is one parameter: a JSON array of arrays, the id and what
      * is to be known beside it. */
-    MQ_SQL_CLAIM_TAKE_MANY, /* ?4: ids and what was paid; else as MQ_SQL_CLAIM_TAKE */
-    MQ_SQL_BODIES,          /* id and content of those in ?1, by id, until ?2 octets are reached */
+    MQ_SQL_CLAIM_TAKE_MANY,    /* ?4: ids and what was paid; else as MQ_SQL_CLAIM_TAKE */
     MQ_SQL_SETTLE_DELETE_MANY, /* ?1: ids and attempts, ?2: token; gives both of what it deleted, or
                                   locked for MQ_SQL_DELETE_JOBS */
     MQ_SQL_DELETE_JOBS,
@@ -432,6 +433,7 @@ bool mq_settle_deletes(const struct mq_settlement *outcome);
 void mq_settle_deleted(struct mq_tx *tx, struct mq_settlement *outcome, bool there);
 
 #define MQ_CLAIM_CHUNK 128  /* due rows read at a time */
+#define MQ_BODIES_MAX  16   /* ids of one MQ_SQL_BODIES on SQLite */
 #define MQ_ROWS_A_TURN 1000 /* expired, orphaned or recovered rows, at most, in a transaction */
 
 /* Recovers leases that were over at now_s and those of the request's dead tokens. */
@@ -445,10 +447,12 @@ enum mq_status mq_job_park_unreadable(struct mq_tx *tx, const struct mq_job *job
 
 /* ---- batch.c ---- */
 
+/* Rows as a JSON array of arrays of numbers, for one parameter. */
+void mq_batch_list_add(struct mq_buffer *list, int64_t id, int64_t beside);
+struct mq_value mq_batch_list_value(struct mq_buffer *list);
 /* Whether mq_batch_take() can be used. */
 bool mq_batch_claims(const struct mq_queue *queue);
-/* Writes claims under one token and to one time, which are set in the jobs, and loads their
- * bodies. */
+/* Writes claims under one token and to one time, which are set in the jobs. */
 enum mq_status mq_batch_take(struct mq_tx *tx, struct mq_job *jobs, size_t count,
                              struct mq_error *err);
 /* Settles the outcomes of a turn. */

@@ -13,6 +13,15 @@
 /* A transaction has at most this many recipients (RFC 5321, 4.5.3.1.8); more go in the next. */
 #define MQ_JOB_RECIPIENTS_MAX 100
 
+/* Where the message of a claimed job is (body.c). */
+enum mq_body_place {
+    MQ_BODY_UNKNOWN, /* nobody has looked yet */
+    MQ_BODY_NONE,    /* it is composed when sent */
+    MQ_BODY_STORED,  /* in the database only; body_len says how large it is */
+    MQ_BODY_LOADED,
+    MQ_BODY_LOST /* the row is gone, or another claim's: it must not be sent */
+};
+
 /* All strings are malloc'ed and owned by the job; NULL where the column is NULL. Times are UTC
  * seconds, 0 where the column is NULL. */
 struct mq_job {
@@ -42,6 +51,7 @@ struct mq_job {
     struct mq_notify notify;      /* of the column `fields` */
     char *body;                   /* wire form; NULL: to be composed (or not loaded) */
     size_t body_len;
+    enum mq_body_place body_place;
 
     /* For a claimed job: who is on the wire this time, after the test redirect and as far as the
      * tokens reach. target_of[i] is the target of recipients[i], or -1 when it is not among them

@@ -124,12 +124,11 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     [MQ_SQL_CLAIM_TAKE_MANY] =
         "UPDATE " LIST("?4") JOBS_OF_LIST " SET status = ?1, attempts = attempts + 1, "
                                           "locked_until = ?2, locked_by = ?3, paid = list.beside",
-    /* The sum is made of lengths only: what a sum is made of is kept. */
+    /* The server reads a body to know its length, but does not send it. */
     [MQ_SQL_BODIES] =
-        "SELECT {b}.id, {b}.content FROM (SELECT id, SUM(octets) OVER (ORDER BY id) - octets AS "
-        "already FROM (SELECT list.id, LENGTH({b}.content) AS octets FROM " LIST("?1")
-            BODIES_OF_LIST " LIMIT 100000) AS lengths) AS list" BODIES_OF_LIST
-                           " WHERE already < ?2 ORDER BY list.id",
+        "SELECT {t}.id, LENGTH(content), CASE WHEN LENGTH(content) <= ?1 THEN content END "
+        "FROM " LIST("?3") JOBS_OF_LIST " LEFT JOIN {b} FORCE INDEX (PRIMARY) ON {b}.id = {t}.id "
+                                        "WHERE {t}.locked_by = ?2",
     [MQ_SQL_SETTLE_DELETE_MANY] = "SELECT {t}.id, {t}.attempts FROM " LIST("?1") JOBS_OF_LIST
     " WHERE {t}.locked_by = ?2 AND {t}.attempts = list.beside FOR UPDATE",
     [MQ_SQL_DELETE_JOBS] = "DELETE {t} FROM " LIST("?1") JOBS_OF_LIST,

@@ -11,10 +11,10 @@
 #define LIST(rows)                                                                    \
     "SELECT CAST(pair ->> 0 AS BIGINT) AS id, CAST(pair ->> 1 AS INTEGER) AS beside " \
     "FROM json_array_elements(CAST(" rows " AS JSON)) AS pair"
-#define LIST_1  LIST("?1")
-#define LIST_4  LIST("?4")
-#define IN_LIST "{t}.id = ANY(ARRAY(SELECT id FROM list)) AND {t}.id = list.id"
-#define IDS_1   "ANY(ARRAY(SELECT id FROM (" LIST_1 ") AS list))"
+#define LIST_1    LIST("?1")
+#define LIST_4    LIST("?4")
+#define IN_LIST   "{t}.id = ANY(ARRAY(SELECT id FROM list)) AND {t}.id = list.id"
+#define IDS(rows) "ANY(ARRAY(SELECT id FROM (" LIST(rows) ") AS list))"
 
 #define TEXT_OF(number)  #number
 #define DIGITS_OF(macro) TEXT_OF(macro)
@@ -88,15 +88,18 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     [MQ_SQL_CLAIM_TAKE_MANY] =
         "WITH list AS (" LIST_4 ") UPDATE {t} SET status = ?1, attempts = attempts + 1, "
         "locked_until = ?2, locked_by = ?3, paid = list.beside FROM list WHERE " IN_LIST,
-    /* Large bodies are not read to know their length. */
+    /* Large bodies are not read to know their length. OFFSET keeps the bodies' table from being
+     * read as a whole. */
     [MQ_SQL_BODIES] =
-        "SELECT id, content FROM (SELECT id, content, sum(octet_length(content)) OVER (ORDER BY id)"
-        " - octet_length(content) AS before FROM {b} WHERE id = " IDS_1
-        ") AS bodies WHERE before < CAST(?2 AS BIGINT) ORDER BY id",
+        "SELECT {t}.id, octets, CASE WHEN octets <= CAST(?1 AS BIGINT) THEN content END FROM {t} "
+        "LEFT JOIN LATERAL (SELECT octet_length(content) AS octets, content FROM {b} "
+        "WHERE {b}.id = {t}.id OFFSET 0) AS body ON true WHERE {t}.id = " IDS(
+            "?3") " "
+                  "AND locked_by = ?2",
     [MQ_SQL_SETTLE_DELETE_MANY] =
         "WITH list AS (" LIST_1 ") DELETE FROM {t} USING list WHERE " IN_LIST
         " AND locked_by = ?2 AND attempts = list.beside RETURNING {t}.id, attempts",
-    [MQ_SQL_DELETE_BODIES] = "DELETE FROM {b} WHERE id = " IDS_1,
+    [MQ_SQL_DELETE_BODIES] = "DELETE FROM {b} WHERE id = " IDS("?1"),
 };
 
 const struct mq_spelling mq_pgsql_spelling = {

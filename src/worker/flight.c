@@ -92,21 +92,13 @@ void mq_flight_free(struct mq_flight *flight)
     }
     *link = flight->chain;
     flight->run->held--;
+    mq_flight_drop_message(flight);
     mq_job_clear(&flight->job);
-    mq_composed_clear(&flight->composed);
     free(flight->prefix);
     free(flight->targets);
     free(flight->results);
     free(flight->replies);
     free(flight);
-}
-
-void mq_flight_drop_message(struct mq_flight *flight)
-{
-    free(flight->job.body);
-    flight->job.body = NULL;
-    free(flight->composed.message);
-    flight->composed.message = NULL;
 }
 
 void mq_flight_settled(struct mq_flight *flight)
@@ -121,6 +113,7 @@ void mq_flight_settled(struct mq_flight *flight)
 void mq_flight_done(struct mq_flight *flight)
 {
     struct mq_run *run = flight->run;
+    mq_flight_drop_message(flight);
     if (run->done.count == 0) {
         run->first_done_ms = mq_run_now_ms(run);
     }
@@ -255,7 +248,12 @@ static bool compose(struct mq_flight *flight)
                       "the job has no message and the worker no compose function; give one");
         return false;
     }
-    switch (hooks->compose(hooks->context, &flight->job, &flight->composed, &error)) {
+    enum mq_compose_end end =
+        hooks->compose(hooks->context, &flight->job, &flight->composed, &error);
+    if (flight->composed.message) {
+        mq_run_count_message(run, flight->composed.message_len);
+    }
+    switch (end) {
     case MQ_COMPOSED:
         if (flight->composed.message) {
             return take_envelope(flight);
@@ -425,7 +423,7 @@ static void fill_delivery(struct mq_flight *flight)
 bool mq_run_can_start(const struct mq_run *run)
 {
     return run->waiting.count > 0 && !run->stopping && !run->no_slot &&
-           !mq_run_database_fails(run) && !mq_run_suspects_relay(run) &&
+           !mq_run_database_fails(run) && !mq_run_suspects_relay(run) && mq_run_fits_next(run) &&
            run->transport->ops->capacity(run->transport, run->limited) > 0;
 }
 

@@ -179,6 +179,7 @@ void mq_run_collect(struct mq_run *run)
     while ((delivery = run->transport->ops->take_done(run->transport))) {
         struct mq_flight *flight = delivery->context;
         mq_flights_remove(&run->under_way, flight);
+        mq_flight_drop_message(flight);
         if (delivery->end == MQ_DELIVERY_DONE) {
             finished(flight);
             continue;

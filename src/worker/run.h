@@ -19,8 +19,10 @@
 #define MQ_RUN_SETTLE_JOBS 100  /* outcomes are committed at so many … */
 #define MQ_RUN_SETTLE_MS   50   /* … or so long after the first */
 #define MQ_RUN_CLAIM_MAX   1000 /* jobs a claim */
-#define MQ_FLIGHT_BUCKETS  512
-#define MQ_FLIGHT_ERROR    MQ_ERROR_TEXT_MAX
+/* Octets of messages that a transaction deletes, if it is not one message. */
+#define MQ_RUN_SETTLE_BYTES (INT64_C(4) << 20)
+#define MQ_FLIGHT_BUCKETS   512
+#define MQ_FLIGHT_ERROR     MQ_ERROR_TEXT_MAX
 
 struct mq_run;
 
@@ -84,7 +86,11 @@ struct mq_run {
 
     struct mq_flights waiting, under_way, done, doubted;
     struct mq_flight *buckets[MQ_FLIGHT_BUCKETS];
-    size_t held; /* in the four lists together */
+    size_t held;        /* in the four lists together */
+    int64_t bytes;      /* of messages in memory */
+    int64_t max_bytes;  /* options->max_bytes, less once memory was short */
+    int64_t mean_bytes; /* of the last messages; 0: none was seen yet */
+    int claim_max;      /* jobs a claim: less once memory was short */
     struct mq_events events;
     struct mq_settlement outcomes[MQ_RUN_SETTLE_JOBS]; /* of the turn under way */
 
@@ -95,6 +101,7 @@ struct mq_run {
     int64_t renew_ms;      /* the next renewal of leases */
     int64_t lease_low_s;   /* UTC; no lease held ends before it */
     int64_t next_claim_ms; /* no claim of its own before */
+    int64_t free_until_ms; /* the write lock is others' until then */
     int64_t token_ms;      /* when the last claim expected one */
     int64_t next_maintain_ms;
     int64_t next_sweep_ms;
@@ -173,8 +180,6 @@ void mq_flight_free(struct mq_flight *flight);
 /* The same after its outcome's commit: the slot is free again. */
 void mq_flight_settled(struct mq_flight *flight);
 struct mq_flight *mq_flight_find(struct mq_run *run, int64_t job_id);
-/* Frees the message of one that only waits for its outcome. */
-void mq_flight_drop_message(struct mq_flight *flight);
 /* Into `done`, with the outcome that is set; the flight is in no list. */
 void mq_flight_done(struct mq_flight *flight);
 /* The same with an outcome for the whole job. */
@@ -185,6 +190,22 @@ void mq_flight_end(struct mq_flight *flight, enum mq_settle_kind kind, const cha
 bool mq_flight_start(struct mq_flight *flight);
 /* Whether a waiting flight could begin now. */
 bool mq_run_can_start(const struct mq_run *run);
+
+/* ---- message.c ---- */
+
+/* Whether the next one that waits has room in memory, as far as is known. */
+bool mq_run_fits_next(const struct mq_run *run);
+/* Loads the next one's message, if it has one. False: none can begin now. */
+bool mq_run_load_next(struct mq_run *run);
+/* A message of so many octets has come into memory. */
+void mq_run_count_message(struct mq_run *run, size_t octets);
+/* It is not needed any more. */
+void mq_flight_drop_message(struct mq_flight *flight);
+/* How many more may be claimed, by the size of the last ones: those that wait for memory hold
+ * leases that other runs could use. */
+int64_t mq_run_claim_room(const struct mq_run *run);
+/* A claim of up to `limit` lacked memory: fewer at a time from now on. False: none can be made. */
+bool mq_run_claims_less(struct mq_run *run, int limit);
 
 /* ---- outcome.c ---- */
 
@@ -203,6 +224,9 @@ void mq_run_turn(struct mq_run *run);
 void mq_run_renew(struct mq_run *run);
 /* Notes that a transaction failed and handles it as far as can be: reopens, waits, gives up. */
 void mq_run_database_failed(struct mq_run *run, enum mq_status status, const struct mq_error *err);
+
+/* ---- upkeep.c ---- */
+
 /* A piece of the sweep and of the database's upkeep, when it is time. */
 void mq_run_upkeep(struct mq_run *run, bool idle);
 

@@ -111,7 +111,6 @@ void mq_run_doubted(struct mq_run *run, struct mq_flight *flight)
     }
     run->doubts.mails++;
     pauses(run);
-    mq_flight_drop_message(flight); /* there may be many of them */
     mq_flights_add(&run->doubted, flight);
 }
 

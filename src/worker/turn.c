@@ -4,14 +4,11 @@
 
 #include "worker/run.h"
 
-#define RETRY_FIRST_MS    50
-#define RETRY_MAX_MS      1000
-#define CLAIM_AGAIN_MS    1000   /* after one that found nothing, while others are under way */
-#define SILENCE_MS        240000 /* at most: servers end sessions that say nothing for longer */
-#define MAINTAIN_EVERY_MS 10
-#define SWEEP_EVERY_MS    50    /* keeps the write lock free for others most of the time */
-#define SWEEP_AGAIN_MS    60000 /* a run without an end does as the next run would */
-#define RENEW_CHUNK       500
+#define RETRY_FIRST_MS 50
+#define RETRY_MAX_MS   1000
+#define CLAIM_AGAIN_MS 1000   /* after one that found nothing, while others are under way */
+#define SILENCE_MS     240000 /* at most: servers end sessions that say nothing for longer */
+#define RENEW_CHUNK    500
 /* Leases are in whole seconds, so one may end up to a second before claim + lease. */
 #define LEASE_MARGIN_MS 1000
 /* A server soon notices that a connection of ours has ended; another worker may hold it longer. */
@@ -265,6 +262,8 @@ static int claim_size(const struct mq_run *run)
         return 0;
     }
     int64_t want = wanted_ahead(run, settles);
+    int64_t room = mq_run_claim_room(run);
+    want = want < room ? want : room;
     if (want < 1 && run->held == 0) {
         want = 1; /* it waits here until a session can be had */
     }
@@ -274,9 +273,7 @@ static int claim_size(const struct mq_run *run)
     if (options->message_limit >= 0 && want > options->message_limit - run->claimed_total) {
         want = options->message_limit - run->claimed_total;
     }
-    if (want > MQ_RUN_CLAIM_MAX) {
-        want = MQ_RUN_CLAIM_MAX;
-    }
+    want = want < run->claim_max ? want : run->claim_max;
     return want > 0 ? (int)want : 0;
 }
 
@@ -284,6 +281,9 @@ bool mq_run_turn_due(const struct mq_run *run, int64_t now_ms)
 {
     if (mq_run_database_fails(run)) {
         return now_ms >= run->retry_ms;
+    }
+    if (now_ms < run->free_until_ms) {
+        return false;
     }
     if (run->done.count >= MQ_RUN_SETTLE_JOBS || (run->done.count > 0 && run->no_slot)) {
         return true;
@@ -384,11 +384,17 @@ static void take_end(struct mq_run *run, const struct mq_claim *claim, int64_t n
 
 /* ---- the turn ---- */
 
-/* As many as one transaction takes, the oldest first: it must stay short for those who enqueue. */
+/* As many as one transaction takes, the oldest first: it must stay short for those who enqueue. A
+ * large message is thousands of pages to delete. */
 static size_t collect_outcomes(struct mq_run *run)
 {
     size_t n = 0;
+    int64_t bytes = 0;
     for (struct mq_flight *f = run->done.head; f && n < MQ_RUN_SETTLE_JOBS; f = f->next) {
+        bytes += (int64_t)f->job.body_len;
+        if (n > 0 && bytes > MQ_RUN_SETTLE_BYTES) {
+            break;
+        }
         mq_flight_settlement(f, &run->outcomes[n++]);
     }
     return n;
@@ -421,7 +427,9 @@ static void take_turn(struct mq_run *run, const struct mq_turn *turn, int64_t be
     bool complete = claim->status == MQ_OK && claim->end != MQ_CLAIM_MORE;
     mq_recovery_end_turn(&run->recovery, complete);
     if (claim->status != MQ_OK) {
-        mq_run_fail(run, claim->status, &claim->error);
+        if (claim->status != MQ_NOMEM || !mq_run_claims_less(run, turn->request->limit)) {
+            mq_run_fail(run, claim->status, &claim->error);
+        }
         return;
     }
     if (turn->request->limit == 0) {
@@ -429,6 +437,19 @@ static void take_turn(struct mq_run *run, const struct mq_turn *turn, int64_t be
     }
     take_jobs(run, claim, before_ms);
     take_end(run, claim, mq_run_now_ms(run));
+}
+
+/* Large messages were deleted: those who enqueue get the write lock for as long as we had it. */
+static void leave_free(struct mq_run *run, const struct mq_turn *turn, int64_t before_ms)
+{
+    int64_t bytes = 0;
+    for (size_t i = 0; i < turn->outcome_count; i++) {
+        bytes += (int64_t)turn->outcomes[i].job->body_len;
+    }
+    if (bytes > MQ_RUN_SETTLE_BYTES / 4) {
+        int64_t now_ms = mq_run_now_ms(run);
+        run->free_until_ms = now_ms + (now_ms - before_ms);
+    }
 }
 
 void mq_run_turn(struct mq_run *run)
@@ -460,6 +481,7 @@ void mq_run_turn(struct mq_run *run)
     int64_t before_ms = mq_run_now_ms(run);
     enum mq_status status = mq_queue_turn(run->queue, &turn, &error);
     if (status == MQ_OK) {
+        leave_free(run, &turn, before_ms);
         take_turn(run, &turn, before_ms);
     } else {
         mq_recovery_end_turn(&run->recovery, false);
@@ -468,32 +490,4 @@ void mq_run_turn(struct mq_run *run)
         mq_run_database_failed(run, status, &error);
     }
     mq_claim_clear(&claim);
-}
-
-/* ---- upkeep ---- */
-
-void mq_run_upkeep(struct mq_run *run, bool idle)
-{
-    int64_t now_ms = mq_run_now_ms(run);
-    struct mq_db *db = mq_queue_db(run->queue);
-
-    if (run->stopping || mq_run_database_fails(run) || !run->claimed_once) {
-        return;
-    }
-    if (run->sweep_done && run->options->daemon && now_ms >= run->next_sweep_ms) {
-        run->sweep_done = false;
-        run->sweep_cursor = 0;
-    }
-    if (!run->sweep_done && (idle || now_ms >= run->next_sweep_ms)) {
-        /* A sweep that fails is made up for by the next run's. */
-        if (mq_queue_sweep(run->queue, &run->sweep_cursor, &run->sweep_done, &run->events, NULL) !=
-            MQ_OK) {
-            run->sweep_done = true;
-        }
-        run->next_sweep_ms = now_ms + (run->sweep_done ? SWEEP_AGAIN_MS : SWEEP_EVERY_MS);
-    }
-    if (now_ms >= run->next_maintain_ms) {
-        db->driver->maintain(db, NULL);
-        run->next_maintain_ms = now_ms + MAINTAIN_EVERY_MS;
-    }
 }

@@ -24,6 +24,7 @@ void mq_worker_options_init(struct mq_worker_options *options)
         .time_limit_s = -1,
         .message_limit = -1,
         .max_workers = 1,
+        .max_bytes = MQ_BODIES_BYTES,
         .grace_s = 30,
         .on_uncertain = MQ_UNCERTAIN_RETRY,
     };
@@ -42,6 +43,9 @@ static enum mq_status check_options(const struct mq_worker_options *o, struct mq
     }
     if (o->max_workers < 1 || o->max_workers > 1000) {
         return mq_error_set(err, MQ_INVALID, "maxWorkers", "maxWorkers must be 1 to 1000");
+    }
+    if (o->max_bytes < 1) {
+        return mq_error_set(err, MQ_INVALID, "maxBytes", "maxBytes must be 1 or more");
     }
     if (o->grace_s < 0 || o->grace_s > INT32_MAX) {
         return mq_error_set(err, MQ_INVALID, "grace", "the grace period must not be negative");
@@ -75,7 +79,7 @@ static void look_around(struct mq_run *run)
 
 static void begin_waiting(struct mq_run *run)
 {
-    while (mq_run_can_start(run)) {
+    while (mq_run_can_start(run) && mq_run_load_next(run)) {
         if (!mq_flight_start(run->waiting.head)) {
             return;
         }
@@ -104,7 +108,8 @@ static int64_t quiet_ms(const struct mq_run *run, int64_t now_ms)
     if (mq_run_database_fails(run)) {
         until = earlier(until, run->retry_ms);
     } else if (run->done.count > 0) {
-        until = earlier(until, run->first_done_ms + MQ_RUN_SETTLE_MS);
+        int64_t due_ms = run->first_done_ms + MQ_RUN_SETTLE_MS;
+        until = earlier(until, due_ms > run->free_until_ms ? due_ms : run->free_until_ms);
     }
     if (run->held > 0 && !mq_run_database_fails(run)) {
         until = earlier(until, run->renew_ms);
@@ -298,6 +303,8 @@ static void init(struct mq_run *run, const struct mq_worker *worker, struct mq_r
                   worker->options->max_workers);
     run->report = report;
     run->doubts.pauses = -1;
+    run->max_bytes = worker->options->max_bytes;
+    run->claim_max = MQ_RUN_CLAIM_MAX;
     run->start_ms = mq_run_now_ms(run);
     run->deadline_ms = worker->options->time_limit_s >= 0
                            ? run->start_ms + worker->options->time_limit_s * 1000

@@ -17,6 +17,7 @@ struct mq_worker_options {
     int64_t time_limit_s;  /* no new claims after this long; -1: none */
     int64_t message_limit; /* jobs claimed at most; -1: none */
     int max_workers;       /* runs at once on this queue, on whatever machine shares it */
+    int64_t max_bytes;     /* of messages in memory at a time, or one message; 1 or more */
     int64_t grace_s;       /* after SIGTERM or SIGINT: for what is under way; at any other end for
                               what has no body out yet */
     bool daemon;           /* wait for more instead of ending when nothing is due */

@@ -41,6 +41,7 @@ foreach ([
     'log, a link' => ['log' => dirname($path) . '/link.log'],
     'on event' => ['onEvent' => 5],
     'dkim' => ['dkim' => 'example.org'],
+    'max bytes' => ['maxBytes' => 0],
 ] as $what => $arguments) {
     echo "$what: ", thrown(fn() => $queue->runWorker(...$arguments + ['transport' => 'null://null', 'log' => '']), dirname($path)), "\n";
 }
@@ -77,5 +78,6 @@ log, no directory: MailQueue\DatabaseException [cantopen]: cannot open the log f
 log, a link: MailQueue\DatabaseException [cantopen]: the log file %/link.log is a symbolic link; give the file itself
 on event: TypeError: MailQueue::runWorker(): Argument #13 ($onEvent) must be a valid callback or null, no array or string given
 dkim: MailQueue\Exception: dkim: "example.org" is no key; write domain:selector:/path/to/key.pem
+max bytes: ValueError: MailQueue::runWorker(): Argument #15 ($maxBytes) must be between 1 and 2305843009213693951
 0 attempts
 refused taken

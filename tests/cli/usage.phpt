@@ -51,6 +51,7 @@ show(cli(['work', '--fast']));
 show(cli(['work', '--time-limit']));
 show(cli(['work', '--json=1']));
 show(cli(['work', '--time-limit', 'soon', '--database', '/tmp/x.sqlite', '--transport', 'null://null']));
+show(cli(['work', '--max-bytes', '64X', '--database', '/tmp/x.sqlite', '--transport', 'null://null']));
 show(cli(['status', 'now', '--database', '/tmp/x.sqlite']));
 show(cli(['show', '--database', '/tmp/x.sqlite']));
 show(cli(['show', '1', '2', '--database', '/tmp/x.sqlite']));
@@ -95,6 +96,8 @@ exit 64
 mailqueue: --json takes no value.
 exit 64
 mailqueue: --time-limit must be a whole number, 1 to 31622400, not "soon".
+exit 64
+mailqueue: --max-bytes must be a number of bytes, such as 64M, not "64X".
 exit 64
 mailqueue: status takes no arguments, but got "now".
 exit 64

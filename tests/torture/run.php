@@ -7,7 +7,7 @@ declare(strict_types=1);
 
 namespace Torture;
 
-foreach (['lib', 'store', 'sink', 'oracle', 'worker_kill', 'producer_kill', 'terminate', 'many_workers', 'stopped_worker', 'second_start', 'servers', 'many_hosts', 'server_kill', 'disk_image', 'disk'] as $part) {
+foreach (['lib', 'store', 'sink', 'oracle', 'worker_kill', 'producer_kill', 'terminate', 'many_workers', 'stopped_worker', 'second_start', 'servers', 'many_hosts', 'server_kill', 'disk_image', 'disk', 'large_mails'] as $part) {
     require __DIR__ . "/$part.php";
 }
 
@@ -21,6 +21,7 @@ const ROWS = [
     'many-hosts' => __NAMESPACE__ . '\\many_hosts',
     'server-kill' => __NAMESPACE__ . '\\server_kill',
     'disk' => __NAMESPACE__ . '\\disk',
+    'large-mails' => __NAMESPACE__ . '\\large_mails',
 ];
 
 /** @param list<string> $words */

@@ -183,6 +183,10 @@ size_t fx_claim(struct fixture *fx)
     struct mq_turn what = {.request = &fx->request, .claim = &fx->claim};
     mq_claim_clear(&fx->claim);
     turn(fx, &what);
+    for (size_t i = 0; i < fx->claim.count; i++) {
+        struct mq_job *job = &fx->claim.jobs[i];
+        assert_int_equal(mq_queue_read_bodies(fx->queue, &job, 1, MQ_BODY_SMALL, &fx->err), MQ_OK);
+    }
     return fx->claim.count;
 }
 

@@ -1,0 +1,242 @@
+/* The messages of claimed jobs. They are read after the claim's commit: a message may be large, and
+ * others write meanwhile. Who reads them decides how many are in memory. */
+#include "queue/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The first of them, from `hint` on, that has this id; NULL: none. */
+static struct mq_job *find(struct mq_job *const *jobs, size_t count, size_t *hint, int64_t id)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t at = (*hint + i) % count;
+        if (jobs[at]->id == id) {
+            *hint = at + 1;
+            return jobs[at];
+        }
+    }
+    return NULL;
+}
+
+static bool keep(struct mq_job *job, struct mq_str body)
+{
+    job->body = mq_str_dup(body.data ? body : MQ_STR(""));
+    if (job->body) {
+        job->body_len = body.len;
+        job->body_place = MQ_BODY_LOADED;
+    }
+    return job->body != NULL;
+}
+
+/* The row that the statement stands on. Where memory is short the message stays STORED. */
+static void take_row(struct mq_queue *queue, struct mq_job *job)
+{
+    struct mq_str body = mq_sql_column_str(queue, 2);
+    struct mq_value octets = queue->db->driver->column(queue->db, 1);
+    job->body_place = octets.type == MQ_NULL ? MQ_BODY_NONE : MQ_BODY_STORED;
+    job->body_len = (size_t)mq_sql_column_int(queue, 1);
+    if (body.data) {
+        keep(job, body);
+    }
+}
+
+/* Jobs, and the largest message that is loaded. */
+struct reading {
+    struct mq_job *const *jobs;
+    size_t count;
+    int64_t most;
+};
+
+static enum mq_status read_rows(struct mq_queue *queue, const struct reading *reading,
+                                struct mq_args args, struct mq_error *err)
+{
+    bool row = true;
+    size_t hint = 0;
+    /* A statement that is kept may keep its last result. */
+    int slot = reading->most > MQ_BODY_SMALL ? -1 : MQ_SQL_BODIES;
+    struct mq_query query = {slot, mq_sql_text(queue, MQ_SQL_BODIES), args.values, args.count};
+    enum mq_status status =
+        query.sql ? queue->db->driver->run(queue->db, &query, err) : mq_error_nomem(err);
+    while (status == MQ_OK) {
+        status = mq_sql_next(queue, &row, err);
+        if (status != MQ_OK || !row) {
+            break;
+        }
+        struct mq_job *job =
+            find(reading->jobs, reading->count, &hint, mq_sql_column_int(queue, 0));
+        if (job) {
+            take_row(queue, job);
+        }
+    }
+    return status;
+}
+
+static enum mq_status read_listed(struct mq_queue *queue, const struct reading *reading,
+                                  struct mq_error *err)
+{
+    struct mq_buffer list;
+    mq_buffer_init(&list);
+    for (size_t i = 0; i < reading->count; i++) {
+        mq_batch_list_add(&list, reading->jobs[i]->id, 0);
+    }
+    struct mq_args args = MQ_ARGS(mq_int(reading->most), mq_cstr(reading->jobs[0]->locked_by),
+                                  mq_batch_list_value(&list));
+    enum mq_status status =
+        list.failed ? mq_error_nomem(err) : read_rows(queue, reading, args, err);
+    mq_buffer_clear(&list);
+    return status;
+}
+
+/* SQLite may have no JSON functions. */
+static enum mq_status read_numbered(struct mq_queue *queue, const struct reading *reading,
+                                    struct mq_error *err)
+{
+    struct mq_value values[2 + MQ_BODIES_MAX] = {mq_int(reading->most),
+                                                 mq_cstr(reading->jobs[0]->locked_by)};
+    for (size_t i = 0; i < MQ_BODIES_MAX; i++) {
+        values[2 + i] = i < reading->count ? mq_int(reading->jobs[i]->id) : mq_null();
+    }
+    return read_rows(queue, reading, (struct mq_args){values, 2 + MQ_BODIES_MAX}, err);
+}
+
+enum mq_status mq_queue_read_bodies(struct mq_queue *queue, struct mq_job *const *jobs,
+                                    size_t count, int64_t most, struct mq_error *err)
+{
+    bool listed = mq_batch_claims(queue);
+    size_t chunk = listed ? MQ_CLAIM_CHUNK : MQ_BODIES_MAX;
+    enum mq_status status = MQ_OK;
+    for (size_t i = 0; i < count && status == MQ_OK; i += chunk) {
+        struct reading reading = {jobs + i, count - i < chunk ? count - i : chunk, most};
+        status = listed ? read_listed(queue, &reading, err) : read_numbered(queue, &reading, err);
+        for (size_t n = 0; n < reading.count && status == MQ_OK; n++) {
+            if (reading.jobs[n]->body_place == MQ_BODY_UNKNOWN) {
+                reading.jobs[n]->body_place = MQ_BODY_LOST;
+            }
+        }
+    }
+    return status;
+}
+
+enum mq_status mq_queue_read_body(struct mq_queue *queue, struct mq_job *job, struct mq_error *err)
+{
+    struct mq_db *db = queue->db;
+    if (db->driver->has_room && !db->driver->has_room(db, job->body_len)) {
+        return mq_error_nomem(err);
+    }
+    job->body_place = MQ_BODY_UNKNOWN;
+    enum mq_status status = mq_queue_read_bodies(queue, &job, 1, INT64_MAX, err);
+    if (status == MQ_OK && job->body_place == MQ_BODY_NONE) {
+        job->body_place = MQ_BODY_LOST;
+    }
+    if (status != MQ_OK) {
+        job->body_place = MQ_BODY_STORED;
+    }
+    return status == MQ_OK && job->body_place == MQ_BODY_STORED ? mq_error_nomem(err) : status;
+}
+
+void mq_job_drop_body(struct mq_job *job)
+{
+    free(job->body);
+    job->body = NULL;
+    if (job->body_place == MQ_BODY_LOADED) {
+        job->body_place = MQ_BODY_STORED;
+    }
+}
+
+/* ---- a claim with its messages ---- */
+
+/* Puts those that stay before those that go back, and takes out what is lost. */
+struct sorting {
+    struct mq_queue *queue;
+    struct mq_claim *claim;
+    int64_t room; /* octets that may still be loaded */
+    size_t kept;
+};
+
+/* Whether this one is loaded and stays. */
+static enum mq_status load_one(struct sorting *s, struct mq_job *job, bool *stays,
+                               struct mq_error *err)
+{
+    struct mq_error why;
+    *stays = s->kept == 0 || (int64_t)job->body_len <= s->room;
+    if (*stays && job->body_place == MQ_BODY_STORED) {
+        enum mq_status status = mq_queue_read_body(s->queue, job, &why);
+        *stays = status == MQ_OK;
+        if (status != MQ_OK && (status != MQ_NOMEM || s->kept == 0)) {
+            *err = why;
+            return status;
+        }
+    }
+    return MQ_OK;
+}
+
+static enum mq_status load_claimed(struct sorting *s, struct mq_error *err)
+{
+    struct mq_claim *claim = s->claim;
+    bool stays = true;
+    for (size_t i = 0; i < claim->count && stays;) {
+        struct mq_job *job = &claim->jobs[i];
+        enum mq_status status = load_one(s, job, &stays, err);
+        if (status != MQ_OK) {
+            return status;
+        }
+        if (job->body_place == MQ_BODY_LOST) {
+            mq_job_clear(job);
+            memmove(job, job + 1, (--claim->count - i) * sizeof(*job));
+            continue;
+        }
+        if (stays) {
+            s->room -= (int64_t)job->body_len;
+            s->kept = ++i;
+        }
+    }
+    return MQ_OK;
+}
+
+/* As they were before the claim; where that fails their leases end. */
+static void give_back(struct mq_queue *queue, struct mq_claim *claim, size_t from)
+{
+    size_t count = claim->count - from;
+    struct mq_settlement *outcomes = calloc(count ? count : 1, sizeof(*outcomes));
+    for (size_t i = 0; outcomes && i < count; i++) {
+        outcomes[i] = (struct mq_settlement){.job = &claim->jobs[from + i],
+                                             .kind = MQ_SETTLE_RELEASE,
+                                             .retry_after_s = -1,
+                                             .ms = -1};
+    }
+    if (outcomes && count) {
+        struct mq_turn turn = {.outcomes = outcomes, .outcome_count = count};
+        mq_queue_turn(queue, &turn, NULL);
+    }
+    free(outcomes);
+    while (claim->count > from) {
+        mq_job_clear(&claim->jobs[--claim->count]);
+    }
+}
+
+enum mq_status mq_queue_claim(struct mq_queue *queue, const struct mq_claim_request *request,
+                              int64_t max_bytes, struct mq_claim *claim, struct mq_error *err)
+{
+    struct mq_turn turn = {.request = request, .claim = claim};
+    struct sorting sorting = {.queue = queue, .claim = claim, .room = max_bytes};
+    enum mq_status status = mq_queue_turn(queue, &turn, err);
+    if (status == MQ_OK && claim->status != MQ_OK) {
+        *err = claim->error;
+        return claim->status;
+    }
+    if (status != MQ_OK || claim->count == 0) {
+        return status;
+    }
+    struct mq_job **jobs = calloc(claim->count, sizeof(*jobs));
+    for (size_t i = 0; jobs && i < claim->count; i++) {
+        jobs[i] = &claim->jobs[i];
+    }
+    status = jobs ? mq_queue_read_bodies(queue, jobs, claim->count, MQ_BODY_SMALL, err)
+                  : mq_error_nomem(err);
+    free(jobs);
+    if (status == MQ_OK) {
+        status = load_claimed(&sorting, err);
+    }
+    give_back(queue, claim, status == MQ_OK ? sorting.kept : 0);
+    return status;
+}

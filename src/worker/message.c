@@ -1,0 +1,165 @@
+/* Messages in memory: of what is under way, and small ones of what comes next, together no more
+ * than max_bytes. One mail passes whatever its size: alone. They are loaded when a session can take
+ * them, outside of the write transaction, and dropped when the transport gives the mail back. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "worker/run.h"
+
+#define LOOK_AHEAD     128
+#define CLAIM_AGAIN_MS 1000 /* what is held gives memory back */
+
+/* One that is LOADED counts already, what is composed when it has been. */
+static bool fits(const struct mq_run *run, const struct mq_flight *flight)
+{
+    bool stored = flight->job.body_place == MQ_BODY_STORED;
+    int64_t more = stored ? (int64_t)flight->job.body_len : 0;
+    return run->under_way.count == 0 || flight->job.body_place == MQ_BODY_LOADED ||
+           run->bytes + more <= run->max_bytes;
+}
+
+bool mq_run_fits_next(const struct mq_run *run)
+{
+    return run->waiting.head && fits(run, run->waiting.head);
+}
+
+void mq_flight_drop_message(struct mq_flight *flight)
+{
+    if (flight->job.body) {
+        flight->run->bytes -= (int64_t)flight->job.body_len;
+    }
+    if (flight->composed.message) {
+        flight->run->bytes -= (int64_t)flight->composed.message_len;
+    }
+    mq_job_drop_body(&flight->job);
+    mq_composed_clear(&flight->composed);
+}
+
+/* Into the mean of about the last sixteen. */
+static void note_size(struct mq_run *run, size_t octets)
+{
+    int64_t size = (int64_t)octets;
+    run->mean_bytes += run->mean_bytes ? (size - run->mean_bytes) / 16 : size;
+}
+
+void mq_run_count_message(struct mq_run *run, size_t octets)
+{
+    run->bytes += (int64_t)octets;
+    note_size(run, octets);
+}
+
+int64_t mq_run_claim_room(const struct mq_run *run)
+{
+    if (run->mean_bytes == 0) {
+        return INT64_MAX;
+    }
+    return 2 * run->max_bytes / run->mean_bytes -
+           (int64_t)(run->waiting.count + run->under_way.count);
+}
+
+bool mq_run_claims_less(struct mq_run *run, int limit)
+{
+    if (limit <= 1 && run->held == 0) {
+        return false;
+    }
+    run->claim_max = limit > 1 ? limit / 2 : 1;
+    run->next_claim_ms = mq_run_now_ms(run) + (run->held > 0 ? CLAIM_AGAIN_MS : 0);
+    return true;
+}
+
+static void failed(struct mq_run *run, enum mq_status status, const struct mq_error *err)
+{
+    if (status == MQ_NOMEM && run->under_way.count > 0) {
+        run->max_bytes = run->bytes / 2; /* nothing is read before some of that is gone */
+        return;
+    }
+    mq_run_database_failed(run, status, err);
+}
+
+/* Looks at the messages of the next, which is UNKNOWN, and of those behind it. */
+static bool look(struct mq_run *run)
+{
+    struct mq_job *jobs[LOOK_AHEAD] = {&run->waiting.head->job};
+    struct mq_error error = {0};
+    size_t count = 1;
+
+    for (struct mq_flight *f = run->waiting.head->next; f && count < LOOK_AHEAD; f = f->next) {
+        if (f->job.body_place == MQ_BODY_UNKNOWN) {
+            jobs[count++] = &f->job;
+        }
+    }
+    int64_t room = (run->max_bytes - run->bytes) / (int64_t)count;
+    int64_t most = room < 0 ? 0 : room < MQ_BODY_SMALL ? room : MQ_BODY_SMALL;
+    enum mq_status status = mq_queue_read_bodies(run->queue, jobs, count, most, &error);
+    for (size_t i = 0; i < count; i++) {
+        if (jobs[i]->body_place == MQ_BODY_LOADED) {
+            mq_run_count_message(run, jobs[i]->body_len);
+        }
+        if (jobs[i]->body_place == MQ_BODY_STORED) {
+            note_size(run, jobs[i]->body_len);
+        }
+    }
+    if (status != MQ_OK) {
+        failed(run, status, &error);
+    }
+    return status == MQ_OK;
+}
+
+/* One that is alone and still too large: others must not wait for it. */
+static void too_large(struct mq_flight *flight)
+{
+    char text[160];
+    snprintf(text, sizeof(text),
+             "out of memory for a message of %zu bytes: give the worker more (memory_limit, "
+             "ulimit -v)",
+             flight->job.body_len);
+    mq_flights_remove(&flight->run->waiting, flight);
+    mq_flight_end(flight, MQ_SETTLE_LATER, text);
+}
+
+static bool load(struct mq_run *run, struct mq_flight *flight)
+{
+    struct mq_error error = {0};
+    enum mq_status status = mq_queue_read_body(run->queue, &flight->job, &error);
+
+    if (status == MQ_OK && flight->job.body_place == MQ_BODY_LOADED) {
+        run->bytes += (int64_t)flight->job.body_len;
+    } else if (status == MQ_NOMEM && run->under_way.count == 0) {
+        too_large(flight);
+        return true;
+    } else if (status != MQ_OK) {
+        failed(run, status, &error);
+    }
+    return status == MQ_OK;
+}
+
+/* Deleted since, or another run's: then the settle is stale. */
+static void lost(struct mq_flight *flight)
+{
+    mq_flights_remove(&flight->run->waiting, flight);
+    mq_flight_end(flight, MQ_SETTLE_LATER, "the message was deleted while it waited");
+}
+
+bool mq_run_load_next(struct mq_run *run)
+{
+    struct mq_flight *next;
+    bool goes_on = true;
+
+    while (goes_on && (next = run->waiting.head)) {
+        switch (next->job.body_place) {
+        case MQ_BODY_UNKNOWN:
+            goes_on = look(run);
+            break;
+        case MQ_BODY_STORED:
+            goes_on = fits(run, next) && load(run, next);
+            break;
+        case MQ_BODY_LOST:
+            lost(next);
+            break;
+        case MQ_BODY_NONE:
+        case MQ_BODY_LOADED:
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,32 @@
+/* Between transactions: a piece of the sweep, and of the database's upkeep. */
+#include "worker/run.h"
+
+#define MAINTAIN_EVERY_MS 10
+#define SWEEP_EVERY_MS    50    /* keeps the write lock free for others most of the time */
+#define SWEEP_AGAIN_MS    60000 /* a run without an end does as the next run would */
+
+void mq_run_upkeep(struct mq_run *run, bool idle)
+{
+    int64_t now_ms = mq_run_now_ms(run);
+    struct mq_db *db = mq_queue_db(run->queue);
+
+    if (run->stopping || mq_run_database_fails(run) || !run->claimed_once) {
+        return;
+    }
+    if (run->sweep_done && run->options->daemon && now_ms >= run->next_sweep_ms) {
+        run->sweep_done = false;
+        run->sweep_cursor = 0;
+    }
+    if (!run->sweep_done && (idle || now_ms >= run->next_sweep_ms)) {
+        /* A sweep that fails is made up for by the next run's. */
+        if (mq_queue_sweep(run->queue, &run->sweep_cursor, &run->sweep_done, &run->events, NULL) !=
+            MQ_OK) {
+            run->sweep_done = true;
+        }
+        run->next_sweep_ms = now_ms + (run->sweep_done ? SWEEP_AGAIN_MS : SWEEP_EVERY_MS);
+    }
+    if (now_ms >= run->next_maintain_ms) {
+        db->driver->maintain(db, NULL);
+        run->next_maintain_ms = now_ms + MAINTAIN_EVERY_MS;
+    }
+}
