@@ -16,7 +16,7 @@ const MIB = 1 << 20;
 $path = database();
 $queue = new MailQueue($path);
 $queue->enqueue(mail_fields(text: str_repeat(str_repeat("x", 63) . "\n", 20 * MIB / 64)), priority: 100);
-for ($i = 0; $i < 2500; $i++) {
+for ($i = 0; $i < 6000; $i++) {
     $many[] = ['reference' => str_repeat('r', 100) . $i];
 }
 $queue->enqueueMany($many);

@@ -18,7 +18,7 @@ function outcome(MailQueue $queue, Closure $transport, array $enqueue = []): voi
     $report = $queue->runWorker($transport, log: '');
     $job = $queue->job($id);
     echo "$report->end: sent $report->sent tryLater $report->tryLater refused $report->refused parked $report->parked released $report->released; ",
-        $job ? "{$job->status->name} attempts $job->attempts " . preg_replace('/\{closure[^}]*\}/', '{closure}', json_encode([$job->lastError, $job->refused])) : 'gone', $report->reason === null ? '' : ", $report->reason", "\n";
+        $job ? "{$job->status->name} attempts $job->attempts " . preg_replace('/\{closure(?:[^{}]|(?R))*\}/', '{closure}', json_encode([$job->lastError, $job->refused])) : 'gone', $report->reason === null ? '' : ", $report->reason", "\n";
     $queue->setConfig('mailRelayPause', null);
     $queue->delete([$id]);
 }

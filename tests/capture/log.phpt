@@ -38,7 +38,8 @@ foreach (['fail', 'send'] as $policy) {
 /* A log that cannot be written is no reason not to send, and says so. */
 foreach ([false, true] as $captured) {
     $result = called(['plain' => $calls['plain']], $captured, ['mail.log' => '/nowhere/mail.log'])['plain'];
-    echo json_encode([$result['result'], $result['said'], (bool) ($result['queued'] ?? $result['sent'])], JSON_UNESCAPED_SLASHES), "\n";
+    $said = str_replace('mail(/nowhere/mail.log)', 'mail()', $result['said']); // before PHP 8.6
+    echo json_encode([$result['result'], $said, (bool) ($result['queued'] ?? $result['sent'])], JSON_UNESCAPED_SLASHES), "\n";
 }
 ?>
 --EXPECT--
@@ -52,5 +53,5 @@ foreach ([false, true] as $captured) {
 [time] mail() on [Command line code:38]: To: ann@example.net -- Headers: From: a@example.org  X: b  X: c -- Subject: x
 fail: the same
 send: the same
-[true,["2 mail(/nowhere/mail.log): Failed to open stream: No such file or directory"],true]
-[true,["2 mail(/nowhere/mail.log): Failed to open stream: No such file or directory"],true]
+[true,["2 mail(): Failed to open stream: No such file or directory"],true]
+[true,["2 mail(): Failed to open stream: No such file or directory"],true]

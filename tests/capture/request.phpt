@@ -29,6 +29,8 @@ file_put_contents($script, '<?php
         function write($id, $data): bool { one(); return true; }
         function destroy($id): bool { return true; }
         function gc($lifetime): int { return 0; }
+        function create_sid(): string { return session_create_id(); }
+        function validateId($id): bool { return true; }
     }
     switch ($_GET["do"]) {
         case "mails":

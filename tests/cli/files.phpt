@@ -30,8 +30,9 @@ chmod($dir, 0755);
 chmod($app, 0644);
 $asNobody = static function (array $arguments) use ($dir): array {
     $code = 'posix_setgid(65534); posix_setuid(65534); pcntl_exec($argv[1], array_slice($argv, 2));';
-    $process = proc_open(php_command('-r', $code, '--', ...cli_command($arguments)),
-        [['file', '/dev/null', 'r'], ['pipe', 'w'], ['pipe', 'w']], $pipes, '/', ['HOME' => '/', 'PATH' => getenv('PATH')] + sanitizer_environment());
+    [$command, $environment] = for_others(cli_command($arguments), ['HOME' => '/', 'PATH' => getenv('PATH')] + sanitizer_environment());
+    $process = proc_open(php_command('-r', $code, '--', ...$command),
+        [['file', '/dev/null', 'r'], ['pipe', 'w'], ['pipe', 'w']], $pipes, '/', $environment);
     $output = stream_get_contents($pipes[1]);
     $errors = stream_get_contents($pipes[2]);
     return [proc_close($process), $output, $errors];

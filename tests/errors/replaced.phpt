@@ -42,7 +42,7 @@ foreach (['wal', 'delete'] as $journal) {
             echo $other->end()[0];
         },
         'copied by copy(), another application beside' => function (string $path) {
-            /* copy() drops our locks, so the other takes itself for the last one and deletes the WAL. */
+            /* copy() drops our locks, so the other may take itself for the last one and delete the WAL. */
             copy($path, "$path.copy");
             $other = new Other('(new PDO("sqlite:$argv[1]"))->exec("INSERT INTO config VALUES (\'color\', \'red\')");', $path);
             echo $other->end()[0];
@@ -69,13 +69,13 @@ foreach (['wal', 'delete'] as $journal) {
     }
 }
 ?>
---EXPECT--
+--EXPECTF--
 wal, renamed, another in its place: replaced, 4 acknowledged, 0 lost
 wal, restored over it: replaced, 4 acknowledged, 0 lost
 wal, deleted: replaced cantopen cantopen cantopen cantopen, 0 acknowledged, 0 lost
 wal, deleted and made anew: replaced, 4 acknowledged, 0 lost
 wal, copied by copy(), another queue beside: no exception, 5 acknowledged, 0 lost
-wal, copied by copy(), another application beside: replaced, 4 acknowledged, 0 lost
+wal, copied by copy(), another application beside: %r(replaced, 4|no exception, 5)%r acknowledged, 0 lost
 delete, renamed, another in its place: replaced, 4 acknowledged, 0 lost
 delete, restored over it: replaced, 4 acknowledged, 0 lost
 delete, deleted: replaced cantopen cantopen cantopen cantopen, 0 acknowledged, 0 lost

@@ -19,7 +19,9 @@ function post(string $path, array $fields): array
     global $address;
     $page = file_get_contents("http://$address$path", false, stream_context_create(['http' => ['method' => 'POST', 'ignore_errors' => true,
         'header' => 'Content-Type: application/x-www-form-urlencoded', 'content' => http_build_query($fields)]]));
-    return [explode(' ', $http_response_header[0])[1], $page];
+    $headers = function_exists('http_get_last_response_headers') ? http_get_last_response_headers()
+        : $http_response_header;
+    return [explode(' ', $headers[0])[1], $page];
 }
 function register(string $name, string $email): array
 {

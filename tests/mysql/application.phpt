@@ -54,6 +54,7 @@ echo count($queue->jobs()), "\n";
 $pdo->exec('DELETE FROM mail_queue');
 
 echo "attributes\n";
+error_reporting(E_ALL & ~E_DEPRECATED); // PHP 8.5 has these in Pdo\Mysql, which 8.3 lacks
 $attributes = [[PDO::MYSQL_ATTR_FOUND_ROWS => true], [PDO::MYSQL_ATTR_USE_BUFFERED_QUERY => false], [PDO::MYSQL_ATTR_USE_BUFFERED_QUERY => false, PDO::ATTR_EMULATE_PREPARES => false],
     [PDO::ATTR_EMULATE_PREPARES => false], [PDO::ATTR_EMULATE_PREPARES => false, PDO::ATTR_STRINGIFY_FETCHES => true], [PDO::MYSQL_ATTR_MULTI_STATEMENTS => false], [PDO::MYSQL_ATTR_DIRECT_QUERY => true], [PDO::ATTR_FETCH_TABLE_NAMES => true]];
 foreach ($attributes as $options) {

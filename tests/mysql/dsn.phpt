@@ -60,7 +60,7 @@ $run = fn(string ...$words): array => cli($words, ['MAILQUEUE_DATABASE' => $dsn,
 $doctor = function () use ($run): void {
     [$code, $output, $errors] = $run('doctor');
     preg_match('/^ok    libcurl [^\n]*\n(.*)^look  no worker/ms', $output, $match);
-    $hidden = ['~/\S*(queue-)[0-9a-f]{16}~' => '$1ID', '/ \d+\.\d+\.\d+\S*(?=,)/' => ' N', '/\b[0-4]\.\d s (ahead of|behind)/' => '0 s from'];
+    $hidden = ['~/\S*(queue-)[0-9a-f]{16}~' => '$1ID', '/ \d+\.\d+\.\d+[^,\n]*(?=,)/' => ' N', '/\b[0-4]\.\d s (ahead of|behind)/' => '0 s from'];
     echo "exit $code $errors", preg_replace(array_keys($hidden), $hidden, $match[1] ?? $output);
 };
 $doctor();

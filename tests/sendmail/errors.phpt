@@ -30,7 +30,7 @@ $say('no longer', $run(), '~^$~');
 // As on a full disk: a file may not grow. One block is 512 bytes.
 $command = implode(' ', array_map(escapeshellarg(...), sendmail_command(["--database=$app", '-t'])));
 $large = $message . str_repeat(str_repeat('x', 70) . "\n", 20_000);
-$say('full', run_with_input(['bash', '-c', "ulimit -f 64; exec $command"], $large, []), '~app.sqlite.*(full|too large|I/O error)~i');
+$say('full', run_with_input(['bash', '-c', "ulimit -f 64; exec $command"], $large, []), '~app.sqlite.*(full|too large|size limit|I/O error)~i');
 $say('no longer', $run(), '~^$~');
 
 $say('no database named', sendmail(['-t'], $message), '~No database is set~');
@@ -45,9 +45,10 @@ chmod($dir, 0755);
 chmod($app, 0644);
 if (posix_getuid() === 0) {
     $code = 'posix_setgid(65534); posix_setuid(65534); pcntl_exec($argv[1], array_slice($argv, 2));';
-    $other = php_command('-r', $code, '--', ...sendmail_command(["--database=$app", '-t']));
+    [$other, $environment] = for_others(sendmail_command(["--database=$app", '-t']), ['PATH' => getenv('PATH'), 'HOME' => '/'] + sanitizer_environment());
+    $other = php_command('-r', $code, '--', ...$other);
     $streams = [['pipe', 'r'], ['pipe', 'w'], ['pipe', 'w']];
-    $process = proc_open($other, $streams, $pipes, '/', ['PATH' => getenv('PATH'), 'HOME' => '/'] + sanitizer_environment());
+    $process = proc_open($other, $streams, $pipes, '/', $environment);
     @fwrite($pipes[0], $message);
     fclose($pipes[0]);
     $read = [stream_get_contents($pipes[1]), stream_get_contents($pipes[2])];

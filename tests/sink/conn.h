@@ -88,7 +88,7 @@ struct conn {
     char reply[REPLY_MAX];
 
     enum auth_step auth_step;
-    char auth_user[256];
+    char auth_user[1024]; /* as long as a decoded line can be */
     struct transaction mail;
     struct message message;
     int64_t mails; /* accepted on this connection */

@@ -62,7 +62,9 @@ with(['sendmail_path' => $programs->path('none')], '$queue->enqueue(mail_fields(
 echo "open_basedir is for what a DSN names:\n";
 $inside = $programs->path('mail.d');
 mkdir($inside);
-rename($path, "$inside/mail.db");
+foreach (glob("$path*") as $file) {
+    rename($file, $inside . '/mail.db' . substr($file, strlen($path)));
+}
 $path = "$inside/mail.db";
 with(['sendmail_path' => $sendmail], 'ini_set("open_basedir", dirname($path)); $work();
     $work("sendmail://default?command=$dir/other"); $work("file://$dir/box");
