@@ -37,6 +37,7 @@ final class Application
         'doctor' => [Examine::class, 'run'],
     ];
 
+    /** @param list<string> $argv */
     public static function main(array $argv): int
     {
         try {
@@ -67,6 +68,7 @@ final class Application
      * The words after the program's name, which may be a command itself. An option of sendmail's
      * comes first then: who calls /usr/sbin/sendmail with words of others must not be open to ours.
      *
+     * @param list<string> $argv
      * @return list<string>
      */
     private static function words(array $argv): array
@@ -83,7 +85,9 @@ final class Application
     private static function run(Arguments $args): int
     {
         $args->check();
-        [$class, $method] = self::METHODS[$args->command];
-        return (new $class($args, new Settings($args)))->$method();
+        [$class, $method] = self::METHODS[(string) $args->command];
+        $run = [new $class($args, new Settings($args)), $method];
+        assert(is_callable($run));
+        return $run();
     }
 }

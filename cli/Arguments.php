@@ -55,7 +55,8 @@ final class Arguments
     /** @param list<string> $rest */
     private function option(string $word, array &$rest): void
     {
-        [$name, $value] = explode('=', substr($word, 2), 2) + [1 => null];
+        $parts = explode('=', substr($word, 2), 2);
+        [$name, $value] = [$parts[0], $parts[1] ?? null];
         $spelling = str_starts_with($word, '--') ? $this->spelling($name) : null;
         if ($spelling === null) {
             $of = $this->command === null ? '' : " $this->command";
@@ -73,7 +74,7 @@ final class Arguments
         }
         $before = in_array($name, self::SEVERAL, true) ? $this->options[$name] ?? null : null;
         $value = $before === null ? $value : "$before,$value";
-        $this->options[$name] = $takesValue ? $value : true;
+        $this->options[$name] = $value ?? true;
     }
 
     /** "name" or "name=VALUE", as the tables have it. */
@@ -97,14 +98,14 @@ final class Arguments
     /** @return list<string> */
     private function known(): array
     {
-        $name = static fn(string $spelling): string => explode('=', $spelling)[0];
+        $name = static fn (string $spelling): string => explode('=', $spelling)[0];
         return array_map($name, $this->spellings());
     }
 
     /** What all commands need to be true of their words. */
     public function check(): void
     {
-        $about = Commands::ALL[$this->command];
+        $about = Commands::ALL[(string) $this->command];
         if (count($this->words) > $about['words']) {
             $taken = $about['words'] === 0 ? 'no arguments' : $about['args'];
             $excess = $this->words[$about['words']];
@@ -140,6 +141,7 @@ final class Arguments
         return $value === false || $value === '' ? null : $value;
     }
 
+    /** @return ($default is null ? int|null : int) */
     public function int(string $option, ?int $default, int $min, int $max): ?int
     {
         $value = $this->text($option);

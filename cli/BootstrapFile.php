@@ -36,17 +36,24 @@ final class BootstrapFile
             $running === getmypid() && exit(self::died($path));
         });
         try {
-            return (static fn(): mixed => require func_get_arg(0))($path);
+            return self::required($path);
         } finally {
             $running = false;
         }
+    }
+
+    /** The file sees no variable of ours. */
+    private static function required(): mixed
+    {
+        return require func_get_arg(0);
     }
 
     private static function died(string $path): int
     {
         $error = error_get_last();
         $isFatal = in_array($error['type'] ?? 0, [E_ERROR, E_CORE_ERROR, E_COMPILE_ERROR], true);
-        $why = $isFatal ? "failed: {$error['message']} ({$error['file']}, line {$error['line']})"
+        $why = $error && $isFatal
+            ? "failed: {$error['message']} ({$error['file']}, line {$error['line']})"
             : 'ended the program (exit or die) before it returned its array. To say what is '
                 . 'wrong, throw an exception.';
         return Failure::show("Bootstrap file $path $why", ExitCode::CONFIG, $_SERVER['argv']);
@@ -60,11 +67,11 @@ final class BootstrapFile
 
     private static function check(string $file): string
     {
-        $path = self::isWrapper($file) ? false : realpath($file);
+        $path = self::isWrapper($file) ? '' : (string) realpath($file);
         $why = match (true) {
             self::isWrapper($file) => 'is a stream wrapper; give the path of a file',
             !str_starts_with($file, '/') => 'is no absolute path',
-            $path === false => 'does not exist or cannot be reached',
+            $path === '' => 'does not exist or cannot be reached',
             !is_file($path) => 'is no regular file',
             !str_ends_with($path, '.php') => 'does not end in .php'
                 . ($path === $file ? '' : " (it leads to $path)"),
@@ -112,7 +119,11 @@ final class BootstrapFile
             return; // a syntax error then shows itself when the file is loaded
         }
         $command = [PHP_BINARY, '-n', '-d', 'display_errors=1', '-l', $path];
-        $process = proc_open($command, [1 => ['pipe', 'w'], 2 => ['redirect', 1]], $pipes);
+        $process = proc_open(
+            $command,
+            [1 => ['pipe', 'w'], 2 => ['file', '/dev/null', 'w']],
+            $pipes
+        );
         if ($process === false) {
             return;
         }

@@ -61,8 +61,12 @@ final class Doctor extends Check
                 $this->add(false, Terminal::safe($e->getMessage()), $cure);
             }
         } catch (Stop | MailQueue\Exception $e) {
-            $this->add(false, Terminal::safe($e->getMessage()), 'Nothing else can be looked at.',
-                $this->command($e));
+            $this->add(
+                false,
+                Terminal::safe($e->getMessage()),
+                'Nothing else can be looked at.',
+                $this->command($e)
+            );
         }
         return $this->findings->all;
     }
@@ -92,73 +96,106 @@ final class Doctor extends Check
         };
     }
 
+    /** @param array<string, mixed> $about of MailQueue::diagnostics() */
     private function libraries(array $about): void
     {
-        $about['server'] !== null || $this->add($about['walSafe'] || $about['journal'] !== 'wal',
+        $about['server'] !== null || $this->add(
+            $about['walSafe'] || $about['journal'] !== 'wal',
             "SQLite {$about['sqlite']}, journal mode {$about['journal']}",
             'This SQLite can corrupt a WAL file when two connections reset it at once (mended in '
             . '3.51.3, 3.50.7 and 3.44.6): update SQLite, or leave the WAL while nothing has the '
-            . 'file open:', 'sqlite3 ' . Terminal::word($about['database'])
-            . " 'PRAGMA journal_mode=TRUNCATE'");
-        $this->add(version_compare($about['libcurl'], '7.85.0', '>='),
-            "libcurl {$about['libcurl']}", 'Update libcurl to 7.85 or later.');
+            . 'file open:',
+            'sqlite3 ' . Terminal::word($about['database'])
+            . " 'PRAGMA journal_mode=TRUNCATE'"
+        );
+        $this->add(
+            version_compare($about['libcurl'], '7.85.0', '>='),
+            "libcurl {$about['libcurl']}",
+            'Update libcurl to 7.85 or later.'
+        );
     }
 
     private function clock(MailQueue $queue): void
     {
         $refill = $queue->config('mailLastRefill');
         $ahead = preg_match('/\A\d{1,18}\z/', (string) $refill) ? (int) $refill - time() : 0;
-        $this->add($ahead <= self::CLOCK_SLACK_S, $ahead <= self::CLOCK_SLACK_S
+        $this->add(
+            $ahead <= self::CLOCK_SLACK_S,
+            $ahead <= self::CLOCK_SLACK_S
             ? 'the clock did not go back'
             : 'the limit was last reckoned ' . Terminal::span($ahead) . ' in the future',
             'The clock was set back, or was wrong: look at it (timedatectl). The next run goes on '
-            . 'from the present time.');
+            . 'from the present time.'
+        );
     }
 
     private function runs(MailQueue $queue): void
     {
         $stats = $queue->stats();
         $test = Status::testMode($queue, $stats);
-        $test === null || $this->add(false, $test, 'To send to the recipients:',
+        $test === null || $this->add(
+            false,
+            $test,
+            'To send to the recipients:',
             $this->settings->command(($queue->config('mailRedirectTo') ?? '') === ''
-                ? 'config mailRedirectToSchumbi 0' : 'config --unset mailRedirectTo'));
+                ? 'config mailRedirectToSchumbi 0' : 'config --unset mailRedirectTo')
+        );
         $moved = Move::note($this->settings);
         if ($moved !== null) {
             $this->add(false, $moved, Move::CURE, Move::again($this->settings));
         } else {
             $this->lastRun($stats);
-            $this->add($stats->enabled, 'sending is switched ' . ($stats->enabled ? 'on' : 'off'),
-                'To switch it on:', $this->settings->command('config mailQueueEnabled 1'));
+            $this->add(
+                $stats->enabled,
+                'sending is switched ' . ($stats->enabled ? 'on' : 'off'),
+                'To switch it on:',
+                $this->settings->command('config mailQueueEnabled 1')
+            );
         }
         $this->parked($queue, $stats);
         $pause = Status::pause($stats);
-        $this->add($pause === null, $pause ?? 'the relay is not paused',
+        $this->add(
+            $pause === null,
+            $pause ?? 'the relay is not paused',
             'Mend what the relay complains about; the next run after the pause tries again. To '
-            . 'try at once:', $this->settings->command('config --unset mailRelayPause'));
+            . 'try at once:',
+            $this->settings->command('config --unset mailRelayPause')
+        );
     }
 
     private function lastRun(Stats $stats): void
     {
         $age = $stats->lastRunAt === null ? null : time() - $stats->lastRunAt;
-        $this->add($age !== null && $age < self::RUN_MAX_AGE_S, $age === null
+        $this->add(
+            $age !== null && $age < self::RUN_MAX_AGE_S,
+            $age === null
             ? 'no worker has run yet' : 'last worker run ' . Terminal::span($age) . ' ago',
             ($stats->due > 0 ? "Mail waits ($stats->due): add" : 'Add')
             . ' to the crontab of the user that owns the database (crontab -e)'
             . (getenv('MAILQUEUE_TRANSPORT') ? ', below MAILQUEUE_TRANSPORT=…' : '')
-            . ":\n        " . $this->settings->cronLine());
+            . ":\n        " . $this->settings->cronLine()
+        );
     }
 
     private function parked(MailQueue $queue, Stats $stats): void
     {
-        $why = array_count_values(array_map(static fn(Job $job): string => $job->parkedFor ?? '?',
-            $queue->jobs(MailStatus::Parked, self::PARKED_MAX)));
+        $why = array_count_values(array_map(
+            static fn (Job $job): string => $job->parkedFor ?? '?',
+            $queue->jobs(MailStatus::Parked, self::PARKED_MAX)
+        ));
         $all = isset($why['hold']) || isset($why['uncertain']);
-        $words = array_map(static fn(string $reason, int $count): string => "$count $reason",
-            array_keys($why), $why);
+        $words = array_map(
+            static fn (string $reason, int $count): string => "$count $reason",
+            array_keys($why),
+            $why
+        );
         $count = $stats->parked === 1 ? '1 mail is parked' : "$stats->parked mails are parked";
-        $this->add($stats->parked === 0, $count . ($why ? ': ' . implode(', ', $words) : ''),
+        $this->add(
+            $stats->parked === 0,
+            $count . ($why ? ': ' . implode(', ', $words) : ''),
             $this->settings->command('list --status parked') . ' shows why. To bring them back'
             . (isset($why['uncertain']) ? ' (those that are uncertain may arrive twice):' : ':'),
-            $this->settings->command($all ? 'retry --all' : 'retry'));
+            $this->settings->command($all ? 'retry --all' : 'retry')
+        );
     }
 }

@@ -7,7 +7,11 @@ namespace MailQueue\Cli;
 /** The extension of this program, where php.ini does not load it. */
 final class Extension
 {
-    /** From the build tree, or unasked from where it is installed; else says that it is missing. */
+    /**
+     * From the build tree, or unasked from where it is installed; else says that it is missing.
+     *
+     * @param list<string> $argv
+     */
     public static function load(array $argv): int
     {
         $candidates = [dirname(PROGRAM) . '/../modules/mailqueue.so',
@@ -15,7 +19,7 @@ final class Extension
             ini_get('extension_dir') . '/mailqueue.so'];
         $found = array_filter(array_map(realpath(...), $candidates));
         foreach ($found as $library) {
-            if (getenv('MAILQUEUE_LOADING') === false && PHP_BINARY !== '') {
+            if (getenv('MAILQUEUE_LOADING') === false && is_executable(PHP_BINARY)) {
                 $hasIni = php_ini_loaded_file() || php_ini_scanned_files();
                 // $argv begins with the name that this was called by, which may be a command.
                 self::become([PHP_BINARY, ...($hasIni ? [] : ['-n']), '-d', "extension=$library",
@@ -29,7 +33,12 @@ final class Extension
         return Failure::show($text, ExitCode::CONFIG, $argv);
     }
 
-    /** Another program in this one's place; returns where this PHP may start none. */
+    /**
+     * Another program in this one's place; returns where this PHP may start none.
+     *
+     * @param non-empty-list<string> $command
+     * @param array<string, string> $environment
+     */
     private static function become(array $command, array $environment): void
     {
         if (function_exists('pcntl_exec')) {
@@ -48,12 +57,13 @@ final class Extension
             // Before the other is there: a signal in between would end this one alone.
             pcntl_async_signals(true);
             $forward = static function (int $number) use (&$process, &$early): void {
+                /** @var resource|null $process */
                 $process ? proc_terminate($process, $number) : $early = $number;
             };
             pcntl_signal(SIGTERM, $forward);
             pcntl_signal(SIGHUP, $forward);
             // The terminal sends its own to both, and a second one would end the grace period.
-            pcntl_signal(SIGINT, static fn() => null);
+            pcntl_signal(SIGINT, static fn () => null);
         }
         $process = proc_open($command, [STDIN, STDOUT, STDERR], $pipes, null, $environment);
         if ($process === false) {

@@ -32,14 +32,19 @@ final class Failure
         if (!$e instanceof \ValueError || !preg_match($isName, $e->getMessage(), $match)) {
             return $e->getMessage();
         }
-        $words = strtolower(preg_replace('/[A-Z]/', ' $0', $match[1]));
+        $words = strtolower((string) preg_replace('/[A-Z]/', ' $0', $match[1]));
         return "the $words " . substr($e->getMessage(), strlen($match[0]));
     }
 
-    /** Prints what went wrong; the exit code. */
+    /**
+     * Prints what went wrong; the exit code.
+     *
+     * @param list<string> $argv
+     */
     public static function show(string $text, int $code, array $argv): int
     {
-        $options = array_slice($argv, 1, array_search('--', $argv, true) ?: null);
+        $end = array_search('--', $argv, true);
+        $options = array_slice($argv, 1, is_int($end) && $end > 0 ? $end : null);
         Terminal::error(in_array('--json', $options, true)
             ? Terminal::json(['error' => $text, 'exit' => $code], 0)
             : 'mailqueue: ' . Terminal::safeLines($text));

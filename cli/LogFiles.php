@@ -45,7 +45,7 @@ final class LogFiles
             }
             while (($line = @fgets($handle, self::LINE_MAX)) !== false) {
                 $event = self::event($line);
-                $at = strtotime($event['time'] ?? '');
+                $at = strtotime((string) ($event['time'] ?? ''));
                 if ($at === false || !isset($event['event'])) {
                     $this->unreadable += trim($line) === '' ? 0 : 1;
                 } elseif ($at >= $since) {
@@ -60,7 +60,7 @@ final class LogFiles
     private static function event(string $line): array
     {
         $event = json_decode($line, true, 4);
-        return array_map(static fn(mixed $value): int|string => is_int($value) ? $value
+        return array_map(static fn (mixed $value): int|string => is_int($value) ? $value
             : (string) $value, array_filter(is_array($event) ? $event : [], is_scalar(...)));
     }
 
@@ -69,12 +69,14 @@ final class LogFiles
     {
         $isRotated = '/\A' . preg_quote(basename($this->path), '/')
             . '(?:\.\d+|[.-]\d{4}-?\d\d-?\d\d(?:[-.]?\d+)?)(?:\.(?:gz|bz2|xz|zst))?\z/';
-        $names = preg_grep($isRotated, @scandir(dirname($this->path)) ?: []);
+        $names = preg_grep($isRotated, @scandir(dirname($this->path)) ?: []) ?: [];
         natsort($names);
-        $files = array_map(fn(string $name): string => dirname($this->path) . "/$name",
-            array_reverse($names));
+        $files = array_map(
+            fn (string $name): string => dirname($this->path) . "/$name",
+            array_reverse($names)
+        );
         $files = array_filter($files, is_file(...));
-        usort($files, static fn(string $a, string $b): int => filemtime($a) <=> filemtime($b));
+        usort($files, static fn (string $a, string $b): int => filemtime($a) <=> filemtime($b));
         return [...$files, $this->path];
     }
 

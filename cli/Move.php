@@ -19,8 +19,7 @@ final class Move
     public function __construct(
         private readonly Arguments $args,
         private readonly Settings $settings,
-    )
-    {
+    ) {
         if (count($args->words) !== 2) {
             throw Stop::usage('Usage: mailqueue migrate-store [options] FROM TO');
         }
@@ -73,9 +72,11 @@ final class Move
     {
         $isNote = in_array($key, ['mailQueueMovedTo', 'mailQueueMovedFrom'], true);
         $notes = $isNote ? json_decode($queue->config($key) ?? '', true) : null;
-        $others = array_filter(is_array($notes) ? $notes : [],
-            static fn($name): bool => strcasecmp((string) $name, $table) !== 0,
-            ARRAY_FILTER_USE_KEY);
+        $others = array_filter(
+            is_array($notes) ? $notes : [],
+            static fn ($name): bool => strcasecmp((string) $name, $table) !== 0,
+            ARRAY_FILTER_USE_KEY
+        );
         return $others ? Terminal::json($others) : null;
     }
 
@@ -95,9 +96,14 @@ final class Move
         }
         $target = $this->settings->at($to, create: !$dryRun);
         $shows = stream_isatty(STDERR) && !$args->has('json');
-        $report = $source->moveTo($target, ...$names, timeout: $timeout,
-            delete: $args->has('delete'), dryRun: $dryRun,
-            progress: $shows ? $this->progress(...) : null);
+        $report = $source->moveTo(
+            $target,
+            ...$names,
+            timeout: $timeout,
+            delete: $args->has('delete'),
+            dryRun: $dryRun,
+            progress: $shows ? $this->progress(...) : null
+        );
         $shows && $this->drawn > 0 && fwrite(STDERR, "\r\e[K");
         if ($args->has('json')) {
             echo Terminal::json($report), "\n";
@@ -116,6 +122,7 @@ final class Move
             : (realpath(dirname($path)) ?: dirname($path)) . '/' . basename($path);
     }
 
+    /** @param array{phase: string, done: int, total: int} $about */
     private function progress(array $about): void
     {
         if (microtime(true) - $this->drawn < 0.1) {
@@ -127,19 +134,20 @@ final class Move
         @fwrite(STDERR, "\r\e[K$text");
     }
 
+    /** @param array<string, mixed> $report of moveTo() */
     private function report(array $report, bool $dryRun, string $to): void
     {
         if ($dryRun) {
             echo $report['late'] ? 'The queue was moved already; ' : '',
-                "$report[mails] mails would be copied to $to.\n";
+            "$report[mails] mails would be copied to $to.\n";
         } elseif ($report['late']) {
             echo "Brought $report[copied] more mails to $to.\n";
         } else {
             $counts = array_filter($report['counts']);
-            $words = static fn(int $count, string $status): string => "$count $status";
+            $words = static fn (int $count, string $status): string => "$count $status";
             $parts = array_map($words, $counts, array_keys($counts));
             echo "Moved $report[mails] mails to $to", $parts ? ': ' . implode(', ', $parts) : '',
-                ".\nAll were compared: SHA-256 $report[checksum].\n";
+            ".\nAll were compared: SHA-256 $report[checksum].\n";
         }
         $more = [
             'ignoredColumns' => "Columns that are not the queue's were not copied",

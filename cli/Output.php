@@ -36,7 +36,11 @@ final class Output
         return '';
     }
 
-    /** The exit code, which says when something was not written. */
+    /**
+     * The exit code, which says when something was not written.
+     *
+     * @param list<string> $argv
+     */
     public static function end(int $code, array $argv): int
     {
         while (ob_get_level() > 0 && @ob_end_flush());

@@ -19,6 +19,7 @@ final class Progress
         $this->length = max(5, min(30, Terminal::columns(STDERR) - 30));
     }
 
+    /** @param array<string, mixed> $event of runWorker() */
     public function event(array $event): void
     {
         if (in_array($event['event'], self::ENDS, true)) {

@@ -26,7 +26,7 @@ final class Settings
         $line = "mailqueue $words";
         $names = ['table', 'config-table', 'reference-column', 'bootstrap'];
         foreach ([...($database ? ['database'] : []), ...$names] as $name) {
-            $value = $this->args->options[$name] ?? null;
+            $value = $this->args->text($name);
             $line .= $value === null ? '' : " --$name " . Terminal::word($value);
         }
         return $line;
@@ -165,21 +165,24 @@ final class Settings
             return []; // what is wrong with them, opening the queue says
         }
         $isEmpty = @is_file($path) && @filesize($path) === 0;
-        return array_diff($names, $isEmpty ? [] : MailQueue::tables($path, ...$names));
+        $there = $isEmpty ? [] : MailQueue::tables($path, ...$names);
+        return array_values(array_diff($names, $there));
     }
 
     /** The DISPATCH_* names select the exponential policy. */
     private static function backoff(): ?Backoff
     {
         $names = ['BACKOFF_BASE', 'BACKOFF_MAX', 'BACKOFF_JITTER', 'MAX_ATTEMPTS'];
-        $isSet = static fn(string $name): bool => Arguments::environment("DISPATCH_$name") !== null;
+        $isSet = static fn (string $name): bool
+            => Arguments::environment("DISPATCH_$name") !== null;
         if (!array_filter($names, $isSet)) {
             return null;
         }
         $jitter = Arguments::environment('DISPATCH_BACKOFF_JITTER') ?? '0.2';
         if (!is_numeric($jitter) || (float) $jitter < 0 || (float) $jitter > 1) {
             throw Stop::config(
-                "DISPATCH_BACKOFF_JITTER must be a number from 0 to 1, not \"$jitter\".");
+                "DISPATCH_BACKOFF_JITTER must be a number from 0 to 1, not \"$jitter\"."
+            );
         }
         return Backoff::exponential(
             base: Arguments::environmentInt('DISPATCH_BACKOFF_BASE', 30, 1, 31_622_400),
@@ -192,14 +195,14 @@ final class Settings
     /** Null: the default of runWorker(), php.ini's sendmail_path. */
     public function transport(): string|\Closure|null
     {
-        return $this->args->options['transport'] ?? $this->bootstrap->transport
+        return $this->args->text('transport') ?? $this->bootstrap->transport
             ?? $this->args->text('transport', 'MAILQUEUE_TRANSPORT', 'mailqueue.transport');
     }
 
     /** "domain:selector:/path/key.pem", several with commas between. */
     public function dkim(): ?string
     {
-        return $this->args->options['dkim'] ?? $this->bootstrap->dkim
+        return $this->args->text('dkim') ?? $this->bootstrap->dkim
             ?? $this->args->text('dkim', 'MAILQUEUE_DKIM', 'mailqueue.dkim');
     }
 

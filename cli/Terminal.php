@@ -39,13 +39,13 @@ final class Terminal
     {
         return $text === null ? '-'
             : preg_replace('/[\p{C}\p{Zl}\p{Zp}]/u', '?', $text)
-            ?? preg_replace('/[^ -~]/', '?', $text);
+            ?? (string) preg_replace('/[^ -~]/', '?', $text);
     }
 
     /** The same for text of several lines. */
     public static function safeLines(string $text): string
     {
-        return implode("\n", array_map(self::safe(...), preg_split('/\r?\n/', $text)));
+        return implode("\n", array_map(self::safe(...), preg_split('/\r?\n/', $text) ?: []));
     }
 
     /** A word of a command, quoted where a shell wants that. */
@@ -69,7 +69,7 @@ final class Terminal
     /**
      * On a terminal the widest columns are cut to what fits.
      *
-     * @param list<list<string>> $rows the first is the head
+     * @param non-empty-list<non-empty-list<string>> $rows the first is the head
      * @param array<int, string> $notes a line below the row of that number
      */
     public static function table(array $rows, array $notes = []): void
@@ -77,7 +77,7 @@ final class Terminal
         $columns = self::columns(STDOUT);
         $widths = [];
         foreach (array_keys($rows[0]) as $i) {
-            $widths[$i] = max(array_map(self::width(...), array_column($rows, $i)));
+            $widths[$i] = max([0, ...array_map(self::width(...), array_column($rows, $i))]);
         }
         $excess = array_sum($widths) + 2 * (count($widths) - 1) - $columns;
         for (; $excess > 0 && max($widths) > 8; $excess--) {
@@ -99,8 +99,10 @@ final class Terminal
     {
         $width = self::columns(STDOUT) - $indent;
         $lines = explode("\n", wordwrap($text, min($width, PHP_INT_MAX - 1)));
-        $lines = $cuts ? array_map(static fn(string $line): string => self::cut($line, $width),
-            $lines) : $lines;
+        $lines = $cuts ? array_map(
+            static fn (string $line): string => self::cut($line, $width),
+            $lines
+        ) : $lines;
         return implode("\n" . str_repeat(' ', $indent), $lines);
     }
 
@@ -116,7 +118,7 @@ final class Terminal
             return $text;
         }
         $kept = '';
-        foreach (preg_split('//u', $text, -1, PREG_SPLIT_NO_EMPTY) as $character) {
+        foreach (preg_split('//u', $text, -1, PREG_SPLIT_NO_EMPTY) ?: [] as $character) {
             if (self::width($kept . $character) >= $width) {
                 break;
             }
@@ -139,8 +141,12 @@ final class Terminal
     /** @param resource $stream */
     private static function ask($stream): int
     {
-        $process = function_exists('proc_open') ? @proc_open(['stty', 'size'],
-            [$stream, ['pipe', 'w'], ['file', '/dev/null', 'w']], $pipes) : false;
+        $pipes = [];
+        $process = function_exists('proc_open') ? @proc_open(
+            ['stty', 'size'],
+            [$stream, ['pipe', 'w'], ['file', '/dev/null', 'w']],
+            $pipes
+        ) : false;
         $said = $process === false ? '' : (string) stream_get_contents($pipes[1]);
         $process === false || proc_close($process);
         $columns = (int) (explode(' ', trim($said))[1] ?? 0);

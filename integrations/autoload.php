@@ -1,4 +1,5 @@
 <?php
+
 /*
  * Loads the bridges' classes where Composer does not: require this file.
  */

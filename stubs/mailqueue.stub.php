@@ -189,14 +189,15 @@ namespace {
          * Sends what is due and returns when nothing is, when the hourly limit is reached, or at a limit
          * below. On the command line only.
          *
-         * @param string|\Closure|null $transport DSN such as "smtp://user:pass@host:587",
+         * @phpstan-param string|(\Closure(MailQueue\Job, string, string, list<string>): mixed)|null $transport
+         *        DSN such as "smtp://user:pass@host:587",
          *        "sendmail://default?command=/usr/sbin/sendmail" or "file:///var/mail/queue" (a Maildir); or
          *        function (MailQueue\Job $job, string $message, string $from, list<string> $recipients): returning
          *        means accepted, MailQueue\RefusedException refused, MailQueue\TransportException the relay's
          *        trouble, any other exception: try later. null: ini mailqueue.transport, and where that is not
          *        set "sendmail://default", which starts the program of php.ini's sendmail_path
-         * @param callable|null $compose function (MailQueue\Job $job): array|string|object|null for jobs without a message;
-         *        null deletes the job, an exception means: try later
+         * @phpstan-param (callable(MailQueue\Job): (array<string, mixed>|string|object|null))|null $compose for
+         *        jobs without a message: the message; null deletes the job, an exception means: try later
          * @param int $connections sessions at most, 1 … 1000
          * @param int $batch jobs a claim, 1 … 1000
          * @param int $lease seconds, longer than the transport waits for the reply to the final dot
@@ -210,9 +211,9 @@ namespace {
          * @param bool $daemon wait for more mail instead of returning
          * @param string|null $log path of the JSON-lines log; null: $MAIL_QUEUE_LOG, else
          *        $HOME/logs/mail-queue.log, else beside the database, or of a server in the run directory; '': none
-         * @param callable|null $onEvent function (array{event: string, time: int, id: ?int, reference: ?string,
-         *        type: ?string, attempt: ?int, recipients: ?int, relay: ?string, reply: ?string, ms: ?int,
-         *        nextAttemptAt: ?int} $event): void
+         * @phpstan-param (callable(array{event: string, time: int, id: ?int, reference: ?string, type: ?string,
+         *        attempt: ?int, recipients: ?int, relay: ?string, reply: ?string, ms: ?int,
+         *        nextAttemptAt: ?int}): mixed)|null $onEvent called for each event
          * @param string|null $dkim keys that sign, "domain:selector:/path/key.pem", several with commas; '': none;
          *        null: ini mailqueue.dkim
          * @param int $maxBytes of messages in memory at a time; a larger message is sent alone
@@ -256,10 +257,20 @@ namespace {
          */
         public function retryFailed(?array $ids = null, bool $resetAttempts = true): int {}
 
-        /** Parks what is waiting. @phpstan-param list<int> $ids @return int how many */
+        /**
+         * Parks what is waiting.
+         *
+         * @phpstan-param list<int> $ids
+         * @return int how many
+         */
         public function hold(array $ids): int {}
 
-        /** Deletes what is not being sent at the moment. @phpstan-param list<int> $ids @return int how many */
+        /**
+         * Deletes what is not being sent at the moment.
+         *
+         * @phpstan-param list<int> $ids
+         * @return int how many
+         */
         public function delete(array $ids): int {}
 
         /** A value of the config table, null when unset. */
@@ -331,8 +342,8 @@ namespace {
          * @param int $timeout seconds to wait for what is being sent
          * @param bool $delete whether to delete from the source, at the end, what was copied
          * @param bool $dryRun whether only to look
-         * @param callable|null $progress gets array{phase: string, done: int, total: int}; phase: waiting, copying,
-         *        verifying or deleting
+         * @phpstan-param (callable(array{phase: 'waiting'|'copying'|'verifying'|'deleting', done: int, total: int}):
+         *        mixed)|null $progress called in each phase
          * @return array{late: bool, copied: int, deleted: int, mails: int, counts: array<string, int>, checksum: string,
          *         ignoredColumns: list<string>, changedKeys: list<string>, keptKeys: list<string>}
          * @throws MailQueue\DatabaseException reason "busy": something is still being sent, the source stays paused

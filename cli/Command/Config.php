@@ -16,7 +16,8 @@ final class Config extends Command
     /** @param list<string> $known */
     private static function unknown(string $key, array $known): Stop
     {
-        [$name, $value] = explode('=', $key, 2) + [1 => null];
+        $parts = explode('=', $key, 2);
+        [$name, $value] = [$parts[0], $parts[1] ?? null];
         $shown = Terminal::safe($key);
         return Stop::usage($value !== null && in_array($name, $known, true)
             ? "\"$shown\" is one word; the value comes behind a blank: mailqueue config $name "
@@ -27,7 +28,8 @@ final class Config extends Command
 
     public function run(): int
     {
-        [$key, $value] = $this->args->words + [null, null];
+        $key = $this->args->words[0] ?? null;
+        $value = $this->args->words[1] ?? null;
         $unset = $this->args->has('unset');
         if ($unset && count($this->args->words) !== 1) {
             throw Stop::usage('Usage: mailqueue config --unset KEY');
@@ -38,23 +40,24 @@ final class Config extends Command
         }
         $sets = $unset || $value !== null;
         $queue = $this->settings->queue(create: $value !== null);
-        if ($sets) {
+        if ($key !== null && $sets) {
             $value ??= Move::withoutNote($queue, $key, $this->settings->table());
             $queue->setConfig($key, $value);
-            return $this->result([$key => $queue->config($key)], static fn() => null);
+            return $this->result([$key => $queue->config($key)], static fn () => null);
         }
         if ($key !== null) {
             $value = $queue->config($key);
             $text = $value === null ? '' : Terminal::safe($value);
-            return $this->result($value, static fn() => print("$text\n"));
+            return $this->result($value, static fn () => print("$text\n"));
         }
         $names = array_keys($known);
         $values = array_combine($names, array_map($queue->config(...), $names));
-        return $this->result($values, fn() => $this->table($known, $values, $queue));
+        return $this->result($values, fn () => $this->table($known, $values, $queue));
     }
 
     /**
-     * @param array<string, array{default: string, meaning: string, internal: bool}> $known
+     * @param array<string, array{type: string, default: string, meaning: string,
+     *        internal: bool}> $known
      * @param array<string, ?string> $values
      */
     private function table(array $known, array $values, MailQueue $queue): void
@@ -79,13 +82,16 @@ final class Config extends Command
             : ($default === '' ? 'not set' : "$default (default)");
     }
 
-    private static function kept(string $key, string $type, ?string $value,
-        MailQueue $queue): string
-    {
+    private static function kept(
+        string $key,
+        string $type,
+        ?string $value,
+        MailQueue $queue
+    ): string {
         return match (true) {
             ($value ?? '') === '' => '-',
             $key === 'mailRelayPause' => self::pause($queue) ?? Terminal::safe($value),
-            $type === 'time' && preg_match('/\A\d{1,18}\z/', $value)
+            $type === 'time' && preg_match('/\A\d{1,18}\z/', (string) $value)
                 => Terminal::time((int) $value),
             default => Terminal::safe($value),
         };

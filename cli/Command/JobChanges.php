@@ -24,8 +24,12 @@ final class JobChanges extends Command
             return $this->all($queue, $reset);
         }
         $count = $queue->retryFailed($ids ?: null, $reset);
-        return $this->changed($count, count($ids), 'brought back',
-            'neither parked nor failed');
+        return $this->changed(
+            $count,
+            count($ids),
+            'brought back',
+            'neither parked nor failed'
+        );
     }
 
     /** Those that are parked now, whatever for. */
@@ -59,7 +63,7 @@ final class JobChanges extends Command
         $others = $count === 0 ? 'they' : 'the others';
         $text = $count >= $asked ? "$count $what.\n"
             : "$count of $asked $what; $others do not exist or are $whyNot.\n";
-        $this->result(['changed' => $count], static fn() => print($text));
+        $this->result(['changed' => $count], static fn () => print($text));
         return $count === 0 && $asked > 0 ? ExitCode::FINDINGS : ExitCode::OK;
     }
 }

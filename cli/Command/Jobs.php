@@ -32,7 +32,7 @@ final class Jobs extends Command
         });
     }
 
-    /** @return list<string> */
+    /** @return non-empty-list<string> */
     private static function row(Job $job): array
     {
         $others = count($job->recipients ?? []) - 1;
@@ -62,9 +62,11 @@ final class Jobs extends Command
     {
         $id = $this->args->ids(true)[0];
         $job = $this->settings->queue()->job($id)
-            ?? throw new Stop("There is no mail with the id $id. Mail that was sent leaves the "
+            ?? throw new Stop(
+                "There is no mail with the id $id. Mail that was sent leaves the "
                 . 'queue: ' . $this->settings->command("log --id $id") . ' says what became of it.',
-                ExitCode::FINDINGS);
+                ExitCode::FINDINGS
+            );
         $shown = get_object_vars($job);
         if (!$this->args->has('message')) {
             unset($shown['message']);

@@ -45,12 +45,17 @@ final class Log extends Command
             $this->mails[$one] ??= ['reference' => $reference] + self::UNKNOWN;
         }
         $asks = $id !== null || $reference !== null;
-        $answers = array_map(static fn(int $id, array $mail): array
-            => self::answer($id, $mail, $queue), array_keys($asks ? $this->mails : []),
-            $asks ? $this->mails : []);
+        $answers = array_map(
+            static fn (int $id, array $mail): array
+            => self::answer($id, $mail, $queue),
+            array_keys($asks ? $this->mails : []),
+            $asks ? $this->mails : []
+        );
         $isSent = $answers && !in_array(false, array_column($answers, 'sent'), true);
-        $this->result(['mails' => $answers, 'events' => $this->events, 'left' => $this->left],
-            fn() => $this->show($answers, $asks));
+        $this->result(
+            ['mails' => $answers, 'events' => $this->events, 'left' => $this->left],
+            fn () => $this->show($answers, $asks)
+        );
         foreach ($log->skipped as $file) {
             Terminal::error('mailqueue: ' . Terminal::safe($file) . ' cannot be read here.');
         }
@@ -145,15 +150,21 @@ final class Log extends Command
     {
         echo $this->left === 0 ? '' : "($this->left earlier lines; --limit shows more)\n";
         foreach ($this->events as $event) {
-            printf("%s  %-13s  %s\n", self::time($event['time']), Terminal::safe($event['event']),
+            printf(
+                "%s  %-13s  %s\n",
+                self::time($event['time']),
+                Terminal::safe($event['event']),
                 rtrim(($event['id'] ?? '') . '  '
-                    . Terminal::safe((string) ($event['reference'] ?? ''))));
+                    . Terminal::safe((string) ($event['reference'] ?? '')))
+            );
             $more = self::details($event);
             echo $more === '' ? '' : '    ' . Terminal::wrap($more, 4, cuts: false) . "\n";
         }
         foreach ($answers as $mail) {
-            echo Terminal::paint(Terminal::wrap($this->sentence($mail), 0, cuts: false),
-                Terminal::BOLD), "\n";
+            echo Terminal::paint(
+                Terminal::wrap($this->sentence($mail), 0, cuts: false),
+                Terminal::BOLD
+            ), "\n";
         }
         if (!$this->events && (!$asks || !$answers)) {
             echo "The log has nothing of that.\n";
@@ -170,9 +181,9 @@ final class Log extends Command
     {
         $parts = [];
         $one = ($event['recipients'] ?? 0) === 1;
-        foreach (['relay' => '%s', 'recipients' => $one ? '%s recipient' : '%s recipients',
-            'attempt' => 'attempt %s', 'ms' => '%s ms', 'next_attempt_at' => 'again %s']
-            as $key => $form) {
+        $forms = ['relay' => '%s', 'recipients' => $one ? '%s recipient' : '%s recipients',
+            'attempt' => 'attempt %s', 'ms' => '%s ms', 'next_attempt_at' => 'again %s'];
+        foreach ($forms as $key => $form) {
             $value = $event[$key] ?? null;
             if (is_scalar($value)) {
                 $text = $key === 'next_attempt_at' ? self::time((string) $value) : (string) $value;

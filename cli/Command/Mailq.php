@@ -44,8 +44,14 @@ final class Mailq extends Command
             default => ' ',
         };
         $sender = $job->envelopeFrom === '' ? 'MAILER-DAEMON' : $job->envelopeFrom;
-        printf("%-10s%s %8d  %s  %s\n", $job->id, $mark, $size,
-            date('D M d H:i:s', $job->createdAt), Terminal::safe($sender));
+        printf(
+            "%-10s%s %8d  %s  %s\n",
+            $job->id,
+            $mark,
+            $size,
+            date('D M d H:i:s', $job->createdAt),
+            Terminal::safe($sender)
+        );
         if ($job->lastError !== null) {
             printf("%80s\n", '(' . Terminal::safe($job->lastError) . ')');
         }

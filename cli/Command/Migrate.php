@@ -10,7 +10,9 @@ final class Migrate extends Command
     public function run(): int
     {
         $version = $this->settings->queue(create: true)->migrate();
-        return $this->result(['version' => $version],
-            static fn() => print("The tables are at version $version.\n"));
+        return $this->result(
+            ['version' => $version],
+            static fn () => print("The tables are at version $version.\n")
+        );
     }
 }

@@ -24,8 +24,8 @@ final class Status extends Command
             }
             $off = $stats->enabled ? null
                 : $moved ?? 'Sending is switched off (mailQueueEnabled = 0).';
-            foreach (array_filter([$off, self::pause($stats), self::testMode($queue, $stats)])
-                as $text) {
+            $texts = [$off, self::pause($stats), self::testMode($queue, $stats)];
+            foreach (array_filter($texts) as $text) {
                 echo Terminal::paint(Terminal::wrap($text, 0, cuts: false), Terminal::YELLOW), "\n";
             }
         });
@@ -71,8 +71,13 @@ final class Status extends Command
         }
         $lines['limit'] = $stats->limit === 0
             ? 'none (' . $this->settings->command('config mailMaxPerHour 60') . ' sets one)'
-            : sprintf('%d recipients an hour (%s), %.1F of %d tokens left', $stats->limit,
-                $stats->rateMode, $stats->tokens, $stats->burst);
+            : sprintf(
+                '%d recipients an hour (%s), %.1F of %d tokens left',
+                $stats->limit,
+                $stats->rateMode,
+                $stats->tokens,
+                $stats->burst
+            );
         if ($stats->emptyIn !== null && $stats->due > 0 && $stats->enabled
             && $stats->pausedUntil === null) {
             $lines['empty in'] = $stats->emptyIn === 0 ? 'one run, the limit allows all of it'

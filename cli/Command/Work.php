@@ -71,7 +71,7 @@ final class Work extends Command
             $none[$property->name] = ['int' => 0, 'float' => 0.0][$type] ?? null;
         }
         $none = ['end' => 'empty'] + $none + ['redirectTo' => null];
-        return $this->result($none, fn() => $this->args->has('quiet') ? null
+        return $this->result($none, fn () => $this->args->has('quiet') ? null
             : print("mailqueue: 0 sent; there is no queue yet, the first mail makes it.\n"));
     }
 
@@ -80,7 +80,9 @@ final class Work extends Command
     {
         $isOurs = '/\AMailQueue::runWorker\(\): (?=the log )/';
         $before = set_error_handler(function (int $type, string $text, mixed ...$where) use (
-            &$before, $isOurs): bool {
+            &$before,
+            $isOurs
+        ): bool {
             if (!preg_match($isOurs, $text)) {
                 return $before !== null && $before($type, $text, ...$where) !== false;
             }

@@ -31,17 +31,27 @@ final class DatabaseFile extends Check
         $this->paths->rights($path, 'database');
         $this->owner($path);
         $isPrivate = (fileperms($path) & 0o004) === 0;
-        $this->add($isPrivate, $isPrivate ? 'the database cannot be read by everybody'
+        $this->add(
+            $isPrivate,
+            $isPrivate ? 'the database cannot be read by everybody'
             : 'the database can be read by every user of this machine',
-            'So can the mails in it:', 'chmod o-r ' . Terminal::word($path));
+            'So can the mails in it:',
+            'chmod o-r ' . Terminal::word($path)
+        );
         $this->paths->documentRoot($path, 'database', '.');
         $directory = dirname($path);
-        $this->paths->writable($directory, 'directory',
-            "SQLite needs to create its journal there: make $directory writable.");
+        $this->paths->writable(
+            $directory,
+            'directory',
+            "SQLite needs to create its journal there: make $directory writable."
+        );
         foreach (['-wal', '-shm', '-journal'] as $suffix) {
             if (file_exists($path . $suffix) && !is_writable($path . $suffix)) {
-                $this->add(false, "$path$suffix cannot be written by this user",
-                    "chown it to the owner of the database: all its users must write it.");
+                $this->add(
+                    false,
+                    "$path$suffix cannot be written by this user",
+                    "chown it to the owner of the database: all its users must write it."
+                );
             }
         }
     }
@@ -57,7 +67,7 @@ final class DatabaseFile extends Check
         try {
             $pdo = new \PDO("sqlite:$path");
             $pdo->setAttribute(\PDO::ATTR_TIMEOUT, 2);
-            $said = (string) $pdo->query('PRAGMA quick_check(1)')->fetchColumn();
+            $said = (string) ($pdo->query('PRAGMA quick_check(1)') ?: null)?->fetchColumn();
         } catch (\PDOException $e) {
             $code = $e->errorInfo[1] ?? 0;
             if ($code !== self::SQLITE_CORRUPT && $code !== self::SQLITE_NOTADB) {
@@ -76,25 +86,37 @@ final class DatabaseFile extends Check
         $owner = (int) fileowner($path);
         if ($me === 0 && $owner !== 0) {
             $name = posix_getpwuid($owner)['name'] ?? (string) $owner;
-            $this->add(false, "the database belongs to $name, and this is root",
+            $this->add(
+                false,
+                "the database belongs to $name, and this is root",
                 "Run mailqueue as $name (crontab -u $name), or its log and run directory become "
-                . 'root\'s.');
+                . 'root\'s.'
+            );
         }
     }
 
     private function volume(string $path): void
     {
         $type = Paths::fileSystem($path);
-        $this->add(!in_array($type, Paths::NETWORK, true), "the database is on $type",
-            'SQLite\'s locks cannot be relied on across a network: move it to a local disk.');
+        $this->add(
+            !in_array($type, Paths::NETWORK, true),
+            "the database is on $type",
+            'SQLite\'s locks cannot be relied on across a network: move it to a local disk.'
+        );
         $free = @disk_free_space(dirname($path));
         if ($free !== false) {
-            $this->add($free >= self::DISK_MIN, self::mebibytes($free) . ' free on its disk',
-                'A full disk stops enqueueing and sending: make room.');
+            $this->add(
+                $free >= self::DISK_MIN,
+                self::mebibytes($free) . ' free on its disk',
+                'A full disk stops enqueueing and sending: make room.'
+            );
         }
         $wal = (int) @filesize("$path-wal");
-        $this->add($wal <= self::WAL_MAX, 'the write-ahead log has ' . self::mebibytes($wal),
-            'Something reads in one long transaction, or no worker runs that could shorten it.');
+        $this->add(
+            $wal <= self::WAL_MAX,
+            'the write-ahead log has ' . self::mebibytes($wal),
+            'Something reads in one long transaction, or no worker runs that could shorten it.'
+        );
     }
 
     private static function mebibytes(float|int $bytes): string

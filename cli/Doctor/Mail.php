@@ -62,8 +62,11 @@ final class Mail extends Check
         } catch (\ValueError $e) {
             // What it quotes of options may be a part of the password where that is badly written.
             $mayTell = !str_contains((string) strstr($dsn, '?'), '@');
-            $text = str_replace('cannot be used: transport: ', 'cannot be used: ',
-                Failure::text($e));
+            $text = str_replace(
+                'cannot be used: transport: ',
+                'cannot be used: ',
+                Failure::text($e)
+            );
             return [null, $mayTell ? $text : 'the transport cannot be read'];
         }
     }
@@ -82,16 +85,19 @@ final class Mail extends Check
                 . 'and is refused',
             default => null,
         };
-        $this->add($why === null, "$name " . ($why ?? "sends mail through $shown"),
+        $this->add(
+            $why === null,
+            "$name " . ($why ?? "sends mail through $shown"),
             'Set MAILQUEUE_TRANSPORT to your relay, such as smtp://user:password@host:587, or '
-            . 'install a program that sends and name it: sendmail://default?command=…');
+            . 'install a program that sends and name it: sendmail://default?command=…'
+        );
         return $why === null;
     }
 
     /** Whether a command line starts mailqueue, by whatever name. */
     private static function leadsHere(string $command): bool
     {
-        foreach (preg_split('/[\s"\']+/', $command, -1, PREG_SPLIT_NO_EMPTY) as $word) {
+        foreach (preg_split('/[\s"\']+/', $command, -1, PREG_SPLIT_NO_EMPTY) ?: [] as $word) {
             $path = $word[0] === '/' ? @realpath($word) : false;
             if ($path === PROGRAM || ($path !== false && basename($path) === 'mailqueue')) {
                 return true;
@@ -103,7 +109,7 @@ final class Mail extends Check
     /** @param string|null $keys "domain:selector:/path", several with commas or blanks between */
     public function keys(?string $keys): void
     {
-        foreach (preg_split('/[\s,]+/', (string) $keys, -1, PREG_SPLIT_NO_EMPTY) as $key) {
+        foreach (preg_split('/[\s,]+/', (string) $keys, -1, PREG_SPLIT_NO_EMPTY) ?: [] as $key) {
             [$domain, $selector, $file] = explode(':', $key, 3) + ['', '', ''];
             $mode = (int) @fileperms($file);
             $private = 'chmod 600 ' . Terminal::word($file);
@@ -126,8 +132,12 @@ final class Mail extends Check
                 default => [null, '', null],
             };
             $shown = Terminal::safe("$domain:$selector");
-            $this->add($why === null, "DKIM key $shown " . ($why ?? 'is there and private'), $cure,
-                $run);
+            $this->add(
+                $why === null,
+                "DKIM key $shown " . ($why ?? 'is there and private'),
+                $cure,
+                $run
+            );
         }
     }
 
@@ -146,10 +156,13 @@ final class Mail extends Check
             $path !== null && $real !== $path => "into $real, and this looks at $path",
             default => null,
         };
-        $this->add($why === null, 'mail() is captured' . ($why === null ? '' : ", $why"),
+        $this->add(
+            $why === null,
+            'mail() is captured' . ($why === null ? '' : ", $why"),
             'Let mailqueue.database in php.ini name the ' . ($path === null ? 'database' : 'file')
             . ' that the worker empties'
-            . ($path === null ? '.' : ": $path"));
+            . ($path === null ? '.' : ": $path")
+        );
     }
 
     /** Of users of this host. */
@@ -167,8 +180,12 @@ final class Mail extends Check
                 . 'mail to users of this host.');
         }
         $isOpen = ((int) @fileperms($aliases->path) & 0o022) !== 0;
-        $isOpen && $this->add(false, "aliases $aliases->path can be written by others than its "
-            . 'owner, who can so read root\'s mail', 'To stop that:',
-            'chmod go-w ' . Terminal::word($aliases->path));
+        $isOpen && $this->add(
+            false,
+            "aliases $aliases->path can be written by others than its "
+            . 'owner, who can so read root\'s mail',
+            'To stop that:',
+            'chmod go-w ' . Terminal::word($aliases->path)
+        );
     }
 }

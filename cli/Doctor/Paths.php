@@ -26,11 +26,18 @@ final class Paths extends Check
     public function rights(string $path, string $name): void
     {
         clearstatcache();
-        $this->writable($path, $name,
-            "chown or chmod $path for the user of the cron job.");
+        $this->writable(
+            $path,
+            $name,
+            "chown or chmod $path for the user of the cron job."
+        );
         $mode = fileperms($path);
-        $this->add(($mode & 0o002) === 0, sprintf('%s has mode %04o', $name, $mode & 0o7777),
-            'It can be written by everybody:', 'chmod o-w ' . Terminal::word($path));
+        $this->add(
+            ($mode & 0o002) === 0,
+            sprintf('%s has mode %04o', $name, $mode & 0o7777),
+            'It can be written by everybody:',
+            'chmod o-w ' . Terminal::word($path)
+        );
     }
 
     /** The type of the file system that a path is on, as the kernel names it. */
@@ -53,9 +60,12 @@ final class Paths extends Check
         // Links are followed: a harmless name may lead to a directory that is served.
         $real = realpath($path) ?: realpath(dirname($path)) . '/' . basename($path);
         $root = self::rootOf($path) ?? self::rootOf($real);
-        $this->add($root === null, $root === null ? "$name is not under a document root"
+        $this->add(
+            $root === null,
+            $root === null ? "$name is not under a document root"
             : "$name is under $root, which looks like a document root",
-            "$real can perhaps be fetched with a browser: move it out of there$how");
+            "$real can perhaps be fetched with a browser: move it out of there$how"
+        );
     }
 
     private static function rootOf(string $path): ?string
@@ -81,7 +91,8 @@ final class Paths extends Check
         $home = (string) getenv('HOME');
         $roots = [(string) getenv('DOCUMENT_ROOT'), '/var/www/html', '/srv/www/htdocs',
             '/usr/share/nginx/html', "$home/www", "$home/html"];
-        foreach (array_merge(...array_map(glob(...), self::WEB_SERVERS)) as $file) {
+        $files = static fn (string $pattern): array => glob($pattern) ?: [];
+        foreach (array_merge(...array_map($files, self::WEB_SERVERS)) as $file) {
             $text = (string) @file_get_contents($file);
             preg_match_all('~^\s*(?:DocumentRoot|root)\s+"?([^";\s]+)~mi', $text, $match);
             $roots = [...$roots, ...$match[1]];
@@ -91,7 +102,7 @@ final class Paths extends Check
             $all[] = rtrim($root, '/');
             $all[] = rtrim((string) realpath($root), '/');
         }
-        $isPath = static fn(string $root): bool => str_starts_with($root, '/');
+        $isPath = static fn (string $root): bool => str_starts_with($root, '/');
         return array_values(array_unique(array_filter($all, $isPath)));
     }
 }

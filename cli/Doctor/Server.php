@@ -20,18 +20,23 @@ final class Server extends Check
         $name = $isPgsql ? 'PostgreSQL' : ($isMariaDb ? 'MariaDB' : 'MySQL');
         $this->add(true, $name . ' ' . Terminal::safe($server['version'])
             . ($server['encrypted'] ? ', by TLS' : ', without TLS'), '');
-        $this->add(!$server['standby'] && !$server['readOnly'],
+        $this->add(
+            !$server['standby'] && !$server['readOnly'],
             $server['standby'] ? 'the server is a standby, which only reads'
                 : 'the server ' . ($server['readOnly'] ? 'is read-only' : 'can be written'),
             $server['standby'] ? 'Give the DSN of the primary server (PostgreSQL: hosts with '
                 . 'commas between and target_session_attrs=read-write find it).'
                 : ($isPgsql ? 'Look at default_transaction_read_only of the server, database and '
-                    . 'role.' : 'Give the DSN of the primary server, or look at its read_only.'));
+                    . 'role.' : 'Give the DSN of the primary server, or look at its read_only.')
+        );
         $off = abs($server['ahead']);
-        $this->add($off <= self::CLOCK_SLACK_S, sprintf('the server\'s clock is %.1F s %s this '
+        $this->add(
+            $off <= self::CLOCK_SLACK_S,
+            sprintf('the server\'s clock is %.1F s %s this '
             . 'host\'s', $off, $server['ahead'] < 0 ? 'behind' : 'ahead of'),
             'The queue goes by the server\'s clock, and sendAt by that of the host that enqueues: '
-            . 'look at both (timedatectl).');
+            . 'look at both (timedatectl).'
+        );
         if ($isPgsql) {
             $this->vacuum($server);
         }
@@ -40,13 +45,19 @@ final class Server extends Check
     /** @param array<string, mixed> $server */
     private function vacuum(array $server): void
     {
-        $this->add($server['autovacuum'], 'autovacuum is ' . ($server['autovacuum'] ? 'on' : 'off'),
-            'A queue changes all the time and becomes slow without it: autovacuum = on.');
+        $this->add(
+            $server['autovacuum'],
+            'autovacuum is ' . ($server['autovacuum'] ? 'on' : 'off'),
+            'A queue changes all the time and becomes slow without it: autovacuum = on.'
+        );
         $age = $server['oldestTransaction'];
-        $this->add($age === null || $age <= self::TRANSACTION_MAX_S, $age === null
+        $this->add(
+            $age === null || $age <= self::TRANSACTION_MAX_S,
+            $age === null
             ? 'no transaction is open for long'
             : 'the oldest open transaction began ' . Terminal::span($age) . ' ago',
             'Rows of mail that was sent cannot be cleared away before it ends: look for it in '
-            . 'pg_stat_activity, by xact_start.');
+            . 'pg_stat_activity, by xact_start.'
+        );
     }
 }

@@ -35,7 +35,8 @@ final class Addresses
         try {
             return MailQueue::envelope("To: $list\r\n\r\n")['recipients'];
         } catch (MessageException $e) {
-            throw new Stop(preg_replace('/\ATo: /', '', $e->getMessage()), ExitCode::NOUSER);
+            $why = (string) preg_replace('/\ATo: /', '', $e->getMessage());
+            throw new Stop($why, ExitCode::NOUSER);
         }
     }
 
@@ -49,8 +50,8 @@ final class Addresses
         $quoted = '"[^"\\\\]*+(?:\\\\.[^"\\\\]*+)*+"';
         $isUser = '/\A(\s*(?:[^<>]*<)?\s*)(' . self::ATOM . ")(\s*>?\s*(?:$comment\s*)?)\z/s";
         $domain = Host::name();
-        $add = static fn(array $match): string => str_contains($match[0], '@') ? $match[0]
-            : preg_replace_callback($isUser, static fn(array $m): string => $aliases === null
+        $add = static fn (array $match): string => str_contains($match[0], '@') ? $match[0]
+            : preg_replace_callback($isUser, static fn (array $m): string => $aliases === null
                 ? "$m[1]$m[2]@$domain$m[3]" : implode(', ', $aliases->of($m[2])), $match[0])
             ?? $match[0];
         return preg_replace_callback("/(?:$quoted|{$comment}|[^\",(]++)++/s", $add, $list) ?? $list;

@@ -61,8 +61,8 @@ final class Aliases
     private static function lines(string $text): array
     {
         $lines = [];
-        foreach (preg_split('/\r?\n/', $text) as $i => $line) {
-            $line = rtrim(preg_replace('/(?:\A|\s)#.*/s', '', $line));
+        foreach (preg_split('/\r?\n/', $text) ?: [] as $i => $line) {
+            $line = rtrim((string) preg_replace('/(?:\A|\s)#.*/s', '', $line));
             if ($line !== '' && str_contains(" \t", $line[0]) && $lines) {
                 $lines[array_key_last($lines)] .= $line;
             } elseif ($line !== '') {
@@ -76,7 +76,7 @@ final class Aliases
     public function check(): void
     {
         $this->of('default');
-        array_map($this->of(...), array_map(strval(...), array_keys($this->entries)));
+        array_map($this->of(...), array_map(strval(...), array_keys($this->entries ?? [])));
     }
 
     /** @return list<string> addresses with a domain, the user's own where there is no alias */
@@ -105,7 +105,7 @@ final class Aliases
         }
         $all = [];
         preg_match_all('/(?:"(?:[^"\\\\]|\\\\.)*"|[^",])+/', $targets, $match);
-        foreach (array_filter(array_map(trim(...), $match[0]), strlen(...)) as $target) {
+        foreach (array_diff(array_map(trim(...), $match[0]), ['']) as $target) {
             array_push($all, ...$this->target($target, $line, [...$trail, $name]));
         }
         return $all ?: throw $this->fault($line, "\"$name\" has no address");
@@ -134,7 +134,7 @@ final class Aliases
         try {
             $found = MailQueue::envelope("To: $target\r\n\r\n")['recipients'];
         } catch (MessageException $e) {
-            throw $this->fault($line, preg_replace('/\ATo: /', '', $e->getMessage()));
+            throw $this->fault($line, (string) preg_replace('/\ATo: /', '', $e->getMessage()));
         }
         return $found;
     }

@@ -53,11 +53,12 @@ final class Draft
             if (preg_match('/\A([!-9;-~]+)[ \t]*:/', $line, $match)) {
                 $name = strtolower($match[1]);
                 $keeps = in_array($name, self::KEPT, true);
-                $keeps && $this->fields[] = ['name' => $name, 'from' => $at - $start];
+                $keeps && $this->fields[] = ['name' => $name, 'from' => $at - $start,
+                    'to' => $next - $start];
             } elseif ($at === $start || !str_contains(" \t", $line[0])) {
                 return $at;
             }
-            if ($keeps) {
+            if ($keeps && $this->fields) {
                 $this->fields[array_key_last($this->fields)]['to'] = $next - $start;
             }
             if (count($this->fields) > self::FIELDS_MAX) {
@@ -132,7 +133,10 @@ final class Draft
     /** A text about the completed message, with the number of a line as it was given. */
     public function linesAsGiven(string $text): string
     {
-        return preg_replace_callback('/(?<=\bline )\d+(?=:)/',
-            fn(array $match): string => (string) max(1, (int) $match[0] - $this->shift), $text);
+        return (string) preg_replace_callback(
+            '/(?<=\bline )\d+(?=:)/',
+            fn (array $match): string => (string) max(1, (int) $match[0] - $this->shift),
+            $text
+        );
     }
 }

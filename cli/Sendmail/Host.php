@@ -15,7 +15,7 @@ final class Host
             $names = [trim((string) @file_get_contents('/etc/mailname')),
                 str_contains($own, '.') ? $own : self::longName($own), $own];
             $isName = '/\A(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?:\.(?=.)|\z))+\z/';
-            $name = current(preg_grep($isName, $names)) ?: 'localhost';
+            $name = current(preg_grep($isName, $names) ?: []) ?: 'localhost';
         }
         return $name;
     }
@@ -24,8 +24,12 @@ final class Host
     private static function longName(string $short): string
     {
         foreach (@file('/etc/hosts') ?: [] as $line) {
-            $words = preg_split('/\s+/', preg_replace('/#.*/s', '', $line), -1,
-                PREG_SPLIT_NO_EMPTY);
+            $words = preg_split(
+                '/\s+/',
+                (string) preg_replace('/#.*/s', '', $line),
+                -1,
+                PREG_SPLIT_NO_EMPTY
+            ) ?: [];
             $long = preg_grep('/\A' . preg_quote($short, '/') . '\../i', array_slice($words, 1));
             if ($long && in_array($short, $words, true)) {
                 return current($long);

@@ -69,7 +69,8 @@ final class SmtpServer
         } elseif (!in_array($verb, self::COMMANDS, true)) {
             $this->wrong(500, '5.5.2', 'there is no such command');
         } else {
-            $this->{strtolower($verb)}(trim($rest, " \t"));
+            $run = [$this, strtolower($verb)];
+            $run(trim($rest, " \t"));
         }
         if ($this->errors >= self::ERRORS_MAX) {
             $this->reply(421, '4.7.0', 'too many errors');
@@ -79,7 +80,7 @@ final class SmtpServer
 
     private function reply(int $code, string $enhanced, string $text): void
     {
-        $text = preg_replace('/[^ -~]+/', '?', $text);
+        $text = (string) preg_replace('/[^ -~]+/', '?', $text);
         $this->output .= rtrim("$code $enhanced " . substr($text, 0, 400)) . "\r\n";
     }
 
@@ -142,7 +143,7 @@ final class SmtpServer
     private function parameters(string $words): bool
     {
         $this->utf8 = false;
-        foreach (preg_split('/\s+/', $words, -1, PREG_SPLIT_NO_EMPTY) as $word) {
+        foreach (preg_split('/\s+/', $words, -1, PREG_SPLIT_NO_EMPTY) ?: [] as $word) {
             [$name, $value] = explode('=', strtoupper($word), 2) + [1 => null];
             $isUtf8 = $name === 'SMTPUTF8' && $value === null;
             $this->utf8 = $this->utf8 || $isUtf8;
@@ -179,7 +180,7 @@ final class SmtpServer
     /** Null: refused. */
     private function sender(string $text): ?string
     {
-        return $this->addresses($text, 501, '5.1.7', static fn() => null)[0] ?? null;
+        return $this->addresses($text, 501, '5.1.7', static fn () => null)[0] ?? null;
     }
 
     /**
@@ -254,8 +255,12 @@ final class SmtpServer
     {
         try {
             $this->queue ??= $this->settings->queue();
-            $id = Submission::store($this->queue, new Draft($message), $this->sender,
-                $this->recipients);
+            $id = Submission::store(
+                $this->queue,
+                new Draft($message),
+                $this->sender,
+                $this->recipients
+            );
             $this->reply(250, '2.0.0', "queued as $id");
         } catch (Stop $e) {
             $this->reply(554, '5.6.0', $e->getMessage());
@@ -325,8 +330,10 @@ final class SmtpServer
         if ($chunk === '') {
             $this->reply(421, '4.4.2', "nothing came for $this->timeout s");
             $this->flush();
-            throw new Stop("sendmail -bs: the client said nothing for $this->timeout s.",
-                ExitCode::TEMPFAIL);
+            throw new Stop(
+                "sendmail -bs: the client said nothing for $this->timeout s.",
+                ExitCode::TEMPFAIL
+            );
         }
         return $chunk === false ? null : $chunk;
     }

@@ -47,8 +47,14 @@ final class Submission
             throw Stop::usage('sendmail: the message names no recipient in To, Cc or Bcc; add one, '
                 . 'or give recipients as arguments.');
         }
-        self::store($this->settings->queue(), $draft, $sender, $recipients, $name,
-            $this->options->dsn);
+        self::store(
+            $this->settings->queue(),
+            $draft,
+            $sender,
+            $recipients,
+            $name,
+            $this->options->dsn
+        );
     }
 
     /** Mail that the worker hands to sendmail must not come back to the queue that it is from. */
@@ -67,11 +73,16 @@ final class Submission
      * @param array{notify?: list<string>, ret?: string, envid?: string} $dsn
      * @throws Stop|DatabaseException
      */
-    public static function store(MailQueue $queue, Draft $draft, ?string $sender,
-        array $recipients, string $name = '', array $dsn = []): int
-    {
+    public static function store(
+        MailQueue $queue,
+        Draft $draft,
+        ?string $sender,
+        array $recipients,
+        string $name = '',
+        array $dsn = []
+    ): int {
         $self = Host::user() . '@' . Host::name();
-        $from = ($sender ?? '') !== '' ? $sender : $self;
+        $from = $sender === null || $sender === '' ? $self : $sender;
         try {
             return (int) $queue->enqueue(
                 $draft->complete($name === '' ? $from : self::phrase($name) . " <$from>"),
@@ -152,7 +163,7 @@ final class Submission
                 : '"' . addcslashes($name, '"\\') . '"';
         }
         preg_match_all('/.{1,10}/us', $name, $match); // 40 octets at most: a word has room for 45
-        $word = static fn(string $part): string => '=?UTF-8?B?' . base64_encode($part) . '?=';
+        $word = static fn (string $part): string => '=?UTF-8?B?' . base64_encode($part) . '?=';
         return implode("\n ", array_map($word, $match[0]));
     }
 
@@ -221,9 +232,11 @@ final class Submission
     {
         $input = @fstat(STDIN) ?: ['dev' => 0, 'ino' => 0];
         $self = stat(PROGRAM);
-        if ($input['ino'] === $self['ino'] && $input['dev'] === $self['dev']) {
-            throw new Stop('sendmail: standard input is closed; the message is read from it.',
-                ExitCode::NOINPUT);
+        if ($self && $input['ino'] === $self['ino'] && $input['dev'] === $self['dev']) {
+            throw new Stop(
+                'sendmail: standard input is closed; the message is read from it.',
+                ExitCode::NOINPUT
+            );
         }
     }
 

@@ -32,8 +32,11 @@ class MailQueueTransport extends AbstractTransport
         $recipients = $message->getTo() + $message->getCc() + $message->getBcc();
         try {
             // The empty lines at the end are CakePHP's.
-            $this->outbox()->put("$headers\r\n\r\n$body\r\n\r\n\r\n", (string) key($from),
-                array_map(strval(...), array_keys($recipients)));
+            $this->outbox()->put(
+                "$headers\r\n\r\n$body\r\n\r\n\r\n",
+                (string) key($from),
+                array_map(strval(...), array_keys($recipients))
+            );
         } catch (\MailQueue\Exception $e) {
             throw new SocketException("Cannot queue the mail: {$e->getMessage()}", null, $e);
         }

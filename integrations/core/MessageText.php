@@ -41,7 +41,7 @@ final class MessageText
         if (stripos($header, self::PREFIX) === false) {
             return [$message, []];
         }
-        $fields = preg_split('/(?<=\n|\r(?!\n))(?![ \t])/', $header);
+        $fields = preg_split('/(?<=\n|\r(?!\n))(?![ \t])/', $header) ?: [];
         $signed = self::signedFields($fields);
         $options = [];
         foreach ($fields as $number => $field) {
@@ -94,13 +94,16 @@ final class MessageText
         };
     }
 
-    /** @param list<string> $fields @return list<string> names in lower case */
+    /**
+     * @param list<string> $fields
+     * @return list<string> names in lower case
+     */
     private static function signedFields(array $fields): array
     {
         $names = [];
-        foreach (preg_grep('/^dkim-signature[ \t]*:/i', $fields) as $field) {
+        foreach (preg_grep('/^dkim-signature[ \t]*:/i', $fields) ?: [] as $field) {
             if (preg_match('/[:;]\s*h\s*=([^;]*)/', $field, $covered)) {
-                $list = strtolower(preg_replace('/\s+/', '', $covered[1]));
+                $list = strtolower((string) preg_replace('/\s+/', '', $covered[1]));
                 array_push($names, ...explode(':', $list));
             }
         }
@@ -110,12 +113,12 @@ final class MessageText
     /** @return array{string, int|string} a parameter of enqueue() and its value */
     private static function option(string $name, string $value): array
     {
-        $key = array_change_key_case(self::FIELDS)[strtolower($name)] ?? null;
+        $key = array_change_key_case(self::FIELDS)[strtolower($name)] ?? '';
         return [$key, match ($key) {
             'type', 'reference' => $value,
             'priority', 'maxAttempts' => self::number($name, $value),
             'sendAt', 'expiresAt' => self::time($name, $value),
-            null => throw new \MailQueue\Exception("$name: unknown; the fields for the queue are "
+            '' => throw new \MailQueue\Exception("$name: unknown; the fields for the queue are "
                 . implode(', ', array_keys(self::FIELDS))),
         }];
     }
@@ -156,6 +159,6 @@ final class MessageText
             $lines[] = $prefix . substr($line, $start);
             return implode("\r\n", $lines);
         };
-        return preg_replace_callback(self::LONG_LINE, $fold, $text);
+        return (string) preg_replace_callback(self::LONG_LINE, $fold, $text);
     }
 }

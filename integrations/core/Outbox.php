@@ -35,11 +35,12 @@ final class Outbox
     private const NUMBERS = ['busy_timeout', 'priority', 'max_attempts'];
 
     private ?Enqueuer $queue;
+    /** @var (\Closure(): Enqueuer)|null */
     private ?\Closure $open;
 
     /**
-     * @param Enqueuer|\Closure $queue the queue, or what opens it when it is needed first:
-     *        function (): Enqueuer
+     * @param Enqueuer|(\Closure(): Enqueuer) $queue the queue, or what opens it when it is
+     *        needed first
      * @param array<string, mixed> $defaults parameters of enqueue() for messages without the
      *        X-MailQueue- field of that name: "type", "priority", "maxAttempts"
      */
@@ -69,10 +70,10 @@ final class Outbox
         ?EventDispatcherInterface $dispatcher = null,
         ?Enqueuer $queue = null,
     ): self {
-        $options = array_filter($options, static fn($value) => $value !== null);
+        $options = array_filter($options, static fn ($value) => $value !== null);
         $arguments = self::queueArguments($options);
         $open = match (true) {
-            $arguments !== [] => static fn() => new \MailQueue(...$arguments),
+            $arguments !== [] => static fn () => new \MailQueue(...$arguments),
             default => $queue ?? \MailQueue::default(...),
         };
         $defaults = self::named($options, self::MESSAGE_OPTIONS);
@@ -87,7 +88,7 @@ final class Outbox
      */
     public static function queue(array $options): \MailQueue
     {
-        $given = array_filter($options, static fn($value) => $value !== null);
+        $given = array_filter($options, static fn ($value) => $value !== null);
         $arguments = self::queueArguments($given);
         return $arguments === [] ? \MailQueue::default() : new \MailQueue(...$arguments);
     }
@@ -97,7 +98,7 @@ final class Outbox
      *
      * @param string $message complete (RFC 5322); its X-MailQueue- fields are taken out and obeyed
      * @param string $from sender of the envelope
-     * @param list<string> $recipients of the envelope
+     * @param array<string> $recipients of the envelope
      * @param bool $cutLines cut lines of the body that are longer than SMTP allows
      * @return int|null the job's id; null: a mail with this reference and type was queued already
      * @throws Exception nothing of the message is stored
@@ -126,10 +127,10 @@ final class Outbox
     /** @param array<string, mixed> $arguments */
     private function enqueue(string $message, array $arguments): ?int
     {
-        $opened = $this->queue === null;
+        $opened = $this->queue === null && $this->open !== null;
         try {
-            $this->queue ??= ($this->open)();
-            return $this->queue->enqueue($message, ...$arguments);
+            $this->queue = $opened ? ($this->open)() : $this->queue;
+            return $this->queue?->enqueue($message, ...$arguments);
         } catch (DatabaseException $e) {
             if ($this->open === null) {
                 throw $e;
@@ -144,29 +145,34 @@ final class Outbox
         return $this->enqueue($message, $arguments);
     }
 
-    /** @param array<string, mixed> $options @param list<string> $recipients */
+    /**
+     * @param array<string, mixed> $options
+     * @param array<string> $recipients
+     */
     private function done(?int $id, array $options, string $from, array $recipients): void
     {
         $type = $options['type'] ?? 'mail';
         $reference = $options['reference'] ?? null;
-        self::tell('logger', fn() => $this->logger?->info(
+        self::tell('logger', fn () => $this->logger?->info(
             $id === null ? 'Mail "{reference}" of type {type} was queued already'
                 : 'Mail queued as job {id} for {recipients} recipients',
             ['id' => $id, 'type' => $type, 'reference' => $reference,
                 'recipients' => count($recipients)],
         ));
-        self::tell('event dispatcher', fn() => $this->dispatcher?->dispatch(
+        self::tell('event dispatcher', fn () => $this->dispatcher?->dispatch(
             new MessageQueued($id, $type, $reference, $from, array_values($recipients)),
         ));
     }
 
-    /** @param list<string> $recipients */
+    /** @param array<string> $recipients */
     private function failed(Exception $error, string $from, array $recipients): void
     {
-        self::tell('logger', fn() => $this->logger?->error('Mail not queued: {error}',
+        self::tell('logger', fn () => $this->logger?->error(
+            'Mail not queued: {error}',
             ['error' => $error->getMessage(), 'recipients' => count($recipients),
-                'exception' => $error]));
-        self::tell('event dispatcher', fn() => $this->dispatcher?->dispatch(
+                'exception' => $error]
+        ));
+        self::tell('event dispatcher', fn () => $this->dispatcher?->dispatch(
             new MessageNotQueued($error, $from, array_values($recipients)),
         ));
     }

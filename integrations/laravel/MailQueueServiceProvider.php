@@ -39,6 +39,11 @@ final class MailQueueServiceProvider extends ServiceProvider
         return $factory->create(new Dsn('mailqueue', 'default', options: $config));
     }
 
+    /**
+     * @template T of object
+     * @param class-string<T> $interface
+     * @return T|null
+     */
     private function bound(string $interface): ?object
     {
         return $this->app->bound($interface) ? $this->app->make($interface) : null;

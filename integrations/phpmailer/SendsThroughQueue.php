@@ -35,21 +35,25 @@ trait SendsThroughQueue
         $this->Mailer = 'mailqueue';
     }
 
+    /** @return void */
     public function isSMTP()
     {
         $this->isMailQueue();
     }
 
+    /** @return void */
     public function isMail()
     {
         $this->isMailQueue();
     }
 
+    /** @return void */
     public function isSendmail()
     {
         $this->isMailQueue();
     }
 
+    /** @return void */
     public function isQmail()
     {
         $this->isMailQueue();
@@ -78,6 +82,9 @@ trait SendsThroughQueue
     /**
      * PHPMailer's postSend() calls this for the Mailer "mailqueue".
      *
+     * @param string $header
+     * @param string $body
+     * @return bool
      * @throws \PHPMailer\PHPMailer\Exception
      */
     protected function mailqueueSend($header, $body)
@@ -97,8 +104,16 @@ trait SendsThroughQueue
             throw new \PHPMailer\PHPMailer\Exception($e->getMessage(), self::STOP_CRITICAL, $e);
         }
         foreach ($addresses as [$address, $name]) {
-            $this->doCallback(true, [[$address, $name]], [], [], $this->Subject, $body,
-                $this->From, ['mailqueue_id' => $this->mailqueueId]);
+            $this->doCallback(
+                true,
+                [[$address, $name]],
+                [],
+                [],
+                $this->Subject,
+                $body,
+                $this->From,
+                ['mailqueue_id' => $this->mailqueueId]
+            );
         }
         return true;
     }

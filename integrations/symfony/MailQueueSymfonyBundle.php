@@ -19,7 +19,7 @@ final class MailQueueSymfonyBundle extends Bundle
 {
     public function build(ContainerBuilder $container): void
     {
-        $optional = static fn(string $id): Reference
+        $optional = static fn (string $id): Reference
             => new Reference($id, ContainerInterface::NULL_ON_INVALID_REFERENCE);
         $container->register(MailQueueTransportFactory::class)
             ->setArguments([$optional('event_dispatcher'), null, $optional('logger'),

@@ -44,7 +44,7 @@ final class MailQueueTransport extends AbstractTransport
                 $message->toString() . "\r\n",
                 $envelope->getSender()->getEncodedAddress(),
                 array_map(
-                    static fn(Address $address) => $address->getEncodedAddress(),
+                    static fn (Address $address) => $address->getEncodedAddress(),
                     $envelope->getRecipients(),
                 ),
             );

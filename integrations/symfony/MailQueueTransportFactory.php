@@ -49,16 +49,21 @@ final class MailQueueTransportFactory extends AbstractTransportFactory
         foreach (self::OPTIONS as $name) {
             $options[$name] = $dsn->getOption($name);
         }
-        $options = array_filter($options, static fn($value) => $value !== null);
+        $options = array_filter($options, static fn ($value) => $value !== null);
         try {
             $outbox = Outbox::fromOptions($options, $this->logger, $this->dispatcher, $this->queue);
         } catch (\MailQueue\Exception $e) {
             throw new InvalidArgumentException("mailqueue DSN: {$e->getMessage()}", 0, $e);
         }
-        return new MailQueueTransport($outbox, $this->dispatcher, $this->logger,
-            self::name($options));
+        return new MailQueueTransport(
+            $outbox,
+            $this->dispatcher,
+            $this->logger,
+            self::name($options)
+        );
     }
 
+    /** @return list<string> */
     protected function getSupportedSchemes(): array
     {
         return ['mailqueue'];

@@ -26,12 +26,17 @@ final class SettingsPage
                 'sanitize_callback' => $this->accepted(...), 'default' => []]);
         });
         add_action('admin_menu', function (): void {
-            add_options_page('mailqueue', 'mailqueue', self::capability(), self::SLUG,
-                $this->show(...));
+            add_options_page(
+                'mailqueue',
+                'mailqueue',
+                self::capability(),
+                self::SLUG,
+                $this->show(...)
+            );
         });
         add_filter('option_page_capability_' . self::SLUG, self::capability(...));
         $basename = plugin_basename($this->plugin);
-        add_filter("plugin_action_links_$basename", static fn(array $links): array => [
+        add_filter("plugin_action_links_$basename", static fn (array $links): array => [
             '<a href="' . esc_url(admin_url('options-general.php?page=' . self::SLUG)) . '">'
                 . esc_html__('Settings', 'default') . '</a>',
             ...$links,

@@ -1,4 +1,5 @@
 <?php
+
 /**
  * Plugin Name: mailqueue
  * Description: wp_mail() stores mail in a durable queue; cron sends it within the hourly limit.
@@ -32,6 +33,7 @@ if (!trait_exists(SendsWordPressMail::class)) {
  * its filters and phpmailer_init, and fires wp_mail_succeeded and wp_mail_failed.
  *
  * @param bool|null $done what an earlier filter made of the mail; null: nothing yet
+ * @return bool|null
  */
 function use_queue($done)
 {
@@ -39,8 +41,10 @@ function use_queue($done)
     if ($done === null && extension_loaded('mailqueue')) {
         $GLOBALS['phpmailer'] = $mailer ??= new_mailer();
     } elseif ($done === null) {
-        trigger_error('mailqueue: PHP has not loaded the extension; the mail is sent directly',
-            E_USER_WARNING);
+        trigger_error(
+            'mailqueue: PHP has not loaded the extension; the mail is sent directly',
+            E_USER_WARNING
+        );
     }
     return $done;
 }
@@ -64,7 +68,7 @@ function new_mailer(): PHPMailer
             use SendsWordPressMail;
         };
     }
-    PHPMailer::$validator = static fn($email) => (bool) is_email($email);
+    PHPMailer::$validator = static fn ($email) => (bool) is_email($email);
     return $mailer;
 }
 

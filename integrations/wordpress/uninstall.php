@@ -1,4 +1,5 @@
 <?php
+
 /* WordPress runs this when the plugin is deleted. The database with the mail stays. */
 
 declare(strict_types=1);

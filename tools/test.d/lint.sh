@@ -245,4 +245,5 @@ part_lint() {
     check lint/exported-symbols lint_shared_object "$so"
     check lint/hardening lint_hardening "$so"
     check_other_phps
+    check_php_code
 }

@@ -52,7 +52,8 @@ final class Registrations
     /** Queues what a failing queue left out. Called by the cron job's bootstrap. */
     public function queueMissing(): void
     {
-        $missing = $this->pdo->query('SELECT number FROM registrations WHERE queued = 0');
+        $missing = $this->pdo->prepare('SELECT number FROM registrations WHERE queued = 0');
+        $missing->execute();
         $queue = $this->queueIfAny();
         foreach ($missing->fetchAll(PDO::FETCH_COLUMN) as $number) {
             $this->pdo->beginTransaction();
@@ -76,7 +77,7 @@ final class Registrations
     {
         try {
             if ($queue !== null && $this->noteQueued($number, true)) {
-                $queue->enqueueMany(array_map(static fn(string $type): array => [
+                $queue->enqueueMany(array_map(static fn (string $type): array => [
                     'reference' => $number, 'type' => $type,
                     'priority' => $type === 'user' ? 10 : 0,
                 ], $this->settings['mails']));
@@ -95,7 +96,8 @@ final class Registrations
     private function noteQueued(string $number, bool $queued): bool
     {
         $update = $this->pdo->prepare(
-            'UPDATE registrations SET queued = ? WHERE number = ? AND queued <> ?');
+            'UPDATE registrations SET queued = ? WHERE number = ? AND queued <> ?'
+        );
         $update->execute([(int) $queued, $number, (int) $queued]);
         return $update->rowCount() > 0;
     }
@@ -108,7 +110,11 @@ final class Registrations
         return $statement->fetch() ?: null;
     }
 
-    /** The same for somebody who has the link from the mail. */
+    /**
+     * The same for somebody who has the link from the mail.
+     *
+     * @return array<string, mixed>|null
+     */
     public function findWithKey(string $number, string $key): ?array
     {
         $registration = $this->find($number);

@@ -1,0 +1,19 @@
+<?php
+
+/* For PHPStan: what the bridges name and their libraries need not have here. */
+
+namespace {
+    const WPINC = 'wp-includes';
+    define('ABSPATH', (string) getenv('ABSPATH'));
+
+    /** Of WordPress 6.8. */
+    class WP_PHPMailer extends PHPMailer\PHPMailer\PHPMailer
+    {
+    }
+}
+
+namespace Symfony\Contracts\HttpClient {
+    interface HttpClientInterface
+    {
+    }
+}

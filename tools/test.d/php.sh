@@ -1,0 +1,79 @@
+# tools/test lint: the PHP of cli, examples and integrations, read by PHPStan (level 8, with the
+# stub) and laid out by PSR-12 (PHP-CS-Fixer). Both come from Packagist, by tools/setup lint.
+
+PHP_DIRECTORIES="bin cli examples integrations"
+
+# What a bridge is written for, below .build/bridges: without it PHPStan knows no class of it.
+library_of() {
+    case $1 in
+    core | symfony | laravel) echo laravel-12/vendor ;;
+    phpmailer) echo phpmailer-7/vendor ;;
+    wordpress) echo wordpress/usr/share/wordpress/wp-includes ;;
+    cakephp) echo cakephp-5/vendor ;;
+    esac
+}
+
+# write_phpstan_config FILE BRIDGE...: the bridges are those that are left out.
+write_phpstan_config() {
+    local file=$1 bridge
+    shift
+    {
+        printf 'parameters:\n    level: 8\n    paths:\n'
+        printf "        - $MQ_ROOT/%s\n" cli examples integrations
+        printf '    tmpDir: %s\n' "$MQ_BUILD/lint/phpstan-cache"
+        printf '    excludePaths:\n        analyse:\n'
+        printf "            - $MQ_ROOT/%s\n" 'integrations/*/vendor (?)' \
+            "${@/#/integrations/}"
+        printf '    scanDirectories:\n'
+        ! [ -d /usr/share/php/Symfony/Component/DependencyInjection ] ||
+            echo '        - /usr/share/php/Symfony/Component/DependencyInjection'
+        for bridge in laravel-12/vendor/laravel laravel-12/vendor/psr laravel-12/vendor/symfony \
+            phpmailer-7/vendor/phpmailer cakephp-5/vendor/cakephp; do
+            [ ! -d "$MQ_BUILD/bridges/$bridge" ] || echo "        - $MQ_BUILD/bridges/$bridge"
+        done
+        printf "    scanFiles:\n"
+        printf "        - $MQ_ROOT/%s\n" bin/mailqueue stubs/mailqueue.stub.php \
+            tests/types/libraries.php
+        # Debian's WordPress has links to packages that are not installed: files only.
+        find "$MQ_BUILD/bridges/wordpress/usr/share/wordpress/wp-includes" \
+            "$MQ_BUILD/bridges/wordpress/usr/share/wordpress/wp-admin/includes" \
+            -maxdepth 1 -type f -name '*.php' 2>/dev/null | sed 's/^/        - /'
+    } >"$file"
+}
+
+lint_types() {
+    php -d memory_limit=2G "$MQ_BUILD/lint/phpstan/vendor/bin/phpstan" analyse --no-progress \
+        --no-ansi --error-format=raw -c "$MQ_BUILD/lint/phpstan.neon"
+}
+
+lint_psr12() {
+    local output
+    # shellcheck disable=SC2086
+    output=$(cd "$MQ_ROOT" && php "$MQ_BUILD/lint/php-cs-fixer/vendor/bin/php-cs-fixer" check \
+        --no-interaction --no-ansi --show-progress=none --config tests/types/php-cs-fixer.php \
+        --cache-file "$MQ_BUILD/lint/php-cs-fixer.cache" --diff 2>&1) && return
+    head -n 60 <<<"$output"
+    return 1
+}
+
+check_php_code() {
+    local bridge
+    local -a left_out=()
+    for bridge in "$MQ_ROOT"/integrations/*/; do
+        bridge=$(basename "$bridge")
+        [ -d "$MQ_BUILD/bridges/$(library_of "$bridge")" ] && continue
+        left_out+=("$bridge")
+        skip "lint/types-$bridge" "its library is not in .build/bridges"
+    done
+    if [ -x "$MQ_BUILD/lint/phpstan/vendor/bin/phpstan" ]; then
+        write_phpstan_config "$MQ_BUILD/lint/phpstan.neon" ${left_out[@]+"${left_out[@]}"}
+        check lint/types lint_types
+    else
+        skip lint/types "PHPStan cannot be had: tools/setup lint"
+    fi
+    if [ -x "$MQ_BUILD/lint/php-cs-fixer/vendor/bin/php-cs-fixer" ]; then
+        check lint/psr-12 lint_psr12
+    else
+        skip lint/psr-12 "PHP-CS-Fixer cannot be had: tools/setup lint"
+    fi
+}
