@@ -78,6 +78,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/core/dsn_command.c
     src/core/dsn_options.c
     src/core/error.c
+    src/core/file_id.c
     src/core/json.c
     src/core/notify.c
     src/core/own_file.c

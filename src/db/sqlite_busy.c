@@ -94,12 +94,12 @@ static long writer_in_wal(struct mq_sqlite *self)
     if (stat(self->shm_path, &info) != 0)
         return UNKNOWN;
     shm = (struct mq_file_id){info.st_dev, info.st_ino};
-    return lock_owner(mq_sqlite_find_fd(&shm), F_WRLCK, LOCK_WAL_WRITE, 1);
+    return lock_owner(mq_file_find_fd(&shm), F_WRLCK, LOCK_WAL_WRITE, 1);
 }
 
 static long writer_in_file(struct mq_sqlite *self)
 {
-    int fd = mq_sqlite_find_fd(&self->file);
+    int fd = mq_file_find_fd(&self->file);
     long pid = lock_owner(fd, F_WRLCK, LOCK_RESERVED, 1);
 
     if (pid == NOBODY)
@@ -117,7 +117,7 @@ static long writer(struct mq_sqlite *self)
         return UNKNOWN;
     pid = strcmp(self->journal, "wal") == 0 ? writer_in_wal(self) : writer_in_file(self);
     /* Without another connection in this process, whoever had the lock has just let it go. */
-    if (pid == NOBODY && mq_sqlite_count_fds(&self->file) < 2)
+    if (pid == NOBODY && mq_file_count_fds(&self->file) < 2)
         return UNKNOWN;
     return pid;
 }

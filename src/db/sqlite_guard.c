@@ -7,125 +7,15 @@
  * next one that closes takes itself for the last, copies the WAL into the database and deletes
  * it, and what we write to the deleted one is gone, with every call reporting success. So device
  * and inode of both files are compared before each transaction and after each commit. */
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "db/sqlite_private.h"
-
-enum { FEW_FDS = 64, MANY_FDS = 1024 };
-
-/* Asks for nothing but the inode: who asks for the times of a file makes Linux (6.13 and later,
- * with fine-grained timestamps) write them anew at the next write, which on ext4 costs more than
- * all that the guard does. `path` "" is the descriptor itself. */
-static bool ask_identity(int fd, const char *path, struct mq_file_id *out)
-{
-#ifdef STATX_INO
-    struct statx info;
-
-    if (statx(fd, path, *path ? 0 : AT_EMPTY_PATH, STATX_INO, &info) == 0) {
-        *out = (struct mq_file_id){makedev(info.stx_dev_major, info.stx_dev_minor), info.stx_ino};
-        return true;
-    }
-    if (errno != ENOSYS && errno != EPERM)
-        return false;
-#endif
-    struct stat old;
-
-    if ((*path ? stat(path, &old) : fstat(fd, &old)) != 0)
-        return false;
-    *out = (struct mq_file_id){old.st_dev, old.st_ino};
-    return true;
-}
-
-static bool identity(const char *path, struct mq_file_id *out)
-{
-    return ask_identity(AT_FDCWD, path, out);
-}
-
-static bool same(const struct mq_file_id *a, const struct mq_file_id *b)
-{
-    return a->device == b->device && a->inode == b->inode;
-}
-
-static bool unchanged(const char *path, const struct mq_file_id *id)
-{
-    struct mq_file_id now;
-
-    return identity(path, &now) && same(&now, id);
-}
-
-static bool fd_identity(int fd, struct mq_file_id *out)
-{
-    return fd >= 0 && ask_identity(fd, "", out);
-}
-
-/* Whether that was the last one looked for. */
-static bool match_fd(int fd, const struct mq_file_id *ids, int *fds, int count)
-{
-    struct mq_file_id id;
-    bool all = true;
-
-    if (!fd_identity(fd, &id))
-        return false;
-    for (int i = 0; i < count; i++) {
-        if (fds[i] < 0 && same(&id, &ids[i]))
-            fds[i] = fd;
-        all = all && fds[i] >= 0;
-    }
-    return all;
-}
-
-/* Descriptors are looked up, whoever opened them, and only asked: opening the files ourselves and
- * closing them again would drop SQLite's locks. Most processes have few. */
-static void find_fds(const struct mq_file_id *ids, int *fds, int count)
-{
-    DIR *directory;
-    struct dirent *entry;
-    bool all = false;
-    int fd;
-
-    for (int i = 0; i < count; i++)
-        fds[i] = -1;
-    for (fd = 0; fd < FEW_FDS && !all; fd++)
-        all = match_fd(fd, ids, fds, count);
-    if (all)
-        return;
-    directory = opendir("/proc/self/fd");
-    for (; !directory && fd < MANY_FDS && !all; fd++)
-        all = match_fd(fd, ids, fds, count);
-    while (directory && !all && (entry = readdir(directory)))
-        all = entry->d_name[0] != '.' && match_fd(atoi(entry->d_name), ids, fds, count);
-    if (directory)
-        closedir(directory);
-}
-
-int mq_sqlite_find_fd(const struct mq_file_id *id)
-{
-    int fd;
-
-    find_fds(id, &fd, 1);
-    return fd;
-}
-
-int mq_sqlite_count_fds(const struct mq_file_id *id)
-{
-    int count = 0;
-
-    for (int fd = 0; fd < MANY_FDS; fd++) {
-        struct mq_file_id other;
-
-        count += fd_identity(fd, &other) && same(&other, id);
-    }
-    return count;
-}
 
 static pthread_once_t mark_once = PTHREAD_ONCE_INIT;
 static _Atomic pid_t *mark; /* our process id; 0 in a forked child. NULL: the kernel cannot */
@@ -201,6 +91,13 @@ enum mq_status mq_sqlite_usable(struct mq_sqlite *self, struct mq_error *err)
     return MQ_OK;
 }
 
+static bool unchanged(const char *path, const struct mq_file_id *id)
+{
+    struct mq_file_id now;
+
+    return mq_file_id_of(path, &now) && mq_file_id_same(&now, id);
+}
+
 static bool intact(struct mq_sqlite *self)
 {
     return self->memory || (unchanged(self->name, &self->file) &&
@@ -244,12 +141,12 @@ static bool take_wal(struct mq_sqlite *self)
     struct mq_file_id ids[COUNT] = {self->file};
     int fds[COUNT];
 
-    if (!identity(self->wal_path, &ids[WAL]) || !identity(self->shm_path, &ids[SHM]))
+    if (!mq_file_id_of(self->wal_path, &ids[WAL]) || !mq_file_id_of(self->shm_path, &ids[SHM]))
         return false;
     /* What has those names now may no longer be what SQLite opened; the WAL's index is shared by
      * all connections of a process, so that one whose locks were dropped passes a deleted one on
      * to those that open later. */
-    find_fds(ids, fds, COUNT);
+    mq_file_find_fds(ids, fds, COUNT);
     if (fds[WAL] < 0 || fds[SHM] < 0)
         return false;
     memcpy(self->journal, "wal", 4); /* another process may have changed the file to it */
@@ -268,7 +165,7 @@ enum mq_status mq_sqlite_identify(struct mq_sqlite *self, struct mq_error *err)
         return MQ_OK;
     /* HAS_MOVED compares the name with the descriptor that SQLite has; the first comparison with
      * the name before resolving links. */
-    if (!identity(self->name, &self->file) ||
+    if (!mq_file_id_of(self->name, &self->file) ||
         (strcmp(self->name, self->path) != 0 && !unchanged(self->path, &self->file)) ||
         sqlite3_file_control(self->handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved) != SQLITE_OK ||
         moved)
@@ -302,8 +199,8 @@ enum mq_status mq_sqlite_guard_commit(struct mq_sqlite *self, struct mq_error *e
     if (self->wal_known) {
         struct mq_file_id id;
 
-        if (!fd_identity(self->file_fd, &id) || !same(&id, &self->file))
-            self->file_fd = mq_sqlite_find_fd(&self->file);
+        if (!mq_file_id_of_fd(self->file_fd, &id) || !mq_file_id_same(&id, &self->file))
+            self->file_fd = mq_file_find_fd(&self->file);
         if (mq_sqlite_shut_out(self->file_fd))
             return in_doubt(self, err);
     }

@@ -16,14 +16,8 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include "core/file_id.h"
 #include "db/sqlite.h"
-
-/* What tells files apart, whatever they are called. No inode number is given away again while
- * somebody has the file open. */
-struct mq_file_id {
-    dev_t device;
-    ino_t inode;
-};
 
 enum mq_journal { MQ_JOURNAL_AUTO, MQ_JOURNAL_WAL, MQ_JOURNAL_TRUNCATE, MQ_JOURNAL_DELETE };
 
@@ -134,10 +128,6 @@ enum mq_status mq_sqlite_note_wal(struct mq_sqlite *self, struct mq_error *err);
 enum mq_status mq_sqlite_guard_commit(struct mq_sqlite *self, struct mq_error *err);
 /* Whether the WAL, or a rollback journal, is open. */
 bool mq_sqlite_journal_open(struct mq_sqlite *self);
-/* A descriptor of this process on that file, whoever opened it, or -1. */
-int mq_sqlite_find_fd(const struct mq_file_id *id);
-/* How many there are: each connection has one. */
-int mq_sqlite_count_fds(const struct mq_file_id *id);
 
 /* sqlite_busy.c */
 int64_t mq_sqlite_monotonic_us(void);

@@ -16,6 +16,7 @@
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 
+#include "core/file_id.h"
 #include "mime/dkim_canon.h"
 
 #define FILE_OCTETS_MAX 65536
@@ -86,6 +87,12 @@ static enum mq_status read_open_file(int fd, const char *file, char *text, size_
 
 static enum mq_status read_file(const char *file, char *text, size_t *len, struct mq_error *err)
 {
+    if (mq_file_is_open_database(file)) {
+        return mq_error_set(err, MQ_CONFIG, "dkim",
+                            "dkim: the key file %s is a database that this process has open; give "
+                            "the file of the key",
+                            file);
+    }
     /* Not waiting for the other end of a FIFO. */
     int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0) {

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/buffer.h"
+#include "core/file_id.h"
 #include "php_mailqueue.h"
 
 /* A path is shown up to this many octets. */
@@ -172,6 +173,12 @@ enum mq_status mq_php_local_file_open(struct mq_str path, const char *field, int
      */
     if (stat(resolved, &info) == 0 && !S_ISREG(info.st_mode)) {
         return bad(field, path.data, kind_of(info.st_mode), err);
+    }
+    if (mq_file_is_open_database(resolved)) {
+        return bad(field, path.data,
+                   "a database that this process has open, whose locks reading it would drop; "
+                   "make a copy with VACUUM INTO and give that",
+                   err);
     }
     *fd = open(resolved, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
     if (*fd < 0 || fstat(*fd, &info) != 0) {

@@ -14,6 +14,7 @@
 #include "zend_exceptions.h"
 
 #include "core/buffer.h"
+#include "core/file_id.h"
 #include "db/server_dsn.h"
 #include "php/guard.h"
 #include "php/pdo_call.h"
@@ -91,6 +92,9 @@ static enum mq_status read_password(const char *path, char **out, struct mq_erro
     char text[PASSWORD_MAX + 1];
     if (php_check_open_basedir_ex(path, 0) != 0) {
         return refuse_file(path, "is not allowed by open_basedir: add its directory", err);
+    }
+    if (mq_file_is_open_database(path)) {
+        return refuse_file(path, "is a database that this process has open: correct the path", err);
     }
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0) {

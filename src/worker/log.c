@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/file_id.h"
 #include "core/json.h"
 #include "core/own_file.h"
 #include "worker/files.h"
@@ -84,6 +85,12 @@ enum mq_status mq_log_open(const char *path, struct mq_log **out, struct mq_erro
         "give a file whose directory exists and is writable (MAIL_QUEUE_LOG or the option log)"};
     struct stat st;
     int stream = standard_stream(path);
+    if (stream < 0 && mq_file_is_open_database(path)) {
+        return mq_error_set(err, MQ_CANTOPEN, "log",
+                            "the log file %s is a database that this process has open; give "
+                            "another file",
+                            path);
+    }
     /* O_NONBLOCK: a FIFO without a reader fails instead of waiting for one. */
     int fd =
         stream > 0

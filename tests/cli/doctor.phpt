@@ -76,8 +76,8 @@ sound: exit 0
 for people: 110
 faults: exit 1
   the write-ahead log has 65 MiB -- Something reads in one long transaction,
-  the database can be read by every user of this machine -- So can the mails in it:
   database has mode 0666 -- It can be written by everybody:
+  the database can be read by every user of this machine -- So can the mails in it:
   run directory has mode 0777 -- Others can write to it, and the worker r
   the log is not private -- It names recipients, and others can read
   the limit was last reckoned %s in the future -- The clock was set back, or was wrong: lo
