@@ -38,13 +38,15 @@ chroot_make() {
     command -v debootstrap >/dev/null || die "debootstrap is missing: run tools/setup matrix"
     mirror=$(debian_mirror) || return
     note "debootstrap $suite in $directory …"
-    rm -rf "$directory"
+    rm -rf --one-file-system "$directory"
     mkdir -p "$directory"
     quietly "$directory.log" debootstrap --variant=minbase --include=ca-certificates \
         --keyring="$KEYRING" "$suite" "$directory" "$mirror" || die "debootstrap $suite failed"
     sources_of "$suite" >"$directory/etc/apt/sources.list"
     apt-config dump --format '%F "%v";%n' Acquire::http Acquire::https | grep -v ' "";$' \
         >"$directory/etc/apt/apt.conf.d/10machine" || true
+    # What is lost in a power failure is made again.
+    echo force-unsafe-io >"$directory/etc/dpkg/dpkg.cfg.d/unsafe-io"
     touch "$directory/made"
 }
 
