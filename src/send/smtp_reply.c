@@ -64,6 +64,15 @@ static void close_by(struct mq_smtp_session *session, const struct mq_reply *rep
     mq_smtp_close(session, reason);
 }
 
+/* Nobody asked for this reply: which of them belongs to what is not known. */
+static void close_out_of_step(struct mq_smtp_session *session, const struct mq_reply *reply)
+{
+    char text[MQ_TARGET_REPLY_MAX], reason[MQ_TARGET_REPLY_MAX];
+    mq_reply_format(reply, text, sizeof text);
+    snprintf(reason, sizeof reason, "%s: %.200s", out_of_step, text);
+    mq_smtp_close(session, reason);
+}
+
 static void note_trouble(struct mq_smtp_tx *tx, const struct mq_reply *reply)
 {
     tx->delivery->drew_trouble = true;
@@ -139,13 +148,21 @@ static bool ends_session(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
     }
 }
 
+static void finish_without_body(struct mq_smtp_session *session, struct mq_smtp_tx *tx);
+
 /* A session that cannot be reset is of no use, and no mail's fault. */
 static void on_rset(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                     const struct mq_reply *reply)
 {
-    if (reply->code / 100 == 2) {
+    bool good = reply->code / 100 == 2;
+    if (good) {
         session->open_transaction = false;
-    } else {
+    }
+    if (tx->checking && good) {
+        finish_without_body(session, tx);
+    } else if (tx->checking) {
+        protocol_error(session, tx, reply);
+    } else if (!good) {
         mq_smtp_give_back(session, tx);
         close_by(session, reply);
     }
@@ -212,6 +229,25 @@ static void settle_next_transaction(struct mq_delivery *delivery)
     }
 }
 
+/* A reply that nobody asked for shifts those behind it: a recipient would be refused by what was
+ * said of another. Where a message goes out, DATA's 354 shows that nothing is shifted. Where a
+ * group ends in a refusal without one, the reply to RSET does: it would be DATA's then, and no 2xx.
+ */
+static bool begin_check(const struct mq_smtp_session *session, struct mq_smtp_tx *tx)
+{
+    bool refused = false;
+    for (size_t i = 0; i < tx->delivery->target_count; i++) {
+        refused = refused || (tx->delivery->targets[i].result == MQ_TARGET_REFUSED &&
+                              tx->delivery->targets[i].code != 0);
+    }
+    if (!refused || tx->plain || tx->checking || !session->caps.pipelining) {
+        return false;
+    }
+    tx->checking = true;
+    tx->next = MQ_SMTP_RSET;
+    return true;
+}
+
 static void finish_without_body(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
 {
     if (tx->in_transaction == 0) {
@@ -236,8 +272,7 @@ static void on_data(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
     bool go_ahead = verdict == MQ_VERDICT_ACCEPTED;
     if (go_ahead && tx->mail_refused) {
         /* Whatever transaction that is, a dot would end it: with a mail to unknown recipients. */
-        finish_without_body(session, tx);
-        mq_smtp_close(session, out_of_step);
+        protocol_error(session, tx, reply);
     } else if (go_ahead && tx->in_transaction == 0) {
         tx->lone_dot = true;
         tx->next = MQ_SMTP_DOT;
@@ -318,6 +353,10 @@ static void on_dot(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
 static void on_early_reply(struct mq_smtp_session *session, const struct mq_reply *reply)
 {
     struct mq_smtp_tx *tx = mq_smtp_current(session);
+    if (reply->code != 421 && session->body_part == 0 && session->body_pos == 0) {
+        close_out_of_step(session, reply); /* nothing of the message was written */
+        return;
+    }
     if (reply->code < 400) {
         mq_smtp_session_lost(session, out_of_step);
         return;
@@ -363,7 +402,7 @@ static void envelope_progress(struct mq_smtp_session *session)
     if (tx->next == MQ_SMTP_DATA && tx->in_transaction == 0) {
         tx->next = MQ_SMTP_NONE; /* nobody to send it to */
     }
-    if (tx->next == MQ_SMTP_NONE) {
+    if (tx->next == MQ_SMTP_NONE && !begin_check(session, tx)) {
         finish_without_body(session, tx);
     }
 }
@@ -375,8 +414,12 @@ static void on_reply(struct mq_smtp_session *session, const struct mq_reply *rep
         on_early_reply(session, reply);
         return;
     }
+    if (session->expected_count == 0 && session->state == MQ_SMTP_IDLE) {
+        close_by(session, reply); /* a 421, most likely */
+        return;
+    }
     if (session->expected_count == 0) {
-        close_by(session, reply); /* a 421 to an idle session, most likely */
+        close_out_of_step(session, reply);
         return;
     }
     struct mq_smtp_expected expected = session->expected[session->expected_head];

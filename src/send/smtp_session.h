@@ -60,6 +60,7 @@ struct mq_smtp_tx {
     bool trial;                /* … and the relay's answer tells whether that may be done */
     bool replied;              /* a reply of its own came */
     bool mail_refused;         /* the replies to RCPT and DATA are consequences */
+    bool checking;             /* all but the check of the replies' order is done */
     bool lone_dot;             /* DATA was taken though every recipient was refused */
     size_t in_transaction;     /* recipients accepted */
     enum mq_smtp_command next; /* to be written; MQ_SMTP_NONE: nothing now */

@@ -130,7 +130,7 @@ static bool append_command(struct mq_smtp_session *session, struct mq_smtp_tx *t
     switch (command) {
     case MQ_SMTP_RSET:
         append_text(session, "RSET\r\n");
-        tx->next = MQ_SMTP_MAIL;
+        tx->next = tx->checking ? MQ_SMTP_NONE : MQ_SMTP_MAIL;
         break;
     case MQ_SMTP_MAIL:
         append_mail(session, tx);

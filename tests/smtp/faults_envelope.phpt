@@ -66,10 +66,24 @@ $cases += [
     'MAIL: refused, and recipients "unknown"' => ['connections' => null,
         'script' => 'at mail times=1 raw="450 4.2.0 no\r\n550 5.1.1 unknown\r\n503 5.5.1 no\r\n"']
         + LATER,
-    // A dot would end whatever transaction the server believes in: the session is closed instead.
+    // A dot would end whatever transaction the server believes in: the session is closed instead,
+    // and the mail goes once more.
     'MAIL: refused, and 354 to DATA' => ['connections' => 2,
-        'script' => 'at mail times=1 raw="450 4.2.0 no\r\n250 2.1.5 ok\r\n354 go ahead\r\n"']
-        + LATER,
+        'script' => 'at mail times=1 raw="450 4.2.0 no\r\n250 2.1.5 ok\r\n354 go ahead\r\n"'],
+
+    // A reply that nobody asked for shifts those behind it. Seen to fail without the check by RSET:
+    // t1 was parked for "550 5.1.1 unknown".
+    'MAIL: an unasked reply behind it' => ['connections' => 2,
+        'script' => 'at mail times=1 behind="550 5.1.1 unknown\r\n"'],
+    'RCPT: an unasked reply behind it' => ['connections' => 2,
+        'script' => 'at rcpt times=1 behind="550 5.1.1 unknown\r\n"'],
+    'RCPT: an unasked reply behind each' => ['end' => 'relay', 'accepted' => [],
+        'script' => 'at rcpt behind="550 5.1.1 unknown\r\n"',
+        'reason' => '/do not fit the commands: 354/', 'jobs' => ['t1' => 'pending 0']],
+    'DATA: an unasked reply behind it' => ['connections' => 2,
+        'script' => 'at data times=1 behind="550 5.1.1 unknown\r\n"'],
+    'a mail: an unasked reply behind it' => ['connections' => null,
+        'script' => 'at dot times=1 behind="550 5.1.1 unknown\r\n"'],
 
     'RCPT: unknown' => ['script' => 'at rcpt times=1 reply="550 5.1.1 unknown"'] + REFUSED,
     'RCPT: bare 550' => ['script' => 'at rcpt times=1 reply="550 unknown"'] + REFUSED,
