@@ -228,6 +228,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/send/sendmail_exit.c
     src/send/sendmail_pool.c
     src/send/smtp.c
+    src/send/smtp_check.c
     src/send/smtp_loop.c
     src/send/smtp_pool.c
     src/send/smtp_reply.c

@@ -27,7 +27,7 @@ static enum mq_status mend_wire(struct mq_str wire, struct mq_buffer *out, struc
         fields = mq_buffer_view(&head);
     }
     mq_buffer_reserve(out, wire.len + wire.len / 8 + 256);
-    bool allowed = mq_mend_entity(out, fields, body);
+    bool allowed = mq_mend_entity(out, fields, body, false) == NULL;
     bool failed = head.failed || charset.failed || out->failed;
     mq_buffer_clear(&head);
     mq_buffer_clear(&charset);
@@ -63,6 +63,31 @@ static enum mq_status mend(struct mq_buffer *out, size_t max_size, struct mq_mes
     *out = mended;
     info->flags = mq_message_flags(mq_buffer_view(out));
     info->message_id = mq_message_id(mq_buffer_view(out));
+    return MQ_OK;
+}
+
+enum mq_status mq_mend_7bit(struct mq_str wire, struct mq_buffer *out, struct mq_error *err)
+{
+    size_t length = head_length(wire);
+    struct mq_str body = {wire.data + length, wire.len - length};
+    struct mq_str value;
+    const char *why = "a DKIM-Signature forbids to change it";
+    mq_mend_take_line(&body);
+    if (!mq_message_header(wire, "DKIM-Signature", &value)) {
+        mq_buffer_reserve(out, wire.len + wire.len / 2 + 256);
+        why = mq_mend_entity(out, (struct mq_str){wire.data, length}, body, true);
+        if (why == NULL && (mq_message_flags(mq_buffer_view(out)) & MQ_MESSAGE_8BIT) != 0) {
+            why = "a header of a part cannot be encoded";
+        }
+    }
+    if (out->failed) {
+        mq_buffer_reset(out);
+        return mq_error_nomem(err);
+    }
+    if (why != NULL) {
+        mq_buffer_reset(out);
+        return mq_error_set(err, MQ_MESSAGE, "message", "%s", why);
+    }
     return MQ_OK;
 }
 

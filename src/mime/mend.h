@@ -33,4 +33,12 @@ enum mq_status mq_mend_accept(struct mq_str raw, const struct mq_message_options
                               struct mq_buffer *out, struct mq_message_info *info,
                               struct mq_error *err);
 
+/* Appends to `out` (initialised, empty) an accepted message whose body has bytes over 127
+ * (MQ_MESSAGE_8BIT) for relays that take 7 bits only (RFC 6152, section 3): bodies are encoded as
+ * quoted-printable or base64, part by part, down to attached messages; headers of parts as those of
+ * messages. The message's own header section stays as it is. A reader gets the same octets.
+ * MQ_MESSAGE, the text says why, where it must not be changed: it has a DKIM-Signature, or what is
+ * to be encoded is in multipart/signed or /encrypted, or not understood. */
+enum mq_status mq_mend_7bit(struct mq_str wire, struct mq_buffer *out, struct mq_error *err);
+
 #endif

@@ -1,4 +1,5 @@
-/* Bodies with long lines: a walk through the parts to those that have them. */
+/* Bodies with long lines, or with bytes over 127 where only 7 bits go: a walk through the parts to
+ * those that have them. */
 #include <string.h>
 
 #include "mime/encode.h"
@@ -13,7 +14,8 @@ struct walk {
     struct mq_buffer *out;
     struct mq_str boundaries[DEPTH_MAX]; /* of the multiparts around; empty for a message */
     size_t depth;
-    bool sealed; /* a part that must stay as it is has long lines */
+    bool seven;      /* to 7 bits; else lines are shortened */
+    const char *why; /* that cannot be done; NULL: it can */
 };
 
 enum kind {
@@ -31,7 +33,7 @@ struct entity {
     bool has_body;            /* that line is there */
     bool message;             /* no part of a multipart */
     bool has_end;             /* the last CRLF belongs to the boundary that follows */
-    bool has_type, has_version, multipart, digest;
+    bool has_type, has_version, has_encoding, multipart, digest;
     enum kind kind;
     enum encoding encoding;
     struct mq_buffer boundary;
@@ -113,14 +115,13 @@ static enum encoding read_encoding(struct mq_str value)
 static void read_head(struct entity *entity)
 {
     struct mq_message_fields fields = {.rest = entity->head, .end = '\n'};
-    bool has_encoding = false;
     while (mq_message_fields_next(&fields)) {
         if (mq_str_equal_nocase(fields.name, MQ_STR("Content-Type")) && !entity->has_type) {
             read_type(entity, fields.value);
         } else if (mq_str_equal_nocase(fields.name, MQ_STR("Content-Transfer-Encoding")) &&
-                   !has_encoding) {
+                   !entity->has_encoding) {
             entity->encoding = read_encoding(fields.value);
-            has_encoding = true;
+            entity->has_encoding = true;
         } else if (mq_str_equal_nocase(fields.name, MQ_STR("MIME-Version"))) {
             entity->has_version = true;
         }
@@ -190,6 +191,54 @@ static void put_leaf(struct walk *walk, const struct entity *entity)
     }
 }
 
+/* ---- what has to change ---- */
+
+static bool needs_change(const struct walk *walk, struct mq_str text)
+{
+    return walk->seven ? !mq_str_ascii(text) : mq_mend_has_long(text);
+}
+
+/* Text that no reader decodes: around parts, or not understood. */
+static void put_cut(struct walk *walk, struct mq_str text)
+{
+    size_t at = walk->out->len;
+    mq_mend_break(walk->out, text);
+    for (; walk->seven && at < walk->out->len; at++) {
+        char *c = &walk->out->data[at];
+        *c = (unsigned char)*c < 0x80 ? *c : '?';
+    }
+}
+
+/* A body that says that it is encoded, and has bytes over 127 all the same. */
+static void put_stray(struct walk *walk, const struct entity *entity)
+{
+    struct mq_buffer text;
+    mq_buffer_init(&text);
+    for (size_t i = 0; i < entity->body.len; i++) {
+        unsigned char c = (unsigned char)entity->body.data[i];
+        if (c < 0x80) {
+            mq_buffer_char(&text, (char)c);
+        } else if (entity->encoding == QUOTED_PRINTABLE) {
+            mq_buffer_printf(&text, "=%02X", c);
+        } /* base64: readers pass over it */
+    }
+    walk->out->failed = walk->out->failed || text.failed;
+    if (entity->encoding == QUOTED_PRINTABLE) {
+        mq_mend_break_quoted_printable(walk->out, mq_buffer_view(&text));
+    } else {
+        mq_buffer_str(walk->out, mq_buffer_view(&text));
+    }
+    mq_buffer_clear(&text);
+}
+
+/* This may not be encoded, nor otherwise changed. */
+static void refuse(struct walk *walk, const struct entity *entity)
+{
+    walk->why = entity->kind == SEALED        ? "a part of it is signed or encrypted"
+                : entity->encoding == UNKNOWN ? "a part of it has an unknown encoding"
+                                              : "a part of it must not be encoded";
+}
+
 /* ---- multiparts ---- */
 
 static void put_entity(struct walk *walk, struct entity *entity);
@@ -201,10 +250,12 @@ static void put_part(struct walk *walk, struct mq_str text, const struct entity 
     struct entity entity = {.message = around->kind == MESSAGE,
                             .has_end = has_end,
                             .kind = around->digest ? MESSAGE : LEAF};
-    if (!mq_mend_has_long(text)) {
+    if (!needs_change(walk, text)) {
         mq_buffer_str(walk->out, text);
     } else if (split(text, &entity)) {
         put_entity(walk, &entity);
+    } else if (walk->seven) {
+        walk->why = "a part of it has no readable header section";
     } else {
         mq_mend_break(walk->out, text);
     }
@@ -243,7 +294,7 @@ static void put_multipart(struct walk *walk, const struct entity *entity)
         if (in_part) {
             put_part(walk, before, entity, true);
         } else {
-            mq_mend_break(walk->out, before);
+            put_cut(walk, before);
         }
         line.len = line.len > MQ_MEND_LINE_MAX ? mq_str_trim(line).len : line.len;
         mq_buffer_str(walk->out, line);
@@ -258,7 +309,7 @@ static void put_multipart(struct walk *walk, const struct entity *entity)
     if (in_part) {
         put_part(walk, last, entity, entity->has_end);
     } else {
-        mq_mend_break(walk->out, last);
+        put_cut(walk, last);
     }
 }
 
@@ -279,47 +330,66 @@ static void put_inside(struct walk *walk, const struct entity *entity)
     walk->depth--;
 }
 
-static void put_long(struct walk *walk, const struct entity *entity)
+static void put_changed(struct walk *walk, const struct entity *entity)
 {
-    static const struct mq_mend_head nothing = {0};
+    struct mq_mend_head change = {0};
+    bool inside = entity->encoding == IDENTITY && entity->kind != OPAQUE &&
+                  entity->kind != SEALED && walk->depth < DEPTH_MAX;
     if (entity->encoding == IDENTITY && entity->kind == LEAF) {
         put_leaf(walk, entity);
         return;
     }
+    if (walk->seven && inside && entity->has_encoding) {
+        change.encoding = mq_encoding_name(MQ_ENCODING_7BIT);
+    }
+    put_head(walk, entity, &change);
     /* What is encoded keeps its content when its lines are broken. */
     bool coded = entity->encoding == QUOTED_PRINTABLE || entity->encoding == BASE64;
-    walk->sealed = walk->sealed || (entity->kind == SEALED && !coded);
-    put_head(walk, entity, &nothing);
-    if (entity->encoding == QUOTED_PRINTABLE) {
+    if (walk->seven && coded) {
+        put_stray(walk, entity);
+    } else if ((walk->seven && !inside) || (entity->kind == SEALED && !coded)) {
+        refuse(walk, entity);
+    } else if (entity->encoding == QUOTED_PRINTABLE) {
         mq_mend_break_quoted_printable(walk->out, entity->body);
     } else if (entity->encoding == BASE64) {
         mq_mend_break_base64(walk->out, entity->body);
-    } else if (entity->encoding == UNKNOWN || entity->kind == OPAQUE || walk->depth == DEPTH_MAX) {
-        mq_mend_break(walk->out, entity->body);
-    } else {
+    } else if (inside) {
         put_inside(walk, entity);
+    } else {
+        mq_mend_break(walk->out, entity->body);
     }
 }
 
 static void put_entity(struct walk *walk, struct entity *entity)
 {
     static const struct mq_mend_head nothing = {0};
+    struct mq_buffer head, charset;
+    mq_buffer_init(&head);
+    mq_buffer_init(&charset);
+    if (walk->seven && walk->depth > 0 && !mq_str_ascii(entity->head)) {
+        mq_mend_fields(&head, entity->head, mq_mend_charset(entity->head, &charset));
+        walk->out->failed = walk->out->failed || head.failed || charset.failed;
+        entity->head = mq_buffer_view(&head);
+    }
     read_head(entity);
     if (entity->boundary.failed) {
         walk->out->failed = true;
-    } else if (mq_mend_has_long(entity->body)) {
-        put_long(walk, entity);
+    } else if (needs_change(walk, entity->body)) {
+        put_changed(walk, entity);
     } else {
         put_head(walk, entity, &nothing);
         mq_buffer_str(walk->out, entity->body);
     }
     mq_buffer_clear(&entity->boundary);
+    mq_buffer_clear(&head);
+    mq_buffer_clear(&charset);
 }
 
-bool mq_mend_entity(struct mq_buffer *out, struct mq_str head, struct mq_str body)
+const char *mq_mend_entity(struct mq_buffer *out, struct mq_str head, struct mq_str body,
+                           bool seven)
 {
-    struct walk walk = {.out = out};
+    struct walk walk = {.out = out, .seven = seven};
     struct entity entity = {.head = head, .body = body, .has_body = true, .message = true};
     put_entity(&walk, &entity);
-    return !walk.sealed;
+    return walk.why;
 }

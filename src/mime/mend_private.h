@@ -77,8 +77,9 @@ void mq_mend_break(struct mq_buffer *out, struct mq_str text);
 
 /* ---- mend_body.c ---- */
 
-/* Appends a message whose fields are mended: its header section with its empty line, its body.
- * False: what is signed or encrypted would have to change. */
-bool mq_mend_entity(struct mq_buffer *out, struct mq_str head, struct mq_str body);
+/* Appends a message whose fields are mended: its header section with its empty line, its body, with
+ * no long lines; or, `seven`, with no bytes over 127. NULL, or why that cannot be done. */
+const char *mq_mend_entity(struct mq_buffer *out, struct mq_str head, struct mq_str body,
+                           bool seven);
 
 #endif

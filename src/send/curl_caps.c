@@ -12,9 +12,41 @@ static bool is_keyword(struct mq_str line, const char *name)
            (line.len == len || line.data[len] == ' ');
 }
 
-static void read_keyword(struct mq_smtp_caps *caps, struct mq_str line)
+/* "AUTH PLAIN LOGIN", or in the old form "AUTH=PLAIN LOGIN", which some send beside it. */
+static void read_mechanisms(struct mq_greeting *greeting, struct mq_str names)
 {
-    if (is_keyword(line, "PIPELINING")) {
+    size_t used = strlen(greeting->mechanisms);
+    if (used > 0) {
+        used =
+            mq_str_printable(greeting->mechanisms, sizeof greeting->mechanisms, used, MQ_STR(" "));
+    }
+    mq_str_printable(greeting->mechanisms, sizeof greeting->mechanisms, used, mq_str_trim(names));
+}
+
+bool mq_greeting_is_foreign(const struct mq_greeting *greeting)
+{
+    static const char *const spoken[] = {"PLAIN", "LOGIN", "CRAM-MD5"};
+    const char *at = greeting->mechanisms;
+    while (*at != '\0') {
+        size_t len = strcspn(at, " ");
+        for (size_t i = 0; i < sizeof spoken / sizeof *spoken; i++) {
+            if (mq_str_equal_nocase((struct mq_str){at, len}, mq_str_of(spoken[i]))) {
+                return false;
+            }
+        }
+        at += len;
+        at += strspn(at, " ");
+    }
+    return greeting->mechanisms[0] != '\0';
+}
+
+static void read_keyword(struct mq_greeting *greeting, struct mq_str line)
+{
+    struct mq_smtp_caps *caps = &greeting->caps;
+    if (line.len > 5 && mq_str_equal_nocase((struct mq_str){line.data, 4}, MQ_STR("AUTH")) &&
+        (line.data[4] == ' ' || line.data[4] == '=')) {
+        read_mechanisms(greeting, (struct mq_str){line.data + 5, line.len - 5});
+    } else if (is_keyword(line, "PIPELINING")) {
         caps->pipelining = true;
     } else if (is_keyword(line, "8BITMIME")) {
         caps->eightbit = true;
@@ -50,13 +82,14 @@ void mq_greeting_line(struct mq_greeting *greeting, struct mq_str line)
         /* The greeting, or the answer to STARTTLS: what was offered before it does not count
          * (RFC 3207, section 4.2). */
         greeting->caps = (struct mq_smtp_caps){0};
+        greeting->mechanisms[0] = '\0';
         greeting->in_ehlo = true;
         greeting->first = true;
     } else if (code == 235) {
         greeting->logged_in = true;
     } else if (code == 250 && greeting->in_ehlo) {
         if (!greeting->first && text.len > 0) {
-            read_keyword(&greeting->caps, text);
+            read_keyword(greeting, text);
         }
         greeting->first = false;
         greeting->in_ehlo = more;

@@ -227,8 +227,7 @@ static bool set_security(CURL *easy, const struct mq_dsn *dsn)
         const char *password = dsn->password ? dsn->password : "";
         ok = ok && !curl_easy_setopt(easy, CURLOPT_USERNAME, dsn->user);
         ok = ok && !curl_easy_setopt(easy, CURLOPT_PASSWORD, password);
-        ok = ok && !curl_easy_setopt(easy, CURLOPT_LOGIN_OPTIONS,
-                                     "AUTH=PLAIN;AUTH=LOGIN;AUTH=CRAM-MD5;AUTH=XOAUTH2");
+        ok = ok && !curl_easy_setopt(easy, CURLOPT_LOGIN_OPTIONS, MQ_LOGIN_OPTIONS);
     }
     return ok;
 }
@@ -399,13 +398,27 @@ static void set_reason(struct mq_connect_result *out, const char *text, const ch
     }
 }
 
+/* libcurl says "Login denied" to that, as to a wrong password. */
+static void set_foreign(struct mq_connect_result *out, const struct mq_greeting *greeting)
+{
+    snprintf(out->reason, sizeof out->reason,
+             "the relay offers no login that is spoken here: it offers %s; " MQ_LOGIN_NAMES
+             " are spoken",
+             greeting->mechanisms);
+    out->hopeless = true;
+}
+
 static void describe_failure(struct mq_link *link, CURLcode code, struct mq_connect_result *out)
 {
     const char *refusal = link->greeting.refusal;
     struct mq_reply reply = {.code = 400};
     /* 4yz: it may be different the next time. */
     out->hopeless = is_hopeless(code) && refusal[0] != '4';
-    set_reason(out, link->error[0] ? link->error : curl_easy_strerror(code), refusal);
+    if (code == CURLE_LOGIN_DENIED && mq_greeting_is_foreign(&link->greeting)) {
+        set_foreign(out, &link->greeting);
+    } else {
+        set_reason(out, link->error[0] ? link->error : curl_easy_strerror(code), refusal);
+    }
     snprintf(reply.text, sizeof reply.text, "%s", refusal);
     out->retry_after_s = mq_reply_retry_after_s(&reply);
 }
@@ -417,6 +430,10 @@ static bool check_open(struct mq_link *link, struct mq_connect_result *out)
     if (dsn->user != NULL && !link->greeting.logged_in) {
         /* libcurl goes on without AUTH where the relay does not offer it. */
         out->hopeless = true;
+        if (mq_greeting_is_foreign(&link->greeting)) {
+            set_foreign(out, &link->greeting);
+            return false;
+        }
         set_reason(out, "the relay offers no login that can be used, but user and password are set",
                    link->greeting.refusal);
         return false;

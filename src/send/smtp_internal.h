@@ -27,6 +27,10 @@ void mq_smtp_cut_off(struct mq_smtp_session *session, const char *why);
 /* The current transaction is over: the one behind moves up, or the session is idle. */
 void mq_smtp_advance(struct mq_smtp_session *session);
 
+/* smtp_check.c */
+/* Converts what can be, refuses locally what cannot be sent; false when no recipient is left. */
+bool mq_smtp_check(struct mq_smtp_session *session, struct mq_delivery *delivery);
+
 /* smtp_write.c */
 bool mq_smtp_mail_left(const struct mq_smtp_session *session, const struct mq_smtp_tx *tx);
 bool mq_smtp_dot_left(const struct mq_smtp_session *session, const struct mq_smtp_tx *tx);

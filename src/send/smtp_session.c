@@ -5,15 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mime/message.h"
 #include "send/smtp_internal.h"
 
 /* RFC 5321, section 4.5.3.2 gives no time for QUIT; nothing depends on its reply. */
 #define QUIT_TIMEOUT_MS 2000
 /* Postfix answers a client with this many errors slower and slower. */
 #define FAILURES_MAX 4
-/* Longest path that is written; RFC 5321's limit is 256 octets. */
-#define ADDRESS_MAX 320
 
 static const char *state_name(enum mq_smtp_state state)
 {
@@ -155,93 +152,12 @@ bool mq_smtp_session_may_follow(const struct mq_smtp_session *session)
            !session->tx[session->current ^ 1].used && following_is_allowed(session);
 }
 
-/* Addresses were checked when they came in; this is the last place before the wire, and no
- * command may ever be cut or continued by one. */
-static bool address_is_safe(const char *address)
-{
-    size_t len = 0;
-    for (; address[len] != '\0'; len++) {
-        unsigned char c = (unsigned char)address[len];
-        if (c <= ' ' || c == 0x7f || c == '<' || c == '>') {
-            return false;
-        }
-    }
-    return len <= ADDRESS_MAX;
-}
-
-static bool is_ascii(const char *text)
-{
-    while (*text != '\0' && (unsigned char)*text < 0x80) {
-        text++;
-    }
-    return *text == '\0';
-}
-
-static void refuse_target(struct mq_target *target, const char *text)
-{
-    target->result = MQ_TARGET_REFUSED;
-    target->code = 0;
-    snprintf(target->reply, sizeof target->reply, "%s", text);
-}
-
-/* What this relay cannot take (RFC 3463 codes 5.3.4, 5.6.3, 5.6.7), into text; false: nothing. */
-static bool cannot_take(const struct mq_smtp_session *session, const struct mq_delivery *delivery,
-                        char *text, size_t size)
-{
-    const struct mq_smtp_caps *caps = &session->caps;
-    size_t bytes = delivery->prefix.len + delivery->message.len;
-    if (caps->size && caps->size_max != 0 && bytes > caps->size_max) {
-        snprintf(text, size, "5.3.4 the message has %zu bytes, the relay takes %zu; not sent",
-                 bytes, caps->size_max);
-    } else if (!caps->smtputf8 &&
-               (!is_ascii(delivery->from) || (delivery->flags & MQ_MESSAGE_UTF8_HEADERS) != 0)) {
-        snprintf(text, size,
-                 "5.6.7 the sender's address or a header is not ASCII, and the relay does not "
-                 "offer SMTPUTF8; not sent");
-    } else if (!caps->eightbit && (delivery->flags & MQ_MESSAGE_8BIT) != 0) {
-        snprintf(text, size,
-                 "5.6.3 the message has bytes over 127, and the relay does not offer "
-                 "8BITMIME; not sent");
-    } else if (!address_is_safe(delivery->from)) {
-        snprintf(text, size, "5.1.7 the sender's address cannot be sent");
-    } else {
-        return false;
-    }
-    return true;
-}
-
-/* Refuses locally what cannot be sent; false when no recipient is left. */
-static bool check_delivery(struct mq_smtp_session *session, struct mq_delivery *delivery)
-{
-    char text[MQ_TARGET_REPLY_MAX] = "";
-    bool none = cannot_take(session, delivery, text, sizeof text);
-    bool left = false;
-    for (size_t i = 0; i < delivery->target_count; i++) {
-        struct mq_target *target = &delivery->targets[i];
-        if (target->result != MQ_TARGET_UNTRIED) {
-            continue;
-        }
-        target->code = 0;
-        if (none) {
-            refuse_target(target, text);
-        } else if (target->address[0] == '\0' || !address_is_safe(target->address)) {
-            refuse_target(target, "5.1.3 the address cannot be sent");
-        } else if (!session->caps.smtputf8 && !is_ascii(target->address)) {
-            refuse_target(target, "5.6.7 the address is not ASCII, and the relay does not offer "
-                                  "SMTPUTF8; not sent");
-        } else {
-            left = true;
-        }
-    }
-    return left;
-}
-
 bool mq_smtp_begin(struct mq_smtp_session *session, struct mq_delivery *delivery, bool behind)
 {
     struct mq_smtp_host *host = session->host;
-    bool enters = check_delivery(session, delivery);
     delivery->end = MQ_DELIVERY_DONE;
     delivery->error[0] = '\0'; /* of a session before this one */
+    bool enters = mq_smtp_check(session, delivery);
     if (enters && !delivery->enter(delivery, MQ_PHASE_ENVELOPE)) {
         delivery->end = MQ_DELIVERY_LEASE_OVER;
         enters = false;

@@ -68,6 +68,10 @@ struct mq_delivery {
      * the mail goes out once more after a protocol error. */
     bool (*enter)(struct mq_delivery *delivery, enum mq_delivery_phase phase);
     void *context; /* enter's */
+    /* Makes prefix, message and flags such that a relay takes them that takes 7 bits only: before
+     * enter(), where flags have MQ_MESSAGE_8BIT. MQ_MESSAGE: it must not be changed, err says why.
+     * NULL: it cannot be. */
+    enum mq_status (*to_7bit)(struct mq_delivery *delivery, struct mq_error *err);
 
     /* Set by the transport: */
     enum mq_delivery_end end;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mime/message.h"
+#include "mime/mend.h"
 #include "worker/run.h"
 
 void mq_composed_init(struct mq_composed *composed)
@@ -94,6 +94,7 @@ void mq_flight_free(struct mq_flight *flight)
     flight->run->held--;
     mq_flight_drop_message(flight);
     mq_job_clear(&flight->job);
+    free(flight->original_to);
     free(flight->prefix);
     free(flight->targets);
     free(flight->results);
@@ -308,6 +309,9 @@ static char *original_to_header(const char *addresses)
 
 static struct mq_str message_of(const struct mq_flight *flight)
 {
+    if (flight->converted.len > 0) {
+        return mq_buffer_view(&flight->converted);
+    }
     return flight->job.body
                ? (struct mq_str){flight->job.body, flight->job.body_len}
                : (struct mq_str){flight->composed.message, flight->composed.message_len};
@@ -320,10 +324,10 @@ static enum mq_status allocate(struct mq_flight *flight, struct mq_error *err)
     flight->results = calloc(job->recipients.count, sizeof(*flight->results));
     flight->replies = calloc(job->recipients.count, sizeof(*flight->replies));
     if (job->original_to) {
-        flight->prefix = original_to_header(job->original_to);
+        flight->original_to = original_to_header(job->original_to);
     }
     return flight->targets && flight->results && flight->replies &&
-                   (flight->prefix || !job->original_to)
+                   (flight->original_to || !job->original_to)
                ? MQ_OK
                : mq_error_nomem(err);
 }
@@ -333,12 +337,12 @@ static bool signs(const struct mq_run *run)
     return run->worker->hooks && run->worker->hooks->sign;
 }
 
-/* Puts the signatures before the prefix. They are over this very text, which stays as it is until
- * the flight ends, also when the transport begins it anew. */
+/* Puts the signatures before the worker's own lines. They are over this very text, which stays as
+ * it is until the flight ends, also when the transport begins it anew. */
 static enum mq_status sign(struct mq_flight *flight, struct mq_error *err)
 {
     const struct mq_worker_hooks *hooks = flight->run->worker->hooks;
-    struct mq_outgoing mail = {mq_str_of(flight->prefix), message_of(flight),
+    struct mq_outgoing mail = {mq_str_of(flight->original_to), message_of(flight),
                                mq_run_now_s(flight->run)};
     struct mq_buffer out;
 
@@ -391,6 +395,38 @@ static bool is_sound(struct mq_flight *flight)
     return false;
 }
 
+static void fill_message(struct mq_flight *flight)
+{
+    struct mq_delivery *delivery = &flight->delivery;
+    delivery->prefix = mq_str_of(flight->prefix ? flight->prefix : flight->original_to);
+    delivery->message = message_of(flight);
+    delivery->flags = mq_message_flags(delivery->message);
+    if (!mq_str_ascii(delivery->prefix)) {
+        delivery->flags |= MQ_MESSAGE_UTF8_HEADERS;
+    }
+}
+
+/* Signatures are made anew: they are over what goes out. */
+static enum mq_status to_7bit(struct mq_delivery *delivery, struct mq_error *err)
+{
+    struct mq_flight *flight = delivery->context;
+    struct mq_buffer converted;
+
+    mq_buffer_init(&converted);
+    enum mq_status status = mq_mend_7bit(message_of(flight), &converted, err);
+    if (status != MQ_OK) {
+        mq_buffer_clear(&converted);
+        return status;
+    }
+    flight->run->bytes += (int64_t)converted.len;
+    flight->converted = converted;
+    if (signs(flight->run)) {
+        status = sign(flight, err);
+    }
+    fill_message(flight);
+    return status;
+}
+
 static void fill_delivery(struct mq_flight *flight)
 {
     struct mq_delivery *delivery = &flight->delivery;
@@ -400,12 +436,7 @@ static void fill_delivery(struct mq_flight *flight)
     delivery->from = job->envelope_from;
     delivery->targets = flight->targets;
     delivery->target_count = job->targets.count;
-    delivery->prefix = mq_str_of(flight->prefix);
-    delivery->message = message_of(flight);
-    delivery->flags = mq_message_flags(delivery->message);
-    if (!mq_str_ascii(delivery->prefix)) {
-        delivery->flags |= MQ_MESSAGE_UTF8_HEADERS;
-    }
+    fill_message(flight);
     delivery->utf8_address = !mq_str_ascii(mq_str_of(job->envelope_from));
     for (size_t i = 0; i < job->targets.count; i++) {
         flight->targets[i].address = job->targets.items[i];
@@ -416,6 +447,7 @@ static void fill_delivery(struct mq_flight *flight)
     delivery->notify = job->notify;
     delivery->subject = job;
     delivery->enter = enter;
+    delivery->to_7bit = to_7bit;
     delivery->context = flight;
     delivery->ms = -1;
 }

@@ -25,6 +25,8 @@ bool mq_run_fits_next(const struct mq_run *run)
 
 void mq_flight_drop_message(struct mq_flight *flight)
 {
+    flight->run->bytes -= (int64_t)flight->converted.len;
+    mq_buffer_clear(&flight->converted);
     if (flight->job.body) {
         flight->run->bytes -= (int64_t)flight->job.body_len;
     }

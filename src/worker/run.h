@@ -32,7 +32,9 @@ struct mq_flight {
     int slot;             /* in the intent file; -1 before it has begun */
     int64_t lease_end_ms; /* CLOCK_BOOTTIME; nothing may leave after it. 0: known to be lost */
     struct mq_composed composed;
-    char *prefix; /* header lines before the message, or NULL */
+    struct mq_buffer converted; /* the message, where the relay takes 7 bits only */
+    char *original_to;          /* header line before the message, or NULL */
+    char *prefix;               /* that and signatures before it, or NULL */
     struct mq_delivery delivery;
     struct mq_target *targets;
 

@@ -1,5 +1,5 @@
 --TEST--
-Servers without PIPELINING, 8BITMIME, SMTPUTF8, SIZE: what cannot be sent is refused before MAIL
+Servers without PIPELINING, 8BITMIME, SMTPUTF8, SIZE: what cannot be sent is converted, or refused before MAIL
 --EXTENSIONS--
 posix
 pdo_sqlite
@@ -106,8 +106,9 @@ try_one('pipelining offered, and not meant', [], $plain, ['a@example.org', 'b@ex
    MAIL FROM:<sender@example.com> SIZE=192
    RCPT TO:<a@example.org>
    MAIL FROM:<sender@example.com> SIZE=192
--- no 8BITMIME, 8 bit: empty, t1 parked 1 for refused refused a@example.org, t2 gone
-   5.6.3 the message has bytes over 127, and the relay does not offer 8BITMIME; not sent
+-- no 8BITMIME, 8 bit: empty, t1 gone, t2 gone
+   MAIL FROM:<sender@example.com> SIZE=274
+   RCPT TO:<a@example.org>
    MAIL FROM:<sender@example.com> SIZE=192
 -- no SMTPUTF8, UTF-8 header: empty, t1 parked 1 for refused refused a@example.org, t2 gone
    5.6.7 the sender's address or a header is not ASCII, and the relay does not offer SMTPUTF8; not sent
@@ -140,8 +141,9 @@ try_one('pipelining offered, and not meant', [], $plain, ['a@example.org', 'b@ex
    RCPT TO:<a@example.org>
    RCPT TO:<b@example.org>
    MAIL FROM:<sender@example.com>
--- nothing but HELO, 8 bit: empty, t1 parked 1 for refused refused a@example.org, t2 gone
-   5.6.3 the message has bytes over 127, and the relay does not offer 8BITMIME; not sent
+-- nothing but HELO, 8 bit: empty, t1 gone, t2 gone
+   MAIL FROM:<sender@example.com>
+   RCPT TO:<a@example.org>
    MAIL FROM:<sender@example.com>
 -- parameters refused: empty, t1 gone, t2 gone
    MAIL FROM:<sender@example.com> SIZE=192

@@ -62,8 +62,15 @@ $cases += [
     'AUTH: not offered' => ['login' => 'u:p@', 'reason' => '/offers no login/', 'connections' => 1]
         + DOWN,
     'AUTH: no mechanism in common' => [
-        'script' => 'at ehlo reply="250-mx.example\n250 AUTH GSSAPI"',
-        'login' => 'u:p@', 'connections' => null] + DOWN,
+        'script' => 'at ehlo reply="250-mx.example\n250-AUTH GSSAPI NTLM\n250 SIZE"',
+        'reason' => '/it offers GSSAPI NTLM; PLAIN, LOGIN and CRAM-MD5 are spoken/',
+        'login' => 'u:p@', 'connections' => 1] + DOWN,
+    // Without a bearer token there is nothing to log in with.
+    'AUTH: XOAUTH2 only' => ['sink' => ['--auth', 'u:p', '--auth-mechanisms', 'XOAUTH2'],
+        'reason' => '/it offers XOAUTH2; PLAIN/', 'login' => 'u:p@', 'connections' => 1] + DOWN,
+    'AUTH: one of those offered is spoken, in the old form' => ['sink' => ['--auth', 'u:p'],
+        'script' => 'at ehlo reply="250-mx.example\n250-AUTH=GSSAPI PLAIN\n250 AUTH GSSAPI PLAIN"',
+        'login' => 'u:p@', 'connections' => 1],
     'AUTH: disconnect once' => ['script' => 'at auth times=1 close'] + $auth + ['connections' => 2],
     'AUTH: after the relay recovers' => ['script' => 'at auth times=1 reply="535 5.7.8 wrong"',
         'runs' => 2]

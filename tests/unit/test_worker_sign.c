@@ -1,4 +1,5 @@
 /* The hook that signs: what it is given, where its lines go, and what its failure means. */
+#include "mime/message.h"
 #include "worker_fake.h"
 
 #define SIGNATURE "Signature: s\r\n"
@@ -52,6 +53,35 @@ static void mail(struct scene_worker *scene)
     scene->hooks.sign = sign;
     fx_enqueue(&scene->fx,
                &(struct mail){.recipients = "to@example.org", .body = "Subject: x\r\n\r\nx\r\n"});
+}
+
+/* A relay without 8BITMIME: the transport asks for another form, which is signed too. */
+static void convert(struct fake_relay *relay, struct mq_delivery *delivery)
+{
+    struct mq_error err;
+    assert_int_equal(delivery->flags, MQ_MESSAGE_8BIT);
+    assert_int_equal(delivery->to_7bit(delivery, &err), MQ_OK);
+    assert_int_equal(delivery->flags, 0);
+    struct mq_buffer signed_text = seen;
+    mq_buffer_init(&seen);
+    see_sent(relay, delivery);
+    /* of what was signed, the second one is what goes out */
+    size_t text = delivery->message.len;
+    assert_memory_equal(signed_text.data + signed_text.len - text, delivery->message.data, text);
+    mq_buffer_clear(&signed_text);
+}
+
+static void test_signs_what_was_converted(void **state)
+{
+    struct scene_worker *scene = *state;
+    scene->hooks.sign = sign;
+    fx_enqueue(&scene->fx, &(struct mail){.recipients = "to@example.org",
+                                          .body = "Subject: x\r\n\r\ncaf\xC3\xA9\r\n"});
+    scene->relay.on_body = convert;
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_int_equal(scene->counter, 2);
+    assert_memory_equal(seen.data, SIGNATURE "Subject: x\r\n", sizeof(SIGNATURE) + 11);
+    assert_non_null(strstr(seen.data, "caf=C3=A9\r\n"));
 }
 
 static void test_signs_what_is_sent(void **state)
@@ -199,6 +229,7 @@ static void test_others_go_on(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_signs_what_was_converted, setup, teardown),
         cmocka_unit_test_setup_teardown(test_signs_what_is_sent, setup, teardown),
         cmocka_unit_test_setup_teardown(test_signs_the_prefix, setup, teardown),
         cmocka_unit_test_setup_teardown(test_no_signature, setup, teardown),
