@@ -17,6 +17,7 @@
 
 struct mq_log {
     int fd;
+    char *path;             /* absolute; NULL: a stream of the process, or not to be found */
     int failed_errno;       /* of the first write that failed; 0: none */
     struct mq_buffer lines; /* not written yet */
 };
@@ -78,24 +79,21 @@ static int standard_stream(const char *path)
     return -1;
 }
 
-enum mq_status mq_log_open(const char *path, struct mq_log **out, struct mq_error *err)
+static enum mq_status open_file(const char *path, int *out, struct mq_error *err)
 {
     static const struct mq_file_task task = {
         "open", "the log file", "log",
         "give a file whose directory exists and is writable (MAIL_QUEUE_LOG or the option log)"};
     struct stat st;
-    int stream = standard_stream(path);
-    if (stream < 0 && mq_file_is_open_database(path)) {
+    char why[MQ_OWN_FILE_WHY];
+    if (mq_file_is_open_database(path)) {
         return mq_error_set(err, MQ_CANTOPEN, "log",
                             "the log file %s is a database that this process has open; give "
                             "another file",
                             path);
     }
     /* O_NONBLOCK: a FIFO without a reader fails instead of waiting for one. */
-    int fd =
-        stream > 0
-            ? fcntl(stream, F_DUPFD_CLOEXEC, 0)
-            : open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
 
     if (fd < 0 && errno == ELOOP) {
         return mq_error_set(err, MQ_CANTOPEN, "log",
@@ -104,8 +102,7 @@ enum mq_status mq_log_open(const char *path, struct mq_log **out, struct mq_erro
     if (fd < 0) {
         return mq_file_error(&task, path, errno, err);
     }
-    char why[MQ_OWN_FILE_WHY];
-    bool device = stream > 0 || (fstat(fd, &st) == 0 && S_ISCHR(st.st_mode)); /* /dev/null */
+    bool device = fstat(fd, &st) == 0 && S_ISCHR(st.st_mode); /* /dev/null */
     if (!device && !mq_own_file(fd, why)) {
         close(fd);
         return mq_error_set(err, MQ_CANTOPEN, "log",
@@ -113,15 +110,58 @@ enum mq_status mq_log_open(const char *path, struct mq_log **out, struct mq_erro
                             "(MAIL_QUEUE_LOG or the option log)",
                             path, why);
     }
+    *out = fd;
+    return MQ_OK;
+}
+
+static enum mq_status open_stream(int stream, const char *path, int *out, struct mq_error *err)
+{
+    int fd = fcntl(stream, F_DUPFD_CLOEXEC, 0);
+    if (fd < 0) {
+        return mq_error_set(err, MQ_CANTOPEN, "log", "%s: %s; give another log file", path,
+                            strerror(errno));
+    }
+    *out = fd;
+    return MQ_OK;
+}
+
+enum mq_status mq_log_open(const char *path, struct mq_log **out, struct mq_error *err)
+{
+    int stream = standard_stream(path);
     struct mq_log *log = calloc(1, sizeof(*log));
+
     if (!log) {
-        close(fd);
         return mq_error_nomem(err);
     }
-    log->fd = fd;
+    enum mq_status status =
+        stream > 0 ? open_stream(stream, path, &log->fd, err) : open_file(path, &log->fd, err);
+    if (status != MQ_OK) {
+        free(log);
+        return status;
+    }
+    /* Absolute: the application's code may change the directory. */
+    log->path = stream > 0 ? NULL : realpath(path, NULL);
     mq_buffer_init(&log->lines);
     *out = log;
     return MQ_OK;
+}
+
+/* logrotate(8) renames a log while a run goes on: under the name is another file then, or none.
+ * Where that cannot be opened, the renamed one goes on. */
+static void follow_name(struct mq_log *log)
+{
+    struct stat ours, named;
+    struct mq_error error;
+    int fd;
+
+    if (!log->path || (lstat(log->path, &named) == 0 && fstat(log->fd, &ours) == 0 &&
+                       named.st_dev == ours.st_dev && named.st_ino == ours.st_ino)) {
+        return;
+    }
+    if (open_file(log->path, &fd, &error) == MQ_OK) {
+        close(log->fd);
+        log->fd = fd;
+    }
 }
 
 static void add_key(struct mq_buffer *out, const char *key)
@@ -194,6 +234,9 @@ void mq_event_json(struct mq_buffer *out, const struct mq_event *event)
 void mq_log_flush(struct mq_log *log)
 {
     size_t done = 0;
+    if (log->lines.len > 0) {
+        follow_name(log);
+    }
     while (done < log->lines.len) {
         ssize_t n = write(log->fd, log->lines.data + done, log->lines.len - done);
         if (n < 0 && errno == EINTR) {
@@ -249,6 +292,7 @@ void mq_log_close(struct mq_log *log)
     }
     mq_log_flush(log);
     close(log->fd);
+    free(log->path);
     mq_buffer_clear(&log->lines);
     free(log);
 }

@@ -15,7 +15,8 @@ struct mq_log;
  * directory of `neighbour`. malloc'ed; NULL without memory. */
 char *mq_log_default_path(const char *neighbour);
 
-/* Opens for appending, mode 0600 when it creates it, no symlink in its last component, and no file
+/* Lines go to the file that has the name when they are written: one that was renamed is left.
+ * Opens for appending, mode 0600 when it creates it, no symlink in its last component, and no file
  * of another user's; of these,
  * /dev/stdout and /dev/stderr are the process's own streams. MQ_CANTOPEN, MQ_READONLY with path,
  * reason and cure. */

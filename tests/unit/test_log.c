@@ -245,13 +245,51 @@ static void test_default_path(void **state)
     unsetenv("MAIL_QUEUE_LOG");
 }
 
+static int64_t size_of(const char *name)
+{
+    struct stat st;
+    return stat(name, &st) == 0 ? (int64_t)st.st_size : -1;
+}
+
+/* logrotate, with "create" and without; what another user put there is not taken. */
+static void test_renamed(void **state)
+{
+    (void)state;
+    static const struct mq_event event = {.type = MQ_EVENT_RUN, .ms = -1};
+    struct mq_log *log = NULL;
+    char old[120], target[120];
+    snprintf(old, sizeof(old), "%s.1", path);
+    snprintf(target, sizeof(target), "%s/elsewhere", directory);
+    assert_int_equal(mq_log_open(path, &log, &err), MQ_OK);
+    mq_log_event(log, &event);
+    int64_t line = size_of(path);
+    assert_true(line > 10);
+    assert_int_equal(rename(path, old), 0);
+    mq_log_event(log, &event);
+    assert_int_equal(size_of(old), line);
+    assert_int_equal(size_of(path), line);
+    assert_int_equal(rename(path, old), 0);
+    close(open(path, O_CREAT | O_WRONLY, 0600));
+    mq_log_event(log, &event);
+    mq_log_event(log, &event);
+    assert_int_equal(size_of(old), line);
+    assert_int_equal(size_of(path), 2 * line);
+    assert_int_equal(rename(path, old), 0);
+    assert_int_equal(symlink(target, path), 0);
+    mq_log_event(log, &event);
+    assert_int_equal(size_of(old), 3 * line);
+    assert_int_equal(size_of(target), -1);
+    assert_false(mq_log_failed(log, NULL));
+    mq_log_close(log);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
         T(test_json),          T(test_hostile_reply),   T(test_file),
         T(test_refused_paths), T(test_standard_stream), T(test_failed_write),
-        T(test_whole_lines),   T(test_default_path),
+        T(test_whole_lines),   T(test_default_path),    T(test_renamed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
