@@ -79,6 +79,7 @@ struct run {
     char *log_path;
     struct mq_dkim *dkim; /* NULL: nothing is signed */
     char *run_dir;
+    int64_t final_timeout_ms; /* 0: the transport waits for nothing after the message */
 };
 
 static bool in_range(uint32_t arg, zend_long value, zend_long min, zend_long max)
@@ -214,7 +215,6 @@ static bool open_default(struct run *run, int64_t *final_timeout_ms)
 static bool open_transport(struct run *run)
 {
     const struct arguments *args = run->args;
-    int64_t final_timeout_ms = 0;
     struct mq_error err;
     if (args->closure) {
         return mq_php_ok(open_closure(run, &err), &err);
@@ -223,15 +223,15 @@ static bool open_transport(struct run *run)
     if (args->dsn) {
         dsn = (struct mq_str){ZSTR_VAL(args->dsn), ZSTR_LEN(args->dsn)};
     } else if (dsn.len == 0) {
-        return open_default(run, &final_timeout_ms) &&
-               check_lease(ARG_LEASE, args->lease, final_timeout_ms);
+        return open_default(run, &run->final_timeout_ms) &&
+               check_lease(ARG_LEASE, args->lease, run->final_timeout_ms);
     }
-    enum mq_status status = open_dsn(run, dsn, &final_timeout_ms, &err);
+    enum mq_status status = open_dsn(run, dsn, &run->final_timeout_ms, &err);
     if (status != MQ_OK && args->dsn) {
         mq_php_throw_argument(ARG_TRANSPORT, &err);
         return false;
     }
-    return mq_php_ok(status, &err) && check_lease(ARG_LEASE, args->lease, final_timeout_ms);
+    return mq_php_ok(status, &err) && check_lease(ARG_LEASE, args->lease, run->final_timeout_ms);
 }
 
 /* The key file of one entry, "domain:selector:/path". */
@@ -370,6 +370,7 @@ static enum mq_status work(struct run *run, struct arguments *args, struct mq_re
     options.max_bytes = args->max_bytes;
     options.max_workers = (int)args->max_workers;
     options.grace_s = args->grace;
+    options.final_timeout_s = (run->final_timeout_ms + 999) / 1000;
     options.daemon = args->daemon;
     options.on_uncertain = on_uncertain_of(args->on_uncertain);
     options.run_dir = run->run_dir;

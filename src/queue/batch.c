@@ -143,9 +143,10 @@ static enum mq_status spend(struct mq_tx *tx, struct spent *spent, struct mq_err
 static enum mq_status add_spent(struct mq_tx *tx, const struct mq_settlement *outcome,
                                 struct spent *spent, struct mq_error *err)
 {
-    enum mq_status status = spent->at_s == outcome->at_s ? MQ_OK : spend(tx, spent, err);
+    int64_t at_s = mq_limit_taken_s(tx, outcome);
+    enum mq_status status = spent->at_s == at_s ? MQ_OK : spend(tx, spent, err);
     int64_t handed = outcome->handed_over;
-    spent->at_s = outcome->at_s;
+    spent->at_s = at_s;
     spent->handed += handed;
     spent->paid += outcome->job->paid > handed ? outcome->job->paid : handed;
     return status;

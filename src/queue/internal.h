@@ -40,9 +40,10 @@ enum mq_sql {
     MQ_SQL_ENVELOPE,
     MQ_SQL_SPENT_ADD,
     MQ_SQL_SPENT_SUM,
+    MQ_SQL_SPENT_AHEAD,
     MQ_SQL_SPENT_ROWS,
     MQ_SQL_SPENT_PURGE,
-    MQ_SQL_SPENT_FUTURE,
+    MQ_SQL_SPENT_MARK,
     MQ_SQL_RETRY,
     MQ_SQL_RETRYABLE,
     MQ_SQL_EXPIRED,
@@ -405,6 +406,13 @@ enum mq_status mq_move_put(struct mq_queue *queue, enum mq_move_side side,
 #define MQ_LIMIT_PURGE_S 7200
 
 /* How many recipients may be paid now; MQ_LIMIT_NONE without a limit. */
+/* When what a settlement handed over may have been taken, at the latest: as far as the ledger is
+ * concerned. */
+static inline int64_t mq_limit_taken_s(const struct mq_tx *tx, const struct mq_settlement *s)
+{
+    int64_t at_s = s->at_s > 0 && s->at_s < tx->now_s ? s->at_s : tx->now_s;
+    return s->taken_by_s > at_s ? s->taken_by_s : at_s;
+}
 enum mq_status mq_limit_allowance(struct mq_tx *tx, int64_t *allowed, struct mq_error *err);
 void mq_limit_take(struct mq_tx *tx, int64_t n);
 /* Ends what was paid for: `handed` goes into the ledger at its time, the rest comes back. */

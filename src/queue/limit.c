@@ -30,34 +30,28 @@ static enum mq_status ledger_add(struct mq_tx *tx, int64_t at_s, int64_t n, stru
     return status;
 }
 
-/* Entries of the future, from a clock that was ahead, were made before now at the latest. */
+/* Entries of the future. Either the clock was ahead when they were written, or it is behind now and
+ * will be right again: up to an hour ahead they stay as they are, and count. Those further ahead
+ * count as of now, and are marked (n < 0): they count once more when their time has come. */
 static enum mq_status ledger_set_right(struct mq_tx *tx, struct mq_error *err)
 {
     int64_t ahead = 0;
-    struct mq_args now = MQ_ARGS(mq_int(tx->now_s));
-    enum mq_status status = mq_sql_int(tx->queue, MQ_SQL_SPENT_SUM, now, &ahead, err);
-    if (status == MQ_OK) {
-        status = mq_sql_exec(tx->queue, MQ_SQL_SPENT_FUTURE, now, err);
+    struct mq_args beyond = MQ_ARGS(mq_int(tx->now_s + MQ_LIMIT_HOUR_S));
+    enum mq_status status = mq_sql_int(tx->queue, MQ_SQL_SPENT_AHEAD, beyond, &ahead, err);
+    if (status != MQ_OK || ahead == 0) {
+        return status;
     }
+    status = mq_sql_exec(tx->queue, MQ_SQL_SPENT_MARK, beyond, err);
     return status == MQ_OK ? ledger_add(tx, tx->now_s, ahead, err) : status;
 }
 
 /* What the last hour took. */
 static enum mq_status read_ledger(struct mq_tx *tx, int64_t *spent, struct mq_error *err)
 {
-    bool row = false;
-    int64_t last_s = 0;
-    struct mq_args since = MQ_ARGS(mq_int(tx->now_s - MQ_LIMIT_HOUR_S));
-    enum mq_status status = mq_sql_query(tx->queue, MQ_SQL_SPENT_SUM, since, err);
-    if (status == MQ_OK) {
-        status = mq_sql_next(tx->queue, &row, err);
-    }
-    if (status == MQ_OK && row) {
-        *spent = mq_sql_column_int(tx->queue, 0);
-        last_s = mq_sql_column_int(tx->queue, 1);
-        mq_sql_finish(tx->queue);
-    }
-    return status == MQ_OK && last_s > tx->now_s ? ledger_set_right(tx, err) : status;
+    struct mq_args hours =
+        MQ_ARGS(mq_int(tx->now_s - MQ_LIMIT_HOUR_S), mq_int(tx->now_s + MQ_LIMIT_HOUR_S));
+    enum mq_status status = ledger_set_right(tx, err);
+    return status == MQ_OK ? mq_sql_int(tx->queue, MQ_SQL_SPENT_SUM, hours, spent, err) : status;
 }
 
 /* Reads what of the limit is taken by leases in flight and by the last hour. */
@@ -108,7 +102,8 @@ enum mq_status mq_limit_return(struct mq_tx *tx, int64_t paid, int64_t handed, i
     /* In average mode too: it may be strict within the hour. So it may where the settings cannot be
      * read: better one entry too many. */
     if (handed > 0 && (tx->config != MQ_OK || limited(tx))) {
-        return ledger_add(tx, at_s > 0 && at_s < tx->now_s ? at_s : tx->now_s, handed, err);
+        int64_t most_s = tx->now_s + MQ_LIMIT_HOUR_S;
+        return ledger_add(tx, at_s <= 0 ? tx->now_s : at_s < most_s ? at_s : most_s, handed, err);
     }
     return MQ_OK;
 }

@@ -116,6 +116,7 @@ struct mq_settlement {
     const char *const *replies;   /* per recipient, for refused ones; may be NULL */
     int handed_over;              /* tokens that are spent: targets accepted or uncertain */
     int64_t at_s;                 /* when they were handed over */
+    int64_t taken_by_s;           /* until when the relay may take what is uncertain; 0: at_s */
     const char *error;            /* last_error; NULL: none */
     int64_t retry_after_s; /* instead of the backoff; -1: none. A job that goes back as it was
                               is not due again before, when above 0 */
@@ -127,6 +128,8 @@ struct mq_settlement {
 };
 
 /* ---- claim.c, recover.c ---- */
+
+#define MQ_FINAL_TIMEOUT_S 600 /* RFC 5321, 4.5.3.2.6 */
 
 /* What a worker's intent record says of one of its jobs. */
 enum mq_evidence {
@@ -160,6 +163,7 @@ struct mq_claim_request {
     size_t dead_count;
     const struct mq_evidence_source *evidence; /* NULL: none */
     enum mq_on_uncertain on_uncertain;
+    int64_t final_timeout_s; /* how long a relay may take for a dead run's dot */
 };
 
 enum mq_claim_end {

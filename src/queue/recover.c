@@ -150,6 +150,9 @@ static enum mq_status recover_one(struct mq_tx *tx, const struct mq_claim_reques
         snprintf(reply, sizeof(reply), "%d (as the worker's record says)", record.code);
         s.error = reply;
     }
+    if (says_uncertain(&s, n)) {
+        s.taken_by_s = tx->now_s + request->final_timeout_s;
+    }
     enum mq_status status = mq_settle_one(tx, &s, MQ_EVENT_RECOVERED, err);
     free(results);
     return status;
@@ -160,7 +163,8 @@ static enum mq_status park_unreadable(struct mq_tx *tx, const struct mq_job *job
                                       struct mq_error *err)
 {
     enum mq_status status = mq_job_park_unreadable(tx, job, err);
-    return status == MQ_OK ? mq_limit_return(tx, job->paid, job->paid, tx->now_s, err) : status;
+    int64_t taken_s = tx->now_s + MQ_FINAL_TIMEOUT_S;
+    return status == MQ_OK ? mq_limit_return(tx, job->paid, job->paid, taken_s, err) : status;
 }
 
 enum mq_status mq_recover(struct mq_tx *tx, const struct mq_claim_request *request, int64_t now_s,
@@ -192,6 +196,7 @@ static enum mq_status recover_batch(struct mq_queue *queue, int64_t now_s,
                                     struct mq_error *err)
 {
     const struct mq_claim_request nobody = {.on_uncertain = MQ_UNCERTAIN_RETRY,
+                                            .final_timeout_s = MQ_FINAL_TIMEOUT_S,
                                             .evidence = evidence};
     struct mq_tx tx;
     int tries = 0;

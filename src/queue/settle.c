@@ -414,5 +414,6 @@ enum mq_status mq_settle_one(struct mq_tx *tx, struct mq_settlement *outcome,
     if (status != MQ_OK || outcome->stale) {
         return status;
     }
-    return mq_limit_return(tx, outcome->job->paid, outcome->handed_over, outcome->at_s, err);
+    return mq_limit_return(tx, outcome->job->paid, outcome->handed_over,
+                           mq_limit_taken_s(tx, outcome), err);
 }

@@ -74,11 +74,12 @@ static const char *const common[MQ_SQL_COUNT] = {
                         "WHERE id = ?4 AND locked_by = ?5 AND attempts = ?6",
 
     [MQ_SQL_SPENT_ADD] = "INSERT INTO {s}(at, n) VALUES (?1, ?2) "
-                         "ON CONFLICT (at) DO UPDATE SET n = {s}.n + excluded.n",
-    [MQ_SQL_SPENT_SUM] = "SELECT SUM(n), MAX(at) FROM {s} WHERE at > ?1",
-    [MQ_SQL_SPENT_ROWS] = "SELECT at, n FROM {s} WHERE at > ?1 ORDER BY at",
+                         "ON CONFLICT (at) DO UPDATE SET n = ABS({s}.n) + excluded.n",
+    [MQ_SQL_SPENT_SUM] = "SELECT SUM(ABS(n)) FROM {s} WHERE at > ?1 AND at <= ?2",
+    [MQ_SQL_SPENT_AHEAD] = "SELECT SUM(n) FROM {s} WHERE at > ?1 AND n > 0",
+    [MQ_SQL_SPENT_ROWS] = "SELECT at, ABS(n) FROM {s} WHERE at > ?1 ORDER BY at",
     [MQ_SQL_SPENT_PURGE] = "DELETE FROM {s} WHERE at < ?1",
-    [MQ_SQL_SPENT_FUTURE] = "DELETE FROM {s} WHERE at > ?1",
+    [MQ_SQL_SPENT_MARK] = "UPDATE {s} SET n = -n WHERE at > ?1 AND n > 0",
 
     [MQ_SQL_RETRY] = "UPDATE {t} SET status = ?1, attempts = ?2, next_attempt_at = ?3, "
                      "recipients = ?4, refused = NULL, parked_for = NULL WHERE id = ?5",

@@ -75,7 +75,7 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "locked_until = locked_until + 1 WHERE id = ?4 AND locked_by = ?5 AND attempts = ?6",
 
     [MQ_SQL_SPENT_ADD] =
-        "INSERT INTO {s}(at, n) VALUES (?1, ?2) ON DUPLICATE KEY UPDATE n = n + ?2",
+        "INSERT INTO {s}(at, n) VALUES (?1, ?2) ON DUPLICATE KEY UPDATE n = ABS(n) + ?2",
 
     /* The column's own collation, which has an index; then by the bytes, where the connection's
      * character set may have misread the reference. */

@@ -108,7 +108,8 @@ static enum mq_status read_settings(struct mq_queue *queue, int64_t now_s, struc
         out->tokens = (double)settings.bucket.units / MQ_BUCKET_UNITS;
     }
     mq_settings_clear(&settings);
-    return mq_sql_int(queue, MQ_SQL_SPENT_SUM, MQ_ARGS(mq_int(now_s - MQ_LIMIT_HOUR_S)),
+    return mq_sql_int(queue, MQ_SQL_SPENT_SUM,
+                      MQ_ARGS(mq_int(now_s - MQ_LIMIT_HOUR_S), mq_int(now_s + MQ_LIMIT_HOUR_S)),
                       &out->spent_last_hour, err);
 }
 

@@ -121,6 +121,11 @@ void mq_flight_settlement(const struct mq_flight *flight, struct mq_settlement *
         out->handed_over = flight->handed_over;
     }
     out->at_s = delivery->at_s ? delivery->at_s : mq_run_now_s(run);
+    for (size_t i = 0; i < delivery->target_count && flight->kind == MQ_SETTLE_RESULTS; i++) {
+        if (flight->targets[i].result == MQ_TARGET_UNCERTAIN) {
+            out->taken_by_s = mq_run_now_s(run) + run->options->final_timeout_s;
+        }
+    }
     out->error = flight->error[0] ? flight->error : NULL;
     out->retry_after_s = flight->back_after_s;
     if (flight->kind != MQ_SETTLE_RELEASE) {

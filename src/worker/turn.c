@@ -468,6 +468,7 @@ void mq_run_turn(struct mq_run *run)
         .dead_count = run->recovery.dead_count,
         .evidence = &run->recovery.source,
         .on_uncertain = run->options->on_uncertain,
+        .final_timeout_s = run->options->final_timeout_s,
     };
     struct mq_turn turn = {.claim = &claim, .events = &run->events};
 

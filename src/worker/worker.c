@@ -26,6 +26,7 @@ void mq_worker_options_init(struct mq_worker_options *options)
         .max_workers = 1,
         .max_bytes = MQ_BODIES_BYTES,
         .grace_s = 30,
+        .final_timeout_s = MQ_FINAL_TIMEOUT_S,
         .on_uncertain = MQ_UNCERTAIN_RETRY,
     };
 }

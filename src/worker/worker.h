@@ -14,13 +14,14 @@ struct mq_worker_options {
     int connections; /* 1 … 1000 */
     int batch;       /* jobs a claim, 1 … 1000 */
     int64_t lease_s;
-    int64_t time_limit_s;  /* no new claims after this long; -1: none */
-    int64_t message_limit; /* jobs claimed at most; -1: none */
-    int max_workers;       /* runs at once on this queue, on whatever machine shares it */
-    int64_t max_bytes;     /* of messages in memory at a time, or one message; 1 or more */
-    int64_t grace_s;       /* after SIGTERM or SIGINT: for what is under way; at any other end for
-                              what has no body out yet */
-    bool daemon;           /* wait for more instead of ending when nothing is due */
+    int64_t time_limit_s;    /* no new claims after this long; -1: none */
+    int64_t message_limit;   /* jobs claimed at most; -1: none */
+    int max_workers;         /* runs at once on this queue, on whatever machine shares it */
+    int64_t max_bytes;       /* of messages in memory at a time, or one message; 1 or more */
+    int64_t grace_s;         /* after SIGTERM or SIGINT: for what is under way; at any other end for
+                                what has no body out yet */
+    int64_t final_timeout_s; /* how long the transport waits for what says that a mail was taken */
+    bool daemon;             /* wait for more instead of ending when nothing is due */
     enum mq_on_uncertain on_uncertain;
     const char *run_dir; /* locks and intent files; created 0700 when missing */
 };

@@ -1,0 +1,134 @@
+/* The strict limit under clocks that jump, and workers that die behind the dot: no rolling hour on
+ * the relay's clock, which goes right, sees more than the limit. A step forward is not told from
+ * time that passes: it lets up to a limit more go, once, and holds up nothing afterwards. */
+#include "worker_fake.h"
+
+#define LIMIT 5
+
+static int64_t taken_ms[1000]; /* boot time of each acceptance */
+static size_t taken;
+
+static void takes(struct fake_relay *relay, struct mq_delivery *delivery, struct mq_target *target)
+{
+    (void)delivery;
+    taken_ms[taken++] = relay->scene->boot_ms;
+    set_result(target, MQ_TARGET_ACCEPTED, "250 Ok");
+}
+
+static size_t most_in_an_hour(void)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < taken; i++) {
+        size_t n = 0;
+        while (i + n < taken && taken_ms[i + n] - taken_ms[i] < 3600000) {
+            n++;
+        }
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+static void begin(struct scene_worker *scene)
+{
+    taken = 0;
+    fx_set(&scene->fx, "mailMaxPerHour", "5");
+    fx_set(&scene->fx, "mailBurst", "5");
+    fx_set(&scene->fx, "mailRateMode", "strict");
+    scene->relay.answer = takes;
+    scene->options.time_limit_s = 5;
+    enqueue_mails(scene, 100);
+}
+
+/* So many seconds behind for one run, right again before and after. */
+static void behind_for_one_run(struct scene_worker *scene, int64_t seconds)
+{
+    begin(scene);
+    cron_for(scene, 600);
+    assert_int_equal(taken, LIMIT);
+    scene->wall_ahead_s = -seconds;
+    cron_for(scene, 60);
+    scene->wall_ahead_s = 0;
+    cron_for(scene, 600);
+    assert_int_equal(most_in_an_hour(), LIMIT);
+    cron_for(scene, 6 * 3600);
+    assert_int_equal(most_in_an_hour(), LIMIT);
+    assert_true(taken >= 5 * LIMIT);
+}
+
+static void test_an_hour_behind(void **state)
+{
+    behind_for_one_run(*state, 3600);
+}
+
+static void test_minutes_behind(void **state)
+{
+    behind_for_one_run(*state, 900);
+}
+
+static void test_a_day_behind(void **state)
+{
+    behind_for_one_run(*state, 86400);
+}
+
+/* What was handed over meanwhile counts from when it was; nothing waits for ten years. */
+static void test_ten_years_ahead(void **state)
+{
+    struct scene_worker *scene = *state;
+    begin(scene);
+    cron_for(scene, 600);
+    scene->wall_ahead_s = INT64_C(10) * 365 * 86400;
+    cron_for(scene, 60);
+    scene->wall_ahead_s = 0;
+    size_t before = taken;
+    assert_true(before <= 2 * LIMIT); /* the step forward */
+    cron_for(scene, 3000);
+    assert_int_equal(taken, before);
+    cron_for(scene, 6 * 3600);
+    assert_true(taken >= before + 4 * LIMIT);
+    taken_ms[0] = taken_ms[before - 1]; /* from the step on */
+    memmove(taken_ms, taken_ms + LIMIT, (taken - LIMIT) * sizeof(taken_ms[0]));
+    taken -= LIMIT;
+    assert_int_equal(most_in_an_hour(), LIMIT);
+}
+
+static int dying; /* deliveries whose reply comes after so many ms, from a worker that is dead */
+
+static void dies_behind_the_dot(struct fake_relay *relay, struct mq_delivery *delivery,
+                                struct mq_target *target)
+{
+    (void)relay;
+    (void)delivery;
+    dying++;
+    set_result(target, MQ_TARGET_UNCERTAIN, "");
+}
+
+/* The relay takes them up to ten minutes after the worker is gone. */
+static void test_taken_after_the_worker_died(void **state)
+{
+    struct scene_worker *scene = *state;
+    begin(scene);
+    dying = 0;
+    scene->relay.answer = dies_behind_the_dot;
+    run_worker(scene);
+    assert_int_equal(dying, LIMIT);
+    for (int i = 0; i < dying; i++) {
+        taken_ms[taken++] = scene->boot_ms + 590000;
+    }
+    scene->relay.answer = takes;
+    cron_for(scene, 6 * 3600);
+    assert_true(taken >= 5 * LIMIT);
+    assert_int_equal(most_in_an_hour(), LIMIT);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, scene_worker_setup, scene_worker_teardown)
+    const struct CMUnitTest tests[] = {
+        T(test_minutes_behind),
+        T(test_an_hour_behind),
+        T(test_a_day_behind),
+        T(test_ten_years_ahead),
+        T(test_taken_after_the_worker_died),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
