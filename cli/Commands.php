@@ -24,10 +24,10 @@ final class Commands
         'version' => 'print the version',
     ];
 
-    private const TRANSPORT = 'smtp://user:pass@host:587, smtps://…, sendmail://default, '
+    private const TRANSPORT = 'smtp://host:587, smtps://…, sendmail://default, '
         . 'file:///directory, null://null (else $MAILQUEUE_TRANSPORT, else ini '
         . "mailqueue.transport, else sendmail://default: php.ini's sendmail_path); "
-        . 'a password is safer in the environment than in an argument';
+        . 'no password here: other users can read arguments';
     private const DKIM = 'sign with this private key; as often as there are keys '
         . '(else $MAILQUEUE_DKIM, else ini mailqueue.dkim, several with commas between)';
 

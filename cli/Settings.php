@@ -195,6 +195,12 @@ final class Settings
     /** Null: the default of runWorker(), php.ini's sendmail_path. */
     public function transport(): string|\Closure|null
     {
+        $given = (string) $this->args->text('transport');
+        if (preg_match('~\A\s*smtps?://[^@/?#]*:[^@]*@~i', $given)) {
+            throw Stop::usage('No password in --transport: every user of this machine can read it '
+                . 'there (ps). Set MAILQUEUE_TRANSPORT, mailqueue.transport in php.ini, or '
+                . "'transport' in a bootstrap file.");
+        }
         return $this->args->text('transport') ?? $this->bootstrap->transport
             ?? $this->args->text('transport', 'MAILQUEUE_TRANSPORT', 'mailqueue.transport');
     }

@@ -47,6 +47,23 @@ final class Mail extends Check
             : 'Write it as smtp://user:password@host:587, smtps://…, sendmail://default, '
             . 'file:///directory or null://null, with : / @ ? # in user and password '
             . 'percent-encoded (%3A %2F %40 %3F %23).');
+        if ($why === null && str_contains((string) $shown, ':***@')) {
+            $this->secrecy((string) $transport);
+        }
+    }
+
+    /** Whether others on the way can read the password. */
+    private function secrecy(string $dsn): void
+    {
+        $isHere = preg_match('~@(localhost|127\.[\d.]+|\[::1\])(?=[:/?]|\z)~i', $dsn);
+        $options = ['tls=none' => 'tls=none', 'verify_peer=(0|false|no|off)' => 'verify_peer=0'];
+        foreach ($options as $option => $name) {
+            if (!$isHere && preg_match("~[?&]{$option}(?=&|\\z)~", $dsn)) {
+                $this->add(false, "the transport's password goes out with $name: others on the way "
+                    . 'can read it', "Remove $name; for a certificate of your own give "
+                    . 'cafile=/path/to/ca.pem.');
+            }
+        }
     }
 
     /**

@@ -156,6 +156,13 @@ int mq_process_prepare(struct mq_process *process, struct mq_str input)
 
 /* ---- the start ---- */
 
+/* Passwords may be in these; what we start has no use for them. */
+static bool is_secret(const char *variable)
+{
+    return strncmp(variable, "MAILQUEUE_TRANSPORT=", 20) == 0 ||
+           strncmp(variable, "MAILQUEUE_DATABASE", 18) == 0;
+}
+
 static char **environment_with(const char *variable)
 {
     size_t name = strcspn(variable, "=") + 1;
@@ -169,7 +176,7 @@ static char **environment_with(const char *variable)
         return NULL;
     }
     for (size_t i = 0; i < count; i++) {
-        if (strncmp(environ[i], variable, name) != 0) {
+        if (strncmp(environ[i], variable, name) != 0 && !is_secret(environ[i])) {
             out[kept++] = environ[i];
         }
     }

@@ -56,17 +56,24 @@ echo 'a loop: ', in_array($code, [69, 78], true) && count($queue->jobs()) === 1 
 
 echo "-- a transport\n";
 foreach (['smtp://me:s3cret@mail.example.org:587', 'smtps://mail.example.org?tls=required', 'SMTP://me@[2001:db8::1]:25/?tls=required&proxy=http://me:s3cret@b', 'null://null', 'file:///var/mail/out'] as $dsn) {
-    echo $doctor('mail goes', ['--transport', $dsn]);
+    echo $doctor('mail goes', [], [], ['MAILQUEUE_TRANSPORT' => $dsn]);
 }
 foreach (['smtp://user:s3c/ret@h0st:587', 'user:s3cret@h0st:587', 'smtp:user:s3cret@h0st', 'smtp://s3cret/x@h0st', 'smtp://user:12/s3@h0st', 'smtp://s3cret?x@h0st',
     'smtp://user:1?s3=x@h0st', 'smtp://user:s3@cret@h0st', 'smtp://user:s3#cret@h0st', 'https://s3cret', 'file://s3cret@h0st/x', 'failover(smtp://me:s3cret@a smtp://b)'] as $dsn) {
-    $said = $run(['doctor', '--json', '--transport', $dsn])[1];
-    echo preg_match('/s3|cret|h0st/', $said) ? "$dsn is shown: $said" : strstr($doctor('transport', ['--transport', $dsn]), ' -- ', true), "\n";
+    $said = $run(['doctor', '--json'], [], ['MAILQUEUE_TRANSPORT' => $dsn])[1];
+    echo preg_match('/s3|cret|h0st/', $said) ? "$dsn is shown: $said" : strstr($doctor('transport', [], [], ['MAILQUEUE_TRANSPORT' => $dsn]), ' -- ', true), "\n";
 }
-echo $doctor('transport', ['--transport', 'smtp:user:s3cret@host']);
+echo $doctor('transport', [], [], ['MAILQUEUE_TRANSPORT' => 'smtp:user:s3cret@host']);
 echo "-- what work refuses, doctor does not call ok\n";
 foreach (['smtp://h:99999', 'smtp://u:p@h?foo=1', 'smtp://h?tls=wat', 'null://null?x=1', 'smtp://h?final_timeout=1000', 'sendmail://default?final_timeout=1000&command=' . rawurlencode("$dir/keep -i")] as $dsn) {
-    echo strstr(trim($doctor('the transport cannot', ['--transport', $dsn]) . $doctor('the lease', ['--transport', $dsn])), ' -- ', true), "\nwork: exit ", $run(['work', '--transport', $dsn])[0], "\n";
+    echo strstr(trim($doctor('the transport cannot', [], [], ['MAILQUEUE_TRANSPORT' => $dsn]) . $doctor('the lease', [], [], ['MAILQUEUE_TRANSPORT' => $dsn])), ' -- ', true), "\nwork: exit ", $run(['work'], [], ['MAILQUEUE_TRANSPORT' => $dsn])[0], "\n";
+}
+echo "-- a password\n";
+foreach (['work', 'doctor'] as $command) {
+    echo trim(implode(' ', $run([$command, '--transport', 'smtp://me:s3cret@mail.example.org']))), "\n";
+}
+foreach (['me:s3cret@mail.example.org?tls=none', 'me:s3cret@mail.example.org?verify_peer=0', 'me:s3cret@127.0.0.1?tls=none', 'mail.example.org?tls=none'] as $dsn) {
+    echo trim($doctor("transport's password", [], [], ['MAILQUEUE_TRANSPORT' => "smtp://$dsn"])) ?: 'nothing', "\n";
 }
 echo $doctor('mail goes', ['--transport', 'smtp://h?final_timeout=1000'], [], ['DISPATCH_LEASE' => '1001']);
 echo $doctor("command", ['--transport', 'sendmail://default?command=' . rawurlencode("$dir/keep -i")]);
@@ -178,6 +185,13 @@ look  the lease must be longer than the transport waits for the reply to the fin
 work: exit 78
 look  the lease must be longer than the transport waits for the reply to the final dot (1000 seconds): raise it, or lower final_timeout in the DSN
 work: exit 78
+-- a password
+64  mailqueue: No password in --transport: every user of this machine can read it there (ps). Set MAILQUEUE_TRANSPORT, mailqueue.transport in php.ini, or 'transport' in a bootstrap file.
+64  mailqueue: No password in --transport: every user of this machine can read it there (ps). Set MAILQUEUE_TRANSPORT, mailqueue.transport in php.ini, or 'transport' in a bootstrap file.
+look  the transport's password goes out with tls=none: others on the way can read it -- Remove tls=none; for a certificate of your own give cafile=/path/to/ca.pem.
+look  the transport's password goes out with verify_peer=0: others on the way can read it -- Remove verify_peer=0; for a certificate of your own give cafile=/path/to/ca.pem.
+nothing
+nothing
 ok    mail goes to smtp://h
 ok    the transport's command sends mail through %/keep
 ok    mail goes through the function of the bootstrap file
