@@ -105,7 +105,8 @@ int64_t fx_enqueue(struct fixture *fx, const struct mail *mail)
 
 int64_t fx_mail(struct fixture *fx, const char *recipients)
 {
-    return fx_enqueue(fx, &(struct mail){.recipients = recipients, .body = "Subject: x\r\n\r\nx\r\n"});
+    return fx_enqueue(fx,
+                      &(struct mail){.recipients = recipients, .body = "Subject: x\r\n\r\nx\r\n"});
 }
 
 void fx_set(struct fixture *fx, const char *key, const char *value)

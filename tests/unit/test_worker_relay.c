@@ -30,8 +30,9 @@ static void test_down_for_a_week(void **state)
     struct scene_worker *scene = *state;
     int64_t low = 0;
     for (int i = 0; i < 10000; i++) {
-        struct mail mail = {
-            .recipients = "to@example.org", .body = "Subject: x\r\n\r\nx\r\n", .priority = i % 3 - 1};
+        struct mail mail = {.recipients = "to@example.org",
+                            .body = "Subject: x\r\n\r\nx\r\n",
+                            .priority = i % 3 - 1};
         fx_enqueue(&scene->fx, &mail);
     }
     scene->relay.down = true;
