@@ -22,7 +22,7 @@ final class Log extends Command
     /** @var list<array<string, mixed>> those that are shown: the last ones */
     private array $events = [];
     private int $left = 0;
-    /** @var array<int, array{reference: ?string, outcome: ?string, at: ?string}> by id */
+    /** @var array<int, array{reference: ?string, outcome: ?string, at: ?string}> those asked for */
     private array $mails = [];
 
     public function run(): int
@@ -30,6 +30,7 @@ final class Log extends Command
         $limit = $this->args->int('limit', 50, 1, 1_000_000);
         $id = $this->args->int('id', null, 1, PHP_INT_MAX);
         $reference = $this->args->text('reference');
+        $asks = $id !== null || $reference !== null;
         $queue = $this->queue();
         $log = new LogFiles($this->args->text('log', 'MAIL_QUEUE_LOG', 'mailqueue.log')
             ?? $queue?->diagnostics()['log'] ?? throw Stop::config('Name the log with --log.'));
@@ -37,6 +38,7 @@ final class Log extends Command
             if (($id === null || ($event['id'] ?? null) === $id)
                 && ($reference === null || (string) ($event['reference'] ?? '') === $reference)) {
                 $this->keep($event, $limit);
+                $asks && $this->note($event);
             }
         }
         $this->forget($limit);
@@ -44,12 +46,11 @@ final class Log extends Command
         foreach ($id === null ? $waiting : array_intersect($waiting, [$id]) as $one) {
             $this->mails[$one] ??= ['reference' => $reference] + self::UNKNOWN;
         }
-        $asks = $id !== null || $reference !== null;
         $answers = array_map(
             static fn (int $id, array $mail): array
             => self::answer($id, $mail, $queue),
-            array_keys($asks ? $this->mails : []),
-            $asks ? $this->mails : []
+            array_keys($this->mails),
+            $this->mails
         );
         $isSent = $answers && !in_array(false, array_column($answers, 'sent'), true);
         $this->result(
@@ -111,6 +112,11 @@ final class Log extends Command
         if (count($this->events) > 2 * $limit) {
             $this->forget($limit);
         }
+    }
+
+    /** @param array<string, mixed> $event */
+    private function note(array $event): void
+    {
         $id = $event['id'] ?? null;
         if (!is_int($id)) {
             return;

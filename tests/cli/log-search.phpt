@@ -68,6 +68,13 @@ $log('--since', '2026-01-04');
 foreach ([['--since', 'soon'], ['--since', '2 hours'], ['--since', ''], ['--id', '-1'], ['--id', 'x'], ['--limit', '0'], ['--log', "$dir/none"], ['--log', '/dev/stdout'], ['--log', '/dev/null'], ['--log', $dir]] as $words) {
     $log(...$words);
 }
+echo "-- many mails in little memory\n";
+file_put_contents("$dir/many.log", implode('', array_map(static fn(int $id): string => $line($id, '2026-01-04T00:00:00Z'), range(1, 60_000))));
+$command = cli_command(['log', '--log', "$dir/many.log", '--limit', '1']);
+array_splice($command, 1, 0, ['-d', 'memory_limit=16M']);
+passthru(implode(' ', array_map(escapeshellarg(...), $command)) . ' 2>&1');
+unlink("$dir/many.log");
+
 echo "-- without a database\n";
 $environment = [];
 $log();
@@ -221,6 +228,9 @@ mailqueue: There is no log /dev/null, or this user cannot reach it. No worker ha
 $ mailqueue log --log %
 exit 73
 mailqueue: There is no log %, or this user cannot reach it. No worker has run, or it has another one: MAIL_QUEUE_LOG or --log of the cron job; give it with --log.
+-- many mails in little memory
+(59999 earlier lines; --limit shows more)
+2026-01-04 00:00:00Z  sent           60000
 -- without a database
 $ mailqueue log 
 exit 78
