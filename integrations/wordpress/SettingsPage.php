@@ -71,7 +71,7 @@ final class SettingsPage
         $error = match (true) {
             $path === '' => null,
             $path[0] !== '/' => 'Database: give the absolute path of a file on this server.',
-            str_starts_with(self::directory($path), rtrim(realpath(ABSPATH) ?: ABSPATH, '/') . '/')
+            self::isPublic($path)
                 => 'Database: this path is below the web root, where anybody could fetch the file.',
             default => self::unusable($path),
         };
@@ -83,9 +83,16 @@ final class SettingsPage
         return is_array($kept) ? $kept : [];
     }
 
-    private static function directory(string $path): string
+    /** WordPress may have a directory of its own below the web root. */
+    private static function isPublic(string $path): bool
     {
-        return (realpath(dirname($path)) ?: dirname($path)) . '/';
+        $directory = (realpath(dirname($path)) ?: dirname($path)) . '/';
+        foreach (array_filter([ABSPATH, (string) ($_SERVER['DOCUMENT_ROOT'] ?? '')]) as $root) {
+            if (str_starts_with($directory, rtrim(realpath($root) ?: $root, '/') . '/')) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static function unusable(string $path): ?string
@@ -112,9 +119,9 @@ final class SettingsPage
             '<input id="mailqueue-database" class="regular-text code" name="%s[database]" '
                 . 'value="%s"%s placeholder="%s"><p class="description">%s</p>',
             esc_attr(self::OPTION),
-            esc_attr((string) ($options['database'] ?? '')),
+            esc_attr(self::shown($options['database'] ?? '')),
             $fixed ? ' disabled' : '',
-            esc_attr((string) ini_get('mailqueue.database')),
+            esc_attr(self::shown(ini_get('mailqueue.database'))),
             $fixed ? 'Set by MAILQUEUE_OPTIONS in wp-config.php.'
                 : 'The absolute path of an SQLite file outside of the web root. '
                     . 'Empty: the ini setting mailqueue.database.',
@@ -125,6 +132,13 @@ final class SettingsPage
         echo '</table>';
         $fixed || submit_button();
         echo '</form></div>';
+    }
+
+    /** A server's DSN may have a password in it, and the browser would get the page with it. */
+    private static function shown(mixed $database): string
+    {
+        $text = is_string($database) ? $database : '';
+        return str_starts_with($text, '/') ? $text : preg_replace('/:.*/s', ':…', $text);
     }
 
     private static function row(string $head, string $cell): void

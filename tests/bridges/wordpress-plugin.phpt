@@ -36,12 +36,15 @@ foreach (['mail.sqlite', "$site->root/mail.sqlite", "$site->root/wp-content/../m
     '/nowhere/at/all.sqlite'] as $path) {
     echo $shown($site->page('save', ['form' => ['database' => $path]]));
 }
+echo "-- WordPress in a directory of the web root\n", $shown($site->page('save', ['form' => ['database' => $database],
+    'document_root' => dirname($database)]));
 echo "-- a good one\n", $shown($site->page('save', ['form' => ['database' => " $database "]]));
 echo $site->page('simple'), "\n";
 check('one more waits', waiting($database) === 1);
 echo $shown($site->page('admin'));
 echo "-- wp-config.php comes first\n";
 echo $shown($site->page('admin', ['options' => ['database' => $other]]));
+echo preg_replace('/Queue: .*/', 'Queue: …', $shown($site->page('admin', ['options' => ['database' => 'pgsql:host=127.0.0.1;port=1;user=u;password=secret']])));
 echo "-- without the extension\n", $shown($site->page('admin', ['extension' => false]));
 echo "-- deleted\n", $site->page('uninstall'), "\n";
 check('the mail is still there', waiting($database) === 1);
@@ -66,6 +69,9 @@ Database: this path is below the web root, where anybody could fetch the file.
 []
 Database: cannot open /nowhere/at/all.sqlite: its directory /nowhere/at: No such file or directory: create it, or correct the path
 []
+-- WordPress in a directory of the web root
+Database: this path is below the web root, where anybody could fetch the file.
+[]
 -- a good one
 {"database":"DATABASE"}
 succeeded: ann@example.net
@@ -85,6 +91,11 @@ Extension: loaded, VERSION
 Waiting: 0
 Parked: 0
 Last run: never: add the cron line of the documentation
+only shows
+Settings: http://www.example.org/wp-admin/options-general.php?page=mailqueue
+Database: [pgsql:…] Set by MAILQUEUE_OPTIONS in wp-config.php.
+Extension: loaded, VERSION
+Queue: …
 only shows
 -- without the extension
 Settings: http://www.example.org/wp-admin/options-general.php?page=mailqueue
