@@ -24,7 +24,13 @@ install-mailqueue-command:
 	@if test -f $(srcdir)/bin/mailqueue; then \
 		$(INSTALL) -m 755 $(srcdir)/bin/mailqueue $(INSTALL_ROOT)$(prefix)/bin/mailqueue; fi
 
-.PHONY: install-mailqueue-command
+# What `make install` put there, and nothing else.
+uninstall:
+	@echo "Removing the mailqueue extension and command"
+	@rm -f $(INSTALL_ROOT)$(EXTENSION_DIR)/mailqueue.so $(INSTALL_ROOT)$(prefix)/bin/mailqueue
+	@rm -rf $(INSTALL_ROOT)$(prefix)/share/mailqueue
+
+.PHONY: install-mailqueue-command uninstall
 
 # The arginfo is part of the source. phpize's pattern rule would make it anew whenever a checkout
 # happened to leave the stub as the newer file, and download a parser for that.

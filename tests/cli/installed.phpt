@@ -35,8 +35,8 @@ $show = static fn(array $run): string => "exit $run[0] " . trim(preg_replace('/^
 
 echo "-- staged\n";
 /** Twice, as an update does, by a user whose files are private. */
-$install = static function () use ($dir): void {
-    $line = 'umask 077; make -s -C "$0" install-mailqueue-command INSTALL_ROOT="$1" prefix=/opt/it';
+$install = static function (string $target = 'install-mailqueue-command') use ($dir): void {
+    $line = "umask 077; make -s -C \"\$0\" $target INSTALL_ROOT=\"\$1\" prefix=/opt/it EXTENSION_DIR=/opt/modules";
     $command = ['env', '-u', 'LD_PRELOAD', '-u', 'MAKEFLAGS', 'sh', '-c', $line, dirname(glob(dirname(__DIR__, 2) . '/.build/*/Makefile')[0]), "$dir/stage"];
     proc_close(proc_open($command, [1 => ['file', "$dir/make", 'w'], 2 => ['redirect', 1]], $pipes)) === 0 || print(file_get_contents("$dir/make"));
 };
@@ -111,6 +111,14 @@ echo $show($run(["$dir/sbin/sendmail", '--json'], $mail));
 rename("$share/away", "$share/cli");
 echo $show($run(['-d', "open_basedir=$dir/app", $program, '--version']));
 echo $show($run(['-d', "open_basedir=$share:$dir", $program, '--version']));
+
+echo "-- uninstalled\n";
+$install();
+mkdir("$dir/stage/opt/modules");
+file_put_contents("$dir/stage/opt/modules/mailqueue.so", '');
+file_put_contents("$dir/stage/opt/it/bin/other", '');
+$install('uninstall');
+echo implode(' ', $names("$dir/stage")), "\n";
 ?>
 --EXPECT--
 -- staged
@@ -147,3 +155,5 @@ exit 78 mailqueue: The classes of this program are neither in %/opt/it/share/mai
 exit 78 {"error":"The classes of this program are neither in %/opt/it/share/mailqueue/cli nor in %/opt/it/cli. make install puts them there; in a source tree, link to bin/mailqueue.","exit":78}
 exit 78 mailqueue: The classes of this program are neither in %/opt/it/share/mailqueue/cli nor in %/opt/it/cli, or open_basedir hides them: add their directory to it.
 exit 0 VERSION
+-- uninstalled
+/opt/it/bin/other

@@ -17,11 +17,9 @@ $environment = ['PATH' => getenv('PATH'), 'REGISTRATION_DATABASE' => "$dir/site.
 function post(string $path, array $fields): array
 {
     global $address;
-    $page = file_get_contents("http://$address$path", false, stream_context_create(['http' => ['method' => 'POST', 'ignore_errors' => true,
+    $stream = fopen("http://$address$path", 'r', false, stream_context_create(['http' => ['method' => 'POST', 'ignore_errors' => true,
         'header' => 'Content-Type: application/x-www-form-urlencoded', 'content' => http_build_query($fields)]]));
-    $headers = function_exists('http_get_last_response_headers') ? http_get_last_response_headers()
-        : $http_response_header;
-    return [explode(' ', $headers[0])[1], $page];
+    return [explode(' ', stream_get_meta_data($stream)['wrapper_data'][0])[1], stream_get_contents($stream)];
 }
 function register(string $name, string $email): array
 {
