@@ -18,6 +18,8 @@ final class Draft
     private const MARKS = ['received', 'return-path', 'resent-date', 'resent-message-id'];
     private const KEPT = [...self::RECIPIENTS, ...self::SENDERS, ...self::MARKS];
     private const FIELDS_MAX = 10_000;
+    /** All that it reads several times; the body is only passed on. */
+    private const HEADER_MAX = 1 << 21;
 
     /** @var list<array{name: string, from: int, to: int}> of KEPT; places in header */
     private array $fields = [];
@@ -60,6 +62,10 @@ final class Draft
             }
             if ($keeps && $this->fields) {
                 $this->fields[array_key_last($this->fields)]['to'] = $next - $start;
+            }
+            if ($next - $start > self::HEADER_MAX) {
+                throw new Stop('message: its header has more than ' . self::HEADER_MAX
+                    . ' bytes; an empty line ends it', ExitCode::DATAERR);
             }
             if (count($this->fields) > self::FIELDS_MAX) {
                 throw new Stop('message: it has more than ' . self::FIELDS_MAX

@@ -315,6 +315,13 @@ bool mq_utf8_valid(struct mq_str s)
     return true;
 }
 
+bool mq_utf8_steers(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x061C || code == 0x200E ||
+           code == 0x200F || (code >= 0x2028 && code <= 0x202E) ||
+           (code >= 0x2066 && code <= 0x2069);
+}
+
 /* Takes a character (or a byte that begins none) off s and returns what stands for it. */
 static struct mq_str next_printable(struct mq_str *s)
 {
@@ -324,7 +331,7 @@ static struct mq_str next_printable(struct mq_str *s)
     if (step == 0) {
         shown = MQ_STR("\xEF\xBF\xBD");
         step = 1;
-    } else if (code < 0x20 || (code >= 0x7F && code < 0xA0)) {
+    } else if (mq_utf8_steers(code)) {
         shown = MQ_STR("?");
     }
     s->data += step;

@@ -71,7 +71,10 @@ size_t mq_utf8_cut(struct mq_str s, size_t max);
 size_t mq_utf8_next(struct mq_str s, uint32_t *code);
 /* Whether s is well-formed UTF-8 (RFC 3629: no surrogates, no overlong forms). */
 bool mq_utf8_valid(struct mq_str s);
-/* Appends s made printable: invalid UTF-8 as U+FFFD, C0, DEL and C1 as '?'. */
+/* Whether a character steers a terminal or the order in which text is shown: C0, DEL, C1, line and
+ * paragraph separators, and those that turn the direction (UAX #9). */
+bool mq_utf8_steers(uint32_t code);
+/* Appends s made printable: invalid UTF-8 as U+FFFD, what steers as '?'. */
 void mq_buffer_printable(struct mq_buffer *buffer, struct mq_str s);
 /* The same into an array of `size` (at least 1) bytes, behind the `used` that are there; cut on a
  * character, with a NUL at the end. Returns the new length. */

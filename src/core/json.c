@@ -16,8 +16,7 @@ void mq_json_string(struct mq_buffer *out, struct mq_str s)
             mq_buffer_char(out, (char)code);
         } else if (code == '\n') {
             mq_buffer_cstr(out, "\\n");
-        } else if (code < 0x20 || (code >= 0x7F && code < 0xA0)) {
-            /* DEL and C1 need no escape in JSON, but the log is read on terminals. */
+        } else if (mq_utf8_steers(code)) { /* JSON asks it for C0 only; logs are for people */
             mq_buffer_printf(out, "\\u%04x", (unsigned)code);
         } else {
             mq_buffer_append(out, s.data, step);

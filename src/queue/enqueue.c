@@ -17,16 +17,17 @@ static enum mq_status check_word(const char *field, struct mq_str s, size_t max,
         return mq_error_set(err, MQ_INVALID, field, "%s must have 1 to %zu octets, not %zu", field,
                             max, s.len);
     }
-    for (size_t i = 0; i < s.len; i++) {
-        unsigned char c = (unsigned char)s.data[i];
-        if (c < 0x20 || c == 0x7f) {
-            return mq_error_set(err, MQ_INVALID, field,
-                                "%s has the control character 0x%02x at octet %zu", field, c,
-                                i + 1);
+    for (size_t at = 0, step; at < s.len; at += step) {
+        uint32_t code = 0;
+        step = mq_utf8_next((struct mq_str){s.data + at, s.len - at}, &code);
+        if (step == 0) {
+            return mq_error_set(err, MQ_INVALID, field, "%s is not valid UTF-8", field);
         }
-    }
-    if (!mq_utf8_valid(s)) {
-        return mq_error_set(err, MQ_INVALID, field, "%s is not valid UTF-8", field);
+        if (mq_utf8_steers(code)) {
+            return mq_error_set(err, MQ_INVALID, field,
+                                "%s has the control character U+%04X at octet %zu; remove it",
+                                field, (unsigned)code, at + 1);
+        }
     }
     return MQ_OK;
 }

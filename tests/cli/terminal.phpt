@@ -44,8 +44,8 @@ echo 'NO_COLOR=: ', substr_count($terminal(['config'], 90, ['NO_COLOR' => '']), 
 echo 'a pipe: ', substr_count($text = cli(['config'], $environment)[1], "\e"), ' escapes, ', substr_count($text, '…'), " cut\n";
 
 // A relay's reply must not steer the terminal.
-$job = $queue->enqueue(mail_fields(), reference: "r\u{202e}1");
-$queue->fail($queue->claim()[0], "550 \e[2Jno \xff way", permanent: true);
+$job = $queue->enqueue(mail_fields(), reference: "r1");
+$queue->fail($queue->claim()[0], "550 \e[2Jno \xff w\u{202e}ay", permanent: true);
 $shown = cli(['list'], $environment)[1] . cli(['show', (string) $job], $environment)[1];
 echo preg_match('/[\x00-\x09\x0b-\x1f\x7f\xff]|\xe2\x80\xae/', $shown) ? $shown : "safe\n";
 

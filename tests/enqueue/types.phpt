@@ -43,7 +43,7 @@ priority "5": 5
 sendAt "1": true
 message 5: MailQueue\MessageException [message]: message: line 1: the message does not begin with a header "Name: value"
 a Stringable message: true
-a Stringable reference: ValueError: reference has the control character 0x0a at octet 11
+a Stringable reference: ValueError: reference has the control character U+000A at octet 11; remove it
 a Stringable in fields: MailQueue\MessageException [subject]: subject: control character U+000A at byte 11; remove it (headers are one line, folded where they are written)
 message a Closure: TypeError: MailQueue::enqueue(): Argument #1 ($message) must be an array, a string, an object with toString() or __toString(), or null, Closure given
 no such name: Error: Unknown named parameter $mesage
