@@ -41,11 +41,15 @@ final class Aliases
     /** When the first user needs it: mail to others goes whatever is wrong with the file. */
     private function load(): void
     {
-        $text = is_file($this->path) ? @file_get_contents($this->path, length: self::SIZE_MAX)
+        $text = is_file($this->path) ? @file_get_contents($this->path, length: self::SIZE_MAX + 1)
             : false;
         if ($text === false) {
             throw Stop::config('The aliases file ' . Terminal::safe($this->path) . ' does not '
                 . 'exist or cannot be read. MAILQUEUE_ALIASES (ini mailqueue.aliases) names it.');
+        }
+        if (strlen($text) > self::SIZE_MAX) { // its last address could be half of one
+            throw Stop::config('The aliases file ' . Terminal::safe($this->path) . ' is larger than '
+                . '1 MiB: leave out of it what is no alias of this host.');
         }
         $this->entries = [];
         foreach (self::lines($text) as $number => $line) {

@@ -71,7 +71,8 @@ $show('default, of this host', $to(['x'], ['MAILQUEUE_ALIASES' => "$dir/round"])
 
 echo "-- a file that is not right\n";
 file_put_contents("$dir/broken", "# first\n\nroot ops@example.net\n");
-foreach (['none', 'broken', '.'] as $name) {
+file_put_contents("$dir/large", "root: ops@example.net\n" . str_repeat("# many\n", 150_000));
+foreach (['none', 'broken', '.', 'large'] as $name) {
     $show($name, $to(['root'], ['MAILQUEUE_ALIASES' => "$dir/$name"]));
 }
 $show('addresses need none', $to(['a@example.org'], ['MAILQUEUE_ALIASES' => "$dir/none"]));
@@ -137,6 +138,7 @@ default, of this host: nobody@HOST
 none: exit 78 mailqueue: The aliases file %/none does not exist or cannot be read. MAILQUEUE_ALIASES (ini mailqueue.aliases) names it.
 broken: exit 78 mailqueue: The aliases file %/broken, line 3: this is not NAME: ADDRESS.
 .: exit 78 mailqueue: The aliases file %/. does not exist or cannot be read. MAILQUEUE_ALIASES (ini mailqueue.aliases) names it.
+large: exit 78 mailqueue: The aliases file %/large is larger than 1 MiB: leave out of it what is no alias of this host.
 addresses need none: a@example.org
 -- doctor looks at all of them
 look  The aliases file %/none does not exist or cannot be read. MAILQUEUE_ALIASES (ini mailqueue.aliases) names it.
