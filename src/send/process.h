@@ -30,7 +30,8 @@ struct mq_process {
  * there is nothing to clear. */
 int mq_process_prepare(struct mq_process *process, struct mq_str input);
 /* Starts argv[0], an absolute path, with the environment as it is, but for our secrets, and
- * `variable` ("NAME=value") in it. Returns 0 or an errno value: then nothing runs, and nothing was run. */
+ * `variable` ("NAME=value") in it. Returns 0 or an errno value: then nothing runs, and nothing was
+ * run. */
 int mq_process_start(struct mq_process *process, char *const *argv, const char *variable);
 /* Reads what was printed; never waits. */
 void mq_process_read(struct mq_process *process);
