@@ -170,6 +170,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/pdo_mysql.c
     src/php/pdo_open.c
     src/php/pdo_own.c
+    src/php/pdo_pooler.c
     src/php/pdo_statement.c
     src/php/pdo_worker.c
     src/php/queue_object.c

@@ -319,8 +319,10 @@ namespace {
          * @return array{sqlite: string, libcurl: string, walSafe: bool, database: string, journal: string,
          *         runDirectory: string, log: string, workers: int, server: null|array{kind: string,
          *         version: string, ahead: float, autovacuum: bool, readOnly: bool, standby: bool,
-         *         encrypted: bool, oldestTransaction: int|null}} "server" is null for a file; "ahead" are
-         *         seconds that its clock is ahead of this host's, "oldestTransaction" seconds
+         *         encrypted: bool, oldestTransaction: int|null, sharesSessions: bool}} "server" is null for
+         *         a file; "ahead" are seconds that its clock is ahead of this host's,
+         *         "oldestTransaction" seconds; "sharesSessions": a pooler before PostgreSQL gives
+         *         each transaction another session
          */
         public function diagnostics(): array {}
 

@@ -38,6 +38,14 @@ final class Server extends Check
             . 'look at both (timedatectl).'
         );
         if ($isPgsql) {
+            !$server['sharesSessions'] || $this->add(
+                false,
+                'a pooler gives each transaction another session (pgbouncer\'s pool_mode = '
+                . 'transaction)',
+                'The worker needs the server\'s own address, or one with pool_mode = session: '
+                . 'its place is a lock of its session. enqueue() alone may use a PDO with '
+                . 'PDO::ATTR_EMULATE_PREPARES.'
+            );
             $this->vacuum($server);
         }
     }

@@ -229,9 +229,29 @@ static bool is_cut(struct mq_pdo *self)
     return cut;
 }
 
+/* What cannot be but behind a pooler: nobody else deallocates statements of a connection of our
+ * own. And PDO itself drops a statement that has its name in the server already, which fails in a
+ * transaction where nothing of ours has. */
+static bool is_pooled(const struct mq_pdo *self, const char *state, struct mq_str text)
+{
+    if (strcmp(state, "26000") == 0) {
+        return self->own.dsn != NULL;
+    }
+    if (strcmp(state, "25P02") == 0) {
+        return self->begun && !self->joined && !self->aborted;
+    }
+    return strcmp(state, "42P05") == 0 ||
+           (strcmp(state, "08P01") == 0 && text.data && strstr(text.data, "bind message"));
+}
+
 static struct meaning pgsql_meaning(struct mq_pdo *self, zend_object *thrown, struct mq_str text)
 {
     const char *state = sqlstate(thrown);
+    if (is_pooled(self, state, text)) {
+        return (struct meaning){strcmp(state, "26000") == 0 ? MQ_UNDONE : MQ_DATABASE, MQ_PDO_POOLER
+                                ": " MQ_PDO_POOLER_CURE "; enqueue() alone may use a PDO with "
+                                "PDO::ATTR_EMULATE_PREPARES"};
+    }
     for (size_t i = 0; i < sizeof(pgsql_states) / sizeof(pgsql_states[0]); i++) {
         if (strncmp(state, pgsql_states[i].state, strlen(pgsql_states[i].state)) == 0) {
             return pgsql_states[i].is;

@@ -125,7 +125,8 @@ enum mq_status mq_php_pdo_open_dsn(const struct mq_php_pdo_options *options, str
         return mq_error_nomem(err);
     }
     write_begin(self);
-    status = end_with_host(self, err);
+    status = options->worker ? mq_pdo_refuse_pooler(self, err) : MQ_OK;
+    status = status == MQ_OK ? end_with_host(self, err) : status;
     if (status != MQ_OK) {
         db->driver->close(db);
         return status;

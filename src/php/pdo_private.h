@@ -129,6 +129,17 @@ static inline const char *mq_pdo_rollback_text(const struct mq_pdo *self)
 enum mq_status mq_pdo_attribute(struct mq_pdo *self, zend_long name, zval *value,
                                 struct mq_error *err);
 
+/* pdo_pooler.c: whether a pooler gives each transaction another session of PostgreSQL, so far as
+ * can be seen; with a second connection where this one is the driver's own. Not within a
+ * transaction. */
+enum mq_status mq_pdo_shares_sessions(struct mq_pdo *self, bool *shared, struct mq_error *err);
+/* MQ_CONFIG where one does: for a worker. */
+enum mq_status mq_pdo_refuse_pooler(struct mq_pdo *self, struct mq_error *err);
+#define MQ_PDO_POOLER                                                                 \
+    "a pooler before PostgreSQL gives each transaction another session (pgbouncer's " \
+    "pool_mode = transaction)"
+#define MQ_PDO_POOLER_CURE "give the server's own address, or one with pool_mode = session"
+
 /* pdo_mysql.c: whether the queue can live there. */
 enum mq_status mq_pdo_mysql_look(struct mq_pdo *self, struct mq_error *err);
 /* Begins a transaction; *joins where one is open that is the application's. */

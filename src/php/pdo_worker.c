@@ -22,6 +22,7 @@ enum mq_status mq_php_pdo_for_worker(struct mq_db *db, struct mq_error *err)
                          "runWorker() cannot run within a transaction of the PDO: commit it or "
                          "roll it back first");
     }
+    status = status == MQ_OK ? mq_pdo_refuse_pooler(self, err) : status;
     self->worker = status == MQ_OK;
     return status;
 }

@@ -66,28 +66,25 @@ static void add_flag(zval *array, const char *name, struct mq_value value)
     add_assoc_bool(array, name, number != 0);
 }
 
-static void add_server(zval *array, const char *kind, const struct mq_value *values,
+static void add_server(zval *server, const char *kind, const struct mq_value *values,
                        double between_ms)
 {
-    zval server;
     int64_t clock_ms = 0, oldest_s = 0;
     mq_pdo_number(values[CLOCK_MS], &clock_ms);
     mq_pdo_number(values[OLDEST_S], &oldest_s);
-    array_init(&server);
-    add_assoc_string(&server, "kind", kind);
-    add_assoc_stringl(&server, "version", values[VERSION].s.len ? values[VERSION].s.data : "",
+    add_assoc_string(server, "kind", kind);
+    add_assoc_stringl(server, "version", values[VERSION].s.len ? values[VERSION].s.data : "",
                       values[VERSION].s.len);
-    add_assoc_double(&server, "ahead", ((double)clock_ms - between_ms) / 1e3);
-    add_flag(&server, "autovacuum", values[AUTOVACUUM]);
-    add_flag(&server, "readOnly", values[READ_ONLY]);
-    add_flag(&server, "standby", values[STANDBY]);
-    add_flag(&server, "encrypted", values[ENCRYPTED]);
+    add_assoc_double(server, "ahead", ((double)clock_ms - between_ms) / 1e3);
+    add_flag(server, "autovacuum", values[AUTOVACUUM]);
+    add_flag(server, "readOnly", values[READ_ONLY]);
+    add_flag(server, "standby", values[STANDBY]);
+    add_flag(server, "encrypted", values[ENCRYPTED]);
     if (values[OLDEST_S].type == MQ_NULL) {
-        add_assoc_null(&server, "oldestTransaction");
+        add_assoc_null(server, "oldestTransaction");
     } else {
-        add_assoc_long(&server, "oldestTransaction", (zend_long)oldest_s);
+        add_assoc_long(server, "oldestTransaction", (zend_long)oldest_s);
     }
-    add_assoc_zval(array, "server", &server);
 }
 
 enum mq_status mq_php_server_about(struct mq_db *db, zval *array, struct mq_error *err)
@@ -101,10 +98,20 @@ enum mq_status mq_php_server_about(struct mq_db *db, zval *array, struct mq_erro
     }
     double before_ms = host_ms();
     enum mq_status status = mq_db_row(db, &query, &row, err);
-    if (status == MQ_OK && row.found) {
-        add_server(array, kinds[db->driver->dialect], values, (before_ms + host_ms()) / 2);
+    if (status != MQ_OK || !row.found) {
+        mq_db_finish(db);
+        return status;
     }
+    zval server;
+    bool shared = false;
+    array_init(&server);
+    add_server(&server, kinds[db->driver->dialect], values, (before_ms + host_ms()) / 2);
     mq_db_finish(db);
+    if (db->driver->dialect == MQ_PGSQL) {
+        status = mq_pdo_shares_sessions(mq_pdo_of(db), &shared, err);
+    }
+    add_assoc_bool(&server, "sharesSessions", shared);
+    add_assoc_zval(array, "server", &server);
     return status;
 }
 

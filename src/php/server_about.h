@@ -9,8 +9,8 @@
 
 /* Adds "server" to an array: null, or for a server an array with its "kind" ("pgsql"), "version",
  * "ahead" (seconds that its clock is ahead of this host's), "autovacuum", "readOnly", "standby",
- * "encrypted", and "oldestTransaction" (age in seconds of the oldest one on it; null: not to be
- * seen). */
+ * "encrypted", "oldestTransaction" (age in seconds of the oldest one on it; null: not to be
+ * seen), and "sharesSessions" (a pooler gives each transaction another session). */
 enum mq_status mq_php_server_about(struct mq_db *db, zval *array, struct mq_error *err);
 
 /* Whether there is a table or view of this name, as unqualified names are found. */
