@@ -33,10 +33,11 @@ static void take_row(struct mq_queue *queue, struct mq_job *job)
 {
     struct mq_str body = mq_sql_column_str(queue, 2);
     struct mq_value octets = queue->db->driver->column(queue->db, 1);
+    struct mq_value content = queue->db->driver->column(queue->db, 2);
     job->body_place = octets.type == MQ_NULL ? MQ_BODY_NONE : MQ_BODY_STORED;
     job->body_len = (size_t)mq_sql_column_int(queue, 1);
-    if (body.data) {
-        keep(job, body);
+    if (content.type != MQ_NULL) {
+        keep(job, body); /* none where it is a number: no message, and never one */
     }
 }
 

@@ -247,6 +247,17 @@ static void test_body_is_gone(void **state)
     assert_int_equal(scene->report.stale, 0);
 }
 
+/* A hand has put a number there. That is no want of memory, and the others go on. */
+static void test_body_is_a_number(void **state)
+{
+    struct scene_worker *scene = watched(state);
+    enqueue_mails(scene, 10);
+    fx_sql(&scene->fx, "UPDATE mail_body SET content = 5 WHERE id = 3");
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_int_equal(scene->report.sent, 9);
+    fx_assert_text(&scene->fx, "SELECT parked_for FROM mail_queue", "unreadable");
+}
+
 /* ---- memory that is short ---- */
 
 static void test_fewer_when_short(void **state)
@@ -325,6 +336,7 @@ int main(void)
         TEST(test_composed_ones_count),
         TEST(test_row_is_gone),
         TEST(test_body_is_gone),
+        TEST(test_body_is_a_number),
         TEST(test_fewer_when_short),
         TEST(test_too_large_alone),
         TEST(test_claim_without_memory),
