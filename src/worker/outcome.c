@@ -144,12 +144,14 @@ static void note_time(struct mq_run *run, const struct mq_delivery *delivery)
     }
 }
 
-/* Whether it may as well be the relay's fault. One that has accepted a mail of this run works; but
+/* Whether it may as well be the relay's fault. One that has accepted a mail lately works; but
  * a refusal that says nothing parks the mail, so it waits for an acceptance behind it. */
-static bool is_doubtful(const struct mq_run *run, enum mq_target_result result)
+static bool is_doubtful(struct mq_run *run, const struct mq_job *job, enum mq_target_result result)
 {
-    bool failed = result == MQ_TARGET_LATER || result == MQ_TARGET_DENIED;
-    return result == MQ_TARGET_UNEXPLAINED || (failed && run->accepted == 0);
+    bool failed =
+        result == MQ_TARGET_LATER || result == MQ_TARGET_DENIED || result == MQ_TARGET_UNEXPLAINED;
+    bool works = !failed || mq_run_relay_works(run, job);
+    return !works || result == MQ_TARGET_UNEXPLAINED;
 }
 
 static void finished(struct mq_flight *flight)
@@ -162,7 +164,7 @@ static void finished(struct mq_flight *flight)
         enum mq_target_result result = flight->targets[i].result;
         accepted = accepted || result == MQ_TARGET_ACCEPTED;
         uncertain = uncertain || result == MQ_TARGET_UNCERTAIN;
-        doubtful = doubtful || is_doubtful(run, result);
+        doubtful = doubtful || is_doubtful(run, &flight->job, result);
     }
     run->report->cut += uncertain && run->aborted;
     note_time(run, &flight->delivery);

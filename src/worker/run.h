@@ -133,7 +133,8 @@ struct mq_run {
     bool unknown_jobs; /* claimed by us without a flight, or perhaps so */
     bool gave_up;      /* outcomes stay unsettled */
 
-    int64_t accepted; /* jobs of this run with an accepted recipient */
+    int64_t accepted;   /* jobs with an accepted recipient; 0 again when the relay is doubted */
+    int64_t accepted_s; /* UTC, of the last of this run; 0: none was */
     struct mq_doubts doubts;
     char turned_reason[MQ_TARGET_REPLY_MAX]; /* of the last one */
     int64_t untouched;                       /* in a row */
@@ -237,6 +238,8 @@ void mq_run_upkeep(struct mq_run *run, bool idle);
 /* A job was accepted, or failed and nothing else (the flight, in no list, goes into `doubted`). */
 void mq_run_accepted(struct mq_run *run);
 void mq_run_doubted(struct mq_run *run, struct mq_flight *flight);
+/* A job failed: whether it is known, since its last attempt, that the relay works. */
+bool mq_run_relay_works(struct mq_run *run, const struct mq_job *job);
 /* A job that the transport gave back drew the trouble itself: it goes back behind the others. */
 void mq_run_turned(struct mq_run *run, struct mq_flight *flight);
 /* Whether what this run met is to be judged before it ends. */

@@ -14,7 +14,8 @@
  *
  * So between two counted attempts there is always an acceptance by that relay, or there was one
  * before the first: a relay that takes nothing, for however long, costs a mail one attempt at most,
- * and a mail that fails while others get through is parked in the end.
+ * and a mail that fails while others get through is parked in the end. A run that lasts begins
+ * again to doubt the relay when a mail fails for which this would not be so.
  *
  * A refusal that does not say why (MQ_TARGET_UNEXPLAINED) is judged so in every run, and after an
  * acceptance too: if many such come for different domains, they are about us.
@@ -65,7 +66,17 @@ static void resolve(struct mq_run *run, enum mq_blame blame, int64_t back_after_
 void mq_run_accepted(struct mq_run *run)
 {
     run->accepted++;
+    run->accepted_s = mq_run_now_s(run);
     resolve(run, MQ_BLAME_MAIL, 0);
+}
+
+bool mq_run_relay_works(struct mq_run *run, const struct mq_job *job)
+{
+    if (run->accepted > 0 && job->attempts > 1 && job->last_attempt_at >= run->accepted_s) {
+        run->accepted = 0;
+        run->pause_settled = false; /* what is noted from now on is cleared by an acceptance */
+    }
+    return run->accepted > 0;
 }
 
 static uint64_t domain_hash(const char *address)
@@ -195,7 +206,7 @@ static void write_reason(struct mq_run *run, char *out, size_t size)
         why = last->error;
     }
     snprintf(out, size, "the relay %s of this run%s: %.400s", verb,
-             run->accepted > 0 ? " since the last it took" : "", why);
+             run->accepted_s > 0 ? " since the last it took" : "", why);
 }
 
 /* One or two were deferred: others may well get through, so the relay is not paused. */

@@ -41,6 +41,18 @@ static void enqueue_domains(struct scene_worker *scene, int mails)
     }
 }
 
+static void enqueue_later(struct scene_worker *scene, int mails, int64_t seconds)
+{
+    int64_t at_s = START + scene->boot_ms / 1000 + seconds;
+    char sql[128];
+    enqueue_domains(scene, mails);
+    snprintf(sql, sizeof(sql),
+             "UPDATE mail_queue SET next_attempt_at = %lld WHERE id IN (SELECT id FROM mail_queue "
+             "ORDER BY id DESC LIMIT %d)",
+             (long long)at_s, mails);
+    fx_sql(&scene->fx, sql);
+}
+
 static int64_t most_attempts(struct scene_worker *scene)
 {
     return fx_int(&scene->fx, "SELECT coalesce(max(attempts), 0) FROM mail_queue");
@@ -105,6 +117,43 @@ static void test_many_stop_the_run(void **state)
     assert_in_range(scene->relay.submits, 3, 11); /* eight are under way at once */
     assert_int_equal(most_attempts(scene), 0);
     assert_string_equal(scene->report.reason, "the relay took no mail of this run: 451 4.3.0 no");
+}
+
+/* ---- a run without an end ---- */
+
+static int64_t works_until_ms;
+
+static void fails_later(struct fake_relay *relay, struct mq_delivery *delivery,
+                        struct mq_target *target)
+{
+    if (relay->scene->boot_ms >= works_until_ms) {
+        fail_all(relay, delivery, target);
+    } else {
+        set_result(target, MQ_TARGET_ACCEPTED, "250 Ok");
+    }
+}
+
+/* That the relay took mail in the morning says nothing of the night. */
+static void test_fails_after_hours(void **state)
+{
+    static const char *const replies[] = {"451 4.3.0 no", "554 5.7.1 no"};
+    struct scene_worker *scene = *state;
+    for (size_t i = 0; i < sizeof(replies) / sizeof(replies[0]); i++) {
+        reply = replies[i];
+        works_until_ms = scene->boot_ms + 3600000;
+        scene->relay.answer = fails_later;
+        scene->options.daemon = true;
+        scene->options.time_limit_s = 86400;
+        enqueue_domains(scene, 10);
+        enqueue_later(scene, 50, 7200);
+        cron_for(scene, 86400);
+        assert_int_equal(count_jobs(scene, "parked"), 0);
+        assert_int_equal(count_jobs(scene, NULL), 50);
+        assert_true(most_attempts(scene) <= 1);
+        scene->relay.answer = NULL;
+        cron_for(scene, 86400);
+        assert_int_equal(count_jobs(scene, NULL), 0);
+    }
 }
 
 /* ---- one domain among others ---- */
@@ -270,6 +319,7 @@ int main(void)
         T(test_fails_for_a_week),
         T(test_fails_under_a_limit),
         T(test_many_stop_the_run),
+        T(test_fails_after_hours),
         T(test_one_domain_fails),
         T(test_deferred_alone),
         T(test_unexplained_alone),
