@@ -18,7 +18,8 @@
  * again to doubt the relay when a mail fails for which this would not be so.
  *
  * A refusal that does not say why (MQ_TARGET_UNEXPLAINED) is judged so in every run, and after an
- * acceptance too: if many such come for different domains, they are about us.
+ * acceptance too: if many such come for different domains, they are about us, and the relay is
+ * paused. The attempt counts then: dead addresses behind all others must not pause it for ever.
  *
  * A mail whose own reply ended the session (421) or was the relay's trouble counts no attempt. It
  * goes back behind the others, so that their acceptance can show that the relay works. */
@@ -237,7 +238,7 @@ static void judge(struct mq_run *run)
         resolve_few(run, reason);
         return;
     }
-    bool counts = few && pauses(run) == 0;
+    bool counts = run->accepted > 0 || (few && pauses(run) == 0);
     resolve(run, counts ? MQ_BLAME_NOBODY : MQ_BLAME_RELAY, again ? -1 : BACK_AFTER_S);
     pause_relay(run, reason, named_s > 0 ? named_s : few ? FEW_PAUSE_S : 0);
 }
