@@ -239,6 +239,9 @@ struct piece {
 static struct piece take_piece(struct mq_str *text)
 {
     struct piece piece = {.blanks = {text->data, 0}};
+    if (text->len == 0) {
+        return piece; /* NULL + 0 is undefined */
+    }
     while (piece.blanks.len < text->len && text->data[piece.blanks.len] == ' ') {
         piece.blanks.len++;
     }
