@@ -212,7 +212,7 @@ namespace {
          * @param string|null $log path of the JSON-lines log; null: $MAIL_QUEUE_LOG, else
          *        $HOME/logs/mail-queue.log, else beside the database, or of a server in the run directory; '': none
          * @phpstan-param (callable(array{event: string, time: int, id: ?int, reference: ?string, type: ?string,
-         *        attempt: ?int, recipients: ?int, relay: ?string, reply: ?string, ms: ?int,
+         *        attempt: ?int, uncertain: ?int, recipients: ?int, relay: ?string, reply: ?string, ms: ?int,
          *        nextAttemptAt: ?int}): mixed)|null $onEvent called for each event
          * @param string|null $dkim keys that sign, "domain:selector:/path/key.pem", several with commas; '': none;
          *        null: ini mailqueue.dkim

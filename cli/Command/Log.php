@@ -188,7 +188,8 @@ final class Log extends Command
         $parts = [];
         $one = ($event['recipients'] ?? 0) === 1;
         $forms = ['relay' => '%s', 'recipients' => $one ? '%s recipient' : '%s recipients',
-            'attempt' => 'attempt %s', 'ms' => '%s ms', 'next_attempt_at' => 'again %s'];
+            'attempt' => 'attempt %s', 'uncertain' => '%s earlier uncertain', 'ms' => '%s ms',
+            'next_attempt_at' => 'again %s'];
         foreach ($forms as $key => $form) {
             $value = $event[$key] ?? null;
             if (is_scalar($value)) {

@@ -192,13 +192,14 @@ static void add_text(zval *array, const char *key, const char *value)
 
 static void event_to_array(zval *out, const struct mq_event *event)
 {
-    array_init_size(out, 11);
+    array_init_size(out, 12);
     add_assoc_string(out, "event", mq_event_type_name(event->type));
     add_assoc_long(out, "time", (zend_long)event->at_s);
     add_int(out, "id", event->id != 0, event->id);
     add_text(out, "reference", event->reference);
     add_text(out, "type", event->mail_type);
     add_int(out, "attempt", event->id != 0, event->attempt);
+    add_int(out, "uncertain", event->uncertain > 0, event->uncertain);
     add_int(out, "recipients", event->recipients > 0, event->recipients);
     add_text(out, "relay", event->relay);
     add_text(out, "reply", event->reply);
@@ -224,7 +225,7 @@ static enum mq_status tell(void *context, const struct mq_event *event, struct m
 {
     struct mq_php_hooks *hooks = context;
     struct event_call call = {hooks, event};
-    if (hooks->log) {
+    if (hooks->log && !event->recorded) {
         mq_log_add(hooks->log, event);
     }
     if (hooks->log && hooks->on_event) {
@@ -243,6 +244,20 @@ static enum mq_status tell(void *context, const struct mq_event *event, struct m
     return EG(exception) ? mq_error_set(err, MQ_THROWN, "", "onEvent threw") : MQ_OK;
 }
 
+static void record(void *context, const struct mq_events *events)
+{
+    struct mq_php_hooks *hooks = context;
+    if (hooks->log == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < events->count; i++) {
+        if (events->items[i].recorded) {
+            mq_log_add(hooks->log, &events->items[i]);
+        }
+    }
+    mq_log_sync(hooks->log);
+}
+
 static void told(void *context)
 {
     struct mq_php_hooks *hooks = context;
@@ -257,6 +272,7 @@ struct mq_worker_hooks mq_php_worker_hooks(struct mq_php_hooks *hooks)
         .compose = hooks->compose ? compose : NULL,
         .sign = hooks->dkim ? sign : NULL,
         .event = tell,
+        .record = record,
         .told = told,
         .context = hooks,
     };

@@ -34,21 +34,28 @@ struct mq_event {
     char *reference;
     char *mail_type;
     int attempt;
+    int uncertain;           /* of earlier attempts, as the row has it */
     int recipients;          /* how many this event is about; 0: all or not counted */
     char *relay;             /* redacted */
     char *reply;             /* the relay's words or the error, printable */
     int64_t ms;              /* time on the wire; -1: none */
     int64_t next_attempt_at; /* 0: none */
+    bool recorded;           /* given to `record` */
 };
 
 struct mq_events {
     struct mq_event *items;
     size_t count;
     size_t capacity;
+    /* Called before the commit with the transaction's events, where some are marked `recorded`:
+     * these tell of uncertain attempts, the row may be deleted, and a process killed behind the
+     * commit tells nothing. Again, where the commit fails. NULL: none. */
+    void (*record)(void *context, const struct mq_events *events);
+    void *context;
 };
 
 void mq_events_init(struct mq_events *events);
-void mq_events_clear(struct mq_events *events);
+void mq_events_clear(struct mq_events *events); /* `record` goes too */
 /* Appends a copy of `event` and its strings; without memory the event is dropped and false
  * returned: events are never a reason to undo work. */
 bool mq_events_add(struct mq_events *events, const struct mq_event *event);

@@ -123,10 +123,34 @@ static void tell(struct mq_tx *tx)
     }
 }
 
+/* Whether it is the last that can tell of an uncertain attempt. */
+static bool must_stay(const struct mq_event *event)
+{
+    bool may_delete = event->type == MQ_EVENT_SENT || event->type == MQ_EVENT_EXPIRED ||
+                      event->type == MQ_EVENT_ORPHAN;
+    return event->type == MQ_EVENT_UNCERTAIN || (may_delete && event->uncertain > 0);
+}
+
+static void record(struct mq_tx *tx)
+{
+    bool some = false;
+    if (!tx->sink || !tx->sink->record) {
+        return;
+    }
+    for (size_t i = 0; i < tx->events.count; i++) {
+        tx->events.items[i].recorded = must_stay(&tx->events.items[i]);
+        some = some || tx->events.items[i].recorded;
+    }
+    if (some) {
+        tx->sink->record(tx->sink->context, &tx->events);
+    }
+}
+
 enum mq_status mq_tx_end(struct mq_tx *tx, enum mq_status status, struct mq_error *err)
 {
     struct mq_db *db = tx->queue->db;
     if (status == MQ_OK) {
+        record(tx);
         status = db->driver->commit(db, err);
     }
     if (status != MQ_OK) {
@@ -152,6 +176,7 @@ void mq_tx_event(struct mq_tx *tx, const struct mq_job *job, const struct mq_eve
     event.reference = job->reference;
     event.mail_type = job->mail_type;
     event.attempt = job->attempts;
+    event.uncertain = job->uncertain;
     mq_events_add(&tx->events, &event);
 }
 

@@ -214,6 +214,9 @@ void mq_event_json(struct mq_buffer *out, const struct mq_event *event)
     if (event->attempt > 0) {
         add_int(out, "attempt", event->attempt);
     }
+    if (event->uncertain > 0) {
+        add_int(out, "uncertain", event->uncertain);
+    }
     if (event->recipients > 0) {
         add_int(out, "recipients", event->recipients);
     }
@@ -275,6 +278,12 @@ void mq_log_event(struct mq_log *log, const struct mq_event *event)
 {
     mq_log_add(log, event);
     mq_log_flush(log);
+}
+
+void mq_log_sync(struct mq_log *log)
+{
+    mq_log_flush(log);
+    fsync(log->fd);
 }
 
 bool mq_log_failed(const struct mq_log *log, int *sys_errno)

@@ -27,6 +27,8 @@ void mq_log_event(struct mq_log *log, const struct mq_event *event);
  * close(), in one write(2) for each 64 KiB. */
 void mq_log_add(struct mq_log *log, const struct mq_event *event);
 void mq_log_flush(struct mq_log *log);
+/* The same, and it outlives the machine's power too, where the file can be synced. */
+void mq_log_sync(struct mq_log *log);
 bool mq_log_failed(const struct mq_log *log, int *sys_errno);
 void mq_log_close(struct mq_log *log);
 

@@ -74,7 +74,7 @@ void mq_run_tell(struct mq_run *run)
     if (run->events.count > 0 && hooks && hooks->told) {
         hooks->told(hooks->context);
     }
-    mq_events_clear(&run->events);
+    mq_events_truncate(&run->events, 0);
 }
 
 void mq_run_happened(struct mq_run *run, enum mq_event_type type, const char *reply,

@@ -254,8 +254,9 @@ static void rest(struct mq_run *run)
 
 static void loop(struct mq_run *run)
 {
+    /* What a turn recovered is told before a sweep may delete its rows. */
     static void (*const round[])(struct mq_run *) = {
-        look_around, mq_run_renew, begin_waiting, collect, watch, turn, keep_up, mq_run_tell, rest,
+        look_around, mq_run_renew, begin_waiting, collect, watch, turn, mq_run_tell, keep_up, rest,
     };
     while (!is_over(run)) {
         /* Once PHP unwinds, nothing that may need it is done any more. */
@@ -311,6 +312,10 @@ static void init(struct mq_run *run, const struct mq_worker *worker, struct mq_r
                            ? run->start_ms + worker->options->time_limit_s * 1000
                            : INT64_MAX;
     mq_events_init(&run->events);
+    if (worker->hooks) {
+        run->events.record = worker->hooks->record;
+        run->events.context = worker->hooks->context;
+    }
     mq_recovery_init(&run->recovery, worker->options->run_dir);
 }
 

@@ -63,6 +63,9 @@ struct mq_worker_hooks {
     /* After each commit, once per event. MQ_THROWN or MQ_BAILOUT end the run in order. NULL: none.
      */
     enum mq_status (*event)(void *context, const struct mq_event *event, struct mq_error *err);
+    /* Before a commit whose events must not all be lost, see struct mq_events. They come again as
+     * `event`. NULL: none. */
+    void (*record)(void *context, const struct mq_events *events);
     /* After the events of one commit. NULL: none. */
     void (*told)(void *context);
     /* Waits up to ms, less when a signal comes. NULL: poll(2). Fake clocks give their own. */

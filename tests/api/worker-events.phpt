@@ -25,7 +25,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
         fn(MailQueue\Job $job) => $job->reference === 'b' ? throw new RefusedException('no such user', 550) : null,
         fn() => null,
         onEvent: function (array $event) use (&$events, $log): void {
-            must(array_keys($event) === ['event', 'time', 'id', 'reference', 'type', 'attempt', 'recipients', 'relay', 'reply', 'ms', 'nextAttemptAt'], 'the keys');
+            must(array_keys($event) === ['event', 'time', 'id', 'reference', 'type', 'attempt', 'uncertain', 'recipients', 'relay', 'reply', 'ms', 'nextAttemptAt'], 'the keys');
             must(count(file($log)) === count($events) + 1, 'the log is written before');
             $events[] = $event;
         },
