@@ -9,7 +9,8 @@ pdo_sqlite
 <?php
 require __DIR__ . '/sendmail.inc';
 
-// Seen to fail with multipart/signed cut like what is not understood: "Verification failure".
+// A signed part must not be cut like one that is not understood (src/mime/mend_body.c): it would not
+// verify any more.
 
 $home = temp_home();
 $path = database();
