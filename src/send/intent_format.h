@@ -7,11 +7,12 @@
 #include <stdint.h>
 
 #include "send/intent.h"
+#include "send/transport.h"
 
 #define MQ_INTENT_MAGIC      "mqintent"
 #define MQ_INTENT_VERSION    1
 #define MQ_INTENT_SLOTS_MAX  16384
-#define MQ_INTENT_RESULT_MAX 5 /* MQ_TARGET_UNCERTAIN */
+#define MQ_INTENT_RESULT_MAX MQ_TARGET_UNEXPLAINED /* the last of them */
 #define MQ_INTENT_BOOT_MAX   40
 #define MQ_INTENT_SUFFIX     ".intent"
 #define MQ_INTENT_TEMPORARY  ".starting" /* before the rename */

@@ -126,6 +126,26 @@ static void test_own_life(void **state)
     assert_int_equal(count_files(), 0);
 }
 
+/* Every result that a run writes is one that the next run reads: a record with another proves
+ * nothing as a whole. */
+static void test_every_result_is_read(void **state)
+{
+    struct mq_intent_entry entry = {.job_id = 7, .phase = MQ_INTENT_REFUSED};
+    struct mq_intent *intent = create(1);
+    (void)state;
+    for (uint8_t i = 0; i <= MQ_TARGET_UNEXPLAINED; i++) {
+        entry.results[i] = i;
+    }
+    mq_intent_write(intent, mq_intent_begin(intent, 7), &entry);
+    mq_intent_abandon(intent);
+    struct mq_intent_record *record = open_record();
+    assert_int_equal(mq_intent_owner(record), MQ_INTENT_DEAD);
+    memset(entry.results, 0, sizeof(entry.results));
+    assert_true(mq_intent_find(record, 7, &entry));
+    assert_int_equal(entry.results[MQ_TARGET_UNEXPLAINED], MQ_TARGET_UNEXPLAINED);
+    mq_intent_record_close(record, true);
+}
+
 static void test_alive_is_read_only(void **state)
 {
     (void)state;
@@ -361,11 +381,17 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(test_own_life),     T(test_alive_is_read_only),
-        T(test_dead),         T(test_reused_slot_is_clean),
-        T(test_garbage),      T(test_foreign_or_damaged),
-        T(test_scan),         T(test_scan_clears_away),
-        T(test_killed_owner), T(test_fork),
+        T(test_own_life),
+        T(test_every_result_is_read),
+        T(test_alive_is_read_only),
+        T(test_dead),
+        T(test_reused_slot_is_clean),
+        T(test_garbage),
+        T(test_foreign_or_damaged),
+        T(test_scan),
+        T(test_scan_clears_away),
+        T(test_killed_owner),
+        T(test_fork),
         T(test_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

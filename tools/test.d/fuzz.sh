@@ -5,8 +5,8 @@
 # About 20 seconds of a core each, at most 40.
 fuzz_runs() {
     case $1 in
-    key) echo 4000 ;;
-    mend) echo 30000 ;;
+    key | record) echo 4000 ;;
+    mend | session) echo 30000 ;;
     html | reply) echo 100000 ;;
     dsn | json) echo 200000 ;;
     envelope) echo 400000 ;;
