@@ -9,7 +9,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-enum { FEW_FDS = 64, MANY_FDS = 1024 };
+enum { FEW_FDS = 64, MANY_FDS = 1024, FILES = 3 };
 
 /* Asks for nothing but the inode: who asks for the times of a file makes Linux (6.13 and later,
  * with fine-grained timestamps) write them anew at the next write, which on ext4 costs more than
@@ -69,6 +69,8 @@ static bool match_fd(int fd, const struct mq_file_id *ids, int *fds, int count)
  * closing them again would drop SQLite's locks. Most processes have few. */
 void mq_file_find_fds(const struct mq_file_id *ids, int *fds, int count)
 {
+    /* Who opens the same files again has them under the same numbers. */
+    static _Atomic int last_found[FILES];
     DIR *directory;
     struct dirent *entry;
     bool all = false;
@@ -76,10 +78,15 @@ void mq_file_find_fds(const struct mq_file_id *ids, int *fds, int count)
 
     for (int i = 0; i < count; i++)
         fds[i] = -1;
+    for (int i = 0; i < count && i < FILES && !all; i++)
+        all = match_fd(last_found[i], ids, fds, count);
     for (fd = 0; fd < FEW_FDS && !all; fd++)
         all = match_fd(fd, ids, fds, count);
-    if (all)
+    if (all) {
+        for (int i = 0; i < count && i < FILES; i++)
+            last_found[i] = fds[i];
         return;
+    }
     directory = opendir("/proc/self/fd");
     for (; !directory && fd < MANY_FDS && !all; fd++)
         all = match_fd(fd, ids, fds, count);

@@ -83,8 +83,9 @@ void mq_sqlite_wal_before_close(struct mq_sqlite *self)
 {
     /* A connection that lost its file, or cannot tell, must neither copy its WAL anywhere nor
      * delete what is now under the WAL's name. */
-    bool leave = self->replaced || !self->wal_known || mq_sqlite_guard(self, NULL) != MQ_OK ||
-                 mq_sqlite_after_failed_sync(self, NULL) != MQ_OK || leaves(self);
+    bool leave = self->replaced || !self->wal_known ||
+                 mq_sqlite_after_failed_sync(self, NULL) != MQ_OK || leaves(self) ||
+                 mq_sqlite_guard(self, NULL) != MQ_OK;
 
     if (leave)
         sqlite3_db_config(self->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
