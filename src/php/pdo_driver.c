@@ -333,12 +333,6 @@ static bool joined(struct mq_db *db)
     return mq_pdo_of(db)->joined;
 }
 
-static bool has_column(struct mq_db *db, const char *table, const char *column)
-{
-    (void)db, (void)table, (void)column;
-    return false; /* cannot be told without a query */
-}
-
 /* A transaction that is open still is one that a fatal error broke off: it is rolled back when the
  * request ends, and nothing may join it until then. A call under way is that rolling back. */
 static void close_db(struct mq_db *db)
@@ -374,8 +368,8 @@ static const char *path(struct mq_db *db)
         .dialect = (name), .begin = begin, .commit = commit, .rollback = rollback,                \
         .run = mq_pdo_run, .next = mq_pdo_next, .column = mq_pdo_column, .finish = mq_pdo_finish, \
         .changes = changes, .last_id = last_id, .maintain = maintain, .reopen = reopen,           \
-        .in_transaction = in_transaction, .joined = joined, .has_column = has_column,             \
-        .path = path, .has_room = mq_pdo_has_room, .close = close_db,                             \
+        .in_transaction = in_transaction, .joined = joined, .path = path,                         \
+        .has_column = mq_pdo_has_column, .has_room = mq_pdo_has_room, .close = close_db,          \
     }
 
 static const struct mq_db_driver drivers[MQ_DIALECT_COUNT] = {

@@ -37,13 +37,14 @@ static enum mq_status check_driver(struct mq_pdo *self, struct mq_error *err)
 /* The main database's file, which worker and records lie beside. One in memory has none. */
 static enum mq_status find_path(struct mq_pdo *self, struct mq_error *err)
 {
-    struct mq_value file;
-    struct mq_row row = {&file, 1, false};
-    struct mq_query query = {-1, "SELECT file FROM pragma_database_list WHERE name = 'main'", NULL,
-                             0};
+    struct mq_value columns[3]; /* of "main", which is the first */
+    struct mq_value *file = &columns[2];
+    struct mq_row row = {columns, 3, false};
+    /* A SELECT would begin to read the database. */
+    struct mq_query query = {-1, "PRAGMA database_list", NULL, 0};
     enum mq_status status = mq_db_row(&self->base, &query, &row, err);
-    if (status == MQ_OK && row.found && file.type == MQ_TEXT && file.s.len > 0) {
-        self->path = mq_str_dup(file.s);
+    if (status == MQ_OK && row.found && file->type == MQ_TEXT && file->s.len > 0) {
+        self->path = mq_str_dup(file->s);
         status = self->path ? MQ_OK : mq_error_nomem(err);
     }
     mq_db_finish(&self->base);

@@ -166,6 +166,7 @@ enum mq_status mq_pdo_run(struct mq_db *db, const struct mq_query *query, struct
 enum mq_status mq_pdo_next(struct mq_db *db, bool *row, struct mq_error *err);
 struct mq_value mq_pdo_column(struct mq_db *db, int index);
 void mq_pdo_finish(struct mq_db *db);
+bool mq_pdo_has_column(struct mq_db *db, const char *table, const char *column);
 /* Of a column that is a number; else *number stays. */
 void mq_pdo_number(struct mq_value value, int64_t *number);
 /* Forgets all statements without calling PHP code. */

@@ -6,6 +6,7 @@
 #include "php/pdo_private.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -300,6 +301,31 @@ enum mq_status mq_pdo_run(struct mq_db *db, const struct mq_query *query, struct
         status = run(db, query, err);
     }
     return status;
+}
+
+/* Preparing alone tells, and begins no reading: within a transaction SQLite refuses to write after a
+ * reading that another connection's commit made out of date. */
+bool mq_pdo_has_column(struct mq_db *db, const char *table, const char *column)
+{
+    struct mq_pdo *self = mq_pdo_of(db);
+    char sql[400];
+    int len = snprintf(sql, sizeof(sql), "SELECT \"%s\".\"%s\" FROM main.\"%s\"", table, column,
+                       table);
+    if (db->driver->dialect != MQ_SQLITE || len >= (int)sizeof(sql)) {
+        return false; /* a server cannot be asked without a query */
+    }
+    if (EG(exception)) {
+        return true; /* a subclass called exit(): nothing more is asked */
+    }
+    mq_pdo_finish(db);
+    if (mq_pdo_enter(self, NULL) != MQ_OK) {
+        return false;
+    }
+    enum mq_status status = prepare(self, sql, &self->single, NULL);
+    mq_pdo_drop(self, &self->single.object);
+    mq_pdo_forget_cause(self);
+    mq_pdo_finish(db);
+    return status == MQ_OK || status == MQ_THROWN;
 }
 
 enum mq_status mq_pdo_next(struct mq_db *db, bool *row, struct mq_error *err)
