@@ -6,7 +6,8 @@
 fuzz_runs() {
     case $1 in
     key | record) echo 4000 ;;
-    mend | session) echo 30000 ;;
+    session) echo 10000 ;;
+    mend) echo 30000 ;;
     html | reply) echo 100000 ;;
     dsn | json) echo 200000 ;;
     envelope) echo 400000 ;;
