@@ -42,7 +42,7 @@ $move($from, $to, '--dry-run');
 $move($from, $to);
 show(cli(['work', '--database', $from, '--transport=null://null']), $directory);
 echo preg_replace('/.*(This queue.*)/s', '$1', str_replace($directory, '%', cli(['status', '--database', $from])[1]));
-echo preg_match('/look  This queue was moved.*\n.*migrate-store/', cli(['doctor', '--database', $from])[1]), "\n";
+echo preg_match('/look  This queue was moved.*?migrate-store/s', cli(['doctor', '--database', $from])[1]), "\n";
 $queue->enqueue(mail_fields(), reference: 'late');
 $move($from, $to, '--json', '--delete');
 show(cli(['work', '--database', $to, '--transport=null://null']), $directory);

@@ -25,7 +25,7 @@ $other = new Other(<<<'PHP'
     ini_set('memory_limit', '8M');
     $peak = fn(): int => preg_match('/^VmHWM:\s+(\d+)/m', file_get_contents('/proc/self/status'), $m) ? $m[1] * 1024 : -1;
     $queue = new MailQueue($path);
-    $queue->enqueue(['attachments' => [$path]] + mail_fields());
+    $queue->enqueue(['attachments' => ['/etc/passwd']] + mail_fields());
     $before = $peak();
     $mail = ['attachments' => [$large]] + mail_fields();
     echo thrown(fn() => $queue->enqueue($mail, type: str_repeat('x', 65))), "\n"; // composed, but not stored
