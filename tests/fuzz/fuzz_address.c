@@ -94,6 +94,20 @@ static void require_round_trip(const struct mq_mailboxes *list)
     mq_buffer_clear(&text);
 }
 
+/* What the reader of headers takes otherwise than that of people: encoded words are whole for it,
+ * and what is pasted with a text (a line separator) is no blank in a header. */
+static bool differs_in_headers(struct mq_str text)
+{
+    static const char *const marks[] = {"=?",       "\v",           "\f",
+                                        "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"};
+    for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
+        if (fuzz_contains(text, marks[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void try_mailboxes(struct mq_str text)
 {
     struct mq_mailboxes list = {0};
@@ -112,8 +126,7 @@ static void try_mailboxes(struct mq_str text)
         REQUIRE(mq_utf8_valid(name) && strpbrk(name.len ? name.data : "", "\r\n\t\x7f") == NULL);
     }
     require_round_trip(&list);
-    /* Encoded words are whole for the reader of headers, and text for that of people. */
-    if (!fuzz_contains(text, "=?")) {
+    if (!differs_in_headers(text)) {
         REQUIRE(mq_addresses_of_header(text, "To", &plain, NULL) == MQ_OK);
         require_same(&list, &plain);
     }
