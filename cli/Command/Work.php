@@ -4,17 +4,21 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli\Command;
 
+use MailQueue;
 use MailQueue\Cli\Classes;
 use MailQueue\Cli\ExitCode;
 use MailQueue\Cli\Move;
 use MailQueue\Cli\Progress;
 use MailQueue\Cli\Terminal;
+use MailQueue\DatabaseException;
 use MailQueue\Report;
 use MailQueue\Stats;
 
 /** work: a run of the worker, and what it says of it. */
 final class Work extends Command
 {
+    private const LOOK_NS = 30_000_000_000;
+
     public function run(): int
     {
         $args = $this->args;
@@ -40,11 +44,10 @@ final class Work extends Command
         if ($settings->dkim() !== null) {
             $options['dkim'] = $settings->dkim();
         }
-        if (!$daemon && $settings->hasNoQueueYet()) {
+        [$queue, $before] = $this->look(!$daemon);
+        if ($queue === null) {
             return $this->nothingYet();
         }
-        $queue = $settings->queue();
-        $before = $queue->stats();
         $quiet = $args->has('quiet') || $args->has('json');
         $progress = $quiet || $daemon || !stream_isatty(STDERR) ? null
             : new Progress(min($before->due, $options['messageLimit'] ?? PHP_INT_MAX));
@@ -60,6 +63,29 @@ final class Work extends Command
         $progress?->end();
         $this->report($report, $before, Status::testMode($queue, $before));
         return $report->end === 'relay' ? ExitCode::UNAVAILABLE : ExitCode::OK;
+    }
+
+    /**
+     * Among many starts at once these reads may wait for longer than the busy timeout, each time
+     * behind another run's writes; what comes to nothing then is no reason for cron to send mail.
+     *
+     * @return array{?MailQueue, ?Stats} null: there is no queue yet
+     */
+    private function look(bool $mayBeNone): array
+    {
+        for ($end = hrtime(true) + self::LOOK_NS;;) {
+            try {
+                if ($mayBeNone && $this->settings->hasNoQueueYet()) {
+                    return [null, null];
+                }
+                $queue = $this->settings->queue();
+                return [$queue, $queue->stats()];
+            } catch (DatabaseException $e) {
+                if ($e->reason !== 'busy' || hrtime(true) >= $end) {
+                    throw $e;
+                }
+            }
+        }
     }
 
     /** Before the first mail is queued, which makes the tables. */
