@@ -24,7 +24,7 @@ $look->exec("INSERT INTO mail_queue (reference, mail_type, status, priority, nex
         CASE WHEN seq % 500 = 0 THEN 4000000000 END, CASE WHEN seq % 500 = 0 THEN 'x' END, CASE WHEN seq % 50 = 1 THEN 'exhausted' END
     FROM seq_1_to_20000");
 $look->exec("UPDATE mail_queue SET envelope_from = 'a@example.org', recipients = '[\"b@example.org\"]'");
-$look->exec("INSERT INTO mail_body SELECT id, 'From: a@example.org\n\ntext' FROM mail_queue");
+$look->exec("INSERT INTO mail_body SELECT id, 'From: a@example.org\r\n\r\ntext\r\n' FROM mail_queue");
 /* What the session's handlers have read: rows and entries of indexes. */
 $reads = function (PDO $pdo): int {
     $all = $pdo->query("SHOW SESSION STATUS LIKE 'Handler_read%'")->fetchAll(PDO::FETCH_KEY_PAIR);
@@ -81,7 +81,11 @@ foreach ([true, false] as $emulated) {
         $params = substr_count(preg_replace("/'[^']*'/", '', $sql), '?');
         $json = json_encode(array_map(fn($n) => [$n, 0], range(2000, 2099)));
         $explain = $look->prepare("EXPLAIN $sql");
-        $explain->execute(str_starts_with($sql, 'UPDATE') ? [$json, 'sending', 1, 'x'] : array_slice([$json, 1], 0, $params));
+        $explain->execute(match (true) {
+            str_starts_with($sql, 'UPDATE') => [$json, 'sending', 1, 'x'],
+            str_contains($sql, 'LENGTH(content)') => [65536, $json, 'x'],
+            default => array_slice([$json, 1], 0, $params),
+        });
         echo strtok($sql, ' '), ':';
         foreach ($explain->fetchAll(PDO::FETCH_ASSOC) as $row) {
             echo " $row[table] $row[type] $row[key]";
@@ -108,13 +112,13 @@ echo implode(' ', array_column($claims, 1)), ' jobs, ', $look->query("SELECT sum
 few rows
 100 sent
 UPDATE: list ALL  mail_queue eq_ref PRIMARY
-SELECT: <derived2> ALL  mail_body eq_ref PRIMARY <derived3> ALL  list ALL  mail_body eq_ref PRIMARY
+SELECT: list ALL  mail_queue eq_ref PRIMARY mail_body eq_ref PRIMARY
 SELECT: list ALL  mail_queue eq_ref PRIMARY
 DELETE: list ALL  mail_queue eq_ref PRIMARY
 DELETE: list ALL  mail_body eq_ref PRIMARY
 100 sent
 UPDATE: list ALL  mail_queue eq_ref PRIMARY
-SELECT: <derived2> ALL  mail_body eq_ref PRIMARY <derived3> ALL  list ALL  mail_body eq_ref PRIMARY
+SELECT: list ALL  mail_queue eq_ref PRIMARY mail_body eq_ref PRIMARY
 SELECT: list ALL  mail_queue eq_ref PRIMARY
 DELETE: list ALL  mail_queue eq_ref PRIMARY
 DELETE: list ALL  mail_body eq_ref PRIMARY
