@@ -59,9 +59,10 @@ final class Terminal
         $text = json_encode($value, $flags | JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE
             | JSON_PRESERVE_ZERO_FRACTION | JSON_INVALID_UTF8_SUBSTITUTE | JSON_THROW_ON_ERROR);
         // It may be read on a terminal: the C source's mq_utf8_steers().
-        return preg_replace_callback('/[\x7f-\x{9f}\x{61c}\x{200e}\x{200f}\x{2028}-\x{202e}'
-            . '\x{2066}-\x{2069}]/u', static fn(array $match): string => $match[0] === "\x7f"
-                ? '\u007f' : substr(json_encode($match[0]), 1, -1), $text);
+        $steers = '/[\x7f-\x{9f}\x{61c}\x{200e}\x{200f}\x{2028}-\x{202e}\x{2066}-\x{2069}]/u';
+        $escaped = static fn(array $match): string => $match[0] === "\x7f" ? '\u007f'
+            : trim(json_encode($match[0], JSON_THROW_ON_ERROR), '"');
+        return preg_replace_callback($steers, $escaped, $text) ?? '';
     }
 
     /** A standard error that is closed or full is no reason to stop. */

@@ -45,7 +45,7 @@ final class Work extends Command
             $options['dkim'] = $settings->dkim();
         }
         [$queue, $before] = $this->look(!$daemon);
-        if ($queue === null) {
+        if ($queue === null || $before === null) {
             return $this->nothingYet();
         }
         $quiet = $args->has('quiet') || $args->has('json');

@@ -48,8 +48,8 @@ final class Aliases
                 . 'exist or cannot be read. MAILQUEUE_ALIASES (ini mailqueue.aliases) names it.');
         }
         if (strlen($text) > self::SIZE_MAX) { // its last address could be half of one
-            throw Stop::config('The aliases file ' . Terminal::safe($this->path) . ' is larger than '
-                . '1 MiB: leave out of it what is no alias of this host.');
+            throw Stop::config('The aliases file ' . Terminal::safe($this->path)
+                . ' is larger than 1 MiB: leave out of it what is no alias of this host.');
         }
         $this->entries = [];
         foreach (self::lines($text) as $number => $line) {

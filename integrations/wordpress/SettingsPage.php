@@ -138,7 +138,7 @@ final class SettingsPage
     private static function shown(mixed $database): string
     {
         $text = is_string($database) ? $database : '';
-        return str_starts_with($text, '/') ? $text : preg_replace('/:.*/s', ':…', $text);
+        return preg_match('~^/|^[^:]*$~', $text) ? $text : strtok($text, ':') . ':…';
     }
 
     private static function row(string $head, string $cell): void

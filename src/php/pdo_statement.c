@@ -303,14 +303,14 @@ enum mq_status mq_pdo_run(struct mq_db *db, const struct mq_query *query, struct
     return status;
 }
 
-/* Preparing alone tells, and begins no reading: within a transaction SQLite refuses to write after a
- * reading that another connection's commit made out of date. */
+/* Preparing alone tells, and begins no reading: within a transaction SQLite refuses to write after
+ * a reading that another connection's commit made out of date. */
 bool mq_pdo_has_column(struct mq_db *db, const char *table, const char *column)
 {
     struct mq_pdo *self = mq_pdo_of(db);
     char sql[400];
-    int len = snprintf(sql, sizeof(sql), "SELECT \"%s\".\"%s\" FROM main.\"%s\"", table, column,
-                       table);
+    int len =
+        snprintf(sql, sizeof(sql), "SELECT \"%s\".\"%s\" FROM main.\"%s\"", table, column, table);
     if (db->driver->dialect != MQ_SQLITE || len >= (int)sizeof(sql)) {
         return false; /* a server cannot be asked without a query */
     }

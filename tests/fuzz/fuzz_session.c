@@ -73,8 +73,6 @@ static int64_t clock_ms(void *context)
     return w.now_ms;
 }
 
-/* ---- the relay reads ---- */
-
 static void push(char verb, size_t target)
 {
     REQUIRE(w.count < COMMANDS);
@@ -180,8 +178,6 @@ static void relay_reads(const char *data, size_t len)
     }
 }
 
-/* ---- the relay's replies are read ---- */
-
 static void answered(const struct command *command, int code)
 {
     struct mail *mail = command->mail;
@@ -203,8 +199,6 @@ static void answered(const struct command *command, int code)
     case '.':
         mail->dot_code = code;
         break;
-    default:
-        break;
     }
 }
 
@@ -220,8 +214,6 @@ static void trace(void *context, int session, const char *line)
         answered(&command, atoi(line + 2));
     }
 }
-
-/* ---- the channel ---- */
 
 static enum mq_io channel_send(struct mq_channel *channel, const void *data, size_t len, size_t *n)
 {
@@ -257,8 +249,6 @@ static void channel_close(struct mq_channel *channel)
 }
 
 static const struct mq_channel_ops channel_ops = {channel_send, channel_recv, channel_close};
-
-/* ---- the pool ---- */
 
 static struct mq_delivery *next(struct mq_smtp_host *host, struct mq_smtp_session *session,
                                 bool behind)
@@ -350,8 +340,6 @@ static bool enter(struct mq_delivery *delivery, enum mq_delivery_phase phase)
     }
     return !w.lease_over || phase > MQ_PHASE_BODY;
 }
-
-/* ---- a run ---- */
 
 static void connect_session(const uint8_t *how)
 {
