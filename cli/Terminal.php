@@ -60,7 +60,7 @@ final class Terminal
             | JSON_PRESERVE_ZERO_FRACTION | JSON_INVALID_UTF8_SUBSTITUTE | JSON_THROW_ON_ERROR);
         // It may be read on a terminal: the C source's mq_utf8_steers().
         $steers = '/[\x7f-\x{9f}\x{61c}\x{200e}\x{200f}\x{2028}-\x{202e}\x{2066}-\x{2069}]/u';
-        $escaped = static fn(array $match): string => $match[0] === "\x7f" ? '\u007f'
+        $escaped = static fn (array $match): string => $match[0] === "\x7f" ? '\u007f'
             : trim(json_encode($match[0], JSON_THROW_ON_ERROR), '"');
         return preg_replace_callback($steers, $escaped, $text) ?? '';
     }
