@@ -15,7 +15,7 @@ show($run('list'));
 show($run('migrate'));
 $queue = new MailQueue($app);
 $queue->enqueue(mail_fields(to: 'ann@example.net'), reference: 'r1', type: 'confirmation');
-$queue->enqueue(mail_fields(), reference: "r\u{202e}2");
+$queue->enqueue(mail_fields(), reference: "r~2");
 $queue->enqueue(reference: 'r3', type: 'later', sendAt: 4102444800, priority: -5);
 show($run('list'));
 show($run('list', '--status', 'parked'));
@@ -64,13 +64,13 @@ The tables are at version 1.
 exit 0
 id  status   tries  next           recipients       type          reference
 1   pending  0      now            ann@example.net  confirmation  r1
-2   pending  0      now            ann@example.net  mail          r?2
+2   pending  0      now            ann@example.net  mail          r~2
 3   pending  0      in %d days  -                later         r3
 exit 0
 No mail.
 exit 0
 id  status   tries  next  recipients       type  reference
-2   pending  0      now   ann@example.net  mail  r?2
+2   pending  0      now   ann@example.net  mail  r~2
 exit 0
 2 parked.
 exit 0
