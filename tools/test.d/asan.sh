@@ -78,7 +78,7 @@ tests/cli/terminal.phpt what bin/mailqueue shows, its widths and colours
 tests/copy/kill.phpt kills by the time that a quick process takes; unit/test_queue_copy*
 tests/example/* pages of examples/, above enqueue(), a PDO as in tests/pdo, and the worker
 tests/sendmail/aliases.phpt a file that PHP reads, before enqueue()
-tests/pgsql/pooler.phpt PDO leaks a result of libpq where a prepared statement is there already (42P05)
+tests/pgsql/pooler.phpt PDO leaks a result where a prepared statement is there already (42P05)
 tests/sendmail/options.phpt options of bin/mailqueue; what reads messages: sendmail/message.phpt
 tests/sendmail/smtp.phpt the dialogue of sendmail -bs is PHP; its mail is enqueued as any other
 LIST
