@@ -305,7 +305,7 @@ static enum mq_status take_all(struct taking *t, struct mq_error *err)
         return mq_error_nomem(err);
     }
     enum mq_status status = MQ_OK;
-    int64_t priority = PRIORITY_ABOVE_ALL;
+    int64_t priority = t->request->below ? *t->request->below : PRIORITY_ABOVE_ALL;
     while (status == MQ_OK && !t->stop) {
         int64_t below = priority;
         status =

@@ -157,6 +157,7 @@ struct mq_evidence_source {
 struct mq_claim_request {
     int limit; /* jobs, at most; 0: only settle and recover */
     int64_t lease_s;
+    const int *below;               /* only jobs of a lower priority; NULL: of any */
     const char *token;              /* MQ_TOKEN_HEX digits */
     const char *relay;              /* whose pause is asked for; NULL: none */
     const char *const *dead_tokens; /* their workers are known dead: recovered at once */

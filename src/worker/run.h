@@ -19,6 +19,7 @@
 #define MQ_RUN_SETTLE_JOBS 100  /* outcomes are committed at so many … */
 #define MQ_RUN_SETTLE_MS   50   /* … or so long after the first */
 #define MQ_RUN_CLAIM_MAX   1000 /* jobs a claim */
+#define MQ_RUN_MANY        3    /* mails that fail in a row: perhaps it is the relay */
 /* Octets of messages that a transaction deletes, if it is not one message. */
 #define MQ_RUN_SETTLE_BYTES (INT64_C(4) << 20)
 #define MQ_FLIGHT_BUCKETS   512
@@ -59,11 +60,13 @@ enum mq_blame {
 
 /* The failures since the last acceptance of this run. */
 struct mq_doubts {
-    int64_t mails;   /* that failed: in `doubted` */
+    int64_t mails;   /* that failed: in `doubted`, or settled to give back their tokens */
     int64_t turned;  /* times that a mail drew a session's or the relay's trouble */
     bool denied;     /* one of them, or a denial by policy, is among them */
     uint64_t domain; /* hash of the first recipient's */
     bool domains;    /* there are others */
+    int below;       /* the lowest of their priorities */
+    bool lower;      /* only mail of lower ones is claimed: does the relay take that? */
     int64_t pauses;  /* mq_queue_count_pauses(); -1: not asked yet */
 };
 

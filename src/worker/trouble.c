@@ -5,9 +5,12 @@
  * unsettled, until one of these happens:
  *
  * - the relay accepts another: then it was the mail, and the attempt counts;
- * - MANY mails have failed, for recipients in different domains (or one_domain_max() in one, for a
- *   domain that fails must not stop the others), and nothing under way is accepted: trouble, they
- * go back and the relay is paused;
+ * - MQ_RUN_MANY have failed, for recipients in different domains (or one_domain_max() in one, for a
+ *   domain that fails must not stop the others), and nothing under way is accepted. By their
+ *   priority they may be the first in every run, so a few of each lower priority are tried. When
+ *   none of those is accepted either, it is trouble: they go back and the relay is paused;
+ * - they hold the last tokens of the hourly limit, which other mail needs to show that the relay
+ *   works: they go back. The first of them counts an attempt if none has since an acceptance;
  * - the run has nothing else to do: then what the queue remembers of the relay decides. If it has
  *   accepted nothing since an earlier run's failures, the mail goes back. Otherwise the attempt
  *   counts, and is remembered.
@@ -29,7 +32,6 @@
 
 #include "worker/run.h"
 
-#define MANY           3
 #define ONE_DOMAIN_MAX 25
 /* One or two that were denied pause the relay for so long: other mail waits for them, so it is
  * short. One or two that were deferred wait themselves, and others do not. */
@@ -49,17 +51,22 @@ static void forget_doubts(struct mq_run *run)
     run->doubts = (struct mq_doubts){.pauses = -1};
 }
 
-/* The doubted jobs go into `done`. */
+/* The first doubted job goes into `done`. */
+static void resolve_first(struct mq_run *run, enum mq_blame blame, int64_t back_after_s)
+{
+    struct mq_flight *flight = run->doubted.head;
+    mq_flights_remove(&run->doubted, flight);
+    mq_flight_map(flight, blame);
+    if (blame == MQ_BLAME_RELAY) {
+        flight->back_after_s = back_after_s;
+    }
+    mq_flight_done(flight);
+}
+
 static void resolve(struct mq_run *run, enum mq_blame blame, int64_t back_after_s)
 {
-    struct mq_flight *flight;
-    while ((flight = run->doubted.head)) {
-        mq_flights_remove(&run->doubted, flight);
-        mq_flight_map(flight, blame);
-        if (blame == MQ_BLAME_RELAY) {
-            flight->back_after_s = back_after_s;
-        }
-        mq_flight_done(flight);
+    while (run->doubted.head) {
+        resolve_first(run, blame, back_after_s);
     }
     forget_doubts(run);
 }
@@ -117,9 +124,13 @@ static int64_t pauses(struct mq_run *run)
 
 void mq_run_doubted(struct mq_run *run, struct mq_flight *flight)
 {
-    bool first = run->doubts.mails == 0;
+    bool none = run->doubts.mails == 0;
+    bool first = none;
     for (size_t i = 0; i < flight->delivery.target_count; i++) {
         note_target(&run->doubts, &flight->targets[i], &first);
+    }
+    if (none || flight->job.priority < run->doubts.below) {
+        run->doubts.below = flight->job.priority;
     }
     run->doubts.mails++;
     pauses(run);
@@ -138,7 +149,7 @@ void mq_run_turned(struct mq_run *run, struct mq_flight *flight)
 bool mq_run_doubts_relay(const struct mq_run *run)
 {
     bool turned_all = run->doubts.turned > 0 && run->accepted == 0 && !run->troubled;
-    return run->doubted.count > 0 || turned_all;
+    return run->doubts.mails > 0 || turned_all;
 }
 
 /* More with each pause: many mails to a domain that fails may be before those to others. */
@@ -148,11 +159,17 @@ static int64_t one_domain_max(const struct mq_run *run)
     return ONE_DOMAIN_MAX << (n < 1 ? 0 : n > 6 ? 5 : n - 1);
 }
 
-bool mq_run_suspects_relay(const struct mq_run *run)
+/* Whether so many failed that it may be the relay. */
+static bool are_many(const struct mq_run *run)
 {
     const struct mq_doubts *doubts = &run->doubts;
-    return doubts->mails >= MANY &&
+    return doubts->mails >= MQ_RUN_MANY &&
            (doubts->domains || (run->accepted == 0 && doubts->mails >= one_domain_max(run)));
+}
+
+bool mq_run_suspects_relay(const struct mq_run *run)
+{
+    return are_many(run) && !run->doubts.lower;
 }
 
 static void pause_relay(struct mq_run *run, const char *reason, int64_t retry_after_s)
@@ -225,11 +242,11 @@ static void judge(struct mq_run *run)
     const struct mq_doubts *doubts = &run->doubts;
     struct mq_flight *last = run->doubted.tail;
     int64_t named_s = last ? last->delivery.retry_after_s : 0;
-    bool few = doubts->mails + doubts->turned < MANY;
+    bool few = doubts->mails + doubts->turned < MQ_RUN_MANY;
     bool again = !doubts->denied && pauses(run) > 0 && pauses(run) % 2 == 0;
     char reason[MQ_FLIGHT_ERROR];
 
-    if (run->accepted > 0 && !mq_run_suspects_relay(run)) {
+    if (run->accepted > 0 && !are_many(run)) {
         resolve(run, MQ_BLAME_MAIL, 0);
         return;
     }
@@ -241,6 +258,55 @@ static void judge(struct mq_run *run)
     bool counts = run->accepted > 0 || (few && pauses(run) == 0);
     resolve(run, counts ? MQ_BLAME_NOBODY : MQ_BLAME_RELAY, again ? -1 : BACK_AFTER_S);
     pause_relay(run, reason, named_s > 0 ? named_s : few ? FEW_PAUSE_S : 0);
+}
+
+/* Whether nothing is claimed only because the doubted hold what tokens there are. */
+static bool lacks_tokens(const struct mq_run *run)
+{
+    return run->claim_end == MQ_CLAIM_TOKENS && run->accepted == 0 && run->doubted.count > 0 &&
+           run->held == run->doubted.count && !run->stopping;
+}
+
+/* They are counted on: more of them make the relay's trouble likely. */
+static void free_tokens(struct mq_run *run)
+{
+    char reason[MQ_FLIGHT_ERROR];
+    struct mq_relay_pause note = {.relay = run->relay, .reason = reason, .only_noted = true};
+
+    write_reason(run, reason, sizeof(reason));
+    snprintf(run->turned_reason, sizeof(run->turned_reason), "%.*s", MQ_TARGET_REPLY_MAX - 1,
+             run->doubted.tail->error);
+    resolve_first(run, pauses(run) > 0 ? MQ_BLAME_RELAY : MQ_BLAME_NOBODY, FEW_PAUSE_S);
+    while (run->doubted.head) {
+        resolve_first(run, MQ_BLAME_RELAY, FEW_PAUSE_S);
+    }
+    mq_queue_pause_relay(run->queue, &note, NULL);
+    run->doubts.pauses = -1;
+    run->next_claim_ms = mq_run_now_ms(run);
+}
+
+/* From now on only mail of lower priorities is claimed, until one is accepted or none is left. */
+static void look_lower(struct mq_run *run)
+{
+    run->doubts.lower = true;
+    mq_run_release_waiting(run);
+    run->next_claim_ms = mq_run_now_ms(run);
+}
+
+/* What failed before an acceptance, and nothing is under way. */
+static void weigh(struct mq_run *run, bool idle)
+{
+    bool many = are_many(run) || run->doubts.mails >= one_domain_max(run);
+
+    if (cut_off(run)) {
+        resolve(run, MQ_BLAME_RELAY, BACK_AFTER_S);
+    } else if (lacks_tokens(run)) {
+        free_tokens(run);
+    } else if (idle || run->stopping || (many && run->accepted > 0)) {
+        judge(run);
+    } else if (many && !run->doubts.lower) {
+        look_lower(run);
+    }
 }
 
 void mq_run_watch_relay(struct mq_run *run, bool idle)
@@ -267,13 +333,7 @@ void mq_run_watch_relay(struct mq_run *run, bool idle)
         pause_relay(run, "the relay ends every session before a mail is through", 0);
         return;
     }
-    if (!mq_run_doubts_relay(run) || (run->under_way.count > 0 && !run->aborted)) {
-        return;
-    }
-    if (cut_off(run)) {
-        resolve(run, MQ_BLAME_RELAY, BACK_AFTER_S);
-    } else if (idle || run->stopping || run->doubts.mails >= one_domain_max(run) ||
-               mq_run_suspects_relay(run)) {
-        judge(run);
+    if (mq_run_doubts_relay(run) && (run->under_way.count == 0 || run->aborted)) {
+        weigh(run, idle);
     }
 }

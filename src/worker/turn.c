@@ -274,6 +274,9 @@ static int claim_size(const struct mq_run *run)
         want = options->message_limit - run->claimed_total;
     }
     want = want < run->claim_max ? want : run->claim_max;
+    if (run->doubts.lower && want > MQ_RUN_MANY) {
+        want = run->waiting.count + run->under_way.count > 0 ? 0 : MQ_RUN_MANY;
+    }
     return want > 0 ? (int)want : 0;
 }
 
@@ -462,6 +465,7 @@ void mq_run_turn(struct mq_run *run)
     struct mq_claim_request request = {
         .limit = claim_size(run),
         .lease_s = run->options->lease_s,
+        .below = run->doubts.lower ? &run->doubts.below : NULL,
         .token = run->token,
         .relay = run->relay,
         .dead_tokens = run->recovery.tokens,
