@@ -10,6 +10,7 @@ _Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a signal handler counts");
  * first sets the handlers and the last puts back what was there. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int runs;
+static _Thread_local int runs_here; /* of this thread */
 static atomic_int caught;
 static struct {
     int number;
@@ -24,7 +25,7 @@ static void count(int signal_number)
     atomic_fetch_add(&caught, 1);
 }
 
-static void set_handlers(void)
+static void set_handlers(bool keeps_before)
 {
     struct sigaction counts, ignores;
     memset(&counts, 0, sizeof(counts));
@@ -37,16 +38,21 @@ static void set_handlers(void)
     ignores.sa_handler = SIG_IGN;
     for (size_t i = 0; i < HELD_COUNT; i++) {
         bool stops = held[i].number == SIGTERM || held[i].number == SIGINT;
-        sigaction(held[i].number, stops ? &counts : &ignores, &held[i].before);
+        sigaction(held[i].number, stops ? &counts : &ignores,
+                  keeps_before ? &held[i].before : NULL);
     }
 }
 
 void mq_signals_install(struct mq_signals *signals)
 {
     pthread_mutex_lock(&lock);
-    if (runs++ == 0) {
-        set_handlers();
+    /* A thread-safe PHP sets its own handlers when a thread's request begins, also while runs of
+     * other threads go on. Within a run of this thread the application may have set some. */
+    if (runs == 0 || runs_here == 0) {
+        set_handlers(runs == 0);
     }
+    runs++;
+    runs_here++;
     signals->before = atomic_load(&caught);
     signals->installed = true;
     pthread_mutex_unlock(&lock);
@@ -64,6 +70,7 @@ void mq_signals_restore(struct mq_signals *signals)
     }
     signals->installed = false;
     pthread_mutex_lock(&lock);
+    runs_here--;
     if (--runs == 0) {
         for (size_t i = 0; i < HELD_COUNT; i++) {
             sigaction(held[i].number, &held[i].before, NULL);

@@ -70,6 +70,41 @@ static void test_overlap(void **state)
     assert_int_equal(seen_by_others, 1);
 }
 
+static void *one_run(void *context)
+{
+    struct mq_signals run = {0};
+    (void)context;
+    mq_signals_install(&run);
+    raise(SIGTERM);
+    mq_signals_restore(&run);
+    return NULL;
+}
+
+/* PHP sets its handlers when another thread's request begins, amid a run: the next run there takes
+ * the signals back. One in a callback leaves what the application has set. */
+static void test_taken(void **state)
+{
+    struct mq_signals run = {0}, inner = {0};
+    struct sigaction action = {.sa_handler = others};
+    pthread_t thread;
+    (void)state;
+    mq_signals_install(&run);
+    sigaction(SIGTERM, &action, NULL);
+    assert_int_equal(pthread_create(&thread, NULL, one_run, NULL), 0);
+    pthread_join(thread, NULL);
+    assert_int_equal(mq_signals_caught(&run), 1);
+    assert_int_equal(seen_by_others, 0);
+    raise(SIGTERM);
+    assert_int_equal(mq_signals_caught(&run), 2);
+    sigaction(SIGTERM, &action, NULL);
+    mq_signals_install(&inner);
+    raise(SIGTERM);
+    assert_int_equal(seen_by_others, 1);
+    mq_signals_restore(&inner);
+    mq_signals_restore(&run);
+    assert_true(is_others(SIGTERM));
+}
+
 struct thread {
     pthread_t id;
     unsigned seed;
@@ -138,6 +173,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_overlap, setup),
+        cmocka_unit_test_setup(test_taken, setup),
         cmocka_unit_test_setup(test_threads, setup),
         cmocka_unit_test_setup(test_all_threads, setup),
     };
