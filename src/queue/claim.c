@@ -17,6 +17,7 @@ struct taking {
     size_t room;
     int64_t allowance; /* recipients that may still be paid */
     int dropped;       /* expired, orphaned and unreadable rows */
+    int64_t bytes;     /* of the messages that were deleted */
     bool stop;
 };
 
@@ -91,7 +92,7 @@ static enum mq_status drop(struct taking *t, const struct mq_job *job, bool read
         return mq_job_park_unreadable(t->tx, job, err);
     }
     mq_tx_happened(t->tx, job, expired ? MQ_EVENT_EXPIRED : MQ_EVENT_ORPHAN);
-    return mq_job_delete(queue, job->id, err);
+    return mq_job_drop(queue, job->id, &t->bytes, err);
 }
 
 /* Writes the claim's row; or later, in write_many(). */
@@ -161,7 +162,7 @@ static enum mq_status consider(struct taking *t, struct mq_job *job, bool readab
                                struct mq_error *err)
 {
     bool dropped = false;
-    if (t->dropped >= MQ_ROWS_A_TURN) {
+    if (t->dropped >= MQ_ROWS_A_TURN || t->bytes >= MQ_DROPPED_BYTES) {
         t->claim->end = MQ_CLAIM_MORE;
         t->stop = true;
         return MQ_OK;

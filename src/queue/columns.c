@@ -194,6 +194,15 @@ enum mq_status mq_job_delete(struct mq_queue *queue, int64_t id, struct mq_error
     return mq_sql_exec(queue, MQ_SQL_DELETE_BODY, MQ_ARGS(mq_int(id)), err);
 }
 
+enum mq_status mq_job_drop(struct mq_queue *queue, int64_t id, int64_t *bytes, struct mq_error *err)
+{
+    int64_t octets = 0;
+    enum mq_status status =
+        mq_sql_int(queue, MQ_SQL_BODY_OCTETS, MQ_ARGS(mq_int(id)), &octets, err);
+    *bytes += octets;
+    return status == MQ_OK ? mq_job_delete(queue, id, err) : status;
+}
+
 int mq_job_max_attempts(const struct mq_queue *queue, const struct mq_job *job)
 {
     return job->max_attempts > 0 ? job->max_attempts : queue->backoff.max_attempts;

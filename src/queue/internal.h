@@ -18,6 +18,7 @@ enum mq_sql {
     MQ_SQL_INSERT_BODY,
     MQ_SQL_PAIR,
     MQ_SQL_DELETE_JOB,
+    MQ_SQL_BODY_OCTETS,
     MQ_SQL_DELETE_BODY,
     MQ_SQL_BODY,
     MQ_SQL_BODIES, /* of the jobs in ?3 (on SQLite ?3 …, MQ_BODIES_MAX ids) whose claim token is ?2:
@@ -272,6 +273,9 @@ enum mq_status mq_job_orphaned(struct mq_queue *queue, const char *reference, bo
                                struct mq_error *err);
 /* Deletes a job that nobody is sending, with its body. */
 enum mq_status mq_job_delete(struct mq_queue *queue, int64_t id, struct mq_error *err);
+/* The same; adds its body's octets to *bytes: large ones keep the write lock for long. */
+enum mq_status mq_job_drop(struct mq_queue *queue, int64_t id, int64_t *bytes,
+                           struct mq_error *err);
 /* The maximum that holds for this job. */
 int mq_job_max_attempts(const struct mq_queue *queue, const struct mq_job *job);
 
@@ -440,9 +444,10 @@ bool mq_settle_deletes(const struct mq_settlement *outcome);
 /* What is told of one whose row was deleted, or was not `there`. */
 void mq_settle_deleted(struct mq_tx *tx, struct mq_settlement *outcome, bool there);
 
-#define MQ_CLAIM_CHUNK 128  /* due rows read at a time */
-#define MQ_BODIES_MAX  16   /* ids of one MQ_SQL_BODIES on SQLite */
-#define MQ_ROWS_A_TURN 1000 /* expired, orphaned or recovered rows, at most, in a transaction */
+#define MQ_CLAIM_CHUNK   128                /* due rows read at a time */
+#define MQ_BODIES_MAX    16                 /* ids of one MQ_SQL_BODIES on SQLite */
+#define MQ_DROPPED_BYTES (INT64_C(4) << 20) /* of the messages of such rows; or one message */
+#define MQ_ROWS_A_TURN   1000 /* expired, orphaned or recovered rows, at most, in a transaction */
 
 /* Recovers leases that were over at now_s and those of the request's dead tokens. */
 enum mq_status mq_recover(struct mq_tx *tx, const struct mq_claim_request *request, int64_t now_s,

@@ -28,6 +28,7 @@ static const char *const common[MQ_SQL_COUNT] = {
     [MQ_SQL_PAIR] = "SELECT id, status = 'parked' OR (status <> 'sending' AND expires_at <= ?3) "
                     "FROM {t} WHERE {r} = ?1 AND mail_type = ?2",
     [MQ_SQL_DELETE_JOB] = "DELETE FROM {t} WHERE id = ?1 AND status <> 'sending'",
+    [MQ_SQL_BODY_OCTETS] = "SELECT length(content) FROM {b} WHERE id = ?1",
     [MQ_SQL_DELETE_BODY] = "DELETE FROM {b} WHERE id = ?1",
     [MQ_SQL_BODIES] =
         "SELECT {t}.id, length(content), CASE WHEN length(content) <= ?1 THEN content END "

@@ -51,10 +51,18 @@ static enum mq_status find_by_id(struct mq_tx *tx, int64_t cursor, int64_t *end,
     return read_doomed(tx->queue, MQ_SQL_WALK, range, doomed, err);
 }
 
-static enum mq_status delete_doomed(struct mq_tx *tx, struct doomed *doomed, struct mq_error *err)
+/* *all: none of them was left for the next transaction. */
+static enum mq_status delete_doomed(struct mq_tx *tx, struct doomed *doomed, bool *all,
+                                    struct mq_error *err)
 {
+    int64_t bytes = 0;
     enum mq_status status = MQ_OK;
+    *all = true;
     for (size_t i = 0; i < doomed->count && status == MQ_OK; i++) {
+        if (bytes >= MQ_DROPPED_BYTES) {
+            *all = false;
+            break;
+        }
         struct mq_job *job = &doomed->jobs[i];
         bool expired = job->expires_at && job->expires_at <= tx->now_s;
         bool orphaned = true;
@@ -65,7 +73,7 @@ static enum mq_status delete_doomed(struct mq_tx *tx, struct doomed *doomed, str
             continue;
         }
         mq_tx_happened(tx, job, expired ? MQ_EVENT_EXPIRED : MQ_EVENT_ORPHAN);
-        status = mq_job_delete(tx->queue, job->id, err);
+        status = mq_job_drop(tx->queue, job->id, &bytes, err);
     }
     return status;
 }
@@ -74,6 +82,8 @@ static enum mq_status sweep_locked(struct mq_tx *tx, int64_t *cursor, bool *done
                                    struct doomed *doomed, struct mq_error *err)
 {
     int64_t end = 0;
+    int64_t from = *cursor;
+    bool all = true;
     enum mq_status status;
     if (tx->queue->names.orphan_table[0]) {
         status = find_by_id(tx, *cursor, &end, doomed, err);
@@ -84,7 +94,14 @@ static enum mq_status sweep_locked(struct mq_tx *tx, int64_t *cursor, bool *done
         status = read_doomed(tx->queue, MQ_SQL_EXPIRED, args, doomed, err);
         *done = doomed->count < MQ_ROWS_A_TURN;
     }
-    return status == MQ_OK ? delete_doomed(tx, doomed, err) : status;
+    if (status == MQ_OK) {
+        status = delete_doomed(tx, doomed, &all, err);
+    }
+    if (!all) {
+        *done = false;
+        *cursor = from;
+    }
+    return status;
 }
 
 /* Whether there is anything to do, asked without the lock: mostly there is not. */
