@@ -130,6 +130,7 @@ enum mq_status mq_queue_read_body(struct mq_queue *queue, struct mq_job *job, st
         job->body_place = MQ_BODY_LOST;
     }
     if (status != MQ_OK) {
+        mq_job_drop_body(job); /* read before a later step failed */
         job->body_place = MQ_BODY_STORED;
     }
     return status == MQ_OK && job->body_place == MQ_BODY_STORED ? mq_error_nomem(err) : status;

@@ -1,0 +1,55 @@
+/* Messages that are read after the claim, by a database that fails in between. */
+#include "queue/internal.h"
+#include "queue_fixture.h"
+
+/* Steps of a result until one fails; 0: none does. */
+static struct {
+    const struct mq_db_driver *file;
+    struct mq_db_driver driver;
+    int steps;
+} failing;
+
+static enum mq_status next_or_fail(struct mq_db *db, bool *row, struct mq_error *err)
+{
+    if (failing.steps > 0 && --failing.steps == 0) {
+        return mq_error_set(err, MQ_IO, "database", "the disk does not answer");
+    }
+    return failing.file->next(db, row, err);
+}
+
+static void claim_one(struct fixture *fx)
+{
+    fx_open(fx);
+    fx_mail(fx, "a@example.org");
+    assert_int_equal(fx_claim(fx), 1);
+    mq_job_drop_body(&fx->claim.jobs[0]);
+    struct mq_db *db = mq_queue_db(fx->queue);
+    failing.file = db->driver;
+    failing.driver = *db->driver;
+    failing.driver.next = next_or_fail;
+    db->driver = &failing.driver;
+}
+
+/* The row came, the end of the result did not: nothing is loaded, and nobody counts it. */
+static void test_fails_behind_the_row(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    claim_one(&fx);
+    struct mq_job *job = &fx.claim.jobs[0];
+    for (int steps = 2; steps >= 1; steps--) {
+        failing.steps = steps;
+        assert_int_equal(mq_queue_read_body(fx.queue, job, &fx.err), MQ_IO);
+        assert_null(job->body);
+        assert_int_equal(job->body_place, MQ_BODY_STORED);
+    }
+    assert_int_equal(mq_queue_read_body(fx.queue, job, &fx.err), MQ_OK);
+    assert_int_equal(job->body_place, MQ_BODY_LOADED);
+    fx_close(&fx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_fails_behind_the_row)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
