@@ -266,7 +266,8 @@ namespace {
         public function hold(array $ids): int {}
 
         /**
-         * Deletes what is not being sent at the moment.
+         * Deletes what is not being sent at the moment: about 4 MiB of messages in a transaction, so that
+         * of large ones some may be gone when it throws.
          *
          * @phpstan-param list<int> $ids
          * @return int how many

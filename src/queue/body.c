@@ -216,12 +216,27 @@ static void give_back(struct mq_queue *queue, struct mq_claim *claim, size_t fro
     }
 }
 
+/* Claims until there is a job, or none is due: what has expired is deleted a few at a time. */
+static enum mq_status claim_some(struct mq_queue *queue, struct mq_turn *turn, struct mq_error *err)
+{
+    enum mq_status status;
+    do {
+        int64_t begun_ms = queue->host.boot_ms(queue->host.context);
+        status = mq_queue_turn(queue, turn, err);
+        if (turn->claim->dropped_bytes > 0) {
+            mq_tx_leave_free(queue, begun_ms);
+        }
+    } while (status == MQ_OK && turn->claim->status == MQ_OK && turn->claim->count == 0 &&
+             turn->claim->end == MQ_CLAIM_MORE);
+    return status;
+}
+
 enum mq_status mq_queue_claim(struct mq_queue *queue, const struct mq_claim_request *request,
                               int64_t max_bytes, struct mq_claim *claim, struct mq_error *err)
 {
     struct mq_turn turn = {.request = request, .claim = claim};
     struct sorting sorting = {.queue = queue, .claim = claim, .room = max_bytes};
-    enum mq_status status = mq_queue_turn(queue, &turn, err);
+    enum mq_status status = claim_some(queue, &turn, err);
     if (status == MQ_OK && claim->status != MQ_OK) {
         *err = claim->error;
         return claim->status;

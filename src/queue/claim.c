@@ -15,9 +15,8 @@ struct taking {
     bool many;      /* rows are written together */
     size_t written; /* of claim->jobs */
     size_t room;
-    int64_t allowance; /* recipients that may still be paid */
-    int dropped;       /* expired, orphaned and unreadable rows */
-    int64_t bytes;     /* of the messages that were deleted */
+    int64_t allowance;         /* recipients that may still be paid */
+    struct mq_dropped dropped; /* expired, orphaned and unreadable rows */
     bool stop;
 };
 
@@ -87,12 +86,12 @@ static enum mq_status drop(struct taking *t, const struct mq_job *job, bool read
     if (status != MQ_OK || !*dropped) {
         return status;
     }
-    t->dropped++;
     if (!expired && !orphaned) {
+        t->dropped.rows++;
         return mq_job_park_unreadable(t->tx, job, err);
     }
     mq_tx_happened(t->tx, job, expired ? MQ_EVENT_EXPIRED : MQ_EVENT_ORPHAN);
-    return mq_job_drop(queue, job->id, &t->bytes, err);
+    return mq_job_drop(queue, job->id, &t->dropped, err);
 }
 
 /* Writes the claim's row; or later, in write_many(). */
@@ -162,7 +161,7 @@ static enum mq_status consider(struct taking *t, struct mq_job *job, bool readab
                                struct mq_error *err)
 {
     bool dropped = false;
-    if (t->dropped >= MQ_ROWS_A_TURN || t->bytes >= MQ_DROPPED_BYTES) {
+    if (mq_dropped_enough(&t->dropped)) {
         t->claim->end = MQ_CLAIM_MORE;
         t->stop = true;
         return MQ_OK;
@@ -365,5 +364,9 @@ enum mq_status mq_claim_take(struct mq_tx *tx, const struct mq_claim_request *re
         return status;
     }
     status = mq_limit_allowance(tx, &t.allowance, err);
-    return status == MQ_OK ? take_all(&t, err) : status;
+    if (status == MQ_OK) {
+        status = take_all(&t, err);
+    }
+    claim->dropped_bytes = t.dropped.bytes;
+    return status;
 }

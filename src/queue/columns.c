@@ -185,22 +185,33 @@ enum mq_status mq_job_move(struct mq_queue *queue, const struct mq_move *move, s
     return mq_sql_exec(queue, move->slot, (struct mq_args){move->values, move->count}, err);
 }
 
-enum mq_status mq_job_delete(struct mq_queue *queue, int64_t id, struct mq_error *err)
+static enum mq_status delete_row(struct mq_queue *queue, int64_t id, bool *gone,
+                                 struct mq_error *err)
 {
     enum mq_status status = mq_sql_exec(queue, MQ_SQL_DELETE_JOB, MQ_ARGS(mq_int(id)), err);
-    if (status != MQ_OK || mq_sql_changes(queue) == 0) {
-        return status;
-    }
-    return mq_sql_exec(queue, MQ_SQL_DELETE_BODY, MQ_ARGS(mq_int(id)), err);
+    *gone = status == MQ_OK && mq_sql_changes(queue) > 0;
+    return *gone ? mq_sql_exec(queue, MQ_SQL_DELETE_BODY, MQ_ARGS(mq_int(id)), err) : status;
 }
 
-enum mq_status mq_job_drop(struct mq_queue *queue, int64_t id, int64_t *bytes, struct mq_error *err)
+enum mq_status mq_job_delete(struct mq_queue *queue, int64_t id, struct mq_error *err)
 {
+    bool gone;
+    return delete_row(queue, id, &gone, err);
+}
+
+enum mq_status mq_job_drop(struct mq_queue *queue, int64_t id, struct mq_dropped *sum,
+                           struct mq_error *err)
+{
+    bool gone = false;
     int64_t octets = 0;
     enum mq_status status =
         mq_sql_int(queue, MQ_SQL_BODY_OCTETS, MQ_ARGS(mq_int(id)), &octets, err);
-    *bytes += octets;
-    return status == MQ_OK ? mq_job_delete(queue, id, err) : status;
+    if (status == MQ_OK) {
+        status = delete_row(queue, id, &gone, err);
+    }
+    sum->rows += gone;
+    sum->bytes += gone ? octets : 0;
+    return status;
 }
 
 int mq_job_max_attempts(const struct mq_queue *queue, const struct mq_job *job)

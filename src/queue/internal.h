@@ -250,6 +250,10 @@ bool mq_schema_current(struct mq_queue *queue);
 
 /* ---- columns.c: rows and states ---- */
 
+/* Of a transaction, at most: */
+#define MQ_ROWS_A_TURN   1000               /* expired, orphaned, recovered, deleted rows */
+#define MQ_DROPPED_BYTES (INT64_C(4) << 20) /* of the messages that it deletes, or one message */
+
 /* Reads the row that the statement stands on (all columns, in the order of {cols}). *readable is
  * false where another program wrote recipients, sender or claim token that cannot be used. The job
  * is initialised here; the caller clears it, also on failure. */
@@ -273,8 +277,17 @@ enum mq_status mq_job_orphaned(struct mq_queue *queue, const char *reference, bo
                                struct mq_error *err);
 /* Deletes a job that nobody is sending, with its body. */
 enum mq_status mq_job_delete(struct mq_queue *queue, int64_t id, struct mq_error *err);
-/* The same; adds its body's octets to *bytes: large ones keep the write lock for long. */
-enum mq_status mq_job_drop(struct mq_queue *queue, int64_t id, int64_t *bytes,
+/* What a transaction has deleted: large messages keep the write lock for long. */
+struct mq_dropped {
+    int64_t rows;
+    int64_t bytes; /* of their messages */
+};
+static inline bool mq_dropped_enough(const struct mq_dropped *sum)
+{
+    return sum->rows >= MQ_ROWS_A_TURN || sum->bytes >= MQ_DROPPED_BYTES;
+}
+/* Deletes as mq_job_delete() does, and counts. */
+enum mq_status mq_job_drop(struct mq_queue *queue, int64_t id, struct mq_dropped *sum,
                            struct mq_error *err);
 /* The maximum that holds for this job. */
 int mq_job_max_attempts(const struct mq_queue *queue, const struct mq_job *job);
@@ -318,6 +331,8 @@ enum mq_status mq_tx_end(struct mq_tx *tx, enum mq_status status, struct mq_erro
 /* Whether to run the transaction again that mq_tx_end() gave this status for: the database undid
  * it, as the victim of a deadlock. *tries starts at 0. */
 bool mq_tx_again(const struct mq_tx *tx, enum mq_status status, int *tries);
+/* Waits as long as the write lock was had, since `since_ms` of host.boot_ms: others get it then. */
+void mq_tx_leave_free(const struct mq_queue *queue, int64_t since_ms);
 /* Notes an event about a job. `extra` gives what the job does not say: type, recipients, relay,
  * reply, ms, next_attempt_at. */
 void mq_tx_event(struct mq_tx *tx, const struct mq_job *job, const struct mq_event *extra);
@@ -444,10 +459,8 @@ bool mq_settle_deletes(const struct mq_settlement *outcome);
 /* What is told of one whose row was deleted, or was not `there`. */
 void mq_settle_deleted(struct mq_tx *tx, struct mq_settlement *outcome, bool there);
 
-#define MQ_CLAIM_CHUNK   128                /* due rows read at a time */
-#define MQ_BODIES_MAX    16                 /* ids of one MQ_SQL_BODIES on SQLite */
-#define MQ_DROPPED_BYTES (INT64_C(4) << 20) /* of the messages of such rows; or one message */
-#define MQ_ROWS_A_TURN   1000 /* expired, orphaned or recovered rows, at most, in a transaction */
+#define MQ_CLAIM_CHUNK 128 /* due rows read at a time */
+#define MQ_BODIES_MAX  16  /* ids of one MQ_SQL_BODIES on SQLite */
 
 /* Recovers leases that were over at now_s and those of the request's dead tokens. */
 enum mq_status mq_recover(struct mq_tx *tx, const struct mq_claim_request *request, int64_t now_s,

@@ -298,20 +298,59 @@ enum mq_status mq_queue_hold(struct mq_queue *queue, const struct mq_ids *ids, i
     return run_change(queue, &change, ids, changed, err);
 }
 
-static enum mq_status delete_one(struct change *change, int64_t id, struct mq_error *err)
+/* Ids from *next on, until a transaction has deleted enough. */
+static enum mq_status delete_some(struct mq_tx *tx, const struct mq_ids *ids, size_t *next,
+                                  int64_t *deleted, struct mq_error *err)
 {
-    struct mq_queue *queue = change->tx.queue;
-    enum mq_status status = mq_sql_exec(queue, MQ_SQL_DELETE_JOB, MQ_ARGS(mq_int(id)), err);
-    if (status != MQ_OK || mq_sql_changes(queue) == 0) {
-        return status;
+    struct mq_dropped sum = {0, 0};
+    enum mq_status status = MQ_OK;
+    while (*next < ids->count && !mq_dropped_enough(&sum) && status == MQ_OK) {
+        status = mq_job_drop(tx->queue, ids->items[(*next)++], &sum, err);
     }
-    change->changed++;
-    return mq_sql_exec(queue, MQ_SQL_DELETE_BODY, MQ_ARGS(mq_int(id)), err);
+    *deleted += sum.rows;
+    return status;
+}
+
+/* One transaction. Within the application's nothing is gained by a pause. */
+static enum mq_status delete_piece(struct mq_queue *queue, const struct mq_ids *ids, size_t *next,
+                                   int64_t *deleted, struct mq_error *err)
+{
+    struct mq_tx tx;
+    int tries = 0;
+    enum mq_status status;
+    size_t at;
+    int64_t here;
+    int64_t begun_ms = 0;
+    do {
+        at = *next;
+        here = 0;
+        status = mq_tx_begin(&tx, queue, NULL, err);
+        if (status == MQ_OK) {
+            begun_ms = queue->host.boot_ms(queue->host.context);
+            status = mq_tx_end(&tx, delete_some(&tx, ids, &at, &here, err), err);
+        }
+    } while (mq_tx_again(&tx, status, &tries));
+    if (status == MQ_OK) {
+        *next = at;
+        *deleted += here;
+        if (at < ids->count && !tx.joined) {
+            mq_tx_leave_free(queue, begun_ms);
+        }
+    }
+    return status;
 }
 
 enum mq_status mq_queue_delete(struct mq_queue *queue, const struct mq_ids *ids, int64_t *changed,
                                struct mq_error *err)
 {
-    struct change change = {.apply = delete_one};
-    return run_change(queue, &change, ids, changed, err);
+    size_t next = 0;
+    int64_t deleted = 0;
+    enum mq_status status = MQ_OK;
+    do {
+        status = delete_piece(queue, ids, &next, &deleted, err);
+    } while (status == MQ_OK && next < ids->count);
+    if (status == MQ_OK) {
+        *changed = deleted;
+    }
+    return status;
 }

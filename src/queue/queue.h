@@ -169,7 +169,8 @@ struct mq_claim_request {
 
 enum mq_claim_end {
     MQ_CLAIM_LIMIT,    /* as many as were asked for; more may be due */
-    MQ_CLAIM_MORE,     /* stopped after 1,000 expired, orphaned or recovered rows: claim again */
+    MQ_CLAIM_MORE,     /* stopped after 1,000 expired, orphaned or recovered rows, or 4 MiB of
+                          their messages: claim again */
     MQ_CLAIM_EMPTY,    /* nothing more is due */
     MQ_CLAIM_TOKENS,   /* something is due, no token is left */
     MQ_CLAIM_DISABLED, /* mailQueueEnabled = 0 */
@@ -186,6 +187,7 @@ struct mq_claim {
     char reason[256];      /* PAUSED: why */
     enum mq_status status; /* the claim part's own failure; the settle part stands */
     struct mq_error error;
+    int64_t dropped_bytes; /* messages of expired and orphaned rows that were deleted */
 };
 
 void mq_claim_init(struct mq_claim *claim);
@@ -294,12 +296,12 @@ enum mq_status mq_queue_retry(struct mq_queue *queue, const struct mq_ids *ids, 
 /* Parks what is pending or failed. */
 enum mq_status mq_queue_hold(struct mq_queue *queue, const struct mq_ids *ids, int64_t *changed,
                              struct mq_error *err);
-/* Deletes what nobody is sending at the moment. */
+/* Deletes what nobody is sending at the moment, about 4 MiB of messages a transaction. */
 enum mq_status mq_queue_delete(struct mq_queue *queue, const struct mq_ids *ids, int64_t *changed,
                                struct mq_error *err);
 /* Deletes waiting jobs that are orphaned or expired, at most 1,000 rows looked at in one short
- * transaction, from *cursor on (start with 0); *done when the table's end was reached. The worker
- * does this once a run. */
+ * transaction, or 4 MiB of messages, from *cursor on (start with 0); *done when the table's end was
+ * reached. The worker does this once a run. */
 enum mq_status mq_queue_sweep(struct mq_queue *queue, int64_t *cursor, bool *done,
                               struct mq_events *events, struct mq_error *err);
 

@@ -55,11 +55,11 @@ static enum mq_status find_by_id(struct mq_tx *tx, int64_t cursor, int64_t *end,
 static enum mq_status delete_doomed(struct mq_tx *tx, struct doomed *doomed, bool *all,
                                     struct mq_error *err)
 {
-    int64_t bytes = 0;
+    struct mq_dropped sum = {0, 0};
     enum mq_status status = MQ_OK;
     *all = true;
     for (size_t i = 0; i < doomed->count && status == MQ_OK; i++) {
-        if (bytes >= MQ_DROPPED_BYTES) {
+        if (sum.bytes >= MQ_DROPPED_BYTES) {
             *all = false;
             break;
         }
@@ -73,7 +73,7 @@ static enum mq_status delete_doomed(struct mq_tx *tx, struct doomed *doomed, boo
             continue;
         }
         mq_tx_happened(tx, job, expired ? MQ_EVENT_EXPIRED : MQ_EVENT_ORPHAN);
-        status = mq_job_drop(tx->queue, job->id, &bytes, err);
+        status = mq_job_drop(tx->queue, job->id, &sum, err);
     }
     return status;
 }

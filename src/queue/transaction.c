@@ -116,6 +116,13 @@ bool mq_tx_again(const struct mq_tx *tx, enum mq_status status, int *tries)
     return true;
 }
 
+void mq_tx_leave_free(const struct mq_queue *queue, int64_t since_ms)
+{
+    int64_t ms = queue->host.boot_ms(queue->host.context) - since_ms;
+    struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+    nanosleep(&pause, NULL);
+}
+
 static void tell(struct mq_tx *tx)
 {
     for (size_t i = 0; i < tx->events.count; i++) {

@@ -442,16 +442,14 @@ static void take_turn(struct mq_run *run, const struct mq_turn *turn, int64_t be
     take_end(run, claim, mq_run_now_ms(run));
 }
 
-/* Large messages were deleted: those who enqueue get the write lock for as long as we had it. */
-static void leave_free(struct mq_run *run, const struct mq_turn *turn, int64_t before_ms)
+static void after_large(struct mq_run *run, const struct mq_turn *turn, int64_t before_ms)
 {
-    int64_t bytes = 0;
+    int64_t bytes = turn->request ? turn->claim->dropped_bytes : 0;
     for (size_t i = 0; i < turn->outcome_count; i++) {
         bytes += (int64_t)turn->outcomes[i].job->body_len;
     }
     if (bytes > MQ_RUN_SETTLE_BYTES / 4) {
-        int64_t now_ms = mq_run_now_ms(run);
-        run->free_until_ms = now_ms + (now_ms - before_ms);
+        mq_run_leave_free(run, before_ms);
     }
 }
 
@@ -486,7 +484,7 @@ void mq_run_turn(struct mq_run *run)
     int64_t before_ms = mq_run_now_ms(run);
     enum mq_status status = mq_queue_turn(run->queue, &turn, &error);
     if (status == MQ_OK) {
-        leave_free(run, &turn, before_ms);
+        after_large(run, &turn, before_ms);
         take_turn(run, &turn, before_ms);
     } else {
         mq_recovery_end_turn(&run->recovery, false);

@@ -5,6 +5,18 @@
 #define SWEEP_EVERY_MS    50    /* keeps the write lock free for others most of the time */
 #define SWEEP_AGAIN_MS    60000 /* a run without an end does as the next run would */
 
+void mq_run_leave_free(struct mq_run *run, int64_t before_ms)
+{
+    int64_t now_ms = mq_run_now_ms(run);
+    run->free_until_ms = now_ms + (now_ms - before_ms);
+}
+
+int64_t mq_run_sweep_ms(const struct mq_run *run, bool idle)
+{
+    return idle || run->next_sweep_ms < run->free_until_ms ? run->free_until_ms
+                                                           : run->next_sweep_ms;
+}
+
 void mq_run_upkeep(struct mq_run *run, bool idle)
 {
     int64_t now_ms = mq_run_now_ms(run);
@@ -17,12 +29,13 @@ void mq_run_upkeep(struct mq_run *run, bool idle)
         run->sweep_done = false;
         run->sweep_cursor = 0;
     }
-    if (!run->sweep_done && (idle || now_ms >= run->next_sweep_ms)) {
+    if (!run->sweep_done && now_ms >= mq_run_sweep_ms(run, idle)) {
         /* A sweep that fails is made up for by the next run's. */
         if (mq_queue_sweep(run->queue, &run->sweep_cursor, &run->sweep_done, &run->events, NULL) !=
             MQ_OK) {
             run->sweep_done = true;
         }
+        mq_run_leave_free(run, now_ms);
         run->next_sweep_ms = now_ms + (run->sweep_done ? SWEEP_AGAIN_MS : SWEEP_EVERY_MS);
     }
     if (now_ms >= run->next_maintain_ms) {

@@ -121,7 +121,7 @@ static int64_t quiet_ms(const struct mq_run *run, int64_t now_ms)
             until = earlier(until, run->next_claim_ms);
         }
         if (!run->sweep_done && !mq_run_database_fails(run)) {
-            until = earlier(until, is_idle(run) ? now_ms : run->next_sweep_ms);
+            until = earlier(until, mq_run_sweep_ms(run, is_idle(run)));
         }
     }
     return until > now_ms ? until - now_ms : 0;
