@@ -156,11 +156,17 @@ int mq_process_prepare(struct mq_process *process, struct mq_str input)
 
 /* ---- the start ---- */
 
-/* Passwords may be in these; what we start has no use for them. */
+/* Passwords may be in these, of ours, libpq's and the MySQL client's; what we start has no use for
+ * them. Names of files, such as PGPASSFILE, are no secrets. */
 static bool is_secret(const char *variable)
 {
-    return strncmp(variable, "MAILQUEUE_TRANSPORT=", 20) == 0 ||
-           strncmp(variable, "MAILQUEUE_DATABASE", 18) == 0;
+    static const char *const begins[] = {"MAILQUEUE_TRANSPORT=", "MAILQUEUE_DATABASE",
+                                         "PGPASSWORD=", "MYSQL_PWD="};
+    bool is = false;
+    for (size_t i = 0; i < sizeof begins / sizeof begins[0] && !is; i++) {
+        is = strncmp(variable, begins[i], strlen(begins[i])) == 0;
+    }
+    return is;
 }
 
 static char **environment_with(const char *variable)

@@ -19,7 +19,8 @@
 /* Writes what it got into args, input and environment. */
 #define KEEPS                                                                    \
     "for a; do printf '[%s]' \"$a\" >> $DIR/args; done; cat > $DIR/input.part\n" \
-    "mv $DIR/input.part $DIR/input; env | grep ^MAILQUEUE_ > $DIR/environment\n"
+    "mv $DIR/input.part $DIR/input\n"                                            \
+    "env | grep -E '^(MAILQUEUE_|PG|MYSQL)' | sort > $DIR/environment\n"
 
 static void assert_file(const char *name, const char *expected)
 {
@@ -49,7 +50,8 @@ static void test_arguments_and_input(void **state)
     assert_string_equal(mail.targets[1].reply + strlen(mail.targets[1].reply) - 9, "/sendmail");
     assert_file("args", "[-i][-oem][-f][s@y][--][a@x][b@x]");
     assert_file("input", "X-Original-To: b@z\nSubject: x\n\n.dot\nlone\rcr\n.\nend\n");
-    assert_file("environment", "MAILQUEUE_TRANSPORT_DEPTH=1\n"); /* no secret of ours */
+    /* No secret of ours. */
+    assert_file("environment", "MAILQUEUE_TRANSPORT_DEPTH=1\nPGPASSFILE=/a/file\n");
     transport->ops->quit(transport, 100);
     transport->ops->free(transport);
 }
@@ -344,6 +346,9 @@ int main(void)
 {
     setenv("MAILQUEUE_TRANSPORT", "smtp://user:geheim@relay", 1);
     setenv("MAILQUEUE_DATABASE_PASSWORD", "geheim", 1);
+    setenv("PGPASSWORD", "geheim", 1);
+    setenv("MYSQL_PWD", "geheim", 1);
+    setenv("PGPASSFILE", "/a/file", 1);
     const struct CMUnitTest tests[] = {
         TEST(test_arguments_and_input),
         TEST(test_null_sender),
