@@ -136,6 +136,7 @@ enum mq_status mq_pdo_call(struct mq_pdo *self, struct mq_php_method method, zva
         return mq_error_set(err, MQ_IO, "database", "the connection to the server was lost");
     }
     if (!self->bailed) {
+        self->called_ms = mq_pdo_now_ms();
         self->calling = true;
         end = mq_php_call_method(&method, out, &thrown);
         self->calling = false;

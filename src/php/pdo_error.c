@@ -161,15 +161,23 @@ static const char *sqlstate(zend_object *thrown)
     return state && Z_TYPE_P(state) == IS_STRING ? Z_STRVAL_P(state) : "";
 }
 
+enum { SQLITE_BUSY_SNAPSHOT = 517, WAITED_MS = 100 };
+
 static struct meaning sqlite_meaning(const struct mq_pdo *self, zend_object *thrown)
 {
     zend_long code = driver_code(thrown) & 0xff;
-    if (code == 5 && self->joined) {
-        /* At once and whatever the timeout: what the transaction has read is out of date. */
+    if (driver_code(thrown) == SQLITE_BUSY_SNAPSHOT) {
         return (struct meaning){
             MQ_BUSY, "your transaction has read before it wrote, and another connection wrote "
                      "since: roll back and repeat it, beginning with exec('BEGIN IMMEDIATE'), or "
                      "write first"};
+    }
+    /* Without PDO::SQLITE_ATTR_EXTENDED_RESULT_CODES that one is like others, but comes at once. */
+    if (code == 5 && self->joined && mq_pdo_now_ms() - self->called_ms < WAITED_MS) {
+        return (struct meaning){
+            MQ_BUSY, "another connection is writing, or wrote since your transaction first read "
+                     "(SQLite does not wait then): roll back and repeat it, beginning with "
+                     "exec('BEGIN IMMEDIATE'), which waits as long as PDO::ATTR_TIMEOUT says"};
     }
     for (size_t i = 0; i < sizeof(sqlite_codes) / sizeof(sqlite_codes[0]); i++) {
         if (sqlite_codes[i].code == code) {

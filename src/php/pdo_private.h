@@ -5,6 +5,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "core/clock.h"
 #include "php/pdo_call.h"
 #include "php/pdo_driver.h"
 
@@ -39,13 +40,14 @@ struct mq_pdo {
     struct mq_pdo *next_open; /* in the list of those with a transaction of ours */
     struct mq_pdo_own own;
 
-    bool bailed;  /* PHP unwinds: nothing of it may be called any more */
-    bool calling; /* PHP code may run, which may come back to the queue */
-    bool forked;  /* PHP code has forked this process in the middle of a call */
-    bool closing; /* closed, but for the transaction that a fatal error left open */
-    bool lost;    /* what a statement wrote could not be asked: no commit */
-    bool begun;   /* begin() succeeded and neither commit() nor rollback() came */
-    bool joined;  /* by a savepoint in the application's transaction */
+    int64_t called_ms; /* when the call under way, or the last one, began */
+    bool bailed;       /* PHP unwinds: nothing of it may be called any more */
+    bool calling;      /* PHP code may run, which may come back to the queue */
+    bool forked;       /* PHP code has forked this process in the middle of a call */
+    bool closing;      /* closed, but for the transaction that a fatal error left open */
+    bool lost;         /* what a statement wrote could not be asked: no commit */
+    bool begun;        /* begin() succeeded and neither commit() nor rollback() came */
+    bool joined;       /* by a savepoint in the application's transaction */
     bool aborted; /* PostgreSQL: a statement of begin()'s transaction failed, so nothing of it stays
                    */
     bool fresh;   /* no statement has succeeded since begin() */
@@ -71,6 +73,11 @@ static inline struct mq_pdo *mq_pdo_of(struct mq_db *db)
     return (struct mq_pdo *)(void *)db;
 }
 
+static inline int64_t mq_pdo_now_ms(void)
+{
+    const struct mq_clock clock = mq_clock_system();
+    return clock.boot_ms(clock.context);
+}
 /* pdo_call.c: calls a method of the PDO or of one of its statements. On failure *result is
  * undefined and the exception is kept as the cause. NULL: what it returns is of no use. */
 enum mq_status mq_pdo_call(struct mq_pdo *self, struct mq_php_method method, zval *result,

@@ -106,5 +106,5 @@ tables of the same name in another database of the connection
 0 there, 1 here
 int(1)
 a transaction that has read already
-MailQueue\DatabaseException [busy]: SQLSTATE[HY000]: General error: 5 database is locked: your transaction has read before it wrote, and another connection wrote since: roll back and repeat it, beginning with exec('BEGIN IMMEDIATE'), or write first
+MailQueue\DatabaseException [busy]: SQLSTATE[HY000]: General error: 5 database is locked: another connection is writing, or wrote since your transaction first read (SQLite does not wait then): roll back and repeat it, beginning with exec('BEGIN IMMEDIATE'), which waits as long as PDO::ATTR_TIMEOUT says
 int(1)
