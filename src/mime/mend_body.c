@@ -198,29 +198,33 @@ static bool needs_change(const struct walk *walk, struct mq_str text)
     return walk->seven ? !mq_str_ascii(text) : mq_mend_has_long(text);
 }
 
-/* Text that no reader decodes: around parts, or not understood. */
+/* Text that no reader decodes: around parts, or not understood. No boundary has a "*" (RFC 2046,
+ * 5.1.1), and so none comes of it. */
 static void put_cut(struct walk *walk, struct mq_str text)
 {
     size_t at = walk->out->len;
     mq_mend_break(walk->out, text);
     for (; walk->seven && at < walk->out->len; at++) {
         char *c = &walk->out->data[at];
-        *c = (unsigned char)*c < 0x80 ? *c : '?';
+        *c = (unsigned char)*c < 0x80 ? *c : '*';
     }
 }
 
-/* A body that says that it is encoded, and has bytes over 127 all the same. */
+/* A body that says that it is encoded, and has bytes over 127 all the same. No line becomes a
+ * boundary: none begins with "-". */
 static void put_stray(struct walk *walk, const struct entity *entity)
 {
     struct mq_buffer text;
     mq_buffer_init(&text);
     for (size_t i = 0; i < entity->body.len; i++) {
         unsigned char c = (unsigned char)entity->body.data[i];
-        if (c < 0x80) {
+        bool quoted = entity->encoding == QUOTED_PRINTABLE;
+        bool begins = i == 0 || entity->body.data[i - 1] == '\n';
+        if (c < 0x80 && (c != '-' || (quoted && !begins))) {
             mq_buffer_char(&text, (char)c);
-        } else if (entity->encoding == QUOTED_PRINTABLE) {
+        } else if (quoted) {
             mq_buffer_printf(&text, "=%02X", c);
-        } /* base64: readers pass over it */
+        } /* base64: readers pass over both */
     }
     walk->out->failed = walk->out->failed || text.failed;
     if (entity->encoding == QUOTED_PRINTABLE) {

@@ -34,6 +34,17 @@ bool fuzz_contains(struct mq_str text, const char *part)
     return false;
 }
 
+void fuzz_repeat(struct mq_str input, struct mq_buffer *out)
+{
+    for (size_t i = 0; i < input.len && out->len < 200000; i++) {
+        bool repeats = input.data[i] == 1 && i + 1 < input.len;
+        i += repeats;
+        for (size_t n = repeats ? 300 : 1; n > 0; n--) {
+            mq_buffer_char(out, input.data[i]);
+        }
+    }
+}
+
 /* ---- addresses ---- */
 
 void fuzz_require_address(const char *address)
@@ -118,7 +129,7 @@ void fuzz_require_message(struct mq_str message)
 
 /* ---- encoded words ---- */
 
-static int digit_of(char c)
+int fuzz_base64_digit(char c)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const char *found = c != '\0' ? strchr(digits, c) : NULL;
@@ -135,8 +146,8 @@ static void decode_base64(struct mq_str text, struct mq_buffer *out)
             char c = text.data[i + k];
             bool is_pad = c == '=' && i + 4 == text.len && k >= 2;
             pad += is_pad;
-            REQUIRE(is_pad || (digit_of(c) >= 0 && pad == 0));
-            bits = bits << 6 | (is_pad ? 0 : (uint32_t)digit_of(c));
+            REQUIRE(is_pad || (fuzz_base64_digit(c) >= 0 && pad == 0));
+            bits = bits << 6 | (is_pad ? 0 : (uint32_t)fuzz_base64_digit(c));
         }
         for (size_t k = 0; k < 3 - pad; k++) {
             mq_buffer_char(out, (char)(bits >> (16 - 8 * k) & 0xFF));

@@ -1,29 +1,11 @@
 /* Messages with long lines and raw bytes in their headers: what they become goes through any relay,
- * is the same when it is mended again, and names the same envelope. So that a small input has long
- * lines, a byte 0x01 in it stands for 300 times the byte behind it. */
+ * is the same when it is mended again, and names the same envelope. (fuzz_repeat: 0x01) */
 #include "fuzz.h"
 
 #include <string.h>
 
 #include "mime/envelope.h"
 #include "mime/mend.h"
-
-#define REPEAT       300
-#define SIZE_MAX_RAW 200000
-
-static void expand(struct mq_str data, struct mq_buffer *raw)
-{
-    for (size_t i = 0; i < data.len && raw->len < SIZE_MAX_RAW; i++) {
-        size_t times = 1;
-        if (data.data[i] == 1 && i + 1 < data.len) {
-            times = REPEAT;
-            i++;
-        }
-        while (times-- > 0) {
-            mq_buffer_char(raw, data.data[i]);
-        }
-    }
-}
 
 static struct mq_str headers_of(struct mq_str message)
 {
@@ -86,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     mq_buffer_init(&raw);
     mq_buffer_init(&normal);
     mq_buffer_init(&out);
-    expand((struct mq_str){(const char *)data, size}, &raw);
+    fuzz_repeat((struct mq_str){(const char *)data, size}, &raw);
     enum mq_status normalized =
         mq_message_normalize(mq_buffer_view(&raw), &options, &normal, &normal_info, NULL);
     enum mq_status status = mq_mend_accept(mq_buffer_view(&raw), &options, &out, &info, &err);

@@ -20,8 +20,8 @@ struct file {
     struct mq_intent_slot slots[SLOTS_MAX];
 };
 
-static char directory[] = "/tmp/mailqueue-fuzz-record-XXXXXX";
-static char path[80];
+static char directory[1000];
+static char path[1100];
 static struct mq_intent_header here;
 
 static void remove_directory(void)
@@ -35,6 +35,9 @@ static void prepare(void)
     if (path[0] != '\0') {
         return;
     }
+    /* Where it is killed, the directory stays: a runner gives one that it removes. */
+    const char *base = getenv("TMPDIR");
+    snprintf(directory, sizeof directory, "%s/record-XXXXXX", base != NULL ? base : "/tmp");
     REQUIRE(mkdtemp(directory) != NULL);
     snprintf(path, sizeof path, "%s/%s%s", directory, TOKEN, MQ_INTENT_SUFFIX);
     mq_intent_describe_host(&here);

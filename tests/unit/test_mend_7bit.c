@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -68,7 +69,7 @@ static void test_parts(void **state)
                            "--qq\r\n\r\nplain\r\n--qq\r\n" TYPE
                            "\r\n\xC3\xA9t\xC3\xA9 is here, with many more words\r\n"
                            "--qq--\r\n",
-                     MULTI "Content-Transfer-Encoding: 7bit\r\n\r\nf??r\r\n"
+                     MULTI "Content-Transfer-Encoding: 7bit\r\n\r\nf**r\r\n"
                            "--qq\r\n\r\nplain\r\n--qq\r\n" TYPE
                            "Content-Transfer-Encoding: quoted-printable\r\n\r\n"
                            "=C3=A9t=C3=A9 is here, with many more words\r\n--qq--\r\n");
@@ -83,6 +84,20 @@ static void test_parts(void **state)
         "Content-Transfer-Encoding: 7bit\r\n\r\nSubject: =?utf-8?B?w6k=?=\r\n"
         "MIME-Version: 1.0\r\n" TYPE "Content-Transfer-Encoding: quoted-printable\r\n\r\n"
         "=C3=A9 and many, many more words that have to be said to be long enough\r\n--qq--\r\n");
+}
+
+/* Without its bytes over 127, or with them encoded, a line may be the boundary. */
+static void test_no_boundary_is_made(void **state)
+{
+#define TWO                                                                               \
+    "MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=\"=C3?\"\r\n\r\n%s\r\n" \
+    "--=C3?\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n%s\r\n"                 \
+    "--=C3?\r\nContent-Transfer-Encoding: base64\r\n\r\n%s\r\n--=C3?--\r\n"
+    char wire[500], expected[500];
+    (void)state;
+    snprintf(wire, sizeof wire, TWO, "--=C3\xC3", "--\xC3?", "\xFF--=C3?\r\nQUJD");
+    snprintf(expected, sizeof expected, TWO, "--=C3*", "=2D-=C3?", "=C3?\r\nQUJD");
+    assert_converted(wire, expected);
 }
 
 static void test_what_must_not_be_changed(void **state)
@@ -115,6 +130,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_texts),
         cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_no_boundary_is_made),
         cmocka_unit_test(test_what_must_not_be_changed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,7 @@ fuzz_runs() {
     case $1 in
     key | record) echo 4000 ;;
     session) echo 10000 ;;
-    mend) echo 30000 ;;
+    mend | seven_bit) echo 30000 ;;
     html | reply) echo 100000 ;;
     dsn | json) echo 200000 ;;
     envelope) echo 400000 ;;
@@ -26,11 +26,11 @@ fuzz_summary() {
 # fixed too, where that is allowed.
 run_fuzz() {
     local name=$1 dir=$2 corpus fixed=
-    mkdir -p "$dir/found"
+    mkdir -p "$dir/found" "$dir/tmp"
     setarch -R true 2>/dev/null && fixed="setarch -R"
     corpus=$(find "$MQ_ROOT/tests/fuzz/corpus/$name" -type f | LC_ALL=C sort | paste -s -d ,)
     printf %s "$corpus" >"$dir/corpus"
-    ASAN_OPTIONS=quarantine_size_mb=32 timeout -k 10 "$5" $fixed \
+    TMPDIR=$dir/tmp ASAN_OPTIONS=quarantine_size_mb=32 timeout -k 10 "$5" $fixed \
         "$MQ_BUILD/fuzz/fuzz_$name" "$4" -seed="$3" -reload=0 \
         -timeout=10 -rss_limit_mb=1024 -max_len=10000 -artifact_prefix="$dir/" \
         -dict="$MQ_ROOT/tests/fuzz/fuzz.dict" -seed_inputs="@$dir/corpus" "$dir/found" \
