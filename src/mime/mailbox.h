@@ -33,9 +33,10 @@ enum mq_status mq_mailboxes_add(struct mq_str name, struct mq_str address, const
 
 /* Appends the addresses (plain addr-specs, domains in A-labels) of the value of an address field of
  * a message that somebody else wrote: with folding, comments, groups (also empty ones, such as
- * "undisclosed-recipients:;"), quoted names, encoded words in names. What is no plain addr-spec is
- * an error all the same: rules 20 and 21 of what must survive. Linear time. MQ_MESSAGE with
- * `field`. */
+ * "undisclosed-recipients:;"), quoted names, encoded words in names. Blanks are space, tab and
+ * folding: where pasted separators (mq_header_text) are in names, U+0085, U+2028 and U+2029 stay
+ * there; all others are errors. What is no plain addr-spec is an error, too. Linear time.
+ * MQ_MESSAGE with `field`. */
 enum mq_status mq_addresses_of_header(struct mq_str value, const char *field,
                                       struct mq_strings *list, struct mq_error *err);
 
