@@ -2,30 +2,15 @@
 #ifndef TESTS_MEND_BODY_FIXTURE_H
 #define TESTS_MEND_BODY_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
+#include "mend_common.h"
 #include "mime/encode.h"
-#include "mime/mend.h"
 
-#define HAVE         "Date: x\r\nMessage-ID: <a@b>\r\n"
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 #define MULTIPART \
     HAVE "MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=\"=_b\"\r\n\r\n"
 
-static const struct mq_message_options options = {.message_id = "<id@q.example>",
-                                                  .date_s = 1795253700};
-static struct mq_buffer raw, wanted, out;
-static struct mq_message_info info;
-static struct mq_error err;
+static struct mq_buffer raw, wanted;
 
 static void repeat(struct mq_buffer *buffer, const char *text, size_t times)
 {
@@ -39,18 +24,6 @@ static void both(const char *text)
 {
     mq_buffer_cstr(&raw, text);
     mq_buffer_cstr(&wanted, text);
-}
-
-static void assert_lines(struct mq_str text)
-{
-    while (text.len > 0) {
-        const char *end = memchr(text.data, '\n', text.len);
-        assert_non_null(end);
-        size_t n = (size_t)(end - text.data) + 1;
-        assert_true(n >= 2 && n <= 1000 && end[-1] == '\r');
-        text.data += n;
-        text.len -= n;
-    }
 }
 
 static void mend(struct mq_str text)
