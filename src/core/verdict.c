@@ -148,15 +148,15 @@ static const struct {
     {"quota exceeded", true},  /* policyd */
 };
 
-/* Refusals without an enhanced code, in the words of servers in use: of this sender, whoever the
- * recipient is … */
+/* Refusals without an enhanced code, in the words of servers in use. These are about the sender,
+ * and would meet any recipient … */
 static const char *const about_us[] = {
     "relay",      "rcpthosts", "authenti",   "authoriz",   "authoris",    "log in",      "login",
     "rbl",        "dnsbl",     "blacklist",  "black list", "blocklist",   "block list",  "spamhaus",
     "reputation", "your ip",   "ip address", "your host",  "your server", "reverse dns", "rdns",
     "ptr record", "sender",    "helo",       "ehlo",       "spf",
 };
-/* … and of the recipient. */
+/* … and these about the recipient. */
 static const char *const about_them[] = {
     "mailbox", "recipient", "user",      "inbox",     "unrouteable", "unroutable", "unknown",
     "no such", "not exist", "not known", "not found", "address",     "account",

@@ -5,10 +5,10 @@
  * failed write unwritten, whatever is written over them later, until the file is cut. So the WAL is
  * cut, by a checkpoint. What is committed with FULL was synced before, so that one meets no gap.
  *
- * But a checkpoint that fails does the same to the database, and worse: the next one, whoever makes
- * it, reports success, and the file is lost with the next power failure. (As does SQLite's own,
- * when a process closes the file while its disk fails.) So the disk is asked first, with a file
- * that nobody needs.
+ * But a checkpoint that fails does the same to the database, and worse: the next checkpoint, of any
+ * process, reports success, and the next power failure destroys the file. (SQLite's own checkpoint
+ * does that too, when a process closes the file while its disk fails.) So the disk is tried first,
+ * with a file that nobody needs.
  *
  * A process that opens the file later takes what is in the system's cache for committed, and stores
  * behind what the disk does not have: an empty file beside the database tells it. */

@@ -49,9 +49,8 @@ enum mq_status mq_php_queue_open(const struct mq_php_queue *self, bool worker,
 /* The object's connection, opened when need be; NULL when an exception was thrown. Borrowed. */
 struct mq_queue *mq_php_queue_use(zval *object);
 
-/* As mq_php_ok(); a connection whose file was replaced, or one of our own to a server that was
- * lost, is closed, so that the next use opens it anew. Where a destructor has made PHP unwind, that
- * goes on. */
+/* As mq_php_ok(). A connection whose file was replaced, or a lost one of our own to a server, is
+ * closed, and the next use opens another. Where a destructor has made PHP unwind, that goes on. */
 bool mq_php_queue_ok(zval *object, enum mq_status status, const struct mq_error *err);
 
 #endif
