@@ -8,6 +8,7 @@
 
 #define LOOK_AHEAD     128
 #define CLAIM_AGAIN_MS 1000 /* what is held gives memory back */
+#define GOOD_CLAIMS    10   /* memory that was short in between would be so again at once */
 
 /* One that is LOADED counts already, what is composed when it has been. */
 static bool fits(const struct mq_run *run, const struct mq_flight *flight)
@@ -64,15 +65,28 @@ bool mq_run_claims_less(struct mq_run *run, int limit)
     if (limit <= 1 && run->held == 0) {
         return false;
     }
+    run->good_claims = 0;
     run->claim_max = limit > 1 ? limit / 2 : 1;
     run->next_claim_ms = mq_run_now_ms(run) + (run->held > 0 ? CLAIM_AGAIN_MS : 0);
     return true;
 }
 
+void mq_run_claimed(struct mq_run *run)
+{
+    int64_t most = run->options->max_bytes;
+    if (++run->good_claims < GOOD_CLAIMS) {
+        return;
+    }
+    run->good_claims = 0;
+    run->max_bytes = run->max_bytes < most / 2 ? 2 * run->max_bytes : most;
+    run->claim_max = run->claim_max < MQ_RUN_CLAIM_MAX / 2 ? 2 * run->claim_max : MQ_RUN_CLAIM_MAX;
+}
+
 static void failed(struct mq_run *run, enum mq_status status, const struct mq_error *err)
 {
     if (status == MQ_NOMEM && run->under_way.count > 0) {
-        run->max_bytes = run->bytes / 2; /* nothing is read before some of that is gone */
+        run->good_claims = 0;
+        run->max_bytes = run->bytes / 2 + 1; /* nothing is read before some of that is gone */
         return;
     }
     mq_run_database_failed(run, status, err);

@@ -96,6 +96,7 @@ struct mq_run {
     int64_t max_bytes;  /* options->max_bytes, less once memory was short */
     int64_t mean_bytes; /* of the last messages; 0: none was seen yet */
     int claim_max;      /* jobs a claim: less once memory was short */
+    int good_claims;    /* since it was short, or more was allowed again */
     struct mq_events events;
     struct mq_settlement outcomes[MQ_RUN_SETTLE_JOBS]; /* of the turn under way */
 
@@ -212,6 +213,8 @@ void mq_flight_drop_message(struct mq_flight *flight);
 int64_t mq_run_claim_room(const struct mq_run *run);
 /* A claim of up to `limit` lacked memory: fewer at a time from now on. False: none can be made. */
 bool mq_run_claims_less(struct mq_run *run, int limit);
+/* A claim had memory: after some such, both bounds double, up to what was asked for. */
+void mq_run_claimed(struct mq_run *run);
 
 /* ---- outcome.c ---- */
 

@@ -291,7 +291,40 @@ static void test_claim_without_memory(void **state)
     enqueue_mails(scene, 30);
     run_until(scene, MQ_RUN_EMPTY);
     assert_int_equal(scene->report.sent, 30);
-    assert_in_range(database.claims, 3 + 15, 60); /* of 20, 10, 5, then 2 at a time */
+    assert_in_range(database.claims, 3 + 12, 60); /* of 20, 10, 5, then ten of 2 */
+}
+
+/* Memory that is short for a while: a daemon does not go on with less for ever. */
+static void test_claims_grow_again(void **state)
+{
+    struct scene_worker *scene = watched(state);
+    database.claims_fail = 4;
+    enqueue_mails(scene, 400);
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_int_equal(scene->report.sent, 400);
+    assert_in_range(database.claims, 4 + 40, 90); /* 10 each of 1, 2, 4, 8, then 16 or more */
+}
+
+static enum mq_status short_for_ten(struct fake_relay *relay, struct mq_error *err)
+{
+    (void)err;
+    if (relay->accepted_count < 10) {
+        database.fits = 2;
+        relay->most_under_way = 0;
+    } else {
+        database.fits = 0;
+    }
+    return MQ_OK;
+}
+
+static void test_bytes_grow_again(void **state)
+{
+    struct scene_worker *scene = watched(state);
+    scene->relay.on_step = short_for_ten;
+    enqueue_large(scene, 200, MIB);
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_int_equal(scene->report.sent, 200);
+    assert_in_range(scene->relay.most_under_way, 20, 40);
 }
 
 static void test_no_claim_has_memory(void **state)
@@ -340,6 +373,8 @@ int main(void)
         TEST(test_fewer_when_short),
         TEST(test_too_large_alone),
         TEST(test_claim_without_memory),
+        TEST(test_claims_grow_again),
+        TEST(test_bytes_grow_again),
         TEST(test_no_claim_has_memory),
         TEST(test_large_ones_are_deleted_alone),
         TEST(test_some_are_deleted_together),
