@@ -161,6 +161,9 @@ final class Doctor extends Check
             . 'try at once:',
             $this->settings->command('config --unset mailRelayPause')
         );
+        foreach (Status::pipelining($queue) as $text) {
+            $this->add(true, $text, '');
+        }
     }
 
     private function lastRun(Stats $stats): void

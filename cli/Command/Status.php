@@ -24,7 +24,8 @@ final class Status extends Command
             }
             $off = $stats->enabled ? null
                 : $moved ?? 'Sending is switched off (mailQueueEnabled = 0).';
-            $texts = [$off, self::pause($stats), self::testMode($queue, $stats)];
+            $texts = [$off, self::pause($stats), self::testMode($queue, $stats),
+                ...self::pipelining($queue)];
             foreach (array_filter($texts) as $text) {
                 echo Terminal::paint(Terminal::wrap($text, 0, cuts: false), Terminal::YELLOW), "\n";
             }
@@ -38,6 +39,24 @@ final class Status extends Command
             : 'The relay ' . Terminal::safe($stats->pausedRelay ?? '(unnamed)')
             . ' is paused until ' . Terminal::time($stats->pausedUntil) . ': '
             . Terminal::safe($stats->pauseReason);
+    }
+
+    /** @return list<string> of each relay that was found not to take as much at a time as others */
+    public static function pipelining(MailQueue $queue): array
+    {
+        $texts = [];
+        $kept = json_decode((string) $queue->config('mailRelayPipelining'), true);
+        foreach (is_array($kept) ? $kept : [] as $relay => $found) {
+            if (is_string($found) && preg_match('/\Agroup (\d{1,11})\z/', $found, $match)
+                && (int) $match[1] > time()) {
+                $texts[] = 'The relay ' . Terminal::safe($relay) . ' failed when the next mail '
+                    . 'was begun before its reply to the last: until '
+                    . Terminal::time((int) $match[1]) . ' each mail waits for that reply, then it '
+                    . 'is tried again. In the transport ?pipelining=dot says that the relay can do '
+                    . 'it, ?pipelining=1 that it cannot.';
+            }
+        }
+        return $texts;
     }
 
     /** Null: mail goes to its recipients. */

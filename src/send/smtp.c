@@ -198,9 +198,14 @@ static const char *op_finding(const struct mq_transport *transport)
 static void op_remember(struct mq_transport *transport, const char *finding)
 {
     struct mq_smtp_host *host = &pool_of(transport)->host;
+    if (host->following_fixed) {
+        return;
+    }
+    host->following = MQ_SMTP_FOLLOW_TRY;
+    host->trying = false;
     for (int i = MQ_SMTP_FOLLOW_DOT; i <= MQ_SMTP_FOLLOW_NEVER; i++) {
         if (strcmp(finding, finding_names[i]) == 0) {
-            mq_smtp_learn(host, (enum mq_smtp_following)i);
+            host->following = (enum mq_smtp_following)i;
         }
     }
 }

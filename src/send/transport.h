@@ -122,7 +122,8 @@ struct mq_transport_ops {
     void (*free)(struct mq_transport *transport);
     /* What the relay was found to be able to do: a word that is kept, and given to later runs'
      * transports by remember() before their first submit(). A static string, NULL: nothing was
-     * found. Both functions may be NULL. */
+     * found. A word that remember() does not know, such as "", makes it find again. Both functions
+     * may be NULL. */
     const char *(*finding)(const struct mq_transport *transport);
     void (*remember)(struct mq_transport *transport, const char *finding);
 };

@@ -145,8 +145,9 @@ struct mq_run {
     bool pause_settled;     /* the first acceptance has cleared the relay's pause */
     int64_t clear_pause_ms; /* when to try that again */
     bool troubled;
-    const char *finding; /* of the transport, as the queue has it */
-    int64_t finding_ms;  /* when to try again to keep another one */
+    const char *finding;     /* of the transport, as the queue has it */
+    int64_t finding_ms;      /* when to try again to keep another one */
+    int64_t finding_until_s; /* UTC; believed so long */
 
     struct mq_report *report;
     enum mq_status status; /* why the run ends early; MQ_OK: no failure */

@@ -41,7 +41,8 @@ $copies = array_sum($sink->counts()) - count($sink->counts());
 echo count($sink->counts()), ' pairs, ', $copies === $panics ? 'a copy for each that is uncertain'
     : "$copies copies", "\n";
 $kept = json_decode($queue->queue->config('mailRelayPipelining'), true);
-var_dump($kept === ["smtp://alice:***@127.0.0.1:$dovecot->port" => $panics ? 'group' : 'dot']);
+$found = $kept["smtp://alice:***@127.0.0.1:$dovecot->port"] ?? '';
+var_dump(count($kept) === 1 && preg_match($panics ? '/\Agroup \d{10}\z/' : '/\Adot\z/', $found) === 1);
 var_dump($queue->lost($sink->counts()) === [], $sink->violations() === []);
 ?>
 --EXPECT--
