@@ -95,6 +95,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/db/sqlite_guard.c
     src/db/sqlite_open.c
     src/db/sqlite_path.c
+    src/db/sqlite_reader.c
     src/db/sqlite_stmt.c
     src/db/sqlite_wal.c
     src/mime/composer.c

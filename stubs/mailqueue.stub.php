@@ -47,7 +47,9 @@ namespace {
          *        "normal"
          * @param int $busyTimeout milliseconds to wait for another connection's locks, 0 … 3600000
          * @throws \ValueError for an argument out of range
-         * @throws MailQueue\DatabaseException also while a server is away (reason "io")
+         * @throws MailQueue\DatabaseException also while a server is away (reason "io"). A file that this user
+         *         may only read can be looked at (stats(), jobs(), job(), config(), diagnostics()): what writes
+         *         throws it then (reason "readonly")
          * @throws MailQueue\Exception for a DSN, user or password that a server refuses
          */
         public function __construct(string|\PDO $database, string $table = 'mail_queue', string $configTable = 'config', string $referenceColumn = 'reference', ?string $orphanCheck = null, ?MailQueue\Backoff $backoff = null, ?string $journal = null, string $durability = 'full', int $busyTimeout = 5000) {}

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 38f90571515b1d17fe0bfa648dbabba06c34df6c */
+ * Stub hash: 893520dfbcf7d3cdc4fe7c430040492cf1ceacfb */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)

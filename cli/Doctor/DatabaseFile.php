@@ -60,7 +60,8 @@ final class DatabaseFile extends Check
     private function integrity(string $path): void
     {
         $canRead = in_array('sqlite', class_exists('PDO') ? \PDO::getAvailableDrivers() : [], true)
-            && is_readable($path) && filesize($path) <= self::CHECK_MAX;
+            && is_readable($path) && filesize($path) <= self::CHECK_MAX
+            && is_writable($path); // else SQLite might make a WAL that its owner could not open
         if (!$canRead || $this->settings->bootstrap->queue !== null) {
             return;
         }

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "db/sqlite_private.h"
 
@@ -31,7 +32,14 @@ static enum mq_status begin(struct mq_db *db, struct mq_error *err)
     if (self->begun)
         return mq_error_set(err, MQ_DATABASE, "database", "a transaction within a transaction");
     mq_sqlite_finish(db);
-    status = mq_sqlite_guard(self, err);
+    if (self->reader && access(self->path, W_OK) == 0) { /* by now */
+        mq_sqlite_disconnect(self);
+        status = mq_sqlite_connect(self, true, err);
+    }
+    if (status == MQ_OK && self->reader) /* SQLite would begin a transaction that reads */
+        return mq_sqlite_error(self, SQLITE_READONLY, err);
+    if (status == MQ_OK)
+        status = mq_sqlite_guard(self, err);
     if (status == MQ_OK)
         status = mq_sqlite_after_failed_sync(self, err);
     if (status == MQ_OK)

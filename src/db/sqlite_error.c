@@ -25,6 +25,7 @@ static enum mq_status unwritable(const char *path, int system_error, struct mq_e
 {
     char directory[DIRECTORY_MAX];
     long uid = (long)geteuid();
+    struct stat info;
 
     directory_of(path, directory);
     if (system_error == EROFS || (access(path, W_OK) != 0 && errno == EROFS) ||
@@ -33,11 +34,11 @@ static enum mq_status unwritable(const char *path, int system_error, struct mq_e
                             "%s is on a file system that is mounted read-only: put the database "
                             "elsewhere, or remount",
                             path);
-    if (access(path, F_OK) == 0 && access(path, W_OK) != 0)
+    if (stat(path, &info) == 0 && access(path, W_OK) != 0)
         return mq_error_set(err, MQ_READONLY, "database",
-                            "the database file %s is not writable for user %ld: change its owner "
-                            "or mode",
-                            path, uid);
+                            "the database file %s is not writable for user %ld: do this as user "
+                            "%ld, who owns it, or change its owner or mode",
+                            path, uid, (long)info.st_uid);
     if (access(directory, W_OK | X_OK) != 0)
         return mq_error_set(err, MQ_READONLY, "database",
                             "the directory %s is not writable for user %ld, and SQLite must "
@@ -64,6 +65,11 @@ static enum mq_status unopenable(struct mq_sqlite *self, int system_error, struc
         return mq_error_set(err, MQ_CANTOPEN, "database",
                             "cannot open %s: user %ld may not enter the directory %s", path,
                             (long)geteuid(), directory);
+    if (access(path, R_OK) != 0 && errno == EACCES)
+        return mq_error_set(err, MQ_CANTOPEN, "database",
+                            "user %ld may not read the database file %s: do this as its owner, or "
+                            "change its owner or mode",
+                            (long)geteuid(), path);
     if (access(directory, W_OK) != 0 || (stat(path, &info) == 0 && access(path, W_OK) != 0))
         return unwritable(path, system_error, err);
     return mq_error_set(err, MQ_CANTOPEN, "database",
@@ -160,6 +166,8 @@ enum mq_status mq_sqlite_error(struct mq_sqlite *self, int code, struct mq_error
         return mq_error_nomem(err);
     case SQLITE_READONLY:
     case SQLITE_PERM:
+        if (self->reader && mq_sqlite_must_recover(code))
+            return mq_sqlite_unrecovered(self, err);
         return unwritable(path, system_error, err);
     case SQLITE_CANTOPEN:
         return unopenable(self, system_error, err);

@@ -181,7 +181,7 @@ static enum mq_status configure(struct mq_sqlite *self, struct mq_error *err)
      * halves what it writes. */
     if (status == MQ_OK && self->worker)
         status = pragma(self, "PRAGMA secure_delete = FAST", err);
-    if (status != MQ_OK || strcmp(self->journal, "delete") != 0)
+    if (status != MQ_OK || self->reader || strcmp(self->journal, "delete") != 0)
         return status;
     if (self->wanted_journal != MQ_JOURNAL_DELETE)
         return prefer_truncate(self, err);
@@ -230,12 +230,12 @@ enum mq_status mq_sqlite_connect(struct mq_sqlite *self, bool must_exist, struct
     if (status == MQ_OK)
         status = take_names(self, err);
     if (status == MQ_OK)
+        status = mq_sqlite_note_reader(self, err);
+    if (status == MQ_OK)
         status = configure(self, err);
-    if (status == MQ_OK && sqlite3_db_readonly(self->handle, "main") == 1)
-        status = mq_sqlite_error(self, SQLITE_READONLY, err);
     if (status == MQ_OK)
         status = mq_sqlite_identify(self, err);
-    if (status == MQ_OK && access(self->mark_path, F_OK) == 0)
+    if (status == MQ_OK && !self->reader && access(self->mark_path, F_OK) == 0)
         self->sync_failed = true;
     if (status != MQ_OK)
         mq_sqlite_disconnect(self);

@@ -3,6 +3,7 @@
  *   sqlite.c        the driver's table, transactions, open and close
  *   sqlite_open.c   new files, journal mode, pragmas
  *   sqlite_path.c   names, looked at before opening
+ *   sqlite_reader.c users who may only read
  *   sqlite_stmt.c   statements, values, rows
  *   sqlite_guard.c  is the open file still the one under its name? fork
  *   sqlite_busy.c   waiting for locks, and who holds them
@@ -46,6 +47,7 @@ struct mq_sqlite {
     bool memory;
     bool synchronous_normal;
     bool worker;
+    bool reader; /* the file was opened for reading only */
 
     struct mq_file_id file; /* what was opened; valid when identified */
     bool identified;
@@ -103,6 +105,13 @@ enum mq_status mq_sqlite_look(struct mq_sqlite *self, bool must_exist, bool *emp
                               struct mq_error *err);
 /* Whether the directory of an absolute name is on a network file system. */
 bool mq_sqlite_on_network(const char *name);
+
+/* sqlite_reader.c */
+/* Sets self->reader; refuses a worker then, and a file that SQLite cannot read so. */
+enum mq_status mq_sqlite_note_reader(struct mq_sqlite *self, struct mq_error *err);
+/* Whether that code says so of a file that is read only, and the text for it. */
+bool mq_sqlite_must_recover(int code);
+enum mq_status mq_sqlite_unrecovered(struct mq_sqlite *self, struct mq_error *err);
 
 /* sqlite_stmt.c */
 enum mq_status mq_sqlite_run(struct mq_db *db, const struct mq_query *query, struct mq_error *err);

@@ -83,7 +83,7 @@ void mq_sqlite_wal_before_close(struct mq_sqlite *self)
 {
     /* A connection that lost its file, or cannot tell, must neither copy its WAL anywhere nor
      * delete what is now under the WAL's name. */
-    bool leave = self->replaced || !self->wal_known ||
+    bool leave = self->reader || self->replaced || !self->wal_known ||
                  mq_sqlite_after_failed_sync(self, NULL) != MQ_OK || leaves(self) ||
                  mq_sqlite_guard(self, NULL) != MQ_OK;
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
@@ -395,9 +396,51 @@ static void test_rights(void **state)
     assert_int_equal(chmod(scene->directory, 0777), 0);
     assert_int_equal(as_nobody(scene, ""), MQ_OK);
     assert_int_equal(chmod(scene->path, 0), 0);
-    assert_int_equal(as_nobody(scene, "is not writable for user 65534"), MQ_READONLY);
+    assert_int_equal(as_nobody(scene, "user 65534 may not read"), MQ_CANTOPEN);
     assert_int_equal(chmod(scene->directory, 0700), 0);
     assert_int_equal(as_nobody(scene, scene->path), MQ_CANTOPEN);
+}
+
+static int read_then_store(struct scene *scene, int other)
+{
+    char go;
+
+    if (setgid(65534) != 0 || setuid(65534) != 0 || try_open(scene, scene->path, NULL) != MQ_OK ||
+        strcmp(value_of(scene->db, "SELECT count(*) FROM t"), "1") != 0)
+        return 1;
+    if (scene_store(scene, "x") != MQ_READONLY || write(other, "x", 1) != 1 ||
+        read(other, &go, 1) != 1)
+        return 2;
+    return scene_store(scene, "x") == MQ_OK ? 0 : 3;
+}
+
+/* An object that only read stores once it may. */
+static void test_rights_that_come(void **state)
+{
+    struct scene *scene = *state;
+    int ends[2], result = -1;
+    char refused;
+    pid_t pid;
+
+    if (geteuid() != 0)
+        skip();
+    peer_see(scene, "CREATE TABLE t (a TEXT)");
+    peer_see(scene, "INSERT INTO t VALUES ('a')");
+    assert_int_equal(chmod(scene->directory, 0777), 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    pid = fork();
+    if (pid == 0) {
+        close(ends[0]);
+        _exit(read_then_store(scene, ends[1]));
+    }
+    close(ends[1]);
+    assert_int_equal(read(ends[0], &refused, 1), 1);
+    assert_int_equal(chmod(scene->path, 0666), 0);
+    assert_int_equal(write(ends[0], "x", 1), 1);
+    waitpid(pid, &result, 0);
+    assert_true(WIFEXITED(result) && WEXITSTATUS(result) == 0);
+    assert_string_equal(peer_see(scene, "SELECT count(*) FROM t"), "2");
+    close(ends[0]);
 }
 
 #define OPEN_TEST(function) cmocka_unit_test_setup_teardown(function, scene_setup, scene_teardown)
@@ -418,6 +461,7 @@ int main(void)
         OPEN_TEST(test_another_creates_first),
         OPEN_TEST(test_created_by_many),
         OPEN_TEST(test_rights),
+        OPEN_TEST(test_rights_that_come),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
