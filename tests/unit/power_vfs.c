@@ -21,6 +21,9 @@ static struct {
     bool off;
     int fail[POWER_KINDS]; /* so many syncs */
     bool lost;
+    int ill; /* operations until one fails; 0: none does, 1: the next */
+    bool lasting;
+    bool failed;
     void (*hook)(void *context, enum power_kind kind);
     void *context;
 } machine;
@@ -46,6 +49,16 @@ static void sync_directory_of(const char *path)
     disk_sync_directory(path);
 }
 
+static bool healthy(void)
+{
+    if (machine.ill == 0 || --machine.ill > 0)
+        return true;
+    machine.failed = true;
+    machine.ill = machine.lasting ? 1 : 0;
+    errno = EIO;
+    return false;
+}
+
 static bool powered(void)
 {
     machine.counts.operations++;
@@ -62,6 +75,8 @@ static int close_file(sqlite3_file *file)
 
 static int read_file(sqlite3_file *file, void *out, int len, sqlite3_int64 offset)
 {
+    if (file_of(file)->inode && !healthy())
+        return SQLITE_IOERR_READ;
     return real_of(file)->pMethods->xRead(real_of(file), out, len, offset);
 }
 
@@ -69,7 +84,7 @@ static int write_file(sqlite3_file *file, const void *bytes, int len, sqlite3_in
 {
     if (!file_of(file)->inode)
         return real_of(file)->pMethods->xWrite(real_of(file), bytes, len, offset);
-    if (!powered())
+    if (!powered() || !healthy())
         return SQLITE_IOERR_WRITE;
     disk_write(file_of(file)->inode, (size_t)offset, bytes, (size_t)len);
     return real_of(file)->pMethods->xWrite(real_of(file), bytes, len, offset);
@@ -79,7 +94,7 @@ static int truncate_file(sqlite3_file *file, sqlite3_int64 len)
 {
     if (!file_of(file)->inode)
         return real_of(file)->pMethods->xTruncate(real_of(file), len);
-    if (!powered())
+    if (!powered() || !healthy())
         return SQLITE_IOERR_TRUNCATE;
     disk_truncate(file_of(file)->inode, (size_t)len);
     return real_of(file)->pMethods->xTruncate(real_of(file), len);
@@ -108,6 +123,11 @@ static int sync_file(sqlite3_file *file, int flags)
     if (!powered())
         return SQLITE_IOERR_FSYNC;
     machine.counts.syncs[self->kind]++;
+    if (!healthy()) {
+        if (self->kind == POWER_WAL)
+            disk_spoil(inode);
+        return SQLITE_IOERR_FSYNC;
+    }
     if (machine.fail[self->kind] > 0) {
         machine.fail[self->kind]--;
         if (machine.lost)
@@ -207,7 +227,7 @@ static int open_file(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int
 
     (void)vfs;
     memset(self, 0, sizeof(*self));
-    if (machine.off)
+    if (machine.off || (name && !healthy()))
         return SQLITE_CANTOPEN;
     code = real->xOpen(real, path, real_of(file), flags, granted);
     if (code != SQLITE_OK)
@@ -230,7 +250,7 @@ static int delete_file(sqlite3_vfs *vfs, const char *path, int sync_directory)
     int code;
 
     (void)vfs;
-    if (!powered())
+    if (!powered() || !healthy())
         return SQLITE_IOERR_DELETE;
     code = real->xDelete(real, path, 0);
     if (code == SQLITE_OK && disk_inode(name))
@@ -292,6 +312,23 @@ void power_fail_syncs(enum power_kind kind, int count, bool lost)
 {
     machine.fail[kind] = count;
     machine.lost = lost;
+}
+
+void power_fail_at(int operation, bool lasting)
+{
+    machine.ill = operation;
+    machine.lasting = lasting;
+    machine.failed = false;
+}
+
+bool power_has_failed(void)
+{
+    return machine.failed;
+}
+
+void power_heal(void)
+{
+    machine.ill = 0;
 }
 
 void power_on_sync(void (*hook)(void *context, enum power_kind kind), void *context)

@@ -39,6 +39,12 @@ bool power_is_off(void);
  * later syncs either, as with Linux, which marks pages clean whose writing failed; nor what is
  * written there later, as with ext4 where the file was to grow. */
 void power_fail_syncs(enum power_kind kind, int count, bool lost);
+/* The n-th operation from now fails with EIO and does nothing, reads and openings counted too; with
+ * `lasting` all that follow, until power_heal(). What a sync of a WAL should have written is lost
+ * then, as above. */
+void power_fail_at(int operation, bool lasting);
+bool power_has_failed(void); /* whether it came to that */
+void power_heal(void);
 /* Called at the beginning of each sync, but not of those within it; NULL: no more. */
 void power_on_sync(void (*hook)(void *context, enum power_kind kind), void *context);
 const struct power_counts *power_counted(void);
