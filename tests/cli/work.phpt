@@ -2,6 +2,7 @@
 mailqueue work: reports, JSON, a second start exits 0, the log, the progress bar only on a terminal
 --EXTENSIONS--
 mailqueue
+posix
 --FILE--
 <?php
 require __DIR__ . '/../lib/cli.inc';

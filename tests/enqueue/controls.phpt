@@ -2,6 +2,7 @@
 Control characters in whatever reaches a header, a command or an option are refused, the field is named
 --EXTENSIONS--
 mailqueue
+pdo_sqlite
 --FILE--
 <?php
 require __DIR__ . '/../lib/queue.inc';
