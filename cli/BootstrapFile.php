@@ -76,7 +76,7 @@ final class BootstrapFile
             !str_ends_with($path, '.php') => 'does not end in .php'
                 . ($path === $file ? '' : " (it leads to $path)"),
             !is_readable($path) => 'cannot be read by this user',
-            (fileperms($path) & 0o022) !== 0 => 'can be written by others than its owner; chmod '
+            FileAccess::othersMayWrite($path) => 'can be written by others than its owner; chmod '
                 . 'go-w ' . escapeshellarg($path),
             !self::isOurs($path) => 'belongs neither to root nor to this user, who would run '
                 . 'its code; chown it',
@@ -95,8 +95,8 @@ final class BootstrapFile
     {
         while ($path !== '/') {
             $path = dirname($path);
-            $mode = (int) @fileperms($path);
-            if (($mode & 0o022) !== 0 && ($mode & 0o1000) === 0) {
+            $isSticky = ((int) @fileperms($path) & 0o1000) !== 0;
+            if (!$isSticky && FileAccess::othersMayWrite($path)) {
                 return 'lies under a directory where others can replace it; chmod go-w '
                     . escapeshellarg($path);
             }

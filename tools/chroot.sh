@@ -64,7 +64,7 @@ chroot_run() {
             mount -t proc proc "$1/proc" || exit 1
         directory=$1
         shift
-        exec chroot "$directory" /usr/bin/env -i HOME=/root TERM=dumb LC_ALL=C.UTF-8 \
+        exec chroot "$directory" /usr/bin/env -i HOME=/root TERM=xterm LC_ALL=C.UTF-8 \
             PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"
     ' sh "$directory" "$@"
 }

@@ -6,6 +6,7 @@ namespace MailQueue\Cli\Doctor;
 
 use MailQueue;
 use MailQueue\Cli\Failure;
+use MailQueue\Cli\FileAccess;
 use MailQueue\Cli\Named;
 use MailQueue\Cli\Sendmail\Aliases;
 use MailQueue\Cli\Settings;
@@ -196,8 +197,7 @@ final class Mail extends Check
             $this->add(false, $e->getMessage(), 'Before that is mended, mailqueue sendmail refuses '
                 . 'mail to users of this host.');
         }
-        $isOpen = ((int) @fileperms($aliases->path) & 0o022) !== 0;
-        $isOpen && $this->add(
+        FileAccess::othersMayWrite($aliases->path) && $this->add(
             false,
             "aliases $aliases->path can be written by others than its "
             . 'owner, who can so read root\'s mail',

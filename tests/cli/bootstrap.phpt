@@ -17,6 +17,13 @@ function file_with(string $name, string $code, int $mode = 0644): string
     chmod("$dir/$name", $mode);
     return "$dir/$name";
 }
+/* Writable for another group than the owner's private one; only root can give it to one. */
+function for_group(string $path): string
+{
+    chmod($path, fileperms($path) | 0020);
+    posix_getuid() === 0 ? chgrp($path, 'games') : chmod($path, fileperms($path) | 0002);
+    return $path;
+}
 $good = file_with('good.php', "<?php return ['queue' => new MailQueue('$database'), 'transport' => 'null://null'];");
 mkdir("$dir/dir.php");
 symlink(file_with('code.txt', '<?php return [];'), "$dir/link.php");
@@ -35,7 +42,7 @@ $cases = [
     "$dir/link.php",
     '/dev/null',
     file_with('open.php', '<?php return [];', 0602),
-    file_with('group.php', '<?php return [];', 0620),
+    for_group(file_with('group.php', '<?php return [];', 0600)),
     file_with('broken.php', "<?php\nreturn [;\n"),
     file_with('twice.php', "<?php\nfunction a() {}\nfunction a() {}\nreturn [];\n"),
     file_with('nothing.php', '<?php '),
@@ -68,8 +75,10 @@ echo json_decode($errors, true)['exit'] ?? $errors, "\n";
 echo "where others can put another in its place:\n";
 mkdir("$dir/open/in", 0755, true);
 chmod("$dir/open", 0777);
-mkdir("$dir/group");
-chmod("$dir/group", 0770);
+mkdir("$dir/group", 0700);
+for_group("$dir/group");
+mkdir("$dir/private");
+chmod("$dir/private", 0775); // as a umask of 002 makes it
 mkdir("$dir/sticky");
 chmod("$dir/sticky", 01777);
 foreach (['open/a.php', 'open/in/a.php', 'group/a.php', 'sticky/a.php'] as $name) {
@@ -96,6 +105,7 @@ if (posix_getuid() === 0) {
 echo "and the good ones:\n";
 show(cli(['work', '--bootstrap', $good]), $dir);
 show(cli(['work', '--bootstrap', "$dir/goodlink.php"]), $dir);
+show(cli(['work', '--bootstrap', file_with('private/a.php', file_get_contents($good), 0664)]), $dir);
 ?>
 --EXPECTF--
 exit 78
@@ -172,6 +182,8 @@ mailqueue: Bootstrap file "%/others.php" belongs neither to root nor to this use
 exit 78
 mailqueue: Bootstrap file "%/theirs/a.php" lies under %/theirs, which belongs neither to root nor to this user: its owner can replace it.
 and the good ones:
+exit 0
+mailqueue: 0 sent; nothing more is due.
 exit 0
 mailqueue: 0 sent; nothing more is due.
 exit 0

@@ -78,7 +78,7 @@ foreach (['none', 'broken', '.', 'large'] as $name) {
 $show('addresses need none', $to(['a@example.org'], ['MAILQUEUE_ALIASES' => "$dir/none"]));
 
 echo "-- doctor looks at all of them\n";
-foreach (["$dir/none" => 0, $file => 0, "$dir/default" => 0644, "$dir/round" => 0664] as $name => $mode) {
+foreach (["$dir/none" => 0, $file => 0, "$dir/default" => 0644, "$dir/round" => 0666] as $name => $mode) {
     $mode === 0 || chmod($name, $mode);
     $lines = cli(['doctor', '--database', $database], ['MAILQUEUE_ALIASES' => $name])[1];
     echo preg_match_all('/^.*aliases.*\n(?: .*\n)*/m', $lines, $match) ? str_replace($dir, '%', implode($match[0])) : "nothing\n";

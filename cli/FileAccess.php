@@ -1,0 +1,31 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli;
+
+/** Who may write a file, by its mode. */
+final class FileAccess
+{
+    /**
+     * Whether others than the owner may. Debian 13 and Ubuntu give each user a group of the same
+     * name and a umask of 002: what that group may write only the user can.
+     */
+    public static function othersMayWrite(string $path): bool
+    {
+        $mode = (int) @fileperms($path);
+        return ($mode & 0o002) !== 0 || (($mode & 0o020) !== 0 && !self::hasPrivateGroup($path));
+    }
+
+    private static function hasPrivateGroup(string $path): bool
+    {
+        if (!function_exists('posix_getgrgid')) {
+            return false;
+        }
+        $owner = posix_getpwuid((int) fileowner($path));
+        $group = posix_getgrgid((int) filegroup($path));
+        return $owner && $group && $group['gid'] === $owner['gid']
+            && $group['name'] === $owner['name']
+            && array_diff($group['members'], [$owner['name']]) === [];
+    }
+}
