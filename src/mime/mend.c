@@ -27,7 +27,7 @@ static enum mq_status mend_wire(struct mq_str wire, struct mq_buffer *out, struc
         fields = mq_buffer_view(&head);
     }
     mq_buffer_reserve(out, wire.len + wire.len / 8 + 256);
-    bool allowed = mq_mend_entity(out, fields, body, false) == NULL;
+    const char *why = mq_mend_entity(out, fields, body, false);
     bool failed = head.failed || charset.failed || out->failed;
     mq_buffer_clear(&head);
     mq_buffer_clear(&charset);
@@ -35,7 +35,14 @@ static enum mq_status mend_wire(struct mq_str wire, struct mq_buffer *out, struc
         mq_buffer_reset(out);
         return mq_error_nomem(err);
     }
-    if (!allowed) {
+    if (why == mq_mend_too_deep) {
+        mq_buffer_reset(out);
+        return mq_error_set(err, MQ_MESSAGE, "message",
+                            "message: %s and has a line over 998 octets, which SMTP does not "
+                            "carry; encode it (quoted-printable or base64)",
+                            why);
+    }
+    if (why) {
         mq_buffer_reset(out);
         return mq_error_set(err, MQ_MESSAGE, "message",
                             "message: a part that is signed or encrypted (S/MIME, PGP) has a line "

@@ -24,7 +24,8 @@
  *   understood, lines are cut between characters, as relays do.
  *
  * MQ_MESSAGE where such a line is in multipart/signed or /encrypted, or in application/pkcs7-mime
- * that is not encoded: changed, they could not be verified or read.
+ * that is not encoded: changed, they could not be verified or read; or in parts nested more than 32
+ * deep, which are not looked into.
  *
  * What needs none of this stays as it is, and so does a message with a DKIM-Signature. Mending
  * twice is mending once: a field that would be read otherwise then, for a part of it was encoded or

@@ -6,7 +6,7 @@
 #include "mime/mend_private.h"
 #include "mime/message.h"
 
-#define DEPTH_MAX    16  /* of multiparts and attached messages; deeper ones are only cut */
+#define DEPTH_MAX    32  /* of multiparts and attached messages; deeper ones are not changed */
 #define BOUNDARY_MAX 250 /* RFC 2046 says 70; more are in the field */
 
 /* The walk. */
@@ -25,6 +25,8 @@ enum kind {
     SEALED, /* signed or encrypted: who reads it, has to find the bytes that were sealed */
     OPAQUE  /* not understood */
 };
+
+const char mq_mend_too_deep[] = "a part of it is nested more than 32 deep";
 
 enum encoding { IDENTITY, QUOTED_PRINTABLE, BASE64, UNKNOWN };
 
@@ -239,6 +241,7 @@ static void put_stray(struct walk *walk, const struct entity *entity)
 static void refuse(struct walk *walk, const struct entity *entity)
 {
     walk->why = entity->kind == SEALED        ? "a part of it is signed or encrypted"
+                : walk->depth >= DEPTH_MAX    ? mq_mend_too_deep
                 : entity->encoding == UNKNOWN ? "a part of it has an unknown encoding"
                                               : "a part of it must not be encoded";
 }
@@ -349,9 +352,10 @@ static void put_changed(struct walk *walk, const struct entity *entity)
     put_head(walk, entity, &change);
     /* What is encoded keeps its content when its lines are broken. */
     bool coded = entity->encoding == QUOTED_PRINTABLE || entity->encoding == BASE64;
+    bool sealed = entity->kind == SEALED || walk->depth >= DEPTH_MAX;
     if (walk->seven && coded) {
         put_stray(walk, entity);
-    } else if ((walk->seven && !inside) || (entity->kind == SEALED && !coded)) {
+    } else if ((walk->seven && !inside) || (sealed && !coded)) {
         refuse(walk, entity);
     } else if (entity->encoding == QUOTED_PRINTABLE) {
         mq_mend_break_quoted_printable(walk->out, entity->body);

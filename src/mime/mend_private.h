@@ -79,6 +79,7 @@ void mq_mend_break(struct mq_buffer *out, struct mq_str text);
 
 /* Appends a message whose fields are mended: its header section with its empty line, its body, with
  * no long lines; or, `seven`, with no bytes over 127. NULL, or why that cannot be done. */
+extern const char mq_mend_too_deep[];
 const char *mq_mend_entity(struct mq_buffer *out, struct mq_str head, struct mq_str body,
                            bool seven);
 

@@ -114,6 +114,12 @@ static void test_what_must_not_be_changed(void **state)
                    "a part of it has an unknown encoding");
     assert_refused(MULTI "\r\n--qq\r\nno field \xC3\xA9\r\n--qq--\r\n",
                    "a part of it has no readable header section");
+    char deep[2000] = "";
+    for (int i = 0; i < 33; i++) {
+        strcat(deep, "Content-Type: message/rfc822\r\n\r\n");
+    }
+    strcat(deep, "Subject: x\r\n\r\n\xC3\xA9\r\n");
+    assert_refused(deep, "a part of it is nested more than 32 deep");
     /* A signature over 7 bits stays, beside what is converted. */
     assert_converted(MULTI "\r\n--qq\r\nContent-Type: multipart/signed; boundary=s\r\n\r\n--s\r\n"
                            "\r\nascii\r\n--s--\r\n--qq\r\n" TYPE
