@@ -152,6 +152,7 @@ final class Doctor extends Check
                 $this->settings->command('config mailQueueEnabled 1')
             );
         }
+        $this->strays($queue);
         $this->parked($queue, $stats);
         $pause = Status::pause($stats);
         $this->add(
@@ -177,6 +178,23 @@ final class Doctor extends Check
             . ' to the crontab of the user that owns the database (crontab -e)'
             . (getenv('MAILQUEUE_TRANSPORT') ? ', below MAILQUEUE_TRANSPORT=…' : '')
             . ":\n        " . $this->settings->cronLine()
+        );
+    }
+
+    private function strays(MailQueue $queue): void
+    {
+        $text = Strays::text($queue);
+        if ($text === null) {
+            return;
+        }
+        $sql = Strays::cure($queue, $this->settings->table());
+        $path = $this->settings->databasePath();
+        $this->add(
+            false,
+            $text,
+            'Where a newer version runs beside this one, update this one. Else this parks them, for '
+            . 'mailqueue show, retry or delete' . ($path === null ? ": $sql" : ':'),
+            $path === null ? null : 'sqlite3 ' . Terminal::word($path) . ' ' . Terminal::word($sql)
         );
     }
 

@@ -246,6 +246,15 @@ namespace {
          */
         public function jobs(?MailQueue\Status $status = null, int $limit = 50, int $after = 0): array {}
 
+        /**
+         * Rows that nothing is done with, for their status is none that this version knows, or "sending"
+         * without a lease: a newer version wrote them, or another program. jobs() leaves out the former.
+         * Reads the whole table.
+         *
+         * @return array<int, string> id → status, the first 100
+         */
+        public function strays(): array {}
+
         /** One job with its message, or null. */
         public function job(int $id): ?MailQueue\Job {}
 

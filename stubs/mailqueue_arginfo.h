@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 893520dfbcf7d3cdc4fe7c430040492cf1ceacfb */
+ * Stub hash: dca6f35acab017ce832c9d637f1bf63e7d822e6f */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)
@@ -100,6 +100,9 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_jobs, 0, 0, IS_A
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, after, IS_LONG, 0, "0")
 ZEND_END_ARG_INFO()
 
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_strays, 0, 0, IS_ARRAY, 0)
+ZEND_END_ARG_INFO()
+
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_MailQueue_job, 0, 1, MailQueue\\Job, 1)
 	ZEND_ARG_TYPE_INFO(0, id, IS_LONG, 0)
 ZEND_END_ARG_INFO()
@@ -137,10 +140,9 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_describe, 0, 1, 
 	ZEND_ARG_TYPE_INFO(0, database, IS_STRING, 0)
 ZEND_END_ARG_INFO()
 
-ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_diagnostics, 0, 0, IS_ARRAY, 0)
-ZEND_END_ARG_INFO()
+#define arginfo_class_MailQueue_diagnostics arginfo_class_MailQueue_strays
 
-#define arginfo_class_MailQueue_configKeys arginfo_class_MailQueue_diagnostics
+#define arginfo_class_MailQueue_configKeys arginfo_class_MailQueue_strays
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_moveTo, 0, 3, IS_ARRAY, 0)
 	ZEND_ARG_OBJ_INFO(0, target, MailQueue, 0)
@@ -217,6 +219,7 @@ ZEND_METHOD(MailQueue, runWorker);
 ZEND_METHOD(MailQueue, checkTransport);
 ZEND_METHOD(MailQueue, stats);
 ZEND_METHOD(MailQueue, jobs);
+ZEND_METHOD(MailQueue, strays);
 ZEND_METHOD(MailQueue, job);
 ZEND_METHOD(MailQueue, retryFailed);
 ZEND_METHOD(MailQueue, hold);
@@ -258,6 +261,7 @@ static const zend_function_entry class_MailQueue_methods[] = {
 	ZEND_ME(MailQueue, checkTransport, arginfo_class_MailQueue_checkTransport, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue, stats, arginfo_class_MailQueue_stats, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, jobs, arginfo_class_MailQueue_jobs, ZEND_ACC_PUBLIC)
+	ZEND_ME(MailQueue, strays, arginfo_class_MailQueue_strays, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, job, arginfo_class_MailQueue_job, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, retryFailed, arginfo_class_MailQueue_retryFailed, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, hold, arginfo_class_MailQueue_hold, ZEND_ACC_PUBLIC)

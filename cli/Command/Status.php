@@ -6,6 +6,7 @@ namespace MailQueue\Cli\Command;
 
 use MailQueue;
 use MailQueue\Cli\Move;
+use MailQueue\Cli\Strays;
 use MailQueue\Cli\Terminal;
 use MailQueue\Stats;
 use MailQueue\Status as MailStatus;
@@ -24,8 +25,10 @@ final class Status extends Command
             }
             $off = $stats->enabled ? null
                 : $moved ?? 'Sending is switched off (mailQueueEnabled = 0).';
+            $strays = Strays::text($queue);
             $texts = [$off, self::pause($stats), self::testMode($queue, $stats),
-                ...self::pipelining($queue)];
+                ...self::pipelining($queue), $strays === null ? null
+                    : "$strays " . $this->settings->command('doctor') . ' says what helps.'];
             foreach (array_filter($texts) as $text) {
                 echo Terminal::paint(Terminal::wrap($text, 0, cuts: false), Terminal::YELLOW), "\n";
             }

@@ -14,6 +14,7 @@
 #include "php/queue_object.h"
 #include "php/value_objects.h"
 
+#define STRAYS_MAX     100
 #define JOBS_LIMIT_MAX 10000
 
 ZEND_METHOD(MailQueue, stats)
@@ -90,6 +91,26 @@ ZEND_METHOD(MailQueue, jobs)
     mq_job_list_clear(&list);
     if (!survived) {
         zend_bailout();
+    }
+}
+
+ZEND_METHOD(MailQueue, strays)
+{
+    struct mq_stray strays[STRAYS_MAX];
+    size_t count = 0;
+    struct mq_error err;
+
+    ZEND_PARSE_PARAMETERS_NONE();
+
+    struct mq_queue *queue = mq_php_queue_use(ZEND_THIS);
+    if (queue == NULL ||
+        !mq_php_queue_ok(ZEND_THIS, mq_queue_strays(queue, strays, STRAYS_MAX, &count, &err),
+                         &err)) {
+        RETURN_THROWS();
+    }
+    array_init(return_value);
+    for (size_t i = 0; i < count; i++) {
+        add_index_string(return_value, (zend_ulong)strays[i].id, strays[i].status);
     }
 }
 

@@ -128,6 +128,12 @@ static enum mq_status read_recipients(struct mq_queue *queue, struct mq_job *job
     return MQ_OK;
 }
 
+bool mq_job_has_state(struct mq_queue *queue)
+{
+    enum mq_state state;
+    return mq_state_parse(mq_sql_column_str(queue, COL_STATUS), &state);
+}
+
 enum mq_status mq_job_read(struct mq_queue *queue, struct mq_job *job, bool *readable,
                            struct mq_error *err)
 {

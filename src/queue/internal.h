@@ -50,6 +50,7 @@ enum mq_sql {
     MQ_SQL_EXPIRED,
     MQ_SQL_WALK_END,
     MQ_SQL_WALK,
+    MQ_SQL_STRAYS,
     MQ_SQL_JOBS,
     MQ_SQL_JOBS_PENDING, /* these five in the order of enum mq_state */
     MQ_SQL_JOBS_SENDING,
@@ -259,6 +260,8 @@ bool mq_schema_current(struct mq_queue *queue);
  * is initialised here; the caller clears it, also on failure. */
 enum mq_status mq_job_read(struct mq_queue *queue, struct mq_job *job, bool *readable,
                            struct mq_error *err);
+/* Whether that row's status is one of ours. */
+bool mq_job_has_state(struct mq_queue *queue);
 /* Loads the body by the job's id; it stays NULL where there is none. */
 enum mq_status mq_job_load_body(struct mq_queue *queue, struct mq_job *job, struct mq_error *err);
 /* A change of status: `slot` is an UPDATE whose ?1 is the new status; values[0] is filled in. */

@@ -20,8 +20,9 @@ void mq_job_list_clear(struct mq_job_list *list)
     list->count = 0;
 }
 
-static enum mq_status read_list(struct mq_queue *queue, size_t room, struct mq_job_list *list,
-                                struct mq_error *err)
+/* *after and *left: the last row that was read, and how many more there was room for. */
+static enum mq_status read_list(struct mq_queue *queue, int64_t *after, int *left,
+                                struct mq_job_list *list, struct mq_error *err)
 {
     bool row = true;
     bool readable;
@@ -30,8 +31,13 @@ static enum mq_status read_list(struct mq_queue *queue, size_t room, struct mq_j
         if (status != MQ_OK || !row) {
             return status;
         }
-        if (list->count == room) {
+        if (*left == 0) {
             break;
+        }
+        --*left;
+        *after = mq_sql_column_int(queue, 0);
+        if (!mq_job_has_state(queue)) {
+            continue;
         }
         status = mq_job_read(queue, &list->jobs[list->count++], &readable, err);
         if (status != MQ_OK) {
@@ -60,12 +66,14 @@ enum mq_status mq_queue_jobs(struct mq_queue *queue, const struct mq_job_filter 
     enum mq_sql slot =
         filter->state < 0 ? MQ_SQL_JOBS : (enum mq_sql)(MQ_SQL_JOBS_PENDING + filter->state);
     enum mq_status status = mq_schema_ready(queue, err);
-    if (status == MQ_OK) {
-        status =
-            mq_sql_query(queue, slot, MQ_ARGS(mq_int(filter->after), mq_int(filter->limit)), err);
-    }
-    if (status == MQ_OK) {
-        status = read_list(queue, (size_t)filter->limit, &list, err);
+    int64_t after = filter->after;
+    int left = 0;
+    while (status == MQ_OK && left == 0 && list.count < (size_t)filter->limit) {
+        left = filter->limit - (int)list.count;
+        status = mq_sql_query(queue, slot, MQ_ARGS(mq_int(after), mq_int(left)), err);
+        if (status == MQ_OK) {
+            status = read_list(queue, &after, &left, &list, err);
+        }
     }
     if (status != MQ_OK) {
         mq_job_list_clear(&list);
@@ -73,6 +81,32 @@ enum mq_status mq_queue_jobs(struct mq_queue *queue, const struct mq_job_filter 
     }
     *out = list;
     return MQ_OK;
+}
+
+enum mq_status mq_queue_strays(struct mq_queue *queue, struct mq_stray *out, size_t room,
+                               size_t *count, struct mq_error *err)
+{
+    bool row = true;
+    size_t found = 0;
+    enum mq_status status = mq_schema_ready(queue, err);
+    if (status == MQ_OK) {
+        status = mq_sql_query(queue, MQ_SQL_STRAYS, MQ_ARGS(mq_int((int64_t)room)), err);
+    }
+    while (status == MQ_OK) {
+        status = mq_sql_next(queue, &row, err);
+        if (status != MQ_OK || !row || found == room) {
+            break;
+        }
+        out[found].id = mq_sql_column_int(queue, 0);
+        mq_str_printable(out[found].status, sizeof(out[found].status), 0,
+                         mq_sql_column_str(queue, 1));
+        found++;
+    }
+    mq_sql_finish(queue);
+    if (status == MQ_OK) {
+        *count = found;
+    }
+    return status;
 }
 
 /* One row, if it is there. */

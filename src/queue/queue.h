@@ -278,10 +278,20 @@ struct mq_job_filter {
     int limit;
     int64_t after; /* id */
 };
-/* Jobs by id, ascending; bodies not loaded. */
+/* Jobs by id, ascending; bodies not loaded. Without those of mq_queue_strays() that have no state.
+ */
 enum mq_status mq_queue_jobs(struct mq_queue *queue, const struct mq_job_filter *filter,
                              struct mq_job_list *out, struct mq_error *err);
 void mq_job_list_clear(struct mq_job_list *list);
+/* A row that no run takes up, for its status is none, or "sending" without a lease: a newer version
+ * wrote it, or another program. */
+struct mq_stray {
+    int64_t id;
+    char status[64];
+};
+/* The first of them by id, at most `room`. Reads the whole table. */
+enum mq_status mq_queue_strays(struct mq_queue *queue, struct mq_stray *out, size_t room,
+                               size_t *count, struct mq_error *err);
 /* One job with its body. *found. */
 enum mq_status mq_queue_job(struct mq_queue *queue, int64_t id, struct mq_job *out, bool *found,
                             struct mq_error *err);

@@ -93,6 +93,10 @@ static const char *const common[MQ_SQL_COUNT] = {
     [MQ_SQL_WALK_END] = "SELECT max(id) FROM "
                         "(SELECT id FROM {t} WHERE id > ?1 ORDER BY id LIMIT ?2) AS walk",
 
+    [MQ_SQL_STRAYS] =
+        "SELECT id, status FROM {t} WHERE status NOT IN ('pending','sending','failed','parked',"
+        "'held') OR (status = 'sending' AND (locked_until IS NULL OR locked_until <= 0)) "
+        "ORDER BY id LIMIT ?1",
     [MQ_SQL_JOBS] = "SELECT " MQ_COLS " FROM {t} WHERE id > ?1 ORDER BY id LIMIT ?2",
     [MQ_SQL_JOBS_PENDING] = JOBS_OF("status = 'pending'"),
     [MQ_SQL_JOBS_SENDING] = JOBS_OF("status = 'sending' AND locked_until > 0"),

@@ -68,6 +68,7 @@ final class MailQueue implements MailQueue\Enqueuer
   public static checkTransport(string $transport, int $lease = 900): string
   public stats(): MailQueue\Stats
   public jobs(?MailQueue\Status $status = null, int $limit = 50, int $after = 0): array
+  public strays(): array
   public job(int $id): ?MailQueue\Job
   public retryFailed(?array $ids = null, bool $resetAttempts = true): int
   public hold(array $ids): int
