@@ -8,7 +8,7 @@ posix
 <?php if (posix_geteuid() !== 0) die('skip root is needed, for a second user'); ?>
 --FILE--
 <?php
-require __DIR__ . '/../lib/queue.inc';
+require __DIR__ . '/../lib/cli.inc';
 umask(022);
 const OTHER = 65534;
 
@@ -107,15 +107,16 @@ $shared = temp_directory();
 chmod($shared, 01777);
 $dir = temp_directory();
 chown($dir, OTHER);
-copy(getenv('MAILQUEUE_SO'), "$dir/mailqueue.so"); // the build may be where only root comes
-chmod("$dir/mailqueue.so", 0644);
-putenv("MAILQUEUE_SO=$dir/mailqueue.so");
 $code = 'umask(022); $q = new MailQueue($argv[1]); $q->enqueue(["from" => "a@example.org", "to" => "b@example.net", "subject" => "s", "text" => "t"]);
     try { echo $q->runWorker("null://null", log: $argv[2])->sent, " sent\n"; } catch (MailQueue\Exception $e) { echo get_class($e), ": ", $e->getMessage(), "\n"; }';
 $run = function (string $log = '', bool $root = false) use ($dir, $shared, $code): string {
-    $as = $root ? [] : ['setpriv', '--reuid=' . OTHER, '--regid=' . OTHER, '--clear-groups'];
-    $command = [...$as, ...php_command('-d', "mailqueue.run_dir=$shared", '-r', $code, '--', "$dir/mail.db", $log)];
-    $process = proc_open($command, [1 => ['pipe', 'w'], 2 => ['redirect', 1]], $pipes, '/');
+    $command = php_command('-d', "mailqueue.run_dir=$shared", '-r', $code, '--', "$dir/mail.db", $log);
+    $environment = getenv();
+    if (!$root) {
+        [$command, $environment] = for_others($command, $environment);
+        $command = ['setpriv', '--reuid=' . OTHER, '--regid=' . OTHER, '--clear-groups', ...$command];
+    }
+    $process = proc_open($command, [1 => ['pipe', 'w'], 2 => ['redirect', 1]], $pipes, '/', $environment);
     $text = stream_get_contents($pipes[1]);
     proc_close($process);
     return preg_replace('/-[0-9a-f]{16}/', '-%', str_replace([$shared, $dir, (string) OTHER], ['%', '%', 'N'], $text));
