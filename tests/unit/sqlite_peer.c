@@ -224,8 +224,12 @@ const char *value_of(struct mq_db *db, const char *sql)
 void read_whole(const char *path)
 {
     char bytes[4096];
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd;
 
+    /* From 3.51 on SQLite sees that it has lost its locks, and takes care itself. */
+    if (sqlite3_libversion_number() >= 3051000)
+        skip();
+    fd = open(path, O_RDONLY | O_CLOEXEC);
     assert_true(fd >= 0);
     while (read(fd, bytes, sizeof(bytes)) > 0)
         continue;

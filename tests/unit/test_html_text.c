@@ -14,6 +14,14 @@
 
 #ifdef MQ_HAVE_LIBXML2
 #include <libxml/xmlerror.h>
+#include <libxml/xmlversion.h>
+#endif
+
+/* From 2.14 on libxml2 reads as HTML 5 says. */
+#if defined(MQ_HAVE_LIBXML2) && LIBXML_VERSION >= 21400
+#define HTML5(now, before) now
+#else
+#define HTML5(now, before) before
 #endif
 
 #include "failing_malloc.h"
@@ -80,7 +88,7 @@ static void test_blanks(void **state)
     assert_text("so\xc2\xad"
                 "ft&shy; &#8203;z&#8203;w &zwnj;&nbsp;&#847; x",
                 "soft zw x\n");
-    assert_text("a\x01\x1b[0m&#1;b&#155;", "a[0mb\n");
+    assert_text("a\x01\x1b[0m&#1;b&#155;", HTML5("a[0mb›\n", "a[0mb\n"));
     assert_text("&lt;b&gt; &amp;amp; &euro; &#x1F389; &unknown; &", "<b> &amp; € 🎉 &unknown; &\n");
     assert_text("\xef\xbb\xbf"
                 "a",
@@ -105,7 +113,8 @@ static void test_charset(void **state)
 static void test_nul(void **state)
 {
     (void)state;
-    assert_string_equal(text_of(MQ_STR("a\0b<p>c\0</p>d")), "a b\n\nc\n\nd\n");
+    assert_string_equal(text_of(MQ_STR("a\0b<p>c\0</p>d")),
+                        HTML5("ab\n\nc\n\nd\n", "a b\n\nc\n\nd\n"));
 }
 
 static void test_hidden(void **state)
@@ -122,7 +131,7 @@ static void test_hidden(void **state)
     assert_text("<span style=display:none>no<a href=http://x/>no</a></span>a <b>b</b>", "a b\n");
     assert_text("<!--[if mso]><p>no</p><![endif]-->a<!--[if !mso]><!--> b<!--<![endif]-->"
                 "<![if !mso]> c<![endif]> <![x]>",
-                "a b c <![x]>\n");
+                HTML5("a b c\n", "a b c <![x]>\n"));
 }
 
 static void test_blocks(void **state)
@@ -338,7 +347,7 @@ static void test_broken(void **state)
     (void)state;
     assert_text("</p></div><b>a</i></b></table>b<", "ab<\n");
     assert_text("<html><body>a</body></html>b</html><p>c</body>d</p></html>e",
-                "a\n\nb\n\ncd\n\ne\n");
+                HTML5("a\nb\n\ncd\n\ne\n", "a\n\nb\n\ncd\n\ne\n"));
     assert_text("<p title='a>b'>c<p title=\"d", "c\n");
     assert_text("a<!-- b", "a\n");
     assert_text("a<b c", "a\n");
