@@ -178,6 +178,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/server_about.c
     src/php/value_objects.c
     src/php/worker_hooks.c
+    src/php/worker_slot.c
     src/queue/adopt.c
     src/queue/adopt_keys.c
     src/queue/adopt_rows.c

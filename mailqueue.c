@@ -17,6 +17,7 @@
 #include "php/classes.h"
 #include "php/ini.h"
 #include "php/pdo_driver.h"
+#include "php/worker_slot.h"
 #include "send/smtp.h"
 
 ZEND_DECLARE_MODULE_GLOBALS(mailqueue)
@@ -108,6 +109,7 @@ static PHP_RSHUTDOWN_FUNCTION(mailqueue)
     (void)module_number;
     mq_php_capture_request_ends();
     mq_php_pdo_request_ends();
+    mq_php_slot_request_ends();
     return SUCCESS;
 }
 

@@ -7,6 +7,7 @@ namespace MailQueue\Cli;
 use MailQueue;
 use MailQueue\Backoff;
 use MailQueue\OnUncertain;
+use MailQueue\Report;
 
 /** Settings from options, the environment and php.ini, in this order, and the queue they name. */
 final class Settings
@@ -138,6 +139,13 @@ final class Settings
                 . ". Check the $name, --table and --config-table; mailqueue migrate with the same "
                 . 'options creates it.', ExitCode::CANTCREAT);
         }
+    }
+
+    /** The report of a run that finds all slots taken, where a file tells that by itself. */
+    public function takeSlot(int $maxWorkers, ?string $log): ?Report
+    {
+        $path = $this->bootstrap->queue === null ? (new Named($this->database()))->path : null;
+        return $path === null ? null : MailQueue::takeSlot($path, $maxWorkers, $log);
     }
 
     /** Whether nothing was ever queued here, as far as the usual names of the tables tell. */

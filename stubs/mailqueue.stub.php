@@ -339,6 +339,18 @@ namespace {
         public function diagnostics(): array {}
 
         /**
+         * Takes one of a file's worker slots for the next runWorker() of this process, without looking
+         * into the file.
+         *
+         * @internal for bin/mailqueue; its form may change
+         * @param string $database path of the file
+         * @param string|null $log as in runWorker()
+         * @return MailQueue\Report|null of the run that would find all slots taken, which the log has then;
+         *         null: go on
+         */
+        public static function takeSlot(string $database, int $maxWorkers, ?string $log = null): ?MailQueue\Report {}
+
+        /**
          * The keys of the config table that steer the queue.
          *
          * @return array<string, array{type: string, range: string, default: string, meaning: string, internal: bool}>

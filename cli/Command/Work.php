@@ -44,7 +44,12 @@ final class Work extends Command
         if ($settings->dkim() !== null) {
             $options['dkim'] = $settings->dkim();
         }
-        [$queue, $before] = $this->look(!$daemon);
+        $look = $this->look(!$daemon, $options['maxWorkers'], $options['log']);
+        if ($look instanceof Report) {
+            $this->report($look, null, null);
+            return ExitCode::OK;
+        }
+        [$queue, $before] = $look;
         if ($queue === null || $before === null) {
             return $this->nothingYet();
         }
@@ -66,14 +71,19 @@ final class Work extends Command
     }
 
     /**
-     * Among many starts at once these reads may wait for longer than the busy timeout, each time
-     * behind another run's writes; what comes to nothing then is no reason for cron to send mail.
+     * A start that is one too many leaves before it waits for a database that others have locked.
+     * One that may run looks again for a while: that it comes to nothing is no reason for cron to
+     * send mail.
      *
-     * @return array{?MailQueue, ?Stats} null: there is no queue yet
+     * @return Report|array{?MailQueue, ?Stats} of a run that is one too many; null: no queue yet
      */
-    private function look(bool $mayBeNone): array
+    private function look(bool $mayBeNone, int $maxWorkers, ?string $log): Report|array
     {
         for ($end = hrtime(true) + self::LOOK_NS;;) {
+            $locked = $this->settings->takeSlot($maxWorkers, $log);
+            if ($locked !== null) {
+                return $locked;
+            }
             try {
                 if ($mayBeNone && $this->settings->hasNoQueueYet()) {
                     return [null, null];
@@ -121,15 +131,15 @@ final class Work extends Command
     }
 
     /** Cron mails every line: with --quiet only what a person should know is printed. */
-    private function report(Report $report, Stats $before, ?string $testMode): void
+    private function report(Report $report, ?Stats $before, ?string $testMode): void
     {
         if ($this->args->has('json')) {
-            $more = ['redirectTo' => $before->redirectTo];
+            $more = ['redirectTo' => $before?->redirectTo];
             echo Terminal::json(get_object_vars($report) + $more), "\n";
             return;
         }
         // A run that only finds the pause of an earlier one has nothing new to say.
-        $paused = $before->pausedUntil !== null && $report->claimed === 0;
+        $paused = $before?->pausedUntil !== null && $report->claimed === 0;
         $trouble = $report->end === 'relay' && !($paused && $this->args->has('quiet'));
         $line = 'mailqueue: ' . self::counts($report) . '; ' . $this->end($report) . '.'
             . ($testMode === null ? '' : " $testMode");

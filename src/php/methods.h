@@ -45,6 +45,9 @@ ZEND_METHOD(MailQueue, tables);
 /* database_arg.c */
 ZEND_METHOD(MailQueue, describe);
 
+/* worker_slot.c */
+ZEND_METHOD(MailQueue, takeSlot);
+
 /* methods_copy.c */
 ZEND_METHOD(MailQueue, moveTo);
 ZEND_METHOD(MailQueue, abortMove);

@@ -24,6 +24,7 @@
 #include "php/queue_object.h"
 #include "php/value_objects.h"
 #include "php/worker_hooks.h"
+#include "php/worker_slot.h"
 #include "php_mailqueue.h"
 #include "send/factory.h"
 
@@ -278,24 +279,9 @@ static enum mq_status open_dkim(struct run *run, struct mq_error *err)
 
 static enum mq_status open_log(struct run *run, struct mq_error *err)
 {
-    const zend_string *given = run->args->log;
-    if (given && ZSTR_LEN(given) == 0) {
-        return MQ_OK;
-    }
-    char *path = given ? mq_str_dup((struct mq_str){ZSTR_VAL(given), ZSTR_LEN(given)})
-                       : mq_php_log_path(run->queue, run->run_dir);
-    enum mq_status status;
-    if (path == NULL) {
-        return mq_error_nomem(err);
-    }
-    if (php_check_open_basedir_ex(path, 0) != 0) {
-        status = mq_error_set(err, MQ_CONFIG, "log",
-                              "%s: open_basedir does not allow this log file", path);
-    } else {
-        status = mq_log_open(path, &run->log, err);
-    }
-    run->log_path = path;
-    return status;
+    struct mq_db *db = mq_queue_db(run->queue);
+    struct mq_php_log_place place = {db->driver->path(db), run->run_dir};
+    return mq_php_log_open(run->args->log, &place, &run->log_path, &run->log, err);
 }
 
 /* False with an exception. */
@@ -374,6 +360,7 @@ static enum mq_status work(struct run *run, struct arguments *args, struct mq_re
     options.daemon = args->daemon;
     options.on_uncertain = on_uncertain_of(args->on_uncertain);
     options.run_dir = run->run_dir;
+    options.slot_fd = mq_php_slot_hand_over(run->run_dir);
 
     struct mq_php_hooks context = {
         .run = &run->php,

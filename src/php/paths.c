@@ -99,10 +99,9 @@ enum mq_status mq_php_run_dir_prepare(struct mq_queue *queue, const char *run_di
     return status == MQ_OK ? mq_run_dir_prepare(run_dir, err) : status;
 }
 
-char *mq_php_log_path(struct mq_queue *queue, const char *run_dir)
+/* Beside the database's file, or in the run directory of one that is no file. */
+static char *log_path(const char *path, const char *run_dir)
 {
-    struct mq_db *db = mq_queue_db(queue);
-    const char *path = db->driver->path(db);
     const char *configured = MAILQUEUE_G(log);
     if (!is_set(getenv("MAIL_QUEUE_LOG")) && is_set(configured)) {
         return mq_str_dup(mq_str_of(configured));
@@ -114,4 +113,29 @@ char *mq_php_log_path(struct mq_queue *queue, const char *run_dir)
     char *log = neighbour ? mq_log_default_path(neighbour) : NULL;
     free(neighbour);
     return log;
+}
+
+char *mq_php_log_path(struct mq_queue *queue, const char *run_dir)
+{
+    struct mq_db *db = mq_queue_db(queue);
+    return log_path(db->driver->path(db), run_dir);
+}
+
+enum mq_status mq_php_log_open(const zend_string *given, const struct mq_php_log_place *place,
+                               char **out_path, struct mq_log **out, struct mq_error *err)
+{
+    if (given && ZSTR_LEN(given) == 0) {
+        return MQ_OK;
+    }
+    char *path = given ? mq_str_dup((struct mq_str){ZSTR_VAL(given), ZSTR_LEN(given)})
+                       : log_path(place->database, place->run_dir);
+    if (path == NULL) {
+        return mq_error_nomem(err);
+    }
+    *out_path = path;
+    if (php_check_open_basedir_ex(path, 0) != 0) {
+        return mq_error_set(err, MQ_CONFIG, "log", "%s: open_basedir does not allow this log file",
+                            path);
+    }
+    return mq_log_open(path, out, err);
 }

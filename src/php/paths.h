@@ -5,6 +5,7 @@
 #include "php.h"
 
 #include "queue/queue.h"
+#include "worker/log.h"
 
 /* The run directory, malloc'ed: beside the database's file or in mailqueue.run_dir; of a database
  * that is no file in mailqueue.run_dir or a directory of the user's (worker/lock.h). NULL for an
@@ -16,5 +17,13 @@ enum mq_status mq_php_run_dir_prepare(struct mq_queue *queue, const char *run_di
 /* $MAIL_QUEUE_LOG, else the ini setting mailqueue.log, else the log's own default; malloc'ed. NULL
  * without memory, and for an SQLite database in memory. */
 char *mq_php_log_path(struct mq_queue *queue, const char *run_dir);
+struct mq_php_log_place {
+    const char *database; /* its file; NULL: it is none */
+    const char *run_dir;
+};
+/* Opens the log of that name (NULL: the default one, "": none, *out stays NULL). *path is malloc'ed
+ * and set where there is a name, also on failure. */
+enum mq_status mq_php_log_open(const zend_string *given, const struct mq_php_log_place *place,
+                               char **path, struct mq_log **out, struct mq_error *err);
 
 #endif

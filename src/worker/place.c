@@ -12,6 +12,9 @@ void mq_place_init(struct mq_place *place, struct mq_queue *queue, const char *r
 
 enum mq_status mq_place_take(struct mq_place *place, struct mq_error *err)
 {
+    if (place->fd >= 0) {
+        return MQ_OK;
+    }
     if (mq_queue_is_shared(place->queue)) {
         return mq_queue_take_place(place->queue, place->max_workers, &place->number, err);
     }
@@ -20,9 +23,6 @@ enum mq_status mq_place_take(struct mq_place *place, struct mq_error *err)
 
 enum mq_status mq_place_take_again(struct mq_place *place, struct mq_error *err)
 {
-    if (place->fd >= 0) {
-        return MQ_OK;
-    }
     place->number = -1;
     return mq_place_take(place, err);
 }

@@ -28,6 +28,7 @@ void mq_worker_options_init(struct mq_worker_options *options)
         .grace_s = 30,
         .final_timeout_s = MQ_FINAL_TIMEOUT_S,
         .on_uncertain = MQ_UNCERTAIN_RETRY,
+        .slot_fd = -1,
     };
 }
 
@@ -303,6 +304,7 @@ static void init(struct mq_run *run, const struct mq_worker *worker, struct mq_r
     run->relay = worker->transport->ops->name(worker->transport);
     mq_place_init(&run->place, worker->queue, worker->options->run_dir,
                   worker->options->max_workers);
+    run->place.fd = worker->options->slot_fd;
     run->report = report;
     run->doubts.pauses = -1;
     run->max_bytes = worker->options->max_bytes;
@@ -398,4 +400,16 @@ enum mq_status mq_worker_run(const struct mq_worker *worker, struct mq_report *r
     }
     clear(&run);
     return status;
+}
+
+void mq_worker_tell_locked(const struct mq_worker_hooks *hooks, struct mq_report *report)
+{
+    const struct mq_worker worker = {.hooks = hooks};
+    struct mq_run run = {.worker = &worker, .report = report, .clock = mq_clock_system()};
+
+    memset(report, 0, sizeof(*report));
+    report->end = MQ_RUN_LOCKED;
+    mq_events_init(&run.events);
+    mq_run_tell_end(&run);
+    mq_events_clear(&run.events);
 }

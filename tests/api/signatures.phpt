@@ -79,6 +79,7 @@ final class MailQueue implements MailQueue\Enqueuer
   public static tables(string $database, string $table = "mail_queue", string $configTable = "config"): array
   public static describe(string $database): array
   public diagnostics(): array
+  public static takeSlot(string $database, int $maxWorkers, ?string $log = null): ?MailQueue\Report
   public static configKeys(): array
   public moveTo(MailQueue $target, string $sourceName, string $targetName, int $timeout = 960, bool $delete = false, bool $dryRun = false, ?callable $progress = null): array
   public abortMove(MailQueue $target, string $targetName): void
