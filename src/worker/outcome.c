@@ -5,6 +5,8 @@
 
 #include "worker/run.h"
 
+#define HOUR_S 3600
+
 static enum mq_recipient_result recipient_result(enum mq_target_result result, enum mq_blame blame)
 {
     switch (result) {
@@ -107,10 +109,25 @@ void mq_flight_map(struct mq_flight *flight, enum mq_blame blame)
     }
 }
 
+/* A wall clock that goes back may be set right at any time, and what is handed over meanwhile must
+ * count for its hour then: the time of before goes on, until the hour is over. */
+int64_t mq_run_limit_s(struct mq_run *run)
+{
+    int64_t now_s = mq_run_now_s(run), now_ms = mq_run_now_ms(run);
+    int64_t passed_s = (now_ms - run->clock_ms) / 1000;
+    if (run->clock_s == 0 || now_s >= run->clock_s + passed_s || passed_s > HOUR_S) {
+        run->clock_s = now_s;
+        run->clock_ms = now_ms;
+        return now_s;
+    }
+    return run->clock_s + passed_s;
+}
+
 void mq_flight_settlement(const struct mq_flight *flight, struct mq_settlement *out)
 {
     const struct mq_delivery *delivery = &flight->delivery;
     const struct mq_run *run = flight->run;
+    int64_t limit_s = mq_run_limit_s(flight->run);
 
     memset(out, 0, sizeof(*out));
     out->job = &flight->job;
@@ -121,9 +138,10 @@ void mq_flight_settlement(const struct mq_flight *flight, struct mq_settlement *
         out->handed_over = flight->handed_over;
     }
     out->at_s = delivery->at_s ? delivery->at_s : mq_run_now_s(run);
+    out->taken_by_s = limit_s > mq_run_now_s(run) ? limit_s : 0;
     for (size_t i = 0; i < delivery->target_count && flight->kind == MQ_SETTLE_RESULTS; i++) {
         if (flight->targets[i].result == MQ_TARGET_UNCERTAIN) {
-            out->taken_by_s = mq_run_now_s(run) + run->options->final_timeout_s;
+            out->taken_by_s = limit_s + run->options->final_timeout_s;
         }
     }
     out->error = flight->error[0] ? flight->error : NULL;

@@ -106,6 +106,8 @@ struct mq_run {
     int64_t first_done_ms; /* when `done` stopped being empty */
     int64_t renew_ms;      /* the next renewal of leases */
     int64_t lease_low_s;   /* UTC; no lease held ends before it */
+    int64_t clock_s;       /* UTC, before the wall clock went back, if it did */
+    int64_t clock_ms;      /* when it was so */
     int64_t next_claim_ms; /* no claim of its own before */
     int64_t free_until_ms; /* the write lock is others' until then */
     int64_t token_ms;      /* when the last claim expected one */
@@ -223,6 +225,8 @@ void mq_run_claimed(struct mq_run *run);
 void mq_run_collect(struct mq_run *run);
 /* Fills kind, results, handed_over and error from the targets' results. */
 void mq_flight_map(struct mq_flight *flight, enum mq_blame blame);
+/* UTC now, as far as the hourly limit is concerned. */
+int64_t mq_run_limit_s(struct mq_run *run);
 void mq_flight_settlement(const struct mq_flight *flight, struct mq_settlement *out);
 
 /* ---- turn.c ---- */

@@ -483,6 +483,7 @@ void mq_run_turn(struct mq_run *run)
     }
     mq_recovery_begin_turn(&run->recovery);
     int64_t before_ms = mq_run_now_ms(run);
+    mq_run_limit_s(run); /* as it is at the claim */
     enum mq_status status = mq_queue_turn(run->queue, &turn, &error);
     if (status == MQ_OK) {
         after_large(run, &turn, before_ms);

@@ -91,6 +91,37 @@ static void test_ten_years_ahead(void **state)
     assert_int_equal(most_in_an_hour(), LIMIT);
 }
 
+static int64_t step_s; /* of the clock, while the run sends */
+
+static void clock_steps(struct fake_relay *relay, struct mq_delivery *delivery)
+{
+    (void)delivery;
+    relay->scene->wall_ahead_s = step_s;
+}
+
+/* The clock goes back while a run sends, and is right again at the next. */
+static void test_goes_back_within_a_run(void **state)
+{
+    static const int64_t steps[] = {-60, -900, -3600};
+    struct scene_worker *scene = *state;
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        fx_sql(&scene->fx, "DELETE FROM mail_queue; DELETE FROM mail_spent; DELETE FROM config "
+                           "WHERE key IN ('mailTokens', 'mailLastRefill')");
+        begin(scene);
+        step_s = steps[i];
+        scene->relay.sessions = scene->options.connections = LIMIT;
+        scene->options.time_limit_s = 55;
+        scene->relay.on_body = clock_steps;
+        run_worker(scene);
+        assert_int_equal(taken, LIMIT);
+        scene->relay.on_body = NULL;
+        scene->wall_ahead_s = 0;
+        cron_for(scene, 4 * 3600);
+        assert_int_equal(most_in_an_hour(), LIMIT);
+        assert_true(taken >= 3 * LIMIT);
+    }
+}
+
 static int dying; /* deliveries whose reply comes after so many ms, from a worker that is dead */
 
 static void dies_behind_the_dot(struct fake_relay *relay, struct mq_delivery *delivery,
@@ -120,6 +151,37 @@ static void test_taken_after_the_worker_died(void **state)
     assert_int_equal(most_in_an_hour(), LIMIT);
 }
 
+static enum mq_status dies(struct fake_relay *relay, struct mq_error *err)
+{
+    if (relay->bodies < LIMIT) {
+        return MQ_OK;
+    }
+    return mq_error_set(err, MQ_BAILOUT, "", "killed"); /* nothing is settled */
+}
+
+/* The same where the worker settles nothing: what its record says is entered at recovery. */
+static void test_taken_after_the_worker_was_killed(void **state)
+{
+    struct scene_worker *scene = *state;
+    begin(scene);
+    scene->relay.sessions = scene->options.connections = LIMIT;
+    scene->relay.latency_ms = 590000;
+    scene->relay.body_ms = 10;
+    scene->relay.on_step = dies;
+    assert_int_equal(run_worker(scene), MQ_BAILOUT);
+    assert_int_equal(count_jobs(scene, "sending"), LIMIT);
+    assert_int_equal(count_files(scene, ".intent"), 1);
+    for (int i = 0; i < LIMIT; i++) {
+        taken_ms[taken++] = scene->boot_ms + 590000;
+    }
+    scene->relay.under_way_count = 0;
+    scene->relay.on_step = NULL;
+    scene->relay.latency_ms = 10;
+    cron_for(scene, 6 * 3600);
+    assert_true(taken >= 5 * LIMIT);
+    assert_int_equal(most_in_an_hour(), LIMIT);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, scene_worker_setup, scene_worker_teardown)
@@ -128,7 +190,9 @@ int main(void)
         T(test_an_hour_behind),
         T(test_a_day_behind),
         T(test_ten_years_ahead),
+        T(test_goes_back_within_a_run),
         T(test_taken_after_the_worker_died),
+        T(test_taken_after_the_worker_was_killed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
