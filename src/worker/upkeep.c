@@ -2,13 +2,16 @@
 #include "worker/run.h"
 
 #define MAINTAIN_EVERY_MS 10
+#define LONG_MS           10    /* a lock that was held for less kept nobody waiting */
 #define SWEEP_EVERY_MS    50    /* keeps the write lock free for others most of the time */
 #define SWEEP_AGAIN_MS    60000 /* a run without an end does as the next run would */
 
 void mq_run_leave_free(struct mq_run *run, int64_t before_ms)
 {
     int64_t now_ms = mq_run_now_ms(run);
-    run->free_until_ms = now_ms + (now_ms - before_ms);
+    if (now_ms - before_ms >= LONG_MS) {
+        run->free_until_ms = now_ms + (now_ms - before_ms);
+    }
 }
 
 int64_t mq_run_sweep_ms(const struct mq_run *run, bool idle)
