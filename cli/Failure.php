@@ -43,11 +43,13 @@ final class Failure
      */
     public static function show(string $text, int $code, array $argv): int
     {
+        $text .= str_contains($text, 'Too many open files')
+            ? ' (Raise the limit of open files: ulimit -n.)' : '';
         $end = array_search('--', $argv, true);
         $options = array_slice($argv, 1, is_int($end) && $end > 0 ? $end : null);
         Terminal::error(in_array('--json', $options, true)
             ? Terminal::json(['error' => $text, 'exit' => $code], 0)
-            : 'mailqueue: ' . Terminal::safeLines($text));
+            : 'mailqueue: ' . Terminal::safe(preg_replace('/[ \r\n]*\n[ \r\n]*/', ' ', $text)));
         return $code;
     }
 }

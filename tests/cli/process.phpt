@@ -91,6 +91,19 @@ echo $shell('M --help > /dev/full; echo $?');
 echo "-- a file size limit\n";
 echo preg_replace('~/\S*/~', '%/', preg_replace('/[0-9a-f]{32}/', 'ID', $shell('ulimit -f 4; M work --message-limit 20')));
 echo $shell('M work --message-limit 3');
+echo "-- few descriptors\n";
+$told = 0;
+foreach (['status', 'list', 'doctor', 'config', 'work --message-limit 1', 'sendmail -i -f me@example.org ann@example.net'] as $command) {
+    foreach (range(4, 16) as $limit) {
+        // Without those that the test's own parents left open.
+        $text = $shell("for i in {3..40}; do eval \"exec \$i>&-\"; done; printf 'Subject: x\n\nhi\n' | (ulimit -n $limit; M $command) 2>&1 >/dev/null");
+        $isTold = preg_match('/\Amailqueue: [^\n]*Too many open files[^\n]*ulimit -n[^\n]*\nexit 73\n\z/', $text);
+        $told += $isTold;
+        $isNot = '/\Aexit [01]\n\z|error while loading shared libraries/'; // enough, or not for PHP itself
+        $isTold || preg_match($isNot, $text) || print("$limit, $command: $text");
+    }
+}
+echo $told > 6 ? "told in a line\n" : "not met\n";
 ?>
 --EXPECTF--
 -- the extension is not loaded
@@ -153,3 +166,5 @@ mailqueue: %sFile too large%s
 exit 75
 mailqueue: 3 sent; the message limit is reached.
 exit 0
+-- few descriptors
+told in a line
