@@ -13,6 +13,7 @@ use MailQueue\MessageException;
 /** Addresses as programs write them, as plain ones. */
 final class Addresses
 {
+    public const RECIPIENTS_MAX = 10_000; // of a mail, as enqueue() takes them
     public const ATOM = '[A-Za-z0-9.!#$%&\'*+\/=?^_`{|}~-]+';
 
     /**
@@ -43,17 +44,30 @@ final class Addresses
     /**
      * Users of this host, such as "root", become their aliases or get its name; what is not simple
      * stays as it is.
+     *
+     * @param int $count of the addresses that aliases gave to the mail so far
+     * @throws Stop
      */
-    public static function qualified(string $list, ?Aliases $aliases = null): string
-    {
+    public static function qualified(
+        string $list,
+        ?Aliases $aliases = null,
+        int &$count = 0
+    ): string {
         $comment = '\([^()\\\\]*+(?:\\\\.[^()\\\\]*+)*+\)';
         $quoted = '"[^"\\\\]*+(?:\\\\.[^"\\\\]*+)*+"';
         $isUser = '/\A(\s*(?:[^<>]*<)?\s*)(' . self::ATOM . ")(\s*>?\s*(?:$comment\s*)?)\z/s";
-        $domain = Host::name();
+        $named = static function (array $match) use ($aliases, &$count): string {
+            if ($aliases === null) {
+                return "$match[1]$match[2]@" . Host::name() . $match[3];
+            }
+            $found = $aliases->of($match[2]);
+            $count += count($found);
+            return $count <= self::RECIPIENTS_MAX ? implode(', ', $found)
+                : throw new Stop('with the aliases of this host the mail has more than '
+                    . self::RECIPIENTS_MAX . ' recipients; send several', ExitCode::NOUSER);
+        };
         $add = static fn (array $match): string => str_contains($match[0], '@') ? $match[0]
-            : preg_replace_callback($isUser, static fn (array $m): string => $aliases === null
-                ? "$m[1]$m[2]@$domain$m[3]" : implode(', ', $aliases->of($m[2])), $match[0])
-            ?? $match[0];
+            : preg_replace_callback($isUser, $named, $match[0]) ?? $match[0];
         return preg_replace_callback("/(?:$quoted|{$comment}|[^\",(]++)++/s", $add, $list) ?? $list;
     }
 }

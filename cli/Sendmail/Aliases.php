@@ -11,8 +11,8 @@ use MailQueue\Cli\Terminal;
 use MailQueue\MessageException;
 
 /**
- * Where mail for users of this host goes, who have no domain: a file in the form of /etc/aliases.
- * "default" stands for every user that is not named, as msmtp has it.
+ * Where mail goes that is addressed to users of this host, without a domain: a file in the form of
+ * /etc/aliases. "default" stands for every user that is not named, as msmtp has it.
  */
 final class Aliases
 {
@@ -24,6 +24,7 @@ final class Aliases
 
     /** @var array<string, array{int, string}>|null name in small letters → line and targets */
     private ?array $entries = null;
+    private int $left = 0; // names and addresses that a user may still lead to
 
     public function __construct(public readonly string $path)
     {
@@ -38,7 +39,7 @@ final class Aliases
         return $path === '' ? null : $all[$path] ??= new self($path);
     }
 
-    /** When the first user needs it: mail to others goes whatever is wrong with the file. */
+    /** Not before a user needs it: a fault of the file stops no mail that has none. */
     private function load(): void
     {
         $text = is_file($this->path) ? @file_get_contents($this->path, length: self::SIZE_MAX + 1)
@@ -83,43 +84,52 @@ final class Aliases
         array_map($this->of(...), array_map(strval(...), array_keys($this->entries ?? [])));
     }
 
-    /** @return list<string> addresses with a domain, the user's own where there is no alias */
+    /** @return list<string> addresses with a domain; without an alias, that is this host's */
     public function of(string $user): array
     {
         $this->entries === null && $this->load();
-        return array_values(array_unique($this->expand($user, [])));
+        $this->left = Addresses::RECIPIENTS_MAX;
+        $trail = [];
+        return array_values(array_unique($this->expand($user, $trail)));
     }
 
     /**
-     * @param list<string> $trail the names that lead here
+     * @param array<array-key, true> $trail the names that lead here
      * @return list<string>
      */
-    private function expand(string $user, array $trail): array
+    private function expand(string $user, array &$trail): array
     {
         $name = strtolower($user);
-        $name = isset($this->entries[$name]) || in_array('default', $trail, true) ? $name
-            : 'default';
+        $name = isset($this->entries[$name]) || isset($trail['default']) ? $name : 'default';
         if (!isset($this->entries[$name])) {
             return ["$user@" . Host::name()];
         }
         [$line, $targets] = $this->entries[$name];
-        if (in_array($name, $trail, true)) {
-            throw $this->fault($line, 'this goes round for ever: ' . implode(' → ', [...$trail,
-                $name]) . '; a backslash ends it (\\' . $name . ' is ' . $name . ' of this host)');
+        if (isset($trail[$name])) {
+            $names = implode(' → ', [...array_keys($trail), $name]);
+            throw $this->fault($line, "this goes round for ever: $names; a backslash ends it "
+                . "(\\$name is $name of this host)");
         }
+        $trail[$name] = true;
         $all = [];
         preg_match_all('/(?:"(?:[^"\\\\]|\\\\.)*"|[^",])+/', $targets, $match);
         foreach (array_diff(array_map(trim(...), $match[0]), ['']) as $target) {
-            array_push($all, ...$this->target($target, $line, [...$trail, $name]));
+            if (--$this->left < 0) {
+                throw $this->fault($line, 'the aliases that lead here have more than '
+                    . Addresses::RECIPIENTS_MAX . ' names and addresses, which are too many '
+                    . 'recipients for a mail; give the address of a mailing list');
+            }
+            array_push($all, ...$this->target($target, $line, $trail));
         }
+        unset($trail[$name]);
         return $all ?: throw $this->fault($line, "\"$name\" has no address");
     }
 
     /**
-     * @param list<string> $trail
+     * @param array<array-key, true> $trail
      * @return list<string>
      */
-    private function target(string $target, int $line, array $trail): array
+    private function target(string $target, int $line, array &$trail): array
     {
         foreach (self::REFUSED as $begin => $where) {
             if (str_starts_with(strtolower(ltrim($target, '"')), $begin)) {

@@ -110,11 +110,12 @@ final class Draft
     private function only(array $names, array $others, ?Aliases $aliases = null): string
     {
         $header = '';
+        $count = 0;
         foreach ($this->fields as ['name' => $name, 'from' => $from, 'to' => $to]) {
             if (in_array($name, $names, true)) {
                 $text = substr($this->header, $from, $to - $from);
                 [, $value] = explode(':', rtrim($text, "\r\n"), 2);
-                $header .= "$name:" . Addresses::qualified($value, $aliases)
+                $header .= "$name:" . Addresses::qualified($value, $aliases, $count)
                     . $this->eol;
             } elseif (in_array($name, [...$others, ...self::MARKS], true)) {
                 $header .= "$name: x@localhost$this->eol";

@@ -15,7 +15,6 @@ use MailQueue\DatabaseException;
 final class SmtpServer
 {
     private const LINE_MAX = 4096;
-    private const RECIPIENTS_MAX = 10_000;
     private const ERRORS_MAX = 20;
     private const COMMANDS = ['EHLO', 'HELO', 'MAIL', 'RCPT', 'DATA', 'RSET', 'NOOP', 'VRFY',
         'HELP', 'QUIT'];
@@ -169,8 +168,9 @@ final class SmtpServer
             $this->wrong(501, '5.5.4', 'write RCPT TO:<address>');
         } elseif ($match[2] !== '') {
             $this->wrong(555, '5.5.4', "the parameter $match[2] is not supported");
-        } elseif (count($this->recipients) >= self::RECIPIENTS_MAX) {
-            $this->reply(452, '4.5.3', 'at most ' . self::RECIPIENTS_MAX . ' recipients are taken');
+        } elseif (count($this->recipients) >= Addresses::RECIPIENTS_MAX) {
+            $this->reply(452, '4.5.3', 'at most ' . Addresses::RECIPIENTS_MAX
+                . ' recipients are taken');
         } elseif ($found = $this->addresses($match[1], 553, '5.1.3', Aliases::configured(...))) {
             array_push($this->recipients, ...$found);
             $this->reply(250, '2.1.5', 'recipient taken');

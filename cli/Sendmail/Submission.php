@@ -117,6 +117,9 @@ final class Submission
             $found || throw new Stop('recipient: "' . Terminal::safe($text)
                 . '" has no address in it.', ExitCode::NOUSER);
             array_push($all, ...$found);
+            if (count($all) > Addresses::RECIPIENTS_MAX) {
+                break; // enqueue() says so
+            }
         }
         if (!$all && !$this->options->fromHeaders) {
             throw Stop::usage('sendmail: no recipients. Give them as arguments, or -t for those in '

@@ -77,8 +77,29 @@ foreach (['none', 'broken', '.', 'large'] as $name) {
 }
 $show('addresses need none', $to(['a@example.org'], ['MAILQUEUE_ALIASES' => "$dir/none"]));
 
+echo "-- too many\n";
+$many = static fn(string $letter, int $count): string => implode(', ', array_map(static fn(int $i): string => "$letter$i@e.net", range(1, $count)));
+$lines = ['all: ' . $many('u', 50_000), 'fits: ' . $many('f', 10_000), 'x14: x@example.net', 'c9000: end@example.net'];
+for ($i = 0; $i < 14; $i++) {
+    $lines[] = "x$i: x" . ($i + 1) . ', x' . ($i + 1);
+}
+for ($i = 0; $i < 9000; $i++) {
+    $lines[] = "c$i: c" . ($i + 1);
+}
+file_put_contents("$dir/many", implode("\n", $lines));
+$environment['MAILQUEUE_ALIASES'] = "$dir/many";
+foreach (['all', 'x1', 'x3', 'c0'] as $name) {
+    $show($name, $to([$name], $environment));
+}
+foreach ([['fits'], ['fits', 'a@example.org'], ['-t']] as $words) {
+    [$code, , $errors] = sendmail(['-i', ...$words], "To: fits\nCc: c0\n\nhi\n", $environment + ['MAILQUEUE_DATABASE' => $database]);
+    $job = $queue->jobs(after: $last)[0] ?? null;
+    $last = $job->id ?? $last;
+    echo implode(' ', $words), ": exit $code ", $errors !== '' ? $errors : count($job->recipients) . "\n";
+}
+
 echo "-- doctor looks at all of them\n";
-foreach (["$dir/none" => 0, $file => 0, "$dir/default" => 0644, "$dir/round" => 0666] as $name => $mode) {
+foreach (["$dir/none" => 0, $file => 0, "$dir/default" => 0644, "$dir/round" => 0666, "$dir/many" => 0] as $name => $mode) {
     $mode === 0 || chmod($name, $mode);
     $lines = cli(['doctor', '--database', $database], ['MAILQUEUE_ALIASES' => $name])[1];
     echo preg_match_all('/^.*aliases.*\n(?: .*\n)*/m', $lines, $match) ? str_replace($dir, '%', implode($match[0])) : "nothing\n";
@@ -140,6 +161,14 @@ broken: exit 78 mailqueue: The aliases file %/broken, line 3: this is not NAME: 
 .: exit 78 mailqueue: The aliases file %/. does not exist or cannot be read. MAILQUEUE_ALIASES (ini mailqueue.aliases) names it.
 large: exit 78 mailqueue: The aliases file %/large is larger than 1 MiB: leave out of it what is no alias of this host.
 addresses need none: a@example.org
+-- too many
+all: exit 78 mailqueue: The aliases file %/many, line 1: the aliases that lead here have more than 10000 names and addresses, which are too many recipients for a mail; give the address of a mailing list.
+x1: exit 78 mailqueue: The aliases file %/many, line 18: the aliases that lead here have more than 10000 names and addresses, which are too many recipients for a mail; give the address of a mailing list.
+x3: x@example.net
+c0: end@example.net
+fits: exit 0 10000
+fits a@example.org: exit 67 mailqueue: recipients: 10001 addresses; give 1 to 10000
+-t: exit 67 mailqueue: with the aliases of this host the mail has more than 10000 recipients; send several
 -- doctor looks at all of them
 look  The aliases file %/none does not exist or cannot be read. MAILQUEUE_ALIASES (ini mailqueue.aliases) names it.
       Before that is mended, mailqueue sendmail refuses mail to users of this host.
@@ -150,6 +179,8 @@ ok    aliases %/round: each leads to an address
 look  aliases %/round can be written by others than its owner, who can so read root's mail
       To stop that:
         chmod go-w %/round
+look  The aliases file %/many, line 1: the aliases that lead here have more than 10000 names and addresses, which are too many recipients for a mail; give the address of a mailing list.
+      Before that is mended, mailqueue sendmail refuses mail to users of this host.
 -- VERP
 -XV: exit 64 mailqueue: sendmail: -XV (a sender of its own for each recipient, VERP) is not supported; call sendmail once for each recipient, with its -f.
 -XV+=: exit 64 mailqueue: sendmail: -XV (a sender of its own for each recipient, VERP) is not supported; call sendmail once for each recipient, with its -f.
