@@ -77,7 +77,7 @@ final class BootstrapFile
                 . ($path === $file ? '' : " (it leads to $path)"),
             !is_readable($path) => 'cannot be read by this user',
             FileAccess::othersMayWrite($path) => 'can be written by others than its owner; chmod '
-                . 'go-w ' . escapeshellarg($path),
+                . 'go-w ' . Terminal::word($path),
             !self::isOurs($path) => 'belongs neither to root nor to this user, who would run '
                 . 'its code; chown it',
             default => self::openDirectory($file) ?? self::openDirectory($path),
@@ -98,7 +98,7 @@ final class BootstrapFile
             $isSticky = ((int) @fileperms($path) & 0o1000) !== 0;
             if (!$isSticky && FileAccess::othersMayWrite($path)) {
                 return 'lies under a directory where others can replace it; chmod go-w '
-                    . escapeshellarg($path);
+                    . Terminal::word($path);
             }
             if (!self::isOurs($path)) {
                 return "lies under $path, which belongs neither to root nor to this user: its "

@@ -58,12 +58,12 @@ final class Doctor extends Check
         } catch (DatabaseException $e) {
             $cure = self::cure($e->reason, (string) $path);
             if (!in_array($cure, array_column($this->findings->all, 'cure'), true)) {
-                $this->add(false, Terminal::safe($e->getMessage()), $cure);
+                $this->add(false, $e->getMessage(), $cure);
             }
         } catch (Stop | MailQueue\Exception $e) {
             $this->add(
                 false,
-                Terminal::safe($e->getMessage()),
+                $e->getMessage(),
                 'Nothing else can be looked at.',
                 $this->command($e)
             );

@@ -32,6 +32,7 @@ final class Move
     public static function note(Settings $settings): ?string
     {
         [$key, $state, $name] = self::find($settings);
+        $name = Terminal::safe($name);
         $text = match ($state) {
             'moving' => "This queue is being moved to $name: nothing is sent from here",
             'moved' => "This queue was moved to $name: nothing is sent from here",
@@ -61,7 +62,7 @@ final class Move
             $note = array_change_key_case(is_array($notes) ? $notes : [])[$table] ?? '';
             [, $state, , , $name] = explode(' ', "$note    ", 5);
             if (in_array($state, ['moving', 'moved', 'copying'], true)) {
-                return [$key, $state, Terminal::safe(trim($name))];
+                return [$key, $state, trim($name)];
             }
         }
         return ['', '', ''];
@@ -137,6 +138,7 @@ final class Move
     /** @param array<string, mixed> $report of moveTo() */
     private function report(array $report, bool $dryRun, string $to): void
     {
+        $to = Terminal::safe($to);
         if ($dryRun) {
             echo $report['late'] ? 'The queue was moved already; ' : '',
             "$report[mails] mails would be copied to $to.\n";

@@ -48,10 +48,19 @@ final class Terminal
         return implode("\n", array_map(self::safe(...), preg_split('/\r?\n/', $text) ?: []));
     }
 
-    /** A word of a command, quoted where a shell wants that. */
+    /** A word of a command, quoted where a shell wants that: it can be typed and steers nothing. */
     public static function word(string $text): string
     {
-        return preg_match('~\A[\w./:@+-]+\z~', $text) ? $text : escapeshellarg($text);
+        $octal = static fn (array $match): string => sprintf('\\%03o', ord($match[0]));
+        return match (true) {
+            preg_match('~\A[\w./:@+-]+\z~', $text) === 1 => $text,
+            self::safe($text) === $text => escapeshellarg($text),
+            default => '"$(printf \'' . preg_replace_callback(
+                '/\A-|[^ -~]|[\'\\\\]/',
+                $octal,
+                str_replace('%', '%%', $text)
+            ) . '\')"',
+        };
     }
 
     public static function json(mixed $value, int $flags = JSON_PRETTY_PRINT): string

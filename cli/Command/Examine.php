@@ -18,9 +18,11 @@ final class Examine extends Command
             foreach ($findings as $finding) {
                 $mark = $finding['ok'] ? Terminal::paint('ok  ', Terminal::GREEN)
                     : Terminal::paint('look', Terminal::YELLOW);
-                echo "$mark  {$finding['what']}\n";
-                echo $finding['ok'] ? '' : "      {$finding['cure']}\n";
-                echo $finding['run'] === null ? '' : "        {$finding['run']}\n";
+                echo "$mark  ", Terminal::safe($finding['what']), "\n";
+                $lines = [...explode("\n        ", $finding['cure'], 2), $finding['run'] ?? ''];
+                foreach ($finding['ok'] ? [] : array_filter($lines) as $i => $line) {
+                    echo $i === 0 ? '      ' : '        ', Terminal::safe($line), "\n";
+                }
             }
         });
         return in_array(false, array_column($findings, 'ok'), true) ? ExitCode::FINDINGS

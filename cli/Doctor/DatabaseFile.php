@@ -77,7 +77,7 @@ final class DatabaseFile extends Check
             $said = $e->getMessage();
         }
         $this->add($said === 'ok', $said === 'ok' ? 'the database passes SQLite\'s quick check'
-            : 'the database is corrupt: ' . Terminal::safe(trim($said)), self::repair($path));
+            : 'the database is corrupt: ' . trim($said), self::repair($path));
     }
 
     /** What root leaves behind beside another user's file, that user cannot write. */
@@ -127,7 +127,7 @@ final class DatabaseFile extends Check
 
     public static function repair(string $path): string
     {
-        $file = escapeshellarg($path);
+        $file = Terminal::word($path);
         return 'Stop the site and cron; copy the file with its -wal and -journal away; restore '
             . "a backup, or:  sqlite3 $file .recover | sqlite3 recovered.sqlite  and put that in "
             . 'its place. Enqueueing again a reference that is still queued does no harm.';

@@ -43,7 +43,7 @@ final class Mail extends Check
             }
         }
         $isLease = str_starts_with((string) $why, 'the lease ');
-        $this->add($why === null, Terminal::safe($why ?? "mail goes to $shown"), $isLease
+        $this->add($why === null, $why ?? "mail goes to $shown", $isLease
             ? 'mailqueue work refuses this: raise the lease with DISPATCH_LEASE or --lease.'
             : 'Write it as smtp://user:password@host:587, smtps://…, sendmail://default, '
             . 'file:///directory or null://null, with : / @ ? # in user and password '
@@ -93,19 +93,18 @@ final class Mail extends Check
     {
         preg_match('/\A\s*(?:"([^"]*)"|\'([^\']*)\'|(\S+))/', $command, $match);
         $program = end($match) ?: '';
-        $shown = Terminal::safe($program);
         $why = match (true) {
             $program === '' => 'is empty',
-            $program[0] !== '/' => "names $shown, which is no absolute path",
-            !@is_file($program) => "names $shown, which does not exist",
-            !is_executable($program) => "names $shown, which this user cannot run",
+            $program[0] !== '/' => "names $program, which is no absolute path",
+            !@is_file($program) => "names $program, which does not exist",
+            !is_executable($program) => "names $program, which this user cannot run",
             self::leadsHere($command) => 'leads back to this queue: mail would go round for ever '
                 . 'and is refused',
             default => null,
         };
         $this->add(
             $why === null,
-            "$name " . ($why ?? "sends mail through $shown"),
+            "$name " . ($why ?? "sends mail through $program"),
             'Set MAILQUEUE_TRANSPORT to your relay, such as smtp://user:password@host:587, or '
             . 'install a program that sends and name it: sendmail://default?command=…'
         );
@@ -149,10 +148,9 @@ final class Mail extends Check
                     . 'private key, not that of the public one.', null],
                 default => [null, '', null],
             };
-            $shown = Terminal::safe("$domain:$selector");
             $this->add(
                 $why === null,
-                "DKIM key $shown " . ($why ?? 'is there and private'),
+                "DKIM key $domain:$selector " . ($why ?? 'is there and private'),
                 $cure,
                 $run
             );

@@ -18,7 +18,7 @@ final class Server extends Check
         $isPgsql = $server['kind'] === 'pgsql';
         $isMariaDb = str_contains($server['version'], 'MariaDB');
         $name = $isPgsql ? 'PostgreSQL' : ($isMariaDb ? 'MariaDB' : 'MySQL');
-        $this->add(true, $name . ' ' . Terminal::safe($server['version'])
+        $this->add(true, "$name {$server['version']}"
             . ($server['encrypted'] ? ', by TLS' : ', without TLS'), '');
         $this->add(
             !$server['standby'] && !$server['readOnly'],

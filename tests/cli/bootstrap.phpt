@@ -131,9 +131,9 @@ mailqueue: Bootstrap file "%/link.php" does not end in .php (it leads to %/code.
 exit 78
 mailqueue: Bootstrap file "/dev/null" is no regular file.
 exit 78
-mailqueue: Bootstrap file "%/open.php" can be written by others than its owner; chmod go-w '%/open.php'.
+mailqueue: Bootstrap file "%/open.php" can be written by others than its owner; chmod go-w %/open.php.
 exit 78
-mailqueue: Bootstrap file "%/group.php" can be written by others than its owner; chmod go-w '%/group.php'.
+mailqueue: Bootstrap file "%/group.php" can be written by others than its owner; chmod go-w %/group.php.
 exit 78
 mailqueue: Bootstrap file %/broken.php has a syntax error: Parse error: syntax error, unexpected token ";", expecting "]" in %/broken.php on line 2
 exit 78
@@ -165,15 +165,15 @@ mailqueue: Bootstrap file %/fatal.php failed: Cannot redeclare strlen() (%/fatal
 78
 where others can put another in its place:
 exit 78
-mailqueue: Bootstrap file "%/open/a.php" lies under a directory where others can replace it; chmod go-w '%/open'.
+mailqueue: Bootstrap file "%/open/a.php" lies under a directory where others can replace it; chmod go-w %/open.
 exit 78
-mailqueue: Bootstrap file "%/open/in/a.php" lies under a directory where others can replace it; chmod go-w '%/open'.
+mailqueue: Bootstrap file "%/open/in/a.php" lies under a directory where others can replace it; chmod go-w %/open.
 exit 78
-mailqueue: Bootstrap file "%/group/a.php" lies under a directory where others can replace it; chmod go-w '%/group'.
+mailqueue: Bootstrap file "%/group/a.php" lies under a directory where others can replace it; chmod go-w %/group.
 exit 78
-mailqueue: Bootstrap file "%/into.php" lies under a directory where others can replace it; chmod go-w '%/open'.
+mailqueue: Bootstrap file "%/into.php" lies under a directory where others can replace it; chmod go-w %/open.
 exit 78
-mailqueue: Bootstrap file "%/open/out.php" lies under a directory where others can replace it; chmod go-w '%/open'.
+mailqueue: Bootstrap file "%/open/out.php" lies under a directory where others can replace it; chmod go-w %/open.
 exit 0
 mailqueue: 0 sent; nothing more is due.
 of another user:

@@ -37,8 +37,38 @@ foreach ([['list', '--json'], ['show', '1', '--json'], ['list'], ['show', '1']] 
 }
 $log = dirname($path) . '/log';
 $queue->runWorker('null://null', log: $log);
+foreach ([[], ['--id', '1']] as $arguments) {
+    [$code, $output] = cli(['log', '--log', $log, '--database', $path, ...$arguments]);
+    echo 'log ', implode(' ', $arguments), ": exit $code, ", preg_match($raw, $output), ' raw, ', substr_count($output, 'sent'), " sent\n";
+}
 $line = json_decode(explode("\n", file_get_contents($log))[0], true);
 echo 'log: ', preg_match($raw, file_get_contents($log)), ' raw, ', $line['reference'] === $all ? "all there\n" : "not all there\n";
+
+echo "-- names of files and databases\n";
+$none = '/[\x00-\x09\x0b-\x1f]|[\x80-\xff]/'; // but for line ends, and what a name has in UTF-8
+foreach (["e\e[2Jsc", "c1\u{9b}2J", "del\x7f", "bidi\u{202e}txt", "byte\x9b2J", "line\nok    all is well"] as $name) {
+    $home = temp_directory();
+    mkdir($hostile = "$home/$name 100%d'\\");
+    $there = "$hostile/mail.sqlite";
+    $other = new MailQueue($there);
+    $other->hold([$other->enqueue(mail_fields())]);
+    chmod($there, 0666);
+    $printed = '';
+    foreach ([['doctor'], ['status'], ['show', '9'], ['list', '--database', "$there.none"], ['work', '--bootstrap', "$hostile/none.php"], ['log', '--log', "$hostile/none"],
+        ['migrate-store', $there, "$hostile/to.sqlite"], ['status'], ['doctor']] as $arguments) {
+        in_array('migrate-store', $arguments) || in_array('--database', $arguments) || array_push($arguments, '--database', $there);
+        [, $output, $errors] = cli($arguments, ['MAILQUEUE_TRANSPORT' => 'null://null', 'MAILQUEUE_ALIASES' => "$hostile/aliases", 'MAILQUEUE_DKIM' => "example.org:s:$hostile/key"]);
+        $printed .= $output . $errors;
+    }
+    echo str_replace("\x7f", '?', json_encode($name, JSON_INVALID_UTF8_SUBSTITUTE)), ': ', preg_match($none, str_replace(['…', "\u{fffd}"], '', $printed)), ' raw, ', preg_match_all('/^(ok    all is well)/m', $printed), ' forged, ';
+    // A command that is printed is one all the same.
+    $typed = 0;
+    foreach (preg_match_all('/^ +(chmod .*)$/m', $printed, $match) ? array_unique($match[1]) : [] as $command) {
+        $typed += typed($command)[0] === 0;
+    }
+    clearstatcache();
+    printf("%d typed, mode %o\n", $typed, fileperms($there) & 0777);
+}
 
 echo "-- headers\n";
 foreach (['just fits' => 2_000_000, 'too long' => 2_200_000] as $what => $size) {
@@ -59,7 +89,16 @@ list --json: exit 0, 0 raw, all there
 show 1 --json: exit 0, 0 raw, all there
 list: exit 0, 0 raw
 show 1: exit 0, 0 raw
+log : exit 0, 0 raw, 2 sent
+log --id 1: exit 0, 0 raw, 2 sent
 log: 0 raw, all there
+-- names of files and databases
+"e\u001b[2Jsc": 0 raw, 0 forged, 2 typed, mode 660
+"c1\u009b2J": 0 raw, 0 forged, 2 typed, mode 660
+"del?": 0 raw, 0 forged, 2 typed, mode 660
+"bidi\u202etxt": 0 raw, 0 forged, 2 typed, mode 660
+"byte\ufffd2J": 0 raw, 0 forged, 2 typed, mode 660
+"line\nok    all is well": 0 raw, 0 forged, 2 typed, mode 660
 -- headers
 just fits, one field: exit 0 
 just fits, many: exit 0 
