@@ -9,7 +9,7 @@ final class LogFiles
 {
     private const LINE_MAX = 1 << 20;
 
-    /** Lines that are no event, such as one that a full disk cut. */
+    /** Lines that cannot be read, such as one that was cut off when the disk was full. */
     public int $unreadable = 0;
     /** @var list<string> files that cannot be read here */
     public array $skipped = [];
