@@ -98,6 +98,42 @@ asan_phpts() {
     done < <(select_phpt "$@")
 }
 
+# reentry_round LIBRARY SEED: PHP code that comes back into the queue at any moment, once. What it
+# does follows from the seed. tools/torture reentry runs this for 20 minutes, from a fresh one.
+reentry_round() {
+    local work name status=0
+    local -a extensions=()
+    for name in posix pcntl pdo pdo_sqlite; do
+        php -n -m | grep -qix "$name" || extensions+=(-d "extension=$name")
+    done
+    work=$(mktemp -d)
+    # Without leaks: those of a fork cannot be told from its parent's.
+    MAILQUEUE_ASAN_OPTIONS=log_path=stderr:detect_leaks=0 timeout 120 \
+        "$MQ_BUILD/asan/php" -n "${extensions[@]}" -d extension="$1" \
+        -d mailqueue.capture_mail=1 -d mailqueue.database="$work/mail.db" \
+        "$MQ_ROOT/tests/torture/reentry.php" "$2" "$work" >"$work/output" 2>&1 || status=$?
+    # 3: exit() of a round; 255: an exception or a fatal error that PHP reports.
+    if [[ $status =~ ^(0|3|255)$ ]] &&
+        ! grep -qE "Sanitizer|runtime error|a child ended" "$work/output"; then
+        status=0
+    else
+        say "seed $2: exit $status"
+        head -n 40 "$work/output"
+        status=1
+    fi
+    rm -rf "$work"
+    return $status
+}
+
+REENTRY_ROUNDS=10
+reentry() {
+    local library=$1
+    export MQ_ROOT MQ_BUILD
+    export -f say reentry_round
+    seq "$REENTRY_ROUNDS" | xargs -I{} -P "${MQ_JOBS:-2}" bash -c 'reentry_round "$1" "$2"' - \
+        "$library" {}
+}
+
 part_asan() {
     local so dir=$MQ_BUILD/asan report reports
     local -a units=() phpts=()
@@ -119,6 +155,7 @@ part_asan() {
         return
     fi
     check_sanitizers "$dir" "$so" || fail asan/probe "see $dir/probe.log"
+    [ $# -gt 0 ] || check asan/reentry reentry "$so"
     mapfile -t phpts < <(asan_phpts ${phpts[@]+"${phpts[@]}"})
     # Not below the tree: what runs as another user may not enter it.
     reports=$(mktemp -d "${TMPDIR:-/tmp}/mailqueue-asan.XXXXXX")
