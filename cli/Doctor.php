@@ -192,7 +192,7 @@ final class Doctor extends Check
         $this->add(
             false,
             $text,
-            'Where a newer version runs beside this one, update this one. Else this parks them, for '
+            'Where a newer version runs beside this one, update this one. Else this parks them for '
             . 'mailqueue show, retry or delete' . ($path === null ? ": $sql" : ':'),
             $path === null ? null : 'sqlite3 ' . Terminal::word($path) . ' ' . Terminal::word($sql)
         );

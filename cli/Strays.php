@@ -22,9 +22,9 @@ final class Strays
             array_slice($strays, 0, self::SHOWN)
         );
         $more = count($strays) - count($words);
-        return $strays ? 'These mails are never sent, because of their status: ' . implode(', ', $words)
-            . ($more > 0 ? " and $more more" : '') . '. A newer version of mailqueue wrote it, or '
-            . 'another program.' : null;
+        return $strays ? 'These mails are never sent, because of their status: '
+            . implode(', ', $words) . ($more > 0 ? " and $more more" : '')
+            . '. A newer version of mailqueue wrote it, or another program.' : null;
     }
 
     /** SQL that makes them mails for a person to look at, none of which is sent by itself. */
