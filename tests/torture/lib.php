@@ -175,6 +175,7 @@ function begin(callable $work): array
         }
     }, '/dev/null');
     fclose($theirs);
+    stream_set_timeout($ours, 86_400); // not default_socket_timeout, which is a minute
     return [$pid, $ours];
 }
 
