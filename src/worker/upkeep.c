@@ -33,12 +33,15 @@ void mq_run_upkeep(struct mq_run *run, bool idle)
         run->sweep_cursor = 0;
     }
     if (!run->sweep_done && now_ms >= mq_run_sweep_ms(run, idle)) {
+        size_t told = run->events.count;
         /* A sweep that fails is made up for by the next run's. */
         if (mq_queue_sweep(run->queue, &run->sweep_cursor, &run->sweep_done, &run->events, NULL) !=
             MQ_OK) {
             run->sweep_done = true;
         }
-        mq_run_leave_free(run, now_ms);
+        if (run->events.count > told) { /* something was deleted */
+            mq_run_leave_free(run, now_ms);
+        }
         run->next_sweep_ms = now_ms + (run->sweep_done ? SWEEP_AGAIN_MS : SWEEP_EVERY_MS);
     }
     if (now_ms >= run->next_maintain_ms) {
