@@ -120,6 +120,7 @@ show(cli(['config', '--unset', 'mailQueueMovedTo', '--database', $app]));
 $cure('unset');
 
 echo "-- a corrupt file\n";
+(new PDO("sqlite:$app"))->exec('PRAGMA wal_checkpoint(TRUNCATE)'); // else sound pages may be read from the WAL
 $bytes = file_get_contents($app);
 file_put_contents($app, substr($bytes, 0, 8192) . str_repeat("\xff", 100) . substr($bytes, 8292));
 foreach ($doctor() as $what => $fault) {
