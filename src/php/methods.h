@@ -28,6 +28,7 @@ ZEND_METHOD(MailQueue, checkTransport);
 
 /* methods_manage.c */
 ZEND_METHOD(MailQueue, stats);
+ZEND_METHOD(MailQueue, strays);
 ZEND_METHOD(MailQueue, jobs);
 ZEND_METHOD(MailQueue, job);
 ZEND_METHOD(MailQueue, retryFailed);
