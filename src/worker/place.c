@@ -1,5 +1,6 @@
 #include "worker/place.h"
 
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "worker/lock.h"
@@ -7,7 +8,7 @@
 void mq_place_init(struct mq_place *place, struct mq_queue *queue, const char *run_dir,
                    int max_workers)
 {
-    *place = (struct mq_place){queue, run_dir, max_workers, -1, -1};
+    *place = (struct mq_place){queue, run_dir, max_workers, -1, -1, getpid()};
 }
 
 enum mq_status mq_place_take(struct mq_place *place, struct mq_error *err)
@@ -30,6 +31,11 @@ enum mq_status mq_place_take_again(struct mq_place *place, struct mq_error *err)
 void mq_place_leave(struct mq_place *place, bool usable)
 {
     if (place->fd >= 0) {
+        /* Closing alone leaves the lock to a child that was forked in a callback, or by another
+         * thread and has not called exec() yet. */
+        if (place->owner == getpid()) {
+            flock(place->fd, LOCK_UN);
+        }
         close(place->fd);
     }
     if (place->number >= 0 && usable) {

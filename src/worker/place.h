@@ -4,6 +4,7 @@
 #define MQ_WORKER_PLACE_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "queue/queue.h"
 
@@ -13,6 +14,7 @@ struct mq_place {
     int max_workers;
     int fd;     /* of the file; -1: none */
     int number; /* in the database; -1: none */
+    pid_t owner; /* a forked child has the descriptor too, and must not unlock it */
 };
 
 void mq_place_init(struct mq_place *place, struct mq_queue *queue, const char *run_dir,
