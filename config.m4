@@ -142,6 +142,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/dsn_arg.c
     src/php/exceptions.c
     src/php/fields.c
+    src/php/file_acl.c
     src/php/guard.c
     src/php/holder.c
     src/php/ini.c

@@ -19,13 +19,20 @@ final class FileAccess
 
     private static function hasPrivateGroup(string $path): bool
     {
-        if (!function_exists('posix_getgrgid')) {
+        if (!function_exists('posix_getgrgid') || \MailQueue::hasAcl($path)) {
             return false;
         }
         $owner = posix_getpwuid((int) fileowner($path));
         $group = posix_getgrgid((int) filegroup($path));
-        return $owner && $group && $group['gid'] === $owner['gid']
+        return $owner && $group && $group['gid'] === $owner['gid'] && $group['gid'] !== 0
             && $group['name'] === $owner['name']
-            && array_diff($group['members'], [$owner['name']]) === [];
+            && array_diff($group['members'], [$owner['name']]) === []
+            && self::usersOf($group['gid']) <= 1;
+    }
+
+    /** How many users have that group as their own, among those of this machine's passwd(5). */
+    private static function usersOf(int $group): int
+    {
+        return count(preg_grep("/^([^:]*:){3}$group:/", @file('/etc/passwd') ?: []) ?: []);
     }
 }

@@ -277,8 +277,8 @@ namespace {
         public function hold(array $ids): int {}
 
         /**
-         * Deletes what is not being sent at the moment: about 4 MiB of messages in a transaction, so that
-         * of large ones some may be gone when it throws.
+         * Deletes what is not being sent at the moment: 1,000 mails, or about 4 MiB of messages, in a
+         * transaction, so that of more some may be gone when it throws.
          *
          * @phpstan-param list<int> $ids
          * @return int how many
@@ -349,6 +349,14 @@ namespace {
          *         null: go on
          */
         public static function takeSlot(string $database, int $maxWorkers, ?string $log = null): ?MailQueue\Report {}
+
+        /**
+         * Whether a file has a POSIX access control list (acl(5)), whose mask stands where the group's
+         * rights do otherwise.
+         *
+         * @internal for bin/mailqueue; its form may change
+         */
+        public static function hasAcl(string $path): bool {}
 
         /**
          * The keys of the config table that steer the queue.

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 829cde7b9fdefd60943683b70f4daff20d547ac2 */
+ * Stub hash: e35abdaab9ae4c914d254a0f4464869741dfa73a */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)
@@ -148,6 +148,10 @@ ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_MailQueue_takeSlot, 0, 2, M
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, log, IS_STRING, 1, "null")
 ZEND_END_ARG_INFO()
 
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_hasAcl, 0, 1, _IS_BOOL, 0)
+	ZEND_ARG_TYPE_INFO(0, path, IS_STRING, 0)
+ZEND_END_ARG_INFO()
+
 #define arginfo_class_MailQueue_configKeys arginfo_class_MailQueue_strays
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_moveTo, 0, 3, IS_ARRAY, 0)
@@ -237,6 +241,7 @@ ZEND_METHOD(MailQueue, tables);
 ZEND_METHOD(MailQueue, describe);
 ZEND_METHOD(MailQueue, diagnostics);
 ZEND_METHOD(MailQueue, takeSlot);
+ZEND_METHOD(MailQueue, hasAcl);
 ZEND_METHOD(MailQueue, configKeys);
 ZEND_METHOD(MailQueue, moveTo);
 ZEND_METHOD(MailQueue, abortMove);
@@ -280,6 +285,7 @@ static const zend_function_entry class_MailQueue_methods[] = {
 	ZEND_ME(MailQueue, describe, arginfo_class_MailQueue_describe, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue, diagnostics, arginfo_class_MailQueue_diagnostics, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, takeSlot, arginfo_class_MailQueue_takeSlot, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(MailQueue, hasAcl, arginfo_class_MailQueue_hasAcl, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue, configKeys, arginfo_class_MailQueue_configKeys, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue, moveTo, arginfo_class_MailQueue_moveTo, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, abortMove, arginfo_class_MailQueue_abortMove, ZEND_ACC_PUBLIC)

@@ -125,6 +125,10 @@ ZEND_METHOD(MailQueue, takeSlot)
         Z_PARAM_PATH_STR_OR_NULL(log)
     ZEND_PARSE_PARAMETERS_END();
 
+    if (max_workers < 1 || max_workers > 64) {
+        zend_argument_value_error(2, "must be between 1 and 64");
+        RETURN_THROWS();
+    }
     const char *configured = MAILQUEUE_G(run_dir);
     char *real = real_path(database);
     char *run_dir =

@@ -77,8 +77,6 @@ mkdir("$dir/open/in", 0755, true);
 chmod("$dir/open", 0777);
 mkdir("$dir/group", 0700);
 for_group("$dir/group");
-mkdir("$dir/private");
-chmod("$dir/private", 0775); // as a umask of 002 makes it
 mkdir("$dir/sticky");
 chmod("$dir/sticky", 01777);
 foreach (['open/a.php', 'open/in/a.php', 'group/a.php', 'sticky/a.php'] as $name) {
@@ -105,7 +103,25 @@ if (posix_getuid() === 0) {
 echo "and the good ones:\n";
 show(cli(['work', '--bootstrap', $good]), $dir);
 show(cli(['work', '--bootstrap', "$dir/goodlink.php"]), $dir);
-show(cli(['work', '--bootstrap', file_with('private/a.php', file_get_contents($good), 0664)]), $dir);
+
+/* Only root can make files of others. The user games has a group of that name for itself. */
+require dirname(__DIR__, 2) . '/cli/FileAccess.php';
+$cases = [['games', 'games', 0664, '', false], ['games', 'games', 0666, '', true], ['games', 'users', 0664, '', true],
+    ['root', 'root', 0664, '', true], ['games', 'games', 0644, 'setfacl -m u:1:rw', true]];
+foreach ($cases as [$owner, $group, $mode, $command, $expected]) {
+    $path = file_with('whose.php', '<?php return [];');
+    $seen = $expected;
+    if (posix_getuid() === 0) {
+        chown($path, $owner);
+        chgrp($path, $group);
+        chmod($path, $mode);
+        $command === '' || exec("$command $path");
+        clearstatcache();
+        $seen = MailQueue\Cli\FileAccess::othersMayWrite($path);
+        unlink($path);
+    }
+    printf("%s:%s %o%s %s\n", $owner, $group, $mode, $command === '' ? '' : ' and a list', $seen ? 'others' : 'its owner');
+}
 ?>
 --EXPECTF--
 exit 78
@@ -186,5 +202,8 @@ exit 0
 mailqueue: 0 sent; nothing more is due.
 exit 0
 mailqueue: 0 sent; nothing more is due.
-exit 0
-mailqueue: 0 sent; nothing more is due.
+games:games 664 its owner
+games:games 666 others
+games:users 664 others
+root:root 664 others
+games:games 644 and a list others

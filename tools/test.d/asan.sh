@@ -108,7 +108,7 @@ reentry_round() {
     done
     work=$(mktemp -d)
     # Without leaks: those of a fork cannot be told from its parent's.
-    MAILQUEUE_ASAN_OPTIONS=log_path=stderr:detect_leaks=0 timeout 120 \
+    MAILQUEUE_ASAN_OPTIONS=log_path=stderr:detect_leaks=0 timeout 600 \
         "$MQ_BUILD/asan/php" -n "${extensions[@]}" -d extension="$1" \
         -d mailqueue.capture_mail=1 -d mailqueue.database="$work/mail.db" \
         "$MQ_ROOT/tests/torture/reentry.php" "$2" "$work" >"$work/output" 2>&1 || status=$?
