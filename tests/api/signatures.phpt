@@ -80,6 +80,7 @@ final class MailQueue implements MailQueue\Enqueuer
   public static describe(string $database): array
   public diagnostics(): array
   public static takeSlot(string $database, int $maxWorkers, ?string $log = null): ?MailQueue\Report
+  public static hasAcl(string $path): bool
   public static configKeys(): array
   public moveTo(MailQueue $target, string $sourceName, string $targetName, int $timeout = 960, bool $delete = false, bool $dryRun = false, ?callable $progress = null): array
   public abortMove(MailQueue $target, string $targetName): void
