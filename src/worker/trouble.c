@@ -4,7 +4,8 @@
  * relay's fault. So a mail that fails before the relay has accepted any other of this run waits,
  * unsettled, until one of these happens:
  *
- * - the relay accepts another: then it was the mail, and the attempt counts;
+ * - the relay accepts another: then it was the mail, and the attempt counts. A bare refusal does
+ *   not stand where only a mail of a lower priority was accepted;
  * - MQ_RUN_MANY have failed, for recipients in different domains (or one_domain_max() in one, for a
  *   domain that fails must not stop the others), and nothing under way is accepted. By their
  *   priority they may be the first in every run, so a few of each lower priority are tried. When
@@ -75,7 +76,9 @@ void mq_run_accepted(struct mq_run *run)
 {
     run->accepted++;
     run->accepted_s = mq_run_now_s(run);
-    resolve(run, MQ_BLAME_MAIL, 0);
+    /* A mail of a lower priority that gets through says little of those above it: they have failed,
+     * but a refusal without a reason does not park them. */
+    resolve(run, run->doubts.lower ? MQ_BLAME_NOBODY : MQ_BLAME_MAIL, 0);
 }
 
 bool mq_run_relay_works(struct mq_run *run, const struct mq_job *job)

@@ -155,13 +155,41 @@ static void test_offers_a_few_of_each(void **state)
     assert_int_equal(count_jobs(scene, "pending"), 200);
 }
 
+static void refuse_bad(struct fake_relay *relay, struct mq_delivery *delivery,
+                       struct mq_target *target)
+{
+    (void)relay;
+    (void)delivery;
+    if (strncmp(target->address, "bad@", 4) == 0) {
+        set_result(target, MQ_TARGET_UNEXPLAINED, "550 not allowed");
+    } else {
+        set_result(target, MQ_TARGET_ACCEPTED, "250 Ok");
+    }
+}
+
+/* Refused without a word of why, for many domains: that others get through parks none of them. */
+static void test_bare_refusals_are_not_parked(void **state)
+{
+    struct scene_worker *scene = *state;
+    begin(scene, "0", "550");
+    scene->relay.answer = refuse_bad;
+    enqueue(scene, 200, "bad", 50, 10);
+    enqueue(scene, 400, "to", 20, 0);
+    for (int minute = 0; minute < 12; minute++) {
+        cron_for(scene, 60);
+        enqueue(scene, 5, "to", 5, 0);
+    }
+    assert_int_equal(count_jobs(scene, "parked"), 0);
+    assert_int_not_equal(scene->relay.accepted_count, 0);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, scene_worker_setup, scene_worker_teardown)
     const struct CMUnitTest tests[] = {
         T(test_one_domain),           T(test_several_domains),   T(test_under_a_limit),
         T(test_with_one_token),       T(test_they_are_given_up), T(test_takes_nothing),
-        T(test_offers_a_few_of_each),
+        T(test_offers_a_few_of_each), T(test_bare_refusals_are_not_parked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
