@@ -288,10 +288,12 @@ static void free_tokens(struct mq_run *run)
     run->next_claim_ms = mq_run_now_ms(run);
 }
 
-/* From now on only mail of lower priorities is claimed, until one is accepted or none is left. */
+/* From now on only mail of lower priorities is claimed, until one is accepted or none is left. What
+ * was claimed before does not count for the message limit: it would leave no room for them. */
 static void look_lower(struct mq_run *run)
 {
     run->doubts.lower = true;
+    run->claimed_total -= (int64_t)(run->waiting.count + run->doubted.count);
     mq_run_release_waiting(run);
     run->next_claim_ms = mq_run_now_ms(run);
 }
@@ -305,10 +307,12 @@ static void weigh(struct mq_run *run, bool idle)
         resolve(run, MQ_BLAME_RELAY, BACK_AFTER_S);
     } else if (lacks_tokens(run)) {
         free_tokens(run);
-    } else if (idle || run->stopping || (many && run->accepted > 0)) {
+    } else if (run->stopping || run->aborted || (many && run->accepted > 0)) {
         judge(run);
     } else if (many && !run->doubts.lower) {
         look_lower(run);
+    } else if (idle) {
+        judge(run);
     }
 }
 

@@ -183,6 +183,21 @@ static void test_bare_refusals_are_not_parked(void **state)
     assert_int_not_equal(scene->relay.accepted_count, 0);
 }
 
+/* A run of so few mails that those that fail are all it may claim. */
+static void test_message_limit(void **state)
+{
+    static const int limits[] = {3, 10, 50, 110};
+    struct scene_worker *scene = *state;
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+        begin(scene, "0", "451 4.3.0 no");
+        scene->options.message_limit = limits[i];
+        enqueue(scene, 300, "bad", 5, 10);
+        enqueue(scene, 30, "to", 5, 0);
+        cron_for(scene, 4 * 3600);
+        assert_int_equal(scene->relay.accepted_count, 30);
+    }
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, scene_worker_setup, scene_worker_teardown)
@@ -190,6 +205,7 @@ int main(void)
         T(test_one_domain),           T(test_several_domains),   T(test_under_a_limit),
         T(test_with_one_token),       T(test_they_are_given_up), T(test_takes_nothing),
         T(test_offers_a_few_of_each), T(test_bare_refusals_are_not_parked),
+        T(test_message_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
