@@ -302,6 +302,7 @@ static void look_lower(struct mq_run *run)
 static void weigh(struct mq_run *run, bool idle)
 {
     bool many = are_many(run) || run->doubts.mails >= one_domain_max(run);
+    bool full = run->doubted.count >= run->slots; /* nothing more can be claimed */
 
     if (cut_off(run)) {
         resolve(run, MQ_BLAME_RELAY, BACK_AFTER_S);
@@ -311,7 +312,7 @@ static void weigh(struct mq_run *run, bool idle)
         judge(run);
     } else if (many && !run->doubts.lower) {
         look_lower(run);
-    } else if (idle) {
+    } else if (idle || full) {
         judge(run);
     }
 }

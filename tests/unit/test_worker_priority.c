@@ -198,6 +198,23 @@ static void test_message_limit(void **state)
     }
 }
 
+/* A few each of so many priorities fail that the run can hold no more: it ends. */
+static void test_no_slot_is_left(void **state)
+{
+    struct scene_worker *scene = *state;
+    begin(scene, "0", "451 4.3.0 no");
+    scene->relay.answer = fail_all;
+    fx_set(&scene->fx, "mailRelayPause", "{\"smtp://relay.example:25\":\"1 9 x\"}");
+    enqueue(scene, 1000, "bad", 1, 100);
+    for (int priority = -100; priority < 100; priority++) {
+        enqueue(scene, 3, "bad", 1, priority);
+    }
+    scene->options.time_limit_s = 3600;
+    run_until(scene, MQ_RUN_RELAY);
+    assert_in_range(scene->report.ms, 0, 600000);
+    assert_int_equal(count_jobs(scene, "pending"), 1600);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, scene_worker_setup, scene_worker_teardown)
@@ -205,7 +222,7 @@ int main(void)
         T(test_one_domain),           T(test_several_domains),   T(test_under_a_limit),
         T(test_with_one_token),       T(test_they_are_given_up), T(test_takes_nothing),
         T(test_offers_a_few_of_each), T(test_bare_refusals_are_not_parked),
-        T(test_message_limit),
+        T(test_message_limit),        T(test_no_slot_is_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
