@@ -221,10 +221,11 @@ static enum mq_status claim_some(struct mq_queue *queue, struct mq_turn *turn, s
 {
     enum mq_status status;
     do {
-        int64_t begun_ms = queue->host.boot_ms(queue->host.context);
         status = mq_queue_turn(queue, turn, err);
-        if (turn->claim->dropped_bytes > 0) {
-            mq_tx_leave_free(queue, begun_ms);
+        /* Within the application's transaction the lock stays taken, however long we wait. */
+        if (status == MQ_OK && !turn->joined &&
+            turn->claim->dropped_bytes >= MQ_DROPPED_BYTES / 4) {
+            mq_tx_leave_free(queue, turn->begun_ms);
         }
     } while (status == MQ_OK && turn->claim->status == MQ_OK && turn->claim->count == 0 &&
              turn->claim->end == MQ_CLAIM_MORE);

@@ -200,6 +200,8 @@ struct mq_turn {
     const struct mq_claim_request *request; /* NULL: only settle */
     struct mq_claim *claim;                 /* filled when there is a request; initialised */
     struct mq_events *events;               /* appended to after the commit; NULL: not wanted */
+    int64_t begun_ms;                       /* set: CLOCK_BOOTTIME when it had the write lock */
+    bool joined;                            /* set: it was within the application's transaction */
 };
 
 /* One transaction: settles the outcomes, then recovers and claims. Where the claim part fails, all
@@ -311,9 +313,10 @@ enum mq_status mq_queue_delete(struct mq_queue *queue, const struct mq_ids *ids,
                                struct mq_error *err);
 /* Deletes waiting jobs that are orphaned or expired, at most 1,000 rows looked at in one short
  * transaction, or 4 MiB of messages, from *cursor on (start with 0); *done when the table's end was
- * reached. The worker does this once a run. */
+ * reached. *begun_ms is CLOCK_BOOTTIME when it had the write lock, unchanged where it took none;
+ * NULL: not wanted. The worker does this once a run. */
 enum mq_status mq_queue_sweep(struct mq_queue *queue, int64_t *cursor, bool *done,
-                              struct mq_events *events, struct mq_error *err);
+                              int64_t *begun_ms, struct mq_events *events, struct mq_error *err);
 
 /* The relay's pause (config key mailRelayPause). Doubles from 60 s to 3,600 s, or retry_after_s
  * when above 0. It stays on record when it is over, until the relay accepts a mail. */

@@ -122,7 +122,7 @@ static enum mq_status nothing_expired(struct mq_queue *queue, bool *nothing, str
 }
 
 enum mq_status mq_queue_sweep(struct mq_queue *queue, int64_t *cursor, bool *done,
-                              struct mq_events *events, struct mq_error *err)
+                              int64_t *begun_ms, struct mq_events *events, struct mq_error *err)
 {
     struct mq_tx tx;
     int64_t at = *cursor;
@@ -138,6 +138,9 @@ enum mq_status mq_queue_sweep(struct mq_queue *queue, int64_t *cursor, bool *don
     }
     status = mq_tx_begin(&tx, queue, events, err);
     if (status == MQ_OK) {
+        if (begun_ms) {
+            *begun_ms = queue->host.boot_ms(queue->host.context);
+        }
         status = mq_tx_end(&tx, sweep_locked(&tx, &at, &end, doomed, err), err);
     }
     for (size_t i = 0; i < doomed->count; i++) {

@@ -39,6 +39,8 @@ static enum mq_status transact(struct mq_tx *tx, struct mq_queue *queue, struct 
         return status;
     }
     status = mq_tx_settings(tx, err);
+    turn->joined = tx->joined;
+    turn->begun_ms = queue->host.boot_ms(queue->host.context); /* a server's lock is had only now */
     if (status == MQ_OK) {
         status = mq_batch_settle(tx, turn->outcomes, turn->outcome_count, err);
     }

@@ -242,8 +242,8 @@ void mq_run_database_failed(struct mq_run *run, enum mq_status status, const str
 /* ---- upkeep.c ---- */
 
 /* A transaction was long, perhaps for large messages that it deleted: those who enqueue get the
- * write lock for as long as we had it, since before_ms. */
-void mq_run_leave_free(struct mq_run *run, int64_t before_ms);
+ * write lock for as long as we had it, since begun_ms. */
+void mq_run_leave_free(struct mq_run *run, int64_t begun_ms);
 /* When the next piece of the sweep is due. */
 int64_t mq_run_sweep_ms(const struct mq_run *run, bool idle);
 /* A piece of the sweep and of the database's upkeep, when it is time. */

@@ -443,14 +443,14 @@ static void take_turn(struct mq_run *run, const struct mq_turn *turn, int64_t be
     take_end(run, claim, mq_run_now_ms(run));
 }
 
-static void after_large(struct mq_run *run, const struct mq_turn *turn, int64_t before_ms)
+static void after_large(struct mq_run *run, const struct mq_turn *turn)
 {
     int64_t bytes = turn->request ? turn->claim->dropped_bytes : 0;
     for (size_t i = 0; i < turn->outcome_count; i++) {
         bytes += (int64_t)turn->outcomes[i].job->body_len;
     }
     if (bytes > MQ_RUN_SETTLE_BYTES / 4) {
-        mq_run_leave_free(run, before_ms);
+        mq_run_leave_free(run, turn->begun_ms);
     }
 }
 
@@ -486,7 +486,7 @@ void mq_run_turn(struct mq_run *run)
     mq_run_limit_s(run); /* as it is at the claim */
     enum mq_status status = mq_queue_turn(run->queue, &turn, &error);
     if (status == MQ_OK) {
-        after_large(run, &turn, before_ms);
+        after_large(run, &turn);
         take_turn(run, &turn, before_ms);
     } else {
         mq_recovery_end_turn(&run->recovery, false);

@@ -2,16 +2,13 @@
 #include "worker/run.h"
 
 #define MAINTAIN_EVERY_MS 10
-#define LONG_MS           10    /* a lock that was held for less kept nobody waiting */
 #define SWEEP_EVERY_MS    50    /* keeps the write lock free for others most of the time */
 #define SWEEP_AGAIN_MS    60000 /* a run without an end does as the next run would */
 
-void mq_run_leave_free(struct mq_run *run, int64_t before_ms)
+void mq_run_leave_free(struct mq_run *run, int64_t begun_ms)
 {
     int64_t now_ms = mq_run_now_ms(run);
-    if (now_ms - before_ms >= LONG_MS) {
-        run->free_until_ms = now_ms + (now_ms - before_ms);
-    }
+    run->free_until_ms = now_ms + (now_ms - begun_ms);
 }
 
 int64_t mq_run_sweep_ms(const struct mq_run *run, bool idle)
@@ -34,13 +31,14 @@ void mq_run_upkeep(struct mq_run *run, bool idle)
     }
     if (!run->sweep_done && now_ms >= mq_run_sweep_ms(run, idle)) {
         size_t told = run->events.count;
+        int64_t begun_ms = now_ms;
         /* A sweep that fails is made up for by the next run's. */
-        if (mq_queue_sweep(run->queue, &run->sweep_cursor, &run->sweep_done, &run->events, NULL) !=
-            MQ_OK) {
+        if (mq_queue_sweep(run->queue, &run->sweep_cursor, &run->sweep_done, &begun_ms,
+                           &run->events, NULL) != MQ_OK) {
             run->sweep_done = true;
         }
         if (run->events.count > told) { /* something was deleted */
-            mq_run_leave_free(run, now_ms);
+            mq_run_leave_free(run, begun_ms);
         }
         run->next_sweep_ms = now_ms + (run->sweep_done ? SWEEP_AGAIN_MS : SWEEP_EVERY_MS);
     }

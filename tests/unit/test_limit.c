@@ -268,7 +268,7 @@ static void work(struct week *w, int number)
                                        .dead_tokens = &dead,
                                        .dead_count = w->dead[0] != '\0',
                                        .evidence = &source};
-    struct mq_turn turn = {settlements, n, &request, &w->fx.claim, NULL};
+    struct mq_turn turn = {settlements, n, &request, &w->fx.claim, NULL, 0, false};
     assert_int_equal(mq_queue_turn(w->fx.queue, &turn, &w->fx.err), MQ_OK);
     assert_int_equal(w->fx.claim.status, MQ_OK);
     w->dead[0] = '\0';

@@ -85,10 +85,10 @@ static void test_sweep(void **state)
     bool done = true;
     fx_open(&fx);
     three_expired(&fx);
-    assert_int_equal(mq_queue_sweep(fx.queue, &cursor, &done, &fx.events, &fx.err), MQ_OK);
+    assert_int_equal(mq_queue_sweep(fx.queue, &cursor, &done, NULL, &fx.events, &fx.err), MQ_OK);
     assert_false(done);
     assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_body"), 1);
-    assert_int_equal(mq_queue_sweep(fx.queue, &cursor, &done, &fx.events, &fx.err), MQ_OK);
+    assert_int_equal(mq_queue_sweep(fx.queue, &cursor, &done, NULL, &fx.events, &fx.err), MQ_OK);
     assert_true(done);
     assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_body"), 0);
     fx_close(&fx);

@@ -198,7 +198,8 @@ static void sweep_all(struct fixture *fx)
     mq_events_truncate(&fx->events, 0);
     for (int i = 0; !done; i++) {
         assert_true(i < 20);
-        assert_int_equal(mq_queue_sweep(fx->queue, &cursor, &done, &fx->events, &fx->err), MQ_OK);
+        assert_int_equal(
+            mq_queue_sweep(fx->queue, &cursor, &done, NULL, &fx->events, &fx->err), MQ_OK);
     }
 }
 

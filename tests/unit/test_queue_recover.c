@@ -297,7 +297,7 @@ static void test_claim_fails_settle_stands(void **state)
     unsigned char refused = MQ_RECIPIENT_REFUSED;
     struct mq_settlement outcome = {
         .job = &fx.claim.jobs[0], .results = &refused, .retry_after_s = -1, .ms = -1};
-    struct mq_turn turn = {&outcome, 1, &fx.request, &next, &fx.events};
+    struct mq_turn turn = {&outcome, 1, &fx.request, &next, &fx.events, 0, false};
     mq_claim_init(&next);
     fx.request.limit = 5;
     fx_sql(&fx, "INSERT INTO mail_queue (mail_type, status, next_attempt_at, created_at, "

@@ -2,7 +2,7 @@
 #include "queue/internal.h"
 #include "worker_fake.h"
 
-#define MIB 1048576
+#define MIB      1048576
 
 /* What the database is asked for, and how it fails. */
 static struct {
@@ -17,12 +17,15 @@ static struct {
     bool never;      /* none can */
     int claims_fail; /* so many claims lack memory */
     int claims;
+    int64_t wait_ms;   /* for the write lock, each time */
+    int64_t delete_ms; /* what the deletion of a message takes */
 } database;
 
 static enum mq_status spy_begin(struct mq_db *db, struct mq_error *err)
 {
     database.begun = true;
     database.deleted = 0;
+    database.scene->boot_ms += database.wait_ms;
     return database.file->begin(db, err);
 }
 
@@ -46,7 +49,10 @@ static enum mq_status spy_run(struct mq_db *db, const struct mq_query *query, st
     bool bodies = query->param_count > 2 && strstr(query->sql, "length(content)");
     bool one = bodies && query->slot < 0;
     database.loads_within += database.begun && bodies;
-    database.deleted += query->slot == MQ_SQL_DELETE_BODY;
+    if (query->slot == MQ_SQL_DELETE_BODY) {
+        database.deleted++;
+        database.scene->boot_ms += database.delete_ms;
+    }
     if (query->slot == MQ_SQL_CLAIM_DUE && database.claims++ < database.claims_fail) {
         return mq_error_nomem(err);
     }
@@ -358,6 +364,39 @@ static void test_some_are_deleted_together(void **state)
     assert_int_equal(database.most_deleted, 4);
 }
 
+/* ---- the write lock is left free for as long as it was held ---- */
+
+static void test_what_was_held_is_left_free(void **state)
+{
+    struct scene_worker *scene = watched(state);
+    database.delete_ms = 500;
+    enqueue_large(scene, 6, 5 * MIB);
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_in_range(scene->report.ms, 5 * 1000 + 500, 8000);
+}
+
+/* Others had it while we waited. */
+static void test_what_was_waited_for_is_not(void **state)
+{
+    struct scene_worker *scene = watched(state);
+    database.wait_ms = 4000;
+    enqueue_large(scene, 6, 5 * MIB);
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_in_range(scene->report.ms, 8 * 4000, 8 * 4000 + 2000);
+    assert_int_equal(scene->report.sent, 6);
+}
+
+static void test_nor_by_the_sweep(void **state)
+{
+    struct scene_worker *scene = watched(state);
+    database.wait_ms = 4000;
+    enqueue_mails(scene, 2);
+    fx_sql(&scene->fx, "UPDATE mail_queue SET expires_at = 1, next_attempt_at = 9999999999");
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_in_range(scene->report.ms, 0, 3 * 4000 + 1000);
+    assert_int_equal(scene->report.expired, 2);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scene_worker_setup, scene_worker_teardown)
@@ -378,6 +417,9 @@ int main(void)
         TEST(test_no_claim_has_memory),
         TEST(test_large_ones_are_deleted_alone),
         TEST(test_some_are_deleted_together),
+        TEST(test_what_was_held_is_left_free),
+        TEST(test_what_was_waited_for_is_not),
+        TEST(test_nor_by_the_sweep),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
