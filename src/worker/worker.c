@@ -121,6 +121,9 @@ static int64_t quiet_ms(const struct mq_run *run, int64_t now_ms)
         if (run->next_claim_ms > now_ms) {
             until = earlier(until, run->next_claim_ms);
         }
+        if (run->free_until_ms > now_ms) { /* a claim may be due then */
+            until = earlier(until, run->free_until_ms);
+        }
         if (!run->sweep_done && !mq_run_database_fails(run)) {
             until = earlier(until, mq_run_sweep_ms(run, is_idle(run)));
         }

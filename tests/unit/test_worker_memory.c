@@ -3,6 +3,7 @@
 #include "worker_fake.h"
 
 #define MIB      1048576
+#define START_MS 1000000 /* of the fake clock */
 
 /* What the database is asked for, and how it fails. */
 static struct {
@@ -397,6 +398,30 @@ static void test_nor_by_the_sweep(void **state)
     assert_int_equal(scene->report.expired, 2);
 }
 
+/* Expired ones, when the sweep is done; behind them one that is not. */
+static void enqueue_expired(struct scene_worker *scene)
+{
+    if (scene->counter == 0 && scene->boot_ms >= START_MS + 5000) {
+        scene->counter = 1;
+        enqueue_large(scene, 12, MIB);
+        fx_sql(&scene->fx, "UPDATE mail_queue SET expires_at = 1");
+        enqueue_mails(scene, 1);
+    }
+}
+
+/* The next claim comes when that time is over, and not later. */
+static void test_claims_when_it_was_free(void **state)
+{
+    struct scene_worker *scene = watched(state);
+    database.delete_ms = 20;
+    scene->options.daemon = true;
+    scene->options.time_limit_s = 7;
+    scene->on_wait = enqueue_expired;
+    run_until(scene, MQ_RUN_TIME);
+    assert_int_equal(scene->report.expired, 12);
+    assert_int_equal(scene->report.sent, 1);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scene_worker_setup, scene_worker_teardown)
@@ -420,6 +445,7 @@ int main(void)
         TEST(test_what_was_held_is_left_free),
         TEST(test_what_was_waited_for_is_not),
         TEST(test_nor_by_the_sweep),
+        TEST(test_claims_when_it_was_free),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
