@@ -216,7 +216,7 @@ void mq_flight_drop_message(struct mq_flight *flight);
 int64_t mq_run_claim_room(const struct mq_run *run);
 /* A claim of up to `limit` lacked memory: fewer at a time from now on. False: none can be made. */
 bool mq_run_claims_less(struct mq_run *run, int limit);
-/* A claim had memory: after some such, both bounds double, up to what was asked for. */
+/* A claim of some jobs had memory: after some such, both bounds double, up to what was asked for. */
 void mq_run_claimed(struct mq_run *run);
 
 /* ---- outcome.c ---- */

@@ -438,7 +438,9 @@ static void take_turn(struct mq_run *run, const struct mq_turn *turn, int64_t be
     if (turn->request->limit == 0) {
         return;
     }
-    mq_run_claimed(run);
+    if (claim->count > 0) {
+        mq_run_claimed(run);
+    }
     take_jobs(run, claim, before_ms);
     take_end(run, claim, mq_run_now_ms(run));
 }

@@ -18,6 +18,7 @@ static struct {
     bool never;      /* none can */
     int claims_fail; /* so many claims lack memory */
     int claims;
+    int claims_before; /* the test's own */
     int64_t wait_ms;   /* for the write lock, each time */
     int64_t delete_ms; /* what the deletion of a message takes */
 } database;
@@ -334,6 +335,30 @@ static void test_bytes_grow_again(void **state)
     assert_in_range(scene->relay.most_under_way, 20, 40);
 }
 
+/* From the minute on there is much to do. */
+static void enqueue_after_a_minute(struct scene_worker *scene)
+{
+    if (scene->counter == 0 && scene->boot_ms >= START_MS + 60000) {
+        scene->counter = 1;
+        database.claims_before = database.claims;
+        enqueue_mails(scene, 20);
+    }
+}
+
+/* A claim that finds nothing does not show that there is memory again. */
+static void test_empty_claims_show_nothing(void **state)
+{
+    struct scene_worker *scene = watched(state);
+    database.claims_fail = 4;
+    scene->options.daemon = true;
+    scene->options.time_limit_s = 62;
+    scene->on_wait = enqueue_after_a_minute;
+    enqueue_mails(scene, 1);
+    run_until(scene, MQ_RUN_TIME);
+    assert_int_equal(scene->report.sent, 21);
+    assert_true(database.claims - database.claims_before >= 10);
+}
+
 static void test_no_claim_has_memory(void **state)
 {
     struct scene_worker *scene = watched(state);
@@ -442,6 +467,7 @@ int main(void)
         TEST(test_no_claim_has_memory),
         TEST(test_large_ones_are_deleted_alone),
         TEST(test_some_are_deleted_together),
+        TEST(test_empty_claims_show_nothing),
         TEST(test_what_was_held_is_left_free),
         TEST(test_what_was_waited_for_is_not),
         TEST(test_nor_by_the_sweep),
