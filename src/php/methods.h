@@ -48,6 +48,7 @@ ZEND_METHOD(MailQueue, describe);
 
 /* worker_slot.c */
 ZEND_METHOD(MailQueue, takeSlot);
+ZEND_METHOD(MailQueue, hasAcl);
 
 /* methods_copy.c */
 ZEND_METHOD(MailQueue, moveTo);

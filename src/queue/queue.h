@@ -311,12 +311,16 @@ enum mq_status mq_queue_hold(struct mq_queue *queue, const struct mq_ids *ids, i
 /* Deletes what nobody is sending at the moment, about 4 MiB of messages a transaction. */
 enum mq_status mq_queue_delete(struct mq_queue *queue, const struct mq_ids *ids, int64_t *changed,
                                struct mq_error *err);
-/* Deletes waiting jobs that are orphaned or expired, at most 1,000 rows looked at in one short
- * transaction, or 4 MiB of messages, from *cursor on (start with 0); *done when the table's end was
- * reached. *begun_ms is CLOCK_BOOTTIME when it had the write lock, unchanged where it took none;
- * NULL: not wanted. The worker does this once a run. */
-enum mq_status mq_queue_sweep(struct mq_queue *queue, int64_t *cursor, bool *done,
-                              int64_t *begun_ms, struct mq_events *events, struct mq_error *err);
+/* How far a sweep has come; {0} before its first piece. */
+struct mq_sweep {
+    int64_t cursor;   /* the row behind which it goes on */
+    int64_t begun_ms; /* CLOCK_BOOTTIME when its last piece had the write lock */
+    bool done;        /* the end of the table was reached */
+};
+/* The next piece: deletes waiting jobs that are orphaned or expired, at most 1,000 rows looked at
+ * in one short transaction, or 4 MiB of messages. The worker does this once a run. */
+enum mq_status mq_queue_sweep(struct mq_queue *queue, struct mq_sweep *sweep,
+                              struct mq_events *events, struct mq_error *err);
 
 /* The relay's pause (config key mailRelayPause). Doubles from 60 s to 3,600 s, or retry_after_s
  * when above 0. It stays on record when it is over, until the relay accepts a mail. */

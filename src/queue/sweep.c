@@ -121,15 +121,15 @@ static enum mq_status nothing_expired(struct mq_queue *queue, bool *nothing, str
     return status;
 }
 
-enum mq_status mq_queue_sweep(struct mq_queue *queue, int64_t *cursor, bool *done,
-                              int64_t *begun_ms, struct mq_events *events, struct mq_error *err)
+enum mq_status mq_queue_sweep(struct mq_queue *queue, struct mq_sweep *sweep,
+                              struct mq_events *events, struct mq_error *err)
 {
     struct mq_tx tx;
-    int64_t at = *cursor;
+    int64_t at = sweep->cursor;
     bool end = false;
     enum mq_status status = nothing_expired(queue, &end, err);
     if (status != MQ_OK || end) {
-        *done = status == MQ_OK ? true : *done;
+        sweep->done = sweep->done || status == MQ_OK;
         return status;
     }
     struct doomed *doomed = calloc(1, sizeof(*doomed));
@@ -138,9 +138,7 @@ enum mq_status mq_queue_sweep(struct mq_queue *queue, int64_t *cursor, bool *don
     }
     status = mq_tx_begin(&tx, queue, events, err);
     if (status == MQ_OK) {
-        if (begun_ms) {
-            *begun_ms = queue->host.boot_ms(queue->host.context);
-        }
+        sweep->begun_ms = queue->host.boot_ms(queue->host.context);
         status = mq_tx_end(&tx, sweep_locked(&tx, &at, &end, doomed, err), err);
     }
     for (size_t i = 0; i < doomed->count; i++) {
@@ -148,8 +146,8 @@ enum mq_status mq_queue_sweep(struct mq_queue *queue, int64_t *cursor, bool *don
     }
     free(doomed);
     if (status == MQ_OK) {
-        *cursor = at;
-        *done = end;
+        sweep->cursor = at;
+        sweep->done = end;
     }
     return status;
 }

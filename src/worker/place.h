@@ -12,8 +12,8 @@ struct mq_place {
     struct mq_queue *queue; /* borrowed */
     const char *run_dir;    /* borrowed */
     int max_workers;
-    int fd;     /* of the file; -1: none */
-    int number; /* in the database; -1: none */
+    int fd;      /* of the file; -1: none */
+    int number;  /* in the database; -1: none */
     pid_t owner; /* a forked child has the descriptor too, and must not unlock it */
 };
 

@@ -113,8 +113,7 @@ struct mq_run {
     int64_t token_ms;      /* when the last claim expected one */
     int64_t next_maintain_ms;
     int64_t next_sweep_ms;
-    int64_t sweep_cursor;
-    bool sweep_done;
+    struct mq_sweep sweep;
 
     enum mq_claim_end claim_end; /* of the last claim */
     bool claim_fresh;            /* nothing was settled since without a claim */
@@ -216,7 +215,8 @@ void mq_flight_drop_message(struct mq_flight *flight);
 int64_t mq_run_claim_room(const struct mq_run *run);
 /* A claim of up to `limit` lacked memory: fewer at a time from now on. False: none can be made. */
 bool mq_run_claims_less(struct mq_run *run, int limit);
-/* A claim of some jobs had memory: after some such, both bounds double, up to what was asked for. */
+/* A claim of some jobs had memory: after some such, both bounds double, up to what was asked for.
+ */
 void mq_run_claimed(struct mq_run *run);
 
 /* ---- outcome.c ---- */

@@ -25,22 +25,19 @@ void mq_run_upkeep(struct mq_run *run, bool idle)
     if (run->stopping || mq_run_database_fails(run) || !run->claimed_once) {
         return;
     }
-    if (run->sweep_done && run->options->daemon && now_ms >= run->next_sweep_ms) {
-        run->sweep_done = false;
-        run->sweep_cursor = 0;
+    if (run->sweep.done && run->options->daemon && now_ms >= run->next_sweep_ms) {
+        run->sweep = (struct mq_sweep){0};
     }
-    if (!run->sweep_done && now_ms >= mq_run_sweep_ms(run, idle)) {
+    if (!run->sweep.done && now_ms >= mq_run_sweep_ms(run, idle)) {
         size_t told = run->events.count;
-        int64_t begun_ms = now_ms;
         /* A sweep that fails is made up for by the next run's. */
-        if (mq_queue_sweep(run->queue, &run->sweep_cursor, &run->sweep_done, &begun_ms,
-                           &run->events, NULL) != MQ_OK) {
-            run->sweep_done = true;
+        if (mq_queue_sweep(run->queue, &run->sweep, &run->events, NULL) != MQ_OK) {
+            run->sweep.done = true;
         }
         if (run->events.count > told) { /* something was deleted */
-            mq_run_leave_free(run, begun_ms);
+            mq_run_leave_free(run, run->sweep.begun_ms);
         }
-        run->next_sweep_ms = now_ms + (run->sweep_done ? SWEEP_AGAIN_MS : SWEEP_EVERY_MS);
+        run->next_sweep_ms = now_ms + (run->sweep.done ? SWEEP_AGAIN_MS : SWEEP_EVERY_MS);
     }
     if (now_ms >= run->next_maintain_ms) {
         db->driver->maintain(db, NULL);

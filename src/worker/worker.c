@@ -124,7 +124,7 @@ static int64_t quiet_ms(const struct mq_run *run, int64_t now_ms)
         if (run->free_until_ms > now_ms) { /* a claim may be due then */
             until = earlier(until, run->free_until_ms);
         }
-        if (!run->sweep_done && !mq_run_database_fails(run)) {
+        if (!run->sweep.done && !mq_run_database_fails(run)) {
             until = earlier(until, mq_run_sweep_ms(run, is_idle(run)));
         }
     }
@@ -187,11 +187,11 @@ static bool finds_end(struct mq_run *run, enum mq_run_end *end)
     }
     if (run->claim_end == MQ_CLAIM_EMPTY) {
         *end = MQ_RUN_EMPTY;
-        return run->sweep_done;
+        return run->sweep.done;
     }
     if (run->claim_end == MQ_CLAIM_TOKENS && !waits_for_token(run)) {
         *end = MQ_RUN_TOKENS;
-        return run->sweep_done;
+        return run->sweep.done;
     }
     return false;
 }

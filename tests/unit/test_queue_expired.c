@@ -81,15 +81,14 @@ static void test_sweep(void **state)
 {
     (void)state;
     struct fixture fx;
-    int64_t cursor = 0;
-    bool done = true;
+    struct mq_sweep sweep = {.done = true};
     fx_open(&fx);
     three_expired(&fx);
-    assert_int_equal(mq_queue_sweep(fx.queue, &cursor, &done, NULL, &fx.events, &fx.err), MQ_OK);
-    assert_false(done);
+    assert_int_equal(mq_queue_sweep(fx.queue, &sweep, &fx.events, &fx.err), MQ_OK);
+    assert_false(sweep.done);
     assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_body"), 1);
-    assert_int_equal(mq_queue_sweep(fx.queue, &cursor, &done, NULL, &fx.events, &fx.err), MQ_OK);
-    assert_true(done);
+    assert_int_equal(mq_queue_sweep(fx.queue, &sweep, &fx.events, &fx.err), MQ_OK);
+    assert_true(sweep.done);
     assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_body"), 0);
     fx_close(&fx);
 }

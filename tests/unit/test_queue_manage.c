@@ -193,13 +193,11 @@ static void test_stats(void **state)
 
 static void sweep_all(struct fixture *fx)
 {
-    int64_t cursor = 0;
-    bool done = false;
+    struct mq_sweep sweep = {0};
     mq_events_truncate(&fx->events, 0);
-    for (int i = 0; !done; i++) {
+    for (int i = 0; !sweep.done; i++) {
         assert_true(i < 20);
-        assert_int_equal(
-            mq_queue_sweep(fx->queue, &cursor, &done, NULL, &fx->events, &fx->err), MQ_OK);
+        assert_int_equal(mq_queue_sweep(fx->queue, &sweep, &fx->events, &fx->err), MQ_OK);
     }
 }
 

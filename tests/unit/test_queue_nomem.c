@@ -59,8 +59,8 @@ static bool good(struct pass *p, enum mq_status status)
 static bool turn(struct pass *p, struct mq_settlement *outcomes, size_t count, bool claims)
 {
     struct fixture *fx = &p->fx;
-    struct mq_turn what = {outcomes, count, claims ? &fx->request : NULL,
-                           &fx->claim, &fx->events, 0, false};
+    struct mq_turn what = {outcomes, count, claims ? &fx->request : NULL, &fx->claim, &fx->events,
+                           0,        false};
     return good(p, mq_queue_turn(fx->queue, &what, &fx->err)) &&
            (!claims || good(p, fx->claim.status));
 }
@@ -124,7 +124,7 @@ static bool manage(struct pass *p)
     struct mq_job_filter filter = {-1, 10, 0};
     struct mq_relay_pause pause = {.relay = "r", .reason = "down"};
     int64_t n = 0;
-    bool done;
+    struct mq_sweep sweep = {0};
     if (!good(p, mq_queue_retry(fx->queue, NULL, true, &n, &fx->err)) ||
         !good(p, mq_queue_stats(fx->queue, &stats, &fx->err))) {
         return false;
@@ -137,7 +137,7 @@ static bool manage(struct pass *p)
     fx->now_s += 1000;
     return turn(p, NULL, 0, true) &&
            good(p, mq_queue_recover(fx->queue, START * 2, NULL, &n, &fx->err)) &&
-           good(p, mq_queue_sweep(fx->queue, &n, &done, NULL, &fx->events, &fx->err)) &&
+           good(p, mq_queue_sweep(fx->queue, &sweep, &fx->events, &fx->err)) &&
            good(p, mq_queue_pause_relay(fx->queue, &pause, &fx->err)) &&
            good(p, mq_queue_clear_pause(fx->queue, "r", &fx->err)) &&
            good(p, mq_queue_note_run(fx->queue, &fx->err)) &&

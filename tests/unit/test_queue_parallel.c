@@ -61,8 +61,8 @@ static bool turns(struct thread *self, struct mq_queue *queue)
     bool good = true;
     bool more = true;
     for (int n = 0; good && more; n = !n) {
-        struct mq_turn turn = {outcomes, settle_some(&claims[!n], outcomes), &request, &claims[n],
-                               NULL, 0, false};
+        struct mq_turn turn = {
+            outcomes, settle_some(&claims[!n], outcomes), &request, &claims[n], NULL, 0, false};
         good = mq_queue_turn(queue, &turn, &self->err) == MQ_OK && claims[n].status == MQ_OK;
         for (size_t i = 0; good && i < claims[n].count; i++) {
             good = __atomic_add_fetch(&taken[claims[n].jobs[i].id], 1, __ATOMIC_SEQ_CST) == 1;

@@ -219,8 +219,9 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, scene_worker_setup, scene_worker_teardown)
     const struct CMUnitTest tests[] = {
-        T(test_one_domain),           T(test_several_domains),   T(test_under_a_limit),
-        T(test_with_one_token),       T(test_they_are_given_up), T(test_takes_nothing),
+        T(test_one_domain),           T(test_several_domains),
+        T(test_under_a_limit),        T(test_with_one_token),
+        T(test_they_are_given_up),    T(test_takes_nothing),
         T(test_offers_a_few_of_each), T(test_bare_refusals_are_not_parked),
         T(test_message_limit),        T(test_no_slot_is_left),
     };
