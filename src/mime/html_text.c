@@ -388,13 +388,7 @@ static htmlParserCtxtPtr new_parser(struct reader *reader)
                               .ignorableWhitespace = on_text,
                               .cdataBlock = on_text,
                               .serror = on_error};
-#if LIBXML_VERSION >= 21300
-    htmlParserCtxtPtr parser = htmlNewSAXParserCtxt(&handler, reader);
-    if (parser) {
-        xmlCtxtSetErrorHandler(parser, on_error, NULL); /* 2.15 does not ask .serror */
-    }
-    return parser;
-#elif LIBXML_VERSION >= 21100
+#if LIBXML_VERSION >= 21100
     return htmlNewSAXParserCtxt(&handler, reader);
 #else
     htmlParserCtxtPtr parser = htmlNewParserCtxt();

@@ -34,9 +34,9 @@ enum mq_status mq_mailboxes_add(struct mq_str name, struct mq_str address, const
 /* Appends the addresses (plain addr-specs, domains in A-labels) of the value of an address field of
  * a message that somebody else wrote: with folding, comments, groups (also empty ones, such as
  * "undisclosed-recipients:;"), quoted names, encoded words in names. Blanks are space, tab and
- * folding: where pasted separators (mq_header_text) are in names, U+0085, U+2028 and U+2029 stay
- * there; all others are errors. What is no plain addr-spec is an error, too. Linear time.
- * MQ_MESSAGE with `field`. */
+ * folding. Of the pasted separators (mq_header_text), names keep U+0085, U+2028 and U+2029; the
+ * others are errors, and so is anything that is not a plain addr-spec. Linear time. MQ_MESSAGE with
+ * `field`. */
 enum mq_status mq_addresses_of_header(struct mq_str value, const char *field,
                                       struct mq_strings *list, struct mq_error *err);
 

@@ -48,6 +48,8 @@ ZEND_METHOD(MailQueue, describe);
 
 /* worker_slot.c */
 ZEND_METHOD(MailQueue, takeSlot);
+
+/* file_acl.c */
 ZEND_METHOD(MailQueue, hasAcl);
 
 /* methods_copy.c */

@@ -99,7 +99,7 @@ enum mq_status mq_php_run_dir_prepare(struct mq_queue *queue, const char *run_di
     return status == MQ_OK ? mq_run_dir_prepare(run_dir, err) : status;
 }
 
-/* Beside the database's file, or in the run directory of one that is no file. */
+/* The log lies beside the database's file. A database server's log lies in the run directory. */
 static char *log_path(const char *path, const char *run_dir)
 {
     const char *configured = MAILQUEUE_G(log);

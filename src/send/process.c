@@ -156,8 +156,8 @@ int mq_process_prepare(struct mq_process *process, struct mq_str input)
 
 /* ---- the start ---- */
 
-/* Passwords may be in these, of ours, libpq's and the MySQL client's; what we start has no use for
- * them. Names of files, such as PGPASSFILE, are no secrets. */
+/* Variables of ours, libpq's and the MySQL client's that may hold a password. The programs that we
+ * start do not need them. PGPASSFILE stays, since it holds only a file name. */
 static bool is_secret(const char *variable)
 {
     static const char *const begins[] = {"MAILQUEUE_TRANSPORT=", "MAILQUEUE_DATABASE",

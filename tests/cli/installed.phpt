@@ -63,14 +63,14 @@ echo $show($run(["$dir/sbin/sendmail", '-t', '-i'], $mail));
 echo explode("\n", $run(["$dir/sbin/mailq"])[1])[0], "\n";
 echo $show($run(["$dir/sbin/bin/mailqueue", '--version']));
 // By a relative path, from a directory that has classes of such names itself.
-mkdir("$dir/work/cli/Sendmail", 0700, true);
+mkdir("$dir/here/cli/Sendmail", 0700, true);
 foreach (['Application', 'Settings', 'Sendmail/Submission'] as $name) {
-    file_put_contents("$dir/work/cli/$name.php", '<?php echo "not ours\n"; exit(1);');
+    file_put_contents("$dir/here/cli/$name.php", '<?php echo "not ours\n"; exit(1);');
 }
 $shell = 'cd "$0" && exec "$@"';
-$input = static fn(array $command): array => run_with_input(['sh', '-c', $shell, "$dir/work", ...$command], $mail, ['MAILQUEUE_DATABASE' => $app]);
+$input = static fn(array $command): array => run_with_input(['sh', '-c', $shell, "$dir/here", ...$command], $mail, ['MAILQUEUE_DATABASE' => $app]);
 echo $show($input(php_command('../sbin/sendmail', '-t')));
-echo $show($input(php_command('-d', "include_path=$dir/work/cli:.", '../sbin/sendmail', '-t')));
+echo $show($input(php_command('-d', "include_path=$dir/here/cli:.", '../sbin/sendmail', '-t')));
 
 echo "-- a bootstrap file\n";
 for ($i = 0; $i < 6; $i++) {

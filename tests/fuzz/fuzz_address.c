@@ -95,8 +95,8 @@ static void require_round_trip(const struct mq_mailboxes *list)
     mq_buffer_clear(&text);
 }
 
-/* What people wrote and pasted is for the reader of headers the same list, once what is pasted are
- * spaces; as it is, the same or none: in a header these are no blanks. */
+/* The header reader gives the same list once pasted separators are spaces. As they are, it gives
+ * the same list or an error, because a header does not take them for blanks. */
 static void require_same_in_header(struct mq_str text, const struct mq_mailboxes *list)
 {
     struct mq_strings plain = {0};

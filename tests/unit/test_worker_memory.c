@@ -255,7 +255,7 @@ static void test_body_is_gone(void **state)
     assert_int_equal(scene->report.stale, 0);
 }
 
-/* A hand has put a number there. That is no want of memory, and the others go on. */
+/* Somebody stored a number as the body. The worker reports that row and sends the others. */
 static void test_body_is_a_number(void **state)
 {
     struct scene_worker *scene = watched(state);
