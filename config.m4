@@ -82,6 +82,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/core/json.c
     src/core/notify.c
     src/core/own_file.c
+    src/core/process.c
     src/core/reply.c
     src/core/sha256.c
     src/core/states.c

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/process.h"
 #include "db/sqlite_private.h"
 
 static void rollback(struct mq_db *db)
@@ -123,7 +124,7 @@ static enum mq_status reopen(struct mq_db *db, struct mq_error *err)
         return mq_sqlite_usable(self, err);
     if (mq_sqlite_forked(db)) {
         mq_sqlite_forget(self);
-        self->owner = mq_sqlite_process();
+        self->owner = mq_process_id();
     } else {
         mq_sqlite_disconnect(self);
     }
@@ -229,7 +230,7 @@ enum mq_status mq_sqlite_open(const struct mq_sqlite_options *options, struct mq
     if (!self)
         return mq_error_nomem(err);
     self->base.driver = &driver;
-    self->owner = mq_sqlite_process();
+    self->owner = mq_process_id();
     self->synchronous_normal = options->synchronous_normal;
     self->worker = options->worker;
     self->busy.limit_us = (int64_t)options->busy_timeout_ms * 1000;

@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/process.h"
 #include "db/sqlite_private.h"
 
 enum {
@@ -64,7 +65,7 @@ static int wait_a_step(void *context, int tries)
 
 void mq_sqlite_busy_install(struct mq_sqlite *self)
 {
-    self->busy.seed = (uint32_t)mq_sqlite_monotonic_us() ^ ((uint32_t)mq_sqlite_process() << 12);
+    self->busy.seed = (uint32_t)mq_sqlite_monotonic_us() ^ ((uint32_t)mq_process_id() << 12);
     sqlite3_busy_handler(self->handle, wait_a_step, &self->busy);
 }
 

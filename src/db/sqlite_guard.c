@@ -8,53 +8,17 @@
  * it, and what we write to the deleted one is gone, with every call reporting success. So device
  * and inode of both files are compared before each transaction and after each commit. */
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/process.h"
 #include "db/sqlite_private.h"
-
-static pthread_once_t mark_once = PTHREAD_ONCE_INIT;
-static _Atomic pid_t *mark; /* our process id; 0 in a forked child. NULL: the kernel cannot */
-
-static void make_mark(void)
-{
-#ifdef MADV_WIPEONFORK
-    long size = sysconf(_SC_PAGESIZE);
-    void *page = MAP_FAILED;
-
-    if (size > 0)
-        page = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (page == MAP_FAILED)
-        return;
-    if (madvise(page, (size_t)size, MADV_WIPEONFORK) == 0)
-        mark = page;
-    else
-        munmap(page, (size_t)size);
-#endif
-}
-
-/* Asked for around every statement, and getpid() is a system call. */
-pid_t mq_sqlite_process(void)
-{
-    pid_t pid;
-
-    pthread_once(&mark_once, make_mark);
-    pid = mark ? *mark : 0;
-    if (pid == 0) {
-        pid = getpid();
-        if (mark)
-            *mark = pid;
-    }
-    return pid;
-}
 
 bool mq_sqlite_forked(struct mq_db *db)
 {
-    return mq_sqlite_of(db)->owner != mq_sqlite_process();
+    return mq_sqlite_of(db)->owner != mq_process_id();
 }
 
 static enum mq_status gone(struct mq_sqlite *self, struct mq_error *err)

@@ -123,8 +123,6 @@ enum mq_status mq_sqlite_run_fixed(struct mq_sqlite *self, enum mq_fixed which,
 void mq_sqlite_finalize_all(struct mq_sqlite *self);
 
 /* sqlite_guard.c */
-/* The process that we are in. */
-pid_t mq_sqlite_process(void);
 /* Not in a forked child, open, and not found replaced before. */
 enum mq_status mq_sqlite_usable(struct mq_sqlite *self, struct mq_error *err);
 /* Takes the identity of what was just opened, and of its WAL. */

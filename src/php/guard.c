@@ -6,6 +6,8 @@
 
 #include <unistd.h>
 
+#include "core/process.h"
+
 bool mq_php_may_call(const struct mq_php_run *run)
 {
     return !run->bailed && EG(exception) == NULL;
@@ -31,7 +33,7 @@ bool mq_php_guarded(struct mq_php_run *run, void (*body)(void *context), void *c
     if (!mq_php_survives(body, context)) {
         run->bailed = true;
     }
-    if (getpid() != run->pid) {
+    if (mq_process_id() != run->pid) {
         _exit(EG(exit_status) & 0xff);
     }
     return !run->bailed;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "core/process.h"
 #include "php/classes.h"
 #include "php/exceptions.h"
 #include "php/guard.h"
@@ -172,7 +173,7 @@ ZEND_METHOD(MailQueue, moveTo)
     if (!open_both(ZEND_THIS, &other, &both)) {
         RETURN_THROWS();
     }
-    struct progress_call call = {.run = {.pid = getpid()}, .callable = &callable};
+    struct progress_call call = {.run = {.pid = mq_process_id()}, .callable = &callable};
     struct mq_copy_options options = {
         .source_name = ZSTR_VAL(names[0]),
         .target_name = ZSTR_VAL(names[1]),

@@ -15,6 +15,7 @@
 #include "zend_enum.h"
 
 #include "core/dsn.h"
+#include "core/process.h"
 #include "php/classes.h"
 #include "php/closure_transport.h"
 #include "php/exceptions.h"
@@ -380,7 +381,7 @@ static void run_worker(zval *object, struct arguments *args, zval *return_value)
     if (!check_place(self) || !check_arguments(args) || mq_php_queue_use(object) == NULL) {
         return;
     }
-    struct run run = {.args = args, .self = self, .php = {.pid = getpid()}};
+    struct run run = {.args = args, .self = self, .php = {.pid = mq_process_id()}};
     struct mq_report report = {0};
     struct mq_error err;
     enum mq_status status = MQ_THROWN;

@@ -123,7 +123,7 @@ enum mq_status mq_php_pdo_open(zval *object, struct mq_db **out, struct mq_error
     }
     self->base.driver = mq_pdo_driver(MQ_SQLITE);
     ZVAL_COPY(&self->object, object);
-    self->pid = getpid();
+    self->pid = mq_process_id();
     enum mq_status status = mq_pdo_look(self, err);
     if (status != MQ_OK) {
         self->base.driver->close(&self->base);

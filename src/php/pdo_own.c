@@ -99,12 +99,12 @@ enum mq_status mq_php_pdo_open_dsn(const struct mq_php_pdo_options *options, str
 {
     zval pdo;
     struct mq_db *db = NULL;
-    pid_t pid = getpid();
+    pid_t pid = mq_process_id();
     enum mq_status status = mq_php_dsn_connect(options->dsn, options->busy_timeout_ms, &pdo, err);
     if (status != MQ_OK) {
         return status;
     }
-    if (getpid() != pid) {
+    if (mq_process_id() != pid) {
         mq_pdo_abandon(&pdo);
         return mq_error_set(err, MQ_DATABASE, "database",
                             "this process was forked while its parent connected: try again here");

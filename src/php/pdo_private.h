@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "core/clock.h"
+#include "core/process.h"
 #include "php/pdo_call.h"
 #include "php/pdo_driver.h"
 
@@ -117,7 +118,7 @@ void mq_pdo_own_request_ends(void);
 void mq_pdo_abandon(zval *object);
 static inline bool mq_pdo_is_foreign(const struct mq_pdo *self)
 {
-    return self->pid != getpid();
+    return self->pid != mq_process_id();
 }
 /* pdo_worker.c: undoes the transaction that begin() has joined. */
 enum mq_status mq_pdo_refuse_join(struct mq_pdo *self, struct mq_error *err);

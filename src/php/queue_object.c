@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/process.h"
 #include "db/sqlite.h"
 #include "php/classes.h"
 #include "php/exceptions.h"
@@ -163,7 +164,7 @@ static enum mq_status open_db(const struct mq_php_queue *self, bool worker, stru
     if (Z_ISUNDEF(self->pdo) || (worker && on_file)) {
         return open_file(self, worker, out, err);
     }
-    if (self->pid && self->pid != getpid()) {
+    if (self->pid && self->pid != mq_process_id()) {
         return mq_error_set(err, MQ_DATABASE, "database",
                             "the PDO connection belongs to the process that forked this one: open "
                             "a PDO of its own here, and a MailQueue with it");
@@ -202,7 +203,7 @@ enum mq_status mq_php_queue_open(const struct mq_php_queue *self, bool worker,
  */
 static void abandon_after_fork(struct mq_php_queue *self)
 {
-    if (self->pid != getpid()) {
+    if (self->pid != mq_process_id()) {
         close_queue(self);
         self->working = false;
     }
@@ -223,7 +224,7 @@ static enum mq_status check_free(const struct mq_php_queue *self, struct mq_erro
 static bool open_queue(struct mq_php_queue *self)
 {
     struct mq_error err;
-    pid_t pid = getpid();
+    pid_t pid = mq_process_id();
     self->opening = true;
     enum mq_status status = mq_php_queue_open(self, false, &self->queue, &err);
     self->opening = false;

@@ -3,12 +3,13 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "core/process.h"
 #include "worker/lock.h"
 
 void mq_place_init(struct mq_place *place, struct mq_queue *queue, const char *run_dir,
                    int max_workers)
 {
-    *place = (struct mq_place){queue, run_dir, max_workers, -1, -1, getpid()};
+    *place = (struct mq_place){queue, run_dir, max_workers, -1, -1, mq_process_id()};
 }
 
 enum mq_status mq_place_take(struct mq_place *place, struct mq_error *err)
@@ -33,7 +34,7 @@ void mq_place_leave(struct mq_place *place, bool usable)
     if (place->fd >= 0) {
         /* Closing alone leaves the lock to a child that was forked in a callback, or by another
          * thread and has not called exec() yet. */
-        if (place->owner == getpid()) {
+        if (place->owner == mq_process_id()) {
             flock(place->fd, LOCK_UN);
         }
         close(place->fd);
