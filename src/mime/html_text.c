@@ -366,7 +366,8 @@ static void on_text(void *context, const xmlChar *text, int len)
     }
 }
 
-/* Without one the errors would go to the process's own handler, which is PHP's. */
+/* Without one the errors would go to the process's own handler, which is PHP's; HTML_PARSE_NOERROR
+ * takes it away since libxml2 2.14. */
 #if LIBXML_VERSION >= 21200
 static void on_error(void *context, const xmlError *error)
 #else
@@ -410,9 +411,8 @@ static bool parse(struct reader *reader, struct mq_str html)
     reader->parser = parser;
     reader->stopped = false;
     reader->source = (struct mq_html_source){.rest = html};
-    htmlDocPtr document = htmlCtxtReadIO(
-        parser, mq_html_source_read, NULL, &reader->source, NULL, "UTF-8",
-        HTML_PARSE_RECOVER | HTML_PARSE_NOERROR | HTML_PARSE_NOWARNING | HTML_PARSE_NONET);
+    htmlDocPtr document = htmlCtxtReadIO(parser, mq_html_source_read, NULL, &reader->source, NULL,
+                                         "UTF-8", HTML_PARSE_RECOVER | HTML_PARSE_NONET);
     if (document) {
         xmlFreeDoc(document);
     }
