@@ -465,9 +465,13 @@ void mq_settle_deleted(struct mq_tx *tx, struct mq_settlement *outcome, bool the
 #define MQ_CLAIM_CHUNK 128 /* due rows read at a time */
 #define MQ_BODIES_MAX  16  /* ids of one MQ_SQL_BODIES on SQLite */
 
+struct mq_recovered {
+    int64_t count;
+    bool more; /* there may be more than one transaction takes: MQ_ROWS_A_TURN, MQ_DROPPED_BYTES */
+};
 /* Recovers leases that were over at now_s and those of the request's dead tokens. */
 enum mq_status mq_recover(struct mq_tx *tx, const struct mq_claim_request *request, int64_t now_s,
-                          int64_t *count, struct mq_error *err);
+                          struct mq_recovered *recovered, struct mq_error *err);
 enum mq_status mq_claim_take(struct mq_tx *tx, const struct mq_claim_request *request,
                              struct mq_claim *claim, struct mq_error *err);
 /* Parks a job, claimable or in sending, that was not readable. */

@@ -123,8 +123,24 @@ static bool says_uncertain(const struct mq_settlement *s, size_t n)
     return s->results && memchr(s->results, MQ_RECIPIENT_UNCERTAIN, n) != NULL;
 }
 
+/* Settles it, and adds to *octets what that deletes. */
+static enum mq_status settle(struct mq_tx *tx, struct mq_settlement *s, int64_t *octets,
+                             struct mq_error *err)
+{
+    int64_t body = 0;
+    if (mq_settle_deletes(s)) {
+        struct mq_args id = MQ_ARGS(mq_int(s->job->id));
+        enum mq_status status = mq_sql_int(tx->queue, MQ_SQL_BODY_OCTETS, id, &body, err);
+        if (status != MQ_OK) {
+            return status;
+        }
+    }
+    *octets += body;
+    return mq_settle_one(tx, s, MQ_EVENT_RECOVERED, err);
+}
+
 static enum mq_status recover_one(struct mq_tx *tx, const struct mq_claim_request *request,
-                                  const struct mq_job *job, struct mq_error *err)
+                                  const struct mq_job *job, int64_t *octets, struct mq_error *err)
 {
     size_t n = job->recipients.count ? job->recipients.count : 1;
     unsigned char *results = calloc(n, 1);
@@ -153,7 +169,7 @@ static enum mq_status recover_one(struct mq_tx *tx, const struct mq_claim_reques
     if (says_uncertain(&s, n)) {
         s.taken_by_s = tx->now_s + request->final_timeout_s;
     }
-    enum mq_status status = mq_settle_one(tx, &s, MQ_EVENT_RECOVERED, err);
+    enum mq_status status = settle(tx, &s, octets, err);
     free(results);
     return status;
 }
@@ -168,9 +184,11 @@ static enum mq_status park_unreadable(struct mq_tx *tx, const struct mq_job *job
 }
 
 enum mq_status mq_recover(struct mq_tx *tx, const struct mq_claim_request *request, int64_t now_s,
-                          int64_t *count, struct mq_error *err)
+                          struct mq_recovered *recovered, struct mq_error *err)
 {
     struct rows rows = {0};
+    size_t done = 0;
+    int64_t octets = 0;
     struct mq_queue *queue = tx->queue;
     enum mq_status status = rows_read(queue, MQ_SQL_LEASE_OVER,
                                       MQ_ARGS(mq_int(now_s), mq_int(MQ_ROWS_A_TURN)), &rows, err);
@@ -180,20 +198,20 @@ enum mq_status mq_recover(struct mq_tx *tx, const struct mq_claim_request *reque
             MQ_ARGS(mq_int(now_s), mq_cstr(request->dead_tokens[i]), mq_int(room));
         status = rows_read(queue, MQ_SQL_LEASE_DEAD, args, &rows, err);
     }
-    for (size_t i = 0; i < rows.count && status == MQ_OK; i++) {
-        status = rows.readable[i] ? recover_one(tx, request, &rows.jobs[i], err)
-                                  : park_unreadable(tx, &rows.jobs[i], err);
+    while (status == MQ_OK && done < rows.count && octets < MQ_DROPPED_BYTES) {
+        status = rows.readable[done] ? recover_one(tx, request, &rows.jobs[done], &octets, err)
+                                     : park_unreadable(tx, &rows.jobs[done], err);
+        done++;
     }
-    if (status == MQ_OK) {
-        *count = (int64_t)rows.count;
-    }
+    recovered->count = (int64_t)done;
+    recovered->more = rows.count == MQ_ROWS_A_TURN || done < rows.count;
     rows_clear(&rows);
     return status;
 }
 
 static enum mq_status recover_batch(struct mq_queue *queue, int64_t now_s,
-                                    const struct mq_evidence_source *evidence, int64_t *count,
-                                    struct mq_error *err)
+                                    const struct mq_evidence_source *evidence,
+                                    struct mq_recovered *recovered, struct mq_error *err)
 {
     const struct mq_claim_request nobody = {.on_uncertain = MQ_UNCERTAIN_RETRY,
                                             .final_timeout_s = MQ_FINAL_TIMEOUT_S,
@@ -208,9 +226,9 @@ static enum mq_status recover_batch(struct mq_queue *queue, int64_t now_s,
         }
         status = mq_tx_settings(&tx, err);
         if (status == MQ_OK) {
-            status = mq_recover(&tx, &nobody, now_s ? now_s : tx.now_s, count, err);
+            status = mq_recover(&tx, &nobody, now_s ? now_s : tx.now_s, recovered, err);
         }
-        if (status == MQ_OK && *count > 0) {
+        if (status == MQ_OK && recovered->count > 0) {
             status = mq_limit_store(&tx, err);
         }
         status = mq_tx_end(&tx, status, err);
@@ -223,15 +241,14 @@ enum mq_status mq_queue_recover(struct mq_queue *queue, int64_t now_s,
                                 struct mq_error *err)
 {
     int64_t sum = 0;
-    int64_t batch;
+    struct mq_recovered batch;
     do {
-        batch = 0;
         enum mq_status status = recover_batch(queue, now_s, evidence, &batch, err);
         if (status != MQ_OK) {
             return status;
         }
-        sum += batch;
-    } while (batch == MQ_ROWS_A_TURN);
+        sum += batch.count;
+    } while (batch.more);
     *count = sum;
     return MQ_OK;
 }

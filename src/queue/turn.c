@@ -9,7 +9,7 @@
 /* Recovery and claim. */
 static enum mq_status claim_part(struct mq_tx *tx, struct mq_turn *turn, struct mq_error *err)
 {
-    int64_t recovered = 0;
+    struct mq_recovered recovered;
     enum mq_status status = mq_recover(tx, turn->request, tx->now_s, &recovered, err);
     if (status != MQ_OK) {
         return status;
@@ -21,7 +21,7 @@ static enum mq_status claim_part(struct mq_tx *tx, struct mq_turn *turn, struct 
         return MQ_OK;
     }
     status = mq_claim_take(tx, turn->request, turn->claim, err);
-    if (status == MQ_OK && recovered >= MQ_ROWS_A_TURN) {
+    if (status == MQ_OK && recovered.more) {
         turn->claim->end = MQ_CLAIM_MORE;
     }
     return status;

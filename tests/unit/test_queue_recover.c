@@ -277,6 +277,39 @@ static void test_a_thousand_a_turn(void **state)
     fx_close(&fx);
 }
 
+/* Deleting large messages keeps the write lock for long: a turn deletes a few of them. */
+static void test_large(void **state)
+{
+    (void)state;
+    struct lost l = {.said = {.record = {.evidence = MQ_EVIDENCE_DONE, .handed_over = 1}}};
+    struct fixture *fx = &l.fx;
+    size_t len = 3 << 20;
+    char *body = malloc(len + 1);
+    assert_non_null(body);
+    memset(body, 'x', len);
+    body[len] = '\0';
+    fx_open(fx);
+    for (int i = 0; i < 3; i++) {
+        fx_enqueue(fx, &(struct mail){.recipients = "a@example.org", .body = body});
+    }
+    free(body);
+    assert_int_equal(fx_claim(fx), 3);
+    l.said.record.results[0] = MQ_RECIPIENT_ACCEPTED;
+    l.said.record.at_s = START;
+    l.source = (struct mq_evidence_source){find, &l.said};
+    fx->request.evidence = &l.source;
+    fx->request.token = TOKEN_B;
+    fx->now_s += 900;
+    assert_int_equal(fx_claim(fx), 0);
+    assert_int_equal(fx->claim.end, MQ_CLAIM_MORE);
+    assert_string_equal(fx_events(fx), "sent sent");
+    assert_int_equal(fx_int(fx, "SELECT count(*) FROM mail_body"), 1);
+    assert_int_equal(fx_claim(fx), 0);
+    assert_int_equal(fx->claim.end, MQ_CLAIM_EMPTY);
+    assert_int_equal(fx_int(fx, "SELECT count(*) FROM mail_body"), 0);
+    fx_close(fx);
+}
+
 /* A failure of the claim part is reported, undoes the recovery before it, and leaves the settle. */
 static void test_claim_fails_settle_stands(void **state)
 {
@@ -330,6 +363,7 @@ int main(void)
         cmocka_unit_test(test_recovery_without_claim),
         cmocka_unit_test(test_sending_without_token),
         cmocka_unit_test(test_a_thousand_a_turn),
+        cmocka_unit_test(test_large),
         cmocka_unit_test(test_claim_fails_settle_stands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
