@@ -22,6 +22,7 @@ require __DIR__ . '/psr.inc';
 require __DIR__ . '/cakephp.inc';
 cakephp_same_bytes();
 cakephp_options_and_errors();
+cakephp_readme();
 ?>
 --EXPECT--
 ok   full: same return value but for doubled dots
@@ -41,3 +42,4 @@ ok   log
 ok   nothing of it is stored
 ok   it works again
 MessageNotQueued MessageQueued, info: Mail queued as job 1 for 1 recipients
+ok   as README.md shows

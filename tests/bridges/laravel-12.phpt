@@ -28,6 +28,7 @@ if (laravel_ran_without_leak_check(__FILE__)) {
 }
 laravel_same_bytes();
 laravel_application();
+laravel_readme();
 ?>
 --EXPECT--
 ok   options of a mailer
@@ -45,3 +46,5 @@ production.INFO: Mail queued as job {id} for {recipients} recipients {"id":1,"ty
 ok   a locked database is an exception
 MessageEvent MessageNotQueued FailedMessageEvent
 ok   nothing of it is stored
+ok   as README.md shows
+ok   its log

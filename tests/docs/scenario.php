@@ -199,7 +199,8 @@ return ['steps' => $steps, 'left' => [
     'docs/architecture.md: bin/mailqueue ──' => 'a picture',
     'docs/architecture.md: enqueue                claim' => 'a picture',
     'docs/architecture.md: BEGIN IMMEDIATE' => 'a picture',
-    'integrations/cakephp/README.md: // config/app.php' => 'no registry of Debian has CakePHP; '
-        . 'tests/bridges/cakephp-*.phpt where one has it',
-    'integrations/laravel/README.md: // config/mail.php' => 'part of a file; tests/bridges/laravel-*.phpt',
+    'integrations/cakephp/README.md: // config/app.php' => 'part of a file; '
+        . 'tests/bridges/cakephp-*.phpt run it',
+    'integrations/laravel/README.md: // config/mail.php' => 'part of a file; '
+        . 'tests/bridges/laravel-*.phpt run it',
 ]];
