@@ -264,20 +264,22 @@ static enum mq_status check_set(struct mq_queue *queue, const char *name, const 
                         (int)mq_utf8_cut(text, 100), text.data, key->range);
 }
 
+struct setting {
+    const char *key;
+    const char *value;
+};
+
+static enum mq_status put(struct mq_tx *tx, void *context, struct mq_error *err)
+{
+    const struct setting *setting = context;
+    return mq_config_put(tx->queue, setting->key, setting->value, err);
+}
+
 enum mq_status mq_queue_set_config(struct mq_queue *queue, const char *key, const char *value,
                                    struct mq_error *err)
 {
-    struct mq_tx tx;
-    int tries = 0;
+    struct setting setting = {key, value};
+    struct mq_tx_work work = {.body = put, .context = &setting};
     enum mq_status status = check_set(queue, key, value, err);
-    if (status != MQ_OK) {
-        return status;
-    }
-    do {
-        status = mq_tx_begin(&tx, queue, NULL, err);
-        if (status == MQ_OK) {
-            status = mq_tx_end(&tx, mq_config_put(queue, key, value, err), err);
-        }
-    } while (mq_tx_again(&tx, status, &tries));
-    return status;
+    return status == MQ_OK ? mq_tx_run(queue, &work, err) : status;
 }

@@ -189,37 +189,37 @@ static enum mq_status store(struct mq_tx *tx, const struct mq_new_job *job, int6
     return status;
 }
 
-enum mq_status mq_queue_enqueue(struct mq_queue *queue, const struct mq_new_job *job, int64_t *id,
-                                struct mq_error *err)
+struct storing {
+    const struct mq_new_job *jobs;
+    size_t count;
+    int64_t id;     /* of the last; 0: a duplicate */
+    int64_t stored; /* jobs that are not duplicates */
+};
+
+static enum mq_status store_all(struct mq_tx *tx, void *context, struct mq_error *err)
 {
-    struct mq_tx tx;
-    int64_t stored = 0;
-    int tries = 0;
-    enum mq_status status = mq_new_job_check(job, err);
-    if (status != MQ_OK) {
-        return status;
-    }
-    do {
-        status = mq_tx_begin_store(&tx, queue, err);
-        if (status == MQ_OK) {
-            status = mq_tx_end(&tx, store(&tx, job, &stored, err), err);
-        }
-    } while (mq_tx_again(&tx, status, &tries));
-    if (status == MQ_OK) {
-        *id = stored;
+    struct storing *storing = context;
+    enum mq_status status = MQ_OK;
+    storing->stored = 0;
+    for (size_t i = 0; i < storing->count && status == MQ_OK; i++) {
+        storing->id = 0;
+        status = store(tx, &storing->jobs[i], &storing->id, err);
+        storing->stored += storing->id > 0;
     }
     return status;
 }
 
-static enum mq_status store_all(struct mq_tx *tx, const struct mq_new_job *jobs, size_t count,
-                                int64_t *sum, struct mq_error *err)
+enum mq_status mq_queue_enqueue(struct mq_queue *queue, const struct mq_new_job *job, int64_t *id,
+                                struct mq_error *err)
 {
-    enum mq_status status = MQ_OK;
-    *sum = 0;
-    for (size_t i = 0; i < count && status == MQ_OK; i++) {
-        int64_t id = 0;
-        status = store(tx, &jobs[i], &id, err);
-        *sum += id > 0;
+    struct storing storing = {.jobs = job, .count = 1};
+    struct mq_tx_work work = {.body = store_all, .context = &storing};
+    enum mq_status status = mq_new_job_check(job, err);
+    if (status == MQ_OK) {
+        status = mq_tx_store(queue, &work, err);
+    }
+    if (status == MQ_OK) {
+        *id = storing.id;
     }
     return status;
 }
@@ -227,9 +227,8 @@ static enum mq_status store_all(struct mq_tx *tx, const struct mq_new_job *jobs,
 enum mq_status mq_queue_enqueue_many(struct mq_queue *queue, const struct mq_new_job *jobs,
                                      size_t count, int64_t *stored, struct mq_error *err)
 {
-    struct mq_tx tx;
-    int64_t sum = 0;
-    int tries = 0;
+    struct storing storing = {.jobs = jobs, .count = count};
+    struct mq_tx_work work = {.body = store_all, .context = &storing};
     enum mq_status status = MQ_OK;
     for (size_t i = 0; i < count && status == MQ_OK; i++) {
         status = mq_new_job_check(&jobs[i], err);
@@ -237,14 +236,9 @@ enum mq_status mq_queue_enqueue_many(struct mq_queue *queue, const struct mq_new
     if (status != MQ_OK || !count) {
         return status;
     }
-    do {
-        status = mq_tx_begin_store(&tx, queue, err);
-        if (status == MQ_OK) {
-            status = mq_tx_end(&tx, store_all(&tx, jobs, count, &sum, err), err);
-        }
-    } while (mq_tx_again(&tx, status, &tries));
+    status = mq_tx_store(queue, &work, err);
     if (status == MQ_OK) {
-        *stored = sum;
+        *stored = storing.stored;
     }
     return status;
 }

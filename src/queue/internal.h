@@ -244,7 +244,7 @@ const struct mq_column *mq_schema_column(const char *name);
  * one. */
 enum mq_status mq_schema_ready(struct mq_queue *queue, struct mq_error *err);
 /* The same at opening, where tables or columns of this version are missing. Newer ones are no
- * matter yet: storing mail does not read the version (mq_tx_begin_store()). */
+ * matter yet: storing mail does not read the version (mq_tx_store()). */
 enum mq_status mq_schema_open(struct mq_queue *queue, struct mq_error *err);
 /* Whether the version is this one; within a transaction. */
 bool mq_schema_current(struct mq_queue *queue);
@@ -319,21 +319,25 @@ struct mq_tx {
     int64_t spent;  /* and the ledger's last hour */
 };
 
-enum mq_status mq_tx_begin(struct mq_tx *tx, struct mq_queue *queue, struct mq_events *sink,
-                           struct mq_error *err);
+/* What one transaction does. The body may run more than once: it sets its results each time. Its
+ * failure undoes the transaction. */
+struct mq_tx_work {
+    enum mq_status (*body)(struct mq_tx *tx, void *context, struct mq_error *err);
+    void *context;
+    struct mq_events *events; /* where the events of the commit go; NULL: nobody listens */
+};
+/* Begins, runs the body and commits. Where the database undid it, as the victim of a deadlock, up
+ * to five times; not within the application's transaction, which was undone with it. */
+enum mq_status mq_tx_run(struct mq_queue *queue, const struct mq_tx_work *work,
+                         struct mq_error *err);
 /* The same for new mail, without a look at the version: it would cost a request a tenth of its
  * time, and an older producer goes on beside newer tables. A migration after which it must not
  * makes its INSERT fail, by the name of a column. */
-enum mq_status mq_tx_begin_store(struct mq_tx *tx, struct mq_queue *queue, struct mq_error *err);
+enum mq_status mq_tx_store(struct mq_queue *queue, const struct mq_tx_work *work,
+                           struct mq_error *err);
 /* Reads the settings; a value that cannot be read is noted in tx->config and is no failure here.
  * Refills the bucket up to now. */
 enum mq_status mq_tx_settings(struct mq_tx *tx, struct mq_error *err);
-/* Commits when status is MQ_OK, otherwise rolls back; frees; tells the events of a commit. Returns
- * status or the commit's failure. */
-enum mq_status mq_tx_end(struct mq_tx *tx, enum mq_status status, struct mq_error *err);
-/* Whether to run the transaction again that mq_tx_end() gave this status for: the database undid
- * it, as the victim of a deadlock. *tries starts at 0. */
-bool mq_tx_again(const struct mq_tx *tx, enum mq_status status, int *tries);
 /* Waits as long as the write lock was had, since `since_ms` of host.boot_ms: others get it then. */
 void mq_tx_leave_free(const struct mq_queue *queue, int64_t since_ms);
 /* Notes an event about a job. `extra` gives what the job does not say: type, recipients, relay,

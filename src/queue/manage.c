@@ -165,7 +165,8 @@ enum mq_status mq_queue_job(struct mq_queue *queue, int64_t id, struct mq_job *o
 
 /* One change that a person makes to one job; *changed counts it. */
 struct change {
-    struct mq_tx tx;
+    struct mq_tx *tx;
+    const struct mq_ids *ids; /* NULL: all that is retryable */
     bool reset;
     int64_t changed;
     enum mq_status (*apply)(struct change *change, int64_t id, struct mq_error *err);
@@ -216,14 +217,14 @@ static enum mq_status bring_back(struct mq_job *job, struct mq_error *err)
 static enum mq_status write_retry(struct change *change, const struct mq_job *job,
                                   struct mq_error *err)
 {
-    struct mq_queue *queue = change->tx.queue;
+    struct mq_queue *queue = change->tx->queue;
     int attempts = change->reset ? 0 : mq_job_max_attempts(queue, job) - 1;
     struct mq_buffer list;
     mq_buffer_init(&list);
     if (job->recipients.count) {
         mq_json_strings(&list, &job->recipients);
     }
-    struct mq_value values[] = {mq_null(), mq_int(attempts), mq_int(change->tx.now_s),
+    struct mq_value values[] = {mq_null(), mq_int(attempts), mq_int(change->tx->now_s),
                                 mq_text(mq_buffer_view(&list)), mq_int(job->id)};
     struct mq_move move = {job->state, MQ_PENDING, MQ_SQL_RETRY, values, 5};
     enum mq_status status = list.failed ? mq_error_nomem(err) : mq_job_move(queue, &move, err);
@@ -235,7 +236,7 @@ static enum mq_status write_retry(struct change *change, const struct mq_job *jo
 static enum mq_status retry_one(struct change *change, int64_t id, struct mq_error *err)
 {
     struct one one;
-    enum mq_status status = read_one(change->tx.queue, MQ_SQL_JOB_CHANGE, id, &one, err);
+    enum mq_status status = read_one(change->tx->queue, MQ_SQL_JOB_CHANGE, id, &one, err);
     bool fits = one.readable && (one.job.state == MQ_PARKED || one.job.state == MQ_FAILED);
     if (status == MQ_OK && fits) {
         status = bring_back(&one.job, err);
@@ -274,7 +275,7 @@ static enum mq_status retry_all(struct change *change, struct mq_error *err)
     struct mq_ids ids = {items, 0};
     enum mq_status status;
     do {
-        status = read_retryable(change->tx.queue, &cursor, items, &ids.count, err);
+        status = read_retryable(change->tx->queue, &cursor, items, &ids.count, err);
         if (status == MQ_OK) {
             status = apply_ids(change, &ids, err);
         }
@@ -282,20 +283,20 @@ static enum mq_status retry_all(struct change *change, struct mq_error *err)
     return status;
 }
 
-/* ids NULL: all that is retryable. */
+static enum mq_status change_body(struct mq_tx *tx, void *context, struct mq_error *err)
+{
+    struct change *change = context;
+    change->tx = tx;
+    change->changed = 0;
+    return change->ids ? apply_ids(change, change->ids, err) : retry_all(change, err);
+}
+
 static enum mq_status run_change(struct mq_queue *queue, struct change *change,
                                  const struct mq_ids *ids, int64_t *changed, struct mq_error *err)
 {
-    int tries = 0;
-    enum mq_status status;
-    do {
-        change->changed = 0;
-        status = mq_tx_begin(&change->tx, queue, NULL, err);
-        if (status == MQ_OK) {
-            status = ids ? apply_ids(change, ids, err) : retry_all(change, err);
-            status = mq_tx_end(&change->tx, status, err);
-        }
-    } while (mq_tx_again(&change->tx, status, &tries));
+    change->ids = ids;
+    struct mq_tx_work work = {.body = change_body, .context = change};
+    enum mq_status status = mq_tx_run(queue, &work, err);
     if (status == MQ_OK) {
         *changed = change->changed;
     }
@@ -312,7 +313,7 @@ enum mq_status mq_queue_retry(struct mq_queue *queue, const struct mq_ids *ids, 
 static enum mq_status hold_one(struct change *change, int64_t id, struct mq_error *err)
 {
     struct one one;
-    struct mq_queue *queue = change->tx.queue;
+    struct mq_queue *queue = change->tx->queue;
     enum mq_status status = read_one(queue, MQ_SQL_JOB_CHANGE, id, &one, err);
     bool waits = one.job.state == MQ_PENDING || one.job.state == MQ_FAILED;
     if (status == MQ_OK && one.found && waits) {
@@ -332,59 +333,53 @@ enum mq_status mq_queue_hold(struct mq_queue *queue, const struct mq_ids *ids, i
     return run_change(queue, &change, ids, changed, err);
 }
 
-/* Ids from *next on, until a transaction has deleted enough. */
-static enum mq_status delete_some(struct mq_tx *tx, const struct mq_ids *ids, size_t *next,
-                                  int64_t *deleted, struct mq_error *err)
+/* A transaction's part of the ids: from `next` on, until it has deleted enough. */
+struct piece {
+    const struct mq_ids *ids;
+    size_t next;
+    size_t end;      /* the first that it left */
+    int64_t deleted; /* rows */
+    int64_t begun_ms;
+    bool joined;
+};
+
+static enum mq_status delete_some(struct mq_tx *tx, void *context, struct mq_error *err)
 {
+    struct piece *piece = context;
+    struct mq_queue *queue = tx->queue;
     struct mq_dropped sum = {0, 0};
     enum mq_status status = MQ_OK;
-    while (*next < ids->count && !mq_dropped_enough(&sum) && status == MQ_OK) {
-        status = mq_job_drop(tx->queue, ids->items[(*next)++], &sum, err);
+    piece->end = piece->next;
+    piece->joined = tx->joined;
+    piece->begun_ms = queue->host.boot_ms(queue->host.context);
+    while (piece->end < piece->ids->count && !mq_dropped_enough(&sum) && status == MQ_OK) {
+        status = mq_job_drop(queue, piece->ids->items[piece->end++], &sum, err);
     }
-    *deleted += sum.rows;
-    return status;
-}
-
-/* One transaction. Within the application's nothing is gained by a pause. */
-static enum mq_status delete_piece(struct mq_queue *queue, const struct mq_ids *ids, size_t *next,
-                                   int64_t *deleted, struct mq_error *err)
-{
-    struct mq_tx tx;
-    int tries = 0;
-    enum mq_status status;
-    size_t at;
-    int64_t here;
-    int64_t begun_ms = 0;
-    do {
-        at = *next;
-        here = 0;
-        status = mq_tx_begin(&tx, queue, NULL, err);
-        if (status == MQ_OK) {
-            begun_ms = queue->host.boot_ms(queue->host.context);
-            status = mq_tx_end(&tx, delete_some(&tx, ids, &at, &here, err), err);
-        }
-    } while (mq_tx_again(&tx, status, &tries));
-    if (status == MQ_OK) {
-        *next = at;
-        *deleted += here;
-        if (at < ids->count && !tx.joined) {
-            mq_tx_leave_free(queue, begun_ms);
-        }
-    }
+    piece->deleted = sum.rows;
     return status;
 }
 
 enum mq_status mq_queue_delete(struct mq_queue *queue, const struct mq_ids *ids, int64_t *changed,
                                struct mq_error *err)
 {
-    size_t next = 0;
+    struct piece piece = {.ids = ids};
+    struct mq_tx_work work = {.body = delete_some, .context = &piece};
     int64_t deleted = 0;
-    enum mq_status status = MQ_OK;
-    do {
-        status = delete_piece(queue, ids, &next, &deleted, err);
-    } while (status == MQ_OK && next < ids->count);
-    if (status == MQ_OK) {
-        *changed = deleted;
+    for (;;) {
+        enum mq_status status = mq_tx_run(queue, &work, err);
+        if (status != MQ_OK) {
+            return status;
+        }
+        deleted += piece.deleted;
+        piece.next = piece.end;
+        if (piece.next >= ids->count) {
+            break;
+        }
+        /* Within the application's transaction the lock stays taken, however long we wait. */
+        if (!piece.joined) {
+            mq_tx_leave_free(queue, piece.begun_ms);
+        }
     }
-    return status;
+    *changed = deleted;
+    return MQ_OK;
 }

@@ -90,9 +90,15 @@ static void lengthen(struct mq_pause *old, const struct mq_relay_pause *pause, i
     }
 }
 
-static enum mq_status pause_locked(struct mq_tx *tx, struct mq_relay_pause *pause,
-                                   struct mq_error *err)
+struct pausing {
+    const struct mq_relay_pause *pause;
+    int64_t until_s; /* what it came to */
+};
+
+static enum mq_status pause_locked(struct mq_tx *tx, void *context, struct mq_error *err)
 {
+    struct pausing *pausing = context;
+    const struct mq_relay_pause *pause = pausing->pause;
     struct mq_relay_texts all;
     enum mq_status status = mq_relay_texts_read(tx->queue, KEY, true, &all, err);
     if (status != MQ_OK) {
@@ -112,7 +118,7 @@ static enum mq_status pause_locked(struct mq_tx *tx, struct mq_relay_pause *paus
     status = text.failed ? mq_error_nomem(err)
                          : mq_relay_texts_store(tx->queue, &all, pause->relay, text.data, err);
     if (status == MQ_OK) {
-        pause->until_s = now.until_s;
+        pausing->until_s = now.until_s;
     }
     mq_buffer_clear(&text);
     mq_relay_texts_clear(&all);
@@ -122,15 +128,11 @@ static enum mq_status pause_locked(struct mq_tx *tx, struct mq_relay_pause *paus
 enum mq_status mq_queue_pause_relay(struct mq_queue *queue, struct mq_relay_pause *pause,
                                     struct mq_error *err)
 {
-    struct mq_tx tx;
-    struct mq_relay_pause result = *pause;
-    enum mq_status status = mq_tx_begin(&tx, queue, NULL, err);
-    if (status != MQ_OK) {
-        return status;
-    }
-    status = mq_tx_end(&tx, pause_locked(&tx, &result, err), err);
+    struct pausing pausing = {.pause = pause};
+    struct mq_tx_work work = {.body = pause_locked, .context = &pausing};
+    enum mq_status status = mq_tx_run(queue, &work, err);
     if (status == MQ_OK) {
-        pause->until_s = result.until_s;
+        pause->until_s = pausing.until_s;
     }
     return status;
 }
@@ -159,12 +161,13 @@ enum mq_status mq_queue_count_pauses(struct mq_queue *queue, const char *relay, 
     return status;
 }
 
-static enum mq_status clear_locked(struct mq_queue *queue, const char *relay, struct mq_error *err)
+static enum mq_status clear_locked(struct mq_tx *tx, void *context, struct mq_error *err)
 {
+    const char *relay = context;
     struct mq_relay_texts all;
-    enum mq_status status = mq_relay_texts_read(queue, KEY, false, &all, err);
+    enum mq_status status = mq_relay_texts_read(tx->queue, KEY, false, &all, err);
     if (status == MQ_OK) {
-        status = mq_relay_texts_store(queue, &all, relay, NULL, err);
+        status = mq_relay_texts_store(tx->queue, &all, relay, NULL, err);
         mq_relay_texts_clear(&all);
     }
     return status;
@@ -175,14 +178,10 @@ enum mq_status mq_queue_clear_pause(struct mq_queue *queue, const char *relay, s
     /* Asked at every run's first acceptance: usually there is nothing, and no lock is needed. */
     bool found = false;
     struct mq_pause pause;
-    struct mq_tx tx;
+    struct mq_tx_work work = {.body = clear_locked, .context = (char *)relay};
     enum mq_status status = has_pause(queue, relay, &pause, &found, err);
     if (status != MQ_OK || !found) {
         return status;
     }
-    status = mq_tx_begin(&tx, queue, NULL, err);
-    if (status != MQ_OK) {
-        return status;
-    }
-    return mq_tx_end(&tx, clear_locked(queue, relay, err), err);
+    return mq_tx_run(queue, &work, err);
 }

@@ -209,46 +209,41 @@ enum mq_status mq_recover(struct mq_tx *tx, const struct mq_claim_request *reque
     return status;
 }
 
-static enum mq_status recover_batch(struct mq_queue *queue, int64_t now_s,
-                                    const struct mq_evidence_source *evidence,
-                                    struct mq_recovered *recovered, struct mq_error *err)
+/* What one transaction recovers without a claim. */
+struct batch {
+    const struct mq_claim_request *request;
+    int64_t now_s; /* 0: now */
+    struct mq_recovered recovered;
+};
+
+static enum mq_status recover_batch(struct mq_tx *tx, void *context, struct mq_error *err)
 {
-    const struct mq_claim_request nobody = {.on_uncertain = MQ_UNCERTAIN_RETRY,
-                                            .final_timeout_s = MQ_FINAL_TIMEOUT_S,
-                                            .evidence = evidence};
-    struct mq_tx tx;
-    int tries = 0;
-    enum mq_status status;
-    do {
-        status = mq_tx_begin(&tx, queue, NULL, err);
-        if (status != MQ_OK) {
-            continue;
-        }
-        status = mq_tx_settings(&tx, err);
-        if (status == MQ_OK) {
-            status = mq_recover(&tx, &nobody, now_s ? now_s : tx.now_s, recovered, err);
-        }
-        if (status == MQ_OK && recovered->count > 0) {
-            status = mq_limit_store(&tx, err);
-        }
-        status = mq_tx_end(&tx, status, err);
-    } while (mq_tx_again(&tx, status, &tries));
-    return status;
+    struct batch *batch = context;
+    int64_t now_s = batch->now_s ? batch->now_s : tx->now_s;
+    enum mq_status status = mq_tx_settings(tx, err);
+    if (status == MQ_OK) {
+        status = mq_recover(tx, batch->request, now_s, &batch->recovered, err);
+    }
+    return status == MQ_OK && batch->recovered.count > 0 ? mq_limit_store(tx, err) : status;
 }
 
 enum mq_status mq_queue_recover(struct mq_queue *queue, int64_t now_s,
                                 const struct mq_evidence_source *evidence, int64_t *count,
                                 struct mq_error *err)
 {
+    const struct mq_claim_request nobody = {.on_uncertain = MQ_UNCERTAIN_RETRY,
+                                            .final_timeout_s = MQ_FINAL_TIMEOUT_S,
+                                            .evidence = evidence};
+    struct batch batch = {.request = &nobody, .now_s = now_s};
+    struct mq_tx_work work = {.body = recover_batch, .context = &batch};
     int64_t sum = 0;
-    struct mq_recovered batch;
     do {
-        enum mq_status status = recover_batch(queue, now_s, evidence, &batch, err);
+        enum mq_status status = mq_tx_run(queue, &work, err);
         if (status != MQ_OK) {
             return status;
         }
-        sum += batch.count;
-    } while (batch.more);
+        sum += batch.recovered.count;
+    } while (batch.recovered.more);
     *count = sum;
     return MQ_OK;
 }

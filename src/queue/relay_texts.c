@@ -111,13 +111,18 @@ enum mq_status mq_queue_finding(struct mq_queue *queue, const char *relay, char 
     return MQ_OK;
 }
 
-static enum mq_status keep_locked(struct mq_queue *queue, const char *relay, const char *finding,
-                                  struct mq_error *err)
+struct keeping {
+    const char *relay;
+    const char *finding;
+};
+
+static enum mq_status keep(struct mq_tx *tx, void *context, struct mq_error *err)
 {
+    const struct keeping *keeping = context;
     struct mq_relay_texts all;
-    enum mq_status status = mq_relay_texts_read(queue, PIPELINING, true, &all, err);
+    enum mq_status status = mq_relay_texts_read(tx->queue, PIPELINING, true, &all, err);
     if (status == MQ_OK) {
-        status = mq_relay_texts_store(queue, &all, relay, finding, err);
+        status = mq_relay_texts_store(tx->queue, &all, keeping->relay, keeping->finding, err);
         mq_relay_texts_clear(&all);
     }
     return status;
@@ -126,10 +131,7 @@ static enum mq_status keep_locked(struct mq_queue *queue, const char *relay, con
 enum mq_status mq_queue_keep_finding(struct mq_queue *queue, const char *relay, const char *finding,
                                      struct mq_error *err)
 {
-    struct mq_tx tx;
-    enum mq_status status = mq_tx_begin(&tx, queue, NULL, err);
-    if (status != MQ_OK) {
-        return status;
-    }
-    return mq_tx_end(&tx, keep_locked(queue, relay, finding, err), err);
+    struct keeping keeping = {relay, finding};
+    struct mq_tx_work work = {.body = keep, .context = &keeping};
+    return mq_tx_run(queue, &work, err);
 }

@@ -410,7 +410,7 @@ enum mq_status mq_schema_ready(struct mq_queue *queue, struct mq_error *err)
     return mq_queue_migrate(queue, NULL, err);
 }
 
-/* Tables of a newer version that have the columns of new mail: see mq_tx_begin_store(). */
+/* Tables of a newer version that have the columns of new mail: see mq_tx_store(). */
 static bool newer_takes_mail(struct mq_queue *queue)
 {
     const struct shape shape = {queue->names.table, columns, COLUMN_COUNT};

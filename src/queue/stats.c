@@ -3,6 +3,7 @@
  * for a million jobs waiting, parked or failed. */
 #include "queue/internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,17 +148,16 @@ void mq_stats_clear(struct mq_stats *stats)
     stats->paused = stats->paused_relay = stats->redirect_to = NULL;
 }
 
+static enum mq_status put_now(struct mq_tx *tx, void *context, struct mq_error *err)
+{
+    char now[24];
+    (void)context;
+    snprintf(now, sizeof(now), "%lld", (long long)tx->now_s);
+    return mq_config_put(tx->queue, "mailLastRun", now, err);
+}
+
 enum mq_status mq_queue_note_run(struct mq_queue *queue, struct mq_error *err)
 {
-    struct mq_tx tx;
-    struct mq_buffer at;
-    enum mq_status status = mq_tx_begin(&tx, queue, NULL, err);
-    if (status != MQ_OK) {
-        return status;
-    }
-    mq_buffer_init(&at);
-    mq_buffer_int(&at, tx.now_s);
-    status = at.failed ? mq_error_nomem(err) : mq_config_put(queue, "mailLastRun", at.data, err);
-    mq_buffer_clear(&at);
-    return mq_tx_end(&tx, status, err);
+    struct mq_tx_work work = {.body = put_now};
+    return mq_tx_run(queue, &work, err);
 }

@@ -121,33 +121,52 @@ static enum mq_status nothing_expired(struct mq_queue *queue, bool *nothing, str
     return status;
 }
 
+/* A piece of the sweep. */
+struct piece {
+    struct mq_sweep *sweep;
+    struct doomed *doomed;
+    int64_t at; /* the cursor behind it */
+    bool end;
+};
+
+static void forget(struct doomed *doomed)
+{
+    while (doomed->count > 0) {
+        mq_job_clear(&doomed->jobs[--doomed->count]);
+    }
+}
+
+static enum mq_status sweep_piece(struct mq_tx *tx, void *context, struct mq_error *err)
+{
+    struct piece *piece = context;
+    struct mq_queue *queue = tx->queue;
+    forget(piece->doomed);
+    piece->at = piece->sweep->cursor;
+    piece->sweep->begun_ms = queue->host.boot_ms(queue->host.context);
+    return sweep_locked(tx, &piece->at, &piece->end, piece->doomed, err);
+}
+
 enum mq_status mq_queue_sweep(struct mq_queue *queue, struct mq_sweep *sweep,
                               struct mq_events *events, struct mq_error *err)
 {
-    struct mq_tx tx;
-    int64_t at = sweep->cursor;
-    bool end = false;
-    enum mq_status status = nothing_expired(queue, &end, err);
-    if (status != MQ_OK || end) {
+    struct piece piece = {.sweep = sweep};
+    struct mq_tx_work work = {sweep_piece, &piece, events};
+    bool nothing = false;
+    enum mq_status status = nothing_expired(queue, &nothing, err);
+    if (status != MQ_OK || nothing) {
         sweep->done = sweep->done || status == MQ_OK;
         return status;
     }
-    struct doomed *doomed = calloc(1, sizeof(*doomed));
-    if (!doomed) {
+    piece.doomed = calloc(1, sizeof(*piece.doomed));
+    if (!piece.doomed) {
         return mq_error_nomem(err);
     }
-    status = mq_tx_begin(&tx, queue, events, err);
+    status = mq_tx_run(queue, &work, err);
+    forget(piece.doomed);
+    free(piece.doomed);
     if (status == MQ_OK) {
-        sweep->begun_ms = queue->host.boot_ms(queue->host.context);
-        status = mq_tx_end(&tx, sweep_locked(&tx, &at, &end, doomed, err), err);
-    }
-    for (size_t i = 0; i < doomed->count; i++) {
-        mq_job_clear(&doomed->jobs[i]);
-    }
-    free(doomed);
-    if (status == MQ_OK) {
-        sweep->cursor = at;
-        sweep->done = end;
+        sweep->cursor = piece.at;
+        sweep->done = piece.end;
     }
     return status;
 }

@@ -7,7 +7,7 @@
 
 #define TRIES_MAX 5
 
-enum mq_status mq_tx_begin_store(struct mq_tx *tx, struct mq_queue *queue, struct mq_error *err)
+static enum mq_status begin(struct mq_tx *tx, struct mq_queue *queue, struct mq_error *err)
 {
     memset(tx, 0, sizeof(*tx));
     tx->queue = queue;
@@ -24,18 +24,16 @@ enum mq_status mq_tx_begin_store(struct mq_tx *tx, struct mq_queue *queue, struc
     return status;
 }
 
-enum mq_status mq_tx_begin(struct mq_tx *tx, struct mq_queue *queue, struct mq_events *sink,
-                           struct mq_error *err)
+static enum mq_status begin_current(struct mq_tx *tx, struct mq_queue *queue, struct mq_error *err)
 {
-    enum mq_status status = mq_tx_begin_store(tx, queue, err);
+    enum mq_status status = begin(tx, queue, err);
     if (status == MQ_OK && !mq_schema_current(queue)) {
         queue->db->driver->rollback(queue->db);
         status = mq_schema_ready(queue, err);
         if (status == MQ_OK) {
-            status = mq_tx_begin_store(tx, queue, err);
+            status = begin(tx, queue, err);
         }
     }
-    tx->sink = sink;
     return status;
 }
 
@@ -99,23 +97,6 @@ enum mq_status mq_tx_settings(struct mq_tx *tx, struct mq_error *err)
     return MQ_OK;
 }
 
-/* Whoever is undone for the same reason comes again at another moment. */
-static void pause_for(const struct mq_queue *queue, int tries)
-{
-    double ms = (1 + 19 * queue->random.unit(queue->random.context)) * tries;
-    struct timespec pause = {.tv_sec = 0, .tv_nsec = (long)(ms * 1e6)};
-    nanosleep(&pause, NULL);
-}
-
-bool mq_tx_again(const struct mq_tx *tx, enum mq_status status, int *tries)
-{
-    if (status != MQ_UNDONE || tx->joined || ++*tries >= TRIES_MAX) {
-        return false;
-    }
-    pause_for(tx->queue, *tries);
-    return true;
-}
-
 void mq_tx_leave_free(const struct mq_queue *queue, int64_t since_ms)
 {
     int64_t ms = queue->host.boot_ms(queue->host.context) - since_ms;
@@ -153,7 +134,8 @@ static void record(struct mq_tx *tx)
     }
 }
 
-enum mq_status mq_tx_end(struct mq_tx *tx, enum mq_status status, struct mq_error *err)
+/* Commits when status is MQ_OK, otherwise rolls back; the events of a commit are told. */
+static enum mq_status end(struct mq_tx *tx, enum mq_status status, struct mq_error *err)
 {
     struct mq_db *db = tx->queue->db;
     if (status == MQ_OK) {
@@ -170,6 +152,46 @@ enum mq_status mq_tx_end(struct mq_tx *tx, enum mq_status status, struct mq_erro
     free(tx->pauses);
     tx->pauses = NULL;
     return status;
+}
+
+/* Jitter keeps the victims of one deadlock from running into the next together. */
+static void pause_before(const struct mq_queue *queue, int tries)
+{
+    double ms = (1 + 19 * queue->random.unit(queue->random.context)) * tries;
+    struct timespec pause = {.tv_sec = 0, .tv_nsec = (long)(ms * 1e6)};
+    nanosleep(&pause, NULL);
+}
+
+/* The same for both kinds: `start` begins. */
+static enum mq_status run(struct mq_queue *queue, const struct mq_tx_work *work,
+                          enum mq_status (*start)(struct mq_tx *, struct mq_queue *,
+                                                  struct mq_error *),
+                          struct mq_error *err)
+{
+    for (int tries = 1;; tries++) {
+        struct mq_tx tx;
+        enum mq_status status = start(&tx, queue, err);
+        if (status == MQ_OK) {
+            tx.sink = work->events;
+            status = end(&tx, work->body(&tx, work->context, err), err);
+        }
+        if (status != MQ_UNDONE || tx.joined || tries == TRIES_MAX) {
+            return status;
+        }
+        pause_before(queue, tries);
+    }
+}
+
+enum mq_status mq_tx_run(struct mq_queue *queue, const struct mq_tx_work *work,
+                         struct mq_error *err)
+{
+    return run(queue, work, begin_current, err);
+}
+
+enum mq_status mq_tx_store(struct mq_queue *queue, const struct mq_tx_work *work,
+                           struct mq_error *err)
+{
+    return run(queue, work, begin, err);
 }
 
 void mq_tx_event(struct mq_tx *tx, const struct mq_job *job, const struct mq_event *extra)

@@ -27,48 +27,33 @@ static enum mq_status claim_part(struct mq_tx *tx, struct mq_turn *turn, struct 
     return status;
 }
 
-/* The turn's transaction, with its claim or without. *claim_failed: `err` is the claim's, and
- * everything was undone with it. */
-static enum mq_status transact(struct mq_tx *tx, struct mq_queue *queue, struct mq_turn *turn,
-                               bool *claim_failed, struct mq_error *err)
+/* The turn's transaction, with its claim or without. */
+struct transaction {
+    struct mq_turn *turn;
+    bool claims;
+    bool claim_failed; /* the failure is the claim's, and everything was undone with it */
+};
+
+static enum mq_status transact(struct mq_tx *tx, void *context, struct mq_error *err)
 {
-    bool claims = turn->request && !*claim_failed;
-    enum mq_status status = mq_tx_begin(tx, queue, turn->events, err);
-    *claim_failed = false;
-    if (status != MQ_OK) {
-        return status;
+    struct transaction *transaction = context;
+    struct mq_turn *turn = transaction->turn;
+    const struct mq_clock *host = &tx->queue->host;
+    transaction->claim_failed = false;
+    if (turn->request) {
+        mq_claim_clear(turn->claim);
     }
-    status = mq_tx_settings(tx, err);
+    enum mq_status status = mq_tx_settings(tx, err);
     turn->joined = tx->joined;
-    turn->begun_ms = queue->host.boot_ms(queue->host.context); /* a server's lock is had only now */
+    turn->begun_ms = host->boot_ms(host->context); /* a server's lock is had only now */
     if (status == MQ_OK) {
         status = mq_batch_settle(tx, turn->outcomes, turn->outcome_count, err);
     }
-    if (status == MQ_OK && claims) {
+    if (status == MQ_OK && transaction->claims) {
         status = claim_part(tx, turn, err);
-        *claim_failed = status != MQ_OK;
+        transaction->claim_failed = status != MQ_OK;
     }
-    if (status == MQ_OK) {
-        status = mq_limit_store(tx, err);
-    }
-    return mq_tx_end(tx, status, err);
-}
-
-static enum mq_status transact_again(struct mq_queue *queue, struct mq_turn *turn,
-                                     bool *claim_failed, struct mq_error *err)
-{
-    bool settles_only = *claim_failed;
-    int tries = 0;
-    enum mq_status status;
-    struct mq_tx tx;
-    do {
-        if (turn->request) {
-            mq_claim_clear(turn->claim);
-        }
-        *claim_failed = settles_only;
-        status = transact(&tx, queue, turn, claim_failed, err);
-    } while (mq_tx_again(&tx, status, &tries));
-    return status;
+    return status == MQ_OK ? mq_limit_store(tx, err) : status;
 }
 
 /* A savepoint around the claim would cost every turn a journal of its own, which SQLite keeps in a
@@ -76,18 +61,20 @@ static enum mq_status transact_again(struct mq_queue *queue, struct mq_turn *tur
 enum mq_status mq_queue_turn(struct mq_queue *queue, struct mq_turn *turn, struct mq_error *err)
 {
     struct mq_error why = {.status = MQ_OK};
-    bool claim_failed = false;
-    enum mq_status status = transact_again(queue, turn, &claim_failed, &why);
+    struct transaction transaction = {.turn = turn, .claims = turn->request != NULL};
+    struct mq_tx_work work = {transact, &transaction, turn->events};
+    enum mq_status status = mq_tx_run(queue, &work, &why);
     if (status != MQ_OK && turn->request) {
         mq_claim_clear(turn->claim);
     }
     if (status != MQ_OK && err) {
         *err = why;
     }
-    if (!claim_failed) {
+    if (!transaction.claim_failed) {
         return status;
     }
-    if (transact_again(queue, turn, &claim_failed, err) != MQ_OK) {
+    transaction.claims = false;
+    if (mq_tx_run(queue, &work, err) != MQ_OK) {
         /* The first failure says more. */
         if (err) {
             *err = why;
@@ -100,6 +87,12 @@ enum mq_status mq_queue_turn(struct mq_queue *queue, struct mq_turn *turn, struc
 }
 
 /* ---- envelopes ---- */
+
+struct envelope {
+    struct mq_job *job;
+    int paid;  /* by the claim */
+    bool held; /* the lease is still ours */
+};
 
 static enum mq_status write_envelope(struct mq_queue *queue, const struct mq_job *job, bool *held,
                                      struct mq_error *err)
@@ -136,9 +129,17 @@ static enum mq_status pay_rest(struct mq_tx *tx, struct mq_job *job, struct mq_e
     return status;
 }
 
-static enum mq_status envelope_locked(struct mq_tx *tx, struct mq_job *job, bool *held,
-                                      struct mq_error *err)
+static void unpay(struct envelope *envelope)
 {
+    envelope->job->paid = envelope->paid;
+    mq_strings_clear(&envelope->job->targets);
+}
+
+static enum mq_status set_envelope(struct mq_tx *tx, void *context, struct mq_error *err)
+{
+    struct envelope *envelope = context;
+    unpay(envelope);
+    envelope->held = false;
     enum mq_status status = mq_tx_settings(tx, err);
     if (status == MQ_OK && tx->config != MQ_OK) {
         if (err) {
@@ -147,55 +148,53 @@ static enum mq_status envelope_locked(struct mq_tx *tx, struct mq_job *job, bool
         return tx->config;
     }
     if (status == MQ_OK) {
-        status = pay_rest(tx, job, err);
+        status = pay_rest(tx, envelope->job, err);
     }
     if (status == MQ_OK) {
-        status = write_envelope(tx->queue, job, held, err);
+        status = write_envelope(tx->queue, envelope->job, &envelope->held, err);
     }
     /* A row that is no longer ours keeps no tokens: what was taken for it is not stored. */
-    return status == MQ_OK && *held ? mq_limit_store(tx, err) : status;
+    return status == MQ_OK && envelope->held ? mq_limit_store(tx, err) : status;
 }
 
 enum mq_status mq_queue_set_envelope(struct mq_queue *queue, struct mq_job *job, bool *lost,
                                      struct mq_error *err)
 {
-    struct mq_tx tx;
-    bool held = false;
-    int paid = job->paid;
-    int tries = 0;
-    enum mq_status status;
+    struct envelope envelope = {.job = job, .paid = job->paid};
+    struct mq_tx_work work = {.body = set_envelope, .context = &envelope};
     if (job->recipients.count == 0) {
         return mq_error_set(err, MQ_INVALID, "recipients", "a composed mail needs recipients");
     }
-    do {
-        status = mq_tx_begin(&tx, queue, NULL, err);
-        if (status != MQ_OK) {
-            continue;
-        }
-        status = mq_tx_end(&tx, envelope_locked(&tx, job, &held, err), err);
-        if (status != MQ_OK || !held) {
-            job->paid = paid;
-            mq_strings_clear(&job->targets);
-        }
-    } while (mq_tx_again(&tx, status, &tries));
+    enum mq_status status = mq_tx_run(queue, &work, err);
+    if (status != MQ_OK || !envelope.held) {
+        unpay(&envelope);
+    }
     if (status == MQ_OK) {
-        *lost = !held;
+        *lost = !envelope.held;
     }
     return status;
 }
 
 /* ---- leases ---- */
 
-static enum mq_status renew_locked(struct mq_tx *tx, struct mq_job *const *jobs, size_t count,
-                                   int64_t *until, struct mq_error *err)
+struct renewal {
+    struct mq_job *const *jobs;
+    size_t count;
+    int64_t lease_s;
+    int64_t *until; /* of each job */
+};
+
+static enum mq_status renew(struct mq_tx *tx, void *context, struct mq_error *err)
 {
-    int64_t lease_until = until[0];
+    const struct renewal *renewal = context;
+    int64_t until = tx->now_s + renewal->lease_s;
     enum mq_status status = MQ_OK;
-    for (size_t i = 0; i < count && status == MQ_OK; i++) {
-        struct mq_args args = MQ_ARGS(mq_int(lease_until), mq_int(jobs[i]->id),
-                                      mq_cstr(jobs[i]->locked_by), mq_int(jobs[i]->attempts));
+    for (size_t i = 0; i < renewal->count && status == MQ_OK; i++) {
+        const struct mq_job *job = renewal->jobs[i];
+        struct mq_args args =
+            MQ_ARGS(mq_int(until), mq_int(job->id), mq_cstr(job->locked_by), mq_int(job->attempts));
         status = mq_sql_exec(tx->queue, MQ_SQL_RENEW, args, err);
-        until[i] = status == MQ_OK && mq_sql_changes(tx->queue) > 0 ? lease_until : 0;
+        renewal->until[i] = status == MQ_OK && mq_sql_changes(tx->queue) > 0 ? until : 0;
     }
     return status;
 }
@@ -203,9 +202,6 @@ static enum mq_status renew_locked(struct mq_tx *tx, struct mq_job *const *jobs,
 enum mq_status mq_queue_renew(struct mq_queue *queue, struct mq_job *const *jobs, size_t count,
                               int64_t lease_s, struct mq_error *err)
 {
-    struct mq_tx tx;
-    int tries = 0;
-    enum mq_status status;
     if (count == 0) {
         return MQ_OK;
     }
@@ -213,13 +209,9 @@ enum mq_status mq_queue_renew(struct mq_queue *queue, struct mq_job *const *jobs
     if (!until) {
         return mq_error_nomem(err);
     }
-    do {
-        status = mq_tx_begin(&tx, queue, NULL, err);
-        if (status == MQ_OK) {
-            until[0] = tx.now_s + lease_s;
-            status = mq_tx_end(&tx, renew_locked(&tx, jobs, count, until, err), err);
-        }
-    } while (mq_tx_again(&tx, status, &tries));
+    struct renewal renewal = {jobs, count, lease_s, until};
+    struct mq_tx_work work = {.body = renew, .context = &renewal};
+    enum mq_status status = mq_tx_run(queue, &work, err);
     for (size_t i = 0; i < count && status == MQ_OK; i++) {
         jobs[i]->locked_until = until[i];
     }
@@ -229,9 +221,14 @@ enum mq_status mq_queue_renew(struct mq_queue *queue, struct mq_job *const *jobs
 
 /* ---- tokens for others ---- */
 
-static enum mq_status tokens_locked(struct mq_tx *tx, int64_t wanted, int64_t *taken,
-                                    struct mq_error *err)
+struct tokens {
+    int64_t wanted;
+    int64_t taken;
+};
+
+static enum mq_status take_tokens(struct mq_tx *tx, void *context, struct mq_error *err)
 {
+    struct tokens *tokens = context;
     int64_t allowed = 0;
     enum mq_status status = mq_tx_settings(tx, err);
     if (status == MQ_OK && tx->config != MQ_OK) {
@@ -246,30 +243,23 @@ static enum mq_status tokens_locked(struct mq_tx *tx, int64_t wanted, int64_t *t
     if (status != MQ_OK) {
         return status;
     }
-    *taken = wanted < allowed ? wanted : allowed;
-    mq_limit_take(tx, *taken);
-    status = mq_limit_return(tx, *taken, *taken, tx->now_s, err);
+    tokens->taken = tokens->wanted < allowed ? tokens->wanted : allowed;
+    mq_limit_take(tx, tokens->taken);
+    status = mq_limit_return(tx, tokens->taken, tokens->taken, tx->now_s, err);
     return status == MQ_OK ? mq_limit_store(tx, err) : status;
 }
 
 enum mq_status mq_queue_take_tokens(struct mq_queue *queue, int64_t wanted, int64_t *taken,
                                     struct mq_error *err)
 {
-    struct mq_tx tx;
-    int64_t got = 0;
-    int tries = 0;
-    enum mq_status status;
+    struct tokens tokens = {.wanted = wanted};
+    struct mq_tx_work work = {.body = take_tokens, .context = &tokens};
     if (wanted < 0) {
         return mq_error_set(err, MQ_INVALID, "wanted", "wanted must not be negative");
     }
-    do {
-        status = mq_tx_begin(&tx, queue, NULL, err);
-        if (status == MQ_OK) {
-            status = mq_tx_end(&tx, tokens_locked(&tx, wanted, &got, err), err);
-        }
-    } while (mq_tx_again(&tx, status, &tries));
+    enum mq_status status = mq_tx_run(queue, &work, err);
     if (status == MQ_OK) {
-        *taken = got;
+        *taken = tokens.taken;
     }
     return status;
 }
