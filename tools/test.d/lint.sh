@@ -70,9 +70,10 @@ lint_headers() {
     return $status
 }
 
+# lint_format [FILE...]: all without.
 lint_format() {
-    local -a files
-    mapfile -t files < <(all_c_files)
+    local -a files=("$@")
+    [ $# -gt 0 ] || mapfile -t files < <(all_c_files)
     "$CLANG_FORMAT" --dry-run -Werror "${files[@]}" >"$MQ_BUILD/format.log" 2>&1 && return
     sed -n -E 's/: error: code should be clang-formatted.*/: clang-format -i changes it/p' \
         "$MQ_BUILD/format.log" | sort -u -t: -k1,1 | grep . || cat "$MQ_BUILD/format.log"
@@ -108,7 +109,7 @@ check_format() {
     CLANG_FORMAT=$(command -v "clang-format-$CLANG_FORMAT_MAJOR" || command -v clang-format)
     major=$("$CLANG_FORMAT" --version 2>/dev/null | sed -E 's/.*version ([0-9]+).*/\1/')
     if [ "$major" = "$CLANG_FORMAT_MAJOR" ]; then
-        check lint/format lint_format
+        check lint/format lint_format "$@"
     else
         skip lint/format "clang-format $CLANG_FORMAT_MAJOR decides, here is ${major:-none}"
     fi

@@ -1,0 +1,40 @@
+# tools/test quick: what a change needs while it is being made, in under a minute once .build is warm.
+
+# One of each kind: a mail stored, claimed, sent, composed, refused; the command; both servers.
+QUICK_PHPT="tests/api/signatures.phpt tests/api/worker-smtp.phpt tests/capture/calls.phpt
+    tests/claim/manage.phpt tests/claim/settle.phpt tests/cli/manage.phpt tests/cli/status.phpt
+    tests/enqueue/fields.phpt tests/enqueue/many.phpt tests/message/fields.phpt
+    tests/pdo/transaction.phpt tests/sendmail/message.phpt tests/smtp/bytes.phpt"
+
+# Files that differ from the last commit and from main, where there is one.
+changed_files() {
+    local base
+    base=$(git merge-base HEAD main 2>/dev/null || echo HEAD)
+    { git diff --name-only --diff-filter=d "$base" && git ls-files --others --exclude-standard; } |
+        LC_ALL=C sort -u
+}
+
+part_quick() {
+    local size
+    local -a c php
+    cd "$MQ_ROOT" || return
+    if ! tools/build plain >/dev/null; then
+        fail quick/build "the plain build failed"
+        return
+    fi
+    mapfile -t c < <(changed_files | grep -E '\.[ch]$' | grep -v '_arginfo\.h$')
+    mapfile -t php < <(changed_files | grep -E '\.(php|phpt|inc)$')
+    if [ ${#c[@]} -gt 0 ]; then
+        check_format "${c[@]}"
+        for size in lines functions parameters nesting columns; do
+            check "quick/size-$size" tools/lint-size "$size" "${c[@]}"
+        done
+    fi
+    [ ${#php[@]} = 0 ] || check quick/syntax-php sh -c \
+        'for file; do php -n -l "$file" >/dev/null || exit 1; done' sh "${php[@]}"
+    check quick/lists tools/lists --check
+    check quick/includes-arrows tools/lint-includes arrows
+    run_unit unit unit
+    # shellcheck disable=SC2086
+    part_phpt $QUICK_PHPT
+}
