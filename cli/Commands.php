@@ -127,8 +127,8 @@ final class Commands
         'retry' => [
             'args' => '[ID…]',
             'words' => PHP_INT_MAX,
-            'text' => 'Bring back parked mail: without ids what was refused or failed too often. '
-                . 'Exit 1 when it is none of the ids.',
+            'text' => 'Bring failed mail back: without ids what waits for its next attempt, was '
+                . 'refused, or failed too often. Exit 1 when it is none of the ids.',
             'examples' => [
                 'mailqueue retry',
                 'mailqueue retry --once 4711 4712',

@@ -261,9 +261,10 @@ namespace {
         /**
          * Brings failed mail back, with the recipients that were refused.
          *
-         * @phpstan-param list<int>|null $ids null: all that is parked because it was refused or its attempts are used up;
-         *        ids: any that are parked or failed
-         * @param bool $resetAttempts false: one more attempt only
+         * @phpstan-param list<int>|null $ids null: all that waits for its next attempt, or is parked because it was
+         *        refused or its attempts are used up; ids: any that are parked or failed
+         * @param bool $resetAttempts false: one more attempt only for what is parked, and no other number of them for
+         *        what waits
          * @return int how many
          */
         public function retryFailed(?array $ids = null, bool $resetAttempts = true): int {}

@@ -218,7 +218,11 @@ static enum mq_status write_retry(struct change *change, const struct mq_job *jo
                                   struct mq_error *err)
 {
     struct mq_queue *queue = change->tx->queue;
-    int attempts = change->reset ? 0 : mq_job_max_attempts(queue, job) - 1;
+    int last = mq_job_max_attempts(queue, job) - 1;
+    int attempts = change->reset ? 0 : last;
+    if (!change->reset && job->state == MQ_FAILED && job->attempts < last) {
+        attempts = job->attempts; /* it has more of them anyway */
+    }
     struct mq_buffer list;
     mq_buffer_init(&list);
     if (job->recipients.count) {
@@ -250,7 +254,7 @@ static enum mq_status retry_one(struct change *change, int64_t id, struct mq_err
 
 #define RETRY_CHUNK 500
 
-/* Ids after *cursor of what is parked as refused or exhausted. */
+/* Ids after *cursor of what waits for its next attempt, or is parked as refused or exhausted. */
 static enum mq_status read_retryable(struct mq_queue *queue, int64_t *cursor, int64_t *ids,
                                      size_t *count, struct mq_error *err)
 {

@@ -48,6 +48,11 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     echo 'once more: ', $queue->retryFailed([$again->id], resetAttempts: false), "\n";
     $job = $queue->job($again->id);
     echo $job->status->name, " $job->attempts of 10\n";
+    [, , $again] = $queue->claim(3);
+    $queue->fail($again, '451 later');
+    echo 'what waits: ', $queue->retryFailed(resetAttempts: false), "\n";
+    $job = $queue->job($again->id);
+    echo $job->status->name, " $job->attempts of 10, ", $job->nextAttemptAt <= time() ? 'now' : 'later', "\n";
 
     foreach ([
         fn() => $queue->hold(['1']), fn() => $queue->delete([1.0]), fn() => $queue->retryFailed([null]),
@@ -82,13 +87,15 @@ NULL
 NULL
 bool(true)
 delete: 1 0
-retry all: 2
-r1:sending r2:pending r3:pending r4:failed r5:parked r6:pending r7:pending
-retry these: 2
+retry all: 3
+r1:sending r2:pending r3:pending r4:pending r5:parked r6:pending r7:pending
+retry these: 1
 r1:sending r2:pending r3:pending r4:pending r5:pending r6:pending r7:pending
 1 0 0 0 0 0 0
 once more: 1
 Pending 9 of 10
+what waits: 1
+Pending 1 of 10, now
 TypeError: MailQueue::hold(): Argument #1 ($ids) must be a list of ids of type int, string given
 TypeError: MailQueue::delete(): Argument #1 ($ids) must be a list of ids of type int, float given
 TypeError: MailQueue::retryFailed(): Argument #1 ($ids) must be a list of ids of type int, null given
