@@ -17,6 +17,9 @@ final class Commands
         'config-table=NAME' => 'the key/value table (default config)',
         'reference-column=NAME' => 'the column for references (default reference)',
         'orphan-check=TABLE.COLUMN' => 'delete waiting mail whose reference is not found there',
+        'backoff=POLICY' => 'when failed mail is tried again: steps[:ATTEMPTS], '
+            . 'fixed[:SECONDS[,ATTEMPTS]] or exponential[:SECONDS[,MOST[,JITTER[,ATTEMPTS]]]], '
+            . 'such as fixed:15,50 (default steps: after 1, 5 and 15 minutes, then hourly)',
         'bootstrap=FILE' => "a PHP file that returns ['queue' => …, 'compose' => …, "
             . "'transport' => …, 'dkim' => …, 'onEvent' => …]; all keys are optional",
         'json' => 'print JSON; errors too, as one line {"error": …, "exit": …} on standard error',
@@ -53,8 +56,8 @@ final class Commands
             . '(errors, parked mail, and trouble of the relay each time that it was tried)',
     ];
 
-    /** Of GLOBAL, what runs code or deletes mail: words of sendmail may come from strangers. */
-    public const NOT_SENDMAIL = ['bootstrap', 'orphan-check'];
+    /** Of GLOBAL, what does not name the queue: words of sendmail may come from strangers. */
+    public const NOT_SENDMAIL = ['bootstrap', 'orphan-check', 'backoff'];
 
     /**
      * Words: how many arguments a command takes, at most.

@@ -20,7 +20,8 @@ final class Help
             error: a mistyped name would find nothing for ever. mailqueue migrate makes one.
 
             Environment for the exponential backoff (30 s, doubling to 3600 s, ± 20 %,
-            parked after 5 attempts): DISPATCH_BACKOFF_BASE, DISPATCH_BACKOFF_MAX (seconds),
+            parked after 5 attempts): DISPATCH_BACKOFF_BASE_SECONDS,
+            DISPATCH_BACKOFF_MAX_SECONDS (both also without _SECONDS),
             DISPATCH_BACKOFF_JITTER (0 … 1), DISPATCH_MAX_ATTEMPTS; any of them selects it.
             DISPATCH_BATCH, DISPATCH_CONNECTIONS and DISPATCH_LEASE give defaults for the
             options of these names.

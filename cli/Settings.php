@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace MailQueue\Cli;
 
 use MailQueue;
-use MailQueue\Backoff;
 use MailQueue\OnUncertain;
 use MailQueue\Report;
 
@@ -25,7 +24,7 @@ final class Settings
     public function command(string $words, bool $database = true): string
     {
         $line = "mailqueue $words";
-        $names = ['table', 'config-table', 'reference-column', 'bootstrap'];
+        $names = ['table', 'config-table', 'reference-column', 'backoff', 'bootstrap'];
         foreach ([...($database ? ['database'] : []), ...$names] as $name) {
             $value = $this->args->text($name);
             $line .= $value === null ? '' : " --$name " . Terminal::word($value);
@@ -100,7 +99,7 @@ final class Settings
             configTable: $this->args->text('config-table') ?? 'config',
             referenceColumn: $this->args->text('reference-column') ?? 'reference',
             orphanCheck: $this->args->text('orphan-check'),
-            backoff: self::backoff(),
+            backoff: Retries::backoff($this->args->text('backoff')),
         );
     }
 
@@ -175,29 +174,6 @@ final class Settings
         $isEmpty = @is_file($path) && @filesize($path) === 0;
         $there = $isEmpty ? [] : MailQueue::tables($path, ...$names);
         return array_values(array_diff($names, $there));
-    }
-
-    /** The DISPATCH_* names select the exponential policy. */
-    private static function backoff(): ?Backoff
-    {
-        $names = ['BACKOFF_BASE', 'BACKOFF_MAX', 'BACKOFF_JITTER', 'MAX_ATTEMPTS'];
-        $isSet = static fn (string $name): bool
-            => Arguments::environment("DISPATCH_$name") !== null;
-        if (!array_filter($names, $isSet)) {
-            return null;
-        }
-        $jitter = Arguments::environment('DISPATCH_BACKOFF_JITTER') ?? '0.2';
-        if (!is_numeric($jitter) || (float) $jitter < 0 || (float) $jitter > 1) {
-            throw Stop::config(
-                "DISPATCH_BACKOFF_JITTER must be a number from 0 to 1, not \"$jitter\"."
-            );
-        }
-        return Backoff::exponential(
-            base: Arguments::environmentInt('DISPATCH_BACKOFF_BASE', 30, 1, 31_622_400),
-            max: Arguments::environmentInt('DISPATCH_BACKOFF_MAX', 3600, 1, 31_622_400),
-            jitter: (float) $jitter,
-            maxAttempts: Arguments::environmentInt('DISPATCH_MAX_ATTEMPTS', 5, 1, 1000),
-        );
     }
 
     /** Null: the default of runWorker(), php.ini's sendmail_path. */
