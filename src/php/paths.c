@@ -8,6 +8,7 @@
 
 #include "core/buffer.h"
 #include "main/php_open_temporary_file.h"
+#include "db/db.h"
 #include "php_mailqueue.h"
 #include "worker/files.h"
 #include "worker/lock.h"

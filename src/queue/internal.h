@@ -2,6 +2,7 @@
 #ifndef MQ_QUEUE_INTERNAL_H
 #define MQ_QUEUE_INTERNAL_H
 
+#include "db/db.h"
 #include "queue/queue.h"
 
 /* ---- sql.c, sql_dialect.c, sql_pgsql.c, sql_mysql.c: the statements ---- */

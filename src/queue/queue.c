@@ -132,6 +132,16 @@ struct mq_db *mq_queue_db(struct mq_queue *queue)
     return queue->db;
 }
 
+enum mq_status mq_queue_reopen(struct mq_queue *queue, struct mq_error *err)
+{
+    return queue->db->driver->reopen(queue->db, err);
+}
+
+void mq_queue_maintain(struct mq_queue *queue)
+{
+    queue->db->driver->maintain(queue->db, NULL);
+}
+
 bool mq_queue_is_shared(const struct mq_queue *queue)
 {
     return queue->spelling->shared;

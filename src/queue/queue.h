@@ -13,10 +13,11 @@
 #include "core/buffer.h"
 #include "core/clock.h"
 #include "core/error.h"
-#include "db/db.h"
 #include "queue/config.h"
 #include "queue/event.h"
 #include "queue/job.h"
+
+struct mq_db; /* db/db.h */
 
 struct mq_queue;
 
@@ -37,7 +38,13 @@ void mq_queue_options_init(struct mq_queue_options *options); /* the defaults */
 enum mq_status mq_queue_open(struct mq_db *db, const struct mq_queue_options *options,
                              struct mq_queue **out, struct mq_error *err);
 void mq_queue_close(struct mq_queue *queue); /* NULL is allowed */
+/* For those who made it; the worker asks the queue. */
 struct mq_db *mq_queue_db(struct mq_queue *queue);
+/* Opens the database again where it was replaced or its server was lost. MQ_CONFIG: that can never
+ * be, for the connection is the application's. */
+enum mq_status mq_queue_reopen(struct mq_queue *queue, struct mq_error *err);
+/* Upkeep of the database's files between transactions. */
+void mq_queue_maintain(struct mq_queue *queue);
 /* The time that the queue's dates go by, also for what is written into them from outside (when a
  * mail was handed over, until when to wait): valid as long as the queue. On a file it is the clock
  * of the options. On a server, whose clients' clocks differ and jump, it is what the server said

@@ -48,9 +48,8 @@ static enum mq_status take_place_again(struct mq_run *run, struct mq_error *err)
 /* MQ_CONFIG: it never can be. */
 static enum mq_status reopen(struct mq_run *run)
 {
-    struct mq_db *db = mq_queue_db(run->queue);
     struct mq_error error;
-    enum mq_status status = db->driver->reopen(db, &error);
+    enum mq_status status = mq_queue_reopen(run->queue, &error);
     if (status != MQ_OK) {
         return status;
     }

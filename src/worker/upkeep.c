@@ -20,7 +20,6 @@ int64_t mq_run_sweep_ms(const struct mq_run *run, bool idle)
 void mq_run_upkeep(struct mq_run *run, bool idle)
 {
     int64_t now_ms = mq_run_now_ms(run);
-    struct mq_db *db = mq_queue_db(run->queue);
 
     if (run->stopping || mq_run_database_fails(run) || !run->claimed_once) {
         return;
@@ -40,7 +39,7 @@ void mq_run_upkeep(struct mq_run *run, bool idle)
         run->next_sweep_ms = now_ms + (run->sweep.done ? SWEEP_AGAIN_MS : SWEEP_EVERY_MS);
     }
     if (now_ms >= run->next_maintain_ms) {
-        db->driver->maintain(db, NULL);
+        mq_queue_maintain(run->queue);
         run->next_maintain_ms = now_ms + MAINTAIN_EVERY_MS;
     }
 }

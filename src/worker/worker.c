@@ -327,8 +327,6 @@ static void init(struct mq_run *run, const struct mq_worker *worker, struct mq_r
 /* Everything is settled, or given up. */
 static void finish(struct mq_run *run)
 {
-    struct mq_db *db = mq_queue_db(run->queue);
-
     if (run->under_way.count > 0) {
         mq_run_abort(run); /* the transport must not keep what we free */
     }
@@ -340,7 +338,7 @@ static void finish(struct mq_run *run)
     }
     if (!run->gave_up && !run->lost) {
         mq_queue_note_run(run->queue, NULL);
-        db->driver->maintain(db, NULL);
+        mq_queue_maintain(run->queue);
     }
     run->report->ms = mq_run_now_ms(run) - run->start_ms;
     mq_run_tell_end(run);
