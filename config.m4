@@ -77,6 +77,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/core/dsn.c
     src/core/dsn_command.c
     src/core/dsn_options.c
+    src/core/dsn_text.c
     src/core/error.c
     src/core/file_id.c
     src/core/json.c
@@ -137,6 +138,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/capture_local.c
     src/php/capture_mb.c
     src/php/capture_text.c
+    src/php/class_entries.c
     src/php/classes.c
     src/php/closure_transport.c
     src/php/database_arg.c
@@ -144,6 +146,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/exceptions.c
     src/php/fields.c
     src/php/file_acl.c
+    src/php/globals.c
     src/php/guard.c
     src/php/holder.c
     src/php/ini.c
@@ -177,7 +180,9 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/pdo_statement.c
     src/php/pdo_worker.c
     src/php/queue_object.c
+    src/php/recipients.c
     src/php/server_about.c
+    src/php/time_arg.c
     src/php/value_objects.c
     src/php/worker_hooks.c
     src/php/worker_slot.c
@@ -191,6 +196,8 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/queue/clock.c
     src/queue/columns.c
     src/queue/config.c
+    src/queue/config_table.c
+    src/queue/config_values.c
     src/queue/copy.c
     src/queue/copy_begin.c
     src/queue/copy_config.c
@@ -216,7 +223,6 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/queue/sql_pgsql.c
     src/queue/stats.c
     src/queue/sweep.c
-    src/queue/time.c
     src/queue/token.c
     src/queue/transaction.c
     src/queue/turn.c

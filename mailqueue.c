@@ -20,8 +20,6 @@
 #include "php/worker_slot.h"
 #include "send/smtp.h"
 
-ZEND_DECLARE_MODULE_GLOBALS(mailqueue)
-
 #define MAILQUEUE_INI_ACCESS (PHP_INI_SYSTEM | PHP_INI_PERDIR)
 
 PHP_INI_BEGIN()

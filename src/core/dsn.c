@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/dsn_options.h"
+#include "core/dsn_text.h"
 
 #define HOST_MAX 253
 
@@ -289,11 +290,6 @@ char *mq_dsn_redacted(const struct mq_dsn *dsn)
         append_command(&out, dsn->command);
     }
     return mq_buffer_take(&out);
-}
-
-bool mq_dsn_is(const struct mq_dsn *dsn, const char *scheme)
-{
-    return strcmp(dsn->scheme, scheme) == 0;
 }
 
 bool mq_dsn_is_loopback(const struct mq_dsn *dsn)

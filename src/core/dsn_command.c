@@ -1,7 +1,7 @@
 /* The words of a command line, read as a shell reads them as far as one is not needed. */
 #include <string.h>
 
-#include "core/dsn_options.h"
+#include "core/dsn_text.h"
 
 struct reader {
     struct mq_str rest;

@@ -9,7 +9,7 @@
 
 #include "php/fields.h"
 
-#include "php/mail.h"
+#include "php/recipients.h"
 
 static const char *const entry_keys[] = {"address", "name"};
 

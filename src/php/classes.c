@@ -16,19 +16,6 @@
 
 #include "stubs/mailqueue_arginfo.h"
 
-zend_class_entry *mq_ce_queue;
-zend_class_entry *mq_ce_status;
-zend_class_entry *mq_ce_on_uncertain;
-zend_class_entry *mq_ce_backoff;
-zend_class_entry *mq_ce_job;
-zend_class_entry *mq_ce_stats;
-zend_class_entry *mq_ce_report;
-zend_class_entry *mq_ce_exception;
-zend_class_entry *mq_ce_database_exception;
-zend_class_entry *mq_ce_message_exception;
-zend_class_entry *mq_ce_transport_exception;
-zend_class_entry *mq_ce_refused_exception;
-
 /* Keeps passwords in DSNs and names of files out of stack traces. */
 static void mark_sensitive(zend_class_entry *ce, const char *method, uint32_t argument)
 {

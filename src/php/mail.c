@@ -11,6 +11,7 @@
 #include "core/clock.h"
 #include "mime/idn.h"
 #include "php/message_arg.h"
+#include "php/recipients.h"
 
 void mq_php_mail_init(struct mq_php_mail *mail)
 {

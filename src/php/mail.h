@@ -6,7 +6,6 @@
 
 #include "queue/queue.h"
 
-#define MQ_PHP_RECIPIENTS_MAX 10000
 
 /* The arguments with every conversion done that may run PHP code (__toString(), getTimestamp()), so
  * that composing and storing are undisturbed. It owns one reference to each value. */
@@ -37,8 +36,6 @@ enum mq_status mq_php_mail_set_recipients(struct mq_php_mail_args *args, const z
                                           struct mq_error *err);
 enum mq_status mq_php_mail_set_dsn(struct mq_php_mail_args *args, const zval *value,
                                    struct mq_error *err);
-enum mq_status mq_php_time_of(zval *value, const char *field, int64_t *out, bool *given,
-                              struct mq_error *err);
 /* From an array keyed by enqueue()'s parameter names; `args` is initialised. */
 enum mq_status mq_php_mail_from_array(struct mq_php_mail_args *args, HashTable *array,
                                       struct mq_error *err);

@@ -7,14 +7,9 @@
 
 #include <string.h>
 
-#include "ext/date/php_date.h"
-#include "zend_interfaces.h"
-
 #include "php/fields.h"
 #include "php/message_arg.h"
-
-/* The end of the year 9999: later times are mistakes (milliseconds, say). */
-#define TIME_MAX_S INT64_C(253402300799)
+#include "php/time_arg.h"
 
 void mq_php_mail_args_init(struct mq_php_mail_args *args)
 {
@@ -120,42 +115,6 @@ enum mq_status mq_php_mail_set_recipients(struct mq_php_mail_args *args, const z
 }
 
 /* The timestamp of a date, by its method: a class of the application's may have its own. */
-static enum mq_status timestamp_of(zval *date, zval *out)
-{
-    zend_call_method_with_0_params(Z_OBJ_P(date), Z_OBJCE_P(date), NULL, "gettimestamp", out);
-    return EG(exception) ? MQ_THROWN : MQ_OK;
-}
-
-enum mq_status mq_php_time_of(zval *value, const char *field, int64_t *out, bool *given,
-                              struct mq_error *err)
-{
-    zval seconds;
-    enum mq_status status = MQ_OK;
-    *given = Z_TYPE_P(value) != IS_NULL;
-    if (!*given) {
-        return MQ_OK;
-    }
-    ZVAL_UNDEF(&seconds);
-    if (Z_TYPE_P(value) == IS_OBJECT &&
-        instanceof_function(Z_OBJCE_P(value), php_date_get_interface_ce())) {
-        status = timestamp_of(value, &seconds);
-    } else {
-        ZVAL_COPY(&seconds, value);
-    }
-    if (status == MQ_OK && Z_TYPE(seconds) != IS_LONG) {
-        status = mq_php_wrong_type(field, "a DateTimeInterface, an int or null", &seconds, err);
-    } else if (status == MQ_OK && (Z_LVAL(seconds) < 0 || Z_LVAL(seconds) > TIME_MAX_S)) {
-        status = mq_error_set(err, MQ_INVALID, field,
-                              "%s: must be seconds since 1970, between 0 and the end of the year "
-                              "9999",
-                              field);
-    } else if (status == MQ_OK) {
-        *out = Z_LVAL(seconds);
-    }
-    zval_ptr_dtor(&seconds);
-    return status;
-}
-
 static enum mq_status take_string(zval *value, const char *field, zend_string **out,
                                   struct mq_error *err)
 {

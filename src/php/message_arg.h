@@ -62,15 +62,6 @@ enum mq_status mq_php_message_envelope(const zval *message, char **from,
  * Points into `scratch` (initialised). */
 struct mq_str mq_php_message_domain(const zval *message, struct mq_buffer *scratch);
 
-/* Reads list<string> of envelope addresses, each once, into an initialised, empty list. MQ_MESSAGE
- * with the field "recipients" or "recipients[3]". */
-enum mq_status mq_php_recipients(HashTable *list, struct mq_strings *out, struct mq_error *err);
-
-/* Adds an address that is not yet in `seen`, a persistent set; domains differ in case only
- * (RFC 5321, 2.4). Takes no request memory: its limit would end the script past what the callers
- * hold. False without memory. */
-bool mq_php_recipient_add(HashTable *seen, struct mq_str address, struct mq_strings *out);
-
 /* message_fields.c: the same of arrays; the values are holders. */
 enum mq_status mq_php_fields_read(const zval *array, zval *out, struct mq_error *err);
 enum mq_status mq_php_fields_compose(const zval *holder,

@@ -12,7 +12,8 @@
 #include "mime/mailbox.h"
 #include "php/fields.h"
 #include "php/holder.h"
-#include "php/mail.h"
+#include "php/recipients.h"
+#include "php/time_arg.h"
 #include "php_mailqueue.h"
 
 /* The address fields come first: their numbers are those of struct mq_php_fields. */

@@ -14,8 +14,8 @@
 #include "mime/idn.h"
 #include "php/fields.h"
 #include "php/iterate.h"
-#include "php/mail.h"
 #include "php/message_arg.h"
+#include "php/recipients.h"
 
 /* The array that mq_php_object_read() makes. An envelope's half is null where the object does not
  * say, an array of addresses by their names in errors, or the text of an error. */

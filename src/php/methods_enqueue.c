@@ -17,6 +17,7 @@
 #include "php/message_arg.h"
 #include "php/message_object.h"
 #include "php/queue_object.h"
+#include "php/time_arg.h"
 
 /* What enqueueMany() stores in a transaction: so many mails, or fewer with so many octets. */
 #define CHUNK        100

@@ -347,7 +347,7 @@ void mq_tx_event(struct mq_tx *tx, const struct mq_job *job, const struct mq_eve
 /* An event with nothing but its type. */
 void mq_tx_happened(struct mq_tx *tx, const struct mq_job *job, enum mq_event_type type);
 
-/* ---- settings.c, config.c ---- */
+/* ---- settings.c, config_table.c, config_values.c ---- */
 
 enum mq_status mq_settings_load(struct mq_queue *queue, int64_t now_s, struct mq_settings *out,
                                 char **pauses, struct mq_error *err);

@@ -243,6 +243,7 @@ part_lint() {
     mkdir -p "$MQ_BUILD/unit"
     build_unit unit
     check lint/exports lint_exports
+    check lint/circles tools/lint-circles
     check lint/exported-symbols lint_shared_object "$so"
     check lint/hardening lint_hardening "$so"
     check_other_phps

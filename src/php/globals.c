@@ -1,0 +1,10 @@
+/* What the module keeps for a thread: php.ini's settings, and what is open. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "php.h"
+
+#include "php_mailqueue.h"
+
+ZEND_DECLARE_MODULE_GLOBALS(mailqueue)
