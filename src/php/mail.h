@@ -6,7 +6,6 @@
 
 #include "queue/queue.h"
 
-
 /* The arguments with every conversion done that may run PHP code (__toString(), getTimestamp()), so
  * that composing and storing are undisturbed. It owns one reference to each value. */
 struct mq_php_mail_args {

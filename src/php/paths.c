@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "core/buffer.h"
-#include "main/php_open_temporary_file.h"
 #include "db/db.h"
+#include "main/php_open_temporary_file.h"
 #include "php_mailqueue.h"
 #include "worker/files.h"
 #include "worker/lock.h"

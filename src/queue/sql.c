@@ -84,8 +84,10 @@ static const char *const common[MQ_SQL_COUNT] = {
 
     [MQ_SQL_RETRY] = "UPDATE {t} SET status = ?1, attempts = ?2, next_attempt_at = ?3, "
                      "recipients = ?4, refused = NULL, parked_for = NULL WHERE id = ?5",
-    [MQ_SQL_RETRYABLE] = "SELECT id FROM {t} WHERE (status = 'failed' OR (status = 'parked' "
-                         "AND parked_for IN ('refused','exhausted'))) AND id > ?1 "
+    [MQ_SQL_RETRYABLE] = "SELECT id FROM {t} WHERE status = 'parked' "
+                         "AND parked_for IN ('refused','exhausted') AND id > ?1 "
+                         "UNION ALL SELECT id FROM {t} WHERE status = 'failed' "
+                         "AND status IN ('failed','held') AND id > ?1 "
                          "ORDER BY id LIMIT ?2",
     /* SQLite's plus keeps the planner from reading all that waits by its own index. */
     [MQ_SQL_EXPIRED] = "SELECT " MQ_COLS " FROM {t} WHERE expires_at <= ?1 "

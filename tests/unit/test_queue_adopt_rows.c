@@ -1,6 +1,8 @@
 /* Values of another program's mail_queue: what is read, what is refused. */
 #include "queue_fixture.h"
 
+#include "db/db.h"
+
 static enum mq_status try_open(struct fixture *fx, const char *script)
 {
     fx_init(fx);

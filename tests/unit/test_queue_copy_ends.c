@@ -1,6 +1,8 @@
 /* Moving a queue: what comes late, what is refused, what was not stored as it was sent. */
 #include "copy_fixture.h"
 
+#include "db/db.h"
+
 /* What the source took after the end comes by another call, once, whatever the target did. */
 static void test_late(void **state)
 {

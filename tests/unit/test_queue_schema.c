@@ -240,6 +240,7 @@ static const struct {
     {MQ_SQL_PAIR, "INDEX mail_queue_key (reference=? AND mail_type=?)"},
     {MQ_SQL_EXPIRED, "INDEX mail_queue_expiry (expires_at<?)"},
     {MQ_SQL_RETRYABLE, "INDEX mail_queue_parked (id>?)"},
+    {MQ_SQL_RETRYABLE, "INDEX mail_queue_rest (status=? AND id>?)"},
     {MQ_SQL_JOBS_PARKED, "INDEX mail_queue_parked (id>?)"},
     {MQ_SQL_JOBS_FAILED, "INDEX mail_queue_rest (status=? AND id>?)"},
     {MQ_SQL_WALK_END, "INTEGER PRIMARY KEY (rowid>?)"},
