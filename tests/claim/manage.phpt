@@ -48,7 +48,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     echo 'once more: ', $queue->retryFailed([$again->id], resetAttempts: false), "\n";
     $job = $queue->job($again->id);
     echo $job->status->name, " $job->attempts of 10\n";
-    [, , $again] = $queue->claim(3);
+    $again = array_column($queue->claim(6), null, 'reference')['r4'];
     $queue->fail($again, '451 later');
     echo 'what waits: ', $queue->retryFailed(resetAttempts: false), "\n";
     $job = $queue->job($again->id);
