@@ -37,8 +37,8 @@ final class Doctor extends Check
         $path = $this->settings->databasePath();
         $path = $path === null ? null : (realpath($path) ?: $path);
         foreach (Retries::unread() as $name => $hint) {
-            $this->add(false, "nothing reads $name of the environment.$hint", 'Correct its name, or '
-                . 'unset it: mailqueue work --help lists those that there are.');
+            $this->add(false, "nothing reads $name of the environment.$hint", 'Correct its name, '
+                . 'or unset it: mailqueue work --help lists those that there are.');
         }
         $mail = new Mail($this->findings, $this->settings);
         $mail->transport($this->settings->transport());

@@ -9,7 +9,7 @@ use MailQueue\Backoff;
 /** When failed mail is tried again: --backoff, else the environment, else the queue's default. */
 final class Retries
 {
-    /** Names of the environment that are read here; a longer one means the same as the one before. */
+    /** Names of the environment that are read here; _SECONDS is only another way to write one. */
     private const NAMES = [
         'DISPATCH_BACKOFF_BASE', 'DISPATCH_BACKOFF_BASE_SECONDS',
         'DISPATCH_BACKOFF_MAX', 'DISPATCH_BACKOFF_MAX_SECONDS',
@@ -77,7 +77,7 @@ final class Retries
         return Arguments::environmentInt("{$name}_SECONDS", $default, 1, 31_622_400);
     }
 
-    /** @return array<string, string> names of the environment that nothing reads, each with a hint */
+    /** @return array<string, string> names that nothing reads of the environment → a hint */
     public static function unread(): array
     {
         $known = [...self::NAMES, ...self::OF_WORK];

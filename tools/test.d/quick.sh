@@ -1,4 +1,5 @@
-# tools/test quick: what a change needs while it is being made, in under a minute once .build is warm.
+# tools/test quick: what a change needs while it is being made, in under a minute once .build is
+# warm.
 
 # One of each kind: a mail stored, claimed, sent, composed, refused; the command; both servers.
 QUICK_PHPT="tests/api/signatures.phpt tests/api/worker-smtp.phpt tests/capture/calls.phpt
