@@ -85,7 +85,6 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/core/own_file.c
     src/core/process.c
     src/core/reply.c
-    src/core/sha256.c
     src/core/states.c
     src/core/verdict.c
     src/db/db.c
@@ -162,7 +161,6 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/methods_claim.c
     src/php/methods_config.c
     src/php/methods_construct.c
-    src/php/methods_copy.c
     src/php/methods_enqueue.c
     src/php/methods_manage.c
     src/php/methods_worker.c
@@ -198,11 +196,6 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/queue/config.c
     src/queue/config_table.c
     src/queue/config_values.c
-    src/queue/copy.c
-    src/queue/copy_begin.c
-    src/queue/copy_config.c
-    src/queue/copy_rows.c
-    src/queue/copy_steps.c
     src/queue/enqueue.c
     src/queue/event.c
     src/queue/limit.c

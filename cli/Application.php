@@ -12,6 +12,7 @@ use MailQueue\Cli\Command\Jobs;
 use MailQueue\Cli\Command\Log;
 use MailQueue\Cli\Command\Mailq;
 use MailQueue\Cli\Command\Migrate;
+use MailQueue\Cli\Command\MigrateStore;
 use MailQueue\Cli\Command\Sendmail;
 use MailQueue\Cli\Command\Status;
 use MailQueue\Cli\Command\Work;
@@ -33,7 +34,7 @@ final class Application
         'sendmail' => [Sendmail::class, 'run'],
         'mailq' => [Mailq::class, 'run'],
         'migrate' => [Migrate::class, 'run'],
-        'migrate-store' => [Move::class, 'run'],
+        'migrate-store' => [MigrateStore::class, 'run'],
         'doctor' => [Examine::class, 'run'],
     ];
 

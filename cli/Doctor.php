@@ -13,6 +13,7 @@ use MailQueue\Cli\Doctor\Mail;
 use MailQueue\Cli\Doctor\Paths;
 use MailQueue\Cli\Doctor\RunFiles;
 use MailQueue\Cli\Doctor\Server;
+use MailQueue\Cli\Move\Notice;
 use MailQueue\DatabaseException;
 use MailQueue\Job;
 use MailQueue\Stats;
@@ -144,9 +145,9 @@ final class Doctor extends Check
             $this->settings->command(($queue->config('mailRedirectTo') ?? '') === ''
                 ? 'config mailRedirectToSchumbi 0' : 'config --unset mailRedirectTo')
         );
-        $moved = Move::note($this->settings);
+        $moved = Notice::text($this->settings);
         if ($moved !== null) {
-            $this->add(false, $moved, Move::CURE, Move::again($this->settings));
+            $this->add(false, $moved, Notice::CURE, Notice::again($this->settings));
         } else {
             $this->lastRun($stats);
             $this->add(

@@ -28,7 +28,7 @@ final class Failure
     /** "MailQueue::__construct(): Argument #2 ($table) must be" says "the table must be" here. */
     public static function text(\Throwable $e): string
     {
-        $isName = '/^MailQueue(?:\\\\Backoff)?::\w+\(\): Argument #\d+ \(\$(\w+)\) /';
+        $isName = '/^MailQueue(?:\\\\(?:Backoff|Internal))?::\w+\(\): Argument #\d+ \(\$(\w+)\) /';
         if (!$e instanceof \ValueError || !preg_match($isName, $e->getMessage(), $match)) {
             return $e->getMessage();
         }

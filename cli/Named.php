@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli;
 
-use MailQueue;
+use MailQueue\Internal;
 
 /** What the extension's own parser says of a text that names a database. */
 final class Named
@@ -16,7 +16,7 @@ final class Named
 
     public function __construct(string $database)
     {
-        $about = MailQueue::describe($database);
+        $about = Internal::describe($database);
         $this->shown = $about['shown'];
         $this->hasPassword = $about['password'];
         $this->isServer = $about['server'];

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace MailQueue\Cli;
 
 use MailQueue;
+use MailQueue\Internal;
 use MailQueue\OnUncertain;
 use MailQueue\Report;
 
@@ -91,12 +92,18 @@ final class Settings
         return $this->open($database);
     }
 
-    private function open(string $database): MailQueue
+    /** The same over a connection. */
+    public function over(\PDO $pdo): MailQueue
+    {
+        return $this->open($pdo);
+    }
+
+    private function open(string|\PDO $database): MailQueue
     {
         return new MailQueue(
             $database,
             table: $this->table(),
-            configTable: $this->args->text('config-table') ?? 'config',
+            configTable: $this->configTable(),
             referenceColumn: $this->args->text('reference-column') ?? 'reference',
             orphanCheck: $this->args->text('orphan-check'),
             backoff: Retries::backoff($this->args->text('backoff')),
@@ -106,6 +113,11 @@ final class Settings
     public function table(): string
     {
         return $this->args->text('table') ?? 'mail_queue';
+    }
+
+    public function configTable(): string
+    {
+        return $this->args->text('config-table') ?? 'config';
     }
 
     /** A mistyped name must not become an empty queue that a cron job finds empty for ever. */
@@ -166,13 +178,12 @@ final class Settings
      */
     private function missingTables(string $path): array
     {
-        $names = [$this->args->text('table') ?? 'mail_queue',
-            $this->args->text('config-table') ?? 'config'];
+        $names = [$this->table(), $this->configTable()];
         if (preg_grep('/\A[A-Za-z_]\w{0,62}\z/', $names, PREG_GREP_INVERT)) {
             return []; // what is wrong with them, opening the queue says
         }
         $isEmpty = @is_file($path) && @filesize($path) === 0;
-        $there = $isEmpty ? [] : MailQueue::tables($path, ...$names);
+        $there = $isEmpty ? [] : Internal::tables($path, ...$names);
         return array_values(array_diff($names, $there));
     }
 

@@ -306,27 +306,6 @@ namespace {
         public function migrate(): int {}
 
         /**
-         * Which of a queue's two tables a database file has, to see whether names are right: unlike the
-         * constructor this creates and changes nothing.
-         *
-         * @param string $database path of an SQLite file that exists, "sqlite:" and a path, or the DSN of
-         *        a server
-         * @return list<string> of $table and $configTable those that are there
-         * @throws MailQueue\DatabaseException also where the file does not exist or is empty
-         */
-        public static function tables(string $database, string $table = 'mail_queue', string $configTable = 'config'): array {}
-
-        /**
-         * What a text that names a database is, and what of it may be printed.
-         *
-         * @internal for bin/mailqueue; its form may change
-         * @return array{shown: string, password: bool, server: bool, path: ?string} without user and
-         *         secrets; whether a password is in it; whether it is the DSN of a server; the path of
-         *         a file, null where it cannot be one
-         */
-        public static function describe(string $database): array {}
-
-        /**
          * Versions, paths and known faults, for diagnosis.
          *
          * @return array{sqlite: string, libcurl: string, walSafe: bool, database: string, journal: string,
@@ -365,40 +344,53 @@ namespace {
          * @return array<string, array{type: string, range: string, default: string, meaning: string, internal: bool}>
          */
         public static function configKeys(): array {}
-
-        /**
-         * Moves the queue, bodies and settings with it, into another database: what `mailqueue migrate-store`
-         * calls. Neither of both sends before all is there, compared by SHA-256; afterwards only the target does.
-         * Called again it goes on where it was interrupted, or brings the mail that the source took since.
-         *
-         * @internal for bin/mailqueue; its form may change
-         * @param MailQueue $target an empty queue, or that of the same move before
-         * @param string $sourceName what people are told, without a password; also $targetName
-         * @param int $timeout seconds to wait for what is being sent
-         * @param bool $delete whether to delete from the source, at the end, what was copied
-         * @param bool $dryRun whether only to look
-         * @phpstan-param (callable(array{phase: 'waiting'|'copying'|'verifying'|'deleting', done: int, total: int}):
-         *        mixed)|null $progress called in each phase
-         * @return array{late: bool, copied: int, deleted: int, mails: int, counts: array<string, int>, checksum: string,
-         *         ignoredColumns: list<string>, changedKeys: list<string>, keptKeys: list<string>}
-         * @throws MailQueue\DatabaseException reason "busy": something is still being sent, the source stays paused
-         * @throws MailQueue\MessageException for a row that cannot be stored there
-         * @throws \ValueError for a target with mail of its own, and other moves that must not be
-         */
-        public function moveTo(MailQueue $target, string $sourceName, string $targetName, int $timeout = 960, bool $delete = false, bool $dryRun = false, ?callable $progress = null): array {}
-
-        /**
-         * Gives an unfinished move up: deletes what was copied from the target; the source sends again.
-         *
-         * @internal for bin/mailqueue
-         * @param string $targetName as it was given to moveTo()
-         * @throws \ValueError when there is none, or it is over
-         */
-        public function abortMove(MailQueue $target, string $targetName): void {}
     }
 }
 
 namespace MailQueue {
+    /**
+     * What bin/mailqueue needs of a database before, or without, a queue in it.
+     *
+     * @internal its form may change
+     */
+    final class Internal
+    {
+        /**
+         * What a text that names a database is, and what of it may be printed.
+         *
+         * @return array{shown: string, password: bool, server: bool, path: ?string} without user and
+         *         secrets; whether a password is in it; whether it is the DSN of a server; the path of
+         *         a file, null where it cannot be one
+         */
+        public static function describe(string $database): array {}
+
+        /**
+         * Which of a queue's two tables a database has; unlike `new MailQueue()` this creates and
+         * changes nothing.
+         *
+         * @param string $database path of an SQLite file that exists, "sqlite:" and a path, or the DSN of
+         *        a server
+         * @return list<string> of $table and $configTable those that are there
+         * @throws DatabaseException also where the file does not exist or is empty
+         */
+        public static function tables(string $database, string $table = 'mail_queue', string $configTable = 'config'): array {}
+
+        /**
+         * A new connection to a server, with the user and password that `new MailQueue($database)`
+         * finds.
+         *
+         * @throws Exception that does not have the password
+         */
+        public static function connect(string $database): \PDO {}
+
+        /**
+         * The columns of a queue's job table.
+         *
+         * @return array<string, 'integer'|'bigint'|'text'> "integer" has 32 bits on a server
+         */
+        public static function columns(\MailQueue $queue): array {}
+    }
+
     /** What an application needs to queue mail: to type-hint, and to replace in its tests. */
     interface Enqueuer
     {

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 014a1fe39b529ec368888f414f0c4d963232a71a */
+ * Stub hash: 17f7dbbb33d5a48a37181a3c3a567164e8390300 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)
@@ -130,16 +130,6 @@ ZEND_END_ARG_INFO()
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_migrate, 0, 0, IS_LONG, 0)
 ZEND_END_ARG_INFO()
 
-ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_tables, 0, 1, IS_ARRAY, 0)
-	ZEND_ARG_TYPE_INFO(0, database, IS_STRING, 0)
-	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, table, IS_STRING, 0, "\'mail_queue\'")
-	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, configTable, IS_STRING, 0, "\'config\'")
-ZEND_END_ARG_INFO()
-
-ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_describe, 0, 1, IS_ARRAY, 0)
-	ZEND_ARG_TYPE_INFO(0, database, IS_STRING, 0)
-ZEND_END_ARG_INFO()
-
 #define arginfo_class_MailQueue_diagnostics arginfo_class_MailQueue_strays
 
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_MailQueue_takeSlot, 0, 2, MailQueue\\Report, 1)
@@ -154,19 +144,22 @@ ZEND_END_ARG_INFO()
 
 #define arginfo_class_MailQueue_configKeys arginfo_class_MailQueue_strays
 
-ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_moveTo, 0, 3, IS_ARRAY, 0)
-	ZEND_ARG_OBJ_INFO(0, target, MailQueue, 0)
-	ZEND_ARG_TYPE_INFO(0, sourceName, IS_STRING, 0)
-	ZEND_ARG_TYPE_INFO(0, targetName, IS_STRING, 0)
-	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, timeout, IS_LONG, 0, "960")
-	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, delete, _IS_BOOL, 0, "false")
-	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, dryRun, _IS_BOOL, 0, "false")
-	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, progress, IS_CALLABLE, 1, "null")
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_describe, 0, 1, IS_ARRAY, 0)
+	ZEND_ARG_TYPE_INFO(0, database, IS_STRING, 0)
 ZEND_END_ARG_INFO()
 
-ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_abortMove, 0, 2, IS_VOID, 0)
-	ZEND_ARG_OBJ_INFO(0, target, MailQueue, 0)
-	ZEND_ARG_TYPE_INFO(0, targetName, IS_STRING, 0)
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_tables, 0, 1, IS_ARRAY, 0)
+	ZEND_ARG_TYPE_INFO(0, database, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, table, IS_STRING, 0, "\'mail_queue\'")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, configTable, IS_STRING, 0, "\'config\'")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_MailQueue_Internal_connect, 0, 1, PDO, 0)
+	ZEND_ARG_TYPE_INFO(0, database, IS_STRING, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_columns, 0, 1, IS_ARRAY, 0)
+	ZEND_ARG_OBJ_INFO(0, queue, MailQueue, 0)
 ZEND_END_ARG_INFO()
 
 #define arginfo_class_MailQueue_Enqueuer_enqueue arginfo_class_MailQueue_enqueue
@@ -237,14 +230,14 @@ ZEND_METHOD(MailQueue, delete);
 ZEND_METHOD(MailQueue, config);
 ZEND_METHOD(MailQueue, setConfig);
 ZEND_METHOD(MailQueue, migrate);
-ZEND_METHOD(MailQueue, tables);
-ZEND_METHOD(MailQueue, describe);
 ZEND_METHOD(MailQueue, diagnostics);
 ZEND_METHOD(MailQueue, takeSlot);
 ZEND_METHOD(MailQueue, hasAcl);
 ZEND_METHOD(MailQueue, configKeys);
-ZEND_METHOD(MailQueue, moveTo);
-ZEND_METHOD(MailQueue, abortMove);
+ZEND_METHOD(MailQueue_Internal, describe);
+ZEND_METHOD(MailQueue_Internal, tables);
+ZEND_METHOD(MailQueue_Internal, connect);
+ZEND_METHOD(MailQueue_Internal, columns);
 ZEND_METHOD(MailQueue_Backoff, __construct);
 ZEND_METHOD(MailQueue_Backoff, steps);
 ZEND_METHOD(MailQueue_Backoff, exponential);
@@ -281,14 +274,19 @@ static const zend_function_entry class_MailQueue_methods[] = {
 	ZEND_ME(MailQueue, config, arginfo_class_MailQueue_config, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, setConfig, arginfo_class_MailQueue_setConfig, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, migrate, arginfo_class_MailQueue_migrate, ZEND_ACC_PUBLIC)
-	ZEND_ME(MailQueue, tables, arginfo_class_MailQueue_tables, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
-	ZEND_ME(MailQueue, describe, arginfo_class_MailQueue_describe, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue, diagnostics, arginfo_class_MailQueue_diagnostics, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, takeSlot, arginfo_class_MailQueue_takeSlot, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue, hasAcl, arginfo_class_MailQueue_hasAcl, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue, configKeys, arginfo_class_MailQueue_configKeys, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
-	ZEND_ME(MailQueue, moveTo, arginfo_class_MailQueue_moveTo, ZEND_ACC_PUBLIC)
-	ZEND_ME(MailQueue, abortMove, arginfo_class_MailQueue_abortMove, ZEND_ACC_PUBLIC)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_MailQueue_Internal_methods[] = {
+	ZEND_ME(MailQueue_Internal, describe, arginfo_class_MailQueue_Internal_describe, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(MailQueue_Internal, tables, arginfo_class_MailQueue_Internal_tables, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(MailQueue_Internal, connect, arginfo_class_MailQueue_Internal_connect, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(MailQueue_Internal, columns, arginfo_class_MailQueue_Internal_columns, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_FE_END
 };
 
@@ -371,6 +369,17 @@ static zend_class_entry *register_class_MailQueue(zend_class_entry *class_entry_
 	class_entry = zend_register_internal_class_ex(&ce, NULL);
 	class_entry->ce_flags |= ZEND_ACC_FINAL|ZEND_ACC_NO_DYNAMIC_PROPERTIES|ZEND_ACC_NOT_SERIALIZABLE;
 	zend_class_implements(class_entry, 1, class_entry_MailQueue_Enqueuer);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_MailQueue_Internal(void)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "MailQueue", "Internal", class_MailQueue_Internal_methods);
+	class_entry = zend_register_internal_class_ex(&ce, NULL);
+	class_entry->ce_flags |= ZEND_ACC_FINAL;
 
 	return class_entry;
 }

@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace MailQueue\Cli\Command;
 
 use MailQueue;
-use MailQueue\Cli\Move;
+use MailQueue\Cli\Move\Record;
 use MailQueue\Cli\Nearest;
 use MailQueue\Cli\Stop;
 use MailQueue\Cli\Terminal;
@@ -41,7 +41,8 @@ final class Config extends Command
         $sets = $unset || $value !== null;
         $queue = $this->settings->queue(create: $value !== null);
         if ($key !== null && $sets) {
-            $value ??= Move::withoutNote($queue, $key, $this->settings->table());
+            $value ??= Record::isKey($key)
+                ? Record::without($queue, $key, $this->settings->table()) : null;
             $queue->setConfig($key, $value);
             return $this->result([$key => $queue->config($key)], static fn () => null);
         }

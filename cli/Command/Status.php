@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace MailQueue\Cli\Command;
 
 use MailQueue;
-use MailQueue\Cli\Move;
+use MailQueue\Cli\Move\Notice;
 use MailQueue\Cli\Strays;
 use MailQueue\Cli\Terminal;
 use MailQueue\Stats;
@@ -18,7 +18,7 @@ final class Status extends Command
     {
         $queue = $this->settings->queue();
         $stats = $queue->stats();
-        $moved = Move::note($this->settings);
+        $moved = Notice::text($this->settings);
         return $this->result($stats, function () use ($queue, $stats, $moved): void {
             foreach ($this->lines($stats) as $word => $text) {
                 printf("%-9s %s\n", $word, $text);

@@ -7,7 +7,7 @@ namespace MailQueue\Cli\Command;
 use MailQueue;
 use MailQueue\Cli\Classes;
 use MailQueue\Cli\ExitCode;
-use MailQueue\Cli\Move;
+use MailQueue\Cli\Move\Notice;
 use MailQueue\Cli\Progress;
 use MailQueue\Cli\Terminal;
 use MailQueue\DatabaseException;
@@ -183,7 +183,7 @@ final class Work extends Command
             'messages' => 'the message limit is reached',
             'signal' => 'stopped by a signal',
             'locked' => 'another worker is running',
-            'disabled' => rtrim(lcfirst(Move::note($this->settings) ?? 'mailQueueEnabled is 0; '
+            'disabled' => rtrim(lcfirst(Notice::text($this->settings) ?? 'mailQueueEnabled is 0; '
                 . $this->settings->command('config mailQueueEnabled 1') . ' switches it on'), '.'),
             'relay' => "the relay cannot be used$until: " . Terminal::safe($report->reason),
             default => Terminal::safe($report->end),

@@ -47,8 +47,10 @@ void mq_php_register_classes(void)
     mark_sensitive(mq_ce_queue, "__construct", 0);
     mark_sensitive(mq_ce_queue, "runworker", 0);
     mark_sensitive(mq_ce_queue, "checktransport", 0);
-    mark_sensitive(mq_ce_queue, "tables", 0);
-    mark_sensitive(mq_ce_queue, "describe", 0);
+    zend_class_entry *internal = register_class_MailQueue_Internal();
+    mark_sensitive(internal, "describe", 0);
+    mark_sensitive(internal, "tables", 0);
+    mark_sensitive(internal, "connect", 0);
     mq_php_queue_register(mq_ce_queue);
     mq_php_job_register(mq_ce_job);
     mq_php_backoff_register(mq_ce_backoff);

@@ -98,7 +98,7 @@ zend_string *mq_php_database_path(const zend_string *database)
     return absolute_path(path);
 }
 
-ZEND_METHOD(MailQueue, describe)
+ZEND_METHOD(MailQueue_Internal, describe)
 {
     zend_string *database;
     bool password = false;

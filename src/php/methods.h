@@ -41,20 +41,18 @@ ZEND_METHOD(MailQueue, setConfig);
 ZEND_METHOD(MailQueue, migrate);
 ZEND_METHOD(MailQueue, diagnostics);
 ZEND_METHOD(MailQueue, configKeys);
-ZEND_METHOD(MailQueue, tables);
+ZEND_METHOD(MailQueue_Internal, tables);
+ZEND_METHOD(MailQueue_Internal, connect);
+ZEND_METHOD(MailQueue_Internal, columns);
 
 /* database_arg.c */
-ZEND_METHOD(MailQueue, describe);
+ZEND_METHOD(MailQueue_Internal, describe);
 
 /* worker_slot.c */
 ZEND_METHOD(MailQueue, takeSlot);
 
 /* file_acl.c */
 ZEND_METHOD(MailQueue, hasAcl);
-
-/* methods_copy.c */
-ZEND_METHOD(MailQueue, moveTo);
-ZEND_METHOD(MailQueue, abortMove);
 
 /* value_objects.c */
 ZEND_METHOD(MailQueue_DatabaseException, __construct);

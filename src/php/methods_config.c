@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "db/sqlite.h"
+#include "php/classes.h"
 #include "php/database_arg.h"
 #include "php/exceptions.h"
 #include "php/paths.h"
@@ -216,7 +217,7 @@ static enum mq_status open_existing(const zend_string *database, struct mq_db **
     return status;
 }
 
-ZEND_METHOD(MailQueue, tables)
+ZEND_METHOD(MailQueue_Internal, tables)
 {
     zend_string *database;
     zend_string *names[2] = {NULL, NULL};
@@ -259,5 +260,52 @@ ZEND_METHOD(MailQueue, tables)
         if (has[i]) {
             add_next_index_string(return_value, wanted[i]);
         }
+    }
+}
+
+ZEND_METHOD(MailQueue_Internal, connect)
+{
+    zend_string *database;
+    struct mq_error err;
+    zval pdo;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_STR(database)
+    ZEND_PARSE_PARAMETERS_END();
+
+    if (!check_text(1, database)) {
+        RETURN_THROWS();
+    }
+    if (!mq_php_dsn_is(database)) {
+        zend_argument_value_error(1, "must be the DSN of a server");
+        RETURN_THROWS();
+    }
+    zend_string *hidden = mq_php_dsn_hide(ZEND_CALL_ARG(execute_data, 1));
+    enum mq_status status =
+        mq_php_dsn_connect(ZSTR_VAL(hidden ? hidden : database), BUSY_TIMEOUT_MS, &pdo, &err);
+    if (hidden) {
+        zend_string_release(hidden);
+    }
+    if (mq_php_ok(status, &err)) {
+        ZVAL_COPY_VALUE(return_value, &pdo);
+    }
+}
+
+ZEND_METHOD(MailQueue_Internal, columns)
+{
+    zval *object;
+    const char *name;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_OBJECT_OF_CLASS(object, mq_ce_queue)
+    ZEND_PARSE_PARAMETERS_END();
+
+    struct mq_queue *queue = mq_php_queue_use(object);
+    if (queue == NULL) {
+        RETURN_THROWS();
+    }
+    array_init(return_value);
+    for (size_t i = 0; (name = mq_queue_column(queue, i)) != NULL; i++) {
+        add_assoc_string(return_value, name, mq_queue_column_type(i));
     }
 }

@@ -65,25 +65,14 @@ enum mq_sql {
     MQ_SQL_STATS_PARKED,
     MQ_SQL_STATS_HELD,
     MQ_SQL_COLUMNS_OF,
-    MQ_SQL_COPY_COUNT,
-    MQ_SQL_COPY_LAST,
-    MQ_SQL_COPY_SIZES,
-    MQ_SQL_COPY_BODIES,
-    MQ_SQL_COPY_ROWS, /* these three are written in copy_rows.c, from the list of columns */
-    MQ_SQL_COPY_LIGHT,
-    MQ_SQL_COPY_INSERT,
     /* these only where the dialect has them */
     MQ_SQL_NOW,
     MQ_SQL_LOCK_SCHEMA,
     MQ_SQL_UNLOCK_SCHEMA,
     MQ_SQL_LOCK_BUCKET,
     MQ_SQL_CONFIG_SAME,
-    MQ_SQL_CONFIG_LOCK,
     MQ_SQL_QUIET,
     MQ_SQL_CLAIM_REPLAN,
-    MQ_SQL_COPY_FREEZE,
-    MQ_SQL_COPY_OLDER,
-    MQ_SQL_COPY_IDS_FROM,
     /* One row: the server, its database and the job table as one text (mq_queue_identity()). */
     MQ_SQL_IDENTITY,
     /* Places of workers: ?1 the queue's number (31 bits), ?2 the place's. The first gives 1 where
@@ -403,28 +392,11 @@ struct mq_pause mq_pause_latest(const char *pauses, char **relay);
 
 enum mq_move_side { MQ_MOVED_TO, MQ_MOVED_FROM }; /* in the source's config, in the target's */
 
-/* What a queue's config says of a move (copy.h). */
-struct mq_move_note {
-    char id[MQ_TOKEN_HEX + 1]; /* of the move: the same in both */
-    bool done;
-    int64_t cursor; /* in the target: rows up to this id were copied */
-    int64_t base;   /* in the target: its own ids begin here */
-    char run[9];    /* in the target: of the call that is at it, which the next one replaces */
-    char name[256]; /* the other one */
-};
 /* Whether nobody may claim from this table, by the key's value. */
 bool mq_move_blocks(const char *text, enum mq_move_side side, const char *table);
 /* The same, as it is now, to a transaction that has locked rows of the table: where nothing blocks
  * yet, a move waits for it. Only where writers run at the same time. */
 enum mq_status mq_move_look(struct mq_queue *queue, bool *blocks, struct mq_error *err);
-enum mq_status mq_move_find(struct mq_queue *queue, enum mq_move_side side,
-                            struct mq_move_note *out, bool *found, struct mq_error *err);
-/* The same within a transaction, until whose end nobody else changes it. */
-enum mq_status mq_move_hold(struct mq_queue *queue, enum mq_move_side side,
-                            struct mq_move_note *out, bool *found, struct mq_error *err);
-/* Within a transaction. NULL removes. */
-enum mq_status mq_move_put(struct mq_queue *queue, enum mq_move_side side,
-                           const struct mq_move_note *note, struct mq_error *err);
 
 /* ---- limit.c: tokens ---- */
 

@@ -62,6 +62,10 @@ bool mq_queue_is_shared(const struct mq_queue *queue);
 const char *mq_queue_identity(struct mq_queue *queue, struct mq_error *err);
 /* Brings the schema to this version under the write lock; returns the version in *version. */
 enum mq_status mq_queue_migrate(struct mq_queue *queue, int *version, struct mq_error *err);
+/* The job table's columns, from 0 on; NULL past the last one. Owned by the queue. */
+const char *mq_queue_column(const struct mq_queue *queue, size_t i);
+/* "integer" (32 bits on a server), "bigint" or "text". */
+const char *mq_queue_column_type(size_t i);
 
 /* ---- enqueue.c ---- */
 

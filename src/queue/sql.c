@@ -118,12 +118,6 @@ static const char *const common[MQ_SQL_COUNT] = {
     [MQ_SQL_STATS_PARKED] = "SELECT count(*) FROM {t} WHERE status = 'parked'",
     [MQ_SQL_STATS_HELD] = "SELECT count(*) FROM {t} WHERE status = 'held' "
                           "AND status IN ('failed','held')",
-
-    [MQ_SQL_COPY_COUNT] = "SELECT count(*) FROM {t} WHERE id > ?1 AND id <= ?2",
-    [MQ_SQL_COPY_LAST] = "SELECT max(id) FROM {t}",
-    [MQ_SQL_COPY_SIZES] = "SELECT id, (SELECT length(content) FROM {b} WHERE {b}.id = {t}.id) "
-                          "FROM {t} WHERE id > ?1 AND id <= ?2 ORDER BY id LIMIT ?3",
-    [MQ_SQL_COPY_BODIES] = "SELECT id FROM {b} ORDER BY id LIMIT 1",
 };
 
 _Static_assert(MQ_SQL_COUNT <= MQ_DB_SLOTS, "more statements than slots");

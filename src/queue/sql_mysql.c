@@ -34,7 +34,6 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "(SELECT 1 FROM {c} AS there WHERE there.`key` = ?1) "
         "ON DUPLICATE KEY UPDATE value = " NEW_VALUE,
     [MQ_SQL_CONFIG_DELETE] = "DELETE FROM {c} WHERE `key` = ?1",
-    [MQ_SQL_CONFIG_LOCK] = "SELECT 1 FROM {c} WHERE `key` = ?1 FOR UPDATE",
     [MQ_SQL_CONFIG_SAME] =
         "SELECT 1 FROM {c} WHERE `key` = ?1 AND " VALUE " = CAST(?2 AS BINARY) LIMIT 1",
 
@@ -106,10 +105,6 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "SELECT 1 FROM {c} WHERE `key` = (SELECT `key` FROM {c} AS set_to WHERE "
         "set_to.`key` = 'mailMaxPerHour' AND CAST(set_to.value AS CHAR) REGEXP '[1-9]' LIMIT 1) "
         "FOR UPDATE",
-
-    /* Waits for rows that were inserted and not committed yet; later ones have higher ids. Claims
-     * lock the rows themselves, not the entries of another index. */
-    [MQ_SQL_COPY_FREEZE] = "SELECT count(*) FROM {t} FORCE INDEX (PRIMARY) LOCK IN SHARE MODE",
 
     /* Several servers of one host may differ in their directories only. */
     [MQ_SQL_IDENTITY] = "SELECT CONCAT_WS('/', @@hostname, @@port, @@datadir, DATABASE(), '{T}')",

@@ -33,8 +33,6 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     /* The caller updates where another one was faster. */
     [MQ_SQL_CONFIG_INSERT] = "INSERT INTO {c}(key, value) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
 
-    [MQ_SQL_CONFIG_LOCK] = "SELECT 1 FROM {c} WHERE key = ?1 FOR UPDATE",
-
     [MQ_SQL_CLAIM_PRIORITY] = "SELECT max(priority) FROM {t} WHERE " MQ_CLAIMABLE_SQL
                               " AND priority < CAST(?1 AS BIGINT)",
     /* A limit that is a parameter is, for the planner, a tenth of the table: it would rather make a
@@ -59,15 +57,6 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "LEFT JOIN pg_catalog.pg_index i ON i.indrelid = c.oid AND i.indisprimary "
         "WHERE c.relname = ?1 AND c.relkind IN ('r','p','v','f') "
         "AND pg_catalog.pg_table_is_visible(c.oid) AND a.attnum > 0 AND NOT a.attisdropped",
-    /* Waits for those who are writing or hold rows to be written, and keeps others from it. */
-    [MQ_SQL_COPY_FREEZE] = "LOCK TABLE {t} IN EXCLUSIVE MODE",
-    /* Transactions that may have read the config before that second. */
-    [MQ_SQL_COPY_OLDER] =
-        "SELECT count(*) FROM pg_catalog.pg_stat_activity WHERE datname = current_database() "
-        "AND pid <> pg_backend_pid() AND usename IS NOT NULL AND state <> 'idle' "
-        "AND xact_start < to_timestamp(CAST(?1 AS DOUBLE PRECISION))",
-    [MQ_SQL_COPY_IDS_FROM] = "SELECT setval(pg_get_serial_sequence('{q}{T}{q}', 'id'), "
-                             "CAST(?1 AS BIGINT), false)",
     /* What is there already is no news; only until the transaction ends. */
     [MQ_SQL_QUIET] = "SET LOCAL client_min_messages = warning",
 

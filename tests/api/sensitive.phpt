@@ -13,7 +13,9 @@ $secret = 's3cret';
 foreach ([
     fn() => new MailQueue("mysql:hots=x;password=$secret"),
     fn() => new MailQueue("$secret:memory:\0"),
-    fn() => MailQueue::describe("pgsql:host=x;password=$secret", 1),
+    fn() => MailQueue\Internal::describe("pgsql:host=x;password=$secret", 1),
+    fn() => MailQueue\Internal::tables("pgsql:hots=x;password=$secret\0"),
+    fn() => MailQueue\Internal::connect("$secret:memory:"),
     fn() => $queue->runWorker("smtp://me:$secret@localhost?nonsense=1", log: ''),
     fn() => $queue->runWorker("nonsense://me:$secret@localhost", log: ''),
     fn() => $queue->runWorker("smtp://me:$secret@localhost:99999", log: ''),
@@ -34,6 +36,8 @@ foreach ([
 MailQueue\Exception: 1
 ValueError: 1
 ArgumentCountError: 1
+ValueError: 1
+ValueError: 1
 ValueError: 1
 ValueError: 1
 ValueError: 1

@@ -76,14 +76,10 @@ final class MailQueue implements MailQueue\Enqueuer
   public config(string $key): ?string
   public setConfig(string $key, bool|float|int|null|string $value): void
   public migrate(): int
-  public static tables(string $database, string $table = "mail_queue", string $configTable = "config"): array
-  public static describe(string $database): array
   public diagnostics(): array
   public static takeSlot(string $database, int $maxWorkers, ?string $log = null): ?MailQueue\Report
   public static hasAcl(string $path): bool
   public static configKeys(): array
-  public moveTo(MailQueue $target, string $sourceName, string $targetName, int $timeout = 960, bool $delete = false, bool $dryRun = false, ?callable $progress = null): array
-  public abortMove(MailQueue $target, string $targetName): void
 final class MailQueue\Backoff
   readonly string $policy
   readonly int $maxAttempts
@@ -98,6 +94,11 @@ interface MailQueue\Enqueuer
   abstract public enqueue(array|null|object|string $message = null, ?string $reference = null, string $type = "mail", int $priority = 0, DateTimeInterface|int|null $sendAt = null, DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null, ?array $dsn = null): ?int
   abstract public enqueueMany(Traversable|array $messages): int
 class MailQueue\Exception extends Exception
+final class MailQueue\Internal
+  public static describe(string $database): array
+  public static tables(string $database, string $table = "mail_queue", string $configTable = "config"): array
+  public static connect(string $database): PDO
+  public static columns(MailQueue $queue): array
 final class MailQueue\Job
   readonly int $id
   readonly ?string $reference

@@ -11,7 +11,7 @@ $dir = temp_directory();
 $path = "$dir/app.sqlite";
 $say = static function (mixed ...$arguments) use ($dir): void {
     try {
-        echo json_encode(MailQueue::tables(...$arguments)), "\n";
+        echo json_encode(MailQueue\Internal::tables(...$arguments)), "\n";
     } catch (Throwable $e) {
         echo get_class($e), ': ', str_replace($dir, '%', $e->getMessage()), "\n";
     }
@@ -38,7 +38,7 @@ file_put_contents("$dir/bad.sqlite", str_repeat('no database ', 900));
 $say("$dir/bad.sqlite");
 chdir($dir);
 $say('app.sqlite', 'mails');
-$other = new Other('ini_set("open_basedir", "/usr"); try { MailQueue::tables($argv[1]); } catch (MailQueue\DatabaseException $e) { echo $e->getMessage(); }', $path);
+$other = new Other('ini_set("open_basedir", "/usr"); try { MailQueue\Internal::tables($argv[1]); } catch (MailQueue\DatabaseException $e) { echo $e->getMessage(); }', $path);
 echo str_replace($dir, '%', $other->end()[0]), "\n";
 ?>
 --EXPECT--
@@ -51,10 +51,10 @@ MailQueue\DatabaseException: cannot open %/: by its end it is a directory: give 
 as it was
 ["config"]
 ["mails","config"]
-ValueError: MailQueue::tables(): Argument #2 ($table) must not contain null bytes
-ValueError: MailQueue::tables(): Argument #1 ($database) must not contain null bytes
-ValueError: MailQueue::tables(): Argument #1 ($database) must be the path of an SQLite file, which other processes can open too: an empty path, ":memory:" and URIs cannot be used
-ValueError: MailQueue::tables(): Argument #1 ($database) must be the path of an SQLite file, which other processes can open too: an empty path, ":memory:" and URIs cannot be used
+ValueError: MailQueue\Internal::tables(): Argument #2 ($table) must not contain null bytes
+ValueError: MailQueue\Internal::tables(): Argument #1 ($database) must not contain null bytes
+ValueError: MailQueue\Internal::tables(): Argument #1 ($database) must be the path of an SQLite file, which other processes can open too: an empty path, ":memory:" and URIs cannot be used
+ValueError: MailQueue\Internal::tables(): Argument #1 ($database) must be the path of an SQLite file, which other processes can open too: an empty path, ":memory:" and URIs cannot be used
 MailQueue\DatabaseException: %/bad.sqlite is not an SQLite database (or an encrypted or damaged one): correct the path, or restore a backup; see also: sqlite3 %/bad.sqlite .recover
 ["mails","config"]
 %/app.sqlite: open_basedir does not allow this file; add its directory to open_basedir or move the database

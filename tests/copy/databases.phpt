@@ -15,12 +15,12 @@ $first = new PDO('sqlite:' . ($path = database()));
 $queue = new MailQueue($path);
 fill($queue, $first);
 $backend = new Backend('pgsql');
-$server = new MailQueue($pdo = $backend->pdo([PDO::ATTR_CASE => PDO::CASE_UPPER, PDO::ATTR_ERRMODE => PDO::ERRMODE_SILENT]));
+$server = $backend->queue();
 $phases = [];
-$report = $queue->moveTo($server, 'here', 'there', progress: function (array $about) use (&$phases): void {
+$report = migration($first, $backend->pdo(), function (array $about) use (&$phases): void {
     $phases[$about['phase']] = "$about[done]/$about[total]";
-});
-echo json_encode(array_diff_key($report, ['checksum' => 0])), "\n", json_encode($phases), "\n";
+})->run();
+echo told($report), "\n", json_encode($phases), "\n";
 $there = dump($backend->pdo());
 var_dump(dump($first) === $there, strlen($there) > 100_000);
 
@@ -31,51 +31,48 @@ var_dump($server->enqueue(mail_fields()) >= 1_000_000, $server->delete([(int) $b
 
 echo "late mail\n";
 $id = $queue->enqueue(mail_fields(), reference: 'late');
-echo json_encode(array_diff_key($queue->moveTo($server, 'here', 'there'), ['checksum' => 0])), "\n";
-var_dump($server->job($id)->reference, $server->delete([$id]), $queue->moveTo($server, 'here', 'there')['copied']);
+echo told(migration($first, $backend->pdo())->run()), "\n";
+var_dump($server->job($id)->reference, $server->delete([$id]), migration($first, $backend->pdo())->run()->copied);
 
 echo "and back\n";
 $pdo2 = new PDO('sqlite:' . ($path2 = database()));
-$again = $server->moveTo($back = new MailQueue($path2), 'there', 'back');
-var_dump($again['mails'], $again['checksum'] === $report['checksum']);
+$again = migration($backend->pdo(), $pdo2)->run();
+$back = new MailQueue($path2);
+var_dump($again->mails, $again->checksum === $report->checksum);
 $queue->delete([$id]);
 var_dump(dump($pdo2, false) === dump($first, false));
 echo implode(' ', array_map(fn($key) => $back->config($key), ['mailMaxPerHour', 'mailRateMode', 'mailRedirectTypes'])), "\n";
 var_dump($server->claim(1), count($back->claim(5)) >= 4);
 
 echo "what PostgreSQL cannot take\n";
-$other = new MailQueue($path3 = database());
-$pdo3 = new PDO("sqlite:$path3");
-$bad = $other->enqueue(mail_fields());
-$second = new MailQueue((new Backend('pgsql'))->pdo());
+$pdo3 = new PDO('sqlite:' . ($path3 = database()));
+$bad = (new MailQueue($path3))->enqueue(mail_fields());
+$second = (new Backend('pgsql'))->pdo();
 foreach (["last_error = 'a' || char(0)", "last_error = CAST(x'ff' AS TEXT)", 'attempts = 3000000000', "next_attempt_at = 'soon'"] as $set) {
     $pdo3->exec("UPDATE mail_queue SET last_error = NULL, attempts = 0, next_attempt_at = 5, $set");
-    echo thrown(fn() => $other->moveTo($second, 'bad', 'other')), "\n";
+    echo thrown(fn() => migration($pdo3, $second)->run()), "\n";
 }
 $pdo3->exec('UPDATE mail_queue SET next_attempt_at = 5');
-var_dump($other->moveTo($second, 'bad', 'other')['copied']);
-
-echo "not within a transaction of the application's\n";
-$fresh = new MailQueue(database());
-$fourth = (new Backend('pgsql'))->pdo();
-$fifth = new MailQueue($fourth);
-$fourth->beginTransaction();
-echo thrown(fn() => $fresh->moveTo($fifth, 'a', 'b')), "\n";
-var_dump($fourth->inTransaction());
-$fourth->rollBack();
+var_dump(migration($pdo3, $second)->run()->copied);
 
 echo "a callback that throws; a transaction that is open elsewhere\n";
 $sixth = new MailQueue($pdo6 = ($backend6 = new Backend('pgsql'))->pdo());
 $sixth->enqueue(mail_fields());
-echo thrown(fn() => $sixth->moveTo(new MailQueue($path7 = database()), 'a', 'b', progress: fn() => throw new LogicException('enough'))), "\n";
+$other = new PDO('sqlite:' . database());
+echo thrown(fn() => migration($pdo6, $other, fn() => throw new LogicException('enough'))->run()), "\n";
 $open = $backend6->pdo();
 $open->beginTransaction();
 $open->query('SELECT 1');
-$target = new MailQueue(database());
-var_dump($sixth->abortMove($target, 'b'));
-echo thrown(fn() => $sixth->moveTo($target, 'a', 'b', timeout: 0)), "\n";
+migration($pdo6, $other)->abort();
+echo thrown(fn() => migration($pdo6, $other, timeout: 0)->run()), "\n";
 $open->rollBack();
-var_dump($sixth->moveTo($target, 'a', 'b', timeout: 10)['mails']);
+var_dump(migration($pdo6, $other, timeout: 10)->run()->mails);
+
+echo "not into itself\n";
+$same = new Backend('pgsql');
+$queue = $same->queue();
+echo thrown(fn() => migration($same->pdo(), $same->pdo())->run()), "\n";
+var_dump($queue->config('mailQueueMovedTo'), $queue->config('mailQueueMovedFrom'));
 ?>
 --EXPECT--
 {"late":false,"copied":600,"deleted":0,"mails":600,"counts":{"pending":420,"sending":0,"failed":60,"parked":60,"held":60},"ignoredColumns":[],"changedKeys":[],"keptKeys":[]}
@@ -103,16 +100,16 @@ array(0) {
 }
 bool(true)
 what PostgreSQL cannot take
-MailQueue\MessageException [last_error]: mail 1 cannot be moved: its column last_error holds octets that are no UTF-8 text. Correct the row in the source, or delete the mail, and repeat the command
-MailQueue\MessageException [last_error]: mail 1 cannot be moved: its column last_error holds octets that are no UTF-8 text. Correct the row in the source, or delete the mail, and repeat the command
-MailQueue\MessageException [attempts]: mail 1 cannot be moved: its column attempts holds a number that is too large there. Correct the row in the source, or delete the mail, and repeat the command
-MailQueue\MessageException [next_attempt_at]: mail 1 cannot be moved: its column next_attempt_at holds no integer. Correct the row in the source, or delete the mail, and repeat the command
+MailQueue\Cli\Stop: mail 1 cannot be moved: its column last_error holds octets that are no UTF-8 text. Correct the row in the source, or delete the mail, and repeat the command
+MailQueue\Cli\Stop: mail 1 cannot be moved: its column last_error holds octets that are no UTF-8 text. Correct the row in the source, or delete the mail, and repeat the command
+MailQueue\Cli\Stop: mail 1 cannot be moved: its column attempts holds a number that is too large there. Correct the row in the source, or delete the mail, and repeat the command
+MailQueue\Cli\Stop: mail 1 cannot be moved: its column next_attempt_at holds no integer. Correct the row in the source, or delete the mail, and repeat the command
 int(1)
-not within a transaction of the application's
-ValueError: a queue cannot be moved within a transaction of the application's
-bool(true)
 a callback that throws; a transaction that is open elsewhere
 LogicException: enough
-NULL
-MailQueue\DatabaseException [busy]: transactions are still open after 0 s. The source stays paused: repeat the command to go on, or give the move up with --abort
+MailQueue\Cli\Stop: transactions are still open after 0 s. The source stays paused: repeat the command to go on, or give the move up with --abort
 int(1)
+not into itself
+MailQueue\Cli\Stop: source and target are the same table of the same database
+NULL
+NULL

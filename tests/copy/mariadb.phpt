@@ -17,7 +17,7 @@ fill(new MailQueue($path), $start);
 $pgsql = new Backend('pgsql');
 $mysql = new Backend('mysql');
 $first = $pgsql->queue();
-(new MailQueue($path))->moveTo($first, 'file', 'pgsql');
+migration($start, $pgsql->pdo())->run();
 $hide = fn(string $text): string => preg_replace(['/[0-9a-f]{64}/', '/(mysql|pgsql):[^ \n]*?(?=[:;.,]?( |\n))/'], ['HASH', '$1:%'], $text);
 $move = function (string $from, string $to, string ...$words) use ($hide): void {
     [$code, $output, $errors] = cli(['migrate-store', $from, $to, ...$words]);
@@ -52,6 +52,12 @@ echo $waited ? 'waited' : 'did not wait', ', exit ', proc_close($process), "\n",
 $back = new MailQueue($path2);
 var_dump($back->job($last)?->reference, $back->delete([$last]), dump($start, false) === dump(new PDO("sqlite:$path2"), false));
 var_dump($second->claim(1), count($back->claim(3)));
+
+echo "not into itself\n";
+$same = new Backend('mysql');
+$queue = $same->queue();
+echo thrown(fn() => migration($same->pdo(), $same->pdo())->run()), "\n";
+var_dump($queue->config('mailQueueMovedTo'), $queue->config('mailQueueMovedFrom'));
 ?>
 --EXPECT--
 PostgreSQL to MariaDB, by the command
@@ -81,3 +87,7 @@ bool(true)
 array(0) {
 }
 int(3)
+not into itself
+MailQueue\Cli\Stop: source and target are the same table of the same database
+NULL
+NULL

@@ -1,18 +1,24 @@
 --TEST--
-A queue is not moved into another table of its own file
+A queue is not moved into its own file, by whatever name
 --EXTENSIONS--
 mailqueue
+pdo_sqlite
 --FILE--
 <?php
-require __DIR__ . '/../lib/queue.inc';
+require __DIR__ . '/copy.inc';
 $queue = new MailQueue($path = database());
 $queue->enqueue(mail_fields());
-$other = new MailQueue($path, table: 'other_queue');
-$other->migrate();
-echo thrown(fn() => $queue->moveTo($other, 'one', 'two')), "\n";
+symlink($path, "$path-link");
+link($path, "$path-hard");
+foreach (['', '-link', '-hard'] as $other) {
+    [$code, , $errors] = cli(['migrate-store', $path, "$path$other"]);
+    echo "$code $errors";
+}
 var_dump($queue->config('mailQueueMovedTo'), count($queue->claim(1)));
 ?>
---EXPECTF--
-%ssource and target are the same file: a queue is moved into another database%S
+--EXPECT--
+78 mailqueue: source and target are the same file: a queue is moved into another database
+78 mailqueue: source and target are the same file: a queue is moved into another database
+78 mailqueue: source and target are the same file: a queue is moved into another database
 NULL
 int(1)

@@ -18,7 +18,7 @@ foreach ([' pgsql:host=db;password=secret', "\tmysql:host=db", 'sqlite: x'] as $
     }
     must(!file_exists(ltrim($wrong)) && !file_exists($wrong), 'no such file');
 }
-var_dump(MailQueue::describe(' pgsql:host=db;password=secret')['shown']);
+var_dump(MailQueue\Internal::describe(' pgsql:host=db;password=secret')['shown']);
 
 $code = 'try { (new MailQueue($argv[1]))->enqueue(["from" => "a@example.com", "to" => "b@example.com", "subject" => "x",
     "text" => str_repeat("0123456789\n", 90000)]); } catch (MailQueue\DatabaseException $e) { echo $e->reason, ": ", $e->getMessage(); }';

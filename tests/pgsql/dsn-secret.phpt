@@ -58,10 +58,13 @@ $tell('MySQL, cut by a semicolon', $throws(fn() => new MailQueue('mysql:host=x;p
 $tell('the key of a certificate', $throws(fn() => new MailQueue("$dsn;sslpassword=$quoted;password=$quoted;user=none")));
 $tell('another kind', $throws(fn() => new MailQueue('postgres://app:s3cr@db/app')));
 foreach (['postgres://app:s3cr@db/app', 'PGSQL://app:s3cr@db/app', 'Odbc:x;Pwd=s3cr'] as $given) {
-    $tell("tables() $given[0]", $throws(fn() => MailQueue::tables($given)));
+    $tell("tables() $given[0]", $throws(fn() => MailQueue\Internal::tables($given)));
 }
 $tell('an argument beside it', $throws(fn() => new MailQueue("$dsn;password=$quoted", busyTimeout: -1)));
-$tell('tables()', $throws(fn() => MailQueue::tables("$dsn;user=app;password=wrong-one")));
+$tell('tables()', $throws(fn() => MailQueue\Internal::tables("$dsn;user=app;password=wrong-one")));
+$tell('connect()', $throws(fn() => MailQueue\Internal::connect("$dsn;user=app;password=wrong-one")));
+$tell('connect(), refused', with_environment($wrong, fn() => $throws(fn() => MailQueue\Internal::connect($dsn))));
+echo with_environment($credentials, fn() => MailQueue\Internal::connect($dsn))->query('SELECT current_user')->fetchColumn(), "\n";
 /* Before PHP 8.2 nothing marks what must not be shown: what is marked is clean itself. */
 try {
     new MailQueue("$dsn;user=app;password=wrong-one");
@@ -154,6 +157,9 @@ tables() P: clean
 tables() O: clean
 an argument beside it: clean
 tables(): clean
+connect(): clean
+connect(), refused: clean
+app
 the argument in the trace: clean
 it is the DSN alone
 a statement that fails: clean

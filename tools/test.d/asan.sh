@@ -75,7 +75,8 @@ tests/cli/usage.phpt help and usage errors of bin/mailqueue, before a queue is o
 tests/cli/cures.phpt commands that doctor prints; what they call: tests/cli/manage.phpt, tests/copy
 tests/cli/log-search.phpt mailqueue log reads the worker's lines in PHP
 tests/cli/terminal.phpt what bin/mailqueue shows, its widths and colours
-tests/copy/kill.phpt kills by the time that a quick process takes; unit/test_queue_copy*
+tests/copy/kill.phpt kills by the time that a quick process takes; moving is PHP
+tests/copy/workers.phpt the same
 tests/example/* pages of examples/, above enqueue(), a PDO as in tests/pdo, and the worker
 tests/sendmail/aliases.phpt a file that PHP reads, before enqueue()
 tests/pgsql/pooler.phpt PDO leaks a result where a prepared statement is there already (42P05)

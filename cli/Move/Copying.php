@@ -1,0 +1,190 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli\Move;
+
+use MailQueue;
+use MailQueue\Cli\Stop;
+
+/** Copies and compares ranges of ids; one transaction stores rows and how far they reach. */
+final class Copying
+{
+    /** The report's checksum has the target's rows up to this id. */
+    private int $summed = PHP_INT_MAX;
+
+    public function __construct(private readonly Pair $pair)
+    {
+    }
+
+    /** From where the last transaction ended to an id, or to the last one there is. */
+    public function upTo(int $limit): void
+    {
+        $pair = $this->pair;
+        while (true) {
+            $from = $pair->from()->cursor;
+            [$end] = $pair->sourceRows->piece($from, $limit);
+            if ($end === $from) {
+                return;
+            }
+            $this->write($from, $end, $end);
+            $pair->tell('copying', $pair->report->copied, $pair->total);
+        }
+    }
+
+    public function all(): void
+    {
+        $this->upTo($this->pair->from()->base - 1);
+    }
+
+    private function write(int $from, int $to, int $cursor): void
+    {
+        $pair = $this->pair;
+        $record = $pair->from()->with(cursor: max($cursor, $pair->from()->cursor));
+        $writer = $pair->target->transaction(function () use ($pair, $record, $from, $to): Writer {
+            $pair->checkFrom();
+            $writer = new Writer($pair, $this->summed);
+            $writer->write($from, $to);
+            if ($record->cursor > $pair->from()->cursor) {
+                $pair->target->put(Record::FROM, $record);
+            }
+            return $writer;
+        });
+        $pair->from = $record;
+        $pair->report->copied += $writer->rows;
+        $pair->report->sum($writer->sum);
+    }
+
+    /** Makes the target what the source is, by comparing all rows and bodies. */
+    public function compare(): void
+    {
+        $pair = $this->pair;
+        $limit = $pair->from()->base - 1;
+        $pair->report->reset();
+        for ($from = $done = 0; $from < $limit; $from = $to) {
+            [$end, $hasMore] = $pair->sourceRows->piece($from, $limit);
+            $to = $hasMore ? $end : $limit;
+            [$source, $counts] = $pair->sourceRows->hashes($from, $to, true);
+            [$target] = $pair->targetRows->hashes($from, $to, true);
+            $this->summed = $to;
+            $pair->report->sum(...array_values($target));
+            $this->repair($source, $target);
+            $pair->report->count($counts);
+            $done += count($source);
+            $pair->tell('verifying', $done, $pair->total);
+        }
+        $this->summed = PHP_INT_MAX;
+    }
+
+    /**
+     * Reads the target's rows, without bodies, before the source is locked.
+     *
+     * @return list<array{int, int, string}> ranges of ids and what is in them
+     */
+    public function knowTarget(): array
+    {
+        $pages = [];
+        $limit = $this->pair->from()->base - 1;
+        for ($from = 0; $from < $limit; $from = $to) {
+            $to = $this->pair->sourceRows->pageEnd($from, $limit);
+            [$hashes] = $this->pair->targetRows->hashes($from, $to, false);
+            $pages[] = [$from, $to, self::digest($hashes)];
+        }
+        return $pages;
+    }
+
+    /**
+     * Compares once more without the bodies, which never change, while the source is locked.
+     *
+     * @param list<array{int, int, string}> $pages
+     * @param int $last the source's last id that counts
+     */
+    public function compareLocked(array $pages, int $last): void
+    {
+        $pair = $this->pair;
+        $pair->report->counts = array_map(static fn (): int => 0, $pair->report->counts);
+        foreach ($pages as [$from, $to, $known]) {
+            [$source, $counts] = $pair->sourceRows->hashes($from, min($to, $last), false);
+            if (self::digest($source) !== $known) {
+                $this->repair($source, $pair->targetRows->hashes($from, $to, false)[0]);
+            }
+            $pair->report->count($counts);
+        }
+        if ($pair->report->counts['sending'] > 0) {
+            throw $pair->busy(true);
+        }
+    }
+
+    /** @param array<int, string> $hashes */
+    private static function digest(array $hashes): string
+    {
+        $text = '';
+        foreach ($hashes as $id => $hash) {
+            $text .= "$id:$hash";
+        }
+        return hash('sha256', $text, true);
+    }
+
+    /**
+     * @param array<int, string> $source hashes by id
+     * @param array<int, string> $target
+     */
+    private function repair(array $source, array $target): void
+    {
+        $ids = array_keys($source + $target);
+        sort($ids);
+        $lastThere = array_key_last($target) ?? 0;
+        foreach ($ids as $id) {
+            if ($id > $lastThere) {
+                // All that follows is new: one transaction.
+                $last = (int) array_key_last($source);
+                $this->write($id - 1, $last, $last);
+                return;
+            }
+            if (($source[$id] ?? null) !== ($target[$id] ?? null)) {
+                $this->write($id - 1, $id, 0);
+            }
+        }
+    }
+
+    /** Settings and strict mode's ledger. Within a transaction of the source's. */
+    public function settings(): void
+    {
+        $pair = $this->pair;
+        $pair->target->transaction(function () use ($pair): void {
+            $pair->checkFrom();
+            foreach (MailQueue::configKeys() as $key => $about) {
+                // The tables' version and the records of moves are each database's own.
+                if ($key !== 'mailSchemaVersion' && !str_starts_with($key, 'mailQueueMoved')) {
+                    $this->setting($key, $about['internal']);
+                }
+            }
+            $pair->target->run("DELETE FROM {$pair->target->spent}");
+            $rows = $pair->source->run("SELECT at, ABS(n) FROM {$pair->source->spent}");
+            foreach ($rows->fetchAll(\PDO::FETCH_NUM) as [$at, $n]) {
+                $pair->target->run(
+                    "INSERT INTO {$pair->target->spent} (at, n) VALUES (?, ?)",
+                    [(int) $at, (int) $n]
+                );
+            }
+        });
+    }
+
+    private function setting(string $key, bool $isInternal): void
+    {
+        $report = $this->pair->report;
+        $from = $this->pair->source->queue->config($key);
+        $to = $this->pair->target->queue->config($key);
+        if ($from !== null && $from !== $to) {
+            try {
+                $this->pair->target->queue->setConfig($key, $from);
+            } catch (\ValueError $e) {
+                throw Stop::config("the source's setting {$e->getMessage()}. Correct it there, and "
+                    . 'repeat the command');
+            }
+        }
+        if ($to !== null && $from !== $to && !$isInternal) {
+            $from === null ? $report->keptKeys[] = $key : $report->changedKeys[] = $key;
+        }
+    }
+}

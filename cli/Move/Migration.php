@@ -1,0 +1,145 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli\Move;
+
+use MailQueue\Cli\Stop;
+
+/**
+ * The move of a queue from one database to another: SQLite, PostgreSQL, MySQL in any direction.
+ *
+ * - No mail is lost, none is sent twice. From the first step on nothing is claimed from the
+ *   source, nor from the target until all is there: their config tables say so (Record), and each
+ *   claim reads that in its transaction. Nothing is copied before what was being sent is settled
+ *   or recovered.
+ * - The source takes new mail all the time. What comes before the end is copied; what comes later
+ *   the same command brings when it is run once more, while the target sends already.
+ * - Killed at any point, the same command goes on where it was.
+ * - Every row is read back before it is committed. At the end all rows and bodies are compared
+ *   by SHA-256, made here of what the values mean in either database; then once more
+ *   without the bodies, which never change, while the source is locked.
+ *
+ * Ids are kept. The target's own begin at least a million above the source's, so that late mail
+ * keeps its id too, and the application may store mail in the target during the move.
+ */
+final class Migration
+{
+    private readonly Pair $pair;
+    private readonly Copying $copying;
+
+    /**
+     * @param int $timeout seconds to wait for what is being sent
+     * @param ?\Closure(array{phase: string, done: int, total: int}): void $progress called outside
+     *        of transactions, in each phase: waiting, copying, verifying, deleting
+     */
+    public function __construct(
+        Store $source,
+        Store $target,
+        int $timeout = 960,
+        ?\Closure $progress = null,
+    ) {
+        $this->pair = new Pair($source, $target, $timeout, $progress);
+        $this->copying = new Copying($this->pair);
+    }
+
+    /** @param bool $deletes whether to delete from the source, at the end, what was copied */
+    public function run(bool $deletes = false, bool $isDry = false): Report
+    {
+        $report = $this->pair->report;
+        $opening = new Opening($this->pair);
+        $opening->look();
+        if ($isDry) {
+            $report->mails = $this->pair->total;
+            return $report;
+        }
+        $opening->start();
+        if ($report->late) {
+            $this->copyLate();
+        } else {
+            $opening->drain();
+            $this->copying->all();
+            $this->copying->compare();
+            $this->copying->all(); // little is left to do when enqueues must wait
+            $this->finish();
+        }
+        $deletes && $this->delete($this->pair->source, $this->pair->sourceRows, Record::TO);
+        return $report;
+    }
+
+    /** The source's record is committed before the target's: killed in between, none sends. */
+    private function finish(): void
+    {
+        $pair = $this->pair;
+        $pages = $this->copying->knowTarget();
+        $last = $pair->lockSource(function (int $last) use ($pair, $pages): void {
+            $pair->checkIds($pair->from()->base);
+            $this->copying->compareLocked($pages, $last);
+            $this->copying->settings();
+            $pair->source->put(Record::TO, $pair->to?->with(isOver: true));
+        });
+        $done = $pair->from()->with(cursor: $last, isOver: true);
+        $pair->putFrom($done);
+        $pair->from = $done;
+        $pair->report->mails = array_sum($pair->report->counts);
+    }
+
+    /**
+     * What came after the end, up to an id below which all is committed: later runs begin behind
+     * it.
+     */
+    private function copyLate(): void
+    {
+        $last = $this->pair->lockSource(
+            fn () => $this->pair->checkIds($this->pair->from()->base)
+        );
+        $this->copying->upTo($last);
+        $this->pair->report->mails = $this->pair->report->copied;
+    }
+
+    /** Deletes what this move copied, in source or target, as long as its record stands. */
+    private function delete(Store $store, Rows $rows, string $key): void
+    {
+        $pair = $this->pair;
+        $limit = $pair->from()->cursor;
+        $total = $rows->count(0, $limit);
+        for ($from = 0; $from < $limit; $from = $end) {
+            [$end, $hasMore] = $rows->piece($from, $limit);
+            $ids = $rows->ids($from, $end);
+            $store->transaction(function () use ($pair, $store, $key, $ids): void {
+                $key === Record::TO ? $pair->checkTo() : $pair->checkFrom();
+                $store->delete($ids);
+            });
+            $pair->report->deleted += count($ids);
+            $pair->tell('deleting', $pair->report->deleted, $total);
+            $end = $hasMore ? $end : $limit;
+        }
+    }
+
+    /** Gives an unfinished move up: deletes from the target what was copied; the source sends. */
+    public function abort(): Report
+    {
+        $pair = $this->pair;
+        $to = $pair->to = $pair->source->record(Record::TO);
+        $from = $pair->target->record(Record::FROM);
+        $isSame = $to !== null && $from !== null && $to->id === $from->id;
+        if ($to === null || ($to->isOver && !$isSame)) {
+            throw Stop::config('there is no unfinished move to give up');
+        }
+        if ($isSame && $from->isOver) {
+            throw Stop::config('the move is over, and the target sends: to go back, move the '
+                . 'target into an empty queue');
+        }
+        if (!$isSame && $to->other !== $pair->target->name) {
+            throw $pair->elsewhere($to);
+        }
+        if ($isSame) {
+            $pair->from = $from;
+            $pair->takeOver();
+            $this->delete($pair->target, $pair->targetRows, Record::FROM);
+            $pair->putFrom(null);
+        }
+        $pair->putTo(null);
+        return $pair->report;
+    }
+}

@@ -1,0 +1,71 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli\Move;
+
+use MailQueue\Cli\Named;
+use MailQueue\Cli\Settings;
+use MailQueue\Cli\Stop;
+use MailQueue\Cli\Terminal;
+
+/** What people are told of a move that keeps a queue from sending. */
+final class Notice
+{
+    public const CURE = 'A move that is not over goes on with the command below, or is given up '
+        . 'with --abort behind it; after one that is over it brings what came since. Let the '
+        . 'application and cron name the new database. Where that is gone for good: mailqueue '
+        . 'config --unset with the key that is named here; mail that it sent is then sent again.';
+
+    /** Null: nothing keeps it from sending. */
+    public static function text(Settings $settings): ?string
+    {
+        [$key, $record] = self::find($settings);
+        if ($record === null) {
+            return null;
+        }
+        $name = Terminal::safe($record->other);
+        $text = match (true) {
+            $key === Record::FROM => "This queue is being moved here from $name: "
+                . 'nothing is sent before all is here',
+            $record->isOver => "This queue was moved to $name: nothing is sent from here",
+            default => "This queue is being moved to $name: nothing is sent from here",
+        };
+        return "$text (config key $key).";
+    }
+
+    /** The command of that move. */
+    public static function again(Settings $settings): string
+    {
+        [$key, $record] = self::find($settings);
+        $here = $settings->databasePath() ?? (new Named($settings->database()))->shown;
+        $names = array_map(Terminal::word(...), [self::name($here), (string) $record?->other]);
+        return $settings->command('migrate-store '
+            . implode(' ', $key === Record::TO ? $names : array_reverse($names)), false);
+    }
+
+    /** Without a password; a file by its full path. */
+    public static function name(string $database): string
+    {
+        $named = new Named($database);
+        $path = $named->path;
+        return $path === null || $named->hasPassword ? $named->shown
+            : (realpath(dirname($path)) ?: dirname($path)) . '/' . basename($path);
+    }
+
+    /** @return array{string, ?Record} key and record of what keeps it from sending */
+    private static function find(Settings $settings): array
+    {
+        foreach ([Record::TO, Record::FROM] as $key) {
+            try {
+                $record = Record::find($settings->queue(), $key, $settings->table());
+            } catch (Stop) {
+                continue; // claims name what cannot be read
+            }
+            if ($record !== null && ($key === Record::TO || !$record->isOver)) {
+                return [$key, $record];
+            }
+        }
+        return ['', null];
+    }
+}

@@ -1,0 +1,223 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli\Move;
+
+use MailQueue\Cli\ExitCode;
+use MailQueue\Cli\Stop;
+
+/**
+ * The beginning of a move: what may be moved where, the records, waiting for what is being sent.
+ * The record in the source is committed before the one in the target: from the first step on
+ * neither database sends.
+ */
+final class Opening
+{
+    private const GAP = 1_000_000; // ids, at least, between the source's last and the target's own
+    private const LOOK_US = 200_000;
+
+    private string $seenTo = ''; // ids of the records as they were found; "": none
+    private string $seenFrom = '';
+
+    public function __construct(private readonly Pair $pair)
+    {
+    }
+
+    /** Reads the records, refuses what cannot be moved, counts; changes nothing. */
+    public function look(): void
+    {
+        $pair = $this->pair;
+        if ($pair->source->isSameFile($pair->target)) {
+            throw Stop::config('source and target are the same file: a queue is moved into another '
+                . 'database');
+        }
+        $this->findRecords();
+        $pair->from === null && $this->checkEmpty(PHP_INT_MAX);
+        $pair->checkIds($pair->from->base ?? PHP_INT_MAX);
+        $isLate = $pair->from->isOver ?? false;
+        $pair->total = $pair->sourceRows->count($isLate ? $pair->from()->cursor : 0, PHP_INT_MAX);
+        $pair->report->late = $isLate;
+        $pair->report->ignoredColumns = $pair->sourceRows->foreignColumns();
+    }
+
+    private function findRecords(): void
+    {
+        $pair = $this->pair;
+        $to = $pair->source->record(Record::TO);
+        $from = $pair->target->record(Record::FROM);
+        $before = $pair->source->record(Record::FROM);
+        if ($before !== null && !$before->isOver) {
+            throw self::unfinished('source', $before);
+        }
+        $this->seenTo = $to->id ?? '';
+        $this->seenFrom = $from->id ?? '';
+        if ($to !== null && $from !== null && $to->id === $from->id) {
+            $next = $pair->target->record(Record::TO);
+            if ($next !== null) {
+                throw Stop::config("the target itself was moved to $next->other");
+            }
+            [$pair->to, $pair->from] = [$to, $from];
+            return;
+        }
+        if ($to?->isOver) {
+            throw Stop::config("the source was moved to $to->other already");
+        }
+        if ($to !== null && $to->other !== $pair->target->name) {
+            throw $pair->elsewhere($to);
+        }
+        if ($from !== null && !$from->isOver) {
+            throw self::unfinished('target', $from);
+        }
+        // One that was never begun in the target, or that the target does not know any more.
+    }
+
+    private static function unfinished(string $which, Record $from): Stop
+    {
+        return Stop::config("the $which is the target of an unfinished move from $from->other: "
+            . 'finish or abort that first');
+    }
+
+    /** No mail of the target's own with an id up to $to. */
+    private function checkEmpty(int $to): void
+    {
+        $target = $this->pair->target;
+        $rows = $this->pair->targetRows->count(PHP_INT_MIN, $to);
+        $body = $target->value("SELECT min(id) FROM $target->bodies");
+        if ($rows > 0 || ($body !== null && (int) $body <= $to)) {
+            throw Stop::config("the target has mail of its own already ($rows mails in "
+                . "$target->table of $target->name): move into an empty queue");
+        }
+    }
+
+    /** Writes the records, which pause source and target, or takes over what was begun. */
+    public function start(): void
+    {
+        $pair = $this->pair;
+        if ($pair->from !== null) {
+            $pair->takeOver();
+        } else {
+            $this->recordInSource();
+            $this->orGiveUp($this->recordInTarget(...));
+        }
+        if (!$pair->from()->isOver && $pair->from()->cursor === 0) {
+            $this->orGiveUp($this->checkTarget(...));
+        }
+    }
+
+    /** What is refused leaves no record behind. */
+    private function orGiveUp(callable $do): void
+    {
+        try {
+            $do();
+        } catch (Stop $e) {
+            if ($e->getCode() === ExitCode::CONFIG) {
+                $this->removeRecords();
+            }
+            throw $e;
+        }
+    }
+
+    private function removeRecords(): void
+    {
+        try {
+            $this->pair->from === null || $this->pair->putFrom(null);
+            $this->pair->putTo(null);
+        } catch (Stop) {
+            // Another run has taken over: the records are its own.
+        }
+    }
+
+    private function recordInSource(): void
+    {
+        $pair = $this->pair;
+        $pair->to = new Record(bin2hex(random_bytes(16)), $pair->target->name);
+        $pair->source->alone(fn () => $this->replace(
+            $pair->source,
+            Record::TO,
+            $pair->to,
+            $this->seenTo
+        ));
+        if ($pair->target->record(Record::TO)?->id === $pair->to->id) {
+            $pair->putTo(null);
+            throw Stop::config('source and target are the same table of the same database');
+        }
+    }
+
+    /** Writes a record where there is still the one that was seen. */
+    private function replace(Store $store, string $key, Record $record, string $seen): void
+    {
+        if (($store->hold($key)->id ?? '') !== $seen) {
+            throw Pair::takenOver();
+        }
+        $store->put($key, $record);
+    }
+
+    private function recordInTarget(): void
+    {
+        $pair = $this->pair;
+        $next = max($pair->source->findNextId(), $pair->target->findNextId());
+        $gaps = intdiv($next + intdiv($next, 10) + self::GAP, self::GAP) + 1;
+        $from = new Record(
+            (string) $pair->to?->id,
+            $pair->source->name,
+            Pair::run(),
+            false,
+            0,
+            $gaps * self::GAP
+        );
+        $pair->target->alone(function () use ($pair, $from): void {
+            $pair->target->freeze();
+            $this->checkEmpty(PHP_INT_MAX);
+            $this->replace($pair->target, Record::FROM, $from, $this->seenFrom);
+            $pair->target->put(Record::TO, null);
+            $pair->target->beginIds($from->base);
+        });
+        $pair->from = $from;
+    }
+
+    /**
+     * Where inserts cannot be kept away, one may have got an id below the target's own just before
+     * those were set, which the freeze waits for.
+     */
+    private function checkTarget(): void
+    {
+        $this->pair->target->transaction(function (): void {
+            $this->pair->target->freeze();
+            $this->checkEmpty($this->pair->from()->base - 1);
+        });
+    }
+
+    /**
+     * Until all that was claimed before the pause was settled or recovered, and no transaction is
+     * left that may have read the settings before.
+     */
+    public function drain(): void
+    {
+        $source = $this->pair->source;
+        $begun = $source->now();
+        while (true) {
+            $source->queue->recoverStuckSending();
+            $sending = (int) $source->value("SELECT count(*) FROM $source->jobs "
+                . "WHERE status = 'sending' AND locked_until > 0");
+            if ($sending === 0 && !$this->hasOlder($begun + 1)) {
+                return;
+            }
+            if ($source->now() - $begun >= $this->pair->timeout) {
+                throw $this->pair->busy($sending > 0);
+            }
+            $this->pair->tell('waiting', 0, $sending);
+            usleep(self::LOOK_US);
+        }
+    }
+
+    /** On PostgreSQL; elsewhere locks do. */
+    private function hasOlder(int $second): bool
+    {
+        return $this->pair->source->kind === 'pgsql' && $this->pair->source->value(
+            'SELECT count(*) FROM pg_catalog.pg_stat_activity WHERE datname = current_database() '
+            . "AND pid <> pg_backend_pid() AND usename IS NOT NULL AND state <> 'idle' "
+            . "AND xact_start < to_timestamp($second)"
+        ) !== '0';
+    }
+}

@@ -1,0 +1,157 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli\Move;
+
+use MailQueue\Cli\ExitCode;
+use MailQueue\Cli\Stop;
+
+/** Source and target of a move, the records that bind them, and what was done so far. */
+final class Pair
+{
+    public ?Record $to = null; // as it is in the source
+    public ?Record $from = null; // as it is in the target
+    public readonly Rows $sourceRows;
+    public readonly Rows $targetRows;
+    public readonly Report $report;
+    public int $total = 0; // rows, for the progress
+
+    /** @param ?\Closure(array{phase: string, done: int, total: int}): void $progress */
+    public function __construct(
+        public readonly Store $source,
+        public readonly Store $target,
+        public readonly int $timeout,
+        private readonly ?\Closure $progress,
+    ) {
+        $this->sourceRows = new Rows($source);
+        $this->targetRows = new Rows($target);
+        $this->report = new Report();
+    }
+
+    /** Outside of transactions. */
+    public function tell(string $phase, int $done, int $total): void
+    {
+        if ($this->progress !== null) {
+            ($this->progress)(['phase' => $phase, 'done' => $done, 'total' => max($done, $total)]);
+        }
+    }
+
+    /** The move as it is known here: its record in the target is there. */
+    public function from(): Record
+    {
+        return $this->from ?? throw self::takenOver();
+    }
+
+    public static function takenOver(): Stop
+    {
+        return Stop::config('another migrate-store has taken over this move, or it was given up: '
+            . 'nothing more was written by this one');
+    }
+
+    public function elsewhere(Record $to): Stop
+    {
+        return Stop::config("the source is being moved to $to->other: finish or abort that first");
+    }
+
+    public function busy(bool $isSending): Stop
+    {
+        $what = $isSending ? 'mails are still being sent' : 'transactions are still open';
+        return new Stop("$what after $this->timeout s. The source stays paused: repeat the command "
+            . 'to go on, or give the move up with --abort', ExitCode::TEMPFAIL);
+    }
+
+    // ---- within transactions; what they find stays so until the end ----
+
+    /** The source's record must be of this move. */
+    public function checkTo(): void
+    {
+        $now = $this->source->hold(Record::TO);
+        if ($now === null || $now->id !== $this->to?->id) {
+            throw self::takenOver();
+        }
+    }
+
+    /** The target's record must be of this run. */
+    public function checkFrom(): void
+    {
+        $now = $this->target->hold(Record::FROM);
+        $own = $this->from();
+        if ([$now?->id, $now?->run, $now?->isOver] !== [$own->id, $own->run, $own->isOver]) {
+            throw self::takenOver();
+        }
+    }
+
+    // ---- by transactions of their own ----
+
+    public function putTo(?Record $record): void
+    {
+        $this->source->transaction(function () use ($record): void {
+            $this->checkTo();
+            $this->source->put(Record::TO, $record);
+        });
+    }
+
+    public function putFrom(?Record $record): void
+    {
+        $this->target->transaction(function () use ($record): void {
+            $this->checkFrom();
+            $this->target->put(Record::FROM, $record);
+        });
+    }
+
+    /** Makes this run the one that works on the move: an earlier one that still runs ends. */
+    public function takeOver(): void
+    {
+        $this->from = $this->target->transaction(function (): Record {
+            $now = $this->target->hold(Record::FROM);
+            if ([$now?->id, $now?->isOver] !== [$this->from?->id, $this->from?->isOver]) {
+                throw self::takenOver();
+            }
+            $now = $this->from()->with(run: self::run(), cursor: $now?->cursor);
+            $this->target->put(Record::FROM, $now);
+            return $now;
+        });
+    }
+
+    public static function run(): string
+    {
+        return bin2hex(random_bytes(4));
+    }
+
+    /**
+     * Runs $do while nobody changes the source's jobs; what was begun before has ended.
+     *
+     * @param callable(int): void $do is told the last id that counts; later ones come late
+     * @return int that id
+     */
+    public function lockSource(callable $do): int
+    {
+        return $this->source->transaction(function () use ($do): int {
+            $this->source->freeze();
+            $last = $this->sourceRows->lastId();
+            if ($this->source->kind === 'mysql') {
+                // Inserts go on there: those with lower ids store their rows, and are waited for.
+                usleep(200_000);
+                $this->source->freeze();
+            }
+            $this->checkTo();
+            // The last ones may have been deleted, and lower ones been stored since.
+            $last = max($last, $this->from()->cursor);
+            $do($last);
+            return $last;
+        });
+    }
+
+    /** Ids from 1 on, below the target's own. */
+    public function checkIds(int $base): void
+    {
+        if ($this->sourceRows->piece(PHP_INT_MIN, 0)[0] !== PHP_INT_MIN) {
+            throw Stop::config('the source has ids below 1');
+        }
+        if ($this->sourceRows->lastId() >= $base) {
+            throw Stop::config("the source has ids from $base on, where the target's own begin: "
+                . 'let its producers store their mail in the target');
+        }
+    }
+}

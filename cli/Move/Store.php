@@ -1,0 +1,299 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli\Move;
+
+use MailQueue;
+use MailQueue\Cli\ExitCode;
+use MailQueue\Cli\Named;
+use MailQueue\Cli\Settings;
+use MailQueue\Cli\Stop;
+use MailQueue\Internal;
+use PDO;
+use PDOException;
+use PDOStatement;
+
+/**
+ * One of the two databases of a move: a connection of its own, the queue over it, transactions and
+ * locks. The queue's methods take part in the transaction that is open.
+ */
+final class Store
+{
+    public readonly string $kind; // sqlite, pgsql or mysql
+    public readonly string $jobs; // the tables' names, quoted
+    public readonly string $bodies;
+    public readonly string $spent;
+
+    public function __construct(
+        public readonly PDO $pdo,
+        public readonly MailQueue $queue,
+        public readonly string $name,
+        public readonly string $table = 'mail_queue',
+        private readonly string $configTable = 'config',
+    ) {
+        $pdo->setAttribute(PDO::ATTR_STRINGIFY_FETCHES, true);
+        $pdo->setAttribute(PDO::ATTR_ERRMODE, PDO::ERRMODE_EXCEPTION);
+        $kind = $pdo->getAttribute(PDO::ATTR_DRIVER_NAME);
+        $this->kind = is_string($kind) ? $kind : '';
+        if ($this->kind === 'sqlite') {
+            $pdo->exec('PRAGMA synchronous = FULL');
+        } elseif ($this->kind === 'mysql') {
+            $pdo->setAttribute(PDO::ATTR_EMULATE_PREPARES, false); // which keeps bytes as they are
+        }
+        $isUsual = strcasecmp($table, 'mail_queue') === 0;
+        $this->jobs = $this->quoted($table);
+        $this->bodies = $this->quoted($isUsual ? 'mail_body' : "{$table}_body");
+        $this->spent = $this->quoted($isUsual ? 'mail_spent' : "{$table}_spent");
+    }
+
+    public static function open(
+        Settings $settings,
+        string $database,
+        string $name,
+        bool $create
+    ): self {
+        $named = new Named($database);
+        if (!$named->isServer && !extension_loaded('pdo_sqlite')) {
+            throw Stop::config("PHP's extension pdo_sqlite is not loaded: install it (Debian: "
+                . 'apt-get install php-sqlite3).');
+        }
+        $settings->at($database, $create); // makes the tables
+        $pdo = $named->isServer ? Internal::connect($database) : new PDO("sqlite:$named->path");
+        $table = $settings->table();
+        return new self($pdo, $settings->over($pdo), $name, $table, $settings->configTable());
+    }
+
+    public function quoted(string $name): string
+    {
+        $quote = $this->kind === 'pgsql' ? '"' : '`';
+        return $quote . $name . $quote;
+    }
+
+    public function isSameFile(self $other): bool
+    {
+        $files = array_map(static fn (self $store): ?string => $store->kind === 'sqlite'
+            ? $store->value("SELECT file FROM pragma_database_list WHERE name = 'main'")
+            : null, [$this, $other]);
+        [$one, $two] = array_map(static fn (?string $file): array|false =>
+            $file === null || $file === '' ? false : @stat($file), $files);
+        return $one && $two && [$one['dev'], $one['ino']] === [$two['dev'], $two['ino']];
+    }
+
+    // ---- statements ----
+
+    public function prepare(string $sql): PDOStatement
+    {
+        try {
+            return $this->pdo->prepare($sql);
+        } catch (PDOException $e) {
+            throw $this->failed($e);
+        }
+    }
+
+    /** @param list<int|string|null> $values */
+    public function run(string $sql, array $values = []): PDOStatement
+    {
+        try {
+            $statement = $this->prepare($sql);
+            foreach ($values as $i => $value) {
+                $statement->bindValue($i + 1, $value, self::type($value));
+            }
+            $statement->execute();
+            return $statement;
+        } catch (PDOException $e) {
+            throw $this->failed($e);
+        }
+    }
+
+    public static function type(int|string|null $value): int
+    {
+        return $value === null ? PDO::PARAM_NULL
+            : (is_int($value) ? PDO::PARAM_INT : PDO::PARAM_STR);
+    }
+
+    /** @param list<int|string|null> $values */
+    public function value(string $sql, array $values = []): ?string
+    {
+        $value = $this->run($sql, $values)->fetchColumn();
+        return is_string($value) ? $value : null;
+    }
+
+    public function exec(string $sql): void
+    {
+        try {
+            $this->pdo->exec($sql);
+        } catch (PDOException $e) {
+            throw $this->failed($e);
+        }
+    }
+
+    public function failed(PDOException $e): Stop
+    {
+        $isData = in_array(substr((string) $e->getCode(), 0, 2), ['22', '23'], true);
+        $text = strtok($e->getMessage(), "\r\n");
+        return new Stop("$this->name: $text. What is copied stays: repeat the command to go on, or "
+            . 'give the move up with --abort', $isData ? ExitCode::CONFIG : ExitCode::TEMPFAIL);
+    }
+
+    // ---- transactions ----
+
+    /**
+     * @template T
+     * @param callable(): T $do
+     * @return T
+     */
+    public function transaction(callable $do): mixed
+    {
+        try {
+            array_map($this->exec(...), $this->beginning());
+            $result = $do();
+            $this->exec('COMMIT');
+            return $result;
+        } catch (\Throwable $e) {
+            $this->rollBack();
+            throw $e;
+        }
+    }
+
+    /** @return list<string> A stopped process must not keep its locks for ever. */
+    private function beginning(): array
+    {
+        if ($this->kind === 'mysql') {
+            return ['SET TRANSACTION ISOLATION LEVEL READ COMMITTED', 'START TRANSACTION'];
+        }
+        if ($this->kind === 'sqlite') {
+            return ['BEGIN IMMEDIATE'];
+        }
+        $version = $this->pdo->getAttribute(PDO::ATTR_SERVER_VERSION);
+        $hasLimit = version_compare(is_string($version) ? $version : '0', '9.6', '>=');
+        return ['BEGIN ISOLATION LEVEL READ COMMITTED', 'SET LOCAL lock_timeout = 5000',
+            ...($hasLimit ? ['SET LOCAL idle_in_transaction_session_timeout = 60000'] : [])];
+    }
+
+    private function rollBack(): void
+    {
+        try {
+            $this->pdo->exec('ROLLBACK');
+        } catch (PDOException) {
+            // The database has done so, or the connection is gone.
+        }
+    }
+
+    /**
+     * The same, one process at a time: there may be no record yet that could be held.
+     *
+     * @param callable(): void $do
+     */
+    public function alone(callable $do): void
+    {
+        $lock = "CONCAT('mailqueue.move.', SHA1(DATABASE()))"; // of a server
+        $isMysql = $this->kind === 'mysql';
+        if ($isMysql && $this->value("SELECT COALESCE(GET_LOCK($lock, 60), 0)") !== '1') {
+            throw new Stop('another process has been beginning a move for a minute: try again when '
+                . 'it is done', ExitCode::TEMPFAIL);
+        }
+        try {
+            $this->transaction(function () use ($do): void {
+                if ($this->kind === 'pgsql') {
+                    $this->value('SELECT pg_advisory_xact_lock(7881696737355982198)');
+                }
+                $do();
+            });
+        } finally {
+            $isMysql && $this->value("SELECT RELEASE_LOCK($lock)");
+        }
+    }
+
+    /** Waits for those who are writing jobs, and, but on MySQL, keeps others from it. */
+    public function freeze(): void
+    {
+        match ($this->kind) {
+            'pgsql' => $this->exec("LOCK TABLE $this->jobs IN EXCLUSIVE MODE"),
+            // Rows that were inserted and not committed yet; later ones have higher ids.
+            'mysql' => $this->value("SELECT count(*) FROM $this->jobs FORCE INDEX (PRIMARY) "
+                . 'LOCK IN SHARE MODE'),
+            default => null, // BEGIN IMMEDIATE did
+        };
+    }
+
+    // ---- records and ids ----
+
+    public function record(string $key): ?Record
+    {
+        return Record::find($this->queue, $key, $this->table);
+    }
+
+    /** The same within a transaction, until whose end nobody else changes it. */
+    public function hold(string $key): ?Record
+    {
+        if ($this->kind !== 'sqlite') {
+            $this->value('SELECT 1 FROM ' . $this->quoted($this->configTable) . ' WHERE '
+                . $this->quoted('key') . ' = ? FOR UPDATE', [$key]);
+        }
+        return $this->record($key);
+    }
+
+    public function put(string $key, ?Record $record): void
+    {
+        Record::put($this->queue, $key, $this->table, $record);
+    }
+
+    public function now(): int
+    {
+        return match ($this->kind) {
+            'pgsql' => (int) $this->value('SELECT floor(extract(epoch FROM clock_timestamp()))'),
+            'mysql' => (int) $this->value('SELECT UNIX_TIMESTAMP()'),
+            default => time(),
+        };
+    }
+
+    /** The id that a mail gets that is stored now. Within a transaction. */
+    private function nextId(): int
+    {
+        return (int) $this->queue->enqueue("From: move@localhost\r\nTo: move@localhost\r\n\r\n");
+    }
+
+    public function findNextId(): int
+    {
+        try {
+            array_map($this->exec(...), $this->beginning());
+            return $this->nextId();
+        } finally {
+            $this->rollBack();
+        }
+    }
+
+    /** Makes ids begin at $base. Within a transaction. */
+    public function beginIds(int $base): void
+    {
+        if ($this->kind === 'pgsql') {
+            $sequence = "pg_get_serial_sequence('$this->jobs', 'id')";
+            $this->value("SELECT setval($sequence, $base, false)");
+            return;
+        }
+        // A row with the id before, which is deleted.
+        $id = $this->nextId();
+        $columns = array_diff(array_keys(Internal::columns($this->queue)), ['id']);
+        $list = implode(', ', array_map($this->quoted(...), $columns));
+        $last = $base - 1;
+        $this->run("INSERT INTO $this->jobs (id, $list) SELECT $last, $list FROM $this->jobs "
+            . "WHERE id = $id");
+        $this->delete([$id, $last]);
+    }
+
+    /**
+     * Within a transaction. What is being sent stays.
+     *
+     * @param list<int> $ids
+     */
+    public function delete(array $ids): void
+    {
+        foreach (array_chunk($ids, 500) as $some) {
+            $list = implode(', ', $some);
+            $this->run("DELETE FROM $this->jobs WHERE id IN ($list) AND status <> 'sending'");
+            $this->run("DELETE FROM $this->bodies WHERE id IN ($list) AND id NOT IN "
+                . "(SELECT id FROM $this->jobs WHERE id IN ($list))");
+        }
+    }
+}
