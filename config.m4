@@ -184,10 +184,6 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/value_objects.c
     src/php/worker_hooks.c
     src/php/worker_slot.c
-    src/queue/adopt.c
-    src/queue/adopt_keys.c
-    src/queue/adopt_rows.c
-    src/queue/adopt_text.c
     src/queue/batch.c
     src/queue/body.c
     src/queue/claim.c
@@ -216,7 +212,6 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/queue/sql_pgsql.c
     src/queue/stats.c
     src/queue/sweep.c
-    src/queue/token.c
     src/queue/transaction.c
     src/queue/turn.c
     src/send/curl_caps.c

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace MailQueue\Cli;
 
 use MailQueue;
+use MailQueue\Cli\Command\Adopt;
 use MailQueue\Cli\Command\Config;
 use MailQueue\Cli\Command\Examine;
 use MailQueue\Cli\Command\JobChanges;
@@ -34,6 +35,7 @@ final class Application
         'sendmail' => [Sendmail::class, 'run'],
         'mailq' => [Mailq::class, 'run'],
         'migrate' => [Migrate::class, 'run'],
+        'adopt' => [Adopt::class, 'run'],
         'migrate-store' => [MigrateStore::class, 'run'],
         'doctor' => [Examine::class, 'run'],
     ];

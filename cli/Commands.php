@@ -202,6 +202,22 @@ final class Commands
             ],
             'options' => [],
         ],
+        'adopt' => [
+            'args' => '[TABLE]',
+            'words' => 1,
+            'text' => "Make another program's mail table the queue's, with its mails.",
+            'examples' => [
+                'mailqueue adopt --dry-run --reference-column registration_number',
+                'mailqueue adopt email_queues',
+                'mailqueue adopt --undo',
+            ],
+            'options' => [
+                'dry-run' => 'say what would be done, change nothing',
+                'drop-them' => 'drop views, triggers and foreign keys that name the table and do '
+                    . "not work with the queue's",
+                'undo' => 'give the old table back, where no mail was stored or sent since',
+            ],
+        ],
         'migrate-store' => [
             'args' => 'FROM TO',
             'words' => 2,

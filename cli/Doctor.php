@@ -63,7 +63,8 @@ final class Doctor extends Check
         } catch (DatabaseException $e) {
             $cure = self::cure($e->reason, (string) $path);
             if (!in_array($cure, array_column($this->findings->all, 'cure'), true)) {
-                $this->add(false, $e->getMessage(), $cure);
+                $run = self::adopts($e) ? $this->settings->command('adopt --dry-run') : null;
+                $this->add(false, $e->getMessage(), $run ? 'To see what that does:' : $cure, $run);
             }
         } catch (Stop | MailQueue\Exception $e) {
             $this->add(
@@ -96,9 +97,16 @@ final class Doctor extends Check
         $isSetting = preg_match('/\Aconfig key (\w+) cannot be read/', $e->getMessage(), $match);
         return match (true) {
             $isSetting === 1 => $this->settings->command("config --unset $match[1]"),
+            self::adopts($e) => $this->settings->command('adopt --dry-run'),
             $e->getCode() === ExitCode::CANTCREAT => $this->settings->command('migrate'),
             default => null,
         };
+    }
+
+    /** Whether another program's table is in the way. */
+    private static function adopts(\Throwable $e): bool
+    {
+        return str_contains($e->getMessage(), '`mailqueue adopt`');
     }
 
     /** @param array<string, mixed> $about of MailQueue::diagnostics() */

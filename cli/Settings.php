@@ -146,10 +146,28 @@ final class Settings
             $named = new Named($database);
             [$shown, $name] = $named->isServer ? ['on the server', 'DSN']
                 : [$named->shown, 'path'];
-            throw new Stop("The database $shown has no table " . implode(' and ', $missing)
+            throw new Stop(
+                "The database $shown has no table " . implode(' and ', $missing)
                 . ". Check the $name, --table and --config-table; mailqueue migrate with the same "
-                . 'options creates it.', ExitCode::CANTCREAT);
+                . 'options creates it.' . ($this->isForeign($database, $missing)
+                    ? " Another program made {$this->table()}: `mailqueue adopt` takes over its "
+                    . 'mail.' : ''),
+                ExitCode::CANTCREAT
+            );
         }
+    }
+
+    /**
+     * Whether the job table is there without the others of a queue.
+     *
+     * @param list<string> $missing
+     */
+    private function isForeign(string $database, array $missing): bool
+    {
+        $body = strcasecmp($this->table(), 'mail_queue') === 0 ? 'mail_body'
+            : substr($this->table(), 0, 58) . '_body';
+        return !in_array($this->table(), $missing, true)
+            && !in_array($body, Internal::tables($database, $body), true);
     }
 
     /** The report of a run that finds all slots taken, where a file tells that by itself. */

@@ -298,10 +298,10 @@ namespace {
 
         /**
          * Creates or updates the tables; opening an older queue does, too. A mail_queue of another program
-         * (at least reference, mail_type, status) becomes the queue's, with all that is in it.
+         * is left as it is: `mailqueue adopt` makes it the queue's.
          *
          * @return int the schema's version
-         * @throws MailQueue\DatabaseException that names the row or column that cannot be taken over
+         * @throws MailQueue\DatabaseException that says what another program's table lacks
          */
         public function migrate(): int {}
 

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 17f7dbbb33d5a48a37181a3c3a567164e8390300 */
+ * Stub hash: 87f4bc831b0cddb28b54d274c29c9d97ecf7f611 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)

@@ -212,7 +212,7 @@ static inline struct mq_value mq_cstr(const char *s) /* NULL is NULL */
 
 #define MQ_SCHEMA_VERSION 1
 
-/* What a column of the job table holds: how a value of an older table is read. */
+/* What a column of the job table holds. */
 enum mq_column_kind {
     MQ_COLUMN_ID,
     MQ_COLUMN_REFERENCE,
@@ -226,7 +226,7 @@ struct mq_column {
     const char *declaration;
     enum mq_column_kind kind;
 };
-/* The job table's columns, in order: by this one list it is made, checked and adopted. */
+/* The job table's columns, in order: by this one list it is made and checked. */
 const struct mq_column *mq_schema_columns(size_t *count);
 /* The one of that name, in whatever case; NULL: none. */
 const struct mq_column *mq_schema_column(const char *name);

@@ -6,8 +6,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "queue/adopt.h"
-
 /* One more, which may be NULL or has a default, is a line here, the next version, and its use in
  * sql.c and columns.c: tables of an earlier version get what they lack. */
 static const struct mq_column columns[] = {
@@ -178,7 +176,8 @@ static enum mq_status find_columns(struct mq_queue *queue, const struct shape *s
     return status;
 }
 
-/* A table of that name that is not ours is left alone. */
+/* A table of that name that is not ours is left alone: only a person decides that it becomes ours
+ * (cli/Command/Adopt.php). */
 static enum mq_status check_shape(struct mq_queue *queue, const struct shape *shape,
                                   struct mq_error *err)
 {
@@ -201,9 +200,12 @@ static enum mq_status check_shape(struct mq_queue *queue, const struct shape *sh
         status = mq_error_nomem(err);
     } else if (missing.len) {
         status = mq_error_set(err, MQ_SCHEMA, shape->table,
-                              "a table %s exists that is not the queue's: it lacks %.400s. Rename "
+                              "a table %s exists that is not the queue's: it lacks %.400s. %sename "
                               "it, or give the queue another table",
-                              shape->table, missing.data);
+                              shape->table, missing.data,
+                              shape->columns == columns ? "Run `mailqueue adopt` to take over "
+                                                          "another program's mail, r"
+                                                        : "R");
     }
     mq_buffer_clear(&missing);
     return status;
@@ -250,12 +252,6 @@ static enum mq_status run_script(struct mq_queue *queue, const char *text, struc
     enum mq_status status = mq_db_script(queue->db, sql, err);
     free(sql);
     return status;
-}
-
-/* Other programs' job tables, of which those that are known are SQLite's. */
-static bool adopts(const struct mq_queue *queue)
-{
-    return queue->db->driver->dialect == MQ_SQLITE;
 }
 
 static bool addable(const struct mq_column *column)
@@ -340,8 +336,6 @@ static enum mq_status migrate_locked(struct mq_queue *queue, struct mq_error *er
     }
     if (version > 0) {
         status = add_missing(queue, err);
-    } else if (adopts(queue)) {
-        status = mq_adopt(queue, err);
     }
     if (status == MQ_OK) {
         status = check_foreign(queue, err);
@@ -363,11 +357,7 @@ static enum mq_status migrate_locked(struct mq_queue *queue, struct mq_error *er
 enum mq_status mq_queue_migrate(struct mq_queue *queue, int *version, struct mq_error *err)
 {
     struct mq_db *db = queue->db;
-    bool enforced = false;
-    enum mq_status status = adopts(queue) ? mq_adopt_enter(queue, &enforced, err) : MQ_OK;
-    if (status == MQ_OK) {
-        status = db->driver->begin(db, err);
-    }
+    enum mq_status status = db->driver->begin(db, err);
     if (status == MQ_OK && db->driver->joined(db)) {
         status = mq_error_set(err, MQ_SCHEMA, queue->names.version_key,
                               "the queue's tables must be created or upgraded, which is not done "
@@ -385,9 +375,6 @@ enum mq_status mq_queue_migrate(struct mq_queue *queue, int *version, struct mq_
     }
     if (locked) {
         unlock_schema(queue);
-    }
-    if (adopts(queue)) {
-        mq_adopt_leave(queue, enforced);
     }
     if (status != MQ_OK) {
         return status;

@@ -76,5 +76,5 @@ reference column: ValueError: MailQueue::__construct(): Argument #4 ($referenceC
 reference column, taken: ValueError: referenceColumn "status" is another column of the queue
 orphan check: ValueError: MailQueue::__construct(): Argument #5 ($orphanCheck) must be "table.column" or null
 orphan check, no column: ValueError: MailQueue::__construct(): Argument #5 ($orphanCheck) must be "table.column" or null
-MailQueue\DatabaseException [schema]: a table taken exists that is not the queue's: it lacks …. Rename it, or give the queue another table
+MailQueue\DatabaseException [schema]: a table taken exists that is not the queue's: it lacks …. Run `mailqueue adopt` to take over another program's mail, rename it, or give the queue another table
 MailQueue\DatabaseException [database]

@@ -2,6 +2,7 @@
 mailqueue: help for every command with examples that work, usage errors that help, exit 64; no settings exit 78
 --EXTENSIONS--
 mailqueue
+pdo_sqlite
 --FILE--
 <?php
 require __DIR__ . '/../lib/cli.inc';
@@ -16,8 +17,15 @@ function example(string $line): int
         (new MailQueue("$dir/app.sqlite"))->enqueue(mail_fields());
         (new MailQueue("$dir/other.sqlite"))->stats();
     }
+    $database = 'app.sqlite';
+    if (str_starts_with($line, 'mailqueue adopt')) { // the file of another program
+        $database = str_contains($line, '--reference-column') ? 'jobs.sqlite' : 'messages.sqlite';
+        file_exists("$dir/$database") || (new PDO("sqlite:$dir/$database"))->exec($database === 'jobs.sqlite'
+            ? 'CREATE TABLE mail_queue (registration_number, mail_type, status)'
+            : 'CREATE TABLE email_queues (id INTEGER PRIMARY KEY, mail_body, status)');
+    }
     $line = strtr($line, ['/home/me/data/' => "$dir/", 'pgsql:host=db;dbname=app' => "$dir/other.sqlite", 'smtp://mail.example.org:587' => 'null://null']);
-    return typed($line, ['MAILQUEUE_DATABASE' => "$dir/app.sqlite", 'MAILQUEUE_TRANSPORT' => 'null://null'], $dir)[0];
+    return typed($line, ['MAILQUEUE_DATABASE' => "$dir/$database", 'MAILQUEUE_TRANSPORT' => 'null://null'], $dir)[0];
 }
 
 [$code, $help] = cli(['--help']);
@@ -77,7 +85,7 @@ show(cli(['work', '--database', temp_home() . '/a.sqlite']), temp_home());
 show(cli(['work'], ['MAILQUEUE_DATABASE' => temp_home() . '/a.sqlite', 'MAILQUEUE_TRANSPORT' => 'null://null', 'DISPATCH_BATCH' => 'many']));
 ?>
 --EXPECT--
-exit 0: work status list show log retry hold delete config sendmail mailq migrate migrate-store doctor
+exit 0: work status list show log retry hold delete config sendmail mailq migrate adopt migrate-store doctor
 exit 0
 mailqueue 0.1.0
 exit 0

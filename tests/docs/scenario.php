@@ -125,10 +125,9 @@ touch cron-mail; chmod 666 cron-mail; cron; sleep 0.5; cat sink.out; kill -0 $(p
     ['name' => 'a queue of another program', 'run' => 'sqlite3 app.sqlite "CREATE TABLE mail_queue (id INTEGER PRIMARY KEY,
         registration_number TEXT, mail_type TEXT NOT NULL, status TEXT NOT NULL, created_at TEXT);
         INSERT INTO mail_queue VALUES (7, \'4711\', \'confirmation\', \'pending\', \'2026-11-21 09:35:00\')"'],
-    ['block' => "README.md: \$queue = new MailQueue('/home/me/app.sqlite', referenceColumn", 'through'
-        => php('', 'echo $queue->jobs()[0]->reference;'), 'shows' => '/4711/'],
-    ['text' => 'README.md: mailqueue migrate --reference-column registration_number', 'through'
-        => static fn(string $text): string => "$text --database /home/me/app.sqlite"],
+    ['block' => 'README.md: mailqueue adopt --dry-run', 'shows' => '/Would adopt 1 mail .*Adopted 1 mail /s'],
+    ['name' => 'the adopted mail', 'run' => 'mailqueue list --database app.sqlite --reference-column registration_number',
+        'shows' => '/4711/'],
 
     $empty,
     ['name' => 'database servers', 'user' => 'root', 'seconds' => 200, 'run' => '

@@ -137,15 +137,51 @@ static void test_foreign_table(void **state)
     assert_non_null(strstr(fx.err.text, "mail_type"));
     assert_non_null(strstr(fx.err.text, "reference"));
     assert_non_null(strstr(fx.err.text, "id as primary key"));
+    assert_non_null(strstr(fx.err.text, "mailqueue adopt"));
     assert_int_equal(open_after(&fx, "CREATE TABLE mail_queue (id INTEGER PRIMARY KEY, status)"),
                      MQ_SCHEMA);
     assert_null(strstr(fx.err.text, "lacks id"));
     assert_int_equal(open_after(&fx, "CREATE TABLE mail_body (mail INTEGER, html TEXT)"),
                      MQ_SCHEMA);
     assert_non_null(strstr(fx.err.text, "content"));
+    assert_null(strstr(fx.err.text, "adopt")); /* which renames the job table only */
     /* Found now, not when what was sent is to be noted: it would be sent again and again. */
     assert_int_equal(open_after(&fx, "CREATE TABLE mail_spent (at INTEGER, n INTEGER)"), MQ_SCHEMA);
     assert_non_null(strstr(fx.err.text, "at as primary key"));
+}
+
+/* Nothing of another program's table is changed by opening it. */
+static void test_foreign_table_is_left(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_open(&fx);
+    fx_sql(&fx, "DROP TABLE mail_queue; DELETE FROM config;"
+                "CREATE TABLE mail_queue (reference, mail_type, status);"
+                "INSERT INTO mail_queue VALUES ('A', 'm', 'pending');"
+                "CREATE INDEX mine ON mail_queue(status)");
+    char *before = fx_text(&fx, "SELECT group_concat(sql) FROM sqlite_master");
+    assert_int_equal(mq_queue_migrate(fx.queue, NULL, &fx.err), MQ_SCHEMA);
+    fx_assert_text(&fx, "SELECT group_concat(sql) FROM sqlite_master", before);
+    assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_queue"), 1);
+    assert_int_equal(fx_int(&fx, "SELECT count(*) FROM config"), 0);
+    free(before);
+    fx_close(&fx);
+}
+
+/* The queue's own table gets what it lacks, as a later version's column would be. */
+static void test_column_added(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_open(&fx);
+    fx_mail(&fx, "a@example.org");
+    fx_sql(&fx, "ALTER TABLE mail_queue DROP COLUMN fields;"
+                "ALTER TABLE mail_queue DROP COLUMN uncertain");
+    assert_int_equal(mq_queue_migrate(fx.queue, NULL, &fx.err), MQ_OK);
+    assert_int_equal(fx_int(&fx, "SELECT uncertain FROM mail_queue WHERE fields IS NULL"), 0);
+    assert_int_equal(fx_claim(&fx), 1);
+    fx_close(&fx);
 }
 
 static void test_names(void **state)
@@ -347,6 +383,8 @@ int main(void)
         cmocka_unit_test(test_newer_tables),
         cmocka_unit_test(test_no_version),
         cmocka_unit_test(test_foreign_table),
+        cmocka_unit_test(test_foreign_table_is_left),
+        cmocka_unit_test(test_column_added),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_names_in_another_case),
         cmocka_unit_test(test_plans),

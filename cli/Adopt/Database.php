@@ -1,0 +1,129 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli\Adopt;
+
+use MailQueue\Cli\Arguments;
+use MailQueue\Cli\ExitCode;
+use MailQueue\Cli\Named;
+use MailQueue\Cli\Settings;
+use MailQueue\Cli\Stop;
+use PDO;
+
+/** What an adoption does that SQLite, PostgreSQL and MySQL do differently. */
+abstract class Database
+{
+    public function __construct(
+        public readonly PDO $pdo,
+        protected readonly Names $names,
+    ) {
+    }
+
+    public static function open(Settings $settings, Names $names): self
+    {
+        if ($settings->bootstrap->queue !== null) {
+            throw Stop::usage('adopt opens the database by itself: give it with --database, and '
+                . 'leave out --bootstrap.');
+        }
+        $database = $settings->database();
+        $named = new Named($database);
+        if (!$named->isServer && ($named->path === null || !is_file($named->path))) {
+            throw new Stop(
+                "There is no database $named->shown. Check the path.",
+                ExitCode::CANTCREAT
+            );
+        }
+        $driver = $named->isServer ? (string) strstr($database, ':', true) : 'sqlite';
+        if (!extension_loaded("pdo_$driver")) {
+            throw Stop::config("PHP's extension pdo_$driver is not loaded, which adopt needs: "
+                . 'install it and look at php --ini.');
+        }
+        if ($named->path !== null && !$named->isServer) {
+            return new Sqlite(new PDO("sqlite:$named->path"), $names);
+        }
+        $user = Arguments::environment('MAILQUEUE_DATABASE_USER')
+            ?? (ini_get('mailqueue.database_user') ?: null);
+        $connect = static fn (): PDO => new PDO($database, $user, self::password());
+        return $driver === 'mysql' ? new Mysql($connect(), $names, $connect)
+            : new Pgsql($connect(), $names);
+    }
+
+    private static function password(): ?string
+    {
+        $file = Arguments::environment('MAILQUEUE_DATABASE_PASSWORD_FILE');
+        $password = Arguments::environment('MAILQUEUE_DATABASE_PASSWORD');
+        if ($password !== null || $file === null) {
+            return $password ?? (ini_get('mailqueue.database_password') ?: null);
+        }
+        $text = @file_get_contents($file);
+        return $text === false ? throw Stop::config("The file $file, which "
+            . 'MAILQUEUE_DATABASE_PASSWORD_FILE names, cannot be read.') : rtrim($text, "\r\n");
+    }
+
+    /** @return list<array<string, mixed>> */
+    protected function all(string $sql, mixed ...$values): array
+    {
+        $statement = $this->pdo->prepare($sql);
+        $statement->execute(array_values($values));
+        return array_values($statement->fetchAll(PDO::FETCH_ASSOC));
+    }
+
+    public function quote(string $name): string
+    {
+        return '"' . str_replace('"', '""', $name) . '"';
+    }
+
+    /** The name as the database has it; null: there is no such table. */
+    abstract public function table(string $name): ?string;
+
+    /** @return list<Column> */
+    abstract public function columns(string $table): array;
+
+    /** @return list<Dependent> what stands in the way of renaming the table */
+    abstract public function dependents(string $table): array;
+
+    /** @return iterable<int|string|null, array<string, mixed>> rows by what locate() asks for */
+    abstract public function rows(string $table, string $order): iterable;
+
+    /** The condition that finds a row; null: its own columns must. */
+    abstract public function locate(string $table): ?string;
+
+    /** What is kept beside the database; null: nothing, the server's own backup is the way. */
+    public function backup(): ?string
+    {
+        return null;
+    }
+
+    /** Before the rest, where all of it is one transaction. */
+    abstract public function begin(): void;
+
+    /** @param list<Dependent> $dependents what is dropped before */
+    abstract public function rename(string $from, string $to, array $dependents): void;
+
+    /** Makes the queue's tables, while the old one has its new name. */
+    abstract public function create(): void;
+
+    /** New mails get ids above this one. */
+    abstract public function continueAfter(int $id): void;
+
+    /**
+     * Gives the new table what of the old one works with it.
+     *
+     * @return list<string> what was dropped
+     */
+    public function carryOver(string $source, bool $dropThem): array
+    {
+        return [];
+    }
+
+    /** @return list<string> statements that make again what the old table lost */
+    abstract public function lost(): array;
+
+    abstract public function addColumn(Column $column): void;
+
+    public function isServer(): bool
+    {
+        return true;
+    }
+}

@@ -1,0 +1,147 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli\Adopt;
+
+/** A row of the old table as one of ours. */
+final class Row
+{
+    private const GIVEN_UP_S = 30 * 86_400; // a failed mail that is due later was given up
+    private const NUMBERS = ['priority', 'attempts', 'max_attempts', 'uncertain', 'campaign_id'];
+    private const ZERO = ['priority', 'attempts', 'uncertain'];
+    private const TIMES = ['next_attempt_at', 'expires_at', 'locked_until', 'last_attempt_at',
+        'created_at'];
+    private const TEXTS = ['last_error', 'parked_for', 'message_id', 'envelope_from', 'recipients',
+        'refused', 'fields'];
+
+    public function __construct(
+        private readonly Shape $shape,
+        private readonly string $reference,
+        private readonly int $now,
+    ) {
+    }
+
+    /** @return list<string> the columns that are converted, in lower case */
+    public static function names(string $reference): array
+    {
+        return ['id', strtolower($reference), 'mail_type', 'status', 'locked_by', 'paid',
+            ...self::NUMBERS, ...self::TIMES, ...self::TEXTS];
+    }
+
+    /**
+     * Null: it was sent, and stays where it is.
+     *
+     * @param array<string, mixed> $row
+     * @return array<string, int|string|null>|null
+     * @throws Unfit
+     */
+    public function convert(array $row): ?array
+    {
+        $row = $this->shape->read(array_change_key_case($row));
+        $state = $this->shape->state($row['status'] ?? null)
+            ?? throw new Unfit('status', self::shown($row['status'] ?? null));
+        if ($state === 'sent') {
+            return null;
+        }
+        $new = ['id' => $this->id($row)] + $this->identity($row);
+        foreach (self::NUMBERS as $name) {
+            $value = Time::whole($row[$name] ?? null);
+            $new[$name] = $value === false ? throw $this->unread($name, $row[$name], 'whole number')
+                : $value ?? (in_array($name, self::ZERO, true) ? 0 : null);
+        }
+        foreach (self::TIMES as $name) {
+            $value = Time::read($row[$name] ?? null);
+            $new[$name] = $value === false ? throw $this->unread($name, $row[$name], 'time '
+                . '(YYYY-MM-DD HH:MM:SS in UTC, or seconds since 1970)') : $value;
+        }
+        foreach (self::TEXTS as $name) {
+            $text = Time::text($row[$name] ?? null);
+            $new[$name] = $text === '' ? null : $text;
+        }
+        $isTimed = array_key_exists('next_attempt_at', $row) || $this->shape !== Shape::Jobs;
+        return $this->status($new, $state, $isTimed, Time::text($row['locked_by'] ?? null) !== '');
+    }
+
+    /** @param array<string, mixed> $row */
+    private function id(array $row): ?int
+    {
+        $id = Time::whole($row['id'] ?? null);
+        if (!array_key_exists('id', $row)
+            || ($this->shape !== Shape::Jobs && ($id === false || $id < 1))) {
+            return null;
+        }
+        return is_int($id) && $id > 0 ? $id
+            : throw new Unfit('id', 'its id ' . self::shown($row['id']) . ' is not a whole number '
+                . 'above 0. Correct it, or give the column another name');
+    }
+
+    /**
+     * @param array<string, mixed> $row
+     * @return array<string, string|null>
+     */
+    private function identity(array $row): array
+    {
+        if ($this->shape !== Shape::Jobs) {
+            return [$this->reference => null, 'mail_type' => 'mail'];
+        }
+        $reference = $row[strtolower($this->reference)] ?? null;
+        $type = is_scalar($row['mail_type'] ?? null) ? (string) $row['mail_type'] : '';
+        return [
+            $this->reference => $reference === null || $reference === '' ? null
+                : (is_resource($reference) ? Time::text($reference) : (string) $reference),
+            'mail_type' => $type !== '' ? $type : throw new Unfit(
+                'mail_type',
+                'it has no mail_type. Give it one, or delete it'
+            ),
+        ];
+    }
+
+    /**
+     * Of a mail in sending only its old program knows more: recovery, once the lease is over, takes
+     * it as one that may have arrived. A program that marks what it sends by the lease alone is
+     * waited for.
+     *
+     * @param array<string, int|string|null> $new
+     * @return array<string, int|string|null>
+     */
+    private function status(array $new, string $state, bool $isTimed, bool $isLocked): array
+    {
+        [$next, $until] = [$new['next_attempt_at'], $new['locked_until']];
+        $isGivenUp = $state === 'failed' && (($next === null && $isTimed)
+            || $next > $this->now + self::GIVEN_UP_S);
+        $waits = in_array($state, ['pending', 'failed'], true);
+        if ($this->shape !== Shape::Jobs && $waits && $isLocked && $until === null) {
+            $state = 'sending';
+            $isGivenUp = false;
+        }
+        $isSending = $state === 'sending';
+        return [
+            'status' => $isGivenUp ? 'parked' : $state,
+            'parked_for' => $isGivenUp ? 'exhausted'
+                : ($state === 'parked' ? $new['parked_for'] ?? 'hold' : null),
+            'next_attempt_at' => max(
+                $next ?? $this->now,
+                $waits && $until > $this->now ? $until : 0
+            ),
+            'locked_until' => $isSending ? max(1, $until ?? $this->now) : null,
+            'locked_by' => $isSending ? bin2hex(random_bytes(16)) : null, // nobody's
+            'attempts' => max($new['attempts'], $isSending ? 1 : 0),
+            'paid' => 0,
+            'created_at' => $new['created_at']
+                ?? ($next > 0 && $next < $this->now ? $next : $this->now),
+            'message_id' => $new['message_id'] ?? '<' . bin2hex(random_bytes(16)) . '@localhost>',
+        ] + $new;
+    }
+
+    private function unread(string $name, mixed $value, string $what): Unfit
+    {
+        return new Unfit($name, "column $name holds " . self::shown($value)
+            . ", which is no $what. Correct it");
+    }
+
+    private static function shown(mixed $value): string
+    {
+        return $value === null ? '"NULL"' : '"' . substr(Time::text($value), 0, 60) . '"';
+    }
+}

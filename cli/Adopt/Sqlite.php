@@ -1,0 +1,381 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli\Adopt;
+
+use MailQueue\Cli\Stop;
+use PDO;
+use PDOException;
+
+/**
+ * SQLite: all of an adoption is one transaction. Other objects find a table by its name: views,
+ * triggers and foreign keys of other tables then mean the new one. Each of them is tried.
+ */
+final class Sqlite extends Database
+{
+    /** @var array<string, string> indexes and triggers of the old table by what they are called */
+    private array $lost = [];
+    /** @var list<string> what makes the old table again, where it could not be renamed */
+    private array $table = [];
+    /** @var array<string, string> */
+    private array $keys = [];
+    private int $violations = 0;
+    private int $last = 0; // the largest id that the old table gave
+
+    public function __construct(PDO $pdo, Names $names)
+    {
+        parent::__construct($pdo, $names);
+        $pdo->exec('PRAGMA busy_timeout = 60000');
+        $pdo->exec('PRAGMA foreign_keys = OFF'); // a row that goes takes nothing with it
+        $pdo->exec('PRAGMA legacy_alter_table = ON'); // references stay as they are written
+    }
+
+    private function one(string $sql, mixed ...$values): mixed
+    {
+        $statement = $this->pdo->prepare($sql);
+        $statement->execute(array_values($values));
+        return $statement->fetchColumn();
+    }
+
+    public function isServer(): bool
+    {
+        return false;
+    }
+
+    public function table(string $name): ?string
+    {
+        $found = $this->one("SELECT name FROM main.sqlite_master WHERE type = 'table' "
+            . 'AND name = ? COLLATE NOCASE', $name);
+        return is_string($found) ? $found : null;
+    }
+
+    public function columns(string $table): array
+    {
+        $keys = [];
+        foreach ($this->foreignKeys($table) as $from => $sql) {
+            $keys[$from] = substr($sql, (int) strpos($sql, 'REFERENCES')); // of a single column
+        }
+        $columns = [];
+        $sql = 'SELECT name, type, "notnull" AS must, dflt_value AS value, pk '
+            . 'FROM pragma_table_xinfo(?) WHERE hidden <> 1';
+        foreach ($this->all($sql, $table) as $about) {
+            $type = preg_replace('/\s*GENERATED ALWAYS\z/i', '', $about['type']);
+            $isWord = '/\A(?:\'(?:[^\']|\'\')*\'|[-+]?[\w.]+)\z/';
+            $value = (string) $about['value'];
+            $value = preg_match($isWord, $value) ? $value : "($value)";
+            $default = $about['value'] === null ? ''
+                : ($about['must'] ? ' NOT NULL' : '') . " DEFAULT $value";
+            $key = $keys[$this->quote($about['name'])] ?? '';
+            $definition = trim("$type$default $key");
+            $columns[] = new Column($about['name'], $definition, $about['pk'] > 0);
+        }
+        return $columns;
+    }
+
+    public function addColumn(Column $column): void
+    {
+        $table = $this->quote($this->names->table);
+        $name = $this->quote($column->name);
+        $this->pdo->exec("ALTER TABLE $table ADD COLUMN $name $column->definition");
+    }
+
+    public function dependents(string $table): array
+    {
+        $id = array_filter($this->columns($table), static fn (Column $column): bool
+            => $column->isKey && strcasecmp($column->name, 'id') === 0);
+        $isSame = strcasecmp($table, $this->names->table) === 0;
+        foreach ($this->referring($table) as $key) {
+            if (!$isSame && strcasecmp($key['child'], $table) !== 0) {
+                throw Stop::config("Table $table cannot be adopted: a foreign key of $key[child] "
+                    . 'refers to it. Make that table without it first. Nothing was changed.');
+            }
+            if ($isSame && !$id && $key['to'] === null) {
+                throw Stop::config("Table $table cannot become the queue's: a foreign key of "
+                    . "$key[child] refers to its primary key without naming the column, and that "
+                    . 'will be id. Name the column in REFERENCES. Nothing was changed.');
+            }
+        }
+        $several = static fn (string $from): bool => str_contains($from, ', ');
+        $keys = array_filter($this->foreignKeys($table), $several, ARRAY_FILTER_USE_KEY);
+        return array_map(static fn (string $key): Dependent
+            => new Dependent('foreign key' . substr($key, 11)), array_values($keys));
+    }
+
+    /** @return list<array<string, mixed>> foreign keys of other tables that name this one */
+    private function referring(string $table): array
+    {
+        return $this->all('SELECT m.name AS child, f."to" FROM main.sqlite_master AS m '
+            . 'JOIN pragma_foreign_key_list(m.name) AS f '
+            . "WHERE m.type = 'table' AND f.\"table\" = ? COLLATE NOCASE", $table);
+    }
+
+    public function rows(string $table, string $order): iterable
+    {
+        $key = $this->rowid($table) ?? 'NULL';
+        $result = $this->pdo->query("SELECT $key AS \"\", * FROM " . $this->quote($table) . $order);
+        foreach ($result ? $result->getIterator() : [] as $row) {
+            $label = array_shift($row);
+            yield $label => $row;
+        }
+    }
+
+    /** The name of the rowid; null: the table has none, or columns of all its names. */
+    private function rowid(string $table): ?string
+    {
+        $names = array_map(
+            static fn (Column $column): string => strtolower($column->name),
+            $this->columns($table)
+        );
+        $name = current(array_diff(['rowid', '_rowid_', 'oid'], $names));
+        try {
+            $this->pdo->query("SELECT $name FROM " . $this->quote($table) . ' LIMIT 0');
+            return $name === false ? null : $name;
+        } catch (PDOException) {
+            return null; // WITHOUT ROWID
+        }
+    }
+
+    public function locate(string $table): ?string
+    {
+        $name = $this->rowid($table);
+        return $name === null ? null : "$name = ?";
+    }
+
+    public function backup(): string
+    {
+        $path = (string) $this->one("SELECT file FROM pragma_database_list WHERE name = 'main'");
+        do {
+            $copy = $path . '-before-adopt-' . gmdate('Ymd-His') . '-' . random_int(100, 999);
+        } while (file_exists($copy));
+        $old = umask(0o077);
+        try {
+            $this->pdo->exec('VACUUM INTO ' . $this->pdo->quote($copy));
+        } finally {
+            umask($old);
+        }
+        return $copy;
+    }
+
+    public function begin(): void
+    {
+        $this->pdo->exec('BEGIN IMMEDIATE');
+        $this->violations = $this->violations();
+    }
+
+    /** Keys whose parent is not there, as many as before; -1: a key is wrong as such. */
+    private function violations(): int
+    {
+        try {
+            return (int) $this->one('SELECT count(*) FROM pragma_foreign_key_check');
+        } catch (PDOException) {
+            return -1;
+        }
+    }
+
+    public function rename(string $from, string $to, array $dependents): void
+    {
+        $sql = 'SELECT type, name, sql FROM main.sqlite_master WHERE tbl_name = ? COLLATE NOCASE '
+            . "AND sql IS NOT NULL AND type IN ('index', 'trigger') ORDER BY type, rowid";
+        foreach ($this->all($sql, $from) as $object) {
+            $this->lost["$object[type] $object[name]"] = $object['sql'];
+            $this->pdo->exec("DROP $object[type] " . $this->quote($object['name']));
+        }
+        $this->keys = $this->foreignKeys($from);
+        if ($this->table('sqlite_sequence') !== null) {
+            $this->last = (int) $this->one('SELECT seq FROM sqlite_sequence WHERE name = ?', $from);
+        }
+        if ($this->keys) {
+            $this->copy($from, $to);
+            return;
+        }
+        $this->pdo->exec('ALTER TABLE ' . $this->quote($from) . ' RENAME TO ' . $this->quote($to));
+    }
+
+    /** A table that keeps its foreign keys would go on to stop, or follow, changes of others. */
+    private function copy(string $from, string $to): void
+    {
+        $plain = 'SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0';
+        $names = array_column($this->all($plain, $from), 'name');
+        $list = implode(', ', array_map($this->quote(...), $names));
+        [$old, $new] = [$this->quote($from), $this->quote($to)];
+        $this->table = [
+            (string) $this->one('SELECT sql FROM main.sqlite_master WHERE name = ?', $from),
+            "INSERT INTO $old ($list) SELECT $list FROM $new ORDER BY rowid",
+            "DROP TABLE $new",
+        ];
+        if ($this->last > 0) {
+            $this->table[] = "UPDATE sqlite_sequence SET seq = max(seq, $this->last) "
+                . 'WHERE name = ' . $this->pdo->quote($from);
+        }
+        $all = implode(', ', array_map(
+            fn (Column $column): string => $this->quote($column->name),
+            $this->columns($from)
+        ));
+        $rowid = $this->rowid($from);
+        $all = $rowid === null ? $all : "$rowid, $all"; // which becomes the id
+        $this->pdo->exec("CREATE TABLE $new AS SELECT * FROM $old WHERE 0");
+        $this->pdo->exec("INSERT INTO $new ($all) SELECT $all FROM $old");
+        $this->pdo->exec("DROP TABLE $old");
+    }
+
+    public function lost(): array
+    {
+        return [...$this->table, ...array_values($this->lost)];
+    }
+
+    /** As the extension makes them in a database of their own: it makes none in a transaction. */
+    public function create(): void
+    {
+        $new = new PDO('sqlite::memory:');
+        $this->names->queue($new);
+        $sql = 'SELECT name, tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL '
+            . "AND name NOT LIKE 'sqlite!_%' ESCAPE '!' ORDER BY type DESC, rowid";
+        foreach ($new->query($sql, PDO::FETCH_ASSOC) ?: [] as $object) {
+            $isThere = $this->one('SELECT count(*) FROM main.sqlite_master '
+                . 'WHERE name = ? COLLATE NOCASE', $object['name']);
+            $keys = $object['name'] === $this->names->table ? $this->keysOf($new) : '';
+            $isThere || $this->pdo->exec(substr($object['sql'], 0, -1) . $keys
+                . substr($object['sql'], -1));
+        }
+        $config = $this->quote($this->names->config);
+        $values = $new->query("SELECT key, value FROM $config", PDO::FETCH_NUM) ?: [];
+        foreach ($values as $value) {
+            $this->pdo->prepare("INSERT OR IGNORE INTO $config (key, value) VALUES (?, ?)")
+                ->execute($value);
+        }
+    }
+
+    /** The old table's foreign keys from columns of the queue. */
+    private function keysOf(PDO $new): string
+    {
+        $find = $new->prepare('SELECT name FROM pragma_table_info(?)');
+        $find->execute([$this->names->table]);
+        $own = array_map($this->quote(...), $find->fetchAll(PDO::FETCH_COLUMN));
+        $isOwn = static fn (string $from): bool
+            => !array_udiff(explode(', ', $from), $own, strcasecmp(...));
+        $keys = array_filter($this->keys, $isOwn, ARRAY_FILTER_USE_KEY);
+        return implode('', array_map(static fn (string $key): string => ", $key", $keys));
+    }
+
+    /** @return array<string, string> definitions of a table's foreign keys by their columns */
+    private function foreignKeys(string $table): array
+    {
+        $text = $this->one('SELECT sql FROM main.sqlite_master WHERE name = ?', $table);
+        $deferred = stripos((string) $text, 'DEFERRED') !== false
+            ? ' DEFERRABLE INITIALLY DEFERRED' : '';
+        $keys = [];
+        $sql = 'SELECT * FROM pragma_foreign_key_list(?) ORDER BY id DESC, seq';
+        foreach ($this->all($sql, $table) as $part) {
+            $keys[$part['id']][] = $part;
+        }
+        $all = [];
+        foreach ($keys as $parts) {
+            $list = fn (string $name): string
+                => implode(', ', array_map($this->quote(...), array_column($parts, $name)));
+            $to = $parts[0]['to'] === null ? '' : '(' . $list('to') . ')';
+            $all[$list('from')] = 'FOREIGN KEY (' . $list('from') . ') REFERENCES '
+                . $this->quote($parts[0]['table']) . $to . ' ON UPDATE ' . $parts[0]['on_update']
+                . ' ON DELETE ' . $parts[0]['on_delete'] . $deferred;
+        }
+        return $all;
+    }
+
+    public function continueAfter(int $id): void
+    {
+        $this->pdo->prepare('DELETE FROM sqlite_sequence WHERE name = ?')
+            ->execute([$this->names->table]);
+        $this->pdo->prepare('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)')
+            ->execute([$this->names->table, max($id, $this->last)]);
+    }
+
+    public function carryOver(string $source, bool $dropThem): array
+    {
+        $wrong = [];
+        $isSame = strcasecmp($source, $this->names->table) === 0;
+        foreach ($this->lost as $what => $sql) {
+            $fits = $isSame ? $this->again($sql) : !str_starts_with($what, 'trigger ');
+            $wrong = $fits ? $wrong : [...$wrong, $what];
+        }
+        $this->index();
+        $wrong = [...$wrong, ...$this->broken($source, $dropThem)];
+        if ($wrong && !$dropThem) {
+            throw Stop::config("These do not work with the queue's table: "
+                . implode(', ', $wrong) . '. With --drop-them they are dropped (--undo makes '
+                . 'them again). Nothing was changed.');
+        }
+        $now = $this->violations();
+        if ($now !== $this->violations) {
+            throw Stop::config("Foreign keys would be violated ($now, before: $this->violations). "
+                . 'Nothing was changed.');
+        }
+        return $wrong;
+    }
+
+    /** What foreign keys of other tables name must be unique. */
+    private function index(): void
+    {
+        $table = $this->quote($this->names->table);
+        foreach ($this->referring($this->names->table) as $key) {
+            if ($key['to'] !== null && strcasecmp($key['to'], 'id') !== 0) {
+                $index = $this->quote("{$this->names->table}_for_$key[to]");
+                $column = $this->quote($key['to']);
+                $this->pdo->exec("CREATE UNIQUE INDEX IF NOT EXISTS $index ON $table ($column)");
+            }
+        }
+    }
+
+    /** Whether it can be made for the new table. */
+    private function again(string $sql): bool
+    {
+        try {
+            $this->pdo->exec($sql);
+            return true;
+        } catch (PDOException $e) {
+            // The queue has an index of that name, for what that one was for.
+            return str_contains($e->getMessage(), 'already exists');
+        }
+    }
+
+    /** @return list<string> views and triggers that do not compile, which are dropped then */
+    private function broken(string $source, bool $dropThem): array
+    {
+        $wrong = [];
+        $sql = 'SELECT type, name, tbl_name AS target, sql FROM main.sqlite_master '
+            . "WHERE type IN ('view', 'trigger')";
+        foreach ($this->all($sql) as $object) {
+            if (stripos($object['sql'], $source) !== false && !$this->compiles($object)) {
+                $wrong[] = "$object[type] $object[name]";
+                if ($dropThem) {
+                    $this->lost["$object[type] $object[name]"] = $object['sql'];
+                    $this->pdo->exec("DROP $object[type] " . $this->quote($object['name']));
+                }
+            }
+        }
+        return $wrong;
+    }
+
+    /** @param array<string, mixed> $object */
+    private function compiles(array $object): bool
+    {
+        $target = $this->quote($object['target']);
+        $column = $object['type'] === 'view' ? null
+            : $this->one('SELECT name FROM pragma_table_info(?)', $object['target']);
+        $set = implode(', ', array_map(
+            fn (array $c): string => $this->quote($c['name']) . ' = NULL',
+            $object['type'] === 'view' ? []
+                : $this->all('SELECT name FROM pragma_table_info(?)', $object['target'])
+        ));
+        $tries = $column === null ? ['SELECT * FROM ' . $this->quote($object['name'])]
+            : ["DELETE FROM $target", "UPDATE $target SET $set",
+                "INSERT INTO $target DEFAULT VALUES"];
+        try {
+            foreach ($tries as $try) {
+                $this->pdo->query("EXPLAIN $try");
+            }
+            return true;
+        } catch (PDOException) {
+            return false;
+        }
+    }
+}

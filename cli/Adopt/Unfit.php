@@ -1,0 +1,14 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli\Adopt;
+
+/** A row that cannot be one of the queue's; of a status, the text is the word. */
+final class Unfit extends \Exception
+{
+    public function __construct(public readonly string $field, string $text)
+    {
+        parent::__construct($text);
+    }
+}

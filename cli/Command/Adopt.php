@@ -1,0 +1,100 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli\Command;
+
+use MailQueue\Cli\Adopt\Adoption;
+use MailQueue\Cli\Adopt\Database;
+use MailQueue\Cli\Adopt\Names;
+use MailQueue\Cli\Adopt\Undo;
+use MailQueue\Cli\ExitCode;
+use MailQueue\Cli\Stop;
+use MailQueue\Cli\Terminal;
+use PDOException;
+
+/** adopt: another program's table becomes the queue's, or what it was again. */
+final class Adopt extends Command
+{
+    private const LEFT_MAX = 20;
+
+    public function run(): int
+    {
+        $dryRun = $this->args->has('dry-run');
+        if ($this->args->has('undo') && ($dryRun || $this->args->has('drop-them')
+            || $this->args->words)) {
+            throw Stop::usage('--undo goes with neither --dry-run, --drop-them nor a table.');
+        }
+        try {
+            $names = new Names($this->args);
+            $database = Database::open($this->settings, $names);
+            if ($this->args->has('undo')) {
+                return $this->undone((new Undo($database, $names))->run());
+            }
+            $report = (new Adoption($database, $names))->run(
+                $this->args->words[0] ?? null,
+                $dryRun,
+                $this->args->has('drop-them')
+            );
+        } catch (PDOException $e) {
+            $isBusy = str_contains($e->getMessage(), 'locked');
+            throw new Stop(
+                'The database refuses: ' . $e->getMessage(),
+                $isBusy ? ExitCode::TEMPFAIL : ExitCode::CONFIG
+            );
+        }
+        return $this->result($report, fn () => $this->report($report, $dryRun, $names));
+    }
+
+    /** @param array<string, mixed> $report of Undo */
+    private function undone(array $report): int
+    {
+        return $this->result($report, static function () use ($report): void {
+            echo "Table $report[restored] is as it was.\n";
+            foreach ($report['failed'] as $sql) {
+                echo 'Could not be made again: ', Terminal::safe($sql), "\n";
+            }
+        });
+    }
+
+    /** @param array<string, mixed> $report of Adoption */
+    private function report(array $report, bool $dryRun, Names $names): void
+    {
+        $safe = Terminal::safe(...);
+        $counts = array_diff_key($report['counts'], ['sent' => 0]);
+        $words = array_map(
+            static fn (string $word, int $count): string => "$count $word",
+            array_keys($counts),
+            $counts
+        );
+        $sum = array_sum($counts);
+        echo $dryRun ? 'Would adopt ' : 'Adopted ', $sum, $sum === 1 ? ' mail of ' : ' mails of ',
+        $safe($report['source']), $words ? ': ' . implode(', ', $words) : '', ".\n";
+        $sent = $report['counts']['sent'] ?? 0;
+        echo $sent > 0 ? "$sent that were sent stay in the old table.\n" : '';
+        foreach (['columns' => 'Your own columns go with them', 'dropped' => 'Dropped, or left '
+            . 'with the old table'] as $key => $text) {
+            $list = implode(', ', array_map($safe, $report[$key]));
+            echo $list === '' ? '' : "$text: $list.\n";
+        }
+        $this->left($report['left']);
+        if ($dryRun) {
+            echo "Nothing was changed.\n";
+            return;
+        }
+        echo $report['backup'] === null ? '' : "Backup: {$safe($report['backup'])}\n";
+        echo "The old table is {$safe($report['before'])}. ",
+        "Back, before mail is stored or sent:\n  ",
+        $this->settings->command('adopt --undo'), "\n";
+    }
+
+    /** @param array<string, string> $left */
+    private function left(array $left): void
+    {
+        foreach (array_slice($left, 0, self::LEFT_MAX, true) as $row => $why) {
+            echo 'Left: row ', Terminal::safe((string) $row), ': ', Terminal::safe($why), "\n";
+        }
+        $more = count($left) - self::LEFT_MAX;
+        echo $more > 0 ? "… and $more more (--json lists all).\n" : '';
+    }
+}

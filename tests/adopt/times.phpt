@@ -1,0 +1,54 @@
+--TEST--
+mailqueue adopt: times in every spelling become UTC seconds, what is not a time stops it
+--EXTENSIONS--
+mailqueue
+pdo_sqlite
+--FILE--
+<?php
+require __DIR__ . '/adopt.inc';
+
+$times = ["'2026-11-21 09:35:00'" => 1795253700, "'2026-11-21T09:35:00'" => 1795253700,
+    "'2026-11-21T09:35:00Z'" => 1795253700, "'2026-11-21t09:35:00z'" => 1795253700,
+    "'2026-11-21 09:35'" => 1795253700, "' 2026-11-21 09:35:00 '" => 1795253700,
+    "'2026-11-21 09:35:00.999'" => 1795253700, "'2026-11-21 11:35:00+02:00'" => 1795253700,
+    "'2026-11-21T11:35:00+0200'" => 1795253700, "'2026-11-21 11:35:00.5+02'" => 1795253700,
+    "'2026-11-21 04:05:00-0530'" => 1795253700, "'2026-11-21 09:35:00 UTC'" => 1795253700,
+    "'2026-11-21'" => 1795219200, "'2024-02-29 00:00:00'" => 1709164800, '1795253700' => 1795253700,
+    "'1795253700'" => 1795253700, '1795253700.9' => 1795253700, "'1795253700.5'" => 1795253700,
+    '1795253700123' => 1795253700, '1795253700123456' => 1795253700,
+    "julianday('2026-11-21 09:35:00')" => 1795253700,
+    "CAST('2026-11-21 09:35:00' AS BLOB)" => 1795253700, '0' => 0, 'NULL' => null, "''" => null,
+    "'0000-00-00'" => null, "'0000-00-00 00:00:00'" => null, "'9999-12-31 23:59:59'" => 253402300799];
+$pdo = old('CREATE TABLE mail_queue (id INTEGER PRIMARY KEY, registration_number, mail_type, status, next_attempt_at)');
+foreach (array_keys($times) as $i => $value) {
+    $pdo->exec("INSERT INTO mail_queue VALUES ($i + 1, 'R$i', 'm', 'pending', $value)");
+}
+$began = time();
+echo said(adopt($pdo));
+$rows = $pdo->query('SELECT next_attempt_at, typeof(next_attempt_at) FROM mail_queue ORDER BY id')->fetchAll(PDO::FETCH_NUM);
+foreach (array_keys($times) as $i => $value) {
+    [$at, $type] = $rows[$i];
+    $isSame = $times[$value] === null ? $at >= $began && $at <= time() : $at === $times[$value];
+    echo $isSame && $type === 'integer' ? '' : "$value is $at\n";
+}
+echo "-- what is none\n";
+$bad = ["'soon'", "'now'", "'2026-02-31 00:00:00'", "'21.11.2026'", "'09:35'", "'2026-11-21 25:00:00'", '20261121',
+    '20261121093500', "'2026-11-21 09:35:00 CET'", "'20261121'", "x'ff00'"];
+foreach ($bad as $value) {
+    $pdo = old("CREATE TABLE mail_queue (id INTEGER PRIMARY KEY, registration_number, mail_type, status, next_attempt_at);
+        INSERT INTO mail_queue VALUES (3, 'Q', 'm', 'pending', 5), (17, 'R', 'm', 'pending', $value)");
+    $before = dump($pdo);
+    [$code, , $errors] = adopt($pdo);
+    echo $code === 78 && str_contains($errors, 'row 17: column next_attempt_at holds') && dump($pdo) === $before
+        ? '' : "$value: $code $errors";
+}
+preg_match('/row 17.*/', $errors, $match);
+echo preg_replace('/"[^"]*"/', '"…"', $match[0]), "\n";
+?>
+--EXPECT--
+exit 0: Adopted 28 mails of mail_queue: 28 pending.
+Backup: %/mail.db-before-adopt-%
+The old table is mail_queue_before. Back, before mail is stored or sent:
+  mailqueue adopt --undo --reference-column registration_number
+-- what is none
+row 17: column next_attempt_at holds "…", which is no time (YYYY-MM-DD HH:MM:SS in UTC, or seconds since 1970). Correct it. Nothing was changed.
