@@ -45,7 +45,8 @@ final class Retries
             throw Stop::usage('--backoff must be ' . self::FORMS . ", not \"$text\".");
         }
         try {
-            return $make(...array_map(static fn (string $n): int|float => $n + 0, $numbers));
+            return $make(...array_map(static fn (string $n): int|float
+                => str_contains($n, '.') ? (float) $n : (int) $n, $numbers));
         } catch (\TypeError | \ValueError $e) {
             $why = preg_replace('/\A.*?\(\$(\w+)\) /', '$1 ', $e->getMessage());
             throw Stop::usage("--backoff: $why.");
@@ -54,7 +55,8 @@ final class Retries
 
     private static function ofEnvironment(): ?Backoff
     {
-        if (!array_filter(self::NAMES, Arguments::environment(...))) {
+        $isSet = static fn (string $name): bool => Arguments::environment($name) !== null;
+        if (!array_filter(self::NAMES, $isSet)) {
             return null;
         }
         $jitter = Arguments::environment('DISPATCH_BACKOFF_JITTER') ?? '0.2';
@@ -81,8 +83,12 @@ final class Retries
     public static function unread(): array
     {
         $known = [...self::NAMES, ...self::OF_WORK];
-        $unread = array_diff(preg_grep('/\ADISPATCH_/', array_keys(getenv())), $known);
-        $hint = static fn (string $name): string => Nearest::hint($name, $known);
-        return array_combine($unread, array_map($hint, $unread));
+        $hints = [];
+        foreach (array_diff(array_keys(getenv()), $known) as $name) {
+            if (str_starts_with($name, 'DISPATCH_')) {
+                $hints[$name] = Nearest::hint($name, $known);
+            }
+        }
+        return $hints;
     }
 }
