@@ -212,24 +212,8 @@ static inline struct mq_value mq_cstr(const char *s) /* NULL is NULL */
 
 #define MQ_SCHEMA_VERSION 1
 
-/* What a column of the job table holds. */
-enum mq_column_kind {
-    MQ_COLUMN_ID,
-    MQ_COLUMN_REFERENCE,
-    MQ_COLUMN_STATUS,
-    MQ_COLUMN_TEXT,
-    MQ_COLUMN_INT,
-    MQ_COLUMN_TIME
-};
-struct mq_column {
-    const char *name; /* NULL: the reference's, as configured */
-    const char *declaration;
-    enum mq_column_kind kind;
-};
-/* The job table's columns, in order: by this one list it is made and checked. */
-const struct mq_column *mq_schema_columns(size_t *count);
-/* The one of that name, in whatever case; NULL: none. */
-const struct mq_column *mq_schema_column(const char *name);
+/* Whether the job table has a column of that name, in whatever case, beside the reference's. */
+bool mq_schema_has_column(const char *name);
 /* Reads the version, outside of a transaction, unless that was done; migrates when it is not this
  * one. */
 enum mq_status mq_schema_ready(struct mq_queue *queue, struct mq_error *err);

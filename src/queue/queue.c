@@ -54,7 +54,7 @@ static enum mq_status take_names(const struct mq_queue_options *options, struct 
             status = take_name("orphanCheck", options->orphan_column, names->orphan_column, err);
         }
     }
-    if (status == MQ_OK && mq_schema_column(names->reference)) {
+    if (status == MQ_OK && mq_schema_has_column(names->reference)) {
         return mq_error_set(err, MQ_INVALID, "referenceColumn",
                             "referenceColumn \"%s\" is another column of the queue",
                             names->reference);

@@ -6,32 +6,39 @@
 #include <string.h>
 #include <strings.h>
 
-/* One more, which may be NULL or has a default, is a line here, the next version, and its use in
- * sql.c and columns.c: tables of an earlier version get what they lack. */
+/* A column of a table of the queue. */
+struct mq_column {
+    const char *name; /* NULL: the reference's, as configured */
+    const char *declaration;
+};
+
+/* The job table's, in order: by this one list it is made and checked. One more, which may be NULL
+ * or has a default, is a line here, the next version, and its use in sql.c and columns.c: tables of
+ * an earlier version get what they lack. */
 static const struct mq_column columns[] = {
-    {"id", "{i}", MQ_COLUMN_ID},
-    {NULL, "{v}", MQ_COLUMN_REFERENCE},
-    {"mail_type", "{v} NOT NULL", MQ_COLUMN_TEXT},
-    {"status", "{h} NOT NULL", MQ_COLUMN_STATUS},
-    {"priority", "INTEGER NOT NULL DEFAULT 0", MQ_COLUMN_INT},
-    {"attempts", "INTEGER NOT NULL DEFAULT 0", MQ_COLUMN_INT},
-    {"max_attempts", "INTEGER", MQ_COLUMN_INT},
-    {"uncertain", "INTEGER NOT NULL DEFAULT 0", MQ_COLUMN_INT},
-    {"paid", "INTEGER NOT NULL DEFAULT 0", MQ_COLUMN_INT},
-    {"next_attempt_at", "{n} NOT NULL", MQ_COLUMN_TIME},
-    {"expires_at", "{n}", MQ_COLUMN_TIME},
-    {"locked_until", "{n}", MQ_COLUMN_TIME},
-    {"locked_by", "{h}", MQ_COLUMN_TEXT},
-    {"last_attempt_at", "{n}", MQ_COLUMN_TIME},
-    {"last_error", "{z}", MQ_COLUMN_TEXT},
-    {"parked_for", "{h}", MQ_COLUMN_TEXT},
-    {"created_at", "{n} NOT NULL", MQ_COLUMN_TIME},
-    {"message_id", "{z} NOT NULL", MQ_COLUMN_TEXT},
-    {"envelope_from", "{z}", MQ_COLUMN_TEXT},
-    {"recipients", "{z}", MQ_COLUMN_TEXT},
-    {"refused", "{z}", MQ_COLUMN_TEXT},
-    {"campaign_id", "{n}", MQ_COLUMN_INT},
-    {"fields", "{z}", MQ_COLUMN_TEXT},
+    {"id", "{i}"},
+    {NULL, "{v}"},
+    {"mail_type", "{v} NOT NULL"},
+    {"status", "{h} NOT NULL"},
+    {"priority", "INTEGER NOT NULL DEFAULT 0"},
+    {"attempts", "INTEGER NOT NULL DEFAULT 0"},
+    {"max_attempts", "INTEGER"},
+    {"uncertain", "INTEGER NOT NULL DEFAULT 0"},
+    {"paid", "INTEGER NOT NULL DEFAULT 0"},
+    {"next_attempt_at", "{n} NOT NULL"},
+    {"expires_at", "{n}"},
+    {"locked_until", "{n}"},
+    {"locked_by", "{h}"},
+    {"last_attempt_at", "{n}"},
+    {"last_error", "{z}"},
+    {"parked_for", "{h}"},
+    {"created_at", "{n} NOT NULL"},
+    {"message_id", "{z} NOT NULL"},
+    {"envelope_from", "{z}"},
+    {"recipients", "{z}"},
+    {"refused", "{z}"},
+    {"campaign_id", "{n}"},
+    {"fields", "{z}"},
 };
 #define COLUMN_COUNT (sizeof(columns) / sizeof(columns[0]))
 
@@ -81,38 +88,14 @@ struct shape {
     size_t count;
 };
 
-const struct mq_column *mq_schema_columns(size_t *count)
-{
-    *count = COLUMN_COUNT;
-    return columns;
-}
-
-const char *mq_queue_column(const struct mq_queue *queue, size_t i)
-{
-    if (i >= COLUMN_COUNT) {
-        return NULL;
-    }
-    return columns[i].name ? columns[i].name : queue->names.reference;
-}
-
-const char *mq_queue_column_type(size_t i)
-{
-    const char *declaration = columns[i].declaration;
-    if (strncmp(declaration, "INTEGER", strlen("INTEGER")) == 0) {
-        return "integer";
-    }
-    bool is_wide = strncmp(declaration, "{n}", 3) == 0 || strncmp(declaration, "{i}", 3) == 0;
-    return is_wide ? "bigint" : "text";
-}
-
-const struct mq_column *mq_schema_column(const char *name)
+bool mq_schema_has_column(const char *name)
 {
     for (size_t i = 0; i < COLUMN_COUNT; i++) {
         if (columns[i].name && strcasecmp(name, columns[i].name) == 0) {
-            return &columns[i];
+            return true;
         }
     }
-    return NULL;
+    return false;
 }
 
 static const char *name_of(struct mq_queue *queue, const struct mq_column *column)
