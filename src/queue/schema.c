@@ -88,6 +88,24 @@ struct shape {
     size_t count;
 };
 
+const char *mq_queue_column(const struct mq_queue *queue, size_t i)
+{
+    if (i >= COLUMN_COUNT) {
+        return NULL;
+    }
+    return columns[i].name ? columns[i].name : queue->names.reference;
+}
+
+const char *mq_queue_column_type(size_t i)
+{
+    const char *declaration = columns[i].declaration;
+    if (strncmp(declaration, "INTEGER", strlen("INTEGER")) == 0) {
+        return "integer";
+    }
+    bool is_wide = strncmp(declaration, "{n}", 3) == 0 || strncmp(declaration, "{i}", 3) == 0;
+    return is_wide ? "bigint" : "text";
+}
+
 bool mq_schema_has_column(const char *name)
 {
     for (size_t i = 0; i < COLUMN_COUNT; i++) {
