@@ -4,11 +4,11 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli\Adopt;
 
-use MailQueue\Cli\Arguments;
 use MailQueue\Cli\ExitCode;
 use MailQueue\Cli\Named;
 use MailQueue\Cli\Settings;
 use MailQueue\Cli\Stop;
+use MailQueue\Internal;
 use PDO;
 
 /** What an adoption does that SQLite, PostgreSQL and MySQL do differently. */
@@ -42,23 +42,9 @@ abstract class Database
         if ($named->path !== null && !$named->isServer) {
             return new Sqlite(new PDO("sqlite:$named->path"), $names);
         }
-        $user = Arguments::environment('MAILQUEUE_DATABASE_USER')
-            ?? (ini_get('mailqueue.database_user') ?: null);
-        $connect = static fn (): PDO => new PDO($database, $user, self::password());
+        $connect = static fn (): PDO => Internal::connect($database);
         return $driver === 'mysql' ? new Mysql($connect(), $names, $connect)
             : new Pgsql($connect(), $names);
-    }
-
-    private static function password(): ?string
-    {
-        $file = Arguments::environment('MAILQUEUE_DATABASE_PASSWORD_FILE');
-        $password = Arguments::environment('MAILQUEUE_DATABASE_PASSWORD');
-        if ($password !== null || $file === null) {
-            return $password ?? (ini_get('mailqueue.database_password') ?: null);
-        }
-        $text = @file_get_contents($file);
-        return $text === false ? throw Stop::config("The file $file, which "
-            . 'MAILQUEUE_DATABASE_PASSWORD_FILE names, cannot be read.') : rtrim($text, "\r\n");
     }
 
     /** @return list<array<string, mixed>> */
