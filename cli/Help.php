@@ -74,17 +74,15 @@ final class Help
             least a reference, mail_type and status; or email_queues or mail_outbox, with a
             complete message and a status. Without TABLE, the one that is there.
 
-            The old table is kept as TABLE_before, and on SQLite a copy of the file beside
-            it. Mails keep their ids and your own columns; times become UTC seconds. What is
+            The old table is kept as TABLE_before, and a copy of the SQLite file beside it.
+            Mails keep their ids and your own columns; times become UTC seconds. What is
             being sent counts as a mail that may have arrived; mails that were sent, and
             those that only their own program can read (serialized PHP), stay in the old
             table. A row that cannot be taken as it is stops all: it is named, and nothing
             is changed.
 
-            SQLite does it in one transaction. A server renames the table first: ended in
-            the middle, mailqueue adopt goes on and mailqueue adopt --undo goes back. Views,
-            triggers and foreign keys that name the table are listed, and nothing is changed
-            before --drop-them says so. On SQLite those that work with the new table stay.
+            It is one transaction. Views, triggers and foreign keys that do not work with
+            the new table are listed, and nothing is changed before --drop-them says so.
             TEXT,
         'migrate-store' => <<<'TEXT'
             FROM and TO are paths of SQLite files or DSNs. TO is created where it is a file

@@ -123,6 +123,12 @@ final class Adoption
     {
         $table = $this->database->table($this->names->table);
         if ($table === null || strcasecmp($table, $source) === 0) {
+            foreach (array_slice($this->names->tables(), 1) as $name) {
+                if ($this->database->table($name) !== null) {
+                    throw Stop::config("A table $name is there already, which the queue needs for "
+                        . 'itself: rename it. Nothing was changed.');
+                }
+            }
             return;
         }
         if (!$this->isOurs($table)) {

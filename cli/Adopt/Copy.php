@@ -181,6 +181,11 @@ final class Copy
             $statement ??= $this->insert($new, $own, $before);
             $found = $own ? $this->found($row, $key) : [];
             self::execute($statement, [...array_values($new), ...$found]);
+            if ($statement->rowCount() !== 1) {
+                throw Stop::config("Table $before cannot be copied: row " . $this->label($row, $key)
+                    . ' has neither an id nor a reference and type of its own. Give the table an '
+                    . 'id. Nothing was changed.');
+            }
         }
     }
 

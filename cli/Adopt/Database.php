@@ -8,10 +8,9 @@ use MailQueue\Cli\ExitCode;
 use MailQueue\Cli\Named;
 use MailQueue\Cli\Settings;
 use MailQueue\Cli\Stop;
-use MailQueue\Internal;
 use PDO;
 
-/** What an adoption does that SQLite, PostgreSQL and MySQL do differently. */
+/** What an adoption does that is the database's own. */
 abstract class Database
 {
     public function __construct(
@@ -34,17 +33,16 @@ abstract class Database
                 ExitCode::CANTCREAT
             );
         }
-        $driver = $named->isServer ? (string) strstr($database, ':', true) : 'sqlite';
-        if (!extension_loaded("pdo_$driver")) {
-            throw Stop::config("PHP's extension pdo_$driver is not loaded, which adopt needs: "
+        if ($named->isServer || $named->path === null) {
+            throw Stop::config('adopt knows SQLite files only. On a server rename the table, let '
+                . 'the queue make its own (mailqueue migrate), and store what waits with '
+                . 'enqueue().');
+        }
+        if (!extension_loaded('pdo_sqlite')) {
+            throw Stop::config("PHP's extension pdo_sqlite is not loaded, which adopt needs: "
                 . 'install it and look at php --ini.');
         }
-        if ($named->path !== null && !$named->isServer) {
-            return new Sqlite(new PDO("sqlite:$named->path"), $names);
-        }
-        $connect = static fn (): PDO => Internal::connect($database);
-        return $driver === 'mysql' ? new Mysql($connect(), $names, $connect)
-            : new Pgsql($connect(), $names);
+        return new Sqlite(new PDO("sqlite:$named->path"), $names);
     }
 
     /** @return list<array<string, mixed>> */

@@ -22,14 +22,17 @@ final class Undo
     public function run(): array
     {
         $note = $this->note->read();
-        $source = $note === null ? $this->unfinished() : $note['source'];
+        if ($note === null) {
+            throw Stop::config('There is nothing to undo: no adoption is noted here.');
+        }
+        $source = $note['source'];
         $before = Names::before($source);
         if ($this->database->table($before) === null) {
             throw Stop::config("There is nothing to undo: there is no table $before.");
         }
         $this->database->begin();
         $this->check($note, $before);
-        if ($note === null || $note['created']) {
+        if ($note['created']) {
             foreach ($this->names->tables() as $table) {
                 $this->database->pdo->exec("DROP TABLE IF EXISTS {$this->database->quote($table)}");
             }
@@ -39,38 +42,22 @@ final class Undo
             }
         }
         $this->database->table($this->names->config) === null
-            || $this->note->delete($note === null || $note['created']);
+            || $this->note->delete($note['created']);
         // SQLite's is made again where it had foreign keys.
         $isCopy = preg_match('/\ACREATE\s+TABLE/i', $note['lost'][0] ?? '') === 1;
         $isCopy || $this->database->rename($before, $source, []);
-        $failed = $this->again($note['lost'] ?? []);
+        $failed = $this->again($note['lost']);
         $this->database->isServer() || $this->database->pdo->exec('COMMIT');
         return ['restored' => $source, 'failed' => $failed];
     }
 
-    /** The table whose adoption was ended in the middle. */
-    private function unfinished(): string
-    {
-        foreach ([$this->names->table, 'email_queues', 'mail_outbox'] as $name) {
-            $before = $this->database->table(Names::before($name));
-            if ($before !== null) {
-                return substr($before, 0, -strlen('_before'));
-            }
-        }
-        throw Stop::config('There is nothing to undo: there is no table '
-            . Names::before($this->names->table) . '.');
-    }
-
-    /** @param array{rows: string}|null $note */
-    private function check(?array $note, string $before): void
+    /** @param array{rows: string} $note */
+    private function check(array $note, string $before): void
     {
         if ($this->database->table($this->names->table) === null) {
             return;
         }
-        $result = $this->database->pdo->query('SELECT COUNT(*) FROM '
-            . $this->database->quote($this->names->table));
-        $isSame = $note === null ? !$result || (int) $result->fetchColumn() === 0
-            : $this->note->state() === $note['rows'];
+        $isSame = $this->note->state() === $note['rows'];
         if (!$isSame) {
             throw Stop::config('Mail was stored, sent or tried since: what was sent would be sent '
                 . "again, what was stored would be lost. The old table is there as $before. "

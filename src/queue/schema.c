@@ -200,13 +200,14 @@ static enum mq_status check_shape(struct mq_queue *queue, const struct shape *sh
     if (missing.failed) {
         status = mq_error_nomem(err);
     } else if (missing.len) {
+        bool adoptable = shape->columns == columns && queue->db->driver->dialect == MQ_SQLITE;
         status = mq_error_set(err, MQ_SCHEMA, shape->table,
                               "a table %s exists that is not the queue's: it lacks %.400s. %sename "
                               "it, or give the queue another table",
                               shape->table, missing.data,
-                              shape->columns == columns ? "Run `mailqueue adopt` to take over "
-                                                          "another program's mail, r"
-                                                        : "R");
+                              adoptable ? "Run `mailqueue adopt` to take over another program's "
+                                          "mail, r"
+                                        : "R");
     }
     mq_buffer_clear(&missing);
     return status;

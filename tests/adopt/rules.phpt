@@ -89,6 +89,6 @@ exit 78: mailqueue: Table mail_queue_before is there already, and mail_queue wou
 exit 78: mailqueue: There is nothing to adopt: mail_queue, email_queues or mail_outbox is not there, or is the queue's already.
 exit 64: mailqueue: There are several tables to adopt: mail_queue, email_queues. Name one: mailqueue adopt TABLE
 exit 78: mailqueue: Table mail_queue is another program's: adopt that first (mailqueue adopt mail_queue), or give the queue another --table. Nothing was changed.
-exit 78: mailqueue: There is nothing to undo: there is no table mail_queue_before.
+exit 78: mailqueue: There is nothing to undo: no adoption is noted here.
 exit 64: mailqueue: --undo goes with neither --dry-run, --drop-them nor a table.
 exit 73: mailqueue: There is no database %/mail.dbx. Check the path.
