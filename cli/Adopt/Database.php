@@ -33,7 +33,7 @@ abstract class Database
                 ExitCode::CANTCREAT
             );
         }
-        if ($named->isServer || $named->path === null) {
+        if ($named->isServer) {
             throw Stop::config('adopt knows SQLite files only. On a server rename the table, let '
                 . 'the queue make its own (mailqueue migrate), and store what waits with '
                 . 'enqueue().');
