@@ -227,15 +227,22 @@ final class Store
     /** The same within a transaction, until whose end nobody else changes it. */
     public function hold(string $key): ?Record
     {
+        $this->lock($key);
+        return $this->record($key);
+    }
+
+    private function lock(string $key): void
+    {
         if ($this->kind !== 'sqlite') {
             $this->value('SELECT 1 FROM ' . $this->quoted($this->configTable) . ' WHERE '
                 . $this->quoted('key') . ' = ? FOR UPDATE', [$key]);
         }
-        return $this->record($key);
     }
 
+    /** Within a transaction. The value has the records of other tables too, which stay. */
     public function put(string $key, ?Record $record): void
     {
+        $this->lock($key);
         Record::put($this->queue, $key, $this->table, $record);
     }
 
