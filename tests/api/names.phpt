@@ -52,7 +52,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     /* What is another program's is left alone. */
     $pdo->exec('CREATE TABLE taken (x INTEGER)');
     $pdo->exec('CREATE TABLE colors (name VARCHAR(9), v VARCHAR(9))');
-    echo preg_replace('/it lacks .*?\./', 'it lacks ….', thrown(fn() => $backend->queue(table: 'taken'))), "\n";
+    echo preg_replace('/it lacks .*/', 'it lacks …', thrown(fn() => $backend->queue(table: 'taken'))), "\n";
     echo strtok(thrown(fn() => $backend->queue(table: 'other', configTable: 'colors')), ':'), "\n";
 });
 ?>
@@ -76,5 +76,5 @@ reference column: ValueError: MailQueue::__construct(): Argument #4 ($referenceC
 reference column, taken: ValueError: referenceColumn "status" is another column of the queue
 orphan check: ValueError: MailQueue::__construct(): Argument #5 ($orphanCheck) must be "table.column" or null
 orphan check, no column: ValueError: MailQueue::__construct(): Argument #5 ($orphanCheck) must be "table.column" or null
-MailQueue\DatabaseException [schema]: a table taken exists that is not the queue's: it lacks …. Run `mailqueue adopt` to take over another program's mail, rename it, or give the queue another table
+MailQueue\DatabaseException [schema]: a table taken exists that is not the queue's: it lacks …
 MailQueue\DatabaseException [database]
