@@ -69,184 +69,184 @@ if test "$PHP_MAILQUEUE" != "no"; then
   mailqueue_sources="
     dnl sources: begin
     mailqueue.c
-    src/core/address.c
-    src/core/backoff.c
-    src/core/bucket.c
     src/core/buffer.c
     src/core/clock.c
-    src/core/dsn.c
-    src/core/dsn_command.c
-    src/core/dsn_options.c
-    src/core/dsn_text.c
     src/core/error.c
     src/core/file_id.c
     src/core/json.c
-    src/core/notify.c
     src/core/own_file.c
-    src/core/process.c
-    src/core/reply.c
-    src/core/states.c
-    src/core/verdict.c
+    src/core/process_id.c
     src/db/db.c
     src/db/server_dsn.c
-    src/db/sqlite.c
-    src/db/sqlite_busy.c
-    src/db/sqlite_error.c
-    src/db/sqlite_failed_sync.c
-    src/db/sqlite_guard.c
-    src/db/sqlite_open.c
-    src/db/sqlite_path.c
-    src/db/sqlite_reader.c
-    src/db/sqlite_stmt.c
-    src/db/sqlite_wal.c
-    src/mime/composer.c
-    src/mime/dkim.c
-    src/mime/dkim_canon.c
-    src/mime/dkim_key.c
+    src/db/sqlite/checkpoint.c
+    src/db/sqlite/connect.c
+    src/db/sqlite/failed_sync.c
+    src/db/sqlite/file_guard.c
+    src/db/sqlite/file_name.c
+    src/db/sqlite/lock_wait.c
+    src/db/sqlite/prepared.c
+    src/db/sqlite/read_only.c
+    src/db/sqlite/result_code.c
+    src/db/sqlite/sqlite.c
+    src/mime/address.c
+    src/mime/compose/address_header.c
+    src/mime/compose/composer.c
+    src/mime/compose/own_header.c
+    src/mime/compose/part.c
+    src/mime/compose/part_tree.c
+    src/mime/dkim/canonical.c
+    src/mime/dkim/key.c
+    src/mime/dkim/sign.c
     src/mime/encode.c
-    src/mime/envelope.c
     src/mime/header.c
-    src/mime/header_address.c
-    src/mime/header_own.c
-    src/mime/html_text.c
-    src/mime/html_text_attribute.c
-    src/mime/html_text_link.c
-    src/mime/html_text_source.c
-    src/mime/html_text_writer.c
     src/mime/idn.c
     src/mime/mailbox.c
     src/mime/mailbox_header.c
-    src/mime/mend.c
-    src/mime/mend_address.c
-    src/mime/mend_body.c
-    src/mime/mend_field.c
-    src/mime/mend_fold.c
-    src/mime/mend_param.c
-    src/mime/mend_words.c
-    src/mime/message.c
-    src/mime/message_wire.c
+    src/mime/notify.c
     src/mime/param.c
-    src/mime/part.c
-    src/mime/part_tree.c
-    src/mime/signed.c
-    src/php/address_fields.c
-    src/php/attachments.c
-    src/php/capture.c
-    src/php/capture_command.c
-    src/php/capture_envelope.c
-    src/php/capture_local.c
-    src/php/capture_mb.c
-    src/php/capture_text.c
-    src/php/class_entries.c
-    src/php/classes.c
-    src/php/closure_transport.c
-    src/php/database_arg.c
-    src/php/dsn_arg.c
-    src/php/exceptions.c
-    src/php/fields.c
+    src/mime/text/attribute.c
+    src/mime/text/html.c
+    src/mime/text/link.c
+    src/mime/text/source.c
+    src/mime/text/writer.c
+    src/mime/wire/envelope.c
+    src/mime/wire/line_ends.c
+    src/mime/wire/message.c
+    src/mime/wire/repair.c
+    src/mime/wire/repair_address.c
+    src/mime/wire/repair_body.c
+    src/mime/wire/repair_field.c
+    src/mime/wire/repair_fold.c
+    src/mime/wire/repair_param.c
+    src/mime/wire/repair_words.c
+    src/mime/wire/signed.c
+    src/php/capture/capture.c
+    src/php/capture/command_line.c
+    src/php/capture/header_text.c
+    src/php/capture/local_mail.c
+    src/php/capture/mb_send_mail.c
+    src/php/capture/recipients_of.c
+    src/php/class/classes.c
+    src/php/class/database_arg.c
+    src/php/class/entries.c
+    src/php/class/exceptions.c
+    src/php/class/iterate.c
+    src/php/class/job_object.c
+    src/php/class/queue_claim.c
+    src/php/class/queue_config.c
+    src/php/class/queue_construct.c
+    src/php/class/queue_enqueue.c
+    src/php/class/queue_manage.c
+    src/php/class/queue_object.c
+    src/php/class/queue_worker.c
+    src/php/class/server_about.c
+    src/php/class/time_arg.c
+    src/php/class/value_objects.c
     src/php/file_acl.c
     src/php/globals.c
     src/php/guard.c
-    src/php/holder.c
     src/php/ini.c
-    src/php/iterate.c
-    src/php/job_object.c
     src/php/local_file.c
-    src/php/mail.c
-    src/php/mail_args.c
-    src/php/media_type.c
-    src/php/message_arg.c
-    src/php/message_fields.c
-    src/php/message_object.c
-    src/php/methods_claim.c
-    src/php/methods_config.c
-    src/php/methods_construct.c
-    src/php/methods_enqueue.c
-    src/php/methods_manage.c
-    src/php/methods_worker.c
+    src/php/message/address_fields.c
+    src/php/message/attachments.c
+    src/php/message/dsn_arg.c
+    src/php/message/fields.c
+    src/php/message/holder.c
+    src/php/message/mail.c
+    src/php/message/mail_args.c
+    src/php/message/media_type.c
+    src/php/message/message_arg.c
+    src/php/message/message_fields.c
+    src/php/message/message_object.c
+    src/php/message/recipients.c
     src/php/nearest.c
     src/php/paths.c
-    src/php/pdo_attributes.c
-    src/php/pdo_call.c
-    src/php/pdo_driver.c
-    src/php/pdo_dsn.c
-    src/php/pdo_error.c
-    src/php/pdo_mysql.c
-    src/php/pdo_open.c
-    src/php/pdo_own.c
-    src/php/pdo_pooler.c
-    src/php/pdo_statement.c
-    src/php/pdo_worker.c
-    src/php/queue_object.c
-    src/php/recipients.c
-    src/php/server_about.c
-    src/php/time_arg.c
-    src/php/value_objects.c
-    src/php/worker_hooks.c
-    src/php/worker_slot.c
+    src/php/pdo/attributes.c
+    src/php/pdo/borrowed.c
+    src/php/pdo/call.c
+    src/php/pdo/driver.c
+    src/php/pdo/mysql.c
+    src/php/pdo/open.c
+    src/php/pdo/own.c
+    src/php/pdo/pooler.c
+    src/php/pdo/server.c
+    src/php/pdo/sqlstate.c
+    src/php/pdo/statement.c
+    src/php/worker/closure_transport.c
+    src/php/worker/hooks.c
+    src/php/worker/take_slot.c
+    src/policy/backoff.c
+    src/policy/bucket.c
+    src/policy/reply.c
+    src/policy/states.c
+    src/policy/verdict.c
     src/queue/batch.c
     src/queue/body.c
     src/queue/claim.c
-    src/queue/clock.c
-    src/queue/columns.c
-    src/queue/config.c
-    src/queue/config_table.c
-    src/queue/config_values.c
+    src/queue/config/config.c
+    src/queue/config/keys.c
+    src/queue/config/move_record.c
+    src/queue/config/pause.c
+    src/queue/config/relay_texts.c
+    src/queue/config/settings.c
+    src/queue/config/store.c
     src/queue/enqueue.c
     src/queue/event.c
     src/queue/limit.c
     src/queue/manage.c
-    src/queue/move_note.c
-    src/queue/pause.c
-    src/queue/place.c
     src/queue/queue.c
     src/queue/recover.c
     src/queue/redirect.c
-    src/queue/relay_texts.c
-    src/queue/schema.c
-    src/queue/settings.c
     src/queue/settle.c
-    src/queue/sql.c
-    src/queue/sql_dialect.c
-    src/queue/sql_mysql.c
-    src/queue/sql_pgsql.c
+    src/queue/slots.c
+    src/queue/sql/columns.c
+    src/queue/sql/dialect.c
+    src/queue/sql/dialect_mysql.c
+    src/queue/sql/dialect_pgsql.c
+    src/queue/sql/schema.c
+    src/queue/sql/server_time.c
+    src/queue/sql/statements.c
+    src/queue/sql/transaction.c
     src/queue/stats.c
     src/queue/sweep.c
-    src/queue/transaction.c
-    src/queue/turn.c
-    src/send/curl_caps.c
-    src/send/curl_session.c
+    src/queue/worker_calls.c
+    src/send/dsn.c
+    src/send/dsn_command.c
+    src/send/dsn_options.c
+    src/send/dsn_text.c
     src/send/factory.c
-    src/send/intent.c
-    src/send/intent_read.c
+    src/send/intent/intent.c
+    src/send/intent/read.c
     src/send/maildir.c
     src/send/null.c
-    src/send/process.c
-    src/send/sendmail.c
-    src/send/sendmail_command.c
-    src/send/sendmail_exit.c
-    src/send/sendmail_pool.c
-    src/send/smtp.c
-    src/send/smtp_check.c
-    src/send/smtp_loop.c
-    src/send/smtp_pool.c
-    src/send/smtp_reply.c
-    src/send/smtp_session.c
-    src/send/smtp_write.c
+    src/send/sendmail/children.c
+    src/send/sendmail/command.c
+    src/send/sendmail/exit_code.c
+    src/send/sendmail/process.c
+    src/send/sendmail/sendmail.c
+    src/send/smtp/capabilities.c
+    src/send/smtp/check.c
+    src/send/smtp/connection.c
+    src/send/smtp/loop.c
+    src/send/smtp/pool.c
+    src/send/smtp/receive.c
+    src/send/smtp/session.c
+    src/send/smtp/smtp.c
+    src/send/smtp/write.c
+    src/worker/cycle.c
+    src/worker/dead_runs.c
+    src/worker/delivery.c
     src/worker/finding.c
-    src/worker/flight.c
     src/worker/lock.c
     src/worker/log.c
-    src/worker/message.c
+    src/worker/memory.c
     src/worker/outcome.c
-    src/worker/place.c
-    src/worker/recovery.c
     src/worker/report.c
     src/worker/run_dir.c
     src/worker/signals.c
+    src/worker/slot.c
     src/worker/stop.c
     src/worker/trouble.c
-    src/worker/turn.c
     src/worker/upkeep.c
     src/worker/worker.c
     dnl sources: end
@@ -298,13 +298,31 @@ if test "$PHP_MAILQUEUE" != "no"; then
 
   PHP_NEW_EXTENSION([mailqueue], [$mailqueue_sources], [$ext_shared],,
     [-I@ext_srcdir@/src -I@ext_srcdir@ $mailqueue_cflags])
+  dnl directories: begin
   PHP_ADD_BUILD_DIR([$ext_builddir/src/core])
-  PHP_ADD_BUILD_DIR([$ext_builddir/src/mime])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/db])
-  PHP_ADD_BUILD_DIR([$ext_builddir/src/queue])
-  PHP_ADD_BUILD_DIR([$ext_builddir/src/send])
-  PHP_ADD_BUILD_DIR([$ext_builddir/src/worker])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/db/sqlite])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/mime])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/mime/compose])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/mime/dkim])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/mime/text])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/mime/wire])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/php/capture])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/php/class])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/php])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/php/message])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/php/pdo])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/php/worker])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/policy])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/queue])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/queue/config])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/queue/sql])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/send])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/send/intent])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/send/sendmail])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/send/smtp])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/worker])
+  dnl directories: end
   PHP_SUBST([MAILQUEUE_SHARED_LIBADD])
   dnl For tools/test lint, which compiles with these and no others.
   MAILQUEUE_CFLAGS=$mailqueue_cflags

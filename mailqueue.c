@@ -9,16 +9,16 @@
 
 #include "ext/standard/info.h"
 
-#include "db/sqlite.h"
-#include "mime/dkim.h"
-#include "mime/html_text.h"
+#include "db/sqlite/sqlite.h"
+#include "mime/dkim/sign.h"
 #include "mime/idn.h"
-#include "php/capture.h"
-#include "php/classes.h"
+#include "mime/text/html.h"
+#include "php/capture/capture.h"
+#include "php/class/classes.h"
 #include "php/ini.h"
-#include "php/pdo_driver.h"
-#include "php/worker_slot.h"
-#include "send/smtp.h"
+#include "php/pdo/driver.h"
+#include "php/worker/take_slot.h"
+#include "send/smtp/smtp.h"
 
 #define MAILQUEUE_INI_ACCESS (PHP_INI_SYSTEM | PHP_INI_PERDIR)
 

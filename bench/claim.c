@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "db/sqlite.h"
+#include "db/sqlite/sqlite.h"
 #include "queue/queue.h"
 
 #define BATCH 100

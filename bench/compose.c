@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "mime/composer.h"
+#include "mime/compose/composer.h"
 
 #define ATTACHMENT (10u << 20)
 

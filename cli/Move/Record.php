@@ -10,7 +10,7 @@ use MailQueue\Cli\Terminal;
 
 /**
  * What a config table says of a move, for one job table: "ID.RUN STATE CURSOR BASE NAME" in a JSON
- * object by the tables' names. src/queue/move_note.c reads it at each claim.
+ * object by the tables' names. src/queue/config/move_record.c reads it at each claim.
  */
 final class Record
 {

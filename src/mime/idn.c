@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/address.h"
+#include "mime/address.h"
 
 #ifdef MQ_HAVE_LIBIDN2
 #include <idn2.h>

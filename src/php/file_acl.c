@@ -8,7 +8,7 @@
 #include <sys/xattr.h>
 #endif
 
-#include "php/methods.h"
+#include "php/class/methods.h"
 #include "php_mailqueue.h"
 
 ZEND_METHOD(MailQueue, hasAcl)

@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-#include "core/process.h"
+#include "core/process_id.h"
 
 bool mq_php_may_call(const struct mq_php_run *run)
 {

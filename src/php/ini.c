@@ -9,9 +9,9 @@
 #include "SAPI.h"
 #include "php_main.h"
 
-#include "core/dsn.h"
 #include "core/error.h"
-#include "php/pdo_dsn.h"
+#include "php/pdo/server.h"
+#include "send/dsn.h"
 
 static char *redacted(const char *text)
 {

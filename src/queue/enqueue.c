@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "core/address.h"
 #include "core/json.h"
+#include "mime/address.h"
 
 #define PRIORITY_MAX     100
 #define MESSAGE_ID_MAX   998 /* a line of a message (RFC 5322, section 2.1.1) */

@@ -5,7 +5,7 @@
 #include "db/db.h"
 #include "queue/queue.h"
 
-/* ---- sql.c, sql_dialect.c, sql_pgsql.c, sql_mysql.c: the statements ---- */
+/* ---- statements.c, dialect.c, dialect_pgsql.c, dialect_mysql.c: the statements ---- */
 
 /* One statement each; the value is its slot in the driver. */
 enum mq_sql {
@@ -269,7 +269,7 @@ enum mq_status mq_job_drop(struct mq_queue *queue, int64_t id, struct mq_dropped
 /* The maximum that holds for this job. */
 int mq_job_max_attempts(const struct mq_queue *queue, const struct mq_job *job);
 
-/* ---- clock.c ---- */
+/* ---- server_time.c ---- */
 
 /* Makes queue->clock of the clock of the options. */
 void mq_queue_set_clock(struct mq_queue *queue, const struct mq_clock *host);
@@ -320,7 +320,7 @@ void mq_tx_event(struct mq_tx *tx, const struct mq_job *job, const struct mq_eve
 /* An event with nothing but its type. */
 void mq_tx_happened(struct mq_tx *tx, const struct mq_job *job, enum mq_event_type type);
 
-/* ---- settings.c, config_table.c, config_values.c ---- */
+/* ---- settings.c, store.c, keys.c ---- */
 
 enum mq_status mq_settings_load(struct mq_queue *queue, int64_t now_s, struct mq_settings *out,
                                 char **pauses, struct mq_error *err);
@@ -372,7 +372,7 @@ enum mq_status mq_pause_find(const char *pauses, const char *relay, struct mq_pa
  * there is none, or no memory for its name. */
 struct mq_pause mq_pause_latest(const char *pauses, char **relay);
 
-/* ---- move_note.c ---- */
+/* ---- move_record.c ---- */
 
 enum mq_move_side { MQ_MOVED_TO, MQ_MOVED_FROM }; /* in the source's config, in the target's */
 

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "core/buffer.h"
-#include "core/notify.h"
-#include "core/states.h"
+#include "mime/notify.h"
+#include "policy/states.h"
 
 #define MQ_TOKEN_HEX 32 /* a claim token: 128 random bits of one worker run, in hex */
 /* A transaction has at most this many recipients (RFC 5321, 4.5.3.1.8); more go in the next. */

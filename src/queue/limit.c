@@ -1,5 +1,5 @@
-/* Tokens: what an hour's limit lets through. The bucket is exact arithmetic in core/bucket.h; here
- * is its storage and, in strict mode, the ledger.
+/* Tokens: what an hour's limit lets through. The bucket is exact arithmetic in policy/bucket.h;
+ * here is its storage and, in strict mode, the ledger.
  *
  * Average mode: tokens are taken in the transaction that claims and what was not used comes back
  * when the claim ends, up to the capacity. Taken less given back is at most limit + capacity in

@@ -9,11 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/backoff.h"
 #include "core/buffer.h"
 #include "core/clock.h"
 #include "core/error.h"
-#include "queue/config.h"
+#include "policy/backoff.h"
+#include "queue/config/config.h"
 #include "queue/event.h"
 #include "queue/job.h"
 
@@ -357,7 +357,7 @@ enum mq_status mq_queue_finding(struct mq_queue *queue, const char *relay, char 
 enum mq_status mq_queue_keep_finding(struct mq_queue *queue, const char *relay, const char *finding,
                                      struct mq_error *err);
 
-/* ---- place.c: places of workers, on a server (mq_queue_is_shared()) ----
+/* ---- slots.c: places of workers, on a server (mq_queue_is_shared()) ----
  *
  * Locks of the database's own, held by the session: they go with the connection, and a connection
  * that is opened anew has none. Behind a pooler that gives each transaction another session

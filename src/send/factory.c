@@ -1,9 +1,9 @@
 #include "send/factory.h"
 
-#include "core/dsn.h"
+#include "send/dsn.h"
 #include "send/maildir.h"
 #include "send/null.h"
-#include "send/sendmail.h"
+#include "send/sendmail/sendmail.h"
 
 static enum mq_status open_sendmail(const struct mq_dsn *dsn,
                                     const struct mq_transport_options *options,

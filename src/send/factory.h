@@ -2,7 +2,7 @@
 #ifndef MQ_SEND_FACTORY_H
 #define MQ_SEND_FACTORY_H
 
-#include "send/smtp.h"
+#include "send/smtp/smtp.h"
 
 /* For every transport; each takes what it needs. */
 struct mq_transport_options {

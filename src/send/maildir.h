@@ -6,7 +6,7 @@
 #define MQ_SEND_MAILDIR_H
 
 #include "core/clock.h"
-#include "core/dsn.h"
+#include "send/dsn.h"
 #include "send/transport.h"
 
 /* For file:///var/mail/queue . Creates the directory and its three when missing, mode 0700.

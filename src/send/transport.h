@@ -10,7 +10,7 @@
 
 #include "core/buffer.h"
 #include "core/error.h"
-#include "core/notify.h"
+#include "mime/notify.h"
 
 enum mq_target_result {
     MQ_TARGET_UNTRIED = 0, /* not part of a finished transaction; nothing happened to it */
@@ -57,7 +57,7 @@ struct mq_delivery {
     struct mq_target *targets;
     size_t target_count;
     struct mq_str prefix;    /* header lines before the message, CRLF-ended, or empty */
-    struct mq_str message;   /* wire form (mime/message.h), not dot-stuffed */
+    struct mq_str message;   /* wire form (mime/wire/message.h), not dot-stuffed */
     unsigned flags;          /* MQ_MESSAGE_8BIT, MQ_MESSAGE_UTF8_HEADERS */
     bool utf8_address;       /* an address needs SMTPUTF8 */
     struct mq_notify notify; /* for relays that offer DSN */

@@ -10,10 +10,10 @@
 #ifndef MQ_WORKER_RUN_H
 #define MQ_WORKER_RUN_H
 
-#include "send/intent.h"
-#include "worker/place.h"
-#include "worker/recovery.h"
+#include "send/intent/intent.h"
+#include "worker/dead_runs.h"
 #include "worker/signals.h"
+#include "worker/slot.h"
 #include "worker/worker.h"
 
 #define MQ_RUN_SETTLE_JOBS 100  /* outcomes are committed at so many … */
@@ -176,7 +176,7 @@ static inline bool mq_run_database_fails(const struct mq_run *run)
     return run->database_ms != 0;
 }
 
-/* ---- flight.c ---- */
+/* ---- delivery.c ---- */
 
 void mq_flights_add(struct mq_flights *list, struct mq_flight *flight);
 void mq_flights_remove(struct mq_flights *list, struct mq_flight *flight);
@@ -229,7 +229,7 @@ void mq_flight_map(struct mq_flight *flight, enum mq_blame blame);
 int64_t mq_run_limit_s(struct mq_run *run);
 void mq_flight_settlement(const struct mq_flight *flight, struct mq_settlement *out);
 
-/* ---- turn.c ---- */
+/* ---- cycle.c ---- */
 
 bool mq_run_turn_due(const struct mq_run *run, int64_t now_ms);
 /* One transaction: what is done is settled, leases of the dead are recovered, jobs are claimed. */

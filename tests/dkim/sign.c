@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "mime/dkim.h"
+#include "mime/dkim/sign.h"
 
 static struct mq_error err;
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/address.h"
-#include "mime/mend.h"
+#include "mime/address.h"
+#include "mime/wire/repair.h"
 
 void fuzz_fail(const char *condition, const char *file, int line)
 {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/address.h"
+#include "mime/address.h"
 #include "mime/header.h"
 #include "mime/idn.h"
 #include "mime/mailbox.h"

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mime/composer.h"
-#include "mime/envelope.h"
-#include "mime/message.h"
+#include "mime/compose/composer.h"
+#include "mime/wire/envelope.h"
+#include "mime/wire/message.h"
 
 #define ITEMS_MAX 16
 #define BLIND     "blind@secret.example"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/dsn.h"
+#include "send/dsn.h"
 
 #define SECRET "s3cr3tPassw0rd"
 

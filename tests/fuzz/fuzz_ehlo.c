@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "send/curl_caps.h"
+#include "send/smtp/capabilities.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

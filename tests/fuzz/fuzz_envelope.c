@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "mime/envelope.h"
-#include "mime/mend.h"
+#include "mime/wire/envelope.h"
+#include "mime/wire/repair.h"
 
 /* Both readers of the header section see the same fields in it, whatever its line ends are. */
 static void require_same(const struct mq_envelope *envelope, struct mq_str message)

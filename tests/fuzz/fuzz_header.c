@@ -6,8 +6,8 @@
 
 #include "mime/header.h"
 #include "mime/mailbox.h"
-#include "mime/message.h"
 #include "mime/param.h"
+#include "mime/wire/message.h"
 
 /* Nothing but printable ASCII in lines of at most `max`. */
 static void require_folded(struct mq_str text, size_t max)

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "mime/html_text.h"
+#include "mime/text/html.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "mime/envelope.h"
-#include "mime/mend.h"
+#include "mime/wire/envelope.h"
+#include "mime/wire/repair.h"
 
 static struct mq_str headers_of(struct mq_str message)
 {

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "send/intent_format.h"
+#include "send/intent/format.h"
 #include "send/transport.h"
 
 #define TOKEN     "0123456789abcdef0123456789abcdef"

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "core/verdict.h"
+#include "policy/verdict.h"
 
 #define REPLIES_MAX 64
 

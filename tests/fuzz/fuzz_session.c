@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mime/message.h"
-#include "send/smtp_session.h"
+#include "mime/wire/message.h"
+#include "send/smtp/session.h"
 
 #define MAILS    4
 #define TARGETS  4

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "mime/mend.h"
+#include "mime/wire/repair.h"
 
 #define DEPTH_MAX  4
 #define LINE_LIMIT 990 /* less than 998 */

@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "mime/composer.h"
+#include "mime/compose/composer.h"
 
 #define ADDRESSES_MAX 400
 #define ITEMS_MAX     64

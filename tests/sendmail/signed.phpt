@@ -9,7 +9,7 @@ pdo_sqlite
 <?php
 require __DIR__ . '/sendmail.inc';
 
-// A signed part must not be cut like one that is not understood (src/mime/mend_body.c): seen to fail
+// A signed part must not be cut like one that is not understood (src/mime/wire/repair_body.c): seen to fail
 // so, it was accepted and did not verify.
 
 $home = temp_home();

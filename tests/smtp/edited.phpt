@@ -15,7 +15,7 @@ echo backends_missing('pgsql', 'mysql');
 require dirname(__DIR__) . '/lib/backends.inc';
 require_once dirname(__DIR__) . '/lib/smtp.inc';
 
-// The check is in src/worker/flight.c; what a body may be is tested by tests/unit/test_message.c. Seen
+// The check is in src/worker/delivery.c; what a body may be is tested by tests/unit/mime/test_message.c. Seen
 // to fail without it: they are sent as they are, and what has no end waits behind its dot.
 
 const BODIES = [

@@ -11,7 +11,7 @@ require __DIR__ . '/programs.inc';
 $slow = 'echo x > $DIR/begun; until [ -e $DIR/go ]; do sleep 0.02; done; cat > $DIR/input.part
     mv $DIR/input.part $DIR/input';
 foreach ([
-    // Seen to fail with the pipe alone (src/send/process.c): the program gets a part of it.
+    // Seen to fail with the pipe alone (src/send/sendmail/process.c): the program gets a part of it.
     'kill -9 while the program reads 3 MB' => [SIGKILL, 1],
     // A terminal's Ctrl-C goes to the group. Seen to fail without a session of the program's own.
     'Ctrl-C while it reads' => [SIGINT, -1],

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "mime/dkim.h"
+#include "mime/dkim/sign.h"
 
 /* RFC 8463, A.1 */
 static const char ed25519_key[] =

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "mime/mend.h"
+#include "mime/wire/repair.h"
 
 #define HAVE         "Date: x\r\nMessage-ID: <a@b>\r\n"
 #define COUNT(array) (sizeof(array) / sizeof *(array))

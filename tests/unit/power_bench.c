@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "db/sqlite_private.h"
+#include "db/sqlite/internal.h"
 #include "power_vfs.h"
 #include "sqlite_peer.h"
 

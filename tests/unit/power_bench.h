@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "db/sqlite.h"
+#include "db/sqlite/sqlite.h"
 
 enum { POWER_CONNECTIONS = 2, POWER_WORKER = 1, POWER_KEYS = 128 };
 

@@ -1,6 +1,6 @@
 #include "queue_fixture.h"
 
-#include "db/sqlite.h"
+#include "db/sqlite/sqlite.h"
 
 static int64_t now_s(void *context)
 {

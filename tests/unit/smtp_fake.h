@@ -3,7 +3,7 @@
 #ifndef MQ_TESTS_SMTP_FAKE_H
 #define MQ_TESTS_SMTP_FAKE_H
 
-#include "send/smtp_session.h"
+#include "send/smtp/session.h"
 
 #define FAKE_BYTES   (1 << 20)
 #define FAKE_TARGETS 8

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "db/sqlite.h"
+#include "db/sqlite/sqlite.h"
 
 struct peer {
     pid_t pid;

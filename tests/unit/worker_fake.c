@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "db/sqlite.h"
+#include "db/sqlite/sqlite.h"
 
 /* ---- the clock ---- */
 

@@ -9,7 +9,7 @@ build_mime() {
         tail -n 20 "$MQ_BUILD/unit.log"
         return 1
     }
-    objects=$(core_objects "$MQ_BUILD/unit" | grep -E '/src/(core|mime)/' | tr '\n' ' ')
+    objects=$(core_objects "$MQ_BUILD/unit" | grep -E '/src/(core|policy|mime)/' | tr '\n' ' ')
     hold_lock "$1"
     make -s -C "$MQ_ROOT/tests/$1" "$2=$3 $objects" >"$MQ_BUILD/$1.log" 2>&1
     local status=$?

@@ -24,7 +24,7 @@ part_quick() {
         return
     fi
     mapfile -t c < <(changed_files | grep -E '\.[ch]$' | grep -v '_arginfo\.h$')
-    mapfile -t php < <(changed_files | grep -E '\.(php|phpt|inc)$')
+    mapfile -t php < <(changed_files | grep -E '\.(php|inc)$')
     if [ ${#c[@]} -gt 0 ]; then
         check_format "${c[@]}"
         for size in lines functions parameters nesting columns; do

@@ -1,4 +1,4 @@
-# tools/test unit: every tests/unit/test_*.c, linked with all sources that know nothing of PHP.
+# tools/test unit: every tests/unit/*/test_*.c, linked with all sources that know nothing of PHP.
 
 # Sources are compiled once for several parts: .build/unit also serves lint, which needs the
 # warnings of a gcc that optimises, and mime; .build/unit-asan is clang's, whose
@@ -94,7 +94,7 @@ selected_unit() {
 # run_unit VARIANT LABEL [NAME...]: the programs run side by side, then their results are read.
 run_unit() {
     local variant=$1 label=$2 source name results built=yes
-    local -a sources=("$MQ_ROOT"/tests/unit/test_*.c) ready=()
+    local -a sources=("$MQ_ROOT"/tests/unit/*/test_*.c) ready=()
     shift 2
     mkdir -p "$MQ_BUILD/$variant"
     build_unit "$variant" || built=no

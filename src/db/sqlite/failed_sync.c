@@ -1,0 +1,96 @@
+/* What follows a sync of the WAL that failed.
+ *
+ * SQLite undoes that commit and writes the next ones over it, but for what the system could not
+ * write the next sync may succeed and the disk still have nothing: ext4 leaves the blocks of a
+ * failed write unwritten, whatever is written over them later, until the file is cut. So the WAL is
+ * cut, by a checkpoint. What is committed with FULL was synced before, so that one meets no gap.
+ *
+ * But a checkpoint that fails does the same to the database, and worse: the next checkpoint, of any
+ * process, reports success, and the next power failure destroys the file. (SQLite's own checkpoint
+ * does that too, when a process closes the file while its disk fails.) So the disk is tried first,
+ * with a file that nobody needs.
+ *
+ * A process that opens the file later takes what is in the system's cache for committed, and stores
+ * behind what the disk does not have: an empty file beside the database tells it. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "db/sqlite/internal.h"
+
+enum { WAIT_US = 200000, CHUNK = 64 << 10 };
+
+static bool write_and_sync(int fd, int64_t bytes)
+{
+    static const char chunk[CHUNK] = {1};
+
+    for (; bytes > 0; bytes -= CHUNK)
+        if (write(fd, chunk, CHUNK) != CHUNK)
+            return false;
+    return fsync(fd) == 0;
+}
+
+/* Whether the disk takes twice as much as the checkpoint may write. */
+static bool disk_takes(struct mq_sqlite *self)
+{
+    struct mq_buffer name;
+    int fd = -1;
+    bool taken = false;
+
+    mq_buffer_init(&name);
+    mq_buffer_cstr(&name, self->path);
+    mq_buffer_cstr(&name, "-XXXXXX");
+    if (!name.failed)
+        fd = mkostemp(name.data, O_CLOEXEC);
+    if (fd >= 0) {
+        unlink(name.data);
+        taken = write_and_sync(fd, 2 * mq_sqlite_wal_bytes(&self->base) + CHUNK);
+        close(fd);
+    }
+    mq_buffer_clear(&name);
+    return taken;
+}
+
+static bool cut_wal(struct mq_sqlite *self)
+{
+    int64_t limit_us = self->busy.limit_us;
+    int code;
+
+    if (limit_us > WAIT_US)
+        self->busy.limit_us = WAIT_US;
+    code = sqlite3_wal_checkpoint_v2(self->handle, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    self->busy.limit_us = limit_us;
+    return code == SQLITE_OK;
+}
+
+static void set_mark(struct mq_sqlite *self)
+{
+    int fd = open(self->mark_path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+
+    if (fd >= 0)
+        close(fd);
+}
+
+enum mq_status mq_sqlite_after_failed_sync(struct mq_sqlite *self, struct mq_error *err)
+{
+    enum mq_status status;
+
+    if (!self->sync_failed || self->memory)
+        return MQ_OK;
+    status = mq_sqlite_guard(self, err);
+    if (status != MQ_OK)
+        return status;
+    /* A rollback journal is cut after each commit. */
+    if (strcmp(self->journal, "wal") != 0 || (disk_takes(self) && cut_wal(self))) {
+        self->sync_failed = false;
+        unlink(self->mark_path);
+        return MQ_OK;
+    }
+    set_mark(self);
+    return mq_error_set(err, MQ_IO, "database",
+                        "input/output error on %s: a sync of its -wal file failed, and until what "
+                        "is in that file could be copied into the database nothing more is "
+                        "stored: check disk and file system",
+                        self->path);
+}

@@ -1,0 +1,172 @@
+/* Is the open file still the one under its name?
+ *
+ * An application may rename, restore or delete the database while we have it open: then we would
+ * write to a file that nobody sees. And whoever merely reads the file in our process other than
+ * through SQLite (copy(), file_get_contents()) closes a descriptor of it, by which POSIX drops all
+ * locks of the process on it. From then on nothing tells other processes that we are connected: the
+ * next one that closes takes itself for the last, copies the WAL into the database and deletes
+ * it, and what we write to the deleted one is gone, with every call reporting success. So device
+ * and inode of both files are compared before each transaction and after each commit. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/process_id.h"
+#include "db/sqlite/internal.h"
+
+bool mq_sqlite_forked(struct mq_db *db)
+{
+    return mq_sqlite_of(db)->owner != mq_process_id();
+}
+
+static enum mq_status gone(struct mq_sqlite *self, struct mq_error *err)
+{
+    self->replaced = true;
+    return mq_error_set(err, MQ_REPLACED, "database",
+                        "%s was replaced, renamed or deleted while it was open (or its -wal file "
+                        "was); nothing was stored: open it again. Replace a database only while "
+                        "nothing has it open, and copy it with VACUUM INTO or the backup "
+                        "functions, never with copy(), which drops SQLite's locks",
+                        self->name);
+}
+
+static enum mq_status in_doubt(struct mq_sqlite *self, struct mq_error *err)
+{
+    self->replaced = true;
+    return mq_error_set(err, MQ_REPLACED, "database",
+                        "%s (or its -wal file) was replaced, renamed or deleted during the "
+                        "transaction, which may not be stored: open it again and look. Replace a "
+                        "database only while nothing has it open, and copy it with VACUUM INTO or "
+                        "the backup functions, never with copy(), which drops SQLite's locks",
+                        self->name);
+}
+
+enum mq_status mq_sqlite_usable(struct mq_sqlite *self, struct mq_error *err)
+{
+    if (mq_sqlite_forked(&self->base))
+        return mq_error_set(err, MQ_DATABASE, "database",
+                            "the connection to %s belongs to the parent process: open another one "
+                            "after the fork",
+                            self->name);
+    if (!self->handle || self->replaced)
+        return gone(self, err);
+    return MQ_OK;
+}
+
+static bool unchanged(const char *path, const struct mq_file_id *id)
+{
+    struct mq_file_id now;
+
+    return mq_file_id_of(path, &now) && mq_file_id_same(&now, id);
+}
+
+static bool intact(struct mq_sqlite *self)
+{
+    return self->memory || (unchanged(self->name, &self->file) &&
+                            (!self->wal_known || unchanged(self->wal_path, &self->wal)));
+}
+
+enum mq_status mq_sqlite_guard(struct mq_sqlite *self, struct mq_error *err)
+{
+    return intact(self) ? MQ_OK : gone(self, err);
+}
+
+bool mq_sqlite_journal_open(struct mq_sqlite *self)
+{
+    sqlite3_file *file = NULL;
+    int code = sqlite3_file_control(self->handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file);
+
+    return code == SQLITE_OK && file && file->pMethods;
+}
+
+/* Whether the transaction that has begun writes to a WAL. A file of that name does not tell: a
+ * power failure may leave an empty one, which SQLite takes no notice of. Nor does a journal that is
+ * open before the first write: it is a WAL since another process changed the file to it, or the
+ * rollback journal of a process that was killed. */
+static enum mq_status find_wal(struct mq_sqlite *self, bool *wal, struct mq_error *err)
+{
+    char mode[sizeof(self->journal)];
+    enum mq_status status;
+
+    *wal = strcmp(self->journal, "wal") == 0;
+    if (*wal || !mq_sqlite_journal_open(self))
+        return MQ_OK;
+    status = mq_sqlite_ask_journal(self, mode, err);
+    *wal = status == MQ_OK && strcmp(mode, "wal") == 0;
+    return status;
+}
+
+/* False: it is not there any more. */
+static bool take_wal(struct mq_sqlite *self)
+{
+    enum { FILE_ITSELF, WAL, SHM, COUNT };
+    struct mq_file_id ids[COUNT] = {self->file};
+    int fds[COUNT];
+
+    if (!mq_file_id_of(self->wal_path, &ids[WAL]) || !mq_file_id_of(self->shm_path, &ids[SHM]))
+        return false;
+    /* What has those names now may no longer be what SQLite opened; the WAL's index is shared by
+     * all connections of a process, so that one whose locks were dropped passes a deleted one on
+     * to those that open later. */
+    mq_file_find_fds(ids, fds, COUNT);
+    if (fds[WAL] < 0 || fds[SHM] < 0)
+        return false;
+    memcpy(self->journal, "wal", 4); /* another process may have changed the file to it */
+    self->file_fd = fds[FILE_ITSELF];
+    self->wal = ids[WAL];
+    self->wal_known = true;
+    return true;
+}
+
+enum mq_status mq_sqlite_identify(struct mq_sqlite *self, struct mq_error *err)
+{
+    int moved = 0;
+
+    self->file_fd = -1;
+    if (self->memory)
+        return MQ_OK;
+    /* HAS_MOVED compares the name with the descriptor that SQLite has; the first comparison with
+     * the name before resolving links. */
+    if (!mq_file_id_of(self->name, &self->file) ||
+        (strcmp(self->name, self->path) != 0 && !unchanged(self->path, &self->file)) ||
+        sqlite3_file_control(self->handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved) != SQLITE_OK ||
+        moved)
+        return gone(self, err);
+    self->identified = true;
+    /* Who only reads must know its WAL, too, before it closes. */
+    if (strcmp(self->journal, "wal") == 0)
+        take_wal(self);
+    return MQ_OK;
+}
+
+enum mq_status mq_sqlite_note_wal(struct mq_sqlite *self, struct mq_error *err)
+{
+    bool wal = false;
+    enum mq_status status;
+
+    if (self->memory || self->wal_known)
+        return MQ_OK;
+    status = find_wal(self, &wal, err);
+    if (status != MQ_OK || !wal)
+        return status;
+    return take_wal(self) ? MQ_OK : gone(self, err);
+}
+
+enum mq_status mq_sqlite_guard_commit(struct mq_sqlite *self, struct mq_error *err)
+{
+    /* A process that closes "as the last" first copies the WAL into the database and then deletes
+     * it, and what we commit in between is lost although the WAL is still there. It holds the
+     * exclusive lock all that time, which is impossible while ours is in force. Asking for the lock
+     * first and looking at the WAL afterwards leaves no gap. */
+    if (self->wal_known) {
+        struct mq_file_id id;
+
+        if (!mq_file_id_of_fd(self->file_fd, &id) || !mq_file_id_same(&id, &self->file))
+            self->file_fd = mq_file_find_fd(&self->file);
+        if (mq_sqlite_shut_out(self->file_fd))
+            return in_doubt(self, err);
+    }
+    return intact(self) ? MQ_OK : in_doubt(self, err);
+}

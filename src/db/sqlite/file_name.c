@@ -1,0 +1,120 @@
+/* Names of files, looked at before SQLite opens them. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "db/sqlite/internal.h"
+
+enum mq_status mq_sqlite_absolute(const char *name, char **out, struct mq_error *err)
+{
+    struct mq_buffer path;
+    char *directory;
+
+    if (name[0] == '/') {
+        *out = strdup(name);
+        return *out ? MQ_OK : mq_error_nomem(err);
+    }
+    /* Not realpath(): links in the name must stay, for the guard to see when they are turned. */
+    directory = getcwd(NULL, 0);
+    if (!directory)
+        return errno == ENOMEM ? mq_error_nomem(err)
+                               : mq_error_set(err, MQ_CANTOPEN, "database",
+                                              "cannot find the working directory for %s: %s: give "
+                                              "an absolute path",
+                                              name, strerror(errno));
+    mq_buffer_init(&path);
+    mq_buffer_cstr(&path, directory);
+    mq_buffer_char(&path, '/');
+    mq_buffer_cstr(&path, name);
+    free(directory);
+    *out = mq_buffer_take(&path);
+    mq_buffer_clear(&path);
+    return *out ? MQ_OK : mq_error_nomem(err);
+}
+
+/* SQLite leaves out what follows the last "/" here, and would make a file of the directory's name.
+ */
+static bool names_directory(const char *name)
+{
+    const char *last = strrchr(name, '/') + 1;
+
+    return *last == '\0' || strcmp(last, ".") == 0 || strcmp(last, "..") == 0;
+}
+
+/* Never by open(): closing it again would drop the locks of every connection of this process. */
+enum mq_status mq_sqlite_look(struct mq_sqlite *self, bool must_exist, bool *empty,
+                              struct mq_error *err)
+{
+    struct stat info;
+
+    if (names_directory(self->name))
+        return mq_error_set(err, MQ_CANTOPEN, "database",
+                            "cannot open %s: by its end it is a directory: give the path of a file",
+                            self->name);
+    if (stat(self->name, &info) != 0) {
+        if (errno == ENOENT && !must_exist) {
+            *empty = true;
+            return MQ_OK;
+        }
+        if (errno == ENOENT)
+            return mq_error_set(err, MQ_CANTOPEN, "database",
+                                "the database %s does not exist: correct the path, or create it "
+                                "first",
+                                self->name);
+        return mq_error_set(err, MQ_CANTOPEN, "database",
+                            "cannot open %s: %s: check the rights of the directories above it",
+                            self->name, strerror(errno));
+    }
+    if (!S_ISREG(info.st_mode))
+        return mq_error_set(err, MQ_CANTOPEN, "database",
+                            "cannot open %s: it is %s: give the path of a file", self->name,
+                            S_ISDIR(info.st_mode) ? "a directory" : "not a regular file");
+    *empty = info.st_size == 0;
+    /* Whoever restores it may be about to fill it. */
+    if (*empty && must_exist)
+        return mq_error_set(err, MQ_CANTOPEN, "database",
+                            "the database %s is empty: correct the path, or create it first",
+                            self->name);
+    return MQ_OK;
+}
+
+/* f_type of statfs(2). FUSE may be anything, sshfs among others. */
+static const unsigned int network_magic[] = {
+    0x6969,     /* NFS */
+    0x517b,     /* SMB */
+    0xfe534d42, /* SMB2 */
+    0xff534d42, /* CIFS */
+    0x65735546, /* FUSE */
+    0x01021997, /* 9P */
+    0x00c36400, /* Ceph */
+    0x5346414f, /* AFS */
+    0x6b414653, /* AFS, the kernel's */
+    0x73757245, /* Coda */
+    0x564c,     /* NCP */
+    0x01161970, /* GFS2 */
+    0x7461636f, /* OCFS2 */
+    0x0bd00bd0, /* Lustre */
+    0x19830326, /* BeeGFS */
+    0x47504653, /* GPFS */
+    0x20030528, /* OrangeFS */
+    0x786f4256, /* VirtualBox shared folders */
+    0xbacbacbc, /* VMware shared folders */
+};
+
+bool mq_sqlite_on_network(const char *name)
+{
+    struct statfs info;
+    struct mq_str directory = {name, (size_t)(strrchr(name, '/') - name) + 1};
+    char *path = mq_str_dup(directory);
+    bool known = path && statfs(path, &info) == 0;
+
+    free(path);
+    if (!known)
+        return false;
+    for (size_t i = 0; i < sizeof(network_magic) / sizeof(network_magic[0]); i++)
+        if ((unsigned int)info.f_type == network_magic[i])
+            return true;
+    return false;
+}

@@ -1,0 +1,268 @@
+/* Statements, values and rows. */
+#include <string.h>
+
+#include "db/sqlite/internal.h"
+
+static const char *const fixed_sql[MQ_FIXED_COUNT] = {
+    /* IMMEDIATE: a deferred transaction that turns writer fails at once when another one wrote
+     * since its first read, whatever the timeout. */
+    [MQ_FIXED_BEGIN] = "BEGIN IMMEDIATE",
+    [MQ_FIXED_COMMIT] = "COMMIT",
+    [MQ_FIXED_ROLLBACK] = "ROLLBACK",
+};
+
+/* Some failures (disk full, I/O error, no memory) make SQLite undo the whole transaction. What
+ * ran after that would commit by itself, one statement at a time: so remember, and refuse. */
+static enum mq_status failed(struct mq_sqlite *self, int code, struct mq_error *err)
+{
+    struct mq_error error;
+    enum mq_status status = mq_sqlite_error(self, code, &error);
+
+    if (self->begun && self->undone.status == MQ_OK && sqlite3_get_autocommit(self->handle))
+        self->undone = error;
+    if (err)
+        *err = error;
+    return status;
+}
+
+static enum mq_status check_undone(struct mq_sqlite *self, struct mq_error *err)
+{
+    if (self->undone.status == MQ_OK && self->begun && sqlite3_get_autocommit(self->handle))
+        mq_error_set(&self->undone, MQ_DATABASE, "database",
+                     "SQLite undid the transaction on %s after an error", self->name);
+    if (self->undone.status == MQ_OK)
+        return MQ_OK;
+    if (err)
+        *err = self->undone;
+    return self->undone.status;
+}
+
+enum mq_status mq_sqlite_run_fixed(struct mq_sqlite *self, enum mq_fixed which,
+                                   struct mq_error *err)
+{
+    sqlite3_stmt **stmt = &self->fixed[which];
+    int code = SQLITE_OK;
+
+    if (check_undone(self, err) != MQ_OK)
+        return self->undone.status;
+    self->busy.waited_us = 0;
+    if (!*stmt)
+        code = sqlite3_prepare_v3(self->handle, fixed_sql[which], -1, SQLITE_PREPARE_PERSISTENT,
+                                  stmt, NULL);
+    if (code == SQLITE_OK) {
+        code = sqlite3_step(*stmt);
+        if (code == SQLITE_DONE) {
+            sqlite3_reset(*stmt);
+            return MQ_OK;
+        }
+    }
+    code = code & 0xff ? sqlite3_extended_errcode(self->handle) : code;
+    if (*stmt) {
+        enum mq_status status = failed(self, code, err);
+
+        sqlite3_reset(*stmt);
+        return status;
+    }
+    return failed(self, code, err);
+}
+
+static int bind(sqlite3_stmt *stmt, int index, const struct mq_value *value)
+{
+    switch (value->type) {
+    case MQ_INT:
+        return sqlite3_bind_int64(stmt, index, value->i);
+    case MQ_TEXT:
+        return sqlite3_bind_text64(stmt, index, value->s.data ? value->s.data : "", value->s.len,
+                                   SQLITE_STATIC, SQLITE_UTF8);
+    case MQ_BLOB:
+        if (value->s.len == 0)
+            return sqlite3_bind_zeroblob(stmt, index, 0);
+        return sqlite3_bind_blob64(stmt, index, value->s.data, value->s.len, SQLITE_STATIC);
+    case MQ_NULL:
+        break;
+    }
+    return sqlite3_bind_null(stmt, index);
+}
+
+static enum mq_status prepare(struct mq_sqlite *self, const struct mq_query *query,
+                              struct mq_error *err)
+{
+    bool kept = query->slot >= 0 && query->slot < MQ_DB_SLOTS;
+    sqlite3_stmt *stmt = kept ? self->slots[query->slot] : NULL;
+    int code;
+
+    if (stmt) {
+        const char *text = sqlite3_sql(stmt);
+
+        if (strncmp(text, query->sql, strlen(text)) != 0)
+            return mq_error_set(err, MQ_DATABASE, "database",
+                                "statement slot %d is used for two texts: %.100s", query->slot,
+                                query->sql);
+    } else {
+        const char *tail = NULL;
+
+        code = sqlite3_prepare_v3(self->handle, query->sql, -1,
+                                  kept ? SQLITE_PREPARE_PERSISTENT : 0, &stmt, &tail);
+        if (code != SQLITE_OK)
+            return failed(self, code, err);
+        if (!stmt || tail[strspn(tail, "; \t\r\n")] != '\0') {
+            sqlite3_finalize(stmt);
+            return mq_error_set(err, MQ_DATABASE, "database", "not a single statement: %.200s",
+                                query->sql);
+        }
+        if (kept)
+            self->slots[query->slot] = stmt;
+    }
+    self->current = stmt;
+    self->current_kept = kept;
+    return MQ_OK;
+}
+
+/* Outside of a transaction each statement is one: the same guard as around those of begin() and
+ * commit(). */
+static enum mq_status completed(struct mq_sqlite *self, struct mq_error *err)
+{
+    bool wrote = !sqlite3_stmt_readonly(self->current);
+
+    self->changes = wrote ? sqlite3_changes(self->handle) : 0;
+    mq_sqlite_finish(&self->base);
+    return wrote && !self->begun ? mq_sqlite_guard_commit(self, err) : MQ_OK;
+}
+
+/* Bytes that SQLite has to convert or copy first are asked for here, where a lack of memory can be
+ * reported: numbers and UTF-16 as text, text without its NUL. */
+static bool columns_ready(sqlite3_stmt *stmt)
+{
+    int count = sqlite3_column_count(stmt);
+
+    for (int i = 0; i < count; i++) {
+        int type = sqlite3_column_type(stmt, i);
+
+        if ((type == SQLITE_TEXT || type == SQLITE_FLOAT) && !sqlite3_column_text(stmt, i))
+            return false;
+        if (type == SQLITE_BLOB && !sqlite3_column_blob(stmt, i) &&
+            sqlite3_column_bytes(stmt, i) > 0)
+            return false;
+    }
+    return true;
+}
+
+static enum mq_status step(struct mq_sqlite *self, bool *row, struct mq_error *err)
+{
+    int code = sqlite3_step(self->current);
+    enum mq_status status;
+
+    *row = code == SQLITE_ROW;
+    if (code == SQLITE_ROW && columns_ready(self->current))
+        return MQ_OK;
+    if (code == SQLITE_DONE)
+        return completed(self, err);
+    *row = false;
+    status = failed(self, code == SQLITE_ROW ? SQLITE_NOMEM : code, err);
+    mq_sqlite_finish(&self->base);
+    return status;
+}
+
+enum mq_status mq_sqlite_run(struct mq_db *db, const struct mq_query *query, struct mq_error *err)
+{
+    struct mq_sqlite *self = mq_sqlite_of(db);
+    enum mq_status status = mq_sqlite_usable(self, err);
+
+    if (status != MQ_OK)
+        return status;
+    mq_sqlite_finish(db);
+    status = check_undone(self, err);
+    if (status == MQ_OK && !self->begun)
+        status = mq_sqlite_guard(self, err);
+    if (status == MQ_OK)
+        status = prepare(self, query, err);
+    if (status != MQ_OK)
+        return status;
+    self->busy.waited_us = 0;
+    for (int i = 0; i < query->param_count; i++) {
+        int code = bind(self->current, i + 1, &query->params[i]);
+
+        if (code != SQLITE_OK) {
+            status = failed(self, code, err);
+            mq_sqlite_finish(db);
+            return status;
+        }
+    }
+    return step(self, &self->row_ready, err);
+}
+
+enum mq_status mq_sqlite_next(struct mq_db *db, bool *row, struct mq_error *err)
+{
+    struct mq_sqlite *self = mq_sqlite_of(db);
+    enum mq_status status;
+    bool more = false;
+
+    if (self->current && self->row_ready) {
+        self->row_ready = false;
+        *row = true;
+        return MQ_OK;
+    }
+    status = self->current ? mq_sqlite_usable(self, err) : MQ_OK;
+    if (status == MQ_OK && self->current)
+        status = step(self, &more, err);
+    if (status == MQ_OK)
+        *row = more;
+    return status;
+}
+
+struct mq_value mq_sqlite_column(struct mq_db *db, int index)
+{
+    struct mq_sqlite *self = mq_sqlite_of(db);
+    sqlite3_stmt *stmt = self->current;
+    struct mq_value value = {.type = MQ_NULL};
+
+    if (!stmt)
+        return value;
+    switch (sqlite3_column_type(stmt, index)) {
+    case SQLITE_INTEGER:
+        return mq_int(sqlite3_column_int64(stmt, index));
+    case SQLITE_BLOB:
+        value.type = MQ_BLOB;
+        value.s.data = sqlite3_column_blob(stmt, index);
+        break;
+    case SQLITE_NULL:
+        return value;
+    default: /* text; real numbers too, whose text reads back as the same number */
+        value.type = MQ_TEXT;
+        value.s.data = (const char *)sqlite3_column_text(stmt, index);
+        break;
+    }
+    value.s.len = (size_t)sqlite3_column_bytes(stmt, index);
+    if (value.s.len == 0)
+        value.s.data = ""; /* SQLite gives no pointer for an empty blob */
+    return value;
+}
+
+void mq_sqlite_finish(struct mq_db *db)
+{
+    struct mq_sqlite *self = mq_sqlite_of(db);
+
+    self->row_ready = false;
+    if (!self->current || mq_sqlite_forked(db))
+        return;
+    if (self->current_kept) {
+        sqlite3_reset(self->current);
+        sqlite3_clear_bindings(self->current); /* they point to memory of the caller */
+    } else {
+        sqlite3_finalize(self->current);
+    }
+    self->current = NULL;
+}
+
+void mq_sqlite_finalize_all(struct mq_sqlite *self)
+{
+    mq_sqlite_finish(&self->base);
+    for (int i = 0; i < MQ_DB_SLOTS; i++) {
+        sqlite3_finalize(self->slots[i]);
+        self->slots[i] = NULL;
+    }
+    for (int i = 0; i < MQ_FIXED_COUNT; i++) {
+        sqlite3_finalize(self->fixed[i]);
+        self->fixed[i] = NULL;
+    }
+}

@@ -1,0 +1,190 @@
+/* SQLite's result codes as statuses, with texts that name path, cause and cure. */
+#include <errno.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "db/sqlite/internal.h"
+
+enum { DIRECTORY_MAX = 512 };
+
+static void directory_of(const char *path, char out[DIRECTORY_MAX])
+{
+    const char *slash = strrchr(path, '/');
+    size_t len = slash ? (size_t)(slash - path) : 0;
+
+    if (len >= DIRECTORY_MAX)
+        len = DIRECTORY_MAX - 1;
+    memcpy(out, path, len);
+    out[len] = '\0';
+    if (len == 0)
+        memcpy(out, slash ? "/" : ".", 2);
+}
+
+static enum mq_status unwritable(const char *path, int system_error, struct mq_error *err)
+{
+    char directory[DIRECTORY_MAX];
+    long uid = (long)geteuid();
+    struct stat info;
+
+    directory_of(path, directory);
+    if (system_error == EROFS || (access(path, W_OK) != 0 && errno == EROFS) ||
+        (access(directory, W_OK) != 0 && errno == EROFS))
+        return mq_error_set(err, MQ_READONLY, "database",
+                            "%s is on a file system that is mounted read-only: put the database "
+                            "elsewhere, or remount",
+                            path);
+    if (stat(path, &info) == 0 && access(path, W_OK) != 0)
+        return mq_error_set(err, MQ_READONLY, "database",
+                            "the database file %s is not writable for user %ld: do this as user "
+                            "%ld, who owns it, or change its owner or mode",
+                            path, uid, (long)info.st_uid);
+    if (access(directory, W_OK | X_OK) != 0)
+        return mq_error_set(err, MQ_READONLY, "database",
+                            "the directory %s is not writable for user %ld, and SQLite must "
+                            "create its journal there, beside %s: change its owner or mode",
+                            directory, uid, path);
+    return mq_error_set(err, MQ_READONLY, "database",
+                        "%s cannot be written by user %ld (%s): check owner and mode of the file, "
+                        "of its -journal, -wal and -shm files, and of its directory",
+                        path, uid, system_error ? strerror(system_error) : "read-only");
+}
+
+static enum mq_status unopenable(struct mq_sqlite *self, int system_error, struct mq_error *err)
+{
+    const char *path = self->path ? self->path : self->name;
+    char directory[DIRECTORY_MAX];
+    struct stat info;
+
+    directory_of(path, directory);
+    if (stat(directory, &info) != 0)
+        return mq_error_set(err, MQ_CANTOPEN, "database",
+                            "cannot open %s: its directory %s: %s: create it, or correct the path",
+                            path, directory, strerror(errno));
+    if (access(directory, X_OK) != 0)
+        return mq_error_set(err, MQ_CANTOPEN, "database",
+                            "cannot open %s: user %ld may not enter the directory %s", path,
+                            (long)geteuid(), directory);
+    if (access(path, R_OK) != 0 && errno == EACCES)
+        return mq_error_set(err, MQ_CANTOPEN, "database",
+                            "user %ld may not read the database file %s: do this as its owner, or "
+                            "change its owner or mode",
+                            (long)geteuid(), path);
+    if (access(directory, W_OK) != 0 || (stat(path, &info) == 0 && access(path, W_OK) != 0))
+        return unwritable(path, system_error, err);
+    return mq_error_set(err, MQ_CANTOPEN, "database",
+                        "cannot open %s or a file that SQLite keeps beside it: %s (%s): check "
+                        "owner, mode and the limit of open files",
+                        path, self->handle ? sqlite3_errmsg(self->handle) : "no handle",
+                        system_error ? strerror(system_error) : "no system error");
+}
+
+#define IN_DOUBT                                                                                 \
+    "it may be stored all the same: look, or store it once more with the same reference, which " \
+    "stores it once"
+
+/* A rollback journal is cut, or deleted, and then synced: when that fails, all is stored, or is
+ * again after a power failure. What a commit wrote to a WAL before its sync failed may come back by
+ * a power failure, too. */
+static const char *outcome(const struct mq_sqlite *self, int code)
+{
+    bool commits = self->committing || !self->begun;
+    bool late = code == SQLITE_IOERR_FSYNC || code == SQLITE_IOERR_DIR_FSYNC ||
+                code == SQLITE_IOERR_TRUNCATE || code == SQLITE_IOERR_DELETE;
+
+    return commits && late ? IN_DOUBT : "nothing was stored";
+}
+
+static enum mq_status full(struct mq_sqlite *self, int code, int system_error, struct mq_error *err)
+{
+    const char *path = self->path ? self->path : self->name;
+
+    if (system_error == EFBIG)
+        return mq_error_set(err, MQ_FULL, "database",
+                            "%s cannot grow: file size limit (ulimit -f) reached: raise the limit; "
+                            "%s",
+                            path, outcome(self, code));
+    return mq_error_set(err, MQ_FULL, "database",
+                        "no space left for %s (%s): free disk space or raise the quota; %s", path,
+                        system_error == EDQUOT ? strerror(system_error) : "database or disk full",
+                        outcome(self, code));
+}
+
+static enum mq_status damaged(int code, const char *path, struct mq_error *err)
+{
+    if ((code & 0xff) == SQLITE_NOTADB)
+        return mq_error_set(err, MQ_CORRUPT, "database",
+                            "%s is not an SQLite database (or an encrypted or damaged one): "
+                            "correct the path, or restore a backup; see also: sqlite3 %s .recover",
+                            path, path);
+    return mq_error_set(err, MQ_CORRUPT, "database",
+                        "the database %s is damaged: stop what uses it, restore a backup, or save "
+                        "what is readable with: sqlite3 %s .recover | sqlite3 new.sqlite",
+                        path, path);
+}
+
+static bool is_size_limited(void)
+{
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+static enum mq_status input_output(struct mq_sqlite *self, int code, int system_error,
+                                   struct mq_error *err)
+{
+    const char *path = self->path ? self->path : self->name;
+
+    if (code == SQLITE_IOERR_WRITE && system_error == 0 && is_size_limited())
+        system_error =
+            EFBIG; /* a part was written, and SQLite does not keep why the rest was not */
+    if (system_error == EDQUOT || system_error == EFBIG || system_error == ENOSPC)
+        return full(self, code, system_error, err);
+    return mq_error_set(err, MQ_IO, "database",
+                        "input/output error on %s: %s, %s (code %d): check disk and file system; "
+                        "%s",
+                        path, sqlite3_errmsg(self->handle),
+                        system_error ? strerror(system_error) : "no system error", code,
+                        outcome(self, code));
+}
+
+enum mq_status mq_sqlite_error(struct mq_sqlite *self, int code, struct mq_error *err)
+{
+    const char *path = self->path ? self->path : self->name;
+    int system_error = self->handle ? sqlite3_system_errno(self->handle) : errno;
+
+    if (code == SQLITE_READONLY_DBMOVED) {
+        self->replaced = true;
+        return mq_sqlite_usable(self, err);
+    }
+    switch (code & 0xff) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_PROTOCOL: /* too many attempts to start a read of the WAL: also others' locks */
+        return mq_sqlite_busy_error(self, err);
+    case SQLITE_NOMEM:
+        return mq_error_nomem(err);
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+        if (self->reader && mq_sqlite_must_recover(code))
+            return mq_sqlite_unrecovered(self, err);
+        return unwritable(path, system_error, err);
+    case SQLITE_CANTOPEN:
+        return unopenable(self, system_error, err);
+    case SQLITE_FULL:
+        return full(self, code, system_error, err);
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+        return damaged(code, path, err);
+    case SQLITE_IOERR:
+        if (code == SQLITE_IOERR_NOMEM)
+            return mq_error_nomem(err);
+        if (code == SQLITE_IOERR_FSYNC)
+            self->sync_failed = true;
+        return input_output(self, code, system_error, err);
+    default:
+        return mq_error_set(err, MQ_DATABASE, "database", "%s: %s (SQLite code %d)", path,
+                            self->handle ? sqlite3_errmsg(self->handle) : sqlite3_errstr(code),
+                            code);
+    }
+}

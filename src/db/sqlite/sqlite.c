@@ -1,0 +1,248 @@
+/* The native SQLite driver: its table, transactions, open and close. */
+#include "db/sqlite/sqlite.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/process_id.h"
+#include "db/sqlite/internal.h"
+
+static void rollback(struct mq_db *db)
+{
+    struct mq_sqlite *self = mq_sqlite_of(db);
+
+    if (mq_sqlite_forked(db))
+        return;
+    mq_sqlite_finish(db);
+    self->undone.status = MQ_OK;
+    self->begun = false;
+    if (self->handle && !sqlite3_get_autocommit(self->handle))
+        mq_sqlite_run_fixed(self, MQ_FIXED_ROLLBACK, NULL);
+    if (self->handle && !self->replaced)
+        mq_sqlite_after_failed_sync(self, NULL);
+}
+
+static enum mq_status begin(struct mq_db *db, struct mq_error *err)
+{
+    struct mq_sqlite *self = mq_sqlite_of(db);
+    enum mq_status status = mq_sqlite_usable(self, err);
+
+    if (status != MQ_OK)
+        return status;
+    if (self->begun)
+        return mq_error_set(err, MQ_DATABASE, "database", "a transaction within a transaction");
+    mq_sqlite_finish(db);
+    if (self->reader && access(self->path, W_OK) == 0) { /* by now */
+        mq_sqlite_disconnect(self);
+        status = mq_sqlite_connect(self, true, err);
+    }
+    if (status == MQ_OK && self->reader) /* SQLite would begin a transaction that reads */
+        return mq_sqlite_error(self, SQLITE_READONLY, err);
+    if (status == MQ_OK)
+        status = mq_sqlite_guard(self, err);
+    if (status == MQ_OK)
+        status = mq_sqlite_after_failed_sync(self, err);
+    if (status == MQ_OK)
+        status = mq_sqlite_run_fixed(self, MQ_FIXED_BEGIN, err);
+    if (status != MQ_OK)
+        return status;
+    self->begun = true;
+    status = mq_sqlite_note_wal(self, err);
+    if (status != MQ_OK)
+        rollback(db);
+    return status;
+}
+
+/* A commit that fails for the lock's sake leaves the transaction open: try again or roll back. */
+static enum mq_status commit(struct mq_db *db, struct mq_error *err)
+{
+    struct mq_sqlite *self = mq_sqlite_of(db);
+    enum mq_status status = mq_sqlite_usable(self, err);
+
+    if (status != MQ_OK)
+        return status;
+    if (!self->begun)
+        return mq_error_set(err, MQ_DATABASE, "database", "a commit without a transaction");
+    mq_sqlite_finish(db);
+    self->committing = true;
+    status = mq_sqlite_run_fixed(self, MQ_FIXED_COMMIT, err);
+    self->committing = false;
+    if (status != MQ_OK)
+        return status;
+    self->begun = false;
+    status = mq_sqlite_guard_commit(self, err);
+    if (status == MQ_OK)
+        mq_sqlite_wal_cap(self);
+    return status;
+}
+
+static int64_t changes(struct mq_db *db)
+{
+    return mq_sqlite_of(db)->changes;
+}
+
+static int64_t last_id(struct mq_db *db)
+{
+    struct mq_sqlite *self = mq_sqlite_of(db);
+
+    return self->handle ? sqlite3_last_insert_rowid(self->handle) : 0;
+}
+
+static bool in_transaction(struct mq_db *db)
+{
+    return mq_sqlite_of(db)->begun;
+}
+
+static bool joined(struct mq_db *db)
+{
+    (void)db; /* the connection is our own */
+    return false;
+}
+
+static bool has_column(struct mq_db *db, const char *table, const char *column)
+{
+    struct mq_sqlite *self = mq_sqlite_of(db);
+
+    return self->handle && !mq_sqlite_forked(db) &&
+           sqlite3_table_column_metadata(self->handle, "main", table, column, NULL, NULL, NULL,
+                                         NULL, NULL) == SQLITE_OK;
+}
+
+static const char *path(struct mq_db *db)
+{
+    struct mq_sqlite *self = mq_sqlite_of(db);
+
+    return self->path ? self->path : self->name;
+}
+
+static enum mq_status reopen(struct mq_db *db, struct mq_error *err)
+{
+    struct mq_sqlite *self = mq_sqlite_of(db);
+
+    if (self->memory)
+        return mq_sqlite_usable(self, err);
+    if (mq_sqlite_forked(db)) {
+        mq_sqlite_forget(self);
+        self->owner = mq_process_id();
+    } else {
+        mq_sqlite_disconnect(self);
+    }
+    /* One that was deleted is not created anew: whoever restores it is about to put it there. */
+    return mq_sqlite_connect(self, true, err);
+}
+
+static void close_db(struct mq_db *db)
+{
+    struct mq_sqlite *self = mq_sqlite_of(db);
+
+    if (mq_sqlite_forked(db))
+        mq_sqlite_forget(self);
+    else
+        mq_sqlite_disconnect(self);
+    free(self->name);
+    free(self->path);
+    free(self->wal_path);
+    free(self->shm_path);
+    free(self->mark_path);
+    free(self);
+}
+
+static const struct mq_db_driver driver = {
+    .dialect = MQ_SQLITE,
+    .begin = begin,
+    .commit = commit,
+    .rollback = rollback,
+    .run = mq_sqlite_run,
+    .next = mq_sqlite_next,
+    .column = mq_sqlite_column,
+    .finish = mq_sqlite_finish,
+    .changes = changes,
+    .last_id = last_id,
+    .maintain = mq_sqlite_maintain,
+    .reopen = reopen,
+    .in_transaction = in_transaction,
+    .joined = joined,
+    .has_column = has_column,
+    .path = path,
+    .close = close_db,
+};
+
+const char *mq_sqlite_journal(struct mq_db *db)
+{
+    return mq_sqlite_of(db)->journal;
+}
+
+static enum mq_status parse_journal(const char *name, enum mq_journal *out, struct mq_error *err)
+{
+    static const struct {
+        const char *name;
+        enum mq_journal journal;
+    } journals[] = {
+        {"wal", MQ_JOURNAL_WAL},
+        {"truncate", MQ_JOURNAL_TRUNCATE},
+        {"delete", MQ_JOURNAL_DELETE},
+    };
+
+    if (!name) {
+        *out = MQ_JOURNAL_AUTO;
+        return MQ_OK;
+    }
+    for (size_t i = 0; i < sizeof(journals) / sizeof(journals[0]); i++) {
+        if (strcmp(name, journals[i].name) == 0) {
+            *out = journals[i].journal;
+            return MQ_OK;
+        }
+    }
+    return mq_error_set(err, MQ_CONFIG, "journal",
+                        "unknown journal \"%s\": use \"wal\", \"truncate\", \"delete\" or nothing "
+                        "for the default",
+                        name);
+}
+
+static enum mq_status parse_name(struct mq_sqlite *self, const struct mq_sqlite_options *options,
+                                 struct mq_error *err)
+{
+    const char *path = options->path;
+
+    if (!path || !*path)
+        return mq_error_set(err, MQ_CONFIG, "database",
+                            "no database: give the path of the SQLite file");
+    if (strncmp(path, ":memory:", 8) != 0 && strncmp(path, "file:", 5) != 0)
+        return mq_sqlite_absolute(path, &self->name, err);
+    if (!options->allow_memory || strcmp(path, ":memory:") != 0)
+        return mq_error_set(err, MQ_CONFIG, "database",
+                            "\"%s\" is not the path of a file, and an in-memory database would "
+                            "lose mails at the end of the process: give a path (./ before such a "
+                            "name makes it one)",
+                            path);
+    self->memory = true;
+    self->name = mq_str_dup(mq_str_of(path));
+    return self->name ? MQ_OK : mq_error_nomem(err);
+}
+
+enum mq_status mq_sqlite_open(const struct mq_sqlite_options *options, struct mq_db **out,
+                              struct mq_error *err)
+{
+    struct mq_sqlite *self = calloc(1, sizeof(*self));
+    enum mq_status status;
+
+    if (!self)
+        return mq_error_nomem(err);
+    self->base.driver = &driver;
+    self->owner = mq_process_id();
+    self->synchronous_normal = options->synchronous_normal;
+    self->worker = options->worker;
+    self->busy.limit_us = (int64_t)options->busy_timeout_ms * 1000;
+    status = parse_journal(options->journal, &self->wanted_journal, err);
+    if (status == MQ_OK)
+        status = parse_name(self, options, err);
+    if (status == MQ_OK)
+        status = mq_sqlite_connect(self, options->must_exist, err);
+    if (status != MQ_OK) {
+        close_db(&self->base);
+        return status;
+    }
+    *out = &self->base;
+    return MQ_OK;
+}

@@ -1,0 +1,172 @@
+#include "mime/address.h"
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* RFC 5321, 4.5.3.1; the path's 256 octets are 254 and "<>". */
+#define LOCAL_MAX   64
+#define DOMAIN_MAX  255
+#define LABEL_MAX   63
+#define ADDRESS_MAX 254
+#define SHOWN_MAX   80 /* of a bad address in an error's text */
+
+enum mq_status mq_address_bad(struct mq_str address, const char *field, const char *what,
+                              struct mq_error *err)
+{
+    char shown[SHOWN_MAX + 4];
+    size_t used = mq_str_printable(shown, SHOWN_MAX, 0, address);
+    if (address.len >= SHOWN_MAX) {
+        mq_str_printable(shown, sizeof shown, used, MQ_STR("..."));
+    }
+    return mq_error_set(err, MQ_MESSAGE, field, "%s: the address \"%s\" %s", field, shown, what);
+}
+
+/* RFC 5322, 3.2.3, without the letters and digits. */
+static bool is_atext(unsigned char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           (c != '\0' && strchr("!#$%&'*+-/=?^_`{|}~", c) != NULL);
+}
+
+/* Characters over 127 that may stand in a local part: no controls, no hard space or line
+ * separators, no marks that turn the direction of what follows. */
+static bool is_plain_unicode(uint32_t code)
+{
+    return code > 0xA0 && !(code >= 0x2028 && code <= 0x202E) &&
+           !(code >= 0x2066 && code <= 0x2069);
+}
+
+/* What is wrong with a local part, NULL when nothing is. */
+static const char *local_fault(struct mq_str local, bool *utf8)
+{
+    if (local.len == 0) {
+        return "has nothing before the \"@\"; write it as name@example.org";
+    }
+    if (local.len > LOCAL_MAX) {
+        return "has more than 64 octets before the \"@\"; SMTP allows no more";
+    }
+    if (local.data[0] == '"') {
+        return "has a quoted local part, which is not supported; use another address";
+    }
+    if (local.data[0] == '-') {
+        return "begins with \"-\", which programs take for an option; use another address";
+    }
+    if (local.data[0] == '.' || local.data[local.len - 1] == '.') {
+        return "has a dot at the begin or end of its local part; remove it";
+    }
+    *utf8 = false;
+    for (size_t i = 0; i < local.len;) {
+        struct mq_str rest = {local.data + i, local.len - i};
+        uint32_t code = 0;
+        size_t step = mq_utf8_next(rest, &code);
+        if (step == 0) {
+            return "is not valid UTF-8; convert it";
+        }
+        if (code == '.' && local.data[i + 1] == '.') {
+            return "has two dots in a row; remove one";
+        }
+        bool ascii = code < 0x80;
+        if (ascii ? !is_atext((unsigned char)code) && code != '.' : !is_plain_unicode(code)) {
+            return "has a character that is not allowed before the \"@\"; write a plain "
+                   "name@example.org without quotes, comments or spaces";
+        }
+        *utf8 = *utf8 || !ascii;
+        i += step;
+    }
+    return NULL;
+}
+
+static bool is_alnum(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+/* "[192.0.2.1]" or "[IPv6:2001:db8::1]" (RFC 5321, 4.1.3). */
+static const char *literal_fault(struct mq_str domain)
+{
+    static const char fault[] =
+        "has a bad address literal; write [192.0.2.1] or [IPv6:2001:db8::1]";
+    char text[64];
+    unsigned char binary[sizeof(struct in6_addr)];
+    if (domain.len < 3 || domain.len - 2 >= sizeof text || domain.data[domain.len - 1] != ']') {
+        return fault;
+    }
+    struct mq_str inner = {domain.data + 1, domain.len - 2};
+    int family = AF_INET;
+    if (inner.len > 5 && mq_str_equal_nocase((struct mq_str){inner.data, 5}, MQ_STR("IPv6:"))) {
+        family = AF_INET6;
+        inner.data += 5;
+        inner.len -= 5;
+    }
+    if (memchr(inner.data, '\0', inner.len) != NULL) {
+        return fault;
+    }
+    memcpy(text, inner.data, inner.len);
+    text[inner.len] = '\0';
+    return inet_pton(family, text, binary) == 1 ? NULL : fault;
+}
+
+static const char *domain_fault(struct mq_str domain)
+{
+    size_t label = 0; /* octets of the current one so far */
+    if (domain.len == 0) {
+        return "has nothing behind the \"@\"; write it as name@example.org";
+    }
+    if (domain.len > DOMAIN_MAX) {
+        return "has a domain of more than 255 octets; SMTP allows no more";
+    }
+    if (domain.data[0] == '[') {
+        return literal_fault(domain);
+    }
+    for (size_t i = 0; i < domain.len; i++) {
+        char c = domain.data[i];
+        bool last = i + 1 == domain.len || domain.data[i + 1] == '.';
+        if ((unsigned char)c >= 0x80) {
+            return "has a domain with non-ASCII characters; write it in A-labels (xn--...)";
+        }
+        if (c == '.' && (label == 0 || i + 1 == domain.len)) {
+            return "has an empty label in its domain; remove the extra dot";
+        }
+        if (c == '-' && (label == 0 || last)) {
+            return "has a domain label that begins or ends with \"-\"; correct it";
+        }
+        if (c != '.' && c != '-' && !is_alnum(c)) {
+            return "has a character that is not allowed in a domain; use letters, digits, "
+                   "\"-\" and \".\" only";
+        }
+        label = c == '.' ? 0 : label + 1;
+        if (label > LABEL_MAX) {
+            return "has a domain label of more than 63 octets; DNS allows no more";
+        }
+    }
+    return NULL;
+}
+
+enum mq_status mq_address_check(struct mq_str address, const char *field, bool *utf8,
+                                struct mq_error *err)
+{
+    if (address.len == 0) {
+        return mq_error_set(err, MQ_MESSAGE, field,
+                            "%s: the address is empty; write it as name@example.org", field);
+    }
+    const char *at = memchr(address.data, '@', address.len);
+    if (at == NULL) {
+        return mq_address_bad(address, field, "has no \"@\"; write it as name@example.org", err);
+    }
+    struct mq_str local = {address.data, (size_t)(at - address.data)};
+    struct mq_str domain = {at + 1, address.len - local.len - 1};
+    bool is_utf8 = false;
+    const char *fault = local_fault(local, &is_utf8);
+    if (fault == NULL) {
+        fault = domain_fault(domain);
+    }
+    if (fault == NULL && address.len > ADDRESS_MAX) {
+        fault = "has more than 254 octets; SMTP allows no more";
+    }
+    if (fault != NULL) {
+        return mq_address_bad(address, field, fault, err);
+    }
+    *utf8 = is_utf8;
+    return MQ_OK;
+}

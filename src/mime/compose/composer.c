@@ -1,0 +1,411 @@
+#include "mime/compose/composer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mime/compose/address_header.h"
+#include "mime/compose/own_header.h"
+#include "mime/compose/part_tree.h"
+#include "mime/header.h"
+#include "mime/mailbox.h"
+#include "mime/text/html.h"
+
+#define MESSAGE_ID_MAX 900
+#define DATE_FIRST_S   INT64_C(-2208988800)  /* 1900, RFC 5322, 3.3 */
+#define DATE_LAST_S    INT64_C(253402300799) /* 9999 */
+
+/* Everything that a message is made of, checked. */
+struct work {
+    const struct mq_compose_fields *fields;
+    struct mq_mailboxes from, to, cc, bcc, reply_to;
+    struct mq_str subject;
+    struct mq_buffer spaced;    /* the subject, if it had pasted separators */
+    struct mq_buffer made_text; /* from the HTML */
+    struct mq_str text;         /* what is sent; data NULL: none */
+    struct mq_buffer head;      /* the header, but for the fields of the body */
+    struct mq_part_tree tree;
+};
+
+static void work_clear(struct work *work)
+{
+    mq_mailboxes_clear(&work->from);
+    mq_mailboxes_clear(&work->to);
+    mq_mailboxes_clear(&work->cc);
+    mq_mailboxes_clear(&work->bcc);
+    mq_mailboxes_clear(&work->reply_to);
+    mq_buffer_clear(&work->spaced);
+    mq_buffer_clear(&work->made_text);
+    mq_buffer_clear(&work->head);
+    mq_part_tree_clear(&work->tree);
+}
+
+void mq_compose_envelope_init(struct mq_compose_envelope *envelope)
+{
+    envelope->from = NULL;
+    mq_strings_init(&envelope->recipients);
+}
+
+void mq_compose_envelope_clear(struct mq_compose_envelope *envelope)
+{
+    free(envelope->from);
+    mq_strings_clear(&envelope->recipients);
+    mq_compose_envelope_init(envelope);
+}
+
+/* ---- checks ---- */
+
+static enum mq_status parse_addresses(const struct mq_compose_addresses *addresses,
+                                      struct mq_mailboxes *list, struct mq_error *err)
+{
+    enum mq_status status = MQ_OK;
+    for (size_t i = 0; i < addresses->count && status == MQ_OK; i++) {
+        const struct mq_compose_address *item = &addresses->items[i];
+        status = item->name.data == NULL
+                     ? mq_mailboxes_parse(item->address, item->field, list, err)
+                     : mq_mailboxes_add(item->name, item->address, item->field, list, err);
+    }
+    return status;
+}
+
+static enum mq_status check_addresses(struct work *work, struct mq_error *err)
+{
+    const struct mq_compose_fields *fields = work->fields;
+    const struct {
+        const struct mq_compose_addresses *addresses;
+        struct mq_mailboxes *list;
+    } lists[] = {{&fields->from, &work->from},
+                 {&fields->to, &work->to},
+                 {&fields->cc, &work->cc},
+                 {&fields->bcc, &work->bcc},
+                 {&fields->reply_to, &work->reply_to}};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        enum mq_status status = parse_addresses(lists[i].addresses, lists[i].list, err);
+        if (status != MQ_OK) {
+            return status;
+        }
+    }
+    if (work->from.count != 1) {
+        return mq_error_set(err, MQ_MESSAGE, "from", "from: %zu addresses; give one",
+                            work->from.count);
+    }
+    if (work->to.count + work->cc.count + work->bcc.count == 0) {
+        return mq_error_set(err, MQ_MESSAGE, "to",
+                            "to: nobody gets the message; give at least one address in to, cc or "
+                            "bcc");
+    }
+    return MQ_OK;
+}
+
+static enum mq_status check_text(struct mq_str text, const char *field, struct mq_error *err)
+{
+    const char *nul = text.len > 0 ? memchr(text.data, '\0', text.len) : NULL;
+    if (nul != NULL) {
+        return mq_error_set(err, MQ_MESSAGE, field, "%s: a NUL at byte %zu; remove it", field,
+                            (size_t)(nul - text.data) + 1);
+    }
+    for (size_t i = 0; i < text.len;) {
+        /* Most of most texts is ASCII. */
+        uint64_t bytes = 0;
+        size_t near = text.len - i < sizeof bytes ? 1 : sizeof bytes;
+        memcpy(&bytes, text.data + i, near);
+        if ((bytes & UINT64_C(0x8080808080808080)) == 0) {
+            i += near;
+            continue;
+        }
+        bool ascii = (text.data[i] & 0x80) == 0;
+        struct mq_str rest = {text.data + i, text.len - i};
+        size_t step = ascii ? 1 : mq_utf8_next(rest, NULL);
+        if (step == 0) {
+            return mq_error_set(err, MQ_MESSAGE, field,
+                                "%s: byte %zu is not valid UTF-8; convert the text", field, i + 1);
+        }
+        i += step;
+    }
+    return MQ_OK;
+}
+
+/* Anything else than this would be header injection. */
+static enum mq_status check_message_id(const char *message_id, struct mq_error *err)
+{
+    struct mq_str id = mq_str_of(message_id);
+    size_t ats = 0;
+    bool good = id.len > 4 && id.len < MESSAGE_ID_MAX && id.data[0] == '<' && id.data[1] != '@' &&
+                id.data[id.len - 2] != '@' && id.data[id.len - 1] == '>';
+    for (size_t i = 1; good && i + 1 < id.len; i++) {
+        char c = id.data[i];
+        good = c > 32 && c < 127 && c != '<' && c != '>';
+        ats += c == '@';
+    }
+    if (!good || ats != 1) {
+        return mq_error_set(err, MQ_MESSAGE, "message_id",
+                            "message_id: it must be \"<unique@domain>\" in printable ASCII");
+    }
+    return MQ_OK;
+}
+
+static enum mq_status check_date(int64_t date_s, struct mq_error *err)
+{
+    return date_s >= DATE_FIRST_S && date_s <= DATE_LAST_S
+               ? MQ_OK
+               : mq_error_set(err, MQ_MESSAGE, "date",
+                              "date: it is before 1900 or after 9999; correct it");
+}
+
+/* What is too large is what has the most to do with it. */
+static const char *largest_field(const struct work *work)
+{
+    const struct mq_compose_fields *fields = work->fields;
+    const char *field = fields->html.len > fields->text.len ? "html" : "text";
+    size_t largest = fields->html.len > fields->text.len ? fields->html.len : fields->text.len;
+    for (size_t i = 0; i < fields->part_count; i++) {
+        const struct mq_compose_part *part = &fields->parts[i];
+        size_t size = part->fd >= 0 ? part->size : part->data.len;
+        if (size > largest) {
+            largest = size;
+            field = part->field;
+        }
+    }
+    return field;
+}
+
+static enum mq_status check_size(const struct work *work, size_t size, struct mq_error *err)
+{
+    size_t max = work->fields->max_size;
+    if (max == 0 || size <= max) {
+        return MQ_OK;
+    }
+    const char *field = largest_field(work);
+    return mq_error_set(err, MQ_MESSAGE, field,
+                        "%s: the message has %zu bytes or more, allowed are %zu; make it smaller "
+                        "or raise the limit",
+                        field, size, max);
+}
+
+/* Before anything is read: no encoding makes less of what is given. */
+static enum mq_status check_given_size(const struct work *work, struct mq_error *err)
+{
+    const struct mq_compose_fields *fields = work->fields;
+    size_t size = fields->text.len + fields->html.len;
+    for (size_t i = 0; i < fields->part_count; i++) {
+        const struct mq_compose_part *part = &fields->parts[i];
+        size_t more = part->fd >= 0 ? part->size : part->data.len;
+        /* What follows calculates with several times the size. */
+        if (more > SIZE_MAX / 16 || size > SIZE_MAX / 16) {
+            return mq_error_nomem(err);
+        }
+        size += more;
+    }
+    return check_size(work, size, err);
+}
+
+/* The text that is sent: the one given, or one made from the HTML. */
+static enum mq_status find_text(struct work *work, struct mq_error *err)
+{
+    const struct mq_compose_fields *fields = work->fields;
+    work->text = fields->text;
+    if (fields->text.data != NULL || !mq_html_text_available()) {
+        return MQ_OK;
+    }
+    enum mq_status status = mq_html_to_text(fields->html, &work->made_text, err);
+    work->text = mq_buffer_view(&work->made_text);
+    if (work->text.data == NULL) {
+        work->text = MQ_STR("");
+    }
+    return status == MQ_OK && work->made_text.failed ? mq_error_nomem(err) : status;
+}
+
+static enum mq_status check_texts(struct work *work, struct mq_error *err)
+{
+    const struct mq_compose_fields *fields = work->fields;
+    if (fields->text.data == NULL && fields->html.data == NULL) {
+        return mq_error_set(err, MQ_MESSAGE, "text",
+                            "text: there is neither text nor html; give one, which may be empty");
+    }
+    enum mq_status status = check_text(fields->text, "text", err);
+    if (status == MQ_OK) {
+        status = check_text(fields->html, "html", err);
+    }
+    return status == MQ_OK ? find_text(work, err) : status;
+}
+
+/* ---- header ---- */
+
+static enum mq_status make_head(struct work *work, struct mq_error *err)
+{
+    const struct mq_compose_fields *fields = work->fields;
+    struct mq_buffer *head = &work->head;
+    mq_buffer_reserve(head, 1000 + 3 * work->subject.len);
+    mq_buffer_cstr(head, "Date: ");
+    mq_encode_date(head, fields->date_s);
+    mq_buffer_append(head, "\r\n", 2);
+    mq_header_mailboxes(head, "From", &work->from);
+    if (work->reply_to.count > 0) {
+        mq_header_mailboxes(head, "Reply-To", &work->reply_to);
+    }
+    if (work->to.count > 0) {
+        mq_header_mailboxes(head, "To", &work->to);
+    }
+    if (work->cc.count > 0) {
+        mq_header_mailboxes(head, "Cc", &work->cc);
+    }
+    if (work->to.count + work->cc.count == 0) {
+        /* Some relays add a field of their own where there is none. */
+        mq_buffer_cstr(head, "To: undisclosed-recipients:;\r\n");
+    }
+    mq_encode_header(head, "Subject", work->subject);
+    mq_buffer_cstr(head, "Message-ID: ");
+    mq_buffer_cstr(head, fields->message_id);
+    mq_buffer_append(head, "\r\n", 2);
+    enum mq_status status = mq_own_headers_write(fields, head, err);
+    if (status == MQ_OK) {
+        status = mq_unsubscribe_write(fields, head, err);
+    }
+    mq_buffer_cstr(head, "MIME-Version: 1.0\r\n");
+    return status == MQ_OK && head->failed ? mq_error_nomem(err) : status;
+}
+
+static enum mq_status check(struct work *work, struct mq_error *err)
+{
+    const struct mq_compose_fields *fields = work->fields;
+    enum mq_status status = check_given_size(work, err);
+    if (status == MQ_OK) {
+        status = check_addresses(work, err);
+    }
+    if (status == MQ_OK) {
+        work->subject = fields->subject;
+        status = mq_header_text(&work->subject, "subject", &work->spaced, err);
+    }
+    if (status == MQ_OK) {
+        status = check_message_id(fields->message_id, err);
+    }
+    if (status == MQ_OK) {
+        status = check_date(fields->date_s, err);
+    }
+    if (status == MQ_OK) {
+        status = make_head(work, err);
+    }
+    if (status == MQ_OK) {
+        status = check_texts(work, err);
+    }
+    return status;
+}
+
+/* ---- envelope ---- */
+
+/* Equal addresses differ at most in the case of the domain (RFC 5321, 2.4). */
+static int compare_addresses(const char *a, const char *b)
+{
+    const char *at = strrchr(a, '@');
+    size_t local = at ? (size_t)(at - a) + 1 : 0;
+    int order = strncmp(a, b, local);
+    for (size_t i = local; order == 0; i++) {
+        unsigned char x = (unsigned char)a[i];
+        unsigned char y = (unsigned char)b[i];
+        x = x >= 'A' && x <= 'Z' ? (unsigned char)(x | 0x20) : x;
+        y = y >= 'A' && y <= 'Z' ? (unsigned char)(y | 0x20) : y;
+        order = (int)x - (int)y;
+        if (x == '\0' || y == '\0') {
+            break;
+        }
+    }
+    return order;
+}
+
+/* A recipient and its place in the order of the fields. */
+struct recipient {
+    const char *address;
+    size_t place;
+    bool again;
+};
+
+/* By address, then by place, so that of equal ones the first is met first. */
+static int compare_recipients(const void *a, const void *b)
+{
+    const struct recipient *x = a;
+    const struct recipient *y = b;
+    int order = compare_addresses(x->address, y->address);
+    return order != 0 ? order : (x->place > y->place) - (x->place < y->place);
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct recipient *x = a;
+    const struct recipient *y = b;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+/* Each address once, in the order of to, cc, bcc. */
+static enum mq_status collect(const struct work *work, struct mq_strings *recipients,
+                              struct mq_error *err)
+{
+    const struct mq_mailboxes *lists[] = {&work->to, &work->cc, &work->bcc};
+    enum mq_status status = MQ_OK;
+    size_t n = 0;
+    struct recipient *all = calloc(work->to.count + work->cc.count + work->bcc.count, sizeof *all);
+    if (all == NULL) {
+        return mq_error_nomem(err);
+    }
+    for (size_t list = 0; list < sizeof lists / sizeof *lists; list++) {
+        for (size_t i = 0; i < lists[list]->count; i++, n++) {
+            all[n] = (struct recipient){lists[list]->items[i].address, n, false};
+        }
+    }
+    qsort(all, n, sizeof *all, compare_recipients);
+    for (size_t i = 1; i < n; i++) {
+        all[i].again = compare_addresses(all[i - 1].address, all[i].address) == 0;
+    }
+    qsort(all, n, sizeof *all, compare_places);
+    for (size_t i = 0; i < n && status == MQ_OK; i++) {
+        if (!all[i].again && !mq_strings_add(recipients, mq_str_of(all[i].address))) {
+            status = mq_error_nomem(err);
+        }
+    }
+    free(all);
+    return status;
+}
+
+/* ---- the whole ---- */
+
+static enum mq_status write_message(struct work *work, struct mq_buffer *out, struct mq_error *err)
+{
+    enum mq_status status = mq_part_tree_prepare(work->fields, work->text, &work->tree, err);
+    if (status != MQ_OK) {
+        return status;
+    }
+    /* At once, since growing takes the old memory and the new. */
+    mq_buffer_reserve(out, work->head.len + work->tree.size);
+    mq_buffer_str(out, mq_buffer_view(&work->head));
+    status = mq_part_tree_write(&work->tree, out, err);
+    if (status == MQ_OK && out->failed) {
+        status = mq_error_nomem(err);
+    }
+    return status == MQ_OK ? check_size(work, out->len, err) : status;
+}
+
+enum mq_status mq_compose(const struct mq_compose_fields *fields, struct mq_buffer *out,
+                          struct mq_compose_envelope *envelope, struct mq_error *err)
+{
+    struct work work = {.fields = fields};
+    struct mq_strings recipients;
+    mq_strings_init(&recipients);
+    enum mq_status status = check(&work, err);
+    if (status == MQ_OK) {
+        status = collect(&work, &recipients, err);
+    }
+    if (status == MQ_OK) {
+        status = write_message(&work, out, err);
+    }
+    if (status != MQ_OK) {
+        mq_buffer_reset(out);
+        goto out;
+    }
+    mq_compose_envelope_clear(envelope);
+    envelope->from = work.from.items[0].address;
+    work.from.items[0].address = NULL;
+    envelope->recipients = recipients;
+    mq_strings_init(&recipients);
+out:
+    mq_strings_clear(&recipients);
+    work_clear(&work);
+    return status;
+}

@@ -1,0 +1,82 @@
+/* Composing a message from its fields: RFC 5322, 2045 to 2047, 2183 (disposition), 2231
+ * (parameters), 2369 and 8058 (unsubscribing), 2387 (related), 2392 (cid). The output is 7-bit, but
+ * for addresses whose local part is not (RFC 6532) and for attached messages with 8-bit bytes,
+ * which must not be encoded (RFC 2046, 5.2.1). The same fields give the same bytes, whenever
+ * composed. */
+#ifndef MQ_MIME_COMPOSE_COMPOSER_H
+#define MQ_MIME_COMPOSE_COMPOSER_H
+
+#include <stdint.h>
+
+#include "core/buffer.h"
+#include "core/error.h"
+
+/* Mailboxes of one field. */
+struct mq_compose_address {
+    struct mq_str address; /* with name.data NULL: one mailbox or a comma-separated list, as people
+                              write them; else a plain addr-spec */
+    struct mq_str name;    /* display name, UTF-8; may be empty */
+    const char *field;     /* for errors: "to", "to[3]" */
+};
+
+struct mq_compose_addresses {
+    const struct mq_compose_address *items;
+    size_t count;
+};
+
+/* A field of the caller's own. */
+struct mq_compose_header {
+    struct mq_str name;  /* RFC 5322, 3.6.8; none that the composer writes itself */
+    struct mq_str value; /* UTF-8 text, trimmed; mailboxes of Sender, Errors-To, …; ids of
+                            In-Reply-To and References */
+};
+
+/* An attachment, or a part that the HTML shows. */
+struct mq_compose_part {
+    struct mq_str name; /* file name without directories, UTF-8; empty: none. Where it is not short
+                           ASCII, old readers get one in ASCII as the type's "name" */
+    struct mq_str type; /* "image/png", "text/csv; charset=utf-8"; empty: octet-stream */
+    struct mq_str cid;  /* what the HTML calls it behind "cid:"; empty: an attachment */
+    struct mq_str data; /* the content, when fd is -1 */
+    int fd;             /* else it is read from there, from the present position, and not closed */
+    size_t size;        /* how much there is to be read; other than that is an error */
+    const char *field;  /* for errors: "attachments[2]" */
+};
+
+struct mq_compose_fields {
+    struct mq_compose_addresses from;                  /* exactly one mailbox */
+    struct mq_compose_addresses to, cc, bcc, reply_to; /* one of to, cc, bcc at least */
+    struct mq_str subject;                             /* UTF-8, one line; may be empty */
+    struct mq_str text; /* UTF-8, any line ends; data NULL: made from the HTML where this build can,
+                           else left out */
+    struct mq_str html; /* UTF-8; data NULL: none */
+    const struct mq_compose_header *headers;
+    size_t header_count;
+    const struct mq_compose_part *parts; /* in the order in which they are to be shown */
+    size_t part_count;
+    const struct mq_str *unsubscribe; /* URIs: https: or mailto: */
+    size_t unsubscribe_count;
+    const char *message_id; /* "<…@…>", required */
+    int64_t date_s;         /* UTC */
+    size_t max_size;        /* of the result; 0 = no limit */
+};
+
+/* Who gets it: plain addr-specs, domains as A-labels, each once. */
+struct mq_compose_envelope {
+    char *from; /* malloc'ed */
+    struct mq_strings recipients;
+};
+
+void mq_compose_envelope_init(struct mq_compose_envelope *envelope);
+void mq_compose_envelope_clear(struct mq_compose_envelope *envelope);
+
+/* Appends the message in wire form to `out` (initialised, empty) and fills the envelope
+ * (initialised). MQ_MESSAGE names the field: CR, LF, NUL and other controls in anything that goes
+ * into a header, but for the separators of pasted text (mq_header_text) where it is text; invalid
+ * UTF-8; a bad address, header name, type or URI; a NUL in text or html; a header that the composer
+ * writes itself; neither text nor html; a cid without html or twice; two https URIs; over the size.
+ * MQ_IO: an fd. */
+enum mq_status mq_compose(const struct mq_compose_fields *fields, struct mq_buffer *out,
+                          struct mq_compose_envelope *envelope, struct mq_error *err);
+
+#endif

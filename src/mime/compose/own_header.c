@@ -1,0 +1,265 @@
+#include "mime/compose/own_header.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "mime/compose/address_header.h"
+#include "mime/header.h"
+
+#define NAME_MAX_OCTETS 76 /* fit in a line with the colon */
+#define URI_MAX         900
+#define FIELD_MAX       96
+
+/* Fields that are no free text, or may not be given. */
+enum kind {
+    TEXT,
+    MAILBOX,   /* one */
+    MAILBOXES, /* one or more */
+    IDS,       /* ASCII words */
+    FROM_FIELD,
+    REFUSED
+};
+
+static const struct rule {
+    const char *name;
+    enum kind kind;
+    const char *why; /* FROM_FIELD: the field; REFUSED: cause and cure */
+} rules[] = {
+    {"Sender", MAILBOX, NULL},
+    {"Disposition-Notification-To", MAILBOXES, NULL},
+    {"Return-Receipt-To", MAILBOXES, NULL},
+    {"Errors-To", MAILBOXES, NULL},
+    {"Mail-Followup-To", MAILBOXES, NULL},
+    {"Mail-Reply-To", MAILBOXES, NULL},
+    {"In-Reply-To", IDS, NULL},
+    {"References", IDS, NULL},
+    {"From", FROM_FIELD, "from"},
+    {"To", FROM_FIELD, "to"},
+    {"Cc", FROM_FIELD, "cc"},
+    {"Bcc", FROM_FIELD, "bcc"},
+    {"Reply-To", FROM_FIELD, "reply_to"},
+    {"Subject", FROM_FIELD, "subject"},
+    {"Date", FROM_FIELD, "date"},
+    {"Message-ID", FROM_FIELD, "message_id"},
+    {"List-Unsubscribe", FROM_FIELD, "unsubscribe"},
+    {"List-Unsubscribe-Post", FROM_FIELD, "unsubscribe"},
+    {"MIME-Version", REFUSED, "it is written with the parts; leave it out"},
+    {"Received", REFUSED, "relays write it; leave it out"},
+    {"Return-Path", REFUSED, "the last relay writes it; give the envelope's sender instead"},
+    {"DKIM-Signature", REFUSED, "messages are signed when they are sent; leave it out"},
+};
+enum { RULES = sizeof rules / sizeof *rules };
+
+/* ---- own fields ---- */
+
+static bool begins_with(struct mq_str text, struct mq_str begin)
+{
+    return text.len >= begin.len &&
+           mq_str_equal_nocase((struct mq_str){text.data, begin.len}, begin);
+}
+
+static const struct rule *rule_of(struct mq_str name)
+{
+    static const struct rule text = {"", TEXT, NULL};
+    static const struct rule content = {"", REFUSED,
+                                        "it is written with the parts; give their type instead"};
+    static const struct rule resent = {"", REFUSED,
+                                       "it belongs to mail that is sent again; leave it out, or "
+                                       "give the complete message"};
+    for (size_t i = 0; i < RULES; i++) {
+        if (mq_str_equal_nocase(name, mq_str_of(rules[i].name))) {
+            return &rules[i];
+        }
+    }
+    if (begins_with(name, MQ_STR("Content-"))) {
+        return &content;
+    }
+    return begins_with(name, MQ_STR("Resent-")) ? &resent : &text;
+}
+
+/* RFC 5322, 3.6.8: printable ASCII without the colon. */
+static enum mq_status check_name(struct mq_str name, struct mq_error *err)
+{
+    bool good = name.len > 0 && name.len <= NAME_MAX_OCTETS;
+    for (size_t i = 0; good && i < name.len; i++) {
+        good = name.data[i] > 32 && name.data[i] < 127 && name.data[i] != ':';
+    }
+    if (good) {
+        return MQ_OK;
+    }
+    char shown[NAME_MAX_OCTETS + 4];
+    mq_str_printable(shown, sizeof shown, 0, name);
+    return mq_error_set(err, MQ_MESSAGE, "headers",
+                        "headers: \"%s\" is no header's name; use 1 to %d printable ASCII "
+                        "characters without spaces and colons",
+                        shown, NAME_MAX_OCTETS);
+}
+
+static enum mq_status write_mailboxes(const struct rule *rule, struct mq_str value,
+                                      const char *field, struct mq_buffer *out,
+                                      struct mq_error *err)
+{
+    struct mq_mailboxes list;
+    mq_mailboxes_init(&list);
+    enum mq_status status = mq_mailboxes_parse(value, field, &list, err);
+    if (status == MQ_OK && (list.count == 0 || (rule->kind == MAILBOX && list.count > 1))) {
+        status =
+            mq_error_set(err, MQ_MESSAGE, field, "%s: %zu addresses; give one", field, list.count);
+    }
+    if (status == MQ_OK) {
+        mq_header_mailboxes(out, rule->name, &list);
+    }
+    mq_mailboxes_clear(&list);
+    return status;
+}
+
+static enum mq_status write_header(const struct mq_compose_header *header, const char *field,
+                                   const struct rule *rule, struct mq_buffer *out,
+                                   struct mq_error *err)
+{
+    char name[NAME_MAX_OCTETS + 1];
+    switch (rule->kind) {
+    case FROM_FIELD:
+        return mq_error_set(err, MQ_MESSAGE, field,
+                            "%s: it is written from the field \"%s\"; give it there", field,
+                            rule->why);
+    case REFUSED:
+        return mq_error_set(err, MQ_MESSAGE, field, "%s: %s", field, rule->why);
+    case MAILBOX:
+    case MAILBOXES:
+        return write_mailboxes(rule, header->value, field, out, err);
+    case IDS:
+        if (!mq_str_ascii(header->value)) {
+            return mq_error_set(err, MQ_MESSAGE, field,
+                                "%s: it has non-ASCII characters; give message ids as they are in "
+                                "the Message-ID of other mails",
+                                field);
+        }
+        break;
+    case TEXT:
+        break;
+    }
+    memcpy(name, header->name.data, header->name.len);
+    name[header->name.len] = '\0';
+    mq_encode_header_whole(out, name, mq_str_trim(header->value));
+    return MQ_OK;
+}
+
+enum mq_status mq_own_headers_write(const struct mq_compose_fields *fields, struct mq_buffer *out,
+                                    struct mq_error *err)
+{
+    bool seen[RULES] = {false};
+    for (size_t i = 0; i < fields->header_count; i++) {
+        struct mq_compose_header header = fields->headers[i];
+        struct mq_buffer spaced;
+        char field[FIELD_MAX];
+        enum mq_status status = check_name(header.name, err);
+        if (status != MQ_OK) {
+            return status;
+        }
+        snprintf(field, sizeof field, "headers[%.*s]", (int)header.name.len, header.name.data);
+        const struct rule *rule = rule_of(header.name);
+        mq_buffer_init(&spaced);
+        status = mq_header_text(&header.value, field, &spaced, err);
+        if (status == MQ_OK) {
+            status = write_header(&header, field, rule, out, err);
+        }
+        mq_buffer_clear(&spaced);
+        if (status != MQ_OK) {
+            return status;
+        }
+        if (rule->kind != TEXT && seen[rule - rules]) {
+            return mq_error_set(err, MQ_MESSAGE, field, "%s: it is there twice; give it once",
+                                field);
+        }
+        if (rule->kind != TEXT) {
+            seen[rule - rules] = true;
+        }
+    }
+    return MQ_OK;
+}
+
+/* ---- unsubscribing ---- */
+
+/* RFC 3986, 2; an IRI is to be percent-encoded by who knows its parts. */
+static bool is_uri_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           (c != '\0' && strchr("-._~:/?#[]@!$&'()*+,;=%", c) != NULL);
+}
+
+static const char *uri_fault(struct mq_str uri, bool *https)
+{
+    *https = begins_with(uri, MQ_STR("https://"));
+    if (uri.len > URI_MAX) {
+        return "has more than 900 octets; shorten it";
+    }
+    for (size_t i = 0; i < uri.len; i++) {
+        if (!is_uri_char(uri.data[i])) {
+            return "has a character that no URI has; percent-encode it";
+        }
+    }
+    if (*https ? uri.len > 8 && strchr("/?#:@", uri.data[8]) == NULL
+               : begins_with(uri, MQ_STR("mailto:")) && uri.len > 7) {
+        return NULL;
+    }
+    return "is neither https://host/… nor mailto:address; give one of these";
+}
+
+static enum mq_status check_uri(const struct mq_compose_fields *fields, size_t i, bool *https,
+                                struct mq_error *err)
+{
+    char field[FIELD_MAX] = "unsubscribe";
+    if (fields->unsubscribe_count > 1) {
+        snprintf(field, sizeof field, "unsubscribe[%zu]", i);
+    }
+    bool is_https = false;
+    enum mq_status status = mq_header_check(fields->unsubscribe[i], field, err);
+    if (status != MQ_OK) {
+        return status;
+    }
+    const char *fault = uri_fault(fields->unsubscribe[i], &is_https);
+    if (fault == NULL && is_https && *https) {
+        fault = "is the second of https; RFC 8058 wants one, and mailto: beside it";
+    }
+    if (fault != NULL) {
+        return mq_error_set(err, MQ_MESSAGE, field, "%s: the URI %s", field, fault);
+    }
+    *https = *https || is_https;
+    return MQ_OK;
+}
+
+enum mq_status mq_unsubscribe_write(const struct mq_compose_fields *fields, struct mq_buffer *out,
+                                    struct mq_error *err)
+{
+    size_t column = 0;
+    size_t count = fields->unsubscribe_count;
+    bool https = false;
+    for (size_t i = 0; i < count; i++) {
+        enum mq_status status = check_uri(fields, i, &https, err);
+        if (status != MQ_OK) {
+            return status;
+        }
+    }
+    if (count == 0) {
+        return MQ_OK;
+    }
+    for (size_t i = 0; i < count; i++) {
+        size_t len = fields->unsubscribe[i].len + 3; /* "<…>," */
+        if (i == 0) {
+            column = sizeof "List-Unsubscribe: " - 1;
+            mq_buffer_cstr(out, "List-Unsubscribe: ");
+        } else {
+            mq_encode_break(out, &column, len);
+        }
+        mq_buffer_char(out, '<');
+        mq_buffer_str(out, fields->unsubscribe[i]);
+        mq_buffer_append(out, ">,", i + 1 < count ? 2 : 1);
+        column += len;
+    }
+    mq_buffer_append(out, "\r\n", 2);
+    if (https) {
+        mq_buffer_cstr(out, "List-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n");
+    }
+    return MQ_OK;
+}

@@ -1,0 +1,38 @@
+/* The body of a message: its texts and parts, in as few multiparts as they need:
+ * mixed (alternative (text, related (html, what it shows)), attachments). */
+#ifndef MQ_MIME_COMPOSE_PART_TREE_H
+#define MQ_MIME_COMPOSE_PART_TREE_H
+
+#include "mime/compose/part.h"
+
+#define MQ_BOUNDARY_STEM 16
+
+struct mq_text_part {
+    bool given;
+    const char *type; /* "text/plain" */
+    struct mq_str text;
+    enum mq_encoding encoding;
+};
+
+struct mq_part_tree {
+    struct mq_text_part text, html;
+    struct mq_part *parts; /* in the order of the fields */
+    size_t count, inline_count;
+    /* A part is 8bit, so what encloses it is. */
+    bool eight_bit_inline, eight_bit_attached;
+    char stem[MQ_BOUNDARY_STEM + 1]; /* of the boundaries; in no content */
+    size_t size;                     /* of what is written, about; never less */
+};
+
+/* Checks and measures. `text` is the one to be sent (data NULL: none), which may have been made
+ * from the HTML; texts and parts are borrowed. The tree (zeroed) is cleared by the caller in any
+ * case. MQ_MESSAGE, MQ_IO with the field of a part. */
+enum mq_status mq_part_tree_prepare(const struct mq_compose_fields *fields, struct mq_str text,
+                                    struct mq_part_tree *tree, struct mq_error *err);
+void mq_part_tree_clear(struct mq_part_tree *tree);
+
+/* Appends the header fields of the body, the empty line, and the body, which ends with CRLF. */
+enum mq_status mq_part_tree_write(const struct mq_part_tree *tree, struct mq_buffer *out,
+                                  struct mq_error *err);
+
+#endif

@@ -1,0 +1,343 @@
+#include "mime/dkim/key.h"
+
+#include "mime/dkim/sign.h"
+
+#ifdef MQ_HAVE_OPENSSL
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <openssl/crypto.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+
+#include "core/file_id.h"
+#include "mime/dkim/canonical.h"
+
+#define FILE_OCTETS_MAX 65536
+#define RSA_BITS_MIN    1024 /* RFC 8301, 3.2 */
+#define HASH_OCTETS     32
+
+struct mq_dkim_key {
+    EVP_PKEY *pkey;
+    bool ed25519;
+};
+
+bool mq_dkim_available(void)
+{
+    return true;
+}
+
+static enum mq_status bad_file(struct mq_error *err, const char *file, const char *what)
+{
+    return mq_error_set(err, MQ_CONFIG, "dkim", "dkim: the key file %s %s", file, what);
+}
+
+/* ---- the file ---- */
+
+static const char *fault_of(const struct stat *st)
+{
+    if (!S_ISREG(st->st_mode)) {
+        return "is no regular file; name a PEM file";
+    }
+    if (st->st_uid != 0 && st->st_uid != geteuid()) {
+        return "belongs to another user; make it root's or that of the user who sends";
+    }
+    if ((st->st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+        return "can be written by others than its owner; chmod it to 0600 or 0640";
+    }
+    if ((st->st_mode & S_IROTH) != 0) {
+        return "can be read by all users; chmod it to 0600 or 0640";
+    }
+    return st->st_size > FILE_OCTETS_MAX ? "is too long for a key; name a PEM file" : NULL;
+}
+
+/* Reads at most FILE_OCTETS_MAX into `text`. */
+static enum mq_status read_open_file(int fd, const char *file, char *text, size_t *len,
+                                     struct mq_error *err)
+{
+    struct stat st;
+    size_t got = 0;
+    if (fstat(fd, &st) != 0) {
+        return bad_file(err, file, strerror(errno));
+    }
+    const char *fault = fault_of(&st);
+    if (fault) {
+        return bad_file(err, file, fault);
+    }
+    while (got < FILE_OCTETS_MAX) {
+        ssize_t n = read(fd, text + got, FILE_OCTETS_MAX - got);
+        if (n == 0) {
+            break;
+        }
+        if (n < 0 && errno != EINTR) {
+            return mq_error_set(err, MQ_CONFIG, "dkim", "dkim: the key file %s cannot be read: %s",
+                                file, strerror(errno));
+        }
+        got += n > 0 ? (size_t)n : 0;
+    }
+    *len = got;
+    return MQ_OK;
+}
+
+static enum mq_status read_file(const char *file, char *text, size_t *len, struct mq_error *err)
+{
+    if (mq_file_is_open_database(file)) {
+        return mq_error_set(err, MQ_CONFIG, "dkim",
+                            "dkim: the key file %s is a database that this process has open; give "
+                            "the file of the key",
+                            file);
+    }
+    /* Not waiting for the other end of a FIFO. */
+    int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0) {
+        return mq_error_set(err, MQ_CONFIG, "dkim",
+                            "dkim: the key file %s cannot be opened: %s; the user who sends must "
+                            "be able to read it",
+                            file, strerror(errno));
+    }
+    enum mq_status status = read_open_file(fd, file, text, len, err);
+    close(fd);
+    return status;
+}
+
+/* ---- the key ---- */
+
+/* Never asks on a terminal. */
+static int no_passphrase(char *buffer, int size, int writing, void *asked)
+{
+    (void)buffer;
+    (void)size;
+    (void)writing;
+    *(bool *)asked = true;
+    return -1;
+}
+
+static EVP_PKEY *parse(const char *text, size_t len, bool *encrypted)
+{
+    EVP_PKEY *pkey = NULL;
+    BIO *bio = BIO_new_mem_buf(text, (int)len);
+    if (bio) {
+        pkey = PEM_read_bio_PrivateKey(bio, NULL, no_passphrase, encrypted);
+        BIO_free(bio);
+    }
+    return pkey;
+}
+
+static const char *unfit(const EVP_PKEY *pkey)
+{
+    if (EVP_PKEY_is_a(pkey, "ED25519")) {
+        return NULL;
+    }
+    if (!EVP_PKEY_is_a(pkey, "RSA")) {
+        return "has a key of another kind; DKIM signs with RSA or Ed25519";
+    }
+    return EVP_PKEY_get_bits(pkey) < RSA_BITS_MIN
+               ? "has an RSA key under 1,024 bits, which receivers ignore; make one of 2,048"
+               : NULL;
+}
+
+static enum mq_status make_key(const char *file, struct mq_str text, struct mq_dkim_key **out,
+                               struct mq_error *err)
+{
+    bool encrypted = false;
+    EVP_PKEY *pkey = parse(text.data, text.len, &encrypted);
+    if (!pkey) {
+        return bad_file(err, file,
+                        encrypted ? "needs a passphrase; take that off: openssl pkey -in … -out …"
+                                  : "has no private key in PEM form; make one with: openssl "
+                                    "genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048");
+    }
+    const char *fault = unfit(pkey);
+    struct mq_dkim_key *key = fault ? NULL : malloc(sizeof *key);
+    if (!key) {
+        EVP_PKEY_free(pkey);
+        return fault ? bad_file(err, file, fault) : mq_error_nomem(err);
+    }
+    key->pkey = pkey;
+    key->ed25519 = EVP_PKEY_is_a(pkey, "ED25519");
+    *out = key;
+    return MQ_OK;
+}
+
+enum mq_status mq_dkim_key_open(const char *file, struct mq_dkim_key **out, struct mq_error *err)
+{
+    size_t len = 0;
+    char *text = malloc(FILE_OCTETS_MAX);
+    if (!text) {
+        return mq_error_nomem(err);
+    }
+    enum mq_status status = read_file(file, text, &len, err);
+    if (status == MQ_OK) {
+        /* PHP code in this process reads the thread's queue of errors: ours are not for it. */
+        ERR_set_mark();
+        status = make_key(file, (struct mq_str){text, len}, out, err);
+        ERR_pop_to_mark();
+    }
+    OPENSSL_cleanse(text, FILE_OCTETS_MAX);
+    free(text);
+    return status;
+}
+
+void mq_dkim_key_free(struct mq_dkim_key *key)
+{
+    if (key) {
+        EVP_PKEY_free(key->pkey); /* wipes the numbers */
+        free(key);
+    }
+}
+
+const char *mq_dkim_key_algorithm(const struct mq_dkim_key *key)
+{
+    return key->ed25519 ? "ed25519-sha256" : "rsa-sha256";
+}
+
+/* ---- signing ---- */
+
+/* To be called with the mark set. */
+static enum mq_status openssl_failed(struct mq_error *err, const char *doing)
+{
+    const char *reason = ERR_reason_error_string(ERR_peek_last_error());
+    return mq_error_set(err, MQ_CONFIG, "dkim",
+                        "dkim: OpenSSL failed at %s: %s; see its configuration (openssl.cnf)",
+                        doing, reason ? reason : "no reason given");
+}
+
+static void append_base64(struct mq_buffer *out, const unsigned char *data, size_t len)
+{
+    mq_buffer_reserve(out, (len + 2) / 3 * 4 + 1); /* with the NUL */
+    if (!out->failed) {
+        out->len += (size_t)EVP_EncodeBlock((unsigned char *)out->data + out->len, data, (int)len);
+    }
+}
+
+/* RFC 6376, 3.3.1; RFC 8463, 3: Ed25519 signs the hash. */
+static bool sign(const struct mq_dkim_key *key, struct mq_str text, unsigned char *signature,
+                 size_t *len)
+{
+    unsigned char hash[HASH_OCTETS];
+    const unsigned char *data = (const unsigned char *)text.data;
+    size_t data_len = text.len;
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    bool done = context != NULL;
+    if (done && key->ed25519) {
+        done = EVP_Digest(data, data_len, hash, NULL, EVP_sha256(), NULL) == 1;
+        data = hash;
+        data_len = sizeof hash;
+    }
+    done = done &&
+           EVP_DigestSignInit(context, NULL, key->ed25519 ? NULL : EVP_sha256(), NULL, key->pkey) ==
+               1 &&
+           EVP_DigestSign(context, signature, len, data, data_len) == 1;
+    EVP_MD_CTX_free(context);
+    return done;
+}
+
+enum mq_status mq_dkim_key_sign(const struct mq_dkim_key *key, struct mq_str text,
+                                struct mq_buffer *out, struct mq_error *err)
+{
+    size_t len = (size_t)EVP_PKEY_get_size(key->pkey);
+    unsigned char *signature = malloc(len);
+    enum mq_status status = MQ_OK;
+    if (!signature) {
+        return mq_error_nomem(err);
+    }
+    ERR_set_mark();
+    if (sign(key, text, signature, &len)) {
+        append_base64(out, signature, len);
+        status = out->failed ? mq_error_nomem(err) : MQ_OK;
+    } else {
+        status = openssl_failed(err, "signing");
+    }
+    ERR_pop_to_mark();
+    free(signature);
+    return status;
+}
+
+struct hashing {
+    EVP_MD_CTX *context;
+    bool failed;
+};
+
+static void hash_piece(void *context, const void *data, size_t len)
+{
+    struct hashing *hashing = context;
+    hashing->failed = hashing->failed || EVP_DigestUpdate(hashing->context, data, len) != 1;
+}
+
+enum mq_status mq_dkim_hash_body(struct mq_str body, struct mq_buffer *out, struct mq_error *err)
+{
+    unsigned char hash[HASH_OCTETS];
+    struct hashing hashing = {.context = EVP_MD_CTX_new()};
+    enum mq_status status = MQ_OK;
+    if (!hashing.context) {
+        return mq_error_nomem(err);
+    }
+    ERR_set_mark();
+    hashing.failed = EVP_DigestInit_ex(hashing.context, EVP_sha256(), NULL) != 1;
+    mq_dkim_relax_body(body, hash_piece, &hashing);
+    if (!hashing.failed && EVP_DigestFinal_ex(hashing.context, hash, NULL) == 1) {
+        append_base64(out, hash, sizeof hash);
+        status = out->failed ? mq_error_nomem(err) : MQ_OK;
+    } else {
+        status = openssl_failed(err, "SHA-256");
+    }
+    ERR_pop_to_mark();
+    EVP_MD_CTX_free(hashing.context);
+    return status;
+}
+
+#else
+
+bool mq_dkim_available(void)
+{
+    return false;
+}
+
+static enum mq_status cannot(struct mq_error *err)
+{
+    return mq_error_set(err, MQ_CONFIG, "dkim",
+                        "dkim: this build cannot sign; build the extension where OpenSSL 3 and its "
+                        "headers are (Debian package: libssl-dev)");
+}
+
+enum mq_status mq_dkim_key_open(const char *file, struct mq_dkim_key **out, struct mq_error *err)
+{
+    (void)file;
+    (void)out;
+    return cannot(err);
+}
+
+void mq_dkim_key_free(struct mq_dkim_key *key)
+{
+    (void)key;
+}
+
+const char *mq_dkim_key_algorithm(const struct mq_dkim_key *key)
+{
+    (void)key;
+    return "";
+}
+
+enum mq_status mq_dkim_key_sign(const struct mq_dkim_key *key, struct mq_str text,
+                                struct mq_buffer *out, struct mq_error *err)
+{
+    (void)key;
+    (void)text;
+    (void)out;
+    return cannot(err);
+}
+
+enum mq_status mq_dkim_hash_body(struct mq_str body, struct mq_buffer *out, struct mq_error *err)
+{
+    (void)body;
+    (void)out;
+    return cannot(err);
+}
+
+#endif

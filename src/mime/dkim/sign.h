@@ -1,0 +1,46 @@
+/* DKIM signatures (RFC 6376, 8301; Ed25519: 8463) by OpenSSL 3, relaxed/relaxed. */
+#ifndef MQ_MIME_DKIM_SIGN_H
+#define MQ_MIME_DKIM_SIGN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/buffer.h"
+#include "core/error.h"
+
+struct mq_dkim; /* keys by domain; for one thread at a time */
+
+/* Whether this build can sign. */
+bool mq_dkim_available(void);
+
+enum mq_status mq_dkim_new(struct mq_dkim **out, struct mq_error *err);
+void mq_dkim_free(struct mq_dkim *dkim); /* NULL is allowed */
+
+/* Adds a private key: a PEM file (PKCS #8 or PKCS #1) with RSA of 1,024 bits at least or Ed25519.
+ * Several keys for a domain give several signatures. The file is read here and not again.
+ * MQ_CONFIG, field "dkim", names the file and the cure: it cannot be read, is no regular file,
+ * belongs to another user than root or ours, may be written by others than its owner or read by
+ * all (0600 or 0640 are right), is no such key, needs a passphrase; a selector or domain that is
+ * no name; a selector that the domain has already; or this build cannot sign. */
+enum mq_status mq_dkim_add(struct mq_dkim *dkim, const char *domain, const char *selector,
+                           const char *key_file, struct mq_error *err);
+/* The same from "domain:selector:/path/key.pem", several with commas or spaces between. Those
+ * before one that fails stay. */
+enum mq_status mq_dkim_add_list(struct mq_dkim *dkim, struct mq_str text, struct mq_error *err);
+
+/* A mail in wire form: header lines of ours (CRLF-ended, or none), then the message. */
+struct mq_dkim_mail {
+    struct mq_str prefix;
+    struct mq_str message;
+    int64_t now_s; /* UTC, for the tag t= */
+};
+
+/* Appends DKIM-Signature fields, one for each key of the domain of the message's first From (or of
+ * the nearest parent domain that has keys), over prefix and message as one text; none where no key
+ * fits. Signed header fields are oversigned: nobody can add another From. The same bytes for the
+ * same mail and time. MQ_MESSAGE, field "from": it cannot be read and has the name of a domain with
+ * keys in it; MQ_CONFIG: OpenSSL cannot sign. */
+enum mq_status mq_dkim_sign(const struct mq_dkim *dkim, const struct mq_dkim_mail *mail,
+                            struct mq_buffer *out, struct mq_error *err);
+
+#endif

@@ -1,0 +1,216 @@
+#include "mime/notify.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/json.h"
+
+#define KEY   "dsn"
+#define FIELD "dsn"
+
+static const struct {
+    const char *word;
+    unsigned bit;
+} words[] = {{"NEVER", MQ_NOTIFY_NEVER},
+             {"SUCCESS", MQ_NOTIFY_SUCCESS},
+             {"FAILURE", MQ_NOTIFY_FAILURE},
+             {"DELAY", MQ_NOTIFY_DELAY}};
+
+#define WORDS (sizeof words / sizeof *words)
+
+bool mq_notify_asks(const struct mq_notify *notify)
+{
+    return notify->when != 0 || notify->ret != MQ_NOTIFY_RET_UNSAID || notify->envid[0] != '\0';
+}
+
+enum mq_status mq_notify_add_when(struct mq_notify *notify, struct mq_str word,
+                                  struct mq_error *err)
+{
+    unsigned bit = 0;
+    for (size_t i = 0; i < WORDS; i++) {
+        bit |= mq_str_equal_nocase(word, mq_str_of(words[i].word)) ? words[i].bit : 0;
+    }
+    if (bit == 0) {
+        return mq_error_set(err, MQ_INVALID, FIELD,
+                            "dsn[notify]: must be \"never\", or any of \"success\", \"failure\" "
+                            "and \"delay\"");
+    }
+    unsigned when = notify->when | bit;
+    if ((when & MQ_NOTIFY_NEVER) != 0 && when != MQ_NOTIFY_NEVER) {
+        return mq_error_set(err, MQ_INVALID, FIELD,
+                            "dsn[notify]: \"never\" excludes the others; write it alone");
+    }
+    notify->when = when;
+    return MQ_OK;
+}
+
+enum mq_status mq_notify_set_ret(struct mq_notify *notify, struct mq_str word, struct mq_error *err)
+{
+    bool full = mq_str_equal_nocase(word, MQ_STR("FULL"));
+    if (!full && !mq_str_equal_nocase(word, MQ_STR("HDRS"))) {
+        return mq_error_set(err, MQ_INVALID, FIELD, "dsn[ret]: must be \"full\" or \"hdrs\"");
+    }
+    notify->ret = full ? MQ_NOTIFY_RET_FULL : MQ_NOTIFY_RET_HDRS;
+    return MQ_OK;
+}
+
+/* Whether an octet is written as it is in xtext (section 4). */
+static bool is_xchar(char c)
+{
+    return c > 32 && c < 127 && c != '+' && c != '=';
+}
+
+enum mq_status mq_notify_set_envid(struct mq_notify *notify, struct mq_str envid,
+                                   struct mq_error *err)
+{
+    size_t written = 0;
+    for (size_t i = 0; i < envid.len; i++) {
+        char c = envid.data[i];
+        if (c <= 32 || c >= 127) {
+            return mq_error_set(err, MQ_INVALID, FIELD,
+                                "dsn[envid]: octet %zu is a space, a control character or not "
+                                "ASCII; use letters, digits and marks",
+                                i + 1);
+        }
+        written += is_xchar(c) ? 1 : 3;
+    }
+    if (written == 0 || written > MQ_NOTIFY_ENVID_MAX) {
+        return mq_error_set(err, MQ_INVALID, FIELD,
+                            "dsn[envid]: must have 1 to %d octets, not %zu (\"+\" and \"=\" count "
+                            "for three)",
+                            MQ_NOTIFY_ENVID_MAX, written);
+    }
+    memcpy(notify->envid, envid.data, envid.len);
+    notify->envid[envid.len] = '\0';
+    return MQ_OK;
+}
+
+void mq_notify_mail_params(const struct mq_notify *notify, char out[MQ_NOTIFY_PARAMS_ROOM])
+{
+    size_t n = 0;
+    out[0] = '\0';
+    if (notify->ret != MQ_NOTIFY_RET_UNSAID) {
+        n += (size_t)snprintf(out, MQ_NOTIFY_PARAMS_ROOM, " RET=%s",
+                              notify->ret == MQ_NOTIFY_RET_FULL ? "FULL" : "HDRS");
+    }
+    if (notify->envid[0] != '\0') {
+        n += (size_t)snprintf(out + n, MQ_NOTIFY_PARAMS_ROOM - n, " ENVID=");
+    }
+    for (const char *c = notify->envid; *c != '\0' && n + 4 <= MQ_NOTIFY_PARAMS_ROOM; c++) {
+        n +=
+            (size_t)snprintf(out + n, MQ_NOTIFY_PARAMS_ROOM - n, is_xchar(*c) ? "%c" : "+%02X", *c);
+    }
+}
+
+void mq_notify_rcpt_params(const struct mq_notify *notify, char out[MQ_NOTIFY_PARAMS_ROOM])
+{
+    size_t n = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < WORDS; i++) {
+        if ((notify->when & words[i].bit) != 0) {
+            n += (size_t)snprintf(out + n, MQ_NOTIFY_PARAMS_ROOM - n, "%s%s",
+                                  n == 0 ? " NOTIFY=" : ",", words[i].word);
+        }
+    }
+}
+
+/* ---- the column ---- */
+
+void mq_notify_write(const struct mq_notify *notify, struct mq_buffer *out)
+{
+    char params[2 * MQ_NOTIFY_PARAMS_ROOM];
+    mq_notify_rcpt_params(notify, params);
+    mq_notify_mail_params(notify, params + strlen(params));
+    mq_buffer_cstr(out, "{\"" KEY "\":");
+    mq_json_string(out, mq_str_trim(mq_str_of(params)));
+    mq_buffer_char(out, '}');
+}
+
+/* Takes what stands before the next `end` off *rest. */
+static struct mq_str cut(struct mq_str *rest, char end)
+{
+    const char *found = rest->len > 0 ? memchr(rest->data, end, rest->len) : NULL;
+    size_t len = found != NULL ? (size_t)(found - rest->data) : rest->len;
+    size_t taken = found != NULL ? len + 1 : len;
+    struct mq_str piece = {rest->data, len};
+    rest->data += taken;
+    rest->len -= taken;
+    return piece;
+}
+
+static int hex_digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+static enum mq_status read_envid(struct mq_notify *notify, struct mq_str xtext)
+{
+    char envid[MQ_NOTIFY_ENVID_MAX];
+    size_t n = 0;
+    for (size_t i = 0; i < xtext.len; i++) {
+        char c = xtext.data[i];
+        if (n == sizeof envid) {
+            return MQ_INVALID;
+        }
+        if (c == '+') {
+            int high = i + 2 < xtext.len ? hex_digit(xtext.data[i + 1]) : -1;
+            int low = high >= 0 ? hex_digit(xtext.data[i + 2]) : -1;
+            if (low < 0) {
+                return MQ_INVALID;
+            }
+            c = (char)(16 * high + low);
+            i += 2;
+        }
+        envid[n++] = c;
+    }
+    return mq_notify_set_envid(notify, (struct mq_str){envid, n}, NULL);
+}
+
+static enum mq_status read_param(struct mq_notify *notify, struct mq_str value)
+{
+    struct mq_str name = cut(&value, '=');
+    if (mq_str_equal(name, MQ_STR("RET"))) {
+        return mq_notify_set_ret(notify, value, NULL);
+    }
+    if (mq_str_equal(name, MQ_STR("ENVID"))) {
+        return read_envid(notify, value);
+    }
+    enum mq_status status = mq_str_equal(name, MQ_STR("NOTIFY")) ? MQ_OK : MQ_INVALID;
+    while (status == MQ_OK && value.len > 0) {
+        status = mq_notify_add_when(notify, cut(&value, ','), NULL);
+    }
+    return status;
+}
+
+static struct mq_notify read_params(struct mq_str params)
+{
+    struct mq_notify notify = {0};
+    enum mq_status status = MQ_OK;
+    while (status == MQ_OK && params.len > 0) {
+        status = read_param(&notify, cut(&params, ' '));
+    }
+    return status == MQ_OK ? notify : (struct mq_notify){0};
+}
+
+enum mq_status mq_notify_read(struct mq_str json, struct mq_notify *out, struct mq_error *err)
+{
+    struct mq_strings keys, values;
+    struct mq_error why;
+    struct mq_notify found = {0};
+    mq_strings_init(&keys);
+    mq_strings_init(&values);
+    enum mq_status status =
+        json.data ? mq_json_read_object(json, &keys, &values, &why) : MQ_INVALID;
+    for (size_t i = 0; status == MQ_OK && i < keys.count; i++) {
+        if (strcmp(keys.items[i], KEY) == 0) {
+            found = read_params(mq_str_of(values.items[i]));
+        }
+    }
+    mq_strings_clear(&keys);
+    mq_strings_clear(&values);
+    if (status == MQ_NOMEM) {
+        return mq_error_nomem(err);
+    }
+    *out = found;
+    return MQ_OK;
+}

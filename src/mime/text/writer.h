@@ -1,0 +1,56 @@
+/* Lines of plain text from words: wrapped, indented, quoted. Used by html.c. */
+#ifndef MQ_MIME_TEXT_WRITER_H
+#define MQ_MIME_TEXT_WRITER_H
+
+#include "core/buffer.h"
+
+#define MQ_TEXT_COLUMNS 72
+
+struct mq_text_writer {
+    struct mq_buffer *out;
+    size_t start;            /* where in out the text begins */
+    struct mq_buffer word;   /* as far as it has come; no-break spaces are spaces in it */
+    bool visible;            /* whether anything in it can be seen */
+    struct mq_buffer prefix; /* of every line: quote marks, indents */
+    struct mq_buffer first;  /* of the next line: the same length, with list marks */
+    size_t column;           /* of the line, when it is open */
+    bool line_open;
+    bool space;      /* before the next word */
+    unsigned breaks; /* line ends before the next word: 2 make an empty line */
+    unsigned ended;  /* line ends that out has at its end already */
+    size_t gap;      /* the shortest prefix since the line: that of the empty line */
+    unsigned bars;   /* marks between cells before the next word */
+    bool bars_lead;  /* also at the begin of a line */
+};
+
+void mq_text_writer_init(struct mq_text_writer *writer, struct mq_buffer *out);
+/* Writes what is left, with a line end, and frees all but `out`. */
+void mq_text_writer_finish(struct mq_text_writer *writer);
+bool mq_text_writer_failed(const struct mq_text_writer *writer);
+
+/* UTF-8 text; white space is collapsed, controls are left out. */
+void mq_text_put(struct mq_text_writer *writer, struct mq_str text);
+/* The same, with its white space. */
+void mq_text_put_lines(struct mq_text_writer *writer, struct mq_str text);
+/* A word that is never broken, behind a space, before the line ends that are due. */
+void mq_text_put_behind(struct mq_text_writer *writer, struct mq_str word);
+
+/* At least so many line ends (0 to 2) before what comes. */
+void mq_text_break(struct mq_text_writer *writer, unsigned lines);
+/* One more, up to an empty line. */
+void mq_text_newline(struct mq_text_writer *writer);
+/* A line across. */
+void mq_text_rule(struct mq_text_writer *writer);
+/* A mark between two cells of a line. `lead`: also before the first word of a line, and as many as
+ * there were cells. */
+void mq_text_bar(struct mq_text_writer *writer, bool lead);
+void mq_text_no_bars(struct mq_text_writer *writer);
+/* Takes line ends back that nothing has followed: the line goes on. */
+void mq_text_join(struct mq_text_writer *writer);
+
+/* Lines from here on begin with `rest`, the first one with `first`, which is as long. Returns what
+ * mq_text_unindent() takes. Beyond some depth nothing is added. */
+size_t mq_text_indent(struct mq_text_writer *writer, const char *first, const char *rest);
+void mq_text_unindent(struct mq_text_writer *writer, size_t before);
+
+#endif

@@ -1,0 +1,29 @@
+/* The envelope that a complete message's own headers name, as sendmail -t deduces it. */
+#ifndef MQ_MIME_WIRE_ENVELOPE_H
+#define MQ_MIME_WIRE_ENVELOPE_H
+
+#include "core/buffer.h"
+#include "core/error.h"
+
+struct mq_envelope {
+    char *from; /* malloc'ed; NULL: the message does not say */
+    struct mq_strings recipients;
+};
+
+void mq_envelope_init(struct mq_envelope *envelope);
+void mq_envelope_clear(struct mq_envelope *envelope);
+
+/* Reads the header section of a message with any line ends (CRLF, LF, CR), with its Bcc still in
+ * it. Recipients: those of Resent-To, Resent-Cc and Resent-Bcc where the message has one of these
+ * fields, else of To, Cc and Bcc; each once. Sender: the first of Resent-Sender, Resent-From,
+ * Sender and From that has an address; of a list, the first one. Of several blocks of Resent-
+ * fields the topmost counts (RFC 5322, 3.6.6). Fields that do not count are not looked at.
+ * MQ_MESSAGE names the field at fault ("Bcc") or "message". */
+enum mq_status mq_envelope_of(struct mq_str raw, struct mq_envelope *out, struct mq_error *err);
+
+/* The same for a caller who knows the other half already. */
+enum mq_status mq_envelope_sender(struct mq_str raw, char **from, struct mq_error *err);
+enum mq_status mq_envelope_recipients(struct mq_str raw, struct mq_strings *recipients,
+                                      struct mq_error *err);
+
+#endif

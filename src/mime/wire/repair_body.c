@@ -1,0 +1,403 @@
+/* Bodies with long lines, or with bytes over 127 where only 7 bits go: a walk through the parts to
+ * those that have them. */
+#include <string.h>
+
+#include "mime/encode.h"
+#include "mime/wire/internal.h"
+#include "mime/wire/message.h"
+
+#define DEPTH_MAX    32  /* of multiparts and attached messages; deeper ones are not changed */
+#define BOUNDARY_MAX 250 /* RFC 2046 says 70; more are in the field */
+
+/* The walk. */
+struct walk {
+    struct mq_buffer *out;
+    struct mq_str boundaries[DEPTH_MAX]; /* of the multiparts around; empty for a message */
+    size_t depth;
+    bool seven;      /* to 7 bits; else lines are shortened */
+    const char *why; /* that cannot be done; NULL: it can */
+};
+
+enum kind {
+    LEAF,
+    MULTIPART,
+    MESSAGE,
+    SEALED, /* signed or encrypted: who reads it, has to find the bytes that were sealed */
+    OPAQUE  /* not understood */
+};
+
+const char mq_mend_too_deep[] = "a part of it is nested more than 32 deep";
+
+enum encoding { IDENTITY, QUOTED_PRINTABLE, BASE64, UNKNOWN };
+
+struct entity {
+    struct mq_str head, body; /* without the empty line between */
+    bool has_body;            /* that line is there */
+    bool message;             /* no part of a multipart */
+    bool has_end;             /* the last CRLF belongs to the boundary that follows */
+    bool has_type, has_version, has_encoding, multipart, digest;
+    enum kind kind;
+    enum encoding encoding;
+    struct mq_buffer boundary;
+};
+
+/* ---- reading ---- */
+
+static bool begins_with(struct mq_str text, const char *begin)
+{
+    size_t len = strlen(begin);
+    return text.len >= len &&
+           mq_str_equal_nocase((struct mq_str){text.data, len}, mq_str_of(begin));
+}
+
+/* Parts a header section from a body. False: there is a line that is no field. */
+static bool split(struct mq_str text, struct entity *entity)
+{
+    struct mq_message_fields fields = {.rest = text, .end = '\n'};
+    while (mq_message_fields_next(&fields)) {
+        if (fields.name.len == 0 || fields.name.len >= MQ_MEND_LINE_MAX) {
+            return false;
+        }
+    }
+    entity->head = (struct mq_str){text.data, text.len - fields.rest.len};
+    entity->body = fields.rest;
+    entity->has_body = fields.rest.len > 0;
+    if (entity->has_body) {
+        mq_mend_take_line(&entity->body);
+    }
+    return true;
+}
+
+static void read_type(struct entity *entity, struct mq_str value)
+{
+    struct mq_buffer type;
+    mq_buffer_init(&type);
+    mq_mend_unfold(&type, mq_str_trim(value));
+    struct mq_str text = mq_buffer_view(&type);
+    entity->has_type = true;
+    entity->kind = LEAF;
+    if (begins_with(text, "multipart/")) {
+        entity->multipart = true;
+        bool found = mq_mend_param_find(text, MQ_STR("boundary"), &entity->boundary);
+        size_t len = entity->boundary.len;
+        bool sealed =
+            begins_with(text, "multipart/signed") || begins_with(text, "multipart/encrypted");
+        found = found && len > 0 && len <= BOUNDARY_MAX;
+        entity->kind = sealed ? SEALED : found ? MULTIPART : OPAQUE;
+        entity->digest = begins_with(text, "multipart/digest");
+    } else if (begins_with(text, "application/pkcs7-mime") ||
+               begins_with(text, "application/x-pkcs7-mime")) {
+        entity->kind = SEALED;
+    } else if (begins_with(text, "message/rfc822") || begins_with(text, "message/global")) {
+        entity->kind = MESSAGE;
+    } else if (begins_with(text, "message/")) {
+        entity->kind = OPAQUE;
+    }
+    entity->boundary.failed = entity->boundary.failed || type.failed;
+    mq_buffer_clear(&type);
+}
+
+static enum encoding read_encoding(struct mq_str value)
+{
+    static const struct {
+        const char *name;
+        enum encoding encoding;
+    } known[] = {{"", IDENTITY},       {"7bit", IDENTITY}, {"8bit", IDENTITY},
+                 {"binary", IDENTITY}, {"none", IDENTITY}, {"quoted-printable", QUOTED_PRINTABLE},
+                 {"base64", BASE64}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (mq_str_equal_nocase(value, mq_str_of(known[i].name))) {
+            return known[i].encoding;
+        }
+    }
+    return UNKNOWN;
+}
+
+/* Reads what the fields say; of several the first counts. */
+static void read_head(struct entity *entity)
+{
+    struct mq_message_fields fields = {.rest = entity->head, .end = '\n'};
+    while (mq_message_fields_next(&fields)) {
+        if (mq_str_equal_nocase(fields.name, MQ_STR("Content-Type")) && !entity->has_type) {
+            read_type(entity, fields.value);
+        } else if (mq_str_equal_nocase(fields.name, MQ_STR("Content-Transfer-Encoding")) &&
+                   !entity->has_encoding) {
+            entity->encoding = read_encoding(fields.value);
+            entity->has_encoding = true;
+        } else if (mq_str_equal_nocase(fields.name, MQ_STR("MIME-Version"))) {
+            entity->has_version = true;
+        }
+    }
+    if (entity->multipart) {
+        entity->encoding = IDENTITY; /* RFC 2045, 6.4 allows no other, and readers see no other */
+    }
+}
+
+/* ---- leaves ---- */
+
+/* Whether a boundary's "=" could all be those of quoted-printable. */
+static bool is_like_quoted(struct mq_str boundary)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    const char *end = boundary.data + boundary.len;
+    const char *at = memchr(boundary.data, '=', boundary.len);
+    bool found = at != NULL;
+    while (at != NULL && end - at > 2 && memchr(hex, at[1], 16) && memchr(hex, at[2], 16)) {
+        at = memchr(at + 1, '=', (size_t)(end - at) - 1);
+    }
+    return found && (at == NULL || end - at == 1); /* at the end it is a soft break */
+}
+
+/* Whether quoted-printable could make a line of it that is one of the boundaries around. */
+static bool has_boundary(const struct walk *walk, struct mq_str text)
+{
+    for (size_t i = 0; i < walk->depth; i++) {
+        struct mq_str boundary = walk->boundaries[i];
+        if (boundary.len == 0) {
+            continue;
+        }
+        if (is_like_quoted(boundary) ||
+            memmem(text.data, text.len, boundary.data, boundary.len) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void put_head(struct walk *walk, const struct entity *entity,
+                     const struct mq_mend_head *change)
+{
+    mq_mend_fold(walk->out, entity->head, change);
+    mq_buffer_append(walk->out, "\r\n", entity->has_body ? 2 : 0);
+}
+
+static void put_leaf(struct walk *walk, const struct entity *entity)
+{
+    struct mq_str body = entity->body;
+    size_t size;
+    enum mq_encoding encoding = mq_encode_text_choose(body, &size);
+    if (encoding != MQ_ENCODING_BASE64 && has_boundary(walk, body)) {
+        encoding = MQ_ENCODING_BASE64;
+    }
+    struct mq_mend_head change = {.encoding = mq_encoding_name(encoding),
+                                  .version = entity->message && !entity->has_version};
+    if (!entity->has_type && !mq_str_ascii(body)) {
+        change.charset = mq_utf8_valid(body) ? "utf-8" : "windows-1252";
+    }
+    put_head(walk, entity, &change);
+    if (encoding == MQ_ENCODING_BASE64) {
+        body.len -= entity->has_end ? 2 : 0;
+        mq_encode_base64(walk->out, body);
+    } else {
+        mq_encode_quoted_printable(walk->out, body);
+    }
+}
+
+/* ---- what has to change ---- */
+
+static bool needs_change(const struct walk *walk, struct mq_str text)
+{
+    return walk->seven ? !mq_str_ascii(text) : mq_mend_has_long(text);
+}
+
+/* Text that no reader decodes: around parts, or not understood. No boundary has a "*" (RFC 2046,
+ * 5.1.1), and so none comes of it. */
+static void put_cut(struct walk *walk, struct mq_str text)
+{
+    size_t at = walk->out->len;
+    mq_mend_break(walk->out, text);
+    for (; walk->seven && at < walk->out->len; at++) {
+        char *c = &walk->out->data[at];
+        *c = (unsigned char)*c < 0x80 ? *c : '*';
+    }
+}
+
+/* A body that says that it is encoded, and has bytes over 127 all the same. No line becomes a
+ * boundary: none begins with "-". */
+static void put_stray(struct walk *walk, const struct entity *entity)
+{
+    struct mq_buffer text;
+    mq_buffer_init(&text);
+    for (size_t i = 0; i < entity->body.len; i++) {
+        unsigned char c = (unsigned char)entity->body.data[i];
+        bool quoted = entity->encoding == QUOTED_PRINTABLE;
+        bool begins = i == 0 || entity->body.data[i - 1] == '\n';
+        if (c < 0x80 && (c != '-' || (quoted && !begins))) {
+            mq_buffer_char(&text, (char)c);
+        } else if (quoted) {
+            mq_buffer_printf(&text, "=%02X", c);
+        } /* base64: readers pass over both */
+    }
+    walk->out->failed = walk->out->failed || text.failed;
+    if (entity->encoding == QUOTED_PRINTABLE) {
+        mq_mend_break_quoted_printable(walk->out, mq_buffer_view(&text));
+    } else {
+        mq_buffer_str(walk->out, mq_buffer_view(&text));
+    }
+    mq_buffer_clear(&text);
+}
+
+/* This may not be encoded, nor otherwise changed. */
+static void refuse(struct walk *walk, const struct entity *entity)
+{
+    walk->why = entity->kind == SEALED        ? "a part of it is signed or encrypted"
+                : walk->depth >= DEPTH_MAX    ? mq_mend_too_deep
+                : entity->encoding == UNKNOWN ? "a part of it has an unknown encoding"
+                                              : "a part of it must not be encoded";
+}
+
+/* ---- multiparts ---- */
+
+static void put_entity(struct walk *walk, struct entity *entity);
+
+/* A part, or an attached message. */
+static void put_part(struct walk *walk, struct mq_str text, const struct entity *around,
+                     bool has_end)
+{
+    struct entity entity = {.message = around->kind == MESSAGE,
+                            .has_end = has_end,
+                            .kind = around->digest ? MESSAGE : LEAF};
+    if (!needs_change(walk, text)) {
+        mq_buffer_str(walk->out, text);
+    } else if (split(text, &entity)) {
+        put_entity(walk, &entity);
+    } else if (walk->seven) {
+        walk->why = "a part of it has no readable header section";
+    } else {
+        mq_mend_break(walk->out, text);
+    }
+}
+
+enum delimiter { NO_DELIMITER, OPENS, CLOSES };
+
+static enum delimiter delimiter_of(struct mq_str line, struct mq_str boundary)
+{
+    if (line.len < 2 + boundary.len || memcmp(line.data, "--", 2) != 0 ||
+        memcmp(line.data + 2, boundary.data, boundary.len) != 0) {
+        return NO_DELIMITER;
+    }
+    struct mq_str rest = {line.data + 2 + boundary.len, line.len - 2 - boundary.len};
+    bool closes = rest.len >= 2 && memcmp(rest.data, "--", 2) == 0;
+    rest.data += closes ? 2 : 0;
+    rest.len -= closes ? 2 : 0;
+    return mq_str_trim(rest).len > 0 ? NO_DELIMITER : closes ? CLOSES : OPENS;
+}
+
+/* Parts and what is around them. Where no boundary is met all of it is a preamble. */
+static void put_multipart(struct walk *walk, const struct entity *entity)
+{
+    struct mq_str boundary = mq_buffer_view(&entity->boundary);
+    struct mq_str rest = entity->body;
+    const char *begin = rest.data; /* of the part or what else is being read */
+    bool in_part = false;
+    while (rest.len > 0 && !walk->out->failed) {
+        const char *at = rest.data;
+        struct mq_str line = mq_mend_take_line(&rest);
+        enum delimiter delimiter = delimiter_of(line, boundary);
+        if (delimiter == NO_DELIMITER) {
+            continue;
+        }
+        struct mq_str before = {begin, (size_t)(at - begin)};
+        if (in_part) {
+            put_part(walk, before, entity, true);
+        } else {
+            put_cut(walk, before);
+        }
+        line.len = line.len > MQ_MEND_LINE_MAX ? mq_str_trim(line).len : line.len;
+        mq_buffer_str(walk->out, line);
+        mq_buffer_append(walk->out, "\r\n", 2);
+        begin = rest.data;
+        in_part = delimiter == OPENS;
+        if (delimiter == CLOSES) {
+            break;
+        }
+    }
+    struct mq_str last = {begin, (size_t)(entity->body.data + entity->body.len - begin)};
+    if (in_part) {
+        put_part(walk, last, entity, entity->has_end);
+    } else {
+        put_cut(walk, last);
+    }
+}
+
+/* ---- both ---- */
+
+static void put_inside(struct walk *walk, const struct entity *entity)
+{
+    struct mq_str boundary = {NULL, 0};
+    if (entity->kind == MULTIPART) {
+        boundary = mq_buffer_view(&entity->boundary);
+    }
+    walk->boundaries[walk->depth++] = boundary;
+    if (entity->kind == MULTIPART) {
+        put_multipart(walk, entity);
+    } else {
+        put_part(walk, entity->body, entity, entity->has_end);
+    }
+    walk->depth--;
+}
+
+static void put_changed(struct walk *walk, const struct entity *entity)
+{
+    struct mq_mend_head change = {0};
+    bool inside = entity->encoding == IDENTITY && entity->kind != OPAQUE &&
+                  entity->kind != SEALED && walk->depth < DEPTH_MAX;
+    if (entity->encoding == IDENTITY && entity->kind == LEAF) {
+        put_leaf(walk, entity);
+        return;
+    }
+    if (walk->seven && inside && entity->has_encoding) {
+        change.encoding = mq_encoding_name(MQ_ENCODING_7BIT);
+    }
+    put_head(walk, entity, &change);
+    /* What is encoded keeps its content when its lines are broken. */
+    bool coded = entity->encoding == QUOTED_PRINTABLE || entity->encoding == BASE64;
+    bool sealed = entity->kind == SEALED || walk->depth >= DEPTH_MAX;
+    if (walk->seven && coded) {
+        put_stray(walk, entity);
+    } else if ((walk->seven && !inside) || (sealed && !coded)) {
+        refuse(walk, entity);
+    } else if (entity->encoding == QUOTED_PRINTABLE) {
+        mq_mend_break_quoted_printable(walk->out, entity->body);
+    } else if (entity->encoding == BASE64) {
+        mq_mend_break_base64(walk->out, entity->body);
+    } else if (inside) {
+        put_inside(walk, entity);
+    } else {
+        mq_mend_break(walk->out, entity->body);
+    }
+}
+
+static void put_entity(struct walk *walk, struct entity *entity)
+{
+    static const struct mq_mend_head nothing = {0};
+    struct mq_buffer head, charset;
+    mq_buffer_init(&head);
+    mq_buffer_init(&charset);
+    if (walk->seven && walk->depth > 0 && !mq_str_ascii(entity->head)) {
+        mq_mend_fields(&head, entity->head, mq_mend_charset(entity->head, &charset));
+        walk->out->failed = walk->out->failed || head.failed || charset.failed;
+        entity->head = mq_buffer_view(&head);
+    }
+    read_head(entity);
+    if (entity->boundary.failed) {
+        walk->out->failed = true;
+    } else if (needs_change(walk, entity->body)) {
+        put_changed(walk, entity);
+    } else {
+        put_head(walk, entity, &nothing);
+        mq_buffer_str(walk->out, entity->body);
+    }
+    mq_buffer_clear(&entity->boundary);
+    mq_buffer_clear(&head);
+    mq_buffer_clear(&charset);
+}
+
+const char *mq_mend_entity(struct mq_buffer *out, struct mq_str head, struct mq_str body,
+                           bool seven)
+{
+    struct walk walk = {.out = out, .seven = seven};
+    struct entity entity = {.head = head, .body = body, .has_body = true, .message = true};
+    put_entity(&walk, &entity);
+    return walk.why;
+}

@@ -1,0 +1,247 @@
+#include <string.h>
+
+#include "mime/wire/internal.h"
+#include "mime/wire/message.h"
+
+#define CHARSET_MAX 40 /* leaves room in encoded words */
+
+enum kind { TEXT, ADDRESSES, LIST, PARAMS, KEPT, ESCAPED };
+
+/* How a field's bytes over 127 can be encoded. In ids, dates, trace fields and URIs not at all. */
+static enum kind kind_of(struct mq_str name)
+{
+    static const struct {
+        const char *name;
+        enum kind kind;
+    } special[] = {
+        {"From", ADDRESSES},
+        {"Sender", ADDRESSES},
+        {"Reply-To", ADDRESSES},
+        {"To", ADDRESSES},
+        {"Cc", ADDRESSES},
+        {"Resent-From", ADDRESSES},
+        {"Resent-Sender", ADDRESSES},
+        {"Resent-Reply-To", ADDRESSES},
+        {"Resent-To", ADDRESSES},
+        {"Resent-Cc", ADDRESSES},
+        {"Return-Receipt-To", ADDRESSES},
+        {"Disposition-Notification-To", ADDRESSES},
+        {"Errors-To", ADDRESSES},
+        {"Mail-Followup-To", ADDRESSES},
+        {"Mail-Reply-To", ADDRESSES},
+        {"Keywords", LIST},
+        {"Content-Type", PARAMS},
+        {"Content-Disposition", PARAMS},
+        {"Message-ID", KEPT},
+        {"Resent-Message-ID", KEPT},
+        {"Content-ID", KEPT},
+        {"References", KEPT},
+        {"In-Reply-To", KEPT},
+        {"Date", KEPT},
+        {"Resent-Date", KEPT},
+        {"Received", KEPT},
+        {"Return-Path", KEPT},
+        {"MIME-Version", KEPT},
+        {"Content-Transfer-Encoding", KEPT},
+        {"List-Unsubscribe", KEPT},
+        {"List-Unsubscribe-Post", KEPT},
+        {"List-Help", KEPT},
+        {"List-Subscribe", KEPT},
+        {"List-Post", KEPT},
+        {"List-Owner", KEPT},
+        {"List-Archive", KEPT},
+    };
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
+        if (mq_str_equal_nocase(name, mq_str_of(special[i].name))) {
+            return special[i].kind;
+        }
+    }
+    return TEXT;
+}
+
+/* A name that may stand in an encoded word and whose bytes over 127 are not known to be no such. */
+static bool is_charset(struct mq_str name)
+{
+    static const char *const others[] = {"utf-8", "utf8", "us-ascii", "ascii", "utf-7"};
+    if (name.len == 0 || name.len > CHARSET_MAX) {
+        return false;
+    }
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.data[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        if (!letter && !(c >= '0' && c <= '9') && c != '-' && c != '_') {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (mq_str_equal_nocase(name, mq_str_of(others[i]))) {
+            return false;
+        }
+    }
+    struct mq_str begin = {name.data, name.len < 6 ? name.len : 6};
+    struct mq_str longer = {name.data, name.len < 9 ? name.len : 9};
+    return !mq_str_equal_nocase(begin, MQ_STR("utf-16")) &&
+           !mq_str_equal_nocase(begin, MQ_STR("utf-32")) &&
+           !mq_str_equal_nocase(longer, MQ_STR("iso-2022-"));
+}
+
+struct mq_str mq_mend_charset(struct mq_str head, struct mq_buffer *scratch)
+{
+    struct mq_buffer type;
+    struct mq_str value;
+    mq_buffer_init(&type);
+    if (mq_message_header(head, "Content-Type", &value)) {
+        mq_mend_unfold(&type, value);
+        mq_mend_param_find(mq_buffer_view(&type), MQ_STR("charset"), scratch);
+    }
+    scratch->failed = scratch->failed || type.failed;
+    mq_buffer_clear(&type);
+    struct mq_str found = mq_buffer_view(scratch);
+    return !scratch->failed && is_charset(found) ? found : MQ_STR("windows-1252");
+}
+
+/* For a field that takes no encoded words: an atom's characters in place of bytes of an unknown
+ * charset, so that an id stays an id. */
+static void put_escaped(struct mq_buffer *out, struct mq_str field)
+{
+    for (size_t i = 0; i < field.len; i++) {
+        unsigned char c = (unsigned char)field.data[i];
+        if (c < 0x80) {
+            mq_buffer_char(out, (char)c);
+        } else {
+            mq_buffer_printf(out, "=%02X", c);
+        }
+    }
+}
+
+/* ---- one field ---- */
+
+struct field {
+    struct mq_str text; /* with its line end */
+    struct mq_str name;
+    struct mq_str charset; /* of bytes over 127 */
+    bool utf8;
+};
+
+/* Writes a value again. False: it cannot be read. */
+static bool put_value(struct mq_mend_line *line, enum kind kind, struct mq_str value)
+{
+    switch (kind) {
+    case TEXT:
+        mq_mend_text(line, value);
+        return true;
+    case ADDRESSES:
+        return mq_mend_addresses(line, value);
+    case LIST:
+        mq_mend_list(line, value);
+        return true;
+    case PARAMS:
+        return mq_mend_params(line, value);
+    default:
+        return false;
+    }
+}
+
+/* Writes the field as one of a kind, on lines of any length. False: it has no such form. */
+static bool put_field(struct mq_buffer *out, const struct field *field, enum kind kind)
+{
+    struct mq_buffer value;
+    size_t name = field->name.len + 1;
+    if (kind == ESCAPED) {
+        put_escaped(out, field->text);
+        return true;
+    }
+    mq_buffer_init(&value);
+    mq_buffer_char(&value, ' ');
+    mq_mend_unfold(&value,
+                   mq_str_trim((struct mq_str){field->text.data + name, field->text.len - name}));
+    if (!field->utf8 && kind != TEXT && kind != KEPT) {
+        mq_mend_guard_pairs(&value, field->charset);
+    }
+    struct mq_mend_line line = {.out = out, .column = name, .charset = field->charset};
+    mq_buffer_append(out, field->text.data, name);
+    bool read = put_value(&line, kind, mq_buffer_view(&value));
+    bool good = read && line.changed && mq_utf8_valid(mq_buffer_view(out));
+    if (good) {
+        mq_buffer_append(out, "\r\n", 2);
+    } else {
+        out->len = 0;
+        good = field->utf8 && (read || kind != ADDRESSES);
+        mq_buffer_str(out, good ? field->text : MQ_STR(""));
+    }
+    out->failed = out->failed || value.failed;
+    mq_buffer_clear(&value);
+    return good;
+}
+
+/* Replaces `out` by the field in the form of a kind. False: it has none. */
+static bool put_form(struct mq_buffer *out, const struct field *field, enum kind kind)
+{
+    static const struct mq_mend_head nothing = {0};
+    struct mq_buffer lines;
+    mq_buffer_init(&lines);
+    out->len = 0;
+    bool good = put_field(&lines, field, kind);
+    mq_mend_fold(out, mq_buffer_view(&lines), &nothing);
+    out->failed = out->failed || lines.failed;
+    mq_buffer_clear(&lines);
+    return good;
+}
+
+/* What is tried when a field has no good form of a kind. The last of them is all ASCII. */
+static enum kind next_kind(enum kind kind)
+{
+    return kind == ADDRESSES ? LIST : kind == LIST ? TEXT : ESCAPED;
+}
+
+/* Whether a field that still has bytes over 127 stays as it is when it is mended. Where one could
+ * not be read, what was encoded in it may have been the end of a quoted string or a comment. */
+static bool is_settled(struct mq_str text, struct mq_str name, bool *failed)
+{
+    struct field field = {text, name, MQ_STR("utf-8"), true};
+    struct mq_buffer again;
+    if (mq_str_ascii(text)) {
+        return true;
+    }
+    mq_buffer_init(&again);
+    enum kind kind = kind_of(name);
+    while (!put_form(&again, &field, kind)) {
+        kind = next_kind(kind);
+    }
+    bool same = mq_str_equal(text, mq_buffer_view(&again));
+    *failed = *failed || again.failed;
+    mq_buffer_clear(&again);
+    return same;
+}
+
+static void mend(struct mq_buffer *out, const struct field *field)
+{
+    struct mq_buffer form;
+    bool failed = false;
+    mq_buffer_init(&form);
+    enum kind kind = kind_of(field->name);
+    while (!put_form(&form, field, kind) ||
+           !is_settled(mq_buffer_view(&form), field->name, &failed)) {
+        kind = next_kind(kind);
+    }
+    mq_buffer_str(out, mq_buffer_view(&form));
+    out->failed = out->failed || form.failed || failed;
+    mq_buffer_clear(&form);
+}
+
+void mq_mend_fields(struct mq_buffer *out, struct mq_str head, struct mq_str charset)
+{
+    struct mq_message_fields fields = {.rest = head, .end = '\n'};
+    struct mq_str before = head;
+    while (mq_message_fields_next(&fields)) {
+        struct mq_str field = {before.data, before.len - fields.rest.len};
+        if (fields.name.len == 0 || mq_str_ascii(field)) {
+            mq_buffer_str(out, field);
+        } else {
+            bool utf8 = mq_utf8_valid(field);
+            struct field one = {field, fields.name, utf8 ? MQ_STR("utf-8") : charset, utf8};
+            mend(out, &one);
+        }
+        before = fields.rest;
+    }
+}

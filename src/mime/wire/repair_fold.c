@@ -1,0 +1,280 @@
+#include <string.h>
+
+#include "mime/wire/internal.h"
+
+#define LINE_MAX_CODED 76 /* RFC 2045, 6.7 and 6.8 */
+
+struct mq_str mq_mend_take_line(struct mq_str *text)
+{
+    const char *end = text->len > 0 ? memchr(text->data, '\n', text->len) : NULL;
+    size_t taken = end != NULL ? (size_t)(end - text->data) + 1 : text->len;
+    struct mq_str line = {text->data, taken - (end != NULL)};
+    line.len -= line.len > 0 && line.data[line.len - 1] == '\r';
+    text->data += taken;
+    text->len -= taken;
+    return line;
+}
+
+bool mq_mend_has_long(struct mq_str text)
+{
+    while (text.len > 0) {
+        if (mq_mend_take_line(&text).len > MQ_MEND_LINE_MAX) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static struct mq_str skip(struct mq_str text, size_t n)
+{
+    return (struct mq_str){text.data + n, text.len - n};
+}
+
+static size_t blanks_length(struct mq_str text)
+{
+    size_t n = 0;
+    while (n < text.len && is_blank(text.data[n])) {
+        n++;
+    }
+    return n;
+}
+
+static size_t blanks_behind(struct mq_str text)
+{
+    size_t n = 0;
+    while (n < text.len && is_blank(text.data[text.len - 1 - n])) {
+        n++;
+    }
+    return n;
+}
+
+static void put_line(struct mq_buffer *out, struct mq_str line)
+{
+    mq_buffer_str(out, line);
+    mq_buffer_append(out, "\r\n", 2);
+}
+
+/* ---- headers ---- */
+
+/* Where a long line is folded: before its last white space within `max`, with something else on
+ * both sides and `kept` bytes before it. 0 where there is none. */
+static size_t fold_place(struct mq_str line, size_t kept, size_t max)
+{
+    size_t least = blanks_length(line) + 1;
+    least = least > kept ? least : kept;
+    for (size_t n = max; n >= least; n--) {
+        if (is_blank(line.data[n])) {
+            return n;
+        }
+    }
+    return 0;
+}
+
+/* Where a line without white space is broken, for one more space to do least: behind an address or
+ * id in angle brackets, behind a comma or semicolon, or anywhere between characters. */
+static size_t break_place(struct mq_str line, size_t kept, size_t max)
+{
+    for (size_t n = max; n > kept && n > 1; n--) {
+        if (line.data[n - 1] == '>') {
+            return n + (n < max && (line.data[n] == ',' || line.data[n] == ';'));
+        }
+    }
+    for (size_t n = max; n > kept && n > 1; n--) {
+        if (line.data[n - 1] == ',' || line.data[n - 1] == ';') {
+            return n;
+        }
+    }
+    return mq_utf8_cut(line, max);
+}
+
+/* Whether no line takes what is behind the white space that the text begins with: it then begins
+ * behind the field's name, for some readers take a fold there for a part of the value. */
+static bool is_unfoldable(struct mq_str text)
+{
+    size_t n = 1;
+    while (n < text.len && n <= MQ_MEND_LINE_MAX && !is_blank(text.data[n])) {
+        n++;
+    }
+    return n > MQ_MEND_LINE_MAX;
+}
+
+/* Writes a header line in lines of at most 998, of which the first has the `kept` bytes at its
+ * begin. White space at its end is left out, and of much at its begin one is enough: no line is all
+ * blank. */
+static void fold_line(struct mq_buffer *out, struct mq_str line, size_t kept)
+{
+    size_t max = MQ_MEND_LINE_MAX;
+    if (line.len > max) {
+        line.len -= blanks_behind(line);
+    }
+    while (line.len > max && !out->failed) {
+        size_t blanks = blanks_length(line);
+        if (blanks > 1) {
+            line = skip(line, blanks - 1);
+            kept = kept > blanks ? kept - blanks + 1 : 0;
+            continue;
+        }
+        size_t place = fold_place(line, kept, max);
+        bool has_blank = place > 0 && !(place == kept && is_unfoldable(skip(line, place)));
+        place = has_blank ? place : break_place(line, kept, max);
+        struct mq_str head = {line.data, place};
+        head.len -= blanks_behind(head);
+        put_line(out, head);
+        mq_buffer_append(out, " ", !has_blank);
+        max = MQ_MEND_LINE_MAX - !has_blank;
+        line = skip(line, place);
+        kept = 0;
+    }
+    if (line.len > 0) {
+        put_line(out, line);
+    }
+}
+
+/* ---- header sections ---- */
+
+static bool is_field(struct mq_str line, const char *name)
+{
+    size_t len = strlen(name);
+    return line.len > len && line.data[len] == ':' &&
+           mq_str_equal_nocase((struct mq_str){line.data, len}, mq_str_of(name));
+}
+
+/* Writes a line of a Message-ID, whose id, of at most 980 octets, stays together; *done: it was
+ * met.
+ */
+static void fold_id_line(struct mq_buffer *out, struct mq_str line, size_t name, bool *done)
+{
+    struct mq_str value = skip(line, name);
+    size_t blanks = blanks_length(value);
+    const char *end = blanks < value.len ? memchr(value.data, '>', value.len) : NULL;
+    size_t kept = *done || end == NULL ? 0 : (size_t)(end - value.data) + 1;
+    *done = *done || blanks < value.len;
+    if (name > 0 && blanks > 0 && line.len > MQ_MEND_LINE_MAX) {
+        put_line(out, (struct mq_str){line.data, name});
+        fold_line(out, value, kept);
+    } else {
+        fold_line(out, line, name + kept);
+    }
+}
+
+/* Length of a field's name with its colon; 0 for a continuation. */
+static size_t name_length(struct mq_str line)
+{
+    const char *colon = memchr(line.data, ':', line.len);
+    return colon == NULL || is_blank(line.data[0]) ? 0 : (size_t)(colon - line.data) + 1;
+}
+
+void mq_mend_fold(struct mq_buffer *out, struct mq_str head, const struct mq_mend_head *change)
+{
+    bool drops = false; /* the current field */
+    bool in_id = false;
+    bool met_id = false;
+    bool has_encoding = false;
+    while (head.len > 0) {
+        struct mq_str line = mq_mend_take_line(&head);
+        size_t name = line.len > 0 ? name_length(line) : 0;
+        if (name > 0) {
+            drops = change->encoding != NULL && is_field(line, "Content-Transfer-Encoding");
+            in_id = is_field(line, "Message-ID");
+            met_id = false;
+        }
+        if (in_id) {
+            fold_id_line(out, line, name, &met_id);
+        } else if (!drops) {
+            fold_line(out, line, name);
+        } else if (name > 0 && !has_encoding) {
+            mq_buffer_printf(out, "Content-Transfer-Encoding: %s\r\n", change->encoding);
+            has_encoding = true;
+        }
+    }
+    if (change->version) {
+        mq_buffer_cstr(out, "MIME-Version: 1.0\r\n");
+    }
+    if (change->charset != NULL) {
+        mq_buffer_printf(out, "Content-Type: text/plain; charset=%s\r\n", change->charset);
+    }
+    if (change->encoding != NULL && !has_encoding) {
+        mq_buffer_printf(out, "Content-Transfer-Encoding: %s\r\n", change->encoding);
+    }
+}
+
+/* ---- bodies ---- */
+
+/* "--" could begin a boundary. */
+static bool has_dashes(struct mq_str line, size_t at)
+{
+    return at + 1 < line.len && line.data[at] == '-' && line.data[at + 1] == '-';
+}
+
+/* Where a line is cut, at most at `max`: between characters, and if possible so that what is left
+ * does not begin with "--". */
+static size_t cut_place(struct mq_str line, size_t max)
+{
+    size_t n = mq_utf8_cut(line, max);
+    size_t place = n;
+    while (n > 1 && has_dashes(line, n)) {
+        n = mq_utf8_cut(line, n - 1);
+    }
+    return n > 1 ? n : place;
+}
+
+/* The same in quoted-printable: "=XX" stays whole. */
+static size_t soft_place(struct mq_str line, size_t max)
+{
+    size_t n = cut_place(line, max - 1);
+    if (n > 3 && line.data[n - 1] == '=') {
+        return n - 1;
+    }
+    return n > 3 && line.data[n - 2] == '=' ? n - 2 : n;
+}
+
+void mq_mend_break_quoted_printable(struct mq_buffer *out, struct mq_str text)
+{
+    while (text.len > 0 && !out->failed) {
+        struct mq_str line = mq_mend_take_line(&text);
+        if (line.len > MQ_MEND_LINE_MAX) {
+            line.len -= blanks_behind(line);
+            for (size_t max = LINE_MAX_CODED; line.len > max && !out->failed;) {
+                size_t n = soft_place(line, max);
+                bool dashes = has_dashes(line, n);
+                mq_buffer_append(out, line.data, n);
+                mq_buffer_cstr(out, dashes ? "=\r\n=2D" : "=\r\n");
+                max = LINE_MAX_CODED - (dashes ? 3 : 0);
+                line = skip(line, n + dashes);
+            }
+        }
+        put_line(out, line);
+    }
+}
+
+static void break_lines(struct mq_buffer *out, struct mq_str text, size_t max)
+{
+    while (text.len > 0 && !out->failed) {
+        struct mq_str line = mq_mend_take_line(&text);
+        bool is_long = line.len > MQ_MEND_LINE_MAX;
+        for (size_t room = max; is_long && line.len > room && !out->failed;) {
+            size_t n = cut_place(line, room);
+            bool dashes = has_dashes(line, n);
+            put_line(out, (struct mq_str){line.data, n});
+            mq_buffer_append(out, " ", dashes);
+            room = max - dashes;
+            line = skip(line, n);
+        }
+        put_line(out, line);
+    }
+}
+
+void mq_mend_break_base64(struct mq_buffer *out, struct mq_str text)
+{
+    break_lines(out, text, LINE_MAX_CODED);
+}
+
+void mq_mend_break(struct mq_buffer *out, struct mq_str text)
+{
+    break_lines(out, text, MQ_MEND_LINE_MAX);
+}

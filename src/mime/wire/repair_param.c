@@ -1,0 +1,231 @@
+/* Content-Type and Content-Disposition as others write them. */
+#include <string.h>
+
+#include "mime/param.h"
+#include "mime/wire/internal.h"
+
+#define LINE_MAX_WORD 76
+#define SECTION_NAME  60 /* of a parameter's name that leaves room for a value */
+
+struct param {
+    struct mq_str name, value; /* the value with its quotes */
+    struct mq_str text;        /* both, as they stand */
+};
+
+static struct mq_str cut(struct mq_str *text, size_t n)
+{
+    struct mq_str head = {text->data, n};
+    if (n > 0) { /* an empty text may have no address */
+        text->data += n;
+        text->len -= n;
+    }
+    return head;
+}
+
+/* Length up to the next ";" outside of quotes. */
+static size_t param_length(struct mq_str text)
+{
+    bool quoted = false;
+    size_t n = 0;
+    for (; n < text.len && (quoted || text.data[n] != ';'); n++) {
+        if (text.data[n] == '"') {
+            quoted = !quoted;
+        } else if (quoted && text.data[n] == '\\') {
+            n++;
+        }
+    }
+    return n < text.len ? n : text.len;
+}
+
+/* Takes the next parameter off *rest, which begins with its ";". */
+static bool param_next(struct mq_str *rest, struct param *param)
+{
+    if (rest->len == 0 || rest->data[0] != ';') {
+        return false;
+    }
+    cut(rest, 1);
+    param->text = mq_str_trim(cut(rest, param_length(*rest)));
+    struct mq_str value = param->text;
+    const char *equals = value.len > 0 ? memchr(value.data, '=', value.len) : NULL;
+    param->name =
+        mq_str_trim(cut(&value, equals != NULL ? (size_t)(equals - value.data) : value.len));
+    param->value = equals != NULL ? mq_str_trim((struct mq_str){value.data + 1, value.len - 1})
+                                  : (struct mq_str){NULL, 0};
+    return true;
+}
+
+void mq_mend_unquote(struct mq_buffer *out, struct mq_str value)
+{
+    bool quoted = false;
+    for (size_t i = 0; i < value.len; i++) {
+        if (value.data[i] == '"') {
+            quoted = !quoted;
+            continue;
+        }
+        i += quoted && value.data[i] == '\\' && i + 1 < value.len;
+        mq_buffer_char(out, value.data[i]);
+    }
+}
+
+/* Takes what is before the parameters. */
+static struct mq_str take_type(struct mq_str *value)
+{
+    const char *end = value->len > 0 ? memchr(value->data, ';', value->len) : NULL;
+    return cut(value, end != NULL ? (size_t)(end - value->data) : value->len);
+}
+
+bool mq_mend_param_find(struct mq_str value, struct mq_str name, struct mq_buffer *out)
+{
+    struct param param;
+    take_type(&value);
+    while (param_next(&value, &param)) {
+        if (mq_str_equal_nocase(param.name, name)) {
+            mq_mend_unquote(out, param.value);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- RFC 2231 ---- */
+
+/* attribute-char of section 7. */
+static bool is_literal(char c)
+{
+    return c > 32 && c < 127 && strchr("()<>@,;:\\\"/[]?=*'%", c) == NULL;
+}
+
+static void put_percent(struct mq_buffer *out, struct mq_str text, bool only_raw)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.data[i];
+        if (only_raw ? c < 0x80 : is_literal((char)c)) {
+            mq_buffer_char(out, (char)c);
+        } else {
+            char coded[] = {'%', hex[c >> 4], hex[c & 15]};
+            mq_buffer_append(out, coded, sizeof coded);
+        }
+    }
+}
+
+static void put_token(struct mq_mend_line *line, struct mq_buffer *token)
+{
+    line->out->failed = line->out->failed || token->failed;
+    mq_mend_put(line, MQ_STR(""), MQ_STR(";"));
+    mq_mend_put(line, MQ_STR(" "), mq_buffer_view(token));
+    mq_buffer_reset(token);
+}
+
+/* name*=charset''…, or in sections name*0*=charset''…; name*1*=… */
+static void put_extended(struct mq_mend_line *line, struct mq_str name, struct mq_str value)
+{
+    struct mq_buffer token;
+    size_t frame = name.len + line->charset.len + 8;
+    size_t room = (frame < SECTION_NAME ? LINE_MAX_WORD - frame : 16) / 3;
+    bool whole = value.len <= room;
+    mq_buffer_init(&token);
+    for (int64_t section = 0; value.len > 0 && !line->out->failed; section++) {
+        size_t n = mq_utf8_cut(value, room);
+        mq_buffer_str(&token, name);
+        mq_buffer_char(&token, '*');
+        if (!whole) {
+            mq_buffer_int(&token, section);
+            mq_buffer_char(&token, '*');
+        }
+        mq_buffer_char(&token, '=');
+        if (section == 0) {
+            mq_buffer_str(&token, line->charset);
+            mq_buffer_cstr(&token, "''");
+        }
+        put_percent(&token, cut(&value, n), false);
+        put_token(line, &token);
+    }
+    mq_buffer_clear(&token);
+}
+
+/* ---- writing ---- */
+
+static const char *const file_names[] = {"filename", "name"};
+
+/* Which of file_names are there in extended form already, as bits. */
+static unsigned find_extended(struct mq_str params)
+{
+    struct param param;
+    unsigned found = 0;
+    while (param_next(&params, &param)) {
+        for (size_t i = 0; i < sizeof file_names / sizeof *file_names; i++) {
+            size_t len = strlen(file_names[i]);
+            bool extended = param.name.len > len && param.name.data[len] == '*';
+            struct mq_str begin = {param.name.data, extended ? len : 0};
+            found |= mq_str_equal_nocase(begin, mq_str_of(file_names[i])) ? 1u << i : 0;
+        }
+    }
+    return found;
+}
+
+/* Where the extended form of a file's name is there already, this one is for old readers. */
+static bool put_fallback(struct mq_mend_line *line, unsigned extended, struct mq_str name,
+                         struct mq_str value)
+{
+    for (size_t i = 0; i < sizeof file_names / sizeof *file_names; i++) {
+        if ((extended & 1u << i) != 0 && mq_str_equal_nocase(name, mq_str_of(file_names[i]))) {
+            mq_param_fallback(line->out, &line->column, file_names[i], value);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void put_param(struct mq_mend_line *line, unsigned extended, const struct param *param)
+{
+    struct mq_buffer text;
+    mq_buffer_init(&text);
+    line->changed = true;
+    if (param->name.data[param->name.len - 1] == '*') {
+        put_percent(&text, param->text, true);
+        put_token(line, &text);
+        goto out;
+    }
+    mq_mend_unquote(&text, param->value);
+    line->out->failed = line->out->failed || text.failed;
+    if (!put_fallback(line, extended, param->name, mq_buffer_view(&text))) {
+        put_extended(line, param->name, mq_buffer_view(&text));
+    }
+out:
+    mq_buffer_clear(&text);
+}
+
+/* A name is repeated in each section, and sections that are there already (name*0, name*1) would
+ * have to change together. */
+static bool is_writable(struct mq_str name)
+{
+    const char *star = memchr(name.data, '*', name.len);
+    return name.len <= SECTION_NAME && (star == NULL || name.data[name.len - 1] == '*');
+}
+
+bool mq_mend_params(struct mq_mend_line *line, struct mq_str value)
+{
+    struct param param;
+    struct mq_str type = take_type(&value);
+    unsigned extended = find_extended(value);
+    if (!mq_str_ascii(type)) {
+        return false;
+    }
+    mq_mend_put(line, MQ_STR(" "), mq_str_trim(type));
+    while (param_next(&value, &param)) {
+        if (!mq_str_ascii(param.name) || (param.name.len == 0 && !mq_str_ascii(param.text))) {
+            return false;
+        }
+        if (!mq_str_ascii(param.value)) {
+            if (!is_writable(param.name)) {
+                return false;
+            }
+            put_param(line, extended, &param);
+        } else if (param.text.len > 0) {
+            mq_mend_put(line, MQ_STR(""), MQ_STR(";"));
+            mq_mend_put(line, MQ_STR(" "), param.text);
+        }
+    }
+    return true;
+}

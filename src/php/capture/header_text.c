@@ -1,0 +1,291 @@
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "php/capture/header_text.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <syslog.h>
+#include <time.h>
+
+#include "ext/date/php_date.h"
+#include "ext/standard/basic_functions.h"
+#include "ext/standard/pageinfo.h"
+#include "ext/standard/php_mail.h"
+#include "ext/standard/php_string.h"
+#include "php_syslog.h"
+#include "zend_smart_str.h"
+
+#include "core/buffer.h"
+#include "php/ini.h"
+
+#define ARG_HEADERS 4
+
+static void release(zend_string **s)
+{
+    if (*s) {
+        zend_string_release(*s);
+        *s = NULL;
+    }
+}
+
+void mq_capture_clear(struct mq_capture *mail)
+{
+    release(&mail->to);
+    release(&mail->subject);
+    release(&mail->message);
+    release(&mail->headers);
+    release(&mail->script);
+    for (size_t i = 0; i < mail->warning_count; i++) {
+        release(&mail->warnings[i]);
+    }
+    mail->warning_count = 0;
+}
+
+/* Length of the fold that `s` begins with, 0 when it begins with none. */
+static size_t fold_length(const char *s)
+{
+    if (s[0] != '\r' || s[1] != '\n' || (s[2] != ' ' && s[2] != '\t')) {
+        return 0;
+    }
+    return 3 + strspn(s + 3, " \t");
+}
+
+zend_string *mq_capture_one_line(zend_string *text)
+{
+    size_t len = ZSTR_LEN(text);
+    while (len > 0 && isspace((unsigned char)ZSTR_VAL(text)[len - 1])) {
+        len--;
+    }
+    zend_string *line = zend_string_init(ZSTR_VAL(text), len, 0);
+    char *p = ZSTR_VAL(line);
+    while (*p) {
+        size_t fold = fold_length(p);
+        if (fold == 0 && iscntrl((unsigned char)*p)) {
+            *p = ' ';
+        }
+        p += fold ? fold : 1;
+    }
+    return line;
+}
+
+bool mq_capture_headers(HashTable *array, zend_string *text, zend_string **out)
+{
+    zend_string *headers = NULL;
+    if (text) {
+        if (strlen(ZSTR_VAL(text)) != ZSTR_LEN(text)) {
+            zend_argument_value_error(ARG_HEADERS, "must not contain any null bytes");
+            return false;
+        }
+        headers = php_trim(text, NULL, 0, 2);
+    } else if (array) {
+        headers = php_mail_build_headers(array);
+        if (EG(exception)) {
+            release(&headers);
+            return false;
+        }
+    }
+    if (headers && ZSTR_LEN(headers) == 0) {
+        release(&headers);
+    }
+    *out = headers;
+    return true;
+}
+
+/* PHP 8.2 has the first of the settings, 8.5 the second. */
+const char *mq_capture_line_end(void)
+{
+    const char *mode = MQ_PHP_INI("mail.cr_lf_mode");
+    bool lf = zend_ini_long(ZEND_STRL("mail.mixed_lf_and_crlf"), 0) != 0 ||
+              (mode && *mode && strcmp(mode, "crlf") != 0);
+    return lf ? "\n" : "\r\n";
+}
+
+void mq_capture_add_script(struct mq_capture *mail)
+{
+    if (!PG(mail_x_header)) {
+        return;
+    }
+    const char *path = zend_get_executed_filename();
+    zend_string *name = php_basename(path, strlen(path), NULL, 0);
+    php_statpage();
+    mail->script = zend_strpprintf(0, "X-PHP-Originating-Script: " ZEND_LONG_FMT ":%s",
+                                   (zend_long)BG(page_uid), ZSTR_VAL(name));
+    zend_string_release(name);
+}
+
+/* Behind a line end: whether the next line is empty, or missing. */
+static bool is_empty_line(const char *line)
+{
+    return *line == '\0' || *line == '\n' || *line == '\r';
+}
+
+static bool begins_field(const char *headers)
+{
+    unsigned char c = (unsigned char)*headers;
+    return c > 32 && c < 127 && c != ':';
+}
+
+bool mq_capture_malformed(const struct mq_capture *mail)
+{
+    if (mail->headers == NULL) {
+        return false;
+    }
+    const char *p = ZSTR_VAL(mail->headers);
+    if (mail->script ? is_empty_line(p) : !begins_field(p)) {
+        return true;
+    }
+    while (*(p += strcspn(p, "\r\n"))) {
+        p += p[0] == '\r' && p[1] == '\n' ? 2 : 1;
+        if (is_empty_line(p)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- mail.log ---- */
+
+static void log_to_file(const char *path, const zend_string *line)
+{
+    zend_string *date = php_format_date("d-M-Y H:i:s e", 13, time(NULL), true);
+    zend_string *text = zend_strpprintf(0, "[%s] %s%s", ZSTR_VAL(date), ZSTR_VAL(line), PHP_EOL);
+    php_stream *stream =
+        php_stream_open_wrapper(path, "a", REPORT_ERRORS | STREAM_DISABLE_OPEN_BASEDIR, NULL);
+    if (stream) {
+        php_stream_write(stream, ZSTR_VAL(text), ZSTR_LEN(text));
+        php_stream_close(stream);
+    }
+    zend_string_release(text);
+    zend_string_release(date);
+}
+
+static void write_log(const struct mq_capture *mail)
+{
+    const char *path = MQ_PHP_INI("mail.log");
+    if (path == NULL || *path == '\0') {
+        return;
+    }
+    zend_string *line = zend_strpprintf(
+        0, "mail() on [%s:%d]: To: %s -- Headers: %s -- Subject: %s", zend_get_executed_filename(),
+        (int)zend_get_executed_lineno(), ZSTR_VAL(mail->to),
+        mail->headers ? ZSTR_VAL(mail->headers) : "", ZSTR_VAL(mail->subject));
+    if (mail->headers) {
+        for (char *p = ZSTR_VAL(line); *(p += strcspn(p, "\r\n"));) {
+            *p = ' ';
+        }
+    }
+    if (strcmp(path, "syslog") == 0) {
+        php_syslog(LOG_NOTICE, "%s", ZSTR_VAL(line));
+    } else {
+        log_to_file(path, line);
+    }
+    zend_string_release(line);
+}
+
+void mq_capture_announce(struct mq_capture *mail)
+{
+    for (size_t i = 0; i < mail->warning_count; i++) {
+        php_error_docref(NULL, E_WARNING, "%s", ZSTR_VAL(mail->warnings[i]));
+    }
+    write_log(mail);
+}
+
+/* ---- the message ---- */
+
+/* Header lines may end with CRLF, LF or CR, side by side. *line is the next one without its end. */
+static bool next_line(const char **rest, struct mq_str *line)
+{
+    if (**rest == '\0') {
+        return false;
+    }
+    *line = (struct mq_str){*rest, strcspn(*rest, "\r\n")};
+    *rest += line->len;
+    if (**rest) {
+        *rest += (*rest)[0] == '\r' && (*rest)[1] == '\n' ? 2 : 1;
+    }
+    return true;
+}
+
+static void append_line(smart_str *out, struct mq_str line, const char *end)
+{
+    smart_str_appendl(out, line.data, line.len);
+    smart_str_appends(out, end);
+}
+
+static void append_lines(smart_str *out, const char *lines, const char *end)
+{
+    struct mq_str line;
+    while (next_line(&lines, &line)) {
+        append_line(out, line, end);
+    }
+}
+
+/* Length of the name of the field that the line begins; 0 when it begins none. */
+static size_t field_name(struct mq_str line)
+{
+    size_t name = 0;
+    while (name < line.len && line.data[name] > 32 && line.data[name] < 127 &&
+           line.data[name] != ':') {
+        name++;
+    }
+    size_t colon = name;
+    while (colon < line.len && (line.data[colon] == ' ' || line.data[colon] == '\t')) {
+        colon++;
+    }
+    return colon < line.len && line.data[colon] == ':' ? name : 0;
+}
+
+/* $additional_headers. Blanks before a colon are old syntax (RFC 5322, 4.5). */
+static void append_headers(smart_str *out, const char *headers, const char *end)
+{
+    struct mq_str line;
+    bool text = false;
+    while (next_line(&headers, &line)) {
+        bool continued = line.data[0] == ' ' || line.data[0] == '\t';
+        size_t name = text || continued ? 0 : field_name(line);
+        if (!text && !continued && name == 0) {
+            smart_str_appends(out, end);
+            text = true;
+        }
+        size_t blanks = name > 0 ? strspn(line.data + name, " \t") : 0;
+        smart_str_appendl(out, line.data, name);
+        line.data += name + blanks;
+        line.len -= name + blanks;
+        append_line(out, line, end);
+    }
+}
+
+/* A body of LFs alone gets headers of LFs, so that a DKIM-Signature in them stays good: it covers
+ * neither kind, but mixed ones are a change. */
+static const char *line_end_for(const zend_string *message)
+{
+    const char *lf = memchr(ZSTR_VAL(message), '\n', ZSTR_LEN(message));
+    return lf && (lf == ZSTR_VAL(message) || lf[-1] != '\r') ? "\n" : "\r\n";
+}
+
+zend_string *mq_capture_message(const struct mq_capture *mail, const char *from)
+{
+    smart_str text = {0};
+    const char *end = line_end_for(mail->message);
+    smart_str_alloc(&text, ZSTR_LEN(mail->message) + 1024, 0);
+    append_lines(&text, from, end);
+    smart_str_appends(&text, "To: ");
+    append_lines(&text, ZSTR_LEN(mail->to) ? ZSTR_VAL(mail->to) : "\n", end);
+    smart_str_appends(&text, "Subject: ");
+    append_lines(&text, ZSTR_LEN(mail->subject) ? ZSTR_VAL(mail->subject) : "\n", end);
+    if (mail->script) {
+        append_lines(&text, ZSTR_VAL(mail->script), end);
+    }
+    if (mail->headers) {
+        append_headers(&text, ZSTR_VAL(mail->headers), end);
+    }
+    smart_str_appends(&text, end);
+    smart_str_append(&text, mail->message);
+    /* Behind a CR it makes a difference which one. */
+    bool cr =
+        ZSTR_LEN(mail->message) > 0 && ZSTR_VAL(mail->message)[ZSTR_LEN(mail->message) - 1] == '\r';
+    smart_str_appends(&text, cr ? mq_capture_line_end() : end);
+    return smart_str_extract(&text);
+}

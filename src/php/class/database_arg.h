@@ -1,0 +1,13 @@
+/* The argument that names a database: of functions whose first one it is. */
+#ifndef MQ_PHP_CLASS_DATABASE_ARG_H
+#define MQ_PHP_CLASS_DATABASE_ARG_H
+
+#include "php.h"
+
+/* False with an exception. */
+bool mq_php_database_has_no_nul(const zend_string *database);
+
+/* The absolute path of the file, or NULL with an exception. */
+zend_string *mq_php_database_path(const zend_string *database);
+
+#endif

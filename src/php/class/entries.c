@@ -1,0 +1,19 @@
+/* The classes, which classes.c registers and everything in src/php uses. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "php/class/classes.h"
+
+zend_class_entry *mq_ce_queue;
+zend_class_entry *mq_ce_status;
+zend_class_entry *mq_ce_on_uncertain;
+zend_class_entry *mq_ce_backoff;
+zend_class_entry *mq_ce_job;
+zend_class_entry *mq_ce_stats;
+zend_class_entry *mq_ce_report;
+zend_class_entry *mq_ce_exception;
+zend_class_entry *mq_ce_database_exception;
+zend_class_entry *mq_ce_message_exception;
+zend_class_entry *mq_ce_transport_exception;
+zend_class_entry *mq_ce_refused_exception;

@@ -1,0 +1,181 @@
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "php/class/job_object.h"
+
+#include <stdlib.h>
+
+#include "zend_enum.h"
+
+#include "core/json.h"
+#include "php/class/classes.h"
+#include "php/class/methods.h"
+#include "php/message/fill.h"
+
+struct job_object {
+    struct mq_job job; /* without its message, which is the property's */
+    bool claimed;
+    zend_object std;
+};
+
+/* Set once when the module starts. */
+static zend_object_handlers handlers;
+
+static struct job_object *job_from(zend_object *object)
+{
+    return (struct job_object *)(void *)((char *)object - offsetof(struct job_object, std));
+}
+
+ZEND_METHOD(MailQueue_Job, __construct)
+{
+    ZEND_PARSE_PARAMETERS_NONE();
+    (void)return_value;
+}
+
+static zend_object *job_create(zend_class_entry *ce)
+{
+    struct job_object *self = zend_object_alloc(sizeof *self, ce);
+    mq_job_init(&self->job);
+    zend_object_std_init(&self->std, ce);
+    object_properties_init(&self->std, ce);
+    self->std.handlers = &handlers;
+    return &self->std;
+}
+
+static void job_free(zend_object *object)
+{
+    mq_job_clear(&job_from(object)->job);
+    zend_object_std_dtor(object);
+}
+
+void mq_php_job_register(zend_class_entry *ce)
+{
+    memcpy(&handlers, zend_get_std_object_handlers(), sizeof handlers);
+    handlers.offset = offsetof(struct job_object, std);
+    handlers.free_obj = job_free;
+    handlers.clone_obj = NULL;
+    ce->create_object = job_create;
+}
+
+static void fill_status(struct mq_php_fill *fill, enum mq_state state)
+{
+    static const char *const cases[MQ_STATE_COUNT] = {
+        [MQ_PENDING] = "Pending", [MQ_SENDING] = "Sending", [MQ_FAILED] = "Failed",
+        [MQ_PARKED] = "Parked",   [MQ_HELD] = "Held",
+    };
+    ZVAL_OBJ_COPY(mq_php_fill_next(fill), zend_enum_get_case_cstr(mq_ce_status, cases[state]));
+}
+
+static void fill_list(struct mq_php_fill *fill, const struct mq_strings *list)
+{
+    zval *property = mq_php_fill_next(fill);
+    if (list->count == 0) {
+        ZVAL_NULL(property);
+        return;
+    }
+    array_init_size(property, (uint32_t)list->count);
+    for (size_t i = 0; i < list->count; i++) {
+        add_next_index_string(property, list->items[i]);
+    }
+}
+
+/* A column that cannot be read is shown as empty: it is for people only. */
+static void fill_refused(struct mq_php_fill *fill, const char *json)
+{
+    zval *property = mq_php_fill_next(fill);
+    struct mq_strings keys, values;
+    array_init(property);
+    if (json == NULL) {
+        return;
+    }
+    mq_strings_init(&keys);
+    mq_strings_init(&values);
+    if (mq_json_read_object(mq_str_of(json), &keys, &values, NULL) == MQ_OK) {
+        for (size_t i = 0; i < keys.count; i++) {
+            add_assoc_string(property, keys.items[i], values.items[i]);
+        }
+    }
+    mq_strings_clear(&keys);
+    mq_strings_clear(&values);
+}
+
+/* Where a redirected mail was to go, folded after every address (RFC 5322, section 2.2.3). */
+static void append_original_to(struct mq_buffer *out, const char *original_to)
+{
+    mq_buffer_cstr(out, "X-Original-To: ");
+    for (const char *c = original_to; *c; c++) {
+        mq_buffer_char(out, *c);
+        if (*c == ',') {
+            mq_buffer_cstr(out, "\r\n");
+        }
+    }
+    mq_buffer_cstr(out, "\r\n");
+}
+
+static void fill_message(struct mq_php_fill *fill, const struct mq_job *job,
+                         enum mq_php_job_view view)
+{
+    zval *property = mq_php_fill_next(fill);
+    if (job->body == NULL) {
+        ZVAL_NULL(property);
+        return;
+    }
+    struct mq_buffer prefix;
+    mq_buffer_init(&prefix);
+    if (view == MQ_PHP_JOB_WIRE && job->original_to) {
+        append_original_to(&prefix, job->original_to);
+    }
+    zend_string *message = zend_string_alloc(prefix.len + job->body_len, 0);
+    memcpy(ZSTR_VAL(message), prefix.data ? prefix.data : "", prefix.len);
+    memcpy(ZSTR_VAL(message) + prefix.len, job->body, job->body_len);
+    ZSTR_VAL(message)[ZSTR_LEN(message)] = '\0';
+    ZVAL_STR(property, message);
+    mq_buffer_clear(&prefix);
+}
+
+void mq_php_job_show(zval *out, const struct mq_job *job, enum mq_php_job_view view)
+{
+    bool wire = view == MQ_PHP_JOB_WIRE && job->targets.count > 0;
+    object_init_ex(out, mq_ce_job);
+    struct mq_php_fill fill = mq_php_fill_begin(Z_OBJ_P(out));
+    mq_php_fill_int(&fill, job->id);
+    mq_php_fill_string(&fill, job->reference);
+    mq_php_fill_string(&fill, job->mail_type ? job->mail_type : "");
+    fill_status(&fill, job->state);
+    mq_php_fill_int(&fill, job->priority);
+    mq_php_fill_int(&fill, job->attempts);
+    mq_php_fill_int_or_null(&fill, job->max_attempts);
+    mq_php_fill_int(&fill, job->uncertain);
+    mq_php_fill_int(&fill, job->next_attempt_at);
+    mq_php_fill_int_or_null(&fill, job->expires_at);
+    mq_php_fill_int_or_null(&fill, job->locked_until);
+    mq_php_fill_string(&fill, job->locked_by[0] ? job->locked_by : NULL);
+    mq_php_fill_int_or_null(&fill, job->last_attempt_at);
+    mq_php_fill_string(&fill, job->last_error);
+    mq_php_fill_string(&fill, job->parked_for);
+    mq_php_fill_int(&fill, job->created_at);
+    mq_php_fill_string(&fill, job->message_id ? job->message_id : "");
+    mq_php_fill_string(&fill, job->envelope_from);
+    fill_list(&fill, wire ? &job->targets : &job->recipients);
+    fill_refused(&fill, job->refused);
+    fill_message(&fill, job, view);
+}
+
+void mq_php_job_take(zval *out, struct mq_job *job)
+{
+    mq_php_job_show(out, job, MQ_PHP_JOB_WIRE);
+    struct job_object *self = job_from(Z_OBJ_P(out));
+    self->job = *job;
+    self->claimed = true;
+    mq_job_init(job);
+    free(self->job.body);
+    self->job.body = NULL;
+    self->job.body_len = 0;
+}
+
+struct mq_job *mq_php_job_claimed(zend_object *job)
+{
+    struct job_object *self = job_from(job);
+    return self->claimed ? &self->job : NULL;
+}

@@ -1,0 +1,27 @@
+/* Job: a row of the queue as PHP sees it, and what settling it needs. */
+#ifndef MQ_PHP_CLASS_JOB_OBJECT_H
+#define MQ_PHP_CLASS_JOB_OBJECT_H
+
+#include "php.h"
+
+#include "queue/job.h"
+
+/* Which recipients and which message a Job shows. */
+enum mq_php_job_view {
+    MQ_PHP_JOB_ROW, /* as stored */
+    MQ_PHP_JOB_WIRE /* of a claimed job: those whom it goes to this time, and the message with the
+                       header lines that the test redirect adds */
+};
+
+void mq_php_job_register(zend_class_entry *ce);
+
+/* A Job for looking at: copies what it shows. */
+void mq_php_job_show(zval *out, const struct mq_job *job, enum mq_php_job_view view);
+
+/* A Job that can be settled: takes `job` over, which is empty afterwards. */
+void mq_php_job_take(zval *out, struct mq_job *job);
+
+/* The claimed job in a Job, borrowed; NULL when it was not made by mq_php_job_take(). */
+struct mq_job *mq_php_job_claimed(zend_object *job);
+
+#endif

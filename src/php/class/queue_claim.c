@@ -1,0 +1,292 @@
+/* Claiming and settling for a loop of the application's own. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "php/class/methods.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "db/sqlite/sqlite.h"
+#include "php/class/classes.h"
+#include "php/class/exceptions.h"
+#include "php/class/job_object.h"
+#include "php/class/queue_object.h"
+#include "php/guard.h"
+#include "php/paths.h"
+#include "worker/dead_runs.h"
+
+#define LIMIT_MAX       1000
+#define LEASE_MIN_S     5
+#define LEASE_MAX_S     86400
+#define RETRY_MAX_S     (366 * 86400)
+#define TAKE_TOKENS_MAX 1000000000
+
+static bool check_lease(uint32_t arg, zend_long lease)
+{
+    if (lease >= LEASE_MIN_S && lease <= LEASE_MAX_S) {
+        return true;
+    }
+    zend_argument_value_error(arg, "must be between %d and %d (seconds)", LEASE_MIN_S, LEASE_MAX_S);
+    return false;
+}
+
+/* What was claimed, and where PHP is to see it. */
+struct claimed {
+    struct mq_claim *claim;
+    zval *out;
+};
+
+static void jobs_to_array(void *context)
+{
+    const struct claimed *claimed = context;
+    array_init_size(claimed->out, (uint32_t)claimed->claim->count);
+    for (size_t i = 0; i < claimed->claim->count; i++) {
+        zval job;
+        mq_php_job_take(&job, &claimed->claim->jobs[i]);
+        add_next_index_zval(claimed->out, &job);
+    }
+}
+
+/* What the records of worker runs say of leases that are over. */
+struct evidence {
+    struct mq_recovery recovery;
+    char *run_dir;
+};
+
+static const struct mq_evidence_source *open_evidence(struct evidence *evidence,
+                                                      struct mq_queue *queue)
+{
+    evidence->run_dir = NULL;
+    mq_php_run_dir(queue, &evidence->run_dir, NULL); /* without it nothing is known */
+    mq_recovery_init(&evidence->recovery, evidence->run_dir);
+    return evidence->run_dir ? &evidence->recovery.source : NULL;
+}
+
+static void close_evidence(struct evidence *evidence)
+{
+    mq_recovery_clear(&evidence->recovery);
+    free(evidence->run_dir);
+}
+
+ZEND_METHOD(MailQueue, claim)
+{
+    zend_long limit = 1, lease = 900;
+    struct evidence evidence;
+    struct mq_claim claim;
+    struct mq_error err;
+
+    ZEND_PARSE_PARAMETERS_START(0, 2)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_LONG(limit)
+        Z_PARAM_LONG(lease)
+    ZEND_PARSE_PARAMETERS_END();
+
+    if (limit < 1 || limit > LIMIT_MAX) {
+        zend_argument_value_error(1, "must be between 1 and %d", LIMIT_MAX);
+        RETURN_THROWS();
+    }
+    struct mq_queue *queue = check_lease(2, lease) ? mq_php_queue_use(ZEND_THIS) : NULL;
+    if (queue == NULL) {
+        RETURN_THROWS();
+    }
+    /* One of its own for each call: the row may come back to the attempt that it has now, and a job
+     * that was settled must not settle it again. */
+    char token[MQ_TOKEN_HEX + 1];
+    mq_random_hex(token, MQ_TOKEN_HEX / 2);
+    struct mq_claim_request request = {
+        .limit = (int)limit,
+        .lease_s = lease,
+        .token = token,
+        .evidence = open_evidence(&evidence, queue),
+    };
+    mq_claim_init(&claim);
+    enum mq_status status = mq_queue_claim(queue, &request, MQ_BODIES_BYTES, &claim, &err);
+    struct claimed claimed = {&claim, return_value};
+    if (status == MQ_OK && !mq_php_survives(jobs_to_array, &claimed)) {
+        status = MQ_BAILOUT; /* the leases are left to recovery */
+    }
+    mq_claim_clear(&claim);
+    close_evidence(&evidence);
+    mq_php_queue_ok(ZEND_THIS, status, &err);
+}
+
+/* The claimed job of argument 1, or NULL with an exception. */
+static struct mq_job *claimed_job(zend_object *object)
+{
+    struct mq_job *job = mq_php_job_claimed(object);
+    if (job == NULL) {
+        zend_argument_value_error(1, "must be a job returned by claim() of this object's queue");
+    }
+    return job;
+}
+
+/* Settles one outcome and returns whether the lease still stood. */
+static void settle(zval *object, struct mq_settlement *outcome, zval *return_value)
+{
+    struct mq_error err;
+    struct mq_queue *queue = mq_php_queue_use(object);
+    if (queue == NULL) {
+        return;
+    }
+    struct mq_turn turn = {.outcomes = outcome, .outcome_count = 1};
+    outcome->ms = -1;
+    if (mq_php_queue_ok(object, mq_queue_turn(queue, &turn, &err), &err)) {
+        RETVAL_BOOL(!outcome->stale);
+    }
+}
+
+ZEND_METHOD(MailQueue, complete)
+{
+    zend_object *object;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_OBJ_OF_CLASS(object, mq_ce_job)
+    ZEND_PARSE_PARAMETERS_END();
+
+    struct mq_job *job = claimed_job(object);
+    if (job == NULL) {
+        RETURN_THROWS();
+    }
+    /* Recipients that are not among the targets wait for tokens; a job that the application
+     * composed by itself has one result for all of it. */
+    size_t count = job->recipients.count ? job->recipients.count : 1;
+    unsigned char *results = ecalloc(count, 1);
+    for (size_t i = 0; i < count; i++) {
+        bool target =
+            job->recipients.count == 0 || job->target_of == NULL || job->target_of[i] >= 0;
+        results[i] = target ? MQ_RECIPIENT_ACCEPTED : MQ_RECIPIENT_UNTRIED;
+    }
+    struct mq_settlement outcome = {
+        .job = job,
+        .kind = MQ_SETTLE_RESULTS,
+        .results = results,
+        .handed_over = job->targets.count ? (int)job->targets.count : 1,
+        .retry_after_s = -1,
+    };
+    settle(ZEND_THIS, &outcome, return_value);
+    efree(results);
+}
+
+ZEND_METHOD(MailQueue, release)
+{
+    zend_object *object;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_OBJ_OF_CLASS(object, mq_ce_job)
+    ZEND_PARSE_PARAMETERS_END();
+
+    struct mq_job *job = claimed_job(object);
+    if (job == NULL) {
+        RETURN_THROWS();
+    }
+    struct mq_settlement outcome = {.job = job, .kind = MQ_SETTLE_RELEASE, .retry_after_s = -1};
+    settle(ZEND_THIS, &outcome, return_value);
+}
+
+ZEND_METHOD(MailQueue, fail)
+{
+    zend_object *object;
+    zend_string *error;
+    bool permanent = false, retry_null = true;
+    zend_long retry_after = 0;
+
+    ZEND_PARSE_PARAMETERS_START(2, 4)
+        Z_PARAM_OBJ_OF_CLASS(object, mq_ce_job)
+        Z_PARAM_STR(error)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_BOOL(permanent)
+        Z_PARAM_LONG_OR_NULL(retry_after, retry_null)
+    ZEND_PARSE_PARAMETERS_END();
+
+    if (!retry_null && (retry_after < 0 || retry_after > RETRY_MAX_S)) {
+        zend_argument_value_error(4, "must be between 0 and %d (seconds) or null", RETRY_MAX_S);
+        RETURN_THROWS();
+    }
+    struct mq_job *job = claimed_job(object);
+    if (job == NULL) {
+        RETURN_THROWS();
+    }
+    struct mq_settlement outcome = {
+        .job = job,
+        .kind = permanent ? MQ_SETTLE_REFUSED : MQ_SETTLE_LATER,
+        .error = ZSTR_VAL(error),
+        .retry_after_s = retry_null ? -1 : retry_after,
+    };
+    settle(ZEND_THIS, &outcome, return_value);
+}
+
+ZEND_METHOD(MailQueue, renew)
+{
+    zend_object *object;
+    zend_long lease = 900;
+    struct mq_error err;
+
+    ZEND_PARSE_PARAMETERS_START(1, 2)
+        Z_PARAM_OBJ_OF_CLASS(object, mq_ce_job)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_LONG(lease)
+    ZEND_PARSE_PARAMETERS_END();
+
+    struct mq_job *job = check_lease(2, lease) ? claimed_job(object) : NULL;
+    struct mq_queue *queue = job ? mq_php_queue_use(ZEND_THIS) : NULL;
+    if (queue == NULL) {
+        RETURN_THROWS();
+    }
+    if (mq_php_queue_ok(ZEND_THIS, mq_queue_renew(queue, &job, 1, lease, &err), &err)) {
+        RETVAL_BOOL(job->locked_until != 0);
+    }
+}
+
+ZEND_METHOD(MailQueue, recoverStuckSending)
+{
+    zend_long now = 0;
+    bool now_null = true;
+    int64_t count = 0;
+    struct mq_error err;
+
+    ZEND_PARSE_PARAMETERS_START(0, 1)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_LONG_OR_NULL(now, now_null)
+    ZEND_PARSE_PARAMETERS_END();
+
+    if (!now_null && now < 1) {
+        zend_argument_value_error(1, "must be seconds since 1970, or null for the clock");
+        RETURN_THROWS();
+    }
+    struct mq_queue *queue = mq_php_queue_use(ZEND_THIS);
+    if (queue == NULL) {
+        RETURN_THROWS();
+    }
+    struct evidence evidence;
+    const struct mq_evidence_source *source = open_evidence(&evidence, queue);
+    enum mq_status status = mq_queue_recover(queue, now, source, &count, &err);
+    close_evidence(&evidence);
+    if (mq_php_queue_ok(ZEND_THIS, status, &err)) {
+        RETVAL_LONG((zend_long)count);
+    }
+}
+
+ZEND_METHOD(MailQueue, takeTokens)
+{
+    zend_long wanted;
+    int64_t taken = 0;
+    struct mq_error err;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_LONG(wanted)
+    ZEND_PARSE_PARAMETERS_END();
+
+    if (wanted < 0 || wanted > TAKE_TOKENS_MAX) {
+        zend_argument_value_error(1, "must be between 0 and %d", TAKE_TOKENS_MAX);
+        RETURN_THROWS();
+    }
+    struct mq_queue *queue = mq_php_queue_use(ZEND_THIS);
+    if (queue == NULL) {
+        RETURN_THROWS();
+    }
+    if (mq_php_queue_ok(ZEND_THIS, mq_queue_take_tokens(queue, wanted, &taken, &err), &err)) {
+        RETVAL_LONG((zend_long)taken);
+    }
+}

@@ -1,0 +1,353 @@
+/* MailQueue::enqueue(), enqueueMany() and envelope(). */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "php/class/methods.h"
+
+#include "ext/date/php_date.h"
+
+#include "core/clock.h"
+#include "mime/wire/envelope.h"
+#include "php/class/exceptions.h"
+#include "php/class/iterate.h"
+#include "php/class/queue_object.h"
+#include "php/class/time_arg.h"
+#include "php/guard.h"
+#include "php/message/holder.h"
+#include "php/message/mail.h"
+#include "php/message/message_arg.h"
+#include "php/message/message_object.h"
+
+/* What enqueueMany() stores in a transaction: so many mails, or fewer with so many octets. */
+#define CHUNK        100
+#define CHUNK_OCTETS (16 * 1024 * 1024)
+
+enum argument { ARG_MESSAGE = 1, ARG_SEND_AT = 5, ARG_EXPIRES_AT = 6 };
+
+/* Array, string, message object or null, as PHP itself converts arguments. */
+static bool parse_message(zval *value, struct mq_php_mail_args *args)
+{
+    struct mq_error err;
+    zend_string *text = NULL;
+    if (Z_TYPE_P(value) <= IS_NULL || Z_TYPE_P(value) == IS_ARRAY || Z_TYPE_P(value) == IS_STRING ||
+        mq_php_is_message_object(value)) {
+        return mq_php_ok(mq_php_mail_set_message(args, value, &err), &err);
+    }
+    if (Z_TYPE_P(value) == IS_OBJECT || !zend_parse_arg_str(value, &text, false, ARG_MESSAGE)) {
+        if (!EG(exception)) {
+            zend_argument_type_error(ARG_MESSAGE, "must be " MQ_PHP_MESSAGE_TYPES ", %s given",
+                                     zend_zval_type_name(value));
+        }
+        return false;
+    }
+    ZVAL_STR_COPY(&args->message, text);
+    return true;
+}
+
+static bool parse_dsn(const zval *value, struct mq_php_mail_args *args)
+{
+    struct mq_error err;
+    return mq_php_ok(mq_php_mail_set_dsn(args, value, &err), &err);
+}
+
+static bool parse_recipients(const zval *value, struct mq_php_mail_args *args)
+{
+    struct mq_error err;
+    return mq_php_ok(mq_php_mail_set_recipients(args, value, &err), &err);
+}
+
+/* A parameter of type DateTimeInterface|int|null. */
+struct time_argument {
+    zend_object *object;
+    zend_long seconds;
+    bool is_null;
+};
+
+static bool parse_time(const struct time_argument *time, const char *name, int64_t *out,
+                       bool *given)
+{
+    struct mq_error err;
+    zval value;
+    if (time->object) {
+        ZVAL_OBJ(&value, time->object);
+    } else if (time->is_null) {
+        ZVAL_NULL(&value);
+    } else {
+        ZVAL_LONG(&value, time->seconds);
+    }
+    return mq_php_ok(mq_php_time_of(&value, name, out, given, &err), &err);
+}
+
+/* Null where the pair is queued already. */
+static void store(zval *object, const struct mq_php_mail_args *args, zval *return_value)
+{
+    struct mq_php_mail mail;
+    struct mq_error err;
+    int64_t id = 0;
+    struct mq_queue *queue = mq_php_is_leaving() ? NULL : mq_php_queue_use(object);
+    if (queue == NULL) {
+        return;
+    }
+    const struct mq_clock *clock = mq_queue_clock(queue);
+    mq_php_mail_init(&mail);
+    enum mq_status status = mq_php_mail_prepare(&mail, args, clock->now_s(clock->context), &err);
+    if (status == MQ_OK) {
+        status = mq_queue_enqueue(queue, &mail.job, &id, &err);
+    }
+    mq_php_mail_clear(&mail);
+    if (mq_php_queue_ok(object, status, &err) && id != 0) {
+        RETVAL_LONG((zend_long)id);
+    }
+}
+
+ZEND_METHOD(MailQueue, enqueue)
+{
+    struct mq_php_mail_args args;
+    struct time_argument send_at = {NULL, 0, true}, expires_at = {NULL, 0, true};
+    zval *message = NULL, *recipients = NULL, *dsn = NULL;
+    zend_string *reference = NULL, *type = NULL, *envelope_from = NULL;
+    zend_long priority = 0, max_attempts = 0;
+    bool max_attempts_null = true, send_given;
+
+    ZEND_PARSE_PARAMETERS_START(0, 10)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_ZVAL(message)
+        Z_PARAM_STR_OR_NULL(reference)
+        Z_PARAM_STR(type)
+        Z_PARAM_LONG(priority)
+        Z_PARAM_OBJ_OF_CLASS_OR_LONG_OR_NULL(send_at.object, php_date_get_interface_ce(),
+                                             send_at.seconds, send_at.is_null)
+        Z_PARAM_OBJ_OF_CLASS_OR_LONG_OR_NULL(expires_at.object, php_date_get_interface_ce(),
+                                             expires_at.seconds, expires_at.is_null)
+        Z_PARAM_LONG_OR_NULL(max_attempts, max_attempts_null)
+        Z_PARAM_STR_OR_NULL(envelope_from)
+        Z_PARAM_ARRAY_OR_NULL(recipients)
+        Z_PARAM_ARRAY_OR_NULL(dsn)
+    ZEND_PARSE_PARAMETERS_END();
+
+    mq_php_mail_args_init(&args);
+    args.reference = reference ? zend_string_copy(reference) : NULL;
+    args.type = type ? zend_string_copy(type) : NULL;
+    args.priority = priority;
+    args.max_attempts = max_attempts;
+    args.max_attempts_given = !max_attempts_null;
+    args.envelope_from = envelope_from ? zend_string_copy(envelope_from) : NULL;
+    if ((message == NULL || parse_message(message, &args)) &&
+        (recipients == NULL || parse_recipients(recipients, &args)) &&
+        (dsn == NULL || parse_dsn(dsn, &args)) &&
+        parse_time(&send_at, "sendAt", &args.send_at, &send_given) &&
+        parse_time(&expires_at, "expiresAt", &args.expires_at, &args.expires)) {
+        store(ZEND_THIS, &args, return_value);
+    }
+    mq_php_mail_args_clear(&args);
+}
+
+/* ---- enqueueMany() ---- */
+
+/* In a holder: PHP code runs between one mail and the next. */
+struct chunk {
+    size_t first; /* number of its first mail, from 0 */
+    size_t count;
+    size_t octets;
+    struct mq_php_mail_args args[CHUNK];
+    struct mq_php_mail mails[CHUNK];
+    struct mq_new_job jobs[CHUNK];
+};
+
+static void clear_chunk(void *data)
+{
+    struct chunk *chunk = data;
+    for (size_t i = 0; i < chunk->count; i++) {
+        mq_php_mail_clear(&chunk->mails[i]);
+        mq_php_mail_args_clear(&chunk->args[i]);
+    }
+    chunk->first += chunk->count;
+    chunk->count = 0;
+    chunk->octets = 0;
+}
+
+static bool is_full(const struct chunk *chunk)
+{
+    return chunk->count == CHUNK || chunk->octets >= CHUNK_OCTETS;
+}
+
+/* Says which of the messages it is about. */
+static enum mq_status number_error(enum mq_status status, size_t number, struct mq_error *err)
+{
+    if (status == MQ_MESSAGE || status == MQ_INVALID) {
+        mq_error_set(err, status, err->field, "message %zu: %s", number, err->text);
+    }
+    return status;
+}
+
+/* Composed at once: so the files of one message at a time are open. */
+static enum mq_status add_mail(struct chunk *chunk, zval *item, int64_t now_s, struct mq_error *err)
+{
+    struct mq_php_mail_args *args = &chunk->args[chunk->count];
+    struct mq_php_mail *mail = &chunk->mails[chunk->count];
+    enum mq_status status;
+    mq_php_mail_args_init(args);
+    mq_php_mail_init(mail);
+    chunk->count++;
+    if (Z_TYPE_P(item) != IS_ARRAY) {
+        return mq_error_set(err, MQ_MESSAGE, "messages",
+                            "must be an array keyed by the names of enqueue()'s parameters, "
+                            "%s given",
+                            zend_zval_type_name(item));
+    }
+    status = mq_php_mail_from_array(args, Z_ARRVAL_P(item), err);
+    if (status == MQ_OK) {
+        status = mq_php_mail_prepare(mail, args, now_s, err);
+    }
+    if (status == MQ_OK) {
+        chunk->jobs[chunk->count - 1] = mail->job;
+        chunk->octets += mail->body.len;
+        mq_php_mail_args_drop_message(args);
+    }
+    return status;
+}
+
+/* *more: there may be others behind the chunk. */
+static enum mq_status pull(struct chunk *chunk, struct mq_php_iterator *messages, bool *more,
+                           struct mq_error *err)
+{
+    struct mq_clock clock = mq_clock_system();
+    enum mq_status status = MQ_OK;
+    *more = true;
+    while (status == MQ_OK && *more && !is_full(chunk)) {
+        zval item;
+        *more = false;
+        status = mq_php_iterator_next(messages, &item, more);
+        if (status == MQ_OK && *more) {
+            status = add_mail(chunk, &item, clock.now_s(clock.context), err);
+            status = number_error(status, chunk->first + chunk->count - 1, err);
+            zval_ptr_dtor(&item);
+        }
+    }
+    return mq_php_is_leaving() ? MQ_THROWN : status;
+}
+
+static enum mq_status store_chunk(zval *object, struct chunk *chunk, int64_t *stored,
+                                  struct mq_error *err)
+{
+    int64_t added = 0;
+    struct mq_queue *queue = mq_php_queue_use(object);
+    if (queue == NULL) {
+        return MQ_THROWN;
+    }
+    enum mq_status status = mq_queue_enqueue_many(queue, chunk->jobs, chunk->count, &added, err);
+    *stored += added;
+    return status;
+}
+
+static enum mq_status store_all(zval *object, struct chunk *chunk, struct mq_php_iterator *messages,
+                                int64_t *stored, struct mq_error *err)
+{
+    enum mq_status status;
+    bool more = true;
+    do {
+        status = pull(chunk, messages, &more, err);
+        if (status == MQ_OK && chunk->count > 0) {
+            status = store_chunk(object, chunk, stored, err);
+        }
+        clear_chunk(chunk);
+    } while (status == MQ_OK && more && !mq_php_is_leaving());
+    return status;
+}
+
+ZEND_METHOD(MailQueue, enqueueMany)
+{
+    zval *messages, holder;
+    struct mq_php_iterator iterator;
+    struct mq_error err;
+    int64_t stored = 0;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_ITERABLE(messages)
+    ZEND_PARSE_PARAMETERS_END();
+
+    if (!mq_php_iterator_begin(&iterator, messages)) {
+        RETURN_THROWS();
+    }
+    struct chunk *chunk = mq_php_holder_new(&holder, sizeof *chunk, clear_chunk);
+    enum mq_status status = store_all(ZEND_THIS, chunk, &iterator, &stored, &err);
+    zval_ptr_dtor(&holder);
+    mq_php_iterator_end(&iterator);
+    if (mq_php_queue_ok(ZEND_THIS, status, &err)) {
+        RETVAL_LONG((zend_long)stored);
+    }
+}
+
+/* ---- envelope() ---- */
+
+struct shown_envelope {
+    struct mq_envelope envelope;
+    zval *out;
+};
+
+static void show_envelope(void *context)
+{
+    const struct shown_envelope *shown = context;
+    const struct mq_strings *recipients = &shown->envelope.recipients;
+    zval list;
+    array_init_size(shown->out, 2);
+    if (shown->envelope.from) {
+        add_assoc_string(shown->out, "from", shown->envelope.from);
+    } else {
+        add_assoc_null(shown->out, "from");
+    }
+    array_init_size(&list, (uint32_t)recipients->count);
+    add_assoc_zval(shown->out, "recipients", &list);
+    for (size_t i = 0; i < recipients->count; i++) {
+        add_next_index_string(&list, recipients->items[i]);
+    }
+}
+
+/* A string or a message object, as PHP itself converts arguments. */
+static bool parse_text(zval *value, zval *message)
+{
+    struct mq_error err;
+    zend_string *text = NULL;
+    if (mq_php_is_message_object(value)) {
+        return mq_php_ok(mq_php_object_read(value, message, &err), &err);
+    }
+    if (Z_TYPE_P(value) == IS_OBJECT || !zend_parse_arg_str(value, &text, false, ARG_MESSAGE)) {
+        if (!EG(exception)) {
+            zend_argument_type_error(ARG_MESSAGE,
+                                     "must be a string or an object with toString() or "
+                                     "__toString(), %s given",
+                                     zend_zval_type_name(value));
+        }
+        return false;
+    }
+    ZVAL_STR_COPY(message, text);
+    return true;
+}
+
+ZEND_METHOD(MailQueue, envelope)
+{
+    zval *argument, message;
+    struct shown_envelope shown = {.out = return_value};
+    struct mq_error err;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_ZVAL(argument)
+    ZEND_PARSE_PARAMETERS_END();
+
+    if (!parse_text(argument, &message)) {
+        RETURN_THROWS();
+    }
+    mq_envelope_init(&shown.envelope);
+    enum mq_status status = mq_php_message_sender(&message, &shown.envelope.from, &err);
+    if (status == MQ_OK) {
+        status = mq_php_message_recipients(&message, &shown.envelope.recipients, &err);
+    }
+    zval_ptr_dtor(&message);
+    bool survived = status != MQ_OK || mq_php_survives(show_envelope, &shown);
+    mq_envelope_clear(&shown.envelope);
+    if (!survived) {
+        zend_bailout();
+    }
+    mq_php_ok(status, &err);
+}

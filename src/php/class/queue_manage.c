@@ -1,0 +1,252 @@
+/* Looking at the queue, and acting on jobs by hand. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "php/class/methods.h"
+
+#include "zend_enum.h"
+
+#include "php/class/classes.h"
+#include "php/class/exceptions.h"
+#include "php/class/job_object.h"
+#include "php/class/queue_object.h"
+#include "php/class/value_objects.h"
+#include "php/guard.h"
+
+#define STRAYS_MAX     100
+#define JOBS_LIMIT_MAX 10000
+
+ZEND_METHOD(MailQueue, stats)
+{
+    struct mq_stats stats;
+    struct mq_error err;
+
+    ZEND_PARSE_PARAMETERS_NONE();
+
+    struct mq_queue *queue = mq_php_queue_use(ZEND_THIS);
+    if (queue == NULL || !mq_php_queue_ok(ZEND_THIS, mq_queue_stats(queue, &stats, &err), &err)) {
+        RETURN_THROWS();
+    }
+    mq_php_stats_new(return_value, &stats);
+    mq_stats_clear(&stats);
+}
+
+/* What was read, and where PHP is to see it. */
+struct shown_jobs {
+    const struct mq_job_list *list;
+    zval *out;
+};
+
+static void show_jobs(void *context)
+{
+    const struct shown_jobs *shown = context;
+    array_init_size(shown->out, (uint32_t)shown->list->count);
+    for (size_t i = 0; i < shown->list->count; i++) {
+        zval job;
+        mq_php_job_show(&job, &shown->list->jobs[i], MQ_PHP_JOB_ROW);
+        add_next_index_zval(shown->out, &job);
+    }
+}
+
+ZEND_METHOD(MailQueue, jobs)
+{
+    zend_object *status = NULL;
+    zend_long limit = 50, after = 0;
+    struct mq_job_filter filter = {.state = -1};
+    struct mq_job_list list = {NULL, 0};
+    struct mq_error err;
+
+    ZEND_PARSE_PARAMETERS_START(0, 3)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_OBJ_OF_CLASS_OR_NULL(status, mq_ce_status)
+        Z_PARAM_LONG(limit)
+        Z_PARAM_LONG(after)
+    ZEND_PARSE_PARAMETERS_END();
+
+    if (limit < 1 || limit > JOBS_LIMIT_MAX) {
+        zend_argument_value_error(2, "must be between 1 and %d", JOBS_LIMIT_MAX);
+        RETURN_THROWS();
+    }
+    if (after < 0) {
+        zend_argument_value_error(3, "must be an id, or 0 to begin");
+        RETURN_THROWS();
+    }
+    if (status) {
+        zval *value = zend_enum_fetch_case_value(status);
+        enum mq_state state;
+        if (mq_state_parse((struct mq_str){Z_STRVAL_P(value), Z_STRLEN_P(value)}, &state)) {
+            filter.state = (int)state;
+        }
+    }
+    filter.limit = (int)limit;
+    filter.after = after;
+    struct mq_queue *queue = mq_php_queue_use(ZEND_THIS);
+    if (queue == NULL ||
+        !mq_php_queue_ok(ZEND_THIS, mq_queue_jobs(queue, &filter, &list, &err), &err)) {
+        RETURN_THROWS();
+    }
+    struct shown_jobs shown = {&list, return_value};
+    bool survived = mq_php_survives(show_jobs, &shown);
+    mq_job_list_clear(&list);
+    if (!survived) {
+        zend_bailout();
+    }
+}
+
+ZEND_METHOD(MailQueue, strays)
+{
+    struct mq_stray strays[STRAYS_MAX];
+    size_t count = 0;
+    struct mq_error err;
+
+    ZEND_PARSE_PARAMETERS_NONE();
+
+    struct mq_queue *queue = mq_php_queue_use(ZEND_THIS);
+    if (queue == NULL ||
+        !mq_php_queue_ok(ZEND_THIS, mq_queue_strays(queue, strays, STRAYS_MAX, &count, &err),
+                         &err)) {
+        RETURN_THROWS();
+    }
+    array_init(return_value);
+    for (size_t i = 0; i < count; i++) {
+        add_index_string(return_value, (zend_ulong)strays[i].id, strays[i].status);
+    }
+}
+
+struct shown_job {
+    const struct mq_job *job;
+    zval *out;
+};
+
+static void show_job(void *context)
+{
+    const struct shown_job *shown = context;
+    mq_php_job_show(shown->out, shown->job, MQ_PHP_JOB_ROW);
+}
+
+ZEND_METHOD(MailQueue, job)
+{
+    zend_long id;
+    struct mq_job job;
+    bool found = false;
+    struct mq_error err;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_LONG(id)
+    ZEND_PARSE_PARAMETERS_END();
+
+    struct mq_queue *queue = mq_php_queue_use(ZEND_THIS);
+    if (queue == NULL) {
+        RETURN_THROWS();
+    }
+    mq_job_init(&job);
+    struct shown_job shown = {&job, return_value};
+    bool survived = true;
+    if (mq_php_queue_ok(ZEND_THIS, mq_queue_job(queue, id, &job, &found, &err), &err) && found) {
+        survived = mq_php_survives(show_job, &shown);
+    }
+    mq_job_clear(&job);
+    if (!survived) {
+        zend_bailout();
+    }
+}
+
+/* list<int> as ids in request memory; NULL with an exception. */
+static int64_t *read_ids(uint32_t arg, HashTable *list)
+{
+    int64_t *ids = safe_emalloc(zend_hash_num_elements(list) + 1, sizeof *ids, 0);
+    size_t count = 0;
+    zval *item;
+    ZEND_HASH_FOREACH_VAL (list, item) {
+        ZVAL_DEREF(item);
+        if (Z_TYPE_P(item) != IS_LONG) {
+            efree(ids);
+            zend_argument_type_error(arg, "must be a list of ids of type int, %s given",
+                                     zend_zval_type_name(item));
+            return NULL;
+        }
+        ids[count++] = Z_LVAL_P(item);
+    }
+    ZEND_HASH_FOREACH_END();
+    return ids;
+}
+
+typedef enum mq_status (*act_on_ids)(struct mq_queue *queue, const struct mq_ids *ids,
+                                     int64_t *changed, struct mq_error *err);
+
+static void act(zval *object, HashTable *list, act_on_ids function, zval *return_value)
+{
+    struct mq_error err;
+    int64_t changed = 0;
+    int64_t *items = read_ids(1, list);
+    struct mq_queue *queue = items ? mq_php_queue_use(object) : NULL;
+    if (queue) {
+        struct mq_ids ids = {items, zend_hash_num_elements(list)};
+        if (mq_php_queue_ok(object, function(queue, &ids, &changed, &err), &err)) {
+            RETVAL_LONG((zend_long)changed);
+        }
+    }
+    if (items) {
+        efree(items);
+    }
+}
+
+static enum mq_status retry_reset(struct mq_queue *queue, const struct mq_ids *ids,
+                                  int64_t *changed, struct mq_error *err)
+{
+    return mq_queue_retry(queue, ids, true, changed, err);
+}
+
+static enum mq_status retry_once(struct mq_queue *queue, const struct mq_ids *ids, int64_t *changed,
+                                 struct mq_error *err)
+{
+    return mq_queue_retry(queue, ids, false, changed, err);
+}
+
+ZEND_METHOD(MailQueue, retryFailed)
+{
+    HashTable *list = NULL;
+    bool reset = true;
+    int64_t changed = 0;
+    struct mq_error err;
+
+    ZEND_PARSE_PARAMETERS_START(0, 2)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_ARRAY_HT_OR_NULL(list)
+        Z_PARAM_BOOL(reset)
+    ZEND_PARSE_PARAMETERS_END();
+
+    if (list) {
+        act(ZEND_THIS, list, reset ? retry_reset : retry_once, return_value);
+        return;
+    }
+    struct mq_queue *queue = mq_php_queue_use(ZEND_THIS);
+    if (queue == NULL ||
+        !mq_php_queue_ok(ZEND_THIS, mq_queue_retry(queue, NULL, reset, &changed, &err), &err)) {
+        RETURN_THROWS();
+    }
+    RETVAL_LONG((zend_long)changed);
+}
+
+ZEND_METHOD(MailQueue, hold)
+{
+    HashTable *list;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_ARRAY_HT(list)
+    ZEND_PARSE_PARAMETERS_END();
+
+    act(ZEND_THIS, list, mq_queue_hold, return_value);
+}
+
+ZEND_METHOD(MailQueue, delete)
+{
+    HashTable *list;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_ARRAY_HT(list)
+    ZEND_PARSE_PARAMETERS_END();
+
+    act(ZEND_THIS, list, mq_queue_delete, return_value);
+}

@@ -1,0 +1,271 @@
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "php/class/queue_object.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "core/process_id.h"
+#include "db/sqlite/sqlite.h"
+#include "php/class/classes.h"
+#include "php/class/exceptions.h"
+#include "php/pdo/driver.h"
+
+/* Set once when the module starts. */
+static zend_object_handlers handlers;
+
+static zend_object *queue_create(zend_class_entry *ce)
+{
+    struct mq_php_queue *self = zend_object_alloc(sizeof *self, ce);
+    zend_object_std_init(&self->std, ce);
+    object_properties_init(&self->std, ce);
+    self->std.handlers = &handlers;
+    return &self->std;
+}
+
+static void release_string(zend_string **s)
+{
+    if (*s) {
+        zend_string_release(*s);
+        *s = NULL;
+    }
+}
+
+/* What is freed with a PDO may be PHP code's, which comes back here. */
+static void close_queue(struct mq_php_queue *self)
+{
+    struct mq_queue *queue = self->queue;
+    bool within = self->opening;
+    self->opening = true;
+    self->queue = NULL;
+    mq_queue_close(queue);
+    self->opening = within;
+}
+
+void mq_php_queue_clear(struct mq_php_queue *self)
+{
+    zval pdo;
+    close_queue(self);
+    release_string(&self->table);
+    ZVAL_COPY_VALUE(&pdo, &self->pdo);
+    ZVAL_UNDEF(&self->pdo);
+    release_string(&self->path);
+    release_string(&self->dsn);
+    release_string(&self->config_table);
+    release_string(&self->reference_column);
+    release_string(&self->orphan_table);
+    release_string(&self->orphan_column);
+    release_string(&self->journal);
+    zval_ptr_dtor(&pdo);
+}
+
+/* Weak references go first: destructors run below, and could bring the object back. */
+static void queue_free(zend_object *object)
+{
+    zend_object_std_dtor(object);
+    mq_php_queue_clear(mq_php_queue_from(object));
+}
+
+/* A PDO may hold what holds this object: SQL functions, a subclass's properties. */
+static HashTable *queue_get_gc(zend_object *object, zval **table, int *count)
+{
+    struct mq_php_queue *self = mq_php_queue_from(object);
+    zend_get_gc_buffer *buffer = zend_get_gc_buffer_create();
+    zend_get_gc_buffer_add_zval(buffer, &self->pdo);
+    if (self->queue && mq_php_pdo_is(mq_queue_db(self->queue))) {
+        mq_php_pdo_held(mq_queue_db(self->queue), buffer);
+    }
+    zend_get_gc_buffer_use(buffer, table, count);
+    return zend_std_get_properties(object);
+}
+
+/* Without properties each would equal each. Only with an object: `$queue == true` stays true. */
+static int queue_compare(zval *one, zval *other)
+{
+    ZEND_COMPARE_OBJECTS_FALLBACK(one, other);
+    return zend_objects_not_comparable(one, other);
+}
+
+void mq_php_queue_register(zend_class_entry *ce)
+{
+    memcpy(&handlers, zend_get_std_object_handlers(), sizeof handlers);
+    handlers.offset = offsetof(struct mq_php_queue, std);
+    handlers.free_obj = queue_free;
+    handlers.get_gc = queue_get_gc;
+    handlers.clone_obj = NULL;
+    handlers.compare = queue_compare;
+    ce->create_object = queue_create;
+}
+
+/* The journal is made beside the file, so its directory has to be allowed as well. */
+static enum mq_status check_open_basedir(const char *path, struct mq_error *err)
+{
+    char directory[MAXPATHLEN];
+    snprintf(directory, sizeof directory, "%s", path);
+    zend_dirname(directory, strlen(directory));
+    if (php_check_open_basedir_ex(path, 0) == 0 && php_check_open_basedir_ex(directory, 0) == 0) {
+        return MQ_OK;
+    }
+    return mq_error_set(err, MQ_CANTOPEN, "database",
+                        "%s: open_basedir does not allow this file and its directory; add the "
+                        "directory to open_basedir or move the database",
+                        path);
+}
+
+static const char *c_string(const zend_string *s)
+{
+    return s ? ZSTR_VAL(s) : NULL;
+}
+
+static enum mq_status open_file(const struct mq_php_queue *self, bool worker, struct mq_db **out,
+                                struct mq_error *err)
+{
+    struct mq_sqlite_options file = {
+        .path = ZSTR_VAL(self->path),
+        .journal = c_string(self->journal),
+        .synchronous_normal = self->synchronous_normal,
+        .worker = worker,
+        .must_exist = self->created,
+        .busy_timeout_ms = self->busy_timeout_ms,
+    };
+    enum mq_status status = check_open_basedir(file.path, err);
+    if (status == MQ_OK) {
+        status = mq_sqlite_open(&file, out, err);
+    }
+    /* A link on the way may have been turned between the check and the opening. */
+    if (status == MQ_OK) {
+        status = check_open_basedir((*out)->driver->path(*out), err);
+        if (status != MQ_OK) {
+            (*out)->driver->close(*out);
+            *out = NULL;
+        }
+    }
+    return status;
+}
+
+/* A worker on a file has a connection of its own in any case: what PHP code does to the
+ * application's while mails are on their way must not end its transactions. One that is given a
+ * server's uses that, for nothing says how to open another. */
+static enum mq_status open_db(const struct mq_php_queue *self, bool worker, struct mq_db **out,
+                              struct mq_error *err)
+{
+    if (self->dsn) {
+        struct mq_php_pdo_options options = {ZSTR_VAL(self->dsn), self->busy_timeout_ms, worker};
+        return mq_php_pdo_open_dsn(&options, out, err);
+    }
+    bool on_file = !self->queue || !mq_queue_is_shared(self->queue);
+    if (worker && on_file && self->path == NULL) {
+        return mq_error_set(err, MQ_CONFIG, "database",
+                            "the PDO's database is in memory: a worker needs one in a file, which "
+                            "it can open too");
+    }
+    if (Z_ISUNDEF(self->pdo) || (worker && on_file)) {
+        return open_file(self, worker, out, err);
+    }
+    if (self->pid && self->pid != mq_process_id()) {
+        return mq_error_set(err, MQ_DATABASE, "database",
+                            "the PDO connection belongs to the process that forked this one: open "
+                            "a PDO of its own here, and a MailQueue with it");
+    }
+    zval pdo;
+    ZVAL_COPY_VALUE(&pdo, &self->pdo);
+    enum mq_status status = mq_php_pdo_open(&pdo, out, err);
+    if (status == MQ_OK && worker) {
+        status = mq_php_pdo_for_worker(*out, err);
+        if (status != MQ_OK) {
+            (*out)->driver->close(*out);
+        }
+    }
+    return status;
+}
+
+enum mq_status mq_php_queue_open(const struct mq_php_queue *self, bool worker,
+                                 struct mq_queue **out, struct mq_error *err)
+{
+    struct mq_queue_options options;
+    struct mq_db *db = NULL;
+
+    mq_queue_options_init(&options);
+    options.table = ZSTR_VAL(self->table);
+    options.config_table = ZSTR_VAL(self->config_table);
+    options.reference_column = ZSTR_VAL(self->reference_column);
+    options.orphan_table = c_string(self->orphan_table);
+    options.orphan_column = c_string(self->orphan_column);
+    options.backoff = self->backoff;
+
+    enum mq_status status = open_db(self, worker, &db, err);
+    return status == MQ_OK ? mq_queue_open(db, &options, out, err) : status;
+}
+
+/* In a forked child: the connection is the parent's and is only forgotten; its next use opens one.
+ */
+static void abandon_after_fork(struct mq_php_queue *self)
+{
+    if (self->pid != mq_process_id()) {
+        close_queue(self);
+        self->working = false;
+    }
+}
+
+/* Whether no call on the connection is under way; else MQ_DATABASE. */
+static enum mq_status check_free(const struct mq_php_queue *self, struct mq_error *err)
+{
+    struct mq_db *db = self->queue ? mq_queue_db(self->queue) : NULL;
+    if (self->opening) {
+        return mq_error_set(err, MQ_DATABASE, "database",
+                            "this MailQueue is being opened or closed, by what called this code: "
+                            "use another one");
+    }
+    return db && mq_php_pdo_is(db) ? mq_php_pdo_usable(db, err) : MQ_OK;
+}
+
+static bool open_queue(struct mq_php_queue *self)
+{
+    struct mq_error err;
+    pid_t pid = mq_process_id();
+    self->opening = true;
+    enum mq_status status = mq_php_queue_open(self, false, &self->queue, &err);
+    self->opening = false;
+    if (!mq_php_ok(status, &err)) {
+        return false;
+    }
+    self->pid = pid;
+    self->created = true;
+    if (self->path == NULL) {
+        struct mq_db *db = mq_queue_db(self->queue);
+        const char *path = db->driver->path(db);
+        self->path = path ? zend_string_init(path, strlen(path), 0) : NULL;
+    }
+    return true;
+}
+
+struct mq_queue *mq_php_queue_use(zval *object)
+{
+    struct mq_php_queue *self = mq_php_queue_from(Z_OBJ_P(object));
+    if (self->table == NULL) {
+        zend_throw_error(NULL, "The MailQueue object was not constructed");
+        return NULL;
+    }
+    struct mq_error err;
+    if (!mq_php_ok(check_free(self, &err), &err)) {
+        return NULL;
+    }
+    abandon_after_fork(self);
+    return self->queue || open_queue(self) ? self->queue : NULL;
+}
+
+bool mq_php_queue_ok(zval *object, enum mq_status status, const struct mq_error *err)
+{
+    struct mq_php_queue *self = mq_php_queue_from(Z_OBJ_P(object));
+    struct mq_db *db = self->queue ? mq_queue_db(self->queue) : NULL;
+    if (db && mq_php_pdo_is(db) && mq_php_pdo_bailed(db)) {
+        status = MQ_BAILOUT;
+    }
+    if ((status == MQ_REPLACED || (status == MQ_IO && self->dsn)) &&
+        check_free(self, NULL) == MQ_OK) {
+        close_queue(self);
+    }
+    return mq_php_ok(status, err);
+}

@@ -1,0 +1,488 @@
+/* MailQueue::runWorker() and checkTransport() */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "php/class/methods.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "SAPI.h"
+#include "build-defs.h"
+#include "zend_closures.h"
+#include "zend_enum.h"
+
+#include "core/process_id.h"
+#include "php/class/classes.h"
+#include "php/class/exceptions.h"
+#include "php/class/queue_object.h"
+#include "php/class/value_objects.h"
+#include "php/ini.h"
+#include "php/paths.h"
+#include "php/pdo/driver.h"
+#include "php/worker/closure_transport.h"
+#include "php/worker/hooks.h"
+#include "php/worker/take_slot.h"
+#include "php_mailqueue.h"
+#include "send/dsn.h"
+#include "send/factory.h"
+
+enum argument {
+    ARG_TRANSPORT = 1,
+    ARG_COMPOSE,
+    ARG_CONNECTIONS,
+    ARG_BATCH,
+    ARG_LEASE,
+    ARG_TIME_LIMIT,
+    ARG_MESSAGE_LIMIT,
+    ARG_MAX_WORKERS,
+    ARG_GRACE,
+    ARG_DAEMON,
+    ARG_ON_UNCERTAIN,
+    ARG_LOG,
+    ARG_ON_EVENT,
+    ARG_DKIM,
+    ARG_MAX_BYTES
+};
+
+/* The arguments; borrowed from the call. */
+struct arguments {
+    zend_object *closure;
+    zend_string *dsn; /* NULL: the ini setting */
+    struct mq_php_callable compose;
+    zend_long connections;
+    zend_long batch;
+    zend_long lease;
+    zend_long time_limit;
+    bool time_limit_null;
+    zend_long message_limit;
+    bool message_limit_null;
+    zend_long max_workers;
+    zend_long grace;
+    bool daemon;
+    zend_object *on_uncertain; /* NULL: retry */
+    zend_string *log;          /* NULL: the default */
+    struct mq_php_callable on_event;
+    zend_string *dkim; /* NULL: the ini setting */
+    zend_long max_bytes;
+};
+
+/* What a run opens. */
+struct run {
+    const struct arguments *args;
+    const struct mq_php_queue *self;
+    struct mq_php_run php;
+    struct mq_php_callable closure;
+    struct mq_queue *queue; /* a connection of its own, which does the checkpoints */
+    struct mq_transport *transport;
+    struct mq_log *log;
+    char *log_path;
+    struct mq_dkim *dkim; /* NULL: nothing is signed */
+    char *run_dir;
+    int64_t final_timeout_ms; /* 0: the transport waits for nothing after the message */
+};
+
+static bool in_range(uint32_t arg, zend_long value, zend_long min, zend_long max)
+{
+    if (value >= min && value <= max) {
+        return true;
+    }
+    zend_argument_value_error(arg, "must be between " ZEND_LONG_FMT " and " ZEND_LONG_FMT, min,
+                              max);
+    return false;
+}
+
+static bool check_log(const zend_string *log)
+{
+    if (log == NULL || strlen(ZSTR_VAL(log)) == ZSTR_LEN(log)) {
+        return true;
+    }
+    zend_argument_value_error(ARG_LOG, "must not contain null bytes");
+    return false;
+}
+
+static bool check_arguments(const struct arguments *args)
+{
+    const zend_long year = 366 * 86400;
+    return in_range(ARG_CONNECTIONS, args->connections, 1, 1000) &&
+           in_range(ARG_BATCH, args->batch, 1, 1000) &&
+           in_range(ARG_LEASE, args->lease, 5, 86400) &&
+           (args->time_limit_null || in_range(ARG_TIME_LIMIT, args->time_limit, 1, year)) &&
+           (args->message_limit_null ||
+            in_range(ARG_MESSAGE_LIMIT, args->message_limit, 1, 1000000000)) &&
+           in_range(ARG_MAX_WORKERS, args->max_workers, 1, 64) &&
+           in_range(ARG_GRACE, args->grace, 0, 3600) && check_log(args->log) &&
+           in_range(ARG_MAX_BYTES, args->max_bytes, 1, ZEND_LONG_MAX / 4);
+}
+
+static bool check_place(const struct mq_php_queue *self)
+{
+    struct mq_error err;
+    if (strcmp(sapi_module.name, "cli") != 0) {
+        mq_error_set(&err, MQ_CONFIG, "",
+                     "MailQueue::runWorker() runs on the command line only, this is PHP's \"%s\": "
+                     "start bin/mailqueue work by cron",
+                     sapi_module.name);
+        mq_php_throw(&err);
+        return false;
+    }
+    if (self->working) {
+        zend_throw_error(NULL, "MailQueue::runWorker() is running already on this object: do not "
+                               "call it from its own callbacks");
+        return false;
+    }
+    return true;
+}
+
+static enum mq_status open_closure(struct run *run, struct mq_error *err)
+{
+    zval closure;
+    ZVAL_OBJ(&closure, run->args->closure);
+    if (zend_fcall_info_init(&closure, 0, &run->closure.info, &run->closure.cache, NULL, NULL) !=
+        SUCCESS) {
+        return mq_error_set(err, MQ_CONFIG, "transport", "transport: cannot be called");
+    }
+    return mq_closure_transport_new(&run->php, &run->closure, *mq_queue_clock(run->queue),
+                                    &run->transport, err);
+}
+
+/* A lease must outlast the wait for the reply to the final dot: else a mail that the relay is
+ * taking would be sent again. */
+static bool check_lease(uint32_t arg, zend_long lease, int64_t final_timeout_ms)
+{
+    if (lease * INT64_C(1000) > final_timeout_ms) {
+        return true;
+    }
+    zend_argument_value_error(arg,
+                              "must be longer than the transport waits for the reply to the final "
+                              "dot (%d seconds): raise it, or lower final_timeout in the DSN",
+                              (int)(final_timeout_ms / 1000));
+    return false;
+}
+
+/* What a DSN names on this host. php.ini's sendmail_path is its administrator's, as for mail(). */
+static enum mq_status check_place_of(struct mq_str dsn, struct mq_error *err)
+{
+    char *place = NULL;
+    enum mq_status status = mq_transport_place(dsn, &place, err);
+    if (status == MQ_OK && place && php_check_open_basedir_ex(place, 0) != 0) {
+        status = mq_error_set(err, MQ_CONFIG, "transport",
+                              "transport: open_basedir does not allow %s; name one that it allows",
+                              place);
+    }
+    free(place);
+    return status;
+}
+
+static struct mq_transport_options transport_options(zend_long connections, struct mq_clock clock)
+{
+    return (struct mq_transport_options){
+        .smtp = {.connections = (int)connections, .clock = clock},
+        .sendmail_path = MQ_PHP_INI("sendmail_path"),
+        .own_program = PHP_BINDIR "/mailqueue",
+        .no_command = !zend_hash_str_exists(CG(function_table), ZEND_STRL("proc_open")),
+    };
+}
+
+static enum mq_status open_dsn(struct run *run, struct mq_str dsn, int64_t *final_timeout_ms,
+                               struct mq_error *err)
+{
+    const struct mq_transport_options options =
+        transport_options(run->args->connections, *mq_queue_clock(run->queue));
+    enum mq_status status = check_place_of(dsn, err);
+    return status == MQ_OK
+               ? mq_transport_open(dsn, &options, &run->transport, final_timeout_ms, err)
+               : status;
+}
+
+/* False with an exception. */
+static bool open_default(struct run *run, int64_t *final_timeout_ms)
+{
+    struct mq_error why, err;
+    enum mq_status status = open_dsn(run, MQ_STR("sendmail://default"), final_timeout_ms, &why);
+    if (status == MQ_CONFIG) {
+        mq_error_set(
+            &err, MQ_CONFIG, "transport",
+            "No transport: give one, such as \"smtp://user:password@host:587\", or set the "
+            "ini setting mailqueue.transport; php.ini's sendmail_path cannot be it (%s)",
+            why.text);
+        why = err;
+    }
+    return mq_php_ok(status, &why);
+}
+
+/* False with an exception. */
+static bool open_transport(struct run *run)
+{
+    const struct arguments *args = run->args;
+    struct mq_error err;
+    if (args->closure) {
+        return mq_php_ok(open_closure(run, &err), &err);
+    }
+    struct mq_str dsn = mq_str_of(MAILQUEUE_G(transport));
+    if (args->dsn) {
+        dsn = (struct mq_str){ZSTR_VAL(args->dsn), ZSTR_LEN(args->dsn)};
+    } else if (dsn.len == 0) {
+        return open_default(run, &run->final_timeout_ms) &&
+               check_lease(ARG_LEASE, args->lease, run->final_timeout_ms);
+    }
+    enum mq_status status = open_dsn(run, dsn, &run->final_timeout_ms, &err);
+    if (status != MQ_OK && args->dsn) {
+        mq_php_throw_argument(ARG_TRANSPORT, &err);
+        return false;
+    }
+    return mq_php_ok(status, &err) && check_lease(ARG_LEASE, args->lease, run->final_timeout_ms);
+}
+
+/* The key file of one entry, "domain:selector:/path". */
+static enum mq_status check_key_file(struct mq_str entry, struct mq_error *err)
+{
+    const char *colon = memchr(entry.data, ':', entry.len);
+    const char *end = entry.data + entry.len;
+    colon = colon ? memchr(colon + 1, ':', (size_t)(end - colon - 1)) : NULL;
+    if (colon == NULL) {
+        return MQ_OK; /* mq_dkim_add_list() says what is wrong */
+    }
+    enum mq_status status = MQ_OK;
+    char *path = mq_str_dup((struct mq_str){colon + 1, (size_t)(end - colon - 1)});
+    if (path == NULL) {
+        status = mq_error_nomem(err);
+    } else if (php_check_open_basedir_ex(path, 0) != 0) {
+        status = mq_error_set(err, MQ_CONFIG, "dkim",
+                              "dkim: open_basedir does not allow the key file %s", path);
+    }
+    free(path);
+    return status;
+}
+
+static enum mq_status open_dkim(struct run *run, struct mq_error *err)
+{
+    struct mq_str keys = mq_str_of(MAILQUEUE_G(dkim));
+    enum mq_status status = MQ_OK;
+    if (run->args->dkim) {
+        keys = (struct mq_str){ZSTR_VAL(run->args->dkim), ZSTR_LEN(run->args->dkim)};
+    }
+    if (keys.len > 0 && memchr(keys.data, '\0', keys.len)) {
+        return mq_error_set(err, MQ_CONFIG, "dkim", "dkim: there is a NUL in it; remove it");
+    }
+    for (size_t at = 0; status == MQ_OK && at < keys.len;) {
+        size_t len = strcspn(keys.data + at, ", \t\r\n");
+        status = check_key_file((struct mq_str){keys.data + at, len}, err);
+        at += len + 1;
+    }
+    if (status == MQ_OK && keys.len > 0) {
+        status = mq_dkim_new(&run->dkim, err);
+    }
+    return status == MQ_OK && run->dkim ? mq_dkim_add_list(run->dkim, keys, err) : status;
+}
+
+static enum mq_status open_log(struct run *run, struct mq_error *err)
+{
+    struct mq_db *db = mq_queue_db(run->queue);
+    struct mq_php_log_place place = {db->driver->path(db), run->run_dir};
+    return mq_php_log_open(run->args->log, &place, &run->log_path, &run->log, err);
+}
+
+/* False with an exception. */
+static bool open_run(struct run *run)
+{
+    struct mq_error err;
+    if (!mq_php_ok(mq_php_queue_open(run->self, true, &run->queue, &err), &err) ||
+        !open_transport(run)) {
+        return false;
+    }
+    run->php.pdo = mq_php_pdo_of_run(mq_queue_db(run->queue));
+    enum mq_status status = mq_php_run_dir(run->queue, &run->run_dir, &err);
+    if (status == MQ_OK) {
+        status = mq_php_run_dir_prepare(run->queue, run->run_dir, &err);
+    }
+    if (status == MQ_OK) {
+        status = open_log(run, &err);
+    }
+    return mq_php_ok(status, &err) && mq_php_ok(open_dkim(run, &err), &err);
+}
+
+/* Logging never stops the mail, so this is no exception. */
+static void warn_of_log(const struct run *run)
+{
+    int reason;
+    if (run->log == NULL) {
+        return;
+    }
+    mq_log_flush(run->log);
+    if (mq_log_failed(run->log, &reason)) {
+        php_error_docref(NULL, E_WARNING,
+                         "the log %s could not be written: %s; lines of this run are missing in "
+                         "it. Make room, or name another file (MAIL_QUEUE_LOG or the option log)",
+                         run->log_path, strerror(reason));
+    }
+}
+
+static void close_run(struct run *run)
+{
+    if (run->transport) {
+        run->transport->ops->free(run->transport);
+    }
+    mq_queue_close(run->queue);
+    if (run->log) {
+        mq_log_close(run->log);
+    }
+    mq_dkim_free(run->dkim);
+    free(run->log_path);
+    free(run->run_dir);
+}
+
+static enum mq_on_uncertain on_uncertain_of(zend_object *value)
+{
+    if (value == NULL) {
+        return MQ_UNCERTAIN_RETRY;
+    }
+    zval *text = zend_enum_fetch_case_value(value);
+    return zend_string_equals_literal(Z_STR_P(text), "hold") ? MQ_UNCERTAIN_HOLD
+                                                             : MQ_UNCERTAIN_RETRY;
+}
+
+static enum mq_status work(struct run *run, struct arguments *args, struct mq_report *report,
+                           struct mq_error *err)
+{
+    struct mq_worker_options options;
+    mq_worker_options_init(&options);
+    options.connections = (int)args->connections;
+    options.batch = (int)args->batch;
+    options.lease_s = args->lease;
+    options.time_limit_s = args->time_limit_null ? -1 : args->time_limit;
+    options.message_limit = args->message_limit_null ? -1 : args->message_limit;
+    options.max_bytes = args->max_bytes;
+    options.max_workers = (int)args->max_workers;
+    options.grace_s = args->grace;
+    options.final_timeout_s = (run->final_timeout_ms + 999) / 1000;
+    options.daemon = args->daemon;
+    options.on_uncertain = on_uncertain_of(args->on_uncertain);
+    options.run_dir = run->run_dir;
+    options.slot_fd = mq_php_slot_hand_over(run->run_dir);
+
+    struct mq_php_hooks context = {
+        .run = &run->php,
+        .compose = ZEND_FCI_INITIALIZED(args->compose.info) ? &args->compose : NULL,
+        .on_event = ZEND_FCI_INITIALIZED(args->on_event.info) ? &args->on_event : NULL,
+        .log = run->log,
+        .dkim = run->dkim,
+    };
+    struct mq_worker_hooks hooks = mq_php_worker_hooks(&context);
+    struct mq_worker worker = {run->queue, run->transport, &options, &hooks};
+    return mq_worker_run(&worker, report, err);
+}
+
+static void run_worker(zval *object, struct arguments *args, zval *return_value)
+{
+    struct mq_php_queue *self = mq_php_queue_from(Z_OBJ_P(object));
+    if (!check_place(self) || !check_arguments(args) || mq_php_queue_use(object) == NULL) {
+        return;
+    }
+    struct run run = {.args = args, .self = self, .php = {.pid = mq_process_id()}};
+    struct mq_report report = {0};
+    struct mq_error err;
+    enum mq_status status = MQ_THROWN;
+    self->working = true;
+    if (open_run(&run)) {
+        status = work(&run, args, &report, &err);
+    }
+    self->working = false;
+    if (status == MQ_OK) {
+        warn_of_log(&run);
+    }
+    close_run(&run);
+    /* A handler of warnings may have thrown. */
+    if (mq_php_ok(status, &err) && !EG(exception)) {
+        mq_php_report_new(return_value, &report);
+    }
+}
+
+ZEND_METHOD(MailQueue, runWorker)
+{
+    struct arguments args = {.connections = 10,
+                             .batch = 100,
+                             .lease = 900,
+                             .time_limit_null = true,
+                             .message_limit_null = true,
+                             .max_workers = 1,
+                             .grace = 30,
+                             .max_bytes = MQ_BODIES_BYTES};
+
+    ZEND_PARSE_PARAMETERS_START(0, 15)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_OBJ_OF_CLASS_OR_STR_OR_NULL(args.closure, zend_ce_closure, args.dsn)
+        Z_PARAM_FUNC_OR_NULL(args.compose.info, args.compose.cache)
+        Z_PARAM_LONG(args.connections)
+        Z_PARAM_LONG(args.batch)
+        Z_PARAM_LONG(args.lease)
+        Z_PARAM_LONG_OR_NULL(args.time_limit, args.time_limit_null)
+        Z_PARAM_LONG_OR_NULL(args.message_limit, args.message_limit_null)
+        Z_PARAM_LONG(args.max_workers)
+        Z_PARAM_LONG(args.grace)
+        Z_PARAM_BOOL(args.daemon)
+        Z_PARAM_OBJ_OF_CLASS(args.on_uncertain, mq_ce_on_uncertain)
+        Z_PARAM_STR_OR_NULL(args.log)
+        Z_PARAM_FUNC_OR_NULL(args.on_event.info, args.on_event.cache)
+        Z_PARAM_STR_OR_NULL(args.dkim)
+        Z_PARAM_LONG(args.max_bytes)
+    ZEND_PARSE_PARAMETERS_END();
+
+    run_worker(ZEND_THIS, &args, return_value);
+}
+
+/* Whether work would take it. Nothing is connected to, and no directory made. */
+static enum mq_status try_dsn(struct mq_str text, int64_t *final_timeout_ms, char **redacted,
+                              struct mq_error *err)
+{
+    const struct mq_transport_options options = transport_options(1, mq_clock_system());
+    struct mq_transport *transport = NULL;
+    struct mq_dsn dsn;
+    enum mq_status status = mq_dsn_parse(text, &dsn, err);
+    if (status != MQ_OK) {
+        return status;
+    }
+    status = check_place_of(text, err);
+    if (status == MQ_OK && !mq_dsn_is(&dsn, "file")) {
+        status = mq_transport_open(text, &options, &transport, final_timeout_ms, err);
+    }
+    if (status == MQ_OK) {
+        *redacted = mq_dsn_redacted(&dsn);
+        status = *redacted ? MQ_OK : mq_error_nomem(err);
+    }
+    if (transport) {
+        transport->ops->free(transport);
+    }
+    mq_dsn_clear(&dsn);
+    return status;
+}
+
+ZEND_METHOD(MailQueue, checkTransport)
+{
+    zend_string *dsn;
+    zend_long lease = 900;
+    int64_t final_timeout_ms = 0;
+    char *redacted = NULL;
+    struct mq_error err;
+
+    ZEND_PARSE_PARAMETERS_START(1, 2)
+        Z_PARAM_STR(dsn)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_LONG(lease)
+    ZEND_PARSE_PARAMETERS_END();
+
+    if (!in_range(2, lease, 5, 86400)) {
+        RETURN_THROWS();
+    }
+    struct mq_str text = {ZSTR_VAL(dsn), ZSTR_LEN(dsn)};
+    if (try_dsn(text, &final_timeout_ms, &redacted, &err) != MQ_OK) {
+        mq_php_throw_argument(1, &err);
+        RETURN_THROWS();
+    }
+    if (check_lease(2, lease, final_timeout_ms)) {
+        RETVAL_STRING(redacted);
+    }
+    free(redacted);
+}

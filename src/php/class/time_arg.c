@@ -1,0 +1,50 @@
+/* A time, as PHP code gives it. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "php/class/time_arg.h"
+
+#include "ext/date/php_date.h"
+#include "zend_interfaces.h"
+
+#include "php/message/fields.h"
+
+/* The end of the year 9999: later times are mistakes (milliseconds, say). */
+#define TIME_MAX_S INT64_C(253402300799)
+
+static enum mq_status timestamp_of(zval *date, zval *out)
+{
+    zend_call_method_with_0_params(Z_OBJ_P(date), Z_OBJCE_P(date), NULL, "gettimestamp", out);
+    return EG(exception) ? MQ_THROWN : MQ_OK;
+}
+
+enum mq_status mq_php_time_of(zval *value, const char *field, int64_t *out, bool *given,
+                              struct mq_error *err)
+{
+    zval seconds;
+    enum mq_status status = MQ_OK;
+    *given = Z_TYPE_P(value) != IS_NULL;
+    if (!*given) {
+        return MQ_OK;
+    }
+    ZVAL_UNDEF(&seconds);
+    if (Z_TYPE_P(value) == IS_OBJECT &&
+        instanceof_function(Z_OBJCE_P(value), php_date_get_interface_ce())) {
+        status = timestamp_of(value, &seconds);
+    } else {
+        ZVAL_COPY(&seconds, value);
+    }
+    if (status == MQ_OK && Z_TYPE(seconds) != IS_LONG) {
+        status = mq_php_wrong_type(field, "a DateTimeInterface, an int or null", &seconds, err);
+    } else if (status == MQ_OK && (Z_LVAL(seconds) < 0 || Z_LVAL(seconds) > TIME_MAX_S)) {
+        status = mq_error_set(err, MQ_INVALID, field,
+                              "%s: must be seconds since 1970, between 0 and the end of the year "
+                              "9999",
+                              field);
+    } else if (status == MQ_OK) {
+        *out = Z_LVAL(seconds);
+    }
+    zval_ptr_dtor(&seconds);
+    return status;
+}

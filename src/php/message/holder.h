@@ -1,0 +1,14 @@
+/* A C struct in a PHP value: PHP frees it with the value, and after a fatal error with the request.
+ * So what it owns besides request memory (descriptors, malloc'ed memory) never leaks. PHP code
+ * never gets to see the value. */
+#ifndef MQ_PHP_MESSAGE_HOLDER_H
+#define MQ_PHP_MESSAGE_HOLDER_H
+
+#include "php.h"
+
+/* The struct, zeroed; clear() frees what it owns, but not itself, and runs no PHP code but
+ * destructors. */
+void *mq_php_holder_new(zval *out, size_t size, void (*clear)(void *data));
+void *mq_php_holder_data(const zval *holder);
+
+#endif

@@ -1,0 +1,389 @@
+/* The PDO driver: its table, transactions, close. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "php/pdo/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "php_mailqueue.h"
+
+/* ---- transactions ---- */
+
+static void list_open(struct mq_pdo *self)
+{
+    self->next_open = MAILQUEUE_G(pdo_open);
+    MAILQUEUE_G(pdo_open) = self;
+}
+
+static void unlist_open(struct mq_pdo *self)
+{
+    for (struct mq_pdo **at = &MAILQUEUE_G(pdo_open); *at; at = &(*at)->next_open) {
+        if (*at == self) {
+            *at = self->next_open;
+            return;
+        }
+    }
+}
+
+static void ended(struct mq_pdo *self)
+{
+    unlist_open(self);
+    self->begun = self->joined = self->lost = self->aborted = false;
+    mq_pdo_leave(self);
+}
+
+/* Whether another MailQueue is in the middle of a transaction on the same PDO: PHP code that this
+ * one called has come here, and what it stored would go with that transaction. */
+static bool used_by_another(const struct mq_pdo *self)
+{
+    for (struct mq_pdo *at = MAILQUEUE_G(pdo_open); at; at = at->next_open) {
+        if (Z_TYPE(at->object) == IS_OBJECT && Z_OBJ(at->object) == Z_OBJ(self->object)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum mq_status mq_pdo_in_transaction(struct mq_pdo *self, bool *within, struct mq_error *err)
+{
+    zval result;
+    enum mq_status status = mq_pdo_call(
+        self, (struct mq_php_method){&self->object, "intransaction", NULL, 0}, &result, err);
+    *within = status == MQ_OK && zend_is_true(&result);
+    mq_pdo_drop(self, &result);
+    return status;
+}
+
+static const char *begin_text(const struct mq_pdo *self)
+{
+    if (self->own.begin[0]) {
+        return self->own.begin;
+    }
+    return mq_pdo_is_pgsql(self) ? "BEGIN ISOLATION LEVEL READ COMMITTED" : "BEGIN IMMEDIATE";
+}
+
+/* SQLite's PDO does not know of a transaction that exec('BEGIN') opened, and a subclass may say
+ * anything; the database itself knows. */
+static enum mq_status begin_or_join(struct mq_pdo *self, struct mq_error *err)
+{
+    bool joins = false;
+    enum mq_status status = mq_pdo_in_transaction(self, &joins, err);
+    bool told = joins;
+    if (status == MQ_OK && !joins) {
+        status = mq_pdo_is_mysql(self) ? mq_pdo_mysql_begin(self, &joins, err)
+                                       : mq_pdo_exec(self, begin_text(self), err);
+        joins = joins || (status == MQ_DATABASE && mq_pdo_cause_is_nested());
+        if (!joins) {
+            return status;
+        }
+        mq_pdo_forget_cause(self);
+        status = MQ_OK;
+    }
+    if (status == MQ_OK) {
+        status = mq_pdo_exec(self, "SAVEPOINT mailqueue", err);
+    }
+    if (status == MQ_OK && told && mq_pdo_is_mysql(self)) {
+        status = mq_pdo_mysql_joined(self, err);
+    }
+    self->joined = status == MQ_OK;
+    return self->joined && self->worker ? mq_pdo_refuse_join(self, err) : status;
+}
+
+static enum mq_status enter_and_begin(struct mq_pdo *self, struct mq_error *err)
+{
+    enum mq_status status = mq_pdo_enter(self, err);
+    if (status == MQ_OK) {
+        status = begin_or_join(self, err);
+    }
+    if (status != MQ_OK) {
+        mq_pdo_leave(self);
+    }
+    return status;
+}
+
+/* PDO deallocates what it frees, and a failure of that undoes a transaction: so it is done where
+ * one has failed already, or in a savepoint. */
+bool mq_pdo_renew(struct mq_pdo *self)
+{
+    bool within = self->begun;
+    if (!self->stale || self->bailed || (self->begun && !self->fresh) ||
+        (!within && mq_pdo_in_transaction(self, &within, NULL) != MQ_OK)) {
+        return false;
+    }
+    enum mq_status status = MQ_OK;
+    if (within && !self->begun) {
+        status = mq_pdo_exec(self, "SAVEPOINT mailqueue_guard", NULL);
+    }
+    if (status != MQ_OK) {
+        return false;
+    }
+    mq_pdo_forget_statements(self);
+    if (self->begun && !self->joined) {
+        status = mq_pdo_exec(self, "ROLLBACK", NULL);
+        status = status == MQ_OK ? mq_pdo_exec(self, begin_text(self), NULL) : status;
+    } else if (within) {
+        status = mq_pdo_exec(
+            self, self->begun ? "ROLLBACK TO mailqueue" : "ROLLBACK TO mailqueue_guard", NULL);
+    }
+    if (within && !self->begun && status == MQ_OK) {
+        status = mq_pdo_exec(self, "RELEASE mailqueue_guard", NULL);
+    }
+    self->stale = self->aborted = status != MQ_OK;
+    return status == MQ_OK;
+}
+
+static enum mq_status begin(struct mq_db *db, struct mq_error *err)
+{
+    struct mq_pdo *self = mq_pdo_of(db);
+    if (self->begun || used_by_another(self)) {
+        return mq_error_set(err, MQ_DATABASE, "database",
+                            "a mail queue is in use on this PDO already, by what called this code");
+    }
+    mq_pdo_finish(db);
+    mq_pdo_renew(self);
+    mq_pdo_forget_cause(self);
+    enum mq_status status = enter_and_begin(self, err);
+    if (status != MQ_OK && mq_pdo_resume(self, status, err)) {
+        status = enter_and_begin(self, err);
+    }
+    if (status != MQ_OK) {
+        return status;
+    }
+    self->begun = self->fresh = true;
+    list_open(self);
+    return MQ_OK;
+}
+
+static const char *end_text(const struct mq_pdo *self)
+{
+    if (self->joined) {
+        return "RELEASE SAVEPOINT mailqueue";
+    }
+    return mq_pdo_is_mysql(self) ? "COMMIT" MQ_PDO_MYSQL_END : "COMMIT";
+}
+
+static enum mq_status commit(struct mq_db *db, struct mq_error *err)
+{
+    struct mq_pdo *self = mq_pdo_of(db);
+    if (!self->begun) {
+        return mq_error_set(err, MQ_DATABASE, "database", "a commit without a transaction");
+    }
+    mq_pdo_finish(db);
+    if (self->lost) {
+        return mq_error_set(err, MQ_DATABASE, "database",
+                            "PDO did not say what a statement wrote: nothing was stored");
+    }
+    if (self->aborted) {
+        /* PostgreSQL would answer with a rollback and report success. */
+        return mq_error_set(err, MQ_DATABASE, "database",
+                            "a statement of the transaction failed: nothing of it was stored");
+    }
+    enum mq_status status = mq_pdo_exec(self, end_text(self), err);
+    if (status == MQ_OK) {
+        ended(self);
+        mq_pdo_forget_cause(self);
+    }
+    return status;
+}
+
+/* An error in between may have made SQLite undo the transaction by itself. The first failure stays
+ * the cause. */
+static void rollback(struct mq_db *db)
+{
+    struct mq_pdo *self = mq_pdo_of(db);
+    if (!self->begun || self->bailed || mq_pdo_is_foreign(self)) {
+        return;
+    }
+    zend_object *cause = mq_php_pdo_take_cause();
+    mq_pdo_finish(db);
+    if (self->joined) {
+        bool there = mq_pdo_exec(self, "ROLLBACK TO mailqueue", NULL) == MQ_OK;
+        if (there) {
+            mq_pdo_exec(self, "RELEASE SAVEPOINT mailqueue", NULL);
+        }
+        MAILQUEUE_G(pdo_undone) = !there && !self->bailed;
+        if (!there && mq_pdo_is_mysql(self)) {
+            mq_pdo_exec(self, "DO 0", NULL); /* an error does not tell PDO that it is over */
+        }
+    } else {
+        mq_pdo_exec(self, mq_pdo_rollback_text(self), NULL);
+    }
+    ended(self);
+    mq_pdo_keep_cause(self, cause);
+}
+
+static void free_driver(struct mq_pdo *self)
+{
+    mq_pdo_disown(self);
+    mq_pdo_forget_statements(self);
+    mq_pdo_drop(self, &self->object);
+    free(self->own.dsn);
+    free(self->path);
+    free(self);
+}
+
+bool mq_php_pdo_bailed(struct mq_db *db)
+{
+    return mq_pdo_of(db)->bailed;
+}
+
+bool mq_php_pdo_take_undone(void)
+{
+    bool undone = MAILQUEUE_G(pdo_undone);
+    MAILQUEUE_G(pdo_undone) = false;
+    return undone;
+}
+
+void mq_php_pdo_request_ends(void)
+{
+    while (MAILQUEUE_G(pdo_open)) {
+        struct mq_pdo *self = MAILQUEUE_G(pdo_open);
+        self->bailed = false; /* PHP has come back to its senses */
+        bool usable = Z_TYPE(self->object) == IS_OBJECT && !mq_pdo_is_foreign(self);
+        if (usable && !(OBJ_FLAGS(Z_OBJ(self->object)) & IS_OBJ_FREE_CALLED)) {
+            rollback(&self->base);
+        }
+        unlist_open(self);
+        if (self->closing) {
+            free_driver(self);
+        }
+    }
+    mq_pdo_forget_cause(NULL);
+    MAILQUEUE_G(pdo_undone) = false;
+    mq_pdo_own_request_ends();
+}
+
+enum mq_status mq_php_pdo_usable(struct mq_db *db, struct mq_error *err)
+{
+    struct mq_pdo *self = mq_pdo_of(db);
+    if (self->calling && !self->bailed) {
+        return mq_error_set(err, MQ_DATABASE, "database",
+                            "this MailQueue is in use already, by what called this code (a method "
+                            "of the PDO, a signal handler, an SQL function): use another PDO and a "
+                            "MailQueue with it");
+    }
+    if (self->bailed) {
+        /* A shutdown function after a fatal error: PHP has come back to its senses. */
+        self->bailed = self->calling = false;
+        rollback(db);
+        mq_pdo_finish(db);
+    }
+    return MQ_OK;
+}
+
+/* ---- the rest of the table ---- */
+
+/* A function of the database's. With SQLite neither rowCount() nor lastInsertId() will do: PRAGMA
+ * count_changes makes the first say nothing; and the second may be a subclass's. */
+static int64_t ask(struct mq_db *db, int slot, const char *sql)
+{
+    struct mq_value value = mq_null();
+    struct mq_row row = {&value, 1, false};
+    struct mq_query query = {.slot = slot, .sql = sql};
+    int64_t number = -1;
+    if (mq_db_row(db, &query, &row, NULL) == MQ_OK && row.found) {
+        mq_pdo_number(value, &number);
+    }
+    mq_db_finish(db);
+    if (number < 0) {
+        mq_pdo_of(db)->lost = true;
+    }
+    return number;
+}
+
+static int64_t changes(struct mq_db *db)
+{
+    struct mq_pdo *self = mq_pdo_of(db);
+    bool native = db->driver->dialect == MQ_SQLITE;
+    return native ? ask(db, MQ_PDO_CHANGES, "SELECT changes()") : self->changes;
+}
+
+static int64_t last_id(struct mq_db *db)
+{
+    bool mysql = mq_pdo_is_mysql(mq_pdo_of(db));
+    return ask(db, MQ_PDO_LAST_ID,
+               mysql ? "SELECT LAST_INSERT_ID()" : "SELECT last_insert_rowid()");
+}
+
+static enum mq_status maintain(struct mq_db *db, struct mq_error *err)
+{
+    (void)db, (void)err; /* checkpoints are made by whoever commits, as SQLite does by itself */
+    return MQ_OK;
+}
+
+static enum mq_status reopen(struct mq_db *db, struct mq_error *err)
+{
+    if (mq_pdo_of(db)->own.dsn) {
+        return mq_pdo_reopen(mq_pdo_of(db), err);
+    }
+    return mq_error_set(err, MQ_CONFIG, "database",
+                        "the connection is the application's and cannot be opened anew");
+}
+
+static bool in_transaction(struct mq_db *db)
+{
+    return mq_pdo_of(db)->begun;
+}
+
+static bool joined(struct mq_db *db)
+{
+    return mq_pdo_of(db)->joined;
+}
+
+/* A transaction that is open still is one that a fatal error broke off: it is rolled back when the
+ * request ends, and nothing may join it until then. A call under way is that rolling back. */
+static void close_db(struct mq_db *db)
+{
+    struct mq_pdo *self = mq_pdo_of(db);
+    if (self->begun || self->calling) {
+        self->closing = true;
+    } else {
+        free_driver(self);
+    }
+}
+
+void mq_php_pdo_held(struct mq_db *db, zend_get_gc_buffer *buffer)
+{
+    struct mq_pdo *self = mq_pdo_of(db);
+    if (self->own.dsn) {
+        return; /* nobody else has it: it goes with the queue */
+    }
+    zend_get_gc_buffer_add_zval(buffer, &self->object);
+    zend_get_gc_buffer_add_zval(buffer, &self->single.object);
+    for (int i = 0; i < MQ_PDO_SLOTS; i++) {
+        zend_get_gc_buffer_add_zval(buffer, &self->slots[i].object);
+    }
+}
+
+static const char *path(struct mq_db *db)
+{
+    return mq_pdo_of(db)->path;
+}
+
+#define DRIVER(name)                                                                              \
+    {                                                                                             \
+        .dialect = (name), .begin = begin, .commit = commit, .rollback = rollback,                \
+        .run = mq_pdo_run, .next = mq_pdo_next, .column = mq_pdo_column, .finish = mq_pdo_finish, \
+        .changes = changes, .last_id = last_id, .maintain = maintain, .reopen = reopen,           \
+        .in_transaction = in_transaction, .joined = joined, .path = path,                         \
+        .has_column = mq_pdo_has_column, .has_room = mq_pdo_has_room, .close = close_db,          \
+    }
+
+static const struct mq_db_driver drivers[MQ_DIALECT_COUNT] = {
+    [MQ_SQLITE] = DRIVER(MQ_SQLITE),
+    [MQ_PGSQL] = DRIVER(MQ_PGSQL),
+    [MQ_MYSQL] = DRIVER(MQ_MYSQL),
+};
+
+const struct mq_db_driver *mq_pdo_driver(enum mq_dialect dialect)
+{
+    return &drivers[dialect];
+}
+
+bool mq_php_pdo_is(const struct mq_db *db)
+{
+    return db->driver->begin == begin;
+}

@@ -1,0 +1,187 @@
+/* What is MySQL's and MariaDB's alone in the PDO driver. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "php/pdo/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- opening ---- */
+
+/* SKIP LOCKED and JSON_TABLE came with MariaDB 10.6, MySQL 8.0.1 and 8.0.4 (its first release for
+ * use was 8.0.11). The text is "8.0.36-28", "10.11.6-MariaDB-0+deb12u1", before MariaDB 11 and over
+ * the wire with "5.5.5-" in front. */
+static enum mq_status check_version(struct mq_pdo *self, struct mq_error *err)
+{
+    zval version;
+    enum mq_status status = mq_pdo_attribute(self, MQ_PDO_ATTR_SERVER_VERSION, &version, err);
+    if (status != MQ_OK) {
+        return status;
+    }
+    const char *text = Z_TYPE(version) == IS_STRING ? Z_STRVAL(version) : "";
+    bool maria = strstr(text, "MariaDB") != NULL;
+    const char *number = maria && strncmp(text, "5.5.5-", 6) == 0 ? text + 6 : text;
+    long part[3] = {0};
+    char *end = (char *)number;
+    for (int i = 0; i < 3; i++) {
+        part[i] = strtol(i ? end + 1 : end, &end, 10);
+        if (*end != '.') {
+            break;
+        }
+    }
+    long least = maria ? 10006000 : 8000004;
+    if (part[0] * 1000000 + part[1] * 1000 + part[2] < least) {
+        status =
+            mq_error_set(err, MQ_CONFIG, "database",
+                         "$database: the server is %s %.60s, and the queue needs MySQL 8.0.4 "
+                         "or MariaDB 10.6 or later (SELECT ... FOR UPDATE SKIP LOCKED, "
+                         "JSON_TABLE): "
+                         "upgrade the server",
+                         maria ? "MariaDB" : "MySQL", *number ? number : "of an unknown version");
+    }
+    mq_pdo_drop(self, &version);
+    return status;
+}
+
+/* Octets of a message are no characters of these, and a quote may be a part of one. */
+static bool splits_quotes(struct mq_str charset)
+{
+    static const char *const names[] = {"big5", "cp932", "gb18030", "gbk", "sjis"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (mq_str_equal_nocase(charset, mq_str_of(names[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum mq_status check_session(struct mq_pdo *self, const struct mq_value *values,
+                                    struct mq_error *err)
+{
+    struct mq_str client = values[1].s;
+    if (values[0].type == MQ_NULL) {
+        return mq_error_set(err, MQ_CONFIG, "database",
+                            "$database: the connection has chosen no database: add dbname= to the "
+                            "DSN");
+    }
+    if (!mq_str_equal(client, values[2].s) || splits_quotes(client)) {
+        return mq_error_set(err, MQ_CONFIG, "database",
+                            "$database: the connection's character set is %.*s for statements and "
+                            "%.*s for comparisons, by which texts would be changed: add "
+                            "charset=utf8mb4 to the DSN",
+                            (int)client.len, client.data, (int)values[2].s.len, values[2].s.data);
+    }
+    mq_pdo_number(values[3], &self->packet_max);
+    return MQ_OK;
+}
+
+enum mq_status mq_pdo_mysql_look(struct mq_pdo *self, struct mq_error *err)
+{
+    struct mq_value values[4];
+    struct mq_row row = {values, 4, false};
+    struct mq_query query = {-1,
+                             "SELECT DATABASE(), @@character_set_client, "
+                             "@@character_set_connection, @@max_allowed_packet",
+                             NULL, 0};
+    enum mq_status status = check_version(self, err);
+    if (status == MQ_OK) {
+        status = mq_db_row(&self->base, &query, &row, err);
+    }
+    if (status == MQ_OK) {
+        status = row.found ? check_session(self, values, err)
+                           : mq_error_set(err, MQ_DATABASE, "database",
+                                          "the server says nothing of the connection");
+    }
+    mq_db_finish(&self->base);
+    return status;
+}
+
+/* ---- transactions ---- */
+
+static enum mq_status commits_by_itself(struct mq_pdo *self, bool *does, struct mq_error *err)
+{
+    zval automatic;
+    enum mq_status status = mq_pdo_attribute(self, MQ_PDO_ATTR_AUTOCOMMIT, &automatic, err);
+    if (status == MQ_OK) {
+        *does = zend_is_true(&automatic);
+        mq_pdo_drop(self, &automatic);
+    }
+    return status;
+}
+
+/* Where statements do not commit by themselves they are the application's transaction already.
+ * SET TRANSACTION holds for the next one only, and fails in the middle of one, which START
+ * TRANSACTION would commit. */
+enum mq_status mq_pdo_mysql_begin(struct mq_pdo *self, bool *joins, struct mq_error *err)
+{
+    bool automatic = true;
+    enum mq_status status = commits_by_itself(self, &automatic, err);
+    *joins = !automatic;
+    if (status != MQ_OK || *joins) {
+        return status;
+    }
+    status = mq_pdo_exec(self, "SET TRANSACTION ISOLATION LEVEL READ COMMITTED", err);
+    return status == MQ_OK ? mq_pdo_exec(self, "START TRANSACTION", err) : status;
+}
+
+/* A deadlock undoes the transaction, and the client library is told by the next success only: until
+ * then PDO takes it for open, and each statement of ours would be committed by itself. */
+enum mq_status mq_pdo_mysql_joined(struct mq_pdo *self, struct mq_error *err)
+{
+    bool within = false;
+    bool automatic = false;
+    enum mq_status status = mq_pdo_in_transaction(self, &within, err);
+    if (status == MQ_OK && !within) {
+        status = commits_by_itself(self, &automatic, err);
+    }
+    return status != MQ_OK || !automatic
+               ? status
+               : mq_error_set(err, MQ_DATABASE, "database",
+                              "the server has undone the transaction that was open on this "
+                              "connection, as after a deadlock: roll back and repeat it");
+}
+
+/* ---- sizes ---- */
+
+/* Octets of a value in the text of a statement, when it is put there by PDO. */
+static int64_t quoted_size(struct mq_str s)
+{
+    int64_t size = (int64_t)s.len;
+    for (size_t i = 0; i < s.len; i++) {
+        size += strchr("\n\r\\'\"\x1a", s.data[i]) != NULL; /* the string's end: NUL */
+    }
+    return size;
+}
+
+enum mq_status mq_pdo_mysql_fits(struct mq_pdo *self, const struct mq_query *query,
+                                 struct mq_error *err)
+{
+    int64_t fixed = (int64_t)strlen(query->sql) + 32 * (int64_t)query->param_count;
+    int64_t plain = fixed;
+    int64_t quoted = fixed;
+    for (int i = 0; i < query->param_count; i++) {
+        plain += (int64_t)query->params[i].s.len;
+    }
+    if (self->packet_max <= 0 || plain <= self->packet_max / 2) {
+        return MQ_OK;
+    }
+    for (int i = 0; i < query->param_count; i++) {
+        quoted += quoted_size(query->params[i].s);
+    }
+    zval emulated;
+    enum mq_status status = mq_pdo_attribute(self, MQ_PDO_ATTR_EMULATE_PREPARES, &emulated, err);
+    if (status != MQ_OK) {
+        return status;
+    }
+    int64_t size = zend_is_true(&emulated) ? quoted : plain;
+    mq_pdo_drop(self, &emulated);
+    return size <= self->packet_max
+               ? MQ_OK
+               : mq_error_set(err, MQ_FULL, "database",
+                              "the message is too large for this server: a statement with it has "
+                              "%lld octets, and max_allowed_packet is %lld: raise that on the "
+                              "server, then connect anew; or make the message smaller",
+                              (long long)size, (long long)self->packet_max);
+}

@@ -1,0 +1,407 @@
+/* Statements, values and rows of the PDO driver. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "php/pdo/internal.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "php/guard.h"
+
+/* The text with each ?n as ?, and which n each of them was. A mark without a number is within a
+ * string: of a trigger that is made again. NULL: no memory. */
+static char *number_places(const char *sql, struct mq_pdo_statement *statement)
+{
+    char *text = malloc(strlen(sql) + 1);
+    char *out = text;
+    statement->places = 0;
+    while (text && *sql) {
+        *out++ = *sql++;
+        if (sql[-1] == '?' && isdigit((unsigned char)*sql) &&
+            statement->places < MQ_PDO_PARAMS_MAX) {
+            char *end;
+            long n = strtol(sql, &end, 10);
+            statement->order[statement->places++] = (unsigned char)(n - 1);
+            sql = end;
+        }
+    }
+    if (text) {
+        *out = '\0';
+    }
+    return text;
+}
+
+struct options {
+    const struct mq_pdo *self;
+    const struct mq_pdo_statement *statement;
+    zval *out;
+};
+
+/* Parameters are PostgreSQL's own in any case, and the result is read at once. A statement that is
+ * not kept needs no name. */
+static void add_pgsql_options(const struct options *options)
+{
+    const struct mq_pdo *self = options->self;
+    bool unnamed = self->unnamed || options->statement == &self->single;
+    add_index_bool(options->out, MQ_PDO_ATTR_EMULATE_PREPARES, false);
+    add_index_bool(options->out, MQ_PDO_PGSQL_ATTR_DISABLE_PREPARES, unnamed);
+    add_index_long(options->out, MQ_PDO_ATTR_PREFETCH, 1);
+}
+
+static void make_options(void *context)
+{
+    const struct options *options = context;
+    zval list;
+    array_init_size(&list, 1);
+    add_next_index_string(&list, "PDOStatement");
+    array_init_size(options->out, 4);
+    add_index_zval(options->out, MQ_PDO_ATTR_STATEMENT_CLASS, &list);
+    if (mq_pdo_is_pgsql(options->self)) {
+        add_pgsql_options(options);
+    }
+}
+
+/* PDO::prepare($text, [PDO::ATTR_STATEMENT_CLASS => ['PDOStatement']]): the application may have
+ * set a class of its own there. */
+static enum mq_status prepare(struct mq_pdo *self, const char *sql,
+                              struct mq_pdo_statement *statement, struct mq_error *err)
+{
+    zval args[2];
+    char *text = number_places(sql, statement);
+    if (!text) {
+        return mq_error_nomem(err);
+    }
+    enum mq_status status = mq_pdo_string(self, mq_str_of(text), &args[0], err);
+    free(text);
+    struct options options = {self, statement, &args[1]};
+    if (status == MQ_OK && !mq_php_survives(make_options, &options)) {
+        self->bailed = true;
+        status = MQ_BAILOUT;
+    }
+    if (status == MQ_OK) {
+        status = mq_pdo_call(self, (struct mq_php_method){&self->object, "prepare", args, 2},
+                             &statement->object, err);
+    }
+    if (status == MQ_BAILOUT) {
+        return status;
+    }
+    zval_ptr_dtor(&args[0]);
+    zval_ptr_dtor(&args[1]);
+    if (status == MQ_OK && Z_TYPE(statement->object) != IS_OBJECT) {
+        mq_pdo_drop(self, &statement->object);
+        status = mq_error_set(err, MQ_DATABASE, "database", "PDO::prepare() gave no statement");
+    }
+    return status;
+}
+
+static enum mq_status make_value(struct mq_pdo *self, const struct mq_value *value, zval args[2],
+                                 struct mq_error *err)
+{
+    switch (value->type) {
+    case MQ_INT:
+        ZVAL_LONG(&args[0], (zend_long)value->i);
+        ZVAL_LONG(&args[1], MQ_PDO_PARAM_INT);
+        break;
+    case MQ_TEXT:
+    case MQ_BLOB:
+        ZVAL_LONG(&args[1], value->type == MQ_BLOB ? MQ_PDO_PARAM_LOB : MQ_PDO_PARAM_STR);
+        return mq_pdo_string(self, value->s, &args[0], err);
+    case MQ_NULL:
+        ZVAL_NULL(&args[0]);
+        ZVAL_LONG(&args[1], MQ_PDO_PARAM_NULL);
+        break;
+    }
+    return MQ_OK;
+}
+
+static enum mq_status bind_value(struct mq_pdo *self, int place, const struct mq_value *value,
+                                 struct mq_error *err)
+{
+    zval args[3];
+    ZVAL_LONG(&args[0], place);
+    enum mq_status status = make_value(self, value, &args[1], err);
+    if (status != MQ_OK) {
+        return status;
+    }
+    status = mq_pdo_call(self, (struct mq_php_method){&self->current->object, "bindvalue", args, 3},
+                         NULL, err);
+    if (status != MQ_BAILOUT) {
+        zval_ptr_dtor(&args[1]);
+    }
+    return status;
+}
+
+static enum mq_status bind_values(struct mq_pdo *self, const struct mq_query *query,
+                                  struct mq_error *err)
+{
+    enum mq_status status = MQ_OK;
+    for (int i = 0; i < self->current->places && status == MQ_OK; i++) {
+        int n = self->current->order[i];
+        if (n >= query->param_count) {
+            return mq_error_set(err, MQ_DATABASE, "database", "a statement lacks parameter %d",
+                                n + 1);
+        }
+        status = bind_value(self, i + 1, &query->params[n], err);
+    }
+    return status;
+}
+
+static void drop_row(struct mq_pdo *self)
+{
+    if (!self->bailed) {
+        mq_pdo_drop(self, &self->row);
+    }
+    ZVAL_UNDEF(&self->row);
+}
+
+/* PostgreSQL's bytea comes as a stream: puts its contents in its place. */
+static void read_streams(void *context)
+{
+    zval *value;
+    ZEND_HASH_FOREACH_VAL (Z_ARRVAL_P((zval *)context), value) {
+        php_stream *stream;
+        if (Z_TYPE_P(value) != IS_RESOURCE) {
+            continue;
+        }
+        php_stream_from_zval_no_verify(stream, value);
+        zend_string *all = stream ? php_stream_copy_to_mem(stream, PHP_STREAM_COPY_ALL, 0) : NULL;
+        zval_ptr_dtor(value);
+        ZVAL_STR(value, all ? all : ZSTR_EMPTY_ALLOC());
+    }
+    ZEND_HASH_FOREACH_END();
+}
+
+/* *row: whether there is one. */
+static enum mq_status fetch(struct mq_pdo *self, bool *row, struct mq_error *err)
+{
+    zval arg;
+    drop_row(self);
+    ZVAL_LONG(&arg, MQ_PDO_FETCH_NUM);
+    enum mq_status status = mq_pdo_call(
+        self, (struct mq_php_method){&self->current->object, "fetch", &arg, 1}, &self->row, err);
+    *row = status == MQ_OK && Z_TYPE(self->row) == IS_ARRAY;
+    if (*row) {
+        SEPARATE_ARRAY(&self->row); /* a subclass may have another use for it */
+    }
+    if (*row && mq_pdo_is_pgsql(self) && !mq_php_survives(read_streams, &self->row)) {
+        *row = false;
+        self->bailed = true;
+        return mq_error_set(err, MQ_BAILOUT, "", "PHP stopped with a fatal error");
+    }
+    return status;
+}
+
+/* -1: it gave no number. */
+static enum mq_status ask_count(struct mq_pdo *self, const char *method, int64_t *count,
+                                struct mq_error *err)
+{
+    zval result;
+    enum mq_status status = mq_pdo_call(
+        self, (struct mq_php_method){&self->current->object, method, NULL, 0}, &result, err);
+    *count = status == MQ_OK && Z_TYPE(result) == IS_LONG ? Z_LVAL(result) : -1;
+    mq_pdo_drop(self, &result);
+    return status;
+}
+
+static enum mq_status execute(struct mq_pdo *self, const struct mq_query *query,
+                              struct mq_error *err)
+{
+    int64_t columns = 0;
+    zval *statement = &self->current->object;
+    enum mq_status status = bind_values(self, query, err);
+    if (status == MQ_OK) {
+        status =
+            mq_pdo_call(self, (struct mq_php_method){statement, "execute", NULL, 0}, NULL, err);
+    }
+    if (status == MQ_OK && self->base.driver->dialect != MQ_SQLITE) {
+        status = ask_count(self, "rowcount", &self->changes, err);
+    }
+    if (status == MQ_OK) {
+        status = ask_count(self, "columncount", &columns, err);
+    }
+    if (status != MQ_OK || columns <= 0) {
+        return status;
+    }
+    return fetch(self, &self->row_ready, err);
+}
+
+/* An error without begin() must not spoil the application's transaction: PostgreSQL's would be
+ * undone as a whole. */
+static enum mq_status guard(struct mq_pdo *self, struct mq_error *err)
+{
+    bool within = false;
+    if (self->begun || !mq_pdo_is_pgsql(self)) {
+        return MQ_OK;
+    }
+    enum mq_status status = mq_pdo_in_transaction(self, &within, err);
+    if (status == MQ_OK && within) {
+        status = mq_pdo_exec(self, "SAVEPOINT mailqueue_guard", err);
+        self->guarded = status == MQ_OK;
+    }
+    return status;
+}
+
+static void end_guard(struct mq_pdo *self, bool failed)
+{
+    if (!self->guarded || self->bailed) {
+        return;
+    }
+    zend_object *cause = mq_php_pdo_take_cause();
+    self->guarded = false;
+    if (failed) {
+        mq_pdo_exec(self, "ROLLBACK TO mailqueue_guard", NULL);
+    }
+    mq_pdo_exec(self, "RELEASE mailqueue_guard", NULL);
+    mq_pdo_keep_cause(self, cause);
+}
+
+static enum mq_status run(struct mq_db *db, const struct mq_query *query, struct mq_error *err)
+{
+    struct mq_pdo *self = mq_pdo_of(db);
+    mq_pdo_finish(db);
+    enum mq_status status = mq_pdo_enter(self, err);
+    if (status != MQ_OK) {
+        return status;
+    }
+    bool kept = query->slot >= 0 && query->slot < MQ_PDO_SLOTS;
+    struct mq_pdo_statement *statement = kept ? &self->slots[query->slot] : &self->single;
+    if (!kept) {
+        mq_pdo_drop(self, &statement->object);
+    }
+    if (Z_ISUNDEF(statement->object)) {
+        status = prepare(self, query->sql, statement, err);
+    }
+    if (status == MQ_OK) {
+        status = mq_pdo_is_mysql(self) ? mq_pdo_mysql_fits(self, query, err) : guard(self, err);
+    }
+    if (status == MQ_OK) {
+        self->current = statement;
+        status = execute(self, query, err);
+        end_guard(self, status != MQ_OK);
+    }
+    if (status != MQ_OK || !self->row_ready) {
+        mq_pdo_finish(db);
+    }
+    self->fresh = self->fresh && status != MQ_OK;
+    return status;
+}
+
+enum mq_status mq_pdo_run(struct mq_db *db, const struct mq_query *query, struct mq_error *err)
+{
+    struct mq_pdo *self = mq_pdo_of(db);
+    enum mq_status status = run(db, query, err);
+    bool reads = strncmp(query->sql, "SELECT", strlen("SELECT")) == 0;
+    bool again = status != MQ_OK && reads && mq_pdo_resume(self, status, err);
+    if (again || (status == MQ_UNDONE && mq_pdo_renew(self))) {
+        mq_pdo_forget_cause(self);
+        status = run(db, query, err);
+    }
+    return status;
+}
+
+/* Preparing alone tells, and begins no reading: within a transaction SQLite refuses to write after
+ * a reading that another connection's commit made out of date. */
+bool mq_pdo_has_column(struct mq_db *db, const char *table, const char *column)
+{
+    struct mq_pdo *self = mq_pdo_of(db);
+    char sql[400];
+    int len =
+        snprintf(sql, sizeof(sql), "SELECT \"%s\".\"%s\" FROM main.\"%s\"", table, column, table);
+    if (db->driver->dialect != MQ_SQLITE || len >= (int)sizeof(sql)) {
+        return false; /* a server cannot be asked without a query */
+    }
+    if (EG(exception)) {
+        return true; /* a subclass called exit(): nothing more is asked */
+    }
+    mq_pdo_finish(db);
+    if (mq_pdo_enter(self, NULL) != MQ_OK) {
+        return false;
+    }
+    enum mq_status status = prepare(self, sql, &self->single, NULL);
+    mq_pdo_drop(self, &self->single.object);
+    mq_pdo_forget_cause(self);
+    mq_pdo_finish(db);
+    return status == MQ_OK || status == MQ_THROWN;
+}
+
+enum mq_status mq_pdo_next(struct mq_db *db, bool *row, struct mq_error *err)
+{
+    struct mq_pdo *self = mq_pdo_of(db);
+    *row = false;
+    if (!self->current) {
+        return MQ_OK;
+    }
+    if (self->row_ready) {
+        self->row_ready = false;
+        *row = true;
+        return MQ_OK;
+    }
+    enum mq_status status = fetch(self, row, err);
+    if (!*row) {
+        mq_pdo_finish(db);
+    }
+    return status;
+}
+
+void mq_pdo_number(struct mq_value value, int64_t *number)
+{
+    if (value.type == MQ_INT) {
+        *number = value.i;
+    } else if (value.type == MQ_TEXT) { /* PDO::ATTR_STRINGIFY_FETCHES */
+        *number = ZEND_STRTOL(value.s.data, NULL, 10);
+    }
+}
+
+struct mq_value mq_pdo_column(struct mq_db *db, int index)
+{
+    struct mq_pdo *self = mq_pdo_of(db);
+    zval *value = Z_TYPE(self->row) == IS_ARRAY
+                      ? zend_hash_index_find(Z_ARRVAL(self->row), (zend_ulong)index)
+                      : NULL;
+    switch (value ? Z_TYPE_P(value) : IS_NULL) {
+    case IS_LONG:
+        return mq_int(Z_LVAL_P(value));
+    case IS_TRUE:
+    case IS_FALSE:
+        return mq_int(Z_TYPE_P(value) == IS_TRUE);
+    case IS_DOUBLE:
+        convert_to_string(value);
+        ZEND_FALLTHROUGH;
+    case IS_STRING:
+        return mq_text((struct mq_str){Z_STRVAL_P(value), Z_STRLEN_P(value)});
+    default:
+        return mq_null();
+    }
+}
+
+void mq_pdo_finish(struct mq_db *db)
+{
+    struct mq_pdo *self = mq_pdo_of(db);
+    struct mq_pdo_statement *statement = self->current;
+    self->current = NULL;
+    self->row_ready = false;
+    drop_row(self);
+    if (statement && !self->bailed) {
+        if (mq_pdo_call(self, (struct mq_php_method){&statement->object, "closecursor", NULL, 0},
+                        NULL, NULL) == MQ_OK &&
+            statement == &self->single) {
+            mq_pdo_drop(self, &statement->object);
+        }
+    }
+    if (!self->begun) {
+        mq_pdo_leave(self);
+    }
+}
+
+void mq_pdo_forget_statements(struct mq_pdo *self)
+{
+    drop_row(self);
+    for (int i = 0; i < MQ_PDO_SLOTS; i++) {
+        mq_pdo_drop(self, &self->slots[i].object);
+    }
+    mq_pdo_drop(self, &self->single.object);
+}

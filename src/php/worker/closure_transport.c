@@ -1,0 +1,297 @@
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "php/worker/closure_transport.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "zend_exceptions.h"
+
+#include "php/class/classes.h"
+#include "php/class/exceptions.h"
+#include "php/class/job_object.h"
+#include "php/pdo/driver.h"
+#include "queue/job.h"
+
+struct closure_transport {
+    struct mq_transport base;
+    struct mq_php_run *run;
+    struct mq_php_callable *closure;
+    struct mq_clock clock;
+    struct mq_delivery *waiting; /* submitted, not called yet */
+    struct mq_delivery *called;  /* its call has begun and not ended */
+    struct mq_delivery *done;
+    bool in_trouble;
+    struct mq_relay_trouble trouble;
+};
+
+static struct closure_transport *self_of(struct mq_transport *transport)
+{
+    return (struct closure_transport *)(void *)transport;
+}
+
+static const struct closure_transport *const_self_of(const struct mq_transport *transport)
+{
+    return (const struct closure_transport *)(const void *)transport;
+}
+
+static const char *closure_name(const struct mq_transport *transport)
+{
+    (void)transport;
+    return "closure";
+}
+
+static size_t closure_capacity(const struct mq_transport *transport, bool just_in_time)
+{
+    (void)just_in_time; /* always one at a time */
+    const struct closure_transport *self = const_self_of(transport);
+    return self->waiting || self->called || self->done || self->in_trouble ? 0 : 1;
+}
+
+static void closure_submit(struct mq_transport *transport, struct mq_delivery *delivery)
+{
+    self_of(transport)->waiting = delivery;
+}
+
+static void set_results(struct mq_delivery *delivery, enum mq_target_result result, int code,
+                        const char *reply)
+{
+    for (size_t i = 0; i < delivery->target_count; i++) {
+        struct mq_target *target = &delivery->targets[i];
+        target->result = result;
+        target->code = code;
+        snprintf(target->reply, sizeof target->reply, "%s", reply);
+    }
+}
+
+static void finish(struct closure_transport *self, enum mq_delivery_end end)
+{
+    struct mq_delivery *delivery = self->called ? self->called : self->waiting;
+    delivery->end = end;
+    self->called = self->waiting = NULL;
+    self->done = delivery;
+}
+
+/* What the call came to. */
+enum outcome { OUTCOME_ACCEPTED, OUTCOME_REFUSED, OUTCOME_TROUBLE, OUTCOME_LATER, OUTCOME_EXITED };
+
+struct closure_call {
+    struct closure_transport *self;
+    struct mq_delivery *delivery;
+    enum outcome outcome;
+    int code;
+    char text[MQ_TARGET_REPLY_MAX];
+};
+
+static void make_arguments(const struct mq_delivery *delivery, zval arguments[4])
+{
+    size_t prefix = delivery->prefix.len;
+    zend_string *message = zend_string_alloc(prefix + delivery->message.len, 0);
+    if (prefix > 0) {
+        memcpy(ZSTR_VAL(message), delivery->prefix.data, prefix);
+    }
+    memcpy(ZSTR_VAL(message) + prefix, delivery->message.data, delivery->message.len);
+    ZSTR_VAL(message)[ZSTR_LEN(message)] = '\0';
+    mq_php_job_show(&arguments[0], delivery->subject, MQ_PHP_JOB_WIRE);
+    ZVAL_STR(&arguments[1], message);
+    ZVAL_STRING(&arguments[2], delivery->from);
+    array_init_size(&arguments[3], (uint32_t)delivery->target_count);
+    for (size_t i = 0; i < delivery->target_count; i++) {
+        add_next_index_string(&arguments[3], delivery->targets[i].address);
+    }
+}
+
+static void judge_exception(struct closure_call *call)
+{
+    if (mq_php_exiting()) {
+        call->outcome = OUTCOME_EXITED;
+        return;
+    }
+    zend_class_entry *ce = EG(exception)->ce;
+    if (instanceof_function(ce, mq_ce_refused_exception)) {
+        call->outcome = OUTCOME_REFUSED;
+    } else if (instanceof_function(ce, mq_ce_transport_exception)) {
+        call->outcome = OUTCOME_TROUBLE;
+    } else {
+        call->outcome = OUTCOME_LATER;
+    }
+    call->code = mq_php_exception_code();
+    mq_php_exception_text(call->text, sizeof call->text);
+    zend_clear_exception();
+}
+
+static void call_body(void *context)
+{
+    struct closure_call *call = context;
+    zval arguments[4], result;
+    make_arguments(call->delivery, arguments);
+    mq_php_call(call->self->closure, 4, arguments, &result);
+    if (EG(exception)) {
+        judge_exception(call);
+    }
+    zval_ptr_dtor(&result);
+    if (EG(exception)) { /* a destructor's: the mail is handed over all the same */
+        if (mq_php_exiting()) {
+            call->outcome = OUTCOME_EXITED;
+        } else {
+            zend_clear_exception();
+        }
+    }
+}
+
+static void note_trouble(struct closure_transport *self, const char *reason)
+{
+    self->in_trouble = true;
+    self->trouble.retry_after_s = 0;
+    snprintf(self->trouble.reason, sizeof self->trouble.reason, "%s", reason);
+}
+
+static enum mq_status settle_call(struct closure_transport *self, struct closure_call *call,
+                                  struct mq_error *err)
+{
+    struct mq_delivery *delivery = call->delivery;
+    delivery->at_s = self->clock.now_s(self->clock.context);
+    switch (call->outcome) {
+    case OUTCOME_ACCEPTED:
+        set_results(delivery, MQ_TARGET_ACCEPTED, 0, "");
+        delivery->enter(delivery, MQ_PHASE_ACCEPTED);
+        break;
+    case OUTCOME_REFUSED:
+        set_results(delivery, MQ_TARGET_REFUSED, call->code, call->text);
+        delivery->enter(delivery, MQ_PHASE_REFUSED);
+        break;
+    case OUTCOME_LATER:
+        set_results(delivery, MQ_TARGET_LATER, call->code, call->text);
+        delivery->enter(delivery, MQ_PHASE_REFUSED);
+        break;
+    case OUTCOME_TROUBLE:
+        set_results(delivery, MQ_TARGET_LATER, 0, "");
+        delivery->enter(delivery, MQ_PHASE_REFUSED);
+        set_results(delivery, MQ_TARGET_UNTRIED, 0, "");
+        note_trouble(self, call->text);
+        finish(self, MQ_DELIVERY_UNTOUCHED);
+        return MQ_OK;
+    case OUTCOME_EXITED: /* nobody knows how far it came: abort() says so */
+        return mq_error_set(err, MQ_THROWN, "", "the transport ended the script");
+    }
+    finish(self, MQ_DELIVERY_DONE);
+    return MQ_OK;
+}
+
+static enum mq_status closure_step(struct mq_transport *transport, int64_t timeout_ms,
+                                   struct mq_error *err)
+{
+    struct closure_transport *self = self_of(transport);
+    struct mq_delivery *delivery = self->waiting;
+    (void)timeout_ms; /* the closure takes as long as it takes */
+    struct closure_call call = {.self = self, .delivery = delivery, .outcome = OUTCOME_ACCEPTED};
+    if (delivery == NULL) {
+        return MQ_OK;
+    }
+    if (!mq_php_may_call(self->run)) {
+        return mq_error_set(err, self->run->bailed ? MQ_BAILOUT : MQ_THROWN, "", "PHP code ended");
+    }
+    set_results(delivery, MQ_TARGET_UNTRIED, 0, "");
+    if (!delivery->enter(delivery, MQ_PHASE_ENVELOPE) ||
+        !delivery->enter(delivery, MQ_PHASE_BODY)) {
+        finish(self, MQ_DELIVERY_LEASE_OVER);
+        return MQ_OK;
+    }
+    int64_t began_us = self->clock.now_us(self->clock.context);
+    self->called = delivery;
+    self->waiting = NULL;
+    if (!mq_php_guarded(self->run, call_body, &call)) {
+        return mq_error_set(err, MQ_BAILOUT, "", "PHP stopped with a fatal error");
+    }
+    delivery->ms = (self->clock.now_us(self->clock.context) - began_us) / 1000;
+    struct mq_error why = {.status = MQ_OK};
+    enum mq_status left = mq_php_pdo_after(self->run, "the transport", &why);
+    if (left == MQ_BAILOUT) {
+        return mq_error_set(err, MQ_BAILOUT, "", "PHP stopped with a fatal error");
+    }
+    enum mq_status status = settle_call(self, &call, err);
+    if (status == MQ_OK && left != MQ_OK && err) {
+        *err = why; /* the mail's outcome stands, and the run ends */
+    }
+    return status == MQ_OK ? left : status;
+}
+
+static struct mq_delivery *closure_take_done(struct mq_transport *transport)
+{
+    struct closure_transport *self = self_of(transport);
+    struct mq_delivery *delivery = self->done;
+    self->done = NULL;
+    return delivery;
+}
+
+static bool closure_trouble(const struct mq_transport *transport, struct mq_relay_trouble *out)
+{
+    const struct closure_transport *self = const_self_of(transport);
+    if (self->in_trouble) {
+        *out = self->trouble;
+    }
+    return self->in_trouble;
+}
+
+static void closure_recall(struct mq_transport *transport)
+{
+    struct closure_transport *self = self_of(transport);
+    if (self->waiting) {
+        finish(self, MQ_DELIVERY_UNTOUCHED);
+    }
+}
+
+static void closure_quit(struct mq_transport *transport, int64_t timeout_ms)
+{
+    (void)transport;
+    (void)timeout_ms;
+}
+
+static void closure_abort(struct mq_transport *transport)
+{
+    struct closure_transport *self = self_of(transport);
+    if (self->called) {
+        self->called->at_s = self->clock.now_s(self->clock.context);
+        set_results(self->called, MQ_TARGET_UNCERTAIN, 0, "the transport ended the script");
+        finish(self, MQ_DELIVERY_DONE);
+    } else {
+        closure_recall(transport);
+    }
+}
+
+static void closure_free(struct mq_transport *transport)
+{
+    free(self_of(transport));
+}
+
+static const struct mq_transport_ops closure_ops = {
+    .name = closure_name,
+    .capacity = closure_capacity,
+    .submit = closure_submit,
+    .step = closure_step,
+    .take_done = closure_take_done,
+    .trouble = closure_trouble,
+    .recall = closure_recall,
+    .wind_down = closure_recall,
+    .quit = closure_quit,
+    .abort = closure_abort,
+    .free = closure_free,
+};
+
+enum mq_status mq_closure_transport_new(struct mq_php_run *run, struct mq_php_callable *closure,
+                                        struct mq_clock clock, struct mq_transport **out,
+                                        struct mq_error *err)
+{
+    struct closure_transport *self = calloc(1, sizeof *self);
+    if (self == NULL) {
+        return mq_error_nomem(err);
+    }
+    self->base.ops = &closure_ops;
+    self->run = run;
+    self->closure = closure;
+    self->clock = clock;
+    *out = &self->base;
+    return MQ_OK;
+}

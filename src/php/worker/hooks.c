@@ -1,0 +1,279 @@
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "php/worker/hooks.h"
+
+#include <string.h>
+
+#include "zend_exceptions.h"
+
+#include "php/class/exceptions.h"
+#include "php/class/job_object.h"
+#include "php/message/message_arg.h"
+#include "php/message/message_object.h"
+#include "php/pdo/driver.h"
+
+/* ---- compose ---- */
+
+struct compose_call {
+    struct mq_php_hooks *hooks;
+    const struct mq_job *job;
+    struct mq_composed *out;
+    struct mq_php_wire wire; /* composed so far */
+    struct mq_error *err;
+    enum mq_compose_end end;
+};
+
+static enum mq_compose_end failed(struct compose_call *call, const char *text)
+{
+    mq_error_set(call->err, MQ_MESSAGE, "compose", "compose: %s", text);
+    return MQ_COMPOSE_FAILED;
+}
+
+/* Exceptions mean "try later", but exit() ends the run. */
+static enum mq_compose_end failed_by_exception(struct compose_call *call)
+{
+    char text[MQ_ERROR_TEXT_MAX];
+    if (mq_php_exiting()) {
+        mq_error_set(call->err, MQ_THROWN, "", "PHP code ended the script");
+        return MQ_COMPOSE_STOP;
+    }
+    mq_php_exception_text(text, sizeof text);
+    zend_clear_exception();
+    return failed(call, text);
+}
+
+/* What a text's headers say of the envelope, where the job itself does not. */
+static enum mq_status deduce_envelope(struct compose_call *call, const zval *message)
+{
+    const struct mq_job *job = call->job;
+    struct mq_php_wire *wire = &call->wire;
+    char *known_from = job->envelope_from;
+    struct mq_strings known = job->recipients;
+    bool need_from = known_from == NULL, need_recipients = known.count == 0;
+    return mq_php_message_envelope(message, need_from ? &wire->envelope_from : &known_from,
+                                   need_recipients ? &wire->recipients : &known, call->err);
+}
+
+/* `message` is what mq_php_message_read() gave. */
+static enum mq_status convert_result(struct compose_call *call, const zval *message)
+{
+    const struct mq_php_message_options options = {call->job->message_id, call->job->created_at};
+    enum mq_status status = deduce_envelope(call, message);
+    return status == MQ_OK ? mq_php_message_make(message, &options, &call->wire, call->err)
+                           : status;
+}
+
+static enum mq_compose_end take_result(struct compose_call *call, const zval *value)
+{
+    char text[MQ_ERROR_TEXT_MAX];
+    enum mq_status status = convert_result(call, value);
+    size_t len = call->wire.message.len;
+    char *message = status == MQ_OK ? mq_buffer_take(&call->wire.message) : NULL;
+    if (status == MQ_OK && message == NULL) {
+        status = mq_error_nomem(call->err);
+    }
+    if (status != MQ_OK) {
+        snprintf(text, sizeof text, "%s", call->err->text);
+        return failed(call, text);
+    }
+    call->out->message = message;
+    call->out->message_len = len;
+    call->out->envelope_from = call->wire.envelope_from;
+    call->out->recipients = call->wire.recipients;
+    mq_php_wire_init(&call->wire);
+    return MQ_COMPOSED;
+}
+
+static enum mq_compose_end judge_result(struct compose_call *call, zval *result)
+{
+    zval message;
+    if (Z_TYPE_P(result) == IS_NULL) {
+        return MQ_COMPOSE_GONE;
+    }
+    if (Z_TYPE_P(result) != IS_ARRAY && Z_TYPE_P(result) != IS_STRING &&
+        !mq_php_is_message_object(result)) {
+        return failed(call, "must return " MQ_PHP_MESSAGE_TYPES);
+    }
+    enum mq_status status = mq_php_message_read(result, &message, call->err);
+    if (status == MQ_THROWN) {
+        return failed_by_exception(call);
+    }
+    if (status != MQ_OK) {
+        return failed(call, call->err->text);
+    }
+    enum mq_compose_end end = take_result(call, &message);
+    zval_ptr_dtor(&message);
+    return end;
+}
+
+static void compose_body(void *context)
+{
+    struct compose_call *call = context;
+    zval job, result;
+    mq_php_job_show(&job, call->job, MQ_PHP_JOB_ROW);
+    mq_php_call(call->hooks->compose, 1, &job, &result);
+    if (EG(exception)) {
+        call->end = failed_by_exception(call);
+    } else {
+        call->end = judge_result(call, &result);
+    }
+    zval_ptr_dtor(&result);
+    if (EG(exception)) { /* a destructor's */
+        call->end = failed_by_exception(call);
+    }
+}
+
+static void check_transaction(struct compose_call *call)
+{
+    struct mq_error why;
+    enum mq_status status = mq_php_pdo_after(call->hooks->run, "it", &why);
+    if (status == MQ_BAILOUT || status == MQ_THROWN) {
+        mq_error_set(call->err, status, "", "PHP code ended");
+        call->end = MQ_COMPOSE_STOP;
+    } else if (status != MQ_OK && call->end != MQ_COMPOSE_STOP) {
+        call->end = failed(call, why.text);
+    }
+}
+
+static enum mq_compose_end compose(void *context, const struct mq_job *job, struct mq_composed *out,
+                                   struct mq_error *err)
+{
+    struct mq_php_hooks *hooks = context;
+    struct compose_call call = {
+        .hooks = hooks, .job = job, .out = out, .err = err, .end = MQ_COMPOSE_STOP};
+    if (!mq_php_may_call(hooks->run)) {
+        mq_error_set(err, hooks->run->bailed ? MQ_BAILOUT : MQ_THROWN, "", "PHP code ended");
+        return MQ_COMPOSE_STOP;
+    }
+    mq_php_wire_init(&call.wire);
+    if (!mq_php_guarded(hooks->run, compose_body, &call)) {
+        mq_error_set(err, MQ_BAILOUT, "", "PHP stopped with a fatal error");
+        call.end = MQ_COMPOSE_STOP;
+    }
+    check_transaction(&call);
+    mq_php_wire_clear(&call.wire);
+    if (call.end != MQ_COMPOSED) {
+        mq_composed_clear(out);
+    }
+    return call.end;
+}
+
+/* ---- signing ---- */
+
+static enum mq_status sign(void *context, const struct mq_outgoing *mail, struct mq_buffer *out,
+                           struct mq_error *err)
+{
+    const struct mq_php_hooks *hooks = context;
+    const struct mq_dkim_mail signed_mail = {mail->prefix, mail->message, mail->now_s};
+    return mq_dkim_sign(hooks->dkim, &signed_mail, out, err);
+}
+
+/* ---- events ---- */
+
+static void add_int(zval *array, const char *key, bool given, int64_t value)
+{
+    if (given) {
+        add_assoc_long(array, key, (zend_long)value);
+    } else {
+        add_assoc_null(array, key);
+    }
+}
+
+static void add_text(zval *array, const char *key, const char *value)
+{
+    if (value) {
+        add_assoc_string(array, key, value);
+    } else {
+        add_assoc_null(array, key);
+    }
+}
+
+static void event_to_array(zval *out, const struct mq_event *event)
+{
+    array_init_size(out, 12);
+    add_assoc_string(out, "event", mq_event_type_name(event->type));
+    add_assoc_long(out, "time", (zend_long)event->at_s);
+    add_int(out, "id", event->id != 0, event->id);
+    add_text(out, "reference", event->reference);
+    add_text(out, "type", event->mail_type);
+    add_int(out, "attempt", event->id != 0, event->attempt);
+    add_int(out, "uncertain", event->uncertain > 0, event->uncertain);
+    add_int(out, "recipients", event->recipients > 0, event->recipients);
+    add_text(out, "relay", event->relay);
+    add_text(out, "reply", event->reply);
+    add_int(out, "ms", event->ms >= 0, event->ms);
+    add_int(out, "nextAttemptAt", event->next_attempt_at != 0, event->next_attempt_at);
+}
+
+struct event_call {
+    struct mq_php_hooks *hooks;
+    const struct mq_event *event;
+};
+
+static void event_body(void *context)
+{
+    struct event_call *call = context;
+    zval event, result;
+    event_to_array(&event, call->event);
+    mq_php_call(call->hooks->on_event, 1, &event, &result);
+    zval_ptr_dtor(&result);
+}
+
+static enum mq_status tell(void *context, const struct mq_event *event, struct mq_error *err)
+{
+    struct mq_php_hooks *hooks = context;
+    struct event_call call = {hooks, event};
+    if (hooks->log && !event->recorded) {
+        mq_log_add(hooks->log, event);
+    }
+    if (hooks->log && hooks->on_event) {
+        mq_log_flush(hooks->log); /* PHP code may take its time, or the process down */
+    }
+    if (hooks->on_event == NULL || !mq_php_may_call(hooks->run)) {
+        return MQ_OK;
+    }
+    if (!mq_php_guarded(hooks->run, event_body, &call)) {
+        return mq_error_set(err, MQ_BAILOUT, "", "PHP stopped with a fatal error");
+    }
+    enum mq_status status = mq_php_pdo_after(hooks->run, "onEvent", err);
+    if (status != MQ_OK && !EG(exception)) {
+        return status;
+    }
+    return EG(exception) ? mq_error_set(err, MQ_THROWN, "", "onEvent threw") : MQ_OK;
+}
+
+static void record(void *context, const struct mq_events *events)
+{
+    struct mq_php_hooks *hooks = context;
+    if (hooks->log == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < events->count; i++) {
+        if (events->items[i].recorded) {
+            mq_log_add(hooks->log, &events->items[i]);
+        }
+    }
+    mq_log_sync(hooks->log);
+}
+
+static void told(void *context)
+{
+    struct mq_php_hooks *hooks = context;
+    if (hooks->log) {
+        mq_log_flush(hooks->log);
+    }
+}
+
+struct mq_worker_hooks mq_php_worker_hooks(struct mq_php_hooks *hooks)
+{
+    return (struct mq_worker_hooks){
+        .compose = hooks->compose ? compose : NULL,
+        .sign = hooks->dkim ? sign : NULL,
+        .event = tell,
+        .record = record,
+        .told = told,
+        .context = hooks,
+    };
+}

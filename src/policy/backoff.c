@@ -1,0 +1,66 @@
+#include "policy/backoff.h"
+
+struct mq_backoff mq_backoff_steps(void)
+{
+    return (struct mq_backoff){.policy = MQ_BACKOFF_STEPS,
+                               .max_attempts = 10,
+                               .steps_s = {60, 300, 900, 3600},
+                               .step_count = 4};
+}
+
+struct mq_backoff mq_backoff_exponential(void)
+{
+    return (struct mq_backoff){.policy = MQ_BACKOFF_EXPONENTIAL,
+                               .max_attempts = 5,
+                               .base_s = 30,
+                               .max_s = 3600,
+                               .jitter = 0.2};
+}
+
+struct mq_backoff mq_backoff_fixed(void)
+{
+    return (struct mq_backoff){.policy = MQ_BACKOFF_FIXED, .max_attempts = 50, .base_s = 15};
+}
+
+static int64_t step(const struct mq_backoff *backoff, int n)
+{
+    if (backoff->step_count < 1) {
+        return 0;
+    }
+    int i = n < 1 ? 0 : n - 1;
+    return backoff->steps_s[i < backoff->step_count ? i : backoff->step_count - 1];
+}
+
+/* Doubling stops at max_s, so that no attempt count overflows. */
+static int64_t doubled(const struct mq_backoff *backoff, int n)
+{
+    int64_t delay = backoff->base_s;
+    for (int i = 0; i < n && delay > 0; i++) {
+        if (delay > backoff->max_s / 2) {
+            return backoff->max_s;
+        }
+        delay *= 2;
+    }
+    return delay < backoff->max_s ? delay : backoff->max_s;
+}
+
+int64_t mq_backoff_delay_s(const struct mq_backoff *backoff, int n, struct mq_random random)
+{
+    int64_t delay = 0;
+    switch (backoff->policy) {
+    case MQ_BACKOFF_STEPS:
+        delay = step(backoff, n);
+        break;
+    case MQ_BACKOFF_FIXED:
+        delay = backoff->base_s;
+        break;
+    case MQ_BACKOFF_EXPONENTIAL:
+        delay = doubled(backoff, n);
+        if (backoff->jitter > 0) {
+            double factor = 1 + backoff->jitter * (2 * random.unit(random.context) - 1);
+            delay = (int64_t)((double)delay * factor + 0.5);
+        }
+        break;
+    }
+    return delay < 1 ? 1 : delay;
+}

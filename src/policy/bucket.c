@@ -1,0 +1,117 @@
+#include "policy/bucket.h"
+
+#include <stdio.h>
+
+#define BURST_MIN    5
+#define MINUTES_HOUR 60
+#define DIGITS_USED  9 /* of a fraction; a unit is 0.000277… token */
+
+int64_t mq_bucket_default_cap(int64_t limit)
+{
+    int64_t small = limit < BURST_MIN ? limit : BURST_MIN;
+    int64_t minute = limit / MINUTES_HOUR + (limit % MINUTES_HOUR != 0);
+    return small > minute ? small : minute;
+}
+
+static int64_t full(const struct mq_bucket *bucket)
+{
+    return bucket->cap > INT64_MAX / MQ_BUCKET_UNITS ? INT64_MAX : bucket->cap * MQ_BUCKET_UNITS;
+}
+
+void mq_bucket_refill(struct mq_bucket *bucket, int64_t now_s)
+{
+    int64_t room = full(bucket) - bucket->units;
+    int64_t last = bucket->last_refill_s < 0 ? 0 : bucket->last_refill_s;
+    int64_t elapsed = now_s > last ? now_s - last : 0;
+    bucket->last_refill_s = now_s;
+    if (room <= 0) {
+        bucket->units = full(bucket);
+    } else if (bucket->limit > 0 && elapsed > room / bucket->limit) {
+        bucket->units += room; /* compared by division: elapsed · limit may overflow */
+    } else {
+        bucket->units += elapsed * bucket->limit;
+    }
+}
+
+int64_t mq_bucket_tokens(const struct mq_bucket *bucket)
+{
+    return bucket->units / MQ_BUCKET_UNITS;
+}
+
+void mq_bucket_take(struct mq_bucket *bucket, int64_t n)
+{
+    bucket->units -= n * MQ_BUCKET_UNITS;
+    if (bucket->units < 0) {
+        bucket->units = 0;
+    }
+}
+
+void mq_bucket_give(struct mq_bucket *bucket, int64_t n)
+{
+    int64_t room = full(bucket) - bucket->units;
+    if (room <= 0) {
+        return;
+    }
+    bucket->units += n > room / MQ_BUCKET_UNITS ? room : n * MQ_BUCKET_UNITS;
+}
+
+int64_t mq_bucket_wait_s(const struct mq_bucket *bucket)
+{
+    int64_t need = MQ_BUCKET_UNITS - bucket->units;
+    if (need <= 0 || bucket->limit <= 0) {
+        return 0;
+    }
+    return need / bucket->limit + (need % bucket->limit != 0);
+}
+
+void mq_bucket_format(int64_t units, char out[32])
+{
+    /* Four decimals are finer than half a unit, so that rounding on the way back is exact. */
+    int64_t whole = units / MQ_BUCKET_UNITS;
+    int64_t rest = units % MQ_BUCKET_UNITS;
+    unsigned decimals = (unsigned)((rest * 10000 + MQ_BUCKET_UNITS / 2) / MQ_BUCKET_UNITS);
+    int n = snprintf(out, 32, "%lld.%04u", (long long)whole, decimals % 10000);
+    while (out[n - 1] == '0') {
+        n--;
+    }
+    n -= out[n - 1] == '.';
+    out[n] = '\0';
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+bool mq_bucket_parse(struct mq_str text, int64_t *units)
+{
+    size_t i = 0;
+    int64_t whole = 0;
+    for (; i < text.len && is_digit(text.data[i]); i++) {
+        whole = whole * 10 + (text.data[i] - '0');
+        if (whole >= INT64_MAX / MQ_BUCKET_UNITS / 10) {
+            return false;
+        }
+    }
+    if (i == 0) {
+        return false;
+    }
+    int64_t fraction = 0;
+    int64_t scale = 1;
+    if (i < text.len) {
+        if (text.data[i] != '.' || i + 1 == text.len) {
+            return false;
+        }
+        for (size_t digits = 0; ++i < text.len; digits++) {
+            if (!is_digit(text.data[i])) {
+                return false;
+            }
+            if (digits < DIGITS_USED) {
+                fraction = fraction * 10 + (text.data[i] - '0');
+                scale *= 10;
+            }
+        }
+    }
+    *units = whole * MQ_BUCKET_UNITS + (fraction * MQ_BUCKET_UNITS + scale / 2) / scale;
+    return true;
+}

@@ -1,0 +1,422 @@
+#include "policy/reply.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define DAY_S 86400
+
+void mq_reply_reader_init(struct mq_reply_reader *reader)
+{
+    reader->line_len = 0;
+    reader->reply = (struct mq_reply){0};
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* The code that a line begins with, 0 when it begins with none (RFC 5321, 4.2: 2yz … 5yz). */
+static int code_of(struct mq_str line)
+{
+    if (line.len < 3 || line.data[0] < '2' || line.data[0] > '5' || !is_digit(line.data[1]) ||
+        !is_digit(line.data[2])) {
+        return 0;
+    }
+    return (line.data[0] - '0') * 100 + (line.data[1] - '0') * 10 + (line.data[2] - '0');
+}
+
+/* One to three digits; takes them off text. -1 when there are none. */
+static int take_number(struct mq_str *text)
+{
+    int value = 0;
+    size_t n = 0;
+    while (n < text->len && n < 3 && is_digit(text->data[n])) {
+        value = value * 10 + (text->data[n++] - '0');
+    }
+    text->data += n;
+    text->len -= n;
+    return n > 0 ? value : -1;
+}
+
+static bool take_dot(struct mq_str *text)
+{
+    if (text->len == 0 || text->data[0] != '.') {
+        return false;
+    }
+    text->data++;
+    text->len--;
+    return true;
+}
+
+/* Takes an enhanced status code off a line's text (RFC 2034, section 4): class.subject.detail, the
+ * class as in the basic code, then a space or the end. */
+static bool take_enhanced(struct mq_str *text, int code, int out[3])
+{
+    struct mq_str rest = *text;
+    int value[3] = {take_number(&rest), -1, -1};
+    if (value[0] != code / 100 || (value[0] != 2 && value[0] != 4 && value[0] != 5)) {
+        return false;
+    }
+    for (int i = 1; i < 3; i++) {
+        if (!take_dot(&rest) || (value[i] = take_number(&rest)) < 0) {
+            return false;
+        }
+    }
+    if (rest.len > 0 && rest.data[0] != ' ') {
+        return false;
+    }
+    memcpy(out, value, sizeof value);
+    *text = mq_str_trim(rest);
+    return true;
+}
+
+static void add_text(struct mq_reply *reply, struct mq_str text)
+{
+    int enhanced[3];
+    struct mq_str rest = text;
+    if (take_enhanced(&rest, reply->code, enhanced)) {
+        if (reply->enhanced[0] == 0) {
+            memcpy(reply->enhanced, enhanced, sizeof enhanced);
+        }
+        if (memcmp(reply->enhanced, enhanced, sizeof enhanced) == 0) {
+            text = rest;
+        }
+    }
+    size_t used = strlen(reply->text);
+    if (used > 0 && text.len > 0) {
+        used = mq_str_printable(reply->text, sizeof reply->text, used, MQ_STR(" "));
+    }
+    mq_str_printable(reply->text, sizeof reply->text, used, text);
+}
+
+static enum mq_status bad_reply(const char *why, struct mq_error *err)
+{
+    return mq_error_set(err, MQ_TRANSPORT, "",
+                        "the relay's answer is no SMTP reply: %s; check that host and port are "
+                        "those of an SMTP server",
+                        why);
+}
+
+/* The line in the reader is whole: adds it to the reply. *last: it was the reply's last. */
+static enum mq_status take_line(struct mq_reply_reader *reader, bool *last, struct mq_error *err)
+{
+    struct mq_reply *reply = &reader->reply;
+    struct mq_str line = {reader->line, reader->line_len};
+    if (line.len > 0 && line.data[line.len - 1] == '\r') {
+        line.len--;
+    }
+    int code = code_of(line);
+    char separator = line.len > 3 ? line.data[3] : ' ';
+    if (code == 0 || (separator != ' ' && separator != '-')) {
+        return bad_reply("a line begins with no reply code", err);
+    }
+    if (reply->lines > 0 && code != reply->code) {
+        return bad_reply("the lines of one reply have different codes", err);
+    }
+    if (reply->lines == MQ_REPLY_LINES_MAX) {
+        return bad_reply("it has too many lines", err);
+    }
+    reply->code = code;
+    reply->lines++;
+    if (line.len > 4) {
+        struct mq_str text = {line.data + 4, line.len - 4};
+        add_text(reply, mq_str_trim(text));
+    }
+    reader->line_len = 0;
+    *last = separator == ' ';
+    return MQ_OK;
+}
+
+enum mq_status mq_reply_read(struct mq_reply_reader *reader, struct mq_str *data, bool *complete,
+                             struct mq_reply *out, struct mq_error *err)
+{
+    struct mq_str rest = *data;
+    bool last = false;
+    while (rest.len > 0 && !last) {
+        const char *lf = memchr(rest.data, '\n', rest.len);
+        size_t len = lf ? (size_t)(lf - rest.data) : rest.len;
+        if (len > sizeof reader->line - reader->line_len) {
+            return bad_reply("a line is too long", err);
+        }
+        if (memchr(rest.data, '\0', len) != NULL) {
+            return bad_reply("it has a NUL", err);
+        }
+        memcpy(reader->line + reader->line_len, rest.data, len);
+        reader->line_len += len;
+        len += lf != NULL;
+        rest.data += len;
+        rest.len -= len;
+        if (lf != NULL) {
+            enum mq_status status = take_line(reader, &last, err);
+            if (status != MQ_OK) {
+                return status;
+            }
+        }
+    }
+    *data = rest;
+    *complete = last;
+    if (last) {
+        *out = reader->reply;
+        mq_reply_reader_init(reader);
+    }
+    return MQ_OK;
+}
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
+}
+
+/* Whether text begins with the lower-case word. */
+static bool begins(const char *text, const char *word)
+{
+    while (*word != '\0') {
+        if (lower(*text++) != *word++) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- the relay's own words ---- */
+
+static bool is_letter(char c)
+{
+    return (lower(c) >= 'a' && lower(c) <= 'z') || (unsigned char)c >= 0x80;
+}
+
+static void blank(char *from, const char *to)
+{
+    memset(from, '*', (size_t)(to - from));
+}
+
+static char *word_end(char *at)
+{
+    return at + strcspn(at, " ");
+}
+
+/* <…> with an "@" or in one word. One that was cut off counts to its end. */
+static void blank_brackets(char *text)
+{
+    char *open = text;
+    while ((open = strchr(open, '<')) != NULL) {
+        char *close = strchr(open, '>');
+        char *end = word_end(open);
+        bool quoted = open[1] == '"';
+        if (close == NULL) {
+            end = quoted ? open + strlen(open) : end;
+        } else if (close < end || quoted || memchr(open, '@', (size_t)(close - open)) != NULL) {
+            end = close + 1;
+        } else {
+            end = open + 1;
+        }
+        blank(open, end);
+        open = end;
+    }
+}
+
+/* Words with an "@", with a local part in quotes whatever is in them. */
+static void blank_addresses(char *text)
+{
+    char *at = text;
+    while ((at = strchr(at, '@')) != NULL) {
+        char *from = at;
+        if (from > text && from[-1] == '"') {
+            from--;
+            while (from > text && *--from != '"') {
+            }
+        }
+        while (from > text && from[-1] != ' ') {
+            from--;
+        }
+        at = word_end(at);
+        blank(from, at);
+    }
+}
+
+/* "name", 'name' and `name', one word each; an apostrophe within a word is none of these. */
+static void blank_quoted(char *text)
+{
+    for (char *open = text; *open != '\0'; open++) {
+        bool begins_word = open == text || !is_letter(open[-1]);
+        if (!begins_word || strchr("\"'`", *open) == NULL) {
+            continue;
+        }
+        char *close = open + 1 + strcspn(open + 1, *open == '"' ? "\" " : "'` ");
+        if (*close != ' ' && *close != '\0' && close > open + 1) {
+            blank(open, close + 1);
+            open = close;
+        }
+    }
+}
+
+void mq_reply_own_words(const struct mq_reply *reply, char out[MQ_REPLY_TEXT_MAX])
+{
+    size_t len = strlen(reply->text);
+    memcpy(out, reply->text, len + 1);
+    blank_brackets(out);
+    blank_addresses(out);
+    blank_quoted(out);
+    if (len + 4 >= MQ_REPLY_TEXT_MAX) { /* cut: the last word may be half an address */
+        char *last = strrchr(out, ' ');
+        if (last != NULL) {
+            blank(last + 1, out + len);
+        }
+    }
+}
+
+static bool is_name_char(char c)
+{
+    return is_letter(c) || is_digit(c) || c == '-' || c == '_' || c == '.';
+}
+
+/* Whether text[at] is part of a host's name: labels with dots between, the last not a number. */
+static bool in_host_name(const char *text, size_t at)
+{
+    size_t from = at, to = at;
+    while (from > 0 && is_name_char(text[from - 1])) {
+        from--;
+    }
+    while (is_name_char(text[to])) {
+        to++;
+    }
+    while (to > from && text[to - 1] == '.') {
+        to--;
+    }
+    while (from < to && text[from] == '.') {
+        from++;
+    }
+    size_t label = to;
+    while (label > from && text[label - 1] != '.') {
+        label--;
+    }
+    return label > from && is_letter(text[label]);
+}
+
+bool mq_reply_says(const char *words, const char *phrase)
+{
+    for (size_t i = 0; words[i] != '\0'; i++) {
+        if (begins(words + i, phrase) && !in_host_name(words, i)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- waiting times ---- */
+
+static const char *skip_filler(const char *at)
+{
+    static const char *const words[] = {" ",      ":",    "~",     "=",       "at least ",
+                                        "about ", "for ", "after", "another", "approximately "};
+    for (size_t i = 0; i < sizeof words / sizeof *words;) {
+        if (begins(at, words[i])) {
+            at += strlen(words[i]);
+            i = 0;
+        } else {
+            i++;
+        }
+    }
+    return at;
+}
+
+static int64_t take_digits(const char **at)
+{
+    int64_t value = 0;
+    while (is_digit(**at)) {
+        value = value > DAY_S ? value : value * 10 + (**at - '0');
+        (*at)++;
+    }
+    return value;
+}
+
+/* Seconds in the unit that at begins with; 0: the number counted something else. */
+static int unit_of(const char *at)
+{
+    static const struct {
+        const char *name;
+        int seconds;
+    } units[] = {{"sec", 1},     {"min", 60},      {"hour", 3600}, {"hr", 3600},
+                 {"day", DAY_S}, {"stunde", 3600}, {"sekunde", 1}};
+    while (*at == ' ' || *at == '-') {
+        at++;
+    }
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (begins(at, units[i].name)) {
+            return units[i].seconds;
+        }
+    }
+    char c = lower(*at);
+    if (c >= 'a' && c <= 'z') {
+        char next = lower(at[1]);
+        bool alone = next < 'a' || next > 'z';
+        return !alone ? 0 : c == 's' ? 1 : c == 'm' ? 60 : c == 'h' ? 3600 : 0;
+    }
+    return 1;
+}
+
+/* A span of time: "300", "300 seconds", "5 min", "00:05:00"; 0 when it is none. */
+static int span_s(const char *at)
+{
+    if (!is_digit(*at)) {
+        return 0;
+    }
+    int64_t value = take_digits(&at);
+    int parts = 1;
+    while (parts < 3 && at[0] == ':' && is_digit(at[1]) && is_digit(at[2])) {
+        at++;
+        value = value * 60 + take_digits(&at);
+        parts++;
+    }
+    if (parts == 1) {
+        if (at[0] == '.' && is_digit(at[1])) {
+            at++;
+            take_digits(&at);
+            value++; /* rounded up: coming too early may extend the wait */
+        }
+        value *= unit_of(at);
+    }
+    return value > DAY_S ? DAY_S : (int)value;
+}
+
+int mq_reply_retry_after_s(const struct mq_reply *reply)
+{
+    static const char *const phrases[] = {
+        "again in",     "again after", "retry in",       "retry after",  "retry-after",
+        "back in",      "back after",  "greylisted for", "resume in",    "delayed for",
+        "deferred for", "wait",        "blocked for",    "available in", "come back after",
+        "resend in",    "resend after"};
+    char words[MQ_REPLY_TEXT_MAX];
+    mq_reply_own_words(reply, words);
+    for (const char *at = words; *at != '\0'; at++) {
+        for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++) {
+            if (begins(at, phrases[i]) && !in_host_name(words, (size_t)(at - words))) {
+                int seconds = span_s(skip_filler(at + strlen(phrases[i])));
+                if (seconds > 0) {
+                    return seconds;
+                }
+            }
+        }
+    }
+    return 0;
+}
+
+void mq_reply_format(const struct mq_reply *reply, char *out, size_t size)
+{
+    char codes[64] = "";
+    if (size == 0) {
+        return;
+    }
+    if (reply->enhanced[0] != 0) {
+        snprintf(codes, sizeof codes, "%d %d.%d.%d", reply->code, reply->enhanced[0],
+                 reply->enhanced[1], reply->enhanced[2]);
+    } else if (reply->code != 0) {
+        snprintf(codes, sizeof codes, "%d", reply->code);
+    }
+    size_t used = mq_str_printable(out, size, 0, mq_str_of(codes));
+    if (used > 0 && reply->text[0] != '\0') {
+        used = mq_str_printable(out, size, used, MQ_STR(" "));
+    }
+    mq_str_printable(out, size, used, mq_str_of(reply->text));
+}

@@ -1,0 +1,336 @@
+#include "policy/verdict.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ON(stage) (1u << (stage))
+#define MAIL      ON(MQ_STAGE_MAIL)
+#define RCPT      ON(MQ_STAGE_RCPT)
+#define DATA      ON(MQ_STAGE_DATA)
+#define DOT       ON(MQ_STAGE_DOT)
+#define CONNECT   ON(MQ_STAGE_CONNECT)
+#define OPEN      (MAIL | RCPT | DATA) /* once open, before the dot */
+#define ANY       (OPEN | DOT)
+
+/* What of the enhanced code a row asks for. A code whose class contradicts the basic code is
+ * none. */
+enum wanted {
+    WHATEVER,
+    BARE,    /* there is none */
+    SUBJECT, /* x.subject.*, but the details in `except` */
+    EXACT    /* x.subject.detail */
+};
+
+enum text_list { NO_TEXT, SENDER_LIMITS, TOO_MANY_RECIPIENTS };
+
+struct row {
+    unsigned stages;
+    int low, high; /* basic codes */
+    enum wanted wanted;
+    int subject, detail;
+    int except[3]; /* zeros: none */
+    enum text_list text;
+    enum mq_verdict verdict;
+};
+
+/* Matched from the top. */
+static const struct row rows[] = {
+    {.stages = CONNECT, .low = 200, .high = 299, .verdict = MQ_VERDICT_ACCEPTED},
+    {.stages = CONNECT, .low = 0, .high = 999, .verdict = MQ_VERDICT_CONNECT_TROUBLE},
+
+    {.stages = DOT, .low = 200, .high = 299, .verdict = MQ_VERDICT_ACCEPTED},
+    /* No complete reply; and one that RFC 5321 does not know here says as little. */
+    {.stages = DOT, .low = 0, .high = 399, .verdict = MQ_VERDICT_UNCERTAIN},
+
+    {.stages = OPEN, .low = 0, .high = 0, .verdict = MQ_VERDICT_SESSION_TROUBLE},
+    {.stages = ANY, .low = 421, .high = 421, .verdict = MQ_VERDICT_SESSION_TROUBLE},
+
+    {.stages = MAIL | RCPT, .low = 200, .high = 299, .verdict = MQ_VERDICT_ACCEPTED},
+    {.stages = DATA, .low = 354, .high = 354, .verdict = MQ_VERDICT_ACCEPTED},
+
+    /* RFC 4954, section 6: authentication required, too weak, invalid, encryption required. */
+    {.stages = ANY, .low = 530, .high = 530, .verdict = MQ_VERDICT_RELAY_TROUBLE},
+    {.stages = ANY, .low = 534, .high = 535, .verdict = MQ_VERDICT_RELAY_TROUBLE},
+    {.stages = ANY, .low = 538, .high = 538, .verdict = MQ_VERDICT_RELAY_TROUBLE},
+    {ANY, 454, 454, EXACT, 7, 0, {0}, NO_TEXT, MQ_VERDICT_RELAY_TROUBLE},
+    /* RFC 3463: mail system full, system not accepting network messages. */
+    {ANY, 400, 599, EXACT, 3, 1, {0}, NO_TEXT, MQ_VERDICT_RELAY_TROUBLE},
+    {ANY, 400, 599, EXACT, 3, 2, {0}, NO_TEXT, MQ_VERDICT_RELAY_TROUBLE},
+    {MAIL, 452, 452, BARE, 0, 0, {0}, NO_TEXT, MQ_VERDICT_RELAY_TROUBLE},
+    {ANY, 550, 550, EXACT, 4, 5, {0}, NO_TEXT, MQ_VERDICT_RELAY_TROUBLE}, /* Gmail's daily limit */
+    {ANY, 400, 599, WHATEVER, 0, 0, {0}, SENDER_LIMITS, MQ_VERDICT_RELAY_TROUBLE},
+
+    /* RFC 5321, 4.5.3.1.10: 552 is to be taken as 452 here. Exim says 452 without enhanced code. */
+    {RCPT, 452, 452, EXACT, 5, 3, {0}, NO_TEXT, MQ_VERDICT_NEXT_TRANSACTION},
+    {RCPT, 452, 452, BARE, 0, 0, {0}, TOO_MANY_RECIPIENTS, MQ_VERDICT_NEXT_TRANSACTION},
+    {RCPT, 552, 552, EXACT, 5, 3, {0}, NO_TEXT, MQ_VERDICT_NEXT_TRANSACTION},
+    {RCPT, 552, 552, WHATEVER, 0, 0, {0}, TOO_MANY_RECIPIENTS, MQ_VERDICT_NEXT_TRANSACTION},
+
+    /* Bad address, bad mailbox, message too big, bad content. Not: bad sender (5.1.7, 5.1.8), the
+     * sender's daily limit (5.1.90, Exchange Online), mailbox full (5.2.2). */
+    {ANY, 500, 599, SUBJECT, 1, 0, {7, 8, 90}, NO_TEXT, MQ_VERDICT_REFUSED},
+    {ANY, 500, 599, SUBJECT, 2, 0, {2}, NO_TEXT, MQ_VERDICT_REFUSED},
+    {ANY, 500, 599, EXACT, 3, 4, {0}, NO_TEXT, MQ_VERDICT_REFUSED},
+    {ANY, 500, 599, SUBJECT, 6, 0, {0}, NO_TEXT, MQ_VERDICT_REFUSED},
+    /* Its words say more (explain()). */
+    {RCPT, 550, 551, BARE, 0, 0, {0}, NO_TEXT, MQ_VERDICT_UNEXPLAINED},
+    {RCPT, 553, 553, BARE, 0, 0, {0}, NO_TEXT, MQ_VERDICT_UNEXPLAINED},
+
+    {.stages = ANY, .low = 500, .high = 504, .verdict = MQ_VERDICT_PROTOCOL_ERROR},
+    {.stages = ANY, .low = 555, .high = 555, .verdict = MQ_VERDICT_PROTOCOL_ERROR},
+
+    /* Mailbox full; the sender refused. */
+    {ANY, 500, 599, EXACT, 2, 2, {0}, NO_TEXT, MQ_VERDICT_TRY_LATER},
+    {MAIL, 500, 599, EXACT, 1, 7, {0}, NO_TEXT, MQ_VERDICT_TRY_LATER},
+    {MAIL, 500, 599, EXACT, 1, 8, {0}, NO_TEXT, MQ_VERDICT_TRY_LATER},
+    {MAIL, 550, 551, BARE, 0, 0, {0}, NO_TEXT, MQ_VERDICT_TRY_LATER},
+    {MAIL, 553, 553, BARE, 0, 0, {0}, NO_TEXT, MQ_VERDICT_TRY_LATER},
+
+    {.stages = ANY, .low = 500, .high = 599, .verdict = MQ_VERDICT_DENIED},
+    {.stages = ANY, .low = 400, .high = 499, .verdict = MQ_VERDICT_TRY_LATER},
+    /* What no server may answer here: out of step. */
+    {.stages = ANY, .low = 0, .high = 999, .verdict = MQ_VERDICT_PROTOCOL_ERROR},
+};
+
+/* A limit on what this sender may send, in the words of servers in use. A text that can as well be
+ * about the recipient's mailbox or one message counts only without a word of `about_others`:
+ * one full mailbox must not stop the queue. Nor must one address: looked for in the relay's own
+ * words only (mq_reply_own_words). */
+static const struct {
+    const char *text; /* lower case */
+    bool ambiguous;
+} sender_limits[] = {
+    {"sending limit", false},            /* Gmail, Mailgun */
+    {"sending quota", false},            /* Gmail */
+    {"sending rate", false},             /* Amazon SES */
+    {"throttling failure", false},       /* Amazon SES */
+    {"daily message quota", false},      /* Amazon SES */
+    {"smtp relay limit", false},         /* Google Workspace */
+    {"send limit exceeded", false},      /* IONOS */
+    {"submission rate", false},          /* Exchange */
+    {"submission quota", false},         /* Exchange */
+    {"too much mail from", false},       /* Postfix */
+    {"too many recipients from", false}, /* Postfix */
+    {"sender rate", false},              /* Exim's manual */
+    {"rate overlimit", false},           /* Exim, HestiaCP */
+    {"sending too many", false},         /* HestiaCP */
+    {"sending too much", false},         /* Exim */
+    {"sent too many", false},            /* DirectAdmin */
+    {"ratelimit exceeded", false},
+    {"emails per hour", false},              /* cPanel */
+    {"mails per hour", false},               /* hosters */
+    {"messages per hour", false},            /* postfwd */
+    {"recipients per hour", false},          /* postfwd */
+    {"messages per day", false},             /* hosters */
+    {"emails per day", false},               /* hosters */
+    {"defers and failures per hour", false}, /* cPanel */
+    {"allowed outgoing messages", false},    /* Plesk */
+    {"outgoing email quota", false},         /* hosters */
+    {"outgoing mail quota", false},          /* hosters */
+    {"mail limit has been reached", false},  /* StartMail */
+    {"message count quota", false},          /* policyd */
+    {"messaging limits", false},             /* SendGrid */
+    {"credits exceeded", false},             /* SendGrid */
+    {"you have exceeded your", false},       /* SMTP services */
+    {"you have reached your", false},        /* SMTP services */
+    {"exceeded hour limit", false},          /* hosters */
+    /* One word can be a local part that is repeated bare. */
+    {"ratelimit", true},               /* mailcow, rspamd */
+    {"submissionquotaexceeded", true}, /* Exchange Online */
+    {"hourly limit", true},
+    {"hourly quota", true},
+    {"daily limit", true}, /* Exchange Online */
+    {"daily quota", true},
+    {"rate limit", true}, /* Exim, rspamd, many */
+    {"rate exceeded", true},
+    {"too many messages", true},
+    {"too many emails", true}, /* OVH */
+    {"quota exceeded", true},  /* policyd */
+};
+
+/* Refusals without an enhanced code, in the words of servers in use. These are about the sender,
+ * and would meet any recipient … */
+static const char *const about_us[] = {
+    "relay",      "rcpthosts", "authenti",   "authoriz",   "authoris",    "log in",      "login",
+    "rbl",        "dnsbl",     "blacklist",  "black list", "blocklist",   "block list",  "spamhaus",
+    "reputation", "your ip",   "ip address", "your host",  "your server", "reverse dns", "rdns",
+    "ptr record", "sender",    "helo",       "ehlo",       "spf",
+};
+/* … and these about the recipient. */
+static const char *const about_them[] = {
+    "mailbox", "recipient", "user",      "inbox",     "unrouteable", "unroutable", "unknown",
+    "no such", "not exist", "not known", "not found", "address",     "account",
+};
+
+static const char *const about_others[] = {
+    "mailbox",    "recipient", "user",        "inbox",      "storage", "disk",    "size",
+    "connection", "session",   "unrouteable", "unroutable", "unknown", "no such", "not exist",
+};
+
+static bool says_any(const char *words, const char *const *phrases, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (mq_reply_says(words, phrases[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Cuts off what another server said, as a relay tells it that asks the recipient's own server:
+ * "host mx.example said: …" (Postfix), "Response: …" (Exim). */
+static void cut_others_words(char *words)
+{
+    static const char *const marks[] = {" said: ", "response: "};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        char *at = strcasestr(words, marks[i]);
+        if (at != NULL) {
+            *at = '\0';
+        }
+    }
+}
+
+/* Whether the reply speaks of an address (x.1.*), a mailbox (x.2.*) or the recipients of one
+ * message (x.5.3), be it in an enhanced code that contradicts the basic one. */
+static bool about_recipient(const struct mq_reply *reply)
+{
+    int subject = reply->enhanced[1];
+    int detail = reply->enhanced[2];
+    const char *text = reply->text;
+    if (reply->enhanced[0] == 0 && (text[0] == '4' || text[0] == '5') && text[1] == '.') {
+        char *end = NULL;
+        subject = (int)strtol(text + 2, &end, 10);
+        detail = *end == '.' ? (int)strtol(end + 1, NULL, 10) : -1;
+    }
+    return subject == 1 || subject == 2 || (subject == 5 && detail == 3);
+}
+
+static bool is_sender_limit(const struct mq_reply *reply)
+{
+    char words[MQ_REPLY_TEXT_MAX];
+    if (about_recipient(reply)) {
+        return false;
+    }
+    mq_reply_own_words(reply, words);
+    cut_others_words(words);
+    bool others = says_any(words, about_others, sizeof about_others / sizeof *about_others);
+    for (size_t i = 0; i < sizeof sender_limits / sizeof *sender_limits; i++) {
+        if (!(others && sender_limits[i].ambiguous) &&
+            mq_reply_says(words, sender_limits[i].text)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_too_many_recipients(const struct mq_reply *reply)
+{
+    char words[MQ_REPLY_TEXT_MAX];
+    mq_reply_own_words(reply, words);
+    return mq_reply_says(words, "too many recipients");
+}
+
+static bool text_matches(const struct row *row, const struct mq_reply *reply)
+{
+    switch (row->text) {
+    case NO_TEXT:
+        return true;
+    case SENDER_LIMITS:
+        return is_sender_limit(reply);
+    case TOO_MANY_RECIPIENTS:
+        return is_too_many_recipients(reply);
+    }
+    return false;
+}
+
+static bool enhanced_matches(const struct row *row, const struct mq_reply *reply)
+{
+    bool usable = reply->enhanced[0] != 0 && reply->enhanced[0] == reply->code / 100;
+    switch (row->wanted) {
+    case WHATEVER:
+        return true;
+    case BARE:
+        return !usable;
+    case EXACT:
+        return usable && reply->enhanced[1] == row->subject && reply->enhanced[2] == row->detail;
+    case SUBJECT:
+        break;
+    }
+    if (!usable || reply->enhanced[1] != row->subject) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof row->except / sizeof *row->except; i++) {
+        if (row->except[i] != 0 && row->except[i] == reply->enhanced[2]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The details of a code as qmail writes it, "(#5.7.1)", into subject; 0: there is none. */
+static int subject_in_text(const char *words)
+{
+    const char *at = strstr(words, "#5.");
+    return at != NULL && at[3] >= '1' && at[3] <= '9' && at[4] == '.' ? at[3] - '0' : 0;
+}
+
+/* What a refused RCPT without a usable enhanced code is about. Where its words do not tell, what
+ * other recipients are answered does: the worker compares. */
+static enum mq_verdict explain(const struct mq_reply *reply)
+{
+    char words[MQ_REPLY_TEXT_MAX];
+    mq_reply_own_words(reply, words);
+    int subject = subject_in_text(words);
+    if (about_recipient(reply) || subject == 1 || subject == 2) {
+        return MQ_VERDICT_REFUSED;
+    }
+    if (subject == 7 || says_any(words, about_us, sizeof about_us / sizeof *about_us)) {
+        return MQ_VERDICT_DENIED;
+    }
+    return says_any(words, about_them, sizeof about_them / sizeof *about_them)
+               ? MQ_VERDICT_REFUSED
+               : MQ_VERDICT_UNEXPLAINED;
+}
+
+enum mq_verdict mq_verdict_decide(enum mq_stage stage, const struct mq_reply *reply)
+{
+    static const struct mq_reply none;
+    if (reply == NULL) {
+        reply = &none;
+    }
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct row *row = &rows[i];
+        if ((row->stages & ON(stage)) != 0 && reply->code >= row->low && reply->code <= row->high &&
+            enhanced_matches(row, reply) && text_matches(row, reply)) {
+            return row->verdict == MQ_VERDICT_UNEXPLAINED ? explain(reply) : row->verdict;
+        }
+    }
+    return MQ_VERDICT_PROTOCOL_ERROR;
+}
+
+const char *mq_verdict_name(enum mq_verdict verdict)
+{
+    static const char *const names[] = {
+        [MQ_VERDICT_ACCEPTED] = "accepted",
+        [MQ_VERDICT_UNCERTAIN] = "uncertain",
+        [MQ_VERDICT_CONNECT_TROUBLE] = "connect trouble",
+        [MQ_VERDICT_SESSION_TROUBLE] = "session trouble",
+        [MQ_VERDICT_RELAY_TROUBLE] = "relay trouble",
+        [MQ_VERDICT_NEXT_TRANSACTION] = "next transaction",
+        [MQ_VERDICT_REFUSED] = "refused",
+        [MQ_VERDICT_UNEXPLAINED] = "unexplained",
+        [MQ_VERDICT_PROTOCOL_ERROR] = "protocol error",
+        [MQ_VERDICT_DENIED] = "denied",
+        [MQ_VERDICT_TRY_LATER] = "try later",
+    };
+    return (size_t)verdict < sizeof names / sizeof *names ? names[verdict] : "unknown";
+}
+
+const char *mq_stage_name(enum mq_stage stage)
+{
+    static const char *const names[] = {
+        [MQ_STAGE_CONNECT] = "connect", [MQ_STAGE_MAIL] = "MAIL",       [MQ_STAGE_RCPT] = "RCPT",
+        [MQ_STAGE_DATA] = "DATA",       [MQ_STAGE_DOT] = "end of data",
+    };
+    return (size_t)stage < sizeof names / sizeof *names ? names[stage] : "unknown";
+}

@@ -1,0 +1,444 @@
+/* The tables and their numbered migrations. */
+#include "queue/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* A column of a table of the queue. */
+struct mq_column {
+    const char *name; /* NULL: the reference's, as configured */
+    const char *declaration;
+};
+
+/* The job table's, in order: by this one list it is made and checked. One more, which may be NULL
+ * or has a default, is a line here, the next version, and its use in statements.c and columns.c:
+ * tables of an earlier version get what they lack. */
+static const struct mq_column columns[] = {
+    {"id", "{i}"},
+    {NULL, "{v}"},
+    {"mail_type", "{v} NOT NULL"},
+    {"status", "{h} NOT NULL"},
+    {"priority", "INTEGER NOT NULL DEFAULT 0"},
+    {"attempts", "INTEGER NOT NULL DEFAULT 0"},
+    {"max_attempts", "INTEGER"},
+    {"uncertain", "INTEGER NOT NULL DEFAULT 0"},
+    {"paid", "INTEGER NOT NULL DEFAULT 0"},
+    {"next_attempt_at", "{n} NOT NULL"},
+    {"expires_at", "{n}"},
+    {"locked_until", "{n}"},
+    {"locked_by", "{h}"},
+    {"last_attempt_at", "{n}"},
+    {"last_error", "{z}"},
+    {"parked_for", "{h}"},
+    {"created_at", "{n} NOT NULL"},
+    {"message_id", "{z} NOT NULL"},
+    {"envelope_from", "{z}"},
+    {"recipients", "{z}"},
+    {"refused", "{z}"},
+    {"campaign_id", "{n}"},
+    {"fields", "{z}"},
+};
+#define COLUMN_COUNT (sizeof(columns) / sizeof(columns[0]))
+
+/* Which no table of an earlier version has. */
+#define NEWEST_COLUMN "parked_for"
+
+/* The body has a table of its own because an UPDATE writes the whole record anew, and every mail is
+ * updated when it is claimed. `mail_queue_due` is what claims read: its size is that of what waits,
+ * whatever is parked, scheduled or expired beside. {*} is the list of columns. */
+static const char config_table[] =
+    "CREATE TABLE IF NOT EXISTS {c} (key TEXT PRIMARY KEY, value TEXT)";
+
+static const char version_1[] =
+    "CREATE TABLE IF NOT EXISTS {t} ({*}){a};"
+    "CREATE UNIQUE INDEX IF NOT EXISTS {m}{q}{T}_key{q} ON {q}{T}{q}({r}, mail_type) WHERE {r} IS "
+    "NOT NULL;"
+    "CREATE INDEX IF NOT EXISTS {m}{q}{T}_due{q} ON {q}{T}{q}(priority, next_attempt_at, id)"
+    " WHERE " MQ_CLAIMABLE_SQL ";"
+    "CREATE INDEX IF NOT EXISTS {m}{q}{T}_lease{q} ON {q}{T}{q}(locked_until) WHERE status = "
+    "'sending';"
+    "CREATE INDEX IF NOT EXISTS {m}{q}{T}_parked{q} ON {q}{T}{q}(id) WHERE status = 'parked';"
+    "CREATE INDEX IF NOT EXISTS {m}{q}{T}_rest{q} ON {q}{T}{q}(status, id)"
+    " WHERE status IN ('failed','held');"
+    "CREATE INDEX IF NOT EXISTS {m}{q}{T}_expiry{q} ON {q}{T}{q}(expires_at) WHERE expires_at IS "
+    "NOT NULL;"
+    "CREATE TABLE IF NOT EXISTS {b} (id {n} PRIMARY KEY, content {x} NOT NULL){e};"
+    "CREATE TABLE IF NOT EXISTS {s} (at {n} PRIMARY KEY, n {n} NOT NULL);";
+
+/* migrations[n] brings version n to n + 1. Each may be run again: a table that somebody dropped is
+ * made anew by `mailqueue migrate`. */
+static const char *const common_migrations[MQ_SCHEMA_VERSION] = {version_1};
+
+static const char *migration(const struct mq_queue *queue, int64_t version)
+{
+    const char *const *own = queue->spelling->migrations;
+    return (own ? own : common_migrations)[version];
+}
+
+static const struct mq_column body_columns[] = {{.name = "id"}, {.name = "content"}};
+static const struct mq_column spent_columns[] = {{.name = "at"}, {.name = "n"}};
+static const struct mq_column config_columns[] = {{.name = "key"}, {.name = "value"}};
+
+/* A table of ours: what it must have not to be somebody else's. */
+struct shape {
+    const char *table;
+    const struct mq_column *columns; /* the first one is the primary key */
+    size_t count;
+};
+
+const char *mq_queue_column(const struct mq_queue *queue, size_t i)
+{
+    if (i >= COLUMN_COUNT) {
+        return NULL;
+    }
+    return columns[i].name ? columns[i].name : queue->names.reference;
+}
+
+const char *mq_queue_column_type(size_t i)
+{
+    const char *declaration = columns[i].declaration;
+    if (strncmp(declaration, "INTEGER", strlen("INTEGER")) == 0) {
+        return "integer";
+    }
+    bool is_wide = strncmp(declaration, "{n}", 3) == 0 || strncmp(declaration, "{i}", 3) == 0;
+    return is_wide ? "bigint" : "text";
+}
+
+bool mq_schema_has_column(const char *name)
+{
+    for (size_t i = 0; i < COLUMN_COUNT; i++) {
+        if (columns[i].name && strcasecmp(name, columns[i].name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *name_of(struct mq_queue *queue, const struct mq_column *column)
+{
+    return column->name ? column->name : queue->names.reference;
+}
+
+/* *version is 0 where there is none. */
+static enum mq_status read_version(struct mq_queue *queue, int64_t *version, struct mq_error *err)
+{
+    struct mq_args args = MQ_ARGS(mq_cstr(queue->names.version_key));
+    enum mq_status status = mq_sql_query(queue, MQ_SQL_CONFIG_GET, args, err);
+    bool row = false;
+    if (status == MQ_OK) {
+        status = mq_sql_next(queue, &row, err);
+    }
+    *version = 0;
+    if (status != MQ_OK || !row) {
+        return status;
+    }
+    struct mq_str text = mq_sql_column_str(queue, 0);
+    if (text.data && !mq_config_parse_int(text, version)) {
+        status = mq_error_set(err, MQ_SCHEMA, queue->names.version_key,
+                              "config key %s is not a number: set it to the version of the tables "
+                              "(%d is this extension's), or restore the config table",
+                              queue->names.version_key, MQ_SCHEMA_VERSION);
+    }
+    mq_sql_finish(queue);
+    return status;
+}
+
+static enum mq_status too_new(struct mq_queue *queue, int64_t version, struct mq_error *err)
+{
+    return mq_error_set(err, MQ_SCHEMA, queue->names.version_key,
+                        "the tables have version %lld, this extension knows up to %d: upgrade the "
+                        "mailqueue extension",
+                        (long long)version, MQ_SCHEMA_VERSION);
+}
+
+/* Notes in has[] which of the columns the table has, the primary key only as such; *any whether it
+ * exists. */
+static enum mq_status find_columns(struct mq_queue *queue, const struct shape *shape, bool *has,
+                                   bool *any, struct mq_error *err)
+{
+    struct mq_args args = MQ_ARGS(mq_cstr(shape->table));
+    enum mq_status status = mq_sql_query(queue, MQ_SQL_COLUMNS_OF, args, err);
+    bool row = status == MQ_OK;
+    while (row) {
+        status = mq_sql_next(queue, &row, err);
+        if (!row) {
+            break;
+        }
+        *any = true;
+        struct mq_str name = mq_sql_column_str(queue, 0);
+        bool is_key = mq_sql_column_int(queue, 1) == 1;
+        for (size_t i = 0; i < shape->count; i++) {
+            bool same = mq_str_equal_nocase(name, mq_str_of(name_of(queue, &shape->columns[i])));
+            has[i] = has[i] || (same && (i > 0 || is_key));
+        }
+    }
+    return status;
+}
+
+/* A table of that name that is not ours is left alone: only a person decides that it becomes ours
+ * (cli/Command/Adopt.php). */
+static enum mq_status check_shape(struct mq_queue *queue, const struct shape *shape,
+                                  struct mq_error *err)
+{
+    bool has[COLUMN_COUNT] = {false};
+    bool any = false;
+    enum mq_status status = find_columns(queue, shape, has, &any, err);
+    if (status != MQ_OK || !any) {
+        return status;
+    }
+    struct mq_buffer missing;
+    mq_buffer_init(&missing);
+    for (size_t i = 0; i < shape->count; i++) {
+        if (!has[i]) {
+            mq_buffer_cstr(&missing, missing.len ? ", " : "");
+            mq_buffer_cstr(&missing, name_of(queue, &shape->columns[i]));
+            mq_buffer_cstr(&missing, i == 0 ? " as primary key" : "");
+        }
+    }
+    if (missing.failed) {
+        status = mq_error_nomem(err);
+    } else if (missing.len) {
+        bool adoptable = shape->columns == columns && queue->db->driver->dialect == MQ_SQLITE;
+        status = mq_error_set(err, MQ_SCHEMA, shape->table,
+                              "a table %s exists that is not the queue's: it lacks %.400s. %sename "
+                              "it, or give the queue another table",
+                              shape->table, missing.data,
+                              adoptable ? "Run `mailqueue adopt` to take over another program's "
+                                          "mail, r"
+                                        : "R");
+    }
+    mq_buffer_clear(&missing);
+    return status;
+}
+
+static enum mq_status check_foreign(struct mq_queue *queue, struct mq_error *err)
+{
+    const struct shape shapes[] = {
+        {queue->names.table, columns, COLUMN_COUNT},
+        {queue->names.body, body_columns, 2},
+        {queue->names.spent, spent_columns, 2},
+    };
+    enum mq_status status = MQ_OK;
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]) && status == MQ_OK; i++) {
+        status = check_shape(queue, &shapes[i], err);
+    }
+    return status;
+}
+
+/* {*}: the columns' definitions. */
+static void write_columns(struct mq_buffer *out)
+{
+    for (size_t i = 0; i < COLUMN_COUNT; i++) {
+        const char *name = columns[i].name ? columns[i].name : "{r}";
+        mq_buffer_printf(out, "%s%s %s", i ? ", " : "", name, columns[i].declaration);
+    }
+}
+
+static enum mq_status run_script(struct mq_queue *queue, const char *text, struct mq_error *err)
+{
+    struct mq_buffer whole;
+    const char *star = strstr(text, "{*}");
+    mq_buffer_init(&whole);
+    mq_buffer_append(&whole, text, star ? (size_t)(star - text) : strlen(text));
+    if (star) {
+        write_columns(&whole);
+        mq_buffer_cstr(&whole, star + 3);
+    }
+    char *sql = whole.failed ? NULL : mq_sql_expand(queue->spelling, &queue->names, whole.data);
+    mq_buffer_clear(&whole);
+    if (!sql) {
+        return mq_error_nomem(err);
+    }
+    enum mq_status status = mq_db_script(queue->db, sql, err);
+    free(sql);
+    return status;
+}
+
+static bool addable(const struct mq_column *column)
+{
+    return !strstr(column->declaration, "NOT NULL") || strstr(column->declaration, "DEFAULT");
+}
+
+/* Gives a table of ours the columns that it lacks, where all of them can be added. */
+static enum mq_status add_missing(struct mq_queue *queue, struct mq_error *err)
+{
+    const struct shape shape = {queue->names.table, columns, COLUMN_COUNT};
+    bool has[COLUMN_COUNT] = {false};
+    bool any = false;
+    enum mq_status status = find_columns(queue, &shape, has, &any, err);
+    for (size_t i = 0; i < COLUMN_COUNT; i++) {
+        any = any && (has[i] || (i > 0 && addable(&columns[i])));
+    }
+    for (size_t i = 0; i < COLUMN_COUNT && any && status == MQ_OK; i++) {
+        if (!has[i]) {
+            char text[200];
+            snprintf(text, sizeof(text), "ALTER TABLE {t} ADD COLUMN %s %s",
+                     columns[i].name ? columns[i].name : "{r}", columns[i].declaration);
+            status = run_script(queue, text, err);
+        }
+    }
+    return status;
+}
+
+/* The application's config table may be in a schema where CREATE TABLE would not look for it. */
+static enum mq_status create_config(struct mq_queue *queue, struct mq_error *err)
+{
+    bool has[sizeof(config_columns) / sizeof(config_columns[0])] = {false};
+    bool any = false;
+    const struct shape shape = {queue->names.config, config_columns, 2};
+    enum mq_status status = find_columns(queue, &shape, has, &any, err);
+    const char *own = queue->spelling->config_table;
+    return status == MQ_OK && !any ? run_script(queue, own ? own : config_table, err) : status;
+}
+
+static enum mq_status lock_schema(struct mq_queue *queue, struct mq_error *err)
+{
+    enum mq_status status = MQ_OK;
+    int64_t got = 1;
+    if (mq_sql_has(queue, MQ_SQL_QUIET)) {
+        status = mq_sql_exec(queue, MQ_SQL_QUIET, MQ_NO_ARGS, err);
+    }
+    if (status == MQ_OK && mq_sql_has(queue, MQ_SQL_LOCK_SCHEMA)) {
+        status = mq_sql_int(queue, MQ_SQL_LOCK_SCHEMA, MQ_NO_ARGS, &got, err);
+    }
+    return status != MQ_OK || got
+               ? status
+               : mq_error_set(err, MQ_BUSY, "database",
+                              "another process has been making or upgrading the queue's tables for "
+                              "a minute: try again when it is done");
+}
+
+/* A lock that does not end with the transaction. Its failure is that of the connection, which ends
+ * it as well. */
+static void unlock_schema(struct mq_queue *queue)
+{
+    if (mq_sql_has(queue, MQ_SQL_UNLOCK_SCHEMA)) {
+        mq_sql_exec(queue, MQ_SQL_UNLOCK_SCHEMA, MQ_NO_ARGS, NULL);
+    }
+}
+
+/* Within the lock: the version is read again, for another process may have been faster. */
+static enum mq_status migrate_locked(struct mq_queue *queue, struct mq_error *err)
+{
+    enum mq_status status = lock_schema(queue, err);
+    if (status == MQ_OK) {
+        status = create_config(queue, err);
+    }
+    int64_t version = 0;
+    if (status == MQ_OK) {
+        status = read_version(queue, &version, err);
+    }
+    if (status != MQ_OK) {
+        return status;
+    }
+    if (version > MQ_SCHEMA_VERSION) {
+        return too_new(queue, version, err);
+    }
+    if (version > 0) {
+        status = add_missing(queue, err);
+    }
+    if (status == MQ_OK) {
+        status = check_foreign(queue, err);
+    }
+    if (status == MQ_OK && version == MQ_SCHEMA_VERSION) {
+        return run_script(queue, migration(queue, MQ_SCHEMA_VERSION - 1), err);
+    }
+    for (int64_t v = version < 0 ? 0 : version; v < MQ_SCHEMA_VERSION && status == MQ_OK; v++) {
+        status = run_script(queue, migration(queue, v), err);
+    }
+    if (status != MQ_OK) {
+        return status;
+    }
+    char text[16];
+    snprintf(text, sizeof(text), "%d", MQ_SCHEMA_VERSION);
+    return mq_config_put(queue, queue->names.version_key, text, err);
+}
+
+enum mq_status mq_queue_migrate(struct mq_queue *queue, int *version, struct mq_error *err)
+{
+    struct mq_db *db = queue->db;
+    enum mq_status status = db->driver->begin(db, err);
+    if (status == MQ_OK && db->driver->joined(db)) {
+        status = mq_error_set(err, MQ_SCHEMA, queue->names.version_key,
+                              "the queue's tables must be created or upgraded, which is not done "
+                              "within the application's transaction: run `mailqueue migrate`");
+    }
+    bool locked = status == MQ_OK;
+    if (status == MQ_OK) {
+        status = migrate_locked(queue, err);
+    }
+    if (status == MQ_OK) {
+        status = db->driver->commit(db, err);
+    }
+    if (status != MQ_OK) {
+        db->driver->rollback(db);
+    }
+    if (locked) {
+        unlock_schema(queue);
+    }
+    if (status != MQ_OK) {
+        return status;
+    }
+    queue->ready = true;
+    if (version) {
+        *version = MQ_SCHEMA_VERSION;
+    }
+    return MQ_OK;
+}
+
+bool mq_schema_current(struct mq_queue *queue)
+{
+    int64_t version = 0;
+    queue->ready = queue->ready ||
+                   (read_version(queue, &version, NULL) == MQ_OK && version == MQ_SCHEMA_VERSION);
+    return queue->ready;
+}
+
+enum mq_status mq_schema_ready(struct mq_queue *queue, struct mq_error *err)
+{
+    int64_t version = 0;
+    if (queue->ready) {
+        return MQ_OK;
+    }
+    enum mq_status status = read_version(queue, &version, err);
+    if (status == MQ_OK && version == MQ_SCHEMA_VERSION) {
+        queue->ready = true;
+        return MQ_OK;
+    }
+    if (status == MQ_OK && version > MQ_SCHEMA_VERSION) {
+        return too_new(queue, version, err);
+    }
+    /* No config table is the usual case of a new file; what else is wrong shows up again. */
+    if (status != MQ_OK && status != MQ_DATABASE && status != MQ_SCHEMA) {
+        return status;
+    }
+    return mq_queue_migrate(queue, NULL, err);
+}
+
+/* Tables of a newer version that have the columns of new mail: see mq_tx_store(). */
+static bool newer_takes_mail(struct mq_queue *queue)
+{
+    const struct shape shape = {queue->names.table, columns, COLUMN_COUNT};
+    bool has[COLUMN_COUNT] = {false};
+    bool all = false;
+    int64_t version = 0;
+    if (read_version(queue, &version, NULL) != MQ_OK || version <= MQ_SCHEMA_VERSION ||
+        find_columns(queue, &shape, has, &all, NULL) != MQ_OK) {
+        return false;
+    }
+    for (size_t i = 0; i < COLUMN_COUNT; i++) {
+        all = all && has[i];
+    }
+    return all;
+}
+
+enum mq_status mq_schema_open(struct mq_queue *queue, struct mq_error *err)
+{
+    struct mq_db *db = queue->db;
+    bool there = db->driver->has_column(db, queue->names.table, NEWEST_COLUMN) &&
+                 db->driver->has_column(db, queue->names.config, "value");
+    enum mq_status status = there ? MQ_OK : mq_schema_ready(queue, err);
+    return status == MQ_SCHEMA && newer_takes_mail(queue) ? MQ_OK : status;
+}

@@ -1,0 +1,70 @@
+/* Transport DSNs: scheme://user:password@host:port?option=value (RFC 3986 syntax, percent-encoded;
+ * the spelling of Symfony Mailer), sendmail://default?command=… and file:///directory. */
+#ifndef MQ_SEND_DSN_H
+#define MQ_SEND_DSN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/buffer.h"
+#include "core/error.h"
+
+enum mq_tls_mode {
+    MQ_TLS_AUTO,     /* STARTTLS required, except to a loopback address: none */
+    MQ_TLS_NONE,     /* tls=none */
+    MQ_TLS_REQUIRED, /* tls=required: STARTTLS, also to loopback */
+    MQ_TLS_IMPLICIT  /* smtps:// */
+};
+
+/* Commands that go out before the replies to earlier ones, where the relay offers PIPELINING. */
+enum mq_pipelining {
+    MQ_PIPELINING_LEARN, /* as `group` until the relay has shown that it can `dot` */
+    MQ_PIPELINING_NONE,  /* pipelining=0: command by command */
+    MQ_PIPELINING_GROUP, /* pipelining=1: the commands of one mail */
+    MQ_PIPELINING_DOT    /* pipelining=dot: also the next mail's, behind the end of a message */
+};
+
+struct mq_dsn {
+    char *scheme;   /* "smtp", "smtps", "null", "sendmail", "file" */
+    char *user;     /* NULL when none */
+    char *password; /* NULL when none; never printed */
+    char *host;     /* without brackets; "default" and "null" are ordinary names; "" for file:// */
+    int port;       /* 0: not given */
+    char *path;     /* file://: an absolute directory; else NULL */
+    char *command;  /* sendmail://: mq_dsn_split_command() reads it; NULL: not given */
+    enum mq_tls_mode tls;
+    char *cafile;     /* PEM file; NULL: the system's */
+    bool verify_peer; /* default true */
+    char *ehlo;       /* name for EHLO; NULL: this host's */
+    char *source_ip;  /* NULL: the system chooses */
+    char *proxy;      /* NULL: none, whatever the environment says */
+    enum mq_pipelining pipelining;
+    int64_t connect_timeout_ms;   /* connect … AUTH; default 30,000 */
+    int64_t command_timeout_ms;   /* MAIL, RCPT, RSET: RFC 5321's 300 s */
+    int64_t data_timeout_ms;      /* DATA: 120 s */
+    int64_t block_timeout_ms;     /* data block, write progress: 180 s */
+    int64_t final_timeout_ms;     /* reply to the dot, end of sendmail's program: 600 s */
+    int64_t idle_ms;              /* QUIT after this long idle: 10,000 */
+    int64_t mails_per_connection; /* QUIT after this many: 100 */
+};
+
+/* MQ_CONFIG with field "transport" on unknown schemes or options, options that do not apply to the
+ * scheme, bad percent-encoding, control characters, ports out of range. The text never repeats the
+ * password. Options: tls, cafile, verify_peer, ehlo, source_ip, proxy, pipelining,
+ * connect_timeout, command_timeout, data_timeout, block_timeout, final_timeout, idle_timeout
+ * (seconds, decimals allowed), max_mails; for sendmail:// command and final_timeout; for file://
+ * none. */
+enum mq_status mq_dsn_parse(struct mq_str text, struct mq_dsn *out, struct mq_error *err);
+void mq_dsn_clear(struct mq_dsn *dsn);
+/* "smtp://user:***@host:587", "sendmail://default?command=/usr/bin/msmtp%20***", malloc'ed. */
+char *mq_dsn_redacted(const struct mq_dsn *dsn);
+bool mq_dsn_is(const struct mq_dsn *dsn, const char *scheme);
+bool mq_dsn_is_loopback(const struct mq_dsn *dsn); /* 127.0.0.0/8, ::1, localhost */
+
+/* A command line's words, with quotes and backslashes as a shell reads them; there is no shell:
+ * what only a shell could do (pipes, redirections, variables) is MQ_CONFIG, field "transport", and
+ * so are an open quote and an empty command. *words is initialised; its old contents are freed. */
+enum mq_status mq_dsn_split_command(struct mq_str command, struct mq_strings *words,
+                                    struct mq_error *err);
+
+#endif

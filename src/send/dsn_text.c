@@ -1,0 +1,89 @@
+/* Pieces of a transport's DSN: cutting, decoding, numbers, and the error that names it. */
+#include "send/dsn_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool mq_dsn_is(const struct mq_dsn *dsn, const char *scheme)
+{
+    return strcmp(dsn->scheme, scheme) == 0;
+}
+
+enum mq_status mq_dsn_bad(struct mq_error *err, const char *what)
+{
+    return mq_error_set(err, MQ_CONFIG, "transport", "transport: %s", what);
+}
+
+static int hex_value(char c)
+{
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+    char low = (char)(c | 0x20);
+    return low >= 'a' && low <= 'f' ? low - 'a' + 10 : -1;
+}
+
+enum mq_status mq_dsn_decode(struct mq_str text, char **out, struct mq_error *err)
+{
+    enum mq_status status = MQ_OK;
+    struct mq_buffer buffer;
+    mq_buffer_init(&buffer);
+    mq_buffer_append(&buffer, "", 0);
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.data[i];
+        if (c == '%') {
+            int high = i + 1 < text.len ? hex_value(text.data[i + 1]) : -1;
+            int low = i + 2 < text.len ? hex_value(text.data[i + 2]) : -1;
+            if (high < 0 || low < 0) {
+                status =
+                    mq_dsn_bad(err, "\"%\" needs two hex digits behind it; write \"%\" as %25");
+                goto out;
+            }
+            c = (unsigned char)(high << 4 | low);
+            i += 2;
+        }
+        if (c < 0x20 || c == 0x7F) {
+            status = mq_dsn_bad(err, "there is a control character in it; remove it");
+            goto out;
+        }
+        mq_buffer_char(&buffer, (char)c);
+    }
+    if (buffer.failed) {
+        status = mq_error_nomem(err);
+        goto out;
+    }
+    free(*out);
+    *out = buffer.data;
+    mq_buffer_init(&buffer);
+out:
+    mq_buffer_clear(&buffer);
+    return status;
+}
+
+bool mq_dsn_cut(struct mq_str *text, char c, struct mq_str *head)
+{
+    const char *found = text->len > 0 ? memchr(text->data, c, text->len) : NULL;
+    if (found == NULL) {
+        return false;
+    }
+    *head = (struct mq_str){text->data, (size_t)(found - text->data)};
+    text->len -= head->len + 1;
+    text->data = found + 1;
+    return true;
+}
+
+int64_t mq_dsn_count(struct mq_str text, int64_t max)
+{
+    int64_t value = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.data[i];
+        if (c < '0' || c > '9') {
+            return 0;
+        }
+        value = value * 10 + (c - '0');
+        if (value > max) {
+            return 0;
+        }
+    }
+    return value;
+}

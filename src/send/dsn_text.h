@@ -1,0 +1,19 @@
+/* What the files that read a transport's DSN share. */
+#ifndef MQ_SEND_DSN_TEXT_H
+#define MQ_SEND_DSN_TEXT_H
+
+#include "send/dsn.h"
+
+/* Fills err with "transport: <what>" and returns MQ_CONFIG. `what` never repeats anything that
+ * could be a piece of a password: one with an unencoded '@', ':', '/' or '?' puts its pieces
+ * anywhere. */
+enum mq_status mq_dsn_bad(struct mq_error *err, const char *what);
+/* Percent-decodes into malloc'ed *out, whose old value is freed. "+" stays: it is a space only in
+ * HTML forms. */
+enum mq_status mq_dsn_decode(struct mq_str text, char **out, struct mq_error *err);
+/* Cuts text at the first c: what is before goes to *head, what is behind stays. */
+bool mq_dsn_cut(struct mq_str *text, char c, struct mq_str *head);
+/* Decimal digits only, 1 … max; 0 otherwise. */
+int64_t mq_dsn_count(struct mq_str text, int64_t max);
+
+#endif

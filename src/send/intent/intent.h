@@ -1,0 +1,82 @@
+/* The intent file of a worker run: a memory-mapped record, one slot a job under way, of how far
+ * each has come, that survives the worker's death. The next worker reads it to know which mails may
+ * be sent again without a copy.
+ *
+ * One file per run, named by the claim token, in the run directory; created under a temporary name,
+ * preallocated, locked with flock (the lock dies with the process), then renamed. It outlives the
+ * process (page cache), not a reboot: the header has the boot id, and a record of another boot or
+ * host proves nothing. */
+#ifndef MQ_SEND_INTENT_INTENT_H
+#define MQ_SEND_INTENT_INTENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/error.h"
+
+#define MQ_INTENT_RECIPIENTS 100
+
+enum mq_intent_phase {
+    MQ_INTENT_FREE = 0,
+    MQ_INTENT_BEGUN,    /* before composing */
+    MQ_INTENT_ENVELOPE, /* before MAIL */
+    MQ_INTENT_BODY,     /* before the chunk with the dot */
+    MQ_INTENT_ACCEPTED, /* 2xx to the dot was read */
+    MQ_INTENT_REFUSED   /* another reply to the dot was read */
+};
+
+/* One slot as it is read back. results: one enum value a recipient of the row (the values of
+ * mq_target_result, UNTRIED for those not in the transaction). */
+struct mq_intent_entry {
+    int64_t job_id;
+    enum mq_intent_phase phase;
+    uint8_t results[MQ_INTENT_RECIPIENTS];
+    int code;
+    int handed_over; /* tokens spent if the body was taken */
+    int64_t at_s;
+};
+
+struct mq_intent; /* a run's own, writable */
+
+/* slots: the most jobs under way at once. MQ_CANTOPEN, MQ_READONLY, MQ_FULL with the path. */
+enum mq_status mq_intent_create(const char *directory, const char *token, size_t slots,
+                                struct mq_intent **out, struct mq_error *err);
+/* A free slot's index, or -1. Marks it begun for the job. */
+int mq_intent_begin(struct mq_intent *intent, int64_t job_id);
+/* Writes an entry's results, code, handed_over and at_s first and its phase last, so that a death
+ * between leaves the phase before. */
+void mq_intent_write(struct mq_intent *intent, int slot, const struct mq_intent_entry *entry);
+void mq_intent_release(struct mq_intent *intent, int slot); /* after the settle's commit */
+void mq_intent_close(struct mq_intent *intent);             /* unlinks and unlocks */
+/* Unlocks and frees, and leaves the file for the next worker, for a run that ends with something
+ * unsettled. */
+void mq_intent_abandon(struct mq_intent *intent);
+
+/* ---- the records of others ---- */
+
+enum mq_intent_owner {
+    MQ_INTENT_DEAD,  /* we hold its lock now: its process is gone */
+    MQ_INTENT_ALIVE, /* its process lives (perhaps stopped): read only */
+    MQ_INTENT_OTHER  /* another user, host or boot, or unreadable: proves nothing */
+};
+
+struct mq_intent_record; /* another run's, read-only */
+
+/* Calls back for every record in the directory except `own` (NULL: none). The callback owns the
+ * record. Clears away what proves nothing and is older than a week. */
+enum mq_status mq_intent_scan(const char *directory, const char *own,
+                              void (*each)(void *context, struct mq_intent_record *record),
+                              void *context, struct mq_error *err);
+/* One record by its token; *out NULL when there is none. */
+enum mq_status mq_intent_open(const char *directory, const char *token,
+                              struct mq_intent_record **out, struct mq_error *err);
+const char *mq_intent_token(const struct mq_intent_record *record);
+enum mq_intent_owner mq_intent_owner(const struct mq_intent_record *record);
+/* Whether there is a slot for the job. A readable record without one says: never begun. */
+bool mq_intent_find(const struct mq_intent_record *record, int64_t job_id,
+                    struct mq_intent_entry *out);
+/* remove: unlinks the file; only for a DEAD owner and after the recovery's commit. */
+void mq_intent_record_close(struct mq_intent_record *record, bool remove);
+
+#endif

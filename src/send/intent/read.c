@@ -1,0 +1,277 @@
+/* Reads the intent files of other runs. They are never mapped: a file that someone cuts short would
+ * kill the reader with SIGBUS. */
+#include "send/intent/format.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/own_file.h"
+
+#define TOKEN_HEX       32
+#define KEEP_UNKNOWN_S  (7 * 86400) /* longer than any lease */
+#define KEEP_STARTING_S 3600
+
+struct mq_intent_record {
+    char token[TOKEN_HEX + 1];
+    char *path;
+    int fd; /* holds the lock when the owner is dead; -1: could not be opened */
+    enum mq_intent_owner owner;
+    struct mq_intent_slot *slots; /* as they were when the record was read */
+    size_t slot_count;
+};
+
+static bool read_at(int fd, void *out, size_t size, off_t offset)
+{
+    size_t done = 0;
+    while (done < size) {
+        ssize_t n = pread(fd, (char *)out + done, size - done, offset + (off_t)done);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            return false;
+        }
+        done += (size_t)n;
+    }
+    return true;
+}
+
+static bool header_is_ours(const struct mq_intent_header *header, off_t file_size)
+{
+    struct mq_intent_header here;
+    memset(&here, 0, sizeof(here));
+    mq_intent_describe_host(&here);
+    if (memcmp(header->magic, MQ_INTENT_MAGIC, sizeof(header->magic)) != 0 ||
+        header->version != MQ_INTENT_VERSION || header->slot_count < 1 ||
+        header->slot_count > MQ_INTENT_SLOTS_MAX) {
+        return false;
+    }
+    if (file_size !=
+        (off_t)(sizeof(*header) + header->slot_count * sizeof(struct mq_intent_slot))) {
+        return false;
+    }
+    return here.boot[0] != '\0' && header->host == here.host &&
+           memcmp(header->boot, here.boot, sizeof(here.boot)) == 0;
+}
+
+/* Known values only: a record with one unknown byte is worth nothing as a whole. */
+static bool slots_are_sound(const struct mq_intent_slot *slots, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (atomic_load_explicit(&slots[i].phase, memory_order_relaxed) > MQ_INTENT_REFUSED) {
+            return false;
+        }
+        for (size_t j = 0; j < MQ_INTENT_RECIPIENTS; j++) {
+            if (slots[i].results[j] > MQ_INTENT_RESULT_MAX) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* What another user could have written would delete mails that were never sent. */
+static bool is_trusted(int fd, struct stat *st)
+{
+    char why[MQ_OWN_FILE_WHY];
+    return mq_own_file(fd, why) && fstat(fd, st) == 0 && (st->st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+/* MQ_OK also when the contents are of no use: the record then proves nothing. */
+static enum mq_status read_contents(struct mq_intent_record *record, struct mq_error *err)
+{
+    struct mq_intent_header header;
+    struct stat st;
+
+    record->owner = MQ_INTENT_OTHER;
+    if (!is_trusted(record->fd, &st)) {
+        return MQ_OK;
+    }
+    bool locked = flock(record->fd, LOCK_EX | LOCK_NB) == 0;
+    if (!locked && errno != EWOULDBLOCK) {
+        return MQ_OK;
+    }
+    if (!read_at(record->fd, &header, sizeof(header), 0) || !header_is_ours(&header, st.st_size)) {
+        return MQ_OK;
+    }
+    record->slots = calloc(header.slot_count, sizeof(*record->slots));
+    if (!record->slots) {
+        return mq_error_nomem(err);
+    }
+    if (!read_at(record->fd, record->slots, header.slot_count * sizeof(*record->slots),
+                 (off_t)sizeof(header)) ||
+        !slots_are_sound(record->slots, header.slot_count)) {
+        return MQ_OK;
+    }
+    record->slot_count = header.slot_count;
+    record->owner = locked ? MQ_INTENT_DEAD : MQ_INTENT_ALIVE;
+    return MQ_OK;
+}
+
+enum mq_status mq_intent_open(const char *directory, const char *token,
+                              struct mq_intent_record **out, struct mq_error *err)
+{
+    enum mq_status status;
+    struct mq_intent_record *record = calloc(1, sizeof(*record));
+
+    if (!record) {
+        return mq_error_nomem(err);
+    }
+    record->fd = -1;
+    record->owner = MQ_INTENT_OTHER;
+    snprintf(record->token, sizeof(record->token), "%s", token);
+    record->path = mq_intent_path(directory, token, MQ_INTENT_SUFFIX);
+    if (!record->path) {
+        free(record);
+        return mq_error_nomem(err);
+    }
+    /* O_NONBLOCK: whatever lies there under that name, opening it must not wait. */
+    record->fd = open(record->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (record->fd < 0 && errno == ENOENT) {
+        mq_intent_record_close(record, false);
+        *out = NULL;
+        return MQ_OK;
+    }
+    status = record->fd < 0 ? MQ_OK : read_contents(record, err);
+    if (status != MQ_OK) {
+        mq_intent_record_close(record, false);
+        return status;
+    }
+    *out = record;
+    return MQ_OK;
+}
+
+const char *mq_intent_token(const struct mq_intent_record *record)
+{
+    return record->token;
+}
+
+enum mq_intent_owner mq_intent_owner(const struct mq_intent_record *record)
+{
+    return record->owner;
+}
+
+bool mq_intent_find(const struct mq_intent_record *record, int64_t job_id,
+                    struct mq_intent_entry *out)
+{
+    bool found = false;
+    for (size_t i = 0; i < record->slot_count; i++) {
+        const struct mq_intent_slot *slot = &record->slots[i];
+        uint32_t phase = atomic_load_explicit(&slot->phase, memory_order_relaxed);
+        if (phase == MQ_INTENT_FREE || slot->job_id != job_id) {
+            continue;
+        }
+        if (found && (enum mq_intent_phase)phase < out->phase) {
+            continue; /* never two; if there were, the one that came further counts */
+        }
+        found = true;
+        out->job_id = job_id;
+        out->phase = (enum mq_intent_phase)phase;
+        out->code = slot->code;
+        out->handed_over = slot->handed_over;
+        out->at_s = slot->at_s;
+        memcpy(out->results, slot->results, sizeof(out->results));
+    }
+    return found;
+}
+
+void mq_intent_record_close(struct mq_intent_record *record, bool remove)
+{
+    if (!record) {
+        return;
+    }
+    if (remove && record->path) {
+        unlink(record->path); /* before the lock goes, so that no other takes it up again */
+    }
+    if (record->fd >= 0) {
+        close(record->fd);
+    }
+    free(record->slots);
+    free(record->path);
+    free(record);
+}
+
+/* Whether `name` is a token with `suffix`; writes the token. */
+static bool split_name(const char *name, const char *suffix, char token[TOKEN_HEX + 1])
+{
+    if (strlen(name) != TOKEN_HEX + strlen(suffix) || strcmp(name + TOKEN_HEX, suffix) != 0 ||
+        strspn(name, "0123456789abcdef") < TOKEN_HEX) {
+        return false;
+    }
+    memcpy(token, name, TOKEN_HEX);
+    token[TOKEN_HEX] = '\0';
+    return true;
+}
+
+/* Removes a file that has lain unchanged for so long; one that a process holds stays. */
+static void remove_old(int directory, const char *name, int64_t age_s)
+{
+    struct stat st;
+    int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0) {
+        return;
+    }
+    if (is_trusted(fd, &st) && st.st_mtime < time(NULL) - age_s &&
+        flock(fd, LOCK_EX | LOCK_NB) == 0) {
+        unlinkat(directory, name, 0);
+    }
+    close(fd);
+}
+
+/* Gone meanwhile: its owner ended in order, or another took the recovery. */
+static bool is_unlinked(const struct mq_intent_record *record)
+{
+    struct stat st;
+    return record->fd >= 0 && fstat(record->fd, &st) == 0 && st.st_nlink == 0;
+}
+
+enum mq_status mq_intent_scan(const char *directory, const char *own,
+                              void (*each)(void *context, struct mq_intent_record *record),
+                              void *context, struct mq_error *err)
+{
+    enum mq_status status = MQ_OK;
+    struct dirent *entry;
+    DIR *dir = opendir(directory);
+
+    if (!dir) {
+        return mq_error_set(err, MQ_CANTOPEN, "run_dir", "cannot read the run directory %s: %s",
+                            directory, strerror(errno));
+    }
+    while (status == MQ_OK && (entry = readdir(dir))) {
+        struct mq_intent_record *record = NULL;
+        char token[TOKEN_HEX + 1];
+        if (split_name(entry->d_name, MQ_INTENT_SUFFIX MQ_INTENT_TEMPORARY, token)) {
+            remove_old(dirfd(dir), entry->d_name, KEEP_STARTING_S);
+        }
+        if (!split_name(entry->d_name, MQ_INTENT_SUFFIX, token) ||
+            (own && strcmp(own, token) == 0)) {
+            continue;
+        }
+        status = mq_intent_open(directory, token, &record, err);
+        if (status != MQ_OK || !record) {
+            continue;
+        }
+        if (is_unlinked(record)) {
+            mq_intent_record_close(record, false);
+            continue;
+        }
+        if (record->owner == MQ_INTENT_OTHER) {
+            if (record->fd >= 0) {
+                close(record->fd); /* may hold the lock that remove_old() asks for */
+            }
+            record->fd = -1;
+            remove_old(dirfd(dir), entry->d_name, KEEP_UNKNOWN_S);
+        }
+        each(context, record);
+    }
+    closedir(dir);
+    return status;
+}

@@ -1,0 +1,200 @@
+#include "send/sendmail/sendmail.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "send/sendmail/children.h"
+#include "send/sendmail/command.h"
+
+static struct mq_sendmail_pool *pool_of(struct mq_transport *transport)
+{
+    return (struct mq_sendmail_pool *)transport;
+}
+
+static const struct mq_sendmail_pool *const_pool_of(const struct mq_transport *transport)
+{
+    return (const struct mq_sendmail_pool *)transport;
+}
+
+static const char *op_name(const struct mq_transport *transport)
+{
+    return const_pool_of(transport)->name;
+}
+
+static size_t op_capacity(const struct mq_transport *transport, bool just_in_time)
+{
+    const struct mq_sendmail_pool *pool = const_pool_of(transport);
+    size_t taken = pool->busy + pool->pending.count;
+    (void)just_in_time; /* each begins at once */
+    return pool->troubled || pool->stopped || taken >= pool->limit ? 0 : pool->limit - taken;
+}
+
+static void op_submit(struct mq_transport *transport, struct mq_delivery *delivery)
+{
+    struct mq_sendmail_pool *pool = pool_of(transport);
+    delivery->transport_flags = 0;
+    delivery->error[0] = '\0';
+    delivery->retry_after_s = delivery->at_s = 0;
+    delivery->end = MQ_DELIVERY_UNTOUCHED;
+    mq_sendmail_append(pool->troubled || pool->stopped ? &pool->done : &pool->pending, delivery);
+}
+
+static enum mq_status op_step(struct mq_transport *transport, int64_t timeout_ms,
+                              struct mq_error *err)
+{
+    struct mq_sendmail_pool *pool = pool_of(transport);
+    bool troubled = pool->troubled;
+    int64_t until_ms = mq_sendmail_real_ms() + timeout_ms;
+    (void)err;
+    for (;;) {
+        mq_sendmail_pool_begin(pool);
+        mq_sendmail_pool_look(pool);
+        if (pool->done.count > 0 || pool->troubled != troubled) {
+            return MQ_OK;
+        }
+        int64_t left_ms = until_ms - mq_sendmail_real_ms();
+        if (left_ms <= 0 || !mq_sendmail_pool_wait(pool, left_ms)) {
+            mq_sendmail_pool_look(pool);
+            return MQ_OK;
+        }
+    }
+}
+
+static struct mq_delivery *op_take_done(struct mq_transport *transport)
+{
+    return mq_sendmail_take(&pool_of(transport)->done);
+}
+
+static bool op_trouble(const struct mq_transport *transport, struct mq_relay_trouble *out)
+{
+    const struct mq_sendmail_pool *pool = const_pool_of(transport);
+    if (pool->troubled) {
+        *out = pool->trouble;
+    }
+    return pool->troubled;
+}
+
+static void op_recall(struct mq_transport *transport)
+{
+    mq_sendmail_pool_recall(pool_of(transport));
+}
+
+static void op_wind_down(struct mq_transport *transport)
+{
+    pool_of(transport)->stopped = true;
+    mq_sendmail_pool_recall(pool_of(transport));
+}
+
+static void op_quit(struct mq_transport *transport, int64_t timeout_ms)
+{
+    (void)transport; /* programs end by themselves */
+    (void)timeout_ms;
+}
+
+static void op_abort(struct mq_transport *transport)
+{
+    op_wind_down(transport);
+    mq_sendmail_pool_end(pool_of(transport));
+}
+
+static void op_free(struct mq_transport *transport)
+{
+    struct mq_sendmail_pool *pool = pool_of(transport);
+    for (size_t i = 0; i < pool->slot_count; i++) {
+        if (pool->slots[i].delivery != NULL) { /* after an unwinding only */
+            mq_process_signal(&pool->slots[i].process, SIGTERM);
+            mq_process_clear(&pool->slots[i].process);
+        }
+    }
+    mq_sendmail_pool_leave_children(pool);
+    mq_strings_clear(&pool->words);
+    free(pool->slots);
+    free(pool->polled);
+    free(pool->name);
+    free(pool);
+}
+
+static enum mq_status command_of(const struct mq_dsn *dsn, const char *default_command,
+                                 const char **out, struct mq_error *err)
+{
+    *out = dsn->command ? dsn->command : default_command;
+    if (*out == NULL || **out == '\0') {
+        return mq_error_set(err, MQ_CONFIG, "transport",
+                            "transport: sendmail:// has no program: set sendmail_path in php.ini, "
+                            "or write sendmail://default?command=/usr/sbin/sendmail%%20-t%%20-i");
+    }
+    return MQ_OK;
+}
+
+enum mq_status mq_sendmail_program(const char *command, char **out, struct mq_error *err)
+{
+    struct mq_strings words;
+    mq_strings_init(&words);
+    enum mq_status status = mq_sendmail_command_parse(command, &words, err);
+    if (status == MQ_OK) {
+        char *program = mq_str_dup(mq_str_of(words.items[0]));
+        status = program ? MQ_OK : mq_error_nomem(err);
+        *out = program ? program : *out;
+    }
+    mq_strings_clear(&words);
+    return status;
+}
+
+/* The program, not its options: they may have a password. */
+static char *name_of(char *command)
+{
+    static char scheme[] = "sendmail", host[] = "default";
+    const struct mq_dsn shown = {.scheme = scheme, .host = host, .command = command};
+    return mq_dsn_redacted(&shown);
+}
+
+enum mq_status mq_sendmail_new(const struct mq_dsn *dsn, const struct mq_sendmail_options *options,
+                               struct mq_transport **out, struct mq_error *err)
+{
+    static const struct mq_transport_ops ops = {
+        op_name,      op_capacity, op_submit, op_step, op_take_done, op_trouble, op_recall,
+        op_wind_down, op_quit,     op_abort,  op_free, NULL,         NULL};
+    const char *command;
+    char *copy = NULL;
+    if (options->processes < 1) {
+        return mq_error_set(err, MQ_INVALID, "processes", "processes must be at least 1");
+    }
+    struct mq_sendmail_pool *pool = calloc(1, sizeof *pool);
+    if (pool == NULL) {
+        return mq_error_nomem(err);
+    }
+    pool->transport.ops = &ops;
+    pool->clock = options->clock;
+    pool->timeout_ms = dsn->final_timeout_ms;
+    pool->limit = (size_t)options->processes;
+    mq_strings_init(&pool->words);
+    enum mq_status status = command_of(dsn, options->default_command, &command, err);
+    if (status == MQ_OK) {
+        status = mq_sendmail_command_parse(command, &pool->words, err);
+    }
+    if (status == MQ_OK) {
+        status = mq_sendmail_command_check(&pool->words, options->own_program, err);
+    }
+    if (status != MQ_OK) {
+        goto out;
+    }
+    pool->takes_status = mq_sendmail_command_takes_status(&pool->words);
+    copy = mq_str_dup(mq_str_of(command));
+    pool->name = copy ? name_of(copy) : NULL;
+    pool->slots = calloc(pool->limit, sizeof *pool->slots);
+    pool->polled = calloc(2 * pool->limit, sizeof *pool->polled);
+    if (pool->name == NULL || pool->slots == NULL || pool->polled == NULL) {
+        status = mq_error_nomem(err);
+        goto out;
+    }
+    pool->slot_count = pool->limit;
+out:
+    free(copy);
+    if (status != MQ_OK) {
+        op_free(&pool->transport);
+        return status;
+    }
+    *out = &pool->transport;
+    return MQ_OK;
+}

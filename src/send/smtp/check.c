@@ -1,0 +1,114 @@
+/* What a relay cannot take, by what its EHLO said: converted, or refused before anything is sent.
+ */
+#include <stdio.h>
+
+#include "mime/wire/message.h"
+#include "send/smtp/internal.h"
+
+/* Longest path that is written; RFC 5321's limit is 256 octets. */
+#define ADDRESS_MAX 320
+
+/* Addresses were checked when they came in; this is the last place before the wire, and no
+ * command may ever be cut or continued by one. */
+static bool address_is_safe(const char *address)
+{
+    size_t len = 0;
+    for (; address[len] != '\0'; len++) {
+        unsigned char c = (unsigned char)address[len];
+        if (c <= ' ' || c == 0x7f || c == '<' || c == '>') {
+            return false;
+        }
+    }
+    return len <= ADDRESS_MAX;
+}
+
+static bool is_ascii(const char *text)
+{
+    while (*text != '\0' && (unsigned char)*text < 0x80) {
+        text++;
+    }
+    return *text == '\0';
+}
+
+static void refuse_target(struct mq_target *target, const char *text)
+{
+    target->result = MQ_TARGET_REFUSED;
+    target->code = 0;
+    snprintf(target->reply, sizeof target->reply, "%s", text);
+}
+
+/* What this relay cannot take (RFC 3463 codes 5.3.4, 5.6.3, 5.6.7), into text; false: nothing. */
+static bool cannot_take(const struct mq_smtp_session *session, const struct mq_delivery *delivery,
+                        char *text, size_t size)
+{
+    const struct mq_smtp_caps *caps = &session->caps;
+    size_t bytes = delivery->prefix.len + delivery->message.len;
+    if (caps->size && caps->size_max != 0 && bytes > caps->size_max) {
+        snprintf(text, size, "5.3.4 the message has %zu bytes, the relay takes %zu; not sent",
+                 bytes, caps->size_max);
+    } else if (!caps->smtputf8 &&
+               (!is_ascii(delivery->from) || (delivery->flags & MQ_MESSAGE_UTF8_HEADERS) != 0)) {
+        snprintf(text, size,
+                 "5.6.7 the sender's address or a header is not ASCII, and the relay does not "
+                 "offer SMTPUTF8; not sent");
+    } else if (!address_is_safe(delivery->from)) {
+        snprintf(text, size, "5.1.7 the sender's address cannot be sent");
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* For a relay without 8BITMIME. False: the delivery came back, for want of memory or a key. */
+static bool convert(const struct mq_smtp_session *session, struct mq_delivery *delivery, char *text,
+                    size_t size)
+{
+    struct mq_error err = {.text = "it cannot be converted"};
+    enum mq_status status = MQ_MESSAGE;
+    if (session->caps.eightbit || (delivery->flags & MQ_MESSAGE_8BIT) == 0) {
+        return true;
+    }
+    if (delivery->to_7bit != NULL) {
+        status = delivery->to_7bit(delivery, &err);
+    }
+    if (status == MQ_MESSAGE) {
+        snprintf(text, size,
+                 "5.6.3 the message has bytes over 127, the relay does not offer 8BITMIME, and %s; "
+                 "not sent",
+                 err.text);
+    } else if (status != MQ_OK) {
+        snprintf(delivery->error, sizeof delivery->error, "%.*s", (int)sizeof delivery->error - 1,
+                 err.text);
+        mq_smtp_mark(delivery, false, MQ_TARGET_LATER, NULL);
+        return false;
+    }
+    return true;
+}
+
+bool mq_smtp_check(struct mq_smtp_session *session, struct mq_delivery *delivery)
+{
+    char text[MQ_TARGET_REPLY_MAX] = "";
+    if (!convert(session, delivery, text, sizeof text)) {
+        return false;
+    }
+    bool none = text[0] != '\0' || cannot_take(session, delivery, text, sizeof text);
+    bool left = false;
+    for (size_t i = 0; i < delivery->target_count; i++) {
+        struct mq_target *target = &delivery->targets[i];
+        if (target->result != MQ_TARGET_UNTRIED) {
+            continue;
+        }
+        target->code = 0;
+        if (none) {
+            refuse_target(target, text);
+        } else if (target->address[0] == '\0' || !address_is_safe(target->address)) {
+            refuse_target(target, "5.1.3 the address cannot be sent");
+        } else if (!session->caps.smtputf8 && !is_ascii(target->address)) {
+            refuse_target(target, "5.6.7 the address is not ASCII, and the relay does not offer "
+                                  "SMTPUTF8; not sent");
+        } else {
+            left = true;
+        }
+    }
+    return left;
+}

@@ -1,0 +1,487 @@
+#include "send/smtp/connection.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "policy/reply.h"
+#include "send/smtp/capabilities.h"
+#include "send/smtp/smtp.h"
+
+#if LIBCURL_VERSION_NUM < 0x075500
+#error "libcurl 7.85 or later is needed: earlier ones know no CONNECT_ONLY for SMTP"
+#endif
+
+/* libcurl keeps so many connections; how many there are is the pool's to say. */
+#define CONNECTIONS_MAX 65536L
+
+struct mq_connector {
+    const struct mq_dsn *dsn;
+    int epoll_fd;
+    CURLM *multi;
+    char *url;
+    int64_t timer_ms; /* when libcurl's timer is due, -1: none */
+};
+
+struct mq_link {
+    struct mq_channel channel;
+    struct mq_connector *connector;
+    CURL *easy;
+    void *owner;
+    bool connecting;
+    int fd; /* once open */
+    struct mq_greeting greeting;
+    char error[CURL_ERROR_SIZE];
+};
+
+const char *mq_curl_version(void)
+{
+    return curl_version_info(CURLVERSION_NOW)->version;
+}
+
+int64_t mq_connector_now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* ---- callbacks of libcurl ---- */
+
+static size_t on_header(char *data, size_t size, size_t count, void *context)
+{
+    struct mq_link *link = context;
+    struct mq_str rest = {data, size * count};
+    while (rest.len > 0) {
+        const char *end = memchr(rest.data, '\n', rest.len);
+        size_t len = end ? (size_t)(end - rest.data) + 1 : rest.len;
+        mq_greeting_line(&link->greeting, (struct mq_str){rest.data, len});
+        rest.data += len;
+        rest.len -= len;
+    }
+    return size * count;
+}
+
+static size_t ignore_body(char *data, size_t size, size_t count, void *context)
+{
+    (void)data;
+    (void)context;
+    return size * count;
+}
+
+static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address)
+{
+    (void)context;
+    (void)purpose;
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context, void *known)
+{
+    struct mq_connector *connector = context;
+    struct mq_link *link = NULL;
+    (void)known;
+    curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&link);
+    if (what == CURL_POLL_REMOVE) {
+        /* Once open, the socket is polled for the session. */
+        if (link == NULL || link->connecting) {
+            epoll_ctl(connector->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+        }
+        return 0;
+    }
+    struct epoll_event event = {.data.u64 = MQ_CONNECTOR_EVENT | (uint32_t)fd};
+    event.events =
+        ((what & CURL_POLL_IN) ? EPOLLIN : 0u) | ((what & CURL_POLL_OUT) ? EPOLLOUT : 0u);
+    if (epoll_ctl(connector->epoll_fd, EPOLL_CTL_MOD, fd, &event) != 0 && errno == ENOENT) {
+        epoll_ctl(connector->epoll_fd, EPOLL_CTL_ADD, fd, &event);
+    }
+    return 0;
+}
+
+static int on_timer(CURLM *multi, long timeout_ms, void *context)
+{
+    struct mq_connector *connector = context;
+    (void)multi;
+    connector->timer_ms = timeout_ms < 0 ? -1 : mq_connector_now_ms() + timeout_ms;
+    return 0;
+}
+
+/* ---- the channel ---- */
+
+static enum mq_io channel_send(struct mq_channel *channel, const void *data, size_t len, size_t *n)
+{
+    struct mq_link *link = (struct mq_link *)channel;
+    CURLcode code = curl_easy_send(link->easy, data, len, n);
+    if (code == CURLE_AGAIN || (code == CURLE_OK && *n == 0)) {
+        return MQ_IO_AGAIN;
+    }
+    return code == CURLE_OK ? MQ_IO_OK : MQ_IO_ERROR;
+}
+
+static enum mq_io channel_recv(struct mq_channel *channel, void *data, size_t len, size_t *n)
+{
+    struct mq_link *link = (struct mq_link *)channel;
+    CURLcode code = curl_easy_recv(link->easy, data, len, n);
+    if (code == CURLE_AGAIN) {
+        return MQ_IO_AGAIN;
+    }
+    if (code != CURLE_OK) {
+        return MQ_IO_ERROR;
+    }
+    return *n == 0 ? MQ_IO_EOF : MQ_IO_OK;
+}
+
+static void link_free(struct mq_link *link)
+{
+    if (link->easy != NULL) {
+        if (!link->connecting) {
+            epoll_ctl(link->connector->epoll_fd, EPOLL_CTL_DEL, link->fd, NULL);
+        }
+        curl_multi_remove_handle(link->connector->multi, link->easy);
+        curl_easy_cleanup(link->easy);
+    }
+    free(link);
+}
+
+static void channel_close(struct mq_channel *channel)
+{
+    link_free((struct mq_link *)channel);
+}
+
+static const struct mq_channel_ops channel_ops = {channel_send, channel_recv, channel_close};
+
+/* ---- options ---- */
+
+/* This host's name with its domain: relays refuse a short one in EHLO. */
+static void host_name(char *out, size_t size)
+{
+    char name[256] = "";
+    struct addrinfo hints = {.ai_flags = AI_CANONNAME}, *info = NULL;
+    gethostname(name, sizeof name - 1);
+    snprintf(out, size, "%s", name);
+    if (name[0] != '\0' && strchr(name, '.') == NULL &&
+        getaddrinfo(name, NULL, &hints, &info) == 0) {
+        if (info->ai_canonname != NULL && strchr(info->ai_canonname, '.') != NULL) {
+            snprintf(out, size, "%s", info->ai_canonname);
+        }
+        freeaddrinfo(info);
+    }
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.";
+    if (out[0] == '\0' || out[strspn(out, allowed)] != '\0') {
+        snprintf(out, size, "localhost");
+    }
+}
+
+/* smtp://host:port/name: libcurl takes the path for its EHLO. */
+static char *make_url(const struct mq_dsn *dsn)
+{
+    struct mq_buffer url;
+    char own[256];
+    const char *ehlo = dsn->ehlo;
+    if (ehlo == NULL || ehlo[0] == '\0') {
+        host_name(own, sizeof own);
+        ehlo = own;
+    }
+    mq_buffer_init(&url);
+    bool bracket = strchr(dsn->host, ':') != NULL;
+    mq_buffer_printf(&url, "%s://%s%s%s", dsn->tls == MQ_TLS_IMPLICIT ? "smtps" : "smtp",
+                     bracket ? "[" : "", dsn->host, bracket ? "]" : "");
+    if (dsn->port > 0) {
+        mq_buffer_printf(&url, ":%d", dsn->port);
+    }
+    char *path = curl_easy_escape(NULL, ehlo, 0);
+    if (path == NULL) {
+        mq_buffer_clear(&url);
+        return NULL;
+    }
+    mq_buffer_printf(&url, "/%s", path);
+    curl_free(path);
+    return mq_buffer_take(&url);
+}
+
+static bool wants_starttls(const struct mq_dsn *dsn)
+{
+    return dsn->tls == MQ_TLS_REQUIRED || (dsn->tls == MQ_TLS_AUTO && !mq_dsn_is_loopback(dsn));
+}
+
+static bool set_security(CURL *easy, const struct mq_dsn *dsn)
+{
+    bool ok = true;
+    long use_ssl = wants_starttls(dsn) ? CURLUSESSL_ALL : CURLUSESSL_NONE;
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_USE_SSL, use_ssl);
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, dsn->verify_peer ? 1L : 0L);
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, dsn->verify_peer ? 2L : 0L);
+    if (dsn->cafile != NULL) {
+        ok = ok && !curl_easy_setopt(easy, CURLOPT_CAINFO, dsn->cafile);
+    }
+    if (dsn->user != NULL) {
+        const char *password = dsn->password ? dsn->password : "";
+        ok = ok && !curl_easy_setopt(easy, CURLOPT_USERNAME, dsn->user);
+        ok = ok && !curl_easy_setopt(easy, CURLOPT_PASSWORD, password);
+        ok = ok && !curl_easy_setopt(easy, CURLOPT_LOGIN_OPTIONS, MQ_LOGIN_OPTIONS);
+    }
+    return ok;
+}
+
+static bool set_network(CURL *easy, const struct mq_dsn *dsn)
+{
+    bool ok = true;
+    long seconds = (long)((dsn->connect_timeout_ms + 999) / 1000);
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)dsn->connect_timeout_ms);
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_SERVER_RESPONSE_TIMEOUT, seconds);
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    /* An empty proxy: none, whatever the environment says; an empty exception likewise. */
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_PROXY, dsn->proxy ? dsn->proxy : "");
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_NOPROXY, "");
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_HTTPPROXYTUNNEL, 1L);
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+    if (dsn->source_ip != NULL) {
+        char interface[128];
+        snprintf(interface, sizeof interface, "host!%s", dsn->source_ip);
+        ok = ok && !curl_easy_setopt(easy, CURLOPT_INTERFACE, interface);
+    }
+    return ok;
+}
+
+static bool set_options(struct mq_link *link)
+{
+    CURL *easy = link->easy;
+    bool ok = true;
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_URL, link->connector->url);
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L);
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_PRIVATE, link);
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, link->error);
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_HEADERDATA, link);
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, ignore_body);
+    return ok && set_network(easy, link->connector->dsn) &&
+           set_security(easy, link->connector->dsn);
+}
+
+/* ---- the connector ---- */
+
+enum mq_status mq_connector_new(const struct mq_dsn *dsn, int epoll_fd, struct mq_connector **out,
+                                struct mq_error *err)
+{
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
+        return mq_error_set(err, MQ_TRANSPORT, "transport", "libcurl cannot be initialised");
+    }
+    struct mq_connector *connector = calloc(1, sizeof *connector);
+    if (connector != NULL) {
+        *connector = (struct mq_connector){.dsn = dsn, .epoll_fd = epoll_fd, .timer_ms = -1};
+        connector->url = make_url(dsn);
+        connector->multi = curl_multi_init();
+    }
+    if (connector == NULL || connector->url == NULL || connector->multi == NULL) {
+        if (connector != NULL) {
+            mq_connector_free(connector);
+        } else {
+            curl_global_cleanup();
+        }
+        return mq_error_nomem(err);
+    }
+    curl_multi_setopt(connector->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
+    curl_multi_setopt(connector->multi, CURLMOPT_SOCKETDATA, connector);
+    curl_multi_setopt(connector->multi, CURLMOPT_TIMERFUNCTION, on_timer);
+    curl_multi_setopt(connector->multi, CURLMOPT_TIMERDATA, connector);
+    curl_multi_setopt(connector->multi, CURLMOPT_MAXCONNECTS, CONNECTIONS_MAX);
+    *out = connector;
+    return MQ_OK;
+}
+
+void mq_connector_free(struct mq_connector *connector)
+{
+    if (connector->multi != NULL) {
+        curl_multi_cleanup(connector->multi);
+    }
+    free(connector->url);
+    free(connector);
+    curl_global_cleanup();
+}
+
+enum mq_status mq_connector_begin(struct mq_connector *connector, void *owner, struct mq_link **out,
+                                  struct mq_error *err)
+{
+    struct mq_link *link = calloc(1, sizeof *link);
+    if (link == NULL) {
+        return mq_error_nomem(err);
+    }
+    const struct mq_dsn *dsn = connector->dsn;
+    link->channel.ops = &channel_ops;
+    link->channel.opaque = dsn->tls == MQ_TLS_IMPLICIT || wants_starttls(dsn) || dsn->proxy != NULL;
+    link->connector = connector;
+    link->owner = owner;
+    link->connecting = true;
+    link->easy = curl_easy_init();
+    if (link->easy == NULL || !set_options(link) ||
+        curl_multi_add_handle(connector->multi, link->easy) != CURLM_OK) {
+        enum mq_status status =
+            mq_error_set(err, MQ_TRANSPORT, "transport", "libcurl takes the options not: %s",
+                         link->error[0] ? link->error : "out of memory, or built without them");
+        if (link->easy != NULL) {
+            curl_easy_cleanup(link->easy);
+        }
+        free(link);
+        return status;
+    }
+    *out = link;
+    return MQ_OK;
+}
+
+void mq_connector_cancel(struct mq_link *link)
+{
+    link_free(link);
+}
+
+void mq_connector_event(struct mq_connector *connector, uint64_t data, uint32_t events)
+{
+    int running = 0;
+    int what = ((events & EPOLLIN) ? CURL_CSELECT_IN : 0) |
+               ((events & EPOLLOUT) ? CURL_CSELECT_OUT : 0) |
+               ((events & (EPOLLERR | EPOLLHUP)) ? CURL_CSELECT_ERR : 0);
+    curl_multi_socket_action(connector->multi, (curl_socket_t)(data & UINT32_MAX), what, &running);
+}
+
+int64_t mq_connector_run(struct mq_connector *connector)
+{
+    int64_t now_ms = mq_connector_now_ms();
+    if (connector->timer_ms >= 0 && now_ms >= connector->timer_ms) {
+        int running = 0;
+        connector->timer_ms = -1;
+        curl_multi_socket_action(connector->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+    }
+    if (connector->timer_ms < 0) {
+        return -1;
+    }
+    return connector->timer_ms > now_ms ? connector->timer_ms - now_ms : 0;
+}
+
+/* Where nothing is gained by another try soon. A timeout has waited long enough for three, and
+ * three of its kind would outlast a run. */
+static bool is_hopeless(CURLcode code)
+{
+    switch (code) {
+    case CURLE_OPERATION_TIMEDOUT:
+    case CURLE_LOGIN_DENIED:
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_CONNECT_ERROR:
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_SSL_ISSUER_ERROR:
+    case CURLE_USE_SSL_FAILED:
+    case CURLE_AUTH_ERROR:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* "what failed: the relay said: its last refusal", printable. */
+static void set_reason(struct mq_connect_result *out, const char *text, const char *refusal)
+{
+    size_t used = mq_str_printable(out->reason, sizeof out->reason, 0, mq_str_of(text));
+    if (refusal[0] != '\0') {
+        used = mq_str_printable(out->reason, sizeof out->reason, used, MQ_STR("; it said: "));
+        mq_str_printable(out->reason, sizeof out->reason, used, mq_str_of(refusal));
+    }
+}
+
+/* libcurl says "Login denied" to that, as to a wrong password. */
+static void set_foreign(struct mq_connect_result *out, const struct mq_greeting *greeting)
+{
+    snprintf(out->reason, sizeof out->reason,
+             "the relay offers no login that is spoken here: it offers %s; " MQ_LOGIN_NAMES
+             " are spoken",
+             greeting->mechanisms);
+    out->hopeless = true;
+}
+
+static void describe_failure(struct mq_link *link, CURLcode code, struct mq_connect_result *out)
+{
+    const char *refusal = link->greeting.refusal;
+    struct mq_reply reply = {.code = 400};
+    /* 4yz: it may be different the next time. */
+    out->hopeless = is_hopeless(code) && refusal[0] != '4';
+    if (code == CURLE_LOGIN_DENIED && mq_greeting_is_foreign(&link->greeting)) {
+        set_foreign(out, &link->greeting);
+    } else {
+        set_reason(out, link->error[0] ? link->error : curl_easy_strerror(code), refusal);
+    }
+    snprintf(reply.text, sizeof reply.text, "%s", refusal);
+    out->retry_after_s = mq_reply_retry_after_s(&reply);
+}
+
+/* A connection that libcurl calls done: whether it is what was asked for. */
+static bool check_open(struct mq_link *link, struct mq_connect_result *out)
+{
+    const struct mq_dsn *dsn = link->connector->dsn;
+    if (dsn->user != NULL && !link->greeting.logged_in) {
+        /* libcurl goes on without AUTH where the relay does not offer it. */
+        out->hopeless = true;
+        if (mq_greeting_is_foreign(&link->greeting)) {
+            set_foreign(out, &link->greeting);
+            return false;
+        }
+        set_reason(out, "the relay offers no login that can be used, but user and password are set",
+                   link->greeting.refusal);
+        return false;
+    }
+    curl_socket_t fd = CURL_SOCKET_BAD;
+    char byte = 0;
+    size_t n = 0;
+    /* The first call ties connection and handle: until then libcurl may close it as an idle one.
+     * Nothing can be read, for nothing was asked. */
+    CURLcode code = curl_easy_recv(link->easy, &byte, 1, &n);
+    curl_easy_getinfo(link->easy, CURLINFO_ACTIVESOCKET, &fd);
+    if (code != CURLE_AGAIN || fd == CURL_SOCKET_BAD) {
+        bool talks = code == CURLE_OK && n > 0;
+        set_reason(out, talks ? "the relay speaks out of turn" : "the relay closed the connection",
+                   "");
+        return false;
+    }
+    out->fd = (int)fd;
+    return true;
+}
+
+bool mq_connector_take(struct mq_connector *connector, struct mq_connect_result *out)
+{
+    CURLMsg *message = NULL;
+    int left = 0;
+    do {
+        message = curl_multi_info_read(connector->multi, &left);
+    } while (message != NULL && message->msg != CURLMSG_DONE);
+    if (message == NULL) {
+        return false;
+    }
+    CURLcode code = message->data.result;
+    struct mq_link *link = NULL;
+    curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&link);
+    *out = (struct mq_connect_result){.owner = link->owner, .fd = -1};
+    if (code != CURLE_OK) {
+        describe_failure(link, code, out);
+        link_free(link);
+    } else if (!check_open(link, out)) {
+        link_free(link);
+    } else {
+        link->connecting = false;
+        link->fd = out->fd;
+        out->channel = &link->channel;
+        out->caps = link->greeting.caps;
+        if (connector->dsn->pipelining == MQ_PIPELINING_NONE) {
+            out->caps.pipelining = false;
+        }
+    }
+    return true;
+}

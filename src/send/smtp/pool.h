@@ -1,0 +1,68 @@
+/* The SMTP transport: sessions to one relay, and what waits for them. */
+#ifndef MQ_SEND_SMTP_POOL_H
+#define MQ_SEND_SMTP_POOL_H
+
+#include "send/dsn.h"
+#include "send/smtp/connection.h"
+#include "send/smtp/session.h"
+#include "send/smtp/smtp.h"
+
+struct mq_delivery_list {
+    struct mq_delivery *first, *last;
+    size_t count;
+};
+
+struct mq_smtp_slot {
+    struct mq_smtp_session session;
+    struct mq_link *link; /* while connecting */
+    int fd;               /* once open */
+    uint32_t generation; /* counts the connections of this slot: events of earlier ones are stale */
+    bool polls_out;
+};
+
+struct mq_smtp_pool {
+    struct mq_transport transport; /* first: the worker's view */
+    struct mq_smtp_host host;      /* the sessions' view */
+    struct mq_dsn dsn;
+    char *name;
+    int epoll_fd;
+    struct mq_connector *connector;
+    struct mq_smtp_slot *slots;
+    size_t connections;     /* slots */
+    size_t limit;           /* sessions at once; fewer than connections after a refused connect */
+    int64_t limit_until_ms; /* by the mails' clock; the two below in real time */
+    int64_t next_connect_ms;
+    int64_t next_scan_ms;
+    int failures; /* connects in a row that came to nothing */
+    bool stopped; /* after wind_down() or abort() */
+    bool troubled;
+    bool recalled; /* what trouble brought back was brought back */
+    struct mq_relay_trouble trouble;
+    struct mq_delivery_list pending, done;
+};
+
+static inline struct mq_smtp_pool *mq_smtp_pool_of(struct mq_smtp_host *host)
+{
+    return (struct mq_smtp_pool *)((char *)host - offsetof(struct mq_smtp_pool, host));
+}
+
+/* pool.c: what is to be sent by whom */
+void mq_smtp_pool_init_host(struct mq_smtp_pool *pool); /* the functions that sessions call */
+void mq_smtp_list_append(struct mq_delivery_list *list, struct mq_delivery *delivery);
+/* Takes the one behind `before`, the first for NULL; NULL when there is none. */
+struct mq_delivery *mq_smtp_list_take(struct mq_delivery_list *list, struct mq_delivery *before);
+void mq_smtp_pool_return_pending(struct mq_smtp_pool *pool);   /* UNTOUCHED */
+size_t mq_smtp_pool_occupied(const struct mq_smtp_pool *pool); /* sessions not closed */
+size_t mq_smtp_pool_working(const struct mq_smtp_pool *pool);  /* … of these: open */
+/* Opens sessions for what waits, and lets open ones take it. */
+void mq_smtp_pool_assign(struct mq_smtp_pool *pool);
+void mq_smtp_pool_connect_failed(struct mq_smtp_pool *pool, const struct mq_connect_result *result);
+void mq_smtp_pool_recall(struct mq_smtp_pool *pool);
+
+/* loop.c: sockets and timers */
+void mq_smtp_loop_pump(struct mq_smtp_pool *pool, struct mq_smtp_slot *slot);
+/* One wait of at most timeout_ms and all that it brought; false: a signal came. */
+bool mq_smtp_loop_turn(struct mq_smtp_pool *pool, int64_t timeout_ms);
+int64_t mq_smtp_loop_now(const struct mq_smtp_pool *pool); /* boot time by the mails' clock, ms */
+
+#endif

@@ -1,0 +1,481 @@
+/* What each reply does to the transaction that it belongs to. */
+#include <stdio.h>
+#include <string.h>
+
+#include "send/smtp/internal.h"
+
+static const char out_of_step[] = "the relay's answers do not fit the commands";
+
+static enum mq_target_result result_of(enum mq_verdict verdict)
+{
+    switch (verdict) {
+    case MQ_VERDICT_ACCEPTED:
+        return MQ_TARGET_ACCEPTED;
+    case MQ_VERDICT_REFUSED:
+        return MQ_TARGET_REFUSED;
+    case MQ_VERDICT_UNEXPLAINED:
+        return MQ_TARGET_UNEXPLAINED;
+    case MQ_VERDICT_DENIED:
+        return MQ_TARGET_DENIED;
+    case MQ_VERDICT_UNCERTAIN:
+        return MQ_TARGET_UNCERTAIN;
+    default:
+        return MQ_TARGET_LATER;
+    }
+}
+
+/* Exim and Postfix say so, under codes that mean other things too. */
+static bool lost_step(const struct mq_reply *reply)
+{
+    char words[MQ_REPLY_TEXT_MAX];
+    if (reply->code < 500) {
+        return false;
+    }
+    mq_reply_own_words(reply, words);
+    return mq_reply_says(words, "synchroni") || mq_reply_says(words, "pipelining");
+}
+
+static void note_time(struct mq_smtp_session *session, struct mq_delivery *delivery,
+                      const struct mq_reply *reply)
+{
+    struct mq_clock clock = session->host->clock;
+    delivery->at_s = clock.now_s(clock.context);
+    if (reply->code >= 400) {
+        int wait_s = mq_reply_retry_after_s(reply);
+        if (wait_s > delivery->retry_after_s) {
+            delivery->retry_after_s = wait_s;
+        }
+    }
+}
+
+static void trace_reply(struct mq_smtp_session *session, const struct mq_reply *reply)
+{
+    char text[MQ_TARGET_REPLY_MAX];
+    if (session->host->trace != NULL) {
+        mq_reply_format(reply, text, sizeof text);
+        mq_smtp_trace(session, "< %s", text);
+    }
+}
+
+static void close_by(struct mq_smtp_session *session, const struct mq_reply *reply)
+{
+    char reason[MQ_TARGET_REPLY_MAX];
+    mq_reply_format(reply, reason, sizeof reason);
+    mq_smtp_close(session, reason);
+}
+
+/* Nobody asked for this reply: which of them belongs to what is not known. */
+static void close_out_of_step(struct mq_smtp_session *session, const struct mq_reply *reply)
+{
+    char text[MQ_TARGET_REPLY_MAX], reason[MQ_TARGET_REPLY_MAX];
+    mq_reply_format(reply, text, sizeof text);
+    snprintf(reason, sizeof reason, "%s: %.200s", out_of_step, text);
+    mq_smtp_close(session, reason);
+}
+
+static void note_trouble(struct mq_smtp_tx *tx, const struct mq_reply *reply)
+{
+    tx->delivery->drew_trouble = true;
+    mq_reply_format(reply, tx->delivery->error, sizeof tx->delivery->error);
+}
+
+static void relay_trouble(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
+                          const struct mq_reply *reply)
+{
+    char reason[MQ_TARGET_REPLY_MAX];
+    mq_reply_format(reply, reason, sizeof reason);
+    session->host->trouble(session->host, reason, mq_reply_retry_after_s(reply));
+    note_trouble(tx, reply);
+    mq_smtp_give_back(session, tx);
+    mq_smtp_close(session, reason);
+}
+
+/* A session that has served other mails may simply have served enough: the mail begins anew. In a
+ * new session this mail may be the cause: another is tried, then others go first. At the dot it is
+ * the mail's own reply in any session, and once is enough of a body. */
+static void session_trouble(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
+                            const struct mq_reply *reply)
+{
+    bool turned = (tx->delivery->transport_flags & MQ_SMTP_DELIVERY_TURNED) != 0;
+    bool at_dot = tx->dot_at != 0;
+    if (session->decided == 0 || at_dot) {
+        note_trouble(tx, reply);
+    }
+    if (session->decided == 0 && !turned && !at_dot) {
+        mq_smtp_once_more(session, tx, MQ_SMTP_DELIVERY_TURNED);
+    } else {
+        mq_smtp_give_back(session, tx);
+    }
+    close_by(session, reply);
+}
+
+/* The relay did not understand. Once more in the simplest way, then the mail waits. */
+static void protocol_error(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
+                           const struct mq_reply *reply)
+{
+    struct mq_smtp_host *host = session->host;
+    struct mq_delivery *delivery = tx->delivery;
+    if (tx->behind || lost_step(reply)) {
+        mq_smtp_learn(host, MQ_SMTP_FOLLOW_NEVER);
+    }
+    if (tx->plain) {
+        note_time(session, delivery, reply);
+        mq_smtp_mark(delivery, false, MQ_TARGET_LATER, reply);
+        mq_smtp_finish(session, tx, MQ_DELIVERY_DONE);
+    } else {
+        session->decided++; /* it works, only not in this way */
+        mq_smtp_once_more(session, tx, MQ_SMTP_DELIVERY_PLAIN);
+    }
+    close_by(session, reply);
+}
+
+/* Verdicts that end the session whatever the command; true when this was one. */
+static bool ends_session(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
+                         enum mq_verdict verdict, const struct mq_reply *reply)
+{
+    switch (verdict) {
+    case MQ_VERDICT_SESSION_TROUBLE:
+        session_trouble(session, tx, reply);
+        return true;
+    case MQ_VERDICT_RELAY_TROUBLE:
+        relay_trouble(session, tx, reply);
+        return true;
+    case MQ_VERDICT_PROTOCOL_ERROR:
+        protocol_error(session, tx, reply);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void finish_without_body(struct mq_smtp_session *session, struct mq_smtp_tx *tx);
+
+/* A session that cannot be reset is of no use, and no mail's fault. */
+static void on_rset(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
+                    const struct mq_reply *reply)
+{
+    bool good = reply->code / 100 == 2;
+    if (good) {
+        session->open_transaction = false;
+    }
+    if (tx->checking && good) {
+        finish_without_body(session, tx);
+    } else if (tx->checking) {
+        protocol_error(session, tx, reply);
+    } else if (!good) {
+        mq_smtp_give_back(session, tx);
+        close_by(session, reply);
+    }
+}
+
+static void on_mail(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
+                    const struct mq_reply *reply)
+{
+    enum mq_verdict verdict = mq_verdict_decide(MQ_STAGE_MAIL, reply);
+    if (lost_step(reply)) {
+        verdict = MQ_VERDICT_PROTOCOL_ERROR;
+    }
+    if (verdict == MQ_VERDICT_ACCEPTED) {
+        session->open_transaction = true;
+        if (tx->trial) {
+            mq_smtp_learn(session->host, MQ_SMTP_FOLLOW_DOT);
+        }
+    } else if (!ends_session(session, tx, verdict, reply)) {
+        note_time(session, tx->delivery, reply);
+        mq_smtp_mark(tx->delivery, false, result_of(verdict), reply);
+        tx->mail_refused = true;
+        tx->next = MQ_SMTP_NONE;
+    }
+}
+
+static void on_rcpt(struct mq_smtp_session *session, struct mq_smtp_tx *tx, size_t i,
+                    const struct mq_reply *reply)
+{
+    struct mq_target *target = &tx->delivery->targets[i];
+    enum mq_verdict verdict = mq_verdict_decide(MQ_STAGE_RCPT, reply);
+    if (tx->mail_refused) {
+        return;
+    }
+    if (lost_step(reply)) {
+        verdict = MQ_VERDICT_PROTOCOL_ERROR;
+    }
+    if (verdict == MQ_VERDICT_PROTOCOL_ERROR && tx->plain) {
+        verdict = MQ_VERDICT_TRY_LATER; /* the others need not wait for this one */
+    }
+    if (verdict == MQ_VERDICT_ACCEPTED) {
+        target->code = reply->code;
+        tx->in_transaction++;
+        return;
+    }
+    if (ends_session(session, tx, verdict, reply)) {
+        return;
+    }
+    note_time(session, tx->delivery, reply);
+    target->code = reply->code;
+    mq_reply_format(reply, target->reply, sizeof target->reply);
+    if (verdict != MQ_VERDICT_NEXT_TRANSACTION) {
+        target->result = result_of(verdict);
+    }
+}
+
+/* A relay that wants every recipient in another transaction takes none: that is a later. */
+static void settle_next_transaction(struct mq_delivery *delivery)
+{
+    for (size_t i = 0; i < delivery->target_count; i++) {
+        struct mq_target *target = &delivery->targets[i];
+        if (target->result == MQ_TARGET_UNTRIED && target->code >= 400) {
+            target->result = MQ_TARGET_LATER;
+        }
+    }
+}
+
+/* A reply that nobody asked for shifts those behind it: a recipient would be refused by what was
+ * said of another. Where a message goes out, DATA's 354 shows that nothing is shifted. Where a
+ * group ends in a refusal without one, the reply to RSET does: it would be DATA's then, and no 2xx.
+ */
+static bool begin_check(const struct mq_smtp_session *session, struct mq_smtp_tx *tx)
+{
+    bool refused = false;
+    for (size_t i = 0; i < tx->delivery->target_count; i++) {
+        refused = refused || (tx->delivery->targets[i].result == MQ_TARGET_REFUSED &&
+                              tx->delivery->targets[i].code != 0);
+    }
+    if (!refused || tx->plain || tx->checking || !session->caps.pipelining) {
+        return false;
+    }
+    tx->checking = true;
+    tx->next = MQ_SMTP_RSET;
+    return true;
+}
+
+static void finish_without_body(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
+{
+    if (tx->in_transaction == 0) {
+        settle_next_transaction(tx->delivery);
+    }
+    mq_smtp_finish(session, tx, MQ_DELIVERY_DONE);
+    mq_smtp_advance(session);
+}
+
+static void begin_body(struct mq_smtp_session *session)
+{
+    session->body_part = 0;
+    session->body_pos = 0;
+    session->line_start = true;
+    mq_smtp_set_state(session, MQ_SMTP_BODY);
+}
+
+static void on_data(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
+                    const struct mq_reply *reply)
+{
+    enum mq_verdict verdict = mq_verdict_decide(MQ_STAGE_DATA, reply);
+    bool go_ahead = verdict == MQ_VERDICT_ACCEPTED;
+    if (go_ahead && tx->mail_refused) {
+        /* Whatever transaction that is, a dot would end it: with a mail to unknown recipients. */
+        protocol_error(session, tx, reply);
+    } else if (go_ahead && tx->in_transaction == 0) {
+        tx->lone_dot = true;
+        tx->next = MQ_SMTP_DOT;
+        mq_smtp_set_state(session, MQ_SMTP_AWAITING);
+    } else if (go_ahead) {
+        begin_body(session);
+    } else if (tx->mail_refused || tx->in_transaction == 0) {
+        return; /* a consequence; finished below */
+    } else {
+        if (lost_step(reply)) {
+            verdict = MQ_VERDICT_PROTOCOL_ERROR;
+        }
+        if (!ends_session(session, tx, verdict, reply)) {
+            note_time(session, tx->delivery, reply);
+            mq_smtp_mark(tx->delivery, true, result_of(verdict), reply);
+        }
+    }
+}
+
+static void accepted(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
+                     const struct mq_reply *reply)
+{
+    struct mq_delivery *delivery = tx->delivery;
+    if ((delivery->transport_flags & MQ_SMTP_DELIVERY_PLAIN) != 0 &&
+        tx->in_transaction == delivery->target_count) {
+        session->host->no_params = true; /* so it works: no more detours */
+    }
+    note_time(session, delivery, reply);
+    mq_smtp_mark(delivery, true, MQ_TARGET_ACCEPTED, reply);
+    delivery->enter(delivery, MQ_PHASE_ACCEPTED);
+    mq_smtp_finish(session, tx, MQ_DELIVERY_DONE);
+}
+
+/* The message was not taken. */
+static void not_accepted(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
+                         enum mq_verdict verdict, const struct mq_reply *reply)
+{
+    struct mq_delivery *delivery = tx->delivery;
+    note_time(session, delivery, reply);
+    bool decided = verdict != MQ_VERDICT_SESSION_TROUBLE && verdict != MQ_VERDICT_RELAY_TROUBLE &&
+                   verdict != MQ_VERDICT_PROTOCOL_ERROR;
+    if (decided) {
+        mq_smtp_mark(delivery, true, result_of(verdict), reply);
+    }
+    if (tx->dot_at != 0 && verdict != MQ_VERDICT_UNCERTAIN) {
+        delivery->enter(delivery, MQ_PHASE_REFUSED);
+    }
+    if (decided) {
+        mq_smtp_finish(session, tx, MQ_DELIVERY_DONE);
+    } else {
+        ends_session(session, tx, verdict, reply);
+    }
+}
+
+static void on_dot(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
+                   const struct mq_reply *reply)
+{
+    session->open_transaction = false;
+    if (session->sent < tx->dot_at) {
+        session->closing = true; /* what of the message is not written would be read as commands */
+    }
+    if (tx->lone_dot) {
+        finish_without_body(session, tx);
+        return;
+    }
+    enum mq_verdict verdict = mq_verdict_decide(MQ_STAGE_DOT, reply);
+    if (verdict == MQ_VERDICT_ACCEPTED) {
+        accepted(session, tx, reply);
+    } else {
+        session->closing = verdict == MQ_VERDICT_UNCERTAIN || session->closing;
+        not_accepted(session, tx, lost_step(reply) ? MQ_VERDICT_PROTOCOL_ERROR : verdict, reply);
+    }
+    mq_smtp_advance(session);
+}
+
+/* A reply while the message still goes out decides the mail; the rest of the message would be
+ * read as commands, so the session ends. */
+static void on_early_reply(struct mq_smtp_session *session, const struct mq_reply *reply)
+{
+    struct mq_smtp_tx *tx = mq_smtp_current(session);
+    if (reply->code != 421 && session->body_part == 0 && session->body_pos == 0) {
+        close_out_of_step(session, reply); /* nothing of the message was written */
+        return;
+    }
+    if (reply->code < 400) {
+        mq_smtp_session_lost(session, out_of_step);
+        return;
+    }
+    not_accepted(session, tx, mq_verdict_decide(MQ_STAGE_DATA, reply), reply);
+    close_by(session, reply);
+}
+
+static void dispatch(struct mq_smtp_session *session, const struct mq_smtp_expected *expected,
+                     const struct mq_reply *reply)
+{
+    struct mq_smtp_tx *tx = &session->tx[expected->tx];
+    tx->replied = true;
+    switch (expected->command) {
+    case MQ_SMTP_RSET:
+        on_rset(session, tx, reply);
+        break;
+    case MQ_SMTP_MAIL:
+        on_mail(session, tx, reply);
+        break;
+    case MQ_SMTP_RCPT:
+        on_rcpt(session, tx, expected->target, reply);
+        break;
+    case MQ_SMTP_DATA:
+        on_data(session, tx, reply);
+        break;
+    case MQ_SMTP_DOT:
+        on_dot(session, tx, reply);
+        break;
+    default:
+        mq_smtp_close(session, "");
+        break;
+    }
+}
+
+/* In an envelope with no reply awaited: what follows from the replies so far. */
+static void envelope_progress(struct mq_smtp_session *session)
+{
+    struct mq_smtp_tx *tx = mq_smtp_current(session);
+    if (session->state != MQ_SMTP_ENVELOPE || session->expected_count > 0) {
+        return;
+    }
+    if (tx->next == MQ_SMTP_DATA && tx->in_transaction == 0) {
+        tx->next = MQ_SMTP_NONE; /* nobody to send it to */
+    }
+    if (tx->next == MQ_SMTP_NONE && !begin_check(session, tx)) {
+        finish_without_body(session, tx);
+    }
+}
+
+static void on_reply(struct mq_smtp_session *session, const struct mq_reply *reply)
+{
+    trace_reply(session, reply);
+    if (session->state == MQ_SMTP_BODY && !mq_smtp_dot_left(session, mq_smtp_current(session))) {
+        on_early_reply(session, reply);
+        return;
+    }
+    if (session->expected_count == 0 && session->state == MQ_SMTP_IDLE) {
+        close_by(session, reply); /* a 421, most likely */
+        return;
+    }
+    if (session->expected_count == 0) {
+        close_out_of_step(session, reply);
+        return;
+    }
+    struct mq_smtp_expected expected = session->expected[session->expected_head];
+    session->expected_head = (session->expected_head + 1) % session->expected_capacity;
+    session->expected_count--;
+    dispatch(session, &expected, reply);
+    envelope_progress(session);
+    if (session->state == MQ_SMTP_ENVELOPE) {
+        mq_smtp_restart_timer(session);
+    }
+    if (reply->code == 421 && session->state != MQ_SMTP_CLOSED) {
+        char reason[MQ_TARGET_REPLY_MAX];
+        mq_reply_format(reply, reason, sizeof reason);
+        mq_smtp_session_lost(session, reason); /* what it answered is decided already */
+    }
+}
+
+/* Feeds what was read; false when the session is closed. */
+static bool feed(struct mq_smtp_session *session, struct mq_str data)
+{
+    while (data.len > 0 && session->channel != NULL) {
+        struct mq_reply reply;
+        struct mq_error err;
+        bool complete = false;
+        if (mq_reply_read(&session->reader, &data, &complete, &reply, &err) != MQ_OK) {
+            mq_smtp_cut_off(session, err.text);
+            return false;
+        }
+        if (complete) {
+            on_reply(session, &reply);
+        }
+    }
+    return session->channel != NULL;
+}
+
+void mq_smtp_session_readable(struct mq_smtp_session *session)
+{
+    char data[4096];
+    while (session->channel != NULL) {
+        bool opaque = session->channel->opaque;
+        size_t n = 0;
+        enum mq_io io = session->channel->ops->recv(session->channel, data, sizeof data, &n);
+        if (io == MQ_IO_EOF) {
+            mq_smtp_cut_off(session, "the relay closed the connection");
+            return;
+        }
+        if (io == MQ_IO_ERROR || (io == MQ_IO_AGAIN && session->write_failed)) {
+            mq_smtp_cut_off(session, "the connection to the relay broke");
+            return;
+        }
+        if (io == MQ_IO_AGAIN || !feed(session, (struct mq_str){data, n})) {
+            break;
+        }
+        if (n < sizeof data && !opaque && !session->write_failed) {
+            break; /* the socket is empty; one call less */
+        }
+    }
+    mq_smtp_session_pump(session);
+}

@@ -1,0 +1,164 @@
+/* One SMTP session after its connection is open and logged in: transactions, pipelined, and what
+ * the replies to them mean for the deliveries (RFC 5321, RFC 2920). Knows neither sockets nor
+ * libcurl. */
+#ifndef MQ_SEND_SMTP_SESSION_H
+#define MQ_SEND_SMTP_SESSION_H
+
+#include "core/clock.h"
+#include "policy/reply.h"
+#include "policy/verdict.h"
+#include "send/smtp/channel.h"
+#include "send/transport.h"
+
+/* The most that is written at once, and a session's output buffer. */
+#define MQ_SMTP_CHUNK 16384
+
+enum mq_smtp_state {
+    MQ_SMTP_CLOSED,
+    MQ_SMTP_CONNECTING, /* libcurl's; no channel yet */
+    MQ_SMTP_IDLE,       /* nothing under way */
+    MQ_SMTP_ENVELOPE,   /* RSET, MAIL, RCPT, DATA out or going out */
+    MQ_SMTP_BODY,       /* 354 came; the message goes out */
+    MQ_SMTP_AWAITING,   /* the dot is out, its reply is not here */
+    MQ_SMTP_QUITTING,
+    MQ_SMTP_STATE_COUNT
+};
+
+enum mq_smtp_command {
+    MQ_SMTP_NONE,
+    MQ_SMTP_RSET,
+    MQ_SMTP_MAIL,
+    MQ_SMTP_RCPT,
+    MQ_SMTP_DATA,
+    MQ_SMTP_DOT,
+    MQ_SMTP_QUIT
+};
+
+/* Whether an envelope may go behind another mail's dot that the relay has not answered yet. Some
+ * relays offer PIPELINING and lose the connection then (Dovecot's submission service up to 2.4.1),
+ * which leaves the mail before it uncertain. So a relay has to show it first. */
+enum mq_smtp_following {
+    MQ_SMTP_FOLLOW_TRY, /* not known: one session at a time tries it */
+    MQ_SMTP_FOLLOW_DOT, /* it answered both */
+    MQ_SMTP_FOLLOW_NEVER
+};
+
+/* A command whose reply has not come. */
+struct mq_smtp_expected {
+    uint8_t command;
+    uint8_t tx; /* its transaction's place in session->tx */
+    uint32_t target;
+};
+
+/* The transaction of one delivery. While it runs, a target's `code` says how its RCPT went, as
+ * long as its result is UNTRIED: 0 not answered, 2xx in the transaction, else wanted in another. */
+struct mq_smtp_tx {
+    struct mq_delivery *delivery; /* NULL: free, or taken back while its envelope was out */
+    bool used;
+    bool plain;                /* once more, without pipelining and parameters */
+    bool behind;               /* its envelope left behind another's dot */
+    bool trial;                /* … and the relay's answer tells whether that may be done */
+    bool replied;              /* a reply of its own came */
+    bool mail_refused;         /* the replies to RCPT and DATA are consequences */
+    bool checking;             /* all but the check of the replies' order is done */
+    bool lone_dot;             /* DATA was taken though every recipient was refused */
+    size_t in_transaction;     /* recipients accepted */
+    enum mq_smtp_command next; /* to be written; MQ_SMTP_NONE: nothing now */
+    size_t next_target;
+    uint64_t mail_at; /* where in the stream MAIL begins; valid once next is past MAIL */
+    uint64_t dot_at;  /* behind the dot; 0: not in the buffer yet */
+    int64_t mail_ms;  /* boot time at MAIL */
+};
+
+struct mq_smtp_session;
+
+/* What a session asks of its pool. */
+struct mq_smtp_host {
+    struct mq_clock clock;
+    int64_t command_timeout_ms, data_timeout_ms, block_timeout_ms, final_timeout_ms, idle_ms;
+    int64_t mails_per_connection;
+    size_t in_state[MQ_SMTP_STATE_COUNT]; /* sessions in each; closed ones are not counted */
+    enum mq_smtp_following following;
+    bool following_fixed; /* set by hand: nothing is learned */
+    bool trying;          /* a trial is under way */
+    bool no_params;       /* every transaction is plain: only so it worked */
+    /* A delivery to begin now: on an idle session, or behind the dot; NULL: none for this one. */
+    struct mq_delivery *(*next)(struct mq_smtp_host *host, struct mq_smtp_session *session,
+                                bool behind);
+    void (*done)(struct mq_smtp_host *host, struct mq_delivery *delivery);
+    /* Once more in another session, plain. */
+    void (*again)(struct mq_smtp_host *host, struct mq_delivery *delivery);
+    void (*trouble)(struct mq_smtp_host *host, const char *reason, int64_t retry_after_s);
+    /* The session is closed, its channel gone. `why`: "" at an orderly end. */
+    void (*closed)(struct mq_smtp_host *host, struct mq_smtp_session *session, const char *why);
+    void (*trace)(void *context, int session, const char *line); /* NULL: none */
+    void *trace_context;
+};
+
+/* Bits of mq_delivery.transport_flags. */
+enum {
+    MQ_SMTP_DELIVERY_PLAIN = 1,   /* a protocol error came: once more without extensions */
+    MQ_SMTP_DELIVERY_CROSSED = 2, /* the relay closed while MAIL was on its way: once more */
+    MQ_SMTP_DELIVERY_TURNED = 4   /* it drew a 421 from a new session: once more in another */
+};
+
+struct mq_smtp_session {
+    struct mq_smtp_host *host;
+    int id;
+    enum mq_smtp_state state;
+    struct mq_channel *channel;
+    struct mq_smtp_caps caps;
+    int64_t deadline_ms; /* boot time; INT64_MAX: none */
+
+    struct mq_smtp_tx tx[2]; /* the current one and the one behind its dot */
+    uint8_t current;
+    bool open_transaction; /* MAIL was taken and no reply to a dot ended it */
+    bool last;             /* begin nothing more: QUIT when idle */
+    bool closing;          /* close as soon as the current transaction is decided */
+    bool silent;           /* a timeout ends it, not the relay */
+    int failures;          /* mails in a row without an acceptance */
+    int64_t mails;         /* begun */
+    int64_t decided;       /* mails that the relay gave an answer on */
+
+    struct mq_smtp_expected *expected; /* ring of replies awaited */
+    size_t expected_head, expected_count, expected_capacity;
+    struct mq_reply_reader reader;
+
+    char *out; /* MQ_SMTP_CHUNK bytes, never moved while a write is pending */
+    size_t out_pos, out_len;
+    uint64_t sent;       /* bytes of the stream that left for certain */
+    uint64_t maybe_sent; /* … that may have left */
+    bool wants_write;    /* the last write did not go through, or its turn is over */
+    bool write_failed;   /* read what is there, then it is lost */
+    bool in_pump;
+    /* The message on its way: 0 the prefix, 1 the message itself. */
+    int body_part;
+    size_t body_pos;
+    bool line_start;
+};
+
+/* `session` is the caller's storage. MQ_NOMEM. */
+enum mq_status mq_smtp_session_init(struct mq_smtp_session *session, struct mq_smtp_host *host,
+                                    int id, struct mq_error *err);
+void mq_smtp_session_clear(struct mq_smtp_session *session); /* closed before */
+void mq_smtp_session_connecting(struct mq_smtp_session *session);
+/* The connection is open; the session owns the channel from now on. */
+void mq_smtp_session_ready(struct mq_smtp_session *session, struct mq_channel *channel,
+                           const struct mq_smtp_caps *caps);
+/* Whether a delivery may be begun: at once, or behind the dot of the one under way. While it is not
+ * known whether the relay can do that, only together with that dot: so it is sure that the relay
+ * has both before it answers. */
+bool mq_smtp_session_may_begin(const struct mq_smtp_session *session);
+bool mq_smtp_session_may_follow(const struct mq_smtp_session *session);
+/* Looks for work at the host and writes what can be written. */
+void mq_smtp_session_pump(struct mq_smtp_session *session);
+/* The socket is readable, or in error: reads all there is, then pumps. */
+void mq_smtp_session_readable(struct mq_smtp_session *session);
+void mq_smtp_session_check_timeout(struct mq_smtp_session *session, int64_t now_ms);
+/* Takes back what has no body out; the session ends if that breaks a transaction. */
+void mq_smtp_session_recall(struct mq_smtp_session *session);
+void mq_smtp_session_quit(struct mq_smtp_session *session); /* idle only */
+/* The connection is gone, or is given up: settles what was under way by how far it was. */
+void mq_smtp_session_lost(struct mq_smtp_session *session, const char *why);
+
+#endif

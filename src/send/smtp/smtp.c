@@ -1,0 +1,313 @@
+/* The SMTP transport as the worker sees it. */
+#include "send/smtp/smtp.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "send/smtp/internal.h"
+#include "send/smtp/pool.h"
+
+static struct mq_smtp_pool *pool_of(struct mq_transport *transport)
+{
+    return (struct mq_smtp_pool *)transport;
+}
+
+static const struct mq_smtp_pool *const_pool_of(const struct mq_transport *transport)
+{
+    return (const struct mq_smtp_pool *)transport;
+}
+
+static size_t busy(const struct mq_smtp_pool *pool)
+{
+    return mq_smtp_pool_working(pool) - pool->host.in_state[MQ_SMTP_IDLE];
+}
+
+static const char *op_name(const struct mq_transport *transport)
+{
+    return const_pool_of(transport)->name;
+}
+
+/* Envelopes that may go behind the dots of what is sent now. One more each lies ready for when that
+ * one's turn comes, so that its body and the next envelope leave in one write. */
+static size_t followers(const struct mq_smtp_pool *pool)
+{
+    size_t count = 0;
+    if (pool->host.following == MQ_SMTP_FOLLOW_NEVER || pool->host.no_params) {
+        return 0;
+    }
+    for (size_t i = 0; i < pool->connections; i++) {
+        const struct mq_smtp_session *session = &pool->slots[i].session;
+        bool at_work = session->state == MQ_SMTP_ENVELOPE || session->state == MQ_SMTP_BODY ||
+                       session->state == MQ_SMTP_AWAITING;
+        if (at_work && session->caps.pipelining && !session->last && !session->closing) {
+            count += session->tx[session->current ^ 1].used ? 1 : 2;
+        }
+    }
+    return count;
+}
+
+static size_t op_capacity(const struct mq_transport *transport, bool just_in_time)
+{
+    const struct mq_smtp_pool *pool = const_pool_of(transport);
+    if (pool->troubled || pool->stopped) {
+        return 0;
+    }
+    size_t at_work = busy(pool);
+    size_t places = at_work < pool->limit ? pool->limit - at_work : 0;
+    if (!just_in_time) {
+        places += followers(pool);
+    }
+    return places > pool->pending.count ? places - pool->pending.count : 0;
+}
+
+static void op_submit(struct mq_transport *transport, struct mq_delivery *delivery)
+{
+    struct mq_smtp_pool *pool = pool_of(transport);
+    delivery->transport_flags = 0;
+    delivery->drew_trouble = false;
+    delivery->error[0] = '\0';
+    delivery->retry_after_s = 0;
+    delivery->at_s = 0;
+    delivery->end = MQ_DELIVERY_UNTOUCHED;
+    mq_smtp_list_append(pool->troubled || pool->stopped ? &pool->done : &pool->pending, delivery);
+}
+
+static enum mq_status op_step(struct mq_transport *transport, int64_t timeout_ms,
+                              struct mq_error *err)
+{
+    struct mq_smtp_pool *pool = pool_of(transport);
+    bool troubled = pool->troubled;
+    int64_t until_ms = mq_connector_now_ms() + timeout_ms;
+    (void)err;
+    for (;;) {
+        if (pool->troubled && !pool->recalled) {
+            pool->recalled = true;
+            mq_smtp_pool_recall(pool);
+        }
+        mq_smtp_pool_assign(pool);
+        int64_t left_ms = until_ms - mq_connector_now_ms();
+        bool goes_on = mq_smtp_loop_turn(pool, left_ms);
+        if (!goes_on || pool->done.count > 0 || pool->troubled != troubled || left_ms <= 0) {
+            break;
+        }
+    }
+    if (pool->troubled && !pool->recalled) {
+        pool->recalled = true;
+        mq_smtp_pool_recall(pool);
+    }
+    return MQ_OK;
+}
+
+static struct mq_delivery *op_take_done(struct mq_transport *transport)
+{
+    return mq_smtp_list_take(&pool_of(transport)->done, NULL);
+}
+
+static bool op_trouble(const struct mq_transport *transport, struct mq_relay_trouble *out)
+{
+    const struct mq_smtp_pool *pool = const_pool_of(transport);
+    if (pool->troubled) {
+        *out = pool->trouble;
+    }
+    return pool->troubled;
+}
+
+static void op_recall(struct mq_transport *transport)
+{
+    mq_smtp_pool_recall(pool_of(transport));
+}
+
+/* Gives up connections that are not open yet. */
+static void cancel_connecting(struct mq_smtp_pool *pool)
+{
+    for (size_t i = 0; i < pool->connections; i++) {
+        struct mq_smtp_slot *slot = &pool->slots[i];
+        if (slot->link != NULL) {
+            mq_connector_cancel(slot->link);
+            slot->link = NULL;
+            slot->session.state = MQ_SMTP_CLOSED;
+            pool->host.in_state[MQ_SMTP_CONNECTING]--;
+        }
+    }
+}
+
+static void close_sessions(struct mq_smtp_pool *pool, const char *why)
+{
+    cancel_connecting(pool);
+    for (size_t i = 0; i < pool->connections; i++) {
+        if (pool->slots[i].session.channel != NULL) {
+            mq_smtp_session_lost(&pool->slots[i].session, why);
+        }
+    }
+}
+
+static void op_wind_down(struct mq_transport *transport)
+{
+    struct mq_smtp_pool *pool = pool_of(transport);
+    pool->stopped = true;
+    mq_smtp_pool_return_pending(pool);
+    cancel_connecting(pool);
+    for (size_t i = 0; i < pool->connections; i++) {
+        struct mq_smtp_session *session = &pool->slots[i].session;
+        if (session->channel != NULL && session->state != MQ_SMTP_ENVELOPE) {
+            mq_smtp_session_recall(session); /* the one behind the dot */
+        }
+    }
+}
+
+static void op_quit(struct mq_transport *transport, int64_t timeout_ms)
+{
+    struct mq_smtp_pool *pool = pool_of(transport);
+    int64_t until_ms = mq_connector_now_ms() + timeout_ms;
+    cancel_connecting(pool);
+    for (size_t i = 0; i < pool->connections; i++) {
+        mq_smtp_session_quit(&pool->slots[i].session);
+    }
+    while (pool->host.in_state[MQ_SMTP_QUITTING] > 0) {
+        int64_t left_ms = until_ms - mq_connector_now_ms();
+        if (left_ms <= 0 || !mq_smtp_loop_turn(pool, left_ms)) {
+            break;
+        }
+    }
+    close_sessions(pool, "");
+}
+
+static void op_abort(struct mq_transport *transport)
+{
+    struct mq_smtp_pool *pool = pool_of(transport);
+    pool->stopped = true;
+    mq_smtp_pool_return_pending(pool);
+    close_sessions(pool, "sending was stopped");
+}
+
+static const char *const finding_names[] = {
+    [MQ_SMTP_FOLLOW_TRY] = NULL,
+    [MQ_SMTP_FOLLOW_DOT] = "dot",
+    [MQ_SMTP_FOLLOW_NEVER] = "group",
+};
+
+static const char *op_finding(const struct mq_transport *transport)
+{
+    const struct mq_smtp_host *host = &const_pool_of(transport)->host;
+    return host->following_fixed ? NULL : finding_names[host->following];
+}
+
+static void op_remember(struct mq_transport *transport, const char *finding)
+{
+    struct mq_smtp_host *host = &pool_of(transport)->host;
+    if (host->following_fixed) {
+        return;
+    }
+    host->following = MQ_SMTP_FOLLOW_TRY;
+    host->trying = false;
+    for (int i = MQ_SMTP_FOLLOW_DOT; i <= MQ_SMTP_FOLLOW_NEVER; i++) {
+        if (strcmp(finding, finding_names[i]) == 0) {
+            host->following = (enum mq_smtp_following)i;
+        }
+    }
+}
+
+static void op_free(struct mq_transport *transport)
+{
+    struct mq_smtp_pool *pool = pool_of(transport);
+    pool->stopped = true;
+    if (pool->slots != NULL) {
+        close_sessions(pool, "");
+        for (size_t i = 0; i < pool->connections; i++) {
+            mq_smtp_session_clear(&pool->slots[i].session);
+        }
+        free(pool->slots);
+    }
+    if (pool->connector != NULL) {
+        mq_connector_free(pool->connector);
+    }
+    if (pool->epoll_fd >= 0) {
+        close(pool->epoll_fd);
+    }
+    mq_dsn_clear(&pool->dsn);
+    free(pool->name);
+    free(pool);
+}
+
+static char *copy_of(const char *text, bool *failed)
+{
+    char *copy = text ? mq_str_dup(mq_str_of(text)) : NULL;
+    *failed = *failed || (text != NULL && copy == NULL);
+    return copy;
+}
+
+static bool copy_dsn(const struct mq_dsn *from, struct mq_dsn *to)
+{
+    bool failed = false;
+    *to = *from;
+    to->scheme = copy_of(from->scheme, &failed);
+    to->user = copy_of(from->user, &failed);
+    to->password = copy_of(from->password, &failed);
+    to->host = copy_of(from->host, &failed);
+    to->cafile = copy_of(from->cafile, &failed);
+    to->ehlo = copy_of(from->ehlo, &failed);
+    to->source_ip = copy_of(from->source_ip, &failed);
+    to->proxy = copy_of(from->proxy, &failed);
+    return !failed;
+}
+
+static void init_host(struct mq_smtp_pool *pool, const struct mq_smtp_options *options)
+{
+    const struct mq_dsn *dsn = &pool->dsn;
+    mq_smtp_pool_init_host(pool);
+    pool->host.clock = options->clock;
+    pool->host.command_timeout_ms = dsn->command_timeout_ms;
+    pool->host.data_timeout_ms = dsn->data_timeout_ms;
+    pool->host.block_timeout_ms = dsn->block_timeout_ms;
+    pool->host.final_timeout_ms = dsn->final_timeout_ms;
+    pool->host.idle_ms = dsn->idle_ms;
+    pool->host.mails_per_connection = dsn->mails_per_connection;
+    pool->host.following_fixed = dsn->pipelining != MQ_PIPELINING_LEARN;
+    if (pool->host.following_fixed) {
+        pool->host.following =
+            dsn->pipelining == MQ_PIPELINING_DOT ? MQ_SMTP_FOLLOW_DOT : MQ_SMTP_FOLLOW_NEVER;
+    }
+    pool->host.trace = options->trace;
+    pool->host.trace_context = options->trace_context;
+}
+
+enum mq_status mq_smtp_new(const struct mq_dsn *dsn, const struct mq_smtp_options *options,
+                           struct mq_transport **out, struct mq_error *err)
+{
+    static const struct mq_transport_ops ops = {
+        op_name,      op_capacity, op_submit, op_step, op_take_done, op_trouble, op_recall,
+        op_wind_down, op_quit,     op_abort,  op_free, op_finding,   op_remember};
+    if (options->connections < 1) {
+        return mq_error_set(err, MQ_INVALID, "connections", "connections must be at least 1");
+    }
+    struct mq_smtp_pool *pool = calloc(1, sizeof *pool);
+    if (pool == NULL) {
+        return mq_error_nomem(err);
+    }
+    enum mq_status status = MQ_OK;
+    pool->transport.ops = &ops;
+    pool->connections = pool->limit = (size_t)options->connections;
+    pool->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    pool->slots = calloc(pool->connections, sizeof *pool->slots);
+    pool->name = mq_dsn_redacted(dsn);
+    if (!copy_dsn(dsn, &pool->dsn) || pool->slots == NULL || pool->name == NULL) {
+        status = mq_error_nomem(err);
+        goto out;
+    }
+    if (pool->epoll_fd < 0) {
+        status = mq_error_set(err, MQ_IO, "", "epoll cannot be had: %s", strerror(errno));
+        goto out;
+    }
+    init_host(pool, options);
+    status = mq_connector_new(&pool->dsn, pool->epoll_fd, &pool->connector, err);
+out:
+    if (status != MQ_OK) {
+        op_free(&pool->transport);
+        return status;
+    }
+    *out = &pool->transport;
+    return MQ_OK;
+}

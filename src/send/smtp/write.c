@@ -1,0 +1,321 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mime/wire/message.h"
+#include "send/smtp/internal.h"
+
+/* Room for the longest command: MAIL with an address of 320 octets and its parameters. */
+#define COMMAND_ROOM 640
+/* A stuffed dot, a missing line end and the dot itself. */
+#define DOT_ROOM 8
+/* What one session writes before the loop looks whether a reply came, and at the other sessions: a
+ * peer that takes everything at once would otherwise not be heard before the dot. */
+#define TURN_BYTES (128 << 10)
+
+bool mq_smtp_mail_left(const struct mq_smtp_session *session, const struct mq_smtp_tx *tx)
+{
+    return session->maybe_sent > tx->mail_at;
+}
+
+bool mq_smtp_dot_left(const struct mq_smtp_session *session, const struct mq_smtp_tx *tx)
+{
+    return tx->dot_at != 0 && session->maybe_sent >= tx->dot_at;
+}
+
+bool mq_smtp_expect(struct mq_smtp_session *session, enum mq_smtp_command command, uint8_t tx,
+                    size_t target)
+{
+    if (session->expected_count == session->expected_capacity) {
+        size_t capacity = session->expected_capacity ? session->expected_capacity * 2 : 16;
+        struct mq_smtp_expected *ring = malloc(capacity * sizeof *ring);
+        if (ring == NULL) {
+            return false;
+        }
+        for (size_t i = 0; i < session->expected_count; i++) {
+            ring[i] = session->expected[(session->expected_head + i) % session->expected_capacity];
+        }
+        free(session->expected);
+        session->expected = ring;
+        session->expected_head = 0;
+        session->expected_capacity = capacity;
+    }
+    size_t at = (session->expected_head + session->expected_count) % session->expected_capacity;
+    session->expected[at] = (struct mq_smtp_expected){(uint8_t)command, tx, (uint32_t)target};
+    session->expected_count++;
+    return true;
+}
+
+static size_t room(const struct mq_smtp_session *session)
+{
+    return MQ_SMTP_CHUNK - session->out_len;
+}
+
+static void append(struct mq_smtp_session *session, const char *data, size_t len)
+{
+    memcpy(session->out + session->out_len, data, len);
+    session->out_len += len;
+}
+
+static void append_text(struct mq_smtp_session *session, const char *text)
+{
+    append(session, text, strlen(text));
+}
+
+/* The first recipient from `at` on that is still to be asked; target_count: none. */
+static size_t next_target(const struct mq_delivery *delivery, size_t at)
+{
+    while (at < delivery->target_count &&
+           (delivery->targets[at].result != MQ_TARGET_UNTRIED || delivery->targets[at].code != 0)) {
+        at++;
+    }
+    return at;
+}
+
+static void append_mail(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
+{
+    const struct mq_delivery *delivery = tx->delivery;
+    /* Where it is not offered, what needs it was refused before. */
+    bool utf8 = session->caps.smtputf8 &&
+                (delivery->utf8_address || (delivery->flags & MQ_MESSAGE_UTF8_HEADERS) != 0);
+    tx->mail_at = session->sent + session->out_len;
+    append_text(session, "MAIL FROM:<");
+    append_text(session, delivery->from);
+    append_text(session, ">");
+    if (session->caps.size && !tx->plain) {
+        char size[32];
+        snprintf(size, sizeof size, " SIZE=%zu", delivery->prefix.len + delivery->message.len);
+        append_text(session, size);
+    }
+    if (session->caps.eightbit && (delivery->flags & MQ_MESSAGE_8BIT) != 0 && !tx->plain) {
+        append_text(session, " BODY=8BITMIME");
+    }
+    if (utf8) {
+        append_text(session, " SMTPUTF8"); /* such an address means nothing without it */
+    }
+    if (session->caps.dsn && !tx->plain) {
+        char params[MQ_NOTIFY_PARAMS_ROOM];
+        mq_notify_mail_params(&delivery->notify, params);
+        append_text(session, params);
+    }
+    append_text(session, "\r\n");
+    tx->next_target = next_target(delivery, 0);
+    tx->next = MQ_SMTP_RCPT;
+}
+
+static void append_rcpt(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
+{
+    append_text(session, "RCPT TO:<");
+    append_text(session, tx->delivery->targets[tx->next_target].address);
+    append_text(session, ">");
+    if (session->caps.dsn && !tx->plain) {
+        char params[MQ_NOTIFY_PARAMS_ROOM];
+        mq_notify_rcpt_params(&tx->delivery->notify, params);
+        append_text(session, params);
+    }
+    append_text(session, "\r\n");
+    tx->next_target = next_target(tx->delivery, tx->next_target + 1);
+    if (tx->next_target >= tx->delivery->target_count) {
+        tx->next = MQ_SMTP_DATA;
+    }
+}
+
+static bool append_command(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
+{
+    size_t begin = session->out_len;
+    enum mq_smtp_command command = tx->next;
+    if (!mq_smtp_expect(session, command, (uint8_t)(tx - session->tx), tx->next_target)) {
+        return false;
+    }
+    switch (command) {
+    case MQ_SMTP_RSET:
+        append_text(session, "RSET\r\n");
+        tx->next = tx->checking ? MQ_SMTP_NONE : MQ_SMTP_MAIL;
+        break;
+    case MQ_SMTP_MAIL:
+        append_mail(session, tx);
+        break;
+    case MQ_SMTP_RCPT:
+        append_rcpt(session, tx);
+        break;
+    case MQ_SMTP_DATA:
+        append_text(session, "DATA\r\n");
+        tx->next = MQ_SMTP_NONE;
+        break;
+    default: /* a lone dot */
+        append_text(session, ".\r\n");
+        tx->next = MQ_SMTP_NONE;
+        break;
+    }
+    mq_smtp_trace(session, "> %.*s", (int)(session->out_len - begin - 2), session->out + begin);
+    return true;
+}
+
+/* The envelope: in one group, or command by command. */
+static void append_commands(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
+{
+    bool group = session->caps.pipelining && !tx->plain;
+    while (tx->used && tx->next != MQ_SMTP_NONE && room(session) >= COMMAND_ROOM &&
+           (group || session->expected_count == 0)) {
+        if (!append_command(session, tx)) {
+            mq_smtp_close(session, "out of memory");
+            return;
+        }
+    }
+}
+
+/* Copies from `text` what fits, a dot at the beginning of a line doubled (RFC 5321, 4.5.2).
+ * Returns how much of it was taken. */
+static size_t append_stuffed(struct mq_smtp_session *session, struct mq_str text)
+{
+    size_t at = 0;
+    while (at < text.len && room(session) > DOT_ROOM) {
+        if (session->line_start && text.data[at] == '.') {
+            append(session, ".", 1);
+        }
+        size_t len = text.len - at;
+        if (len > room(session) - DOT_ROOM + 1) {
+            len = room(session) - DOT_ROOM + 1;
+        }
+        /* Up to a line end before a dot; that dot is the next round's first. */
+        const char *end = memmem(text.data + at, len, "\n.", 2);
+        if (end != NULL) {
+            len = (size_t)(end - (text.data + at)) + 1;
+        }
+        append(session, text.data + at, len);
+        at += len;
+        session->line_start = text.data[at - 1] == '\n';
+    }
+    return at;
+}
+
+/* As much of the message as fits; behind its end the dot, once the worker has said yes. */
+static void append_body(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
+{
+    struct mq_delivery *delivery = tx->delivery;
+    while (session->body_part < 2) {
+        struct mq_str part = session->body_part == 0 ? delivery->prefix : delivery->message;
+        if (session->body_pos < part.len) {
+            struct mq_str rest = {part.data + session->body_pos, part.len - session->body_pos};
+            session->body_pos += append_stuffed(session, rest);
+        }
+        if (session->body_pos < part.len) {
+            return;
+        }
+        session->body_part++;
+        session->body_pos = 0;
+    }
+    if (!delivery->enter(delivery, MQ_PHASE_BODY)) {
+        mq_smtp_finish(session, tx, MQ_DELIVERY_LEASE_OVER);
+        mq_smtp_close(session, "");
+        return;
+    }
+    if (!mq_smtp_expect(session, MQ_SMTP_DOT, session->current, 0)) {
+        mq_smtp_close(session, "out of memory");
+        return;
+    }
+    append_text(session, session->line_start ? ".\r\n" : "\r\n.\r\n");
+    tx->dot_at = session->sent + session->out_len;
+    mq_smtp_trace(session, "> .");
+}
+
+static void take_follower(struct mq_smtp_session *session)
+{
+    struct mq_smtp_host *host = session->host;
+    while (mq_smtp_session_may_follow(session)) {
+        struct mq_delivery *delivery = host->next(host, session, true);
+        if (delivery == NULL || mq_smtp_begin(session, delivery, true)) {
+            return;
+        }
+    }
+}
+
+static void fill(struct mq_smtp_session *session)
+{
+    struct mq_smtp_tx *current = mq_smtp_current(session);
+    append_commands(session, current);
+    if (session->state == MQ_SMTP_BODY && current->dot_at == 0) {
+        append_body(session, current);
+    }
+    if (session->state != MQ_SMTP_CLOSED && current->dot_at != 0) {
+        take_follower(session);
+        append_commands(session, mq_smtp_follower(session));
+    }
+}
+
+static void take_work(struct mq_smtp_session *session)
+{
+    struct mq_smtp_host *host = session->host;
+    while (mq_smtp_session_may_begin(session)) {
+        struct mq_delivery *delivery = host->next(host, session, false);
+        if (delivery == NULL || mq_smtp_begin(session, delivery, false)) {
+            break;
+        }
+    }
+    if (session->state == MQ_SMTP_IDLE && session->last) {
+        mq_smtp_session_quit(session);
+    }
+}
+
+/* false: nothing more goes out now. */
+static bool write_some(struct mq_smtp_session *session)
+{
+    size_t len = session->out_len - session->out_pos;
+    size_t n = 0;
+    enum mq_io io =
+        session->channel->ops->send(session->channel, session->out + session->out_pos, len, &n);
+    if (io == MQ_IO_OK) {
+        session->out_pos += n;
+        session->sent += n;
+        session->wants_write = false;
+        if (session->maybe_sent < session->sent) {
+            session->maybe_sent = session->sent;
+        }
+        if (session->state == MQ_SMTP_BODY) {
+            uint64_t dot_at = mq_smtp_current(session)->dot_at;
+            bool all = dot_at != 0 && session->sent >= dot_at;
+            mq_smtp_set_state(session, all ? MQ_SMTP_AWAITING : MQ_SMTP_BODY);
+        }
+        return true;
+    }
+    if (session->channel->opaque) {
+        session->maybe_sent = session->sent + len;
+    }
+    session->wants_write = io == MQ_IO_AGAIN;
+    if (io != MQ_IO_AGAIN) {
+        session->write_failed = true;
+    }
+    return false;
+}
+
+void mq_smtp_session_pump(struct mq_smtp_session *session)
+{
+    if (session->in_pump) {
+        return;
+    }
+    session->in_pump = true;
+    uint64_t turn_ends = session->sent + TURN_BYTES;
+    while (session->channel != NULL) {
+        if (session->sent >= turn_ends) {
+            session->wants_write = true;
+            break;
+        }
+        if (session->out_pos == session->out_len) {
+            session->out_pos = session->out_len = 0;
+            take_work(session);
+            if (session->channel != NULL && session->out_len == 0) {
+                fill(session);
+            }
+            if (session->channel == NULL || session->out_len == 0) {
+                break;
+            }
+        }
+        if (!write_some(session)) {
+            break;
+        }
+    }
+    session->in_pump = false;
+    if (session->write_failed && session->channel != NULL) {
+        mq_smtp_session_readable(session);
+    }
+}

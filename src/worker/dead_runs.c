@@ -1,0 +1,172 @@
+/* What other runs left behind: which of them are dead, and how far their mails had come. */
+#include "worker/dead_runs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "send/transport.h"
+
+#define SCAN_EVERY_MS 10000
+
+/* A target's result as it stands in an intent record, for the queue. */
+static enum mq_recipient_result recipient_result(uint8_t target)
+{
+    switch ((enum mq_target_result)target) {
+    case MQ_TARGET_ACCEPTED:
+        return MQ_RECIPIENT_ACCEPTED;
+    case MQ_TARGET_REFUSED:
+        return MQ_RECIPIENT_REFUSED;
+    case MQ_TARGET_LATER:
+    case MQ_TARGET_DENIED:
+    case MQ_TARGET_UNEXPLAINED: /* the next attempt says which */
+        return MQ_RECIPIENT_LATER;
+    case MQ_TARGET_UNCERTAIN:
+        return MQ_RECIPIENT_UNCERTAIN;
+    case MQ_TARGET_UNTRIED:
+        break;
+    }
+    return MQ_RECIPIENT_UNTRIED;
+}
+
+static void judge(const struct mq_intent_record *record, int64_t job_id,
+                  struct mq_evidence_record *out)
+{
+    struct mq_intent_entry entry;
+
+    if (mq_intent_owner(record) == MQ_INTENT_OTHER) {
+        return; /* proves nothing */
+    }
+    if (!mq_intent_find(record, job_id, &entry)) {
+        out->evidence = MQ_EVIDENCE_FREE;
+        return;
+    }
+    out->code = entry.code;
+    out->handed_over = entry.handed_over;
+    out->at_s = entry.at_s;
+    if (entry.phase < MQ_INTENT_BODY) {
+        out->evidence = MQ_EVIDENCE_BEGUN;
+        out->handed_over = 0;
+        return;
+    }
+    out->evidence = entry.phase == MQ_INTENT_BODY ? MQ_EVIDENCE_BODY : MQ_EVIDENCE_DONE;
+    for (size_t i = 0; i < MQ_JOB_RECIPIENTS_MAX; i++) {
+        out->results[i] = (unsigned char)recipient_result(entry.results[i]);
+    }
+}
+
+static void find_evidence(void *context, const char *token, int64_t job_id,
+                          struct mq_evidence_record *out)
+{
+    struct mq_recovery *recovery = context;
+
+    memset(out, 0, sizeof(*out));
+    out->evidence = MQ_EVIDENCE_NONE;
+    for (size_t i = 0; i < recovery->dead_count; i++) {
+        struct mq_dead *dead = &recovery->dead[i];
+        if (strcmp(mq_intent_token(dead->record), token) == 0) {
+            dead->asked = true;
+            judge(dead->record, job_id, out);
+            return;
+        }
+    }
+    /* A lease that is over while its owner lives, or that of this very run. */
+    if (!recovery->open || strcmp(mq_intent_token(recovery->open), token) != 0) {
+        mq_intent_record_close(recovery->open, false);
+        recovery->open = NULL;
+        if (mq_intent_open(recovery->directory, token, &recovery->open, NULL) != MQ_OK) {
+            return;
+        }
+    }
+    if (recovery->open) {
+        judge(recovery->open, job_id, out);
+    }
+}
+
+void mq_recovery_init(struct mq_recovery *recovery, const char *directory)
+{
+    memset(recovery, 0, sizeof(*recovery));
+    recovery->directory = directory;
+    recovery->source.find = find_evidence;
+    recovery->source.context = recovery;
+}
+
+void mq_recovery_clear(struct mq_recovery *recovery)
+{
+    for (size_t i = 0; i < recovery->dead_count; i++) {
+        mq_intent_record_close(recovery->dead[i].record, false);
+    }
+    mq_intent_record_close(recovery->open, false);
+    free(recovery->dead);
+    free(recovery->tokens);
+    mq_recovery_init(recovery, recovery->directory);
+}
+
+static bool grow(struct mq_recovery *recovery)
+{
+    size_t capacity = recovery->dead_capacity ? recovery->dead_capacity * 2 : 8;
+    struct mq_dead *dead = realloc(recovery->dead, capacity * sizeof(*dead));
+    if (!dead) {
+        return false;
+    }
+    recovery->dead = dead;
+    const char **tokens = realloc(recovery->tokens, capacity * sizeof(*tokens));
+    if (!tokens) {
+        return false;
+    }
+    recovery->tokens = tokens;
+    recovery->dead_capacity = capacity;
+    return true;
+}
+
+static void found(void *context, struct mq_intent_record *record)
+{
+    struct mq_recovery *recovery = context;
+
+    if (mq_intent_owner(record) != MQ_INTENT_DEAD ||
+        (recovery->dead_count == recovery->dead_capacity && !grow(recovery))) {
+        mq_intent_record_close(record, false);
+        return;
+    }
+    size_t i = recovery->dead_count++;
+    recovery->dead[i] = (struct mq_dead){.record = record};
+    recovery->tokens[i] = mq_intent_token(record);
+}
+
+void mq_recovery_scan(struct mq_recovery *recovery, const char *own_token, int64_t now_ms)
+{
+    if (now_ms < recovery->next_scan_ms) {
+        return;
+    }
+    recovery->next_scan_ms = now_ms + SCAN_EVERY_MS;
+    /* A scan that fails is no reason to send nothing: those leases end by themselves. Records that
+     * we hold already are seen as locked, and passed over. */
+    mq_intent_scan(recovery->directory, own_token, found, recovery, NULL);
+}
+
+void mq_recovery_begin_turn(struct mq_recovery *recovery)
+{
+    for (size_t i = 0; i < recovery->dead_count; i++) {
+        recovery->dead[i].asked = false;
+    }
+}
+
+void mq_recovery_end_turn(struct mq_recovery *recovery, bool committed)
+{
+    size_t kept = 0;
+
+    mq_intent_record_close(recovery->open, false);
+    recovery->open = NULL;
+    for (size_t i = 0; i < recovery->dead_count; i++) {
+        struct mq_dead *dead = &recovery->dead[i];
+        /* A transaction recovers a limited number of rows: only one that found none of this run's
+         * shows that the record has served its purpose. */
+        if (committed && !dead->asked) {
+            mq_intent_record_close(dead->record, true);
+            continue;
+        }
+        recovery->dead[kept] = *dead;
+        recovery->tokens[kept] = mq_intent_token(dead->record);
+        kept++;
+    }
+    recovery->dead_count = kept;
+}

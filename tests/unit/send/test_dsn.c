@@ -1,0 +1,333 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "send/dsn.h"
+
+static struct mq_dsn dsn;
+static struct mq_error err;
+
+static void parse(const char *text)
+{
+    mq_dsn_clear(&dsn);
+    enum mq_status status = mq_dsn_parse(mq_str_of(text), &dsn, &err);
+    if (status != MQ_OK) {
+        fail_msg("%s: %s", text, err.text);
+    }
+}
+
+static void assert_redacted(const char *expected)
+{
+    char *shown = mq_dsn_redacted(&dsn);
+    assert_string_equal(shown, expected);
+    free(shown);
+}
+
+static void test_plain(void **state)
+{
+    (void)state;
+    parse("smtp://relay.example");
+    assert_string_equal(dsn.scheme, "smtp");
+    assert_string_equal(dsn.host, "relay.example");
+    assert_null(dsn.user);
+    assert_null(dsn.password);
+    assert_int_equal(dsn.port, 0);
+    assert_int_equal(dsn.tls, MQ_TLS_AUTO);
+    assert_true(dsn.verify_peer);
+    assert_null(dsn.cafile);
+    assert_null(dsn.ehlo);
+    assert_null(dsn.source_ip);
+    assert_null(dsn.proxy);
+    assert_int_equal(dsn.connect_timeout_ms, 30000);
+    assert_int_equal(dsn.command_timeout_ms, 300000);
+    assert_int_equal(dsn.data_timeout_ms, 120000);
+    assert_int_equal(dsn.block_timeout_ms, 180000);
+    assert_int_equal(dsn.final_timeout_ms, 600000);
+    assert_int_equal(dsn.idle_ms, 10000);
+    assert_int_equal(dsn.mails_per_connection, 100);
+    assert_redacted("smtp://relay.example");
+    parse("null://null");
+    assert_string_equal(dsn.scheme, "null");
+    parse("SMTPS://relay.example:465/");
+    assert_string_equal(dsn.scheme, "smtps");
+    assert_int_equal(dsn.tls, MQ_TLS_IMPLICIT);
+    assert_redacted("smtps://relay.example:465");
+    parse("smtp://default/?");
+    assert_string_equal(dsn.host, "default");
+}
+
+static void test_credentials(void **state)
+{
+    (void)state;
+    parse("smtp://me%40example.org:p%40%3A%2F%3F%23%25w%C3%A4+@relay.example:587");
+    assert_string_equal(dsn.user, "me@example.org");
+    assert_string_equal(dsn.password, "p@:/?#%wä+");
+    assert_int_equal(dsn.port, 587);
+    assert_redacted("smtp://me%40example.org:***@relay.example:587");
+    parse("smtp://user@relay.example");
+    assert_string_equal(dsn.user, "user");
+    assert_null(dsn.password);
+    assert_redacted("smtp://user@relay.example");
+    parse("smtp://user:@relay.example");
+    assert_string_equal(dsn.password, "");
+    assert_redacted("smtp://user:***@relay.example");
+}
+
+static void test_options(void **state)
+{
+    (void)state;
+    parse("smtp://[2001:db8::1]:25?tls=required&cafile=%2Fetc%2Fca%20x.pem&verify_peer=0&"
+          "ehlo=my.example&source_ip=192.0.2.7&proxy=socks5h://u:p@127.0.0.1:1080&"
+          "connect_timeout=0.25&command_timeout=1&data_timeout=2.5&block_timeout=86400&"
+          "final_timeout=0.001&idle_timeout=07.50&max_mails=1000000");
+    assert_string_equal(dsn.host, "2001:db8::1");
+    assert_int_equal(dsn.port, 25);
+    assert_int_equal(dsn.tls, MQ_TLS_REQUIRED);
+    assert_string_equal(dsn.cafile, "/etc/ca x.pem");
+    assert_false(dsn.verify_peer);
+    assert_string_equal(dsn.ehlo, "my.example");
+    assert_string_equal(dsn.source_ip, "192.0.2.7");
+    assert_string_equal(dsn.proxy, "socks5h://u:p@127.0.0.1:1080");
+    assert_int_equal(dsn.connect_timeout_ms, 250);
+    assert_int_equal(dsn.command_timeout_ms, 1000);
+    assert_int_equal(dsn.data_timeout_ms, 2500);
+    assert_int_equal(dsn.block_timeout_ms, 86400000);
+    assert_int_equal(dsn.final_timeout_ms, 1);
+    assert_int_equal(dsn.idle_ms, 7500);
+    assert_int_equal(dsn.mails_per_connection, 1000000);
+    assert_redacted("smtp://[2001:db8::1]:25");
+    parse("smtp://h?tls=none");
+    assert_int_equal(dsn.tls, MQ_TLS_NONE);
+    parse("smtp://h?tls=auto&verify_peer=yes&");
+    assert_int_equal(dsn.tls, MQ_TLS_AUTO);
+    assert_true(dsn.verify_peer);
+    parse("smtps://h?tls=required");
+    assert_int_equal(dsn.tls, MQ_TLS_IMPLICIT);
+    assert_int_equal(dsn.pipelining, MQ_PIPELINING_LEARN);
+    parse("smtp://h?pipelining=auto");
+    assert_int_equal(dsn.pipelining, MQ_PIPELINING_LEARN);
+    parse("smtp://h?pipelining=0");
+    assert_int_equal(dsn.pipelining, MQ_PIPELINING_NONE);
+    parse("smtp://h?pipelining=1");
+    assert_int_equal(dsn.pipelining, MQ_PIPELINING_GROUP);
+    parse("smtp://h?pipelining=dot");
+    assert_int_equal(dsn.pipelining, MQ_PIPELINING_DOT);
+    parse("smtp://h?ehlo=[192.0.2.1]&source_ip=::1");
+    assert_string_equal(dsn.ehlo, "[192.0.2.1]");
+}
+
+static void test_sendmail(void **state)
+{
+    (void)state;
+    parse("sendmail://default");
+    assert_string_equal(dsn.scheme, "sendmail");
+    assert_string_equal(dsn.host, "default");
+    assert_null(dsn.command);
+    assert_null(dsn.path);
+    assert_int_equal(dsn.final_timeout_ms, 600000);
+    assert_redacted("sendmail://default");
+    parse("Sendmail://DEFAULT/?command=/usr/sbin/sendmail%20-t%20-i&final_timeout=5");
+    assert_string_equal(dsn.command, "/usr/sbin/sendmail -t -i");
+    assert_int_equal(dsn.final_timeout_ms, 5000);
+    assert_redacted("sendmail://default?command=/usr/sbin/sendmail");
+    parse("sendmail://default?command='/my%20dir/s%26%3F'%20-ap%20SECRET");
+    assert_string_equal(dsn.command, "'/my dir/s&?' -ap SECRET");
+    assert_redacted("sendmail://default?command=/my%20dir/s&%3F%20***");
+    assert_true(mq_dsn_is(&dsn, "sendmail"));
+    assert_false(mq_dsn_is(&dsn, "smtp"));
+}
+
+static void test_file(void **state)
+{
+    (void)state;
+    parse("file:///var/mail/queue");
+    assert_string_equal(dsn.scheme, "file");
+    assert_string_equal(dsn.path, "/var/mail/queue");
+    assert_string_equal(dsn.host, "");
+    assert_redacted("file:///var/mail/queue");
+    parse("FILE://localhost/a%20b%25%23//");
+    assert_string_equal(dsn.path, "/a b%#");
+    assert_redacted("file:///a%20b%25%23");
+    parse("file:///x?");
+    assert_string_equal(dsn.path, "/x");
+}
+
+/* What is expected in the error's text, that names the cure. */
+static void test_bad(void **state)
+{
+    static const struct {
+        const char *text;
+        const char *expected;
+    } samples[] = {
+        {"", "scheme"},
+        {"relay.example", "scheme"},
+        {"smtp:relay.example", "scheme"},
+        {"smtp:/relay.example", "scheme"},
+        {"http://relay.example", "smtp://"},
+        {"smtp://", "host"},
+        {"smtp:///x", "host"},
+        {"smtp://user:SECRET@", "host"},
+        {"smtp://re lay", "host"},
+        {"smtp://relay\xC3\xA4.example", "xn--"},
+        {"smtp://-relay", "host"},
+        {"smtp://re%6Cay", "host"},
+        {"smtp://relay:0", "port"},
+        {"smtp://relay:65536", "port"},
+        {"smtp://relay:", "port"},
+        {"smtp://relay:25x", "port"},
+        {"smtp://relay:-25", "port"},
+        {"smtp://relay:99999999999999999999", "port"},
+        {"smtp://[::1", "]"},
+        {"smtp://[::1]25", "]"},
+        {"smtp://[relay]", "IPv6"},
+        {"smtp://[]", "IPv6"},
+        {"smtp://:SECRET@relay", "user"},
+        {"smtp://@relay", "user"},
+        {"smtp://user:SEC@RET@relay", "%40"},
+        {"smtp://user:SEC:RET@relay", "%3A"},
+        {"smtp://user:SEC/RET@relay", "%2F"},
+        {"smtp://user:SEC?RET@relay", "%3F"},
+        {"smtp://user:1/SECRET@relay", "%2F"},
+        {"smtp://user:1#SECRET@relay", "%23"},
+        {"smtp://user:1?SECRET@relay", "="},
+        {"smtp://user:1?SECRET=x@relay", "unknown option;"},
+        {"smtp://user:SECRET%@relay", "%25"},
+        {"smtp://user:SECRET%4@relay", "%25"},
+        {"smtp://user:SECRET%4g@relay", "%25"},
+        {"smtp://user:SECRET%0Dx@relay", "control"},
+        {"smtp://user:SECRET%00x@relay", "control"},
+        {"smtp://us\ner:SECRET@relay", "control"},
+        {"smtp://relay/path", "path"},
+        {"smtp://relay#x", "fragment"},
+        {"smtp://relay?x=1", "unknown option \"x\""},
+        {"smtp://relay?TLS=none", "unknown option \"TLS\""},
+        {"smtp://relay?tls", "="},
+        {"smtp://relay?tls=", "tls has no value"},
+        {"smtp://relay?tls=none&tls=none", "tls is given twice"},
+        {"smtp://relay?tls=maybe", "tls"},
+        {"smtps://relay?tls=none", "contradicts"},
+        {"smtp://relay?verify_peer=2", "verify_peer"},
+        {"smtp://relay?ehlo=a%20b", "ehlo"},
+        {"smtp://relay?ehlo=a%0Ab", "control"},
+        {"smtp://relay?source_ip=relay", "source_ip"},
+        {"smtp://relay?proxy=relay:3128", "proxy"},
+        {"smtp://relay?proxy=http://", "proxy"},
+        {"smtp://relay?pipelining=2", "pipelining"},
+        {"file:///d?pipelining=0", "does not apply"},
+        {"smtp://relay?connect_timeout=0", "timeout"},
+        {"smtp://relay?connect_timeout=-1", "timeout"},
+        {"smtp://relay?connect_timeout=1s", "timeout"},
+        {"smtp://relay?connect_timeout=1.", "timeout"},
+        {"smtp://relay?connect_timeout=.5", "timeout"},
+        {"smtp://relay?connect_timeout=1.0001", "timeout"},
+        {"smtp://relay?connect_timeout=1.2.3", "timeout"},
+        {"smtp://relay?connect_timeout=86401", "timeout"},
+        {"smtp://relay?connect_timeout=86400.001", "timeout"},
+        {"smtp://relay?connect_timeout=99999999999999999999", "timeout"},
+        {"smtp://relay?connect_timeout=1e3", "timeout"},
+        {"smtp://relay?max_mails=0", "max_mails"},
+        {"smtp://relay?max_mails=1000001", "max_mails"},
+        {"smtp://relay?max_mails=1.5", "max_mails"},
+        {"smtp://relay?command=/x", "option command does not apply to smtp://; allowed are tls"},
+        {"smtp://relay#", "fragment"},
+        {"sendmail://", "sendmail://default"},
+        {"sendmail:///usr/sbin/sendmail", "sendmail://default"},
+        {"sendmail://localhost", "sendmail://default"},
+        {"sendmail://user:SECRET@default", "sendmail://default"},
+        {"sendmail://default:25", "sendmail://default"},
+        {"sendmail://default/SECRET", "path"},
+        {"sendmail://default?command=", "command has no value"},
+        {"sendmail://default?command=%20", "empty"},
+        {"sendmail://default?command=/x%20'SECRET", "not closed"},
+        {"sendmail://default?command=/x%20SECRET|/y", "shell"},
+        {"sendmail://default?command=/x%0A", "control"},
+        {"sendmail://default?tls=none", "tls does not apply to sendmail://; allowed are "
+                                        "final_timeout and command"},
+        {"sendmail://default?colour=red", "unknown option \"colour\"; allowed are final_timeout"},
+        {"file://", "file:///directory"},
+        {"file:///", "file:///directory"},
+        {"file:////x", "file:///directory"},
+        {"file://var/mail", "three slashes"},
+        {"file://relay/x", "three slashes"},
+        {"file://user@localhost/x", "three slashes"},
+        {"file:///x#y", "%23"},
+        {"file:///x%00y", "control"},
+        {"file:///x%y", "%25"},
+        {"file:///x?final_timeout=5", "final_timeout does not apply to file://; there are none"},
+        {"file:///x?y=1", "there are none for file://"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+        struct mq_dsn out = {.port = 7};
+        memset(&err, 0, sizeof err);
+        assert_int_equal(mq_dsn_parse(mq_str_of(samples[i].text), &out, &err), MQ_CONFIG);
+        assert_string_equal(err.field, "transport");
+        if (strstr(err.text, samples[i].expected) == NULL) {
+            fail_msg("%s: %s", samples[i].text, err.text);
+        }
+        assert_null(strstr(err.text, "SEC"));
+        assert_null(strstr(err.text, "RET"));
+        assert_int_equal(out.port, 7);
+        assert_null(out.host);
+        assert_null(out.command);
+    }
+    assert_int_equal(mq_dsn_parse((struct mq_str){"smtp://re\0lay", 13}, &dsn, NULL), MQ_CONFIG);
+    assert_int_equal(mq_dsn_parse((struct mq_str){"smtp://u\0:p@h", 13}, &dsn, NULL), MQ_CONFIG);
+    assert_int_equal(mq_dsn_parse(mq_str_of(NULL), &dsn, NULL), MQ_CONFIG);
+}
+
+/* Nothing is read behind the end: each prefix in a block of its own size, for the sanitizer. */
+static void test_prefixes(void **state)
+{
+    static const char *const texts[] = {
+        "smtp://us%41er:p%41ss@[::1]:587/?tls=none&cafile=%2Fx&max_mails=5",
+        "sendmail://default/?command=/x%20'a%27%20\"b\\\"\"%20\\c&final_timeout=5",
+        "file://localhost/a%20b/?"};
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        for (size_t len = 0; len <= strlen(texts[i]); len++) {
+            struct mq_dsn out = {0};
+            char *copy = malloc(len ? len : 1);
+            memcpy(copy, texts[i], len);
+            mq_dsn_parse((struct mq_str){copy, len}, &out, NULL);
+            free(copy);
+            mq_dsn_clear(&out);
+        }
+    }
+}
+
+static void test_loopback(void **state)
+{
+    static const char *const yes[] = {"smtp://localhost", "smtp://LOCALHOST:25", "smtp://127.0.0.1",
+                                      "smtp://127.255.0.9", "smtp://[::1]"};
+    static const char *const no[] = {"smtp://128.0.0.1",         "smtp://127.0.0.1.example",
+                                     "smtp://localhost.example", "smtp://[::2]",
+                                     "smtp://126.0.0.1",         "smtp://relay"};
+    (void)state;
+    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) {
+        parse(yes[i]);
+        assert_true(mq_dsn_is_loopback(&dsn));
+    }
+    for (size_t i = 0; i < sizeof no / sizeof *no; i++) {
+        parse(no[i]);
+        assert_false(mq_dsn_is_loopback(&dsn));
+    }
+    mq_dsn_clear(&dsn);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_plain),    cmocka_unit_test(test_credentials),
+        cmocka_unit_test(test_options),  cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_sendmail), cmocka_unit_test(test_file),
+        cmocka_unit_test(test_prefixes), cmocka_unit_test(test_loopback),
+    };
+    return cmocka_run_group_tests_name("dsn", tests, NULL, NULL);
+}

@@ -1,0 +1,243 @@
+/* The hook that signs: what it is given, where its lines go, and what its failure means. */
+#include "mime/wire/message.h"
+#include "worker_fake.h"
+
+#define SIGNATURE "Signature: s\r\n"
+
+static struct mq_buffer seen; /* prefix and message of all mails that were signed, or sent */
+static int64_t seen_at_s;
+static int seen_steps; /* of the relay, at the last signature */
+static enum mq_status answer;
+static const char *lines; /* that the hook appends */
+
+static int setup(void **state)
+{
+    mq_buffer_init(&seen);
+    answer = MQ_OK;
+    lines = SIGNATURE;
+    seen_steps = -1;
+    return scene_worker_setup(state);
+}
+
+static int teardown(void **state)
+{
+    mq_buffer_clear(&seen);
+    return scene_worker_teardown(state);
+}
+
+static enum mq_status sign(void *context, const struct mq_outgoing *mail, struct mq_buffer *out,
+                           struct mq_error *err)
+{
+    struct scene_worker *scene = context;
+    scene->counter++;
+    mq_buffer_str(&seen, mail->prefix);
+    mq_buffer_str(&seen, mail->message);
+    seen_at_s = mail->now_s;
+    mq_buffer_cstr(out, lines);
+    if (answer == MQ_NOMEM) {
+        return mq_error_nomem(err);
+    }
+    return answer == MQ_OK ? MQ_OK : mq_error_set(err, answer, "dkim", "dkim: the key is gone");
+}
+
+static void see_sent(struct fake_relay *relay, struct mq_delivery *delivery)
+{
+    (void)relay;
+    mq_buffer_reset(&seen);
+    mq_buffer_str(&seen, delivery->prefix);
+    mq_buffer_str(&seen, delivery->message);
+}
+
+static void mail(struct scene_worker *scene)
+{
+    scene->hooks.sign = sign;
+    fx_enqueue(&scene->fx,
+               &(struct mail){.recipients = "to@example.org", .body = "Subject: x\r\n\r\nx\r\n"});
+}
+
+/* A relay without 8BITMIME: the transport asks for another form, which is signed too. */
+static void convert(struct fake_relay *relay, struct mq_delivery *delivery)
+{
+    struct mq_error err;
+    assert_int_equal(delivery->flags, MQ_MESSAGE_8BIT);
+    assert_int_equal(delivery->to_7bit(delivery, &err), MQ_OK);
+    assert_int_equal(delivery->flags, 0);
+    struct mq_buffer signed_text = seen;
+    mq_buffer_init(&seen);
+    see_sent(relay, delivery);
+    /* of what was signed, the second one is what goes out */
+    size_t text = delivery->message.len;
+    assert_memory_equal(signed_text.data + signed_text.len - text, delivery->message.data, text);
+    mq_buffer_clear(&signed_text);
+}
+
+static void test_signs_what_was_converted(void **state)
+{
+    struct scene_worker *scene = *state;
+    scene->hooks.sign = sign;
+    fx_enqueue(&scene->fx, &(struct mail){.recipients = "to@example.org",
+                                          .body = "Subject: x\r\n\r\ncaf\xC3\xA9\r\n"});
+    scene->relay.on_body = convert;
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_int_equal(scene->counter, 2);
+    assert_memory_equal(seen.data, SIGNATURE "Subject: x\r\n", sizeof(SIGNATURE) + 11);
+    assert_non_null(strstr(seen.data, "caf=C3=A9\r\n"));
+}
+
+static void test_signs_what_is_sent(void **state)
+{
+    struct scene_worker *scene = *state;
+    mail(scene);
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_int_equal(scene->counter, 1);
+    assert_int_equal(seen_at_s, START + scene->boot_ms / 1000);
+    assert_string_equal(seen.data, "Subject: x\r\n\r\nx\r\n");
+    scene->relay.on_body = see_sent;
+    mail(scene);
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_string_equal(seen.data, SIGNATURE "Subject: x\r\n\r\nx\r\n");
+    assert_int_equal(scene->report.sent, 1);
+}
+
+/* The worker's own lines are signed too; the signature goes before them. */
+static void test_signs_the_prefix(void **state)
+{
+    struct scene_worker *scene = *state;
+    fx_set(&scene->fx, "mailRedirectTo", "test@example.net");
+    mail(scene);
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_string_equal(seen.data, "X-Original-To: to@example.org\r\nSubject: x\r\n\r\nx\r\n");
+    scene->relay.on_body = see_sent;
+    mail(scene);
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_string_equal(seen.data,
+                        SIGNATURE "X-Original-To: to@example.org\r\nSubject: x\r\n\r\nx\r\n");
+}
+
+/* Nobody's key: the mail goes as it is. */
+static void test_no_signature(void **state)
+{
+    struct scene_worker *scene = *state;
+    lines = "";
+    scene->relay.on_body = see_sent;
+    mail(scene);
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_string_equal(seen.data, "Subject: x\r\n\r\nx\r\n");
+    fx_set(&scene->fx, "mailRedirectTo", "test@example.net");
+    mail(scene);
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_string_equal(seen.data, "X-Original-To: to@example.org\r\nSubject: x\r\n\r\nx\r\n");
+    assert_int_equal(scene->counter, 2);
+}
+
+static enum mq_compose_end compose(struct scene_worker *scene, const struct mq_job *job,
+                                   struct mq_composed *out, struct mq_error *err)
+{
+    (void)scene;
+    (void)job;
+    (void)err;
+    out->message = strdup("Subject: composed\r\n\r\nx\r\n");
+    out->message_len = strlen(out->message);
+    out->envelope_from = strdup("from@example.org");
+    mq_strings_add(&out->recipients, MQ_STR("one@example.org"));
+    return MQ_COMPOSED;
+}
+
+static void test_signs_composed(void **state)
+{
+    struct scene_worker *scene = *state;
+    scene->on_compose = compose;
+    scene->hooks.sign = sign;
+    fx_enqueue(&scene->fx, &(struct mail){.type = "mail"});
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_string_equal(seen.data, "Subject: composed\r\n\r\nx\r\n");
+    assert_int_equal(scene->report.sent, 1);
+}
+
+/* Never sent unsigned: an attempt that failed, with the reason. */
+static void test_failure(void **state)
+{
+    struct scene_worker *scene = *state;
+    answer = MQ_CONFIG;
+    mail(scene);
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_int_equal(scene->relay.submits, 0);
+    assert_int_equal(scene->report.try_later, 1);
+    fx_assert_text(&scene->fx, "SELECT last_error FROM mail_queue", "dkim: the key is gone");
+    assert_int_equal(fx_int(&scene->fx, "SELECT attempts FROM mail_queue"), 1);
+    answer = MQ_OK;
+    scene->relay.on_body = see_sent;
+    scene->boot_ms += 60000;
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_int_equal(scene->report.sent, 1);
+    assert_string_equal(seen.data, SIGNATURE "Subject: x\r\n\r\nx\r\n");
+}
+
+/* Want of memory is not the mail's fault. */
+static void test_failure_of_memory(void **state)
+{
+    struct scene_worker *scene = *state;
+    answer = MQ_NOMEM;
+    mail(scene);
+    assert_int_equal(run_worker(scene), MQ_NOMEM);
+    assert_int_equal(scene->relay.submits, 0);
+    assert_int_equal(fx_int(&scene->fx, "SELECT attempts FROM mail_queue"), 0);
+    assert_int_equal(count_jobs(scene, "pending"), 1);
+}
+
+static void stops_bouncing(struct fake_relay *relay, struct mq_delivery *delivery)
+{
+    relay->bounces = relay->scene->counter < 2;
+    if (!relay->bounces) {
+        see_sent(relay, delivery);
+    }
+}
+
+/* A mail that came back untouched is signed anew, at its new time, and once only. */
+static void test_begins_anew(void **state)
+{
+    struct scene_worker *scene = *state;
+    scene->relay.on_body = stops_bouncing;
+    mail(scene);
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_int_equal(scene->counter, 2);
+    assert_string_equal(seen.data, SIGNATURE "Subject: x\r\n\r\nx\r\n");
+    assert_int_equal(scene->report.sent, 1);
+}
+
+static enum mq_status sign_slowly(void *context, const struct mq_outgoing *out_mail,
+                                  struct mq_buffer *out, struct mq_error *err)
+{
+    struct scene_worker *scene = context;
+    assert_true(scene->relay.steps > seen_steps);
+    seen_steps = scene->relay.steps;
+    return sign(context, out_mail, out, err);
+}
+
+/* Signing takes time: those under way are looked after between one and the next. */
+static void test_others_go_on(void **state)
+{
+    struct scene_worker *scene = *state;
+    for (int i = 0; i < 8; i++) {
+        mail(scene);
+    }
+    scene->hooks.sign = sign_slowly;
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_int_equal(scene->report.sent, 8);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_signs_what_was_converted, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_signs_what_is_sent, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_signs_the_prefix, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_no_signature, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_signs_composed, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_failure, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_failure_of_memory, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_begins_anew, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_others_go_on, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
