@@ -77,12 +77,12 @@ int main(int argc, char **argv)
     mq_claim_init(&claims[0]);
     mq_claim_init(&claims[1]);
     double begun = cpu_us();
-    for (int turn = 0; done < wanted; turn++) {
-        struct mq_claim *last = &claims[turn & 1], *next = &claims[(turn + 1) & 1];
-        struct mq_turn work = {.outcomes = outcomes, .request = &request, .claim = next};
+    for (int cycle = 0; done < wanted; cycle++) {
+        struct mq_claim *last = &claims[cycle & 1], *next = &claims[(cycle + 1) & 1];
+        struct mq_cycle work = {.outcomes = outcomes, .request = &request, .claim = next};
 
         work.outcome_count = settle_all(last, outcomes);
-        if (mq_queue_turn(queue, &work, &err) != MQ_OK || next->status != MQ_OK) {
+        if (mq_queue_cycle(queue, &work, &err) != MQ_OK || next->status != MQ_OK) {
             die("turn", next->status != MQ_OK ? &next->error : &err);
         }
         for (size_t i = 0; i < next->count; i++) {

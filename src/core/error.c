@@ -54,7 +54,7 @@ const char *mq_status_name(enum mq_status status)
         return "configuration";
     case MQ_BUSY:
         return "busy";
-    case MQ_UNDONE:
+    case MQ_TX_ABORTED:
         return "undone";
     case MQ_READONLY:
         return "read-only";

@@ -8,25 +8,25 @@
  * to one exit code. */
 enum mq_status {
     MQ_OK = 0,
-    MQ_NOMEM,     /* memory could not be had */
-    MQ_INVALID,   /* an argument is out of range */
-    MQ_MESSAGE,   /* a field of a message cannot be sent as it is; field names it */
-    MQ_CONFIG,    /* a config value, DSN or option that cannot be used; field names it */
-    MQ_BUSY,      /* another connection holds the write lock; trying again may help */
-    MQ_UNDONE,    /* the transaction was undone for another's sake; it may be run again at once */
-    MQ_READONLY,  /* the file or its directory cannot be written */
-    MQ_CANTOPEN,  /* the file or its directory cannot be opened */
-    MQ_FULL,      /* disk or quota is full */
-    MQ_CORRUPT,   /* not a database, or a damaged one */
-    MQ_IO,        /* the system reported an I/O error */
-    MQ_REPLACED,  /* the open file is no longer the one under its name; reopen */
-    MQ_SCHEMA,    /* the tables are not as this version needs them */
-    MQ_DUPLICATE, /* a unique key has that value already */
-    MQ_DATABASE,  /* any other failure of the database */
-    MQ_TRANSPORT, /* the relay's trouble, not the mail's */
-    MQ_REFUSED,   /* the mail was refused for good */
-    MQ_THROWN,    /* a PHP exception is pending already; add none */
-    MQ_BAILOUT    /* PHP unwinds: free and return, the method calls zend_bailout() */
+    MQ_NOMEM,      /* memory could not be had */
+    MQ_INVALID,    /* an argument is out of range */
+    MQ_MESSAGE,    /* a field of a message cannot be sent as it is; field names it */
+    MQ_CONFIG,     /* a config value, DSN or option that cannot be used; field names it */
+    MQ_BUSY,       /* another connection holds the write lock; trying again may help */
+    MQ_TX_ABORTED, /* the transaction was undone for another's sake; it may be run again at once */
+    MQ_READONLY,   /* the file or its directory cannot be written */
+    MQ_CANTOPEN,   /* the file or its directory cannot be opened */
+    MQ_FULL,       /* disk or quota is full */
+    MQ_CORRUPT,    /* not a database, or a damaged one */
+    MQ_IO,         /* the system reported an I/O error */
+    MQ_REPLACED,   /* the open file is no longer the one under its name; reopen */
+    MQ_SCHEMA,     /* the tables are not as this version needs them */
+    MQ_DUPLICATE,  /* a unique key has that value already */
+    MQ_DATABASE,   /* any other failure of the database */
+    MQ_TRANSPORT,  /* the relay's trouble, not the mail's */
+    MQ_REFUSED,    /* the mail was refused for good */
+    MQ_THROWN,     /* a PHP exception is pending already; add none */
+    MQ_BAILOUT     /* PHP unwinds: free and return, the method calls zend_bailout() */
 };
 
 #define MQ_ERROR_FIELD_MAX 64

@@ -122,7 +122,7 @@ char *mq_php_log_path(struct mq_queue *queue, const char *run_dir)
     return log_path(db->driver->path(db), run_dir);
 }
 
-enum mq_status mq_php_log_open(const zend_string *given, const struct mq_php_log_place *place,
+enum mq_status mq_php_log_open(const zend_string *given, const struct mq_php_log_path *place,
                                char **out_path, struct mq_log **out, struct mq_error *err)
 {
     if (given && ZSTR_LEN(given) == 0) {

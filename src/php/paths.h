@@ -17,13 +17,13 @@ enum mq_status mq_php_run_dir_prepare(struct mq_queue *queue, const char *run_di
 /* $MAIL_QUEUE_LOG, else the ini setting mailqueue.log, else the log's own default; malloc'ed. NULL
  * without memory, and for an SQLite database in memory. */
 char *mq_php_log_path(struct mq_queue *queue, const char *run_dir);
-struct mq_php_log_place {
+struct mq_php_log_path {
     const char *database; /* its file; NULL: it is none */
     const char *run_dir;
 };
 /* Opens the log of that name (NULL: the default one, "": none, *out stays NULL). *path is malloc'ed
  * and set where there is a name, also on failure. */
-enum mq_status mq_php_log_open(const zend_string *given, const struct mq_php_log_place *place,
+enum mq_status mq_php_log_open(const zend_string *given, const struct mq_php_log_path *place,
                                char **path, struct mq_log **out, struct mq_error *err);
 
 #endif

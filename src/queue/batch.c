@@ -41,7 +41,8 @@ enum mq_status mq_batch_take(struct mq_tx *tx, struct mq_job *jobs, size_t count
     struct mq_value values[] = {mq_null(), mq_int(jobs[0].locked_until), mq_cstr(jobs[0].locked_by),
                                 mq_batch_list_value(&list)};
     struct mq_move move = {MQ_PENDING, MQ_SENDING, MQ_SQL_CLAIM_TAKE_MANY, values, 4};
-    enum mq_status status = list.failed ? mq_error_nomem(err) : mq_job_move(queue, &move, err);
+    enum mq_status status =
+        list.failed ? mq_error_nomem(err) : mq_job_transition(queue, &move, err);
     mq_buffer_clear(&list);
     return status;
 }
@@ -55,7 +56,7 @@ enum way {
     GONE
 };
 
-/* The outcomes of a turn. */
+/* The outcomes of a cycle. */
 struct group {
     struct mq_settlement *outcomes;
     size_t count;

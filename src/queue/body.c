@@ -207,8 +207,8 @@ static void give_back(struct mq_queue *queue, struct mq_claim *claim, size_t fro
                                              .ms = -1};
     }
     if (outcomes && count) {
-        struct mq_turn turn = {.outcomes = outcomes, .outcome_count = count};
-        mq_queue_turn(queue, &turn, NULL);
+        struct mq_cycle cycle = {.outcomes = outcomes, .outcome_count = count};
+        mq_queue_cycle(queue, &cycle, NULL);
     }
     free(outcomes);
     while (claim->count > from) {
@@ -217,27 +217,28 @@ static void give_back(struct mq_queue *queue, struct mq_claim *claim, size_t fro
 }
 
 /* Claims until there is a job, or none is due: what has expired is deleted a few at a time. */
-static enum mq_status claim_some(struct mq_queue *queue, struct mq_turn *turn, struct mq_error *err)
+static enum mq_status claim_some(struct mq_queue *queue, struct mq_cycle *cycle,
+                                 struct mq_error *err)
 {
     enum mq_status status;
     do {
-        status = mq_queue_turn(queue, turn, err);
+        status = mq_queue_cycle(queue, cycle, err);
         /* Within the application's transaction the lock stays taken, however long we wait. */
-        if (status == MQ_OK && !turn->joined &&
-            turn->claim->dropped_bytes >= MQ_DROPPED_BYTES / 4) {
-            mq_tx_leave_free(queue, turn->begun_ms);
+        if (status == MQ_OK && !cycle->joined &&
+            cycle->claim->dropped_bytes >= MQ_DROPPED_BYTES / 4) {
+            mq_tx_leave_free(queue, cycle->begun_ms);
         }
-    } while (status == MQ_OK && turn->claim->status == MQ_OK && turn->claim->count == 0 &&
-             turn->claim->end == MQ_CLAIM_MORE);
+    } while (status == MQ_OK && cycle->claim->status == MQ_OK && cycle->claim->count == 0 &&
+             cycle->claim->end == MQ_CLAIM_MORE);
     return status;
 }
 
 enum mq_status mq_queue_claim(struct mq_queue *queue, const struct mq_claim_request *request,
                               int64_t max_bytes, struct mq_claim *claim, struct mq_error *err)
 {
-    struct mq_turn turn = {.request = request, .claim = claim};
+    struct mq_cycle cycle = {.request = request, .claim = claim};
     struct sorting sorting = {.queue = queue, .claim = claim, .room = max_bytes};
-    enum mq_status status = claim_some(queue, &turn, err);
+    enum mq_status status = claim_some(queue, &cycle, err);
     if (status == MQ_OK && claim->status != MQ_OK) {
         *err = claim->error;
         return claim->status;

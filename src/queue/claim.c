@@ -1,4 +1,5 @@
-/* A turn: settle what is finished, recover what was lost, claim what is due, in one transaction. */
+/* A cycle: settle what is finished, recover what was lost, claim what is due, in one transaction.
+ */
 #include "queue/internal.h"
 
 #include <stdio.h>
@@ -63,7 +64,7 @@ enum mq_status mq_job_park_unreadable(struct mq_tx *tx, const struct mq_job *job
         "or locked_by no claim token: correct it, then retry it, or delete it";
     struct mq_value values[] = {mq_null(), mq_cstr("unreadable"), mq_cstr(why), mq_int(job->id)};
     struct mq_move move = {job->state, MQ_PARKED, MQ_SQL_PARK, values, 4};
-    enum mq_status status = mq_job_move(tx->queue, &move, err);
+    enum mq_status status = mq_job_transition(tx->queue, &move, err);
     if (status == MQ_OK) {
         struct mq_event event = {.type = MQ_EVENT_PARKED, .reply = (char *)why, .ms = -1};
         mq_tx_event(tx, job, &event);
@@ -100,7 +101,7 @@ static enum mq_status write_claim(struct taking *t, struct mq_job *job, struct m
     struct mq_value values[] = {mq_null(), mq_int(job->locked_until), mq_cstr(job->locked_by),
                                 mq_int(job->paid), mq_int(job->id)};
     struct mq_move move = {job->state, MQ_SENDING, MQ_SQL_CLAIM_TAKE, values, 5};
-    enum mq_status status = t->many ? MQ_OK : mq_job_move(t->tx->queue, &move, err);
+    enum mq_status status = t->many ? MQ_OK : mq_job_transition(t->tx->queue, &move, err);
     job->state = MQ_SENDING;
     job->attempts++;
     return status;

@@ -77,9 +77,9 @@ enum mq_sql {
     MQ_SQL_IDENTITY,
     /* Places of workers: ?1 the queue's number (31 bits), ?2 the place's. The first gives 1 where
      * it was taken just now, 0 where it is another's or this very session's already. */
-    MQ_SQL_PLACE_TAKE,
-    MQ_SQL_PLACE_FREE,
-    MQ_SQL_PLACES_HELD, /* how many of those below ?2 are taken */
+    MQ_SQL_SLOT_TAKE,
+    MQ_SQL_SLOT_FREE,
+    MQ_SQL_SLOTS_HELD, /* how many of those below ?2 are taken */
     /* Many rows at a time. A list of rows is one parameter: a JSON array of arrays, the id and what
      * is to be known beside it. */
     MQ_SQL_CLAIM_TAKE_MANY,    /* ?4: ids and what was paid; else as MQ_SQL_CLAIM_TAKE */
@@ -134,9 +134,9 @@ struct mq_spelling {
     const char *config_table;      /* the script that makes it; NULL: as SQLite's */
     const char *const *migrations; /* MQ_SCHEMA_VERSION scripts; NULL: as SQLite's */
 };
-extern const struct mq_spelling mq_pgsql_spelling;
-extern const struct mq_spelling mq_mysql_spelling;
-const struct mq_spelling *mq_spelling_of(enum mq_dialect dialect);
+extern const struct mq_spelling mq_pgsql_dialect;
+extern const struct mq_spelling mq_mysql_dialect;
+const struct mq_spelling *mq_dialect_of(enum mq_dialect dialect);
 
 /* Identifiers as configured, unquoted. */
 struct mq_names {
@@ -155,11 +155,11 @@ struct mq_queue {
     const struct mq_spelling *spelling;
     struct mq_names names;
     struct mq_backoff backoff;
-    struct mq_clock clock; /* mq_queue_clock() */
-    struct mq_clock host;  /* the clock of the options */
-    int64_t told_us;       /* a server's time, at its latest, … */
-    int64_t told_ms;       /* … at this moment of host.boot_ms */
-    char *identity;        /* NULL: not asked yet */
+    struct mq_clock clock;  /* mq_queue_clock() */
+    struct mq_clock host;   /* the clock of the options */
+    int64_t server_time_us; /* a server's time, at its latest, … */
+    int64_t told_ms;        /* … at this moment of host.boot_ms */
+    char *identity;         /* NULL: not asked yet */
     struct mq_random random;
     int64_t streak;          /* jobs claimed since a claim found no more */
     bool ready;              /* the tables' version was read and is ours */
@@ -226,7 +226,7 @@ bool mq_schema_current(struct mq_queue *queue);
 /* ---- columns.c: rows and states ---- */
 
 /* Of a transaction, at most: */
-#define MQ_ROWS_A_TURN   1000               /* expired, orphaned, recovered, deleted rows */
+#define MQ_ROWS_A_CYCLE  1000               /* expired, orphaned, recovered, deleted rows */
 #define MQ_DROPPED_BYTES (INT64_C(4) << 20) /* of the messages that it deletes, or one message */
 
 /* Reads the row that the statement stands on (all columns, in the order of {cols}). *readable is
@@ -247,8 +247,8 @@ struct mq_move {
     int count;
 };
 /* Changes a job's status: the only function that does. */
-enum mq_status mq_job_move(struct mq_queue *queue, const struct mq_move *move,
-                           struct mq_error *err);
+enum mq_status mq_job_transition(struct mq_queue *queue, const struct mq_move *move,
+                                 struct mq_error *err);
 /* Whether nothing is there any more that the job refers to, by the orphan check. */
 enum mq_status mq_job_orphaned(struct mq_queue *queue, const char *reference, bool *orphaned,
                                struct mq_error *err);
@@ -261,7 +261,7 @@ struct mq_dropped {
 };
 static inline bool mq_dropped_enough(const struct mq_dropped *sum)
 {
-    return sum->rows >= MQ_ROWS_A_TURN || sum->bytes >= MQ_DROPPED_BYTES;
+    return sum->rows >= MQ_ROWS_A_CYCLE || sum->bytes >= MQ_DROPPED_BYTES;
 }
 /* Deletes as mq_job_delete() does, and counts. */
 enum mq_status mq_job_drop(struct mq_queue *queue, int64_t id, struct mq_dropped *sum,
@@ -289,7 +289,7 @@ struct mq_tx {
     enum mq_status config;       /* of reading the settings; then settings is all off */
     struct mq_error config_error;
     bool joined;    /* within the application's transaction */
-    int64_t flying; /* strict mode, after mq_limit_allowance(): paid for leases in flight */
+    int64_t flying; /* strict mode, after mq_limit_allowance(): paid for leases under way */
     int64_t spent;  /* and the ledger's last hour */
 };
 
@@ -428,7 +428,7 @@ void mq_settle_deleted(struct mq_tx *tx, struct mq_settlement *outcome, bool the
 
 struct mq_recovered {
     int64_t count;
-    bool more; /* there may be more than one transaction takes: MQ_ROWS_A_TURN, MQ_DROPPED_BYTES */
+    bool more; /* there may be more than one transaction takes: MQ_ROWS_A_CYCLE, MQ_DROPPED_BYTES */
 };
 /* Recovers leases that were over at now_s and those of the request's dead tokens. */
 enum mq_status mq_recover(struct mq_tx *tx, const struct mq_claim_request *request, int64_t now_s,
@@ -449,7 +449,7 @@ bool mq_batch_claims(const struct mq_queue *queue);
 /* Writes claims under one token and to one time, which are set in the jobs. */
 enum mq_status mq_batch_take(struct mq_tx *tx, struct mq_job *jobs, size_t count,
                              struct mq_error *err);
-/* Settles the outcomes of a turn. */
+/* Settles the outcomes of a cycle. */
 enum mq_status mq_batch_settle(struct mq_tx *tx, struct mq_settlement *outcomes, size_t count,
                                struct mq_error *err);
 

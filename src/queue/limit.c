@@ -54,7 +54,7 @@ static enum mq_status read_ledger(struct mq_tx *tx, int64_t *spent, struct mq_er
     return status == MQ_OK ? mq_sql_int(tx->queue, MQ_SQL_SPENT_SUM, hours, spent, err) : status;
 }
 
-/* Reads what of the limit is taken by leases in flight and by the last hour. */
+/* Reads what of the limit is taken by leases under way and by the last hour. */
 static enum mq_status occupied(struct mq_tx *tx, struct mq_error *err)
 {
     tx->flying = 0;
@@ -141,7 +141,7 @@ enum mq_status mq_limit_resume(struct mq_tx *tx, int64_t *resume_s, struct mq_er
             return status;
         }
     }
-    /* Leases in flight may end at any time. */
+    /* Leases under way may end at any time. */
     int64_t at_s = ledger_s > token_s ? ledger_s : token_s;
     *resume_s = at_s > tx->now_s ? at_s : tx->now_s + 1;
     return MQ_OK;

@@ -231,7 +231,8 @@ static enum mq_status write_retry(struct change *change, const struct mq_job *jo
     struct mq_value values[] = {mq_null(), mq_int(attempts), mq_int(change->tx->now_s),
                                 mq_text(mq_buffer_view(&list)), mq_int(job->id)};
     struct mq_move move = {job->state, MQ_PENDING, MQ_SQL_RETRY, values, 5};
-    enum mq_status status = list.failed ? mq_error_nomem(err) : mq_job_move(queue, &move, err);
+    enum mq_status status =
+        list.failed ? mq_error_nomem(err) : mq_job_transition(queue, &move, err);
     change->changed += status == MQ_OK;
     mq_buffer_clear(&list);
     return status;
@@ -323,7 +324,7 @@ static enum mq_status hold_one(struct change *change, int64_t id, struct mq_erro
     if (status == MQ_OK && one.found && waits) {
         struct mq_value values[] = {mq_null(), mq_cstr("hold"), mq_null(), mq_int(id)};
         struct mq_move move = {one.job.state, MQ_PARKED, MQ_SQL_PARK, values, 4};
-        status = mq_job_move(queue, &move, err);
+        status = mq_job_transition(queue, &move, err);
         change->changed += status == MQ_OK;
     }
     mq_job_clear(&one.job);

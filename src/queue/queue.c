@@ -94,7 +94,7 @@ enum mq_status mq_queue_open(struct mq_db *db, const struct mq_queue_options *op
         return mq_error_nomem(err);
     }
     queue->db = db;
-    queue->spelling = mq_spelling_of(db->driver->dialect);
+    queue->spelling = mq_dialect_of(db->driver->dialect);
     queue->backoff = options->backoff;
     mq_queue_set_clock(queue, &options->clock);
     queue->random = options->random;

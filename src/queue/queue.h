@@ -205,7 +205,7 @@ void mq_claim_init(struct mq_claim *claim);
 void mq_claim_clear(struct mq_claim *claim);
 
 /* What one transaction does. */
-struct mq_turn {
+struct mq_cycle {
     struct mq_settlement *outcomes; /* borrowed */
     size_t outcome_count;
     const struct mq_claim_request *request; /* NULL: only settle */
@@ -219,9 +219,9 @@ struct mq_turn {
  * is undone and the settling done again alone, and claim->status says why. All leases of the dead
  * tokens are recovered for certain when claim->status is MQ_OK and claim->end is not
  * MQ_CLAIM_MORE: only then may their intent records go. */
-enum mq_status mq_queue_turn(struct mq_queue *queue, struct mq_turn *turn, struct mq_error *err);
+enum mq_status mq_queue_cycle(struct mq_queue *queue, struct mq_cycle *cycle, struct mq_error *err);
 
-/* ---- body.c: messages of claimed jobs, which a turn does not read ---- */
+/* ---- body.c: messages of claimed jobs, which a cycle does not read ---- */
 
 #define MQ_BODY_SMALL (INT64_C(64) << 10) /* octets: of these many are read at a time */
 #define MQ_BODIES_BYTES                                                      \
@@ -236,7 +236,7 @@ enum mq_status mq_queue_read_bodies(struct mq_queue *queue, struct mq_job *const
  * the queue. */
 enum mq_status mq_queue_read_body(struct mq_queue *queue, struct mq_job *job, struct mq_error *err);
 void mq_job_drop_body(struct mq_job *job); /* frees it; LOADED becomes STORED */
-/* A turn of nothing but a claim, with the messages: as many jobs as have about max_bytes of them,
+/* A cycle of nothing but a claim, with the messages: as many jobs as have about max_bytes of them,
  * and fit into memory, but one at least; the others go back as they were. */
 enum mq_status mq_queue_claim(struct mq_queue *queue, const struct mq_claim_request *request,
                               int64_t max_bytes, struct mq_claim *claim, struct mq_error *err);
@@ -364,13 +364,13 @@ enum mq_status mq_queue_keep_finding(struct mq_queue *queue, const char *relay, 
  * (pgbouncer in transaction mode) they hold nothing. */
 
 /* Takes one of the places 0 … max − 1 without waiting; *place is -1 where all are taken. */
-enum mq_status mq_queue_take_place(struct mq_queue *queue, int max, int *place,
-                                   struct mq_error *err);
+enum mq_status mq_queue_take_slot(struct mq_queue *queue, int max, int *place,
+                                  struct mq_error *err);
 /* Gives it back. Where that fails the connection is gone, and the place with it. */
-void mq_queue_free_place(struct mq_queue *queue, int place);
+void mq_queue_free_slot(struct mq_queue *queue, int place);
 /* How many of the places 0 … max − 1 are taken, by whatever machine. */
-enum mq_status mq_queue_places_held(struct mq_queue *queue, int max, int *held,
-                                    struct mq_error *err);
+enum mq_status mq_queue_slots_held(struct mq_queue *queue, int max, int *held,
+                                   struct mq_error *err);
 
 /* Notes the end of a worker run (config key mailLastRun). */
 enum mq_status mq_queue_note_run(struct mq_queue *queue, struct mq_error *err);

@@ -191,9 +191,9 @@ enum mq_status mq_recover(struct mq_tx *tx, const struct mq_claim_request *reque
     int64_t octets = 0;
     struct mq_queue *queue = tx->queue;
     enum mq_status status = rows_read(queue, MQ_SQL_LEASE_OVER,
-                                      MQ_ARGS(mq_int(now_s), mq_int(MQ_ROWS_A_TURN)), &rows, err);
+                                      MQ_ARGS(mq_int(now_s), mq_int(MQ_ROWS_A_CYCLE)), &rows, err);
     for (size_t i = 0; i < request->dead_count && status == MQ_OK; i++) {
-        int64_t room = MQ_ROWS_A_TURN - (int64_t)rows.count;
+        int64_t room = MQ_ROWS_A_CYCLE - (int64_t)rows.count;
         struct mq_args args =
             MQ_ARGS(mq_int(now_s), mq_cstr(request->dead_tokens[i]), mq_int(room));
         status = rows_read(queue, MQ_SQL_LEASE_DEAD, args, &rows, err);
@@ -204,7 +204,7 @@ enum mq_status mq_recover(struct mq_tx *tx, const struct mq_claim_request *reque
         done++;
     }
     recovered->count = (int64_t)done;
-    recovered->more = rows.count == MQ_ROWS_A_TURN || done < rows.count;
+    recovered->more = rows.count == MQ_ROWS_A_CYCLE || done < rows.count;
     rows_clear(&rows);
     return status;
 }

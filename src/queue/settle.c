@@ -197,7 +197,7 @@ static enum mq_status write_row(struct mq_tx *tx, const struct mq_job *job, cons
                            .slot = plan->lists ? MQ_SQL_SETTLE_LISTS : MQ_SQL_SETTLE_STATE,
                            .values = values,
                            .count = plan->lists ? 12 : 10};
-    enum mq_status status = mq_job_move(tx->queue, &move, err);
+    enum mq_status status = mq_job_transition(tx->queue, &move, err);
     *held = status == MQ_OK && mq_sql_changes(tx->queue) > 0;
     return status;
 }

@@ -1,4 +1,4 @@
-/* Which queue this is on its server, and the places of its workers there. */
+/* Which queue this is on its server, and the slots of its workers there. */
 #include "queue/internal.h"
 
 #include <stdlib.h>
@@ -56,44 +56,42 @@ static enum mq_status number_of(struct mq_queue *queue, int64_t *number, struct 
     return MQ_OK;
 }
 
-enum mq_status mq_queue_take_place(struct mq_queue *queue, int max, int *place,
-                                   struct mq_error *err)
+enum mq_status mq_queue_take_slot(struct mq_queue *queue, int max, int *slot, struct mq_error *err)
 {
     int64_t number = 0;
     int64_t taken = 0;
     enum mq_status status = number_of(queue, &number, err);
     for (int i = 0; i < max && status == MQ_OK; i++) {
         status =
-            mq_sql_int(queue, MQ_SQL_PLACE_TAKE, MQ_ARGS(mq_int(number), mq_int(i)), &taken, err);
+            mq_sql_int(queue, MQ_SQL_SLOT_TAKE, MQ_ARGS(mq_int(number), mq_int(i)), &taken, err);
         if (status == MQ_OK && taken) {
-            *place = i;
+            *slot = i;
             return MQ_OK;
         }
     }
     if (status == MQ_OK) {
-        *place = -1;
+        *slot = -1;
     }
     return status;
 }
 
-void mq_queue_free_place(struct mq_queue *queue, int place)
+void mq_queue_free_slot(struct mq_queue *queue, int slot)
 {
     struct mq_error why;
     int64_t number = 0;
     if (number_of(queue, &number, &why) == MQ_OK) {
-        mq_sql_exec(queue, MQ_SQL_PLACE_FREE, MQ_ARGS(mq_int(number), mq_int(place)), &why);
+        mq_sql_exec(queue, MQ_SQL_SLOT_FREE, MQ_ARGS(mq_int(number), mq_int(slot)), &why);
     }
 }
 
-enum mq_status mq_queue_places_held(struct mq_queue *queue, int max, int *held,
-                                    struct mq_error *err)
+enum mq_status mq_queue_slots_held(struct mq_queue *queue, int max, int *held, struct mq_error *err)
 {
     int64_t number = 0;
     int64_t count = 0;
     enum mq_status status = number_of(queue, &number, err);
     if (status == MQ_OK) {
-        status = mq_sql_int(queue, MQ_SQL_PLACES_HELD, MQ_ARGS(mq_int(number), mq_int(max)), &count,
-                            err);
+        status =
+            mq_sql_int(queue, MQ_SQL_SLOTS_HELD, MQ_ARGS(mq_int(number), mq_int(max)), &count, err);
     }
     if (status == MQ_OK) {
         *held = (int)count;

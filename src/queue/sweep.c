@@ -9,7 +9,7 @@
 
 /* Rows to be deleted, read before the first of them is. */
 struct doomed {
-    struct mq_job jobs[MQ_ROWS_A_TURN];
+    struct mq_job jobs[MQ_ROWS_A_CYCLE];
     size_t count;
 };
 
@@ -24,7 +24,7 @@ static enum mq_status read_doomed(struct mq_queue *queue, enum mq_sql slot, stru
         if (status != MQ_OK || !row) {
             break;
         }
-        if (doomed->count == MQ_ROWS_A_TURN) {
+        if (doomed->count == MQ_ROWS_A_CYCLE) {
             mq_sql_finish(queue);
             break;
         }
@@ -42,12 +42,12 @@ static enum mq_status find_by_id(struct mq_tx *tx, int64_t cursor, int64_t *end,
                                  struct doomed *doomed, struct mq_error *err)
 {
     *end = 0;
-    struct mq_args from = MQ_ARGS(mq_int(cursor), mq_int(MQ_ROWS_A_TURN));
+    struct mq_args from = MQ_ARGS(mq_int(cursor), mq_int(MQ_ROWS_A_CYCLE));
     enum mq_status status = mq_sql_int(tx->queue, MQ_SQL_WALK_END, from, end, err);
     if (status != MQ_OK || *end == 0) {
         return status;
     }
-    struct mq_args range = MQ_ARGS(mq_int(cursor), mq_int(MQ_ROWS_A_TURN), mq_int(tx->now_s));
+    struct mq_args range = MQ_ARGS(mq_int(cursor), mq_int(MQ_ROWS_A_CYCLE), mq_int(tx->now_s));
     return read_doomed(tx->queue, MQ_SQL_WALK, range, doomed, err);
 }
 
@@ -90,9 +90,9 @@ static enum mq_status sweep_locked(struct mq_tx *tx, int64_t *cursor, bool *done
         *done = end == 0;
         *cursor = end ? end : *cursor;
     } else {
-        struct mq_args args = MQ_ARGS(mq_int(tx->now_s), mq_int(MQ_ROWS_A_TURN));
+        struct mq_args args = MQ_ARGS(mq_int(tx->now_s), mq_int(MQ_ROWS_A_CYCLE));
         status = read_doomed(tx->queue, MQ_SQL_EXPIRED, args, doomed, err);
-        *done = doomed->count < MQ_ROWS_A_TURN;
+        *done = doomed->count < MQ_ROWS_A_CYCLE;
     }
     if (status == MQ_OK) {
         status = delete_doomed(tx, doomed, &all, err);

@@ -1,4 +1,4 @@
-/* The worker's transactions: a turn, an envelope, a renewal. */
+/* The worker's transactions: a cycle, an envelope, a renewal. */
 #include "queue/internal.h"
 
 #include <stdlib.h>
@@ -7,29 +7,29 @@
 #include "core/json.h"
 
 /* Recovery and claim. */
-static enum mq_status claim_part(struct mq_tx *tx, struct mq_turn *turn, struct mq_error *err)
+static enum mq_status claim_part(struct mq_tx *tx, struct mq_cycle *cycle, struct mq_error *err)
 {
     struct mq_recovered recovered;
-    enum mq_status status = mq_recover(tx, turn->request, tx->now_s, &recovered, err);
+    enum mq_status status = mq_recover(tx, cycle->request, tx->now_s, &recovered, err);
     if (status != MQ_OK) {
         return status;
     }
     if (tx->config != MQ_OK) {
         /* Nothing is claimed by settings that cannot be read; the recovery stands. */
-        turn->claim->status = tx->config;
-        turn->claim->error = tx->config_error;
+        cycle->claim->status = tx->config;
+        cycle->claim->error = tx->config_error;
         return MQ_OK;
     }
-    status = mq_claim_take(tx, turn->request, turn->claim, err);
+    status = mq_claim_take(tx, cycle->request, cycle->claim, err);
     if (status == MQ_OK && recovered.more) {
-        turn->claim->end = MQ_CLAIM_MORE;
+        cycle->claim->end = MQ_CLAIM_MORE;
     }
     return status;
 }
 
-/* The turn's transaction, with its claim or without. */
+/* The cycle's transaction, with its claim or without. */
 struct transaction {
-    struct mq_turn *turn;
+    struct mq_cycle *cycle;
     bool claims;
     bool claim_failed; /* the failure is the claim's, and everything was undone with it */
 };
@@ -37,35 +37,35 @@ struct transaction {
 static enum mq_status transact(struct mq_tx *tx, void *context, struct mq_error *err)
 {
     struct transaction *transaction = context;
-    struct mq_turn *turn = transaction->turn;
+    struct mq_cycle *cycle = transaction->cycle;
     const struct mq_clock *host = &tx->queue->host;
     transaction->claim_failed = false;
-    if (turn->request) {
-        mq_claim_clear(turn->claim);
+    if (cycle->request) {
+        mq_claim_clear(cycle->claim);
     }
     enum mq_status status = mq_tx_settings(tx, err);
-    turn->joined = tx->joined;
-    turn->begun_ms = host->boot_ms(host->context); /* a server's lock is had only now */
+    cycle->joined = tx->joined;
+    cycle->begun_ms = host->boot_ms(host->context); /* a server's lock is had only now */
     if (status == MQ_OK) {
-        status = mq_batch_settle(tx, turn->outcomes, turn->outcome_count, err);
+        status = mq_batch_settle(tx, cycle->outcomes, cycle->outcome_count, err);
     }
     if (status == MQ_OK && transaction->claims) {
-        status = claim_part(tx, turn, err);
+        status = claim_part(tx, cycle, err);
         transaction->claim_failed = status != MQ_OK;
     }
     return status == MQ_OK ? mq_limit_store(tx, err) : status;
 }
 
-/* A savepoint around the claim would cost every turn a journal of its own, which SQLite keeps in a
+/* A savepoint around the claim would cost every cycle a journal of its own, which SQLite keeps in a
  * temporary file; so the rare turn whose claim fails is undone and done again without it. */
-enum mq_status mq_queue_turn(struct mq_queue *queue, struct mq_turn *turn, struct mq_error *err)
+enum mq_status mq_queue_cycle(struct mq_queue *queue, struct mq_cycle *cycle, struct mq_error *err)
 {
     struct mq_error why = {.status = MQ_OK};
-    struct transaction transaction = {.turn = turn, .claims = turn->request != NULL};
-    struct mq_tx_work work = {transact, &transaction, turn->events};
+    struct transaction transaction = {.cycle = cycle, .claims = cycle->request != NULL};
+    struct mq_tx_work work = {transact, &transaction, cycle->events};
     enum mq_status status = mq_tx_run(queue, &work, &why);
-    if (status != MQ_OK && turn->request) {
-        mq_claim_clear(turn->claim);
+    if (status != MQ_OK && cycle->request) {
+        mq_claim_clear(cycle->claim);
     }
     if (status != MQ_OK && err) {
         *err = why;
@@ -81,8 +81,8 @@ enum mq_status mq_queue_turn(struct mq_queue *queue, struct mq_turn *turn, struc
         }
         return status;
     }
-    turn->claim->status = status;
-    turn->claim->error = why;
+    cycle->claim->status = status;
+    cycle->claim->error = why;
     return MQ_OK;
 }
 

@@ -20,9 +20,9 @@ struct maildir {
     char *path;
     char *name;
     char host[HOST_MAX * 4 + 1]; /* as it stands in file names */
-    uint64_t written;            /* deliveries of this process, for names */
-    struct mq_delivery *pending, **pending_end;
-    struct mq_delivery *done, **done_end;
+    uint64_t written;            /* transfers of this process, for names */
+    struct mq_transfer *pending, **pending_end;
+    struct mq_transfer *done, **done_end;
     size_t count; /* in both */
     bool stopped;
     bool troubled;
@@ -34,35 +34,35 @@ static struct maildir *self_of(struct mq_transport *transport)
     return (struct maildir *)transport;
 }
 
-static void append(struct mq_delivery ***end, struct mq_delivery *delivery)
+static void append(struct mq_transfer ***end, struct mq_transfer *transfer)
 {
-    delivery->next = NULL;
-    **end = delivery;
-    *end = &delivery->next;
+    transfer->next = NULL;
+    **end = transfer;
+    *end = &transfer->next;
 }
 
-static struct mq_delivery *take(struct mq_delivery **first, struct mq_delivery ***end)
+static struct mq_transfer *take(struct mq_transfer **first, struct mq_transfer ***end)
 {
-    struct mq_delivery *delivery = *first;
-    if (delivery != NULL) {
-        *first = delivery->next;
+    struct mq_transfer *transfer = *first;
+    if (transfer != NULL) {
+        *first = transfer->next;
         *end = *first ? *end : first;
-        delivery->next = NULL;
+        transfer->next = NULL;
     }
-    return delivery;
+    return transfer;
 }
 
-static void give_back(struct maildir *self, struct mq_delivery *delivery, enum mq_delivery_end end)
+static void give_back(struct maildir *self, struct mq_transfer *transfer, enum mq_transfer_end end)
 {
-    delivery->end = end;
-    append(&self->done_end, delivery);
+    transfer->end = end;
+    append(&self->done_end, transfer);
 }
 
 static void recall(struct maildir *self)
 {
-    struct mq_delivery *delivery;
-    while ((delivery = take(&self->pending, &self->pending_end)) != NULL) {
-        give_back(self, delivery, MQ_DELIVERY_UNTOUCHED);
+    struct mq_transfer *transfer;
+    while ((transfer = take(&self->pending, &self->pending_end)) != NULL) {
+        give_back(self, transfer, MQ_DELIVERY_UNTOUCHED);
     }
 }
 
@@ -117,22 +117,22 @@ static void put_lines(FILE *out, struct mq_str text)
     }
 }
 
-static void put_message(FILE *out, const struct mq_delivery *delivery)
+static void put_message(FILE *out, const struct mq_transfer *transfer)
 {
     fputs("Return-Path: <", out);
-    put_address(out, delivery->from);
+    put_address(out, transfer->from);
     fputs(">\n", out);
-    for (size_t i = 0; i < delivery->target_count; i++) {
+    for (size_t i = 0; i < transfer->target_count; i++) {
         fputs("X-Envelope-To: ", out);
-        put_address(out, delivery->targets[i].address);
+        put_address(out, transfer->targets[i].address);
         fputc('\n', out);
     }
-    put_lines(out, delivery->prefix);
-    put_lines(out, delivery->message);
+    put_lines(out, transfer->prefix);
+    put_lines(out, transfer->message);
 }
 
 /* Returns 0 or an errno value; then the file is gone again. */
-static int write_temporary(struct file *file, const struct mq_delivery *delivery)
+static int write_temporary(struct file *file, const struct mq_transfer *transfer)
 {
     int fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     file->failed = "cannot create a file";
@@ -147,7 +147,7 @@ static int write_temporary(struct file *file, const struct mq_delivery *delivery
     }
     file->failed = "cannot write";
     errno = 0;
-    put_message(out, delivery);
+    put_message(out, transfer);
     if (fflush(out) != 0 || ferror(out) || fsync(fd) != 0) {
         error = errno ? errno : EIO;
     }
@@ -178,32 +178,32 @@ static int sync_directory(const char *directory, const char *below)
     return error == EINVAL || error == ENOTSUP ? 0 : error;
 }
 
-/* ---- one delivery ---- */
+/* ---- one transfer ---- */
 
-static void set_targets(struct maildir *self, struct mq_delivery *delivery,
+static void set_targets(struct maildir *self, struct mq_transfer *transfer,
                         enum mq_target_result result, const char *reply)
 {
-    for (size_t i = 0; i < delivery->target_count; i++) {
-        struct mq_target *target = &delivery->targets[i];
+    for (size_t i = 0; i < transfer->target_count; i++) {
+        struct mq_target *target = &transfer->targets[i];
         target->result = result;
         target->code = 0;
         snprintf(target->reply, sizeof target->reply, "%s", reply);
     }
-    delivery->at_s = self->clock.now_s(self->clock.context);
+    transfer->at_s = self->clock.now_s(self->clock.context);
 }
 
 /* Nothing of it is in `new`. */
-static void failed(struct maildir *self, struct mq_delivery *delivery, const char *what, int error)
+static void failed(struct maildir *self, struct mq_transfer *transfer, const char *what, int error)
 {
     char reason[MQ_TARGET_REPLY_MAX];
     snprintf(reason, sizeof reason, "%.150s: %s: %.60s", self->path, what, strerror(error));
     if (error == EFBIG) { /* smaller ones can go on */
-        set_targets(self, delivery, MQ_TARGET_DENIED, reason);
-        delivery->enter(delivery, MQ_PHASE_REFUSED);
-        give_back(self, delivery, MQ_DELIVERY_DONE);
+        set_targets(self, transfer, MQ_TARGET_DENIED, reason);
+        transfer->enter(transfer, MQ_PHASE_REFUSED);
+        give_back(self, transfer, MQ_DELIVERY_DONE);
         return;
     }
-    give_back(self, delivery, MQ_DELIVERY_UNTOUCHED);
+    give_back(self, transfer, MQ_DELIVERY_UNTOUCHED);
     if (!self->troubled) {
         self->troubled = true;
         self->trouble.retry_after_s = 0;
@@ -212,51 +212,51 @@ static void failed(struct maildir *self, struct mq_delivery *delivery, const cha
     recall(self);
 }
 
-static void put_in_place(struct maildir *self, struct mq_delivery *delivery, struct file *file)
+static void put_in_place(struct maildir *self, struct mq_transfer *transfer, struct file *file)
 {
     if (rename(file->temporary, file->final) != 0) {
         int error = errno;
         unlink(file->temporary);
-        delivery->enter(delivery, MQ_PHASE_ENVELOPE); /* it did not leave: the record says so */
-        failed(self, delivery, "cannot move a file into new", error);
+        transfer->enter(transfer, MQ_PHASE_ENVELOPE); /* it did not leave: the record says so */
+        failed(self, transfer, "cannot move a file into new", error);
         return;
     }
     int error = sync_directory(self->path, "/new");
     if (error == 0) {
-        set_targets(self, delivery, MQ_TARGET_ACCEPTED, "accepted into a file");
-        delivery->enter(delivery, MQ_PHASE_ACCEPTED);
+        set_targets(self, transfer, MQ_TARGET_ACCEPTED, "accepted into a file");
+        transfer->enter(transfer, MQ_PHASE_ACCEPTED);
     } else { /* it is there now; whether it will be after a power cut nobody knows */
         char reply[MQ_TARGET_REPLY_MAX];
         snprintf(reply, sizeof reply, "the directory could not be synced: %.100s", strerror(error));
-        set_targets(self, delivery, MQ_TARGET_UNCERTAIN, reply);
+        set_targets(self, transfer, MQ_TARGET_UNCERTAIN, reply);
     }
-    give_back(self, delivery, MQ_DELIVERY_DONE);
+    give_back(self, transfer, MQ_DELIVERY_DONE);
 }
 
-static void deliver(struct maildir *self, struct mq_delivery *delivery)
+static void deliver(struct maildir *self, struct mq_transfer *transfer)
 {
     struct file file = {.failed = NULL};
     int64_t began_us = self->clock.now_us(self->clock.context);
-    if (!delivery->enter(delivery, MQ_PHASE_ENVELOPE)) {
-        give_back(self, delivery, MQ_DELIVERY_LEASE_OVER);
+    if (!transfer->enter(transfer, MQ_PHASE_ENVELOPE)) {
+        give_back(self, transfer, MQ_DELIVERY_LEASE_OVER);
         return;
     }
     if (!name_file(self, &file)) {
-        failed(self, delivery, "cannot name a file", ENAMETOOLONG);
+        failed(self, transfer, "cannot name a file", ENAMETOOLONG);
         return;
     }
-    int error = write_temporary(&file, delivery);
+    int error = write_temporary(&file, transfer);
     if (error != 0) {
-        failed(self, delivery, file.failed, error);
+        failed(self, transfer, file.failed, error);
         return;
     }
-    if (!delivery->enter(delivery, MQ_PHASE_BODY)) {
+    if (!transfer->enter(transfer, MQ_PHASE_BODY)) {
         unlink(file.temporary);
-        give_back(self, delivery, MQ_DELIVERY_LEASE_OVER);
+        give_back(self, transfer, MQ_DELIVERY_LEASE_OVER);
         return;
     }
-    put_in_place(self, delivery, &file);
-    delivery->ms = (self->clock.now_us(self->clock.context) - began_us) / 1000;
+    put_in_place(self, transfer, &file);
+    transfer->ms = (self->clock.now_us(self->clock.context) - began_us) / 1000;
 }
 
 /* ---- the transport ---- */
@@ -273,16 +273,16 @@ static size_t maildir_capacity(const struct mq_transport *transport, bool just_i
     return self->troubled || self->stopped || self->count >= most ? 0 : most - self->count;
 }
 
-static void maildir_submit(struct mq_transport *transport, struct mq_delivery *delivery)
+static void maildir_submit(struct mq_transport *transport, struct mq_transfer *transfer)
 {
     struct maildir *self = self_of(transport);
-    delivery->error[0] = '\0';
-    delivery->retry_after_s = delivery->at_s = 0;
+    transfer->error[0] = '\0';
+    transfer->retry_after_s = transfer->at_s = 0;
     self->count++;
     if (self->troubled || self->stopped) {
-        give_back(self, delivery, MQ_DELIVERY_UNTOUCHED);
+        give_back(self, transfer, MQ_DELIVERY_UNTOUCHED);
     } else {
-        append(&self->pending_end, delivery);
+        append(&self->pending_end, transfer);
     }
 }
 
@@ -292,19 +292,19 @@ static enum mq_status maildir_step(struct mq_transport *transport, int64_t timeo
     struct maildir *self = self_of(transport);
     (void)timeout_ms; /* a disk takes as long as it takes */
     (void)err;
-    struct mq_delivery *delivery = take(&self->pending, &self->pending_end);
-    if (delivery != NULL) {
-        deliver(self, delivery);
+    struct mq_transfer *transfer = take(&self->pending, &self->pending_end);
+    if (transfer != NULL) {
+        deliver(self, transfer);
     }
     return MQ_OK;
 }
 
-static struct mq_delivery *maildir_take_done(struct mq_transport *transport)
+static struct mq_transfer *maildir_take_done(struct mq_transport *transport)
 {
     struct maildir *self = self_of(transport);
-    struct mq_delivery *delivery = take(&self->done, &self->done_end);
-    self->count -= delivery != NULL;
-    return delivery;
+    struct mq_transfer *transfer = take(&self->done, &self->done_end);
+    self->count -= transfer != NULL;
+    return transfer;
 }
 
 static bool maildir_trouble(const struct mq_transport *transport, struct mq_relay_trouble *out)

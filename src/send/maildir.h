@@ -1,5 +1,5 @@
 /* Mail into a directory in Maildir's form (tmp, new, cur), each message synced before it counts as
- * accepted: one file a delivery, lines ended by LF, with Return-Path and one X-Envelope-To a
+ * accepted: one file a transfer, lines ended by LF, with Return-Path and one X-Envelope-To a
  * recipient before the message. (Not Delivered-To: by it Postfix and others see a loop when such a
  * file is sent again.) */
 #ifndef MQ_SEND_MAILDIR_H

@@ -9,7 +9,7 @@
 struct null_transport {
     struct mq_transport transport; /* first */
     struct mq_clock clock;
-    struct mq_delivery *first, *last; /* accepted */
+    struct mq_transfer *first, *last; /* accepted */
     size_t count;
 };
 
@@ -31,38 +31,38 @@ static size_t null_capacity(const struct mq_transport *transport, bool just_in_t
     return null->count < CAPACITY ? CAPACITY - null->count : 0;
 }
 
-static void accept_all(struct null_transport *null, struct mq_delivery *delivery)
+static void accept_all(struct null_transport *null, struct mq_transfer *transfer)
 {
-    for (size_t i = 0; i < delivery->target_count; i++) {
-        struct mq_target *target = &delivery->targets[i];
+    for (size_t i = 0; i < transfer->target_count; i++) {
+        struct mq_target *target = &transfer->targets[i];
         if (target->result == MQ_TARGET_UNTRIED) {
             target->result = MQ_TARGET_ACCEPTED;
             target->code = 250;
             memcpy(target->reply, "250 accepted by null", sizeof "250 accepted by null");
         }
     }
-    delivery->at_s = null->clock.now_s(null->clock.context);
+    transfer->at_s = null->clock.now_s(null->clock.context);
 }
 
 /* Goes through the phases of a real transaction, so that the record of a run reads alike. */
-static void null_submit(struct mq_transport *transport, struct mq_delivery *delivery)
+static void null_submit(struct mq_transport *transport, struct mq_transfer *transfer)
 {
     struct null_transport *null = null_of(transport);
-    delivery->error[0] = '\0';
-    delivery->retry_after_s = delivery->at_s = delivery->ms = 0; /* no round trip */
-    delivery->next = NULL;
-    delivery->end = MQ_DELIVERY_LEASE_OVER;
-    if (delivery->enter(delivery, MQ_PHASE_ENVELOPE) && delivery->enter(delivery, MQ_PHASE_BODY)) {
-        delivery->end = MQ_DELIVERY_DONE;
-        accept_all(null, delivery);
-        delivery->enter(delivery, MQ_PHASE_ACCEPTED);
+    transfer->error[0] = '\0';
+    transfer->retry_after_s = transfer->at_s = transfer->ms = 0; /* no round trip */
+    transfer->next = NULL;
+    transfer->end = MQ_DELIVERY_LEASE_OVER;
+    if (transfer->enter(transfer, MQ_PHASE_ENVELOPE) && transfer->enter(transfer, MQ_PHASE_BODY)) {
+        transfer->end = MQ_DELIVERY_DONE;
+        accept_all(null, transfer);
+        transfer->enter(transfer, MQ_PHASE_ACCEPTED);
     }
     if (null->last != NULL) {
-        null->last->next = delivery;
+        null->last->next = transfer;
     } else {
-        null->first = delivery;
+        null->first = transfer;
     }
-    null->last = delivery;
+    null->last = transfer;
     null->count++;
 }
 
@@ -75,19 +75,19 @@ static enum mq_status null_step(struct mq_transport *transport, int64_t timeout_
     return MQ_OK;
 }
 
-static struct mq_delivery *null_take_done(struct mq_transport *transport)
+static struct mq_transfer *null_take_done(struct mq_transport *transport)
 {
     struct null_transport *null = null_of(transport);
-    struct mq_delivery *delivery = null->first;
-    if (delivery != NULL) {
-        null->first = delivery->next;
+    struct mq_transfer *transfer = null->first;
+    if (transfer != NULL) {
+        null->first = transfer->next;
         if (null->first == NULL) {
             null->last = NULL;
         }
         null->count--;
-        delivery->next = NULL;
+        transfer->next = NULL;
     }
-    return delivery;
+    return transfer;
 }
 
 static bool null_trouble(const struct mq_transport *transport, struct mq_relay_trouble *out)

@@ -1,4 +1,4 @@
-/* What the worker knows of a way to hand mail over: deliveries go in, and come back with a result
+/* What the worker knows of a way to hand mail over: transfers go in, and come back with a result
  * for each recipient. Implementations: smtp.h, sendmail.h,
  * maildir.h, null.h, and a PHP Closure (src/php). */
 #ifndef MQ_SEND_TRANSPORT_H
@@ -32,14 +32,14 @@ struct mq_target {
     char reply[MQ_TARGET_REPLY_MAX];
 };
 
-/* How a delivery came back. */
-enum mq_delivery_end {
+/* How a transfer came back. */
+enum mq_transfer_end {
     MQ_DELIVERY_DONE,      /* the targets' results count as an attempt */
     MQ_DELIVERY_UNTOUCHED, /* goes back with attempt and tokens */
     MQ_DELIVERY_LEASE_OVER /* enter() said no: another may have it; nothing was finished */
 };
 
-enum mq_delivery_phase {
+enum mq_transfer_phase {
     MQ_PHASE_ENVELOPE, /* before MAIL leaves */
     MQ_PHASE_BODY,     /* before the chunk with the dot leaves; the targets' RCPT results are set:
                           those of the transaction are UNTRIED still with their RCPT's code (2xx),
@@ -51,7 +51,7 @@ enum mq_delivery_phase {
 
 /* One message on its way. Owned by the worker; the transport has it from submit() until take_done()
  * gives it back, and everything it points to stays valid and unmoved that long. */
-struct mq_delivery {
+struct mq_transfer {
     int64_t job_id;
     const char *from; /* "" is the null reverse-path */
     struct mq_target *targets;
@@ -66,15 +66,15 @@ struct mq_delivery {
     /* The worker's guard and record: writes the intent and returns false when the lease is over;
      * the transport then closes without a dot. Called in the order of the phases; begins anew when
      * the mail goes out once more after a protocol error. */
-    bool (*enter)(struct mq_delivery *delivery, enum mq_delivery_phase phase);
+    bool (*enter)(struct mq_transfer *transfer, enum mq_transfer_phase phase);
     void *context; /* enter's */
     /* Makes prefix, message and flags such that a relay takes them that takes 7 bits only: before
      * enter(), where flags have MQ_MESSAGE_8BIT. MQ_MESSAGE: it must not be changed, err says why.
      * NULL: it cannot be. */
-    enum mq_status (*to_7bit)(struct mq_delivery *delivery, struct mq_error *err);
+    enum mq_status (*to_7bit)(struct mq_transfer *transfer, struct mq_error *err);
 
     /* Set by the transport: */
-    enum mq_delivery_end end;
+    enum mq_transfer_end end;
     bool drew_trouble; /* UNTOUCHED, and it was the reply to this mail that ended the session or
                           said that the relay is in trouble: others should go first */
     char error[MQ_TARGET_REPLY_MAX]; /* for last_error when no target's reply says it; "" none */
@@ -82,7 +82,7 @@ struct mq_delivery {
     int64_t at_s;                    /* when the deciding reply came, UTC; 0: none */
     int64_t ms;                      /* from MAIL to the deciding reply; left alone without MAIL */
 
-    struct mq_delivery *next; /* the transport's, while it has it */
+    struct mq_transfer *next; /* the transport's, while it has it */
     unsigned transport_flags; /* likewise; submit() sets it */
 };
 
@@ -96,27 +96,27 @@ struct mq_transport;
 struct mq_transport_ops {
     /* Redacted DSN, for logs and the relay's pause; lives as long as the transport. */
     const char *(*name)(const struct mq_transport *transport);
-    /* How many more deliveries submit() takes now. With `just_in_time` (an hourly limit): only what
+    /* How many more transfers submit() takes now. With `just_in_time` (an hourly limit): only what
      * a session can begin at once. */
     size_t (*capacity)(const struct mq_transport *transport, bool just_in_time);
-    void (*submit)(struct mq_transport *transport, struct mq_delivery *delivery);
+    void (*submit)(struct mq_transport *transport, struct mq_transfer *transfer);
     /* Moves everything on; returns when something is done or trouble came, at the latest after
      * timeout_ms, at once when a signal arrives. MQ_THROWN, MQ_BAILOUT, MQ_NOMEM only. */
     enum mq_status (*step)(struct mq_transport *transport, int64_t timeout_ms,
                            struct mq_error *err);
-    /* A finished delivery, or NULL. */
-    struct mq_delivery *(*take_done)(struct mq_transport *transport);
+    /* A finished transfer, or NULL. */
+    struct mq_transfer *(*take_done)(struct mq_transport *transport);
     /* Whether the relay as a whole is in trouble; then nothing more may be submitted. */
     bool (*trouble)(const struct mq_transport *transport, struct mq_relay_trouble *out);
     /* Gives back at once, UNTOUCHED, what has no body out (its sessions are reset or closed). */
     void (*recall)(struct mq_transport *transport);
     /* Begins nothing more: gives back at once, UNTOUCHED, what no session has begun and what lies
-     * behind another mail's dot. What has its turn goes on; later deliveries come straight back. */
+     * behind another mail's dot. What has its turn goes on; later transfers come straight back. */
     void (*wind_down)(struct mq_transport *transport);
     /* Ends idle sessions with QUIT, waiting at most timeout_ms. Nothing may be under way. */
     void (*quit)(struct mq_transport *transport, int64_t timeout_ms);
     /* Closes everything. What is still under way comes back through take_done() before: after
-     * abort(), deliveries with the dot out are UNCERTAIN, others UNTOUCHED or, once MAIL had left,
+     * abort(), transfers with the dot out are UNCERTAIN, others UNTOUCHED or, once MAIL had left,
      * DENIED. */
     void (*abort)(struct mq_transport *transport);
     void (*free)(struct mq_transport *transport);

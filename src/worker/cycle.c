@@ -12,7 +12,7 @@
 /* Leases are in whole seconds, so one may end up to a second before claim + lease. */
 #define LEASE_MARGIN_MS 1000
 /* A server soon notices that a connection of ours has ended; another worker may hold it longer. */
-#define PLACE_WAIT_MS 5000
+#define SLOT_WAIT_MS 5000
 
 static int64_t lease_end_ms(const struct mq_run *run, int64_t before_ms)
 {
@@ -27,21 +27,21 @@ static bool is_cut_off(const struct mq_run *run, enum mq_status status)
     return status == MQ_IO && mq_queue_is_shared(run->queue);
 }
 
-/* The place went with the connection, but its lock lasts until the server has ended that too:
- * MQ_BUSY while it may. Without a place the run ends. */
-static enum mq_status take_place_again(struct mq_run *run, struct mq_error *err)
+/* The slot went with the connection, but its lock lasts until the server has ended that too:
+ * MQ_BUSY while it may. Without a slot the run ends. */
+static enum mq_status take_slot_again(struct mq_run *run, struct mq_error *err)
 {
-    enum mq_status status = mq_place_take_again(&run->place, err);
+    enum mq_status status = mq_slot_take_again(&run->slot, err);
     if (status != MQ_OK) {
         return status;
     }
-    if (!mq_place_is_held(&run->place)) {
-        if (!run->stopping && mq_run_now_ms(run) - run->place_ms < PLACE_WAIT_MS) {
+    if (!mq_slot_is_held(&run->slot)) {
+        if (!run->stopping && mq_run_now_ms(run) - run->slot_ms < SLOT_WAIT_MS) {
             return mq_error_set(err, MQ_BUSY, "maxWorkers", "all workers' places are taken");
         }
         mq_run_stop(run, MQ_RUN_LOCKED);
     }
-    run->place_ms = 0;
+    run->slot_ms = 0;
     return MQ_OK;
 }
 
@@ -55,8 +55,8 @@ static enum mq_status reopen(struct mq_run *run)
     }
     run->lost = false;
     run->renew_ms = 0; /* which of our leases are in this database? */
-    run->place_ms = run->place_ms ? run->place_ms : mq_run_now_ms(run);
-    return take_place_again(run, &error);
+    run->slot_ms = run->slot_ms ? run->slot_ms : mq_run_now_ms(run);
+    return take_slot_again(run, &error);
 }
 
 /* What cannot be written is no base for more: what has no body out comes back. */
@@ -72,7 +72,7 @@ static void recall(struct mq_run *run)
 static void give_up(struct mq_run *run)
 {
     run->gave_up = run->held > 0;
-    for (struct mq_flight *f = run->done.head; f; f = f->next) {
+    for (struct mq_delivery *f = run->done.head; f; f = f->next) {
         if (f->kind == MQ_SETTLE_RELEASE && f->slot >= 0) {
             mq_intent_release(run->intent, f->slot);
             f->slot = -1;
@@ -91,11 +91,11 @@ static void end_cut_off(struct mq_run *run, enum mq_status status, const struct 
     }
 }
 
-/* A wait for the place has an end of its own, in peace. */
+/* A wait for the slot has an end of its own, in peace. */
 static bool is_given_up(const struct mq_run *run, int64_t now_ms)
 {
-    bool place = run->place_ms && now_ms - run->place_ms <= PLACE_WAIT_MS + RETRY_MAX_MS;
-    return (!place && now_ms - run->database_ms > run->options->grace_s * 1000) ||
+    bool slot = run->slot_ms && now_ms - run->slot_ms <= SLOT_WAIT_MS + RETRY_MAX_MS;
+    return (!slot && now_ms - run->database_ms > run->options->grace_s * 1000) ||
            mq_signals_caught(&run->signals) > 1;
 }
 
@@ -124,7 +124,7 @@ void mq_run_database_failed(struct mq_run *run, enum mq_status status, const str
         recall(run);
     }
     /* A server comes back; a file that cannot be used is looked at by the next run. */
-    bool comes_back = run->lost || run->place_ms || (status == MQ_BUSY && run->options->daemon);
+    bool comes_back = run->lost || run->slot_ms || (status == MQ_BUSY && run->options->daemon);
     bool waits = run->held > 0 || again == MQ_OK || (comes_back && mq_queue_is_shared(run->queue));
     if (is_given_up(run, now_ms) || !waits) {
         mq_run_fail(run, status, err);
@@ -134,11 +134,11 @@ void mq_run_database_failed(struct mq_run *run, enum mq_status status, const str
     }
 }
 
-/* Before a transaction: whether it may be made, with regard to the place. */
+/* Before a transaction: whether it may be made, with regard to the slot. */
 static bool has_place(struct mq_run *run)
 {
     struct mq_error error;
-    enum mq_status status = run->place_ms ? take_place_again(run, &error) : MQ_OK;
+    enum mq_status status = run->slot_ms ? take_slot_again(run, &error) : MQ_OK;
     if (status != MQ_OK) {
         mq_run_database_failed(run, status, &error);
     }
@@ -147,26 +147,27 @@ static bool has_place(struct mq_run *run)
 
 /* ---- renewals ---- */
 
-static size_t list_held(struct mq_run *run, struct mq_flight **out)
+static size_t list_held(struct mq_run *run, struct mq_delivery **out)
 {
-    struct mq_flights *const lists[] = {&run->waiting, &run->under_way, &run->done, &run->doubted};
+    struct mq_deliveries *const lists[] = {&run->waiting, &run->under_way, &run->done,
+                                           &run->doubted};
     size_t n = 0;
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
-        for (struct mq_flight *f = lists[i]->head; f; f = f->next) {
+        for (struct mq_delivery *f = lists[i]->head; f; f = f->next) {
             out[n++] = f;
         }
     }
     return n;
 }
 
-static enum mq_status renew_chunk(struct mq_run *run, struct mq_flight **flights, size_t count,
+static enum mq_status renew_chunk(struct mq_run *run, struct mq_delivery **deliveries, size_t count,
                                   struct mq_error *err)
 {
     struct mq_job *jobs[RENEW_CHUNK];
     int64_t before_ms = mq_run_now_ms(run);
 
     for (size_t i = 0; i < count; i++) {
-        jobs[i] = &flights[i]->job;
+        jobs[i] = &deliveries[i]->job;
     }
     enum mq_status status = mq_queue_renew(run->queue, jobs, count, run->options->lease_s, err);
     if (status != MQ_OK) {
@@ -174,10 +175,10 @@ static enum mq_status renew_chunk(struct mq_run *run, struct mq_flight **flights
     }
     for (size_t i = 0; i < count; i++) {
         if (jobs[i]->locked_until == 0) {
-            flights[i]->lease_end_ms = 0; /* it is not begun, or stops at the guard */
+            deliveries[i]->lease_end_ms = 0; /* it is not begun, or stops at the guard */
             continue;
         }
-        flights[i]->lease_end_ms = lease_end_ms(run, before_ms);
+        deliveries[i]->lease_end_ms = lease_end_ms(run, before_ms);
         if (jobs[i]->locked_until < run->lease_low_s) {
             run->lease_low_s = jobs[i]->locked_until;
         }
@@ -206,18 +207,18 @@ void mq_run_renew(struct mq_run *run)
         return;
     }
     size_t held = run->held;
-    struct mq_flight **flights = calloc(held, sizeof(*flights));
-    if (!flights) {
+    struct mq_delivery **deliveries = calloc(held, sizeof(*deliveries));
+    if (!deliveries) {
         mq_run_fail(run, mq_error_nomem(&error), &error);
         return;
     }
-    list_held(run, flights);
+    list_held(run, deliveries);
     run->lease_low_s = INT64_MAX;
     for (size_t i = 0; i < held && status == MQ_OK; i += RENEW_CHUNK) {
-        status =
-            renew_chunk(run, flights + i, held - i < RENEW_CHUNK ? held - i : RENEW_CHUNK, &error);
+        status = renew_chunk(run, deliveries + i, held - i < RENEW_CHUNK ? held - i : RENEW_CHUNK,
+                             &error);
     }
-    free(flights);
+    free(deliveries);
     if (status != MQ_OK) {
         run->renew_ms = 0;
         run->lease_low_s = INT64_MAX; /* renew_ms says it */
@@ -230,7 +231,7 @@ void mq_run_renew(struct mq_run *run)
 
 /* ---- claims ---- */
 
-/* How many jobs to claim beyond those that wait, by the transport. A turn that settles
+/* How many jobs to claim beyond those that wait, by the transport. A cycle that settles
  * fills up; one only for a claim comes when less than half waits, and less than one a session. */
 static int64_t wanted_ahead(const struct mq_run *run, bool settles)
 {
@@ -279,7 +280,7 @@ static int claim_size(const struct mq_run *run)
     return want > 0 ? (int)want : 0;
 }
 
-bool mq_run_turn_due(const struct mq_run *run, int64_t now_ms)
+bool mq_run_cycle_due(const struct mq_run *run, int64_t now_ms)
 {
     if (mq_run_database_fails(run)) {
         return now_ms >= run->retry_ms;
@@ -307,7 +308,7 @@ bool mq_run_turn_due(const struct mq_run *run, int64_t now_ms)
 
 /* One that we hold still, and whose row came to us again: the database was put back to an earlier
  * state, or its lease ended unnoticed. What is under way goes on, under the new lease. */
-static void merge(struct mq_flight *held, const struct mq_job *again, int64_t end_ms)
+static void merge(struct mq_delivery *held, const struct mq_job *again, int64_t end_ms)
 {
     held->job.attempts = again->attempts;
     held->job.uncertain = again->uncertain;
@@ -326,13 +327,13 @@ static void take_jobs(struct mq_run *run, struct mq_claim *claim, int64_t before
     }
     for (size_t i = 0; i < claim->count; i++) {
         struct mq_job *job = &claim->jobs[i];
-        struct mq_flight *held = mq_flight_find(run, job->id);
+        struct mq_delivery *held = mq_delivery_find(run, job->id);
         if (job->locked_until < run->lease_low_s) {
             run->lease_low_s = job->locked_until;
         }
         if (held) {
             merge(held, job, end_ms);
-        } else if (!mq_flight_new(run, job, end_ms)) {
+        } else if (!mq_delivery_new(run, job, end_ms)) {
             struct mq_error error;
             run->unknown_jobs = true; /* claimed, and not known here: recovery must find them */
             mq_run_fail(run, mq_error_nomem(&error), &error);
@@ -384,7 +385,7 @@ static void take_end(struct mq_run *run, const struct mq_claim *claim, int64_t n
     }
 }
 
-/* ---- the turn ---- */
+/* ---- the cycle ---- */
 
 /* As many as one transaction takes, the oldest first: it must stay short for those who enqueue. A
  * large message is thousands of pages to delete. */
@@ -392,12 +393,12 @@ static size_t collect_outcomes(struct mq_run *run)
 {
     size_t n = 0;
     int64_t bytes = 0;
-    for (struct mq_flight *f = run->done.head; f && n < MQ_RUN_SETTLE_JOBS; f = f->next) {
+    for (struct mq_delivery *f = run->done.head; f && n < MQ_RUN_SETTLE_JOBS; f = f->next) {
         bytes += (int64_t)f->job.body_len;
         if (n > 0 && bytes > MQ_RUN_SETTLE_BYTES) {
             break;
         }
-        mq_flight_settlement(f, &run->outcomes[n++]);
+        mq_delivery_settlement(f, &run->outcomes[n++]);
     }
     return n;
 }
@@ -405,36 +406,36 @@ static size_t collect_outcomes(struct mq_run *run)
 static void settled(struct mq_run *run, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        struct mq_flight *flight = run->done.head;
-        mq_flights_remove(&run->done, flight);
-        mq_flight_settled(flight);
+        struct mq_delivery *delivery = run->done.head;
+        mq_deliveries_remove(&run->done, delivery);
+        mq_delivery_settled(delivery);
     }
     run->first_done_ms = mq_run_now_ms(run);
 }
 
 /* What one transaction has brought. */
-static void take_turn(struct mq_run *run, const struct mq_turn *turn, int64_t before_ms)
+static void take_cycle(struct mq_run *run, const struct mq_cycle *cycle, int64_t before_ms)
 {
-    struct mq_claim *claim = turn->claim;
+    struct mq_claim *claim = cycle->claim;
 
     run->database_ms = 0;
-    settled(run, turn->outcome_count);
-    if (turn->outcome_count > 0) {
+    settled(run, cycle->outcome_count);
+    if (cycle->outcome_count > 0) {
         run->claim_fresh = false;
     }
-    if (!turn->request) {
+    if (!cycle->request) {
         return;
     }
     /* MORE: it may not have come to the leases of every dead run. */
     bool complete = claim->status == MQ_OK && claim->end != MQ_CLAIM_MORE;
-    mq_recovery_end_turn(&run->recovery, complete);
+    mq_recovery_end_cycle(&run->recovery, complete);
     if (claim->status != MQ_OK) {
-        if (claim->status != MQ_NOMEM || !mq_run_claims_less(run, turn->request->limit)) {
+        if (claim->status != MQ_NOMEM || !mq_run_claims_less(run, cycle->request->limit)) {
             mq_run_fail(run, claim->status, &claim->error);
         }
         return;
     }
-    if (turn->request->limit == 0) {
+    if (cycle->request->limit == 0) {
         return;
     }
     if (claim->count > 0) {
@@ -444,18 +445,18 @@ static void take_turn(struct mq_run *run, const struct mq_turn *turn, int64_t be
     take_end(run, claim, mq_run_now_ms(run));
 }
 
-static void after_large(struct mq_run *run, const struct mq_turn *turn)
+static void after_large(struct mq_run *run, const struct mq_cycle *cycle)
 {
-    int64_t bytes = turn->request ? turn->claim->dropped_bytes : 0;
-    for (size_t i = 0; i < turn->outcome_count; i++) {
-        bytes += (int64_t)turn->outcomes[i].job->body_len;
+    int64_t bytes = cycle->request ? cycle->claim->dropped_bytes : 0;
+    for (size_t i = 0; i < cycle->outcome_count; i++) {
+        bytes += (int64_t)cycle->outcomes[i].job->body_len;
     }
     if (bytes > MQ_RUN_SETTLE_BYTES / 4) {
-        mq_run_leave_free(run, turn->begun_ms);
+        mq_run_leave_free(run, cycle->begun_ms);
     }
 }
 
-void mq_run_turn(struct mq_run *run)
+void mq_run_cycle(struct mq_run *run)
 {
     if (!has_place(run)) {
         return;
@@ -474,23 +475,23 @@ void mq_run_turn(struct mq_run *run)
         .on_uncertain = run->options->on_uncertain,
         .final_timeout_s = run->options->final_timeout_s,
     };
-    struct mq_turn turn = {.claim = &claim, .events = &run->events};
+    struct mq_cycle cycle = {.claim = &claim, .events = &run->events};
 
     mq_claim_init(&claim);
-    turn.outcomes = run->outcomes;
-    turn.outcome_count = collect_outcomes(run);
+    cycle.outcomes = run->outcomes;
+    cycle.outcome_count = collect_outcomes(run);
     if (request.limit > 0 || (request.dead_count > 0 && !run->stopping)) {
-        turn.request = &request;
+        cycle.request = &request;
     }
-    mq_recovery_begin_turn(&run->recovery);
+    mq_recovery_begin_cycle(&run->recovery);
     int64_t before_ms = mq_run_now_ms(run);
     mq_run_limit_s(run); /* as it is at the claim */
-    enum mq_status status = mq_queue_turn(run->queue, &turn, &error);
+    enum mq_status status = mq_queue_cycle(run->queue, &cycle, &error);
     if (status == MQ_OK) {
-        after_large(run, &turn);
-        take_turn(run, &turn, before_ms);
+        after_large(run, &cycle);
+        take_cycle(run, &cycle, before_ms);
     } else {
-        mq_recovery_end_turn(&run->recovery, false);
+        mq_recovery_end_cycle(&run->recovery, false);
         /* What it claimed may be ours, and not known here: the record must stay for it. */
         run->unknown_jobs = run->unknown_jobs || (request.limit > 0 && status == MQ_IO);
         mq_run_database_failed(run, status, &error);

@@ -143,14 +143,14 @@ void mq_recovery_scan(struct mq_recovery *recovery, const char *own_token, int64
     mq_intent_scan(recovery->directory, own_token, found, recovery, NULL);
 }
 
-void mq_recovery_begin_turn(struct mq_recovery *recovery)
+void mq_recovery_begin_cycle(struct mq_recovery *recovery)
 {
     for (size_t i = 0; i < recovery->dead_count; i++) {
         recovery->dead[i].asked = false;
     }
 }
 
-void mq_recovery_end_turn(struct mq_recovery *recovery, bool committed)
+void mq_recovery_end_cycle(struct mq_recovery *recovery, bool committed)
 {
     size_t kept = 0;
 

@@ -13,14 +13,14 @@
 /* Runs that died, whose locks we hold until their leases are recovered. */
 struct mq_dead {
     struct mq_intent_record *record;
-    bool asked; /* about it, in the turn under way: there may be more */
+    bool asked; /* about it, in the cycle under way: there may be more */
 };
 
 struct mq_recovery {
     struct mq_dead *dead;
     const char **tokens; /* of dead, for the claim */
     size_t dead_count, dead_capacity;
-    struct mq_intent_record *open; /* the last other record asked for in this turn */
+    struct mq_intent_record *open; /* the last other record asked for in this cycle */
     struct mq_evidence_source source;
     const char *directory;
     int64_t next_scan_ms;
@@ -31,9 +31,9 @@ void mq_recovery_init(struct mq_recovery *recovery, const char *directory);
 void mq_recovery_clear(struct mq_recovery *recovery);
 /* Looks for runs that died, from time to time. */
 void mq_recovery_scan(struct mq_recovery *recovery, const char *own_token, int64_t now_ms);
-void mq_recovery_begin_turn(struct mq_recovery *recovery);
-/* After a turn: forgets what was read, and removes the files of the dead of whom nothing is left.
+void mq_recovery_begin_cycle(struct mq_recovery *recovery);
+/* After a cycle: forgets what was read, and removes the files of the dead of whom nothing is left.
  */
-void mq_recovery_end_turn(struct mq_recovery *recovery, bool committed);
+void mq_recovery_end_cycle(struct mq_recovery *recovery, bool committed);
 
 #endif

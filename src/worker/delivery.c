@@ -20,113 +20,113 @@ void mq_composed_clear(struct mq_composed *composed)
     mq_composed_init(composed);
 }
 
-void mq_flights_add(struct mq_flights *list, struct mq_flight *flight)
+void mq_deliveries_add(struct mq_deliveries *list, struct mq_delivery *delivery)
 {
-    flight->prev = list->tail;
-    flight->next = NULL;
+    delivery->prev = list->tail;
+    delivery->next = NULL;
     if (list->tail) {
-        list->tail->next = flight;
+        list->tail->next = delivery;
     } else {
-        list->head = flight;
+        list->head = delivery;
     }
-    list->tail = flight;
+    list->tail = delivery;
     list->count++;
 }
 
-void mq_flights_remove(struct mq_flights *list, struct mq_flight *flight)
+void mq_deliveries_remove(struct mq_deliveries *list, struct mq_delivery *delivery)
 {
-    if (flight->prev) {
-        flight->prev->next = flight->next;
+    if (delivery->prev) {
+        delivery->prev->next = delivery->next;
     } else {
-        list->head = flight->next;
+        list->head = delivery->next;
     }
-    if (flight->next) {
-        flight->next->prev = flight->prev;
+    if (delivery->next) {
+        delivery->next->prev = delivery->prev;
     } else {
-        list->tail = flight->prev;
+        list->tail = delivery->prev;
     }
-    flight->prev = flight->next = NULL;
+    delivery->prev = delivery->next = NULL;
     list->count--;
 }
 
-static struct mq_flight **bucket_of(struct mq_run *run, int64_t job_id)
+static struct mq_delivery **bucket_of(struct mq_run *run, int64_t job_id)
 {
     return &run->buckets[(uint64_t)job_id % MQ_FLIGHT_BUCKETS];
 }
 
-struct mq_flight *mq_flight_find(struct mq_run *run, int64_t job_id)
+struct mq_delivery *mq_delivery_find(struct mq_run *run, int64_t job_id)
 {
-    struct mq_flight *flight = *bucket_of(run, job_id);
-    while (flight && flight->job.id != job_id) {
-        flight = flight->chain;
+    struct mq_delivery *delivery = *bucket_of(run, job_id);
+    while (delivery && delivery->job.id != job_id) {
+        delivery = delivery->chain;
     }
-    return flight;
+    return delivery;
 }
 
-struct mq_flight *mq_flight_new(struct mq_run *run, struct mq_job *job, int64_t lease_end_ms)
+struct mq_delivery *mq_delivery_new(struct mq_run *run, struct mq_job *job, int64_t lease_end_ms)
 {
-    struct mq_flight *flight = calloc(1, sizeof(*flight));
-    if (!flight) {
+    struct mq_delivery *delivery = calloc(1, sizeof(*delivery));
+    if (!delivery) {
         return NULL;
     }
-    flight->run = run;
-    flight->job = *job;
+    delivery->run = run;
+    delivery->job = *job;
     mq_job_init(job);
-    flight->slot = -1;
-    flight->back_after_s = -1;
-    flight->lease_end_ms = lease_end_ms;
-    mq_composed_init(&flight->composed);
-    struct mq_flight **bucket = bucket_of(run, flight->job.id);
-    flight->chain = *bucket;
-    *bucket = flight;
+    delivery->slot = -1;
+    delivery->back_after_s = -1;
+    delivery->lease_end_ms = lease_end_ms;
+    mq_composed_init(&delivery->composed);
+    struct mq_delivery **bucket = bucket_of(run, delivery->job.id);
+    delivery->chain = *bucket;
+    *bucket = delivery;
     run->held++;
-    mq_flights_add(&run->waiting, flight);
-    return flight;
+    mq_deliveries_add(&run->waiting, delivery);
+    return delivery;
 }
 
-void mq_flight_free(struct mq_flight *flight)
+void mq_delivery_free(struct mq_delivery *delivery)
 {
-    struct mq_flight **link = bucket_of(flight->run, flight->job.id);
-    while (*link != flight) {
+    struct mq_delivery **link = bucket_of(delivery->run, delivery->job.id);
+    while (*link != delivery) {
         link = &(*link)->chain;
     }
-    *link = flight->chain;
-    flight->run->held--;
-    mq_flight_drop_message(flight);
-    mq_job_clear(&flight->job);
-    free(flight->original_to);
-    free(flight->prefix);
-    free(flight->targets);
-    free(flight->results);
-    free(flight->replies);
-    free(flight);
+    *link = delivery->chain;
+    delivery->run->held--;
+    mq_delivery_drop_message(delivery);
+    mq_job_clear(&delivery->job);
+    free(delivery->original_to);
+    free(delivery->prefix);
+    free(delivery->targets);
+    free(delivery->results);
+    free(delivery->replies);
+    free(delivery);
 }
 
-void mq_flight_settled(struct mq_flight *flight)
+void mq_delivery_settled(struct mq_delivery *delivery)
 {
-    if (flight->slot >= 0) {
-        mq_intent_release(flight->run->intent, flight->slot);
-        flight->run->no_slot = false;
+    if (delivery->slot >= 0) {
+        mq_intent_release(delivery->run->intent, delivery->slot);
+        delivery->run->no_slot = false;
     }
-    mq_flight_free(flight);
+    mq_delivery_free(delivery);
 }
 
-void mq_flight_done(struct mq_flight *flight)
+void mq_delivery_done(struct mq_delivery *delivery)
 {
-    struct mq_run *run = flight->run;
-    mq_flight_drop_message(flight);
+    struct mq_run *run = delivery->run;
+    mq_delivery_drop_message(delivery);
     if (run->done.count == 0) {
         run->first_done_ms = mq_run_now_ms(run);
     }
-    mq_flights_add(&run->done, flight);
+    mq_deliveries_add(&run->done, delivery);
 }
 
-void mq_flight_end(struct mq_flight *flight, enum mq_settle_kind kind, const char *error)
+void mq_delivery_end(struct mq_delivery *delivery, enum mq_settle_kind kind, const char *error)
 {
-    flight->kind = kind;
-    flight->handed_over = 0;
-    snprintf(flight->error, sizeof(flight->error), "%s", error ? error : "");
-    mq_flight_done(flight);
+    delivery->kind = kind;
+    delivery->handed_over = 0;
+    snprintf(delivery->error, sizeof(delivery->error), "%s", error ? error : "");
+    mq_delivery_done(delivery);
 }
 
 /* ---- the guard ---- */
@@ -138,64 +138,64 @@ static bool in_body(const struct mq_target *target, enum mq_intent_phase phase)
     return phase == MQ_INTENT_BODY && target->result == MQ_TARGET_UNTRIED && target->code < 400;
 }
 
-static void write_intent(struct mq_flight *flight, enum mq_intent_phase phase)
+static void write_intent(struct mq_delivery *delivery, enum mq_intent_phase phase)
 {
-    struct mq_intent_entry entry = {.job_id = flight->job.id, .phase = phase};
-    const struct mq_delivery *delivery = &flight->delivery;
-    size_t count = flight->job.recipients.count;
+    struct mq_intent_entry entry = {.job_id = delivery->job.id, .phase = phase};
+    const struct mq_transfer *transfer = &delivery->transfer;
+    size_t count = delivery->job.recipients.count;
 
     if (phase != MQ_INTENT_ENVELOPE) {
-        entry.at_s = delivery->at_s ? delivery->at_s : mq_run_now_s(flight->run);
-        for (size_t i = 0; i < delivery->target_count; i++) {
-            enum mq_target_result result = flight->targets[i].result;
+        entry.at_s = transfer->at_s ? transfer->at_s : mq_run_now_s(delivery->run);
+        for (size_t i = 0; i < transfer->target_count; i++) {
+            enum mq_target_result result = delivery->targets[i].result;
             if (result == MQ_TARGET_ACCEPTED || result == MQ_TARGET_UNCERTAIN ||
-                in_body(&flight->targets[i], phase)) {
+                in_body(&delivery->targets[i], phase)) {
                 entry.handed_over++;
             }
-            if (flight->targets[i].code) {
-                entry.code = flight->targets[i].code;
+            if (delivery->targets[i].code) {
+                entry.code = delivery->targets[i].code;
             }
         }
     }
     for (size_t i = 0; i < count && i < MQ_INTENT_RECIPIENTS; i++) {
-        if (flight->job.target_of[i] < 0) {
+        if (delivery->job.target_of[i] < 0) {
             continue;
         }
-        const struct mq_target *target = &flight->targets[flight->job.target_of[i]];
+        const struct mq_target *target = &delivery->targets[delivery->job.target_of[i]];
         /* A body on its way has no verdict yet: should we die now, nobody knows. */
         enum mq_target_result result =
             in_body(target, phase) ? MQ_TARGET_UNCERTAIN : target->result;
         entry.results[i] = (uint8_t)result;
     }
-    mq_intent_write(flight->run->intent, flight->slot, &entry);
+    mq_intent_write(delivery->run->intent, delivery->slot, &entry);
 }
 
-static bool lease_is_over(const struct mq_flight *flight)
+static bool lease_is_over(const struct mq_delivery *delivery)
 {
-    return mq_run_now_ms(flight->run) >= flight->lease_end_ms;
+    return mq_run_now_ms(delivery->run) >= delivery->lease_end_ms;
 }
 
 /* First the record, then the look at the clock: whoever takes the job over looks at the record
  * after the lease's end, so one of the two sees the other. */
-static bool enter(struct mq_delivery *delivery, enum mq_delivery_phase phase)
+static bool enter(struct mq_transfer *transfer, enum mq_transfer_phase phase)
 {
-    struct mq_flight *flight = delivery->context;
+    struct mq_delivery *delivery = transfer->context;
     switch (phase) {
     case MQ_PHASE_ENVELOPE:
-        write_intent(flight, MQ_INTENT_ENVELOPE);
-        return !lease_is_over(flight);
+        write_intent(delivery, MQ_INTENT_ENVELOPE);
+        return !lease_is_over(delivery);
     case MQ_PHASE_BODY:
-        write_intent(flight, MQ_INTENT_BODY);
-        if (!lease_is_over(flight)) {
+        write_intent(delivery, MQ_INTENT_BODY);
+        if (!lease_is_over(delivery)) {
             return true;
         }
-        write_intent(flight, MQ_INTENT_ENVELOPE);
+        write_intent(delivery, MQ_INTENT_ENVELOPE);
         return false;
     case MQ_PHASE_ACCEPTED:
-        write_intent(flight, MQ_INTENT_ACCEPTED);
+        write_intent(delivery, MQ_INTENT_ACCEPTED);
         return true;
     case MQ_PHASE_REFUSED:
-        write_intent(flight, MQ_INTENT_REFUSED);
+        write_intent(delivery, MQ_INTENT_REFUSED);
         return true;
     }
     return false;
@@ -203,10 +203,10 @@ static bool enter(struct mq_delivery *delivery, enum mq_delivery_phase phase)
 
 /* ---- composing ---- */
 
-static bool take_envelope(struct mq_flight *flight)
+static bool take_envelope(struct mq_delivery *delivery)
 {
-    struct mq_job *job = &flight->job;
-    struct mq_composed *composed = &flight->composed;
+    struct mq_job *job = &delivery->job;
+    struct mq_composed *composed = &delivery->composed;
     struct mq_error error = {0};
     bool lost = false;
 
@@ -218,59 +218,59 @@ static bool take_envelope(struct mq_flight *flight)
         return true; /* written by an earlier attempt: they count, whatever composing says now */
     }
     if (composed->recipients.count == 0) {
-        mq_flight_end(flight, MQ_SETTLE_LATER, "the composed message has no recipients");
+        mq_delivery_end(delivery, MQ_SETTLE_LATER, "the composed message has no recipients");
         return false;
     }
     job->recipients = composed->recipients;
     mq_strings_init(&composed->recipients);
-    enum mq_status status = mq_queue_set_envelope(flight->run->queue, job, &lost, &error);
+    enum mq_status status = mq_queue_set_envelope(delivery->run->queue, job, &lost, &error);
     if (status != MQ_OK) {
-        mq_flight_end(flight, MQ_SETTLE_RELEASE, NULL);
-        mq_run_database_failed(flight->run, status, &error);
+        mq_delivery_end(delivery, MQ_SETTLE_RELEASE, NULL);
+        mq_run_database_failed(delivery->run, status, &error);
         return false;
     }
     if (lost) {
-        flight->lease_end_ms = 0;
-        mq_flight_end(flight, MQ_SETTLE_RELEASE, NULL); /* comes back as stale */
+        delivery->lease_end_ms = 0;
+        mq_delivery_end(delivery, MQ_SETTLE_RELEASE, NULL); /* comes back as stale */
         return false;
     }
     return true;
 }
 
-/* False: the flight has its outcome. */
-static bool compose(struct mq_flight *flight)
+/* False: the delivery has its outcome. */
+static bool compose(struct mq_delivery *delivery)
 {
-    struct mq_run *run = flight->run;
+    struct mq_run *run = delivery->run;
     const struct mq_worker_hooks *hooks = run->worker->hooks;
     struct mq_error error = {0};
 
     if (!hooks || !hooks->compose) {
-        mq_flight_end(flight, MQ_SETTLE_LATER,
-                      "the job has no message and the worker no compose function; give one");
+        mq_delivery_end(delivery, MQ_SETTLE_LATER,
+                        "the job has no message and the worker no compose function; give one");
         return false;
     }
     enum mq_compose_end end =
-        hooks->compose(hooks->context, &flight->job, &flight->composed, &error);
-    if (flight->composed.message) {
-        mq_run_count_message(run, flight->composed.message_len);
+        hooks->compose(hooks->context, &delivery->job, &delivery->composed, &error);
+    if (delivery->composed.message) {
+        mq_run_count_message(run, delivery->composed.message_len);
     }
     switch (end) {
     case MQ_COMPOSED:
-        if (flight->composed.message) {
-            return take_envelope(flight);
+        if (delivery->composed.message) {
+            return take_envelope(delivery);
         }
-        mq_flight_end(flight, MQ_SETTLE_LATER, "composing gave no message");
+        mq_delivery_end(delivery, MQ_SETTLE_LATER, "composing gave no message");
         return false;
     case MQ_COMPOSE_GONE:
-        mq_flight_end(flight, MQ_SETTLE_ORPHAN, NULL);
+        mq_delivery_end(delivery, MQ_SETTLE_ORPHAN, NULL);
         return false;
     case MQ_COMPOSE_FAILED:
-        mq_flight_end(flight, MQ_SETTLE_LATER, error.text);
+        mq_delivery_end(delivery, MQ_SETTLE_LATER, error.text);
         return false;
     case MQ_COMPOSE_STOP:
         break;
     }
-    mq_flight_end(flight, MQ_SETTLE_RELEASE, NULL);
+    mq_delivery_end(delivery, MQ_SETTLE_RELEASE, NULL);
     mq_run_fail(run, error.status == MQ_OK ? MQ_THROWN : error.status, &error);
     return false;
 }
@@ -307,27 +307,27 @@ static char *original_to_header(const char *addresses)
     return result;
 }
 
-static struct mq_str message_of(const struct mq_flight *flight)
+static struct mq_str message_of(const struct mq_delivery *delivery)
 {
-    if (flight->converted.len > 0) {
-        return mq_buffer_view(&flight->converted);
+    if (delivery->converted.len > 0) {
+        return mq_buffer_view(&delivery->converted);
     }
-    return flight->job.body
-               ? (struct mq_str){flight->job.body, flight->job.body_len}
-               : (struct mq_str){flight->composed.message, flight->composed.message_len};
+    return delivery->job.body
+               ? (struct mq_str){delivery->job.body, delivery->job.body_len}
+               : (struct mq_str){delivery->composed.message, delivery->composed.message_len};
 }
 
-static enum mq_status allocate(struct mq_flight *flight, struct mq_error *err)
+static enum mq_status allocate(struct mq_delivery *delivery, struct mq_error *err)
 {
-    const struct mq_job *job = &flight->job;
-    flight->targets = calloc(job->targets.count, sizeof(*flight->targets));
-    flight->results = calloc(job->recipients.count, sizeof(*flight->results));
-    flight->replies = calloc(job->recipients.count, sizeof(*flight->replies));
+    const struct mq_job *job = &delivery->job;
+    delivery->targets = calloc(job->targets.count, sizeof(*delivery->targets));
+    delivery->results = calloc(job->recipients.count, sizeof(*delivery->results));
+    delivery->replies = calloc(job->recipients.count, sizeof(*delivery->replies));
     if (job->original_to) {
-        flight->original_to = original_to_header(job->original_to);
+        delivery->original_to = original_to_header(job->original_to);
     }
-    return flight->targets && flight->results && flight->replies &&
-                   (flight->original_to || !job->original_to)
+    return delivery->targets && delivery->results && delivery->replies &&
+                   (delivery->original_to || !job->original_to)
                ? MQ_OK
                : mq_error_nomem(err);
 }
@@ -338,12 +338,12 @@ static bool signs(const struct mq_run *run)
 }
 
 /* Puts the signatures before the worker's own lines. They are over this very text, which stays as
- * it is until the flight ends, also when the transport begins it anew. */
-static enum mq_status sign(struct mq_flight *flight, struct mq_error *err)
+ * it is until the delivery ends, also when the transport begins it anew. */
+static enum mq_status sign(struct mq_delivery *delivery, struct mq_error *err)
 {
-    const struct mq_worker_hooks *hooks = flight->run->worker->hooks;
-    struct mq_outgoing mail = {mq_str_of(flight->original_to), message_of(flight),
-                               mq_run_now_s(flight->run)};
+    const struct mq_worker_hooks *hooks = delivery->run->worker->hooks;
+    struct mq_outgoing mail = {mq_str_of(delivery->original_to), message_of(delivery),
+                               mq_run_now_s(delivery->run)};
     struct mq_buffer out;
 
     mq_buffer_init(&out);
@@ -352,8 +352,8 @@ static enum mq_status sign(struct mq_flight *flight, struct mq_error *err)
         mq_buffer_str(&out, mail.prefix);
         char *prefix = mq_buffer_take(&out);
         if (prefix) {
-            free(flight->prefix);
-            flight->prefix = prefix;
+            free(delivery->prefix);
+            delivery->prefix = prefix;
         } else {
             status = mq_error_nomem(err);
         }
@@ -362,94 +362,94 @@ static enum mq_status sign(struct mq_flight *flight, struct mq_error *err)
     return status;
 }
 
-/* False: the flight has its outcome. */
-static bool prepare(struct mq_flight *flight)
+/* False: the delivery has its outcome. */
+static bool prepare(struct mq_delivery *delivery)
 {
     struct mq_error error = {0};
-    enum mq_status status = allocate(flight, &error);
+    enum mq_status status = allocate(delivery, &error);
 
-    if (status == MQ_OK && signs(flight->run)) {
-        status = sign(flight, &error);
+    if (status == MQ_OK && signs(delivery->run)) {
+        status = sign(delivery, &error);
     }
     if (status == MQ_OK) {
         return true;
     }
     if (status != MQ_NOMEM) {
-        mq_flight_end(flight, MQ_SETTLE_LATER, error.text);
+        mq_delivery_end(delivery, MQ_SETTLE_LATER, error.text);
         return false;
     }
-    mq_flight_end(flight, MQ_SETTLE_RELEASE, NULL);
-    mq_run_fail(flight->run, status, &error);
+    mq_delivery_end(delivery, MQ_SETTLE_RELEASE, NULL);
+    mq_run_fail(delivery->run, status, &error);
     return false;
 }
 
 /* Whether the row's message may go on the wire: other programs can write into the table. False: the
- * flight has its outcome. */
-static bool is_sound(struct mq_flight *flight)
+ * delivery has its outcome. */
+static bool is_sound(struct mq_delivery *delivery)
 {
     struct mq_error error = {0};
-    if (!flight->job.body || mq_message_check_wire(message_of(flight), &error) == MQ_OK) {
+    if (!delivery->job.body || mq_message_check_wire(message_of(delivery), &error) == MQ_OK) {
         return true;
     }
-    mq_flight_end(flight, MQ_SETTLE_UNREADABLE, error.text);
+    mq_delivery_end(delivery, MQ_SETTLE_UNREADABLE, error.text);
     return false;
 }
 
-static void fill_message(struct mq_flight *flight)
+static void fill_message(struct mq_delivery *delivery)
 {
-    struct mq_delivery *delivery = &flight->delivery;
-    delivery->prefix = mq_str_of(flight->prefix ? flight->prefix : flight->original_to);
-    delivery->message = message_of(flight);
-    delivery->flags = mq_message_flags(delivery->message);
-    if (!mq_str_ascii(delivery->prefix)) {
-        delivery->flags |= MQ_MESSAGE_UTF8_HEADERS;
+    struct mq_transfer *transfer = &delivery->transfer;
+    transfer->prefix = mq_str_of(delivery->prefix ? delivery->prefix : delivery->original_to);
+    transfer->message = message_of(delivery);
+    transfer->flags = mq_message_flags(transfer->message);
+    if (!mq_str_ascii(transfer->prefix)) {
+        transfer->flags |= MQ_MESSAGE_UTF8_HEADERS;
     }
 }
 
 /* Signatures are made anew: they are over what goes out. */
-static enum mq_status to_7bit(struct mq_delivery *delivery, struct mq_error *err)
+static enum mq_status to_7bit(struct mq_transfer *transfer, struct mq_error *err)
 {
-    struct mq_flight *flight = delivery->context;
+    struct mq_delivery *delivery = transfer->context;
     struct mq_buffer converted;
 
     mq_buffer_init(&converted);
-    enum mq_status status = mq_mend_7bit(message_of(flight), &converted, err);
+    enum mq_status status = mq_repair_7bit(message_of(delivery), &converted, err);
     if (status != MQ_OK) {
         mq_buffer_clear(&converted);
         return status;
     }
-    flight->run->bytes += (int64_t)converted.len;
-    flight->converted = converted;
-    if (signs(flight->run)) {
-        status = sign(flight, err);
+    delivery->run->bytes += (int64_t)converted.len;
+    delivery->converted = converted;
+    if (signs(delivery->run)) {
+        status = sign(delivery, err);
     }
-    fill_message(flight);
+    fill_message(delivery);
     return status;
 }
 
-static void fill_delivery(struct mq_flight *flight)
+static void fill_transfer(struct mq_delivery *delivery)
 {
-    struct mq_delivery *delivery = &flight->delivery;
-    const struct mq_job *job = &flight->job;
+    struct mq_transfer *transfer = &delivery->transfer;
+    const struct mq_job *job = &delivery->job;
 
-    delivery->job_id = job->id;
-    delivery->from = job->envelope_from;
-    delivery->targets = flight->targets;
-    delivery->target_count = job->targets.count;
-    fill_message(flight);
-    delivery->utf8_address = !mq_str_ascii(mq_str_of(job->envelope_from));
+    transfer->job_id = job->id;
+    transfer->from = job->envelope_from;
+    transfer->targets = delivery->targets;
+    transfer->target_count = job->targets.count;
+    fill_message(delivery);
+    transfer->utf8_address = !mq_str_ascii(mq_str_of(job->envelope_from));
     for (size_t i = 0; i < job->targets.count; i++) {
-        flight->targets[i].address = job->targets.items[i];
+        delivery->targets[i].address = job->targets.items[i];
         if (!mq_str_ascii(mq_str_of(job->targets.items[i]))) {
-            delivery->utf8_address = true;
+            transfer->utf8_address = true;
         }
     }
-    delivery->notify = job->notify;
-    delivery->subject = job;
-    delivery->enter = enter;
-    delivery->to_7bit = to_7bit;
-    delivery->context = flight;
-    delivery->ms = -1;
+    transfer->notify = job->notify;
+    transfer->subject = job;
+    transfer->enter = enter;
+    transfer->to_7bit = to_7bit;
+    transfer->context = delivery;
+    transfer->ms = -1;
 }
 
 bool mq_run_can_start(const struct mq_run *run)
@@ -459,42 +459,42 @@ bool mq_run_can_start(const struct mq_run *run)
            run->transport->ops->capacity(run->transport, run->limited) > 0;
 }
 
-bool mq_flight_start(struct mq_flight *flight)
+bool mq_delivery_start(struct mq_delivery *delivery)
 {
-    struct mq_run *run = flight->run;
-    struct mq_job *job = &flight->job;
+    struct mq_run *run = delivery->run;
+    struct mq_job *job = &delivery->job;
     bool composing = !job->body;
 
-    if (lease_is_over(flight)) {
-        mq_flights_remove(&run->waiting, flight);
-        mq_flight_end(flight, MQ_SETTLE_RELEASE, NULL);
+    if (lease_is_over(delivery)) {
+        mq_deliveries_remove(&run->waiting, delivery);
+        mq_delivery_end(delivery, MQ_SETTLE_RELEASE, NULL);
         return true;
     }
-    flight->slot = mq_intent_begin(run->intent, job->id);
-    if (flight->slot < 0) {
+    delivery->slot = mq_intent_begin(run->intent, job->id);
+    if (delivery->slot < 0) {
         run->no_slot = true;
         return false;
     }
-    mq_flights_remove(&run->waiting, flight);
-    if (composing && !compose(flight)) {
+    mq_deliveries_remove(&run->waiting, delivery);
+    if (composing && !compose(delivery)) {
         return false;
     }
     if (!job->envelope_from) {
-        mq_flight_end(flight, MQ_SETTLE_LATER, "the message has no envelope sender");
+        mq_delivery_end(delivery, MQ_SETTLE_LATER, "the message has no envelope sender");
         return true;
     }
     if (job->targets.count == 0) {
-        mq_flight_end(flight, MQ_SETTLE_RELEASE, NULL); /* no token reached its recipients */
+        mq_delivery_end(delivery, MQ_SETTLE_RELEASE, NULL); /* no token reached its recipients */
         return true;
     }
-    if (!is_sound(flight)) {
+    if (!is_sound(delivery)) {
         return true;
     }
-    if (!prepare(flight)) {
+    if (!prepare(delivery)) {
         return false;
     }
-    fill_delivery(flight);
-    mq_flights_add(&run->under_way, flight);
-    run->transport->ops->submit(run->transport, &flight->delivery);
+    fill_transfer(delivery);
+    mq_deliveries_add(&run->under_way, delivery);
+    run->transport->ops->submit(run->transport, &delivery->transfer);
     return !composing && !signs(run);
 }

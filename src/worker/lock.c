@@ -154,10 +154,10 @@ static enum mq_status try_lock(const char *path, int *fd, struct mq_error *err)
     return MQ_OK;
 }
 
-static char *lock_path(const char *run_dir, int place)
+static char *lock_path(const char *run_dir, int slot)
 {
     char name[32];
-    snprintf(name, sizeof(name), "worker-%d.lock", place);
+    snprintf(name, sizeof(name), "worker-%d.lock", slot);
     return mq_file_path(run_dir, name);
 }
 

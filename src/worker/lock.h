@@ -21,7 +21,7 @@ enum mq_status mq_run_dir_prepare(const char *path, struct mq_error *err);
 /* The same, with what is missing above it. */
 enum mq_status mq_run_base_prepare(const char *base, struct mq_error *err);
 
-/* Takes one of the places 0 … max_workers − 1 without waiting: *fd is the descriptor that holds it,
+/* Takes one of the slots 0 … max_workers − 1 without waiting: *fd is the descriptor that holds it,
  * or -1 when all are taken. close(fd) gives it back. MQ_CONFIG where another user prepared one. */
 enum mq_status mq_worker_lock(const char *run_dir, int max_workers, int *fd, struct mq_error *err);
 /* How many of them are held at the moment, for doctor and status. */

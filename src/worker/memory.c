@@ -11,11 +11,11 @@
 #define GOOD_CLAIMS    10   /* memory that was short in between would be so again at once */
 
 /* One that is LOADED counts already, what is composed when it has been. */
-static bool fits(const struct mq_run *run, const struct mq_flight *flight)
+static bool fits(const struct mq_run *run, const struct mq_delivery *delivery)
 {
-    bool stored = flight->job.body_place == MQ_BODY_STORED;
-    int64_t more = stored ? (int64_t)flight->job.body_len : 0;
-    return run->under_way.count == 0 || flight->job.body_place == MQ_BODY_LOADED ||
+    bool stored = delivery->job.body_place == MQ_BODY_STORED;
+    int64_t more = stored ? (int64_t)delivery->job.body_len : 0;
+    return run->under_way.count == 0 || delivery->job.body_place == MQ_BODY_LOADED ||
            run->bytes + more <= run->max_bytes;
 }
 
@@ -24,18 +24,18 @@ bool mq_run_fits_next(const struct mq_run *run)
     return run->waiting.head && fits(run, run->waiting.head);
 }
 
-void mq_flight_drop_message(struct mq_flight *flight)
+void mq_delivery_drop_message(struct mq_delivery *delivery)
 {
-    flight->run->bytes -= (int64_t)flight->converted.len;
-    mq_buffer_clear(&flight->converted);
-    if (flight->job.body) {
-        flight->run->bytes -= (int64_t)flight->job.body_len;
+    delivery->run->bytes -= (int64_t)delivery->converted.len;
+    mq_buffer_clear(&delivery->converted);
+    if (delivery->job.body) {
+        delivery->run->bytes -= (int64_t)delivery->job.body_len;
     }
-    if (flight->composed.message) {
-        flight->run->bytes -= (int64_t)flight->composed.message_len;
+    if (delivery->composed.message) {
+        delivery->run->bytes -= (int64_t)delivery->composed.message_len;
     }
-    mq_job_drop_body(&flight->job);
-    mq_composed_clear(&flight->composed);
+    mq_job_drop_body(&delivery->job);
+    mq_composed_clear(&delivery->composed);
 }
 
 /* Into the mean of about the last sixteen. */
@@ -99,7 +99,7 @@ static bool look(struct mq_run *run)
     struct mq_error error = {0};
     size_t count = 1;
 
-    for (struct mq_flight *f = run->waiting.head->next; f && count < LOOK_AHEAD; f = f->next) {
+    for (struct mq_delivery *f = run->waiting.head->next; f && count < LOOK_AHEAD; f = f->next) {
         if (f->job.body_place == MQ_BODY_UNKNOWN) {
             jobs[count++] = &f->job;
         }
@@ -122,26 +122,26 @@ static bool look(struct mq_run *run)
 }
 
 /* One that is alone and still too large: others must not wait for it. */
-static void too_large(struct mq_flight *flight)
+static void too_large(struct mq_delivery *delivery)
 {
     char text[160];
     snprintf(text, sizeof(text),
              "out of memory for a message of %zu bytes: give the worker more (memory_limit, "
              "ulimit -v)",
-             flight->job.body_len);
-    mq_flights_remove(&flight->run->waiting, flight);
-    mq_flight_end(flight, MQ_SETTLE_LATER, text);
+             delivery->job.body_len);
+    mq_deliveries_remove(&delivery->run->waiting, delivery);
+    mq_delivery_end(delivery, MQ_SETTLE_LATER, text);
 }
 
-static bool load(struct mq_run *run, struct mq_flight *flight)
+static bool load(struct mq_run *run, struct mq_delivery *delivery)
 {
     struct mq_error error = {0};
-    enum mq_status status = mq_queue_read_body(run->queue, &flight->job, &error);
+    enum mq_status status = mq_queue_read_body(run->queue, &delivery->job, &error);
 
-    if (status == MQ_OK && flight->job.body_place == MQ_BODY_LOADED) {
-        run->bytes += (int64_t)flight->job.body_len;
+    if (status == MQ_OK && delivery->job.body_place == MQ_BODY_LOADED) {
+        run->bytes += (int64_t)delivery->job.body_len;
     } else if (status == MQ_NOMEM && run->under_way.count == 0) {
-        too_large(flight);
+        too_large(delivery);
         return true;
     } else if (status != MQ_OK) {
         failed(run, status, &error);
@@ -150,15 +150,15 @@ static bool load(struct mq_run *run, struct mq_flight *flight)
 }
 
 /* Deleted since, or another run's: then the settle is stale. */
-static void lost(struct mq_flight *flight)
+static void lost(struct mq_delivery *delivery)
 {
-    mq_flights_remove(&flight->run->waiting, flight);
-    mq_flight_end(flight, MQ_SETTLE_LATER, "the message was deleted while it waited");
+    mq_deliveries_remove(&delivery->run->waiting, delivery);
+    mq_delivery_end(delivery, MQ_SETTLE_LATER, "the message was deleted while it waited");
 }
 
 bool mq_run_load_next(struct mq_run *run)
 {
-    struct mq_flight *next;
+    struct mq_delivery *next;
     bool goes_on = true;
 
     while (goes_on && (next = run->waiting.head)) {

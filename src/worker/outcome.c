@@ -51,37 +51,38 @@ static int weight(enum mq_target_result result)
     return 0;
 }
 
-static void set_error(struct mq_flight *flight)
+static void set_error(struct mq_delivery *delivery)
 {
-    const struct mq_delivery *delivery = &flight->delivery;
+    const struct mq_transfer *transfer = &delivery->transfer;
     const struct mq_target *telling = NULL;
 
-    for (size_t i = 0; i < delivery->target_count; i++) {
-        const struct mq_target *target = &flight->targets[i];
+    for (size_t i = 0; i < transfer->target_count; i++) {
+        const struct mq_target *target = &delivery->targets[i];
         if (target->reply[0] && (!telling || weight(target->result) > weight(telling->result))) {
             telling = target;
         }
     }
     bool bad = telling && telling->result != MQ_TARGET_ACCEPTED;
-    if (delivery->error[0] && !bad) {
-        snprintf(flight->error, sizeof(flight->error), "%s", delivery->error);
-    } else if (bad && delivery->target_count > 1) {
-        snprintf(flight->error, sizeof(flight->error), "%s: %s", telling->address, telling->reply);
+    if (transfer->error[0] && !bad) {
+        snprintf(delivery->error, sizeof(delivery->error), "%s", transfer->error);
+    } else if (bad && transfer->target_count > 1) {
+        snprintf(delivery->error, sizeof(delivery->error), "%s: %s", telling->address,
+                 telling->reply);
     } else {
-        snprintf(flight->error, sizeof(flight->error), "%s", telling ? telling->reply : "");
+        snprintf(delivery->error, sizeof(delivery->error), "%s", telling ? telling->reply : "");
     }
 }
 
-void mq_flight_map(struct mq_flight *flight, enum mq_blame blame)
+void mq_delivery_map(struct mq_delivery *delivery, enum mq_blame blame)
 {
-    const struct mq_job *job = &flight->job;
+    const struct mq_job *job = &delivery->job;
     size_t counted = 0;
 
-    flight->handed_over = 0;
-    for (size_t i = 0; i < flight->delivery.target_count; i++) {
-        enum mq_target_result result = flight->targets[i].result;
+    delivery->handed_over = 0;
+    for (size_t i = 0; i < delivery->transfer.target_count; i++) {
+        enum mq_target_result result = delivery->targets[i].result;
         if (result == MQ_TARGET_ACCEPTED || result == MQ_TARGET_UNCERTAIN) {
-            flight->handed_over++;
+            delivery->handed_over++;
         }
         if (recipient_result(result, blame) != MQ_RECIPIENT_UNTRIED) {
             counted++;
@@ -89,23 +90,24 @@ void mq_flight_map(struct mq_flight *flight, enum mq_blame blame)
     }
     for (size_t i = 0; i < job->recipients.count; i++) {
         int target = job->target_of[i];
-        flight->results[i] = MQ_RECIPIENT_UNTRIED;
-        flight->replies[i] = NULL;
+        delivery->results[i] = MQ_RECIPIENT_UNTRIED;
+        delivery->replies[i] = NULL;
         if (target < 0) {
             continue;
         }
-        flight->results[i] = (unsigned char)recipient_result(flight->targets[target].result, blame);
-        if (flight->targets[target].reply[0]) {
-            flight->replies[i] = flight->targets[target].reply;
+        delivery->results[i] =
+            (unsigned char)recipient_result(delivery->targets[target].result, blame);
+        if (delivery->targets[target].reply[0]) {
+            delivery->replies[i] = delivery->targets[target].reply;
         }
     }
-    set_error(flight);
+    set_error(delivery);
     if (counted > 0) {
-        flight->kind = MQ_SETTLE_RESULTS;
+        delivery->kind = MQ_SETTLE_RESULTS;
     } else if (blame == MQ_BLAME_RELAY) {
-        flight->kind = MQ_SETTLE_RELEASE;
+        delivery->kind = MQ_SETTLE_RELEASE;
     } else {
-        flight->kind = MQ_SETTLE_LATER; /* it took an attempt and nothing is known of anybody */
+        delivery->kind = MQ_SETTLE_LATER; /* it took an attempt and nothing is known of anybody */
     }
 }
 
@@ -123,42 +125,42 @@ int64_t mq_run_limit_s(struct mq_run *run)
     return run->clock_s + passed_s;
 }
 
-void mq_flight_settlement(const struct mq_flight *flight, struct mq_settlement *out)
+void mq_delivery_settlement(const struct mq_delivery *delivery, struct mq_settlement *out)
 {
-    const struct mq_delivery *delivery = &flight->delivery;
-    const struct mq_run *run = flight->run;
-    int64_t limit_s = mq_run_limit_s(flight->run);
+    const struct mq_transfer *transfer = &delivery->transfer;
+    const struct mq_run *run = delivery->run;
+    int64_t limit_s = mq_run_limit_s(delivery->run);
 
     memset(out, 0, sizeof(*out));
-    out->job = &flight->job;
-    out->kind = flight->kind;
-    if (flight->kind == MQ_SETTLE_RESULTS) {
-        out->results = flight->results;
-        out->replies = flight->replies;
-        out->handed_over = flight->handed_over;
+    out->job = &delivery->job;
+    out->kind = delivery->kind;
+    if (delivery->kind == MQ_SETTLE_RESULTS) {
+        out->results = delivery->results;
+        out->replies = delivery->replies;
+        out->handed_over = delivery->handed_over;
     }
-    out->at_s = delivery->at_s ? delivery->at_s : mq_run_now_s(run);
+    out->at_s = transfer->at_s ? transfer->at_s : mq_run_now_s(run);
     out->taken_by_s = limit_s > mq_run_now_s(run) ? limit_s : 0;
-    for (size_t i = 0; i < delivery->target_count && flight->kind == MQ_SETTLE_RESULTS; i++) {
-        if (flight->targets[i].result == MQ_TARGET_UNCERTAIN) {
+    for (size_t i = 0; i < transfer->target_count && delivery->kind == MQ_SETTLE_RESULTS; i++) {
+        if (delivery->targets[i].result == MQ_TARGET_UNCERTAIN) {
             out->taken_by_s = limit_s + run->options->final_timeout_s;
         }
     }
-    out->error = flight->error[0] ? flight->error : NULL;
-    out->retry_after_s = flight->back_after_s;
-    if (flight->kind != MQ_SETTLE_RELEASE) {
-        out->relay_wait_s = delivery->retry_after_s;
+    out->error = delivery->error[0] ? delivery->error : NULL;
+    out->retry_after_s = delivery->back_after_s;
+    if (delivery->kind != MQ_SETTLE_RELEASE) {
+        out->relay_wait_s = transfer->retry_after_s;
     }
     out->on_uncertain = run->options->on_uncertain;
     out->relay = run->relay;
-    out->ms = delivery->enter ? delivery->ms : -1;
+    out->ms = transfer->enter ? transfer->ms : -1;
 }
 
 /* A moving average: one slow mail among many does not end a run. */
-static void note_time(struct mq_run *run, const struct mq_delivery *delivery)
+static void note_time(struct mq_run *run, const struct mq_transfer *transfer)
 {
-    if (delivery->ms >= 0) {
-        run->dot_ms = run->dot_ms ? run->dot_ms + (delivery->ms - run->dot_ms) / 8 : delivery->ms;
+    if (transfer->ms >= 0) {
+        run->dot_ms = run->dot_ms ? run->dot_ms + (transfer->ms - run->dot_ms) / 8 : transfer->ms;
     }
 }
 
@@ -172,26 +174,26 @@ static bool is_doubtful(struct mq_run *run, const struct mq_job *job, enum mq_ta
     return !works || result == MQ_TARGET_UNEXPLAINED;
 }
 
-static void finished(struct mq_flight *flight)
+static void finished(struct mq_delivery *delivery)
 {
-    struct mq_run *run = flight->run;
+    struct mq_run *run = delivery->run;
     bool accepted = false, doubtful = false, uncertain = false;
 
     run->untouched = 0;
-    for (size_t i = 0; i < flight->delivery.target_count; i++) {
-        enum mq_target_result result = flight->targets[i].result;
+    for (size_t i = 0; i < delivery->transfer.target_count; i++) {
+        enum mq_target_result result = delivery->targets[i].result;
         accepted = accepted || result == MQ_TARGET_ACCEPTED;
         uncertain = uncertain || result == MQ_TARGET_UNCERTAIN;
-        doubtful = doubtful || is_doubtful(run, &flight->job, result);
+        doubtful = doubtful || is_doubtful(run, &delivery->job, result);
     }
     run->report->cut += uncertain && run->aborted;
-    note_time(run, &flight->delivery);
+    note_time(run, &delivery->transfer);
     if (doubtful && !accepted && !uncertain) {
-        mq_run_doubted(run, flight);
+        mq_run_doubted(run, delivery);
         return;
     }
-    mq_flight_map(flight, MQ_BLAME_MAIL);
-    mq_flight_done(flight);
+    mq_delivery_map(delivery, MQ_BLAME_MAIL);
+    mq_delivery_done(delivery);
     if (accepted) {
         mq_run_accepted(run);
     }
@@ -199,22 +201,22 @@ static void finished(struct mq_flight *flight)
 
 void mq_run_collect(struct mq_run *run)
 {
-    struct mq_delivery *delivery;
+    struct mq_transfer *transfer;
 
-    while ((delivery = run->transport->ops->take_done(run->transport))) {
-        struct mq_flight *flight = delivery->context;
-        mq_flights_remove(&run->under_way, flight);
-        mq_flight_drop_message(flight);
-        if (delivery->end == MQ_DELIVERY_DONE) {
-            finished(flight);
+    while ((transfer = run->transport->ops->take_done(run->transport))) {
+        struct mq_delivery *delivery = transfer->context;
+        mq_deliveries_remove(&run->under_way, delivery);
+        mq_delivery_drop_message(delivery);
+        if (transfer->end == MQ_DELIVERY_DONE) {
+            finished(delivery);
             continue;
         }
-        if (delivery->end == MQ_DELIVERY_UNTOUCHED && !run->stopping) {
+        if (transfer->end == MQ_DELIVERY_UNTOUCHED && !run->stopping) {
             run->untouched++;
         }
-        if (delivery->end == MQ_DELIVERY_UNTOUCHED && delivery->drew_trouble) {
-            mq_run_turned(run, flight);
+        if (transfer->end == MQ_DELIVERY_UNTOUCHED && transfer->drew_trouble) {
+            mq_run_drew_trouble(run, delivery);
         }
-        mq_flight_end(flight, MQ_SETTLE_RELEASE, delivery->error);
+        mq_delivery_end(delivery, MQ_SETTLE_RELEASE, transfer->error);
     }
 }

@@ -1,6 +1,6 @@
 /* A worker run from the inside. Nothing outside src/worker/ includes this.
  *
- * A claimed job is a flight. It is in one of four lists:
+ * A claimed job is a delivery. It is in one of four lists:
  *   waiting    claimed, not begun
  *   under_way  the transport has it
  *   done       its outcome is known and not committed yet
@@ -27,7 +27,7 @@
 
 struct mq_run;
 
-struct mq_flight {
+struct mq_delivery {
     struct mq_run *run;
     struct mq_job job;
     int slot;             /* in the intent file; -1 before it has begun */
@@ -36,7 +36,7 @@ struct mq_flight {
     struct mq_buffer converted; /* the message, where the relay takes 7 bits only */
     char *original_to;          /* header line before the message, or NULL */
     char *prefix;               /* that and signatures before it, or NULL */
-    struct mq_delivery delivery;
+    struct mq_transfer transfer;
     struct mq_target *targets;
 
     /* The outcome, once it is in `done` or `doubted`. */
@@ -47,8 +47,8 @@ struct mq_flight {
     int64_t back_after_s; /* where no attempt counts: not due again before; -1: as it was */
     char error[MQ_FLIGHT_ERROR];
 
-    struct mq_flight *prev, *next; /* in its list */
-    struct mq_flight *chain;       /* in its bucket */
+    struct mq_delivery *prev, *next; /* in its list */
+    struct mq_delivery *chain;       /* in its bucket */
 };
 
 /* Whose fault a failure is: what it costs the mail. */
@@ -60,18 +60,18 @@ enum mq_blame {
 
 /* The failures since the last acceptance of this run. */
 struct mq_doubts {
-    int64_t mails;   /* that failed: in `doubted`, or settled to give back their tokens */
-    int64_t turned;  /* times that a mail drew a session's or the relay's trouble */
-    bool denied;     /* one of them, or a denial by policy, is among them */
-    uint64_t domain; /* hash of the first recipient's */
-    bool domains;    /* there are others */
-    int below;       /* the lowest of their priorities */
-    bool lower;      /* only mail of lower ones is claimed: does the relay take that? */
-    int64_t pauses;  /* mq_queue_count_pauses(); -1: not asked yet */
+    int64_t mails;        /* that failed: in `doubted`, or settled to give back their tokens */
+    int64_t drew_trouble; /* times that a mail drew a session's or the relay's trouble */
+    bool denied;          /* one of them, or a denial by policy, is among them */
+    uint64_t domain;      /* hash of the first recipient's */
+    bool domains;         /* there are others */
+    int below;            /* the lowest of their priorities */
+    bool lower;           /* only mail of lower ones is claimed: does the relay take that? */
+    int64_t pauses;       /* mq_queue_count_pauses(); -1: not asked yet */
 };
 
-struct mq_flights {
-    struct mq_flight *head, *tail;
+struct mq_deliveries {
+    struct mq_delivery *head, *tail;
     size_t count;
 };
 
@@ -83,14 +83,14 @@ struct mq_run {
     struct mq_clock clock; /* mq_queue_clock(): dates are the queue's, not this machine's */
     const char *relay;
     char token[MQ_TOKEN_HEX + 1];
-    struct mq_place place;
+    struct mq_slot slot;
     struct mq_intent *intent;
     size_t slots;
     struct mq_signals signals;
     struct mq_recovery recovery;
 
-    struct mq_flights waiting, under_way, done, doubted;
-    struct mq_flight *buckets[MQ_FLIGHT_BUCKETS];
+    struct mq_deliveries waiting, under_way, done, doubted;
+    struct mq_delivery *buckets[MQ_FLIGHT_BUCKETS];
     size_t held;        /* in the four lists together */
     int64_t bytes;      /* of messages in memory */
     int64_t max_bytes;  /* options->max_bytes, less once memory was short */
@@ -98,7 +98,7 @@ struct mq_run {
     int claim_max;      /* jobs a claim: less once memory was short */
     int good_claims;    /* since it was short, or more was allowed again */
     struct mq_events events;
-    struct mq_settlement outcomes[MQ_RUN_SETTLE_JOBS]; /* of the turn under way */
+    struct mq_settlement outcomes[MQ_RUN_SETTLE_JOBS]; /* of the cycle under way */
 
     /* Times are CLOCK_BOOTTIME in ms. */
     int64_t start_ms;
@@ -132,17 +132,17 @@ struct mq_run {
     bool aborted;        /* the transport is closed */
     int64_t database_ms; /* since when a transaction fails; 0: none does */
     bool lost;           /* the connection is, and was not opened anew yet */
-    int64_t place_ms;    /* since when the new one lacks the old one's place; 0: it does not */
+    int64_t slot_ms;     /* since when the new one lacks the old one's slot; 0: it does not */
     int64_t retry_ms;
     int64_t retry_wait_ms;
-    bool unknown_jobs; /* claimed by us without a flight, or perhaps so */
+    bool unknown_jobs; /* claimed by us without a delivery, or perhaps so */
     bool gave_up;      /* outcomes stay unsettled */
 
     int64_t accepted;   /* jobs with an accepted recipient; 0 again when the relay is doubted */
     int64_t accepted_s; /* UTC, of the last of this run; 0: none was */
     struct mq_doubts doubts;
-    char turned_reason[MQ_TARGET_REPLY_MAX]; /* of the last one */
-    int64_t untouched;                       /* in a row */
+    char trouble_reason[MQ_TARGET_REPLY_MAX]; /* of the last one */
+    int64_t untouched;                        /* in a row */
     bool pause_settled;     /* the first acceptance has cleared the relay's pause */
     int64_t clear_pause_ms; /* when to try that again */
     bool troubled;
@@ -178,26 +178,26 @@ static inline bool mq_run_database_fails(const struct mq_run *run)
 
 /* ---- delivery.c ---- */
 
-void mq_flights_add(struct mq_flights *list, struct mq_flight *flight);
-void mq_flights_remove(struct mq_flights *list, struct mq_flight *flight);
+void mq_deliveries_add(struct mq_deliveries *list, struct mq_delivery *delivery);
+void mq_deliveries_remove(struct mq_deliveries *list, struct mq_delivery *delivery);
 
 /* Takes over the contents of `job`, which is initialised afterwards; into `waiting`. NULL without
  * memory, job untouched. */
-struct mq_flight *mq_flight_new(struct mq_run *run, struct mq_job *job, int64_t lease_end_ms);
+struct mq_delivery *mq_delivery_new(struct mq_run *run, struct mq_job *job, int64_t lease_end_ms);
 /* Frees one that is in no list. Its slot stays as it is: evidence, should nobody settle it. */
-void mq_flight_free(struct mq_flight *flight);
+void mq_delivery_free(struct mq_delivery *delivery);
 /* The same after its outcome's commit: the slot is free again. */
-void mq_flight_settled(struct mq_flight *flight);
-struct mq_flight *mq_flight_find(struct mq_run *run, int64_t job_id);
-/* Into `done`, with the outcome that is set; the flight is in no list. */
-void mq_flight_done(struct mq_flight *flight);
+void mq_delivery_settled(struct mq_delivery *delivery);
+struct mq_delivery *mq_delivery_find(struct mq_run *run, int64_t job_id);
+/* Into `done`, with the outcome that is set; the delivery is in no list. */
+void mq_delivery_done(struct mq_delivery *delivery);
 /* The same with an outcome for the whole job. */
-void mq_flight_end(struct mq_flight *flight, enum mq_settle_kind kind, const char *error);
+void mq_delivery_end(struct mq_delivery *delivery, enum mq_settle_kind kind, const char *error);
 
-/* Begins a waiting flight: composes, pays, hands to the transport. False when that took time or
+/* Begins a waiting delivery: composes, pays, hands to the transport. False when that took time or
  * cannot be now (run->no_slot): look after the others first. */
-bool mq_flight_start(struct mq_flight *flight);
-/* Whether a waiting flight could begin now. */
+bool mq_delivery_start(struct mq_delivery *delivery);
+/* Whether a waiting delivery could begin now. */
 bool mq_run_can_start(const struct mq_run *run);
 
 /* ---- message.c ---- */
@@ -209,7 +209,7 @@ bool mq_run_load_next(struct mq_run *run);
 /* A message of so many octets has come into memory. */
 void mq_run_count_message(struct mq_run *run, size_t octets);
 /* It is not needed any more. */
-void mq_flight_drop_message(struct mq_flight *flight);
+void mq_delivery_drop_message(struct mq_delivery *delivery);
 /* How many more may be claimed, by the size of the last ones: those that wait for memory hold
  * leases that other runs could use. */
 int64_t mq_run_claim_room(const struct mq_run *run);
@@ -224,16 +224,16 @@ void mq_run_claimed(struct mq_run *run);
 /* Takes back what the transport has finished. */
 void mq_run_collect(struct mq_run *run);
 /* Fills kind, results, handed_over and error from the targets' results. */
-void mq_flight_map(struct mq_flight *flight, enum mq_blame blame);
+void mq_delivery_map(struct mq_delivery *delivery, enum mq_blame blame);
 /* UTC now, as far as the hourly limit is concerned. */
 int64_t mq_run_limit_s(struct mq_run *run);
-void mq_flight_settlement(const struct mq_flight *flight, struct mq_settlement *out);
+void mq_delivery_settlement(const struct mq_delivery *delivery, struct mq_settlement *out);
 
 /* ---- cycle.c ---- */
 
-bool mq_run_turn_due(const struct mq_run *run, int64_t now_ms);
+bool mq_run_cycle_due(const struct mq_run *run, int64_t now_ms);
 /* One transaction: what is done is settled, leases of the dead are recovered, jobs are claimed. */
-void mq_run_turn(struct mq_run *run);
+void mq_run_cycle(struct mq_run *run);
 /* Renews the leases of all that is held when it is time. */
 void mq_run_renew(struct mq_run *run);
 /* Notes that a transaction failed and handles it as far as can be: reopens, waits, gives up. */
@@ -251,13 +251,14 @@ void mq_run_upkeep(struct mq_run *run, bool idle);
 
 /* ---- trouble.c ---- */
 
-/* A job was accepted, or failed and nothing else (the flight, in no list, goes into `doubted`). */
+/* A job was accepted, or failed and nothing else (the delivery, in no list, goes into `doubted`).
+ */
 void mq_run_accepted(struct mq_run *run);
-void mq_run_doubted(struct mq_run *run, struct mq_flight *flight);
+void mq_run_doubted(struct mq_run *run, struct mq_delivery *delivery);
 /* A job failed: whether it is known, since its last attempt, that the relay works. */
 bool mq_run_relay_works(struct mq_run *run, const struct mq_job *job);
 /* A job that the transport gave back drew the trouble itself: it goes back behind the others. */
-void mq_run_turned(struct mq_run *run, struct mq_flight *flight);
+void mq_run_drew_trouble(struct mq_run *run, struct mq_delivery *delivery);
 /* Whether what this run met is to be judged before it ends. */
 bool mq_run_doubts_relay(const struct mq_run *run);
 /* Whether so many failed that nothing more may begin until what is under way has ended. */

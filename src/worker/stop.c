@@ -3,10 +3,10 @@
 
 void mq_run_release_waiting(struct mq_run *run)
 {
-    struct mq_flight *flight;
-    while ((flight = run->waiting.head)) {
-        mq_flights_remove(&run->waiting, flight);
-        mq_flight_end(flight, MQ_SETTLE_RELEASE, NULL);
+    struct mq_delivery *delivery;
+    while ((delivery = run->waiting.head)) {
+        mq_deliveries_remove(&run->waiting, delivery);
+        mq_delivery_end(delivery, MQ_SETTLE_RELEASE, NULL);
     }
 }
 

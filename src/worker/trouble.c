@@ -41,7 +41,7 @@
  * at the next run, and keep others of its priority from their turn. */
 #define BACK_AFTER_S 1
 /* In a run in which others are accepted it would be claimed again at once. */
-#define TURNED_AFTER_S 60
+#define TROUBLE_AFTER_S 60
 #define CLEAR_AGAIN_MS 1000
 /* Sessions that end again and again before a mail is through cost no attempt; they must not go on
  * for ever. */
@@ -55,13 +55,13 @@ static void forget_doubts(struct mq_run *run)
 /* The first doubted job goes into `done`. */
 static void resolve_first(struct mq_run *run, enum mq_blame blame, int64_t back_after_s)
 {
-    struct mq_flight *flight = run->doubted.head;
-    mq_flights_remove(&run->doubted, flight);
-    mq_flight_map(flight, blame);
+    struct mq_delivery *delivery = run->doubted.head;
+    mq_deliveries_remove(&run->doubted, delivery);
+    mq_delivery_map(delivery, blame);
     if (blame == MQ_BLAME_RELAY) {
-        flight->back_after_s = back_after_s;
+        delivery->back_after_s = back_after_s;
     }
-    mq_flight_done(flight);
+    mq_delivery_done(delivery);
 }
 
 static void resolve(struct mq_run *run, enum mq_blame blame, int64_t back_after_s)
@@ -125,34 +125,34 @@ static int64_t pauses(struct mq_run *run)
     return doubts->pauses;
 }
 
-void mq_run_doubted(struct mq_run *run, struct mq_flight *flight)
+void mq_run_doubted(struct mq_run *run, struct mq_delivery *delivery)
 {
     bool none = run->doubts.mails == 0;
     bool first = none;
-    for (size_t i = 0; i < flight->delivery.target_count; i++) {
-        note_target(&run->doubts, &flight->targets[i], &first);
+    for (size_t i = 0; i < delivery->transfer.target_count; i++) {
+        note_target(&run->doubts, &delivery->targets[i], &first);
     }
-    if (none || flight->job.priority < run->doubts.below) {
-        run->doubts.below = flight->job.priority;
+    if (none || delivery->job.priority < run->doubts.below) {
+        run->doubts.below = delivery->job.priority;
     }
     run->doubts.mails++;
     pauses(run);
-    mq_flights_add(&run->doubted, flight);
+    mq_deliveries_add(&run->doubted, delivery);
 }
 
-void mq_run_turned(struct mq_run *run, struct mq_flight *flight)
+void mq_run_drew_trouble(struct mq_run *run, struct mq_delivery *delivery)
 {
-    run->doubts.turned++;
-    if (flight->delivery.error[0]) {
-        memcpy(run->turned_reason, flight->delivery.error, sizeof(run->turned_reason));
+    run->doubts.drew_trouble++;
+    if (delivery->transfer.error[0]) {
+        memcpy(run->trouble_reason, delivery->transfer.error, sizeof(run->trouble_reason));
     }
-    flight->back_after_s = run->accepted > 0 ? TURNED_AFTER_S : BACK_AFTER_S;
+    delivery->back_after_s = run->accepted > 0 ? TROUBLE_AFTER_S : BACK_AFTER_S;
 }
 
 bool mq_run_doubts_relay(const struct mq_run *run)
 {
-    bool turned_all = run->doubts.turned > 0 && run->accepted == 0 && !run->troubled;
-    return run->doubts.mails > 0 || turned_all;
+    bool drew_all = run->doubts.drew_trouble > 0 && run->accepted == 0 && !run->troubled;
+    return run->doubts.mails > 0 || drew_all;
 }
 
 /* More with each pause: many mails to a domain that fails may be before those to others. */
@@ -216,13 +216,13 @@ static bool cut_off(const struct mq_run *run)
 /* What is told of a relay that takes nothing, as the last reply says it. */
 static void write_reason(struct mq_run *run, char *out, size_t size)
 {
-    struct mq_flight *last = run->doubted.tail;
+    struct mq_delivery *last = run->doubted.tail;
     const char *verb = "took no mail";
-    const char *why = run->turned_reason;
+    const char *why = run->trouble_reason;
 
     if (last) {
-        mq_flight_map(last, MQ_BLAME_NOBODY);
-        bool silent = strcmp(last->error, last->delivery.error) == 0;
+        mq_delivery_map(last, MQ_BLAME_NOBODY);
+        bool silent = strcmp(last->error, last->transfer.error) == 0;
         verb = run->doubts.denied && !silent ? "denied every mail" : verb;
         why = last->error;
     }
@@ -243,9 +243,9 @@ static void resolve_few(struct mq_run *run, const char *reason)
 static void judge(struct mq_run *run)
 {
     const struct mq_doubts *doubts = &run->doubts;
-    struct mq_flight *last = run->doubted.tail;
-    int64_t named_s = last ? last->delivery.retry_after_s : 0;
-    bool few = doubts->mails + doubts->turned < MQ_RUN_MANY;
+    struct mq_delivery *last = run->doubted.tail;
+    int64_t named_s = last ? last->transfer.retry_after_s : 0;
+    bool few = doubts->mails + doubts->drew_trouble < MQ_RUN_MANY;
     bool again = !doubts->denied && pauses(run) > 0 && pauses(run) % 2 == 0;
     char reason[MQ_FLIGHT_ERROR];
 
@@ -254,7 +254,7 @@ static void judge(struct mq_run *run)
         return;
     }
     write_reason(run, reason, sizeof(reason));
-    if (few && !doubts->denied && doubts->turned == 0) {
+    if (few && !doubts->denied && doubts->drew_trouble == 0) {
         resolve_few(run, reason);
         return;
     }
@@ -277,7 +277,7 @@ static void free_tokens(struct mq_run *run)
     struct mq_relay_pause note = {.relay = run->relay, .reason = reason, .only_noted = true};
 
     write_reason(run, reason, sizeof(reason));
-    snprintf(run->turned_reason, sizeof(run->turned_reason), "%.*s", MQ_TARGET_REPLY_MAX - 1,
+    snprintf(run->trouble_reason, sizeof(run->trouble_reason), "%.*s", MQ_TARGET_REPLY_MAX - 1,
              run->doubted.tail->error);
     resolve_first(run, pauses(run) > 0 ? MQ_BLAME_RELAY : MQ_BLAME_NOBODY, FEW_PAUSE_S);
     while (run->doubted.head) {

@@ -60,7 +60,7 @@ static enum mq_status check_options(const struct mq_worker_options *o, struct mq
 
 /* ---- one round of the loop ---- */
 
-static void look_around(struct mq_run *run)
+static void check_stop(struct mq_run *run)
 {
     int64_t now_ms = mq_run_now_ms(run);
     int caught = mq_signals_caught(&run->signals);
@@ -82,7 +82,7 @@ static void look_around(struct mq_run *run)
 static void begin_waiting(struct mq_run *run)
 {
     while (mq_run_can_start(run) && mq_run_load_next(run)) {
-        if (!mq_flight_start(run->waiting.head)) {
+        if (!mq_delivery_start(run->waiting.head)) {
             return;
         }
     }
@@ -104,7 +104,7 @@ static int64_t quiet_ms(const struct mq_run *run, int64_t now_ms)
 {
     int64_t until = now_ms + WAIT_HOOK_MAX_MS;
 
-    if (mq_run_turn_due(run, now_ms) || mq_run_can_start(run)) {
+    if (mq_run_cycle_due(run, now_ms) || mq_run_can_start(run)) {
         return 0;
     }
     if (mq_run_database_fails(run)) {
@@ -237,14 +237,14 @@ static void watch(struct mq_run *run)
     mq_run_keep_finding(run);
 }
 
-static void turn(struct mq_run *run)
+static void cycle(struct mq_run *run)
 {
-    if (mq_run_turn_due(run, mq_run_now_ms(run))) {
-        mq_run_turn(run);
+    if (mq_run_cycle_due(run, mq_run_now_ms(run))) {
+        mq_run_cycle(run);
     }
 }
 
-static void keep_up(struct mq_run *run)
+static void upkeep(struct mq_run *run)
 {
     mq_run_upkeep(run, is_idle(run));
 }
@@ -258,9 +258,9 @@ static void rest(struct mq_run *run)
 
 static void loop(struct mq_run *run)
 {
-    /* What a turn recovered is told before a sweep may delete its rows. */
+    /* What a cycle recovered is told before a sweep may delete its rows. */
     static void (*const round[])(struct mq_run *) = {
-        look_around, mq_run_renew, begin_waiting, collect, watch, turn, mq_run_tell, keep_up, rest,
+        check_stop, mq_run_renew, begin_waiting, collect, watch, cycle, mq_run_tell, upkeep, rest,
     };
     while (!is_over(run)) {
         /* Once PHP unwinds, nothing that may need it is done any more. */
@@ -284,9 +284,9 @@ static enum mq_status prepare(struct mq_run *run, bool *locked, struct mq_error 
         status = mq_queue_ask_time(run->queue, err);
     }
     if (status == MQ_OK) {
-        status = mq_place_take(&run->place, err);
+        status = mq_slot_take(&run->slot, err);
     }
-    if (status != MQ_OK || !mq_place_is_held(&run->place)) {
+    if (status != MQ_OK || !mq_slot_is_held(&run->slot)) {
         *locked = status == MQ_OK;
         return status;
     }
@@ -305,9 +305,8 @@ static void init(struct mq_run *run, const struct mq_worker *worker, struct mq_r
     run->transport = worker->transport;
     run->clock = *mq_queue_clock(worker->queue);
     run->relay = worker->transport->ops->name(worker->transport);
-    mq_place_init(&run->place, worker->queue, worker->options->run_dir,
-                  worker->options->max_workers);
-    run->place.fd = worker->options->slot_fd;
+    mq_slot_init(&run->slot, worker->queue, worker->options->run_dir, worker->options->max_workers);
+    run->slot.fd = worker->options->slot_fd;
     run->report = report;
     run->doubts.pauses = -1;
     run->max_bytes = worker->options->max_bytes;
@@ -344,12 +343,12 @@ static void finish(struct mq_run *run)
     mq_run_tell_end(run);
 }
 
-static void clear_list(struct mq_flights *list)
+static void clear_list(struct mq_deliveries *list)
 {
-    struct mq_flight *flight;
-    while ((flight = list->head)) {
-        mq_flights_remove(list, flight);
-        mq_flight_free(flight);
+    struct mq_delivery *delivery;
+    while ((delivery = list->head)) {
+        mq_deliveries_remove(list, delivery);
+        mq_delivery_free(delivery);
     }
 }
 
@@ -368,7 +367,7 @@ static void clear(struct mq_run *run)
     }
     mq_recovery_clear(&run->recovery);
     mq_events_clear(&run->events);
-    mq_place_leave(&run->place, run->status != MQ_BAILOUT && !run->lost);
+    mq_slot_leave(&run->slot, run->status != MQ_BAILOUT && !run->lost);
     mq_signals_restore(&run->signals);
 }
 

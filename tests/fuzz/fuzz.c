@@ -117,7 +117,7 @@ void fuzz_require_message(struct mq_str message)
     REQUIRE(count_fields(message, "Resent-Bcc") == 0);
     REQUIRE(count_fields(message, "Message-ID") == 1);
     REQUIRE(count_fields(message, "Date") == 1);
-    REQUIRE(mq_mend_accept(message, &options, &again, &info, NULL) == MQ_OK);
+    REQUIRE(mq_repair_accept(message, &options, &again, &info, NULL) == MQ_OK);
     REQUIRE(mq_str_equal(message, mq_buffer_view(&again)));
     REQUIRE(info.flags == mq_message_flags(message));
     REQUIRE(mq_message_header(message, "Message-ID", &id));

@@ -34,8 +34,8 @@ void fuzz_require_address(const char *address);
 void fuzz_require_recipients(const struct mq_strings *list);
 /* Lines end with CRLF, the last one too, have at most 998 octets, and neither CR, LF nor NUL. */
 void fuzz_require_lines(struct mq_str text);
-/* That, a header section without Bcc, with one Message-ID and one Date; and mq_mend_accept() leaves
- * it as it is. */
+/* That, a header section without Bcc, with one Message-ID and one Date; and mq_repair_accept()
+ * leaves it as it is. */
 void fuzz_require_message(struct mq_str message);
 
 /* Text of a header field's value: unfolded, and encoded words read (RFC 2047). Requires that each

@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_require_address(envelope.from);
     }
     fuzz_require_recipients(&envelope.recipients);
-    if (mq_mend_accept(raw, &options, &out, &info, &err) == MQ_OK) {
+    if (mq_repair_accept(raw, &options, &out, &info, &err) == MQ_OK) {
         REQUIRE(info.flags == mq_message_flags(mq_buffer_view(&out)));
         REQUIRE(info.message_id.data > out.data && info.message_id.data < out.data + out.len);
         fuzz_require_message(mq_buffer_view(&out));

@@ -19,7 +19,7 @@
 
 /* A mail, and what the relay knows of its last transaction. */
 struct mail {
-    struct mq_delivery delivery; /* first */
+    struct mq_transfer transfer; /* first */
     struct mq_target targets[TARGETS];
     bool waiting, done, entered;
     int asked[TARGETS]; /* 0: no; 1: RCPT was sent; else the reply's code */
@@ -96,7 +96,7 @@ static void read_rcpt(const char *line)
 {
     REQUIRE(w.in != NULL && line[8] == '<' && line[9] == 't' && line[11] == 'm');
     size_t i = (size_t)(line[10] - '0');
-    REQUIRE(i < w.in->delivery.target_count && w.in->asked[i] == 0);
+    REQUIRE(i < w.in->transfer.target_count && w.in->asked[i] == 0);
     REQUIRE(&w.mails[line[12] - '0'] == w.in);
     w.in->asked[i] = 1;
     push('R', i);
@@ -127,7 +127,7 @@ static void read_command(const char *line)
 /* The dot came: the body is the mail's, whole. */
 static void read_dot(void)
 {
-    struct mq_delivery *delivery = &w.in->delivery;
+    struct mq_transfer *transfer = &w.in->transfer;
     struct mq_str body = mq_buffer_view(&w.body);
     w.in_body = false;
     push('.', 0);
@@ -135,11 +135,11 @@ static void read_dot(void)
         REQUIRE(body.len == 0);
         return;
     }
-    size_t prefix = delivery->prefix.len;
-    REQUIRE(body.len == prefix + delivery->message.len);
-    REQUIRE(prefix == 0 || memcmp(body.data, delivery->prefix.data, prefix) == 0);
+    size_t prefix = transfer->prefix.len;
+    REQUIRE(body.len == prefix + transfer->message.len);
+    REQUIRE(prefix == 0 || memcmp(body.data, transfer->prefix.data, prefix) == 0);
     REQUIRE(body.len == prefix ||
-            memcmp(body.data + prefix, delivery->message.data, delivery->message.len) == 0);
+            memcmp(body.data + prefix, transfer->message.data, transfer->message.len) == 0);
     w.in->dot_sent = true;
 }
 
@@ -250,7 +250,7 @@ static void channel_close(struct mq_channel *channel)
 
 static const struct mq_channel_ops channel_ops = {channel_send, channel_recv, channel_close};
 
-static struct mq_delivery *next(struct mq_smtp_host *host, struct mq_smtp_session *session,
+static struct mq_transfer *next(struct mq_smtp_host *host, struct mq_smtp_session *session,
                                 bool behind)
 {
     (void)host;
@@ -259,7 +259,7 @@ static struct mq_delivery *next(struct mq_smtp_host *host, struct mq_smtp_sessio
     for (size_t i = 0; i < w.mail_count; i++) {
         if (w.mails[i].waiting) {
             w.mails[i].waiting = w.mails[i].entered = false;
-            return &w.mails[i].delivery;
+            return &w.mails[i].transfer;
         }
     }
     return NULL;
@@ -284,31 +284,31 @@ static void require_result(const struct mail *mail, size_t i)
     REQUIRE(memchr(target->reply, '\0', sizeof target->reply) != NULL);
 }
 
-static void done(struct mq_smtp_host *host, struct mq_delivery *delivery)
+static void done(struct mq_smtp_host *host, struct mq_transfer *transfer)
 {
-    struct mail *mail = (struct mail *)delivery;
+    struct mail *mail = (struct mail *)transfer;
     (void)host;
     REQUIRE(!mail->done && !mail->waiting);
     mail->done = true;
     if (!mail->entered) { /* refused here: nothing was sent */
         return;
     }
-    if (delivery->end != MQ_DELIVERY_DONE) {
+    if (transfer->end != MQ_DELIVERY_DONE) {
         require_not_sent(mail);
         return;
     }
-    for (size_t i = 0; i < delivery->target_count; i++) {
+    for (size_t i = 0; i < transfer->target_count; i++) {
         require_result(mail, i);
     }
 }
 
-static void again(struct mq_smtp_host *host, struct mq_delivery *delivery)
+static void again(struct mq_smtp_host *host, struct mq_transfer *transfer)
 {
-    struct mail *mail = (struct mail *)delivery;
+    struct mail *mail = (struct mail *)transfer;
     (void)host;
     REQUIRE(!mail->done && !mail->waiting && mail->entered);
     require_not_sent(mail);
-    for (size_t i = 0; i < delivery->target_count; i++) {
+    for (size_t i = 0; i < transfer->target_count; i++) {
         REQUIRE(mail->targets[i].result == MQ_TARGET_UNTRIED && mail->targets[i].code == 0);
     }
     mail->waiting = true;
@@ -326,9 +326,9 @@ static void closed(struct mq_smtp_host *host, struct mq_smtp_session *session, c
     REQUIRE(why != NULL && session->channel == NULL);
 }
 
-static bool enter(struct mq_delivery *delivery, enum mq_delivery_phase phase)
+static bool enter(struct mq_transfer *transfer, enum mq_transfer_phase phase)
 {
-    struct mail *mail = (struct mail *)delivery;
+    struct mail *mail = (struct mail *)transfer;
     if (phase == MQ_PHASE_ENVELOPE) {
         mail->entered = true;
     } else if (phase == MQ_PHASE_BODY) {
@@ -374,16 +374,16 @@ static void make_mails(const uint8_t *how)
     for (size_t i = 0; i < w.mail_count; i++) {
         struct mail *mail = &w.mails[i];
         mail->waiting = true;
-        mail->delivery.from = from[i];
-        mail->delivery.targets = mail->targets;
-        mail->delivery.target_count = 1 + how[1] / 4 % TARGETS;
-        mail->delivery.prefix = mq_str_of(how[2] & 8 ? ".X: y\r\n" : "");
-        mail->delivery.message = mq_str_of(messages[how[2] % 4]);
+        mail->transfer.from = from[i];
+        mail->transfer.targets = mail->targets;
+        mail->transfer.target_count = 1 + how[1] / 4 % TARGETS;
+        mail->transfer.prefix = mq_str_of(how[2] & 8 ? ".X: y\r\n" : "");
+        mail->transfer.message = mq_str_of(messages[how[2] % 4]);
         if (how[2] & 4) {
-            mail->delivery.message = mq_buffer_view(&big);
+            mail->transfer.message = mq_buffer_view(&big);
         }
-        mail->delivery.flags = how[2] & 16 ? MQ_MESSAGE_8BIT : 0;
-        mail->delivery.enter = enter;
+        mail->transfer.flags = how[2] & 16 ? MQ_MESSAGE_8BIT : 0;
+        mail->transfer.enter = enter;
         for (size_t k = 0; k < TARGETS; k++) {
             memcpy(to[i][k], "t0m0@x", 7);
             to[i][k][1] = (char)('0' + k);

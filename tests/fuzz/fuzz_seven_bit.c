@@ -258,13 +258,13 @@ static void try_wire(struct mq_str wire, bool built)
     if ((mq_message_flags(wire) & MQ_MESSAGE_8BIT) == 0) {
         return;
     }
-    if (mq_mend_7bit(wire, &out, &err) != MQ_OK) {
+    if (mq_repair_7bit(wire, &out, &err) != MQ_OK) {
         REQUIRE(!built && err.status == MQ_MESSAGE && err.text[0] != '\0' && out.len == 0);
     } else {
         struct mq_str after = mq_buffer_view(&out);
         REQUIRE((mq_message_flags(after) & MQ_MESSAGE_8BIT) == 0);
         fuzz_require_message(after);
-        REQUIRE(mq_mend_7bit(after, &twice, &err) == MQ_OK);
+        REQUIRE(mq_repair_7bit(after, &twice, &err) == MQ_OK);
         REQUIRE(mq_str_equal(after, mq_buffer_view(&twice)));
         if (built) {
             require_same(wire, after, false);
@@ -293,7 +293,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else {
         fuzz_repeat(rest, &raw);
     }
-    if (mq_mend_accept(mq_buffer_view(&raw), &options, &wire, &info, NULL) == MQ_OK) {
+    if (mq_repair_accept(mq_buffer_view(&raw), &options, &wire, &info, NULL) == MQ_OK) {
         try_wire(mq_buffer_view(&wire), built);
     } else {
         REQUIRE(!built);

@@ -108,10 +108,10 @@ void program_run(struct mq_transport *transport, size_t count, int64_t within_ms
     struct mq_error err;
     int64_t until_ms = program_now_ms() + within_ms;
     for (size_t back = 0; back < count;) {
-        struct mq_delivery *delivery;
+        struct mq_transfer *transfer;
         assert_int_equal(transport->ops->step(transport, 100, &err), MQ_OK);
-        while ((delivery = transport->ops->take_done(transport)) != NULL) {
-            ((struct fake_mail *)delivery)->done = true;
+        while ((transfer = transport->ops->take_done(transport)) != NULL) {
+            ((struct fake_mail *)transfer)->done = true;
             back++;
         }
         assert_true(back == count || program_now_ms() < until_ms);
@@ -120,7 +120,7 @@ void program_run(struct mq_transport *transport, size_t count, int64_t within_ms
 
 void program_send(struct mq_transport *transport, struct fake_mail *mail)
 {
-    transport->ops->submit(transport, &mail->delivery);
+    transport->ops->submit(transport, &mail->transfer);
     program_run(transport, 1, 60000);
     assert_true(mail->done);
 }

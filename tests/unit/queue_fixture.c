@@ -170,20 +170,20 @@ void fx_assert_text(struct fixture *fx, const char *sql, const char *expected)
     free(text);
 }
 
-static void turn(struct fixture *fx, struct mq_turn *what)
+static void cycle(struct fixture *fx, struct mq_cycle *what)
 {
     mq_events_truncate(&fx->events, 0);
     what->events = &fx->events;
-    if (mq_queue_turn(fx->queue, what, &fx->err) != MQ_OK) {
+    if (mq_queue_cycle(fx->queue, what, &fx->err) != MQ_OK) {
         fail_msg("turn: %s", fx->err.text);
     }
 }
 
 size_t fx_claim(struct fixture *fx)
 {
-    struct mq_turn what = {.request = &fx->request, .claim = &fx->claim};
+    struct mq_cycle what = {.request = &fx->request, .claim = &fx->claim};
     mq_claim_clear(&fx->claim);
-    turn(fx, &what);
+    cycle(fx, &what);
     for (size_t i = 0; i < fx->claim.count; i++) {
         struct mq_job *job = &fx->claim.jobs[i];
         assert_int_equal(mq_queue_read_bodies(fx->queue, &job, 1, MQ_BODY_SMALL, &fx->err), MQ_OK);
@@ -193,8 +193,8 @@ size_t fx_claim(struct fixture *fx)
 
 void fx_turn(struct fixture *fx, struct mq_settlement *outcomes, size_t count)
 {
-    struct mq_turn what = {.outcomes = outcomes, .outcome_count = count};
-    turn(fx, &what);
+    struct mq_cycle what = {.outcomes = outcomes, .outcome_count = count};
+    cycle(fx, &what);
 }
 
 bool fx_settle(struct fixture *fx, size_t i, const char *letters)

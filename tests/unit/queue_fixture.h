@@ -58,7 +58,7 @@ int64_t fx_int(struct fixture *fx, const char *sql);
 char *fx_text(struct fixture *fx, const char *sql); /* malloc'ed; NULL for NULL or no row */
 void fx_assert_text(struct fixture *fx, const char *sql, const char *expected);
 
-/* Claims into fx->claim; events of this turn replace those before. */
+/* Claims into fx->claim; events of this cycle replace those before. */
 size_t fx_claim(struct fixture *fx);
 void fx_turn(struct fixture *fx, struct mq_settlement *outcomes, size_t count);
 /* Settles the claimed job number i by one letter a recipient: a(ccepted), r(efused), l(ater),
@@ -66,7 +66,7 @@ void fx_turn(struct fixture *fx, struct mq_settlement *outcomes, size_t count);
 bool fx_settle(struct fixture *fx, size_t i, const char *letters);
 /* Settles with a kind. */
 bool fx_kind(struct fixture *fx, size_t i, enum mq_settle_kind kind, const char *error);
-/* The names of the last turn's events, with a space between: "claimed sent". */
+/* The names of the last cycle's events, with a space between: "claimed sent". */
 const char *fx_events(struct fixture *fx);
 double fx_tokens(struct fixture *fx);
 struct mq_stats fx_stats(struct fixture *fx); /* `paused` is freed and NULL */

@@ -83,7 +83,7 @@ static const struct mq_channel_ops channel_ops = {fake_send, fake_recv, fake_clo
 
 /* ---- the pool ---- */
 
-static struct mq_delivery *fake_next(struct mq_smtp_host *host, struct mq_smtp_session *session,
+static struct mq_transfer *fake_next(struct mq_smtp_host *host, struct mq_smtp_session *session,
                                      bool behind)
 {
     struct fake *fake = fake_of(host);
@@ -95,20 +95,20 @@ static struct mq_delivery *fake_next(struct mq_smtp_host *host, struct mq_smtp_s
     struct fake_mail *mail = fake->waiting[0];
     fake->waiting_count--;
     memmove(fake->waiting, fake->waiting + 1, fake->waiting_count * sizeof *fake->waiting);
-    return &mail->delivery;
+    return &mail->transfer;
 }
 
-static void fake_done(struct mq_smtp_host *host, struct mq_delivery *delivery)
+static void fake_done(struct mq_smtp_host *host, struct mq_transfer *transfer)
 {
-    struct fake_mail *mail = (struct fake_mail *)delivery;
+    struct fake_mail *mail = (struct fake_mail *)transfer;
     (void)host;
     assert_false(mail->done);
     mail->done = true;
 }
 
-static void fake_again(struct mq_smtp_host *host, struct mq_delivery *delivery)
+static void fake_again(struct mq_smtp_host *host, struct mq_transfer *transfer)
 {
-    fake_of(host)->again = (struct fake_mail *)delivery;
+    fake_of(host)->again = (struct fake_mail *)transfer;
 }
 
 static void fake_trouble(struct mq_smtp_host *host, const char *reason, int64_t retry_after_s)
@@ -125,15 +125,15 @@ static void fake_closed(struct mq_smtp_host *host, struct mq_smtp_session *sessi
     snprintf(fake->why, sizeof fake->why, "%s", why);
 }
 
-static bool fake_enter(struct mq_delivery *delivery, enum mq_delivery_phase phase)
+static bool fake_enter(struct mq_transfer *transfer, enum mq_transfer_phase phase)
 {
-    struct fake_mail *mail = (struct fake_mail *)delivery;
+    struct fake_mail *mail = (struct fake_mail *)transfer;
     char letter = "EBAR"[phase];
     size_t n = strlen(mail->phases);
     assert_true(n + 1 < sizeof mail->phases);
     mail->phases[n] = letter;
     mail->phases[n + 1] = '\0';
-    if (delivery->target_count <= FAKE_TARGETS) {
+    if (transfer->target_count <= FAKE_TARGETS) {
         memcpy(mail->seen, fake_results(mail), sizeof mail->seen);
     }
     return mail->refuse != letter;
@@ -193,11 +193,11 @@ void fake_mail_init(struct fake_mail *mail, const char *message, size_t recipien
     static const char *const addresses[FAKE_TARGETS] = {"a@x", "b@x", "c@x", "d@x",
                                                         "e@x", "f@x", "g@x", "h@x"};
     memset(mail, 0, sizeof *mail);
-    mail->delivery.from = "s@y";
-    mail->delivery.targets = mail->targets;
-    mail->delivery.target_count = recipients;
-    mail->delivery.message = mq_str_of(message);
-    mail->delivery.enter = fake_enter;
+    mail->transfer.from = "s@y";
+    mail->transfer.targets = mail->targets;
+    mail->transfer.target_count = recipients;
+    mail->transfer.message = mq_str_of(message);
+    mail->transfer.enter = fake_enter;
     for (size_t i = 0; i < recipients; i++) {
         mail->targets[i].address = addresses[i];
     }
@@ -247,7 +247,7 @@ const char *fake_results(const struct fake_mail *mail)
 {
     static char letters[FAKE_TARGETS + 1];
     memset(letters, 0, sizeof letters);
-    for (size_t i = 0; i < mail->delivery.target_count; i++) {
+    for (size_t i = 0; i < mail->transfer.target_count; i++) {
         letters[i] = "UARLD?X"[mail->targets[i].result];
     }
     return letters;
@@ -255,12 +255,12 @@ const char *fake_results(const struct fake_mail *mail)
 
 void fake_set_plain(struct fake_mail *mail)
 {
-    mail->delivery.transport_flags |= MQ_SMTP_DELIVERY_PLAIN;
+    mail->transfer.transport_flags |= MQ_SMTP_DELIVERY_PLAIN;
 }
 
-void fake_assert_back(const struct fake_mail *mail, enum mq_delivery_end end, const char *results)
+void fake_assert_back(const struct fake_mail *mail, enum mq_transfer_end end, const char *results)
 {
     assert_true(mail->done);
-    assert_int_equal(mail->delivery.end, end);
+    assert_int_equal(mail->transfer.end, end);
     assert_string_equal(fake_results(mail), results);
 }

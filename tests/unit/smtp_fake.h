@@ -14,7 +14,7 @@
 #define FAKE_TAKEN    "250 2.1.0 ok\r\n250 2.1.5 ok\r\n354 go on\r\n"
 
 struct fake_mail {
-    struct mq_delivery delivery; /* first */
+    struct mq_transfer transfer; /* first */
     struct mq_target targets[FAKE_TARGETS];
     char phases[16];             /* letters of the phases entered: E, B, A, R */
     char refuse;                 /* the phase to say no to; 0: none */
@@ -72,7 +72,7 @@ const char *fake_wire(struct fake *fake);
 /* The results of the targets, one letter each: U A R L D ? (uncertain). */
 const char *fake_results(const struct fake_mail *mail);
 /* Fails the test unless the mail came back so. */
-void fake_assert_back(const struct fake_mail *mail, enum mq_delivery_end end, const char *results);
+void fake_assert_back(const struct fake_mail *mail, enum mq_transfer_end end, const char *results);
 void fake_set_plain(struct fake_mail *mail);
 
 #endif

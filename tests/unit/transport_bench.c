@@ -23,9 +23,9 @@ int64_t bench_now_ms(void)
     return ahead_ms(NULL);
 }
 
-static bool enter(struct mq_delivery *delivery, enum mq_delivery_phase phase)
+static bool enter(struct mq_transfer *transfer, enum mq_transfer_phase phase)
 {
-    (void)delivery;
+    (void)transfer;
     (void)phase;
     return true;
 }
@@ -64,15 +64,15 @@ void bench_free(struct bench *bench)
 static void submit(struct bench *bench, struct one_mail *mail)
 {
     mail->target = (struct mq_target){.address = "a@x"};
-    mail->delivery.from = "s@y";
-    mail->delivery.targets = &mail->target;
-    mail->delivery.target_count = 1;
-    if (mail->delivery.message.len == 0) {
-        mail->delivery.message = MQ_STR("Subject: x\r\n\r\nhello\r\n");
+    mail->transfer.from = "s@y";
+    mail->transfer.targets = &mail->target;
+    mail->transfer.target_count = 1;
+    if (mail->transfer.message.len == 0) {
+        mail->transfer.message = MQ_STR("Subject: x\r\n\r\nhello\r\n");
     }
-    mail->delivery.enter = enter;
+    mail->transfer.enter = enter;
     mail->rounds++;
-    bench->transport->ops->submit(bench->transport, &mail->delivery);
+    bench->transport->ops->submit(bench->transport, &mail->transfer);
 }
 
 void bench_submit(struct bench *bench, size_t count)
@@ -89,15 +89,15 @@ void bench_run(struct bench *bench, int again)
     struct mq_relay_trouble trouble;
     int64_t until_ms = bench_now_ms() + 30000;
     while (bench->accepted + bench->untouched + bench->others < bench->submitted) {
-        struct mq_delivery *delivery = NULL;
+        struct mq_transfer *transfer = NULL;
         assert_true(bench_now_ms() < until_ms);
         assert_int_equal(transport->ops->step(transport, 100, &err), MQ_OK);
-        while ((delivery = transport->ops->take_done(transport)) != NULL) {
-            struct one_mail *mail = (struct one_mail *)delivery;
-            if (delivery->end == MQ_DELIVERY_UNTOUCHED && mail->rounds <= again &&
+        while ((transfer = transport->ops->take_done(transport)) != NULL) {
+            struct one_mail *mail = (struct one_mail *)transfer;
+            if (transfer->end == MQ_DELIVERY_UNTOUCHED && mail->rounds <= again &&
                 !transport->ops->trouble(transport, &trouble)) {
                 submit(bench, mail);
-            } else if (delivery->end == MQ_DELIVERY_UNTOUCHED) {
+            } else if (transfer->end == MQ_DELIVERY_UNTOUCHED) {
                 bench->untouched++;
             } else if (mail->target.result == MQ_TARGET_ACCEPTED) {
                 bench->accepted++;

@@ -8,7 +8,7 @@
 #define MAILS_MAX 64
 
 struct one_mail {
-    struct mq_delivery delivery; /* first */
+    struct mq_transfer transfer; /* first */
     struct mq_target target;
     int rounds; /* times it was submitted */
 };

@@ -49,11 +49,11 @@ static size_t fake_capacity(const struct mq_transport *transport, bool just_in_t
     return relay->in_trouble || relay->under_way_count >= room ? 0 : room - relay->under_way_count;
 }
 
-static void finish(struct fake_relay *relay, struct mq_delivery *delivery, enum mq_delivery_end end)
+static void finish(struct fake_relay *relay, struct mq_transfer *transfer, enum mq_transfer_end end)
 {
-    delivery->end = end;
-    delivery->next = relay->done;
-    relay->done = delivery;
+    transfer->end = end;
+    transfer->next = relay->done;
+    relay->done = transfer;
 }
 
 static void take_out(struct fake_relay *relay, size_t i)
@@ -65,25 +65,25 @@ static void take_out(struct fake_relay *relay, size_t i)
     memmove(&relay->body_out[i], &relay->body_out[i + 1], after * sizeof(relay->body_out[0]));
 }
 
-static void fake_submit(struct mq_transport *transport, struct mq_delivery *delivery)
+static void fake_submit(struct mq_transport *transport, struct mq_transfer *transfer)
 {
     struct fake_relay *relay = relay_of(transport);
-    delivery->error[0] = '\0';
-    delivery->at_s = delivery->retry_after_s = 0;
-    delivery->ms = -1;
+    transfer->error[0] = '\0';
+    transfer->at_s = transfer->retry_after_s = 0;
+    transfer->ms = -1;
     relay->submits++;
     if (relay->down || relay->in_trouble) {
         relay->in_trouble = true;
-        finish(relay, delivery, MQ_DELIVERY_UNTOUCHED);
+        finish(relay, transfer, MQ_DELIVERY_UNTOUCHED);
         return;
     }
-    if (!delivery->enter(delivery, MQ_PHASE_ENVELOPE)) {
-        finish(relay, delivery, MQ_DELIVERY_LEASE_OVER);
+    if (!transfer->enter(transfer, MQ_PHASE_ENVELOPE)) {
+        finish(relay, transfer, MQ_DELIVERY_LEASE_OVER);
         return;
     }
     size_t i = relay->under_way_count++;
     assert_true(i < 64);
-    relay->under_way[i] = delivery;
+    relay->under_way[i] = transfer;
     relay->submitted_ms[i] = relay->scene->boot_ms;
     relay->body_out[i] = false;
     if (relay->under_way_count > relay->most_under_way) {
@@ -91,13 +91,13 @@ static void fake_submit(struct mq_transport *transport, struct mq_delivery *deli
     }
 }
 
-static void answer(struct fake_relay *relay, struct mq_delivery *delivery)
+static void answer(struct fake_relay *relay, struct mq_transfer *transfer)
 {
     bool accepted = false;
-    for (size_t i = 0; i < delivery->target_count; i++) {
-        struct mq_target *target = &delivery->targets[i];
+    for (size_t i = 0; i < transfer->target_count; i++) {
+        struct mq_target *target = &transfer->targets[i];
         if (relay->answer) {
-            relay->answer(relay, delivery, target);
+            relay->answer(relay, transfer, target);
         } else {
             set_result(target, MQ_TARGET_ACCEPTED, "250 2.0.0 Ok");
         }
@@ -106,13 +106,13 @@ static void answer(struct fake_relay *relay, struct mq_delivery *delivery)
     if (accepted) {
         relay->accepted =
             realloc(relay->accepted, (relay->accepted_count + 1) * sizeof(*relay->accepted));
-        relay->accepted[relay->accepted_count++] = delivery->job_id;
+        relay->accepted[relay->accepted_count++] = transfer->job_id;
     }
     const struct mq_clock *clock = mq_queue_clock(relay->scene->fx.queue);
-    delivery->at_s = clock->now_s(clock->context);
-    delivery->ms = relay->latency_ms;
-    delivery->enter(delivery, accepted ? MQ_PHASE_ACCEPTED : MQ_PHASE_REFUSED);
-    finish(relay, delivery, MQ_DELIVERY_DONE);
+    transfer->at_s = clock->now_s(clock->context);
+    transfer->ms = relay->latency_ms;
+    transfer->enter(transfer, accepted ? MQ_PHASE_ACCEPTED : MQ_PHASE_REFUSED);
+    finish(relay, transfer, MQ_DELIVERY_DONE);
 }
 
 static int64_t body_after_ms(const struct fake_relay *relay)
@@ -124,21 +124,21 @@ static int64_t body_after_ms(const struct fake_relay *relay)
 static bool move_one(struct fake_relay *relay)
 {
     for (size_t i = 0; i < relay->under_way_count; i++) {
-        struct mq_delivery *delivery = relay->under_way[i];
+        struct mq_transfer *transfer = relay->under_way[i];
         int64_t age_ms = relay->scene->boot_ms - relay->submitted_ms[i];
         if (!relay->body_out[i] && age_ms >= body_after_ms(relay)) {
             if (relay->on_body) {
-                relay->on_body(relay, delivery);
+                relay->on_body(relay, transfer);
             }
-            bool turned = relay->turns_away && relay->turns_away(delivery);
-            bool ends = relay->bounces || turned;
-            relay->body_out[i] = !ends && delivery->enter(delivery, MQ_PHASE_BODY);
+            bool drew_trouble = relay->turns_away && relay->turns_away(transfer);
+            bool ends = relay->bounces || drew_trouble;
+            relay->body_out[i] = !ends && transfer->enter(transfer, MQ_PHASE_BODY);
             if (!relay->body_out[i]) {
                 take_out(relay, i);
-                delivery->drew_trouble = turned;
-                snprintf(delivery->error, sizeof(delivery->error), "%s",
-                         turned ? "421 4.7.0 try later" : "");
-                finish(relay, delivery, ends ? MQ_DELIVERY_UNTOUCHED : MQ_DELIVERY_LEASE_OVER);
+                transfer->drew_trouble = drew_trouble;
+                snprintf(transfer->error, sizeof(transfer->error), "%s",
+                         drew_trouble ? "421 4.7.0 try later" : "");
+                finish(relay, transfer, ends ? MQ_DELIVERY_UNTOUCHED : MQ_DELIVERY_LEASE_OVER);
             } else {
                 relay->bodies++;
             }
@@ -146,7 +146,7 @@ static bool move_one(struct fake_relay *relay)
         }
         if (relay->body_out[i] && age_ms >= relay->latency_ms) {
             take_out(relay, i);
-            answer(relay, delivery);
+            answer(relay, transfer);
             return true;
         }
     }
@@ -194,14 +194,14 @@ static enum mq_status fake_step(struct mq_transport *transport, int64_t timeout_
     return MQ_OK;
 }
 
-static struct mq_delivery *fake_take_done(struct mq_transport *transport)
+static struct mq_transfer *fake_take_done(struct mq_transport *transport)
 {
     struct fake_relay *relay = relay_of(transport);
-    struct mq_delivery *delivery = relay->done;
-    if (delivery) {
-        relay->done = delivery->next;
+    struct mq_transfer *transfer = relay->done;
+    if (transfer) {
+        relay->done = transfer->next;
     }
-    return delivery;
+    return transfer;
 }
 
 static bool fake_trouble(const struct mq_transport *transport, struct mq_relay_trouble *out)
@@ -219,12 +219,12 @@ static void fake_recall(struct mq_transport *transport)
     struct fake_relay *relay = relay_of(transport);
     relay->recalls++;
     for (size_t i = relay->under_way_count; i-- > 0;) {
-        struct mq_delivery *delivery = relay->under_way[i];
+        struct mq_transfer *transfer = relay->under_way[i];
         if (relay->body_out[i]) {
             continue;
         }
         take_out(relay, i);
-        finish(relay, delivery, MQ_DELIVERY_UNTOUCHED);
+        finish(relay, transfer, MQ_DELIVERY_UNTOUCHED);
     }
 }
 
@@ -238,13 +238,13 @@ static void fake_abort(struct mq_transport *transport)
     struct fake_relay *relay = relay_of(transport);
     relay->aborts++;
     while (relay->under_way_count > 0) {
-        struct mq_delivery *delivery = relay->under_way[0];
+        struct mq_transfer *transfer = relay->under_way[0];
         bool out = relay->body_out[0];
         take_out(relay, 0);
-        for (size_t i = 0; out && i < delivery->target_count; i++) {
-            set_result(&delivery->targets[i], MQ_TARGET_UNCERTAIN, "connection lost");
+        for (size_t i = 0; out && i < transfer->target_count; i++) {
+            set_result(&transfer->targets[i], MQ_TARGET_UNCERTAIN, "connection lost");
         }
-        finish(relay, delivery, out ? MQ_DELIVERY_DONE : MQ_DELIVERY_UNTOUCHED);
+        finish(relay, transfer, out ? MQ_DELIVERY_DONE : MQ_DELIVERY_UNTOUCHED);
     }
 }
 
@@ -276,10 +276,10 @@ void set_result(struct mq_target *target, enum mq_target_result result, const ch
     snprintf(target->reply, sizeof(target->reply), "%s", reply);
 }
 
-void deny_all(struct fake_relay *relay, struct mq_delivery *delivery, struct mq_target *target)
+void deny_all(struct fake_relay *relay, struct mq_transfer *transfer, struct mq_target *target)
 {
     (void)relay;
-    (void)delivery;
+    (void)transfer;
     set_result(target, MQ_TARGET_DENIED, "554 5.7.1 Message denied");
 }
 

@@ -21,19 +21,19 @@ struct fake_relay {
     bool in_trouble;
     int64_t retry_after_s; /* named with the trouble */
     /* The result of one target; NULL: accepted. Sets result, code and reply. */
-    void (*answer)(struct fake_relay *relay, struct mq_delivery *delivery,
+    void (*answer)(struct fake_relay *relay, struct mq_transfer *transfer,
                    struct mq_target *target);
     /* Whether this mail draws a 421; NULL: none does. */
-    bool (*turns_away)(const struct mq_delivery *delivery);
+    bool (*turns_away)(const struct mq_transfer *transfer);
     /* Called when a body is about to leave, before the guard. */
-    void (*on_body)(struct fake_relay *relay, struct mq_delivery *delivery);
+    void (*on_body)(struct fake_relay *relay, struct mq_transfer *transfer);
     /* Called at the begin of each step. */
     enum mq_status (*on_step)(struct fake_relay *relay, struct mq_error *err);
-    struct mq_delivery *under_way[64];
+    struct mq_transfer *under_way[64];
     int64_t submitted_ms[64];
     bool body_out[64];
     size_t under_way_count;
-    struct mq_delivery *done; /* the last one first */
+    struct mq_transfer *done; /* the last one first */
     int steps, recalls, wind_downs, aborts, quits, submits;
     int bodies;        /* that left */
     int64_t *accepted; /* ids of jobs, in order, once an accepted target */
@@ -81,6 +81,6 @@ const struct mq_event *last_event(const struct scene_worker *scene, enum mq_even
 int count_files(const struct scene_worker *scene, const char *suffix);
 int64_t count_jobs(struct scene_worker *scene, const char *status);
 void set_result(struct mq_target *target, enum mq_target_result result, const char *reply);
-void deny_all(struct fake_relay *relay, struct mq_delivery *delivery, struct mq_target *target);
+void deny_all(struct fake_relay *relay, struct mq_transfer *transfer, struct mq_target *target);
 
 #endif

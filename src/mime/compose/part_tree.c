@@ -95,9 +95,9 @@ static enum mq_status check_inline(const struct mq_part_tree *tree, struct mq_er
 /* ---- boundaries ---- */
 
 /* FNV-1a, with its bits spread as splitmix64 does. */
-static uint64_t hash(struct mq_str text, uint64_t turn)
+static uint64_t hash(struct mq_str text, uint64_t cycle)
 {
-    uint64_t h = UINT64_C(0xCBF29CE484222325) ^ turn;
+    uint64_t h = UINT64_C(0xCBF29CE484222325) ^ cycle;
     for (size_t i = 0; i < text.len; i++) {
         h = (h ^ (unsigned char)text.data[i]) * UINT64_C(0x100000001B3);
     }
@@ -125,10 +125,10 @@ static bool is_stem_used(const struct mq_part_tree *tree)
 
 static void choose_stem(struct mq_part_tree *tree, struct mq_str message_id)
 {
-    uint64_t turn = 0;
+    uint64_t cycle = 0;
     do {
         snprintf(tree->stem, sizeof tree->stem, "%016llx",
-                 (unsigned long long)hash(message_id, turn++));
+                 (unsigned long long)hash(message_id, cycle++));
     } while (is_stem_used(tree));
 }
 

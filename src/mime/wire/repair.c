@@ -11,8 +11,8 @@ static size_t head_length(struct mq_str wire)
     return wire.len - fields.rest.len;
 }
 
-/* Appends a mended message to `out`, which is initialised and empty. */
-static enum mq_status mend_wire(struct mq_str wire, struct mq_buffer *out, struct mq_error *err)
+/* Appends a repaired message to `out`, which is initialised and empty. */
+static enum mq_status repair_wire(struct mq_str wire, struct mq_buffer *out, struct mq_error *err)
 {
     struct mq_buffer head;
     struct mq_buffer charset;
@@ -21,13 +21,13 @@ static enum mq_status mend_wire(struct mq_str wire, struct mq_buffer *out, struc
     size_t length = head_length(wire);
     struct mq_str fields = {wire.data, length};
     struct mq_str body = {wire.data + length, wire.len - length};
-    mq_mend_take_line(&body);
+    mq_repair_take_line(&body);
     if (!mq_str_ascii(fields)) {
-        mq_mend_fields(&head, fields, mq_mend_charset(fields, &charset));
+        mq_repair_fields(&head, fields, mq_repair_charset(fields, &charset));
         fields = mq_buffer_view(&head);
     }
     mq_buffer_reserve(out, wire.len + wire.len / 8 + 256);
-    const char *why = mq_mend_entity(out, fields, body, false);
+    const char *why = mq_repair_entity(out, fields, body, false);
     bool failed = head.failed || charset.failed || out->failed;
     mq_buffer_clear(&head);
     mq_buffer_clear(&charset);
@@ -35,7 +35,7 @@ static enum mq_status mend_wire(struct mq_str wire, struct mq_buffer *out, struc
         mq_buffer_reset(out);
         return mq_error_nomem(err);
     }
-    if (why == mq_mend_too_deep) {
+    if (why == mq_repair_too_deep) {
         mq_buffer_reset(out);
         return mq_error_set(err, MQ_MESSAGE, "message",
                             "message: %s and has a line over 998 octets, which SMTP does not "
@@ -53,36 +53,36 @@ static enum mq_status mend_wire(struct mq_str wire, struct mq_buffer *out, struc
 }
 
 /* Replaces what was normalised by what it becomes. */
-static enum mq_status mend(struct mq_buffer *out, size_t max_size, struct mq_message_info *info,
-                           struct mq_error *err)
+static enum mq_status repair(struct mq_buffer *out, size_t max_size, struct mq_message_info *info,
+                             struct mq_error *err)
 {
-    struct mq_buffer mended;
-    mq_buffer_init(&mended);
-    enum mq_status status = mend_wire(mq_buffer_view(out), &mended, err);
+    struct mq_buffer repaired;
+    mq_buffer_init(&repaired);
+    enum mq_status status = repair_wire(mq_buffer_view(out), &repaired, err);
     if (status == MQ_OK) {
-        status = mq_message_check_size(mended.len, max_size, err);
+        status = mq_message_check_size(repaired.len, max_size, err);
     }
     if (status != MQ_OK) {
-        mq_buffer_clear(&mended);
+        mq_buffer_clear(&repaired);
         return status;
     }
     mq_buffer_clear(out);
-    *out = mended;
+    *out = repaired;
     info->flags = mq_message_flags(mq_buffer_view(out));
     info->message_id = mq_message_id(mq_buffer_view(out));
     return MQ_OK;
 }
 
-enum mq_status mq_mend_7bit(struct mq_str wire, struct mq_buffer *out, struct mq_error *err)
+enum mq_status mq_repair_7bit(struct mq_str wire, struct mq_buffer *out, struct mq_error *err)
 {
     size_t length = head_length(wire);
     struct mq_str body = {wire.data + length, wire.len - length};
     struct mq_str value;
     const char *why = "a DKIM-Signature forbids to change it";
-    mq_mend_take_line(&body);
+    mq_repair_take_line(&body);
     if (!mq_message_header(wire, "DKIM-Signature", &value)) {
         mq_buffer_reserve(out, wire.len + wire.len / 2 + 256);
-        why = mq_mend_entity(out, (struct mq_str){wire.data, length}, body, true);
+        why = mq_repair_entity(out, (struct mq_str){wire.data, length}, body, true);
         if (why == NULL && (mq_message_flags(mq_buffer_view(out)) & MQ_MESSAGE_8BIT) != 0) {
             why = "a header of a part cannot be encoded";
         }
@@ -98,14 +98,14 @@ enum mq_status mq_mend_7bit(struct mq_str wire, struct mq_buffer *out, struct mq
     return MQ_OK;
 }
 
-enum mq_status mq_mend_accept(struct mq_str raw, const struct mq_message_options *options,
-                              struct mq_buffer *out, struct mq_message_info *info,
-                              struct mq_error *err)
+enum mq_status mq_repair_accept(struct mq_str raw, const struct mq_message_options *options,
+                                struct mq_buffer *out, struct mq_message_info *info,
+                                struct mq_error *err)
 {
     struct mq_message_info found = {0};
     enum mq_status status = mq_message_normalize(raw, options, out, &found, err);
     if (status == MQ_OK && (found.flags & (MQ_MESSAGE_LONG_LINES | MQ_MESSAGE_RAW_HEADERS)) != 0) {
-        status = mend(out, options->max_size, &found, err);
+        status = repair(out, options->max_size, &found, err);
     }
     if (status != MQ_OK) {
         mq_buffer_reset(out);

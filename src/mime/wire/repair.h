@@ -6,11 +6,11 @@
 #include "mime/wire/message.h"
 
 /* What callers use for a message that comes as text: mq_message_normalize(), and where the flags of
- * that say that there is something to mend, it is mended. Arguments and errors are the same;
+ * that say that there is something to repair, it is repaired. Arguments and errors are the same;
  * options->max_size holds for the result too. info->flags are those of the result: MQ_MESSAGE_8BIT
  * and MQ_MESSAGE_UTF8_HEADERS only.
  *
- * A reader takes the mended message for the same:
+ * A reader takes the repaired message for the same:
  *
  * - bytes over 127 in the message's own headers, not those of its parts, become encoded words (RFC
  *   2047), in names and comments of address fields, in unstructured fields; parameters by RFC 2231,
@@ -28,11 +28,11 @@
  * deep, which are not looked into.
  *
  * What needs none of this stays as it is, and so does a message with a DKIM-Signature. Mending
- * twice is mending once: a field that would be read otherwise then, for a part of it was encoded or
- * folded, keeps no UTF-8. Linear time. */
-enum mq_status mq_mend_accept(struct mq_str raw, const struct mq_message_options *options,
-                              struct mq_buffer *out, struct mq_message_info *info,
-                              struct mq_error *err);
+ * twice is repairing once: a field that would be read otherwise then, for a part of it was encoded
+ * or folded, keeps no UTF-8. Linear time. */
+enum mq_status mq_repair_accept(struct mq_str raw, const struct mq_message_options *options,
+                                struct mq_buffer *out, struct mq_message_info *info,
+                                struct mq_error *err);
 
 /* Appends to `out` (initialised, empty) an accepted message whose body has bytes over 127
  * (MQ_MESSAGE_8BIT) for relays that take 7 bits only (RFC 6152, section 3): bodies are encoded as
@@ -40,6 +40,6 @@ enum mq_status mq_mend_accept(struct mq_str raw, const struct mq_message_options
  * messages. The message's own header section stays as it is. A reader gets the same octets.
  * MQ_MESSAGE, the text says why, where it must not be changed: it has a DKIM-Signature, or what is
  * to be encoded is in multipart/signed or /encrypted, or not understood. */
-enum mq_status mq_mend_7bit(struct mq_str wire, struct mq_buffer *out, struct mq_error *err);
+enum mq_status mq_repair_7bit(struct mq_str wire, struct mq_buffer *out, struct mq_error *err);
 
 #endif

@@ -95,12 +95,12 @@ static struct mq_str blanks_behind(struct mq_str words)
 
 /* Text between parentheses. Where something in it has a backslash before it, all of it is encoded,
  * for in encoded words there is none. */
-static void put_comment_text(struct mq_mend_line *line, struct mq_str text)
+static void put_comment_text(struct mq_repair_line *line, struct mq_str text)
 {
     struct mq_buffer plain;
     bool quoted = text.len > 0 && memchr(text.data, '\\', text.len) != NULL;
     if (!quoted || mq_str_ascii(text)) {
-        mq_mend_text(line, text);
+        mq_repair_text(line, text);
         return;
     }
     mq_buffer_init(&plain);
@@ -110,14 +110,14 @@ static void put_comment_text(struct mq_mend_line *line, struct mq_str text)
         mq_buffer_char(&plain, text.data[i]);
     }
     line->out->failed = line->out->failed || plain.failed;
-    mq_mend_encode(line, MQ_STR(""), mq_buffer_view(&plain));
+    mq_repair_encode(line, MQ_STR(""), mq_buffer_view(&plain));
     mq_buffer_clear(&plain);
 }
 
-static void put_comment(struct mq_mend_line *line, struct mq_str blanks, struct mq_str comment)
+static void put_comment(struct mq_repair_line *line, struct mq_str blanks, struct mq_str comment)
 {
     if (mq_str_ascii(comment)) {
-        mq_mend_put(line, blanks, comment);
+        mq_repair_put(line, blanks, comment);
         return;
     }
     size_t begin = 0;
@@ -129,8 +129,8 @@ static void put_comment(struct mq_mend_line *line, struct mq_str blanks, struct 
         } else if (c == '(' || c == ')') {
             struct mq_str text = {comment.data + begin, i - begin};
             put_comment_text(line, text);
-            mq_mend_put(line, i == 0 ? blanks : blanks_behind(text),
-                        (struct mq_str){comment.data + i, 1});
+            mq_repair_put(line, i == 0 ? blanks : blanks_behind(text),
+                          (struct mq_str){comment.data + i, 1});
             begin = i + 1;
         }
     }
@@ -143,7 +143,7 @@ static void put_comment(struct mq_mend_line *line, struct mq_str blanks, struct 
 
 /* A display name or a group's name: its words are gathered, to be encoded together. */
 struct phrase {
-    struct mq_mend_line *line;
+    struct mq_repair_line *line;
     struct mq_buffer text; /* of the words since the last piece that stays */
     struct mq_str blanks;  /* before them */
     bool behind_encoded;   /* an encoded word stands before them */
@@ -159,7 +159,7 @@ static void flush(struct phrase *phrase, bool before_encoded)
     }
     phrase->line->out->failed = phrase->line->out->failed || text->failed;
     if (text->len > 0) {
-        mq_mend_encode(phrase->line, phrase->blanks, mq_buffer_view(text));
+        mq_repair_encode(phrase->line, phrase->blanks, mq_buffer_view(text));
         mq_buffer_reset(text);
     }
 }
@@ -173,10 +173,10 @@ static void gather(struct phrase *phrase, struct mq_str blanks, struct mq_str wo
         mq_buffer_char(&phrase->text, ' ');
     }
     phrase->behind_encoded = false;
-    mq_mend_unquote(&phrase->text, word);
+    mq_repair_unquote(&phrase->text, word);
 }
 
-static void put_phrase(struct mq_mend_line *line, struct mq_str text)
+static void put_phrase(struct mq_repair_line *line, struct mq_str text)
 {
     struct phrase phrase = {.line = line};
     bool was_text = false;
@@ -186,7 +186,7 @@ static void put_phrase(struct mq_mend_line *line, struct mq_str text)
             break;
         }
         struct mq_str word = take_word(&text);
-        bool encoded = mq_mend_is_encoded(word);
+        bool encoded = mq_repair_is_encoded(word);
         if (!encoded && word.len > 0 && word.data[0] != '(') {
             gather(&phrase, blanks, word);
             was_text = true;
@@ -194,7 +194,7 @@ static void put_phrase(struct mq_mend_line *line, struct mq_str text)
         }
         flush(&phrase, encoded);
         if (encoded) {
-            mq_mend_put(line, was_text ? MQ_STR(" ") : blanks, word);
+            mq_repair_put(line, was_text ? MQ_STR(" ") : blanks, word);
         } else {
             put_comment(line, blanks, word);
         }
@@ -207,7 +207,7 @@ static void put_phrase(struct mq_mend_line *line, struct mq_str text)
 
 /* ---- addresses ---- */
 
-static void put_address(struct mq_mend_line *line, struct mq_str blanks, struct mq_str address)
+static void put_address(struct mq_repair_line *line, struct mq_str blanks, struct mq_str address)
 {
     char *ascii = NULL;
     if (!mq_str_ascii(address)) {
@@ -219,15 +219,15 @@ static void put_address(struct mq_mend_line *line, struct mq_str blanks, struct 
         address = mq_str_of(ascii);
     }
     if (mq_utf8_valid(address)) {
-        mq_mend_put(line, blanks, address);
+        mq_repair_put(line, blanks, address);
     } else {
-        mq_mend_encode(line, blanks, address);
+        mq_repair_encode(line, blanks, address);
     }
     free(ascii);
 }
 
 /* Words that stay, comments, and an address without angle brackets among them. */
-static void put_words(struct mq_mend_line *line, struct mq_str text, bool address)
+static void put_words(struct mq_repair_line *line, struct mq_str text, bool address)
 {
     while (text.len > 0) {
         struct mq_str blanks = take_blanks(&text);
@@ -243,7 +243,7 @@ static void put_words(struct mq_mend_line *line, struct mq_str text, bool addres
         } else if (address) {
             put_address(line, blanks, word);
         } else {
-            mq_mend_put(line, blanks, word);
+            mq_repair_put(line, blanks, word);
         }
     }
 }
@@ -261,18 +261,18 @@ static bool is_raw(struct mq_str text)
 }
 
 /* Takes "<addr>" and writes it, with the spaces before it. */
-static void put_angle(struct mq_mend_line *line, struct mq_str blanks, struct mq_str *rest)
+static void put_angle(struct mq_repair_line *line, struct mq_str blanks, struct mq_str *rest)
 {
     const char *end = memchr(rest->data, '>', rest->len);
     struct mq_str angle = cut(rest, end != NULL ? (size_t)(end - rest->data) + 1 : rest->len);
     if (mq_str_ascii(angle)) {
-        mq_mend_put(line, blanks, angle);
+        mq_repair_put(line, blanks, angle);
         return;
     }
-    mq_mend_put(line, blanks, MQ_STR("<"));
+    mq_repair_put(line, blanks, MQ_STR("<"));
     put_address(line, MQ_STR(""),
                 mq_str_trim((struct mq_str){angle.data + 1, angle.len - 1 - (end != NULL)}));
-    mq_mend_put(line, MQ_STR(""), MQ_STR(">"));
+    mq_repair_put(line, MQ_STR(""), MQ_STR(">"));
 }
 
 /* The words and comments up to one of ",:;<>". */
@@ -290,16 +290,16 @@ static struct mq_str take_words(struct mq_str *rest)
 }
 
 /* Writes words with bytes over 127 that are no name before an address. */
-static void put_loose(struct mq_mend_line *line, struct mq_str words)
+static void put_loose(struct mq_repair_line *line, struct mq_str words)
 {
     if (memchr(words.data, '@', words.len) != NULL) {
-        mq_mend_text(line, words);
+        mq_repair_text(line, words);
     } else {
         put_phrase(line, words);
     }
 }
 
-static void put_list(struct mq_mend_line *line, struct mq_str rest, bool loose)
+static void put_list(struct mq_repair_line *line, struct mq_str rest, bool loose)
 {
     while (rest.len > 0 && !line->out->failed) {
         struct mq_str words = take_words(&rest);
@@ -317,12 +317,12 @@ static void put_list(struct mq_mend_line *line, struct mq_str rest, bool loose)
         if (stop == '<') {
             put_angle(line, raw && blanks.len == 0 ? MQ_STR(" ") : blanks, &rest);
         } else if (rest.len > 0) {
-            mq_mend_put(line, MQ_STR(""), cut(&rest, 1));
+            mq_repair_put(line, MQ_STR(""), cut(&rest, 1));
         }
     }
 }
 
-void mq_mend_list(struct mq_mend_line *line, struct mq_str value)
+void mq_repair_list(struct mq_repair_line *line, struct mq_str value)
 {
     put_list(line, value, true);
 }
@@ -336,7 +336,7 @@ static bool is_same(const struct mq_strings *a, const struct mq_strings *b)
     return same;
 }
 
-bool mq_mend_addresses(struct mq_mend_line *line, struct mq_str value)
+bool mq_repair_addresses(struct mq_repair_line *line, struct mq_str value)
 {
     struct mq_strings before;
     struct mq_strings after;

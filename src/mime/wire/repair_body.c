@@ -26,7 +26,7 @@ enum kind {
     OPAQUE  /* not understood */
 };
 
-const char mq_mend_too_deep[] = "a part of it is nested more than 32 deep";
+const char mq_repair_too_deep[] = "a part of it is nested more than 32 deep";
 
 enum encoding { IDENTITY, QUOTED_PRINTABLE, BASE64, UNKNOWN };
 
@@ -55,7 +55,7 @@ static bool split(struct mq_str text, struct entity *entity)
 {
     struct mq_message_fields fields = {.rest = text, .end = '\n'};
     while (mq_message_fields_next(&fields)) {
-        if (fields.name.len == 0 || fields.name.len >= MQ_MEND_LINE_MAX) {
+        if (fields.name.len == 0 || fields.name.len >= MQ_REPAIR_LINE_MAX) {
             return false;
         }
     }
@@ -63,7 +63,7 @@ static bool split(struct mq_str text, struct entity *entity)
     entity->body = fields.rest;
     entity->has_body = fields.rest.len > 0;
     if (entity->has_body) {
-        mq_mend_take_line(&entity->body);
+        mq_repair_take_line(&entity->body);
     }
     return true;
 }
@@ -72,13 +72,13 @@ static void read_type(struct entity *entity, struct mq_str value)
 {
     struct mq_buffer type;
     mq_buffer_init(&type);
-    mq_mend_unfold(&type, mq_str_trim(value));
+    mq_repair_unfold(&type, mq_str_trim(value));
     struct mq_str text = mq_buffer_view(&type);
     entity->has_type = true;
     entity->kind = LEAF;
     if (begins_with(text, "multipart/")) {
         entity->multipart = true;
-        bool found = mq_mend_param_find(text, MQ_STR("boundary"), &entity->boundary);
+        bool found = mq_repair_param_find(text, MQ_STR("boundary"), &entity->boundary);
         size_t len = entity->boundary.len;
         bool sealed =
             begins_with(text, "multipart/signed") || begins_with(text, "multipart/encrypted");
@@ -165,9 +165,9 @@ static bool has_boundary(const struct walk *walk, struct mq_str text)
 }
 
 static void put_head(struct walk *walk, const struct entity *entity,
-                     const struct mq_mend_head *change)
+                     const struct mq_repair_head *change)
 {
-    mq_mend_fold(walk->out, entity->head, change);
+    mq_repair_fold(walk->out, entity->head, change);
     mq_buffer_append(walk->out, "\r\n", entity->has_body ? 2 : 0);
 }
 
@@ -179,8 +179,8 @@ static void put_leaf(struct walk *walk, const struct entity *entity)
     if (encoding != MQ_ENCODING_BASE64 && has_boundary(walk, body)) {
         encoding = MQ_ENCODING_BASE64;
     }
-    struct mq_mend_head change = {.encoding = mq_encoding_name(encoding),
-                                  .version = entity->message && !entity->has_version};
+    struct mq_repair_head change = {.encoding = mq_encoding_name(encoding),
+                                    .version = entity->message && !entity->has_version};
     if (!entity->has_type && !mq_str_ascii(body)) {
         change.charset = mq_utf8_valid(body) ? "utf-8" : "windows-1252";
     }
@@ -197,7 +197,7 @@ static void put_leaf(struct walk *walk, const struct entity *entity)
 
 static bool needs_change(const struct walk *walk, struct mq_str text)
 {
-    return walk->seven ? !mq_str_ascii(text) : mq_mend_has_long(text);
+    return walk->seven ? !mq_str_ascii(text) : mq_repair_has_long(text);
 }
 
 /* Text that no reader decodes: around parts, or not understood. No boundary has a "*" (RFC 2046,
@@ -205,7 +205,7 @@ static bool needs_change(const struct walk *walk, struct mq_str text)
 static void put_cut(struct walk *walk, struct mq_str text)
 {
     size_t at = walk->out->len;
-    mq_mend_break(walk->out, text);
+    mq_repair_break(walk->out, text);
     for (; walk->seven && at < walk->out->len; at++) {
         char *c = &walk->out->data[at];
         *c = (unsigned char)*c < 0x80 ? *c : '*';
@@ -230,7 +230,7 @@ static void put_stray(struct walk *walk, const struct entity *entity)
     }
     walk->out->failed = walk->out->failed || text.failed;
     if (entity->encoding == QUOTED_PRINTABLE) {
-        mq_mend_break_quoted_printable(walk->out, mq_buffer_view(&text));
+        mq_repair_break_quoted_printable(walk->out, mq_buffer_view(&text));
     } else {
         mq_buffer_str(walk->out, mq_buffer_view(&text));
     }
@@ -241,7 +241,7 @@ static void put_stray(struct walk *walk, const struct entity *entity)
 static void refuse(struct walk *walk, const struct entity *entity)
 {
     walk->why = entity->kind == SEALED        ? "a part of it is signed or encrypted"
-                : walk->depth >= DEPTH_MAX    ? mq_mend_too_deep
+                : walk->depth >= DEPTH_MAX    ? mq_repair_too_deep
                 : entity->encoding == UNKNOWN ? "a part of it has an unknown encoding"
                                               : "a part of it must not be encoded";
 }
@@ -264,7 +264,7 @@ static void put_part(struct walk *walk, struct mq_str text, const struct entity 
     } else if (walk->seven) {
         walk->why = "a part of it has no readable header section";
     } else {
-        mq_mend_break(walk->out, text);
+        mq_repair_break(walk->out, text);
     }
 }
 
@@ -292,7 +292,7 @@ static void put_multipart(struct walk *walk, const struct entity *entity)
     bool in_part = false;
     while (rest.len > 0 && !walk->out->failed) {
         const char *at = rest.data;
-        struct mq_str line = mq_mend_take_line(&rest);
+        struct mq_str line = mq_repair_take_line(&rest);
         enum delimiter delimiter = delimiter_of(line, boundary);
         if (delimiter == NO_DELIMITER) {
             continue;
@@ -303,7 +303,7 @@ static void put_multipart(struct walk *walk, const struct entity *entity)
         } else {
             put_cut(walk, before);
         }
-        line.len = line.len > MQ_MEND_LINE_MAX ? mq_str_trim(line).len : line.len;
+        line.len = line.len > MQ_REPAIR_LINE_MAX ? mq_str_trim(line).len : line.len;
         mq_buffer_str(walk->out, line);
         mq_buffer_append(walk->out, "\r\n", 2);
         begin = rest.data;
@@ -339,7 +339,7 @@ static void put_inside(struct walk *walk, const struct entity *entity)
 
 static void put_changed(struct walk *walk, const struct entity *entity)
 {
-    struct mq_mend_head change = {0};
+    struct mq_repair_head change = {0};
     bool inside = entity->encoding == IDENTITY && entity->kind != OPAQUE &&
                   entity->kind != SEALED && walk->depth < DEPTH_MAX;
     if (entity->encoding == IDENTITY && entity->kind == LEAF) {
@@ -358,24 +358,24 @@ static void put_changed(struct walk *walk, const struct entity *entity)
     } else if ((walk->seven && !inside) || (sealed && !coded)) {
         refuse(walk, entity);
     } else if (entity->encoding == QUOTED_PRINTABLE) {
-        mq_mend_break_quoted_printable(walk->out, entity->body);
+        mq_repair_break_quoted_printable(walk->out, entity->body);
     } else if (entity->encoding == BASE64) {
-        mq_mend_break_base64(walk->out, entity->body);
+        mq_repair_break_base64(walk->out, entity->body);
     } else if (inside) {
         put_inside(walk, entity);
     } else {
-        mq_mend_break(walk->out, entity->body);
+        mq_repair_break(walk->out, entity->body);
     }
 }
 
 static void put_entity(struct walk *walk, struct entity *entity)
 {
-    static const struct mq_mend_head nothing = {0};
+    static const struct mq_repair_head nothing = {0};
     struct mq_buffer head, charset;
     mq_buffer_init(&head);
     mq_buffer_init(&charset);
     if (walk->seven && walk->depth > 0 && !mq_str_ascii(entity->head)) {
-        mq_mend_fields(&head, entity->head, mq_mend_charset(entity->head, &charset));
+        mq_repair_fields(&head, entity->head, mq_repair_charset(entity->head, &charset));
         walk->out->failed = walk->out->failed || head.failed || charset.failed;
         entity->head = mq_buffer_view(&head);
     }
@@ -393,8 +393,8 @@ static void put_entity(struct walk *walk, struct entity *entity)
     mq_buffer_clear(&charset);
 }
 
-const char *mq_mend_entity(struct mq_buffer *out, struct mq_str head, struct mq_str body,
-                           bool seven)
+const char *mq_repair_entity(struct mq_buffer *out, struct mq_str head, struct mq_str body,
+                             bool seven)
 {
     struct walk walk = {.out = out, .seven = seven};
     struct entity entity = {.head = head, .body = body, .has_body = true, .message = true};

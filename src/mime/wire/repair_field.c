@@ -85,14 +85,14 @@ static bool is_charset(struct mq_str name)
            !mq_str_equal_nocase(longer, MQ_STR("iso-2022-"));
 }
 
-struct mq_str mq_mend_charset(struct mq_str head, struct mq_buffer *scratch)
+struct mq_str mq_repair_charset(struct mq_str head, struct mq_buffer *scratch)
 {
     struct mq_buffer type;
     struct mq_str value;
     mq_buffer_init(&type);
     if (mq_message_header(head, "Content-Type", &value)) {
-        mq_mend_unfold(&type, value);
-        mq_mend_param_find(mq_buffer_view(&type), MQ_STR("charset"), scratch);
+        mq_repair_unfold(&type, value);
+        mq_repair_param_find(mq_buffer_view(&type), MQ_STR("charset"), scratch);
     }
     scratch->failed = scratch->failed || type.failed;
     mq_buffer_clear(&type);
@@ -124,19 +124,19 @@ struct field {
 };
 
 /* Writes a value again. False: it cannot be read. */
-static bool put_value(struct mq_mend_line *line, enum kind kind, struct mq_str value)
+static bool put_value(struct mq_repair_line *line, enum kind kind, struct mq_str value)
 {
     switch (kind) {
     case TEXT:
-        mq_mend_text(line, value);
+        mq_repair_text(line, value);
         return true;
     case ADDRESSES:
-        return mq_mend_addresses(line, value);
+        return mq_repair_addresses(line, value);
     case LIST:
-        mq_mend_list(line, value);
+        mq_repair_list(line, value);
         return true;
     case PARAMS:
-        return mq_mend_params(line, value);
+        return mq_repair_params(line, value);
     default:
         return false;
     }
@@ -153,12 +153,12 @@ static bool put_field(struct mq_buffer *out, const struct field *field, enum kin
     }
     mq_buffer_init(&value);
     mq_buffer_char(&value, ' ');
-    mq_mend_unfold(&value,
-                   mq_str_trim((struct mq_str){field->text.data + name, field->text.len - name}));
+    mq_repair_unfold(&value,
+                     mq_str_trim((struct mq_str){field->text.data + name, field->text.len - name}));
     if (!field->utf8 && kind != TEXT && kind != KEPT) {
-        mq_mend_guard_pairs(&value, field->charset);
+        mq_repair_guard_pairs(&value, field->charset);
     }
-    struct mq_mend_line line = {.out = out, .column = name, .charset = field->charset};
+    struct mq_repair_line line = {.out = out, .column = name, .charset = field->charset};
     mq_buffer_append(out, field->text.data, name);
     bool read = put_value(&line, kind, mq_buffer_view(&value));
     bool good = read && line.changed && mq_utf8_valid(mq_buffer_view(out));
@@ -177,12 +177,12 @@ static bool put_field(struct mq_buffer *out, const struct field *field, enum kin
 /* Replaces `out` by the field in the form of a kind. False: it has none. */
 static bool put_form(struct mq_buffer *out, const struct field *field, enum kind kind)
 {
-    static const struct mq_mend_head nothing = {0};
+    static const struct mq_repair_head nothing = {0};
     struct mq_buffer lines;
     mq_buffer_init(&lines);
     out->len = 0;
     bool good = put_field(&lines, field, kind);
-    mq_mend_fold(out, mq_buffer_view(&lines), &nothing);
+    mq_repair_fold(out, mq_buffer_view(&lines), &nothing);
     out->failed = out->failed || lines.failed;
     mq_buffer_clear(&lines);
     return good;
@@ -194,7 +194,7 @@ static enum kind next_kind(enum kind kind)
     return kind == ADDRESSES ? LIST : kind == LIST ? TEXT : ESCAPED;
 }
 
-/* Whether a field that still has bytes over 127 stays as it is when it is mended. Where one could
+/* Whether a field that still has bytes over 127 stays as it is when it is repaired. Where one could
  * not be read, what was encoded in it may have been the end of a quoted string or a comment. */
 static bool is_settled(struct mq_str text, struct mq_str name, bool *failed)
 {
@@ -214,7 +214,7 @@ static bool is_settled(struct mq_str text, struct mq_str name, bool *failed)
     return same;
 }
 
-static void mend(struct mq_buffer *out, const struct field *field)
+static void repair(struct mq_buffer *out, const struct field *field)
 {
     struct mq_buffer form;
     bool failed = false;
@@ -229,7 +229,7 @@ static void mend(struct mq_buffer *out, const struct field *field)
     mq_buffer_clear(&form);
 }
 
-void mq_mend_fields(struct mq_buffer *out, struct mq_str head, struct mq_str charset)
+void mq_repair_fields(struct mq_buffer *out, struct mq_str head, struct mq_str charset)
 {
     struct mq_message_fields fields = {.rest = head, .end = '\n'};
     struct mq_str before = head;
@@ -240,7 +240,7 @@ void mq_mend_fields(struct mq_buffer *out, struct mq_str head, struct mq_str cha
         } else {
             bool utf8 = mq_utf8_valid(field);
             struct field one = {field, fields.name, utf8 ? MQ_STR("utf-8") : charset, utf8};
-            mend(out, &one);
+            repair(out, &one);
         }
         before = fields.rest;
     }

@@ -4,7 +4,7 @@
 
 #define LINE_MAX_CODED 76 /* RFC 2045, 6.7 and 6.8 */
 
-struct mq_str mq_mend_take_line(struct mq_str *text)
+struct mq_str mq_repair_take_line(struct mq_str *text)
 {
     const char *end = text->len > 0 ? memchr(text->data, '\n', text->len) : NULL;
     size_t taken = end != NULL ? (size_t)(end - text->data) + 1 : text->len;
@@ -15,10 +15,10 @@ struct mq_str mq_mend_take_line(struct mq_str *text)
     return line;
 }
 
-bool mq_mend_has_long(struct mq_str text)
+bool mq_repair_has_long(struct mq_str text)
 {
     while (text.len > 0) {
-        if (mq_mend_take_line(&text).len > MQ_MEND_LINE_MAX) {
+        if (mq_repair_take_line(&text).len > MQ_REPAIR_LINE_MAX) {
             return true;
         }
     }
@@ -97,10 +97,10 @@ static size_t break_place(struct mq_str line, size_t kept, size_t max)
 static bool is_unfoldable(struct mq_str text)
 {
     size_t n = 1;
-    while (n < text.len && n <= MQ_MEND_LINE_MAX && !is_blank(text.data[n])) {
+    while (n < text.len && n <= MQ_REPAIR_LINE_MAX && !is_blank(text.data[n])) {
         n++;
     }
-    return n > MQ_MEND_LINE_MAX;
+    return n > MQ_REPAIR_LINE_MAX;
 }
 
 /* Writes a header line in lines of at most 998, of which the first has the `kept` bytes at its
@@ -108,7 +108,7 @@ static bool is_unfoldable(struct mq_str text)
  * blank. */
 static void fold_line(struct mq_buffer *out, struct mq_str line, size_t kept)
 {
-    size_t max = MQ_MEND_LINE_MAX;
+    size_t max = MQ_REPAIR_LINE_MAX;
     if (line.len > max) {
         line.len -= blanks_behind(line);
     }
@@ -126,7 +126,7 @@ static void fold_line(struct mq_buffer *out, struct mq_str line, size_t kept)
         head.len -= blanks_behind(head);
         put_line(out, head);
         mq_buffer_append(out, " ", !has_blank);
-        max = MQ_MEND_LINE_MAX - !has_blank;
+        max = MQ_REPAIR_LINE_MAX - !has_blank;
         line = skip(line, place);
         kept = 0;
     }
@@ -154,7 +154,7 @@ static void fold_id_line(struct mq_buffer *out, struct mq_str line, size_t name,
     const char *end = blanks < value.len ? memchr(value.data, '>', value.len) : NULL;
     size_t kept = *done || end == NULL ? 0 : (size_t)(end - value.data) + 1;
     *done = *done || blanks < value.len;
-    if (name > 0 && blanks > 0 && line.len > MQ_MEND_LINE_MAX) {
+    if (name > 0 && blanks > 0 && line.len > MQ_REPAIR_LINE_MAX) {
         put_line(out, (struct mq_str){line.data, name});
         fold_line(out, value, kept);
     } else {
@@ -169,14 +169,14 @@ static size_t name_length(struct mq_str line)
     return colon == NULL || is_blank(line.data[0]) ? 0 : (size_t)(colon - line.data) + 1;
 }
 
-void mq_mend_fold(struct mq_buffer *out, struct mq_str head, const struct mq_mend_head *change)
+void mq_repair_fold(struct mq_buffer *out, struct mq_str head, const struct mq_repair_head *change)
 {
     bool drops = false; /* the current field */
     bool in_id = false;
     bool met_id = false;
     bool has_encoding = false;
     while (head.len > 0) {
-        struct mq_str line = mq_mend_take_line(&head);
+        struct mq_str line = mq_repair_take_line(&head);
         size_t name = line.len > 0 ? name_length(line) : 0;
         if (name > 0) {
             drops = change->encoding != NULL && is_field(line, "Content-Transfer-Encoding");
@@ -233,11 +233,11 @@ static size_t soft_place(struct mq_str line, size_t max)
     return n > 3 && line.data[n - 2] == '=' ? n - 2 : n;
 }
 
-void mq_mend_break_quoted_printable(struct mq_buffer *out, struct mq_str text)
+void mq_repair_break_quoted_printable(struct mq_buffer *out, struct mq_str text)
 {
     while (text.len > 0 && !out->failed) {
-        struct mq_str line = mq_mend_take_line(&text);
-        if (line.len > MQ_MEND_LINE_MAX) {
+        struct mq_str line = mq_repair_take_line(&text);
+        if (line.len > MQ_REPAIR_LINE_MAX) {
             line.len -= blanks_behind(line);
             for (size_t max = LINE_MAX_CODED; line.len > max && !out->failed;) {
                 size_t n = soft_place(line, max);
@@ -255,8 +255,8 @@ void mq_mend_break_quoted_printable(struct mq_buffer *out, struct mq_str text)
 static void break_lines(struct mq_buffer *out, struct mq_str text, size_t max)
 {
     while (text.len > 0 && !out->failed) {
-        struct mq_str line = mq_mend_take_line(&text);
-        bool is_long = line.len > MQ_MEND_LINE_MAX;
+        struct mq_str line = mq_repair_take_line(&text);
+        bool is_long = line.len > MQ_REPAIR_LINE_MAX;
         for (size_t room = max; is_long && line.len > room && !out->failed;) {
             size_t n = cut_place(line, room);
             bool dashes = has_dashes(line, n);
@@ -269,12 +269,12 @@ static void break_lines(struct mq_buffer *out, struct mq_str text, size_t max)
     }
 }
 
-void mq_mend_break_base64(struct mq_buffer *out, struct mq_str text)
+void mq_repair_break_base64(struct mq_buffer *out, struct mq_str text)
 {
     break_lines(out, text, LINE_MAX_CODED);
 }
 
-void mq_mend_break(struct mq_buffer *out, struct mq_str text)
+void mq_repair_break(struct mq_buffer *out, struct mq_str text)
 {
-    break_lines(out, text, MQ_MEND_LINE_MAX);
+    break_lines(out, text, MQ_REPAIR_LINE_MAX);
 }

@@ -54,7 +54,7 @@ static bool param_next(struct mq_str *rest, struct param *param)
     return true;
 }
 
-void mq_mend_unquote(struct mq_buffer *out, struct mq_str value)
+void mq_repair_unquote(struct mq_buffer *out, struct mq_str value)
 {
     bool quoted = false;
     for (size_t i = 0; i < value.len; i++) {
@@ -74,13 +74,13 @@ static struct mq_str take_type(struct mq_str *value)
     return cut(value, end != NULL ? (size_t)(end - value->data) : value->len);
 }
 
-bool mq_mend_param_find(struct mq_str value, struct mq_str name, struct mq_buffer *out)
+bool mq_repair_param_find(struct mq_str value, struct mq_str name, struct mq_buffer *out)
 {
     struct param param;
     take_type(&value);
     while (param_next(&value, &param)) {
         if (mq_str_equal_nocase(param.name, name)) {
-            mq_mend_unquote(out, param.value);
+            mq_repair_unquote(out, param.value);
             return true;
         }
     }
@@ -109,16 +109,16 @@ static void put_percent(struct mq_buffer *out, struct mq_str text, bool only_raw
     }
 }
 
-static void put_token(struct mq_mend_line *line, struct mq_buffer *token)
+static void put_token(struct mq_repair_line *line, struct mq_buffer *token)
 {
     line->out->failed = line->out->failed || token->failed;
-    mq_mend_put(line, MQ_STR(""), MQ_STR(";"));
-    mq_mend_put(line, MQ_STR(" "), mq_buffer_view(token));
+    mq_repair_put(line, MQ_STR(""), MQ_STR(";"));
+    mq_repair_put(line, MQ_STR(" "), mq_buffer_view(token));
     mq_buffer_reset(token);
 }
 
 /* name*=charset''…, or in sections name*0*=charset''…; name*1*=… */
-static void put_extended(struct mq_mend_line *line, struct mq_str name, struct mq_str value)
+static void put_extended(struct mq_repair_line *line, struct mq_str name, struct mq_str value)
 {
     struct mq_buffer token;
     size_t frame = name.len + line->charset.len + 8;
@@ -165,7 +165,7 @@ static unsigned find_extended(struct mq_str params)
 }
 
 /* Where the extended form of a file's name is there already, this one is for old readers. */
-static bool put_fallback(struct mq_mend_line *line, unsigned extended, struct mq_str name,
+static bool put_fallback(struct mq_repair_line *line, unsigned extended, struct mq_str name,
                          struct mq_str value)
 {
     for (size_t i = 0; i < sizeof file_names / sizeof *file_names; i++) {
@@ -177,7 +177,7 @@ static bool put_fallback(struct mq_mend_line *line, unsigned extended, struct mq
     return false;
 }
 
-static void put_param(struct mq_mend_line *line, unsigned extended, const struct param *param)
+static void put_param(struct mq_repair_line *line, unsigned extended, const struct param *param)
 {
     struct mq_buffer text;
     mq_buffer_init(&text);
@@ -187,7 +187,7 @@ static void put_param(struct mq_mend_line *line, unsigned extended, const struct
         put_token(line, &text);
         goto out;
     }
-    mq_mend_unquote(&text, param->value);
+    mq_repair_unquote(&text, param->value);
     line->out->failed = line->out->failed || text.failed;
     if (!put_fallback(line, extended, param->name, mq_buffer_view(&text))) {
         put_extended(line, param->name, mq_buffer_view(&text));
@@ -204,7 +204,7 @@ static bool is_writable(struct mq_str name)
     return name.len <= SECTION_NAME && (star == NULL || name.data[name.len - 1] == '*');
 }
 
-bool mq_mend_params(struct mq_mend_line *line, struct mq_str value)
+bool mq_repair_params(struct mq_repair_line *line, struct mq_str value)
 {
     struct param param;
     struct mq_str type = take_type(&value);
@@ -212,7 +212,7 @@ bool mq_mend_params(struct mq_mend_line *line, struct mq_str value)
     if (!mq_str_ascii(type)) {
         return false;
     }
-    mq_mend_put(line, MQ_STR(" "), mq_str_trim(type));
+    mq_repair_put(line, MQ_STR(" "), mq_str_trim(type));
     while (param_next(&value, &param)) {
         if (!mq_str_ascii(param.name) || (param.name.len == 0 && !mq_str_ascii(param.text))) {
             return false;
@@ -223,8 +223,8 @@ bool mq_mend_params(struct mq_mend_line *line, struct mq_str value)
             }
             put_param(line, extended, &param);
         } else if (param.text.len > 0) {
-            mq_mend_put(line, MQ_STR(""), MQ_STR(";"));
-            mq_mend_put(line, MQ_STR(" "), param.text);
+            mq_repair_put(line, MQ_STR(""), MQ_STR(";"));
+            mq_repair_put(line, MQ_STR(" "), param.text);
         }
     }
     return true;

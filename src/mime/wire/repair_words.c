@@ -8,7 +8,7 @@
 #define WORD_SHORT    16 /* characters that are worth a word at a line's end */
 #define BLANKS_MAX    8  /* more of them could fill a line */
 
-void mq_mend_unfold(struct mq_buffer *out, struct mq_str value)
+void mq_repair_unfold(struct mq_buffer *out, struct mq_str value)
 {
     for (size_t i = 0; i < value.len; i++) {
         char c = value.data[i];
@@ -18,7 +18,7 @@ void mq_mend_unfold(struct mq_buffer *out, struct mq_str value)
     }
 }
 
-bool mq_mend_is_encoded(struct mq_str word)
+bool mq_repair_is_encoded(struct mq_str word)
 {
     size_t marks = 0;
     if (word.len < 8 || memcmp(word.data, "=?", 2) != 0 ||
@@ -114,7 +114,7 @@ static size_t word_prefix(struct mq_str text, struct mq_str charset, bool q, siz
     return begins_with(charset, "utf-8") ? mq_utf8_cut(text, n) : cut_between_pairs(text, n);
 }
 
-void mq_mend_guard_pairs(struct mq_buffer *value, struct mq_str charset)
+void mq_repair_guard_pairs(struct mq_buffer *value, struct mq_str charset)
 {
     static const char *const japanese[] = {"shift", "sjis",  "x-sjis",      "ms_kanji",
                                            "cp932", "ms932", "windows-31j", NULL};
@@ -151,7 +151,7 @@ void mq_mend_guard_pairs(struct mq_buffer *value, struct mq_str charset)
     *value = text;
 }
 
-static void put_word(struct mq_mend_line *line, struct mq_str text, bool q)
+static void put_word(struct mq_repair_line *line, struct mq_str text, bool q)
 {
     static const char hex[] = "0123456789ABCDEF";
     size_t before = line->out->len;
@@ -176,7 +176,7 @@ static void put_word(struct mq_mend_line *line, struct mq_str text, bool q)
     line->column += line->out->len - before;
 }
 
-static void put(struct mq_mend_line *line, struct mq_str text)
+static void put(struct mq_repair_line *line, struct mq_str text)
 {
     mq_buffer_str(line->out, text);
     line->column += text.len;
@@ -184,7 +184,7 @@ static void put(struct mq_mend_line *line, struct mq_str text)
 
 /* Writes the spaces before something of `len`, behind a fold where it would not fit otherwise; a
  * field's name does not stay alone in its line. */
-static void put_blanks(struct mq_mend_line *line, struct mq_str blanks, size_t len)
+static void put_blanks(struct mq_repair_line *line, struct mq_str blanks, size_t len)
 {
     blanks.len = blanks.len > BLANKS_MAX ? 1 : blanks.len;
     len += line->room;
@@ -197,13 +197,13 @@ static void put_blanks(struct mq_mend_line *line, struct mq_str blanks, size_t l
     line->begun = true;
 }
 
-void mq_mend_put(struct mq_mend_line *line, struct mq_str blanks, struct mq_str token)
+void mq_repair_put(struct mq_repair_line *line, struct mq_str blanks, struct mq_str token)
 {
     put_blanks(line, blanks, token.len);
     put(line, token);
 }
 
-void mq_mend_encode(struct mq_mend_line *line, struct mq_str blanks, struct mq_str text)
+void mq_repair_encode(struct mq_repair_line *line, struct mq_str blanks, struct mq_str text)
 {
     size_t frame = WORD_FRAME + line->charset.len;
     size_t size = q_size(text);
@@ -253,9 +253,9 @@ static struct piece take_piece(struct mq_str *text)
     text->data += end;
     text->len -= end;
     if (piece.word.len > 0) {
-        piece.kind = !mq_str_ascii(piece.word)        ? RAW
-                     : mq_mend_is_encoded(piece.word) ? ENCODED
-                                                      : PLAIN;
+        piece.kind = !mq_str_ascii(piece.word)          ? RAW
+                     : mq_repair_is_encoded(piece.word) ? ENCODED
+                                                        : PLAIN;
     }
     return piece;
 }
@@ -279,7 +279,7 @@ static void extend(struct mq_str *run, struct mq_str *text)
     }
 }
 
-void mq_mend_text(struct mq_mend_line *line, struct mq_str text)
+void mq_repair_text(struct mq_repair_line *line, struct mq_str text)
 {
     enum kind before = NONE;
     while (!line->out->failed) {
@@ -288,8 +288,8 @@ void mq_mend_text(struct mq_mend_line *line, struct mq_str text)
             return;
         }
         if (piece.kind != RAW) {
-            mq_mend_put(line, before == RAW && piece.kind == ENCODED ? MQ_STR(" ") : piece.blanks,
-                        piece.word);
+            mq_repair_put(line, before == RAW && piece.kind == ENCODED ? MQ_STR(" ") : piece.blanks,
+                          piece.word);
             before = piece.kind;
             continue;
         }
@@ -299,7 +299,7 @@ void mq_mend_text(struct mq_mend_line *line, struct mq_str text)
             piece.blanks = MQ_STR(" ");
         }
         extend(&run, &text);
-        mq_mend_encode(line, piece.blanks, run);
+        mq_repair_encode(line, piece.blanks, run);
         before = RAW;
     }
 }

@@ -79,7 +79,7 @@ static const char *database_reason(enum mq_status status)
 {
     switch (status) {
     case MQ_BUSY:
-    case MQ_UNDONE:
+    case MQ_TX_ABORTED:
         return "busy";
     case MQ_READONLY:
         return "readonly";

@@ -130,9 +130,9 @@ static void settle(zval *object, struct mq_settlement *outcome, zval *return_val
     if (queue == NULL) {
         return;
     }
-    struct mq_turn turn = {.outcomes = outcome, .outcome_count = 1};
+    struct mq_cycle cycle = {.outcomes = outcome, .outcome_count = 1};
     outcome->ms = -1;
-    if (mq_php_queue_ok(object, mq_queue_turn(queue, &turn, &err), &err)) {
+    if (mq_php_queue_ok(object, mq_queue_cycle(queue, &cycle, &err), &err)) {
         RETVAL_BOOL(!outcome->stale);
     }
 }

@@ -151,7 +151,7 @@ ZEND_METHOD(MailQueue, diagnostics)
     struct mq_error err;
     enum mq_status status = mq_php_run_dir(queue, &run_dir, &err);
     if (status == MQ_OK) {
-        status = mq_places_held(queue, run_dir, WORKERS_MAX, &workers, &err);
+        status = mq_slots_held(queue, run_dir, WORKERS_MAX, &workers, &err);
     }
     if (!mq_php_queue_ok(ZEND_THIS, status, &err)) {
         free(run_dir);

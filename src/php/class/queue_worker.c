@@ -281,7 +281,7 @@ static enum mq_status open_dkim(struct run *run, struct mq_error *err)
 static enum mq_status open_log(struct run *run, struct mq_error *err)
 {
     struct mq_db *db = mq_queue_db(run->queue);
-    struct mq_php_log_place place = {db->driver->path(db), run->run_dir};
+    struct mq_php_log_path place = {db->driver->path(db), run->run_dir};
     return mq_php_log_open(run->args->log, &place, &run->log_path, &run->log, err);
 }
 

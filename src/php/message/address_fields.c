@@ -33,7 +33,7 @@ static enum mq_status check_entry_keys(const char *field, HashTable *entry, stru
 }
 
 /* ['address' => …, 'name' => …] */
-static enum mq_status read_entry(struct mq_php_place place, HashTable *entry,
+static enum mq_status read_entry(struct mq_php_path place, HashTable *entry,
                                  struct mq_compose_address *item, struct mq_error *err)
 {
     zval address, name;
@@ -61,7 +61,7 @@ static enum mq_status read_entry(struct mq_php_place place, HashTable *entry,
     return status;
 }
 
-static enum mq_status read_item(struct mq_php_place place, zend_string *key, const zval *value,
+static enum mq_status read_item(struct mq_php_path place, zend_string *key, const zval *value,
                                 struct mq_compose_address *item, struct mq_error *err)
 {
     item->field = place.field;
@@ -81,7 +81,7 @@ static enum mq_status read_item(struct mq_php_place place, zend_string *key, con
     return mq_php_read_text(place, value, &item->address, err);
 }
 
-static enum mq_status read_list(struct mq_php_place place, HashTable *list,
+static enum mq_status read_list(struct mq_php_path place, HashTable *list,
                                 struct mq_compose_address *items, struct mq_error *err)
 {
     enum mq_status status = MQ_OK;
@@ -91,7 +91,7 @@ static enum mq_status read_list(struct mq_php_place place, HashTable *list,
     ZEND_HASH_FOREACH_KEY_VAL (list, index, key, element) {
         zval value;
         ZVAL_COPY_DEREF(&value, element);
-        status = read_item(mq_php_place_of(place, index, key), key, &value, items++, err);
+        status = read_item(mq_php_path_of(place, index, key), key, &value, items++, err);
         zval_ptr_dtor(&value);
         if (status != MQ_OK) {
             break;
@@ -101,7 +101,7 @@ static enum mq_status read_list(struct mq_php_place place, HashTable *list,
     return status;
 }
 
-enum mq_status mq_php_read_addresses(struct mq_php_place place, const zval *value,
+enum mq_status mq_php_read_addresses(struct mq_php_path place, const zval *value,
                                      struct mq_compose_address **items, size_t *count,
                                      struct mq_error *err)
 {

@@ -26,7 +26,7 @@ enum { ENTRY_KEYS = 6 };
 
 /* One element while it is read. */
 struct element {
-    struct mq_php_place place;
+    struct mq_php_path place;
     struct mq_compose_part *part;
     bool shown; /* of `inline` */
 };
@@ -298,7 +298,7 @@ static enum mq_status finish(const struct element *element, struct mq_error *err
     return part->type.len ? MQ_OK : guess_type(element);
 }
 
-static struct mq_compose_part *add_part(struct mq_php_place place)
+static struct mq_compose_part *add_part(struct mq_php_path place)
 {
     struct mq_php_fields *fields = place.fields;
     size_t count = fields->compose.part_count;
@@ -310,7 +310,7 @@ static struct mq_compose_part *add_part(struct mq_php_place place)
 }
 
 /* `key` may be NULL. */
-static enum mq_status read_element(struct mq_php_place place, bool shown, zend_string *key,
+static enum mq_status read_element(struct mq_php_path place, bool shown, zend_string *key,
                                    const zval *value, struct mq_error *err)
 {
     struct element element = {place, add_part(place), shown};
@@ -339,7 +339,7 @@ static enum mq_status check_key(const char *field, zend_string *key, struct mq_e
     return MQ_OK;
 }
 
-enum mq_status mq_php_read_parts(struct mq_php_place place, bool shown, const zval *value,
+enum mq_status mq_php_read_parts(struct mq_php_path place, bool shown, const zval *value,
                                  struct mq_error *err)
 {
     zend_ulong index;
@@ -356,7 +356,7 @@ enum mq_status mq_php_read_parts(struct mq_php_place place, bool shown, const zv
             break;
         }
         ZVAL_COPY_DEREF(&copy, item);
-        status = read_element(mq_php_place_of(place, index, key), shown, key, &copy, err);
+        status = read_element(mq_php_path_of(place, index, key), shown, key, &copy, err);
         zval_ptr_dtor(&copy);
         if (status != MQ_OK) {
             break;

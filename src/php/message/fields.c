@@ -38,7 +38,7 @@ struct mq_str mq_php_fields_keep(struct mq_php_fields *fields, zend_string *s)
     return (struct mq_str){ZSTR_VAL(s), ZSTR_LEN(s)};
 }
 
-struct mq_php_place mq_php_place_of(struct mq_php_place place, zend_ulong index, zend_string *key)
+struct mq_php_path mq_php_path_of(struct mq_php_path place, zend_ulong index, zend_string *key)
 {
     zend_string *name = key ? strpprintf(0, "%s[%.40s]", place.field, ZSTR_VAL(key))
                             : strpprintf(0, "%s[" ZEND_LONG_FMT "]", place.field, (zend_long)index);
@@ -53,7 +53,7 @@ bool mq_php_is_text(const zval *value)
             instanceof_function(Z_OBJCE_P(value), zend_ce_stringable));
 }
 
-enum mq_status mq_php_read_text(struct mq_php_place place, const zval *value, struct mq_str *out,
+enum mq_status mq_php_read_text(struct mq_php_path place, const zval *value, struct mq_str *out,
                                 struct mq_error *err)
 {
     zval copy;
@@ -69,7 +69,7 @@ enum mq_status mq_php_read_text(struct mq_php_place place, const zval *value, st
     return MQ_OK;
 }
 
-enum mq_status mq_php_read_member(struct mq_php_place place, const zval *value, const char *key,
+enum mq_status mq_php_read_member(struct mq_php_path place, const zval *value, const char *key,
                                   struct mq_str *out, struct mq_error *err)
 {
     char name[MQ_ERROR_FIELD_MAX];

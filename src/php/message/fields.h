@@ -29,7 +29,7 @@ struct mq_php_fields {
 };
 
 /* What is being read, as errors name it: "to", "to[3]". */
-struct mq_php_place {
+struct mq_php_path {
     struct mq_php_fields *fields;
     const char *field;
 };
@@ -41,7 +41,7 @@ enum mq_status mq_php_wrong_type(const char *field, const char *wanted, const zv
 /* Takes over a reference to a string. */
 struct mq_str mq_php_fields_keep(struct mq_php_fields *fields, zend_string *s);
 /* The element with this key of what is at `place`: "to[3]", "inline[logo]". */
-struct mq_php_place mq_php_place_of(struct mq_php_place place, zend_ulong index, zend_string *key);
+struct mq_php_path mq_php_path_of(struct mq_php_path place, zend_ulong index, zend_string *key);
 
 /* Room for one more of `size` bytes, zeroed, in *items, which has `count` of them. */
 void *mq_php_fields_grow(void *items, size_t count, size_t size);
@@ -54,10 +54,10 @@ static inline bool mq_php_key_is(const zend_string *key, const char *name)
 bool mq_php_is_text(const zval *value); /* a string or a Stringable */
 /* The text of a string or Stringable; MQ_THROWN, or MQ_MESSAGE. `value` is no reference, and its
  * owner holds it meanwhile. */
-enum mq_status mq_php_read_text(struct mq_php_place place, const zval *value, struct mq_str *out,
+enum mq_status mq_php_read_text(struct mq_php_path place, const zval *value, struct mq_str *out,
                                 struct mq_error *err);
 /* The same of an element's `key`, for errors in its type: "attachments[2][name]". */
-enum mq_status mq_php_read_member(struct mq_php_place place, const zval *value, const char *key,
+enum mq_status mq_php_read_member(struct mq_php_path place, const zval *value, const char *key,
                                   struct mq_str *out, struct mq_error *err);
 /* A copy of array[key] behind its reference; undefined where it is missing or null. */
 void mq_php_fields_find(HashTable *array, const char *key, zval *copy);
@@ -68,12 +68,12 @@ enum mq_status mq_php_fields_unknown_key(const char *field, zend_string *key,
                                          struct mq_error *err);
 
 /* address_fields.c: a string, or an array of them and of names. *items is request memory. */
-enum mq_status mq_php_read_addresses(struct mq_php_place place, const zval *value,
+enum mq_status mq_php_read_addresses(struct mq_php_path place, const zval *value,
                                      struct mq_compose_address **items, size_t *count,
                                      struct mq_error *err);
 
 /* attachments.c: "attachments" or, with `shown`, "inline". */
-enum mq_status mq_php_read_parts(struct mq_php_place place, bool shown, const zval *value,
+enum mq_status mq_php_read_parts(struct mq_php_path place, bool shown, const zval *value,
                                  struct mq_error *err);
 
 #endif

@@ -55,7 +55,7 @@ static enum mq_status accept_text(struct mq_str raw, const struct mq_php_message
         .date_s = options->date_s,
     };
     struct mq_message_info info = {0};
-    enum mq_status status = mq_mend_accept(raw, &wanted, &out->message, &info, err);
+    enum mq_status status = mq_repair_accept(raw, &wanted, &out->message, &info, err);
     if (status == MQ_OK) {
         out->message_id = info.message_id;
     }

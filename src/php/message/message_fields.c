@@ -71,7 +71,7 @@ static void clear_fields(void *data)
 
 /* ---- single fields ---- */
 
-static enum mq_status read_addresses(struct mq_php_place place, enum field field, const zval *value,
+static enum mq_status read_addresses(struct mq_php_path place, enum field field, const zval *value,
                                      struct mq_error *err)
 {
     struct mq_php_fields *fields = place.fields;
@@ -84,7 +84,7 @@ static enum mq_status read_addresses(struct mq_php_place place, enum field field
     return status;
 }
 
-static enum mq_status add_header(struct mq_php_place place, zend_string *name, const zval *value,
+static enum mq_status add_header(struct mq_php_path place, zend_string *name, const zval *value,
                                  struct mq_error *err)
 {
     struct mq_php_fields *fields = place.fields;
@@ -108,7 +108,7 @@ static enum mq_status add_header(struct mq_php_place place, zend_string *name, c
     return MQ_OK;
 }
 
-static enum mq_status add_headers(struct mq_php_place place, zend_string *name, const zval *value,
+static enum mq_status add_headers(struct mq_php_path place, zend_string *name, const zval *value,
                                   struct mq_error *err)
 {
     enum mq_status status = MQ_OK;
@@ -129,7 +129,7 @@ static enum mq_status add_headers(struct mq_php_place place, zend_string *name, 
     return status;
 }
 
-static enum mq_status read_headers(struct mq_php_place place, const zval *value,
+static enum mq_status read_headers(struct mq_php_path place, const zval *value,
                                    struct mq_error *err)
 {
     enum mq_status status = MQ_OK;
@@ -141,7 +141,7 @@ static enum mq_status read_headers(struct mq_php_place place, const zval *value,
     }
     ZEND_HASH_FOREACH_KEY_VAL (Z_ARRVAL_P(value), index, key, item) {
         zval copy;
-        struct mq_php_place header = mq_php_place_of(place, index, key);
+        struct mq_php_path header = mq_php_path_of(place, index, key);
         if (key == NULL) {
             return mq_error_set(err, MQ_MESSAGE, header.field,
                                 "%s: its key is no name; write 'headers' => ['X-Name' => 'value']",
@@ -167,7 +167,7 @@ static enum mq_status read_date(struct mq_php_fields *fields, zval *value, struc
 }
 
 /* With brackets, as the job keeps it. */
-static enum mq_status read_message_id(struct mq_php_place place, const zval *value,
+static enum mq_status read_message_id(struct mq_php_path place, const zval *value,
                                       struct mq_error *err)
 {
     struct mq_str id;
@@ -191,7 +191,7 @@ static enum mq_status read_message_id(struct mq_php_place place, const zval *val
     return MQ_OK;
 }
 
-static enum mq_status add_uri(struct mq_php_place place, const zval *value, struct mq_error *err)
+static enum mq_status add_uri(struct mq_php_path place, const zval *value, struct mq_error *err)
 {
     struct mq_php_fields *fields = place.fields;
     struct mq_str uri;
@@ -205,7 +205,7 @@ static enum mq_status add_uri(struct mq_php_place place, const zval *value, stru
     return status;
 }
 
-static enum mq_status read_unsubscribe(struct mq_php_place place, const zval *value,
+static enum mq_status read_unsubscribe(struct mq_php_path place, const zval *value,
                                        struct mq_error *err)
 {
     enum mq_status status = MQ_OK;
@@ -218,7 +218,7 @@ static enum mq_status read_unsubscribe(struct mq_php_place place, const zval *va
     ZEND_HASH_FOREACH_KEY_VAL (Z_ARRVAL_P(value), index, key, item) {
         zval copy;
         ZVAL_COPY_DEREF(&copy, item);
-        status = add_uri(mq_php_place_of(place, index, key), &copy, err);
+        status = add_uri(mq_php_path_of(place, index, key), &copy, err);
         zval_ptr_dtor(&copy);
         if (status != MQ_OK) {
             break;
@@ -233,7 +233,7 @@ static enum mq_status read_unsubscribe(struct mq_php_place place, const zval *va
 static enum mq_status read_field(struct mq_php_fields *fields, enum field field, zval *value,
                                  struct mq_error *err)
 {
-    struct mq_php_place place = {fields, field_names[field]};
+    struct mq_php_path place = {fields, field_names[field]};
     switch (field) {
     case FIELD_SUBJECT:
         return mq_php_read_text(place, value, &fields->compose.subject, err);

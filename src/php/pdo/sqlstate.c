@@ -48,14 +48,14 @@ static const struct {
     const char *state;
     struct meaning is;
 } pgsql_states[] = {
-    {"40001", {MQ_UNDONE, "another transaction was faster: run it again"}},
-    {"40P01", {MQ_UNDONE, "a deadlock with another transaction: run it again"}},
+    {"40001", {MQ_TX_ABORTED, "another transaction was faster: run it again"}},
+    {"40P01", {MQ_TX_ABORTED, "a deadlock with another transaction: run it again"}},
     {"55P03", {MQ_BUSY, "keep other connections' transactions short, or raise lock_timeout"}},
     {"57014", {MQ_BUSY, "keep other connections' transactions short, or raise statement_timeout"}},
     {"25P03", LOST}, /* idle_in_transaction_session_timeout */
     {"26000",
-     {MQ_UNDONE, "the connection's prepared statements were deallocated: run it again, best "
-                 "without DISCARD ALL and DEALLOCATE ALL"}},
+     {MQ_TX_ABORTED, "the connection's prepared statements were deallocated: run it again, best "
+                     "without DISCARD ALL and DEALLOCATE ALL"}},
     {"57P", LOST},
     {"08", LOST},
     {"25P02", {MQ_DATABASE, "a statement before this one failed: roll the transaction back"}},
@@ -75,7 +75,7 @@ static const struct {
     zend_long code;
     struct meaning is;
 } mysql_codes[] = {
-    {1020, {MQ_UNDONE, "another transaction was faster: run it again"}},
+    {1020, {MQ_TX_ABORTED, "another transaction was faster: run it again"}},
     {1021, {MQ_FULL, "free space on the server's disk"}},
     {1030, {MQ_IO, "look at the server's log and its disk"}},
     {1034, {MQ_CORRUPT, "look at the server's log, restore from a backup"}},
@@ -98,7 +98,7 @@ static const struct {
     {1205,
      {MQ_BUSY, "keep other connections' transactions short, or raise "
                "innodb_lock_wait_timeout"}},
-    {1213, {MQ_UNDONE, "a deadlock with another transaction: run it again"}},
+    {1213, {MQ_TX_ABORTED, "a deadlock with another transaction: run it again"}},
     {1264, {MQ_SCHEMA, "the table is not as the queue made it: make the column wider"}},
     {1290, {MQ_READONLY, "use a connection that may write, and the primary server"}},
     {1317, {MQ_BUSY, "somebody ended the statement: try again"}},
@@ -119,7 +119,7 @@ static const struct {
                "buffered queries"}},
     {2055, LOST},
     {3024, {MQ_BUSY, "keep other connections' transactions short, or raise max_execution_time"}},
-    {3101, {MQ_UNDONE, "another transaction was faster: run it again"}},
+    {3101, {MQ_TX_ABORTED, "another transaction was faster: run it again"}},
     {4031, LOST},
 };
 
@@ -256,9 +256,10 @@ static struct meaning pgsql_meaning(struct mq_pdo *self, zend_object *thrown, st
 {
     const char *state = sqlstate(thrown);
     if (is_pooled(self, state, text)) {
-        return (struct meaning){strcmp(state, "26000") == 0 ? MQ_UNDONE : MQ_DATABASE, MQ_PDO_POOLER
-                                ": " MQ_PDO_POOLER_CURE "; enqueue() alone may use a PDO with "
-                                "PDO::ATTR_EMULATE_PREPARES"};
+        return (struct meaning){strcmp(state, "26000") == 0 ? MQ_TX_ABORTED : MQ_DATABASE,
+                                MQ_PDO_POOLER ": " MQ_PDO_POOLER_CURE
+                                              "; enqueue() alone may use a PDO with "
+                                              "PDO::ATTR_EMULATE_PREPARES"};
     }
     for (size_t i = 0; i < sizeof(pgsql_states) / sizeof(pgsql_states[0]); i++) {
         if (strncmp(state, pgsql_states[i].state, strlen(pgsql_states[i].state)) == 0) {

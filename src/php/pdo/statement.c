@@ -296,7 +296,7 @@ enum mq_status mq_pdo_run(struct mq_db *db, const struct mq_query *query, struct
     enum mq_status status = run(db, query, err);
     bool reads = strncmp(query->sql, "SELECT", strlen("SELECT")) == 0;
     bool again = status != MQ_OK && reads && mq_pdo_resume(self, status, err);
-    if (again || (status == MQ_UNDONE && mq_pdo_renew(self))) {
+    if (again || (status == MQ_TX_ABORTED && mq_pdo_renew(self))) {
         mq_pdo_forget_cause(self);
         status = run(db, query, err);
     }

@@ -20,9 +20,9 @@ struct closure_transport {
     struct mq_php_run *run;
     struct mq_php_callable *closure;
     struct mq_clock clock;
-    struct mq_delivery *waiting; /* submitted, not called yet */
-    struct mq_delivery *called;  /* its call has begun and not ended */
-    struct mq_delivery *done;
+    struct mq_transfer *waiting; /* submitted, not called yet */
+    struct mq_transfer *called;  /* its call has begun and not ended */
+    struct mq_transfer *done;
     bool in_trouble;
     struct mq_relay_trouble trouble;
 };
@@ -50,28 +50,28 @@ static size_t closure_capacity(const struct mq_transport *transport, bool just_i
     return self->waiting || self->called || self->done || self->in_trouble ? 0 : 1;
 }
 
-static void closure_submit(struct mq_transport *transport, struct mq_delivery *delivery)
+static void closure_submit(struct mq_transport *transport, struct mq_transfer *transfer)
 {
-    self_of(transport)->waiting = delivery;
+    self_of(transport)->waiting = transfer;
 }
 
-static void set_results(struct mq_delivery *delivery, enum mq_target_result result, int code,
+static void set_results(struct mq_transfer *transfer, enum mq_target_result result, int code,
                         const char *reply)
 {
-    for (size_t i = 0; i < delivery->target_count; i++) {
-        struct mq_target *target = &delivery->targets[i];
+    for (size_t i = 0; i < transfer->target_count; i++) {
+        struct mq_target *target = &transfer->targets[i];
         target->result = result;
         target->code = code;
         snprintf(target->reply, sizeof target->reply, "%s", reply);
     }
 }
 
-static void finish(struct closure_transport *self, enum mq_delivery_end end)
+static void finish(struct closure_transport *self, enum mq_transfer_end end)
 {
-    struct mq_delivery *delivery = self->called ? self->called : self->waiting;
-    delivery->end = end;
+    struct mq_transfer *transfer = self->called ? self->called : self->waiting;
+    transfer->end = end;
     self->called = self->waiting = NULL;
-    self->done = delivery;
+    self->done = transfer;
 }
 
 /* What the call came to. */
@@ -79,27 +79,27 @@ enum outcome { OUTCOME_ACCEPTED, OUTCOME_REFUSED, OUTCOME_TROUBLE, OUTCOME_LATER
 
 struct closure_call {
     struct closure_transport *self;
-    struct mq_delivery *delivery;
+    struct mq_transfer *transfer;
     enum outcome outcome;
     int code;
     char text[MQ_TARGET_REPLY_MAX];
 };
 
-static void make_arguments(const struct mq_delivery *delivery, zval arguments[4])
+static void make_arguments(const struct mq_transfer *transfer, zval arguments[4])
 {
-    size_t prefix = delivery->prefix.len;
-    zend_string *message = zend_string_alloc(prefix + delivery->message.len, 0);
+    size_t prefix = transfer->prefix.len;
+    zend_string *message = zend_string_alloc(prefix + transfer->message.len, 0);
     if (prefix > 0) {
-        memcpy(ZSTR_VAL(message), delivery->prefix.data, prefix);
+        memcpy(ZSTR_VAL(message), transfer->prefix.data, prefix);
     }
-    memcpy(ZSTR_VAL(message) + prefix, delivery->message.data, delivery->message.len);
+    memcpy(ZSTR_VAL(message) + prefix, transfer->message.data, transfer->message.len);
     ZSTR_VAL(message)[ZSTR_LEN(message)] = '\0';
-    mq_php_job_show(&arguments[0], delivery->subject, MQ_PHP_JOB_WIRE);
+    mq_php_job_show(&arguments[0], transfer->subject, MQ_PHP_JOB_WIRE);
     ZVAL_STR(&arguments[1], message);
-    ZVAL_STRING(&arguments[2], delivery->from);
-    array_init_size(&arguments[3], (uint32_t)delivery->target_count);
-    for (size_t i = 0; i < delivery->target_count; i++) {
-        add_next_index_string(&arguments[3], delivery->targets[i].address);
+    ZVAL_STRING(&arguments[2], transfer->from);
+    array_init_size(&arguments[3], (uint32_t)transfer->target_count);
+    for (size_t i = 0; i < transfer->target_count; i++) {
+        add_next_index_string(&arguments[3], transfer->targets[i].address);
     }
 }
 
@@ -126,7 +126,7 @@ static void call_body(void *context)
 {
     struct closure_call *call = context;
     zval arguments[4], result;
-    make_arguments(call->delivery, arguments);
+    make_arguments(call->transfer, arguments);
     mq_php_call(call->self->closure, 4, arguments, &result);
     if (EG(exception)) {
         judge_exception(call);
@@ -151,25 +151,25 @@ static void note_trouble(struct closure_transport *self, const char *reason)
 static enum mq_status settle_call(struct closure_transport *self, struct closure_call *call,
                                   struct mq_error *err)
 {
-    struct mq_delivery *delivery = call->delivery;
-    delivery->at_s = self->clock.now_s(self->clock.context);
+    struct mq_transfer *transfer = call->transfer;
+    transfer->at_s = self->clock.now_s(self->clock.context);
     switch (call->outcome) {
     case OUTCOME_ACCEPTED:
-        set_results(delivery, MQ_TARGET_ACCEPTED, 0, "");
-        delivery->enter(delivery, MQ_PHASE_ACCEPTED);
+        set_results(transfer, MQ_TARGET_ACCEPTED, 0, "");
+        transfer->enter(transfer, MQ_PHASE_ACCEPTED);
         break;
     case OUTCOME_REFUSED:
-        set_results(delivery, MQ_TARGET_REFUSED, call->code, call->text);
-        delivery->enter(delivery, MQ_PHASE_REFUSED);
+        set_results(transfer, MQ_TARGET_REFUSED, call->code, call->text);
+        transfer->enter(transfer, MQ_PHASE_REFUSED);
         break;
     case OUTCOME_LATER:
-        set_results(delivery, MQ_TARGET_LATER, call->code, call->text);
-        delivery->enter(delivery, MQ_PHASE_REFUSED);
+        set_results(transfer, MQ_TARGET_LATER, call->code, call->text);
+        transfer->enter(transfer, MQ_PHASE_REFUSED);
         break;
     case OUTCOME_TROUBLE:
-        set_results(delivery, MQ_TARGET_LATER, 0, "");
-        delivery->enter(delivery, MQ_PHASE_REFUSED);
-        set_results(delivery, MQ_TARGET_UNTRIED, 0, "");
+        set_results(transfer, MQ_TARGET_LATER, 0, "");
+        transfer->enter(transfer, MQ_PHASE_REFUSED);
+        set_results(transfer, MQ_TARGET_UNTRIED, 0, "");
         note_trouble(self, call->text);
         finish(self, MQ_DELIVERY_UNTOUCHED);
         return MQ_OK;
@@ -184,28 +184,28 @@ static enum mq_status closure_step(struct mq_transport *transport, int64_t timeo
                                    struct mq_error *err)
 {
     struct closure_transport *self = self_of(transport);
-    struct mq_delivery *delivery = self->waiting;
+    struct mq_transfer *transfer = self->waiting;
     (void)timeout_ms; /* the closure takes as long as it takes */
-    struct closure_call call = {.self = self, .delivery = delivery, .outcome = OUTCOME_ACCEPTED};
-    if (delivery == NULL) {
+    struct closure_call call = {.self = self, .transfer = transfer, .outcome = OUTCOME_ACCEPTED};
+    if (transfer == NULL) {
         return MQ_OK;
     }
     if (!mq_php_may_call(self->run)) {
         return mq_error_set(err, self->run->bailed ? MQ_BAILOUT : MQ_THROWN, "", "PHP code ended");
     }
-    set_results(delivery, MQ_TARGET_UNTRIED, 0, "");
-    if (!delivery->enter(delivery, MQ_PHASE_ENVELOPE) ||
-        !delivery->enter(delivery, MQ_PHASE_BODY)) {
+    set_results(transfer, MQ_TARGET_UNTRIED, 0, "");
+    if (!transfer->enter(transfer, MQ_PHASE_ENVELOPE) ||
+        !transfer->enter(transfer, MQ_PHASE_BODY)) {
         finish(self, MQ_DELIVERY_LEASE_OVER);
         return MQ_OK;
     }
     int64_t began_us = self->clock.now_us(self->clock.context);
-    self->called = delivery;
+    self->called = transfer;
     self->waiting = NULL;
     if (!mq_php_guarded(self->run, call_body, &call)) {
         return mq_error_set(err, MQ_BAILOUT, "", "PHP stopped with a fatal error");
     }
-    delivery->ms = (self->clock.now_us(self->clock.context) - began_us) / 1000;
+    transfer->ms = (self->clock.now_us(self->clock.context) - began_us) / 1000;
     struct mq_error why = {.status = MQ_OK};
     enum mq_status left = mq_php_pdo_after(self->run, "the transport", &why);
     if (left == MQ_BAILOUT) {
@@ -218,12 +218,12 @@ static enum mq_status closure_step(struct mq_transport *transport, int64_t timeo
     return status == MQ_OK ? left : status;
 }
 
-static struct mq_delivery *closure_take_done(struct mq_transport *transport)
+static struct mq_transfer *closure_take_done(struct mq_transport *transport)
 {
     struct closure_transport *self = self_of(transport);
-    struct mq_delivery *delivery = self->done;
+    struct mq_transfer *transfer = self->done;
     self->done = NULL;
-    return delivery;
+    return transfer;
 }
 
 static bool closure_trouble(const struct mq_transport *transport, struct mq_relay_trouble *out)

@@ -56,7 +56,7 @@ static enum mq_status log_event(void *log, const struct mq_event *event, struct 
 
 /* The report of a run that found all slots taken. Its log may be what another user must mend, and
  * the run that goes on says so. */
-static void tell_locked(const zend_string *given_log, const struct mq_php_log_place *place,
+static void tell_locked(const zend_string *given_log, const struct mq_php_log_path *place,
                         zval *return_value)
 {
     struct mq_report report;
@@ -88,8 +88,8 @@ static char *real_path(const zend_string *database)
 /* Takes a slot, or makes the report of a run that finds none. What else is wrong is left to the
  * run.
  */
-static void take(const struct mq_php_log_place *place, zend_long max_workers,
-                 const zend_string *log, zval *out)
+static void take(const struct mq_php_log_path *place, zend_long max_workers, const zend_string *log,
+                 zval *out)
 {
     const char *run_dir = place->run_dir;
     int fd = -1;
@@ -134,7 +134,7 @@ ZEND_METHOD(MailQueue, takeSlot)
     char *run_dir =
         real ? mq_run_dir_path(configured && *configured ? configured : NULL, real) : NULL;
     if (run_dir) {
-        struct mq_php_log_place place = {real, run_dir};
+        struct mq_php_log_path place = {real, run_dir};
         take(&place, max_workers, log, return_value);
     }
     free(real);

@@ -181,7 +181,8 @@ enum mq_status mq_job_load_body(struct mq_queue *queue, struct mq_job *job, stru
     return job->body ? MQ_OK : mq_error_nomem(err);
 }
 
-enum mq_status mq_job_move(struct mq_queue *queue, const struct mq_move *move, struct mq_error *err)
+enum mq_status mq_job_transition(struct mq_queue *queue, const struct mq_move *move,
+                                 struct mq_error *err)
 {
     if (!mq_state_may(move->from, move->to)) {
         return mq_error_set(err, MQ_DATABASE, "status", "a job cannot go from %s to %s",

@@ -25,7 +25,7 @@ static const char *const sqlite[MQ_SQL_COUNT] = {
     [MQ_SQL_COLUMNS_OF] = "SELECT name, pk FROM pragma_table_info(?1, 'main')",
 };
 
-static const struct mq_spelling sqlite_spelling = {
+static const struct mq_spelling sqlite_dialect = {
     .overrides = sqlite,
     /* Not double quotes: SQLite reads a double-quoted name that is no column as a string, and a
      * misspelt reference column would then go unnoticed. */
@@ -49,12 +49,12 @@ static const struct mq_spelling sqlite_spelling = {
     .no_index = "+",
 };
 
-const struct mq_spelling *mq_spelling_of(enum mq_dialect dialect)
+const struct mq_spelling *mq_dialect_of(enum mq_dialect dialect)
 {
     static const struct mq_spelling *const all[MQ_DIALECT_COUNT] = {
-        [MQ_SQLITE] = &sqlite_spelling,
-        [MQ_PGSQL] = &mq_pgsql_spelling,
-        [MQ_MYSQL] = &mq_mysql_spelling,
+        [MQ_SQLITE] = &sqlite_dialect,
+        [MQ_PGSQL] = &mq_pgsql_dialect,
+        [MQ_MYSQL] = &mq_mysql_dialect,
     };
     return all[dialect];
 }

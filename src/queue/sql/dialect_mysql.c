@@ -109,10 +109,10 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     /* Several servers of one host may differ in their directories only. */
     [MQ_SQL_IDENTITY] = "SELECT CONCAT_WS('/', @@hostname, @@port, @@datadir, DATABASE(), '{T}')",
     /* A session gets its own lock again and again, each to be given back. */
-    [MQ_SQL_PLACE_TAKE] = "SELECT CASE WHEN IS_USED_LOCK(" PLACE_NAME(
+    [MQ_SQL_SLOT_TAKE] = "SELECT CASE WHEN IS_USED_LOCK(" PLACE_NAME(
         "?2") ") IS NULL THEN COALESCE(GET_LOCK(" PLACE_NAME("?2") ", 0), 0) ELSE 0 END",
-    [MQ_SQL_PLACE_FREE] = "SELECT RELEASE_LOCK(" PLACE_NAME("?2") ")",
-    [MQ_SQL_PLACES_HELD] =
+    [MQ_SQL_SLOT_FREE] = "SELECT RELEASE_LOCK(" PLACE_NAME("?2") ")",
+    [MQ_SQL_SLOTS_HELD] =
         "WITH RECURSIVE places (place) AS (SELECT 0 UNION ALL SELECT place + 1 FROM places "
         "WHERE place + 1 < ?2) SELECT count(IS_USED_LOCK(" PLACE_NAME("place") ")) FROM places",
 
@@ -151,7 +151,7 @@ static const char *const migrations[MQ_SCHEMA_VERSION] = {version_1};
 
 #define TABLE " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin"
 
-const struct mq_spelling mq_mysql_spelling = {
+const struct mq_spelling mq_mysql_dialect = {
     .overrides = overrides,
     .quote = '`',
     .schema = "",

@@ -67,13 +67,13 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
         "WHERE c.oid = CAST('{t}' AS regclass)",
     /* A session gets its own lock again and again, each to be given back. */
-    [MQ_SQL_PLACE_TAKE] =
+    [MQ_SQL_SLOT_TAKE] =
         "SELECT CASE WHEN EXISTS (SELECT 1 FROM pg_catalog.pg_locks WHERE " PLACE
         " AND pid = pg_backend_pid() AND CAST(objid AS BIGINT) = CAST(?2 AS BIGINT)) THEN 0 "
         "WHEN pg_try_advisory_lock(CAST(?1 AS INTEGER), CAST(?2 AS INTEGER)) THEN 1 ELSE 0 END",
-    [MQ_SQL_PLACE_FREE] = "SELECT pg_advisory_unlock(CAST(?1 AS INTEGER), CAST(?2 AS INTEGER))",
-    [MQ_SQL_PLACES_HELD] = "SELECT count(*) FROM pg_catalog.pg_locks WHERE " PLACE
-                           " AND CAST(objid AS BIGINT) < CAST(?2 AS BIGINT)",
+    [MQ_SQL_SLOT_FREE] = "SELECT pg_advisory_unlock(CAST(?1 AS INTEGER), CAST(?2 AS INTEGER))",
+    [MQ_SQL_SLOTS_HELD] = "SELECT count(*) FROM pg_catalog.pg_locks WHERE " PLACE
+                          " AND CAST(objid AS BIGINT) < CAST(?2 AS BIGINT)",
     [MQ_SQL_CLAIM_TAKE_MANY] =
         "WITH list AS (" LIST_4 ") UPDATE {t} SET status = ?1, attempts = attempts + 1, "
         "locked_until = ?2, locked_by = ?3, paid = list.beside FROM list WHERE " IN_LIST,
@@ -91,7 +91,7 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     [MQ_SQL_DELETE_BODIES] = "DELETE FROM {b} WHERE id = " IDS("?1"),
 };
 
-const struct mq_spelling mq_pgsql_spelling = {
+const struct mq_spelling mq_pgsql_dialect = {
     .overrides = overrides,
     .quote = '"',
     .schema = "",

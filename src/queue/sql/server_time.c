@@ -9,10 +9,10 @@ static int64_t host_ms(const struct mq_queue *queue)
 static int64_t shared_now_us(void *context)
 {
     const struct mq_queue *queue = context;
-    if (queue->told_us == 0) {
+    if (queue->server_time_us == 0) {
         return queue->host.now_us(queue->host.context);
     }
-    return queue->told_us + (host_ms(queue) - queue->told_ms) * 1000;
+    return queue->server_time_us + (host_ms(queue) - queue->told_ms) * 1000;
 }
 
 static int64_t shared_now_s(void *context)
@@ -54,7 +54,7 @@ enum mq_status mq_queue_now(struct mq_queue *queue, int64_t *now_s, struct mq_er
         return status;
     }
     *now_s = told_s;
-    queue->told_us = told_s * 1000000 + 999999;
+    queue->server_time_us = told_s * 1000000 + 999999;
     queue->told_ms = asked_ms;
     return MQ_OK;
 }

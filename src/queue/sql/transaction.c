@@ -175,7 +175,7 @@ static enum mq_status run(struct mq_queue *queue, const struct mq_tx_work *work,
             tx.sink = work->events;
             status = end(&tx, work->body(&tx, work->context, err), err);
         }
-        if (status != MQ_UNDONE || tx.joined || tries == TRIES_MAX) {
+        if (status != MQ_TX_ABORTED || tx.joined || tries == TRIES_MAX) {
             return status;
         }
         pause_before(queue, tries);

@@ -15,28 +15,28 @@
 #define KILL_WAIT_MS  500  /* what SIGKILL does not end is left alone */
 #define LOOK_EVERY_MS 20   /* at programs whose end wakes nobody */
 
-void mq_sendmail_append(struct mq_sendmail_list *list, struct mq_delivery *delivery)
+void mq_sendmail_append(struct mq_sendmail_list *list, struct mq_transfer *transfer)
 {
-    delivery->next = NULL;
+    transfer->next = NULL;
     if (list->last != NULL) {
-        list->last->next = delivery;
+        list->last->next = transfer;
     } else {
-        list->first = delivery;
+        list->first = transfer;
     }
-    list->last = delivery;
+    list->last = transfer;
     list->count++;
 }
 
-struct mq_delivery *mq_sendmail_take(struct mq_sendmail_list *list)
+struct mq_transfer *mq_sendmail_take(struct mq_sendmail_list *list)
 {
-    struct mq_delivery *delivery = list->first;
-    if (delivery != NULL) {
-        list->first = delivery->next;
+    struct mq_transfer *transfer = list->first;
+    if (transfer != NULL) {
+        list->first = transfer->next;
         list->last = list->first ? list->last : NULL;
         list->count--;
-        delivery->next = NULL;
+        transfer->next = NULL;
     }
-    return delivery;
+    return transfer;
 }
 
 int64_t mq_sendmail_real_ms(void)
@@ -56,18 +56,18 @@ static int64_t now_us(const struct mq_sendmail_pool *pool)
     return pool->clock.now_us(pool->clock.context);
 }
 
-static void give_back(struct mq_sendmail_pool *pool, struct mq_delivery *delivery,
-                      enum mq_delivery_end end)
+static void give_back(struct mq_sendmail_pool *pool, struct mq_transfer *transfer,
+                      enum mq_transfer_end end)
 {
-    delivery->end = end;
-    mq_sendmail_append(&pool->done, delivery);
+    transfer->end = end;
+    mq_sendmail_append(&pool->done, transfer);
 }
 
 void mq_sendmail_pool_recall(struct mq_sendmail_pool *pool)
 {
-    struct mq_delivery *delivery;
-    while ((delivery = mq_sendmail_take(&pool->pending)) != NULL) {
-        give_back(pool, delivery, MQ_DELIVERY_UNTOUCHED);
+    struct mq_transfer *transfer;
+    while ((transfer = mq_sendmail_take(&pool->pending)) != NULL) {
+        give_back(pool, transfer, MQ_DELIVERY_UNTOUCHED);
     }
 }
 
@@ -85,10 +85,10 @@ static void note_trouble(struct mq_sendmail_pool *pool, const char *reason)
 /* ---- the start of one ---- */
 
 /* Lines end with LF, as programs of the host expect. malloc'ed. */
-static char *input_of(const struct mq_delivery *delivery, size_t *len)
+static char *input_of(const struct mq_transfer *transfer, size_t *len)
 {
-    const struct mq_str parts[] = {delivery->prefix, delivery->message};
-    char *out = malloc(delivery->prefix.len + delivery->message.len + 1);
+    const struct mq_str parts[] = {transfer->prefix, transfer->message};
+    char *out = malloc(transfer->prefix.len + transfer->message.len + 1);
     size_t n = 0;
     for (size_t part = 0; out != NULL && part < 2; part++) {
         if (parts[part].len == 0) {
@@ -113,10 +113,10 @@ static char *input_of(const struct mq_delivery *delivery, size_t *len)
     return out;
 }
 
-static int prepare(struct mq_sendmail_slot *slot, const struct mq_delivery *delivery)
+static int prepare(struct mq_sendmail_slot *slot, const struct mq_transfer *transfer)
 {
     size_t len;
-    char *input = input_of(delivery, &len);
+    char *input = input_of(transfer, &len);
     if (input == NULL) {
         return ENOMEM;
     }
@@ -132,18 +132,18 @@ static bool is_shortage(int error)
 
 /* The system gives no more processes or descriptors: with those that run, that is their number. If
  * none does, or the program cannot be started at all, no mail can go this way. */
-static void cannot_start(struct mq_sendmail_pool *pool, struct mq_delivery *delivery, int error)
+static void cannot_start(struct mq_sendmail_pool *pool, struct mq_transfer *transfer, int error)
 {
     char reason[128];
     if (is_shortage(error) && pool->busy > 0) {
         pool->limit = pool->busy;
-        delivery->next = pool->pending.first;
-        pool->pending.first = delivery;
-        pool->pending.last = pool->pending.last ? pool->pending.last : delivery;
+        transfer->next = pool->pending.first;
+        pool->pending.first = transfer;
+        pool->pending.last = pool->pending.last ? pool->pending.last : transfer;
         pool->pending.count++;
         return;
     }
-    give_back(pool, delivery, MQ_DELIVERY_UNTOUCHED);
+    give_back(pool, transfer, MQ_DELIVERY_UNTOUCHED);
     snprintf(reason, sizeof reason, "%s%s", strerror(error),
              error == ENOENT    ? "; install it, or give another transport"
              : error == ENOEXEC ? "; a script needs a first line such as #!/bin/sh"
@@ -152,9 +152,9 @@ static void cannot_start(struct mq_sendmail_pool *pool, struct mq_delivery *deli
 }
 
 static int run(struct mq_sendmail_pool *pool, struct mq_sendmail_slot *slot,
-               const struct mq_delivery *delivery)
+               const struct mq_transfer *transfer)
 {
-    char **argv = mq_sendmail_command_argv(&pool->words, delivery, pool->takes_status);
+    char **argv = mq_sendmail_command_argv(&pool->words, transfer, pool->takes_status);
     if (argv == NULL) {
         return ENOMEM;
     }
@@ -164,31 +164,31 @@ static int run(struct mq_sendmail_pool *pool, struct mq_sendmail_slot *slot,
 }
 
 static void begin(struct mq_sendmail_pool *pool, struct mq_sendmail_slot *slot,
-                  struct mq_delivery *delivery)
+                  struct mq_transfer *transfer)
 {
-    if (!delivery->enter(delivery, MQ_PHASE_ENVELOPE)) {
-        give_back(pool, delivery, MQ_DELIVERY_LEASE_OVER);
+    if (!transfer->enter(transfer, MQ_PHASE_ENVELOPE)) {
+        give_back(pool, transfer, MQ_DELIVERY_LEASE_OVER);
         return;
     }
-    int error = prepare(slot, delivery);
+    int error = prepare(slot, transfer);
     if (error != 0) {
-        cannot_start(pool, delivery, error);
+        cannot_start(pool, transfer, error);
         return;
     }
-    if (!delivery->enter(delivery, MQ_PHASE_BODY)) {
+    if (!transfer->enter(transfer, MQ_PHASE_BODY)) {
         mq_process_clear(&slot->process);
-        give_back(pool, delivery, MQ_DELIVERY_LEASE_OVER);
+        give_back(pool, transfer, MQ_DELIVERY_LEASE_OVER);
         return;
     }
     slot->began_us = now_us(pool);
-    error = run(pool, slot, delivery);
+    error = run(pool, slot, transfer);
     if (error != 0) {
         mq_process_clear(&slot->process);
-        delivery->enter(delivery, MQ_PHASE_ENVELOPE); /* nothing ran: the record says so again */
-        cannot_start(pool, delivery, error);
+        transfer->enter(transfer, MQ_PHASE_ENVELOPE); /* nothing ran: the record says so again */
+        cannot_start(pool, transfer, error);
         return;
     }
-    slot->delivery = delivery;
+    slot->transfer = transfer;
     slot->signals = 0;
     slot->signal_ms = boot_ms(pool) + pool->timeout_ms;
     pool->busy++;
@@ -239,7 +239,7 @@ void mq_sendmail_pool_begin(struct mq_sendmail_pool *pool)
         if (pool->busy >= pool->limit || pool->pending.count == 0) {
             return;
         }
-        if (pool->slots[i].delivery == NULL) {
+        if (pool->slots[i].transfer == NULL) {
             mind_children(pool);
             begin(pool, &pool->slots[i], mq_sendmail_take(&pool->pending));
         }
@@ -248,13 +248,13 @@ void mq_sendmail_pool_begin(struct mq_sendmail_pool *pool)
 
 /* ---- the end of one ---- */
 
-static void set_targets(struct mq_delivery *delivery, enum mq_target_result result,
+static void set_targets(struct mq_transfer *transfer, enum mq_target_result result,
                         const char *reply)
 {
-    for (size_t i = 0; i < delivery->target_count; i++) {
-        delivery->targets[i].result = result;
-        delivery->targets[i].code = 0;
-        snprintf(delivery->targets[i].reply, sizeof delivery->targets[i].reply, "%s", reply);
+    for (size_t i = 0; i < transfer->target_count; i++) {
+        transfer->targets[i].result = result;
+        transfer->targets[i].code = 0;
+        snprintf(transfer->targets[i].reply, sizeof transfer->targets[i].reply, "%s", reply);
     }
 }
 
@@ -277,28 +277,28 @@ static void describe(const struct mq_sendmail_pool *pool, const struct mq_sendma
 /* `status` as mq_sendmail_judge() takes it. */
 static void finish(struct mq_sendmail_pool *pool, struct mq_sendmail_slot *slot, int status)
 {
-    struct mq_delivery *delivery = slot->delivery;
+    struct mq_transfer *transfer = slot->transfer;
     struct mq_sendmail_verdict verdict = mq_sendmail_judge(status);
     char reply[MQ_TARGET_REPLY_MAX];
     describe(pool, slot, status, reply);
     mq_process_clear(&slot->process);
-    slot->delivery = NULL;
+    slot->transfer = NULL;
     pool->busy--;
     if (verdict.trouble) {
-        delivery->enter(delivery, MQ_PHASE_ENVELOPE); /* as if it had never been begun */
-        give_back(pool, delivery, MQ_DELIVERY_UNTOUCHED);
+        transfer->enter(transfer, MQ_PHASE_ENVELOPE); /* as if it had never been begun */
+        give_back(pool, transfer, MQ_DELIVERY_UNTOUCHED);
         note_trouble(pool, reply);
         return;
     }
-    delivery->ms = (now_us(pool) - slot->began_us) / 1000;
-    delivery->at_s = pool->clock.now_s(pool->clock.context);
-    set_targets(delivery, verdict.result, reply);
+    transfer->ms = (now_us(pool) - slot->began_us) / 1000;
+    transfer->at_s = pool->clock.now_s(pool->clock.context);
+    set_targets(transfer, verdict.result, reply);
     if (verdict.result == MQ_TARGET_ACCEPTED) {
-        delivery->enter(delivery, MQ_PHASE_ACCEPTED);
+        transfer->enter(transfer, MQ_PHASE_ACCEPTED);
     } else if (verdict.result != MQ_TARGET_UNCERTAIN) {
-        delivery->enter(delivery, MQ_PHASE_REFUSED);
+        transfer->enter(transfer, MQ_PHASE_REFUSED);
     }
-    give_back(pool, delivery, MQ_DELIVERY_DONE);
+    give_back(pool, transfer, MQ_DELIVERY_DONE);
 }
 
 /* Reads what it printed, ends it where its time is over, and takes its end. */
@@ -324,7 +324,7 @@ static void look_at(struct mq_sendmail_pool *pool, struct mq_sendmail_slot *slot
 void mq_sendmail_pool_look(struct mq_sendmail_pool *pool)
 {
     for (size_t i = 0; i < pool->slot_count; i++) {
-        if (pool->slots[i].delivery != NULL) {
+        if (pool->slots[i].transfer != NULL) {
             look_at(pool, &pool->slots[i]);
         }
     }
@@ -335,7 +335,7 @@ bool mq_sendmail_pool_wait(struct mq_sendmail_pool *pool, int64_t timeout_ms)
     nfds_t n = 0;
     for (size_t i = 0; i < pool->slot_count; i++) {
         const struct mq_sendmail_slot *slot = &pool->slots[i];
-        if (slot->delivery == NULL) {
+        if (slot->transfer == NULL) {
             continue;
         }
         pool->polled[n++] = (struct pollfd){slot->process.pid_fd, POLLIN, 0};
@@ -355,7 +355,7 @@ static void end_all(struct mq_sendmail_pool *pool, int signal_number, int64_t wa
     int64_t until_ms = mq_sendmail_real_ms() + wait_ms;
     for (size_t i = 0; i < pool->slot_count; i++) {
         struct mq_sendmail_slot *slot = &pool->slots[i];
-        if (slot->delivery != NULL) {
+        if (slot->transfer != NULL) {
             mq_process_signal(&slot->process, signal_number);
             slot->signals = 1;
             slot->signal_ms = INT64_MAX;
@@ -373,7 +373,7 @@ void mq_sendmail_pool_end(struct mq_sendmail_pool *pool)
     end_all(pool, SIGTERM, ABORT_WAIT_MS);
     end_all(pool, SIGKILL, KILL_WAIT_MS);
     for (size_t i = 0; i < pool->slot_count; i++) {
-        if (pool->slots[i].delivery != NULL) {
+        if (pool->slots[i].transfer != NULL) {
             finish(pool, &pool->slots[i], -1);
         }
     }

@@ -1,4 +1,4 @@
-/* The programs of sendmail:// that run, and the deliveries around them; used by sendmail*.c only.
+/* The programs of sendmail:// that run, and the transfers around them; used by sendmail*.c only.
  *
  * pending → a slot, with the program running → done */
 #ifndef MQ_SEND_SENDMAIL_CHILDREN_H
@@ -12,13 +12,13 @@
 #include "send/transport.h"
 
 struct mq_sendmail_list {
-    struct mq_delivery *first, *last;
+    struct mq_transfer *first, *last;
     size_t count;
 };
 
 struct mq_sendmail_slot {
     struct mq_process process;
-    struct mq_delivery *delivery; /* NULL: free */
+    struct mq_transfer *transfer; /* NULL: free */
     int64_t began_us;
     int64_t signal_ms; /* boot time at which it is told to end: SIGTERM, then SIGKILL */
     int signals;       /* sent so far */
@@ -43,8 +43,8 @@ struct mq_sendmail_pool {
     bool child_held; /* SIGCHLD is as this pool needs it */
 };
 
-void mq_sendmail_append(struct mq_sendmail_list *list, struct mq_delivery *delivery);
-struct mq_delivery *mq_sendmail_take(struct mq_sendmail_list *list);
+void mq_sendmail_append(struct mq_sendmail_list *list, struct mq_transfer *transfer);
+struct mq_transfer *mq_sendmail_take(struct mq_sendmail_list *list);
 
 /* What is pending is done, untouched. */
 void mq_sendmail_pool_recall(struct mq_sendmail_pool *pool);
@@ -54,7 +54,7 @@ void mq_sendmail_pool_begin(struct mq_sendmail_pool *pool);
 void mq_sendmail_pool_look(struct mq_sendmail_pool *pool);
 /* One wait for something to look at; false: a signal came. */
 bool mq_sendmail_pool_wait(struct mq_sendmail_pool *pool, int64_t timeout_ms);
-/* Ends all that run; every delivery is done afterwards. Takes 1.5 s at most. */
+/* Ends all that run; every transfer is done afterwards. Takes 1.5 s at most. */
 void mq_sendmail_pool_end(struct mq_sendmail_pool *pool);
 /* Before it is freed: no longer needs to know how programs end. */
 void mq_sendmail_pool_leave_children(struct mq_sendmail_pool *pool);

@@ -309,11 +309,11 @@ static size_t put_status(const struct mq_notify *notify, char **argv, char *text
     return n;
 }
 
-char **mq_sendmail_command_argv(const struct mq_strings *words, const struct mq_delivery *delivery,
+char **mq_sendmail_command_argv(const struct mq_strings *words, const struct mq_transfer *transfer,
                                 bool status)
 {
     /* As exec's limits go: a job has 100 recipients at most, of 320 bytes each. */
-    size_t room = words->count + delivery->target_count + 10;
+    size_t room = words->count + transfer->target_count + 10;
     char **argv = calloc(1, room * sizeof *argv + MQ_NOTIFY_PARAMS_ROOM);
     size_t n = 0;
     if (argv == NULL) {
@@ -325,13 +325,13 @@ char **mq_sendmail_command_argv(const struct mq_strings *words, const struct mq_
     argv[n++] = borrowed("-f");
     /* The null reverse-path: an empty word would be dropped by some, taken for the user by others.
      */
-    argv[n++] = borrowed(delivery->from[0] != '\0' ? delivery->from : "<>");
+    argv[n++] = borrowed(transfer->from[0] != '\0' ? transfer->from : "<>");
     if (status) {
-        n += put_status(&delivery->notify, argv + n, (char *)(argv + room));
+        n += put_status(&transfer->notify, argv + n, (char *)(argv + room));
     }
     argv[n++] = borrowed("--");
-    for (size_t i = 0; i < delivery->target_count; i++) {
-        argv[n++] = borrowed(delivery->targets[i].address);
+    for (size_t i = 0; i < transfer->target_count; i++) {
+        argv[n++] = borrowed(transfer->targets[i].address);
     }
     return argv;
 }

@@ -1,4 +1,4 @@
-/* The command of sendmail://, and the argument vector that it makes for a delivery; used by
+/* The command of sendmail://, and the argument vector that it makes for a transfer; used by
  * sendmail.c and factory.c only. */
 #ifndef MQ_SEND_SENDMAIL_COMMAND_H
 #define MQ_SEND_SENDMAIL_COMMAND_H
@@ -29,9 +29,9 @@ enum mq_status mq_sendmail_command_check(const struct mq_strings *words, const c
  * sendmail, with postconf beside it. No other is asked: Exim's -N means "do not deliver". */
 bool mq_sendmail_command_takes_status(const struct mq_strings *words);
 
-/* malloc'ed, in one piece; its strings are its own, or borrowed from words and delivery. With
- * `status` what the delivery asks for of notifications. NULL without memory. */
-char **mq_sendmail_command_argv(const struct mq_strings *words, const struct mq_delivery *delivery,
+/* malloc'ed, in one piece; its strings are its own, or borrowed from words and transfer. With
+ * `status` what the transfer asks for of notifications. NULL without memory. */
+char **mq_sendmail_command_argv(const struct mq_strings *words, const struct mq_transfer *transfer,
                                 bool status);
 
 #endif

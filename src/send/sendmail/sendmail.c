@@ -30,14 +30,14 @@ static size_t op_capacity(const struct mq_transport *transport, bool just_in_tim
     return pool->troubled || pool->stopped || taken >= pool->limit ? 0 : pool->limit - taken;
 }
 
-static void op_submit(struct mq_transport *transport, struct mq_delivery *delivery)
+static void op_submit(struct mq_transport *transport, struct mq_transfer *transfer)
 {
     struct mq_sendmail_pool *pool = pool_of(transport);
-    delivery->transport_flags = 0;
-    delivery->error[0] = '\0';
-    delivery->retry_after_s = delivery->at_s = 0;
-    delivery->end = MQ_DELIVERY_UNTOUCHED;
-    mq_sendmail_append(pool->troubled || pool->stopped ? &pool->done : &pool->pending, delivery);
+    transfer->transport_flags = 0;
+    transfer->error[0] = '\0';
+    transfer->retry_after_s = transfer->at_s = 0;
+    transfer->end = MQ_DELIVERY_UNTOUCHED;
+    mq_sendmail_append(pool->troubled || pool->stopped ? &pool->done : &pool->pending, transfer);
 }
 
 static enum mq_status op_step(struct mq_transport *transport, int64_t timeout_ms,
@@ -61,7 +61,7 @@ static enum mq_status op_step(struct mq_transport *transport, int64_t timeout_ms
     }
 }
 
-static struct mq_delivery *op_take_done(struct mq_transport *transport)
+static struct mq_transfer *op_take_done(struct mq_transport *transport)
 {
     return mq_sendmail_take(&pool_of(transport)->done);
 }
@@ -102,7 +102,7 @@ static void op_free(struct mq_transport *transport)
 {
     struct mq_sendmail_pool *pool = pool_of(transport);
     for (size_t i = 0; i < pool->slot_count; i++) {
-        if (pool->slots[i].delivery != NULL) { /* after an unwinding only */
+        if (pool->slots[i].transfer != NULL) { /* after an unwinding only */
             mq_process_signal(&pool->slots[i].process, SIGTERM);
             mq_process_clear(&pool->slots[i].process);
         }

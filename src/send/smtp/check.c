@@ -38,20 +38,20 @@ static void refuse_target(struct mq_target *target, const char *text)
 }
 
 /* What this relay cannot take (RFC 3463 codes 5.3.4, 5.6.3, 5.6.7), into text; false: nothing. */
-static bool cannot_take(const struct mq_smtp_session *session, const struct mq_delivery *delivery,
+static bool cannot_take(const struct mq_smtp_session *session, const struct mq_transfer *transfer,
                         char *text, size_t size)
 {
     const struct mq_smtp_caps *caps = &session->caps;
-    size_t bytes = delivery->prefix.len + delivery->message.len;
+    size_t bytes = transfer->prefix.len + transfer->message.len;
     if (caps->size && caps->size_max != 0 && bytes > caps->size_max) {
         snprintf(text, size, "5.3.4 the message has %zu bytes, the relay takes %zu; not sent",
                  bytes, caps->size_max);
     } else if (!caps->smtputf8 &&
-               (!is_ascii(delivery->from) || (delivery->flags & MQ_MESSAGE_UTF8_HEADERS) != 0)) {
+               (!is_ascii(transfer->from) || (transfer->flags & MQ_MESSAGE_UTF8_HEADERS) != 0)) {
         snprintf(text, size,
                  "5.6.7 the sender's address or a header is not ASCII, and the relay does not "
                  "offer SMTPUTF8; not sent");
-    } else if (!address_is_safe(delivery->from)) {
+    } else if (!address_is_safe(transfer->from)) {
         snprintf(text, size, "5.1.7 the sender's address cannot be sent");
     } else {
         return false;
@@ -59,17 +59,17 @@ static bool cannot_take(const struct mq_smtp_session *session, const struct mq_d
     return true;
 }
 
-/* For a relay without 8BITMIME. False: the delivery came back, for want of memory or a key. */
-static bool convert(const struct mq_smtp_session *session, struct mq_delivery *delivery, char *text,
+/* For a relay without 8BITMIME. False: the transfer came back, for want of memory or a key. */
+static bool convert(const struct mq_smtp_session *session, struct mq_transfer *transfer, char *text,
                     size_t size)
 {
     struct mq_error err = {.text = "it cannot be converted"};
     enum mq_status status = MQ_MESSAGE;
-    if (session->caps.eightbit || (delivery->flags & MQ_MESSAGE_8BIT) == 0) {
+    if (session->caps.eightbit || (transfer->flags & MQ_MESSAGE_8BIT) == 0) {
         return true;
     }
-    if (delivery->to_7bit != NULL) {
-        status = delivery->to_7bit(delivery, &err);
+    if (transfer->to_7bit != NULL) {
+        status = transfer->to_7bit(transfer, &err);
     }
     if (status == MQ_MESSAGE) {
         snprintf(text, size,
@@ -77,24 +77,24 @@ static bool convert(const struct mq_smtp_session *session, struct mq_delivery *d
                  "not sent",
                  err.text);
     } else if (status != MQ_OK) {
-        snprintf(delivery->error, sizeof delivery->error, "%.*s", (int)sizeof delivery->error - 1,
+        snprintf(transfer->error, sizeof transfer->error, "%.*s", (int)sizeof transfer->error - 1,
                  err.text);
-        mq_smtp_mark(delivery, false, MQ_TARGET_LATER, NULL);
+        mq_smtp_mark(transfer, false, MQ_TARGET_LATER, NULL);
         return false;
     }
     return true;
 }
 
-bool mq_smtp_check(struct mq_smtp_session *session, struct mq_delivery *delivery)
+bool mq_smtp_check(struct mq_smtp_session *session, struct mq_transfer *transfer)
 {
     char text[MQ_TARGET_REPLY_MAX] = "";
-    if (!convert(session, delivery, text, sizeof text)) {
+    if (!convert(session, transfer, text, sizeof text)) {
         return false;
     }
-    bool none = text[0] != '\0' || cannot_take(session, delivery, text, sizeof text);
+    bool none = text[0] != '\0' || cannot_take(session, transfer, text, sizeof text);
     bool left = false;
-    for (size_t i = 0; i < delivery->target_count; i++) {
-        struct mq_target *target = &delivery->targets[i];
+    for (size_t i = 0; i < transfer->target_count; i++) {
+        struct mq_target *target = &transfer->targets[i];
         if (target->result != MQ_TARGET_UNTRIED) {
             continue;
         }

@@ -9,16 +9,16 @@ void mq_smtp_set_state(struct mq_smtp_session *session, enum mq_smtp_state state
 void mq_smtp_restart_timer(struct mq_smtp_session *session);
 void mq_smtp_trace(struct mq_smtp_session *session, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-bool mq_smtp_begin(struct mq_smtp_session *session, struct mq_delivery *delivery, bool behind);
-/* Gives a transaction's delivery back. */
+bool mq_smtp_begin(struct mq_smtp_session *session, struct mq_transfer *transfer, bool behind);
+/* Gives a transaction's transfer back. */
 void mq_smtp_finish(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
-                    enum mq_delivery_end end);
+                    enum mq_transfer_end end);
 /* Results to UNTRIED, then back UNTOUCHED. */
 void mq_smtp_give_back(struct mq_smtp_session *session, struct mq_smtp_tx *tx);
 /* Results to UNTRIED, then to the host for another session, with a bit of transport_flags. */
 void mq_smtp_once_more(struct mq_smtp_session *session, struct mq_smtp_tx *tx, unsigned flag);
 /* Sets `result` on every target that has none; only those in the transaction with `only_in`. */
-void mq_smtp_mark(struct mq_delivery *delivery, bool only_in, enum mq_target_result result,
+void mq_smtp_mark(struct mq_transfer *transfer, bool only_in, enum mq_target_result result,
                   const struct mq_reply *reply);
 void mq_smtp_close(struct mq_smtp_session *session, const char *why);
 void mq_smtp_learn(struct mq_smtp_host *host, enum mq_smtp_following following);
@@ -29,7 +29,7 @@ void mq_smtp_advance(struct mq_smtp_session *session);
 
 /* check.c */
 /* Converts what can be, refuses locally what cannot be sent; false when no recipient is left. */
-bool mq_smtp_check(struct mq_smtp_session *session, struct mq_delivery *delivery);
+bool mq_smtp_check(struct mq_smtp_session *session, struct mq_transfer *transfer);
 
 /* write.c */
 bool mq_smtp_mail_left(const struct mq_smtp_session *session, const struct mq_smtp_tx *tx);

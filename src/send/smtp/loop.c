@@ -106,7 +106,7 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-bool mq_smtp_loop_turn(struct mq_smtp_pool *pool, int64_t timeout_ms)
+bool mq_smtp_loop_step(struct mq_smtp_pool *pool, int64_t timeout_ms)
 {
     struct epoll_event events[EVENTS_MAX];
     int64_t timer_ms = mq_connector_run(pool->connector);

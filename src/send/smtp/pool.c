@@ -11,47 +11,47 @@
 /* Connects under way at once; a listen queue is often no longer. */
 #define CONNECTING_MAX 64
 
-/* ---- lists of deliveries ---- */
+/* ---- lists of transfers ---- */
 
-void mq_smtp_list_append(struct mq_delivery_list *list, struct mq_delivery *delivery)
+void mq_smtp_list_append(struct mq_transfer_list *list, struct mq_transfer *transfer)
 {
-    delivery->next = NULL;
+    transfer->next = NULL;
     if (list->last != NULL) {
-        list->last->next = delivery;
+        list->last->next = transfer;
     } else {
-        list->first = delivery;
+        list->first = transfer;
     }
-    list->last = delivery;
+    list->last = transfer;
     list->count++;
 }
 
-static void list_prepend(struct mq_delivery_list *list, struct mq_delivery *delivery)
+static void list_prepend(struct mq_transfer_list *list, struct mq_transfer *transfer)
 {
-    delivery->next = list->first;
-    list->first = delivery;
+    transfer->next = list->first;
+    list->first = transfer;
     if (list->last == NULL) {
-        list->last = delivery;
+        list->last = transfer;
     }
     list->count++;
 }
 
-struct mq_delivery *mq_smtp_list_take(struct mq_delivery_list *list, struct mq_delivery *before)
+struct mq_transfer *mq_smtp_list_take(struct mq_transfer_list *list, struct mq_transfer *before)
 {
-    struct mq_delivery *delivery = before != NULL ? before->next : list->first;
-    if (delivery == NULL) {
+    struct mq_transfer *transfer = before != NULL ? before->next : list->first;
+    if (transfer == NULL) {
         return NULL;
     }
     if (before != NULL) {
-        before->next = delivery->next;
+        before->next = transfer->next;
     } else {
-        list->first = delivery->next;
+        list->first = transfer->next;
     }
-    if (list->last == delivery) {
+    if (list->last == transfer) {
         list->last = before;
     }
     list->count--;
-    delivery->next = NULL;
-    return delivery;
+    transfer->next = NULL;
+    return transfer;
 }
 
 /* ---- how many sessions ---- */
@@ -77,7 +77,7 @@ static size_t openable(const struct mq_smtp_pool *pool)
 
 /* ---- what the sessions ask ---- */
 
-static struct mq_delivery *next_delivery(struct mq_smtp_host *host, struct mq_smtp_session *session,
+static struct mq_transfer *next_transfer(struct mq_smtp_host *host, struct mq_smtp_session *session,
                                          bool behind)
 {
     struct mq_smtp_pool *pool = mq_smtp_pool_of(host);
@@ -85,14 +85,14 @@ static struct mq_delivery *next_delivery(struct mq_smtp_host *host, struct mq_sm
     if (pool->troubled || pool->stopped) {
         return NULL;
     }
-    struct mq_delivery *before = NULL;
+    struct mq_transfer *before = NULL;
     if (behind) {
         /* A session of its own is quicker than a place behind another mail's dot. */
         size_t first = host->in_state[MQ_SMTP_IDLE] + host->in_state[MQ_SMTP_CONNECTING];
         if (pool->pending.count <= first + openable(pool)) {
             return NULL;
         }
-        struct mq_delivery *at = pool->pending.first;
+        struct mq_transfer *at = pool->pending.first;
         while (at != NULL && (at->transport_flags & MQ_SMTP_DELIVERY_PLAIN) != 0) {
             before = at;
             at = at->next;
@@ -101,24 +101,24 @@ static struct mq_delivery *next_delivery(struct mq_smtp_host *host, struct mq_sm
     return mq_smtp_list_take(&pool->pending, before);
 }
 
-static void delivery_done(struct mq_smtp_host *host, struct mq_delivery *delivery)
+static void transfer_done(struct mq_smtp_host *host, struct mq_transfer *transfer)
 {
     struct mq_smtp_pool *pool = mq_smtp_pool_of(host);
-    if (delivery->end == MQ_DELIVERY_DONE && delivery->at_s != 0) {
+    if (transfer->end == MQ_DELIVERY_DONE && transfer->at_s != 0) {
         pool->failures = 0;
     }
-    mq_smtp_list_append(&pool->done, delivery);
+    mq_smtp_list_append(&pool->done, transfer);
 }
 
-static void delivery_again(struct mq_smtp_host *host, struct mq_delivery *delivery)
+static void transfer_again(struct mq_smtp_host *host, struct mq_transfer *transfer)
 {
     struct mq_smtp_pool *pool = mq_smtp_pool_of(host);
     if (pool->troubled || pool->stopped) {
-        delivery->end = MQ_DELIVERY_UNTOUCHED; /* nothing is begun any more */
-        mq_smtp_list_append(&pool->done, delivery);
+        transfer->end = MQ_DELIVERY_UNTOUCHED; /* nothing is begun any more */
+        mq_smtp_list_append(&pool->done, transfer);
         return;
     }
-    list_prepend(&pool->pending, delivery);
+    list_prepend(&pool->pending, transfer);
 }
 
 static void relay_trouble(struct mq_smtp_host *host, const char *reason, int64_t retry_after_s)
@@ -170,9 +170,9 @@ static void session_closed(struct mq_smtp_host *host, struct mq_smtp_session *se
 
 void mq_smtp_pool_init_host(struct mq_smtp_pool *pool)
 {
-    pool->host.next = next_delivery;
-    pool->host.done = delivery_done;
-    pool->host.again = delivery_again;
+    pool->host.next = next_transfer;
+    pool->host.done = transfer_done;
+    pool->host.again = transfer_again;
     pool->host.trouble = relay_trouble;
     pool->host.closed = session_closed;
 }
@@ -240,10 +240,10 @@ void mq_smtp_pool_assign(struct mq_smtp_pool *pool)
 
 void mq_smtp_pool_return_pending(struct mq_smtp_pool *pool)
 {
-    struct mq_delivery *delivery = NULL;
-    while ((delivery = mq_smtp_list_take(&pool->pending, NULL)) != NULL) {
-        delivery->end = MQ_DELIVERY_UNTOUCHED;
-        mq_smtp_list_append(&pool->done, delivery);
+    struct mq_transfer *transfer = NULL;
+    while ((transfer = mq_smtp_list_take(&pool->pending, NULL)) != NULL) {
+        transfer->end = MQ_DELIVERY_UNTOUCHED;
+        mq_smtp_list_append(&pool->done, transfer);
     }
 }
 

@@ -7,8 +7,8 @@
 #include "send/smtp/session.h"
 #include "send/smtp/smtp.h"
 
-struct mq_delivery_list {
-    struct mq_delivery *first, *last;
+struct mq_transfer_list {
+    struct mq_transfer *first, *last;
     size_t count;
 };
 
@@ -38,7 +38,7 @@ struct mq_smtp_pool {
     bool troubled;
     bool recalled; /* what trouble brought back was brought back */
     struct mq_relay_trouble trouble;
-    struct mq_delivery_list pending, done;
+    struct mq_transfer_list pending, done;
 };
 
 static inline struct mq_smtp_pool *mq_smtp_pool_of(struct mq_smtp_host *host)
@@ -48,9 +48,9 @@ static inline struct mq_smtp_pool *mq_smtp_pool_of(struct mq_smtp_host *host)
 
 /* pool.c: what is to be sent by whom */
 void mq_smtp_pool_init_host(struct mq_smtp_pool *pool); /* the functions that sessions call */
-void mq_smtp_list_append(struct mq_delivery_list *list, struct mq_delivery *delivery);
+void mq_smtp_list_append(struct mq_transfer_list *list, struct mq_transfer *transfer);
 /* Takes the one behind `before`, the first for NULL; NULL when there is none. */
-struct mq_delivery *mq_smtp_list_take(struct mq_delivery_list *list, struct mq_delivery *before);
+struct mq_transfer *mq_smtp_list_take(struct mq_transfer_list *list, struct mq_transfer *before);
 void mq_smtp_pool_return_pending(struct mq_smtp_pool *pool);   /* UNTOUCHED */
 size_t mq_smtp_pool_occupied(const struct mq_smtp_pool *pool); /* sessions not closed */
 size_t mq_smtp_pool_working(const struct mq_smtp_pool *pool);  /* … of these: open */
@@ -62,7 +62,7 @@ void mq_smtp_pool_recall(struct mq_smtp_pool *pool);
 /* loop.c: sockets and timers */
 void mq_smtp_loop_pump(struct mq_smtp_pool *pool, struct mq_smtp_slot *slot);
 /* One wait of at most timeout_ms and all that it brought; false: a signal came. */
-bool mq_smtp_loop_turn(struct mq_smtp_pool *pool, int64_t timeout_ms);
+bool mq_smtp_loop_step(struct mq_smtp_pool *pool, int64_t timeout_ms);
 int64_t mq_smtp_loop_now(const struct mq_smtp_pool *pool); /* boot time by the mails' clock, ms */
 
 #endif

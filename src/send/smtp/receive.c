@@ -35,15 +35,15 @@ static bool lost_step(const struct mq_reply *reply)
     return mq_reply_says(words, "synchroni") || mq_reply_says(words, "pipelining");
 }
 
-static void note_time(struct mq_smtp_session *session, struct mq_delivery *delivery,
+static void note_time(struct mq_smtp_session *session, struct mq_transfer *transfer,
                       const struct mq_reply *reply)
 {
     struct mq_clock clock = session->host->clock;
-    delivery->at_s = clock.now_s(clock.context);
+    transfer->at_s = clock.now_s(clock.context);
     if (reply->code >= 400) {
         int wait_s = mq_reply_retry_after_s(reply);
-        if (wait_s > delivery->retry_after_s) {
-            delivery->retry_after_s = wait_s;
+        if (wait_s > transfer->retry_after_s) {
+            transfer->retry_after_s = wait_s;
         }
     }
 }
@@ -75,8 +75,8 @@ static void close_out_of_step(struct mq_smtp_session *session, const struct mq_r
 
 static void note_trouble(struct mq_smtp_tx *tx, const struct mq_reply *reply)
 {
-    tx->delivery->drew_trouble = true;
-    mq_reply_format(reply, tx->delivery->error, sizeof tx->delivery->error);
+    tx->transfer->drew_trouble = true;
+    mq_reply_format(reply, tx->transfer->error, sizeof tx->transfer->error);
 }
 
 static void relay_trouble(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
@@ -96,12 +96,12 @@ static void relay_trouble(struct mq_smtp_session *session, struct mq_smtp_tx *tx
 static void session_trouble(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                             const struct mq_reply *reply)
 {
-    bool turned = (tx->delivery->transport_flags & MQ_SMTP_DELIVERY_TURNED) != 0;
+    bool drew_trouble = (tx->transfer->transport_flags & MQ_SMTP_DELIVERY_TURNED) != 0;
     bool at_dot = tx->dot_at != 0;
     if (session->decided == 0 || at_dot) {
         note_trouble(tx, reply);
     }
-    if (session->decided == 0 && !turned && !at_dot) {
+    if (session->decided == 0 && !drew_trouble && !at_dot) {
         mq_smtp_once_more(session, tx, MQ_SMTP_DELIVERY_TURNED);
     } else {
         mq_smtp_give_back(session, tx);
@@ -114,13 +114,13 @@ static void protocol_error(struct mq_smtp_session *session, struct mq_smtp_tx *t
                            const struct mq_reply *reply)
 {
     struct mq_smtp_host *host = session->host;
-    struct mq_delivery *delivery = tx->delivery;
+    struct mq_transfer *transfer = tx->transfer;
     if (tx->behind || lost_step(reply)) {
         mq_smtp_learn(host, MQ_SMTP_FOLLOW_NEVER);
     }
     if (tx->plain) {
-        note_time(session, delivery, reply);
-        mq_smtp_mark(delivery, false, MQ_TARGET_LATER, reply);
+        note_time(session, transfer, reply);
+        mq_smtp_mark(transfer, false, MQ_TARGET_LATER, reply);
         mq_smtp_finish(session, tx, MQ_DELIVERY_DONE);
     } else {
         session->decided++; /* it works, only not in this way */
@@ -181,8 +181,8 @@ static void on_mail(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
             mq_smtp_learn(session->host, MQ_SMTP_FOLLOW_DOT);
         }
     } else if (!ends_session(session, tx, verdict, reply)) {
-        note_time(session, tx->delivery, reply);
-        mq_smtp_mark(tx->delivery, false, result_of(verdict), reply);
+        note_time(session, tx->transfer, reply);
+        mq_smtp_mark(tx->transfer, false, result_of(verdict), reply);
         tx->mail_refused = true;
         tx->next = MQ_SMTP_NONE;
     }
@@ -191,7 +191,7 @@ static void on_mail(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
 static void on_rcpt(struct mq_smtp_session *session, struct mq_smtp_tx *tx, size_t i,
                     const struct mq_reply *reply)
 {
-    struct mq_target *target = &tx->delivery->targets[i];
+    struct mq_target *target = &tx->transfer->targets[i];
     enum mq_verdict verdict = mq_verdict_decide(MQ_STAGE_RCPT, reply);
     if (tx->mail_refused) {
         return;
@@ -210,7 +210,7 @@ static void on_rcpt(struct mq_smtp_session *session, struct mq_smtp_tx *tx, size
     if (ends_session(session, tx, verdict, reply)) {
         return;
     }
-    note_time(session, tx->delivery, reply);
+    note_time(session, tx->transfer, reply);
     target->code = reply->code;
     mq_reply_format(reply, target->reply, sizeof target->reply);
     if (verdict != MQ_VERDICT_NEXT_TRANSACTION) {
@@ -219,10 +219,10 @@ static void on_rcpt(struct mq_smtp_session *session, struct mq_smtp_tx *tx, size
 }
 
 /* A relay that wants every recipient in another transaction takes none: that is a later. */
-static void settle_next_transaction(struct mq_delivery *delivery)
+static void settle_next_transaction(struct mq_transfer *transfer)
 {
-    for (size_t i = 0; i < delivery->target_count; i++) {
-        struct mq_target *target = &delivery->targets[i];
+    for (size_t i = 0; i < transfer->target_count; i++) {
+        struct mq_target *target = &transfer->targets[i];
         if (target->result == MQ_TARGET_UNTRIED && target->code >= 400) {
             target->result = MQ_TARGET_LATER;
         }
@@ -236,9 +236,9 @@ static void settle_next_transaction(struct mq_delivery *delivery)
 static bool begin_check(const struct mq_smtp_session *session, struct mq_smtp_tx *tx)
 {
     bool refused = false;
-    for (size_t i = 0; i < tx->delivery->target_count; i++) {
-        refused = refused || (tx->delivery->targets[i].result == MQ_TARGET_REFUSED &&
-                              tx->delivery->targets[i].code != 0);
+    for (size_t i = 0; i < tx->transfer->target_count; i++) {
+        refused = refused || (tx->transfer->targets[i].result == MQ_TARGET_REFUSED &&
+                              tx->transfer->targets[i].code != 0);
     }
     if (!refused || tx->plain || tx->checking || !session->caps.pipelining) {
         return false;
@@ -251,7 +251,7 @@ static bool begin_check(const struct mq_smtp_session *session, struct mq_smtp_tx
 static void finish_without_body(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
 {
     if (tx->in_transaction == 0) {
-        settle_next_transaction(tx->delivery);
+        settle_next_transaction(tx->transfer);
     }
     mq_smtp_finish(session, tx, MQ_DELIVERY_DONE);
     mq_smtp_advance(session);
@@ -286,8 +286,8 @@ static void on_data(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
             verdict = MQ_VERDICT_PROTOCOL_ERROR;
         }
         if (!ends_session(session, tx, verdict, reply)) {
-            note_time(session, tx->delivery, reply);
-            mq_smtp_mark(tx->delivery, true, result_of(verdict), reply);
+            note_time(session, tx->transfer, reply);
+            mq_smtp_mark(tx->transfer, true, result_of(verdict), reply);
         }
     }
 }
@@ -295,14 +295,14 @@ static void on_data(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
 static void accepted(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                      const struct mq_reply *reply)
 {
-    struct mq_delivery *delivery = tx->delivery;
-    if ((delivery->transport_flags & MQ_SMTP_DELIVERY_PLAIN) != 0 &&
-        tx->in_transaction == delivery->target_count) {
+    struct mq_transfer *transfer = tx->transfer;
+    if ((transfer->transport_flags & MQ_SMTP_DELIVERY_PLAIN) != 0 &&
+        tx->in_transaction == transfer->target_count) {
         session->host->no_params = true; /* so it works: no more detours */
     }
-    note_time(session, delivery, reply);
-    mq_smtp_mark(delivery, true, MQ_TARGET_ACCEPTED, reply);
-    delivery->enter(delivery, MQ_PHASE_ACCEPTED);
+    note_time(session, transfer, reply);
+    mq_smtp_mark(transfer, true, MQ_TARGET_ACCEPTED, reply);
+    transfer->enter(transfer, MQ_PHASE_ACCEPTED);
     mq_smtp_finish(session, tx, MQ_DELIVERY_DONE);
 }
 
@@ -310,15 +310,15 @@ static void accepted(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
 static void not_accepted(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                          enum mq_verdict verdict, const struct mq_reply *reply)
 {
-    struct mq_delivery *delivery = tx->delivery;
-    note_time(session, delivery, reply);
+    struct mq_transfer *transfer = tx->transfer;
+    note_time(session, transfer, reply);
     bool decided = verdict != MQ_VERDICT_SESSION_TROUBLE && verdict != MQ_VERDICT_RELAY_TROUBLE &&
                    verdict != MQ_VERDICT_PROTOCOL_ERROR;
     if (decided) {
-        mq_smtp_mark(delivery, true, result_of(verdict), reply);
+        mq_smtp_mark(transfer, true, result_of(verdict), reply);
     }
     if (tx->dot_at != 0 && verdict != MQ_VERDICT_UNCERTAIN) {
-        delivery->enter(delivery, MQ_PHASE_REFUSED);
+        transfer->enter(transfer, MQ_PHASE_REFUSED);
     }
     if (decided) {
         mq_smtp_finish(session, tx, MQ_DELIVERY_DONE);

@@ -152,24 +152,24 @@ bool mq_smtp_session_may_follow(const struct mq_smtp_session *session)
            !session->tx[session->current ^ 1].used && following_is_allowed(session);
 }
 
-bool mq_smtp_begin(struct mq_smtp_session *session, struct mq_delivery *delivery, bool behind)
+bool mq_smtp_begin(struct mq_smtp_session *session, struct mq_transfer *transfer, bool behind)
 {
     struct mq_smtp_host *host = session->host;
-    delivery->end = MQ_DELIVERY_DONE;
-    delivery->error[0] = '\0'; /* of a session before this one */
-    bool enters = mq_smtp_check(session, delivery);
-    if (enters && !delivery->enter(delivery, MQ_PHASE_ENVELOPE)) {
-        delivery->end = MQ_DELIVERY_LEASE_OVER;
+    transfer->end = MQ_DELIVERY_DONE;
+    transfer->error[0] = '\0'; /* of a session before this one */
+    bool enters = mq_smtp_check(session, transfer);
+    if (enters && !transfer->enter(transfer, MQ_PHASE_ENVELOPE)) {
+        transfer->end = MQ_DELIVERY_LEASE_OVER;
         enters = false;
     }
     if (!enters) {
-        host->done(host, delivery);
+        host->done(host, transfer);
         return false;
     }
-    bool plain = host->no_params || (delivery->transport_flags & MQ_SMTP_DELIVERY_PLAIN) != 0;
+    bool plain = host->no_params || (transfer->transport_flags & MQ_SMTP_DELIVERY_PLAIN) != 0;
     bool reset = session->open_transaction && !behind;
     struct mq_smtp_tx *tx = behind ? mq_smtp_follower(session) : mq_smtp_current(session);
-    *tx = (struct mq_smtp_tx){.delivery = delivery,
+    *tx = (struct mq_smtp_tx){.transfer = transfer,
                               .used = true,
                               .plain = plain,
                               .behind = behind,
@@ -187,7 +187,7 @@ bool mq_smtp_begin(struct mq_smtp_session *session, struct mq_delivery *delivery
     return true;
 }
 
-void mq_smtp_mark(struct mq_delivery *delivery, bool only_in, enum mq_target_result result,
+void mq_smtp_mark(struct mq_transfer *transfer, bool only_in, enum mq_target_result result,
                   const struct mq_reply *reply)
 {
     char text[MQ_TARGET_REPLY_MAX] = "";
@@ -195,8 +195,8 @@ void mq_smtp_mark(struct mq_delivery *delivery, bool only_in, enum mq_target_res
     if (reply != NULL) {
         mq_reply_format(reply, text, sizeof text);
     }
-    for (size_t i = 0; i < delivery->target_count; i++) {
-        struct mq_target *target = &delivery->targets[i];
+    for (size_t i = 0; i < transfer->target_count; i++) {
+        struct mq_target *target = &transfer->targets[i];
         bool in = target->code / 100 == 2;
         if (target->result == MQ_TARGET_UNTRIED && (in || (!only_in && target->code == 0))) {
             target->result = result;
@@ -207,12 +207,12 @@ void mq_smtp_mark(struct mq_delivery *delivery, bool only_in, enum mq_target_res
 }
 
 /* Four in a row that went wrong: a new connection is quicker than the relay's tarpit. */
-static void count_outcome(struct mq_smtp_session *session, const struct mq_delivery *delivery)
+static void count_outcome(struct mq_smtp_session *session, const struct mq_transfer *transfer)
 {
     bool accepted = false;
     session->decided++;
-    for (size_t i = 0; i < delivery->target_count; i++) {
-        accepted = accepted || delivery->targets[i].result == MQ_TARGET_ACCEPTED;
+    for (size_t i = 0; i < transfer->target_count; i++) {
+        accepted = accepted || transfer->targets[i].result == MQ_TARGET_ACCEPTED;
     }
     session->failures = accepted ? 0 : session->failures + 1;
     if (session->failures >= FAILURES_MAX) {
@@ -220,56 +220,56 @@ static void count_outcome(struct mq_smtp_session *session, const struct mq_deliv
     }
 }
 
-/* Frees the transaction; its delivery is the caller's. */
-static struct mq_delivery *leave(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
+/* Frees the transaction; its transfer is the caller's. */
+static struct mq_transfer *leave(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
 {
-    struct mq_delivery *delivery = tx->delivery;
+    struct mq_transfer *transfer = tx->transfer;
     session->host->trying = session->host->trying && !tx->trial;
     *tx = (struct mq_smtp_tx){0};
-    return delivery;
+    return transfer;
 }
 
 void mq_smtp_finish(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
-                    enum mq_delivery_end end)
+                    enum mq_transfer_end end)
 {
     struct mq_smtp_host *host = session->host;
     int64_t began_ms = tx->mail_ms;
-    struct mq_delivery *delivery = leave(session, tx);
-    if (delivery == NULL) {
+    struct mq_transfer *transfer = leave(session, tx);
+    if (transfer == NULL) {
         return;
     }
-    delivery->end = end;
-    delivery->ms = host->clock.boot_ms(host->clock.context) - began_ms;
+    transfer->end = end;
+    transfer->ms = host->clock.boot_ms(host->clock.context) - began_ms;
     if (end == MQ_DELIVERY_DONE) {
-        count_outcome(session, delivery);
+        count_outcome(session, transfer);
     }
-    host->done(host, delivery);
+    host->done(host, transfer);
 }
 
-static void forget_results(struct mq_delivery *delivery)
+static void forget_results(struct mq_transfer *transfer)
 {
-    for (size_t i = 0; i < delivery->target_count; i++) {
-        delivery->targets[i].result = MQ_TARGET_UNTRIED;
-        delivery->targets[i].code = 0;
-        delivery->targets[i].reply[0] = '\0';
+    for (size_t i = 0; i < transfer->target_count; i++) {
+        transfer->targets[i].result = MQ_TARGET_UNTRIED;
+        transfer->targets[i].code = 0;
+        transfer->targets[i].reply[0] = '\0';
     }
 }
 
 void mq_smtp_give_back(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
 {
-    if (tx->delivery != NULL) {
-        forget_results(tx->delivery);
+    if (tx->transfer != NULL) {
+        forget_results(tx->transfer);
     }
     mq_smtp_finish(session, tx, MQ_DELIVERY_UNTOUCHED);
 }
 
 void mq_smtp_once_more(struct mq_smtp_session *session, struct mq_smtp_tx *tx, unsigned flag)
 {
-    struct mq_delivery *delivery = leave(session, tx);
-    forget_results(delivery);
-    delivery->at_s = delivery->retry_after_s = 0;
-    delivery->transport_flags |= flag;
-    session->host->again(session->host, delivery);
+    struct mq_transfer *transfer = leave(session, tx);
+    forget_results(transfer);
+    transfer->at_s = transfer->retry_after_s = 0;
+    transfer->transport_flags |= flag;
+    session->host->again(session->host, transfer);
 }
 
 void mq_smtp_close(struct mq_smtp_session *session, const char *why)
@@ -308,7 +308,7 @@ void mq_smtp_advance(struct mq_smtp_session *session)
 static bool crossed(const struct mq_smtp_session *session, const struct mq_smtp_tx *tx)
 {
     return session->decided > 0 && !tx->replied && !session->silent &&
-           (tx->delivery->transport_flags & MQ_SMTP_DELIVERY_CROSSED) == 0;
+           (tx->transfer->transport_flags & MQ_SMTP_DELIVERY_CROSSED) == 0;
 }
 
 /* By how far the connection came: before MAIL nothing happened; from MAIL on the mail may be the
@@ -316,8 +316,8 @@ static bool crossed(const struct mq_smtp_session *session, const struct mq_smtp_
  * nobody knows. */
 static void settle_lost(struct mq_smtp_session *session, struct mq_smtp_tx *tx, const char *why)
 {
-    struct mq_delivery *delivery = tx->delivery;
-    if (!tx->used || delivery == NULL) {
+    struct mq_transfer *transfer = tx->transfer;
+    if (!tx->used || transfer == NULL) {
         return;
     }
     if ((tx->behind && !tx->replied) || !mq_smtp_mail_left(session, tx)) {
@@ -328,11 +328,11 @@ static void settle_lost(struct mq_smtp_session *session, struct mq_smtp_tx *tx, 
         mq_smtp_once_more(session, tx, MQ_SMTP_DELIVERY_CROSSED);
         return;
     }
-    snprintf(delivery->error, sizeof delivery->error, "%s", why);
+    snprintf(transfer->error, sizeof transfer->error, "%s", why);
     if (mq_smtp_dot_left(session, tx)) {
-        mq_smtp_mark(delivery, true, MQ_TARGET_UNCERTAIN, NULL);
+        mq_smtp_mark(transfer, true, MQ_TARGET_UNCERTAIN, NULL);
     } else {
-        mq_smtp_mark(delivery, false, MQ_TARGET_DENIED, NULL);
+        mq_smtp_mark(transfer, false, MQ_TARGET_DENIED, NULL);
     }
     mq_smtp_finish(session, tx, MQ_DELIVERY_DONE);
 }

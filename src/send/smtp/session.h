@@ -1,5 +1,5 @@
 /* One SMTP session after its connection is open and logged in: transactions, pipelined, and what
- * the replies to them mean for the deliveries (RFC 5321, RFC 2920). Knows neither sockets nor
+ * the replies to them mean for the transfers (RFC 5321, RFC 2920). Knows neither sockets nor
  * libcurl. */
 #ifndef MQ_SEND_SMTP_SESSION_H
 #define MQ_SEND_SMTP_SESSION_H
@@ -50,10 +50,10 @@ struct mq_smtp_expected {
     uint32_t target;
 };
 
-/* The transaction of one delivery. While it runs, a target's `code` says how its RCPT went, as
+/* The transaction of one transfer. While it runs, a target's `code` says how its RCPT went, as
  * long as its result is UNTRIED: 0 not answered, 2xx in the transaction, else wanted in another. */
 struct mq_smtp_tx {
-    struct mq_delivery *delivery; /* NULL: free, or taken back while its envelope was out */
+    struct mq_transfer *transfer; /* NULL: free, or taken back while its envelope was out */
     bool used;
     bool plain;                /* once more, without pipelining and parameters */
     bool behind;               /* its envelope left behind another's dot */
@@ -82,12 +82,12 @@ struct mq_smtp_host {
     bool following_fixed; /* set by hand: nothing is learned */
     bool trying;          /* a trial is under way */
     bool no_params;       /* every transaction is plain: only so it worked */
-    /* A delivery to begin now: on an idle session, or behind the dot; NULL: none for this one. */
-    struct mq_delivery *(*next)(struct mq_smtp_host *host, struct mq_smtp_session *session,
+    /* A transfer to begin now: on an idle session, or behind the dot; NULL: none for this one. */
+    struct mq_transfer *(*next)(struct mq_smtp_host *host, struct mq_smtp_session *session,
                                 bool behind);
-    void (*done)(struct mq_smtp_host *host, struct mq_delivery *delivery);
+    void (*done)(struct mq_smtp_host *host, struct mq_transfer *transfer);
     /* Once more in another session, plain. */
-    void (*again)(struct mq_smtp_host *host, struct mq_delivery *delivery);
+    void (*again)(struct mq_smtp_host *host, struct mq_transfer *transfer);
     void (*trouble)(struct mq_smtp_host *host, const char *reason, int64_t retry_after_s);
     /* The session is closed, its channel gone. `why`: "" at an orderly end. */
     void (*closed)(struct mq_smtp_host *host, struct mq_smtp_session *session, const char *why);
@@ -95,7 +95,7 @@ struct mq_smtp_host {
     void *trace_context;
 };
 
-/* Bits of mq_delivery.transport_flags. */
+/* Bits of mq_transfer.transport_flags. */
 enum {
     MQ_SMTP_DELIVERY_PLAIN = 1,   /* a protocol error came: once more without extensions */
     MQ_SMTP_DELIVERY_CROSSED = 2, /* the relay closed while MAIL was on its way: once more */
@@ -145,7 +145,7 @@ void mq_smtp_session_connecting(struct mq_smtp_session *session);
 /* The connection is open; the session owns the channel from now on. */
 void mq_smtp_session_ready(struct mq_smtp_session *session, struct mq_channel *channel,
                            const struct mq_smtp_caps *caps);
-/* Whether a delivery may be begun: at once, or behind the dot of the one under way. While it is not
+/* Whether a transfer may be begun: at once, or behind the dot of the one under way. While it is not
  * known whether the relay can do that, only together with that dot: so it is sure that the relay
  * has both before it answers. */
 bool mq_smtp_session_may_begin(const struct mq_smtp_session *session);

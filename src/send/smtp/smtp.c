@@ -63,16 +63,16 @@ static size_t op_capacity(const struct mq_transport *transport, bool just_in_tim
     return places > pool->pending.count ? places - pool->pending.count : 0;
 }
 
-static void op_submit(struct mq_transport *transport, struct mq_delivery *delivery)
+static void op_submit(struct mq_transport *transport, struct mq_transfer *transfer)
 {
     struct mq_smtp_pool *pool = pool_of(transport);
-    delivery->transport_flags = 0;
-    delivery->drew_trouble = false;
-    delivery->error[0] = '\0';
-    delivery->retry_after_s = 0;
-    delivery->at_s = 0;
-    delivery->end = MQ_DELIVERY_UNTOUCHED;
-    mq_smtp_list_append(pool->troubled || pool->stopped ? &pool->done : &pool->pending, delivery);
+    transfer->transport_flags = 0;
+    transfer->drew_trouble = false;
+    transfer->error[0] = '\0';
+    transfer->retry_after_s = 0;
+    transfer->at_s = 0;
+    transfer->end = MQ_DELIVERY_UNTOUCHED;
+    mq_smtp_list_append(pool->troubled || pool->stopped ? &pool->done : &pool->pending, transfer);
 }
 
 static enum mq_status op_step(struct mq_transport *transport, int64_t timeout_ms,
@@ -89,7 +89,7 @@ static enum mq_status op_step(struct mq_transport *transport, int64_t timeout_ms
         }
         mq_smtp_pool_assign(pool);
         int64_t left_ms = until_ms - mq_connector_now_ms();
-        bool goes_on = mq_smtp_loop_turn(pool, left_ms);
+        bool goes_on = mq_smtp_loop_step(pool, left_ms);
         if (!goes_on || pool->done.count > 0 || pool->troubled != troubled || left_ms <= 0) {
             break;
         }
@@ -101,7 +101,7 @@ static enum mq_status op_step(struct mq_transport *transport, int64_t timeout_ms
     return MQ_OK;
 }
 
-static struct mq_delivery *op_take_done(struct mq_transport *transport)
+static struct mq_transfer *op_take_done(struct mq_transport *transport)
 {
     return mq_smtp_list_take(&pool_of(transport)->done, NULL);
 }
@@ -168,7 +168,7 @@ static void op_quit(struct mq_transport *transport, int64_t timeout_ms)
     }
     while (pool->host.in_state[MQ_SMTP_QUITTING] > 0) {
         int64_t left_ms = until_ms - mq_connector_now_ms();
-        if (left_ms <= 0 || !mq_smtp_loop_turn(pool, left_ms)) {
+        if (left_ms <= 0 || !mq_smtp_loop_step(pool, left_ms)) {
             break;
         }
     }

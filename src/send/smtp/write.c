@@ -63,10 +63,10 @@ static void append_text(struct mq_smtp_session *session, const char *text)
 }
 
 /* The first recipient from `at` on that is still to be asked; target_count: none. */
-static size_t next_target(const struct mq_delivery *delivery, size_t at)
+static size_t next_target(const struct mq_transfer *transfer, size_t at)
 {
-    while (at < delivery->target_count &&
-           (delivery->targets[at].result != MQ_TARGET_UNTRIED || delivery->targets[at].code != 0)) {
+    while (at < transfer->target_count &&
+           (transfer->targets[at].result != MQ_TARGET_UNTRIED || transfer->targets[at].code != 0)) {
         at++;
     }
     return at;
@@ -74,20 +74,20 @@ static size_t next_target(const struct mq_delivery *delivery, size_t at)
 
 static void append_mail(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
 {
-    const struct mq_delivery *delivery = tx->delivery;
+    const struct mq_transfer *transfer = tx->transfer;
     /* Where it is not offered, what needs it was refused before. */
     bool utf8 = session->caps.smtputf8 &&
-                (delivery->utf8_address || (delivery->flags & MQ_MESSAGE_UTF8_HEADERS) != 0);
+                (transfer->utf8_address || (transfer->flags & MQ_MESSAGE_UTF8_HEADERS) != 0);
     tx->mail_at = session->sent + session->out_len;
     append_text(session, "MAIL FROM:<");
-    append_text(session, delivery->from);
+    append_text(session, transfer->from);
     append_text(session, ">");
     if (session->caps.size && !tx->plain) {
         char size[32];
-        snprintf(size, sizeof size, " SIZE=%zu", delivery->prefix.len + delivery->message.len);
+        snprintf(size, sizeof size, " SIZE=%zu", transfer->prefix.len + transfer->message.len);
         append_text(session, size);
     }
-    if (session->caps.eightbit && (delivery->flags & MQ_MESSAGE_8BIT) != 0 && !tx->plain) {
+    if (session->caps.eightbit && (transfer->flags & MQ_MESSAGE_8BIT) != 0 && !tx->plain) {
         append_text(session, " BODY=8BITMIME");
     }
     if (utf8) {
@@ -95,27 +95,27 @@ static void append_mail(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
     }
     if (session->caps.dsn && !tx->plain) {
         char params[MQ_NOTIFY_PARAMS_ROOM];
-        mq_notify_mail_params(&delivery->notify, params);
+        mq_notify_mail_params(&transfer->notify, params);
         append_text(session, params);
     }
     append_text(session, "\r\n");
-    tx->next_target = next_target(delivery, 0);
+    tx->next_target = next_target(transfer, 0);
     tx->next = MQ_SMTP_RCPT;
 }
 
 static void append_rcpt(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
 {
     append_text(session, "RCPT TO:<");
-    append_text(session, tx->delivery->targets[tx->next_target].address);
+    append_text(session, tx->transfer->targets[tx->next_target].address);
     append_text(session, ">");
     if (session->caps.dsn && !tx->plain) {
         char params[MQ_NOTIFY_PARAMS_ROOM];
-        mq_notify_rcpt_params(&tx->delivery->notify, params);
+        mq_notify_rcpt_params(&tx->transfer->notify, params);
         append_text(session, params);
     }
     append_text(session, "\r\n");
-    tx->next_target = next_target(tx->delivery, tx->next_target + 1);
-    if (tx->next_target >= tx->delivery->target_count) {
+    tx->next_target = next_target(tx->transfer, tx->next_target + 1);
+    if (tx->next_target >= tx->transfer->target_count) {
         tx->next = MQ_SMTP_DATA;
     }
 }
@@ -192,9 +192,9 @@ static size_t append_stuffed(struct mq_smtp_session *session, struct mq_str text
 /* As much of the message as fits; behind its end the dot, once the worker has said yes. */
 static void append_body(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
 {
-    struct mq_delivery *delivery = tx->delivery;
+    struct mq_transfer *transfer = tx->transfer;
     while (session->body_part < 2) {
-        struct mq_str part = session->body_part == 0 ? delivery->prefix : delivery->message;
+        struct mq_str part = session->body_part == 0 ? transfer->prefix : transfer->message;
         if (session->body_pos < part.len) {
             struct mq_str rest = {part.data + session->body_pos, part.len - session->body_pos};
             session->body_pos += append_stuffed(session, rest);
@@ -205,7 +205,7 @@ static void append_body(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
         session->body_part++;
         session->body_pos = 0;
     }
-    if (!delivery->enter(delivery, MQ_PHASE_BODY)) {
+    if (!transfer->enter(transfer, MQ_PHASE_BODY)) {
         mq_smtp_finish(session, tx, MQ_DELIVERY_LEASE_OVER);
         mq_smtp_close(session, "");
         return;
@@ -223,8 +223,8 @@ static void take_follower(struct mq_smtp_session *session)
 {
     struct mq_smtp_host *host = session->host;
     while (mq_smtp_session_may_follow(session)) {
-        struct mq_delivery *delivery = host->next(host, session, true);
-        if (delivery == NULL || mq_smtp_begin(session, delivery, true)) {
+        struct mq_transfer *transfer = host->next(host, session, true);
+        if (transfer == NULL || mq_smtp_begin(session, transfer, true)) {
             return;
         }
     }
@@ -247,8 +247,8 @@ static void take_work(struct mq_smtp_session *session)
 {
     struct mq_smtp_host *host = session->host;
     while (mq_smtp_session_may_begin(session)) {
-        struct mq_delivery *delivery = host->next(host, session, false);
-        if (delivery == NULL || mq_smtp_begin(session, delivery, false)) {
+        struct mq_transfer *transfer = host->next(host, session, false);
+        if (transfer == NULL || mq_smtp_begin(session, transfer, false)) {
             break;
         }
     }
@@ -294,9 +294,9 @@ void mq_smtp_session_pump(struct mq_smtp_session *session)
         return;
     }
     session->in_pump = true;
-    uint64_t turn_ends = session->sent + TURN_BYTES;
+    uint64_t cycle_ends = session->sent + TURN_BYTES;
     while (session->channel != NULL) {
-        if (session->sent >= turn_ends) {
+        if (session->sent >= cycle_ends) {
             session->wants_write = true;
             break;
         }

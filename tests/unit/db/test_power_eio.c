@@ -78,8 +78,8 @@ static enum mq_status store(struct life *life, int k)
 
 static enum mq_status claim(struct life *life)
 {
-    struct mq_turn turn = {.request = &life->fx.request, .claim = &life->fx.claim};
-    enum mq_status status = mq_queue_turn(life->fx.queue, &turn, &life->fx.err);
+    struct mq_cycle cycle = {.request = &life->fx.request, .claim = &life->fx.claim};
+    enum mq_status status = mq_queue_cycle(life->fx.queue, &cycle, &life->fx.err);
     if (status == MQ_OK && life->fx.claim.status != MQ_OK) {
         life->fx.err = life->fx.claim.error;
         return life->fx.claim.status;
@@ -102,8 +102,8 @@ static enum mq_status settle(struct life *life)
                                              .retry_after_s = -1,
                                              .ms = -1};
     }
-    struct mq_turn turn = {.outcomes = outcomes, .outcome_count = taken->count};
-    enum mq_status status = mq_queue_turn(life->fx.queue, &turn, &life->fx.err);
+    struct mq_cycle cycle = {.outcomes = outcomes, .outcome_count = taken->count};
+    enum mq_status status = mq_queue_cycle(life->fx.queue, &cycle, &life->fx.err);
     if (taken->count > 0) {
         life->fates[taken->jobs[0].reference[1] - '0'] = status == MQ_OK ? SENT : UNKNOWN;
     }

@@ -238,11 +238,11 @@ static void test_random_texts(void **state)
     (void)state;
     mq_buffer_init(&text);
     mq_buffer_init(&decoded);
-    for (int turn = 0; turn < 3000; turn++) {
+    for (int cycle = 0; cycle < 3000; cycle++) {
         mq_buffer_reset(&text);
         mq_buffer_reset(&decoded);
         mq_buffer_reset(&out);
-        for (int i = 0; i < turn % 120; i++) {
+        for (int i = 0; i < cycle % 120; i++) {
             seed = seed * 1103515245 + 12345;
             mq_buffer_cstr(&text, pieces[seed / 65536 % (sizeof pieces / sizeof *pieces)]);
         }

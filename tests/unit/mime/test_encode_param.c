@@ -215,12 +215,12 @@ static void test_sections(void **state)
     (void)state;
     mq_buffer_init(&name);
     mq_buffer_init(&decoded);
-    for (size_t turn = 0; turn < 6 * 90; turn++) {
+    for (size_t cycle = 0; cycle < 6 * 90; cycle++) {
         size_t column = 31;
         mq_buffer_reset(&name);
         mq_buffer_cstr(&name, "ü");
-        for (size_t i = 0; i < turn / 6 * 3; i++) {
-            mq_buffer_cstr(&name, units[turn % 6]);
+        for (size_t i = 0; i < cycle / 6 * 3; i++) {
+            mq_buffer_cstr(&name, units[cycle % 6]);
         }
         mq_buffer_reset(&out);
         mq_param_filename(&out, &column, "filename", mq_buffer_view(&name));

@@ -7,7 +7,7 @@
  * for an hour and a second after. average: tokens paid less tokens given back, each at its own
  * time, are at most N + capacity in any hour.
  *
- * Each was seen to fail: strict with the ledger left out of the allowance, with leases in flight
+ * Each was seen to fail: strict with the ledger left out of the allowance, with leases under way
  * left out, with an hour of 3,600 s in the ledger, with a lost lease not written at recovery, and
  * with one written at the time at which its body began; average with a refill of one unit a second
  * too many, and with tokens given back twice; both yields with a resume time an hour late; stale
@@ -29,7 +29,7 @@
 enum fate { FATE_SENT, FATE_SOME_REFUSED, FATE_LATER, FATE_UNCERTAIN, FATE_RELEASE };
 
 /* One claimed job. Times in milliseconds since START. */
-struct flight {
+struct delivery {
     struct mq_job job;
     int worker;  /* -1: its worker was killed */
     bool record; /* a killed worker's intent record can be read */
@@ -57,7 +57,7 @@ struct week {
     int64_t now_ms;
     int64_t stock_ms; /* when the queue is filled up next */
     struct worker workers[WORKERS];
-    struct flight *flights; /* FLYING_MAX */
+    struct delivery *deliveries; /* FLYING_MAX */
     size_t flying;
     char dead[MQ_TOKEN_HEX + 1]; /* a killed worker whose record can be read; "": none */
     struct marks sink;           /* recipients taken */
@@ -121,10 +121,10 @@ static void stock_up(struct week *w)
     w->stock_ms = w->now_ms + HOUR_MS;
 }
 
-/* ---- flights ---- */
+/* ---- deliveries ---- */
 
-/* The flight ends: the sink's log, and the time its place was taken. */
-static void land(struct week *w, struct flight *f)
+/* The delivery ends: the sink's log, and the time its place was taken. */
+static void land(struct week *w, struct delivery *f)
 {
     if (f->handed_ms <= w->now_ms) {
         int64_t refused = f->fate == FATE_SOME_REFUSED;
@@ -138,7 +138,7 @@ static void land(struct week *w, struct flight *f)
         w->workers[f->worker].flying--;
     }
     mq_job_clear(&f->job);
-    *f = w->flights[--w->flying];
+    *f = w->deliveries[--w->flying];
 }
 
 static enum fate draw_fate(struct week *w)
@@ -154,9 +154,9 @@ static enum fate draw_fate(struct week *w)
 static void take_off(struct week *w, int worker, struct mq_job *job)
 {
     assert_true(w->flying < FLYING_MAX);
-    struct flight *f = &w->flights[w->flying++];
+    struct delivery *f = &w->deliveries[w->flying++];
     int64_t delay = below(w, 4) ? below(w, 600001) : below(w, 2);
-    *f = (struct flight){.job = *job, .worker = worker, .claimed_ms = w->now_ms};
+    *f = (struct delivery){.job = *job, .worker = worker, .claimed_ms = w->now_ms};
     mq_job_init(job);
     assert_true(f->job.paid >= 1 && (size_t)f->job.paid == f->job.targets.count);
     mark(&w->tokens, w->now_ms, f->job.paid);
@@ -183,7 +183,7 @@ static void find(void *context, const char *token, int64_t id, struct mq_evidenc
 {
     struct week *w = context;
     for (size_t i = 0; i < w->flying; i++) {
-        struct flight *f = &w->flights[i];
+        struct delivery *f = &w->deliveries[i];
         if (f->job.id != id || strcmp(f->job.locked_by, token) != 0) {
             continue;
         }
@@ -211,7 +211,7 @@ static void find(void *context, const char *token, int64_t id, struct mq_evidenc
 static void clear_recovered(struct week *w)
 {
     for (size_t i = 0; i < w->flying;) {
-        struct flight *f = &w->flights[i];
+        struct delivery *f = &w->deliveries[i];
         if (f->worker < 0 && f->recovered) {
             land(w, f);
         } else {
@@ -222,7 +222,7 @@ static void clear_recovered(struct week *w)
 
 /* ---- workers ---- */
 
-static void make_outcome(struct flight *f, struct mq_settlement *s)
+static void make_outcome(struct delivery *f, struct mq_settlement *s)
 {
     static const unsigned char result[] = {MQ_RECIPIENT_ACCEPTED, MQ_RECIPIENT_ACCEPTED,
                                            MQ_RECIPIENT_LATER, MQ_RECIPIENT_UNCERTAIN, 0};
@@ -251,13 +251,13 @@ static void work(struct week *w, int number)
 {
     struct worker *me = &w->workers[number];
     struct mq_settlement settlements[SESSIONS];
-    struct flight *landing[SESSIONS];
+    struct delivery *landing[SESSIONS];
     size_t n = 0;
     const char *dead = w->dead;
     struct mq_evidence_source source = {find, w};
     for (size_t i = 0; i < w->flying && n < SESSIONS; i++) {
-        if (w->flights[i].worker == number && w->flights[i].settle_ms <= w->now_ms) {
-            landing[n] = &w->flights[i];
+        if (w->deliveries[i].worker == number && w->deliveries[i].settle_ms <= w->now_ms) {
+            landing[n] = &w->deliveries[i];
             make_outcome(landing[n], &settlements[n]);
             n++;
         }
@@ -268,8 +268,8 @@ static void work(struct week *w, int number)
                                        .dead_tokens = &dead,
                                        .dead_count = w->dead[0] != '\0',
                                        .evidence = &source};
-    struct mq_turn turn = {settlements, n, &request, &w->fx.claim, NULL, 0, false};
-    assert_int_equal(mq_queue_turn(w->fx.queue, &turn, &w->fx.err), MQ_OK);
+    struct mq_cycle cycle = {settlements, n, &request, &w->fx.claim, NULL, 0, false};
+    assert_int_equal(mq_queue_cycle(w->fx.queue, &cycle, &w->fx.err), MQ_OK);
     assert_int_equal(w->fx.claim.status, MQ_OK);
     w->dead[0] = '\0';
     for (size_t i = n; i-- > 0;) { /* backwards: landing moves the last into the gap */
@@ -286,7 +286,7 @@ static void work(struct week *w, int number)
     }
     int64_t resume = (w->fx.claim.resume_s - START) * 1000;
     assert_true(w->fx.claim.end != MQ_CLAIM_TOKENS || resume > w->now_ms);
-    bool soon = resume <= w->now_ms + 1000; /* leases in flight: asking each second gains little */
+    bool soon = resume <= w->now_ms + 1000; /* leases under way: asking each second gains little */
     bool late = w->limit > 60 || below(w, 2); /* others are awake meanwhile */
     me->wake_ms = (soon ? w->now_ms + 10000 : resume) + (late ? below(w, 160000) : 0);
     if (w->fx.claim.end == MQ_CLAIM_EMPTY) {
@@ -303,7 +303,7 @@ static void kill_worker(struct week *w, int number)
         strcpy(w->dead, me->token);
     }
     for (size_t i = 0; i < w->flying; i++) {
-        struct flight *f = &w->flights[i];
+        struct delivery *f = &w->deliveries[i];
         if (f->worker == number) {
             f->worker = -1;
             f->record = record;
@@ -332,9 +332,9 @@ static int next_event(const struct week *w, int64_t *at_ms)
         }
     }
     for (size_t i = 0; i < w->flying; i++) {
-        if (w->flights[i].settle_ms < *at_ms && w->flights[i].worker >= 0) {
-            *at_ms = w->flights[i].settle_ms;
-            worker = w->flights[i].worker;
+        if (w->deliveries[i].settle_ms < *at_ms && w->deliveries[i].worker >= 0) {
+            *at_ms = w->deliveries[i].settle_ms;
+            worker = w->deliveries[i].worker;
         }
     }
     return worker;
@@ -348,7 +348,7 @@ static void run_week(struct week *w)
     snprintf(text, sizeof(text), "%lld", (long long)w->limit);
     fx_set(&w->fx, "mailMaxPerHour", text);
     fx_set(&w->fx, "mailRateMode", w->strict ? "strict" : "average");
-    w->flights = calloc(FLYING_MAX, sizeof(*w->flights));
+    w->deliveries = calloc(FLYING_MAX, sizeof(*w->deliveries));
     for (int i = 0; i < WORKERS; i++) {
         new_token(w, w->workers[i].token);
         w->workers[i].wake_ms = below(w, 60000);
@@ -372,14 +372,14 @@ static void run_week(struct week *w)
     }
     set_now(w, WEEK_MS);
     while (w->flying > 0) {
-        land(w, &w->flights[0]);
+        land(w, &w->deliveries[0]);
     }
 }
 
 static void end_week(struct week *w)
 {
     fx_close(&w->fx);
-    free(w->flights);
+    free(w->deliveries);
     free(w->sink.items);
     free(w->tokens.items);
 }

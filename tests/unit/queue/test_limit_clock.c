@@ -8,9 +8,9 @@
 static int64_t taken_ms[1000]; /* boot time of each acceptance */
 static size_t taken;
 
-static void takes(struct fake_relay *relay, struct mq_delivery *delivery, struct mq_target *target)
+static void takes(struct fake_relay *relay, struct mq_transfer *transfer, struct mq_target *target)
 {
-    (void)delivery;
+    (void)transfer;
     taken_ms[taken++] = relay->scene->boot_ms;
     set_result(target, MQ_TARGET_ACCEPTED, "250 Ok");
 }
@@ -93,9 +93,9 @@ static void test_ten_years_ahead(void **state)
 
 static int64_t step_s; /* of the clock, while the run sends */
 
-static void clock_steps(struct fake_relay *relay, struct mq_delivery *delivery)
+static void clock_steps(struct fake_relay *relay, struct mq_transfer *transfer)
 {
-    (void)delivery;
+    (void)transfer;
     relay->scene->wall_ahead_s = step_s;
 }
 
@@ -124,11 +124,11 @@ static void test_goes_back_within_a_run(void **state)
 
 static int dying; /* deliveries whose reply comes after so many ms, from a worker that is dead */
 
-static void dies_behind_the_dot(struct fake_relay *relay, struct mq_delivery *delivery,
+static void dies_behind_the_dot(struct fake_relay *relay, struct mq_transfer *transfer,
                                 struct mq_target *target)
 {
     (void)relay;
-    (void)delivery;
+    (void)transfer;
     dying++;
     set_result(target, MQ_TARGET_UNCERTAIN, "");
 }

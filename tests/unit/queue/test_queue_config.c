@@ -198,7 +198,7 @@ static void test_strict_ledger(void **state)
         fx_mail(&fx, "a@example.org");
     }
     assert_int_equal(fx_claim(&fx), 2);
-    assert_int_equal(fx.claim.resume_s, START + 1); /* only leases in flight block */
+    assert_int_equal(fx.claim.resume_s, START + 1); /* only leases under way block */
     fx.now_s += 100;
     fx_settle(&fx, 0, "a");
     fx.now_s += 100;
@@ -369,10 +369,10 @@ static void test_poison_stops_the_claim(void **state)
         struct mq_settlement outcome = {
             .job = &fx.claim.jobs[0], .results = &sent, .retry_after_s = -1, .ms = -1};
         struct mq_claim next;
-        struct mq_turn turn = {&outcome, 1, &fx.request, &next, NULL, 0, false};
+        struct mq_cycle cycle = {&outcome, 1, &fx.request, &next, NULL, 0, false};
         mq_claim_init(&next);
         fx.request.relay = "r";
-        assert_int_equal(mq_queue_turn(fx.queue, &turn, &fx.err), MQ_OK);
+        assert_int_equal(mq_queue_cycle(fx.queue, &cycle, &fx.err), MQ_OK);
         assert_int_equal(next.count, 0);
         assert_int_equal(next.status, MQ_CONFIG);
         assert_string_equal(next.error.field, bad[i][0]);

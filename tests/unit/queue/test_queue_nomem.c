@@ -56,12 +56,12 @@ static bool good(struct pass *p, enum mq_status status)
     return status == MQ_OK;
 }
 
-static bool turn(struct pass *p, struct mq_settlement *outcomes, size_t count, bool claims)
+static bool cycle(struct pass *p, struct mq_settlement *outcomes, size_t count, bool claims)
 {
     struct fixture *fx = &p->fx;
-    struct mq_turn what = {outcomes, count, claims ? &fx->request : NULL, &fx->claim, &fx->events,
-                           0,        false};
-    return good(p, mq_queue_turn(fx->queue, &what, &fx->err)) &&
+    struct mq_cycle what = {outcomes, count, claims ? &fx->request : NULL, &fx->claim, &fx->events,
+                            0,        false};
+    return good(p, mq_queue_cycle(fx->queue, &what, &fx->err)) &&
            (!claims || good(p, fx->claim.status));
 }
 
@@ -93,7 +93,7 @@ static bool deliver(struct pass *p)
     unsigned char mixed[] = {MQ_RECIPIENT_ACCEPTED, MQ_RECIPIENT_REFUSED, MQ_RECIPIENT_REFUSED};
     unsigned char later[] = {MQ_RECIPIENT_LATER};
     bool lost;
-    if (!turn(p, NULL, 0, true)) {
+    if (!cycle(p, NULL, 0, true)) {
         return false;
     }
     struct mq_claim claim = fx->claim;
@@ -111,7 +111,7 @@ static bool deliver(struct pass *p)
     struct mq_settlement outcomes[] = {
         {.job = &claim.jobs[0], .results = mixed, .error = "550 no", .retry_after_s = -1},
         {.job = composed, .results = later, .error = "450 later", .retry_after_s = -1}};
-    ok = ok && turn(p, outcomes, 2, true);
+    ok = ok && cycle(p, outcomes, 2, true);
     mq_claim_clear(&claim);
     return ok;
 }
@@ -135,7 +135,7 @@ static bool manage(struct pass *p)
     }
     mq_job_list_clear(&list);
     fx->now_s += 1000;
-    return turn(p, NULL, 0, true) &&
+    return cycle(p, NULL, 0, true) &&
            good(p, mq_queue_recover(fx->queue, START * 2, NULL, &n, &fx->err)) &&
            good(p, mq_queue_sweep(fx->queue, &sweep, &fx->events, &fx->err)) &&
            good(p, mq_queue_pause_relay(fx->queue, &pause, &fx->err)) &&

@@ -61,14 +61,14 @@ static bool turns(struct thread *self, struct mq_queue *queue)
     bool good = true;
     bool more = true;
     for (int n = 0; good && more; n = !n) {
-        struct mq_turn turn = {
+        struct mq_cycle cycle = {
             outcomes, settle_some(&claims[!n], outcomes), &request, &claims[n], NULL, 0, false};
-        good = mq_queue_turn(queue, &turn, &self->err) == MQ_OK && claims[n].status == MQ_OK;
+        good = mq_queue_cycle(queue, &cycle, &self->err) == MQ_OK && claims[n].status == MQ_OK;
         for (size_t i = 0; good && i < claims[n].count; i++) {
             good = __atomic_add_fetch(&taken[claims[n].jobs[i].id], 1, __ATOMIC_SEQ_CST) == 1;
             self->claimed++;
         }
-        for (size_t i = 0; i < turn.outcome_count; i++) {
+        for (size_t i = 0; i < cycle.outcome_count; i++) {
             good = good && !outcomes[i].stale;
         }
         more = claims[n].count > 0 || claims[!n].count > 0;

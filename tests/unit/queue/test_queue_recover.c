@@ -277,7 +277,7 @@ static void test_a_thousand_a_turn(void **state)
     fx_close(&fx);
 }
 
-/* Deleting large messages keeps the write lock for long: a turn deletes a few of them. */
+/* Deleting large messages keeps the write lock for long: a cycle deletes a few of them. */
 static void test_large(void **state)
 {
     (void)state;
@@ -330,13 +330,13 @@ static void test_claim_fails_settle_stands(void **state)
     unsigned char refused = MQ_RECIPIENT_REFUSED;
     struct mq_settlement outcome = {
         .job = &fx.claim.jobs[0], .results = &refused, .retry_after_s = -1, .ms = -1};
-    struct mq_turn turn = {&outcome, 1, &fx.request, &next, &fx.events, 0, false};
+    struct mq_cycle cycle = {&outcome, 1, &fx.request, &next, &fx.events, 0, false};
     mq_claim_init(&next);
     fx.request.limit = 5;
     fx_sql(&fx, "INSERT INTO mail_queue (mail_type, status, next_attempt_at, created_at, "
                 "message_id, priority) VALUES ('x', 'pending', 0, 0, '<x>', 5)");
     mq_events_truncate(&fx.events, 0);
-    assert_int_equal(mq_queue_turn(fx.queue, &turn, &fx.err), MQ_OK);
+    assert_int_equal(mq_queue_cycle(fx.queue, &cycle, &fx.err), MQ_OK);
     assert_int_equal(next.status, MQ_DATABASE);
     assert_non_null(strstr(next.error.text, "registrations"));
     assert_int_equal(next.count, 0);

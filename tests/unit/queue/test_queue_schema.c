@@ -101,8 +101,8 @@ static void test_newer_tables(void **state)
     assert_int_equal(mq_queue_job(fx.queue, 1, &job, &found, &fx.err), MQ_SCHEMA);
     assert_int_equal(mq_queue_config(fx.queue, "mailBurst", &value, &fx.err), MQ_SCHEMA);
     assert_int_equal(mq_queue_set_config(fx.queue, "mailBurst", "1", &fx.err), MQ_SCHEMA);
-    struct mq_turn turn = {.request = &fx.request, .claim = &fx.claim};
-    assert_int_equal(mq_queue_turn(fx.queue, &turn, &fx.err), MQ_SCHEMA);
+    struct mq_cycle cycle = {.request = &fx.request, .claim = &fx.claim};
+    assert_int_equal(mq_queue_cycle(fx.queue, &cycle, &fx.err), MQ_SCHEMA);
     assert_false(mq_queue_db(fx.queue)->driver->in_transaction(mq_queue_db(fx.queue)));
     fx_sql(&fx, "UPDATE config SET value = '1' WHERE key = 'mailSchemaVersion'");
     assert_int_equal(mq_queue_stats(fx.queue, &stats, &fx.err), MQ_OK);

@@ -424,10 +424,10 @@ static void test_settle_and_claim_in_one(void **state)
     unsigned char sent = MQ_RECIPIENT_ACCEPTED;
     struct mq_settlement outcome = {
         .job = &fx.claim.jobs[0], .results = &sent, .retry_after_s = -1, .ms = -1};
-    struct mq_turn turn = {&outcome, 1, &fx.request, &next, &fx.events, 0, false};
+    struct mq_cycle cycle = {&outcome, 1, &fx.request, &next, &fx.events, 0, false};
     mq_claim_init(&next);
     mq_events_truncate(&fx.events, 0);
-    assert_int_equal(mq_queue_turn(fx.queue, &turn, &fx.err), MQ_OK);
+    assert_int_equal(mq_queue_cycle(fx.queue, &cycle, &fx.err), MQ_OK);
     assert_int_equal(next.count, 1);
     assert_int_equal(next.jobs[0].id, 2);
     assert_string_equal(fx_events(&fx), "sent claimed");

@@ -116,13 +116,13 @@ static void test_one_file_a_delivery(void **state)
     size_t len;
     struct mq_transport *transport = open_box();
     fake_mail_init(&mail, MESSAGE, 2);
-    mail.delivery.prefix = MQ_STR("X-Original-To: b@z\r\n");
+    mail.transfer.prefix = MQ_STR("X-Original-To: b@z\r\n");
     program_send(transport, &mail);
     assert_string_equal(fake_results(&mail), "AA");
     assert_string_equal(mail.phases, "EBA");
     assert_string_equal(mail.seen, "AA");
     assert_string_equal(calls, "frd");
-    assert_true(mail.delivery.at_s > 0);
+    assert_true(mail.transfer.at_s > 0);
     assert_boxes(0, 1);
     files_in("new", name);
     snprintf(path, sizeof path, "box/new/%s", name);
@@ -137,7 +137,7 @@ static void test_one_file_a_delivery(void **state)
     /* time.M…P…Q…R….host, and no colon: what is behind one are flags */
     gethostname(host, sizeof host);
     assert_string_equal(strchr(strchr(name, '.') + 1, '.') + 1, host);
-    assert_true(strtol(name, NULL, 10) >= mail.delivery.at_s - 1);
+    assert_true(strtol(name, NULL, 10) >= mail.transfer.at_s - 1);
     assert_null(strchr(name, ':'));
     assert_string_equal(transport->ops->name(transport) + 7, program_path("box"));
     transport->ops->free(transport);
@@ -152,15 +152,15 @@ static void test_many(void **state)
     assert_int_equal(transport->ops->capacity(transport, false), 20);
     for (int i = 0; i < 20; i++) {
         fake_mail_init(&mails[i], MESSAGE, 1);
-        mails[i].delivery.from = "";
+        mails[i].transfer.from = "";
         mails[i].refuse = i == 3 ? 'E' : i == 4 ? 'B' : 0;
-        transport->ops->submit(transport, &mails[i].delivery);
+        transport->ops->submit(transport, &mails[i].transfer);
     }
     assert_int_equal(transport->ops->capacity(transport, false), 0);
     program_run(transport, 20, 10000);
     assert_boxes(0, 18);
-    assert_int_equal(mails[3].delivery.end, MQ_DELIVERY_LEASE_OVER);
-    assert_int_equal(mails[4].delivery.end, MQ_DELIVERY_LEASE_OVER);
+    assert_int_equal(mails[3].transfer.end, MQ_DELIVERY_LEASE_OVER);
+    assert_int_equal(mails[4].transfer.end, MQ_DELIVERY_LEASE_OVER);
     assert_string_equal(fake_results(&mails[4]), "U");
     assert_int_equal(transport->ops->capacity(transport, false), 20);
     transport->ops->free(transport);
@@ -177,11 +177,11 @@ static void test_disk_full(void **state)
     fail_file = ENOSPC;
     for (int i = 0; i < 2; i++) {
         fake_mail_init(&mails[i], MESSAGE, 1);
-        transport->ops->submit(transport, &mails[i].delivery);
+        transport->ops->submit(transport, &mails[i].transfer);
     }
     program_run(transport, 2, 3000);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(mails[i].delivery.end, MQ_DELIVERY_UNTOUCHED);
+        assert_int_equal(mails[i].transfer.end, MQ_DELIVERY_UNTOUCHED);
         assert_string_equal(fake_results(&mails[i]), "U");
     }
     assert_string_equal(mails[0].phases, "E");
@@ -189,7 +189,7 @@ static void test_disk_full(void **state)
     assert_non_null(strstr(program_trouble(transport), "/box: cannot write: No space left"));
     assert_int_equal(transport->ops->capacity(transport, false), 0);
     fake_mail_init(&mails[2], MESSAGE, 1); /* comes straight back */
-    transport->ops->submit(transport, &mails[2].delivery);
+    transport->ops->submit(transport, &mails[2].transfer);
     assert_ptr_equal(transport->ops->take_done(transport), &mails[2]);
     transport->ops->free(transport);
 }
@@ -202,7 +202,7 @@ static void test_rename_fails(void **state)
     fail_rename = EDQUOT;
     fake_mail_init(&mail, MESSAGE, 1);
     program_send(transport, &mail);
-    assert_int_equal(mail.delivery.end, MQ_DELIVERY_UNTOUCHED);
+    assert_int_equal(mail.transfer.end, MQ_DELIVERY_UNTOUCHED);
     assert_string_equal(mail.phases, "EBE"); /* the record says: safe to send again */
     assert_boxes(0, 0);
     assert_non_null(strstr(program_trouble(transport), "quota"));
@@ -265,7 +265,7 @@ static void test_directory_goes_away(void **state)
     assert_int_equal(system(command), 0);
     fake_mail_init(&mail, MESSAGE, 1);
     program_send(transport, &mail);
-    assert_int_equal(mail.delivery.end, MQ_DELIVERY_UNTOUCHED);
+    assert_int_equal(mail.transfer.end, MQ_DELIVERY_UNTOUCHED);
     assert_non_null(strstr(program_trouble(transport), "cannot create a file: No such file"));
     transport->ops->free(transport);
 }
@@ -278,13 +278,13 @@ static void test_stops(void **state)
     for (int i = 0; i < 2; i++) {
         fake_mail_init(&mails[i], MESSAGE, 1);
     }
-    transport->ops->submit(transport, &mails[0].delivery);
+    transport->ops->submit(transport, &mails[0].transfer);
     transport->ops->recall(transport);
     assert_ptr_equal(transport->ops->take_done(transport), &mails[0]);
-    assert_int_equal(mails[0].delivery.end, MQ_DELIVERY_UNTOUCHED);
-    transport->ops->submit(transport, &mails[0].delivery);
+    assert_int_equal(mails[0].transfer.end, MQ_DELIVERY_UNTOUCHED);
+    transport->ops->submit(transport, &mails[0].transfer);
     transport->ops->wind_down(transport);
-    transport->ops->submit(transport, &mails[1].delivery);
+    transport->ops->submit(transport, &mails[1].transfer);
     assert_ptr_equal(transport->ops->take_done(transport), &mails[0]);
     assert_ptr_equal(transport->ops->take_done(transport), &mails[1]);
     assert_null(transport->ops->take_done(transport));

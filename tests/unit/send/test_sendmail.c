@@ -40,13 +40,13 @@ static void test_arguments_and_input(void **state)
     program_write("sendmail", KEEPS);
     struct mq_transport *transport = program_open("sendmail%20-ti%20-f%20old@x%20-oem", "", 1);
     fake_mail_init(&mail, MESSAGE, 2);
-    mail.delivery.prefix = MQ_STR("X-Original-To: b@z\r\n");
+    mail.transfer.prefix = MQ_STR("X-Original-To: b@z\r\n");
     program_send(transport, &mail);
     assert_string_equal(fake_results(&mail), "AA");
     assert_string_equal(mail.phases, "EBA");
     assert_string_equal(mail.seen, "AA");
-    assert_int_equal(mail.delivery.end, MQ_DELIVERY_DONE);
-    assert_true(mail.delivery.at_s > 0 && mail.delivery.ms >= 0);
+    assert_int_equal(mail.transfer.end, MQ_DELIVERY_DONE);
+    assert_true(mail.transfer.at_s > 0 && mail.transfer.ms >= 0);
     assert_string_equal(mail.targets[1].reply + strlen(mail.targets[1].reply) - 9, "/sendmail");
     assert_file("args", "[-i][-oem][-f][s@y][--][a@x][b@x]");
     assert_file("input", "X-Original-To: b@z\nSubject: x\n\n.dot\nlone\rcr\n.\nend\n");
@@ -63,7 +63,7 @@ static void test_null_sender(void **state)
     program_write("sendmail", KEEPS);
     struct mq_transport *transport = program_open("sendmail", "", 1);
     fake_mail_init(&mail, MESSAGE, 1);
-    mail.delivery.from = "";
+    mail.transfer.from = "";
     program_send(transport, &mail);
     assert_file("args", "[-i][-f][<>][--][a@x]");
     transport->ops->free(transport);
@@ -170,7 +170,7 @@ static void test_exit_codes(void **state)
             fail_msg("%s: %s %s %s", samples[i].code, fake_results(&mail), mail.phases,
                      mail.targets[0].reply);
         }
-        assert_int_equal(mail.delivery.end, MQ_DELIVERY_DONE);
+        assert_int_equal(mail.transfer.end, MQ_DELIVERY_DONE);
         assert_string_equal(program_trouble(transport), "");
     }
     transport->ops->free(transport);
@@ -197,7 +197,7 @@ static void test_time_over(void **state)
     program_write("sendmail", "echo x > $DIR/begun; sleep 60");
     struct mq_transport *transport = program_open("sendmail", "final_timeout=0.2", 1);
     fake_mail_init(&mail, MESSAGE, 1);
-    transport->ops->submit(transport, &mail.delivery);
+    transport->ops->submit(transport, &mail.transfer);
     program_run(transport, 1, 20000);
     assert_string_equal(fake_results(&mail), "?");
     assert_string_equal(mail.targets[0].reply, "did not end within 0.2 s and was ended");
@@ -230,7 +230,7 @@ static void test_time_over_and_stubborn(void **state)
     program_write("sendmail", "trap '' TERM; sleep 60 & echo $! > $DIR/child; wait; wait");
     struct mq_transport *transport = program_open("sendmail", "final_timeout=600", 1);
     fake_mail_init(&mail, MESSAGE, 1);
-    transport->ops->submit(transport, &mail.delivery);
+    transport->ops->submit(transport, &mail.transfer);
     transport->ops->step(transport, 1, &err);
     program_await("child");
     program_clock_ahead_ms += 601000;
@@ -293,7 +293,7 @@ static void test_grandchild_holds_the_pipe(void **state)
     program_write("sendmail", "cat > /dev/null; sleep 60 & echo $! > $DIR/child; echo queued");
     struct mq_transport *transport = program_open("sendmail", "", 1);
     fake_mail_init(&mail, MESSAGE, 1);
-    transport->ops->submit(transport, &mail.delivery);
+    transport->ops->submit(transport, &mail.transfer);
     program_run(transport, 1, 20000);
     assert_string_equal(fake_results(&mail), "A");
     char *child = program_file("child", &len);
@@ -330,7 +330,7 @@ static void test_exit_code_lost(void **state)
     program_write("sendmail", "cat > /dev/null");
     struct mq_transport *transport = program_open("sendmail", "", 1);
     fake_mail_init(&mail, MESSAGE, 1);
-    transport->ops->submit(transport, &mail.delivery);
+    transport->ops->submit(transport, &mail.transfer);
     transport->ops->step(transport, 0, &err);
     if (transport->ops->take_done(transport) == NULL) {
         assert_true(waitpid(-1, NULL, 0) > 0);

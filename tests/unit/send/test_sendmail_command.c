@@ -123,33 +123,33 @@ static void test_words(void **state)
 static void test_argument_vector(void **state)
 {
     struct mq_strings words;
-    struct mq_delivery delivery;
+    struct mq_transfer transfer;
     struct mq_target targets[3] = {{.address = "a@x"}, {.address = "b@x"}, {.address = "c@x"}};
     (void)state;
     mq_strings_init(&words);
     assert_int_equal(mq_sendmail_command_parse("/s -C x", &words, &err), MQ_OK);
-    memset(&delivery, 0, sizeof delivery);
-    delivery.from = "s@y";
-    delivery.targets = targets;
-    delivery.target_count = 3;
+    memset(&transfer, 0, sizeof transfer);
+    transfer.from = "s@y";
+    transfer.targets = targets;
+    transfer.target_count = 3;
     static const char *const expected[] = {"/s",  "-C", "x",   "-i",  "-f",
                                            "s@y", "--", "a@x", "b@x", "c@x"};
-    char **argv = mq_sendmail_command_argv(&words, &delivery, true);
+    char **argv = mq_sendmail_command_argv(&words, &transfer, true);
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         assert_string_equal(argv[i], expected[i]);
     }
     assert_null(argv[sizeof expected / sizeof *expected]);
     free(argv);
-    delivery.notify = (struct mq_notify){
+    transfer.notify = (struct mq_notify){
         .when = MQ_NOTIFY_SUCCESS | MQ_NOTIFY_DELAY, .ret = MQ_NOTIFY_RET_HDRS, .envid = "q+1"};
     static const char *const with_status[] = {"-N", "SUCCESS,DELAY", "-R", "hdrs",
                                               "-V", "q+1",           "--", "a@x"};
-    argv = mq_sendmail_command_argv(&words, &delivery, true);
+    argv = mq_sendmail_command_argv(&words, &transfer, true);
     for (size_t i = 0; i < sizeof with_status / sizeof *with_status; i++) {
         assert_string_equal(argv[6 + i], with_status[i]);
     }
     free(argv);
-    argv = mq_sendmail_command_argv(&words, &delivery, false);
+    argv = mq_sendmail_command_argv(&words, &transfer, false);
     assert_string_equal(argv[6], "--");
     free(argv);
     mq_strings_clear(&words);

@@ -21,7 +21,7 @@ static bool send_one(void)
 {
     struct mq_transport_options options = {.smtp = {.connections = 2, .clock = mq_clock_system()}};
     struct mq_transport *transport = NULL;
-    struct mq_delivery *delivery = NULL;
+    struct mq_transfer *transfer = NULL;
     struct fake_mail mail;
     struct mq_error err;
     int64_t final_ms = -1;
@@ -38,12 +38,12 @@ static bool send_one(void)
         return false;
     }
     fake_mail_init(&mail, "Subject: x\r\n\r\nhello\r\n", 2);
-    transport->ops->submit(transport, &mail.delivery);
-    while (delivery == NULL) {
+    transport->ops->submit(transport, &mail.transfer);
+    while (transfer == NULL) {
         transport->ops->step(transport, 100, &err);
-        delivery = transport->ops->take_done(transport);
+        transfer = transport->ops->take_done(transport);
     }
-    bool sent = delivery->end == MQ_DELIVERY_DONE;
+    bool sent = transfer->end == MQ_DELIVERY_DONE;
     assert_string_equal(fake_results(&mail), sent ? "AA" : "UU");
     assert_int_equal(program_trouble(transport)[0] != '\0', !sent);
     transport->ops->free(transport);

@@ -26,7 +26,7 @@ static void submit(struct mq_transport *transport, size_t first, size_t count)
 {
     for (size_t i = first; i < first + count; i++) {
         fake_mail_init(&mails[i], MESSAGE, 1);
-        transport->ops->submit(transport, &mails[i].delivery);
+        transport->ops->submit(transport, &mails[i].transfer);
     }
 }
 
@@ -87,7 +87,7 @@ static void test_missing_program(void **state)
     submit(transport, 0, 2);
     program_run(transport, 2, 20000);
     for (size_t i = 0; i < 2; i++) {
-        assert_int_equal(mails[i].delivery.end, MQ_DELIVERY_UNTOUCHED);
+        assert_int_equal(mails[i].transfer.end, MQ_DELIVERY_UNTOUCHED);
         assert_string_equal(fake_results(&mails[i]), "U");
     }
     assert_string_equal(mails[0].phases, "EBE"); /* the record says: safe to send again */
@@ -106,7 +106,7 @@ static void test_scripts_that_cannot_run(void **state)
     struct mq_transport *transport = program_open("sendmail", "", 2);
     submit(transport, 0, 1);
     program_run(transport, 1, 20000);
-    assert_int_equal(mails[0].delivery.end, MQ_DELIVERY_UNTOUCHED);
+    assert_int_equal(mails[0].transfer.end, MQ_DELIVERY_UNTOUCHED);
     assert_string_equal(mails[0].phases, "EBE");
     assert_non_null(strstr(program_trouble(transport), "exit 127"));
     assert_non_null(strstr(program_trouble(transport), "not found"));
@@ -118,7 +118,7 @@ static void test_scripts_that_cannot_run(void **state)
     transport = program_open("sendmail", "", 2);
     submit(transport, 0, 1);
     program_run(transport, 1, 20000);
-    assert_int_equal(mails[0].delivery.end, MQ_DELIVERY_UNTOUCHED);
+    assert_int_equal(mails[0].transfer.end, MQ_DELIVERY_UNTOUCHED);
     assert_non_null(strstr(program_trouble(transport), "#!/bin/sh"));
     transport->ops->free(transport);
 }
@@ -147,7 +147,7 @@ static void test_shortage(void **state)
     submit(transport, 6, 1);
     program_run(transport, 1, 20000);
     setrlimit(RLIMIT_NOFILE, &before);
-    assert_int_equal(mails[6].delivery.end, MQ_DELIVERY_UNTOUCHED);
+    assert_int_equal(mails[6].transfer.end, MQ_DELIVERY_UNTOUCHED);
     assert_non_null(strstr(program_trouble(transport), "Too many open files"));
     transport->ops->free(transport);
 }
@@ -168,7 +168,7 @@ static void test_lease_over(void **state)
     program_send(transport, &mails[0]);
     program_send(transport, &mails[1]);
     for (size_t i = 0; i < 2; i++) {
-        assert_int_equal(mails[i].delivery.end, MQ_DELIVERY_LEASE_OVER);
+        assert_int_equal(mails[i].transfer.end, MQ_DELIVERY_LEASE_OVER);
         assert_string_equal(fake_results(&mails[i]), "U");
     }
     assert_null(program_file("ran", &len));
@@ -189,7 +189,7 @@ static void test_recall_and_wind_down(void **state)
     submit(transport, 1, 1);
     transport->ops->recall(transport);
     assert_ptr_equal(transport->ops->take_done(transport), &mails[1]);
-    assert_int_equal(mails[1].delivery.end, MQ_DELIVERY_UNTOUCHED);
+    assert_int_equal(mails[1].transfer.end, MQ_DELIVERY_UNTOUCHED);
     assert_string_equal(mails[1].phases, "");
     submit(transport, 1, 1);
     transport->ops->wind_down(transport);
@@ -207,7 +207,7 @@ static void test_abort(void **state)
 {
     (void)state;
     struct mq_error err;
-    struct mq_delivery *delivery;
+    struct mq_transfer *transfer;
     size_t back = 0;
     program_write("sendmail", "case $* in *a@x*) echo x > $DIR/one; sleep 60;;\n"
                               "*) trap 'exit 0' TERM; echo x > $DIR/two; while :; do sleep 0.05; "
@@ -216,20 +216,20 @@ static void test_abort(void **state)
     submit(transport, 0, 1);
     fake_mail_init(&mails[1], MESSAGE, 1);
     mails[1].targets[0].address = "b@x";
-    transport->ops->submit(transport, &mails[1].delivery);
+    transport->ops->submit(transport, &mails[1].transfer);
     transport->ops->step(transport, 1, &err);
     submit(transport, 2, 1);
     program_await("one");
     program_await("two");
     transport->ops->abort(transport);
-    while ((delivery = transport->ops->take_done(transport)) != NULL) {
+    while ((transfer = transport->ops->take_done(transport)) != NULL) {
         back++;
     }
     assert_int_equal(back, 3);
     assert_string_equal(fake_results(&mails[0]), "?");
     assert_string_equal(mails[0].targets[0].reply, "sending was stopped, the program was ended");
     assert_string_equal(fake_results(&mails[1]), "A");
-    assert_int_equal(mails[2].delivery.end, MQ_DELIVERY_UNTOUCHED);
+    assert_int_equal(mails[2].transfer.end, MQ_DELIVERY_UNTOUCHED);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
     transport->ops->free(transport);
 }
@@ -286,7 +286,7 @@ static void test_nobody_cuts_the_input(void **state)
     struct mq_transport *transport = program_open("sendmail", "", 1);
     assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0); /* orphans become ours */
     fake_mail_init(&mails[0], message, 1);
-    transport->ops->submit(transport, &mails[0].delivery);
+    transport->ops->submit(transport, &mails[0].transfer);
     transport->ops->step(transport, 1, &err);
     program_await("begun");
     char *pid = program_file("begun", &len);
@@ -347,7 +347,7 @@ static void test_the_worker_dies(void **state)
         setpgid(0, 0);
         struct mq_transport *transport = program_open("sendmail", "", 1);
         fake_mail_init(&mails[0], message, 1);
-        transport->ops->submit(transport, &mails[0].delivery);
+        transport->ops->submit(transport, &mails[0].transfer);
         for (;;) {
             transport->ops->step(transport, 1000, &err);
         }

@@ -35,7 +35,7 @@ static void test_the_stream_ends_after_every_byte(void **state)
             reset ? fake_resets(fake) : fake_hangs_up(fake);
             const char *expected = cut < body_at ? "D" : cut < strlen(all) ? "?" : "A";
             fake_assert_back(&mail, MQ_DELIVERY_DONE, expected);
-            assert_true((mail.delivery.error[0] != '\0') == (cut < strlen(all)));
+            assert_true((mail.transfer.error[0] != '\0') == (cut < strlen(all)));
             assert_true(fake->closed);
             fake_free(fake);
         }
@@ -99,7 +99,7 @@ static void test_reset_at_the_dot_spares_the_one_behind(void **state)
     fake_says(fake, FAKE_TAKEN);
     fake_resets(fake);
     fake_assert_back(&one, MQ_DELIVERY_DONE, "?");
-    assert_string_equal(one.delivery.error, "the connection to the relay broke");
+    assert_string_equal(one.transfer.error, "the connection to the relay broke");
     fake_assert_back(&two, MQ_DELIVERY_UNTOUCHED, "U");
     fake_free(fake);
 }
@@ -156,8 +156,8 @@ static void test_421_before_the_dot_gives_the_mail_back(void **state)
             fake_free(fake);
         }
         fake_assert_back(&mail, MQ_DELIVERY_UNTOUCHED, "UU");
-        assert_true(mail.delivery.drew_trouble);
-        assert_string_equal(mail.delivery.error, "421 4.3.2 going down");
+        assert_true(mail.transfer.drew_trouble);
+        assert_string_equal(mail.transfer.error, "421 4.3.2 going down");
     }
 }
 
@@ -176,8 +176,8 @@ static void test_421_then_another_session_takes_it(void **state)
     fake_says(fake, FAKE_TAKEN);
     fake_says(fake, "250 queued\r\n");
     fake_assert_back(&mail, MQ_DELIVERY_DONE, "A");
-    assert_string_equal(mail.delivery.error, "");
-    assert_int_equal(mail.delivery.retry_after_s, 0);
+    assert_string_equal(mail.transfer.error, "");
+    assert_int_equal(mail.transfer.retry_after_s, 0);
     fake_free(fake);
 }
 
@@ -196,7 +196,7 @@ static void test_421_after_other_mails_blames_nobody(void **state)
     fake_says(fake, "250 queued\r\n421 4.7.0 enough\r\n");
     fake_assert_back(&one, MQ_DELIVERY_DONE, "A");
     fake_assert_back(&two, MQ_DELIVERY_UNTOUCHED, "U");
-    assert_false(two.delivery.drew_trouble);
+    assert_false(two.transfer.drew_trouble);
     fake_free(fake);
 }
 
@@ -214,9 +214,9 @@ static void test_relay_trouble_marks_the_mail_that_drew_it(void **state)
     fake_says(fake, "452 4.3.1 system storage\r\n");
     fake_assert_back(&one, MQ_DELIVERY_UNTOUCHED, "U");
     fake_assert_back(&two, MQ_DELIVERY_UNTOUCHED, "U");
-    assert_true(one.delivery.drew_trouble);
-    assert_string_equal(one.delivery.error, "452 4.3.1 system storage");
-    assert_false(two.delivery.drew_trouble);
+    assert_true(one.transfer.drew_trouble);
+    assert_string_equal(one.transfer.error, "452 4.3.1 system storage");
+    assert_false(two.transfer.drew_trouble);
     fake_free(fake);
 }
 
@@ -233,11 +233,11 @@ static void test_421_to_the_dot_is_an_answer(void **state)
     fake_says(fake, FAKE_TAKEN);
     fake_says(fake, "421 4.3.0 going down\r\n");
     fake_assert_back(&one, MQ_DELIVERY_UNTOUCHED, "U");
-    assert_true(one.delivery.drew_trouble);
-    assert_string_equal(one.delivery.error, "421 4.3.0 going down");
+    assert_true(one.transfer.drew_trouble);
+    assert_string_equal(one.transfer.error, "421 4.3.0 going down");
     assert_string_equal(one.phases, "EBR");
     fake_assert_back(&two, MQ_DELIVERY_UNTOUCHED, "U");
-    assert_false(two.delivery.drew_trouble);
+    assert_false(two.transfer.drew_trouble);
     assert_null(fake->again);
     assert_true(fake->closed);
     fake_free(fake);
@@ -290,7 +290,7 @@ static void test_reply_during_the_body_decides_and_closes(void **state)
     (void)state;
     static const struct {
         const char *reply;
-        enum mq_delivery_end end;
+        enum mq_transfer_end end;
         const char *results;
     } cases[] = {{"552 5.3.4 too big\r\n", MQ_DELIVERY_DONE, "R"},
                  {"451 4.3.0 scanner down\r\n", MQ_DELIVERY_DONE, "L"},

@@ -37,8 +37,8 @@ static void test_one_mail_is_one_group_and_one_body(void **state)
     assert_string_equal(mail.phases, "EBA");
     assert_string_equal(mail.seen, "AA");
     assert_string_equal(mail.targets[1].reply, "250 2.0.0 queued as 17");
-    assert_int_equal(mail.delivery.ms, 2500);
-    assert_int_equal(mail.delivery.at_s, 1000003);
+    assert_int_equal(mail.transfer.ms, 2500);
+    assert_int_equal(mail.transfer.at_s, 1000003);
     assert_int_equal(fake->session.state, MQ_SMTP_IDLE);
     fake_free(fake);
 }

@@ -35,7 +35,7 @@ static void test_body_that_stalls_before_the_dot_is_denied_not_uncertain(void **
         fake->now_ms += 1;
         mq_smtp_session_check_timeout(&fake->session, fake->now_ms);
         fake_assert_back(&mail, MQ_DELIVERY_DONE, "D");
-        assert_string_equal(mail.delivery.error, "the relay stopped reading the message");
+        assert_string_equal(mail.transfer.error, "the relay stopped reading the message");
         fake_free(fake);
     }
     free(big);
@@ -177,7 +177,7 @@ static void test_lease_over_in_the_body_closes_without_a_dot(void **state)
     fake_says(fake, FAKE_TAKEN);
     assert_null(strstr(fake_wire(fake), "\r\n.\r\n"));
     assert_true(fake->closed);
-    assert_int_equal(mail.delivery.end, MQ_DELIVERY_LEASE_OVER);
+    assert_int_equal(mail.transfer.end, MQ_DELIVERY_LEASE_OVER);
     fake_free(fake);
 }
 

@@ -32,7 +32,7 @@ enum fate {
 struct sample {
     enum at at;
     const char *reply;
-    enum mq_delivery_end end;
+    enum mq_transfer_end end;
     const char *results; /* after the relay took what it could */
     enum fate fate;
 };
@@ -112,9 +112,9 @@ static void check_sample(const struct sample *sample, size_t row)
     enum fate fate = again ? AGAIN : trouble ? TROUBLE : fake->closed ? CLOSED : GOES_ON;
     if (fate != sample->fate || mail.done == again || fake->closed != (fate != GOES_ON) ||
         strcmp(fake_results(&mail), sample->results) != 0 ||
-        (mail.done && mail.delivery.end != sample->end)) {
+        (mail.done && mail.transfer.end != sample->end)) {
         fail_msg("row %zu, %s: fate %d, results %s, end %d", row, sample->reply, fate,
-                 fake_results(&mail), mail.delivery.end);
+                 fake_results(&mail), mail.transfer.end);
     }
     assert_int_equal(fake->host.following, MQ_SMTP_FOLLOW_DOT); /* nothing was behind a dot */
     if (fate == TROUBLE) {
@@ -164,7 +164,7 @@ static void test_retry_after_is_noted(void **state)
     fake_submit(fake, &mail);
     fake_says(fake, "250 ok\r\n450 4.2.0 try again in 300 seconds\r\n"
                     "450 4.2.0 try again in 60 seconds\r\n503 no\r\n");
-    assert_int_equal(mail.delivery.retry_after_s, 300);
+    assert_int_equal(mail.transfer.retry_after_s, 300);
     fake_free(fake);
 
     fake = fake_new(FAKE_PIPELINING);
@@ -227,7 +227,7 @@ static void test_plain_protocol_error_is_later(void **state)
         }
         assert_null(fake->again);
         assert_true(mail.done);
-        assert_int_equal(mail.delivery.end, MQ_DELIVERY_DONE);
+        assert_int_equal(mail.transfer.end, MQ_DELIVERY_DONE);
         assert_string_equal(fake_results(&mail), cases[i].results);
         assert_int_equal(fake->closed, cases[i].closed);
         assert_false(fake->host.no_params);
@@ -344,7 +344,7 @@ static void test_garbage_ends_the_session(void **state)
         assert_true(fake->closed);
         assert_true(mail.done);
         assert_string_equal(fake_results(&mail), "D");
-        assert_true(mail.delivery.error[0] != '\0');
+        assert_true(mail.transfer.error[0] != '\0');
         fake_free(fake);
     }
 }

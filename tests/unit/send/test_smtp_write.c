@@ -18,10 +18,10 @@
 static void assert_refused(const struct fake_mail *mail, const char *code)
 {
     assert_true(mail->done);
-    assert_int_equal(mail->delivery.end, MQ_DELIVERY_DONE);
+    assert_int_equal(mail->transfer.end, MQ_DELIVERY_DONE);
     assert_string_equal(fake_results(mail), "R");
     assert_memory_equal(mail->targets[0].reply, code, strlen(code));
-    assert_int_equal(mail->delivery.at_s, 0);
+    assert_int_equal(mail->transfer.at_s, 0);
     assert_string_equal(mail->phases, "");
 }
 
@@ -53,8 +53,8 @@ static void send_and_compare(const char *text, size_t len, size_t prefix, size_t
     size_t expected_len = 0;
     char *expected = stuffed(text, len, &expected_len);
     fake_mail_init(&mail, "", 1);
-    mail.delivery.prefix = (struct mq_str){text, prefix};
-    mail.delivery.message = (struct mq_str){text + prefix, len - prefix};
+    mail.transfer.prefix = (struct mq_str){text, prefix};
+    mail.transfer.message = (struct mq_str){text + prefix, len - prefix};
     fake_submit(fake, &mail);
     fake_wire(fake);
     fake->out_cut = cut;
@@ -165,7 +165,7 @@ static void test_dot_waits_for_the_guard_of_a_long_message(void **state)
     assert_true(fake->out_len >= 2 * MQ_SMTP_CHUNK - 16);
     assert_null(strchr(fake_wire(fake), '.'));
     assert_string_equal(mail.phases, "EB");
-    assert_int_equal(mail.delivery.end, MQ_DELIVERY_LEASE_OVER);
+    assert_int_equal(mail.transfer.end, MQ_DELIVERY_LEASE_OVER);
     assert_true(fake->closed);
     fake_free(fake);
 }
@@ -223,8 +223,8 @@ static void test_parameters_of_mail(void **state)
         struct fake *fake = fake_new(cases[i].caps);
         struct fake_mail mail;
         fake_mail_init(&mail, "a: b\r\n\r", 1);
-        mail.delivery.flags = cases[i].flags;
-        mail.delivery.utf8_address = cases[i].utf8_address;
+        mail.transfer.flags = cases[i].flags;
+        mail.transfer.utf8_address = cases[i].utf8_address;
         fake_submit(fake, &mail);
         assert_memory_equal(fake_wire(fake), cases[i].wire, strlen(cases[i].wire));
         fake_free(fake);
@@ -249,7 +249,7 @@ static void test_status_notifications(void **state)
         struct fake *fake = fake_new(cases[i].caps);
         struct fake_mail mail;
         fake_mail_init(&mail, "x", 2);
-        mail.delivery.notify = (struct mq_notify){.when = MQ_NOTIFY_SUCCESS | MQ_NOTIFY_FAILURE,
+        mail.transfer.notify = (struct mq_notify){.when = MQ_NOTIFY_SUCCESS | MQ_NOTIFY_FAILURE,
                                                   .ret = MQ_NOTIFY_RET_HDRS,
                                                   .envid = "q+1"};
         fake_submit(fake, &mail);
@@ -260,8 +260,8 @@ static void test_status_notifications(void **state)
     struct fake *fake = fake_new(FAKE_DSN);
     struct fake_mail mail;
     fake_mail_init(&mail, "x", 1);
-    mail.delivery.notify.when = MQ_NOTIFY_NEVER;
-    mail.delivery.transport_flags = MQ_SMTP_DELIVERY_PLAIN;
+    mail.transfer.notify.when = MQ_NOTIFY_NEVER;
+    mail.transfer.transport_flags = MQ_SMTP_DELIVERY_PLAIN;
     fake_submit(fake, &mail);
     assert_string_equal(fake_wire(fake), "MAIL FROM:<s@y>\r\n");
     fake_says(fake, "250 ok\r\n");
@@ -275,7 +275,7 @@ static void test_null_sender(void **state)
     struct fake *fake = fake_new(0);
     struct fake_mail mail;
     fake_mail_init(&mail, "", 1);
-    mail.delivery.from = "";
+    mail.transfer.from = "";
     fake_submit(fake, &mail);
     assert_string_equal(fake_wire(fake), "MAIL FROM:<>\r\n");
     fake_free(fake);
@@ -289,14 +289,14 @@ static void test_what_the_relay_cannot_take_is_refused_here(void **state)
     static char text[100001];
     memset(text, 'x', sizeof text - 1);
     fake_mail_init(&eight, "x", 1);
-    eight.delivery.flags = MQ_MESSAGE_8BIT;
+    eight.transfer.flags = MQ_MESSAGE_8BIT;
     fake_mail_init(&utf8, "x", 1);
-    utf8.delivery.flags = MQ_MESSAGE_UTF8_HEADERS;
+    utf8.transfer.flags = MQ_MESSAGE_UTF8_HEADERS;
     fake_mail_init(&address, "x", 1);
-    address.delivery.utf8_address = true;
-    address.delivery.targets[0].address = "j\xC3\xBCrgen@y";
+    address.transfer.utf8_address = true;
+    address.transfer.targets[0].address = "j\xC3\xBCrgen@y";
     fake_mail_init(&big, text, 1);
-    big.delivery.prefix = MQ_STR("x");
+    big.transfer.prefix = MQ_STR("x");
     fake_mail_init(&good, text, 1);
     fake_queue(fake, &eight);
     fake_queue(fake, &utf8);
@@ -325,7 +325,7 @@ static void test_addresses_that_would_break_the_command(void **state)
         struct fake *fake = fake_new(FAKE_PIPELINING);
         struct fake_mail sender, recipient, two;
         fake_mail_init(&sender, "x", 1);
-        sender.delivery.from = address;
+        sender.transfer.from = address;
         fake_mail_init(&recipient, "x", 1);
         recipient.targets[0].address = address;
         fake_mail_init(&two, "x", 2);
@@ -351,8 +351,8 @@ static void test_many_recipients_fill_several_writes(void **state)
     static struct mq_target targets[200];
     static char addresses[200][256];
     fake_mail_init(&mail, "x", 1);
-    mail.delivery.targets = targets;
-    mail.delivery.target_count = 200;
+    mail.transfer.targets = targets;
+    mail.transfer.target_count = 200;
     for (size_t i = 0; i < 200; i++) {
         memset(addresses[i], 'a', 240);
         snprintf(addresses[i] + 240, 16, "%zu@x", i);

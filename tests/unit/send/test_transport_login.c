@@ -83,7 +83,7 @@ static void test_helo_means_no_extensions(void **state)
 {
     (void)state;
     struct bench *bench = bench_new(serve_helo_only, "", 2);
-    bench->mails[1].delivery.flags = MQ_MESSAGE_8BIT;
+    bench->mails[1].transfer.flags = MQ_MESSAGE_8BIT;
     bench_submit(bench, 3);
     bench_run(bench, 0);
     assert_int_equal(bench->accepted, 2);
@@ -132,7 +132,7 @@ static void test_abort_with_the_dot_out(void **state)
     transport->ops->abort(transport);
     bench_run(bench, 0);
     assert_int_equal(bench->mails[0].target.result, MQ_TARGET_UNCERTAIN);
-    assert_int_equal(bench->mails[0].delivery.end, MQ_DELIVERY_DONE);
+    assert_int_equal(bench->mails[0].transfer.end, MQ_DELIVERY_DONE);
     assert_int_equal(bench->untouched, 2);
     bench_free(bench);
 }

@@ -34,9 +34,9 @@ static void test_null_accepts_in_the_order_of_the_phases(void **state)
     fake_mail_init(&two, "", 1);
     fake_mail_init(&over, "", 1);
     over.refuse = 'B';
-    transport->ops->submit(transport, &one.delivery);
-    transport->ops->submit(transport, &over.delivery);
-    transport->ops->submit(transport, &two.delivery);
+    transport->ops->submit(transport, &one.transfer);
+    transport->ops->submit(transport, &over.transfer);
+    transport->ops->submit(transport, &two.transfer);
     assert_int_equal(transport->ops->capacity(transport, true), capacity - 3);
     assert_int_equal(transport->ops->step(transport, 1000, &err), MQ_OK);
     assert_ptr_equal(transport->ops->take_done(transport), &one);
@@ -45,11 +45,11 @@ static void test_null_accepts_in_the_order_of_the_phases(void **state)
     assert_null(transport->ops->take_done(transport));
     assert_string_equal(one.phases, "EBA");
     assert_string_equal(one.seen, "AA");
-    assert_int_equal(one.delivery.end, MQ_DELIVERY_DONE);
-    assert_true(one.delivery.at_s > 0);
+    assert_int_equal(one.transfer.end, MQ_DELIVERY_DONE);
+    assert_true(one.transfer.at_s > 0);
     assert_string_equal(over.phases, "EB");
     assert_string_equal(fake_results(&over), "U");
-    assert_int_equal(over.delivery.end, MQ_DELIVERY_LEASE_OVER);
+    assert_int_equal(over.transfer.end, MQ_DELIVERY_LEASE_OVER);
     transport->ops->quit(transport, 100);
     transport->ops->free(transport);
 }

@@ -58,11 +58,11 @@ static void test_events_carry_the_reply(void **state)
     assert_int_equal(sent->attempt, 1);
 }
 
-static void answer_by_name(struct fake_relay *relay, struct mq_delivery *delivery,
+static void answer_by_name(struct fake_relay *relay, struct mq_transfer *transfer,
                            struct mq_target *target)
 {
     (void)relay;
-    (void)delivery;
+    (void)transfer;
     if (strncmp(target->address, "later", 5) == 0) {
         set_result(target, MQ_TARGET_LATER, "450 4.2.0 later");
     } else if (strncmp(target->address, "dead", 4) == 0) {
@@ -108,12 +108,12 @@ static void test_rest_goes_in_the_next(void **state)
     assert_int_equal(fx_int(&scene->fx, "SELECT attempts FROM mail_queue"), 0);
 }
 
-static void see_prefix(struct fake_relay *relay, struct mq_delivery *delivery)
+static void see_prefix(struct fake_relay *relay, struct mq_transfer *transfer)
 {
     relay->scene->counter++;
-    assert_int_equal(delivery->target_count, 1);
-    assert_string_equal(delivery->targets[0].address, "test@example.net");
-    char *prefix = mq_str_dup(delivery->prefix);
+    assert_int_equal(transfer->target_count, 1);
+    assert_string_equal(transfer->targets[0].address, "test@example.net");
+    char *prefix = mq_str_dup(transfer->prefix);
     assert_string_equal(prefix, "X-Original-To: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa@example.org,"
                                 "\r\n bbbbbbbbbbbbbbbbbbbbbbbbbbbbbb@example.org\r\n");
     free(prefix);
@@ -133,11 +133,11 @@ static void test_redirect(void **state)
     assert_int_equal(count_jobs(scene, NULL), 0);
 }
 
-static void see_flags(struct fake_relay *relay, struct mq_delivery *delivery)
+static void see_flags(struct fake_relay *relay, struct mq_transfer *transfer)
 {
     relay->scene->counter++;
-    assert_int_equal(delivery->flags, MQ_MESSAGE_8BIT);
-    assert_true(delivery->utf8_address);
+    assert_int_equal(transfer->flags, MQ_MESSAGE_8BIT);
+    assert_true(transfer->utf8_address);
 }
 
 static void test_flags(void **state)
@@ -278,9 +278,9 @@ static void test_ends_when_tokens_are_out(void **state)
 
 /* No more is claimed than sessions are free: what is not on the wire can still be taken by another,
  * and its tokens are not tied up. */
-static void at_most_four_sending(struct fake_relay *relay, struct mq_delivery *delivery)
+static void at_most_four_sending(struct fake_relay *relay, struct mq_transfer *transfer)
 {
-    (void)delivery;
+    (void)transfer;
     struct scene_worker *scene = relay->scene;
     int64_t sending = count_jobs(scene, "sending");
     if (sending > scene->counter) {
@@ -352,9 +352,9 @@ static void test_disabled(void **state)
     assert_int_equal(count_jobs(scene, "pending"), 1);
 }
 
-static void switch_off(struct fake_relay *relay, struct mq_delivery *delivery)
+static void switch_off(struct fake_relay *relay, struct mq_transfer *transfer)
 {
-    (void)delivery;
+    (void)transfer;
     fx_set(&relay->scene->fx, "mailQueueEnabled", "0");
 }
 

@@ -1,12 +1,12 @@
 /* How many jobs a worker's turn settles and claims. */
 #include "worker_fake.h"
 
-/* Notes a turn wherever another number of jobs is held than at the last body. */
-static void see_turn(struct fake_relay *relay, struct mq_delivery *delivery)
+/* Notes a cycle wherever another number of jobs is held than at the last body. */
+static void see_turn(struct fake_relay *relay, struct mq_transfer *transfer)
 {
     static int64_t held;
     struct scene_worker *scene = relay->scene;
-    (void)delivery;
+    (void)transfer;
     int64_t last = fx_int(&scene->fx, "SELECT max(id) FROM mail_queue WHERE status = 'sending'");
     scene->counter += scene->counter == 0 || last != held;
     held = last;

@@ -14,19 +14,19 @@ static enum mq_target_result result_of_reply(void)
     return strstr(reply, "5.7.1") ? MQ_TARGET_DENIED : MQ_TARGET_UNEXPLAINED;
 }
 
-static void fail_all(struct fake_relay *relay, struct mq_delivery *delivery,
+static void fail_all(struct fake_relay *relay, struct mq_transfer *transfer,
                      struct mq_target *target)
 {
     (void)relay;
-    (void)delivery;
+    (void)transfer;
     set_result(target, result_of_reply(), reply);
 }
 
-static void fail_bad(struct fake_relay *relay, struct mq_delivery *delivery,
+static void fail_bad(struct fake_relay *relay, struct mq_transfer *transfer,
                      struct mq_target *target)
 {
     if (strstr(target->address, "@bad.example")) {
-        fail_all(relay, delivery, target);
+        fail_all(relay, transfer, target);
     } else {
         set_result(target, MQ_TARGET_ACCEPTED, "250 Ok");
     }
@@ -123,11 +123,11 @@ static void test_many_stop_the_run(void **state)
 
 static int64_t works_until_ms;
 
-static void fails_later(struct fake_relay *relay, struct mq_delivery *delivery,
+static void fails_later(struct fake_relay *relay, struct mq_transfer *transfer,
                         struct mq_target *target)
 {
     if (relay->scene->boot_ms >= works_until_ms) {
-        fail_all(relay, delivery, target);
+        fail_all(relay, transfer, target);
     } else {
         set_result(target, MQ_TARGET_ACCEPTED, "250 Ok");
     }
@@ -232,11 +232,11 @@ static void test_unexplained_alone(void **state)
                    "{\"to@bad.example\":\"550 rejected\"}");
 }
 
-static void fails_after_100(struct fake_relay *relay, struct mq_delivery *delivery,
+static void fails_after_100(struct fake_relay *relay, struct mq_transfer *transfer,
                             struct mq_target *target)
 {
     if (relay->accepted_count >= 100) {
-        fail_all(relay, delivery, target);
+        fail_all(relay, transfer, target);
     } else {
         set_result(target, MQ_TARGET_ACCEPTED, "250 Ok");
     }
@@ -257,12 +257,12 @@ static void test_unexplained_after_acceptances(void **state)
     assert_in_range(count_jobs(scene, "pending"), 888, 897); /* an attempt of a few counts */
 }
 
-static void fail_two_of_bad(struct fake_relay *relay, struct mq_delivery *delivery,
+static void fail_two_of_bad(struct fake_relay *relay, struct mq_transfer *transfer,
                             struct mq_target *target)
 {
-    fail_bad(relay, delivery, target);
+    fail_bad(relay, transfer, target);
     if (strstr(target->address, "to@d1.example")) {
-        fail_all(relay, delivery, target);
+        fail_all(relay, transfer, target);
     }
 }
 
@@ -281,11 +281,11 @@ static void test_unexplained_at_the_end(void **state)
     assert_int_equal(count_jobs(scene, "parked"), 2);
 }
 
-static void fails_dead(struct fake_relay *relay, struct mq_delivery *delivery,
+static void fails_dead(struct fake_relay *relay, struct mq_transfer *transfer,
                        struct mq_target *target)
 {
     if (strncmp(target->address, "dead@", 5) == 0) {
-        fail_all(relay, delivery, target);
+        fail_all(relay, transfer, target);
     } else {
         set_result(target, MQ_TARGET_ACCEPTED, "250 Ok");
     }
@@ -318,11 +318,11 @@ static void test_many_unexplained_at_the_end(void **state)
 #define GREY_MAILS 1000
 static int64_t first_seen_ms[3 * GREY_MAILS];
 
-static void greylists(struct fake_relay *relay, struct mq_delivery *delivery,
+static void greylists(struct fake_relay *relay, struct mq_transfer *transfer,
                       struct mq_target *target)
 {
     int64_t now_ms = relay->scene->boot_ms;
-    int64_t *first_ms = &first_seen_ms[delivery->job_id];
+    int64_t *first_ms = &first_seen_ms[transfer->job_id];
     *first_ms = *first_ms ? *first_ms : now_ms;
     if (now_ms - *first_ms >= 300000) {
         set_result(target, MQ_TARGET_ACCEPTED, "250 Ok");

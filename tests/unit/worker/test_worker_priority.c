@@ -6,19 +6,19 @@
 
 static const char *reply; /* to what fails */
 
-static void fail_all(struct fake_relay *relay, struct mq_delivery *delivery,
+static void fail_all(struct fake_relay *relay, struct mq_transfer *transfer,
                      struct mq_target *target)
 {
     (void)relay;
-    (void)delivery;
+    (void)transfer;
     set_result(target, reply[0] == '4' ? MQ_TARGET_LATER : MQ_TARGET_DENIED, reply);
 }
 
-static void fail_bad(struct fake_relay *relay, struct mq_delivery *delivery,
+static void fail_bad(struct fake_relay *relay, struct mq_transfer *transfer,
                      struct mq_target *target)
 {
     if (strncmp(target->address, "bad@", 4) == 0) {
-        fail_all(relay, delivery, target);
+        fail_all(relay, transfer, target);
     } else {
         set_result(target, MQ_TARGET_ACCEPTED, "250 Ok");
     }
@@ -155,11 +155,11 @@ static void test_offers_a_few_of_each(void **state)
     assert_int_equal(count_jobs(scene, "pending"), 200);
 }
 
-static void refuse_bad(struct fake_relay *relay, struct mq_delivery *delivery,
+static void refuse_bad(struct fake_relay *relay, struct mq_transfer *transfer,
                        struct mq_target *target)
 {
     (void)relay;
-    (void)delivery;
+    (void)transfer;
     if (strncmp(target->address, "bad@", 4) == 0) {
         set_result(target, MQ_TARGET_UNEXPLAINED, "550 not allowed");
     } else {

@@ -31,11 +31,11 @@ static void let_it_die(struct scene_worker *scene)
     scene_worker_on_file(scene);
 }
 
-static void is_lost(struct fake_relay *relay, struct mq_delivery *delivery,
+static void is_lost(struct fake_relay *relay, struct mq_transfer *transfer,
                     struct mq_target *target)
 {
     (void)relay;
-    (void)delivery;
+    (void)transfer;
     set_result(target, MQ_TARGET_UNCERTAIN, "");
 }
 

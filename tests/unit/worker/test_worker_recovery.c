@@ -138,11 +138,11 @@ static void test_death_in_the_envelope(void **state)
     assert_int_equal(scene->report.sent, 4);
 }
 
-static void answer_dies(struct fake_relay *relay, struct mq_delivery *delivery,
+static void answer_dies(struct fake_relay *relay, struct mq_transfer *transfer,
                         struct mq_target *target)
 {
     (void)relay;
-    (void)delivery;
+    (void)transfer;
     (void)target;
     die();
 }
@@ -198,10 +198,10 @@ static void test_death_after_the_reply(void **state)
     assert_int_equal(count_jobs(scene, NULL), 3);
 }
 
-static void answer_three_ways(struct fake_relay *relay, struct mq_delivery *delivery,
+static void answer_three_ways(struct fake_relay *relay, struct mq_transfer *transfer,
                               struct mq_target *target)
 {
-    (void)delivery;
+    (void)transfer;
     relay->scene->counter = 1;
     if (strncmp(target->address, "good", 4) == 0) {
         set_result(target, MQ_TARGET_ACCEPTED, "250 Ok");
@@ -230,9 +230,9 @@ static void test_death_with_three_results(void **state)
         fx_int(&scene->fx, "SELECT refused LIKE '%dead@%' FROM mail_queue WHERE id = 1"), 1);
 }
 
-static void dies_when_1000_are_held(struct fake_relay *relay, struct mq_delivery *delivery)
+static void dies_when_1000_are_held(struct fake_relay *relay, struct mq_transfer *transfer)
 {
-    (void)delivery;
+    (void)transfer;
     if (count_jobs(relay->scene, "sending") > 1000) {
         die();
     }
@@ -344,19 +344,19 @@ static void test_death_without_a_record(void **state)
 
 /* ---- a stopped worker ---- */
 
-static void stops_before_the_body(struct fake_relay *relay, struct mq_delivery *delivery)
+static void stops_before_the_body(struct fake_relay *relay, struct mq_transfer *transfer)
 {
-    (void)delivery;
+    (void)transfer;
     if (relay->scene->counter++ == 0) {
         raise(SIGSTOP);
         relay->scene->boot_ms += 100000; /* CLOCK_BOOTTIME has gone on */
     }
 }
 
-static void answer_stops(struct fake_relay *relay, struct mq_delivery *delivery,
+static void answer_stops(struct fake_relay *relay, struct mq_transfer *transfer,
                          struct mq_target *target)
 {
-    stops_before_the_body(relay, delivery);
+    stops_before_the_body(relay, transfer);
     set_result(target, MQ_TARGET_ACCEPTED, "250 Ok");
 }
 

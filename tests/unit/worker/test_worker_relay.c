@@ -82,9 +82,9 @@ static void test_trouble_stops_the_run(void **state)
     assert_string_equal(scene->report.reason, "connection refused");
 }
 
-static void breaks_down(struct fake_relay *relay, struct mq_delivery *delivery)
+static void breaks_down(struct fake_relay *relay, struct mq_transfer *transfer)
 {
-    (void)delivery;
+    (void)transfer;
     if (relay->scene->counter++ == 1) {
         relay->in_trouble = true;
     }
@@ -176,11 +176,11 @@ static void test_denies_under_a_limit(void **state)
     assert_true(most_attempts(scene) <= 1);
 }
 
-static void deny_bad(struct fake_relay *relay, struct mq_delivery *delivery,
+static void deny_bad(struct fake_relay *relay, struct mq_transfer *transfer,
                      struct mq_target *target)
 {
     if (strncmp(target->address, "bad", 3) == 0) {
-        deny_all(relay, delivery, target);
+        deny_all(relay, transfer, target);
     } else {
         set_result(target, MQ_TARGET_ACCEPTED, "250 Ok");
     }
@@ -284,11 +284,11 @@ static void test_three_denied_stop_the_run(void **state)
     assert_int_equal(count_jobs(scene, "pending"), 50);
 }
 
-static void refuse_all(struct fake_relay *relay, struct mq_delivery *delivery,
+static void refuse_all(struct fake_relay *relay, struct mq_transfer *transfer,
                        struct mq_target *target)
 {
     (void)relay;
-    (void)delivery;
+    (void)transfer;
     set_result(target, MQ_TARGET_REFUSED, "550 5.1.1 unknown");
 }
 
@@ -304,13 +304,13 @@ static void test_dead_addresses(void **state)
     assert_int_equal(count_events(scene, MQ_EVENT_RELAY_TROUBLE), 0);
 }
 
-static void refuse_or_deny(struct fake_relay *relay, struct mq_delivery *delivery,
+static void refuse_or_deny(struct fake_relay *relay, struct mq_transfer *transfer,
                            struct mq_target *target)
 {
     if (strncmp(target->address, "dead", 4) == 0) {
-        refuse_all(relay, delivery, target);
+        refuse_all(relay, transfer, target);
     } else {
-        deny_all(relay, delivery, target);
+        deny_all(relay, transfer, target);
     }
 }
 
@@ -332,10 +332,10 @@ static void test_refusal_beside_denial(void **state)
 
 /* ---- a relay that names a time ---- */
 
-static void later_in(struct fake_relay *relay, struct mq_delivery *delivery,
+static void later_in(struct fake_relay *relay, struct mq_transfer *transfer,
                      struct mq_target *target)
 {
-    delivery->retry_after_s = relay->scene->counter;
+    transfer->retry_after_s = relay->scene->counter;
     set_result(target, MQ_TARGET_LATER, "450 4.7.1 try again");
 }
 

@@ -72,7 +72,7 @@ static enum mq_status server_run(struct mq_db *db, const struct mq_query *query,
         snprintf(text, sizeof(text), "SELECT %lld", (long long)(server_ms() / 1000));
         return server.file->run(db, &told, err);
     }
-    if (query->slot == MQ_SQL_PLACE_TAKE) {
+    if (query->slot == MQ_SQL_SLOT_TAKE) {
         if (server.reopened > 0 && server.place_fails != MQ_OK) {
             enum mq_status status = server.place_fails;
             server.place_fails = MQ_OK;
@@ -120,9 +120,9 @@ static void become_server(struct scene_worker *scene)
     memcpy(server.overrides, server.spelling.overrides, sizeof(server.overrides));
     server.overrides[MQ_SQL_NOW] = "SELECT 0";
     server.overrides[MQ_SQL_IDENTITY] = "SELECT 'a server/a database/{T}'";
-    server.overrides[MQ_SQL_PLACE_TAKE] = "SELECT 0";
-    server.overrides[MQ_SQL_PLACE_FREE] = "SELECT ?1 + ?2";
-    server.overrides[MQ_SQL_PLACES_HELD] = "SELECT 3 WHERE ?1 + ?2 > 0";
+    server.overrides[MQ_SQL_SLOT_TAKE] = "SELECT 0";
+    server.overrides[MQ_SQL_SLOT_FREE] = "SELECT ?1 + ?2";
+    server.overrides[MQ_SQL_SLOTS_HELD] = "SELECT 3 WHERE ?1 + ?2 > 0";
     server.spelling.overrides = server.overrides;
     server.spelling.shared = true;
     queue->spelling = &server.spelling;
@@ -285,8 +285,7 @@ static void test_places(void **state)
     run_until(scene, MQ_RUN_LOCKED);
     assert_int_equal(server.taken, 3);
     assert_int_equal(count_files(scene, ".lock"), 0);
-    assert_int_equal(mq_places_held(scene->fx.queue, scene->run_dir, 64, &held, &scene->err),
-                     MQ_OK);
+    assert_int_equal(mq_slots_held(scene->fx.queue, scene->run_dir, 64, &held, &scene->err), MQ_OK);
     assert_int_equal(held, 3);
     server.places = 3;
     server.taken = 0;

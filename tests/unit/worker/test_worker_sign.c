@@ -40,12 +40,12 @@ static enum mq_status sign(void *context, const struct mq_outgoing *mail, struct
     return answer == MQ_OK ? MQ_OK : mq_error_set(err, answer, "dkim", "dkim: the key is gone");
 }
 
-static void see_sent(struct fake_relay *relay, struct mq_delivery *delivery)
+static void see_sent(struct fake_relay *relay, struct mq_transfer *transfer)
 {
     (void)relay;
     mq_buffer_reset(&seen);
-    mq_buffer_str(&seen, delivery->prefix);
-    mq_buffer_str(&seen, delivery->message);
+    mq_buffer_str(&seen, transfer->prefix);
+    mq_buffer_str(&seen, transfer->message);
 }
 
 static void mail(struct scene_worker *scene)
@@ -56,18 +56,18 @@ static void mail(struct scene_worker *scene)
 }
 
 /* A relay without 8BITMIME: the transport asks for another form, which is signed too. */
-static void convert(struct fake_relay *relay, struct mq_delivery *delivery)
+static void convert(struct fake_relay *relay, struct mq_transfer *transfer)
 {
     struct mq_error err;
-    assert_int_equal(delivery->flags, MQ_MESSAGE_8BIT);
-    assert_int_equal(delivery->to_7bit(delivery, &err), MQ_OK);
-    assert_int_equal(delivery->flags, 0);
+    assert_int_equal(transfer->flags, MQ_MESSAGE_8BIT);
+    assert_int_equal(transfer->to_7bit(transfer, &err), MQ_OK);
+    assert_int_equal(transfer->flags, 0);
     struct mq_buffer signed_text = seen;
     mq_buffer_init(&seen);
-    see_sent(relay, delivery);
+    see_sent(relay, transfer);
     /* of what was signed, the second one is what goes out */
-    size_t text = delivery->message.len;
-    assert_memory_equal(signed_text.data + signed_text.len - text, delivery->message.data, text);
+    size_t text = transfer->message.len;
+    assert_memory_equal(signed_text.data + signed_text.len - text, transfer->message.data, text);
     mq_buffer_clear(&signed_text);
 }
 
@@ -185,11 +185,11 @@ static void test_failure_of_memory(void **state)
     assert_int_equal(count_jobs(scene, "pending"), 1);
 }
 
-static void stops_bouncing(struct fake_relay *relay, struct mq_delivery *delivery)
+static void stops_bouncing(struct fake_relay *relay, struct mq_transfer *transfer)
 {
     relay->bounces = relay->scene->counter < 2;
     if (!relay->bounces) {
-        see_sent(relay, delivery);
+        see_sent(relay, transfer);
     }
 }
 

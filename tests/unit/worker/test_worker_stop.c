@@ -6,9 +6,9 @@
 
 /* ---- signals ---- */
 
-static void term_once(struct fake_relay *relay, struct mq_delivery *delivery)
+static void term_once(struct fake_relay *relay, struct mq_transfer *transfer)
 {
-    (void)delivery;
+    (void)transfer;
     if (relay->scene->counter++ == 0) {
         raise(SIGTERM);
     }
@@ -53,9 +53,9 @@ static void test_grace_is_over(void **state)
     assert_int_equal(count_jobs(scene, "failed"), 8);
 }
 
-static void term_twice(struct fake_relay *relay, struct mq_delivery *delivery)
+static void term_twice(struct fake_relay *relay, struct mq_transfer *transfer)
 {
-    (void)delivery;
+    (void)transfer;
     if (relay->scene->counter++ == 0) {
         raise(SIGTERM);
         raise(SIGINT);
@@ -75,9 +75,9 @@ static void test_second_signal(void **state)
     assert_int_equal(count_jobs(scene, "sending"), 0);
 }
 
-static void file_too_large(struct fake_relay *relay, struct mq_delivery *delivery)
+static void file_too_large(struct fake_relay *relay, struct mq_transfer *transfer)
 {
-    (void)delivery;
+    (void)transfer;
     relay->scene->counter++;
     raise(SIGXFSZ);
     raise(SIGPIPE);
@@ -184,9 +184,9 @@ static void test_renewal(void **state)
     assert_in_range(scene->report.ms, 40000, 40400);
 }
 
-static void sleep_long(struct fake_relay *relay, struct mq_delivery *delivery)
+static void sleep_long(struct fake_relay *relay, struct mq_transfer *transfer)
 {
-    (void)delivery;
+    (void)transfer;
     if (relay->scene->counter++ == 0) {
         relay->scene->boot_ms += 20000; /* stopped between the envelope and the body */
     }
@@ -207,9 +207,9 @@ static void test_guard(void **state)
     assert_int_equal(count_jobs(scene, "pending"), 1);
 }
 
-static void another_takes_them(struct fake_relay *relay, struct mq_delivery *delivery)
+static void another_takes_them(struct fake_relay *relay, struct mq_transfer *transfer)
 {
-    (void)delivery;
+    (void)transfer;
     if (relay->scene->counter++ == 0) {
         fx_sql(&relay->scene->fx, "UPDATE mail_queue SET locked_by = 'another'");
     }
@@ -231,9 +231,9 @@ static void test_lost_leases(void **state)
 
 /* The wall clock jumps ahead: by it our leases are over. They are renewed before the next claim
  * would take them for lost. */
-static void jump_ahead(struct fake_relay *relay, struct mq_delivery *delivery)
+static void jump_ahead(struct fake_relay *relay, struct mq_transfer *transfer)
 {
-    (void)delivery;
+    (void)transfer;
     if (relay->scene->counter++ == 0) {
         relay->scene->wall_ahead_s += 4000;
     }
@@ -258,9 +258,9 @@ static void set_query_only(struct scene_worker *scene, bool on)
     fx_sql(&scene->fx, on ? "PRAGMA query_only = ON" : "PRAGMA query_only = OFF");
 }
 
-static void fail_writes(struct fake_relay *relay, struct mq_delivery *delivery)
+static void fail_writes(struct fake_relay *relay, struct mq_transfer *transfer)
 {
-    (void)delivery;
+    (void)transfer;
     if (relay->scene->counter++ == 0) {
         set_query_only(relay->scene, true);
     }
@@ -328,11 +328,11 @@ static void copy_to(const char *from, const char *to)
     assert_int_equal(system(command), 0);
 }
 
-static void replace_database(struct fake_relay *relay, struct mq_delivery *delivery)
+static void replace_database(struct fake_relay *relay, struct mq_transfer *transfer)
 {
     struct scene_worker *scene = relay->scene;
     char old[160], path[128];
-    (void)delivery;
+    (void)transfer;
     if (scene->counter++ != 0) {
         return;
     }

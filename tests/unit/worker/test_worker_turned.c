@@ -7,14 +7,14 @@ static int64_t most_attempts(struct scene_worker *scene)
     return fx_int(&scene->fx, "SELECT max(attempts) FROM mail_queue");
 }
 
-static bool is_bad(const struct mq_delivery *delivery)
+static bool is_bad(const struct mq_transfer *transfer)
 {
-    return strncmp(delivery->targets[0].address, "bad", 3) == 0;
+    return strncmp(transfer->targets[0].address, "bad", 3) == 0;
 }
 
-static bool turns_all(const struct mq_delivery *delivery)
+static bool turns_all(const struct mq_transfer *transfer)
 {
-    (void)delivery;
+    (void)transfer;
     return true;
 }
 
@@ -72,9 +72,9 @@ static void test_turned_mail_among_others_pauses_nothing(void **state)
 }
 
 /* Trouble of the relay that one mail draws: the run ends, and the others are first in the next. */
-static void breaks_for_bad(struct fake_relay *relay, struct mq_delivery *delivery)
+static void breaks_for_bad(struct fake_relay *relay, struct mq_transfer *transfer)
 {
-    if (is_bad(delivery)) {
+    if (is_bad(transfer)) {
         relay->in_trouble = true;
     }
 }
@@ -111,19 +111,19 @@ static void test_turns_all(void **state)
 
 /* ---- a relay that hangs up ---- */
 
-static void hangs_up(struct fake_relay *relay, struct mq_delivery *delivery,
+static void hangs_up(struct fake_relay *relay, struct mq_transfer *transfer,
                      struct mq_target *target)
 {
     relay->scene->counter++;
     target->result = MQ_TARGET_DENIED;
-    snprintf(delivery->error, sizeof(delivery->error), "the relay closed the connection");
+    snprintf(transfer->error, sizeof(transfer->error), "the relay closed the connection");
 }
 
-static void hangs_up_on_bad(struct fake_relay *relay, struct mq_delivery *delivery,
+static void hangs_up_on_bad(struct fake_relay *relay, struct mq_transfer *transfer,
                             struct mq_target *target)
 {
-    if (is_bad(delivery)) {
-        hangs_up(relay, delivery, target);
+    if (is_bad(transfer)) {
+        hangs_up(relay, transfer, target);
     } else {
         set_result(target, MQ_TARGET_ACCEPTED, "250 Ok");
     }

@@ -1,5 +1,5 @@
 /* Messages with long lines and raw bytes in their headers: what they become goes through any relay,
- * is the same when it is mended again, and names the same envelope. (fuzz_repeat: 0x01) */
+ * is the same when it is repaired again, and names the same envelope. (fuzz_repeat: 0x01) */
 #include "fuzz.h"
 
 #include <string.h>
@@ -71,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_repeat((struct mq_str){(const char *)data, size}, &raw);
     enum mq_status normalized =
         mq_message_normalize(mq_buffer_view(&raw), &options, &normal, &normal_info, NULL);
-    enum mq_status status = mq_mend_accept(mq_buffer_view(&raw), &options, &out, &info, &err);
+    enum mq_status status = mq_repair_accept(mq_buffer_view(&raw), &options, &out, &info, &err);
     bool sealed = fuzz_contains(mq_buffer_view(&raw), "multipart/signed") ||
                   fuzz_contains(mq_buffer_view(&raw), "multipart/encrypted") ||
                   fuzz_contains(mq_buffer_view(&raw), "pkcs7-mime");

@@ -1,10 +1,11 @@
-/* Parts that are signed or encrypted, in messages with something to mend. */
-#include "mend_body_fixture.h"
+/* Parts that are signed or encrypted, in messages with something to repair. */
+#include "repair_body_fixture.h"
 
 static void assert_refused(const char *expected)
 {
     mq_buffer_clear(&out);
-    assert_int_equal(mq_mend_accept(mq_buffer_view(&raw), &options, &out, &info, &err), MQ_MESSAGE);
+    assert_int_equal(mq_repair_accept(mq_buffer_view(&raw), &options, &out, &info, &err),
+                     MQ_MESSAGE);
     assert_string_equal(err.field, "message");
     assert_non_null(strstr(err.text, expected));
     assert_int_equal(out.len, 0);
@@ -63,13 +64,13 @@ static void test_sealed_stays(void **state)
     quoted(1000);
     mq_buffer_cstr(&raw, "\r\n");
     both("--m--\r\n");
-    assert_mended();
+    assert_repaired();
     both(HAVE "MIME-Version: 1.0\r\nSubject: ");
     mq_buffer_cstr(&raw, "\xC3\xB6");
     mq_buffer_cstr(&wanted, "=?utf-8?B?w7Y=?=");
     both("\r\n");
     both(part);
-    assert_mended();
+    assert_repaired();
     both(HAVE "MIME-Version: 1.0\r\nContent-Type: application/pkcs7-mime\r\n"
               "Content-Transfer-Encoding: base64\r\n\r\n");
     repeat(&raw, "a", 1000);
@@ -79,13 +80,13 @@ static void test_sealed_stays(void **state)
     }
     repeat(&wanted, "a", 12);
     both("\r\n");
-    assert_mended();
+    assert_repaired();
     /* A CR alone, where nothing is signed. */
     both(HAVE);
     both("Content-Type: text/plain\r\n\r\nContent-Type: x; multipart/signed\r\n");
     mq_buffer_cstr(&raw, "a\rb\r\n");
     mq_buffer_cstr(&wanted, "a\r\nb\r\n");
-    assert_mended();
+    assert_repaired();
 }
 
 int main(void)

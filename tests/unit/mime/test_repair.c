@@ -1,5 +1,5 @@
 /* Headers of messages that come as text: what they become is ASCII and fits in its lines. */
-#include "mend_fixture.h"
+#include "repair_fixture.h"
 
 #include "mime/idn.h"
 
@@ -65,7 +65,7 @@ static void test_not_utf8(void **state)
     };
     (void)state;
     assert_samples(samples, COUNT(samples));
-    assert_int_equal(mend(MQ_STR("Date: x\r\nMessage-ID: <\xE4@b>\r\n\r\n")), MQ_OK);
+    assert_int_equal(repair(MQ_STR("Date: x\r\nMessage-ID: <\xE4@b>\r\n\r\n")), MQ_OK);
     assert_true(mq_str_equal(info.message_id, MQ_STR("<=E4@b>")));
 }
 
@@ -117,7 +117,7 @@ static void test_addresses(void **state)
             "To: =?utf-8?B?SsO2cmc=?= <a@xn--bcher-kva.example>,"
             " ö@xn--bcher-kva.example\r\nCc: a@xn--bcher-kva.example (x)\r\n");
     }
-    assert_int_equal(mend(MQ_STR("References: <ä@b>\nMessage-ID: <ö@b>\nDate: ä\n\n")), MQ_OK);
+    assert_int_equal(repair(MQ_STR("References: <ä@b>\nMessage-ID: <ö@b>\nDate: ä\n\n")), MQ_OK);
     assert_int_equal(info.flags, MQ_MESSAGE_UTF8_HEADERS);
     assert_non_null(strstr(out.data, "<ä@b>"));
     assert_true(mq_str_equal(info.message_id, MQ_STR("<ö@b>")));
@@ -170,18 +170,19 @@ static void repeat(const char *text, size_t times)
     }
 }
 
-/* Mends what is in `field` and copies the lines of it into `lines`; returns how many there are. */
+/* Repairs what is in `field` and copies the lines of it into `lines`; returns how many there are.
+ */
 static size_t fold(struct mq_str lines[16])
 {
     size_t count = 0;
     repeat("\r\nDate: x\r\nMessage-ID: <a@b>\r\n\r\n", 1);
-    if (mend(mq_buffer_view(&field)) != MQ_OK) {
+    if (repair(mq_buffer_view(&field)) != MQ_OK) {
         fail_msg("%s", err.text);
     }
     assert_lines(mq_buffer_view(&out));
     struct mq_buffer once = {0};
     mq_buffer_str(&once, mq_buffer_view(&out));
-    assert_int_equal(mend(mq_buffer_view(&once)), MQ_OK);
+    assert_int_equal(repair(mq_buffer_view(&once)), MQ_OK);
     assert_string_equal(out.data, once.data);
     mq_buffer_clear(&once);
     mq_buffer_clear(&field);
@@ -261,7 +262,7 @@ static void test_long_param(void **state)
         repeat("Content-Type: a/b; ", 1);
         repeat("a", name);
         repeat("=ö\r\n" HAVE "\r\n", 1);
-        assert_int_equal(mend(mq_buffer_view(&field)), MQ_OK);
+        assert_int_equal(repair(mq_buffer_view(&field)), MQ_OK);
         assert_int_equal(info.flags, name == 60 ? 0 : MQ_MESSAGE_UTF8_HEADERS);
         mq_buffer_clear(&field);
     }
@@ -270,7 +271,7 @@ static void test_long_param(void **state)
     repeat("=", 1);
     repeat("ö", 3000);
     repeat("\r\n" HAVE "\r\n", 1);
-    assert_int_equal(mend(mq_buffer_view(&field)), MQ_OK);
+    assert_int_equal(repair(mq_buffer_view(&field)), MQ_OK);
     assert_true(out.len < 2 * field.len);
     mq_buffer_clear(&field);
 }
@@ -315,12 +316,12 @@ static void test_long_id(void **state)
             repeat(" ", 1);
             repeat("comment ", 200);
             repeat(")\r\nDate: x\r\n\r\n", 1);
-            assert_int_equal(mend(mq_buffer_view(&field)), MQ_OK);
+            assert_int_equal(repair(mq_buffer_view(&field)), MQ_OK);
             assert_lines(mq_buffer_view(&out));
             assert_int_equal(info.message_id.len, 949);
             struct mq_buffer once = {0};
             mq_buffer_str(&once, mq_buffer_view(&out));
-            assert_int_equal(mend(mq_buffer_view(&once)), MQ_OK);
+            assert_int_equal(repair(mq_buffer_view(&once)), MQ_OK);
             assert_string_equal(out.data, once.data);
             mq_buffer_clear(&once);
             mq_buffer_clear(&field);
@@ -329,13 +330,13 @@ static void test_long_id(void **state)
     repeat("Message-ID: <", 1);
     repeat("x", 1000);
     repeat("@b>\r\n\r\n", 1);
-    assert_int_equal(mend(mq_buffer_view(&field)), MQ_MESSAGE);
+    assert_int_equal(repair(mq_buffer_view(&field)), MQ_MESSAGE);
     assert_string_equal(err.text, "message: line 1: the Message-ID fits in no line; write "
                                   "\"Message-ID: <unique@example.org>\", or leave it out");
     mq_buffer_clear(&field);
     repeat("x", 998);
     repeat(": b\r\n\r\n", 1);
-    assert_int_equal(mend(mq_buffer_view(&field)), MQ_MESSAGE);
+    assert_int_equal(repair(mq_buffer_view(&field)), MQ_MESSAGE);
     assert_non_null(strstr(err.text, "the name of the header has more than 997 octets"));
     mq_buffer_clear(&field);
 }
@@ -347,7 +348,7 @@ static void test_signed(void **state)
     assert_fields("DKIM-Signature: v=1\r\nSubject: ö\r\n", "DKIM-Signature: v=1\r\nSubject: ö\r\n");
     assert_int_equal(info.flags, MQ_MESSAGE_UTF8_HEADERS);
     assert_int_equal(
-        mend(MQ_STR(HAVE "Subject: x\r\n \xF6\r\nDKIM-Signature: v=1\r\n\r\n\xF6\r\n")),
+        repair(MQ_STR(HAVE "Subject: x\r\n \xF6\r\nDKIM-Signature: v=1\r\n\r\n\xF6\r\n")),
         MQ_MESSAGE);
     assert_string_equal(err.field, "message");
     assert_string_equal(err.text,
@@ -355,7 +356,7 @@ static void test_signed(void **state)
                         "DKIM-Signature forbids to change it; encode it (RFC 2047) before signing");
     repeat("DKIM-Signature: v=1\r\n" HAVE "\r\n", 1);
     repeat("x", 999);
-    assert_int_equal(mend(mq_buffer_view(&field)), MQ_MESSAGE);
+    assert_int_equal(repair(mq_buffer_view(&field)), MQ_MESSAGE);
     assert_string_equal(err.text,
                         "message: line 5: it has more than 998 octets, and a DKIM-Signature "
                         "forbids to change it; break it or encode it (quoted-printable or base64) "
@@ -371,11 +372,11 @@ static void test_size(void **state)
     (void)state;
     mq_buffer_clear(&out);
     limited.max_size = raw.len + 14;
-    assert_int_equal(mq_mend_accept(raw, &limited, &out, &info, &err), MQ_OK);
+    assert_int_equal(mq_repair_accept(raw, &limited, &out, &info, &err), MQ_OK);
     assert_int_equal(out.len, limited.max_size);
     mq_buffer_reset(&out);
     limited.max_size--;
-    assert_int_equal(mq_mend_accept(raw, &limited, &out, &info, &err), MQ_MESSAGE);
+    assert_int_equal(mq_repair_accept(raw, &limited, &out, &info, &err), MQ_MESSAGE);
     assert_non_null(strstr(err.text, "bytes, allowed are"));
     assert_int_equal(out.len, 0);
 }
@@ -394,5 +395,5 @@ int main(void)
         cmocka_unit_test_teardown(test_signed, teardown),
         cmocka_unit_test_teardown(test_size, teardown),
     };
-    return cmocka_run_group_tests_name("mend", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("repair", tests, NULL, NULL);
 }

@@ -1,11 +1,11 @@
-/* Messages given to mq_mend_accept(), and what must come of their bodies. */
+/* Messages given to mq_repair_accept(), and what must come of their bodies. */
 #ifndef TESTS_MEND_BODY_FIXTURE_H
 #define TESTS_MEND_BODY_FIXTURE_H
 
 #include <time.h>
 
-#include "mend_common.h"
 #include "mime/encode.h"
+#include "repair_common.h"
 
 #define MULTIPART \
     HAVE "MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=\"=_b\"\r\n\r\n"
@@ -26,10 +26,10 @@ static void both(const char *text)
     mq_buffer_cstr(&wanted, text);
 }
 
-static void mend(struct mq_str text)
+static void repair(struct mq_str text)
 {
     mq_buffer_clear(&out);
-    if (mq_mend_accept(text, &options, &out, &info, &err) != MQ_OK) {
+    if (mq_repair_accept(text, &options, &out, &info, &err) != MQ_OK) {
         fail_msg("%s", err.text);
     }
     assert_lines(mq_buffer_view(&out));
@@ -37,12 +37,12 @@ static void mend(struct mq_str text)
 }
 
 /* What is in `raw` becomes what is in `wanted`, which stays. */
-static void assert_mended(void)
+static void assert_repaired(void)
 {
-    mend(mq_buffer_view(&raw));
+    repair(mq_buffer_view(&raw));
     assert_string_equal(out.data, wanted.data);
     assert_int_equal(out.len, wanted.len);
-    mend(mq_buffer_view(&wanted));
+    repair(mq_buffer_view(&wanted));
     assert_string_equal(out.data, wanted.data);
     mq_buffer_reset(&raw);
     mq_buffer_reset(&wanted);

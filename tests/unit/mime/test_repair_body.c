@@ -1,6 +1,6 @@
 /* Bodies with lines over 998 octets: what is encoded, wrapped or cut, and that nothing else
- * changes. Decoded by Python in tests/message/mend.phpt. */
-#include "mend_body_fixture.h"
+ * changes. Decoded by Python in tests/message/repair.phpt. */
+#include "repair_body_fixture.h"
 
 /* A body of one long line: the header gets what is missing, and only that. */
 static void test_text(void **state)
@@ -28,14 +28,14 @@ static void test_text(void **state)
         quoted(999);
         mq_buffer_cstr(&raw, "\r\n.\r\n");
         mq_buffer_cstr(&wanted, "=2E\r\n");
-        assert_mended();
+        assert_repaired();
     }
     /* 998 octets are no long line. */
     both(HAVE "\r\n");
     repeat(&raw, "a", 998);
     repeat(&wanted, "a", 998);
     both("\r\n");
-    assert_mended();
+    assert_repaired();
 }
 
 /* The charset of a text without type; base64 where it is shorter. */
@@ -56,7 +56,7 @@ static void test_charset(void **state)
                          "Content-Transfer-Encoding: base64\r\n\r\n",
                          samples[i].charset);
         mq_encode_base64(&wanted, (struct mq_str){raw.data + begin, raw.len - begin});
-        assert_mended();
+        assert_repaired();
         assert_int_equal(info.flags, 0);
     }
 }
@@ -74,7 +74,7 @@ static void test_encoded(void **state)
     }
     mq_buffer_cstr(&wanted, "\r\nQUJDQUJDQUJD");
     both("\r\n");
-    assert_mended();
+    assert_repaired();
     /* Soft breaks not within "=C3", and not before "--"; white space at the line's end goes. */
     both(HAVE "Content-Transfer-Encoding: quoted-printable\r\n\r\n=3D \r\n");
     repeat(&raw, "=C3", 400);
@@ -95,7 +95,7 @@ static void test_encoded(void **state)
     mq_buffer_cstr(&wanted, "=\r\n");
     quoted(932);
     mq_buffer_cstr(&raw, "\r\n");
-    assert_mended();
+    assert_repaired();
     for (size_t before = 73; before <= 74; before++) {
         both(HAVE "Content-Transfer-Encoding: quoted-printable\r\n\r\n");
         repeat(&raw, "a", before);
@@ -107,7 +107,7 @@ static void test_encoded(void **state)
         mq_buffer_cstr(&wanted, "=\r\n");
         quoted(928);
         mq_buffer_cstr(&raw, "\r\n");
-        assert_mended();
+        assert_repaired();
     }
     both(HAVE "Content-Transfer-Encoding: quoted-printable\r\n\r\n");
     repeat(&raw, "a", 74);
@@ -120,7 +120,7 @@ static void test_encoded(void **state)
     mq_buffer_cstr(&wanted, "=\r\n");
     quoted(1000);
     mq_buffer_cstr(&raw, "\r\n");
-    assert_mended();
+    assert_repaired();
 }
 
 /* Lines are cut as relays do where nothing else is allowed. */
@@ -150,7 +150,7 @@ static void test_cut(void **state)
         repeat(&wanted, "\xF6", 997);
         mq_buffer_cstr(&wanted, "\r\n\xF6");
         both("--b--\r\n");
-        assert_mended();
+        assert_repaired();
     }
 }
 
@@ -189,7 +189,7 @@ static void test_multipart(void **state)
     repeat(&wanted, "e", 998);
     mq_buffer_cstr(&wanted, "\r\nee");
     both("\r\n");
-    assert_mended();
+    assert_repaired();
     assert_int_equal(info.flags, MQ_MESSAGE_8BIT);
 }
 
@@ -209,7 +209,7 @@ static void test_multipart_encoded(void **state)
         quoted(1000);
         mq_buffer_cstr(&raw, "\r\n");
         both("--b--\r\n");
-        assert_mended();
+        assert_repaired();
     }
 }
 
@@ -240,7 +240,7 @@ static void test_nested(void **state)
     repeat(&wanted, " 23456789", 110);
     mq_buffer_cstr(&wanted, "\r\n 23456789");
     both("\r\n\r\nshort\r\n--=_b--\r\n");
-    assert_mended();
+    assert_repaired();
 }
 
 /* A text that has a boundary in it is not encoded so that it could begin a line. */
@@ -257,7 +257,7 @@ static void test_boundary_inside(void **state)
     mq_encode_base64(&wanted, (struct mq_str){raw.data + begin, raw.len - begin});
     mq_buffer_cstr(&raw, "\r\n");
     both("--=_b--\r\n");
-    assert_mended();
+    assert_repaired();
 }
 
 /* Where a line is all dashes, what is behind a cut begins with them, but no line does. */
@@ -283,7 +283,7 @@ static void test_dashes(void **state)
     repeat(&wanted, "-", 60);
     mq_buffer_cstr(&wanted, "b");
     both("\r\n--b--\r\n");
-    assert_mended();
+    assert_repaired();
 }
 
 /* Boundaries that only a text in quoted-printable has, and one that none has. */
@@ -302,7 +302,7 @@ static void test_boundary_quoted(void **state)
                          samples[i].boundary, samples[i].boundary);
         repeat(&raw, "a", 1000);
         mq_buffer_printf(&raw, "\r\n--%s--\r\n", samples[i].boundary);
-        mend(mq_buffer_view(&raw));
+        repair(mq_buffer_view(&raw));
         mq_buffer_reset(&raw);
         assert_int_equal(strstr(out.data, "Encoding: base64") != NULL, samples[i].base64);
     }
@@ -318,7 +318,7 @@ static void test_broken(void **state)
     repeat(&raw, "a", 1000);
     quoted(1000);
     mq_buffer_cstr(&raw, "\r\n");
-    assert_mended();
+    assert_repaired();
     both(HAVE);
     for (int i = 0; i < 32; i++) {
         both("Content-Type: message/rfc822\r\n\r\n");
@@ -330,13 +330,13 @@ static void test_broken(void **state)
     repeat(&raw, "a", 1000);
     quoted(1000);
     mq_buffer_cstr(&raw, "\r\n");
-    assert_mended();
+    assert_repaired();
     both(HAVE);
     for (int i = 0; i < 33; i++) {
         both("Content-Type: message/rfc822\r\n\r\n");
     }
     both("A: b\r\n\r\nshort\r\n");
-    assert_mended(); /* nothing needs a change */
+    assert_repaired(); /* nothing needs a change */
     mq_buffer_cstr(&raw, HAVE);
     for (int i = 0; i < 33; i++) {
         mq_buffer_cstr(&raw, "Content-Type: message/rfc822\r\n\r\n");
@@ -345,7 +345,8 @@ static void test_broken(void **state)
     repeat(&raw, "a", 1000);
     mq_buffer_cstr(&raw, "\r\n");
     mq_buffer_clear(&out);
-    assert_int_equal(mq_mend_accept(mq_buffer_view(&raw), &options, &out, &info, &err), MQ_MESSAGE);
+    assert_int_equal(mq_repair_accept(mq_buffer_view(&raw), &options, &out, &info, &err),
+                     MQ_MESSAGE);
     assert_non_null(strstr(err.text, "nested more than 32 deep"));
     assert_int_equal(out.len, 0);
 }
@@ -371,7 +372,7 @@ static void test_linear(void **state)
     }
     repeat(&raw, "a", 1000);
     double begin = seconds();
-    mend(mq_buffer_view(&raw));
+    repair(mq_buffer_view(&raw));
     assert_true(seconds() - begin < 5); /* quadratic, it is minutes */
 }
 

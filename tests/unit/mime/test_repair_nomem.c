@@ -1,5 +1,5 @@
-/* Memory fails at the n-th request, for every n, while a message is mended: a clean error, nothing
- * half done, nothing lost (the last under ASan). */
+/* Memory fails at the n-th request, for every n, while a message is repaired: a clean error,
+ * nothing half done, nothing lost (the last under ASan). */
 /* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,13 +39,13 @@ static void test_every_request(void **state)
     for (int i = 0; i < 2000; i++) {
         mq_buffer_char(&raw, 'x');
     }
-    assert_int_equal(mq_mend_accept(mq_buffer_view(&raw), &options, &whole, &info, &err), MQ_OK);
+    assert_int_equal(mq_repair_accept(mq_buffer_view(&raw), &options, &whole, &info, &err), MQ_OK);
     for (enum mq_status status = MQ_NOMEM; status != MQ_OK; requests++) {
         assert_true(requests < 1000);
         mq_buffer_clear(&out);
         info = (struct mq_message_info){0};
         left = requests;
-        status = mq_mend_accept(mq_buffer_view(&raw), &options, &out, &info, &err);
+        status = mq_repair_accept(mq_buffer_view(&raw), &options, &out, &info, &err);
         left = -1;
         assert_true(status == MQ_OK || status == MQ_NOMEM);
         assert_int_equal(out.len, status == MQ_OK ? whole.len : 0);

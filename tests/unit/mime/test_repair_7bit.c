@@ -19,9 +19,9 @@ static void assert_converted(const char *wire, const char *expected)
     struct mq_buffer out, twice;
     mq_buffer_init(&out);
     mq_buffer_init(&twice);
-    assert_int_equal(mq_mend_7bit(mq_str_of(wire), &out, &err), MQ_OK);
+    assert_int_equal(mq_repair_7bit(mq_str_of(wire), &out, &err), MQ_OK);
     assert_string_equal(out.data, expected);
-    assert_int_equal(mq_mend_7bit(mq_buffer_view(&out), &twice, &err), MQ_OK);
+    assert_int_equal(mq_repair_7bit(mq_buffer_view(&out), &twice, &err), MQ_OK);
     assert_string_equal(twice.data, expected);
     mq_buffer_clear(&out);
     mq_buffer_clear(&twice);
@@ -32,7 +32,7 @@ static void assert_refused(const char *wire, const char *why)
     struct mq_error err = {0};
     struct mq_buffer out;
     mq_buffer_init(&out);
-    assert_int_equal(mq_mend_7bit(mq_str_of(wire), &out, &err), MQ_MESSAGE);
+    assert_int_equal(mq_repair_7bit(mq_str_of(wire), &out, &err), MQ_MESSAGE);
     assert_string_equal(err.text, why);
     assert_int_equal(out.len, 0);
     mq_buffer_clear(&out);

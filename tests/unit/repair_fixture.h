@@ -1,10 +1,10 @@
-/* Messages given to mq_mend_accept(), and what must come of their header fields. */
+/* Messages given to mq_repair_accept(), and what must come of their header fields. */
 #ifndef TESTS_MEND_FIXTURE_H
 #define TESTS_MEND_FIXTURE_H
 
-#include "mend_common.h"
+#include "repair_common.h"
 
-static enum mq_status mend(struct mq_str raw)
+static enum mq_status repair(struct mq_str raw)
 {
     mq_buffer_clear(&out);
     info = (struct mq_message_info){0};
@@ -12,12 +12,12 @@ static enum mq_status mend(struct mq_str raw)
     char *copy = malloc(raw.len ? raw.len : 1);
     memcpy(copy, raw.data, raw.len);
     enum mq_status status =
-        mq_mend_accept((struct mq_str){copy, raw.len}, &options, &out, &info, &err);
+        mq_repair_accept((struct mq_str){copy, raw.len}, &options, &out, &info, &err);
     free(copy);
     return status;
 }
 
-/* Mends fields, and what comes of them again, and compares. */
+/* Repairs fields, and what comes of them again, and compares. */
 static void assert_fields(const char *fields, const char *expected)
 {
     struct mq_buffer raw = {0};
@@ -25,7 +25,7 @@ static void assert_fields(const char *fields, const char *expected)
     mq_buffer_printf(&raw, "%s" HAVE "\r\ntext\r\n", fields);
     mq_buffer_printf(&wanted, "%s" HAVE "\r\ntext\r\n", expected);
     for (int i = 0; i < 2; i++) {
-        if (mend(mq_buffer_view(i == 0 ? &raw : &wanted)) != MQ_OK) {
+        if (repair(mq_buffer_view(i == 0 ? &raw : &wanted)) != MQ_OK) {
             fail_msg("%s: %s", fields, err.text);
         }
         assert_string_equal(out.data, wanted.data);

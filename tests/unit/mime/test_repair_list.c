@@ -1,5 +1,5 @@
 /* Headers of messages that come as text: lists that cannot be read, words, charsets of pairs. */
-#include "mend_fixture.h"
+#include "repair_fixture.h"
 
 /* Fields that are no UTF-8 and no list of addresses either: what is one stays one, and nothing
  * becomes one. */
