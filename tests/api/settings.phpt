@@ -1,12 +1,11 @@
 --TEST--
-The README's tables of settings are those of the code
+The tables of docs/settings.md are those of the code
 --EXTENSIONS--
 mailqueue
 --FILE--
 <?php
-$readme = file_get_contents(__DIR__ . '/../../README.md');
-preg_match('/<!-- settings:.*?\n### Transports/s', $readme, $match);
-preg_match_all('/^\| `([^`]+)`(?:, `[^`]+`)* \| (.*) \|$/m', $match[0], $found, PREG_SET_ORDER);
+$page = file_get_contents(__DIR__ . '/../../docs/settings.md');
+preg_match_all('/^\| `([^`]+)`(?:, `[^`]+`)* \| (.*) \|$/m', $page, $found, PREG_SET_ORDER);
 $rows = array_column($found, 2, 1);
 
 $code = [];
@@ -16,13 +15,13 @@ foreach (MailQueue::configKeys() as $key => $about) {
 }
 foreach ($code as $key => $row) {
     if (($rows[$key] ?? null) !== $row) {
-        echo "README, $key:\n  has  ", $rows[$key] ?? 'nothing', "\n  code $row\n";
+        echo "docs/settings.md, $key:\n  has  ", $rows[$key] ?? 'nothing', "\n  code $row\n";
     }
 }
 $ini = array_keys(ini_get_all('mailqueue', false));
-preg_match_all('/`(mailqueue\.\w+)`/', $match[0], $named);
+preg_match_all('/`(mailqueue\.\w+)`/', $page, $named);
 echo 'php.ini: ', implode(', ', array_merge(array_diff($ini, $named[1]), array_diff($named[1], $ini))) ?: 'the same', "\n";
-preg_match('/`mailqueue.max_message_size` \| bytes \| (\d+)/', $match[0], $size);
+preg_match('/`mailqueue.max_message_size` \| bytes \| (\d+)/', $page, $size);
 var_dump($size[1] === ini_get('mailqueue.max_message_size'));
 
 // Environment names: those of the command line, of the log and of DSNs.
@@ -30,13 +29,13 @@ $files = array_map(static fn(string $name): string => __DIR__ . "/../../$name", 
 $files = [...glob("$files[0]/*.php"), ...glob("$files[0]/*/*.php"), $files[1], $files[2]];
 $used = implode(array_map(file_get_contents(...), $files));
 preg_match_all('/\b(MAILQUEUE_(?!LOADING|G\b)[A-Z_]+|MAIL_QUEUE_LOG|DISPATCH_[A-Z]+(?:_[A-Z]+)*|NO_COLOR)\b/', $used, $inCode);
-preg_match_all('/`(MAILQUEUE_[A-Z_]+|MAIL_QUEUE_LOG|DISPATCH_[A-Z_]+|NO_COLOR)`/', $match[0], $inReadme);
-$difference = array_merge(array_diff(array_unique($inCode[1]), $inReadme[1]), array_diff(array_unique($inReadme[1]), $inCode[1]));
+preg_match_all('/`(MAILQUEUE_[A-Z_]+|MAIL_QUEUE_LOG|DISPATCH_[A-Z_]+|NO_COLOR)`/', $page, $inPage);
+$difference = array_merge(array_diff(array_unique($inCode[1]), $inPage[1]), array_diff(array_unique($inPage[1]), $inCode[1]));
 echo 'environment: ', implode(', ', $difference) ?: 'the same', "\n";
-echo 'unknown in README: ', implode(', ', array_diff(preg_grep('/^mail[A-Z]/', array_keys($rows)), array_keys($code))) ?: 'none', "\n";
+echo 'unknown to the code: ', implode(', ', array_diff(preg_grep('/^mail[A-Z]/', array_keys($rows)), array_keys($code))) ?: 'none', "\n";
 ?>
 --EXPECT--
 php.ini: the same
 bool(true)
 environment: the same
-unknown in README: none
+unknown to the code: none

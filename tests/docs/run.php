@@ -2,7 +2,8 @@
 /*
  * Runs the commands and code blocks of the documentation as printed, in a bare Debian:
  *   php tests/docs/run.php COMMAND...        COMMAND starts a root shell in it (tools/newcomer)
- *   php tests/docs/run.php --check           only: is each block in the scenario, and once?
+ *   php tests/docs/run.php --check           only: is each block in the scenario, and once, and does
+ *                                            each link lead to a file and a heading?
  * The scenario says who runs a block where, and what must be seen. The last line is
  * "N passed, N failed".
  */
@@ -12,10 +13,10 @@ namespace MailQueueTest\Docs;
 
 require __DIR__ . '/Shell.php';
 
-/** @return array<string, array<string, string>> file => first line => block */
-function blocks(string $root): array
+/** @return list<string> the pages of the documentation */
+function pages(string $root): array
 {
-    $files = ['README.md', 'CONTRIBUTING.md'];
+    $files = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md'];
     foreach (['docs', 'integrations', 'examples'] as $directory) {
         $tree = new \RecursiveIteratorIterator(new \RecursiveDirectoryIterator("$root/$directory",
             \FilesystemIterator::SKIP_DOTS));
@@ -24,8 +25,14 @@ function blocks(string $root): array
         }
     }
     sort($files);
+    return $files;
+}
+
+/** @return array<string, array<string, string>> file => first line => block */
+function blocks(string $root): array
+{
     $blocks = [];
-    foreach ($files as $file) {
+    foreach (pages($root) as $file) {
         preg_match_all('/^```(\w*)\n(.*?)^```$/ms', file_get_contents("$root/$file"), $found,
             PREG_SET_ORDER);
         foreach ($found as [, $language, $text]) {
@@ -69,6 +76,32 @@ function uncovered(array $blocks, array $steps, array $left): array
     return $missing;
 }
 
+/** @return list<string> the anchors of a page's headings, as code hosts make them */
+function anchors(string $text): array
+{
+    preg_match_all('/^#+ (.+)$/m', preg_replace('/^```.*?^```$/ms', '', $text), $headings);
+    return array_map(static fn(string $heading): string => str_replace(' ', '-',
+        preg_replace('/[^\w\- ]/', '', strtolower($heading))), $headings[1]);
+}
+
+/** @return list<string> links that lead nowhere */
+function broken_links(string $root): array
+{
+    $broken = [];
+    foreach (pages($root) as $file) {
+        $text = file_get_contents("$root/$file");
+        preg_match_all('/\]\((?!https?:)([^)#\s]*)(#[^)\s]*|)\)/', $text, $links, PREG_SET_ORDER);
+        foreach ($links as [$link, $path, $anchor]) {
+            $target = $path === '' ? "$root/$file" : dirname("$root/$file") . "/$path";
+            if (!file_exists($target) || ($anchor !== ''
+                && !in_array(substr($anchor, 1), anchors(file_get_contents($target)), true))) {
+                $broken[] = "$file: the link $link leads nowhere";
+            }
+        }
+    }
+    return $broken;
+}
+
 /** The shell script of a step. */
 function script(array $step, array $blocks, string $root): string
 {
@@ -86,7 +119,7 @@ function script(array $step, array $blocks, string $root): string
 $root = dirname(__DIR__, 2);
 $blocks = blocks($root);
 ['steps' => $steps, 'left' => $left] = require __DIR__ . '/scenario.php';
-$missing = uncovered($blocks, $steps, $left);
+$missing = [...uncovered($blocks, $steps, $left), ...broken_links($root)];
 if ($missing || ($argv[1] ?? '') === '--check') {
     echo implode("\n", $missing), $missing ? "\n" : '';
     exit($missing ? 1 : 0);

@@ -32,6 +32,10 @@ $cron = static fn(string $block): string => 'n=$(wc -l </srv/relay/accepted); '
 $queue = '$queue = new MailQueue("/home/me/app.sqlite");';
 $count = static fn(int $n): array => ['name' => "$n waiting", 'run' => 'mailqueue status '
     . '--database /home/me/app.sqlite', 'shows' => "/pending +$n\\b/"];
+/** Calls mail() of a PHP that has the line in its php.ini. */
+$mail = static fn(string $block): string => 'export MAILQUEUE_DATABASE=/home/me/app.sqlite; mkdir -p ini; printf %s '
+    . escapeshellarg($block) . ' >ini/mail.ini; PHP_INI_SCAN_DIR=:/home/me/ini php -r '
+    . escapeshellarg('exit(mail("b@example.net", "x", "hi", "From: a@example.org") ? 0 : 1);');
 $empty = ['name' => 'an empty queue', 'run' => 'rm -rf /home/me/app.sqlite*'];
 $server = 'export MAILQUEUE_DATABASE_USER=app MAILQUEUE_DATABASE_PASSWORD=secret; ';
 
@@ -80,16 +84,17 @@ touch cron-mail; chmod 666 cron-mail; cron; sleep 0.5; cat sink.out; kill -0 $(p
     ['name' => 'no limit', 'run' => 'mailqueue config --database /home/me/app.sqlite mailMaxPerHour 0'],
     ['name' => 'files of a shop', 'user' => 'root', 'run' => 'mkdir -p /srv/shop; '
         . 'echo png >/srv/shop/logo.png; echo pdf >/srv/shop/terms.pdf'],
-    ['block' => "README.md: \$queue->enqueue([", 'through' => php("$queue \$pdf = '%PDF';")],
+    ['block' => "docs/messages.md: \$queue = new MailQueue", 'through' => php()],
+    ['block' => "docs/messages.md: \$queue->enqueue([", 'through' => php("$queue \$pdf = '%PDF';")],
     $count(1),
-    ['block' => 'README.md: $pdo->beginTransaction', 'through' => php(
+    ['block' => 'docs/databases.md: $pdo->beginTransaction', 'through' => php(
         '$pdo = new PDO("sqlite:/home/me/app.sqlite");
         $pdo->exec("CREATE TABLE registrations (number TEXT, name TEXT, email TEXT)");
         $number = "4712"; $email = "zoe@example.com";')],
     $count(2),
-    ['block' => 'README.md: $queue->enqueue(reference: $number', 'through' => php("$queue \$number = '4713';")],
+    ['block' => 'docs/messages.md: $queue->enqueue(reference: $number', 'through' => php("$queue \$number = '4713';")],
     $count(3),
-    ['block' => 'README.md: <?php // bootstrap.php', 'through' => static fn(string $block): string
+    ['block' => 'docs/messages.md: <?php // bootstrap.php', 'through' => static fn(string $block): string
         => 'mkdir -p app; printf %s ' . escapeshellarg(base64_encode($block)) . ' | base64 -d '
         . '>app/bootstrap.php; printf %s ' . escapeshellarg(base64_encode('<?php
             function find_registration($number): ?array {
@@ -98,34 +103,42 @@ touch cron-mail; chmod 666 cron-mail; cron; sleep 0.5; cat sink.out; kill -0 $(p
                 $find->execute([$number]);
                 return $find->fetch() ?: null;
             }')) . ' | base64 -d >find.php'],
-    ['text' => 'README.md: mailqueue work --bootstrap /home/me/app/bootstrap.php',
+    ['text' => 'docs/messages.md: mailqueue work --bootstrap /home/me/app/bootstrap.php',
         'through' => static fn(string $text): string
             => 'export MAILQUEUE_TRANSPORT=null://null; php -d auto_prepend_file=/home/me/find.php '
             . "/usr/bin/$text", 'shows' => '/\b2 sent/'],
-    ['block' => 'README.md: $queue->enqueue($rfc5322', 'through' => php("$queue
+    ['block' => 'docs/messages.md: $queue->enqueue($rfc5322', 'through' => php("$queue
         \$rfc5322 = \"From: a@example.org\\nSubject: x\\n\\nhi\\n\";
         file_put_contents('mail.eml', \"From: a@example.org\\nTo: b@example.net\\n\\nhi\\n\");")],
     $count(2),
+    ['text' => 'docs/messages.md: enqueue($message, dsn: [\'notify\' => [\'failure\'], \'ret\' => \'hdrs\', \'envid\' => \'a7\'])',
+        'through' => static fn(string $text): string => php("$queue \$message = file_get_contents('mail.eml');")("\$queue->$text;")],
+    ['block' => 'docs/messages.md: $queue->enqueueMany(', 'through' => php($queue)],
+    $count(5),
+    ['block' => "docs/transports.md: return ['transport' =>", 'through' => static fn(string $block): string
+        => 'printf %s ' . escapeshellarg(base64_encode("<?php\nfunction my_api(...\$mail): void\n{\n}\n$block"))
+        . ' | base64 -d >app/api.php; '
+        . 'mailqueue work --database app.sqlite --bootstrap /home/me/app/api.php', 'shows' => '/\b4 sent/'],
+    ['block' => 'docs/messages.md: $queue->enqueue($rfc5322', 'through' => php("$queue
+        \$rfc5322 = \"From: a@example.org\\nSubject: x\\n\\nhi\\n\";")],
     ['name' => 'a limit', 'run' => 'mailqueue config --database /home/me/app.sqlite mailMaxPerHour 6000'],
-    ['block' => 'README.md: pending   128', 'through' => static fn(string $block): string
+    ['block' => 'docs/operations.md: pending   128', 'through' => static fn(string $block): string
         => 'mailqueue status --database /home/me/app.sqlite >seen; for word in '
         . implode(' ', array_map(static fn(string $line): string => escapeshellarg(preg_replace('/\s{2,}.*/', '', $line)),
             array_filter(explode("\n", $block)))) . '; do grep -q "^$(printf %s "$word" | cut -d" " -f1)" seen || '
         . '{ echo "status does not show $word"; cat seen; exit 1; }; done'],
-    ['block' => 'README.md: openssl genpkey', 'through' => static fn(string $block): string
+    ['block' => 'docs/transports.md: openssl genpkey', 'through' => static fn(string $block): string
         => 'export MAILQUEUE_DATABASE=/home/me/app.sqlite MAILQUEUE_TRANSPORT=null://null; ' . $block,
         'shows' => '/2 sent/'],
-    ['text' => 'README.md: sqlite3 app.sqlite ".backup copy.sqlite"'],
-    ['text' => 'README.md: /usr/bin/mailqueue sendmail -t -i', 'through' => static fn(string $text): string
-        => "export MAILQUEUE_DATABASE=/home/me/app.sqlite; $text <mail.eml"],
-    ['text' => 'README.md: php -n -d extension=mailqueue /usr/bin/mailqueue sendmail -t -i', 'through' => static fn(string $text): string
-        => "export MAILQUEUE_DATABASE=/home/me/app.sqlite; $text <mail.eml"],
-    $count(2),
+    ['text' => 'docs/databases.md: sqlite3 app.sqlite ".backup copy.sqlite"'],
+    ['block' => 'docs/adopting.md: sendmail_path = "/usr/bin', 'through' => $mail],
+    ['block' => 'docs/adopting.md: sendmail_path = "php -n', 'through' => $mail],
+    $count(3),
     $empty,
     ['name' => 'a queue of another program', 'run' => 'sqlite3 app.sqlite "CREATE TABLE mail_queue (id INTEGER PRIMARY KEY,
         registration_number TEXT, mail_type TEXT NOT NULL, status TEXT NOT NULL, created_at TEXT);
         INSERT INTO mail_queue VALUES (7, \'4711\', \'confirmation\', \'pending\', \'2026-11-21 09:35:00\')"'],
-    ['block' => 'README.md: mailqueue adopt --dry-run', 'shows' => '/Would adopt 1 mail .*Adopted 1 mail /s'],
+    ['block' => 'docs/adopting.md: mailqueue adopt --dry-run', 'shows' => '/Would adopt 1 mail .*Adopted 1 mail /s'],
     ['name' => 'the adopted mail', 'run' => 'mailqueue list --database app.sqlite --reference-column registration_number',
         'shows' => '/4711/'],
 
@@ -143,13 +156,13 @@ mariadb -e "CREATE DATABASE app; CREATE USER app@localhost IDENTIFIED BY \'secre
     CREATE USER app@\'127.0.0.1\' IDENTIFIED BY \'secret\'; GRANT ALL ON app.* TO app@localhost; GRANT ALL ON app.* TO app@\'127.0.0.1\'"
 install -d -o me -m 700 /home/me/.postgresql; install -o me /srv/relay/ca.pem /home/me/.postgresql/root.crt
 printf secret >/home/me/.mailqueue-password; chown me /home/me/.mailqueue-password; chmod 600 /home/me/.mailqueue-password'],
-    ['block' => "README.md: \$queue = new MailQueue('pgsql:", 'through' => static fn(string $block): string
+    ['block' => "docs/databases.md: \$queue = new MailQueue('pgsql:", 'through' => static fn(string $block): string
         => $server . php('$pdo = new PDO("sqlite:/home/me/app.sqlite");',
             '$queue->stats(); (new MailQueue("pgsql:host=db.example.org;dbname=app;sslmode=verify-full"))
             ->enqueue(["from" => "a@example.org", "to" => "b@example.net", "subject" => "x", "text" => "x"]);')($block)],
-    ['block' => 'README.md: MAILQUEUE_DATABASE=pgsql:', 'through' => static fn(string $block): string => $cron(
+    ['block' => 'docs/databases.md: MAILQUEUE_DATABASE=pgsql:', 'through' => static fn(string $block): string => $cron(
         "MAILQUEUE_TRANSPORT=smtp://user:password@mail.example.org:587\n$block")],
-    ['text' => 'README.md: mailqueue migrate-store', 'through' => static fn(string $text): string
+    ['text' => 'docs/databases.md: mailqueue migrate-store', 'through' => static fn(string $text): string
         => $server . "$text /home/me/app.sqlite 'pgsql:host=db.example.org;dbname=app;sslmode=verify-full' "
         . '--transport null://null || true'],
 

@@ -1,4 +1,4 @@
-# tools/test lint: the sources against the headers of every PHP that README names, as far as their
+# tools/test lint: the sources against the headers of every PHP that docs/tested.md names, as far as their
 # packages can be had today. They are unpacked, not installed.
 
 . "$MQ_ROOT/tools/chroot.sh"
