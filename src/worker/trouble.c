@@ -42,7 +42,7 @@
 #define BACK_AFTER_S 1
 /* In a run in which others are accepted it would be claimed again at once. */
 #define TROUBLE_AFTER_S 60
-#define CLEAR_AGAIN_MS 1000
+#define CLEAR_AGAIN_MS  1000
 /* Sessions that end again and again before a mail is through cost no attempt; they must not go on
  * for ever. */
 #define UNTOUCHED_BASE 10

@@ -233,6 +233,7 @@ part_lint() {
     for size in lines functions parameters nesting columns; do
         check "lint/size-$size" lint_size "$size"
     done
+    check lint/size-tree tools/lint-size tree
     check lint/size-lines-php lint_php_size lines
     check lint/size-functions-php lint_php_size functions
     check lint/size-columns-scripts lint_script_columns
