@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "core/hash.h"
+
 static enum mq_status ask_identity(struct mq_queue *queue, char **out, struct mq_error *err)
 {
     bool row = false;
@@ -48,11 +50,7 @@ static enum mq_status number_of(struct mq_queue *queue, int64_t *number, struct 
     if (!identity) {
         return err ? err->status : MQ_DATABASE;
     }
-    uint32_t hash = 2166136261u; /* FNV-1a, 32 bits */
-    for (; *identity; identity++) {
-        hash = (hash ^ (unsigned char)*identity) * 16777619u;
-    }
-    *number = (int64_t)(hash >> 1);
+    *number = (int64_t)(mq_hash_32(mq_str_of(identity)) >> 1);
     return MQ_OK;
 }
 

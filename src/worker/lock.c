@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/buffer.h"
+#include "core/hash.h"
 #include "core/own_file.h"
 #include "worker/files.h"
 
@@ -51,11 +51,7 @@ char *mq_file_path(const char *directory, const char *name)
 
 uint64_t mq_run_hash(const char *text)
 {
-    uint64_t hash = 14695981039346656037u; /* FNV-1a, 64 bits */
-    for (; *text; text++) {
-        hash = (hash ^ (unsigned char)*text) * 1099511628211u;
-    }
-    return hash;
+    return mq_hash(MQ_HASH_BEGIN, mq_str_of(text));
 }
 
 char *mq_run_dir_path(const char *configured, const char *database_path)

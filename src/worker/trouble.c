@@ -31,6 +31,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/ascii.h"
+#include "core/hash.h"
 #include "worker/run.h"
 
 #define ONE_DOMAIN_MAX 25
@@ -93,10 +95,10 @@ bool mq_run_relay_works(struct mq_run *run, const struct mq_job *job)
 static uint64_t domain_hash(const char *address)
 {
     const char *at = strrchr(address, '@');
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    uint64_t hash = MQ_HASH_BEGIN;
     for (const char *p = at ? at : address; *p; p++) {
-        unsigned char c = (unsigned char)*p;
-        hash = (hash ^ (c >= 'A' && c <= 'Z' ? c + 32u : c)) * UINT64_C(0x100000001b3);
+        char lower = mq_ascii_lower(*p);
+        hash = mq_hash(hash, (struct mq_str){&lower, 1});
     }
     return hash;
 }

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "core/ascii.h"
+
 #define FILEINFO_MIME_TYPE 16 /* ext/fileinfo's constant */
 #define OCTETS             "application/octet-stream"
 
@@ -88,12 +90,6 @@ static const struct media *find(struct mq_str name)
     return NULL;
 }
 
-static bool begins(struct mq_str head, const char *begin)
-{
-    size_t n = begin ? strlen(begin) : 0;
-    return head.len >= n && (n == 0 || memcmp(head.data, begin, n) == 0);
-}
-
 static void call(const char *function, uint32_t count, zval *arguments, zval *result)
 {
     zval name;
@@ -135,12 +131,6 @@ static enum mq_status ask_fileinfo(struct mq_str head, zval *finfo, zend_string 
     return EG(exception) ? MQ_THROWN : MQ_OK;
 }
 
-static bool has_prefix(struct mq_str s, const char *prefix)
-{
-    size_t n = strlen(prefix);
-    return s.len > n && memcmp(s.data, prefix, n) == 0;
-}
-
 /* What may stand for an attachment's type: no "message/…" or "multipart/…", which would be parts of
  * this very mail (and may not be base64); nothing that is no type. */
 static bool is_useful(struct mq_str type)
@@ -149,7 +139,7 @@ static bool is_useful(struct mq_str type)
                                            "model/",       "text/",  "video/"};
     bool known = false;
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
-        known = known || has_prefix(type, families[i]);
+        known = known || mq_str_begins(type, families[i]);
     }
     return known && !mq_str_equal(type, MQ_STR(OCTETS)) &&
            !mq_str_equal(type, MQ_STR("application/x-empty")) &&
@@ -173,7 +163,7 @@ static bool is_utf8(const struct mq_php_media_content *content)
 /* Without a charset, a text is ASCII by definition (RFC 2046, section 4.1.2). */
 static zend_string *with_charset(struct mq_str type, const struct mq_php_media_content *content)
 {
-    const char *charset = has_prefix(type, "text/") && is_utf8(content) ? "; charset=utf-8" : "";
+    const char *charset = mq_str_begins(type, "text/") && is_utf8(content) ? "; charset=utf-8" : "";
     return strpprintf(0, "%.*s%s", (int)type.len, type.data, charset);
 }
 
@@ -185,7 +175,7 @@ enum mq_status mq_php_media_type(struct mq_str name, const struct mq_php_media_c
     const struct media *media = find(name);
     struct mq_str found = mq_str_of(media ? media->type : OCTETS);
     zend_string *asked = NULL;
-    if (media == NULL || !begins(head, media->begin)) {
+    if (media == NULL || (media->begin && !mq_str_begins(head, media->begin))) {
         enum mq_status status = ask_fileinfo(head, finfo, &asked);
         if (status != MQ_OK) {
             return status;

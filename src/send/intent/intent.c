@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/buffer.h"
+#include "core/hash.h"
 
 struct mq_intent {
     int fd;
@@ -43,14 +44,10 @@ static enum mq_status file_error(struct mq_error *err, const char *what, const c
 static uint64_t hash_host_name(void)
 {
     char name[256] = "";
-    uint64_t hash = 14695981039346656037u; /* FNV-1a, 64 bits */
     if (gethostname(name, sizeof(name) - 1) != 0) {
         return 0;
     }
-    for (const char *p = name; *p; p++) {
-        hash = (hash ^ (unsigned char)*p) * 1099511628211u;
-    }
-    return hash;
+    return mq_hash(MQ_HASH_BEGIN, mq_str_of(name));
 }
 
 void mq_intent_describe_host(struct mq_intent_header *header)

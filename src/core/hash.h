@@ -1,0 +1,31 @@
+/* FNV-1a, for names of locks and for tables. Stored and compared between processes of different
+ * versions: the values never change. It resists no attacker. */
+#ifndef MQ_CORE_HASH_H
+#define MQ_CORE_HASH_H
+
+#include <stdint.h>
+
+#include "core/buffer.h"
+
+#define MQ_HASH_BEGIN UINT64_C(14695981039346656037)
+
+/* `hash` so far is MQ_HASH_BEGIN, or what the text before gave. */
+static inline uint64_t mq_hash(uint64_t hash, struct mq_str s)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        hash = (hash ^ (unsigned char)s.data[i]) * UINT64_C(1099511628211);
+    }
+    return hash;
+}
+
+/* The variant of 32 bits. */
+static inline uint32_t mq_hash_32(struct mq_str s)
+{
+    uint32_t hash = UINT32_C(2166136261);
+    for (size_t i = 0; i < s.len; i++) {
+        hash = (hash ^ (unsigned char)s.data[i]) * UINT32_C(16777619);
+    }
+    return hash;
+}
+
+#endif
