@@ -19,7 +19,7 @@ final class FileAccess
 
     private static function hasPrivateGroup(string $path): bool
     {
-        if (!function_exists('posix_getgrgid') || \MailQueue::hasAcl($path)) {
+        if (!function_exists('posix_getgrgid') || \MailQueue\Internal::hasAcl($path)) {
             return false;
         }
         $owner = posix_getpwuid((int) fileowner($path));

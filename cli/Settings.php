@@ -174,7 +174,7 @@ final class Settings
     public function takeSlot(int $maxWorkers, ?string $log): ?Report
     {
         $path = $this->bootstrap->queue === null ? (new Named($this->database()))->path : null;
-        return $path === null ? null : MailQueue::takeSlot($path, $maxWorkers, $log);
+        return $path === null ? null : Internal::takeSlot($path, $maxWorkers, $log);
     }
 
     /** Whether nothing was ever queued here, as far as the usual names of the tables tell. */

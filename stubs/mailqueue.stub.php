@@ -319,26 +319,6 @@ namespace {
         public function diagnostics(): array {}
 
         /**
-         * Takes one of a file's worker slots for the next runWorker() of this process, without looking
-         * into the file.
-         *
-         * @internal for bin/mailqueue; its form may change
-         * @param string $database path of the file
-         * @param string|null $log as in runWorker()
-         * @return MailQueue\Report|null of the run that would find all slots taken, which the log has then;
-         *         null: go on
-         */
-        public static function takeSlot(string $database, int $maxWorkers, ?string $log = null): ?MailQueue\Report {}
-
-        /**
-         * Whether a file has a POSIX access control list (acl(5)), whose mask stands where the group's
-         * rights do otherwise.
-         *
-         * @internal for bin/mailqueue; its form may change
-         */
-        public static function hasAcl(string $path): bool {}
-
-        /**
          * The keys of the config table that steer the queue.
          *
          * @return array<string, array{type: string, range: string, default: string, meaning: string, internal: bool}>
@@ -349,7 +329,7 @@ namespace {
 
 namespace MailQueue {
     /**
-     * What bin/mailqueue needs of a database before, or without, a queue in it.
+     * What bin/mailqueue needs and no application does.
      *
      * @internal its form may change
      */
@@ -389,6 +369,23 @@ namespace MailQueue {
          * @return array<string, 'integer'|'bigint'|'text'> "integer" has 32 bits on a server
          */
         public static function columns(\MailQueue $queue): array {}
+
+        /**
+         * Takes one of a file's worker slots for the next runWorker() of this process, without looking
+         * into the file.
+         *
+         * @param string $database path of the file
+         * @param string|null $log as in runWorker()
+         * @return Report|null of the run that would find all slots taken, which the log has then;
+         *         null: go on
+         */
+        public static function takeSlot(string $database, int $maxWorkers, ?string $log = null): ?Report {}
+
+        /**
+         * Whether a file has a POSIX access control list (acl(5)), whose mask stands where the group's
+         * rights do otherwise.
+         */
+        public static function hasAcl(string $path): bool {}
     }
 
     /** What an application needs to queue mail: to type-hint, and to replace in its tests. */

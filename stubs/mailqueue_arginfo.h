@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 87f4bc831b0cddb28b54d274c29c9d97ecf7f611 */
+ * Stub hash: d5c61e77cf0a9285d3524d68e76504d3e9b89149 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)
@@ -132,16 +132,6 @@ ZEND_END_ARG_INFO()
 
 #define arginfo_class_MailQueue_diagnostics arginfo_class_MailQueue_strays
 
-ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_MailQueue_takeSlot, 0, 2, MailQueue\\Report, 1)
-	ZEND_ARG_TYPE_INFO(0, database, IS_STRING, 0)
-	ZEND_ARG_TYPE_INFO(0, maxWorkers, IS_LONG, 0)
-	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, log, IS_STRING, 1, "null")
-ZEND_END_ARG_INFO()
-
-ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_hasAcl, 0, 1, _IS_BOOL, 0)
-	ZEND_ARG_TYPE_INFO(0, path, IS_STRING, 0)
-ZEND_END_ARG_INFO()
-
 #define arginfo_class_MailQueue_configKeys arginfo_class_MailQueue_strays
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_describe, 0, 1, IS_ARRAY, 0)
@@ -160,6 +150,16 @@ ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_columns, 0, 1, IS_ARRAY, 0)
 	ZEND_ARG_OBJ_INFO(0, queue, MailQueue, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_MailQueue_Internal_takeSlot, 0, 2, MailQueue\\Report, 1)
+	ZEND_ARG_TYPE_INFO(0, database, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO(0, maxWorkers, IS_LONG, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, log, IS_STRING, 1, "null")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_hasAcl, 0, 1, _IS_BOOL, 0)
+	ZEND_ARG_TYPE_INFO(0, path, IS_STRING, 0)
 ZEND_END_ARG_INFO()
 
 #define arginfo_class_MailQueue_Enqueuer_enqueue arginfo_class_MailQueue_enqueue
@@ -231,13 +231,13 @@ ZEND_METHOD(MailQueue, config);
 ZEND_METHOD(MailQueue, setConfig);
 ZEND_METHOD(MailQueue, migrate);
 ZEND_METHOD(MailQueue, diagnostics);
-ZEND_METHOD(MailQueue, takeSlot);
-ZEND_METHOD(MailQueue, hasAcl);
 ZEND_METHOD(MailQueue, configKeys);
 ZEND_METHOD(MailQueue_Internal, describe);
 ZEND_METHOD(MailQueue_Internal, tables);
 ZEND_METHOD(MailQueue_Internal, connect);
 ZEND_METHOD(MailQueue_Internal, columns);
+ZEND_METHOD(MailQueue_Internal, takeSlot);
+ZEND_METHOD(MailQueue_Internal, hasAcl);
 ZEND_METHOD(MailQueue_Backoff, __construct);
 ZEND_METHOD(MailQueue_Backoff, steps);
 ZEND_METHOD(MailQueue_Backoff, exponential);
@@ -275,8 +275,6 @@ static const zend_function_entry class_MailQueue_methods[] = {
 	ZEND_ME(MailQueue, setConfig, arginfo_class_MailQueue_setConfig, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, migrate, arginfo_class_MailQueue_migrate, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, diagnostics, arginfo_class_MailQueue_diagnostics, ZEND_ACC_PUBLIC)
-	ZEND_ME(MailQueue, takeSlot, arginfo_class_MailQueue_takeSlot, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
-	ZEND_ME(MailQueue, hasAcl, arginfo_class_MailQueue_hasAcl, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue, configKeys, arginfo_class_MailQueue_configKeys, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_FE_END
 };
@@ -287,6 +285,8 @@ static const zend_function_entry class_MailQueue_Internal_methods[] = {
 	ZEND_ME(MailQueue_Internal, tables, arginfo_class_MailQueue_Internal_tables, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, connect, arginfo_class_MailQueue_Internal_connect, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, columns, arginfo_class_MailQueue_Internal_columns, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(MailQueue_Internal, takeSlot, arginfo_class_MailQueue_Internal_takeSlot, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(MailQueue_Internal, hasAcl, arginfo_class_MailQueue_Internal_hasAcl, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_FE_END
 };
 

@@ -11,7 +11,7 @@
 #include "php/class/methods.h"
 #include "php_mailqueue.h"
 
-ZEND_METHOD(MailQueue, hasAcl)
+ZEND_METHOD(MailQueue_Internal, hasAcl)
 {
     zend_string *path;
 

@@ -77,8 +77,6 @@ final class MailQueue implements MailQueue\Enqueuer
   public setConfig(string $key, bool|float|int|null|string $value): void
   public migrate(): int
   public diagnostics(): array
-  public static takeSlot(string $database, int $maxWorkers, ?string $log = null): ?MailQueue\Report
-  public static hasAcl(string $path): bool
   public static configKeys(): array
 final class MailQueue\Backoff
   readonly string $policy
@@ -99,6 +97,8 @@ final class MailQueue\Internal
   public static tables(string $database, string $table = "mail_queue", string $configTable = "config"): array
   public static connect(string $database): PDO
   public static columns(MailQueue $queue): array
+  public static takeSlot(string $database, int $maxWorkers, ?string $log = null): ?MailQueue\Report
+  public static hasAcl(string $path): bool
 final class MailQueue\Job
   readonly int $id
   readonly ?string $reference

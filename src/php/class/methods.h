@@ -49,10 +49,10 @@ ZEND_METHOD(MailQueue_Internal, columns);
 ZEND_METHOD(MailQueue_Internal, describe);
 
 /* take_slot.c */
-ZEND_METHOD(MailQueue, takeSlot);
+ZEND_METHOD(MailQueue_Internal, takeSlot);
 
 /* file_acl.c */
-ZEND_METHOD(MailQueue, hasAcl);
+ZEND_METHOD(MailQueue_Internal, hasAcl);
 
 /* value_objects.c */
 ZEND_METHOD(MailQueue_DatabaseException, __construct);

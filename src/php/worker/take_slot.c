@@ -1,4 +1,4 @@
-/* MailQueue::takeSlot(): of many starts at once all but those that may run leave before they wait
+/* Internal::takeSlot(): of many starts at once all but those that may run leave before they wait
  * for the database. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -112,7 +112,7 @@ static void take(const struct mq_php_log_path *place, zend_long max_workers, con
     }
 }
 
-ZEND_METHOD(MailQueue, takeSlot)
+ZEND_METHOD(MailQueue_Internal, takeSlot)
 {
     zend_string *database;
     zend_long max_workers;

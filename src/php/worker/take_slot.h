@@ -2,7 +2,7 @@
 #ifndef MQ_PHP_WORKER_TAKE_SLOT_H
 #define MQ_PHP_WORKER_TAKE_SLOT_H
 
-/* The descriptor of the slot that MailQueue::takeSlot() took in this run directory, which the
+/* The descriptor of the slot that Internal::takeSlot() took in this run directory, which the
  * caller owns from then on; -1: none. */
 int mq_php_slot_hand_over(const char *run_dir);
 /* Gives it back. */
