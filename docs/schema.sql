@@ -1,0 +1,187 @@
+-- The queue's tables on each database. Written by tools/schema, from the statements that create them.
+
+
+-- SQLite
+
+CREATE TABLE config (
+    key TEXT PRIMARY KEY,                      -- see docs/settings.md
+    value TEXT
+);
+
+CREATE TABLE mail_queue (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,      -- never used again
+    reference TEXT,                            -- what the mail is about; with mail_type queued once
+    mail_type TEXT NOT NULL,                   -- "mail" where enqueue() is given no type
+    status TEXT NOT NULL,                      -- pending, sending, failed, parked or held
+    priority INTEGER NOT NULL DEFAULT 0,       -- -100 … 100; larger first
+    attempts INTEGER NOT NULL DEFAULT 0,       -- that failed, and the one under way
+    max_attempts INTEGER,                      -- NULL: as the backoff policy says
+    uncertain INTEGER NOT NULL DEFAULT 0,      -- attempts whose outcome nobody knows
+    paid INTEGER NOT NULL DEFAULT 0,           -- tokens of the hourly limit that this claim has taken
+    next_attempt_at INTEGER NOT NULL,          -- UTC seconds since 1970, as all times
+    expires_at INTEGER,                        -- deleted if it is not sent by then
+    locked_until INTEGER,                      -- the end of the lease; NULL: not claimed
+    locked_by TEXT,                            -- the claim token of the worker's run
+    last_attempt_at INTEGER,
+    last_error TEXT,                           -- why the last attempt failed
+    parked_for TEXT,                           -- refused, exhausted, uncertain or hold
+    created_at INTEGER NOT NULL,
+    message_id TEXT NOT NULL,                  -- the same for every attempt
+    envelope_from TEXT,                        -- NULL: the message's own
+    recipients TEXT,                           -- JSON: those still to be tried; NULL: composing says
+    refused TEXT,                              -- JSON: address → reply, of those given up
+    campaign_id INTEGER,                       -- for campaigns; not used yet
+    fields TEXT                                -- JSON: delivery status notifications that are wanted
+);
+
+CREATE UNIQUE INDEX mail_queue_key
+    ON mail_queue(reference, mail_type)
+    WHERE reference IS NOT NULL;
+
+CREATE INDEX mail_queue_due
+    ON mail_queue(priority, next_attempt_at, id)
+    WHERE status IN ('pending','failed');
+
+CREATE INDEX mail_queue_lease
+    ON mail_queue(locked_until)
+    WHERE status = 'sending';
+
+CREATE INDEX mail_queue_parked
+    ON mail_queue(id)
+    WHERE status = 'parked';
+
+CREATE INDEX mail_queue_rest
+    ON mail_queue(status, id)
+    WHERE status IN ('failed','held');
+
+CREATE INDEX mail_queue_expiry
+    ON mail_queue(expires_at)
+    WHERE expires_at IS NOT NULL;
+
+CREATE TABLE mail_body (
+    id INTEGER PRIMARY KEY,                    -- the job's
+    content BLOB NOT NULL                      -- the message; a job without one is composed when it is sent
+);
+
+CREATE TABLE mail_spent (
+    at INTEGER PRIMARY KEY,                    -- when
+    n INTEGER NOT NULL                         -- recipients handed over then, for mailRateMode strict
+);
+
+
+-- PostgreSQL
+
+CREATE TABLE config (
+    key TEXT PRIMARY KEY,
+    value TEXT
+);
+
+CREATE TABLE mail_queue (
+    id BIGSERIAL PRIMARY KEY,
+    reference TEXT,
+    mail_type TEXT NOT NULL,
+    status TEXT NOT NULL,
+    priority INTEGER NOT NULL DEFAULT 0,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    max_attempts INTEGER,
+    uncertain INTEGER NOT NULL DEFAULT 0,
+    paid INTEGER NOT NULL DEFAULT 0,
+    next_attempt_at BIGINT NOT NULL,
+    expires_at BIGINT,
+    locked_until BIGINT,
+    locked_by TEXT,
+    last_attempt_at BIGINT,
+    last_error TEXT,
+    parked_for TEXT,
+    created_at BIGINT NOT NULL,
+    message_id TEXT NOT NULL,
+    envelope_from TEXT,
+    recipients TEXT,
+    refused TEXT,
+    campaign_id BIGINT,
+    fields TEXT
+) WITH (autovacuum_vacuum_scale_factor = 0.01);
+
+CREATE UNIQUE INDEX mail_queue_key
+    ON mail_queue(reference, mail_type)
+    WHERE reference IS NOT NULL;
+
+CREATE INDEX mail_queue_due
+    ON mail_queue(priority, next_attempt_at, id)
+    WHERE status IN ('pending','failed');
+
+CREATE INDEX mail_queue_lease
+    ON mail_queue(locked_until)
+    WHERE status = 'sending';
+
+CREATE INDEX mail_queue_parked
+    ON mail_queue(id)
+    WHERE status = 'parked';
+
+CREATE INDEX mail_queue_rest
+    ON mail_queue(status, id)
+    WHERE status IN ('failed','held');
+
+CREATE INDEX mail_queue_expiry
+    ON mail_queue(expires_at)
+    WHERE expires_at IS NOT NULL;
+
+CREATE TABLE mail_body (
+    id BIGINT PRIMARY KEY,
+    content BYTEA NOT NULL
+) WITH (autovacuum_vacuum_scale_factor = 0.01, toast.autovacuum_vacuum_scale_factor = 0.01);
+
+CREATE TABLE mail_spent (
+    at BIGINT PRIMARY KEY,
+    n BIGINT NOT NULL
+);
+
+
+-- MariaDB and MySQL
+
+CREATE TABLE config (
+    `key` VARCHAR(190) NOT NULL PRIMARY KEY,
+    value LONGTEXT
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
+CREATE TABLE mail_queue (
+    id BIGINT AUTO_INCREMENT PRIMARY KEY,
+    reference VARBINARY(190),
+    mail_type VARBINARY(190) NOT NULL,
+    status VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+    priority INTEGER NOT NULL DEFAULT 0,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    max_attempts INTEGER,
+    uncertain INTEGER NOT NULL DEFAULT 0,
+    paid INTEGER NOT NULL DEFAULT 0,
+    next_attempt_at BIGINT NOT NULL,
+    expires_at BIGINT,
+    locked_until BIGINT,
+    locked_by VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin,
+    last_attempt_at BIGINT,
+    last_error LONGBLOB,
+    parked_for VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin,
+    created_at BIGINT NOT NULL,
+    message_id LONGBLOB NOT NULL,
+    envelope_from LONGBLOB,
+    recipients LONGBLOB,
+    refused LONGBLOB,
+    campaign_id BIGINT,
+    fields LONGBLOB,
+    claimable TINYINT AS (CASE WHEN status IN ('pending','failed') THEN 0 END) STORED,
+    UNIQUE KEY mail_queue_key (reference, mail_type),
+    KEY mail_queue_due (claimable, priority, next_attempt_at, id),
+    KEY mail_queue_lease (locked_until),
+    KEY mail_queue_state (status, id),
+    KEY mail_queue_expiry (expires_at)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
+CREATE TABLE mail_body (
+    id BIGINT PRIMARY KEY,
+    content LONGBLOB NOT NULL
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
+CREATE TABLE mail_spent (
+    at BIGINT PRIMARY KEY,
+    n BIGINT NOT NULL
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;

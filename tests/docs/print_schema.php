@@ -1,0 +1,97 @@
+<?php
+/*
+ * Prints docs/schema.sql: the statements by which a queue creates its tables on each database, as a
+ * PDO gets them. tools/schema writes the file, schema.phpt compares it.
+ */
+declare(strict_types=1);
+
+require_once __DIR__ . '/../lib/backends.inc';
+
+const MEANINGS = [
+    'mail_queue' => [
+        'id' => 'never used again',
+        'reference' => 'what the mail is about; with mail_type queued once',
+        'mail_type' => '"mail" where enqueue() is given no type',
+        'status' => 'pending, sending, failed, parked or held',
+        'priority' => '-100 … 100; larger first',
+        'attempts' => 'that failed, and the one under way',
+        'max_attempts' => 'NULL: as the backoff policy says',
+        'uncertain' => 'attempts whose outcome nobody knows',
+        'paid' => 'tokens of the hourly limit that this claim has taken',
+        'next_attempt_at' => 'UTC seconds since 1970, as all times',
+        'expires_at' => 'deleted if it is not sent by then',
+        'locked_until' => 'the end of the lease; NULL: not claimed',
+        'locked_by' => "the claim token of the worker's run",
+        'last_attempt_at' => '',
+        'last_error' => 'why the last attempt failed',
+        'parked_for' => 'refused, exhausted, uncertain or hold',
+        'created_at' => '',
+        'message_id' => 'the same for every attempt',
+        'envelope_from' => "NULL: the message's own",
+        'recipients' => 'JSON: those still to be tried; NULL: composing says',
+        'refused' => 'JSON: address → reply, of those given up',
+        'campaign_id' => 'for campaigns; not used yet',
+        'fields' => 'JSON: delivery status notifications that are wanted',
+    ],
+    'mail_body' => ['id' => "the job's", 'content' => 'the message; a job without one is composed when it is sent'],
+    'mail_spent' => ['at' => 'when', 'n' => 'recipients handed over then, for mailRateMode strict'],
+    'config' => ['key' => 'see docs/settings.md', 'value' => ''],
+];
+
+/** The application's connection; it keeps what creates something. */
+final class Recorder extends PDO
+{
+    /** @var list<string> */
+    public array $created = [];
+
+    public function prepare(string $query, array $options = []): PDOStatement|false
+    {
+        str_starts_with($query, 'CREATE') && $this->created[] = $query;
+        return parent::prepare($query, $options);
+    }
+}
+
+/** @return list<string> what is between the commas that are in no parentheses */
+function parts(string $list): array
+{
+    preg_match_all('/(?:[^,()]|(\((?:[^()]|(?1))*\)))+/', $list, $parts);
+    return array_map(trim(...), $parts[0]);
+}
+
+/** A statement as people write it: without needless quotes, a column a line, with its meaning. */
+function shown(string $statement, bool $explained): string
+{
+    $plain = preg_replace(['/IF NOT EXISTS (main\.)?/', '/(["`])(?!key\1)(\w+)\1/'], ['', '$2'], $statement);
+    $plain = preg_replace('/`key` TEXT/', 'key TEXT', $plain);
+    if (!preg_match('/^(CREATE TABLE (\S+)) (\((?:[^()]|(?3))*\))(.*)$/s', $plain, $table)) {
+        return preg_replace('/ (ON|WHERE) /', "\n    $1 ", $plain) . ";\n";
+    }
+    [, $head, $name, $list, $tail] = $table;
+    $parts = parts(substr($list, 1, -1));
+    $lines = [];
+    foreach ($parts as $i => $part) {
+        $column = trim(strtok($part, ' '), '`');
+        $line = "    $part" . ($i < count($parts) - 1 ? ',' : '');
+        if ($explained) {
+            $meaning = MEANINGS[$name][$column] ?? throw new Exception(
+                "MEANINGS in tests/docs/print_schema.php does not say what $name.$column is");
+            $line = $meaning === '' ? $line : sprintf('%-46s -- %s', $line, $meaning);
+        }
+        $lines[] = $line;
+    }
+    return "$head (\n" . implode("\n", $lines) . "\n)$tail;\n";
+}
+
+/** The statements that create the tables of an empty database. */
+function statements(string $backend): string
+{
+    $pdo = new Recorder((new Backend($backend))->dsn);
+    new MailQueue($pdo);
+    return implode("\n", array_map(static fn(string $statement): string
+        => shown($statement, $backend === 'sqlite'), $pdo->created));
+}
+
+echo "-- The queue's tables on each database. Written by tools/schema, from the statements that create them.\n";
+foreach (['sqlite' => 'SQLite', 'pgsql' => 'PostgreSQL', 'mysql' => 'MariaDB and MySQL'] as $backend => $name) {
+    echo "\n\n-- $name\n\n", statements($backend);
+}
