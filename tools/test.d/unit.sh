@@ -16,6 +16,9 @@ set_unit_options() {
         "$MQ_ROOT/tools/build" sanitize >/dev/null 2>&1 &&
             unit_options=(OBJECTS="$(core_objects "$MQ_BUILD/sanitize" .libs/ | tr '\n' ' ')")
         ;;
+    unit-coverage)
+        unit_options=(OBJECTS="$(core_objects "$MQ_BUILD/coverage" .libs/ | tr '\n' ' ')")
+        ;;
     esac
 }
 
