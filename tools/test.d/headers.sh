@@ -1,5 +1,5 @@
-# tools/test lint: the sources against the headers of every PHP that docs/tested.md names, as far as their
-# packages can be had today. They are unpacked, not installed.
+# tools/test lint: the sources against the headers of every PHP that docs/tested.md names, as far
+# as their packages can be had today. They are unpacked, not installed.
 
 . "$MQ_ROOT/tools/chroot.sh"
 
