@@ -89,7 +89,7 @@ messages
   fail, bad Bcc: false nothing 2 mail(): The mail was not queued: Bcc
   fail, bad -f: false nothing 2 mail(): The mail was not queued: -f
   fail, signed: false nothing 2 mail(): The mail was not queued: message
-  fail, mb_send_mail: false nothing 2 mb_send_mail(): Unsupported charset "none" - will be regarded as ascii | 2 mb_send_mail(): Unsupported transfer encoding "none" - will be regarded as 8bit | 2 mb_send_mail(): The mail was not queued: To
+  fail, mb_send_mail: false nothing 2 mb_send_mail(): The mail was not queued: To
   fail, malformed: false nothing 2 mail(): Multiple or malformed newlines found in additional_header
   send, good: true queued
   send, too large: true sent 8 mail(): The mail was not queued but is handed to sendmail_path: message

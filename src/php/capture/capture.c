@@ -232,14 +232,14 @@ static void parse(zend_execute_data *execute_data, enum captured which, struct m
     mail->parameters = parameters;
 }
 
-/* MQ_THROWN: it is false as with PHP's function, which would have said so in the same way. What
- * PHP's function itself says comes first, unless that may still have to run. */
-static enum mq_status take(struct mq_capture *mail, bool announce_first, struct mq_error *err)
+/* MQ_THROWN: the function returns false, as PHP's would. mail.log is written first, unless PHP's
+ * function may still have to run, which writes it too. */
+static enum mq_status take(struct mq_capture *mail, bool log_first, struct mq_error *err)
 {
     mq_capture_add_script(mail);
     bool malformed = mq_capture_malformed(mail);
-    if (malformed || announce_first) {
-        mq_capture_announce(mail);
+    if (malformed || log_first) {
+        mq_capture_log(mail);
         if (EG(exception)) {
             return MQ_THROWN;
         }
@@ -250,8 +250,8 @@ static enum mq_status take(struct mq_capture *mail, bool announce_first, struct 
         return MQ_THROWN;
     }
     enum mq_status status = store(mail, err);
-    if (status == MQ_OK && !announce_first) {
-        mq_capture_announce(mail);
+    if (status == MQ_OK && !log_first) {
+        mq_capture_log(mail);
     }
     return status;
 }
@@ -272,7 +272,7 @@ static void capture(INTERNAL_FUNCTION_PARAMETERS, enum captured which)
     if (status == MQ_OK) {
         status = take(&mail, !send, &err);
     } else if (!send) {
-        mq_capture_announce(&mail);
+        mq_capture_log(&mail);
     }
     mq_capture_clear(&mail);
     if (status == MQ_BAILOUT) {

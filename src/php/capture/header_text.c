@@ -37,10 +37,6 @@ void mq_capture_clear(struct mq_capture *mail)
     release(&mail->message);
     release(&mail->headers);
     release(&mail->script);
-    for (size_t i = 0; i < mail->warning_count; i++) {
-        release(&mail->warnings[i]);
-    }
-    mail->warning_count = 0;
 }
 
 /* Length of the fold that `s` begins with, 0 when it begins with none. */
@@ -161,7 +157,7 @@ static void log_to_file(const char *path, const zend_string *line)
     zend_string_release(date);
 }
 
-static void write_log(const struct mq_capture *mail)
+void mq_capture_log(const struct mq_capture *mail)
 {
     const char *path = MQ_PHP_INI("mail.log");
     if (path == NULL || *path == '\0') {
@@ -182,14 +178,6 @@ static void write_log(const struct mq_capture *mail)
         log_to_file(path, line);
     }
     zend_string_release(line);
-}
-
-void mq_capture_announce(struct mq_capture *mail)
-{
-    for (size_t i = 0; i < mail->warning_count; i++) {
-        php_error_docref(NULL, E_WARNING, "%s", ZSTR_VAL(mail->warnings[i]));
-    }
-    write_log(mail);
 }
 
 /* ---- the message ---- */

@@ -4,8 +4,6 @@
 
 #include "php.h"
 
-#define MQ_CAPTURE_WARNINGS 2
-
 /* One mail, in request memory. */
 struct mq_capture {
     zend_string *to; /* to, subject and message: as they would be written */
@@ -14,9 +12,6 @@ struct mq_capture {
     zend_string *headers;    /* without their last line end; NULL: none */
     zend_string *script;     /* the line that mail.add_x_header adds; NULL: none */
     zend_string *parameters; /* $additional_params; NULL: none; borrowed */
-    /* What PHP's function says of its arguments; kept until it is clear that it does not run. */
-    zend_string *warnings[MQ_CAPTURE_WARNINGS];
-    size_t warning_count;
 };
 
 void mq_capture_clear(struct mq_capture *mail);
@@ -37,8 +32,8 @@ void mq_capture_add_script(struct mq_capture *mail);
 /* Whether the headers have an empty line in them or begin with no name, so that PHP refuses them.
  */
 bool mq_capture_malformed(const struct mq_capture *mail);
-/* Gives the warnings and writes mail.log. A stream or an error handler may throw. */
-void mq_capture_announce(struct mq_capture *mail);
+/* Writes mail.log. A stream or an error handler may throw. */
+void mq_capture_log(const struct mq_capture *mail);
 
 /* The message, with `from` (a From field, or "") in its headers. What stands behind a line that is
  * no field belongs to the text, as for sendmail. */

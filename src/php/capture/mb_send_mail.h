@@ -6,9 +6,9 @@
 
 #include "core/error.h"
 
-/* Encodes the subject, converts the message and adds the MIME headers, by mb_language() and the
- * internal encoding; `mail` has them as they were given. Uses mbstring's public functions, for its
- * own one sends at once. MQ_CONFIG where one of them is missing or refuses. */
+/* Encodes the subject, converts the text and adds the MIME fields that the headers do not have, by
+ * mb_language() and the internal encoding. MQ_CONFIG where one of mbstring's functions is missing
+ * or refuses. */
 enum mq_status mq_capture_mb_convert(struct mq_capture *mail, struct mq_error *err);
 
 #endif
