@@ -159,7 +159,6 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/message/message_fields.c
     src/php/message/message_object.c
     src/php/message/recipients.c
-    src/php/nearest.c
     src/php/paths.c
     src/php/pdo/attributes.c
     src/php/pdo/borrowed.c

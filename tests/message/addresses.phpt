@@ -124,7 +124,7 @@ wrong:
   {"to":{}} MailQueue\MessageException [to]: to: must be a string or an array, stdClass given
   {"to":{"ann@example.net":7}} MailQueue\MessageException [to[ann@example.net]]: to[ann@example.net]: must be a string, int given
   {"to":{"ann@example.net":{"name":"Ann"}}} MailQueue\MessageException [to[ann@example.net]]: to[ann@example.net]: must be a string, array given
-  {"to":[{"adress":"ann@example.net"}]} MailQueue\MessageException [to[0]]: to[0]: unknown key "adress"; did you mean "address"? known are address and name
+  {"to":[{"adress":"ann@example.net"}]} MailQueue\MessageException [to[0]]: to[0]: unknown key "adress"; known are address and name
   {"to":[{"address":"ann@example.net","nmae":"x"}]} MailQueue\MessageException [to[0]]: to[0]: unknown key "nmae"; known are address and name
   {"to":[{"name":"Ann"}]} MailQueue\MessageException [to[0]]: to[0]: the address is missing; write ['address' => 'a@example.org', 'name' => 'Name']
   {"to":[["ann@example.net","Ann"]]} MailQueue\MessageException [to[0]]: to[0]: an array here has the keys address and name, such as ['address' => 'a@example.org', 'name' => 'Name']

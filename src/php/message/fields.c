@@ -9,8 +9,6 @@
 
 #include "zend_interfaces.h"
 
-#include "php/nearest.h"
-
 enum mq_status mq_php_wrong_type(const char *field, const char *wanted, const zval *value,
                                  struct mq_error *err)
 {
@@ -105,12 +103,7 @@ enum mq_status mq_php_fields_unknown_key(const char *field, zend_string *key,
                                          struct mq_error *err)
 {
     struct mq_buffer text;
-    struct mq_str word = {ZSTR_VAL(key), ZSTR_LEN(key)};
-    const char *meant = mq_php_nearest(word, known, count);
     mq_buffer_init(&text);
-    if (meant) {
-        mq_buffer_printf(&text, "did you mean \"%s\"? ", meant);
-    }
     mq_buffer_cstr(&text, "known are ");
     list_words(&text, known, count);
     enum mq_status status =
