@@ -232,6 +232,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/send/smtp/session.c
     src/send/smtp/smtp.c
     src/send/smtp/write.c
+    src/send/transport.c
     src/worker/cycle.c
     src/worker/dead_runs.c
     src/worker/delivery.c

@@ -16,17 +16,9 @@
 
 struct maildir {
     struct mq_transport transport; /* first */
-    struct mq_clock clock;
     char *path;
-    char *name;
     char host[HOST_MAX * 4 + 1]; /* as it stands in file names */
     uint64_t written;            /* transfers of this process, for names */
-    struct mq_transfer *pending, **pending_end;
-    struct mq_transfer *done, **done_end;
-    size_t count; /* in both */
-    bool stopped;
-    bool troubled;
-    struct mq_relay_trouble trouble;
 };
 
 static struct maildir *self_of(struct mq_transport *transport)
@@ -34,36 +26,9 @@ static struct maildir *self_of(struct mq_transport *transport)
     return (struct maildir *)transport;
 }
 
-static void append(struct mq_transfer ***end, struct mq_transfer *transfer)
+static int64_t now_us(const struct maildir *self)
 {
-    transfer->next = NULL;
-    **end = transfer;
-    *end = &transfer->next;
-}
-
-static struct mq_transfer *take(struct mq_transfer **first, struct mq_transfer ***end)
-{
-    struct mq_transfer *transfer = *first;
-    if (transfer != NULL) {
-        *first = transfer->next;
-        *end = *first ? *end : first;
-        transfer->next = NULL;
-    }
-    return transfer;
-}
-
-static void give_back(struct maildir *self, struct mq_transfer *transfer, enum mq_transfer_end end)
-{
-    transfer->end = end;
-    append(&self->done_end, transfer);
-}
-
-static void recall(struct maildir *self)
-{
-    struct mq_transfer *transfer;
-    while ((transfer = take(&self->pending, &self->pending_end)) != NULL) {
-        give_back(self, transfer, MQ_DELIVERY_UNTOUCHED);
-    }
+    return self->transport.clock.now_us(self->transport.clock.context);
 }
 
 /* ---- one file ---- */
@@ -80,7 +45,7 @@ static bool name_file(struct maildir *self, struct file *file)
 {
     char chance[17];
     char base[NAME_MAX + 1];
-    int64_t us = self->clock.now_us(self->clock.context);
+    int64_t us = now_us(self);
     mq_random_hex(chance, 8);
     int n =
         snprintf(base, sizeof base, "%" PRId64 ".M%" PRId64 "P%ldQ%" PRIu64 "R%s.%s", us / 1000000,
@@ -180,16 +145,12 @@ static int sync_directory(const char *directory, const char *below)
 
 /* ---- one transfer ---- */
 
-static void set_targets(struct maildir *self, struct mq_transfer *transfer,
+static void set_results(struct maildir *self, struct mq_transfer *transfer,
                         enum mq_target_result result, const char *reply)
 {
-    for (size_t i = 0; i < transfer->target_count; i++) {
-        struct mq_target *target = &transfer->targets[i];
-        target->result = result;
-        target->code = 0;
-        snprintf(target->reply, sizeof target->reply, "%s", reply);
-    }
-    transfer->at_s = self->clock.now_s(self->clock.context);
+    struct mq_target target = {.result = result};
+    snprintf(target.reply, sizeof target.reply, "%s", reply);
+    mq_transport_set_results(&self->transport, transfer, &target);
 }
 
 /* Nothing of it is in `new`. */
@@ -198,18 +159,14 @@ static void failed(struct maildir *self, struct mq_transfer *transfer, const cha
     char reason[MQ_TARGET_REPLY_MAX];
     snprintf(reason, sizeof reason, "%.150s: %s: %.60s", self->path, what, strerror(error));
     if (error == EFBIG) { /* smaller ones can go on */
-        set_targets(self, transfer, MQ_TARGET_DENIED, reason);
+        set_results(self, transfer, MQ_TARGET_DENIED, reason);
         transfer->enter(transfer, MQ_PHASE_REFUSED);
-        give_back(self, transfer, MQ_DELIVERY_DONE);
+        mq_transport_give_back(&self->transport, transfer, MQ_DELIVERY_DONE);
         return;
     }
-    give_back(self, transfer, MQ_DELIVERY_UNTOUCHED);
-    if (!self->troubled) {
-        self->troubled = true;
-        self->trouble.retry_after_s = 0;
-        memcpy(self->trouble.reason, reason, sizeof reason);
-    }
-    recall(self);
+    mq_transport_give_back(&self->transport, transfer, MQ_DELIVERY_UNTOUCHED);
+    mq_transport_in_trouble(&self->transport, reason, 0);
+    mq_transport_return_pending(&self->transport);
 }
 
 static void put_in_place(struct maildir *self, struct mq_transfer *transfer, struct file *file)
@@ -223,22 +180,22 @@ static void put_in_place(struct maildir *self, struct mq_transfer *transfer, str
     }
     int error = sync_directory(self->path, "/new");
     if (error == 0) {
-        set_targets(self, transfer, MQ_TARGET_ACCEPTED, "accepted into a file");
+        set_results(self, transfer, MQ_TARGET_ACCEPTED, "accepted into a file");
         transfer->enter(transfer, MQ_PHASE_ACCEPTED);
     } else { /* it is there now; whether it will be after a power cut nobody knows */
         char reply[MQ_TARGET_REPLY_MAX];
         snprintf(reply, sizeof reply, "the directory could not be synced: %.100s", strerror(error));
-        set_targets(self, transfer, MQ_TARGET_UNCERTAIN, reply);
+        set_results(self, transfer, MQ_TARGET_UNCERTAIN, reply);
     }
-    give_back(self, transfer, MQ_DELIVERY_DONE);
+    mq_transport_give_back(&self->transport, transfer, MQ_DELIVERY_DONE);
 }
 
 static void deliver(struct maildir *self, struct mq_transfer *transfer)
 {
     struct file file = {.failed = NULL};
-    int64_t began_us = self->clock.now_us(self->clock.context);
+    int64_t began_us = now_us(self);
     if (!transfer->enter(transfer, MQ_PHASE_ENVELOPE)) {
-        give_back(self, transfer, MQ_DELIVERY_LEASE_OVER);
+        mq_transport_give_back(&self->transport, transfer, MQ_DELIVERY_LEASE_OVER);
         return;
     }
     if (!name_file(self, &file)) {
@@ -252,93 +209,37 @@ static void deliver(struct maildir *self, struct mq_transfer *transfer)
     }
     if (!transfer->enter(transfer, MQ_PHASE_BODY)) {
         unlink(file.temporary);
-        give_back(self, transfer, MQ_DELIVERY_LEASE_OVER);
+        mq_transport_give_back(&self->transport, transfer, MQ_DELIVERY_LEASE_OVER);
         return;
     }
     put_in_place(self, transfer, &file);
-    transfer->ms = (self->clock.now_us(self->clock.context) - began_us) / 1000;
+    transfer->ms = (now_us(self) - began_us) / 1000;
 }
 
 /* ---- the transport ---- */
 
-static const char *maildir_name(const struct mq_transport *transport)
-{
-    return ((const struct maildir *)transport)->name;
-}
-
 static size_t maildir_capacity(const struct mq_transport *transport, bool just_in_time)
 {
-    const struct maildir *self = (const struct maildir *)transport;
+    size_t taken = transport->pending.count + transport->done.count;
     size_t most = just_in_time ? 1 : CAPACITY;
-    return self->troubled || self->stopped || self->count >= most ? 0 : most - self->count;
-}
-
-static void maildir_submit(struct mq_transport *transport, struct mq_transfer *transfer)
-{
-    struct maildir *self = self_of(transport);
-    transfer->error[0] = '\0';
-    transfer->retry_after_s = transfer->at_s = 0;
-    self->count++;
-    if (self->troubled || self->stopped) {
-        give_back(self, transfer, MQ_DELIVERY_UNTOUCHED);
-    } else {
-        append(&self->pending_end, transfer);
-    }
+    return taken < most ? most - taken : 0;
 }
 
 static enum mq_status maildir_step(struct mq_transport *transport, int64_t timeout_ms,
                                    struct mq_error *err)
 {
-    struct maildir *self = self_of(transport);
+    struct mq_transfer *transfer = mq_transfer_take(&transport->pending, NULL);
     (void)timeout_ms; /* a disk takes as long as it takes */
     (void)err;
-    struct mq_transfer *transfer = take(&self->pending, &self->pending_end);
     if (transfer != NULL) {
-        deliver(self, transfer);
+        deliver(self_of(transport), transfer);
     }
     return MQ_OK;
 }
 
-static struct mq_transfer *maildir_take_done(struct mq_transport *transport)
-{
-    struct maildir *self = self_of(transport);
-    struct mq_transfer *transfer = take(&self->done, &self->done_end);
-    self->count -= transfer != NULL;
-    return transfer;
-}
-
-static bool maildir_trouble(const struct mq_transport *transport, struct mq_relay_trouble *out)
-{
-    const struct maildir *self = (const struct maildir *)transport;
-    if (self->troubled) {
-        *out = self->trouble;
-    }
-    return self->troubled;
-}
-
-static void maildir_recall(struct mq_transport *transport)
-{
-    recall(self_of(transport));
-}
-
-static void maildir_stop(struct mq_transport *transport)
-{
-    self_of(transport)->stopped = true;
-    recall(self_of(transport));
-}
-
-static void maildir_quit(struct mq_transport *transport, int64_t timeout_ms)
-{
-    (void)transport;
-    (void)timeout_ms;
-}
-
 static void maildir_free(struct mq_transport *transport)
 {
-    struct maildir *self = self_of(transport);
-    free(self->path);
-    free(self->name);
-    free(self);
+    free(self_of(transport)->path);
 }
 
 /* As file names take it: neither a directory's slash nor what separates flags. */
@@ -411,19 +312,8 @@ static enum mq_status make_directories(const char *path, struct mq_error *err)
 enum mq_status mq_maildir_new(const struct mq_dsn *dsn, struct mq_clock clock,
                               struct mq_transport **out, struct mq_error *err)
 {
-    static const struct mq_transport_ops ops = {maildir_name,
-                                                maildir_capacity,
-                                                maildir_submit,
-                                                maildir_step,
-                                                maildir_take_done,
-                                                maildir_trouble,
-                                                maildir_recall,
-                                                maildir_stop,
-                                                maildir_quit,
-                                                maildir_stop,
-                                                maildir_free,
-                                                NULL,
-                                                NULL};
+    static const struct mq_transport_ops ops = {
+        .capacity = maildir_capacity, .step = maildir_step, .free = maildir_free};
     if (dsn->path == NULL || dsn->path[0] != '/') {
         return bad_directory(dsn->path ? dsn->path : "", EINVAL, err);
     }
@@ -432,15 +322,13 @@ enum mq_status mq_maildir_new(const struct mq_dsn *dsn, struct mq_clock clock,
         return mq_error_nomem(err);
     }
     self->transport.ops = &ops;
-    self->clock = clock;
-    self->pending_end = &self->pending;
-    self->done_end = &self->done;
+    self->transport.clock = clock;
+    self->transport.name = mq_dsn_redacted(dsn);
     self->path = mq_str_dup(mq_str_of(dsn->path));
-    self->name = mq_dsn_redacted(dsn);
-    enum mq_status status =
-        self->path && self->name ? make_directories(self->path, err) : mq_error_nomem(err);
+    enum mq_status status = self->path && self->transport.name ? make_directories(self->path, err)
+                                                               : mq_error_nomem(err);
     if (status != MQ_OK) {
-        maildir_free(&self->transport);
+        mq_transport_free(&self->transport);
         return status;
     }
     name_host(self);

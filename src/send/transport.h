@@ -1,6 +1,6 @@
 /* What the worker knows of a way to hand mail over: transfers go in, and come back with a result
- * for each recipient. Implementations: smtp.h, sendmail.h,
- * maildir.h, null.h, and a PHP Closure (src/php). */
+ * for each recipient. The kinds: smtp.h, sendmail.h, maildir.h, null.h, and a PHP Closure in
+ * closure_transport.h. A new one is a file with its ops, and a scheme in factory.c. */
 #ifndef MQ_SEND_TRANSPORT_H
 #define MQ_SEND_TRANSPORT_H
 
@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "core/buffer.h"
+#include "core/clock.h"
 #include "core/error.h"
 #include "mime/notify.h"
 
@@ -86,6 +87,11 @@ struct mq_transfer {
     unsigned transport_flags; /* likewise; submit() sets it */
 };
 
+struct mq_transfer_list {
+    struct mq_transfer *first, *last;
+    size_t count;
+};
+
 struct mq_relay_trouble {
     char reason[MQ_TARGET_REPLY_MAX];
     int64_t retry_after_s; /* 0: none named */
@@ -93,32 +99,24 @@ struct mq_relay_trouble {
 
 struct mq_transport;
 
+/* What a kind of transport does itself. Functions marked "or NULL" may be missing. */
 struct mq_transport_ops {
-    /* Redacted DSN, for logs and the relay's pause; lives as long as the transport. */
-    const char *(*name)(const struct mq_transport *transport);
-    /* How many more transfers submit() takes now. With `just_in_time` (an hourly limit): only what
-     * a session can begin at once. */
+    /* How many more transfers it has room for, what is pending counted; it is in no trouble and
+     * not stopped. With `just_in_time` (an hourly limit): only what a session can begin at once. */
     size_t (*capacity)(const struct mq_transport *transport, bool just_in_time);
-    void (*submit)(struct mq_transport *transport, struct mq_transfer *transfer);
     /* Moves everything on; returns when something is done or trouble came, at the latest after
      * timeout_ms, at once when a signal arrives. MQ_THROWN, MQ_BAILOUT, MQ_NOMEM only. */
     enum mq_status (*step)(struct mq_transport *transport, int64_t timeout_ms,
                            struct mq_error *err);
-    /* A finished transfer, or NULL. */
-    struct mq_transfer *(*take_done)(struct mq_transport *transport);
-    /* Whether the relay as a whole is in trouble; then nothing more may be submitted. */
-    bool (*trouble)(const struct mq_transport *transport, struct mq_relay_trouble *out);
-    /* Gives back at once, UNTOUCHED, what has no body out (its sessions are reset or closed). */
+    /* Gives back what has begun and has no body out (its sessions are reset or closed), or NULL. */
     void (*recall)(struct mq_transport *transport);
-    /* Begins nothing more: gives back at once, UNTOUCHED, what no session has begun and what lies
-     * behind another mail's dot. What has its turn goes on; later transfers come straight back. */
+    /* Gives back what has not begun or lies behind another mail's dot, or NULL. */
     void (*wind_down)(struct mq_transport *transport);
-    /* Ends idle sessions with QUIT, waiting at most timeout_ms. Nothing may be under way. */
+    /* Ends idle sessions with QUIT, waiting at most timeout_ms, or NULL. */
     void (*quit)(struct mq_transport *transport, int64_t timeout_ms);
-    /* Closes everything. What is still under way comes back through take_done() before: after
-     * abort(), transfers with the dot out are UNCERTAIN, others UNTOUCHED or, once MAIL had left,
-     * DENIED. */
+    /* Closes everything and gives back what was under way, or NULL. */
     void (*abort)(struct mq_transport *transport);
+    /* Frees what the kind has; the common part is freed after it. */
     void (*free)(struct mq_transport *transport);
     /* What the relay was found to be able to do: a word that is kept, and given to later runs'
      * transports by remember() before their first submit(). A static string, NULL: nothing was
@@ -128,9 +126,54 @@ struct mq_transport_ops {
     void (*remember)(struct mq_transport *transport, const char *finding);
 };
 
-/* First member of every transport's own structure. */
+/* The part that all transports have in common; first member of each one's own structure, which was
+ * allocated with malloc(). */
 struct mq_transport {
     const struct mq_transport_ops *ops;
+    struct mq_clock clock;
+    char *name; /* the DSN without its secrets, for logs and the relay's pause; malloc'ed */
+    struct mq_transfer_list pending, done;
+    bool stopped;  /* nothing more begins: after wind_down() or abort() */
+    bool troubled; /* the relay as a whole; then nothing more is begun either */
+    struct mq_relay_trouble trouble;
 };
+
+/* ---- for the worker ---- */
+
+/* How many more transfers submit() takes now. */
+size_t mq_transport_capacity(const struct mq_transport *transport, bool just_in_time);
+void mq_transport_submit(struct mq_transport *transport, struct mq_transfer *transfer);
+/* A finished transfer, or NULL. */
+struct mq_transfer *mq_transport_take_done(struct mq_transport *transport);
+/* Gives back at once, UNTOUCHED, what has no body out. */
+void mq_transport_recall(struct mq_transport *transport);
+/* Begins nothing more: gives back at once, UNTOUCHED, what no session has begun and what lies
+ * behind another mail's dot. What was begun goes on; later transfers come straight back. */
+void mq_transport_wind_down(struct mq_transport *transport);
+/* Ends idle sessions, waiting at most timeout_ms. Nothing may be under way. */
+void mq_transport_quit(struct mq_transport *transport, int64_t timeout_ms);
+/* Closes everything. What was under way is done then: transfers with the dot out UNCERTAIN, others
+ * UNTOUCHED or, once MAIL had left, DENIED. */
+void mq_transport_abort(struct mq_transport *transport);
+void mq_transport_free(struct mq_transport *transport);
+
+/* ---- for the kinds of transport ---- */
+
+void mq_transfer_append(struct mq_transfer_list *list, struct mq_transfer *transfer);
+void mq_transfer_prepend(struct mq_transfer_list *list, struct mq_transfer *transfer);
+/* Takes the one behind `before`, the first for NULL; NULL when there is none. */
+struct mq_transfer *mq_transfer_take(struct mq_transfer_list *list, struct mq_transfer *before);
+/* Whether a transfer may begin. */
+bool mq_transport_may_begin(const struct mq_transport *transport);
+void mq_transport_give_back(struct mq_transport *transport, struct mq_transfer *transfer,
+                            enum mq_transfer_end end);
+/* What is pending is done, UNTOUCHED. */
+void mq_transport_return_pending(struct mq_transport *transport);
+/* The first reason stands, and the longest time. */
+void mq_transport_in_trouble(struct mq_transport *transport, const char *reason,
+                             int64_t retry_after_s);
+/* All targets, and when it was. */
+void mq_transport_set_results(const struct mq_transport *transport, struct mq_transfer *transfer,
+                              const struct mq_target *result);
 
 #endif

@@ -63,7 +63,7 @@ static enum mq_status reopen(struct mq_run *run)
 static void recall(struct mq_run *run)
 {
     if (!run->aborted) {
-        run->transport->ops->recall(run->transport);
+        mq_transport_recall(run->transport);
         mq_run_collect(run);
     }
 }
@@ -237,7 +237,7 @@ static int64_t wanted_ahead(const struct mq_run *run, bool settles)
 {
     int64_t batch = run->options->batch, ready = (int64_t)run->waiting.count;
     bool just_in_time = run->limited || !run->claimed_once;
-    int64_t can_take = (int64_t)run->transport->ops->capacity(run->transport, just_in_time);
+    int64_t can_take = (int64_t)mq_transport_capacity(run->transport, just_in_time);
 
     if (run->limited) {
         return can_take - ready;

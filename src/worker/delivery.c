@@ -456,7 +456,7 @@ bool mq_run_can_start(const struct mq_run *run)
 {
     return run->waiting.count > 0 && !run->stopping && !run->no_slot &&
            !mq_run_database_fails(run) && !mq_run_suspects_relay(run) && mq_run_fits_next(run) &&
-           run->transport->ops->capacity(run->transport, run->limited) > 0;
+           mq_transport_capacity(run->transport, run->limited) > 0;
 }
 
 bool mq_delivery_start(struct mq_delivery *delivery)
@@ -495,6 +495,6 @@ bool mq_delivery_start(struct mq_delivery *delivery)
     }
     fill_transfer(delivery);
     mq_deliveries_add(&run->under_way, delivery);
-    run->transport->ops->submit(run->transport, &delivery->transfer);
+    mq_transport_submit(run->transport, &delivery->transfer);
     return !composing && !signs(run);
 }

@@ -203,7 +203,7 @@ void mq_run_collect(struct mq_run *run)
 {
     struct mq_transfer *transfer;
 
-    while ((transfer = run->transport->ops->take_done(run->transport))) {
+    while ((transfer = mq_transport_take_done(run->transport))) {
         struct mq_delivery *delivery = transfer->context;
         mq_deliveries_remove(&run->under_way, delivery);
         mq_delivery_drop_message(delivery);

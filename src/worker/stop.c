@@ -18,7 +18,7 @@ void mq_run_stop(struct mq_run *run, enum mq_run_end end)
         run->report->end = end;
         /* The grace period is for what is being sent. Each mail begun in it might be cut off behind
          * its dot, and then arrive twice. */
-        run->transport->ops->wind_down(run->transport);
+        mq_transport_wind_down(run->transport);
     }
     mq_run_release_waiting(run);
 }
@@ -58,7 +58,7 @@ void mq_run_wind_up(struct mq_run *run)
         mq_run_abort(run);
     } else if (!run->recalled && now_ms - run->stop_ms >= grace_ms) {
         run->recalled = true;
-        run->transport->ops->recall(run->transport);
+        mq_transport_recall(run->transport);
     }
 }
 
@@ -69,7 +69,7 @@ void mq_run_abort(struct mq_run *run)
         return;
     }
     run->aborted = true;
-    transport->ops->recall(transport);
-    transport->ops->abort(transport);
+    mq_transport_recall(transport);
+    mq_transport_abort(transport);
     mq_run_collect(run);
 }

@@ -322,7 +322,6 @@ static void weigh(struct mq_run *run, bool idle)
 void mq_run_watch_relay(struct mq_run *run, bool idle)
 {
     struct mq_transport *transport = run->transport;
-    struct mq_relay_trouble trouble = {0};
 
     if (run->troubled) {
         resolve(run, MQ_BLAME_RELAY, BACK_AFTER_S);
@@ -333,10 +332,10 @@ void mq_run_watch_relay(struct mq_run *run, bool idle)
     }
     if (run->aborted) {
         idle = true; /* nothing more will come from the relay */
-    } else if (transport->ops->trouble(transport, &trouble)) {
+    } else if (transport->troubled) {
         resolve(run, MQ_BLAME_RELAY, BACK_AFTER_S);
-        pause_relay(run, trouble.reason, trouble.retry_after_s);
-        transport->ops->recall(transport);
+        pause_relay(run, transport->trouble.reason, transport->trouble.retry_after_s);
+        mq_transport_recall(transport);
         mq_run_collect(run);
         return;
     } else if (run->untouched >= UNTOUCHED_BASE + 3 * (int64_t)run->options->connections) {

@@ -304,7 +304,7 @@ static void init(struct mq_run *run, const struct mq_worker *worker, struct mq_r
     run->queue = worker->queue;
     run->transport = worker->transport;
     run->clock = *mq_queue_clock(worker->queue);
-    run->relay = worker->transport->ops->name(worker->transport);
+    run->relay = worker->transport->name;
     mq_slot_init(&run->slot, worker->queue, worker->options->run_dir, worker->options->max_workers);
     run->slot.fd = worker->options->slot_fd;
     run->report = report;
@@ -333,7 +333,7 @@ static void finish(struct mq_run *run)
         return;
     }
     if (!run->aborted) {
-        run->transport->ops->quit(run->transport, QUIT_MS);
+        mq_transport_quit(run->transport, QUIT_MS);
     }
     if (!run->gave_up && !run->lost) {
         mq_queue_note_run(run->queue, NULL);

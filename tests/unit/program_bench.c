@@ -110,7 +110,7 @@ void program_run(struct mq_transport *transport, size_t count, int64_t within_ms
     for (size_t back = 0; back < count;) {
         struct mq_transfer *transfer;
         assert_int_equal(transport->ops->step(transport, 100, &err), MQ_OK);
-        while ((transfer = transport->ops->take_done(transport)) != NULL) {
+        while ((transfer = mq_transport_take_done(transport)) != NULL) {
             ((struct fake_mail *)transfer)->done = true;
             back++;
         }
@@ -120,17 +120,14 @@ void program_run(struct mq_transport *transport, size_t count, int64_t within_ms
 
 void program_send(struct mq_transport *transport, struct fake_mail *mail)
 {
-    transport->ops->submit(transport, &mail->transfer);
+    mq_transport_submit(transport, &mail->transfer);
     program_run(transport, 1, 60000);
     assert_true(mail->done);
 }
 
 const char *program_trouble(struct mq_transport *transport)
 {
-    static struct mq_relay_trouble trouble;
-    trouble.reason[0] = '\0';
-    transport->ops->trouble(transport, &trouble);
-    return trouble.reason;
+    return transport->trouble.reason;
 }
 
 char *program_message(size_t size)

@@ -56,7 +56,7 @@ struct bench *bench_new(relay_function serve, const char *user, int connections)
 
 void bench_free(struct bench *bench)
 {
-    bench->transport->ops->free(bench->transport);
+    mq_transport_free(bench->transport);
     relay_stop(&bench->relay);
     free(bench);
 }
@@ -72,7 +72,7 @@ static void submit(struct bench *bench, struct one_mail *mail)
     }
     mail->transfer.enter = enter;
     mail->rounds++;
-    bench->transport->ops->submit(bench->transport, &mail->transfer);
+    mq_transport_submit(bench->transport, &mail->transfer);
 }
 
 void bench_submit(struct bench *bench, size_t count)
@@ -86,16 +86,15 @@ void bench_run(struct bench *bench, int again)
 {
     struct mq_transport *transport = bench->transport;
     struct mq_error err;
-    struct mq_relay_trouble trouble;
     int64_t until_ms = bench_now_ms() + 30000;
     while (bench->accepted + bench->untouched + bench->others < bench->submitted) {
         struct mq_transfer *transfer = NULL;
         assert_true(bench_now_ms() < until_ms);
         assert_int_equal(transport->ops->step(transport, 100, &err), MQ_OK);
-        while ((transfer = transport->ops->take_done(transport)) != NULL) {
+        while ((transfer = mq_transport_take_done(transport)) != NULL) {
             struct one_mail *mail = (struct one_mail *)transfer;
             if (transfer->end == MQ_DELIVERY_UNTOUCHED && mail->rounds <= again &&
-                !transport->ops->trouble(transport, &trouble)) {
+                !transport->troubled) {
                 submit(bench, mail);
             } else if (transfer->end == MQ_DELIVERY_UNTOUCHED) {
                 bench->untouched++;
@@ -134,9 +133,7 @@ void bench_settle(struct bench *bench)
 
 const char *bench_trouble(struct bench *bench)
 {
-    static struct mq_relay_trouble trouble;
-    trouble = (struct mq_relay_trouble){.retry_after_s = 0};
-    bool troubled = bench->transport->ops->trouble(bench->transport, &trouble);
-    assert_true(troubled == (trouble.reason[0] != '\0'));
-    return trouble.reason;
+    const struct mq_transport *transport = bench->transport;
+    assert_true(transport->troubled == (transport->trouble.reason[0] != '\0'));
+    return transport->trouble.reason;
 }

@@ -31,29 +31,29 @@ static int64_t fake_boot_ms(void *context)
 
 /* ---- the relay ---- */
 
+static char relay_name[] = "smtp://relay.example:25";
+
 static struct fake_relay *relay_of(struct mq_transport *transport)
 {
     return (struct fake_relay *)transport;
-}
-
-static const char *fake_name(const struct mq_transport *transport)
-{
-    (void)transport;
-    return "smtp://relay.example:25";
 }
 
 static size_t fake_capacity(const struct mq_transport *transport, bool just_in_time)
 {
     const struct fake_relay *relay = (const struct fake_relay *)transport;
     size_t room = just_in_time ? relay->sessions : 2 * relay->sessions;
-    return relay->in_trouble || relay->under_way_count >= room ? 0 : room - relay->under_way_count;
+    size_t taken = relay->under_way_count + transport->pending.count;
+    return taken < room ? room - taken : 0;
+}
+
+void fake_trouble(struct fake_relay *relay)
+{
+    mq_transport_in_trouble(&relay->transport, "connection refused", relay->retry_after_s);
 }
 
 static void finish(struct fake_relay *relay, struct mq_transfer *transfer, enum mq_transfer_end end)
 {
-    transfer->end = end;
-    transfer->next = relay->done;
-    relay->done = transfer;
+    mq_transport_give_back(&relay->transport, transfer, end);
 }
 
 static void take_out(struct fake_relay *relay, size_t i)
@@ -65,15 +65,12 @@ static void take_out(struct fake_relay *relay, size_t i)
     memmove(&relay->body_out[i], &relay->body_out[i + 1], after * sizeof(relay->body_out[0]));
 }
 
-static void fake_submit(struct mq_transport *transport, struct mq_transfer *transfer)
+static void begin(struct fake_relay *relay, struct mq_transfer *transfer)
 {
-    struct fake_relay *relay = relay_of(transport);
-    transfer->error[0] = '\0';
-    transfer->at_s = transfer->retry_after_s = 0;
     transfer->ms = -1;
     relay->submits++;
-    if (relay->down || relay->in_trouble) {
-        relay->in_trouble = true;
+    if (relay->down || relay->transport.troubled) {
+        fake_trouble(relay);
         finish(relay, transfer, MQ_DELIVERY_UNTOUCHED);
         return;
     }
@@ -170,15 +167,19 @@ static enum mq_status fake_step(struct mq_transport *transport, int64_t timeout_
 {
     struct fake_relay *relay = relay_of(transport);
     int64_t until_ms = relay->scene->boot_ms + timeout_ms;
+    struct mq_transfer *transfer;
 
     relay->steps++;
+    while ((transfer = mq_transfer_take(&transport->pending, NULL))) {
+        begin(relay, transfer);
+    }
     if (relay->on_step) {
         enum mq_status status = relay->on_step(relay, err);
         if (status != MQ_OK) {
             return status;
         }
     }
-    while (!relay->done) {
+    while (transport->done.count == 0) {
         if (move_one(relay)) {
             continue;
         }
@@ -192,26 +193,6 @@ static enum mq_status fake_step(struct mq_transport *transport, int64_t timeout_
         relay->scene->boot_ms = at_ms;
     }
     return MQ_OK;
-}
-
-static struct mq_transfer *fake_take_done(struct mq_transport *transport)
-{
-    struct fake_relay *relay = relay_of(transport);
-    struct mq_transfer *transfer = relay->done;
-    if (transfer) {
-        relay->done = transfer->next;
-    }
-    return transfer;
-}
-
-static bool fake_trouble(const struct mq_transport *transport, struct mq_relay_trouble *out)
-{
-    const struct fake_relay *relay = (const struct fake_relay *)transport;
-    if (relay->in_trouble) {
-        snprintf(out->reason, sizeof(out->reason), "connection refused");
-        out->retry_after_s = relay->retry_after_s;
-    }
-    return relay->in_trouble;
 }
 
 static void fake_recall(struct mq_transport *transport)
@@ -257,12 +238,8 @@ static void fake_quit(struct mq_transport *transport, int64_t timeout_ms)
 }
 
 static const struct mq_transport_ops fake_ops = {
-    .name = fake_name,
     .capacity = fake_capacity,
-    .submit = fake_submit,
     .step = fake_step,
-    .take_done = fake_take_done,
-    .trouble = fake_trouble,
     .recall = fake_recall,
     .wind_down = fake_wind_down,
     .quit = fake_quit,
@@ -325,8 +302,10 @@ int scene_worker_setup(void **state)
     scene->fx.options.clock = (struct mq_clock){fake_now_s, fake_now_us, fake_boot_ms, scene};
     fx_open_with(&scene->fx, NULL);
     mq_events_init(&scene->events);
-    scene->relay = (struct fake_relay){
-        .transport.ops = &fake_ops, .scene = scene, .sessions = 4, .latency_ms = 10};
+    scene->relay = (struct fake_relay){.transport = {.ops = &fake_ops, .name = relay_name},
+                                       .scene = scene,
+                                       .sessions = 4,
+                                       .latency_ms = 10};
     mq_worker_options_init(&scene->options);
     scene->options.connections = 4;
     scene->options.run_dir = scene->run_dir;
@@ -387,7 +366,8 @@ enum mq_status run_worker(struct scene_worker *scene)
 {
     mq_events_clear(&scene->events);
     scene->hooks.compose = scene->on_compose ? hook_compose : NULL;
-    scene->relay.in_trouble = false;
+    scene->relay.transport.troubled = scene->relay.transport.stopped = false;
+    scene->relay.transport.trouble = (struct mq_relay_trouble){.retry_after_s = 0};
     scene->worker = (struct mq_worker){scene->fx.queue, &scene->relay.transport, &scene->options,
                                        &scene->hooks};
     enum mq_status status = mq_worker_run(&scene->worker, &scene->report, &scene->err);

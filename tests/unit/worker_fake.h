@@ -18,7 +18,6 @@ struct fake_relay {
     int64_t latency_ms, body_ms;
     bool down;    /* no connection works: trouble as soon as something is submitted */
     bool bounces; /* sessions end before a mail is through: everything comes back untouched */
-    bool in_trouble;
     int64_t retry_after_s; /* named with the trouble */
     /* The result of one target; NULL: accepted. Sets result, code and reply. */
     void (*answer)(struct fake_relay *relay, struct mq_transfer *transfer,
@@ -33,7 +32,6 @@ struct fake_relay {
     int64_t submitted_ms[64];
     bool body_out[64];
     size_t under_way_count;
-    struct mq_transfer *done; /* the last one first */
     int steps, recalls, wind_downs, aborts, quits, submits;
     int bodies;        /* that left */
     int64_t *accepted; /* ids of jobs, in order, once an accepted target */
@@ -68,6 +66,8 @@ int scene_worker_teardown(void **state);
 /* Opens the queue on a file instead of memory. */
 void scene_worker_on_file(struct scene_worker *scene);
 
+/* No connection works any more. */
+void fake_trouble(struct fake_relay *relay);
 enum mq_status run_worker(struct scene_worker *scene);
 /* The same, and asserts that it ends without a failure and as expected. */
 void run_until(struct scene_worker *scene, enum mq_run_end end);

@@ -323,7 +323,7 @@ static void warn_of_log(const struct run *run)
 static void close_run(struct run *run)
 {
     if (run->transport) {
-        run->transport->ops->free(run->transport);
+        mq_transport_free(run->transport);
     }
     mq_queue_close(run->queue);
     if (run->log) {
@@ -453,7 +453,7 @@ static enum mq_status try_dsn(struct mq_str text, int64_t *final_timeout_ms, cha
         status = *redacted ? MQ_OK : mq_error_nomem(err);
     }
     if (transport) {
-        transport->ops->free(transport);
+        mq_transport_free(transport);
     }
     mq_dsn_clear(&dsn);
     return status;

@@ -16,15 +16,10 @@
 #include "queue/job.h"
 
 struct closure_transport {
-    struct mq_transport base;
+    struct mq_transport base; /* first */
     struct mq_php_run *run;
     struct mq_php_callable *closure;
-    struct mq_clock clock;
-    struct mq_transfer *waiting; /* submitted, not called yet */
-    struct mq_transfer *called;  /* its call has begun and not ended */
-    struct mq_transfer *done;
-    bool in_trouble;
-    struct mq_relay_trouble trouble;
+    struct mq_transfer *called; /* its call has begun and not ended */
 };
 
 static struct closure_transport *self_of(struct mq_transport *transport)
@@ -32,46 +27,27 @@ static struct closure_transport *self_of(struct mq_transport *transport)
     return (struct closure_transport *)(void *)transport;
 }
 
-static const struct closure_transport *const_self_of(const struct mq_transport *transport)
-{
-    return (const struct closure_transport *)(const void *)transport;
-}
-
-static const char *closure_name(const struct mq_transport *transport)
-{
-    (void)transport;
-    return "closure";
-}
-
+/* One at a time. */
 static size_t closure_capacity(const struct mq_transport *transport, bool just_in_time)
 {
-    (void)just_in_time; /* always one at a time */
-    const struct closure_transport *self = const_self_of(transport);
-    return self->waiting || self->called || self->done || self->in_trouble ? 0 : 1;
+    const struct closure_transport *self = (const void *)transport;
+    (void)just_in_time;
+    return self->called || transport->pending.count + transport->done.count > 0 ? 0 : 1;
 }
 
-static void closure_submit(struct mq_transport *transport, struct mq_transfer *transfer)
+static void set_results(struct closure_transport *self, struct mq_transfer *transfer,
+                        enum mq_target_result result, int code, const char *reply)
 {
-    self_of(transport)->waiting = transfer;
-}
-
-static void set_results(struct mq_transfer *transfer, enum mq_target_result result, int code,
-                        const char *reply)
-{
-    for (size_t i = 0; i < transfer->target_count; i++) {
-        struct mq_target *target = &transfer->targets[i];
-        target->result = result;
-        target->code = code;
-        snprintf(target->reply, sizeof target->reply, "%s", reply);
-    }
+    struct mq_target target = {.result = result, .code = code};
+    snprintf(target.reply, sizeof target.reply, "%s", reply);
+    mq_transport_set_results(&self->base, transfer, &target);
 }
 
 static void finish(struct closure_transport *self, enum mq_transfer_end end)
 {
-    struct mq_transfer *transfer = self->called ? self->called : self->waiting;
-    transfer->end = end;
-    self->called = self->waiting = NULL;
-    self->done = transfer;
+    struct mq_transfer *transfer = self->called;
+    self->called = NULL;
+    mq_transport_give_back(&self->base, transfer, end);
 }
 
 /* What the call came to. */
@@ -141,36 +117,28 @@ static void call_body(void *context)
     }
 }
 
-static void note_trouble(struct closure_transport *self, const char *reason)
-{
-    self->in_trouble = true;
-    self->trouble.retry_after_s = 0;
-    snprintf(self->trouble.reason, sizeof self->trouble.reason, "%s", reason);
-}
-
 static enum mq_status settle_call(struct closure_transport *self, struct closure_call *call,
                                   struct mq_error *err)
 {
     struct mq_transfer *transfer = call->transfer;
-    transfer->at_s = self->clock.now_s(self->clock.context);
     switch (call->outcome) {
     case OUTCOME_ACCEPTED:
-        set_results(transfer, MQ_TARGET_ACCEPTED, 0, "");
+        set_results(self, transfer, MQ_TARGET_ACCEPTED, 0, "");
         transfer->enter(transfer, MQ_PHASE_ACCEPTED);
         break;
     case OUTCOME_REFUSED:
-        set_results(transfer, MQ_TARGET_REFUSED, call->code, call->text);
+        set_results(self, transfer, MQ_TARGET_REFUSED, call->code, call->text);
         transfer->enter(transfer, MQ_PHASE_REFUSED);
         break;
     case OUTCOME_LATER:
-        set_results(transfer, MQ_TARGET_LATER, call->code, call->text);
+        set_results(self, transfer, MQ_TARGET_LATER, call->code, call->text);
         transfer->enter(transfer, MQ_PHASE_REFUSED);
         break;
     case OUTCOME_TROUBLE:
-        set_results(transfer, MQ_TARGET_LATER, 0, "");
+        set_results(self, transfer, MQ_TARGET_LATER, 0, "");
         transfer->enter(transfer, MQ_PHASE_REFUSED);
-        set_results(transfer, MQ_TARGET_UNTRIED, 0, "");
-        note_trouble(self, call->text);
+        set_results(self, transfer, MQ_TARGET_UNTRIED, 0, "");
+        mq_transport_in_trouble(&self->base, call->text, 0);
         finish(self, MQ_DELIVERY_UNTOUCHED);
         return MQ_OK;
     case OUTCOME_EXITED: /* nobody knows how far it came: abort() says so */
@@ -180,32 +148,36 @@ static enum mq_status settle_call(struct closure_transport *self, struct closure
     return MQ_OK;
 }
 
+static int64_t now_us(const struct closure_transport *self)
+{
+    return self->base.clock.now_us(self->base.clock.context);
+}
+
 static enum mq_status closure_step(struct mq_transport *transport, int64_t timeout_ms,
                                    struct mq_error *err)
 {
     struct closure_transport *self = self_of(transport);
-    struct mq_transfer *transfer = self->waiting;
     (void)timeout_ms; /* the closure takes as long as it takes */
-    struct closure_call call = {.self = self, .transfer = transfer, .outcome = OUTCOME_ACCEPTED};
-    if (transfer == NULL) {
+    if (transport->pending.count == 0) {
         return MQ_OK;
     }
     if (!mq_php_may_call(self->run)) {
         return mq_error_set(err, self->run->bailed ? MQ_BAILOUT : MQ_THROWN, "", "PHP code ended");
     }
-    set_results(transfer, MQ_TARGET_UNTRIED, 0, "");
+    struct mq_transfer *transfer = mq_transfer_take(&transport->pending, NULL);
+    struct closure_call call = {.self = self, .transfer = transfer, .outcome = OUTCOME_ACCEPTED};
+    set_results(self, transfer, MQ_TARGET_UNTRIED, 0, "");
     if (!transfer->enter(transfer, MQ_PHASE_ENVELOPE) ||
         !transfer->enter(transfer, MQ_PHASE_BODY)) {
-        finish(self, MQ_DELIVERY_LEASE_OVER);
+        mq_transport_give_back(transport, transfer, MQ_DELIVERY_LEASE_OVER);
         return MQ_OK;
     }
-    int64_t began_us = self->clock.now_us(self->clock.context);
+    int64_t began_us = now_us(self);
     self->called = transfer;
-    self->waiting = NULL;
     if (!mq_php_guarded(self->run, call_body, &call)) {
         return mq_error_set(err, MQ_BAILOUT, "", "PHP stopped with a fatal error");
     }
-    transfer->ms = (self->clock.now_us(self->clock.context) - began_us) / 1000;
+    transfer->ms = (now_us(self) - began_us) / 1000;
     struct mq_error why = {.status = MQ_OK};
     enum mq_status left = mq_php_pdo_after(self->run, "the transport", &why);
     if (left == MQ_BAILOUT) {
@@ -218,64 +190,24 @@ static enum mq_status closure_step(struct mq_transport *transport, int64_t timeo
     return status == MQ_OK ? left : status;
 }
 
-static struct mq_transfer *closure_take_done(struct mq_transport *transport)
-{
-    struct closure_transport *self = self_of(transport);
-    struct mq_transfer *transfer = self->done;
-    self->done = NULL;
-    return transfer;
-}
-
-static bool closure_trouble(const struct mq_transport *transport, struct mq_relay_trouble *out)
-{
-    const struct closure_transport *self = const_self_of(transport);
-    if (self->in_trouble) {
-        *out = self->trouble;
-    }
-    return self->in_trouble;
-}
-
-static void closure_recall(struct mq_transport *transport)
-{
-    struct closure_transport *self = self_of(transport);
-    if (self->waiting) {
-        finish(self, MQ_DELIVERY_UNTOUCHED);
-    }
-}
-
-static void closure_quit(struct mq_transport *transport, int64_t timeout_ms)
-{
-    (void)transport;
-    (void)timeout_ms;
-}
-
+/* A call that has not returned ended the script. */
 static void closure_abort(struct mq_transport *transport)
 {
     struct closure_transport *self = self_of(transport);
     if (self->called) {
-        self->called->at_s = self->clock.now_s(self->clock.context);
-        set_results(self->called, MQ_TARGET_UNCERTAIN, 0, "the transport ended the script");
+        set_results(self, self->called, MQ_TARGET_UNCERTAIN, 0, "the transport ended the script");
         finish(self, MQ_DELIVERY_DONE);
-    } else {
-        closure_recall(transport);
     }
 }
 
 static void closure_free(struct mq_transport *transport)
 {
-    free(self_of(transport));
+    (void)transport;
 }
 
 static const struct mq_transport_ops closure_ops = {
-    .name = closure_name,
     .capacity = closure_capacity,
-    .submit = closure_submit,
     .step = closure_step,
-    .take_done = closure_take_done,
-    .trouble = closure_trouble,
-    .recall = closure_recall,
-    .wind_down = closure_recall,
-    .quit = closure_quit,
     .abort = closure_abort,
     .free = closure_free,
 };
@@ -285,13 +217,15 @@ enum mq_status mq_closure_transport_new(struct mq_php_run *run, struct mq_php_ca
                                         struct mq_error *err)
 {
     struct closure_transport *self = calloc(1, sizeof *self);
-    if (self == NULL) {
+    char *name = mq_str_dup(mq_str_of("closure"));
+    if (self == NULL || name == NULL) {
+        free(self);
+        free(name);
         return mq_error_nomem(err);
     }
-    self->base.ops = &closure_ops;
+    self->base = (struct mq_transport){.ops = &closure_ops, .clock = clock, .name = name};
     self->run = run;
     self->closure = closure;
-    self->clock = clock;
     *out = &self->base;
     return MQ_OK;
 }

@@ -15,30 +15,6 @@
 #define KILL_WAIT_MS  500  /* what SIGKILL does not end is left alone */
 #define LOOK_EVERY_MS 20   /* at programs whose end wakes nobody */
 
-void mq_sendmail_append(struct mq_sendmail_list *list, struct mq_transfer *transfer)
-{
-    transfer->next = NULL;
-    if (list->last != NULL) {
-        list->last->next = transfer;
-    } else {
-        list->first = transfer;
-    }
-    list->last = transfer;
-    list->count++;
-}
-
-struct mq_transfer *mq_sendmail_take(struct mq_sendmail_list *list)
-{
-    struct mq_transfer *transfer = list->first;
-    if (transfer != NULL) {
-        list->first = transfer->next;
-        list->last = list->first ? list->last : NULL;
-        list->count--;
-        transfer->next = NULL;
-    }
-    return transfer;
-}
-
 int64_t mq_sendmail_real_ms(void)
 {
     struct timespec t;
@@ -48,38 +24,20 @@ int64_t mq_sendmail_real_ms(void)
 
 static int64_t boot_ms(const struct mq_sendmail_pool *pool)
 {
-    return pool->clock.boot_ms(pool->clock.context);
+    return pool->transport.clock.boot_ms(pool->transport.clock.context);
 }
 
 static int64_t now_us(const struct mq_sendmail_pool *pool)
 {
-    return pool->clock.now_us(pool->clock.context);
-}
-
-static void give_back(struct mq_sendmail_pool *pool, struct mq_transfer *transfer,
-                      enum mq_transfer_end end)
-{
-    transfer->end = end;
-    mq_sendmail_append(&pool->done, transfer);
-}
-
-void mq_sendmail_pool_recall(struct mq_sendmail_pool *pool)
-{
-    struct mq_transfer *transfer;
-    while ((transfer = mq_sendmail_take(&pool->pending)) != NULL) {
-        give_back(pool, transfer, MQ_DELIVERY_UNTOUCHED);
-    }
+    return pool->transport.clock.now_us(pool->transport.clock.context);
 }
 
 static void note_trouble(struct mq_sendmail_pool *pool, const char *reason)
 {
-    if (!pool->troubled) {
-        pool->troubled = true;
-        pool->trouble.retry_after_s = 0;
-        snprintf(pool->trouble.reason, sizeof pool->trouble.reason, "%.60s: %.190s",
-                 pool->words.items[0], reason);
-    }
-    mq_sendmail_pool_recall(pool);
+    char text[MQ_TARGET_REPLY_MAX];
+    snprintf(text, sizeof text, "%.60s: %.190s", pool->words.items[0], reason);
+    mq_transport_in_trouble(&pool->transport, text, 0);
+    mq_transport_return_pending(&pool->transport);
 }
 
 /* ---- the start of one ---- */
@@ -137,13 +95,10 @@ static void cannot_start(struct mq_sendmail_pool *pool, struct mq_transfer *tran
     char reason[128];
     if (is_shortage(error) && pool->busy > 0) {
         pool->limit = pool->busy;
-        transfer->next = pool->pending.first;
-        pool->pending.first = transfer;
-        pool->pending.last = pool->pending.last ? pool->pending.last : transfer;
-        pool->pending.count++;
+        mq_transfer_prepend(&pool->transport.pending, transfer);
         return;
     }
-    give_back(pool, transfer, MQ_DELIVERY_UNTOUCHED);
+    mq_transport_give_back(&pool->transport, transfer, MQ_DELIVERY_UNTOUCHED);
     snprintf(reason, sizeof reason, "%s%s", strerror(error),
              error == ENOENT    ? "; install it, or give another transport"
              : error == ENOEXEC ? "; a script needs a first line such as #!/bin/sh"
@@ -167,7 +122,7 @@ static void begin(struct mq_sendmail_pool *pool, struct mq_sendmail_slot *slot,
                   struct mq_transfer *transfer)
 {
     if (!transfer->enter(transfer, MQ_PHASE_ENVELOPE)) {
-        give_back(pool, transfer, MQ_DELIVERY_LEASE_OVER);
+        mq_transport_give_back(&pool->transport, transfer, MQ_DELIVERY_LEASE_OVER);
         return;
     }
     int error = prepare(slot, transfer);
@@ -177,7 +132,7 @@ static void begin(struct mq_sendmail_pool *pool, struct mq_sendmail_slot *slot,
     }
     if (!transfer->enter(transfer, MQ_PHASE_BODY)) {
         mq_process_clear(&slot->process);
-        give_back(pool, transfer, MQ_DELIVERY_LEASE_OVER);
+        mq_transport_give_back(&pool->transport, transfer, MQ_DELIVERY_LEASE_OVER);
         return;
     }
     slot->began_us = now_us(pool);
@@ -236,12 +191,12 @@ void mq_sendmail_pool_leave_children(struct mq_sendmail_pool *pool)
 void mq_sendmail_pool_begin(struct mq_sendmail_pool *pool)
 {
     for (size_t i = 0; i < pool->slot_count; i++) {
-        if (pool->busy >= pool->limit || pool->pending.count == 0) {
+        if (pool->busy >= pool->limit || pool->transport.pending.count == 0) {
             return;
         }
         if (pool->slots[i].transfer == NULL) {
             mind_children(pool);
-            begin(pool, &pool->slots[i], mq_sendmail_take(&pool->pending));
+            begin(pool, &pool->slots[i], mq_transfer_take(&pool->transport.pending, NULL));
         }
     }
 }
@@ -264,7 +219,7 @@ static void describe(const struct mq_sendmail_pool *pool, const struct mq_sendma
     struct mq_str printed = {slot->process.tail, slot->process.tail_len};
     if (mq_sendmail_judge(status).result == MQ_TARGET_ACCEPTED) {
         snprintf(reply, MQ_TARGET_REPLY_MAX, "accepted by %.200s", pool->words.items[0]);
-    } else if (slot->signals > 0 && pool->stopped) {
+    } else if (slot->signals > 0 && pool->transport.stopped) {
         snprintf(reply, MQ_TARGET_REPLY_MAX, "sending was stopped, the program was ended");
     } else if (slot->signals > 0) {
         snprintf(reply, MQ_TARGET_REPLY_MAX, "did not end within %.3g s and was ended",
@@ -286,19 +241,19 @@ static void finish(struct mq_sendmail_pool *pool, struct mq_sendmail_slot *slot,
     pool->busy--;
     if (verdict.trouble) {
         transfer->enter(transfer, MQ_PHASE_ENVELOPE); /* as if it had never been begun */
-        give_back(pool, transfer, MQ_DELIVERY_UNTOUCHED);
+        mq_transport_give_back(&pool->transport, transfer, MQ_DELIVERY_UNTOUCHED);
         note_trouble(pool, reply);
         return;
     }
     transfer->ms = (now_us(pool) - slot->began_us) / 1000;
-    transfer->at_s = pool->clock.now_s(pool->clock.context);
+    transfer->at_s = pool->transport.clock.now_s(pool->transport.clock.context);
     set_targets(transfer, verdict.result, reply);
     if (verdict.result == MQ_TARGET_ACCEPTED) {
         transfer->enter(transfer, MQ_PHASE_ACCEPTED);
     } else if (verdict.result != MQ_TARGET_UNCERTAIN) {
         transfer->enter(transfer, MQ_PHASE_REFUSED);
     }
-    give_back(pool, transfer, MQ_DELIVERY_DONE);
+    mq_transport_give_back(&pool->transport, transfer, MQ_DELIVERY_DONE);
 }
 
 /* Reads what it printed, ends it where its time is over, and takes its end. */

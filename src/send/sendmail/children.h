@@ -11,11 +11,6 @@
 #include "send/sendmail/process.h"
 #include "send/transport.h"
 
-struct mq_sendmail_list {
-    struct mq_transfer *first, *last;
-    size_t count;
-};
-
 struct mq_sendmail_slot {
     struct mq_process process;
     struct mq_transfer *transfer; /* NULL: free */
@@ -26,28 +21,17 @@ struct mq_sendmail_slot {
 
 struct mq_sendmail_pool {
     struct mq_transport transport; /* first */
-    struct mq_clock clock;
-    struct mq_strings words; /* the program and its options */
-    bool takes_status;       /* it takes -N, -R and -V */
-    char *name;
-    int64_t timeout_ms; /* of one program */
-    size_t limit;       /* programs at once; less where the system gave no more */
+    struct mq_strings words;       /* the program and its options */
+    bool takes_status;             /* it takes -N, -R and -V */
+    int64_t timeout_ms;            /* of one program */
+    size_t limit;                  /* programs at once; less where the system gave no more */
     size_t busy;
     struct mq_sendmail_slot *slots;
     size_t slot_count;
     struct pollfd *polled; /* two a slot */
-    struct mq_sendmail_list pending, done;
-    bool stopped;
-    bool troubled;
-    struct mq_relay_trouble trouble;
-    bool child_held; /* SIGCHLD is as this pool needs it */
+    bool child_held;       /* SIGCHLD is as this pool needs it */
 };
 
-void mq_sendmail_append(struct mq_sendmail_list *list, struct mq_transfer *transfer);
-struct mq_transfer *mq_sendmail_take(struct mq_sendmail_list *list);
-
-/* What is pending is done, untouched. */
-void mq_sendmail_pool_recall(struct mq_sendmail_pool *pool);
 /* Starts programs for what is pending. */
 void mq_sendmail_pool_begin(struct mq_sendmail_pool *pool);
 /* Reads what was printed, ends what takes too long, takes what has ended. */

@@ -17,40 +17,25 @@ static const struct mq_sendmail_pool *const_pool_of(const struct mq_transport *t
     return (const struct mq_sendmail_pool *)transport;
 }
 
-static const char *op_name(const struct mq_transport *transport)
-{
-    return const_pool_of(transport)->name;
-}
-
 static size_t op_capacity(const struct mq_transport *transport, bool just_in_time)
 {
     const struct mq_sendmail_pool *pool = const_pool_of(transport);
-    size_t taken = pool->busy + pool->pending.count;
+    size_t taken = pool->busy + transport->pending.count;
     (void)just_in_time; /* each begins at once */
-    return pool->troubled || pool->stopped || taken >= pool->limit ? 0 : pool->limit - taken;
-}
-
-static void op_submit(struct mq_transport *transport, struct mq_transfer *transfer)
-{
-    struct mq_sendmail_pool *pool = pool_of(transport);
-    transfer->transport_flags = 0;
-    transfer->error[0] = '\0';
-    transfer->retry_after_s = transfer->at_s = 0;
-    transfer->end = MQ_DELIVERY_UNTOUCHED;
-    mq_sendmail_append(pool->troubled || pool->stopped ? &pool->done : &pool->pending, transfer);
+    return taken < pool->limit ? pool->limit - taken : 0;
 }
 
 static enum mq_status op_step(struct mq_transport *transport, int64_t timeout_ms,
                               struct mq_error *err)
 {
     struct mq_sendmail_pool *pool = pool_of(transport);
-    bool troubled = pool->troubled;
+    bool troubled = transport->troubled;
     int64_t until_ms = mq_sendmail_real_ms() + timeout_ms;
     (void)err;
     for (;;) {
         mq_sendmail_pool_begin(pool);
         mq_sendmail_pool_look(pool);
-        if (pool->done.count > 0 || pool->troubled != troubled) {
+        if (transport->done.count > 0 || transport->troubled != troubled) {
             return MQ_OK;
         }
         int64_t left_ms = until_ms - mq_sendmail_real_ms();
@@ -61,40 +46,8 @@ static enum mq_status op_step(struct mq_transport *transport, int64_t timeout_ms
     }
 }
 
-static struct mq_transfer *op_take_done(struct mq_transport *transport)
-{
-    return mq_sendmail_take(&pool_of(transport)->done);
-}
-
-static bool op_trouble(const struct mq_transport *transport, struct mq_relay_trouble *out)
-{
-    const struct mq_sendmail_pool *pool = const_pool_of(transport);
-    if (pool->troubled) {
-        *out = pool->trouble;
-    }
-    return pool->troubled;
-}
-
-static void op_recall(struct mq_transport *transport)
-{
-    mq_sendmail_pool_recall(pool_of(transport));
-}
-
-static void op_wind_down(struct mq_transport *transport)
-{
-    pool_of(transport)->stopped = true;
-    mq_sendmail_pool_recall(pool_of(transport));
-}
-
-static void op_quit(struct mq_transport *transport, int64_t timeout_ms)
-{
-    (void)transport; /* programs end by themselves */
-    (void)timeout_ms;
-}
-
 static void op_abort(struct mq_transport *transport)
 {
-    op_wind_down(transport);
     mq_sendmail_pool_end(pool_of(transport));
 }
 
@@ -111,8 +64,6 @@ static void op_free(struct mq_transport *transport)
     mq_strings_clear(&pool->words);
     free(pool->slots);
     free(pool->polled);
-    free(pool->name);
-    free(pool);
 }
 
 static enum mq_status command_of(const struct mq_dsn *dsn, const char *default_command,
@@ -153,8 +104,7 @@ enum mq_status mq_sendmail_new(const struct mq_dsn *dsn, const struct mq_sendmai
                                struct mq_transport **out, struct mq_error *err)
 {
     static const struct mq_transport_ops ops = {
-        op_name,      op_capacity, op_submit, op_step, op_take_done, op_trouble, op_recall,
-        op_wind_down, op_quit,     op_abort,  op_free, NULL,         NULL};
+        .capacity = op_capacity, .step = op_step, .abort = op_abort, .free = op_free};
     const char *command;
     char *copy = NULL;
     if (options->processes < 1) {
@@ -165,7 +115,7 @@ enum mq_status mq_sendmail_new(const struct mq_dsn *dsn, const struct mq_sendmai
         return mq_error_nomem(err);
     }
     pool->transport.ops = &ops;
-    pool->clock = options->clock;
+    pool->transport.clock = options->clock;
     pool->timeout_ms = dsn->final_timeout_ms;
     pool->limit = (size_t)options->processes;
     mq_strings_init(&pool->words);
@@ -181,10 +131,10 @@ enum mq_status mq_sendmail_new(const struct mq_dsn *dsn, const struct mq_sendmai
     }
     pool->takes_status = mq_sendmail_command_takes_status(&pool->words);
     copy = mq_str_dup(mq_str_of(command));
-    pool->name = copy ? name_of(copy) : NULL;
+    pool->transport.name = copy ? name_of(copy) : NULL;
     pool->slots = calloc(pool->limit, sizeof *pool->slots);
     pool->polled = calloc(2 * pool->limit, sizeof *pool->polled);
-    if (pool->name == NULL || pool->slots == NULL || pool->polled == NULL) {
+    if (pool->transport.name == NULL || pool->slots == NULL || pool->polled == NULL) {
         status = mq_error_nomem(err);
         goto out;
     }
@@ -192,7 +142,7 @@ enum mq_status mq_sendmail_new(const struct mq_dsn *dsn, const struct mq_sendmai
 out:
     free(copy);
     if (status != MQ_OK) {
-        op_free(&pool->transport);
+        mq_transport_free(&pool->transport);
         return status;
     }
     *out = &pool->transport;

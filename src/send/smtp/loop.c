@@ -114,10 +114,10 @@ bool mq_smtp_loop_step(struct mq_smtp_pool *pool, int64_t timeout_ms)
     if (timer_ms >= 0) {
         timeout_ms = least(timeout_ms, timer_ms);
     }
-    if (mq_smtp_pool_occupied(pool) > 0 || pool->pending.count > 0) {
+    if (mq_smtp_pool_occupied(pool) > 0 || pool->transport.pending.count > 0) {
         timeout_ms = least(timeout_ms, SCAN_MS);
     }
-    if (pool->done.count > 0 || timeout_ms < 0) {
+    if (pool->transport.done.count > 0 || timeout_ms < 0) {
         timeout_ms = 0;
     }
     int n = epoll_wait(pool->epoll_fd, events, EVENTS_MAX, (int)timeout_ms);

@@ -11,49 +11,6 @@
 /* Connects under way at once; a listen queue is often no longer. */
 #define CONNECTING_MAX 64
 
-/* ---- lists of transfers ---- */
-
-void mq_smtp_list_append(struct mq_transfer_list *list, struct mq_transfer *transfer)
-{
-    transfer->next = NULL;
-    if (list->last != NULL) {
-        list->last->next = transfer;
-    } else {
-        list->first = transfer;
-    }
-    list->last = transfer;
-    list->count++;
-}
-
-static void list_prepend(struct mq_transfer_list *list, struct mq_transfer *transfer)
-{
-    transfer->next = list->first;
-    list->first = transfer;
-    if (list->last == NULL) {
-        list->last = transfer;
-    }
-    list->count++;
-}
-
-struct mq_transfer *mq_smtp_list_take(struct mq_transfer_list *list, struct mq_transfer *before)
-{
-    struct mq_transfer *transfer = before != NULL ? before->next : list->first;
-    if (transfer == NULL) {
-        return NULL;
-    }
-    if (before != NULL) {
-        before->next = transfer->next;
-    } else {
-        list->first = transfer->next;
-    }
-    if (list->last == transfer) {
-        list->last = before;
-    }
-    list->count--;
-    transfer->next = NULL;
-    return transfer;
-}
-
 /* ---- how many sessions ---- */
 
 size_t mq_smtp_pool_working(const struct mq_smtp_pool *pool)
@@ -82,23 +39,23 @@ static struct mq_transfer *next_transfer(struct mq_smtp_host *host, struct mq_sm
 {
     struct mq_smtp_pool *pool = mq_smtp_pool_of(host);
     (void)session;
-    if (pool->troubled || pool->stopped) {
+    if (!mq_transport_may_begin(&pool->transport)) {
         return NULL;
     }
     struct mq_transfer *before = NULL;
     if (behind) {
         /* A session of its own is quicker than a place behind another mail's dot. */
         size_t first = host->in_state[MQ_SMTP_IDLE] + host->in_state[MQ_SMTP_CONNECTING];
-        if (pool->pending.count <= first + openable(pool)) {
+        if (pool->transport.pending.count <= first + openable(pool)) {
             return NULL;
         }
-        struct mq_transfer *at = pool->pending.first;
+        struct mq_transfer *at = pool->transport.pending.first;
         while (at != NULL && (at->transport_flags & MQ_SMTP_DELIVERY_PLAIN) != 0) {
             before = at;
             at = at->next;
         }
     }
-    return mq_smtp_list_take(&pool->pending, before);
+    return mq_transfer_take(&pool->transport.pending, before);
 }
 
 static void transfer_done(struct mq_smtp_host *host, struct mq_transfer *transfer)
@@ -107,30 +64,22 @@ static void transfer_done(struct mq_smtp_host *host, struct mq_transfer *transfe
     if (transfer->end == MQ_DELIVERY_DONE && transfer->at_s != 0) {
         pool->failures = 0;
     }
-    mq_smtp_list_append(&pool->done, transfer);
+    mq_transfer_append(&pool->transport.done, transfer);
 }
 
 static void transfer_again(struct mq_smtp_host *host, struct mq_transfer *transfer)
 {
     struct mq_smtp_pool *pool = mq_smtp_pool_of(host);
-    if (pool->troubled || pool->stopped) {
-        transfer->end = MQ_DELIVERY_UNTOUCHED; /* nothing is begun any more */
-        mq_smtp_list_append(&pool->done, transfer);
-        return;
+    if (mq_transport_may_begin(&pool->transport)) {
+        mq_transfer_prepend(&pool->transport.pending, transfer);
+    } else {
+        mq_transport_give_back(&pool->transport, transfer, MQ_DELIVERY_UNTOUCHED);
     }
-    list_prepend(&pool->pending, transfer);
 }
 
 static void relay_trouble(struct mq_smtp_host *host, const char *reason, int64_t retry_after_s)
 {
-    struct mq_smtp_pool *pool = mq_smtp_pool_of(host);
-    if (!pool->troubled) {
-        pool->troubled = true;
-        snprintf(pool->trouble.reason, sizeof pool->trouble.reason, "%s", reason);
-    }
-    if (retry_after_s > pool->trouble.retry_after_s) {
-        pool->trouble.retry_after_s = retry_after_s;
-    }
+    mq_transport_in_trouble(&mq_smtp_pool_of(host)->transport, reason, retry_after_s);
 }
 
 void mq_smtp_pool_connect_failed(struct mq_smtp_pool *pool, const struct mq_connect_result *result)
@@ -161,7 +110,7 @@ static void session_closed(struct mq_smtp_host *host, struct mq_smtp_session *se
     slot->generation++;
     slot->fd = -1;
     slot->polls_out = false;
-    if (why[0] != '\0' && session->decided == 0 && !pool->stopped) {
+    if (why[0] != '\0' && session->decided == 0 && !pool->transport.stopped) {
         struct mq_connect_result result = {0};
         snprintf(result.reason, sizeof result.reason, "%s", why);
         mq_smtp_pool_connect_failed(pool, &result);
@@ -203,13 +152,13 @@ static void open_sessions(struct mq_smtp_pool *pool)
         return;
     }
     const size_t *n = pool->host.in_state;
-    for (size_t i = 0; i < pool->connections && !pool->troubled; i++) {
+    for (size_t i = 0; i < pool->connections && !pool->transport.troubled; i++) {
         /* One tells whether the relay is there at all; then ever more. */
         size_t working = mq_smtp_pool_working(pool);
         size_t at_once = working == 0 ? 1 : 2 * working;
         at_once = at_once < CONNECTING_MAX ? at_once : CONNECTING_MAX;
         if (openable(pool) == 0 || n[MQ_SMTP_CONNECTING] >= at_once ||
-            pool->pending.count <= n[MQ_SMTP_IDLE] + n[MQ_SMTP_CONNECTING]) {
+            pool->transport.pending.count <= n[MQ_SMTP_IDLE] + n[MQ_SMTP_CONNECTING]) {
             break;
         }
         if (pool->slots[i].session.state == MQ_SMTP_CLOSED) {
@@ -220,39 +169,20 @@ static void open_sessions(struct mq_smtp_pool *pool)
 
 void mq_smtp_pool_assign(struct mq_smtp_pool *pool)
 {
-    if (pool->troubled || pool->stopped) {
+    if (!mq_transport_may_begin(&pool->transport)) {
         return;
     }
-    for (size_t i = 0; i < pool->connections && pool->pending.count > 0; i++) {
+    for (size_t i = 0; i < pool->connections && pool->transport.pending.count > 0; i++) {
         struct mq_smtp_slot *slot = &pool->slots[i];
         if (mq_smtp_session_may_begin(&slot->session)) {
             mq_smtp_loop_pump(pool, slot);
         }
     }
     open_sessions(pool);
-    for (size_t i = 0; i < pool->connections && pool->pending.count > 0; i++) {
+    for (size_t i = 0; i < pool->connections && pool->transport.pending.count > 0; i++) {
         struct mq_smtp_slot *slot = &pool->slots[i];
         if (slot->session.state != MQ_SMTP_CLOSED && mq_smtp_session_may_follow(&slot->session)) {
             mq_smtp_loop_pump(pool, slot);
-        }
-    }
-}
-
-void mq_smtp_pool_return_pending(struct mq_smtp_pool *pool)
-{
-    struct mq_transfer *transfer = NULL;
-    while ((transfer = mq_smtp_list_take(&pool->pending, NULL)) != NULL) {
-        transfer->end = MQ_DELIVERY_UNTOUCHED;
-        mq_smtp_list_append(&pool->done, transfer);
-    }
-}
-
-void mq_smtp_pool_recall(struct mq_smtp_pool *pool)
-{
-    mq_smtp_pool_return_pending(pool);
-    for (size_t i = 0; i < pool->connections; i++) {
-        if (pool->slots[i].session.channel != NULL) {
-            mq_smtp_session_recall(&pool->slots[i].session);
         }
     }
 }

@@ -7,11 +7,6 @@
 #include "send/smtp/session.h"
 #include "send/smtp/smtp.h"
 
-struct mq_transfer_list {
-    struct mq_transfer *first, *last;
-    size_t count;
-};
-
 struct mq_smtp_slot {
     struct mq_smtp_session session;
     struct mq_link *link; /* while connecting */
@@ -24,7 +19,6 @@ struct mq_smtp_pool {
     struct mq_transport transport; /* first: the worker's view */
     struct mq_smtp_host host;      /* the sessions' view */
     struct mq_dsn dsn;
-    char *name;
     int epoll_fd;
     struct mq_connector *connector;
     struct mq_smtp_slot *slots;
@@ -33,12 +27,8 @@ struct mq_smtp_pool {
     int64_t limit_until_ms; /* by the mails' clock; the two below in real time */
     int64_t next_connect_ms;
     int64_t next_scan_ms;
-    int failures; /* connects in a row that came to nothing */
-    bool stopped; /* after wind_down() or abort() */
-    bool troubled;
+    int failures;  /* connects in a row that came to nothing */
     bool recalled; /* what trouble brought back was brought back */
-    struct mq_relay_trouble trouble;
-    struct mq_transfer_list pending, done;
 };
 
 static inline struct mq_smtp_pool *mq_smtp_pool_of(struct mq_smtp_host *host)
@@ -48,16 +38,11 @@ static inline struct mq_smtp_pool *mq_smtp_pool_of(struct mq_smtp_host *host)
 
 /* pool.c: what is to be sent by whom */
 void mq_smtp_pool_init_host(struct mq_smtp_pool *pool); /* the functions that sessions call */
-void mq_smtp_list_append(struct mq_transfer_list *list, struct mq_transfer *transfer);
-/* Takes the one behind `before`, the first for NULL; NULL when there is none. */
-struct mq_transfer *mq_smtp_list_take(struct mq_transfer_list *list, struct mq_transfer *before);
-void mq_smtp_pool_return_pending(struct mq_smtp_pool *pool);   /* UNTOUCHED */
 size_t mq_smtp_pool_occupied(const struct mq_smtp_pool *pool); /* sessions not closed */
 size_t mq_smtp_pool_working(const struct mq_smtp_pool *pool);  /* … of these: open */
 /* Opens sessions for what waits, and lets open ones take it. */
 void mq_smtp_pool_assign(struct mq_smtp_pool *pool);
 void mq_smtp_pool_connect_failed(struct mq_smtp_pool *pool, const struct mq_connect_result *result);
-void mq_smtp_pool_recall(struct mq_smtp_pool *pool);
 
 /* loop.c: sockets and timers */
 void mq_smtp_loop_pump(struct mq_smtp_pool *pool, struct mq_smtp_slot *slot);

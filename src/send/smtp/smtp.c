@@ -25,11 +25,6 @@ static size_t busy(const struct mq_smtp_pool *pool)
     return mq_smtp_pool_working(pool) - pool->host.in_state[MQ_SMTP_IDLE];
 }
 
-static const char *op_name(const struct mq_transport *transport)
-{
-    return const_pool_of(transport)->name;
-}
-
 /* Envelopes that may go behind the dots of what is sent now. One more each lies ready for when that
  * one's turn comes, so that its body and the next envelope leave in one write. */
 static size_t followers(const struct mq_smtp_pool *pool)
@@ -52,72 +47,52 @@ static size_t followers(const struct mq_smtp_pool *pool)
 static size_t op_capacity(const struct mq_transport *transport, bool just_in_time)
 {
     const struct mq_smtp_pool *pool = const_pool_of(transport);
-    if (pool->troubled || pool->stopped) {
-        return 0;
-    }
     size_t at_work = busy(pool);
     size_t places = at_work < pool->limit ? pool->limit - at_work : 0;
     if (!just_in_time) {
         places += followers(pool);
     }
-    return places > pool->pending.count ? places - pool->pending.count : 0;
+    return places > transport->pending.count ? places - transport->pending.count : 0;
 }
 
-static void op_submit(struct mq_transport *transport, struct mq_transfer *transfer)
+static void op_recall(struct mq_transport *transport)
 {
     struct mq_smtp_pool *pool = pool_of(transport);
-    transfer->transport_flags = 0;
-    transfer->drew_trouble = false;
-    transfer->error[0] = '\0';
-    transfer->retry_after_s = 0;
-    transfer->at_s = 0;
-    transfer->end = MQ_DELIVERY_UNTOUCHED;
-    mq_smtp_list_append(pool->troubled || pool->stopped ? &pool->done : &pool->pending, transfer);
+    for (size_t i = 0; i < pool->connections; i++) {
+        if (pool->slots[i].session.channel != NULL) {
+            mq_smtp_session_recall(&pool->slots[i].session);
+        }
+    }
+}
+
+/* Once: what trouble stops comes back. */
+static void recall_in_trouble(struct mq_smtp_pool *pool)
+{
+    if (pool->transport.troubled && !pool->recalled) {
+        pool->recalled = true;
+        mq_transport_recall(&pool->transport);
+    }
 }
 
 static enum mq_status op_step(struct mq_transport *transport, int64_t timeout_ms,
                               struct mq_error *err)
 {
     struct mq_smtp_pool *pool = pool_of(transport);
-    bool troubled = pool->troubled;
+    bool troubled = transport->troubled;
     int64_t until_ms = mq_connector_now_ms() + timeout_ms;
     (void)err;
     for (;;) {
-        if (pool->troubled && !pool->recalled) {
-            pool->recalled = true;
-            mq_smtp_pool_recall(pool);
-        }
+        recall_in_trouble(pool);
         mq_smtp_pool_assign(pool);
         int64_t left_ms = until_ms - mq_connector_now_ms();
         bool goes_on = mq_smtp_loop_step(pool, left_ms);
-        if (!goes_on || pool->done.count > 0 || pool->troubled != troubled || left_ms <= 0) {
+        if (!goes_on || transport->done.count > 0 || transport->troubled != troubled ||
+            left_ms <= 0) {
             break;
         }
     }
-    if (pool->troubled && !pool->recalled) {
-        pool->recalled = true;
-        mq_smtp_pool_recall(pool);
-    }
+    recall_in_trouble(pool);
     return MQ_OK;
-}
-
-static struct mq_transfer *op_take_done(struct mq_transport *transport)
-{
-    return mq_smtp_list_take(&pool_of(transport)->done, NULL);
-}
-
-static bool op_trouble(const struct mq_transport *transport, struct mq_relay_trouble *out)
-{
-    const struct mq_smtp_pool *pool = const_pool_of(transport);
-    if (pool->troubled) {
-        *out = pool->trouble;
-    }
-    return pool->troubled;
-}
-
-static void op_recall(struct mq_transport *transport)
-{
-    mq_smtp_pool_recall(pool_of(transport));
 }
 
 /* Gives up connections that are not open yet. */
@@ -147,8 +122,6 @@ static void close_sessions(struct mq_smtp_pool *pool, const char *why)
 static void op_wind_down(struct mq_transport *transport)
 {
     struct mq_smtp_pool *pool = pool_of(transport);
-    pool->stopped = true;
-    mq_smtp_pool_return_pending(pool);
     cancel_connecting(pool);
     for (size_t i = 0; i < pool->connections; i++) {
         struct mq_smtp_session *session = &pool->slots[i].session;
@@ -177,10 +150,7 @@ static void op_quit(struct mq_transport *transport, int64_t timeout_ms)
 
 static void op_abort(struct mq_transport *transport)
 {
-    struct mq_smtp_pool *pool = pool_of(transport);
-    pool->stopped = true;
-    mq_smtp_pool_return_pending(pool);
-    close_sessions(pool, "sending was stopped");
+    close_sessions(pool_of(transport), "sending was stopped");
 }
 
 static const char *const finding_names[] = {
@@ -213,7 +183,7 @@ static void op_remember(struct mq_transport *transport, const char *finding)
 static void op_free(struct mq_transport *transport)
 {
     struct mq_smtp_pool *pool = pool_of(transport);
-    pool->stopped = true;
+    transport->stopped = true;
     if (pool->slots != NULL) {
         close_sessions(pool, "");
         for (size_t i = 0; i < pool->connections; i++) {
@@ -228,8 +198,6 @@ static void op_free(struct mq_transport *transport)
         close(pool->epoll_fd);
     }
     mq_dsn_clear(&pool->dsn);
-    free(pool->name);
-    free(pool);
 }
 
 static char *copy_of(const char *text, bool *failed)
@@ -277,9 +245,15 @@ static void init_host(struct mq_smtp_pool *pool, const struct mq_smtp_options *o
 enum mq_status mq_smtp_new(const struct mq_dsn *dsn, const struct mq_smtp_options *options,
                            struct mq_transport **out, struct mq_error *err)
 {
-    static const struct mq_transport_ops ops = {
-        op_name,      op_capacity, op_submit, op_step, op_take_done, op_trouble, op_recall,
-        op_wind_down, op_quit,     op_abort,  op_free, op_finding,   op_remember};
+    static const struct mq_transport_ops ops = {.capacity = op_capacity,
+                                                .step = op_step,
+                                                .recall = op_recall,
+                                                .wind_down = op_wind_down,
+                                                .quit = op_quit,
+                                                .abort = op_abort,
+                                                .free = op_free,
+                                                .finding = op_finding,
+                                                .remember = op_remember};
     if (options->connections < 1) {
         return mq_error_set(err, MQ_INVALID, "connections", "connections must be at least 1");
     }
@@ -289,11 +263,12 @@ enum mq_status mq_smtp_new(const struct mq_dsn *dsn, const struct mq_smtp_option
     }
     enum mq_status status = MQ_OK;
     pool->transport.ops = &ops;
+    pool->transport.clock = options->clock;
     pool->connections = pool->limit = (size_t)options->connections;
     pool->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     pool->slots = calloc(pool->connections, sizeof *pool->slots);
-    pool->name = mq_dsn_redacted(dsn);
-    if (!copy_dsn(dsn, &pool->dsn) || pool->slots == NULL || pool->name == NULL) {
+    pool->transport.name = mq_dsn_redacted(dsn);
+    if (!copy_dsn(dsn, &pool->dsn) || pool->slots == NULL || pool->transport.name == NULL) {
         status = mq_error_nomem(err);
         goto out;
     }
@@ -305,7 +280,7 @@ enum mq_status mq_smtp_new(const struct mq_dsn *dsn, const struct mq_smtp_option
     status = mq_connector_new(&pool->dsn, pool->epoll_fd, &pool->connector, err);
 out:
     if (status != MQ_OK) {
-        op_free(&pool->transport);
+        mq_transport_free(&pool->transport);
         return status;
     }
     *out = &pool->transport;

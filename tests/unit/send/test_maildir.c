@@ -139,8 +139,8 @@ static void test_one_file_a_delivery(void **state)
     assert_string_equal(strchr(strchr(name, '.') + 1, '.') + 1, host);
     assert_true(strtol(name, NULL, 10) >= mail.transfer.at_s - 1);
     assert_null(strchr(name, ':'));
-    assert_string_equal(transport->ops->name(transport) + 7, program_path("box"));
-    transport->ops->free(transport);
+    assert_string_equal(transport->name + 7, program_path("box"));
+    mq_transport_free(transport);
 }
 
 static void test_many(void **state)
@@ -148,25 +148,25 @@ static void test_many(void **state)
     (void)state;
     static struct fake_mail mails[20];
     struct mq_transport *transport = open_box();
-    assert_int_equal(transport->ops->capacity(transport, true), 1);
-    assert_int_equal(transport->ops->capacity(transport, false), 20);
+    assert_int_equal(mq_transport_capacity(transport, true), 1);
+    assert_int_equal(mq_transport_capacity(transport, false), 20);
     for (int i = 0; i < 20; i++) {
         fake_mail_init(&mails[i], MESSAGE, 1);
         mails[i].transfer.from = "";
         mails[i].refuse = i == 3 ? 'E' : i == 4 ? 'B' : 0;
-        transport->ops->submit(transport, &mails[i].transfer);
+        mq_transport_submit(transport, &mails[i].transfer);
     }
-    assert_int_equal(transport->ops->capacity(transport, false), 0);
+    assert_int_equal(mq_transport_capacity(transport, false), 0);
     program_run(transport, 20, 10000);
     assert_boxes(0, 18);
     assert_int_equal(mails[3].transfer.end, MQ_DELIVERY_LEASE_OVER);
     assert_int_equal(mails[4].transfer.end, MQ_DELIVERY_LEASE_OVER);
     assert_string_equal(fake_results(&mails[4]), "U");
-    assert_int_equal(transport->ops->capacity(transport, false), 20);
-    transport->ops->free(transport);
+    assert_int_equal(mq_transport_capacity(transport, false), 20);
+    mq_transport_free(transport);
     transport = open_box(); /* what is there stays */
     assert_boxes(0, 18);
-    transport->ops->free(transport);
+    mq_transport_free(transport);
 }
 
 static void test_disk_full(void **state)
@@ -177,7 +177,7 @@ static void test_disk_full(void **state)
     fail_file = ENOSPC;
     for (int i = 0; i < 2; i++) {
         fake_mail_init(&mails[i], MESSAGE, 1);
-        transport->ops->submit(transport, &mails[i].transfer);
+        mq_transport_submit(transport, &mails[i].transfer);
     }
     program_run(transport, 2, 3000);
     for (int i = 0; i < 2; i++) {
@@ -187,11 +187,11 @@ static void test_disk_full(void **state)
     assert_string_equal(mails[0].phases, "E");
     assert_boxes(0, 0);
     assert_non_null(strstr(program_trouble(transport), "/box: cannot write: No space left"));
-    assert_int_equal(transport->ops->capacity(transport, false), 0);
+    assert_int_equal(mq_transport_capacity(transport, false), 0);
     fake_mail_init(&mails[2], MESSAGE, 1); /* comes straight back */
-    transport->ops->submit(transport, &mails[2].transfer);
-    assert_ptr_equal(transport->ops->take_done(transport), &mails[2]);
-    transport->ops->free(transport);
+    mq_transport_submit(transport, &mails[2].transfer);
+    assert_ptr_equal(mq_transport_take_done(transport), &mails[2]);
+    mq_transport_free(transport);
 }
 
 static void test_rename_fails(void **state)
@@ -206,7 +206,7 @@ static void test_rename_fails(void **state)
     assert_string_equal(mail.phases, "EBE"); /* the record says: safe to send again */
     assert_boxes(0, 0);
     assert_non_null(strstr(program_trouble(transport), "quota"));
-    transport->ops->free(transport);
+    mq_transport_free(transport);
 }
 
 static void test_directory_is_not_synced(void **state)
@@ -224,7 +224,7 @@ static void test_directory_is_not_synced(void **state)
     program_send(transport, &mail);
     assert_string_equal(fake_results(&mail), "A");
     assert_string_equal(program_trouble(transport), "");
-    transport->ops->free(transport);
+    mq_transport_free(transport);
 }
 
 /* A mail that alone is too large for the process stops no other. */
@@ -251,7 +251,7 @@ static void test_file_size_limit(void **state)
     setrlimit(RLIMIT_FSIZE, &before);
     signal(SIGXFSZ, SIG_DFL);
     assert_string_equal(fake_results(&mail), "A");
-    transport->ops->free(transport);
+    mq_transport_free(transport);
     free(message);
 }
 
@@ -267,7 +267,7 @@ static void test_directory_goes_away(void **state)
     program_send(transport, &mail);
     assert_int_equal(mail.transfer.end, MQ_DELIVERY_UNTOUCHED);
     assert_non_null(strstr(program_trouble(transport), "cannot create a file: No such file"));
-    transport->ops->free(transport);
+    mq_transport_free(transport);
 }
 
 static void test_stops(void **state)
@@ -278,20 +278,20 @@ static void test_stops(void **state)
     for (int i = 0; i < 2; i++) {
         fake_mail_init(&mails[i], MESSAGE, 1);
     }
-    transport->ops->submit(transport, &mails[0].transfer);
-    transport->ops->recall(transport);
-    assert_ptr_equal(transport->ops->take_done(transport), &mails[0]);
+    mq_transport_submit(transport, &mails[0].transfer);
+    mq_transport_recall(transport);
+    assert_ptr_equal(mq_transport_take_done(transport), &mails[0]);
     assert_int_equal(mails[0].transfer.end, MQ_DELIVERY_UNTOUCHED);
-    transport->ops->submit(transport, &mails[0].transfer);
-    transport->ops->wind_down(transport);
-    transport->ops->submit(transport, &mails[1].transfer);
-    assert_ptr_equal(transport->ops->take_done(transport), &mails[0]);
-    assert_ptr_equal(transport->ops->take_done(transport), &mails[1]);
-    assert_null(transport->ops->take_done(transport));
+    mq_transport_submit(transport, &mails[0].transfer);
+    mq_transport_wind_down(transport);
+    mq_transport_submit(transport, &mails[1].transfer);
+    assert_ptr_equal(mq_transport_take_done(transport), &mails[0]);
+    assert_ptr_equal(mq_transport_take_done(transport), &mails[1]);
+    assert_null(mq_transport_take_done(transport));
     assert_string_equal(mails[0].phases, "");
-    assert_int_equal(transport->ops->capacity(transport, false), 0);
-    transport->ops->abort(transport);
-    transport->ops->free(transport);
+    assert_int_equal(mq_transport_capacity(transport, false), 0);
+    mq_transport_abort(transport);
+    mq_transport_free(transport);
 }
 
 static void test_unusable(void **state)

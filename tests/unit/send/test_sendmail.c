@@ -52,8 +52,8 @@ static void test_arguments_and_input(void **state)
     assert_file("input", "X-Original-To: b@z\nSubject: x\n\n.dot\nlone\rcr\n.\nend\n");
     /* No secret of ours. */
     assert_file("environment", "MAILQUEUE_TRANSPORT_DEPTH=1\nPGPASSFILE=/a/file\n");
-    transport->ops->quit(transport, 100);
-    transport->ops->free(transport);
+    mq_transport_quit(transport, 100);
+    mq_transport_free(transport);
 }
 
 static void test_null_sender(void **state)
@@ -66,7 +66,7 @@ static void test_null_sender(void **state)
     mail.transfer.from = "";
     program_send(transport, &mail);
     assert_file("args", "[-i][-f][<>][--][a@x]");
-    transport->ops->free(transport);
+    mq_transport_free(transport);
 }
 
 /* Seen to fail with what fits into the pipe only, and without close-on-exec. */
@@ -96,7 +96,7 @@ static void test_large_message(void **state)
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* nobody is left to be waited for */
     free(input);
     free(message);
-    transport->ops->free(transport);
+    mq_transport_free(transport);
 }
 
 /* What we ignore and who we are is not passed on: SIGPIPE ends the program, Ctrl-C does not reach
@@ -126,7 +126,7 @@ static void test_session_and_signals(void **state)
     ignored = strtoul(text, NULL, 16);
     assert_int_equal(ignored & (1UL << (SIGPIPE - 1) | 1UL << (SIGXFSZ - 1)), 0);
     free(text);
-    transport->ops->free(transport);
+    mq_transport_free(transport);
 }
 
 /* ---- how it ends ---- */
@@ -173,7 +173,7 @@ static void test_exit_codes(void **state)
         assert_int_equal(mail.transfer.end, MQ_DELIVERY_DONE);
         assert_string_equal(program_trouble(transport), "");
     }
-    transport->ops->free(transport);
+    mq_transport_free(transport);
 }
 
 static void test_killed(void **state)
@@ -187,7 +187,7 @@ static void test_killed(void **state)
     assert_string_equal(fake_results(&mail), "??");
     assert_string_equal(mail.phases, "EB");
     assert_string_equal(mail.targets[0].reply, "killed by signal 9");
-    transport->ops->free(transport);
+    mq_transport_free(transport);
 }
 
 static void test_time_over(void **state)
@@ -197,12 +197,12 @@ static void test_time_over(void **state)
     program_write("sendmail", "echo x > $DIR/begun; sleep 60");
     struct mq_transport *transport = program_open("sendmail", "final_timeout=0.2", 1);
     fake_mail_init(&mail, MESSAGE, 1);
-    transport->ops->submit(transport, &mail.transfer);
+    mq_transport_submit(transport, &mail.transfer);
     program_run(transport, 1, 20000);
     assert_string_equal(fake_results(&mail), "?");
     assert_string_equal(mail.targets[0].reply, "did not end within 0.2 s and was ended");
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
-    transport->ops->free(transport);
+    mq_transport_free(transport);
 }
 
 /* Whether it is there and no zombie. */
@@ -230,12 +230,12 @@ static void test_time_over_and_stubborn(void **state)
     program_write("sendmail", "trap '' TERM; sleep 60 & echo $! > $DIR/child; wait; wait");
     struct mq_transport *transport = program_open("sendmail", "final_timeout=600", 1);
     fake_mail_init(&mail, MESSAGE, 1);
-    transport->ops->submit(transport, &mail.transfer);
+    mq_transport_submit(transport, &mail.transfer);
     transport->ops->step(transport, 1, &err);
     program_await("child");
     program_clock_ahead_ms += 601000;
     transport->ops->step(transport, 50, &err);
-    assert_null(transport->ops->take_done(transport));
+    assert_null(mq_transport_take_done(transport));
     program_clock_ahead_ms += 6000;
     program_run(transport, 1, 20000);
     assert_string_equal(fake_results(&mail), "?");
@@ -245,7 +245,7 @@ static void test_time_over_and_stubborn(void **state)
     }
     assert_false(goes_on(atoi(child)));
     free(child);
-    transport->ops->free(transport);
+    mq_transport_free(transport);
 }
 
 /* Its exit code counts, whatever it left unread. */
@@ -260,12 +260,12 @@ static void test_input_not_read(void **state)
     fake_mail_init(&mail, message, 1);
     program_send(transport, &mail);
     assert_string_equal(fake_results(&mail), "A");
-    transport->ops->free(transport);
+    mq_transport_free(transport);
     transport = program_open("later", "", 1);
     fake_mail_init(&mail, message, 1);
     program_send(transport, &mail);
     assert_string_equal(fake_results(&mail), "D");
-    transport->ops->free(transport);
+    mq_transport_free(transport);
     free(message);
 }
 
@@ -281,7 +281,7 @@ static void test_much_output(void **state)
     assert_string_equal(fake_results(&mail), "D");
     assert_non_null(strstr(mail.targets[0].reply, "exit 75 (try again later): ...xxx"));
     assert_non_null(strstr(mail.targets[0].reply, "the last word\303\251"));
-    transport->ops->free(transport);
+    mq_transport_free(transport);
 }
 
 /* MTAs deliver in the background: what that holds open is not waited for. */
@@ -293,14 +293,14 @@ static void test_grandchild_holds_the_pipe(void **state)
     program_write("sendmail", "cat > /dev/null; sleep 60 & echo $! > $DIR/child; echo queued");
     struct mq_transport *transport = program_open("sendmail", "", 1);
     fake_mail_init(&mail, MESSAGE, 1);
-    transport->ops->submit(transport, &mail.transfer);
+    mq_transport_submit(transport, &mail.transfer);
     program_run(transport, 1, 20000);
     assert_string_equal(fake_results(&mail), "A");
     char *child = program_file("child", &len);
     assert_true(goes_on(atoi(child)));
     kill(atoi(child), SIGKILL);
     free(child);
-    transport->ops->free(transport);
+    mq_transport_free(transport);
 }
 
 /* Without this every exit code would be lost. */
@@ -315,7 +315,7 @@ static void test_children_ignored(void **state)
     fake_mail_init(&mail, MESSAGE, 1);
     program_send(transport, &mail);
     assert_string_equal(fake_results(&mail), "R");
-    transport->ops->free(transport);
+    mq_transport_free(transport);
     sigaction(SIGCHLD, NULL, &now);
     assert_true(now.sa_handler == SIG_IGN);
     signal(SIGCHLD, SIG_DFL);
@@ -330,14 +330,14 @@ static void test_exit_code_lost(void **state)
     program_write("sendmail", "cat > /dev/null");
     struct mq_transport *transport = program_open("sendmail", "", 1);
     fake_mail_init(&mail, MESSAGE, 1);
-    transport->ops->submit(transport, &mail.transfer);
+    mq_transport_submit(transport, &mail.transfer);
     transport->ops->step(transport, 0, &err);
-    if (transport->ops->take_done(transport) == NULL) {
+    if (mq_transport_take_done(transport) == NULL) {
         assert_true(waitpid(-1, NULL, 0) > 0);
         program_run(transport, 1, 20000);
         assert_string_equal(fake_results(&mail), "?");
     }
-    transport->ops->free(transport);
+    mq_transport_free(transport);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, program_setup, program_teardown)

@@ -232,20 +232,19 @@ static void test_names(void **state)
     assert_non_null(strstr(err.text, "set sendmail_path"));
     options.sendmail_path = "/bin/cat -t -i";
     assert_int_equal(mq_transport_open(plain, &options, &transport, &final_ms, &err), MQ_OK);
-    assert_string_equal(transport->ops->name(transport), "sendmail://default?command=/bin/cat");
+    assert_string_equal(transport->name, "sendmail://default?command=/bin/cat");
     assert_int_equal(final_ms, 600000);
-    transport->ops->free(transport);
+    mq_transport_free(transport);
     struct mq_str dsn = MQ_STR("sendmail://default?command=/bin/cat%20-p%20SECRET&final_timeout=7");
     assert_int_equal(mq_transport_open(dsn, &options, &transport, &final_ms, &err), MQ_OK);
-    assert_string_equal(transport->ops->name(transport),
-                        "sendmail://default?command=/bin/cat%20***");
+    assert_string_equal(transport->name, "sendmail://default?command=/bin/cat%20***");
     assert_int_equal(final_ms, 7000);
-    transport->ops->free(transport);
+    mq_transport_free(transport);
     options.no_command = true;
     assert_int_equal(mq_transport_open(dsn, &options, &transport, &final_ms, &err), MQ_CONFIG);
     assert_non_null(strstr(err.text, "disable_functions"));
     assert_int_equal(mq_transport_open(plain, &options, &transport, &final_ms, &err), MQ_OK);
-    transport->ops->free(transport);
+    mq_transport_free(transport);
 }
 
 static void assert_place(const char *dsn, const char *expected)

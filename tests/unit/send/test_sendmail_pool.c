@@ -26,7 +26,7 @@ static void submit(struct mq_transport *transport, size_t first, size_t count)
 {
     for (size_t i = first; i < first + count; i++) {
         fake_mail_init(&mails[i], MESSAGE, 1);
-        transport->ops->submit(transport, &mails[i].transfer);
+        mq_transport_submit(transport, &mails[i].transfer);
     }
 }
 
@@ -37,17 +37,17 @@ static void test_several_at_once(void **state)
     program_write("sendmail", "cat > /dev/null; touch $DIR/r.$$\n"
                               "until [ $(ls $DIR | grep -c r[.]) -ge 4 ]; do sleep 0.01; done");
     struct mq_transport *transport = program_open("sendmail", "", 4);
-    assert_int_equal(transport->ops->capacity(transport, false), 4);
+    assert_int_equal(mq_transport_capacity(transport, false), 4);
     submit(transport, 0, 3);
-    assert_int_equal(transport->ops->capacity(transport, true), 1);
+    assert_int_equal(mq_transport_capacity(transport, true), 1);
     submit(transport, 3, 1);
-    assert_int_equal(transport->ops->capacity(transport, false), 0);
+    assert_int_equal(mq_transport_capacity(transport, false), 0);
     program_run(transport, 4, 60000);
     for (size_t i = 0; i < 4; i++) {
         assert_string_equal(fake_results(&mails[i]), "A");
     }
-    assert_int_equal(transport->ops->capacity(transport, true), 4);
-    transport->ops->free(transport);
+    assert_int_equal(mq_transport_capacity(transport, true), 4);
+    mq_transport_free(transport);
 }
 
 /* SIGCHLD is the process's: what a pool that ends puts back must not cost another one, whose
@@ -67,14 +67,14 @@ static void test_pools_that_overlap(void **state)
     submit(second, 1, 1);
     assert_int_equal(second->ops->step(second, 0, NULL), MQ_OK);
     program_await("runs");
-    first->ops->free(first);
+    mq_transport_free(first);
     int fd = open(program_path("go"), O_RDWR);
     assert_true(write(fd, "go\n", 3) == 3);
     program_run(second, 1, 20000);
     close(fd);
     assert_string_equal(fake_results(&mails[0]), "A");
     assert_string_equal(fake_results(&mails[1]), "A");
-    second->ops->free(second);
+    mq_transport_free(second);
     sigaction(SIGCHLD, NULL, &now);
     assert_true(now.sa_handler == SIG_IGN);
     signal(SIGCHLD, SIG_DFL);
@@ -93,10 +93,10 @@ static void test_missing_program(void **state)
     assert_string_equal(mails[0].phases, "EBE"); /* the record says: safe to send again */
     assert_string_equal(mails[1].phases, "");
     assert_non_null(strstr(program_trouble(transport), "No such file or directory; install it"));
-    assert_int_equal(transport->ops->capacity(transport, false), 0);
+    assert_int_equal(mq_transport_capacity(transport, false), 0);
     submit(transport, 2, 1); /* comes straight back */
-    assert_ptr_equal(transport->ops->take_done(transport), &mails[2]);
-    transport->ops->free(transport);
+    assert_ptr_equal(mq_transport_take_done(transport), &mails[2]);
+    mq_transport_free(transport);
 }
 
 static void test_scripts_that_cannot_run(void **state)
@@ -110,7 +110,7 @@ static void test_scripts_that_cannot_run(void **state)
     assert_string_equal(mails[0].phases, "EBE");
     assert_non_null(strstr(program_trouble(transport), "exit 127"));
     assert_non_null(strstr(program_trouble(transport), "not found"));
-    transport->ops->free(transport);
+    mq_transport_free(transport);
 
     FILE *file = fopen(program_path("sendmail"), "w");
     fputs("cat > /dev/null\n", file); /* what it is for is not said */
@@ -120,7 +120,7 @@ static void test_scripts_that_cannot_run(void **state)
     program_run(transport, 1, 20000);
     assert_int_equal(mails[0].transfer.end, MQ_DELIVERY_UNTOUCHED);
     assert_non_null(strstr(program_trouble(transport), "#!/bin/sh"));
-    transport->ops->free(transport);
+    mq_transport_free(transport);
 }
 
 /* As many descriptors as three programs need: the fourth waits, nobody is in trouble. */
@@ -149,7 +149,7 @@ static void test_shortage(void **state)
     setrlimit(RLIMIT_NOFILE, &before);
     assert_int_equal(mails[6].transfer.end, MQ_DELIVERY_UNTOUCHED);
     assert_non_null(strstr(program_trouble(transport), "Too many open files"));
-    transport->ops->free(transport);
+    mq_transport_free(transport);
 }
 
 /* ---- stopping ---- */
@@ -172,7 +172,7 @@ static void test_lease_over(void **state)
         assert_string_equal(fake_results(&mails[i]), "U");
     }
     assert_null(program_file("ran", &len));
-    transport->ops->free(transport);
+    mq_transport_free(transport);
     free(message);
 }
 
@@ -187,19 +187,19 @@ static void test_recall_and_wind_down(void **state)
     transport->ops->step(transport, 1, &err);
     program_await("begun");
     submit(transport, 1, 1);
-    transport->ops->recall(transport);
-    assert_ptr_equal(transport->ops->take_done(transport), &mails[1]);
+    mq_transport_recall(transport);
+    assert_ptr_equal(mq_transport_take_done(transport), &mails[1]);
     assert_int_equal(mails[1].transfer.end, MQ_DELIVERY_UNTOUCHED);
     assert_string_equal(mails[1].phases, "");
     submit(transport, 1, 1);
-    transport->ops->wind_down(transport);
-    assert_ptr_equal(transport->ops->take_done(transport), &mails[1]);
-    assert_int_equal(transport->ops->capacity(transport, true), 0);
-    assert_null(transport->ops->take_done(transport));
+    mq_transport_wind_down(transport);
+    assert_ptr_equal(mq_transport_take_done(transport), &mails[1]);
+    assert_int_equal(mq_transport_capacity(transport, true), 0);
+    assert_null(mq_transport_take_done(transport));
     fclose(fopen(program_path("go"), "w"));
     program_run(transport, 1, 20000);
     assert_string_equal(fake_results(&mails[0]), "A");
-    transport->ops->free(transport);
+    mq_transport_free(transport);
 }
 
 /* What has an answer within a second of SIGTERM gives it; of the rest nobody knows. */
@@ -216,13 +216,13 @@ static void test_abort(void **state)
     submit(transport, 0, 1);
     fake_mail_init(&mails[1], MESSAGE, 1);
     mails[1].targets[0].address = "b@x";
-    transport->ops->submit(transport, &mails[1].transfer);
+    mq_transport_submit(transport, &mails[1].transfer);
     transport->ops->step(transport, 1, &err);
     submit(transport, 2, 1);
     program_await("one");
     program_await("two");
-    transport->ops->abort(transport);
-    while ((transfer = transport->ops->take_done(transport)) != NULL) {
+    mq_transport_abort(transport);
+    while ((transfer = mq_transport_take_done(transport)) != NULL) {
         back++;
     }
     assert_int_equal(back, 3);
@@ -231,7 +231,7 @@ static void test_abort(void **state)
     assert_string_equal(fake_results(&mails[1]), "A");
     assert_int_equal(mails[2].transfer.end, MQ_DELIVERY_UNTOUCHED);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
-    transport->ops->free(transport);
+    mq_transport_free(transport);
 }
 
 static void on_signal(int number)
@@ -251,9 +251,9 @@ static void test_a_signal_ends_the_wait(void **state)
     int64_t began_ms = program_now_ms();
     transport->ops->step(transport, 20000, &err);
     assert_true(program_now_ms() - began_ms < 15000);
-    transport->ops->abort(transport);
-    assert_ptr_equal(transport->ops->take_done(transport), &mails[0]);
-    transport->ops->free(transport);
+    mq_transport_abort(transport);
+    assert_ptr_equal(mq_transport_take_done(transport), &mails[0]);
+    mq_transport_free(transport);
 }
 
 /* All children that we have, of /proc; ends them but the program. */
@@ -286,7 +286,7 @@ static void test_nobody_cuts_the_input(void **state)
     struct mq_transport *transport = program_open("sendmail", "", 1);
     assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0); /* orphans become ours */
     fake_mail_init(&mails[0], message, 1);
-    transport->ops->submit(transport, &mails[0].transfer);
+    mq_transport_submit(transport, &mails[0].transfer);
     transport->ops->step(transport, 1, &err);
     program_await("begun");
     char *pid = program_file("begun", &len);
@@ -303,7 +303,7 @@ static void test_nobody_cuts_the_input(void **state)
     char *bytes = program_file("bytes", &len);
     assert_int_equal(strtoul(bytes, NULL, 10), expected);
     free(bytes);
-    transport->ops->free(transport);
+    mq_transport_free(transport);
     free(message);
 }
 
@@ -328,7 +328,7 @@ static void test_input_that_cannot_be_kept(void **state)
     assert_string_equal(fake_results(&mails[0]), "U");
     assert_non_null(strstr(program_trouble(transport), "File too large"));
     assert_null(program_file("ran", &len));
-    transport->ops->free(transport);
+    mq_transport_free(transport);
     free(message);
 }
 
@@ -347,7 +347,7 @@ static void test_the_worker_dies(void **state)
         setpgid(0, 0);
         struct mq_transport *transport = program_open("sendmail", "", 1);
         fake_mail_init(&mails[0], message, 1);
-        transport->ops->submit(transport, &mails[0].transfer);
+        mq_transport_submit(transport, &mails[0].transfer);
         for (;;) {
             transport->ops->step(transport, 1000, &err);
         }

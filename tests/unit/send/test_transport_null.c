@@ -28,21 +28,21 @@ static void test_null_accepts_in_the_order_of_the_phases(void **state)
     struct fake_mail one, two, over;
     assert_int_equal(open_dsn("null://null", &transport, &final_ms, &err), MQ_OK);
     assert_int_equal(final_ms, 0);
-    size_t capacity = transport->ops->capacity(transport, false);
+    size_t capacity = mq_transport_capacity(transport, false);
     assert_true(capacity > 0);
     fake_mail_init(&one, "", 2);
     fake_mail_init(&two, "", 1);
     fake_mail_init(&over, "", 1);
     over.refuse = 'B';
-    transport->ops->submit(transport, &one.transfer);
-    transport->ops->submit(transport, &over.transfer);
-    transport->ops->submit(transport, &two.transfer);
-    assert_int_equal(transport->ops->capacity(transport, true), capacity - 3);
+    mq_transport_submit(transport, &one.transfer);
+    mq_transport_submit(transport, &over.transfer);
+    mq_transport_submit(transport, &two.transfer);
+    assert_int_equal(mq_transport_capacity(transport, true), capacity - 3);
     assert_int_equal(transport->ops->step(transport, 1000, &err), MQ_OK);
-    assert_ptr_equal(transport->ops->take_done(transport), &one);
-    assert_ptr_equal(transport->ops->take_done(transport), &over);
-    assert_ptr_equal(transport->ops->take_done(transport), &two);
-    assert_null(transport->ops->take_done(transport));
+    assert_ptr_equal(mq_transport_take_done(transport), &one);
+    assert_ptr_equal(mq_transport_take_done(transport), &over);
+    assert_ptr_equal(mq_transport_take_done(transport), &two);
+    assert_null(mq_transport_take_done(transport));
     assert_string_equal(one.phases, "EBA");
     assert_string_equal(one.seen, "AA");
     assert_int_equal(one.transfer.end, MQ_DELIVERY_DONE);
@@ -50,8 +50,8 @@ static void test_null_accepts_in_the_order_of_the_phases(void **state)
     assert_string_equal(over.phases, "EB");
     assert_string_equal(fake_results(&over), "U");
     assert_int_equal(over.transfer.end, MQ_DELIVERY_LEASE_OVER);
-    transport->ops->quit(transport, 100);
-    transport->ops->free(transport);
+    mq_transport_quit(transport, 100);
+    mq_transport_free(transport);
 }
 
 static void test_dsn_chooses(void **state)
@@ -64,9 +64,9 @@ static void test_dsn_chooses(void **state)
         open_dsn("smtp://me:geheim@127.0.0.1:1?final_timeout=77", &transport, &final_ms, &err),
         MQ_OK);
     assert_int_equal(final_ms, 77000);
-    assert_string_equal(transport->ops->name(transport), "smtp://me:***@127.0.0.1:1");
-    transport->ops->quit(transport, 100);
-    transport->ops->free(transport);
+    assert_string_equal(transport->name, "smtp://me:***@127.0.0.1:1");
+    mq_transport_quit(transport, 100);
+    mq_transport_free(transport);
     transport = NULL;
     final_ms = -1;
     assert_int_equal(open_dsn("ftp://x", &transport, &final_ms, &err), MQ_CONFIG);

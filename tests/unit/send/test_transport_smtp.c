@@ -24,9 +24,9 @@ static void test_mails_spread_over_sessions(void **state)
     (void)state;
     struct bench *bench = bench_new(relay_serve, "", 4);
     struct mq_transport *transport = bench->transport;
-    assert_int_equal(transport->ops->capacity(transport, false), 4);
+    assert_int_equal(mq_transport_capacity(transport, false), 4);
     bench_submit(bench, 4);
-    assert_int_equal(transport->ops->capacity(transport, false), 0);
+    assert_int_equal(mq_transport_capacity(transport, false), 0);
     bench_run(bench, 0);
     bench_submit(bench, 40);
     bench_run(bench, 0);
@@ -35,7 +35,7 @@ static void test_mails_spread_over_sessions(void **state)
     assert_true(bench->relay.counts->connections <= 4);
     assert_true(bench->relay.counts->most_open > 1);
     bench_settle(bench);
-    transport->ops->quit(transport, 2000);
+    mq_transport_quit(transport, 2000);
     bench_until(bench, all_said_quit);
     bench_free(bench);
 }
@@ -72,17 +72,17 @@ static void test_capacity_with_and_without_limit(void **state)
     struct mq_error err;
     bench_submit(bench, 2);
     bench_until(bench, two_at_dot);
-    assert_int_equal(transport->ops->capacity(transport, true), 0);
+    assert_int_equal(mq_transport_capacity(transport, true), 0);
     /* one behind each dot, and one ready for each */
-    assert_int_equal(transport->ops->capacity(transport, false), 4);
+    assert_int_equal(mq_transport_capacity(transport, false), 4);
     bench_submit(bench, 4);
-    assert_int_equal(transport->ops->capacity(transport, false), 0);
+    assert_int_equal(mq_transport_capacity(transport, false), 0);
     transport->ops->step(transport, 0, &err);
-    assert_int_equal(transport->ops->capacity(transport, false), 0);
+    assert_int_equal(mq_transport_capacity(transport, false), 0);
     bench->relay.counts->go = 1;
     bench_run(bench, 0);
     assert_int_equal(bench->accepted, 6);
-    assert_int_equal(transport->ops->capacity(transport, true), 2);
+    assert_int_equal(mq_transport_capacity(transport, true), 2);
     bench_free(bench);
 }
 
@@ -161,9 +161,9 @@ static void test_relay_down(void **state)
     bench_run(bench, 0);
     assert_int_equal(bench->untouched, 20);
     assert_true(strlen(bench_trouble(bench)) > 10);
-    assert_int_equal(bench->transport->ops->capacity(bench->transport, false), 0);
+    assert_int_equal(mq_transport_capacity(bench->transport, false), 0);
     bench_submit(bench, 1); /* comes straight back */
-    assert_ptr_equal(bench->transport->ops->take_done(bench->transport), &bench->mails[20]);
+    assert_ptr_equal(mq_transport_take_done(bench->transport), &bench->mails[20]);
     bench_free(bench);
 }
 
@@ -176,14 +176,13 @@ static void test_greeting_that_refuses(void **state)
 {
     (void)state;
     struct bench *bench = bench_new(serve_busy, "", 5);
-    struct mq_relay_trouble trouble;
     bench_submit(bench, 20);
     bench_run(bench, 0);
     assert_int_equal(bench->untouched, 20);
     assert_int_equal(bench->relay.counts->connections, 3);
     assert_non_null(strstr(bench_trouble(bench), "closed for today"));
-    assert_true(bench->transport->ops->trouble(bench->transport, &trouble));
-    assert_int_equal(trouble.retry_after_s, 1200);
+    assert_true(bench->transport->troubled);
+    assert_int_equal(bench->transport->trouble.retry_after_s, 1200);
     bench_free(bench);
 }
 
@@ -265,12 +264,11 @@ static void test_second_try_during_trouble_comes_back(void **state)
 {
     (void)state;
     struct bench *bench = bench_new(serve_trouble_meanwhile, "", 2);
-    struct mq_relay_trouble trouble;
     struct mq_error err;
     bench_submit(bench, 1);
     bench_until(bench, one_at_dot);
     bench_submit(bench, 1);
-    while (!bench->transport->ops->trouble(bench->transport, &trouble)) {
+    while (!bench->transport->troubled) {
         assert_int_equal(bench->transport->ops->step(bench->transport, 100, &err), MQ_OK);
     }
     bench->relay.counts->go = 1;

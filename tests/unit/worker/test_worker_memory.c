@@ -50,6 +50,8 @@ static enum mq_status spy_run(struct mq_db *db, const struct mq_query *query, st
 {
     bool bodies = query->param_count > 2 && strstr(query->sql, "length(content)");
     bool one = bodies && query->slot < 0;
+    const struct fake_relay *relay = &database.scene->relay;
+    size_t loaded = relay->under_way_count + relay->transport.pending.count;
     database.loads_within += database.begun && bodies;
     if (query->slot == MQ_SQL_DELETE_BODY) {
         database.deleted++;
@@ -58,8 +60,7 @@ static enum mq_status spy_run(struct mq_db *db, const struct mq_query *query, st
     if (query->slot == MQ_SQL_CLAIM_DUE && database.claims++ < database.claims_fail) {
         return mq_error_nomem(err);
     }
-    if (one && (database.never ||
-                (database.fits > 0 && database.scene->relay.under_way_count >= database.fits))) {
+    if (one && (database.never || (database.fits > 0 && loaded >= database.fits))) {
         return mq_error_nomem(err);
     }
     return database.file->run(db, query, err);

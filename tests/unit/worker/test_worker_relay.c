@@ -86,7 +86,7 @@ static void breaks_down(struct fake_relay *relay, struct mq_transfer *transfer)
 {
     (void)transfer;
     if (relay->scene->counter++ == 1) {
-        relay->in_trouble = true;
+        fake_trouble(relay);
     }
 }
 

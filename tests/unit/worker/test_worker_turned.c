@@ -75,7 +75,7 @@ static void test_turned_mail_among_others_pauses_nothing(void **state)
 static void breaks_for_bad(struct fake_relay *relay, struct mq_transfer *transfer)
 {
     if (is_bad(transfer)) {
-        relay->in_trouble = true;
+        fake_trouble(relay);
     }
 }
 

@@ -1,0 +1,162 @@
+/* What all transports have in common: lists of transfers, trouble, and the order in which they
+ * stop. */
+#include "send/transport.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- lists ---- */
+
+void mq_transfer_append(struct mq_transfer_list *list, struct mq_transfer *transfer)
+{
+    transfer->next = NULL;
+    if (list->last != NULL) {
+        list->last->next = transfer;
+    } else {
+        list->first = transfer;
+    }
+    list->last = transfer;
+    list->count++;
+}
+
+void mq_transfer_prepend(struct mq_transfer_list *list, struct mq_transfer *transfer)
+{
+    transfer->next = list->first;
+    list->first = transfer;
+    if (list->last == NULL) {
+        list->last = transfer;
+    }
+    list->count++;
+}
+
+struct mq_transfer *mq_transfer_take(struct mq_transfer_list *list, struct mq_transfer *before)
+{
+    struct mq_transfer *transfer = before != NULL ? before->next : list->first;
+    if (transfer == NULL) {
+        return NULL;
+    }
+    if (before != NULL) {
+        before->next = transfer->next;
+    } else {
+        list->first = transfer->next;
+    }
+    if (list->last == transfer) {
+        list->last = before;
+    }
+    list->count--;
+    transfer->next = NULL;
+    return transfer;
+}
+
+/* ---- transfers ---- */
+
+bool mq_transport_may_begin(const struct mq_transport *transport)
+{
+    return !transport->troubled && !transport->stopped;
+}
+
+size_t mq_transport_capacity(const struct mq_transport *transport, bool just_in_time)
+{
+    return mq_transport_may_begin(transport) ? transport->ops->capacity(transport, just_in_time)
+                                             : 0;
+}
+
+void mq_transport_submit(struct mq_transport *transport, struct mq_transfer *transfer)
+{
+    transfer->transport_flags = 0;
+    transfer->drew_trouble = false;
+    transfer->error[0] = '\0';
+    transfer->retry_after_s = 0;
+    transfer->at_s = 0;
+    transfer->end = MQ_DELIVERY_UNTOUCHED;
+    mq_transfer_append(mq_transport_may_begin(transport) ? &transport->pending : &transport->done,
+                       transfer);
+}
+
+struct mq_transfer *mq_transport_take_done(struct mq_transport *transport)
+{
+    return mq_transfer_take(&transport->done, NULL);
+}
+
+void mq_transport_give_back(struct mq_transport *transport, struct mq_transfer *transfer,
+                            enum mq_transfer_end end)
+{
+    transfer->end = end;
+    mq_transfer_append(&transport->done, transfer);
+}
+
+void mq_transport_return_pending(struct mq_transport *transport)
+{
+    struct mq_transfer *transfer;
+    while ((transfer = mq_transfer_take(&transport->pending, NULL)) != NULL) {
+        mq_transport_give_back(transport, transfer, MQ_DELIVERY_UNTOUCHED);
+    }
+}
+
+void mq_transport_set_results(const struct mq_transport *transport, struct mq_transfer *transfer,
+                              const struct mq_target *result)
+{
+    for (size_t i = 0; i < transfer->target_count; i++) {
+        struct mq_target *target = &transfer->targets[i];
+        target->result = result->result;
+        target->code = result->code;
+        memcpy(target->reply, result->reply, sizeof(target->reply));
+    }
+    transfer->at_s = transport->clock.now_s(transport->clock.context);
+}
+
+/* ---- trouble, and the end ---- */
+
+void mq_transport_in_trouble(struct mq_transport *transport, const char *reason,
+                             int64_t retry_after_s)
+{
+    struct mq_relay_trouble *trouble = &transport->trouble;
+    if (!transport->troubled) {
+        transport->troubled = true;
+        snprintf(trouble->reason, sizeof(trouble->reason), "%s", reason);
+    }
+    if (retry_after_s > trouble->retry_after_s) {
+        trouble->retry_after_s = retry_after_s;
+    }
+}
+
+void mq_transport_recall(struct mq_transport *transport)
+{
+    mq_transport_return_pending(transport);
+    if (transport->ops->recall) {
+        transport->ops->recall(transport);
+    }
+}
+
+void mq_transport_wind_down(struct mq_transport *transport)
+{
+    transport->stopped = true;
+    mq_transport_return_pending(transport);
+    if (transport->ops->wind_down) {
+        transport->ops->wind_down(transport);
+    }
+}
+
+void mq_transport_quit(struct mq_transport *transport, int64_t timeout_ms)
+{
+    if (transport->ops->quit) {
+        transport->ops->quit(transport, timeout_ms);
+    }
+}
+
+void mq_transport_abort(struct mq_transport *transport)
+{
+    transport->stopped = true;
+    mq_transport_return_pending(transport);
+    if (transport->ops->abort) {
+        transport->ops->abort(transport);
+    }
+}
+
+void mq_transport_free(struct mq_transport *transport)
+{
+    transport->ops->free(transport);
+    free(transport->name);
+    free(transport);
+}
