@@ -28,24 +28,21 @@ enum mq_status mq_transport_open(struct mq_str dsn, const struct mq_transport_op
                                  struct mq_error *err)
 {
     struct mq_dsn parsed;
-    bool waits = false;
     enum mq_status status = mq_dsn_parse(dsn, &parsed, err);
     if (status != MQ_OK) {
         return status;
     }
+    *final_timeout_ms = parsed.final_timeout_ms;
     if (mq_dsn_is(&parsed, "null")) {
+        *final_timeout_ms = 0;
         status = mq_null_new(options->smtp.clock, out, err);
     } else if (mq_dsn_is(&parsed, "file")) {
+        *final_timeout_ms = 0;
         status = mq_maildir_new(&parsed, options->smtp.clock, out, err);
     } else if (mq_dsn_is(&parsed, "sendmail")) {
-        waits = true;
         status = open_sendmail(&parsed, options, out, err);
     } else {
-        waits = true;
         status = mq_smtp_new(&parsed, &options->smtp, out, err);
-    }
-    if (status == MQ_OK) {
-        *final_timeout_ms = waits ? parsed.final_timeout_ms : 0;
     }
     mq_dsn_clear(&parsed);
     return status;

@@ -200,28 +200,6 @@ static void op_free(struct mq_transport *transport)
     mq_dsn_clear(&pool->dsn);
 }
 
-static char *copy_of(const char *text, bool *failed)
-{
-    char *copy = text ? mq_str_dup(mq_str_of(text)) : NULL;
-    *failed = *failed || (text != NULL && copy == NULL);
-    return copy;
-}
-
-static bool copy_dsn(const struct mq_dsn *from, struct mq_dsn *to)
-{
-    bool failed = false;
-    *to = *from;
-    to->scheme = copy_of(from->scheme, &failed);
-    to->user = copy_of(from->user, &failed);
-    to->password = copy_of(from->password, &failed);
-    to->host = copy_of(from->host, &failed);
-    to->cafile = copy_of(from->cafile, &failed);
-    to->ehlo = copy_of(from->ehlo, &failed);
-    to->source_ip = copy_of(from->source_ip, &failed);
-    to->proxy = copy_of(from->proxy, &failed);
-    return !failed;
-}
-
 static void init_host(struct mq_smtp_pool *pool, const struct mq_smtp_options *options)
 {
     const struct mq_dsn *dsn = &pool->dsn;
@@ -242,7 +220,7 @@ static void init_host(struct mq_smtp_pool *pool, const struct mq_smtp_options *o
     pool->host.trace_context = options->trace_context;
 }
 
-enum mq_status mq_smtp_new(const struct mq_dsn *dsn, const struct mq_smtp_options *options,
+enum mq_status mq_smtp_new(struct mq_dsn *dsn, const struct mq_smtp_options *options,
                            struct mq_transport **out, struct mq_error *err)
 {
     static const struct mq_transport_ops ops = {.capacity = op_capacity,
@@ -268,7 +246,9 @@ enum mq_status mq_smtp_new(const struct mq_dsn *dsn, const struct mq_smtp_option
     pool->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     pool->slots = calloc(pool->connections, sizeof *pool->slots);
     pool->transport.name = mq_dsn_redacted(dsn);
-    if (!copy_dsn(dsn, &pool->dsn) || pool->slots == NULL || pool->transport.name == NULL) {
+    pool->dsn = *dsn;
+    memset(dsn, 0, sizeof(*dsn));
+    if (pool->slots == NULL || pool->transport.name == NULL) {
         status = mq_error_nomem(err);
         goto out;
     }

@@ -15,8 +15,8 @@ struct mq_smtp_options {
     void *trace_context;
 };
 
-/* `dsn` is copied. Opens no connection yet. */
-enum mq_status mq_smtp_new(const struct mq_dsn *dsn, const struct mq_smtp_options *options,
+/* Takes what *dsn has: it is empty afterwards. Opens no connection yet. */
+enum mq_status mq_smtp_new(struct mq_dsn *dsn, const struct mq_smtp_options *options,
                            struct mq_transport **out, struct mq_error *err);
 
 const char *mq_curl_version(void); /* of the library in use */
