@@ -18,7 +18,7 @@ use MailQueue\Cli\Command\Sendmail;
 use MailQueue\Cli\Command\Status;
 use MailQueue\Cli\Command\Work;
 
-/** From the words of the command line to an exit code. */
+/** Runs the command that the command line names; returns the exit code. */
 final class Application
 {
     /** Class and method of each command. */
@@ -68,8 +68,9 @@ final class Application
     }
 
     /**
-     * The words after the program's name, which may be a command itself. An option of sendmail's
-     * comes first then: who calls /usr/sbin/sendmail with words of others must not be open to ours.
+     * The words after the program's name, which may be a command itself. Then an option of
+     * sendmail's goes first: callers of /usr/sbin/sendmail pass words of strangers, which must not
+     * become options of ours.
      *
      * @param list<string> $argv
      * @return list<string>

@@ -189,7 +189,7 @@ final class Arguments
         }
         foreach ($this->words as $word) {
             if (!preg_match('/\A[1-9]\d{0,17}\z/', $word)) {
-                throw Stop::usage("\"$word\" is no id of a mail. mailqueue list shows them.");
+                throw Stop::usage("\"$word\" is not the id of a mail. mailqueue list shows them.");
             }
         }
         return array_map(intval(...), array_values(array_unique($this->words)));

@@ -6,7 +6,7 @@ namespace MailQueue\Cli;
 
 use MailQueue;
 
-/** What a bootstrap file gives. */
+/** The values that a bootstrap file returns. */
 final class Bootstrap
 {
     public ?MailQueue $queue = null;

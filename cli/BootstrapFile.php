@@ -6,7 +6,7 @@ namespace MailQueue\Cli;
 
 use MailQueue;
 
-/** The PHP file of --bootstrap: looked at, then run. */
+/** The PHP file of --bootstrap: checked, then run. */
 final class BootstrapFile
 {
     public static function load(string $file): Bootstrap
@@ -27,11 +27,11 @@ final class BootstrapFile
         }
     }
 
-    /** What the file returns. One that ends the process instead must not pass for a good end. */
+    /** What the file returns. If it ends the process instead, the exit code must not be 0. */
     private static function run(string $path): mixed
     {
         Classes::loadAll();
-        $running = getmypid(); // a child that the file forks may end as it likes
+        $running = getmypid(); // a child that the file forks may end in any way
         register_shutdown_function(static function () use (&$running, $path): void {
             $running === getmypid() && exit(self::died($path));
         });
@@ -42,7 +42,7 @@ final class BootstrapFile
         }
     }
 
-    /** The file sees no variable of ours. */
+    /** A scope without variables of ours. */
     private static function required(): mixed
     {
         return require func_get_arg(0);
@@ -70,9 +70,9 @@ final class BootstrapFile
         $path = self::isWrapper($file) ? '' : (string) realpath($file);
         $why = match (true) {
             self::isWrapper($file) => 'is a stream wrapper; give the path of a file',
-            !str_starts_with($file, '/') => 'is no absolute path',
+            !str_starts_with($file, '/') => 'is not an absolute path',
             $path === '' => 'does not exist or cannot be reached',
-            !is_file($path) => 'is no regular file',
+            !is_file($path) => 'is not a regular file',
             !str_ends_with($path, '.php') => 'does not end in .php'
                 . ($path === $file ? '' : " (it leads to $path)"),
             !is_readable($path) => 'cannot be read by this user',
@@ -90,7 +90,7 @@ final class BootstrapFile
         return in_array(@fileowner($path), [0, @fileowner('/proc/self')], true);
     }
 
-    /** Who may rename files in a directory, the sticky bit apart, may put another one there. */
+    /** Users who may rename files in a directory can replace them, unless it has the sticky bit. */
     private static function openDirectory(string $path): ?string
     {
         while ($path !== '/') {

@@ -4,13 +4,12 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli;
 
-/** The classes of this program, which are loaded when they are first used. */
+/** Loads the classes of this program, which otherwise load when they are first used. */
 final class Classes
 {
     /**
-     * All at once: for what runs behind code of others, which may shut their files out
-     * (open_basedir, autoloaders, stream wrappers), and for what runs so long that an update may
-     * replace them.
+     * Loads all at once. Code of others may later lock the files out (open_basedir, autoloaders,
+     * stream wrappers), and an update may replace them while a long run lasts.
      */
     public static function loadAll(string $below = ''): void
     {

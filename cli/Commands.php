@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli;
 
-/** What each command is, takes and does: the parser and Help read it. */
+/** The commands, with their arguments and options: the parser and Help read this table. */
 final class Commands
 {
     /** @var array<string, string> option → what it means; "=": takes a value */
@@ -14,7 +14,7 @@ final class Commands
             . '$MAILQUEUE_DATABASE_USER, $MAILQUEUE_DATABASE_PASSWORD_FILE (a file of mode 0600) '
             . 'or $MAILQUEUE_DATABASE_PASSWORD, for PostgreSQL also ~/.pgpass',
         'table=NAME' => "the queue's table (default mail_queue)",
-        'config-table=NAME' => 'the key/value table (default config)',
+        'config-table=NAME' => 'the key/value table for settings (default config)',
         'reference-column=NAME' => 'the column for references (default reference)',
         'orphan-check=TABLE.COLUMN' => 'delete waiting mail whose reference is not found there',
         'backoff=POLICY' => 'when failed mail is tried again: steps[:ATTEMPTS], '
@@ -39,14 +39,14 @@ final class Commands
         'dkim=DOMAIN:SELECTOR:FILE' => self::DKIM,
         'time-limit=SECONDS' => 'claim nothing more after this long (default 55)',
         'message-limit=N' => 'send at most N mails',
-        'connections=N' => 'sessions at most (default 10)',
-        'batch=N' => 'mails a claim (default 100)',
-        'max-bytes=N' => 'of messages in memory at a time, such as 64M (the default); a larger '
-            . 'message is sent alone',
+        'connections=N' => 'at most N sessions (default 10)',
+        'batch=N' => 'mails per claim (default 100)',
+        'max-bytes=N' => 'bytes of messages in memory at a time (default 64M); a larger message '
+            . 'is sent alone',
         'lease=SECONDS' => 'until an unsettled claim is taken back (default 900)',
-        'workers=N' => 'runs at the same time, of all machines on a server (default 1)',
-        'grace=SECONDS' => 'SIGTERM leaves so long to what is under way (default 30)',
-        'on-uncertain=retry|hold' => 'when nobody knows whether the relay took a mail '
+        'workers=N' => 'runs at the same time; on a server, of all machines (default 1)',
+        'grace=SECONDS' => 'how long SIGTERM leaves to mails that are being sent (default 30)',
+        'on-uncertain=retry|hold' => 'what to do when nobody knows whether the relay took a mail '
             . '(default retry)',
         'log=FILE' => 'the JSON-lines log (else $MAIL_QUEUE_LOG, else ini mailqueue.log, '
             . 'else $HOME/logs/mail-queue.log, else beside the database); /dev/stdout and '
@@ -56,7 +56,7 @@ final class Commands
             . '(errors, parked mail, and trouble of the relay each time that it was tried)',
     ];
 
-    /** Of GLOBAL, what does not name the queue: words of sendmail may come from strangers. */
+    /** Options that sendmail refuses, because its words may come from strangers. */
     public const NOT_SENDMAIL = ['bootstrap', 'orphan-check', 'backoff'];
 
     /**
@@ -113,7 +113,8 @@ final class Commands
         'log' => [
             'args' => '',
             'words' => 0,
-            'text' => 'What the workers wrote of a mail: was it sent? Exit 1: not, or not known.',
+            'text' => 'Show what the workers logged about mail: was it sent? Exit 1 if it was not, '
+                . 'or if that is not known.',
             'examples' => [
                 'mailqueue log --reference 4711',
                 'mailqueue log --id 17 --json',
@@ -122,16 +123,16 @@ final class Commands
             'options' => [
                 'reference=REFERENCE' => 'of mail with this reference',
                 'id=ID' => 'of this mail',
-                'since=TIME' => 'not what was before, such as 2026-11-21 or "2 hours ago" (UTC)',
+                'since=TIME' => 'only since then, such as 2026-11-21 or "2 hours ago" (UTC)',
                 'limit=N' => 'show the last N lines (default 50)',
-                'log=FILE' => 'the log, as for work; those that logrotate made of it are read too',
+                'log=FILE' => 'the log, as for work; its rotated files (logrotate) are read too',
             ],
         ],
         'retry' => [
             'args' => '[ID…]',
             'words' => PHP_INT_MAX,
-            'text' => 'Bring failed mail back: without ids what waits for its next attempt, was '
-                . 'refused, or failed too often. Exit 1 when it is none of the ids.',
+            'text' => 'Bring failed mail back. Without ids: what waits for its next attempt, was '
+                . 'refused, or failed too often. Exit 1 if no mail of the ids can be brought back.',
             'examples' => [
                 'mailqueue retry',
                 'mailqueue retry --once 4711 4712',
@@ -145,7 +146,7 @@ final class Commands
         'hold' => [
             'args' => 'ID…',
             'words' => PHP_INT_MAX,
-            'text' => 'Park waiting mail until it is retried by hand. Exit 1 when it is none.',
+            'text' => 'Park waiting mail until it is retried by hand. Exit 1 if none was waiting.',
             'examples' => [
                 'mailqueue hold 4711 4712',
             ],
@@ -154,7 +155,7 @@ final class Commands
         'delete' => [
             'args' => 'ID…',
             'words' => PHP_INT_MAX,
-            'text' => 'Delete mail that is not being sent at the moment. Exit 1 when it is none.',
+            'text' => 'Delete mail that is not being sent. Exit 1 if none was deleted.',
             'examples' => [
                 'mailqueue delete 4711',
             ],
@@ -215,7 +216,7 @@ final class Commands
                 'dry-run' => 'say what would be done, change nothing',
                 'drop-them' => 'drop views, triggers and foreign keys that name the table and do '
                     . "not work with the queue's",
-                'undo' => 'give the old table back, where no mail was stored or sent since',
+                'undo' => 'give the old table back, if no mail was stored or sent since',
             ],
         ],
         'migrate-store' => [
@@ -227,8 +228,8 @@ final class Commands
                 "mailqueue migrate-store app.sqlite 'pgsql:host=db;dbname=app'",
             ],
             'options' => [
-                'timeout=SECONDS' => 'for what is being sent (default 960)',
-                'delete' => 'delete from FROM, at the end, what was copied',
+                'timeout=SECONDS' => 'how long to wait for mail that is being sent (default 960)',
+                'delete' => 'at the end, delete from FROM what was copied',
                 'dry-run' => 'say what would be moved, change nothing',
                 'abort' => 'give an unfinished move up: empty TO again, let FROM send',
             ],
@@ -236,7 +237,7 @@ final class Commands
         'doctor' => [
             'args' => '',
             'words' => 0,
-            'text' => 'Look for what could go wrong and say the cure. Exit 1: found something.',
+            'text' => 'Find what could go wrong, and name the cure. Exit 1 if something was found.',
             'examples' => [
                 'mailqueue doctor',
                 'mailqueue doctor --transport smtp://mail.example.org:587',

@@ -19,7 +19,7 @@ use MailQueue\Job;
 use MailQueue\Stats;
 use MailQueue\Status as MailStatus;
 
-/** Looks for what could go wrong; a fault of the database is a finding, not the end. */
+/** Finds what could go wrong. An error of the database is a finding, not the end. */
 final class Doctor extends Check
 {
     private const RUN_MAX_AGE_S = 900;
@@ -38,8 +38,8 @@ final class Doctor extends Check
         $path = $this->settings->databasePath();
         $path = $path === null ? null : (realpath($path) ?: $path);
         foreach (Retries::unread() as $name => $hint) {
-            $this->add(false, "nothing reads $name of the environment.$hint", 'Correct its name, '
-                . 'or unset it: mailqueue work --help lists those that there are.');
+            $this->add(false, "$name in the environment has no effect.$hint", 'Correct its name, '
+                . 'or unset it: mailqueue work --help lists the names.');
         }
         $mail = new Mail($this->findings, $this->settings);
         $mail->transport($this->settings->transport());
@@ -70,7 +70,7 @@ final class Doctor extends Check
             $this->add(
                 false,
                 $e->getMessage(),
-                'Nothing else can be looked at.',
+                'Nothing else can be checked.',
                 $this->command($e)
             );
         }
@@ -81,17 +81,17 @@ final class Doctor extends Check
     {
         return match ($reason) {
             'corrupt' => DatabaseFile::repair($path),
-            'busy' => 'Something holds the write lock for long: look for an application that waits '
+            'busy' => 'A program holds the write lock for long: look for an application that waits '
                 . 'within a transaction.',
             'full' => 'Make room on the disk of ' . ($path === '' ? 'the server.' : "$path."),
             'io' => $path === ''
-                ? 'Start the server, or look at its log and at the way to it (host, firewall).'
-                : 'Look into the kernel\'s log (dmesg) for errors of the disk.',
-            default => 'Nothing else can be looked at before this is mended.',
+                ? 'Start the server, or check its log and the way to it (host, firewall).'
+                : 'Look for disk errors in the kernel\'s log (dmesg).',
+            default => 'Nothing else can be checked until this is fixed.',
         };
     }
 
-    /** What is to be typed where nothing can be looked at; null: more than a command is needed. */
+    /** The command that helps when nothing else can be checked; null: there is no single one. */
     private function command(Stop|MailQueue\Exception $e): ?string
     {
         $isSetting = preg_match('/\Aconfig key (\w+) cannot be read/', $e->getMessage(), $match);
@@ -115,9 +115,9 @@ final class Doctor extends Check
         $about['server'] !== null || $this->add(
             $about['walSafe'] || $about['journal'] !== 'wal',
             "SQLite {$about['sqlite']}, journal mode {$about['journal']}",
-            'This SQLite can corrupt a WAL file when two connections reset it at once (mended in '
-            . '3.51.3, 3.50.7 and 3.44.6): update SQLite, or leave the WAL while nothing has the '
-            . 'file open:',
+            'This SQLite can corrupt a WAL file when two connections reset it at once (fixed in '
+            . '3.51.3, 3.50.7 and 3.44.6): update SQLite, or switch the WAL off while no program '
+            . 'has the file open:',
             'sqlite3 ' . Terminal::word($about['database'])
             . " 'PRAGMA journal_mode=TRUNCATE'"
         );
@@ -136,8 +136,8 @@ final class Doctor extends Check
             $ahead <= self::CLOCK_SLACK_S,
             $ahead <= self::CLOCK_SLACK_S
             ? 'the clock did not go back'
-            : 'the limit was last reckoned ' . Terminal::span($ahead) . ' in the future',
-            'The clock was set back, or was wrong: look at it (timedatectl). The next run goes on '
+            : 'the limit was last calculated for a time ' . Terminal::span($ahead) . ' ahead',
+            'The clock was set back, or was wrong: check it (timedatectl). The next run continues '
             . 'from the present time.'
         );
     }
@@ -171,7 +171,7 @@ final class Doctor extends Check
         $this->add(
             $pause === null,
             $pause ?? 'the relay is not paused',
-            'Mend what the relay complains about; the next run after the pause tries again. To '
+            'Fix what the relay complains about. The next run after the pause tries again. To '
             . 'try at once:',
             $this->settings->command('config --unset mailRelayPause')
         );
@@ -205,7 +205,7 @@ final class Doctor extends Check
         $this->add(
             false,
             $text,
-            'Where a newer version runs beside this one, update this one. Else this parks them for '
+            'If a newer version runs beside this one, update this one. Else this parks them for '
             . 'mailqueue show, retry or delete' . ($path === null ? ": $sql" : ':'),
             $path === null ? null : 'sqlite3 ' . Terminal::word($path) . ' ' . Terminal::word($sql)
         );

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli;
 
-/** Those of sysexits.h; FINDINGS where a question has the answer no. */
+/** The codes of sysexits.h; FINDINGS means that the answer to a question is no. */
 final class ExitCode
 {
     public const OK = 0;

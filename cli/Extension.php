@@ -4,11 +4,12 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli;
 
-/** The extension of this program, where php.ini does not load it. */
+/** Loads the extension when php.ini does not. */
 final class Extension
 {
     /**
-     * From the build tree, or unasked from where it is installed; else says that it is missing.
+     * Starts PHP again with the extension of the build tree or of PHP's directory. Says that it is
+     * missing if there is none.
      *
      * @param list<string> $argv
      */
@@ -34,7 +35,7 @@ final class Extension
     }
 
     /**
-     * Another program in this one's place; returns where this PHP may start none.
+     * Replaces this program by another. Returns if this PHP cannot start programs.
      *
      * @param non-empty-list<string> $command
      * @param array<string, string> $environment
@@ -49,12 +50,12 @@ final class Extension
         }
         $forwards = function_exists('pcntl_signal') && function_exists('pcntl_async_signals');
         if (!$forwards && is_executable('/usr/bin/setpriv')) {
-            // This process then dies of a SIGTERM, and the worker is to end with it.
+            // A SIGTERM then kills this process, and the worker must end with it.
             array_unshift($command, '/usr/bin/setpriv', '--pdeathsig', 'TERM');
         }
         $process = $early = null;
         if ($forwards) {
-            // Before the other is there: a signal in between would end this one alone.
+            // Before the other starts: a signal in between would end only this process.
             pcntl_async_signals(true);
             $forward = static function (int $number) use (&$process, &$early): void {
                 /** @var resource|null $process */
@@ -62,7 +63,7 @@ final class Extension
             };
             pcntl_signal(SIGTERM, $forward);
             pcntl_signal(SIGHUP, $forward);
-            // The terminal sends its own to both, and a second one would end the grace period.
+            // The terminal signals both, and a second SIGINT would end the grace period.
             pcntl_signal(SIGINT, static fn () => null);
         }
         $process = proc_open($command, [STDIN, STDOUT, STDERR], $pipes, null, $environment);

@@ -7,7 +7,7 @@ namespace MailQueue\Cli;
 use MailQueue;
 use MailQueue\DatabaseException;
 
-/** What went wrong: its exit code, and its text for people or as JSON. */
+/** An error's exit code, and its text for people or as JSON. */
 final class Failure
 {
     public static function code(\Throwable $e): int

@@ -7,7 +7,7 @@ namespace MailQueue\Cli;
 /** What --help prints. */
 final class Help
 {
-    /** Behind the options of a command. */
+    /** Printed after the options of a command. */
     private const MORE = [
         'work' => <<<'TEXT'
             A crontab:
@@ -15,46 +15,46 @@ final class Help
               MAILQUEUE_TRANSPORT=smtp://user:password@mail.example.org:587
               * * * * *  mailqueue work --quiet
 
-            Before the first mail is queued, the database has no queue yet: exit 0 then. Not
-            with --table, --config-table or --daemon, where a queue that is missing is an
-            error: a mistyped name would find nothing for ever. mailqueue migrate makes one.
+            Before the first mail is queued, the database has no queue yet, and work exits
+            0. With --table, --config-table or --daemon a missing queue is an error, because
+            a mistyped name would never find any mail. mailqueue migrate creates it.
 
-            Environment for the exponential backoff (30 s, doubling to 3600 s, ± 20 %,
-            parked after 5 attempts): DISPATCH_BACKOFF_BASE_SECONDS,
+            The environment can select the exponential backoff (30 s, doubling to 3600 s,
+            ± 20 %, parked after 5 attempts): with DISPATCH_BACKOFF_BASE_SECONDS,
             DISPATCH_BACKOFF_MAX_SECONDS (both also without _SECONDS),
-            DISPATCH_BACKOFF_JITTER (0 … 1), DISPATCH_MAX_ATTEMPTS; any of them selects it.
-            DISPATCH_BATCH, DISPATCH_CONNECTIONS and DISPATCH_LEASE give defaults for the
-            options of these names.
+            DISPATCH_BACKOFF_JITTER (0 … 1) or DISPATCH_MAX_ATTEMPTS. DISPATCH_BATCH,
+            DISPATCH_CONNECTIONS and DISPATCH_LEASE are defaults for the options of these
+            names.
             TEXT,
         'sendmail' => <<<'TEXT'
             mailqueue's options come first: --timeout, --json and those that name the queue
-            (--database, --table, --config-table, --reference-column). Then sendmail's, up
-            to the first recipient:
-              -t          also to those in To, Cc and Bcc (or Resent-To …); Bcc is not
-                          sent
+            (--database, --table, --config-table, --reference-column). Then come sendmail's,
+            up to the first recipient:
+              -t          also send to To, Cc and Bcc of the message (or Resent-To …); Bcc
+                          is removed
               -i, -oi     a line with a lone dot does not end the message
-              -f, -r ADDR sender of the envelope ("" for none); else the message's
+              -f, -r ADDR the envelope's sender ("" for none); else the message's
                           Resent-Sender, Resent-From, Sender or From, else USER@HOST
-              -F NAME     name in the From that is added to a message without one
+              -F NAME     the name in the From that is added if the message has none
               -bm         take a message (the default)
               -bs         SMTP on standard input and output, its lines ended by CRLF;
                           the client is trusted
               -bp         list the queue, as mailq does
               -q          run the queue once, as mailqueue work --quiet does
-              -N WHEN     delivery status that is wanted (RFC 3461): never, or success,
-                          failure, delay with commas between
-              -R WHAT     what of the mail comes back in a bounce: full or hdrs
+              -N WHEN     which delivery reports are wanted (RFC 3461): never, or any of
+                          success, failure and delay, separated by commas
+              -R WHAT     what a bounce returns of the mail: full or hdrs
               -V NAME     your name for the mail in such reports. -N, -R and -V are passed
                           on to relays (smtp://, smtps://) that offer DSN, and to Postfix's
                           sendmail. -bs does not offer it
-              --          what follows are recipients
-            Ignored: -A -B -C -G -L -O -U -X FILE -c -e -h -m -n -o… -p -v -x; and as there
-            are no daemon and no table of aliases to build: -bh -bH -bi -I -qINTERVAL.
-            Refused: -XV (a sender for each recipient).
+              --          only recipients follow
+            Ignored: -A -B -C -G -L -O -U -X FILE -c -e -h -m -n -o… -p -v -x. Also ignored,
+            because there is neither a daemon nor an alias database: -bh -bH -bi -I
+            -qINTERVAL. Refused: -XV (a sender for each recipient).
 
-            Recipients without a domain, such as root of cron's MAILTO=root, get this host's
-            name, or what the file says that MAILQUEUE_ALIASES or ini mailqueue.aliases
-            names. It has the form of /etc/aliases; addresses and other names only:
+            Recipients without a domain, such as root in cron's MAILTO=root, get this host's
+            name, or what the aliases file says (MAILQUEUE_ALIASES, ini mailqueue.aliases).
+            It has the form of /etc/aliases, with addresses and other names only:
               root: admin@example.org
               default: admin@example.org     (users without a line)
 
@@ -62,11 +62,11 @@ final class Help
             cannot be sent as it is, 66 no input, 67 a recipient's address is bad, 75 try
             again later.
 
-            The user who calls must be allowed to write the database. Called by the name
-            sendmail or mailq (a link), none of mailqueue's options is taken, and the
-            database comes from the environment or php.ini. For PHP's mail(), in php.ini:
+            The user must be allowed to write the database. Under the name sendmail or mailq
+            (a link), the command takes none of mailqueue's options, and the database comes
+            from the environment or php.ini. For PHP's mail(), in php.ini:
               sendmail_path = "/usr/bin/mailqueue sendmail --database=/path/a.db -t -i"
-            Faster where PHP loads many extensions, since no php.ini is read:
+            If PHP loads many extensions, this is faster, because it reads no php.ini:
               sendmail_path = "php -n -d extension=mailqueue /usr/bin/mailqueue …"
             TEXT,
         'adopt' => <<<'TEXT'
@@ -75,11 +75,11 @@ final class Help
             complete message and a status. Without TABLE, the one that is there.
 
             The old table is kept as TABLE_before, and a copy of the SQLite file beside it.
-            Mails keep their ids and your own columns; times become UTC seconds. What is
-            being sent counts as a mail that may have arrived; mails that were sent, and
+            Mails keep their ids and your own columns; times become UTC seconds. A mail that
+            is being sent counts as one that may have arrived. Mails that were sent, and
             those that only their own program can read (serialized PHP), stay in the old
-            table. A row that cannot be taken as it is stops all: it is named, and nothing
-            is changed.
+            table. If a row cannot be taken as it is, the error names it and nothing is
+            changed.
 
             It is one transaction. Views, triggers and foreign keys that do not work with
             the new table are listed, and nothing is changed before --drop-them says so.
@@ -89,21 +89,22 @@ final class Help
             that does not exist; it must have no mail of its own. --table and the other
             names are those in both.
 
-            While it runs neither database sends; both take new mail. What is being sent is
-            waited for. Mails keep their ids, TO's own begin at least a million later. At
-            the end all rows and bodies of both are compared. Then only TO sends; FROM keeps
-            its rows as a backup (or --delete) and never sends again: the note
-            mailQueueMovedTo in its config table says so, and status and doctor show it.
+            While it runs, neither database sends, and both take new mail. It waits for
+            mails that are being sent. Mails keep their ids; TO's own begin at least a
+            million later. At the end it compares all rows and bodies of both databases.
+            Then only TO sends. FROM keeps its rows as a backup (unless --delete) and never
+            sends again: the move record mailQueueMovedTo in its config table says so, and
+            status and doctor show it.
 
-            Interrupted, the same command goes on where it was. When the application stores
-            its mail in TO, run it once more: it brings what FROM took since.
+            If it was interrupted, run the same command: it continues. When the application
+            stores its mail in TO, run it once more: it brings what FROM took since.
 
-            Settings go with the mail, other keys of the config table do not, nor do columns
-            that are not the queue's. Claims in progress by workers older than this version
-            do not know the note: update all of them first.
+            Settings go with the mail. Other keys of the config table do not, nor do columns
+            that are not the queue's. Workers older than this version do not know the move
+            record: update all of them first.
 
-            Exit codes: 0 done, 64 usage, 73 a file cannot be created or read, 75 something
-            is still being sent or a database is busy: run it again, 78 it cannot be moved.
+            Exit codes: 0 done, 64 usage, 73 a file cannot be created or read, 75 mail is
+            still being sent or a database is busy: run it again, 78 it cannot be moved.
             TEXT,
     ];
 
@@ -156,7 +157,7 @@ final class Help
         return $out;
     }
 
-    /** Two columns that fit 80. */
+    /** Two columns that fit into 80. */
     private static function entry(string $name, string $text, int $width): string
     {
         $lines = explode("\n", wordwrap($text, 76 - $width));

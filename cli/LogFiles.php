@@ -4,30 +4,30 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli;
 
-/** The worker's log and what logrotate made of it: JSON lines, the oldest first. */
+/** The worker's log and its rotated files: JSON lines, the oldest first. */
 final class LogFiles
 {
     private const LINE_MAX = 1 << 20;
 
-    /** Lines that cannot be read, such as one that was cut off when the disk was full. */
+    /** Lines that cannot be parsed, such as one that a full disk cut off. */
     public int $unreadable = 0;
-    /** @var list<string> files that cannot be read here */
+    /** @var list<string> files that this user or PHP cannot read */
     public array $skipped = [];
 
     public function __construct(private readonly string $path)
     {
         if (in_array($path, ['/dev/stdout', '/dev/stderr'], true)) {
             throw Stop::config("The log goes to $path, where it cannot be read again: look where "
-                . 'that is kept (journalctl, docker logs), or name a file with --log.');
+                . 'its output is kept (journalctl, docker logs), or name a file with --log.');
         }
         if (!@is_file($path)) {
             throw new Stop('There is no log ' . Terminal::safe($path) . ', or this user cannot '
-                . 'reach it. No worker has run, or it has another one: MAIL_QUEUE_LOG or --log of '
-                . 'the cron job; give it with --log.', ExitCode::CANTCREAT);
+                . 'reach it. No worker has run, or the cron job names another log (MAIL_QUEUE_LOG '
+                . 'or --log): give it with --log.', ExitCode::CANTCREAT);
         }
         if (!@is_readable($path)) {
             throw new Stop('The log ' . Terminal::safe($path) . ' cannot be read by this user: it '
-                . 'is for the one of the cron job.', ExitCode::NOPERM);
+                . 'belongs to the user of the cron job.', ExitCode::NOPERM);
         }
     }
 

@@ -6,7 +6,7 @@ namespace MailQueue\Cli;
 
 use MailQueue\Internal;
 
-/** What the extension's own parser says of a text that names a database. */
+/** What the extension's parser says about a text that names a database. */
 final class Named
 {
     public readonly string $shown; // without user and secrets

@@ -4,14 +4,14 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli;
 
-/** What somebody meant who mistyped a name. */
+/** Finds the name that a mistyped word was meant to be. */
 final class Nearest
 {
     private const WORD_MAX = 64;
-    private const PART_MIN = 5; // letters of a name that are as good as the whole
+    private const PART_MIN = 5; // so many letters of a name stand for the whole
 
     /**
-     * " Did you mean NAME?", or "" where none is near.
+     * " Did you mean NAME?", or "" if no name is near.
      *
      * @param list<string> $names
      */

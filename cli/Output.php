@@ -4,10 +4,10 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli;
 
-/** Standard output by way of a buffer's handler: echo alone would hide a disk that is full. */
+/** Standard output through a buffer's handler: echo alone would hide that the disk is full. */
 final class Output
 {
-    /** Nobody reads any more ("| head"), or never did (">&-"): no fault of ours. */
+    /** The reader has gone ("| head") or never existed (">&-"): not an error. */
     private const EPIPE = 32;
     private const EBADF = 9;
 
@@ -24,7 +24,7 @@ final class Output
         if ($text === '' || self::$isOver) {
             return '';
         }
-        stream_set_blocking(STDOUT, true); // else it takes a part and means the rest to wait
+        stream_set_blocking(STDOUT, true); // else it may take only a part
         error_clear_last();
         if (@fwrite(STDOUT, $text) !== strlen($text)) {
             $said = error_get_last()['message'] ?? '';

@@ -9,7 +9,7 @@ use MailQueue\Backoff;
 /** When failed mail is tried again: --backoff, else the environment, else the queue's default. */
 final class Retries
 {
-    /** Names of the environment that are read here; _SECONDS is only another way to write one. */
+    /** The variables that are read here; a name with _SECONDS means the same as without. */
     private const NAMES = [
         'DISPATCH_BACKOFF_BASE', 'DISPATCH_BACKOFF_BASE_SECONDS',
         'DISPATCH_BACKOFF_MAX', 'DISPATCH_BACKOFF_MAX_SECONDS',

@@ -21,7 +21,7 @@ final class Settings
         $this->bootstrap = $file === null ? new Bootstrap() : BootstrapFile::load($file);
     }
 
-    /** A command on the same queue, as somebody could type it. */
+    /** A command on the same queue, as a person can type it. */
     public function command(string $words, bool $database = true): string
     {
         $line = "mailqueue $words";
@@ -33,7 +33,7 @@ final class Settings
         return $line;
     }
 
-    /** The worker's line in a crontab, which knows neither this shell's variables nor its PATH. */
+    /** The worker's line for a crontab, where this shell's variables and PATH do not count. */
     public function cronLine(): string
     {
         $named = $this->bootstrap->queue === null && !$this->args->has('database')
@@ -46,7 +46,7 @@ final class Settings
             : Terminal::word(PROGRAM) . substr($line, strlen('mailqueue')));
     }
 
-    /** The database as it was named, which the bootstrap's queue does not need. */
+    /** The database as the user named it; not needed with a bootstrap file's queue. */
     public function database(): string
     {
         self::refusePassword((string) $this->args->text('database'), '--database');
@@ -64,7 +64,7 @@ final class Settings
         }
     }
 
-    /** The same as a path of a file; null where it cannot be one. */
+    /** The same as the path of a file; null if it is not a file. */
     public function databasePath(): ?string
     {
         if ($this->bootstrap->queue !== null) {
@@ -82,7 +82,7 @@ final class Settings
         return $this->queue ??= $this->bootstrap->queue ?? $this->open($this->database());
     }
 
-    /** A queue in another database than the one that was set, by the same names. */
+    /** A queue in another database, with the same table names. */
     public function at(string $database, bool $create): MailQueue
     {
         self::refusePassword($database, 'an argument');
@@ -120,7 +120,7 @@ final class Settings
         return $this->args->text('config-table') ?? 'config';
     }
 
-    /** A mistyped name must not become an empty queue that a cron job finds empty for ever. */
+    /** A mistyped name must not create an empty queue, in which cron would never find any mail. */
     private function refuseMissing(string $database): void
     {
         $named = new Named($database);
@@ -129,7 +129,7 @@ final class Settings
             $this->refuseMissingTables($database);
         }
         if ($path === null) {
-            return; // what is wrong with it, opening it says
+            return; // opening it says what is wrong with it
         }
         if (!ini_get('open_basedir') && !@file_exists($path)) {
             throw new Stop("There is no database $named->shown, or this user cannot reach it. "
@@ -170,14 +170,14 @@ final class Settings
             && !in_array($body, Internal::tables($database, $body), true);
     }
 
-    /** The report of a run that finds all slots taken, where a file tells that by itself. */
+    /** The report of a run that finds all slots taken, if the run directory alone shows that. */
     public function takeSlot(int $maxWorkers, ?string $log): ?Report
     {
         $path = $this->bootstrap->queue === null ? (new Named($this->database()))->path : null;
         return $path === null ? null : Internal::takeSlot($path, $maxWorkers, $log);
     }
 
-    /** Whether nothing was ever queued here, as far as the usual names of the tables tell. */
+    /** Whether the tables of the usual names do not exist yet. */
     public function hasNoQueueYet(): bool
     {
         if ($this->args->has('table') || $this->args->has('config-table')
@@ -198,7 +198,7 @@ final class Settings
     {
         $names = [$this->table(), $this->configTable()];
         if (preg_grep('/\A[A-Za-z_]\w{0,62}\z/', $names, PREG_GREP_INVERT)) {
-            return []; // what is wrong with them, opening the queue says
+            return []; // opening the queue says what is wrong with them
         }
         $isEmpty = @is_file($path) && @filesize($path) === 0;
         $there = $isEmpty ? [] : Internal::tables($path, ...$names);

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli;
 
-/** Something that ends the command: a text for people and an exit code. */
+/** Ends the command with a text for people and an exit code. */
 final class Stop extends \Exception
 {
     public static function usage(string $text): self

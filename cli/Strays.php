@@ -6,7 +6,7 @@ namespace MailQueue\Cli;
 
 use MailQueue;
 
-/** Rows that nothing is done with: another program or a newer version wrote them. */
+/** Rows that no worker touches: another program or a newer version wrote them. */
 final class Strays
 {
     private const SHOWN = 5;
@@ -27,7 +27,7 @@ final class Strays
             . '. A newer version of mailqueue wrote it, or another program.' : null;
     }
 
-    /** SQL that makes them mails for a person to look at, none of which is sent by itself. */
+    /** SQL that parks them, so that a person can look at them. */
     public static function cure(MailQueue $queue, string $table): string
     {
         return "UPDATE $table SET status = 'parked', parked_for = 'hold', locked_until = NULL, "

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli;
 
-/** Writing for people: columns, times, colours only on a terminal that wants them. */
+/** Output for people: columns, times, and colours on a terminal that wants them. */
 final class Terminal
 {
     public const BOLD = '1';
@@ -34,7 +34,7 @@ final class Terminal
         };
     }
 
-    /** Text from outside: nothing in it may steer the terminal, or the order of what is shown. */
+    /** Makes outside text safe: no character in it controls the terminal or the text direction. */
     public static function safe(?string $text): string
     {
         return $text === null ? '-'
@@ -42,13 +42,13 @@ final class Terminal
             ?? (string) preg_replace('/[^ -~]/', '?', $text);
     }
 
-    /** The same for text of several lines. */
+    /** The same for several lines. */
     public static function safeLines(string $text): string
     {
         return implode("\n", array_map(self::safe(...), preg_split('/\r?\n/', $text) ?: []));
     }
 
-    /** A word of a command, quoted where a shell wants that: it can be typed and steers nothing. */
+    /** A word of a command, quoted for a shell if needed; it can be typed as shown. */
     public static function word(string $text): string
     {
         $octal = static fn (array $match): string => sprintf('\\%03o', ord($match[0]));
@@ -67,21 +67,21 @@ final class Terminal
     {
         $text = json_encode($value, $flags | JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE
             | JSON_PRESERVE_ZERO_FRACTION | JSON_INVALID_UTF8_SUBSTITUTE | JSON_THROW_ON_ERROR);
-        // It may be read on a terminal: the C source's mq_utf8_steers().
+        // A terminal may show it; the same characters as the C source's mq_utf8_steers().
         $steers = '/[\x7f-\x{9f}\x{61c}\x{200e}\x{200f}\x{2028}-\x{202e}\x{2066}-\x{2069}]/u';
         $escaped = static fn (array $match): string => $match[0] === "\x7f" ? '\u007f'
             : trim(json_encode($match[0], JSON_THROW_ON_ERROR), '"');
         return preg_replace_callback($steers, $escaped, $text) ?? '';
     }
 
-    /** A standard error that is closed or full is no reason to stop. */
+    /** A standard error that is closed or full does not stop the command. */
     public static function error(string $line): void
     {
         @fwrite(STDERR, "$line\n");
     }
 
     /**
-     * On a terminal the widest columns are cut to what fits.
+     * On a terminal, cuts the widest columns to fit.
      *
      * @param non-empty-list<non-empty-list<string>> $rows the first is the head
      * @param array<int, string> $notes a line below the row of that number
@@ -108,7 +108,7 @@ final class Terminal
         }
     }
 
-    /** On a terminal, lines that fit behind an indent; what has no blanks is cut, or goes on. */
+    /** On a terminal, wraps lines behind an indent. $cuts: a word that is too long is cut. */
     public static function wrap(string $text, int $indent, bool $cuts = true): string
     {
         $width = self::columns(STDOUT) - $indent;
@@ -142,7 +142,7 @@ final class Terminal
     }
 
     /**
-     * The width of the terminal behind a stream; no limit where it is none.
+     * The width of the terminal behind a stream; unlimited if the stream is not a terminal.
      *
      * @param resource $stream
      */

@@ -22,7 +22,7 @@ abstract class Database
     public static function open(Settings $settings, Names $names): self
     {
         if ($settings->bootstrap->queue !== null) {
-            throw Stop::usage('adopt opens the database by itself: give it with --database, and '
+            throw Stop::usage('adopt opens the database itself: give it with --database, and '
                 . 'leave out --bootstrap.');
         }
         $database = $settings->database();

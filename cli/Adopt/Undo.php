@@ -28,7 +28,7 @@ final class Undo
         $source = $note['source'];
         $before = Names::before($source);
         if ($this->database->table($before) === null) {
-            throw Stop::config("There is nothing to undo: there is no table $before.");
+            throw Stop::config("There is nothing to undo: table $before does not exist.");
         }
         $this->database->begin();
         $this->check($note, $before);

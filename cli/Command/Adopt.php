@@ -13,7 +13,7 @@ use MailQueue\Cli\Stop;
 use MailQueue\Cli\Terminal;
 use PDOException;
 
-/** adopt: another program's table becomes the queue's, or what it was again. */
+/** adopt: makes another program's table the queue's, or undoes that. */
 final class Adopt extends Command
 {
     private const LEFT_MAX = 20;
@@ -52,7 +52,7 @@ final class Adopt extends Command
         return $this->result($report, static function () use ($report): void {
             echo "Table $report[restored] is as it was.\n";
             foreach ($report['failed'] as $sql) {
-                echo 'Could not be made again: ', Terminal::safe($sql), "\n";
+                echo 'Could not be created again: ', Terminal::safe($sql), "\n";
             }
         });
     }
@@ -84,7 +84,7 @@ final class Adopt extends Command
         }
         echo $report['backup'] === null ? '' : "Backup: {$safe($report['backup'])}\n";
         echo "The old table is {$safe($report['before'])}. ",
-        "Back, before mail is stored or sent:\n  ",
+        "To go back, before mail is stored or sent:\n  ",
         $this->settings->command('adopt --undo'), "\n";
     }
 

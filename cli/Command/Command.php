@@ -9,7 +9,7 @@ use MailQueue\Cli\ExitCode;
 use MailQueue\Cli\Settings;
 use MailQueue\Cli\Terminal;
 
-/** What the commands of one subject share; each method that runs one returns the exit code. */
+/** Base of the commands; each method that runs one returns the exit code. */
 abstract class Command
 {
     public function __construct(
@@ -18,7 +18,7 @@ abstract class Command
     ) {
     }
 
-    /** Prints a result as JSON where that was asked for, else lets $people print it. */
+    /** Prints a result as JSON if --json was given, else lets $people print it. */
     protected function result(mixed $value, callable $people): int
     {
         if ($this->args->has('json')) {

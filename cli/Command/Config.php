@@ -20,7 +20,7 @@ final class Config extends Command
         [$name, $value] = [$parts[0], $parts[1] ?? null];
         $shown = Terminal::safe($key);
         return Stop::usage($value !== null && in_array($name, $known, true)
-            ? "\"$shown\" is one word; the value comes behind a blank: mailqueue config $name "
+            ? "\"$shown\" is one word; the value follows after a space: mailqueue config $name "
                 . Terminal::word($value)
             : "mailqueue has no setting \"$shown\"." . Nearest::hint($name, $known)
                 . ' mailqueue config lists them.');
@@ -98,7 +98,7 @@ final class Config extends Command
         };
     }
 
-    /** Null: the settings cannot be read, and this command is what mends them. */
+    /** Null: the settings cannot be read; this command repairs them. */
     private static function pause(MailQueue $queue): ?string
     {
         try {

@@ -8,7 +8,7 @@ use MailQueue\Cli\Doctor;
 use MailQueue\Cli\ExitCode;
 use MailQueue\Cli\Terminal;
 
-/** doctor: what could go wrong, and the cure. */
+/** doctor: finds what could go wrong, with the cure. */
 final class Examine extends Command
 {
     public function run(): int

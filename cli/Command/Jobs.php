@@ -47,7 +47,7 @@ final class Jobs extends Command
         ];
     }
 
-    /** When it is tried: nothing of what a worker has, or of what waits for a person. */
+    /** When it is tried next; "-" while a worker has it, or while it waits for a person. */
     private static function next(Job $job): string
     {
         $in = $job->nextAttemptAt - time();

@@ -77,7 +77,7 @@ final class Log extends Command
         return $ids;
     }
 
-    /** Null: there is none, but a log that was named can be read without it. */
+    /** Null: there is no queue, but a log that was named can be read without one. */
     private function queue(): ?MailQueue
     {
         try {
@@ -95,7 +95,7 @@ final class Log extends Command
             return 0;
         }
         try {
-            $text = trim($text) === '' ? '(nothing)' : $text; // else it would be now
+            $text = trim($text) === '' ? '(nothing)' : $text; // an empty text would mean now
             $at = (new \DateTimeImmutable($text, new \DateTimeZone('UTC')))->getTimestamp();
         } catch (\Exception) {
             throw Stop::usage('--since takes a time, such as 2026-11-21, "2026-11-21 09:35" (UTC), '
@@ -137,7 +137,7 @@ final class Log extends Command
     }
 
     /**
-     * What became of a mail. While it is in the queue it is not sent to all.
+     * What became of a mail. While it is in the queue, it was not sent to all recipients.
      *
      * @param array{reference: ?string, outcome: ?string, at: ?string} $mail
      * @return array{id: int, reference: ?string, sent: bool, outcome: ?string, at: ?string,
@@ -173,7 +173,7 @@ final class Log extends Command
             ), "\n";
         }
         if (!$this->events && (!$asks || !$answers)) {
-            echo "The log has nothing of that.\n";
+            echo "The log says nothing about that.\n";
         }
     }
 

@@ -8,10 +8,10 @@ use MailQueue\Cli\Terminal;
 use MailQueue\Job;
 use MailQueue\Status;
 
-/** mailq: the list of that program. */
+/** mailq: lists the queue in the form of that program. */
 final class Mailq extends Command
 {
-    /** Monitors read this; the form is Postfix's. */
+    /** The form is Postfix's, because monitoring programs read it. */
     public function run(): int
     {
         $queue = $this->settings->queue();

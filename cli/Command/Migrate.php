@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli\Command;
 
-/** migrate: the tables, created or updated. */
+/** migrate: creates or updates the tables. */
 final class Migrate extends Command
 {
     public function run(): int

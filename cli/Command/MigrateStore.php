@@ -12,7 +12,7 @@ use MailQueue\Cli\Move\Store;
 use MailQueue\Cli\Stop;
 use MailQueue\Cli\Terminal;
 
-/** migrate-store: a queue into another database. */
+/** migrate-store: moves a queue to another database. */
 final class MigrateStore extends Command
 {
     private float $drawn = 0.0;
@@ -61,7 +61,7 @@ final class MigrateStore extends Command
             return;
         }
         $this->drawn = microtime(true);
-        $text = $about['phase'] === 'waiting' ? "waiting for $about[total] that are being sent"
+        $text = $about['phase'] === 'waiting' ? "waiting for $about[total] mails being sent"
             : "$about[phase] $about[done] of $about[total]";
         @fwrite(STDERR, "\r\e[K$text");
     }

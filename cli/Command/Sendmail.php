@@ -9,7 +9,7 @@ use MailQueue\Cli\Sendmail\Options;
 use MailQueue\Cli\Sendmail\SmtpServer;
 use MailQueue\Cli\Sendmail\Submission;
 
-/** sendmail: what its options ask for. */
+/** sendmail: does what its options ask for. */
 final class Sendmail extends Command
 {
     public function run(): int

@@ -14,7 +14,7 @@ use MailQueue\DatabaseException;
 use MailQueue\Report;
 use MailQueue\Stats;
 
-/** work: a run of the worker, and what it says of it. */
+/** work: runs the worker and reports what it did. */
 final class Work extends Command
 {
     private const LOOK_NS = 30_000_000_000;
@@ -25,7 +25,7 @@ final class Work extends Command
         $settings = $this->settings;
         $daemon = $args->has('daemon');
         $daemon && Classes::loadAll();
-        // Looked at before the queue is opened: a run that cannot start should touch nothing.
+        // Checked before the queue is opened: a run that cannot start should touch nothing.
         $options = [
             'transport' => $settings->transport(),
             'compose' => $settings->bootstrap->compose,
@@ -71,11 +71,11 @@ final class Work extends Command
     }
 
     /**
-     * A start that is one too many leaves before it waits for a database that others have locked.
-     * One that may run looks again for a while: that it comes to nothing is no reason for cron to
-     * send mail.
+     * A start that finds all worker slots taken ends before it waits for a locked database. A start
+     * that may run tries again for a while, because cron would send mail about its failure.
      *
-     * @return Report|array{?MailQueue, ?Stats} of a run that is one too many; null: no queue yet
+     * @return Report|array{?MailQueue, ?Stats} the report of a start that finds no slot; null: no
+     *         queue yet
      */
     private function look(bool $mayBeNone, int $maxWorkers, ?string $log): Report|array
     {
@@ -98,7 +98,7 @@ final class Work extends Command
         }
     }
 
-    /** Before the first mail is queued, which makes the tables. */
+    /** Before the first mail is queued, which creates the tables. */
     private function nothingYet(): int
     {
         $none = [];
@@ -108,10 +108,10 @@ final class Work extends Command
         }
         $none = ['end' => 'empty'] + $none + ['redirectTo' => null];
         return $this->result($none, fn () => $this->args->has('quiet') ? null
-            : print("mailqueue: 0 sent; there is no queue yet, the first mail makes it.\n"));
+            : print("mailqueue: 0 sent; there is no queue yet; the first mail creates it.\n"));
     }
 
-    /** A log that cannot be written is a warning of PHP, which php.ini may have switched off. */
+    /** Shows PHP's warning about a log that cannot be written, even if php.ini hides warnings. */
     private function showLogFault(): void
     {
         $isOurs = '/\AMailQueue::runWorker\(\): (?=the log )/';
@@ -130,7 +130,7 @@ final class Work extends Command
         });
     }
 
-    /** Cron mails every line: with --quiet only what a person should know is printed. */
+    /** Cron mails every line: --quiet prints only what a person should know. */
     private function report(Report $report, ?Stats $before, ?string $testMode): void
     {
         if ($this->args->has('json')) {
@@ -138,7 +138,7 @@ final class Work extends Command
             echo Terminal::json(get_object_vars($report) + $more), "\n";
             return;
         }
-        // A run that only finds the pause of an earlier one has nothing new to say.
+        // A run that only found the pause of an earlier run has nothing new to say.
         $paused = $before?->pausedUntil !== null && $report->claimed === 0;
         $trouble = $report->end === 'relay' && !($paused && $this->args->has('quiet'));
         $line = 'mailqueue: ' . self::counts($report) . '; ' . $this->end($report) . '.'

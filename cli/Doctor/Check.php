@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli\Doctor;
 
-/** Looks at things of one kind. */
+/** Base of the checks of one subject. */
 abstract class Check
 {
     public function __construct(protected readonly Findings $findings)

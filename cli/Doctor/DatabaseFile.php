@@ -26,7 +26,7 @@ final class DatabaseFile extends Check
 
     public function look(string $path): void
     {
-        $this->volume($path); // first: looking into the file may shorten its log
+        $this->volume($path); // first: reading the file may shorten its log
         $this->integrity($path);
         $this->paths->rights($path, 'database');
         $this->owner($path);
@@ -56,12 +56,12 @@ final class DatabaseFile extends Check
         }
     }
 
-    /** By the application's own way to the file; without pdo_sqlite opening it must do. */
+    /** As the application opens the file; without pdo_sqlite, opening the queue must do. */
     private function integrity(string $path): void
     {
         $canRead = in_array('sqlite', class_exists('PDO') ? \PDO::getAvailableDrivers() : [], true)
             && is_readable($path) && filesize($path) <= self::CHECK_MAX
-            && is_writable($path); // else SQLite might make a WAL that its owner could not open
+            && is_writable($path); // else SQLite may create a WAL that the owner cannot open
         if (!$canRead || $this->settings->bootstrap->queue !== null) {
             return;
         }
@@ -80,7 +80,7 @@ final class DatabaseFile extends Check
             : 'the database is corrupt: ' . trim($said), self::repair($path));
     }
 
-    /** What root leaves behind beside another user's file, that user cannot write. */
+    /** Files that root creates beside another user's file cannot be written by that user. */
     private function owner(string $path): void
     {
         $me = function_exists('posix_geteuid') ? posix_geteuid() : -1;
@@ -116,7 +116,7 @@ final class DatabaseFile extends Check
         $this->add(
             $wal <= self::WAL_MAX,
             'the write-ahead log has ' . self::mebibytes($wal),
-            'Something reads in one long transaction, or no worker runs that could shorten it.'
+            'A program reads in one long transaction, or no worker runs that could shorten it.'
         );
     }
 

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli\Doctor;
 
-/** What was looked at, and how it is. */
+/** What was checked, and the result. */
 final class Findings
 {
     /** @var list<array{ok: bool, what: string, cure: string, run: ?string}> */

@@ -15,7 +15,7 @@ use MailQueue\Cli\Terminal;
 
 use const MailQueue\Cli\PROGRAM;
 
-/** The way that mail goes: transport, keys, capture of mail(). */
+/** The way of a mail: transport, keys, capture of mail(). */
 final class Mail extends Check
 {
     public function __construct(
@@ -53,7 +53,7 @@ final class Mail extends Check
         }
     }
 
-    /** Whether others on the way can read the password. */
+    /** Warns if others on the network can read the password. */
     private function secrecy(string $dsn): void
     {
         $isHere = preg_match('~@(localhost|127\.[\d.]+|\[::1\])(?=[:/?]|\z)~i', $dsn);
@@ -68,7 +68,7 @@ final class Mail extends Check
     }
 
     /**
-     * The transport as it may be shown, or why work would refuse it.
+     * The transport as it may be shown, or the reason why work would refuse it.
      *
      * @return array{?string, ?string}
      */
@@ -78,7 +78,7 @@ final class Mail extends Check
         try {
             return [MailQueue::checkTransport($dsn, $lease), null];
         } catch (\ValueError $e) {
-            // What it quotes of options may be a part of the password where that is badly written.
+            // In a badly written DSN, the options that it quotes may be a part of the password.
             $mayTell = !str_contains((string) strstr($dsn, '?'), '@');
             $text = str_replace(
                 'cannot be used: transport: ',
@@ -95,11 +95,11 @@ final class Mail extends Check
         $program = end($match) ?: '';
         $why = match (true) {
             $program === '' => 'is empty',
-            $program[0] !== '/' => "names $program, which is no absolute path",
+            $program[0] !== '/' => "names $program, which is not an absolute path",
             !@is_file($program) => "names $program, which does not exist",
             !is_executable($program) => "names $program, which this user cannot run",
-            self::leadsHere($command) => 'leads back to this queue: mail would go round for ever '
-                . 'and is refused',
+            self::leadsHere($command) => 'leads back to this queue: mail would go round in '
+                . 'circles, so it is refused',
             default => null,
         };
         $this->add(
@@ -111,7 +111,7 @@ final class Mail extends Check
         return $why === null;
     }
 
-    /** Whether a command line starts mailqueue, by whatever name. */
+    /** Whether a command line starts mailqueue, by any name. */
     private static function leadsHere(string $command): bool
     {
         foreach (preg_split('/[\s"\']+/', $command, -1, PREG_SPLIT_NO_EMPTY) ?: [] as $word) {
@@ -144,8 +144,8 @@ final class Mail extends Check
                     => ['names a file that belongs to somebody else', 'The worker refuses it: '
                     . "chown it to the user of the cron job, $private", null],
                 !str_contains((string) file_get_contents($file, length: 65_536), 'PRIVATE KEY-')
-                    => ['names a file that is no private key in PEM form', 'Give the file of the '
-                    . 'private key, not that of the public one.', null],
+                    => ['names a file that is not a private key in PEM form', 'Give the file of '
+                    . 'the private key, not that of the public one.', null],
                 default => [null, '', null],
             };
             $this->add(
@@ -192,13 +192,13 @@ final class Mail extends Check
             $aliases->check();
             $this->add(true, "aliases $aliases->path: each leads to an address", '');
         } catch (Stop $e) {
-            $this->add(false, $e->getMessage(), 'Before that is mended, mailqueue sendmail refuses '
+            $this->add(false, $e->getMessage(), 'Until that is fixed, mailqueue sendmail refuses '
                 . 'mail to users of this host.');
         }
         FileAccess::othersMayWrite($aliases->path) && $this->add(
             false,
             "aliases $aliases->path can be written by others than its "
-            . 'owner, who can so read root\'s mail',
+            . 'owner, so others can read root\'s mail',
             'To stop that:',
             'chmod go-w ' . Terminal::word($aliases->path)
         );

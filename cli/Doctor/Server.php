@@ -35,7 +35,7 @@ final class Server extends Check
             sprintf('the server\'s clock is %.1F s %s this '
             . 'host\'s', $off, $server['ahead'] < 0 ? 'behind' : 'ahead of'),
             'The queue goes by the server\'s clock, and sendAt by that of the host that enqueues: '
-            . 'look at both (timedatectl).'
+            . 'check both (timedatectl).'
         );
         if ($isPgsql) {
             !$server['sharesSessions'] || $this->add(
@@ -43,7 +43,7 @@ final class Server extends Check
                 'a pooler gives each transaction another session (pgbouncer\'s pool_mode = '
                 . 'transaction)',
                 'The worker needs the server\'s own address, or one with pool_mode = session: '
-                . 'its place is a lock of its session. enqueue() alone may use a PDO with '
+                . 'its slot is a lock of its session. enqueue() alone may use a PDO with '
                 . 'PDO::ATTR_EMULATE_PREPARES.'
             );
             $this->vacuum($server);
@@ -64,7 +64,7 @@ final class Server extends Check
             $age === null
             ? 'no transaction is open for long'
             : 'the oldest open transaction began ' . Terminal::span($age) . ' ago',
-            'Rows of mail that was sent cannot be cleared away before it ends: look for it in '
+            'Rows of mail that was sent cannot be removed before it ends: look for it in '
             . 'pg_stat_activity, by xact_start.'
         );
     }

@@ -134,7 +134,7 @@ final class Writer
                 !$isText && (string) (int) $value !== $value => 'holds no integer',
                 $type === 'integer' && !$isFile && abs((int) $value) > 2_147_483_647
                     => 'holds a number that is too large there',
-                $isText && !$isFile && !$isUtf8 => 'holds octets that are no UTF-8 text',
+                $isText && !$isFile && !$isUtf8 => 'holds octets that are not UTF-8 text',
                 default => null,
             };
             if ($why !== null) {

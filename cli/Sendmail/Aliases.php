@@ -50,7 +50,7 @@ final class Aliases
         }
         if (strlen($text) > self::SIZE_MAX) { // its last address could be half of one
             throw Stop::config('The aliases file ' . Terminal::safe($this->path)
-                . ' is larger than 1 MiB: leave out of it what is no alias of this host.');
+                . ' is larger than 1 MiB: leave out what is not an alias of this host.');
         }
         $this->entries = [];
         foreach (self::lines($text) as $number => $line) {
@@ -107,7 +107,7 @@ final class Aliases
         [$line, $targets] = $this->entries[$name];
         if (isset($trail[$name])) {
             $names = implode(' → ', [...array_keys($trail), $name]);
-            throw $this->fault($line, "this goes round for ever: $names; a backslash ends it "
+            throw $this->fault($line, "this goes round in circles: $names; a backslash ends it "
                 . "(\\$name is $name of this host)");
         }
         $trail[$name] = true;

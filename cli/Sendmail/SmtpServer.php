@@ -340,7 +340,7 @@ final class SmtpServer
 
     private function flush(): void
     {
-        stream_set_blocking(STDOUT, true); // else it takes a part and means the rest to wait
+        stream_set_blocking(STDOUT, true); // else it may take only a part
         if ($this->output !== '' && @fwrite(STDOUT, $this->output) !== strlen($this->output)) {
             $this->over = true; // nobody listens any more
         }

@@ -62,7 +62,7 @@ final class Submission
     {
         if (Arguments::environment('MAILQUEUE_TRANSPORT_DEPTH') !== null) {
             throw Stop::config('sendmail: this mail comes from a queue\'s transport sendmail://, '
-                . 'and would go round for ever. Set MAILQUEUE_TRANSPORT to a relay '
+                . 'and would go round in circles. Set MAILQUEUE_TRANSPORT to a relay '
                 . '(smtp://user:pass@host:587), or give the transport another program: '
                 . 'sendmail://default?command=…');
         }
@@ -155,7 +155,7 @@ final class Submission
             return trim($name);
         }
         return $given === null ? ''
-            : throw Stop::usage('sendmail -F: the name has a control character or is no UTF-8.');
+            : throw Stop::usage('sendmail -F: the name has a control character or is not UTF-8.');
     }
 
     /** A display name in a header (RFC 5322, 3.2.5; RFC 2047, section 5). */

@@ -95,7 +95,7 @@ echo implode(' ', column($pdo, 'SELECT id FROM mail_queue')), "\n";
 exit 0: Adopted 2 mails of mail_queue: 1 failed, 1 pending.
 Your own columns go with them: job, note, subject, lang, stamp, odd `name, size, parent.
 Backup: %/mail.db-before-adopt-%
-The old table is mail_queue_before. Back, before mail is stored or sent:
+The old table is mail_queue_before. To go back, before mail is stored or sent:
   mailqueue adopt --undo --reference-column registration_number
 7 7 1768460400 n Hello de 5 00FF blob 
 9 9 1768460400 m Hi de 2  null 7
@@ -119,7 +119,7 @@ exit 0: Adopted 1 mail of mail_queue: 1 pending.
 Your own columns go with them: a, b.
 Dropped, or left with the old table: foreign key ("a", "b") REFERENCES "pairs"("a", "b") ON UPDATE NO ACTION ON DELETE NO ACTION.
 Backup: %/mail.db-before-adopt-%
-The old table is mail_queue_before. Back, before mail is stored or sent:
+The old table is mail_queue_before. To go back, before mail is stored or sent:
   mailqueue adopt --undo --reference-column registration_number
 exit 0: Table mail_queue is as it was.
 as it was
@@ -128,13 +128,13 @@ as it was
 exit 0: Adopted 1 mail of email_queues: 1 pending.
 Dropped, or left with the old table: trigger sees, view open.
 Backup: %/mail.db-before-adopt-%
-The old table is email_queues_before. Back, before mail is stored or sent:
+The old table is email_queues_before. To go back, before mail is stored or sent:
   mailqueue adopt --undo --reference-column registration_number
 exit 0: Table email_queues is as it was.
 as it was
 exit 0: Adopted 1 mail of mail_queue: 1 pending.
 Backup: %/mail.db-before-adopt-%
-The old table is mail_queue_before. Back, before mail is stored or sent:
+The old table is mail_queue_before. To go back, before mail is stored or sent:
   mailqueue adopt --undo --reference-column registration_number
 violated, as before: 1
 1

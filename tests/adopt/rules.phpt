@@ -65,7 +65,7 @@ echo said(cli(['adopt', '--database', path($pdo) . 'x']));
 --EXPECT--
 exit 0: Adopted 11 mails of mail_queue: 3 parked, 2 sending, 4 pending, 1 held, 1 failed.
 Backup: %/mail.db-before-adopt-%
-The old table is mail_queue_before. Back, before mail is stored or sent:
+The old table is mail_queue_before. To go back, before mail is stored or sent:
   mailqueue adopt --undo --reference-column registration_number
 1 A failed 1 <30 days - 0 now - - 0
 2 B parked 1 >30 days - 0 now exhausted - 0

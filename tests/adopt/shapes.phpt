@@ -79,7 +79,7 @@ Your own columns go with them: tenant.
 Left: row 8: serialized PHP, which is not read: only its own program can send it
 Left: row 9: not a complete message, which begins with its headers
 Backup: %/mail.db-before-adopt-%
-The old table is email_queues_before. Back, before mail is stored or sent:
+The old table is email_queues_before. To go back, before mail is stored or sent:
   mailqueue adopt --undo --reference-column registration_number
   3 pending 0 a@example.net,c@example.net body - created
   5 sending 1 b@example.net body - created

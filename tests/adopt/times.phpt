@@ -48,7 +48,7 @@ echo preg_replace('/"[^"]*"/', '"…"', $match[0]), "\n";
 --EXPECT--
 exit 0: Adopted 28 mails of mail_queue: 28 pending.
 Backup: %/mail.db-before-adopt-%
-The old table is mail_queue_before. Back, before mail is stored or sent:
+The old table is mail_queue_before. To go back, before mail is stored or sent:
   mailqueue adopt --undo --reference-column registration_number
 -- what is none
 row 17: column next_attempt_at holds "…", which is no time (YYYY-MM-DD HH:MM:SS in UTC, or seconds since 1970). Correct it. Nothing was changed.

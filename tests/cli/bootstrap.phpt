@@ -125,7 +125,7 @@ foreach ($cases as [$owner, $group, $mode, $command, $expected]) {
 ?>
 --EXPECTF--
 exit 78
-mailqueue: Bootstrap file "good.php" is no absolute path.
+mailqueue: Bootstrap file "good.php" is not an absolute path.
 exit 78
 mailqueue: Bootstrap file "file://%/good.php" is a stream wrapper; give the path of a file.
 exit 78
@@ -137,15 +137,15 @@ mailqueue: Bootstrap file "phar://%/x.phar/a.php" is a stream wrapper; give the 
 exit 78
 mailqueue: Bootstrap file "%/missing.php" does not exist or cannot be reached.
 exit 78
-mailqueue: Bootstrap file "%/dir.php" is no regular file.
+mailqueue: Bootstrap file "%/dir.php" is not a regular file.
 exit 78
-mailqueue: Bootstrap file "%/fifo.php" is no regular file.
+mailqueue: Bootstrap file "%/fifo.php" is not a regular file.
 exit 78
 mailqueue: Bootstrap file "%/code.txt" does not end in .php.
 exit 78
 mailqueue: Bootstrap file "%/link.php" does not end in .php (it leads to %/code.txt).
 exit 78
-mailqueue: Bootstrap file "/dev/null" is no regular file.
+mailqueue: Bootstrap file "/dev/null" is not a regular file.
 exit 78
 mailqueue: Bootstrap file "%/open.php" can be written by others than its owner; chmod go-w %/open.php.
 exit 78

@@ -159,7 +159,7 @@ config key mailRelayPause cannot be read: "{"; allowed is JSON object. Nothing i
 -- files
 DKIM key example.org:a names a file with mode 0604 $ chmod 600 ~/key.pem
 DKIM key example.org:b names a file that does not exist or cannot be reached $ umask 077; openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out ~/new.pem
-aliases %/aliases can be written by others than its owner, who can so read root's mail $ chmod go-w '%/aliases'
+aliases %/aliases can be written by others than its owner, so others can read root's mail $ chmod go-w '%/aliases'
 database has mode 0662 $ chmod o-w 'APP'
 run directory has mode 0777 $ chmod 700 '%/app.sqlite.run'
 the log is not private $ chmod 600 '%/mail-queue.log'

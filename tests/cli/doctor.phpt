@@ -67,7 +67,7 @@ echo "garbage: exit $code, ", preg_match('/^look  the database is corrupt: .*\n 
 ?>
 --EXPECTF--
 not there: exit 1
-  There is no database %/app.sqlite, or this user cannot reach it. Check the path; mailqueue migrate creates it. -- Nothing else can be looked at.
+  There is no database %/app.sqlite, or this user cannot reach it. Check the path; mailqueue migrate creates it. -- Nothing else can be checked.
 no run yet: exit 1
   no worker has run yet -- Add to the crontab of the user that owns
 mail waits: exit 1
@@ -75,12 +75,12 @@ mail waits: exit 1
 sound: exit 0
 for people: 110
 faults: exit 1
-  the write-ahead log has 65 MiB -- Something reads in one long transaction,
+  the write-ahead log has 65 MiB -- A program reads in one long transaction,
   database has mode 0666 -- It can be written by everybody:
   the database can be read by every user of this machine -- So can the mails in it:
   run directory has mode 0777 -- Others can write to it, and the worker r
   the log is not private -- It names recipients, and others can read
-  the limit was last reckoned %s in the future -- The clock was set back, or was wrong: lo
+  the limit was last calculated for a time %s ahead -- The clock was set back, or was wrong: ch
   last worker run 60 min ago -- Add to the crontab of the user that owns
   sending is switched off -- To switch it on:
   1 mail is parked: 1 hold -- mailqueue list --status parked --databas

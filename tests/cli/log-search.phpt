@@ -87,7 +87,7 @@ exit 73
 mailqueue: There is no database %/app.sqlite, or this user cannot reach it. Check the path; mailqueue migrate creates it.
 $ mailqueue log --id 1
 exit 73
-mailqueue: There is no log %/mail-queue.log, or this user cannot reach it. No worker has run, or it has another one: MAIL_QUEUE_LOG or --log of the cron job; give it with --log.
+mailqueue: There is no log %/mail-queue.log, or this user cannot reach it. No worker has run, or the cron job names another log (MAIL_QUEUE_LOG or --log): give it with --log.
 $ mailqueue log --id 1
 exit 0
 WHEN  claimed        1  sent
@@ -123,13 +123,13 @@ exit 1
 Mail 99: the log does not say that it was sent.
 $ mailqueue log --reference none
 exit 1
-The log has nothing of that.
+The log says nothing about that.
 $ mailqueue log --reference waiting
 exit 1
 Mail 5 (waiting) is in the queue (pending). mailqueue show 5 says more.
 $ mailqueue log --id 1 --reference later
 exit 1
-The log has nothing of that.
+The log says nothing about that.
 -- it leaves
 $ mailqueue log --id 2
 exit 1
@@ -218,16 +218,16 @@ exit 64
 mailqueue: --limit must be a whole number, 1 to 1000000, not "0".
 $ mailqueue log --log %/none
 exit 73
-mailqueue: There is no log %/none, or this user cannot reach it. No worker has run, or it has another one: MAIL_QUEUE_LOG or --log of the cron job; give it with --log.
+mailqueue: There is no log %/none, or this user cannot reach it. No worker has run, or the cron job names another log (MAIL_QUEUE_LOG or --log): give it with --log.
 $ mailqueue log --log /dev/stdout
 exit 78
-mailqueue: The log goes to /dev/stdout, where it cannot be read again: look where that is kept (journalctl, docker logs), or name a file with --log.
+mailqueue: The log goes to /dev/stdout, where it cannot be read again: look where its output is kept (journalctl, docker logs), or name a file with --log.
 $ mailqueue log --log /dev/null
 exit 73
-mailqueue: There is no log /dev/null, or this user cannot reach it. No worker has run, or it has another one: MAIL_QUEUE_LOG or --log of the cron job; give it with --log.
+mailqueue: There is no log /dev/null, or this user cannot reach it. No worker has run, or the cron job names another log (MAIL_QUEUE_LOG or --log): give it with --log.
 $ mailqueue log --log %
 exit 73
-mailqueue: There is no log %, or this user cannot reach it. No worker has run, or it has another one: MAIL_QUEUE_LOG or --log of the cron job; give it with --log.
+mailqueue: There is no log %, or this user cannot reach it. No worker has run, or the cron job names another log (MAIL_QUEUE_LOG or --log): give it with --log.
 -- many mails in little memory
 (59999 earlier lines; --limit shows more)
 2026-01-04 00:00:00Z  sent           60000

@@ -51,8 +51,8 @@ exponential:1,2,1: 5 attempts
 8 attempts
 4 attempts
 exit 78: mailqueue: DISPATCH_BACKOFF_BASE_SECONDS must be a whole number, 1 to 31622400, not "soon".
-look  nothing reads DISPATCH_BACKOF_BASE_SECONDS of the environment. Did you mean DISPATCH_BACKOFF_BASE_SECONDS?
-      Correct its name, or unset it: mailqueue work --help lists those that there are.
-look  nothing reads DISPATCH_QUEUE of the environment. Did you mean DISPATCH_LEASE?
-      Correct its name, or unset it: mailqueue work --help lists those that there are.
+look  DISPATCH_BACKOF_BASE_SECONDS in the environment has no effect. Did you mean DISPATCH_BACKOFF_BASE_SECONDS?
+      Correct its name, or unset it: mailqueue work --help lists the names.
+look  DISPATCH_QUEUE in the environment has no effect. Did you mean DISPATCH_LEASE?
+      Correct its name, or unset it: mailqueue work --help lists the names.
 mailqueue: sendmail takes no --backoff: programs give it words of strangers. Name the queue with --database, --table, --config-table and --reference-column.

@@ -106,7 +106,7 @@ ok    libcurl N.N.N
 ok    PostgreSQL N, without TLS
 ok    the server can be written
 look  the server's clock is 90.0 s ahead of this host's
-      The queue goes by the server's clock, and sendAt by that of the host that enqueues: look at both (timedatectl).
+      The queue goes by the server's clock, and sendAt by that of the host that enqueues: check both (timedatectl).
 look  autovacuum is off
       A queue changes all the time and becomes slow without it: autovacuum = on.
 ok    no transaction is open for long
@@ -127,7 +127,7 @@ ok    PostgreSQL N, without TLS
 look  the server is read-only
       Look at default_transaction_read_only of the server, database and role.
 look  the server's clock is 90.0 s ahead of this host's
-      The queue goes by the server's clock, and sendAt by that of the host that enqueues: look at both (timedatectl).
+      The queue goes by the server's clock, and sendAt by that of the host that enqueues: check both (timedatectl).
 look  autovacuum is off
       A queue changes all the time and becomes slow without it: autovacuum = on.
 ok    no transaction is open for long
@@ -171,6 +171,6 @@ exit 75
 exit 1 ok    PHP N.N.N mailqueue N.N.N
 ok    mail goes to null://null
 look  pgsql:host=DIR;dbname=postgres;options=-csearch_path=test1 cannot be opened: SQLSTATE[08006] [7] connection to server on socket failed: No such file or directory: is the server up, and are host and port right?
-      Start the server, or look at its log and at the way to it (host, firewall).
+      Start the server, or check its log and the way to it (host, firewall).
 
 exit 0

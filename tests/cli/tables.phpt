@@ -76,7 +76,7 @@ sendmail -f me@example.org a@example.net: exit 73
 sendmail -bs: exit 73
 doctor --json: exit 1
 exit 0
-mailqueue: 0 sent; there is no queue yet, the first mail makes it.
+mailqueue: 0 sent; there is no queue yet; the first mail creates it.
 exit 0
 exit 0 empty 0 as a report
 exit 73
@@ -87,7 +87,7 @@ registrations
 exit 73
 mailqueue: The database %/zero.sqlite has no table mail_queue and config. Check the path, --table and --config-table; mailqueue migrate with the same options creates it.
 exit 0
-mailqueue: 0 sent; there is no queue yet, the first mail makes it.
+mailqueue: 0 sent; there is no queue yet; the first mail creates it.
 0 bytes
 -- a queue
 exit 0

@@ -138,11 +138,11 @@ mailqueue: Unknown option --databse=/tmp/x. Did you mean --database? mailqueue s
 exit 64
 mailqueue: Unknown option --tabel. Did you mean --table? mailqueue --help lists those that there are (options of a command come after it).
 exit 64
-mailqueue: "-1" is no id of a mail. mailqueue list shows them.
+mailqueue: "-1" is not the id of a mail. mailqueue list shows them.
 exit 64
 mailqueue: There is no command "-1". mailqueue --help lists them.
 exit 64
-mailqueue: "mailMaxPerHour=60" is one word; the value comes behind a blank: mailqueue config mailMaxPerHour 60
+mailqueue: "mailMaxPerHour=60" is one word; the value follows after a space: mailqueue config mailMaxPerHour 60
 exit 78
 mailqueue: mailMaxPerHour cannot be "-1": allowed is 0 … 1000000000
 exit 78
@@ -165,7 +165,7 @@ exit 78
 exit 78
 mailqueue: the table must be a name of 1 to 63 letters, digits and underscores that does not begin with a digit
 exit 64
-mailqueue: "7x" is no id of a mail. mailqueue list shows them.
+mailqueue: "7x" is not the id of a mail. mailqueue list shows them.
 exit 78
 mailqueue: No database is set. Give --database PATH, set MAILQUEUE_DATABASE, or mailqueue.database in php.ini.
 exit 73

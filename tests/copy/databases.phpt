@@ -100,8 +100,8 @@ array(0) {
 }
 bool(true)
 what PostgreSQL cannot take
-MailQueue\Cli\Stop: mail 1 cannot be moved: its column last_error holds octets that are no UTF-8 text. Correct the row in the source, or delete the mail, and repeat the command
-MailQueue\Cli\Stop: mail 1 cannot be moved: its column last_error holds octets that are no UTF-8 text. Correct the row in the source, or delete the mail, and repeat the command
+MailQueue\Cli\Stop: mail 1 cannot be moved: its column last_error holds octets that are not UTF-8 text. Correct the row in the source, or delete the mail, and repeat the command
+MailQueue\Cli\Stop: mail 1 cannot be moved: its column last_error holds octets that are not UTF-8 text. Correct the row in the source, or delete the mail, and repeat the command
 MailQueue\Cli\Stop: mail 1 cannot be moved: its column attempts holds a number that is too large there. Correct the row in the source, or delete the mail, and repeat the command
 MailQueue\Cli\Stop: mail 1 cannot be moved: its column next_attempt_at holds no integer. Correct the row in the source, or delete the mail, and repeat the command
 int(1)

@@ -122,8 +122,8 @@ other: other@HOST
 root@example.org: root@example.org
 Cron <root>, a@example.org: ops@example.net night@example.net a@example.org
 root, postmaster: ops@example.net night@example.net
-carol: exit 78 mailqueue: The aliases file %/aliases, line 9: this goes round for ever: carol → carol; a backslash ends it (\carol is carol of this host).
-dave: exit 78 mailqueue: The aliases file %/aliases, line 10: this goes round for ever: dave → eve → dave; a backslash ends it (\dave is dave of this host).
+carol: exit 78 mailqueue: The aliases file %/aliases, line 9: this goes round in circles: carol → carol; a backslash ends it (\carol is carol of this host).
+dave: exit 78 mailqueue: The aliases file %/aliases, line 10: this goes round in circles: dave → eve → dave; a backslash ends it (\dave is dave of this host).
 empty: exit 78 mailqueue: The aliases file %/aliases, line 12: "empty" has no address.
 pipe: exit 78 mailqueue: The aliases file %/aliases, line 13: mail that goes to a program is not supported ("|/usr/bin/procmail -a x"): give an address, or let a program with its own aliases deliver it.
 mbox: exit 78 mailqueue: The aliases file %/aliases, line 14: mail that goes into a file is not supported (/var/mail/mbox): give an address, or let a program with its own aliases deliver it.
@@ -159,7 +159,7 @@ default, of this host: nobody@HOST
 none: exit 78 mailqueue: The aliases file %/none does not exist or cannot be read. MAILQUEUE_ALIASES (ini mailqueue.aliases) names it.
 broken: exit 78 mailqueue: The aliases file %/broken, line 3: this is not NAME: ADDRESS.
 .: exit 78 mailqueue: The aliases file %/. does not exist or cannot be read. MAILQUEUE_ALIASES (ini mailqueue.aliases) names it.
-large: exit 78 mailqueue: The aliases file %/large is larger than 1 MiB: leave out of it what is no alias of this host.
+large: exit 78 mailqueue: The aliases file %/large is larger than 1 MiB: leave out what is not an alias of this host.
 addresses need none: a@example.org
 -- too many
 all: exit 78 mailqueue: The aliases file %/many, line 1: the aliases that lead here have more than 10000 names and addresses, which are too many recipients for a mail; give the address of a mailing list.
@@ -171,16 +171,16 @@ fits a@example.org: exit 67 mailqueue: recipients: 10001 addresses; give 1 to 10
 -t: exit 67 mailqueue: with the aliases of this host the mail has more than 10000 recipients; send several
 -- doctor looks at all of them
 look  The aliases file %/none does not exist or cannot be read. MAILQUEUE_ALIASES (ini mailqueue.aliases) names it.
-      Before that is mended, mailqueue sendmail refuses mail to users of this host.
-look  The aliases file %/aliases, line 9: this goes round for ever: carol → carol; a backslash ends it (\carol is carol of this host).
-      Before that is mended, mailqueue sendmail refuses mail to users of this host.
+      Until that is fixed, mailqueue sendmail refuses mail to users of this host.
+look  The aliases file %/aliases, line 9: this goes round in circles: carol → carol; a backslash ends it (\carol is carol of this host).
+      Until that is fixed, mailqueue sendmail refuses mail to users of this host.
 ok    aliases %/default: each leads to an address
 ok    aliases %/round: each leads to an address
-look  aliases %/round can be written by others than its owner, who can so read root's mail
+look  aliases %/round can be written by others than its owner, so others can read root's mail
       To stop that:
         chmod go-w %/round
 look  The aliases file %/many, line 1: the aliases that lead here have more than 10000 names and addresses, which are too many recipients for a mail; give the address of a mailing list.
-      Before that is mended, mailqueue sendmail refuses mail to users of this host.
+      Until that is fixed, mailqueue sendmail refuses mail to users of this host.
 -- VERP
 -XV: exit 64 mailqueue: sendmail: -XV (a sender of its own for each recipient, VERP) is not supported; call sendmail once for each recipient, with its -f.
 -XV+=: exit 64 mailqueue: sendmail: -XV (a sender of its own for each recipient, VERP) is not supported; call sendmail once for each recipient, with its -f.

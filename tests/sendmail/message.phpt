@@ -295,8 +295,8 @@ Date: NOW
 Message-ID: NEW
 
 hi
-## -F 'a\nBcc: x@example.net': exit 64 mailqueue: sendmail -F: the name has a control character or is no UTF-8.
-## -F '\377': exit 64 mailqueue: sendmail -F: the name has a control character or is no UTF-8.
+## -F 'a\nBcc: x@example.net': exit 64 mailqueue: sendmail -F: the name has a control character or is not UTF-8.
+## -F '\377': exit 64 mailqueue: sendmail -F: the name has a control character or is not UTF-8.
 ## NAME: 
 From: Cron Daemon <USER@HOST>
 Subject: x
