@@ -17,8 +17,12 @@ final class Named
     public function __construct(string $database)
     {
         $about = Internal::describe($database);
-        $this->shown = $about['shown'];
-        $this->hasPassword = $about['password'];
+        // A mistyped DSN may be taken for the name of a file.
+        $isMistyped = $about['path'] !== null && $about['password'] === false
+            && preg_match('/^(.*?(?:password|pwd)\s*=)./is', $database, $match) === 1;
+        $this->shown = $isMistyped ? "$match[1]***" : $about['shown'];
+        $this->hasPassword = $isMistyped
+            || ($about['password'] ?? preg_match('/pass|pwd|@/i', $database) === 1);
         $this->isServer = $about['server'];
         $this->path = $about['path'];
     }

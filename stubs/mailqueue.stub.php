@@ -338,9 +338,9 @@ namespace MailQueue {
         /**
          * What a text that names a database is, and what of it may be printed.
          *
-         * @return array{shown: string, password: bool, server: bool, path: ?string} without user and
-         *         secrets; whether a password is in it; whether it is the DSN of a server; the path of
-         *         a file, null where it cannot be one
+         * @return array{shown: string, password: ?bool, server: bool, path: ?string} without user and
+         *         secrets; whether a password is in it, null where it is a DSN that cannot be read;
+         *         whether it is the DSN of a server; the path of a file, null where it cannot be one
          */
         public static function describe(string $database): array {}
 

@@ -40,7 +40,8 @@ ZEND_INI_DISP(mq_php_ini_show_database)
         PUTS("no value");
         return;
     }
-    zend_string *shown = mq_php_dsn_shown(value);
+    enum mq_php_secret secret;
+    zend_string *shown = mq_php_dsn_shown(value, &secret);
     if (sapi_module.phpinfo_as_text) {
         PUTS(ZSTR_VAL(shown));
     } else {

@@ -1,7 +1,6 @@
 /* DSNs of database servers: whatever the text is, nothing that is printed has the password. */
 #include "fuzz.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "db/server_dsn.h"
@@ -17,8 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct mq_str text = {(const char *)data, size};
     struct mq_server_dsn dsn = {0};
     struct mq_error err = {0};
-    bool password = false;
-    char *described = mq_server_dsn_describe(text, &password);
+    mq_server_dsn_is_foreign(text);
     if (mq_server_dsn_is(text)) {
         if (mq_server_dsn_parse(text, &dsn, &err) == MQ_OK) {
             REQUIRE(dsn.text != NULL && dsn.shown != NULL);
@@ -36,10 +34,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         size_t rest = first ? (size_t)(text.data + text.len - first) - strlen(secret) : 0;
         if (first && memmem(first + strlen(secret), rest, secret, strlen(secret)) == NULL) {
             require_hidden(dsn.shown, secret);
-            require_hidden(described ? described : "", secret);
         }
     }
     mq_server_dsn_clear(&dsn);
-    free(described);
     return 0;
 }

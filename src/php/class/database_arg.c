@@ -6,7 +6,6 @@
 #include "php/class/database_arg.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -101,7 +100,7 @@ zend_string *mq_php_database_path(const zend_string *database)
 ZEND_METHOD(MailQueue_Internal, describe)
 {
     zend_string *database;
-    bool password = false;
+    enum mq_php_secret secret;
 
     ZEND_PARSE_PARAMETERS_START(1, 1)
         Z_PARAM_STR(database)
@@ -109,16 +108,17 @@ ZEND_METHOD(MailQueue_Internal, describe)
 
     bool is_server = mq_php_dsn_is(database);
     const char *path = is_server || is_foreign(database) ? NULL : file_name(database);
-    char *shown =
-        mq_server_dsn_describe((struct mq_str){ZSTR_VAL(database), ZSTR_LEN(database)}, &password);
     array_init_size(return_value, 4);
-    add_assoc_string(return_value, "shown", shown ? shown : "");
-    add_assoc_bool(return_value, "password", password);
+    add_assoc_str(return_value, "shown", mq_php_dsn_shown(database, &secret));
+    if (secret == MQ_PHP_SECRET_UNKNOWN) {
+        add_assoc_null(return_value, "password");
+    } else {
+        add_assoc_bool(return_value, "password", secret == MQ_PHP_SECRET_THERE);
+    }
     add_assoc_bool(return_value, "server", is_server);
     if (path) {
         add_assoc_string(return_value, "path", path);
     } else {
         add_assoc_null(return_value, "path");
     }
-    free(shown);
 }

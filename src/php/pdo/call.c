@@ -64,6 +64,27 @@ enum mq_php_call_end mq_php_call_method(const struct mq_php_method *method, zval
     return MQ_PHP_CALL_THREW;
 }
 
+zval *mq_php_property(zend_object *object, const char *name)
+{
+    const zend_property_info *info =
+        zend_hash_str_find_ptr(&object->ce->properties_info, name, strlen(name));
+    if (info == NULL || (info->flags & ZEND_ACC_STATIC)) {
+        return &EG(uninitialized_zval);
+    }
+    zval *value = OBJ_PROP(object, info->offset);
+    ZVAL_DEREF(value);
+    return value;
+}
+
+struct mq_str mq_php_exception_message(zend_object *thrown)
+{
+    zval *message = mq_php_property(thrown, "message");
+    if (Z_TYPE_P(message) != IS_STRING) {
+        return MQ_STR("");
+    }
+    return (struct mq_str){Z_STRVAL_P(message), Z_STRLEN_P(message)};
+}
+
 /* ---- by the driver ---- */
 
 static enum mq_status bailed(struct mq_pdo *self, struct mq_error *err)

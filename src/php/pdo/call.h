@@ -5,6 +5,7 @@
 
 #include "php.h"
 
+#include "core/buffer.h"
 #include "core/error.h"
 
 /* PDO's class constants that are needed here (ext/pdo's documentation). They are part of its ABI:
@@ -53,5 +54,10 @@ enum mq_php_call_end {
  * undefined unless it returned. An exception that is pending already is set aside meanwhile. */
 enum mq_php_call_end mq_php_call_method(const struct mq_php_method *method, zval *result,
                                         zend_object **thrown);
+
+/* A declared property without calling __get(); null where there is none. */
+zval *mq_php_property(zend_object *object, const char *name);
+/* The exception's message, which it owns; ends with a NUL. */
+struct mq_str mq_php_exception_message(zend_object *thrown);
 
 #endif

@@ -1,3 +1,5 @@
+/* A connection of the queue's own to a server: where user and password come from, and what a
+ * failure means. Nothing that is printed or thrown has the password. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -25,48 +27,53 @@
 #define MYSQL_GONE        2006
 #define PASSWORD_FILE     "MAILQUEUE_DATABASE_PASSWORD_FILE"
 
+static struct mq_str view(const zend_string *s)
+{
+    return (struct mq_str){ZSTR_VAL(s), ZSTR_LEN(s)};
+}
+
 bool mq_php_dsn_is(const zend_string *database)
 {
-    return mq_server_dsn_is((struct mq_str){ZSTR_VAL(database), ZSTR_LEN(database)});
+    return mq_server_dsn_is(view(database));
 }
 
-static bool is_file(struct mq_str text)
+zend_string *mq_php_dsn_shown(zend_string *database, enum mq_php_secret *secret)
 {
-    return !mq_server_dsn_is(text) && !mq_server_dsn_is_foreign(text);
-}
-
-zend_string *mq_php_dsn_shown(zend_string *database)
-{
-    struct mq_str text = {ZSTR_VAL(database), ZSTR_LEN(database)};
-    bool password = false;
-    char *shown = is_file(text) ? NULL : mq_server_dsn_describe(text, &password);
-    if (!shown) {
-        return is_file(text) ? zend_string_copy(database) : ZSTR_EMPTY_ALLOC();
+    struct mq_server_dsn dsn;
+    struct mq_str text = mq_str_trim(view(database));
+    bool is_server = mq_server_dsn_is(text);
+    if (!is_server && !mq_server_dsn_is_foreign(text)) {
+        *secret = MQ_PHP_SECRET_NONE;
+        return zend_string_copy(database);
     }
-    zend_string *result = zend_string_init(shown, strlen(shown), 0);
-    free(shown);
-    return result;
+    if (!is_server || mq_server_dsn_parse(text, &dsn, NULL) != MQ_OK) {
+        const char *colon = memchr(text.data, ':', text.len);
+        *secret = MQ_PHP_SECRET_UNKNOWN;
+        return zend_string_init(text.data, colon ? (size_t)(colon + 1 - text.data) : 0, 0);
+    }
+    zend_string *shown = zend_string_init(dsn.shown, strlen(dsn.shown), 0);
+    *secret = dsn.has_secret ? MQ_PHP_SECRET_THERE : MQ_PHP_SECRET_NONE;
+    mq_server_dsn_clear(&dsn);
+    return shown;
 }
 
 zend_string *mq_php_dsn_hide(zval *argument)
 {
-    if (Z_TYPE_P(argument) != IS_STRING ||
-        is_file((struct mq_str){Z_STRVAL_P(argument), Z_STRLEN_P(argument)})) {
+    enum mq_php_secret secret;
+    if (Z_TYPE_P(argument) != IS_STRING) {
         return NULL;
     }
-    zend_string *kept = zend_string_copy(Z_STR_P(argument));
-    zend_string *shown = mq_php_dsn_shown(kept);
-    zval_ptr_dtor(argument);
+    zend_string *kept = Z_STR_P(argument);
+    zend_string *shown = mq_php_dsn_shown(kept, &secret);
+    if (shown == kept) {
+        zend_string_release(shown);
+        return NULL;
+    }
     ZVAL_STR(argument, shown);
     return kept;
 }
 
 /* ---- credentials ---- */
-
-static bool is_set(const char *s)
-{
-    return s && *s;
-}
 
 static enum mq_status refuse_file(const char *path, const char *why, struct mq_error *err)
 {
@@ -80,10 +87,7 @@ static const char *fault_of_file(int fd)
     if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
         return "is no regular file: give the path of one that has the password only";
     }
-    if ((about.st_mode & 077) != 0) {
-        return "can be read by others than its owner: chmod 600";
-    }
-    return NULL;
+    return (about.st_mode & 077) ? "can be read by others than its owner: chmod 600" : NULL;
 }
 
 /* The first line. */
@@ -93,7 +97,7 @@ static enum mq_status read_password(const char *path, char **out, struct mq_erro
     if (php_check_open_basedir_ex(path, 0) != 0) {
         return refuse_file(path, "is not allowed by open_basedir: add its directory", err);
     }
-    if (mq_file_is_open_database(path)) {
+    if (mq_file_is_open_database(path)) { /* closing it would drop SQLite's locks */
         return refuse_file(path, "is a database that this process has open: correct the path", err);
     }
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -106,32 +110,30 @@ static enum mq_status read_password(const char *path, char **out, struct mq_erro
     const char *fault = fault_of_file(fd);
     ssize_t len = fault ? 0 : read(fd, text, sizeof text);
     close(fd);
+    if (fault == NULL && (len <= 0 || len > PASSWORD_MAX)) {
+        fault = len > 0 ? "is too long for a password" : "is empty";
+    }
     if (fault) {
         return refuse_file(path, fault, err);
     }
-    if (len <= 0 || len > PASSWORD_MAX) {
-        return refuse_file(path, len > 0 ? "is too long for a password" : "is empty", err);
-    }
     text[len] = '\0';
-    text[strcspn(text, "\r\n")] = '\0';
-    *out = mq_str_dup(mq_str_of(text));
-    memset(text, 0, sizeof text);
+    *out = mq_str_dup((struct mq_str){text, strcspn(text, "\r\n")});
+    ZEND_SECURE_ZERO(text, sizeof text);
     return *out ? MQ_OK : mq_error_nomem(err);
 }
 
-/* What is set first: the DSN's own, the environment's, php.ini's. *place stays NULL for none. */
-static enum mq_status complete(char **place, const char *environment, const char *ini,
+/* The DSN's own comes first, then the environment's, then php.ini's. *value stays NULL without any:
+ * then libpq looks on by itself. */
+static enum mq_status complete(char **value, const char *environment, const char *ini,
                                struct mq_error *err)
 {
-    const char *value = getenv(environment);
-    if (*place) {
-        return MQ_OK;
+    const char *found = getenv(environment);
+    found = found && *found ? found : ini;
+    if (*value == NULL && found && *found) {
+        *value = mq_str_dup(mq_str_of(found));
+        return *value ? MQ_OK : mq_error_nomem(err);
     }
-    value = is_set(value) ? value : ini;
-    if (is_set(value)) {
-        *place = mq_str_dup(mq_str_of(value));
-    }
-    return *place || !is_set(value) ? MQ_OK : mq_error_nomem(err);
+    return MQ_OK;
 }
 
 static enum mq_status find_credentials(struct mq_server_dsn *dsn, struct mq_error *err)
@@ -139,14 +141,15 @@ static enum mq_status find_credentials(struct mq_server_dsn *dsn, struct mq_erro
     const char *file = getenv(PASSWORD_FILE);
     enum mq_status status =
         complete(&dsn->user, "MAILQUEUE_DATABASE_USER", MAILQUEUE_G(database_user), err);
-    if (status != MQ_OK) {
-        return status;
+    if (status == MQ_OK) {
+        status = complete(&dsn->password, "MAILQUEUE_DATABASE_PASSWORD", NULL, err);
     }
-    if (!dsn->password && !is_set(getenv("MAILQUEUE_DATABASE_PASSWORD")) && is_set(file)) {
+    if (status == MQ_OK && dsn->password == NULL && file && *file) {
         return read_password(file, &dsn->password, err);
     }
-    return complete(&dsn->password, "MAILQUEUE_DATABASE_PASSWORD", MAILQUEUE_G(database_password),
-                    err);
+    return status == MQ_OK ? complete(&dsn->password, "MAILQUEUE_DATABASE_PASSWORD",
+                                      MAILQUEUE_G(database_password), err)
+                           : status;
 }
 
 /* ---- PDO ---- */
@@ -160,44 +163,37 @@ struct connect {
     zval args[4];
 };
 
-/* A constant of the class, whose number depends on how pdo_mysql was built; NULL: none. */
-static const zval *constant(zend_class_entry *ce, const char *name)
+/* Sets an option by the name of its constant, whose number depends on how pdo_mysql was built.
+ * Takes over the value. */
+static void set_mysql_option(const struct connect *connect, zval *options, const char *name,
+                             zval value)
 {
     const zend_class_constant *found =
-        zend_hash_str_find_ptr(CE_CONSTANTS_TABLE(ce), name, strlen(name));
-    return found && Z_TYPE(found->value) == IS_LONG ? &found->value : NULL;
-}
-
-static void add_mysql_options(const struct connect *connect, zval *options)
-{
-    const zval *init = constant(connect->ce, "MYSQL_ATTR_INIT_COMMAND");
-    const zval *ca = constant(connect->ce, "MYSQL_ATTR_SSL_CA");
-    const zval *several = constant(connect->ce, "MYSQL_ATTR_MULTI_STATEMENTS");
-    const char *file = getenv("MAILQUEUE_DATABASE_SSL_CA");
-    file = is_set(file) ? file : MAILQUEUE_G(database_ssl_ca);
-    if (init) {
-        int seconds = (connect->busy_timeout_ms + 999) / 1000;
-        /* A stopped process must not keep its locks; MySQL has no such setting. */
-        zend_string *text = zend_strpprintf(0,
-                                            "SET SESSION innodb_lock_wait_timeout = %d "
-                                            "/*M!, idle_write_transaction_timeout = 60 */",
-                                            seconds > 0 ? seconds : 1);
-        add_index_str(options, (zend_ulong)Z_LVAL_P(init), text);
-    }
-    if (several) {
-        add_index_bool(options, (zend_ulong)Z_LVAL_P(several), false);
-    }
-    if (ca && is_set(file)) {
-        add_index_string(options, (zend_ulong)Z_LVAL_P(ca), file);
-    }
-}
-
-static void set_text(zval *out, const char *text)
-{
-    if (text) {
-        ZVAL_STRING(out, text);
+        zend_hash_str_find_ptr(CE_CONSTANTS_TABLE(connect->ce), name, strlen(name));
+    if (found && Z_TYPE(found->value) == IS_LONG) {
+        add_index_zval(options, (zend_ulong)Z_LVAL(found->value), &value);
     } else {
-        ZVAL_NULL(out);
+        zval_ptr_dtor(&value);
+    }
+}
+
+static void set_mysql_options(const struct connect *connect, zval *options)
+{
+    const char *ca = getenv("MAILQUEUE_DATABASE_SSL_CA");
+    int seconds = (connect->busy_timeout_ms + 999) / 1000;
+    zval value;
+    ca = ca && *ca ? ca : MAILQUEUE_G(database_ssl_ca);
+    /* A stopped process must not keep its locks; MySQL has no such setting. */
+    ZVAL_STR(&value, zend_strpprintf(0,
+                                     "SET SESSION innodb_lock_wait_timeout = %d "
+                                     "/*M!, idle_write_transaction_timeout = 60 */",
+                                     seconds > 0 ? seconds : 1));
+    set_mysql_option(connect, options, "MYSQL_ATTR_INIT_COMMAND", value);
+    ZVAL_FALSE(&value);
+    set_mysql_option(connect, options, "MYSQL_ATTR_MULTI_STATEMENTS", value);
+    if (ca && *ca) {
+        ZVAL_STRING(&value, ca);
+        set_mysql_option(connect, options, "MYSQL_ATTR_SSL_CA", value);
     }
 }
 
@@ -205,15 +201,18 @@ static void build(void *context)
 {
     struct connect *connect = context;
     const struct mq_server_dsn *dsn = connect->dsn;
-    set_text(&connect->args[0], dsn->text);
-    set_text(&connect->args[1], dsn->user);
-    set_text(&connect->args[2], dsn->password);
+    const char *texts[] = {dsn->text, dsn->user, dsn->password};
+    for (int i = 0; i < 3; i++) {
+        if (texts[i]) {
+            ZVAL_STRING(&connect->args[i], texts[i]);
+        }
+    }
     array_init(&connect->args[3]);
     add_index_long(&connect->args[3], MQ_PDO_ATTR_TIMEOUT,
                    dsn->connect_timeout_s ? dsn->connect_timeout_s : CONNECT_TIMEOUT_S);
     add_index_long(&connect->args[3], MQ_PDO_ATTR_ERRMODE, MQ_PDO_ERRMODE_EXCEPTION);
     if (dsn->mysql) {
-        add_mysql_options(connect, &connect->args[3]);
+        set_mysql_options(connect, &connect->args[3]);
     }
     object_init_ex(connect->pdo, connect->ce);
 }
@@ -232,7 +231,7 @@ static zend_class_entry *find_class(const struct mq_server_dsn *dsn, struct mq_e
     return NULL;
 }
 
-/* Warnings that the drivers add to their exceptions are nobody's. */
+/* The drivers' warnings repeat what their exceptions say: no handler gets them. */
 static enum mq_php_call_end call_constructor(struct connect *connect, zend_object **thrown)
 {
     zval result;
@@ -248,19 +247,13 @@ static enum mq_php_call_end call_constructor(struct connect *connect, zend_objec
 
 /* ---- what went wrong ---- */
 
-static zval *property(zend_object *object, const char *name, zval *scratch)
-{
-    zval *value = zend_read_property(object->ce, object, name, strlen(name), 1, scratch);
-    ZVAL_DEREF(value);
-    return value;
-}
-
-/* MySQL's numbers of errors that no second try mends (its manual, "Error Message Reference"). */
+/* MySQL's numbers of errors that a second try does not cure (its manual, "Error Message
+ * Reference"). */
 static bool is_mysql_refusal(zend_long code)
 {
     static const zend_long codes[] = {1044, 1045, 1049, 1115, 1130, 1251, 1698,
                                       2019, 2026, 2054, 2059, 2061, 3118, 4151};
-    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
         if (codes[i] == code) {
             return true;
         }
@@ -268,7 +261,7 @@ static bool is_mysql_refusal(zend_long code)
     return false;
 }
 
-/* PDO gives all failures of libpq one number: its words must do. Others may be over in a moment. */
+/* libpq gives all failures one number: its words have to do. Others may be over in a moment. */
 static bool is_pgsql_refusal(const char *text)
 {
     static const char *const words[] = {
@@ -287,7 +280,7 @@ static bool is_pgsql_refusal(const char *text)
         "definition of service",
         "private key",
     };
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (strstr(text, words[i])) {
             return true;
         }
@@ -295,61 +288,47 @@ static bool is_pgsql_refusal(const char *text)
     return false;
 }
 
-/* libpq quotes what it cannot read, and that may be a piece of a password. */
-static bool is_about_text(const char *text)
+/* libpq quotes names and values that it cannot read: after a semicolon in a password, a piece of
+ * that. */
+static bool quotes_dsn(const char *text)
 {
     return strstr(text, "connection option") || strstr(text, "connection info string") ||
            strstr(text, "invalid value") || strstr(text, "invalid integer");
 }
 
-static void hide(struct mq_buffer *text, const char *secret)
-{
-    size_t len = secret ? strlen(secret) : 0;
-    char *at = len && text->data ? strstr(text->data, secret) : NULL;
-    for (; at; at = strstr(at + len, secret)) {
-        memset(at, '*', len);
-    }
-}
-
 static enum mq_status describe(const struct mq_server_dsn *dsn, zend_object *thrown,
                                struct mq_error *err)
 {
-    zval scratch[2];
-    zval *message = property(thrown, "message", &scratch[0]);
-    zval *code = property(thrown, "code", &scratch[1]);
-    const char *text = Z_TYPE_P(message) == IS_STRING ? Z_STRVAL_P(message) : "";
-    bool refused = dsn->mysql ? Z_TYPE_P(code) == IS_LONG && is_mysql_refusal(Z_LVAL_P(code))
-                              : is_pgsql_refusal(text);
-    if (!dsn->mysql && is_about_text(text)) {
+    zval *code = mq_php_property(thrown, "code");
+    struct mq_str message = mq_php_exception_message(thrown);
+    zend_long number = Z_TYPE_P(code) == IS_LONG ? Z_LVAL_P(code) : 0;
+    bool refused = dsn->mysql ? is_mysql_refusal(number) : is_pgsql_refusal(message.data);
+    const char *cure = "is the server up, and are host and port right?";
+    char text[301] = "";
+    if (!dsn->mysql && quotes_dsn(message.data)) {
         return mq_error_set(err, MQ_CONFIG, "database",
                             "$database: libpq cannot use the DSN: a name or a value in it is none "
                             "that it knows; its manual lists them (Parameter Key Words)");
     }
-    struct mq_buffer words;
-    mq_buffer_init(&words);
-    /* libpq's further lines repeat the first, or ask what the end of ours does. */
-    mq_buffer_printable(&words, (struct mq_str){text, strcspn(text, "\r\n")});
-    hide(&words, dsn->password);
-    const char *cure = "is the server up, and are host and port right?";
     if (refused) {
         cure = "correct the DSN, or user and password (MAILQUEUE_DATABASE_USER, "
                "MAILQUEUE_DATABASE_PASSWORD_FILE)";
-    } else if (dsn->mysql && Z_TYPE_P(code) == IS_LONG && Z_LVAL_P(code) == MYSQL_GONE) {
+    } else if (dsn->mysql && number == MYSQL_GONE) {
         cure = "is the server up, and does it speak TLS where a certificate is set "
                "(mailqueue.database_ssl_ca)?";
     }
-    mq_error_set(err, refused ? MQ_CONFIG : MQ_IO, "database",
-                 "%.120s cannot be opened: %.300s: %s", dsn->shown, words.data ? words.data : "",
-                 cure);
-    mq_buffer_clear(&words);
-    return refused ? MQ_CONFIG : MQ_IO;
+    /* libpq's further lines repeat the first, or ask what our cure does. */
+    message.len = strcspn(message.data, "\r\n");
+    mq_str_printable(text, sizeof text, 0, message);
+    return mq_error_set(err, refused ? MQ_CONFIG : MQ_IO, "database",
+                        "%.120s cannot be opened: %s: %s", dsn->shown, text, cure);
 }
 
-static enum mq_status fail(const struct mq_server_dsn *dsn, zend_object *thrown,
-                           struct mq_error *err)
+static enum mq_status failed(const struct mq_server_dsn *dsn, zend_object *thrown,
+                             struct mq_error *err)
 {
     if (zend_is_unwind_exit(thrown) || zend_is_graceful_exit(thrown)) {
-        EG(exception) = thrown; /* exit() in what the constructor called: nothing to be caught */
+        EG(exception) = thrown; /* exit() in what the constructor called */
         return MQ_THROWN;
     }
     enum mq_status status = describe(dsn, thrown, err);
@@ -360,7 +339,6 @@ static enum mq_status fail(const struct mq_server_dsn *dsn, zend_object *thrown,
 static enum mq_status open_pdo(struct connect *connect, struct mq_error *err)
 {
     zend_object *thrown = NULL;
-    ZVAL_UNDEF(connect->pdo);
     enum mq_php_call_end end = MQ_PHP_CALL_BAILED;
     if (mq_php_survives(build, connect)) {
         end = call_constructor(connect, &thrown);
@@ -373,8 +351,7 @@ static enum mq_status open_pdo(struct connect *connect, struct mq_error *err)
     }
     if (end == MQ_PHP_CALL_THREW) {
         zval_ptr_dtor(connect->pdo);
-        ZVAL_UNDEF(connect->pdo);
-        return fail(connect->dsn, thrown, err);
+        return failed(connect->dsn, thrown, err);
     }
     return MQ_OK;
 }
@@ -387,19 +364,14 @@ enum mq_status mq_php_dsn_connect(const char *database, int busy_timeout_ms, zva
     if (status != MQ_OK) {
         return status;
     }
-    zval opened;
-    struct connect connect = {
-        .dsn = &dsn,
-        .busy_timeout_ms = busy_timeout_ms,
-        .ce = find_class(&dsn, err),
-        .pdo = &opened,
-    };
+    struct connect connect = {.dsn = &dsn, .busy_timeout_ms = busy_timeout_ms, .pdo = pdo};
+    connect.ce = find_class(&dsn, err);
     status = connect.ce ? find_credentials(&dsn, err) : MQ_CONFIG;
-    if (status == MQ_OK) {
-        status = open_pdo(&connect, err);
+    for (int i = 0; i < 4; i++) {
+        ZVAL_NULL(&connect.args[i]);
     }
     if (status == MQ_OK) {
-        ZVAL_COPY_VALUE(pdo, &opened);
+        status = open_pdo(&connect, err);
     }
     mq_server_dsn_clear(&dsn);
     return status;

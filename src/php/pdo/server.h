@@ -9,12 +9,20 @@
 /* Whether the text is the DSN of a server. */
 bool mq_php_dsn_is(const zend_string *database);
 
-/* The same without user and password, in request memory; of databases that are none of the queue's
- * the scheme only, and of a file its name. */
-zend_string *mq_php_dsn_shown(zend_string *database);
+/* Whether a password or another secret is in a DSN. */
+enum mq_php_secret {
+    MQ_PHP_SECRET_NONE,
+    MQ_PHP_SECRET_THERE,
+    MQ_PHP_SECRET_UNKNOWN /* the text cannot be parsed */
+};
+
+/* What may be printed of a text that names a database, in request memory: a DSN without user and
+ * secrets; of one that cannot be parsed, or of another kind of database, the scheme alone. A file's
+ * name is returned itself. */
+zend_string *mq_php_dsn_shown(zend_string *database, enum mq_php_secret *secret);
 
 /* Puts that in the place of an argument of the running function, for stack traces, which before PHP
- * 8.2 show all of them. The text as it was, owned by the caller; NULL: it names a file. */
+ * 8.2 show all arguments. The text as it was, owned by the caller; NULL: it names a file. */
 zend_string *mq_php_dsn_hide(zval *argument);
 
 /* A new connection; `pdo` is the caller's. User and password are the DSN's, else those of the

@@ -123,40 +123,18 @@ static const struct {
     {4031, LOST},
 };
 
-/* A declared property as it is: its class may have a __get(), which is PHP code. */
-static zval *property(zend_object *object, const char *name)
-{
-    const zend_property_info *info =
-        zend_hash_str_find_ptr(&object->ce->properties_info, name, strlen(name));
-    if (info == NULL || (info->flags & ZEND_ACC_STATIC)) {
-        return &EG(uninitialized_zval);
-    }
-    zval *value = OBJ_PROP(object, info->offset);
-    ZVAL_DEREF(value);
-    return value;
-}
-
 /* errorInfo[1], the driver's own code; 0 where there is none. */
 static zend_long driver_code(zend_object *thrown)
 {
-    zval *info = property(thrown, "errorInfo");
+    zval *info = mq_php_property(thrown, "errorInfo");
     zval *code = Z_TYPE_P(info) == IS_ARRAY ? zend_hash_index_find(Z_ARRVAL_P(info), 1) : NULL;
     return code && Z_TYPE_P(code) == IS_LONG ? Z_LVAL_P(code) : 0;
-}
-
-static struct mq_str message_of(zend_object *thrown)
-{
-    zval *message = property(thrown, "message");
-    if (Z_TYPE_P(message) != IS_STRING) {
-        return MQ_STR("");
-    }
-    return (struct mq_str){Z_STRVAL_P(message), Z_STRLEN_P(message)};
 }
 
 /* errorInfo[0]; "" where there is none. */
 static const char *sqlstate(zend_object *thrown)
 {
-    zval *info = property(thrown, "errorInfo");
+    zval *info = mq_php_property(thrown, "errorInfo");
     zval *state = Z_TYPE_P(info) == IS_ARRAY ? zend_hash_index_find(Z_ARRVAL_P(info), 0) : NULL;
     return state && Z_TYPE_P(state) == IS_STRING ? Z_STRVAL_P(state) : "";
 }
@@ -198,19 +176,8 @@ static struct meaning mysql_meaning(zend_object *thrown)
     return (struct meaning){MQ_DATABASE, NULL};
 }
 
-/* The client library itself gives no code, only words. */
-static bool says_lost(struct mq_str text)
-{
-    return text.data && (strstr(text.data, "no connection to the server") ||
-                         strstr(text.data, "closed the connection") ||
-                         strstr(text.data, "connection to server was lost") ||
-                         strstr(text.data, "could not receive data from server") ||
-                         strstr(text.data, "could not send data to server") ||
-                         strstr(text.data, "SSL SYSCALL error") ||
-                         strstr(text.data, "SSL connection has been closed"));
-}
-
-/* libpq itself knows, whatever its words are; asked without mq_pdo_call(), which comes here. */
+/* Where libpq gives no code: whether it has lost the connection. Asked without mq_pdo_call(), which
+ * comes here. */
 static bool is_cut(struct mq_pdo *self)
 {
     zval arg, value;
@@ -267,8 +234,7 @@ static struct meaning pgsql_meaning(struct mq_pdo *self, zend_object *thrown, st
         }
     }
     bool unknown = !*state || strcmp(state, "HY000") == 0;
-    return says_lost(text) || (unknown && is_cut(self)) ? (struct meaning)LOST
-                                                        : (struct meaning){MQ_DATABASE, NULL};
+    return unknown && is_cut(self) ? (struct meaning)LOST : (struct meaning){MQ_DATABASE, NULL};
 }
 
 void mq_pdo_keep_cause(struct mq_pdo *self, zend_object *cause)
@@ -308,7 +274,7 @@ bool mq_pdo_cause_is_nested(void)
     if (driver_code(cause) == 1568) { /* MySQL's */
         return true;
     }
-    struct mq_str text = message_of(cause);
+    struct mq_str text = mq_php_exception_message(cause);
     return text.data && strstr(text.data, "within a transaction") != NULL;
 }
 
@@ -338,7 +304,7 @@ enum mq_status mq_pdo_failed(struct mq_pdo *self, zend_object *thrown, struct mq
         EG(exception) = thrown;
         return MQ_THROWN;
     }
-    struct mq_str message = message_of(thrown);
+    struct mq_str message = mq_php_exception_message(thrown);
     bool pgsql = mq_pdo_is_pgsql(self);
     struct meaning is = meaning_of(self, thrown, message);
     if (self->bailed) {
