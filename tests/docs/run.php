@@ -3,7 +3,8 @@
  * Runs the commands and code blocks of the documentation as printed, in a bare Debian:
  *   php tests/docs/run.php COMMAND...        COMMAND starts a root shell in it (tools/newcomer)
  *   php tests/docs/run.php --check           only: is each block in the scenario, and once, and does
- *                                            each link lead to a file and a heading?
+ *                                            each link lead to a file and a heading, and are
+ *                                            the files that are named there?
  * The scenario says who runs a block where, and what must be seen. The last line is
  * "N passed, N failed".
  */
@@ -102,6 +103,20 @@ function broken_links(string $root): array
     return $broken;
 }
 
+/** @return list<string> files of this tree that a page names and that are not there */
+function missing_files(string $root): array
+{
+    $missing = [];
+    foreach (pages($root) as $file) {
+        preg_match_all('~`((?:src|cli|tests|tools|stubs|bench|docs)/[^`\s…]+)`~', file_get_contents("$root/$file"),
+            $names);
+        foreach ($names[1] as $name) {
+            glob("$root/$name", GLOB_BRACE) || $missing[] = "$file: there is no $name";
+        }
+    }
+    return $missing;
+}
+
 /** The shell script of a step. */
 function script(array $step, array $blocks, string $root): string
 {
@@ -119,7 +134,7 @@ function script(array $step, array $blocks, string $root): string
 $root = dirname(__DIR__, 2);
 $blocks = blocks($root);
 ['steps' => $steps, 'left' => $left] = require __DIR__ . '/scenario.php';
-$missing = [...uncovered($blocks, $steps, $left), ...broken_links($root)];
+$missing = [...uncovered($blocks, $steps, $left), ...broken_links($root), ...missing_files($root)];
 if ($missing || ($argv[1] ?? '') === '--check') {
     echo implode("\n", $missing), $missing ? "\n" : '';
     exit($missing ? 1 : 0);
