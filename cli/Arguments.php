@@ -13,7 +13,7 @@ final class Arguments
     /** @var list<string> */
     public array $words = [];
 
-    /** What can be given several times: together, with commas between. */
+    /** Options that can be given several times; their values are joined with commas. */
     private const SEVERAL = ['dkim'];
 
     /** @param list<string> $argv without the program's name */
@@ -22,8 +22,8 @@ final class Arguments
         $literal = false;
         while (($word = array_shift($argv)) !== null) {
             if ($this->command === 'sendmail' && !preg_match('/\A--./', $word)) {
-                // The rest is sendmail's. No option of ours behind its first one: what programs
-                // add there may come from strangers, and --bootstrap runs code.
+                // The rest is sendmail's. No option of ours may follow its first one: programs may
+                // add words of strangers there, and --bootstrap runs code.
                 $this->words = [$word, ...$argv];
                 return;
             }
@@ -77,7 +77,7 @@ final class Arguments
         $this->options[$name] = $value ?? true;
     }
 
-    /** "name" or "name=VALUE", as the tables have it. */
+    /** "name" or "name=VALUE", as in the tables of Commands. */
     private function spelling(string $name): ?string
     {
         foreach ($this->spellings() as $spelling) {
@@ -102,7 +102,7 @@ final class Arguments
         return array_map($name, $this->spellings());
     }
 
-    /** What all commands need to be true of their words. */
+    /** Checks the words, for all commands. */
     public function check(): void
     {
         $about = Commands::ALL[(string) $this->command];
@@ -124,7 +124,7 @@ final class Arguments
         return isset($this->options[$option]);
     }
 
-    /** A value from the option, else the environment, else php.ini; empty counts as unset there. */
+    /** A value of the option, else the environment, else php.ini; there, empty means unset. */
     public function text(string $option, ?string $environment = null, ?string $ini = null): ?string
     {
         $value = $this->options[$option] ?? null;

@@ -7,8 +7,8 @@ namespace MailQueue\Cli\Adopt;
 use MailQueue\Cli\Stop;
 
 /**
- * Makes another program's table the queue's. On SQLite in one transaction; on servers the old table
- * is renamed first, and what was ended after that goes on when the command is given again.
+ * Makes another program's table the queue's. On SQLite this is one transaction. On servers the old
+ * table is renamed first, and the same command continues if it was interrupted after that.
  */
 final class Adoption
 {
@@ -49,7 +49,7 @@ final class Adoption
     }
 
     /**
-     * The table, how it is read, and whether an adoption of it was begun.
+     * The table, how to read it, and whether an adoption of it has begun.
      *
      * @return array{string, Shape, bool}
      */

@@ -9,7 +9,7 @@ use MailQueue\Cli\Stop;
 use PDO;
 use PDOStatement;
 
-/** The rows of the old table: what they must be, and how they become mails of the queue. */
+/** Checks the rows of the old table and turns them into mails of the queue. */
 final class Copy
 {
     /** @var array<string, int> mails by status; "sent": those that stay where they are */
@@ -37,7 +37,7 @@ final class Copy
             : ' ORDER BY ' . $database->quote('next_attempt_at');
     }
 
-    /** Looks at every row. Nothing is changed before each is known to fit, or to stay. */
+    /** Checks every row. Nothing is changed before it is known for each if it fits or stays. */
     public function check(string $table): void
     {
         $words = [];
@@ -140,7 +140,7 @@ final class Copy
         }
     }
 
-    /** Mail that was stored since the old table has another name gets ids above the old ones. */
+    /** Mail that was stored after the old table was renamed gets ids above the old ones. */
     public function makeRoom(): void
     {
         $quote = $this->database->quote(...);
@@ -190,7 +190,7 @@ final class Copy
     }
 
     /**
-     * The row with its own columns as the database has them, whatever their types.
+     * The row, with the application's own columns as the database has them, of any type.
      *
      * @param array<string, int|string|null> $new
      * @param list<Column> $own

@@ -10,7 +10,7 @@ use MailQueue\Cli\Settings;
 use MailQueue\Cli\Stop;
 use PDO;
 
-/** What an adoption does that is the database's own. */
+/** The steps of an adoption that differ by database. */
 abstract class Database
 {
     public function __construct(
@@ -58,7 +58,7 @@ abstract class Database
         return '"' . str_replace('"', '""', $name) . '"';
     }
 
-    /** The name as the database has it; null: there is no such table. */
+    /** The name as the database spells it; null: the table does not exist. */
     abstract public function table(string $name): ?string;
 
     /** @return list<Column> */
@@ -79,20 +79,20 @@ abstract class Database
         return null;
     }
 
-    /** Before the rest, where all of it is one transaction. */
+    /** Begins the transaction, if the whole adoption is one. */
     abstract public function begin(): void;
 
     /** @param list<Dependent> $dependents what is dropped before */
     abstract public function rename(string $from, string $to, array $dependents): void;
 
-    /** Makes the queue's tables, while the old one has its new name. */
+    /** Creates the queue's tables, after the old one was renamed. */
     abstract public function create(): void;
 
     /** New mails get ids above this one. */
     abstract public function continueAfter(int $id): void;
 
     /**
-     * Gives the new table what of the old one works with it.
+     * Gives the new table the old one's indexes, triggers and so on that work with it.
      *
      * @return list<string> what was dropped
      */

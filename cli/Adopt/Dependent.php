@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli\Adopt;
 
-/** What names the old table and has no plain equivalent with the new one. */
+/** An object that names the old table and has no equivalent with the new one. */
 final class Dependent
 {
     /**

@@ -7,7 +7,7 @@ namespace MailQueue\Cli\Adopt;
 use MailQueue;
 use MailQueue\MessageException;
 
-/** A complete message of the old table, stored by the extension itself. */
+/** A complete message of the old table; the extension itself stores it. */
 final class Message
 {
     private const SERIALIZED = '/\A\s*(?:[aOC]:\d+:|s:\d+:"|[bid]:[-\d.E+]+;|N;)/';
@@ -20,7 +20,7 @@ final class Message
     }
 
     /**
-     * A text instead of a message is why the row stays where it is.
+     * A text instead of a message says why the row stays in the old table.
      *
      * @param array<string, mixed> $row by the shape's names
      */

@@ -8,7 +8,7 @@ use MailQueue;
 use MailQueue\Cli\Arguments;
 use PDO;
 
-/** What the queue's tables are called, and where what is known of an adoption is kept. */
+/** The names of the queue's tables, and of the key that keeps the adoption's note. */
 final class Names
 {
     public const KEY = 'mailQueueAdopted';

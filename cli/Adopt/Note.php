@@ -7,7 +7,7 @@ namespace MailQueue\Cli\Adopt;
 use MailQueue\Cli\Stop;
 use PDO;
 
-/** What the config table keeps of an adoption, for the way back. */
+/** The note about an adoption in the config table, for --undo. */
 final class Note
 {
     private const STATE = ['id', 'status', 'attempts', 'next_attempt_at', 'last_attempt_at'];
@@ -58,7 +58,7 @@ final class Note
         }
     }
 
-    /** The same as long as nothing was stored, sent, tried or changed. */
+    /** A checksum that stays the same as long as no mail was stored, sent, tried or changed. */
     public function state(): string
     {
         $quote = $this->database->quote(...);

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli\Adopt;
 
-/** A row of the old table as one of ours. */
+/** Turns a row of the old table into one of the queue's. */
 final class Row
 {
     private const GIVEN_UP_S = 30 * 86_400; // a failed mail that is due later was given up
@@ -98,9 +98,9 @@ final class Row
     }
 
     /**
-     * Of a mail in sending only its old program knows more: recovery, once the lease is over, takes
-     * it as one that may have arrived. A program that marks what it sends by the lease alone is
-     * waited for.
+     * Only the old program knows what became of a mail in sending: recovery, after the lease,
+     * treats it as one that may have arrived. If a program marks what it sends by the lease alone,
+     * its lease is waited for.
      *
      * @param array<string, int|string|null> $new
      * @return array<string, int|string|null>

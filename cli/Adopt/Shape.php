@@ -4,14 +4,14 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli\Adopt;
 
-/** The kinds of tables that are known: how their columns and words are read. */
+/** The known kinds of tables, and how to read their columns and words. */
 enum Shape: string
 {
     case Jobs = 'mail_queue'; // reference, mail_type, status: composed when it is sent
     case Messages = 'email_queues';
     case Outbox = 'mail_outbox';
 
-    /** What a job needs, beside the reference. */
+    /** The columns that a job needs, in addition to the reference. */
     public const LEAST = ['mail_type', 'status'];
 
     /** Columns of the other two, by ours; "message" and "to" are its text and recipients. */
@@ -42,7 +42,7 @@ enum Shape: string
     ];
     private const STATES = ['pending', 'sending', 'failed', 'parked', 'held'];
 
-    /** A state of ours, or "sent"; null: nobody here knows what the old program means by it. */
+    /** A state of ours, or "sent"; null: the word is not known. */
     public function state(mixed $word): ?string
     {
         $word = strtolower(Time::text($word));
@@ -93,7 +93,7 @@ enum Shape: string
     }
 
     /**
-     * What the table lacks to be of this shape.
+     * The columns that the table lacks for this shape.
      *
      * @param list<string> $columns in lower case
      * @return list<string>

@@ -27,7 +27,7 @@ final class Sqlite extends Database
     {
         parent::__construct($pdo, $names);
         $pdo->exec('PRAGMA busy_timeout = 60000');
-        $pdo->exec('PRAGMA foreign_keys = OFF'); // a row that goes takes nothing with it
+        $pdo->exec('PRAGMA foreign_keys = OFF'); // so that deleting a row deletes no others
         $pdo->exec('PRAGMA legacy_alter_table = ON'); // references stay as they are written
     }
 
@@ -192,7 +192,7 @@ final class Sqlite extends Database
         $this->pdo->exec('ALTER TABLE ' . $this->quote($from) . ' RENAME TO ' . $this->quote($to));
     }
 
-    /** A table that keeps its foreign keys would go on to stop, or follow, changes of others. */
+    /** Without its foreign keys: the old table would still block or follow changes of others. */
     private function copy(string $from, string $to): void
     {
         $plain = 'SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0';
@@ -224,7 +224,7 @@ final class Sqlite extends Database
         return [...$this->table, ...array_values($this->lost)];
     }
 
-    /** As the extension makes them in a database of their own: it makes none in a transaction. */
+    /** As the extension creates them in an empty database: it creates none in a transaction. */
     public function create(): void
     {
         $new = new PDO('sqlite::memory:');

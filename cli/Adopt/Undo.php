@@ -6,7 +6,7 @@ namespace MailQueue\Cli\Adopt;
 
 use MailQueue\Cli\Stop;
 
-/** The way back: the old table as it was, as long as the queue has done nothing with its mail. */
+/** The way back: restores the old table, as long as the queue has not touched its mail. */
 final class Undo
 {
     private readonly Note $note;

@@ -9,16 +9,16 @@ use MailQueue\Cli\Stop;
 /**
  * The move of a queue from one database to another: SQLite, PostgreSQL, MySQL in any direction.
  *
- * - No mail is lost, none is sent twice. From the first step on nothing is claimed from the
- *   source, nor from the target until all is there: their config tables say so (Record), and each
- *   claim reads that in its transaction. Nothing is copied before what was being sent is settled
- *   or recovered.
- * - The source takes new mail all the time. What comes before the end is copied; what comes later
- *   the same command brings when it is run once more, while the target sends already.
- * - Killed at any point, the same command goes on where it was.
- * - Every row is read back before it is committed. At the end all rows and bodies are compared
- *   by SHA-256, made here of what the values mean in either database; then once more
- *   without the bodies, which never change, while the source is locked.
+ * - No mail is lost, and none is sent twice. Once the move has begun, no mail is claimed from the
+ *   source, nor from the target until all mail is there: their config tables say so (Record), and
+ *   each claim reads that in its transaction. Copying begins after mail that was being sent is
+ *   settled or recovered.
+ * - The source takes new mail all the time. Mail that comes before the end is copied. Later mail is
+ *   brought by the same command when it is run once more; the target already sends then.
+ * - After a kill at any point, the same command continues.
+ * - Every row is read back before it is committed. At the end all rows and bodies are compared by
+ *   SHA-256, computed here from what the values mean in either database; then once more without the
+ *   bodies, which never change, while the source is locked.
  *
  * Ids are kept. The target's own begin at least a million above the source's, so that late mail
  * keeps its id too, and the application may store mail in the target during the move.
@@ -116,7 +116,7 @@ final class Migration
         }
     }
 
-    /** Gives an unfinished move up: deletes from the target what was copied; the source sends. */
+    /** Gives an unfinished move up: deletes the copies from the target; the source sends again. */
     public function abort(): Report
     {
         $pair = $this->pair;

@@ -9,7 +9,7 @@ use MailQueue\Cli\Settings;
 use MailQueue\Cli\Stop;
 use MailQueue\Cli\Terminal;
 
-/** What people are told of a move that keeps a queue from sending. */
+/** The texts about a move that keeps a queue from sending. */
 final class Notice
 {
     public const CURE = 'A move that is not over goes on with the command below, or is given up '
@@ -17,7 +17,7 @@ final class Notice
         . 'application and cron name the new database. Where that is gone for good: mailqueue '
         . 'config --unset with the key that is named here; mail that it sent is then sent again.';
 
-    /** Null: nothing keeps it from sending. */
+    /** Null: no move keeps it from sending. */
     public static function text(Settings $settings): ?string
     {
         [$key, $record] = self::find($settings);

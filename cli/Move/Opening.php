@@ -8,9 +8,9 @@ use MailQueue\Cli\ExitCode;
 use MailQueue\Cli\Stop;
 
 /**
- * The beginning of a move: what may be moved where, the records, waiting for what is being sent.
- * The record in the source is committed before the one in the target: from the first step on
- * neither database sends.
+ * The beginning of a move: checks what may be moved, writes the records, and waits for mail that is
+ * being sent. The record in the source is committed before the one in the target, so neither
+ * database sends from then on.
  */
 final class Opening
 {
@@ -105,7 +105,7 @@ final class Opening
         }
     }
 
-    /** What is refused leaves no record behind. */
+    /** A move that is refused leaves no record behind. */
     private function orGiveUp(callable $do): void
     {
         try {
@@ -189,8 +189,8 @@ final class Opening
     }
 
     /**
-     * Until all that was claimed before the pause was settled or recovered, and no transaction is
-     * left that may have read the settings before.
+     * Waits until all mail that was claimed before the pause is settled or recovered, and no
+     * transaction is left that may have read the settings before.
      */
     public function drain(): void
     {

@@ -7,7 +7,7 @@ namespace MailQueue\Cli\Move;
 use MailQueue\Cli\ExitCode;
 use MailQueue\Cli\Stop;
 
-/** Source and target of a move, the records that bind them, and what was done so far. */
+/** Source and target of a move, the records that bind them, and the progress. */
 final class Pair
 {
     public ?Record $to = null; // as it is in the source
@@ -37,7 +37,7 @@ final class Pair
         }
     }
 
-    /** The move as it is known here: its record in the target is there. */
+    /** The target's record of this move, which must be there. */
     public function from(): Record
     {
         return $this->from ?? throw self::takenOver();
@@ -100,7 +100,7 @@ final class Pair
         });
     }
 
-    /** Makes this run the one that works on the move: an earlier one that still runs ends. */
+    /** Makes this run the one that works on the move; an earlier run ends. */
     public function takeOver(): void
     {
         $this->from = $this->target->transaction(function (): Record {

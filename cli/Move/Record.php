@@ -9,8 +9,8 @@ use MailQueue\Cli\Stop;
 use MailQueue\Cli\Terminal;
 
 /**
- * What a config table says of a move, for one job table: "ID.RUN STATE CURSOR BASE NAME" in a JSON
- * object by the tables' names. src/queue/config/move_record.c reads it at each claim.
+ * The record of a move in a config table, for one job table: "ID.RUN STATE CURSOR BASE NAME" in a
+ * JSON object by the tables' names. src/queue/config/move_record.c reads it at each claim.
  */
 final class Record
 {
@@ -78,7 +78,7 @@ final class Record
         return isset(self::STATES[$key]);
     }
 
-    /** What is left of a key without a table's record, readable or not. Null: nothing. */
+    /** A key's value without a table's record, readable or not. Null: nothing is left. */
     public static function without(MailQueue $queue, string $key, string $table): ?string
     {
         try {

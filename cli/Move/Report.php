@@ -33,7 +33,7 @@ final class Report
         $this->checksum = str_repeat("\0", 32);
     }
 
-    /** Adds a row's hash; the same once more takes it out. */
+    /** Adds a row's hash; adding it again removes it. */
     public function sum(string ...$hashes): void
     {
         foreach ($hashes as $hash) {

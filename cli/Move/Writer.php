@@ -10,8 +10,8 @@ use PDOException;
 use PDOStatement;
 
 /**
- * Makes the target's rows of a range of ids what the source's are, and reads them back, within a
- * transaction of the target's. Mail of the target's own is never deleted.
+ * Makes the target's rows of a range of ids equal to the source's, and reads them back, within a
+ * transaction of the target's. The target's own mail is never deleted.
  */
 final class Writer
 {
@@ -66,7 +66,7 @@ final class Writer
         $this->rows = count($sent);
     }
 
-    /** Deletes what the target has in a range; what is above $own is not of this move. */
+    /** Deletes the target's rows of a range; ids above $own do not belong to this move. */
     private function clear(int $from, int $to, int $own): void
     {
         [$old] = $this->to->hashes($from, $to, true);
@@ -81,9 +81,9 @@ final class Writer
     }
 
     /**
-     * The same reference and type, which the target has already. A copy is out of date: the source
-     * has them under a newer id. One of the target's own gives way where it is parked or has
-     * expired, as to an enqueue; else a person must decide.
+     * Resolves a reference and type that the target already has. A copy is out of date: the source
+     * has them under a newer id. The target's own mail gives way if it is parked or has expired, as
+     * for an enqueue; otherwise a person must decide.
      *
      * @param list<?string> $row
      */

@@ -10,7 +10,7 @@ use MailQueue\Cli\Stop;
 use MailQueue\Cli\Terminal;
 use MailQueue\MessageException;
 
-/** Addresses as programs write them, as plain ones. */
+/** Turns addresses as programs write them into plain ones. */
 final class Addresses
 {
     public const RECIPIENTS_MAX = 10_000; // of a mail, as enqueue() takes them
@@ -42,8 +42,8 @@ final class Addresses
     }
 
     /**
-     * Users of this host, such as "root", become their aliases or get its name; what is not simple
-     * stays as it is.
+     * Replaces users of this host, such as "root", by their aliases, or adds the host's name. Other
+     * addresses stay as they are.
      *
      * @param int $count of the addresses that aliases gave to the mail so far
      * @throws Stop

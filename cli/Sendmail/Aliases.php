@@ -11,14 +11,14 @@ use MailQueue\Cli\Terminal;
 use MailQueue\MessageException;
 
 /**
- * Where mail goes that is addressed to users of this host, without a domain: a file in the form of
- * /etc/aliases. "default" stands for every user that is not named, as msmtp has it.
+ * The aliases file, in the form of /etc/aliases: where mail goes that is addressed to users of this
+ * host, without a domain. "default" stands for every user without a line, as in msmtp.
  */
 final class Aliases
 {
     private const SIZE_MAX = 1 << 20;
     private const NAME = '/\A(?:"((?:[^"\\\\]|\\\\.)+)"|([^\s:",|\/\\\\]+))\s*:(.*)\z/s';
-    /** What other programs do with mail, by how the target begins. */
+    /** Targets that are not addresses, by how they begin: refused. */
     private const REFUSED = ['|' => 'to a program', '/' => 'into a file',
         ':include:' => 'to a list in another file'];
 
@@ -30,7 +30,7 @@ final class Aliases
     {
     }
 
-    /** Null: there is no such file set. */
+    /** Null: no file is set. */
     public static function configured(): ?self
     {
         static $all = [];
@@ -39,7 +39,7 @@ final class Aliases
         return $path === '' ? null : $all[$path] ??= new self($path);
     }
 
-    /** Not before a user needs it: a fault of the file stops no mail that has none. */
+    /** Read only when a user needs it: an error in the file does not stop other mail. */
     private function load(): void
     {
         $text = is_file($this->path) ? @file_get_contents($this->path, length: self::SIZE_MAX + 1)
@@ -48,7 +48,7 @@ final class Aliases
             throw Stop::config('The aliases file ' . Terminal::safe($this->path) . ' does not '
                 . 'exist or cannot be read. MAILQUEUE_ALIASES (ini mailqueue.aliases) names it.');
         }
-        if (strlen($text) > self::SIZE_MAX) { // its last address could be half of one
+        if (strlen($text) > self::SIZE_MAX) { // the last address could be cut in half
             throw Stop::config('The aliases file ' . Terminal::safe($this->path)
                 . ' is larger than 1 MiB: leave out what is not an alias of this host.');
         }
@@ -58,7 +58,7 @@ final class Aliases
                 throw $this->fault($number, 'this is not NAME: ADDRESS');
             }
             $name = strtolower($match[1] !== '' ? stripslashes($match[1]) : $match[2]);
-            $this->entries[$name] ??= [$number, $match[3]]; // as Postfix: the first one holds
+            $this->entries[$name] ??= [$number, $match[3]]; // as in Postfix, the first line counts
         }
     }
 
@@ -77,7 +77,7 @@ final class Aliases
         return $lines;
     }
 
-    /** Looks at every entry. */
+    /** Checks every entry. */
     public function check(): void
     {
         $this->of('default');

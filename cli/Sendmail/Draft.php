@@ -9,16 +9,16 @@ use MailQueue\Cli\ExitCode;
 use MailQueue\Cli\Stop;
 use MailQueue\MessageException;
 
-/** A message as a program hands it over. */
+/** A message as a program hands it over, before it is complete. */
 final class Draft
 {
     private const RECIPIENTS = ['to', 'cc', 'bcc', 'resent-to', 'resent-cc', 'resent-bcc'];
     private const SENDERS = ['from', 'sender', 'resent-from', 'resent-sender'];
-    /** They part several blocks of Resent- fields. */
+    /** Fields that separate blocks of Resent- fields. */
     private const MARKS = ['received', 'return-path', 'resent-date', 'resent-message-id'];
     private const KEPT = [...self::RECIPIENTS, ...self::SENDERS, ...self::MARKS];
     private const FIELDS_MAX = 10_000;
-    /** All that it reads several times; the body is only passed on. */
+    /** A limit for the header, which is read several times; the body is only passed on. */
     private const HEADER_MAX = 1 << 21;
 
     /** @var list<array{name: string, from: int, to: int}> of KEPT; places in header */
@@ -26,13 +26,13 @@ final class Draft
     private readonly string $header;
     private readonly string $body;
     private readonly string $eol;
-    /** How many lines more complete() has in front of the header than were given. */
+    /** By how many lines the header is longer than it was given. */
     private int $shift = 0;
 
     public function __construct(string $raw)
     {
         $end = !str_contains($raw, "\n") && str_contains($raw, "\r") ? "\r" : "\n";
-        // The line that parts the messages of a mailbox file is none of the message.
+        // The line that separates the messages of a mailbox file does not belong to the message.
         preg_match('/\A(?:>*From [^\r\n]*(?:\r\n?|\n))+/', $raw, $match);
         $start = strlen($match[0] ?? '');
         $this->shift -= substr_count($match[0] ?? '', $end);
@@ -44,7 +44,7 @@ final class Draft
         $this->body = ($hasEnd ? '' : $this->eol) . substr($raw, $behind);
     }
 
-    /** Where the header ends: before an empty line, or before one that is no field. */
+    /** The end of the header: before an empty line, or before a line that is not a field. */
     private function read(string $raw, int $start, string $end): int
     {
         $keeps = false;
@@ -90,7 +90,7 @@ final class Draft
         return MailQueue::envelope($header)['recipients'];
     }
 
-    /** Null where the message does not say, or says it in a way that is no address. */
+    /** Null if the message does not say, or if it is not an address. */
     public function sender(): ?string
     {
         try {
@@ -101,8 +101,8 @@ final class Draft
     }
 
     /**
-     * The header with the fields named first; of the other half of the envelope only where they
-     * are, as what is wrong with them does not matter here.
+     * The header, with the named fields first. Of the fields for the other half of the envelope
+     * only the positions count: errors in them do not matter here.
      *
      * @param list<string> $names
      * @param list<string> $others
@@ -124,10 +124,10 @@ final class Draft
         return $header . $this->eol;
     }
 
-    /** Everything, with an empty line behind the header, and with a From. */
+    /** The whole message, with an empty line after the header, and with a From. */
     public function complete(string $from): string
     {
-        // Blanks before the colon are old syntax (RFC 5322, 4.5), and a Bcc is one even so.
+        // Spaces before the colon are old syntax (RFC 5322, 4.5), and such a Bcc counts too.
         $isOld = '/(*ANYCRLF)^([!-9;-~]+)[ \t]+:/m';
         $header = preg_replace($isOld, '$1:', $this->header) ?? $this->header;
         $isEnded = $header === '' || str_contains("\r\n", substr($header, -1));
@@ -137,7 +137,7 @@ final class Draft
         return $added . $header . ($isEnded ? '' : $this->eol) . $this->body;
     }
 
-    /** A text about the completed message, with the number of a line as it was given. */
+    /** An error of the completed message, with the line's number in the message as it was given. */
     public function linesAsGiven(string $text): string
     {
         return (string) preg_replace_callback(

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli\Sendmail;
 
-/** Who runs this, and where: for what comes without a sender or a domain. */
+/** The user and the host: for messages without a sender, and addresses without a domain. */
 final class Host
 {
     public static function name(): string
@@ -20,7 +20,7 @@ final class Host
         return $name;
     }
 
-    /** From /etc/hosts, because asking the DNS can take its time. */
+    /** From /etc/hosts, because the DNS may be slow. */
     private static function longName(string $short): string
     {
         foreach (@file('/etc/hosts') ?: [] as $line) {
@@ -43,7 +43,7 @@ final class Host
         return self::account()[0] ?? (getenv('LOGNAME') ?: getenv('USER') ?: 'nobody');
     }
 
-    /** The user's name in full; "" where nobody has written it down. */
+    /** The user's full name; "" if passwd(5) does not have it. */
     public static function fullName(): string
     {
         $name = strtok((string) (self::account()[4] ?? ''), ',');

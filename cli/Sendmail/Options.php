@@ -7,12 +7,12 @@ namespace MailQueue\Cli\Sendmail;
 use MailQueue\Cli\Stop;
 use MailQueue\Cli\Terminal;
 
-/** The words that sendmail takes, read as Postfix's sendmail(1) reads them. */
+/** The options of sendmail, read as Postfix's sendmail(1) reads them. */
 final class Options
 {
     private const FLAGS = 'GIUcimntvx';
     private const WITH_VALUE = 'ABCFLNORVXbefhopr';
-    /** Letters of -b; "-": nothing is to be done. */
+    /** Letters of -b; "-": do nothing. */
     private const MODES = ['m' => 'm', 'p' => 'p', 's' => 's', 'h' => '-', 'H' => '-', 'i' => '-'];
     private const VALID = [
         'N' => ['/\A(?:never|(?:success|failure|delay)(?:,(?:success|failure|delay))*)\z/i',
@@ -49,7 +49,7 @@ final class Options
     }
 
     /**
-     * "-ti" or "-fa@b"; a value is the rest of the word or, where that is empty, the next one.
+     * "-ti" or "-fa@b". A value is the rest of the word or, if that is empty, the next word.
      *
      * @param list<string> $rest
      */

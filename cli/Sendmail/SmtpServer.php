@@ -184,7 +184,7 @@ final class SmtpServer
     }
 
     /**
-     * One address, or those that its alias leads to; none: refused with this reply.
+     * One address, or the addresses of its alias; none: refused with this reply.
      *
      * @return list<string>
      */
@@ -229,8 +229,8 @@ final class SmtpServer
     }
 
     /**
-     * What comes up to CRLF, dot, CRLF and nothing less: a line that ends in a bare LF is text, or
-     * what follows it could pass for commands. Null: too large.
+     * The text up to CRLF, dot, CRLF and nothing less. A line that ends in a bare LF is text:
+     * otherwise what follows it could pass for commands. Null: too large.
      */
     private function message(): ?string
     {
@@ -265,7 +265,7 @@ final class SmtpServer
         } catch (Stop $e) {
             $this->reply(554, '5.6.0', $e->getMessage());
         } catch (DatabaseException $e) {
-            $this->queue = null; // it may be another file next time
+            $this->queue = null; // next time it may be another file
             $isFull = $e->reason === 'full';
             $this->reply($isFull ? 452 : 451, $isFull ? '4.3.1' : '4.3.0', 'try again later');
             Terminal::error('mailqueue: ' . Terminal::safe($e->getMessage()));
@@ -320,7 +320,7 @@ final class SmtpServer
         return rtrim($line, "\r");
     }
 
-    /** What has come, after all that was said is out; null at the end. */
+    /** Writes the pending replies, then reads; null at the end of the input. */
     private function read(): ?string
     {
         $this->flush();
@@ -342,7 +342,7 @@ final class SmtpServer
     {
         stream_set_blocking(STDOUT, true); // else it may take only a part
         if ($this->output !== '' && @fwrite(STDOUT, $this->output) !== strlen($this->output)) {
-            $this->over = true; // nobody listens any more
+            $this->over = true; // the client is gone
         }
         $this->output = '';
     }

@@ -15,11 +15,11 @@ use MailQueue\MessageException;
 
 use const MailQueue\Cli\PROGRAM;
 
-/** One message from standard input into the queue. */
+/** Reads one message from standard input and queues it. */
 final class Submission
 {
-    public const SLACK = 1 << 20; // bytes that are not stored, such as those of Bcc
-    private const TRIES_MAX = 1000; // each time that something was there and could not be read
+    public const SLACK = 1 << 20; // for bytes that are not stored, such as those of Bcc
+    private const TRIES_MAX = 1000; // how often a read may fail although data was announced
 
     public function __construct(
         private readonly Settings $settings,
@@ -30,7 +30,7 @@ final class Submission
     public function run(): void
     {
         self::refuseLoop();
-        $this->settings->databasePath(); // without a database, nothing needs to be read
+        $this->settings->databasePath(); // fails without a database, before anything is read
         $recipients = $this->recipients();
         $sender = $this->sender();
         $name = $this->name();
@@ -57,7 +57,7 @@ final class Submission
         );
     }
 
-    /** Mail that the worker hands to sendmail must not come back to the queue that it is from. */
+    /** Refuses mail that the worker hands to sendmail: it would come back to its own queue. */
     public static function refuseLoop(): void
     {
         if (Arguments::environment('MAILQUEUE_TRANSPORT_DEPTH') !== null) {
@@ -146,7 +146,7 @@ final class Submission
         return $found[0];
     }
 
-    /** For the From that is added where there is none. */
+    /** For the From that is added if there is none. */
     private function name(): string
     {
         $given = $this->options->name;
@@ -177,7 +177,7 @@ final class Submission
         $max = self::maxSize();
         $chunks = [];
         $size = 0;
-        $tail = "\n"; // what a dot may stand behind: the begin is one of a line
+        $tail = "\n"; // a dot may follow it: the text begins with a new line
         while (($chunk = self::chunk()) !== null) {
             if ($chunk === false) {
                 $why = preg_replace('/.*errno=\d+ /', '', error_get_last()['message'] ?? '');
@@ -200,8 +200,8 @@ final class Submission
     }
 
     /**
-     * What standard input has next; null: its end; false: it cannot be read. Whoever shares the
-     * pipe or socket may have made it non-blocking; to have nothing yet is not its end then.
+     * Reads standard input; null: its end; false: it cannot be read. Another process that shares
+     * the pipe or socket may have made it non-blocking; no data yet is not the end then.
      */
     public static function chunk(?int $timeout = null): string|false|null
     {
@@ -209,7 +209,7 @@ final class Submission
             stream_set_blocking(STDIN, true);
             error_clear_last();
             $chunk = @fread(STDIN, 1 << 16);
-            // Versions of PHP differ in what they return for nothing yet; a fault leaves an error.
+            // Versions of PHP differ in what they return for no data yet; a fault leaves an error.
             $isNothing = $chunk === false ? error_get_last() === null && $tries < self::TRIES_MAX
                 : $chunk === '' && !feof(STDIN);
             if (!$isNothing) {
@@ -222,7 +222,7 @@ final class Submission
         }
     }
 
-    /** Where in the message the dot is that ends it, from text that begins at a place in it. */
+    /** The position of the dot that ends the message, in text that begins at $place in it. */
     private function dot(string $text, string $lineEnd, int $place): ?int
     {
         return $this->options->dotEnds
@@ -230,7 +230,7 @@ final class Submission
             ? $place + $match[0][1] + 1 : null;
     }
 
-    /** Where descriptor 0 is closed, PHP opens the program's file as it. */
+    /** If descriptor 0 is closed, PHP opens the program's own file as descriptor 0. */
     private static function refuseClosed(): void
     {
         $input = @fstat(STDIN) ?: ['dev' => 0, 'ino' => 0];
