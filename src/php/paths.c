@@ -10,6 +10,7 @@
 #include "db/db.h"
 #include "main/php_open_temporary_file.h"
 #include "php_mailqueue.h"
+#include "queue/queue.h"
 #include "worker/files.h"
 #include "worker/lock.h"
 #include "worker/log.h"

@@ -3,9 +3,9 @@
 #define MQ_PHP_PATHS_H
 
 #include "php.h"
-
-#include "queue/queue.h"
 #include "worker/log.h"
+
+struct mq_queue;
 
 /* The run directory, malloc'ed: beside the database's file or in mailqueue.run_dir; of a database
  * that is no file in mailqueue.run_dir or a directory of the user's (worker/lock.h). NULL for an

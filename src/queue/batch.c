@@ -1,9 +1,14 @@
 /* Claims and settles of many rows in few statements, where each statement is a journey to a server.
  * What is to be written is the same as row by row. */
-#include "queue/internal.h"
+#include "queue/batch.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "queue/job.h"
+#include "queue/limit.h"
+#include "queue/sql/columns.h"
+#include "queue/steps.h"
 
 /* ---- lists ---- */
 
@@ -40,9 +45,9 @@ enum mq_status mq_batch_take(struct mq_tx *tx, struct mq_job *jobs, size_t count
     }
     struct mq_value values[] = {mq_null(), mq_int(jobs[0].locked_until), mq_cstr(jobs[0].locked_by),
                                 mq_batch_list_value(&list)};
-    struct mq_move move = {MQ_PENDING, MQ_SENDING, MQ_SQL_CLAIM_TAKE_MANY, values, 4};
+    struct mq_transition change = {MQ_PENDING, MQ_SENDING, MQ_SQL_CLAIM_TAKE_MANY, values, 4};
     enum mq_status status =
-        list.failed ? mq_error_nomem(err) : mq_job_transition(queue, &move, err);
+        list.failed ? mq_error_nomem(err) : mq_job_transition(queue, &change, err);
     mq_buffer_clear(&list);
     return status;
 }

@@ -1,9 +1,17 @@
 /* The messages of claimed jobs. They are read after the claim's commit: a message may be large, and
  * others write meanwhile. Who reads them decides how many are in memory. */
-#include "queue/internal.h"
+#include "queue/body.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "db/db.h"
+#include "queue/batch.h"
+#include "queue/claim.h"
+#include "queue/handle.h"
+#include "queue/sql/columns.h"
+#include "queue/sql/transaction.h"
+#include "queue/steps.h"
 
 /* The first of them, from `hint` on, that has this id; NULL: none. */
 static struct mq_job *find(struct mq_job *const *jobs, size_t count, size_t *hint, int64_t id)

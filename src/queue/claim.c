@@ -1,10 +1,19 @@
 /* A cycle: settle what is finished, recover what was lost, claim what is due, in one transaction.
  */
-#include "queue/internal.h"
+#include "queue/claim.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "queue/batch.h"
+#include "queue/config/move_record.h"
+#include "queue/config/pause.h"
+#include "queue/handle.h"
+#include "queue/limit.h"
+#include "queue/redirect.h"
+#include "queue/sql/columns.h"
+#include "queue/steps.h"
 
 #define PRIORITY_ABOVE_ALL (INT64_C(1) << 40)
 
@@ -63,8 +72,8 @@ enum mq_status mq_job_park_unreadable(struct mq_tx *tx, const struct mq_job *job
         "the row cannot be read: recipients is no JSON array of addresses, envelope_from is none, "
         "or locked_by no claim token: correct it, then retry it, or delete it";
     struct mq_value values[] = {mq_null(), mq_cstr("unreadable"), mq_cstr(why), mq_int(job->id)};
-    struct mq_move move = {job->state, MQ_PARKED, MQ_SQL_PARK, values, 4};
-    enum mq_status status = mq_job_transition(tx->queue, &move, err);
+    struct mq_transition change = {job->state, MQ_PARKED, MQ_SQL_PARK, values, 4};
+    enum mq_status status = mq_job_transition(tx->queue, &change, err);
     if (status == MQ_OK) {
         struct mq_event event = {.type = MQ_EVENT_PARKED, .reply = (char *)why, .ms = -1};
         mq_tx_event(tx, job, &event);
@@ -100,8 +109,8 @@ static enum mq_status write_claim(struct taking *t, struct mq_job *job, struct m
 {
     struct mq_value values[] = {mq_null(), mq_int(job->locked_until), mq_cstr(job->locked_by),
                                 mq_int(job->paid), mq_int(job->id)};
-    struct mq_move move = {job->state, MQ_SENDING, MQ_SQL_CLAIM_TAKE, values, 5};
-    enum mq_status status = t->many ? MQ_OK : mq_job_transition(t->tx->queue, &move, err);
+    struct mq_transition change = {job->state, MQ_SENDING, MQ_SQL_CLAIM_TAKE, values, 5};
+    enum mq_status status = t->many ? MQ_OK : mq_job_transition(t->tx->queue, &change, err);
     job->state = MQ_SENDING;
     job->attempts++;
     return status;

@@ -1,10 +1,15 @@
 /* Storing mail: one short transaction. */
-#include "queue/internal.h"
+#include "queue/enqueue.h"
 
 #include <string.h>
 
 #include "core/json.h"
+#include "db/db.h"
 #include "mime/address.h"
+#include "mime/notify.h"
+#include "queue/handle.h"
+#include "queue/sql/columns.h"
+#include "queue/sql/transaction.h"
 
 #define PRIORITY_MAX     100
 #define MESSAGE_ID_MAX   998 /* a line of a message (RFC 5322, section 2.1.1) */
@@ -108,7 +113,7 @@ static enum mq_status insert_row(struct mq_queue *queue, struct mq_args args, in
                                  struct mq_error *err)
 {
     *id = 0;
-    if (queue->spelling->returning[0]) {
+    if (queue->dialect->returning[0]) {
         return mq_sql_int(queue, MQ_SQL_INSERT_JOB, args, id, err);
     }
     enum mq_status status = mq_sql_exec(queue, MQ_SQL_INSERT_JOB, args, err);

@@ -8,7 +8,10 @@
  * Strict mode: a recipient may reach the relay at any time between claim and settle. So it counts
  * from its claim (as `paid` of a row in sending) until an hour after the time at which the worker
  * knew it to be handed over (in the ledger); only what fits beside both is claimed. */
-#include "queue/internal.h"
+#include "queue/limit.h"
+
+#include "queue/config/store.h"
+#include "queue/sql/statements.h"
 
 static bool limited(const struct mq_tx *tx)
 {

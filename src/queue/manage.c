@@ -1,10 +1,14 @@
 /* What people do with jobs: look, retry, hold, delete; and the sweep of what nobody waits for. */
-#include "queue/internal.h"
+#include "queue/manage.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/json.h"
+#include "queue/handle.h"
+#include "queue/sql/columns.h"
+#include "queue/sql/schema.h"
+#include "queue/sql/transaction.h"
 
 #define LIST_MAX 100000
 
@@ -230,9 +234,8 @@ static enum mq_status write_retry(struct change *change, const struct mq_job *jo
     }
     struct mq_value values[] = {mq_null(), mq_int(attempts), mq_int(change->tx->now_s),
                                 mq_text(mq_buffer_view(&list)), mq_int(job->id)};
-    struct mq_move move = {job->state, MQ_PENDING, MQ_SQL_RETRY, values, 5};
-    enum mq_status status =
-        list.failed ? mq_error_nomem(err) : mq_job_transition(queue, &move, err);
+    struct mq_transition to = {job->state, MQ_PENDING, MQ_SQL_RETRY, values, 5};
+    enum mq_status status = list.failed ? mq_error_nomem(err) : mq_job_transition(queue, &to, err);
     change->changed += status == MQ_OK;
     mq_buffer_clear(&list);
     return status;
@@ -323,8 +326,8 @@ static enum mq_status hold_one(struct change *change, int64_t id, struct mq_erro
     bool waits = one.job.state == MQ_PENDING || one.job.state == MQ_FAILED;
     if (status == MQ_OK && one.found && waits) {
         struct mq_value values[] = {mq_null(), mq_cstr("hold"), mq_null(), mq_int(id)};
-        struct mq_move move = {one.job.state, MQ_PARKED, MQ_SQL_PARK, values, 4};
-        status = mq_job_transition(queue, &move, err);
+        struct mq_transition to = {one.job.state, MQ_PARKED, MQ_SQL_PARK, values, 4};
+        status = mq_job_transition(queue, &to, err);
         change->changed += status == MQ_OK;
     }
     mq_job_clear(&one.job);

@@ -1,10 +1,14 @@
-#include "queue/internal.h"
+#include "queue/queue.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#include "db/db.h"
+#include "queue/handle.h"
+#include "queue/sql/schema.h"
 
 void mq_queue_options_init(struct mq_queue_options *options)
 {
@@ -78,7 +82,7 @@ static void derive_names(struct mq_names *names)
 /* With what is appended to it the table's name must not be cut by the database. */
 static enum mq_status check_length(const struct mq_queue *queue, struct mq_error *err)
 {
-    size_t max = queue->spelling->table_max;
+    size_t max = queue->dialect->table_max;
     return strlen(queue->names.table) <= max
                ? MQ_OK
                : mq_error_set(err, MQ_INVALID, "table",
@@ -94,7 +98,7 @@ enum mq_status mq_queue_open(struct mq_db *db, const struct mq_queue_options *op
         return mq_error_nomem(err);
     }
     queue->db = db;
-    queue->spelling = mq_dialect_of(db->driver->dialect);
+    queue->dialect = mq_dialect_of(db);
     queue->backoff = options->backoff;
     mq_queue_set_clock(queue, &options->clock);
     queue->random = options->random;
@@ -144,5 +148,5 @@ void mq_queue_maintain(struct mq_queue *queue)
 
 bool mq_queue_is_shared(const struct mq_queue *queue)
 {
-    return queue->spelling->shared;
+    return queue->dialect->shared;
 }

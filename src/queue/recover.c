@@ -1,9 +1,12 @@
 /* Leases whose worker is gone: what its intent record says is settled in its place. */
-#include "queue/internal.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "queue/claim.h"
+#include "queue/limit.h"
+#include "queue/sql/columns.h"
+#include "queue/steps.h"
 
 static const char died_before[] = "the worker died before the message was sent";
 static const char died_within[] =

@@ -1,8 +1,11 @@
 /* Who a job goes to this time: the test redirect, equal addresses once, as far as tokens reach. */
-#include "queue/internal.h"
+#include "queue/redirect.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "queue/config/settings.h"
+#include "queue/job.h"
 
 static struct mq_str domain_of(struct mq_str address)
 {

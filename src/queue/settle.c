@@ -1,11 +1,14 @@
 /* Outcomes into rows. Each write is fenced by the claim token: a worker that lost its lease
  * changes nothing. */
-#include "queue/internal.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/json.h"
+#include "queue/handle.h"
+#include "queue/job.h"
+#include "queue/limit.h"
+#include "queue/sql/columns.h"
+#include "queue/steps.h"
 
 #define ERROR_MAX 500 /* octets of last_error */
 
@@ -192,12 +195,12 @@ static enum mq_status write_row(struct mq_tx *tx, const struct mq_job *job, cons
                                 mq_cstr(plan->parked_for),
                                 mq_text(mq_buffer_view(&plan->recipients)),
                                 mq_text(mq_buffer_view(&plan->refused))};
-    struct mq_move move = {.from = MQ_SENDING,
-                           .to = plan->to,
-                           .slot = plan->lists ? MQ_SQL_SETTLE_LISTS : MQ_SQL_SETTLE_STATE,
-                           .values = values,
-                           .count = plan->lists ? 12 : 10};
-    enum mq_status status = mq_job_transition(tx->queue, &move, err);
+    struct mq_transition change = {.from = MQ_SENDING,
+                                   .to = plan->to,
+                                   .slot = plan->lists ? MQ_SQL_SETTLE_LISTS : MQ_SQL_SETTLE_STATE,
+                                   .values = values,
+                                   .count = plan->lists ? 12 : 10};
+    enum mq_status status = mq_job_transition(tx->queue, &change, err);
     *held = status == MQ_OK && mq_sql_changes(tx->queue) > 0;
     return status;
 }

@@ -1,9 +1,11 @@
 /* Which queue this is on its server, and the slots of its workers there. */
-#include "queue/internal.h"
+#include "queue/slots.h"
 
 #include <stdlib.h>
 
 #include "core/hash.h"
+#include "queue/handle.h"
+#include "queue/queue.h"
 
 static enum mq_status ask_identity(struct mq_queue *queue, char **out, struct mq_error *err)
 {

@@ -1,11 +1,19 @@
 /* Figures for people. A snapshot of several queries, not of one transaction: nobody is kept from
  * writing. Costs one pass over the entries of the partial indexes, none over the table: about 0.1 s
  * for a million jobs waiting, parked or failed. */
-#include "queue/internal.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "queue/config/config.h"
+#include "queue/config/keys.h"
+#include "queue/config/pause.h"
+#include "queue/config/store.h"
+#include "queue/handle.h"
+#include "queue/limit.h"
+#include "queue/manage.h"
+#include "queue/queue.h"
+#include "queue/sql/schema.h"
 
 static enum mq_status count_waiting(struct mq_queue *queue, int64_t now_s, struct mq_stats *out,
                                     struct mq_error *err)

@@ -2,10 +2,13 @@
  *
  * Expired rows are found by their index, in time that does not depend on what waits. Orphans are
  * not, so with an orphan check the sweep walks the table by id: about 1 ms for 1,000 rows. */
-#include "queue/internal.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "queue/handle.h"
+#include "queue/manage.h"
+#include "queue/sql/columns.h"
+#include "queue/sql/transaction.h"
 
 /* Rows to be deleted, read before the first of them is. */
 struct doomed {
@@ -66,7 +69,7 @@ static enum mq_status delete_doomed(struct mq_tx *tx, struct doomed *doomed, boo
         struct mq_job *job = &doomed->jobs[i];
         bool expired = job->expires_at && job->expires_at <= tx->now_s;
         bool orphaned = true;
-        if (!expired && tx->queue->spelling->walks_all) {
+        if (!expired && tx->queue->dialect->walks_all) {
             status = mq_job_orphaned(tx->queue, job->reference, &orphaned, err);
         }
         if (status != MQ_OK || !orphaned) {

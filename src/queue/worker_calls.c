@@ -1,10 +1,14 @@
 /* The worker's transactions: a cycle, an envelope, a renewal. */
-#include "queue/internal.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/json.h"
+#include "queue/batch.h"
+#include "queue/claim.h"
+#include "queue/handle.h"
+#include "queue/limit.h"
+#include "queue/redirect.h"
+#include "queue/steps.h"
 
 /* Recovery and claim. */
 static enum mq_status claim_part(struct mq_tx *tx, struct mq_cycle *cycle, struct mq_error *err)

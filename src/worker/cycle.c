@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "queue/queue.h"
 #include "worker/run.h"
 
 #define RETRY_FIRST_MS 50
@@ -417,7 +418,6 @@ static void settled(struct mq_run *run, size_t count)
 static void take_cycle(struct mq_run *run, const struct mq_cycle *cycle, int64_t before_ms)
 {
     struct mq_claim *claim = cycle->claim;
-
     run->database_ms = 0;
     settled(run, cycle->outcome_count);
     if (cycle->outcome_count > 0) {

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "queue/queue.h"
+#include "queue/claim.h"
 #include "send/intent/intent.h"
 
 /* Runs that died, whose locks we hold until their leases are recovered. */

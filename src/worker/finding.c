@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "queue/relay.h"
 #include "worker/run.h"
 
 #define AGAIN_MS 1000

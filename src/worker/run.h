@@ -10,6 +10,9 @@
 #ifndef MQ_WORKER_RUN_H
 #define MQ_WORKER_RUN_H
 
+#include "core/clock.h"
+#include "queue/event.h"
+#include "queue/manage.h"
 #include "send/intent/intent.h"
 #include "worker/dead_runs.h"
 #include "worker/signals.h"

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include "core/process_id.h"
+#include "queue/queue.h"
+#include "queue/slots.h"
 #include "worker/lock.h"
 
 void mq_slot_init(struct mq_slot *slot, struct mq_queue *queue, const char *run_dir,

@@ -6,7 +6,9 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "queue/queue.h"
+#include "core/error.h"
+
+struct mq_queue;
 
 struct mq_slot {
     struct mq_queue *queue; /* borrowed */

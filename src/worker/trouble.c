@@ -33,6 +33,7 @@
 
 #include "core/ascii.h"
 #include "core/hash.h"
+#include "queue/relay.h"
 #include "worker/run.h"
 
 #define ONE_DOMAIN_MAX 25

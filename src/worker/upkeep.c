@@ -1,4 +1,5 @@
 /* Between transactions: a piece of the sweep, and of the database's upkeep. */
+#include "queue/queue.h"
 #include "worker/run.h"
 
 #define MAINTAIN_EVERY_MS 10

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "queue/body.h"
+#include "queue/queue.h"
 #include "worker/lock.h"
 #include "worker/run.h"
 

@@ -7,8 +7,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "queue/queue.h"
+#include "queue/settle.h"
 #include "send/transport.h"
+
+struct mq_event;
+struct mq_events;
+struct mq_job;
+struct mq_queue;
 
 struct mq_worker_options {
     int connections; /* 1 … 1000 */

@@ -13,6 +13,13 @@
 
 #include <cmocka.h>
 
+#include "core/clock.h"
+#include "queue/body.h"
+#include "queue/claim.h"
+#include "queue/config/config.h"
+#include "queue/enqueue.h"
+#include "queue/event.h"
+#include "queue/manage.h"
 #include "queue/queue.h"
 
 #define START   INT64_C(1800000000)

@@ -20,6 +20,7 @@
 #include "php/class/queue_object.h"
 #include "php/message/mail.h"
 #include "php_mailqueue.h"
+#include "queue/queue.h"
 
 ZEND_INI_MH(mq_php_ini_capture_failure)
 {

@@ -15,6 +15,7 @@
 #include "php/class/queue_object.h"
 #include "php/guard.h"
 #include "php/paths.h"
+#include "queue/body.h"
 #include "worker/dead_runs.h"
 
 #define LIMIT_MAX       1000

@@ -18,6 +18,8 @@
 #include "php/pdo/driver.h"
 #include "php/pdo/server.h"
 #include "queue/config/config.h"
+#include "queue/config/keys.h"
+#include "queue/queue.h"
 #include "send/smtp/smtp.h"
 #include "worker/slot.h"
 

@@ -18,6 +18,7 @@
 #include "php/message/mail.h"
 #include "php/message/message_arg.h"
 #include "php/message/message_object.h"
+#include "queue/queue.h"
 
 /* What enqueueMany() stores in a transaction: so many mails, or fewer with so many octets. */
 #define CHUNK        100

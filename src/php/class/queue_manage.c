@@ -13,6 +13,7 @@
 #include "php/class/queue_object.h"
 #include "php/class/value_objects.h"
 #include "php/guard.h"
+#include "queue/manage.h"
 
 #define STRAYS_MAX     100
 #define JOBS_LIMIT_MAX 10000

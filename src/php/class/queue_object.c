@@ -12,6 +12,7 @@
 #include "php/class/classes.h"
 #include "php/class/exceptions.h"
 #include "php/pdo/driver.h"
+#include "queue/queue.h"
 
 /* Set once when the module starts. */
 static zend_object_handlers handlers;

@@ -6,7 +6,10 @@
 
 #include "php.h"
 
-#include "queue/queue.h"
+#include "core/error.h"
+#include "policy/backoff.h"
+
+struct mq_queue;
 
 /* The connection is opened lazily: by the constructor, again after a fork (the parent's is left
  * alone, for closing it would drop the parent's locks) and after the file was replaced. Later

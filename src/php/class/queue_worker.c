@@ -26,6 +26,8 @@
 #include "php/worker/hooks.h"
 #include "php/worker/take_slot.h"
 #include "php_mailqueue.h"
+#include "queue/body.h"
+#include "queue/queue.h"
 #include "send/dsn.h"
 #include "send/factory.h"
 

@@ -9,6 +9,7 @@
 #include "php/class/classes.h"
 #include "php/class/methods.h"
 #include "php/message/fill.h"
+#include "queue/manage.h"
 
 #define DELAY_MAX_S  (366 * 86400)
 #define ATTEMPTS_MAX 1000

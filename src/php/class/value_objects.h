@@ -5,8 +5,9 @@
 #include "php.h"
 
 #include "policy/backoff.h"
-#include "queue/queue.h"
 #include "worker/worker.h"
+
+struct mq_stats;
 
 void mq_php_stats_new(zval *out, const struct mq_stats *stats);
 void mq_php_report_new(zval *out, const struct mq_report *report);

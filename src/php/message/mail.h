@@ -2,9 +2,9 @@
 #ifndef MQ_PHP_MESSAGE_MAIL_H
 #define MQ_PHP_MESSAGE_MAIL_H
 
+#include "mime/notify.h"
 #include "php.h"
-
-#include "queue/queue.h"
+#include "queue/enqueue.h"
 
 /* The arguments with every conversion done that may run PHP code (__toString(), getTimestamp()), so
  * that composing and storing are undisturbed. It owns one reference to each value. */

@@ -1,7 +1,13 @@
 /* Reading and setting a config key, for people and programs. */
-#include "queue/internal.h"
+#include "queue/config/config.h"
 
 #include <string.h>
+
+#include "queue/config/keys.h"
+#include "queue/config/store.h"
+#include "queue/handle.h"
+#include "queue/sql/schema.h"
+#include "queue/sql/transaction.h"
 
 enum mq_status mq_queue_config(struct mq_queue *queue, const char *key, char **value,
                                struct mq_error *err)

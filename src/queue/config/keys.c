@@ -1,10 +1,12 @@
 /* The config keys: what there is, and what a value may be. */
-#include "queue/internal.h"
+#include "queue/config/keys.h"
 
 #include <string.h>
 
 #include "core/json.h"
 #include "mime/address.h"
+#include "policy/bucket.h"
+#include "queue/enqueue.h"
 
 #define NUMBER_MAX  1000000000LL
 #define SECONDS_MAX 253402300799LL /* the last second of the year 9999 */

@@ -1,7 +1,7 @@
 /* Where mail was moved to by `mailqueue migrate-store` (cli/Move/): this reads whether the queue
  * may still send. The records are in the config table, JSON objects from a job table's name to
  * "ID.RUN moving|moved|copying|copied CURSOR BASE NAME"; cli/Move/Record.php writes them. */
-#include "queue/internal.h"
+#include "queue/config/move_record.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +9,8 @@
 #include <strings.h>
 
 #include "core/json.h"
+#include "queue/handle.h"
+#include "queue/job.h"
 
 /* Whether all mail has arrived here. */
 static bool is_copied(const char *text)
@@ -49,7 +51,7 @@ bool mq_move_blocks(const char *text, enum mq_move_side side, const char *table)
 
 enum mq_status mq_move_look(struct mq_queue *queue, bool *blocks, struct mq_error *err)
 {
-    bool row = queue->spelling->shared;
+    bool row = queue->dialect->shared;
     enum mq_status status = row ? mq_sql_query(queue, MQ_SQL_MOVED, MQ_NO_ARGS, err) : MQ_OK;
     *blocks = false;
     while (status == MQ_OK && row) {

@@ -1,10 +1,15 @@
 /* The pauses of relays in trouble: config key mailRelayPause, a JSON object from the relay's name
  * to "until count reason". */
-#include "queue/internal.h"
+#include "queue/config/pause.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "queue/config/config.h"
+#include "queue/config/relay_texts.h"
+#include "queue/relay.h"
+#include "queue/sql/transaction.h"
 
 #define KEY           "mailRelayPause"
 #define PAUSE_FIRST_S 60

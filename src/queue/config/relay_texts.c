@@ -1,10 +1,14 @@
 /* What the queue keeps of relays in a config key: a JSON object from a relay's name to a text. */
-#include "queue/internal.h"
+#include "queue/config/relay_texts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/json.h"
+#include "queue/config/config.h"
+#include "queue/config/store.h"
+#include "queue/relay.h"
+#include "queue/sql/transaction.h"
 
 #define PIPELINING "mailRelayPipelining"
 

@@ -1,8 +1,12 @@
 /* Reads all that a claim needs from the config table. */
-#include "queue/internal.h"
+#include "queue/config/settings.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "queue/config/keys.h"
+#include "queue/config/move_record.h"
+#include "queue/handle.h"
 
 /* A value as it was read. */
 struct raw {

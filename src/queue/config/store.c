@@ -1,5 +1,7 @@
 /* Writes into the config table, whatever version the queue's own tables have. */
-#include "queue/internal.h"
+#include "queue/config/store.h"
+
+#include "queue/handle.h"
 
 #define NUMBER_OCTETS 32 /* which a column of whatever kind can hold */
 

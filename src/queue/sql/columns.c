@@ -1,11 +1,13 @@
 /* Between a row of the job table and struct mq_job. */
-#include "queue/internal.h"
+#include "queue/sql/columns.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/json.h"
 #include "mime/address.h"
+#include "queue/handle.h"
+#include "queue/job.h"
 
 /* In the order of the columns in statements.c. */
 enum column {
@@ -181,15 +183,15 @@ enum mq_status mq_job_load_body(struct mq_queue *queue, struct mq_job *job, stru
     return job->body ? MQ_OK : mq_error_nomem(err);
 }
 
-enum mq_status mq_job_transition(struct mq_queue *queue, const struct mq_move *move,
+enum mq_status mq_job_transition(struct mq_queue *queue, const struct mq_transition *change,
                                  struct mq_error *err)
 {
-    if (!mq_state_may(move->from, move->to)) {
+    if (!mq_state_may(change->from, change->to)) {
         return mq_error_set(err, MQ_DATABASE, "status", "a job cannot go from %s to %s",
-                            mq_state_name(move->from), mq_state_name(move->to));
+                            mq_state_name(change->from), mq_state_name(change->to));
     }
-    move->values[0] = mq_cstr(mq_state_name(move->to));
-    return mq_sql_exec(queue, move->slot, (struct mq_args){move->values, move->count}, err);
+    change->values[0] = mq_cstr(mq_state_name(change->to));
+    return mq_sql_exec(queue, change->slot, (struct mq_args){change->values, change->count}, err);
 }
 
 static enum mq_status delete_row(struct mq_queue *queue, int64_t id, bool *gone,

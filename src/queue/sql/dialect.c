@@ -1,7 +1,10 @@
 /* SQLite's spelling, and how a template becomes a statement. */
-#include "queue/internal.h"
+#include "queue/sql/dialect.h"
 
 #include <string.h>
+
+#include "db/db.h"
+#include "policy/states.h"
 
 /* Whether the row of the orphan check's table is what `reference` means. A column without a type,
  * or of a view, may hold 123 where the reference is the text '123'; SQLite compares those as
@@ -25,7 +28,7 @@ static const char *const sqlite[MQ_SQL_COUNT] = {
     [MQ_SQL_COLUMNS_OF] = "SELECT name, pk FROM pragma_table_info(?1, 'main')",
 };
 
-static const struct mq_spelling sqlite_dialect = {
+static const struct mq_sql_dialect sqlite_dialect = {
     .overrides = sqlite,
     /* Not double quotes: SQLite reads a double-quoted name that is no column as a string, and a
      * misspelt reference column would then go unnoticed. */
@@ -49,14 +52,14 @@ static const struct mq_spelling sqlite_dialect = {
     .no_index = "+",
 };
 
-const struct mq_spelling *mq_dialect_of(enum mq_dialect dialect)
+const struct mq_sql_dialect *mq_dialect_of(const struct mq_db *db)
 {
-    static const struct mq_spelling *const all[MQ_DIALECT_COUNT] = {
+    static const struct mq_sql_dialect *const all[MQ_DIALECT_COUNT] = {
         [MQ_SQLITE] = &sqlite_dialect,
         [MQ_PGSQL] = &mq_pgsql_dialect,
         [MQ_MYSQL] = &mq_mysql_dialect,
     };
-    return all[dialect];
+    return all[db->driver->dialect];
 }
 
 static void quoted(struct mq_buffer *out, char quote, const char *name)
@@ -94,57 +97,57 @@ static bool is_table(char what)
     return strchr("tbsco", what) != NULL;
 }
 
-static const char *word_of(const struct mq_spelling *spelling, char what)
+static const char *word_of(const struct mq_sql_dialect *dialect, char what)
 {
     switch (what) {
     case 'm':
-        return spelling->schema;
+        return dialect->schema;
     case 'i':
-        return spelling->id;
+        return dialect->id;
     case 'n':
-        return spelling->integer;
+        return dialect->integer;
     case 'x':
-        return spelling->blob;
+        return dialect->blob;
     case 'v':
-        return spelling->key_text;
+        return dialect->key_text;
     case 'h':
-        return spelling->word;
+        return dialect->word;
     case 'z':
-        return spelling->text;
+        return dialect->text;
     case 'l':
-        return spelling->claimable;
+        return dialect->claimable;
     case 'a':
-        return spelling->options;
+        return dialect->options;
     case 'e':
-        return spelling->body_options;
+        return dialect->body_options;
     case 'd':
-        return spelling->returning;
+        return dialect->returning;
     case 'u':
-        return spelling->lock;
+        return dialect->lock;
     case 'w':
-        return spelling->lock_free;
+        return dialect->lock_free;
     default:
-        return spelling->no_index;
+        return dialect->no_index;
     }
 }
 
-static void expand_one(struct mq_buffer *out, const struct mq_spelling *spelling,
+static void expand_one(struct mq_buffer *out, const struct mq_sql_dialect *dialect,
                        const struct mq_names *names, char what)
 {
     const char *name = name_of(names, what);
     if (name) {
-        mq_buffer_cstr(out, is_table(what) ? spelling->schema : "");
-        quoted(out, spelling->quote, name);
+        mq_buffer_cstr(out, is_table(what) ? dialect->schema : "");
+        quoted(out, dialect->quote, name);
     } else if (what == 'T') {
         mq_buffer_cstr(out, names->table);
     } else if (what == 'q') {
-        mq_buffer_char(out, spelling->quote);
+        mq_buffer_char(out, dialect->quote);
     } else {
-        mq_buffer_cstr(out, word_of(spelling, what));
+        mq_buffer_cstr(out, word_of(dialect, what));
     }
 }
 
-char *mq_sql_expand(const struct mq_spelling *spelling, const struct mq_names *names,
+char *mq_sql_expand(const struct mq_sql_dialect *dialect, const struct mq_names *names,
                     const char *text)
 {
     struct mq_buffer out;
@@ -157,7 +160,7 @@ char *mq_sql_expand(const struct mq_spelling *spelling, const struct mq_names *n
             return mq_buffer_take(&out);
         }
         mq_buffer_append(&out, text, (size_t)(brace - text));
-        expand_one(&out, spelling, names, brace[1]);
+        expand_one(&out, dialect, names, brace[1]);
         text = brace + 3;
     }
 }

@@ -2,7 +2,9 @@
  *
  * Texts are kept as bytes: what is written is read again whatever character set a connection has,
  * "a" and "a " are two references, and so are "a" and "A". */
-#include "queue/internal.h"
+#include "policy/states.h"
+#include "queue/sql/dialect.h"
+#include "queue/sql/schema.h"
 
 /* The application's table may have another character set than the connection. */
 #define VALUE     "CAST(CONVERT(value USING utf8mb4) AS BINARY)"
@@ -151,7 +153,7 @@ static const char *const migrations[MQ_SCHEMA_VERSION] = {version_1};
 
 #define TABLE " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin"
 
-const struct mq_spelling mq_mysql_dialect = {
+const struct mq_sql_dialect mq_mysql_dialect = {
     .overrides = overrides,
     .quote = '`',
     .schema = "",

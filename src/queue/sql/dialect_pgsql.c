@@ -1,5 +1,7 @@
 /* PostgreSQL's spelling, where it is another one (9.5 and later). */
-#include "queue/internal.h"
+#include "policy/states.h"
+#include "queue/sql/dialect.h"
+#include "queue/steps.h" /* MQ_CLAIM_CHUNK, as digits of a statement */
 
 /* An advisory lock of two numbers (objsubid 2), of this database, of queue ?1. */
 #define PLACE                                                                             \
@@ -91,7 +93,7 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     [MQ_SQL_DELETE_BODIES] = "DELETE FROM {b} WHERE id = " IDS("?1"),
 };
 
-const struct mq_spelling mq_pgsql_dialect = {
+const struct mq_sql_dialect mq_pgsql_dialect = {
     .overrides = overrides,
     .quote = '"',
     .schema = "",

@@ -1,10 +1,16 @@
 /* The tables and their numbered migrations. */
-#include "queue/internal.h"
+#include "queue/sql/schema.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#include "db/db.h"
+#include "queue/config/keys.h"
+#include "queue/config/store.h"
+#include "queue/handle.h"
+#include "queue/queue.h"
 
 /* A column of a table of the queue. */
 struct mq_column {
@@ -73,7 +79,7 @@ static const char *const common_migrations[MQ_SCHEMA_VERSION] = {version_1};
 
 static const char *migration(const struct mq_queue *queue, int64_t version)
 {
-    const char *const *own = queue->spelling->migrations;
+    const char *const *own = queue->dialect->migrations;
     return (own ? own : common_migrations)[version];
 }
 
@@ -246,7 +252,7 @@ static enum mq_status run_script(struct mq_queue *queue, const char *text, struc
         write_columns(&whole);
         mq_buffer_cstr(&whole, star + 3);
     }
-    char *sql = whole.failed ? NULL : mq_sql_expand(queue->spelling, &queue->names, whole.data);
+    char *sql = whole.failed ? NULL : mq_sql_expand(queue->dialect, &queue->names, whole.data);
     mq_buffer_clear(&whole);
     if (!sql) {
         return mq_error_nomem(err);
@@ -289,7 +295,7 @@ static enum mq_status create_config(struct mq_queue *queue, struct mq_error *err
     bool any = false;
     const struct shape shape = {queue->names.config, config_columns, 2};
     enum mq_status status = find_columns(queue, &shape, has, &any, err);
-    const char *own = queue->spelling->config_table;
+    const char *own = queue->dialect->config_table;
     return status == MQ_OK && !any ? run_script(queue, own ? own : config_table, err) : status;
 }
 

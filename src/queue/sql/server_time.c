@@ -1,5 +1,6 @@
 /* The queue's time. */
-#include "queue/internal.h"
+#include "queue/handle.h"
+#include "queue/queue.h"
 
 static int64_t host_ms(const struct mq_queue *queue)
 {
@@ -29,7 +30,7 @@ void mq_queue_set_clock(struct mq_queue *queue, const struct mq_clock *host)
 {
     queue->host = *host;
     queue->clock = *host;
-    if (queue->spelling->shared) {
+    if (queue->dialect->shared) {
         queue->clock = (struct mq_clock){shared_now_s, shared_now_us, shared_boot_ms, queue};
     }
 }

@@ -1,9 +1,11 @@
 /* The SQL of the queue: a table of templates, which a dialect may override, and the way to run
  * them. */
-#include "queue/internal.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "db/db.h"
+#include "queue/config/keys.h"
+#include "queue/handle.h"
 
 #define JOBS_OF(condition) \
     "SELECT " MQ_COLS " FROM {t} WHERE " condition " AND id > ?1 ORDER BY id LIMIT ?2"
@@ -124,7 +126,7 @@ _Static_assert(MQ_SQL_COUNT <= MQ_DB_SLOTS, "more statements than slots");
 
 static const char *template_of(const struct mq_queue *queue, enum mq_sql slot)
 {
-    const char *own = queue->spelling->overrides[slot];
+    const char *own = queue->dialect->overrides[slot];
     return own ? own : common[slot];
 }
 
@@ -136,7 +138,7 @@ bool mq_sql_has(const struct mq_queue *queue, enum mq_sql slot)
 const char *mq_sql_text(struct mq_queue *queue, enum mq_sql slot)
 {
     if (!queue->sql[slot]) {
-        queue->sql[slot] = mq_sql_expand(queue->spelling, &queue->names, template_of(queue, slot));
+        queue->sql[slot] = mq_sql_expand(queue->dialect, &queue->names, template_of(queue, slot));
     }
     return queue->sql[slot];
 }

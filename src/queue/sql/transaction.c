@@ -1,9 +1,14 @@
 /* One write transaction of the queue: time, settings, events. */
-#include "queue/internal.h"
+#include "queue/sql/transaction.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "db/db.h"
+#include "queue/handle.h"
+#include "queue/job.h"
+#include "queue/sql/schema.h"
 
 #define TRIES_MAX 5
 
@@ -79,7 +84,7 @@ enum mq_status mq_tx_settings(struct mq_tx *tx, struct mq_error *err)
 {
     struct mq_error why;
     enum mq_status status = load_settings(tx, &why);
-    bool undone = status == MQ_DATABASE && tx->queue->spelling->shared;
+    bool undone = status == MQ_DATABASE && tx->queue->dialect->shared;
     if (!undone && (status == MQ_CONFIG || status == MQ_DATABASE || status == MQ_SCHEMA)) {
         tx->config = status;
         tx->config_error = why;

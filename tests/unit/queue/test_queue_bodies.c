@@ -1,5 +1,8 @@
 /* Messages that are read after the claim, by a database that fails in between. */
-#include "queue/internal.h"
+#include "db/db.h"
+#include "queue/body.h"
+#include "queue/job.h"
+#include "queue/queue.h"
 #include "queue_fixture.h"
 
 /* Steps of a result until one fails; 0: none does. */

@@ -1,7 +1,6 @@
 /* A claim whose rows are written with one statement, as on servers. */
+#include "queue/handle.h"
 #include "queue_fixture.h"
-
-#include "queue/internal.h"
 
 static void test_many_written_together(void **state)
 {
@@ -9,13 +8,13 @@ static void test_many_written_together(void **state)
     struct fixture fx;
     const char *overrides[MQ_SQL_COUNT];
     fx_open(&fx);
-    struct mq_spelling spelling = *fx.queue->spelling;
-    memcpy(overrides, spelling.overrides, sizeof(overrides));
+    struct mq_sql_dialect dialect = *fx.queue->dialect;
+    memcpy(overrides, dialect.overrides, sizeof(overrides));
     overrides[MQ_SQL_CLAIM_TAKE_MANY] =
         "UPDATE {t} SET status = ?1, attempts = attempts + 1, locked_until = ?2, locked_by = ?3 "
         "WHERE id IN (SELECT value ->> 0 FROM json_each(?4))";
-    spelling.overrides = overrides;
-    fx.queue->spelling = &spelling;
+    dialect.overrides = overrides;
+    fx.queue->dialect = &dialect;
     fx_enqueue(&fx, &(struct mail){.recipients = "a@example.org", .send_at = START + 10});
     assert_int_equal(fx_claim(&fx), 0); /* a priority is there, and nothing of it is due */
     fx_mail(&fx, "b@example.org");

@@ -1,4 +1,5 @@
 /* Config keys as a claim sees them: tokens, the test redirect, values that cannot be read. */
+#include "queue/config/keys.h"
 #include "queue_fixture.h"
 
 static void assert_target(struct fixture *fx, size_t i, const char *expected)

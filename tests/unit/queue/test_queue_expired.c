@@ -1,5 +1,10 @@
 /* Large messages that go without being sent: a transaction deletes a few of them. */
-#include "queue/internal.h"
+#include "db/db.h"
+#include "queue/body.h"
+#include "queue/claim.h"
+#include "queue/manage.h"
+#include "queue/queue.h"
+#include "queue/sql/statements.h"
 #include "queue_fixture.h"
 
 #define LARGE (3 << 20)

@@ -1,7 +1,12 @@
 /* Tables, versions, names; the plan of every query that runs often. */
+#include "db/db.h"
+#include "queue/claim.h"
+#include "queue/config/config.h"
+#include "queue/handle.h"
+#include "queue/manage.h"
+#include "queue/queue.h"
+#include "queue/sql/statements.h"
 #include "queue_fixture.h"
-
-#include "queue/internal.h"
 
 static enum mq_status open_after(struct fixture *fx, const char *script)
 {

@@ -1,5 +1,9 @@
 /* Messages in memory: bounded by bytes, loaded after the claim, deleted a few at a time. */
-#include "queue/internal.h"
+#include "db/db.h"
+#include "queue/event.h"
+#include "queue/job.h"
+#include "queue/queue.h"
+#include "queue/sql/statements.h"
 #include "worker_fake.h"
 
 #define MIB      1048576

@@ -1,6 +1,7 @@
 /* A worker on a database that machines share: its time, its place, its connection. The server is an
  * SQLite in memory behind a driver that has a clock of its own and loses connections. */
-#include "queue/internal.h"
+#include "db/db.h"
+#include "queue/handle.h"
 #include "worker/slot.h"
 #include "worker_fake.h"
 
@@ -8,7 +9,7 @@ static struct {
     struct scene_worker *scene;
     const struct mq_db_driver *file;
     struct mq_db_driver driver;
-    struct mq_spelling spelling;
+    struct mq_sql_dialect dialect;
     const char *overrides[MQ_SQL_COUNT];
     int64_t ahead_s;  /* the server's clock, of START + boot */
     int64_t ahead_ms; /* and within the second */
@@ -116,16 +117,16 @@ static void become_server(struct scene_worker *scene)
     server.driver.run = server_run;
     server.driver.reopen = server_reopen;
     db->driver = &server.driver;
-    server.spelling = *queue->spelling;
-    memcpy(server.overrides, server.spelling.overrides, sizeof(server.overrides));
+    server.dialect = *queue->dialect;
+    memcpy(server.overrides, server.dialect.overrides, sizeof(server.overrides));
     server.overrides[MQ_SQL_NOW] = "SELECT 0";
     server.overrides[MQ_SQL_IDENTITY] = "SELECT 'a server/a database/{T}'";
     server.overrides[MQ_SQL_SLOT_TAKE] = "SELECT 0";
     server.overrides[MQ_SQL_SLOT_FREE] = "SELECT ?1 + ?2";
     server.overrides[MQ_SQL_SLOTS_HELD] = "SELECT 3 WHERE ?1 + ?2 > 0";
-    server.spelling.overrides = server.overrides;
-    server.spelling.shared = true;
-    queue->spelling = &server.spelling;
+    server.dialect.overrides = server.overrides;
+    server.dialect.shared = true;
+    queue->dialect = &server.dialect;
     mq_queue_set_clock(queue, &scene->fx.options.clock);
 }
 

@@ -1,0 +1,45 @@
+/* A value of SQL: a bound parameter or a column of a row. */
+#ifndef MQ_DB_VALUE_H
+#define MQ_DB_VALUE_H
+
+#include <stdint.h>
+
+#include "core/buffer.h"
+
+enum mq_value_type { MQ_NULL, MQ_INT, MQ_TEXT, MQ_BLOB };
+
+/* A bound value or a column. Bytes are borrowed: for parameters until the result is read to its end
+ * or finished, for columns until the next step or finish. */
+struct mq_value {
+    enum mq_value_type type;
+    int64_t i;
+    struct mq_str s;
+};
+
+static inline struct mq_value mq_null(void)
+{
+    return (struct mq_value){.type = MQ_NULL};
+}
+static inline struct mq_value mq_int(int64_t i)
+{
+    return (struct mq_value){.type = MQ_INT, .i = i};
+}
+static inline struct mq_value mq_text(struct mq_str s)
+{
+    return (struct mq_value){.type = s.data ? MQ_TEXT : MQ_NULL, .s = s};
+}
+static inline struct mq_value mq_blob(struct mq_str s)
+{
+    return (struct mq_value){.type = MQ_BLOB, .s = s};
+}
+
+static inline struct mq_value mq_int_or_null(int64_t i)
+{
+    return i ? mq_int(i) : mq_null();
+}
+static inline struct mq_value mq_cstr(const char *s) /* NULL is NULL */
+{
+    return mq_text(mq_str_of(s));
+}
+
+#endif

@@ -1,0 +1,28 @@
+/* All that a claim reads from the config table, parsed. */
+#ifndef MQ_QUEUE_CONFIG_SETTINGS_H
+#define MQ_QUEUE_CONFIG_SETTINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/buffer.h"
+#include "core/error.h"
+#include "policy/bucket.h"
+
+struct mq_queue;
+
+/* Everything that a claim needs, parsed. */
+struct mq_settings {
+    bool enabled;
+    struct mq_bucket bucket; /* units: as stored, not yet refilled; unset = full */
+    enum mq_rate_mode rate_mode;
+    char *redirect_to; /* "a@b", "@domain" or NULL: off */
+    struct mq_strings redirect_types;
+    bool redirect_types_set; /* unset: every type but "organizer" */
+};
+
+enum mq_status mq_settings_load(struct mq_queue *queue, int64_t now_s, struct mq_settings *out,
+                                char **pauses, struct mq_error *err);
+void mq_settings_clear(struct mq_settings *settings);
+
+#endif

@@ -1,0 +1,88 @@
+/* What people and programs see of the queue and do to its jobs. */
+#ifndef MQ_QUEUE_MANAGE_H
+#define MQ_QUEUE_MANAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/error.h"
+#include "policy/bucket.h"
+#include "queue/job.h"
+
+struct mq_events;
+struct mq_queue;
+
+struct mq_stats {
+    int64_t counts[MQ_STATE_COUNT];
+    int64_t due;              /* claimable now */
+    int64_t oldest_waiting_s; /* created_at of the oldest pending or failed job; 0: none */
+    int64_t next_due_s;       /* 0: none */
+    int64_t limit;            /* recipients an hour; 0: none */
+    int64_t burst;
+    enum mq_rate_mode rate_mode;
+    double tokens;           /* there now; limit 0: 0 */
+    int64_t spent_last_hour; /* strict mode's ledger */
+    int64_t empty_in_s;      /* expected, at the limit; -1: unknown (no limit set) */
+    bool enabled;
+    int64_t last_run_s;     /* end of the last worker run; 0: never */
+    char *paused;           /* why a relay is paused; NULL: none is */
+    int64_t paused_until_s; /* 0: not paused */
+    char *paused_relay;     /* redacted; NULL: none is */
+    char *redirect_to;      /* test mode: "a@b" or "@domain"; NULL: off now */
+};
+enum mq_status mq_queue_stats(struct mq_queue *queue, struct mq_stats *out, struct mq_error *err);
+void mq_stats_clear(struct mq_stats *stats);
+
+struct mq_job_list {
+    struct mq_job *jobs;
+    size_t count;
+};
+struct mq_job_filter {
+    int state; /* enum mq_state, or -1: any */
+    int limit;
+    int64_t after; /* id */
+};
+/* Jobs by id, ascending; bodies not loaded. Without those of mq_queue_strays() that have no state.
+ */
+enum mq_status mq_queue_jobs(struct mq_queue *queue, const struct mq_job_filter *filter,
+                             struct mq_job_list *out, struct mq_error *err);
+void mq_job_list_clear(struct mq_job_list *list);
+/* A row that no run takes up, for its status is none, or "sending" without a lease: a newer version
+ * wrote it, or another program. */
+struct mq_stray {
+    int64_t id;
+    char status[64];
+};
+/* The first of them by id, at most `room`. Reads the whole table. */
+enum mq_status mq_queue_strays(struct mq_queue *queue, struct mq_stray *out, size_t room,
+                               size_t *count, struct mq_error *err);
+/* One job with its body. *found. */
+enum mq_status mq_queue_job(struct mq_queue *queue, int64_t id, struct mq_job *out, bool *found,
+                            struct mq_error *err);
+struct mq_ids {
+    const int64_t *items;
+    size_t count;
+};
+/* ids NULL: what is parked as refused or exhausted; else any of them that is parked or failed.
+ * reset: attempts 0; otherwise the maximum less one. Refused recipients come back. */
+enum mq_status mq_queue_retry(struct mq_queue *queue, const struct mq_ids *ids, bool reset,
+                              int64_t *changed, struct mq_error *err);
+/* Parks what is pending or failed. */
+enum mq_status mq_queue_hold(struct mq_queue *queue, const struct mq_ids *ids, int64_t *changed,
+                             struct mq_error *err);
+/* Deletes what nobody is sending at the moment, about 4 MiB of messages a transaction. */
+enum mq_status mq_queue_delete(struct mq_queue *queue, const struct mq_ids *ids, int64_t *changed,
+                               struct mq_error *err);
+/* How far a sweep has come; {0} before its first piece. */
+struct mq_sweep {
+    int64_t cursor;   /* the row behind which it goes on */
+    int64_t begun_ms; /* CLOCK_BOOTTIME when its last piece had the write lock */
+    bool done;        /* the end of the table was reached */
+};
+/* The next piece: deletes waiting jobs that are orphaned or expired, at most 1,000 rows looked at
+ * in one short transaction, or 4 MiB of messages. The worker does this once a run. */
+enum mq_status mq_queue_sweep(struct mq_queue *queue, struct mq_sweep *sweep,
+                              struct mq_events *events, struct mq_error *err);
+
+#endif

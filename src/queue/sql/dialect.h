@@ -1,0 +1,78 @@
+/* What differs between the databases, and how a template of SQL becomes a statement. */
+#ifndef MQ_QUEUE_SQL_DIALECT_H
+#define MQ_QUEUE_SQL_DIALECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "queue/sql/statements.h"
+
+struct mq_db;
+
+#define MQ_NAME_MAX 63 /* octets of a configured identifier */
+
+/* What a claim may take, in a statement. */
+#define MQ_CLAIMABLE_SQL "{l}"
+
+/* The config keys that each transaction reads. */
+#define MQ_CONFIG_KEYS                                                             \
+    "'mailQueueEnabled','mailMaxPerHour','mailBurst','mailRateMode','mailTokens'," \
+    "'mailLastRefill','mailRelayPause','mailRedirectTo','mailRedirectToSchumbi',"  \
+    "'mailRedirectTypes','mailLiveFrom','mailLiveUntil','mailQueueMovedTo',"       \
+    "'mailQueueMovedFrom'"
+
+#define MQ_MOVED_KEYS "'mailQueueMovedTo','mailQueueMovedFrom'"
+
+/* The columns of a job, in the order that mq_job_read() expects. */
+#define MQ_COLS                                                                           \
+    "id, {r}, mail_type, status, priority, attempts, max_attempts, uncertain, paid, "     \
+    "next_attempt_at, expires_at, locked_until, locked_by, last_attempt_at, created_at, " \
+    "last_error, parked_for, message_id, envelope_from, recipients, refused, fields"
+
+/* What a dialect writes in another way. */
+struct mq_sql_dialect {
+    const char *const *overrides; /* MQ_SQL_COUNT templates; NULL: the common one */
+    char quote;                   /* around identifiers */
+    const char *schema;           /* {m}: before the names of tables and indexes, with its dot */
+    size_t table_max;             /* octets of the job table's name */
+    const char *id;               /* {i}: the type of a generated id, with the primary key */
+    const char *integer;          /* {n}: 64 bits */
+    const char *blob;             /* {x} */
+    const char *key_text;         /* {v}: up to MQ_REFERENCE_MAX octets, which a key may have */
+    const char *word;             /* {h}: the queue's own words and tokens, which are ASCII */
+    const char *text;             /* {z}: of any length */
+    const char *claimable;        /* {l}: whether a claim may take the row */
+    const char *options;          /* {a}: of the job table */
+    const char *body_options;     /* {e}: of the bodies' table */
+    const char *returning;        /* {d}: how an INSERT gives its id; "": it does not */
+    const char *lock;             /* {u}: for rows that are about to be changed */
+    const char *lock_free;        /* {w}: the same, leaving out what others have locked */
+    const char *no_index;         /* {+}: before a condition that no index shall serve */
+    bool shared;    /* writers run at the same time, and a failed statement undoes a transaction */
+    bool walks_all; /* MQ_SQL_WALK gives all rows with a reference, orphans or not */
+    const char *config_table;      /* the script that makes it; NULL: as SQLite's */
+    const char *const *migrations; /* MQ_SCHEMA_VERSION scripts; NULL: as SQLite's */
+};
+extern const struct mq_sql_dialect mq_pgsql_dialect;
+extern const struct mq_sql_dialect mq_mysql_dialect;
+const struct mq_sql_dialect *mq_dialect_of(const struct mq_db *db);
+
+/* Identifiers as configured, unquoted. */
+struct mq_names {
+    char table[MQ_NAME_MAX + 1];
+    char body[MQ_NAME_MAX + 8];
+    char spent[MQ_NAME_MAX + 8];
+    char config[MQ_NAME_MAX + 1];
+    char reference[MQ_NAME_MAX + 1];
+    char orphan_table[MQ_NAME_MAX + 1]; /* "": no orphan check */
+    char orphan_column[MQ_NAME_MAX + 1];
+    char version_key[MQ_NAME_MAX + 24];
+};
+
+/* Replaces {t} (the job table, quoted), {b} (bodies), {s} (ledger), {c} (config), {r} (reference
+ * column), {o} and {k} (orphan check's table and column), {T} (the job table's bare name), {q} (the
+ * quote) and what struct mq_sql_dialect says. malloc'ed; NULL without memory. */
+char *mq_sql_expand(const struct mq_sql_dialect *dialect, const struct mq_names *names,
+                    const char *text);
+
+#endif

@@ -1,0 +1,24 @@
+/* The version of the tables, and bringing them to it. */
+#ifndef MQ_QUEUE_SQL_SCHEMA_H
+#define MQ_QUEUE_SQL_SCHEMA_H
+
+#include <stdbool.h>
+
+#include "core/error.h"
+
+struct mq_queue;
+
+#define MQ_SCHEMA_VERSION 1
+
+/* Whether the job table has a column of that name, in whatever case, beside the reference's. */
+bool mq_schema_has_column(const char *name);
+/* Reads the version, outside of a transaction, unless that was done; migrates when it is not this
+ * one. */
+enum mq_status mq_schema_ready(struct mq_queue *queue, struct mq_error *err);
+/* The same at opening, where tables or columns of this version are missing. Newer ones are no
+ * matter yet: storing mail does not read the version (mq_tx_store()). */
+enum mq_status mq_schema_open(struct mq_queue *queue, struct mq_error *err);
+/* Whether the version is this one; within a transaction. */
+bool mq_schema_current(struct mq_queue *queue);
+
+#endif

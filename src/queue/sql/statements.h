@@ -1,0 +1,125 @@
+/* The statements of the queue and how they are run. One result is open at a time. */
+#ifndef MQ_QUEUE_SQL_STATEMENTS_H
+#define MQ_QUEUE_SQL_STATEMENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/error.h"
+#include "db/value.h"
+
+struct mq_queue;
+
+/* One statement each; the value is its slot in the driver. */
+enum mq_sql {
+    MQ_SQL_CONFIG_GET,
+    MQ_SQL_CONFIG_ALL,
+    MQ_SQL_MOVED,
+    MQ_SQL_CONFIG_UPDATE,
+    MQ_SQL_CONFIG_INSERT,
+    MQ_SQL_CONFIG_DELETE,
+    MQ_SQL_INSERT_JOB,
+    MQ_SQL_INSERT_BODY,
+    MQ_SQL_PAIR,
+    MQ_SQL_DELETE_JOB,
+    MQ_SQL_BODY_OCTETS,
+    MQ_SQL_DELETE_BODY,
+    MQ_SQL_BODY,
+    MQ_SQL_BODIES, /* of the jobs in ?3 (on SQLite ?3 …, MQ_BODIES_MAX ids) whose claim token is ?2:
+                      id, octets (NULL: no body), and the body where it has at most ?1 octets */
+    MQ_SQL_JOB,
+    MQ_SQL_JOB_CHANGE,
+    MQ_SQL_CLAIM_PRIORITY,
+    MQ_SQL_CLAIM_DUE,
+    MQ_SQL_CLAIM_NEXT,
+    MQ_SQL_CLAIM_TAKE,
+    MQ_SQL_PARK,
+    MQ_SQL_ORPHAN,
+    MQ_SQL_LEASE_OVER,
+    MQ_SQL_LEASE_DEAD,
+    MQ_SQL_PAID,
+    MQ_SQL_SETTLE_DELETE,
+    MQ_SQL_SETTLE_STATE,
+    MQ_SQL_SETTLE_LISTS,
+    MQ_SQL_RENEW,
+    MQ_SQL_ENVELOPE,
+    MQ_SQL_SPENT_ADD,
+    MQ_SQL_SPENT_SUM,
+    MQ_SQL_SPENT_AHEAD,
+    MQ_SQL_SPENT_ROWS,
+    MQ_SQL_SPENT_PURGE,
+    MQ_SQL_SPENT_MARK,
+    MQ_SQL_RETRY,
+    MQ_SQL_RETRYABLE,
+    MQ_SQL_EXPIRED,
+    MQ_SQL_WALK_END,
+    MQ_SQL_WALK,
+    MQ_SQL_STRAYS,
+    MQ_SQL_JOBS,
+    MQ_SQL_JOBS_PENDING, /* these five in the order of enum mq_state */
+    MQ_SQL_JOBS_SENDING,
+    MQ_SQL_JOBS_FAILED,
+    MQ_SQL_JOBS_PARKED,
+    MQ_SQL_JOBS_HELD,
+    MQ_SQL_STATS_DUE,
+    MQ_SQL_STATS_CREATED,
+    MQ_SQL_STATS_SENDING,
+    MQ_SQL_STATS_FAILED,
+    MQ_SQL_STATS_PARKED,
+    MQ_SQL_STATS_HELD,
+    MQ_SQL_COLUMNS_OF,
+    /* these only where the dialect has them */
+    MQ_SQL_NOW,
+    MQ_SQL_LOCK_SCHEMA,
+    MQ_SQL_UNLOCK_SCHEMA,
+    MQ_SQL_LOCK_BUCKET,
+    MQ_SQL_CONFIG_SAME,
+    MQ_SQL_QUIET,
+    MQ_SQL_CLAIM_REPLAN,
+    /* One row: the server, its database and the job table as one text (mq_queue_identity()). */
+    MQ_SQL_IDENTITY,
+    /* Places of workers: ?1 the queue's number (31 bits), ?2 the place's. The first gives 1 where
+     * it was taken just now, 0 where it is another's or this very session's already. */
+    MQ_SQL_SLOT_TAKE,
+    MQ_SQL_SLOT_FREE,
+    MQ_SQL_SLOTS_HELD, /* how many of those below ?2 are taken */
+    /* Many rows at a time. A list of rows is one parameter: a JSON array of arrays, the id and what
+     * is to be known beside it. */
+    MQ_SQL_CLAIM_TAKE_MANY,    /* ?4: ids and what was paid; else as MQ_SQL_CLAIM_TAKE */
+    MQ_SQL_SETTLE_DELETE_MANY, /* ?1: ids and attempts, ?2: token; gives both of what it deleted, or
+                                  locked for MQ_SQL_DELETE_JOBS */
+    MQ_SQL_DELETE_JOBS,
+    MQ_SQL_DELETE_BODIES,
+    MQ_SQL_COUNT
+};
+
+/* Bound values of one statement: MQ_ARGS(mq_int(1), mq_text(s)). */
+struct mq_args {
+    const struct mq_value *values;
+    int count;
+};
+#define MQ_ARGS(...)                            \
+    ((struct mq_args){                          \
+        (const struct mq_value[]){__VA_ARGS__}, \
+        (int)(sizeof((const struct mq_value[]){__VA_ARGS__}) / sizeof(struct mq_value))})
+#define MQ_NO_ARGS ((struct mq_args){NULL, 0})
+
+/* Whether the dialect has that statement. */
+bool mq_sql_has(const struct mq_queue *queue, enum mq_sql slot);
+/* The statement's text; NULL without memory. Owned by the queue. */
+const char *mq_sql_text(struct mq_queue *queue, enum mq_sql slot);
+enum mq_status mq_sql_exec(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
+                           struct mq_error *err);
+/* Starts a query; mq_sql_next() steps it and has finished it when *row is false or it fails. */
+enum mq_status mq_sql_query(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
+                            struct mq_error *err);
+enum mq_status mq_sql_next(struct mq_queue *queue, bool *row, struct mq_error *err);
+void mq_sql_finish(struct mq_queue *queue);
+/* The first column of the first row as an integer; *value stays where there is no row or a NULL. */
+enum mq_status mq_sql_int(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
+                          int64_t *value, struct mq_error *err);
+int64_t mq_sql_column_int(struct mq_queue *queue, int index); /* 0 for NULL */
+struct mq_str mq_sql_column_str(struct mq_queue *queue, int index);
+int64_t mq_sql_changes(struct mq_queue *queue);
+
+#endif

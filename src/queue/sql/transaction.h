@@ -1,0 +1,57 @@
+/* Write transactions: their time, the settings as they found them, the events of their commit. */
+#ifndef MQ_QUEUE_SQL_TRANSACTION_H
+#define MQ_QUEUE_SQL_TRANSACTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/error.h"
+#include "queue/config/settings.h"
+#include "queue/event.h"
+
+struct mq_job;
+struct mq_queue;
+
+/* One write transaction: its time, what happened, the settings and the bucket as it found them. */
+struct mq_tx {
+    struct mq_queue *queue;
+    int64_t now_s;
+    struct mq_events *sink; /* told after the commit; NULL: nobody listens */
+    struct mq_events events;
+    struct mq_settings settings; /* after mq_tx_settings() */
+    char *pauses;                /* mailRelayPause, NULL when unset */
+    enum mq_status config;       /* of reading the settings; then settings is all off */
+    struct mq_error config_error;
+    bool joined;    /* within the application's transaction */
+    int64_t flying; /* strict mode, after mq_limit_allowance(): paid for leases under way */
+    int64_t spent;  /* and the ledger's last hour */
+};
+
+/* What one transaction does. The body may run more than once: it sets its results each time. Its
+ * failure undoes the transaction. */
+struct mq_tx_work {
+    enum mq_status (*body)(struct mq_tx *tx, void *context, struct mq_error *err);
+    void *context;
+    struct mq_events *events; /* where the events of the commit go; NULL: nobody listens */
+};
+/* Begins, runs the body and commits. Where the database undid it, as the victim of a deadlock, up
+ * to five times; not within the application's transaction, which was undone with it. */
+enum mq_status mq_tx_run(struct mq_queue *queue, const struct mq_tx_work *work,
+                         struct mq_error *err);
+/* The same for new mail, without a look at the version: it would cost a request a tenth of its
+ * time, and an older producer goes on beside newer tables. A migration after which it must not
+ * makes its INSERT fail, by the name of a column. */
+enum mq_status mq_tx_store(struct mq_queue *queue, const struct mq_tx_work *work,
+                           struct mq_error *err);
+/* Reads the settings; a value that cannot be read is noted in tx->config and is no failure here.
+ * Refills the bucket up to now. */
+enum mq_status mq_tx_settings(struct mq_tx *tx, struct mq_error *err);
+/* Waits as long as the write lock was had, since `since_ms` of host.boot_ms: others get it then. */
+void mq_tx_leave_free(const struct mq_queue *queue, int64_t since_ms);
+/* Notes an event about a job. `extra` gives what the job does not say: type, recipients, relay,
+ * reply, ms, next_attempt_at. */
+void mq_tx_event(struct mq_tx *tx, const struct mq_job *job, const struct mq_event *extra);
+/* An event with nothing but its type. */
+void mq_tx_happened(struct mq_tx *tx, const struct mq_job *job, enum mq_event_type type);
+
+#endif

@@ -1,0 +1,42 @@
+/* The steps of a cycle's transaction. */
+#ifndef MQ_QUEUE_STEPS_H
+#define MQ_QUEUE_STEPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/error.h"
+#include "queue/event.h"
+
+struct mq_claim;
+struct mq_claim_request;
+struct mq_job;
+struct mq_settlement;
+struct mq_tx;
+
+/* Settles one outcome within a transaction; `back` is the event for a job that goes back as it
+ * was. */
+enum mq_status mq_settle_one(struct mq_tx *tx, struct mq_settlement *outcome,
+                             enum mq_event_type back, struct mq_error *err);
+/* Whether that would delete the row, and nothing else. */
+bool mq_settle_deletes(const struct mq_settlement *outcome);
+/* What is told of one whose row was deleted, or was not `there`. */
+void mq_settle_deleted(struct mq_tx *tx, struct mq_settlement *outcome, bool there);
+
+#define MQ_CLAIM_CHUNK 128 /* due rows read at a time */
+#define MQ_BODIES_MAX  16  /* ids of one MQ_SQL_BODIES on SQLite */
+
+struct mq_recovered {
+    int64_t count;
+    bool more; /* there may be more than one transaction takes: MQ_ROWS_A_CYCLE, MQ_DROPPED_BYTES */
+};
+/* Recovers leases that were over at now_s and those of the request's dead tokens. */
+enum mq_status mq_recover(struct mq_tx *tx, const struct mq_claim_request *request, int64_t now_s,
+                          struct mq_recovered *recovered, struct mq_error *err);
+enum mq_status mq_claim_take(struct mq_tx *tx, const struct mq_claim_request *request,
+                             struct mq_claim *claim, struct mq_error *err);
+/* Parks a job, claimable or in sending, that was not readable. */
+enum mq_status mq_job_park_unreadable(struct mq_tx *tx, const struct mq_job *job,
+                                      struct mq_error *err);
+
+#endif
