@@ -1,9 +1,8 @@
-/* ASCII characters and prefixes, whatever the locale. */
+/* ASCII characters and prefixes, whatever the locale: <ctype.h> would ask setlocale(). */
 #ifndef MQ_CORE_ASCII_H
 #define MQ_CORE_ASCII_H
 
 #include <string.h>
-#include <strings.h>
 
 #include "core/buffer.h"
 
@@ -13,9 +12,32 @@ static inline bool mq_is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
+/* Space, tab or part of a line end, as in a folded field. */
+static inline bool mq_is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
 static inline bool mq_is_digit(char c)
 {
     return c >= '0' && c <= '9';
+}
+
+static inline bool mq_is_alpha(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static inline bool mq_is_alnum(char c)
+{
+    return mq_is_alpha(c) || mq_is_digit(c);
+}
+
+/* The value of a hexadecimal digit, or -1. */
+static inline int mq_hex_value(char c)
+{
+    char low = (char)(c | 0x20);
+    return mq_is_digit(c) ? c - '0' : low >= 'a' && low <= 'f' ? low - 'a' + 10 : -1;
 }
 
 static inline char mq_ascii_lower(char c)
@@ -33,6 +55,12 @@ static inline bool mq_str_begins_nocase(struct mq_str s, const char *prefix)
 {
     size_t len = strlen(prefix);
     return s.len >= len && mq_str_equal_nocase((struct mq_str){s.data, len}, mq_str_of(prefix));
+}
+
+/* s without its first n bytes; n is at most s.len. */
+static inline struct mq_str mq_str_skip(struct mq_str s, size_t n)
+{
+    return (struct mq_str){s.data + n, s.len - n};
 }
 
 #endif

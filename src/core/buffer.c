@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/ascii.h"
+
 struct mq_str mq_str_of(const char *c_string)
 {
     return (struct mq_str){c_string, c_string ? strlen(c_string) : 0};
@@ -15,27 +17,17 @@ bool mq_str_equal(struct mq_str a, struct mq_str b)
     return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
 }
 
-static unsigned char lower(unsigned char c)
-{
-    return c >= 'A' && c <= 'Z' ? (unsigned char)(c + ('a' - 'A')) : c;
-}
-
 bool mq_str_equal_nocase(struct mq_str a, struct mq_str b)
 {
     if (a.len != b.len) {
         return false;
     }
     for (size_t i = 0; i < a.len; i++) {
-        if (lower((unsigned char)a.data[i]) != lower((unsigned char)b.data[i])) {
+        if (mq_ascii_lower(a.data[i]) != mq_ascii_lower(b.data[i])) {
             return false;
         }
     }
     return true;
-}
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
 /* Eight bytes at a time: whole messages are asked about, for every enqueue and every delivery. */
@@ -56,11 +48,11 @@ bool mq_str_ascii(struct mq_str s)
 
 struct mq_str mq_str_trim(struct mq_str s)
 {
-    while (s.len > 0 && is_blank(s.data[0])) {
+    while (s.len > 0 && mq_is_space(s.data[0])) {
         s.data++;
         s.len--;
     }
-    while (s.len > 0 && is_blank(s.data[s.len - 1])) {
+    while (s.len > 0 && mq_is_space(s.data[s.len - 1])) {
         s.len--;
     }
     return s;

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "core/ascii.h"
+
 void mq_json_string(struct mq_buffer *out, struct mq_str s)
 {
     mq_buffer_char(out, '"');
@@ -77,16 +79,11 @@ static bool read_hex4(struct cursor *in, uint32_t *value)
     }
     uint32_t v = 0;
     for (int i = 0; i < 4; i++) {
-        char c = in->at[i];
-        uint32_t digit = 0;
-        if (c >= '0' && c <= '9') {
-            digit = (uint32_t)(c - '0');
-        } else if ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F')) {
-            digit = (uint32_t)((c | 0x20) - 'a') + 10;
-        } else {
+        int digit = mq_hex_value(in->at[i]);
+        if (digit < 0) {
             return false;
         }
-        v = v << 4 | digit;
+        v = v << 4 | (uint32_t)digit;
     }
     in->at += 4;
     *value = v;
@@ -188,7 +185,7 @@ static enum mq_status read_string(struct cursor *in, struct mq_buffer *out)
 
 static bool is_digit(const struct cursor *in)
 {
-    return in->at < in->end && *in->at >= '0' && *in->at <= '9';
+    return in->at < in->end && mq_is_digit(*in->at);
 }
 
 static bool skip_digits(struct cursor *in)

@@ -1,6 +1,5 @@
 #include "db/server_dsn.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,8 +53,7 @@ static void skip(struct reader *reader, const char *set)
 static bool read_name(struct reader *reader, struct item *item)
 {
     item->name.data = reader->at;
-    while (reader->at < reader->end &&
-           (isalnum((unsigned char)*reader->at) || *reader->at == '_')) {
+    while (reader->at < reader->end && (mq_is_alnum(*reader->at) || *reader->at == '_')) {
         reader->at++;
     }
     item->name.len = (size_t)(reader->at - item->name.data);

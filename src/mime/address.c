@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/ascii.h"
+
 /* RFC 5321, 4.5.3.1; the path's 256 octets are 254 and "<>". */
 #define LOCAL_MAX   64
 #define DOMAIN_MAX  255
@@ -25,8 +27,7 @@ enum mq_status mq_address_bad(struct mq_str address, const char *field, const ch
 /* RFC 5322, 3.2.3, without the letters and digits. */
 static bool is_atext(unsigned char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (c != '\0' && strchr("!#$%&'*+-/=?^_`{|}~", c) != NULL);
+    return mq_is_alnum((char)c) || (c != '\0' && strchr("!#$%&'*+-/=?^_`{|}~", c) != NULL);
 }
 
 /* Characters over 127 that may stand in a local part: no controls, no hard space or line
@@ -75,11 +76,6 @@ static const char *local_fault(struct mq_str local, bool *utf8)
         i += step;
     }
     return NULL;
-}
-
-static bool is_alnum(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
 /* "[192.0.2.1]" or "[IPv6:2001:db8::1]" (RFC 5321, 4.1.3). */
@@ -131,7 +127,7 @@ static const char *domain_fault(struct mq_str domain)
         if (c == '-' && (label == 0 || last)) {
             return "has a domain label that begins or ends with \"-\"; correct it";
         }
-        if (c != '.' && c != '-' && !is_alnum(c)) {
+        if (c != '.' && c != '-' && !mq_is_alnum(c)) {
             return "has a character that is not allowed in a domain; use letters, digits, "
                    "\"-\" and \".\" only";
         }

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "core/ascii.h"
+
 #define LINE_OCTETS_MAX 998 /* RFC 5322, 2.1.1 */
 #define LINE_MAX_QP     76  /* RFC 2045, 6.7 */
 #define QP_SHORT        300 /* bytes of a line that is not measured before it is encoded */
@@ -121,14 +123,9 @@ static struct mq_str take_counted_line(struct mq_str *text, unsigned *seen, size
     return take(text, n);
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
 static bool ends_with_blank(struct mq_str line)
 {
-    return line.len > 0 && is_blank(line.data[line.len - 1]);
+    return line.len > 0 && mq_is_blank(line.data[line.len - 1]);
 }
 
 static bool begins_with_from(struct mq_str line)

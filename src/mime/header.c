@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "core/ascii.h"
 #include "mime/encode.h"
 
 #define LINE_OCTETS_MAX 998 /* RFC 5322, 2.1.1 */
@@ -81,16 +82,11 @@ bool mq_header_plain(struct mq_str text)
 
 /* ---- encoded words ---- */
 
-static bool is_alnum(unsigned char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
 /* What a byte takes in Q; for itself may stand only what may within a phrase, where the fewest may
  * (RFC 2047, section 5, rule 3). */
 static size_t q_width(unsigned char c)
 {
-    return is_alnum(c) || (c != '\0' && strchr(" !*+-/", c) != NULL) ? 1 : 3;
+    return mq_is_alnum((char)c) || (c != '\0' && strchr(" !*+-/", c) != NULL) ? 1 : 3;
 }
 
 static size_t q_size(struct mq_str text)
@@ -312,7 +308,8 @@ static bool is_atoms(struct mq_str name)
     for (size_t i = 0; i < name.len; i++) {
         unsigned char c = (unsigned char)name.data[i];
         bool space = c == ' ' && i > 0 && i + 1 < name.len && name.data[i + 1] != ' ';
-        if (!space && !is_alnum(c) && (c == '\0' || strchr("!#$%&'*+-/=?^_`{|}~", c) == NULL)) {
+        if (!space && !mq_is_alnum((char)c) &&
+            (c == '\0' || strchr("!#$%&'*+-/=?^_`{|}~", c) == NULL)) {
             return false;
         }
     }

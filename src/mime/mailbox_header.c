@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/ascii.h"
 #include "mime/address.h"
 #include "mime/idn.h"
 #include "mime/mailbox.h"
@@ -33,11 +34,6 @@ static char peek(const struct reader *r)
     return r->rest.len > 0 ? r->rest.data[0] : '\0';
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 /* Skips a comment (RFC 5322, 3.2.2), which begins with "(". */
 static bool skip_comment(struct reader *r)
 {
@@ -61,7 +57,7 @@ static bool skip_comment(struct reader *r)
 /* Skips white space and comments. */
 static bool skip_blank(struct reader *r)
 {
-    while (is_blank(peek(r)) || peek(r) == '(') {
+    while (mq_is_space(peek(r)) || peek(r) == '(') {
         if (peek(r) != '(') {
             skip(r, 1);
         } else if (!skip_comment(r)) {
@@ -92,7 +88,7 @@ static size_t encoded_length(struct mq_str text)
     if (text.len < 2 || text.data[0] != '=' || text.data[1] != '?') {
         return 0;
     }
-    for (size_t i = 2; i < text.len && !is_blank(text.data[i]); i++) {
+    for (size_t i = 2; i < text.len && !mq_is_space(text.data[i]); i++) {
         if (text.data[i] == '?' && ++marks == 3) {
             return i + 1 < text.len && text.data[i + 1] == '=' ? i + 2 : 0;
         }
@@ -131,7 +127,7 @@ static bool take_word(struct reader *r, struct phrase *phrase)
 {
     const char *start = r->rest.data;
     phrase->words++;
-    while (r->rest.len > 0 && !is_blank(peek(r)) && memchr("(),:;<>", peek(r), 7) == NULL) {
+    while (r->rest.len > 0 && !mq_is_space(peek(r)) && memchr("(),:;<>", peek(r), 7) == NULL) {
         size_t n = piece_length(r, phrase);
         if (n == 0) {
             return false;
@@ -252,7 +248,7 @@ static bool is_in_field(struct mq_str value, size_t i)
 {
     unsigned char c = (unsigned char)value.data[i];
     char next = i + 1 < value.len ? value.data[i + 1] : ' ';
-    bool folds = next == ' ' || next == '\t';
+    bool folds = mq_is_blank(next);
     if (c == '\r' || c == '\n') {
         return folds || (c == '\r' && next == '\n');
     }

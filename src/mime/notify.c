@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/ascii.h"
 #include "core/json.h"
 
 #define KEY   "dsn"
@@ -138,9 +139,10 @@ static struct mq_str cut(struct mq_str *rest, char end)
     return piece;
 }
 
-static int hex_digit(char c)
+/* RFC 3461, section 4: xtext has capitals only. */
+static int xtext_digit(char c)
 {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+    return c >= 'a' ? -1 : mq_hex_value(c);
 }
 
 static enum mq_status read_envid(struct mq_notify *notify, struct mq_str xtext)
@@ -153,8 +155,8 @@ static enum mq_status read_envid(struct mq_notify *notify, struct mq_str xtext)
             return MQ_INVALID;
         }
         if (c == '+') {
-            int high = i + 2 < xtext.len ? hex_digit(xtext.data[i + 1]) : -1;
-            int low = high >= 0 ? hex_digit(xtext.data[i + 2]) : -1;
+            int high = i + 2 < xtext.len ? xtext_digit(xtext.data[i + 1]) : -1;
+            int low = high >= 0 ? xtext_digit(xtext.data[i + 2]) : -1;
             if (low < 0) {
                 return MQ_INVALID;
             }

@@ -4,7 +4,6 @@
 
 #include "php/local_file.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/ascii.h"
 #include "core/buffer.h"
 #include "core/file_id.h"
 #include "php_mailqueue.h"
@@ -43,8 +43,7 @@ static enum mq_status bad_errno(const char *field, const char *path, int number,
 static bool is_url(struct mq_str path)
 {
     size_t n = 0;
-    while (n < path.len &&
-           (isalnum((unsigned char)path.data[n]) || memchr("+-.", path.data[n], 3))) {
+    while (n < path.len && (mq_is_alnum(path.data[n]) || memchr("+-.", path.data[n], 3))) {
         n++;
     }
     struct mq_str rest = {path.data + n, path.len - n};

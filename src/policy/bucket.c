@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include "core/ascii.h"
+
 #define BURST_MIN    5
 #define MINUTES_HOUR 60
 #define DIGITS_USED  9 /* of a fraction; a unit is 0.000277… token */
@@ -78,16 +80,11 @@ void mq_bucket_format(int64_t units, char out[32])
     out[n] = '\0';
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 bool mq_bucket_parse(struct mq_str text, int64_t *units)
 {
     size_t i = 0;
     int64_t whole = 0;
-    for (; i < text.len && is_digit(text.data[i]); i++) {
+    for (; i < text.len && mq_is_digit(text.data[i]); i++) {
         whole = whole * 10 + (text.data[i] - '0');
         if (whole >= INT64_MAX / MQ_BUCKET_UNITS / 10) {
             return false;
@@ -103,7 +100,7 @@ bool mq_bucket_parse(struct mq_str text, int64_t *units)
             return false;
         }
         for (size_t digits = 0; ++i < text.len; digits++) {
-            if (!is_digit(text.data[i])) {
+            if (!mq_is_digit(text.data[i])) {
                 return false;
             }
             if (digits < DIGITS_USED) {

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/ascii.h"
+
 #define DAY_S 86400
 
 void mq_reply_reader_init(struct mq_reply_reader *reader)
@@ -11,16 +13,11 @@ void mq_reply_reader_init(struct mq_reply_reader *reader)
     reader->reply = (struct mq_reply){0};
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* The code that a line begins with, 0 when it begins with none (RFC 5321, 4.2: 2yz … 5yz). */
 static int code_of(struct mq_str line)
 {
-    if (line.len < 3 || line.data[0] < '2' || line.data[0] > '5' || !is_digit(line.data[1]) ||
-        !is_digit(line.data[2])) {
+    if (line.len < 3 || line.data[0] < '2' || line.data[0] > '5' || !mq_is_digit(line.data[1]) ||
+        !mq_is_digit(line.data[2])) {
         return 0;
     }
     return (line.data[0] - '0') * 100 + (line.data[1] - '0') * 10 + (line.data[2] - '0');
@@ -31,7 +28,7 @@ static int take_number(struct mq_str *text)
 {
     int value = 0;
     size_t n = 0;
-    while (n < text->len && n < 3 && is_digit(text->data[n])) {
+    while (n < text->len && n < 3 && mq_is_digit(text->data[n])) {
         value = value * 10 + (text->data[n++] - '0');
     }
     text->data += n;
@@ -163,16 +160,11 @@ enum mq_status mq_reply_read(struct mq_reply_reader *reader, struct mq_str *data
     return MQ_OK;
 }
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
-}
-
 /* Whether text begins with the lower-case word. */
 static bool begins(const char *text, const char *word)
 {
     while (*word != '\0') {
-        if (lower(*text++) != *word++) {
+        if (mq_ascii_lower(*text++) != *word++) {
             return false;
         }
     }
@@ -183,7 +175,7 @@ static bool begins(const char *text, const char *word)
 
 static bool is_letter(char c)
 {
-    return (lower(c) >= 'a' && lower(c) <= 'z') || (unsigned char)c >= 0x80;
+    return mq_is_alpha(c) || (unsigned char)c >= 0x80;
 }
 
 static void blank(char *from, const char *to)
@@ -268,7 +260,7 @@ void mq_reply_own_words(const struct mq_reply *reply, char out[MQ_REPLY_TEXT_MAX
 
 static bool is_name_char(char c)
 {
-    return is_letter(c) || is_digit(c) || c == '-' || c == '_' || c == '.';
+    return is_letter(c) || mq_is_digit(c) || c == '-' || c == '_' || c == '.';
 }
 
 /* Whether text[at] is part of a host's name: labels with dots between, the last not a number. */
@@ -324,7 +316,7 @@ static const char *skip_filler(const char *at)
 static int64_t take_digits(const char **at)
 {
     int64_t value = 0;
-    while (is_digit(**at)) {
+    while (mq_is_digit(**at)) {
         value = value > DAY_S ? value : value * 10 + (**at - '0');
         (*at)++;
     }
@@ -347,10 +339,10 @@ static int unit_of(const char *at)
             return units[i].seconds;
         }
     }
-    char c = lower(*at);
-    if (c >= 'a' && c <= 'z') {
-        char next = lower(at[1]);
-        bool alone = next < 'a' || next > 'z';
+    char c = mq_ascii_lower(*at);
+    if (mq_is_alpha(c)) {
+        char next = mq_ascii_lower(at[1]);
+        bool alone = !mq_is_alpha(next);
         return !alone ? 0 : c == 's' ? 1 : c == 'm' ? 60 : c == 'h' ? 3600 : 0;
     }
     return 1;
@@ -359,18 +351,18 @@ static int unit_of(const char *at)
 /* A span of time: "300", "300 seconds", "5 min", "00:05:00"; 0 when it is none. */
 static int span_s(const char *at)
 {
-    if (!is_digit(*at)) {
+    if (!mq_is_digit(*at)) {
         return 0;
     }
     int64_t value = take_digits(&at);
     int parts = 1;
-    while (parts < 3 && at[0] == ':' && is_digit(at[1]) && is_digit(at[2])) {
+    while (parts < 3 && at[0] == ':' && mq_is_digit(at[1]) && mq_is_digit(at[2])) {
         at++;
         value = value * 60 + take_digits(&at);
         parts++;
     }
     if (parts == 1) {
-        if (at[0] == '.' && is_digit(at[1])) {
+        if (at[0] == '.' && mq_is_digit(at[1])) {
             at++;
             take_digits(&at);
             value++; /* rounded up: coming too early may extend the wait */

@@ -1,11 +1,11 @@
 #include "queue/queue.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "core/ascii.h"
 #include "db/db.h"
 #include "queue/handle.h"
 #include "queue/sql/schema.h"
@@ -25,7 +25,7 @@ void mq_queue_options_init(struct mq_queue_options *options)
 static bool identifier(const char *name)
 {
     size_t n = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
-    return n > 0 && n <= MQ_NAME_MAX && name[n] == '\0' && !isdigit((unsigned char)name[0]);
+    return n > 0 && n <= MQ_NAME_MAX && name[n] == '\0' && !mq_is_digit(name[0]);
 }
 
 /* Copies a checked identifier; `out` has room for MQ_NAME_MAX and the NUL. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/ascii.h"
 #include "send/dsn_options.h"
 #include "send/dsn_text.h"
 
@@ -57,9 +58,7 @@ static bool is_host(struct mq_str host)
     }
     for (size_t i = 0; i < host.len; i++) {
         char c = host.data[i];
-        char low = (char)(c | 0x20);
-        bool alnum = (c >= '0' && c <= '9') || (low >= 'a' && low <= 'z');
-        if (!alnum && c != '-' && c != '_' && c != '.') {
+        if (!mq_is_alnum(c) && c != '-' && c != '_' && c != '.') {
             return false;
         }
     }

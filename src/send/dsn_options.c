@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/ascii.h"
 #include "send/dsn_text.h"
 
 #define HOST_MAX   253
@@ -159,7 +160,7 @@ static bool parse_seconds(const char *text, int64_t *ms)
     for (; *text != '\0'; text++) {
         if (*text == '.' && decimals < 0 && digits > 0) {
             decimals = 0;
-        } else if (*text >= '0' && *text <= '9' && decimals < 3) {
+        } else if (mq_is_digit(*text) && decimals < 3) {
             value = value * 10 + (*text - '0');
             decimals += decimals >= 0;
             digits++;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/ascii.h"
+
 bool mq_dsn_is(const struct mq_dsn *dsn, const char *scheme)
 {
     return strcmp(dsn->scheme, scheme) == 0;
@@ -12,15 +14,6 @@ bool mq_dsn_is(const struct mq_dsn *dsn, const char *scheme)
 enum mq_status mq_dsn_bad(struct mq_error *err, const char *what)
 {
     return mq_error_set(err, MQ_CONFIG, "transport", "transport: %s", what);
-}
-
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    char low = (char)(c | 0x20);
-    return low >= 'a' && low <= 'f' ? low - 'a' + 10 : -1;
 }
 
 enum mq_status mq_dsn_decode(struct mq_str text, char **out, struct mq_error *err)
@@ -32,8 +25,8 @@ enum mq_status mq_dsn_decode(struct mq_str text, char **out, struct mq_error *er
     for (size_t i = 0; i < text.len; i++) {
         unsigned char c = (unsigned char)text.data[i];
         if (c == '%') {
-            int high = i + 1 < text.len ? hex_value(text.data[i + 1]) : -1;
-            int low = i + 2 < text.len ? hex_value(text.data[i + 2]) : -1;
+            int high = i + 1 < text.len ? mq_hex_value(text.data[i + 1]) : -1;
+            int low = i + 2 < text.len ? mq_hex_value(text.data[i + 2]) : -1;
             if (high < 0 || low < 0) {
                 status =
                     mq_dsn_bad(err, "\"%\" needs two hex digits behind it; write \"%\" as %25");

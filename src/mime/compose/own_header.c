@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/ascii.h"
 #include "mime/compose/address_header.h"
 #include "mime/header.h"
 
@@ -52,12 +53,6 @@ enum { RULES = sizeof rules / sizeof *rules };
 
 /* ---- own fields ---- */
 
-static bool begins_with(struct mq_str text, struct mq_str begin)
-{
-    return text.len >= begin.len &&
-           mq_str_equal_nocase((struct mq_str){text.data, begin.len}, begin);
-}
-
 static const struct rule *rule_of(struct mq_str name)
 {
     static const struct rule text = {"", TEXT, NULL};
@@ -71,10 +66,10 @@ static const struct rule *rule_of(struct mq_str name)
             return &rules[i];
         }
     }
-    if (begins_with(name, MQ_STR("Content-"))) {
+    if (mq_str_begins_nocase(name, "Content-")) {
         return &content;
     }
-    return begins_with(name, MQ_STR("Resent-")) ? &resent : &text;
+    return mq_str_begins_nocase(name, "Resent-") ? &resent : &text;
 }
 
 /* RFC 5322, 3.6.8: printable ASCII without the colon. */
@@ -184,13 +179,12 @@ enum mq_status mq_own_headers_write(const struct mq_compose_fields *fields, stru
 /* RFC 3986, 2; an IRI is to be percent-encoded by who knows its parts. */
 static bool is_uri_char(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (c != '\0' && strchr("-._~:/?#[]@!$&'()*+,;=%", c) != NULL);
+    return mq_is_alnum(c) || (c != '\0' && strchr("-._~:/?#[]@!$&'()*+,;=%", c) != NULL);
 }
 
 static const char *uri_fault(struct mq_str uri, bool *https)
 {
-    *https = begins_with(uri, MQ_STR("https://"));
+    *https = mq_str_begins_nocase(uri, "https://");
     if (uri.len > URI_MAX) {
         return "has more than 900 octets; shorten it";
     }
@@ -200,7 +194,7 @@ static const char *uri_fault(struct mq_str uri, bool *https)
         }
     }
     if (*https ? uri.len > 8 && strchr("/?#:@", uri.data[8]) == NULL
-               : begins_with(uri, MQ_STR("mailto:")) && uri.len > 7) {
+               : mq_str_begins_nocase(uri, "mailto:") && uri.len > 7) {
         return NULL;
     }
     return "is neither https://host/… nor mailto:address; give one of these";

@@ -3,12 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHUNK 8192
+#include "core/ascii.h"
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
+#define CHUNK 8192
 
 /* ---- the fields of a mail ---- */
 
@@ -43,7 +40,7 @@ static bool add_fields(struct mq_dkim_fields *fields, struct mq_str text, struct
             *rest = text;
             return true;
         }
-        if (is_blank(line.data[0]) && fields->count > first) {
+        if (mq_is_blank(line.data[0]) && fields->count > first) {
             fields->items[fields->count - 1].len += len;
         } else if (!add_field(fields, line)) {
             return false;
@@ -184,7 +181,7 @@ void mq_dkim_relax_header(struct mq_buffer *out, struct mq_str field)
         if (c == '\r' || c == '\n') {
             continue;
         }
-        if (is_blank(c)) {
+        if (mq_is_blank(c)) {
             gap = true;
             continue;
         }
@@ -231,14 +228,14 @@ static void put_line(struct body *body, struct mq_str line)
     }
     while (at < line.len) {
         size_t word = at;
-        while (at < line.len && !is_blank(line.data[at])) {
+        while (at < line.len && !mq_is_blank(line.data[at])) {
             at++;
         }
         put(body, line.data + word, at - word);
         if (at < line.len) {
             put(body, " ", 1);
         }
-        while (at < line.len && is_blank(line.data[at])) {
+        while (at < line.len && mq_is_blank(line.data[at])) {
             at++;
         }
     }
@@ -258,7 +255,7 @@ void mq_dkim_relax_body(struct mq_str text, mq_dkim_take take, void *context)
         if (lf && line.len > 0 && line.data[line.len - 1] == '\r') {
             line.len--;
         }
-        while (line.len > 0 && is_blank(line.data[line.len - 1])) {
+        while (line.len > 0 && mq_is_blank(line.data[line.len - 1])) {
             line.len--;
         }
         if (line.len == 0) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/ascii.h"
 #include "mime/dkim/canonical.h"
 #include "mime/dkim/key.h"
 #include "mime/mailbox.h"
@@ -61,8 +62,7 @@ static bool same_name(const char *a, const char *b)
 
 static bool is_label_char(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_';
+    return mq_is_alnum(c) || c == '-' || c == '_';
 }
 
 /* A name in the DNS: labels with dots between. */
@@ -129,7 +129,7 @@ static bool reserve(struct mq_dkim *dkim)
 static void lower(char *s)
 {
     for (; *s; s++) {
-        *s = *s >= 'A' && *s <= 'Z' ? (char)(*s + ('a' - 'A')) : *s;
+        *s = mq_ascii_lower(*s);
     }
 }
 

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "core/ascii.h"
+
 struct mq_str mq_html_attribute(const unsigned char **attributes, const char *name)
 {
     for (; attributes && attributes[0]; attributes += 2) {
@@ -22,17 +24,12 @@ int mq_html_number(struct mq_str value, int otherwise)
     long n = 0;
     value = mq_str_trim(value);
     for (size_t i = 0; i < value.len; i++) {
-        if (value.data[i] < '0' || value.data[i] > '9' || n > 100000000) {
+        if (!mq_is_digit(value.data[i]) || n > 100000000) {
             return otherwise;
         }
         n = n * 10 + (value.data[i] - '0');
     }
     return value.len > 0 ? (int)n : otherwise;
-}
-
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
 }
 
 /* Whether a style begins with a declaration ("display:none"), white space aside. */
@@ -44,7 +41,7 @@ static bool declares(struct mq_str style, const char *declaration)
         if (c == ' ' || (c >= '\t' && c <= '\r')) {
             continue;
         }
-        if (lower(c) != *declaration++) {
+        if (mq_ascii_lower(c) != *declaration++) {
             return false;
         }
     }

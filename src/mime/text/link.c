@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "core/ascii.h"
+
 #define TEXT_MAX 2048 /* a longer text is no URL */
 
 void mq_text_link_init(struct mq_text_link *link)
@@ -26,29 +28,17 @@ bool mq_text_link_failed(const struct mq_text_link *link)
 /* Takes a prefix off, whatever its case. */
 static bool cut(struct mq_str *text, const char *prefix)
 {
-    size_t len = strlen(prefix);
-    if (text->len < len ||
-        !mq_str_equal_nocase((struct mq_str){text->data, len}, mq_str_of(prefix))) {
-        return false;
-    }
-    text->data += len;
-    text->len -= len;
-    return true;
-}
-
-static int digit(char c)
-{
-    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
-    const char *found = c ? strchr(digits, c) : NULL;
-    return found ? (int)((found - digits) % 16) : -1;
+    bool begins = mq_str_begins_nocase(*text, prefix);
+    *text = mq_str_skip(*text, begins ? strlen(prefix) : 0);
+    return begins;
 }
 
 /* The address of a mailto: URI, decoded; other fields of it are left out. */
 static void put_address(struct mq_buffer *out, struct mq_str text)
 {
     for (size_t i = 0; i < text.len && text.data[i] != '?'; i++) {
-        int high = i + 2 < text.len ? digit(text.data[i + 1]) : -1;
-        int low = i + 2 < text.len ? digit(text.data[i + 2]) : -1;
+        int high = i + 2 < text.len ? mq_hex_value(text.data[i + 1]) : -1;
+        int low = i + 2 < text.len ? mq_hex_value(text.data[i + 2]) : -1;
         int c = high * 16 + low;
         if (text.data[i] == '%' && high >= 0 && low >= 0 && c > ' ' && c < 0x7f) {
             mq_buffer_char(out, (char)c);

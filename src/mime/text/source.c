@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "core/ascii.h"
+
 #define MARK_MAX       256
 #define ATTRIBUTES_MAX 1000
 
@@ -30,11 +32,6 @@ static size_t plain_length(struct mq_html_source *source, size_t len)
     return len < rest.len && len > 2 ? len - 2 : len; /* one may begin there */
 }
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 /* Within a tag: c, or what ends it there. */
 static char limit_tag(struct mq_html_source *source, char c)
 {
@@ -59,7 +56,7 @@ static char limit(struct mq_html_source *source, char c)
         source->state = c == '<' ? MQ_HTML_BEGUN : MQ_HTML_OUTSIDE;
         return c;
     case MQ_HTML_BEGUN:
-        source->state = is_letter(c) ? MQ_HTML_TAG : c == '<' ? MQ_HTML_BEGUN : MQ_HTML_OUTSIDE;
+        source->state = mq_is_alpha(c) ? MQ_HTML_TAG : c == '<' ? MQ_HTML_BEGUN : MQ_HTML_OUTSIDE;
         source->attributes = 0;
         source->apart = false;
         return c;

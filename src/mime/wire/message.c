@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "core/ascii.h"
 #include "mime/encode.h"
 #include "mime/wire/signed.h"
 
@@ -208,7 +209,7 @@ static enum mq_status take_header_line(struct work *work, struct mq_str line)
         note(work, "a header has bytes that are not UTF-8, and a DKIM-Signature forbids to change "
                    "it; encode it (RFC 2047) before signing");
     }
-    if (line.data[0] == ' ' || line.data[0] == '\t') {
+    if (mq_is_blank(line.data[0])) {
         if (!work->in_field) {
             return bad_line(work, "the message begins with a space; it must begin with a header");
         }
@@ -419,7 +420,7 @@ bool mq_message_fields_next(struct mq_message_fields *fields)
     }
     struct mq_str all = cut_line(rest, fields->end);
     size_t name = name_length(all);
-    while (rest->len > 0 && (rest->data[0] == ' ' || rest->data[0] == '\t')) {
+    while (rest->len > 0 && mq_is_blank(rest->data[0])) {
         all.len += cut_line(rest, fields->end).len;
         fields->folds++;
     }

@@ -2,6 +2,7 @@
  * those that have them. */
 #include <string.h>
 
+#include "core/ascii.h"
 #include "mime/encode.h"
 #include "mime/wire/internal.h"
 #include "mime/wire/message.h"
@@ -43,13 +44,6 @@ struct entity {
 
 /* ---- reading ---- */
 
-static bool begins_with(struct mq_str text, const char *begin)
-{
-    size_t len = strlen(begin);
-    return text.len >= len &&
-           mq_str_equal_nocase((struct mq_str){text.data, len}, mq_str_of(begin));
-}
-
 /* Parts a header section from a body. False: there is a line that is no field. */
 static bool split(struct mq_str text, struct entity *entity)
 {
@@ -76,21 +70,22 @@ static void read_type(struct entity *entity, struct mq_str value)
     struct mq_str text = mq_buffer_view(&type);
     entity->has_type = true;
     entity->kind = LEAF;
-    if (begins_with(text, "multipart/")) {
+    if (mq_str_begins_nocase(text, "multipart/")) {
         entity->multipart = true;
         bool found = mq_repair_param_find(text, MQ_STR("boundary"), &entity->boundary);
         size_t len = entity->boundary.len;
-        bool sealed =
-            begins_with(text, "multipart/signed") || begins_with(text, "multipart/encrypted");
+        bool sealed = mq_str_begins_nocase(text, "multipart/signed") ||
+                      mq_str_begins_nocase(text, "multipart/encrypted");
         found = found && len > 0 && len <= BOUNDARY_MAX;
         entity->kind = sealed ? SEALED : found ? MULTIPART : OPAQUE;
-        entity->digest = begins_with(text, "multipart/digest");
-    } else if (begins_with(text, "application/pkcs7-mime") ||
-               begins_with(text, "application/x-pkcs7-mime")) {
+        entity->digest = mq_str_begins_nocase(text, "multipart/digest");
+    } else if (mq_str_begins_nocase(text, "application/pkcs7-mime") ||
+               mq_str_begins_nocase(text, "application/x-pkcs7-mime")) {
         entity->kind = SEALED;
-    } else if (begins_with(text, "message/rfc822") || begins_with(text, "message/global")) {
+    } else if (mq_str_begins_nocase(text, "message/rfc822") ||
+               mq_str_begins_nocase(text, "message/global")) {
         entity->kind = MESSAGE;
-    } else if (begins_with(text, "message/")) {
+    } else if (mq_str_begins_nocase(text, "message/")) {
         entity->kind = OPAQUE;
     }
     entity->boundary.failed = entity->boundary.failed || type.failed;

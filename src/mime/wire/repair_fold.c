@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "core/ascii.h"
 #include "mime/wire/internal.h"
 
 #define LINE_MAX_CODED 76 /* RFC 2045, 6.7 and 6.8 */
@@ -25,20 +26,10 @@ bool mq_repair_has_long(struct mq_str text)
     return false;
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
-static struct mq_str skip(struct mq_str text, size_t n)
-{
-    return (struct mq_str){text.data + n, text.len - n};
-}
-
 static size_t blanks_length(struct mq_str text)
 {
     size_t n = 0;
-    while (n < text.len && is_blank(text.data[n])) {
+    while (n < text.len && mq_is_blank(text.data[n])) {
         n++;
     }
     return n;
@@ -47,7 +38,7 @@ static size_t blanks_length(struct mq_str text)
 static size_t blanks_behind(struct mq_str text)
 {
     size_t n = 0;
-    while (n < text.len && is_blank(text.data[text.len - 1 - n])) {
+    while (n < text.len && mq_is_blank(text.data[text.len - 1 - n])) {
         n++;
     }
     return n;
@@ -68,7 +59,7 @@ static size_t fold_place(struct mq_str line, size_t kept, size_t max)
     size_t least = blanks_length(line) + 1;
     least = least > kept ? least : kept;
     for (size_t n = max; n >= least; n--) {
-        if (is_blank(line.data[n])) {
+        if (mq_is_blank(line.data[n])) {
             return n;
         }
     }
@@ -97,7 +88,7 @@ static size_t break_place(struct mq_str line, size_t kept, size_t max)
 static bool is_unfoldable(struct mq_str text)
 {
     size_t n = 1;
-    while (n < text.len && n <= MQ_REPAIR_LINE_MAX && !is_blank(text.data[n])) {
+    while (n < text.len && n <= MQ_REPAIR_LINE_MAX && !mq_is_blank(text.data[n])) {
         n++;
     }
     return n > MQ_REPAIR_LINE_MAX;
@@ -115,19 +106,19 @@ static void fold_line(struct mq_buffer *out, struct mq_str line, size_t kept)
     while (line.len > max && !out->failed) {
         size_t blanks = blanks_length(line);
         if (blanks > 1) {
-            line = skip(line, blanks - 1);
+            line = mq_str_skip(line, blanks - 1);
             kept = kept > blanks ? kept - blanks + 1 : 0;
             continue;
         }
         size_t place = fold_place(line, kept, max);
-        bool has_blank = place > 0 && !(place == kept && is_unfoldable(skip(line, place)));
+        bool has_blank = place > 0 && !(place == kept && is_unfoldable(mq_str_skip(line, place)));
         place = has_blank ? place : break_place(line, kept, max);
         struct mq_str head = {line.data, place};
         head.len -= blanks_behind(head);
         put_line(out, head);
         mq_buffer_append(out, " ", !has_blank);
         max = MQ_REPAIR_LINE_MAX - !has_blank;
-        line = skip(line, place);
+        line = mq_str_skip(line, place);
         kept = 0;
     }
     if (line.len > 0) {
@@ -149,7 +140,7 @@ static bool is_field(struct mq_str line, const char *name)
  */
 static void fold_id_line(struct mq_buffer *out, struct mq_str line, size_t name, bool *done)
 {
-    struct mq_str value = skip(line, name);
+    struct mq_str value = mq_str_skip(line, name);
     size_t blanks = blanks_length(value);
     const char *end = blanks < value.len ? memchr(value.data, '>', value.len) : NULL;
     size_t kept = *done || end == NULL ? 0 : (size_t)(end - value.data) + 1;
@@ -166,7 +157,7 @@ static void fold_id_line(struct mq_buffer *out, struct mq_str line, size_t name,
 static size_t name_length(struct mq_str line)
 {
     const char *colon = memchr(line.data, ':', line.len);
-    return colon == NULL || is_blank(line.data[0]) ? 0 : (size_t)(colon - line.data) + 1;
+    return colon == NULL || mq_is_blank(line.data[0]) ? 0 : (size_t)(colon - line.data) + 1;
 }
 
 void mq_repair_fold(struct mq_buffer *out, struct mq_str head, const struct mq_repair_head *change)
@@ -245,7 +236,7 @@ void mq_repair_break_quoted_printable(struct mq_buffer *out, struct mq_str text)
                 mq_buffer_append(out, line.data, n);
                 mq_buffer_cstr(out, dashes ? "=\r\n=2D" : "=\r\n");
                 max = LINE_MAX_CODED - (dashes ? 3 : 0);
-                line = skip(line, n + dashes);
+                line = mq_str_skip(line, n + dashes);
             }
         }
         put_line(out, line);
@@ -263,7 +254,7 @@ static void break_lines(struct mq_buffer *out, struct mq_str text, size_t max)
             put_line(out, (struct mq_str){line.data, n});
             mq_buffer_append(out, " ", dashes);
             room = max - dashes;
-            line = skip(line, n);
+            line = mq_str_skip(line, n);
         }
         put_line(out, line);
     }

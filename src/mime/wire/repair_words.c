@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "core/ascii.h"
 #include "mime/encode.h"
 #include "mime/wire/internal.h"
 
@@ -39,8 +40,7 @@ bool mq_repair_is_encoded(struct mq_str word)
 
 static bool stands_for_itself(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (c != '\0' && strchr(" !*+-/", c) != NULL);
+    return mq_is_alnum(c) || (c != '\0' && strchr(" !*+-/", c) != NULL);
 }
 
 static size_t q_size(struct mq_str text)
@@ -57,23 +57,16 @@ static size_t b_size(struct mq_str text)
     return (text.len + 2) / 3 * 4;
 }
 
-static bool begins_with(struct mq_str text, const char *begin)
-{
-    size_t len = strlen(begin);
-    return text.len >= len &&
-           mq_str_equal_nocase((struct mq_str){text.data, len}, mq_str_of(begin));
-}
-
 static bool is_single_byte(struct mq_str charset)
 {
-    return begins_with(charset, "iso-8859-") || begins_with(charset, "windows-125") ||
-           begins_with(charset, "koi8-") || begins_with(charset, "cp125") ||
-           begins_with(charset, "latin");
+    return mq_str_begins_nocase(charset, "iso-8859-") ||
+           mq_str_begins_nocase(charset, "windows-125") || mq_str_begins_nocase(charset, "koi8-") ||
+           mq_str_begins_nocase(charset, "cp125") || mq_str_begins_nocase(charset, "latin");
 }
 
 static bool begins_with_any(struct mq_str text, const char *const *begins)
 {
-    while (*begins != NULL && !begins_with(text, *begins)) {
+    while (*begins != NULL && !mq_str_begins_nocase(text, *begins)) {
         begins++;
     }
     return *begins != NULL;
@@ -111,7 +104,8 @@ static size_t word_prefix(struct mq_str text, struct mq_str charset, bool q, siz
     if (n == 0 || n == text.len || is_single_byte(charset)) {
         return n;
     }
-    return begins_with(charset, "utf-8") ? mq_utf8_cut(text, n) : cut_between_pairs(text, n);
+    return mq_str_begins_nocase(charset, "utf-8") ? mq_utf8_cut(text, n)
+                                                  : cut_between_pairs(text, n);
 }
 
 void mq_repair_guard_pairs(struct mq_buffer *value, struct mq_str charset)

@@ -9,6 +9,7 @@
 #include <syslog.h>
 #include <time.h>
 
+#include "core/ascii.h"
 #include "ext/date/php_date.h"
 #include "ext/standard/basic_functions.h"
 #include "ext/standard/pageinfo.h"
@@ -219,7 +220,7 @@ static size_t field_name(struct mq_str line)
         name++;
     }
     size_t colon = name;
-    while (colon < line.len && (line.data[colon] == ' ' || line.data[colon] == '\t')) {
+    while (colon < line.len && mq_is_blank(line.data[colon])) {
         colon++;
     }
     return colon < line.len && line.data[colon] == ':' ? name : 0;
@@ -231,7 +232,7 @@ static void append_headers(smart_str *out, const char *headers, const char *end)
     struct mq_str line;
     bool text = false;
     while (next_line(&headers, &line)) {
-        bool continued = line.data[0] == ' ' || line.data[0] == '\t';
+        bool continued = mq_is_blank(line.data[0]);
         size_t name = text || continued ? 0 : field_name(line);
         if (!text && !continued && name == 0) {
             smart_str_appends(out, end);

@@ -12,6 +12,8 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "core/ascii.h"
+
 #define MAILNAME        "/etc/mailname" /* Debian: the domain of local addresses */
 #define HOSTS           "/etc/hosts"
 #define HOST_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-"
@@ -143,7 +145,7 @@ static size_t step(struct mq_str s)
 /* RFC 5322, 3.2.3, and the dot. */
 static bool is_user_character(char c)
 {
-    return isalnum((unsigned char)c) || (c != '\0' && strchr("!#$%&'*+-/=?^_`{|}~.", c) != NULL);
+    return mq_is_alnum(c) || (c != '\0' && strchr("!#$%&'*+-/=?^_`{|}~.", c) != NULL);
 }
 
 static size_t skip_space(struct mq_str s, size_t at)

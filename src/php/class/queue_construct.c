@@ -5,9 +5,9 @@
 
 #include "php/class/methods.h"
 
-#include <ctype.h>
 #include <string.h>
 
+#include "core/ascii.h"
 #include "php/class/classes.h"
 #include "php/class/database_arg.h"
 #include "php/class/exceptions.h"
@@ -64,11 +64,11 @@ static struct arguments default_arguments(void)
 
 static bool is_identifier(const char *s, size_t len)
 {
-    if (len == 0 || len > 63 || isdigit((unsigned char)s[0])) {
+    if (len == 0 || len > 63 || mq_is_digit(s[0])) {
         return false;
     }
     for (size_t i = 0; i < len; i++) {
-        if (!isalnum((unsigned char)s[i]) && s[i] != '_') {
+        if (!mq_is_alnum(s[i]) && s[i] != '_') {
             return false;
         }
     }

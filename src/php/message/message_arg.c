@@ -4,7 +4,6 @@
 
 #include "php/message/message_arg.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,10 +5,10 @@
 
 #include "php/message/recipients.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/ascii.h"
 #include "mime/idn.h"
 #include "php/message/fields.h"
 
@@ -17,7 +17,7 @@ bool mq_php_recipient_add(HashTable *seen, struct mq_str address, struct mq_stri
     const char *at = memrchr(address.data, '@', address.len);
     zend_string *key = zend_string_init(address.data, address.len, 1);
     for (size_t i = at ? (size_t)(at - address.data) : 0; i < address.len; i++) {
-        ZSTR_VAL(key)[i] = (char)tolower((unsigned char)ZSTR_VAL(key)[i]);
+        ZSTR_VAL(key)[i] = mq_ascii_lower(ZSTR_VAL(key)[i]);
     }
     bool added = zend_hash_add_empty_element(seen, key) != NULL;
     zend_string_release(key);

@@ -5,11 +5,11 @@
 
 #include "php/pdo/internal.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/ascii.h"
 #include "php/guard.h"
 
 /* The text with each ?n as ?, and which n each of them was. A mark without a number is within a
@@ -21,8 +21,7 @@ static char *number_places(const char *sql, struct mq_pdo_statement *statement)
     statement->places = 0;
     while (text && *sql) {
         *out++ = *sql++;
-        if (sql[-1] == '?' && isdigit((unsigned char)*sql) &&
-            statement->places < MQ_PDO_PARAMS_MAX) {
+        if (sql[-1] == '?' && mq_is_digit(*sql) && statement->places < MQ_PDO_PARAMS_MAX) {
             char *end;
             long n = strtol(sql, &end, 10);
             statement->order[statement->places++] = (unsigned char)(n - 1);

@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/ascii.h"
+
 /* Whether the keyword of an EHLO line is `name` (RFC 5321, section 4.1.1.1: in any case). */
 static bool is_keyword(struct mq_str line, const char *name)
 {
     size_t len = strlen(name);
-    return line.len >= len &&
-           mq_str_equal_nocase((struct mq_str){line.data, len}, mq_str_of(name)) &&
-           (line.len == len || line.data[len] == ' ');
+    return mq_str_begins_nocase(line, name) && (line.len == len || line.data[len] == ' ');
 }
 
 /* "AUTH PLAIN LOGIN", or in the old form "AUTH=PLAIN LOGIN", which some send beside it. */
@@ -56,7 +56,7 @@ static void read_keyword(struct mq_greeting *greeting, struct mq_str line)
         caps->dsn = true;
     } else if (is_keyword(line, "SIZE")) {
         size_t max = 0;
-        for (size_t i = 5; i < line.len && line.data[i] >= '0' && line.data[i] <= '9'; i++) {
+        for (size_t i = 5; i < line.len && mq_is_digit(line.data[i]); i++) {
             max = max > SIZE_MAX / 10 - 1 ? max : max * 10 + (size_t)(line.data[i] - '0');
         }
         caps->size = true;

@@ -22,14 +22,6 @@ static bool address_is_safe(const char *address)
     return len <= ADDRESS_MAX;
 }
 
-static bool is_ascii(const char *text)
-{
-    while (*text != '\0' && (unsigned char)*text < 0x80) {
-        text++;
-    }
-    return *text == '\0';
-}
-
 static void refuse_target(struct mq_target *target, const char *text)
 {
     target->result = MQ_TARGET_REFUSED;
@@ -46,8 +38,8 @@ static bool cannot_take(const struct mq_smtp_session *session, const struct mq_t
     if (caps->size && caps->size_max != 0 && bytes > caps->size_max) {
         snprintf(text, size, "5.3.4 the message has %zu bytes, the relay takes %zu; not sent",
                  bytes, caps->size_max);
-    } else if (!caps->smtputf8 &&
-               (!is_ascii(transfer->from) || (transfer->flags & MQ_MESSAGE_UTF8_HEADERS) != 0)) {
+    } else if (!caps->smtputf8 && (!mq_str_ascii(mq_str_of(transfer->from)) ||
+                                   (transfer->flags & MQ_MESSAGE_UTF8_HEADERS) != 0)) {
         snprintf(text, size,
                  "5.6.7 the sender's address or a header is not ASCII, and the relay does not "
                  "offer SMTPUTF8; not sent");
@@ -72,10 +64,11 @@ static bool convert(const struct mq_smtp_session *session, struct mq_transfer *t
         status = transfer->to_7bit(transfer, &err);
     }
     if (status == MQ_MESSAGE) {
-        snprintf(text, size,
-                 "5.6.3 the message has bytes over 127, the relay does not offer 8BITMIME, and %s; "
-                 "not sent",
-                 err.text);
+        snprintf(
+            text, size,
+            "5.6.3 the message has bytes over 127, the relay does not offer 8BITMIME, and %.160s; "
+            "not sent",
+            err.text);
     } else if (status != MQ_OK) {
         snprintf(transfer->error, sizeof transfer->error, "%.*s", (int)sizeof transfer->error - 1,
                  err.text);
@@ -103,7 +96,7 @@ bool mq_smtp_check(struct mq_smtp_session *session, struct mq_transfer *transfer
             refuse_target(target, text);
         } else if (target->address[0] == '\0' || !address_is_safe(target->address)) {
             refuse_target(target, "5.1.3 the address cannot be sent");
-        } else if (!session->caps.smtputf8 && !is_ascii(target->address)) {
+        } else if (!session->caps.smtputf8 && !mq_str_ascii(mq_str_of(target->address))) {
             refuse_target(target, "5.6.7 the address is not ASCII, and the relay does not offer "
                                   "SMTPUTF8; not sent");
         } else {
