@@ -29,6 +29,13 @@ struct mq_query {
 
 struct mq_db;
 
+/* A statement outside begin() … */
+enum mq_alone {
+    MQ_ALONE_NEVER,   /* needs begin(): its waits for locks would not end in time */
+    MQ_ALONE_COMMITS, /* is a transaction of its own */
+    MQ_ALONE_JOINS    /* is in a savepoint of the application's transaction */
+};
+
 struct mq_db_driver {
     enum mq_dialect dialect;
     /* Takes the write lock, where the database has but one; within a transaction of the
@@ -36,6 +43,9 @@ struct mq_db_driver {
     enum mq_status (*begin)(struct mq_db *db, struct mq_error *err);
     enum mq_status (*commit)(struct mq_db *db, struct mq_error *err);
     void (*rollback)(struct mq_db *db); /* without a transaction: nothing */
+    /* Before a statement outside begin() that writes: what becomes of it. NULL: it needs begin().
+     */
+    enum mq_status (*alone)(struct mq_db *db, enum mq_alone *what, struct mq_error *err);
     /* Runs a statement; rows are read with next() until *row is false, and finish() ends it early.
      */
     enum mq_status (*run)(struct mq_db *db, const struct mq_query *query, struct mq_error *err);
@@ -53,7 +63,8 @@ struct mq_db_driver {
     /* Whether that one is a part of the application's. */
     bool (*joined)(struct mq_db *db);
     /* Whether the table has that column, by the schema that the connection has read already; false
-     * also where that cannot be told. */
+     * also where that cannot be told. True where a server should not be asked yet: the first
+     * statement that fails will tell. */
     bool (*has_column)(struct mq_db *db, const char *table, const char *column);
     /* The absolute path of the database's file, borrowed; NULL: it has none. */
     const char *(*path)(struct mq_db *db);
@@ -66,6 +77,7 @@ struct mq_db_driver {
 /* First member of every driver's own structure. */
 struct mq_db {
     const struct mq_db_driver *driver;
+    bool returning; /* the server has INSERT … RETURNING */
 };
 
 /* Runs a statement that gives no rows. */

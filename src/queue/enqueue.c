@@ -9,6 +9,7 @@
 #include "mime/notify.h"
 #include "queue/handle.h"
 #include "queue/sql/columns.h"
+#include "queue/sql/schema.h"
 #include "queue/sql/transaction.h"
 
 #define PRIORITY_MAX     100
@@ -108,24 +109,32 @@ static enum mq_status look_at_pair(struct mq_queue *queue, struct mq_args job, s
     return status == MQ_OK && id == 0 ? MQ_DUPLICATE : status;
 }
 
-/* *id is 0 where nothing was inserted. */
+/* Inserts the job, and its body, the last of the values, where one statement does both. *id is 0
+ * where nothing was inserted. */
 static enum mq_status insert_row(struct mq_queue *queue, struct mq_args args, int64_t *id,
                                  struct mq_error *err)
 {
     *id = 0;
-    if (queue->dialect->returning[0]) {
-        return mq_sql_int(queue, MQ_SQL_INSERT_JOB, args, id, err);
+    enum mq_sql slot = MQ_SQL_STORE;
+    enum mq_status status;
+    if (!mq_sql_has(queue, MQ_SQL_STORE)) {
+        slot = MQ_SQL_INSERT_JOB;
+        args.count--;
     }
-    enum mq_status status = mq_sql_exec(queue, MQ_SQL_INSERT_JOB, args, err);
-    if (status == MQ_OK && mq_sql_changes(queue) > 0) {
-        *id = queue->db->driver->last_id(queue->db);
+    if (queue->db->returning) {
+        status = mq_sql_int(queue, slot, args, id, err);
+    } else {
+        status = mq_sql_exec(queue, slot, args, err);
+        if (status == MQ_OK && mq_sql_changes(queue) > 0) {
+            *id = queue->db->driver->last_id(queue->db);
+        }
     }
     return status == MQ_DUPLICATE ? look_at_pair(queue, args, err) : status;
 }
 
-/* *id is 0 where the pair is there already. */
-static enum mq_status insert_job(struct mq_tx *tx, const struct mq_new_job *job, int64_t *id,
-                                 struct mq_error *err)
+/* *id is 0 where the pair is there already. `now_s` counts where the host's clock does. */
+static enum mq_status insert_job(struct mq_queue *queue, const struct mq_new_job *job,
+                                 int64_t now_s, int64_t *id, struct mq_error *err)
 {
     struct mq_buffer list, fields;
     mq_buffer_init(&list);
@@ -136,15 +145,16 @@ static enum mq_status insert_job(struct mq_tx *tx, const struct mq_new_job *job,
     if (job->notify && mq_notify_asks(job->notify)) {
         mq_notify_write(job->notify, &fields);
     }
-    struct mq_args args =
-        MQ_ARGS(mq_text(job->reference), mq_text(job->mail_type), mq_int(job->priority),
-                mq_int_or_null(job->max_attempts), mq_int(job->send_at ? job->send_at : tx->now_s),
-                mq_int_or_null(job->expires_at), mq_int(tx->now_s), mq_cstr(job->message_id),
-                mq_cstr(job->envelope_from), mq_text(mq_buffer_view(&list)),
-                mq_text(mq_buffer_view(&fields)));
+    struct mq_args args = MQ_ARGS(mq_text(job->reference), mq_text(job->mail_type), mq_int(now_s),
+                                  mq_int(job->priority), mq_int_or_null(job->max_attempts),
+                                  mq_int_or_null(job->send_at), mq_int_or_null(job->expires_at),
+                                  mq_cstr(job->message_id), mq_cstr(job->envelope_from),
+                                  mq_text(mq_buffer_view(&list)), mq_text(mq_buffer_view(&fields)),
+                                  job->body.data ? mq_blob(job->body) : mq_null());
     enum mq_status status =
-        list.failed || fields.failed ? mq_error_nomem(err) : insert_row(tx->queue, args, id, err);
-    if (status == MQ_OK && *id <= 0 && !job->reference.data) { /* which is a duplicate of nothing */
+        list.failed || fields.failed ? mq_error_nomem(err) : insert_row(queue, args, id, err);
+    if (status == MQ_OK && *id <= 0 && !job->reference.data) {
+        /* Without a reference nothing can be a duplicate. */
         status = mq_error_set(err, MQ_DATABASE, "database",
                               "the database did not say under which id the mail was stored");
     }
@@ -153,40 +163,45 @@ static enum mq_status insert_job(struct mq_tx *tx, const struct mq_new_job *job,
     return status;
 }
 
-/* Deletes the job that holds the pair where it is parked or has expired: neither is sent any more.
- * *replaced is false where it is not. */
-static enum mq_status drop_dead(struct mq_tx *tx, const struct mq_new_job *job, bool *replaced,
-                                struct mq_error *err)
+/* The job that holds the pair. */
+struct holder {
+    int64_t id; /* 0: there is none any more */
+    bool dead;  /* parked or expired: it is not sent any more */
+};
+
+static enum mq_status find_holder(struct mq_queue *queue, const struct mq_new_job *job,
+                                  int64_t now_s, struct holder *holder, struct mq_error *err)
 {
     bool row = false;
-    struct mq_args pair =
-        MQ_ARGS(mq_text(job->reference), mq_text(job->mail_type), mq_int(tx->now_s));
-    enum mq_status status = mq_sql_query(tx->queue, MQ_SQL_PAIR, pair, err);
+    struct mq_args pair = MQ_ARGS(mq_text(job->reference), mq_text(job->mail_type), mq_int(now_s));
+    memset(holder, 0, sizeof(*holder));
+    enum mq_status status = mq_sql_query(queue, MQ_SQL_PAIR, pair, err);
     if (status == MQ_OK) {
-        status = mq_sql_next(tx->queue, &row, err);
+        status = mq_sql_next(queue, &row, err);
     }
-    *replaced = false;
-    if (status != MQ_OK || !row) {
-        return status;
+    if (status == MQ_OK && row) {
+        holder->id = mq_sql_column_int(queue, 0);
+        holder->dead = mq_sql_column_int(queue, 1) != 0;
+        mq_sql_finish(queue);
     }
-    int64_t id = mq_sql_column_int(tx->queue, 0);
-    *replaced = mq_sql_column_int(tx->queue, 1) != 0;
-    mq_sql_finish(tx->queue);
-    return *replaced ? mq_job_delete(tx->queue, id, err) : MQ_OK;
+    return status;
 }
 
 static enum mq_status store(struct mq_tx *tx, const struct mq_new_job *job, int64_t *id,
                             struct mq_error *err)
 {
-    bool replaced = false;
-    enum mq_status status = insert_job(tx, job, id, err);
+    struct holder holder = {0, false};
+    enum mq_status status = insert_job(tx->queue, job, tx->now_s, id, err);
     if (status == MQ_OK && *id == 0) {
-        status = drop_dead(tx, job, &replaced, err);
+        status = find_holder(tx->queue, job, tx->now_s, &holder, err);
     }
-    if (status == MQ_OK && replaced) {
-        status = insert_job(tx, job, id, err);
+    if (status == MQ_OK && holder.dead) {
+        status = mq_job_delete(tx->queue, holder.id, err);
+        if (status == MQ_OK) {
+            status = insert_job(tx->queue, job, tx->now_s, id, err);
+        }
     }
-    if (status == MQ_OK && *id && job->body.data) {
+    if (status == MQ_OK && *id && job->body.data && !mq_sql_has(tx->queue, MQ_SQL_STORE)) {
         /* After the job, so that a duplicate leaves no body behind. */
         status = mq_sql_exec(tx->queue, MQ_SQL_INSERT_BODY,
                              MQ_ARGS(mq_int(*id), mq_blob(job->body)), err);
@@ -214,14 +229,62 @@ static enum mq_status store_all(struct mq_tx *tx, void *context, struct mq_error
     return status;
 }
 
+/* One statement without a transaction around it. *done is false where one has to follow. */
+static enum mq_status store_alone(struct mq_queue *queue, const struct mq_new_job *job, int64_t *id,
+                                  bool *done, struct mq_error *err)
+{
+    struct holder holder = {0, false};
+    struct mq_db *db = queue->db;
+    enum mq_alone what = MQ_ALONE_NEVER;
+    enum mq_status status = MQ_OK;
+    *done = false;
+    if (mq_sql_has(queue, MQ_SQL_STORE) && db->driver->alone) {
+        status = db->driver->alone(db, &what, err);
+    }
+    if (status != MQ_OK || what == MQ_ALONE_NEVER) {
+        return status;
+    }
+    status = insert_job(queue, job, 0, id, err);
+    if (status == MQ_OK && *id == 0) {
+        status = find_holder(queue, job, 0, &holder, err);
+    }
+    *done = status == MQ_OK && (*id != 0 || (holder.id != 0 && !holder.dead));
+    bool again = status == MQ_TX_ABORTED && what == MQ_ALONE_COMMITS;
+    return again ? MQ_OK : status; /* as a transaction it is tried again */
+}
+
+static enum mq_status store_jobs(struct mq_queue *queue, struct storing *storing,
+                                 struct mq_error *err)
+{
+    struct mq_tx_work work = {.body = store_all, .context = storing};
+    bool done = false;
+    enum mq_status status = MQ_OK;
+    if (storing->count == 1) {
+        status = store_alone(queue, storing->jobs, &storing->id, &done, err);
+        storing->stored = storing->id > 0;
+    }
+    return status == MQ_OK && !done ? mq_tx_store(queue, &work, err) : status;
+}
+
+/* A server is not asked for the tables' version: they are made, or migrated, when that fails. */
+static enum mq_status store_or_migrate(struct mq_queue *queue, struct storing *storing,
+                                       struct mq_error *err)
+{
+    enum mq_status status = store_jobs(queue, storing, err);
+    if (status == MQ_DATABASE && !queue->ready) {
+        status = mq_schema_ready(queue, err);
+        return status == MQ_OK ? store_jobs(queue, storing, err) : status;
+    }
+    return status;
+}
+
 enum mq_status mq_queue_enqueue(struct mq_queue *queue, const struct mq_new_job *job, int64_t *id,
                                 struct mq_error *err)
 {
     struct storing storing = {.jobs = job, .count = 1};
-    struct mq_tx_work work = {.body = store_all, .context = &storing};
     enum mq_status status = mq_new_job_check(job, err);
     if (status == MQ_OK) {
-        status = mq_tx_store(queue, &work, err);
+        status = store_or_migrate(queue, &storing, err);
     }
     if (status == MQ_OK) {
         *id = storing.id;
@@ -233,7 +296,6 @@ enum mq_status mq_queue_enqueue_many(struct mq_queue *queue, const struct mq_new
                                      size_t count, int64_t *stored, struct mq_error *err)
 {
     struct storing storing = {.jobs = jobs, .count = count};
-    struct mq_tx_work work = {.body = store_all, .context = &storing};
     enum mq_status status = MQ_OK;
     for (size_t i = 0; i < count && status == MQ_OK; i++) {
         status = mq_new_job_check(&jobs[i], err);
@@ -241,7 +303,7 @@ enum mq_status mq_queue_enqueue_many(struct mq_queue *queue, const struct mq_new
     if (status != MQ_OK || !count) {
         return status;
     }
-    status = mq_tx_store(queue, &work, err);
+    status = store_or_migrate(queue, &storing, err);
     if (status == MQ_OK) {
         *stored = storing.stored;
     }

@@ -81,11 +81,11 @@ on_backends(['sqlite', 'pgsql', 'mysql'], function (Backend $backend): void {
     $new = (new Backend($backend->name))->pdo();
     $new->exec('CREATE TABLE registrations (number VARCHAR(50) PRIMARY KEY)');
     $new->beginTransaction();
-    echo thrown(fn() => new MailQueue($new)), "\n";
+    echo thrown(fn() => (new MailQueue($new))->enqueue(mail_fields())), "\n";
     $new->commit();
     $new->exec('BEGIN');
     $new->exec("INSERT INTO registrations VALUES ('stays')");
-    echo thrown(fn() => new MailQueue($new)), "\n";
+    echo thrown(fn() => (new MailQueue($new))->enqueue(mail_fields())), "\n";
     $new->exec('COMMIT');
     var_dump($new->query('SELECT number FROM registrations')->fetchColumn(), (new MailQueue($new))->enqueue(mail_fields()));
 });

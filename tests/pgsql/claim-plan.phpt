@@ -16,7 +16,7 @@ $queue = new MailQueue($pdo);
 $pdo->exec("INSERT INTO mail_queue (mail_type, status, next_attempt_at, created_at, message_id)
     SELECT 'mail', 'pending', 1000, 1000, '<x@example.org>' FROM generate_series(1, 20000)");
 $pdo->exec('ANALYZE mail_queue');
-for ($i = 0; $i < 20; $i++) {
+for ($i = 0; $i < 24; $i++) {
     array_map($queue->complete(...), $queue->claim(3));
 }
 if ((int) $pdo->query('SHOW server_version_num')->fetchColumn() < 140000) {

@@ -76,6 +76,7 @@ try {
 }
 $queue = with_environment($credentials, fn() => new MailQueue($dsn));
 $own = new MailQueue("$dsn;user=app;password=$quoted");
+$own->migrate();
 $server->root('app')->exec('ALTER TABLE mail_queue RENAME TO other');
 $tell('a statement that fails', $throws(fn() => $own->enqueue(mail_fields())));
 $server->root('app')->exec('ALTER TABLE other RENAME TO mail_queue');

@@ -59,7 +59,9 @@ $pdo->exec('CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     NEW.fields = current_setting(\'transaction_isolation\'); RETURN NEW; END $$');
 $pdo->exec('CREATE TRIGGER note BEFORE INSERT ON mail_queue FOR EACH ROW EXECUTE PROCEDURE note()');
 $queue->enqueue(mail_fields(), reference: 'isolated');
-echo $pdo->query("SELECT fields FROM mail_queue WHERE reference = 'isolated'")->fetchColumn(), ', then ', $pdo->query('SHOW transaction_isolation')->fetchColumn(), "\n";
+$queue->enqueueMany([['reference' => 'one'], ['reference' => 'two']]);
+echo 'a statement alone ', $pdo->query("SELECT fields FROM mail_queue WHERE reference = 'isolated'")->fetchColumn(), ', a transaction of ours ',
+    $pdo->query("SELECT fields FROM mail_queue WHERE reference = 'two'")->fetchColumn(), ', then ', $pdo->query('SHOW transaction_isolation')->fetchColumn(), "\n";
 
 echo "a serialization failure is tried again\n";
 $pdo->exec('CREATE SEQUENCE tries');
@@ -122,7 +124,7 @@ an aborted transaction
 MailQueue\DatabaseException [database]: SQLSTATE[25P02]: %s: a statement before this one failed: roll the transaction back
 int(1)
 an isolation level of the application's
-read committed, then serializable
+a statement alone serializable, a transaction of ours read committed, then serializable
 a serialization failure is tried again
 bool(true)
 int(5)

@@ -15,8 +15,8 @@ require __DIR__ . '/../lib/backends.inc';
 $triggers = [
     'pgsql' => ['CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
         INSERT INTO told VALUES (current_setting(\'idle_in_transaction_session_timeout\')); RETURN NEW; END $$',
-        'CREATE TRIGGER tell BEFORE INSERT ON mail_queue FOR EACH ROW EXECUTE PROCEDURE tell()'],
-    'mysql' => ['CREATE TRIGGER tell BEFORE INSERT ON mail_queue FOR EACH ROW
+        'CREATE TRIGGER tell BEFORE UPDATE ON mail_queue FOR EACH ROW EXECUTE PROCEDURE tell()'],
+    'mysql' => ['CREATE TRIGGER tell BEFORE UPDATE ON mail_queue FOR EACH ROW
         INSERT INTO told VALUES (@@SESSION.idle_write_transaction_timeout)'],
 ];
 $locks = ['pgsql' => ['BEGIN; LOCK TABLE config, mail_queue', 'COMMIT'],
@@ -28,12 +28,14 @@ foreach (['pgsql', 'mysql'] as $name) {
     $pdo = $backend->pdo();
     $other = $backend->pdo();
     $own = new MailQueue($backend->dsn);
+    $ids = [$own->enqueue(mail_fields()), $own->enqueue(mail_fields())];
     $pdo->exec('CREATE TABLE told (what varchar(50))');
     array_map($pdo->exec(...), $triggers[$name]);
-    $own->enqueue(mail_fields());
-    $backend->queue()->enqueue(mail_fields());
+    $own->hold([$ids[0]]);
+    $backend->queue()->hold([$ids[1]]);
     echo "$name: ", implode(', ', $pdo->query('SELECT what FROM told')->fetchAll(PDO::FETCH_COLUMN)), "\n";
 
+    $own->retryFailed($ids);
     $daemon = $backend->other('$queue = new MailQueue($dsn, busyTimeout: 300);
         $report = $queue->runWorker("null://null", log: "", daemon: true);
         echo "$report->end, $report->sent sent";');

@@ -1,5 +1,5 @@
 --TEST--
-PostgreSQL behind pgbouncer: session mode works; transaction mode is named by runWorker(), by a failed enqueue() and by doctor; a PDO with emulated statements may enqueue
+PostgreSQL behind pgbouncer: session mode works; in transaction mode enqueue() works, and runWorker() and doctor name it
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -35,6 +35,12 @@ foreach (['server' => $server, 'sessions' => $sessions, 'transactions' => $trans
     echo 'enqueue(), emulated: ', thrown(fn() => (new MailQueue($emulating))->enqueue(mail_fields())), "\n";
     echo 'enqueue(): ', thrown(fn() => $queue->enqueue(mail_fields())), "\n";
     echo 'of another: ', thrown(fn() => $other->enqueue(mail_fields())), "\n";
+    echo 'in turn, many times: ', thrown(function () use ($queue, $other): void {
+        for ($i = 0; $i < 5; $i++) {
+            $queue->enqueueMany([['message' => mail_fields()], ['message' => mail_fields()]]);
+            $other->enqueue(mail_fields());
+        }
+    }), "\n";
     echo 'runWorker(): ', thrown(fn() => print($queue->runWorker('null://null', log: '')->sent . ' ')), "\n";
     $server->connect()->exec("DELETE FROM mail_queue");
     echo 'locks: ', $locks(), "\n", 'doctor: ', $doctor($from->dsn()), "\n";
@@ -46,21 +52,24 @@ foreach (['server' => $server, 'sessions' => $sessions, 'transactions' => $trans
 enqueue(), emulated: nothing
 enqueue(): nothing
 of another: nothing
-runWorker(): 3 nothing
+in turn, many times: nothing
+runWorker(): 18 nothing
 locks: 0
 doctor: nothing of a pooler
 -- sessions
 enqueue(), emulated: nothing
 enqueue(): nothing
 of another: nothing
-runWorker(): 3 nothing
+in turn, many times: nothing
+runWorker(): 18 nothing
 locks: 0
 doctor: nothing of a pooler
 -- transactions
 enqueue(), emulated: nothing
 enqueue(): nothing
-of another: MailQueue\DatabaseException [database]: %a: a pooler before PostgreSQL gives each transaction another session (pgbouncer's pool_mode = transaction): give the server's own address, or one with pool_mode = session; enqueue() alone may use a PDO with PDO::ATTR_EMULATE_PREPARES
+of another: nothing
+in turn, many times: nothing
 runWorker(): MailQueue\Exception: $database: a pooler before PostgreSQL gives each transaction another session (pgbouncer's pool_mode = transaction); a worker's place is a lock of its session, which would hold nothing: give the server's own address, or one with pool_mode = session
 locks: 0
 doctor: look  a pooler gives each transaction another session (pgbouncer's pool_mode = transaction)
-      The worker needs the server's own address, or one with pool_mode = session: its place is a lock of its session. enqueue() alone may use a PDO with PDO::ATTR_EMULATE_PREPARES.
+      The worker needs the server's own address, or one with pool_mode = session: its slot is a lock of its session. enqueue() alone may use the pooler, by a DSN or by a PDO with PDO::ATTR_EMULATE_PREPARES.

@@ -24,8 +24,26 @@ static enum mq_status set(struct mq_pdo *self, zend_long attribute, const zval *
                        err);
 }
 
+enum mq_status mq_pdo_emulate(struct mq_pdo *self, bool emulate, struct mq_error *err)
+{
+    zval value;
+    ZVAL_BOOL(&value, emulate);
+    return set(self, MQ_PDO_ATTR_EMULATE_PREPARES, &value, err);
+}
+
+static enum mq_status look_at_emulation(struct mq_pdo *self, struct mq_error *err)
+{
+    zval value;
+    enum mq_status status = mq_pdo_attribute(self, MQ_PDO_ATTR_EMULATE_PREPARES, &value, err);
+    if (status == MQ_OK) {
+        self->native = !zend_is_true(&value);
+        mq_pdo_drop(self, &value);
+    }
+    return status;
+}
+
 /* Failures must be exceptions, and NULL must not come as "". All else (case of names, fetch modes,
- * texts for numbers, emulated statements) does not reach what the driver does. */
+ * texts for numbers) does not reach what the driver does. */
 enum mq_status mq_pdo_enter(struct mq_pdo *self, struct mq_error *err)
 {
     zval exceptions, natural;
@@ -37,6 +55,9 @@ enum mq_status mq_pdo_enter(struct mq_pdo *self, struct mq_error *err)
     enum mq_status status = mq_pdo_attribute(self, MQ_PDO_ATTR_ERRMODE, &self->errmode, err);
     if (status == MQ_OK) {
         status = mq_pdo_attribute(self, MQ_PDO_ATTR_ORACLE_NULLS, &self->nulls, err);
+    }
+    if (status == MQ_OK && mq_pdo_is_mysql(self)) {
+        status = look_at_emulation(self, err);
     }
     if (status != MQ_OK) {
         return status;

@@ -210,6 +210,7 @@ enum mq_status mq_pdo_exec(struct mq_pdo *self, const char *sql, struct mq_error
     if (status == MQ_OK) {
         status =
             mq_pdo_call(self, (struct mq_php_method){&self->object, "exec", &arg, 1}, NULL, err);
+        self->answered_ms = status == MQ_OK ? mq_pdo_now_ms() : self->answered_ms;
     }
     if (status != MQ_BAILOUT) {
         zval_ptr_dtor(&arg);

@@ -135,17 +135,45 @@ bool mq_pdo_renew(struct mq_pdo *self)
     return status == MQ_OK;
 }
 
-static enum mq_status begin(struct mq_db *db, struct mq_error *err)
+/* Before anything is written. */
+static enum mq_status prepare_to_write(struct mq_pdo *self, struct mq_error *err)
 {
-    struct mq_pdo *self = mq_pdo_of(db);
     if (self->begun || used_by_another(self)) {
         return mq_error_set(err, MQ_DATABASE, "database",
                             "a mail queue is in use on this PDO already, by what called this code");
     }
-    mq_pdo_finish(db);
+    mq_pdo_finish(&self->base);
     mq_pdo_renew(self);
     mq_pdo_forget_cause(self);
-    enum mq_status status = enter_and_begin(self, err);
+    return MQ_OK;
+}
+
+/* A worker's own connection and a pooled one have no limit of their session for waits. */
+static enum mq_status alone(struct mq_db *db, enum mq_alone *what, struct mq_error *err)
+{
+    struct mq_pdo *self = mq_pdo_of(db);
+    bool may = mq_pdo_is_pgsql(self) && !self->worker && (!self->own.dsn || self->own.bounded);
+    bool within = false;
+    *what = MQ_ALONE_NEVER;
+    enum mq_status status = may ? prepare_to_write(self, err) : MQ_OK;
+    if (status == MQ_OK && may && self->own.dsn) {
+        status = mq_pdo_wake(self, err);
+    }
+    if (status == MQ_OK && may) {
+        status = mq_pdo_in_transaction(self, &within, err);
+        *what = within ? MQ_ALONE_JOINS : MQ_ALONE_COMMITS;
+    }
+    return status;
+}
+
+static enum mq_status begin(struct mq_db *db, struct mq_error *err)
+{
+    struct mq_pdo *self = mq_pdo_of(db);
+    enum mq_status status = prepare_to_write(self, err);
+    if (status != MQ_OK) {
+        return status;
+    }
+    status = enter_and_begin(self, err);
     if (status != MQ_OK && mq_pdo_resume(self, status, err)) {
         status = enter_and_begin(self, err);
     }
@@ -220,6 +248,7 @@ static void free_driver(struct mq_pdo *self)
     mq_pdo_disown(self);
     mq_pdo_forget_statements(self);
     mq_pdo_drop(self, &self->object);
+    mq_pdo_free_statements(self);
     free(self->own.dsn);
     free(self->path);
     free(self);
@@ -363,13 +392,13 @@ static const char *path(struct mq_db *db)
     return mq_pdo_of(db)->path;
 }
 
-#define DRIVER(name)                                                                              \
-    {                                                                                             \
-        .dialect = (name), .begin = begin, .commit = commit, .rollback = rollback,                \
-        .run = mq_pdo_run, .next = mq_pdo_next, .column = mq_pdo_column, .finish = mq_pdo_finish, \
-        .changes = changes, .last_id = last_id, .maintain = maintain, .reopen = reopen,           \
-        .in_transaction = in_transaction, .joined = joined, .path = path,                         \
-        .has_column = mq_pdo_has_column, .has_room = mq_pdo_has_room, .close = close_db,          \
+#define DRIVER(name)                                                                               \
+    {                                                                                              \
+        .dialect = (name), .begin = begin, .commit = commit, .rollback = rollback, .alone = alone, \
+        .run = mq_pdo_run, .next = mq_pdo_next, .column = mq_pdo_column, .finish = mq_pdo_finish,  \
+        .changes = changes, .last_id = last_id, .maintain = maintain, .reopen = reopen,            \
+        .in_transaction = in_transaction, .joined = joined, .path = path,                          \
+        .has_column = mq_pdo_has_column, .has_room = mq_pdo_has_room, .close = close_db,           \
     }
 
 static const struct mq_db_driver drivers[MQ_DIALECT_COUNT] = {

@@ -10,17 +10,19 @@
 #include "php/pdo/call.h"
 #include "php/pdo/driver.h"
 
-#define MQ_PDO_PARAMS_MAX 32
-
 /* Slots of the driver's own statements, behind the queue's. */
 enum { MQ_PDO_CHANGES = MQ_DB_SLOTS, MQ_PDO_LAST_ID, MQ_PDO_SLOTS };
 
-/* One prepared statement. PDO knows no numbered parameters: each use of ?n is a place of its own.
- */
+/* A server parses and forgets a statement that is used this often: to prepare it would cost a round
+ * trip of its own, and one more to deallocate it. The next use prepares it. */
+#define MQ_PDO_UNPREPARED_USES 2
+
+/* One statement. PDO has no numbered parameters: each use of ?n is a placeholder of its own. */
 struct mq_pdo_statement {
-    zval object;                            /* PDOStatement; undefined: not prepared */
-    unsigned char order[MQ_PDO_PARAMS_MAX]; /* place → parameter, from 0 */
-    int places;
+    zval object;           /* PDOStatement; undefined: none */
+    unsigned short *order; /* placeholder → parameter, from 0; owned */
+    int placeholders;
+    int uses; /* on this connection, up to MQ_PDO_UNPREPARED_USES + 1 */
 };
 
 /* Of a connection that the driver has opened itself. */
@@ -28,6 +30,7 @@ struct mq_pdo_own {
     char *dsn; /* NULL: the PDO is the application's, and nothing of this is used */
     int busy_timeout_ms;
     bool opening;        /* the new one is being looked at */
+    bool bounded;        /* PostgreSQL: the session's waits for locks end (mq_pdo_bound_waits()) */
     bool resumes;        /* opened anew where nothing can have been lost with it */
     char begin[160];     /* the statement that begins a transaction */
     struct mq_pdo *next; /* in the list of the request's */
@@ -41,14 +44,15 @@ struct mq_pdo {
     struct mq_pdo *next_open; /* in the list of those with a transaction of ours */
     struct mq_pdo_own own;
 
-    int64_t called_ms; /* when the call under way, or the last one, began */
-    bool bailed;       /* PHP unwinds: nothing of it may be called any more */
-    bool calling;      /* PHP code may run, which may come back to the queue */
-    bool forked;       /* PHP code has forked this process in the middle of a call */
-    bool closing;      /* closed, but for the transaction that a fatal error left open */
-    bool lost;         /* what a statement wrote could not be asked: no commit */
-    bool begun;        /* begin() succeeded and neither commit() nor rollback() came */
-    bool joined;       /* by a savepoint in the application's transaction */
+    int64_t called_ms;   /* when the call under way, or the last one, began */
+    int64_t answered_ms; /* when the database last answered a statement */
+    bool bailed;         /* PHP unwinds: nothing of it may be called any more */
+    bool calling;        /* PHP code may run, which may come back to the queue */
+    bool forked;         /* PHP code has forked this process in the middle of a call */
+    bool closing;        /* closed, but for the transaction that a fatal error left open */
+    bool lost;           /* what a statement wrote could not be asked: no commit */
+    bool begun;          /* begin() succeeded and neither commit() nor rollback() came */
+    bool joined;         /* by a savepoint in the application's transaction */
     bool aborted; /* PostgreSQL: a statement of begin()'s transaction failed, so nothing of it stays
                    */
     bool fresh;   /* no statement has succeeded since begin() */
@@ -58,6 +62,7 @@ struct mq_pdo {
     bool guarded;       /* PostgreSQL: a statement runs in a savepoint of its own */
     bool ends_idle;     /* PostgreSQL 9.6: it can end sessions that idle in a transaction */
     bool unnamed; /* PostgreSQL: statements have no name in the server, as the application's */
+    bool native;  /* MySQL, since enter(): the application has switched emulated statements off */
     bool entered; /* the attributes are ours, the application's are below */
     zval errmode, nulls;
 
@@ -109,6 +114,9 @@ enum mq_status mq_pdo_look(struct mq_pdo *self, struct mq_error *err);
 
 /* own.c: opens a connection of our own anew. On failure there is none: calls are MQ_IO. */
 enum mq_status mq_pdo_reopen(struct mq_pdo *self, struct mq_error *err);
+/* Before a statement of our own connection that cannot be repeated: a question, which can, unless
+ * the server has just answered. It may have closed the connection meanwhile. */
+enum mq_status mq_pdo_wake(struct mq_pdo *self, struct mq_error *err);
 /* The same where a connection was found lost before anything was done on it; false: it was not. */
 bool mq_pdo_resume(struct mq_pdo *self, enum mq_status failure, struct mq_error *err);
 /* Before the driver is freed: leaves a connection of the parent's alone. */
@@ -141,6 +149,9 @@ enum mq_status mq_pdo_attribute(struct mq_pdo *self, zend_long name, zval *value
  * can be seen; with a second connection where this one is the driver's own. Not within a
  * transaction. */
 enum mq_status mq_pdo_shares_sessions(struct mq_pdo *self, bool *shared, struct mq_error *err);
+/* For a connection of the driver's own: gives its session the limit of waits for locks, unless a
+ * pooler would give it to other clients as well. Behind one no statement gets a name. */
+enum mq_status mq_pdo_bound_waits(struct mq_pdo *self, struct mq_error *err);
 /* MQ_CONFIG where one does: for a worker. */
 enum mq_status mq_pdo_refuse_pooler(struct mq_pdo *self, struct mq_error *err);
 #define MQ_PDO_POOLER                                                                 \
@@ -154,13 +165,16 @@ enum mq_status mq_pdo_mysql_look(struct mq_pdo *self, struct mq_error *err);
 enum mq_status mq_pdo_mysql_begin(struct mq_pdo *self, bool *joins, struct mq_error *err);
 /* After SAVEPOINT: whether there is a transaction indeed. */
 enum mq_status mq_pdo_mysql_joined(struct mq_pdo *self, struct mq_error *err);
-/* Whether the server takes a statement of that size; the connection would be lost otherwise. */
-enum mq_status mq_pdo_mysql_fits(struct mq_pdo *self, const struct mq_query *query,
+/* Whether the server takes a statement of that size, where `quotes` says that PDO writes the values
+ * into its text; the connection would be lost otherwise. */
+enum mq_status mq_pdo_mysql_fits(struct mq_pdo *self, const struct mq_query *query, bool quotes,
                                  struct mq_error *err);
 
 /* attributes.c: sets the attributes that the driver needs, and puts the application's back. */
 enum mq_status mq_pdo_enter(struct mq_pdo *self, struct mq_error *err);
 void mq_pdo_leave(struct mq_pdo *self);
+/* MySQL: whether PDO writes the values of what is prepared next into its text. */
+enum mq_status mq_pdo_emulate(struct mq_pdo *self, bool emulate, struct mq_error *err);
 
 /* sqlstate.c: what a PDOException means; takes the exception as the cause. */
 enum mq_status mq_pdo_failed(struct mq_pdo *self, zend_object *thrown, struct mq_error *err);
@@ -168,6 +182,10 @@ enum mq_status mq_pdo_failed(struct mq_pdo *self, zend_object *thrown, struct mq
 bool mq_pdo_cause_is_nested(void);
 void mq_pdo_forget_cause(struct mq_pdo *self);
 void mq_pdo_keep_cause(struct mq_pdo *self, zend_object *cause); /* takes it over; NULL: none */
+
+/* placeholder.c: the text with each ?n as ?, malloc'ed; which n each of them was is noted in the
+ * statement. NULL: no memory. */
+char *mq_pdo_number_placeholders(const char *sql, struct mq_pdo_statement *statement);
 
 /* statement.c */
 enum mq_status mq_pdo_run(struct mq_db *db, const struct mq_query *query, struct mq_error *err);
@@ -177,7 +195,9 @@ void mq_pdo_finish(struct mq_db *db);
 bool mq_pdo_has_column(struct mq_db *db, const char *table, const char *column);
 /* Of a column that is a number; else *number stays. */
 void mq_pdo_number(struct mq_value value, int64_t *number);
-/* Forgets all statements without calling PHP code. */
+/* Forgets all statements; their next uses are the first. */
 void mq_pdo_forget_statements(struct mq_pdo *self);
+/* Frees what forgotten statements still have. */
+void mq_pdo_free_statements(struct mq_pdo *self);
 
 #endif

@@ -41,6 +41,7 @@ static enum mq_status check_version(struct mq_pdo *self, struct mq_error *err)
                          "upgrade the server",
                          maria ? "MariaDB" : "MySQL", *number ? number : "of an unknown version");
     }
+    self->base.returning = maria; /* since 10.5 */
     mq_pdo_drop(self, &version);
     return status;
 }
@@ -155,7 +156,7 @@ static int64_t quoted_size(struct mq_str s)
     return size;
 }
 
-enum mq_status mq_pdo_mysql_fits(struct mq_pdo *self, const struct mq_query *query,
+enum mq_status mq_pdo_mysql_fits(struct mq_pdo *self, const struct mq_query *query, bool quotes,
                                  struct mq_error *err)
 {
     int64_t fixed = (int64_t)strlen(query->sql) + 32 * (int64_t)query->param_count;
@@ -170,13 +171,7 @@ enum mq_status mq_pdo_mysql_fits(struct mq_pdo *self, const struct mq_query *que
     for (int i = 0; i < query->param_count; i++) {
         quoted += quoted_size(query->params[i].s);
     }
-    zval emulated;
-    enum mq_status status = mq_pdo_attribute(self, MQ_PDO_ATTR_EMULATE_PREPARES, &emulated, err);
-    if (status != MQ_OK) {
-        return status;
-    }
-    int64_t size = zend_is_true(&emulated) ? quoted : plain;
-    mq_pdo_drop(self, &emulated);
+    int64_t size = quotes ? quoted : plain;
     return size <= self->packet_max
                ? MQ_OK
                : mq_error_set(err, MQ_FULL, "database",

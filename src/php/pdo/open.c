@@ -63,6 +63,7 @@ static enum mq_status check_version(struct mq_pdo *self, struct mq_error *err)
     const char *text = Z_TYPE(version) == IS_STRING ? Z_STRVAL(version) : "";
     long major = strtol(text, &end, 10);
     long minor = *end == '.' ? strtol(end + 1, NULL, 10) : 0;
+    self->base.returning = true;
     self->ends_idle = major > 9 || (major == 9 && minor >= 6);
     if (major < 9 || (major == 9 && minor < 5)) {
         status = mq_error_set(err, MQ_CONFIG, "database",

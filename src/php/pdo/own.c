@@ -82,16 +82,34 @@ static void write_begin(struct mq_pdo *self)
     }
 }
 
-/* A worker's place is a lock of its session. The server must end that within minutes when the host
+/* A worker's slot is a lock of its session. The server must end that within minutes when the host
  * is gone without a word, or no other worker may run. */
 static enum mq_status end_with_host(struct mq_pdo *self, struct mq_error *err)
 {
     const char *text = "SET tcp_keepalives_idle = 60; SET tcp_keepalives_interval = 10; "
                        "SET tcp_keepalives_count = 6";
-    if (self->own.resumes) {
+    return mq_pdo_exec(self, mq_pdo_is_pgsql(self) ? text : "SET SESSION wait_timeout = 600", err);
+}
+
+/* What a connection that was just opened has to be told. */
+static enum mq_status set_up_session(struct mq_pdo *self, struct mq_error *err)
+{
+    if (!self->own.resumes) {
+        return end_with_host(self, err);
+    }
+    return mq_pdo_is_pgsql(self) ? mq_pdo_bound_waits(self, err) : MQ_OK;
+}
+
+/* Times are cut to milliseconds: such an answer is less than two of them old. */
+#define JUST_ANSWERED_MS 1
+
+enum mq_status mq_pdo_wake(struct mq_pdo *self, struct mq_error *err)
+{
+    struct mq_query query = {.slot = -1, .sql = "SELECT 1"};
+    if (mq_pdo_now_ms() - self->answered_ms <= JUST_ANSWERED_MS) {
         return MQ_OK;
     }
-    return mq_pdo_exec(self, mq_pdo_is_pgsql(self) ? text : "SET SESSION wait_timeout = 600", err);
+    return mq_db_exec(&self->base, &query, err);
 }
 
 enum mq_status mq_php_pdo_open_dsn(const struct mq_php_pdo_options *options, struct mq_db **out,
@@ -126,7 +144,9 @@ enum mq_status mq_php_pdo_open_dsn(const struct mq_php_pdo_options *options, str
     }
     write_begin(self);
     status = options->worker ? mq_pdo_refuse_pooler(self, err) : MQ_OK;
-    status = status == MQ_OK ? end_with_host(self, err) : status;
+    self->own.opening = true;
+    status = status == MQ_OK ? set_up_session(self, err) : status;
+    self->own.opening = false;
     if (status != MQ_OK) {
         db->driver->close(db);
         return status;
@@ -163,7 +183,7 @@ enum mq_status mq_pdo_reopen(struct mq_pdo *self, struct mq_error *err)
     }
     self->own.opening = true;
     status = mq_pdo_look(self, err); /* it may be another server now */
-    status = status == MQ_OK ? end_with_host(self, err) : status;
+    status = status == MQ_OK ? set_up_session(self, err) : status;
     self->own.opening = false;
     write_begin(self);
     if (status != MQ_OK && status != MQ_BAILOUT) {

@@ -6,6 +6,7 @@
 
 #include "php/pdo/internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,6 +77,32 @@ enum mq_status mq_pdo_shares_sessions(struct mq_pdo *self, bool *shared, struct 
     if (other) {
         other->driver->close(other);
     }
+    return status;
+}
+
+enum mq_status mq_pdo_bound_waits(struct mq_pdo *self, struct mq_error *err)
+{
+    int64_t told = 0;
+    struct mq_value values[] = {mq_null(), mq_null()};
+    char wait[16];
+    struct mq_value column = mq_null();
+    struct mq_row row = {&column, 1, false};
+    enum mq_status status = announced(self, &told, err);
+    snprintf(wait, sizeof(wait), "%d",
+             self->own.busy_timeout_ms > 0 ? self->own.busy_timeout_ms : 1);
+    values[0] = mq_text(mq_str_of(wait));
+    values[1] = mq_int(told);
+    struct mq_query query = {
+        .slot = -1,
+        .sql = "SELECT set_config('lock_timeout', ?1, false) WHERE pg_backend_pid() = ?2",
+        .params = values,
+        .param_count = 2};
+    if (status == MQ_OK) {
+        status = mq_db_row(&self->base, &query, &row, err);
+    }
+    mq_db_finish(&self->base);
+    self->own.bounded = status == MQ_OK && row.found;
+    self->unnamed = self->unnamed || (status == MQ_OK && !row.found);
     return status;
 }
 

@@ -225,7 +225,7 @@ static struct meaning pgsql_meaning(struct mq_pdo *self, zend_object *thrown, st
     if (is_pooled(self, state, text)) {
         return (struct meaning){strcmp(state, "26000") == 0 ? MQ_TX_ABORTED : MQ_DATABASE,
                                 MQ_PDO_POOLER ": " MQ_PDO_POOLER_CURE
-                                              "; enqueue() alone may use a PDO with "
+                                              "; enqueue() alone may use a DSN, or a PDO with "
                                               "PDO::ATTR_EMULATE_PREPARES"};
     }
     for (size_t i = 0; i < sizeof(pgsql_states) / sizeof(pgsql_states[0]); i++) {

@@ -9,30 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/ascii.h"
 #include "php/guard.h"
 
-/* The text with each ?n as ?, and which n each of them was. A mark without a number is within a
- * string: of a trigger that is made again. NULL: no memory. */
-static char *number_places(const char *sql, struct mq_pdo_statement *statement)
+static bool is_young(const struct mq_pdo_statement *statement)
 {
-    char *text = malloc(strlen(sql) + 1);
-    char *out = text;
-    statement->places = 0;
-    while (text && *sql) {
-        *out++ = *sql++;
-        if (sql[-1] == '?' && mq_is_digit(*sql) && statement->places < MQ_PDO_PARAMS_MAX) {
-            char *end;
-            long n = strtol(sql, &end, 10);
-            statement->order[statement->places++] = (unsigned char)(n - 1);
-            sql = end;
-        }
-    }
-    if (text) {
-        *out = '\0';
-    }
-    return text;
+    return statement->uses <= MQ_PDO_UNPREPARED_USES;
 }
+
+#define QUOTED_OCTETS_MAX (64 * 1024)
 
 struct options {
     const struct mq_pdo *self;
@@ -40,12 +24,12 @@ struct options {
     zval *out;
 };
 
-/* Parameters are PostgreSQL's own in any case, and the result is read at once. A statement that is
- * not kept needs no name. */
+/* Parameters are PostgreSQL's own in any case, and the result is read at once. Only a statement
+ * that the server keeps has a name there. */
 static void add_pgsql_options(const struct options *options)
 {
     const struct mq_pdo *self = options->self;
-    bool unnamed = self->unnamed || options->statement == &self->single;
+    bool unnamed = self->unnamed || is_young(options->statement);
     add_index_bool(options->out, MQ_PDO_ATTR_EMULATE_PREPARES, false);
     add_index_bool(options->out, MQ_PDO_PGSQL_ATTR_DISABLE_PREPARES, unnamed);
     add_index_long(options->out, MQ_PDO_ATTR_PREFETCH, 1);
@@ -66,11 +50,11 @@ static void make_options(void *context)
 
 /* PDO::prepare($text, [PDO::ATTR_STATEMENT_CLASS => ['PDOStatement']]): the application may have
  * set a class of its own there. */
-static enum mq_status prepare(struct mq_pdo *self, const char *sql,
-                              struct mq_pdo_statement *statement, struct mq_error *err)
+static enum mq_status call_prepare(struct mq_pdo *self, const char *sql,
+                                   struct mq_pdo_statement *statement, struct mq_error *err)
 {
     zval args[2];
-    char *text = number_places(sql, statement);
+    char *text = mq_pdo_number_placeholders(sql, statement);
     if (!text) {
         return mq_error_nomem(err);
     }
@@ -97,6 +81,21 @@ static enum mq_status prepare(struct mq_pdo *self, const char *sql,
     return status;
 }
 
+/* PDO's MySQL driver looks at the connection's attribute, not at the statement's. */
+static enum mq_status prepare(struct mq_pdo *self, const char *sql,
+                              struct mq_pdo_statement *statement, struct mq_error *err)
+{
+    bool emulates = mq_pdo_is_mysql(self) && self->native && is_young(statement);
+    enum mq_status status = emulates ? mq_pdo_emulate(self, true, err) : MQ_OK;
+    if (status == MQ_OK) {
+        status = call_prepare(self, sql, statement, err);
+    }
+    if (emulates && !self->bailed) {
+        mq_pdo_emulate(self, false, NULL);
+    }
+    return status;
+}
+
 static enum mq_status make_value(struct mq_pdo *self, const struct mq_value *value, zval args[2],
                                  struct mq_error *err)
 {
@@ -117,11 +116,11 @@ static enum mq_status make_value(struct mq_pdo *self, const struct mq_value *val
     return MQ_OK;
 }
 
-static enum mq_status bind_value(struct mq_pdo *self, int place, const struct mq_value *value,
+static enum mq_status bind_value(struct mq_pdo *self, int number, const struct mq_value *value,
                                  struct mq_error *err)
 {
     zval args[3];
-    ZVAL_LONG(&args[0], place);
+    ZVAL_LONG(&args[0], number);
     enum mq_status status = make_value(self, value, &args[1], err);
     if (status != MQ_OK) {
         return status;
@@ -138,7 +137,7 @@ static enum mq_status bind_values(struct mq_pdo *self, const struct mq_query *qu
                                   struct mq_error *err)
 {
     enum mq_status status = MQ_OK;
-    for (int i = 0; i < self->current->places && status == MQ_OK; i++) {
+    for (int i = 0; i < self->current->placeholders && status == MQ_OK; i++) {
         int n = self->current->order[i];
         if (n >= query->param_count) {
             return mq_error_set(err, MQ_DATABASE, "database", "a statement lacks parameter %d",
@@ -215,6 +214,7 @@ static enum mq_status execute(struct mq_pdo *self, const struct mq_query *query,
     if (status == MQ_OK) {
         status =
             mq_pdo_call(self, (struct mq_php_method){statement, "execute", NULL, 0}, NULL, err);
+        self->answered_ms = status == MQ_OK ? mq_pdo_now_ms() : self->answered_ms;
     }
     if (status == MQ_OK && self->base.driver->dialect != MQ_SQLITE) {
         status = ask_count(self, "rowcount", &self->changes, err);
@@ -258,24 +258,64 @@ static void end_guard(struct mq_pdo *self, bool failed)
     mq_pdo_keep_cause(self, cause);
 }
 
+/* Where the application wants statements prepared, large values are not written into a text: they
+ * would take more room there, and the server has a limit. */
+static bool is_large(const struct mq_pdo *self, const struct mq_query *query)
+{
+    size_t octets = 0;
+    for (int i = 0; i < query->param_count; i++) {
+        octets += query->params[i].s.len;
+    }
+    return self->native && octets > QUOTED_OCTETS_MAX;
+}
+
+/* Counts a use; whether the server is to prepare the statement from now on. */
+static bool grows_up(struct mq_pdo *self, const struct mq_query *query,
+                     struct mq_pdo_statement *statement)
+{
+    bool kept = statement != &self->single;
+    statement->uses = kept ? statement->uses : 0;
+    if (!is_young(statement)) {
+        return false;
+    }
+    statement->uses += kept;
+    if (is_large(self, query)) {
+        statement->uses = MQ_PDO_UNPREPARED_USES + 1;
+    }
+    return !is_young(statement) && self->base.driver->dialect != MQ_SQLITE;
+}
+
+/* The statement of a query, ready to be executed. */
+static enum mq_status make_ready(struct mq_pdo *self, const struct mq_query *query,
+                                 struct mq_pdo_statement **out, struct mq_error *err)
+{
+    bool kept = query->slot >= 0 && query->slot < MQ_PDO_SLOTS;
+    struct mq_pdo_statement *statement = kept ? &self->slots[query->slot] : &self->single;
+    if (grows_up(self, query, statement) || !kept) {
+        mq_pdo_drop(self, &statement->object);
+    }
+    enum mq_status status =
+        Z_ISUNDEF(statement->object) ? prepare(self, query->sql, statement, err) : MQ_OK;
+    if (status == MQ_OK && mq_pdo_is_mysql(self)) {
+        bool quotes = !self->native || is_young(statement);
+        status = mq_pdo_mysql_fits(self, query, quotes, err);
+    }
+    *out = statement;
+    return status;
+}
+
 static enum mq_status run(struct mq_db *db, const struct mq_query *query, struct mq_error *err)
 {
     struct mq_pdo *self = mq_pdo_of(db);
+    struct mq_pdo_statement *statement = NULL;
     mq_pdo_finish(db);
     enum mq_status status = mq_pdo_enter(self, err);
     if (status != MQ_OK) {
         return status;
     }
-    bool kept = query->slot >= 0 && query->slot < MQ_PDO_SLOTS;
-    struct mq_pdo_statement *statement = kept ? &self->slots[query->slot] : &self->single;
-    if (!kept) {
-        mq_pdo_drop(self, &statement->object);
-    }
-    if (Z_ISUNDEF(statement->object)) {
-        status = prepare(self, query->sql, statement, err);
-    }
+    status = make_ready(self, query, &statement, err);
     if (status == MQ_OK) {
-        status = mq_pdo_is_mysql(self) ? mq_pdo_mysql_fits(self, query, err) : guard(self, err);
+        status = guard(self, err);
     }
     if (status == MQ_OK) {
         self->current = statement;
@@ -302,6 +342,15 @@ enum mq_status mq_pdo_run(struct mq_db *db, const struct mq_query *query, struct
     return status;
 }
 
+/* A server cannot be asked without a round trip. A queue with a connection of its own makes tables
+ * when a statement fails; not so within the application's transaction, and then they are made
+ * before it begins. */
+static bool asks_later(struct mq_pdo *self)
+{
+    bool within = false;
+    return self->own.dsn || (mq_pdo_in_transaction(self, &within, NULL) == MQ_OK && within);
+}
+
 /* Preparing alone tells, and begins no reading: within a transaction SQLite refuses to write after
  * a reading that another connection's commit made out of date. */
 bool mq_pdo_has_column(struct mq_db *db, const char *table, const char *column)
@@ -310,8 +359,11 @@ bool mq_pdo_has_column(struct mq_db *db, const char *table, const char *column)
     char sql[400];
     int len =
         snprintf(sql, sizeof(sql), "SELECT \"%s\".\"%s\" FROM main.\"%s\"", table, column, table);
-    if (db->driver->dialect != MQ_SQLITE || len >= (int)sizeof(sql)) {
-        return false; /* a server cannot be asked without a query */
+    if (db->driver->dialect != MQ_SQLITE) {
+        return asks_later(self);
+    }
+    if (len >= (int)sizeof(sql)) {
+        return false;
     }
     if (EG(exception)) {
         return true; /* a subclass called exit(): nothing more is asked */
@@ -401,6 +453,15 @@ void mq_pdo_forget_statements(struct mq_pdo *self)
     drop_row(self);
     for (int i = 0; i < MQ_PDO_SLOTS; i++) {
         mq_pdo_drop(self, &self->slots[i].object);
+        self->slots[i].uses = 0;
     }
     mq_pdo_drop(self, &self->single.object);
+}
+
+void mq_pdo_free_statements(struct mq_pdo *self)
+{
+    for (int i = 0; i < MQ_PDO_SLOTS; i++) {
+        free(self->slots[i].order);
+    }
+    free(self->single.order);
 }

@@ -47,6 +47,7 @@ static const struct mq_sql_dialect sqlite_dialect = {
     .options = "",
     .body_options = "",
     .returning = "",
+    .now = "?3",
     .lock = "",
     .lock_free = "",
     .no_index = "+",
@@ -122,6 +123,8 @@ static const char *word_of(const struct mq_sql_dialect *dialect, char what)
         return dialect->body_options;
     case 'd':
         return dialect->returning;
+    case 'y':
+        return dialect->now;
     case 'u':
         return dialect->lock;
     case 'w':

@@ -29,6 +29,12 @@ struct mq_db;
     "next_attempt_at, expires_at, locked_until, locked_by, last_attempt_at, created_at, " \
     "last_error, parked_for, message_id, envelope_from, recipients, refused, fields"
 
+/* Inserts a job; what a dialect does about a duplicate follows. */
+#define MQ_INSERT_JOB                                                                     \
+    "INSERT INTO {t}({r}, mail_type, created_at, status, priority, max_attempts, "        \
+    "next_attempt_at, expires_at, message_id, envelope_from, recipients, fields) VALUES " \
+    "(?1, ?2, {y}, 'pending', ?4, ?5, COALESCE(?6, {y}), ?7, ?8, ?9, ?10, ?11)"
+
 /* What a dialect writes in another way. */
 struct mq_sql_dialect {
     const char *const *overrides; /* MQ_SQL_COUNT templates; NULL: the common one */
@@ -45,6 +51,7 @@ struct mq_sql_dialect {
     const char *options;          /* {a}: of the job table */
     const char *body_options;     /* {e}: of the bodies' table */
     const char *returning;        /* {d}: how an INSERT gives its id; "": it does not */
+    const char *now;              /* {y}: the time; ?3 where the host's clock counts */
     const char *lock;             /* {u}: for rows that are about to be changed */
     const char *lock_free;        /* {w}: the same, leaving out what others have locked */
     const char *no_index;         /* {+}: before a condition that no index shall serve */

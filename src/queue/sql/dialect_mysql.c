@@ -40,12 +40,9 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "SELECT 1 FROM {c} WHERE `key` = ?1 AND " VALUE " = CAST(?2 AS BINARY) LIMIT 1",
 
     /* Not INSERT IGNORE, which would also store what is cut. */
-    [MQ_SQL_INSERT_JOB] =
-        "INSERT INTO {t}({r}, mail_type, status, priority, max_attempts, next_attempt_at, "
-        "expires_at, created_at, message_id, envelope_from, recipients, fields) "
-        "VALUES (?1, ?2, 'pending', ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+    [MQ_SQL_INSERT_JOB] = MQ_INSERT_JOB "{d}",
     /* As it is now, not as it was when the application's transaction first read something. */
-    [MQ_SQL_PAIR] = "SELECT id, status = 'parked' OR (status <> 'sending' AND expires_at <= ?3) "
+    [MQ_SQL_PAIR] = "SELECT id, status = 'parked' OR (status <> 'sending' AND expires_at <= {y}) "
                     "FROM {t} WHERE {r} = ?1 AND mail_type = ?2 LOCK IN SHARE MODE",
 
     /* The index is named: sorting would lock every row that is due, and others find nothing. */
@@ -167,7 +164,8 @@ const struct mq_sql_dialect mq_mysql_dialect = {
     .claimable = "claimable = 0",
     .options = TABLE,
     .body_options = TABLE,
-    .returning = "",
+    .returning = " /*M! RETURNING id */", /* MariaDB alone reads that */
+    .now = "UNIX_TIMESTAMP()",
     .lock = " FOR UPDATE",
     .lock_free = " FOR UPDATE SKIP LOCKED",
     .no_index = "0 + ",

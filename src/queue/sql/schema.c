@@ -394,14 +394,6 @@ enum mq_status mq_queue_migrate(struct mq_queue *queue, int *version, struct mq_
     return MQ_OK;
 }
 
-bool mq_schema_current(struct mq_queue *queue)
-{
-    int64_t version = 0;
-    queue->ready = queue->ready ||
-                   (read_version(queue, &version, NULL) == MQ_OK && version == MQ_SCHEMA_VERSION);
-    return queue->ready;
-}
-
 enum mq_status mq_schema_ready(struct mq_queue *queue, struct mq_error *err)
 {
     int64_t version = 0;

@@ -18,7 +18,5 @@ enum mq_status mq_schema_ready(struct mq_queue *queue, struct mq_error *err);
 /* The same at opening, where tables or columns of this version are missing. Newer ones are no
  * matter yet: storing mail does not read the version (mq_tx_store()). */
 enum mq_status mq_schema_open(struct mq_queue *queue, struct mq_error *err);
-/* Whether the version is this one; within a transaction. */
-bool mq_schema_current(struct mq_queue *queue);
 
 #endif

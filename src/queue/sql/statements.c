@@ -22,12 +22,9 @@ static const char *const common[MQ_SQL_COUNT] = {
     [MQ_SQL_CONFIG_DELETE] = "DELETE FROM {c} WHERE key = ?1",
 
     [MQ_SQL_INSERT_JOB] =
-        "INSERT INTO {t}({r}, mail_type, status, priority, max_attempts, next_attempt_at, "
-        "expires_at, created_at, message_id, envelope_from, recipients, fields) "
-        "VALUES (?1, ?2, 'pending', ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) "
-        "ON CONFLICT ({r}, mail_type) WHERE {r} IS NOT NULL DO NOTHING{d}",
+        MQ_INSERT_JOB " ON CONFLICT ({r}, mail_type) WHERE {r} IS NOT NULL DO NOTHING{d}",
     [MQ_SQL_INSERT_BODY] = "INSERT INTO {b}(id, content) VALUES (?1, ?2)",
-    [MQ_SQL_PAIR] = "SELECT id, status = 'parked' OR (status <> 'sending' AND expires_at <= ?3) "
+    [MQ_SQL_PAIR] = "SELECT id, status = 'parked' OR (status <> 'sending' AND expires_at <= {y}) "
                     "FROM {t} WHERE {r} = ?1 AND mail_type = ?2",
     [MQ_SQL_DELETE_JOB] = "DELETE FROM {t} WHERE id = ?1 AND status <> 'sending'",
     [MQ_SQL_BODY_OCTETS] = "SELECT length(content) FROM {b} WHERE id = ?1",

@@ -12,7 +12,8 @@
 
 #define TRIES_MAX 5
 
-static enum mq_status begin(struct mq_tx *tx, struct mq_queue *queue, struct mq_error *err)
+static enum mq_status begin(struct mq_tx *tx, struct mq_queue *queue, bool asks_time,
+                            struct mq_error *err)
 {
     memset(tx, 0, sizeof(*tx));
     tx->queue = queue;
@@ -21,23 +22,10 @@ static enum mq_status begin(struct mq_tx *tx, struct mq_queue *queue, struct mq_
     if (status == MQ_OK) {
         tx->joined = queue->db->driver->joined(queue->db);
         /* Only now: the lock may have been waited for. */
-        status = mq_queue_now(queue, &tx->now_s, err);
+        status = asks_time ? mq_queue_now(queue, &tx->now_s, err) : MQ_OK;
     }
     if (status != MQ_OK) {
         queue->db->driver->rollback(queue->db);
-    }
-    return status;
-}
-
-static enum mq_status begin_current(struct mq_tx *tx, struct mq_queue *queue, struct mq_error *err)
-{
-    enum mq_status status = begin(tx, queue, err);
-    if (status == MQ_OK && !mq_schema_current(queue)) {
-        queue->db->driver->rollback(queue->db);
-        status = mq_schema_ready(queue, err);
-        if (status == MQ_OK) {
-            status = begin(tx, queue, err);
-        }
     }
     return status;
 }
@@ -167,15 +155,12 @@ static void pause_before(const struct mq_queue *queue, int tries)
     nanosleep(&pause, NULL);
 }
 
-/* The same for both kinds: `start` begins. */
-static enum mq_status run(struct mq_queue *queue, const struct mq_tx_work *work,
-                          enum mq_status (*start)(struct mq_tx *, struct mq_queue *,
-                                                  struct mq_error *),
+static enum mq_status run(struct mq_queue *queue, const struct mq_tx_work *work, bool asks_time,
                           struct mq_error *err)
 {
     for (int tries = 1;; tries++) {
         struct mq_tx tx;
-        enum mq_status status = start(&tx, queue, err);
+        enum mq_status status = begin(&tx, queue, asks_time, err);
         if (status == MQ_OK) {
             tx.sink = work->events;
             status = end(&tx, work->body(&tx, work->context, err), err);
@@ -190,13 +175,14 @@ static enum mq_status run(struct mq_queue *queue, const struct mq_tx_work *work,
 enum mq_status mq_tx_run(struct mq_queue *queue, const struct mq_tx_work *work,
                          struct mq_error *err)
 {
-    return run(queue, work, begin_current, err);
+    enum mq_status status = mq_schema_ready(queue, err);
+    return status == MQ_OK ? run(queue, work, true, err) : status;
 }
 
 enum mq_status mq_tx_store(struct mq_queue *queue, const struct mq_tx_work *work,
                            struct mq_error *err)
 {
-    return run(queue, work, begin, err);
+    return run(queue, work, !mq_sql_has(queue, MQ_SQL_NOW), err);
 }
 
 void mq_tx_event(struct mq_tx *tx, const struct mq_job *job, const struct mq_event *extra)

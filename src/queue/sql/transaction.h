@@ -34,13 +34,15 @@ struct mq_tx_work {
     void *context;
     struct mq_events *events; /* where the events of the commit go; NULL: nobody listens */
 };
-/* Begins, runs the body and commits. Where the database undid it, as the victim of a deadlock, up
- * to five times; not within the application's transaction, which was undone with it. */
+/* Begins, runs the body and commits. Tables of another version are migrated, or refused, before it
+ * begins. Where the database undid it, as the victim of a deadlock, up to five times; not within
+ * the application's transaction, which was undone with it. */
 enum mq_status mq_tx_run(struct mq_queue *queue, const struct mq_tx_work *work,
                          struct mq_error *err);
-/* The same for new mail, without a look at the version: it would cost a request a tenth of its
- * time, and an older producer goes on beside newer tables. A migration after which it must not
- * makes its INSERT fail, by the name of a column. */
+/* The same for new mail. It does not look at the version, which would cost a request a tenth of its
+ * time: an older producer goes on beside newer tables, and a migration after which it must not
+ * makes its INSERT fail, by the name of a column. On a server tx->now_s is not set: {y} is the
+ * time. */
 enum mq_status mq_tx_store(struct mq_queue *queue, const struct mq_tx_work *work,
                            struct mq_error *err);
 /* Reads the settings; a value that cannot be read is noted in tx->config and is no failure here.
