@@ -148,16 +148,16 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/ini.c
     src/php/local_file.c
     src/php/message/address_fields.c
+    src/php/message/arguments.c
+    src/php/message/array.c
     src/php/message/attachments.c
     src/php/message/dsn_arg.c
     src/php/message/fields.c
+    src/php/message/given_message.c
     src/php/message/holder.c
     src/php/message/mail.c
-    src/php/message/mail_args.c
     src/php/message/media_type.c
-    src/php/message/message_arg.c
-    src/php/message/message_fields.c
-    src/php/message/message_object.c
+    src/php/message/object.c
     src/php/message/recipients.c
     src/php/paths.c
     src/php/pdo/attributes.c

@@ -12,7 +12,7 @@ require __DIR__ . '/../lib/queue.inc';
 // end before a boundary taken for the part's, soft breaks at any place.
 
 $python = static function (string $mode, string $input): string {
-    $process = proc_open(['/usr/bin/python3', __DIR__ . '/mend.py', $mode], [['pipe', 'r'], ['pipe', 'w']], $pipes, null, []);
+    $process = proc_open(['/usr/bin/python3', __DIR__ . '/repair.py', $mode], [['pipe', 'r'], ['pipe', 'w']], $pipes, null, []);
     if ($input !== '') {
         fwrite($pipes[0], $input);
     }

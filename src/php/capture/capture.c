@@ -96,7 +96,7 @@ static enum mq_status use_queue(zval *object, struct mq_queue **out, struct mq_e
 struct outgoing {
     struct mq_capture_command command;
     struct mq_capture_sender sender;
-    struct mq_php_mail_args args; /* the message; no envelope yet */
+    struct mq_php_arguments args; /* the message; no envelope yet */
     zend_string *text;
 };
 
@@ -179,7 +179,6 @@ static enum mq_status make_text(const struct mq_capture *mail, struct outgoing *
 static enum mq_status store(const struct mq_capture *mail, struct mq_error *err)
 {
     struct outgoing out = {0};
-    mq_php_mail_args_init(&out.args);
     mq_capture_command_read(mail->parameters, &out.command);
     enum mq_status status = mq_capture_sender_read(&out.command, &out.sender, err);
     if (status == MQ_OK) {
@@ -188,12 +187,12 @@ static enum mq_status store(const struct mq_capture *mail, struct mq_error *err)
     if (status == MQ_OK) {
         zval message;
         ZVAL_STR(&message, out.text); /* borrowed */
-        status = mq_php_mail_set_message(&out.args, &message, err);
+        status = mq_php_arguments_message(&out.args, &message, err);
     }
     if (status == MQ_OK) {
         status = enqueue_in_default(&out, err);
     }
-    mq_php_mail_args_clear(&out.args);
+    mq_php_arguments_clear(&out.args);
     mq_capture_command_clear(&out.command);
     if (out.text) {
         zend_string_release(out.text);

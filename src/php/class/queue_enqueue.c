@@ -14,10 +14,9 @@
 #include "php/class/queue_object.h"
 #include "php/class/time_arg.h"
 #include "php/guard.h"
+#include "php/message/given_message.h"
 #include "php/message/holder.h"
 #include "php/message/mail.h"
-#include "php/message/message_arg.h"
-#include "php/message/message_object.h"
 #include "queue/queue.h"
 
 /* What enqueueMany() stores in a transaction: so many mails, or fewer with so many octets. */
@@ -26,36 +25,24 @@
 
 enum argument { ARG_MESSAGE = 1, ARG_SEND_AT = 5, ARG_EXPIRES_AT = 6 };
 
-/* Array, string, message object or null, as PHP itself converts arguments. */
-static bool parse_message(zval *value, struct mq_php_mail_args *args)
+/* As PHP itself converts arguments: numbers become strings. `types` is what errors say. */
+static bool read_message(zval *value, const char *types, zval *out)
 {
     struct mq_error err;
     zend_string *text = NULL;
-    if (Z_TYPE_P(value) <= IS_NULL || Z_TYPE_P(value) == IS_ARRAY || Z_TYPE_P(value) == IS_STRING ||
-        mq_php_is_message_object(value)) {
-        return mq_php_ok(mq_php_mail_set_message(args, value, &err), &err);
+    zval converted;
+    if (Z_TYPE_P(value) == IS_ARRAY || mq_php_is_message_object(value)) {
+        return mq_php_ok(mq_php_message_read(value, out, &err), &err);
     }
     if (Z_TYPE_P(value) == IS_OBJECT || !zend_parse_arg_str(value, &text, false, ARG_MESSAGE)) {
         if (!EG(exception)) {
-            zend_argument_type_error(ARG_MESSAGE, "must be " MQ_PHP_MESSAGE_TYPES ", %s given",
+            zend_argument_type_error(ARG_MESSAGE, "must be %s, %s given", types,
                                      zend_zval_type_name(value));
         }
         return false;
     }
-    ZVAL_STR_COPY(&args->message, text);
-    return true;
-}
-
-static bool parse_dsn(const zval *value, struct mq_php_mail_args *args)
-{
-    struct mq_error err;
-    return mq_php_ok(mq_php_mail_set_dsn(args, value, &err), &err);
-}
-
-static bool parse_recipients(const zval *value, struct mq_php_mail_args *args)
-{
-    struct mq_error err;
-    return mq_php_ok(mq_php_mail_set_recipients(args, value, &err), &err);
+    ZVAL_STR(&converted, text);
+    return mq_php_ok(mq_php_message_read(&converted, out, &err), &err);
 }
 
 /* A parameter of type DateTimeInterface|int|null. */
@@ -81,7 +68,7 @@ static bool parse_time(const struct time_argument *time, const char *name, int64
 }
 
 /* Null where the pair is queued already. */
-static void store(zval *object, const struct mq_php_mail_args *args, zval *return_value)
+static void store(zval *object, const struct mq_php_arguments *args, zval *return_value)
 {
     struct mq_php_mail mail;
     struct mq_error err;
@@ -102,46 +89,63 @@ static void store(zval *object, const struct mq_php_mail_args *args, zval *retur
     }
 }
 
+/* What PHP converts itself; borrowed from the call. */
+struct parameters {
+    zval *message, *recipients, *dsn; /* NULL: not given */
+    zend_string *reference, *type, *envelope_from;
+    zend_long priority, max_attempts;
+    bool max_attempts_null;
+    struct time_argument send_at, expires_at;
+};
+
+/* False with an exception. */
+static bool convert(const struct parameters *given, struct mq_php_arguments *args)
+{
+    struct mq_error err;
+    bool is_set;
+    *args = (struct mq_php_arguments){
+        .reference = given->reference ? zend_string_copy(given->reference) : NULL,
+        .type = given->type ? zend_string_copy(given->type) : NULL,
+        .priority = given->priority,
+        .max_attempts = given->max_attempts,
+        .max_attempts_given = !given->max_attempts_null,
+        .envelope_from = given->envelope_from ? zend_string_copy(given->envelope_from) : NULL,
+    };
+    return (given->message == NULL || Z_TYPE_P(given->message) == IS_NULL ||
+            read_message(given->message, MQ_PHP_MESSAGE_TYPES, &args->message)) &&
+           (given->recipients == NULL ||
+            mq_php_ok(mq_php_arguments_recipients(args, given->recipients, &err), &err)) &&
+           (given->dsn == NULL || mq_php_ok(mq_php_arguments_dsn(args, given->dsn, &err), &err)) &&
+           parse_time(&given->send_at, "sendAt", &args->send_at, &is_set) &&
+           parse_time(&given->expires_at, "expiresAt", &args->expires_at, &args->expires);
+}
+
 ZEND_METHOD(MailQueue, enqueue)
 {
-    struct mq_php_mail_args args;
-    struct time_argument send_at = {NULL, 0, true}, expires_at = {NULL, 0, true};
-    zval *message = NULL, *recipients = NULL, *dsn = NULL;
-    zend_string *reference = NULL, *type = NULL, *envelope_from = NULL;
-    zend_long priority = 0, max_attempts = 0;
-    bool max_attempts_null = true, send_given;
+    struct mq_php_arguments args;
+    struct parameters given = {
+        .max_attempts_null = true, .send_at.is_null = true, .expires_at.is_null = true};
 
     ZEND_PARSE_PARAMETERS_START(0, 10)
         Z_PARAM_OPTIONAL
-        Z_PARAM_ZVAL(message)
-        Z_PARAM_STR_OR_NULL(reference)
-        Z_PARAM_STR(type)
-        Z_PARAM_LONG(priority)
-        Z_PARAM_OBJ_OF_CLASS_OR_LONG_OR_NULL(send_at.object, php_date_get_interface_ce(),
-                                             send_at.seconds, send_at.is_null)
-        Z_PARAM_OBJ_OF_CLASS_OR_LONG_OR_NULL(expires_at.object, php_date_get_interface_ce(),
-                                             expires_at.seconds, expires_at.is_null)
-        Z_PARAM_LONG_OR_NULL(max_attempts, max_attempts_null)
-        Z_PARAM_STR_OR_NULL(envelope_from)
-        Z_PARAM_ARRAY_OR_NULL(recipients)
-        Z_PARAM_ARRAY_OR_NULL(dsn)
+        Z_PARAM_ZVAL(given.message)
+        Z_PARAM_STR_OR_NULL(given.reference)
+        Z_PARAM_STR(given.type)
+        Z_PARAM_LONG(given.priority)
+        Z_PARAM_OBJ_OF_CLASS_OR_LONG_OR_NULL(given.send_at.object, php_date_get_interface_ce(),
+                                             given.send_at.seconds, given.send_at.is_null)
+        Z_PARAM_OBJ_OF_CLASS_OR_LONG_OR_NULL(given.expires_at.object, php_date_get_interface_ce(),
+                                             given.expires_at.seconds, given.expires_at.is_null)
+        Z_PARAM_LONG_OR_NULL(given.max_attempts, given.max_attempts_null)
+        Z_PARAM_STR_OR_NULL(given.envelope_from)
+        Z_PARAM_ARRAY_OR_NULL(given.recipients)
+        Z_PARAM_ARRAY_OR_NULL(given.dsn)
     ZEND_PARSE_PARAMETERS_END();
 
-    mq_php_mail_args_init(&args);
-    args.reference = reference ? zend_string_copy(reference) : NULL;
-    args.type = type ? zend_string_copy(type) : NULL;
-    args.priority = priority;
-    args.max_attempts = max_attempts;
-    args.max_attempts_given = !max_attempts_null;
-    args.envelope_from = envelope_from ? zend_string_copy(envelope_from) : NULL;
-    if ((message == NULL || parse_message(message, &args)) &&
-        (recipients == NULL || parse_recipients(recipients, &args)) &&
-        (dsn == NULL || parse_dsn(dsn, &args)) &&
-        parse_time(&send_at, "sendAt", &args.send_at, &send_given) &&
-        parse_time(&expires_at, "expiresAt", &args.expires_at, &args.expires)) {
+    if (convert(&given, &args)) {
         store(ZEND_THIS, &args, return_value);
     }
-    mq_php_mail_args_clear(&args);
+    mq_php_arguments_clear(&args);
 }
 
 /* ---- enqueueMany() ---- */
@@ -151,7 +155,7 @@ struct chunk {
     size_t first; /* number of its first mail, from 0 */
     size_t count;
     size_t octets;
-    struct mq_php_mail_args args[CHUNK];
+    struct mq_php_arguments args[CHUNK];
     struct mq_php_mail mails[CHUNK];
     struct mq_new_job jobs[CHUNK];
 };
@@ -161,7 +165,7 @@ static void clear_chunk(void *data)
     struct chunk *chunk = data;
     for (size_t i = 0; i < chunk->count; i++) {
         mq_php_mail_clear(&chunk->mails[i]);
-        mq_php_mail_args_clear(&chunk->args[i]);
+        mq_php_arguments_clear(&chunk->args[i]);
     }
     chunk->first += chunk->count;
     chunk->count = 0;
@@ -185,10 +189,9 @@ static enum mq_status number_error(enum mq_status status, size_t number, struct 
 /* Composed at once: so the files of one message at a time are open. */
 static enum mq_status add_mail(struct chunk *chunk, zval *item, int64_t now_s, struct mq_error *err)
 {
-    struct mq_php_mail_args *args = &chunk->args[chunk->count];
+    struct mq_php_arguments *args = &chunk->args[chunk->count];
     struct mq_php_mail *mail = &chunk->mails[chunk->count];
     enum mq_status status;
-    mq_php_mail_args_init(args);
     mq_php_mail_init(mail);
     chunk->count++;
     if (Z_TYPE_P(item) != IS_ARRAY) {
@@ -197,14 +200,14 @@ static enum mq_status add_mail(struct chunk *chunk, zval *item, int64_t now_s, s
                             "%s given",
                             zend_zval_type_name(item));
     }
-    status = mq_php_mail_from_array(args, Z_ARRVAL_P(item), err);
+    status = mq_php_arguments_read(args, Z_ARRVAL_P(item), err);
     if (status == MQ_OK) {
         status = mq_php_mail_prepare(mail, args, now_s, err);
     }
     if (status == MQ_OK) {
         chunk->jobs[chunk->count - 1] = mail->job;
         chunk->octets += mail->body.len;
-        mq_php_mail_args_drop_message(args);
+        mq_php_arguments_drop_message(args);
     }
     return status;
 }
@@ -305,25 +308,15 @@ static void show_envelope(void *context)
     }
 }
 
-/* A string or a message object, as PHP itself converts arguments. */
-static bool parse_text(zval *value, zval *message)
+/* An array has its fields: there is no need to ask. */
+static bool read_text(zval *value, zval *message)
 {
-    struct mq_error err;
-    zend_string *text = NULL;
-    if (mq_php_is_message_object(value)) {
-        return mq_php_ok(mq_php_object_read(value, message, &err), &err);
-    }
-    if (Z_TYPE_P(value) == IS_OBJECT || !zend_parse_arg_str(value, &text, false, ARG_MESSAGE)) {
-        if (!EG(exception)) {
-            zend_argument_type_error(ARG_MESSAGE,
-                                     "must be a string or an object with toString() or "
-                                     "__toString(), %s given",
-                                     zend_zval_type_name(value));
-        }
+    const char *types = "a string or an object with toString() or __toString()";
+    if (Z_TYPE_P(value) == IS_ARRAY) {
+        zend_argument_type_error(ARG_MESSAGE, "must be %s, array given", types);
         return false;
     }
-    ZVAL_STR_COPY(message, text);
-    return true;
+    return read_message(value, types, message);
 }
 
 ZEND_METHOD(MailQueue, envelope)
@@ -336,13 +329,14 @@ ZEND_METHOD(MailQueue, envelope)
         Z_PARAM_ZVAL(argument)
     ZEND_PARSE_PARAMETERS_END();
 
-    if (!parse_text(argument, &message)) {
+    if (!read_text(argument, &message)) {
         RETURN_THROWS();
     }
     mq_envelope_init(&shown.envelope);
-    enum mq_status status = mq_php_message_sender(&message, &shown.envelope.from, &err);
+    const struct mq_php_message *read = mq_php_message_of(&message);
+    enum mq_status status = mq_php_message_sender(read, &shown.envelope.from, &err);
     if (status == MQ_OK) {
-        status = mq_php_message_recipients(&message, &shown.envelope.recipients, &err);
+        status = mq_php_message_recipients(read, &shown.envelope.recipients, &err);
     }
     zval_ptr_dtor(&message);
     bool survived = status != MQ_OK || mq_php_survives(show_envelope, &shown);

@@ -57,8 +57,8 @@ static enum mq_status take(struct mq_notify *notify, zend_string *key, zval *val
                : mq_notify_set_envid(notify, view(value), err);
 }
 
-enum mq_status mq_php_mail_set_dsn(struct mq_php_mail_args *args, const zval *value,
-                                   struct mq_error *err)
+enum mq_status mq_php_arguments_dsn(struct mq_php_arguments *args, const zval *value,
+                                    struct mq_error *err)
 {
     struct mq_notify notify = {0};
     enum mq_status status = MQ_OK;

@@ -1,6 +1,5 @@
-/* The fields of an array message, taken out of it: what message_fields.c, address_fields.c and
- * attachments.c share. Reading them may run PHP code (__toString(), getTimestamp(), a stream's own
- * wrapper); composing runs none. */
+/* The fields of an array message, taken out of it: what array.c, address_fields.c and attachments.c
+ * share. */
 #ifndef MQ_PHP_MESSAGE_FIELDS_H
 #define MQ_PHP_MESSAGE_FIELDS_H
 
@@ -10,7 +9,7 @@
 #include "core/error.h"
 #include "mime/compose/composer.h"
 
-/* In a holder: its clear() closes the descriptors. The memory is the request's. */
+/* Its memory is the request's, but for descriptors and the contents of streams. */
 struct mq_php_fields {
     struct mq_compose_fields compose; /* without message_id, date_s and max_size */
     struct mq_compose_header *headers;

@@ -4,14 +4,15 @@
 
 #include "php/message/mail.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/clock.h"
 #include "mime/idn.h"
-#include "php/message/message_arg.h"
+#include "mime/wire/repair.h"
+#include "php/message/given_message.h"
 #include "php/message/recipients.h"
+#include "php_mailqueue.h"
 
 void mq_php_mail_init(struct mq_php_mail *mail)
 {
@@ -47,59 +48,8 @@ static char *make_message_id(struct mq_str domain)
     return mq_buffer_take(&id);
 }
 
-/* Of fields, the sender that they name; else the envelope's, or where that is empty the text's. */
-static struct mq_str domain_of(const struct mq_php_mail *mail, const zval *message,
-                               struct mq_buffer *scratch)
-{
-    const char *at = mail->envelope_from ? strrchr(mail->envelope_from, '@') : NULL;
-    struct mq_str domain = mq_str_of(at ? at + 1 : NULL);
-    if (Z_TYPE_P(message) == IS_OBJECT || domain.len == 0) {
-        struct mq_str named = mq_php_message_domain(message, scratch);
-        domain = named.len > 0 ? named : domain;
-    }
-    return domain;
-}
-
-/* The envelope that the caller gave, before the message: its errors say more. */
-static enum mq_status take_envelope(struct mq_php_mail *mail, const struct mq_php_mail_args *args,
-                                    struct mq_error *err)
-{
-    enum mq_status status = MQ_OK;
-    struct mq_str from = view(args->envelope_from);
-    if (args->envelope_from && from.len == 0) { /* the null reverse-path */
-        mail->envelope_from = mq_str_dup(from);
-        status = mail->envelope_from ? MQ_OK : mq_error_nomem(err);
-    } else if (args->envelope_from) {
-        status = mq_idn_address(from, "envelopeFrom", &mail->envelope_from, err);
-    }
-    if (status == MQ_OK && Z_TYPE(args->recipients) == IS_ARRAY) {
-        status = mq_php_recipients(Z_ARRVAL(args->recipients), &mail->recipients, err);
-    }
-    if (status == MQ_OK) {
-        status =
-            mq_php_message_envelope(&args->message, &mail->envelope_from, &mail->recipients, err);
-    }
-    return status;
-}
-
-/* The message and, where the caller gave none, its envelope; the rest is freed with `wire`. */
-static void take_wire(struct mq_php_mail *mail, struct mq_php_wire *wire)
-{
-    mail->body = wire->message;
-    mq_buffer_init(&wire->message);
-    if (mail->envelope_from == NULL) {
-        mail->envelope_from = wire->envelope_from;
-        wire->envelope_from = NULL;
-    }
-    if (mail->recipients.count == 0) {
-        mq_strings_clear(&mail->recipients);
-        mail->recipients = wire->recipients;
-        mq_strings_init(&wire->recipients);
-    }
-}
-
 /* A message that has a Message-ID of its own keeps it. */
-static enum mq_status take_message_id(struct mq_php_mail *mail, struct mq_str id,
+static enum mq_status keep_message_id(struct mq_php_mail *mail, struct mq_str id,
                                       struct mq_error *err)
 {
     if (id.len == 0 || mq_str_equal(id, mq_str_of(mail->message_id))) {
@@ -114,24 +64,163 @@ static enum mq_status take_message_id(struct mq_php_mail *mail, struct mq_str id
     return MQ_OK;
 }
 
-static enum mq_status convert_message(struct mq_php_mail *mail, const zval *message, int64_t now_s,
-                                      struct mq_error *err)
+/* ---- the envelope ---- */
+
+static enum mq_status deduce_sender(const struct mq_php_message *message, char **from,
+                                    struct mq_error *err)
 {
-    struct mq_php_message_options options = {mail->message_id, now_s};
-    struct mq_php_wire wire;
-    mq_php_wire_init(&wire);
-    enum mq_status status = mq_php_message_make(message, &options, &wire, err);
-    if (status == MQ_OK) {
-        status = take_message_id(mail, wire.message_id, err);
+    enum mq_status status = mq_php_message_sender(message, from, err);
+    if (status == MQ_OK && *from == NULL) {
+        status = mq_error_set(err, MQ_MESSAGE, "envelopeFrom",
+                              "envelopeFrom: missing, and the message has no From to take it from; "
+                              "give envelopeFrom: \"a@example.org\", or \"\" for none");
     }
-    if (status == MQ_OK) {
-        take_wire(mail, &wire);
-    }
-    mq_php_wire_clear(&wire);
     return status;
 }
 
-static enum mq_status check_times(const struct mq_php_mail_args *args, int64_t now_s,
+static enum mq_status deduce_recipients(const struct mq_php_message *message,
+                                        struct mq_strings *recipients, struct mq_error *err)
+{
+    enum mq_status status = mq_php_message_recipients(message, recipients, err);
+    if (status == MQ_OK && recipients->count == 0) {
+        return mq_error_set(err, MQ_MESSAGE, "recipients",
+                            "recipients: missing, and the message names none in To, Cc or Bcc; "
+                            "give recipients: [\"a@example.org\"]");
+    }
+    if (status == MQ_OK && recipients->count > MQ_PHP_RECIPIENTS_MAX) {
+        return mq_error_set(err, MQ_MESSAGE, "recipients",
+                            "recipients: %zu addresses in the message's headers; at most %d",
+                            recipients->count, MQ_PHP_RECIPIENTS_MAX);
+    }
+    return status;
+}
+
+/* What the caller gave, before the message: its errors say more. */
+static enum mq_status take_envelope(struct mq_php_mail *mail, const struct mq_php_arguments *args,
+                                    struct mq_error *err)
+{
+    enum mq_status status = MQ_OK;
+    struct mq_str from = view(args->envelope_from);
+    if (args->envelope_from && from.len == 0) { /* the null reverse-path */
+        mail->envelope_from = mq_str_dup(from);
+        status = mail->envelope_from ? MQ_OK : mq_error_nomem(err);
+    } else if (args->envelope_from) {
+        status = mq_idn_address(from, "envelopeFrom", &mail->envelope_from, err);
+    }
+    if (status == MQ_OK && Z_TYPE(args->recipients) == IS_ARRAY) {
+        status = mq_php_recipients(Z_ARRVAL(args->recipients), &mail->recipients, err);
+    }
+    return status;
+}
+
+/* ---- the message ---- */
+
+static enum mq_status compose_fields(struct mq_php_mail *mail, const struct mq_php_fields *fields,
+                                     int64_t date_s, struct mq_error *err)
+{
+    struct mq_compose_fields compose = fields->compose;
+    struct mq_compose_envelope envelope;
+    compose.message_id = fields->message_id ? ZSTR_VAL(fields->message_id) : mail->message_id;
+    compose.date_s = fields->date_given ? fields->date_s : date_s;
+    compose.max_size = (size_t)MAILQUEUE_G(max_message_size);
+    mq_compose_envelope_init(&envelope);
+    enum mq_status status = mq_compose(&compose, &mail->body, &envelope, err);
+    if (status == MQ_IO) { /* a file's: nothing is wrong with the database */
+        status = mq_error_set(err, MQ_MESSAGE, err->field, "%s", err->text);
+    }
+    if (status == MQ_OK && envelope.recipients.count > MQ_PHP_RECIPIENTS_MAX) {
+        status =
+            mq_error_set(err, MQ_MESSAGE, "to", "to, cc and bcc: %zu addresses; give at most %d",
+                         envelope.recipients.count, MQ_PHP_RECIPIENTS_MAX);
+    }
+    if (status == MQ_OK && mail->envelope_from == NULL) {
+        mail->envelope_from = envelope.from;
+        envelope.from = NULL;
+    }
+    if (status == MQ_OK && mail->recipients.count == 0) {
+        mail->recipients = envelope.recipients;
+        mq_strings_init(&envelope.recipients);
+    }
+    mq_compose_envelope_clear(&envelope);
+    return status == MQ_OK ? keep_message_id(mail, mq_str_of(compose.message_id), err) : status;
+}
+
+static enum mq_status accept_text(struct mq_php_mail *mail, const zend_string *text, int64_t date_s,
+                                  struct mq_error *err)
+{
+    struct mq_message_options wanted = {
+        .max_size = (size_t)MAILQUEUE_G(max_message_size),
+        .message_id = mail->message_id,
+        .date_s = date_s,
+    };
+    struct mq_message_info info = {0};
+    enum mq_status status = mq_repair_accept(view(text), &wanted, &mail->body, &info, err);
+    return status == MQ_OK ? keep_message_id(mail, info.message_id, err) : status;
+}
+
+/* The body and the message's own Message-ID; of fields the envelope too. */
+static enum mq_status make_body(struct mq_php_mail *mail, const struct mq_php_message *message,
+                                int64_t date_s, struct mq_error *err)
+{
+    return message->text ? accept_text(mail, message->text, date_s, err)
+                         : compose_fields(mail, &message->fields, date_s, err);
+}
+
+/* Of fields, the sender that they name; else the envelope's, or where that is empty the text's. */
+static enum mq_status choose_message_id(struct mq_php_mail *mail,
+                                        const struct mq_php_message *message, struct mq_error *err)
+{
+    const char *at = mail->envelope_from ? strrchr(mail->envelope_from, '@') : NULL;
+    struct mq_str domain = mq_str_of(at ? at + 1 : NULL);
+    struct mq_buffer scratch;
+    mq_buffer_init(&scratch);
+    if (message && (message->text == NULL || domain.len == 0)) {
+        struct mq_str named = mq_php_message_domain(message, &scratch);
+        domain = named.len > 0 ? named : domain;
+    }
+    mail->message_id = make_message_id(domain);
+    mq_buffer_clear(&scratch);
+    return mail->message_id ? MQ_OK : mq_error_nomem(err);
+}
+
+/* The message, with the envelope that it says where the caller gave none. */
+static enum mq_status take_message(struct mq_php_mail *mail, const struct mq_php_message *message,
+                                   int64_t now_s, struct mq_error *err)
+{
+    enum mq_status status = MQ_OK;
+    if (message && message->text && mail->envelope_from == NULL) {
+        status = deduce_sender(message, &mail->envelope_from, err);
+    }
+    if (status == MQ_OK && message && message->text && mail->recipients.count == 0) {
+        status = deduce_recipients(message, &mail->recipients, err);
+    }
+    if (status == MQ_OK) {
+        status = choose_message_id(mail, message, err);
+    }
+    return status == MQ_OK && message ? make_body(mail, message, now_s, err) : status;
+}
+
+enum mq_status mq_php_mail_compose(struct mq_php_mail *mail, const zval *value,
+                                   const struct mq_job *job, struct mq_error *err)
+{
+    const struct mq_php_message *message = mq_php_message_of(value);
+    enum mq_status status = MQ_OK;
+    if (message->text && job->envelope_from == NULL) {
+        status = deduce_sender(message, &mail->envelope_from, err);
+    }
+    if (status == MQ_OK && message->text && job->recipients.count == 0) {
+        status = deduce_recipients(message, &mail->recipients, err);
+    }
+    mail->message_id = mq_str_dup(mq_str_of(job->message_id));
+    if (status == MQ_OK && mail->message_id == NULL) {
+        status = mq_error_nomem(err);
+    }
+    return status == MQ_OK ? make_body(mail, message, job->created_at, err) : status;
+}
+
+/* ---- the whole ---- */
+
+static enum mq_status check_times(const struct mq_php_arguments *args, int64_t now_s,
                                   struct mq_error *err)
 {
     if (args->expires && (args->expires_at <= now_s || args->expires_at <= args->send_at)) {
@@ -150,23 +239,7 @@ static enum mq_status check_times(const struct mq_php_mail_args *args, int64_t n
     return MQ_OK;
 }
 
-static enum mq_status make_body(struct mq_php_mail *mail, const struct mq_php_mail_args *args,
-                                int64_t now_s, struct mq_error *err)
-{
-    struct mq_buffer scratch;
-    mq_buffer_init(&scratch);
-    mail->message_id = make_message_id(domain_of(mail, &args->message, &scratch));
-    mq_buffer_clear(&scratch);
-    if (mail->message_id == NULL) {
-        return mq_error_nomem(err);
-    }
-    if (Z_TYPE(args->message) == IS_NULL) {
-        return MQ_OK;
-    }
-    return convert_message(mail, &args->message, now_s, err);
-}
-
-enum mq_status mq_php_mail_prepare(struct mq_php_mail *mail, const struct mq_php_mail_args *args,
+enum mq_status mq_php_mail_prepare(struct mq_php_mail *mail, const struct mq_php_arguments *args,
                                    int64_t now_s, struct mq_error *err)
 {
     enum mq_status status = check_times(args, now_s, err);
@@ -174,7 +247,8 @@ enum mq_status mq_php_mail_prepare(struct mq_php_mail *mail, const struct mq_php
         status = take_envelope(mail, args, err);
     }
     if (status == MQ_OK) {
-        status = make_body(mail, args, now_s, err);
+        bool given = !Z_ISUNDEF(args->message);
+        status = take_message(mail, given ? mq_php_message_of(&args->message) : NULL, now_s, err);
     }
     if (status != MQ_OK) {
         return status;

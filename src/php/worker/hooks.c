@@ -10,8 +10,8 @@
 
 #include "php/class/exceptions.h"
 #include "php/class/job_object.h"
-#include "php/message/message_arg.h"
-#include "php/message/message_object.h"
+#include "php/message/given_message.h"
+#include "php/message/mail.h"
 #include "php/pdo/driver.h"
 
 /* ---- compose ---- */
@@ -20,7 +20,7 @@ struct compose_call {
     struct mq_php_hooks *hooks;
     const struct mq_job *job;
     struct mq_composed *out;
-    struct mq_php_wire wire; /* composed so far */
+    struct mq_php_mail mail; /* composed so far */
     struct mq_error *err;
     enum mq_compose_end end;
 };
@@ -44,45 +44,26 @@ static enum mq_compose_end failed_by_exception(struct compose_call *call)
     return failed(call, text);
 }
 
-/* What a text's headers say of the envelope, where the job itself does not. */
-static enum mq_status deduce_envelope(struct compose_call *call, const zval *message)
-{
-    const struct mq_job *job = call->job;
-    struct mq_php_wire *wire = &call->wire;
-    char *known_from = job->envelope_from;
-    struct mq_strings known = job->recipients;
-    bool need_from = known_from == NULL, need_recipients = known.count == 0;
-    return mq_php_message_envelope(message, need_from ? &wire->envelope_from : &known_from,
-                                   need_recipients ? &wire->recipients : &known, call->err);
-}
-
-/* `message` is what mq_php_message_read() gave. */
-static enum mq_status convert_result(struct compose_call *call, const zval *message)
-{
-    const struct mq_php_message_options options = {call->job->message_id, call->job->created_at};
-    enum mq_status status = deduce_envelope(call, message);
-    return status == MQ_OK ? mq_php_message_make(message, &options, &call->wire, call->err)
-                           : status;
-}
-
-static enum mq_compose_end take_result(struct compose_call *call, const zval *value)
+static enum mq_compose_end take_result(struct compose_call *call, const zval *message)
 {
     char text[MQ_ERROR_TEXT_MAX];
-    enum mq_status status = convert_result(call, value);
-    size_t len = call->wire.message.len;
-    char *message = status == MQ_OK ? mq_buffer_take(&call->wire.message) : NULL;
-    if (status == MQ_OK && message == NULL) {
+    struct mq_php_mail *mail = &call->mail;
+    enum mq_status status = mq_php_mail_compose(mail, message, call->job, call->err);
+    size_t len = mail->body.len;
+    char *body = status == MQ_OK ? mq_buffer_take(&mail->body) : NULL;
+    if (status == MQ_OK && body == NULL) {
         status = mq_error_nomem(call->err);
     }
     if (status != MQ_OK) {
         snprintf(text, sizeof text, "%s", call->err->text);
         return failed(call, text);
     }
-    call->out->message = message;
+    call->out->message = body;
     call->out->message_len = len;
-    call->out->envelope_from = call->wire.envelope_from;
-    call->out->recipients = call->wire.recipients;
-    mq_php_wire_init(&call->wire);
+    call->out->envelope_from = mail->envelope_from;
+    call->out->recipients = mail->recipients;
+    mail->envelope_from = NULL;
+    mq_strings_init(&mail->recipients);
     return MQ_COMPOSED;
 }
 
@@ -147,13 +128,13 @@ static enum mq_compose_end compose(void *context, const struct mq_job *job, stru
         mq_error_set(err, hooks->run->bailed ? MQ_BAILOUT : MQ_THROWN, "", "PHP code ended");
         return MQ_COMPOSE_STOP;
     }
-    mq_php_wire_init(&call.wire);
+    mq_php_mail_init(&call.mail);
     if (!mq_php_guarded(hooks->run, compose_body, &call)) {
         mq_error_set(err, MQ_BAILOUT, "", "PHP stopped with a fatal error");
         call.end = MQ_COMPOSE_STOP;
     }
     check_transaction(&call);
-    mq_php_wire_clear(&call.wire);
+    mq_php_mail_clear(&call.mail);
     if (call.end != MQ_COMPOSED) {
         mq_composed_clear(out);
     }

@@ -1,25 +1,19 @@
+/* Messages that are objects: Stringables, and those with a method toString() as Symfony Mime's,
+ * which keep Bcc out of their text and say by other methods who sends to whom. They are known by
+ * their methods, so no class is loaded. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
 
-#include "php/message/message_object.h"
+#include "php/message/given_message.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "zend_interfaces.h"
 
-#include "mime/idn.h"
-#include "mime/wire/envelope.h"
 #include "php/class/iterate.h"
-#include "php/message/fields.h"
-#include "php/message/message_arg.h"
 #include "php/message/recipients.h"
-
-/* The array that mq_php_object_read() makes. An envelope's half is null where the object does not
- * say, an array of addresses by their names in errors, or the text of an error. */
-enum slot { SLOT_TEXT, SLOT_SENDER, SLOT_RECIPIENTS, SLOT_HEADERS_TOO, SLOT_COUNT };
 
 /* List, header, list of its addresses, address: more is none. */
 #define DEPTH_MAX 4
@@ -213,20 +207,21 @@ static enum mq_status ask(struct question *asked, const struct field *field, str
     return mq_php_is_leaving() ? MQ_THROWN : status;
 }
 
-/* The halves of an envelope. */
-static const struct half {
-    enum slot slot;
+/* One half of an envelope. */
+struct half {
     const struct field *fields;
     bool first; /* of the fields the first that has an address counts */
     const char *cure;
-} halves[] = {
-    {SLOT_SENDER, sender_fields, true, "envelopeFrom: \"a@example.org\""},
-    {SLOT_RECIPIENTS, recipient_fields, false, "recipients: [\"a@example.org\"]"},
 };
 
-/* Fills a half's slot; an error that is no exception waits there until the answer is needed. */
+static const struct half sender_half = {sender_fields, true, "envelopeFrom: \"a@example.org\""};
+static const struct half recipients_half = {recipient_fields, false,
+                                            "recipients: [\"a@example.org\"]"};
+
+/* Fills a half; an error that is no exception waits there until the answer is needed. *unknown:
+ * there is a field that the object has no way to say. */
 static enum mq_status ask_half(zend_object *object, zval *headers, const struct half *half,
-                               zval *slots)
+                               zval *out, bool *unknown)
 {
     struct mq_error error;
     enum mq_status status = MQ_OK;
@@ -240,26 +235,30 @@ static enum mq_status ask_half(zend_object *object, zval *headers, const struct 
         }
     }
     if (status == MQ_MESSAGE) {
-        ZVAL_STRING(&slots[half->slot], error.text);
+        ZVAL_STRING(out, error.text);
     } else if (status == MQ_OK && asked.known) {
-        ZVAL_COPY(&slots[half->slot], &answer);
+        ZVAL_COPY(out, &answer);
     }
-    ZVAL_BOOL(&slots[SLOT_HEADERS_TOO], asked.unknown); /* of the last half: the recipients */
+    *unknown = asked.unknown;
     zval_ptr_dtor(&answer);
     return status == MQ_THROWN ? status : MQ_OK;
 }
 
-static enum mq_status read_envelope(zend_object *object, zval *slots)
+static enum mq_status read_envelope(zend_object *object, struct mq_php_message *out)
 {
     zend_function *method = method_of(object, "getheaders", 0);
     enum mq_status status = MQ_OK;
+    bool unused;
     zval headers;
     ZVAL_NULL(&headers);
     if (method) {
         status = call(object, method, NULL, &headers);
     }
-    for (size_t i = 0; i < sizeof halves / sizeof *halves && status == MQ_OK; i++) {
-        status = ask_half(object, &headers, &halves[i], slots);
+    if (status == MQ_OK) {
+        status = ask_half(object, &headers, &sender_half, &out->sender, &unused);
+    }
+    if (status == MQ_OK) {
+        status = ask_half(object, &headers, &recipients_half, &out->recipients, &out->headers_too);
     }
     zval_ptr_dtor(&headers);
     return mq_php_is_leaving() ? MQ_THROWN : status;
@@ -267,157 +266,30 @@ static enum mq_status read_envelope(zend_object *object, zval *slots)
 
 /* ---- reading ---- */
 
-static enum mq_status read_text(zval *object, zend_function *to_string, zval *out,
+static enum mq_status read_text(zval *object, zend_function *to_string, zend_string **out,
                                 struct mq_error *err)
 {
+    zval text;
     if (mq_php_is_text(object)) {
-        zend_string *text = zval_try_get_string(object);
-        if (text == NULL) {
-            return MQ_THROWN;
-        }
-        ZVAL_STR(out, text);
-        return MQ_OK;
+        *out = zval_try_get_string(object);
+        return *out ? MQ_OK : MQ_THROWN;
     }
-    enum mq_status status = call(Z_OBJ_P(object), to_string, NULL, out);
-    if (status == MQ_OK && Z_TYPE_P(out) != IS_STRING) {
+    enum mq_status status = call(Z_OBJ_P(object), to_string, NULL, &text);
+    if (status == MQ_OK && Z_TYPE(text) != IS_STRING) {
         status = mq_error_set(err, MQ_MESSAGE, "message",
                               "message: %.120s::toString() must return the message as a string, "
                               "%.120s given; give its text instead of the object",
-                              ZSTR_VAL(Z_OBJCE_P(object)->name), zend_zval_type_name(out));
-        zval_ptr_dtor(out);
-        ZVAL_UNDEF(out);
+                              ZSTR_VAL(Z_OBJCE_P(object)->name), zend_zval_type_name(&text));
+        zval_ptr_dtor(&text);
+    } else if (status == MQ_OK) {
+        *out = Z_STR(text);
     }
     return status;
 }
 
-static void pack(zval *slots, zval *out)
-{
-    if (Z_TYPE(slots[SLOT_SENDER]) == IS_NULL && Z_TYPE(slots[SLOT_RECIPIENTS]) == IS_NULL) {
-        ZVAL_COPY(out, &slots[SLOT_TEXT]);
-        return;
-    }
-    array_init_size(out, SLOT_COUNT);
-    for (enum slot i = 0; i < SLOT_COUNT; i++) {
-        Z_TRY_ADDREF(slots[i]);
-        add_next_index_zval(out, &slots[i]);
-    }
-}
-
-enum mq_status mq_php_object_read(zval *object, zval *out, struct mq_error *err)
+enum mq_status mq_php_object_read(zval *object, struct mq_php_message *out, struct mq_error *err)
 {
     zend_function *to_string = method_of(Z_OBJ_P(object), "tostring", 0);
-    zval slots[SLOT_COUNT];
-    ZVAL_UNDEF(out);
-    for (enum slot i = 0; i < SLOT_COUNT; i++) {
-        ZVAL_NULL(&slots[i]);
-    }
-    enum mq_status status = read_text(object, to_string, &slots[SLOT_TEXT], err);
-    if (status == MQ_OK && to_string) {
-        status = read_envelope(Z_OBJ_P(object), slots);
-    }
-    if (status == MQ_OK) {
-        pack(slots, out);
-    }
-    for (enum slot i = 0; i < SLOT_COUNT; i++) {
-        zval_ptr_dtor(&slots[i]);
-    }
-    return status;
-}
-
-/* ---- what was read ---- */
-
-/* Null of a text. */
-static const zval *slot_of(const zval *message, enum slot slot)
-{
-    return Z_TYPE_P(message) == IS_ARRAY ? zend_hash_index_find(Z_ARRVAL_P(message), slot)
-                                         : &EG(uninitialized_zval);
-}
-
-struct mq_str mq_php_message_text(const zval *message)
-{
-    const zval *text = Z_TYPE_P(message) == IS_ARRAY ? slot_of(message, SLOT_TEXT) : message;
-    return (struct mq_str){Z_STRVAL_P(text), Z_STRLEN_P(text)};
-}
-
-/* "bcc: App\Mail::getBcc() must …": what misfit() said. */
-static enum mq_status say_misfit(const zval *slot, struct mq_error *err)
-{
-    char field[MQ_ERROR_FIELD_MAX];
-    snprintf(field, sizeof field, "%.*s", (int)strcspn(Z_STRVAL_P(slot), ":"), Z_STRVAL_P(slot));
-    return mq_error_set(err, MQ_MESSAGE, field, "%s", Z_STRVAL_P(slot));
-}
-
-static enum mq_status plain_address(const zval *address, const zend_string *name, char **out,
-                                    struct mq_error *err)
-{
-    return mq_idn_address((struct mq_str){Z_STRVAL_P(address), Z_STRLEN_P(address)}, ZSTR_VAL(name),
-                          out, err);
-}
-
-enum mq_status mq_php_message_sender(const zval *message, char **from, struct mq_error *err)
-{
-    const zval *slot = slot_of(message, SLOT_SENDER);
-    zend_string *name;
-    zval *address;
-    if (Z_TYPE_P(slot) == IS_STRING) {
-        return say_misfit(slot, err);
-    }
-    if (Z_TYPE_P(slot) == IS_ARRAY) {
-        ZEND_HASH_FOREACH_STR_KEY_VAL (Z_ARRVAL_P(slot), name, address) {
-            return plain_address(address, name, from, err);
-        }
-        ZEND_HASH_FOREACH_END();
-    }
-    return mq_envelope_sender(mq_php_message_text(message), from, err);
-}
-
-static enum mq_status add_named(HashTable *list, HashTable *seen, struct mq_strings *out,
-                                struct mq_error *err)
-{
-    enum mq_status status = MQ_OK;
-    zend_string *name;
-    zval *item;
-    ZEND_HASH_FOREACH_STR_KEY_VAL (list, name, item) {
-        char *address = NULL;
-        status = plain_address(item, name, &address, err);
-        if (status == MQ_OK && !mq_php_recipient_add(seen, mq_str_of(address), out)) {
-            status = mq_error_nomem(err);
-        }
-        free(address);
-        if (status != MQ_OK) {
-            break;
-        }
-    }
-    ZEND_HASH_FOREACH_END();
-    return status;
-}
-
-enum mq_status mq_php_message_recipients(const zval *message, struct mq_strings *out,
-                                         struct mq_error *err)
-{
-    const zval *slot = slot_of(message, SLOT_RECIPIENTS);
-    bool headers_too = Z_TYPE_P(slot_of(message, SLOT_HEADERS_TOO)) == IS_TRUE;
-    struct mq_strings own;
-    HashTable seen;
-    if (Z_TYPE_P(slot) == IS_STRING) {
-        return say_misfit(slot, err);
-    }
-    if (Z_TYPE_P(slot) != IS_ARRAY) {
-        return mq_envelope_recipients(mq_php_message_text(message), out, err);
-    }
-    mq_strings_init(&own);
-    zend_hash_init(&seen, zend_hash_num_elements(Z_ARRVAL_P(slot)), NULL, NULL, 1);
-    enum mq_status status =
-        headers_too ? mq_envelope_recipients(mq_php_message_text(message), &own, err) : MQ_OK;
-    for (size_t i = 0; i < own.count && status == MQ_OK; i++) {
-        if (!mq_php_recipient_add(&seen, mq_str_of(own.items[i]), out)) {
-            status = mq_error_nomem(err);
-        }
-    }
-    if (status == MQ_OK) {
-        status = add_named(Z_ARRVAL_P(slot), &seen, out, err);
-    }
-    zend_hash_destroy(&seen);
-    mq_strings_clear(&own);
-    return status;
+    enum mq_status status = read_text(object, to_string, &out->text, err);
+    return status == MQ_OK && to_string ? read_envelope(Z_OBJ_P(object), out) : status;
 }

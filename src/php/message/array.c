@@ -1,20 +1,13 @@
-/* An array message: its fields are taken out of it, then composed. */
+/* An array message: its fields are taken out of it. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
 
-#include "php/message/message_arg.h"
+#include "php/message/given_message.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "mime/mailbox.h"
 #include "php/class/time_arg.h"
-#include "php/message/fields.h"
-#include "php/message/holder.h"
-#include "php/message/recipients.h"
-#include "php_mailqueue.h"
 
 /* The address fields come first: their numbers are those of struct mq_php_fields. */
 enum field {
@@ -39,35 +32,6 @@ static const char *const field_names[FIELD_COUNT] = {
     "from", "to",      "cc",          "bcc",    "reply_to", "subject",    "text",
     "html", "headers", "attachments", "inline", "date",     "message_id", "unsubscribe",
 };
-
-static void clear_fields(void *data)
-{
-    struct mq_php_fields *fields = data;
-    for (size_t i = 0; i < fields->compose.part_count; i++) {
-        if (fields->parts[i].fd >= 0) {
-            close(fields->parts[i].fd);
-        }
-    }
-    for (size_t i = 0; i < fields->content_count; i++) {
-        mq_buffer_clear(&fields->contents[i]);
-    }
-    for (size_t i = 0; i < fields->kept_count; i++) {
-        zend_string_release(fields->kept[i]);
-    }
-    for (size_t i = 0; i < sizeof fields->addresses / sizeof *fields->addresses; i++) {
-        if (fields->addresses[i]) {
-            efree(fields->addresses[i]);
-        }
-    }
-    void *arrays[] = {fields->parts, fields->headers, fields->unsubscribe, fields->contents,
-                      fields->kept};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
-        if (arrays[i]) {
-            efree(arrays[i]);
-        }
-    }
-    zval_ptr_dtor(&fields->finfo);
-}
 
 /* ---- single fields ---- */
 
@@ -307,8 +271,8 @@ static enum mq_status check_required(const struct mq_php_fields *fields, struct 
     return MQ_OK;
 }
 
-static enum mq_status read_fields(struct mq_php_fields *fields, HashTable *message,
-                                  struct mq_error *err)
+enum mq_status mq_php_array_read(HashTable *message, struct mq_php_fields *fields,
+                                 struct mq_error *err)
 {
     enum mq_status status = reject_unknown_fields(message, err);
     for (enum field i = 0; i < FIELD_COUNT && status == MQ_OK; i++) {
@@ -322,82 +286,38 @@ static enum mq_status read_fields(struct mq_php_fields *fields, HashTable *messa
     fields->compose.headers = fields->headers;
     fields->compose.parts = fields->parts;
     fields->compose.unsubscribe = fields->unsubscribe;
-    return status == MQ_OK ? check_required(fields, err) : status;
-}
-
-enum mq_status mq_php_fields_read(const zval *message, zval *out, struct mq_error *err)
-{
-    zval holder;
-    struct mq_php_fields *fields = mq_php_holder_new(&holder, sizeof *fields, clear_fields);
-    enum mq_status status = read_fields(fields, Z_ARRVAL_P(message), err);
     zval_ptr_dtor(&fields->finfo);
     ZVAL_UNDEF(&fields->finfo);
     if (EG(exception)) { /* a destructor's */
-        status = MQ_THROWN;
+        return MQ_THROWN;
     }
-    if (status == MQ_OK) {
-        ZVAL_COPY_VALUE(out, &holder);
-    } else {
-        zval_ptr_dtor(&holder);
-    }
-    return status;
+    return status == MQ_OK ? check_required(fields, err) : status;
 }
 
-/* ---- composing: nothing of PHP runs any more ---- */
-
-static enum mq_status check_recipients(const struct mq_strings *recipients, struct mq_error *err)
+void mq_php_array_clear(struct mq_php_fields *fields)
 {
-    if (recipients->count <= MQ_PHP_RECIPIENTS_MAX) {
-        return MQ_OK;
+    for (size_t i = 0; i < fields->compose.part_count; i++) {
+        if (fields->parts[i].fd >= 0) {
+            close(fields->parts[i].fd);
+        }
     }
-    return mq_error_set(err, MQ_MESSAGE, "to", "to, cc and bcc: %zu addresses; give at most %d",
-                        recipients->count, MQ_PHP_RECIPIENTS_MAX);
-}
-
-enum mq_status mq_php_fields_compose(const zval *holder,
-                                     const struct mq_php_message_options *options,
-                                     struct mq_php_wire *out, struct mq_error *err)
-{
-    const struct mq_php_fields *fields = mq_php_holder_data(holder);
-    struct mq_compose_fields compose = fields->compose;
-    struct mq_compose_envelope envelope;
-    compose.message_id = options->message_id;
-    compose.date_s = fields->date_given ? fields->date_s : options->date_s;
-    compose.max_size = (size_t)MAILQUEUE_G(max_message_size);
-    if (fields->message_id) {
-        compose.message_id = ZSTR_VAL(fields->message_id);
+    for (size_t i = 0; i < fields->content_count; i++) {
+        mq_buffer_clear(&fields->contents[i]);
     }
-    mq_compose_envelope_init(&envelope);
-    enum mq_status status = mq_compose(&compose, &out->message, &envelope, err);
-    if (status == MQ_IO) { /* a file's: nothing is wrong with the database */
-        status = mq_error_set(err, MQ_MESSAGE, err->field, "%s", err->text);
+    for (size_t i = 0; i < fields->kept_count; i++) {
+        zend_string_release(fields->kept[i]);
     }
-    if (status == MQ_OK) {
-        status = check_recipients(&envelope.recipients, err);
+    for (size_t i = 0; i < sizeof fields->addresses / sizeof *fields->addresses; i++) {
+        if (fields->addresses[i]) {
+            efree(fields->addresses[i]);
+        }
     }
-    if (status == MQ_OK) {
-        out->envelope_from = envelope.from;
-        out->recipients = envelope.recipients;
-        out->message_id = mq_str_of(compose.message_id);
-        mq_compose_envelope_init(&envelope);
+    void *arrays[] = {fields->parts, fields->headers, fields->unsubscribe, fields->contents,
+                      fields->kept};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        if (arrays[i]) {
+            efree(arrays[i]);
+        }
     }
-    mq_compose_envelope_clear(&envelope);
-    return status;
-}
-
-struct mq_str mq_php_fields_domain(const zval *holder, struct mq_buffer *scratch)
-{
-    const struct mq_php_fields *fields = mq_php_holder_data(holder);
-    const struct mq_compose_address *from = fields->compose.from.items;
-    struct mq_mailboxes boxes;
-    mq_mailboxes_init(&boxes);
-    enum mq_status status = from->name.data
-                                ? mq_mailboxes_add(from->name, from->address, "from", &boxes, NULL)
-                                : mq_mailboxes_parse(from->address, "from", &boxes, NULL);
-    if (status == MQ_OK && boxes.count > 0) {
-        const char *at = strrchr(boxes.items[0].address, '@');
-        mq_buffer_cstr(scratch, at ? at + 1 : "");
-    }
-    mq_mailboxes_clear(&boxes);
-    return mq_buffer_view(scratch);
+    zval_ptr_dtor(&fields->finfo);
 }

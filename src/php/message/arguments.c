@@ -8,15 +8,7 @@
 #include <string.h>
 
 #include "php/class/time_arg.h"
-#include "php/message/fields.h"
-#include "php/message/message_arg.h"
-
-void mq_php_mail_args_init(struct mq_php_mail_args *args)
-{
-    memset(args, 0, sizeof *args);
-    ZVAL_NULL(&args->message);
-    ZVAL_NULL(&args->recipients);
-}
+#include "php/message/given_message.h"
 
 static void release_string(zend_string *s)
 {
@@ -25,24 +17,24 @@ static void release_string(zend_string *s)
     }
 }
 
-void mq_php_mail_args_drop_message(struct mq_php_mail_args *args)
+void mq_php_arguments_drop_message(struct mq_php_arguments *args)
 {
     zval_ptr_dtor(&args->message);
-    ZVAL_NULL(&args->message);
+    ZVAL_UNDEF(&args->message);
 }
 
-void mq_php_mail_args_clear(struct mq_php_mail_args *args)
+void mq_php_arguments_clear(struct mq_php_arguments *args)
 {
     zval_ptr_dtor(&args->message);
     zval_ptr_dtor(&args->recipients);
     release_string(args->reference);
     release_string(args->type);
     release_string(args->envelope_from);
-    mq_php_mail_args_init(args);
+    memset(args, 0, sizeof *args);
 }
 
-enum mq_status mq_php_mail_set_message(struct mq_php_mail_args *args, zval *value,
-                                       struct mq_error *err)
+enum mq_status mq_php_arguments_message(struct mq_php_arguments *args, zval *value,
+                                        struct mq_error *err)
 {
     zval message;
     if (Z_TYPE_P(value) == IS_NULL) {
@@ -50,7 +42,7 @@ enum mq_status mq_php_mail_set_message(struct mq_php_mail_args *args, zval *valu
     }
     enum mq_status status = mq_php_message_read(value, &message, err);
     if (status == MQ_OK) {
-        mq_php_mail_args_drop_message(args);
+        mq_php_arguments_drop_message(args);
         ZVAL_COPY_VALUE(&args->message, &message);
     }
     return status;
@@ -93,8 +85,8 @@ static enum mq_status convert_recipients(HashTable *list, zval *out)
     return status;
 }
 
-enum mq_status mq_php_mail_set_recipients(struct mq_php_mail_args *args, const zval *value,
-                                          struct mq_error *err)
+enum mq_status mq_php_arguments_recipients(struct mq_php_arguments *args, const zval *value,
+                                           struct mq_error *err)
 {
     zval list;
     if (Z_TYPE_P(value) == IS_NULL) {
@@ -158,13 +150,13 @@ static enum mq_status unknown_key(struct mq_str key, struct mq_error *err)
                         name);
 }
 
-static enum mq_status take_named(struct mq_php_mail_args *args, zend_string *key, zval *value,
+static enum mq_status take_named(struct mq_php_arguments *args, zend_string *key, zval *value,
                                  struct mq_error *err)
 {
     const char *name = ZSTR_VAL(key);
     bool given;
     if (mq_php_key_is(key, "message")) {
-        return mq_php_mail_set_message(args, value, err);
+        return mq_php_arguments_message(args, value, err);
     }
     if (mq_php_key_is(key, "reference")) {
         return take_string(value, name, &args->reference, err);
@@ -188,16 +180,16 @@ static enum mq_status take_named(struct mq_php_mail_args *args, zend_string *key
         return take_string(value, name, &args->envelope_from, err);
     }
     if (mq_php_key_is(key, "recipients")) {
-        return mq_php_mail_set_recipients(args, value, err);
+        return mq_php_arguments_recipients(args, value, err);
     }
     if (mq_php_key_is(key, "dsn")) {
-        return mq_php_mail_set_dsn(args, value, err);
+        return mq_php_arguments_dsn(args, value, err);
     }
     return unknown_key((struct mq_str){ZSTR_VAL(key), ZSTR_LEN(key)}, err);
 }
 
-enum mq_status mq_php_mail_from_array(struct mq_php_mail_args *args, HashTable *array,
-                                      struct mq_error *err)
+enum mq_status mq_php_arguments_read(struct mq_php_arguments *args, HashTable *array,
+                                     struct mq_error *err)
 {
     zend_string *key;
     zend_ulong number;

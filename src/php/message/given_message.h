@@ -1,0 +1,68 @@
+/* A message as its sender meant it, taken out of PHP's hands: a text, an object's text and
+ * envelope, or the fields of an array. Reading may run PHP code (__toString(), getTimestamp(), a
+ * stream's own wrapper); what is done with it afterwards runs none. */
+#ifndef MQ_PHP_MESSAGE_GIVEN_MESSAGE_H
+#define MQ_PHP_MESSAGE_GIVEN_MESSAGE_H
+
+#include "php/message/fields.h"
+
+/* In a holder. */
+struct mq_php_message {
+    zend_string *text; /* NULL: a message of fields */
+    struct mq_php_fields fields;
+    /* What an object's methods say of its envelope: undefined where they do not, an array of
+     * addresses by their names in errors, or the text of an error. */
+    zval sender;
+    zval recipients;
+    bool headers_too; /* the text's headers may name further recipients */
+};
+
+/* Whether PHP is about to leave the running function: for an exception, or because its memory limit
+ * was met, which security releases since 2026 raise only when the function has returned. */
+static inline bool mq_php_is_leaving(void)
+{
+#ifdef ZEND_HAS_OOM
+    if (ZEND_HAS_OOM()) {
+        return true;
+    }
+#endif
+    return EG(exception) != NULL;
+}
+
+/* What mq_php_message_read() takes, for errors. */
+#define MQ_PHP_MESSAGE_TYPES \
+    "an array, a string, an object with toString() or __toString(), or null"
+
+/* Whether it is a Stringable, or has a public method toString() that needs no arguments. */
+bool mq_php_is_message_object(const zval *value);
+
+/* Reads a message; files are opened, streams read. *out, a holder that the caller frees, is
+ * undefined on failure. MQ_THROWN; MQ_MESSAGE with the field. */
+enum mq_status mq_php_message_read(zval *value, zval *out, struct mq_error *err);
+const struct mq_php_message *mq_php_message_of(const zval *holder);
+
+/* The sender that an object names, else the headers of the text; *from, malloc'ed, stays NULL where
+ * neither does. MQ_MESSAGE with the field ("from[0]", "From"). Not of fields. */
+enum mq_status mq_php_message_sender(const struct mq_php_message *message, char **from,
+                                     struct mq_error *err);
+/* The same for the recipients, each once, into an initialised, empty list. MQ_MESSAGE ("bcc[1]").
+ */
+enum mq_status mq_php_message_recipients(const struct mq_php_message *message,
+                                         struct mq_strings *out, struct mq_error *err);
+/* The domain of the sender that any message names, for a Message-ID; empty when there is none.
+ * Points into `scratch` (initialised). */
+struct mq_str mq_php_message_domain(const struct mq_php_message *message,
+                                    struct mq_buffer *scratch);
+
+/* array.c: the fields of an array, which are zeroed before. */
+enum mq_status mq_php_array_read(HashTable *array, struct mq_php_fields *out, struct mq_error *err);
+void mq_php_array_clear(struct mq_php_fields *fields);
+
+/* object.c: the text, and the envelope where the object has methods that say it. Recipients:
+ * getTo(), getCc() and getBcc(); the sender: the first that is there of getSender(),
+ * getReturnPath() and getFrom()'s; in place of a method that is missing, getHeaders()->all() with
+ * the field's name. An answer of another type is an error only where that half of the envelope is
+ * needed. */
+enum mq_status mq_php_object_read(zval *object, struct mq_php_message *out, struct mq_error *err);
+
+#endif
