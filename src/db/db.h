@@ -41,6 +41,9 @@ struct mq_db_driver {
     /* Takes the write lock, where the database has but one; within a transaction of the
      * application's, a savepoint. */
     enum mq_status (*begin)(struct mq_db *db, struct mq_error *err);
+    /* The same for a transaction that only stores new rows, for which any isolation will do. NULL:
+     * begin() it is. */
+    enum mq_status (*begin_inserts)(struct mq_db *db, struct mq_error *err);
     enum mq_status (*commit)(struct mq_db *db, struct mq_error *err);
     void (*rollback)(struct mq_db *db); /* without a transaction: nothing */
     /* Before a statement outside begin() that writes: what becomes of it. NULL: it needs begin().

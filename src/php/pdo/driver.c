@@ -185,6 +185,15 @@ static enum mq_status begin(struct mq_db *db, struct mq_error *err)
     return MQ_OK;
 }
 
+static enum mq_status begin_inserts(struct mq_db *db, struct mq_error *err)
+{
+    struct mq_pdo *self = mq_pdo_of(db);
+    self->inserts = true;
+    enum mq_status status = begin(db, err);
+    self->inserts = false;
+    return status;
+}
+
 static const char *end_text(const struct mq_pdo *self)
 {
     if (self->joined) {
@@ -392,13 +401,14 @@ static const char *path(struct mq_db *db)
     return mq_pdo_of(db)->path;
 }
 
-#define DRIVER(name)                                                                               \
-    {                                                                                              \
-        .dialect = (name), .begin = begin, .commit = commit, .rollback = rollback, .alone = alone, \
-        .run = mq_pdo_run, .next = mq_pdo_next, .column = mq_pdo_column, .finish = mq_pdo_finish,  \
-        .changes = changes, .last_id = last_id, .maintain = maintain, .reopen = reopen,            \
-        .in_transaction = in_transaction, .joined = joined, .path = path,                          \
-        .has_column = mq_pdo_has_column, .has_room = mq_pdo_has_room, .close = close_db,           \
+#define DRIVER(name)                                                                              \
+    {                                                                                             \
+        .dialect = (name), .begin = begin, .begin_inserts = begin_inserts, .commit = commit,      \
+        .rollback = rollback, .alone = alone, .run = mq_pdo_run, .next = mq_pdo_next,             \
+        .column = mq_pdo_column, .finish = mq_pdo_finish, .changes = changes, .last_id = last_id, \
+        .maintain = maintain, .reopen = reopen, .in_transaction = in_transaction,                 \
+        .joined = joined, .path = path, .has_column = mq_pdo_has_column,                          \
+        .has_room = mq_pdo_has_room, .close = close_db,                                           \
     }
 
 static const struct mq_db_driver drivers[MQ_DIALECT_COUNT] = {

@@ -51,6 +51,7 @@ struct mq_pdo {
     bool forked;         /* PHP code has forked this process in the middle of a call */
     bool closing;        /* closed, but for the transaction that a fatal error left open */
     bool lost;           /* what a statement wrote could not be asked: no commit */
+    bool inserts;        /* begin() is for INSERTs alone */
     bool begun;          /* begin() succeeded and neither commit() nor rollback() came */
     bool joined;         /* by a savepoint in the application's transaction */
     bool aborted; /* PostgreSQL: a statement of begin()'s transaction failed, so nothing of it stays

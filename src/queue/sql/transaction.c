@@ -12,17 +12,22 @@
 
 #define TRIES_MAX 5
 
-static enum mq_status begin(struct mq_tx *tx, struct mq_queue *queue, bool asks_time,
+static enum mq_status begin(struct mq_tx *tx, struct mq_queue *queue, bool inserts,
                             struct mq_error *err)
 {
+    const struct mq_db_driver *driver = queue->db->driver;
     memset(tx, 0, sizeof(*tx));
     tx->queue = queue;
     mq_events_init(&tx->events);
-    enum mq_status status = queue->db->driver->begin(queue->db, err);
+    inserts = inserts && driver->begin_inserts;
+    enum mq_status status =
+        inserts ? driver->begin_inserts(queue->db, err) : driver->begin(queue->db, err);
     if (status == MQ_OK) {
-        tx->joined = queue->db->driver->joined(queue->db);
+        tx->joined = driver->joined(queue->db);
+    }
+    if (status == MQ_OK && !(inserts && mq_sql_has(queue, MQ_SQL_NOW))) {
         /* Only now: the lock may have been waited for. */
-        status = asks_time ? mq_queue_now(queue, &tx->now_s, err) : MQ_OK;
+        status = mq_queue_now(queue, &tx->now_s, err);
     }
     if (status != MQ_OK) {
         queue->db->driver->rollback(queue->db);
@@ -155,12 +160,12 @@ static void pause_before(const struct mq_queue *queue, int tries)
     nanosleep(&pause, NULL);
 }
 
-static enum mq_status run(struct mq_queue *queue, const struct mq_tx_work *work, bool asks_time,
+static enum mq_status run(struct mq_queue *queue, const struct mq_tx_work *work, bool inserts,
                           struct mq_error *err)
 {
     for (int tries = 1;; tries++) {
         struct mq_tx tx;
-        enum mq_status status = begin(&tx, queue, asks_time, err);
+        enum mq_status status = begin(&tx, queue, inserts, err);
         if (status == MQ_OK) {
             tx.sink = work->events;
             status = end(&tx, work->body(&tx, work->context, err), err);
@@ -176,13 +181,13 @@ enum mq_status mq_tx_run(struct mq_queue *queue, const struct mq_tx_work *work,
                          struct mq_error *err)
 {
     enum mq_status status = mq_schema_ready(queue, err);
-    return status == MQ_OK ? run(queue, work, true, err) : status;
+    return status == MQ_OK ? run(queue, work, false, err) : status;
 }
 
 enum mq_status mq_tx_store(struct mq_queue *queue, const struct mq_tx_work *work,
                            struct mq_error *err)
 {
-    return run(queue, work, !mq_sql_has(queue, MQ_SQL_NOW), err);
+    return run(queue, work, true, err);
 }
 
 void mq_tx_event(struct mq_tx *tx, const struct mq_job *job, const struct mq_event *extra)

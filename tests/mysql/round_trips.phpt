@@ -1,0 +1,70 @@
+--TEST--
+MariaDB: enqueue() is four round trips on a connection of its own and within the application's transaction
+--EXTENSIONS--
+mailqueue
+pdo_sqlite
+pdo_mysql
+posix
+--SKIPIF--
+<?php require __DIR__ . '/../lib/mariadb.inc'; die(MailQueueTest\MariaDB::missing()); ?>
+--FILE--
+<?php
+require __DIR__ . '/../lib/round_trips.inc';
+$server = new RoundTrips('mysql');
+$show = function (string $what, callable $use) use ($server): void {
+    $requests = $server->of($use);
+    echo "$what: ", count($requests), "\n  ", implode("\n  ", $requests), "\n";
+};
+echo 'the first mail makes the tables: ', (new MailQueue($server->dsn))->enqueue(mail_fields(), 'twice'), "\n";
+
+$show('of its own', fn() => (new MailQueue($server->dsn))->enqueue(mail_fields(), 'once') ?? print("no id\n"));
+$show('composed later', fn() => (new MailQueue($server->dsn))->enqueue(null, 'later') ?? print("no id\n"));
+$show('a duplicate', fn() => (new MailQueue($server->dsn))->enqueue(mail_fields(), 'twice') === null || print("not one\n"));
+foreach (['emulated' => true, 'prepared' => false] as $name => $emulate) {
+    $pdo = new PDO($server->dsn, null, null, [PDO::ATTR_EMULATE_PREPARES => $emulate]);
+    $pdo->beginTransaction();
+    $show("the application's transaction, $name", fn() => (new MailQueue($pdo))->enqueue(mail_fields()));
+    $pdo->commit();
+    var_dump((bool) $pdo->getAttribute(PDO::ATTR_EMULATE_PREPARES) === $emulate);
+}
+$large = mail_fields(text: str_repeat("A line of text.\n", 8000));
+$pdo->beginTransaction();
+$show('a large one is prepared where the application has it so', fn() => (new MailQueue($pdo))->enqueue($large));
+$pdo->commit();
+?>
+--EXPECT--
+the first mail makes the tables: 1
+of its own: 4
+  query START TRANSACTION
+  query INSERT INTO `mail_queue`
+  query INSERT INTO `mail_body`
+  query COMMIT AND NO
+composed later: 3
+  query START TRANSACTION
+  query INSERT INTO `mail_queue`
+  query COMMIT AND NO
+a duplicate: 5
+  query START TRANSACTION
+  query INSERT INTO `mail_queue`
+  query SELECT id, status
+  query SELECT id, status
+  query COMMIT AND NO
+the application's transaction, emulated: 4
+  query SAVEPOINT mailqueue
+  query INSERT INTO `mail_queue`
+  query INSERT INTO `mail_body`
+  query RELEASE SAVEPOINT mailqueue
+bool(true)
+the application's transaction, prepared: 4
+  query SAVEPOINT mailqueue
+  query INSERT INTO `mail_queue`
+  query INSERT INTO `mail_body`
+  query RELEASE SAVEPOINT mailqueue
+bool(true)
+a large one is prepared where the application has it so: 6
+  query SAVEPOINT mailqueue
+  query INSERT INTO `mail_queue`
+  prepare INSERT INTO `mail_body`
+  execute INSERT INTO `mail_body`
+  query RELEASE SAVEPOINT mailqueue
+  close stmt 
