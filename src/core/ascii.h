@@ -60,7 +60,7 @@ static inline bool mq_str_begins_nocase(struct mq_str s, const char *prefix)
 /* s without its first n bytes; n is at most s.len. */
 static inline struct mq_str mq_str_skip(struct mq_str s, size_t n)
 {
-    return (struct mq_str){s.data + n, s.len - n};
+    return n > 0 ? (struct mq_str){s.data + n, s.len - n} : s; /* its data may be NULL */
 }
 
 #endif
