@@ -1,24 +1,37 @@
 # tools/test coverage: which lines and branches of the C sources the unit tests and the PHPT run.
 
-# gcov_documents DIR: what gcov knows of each object below it, one JSON document a line.
+# counters DIR SUFFIX: the files of gcov beside the objects of today's sources; objects of sources
+# that are gone may lie there too.
+counters() {
+    { core_sources; php_sources; } | sed -E "s#([^/]*)\\.c\$#.libs/\\1.$2#; s#^#$1/#"
+}
+
+# gcov_documents DIR: what gcov knows of each object, one JSON document a line.
 gcov_documents() {
-    find "$1" -path '*/.libs/*.gcno' -print0 |
-        (cd "$1" && xargs -0 gcov --json-format --stdout --branch-probabilities)
+    find "$1" -name '*.gcda' -empty -delete
+    counters "$1" gcno | (cd "$1" && xargs gcov --json-format --stdout --branch-probabilities)
+}
+
+# make_counters DIR: empty files for gcov's counts, which processes of other users may write too.
+make_counters() {
+    local file
+    find "$1" -name '*.gcda' -exec rm -f {} +
+    while read -r file; do
+        install -m 666 /dev/null "$file"
+    done < <(counters "$1" gcda)
 }
 
 # The unit tests link the extension's own objects, so that all count in the same files. A process
-# that runs as a user who cannot write them, or that is killed, counts nothing.
+# that is killed counts nothing.
 part_coverage() {
     local so dir=$MQ_BUILD/coverage
     if ! so=$("$MQ_ROOT/tools/build" coverage); then
         fail coverage/build "the build with gcov's counters failed"
         return
     fi
-    find "$dir" -name '*.gcda' -exec rm -f {} +
-    export GCOV_ERROR_FILE=/dev/null
+    make_counters "$dir"
     run_unit unit-coverage coverage/unit
     run_phpt coverage/phpt "$so" "$("$PHP_CONFIG" --php-binary)" "$@"
-    unset GCOV_ERROR_FILE
     gcov_documents "$dir" 2>"$dir/gcov.log" |
         php "$MQ_ROOT/tools/test.d/coverage.php" "$dir/files.txt" ||
         fail coverage/report "$(tail -n 20 "$dir/gcov.log")"
