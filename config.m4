@@ -130,6 +130,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/class/database_arg.c
     src/php/class/entries.c
     src/php/class/exceptions.c
+    src/php/class/internal_class.c
     src/php/class/iterate.c
     src/php/class/job_object.c
     src/php/class/queue_claim.c

@@ -24,7 +24,23 @@ static bool opens_quote(const struct words *words, const char *p)
     return (*p == '"' || *p == '\'') && (!words->escaped || strchr(p + 1, *p) != NULL);
 }
 
-/* The next word, or NULL; the caller releases it. An escaped line end joins what is around it. */
+/* Takes one character of a word; returns where the next one is. */
+static const char *take_character(const struct words *words, const char *p, char *quote,
+                                  smart_str *word)
+{
+    if (words->escaped && *p == '\n') { /* an escaped line end joins what is around it */
+        return p + 1;
+    }
+    if (*quote ? *p == *quote : opens_quote(words, p)) {
+        *quote = *quote ? '\0' : *p;
+        return p + 1;
+    }
+    p += !words->escaped && *p == '\\' && *quote != '\'' && p[1];
+    smart_str_appendc(word, *p);
+    return p + 1;
+}
+
+/* The next word, or NULL; the caller releases it. */
 static zend_string *next_word(struct words *words)
 {
     const char *between = words->escaped ? " \t" : " \t\n";
@@ -34,18 +50,8 @@ static zend_string *next_word(struct words *words)
     if (*p == '\0') {
         return NULL;
     }
-    for (; *p && (quote || !strchr(between, *p)); p++) {
-        if (words->escaped && *p == '\n') {
-            continue;
-        } else if (quote && *p == quote) {
-            quote = '\0';
-        } else if (!quote && opens_quote(words, p)) {
-            quote = *p;
-        } else if (!words->escaped && *p == '\\' && quote != '\'' && p[1]) {
-            smart_str_appendc(&word, *++p);
-        } else {
-            smart_str_appendc(&word, *p);
-        }
+    while (*p && (quote || !strchr(between, *p))) {
+        p = take_character(words, p, &quote, &word);
     }
     words->rest = p;
     smart_str_0(&word);

@@ -11,7 +11,6 @@
 
 #include "db/server_dsn.h"
 #include "php/class/exceptions.h"
-#include "php/class/methods.h"
 #include "php/pdo/server.h"
 
 #define ARG_DATABASE 1
@@ -49,33 +48,26 @@ static zend_string *absolute_path(const char *path)
     return result;
 }
 
-bool mq_php_database_has_no_nul(const zend_string *database)
-{
-    if (strlen(ZSTR_VAL(database)) == ZSTR_LEN(database)) {
-        return true;
-    }
-    zend_argument_value_error(ARG_DATABASE, "must not contain null bytes");
-    return false;
-}
-
-/* What follows "sqlite:", or all of it; NULL: it cannot be a file that others can open. */
-static const char *file_name(const zend_string *database)
-{
-    const char *path = ZSTR_VAL(database);
-    path += strncasecmp(path, "sqlite:", strlen("sqlite:")) == 0 ? strlen("sqlite:") : 0;
-    bool is_file = *path && strcmp(path, ":memory:") != 0 && strncmp(path, "file:", 5) != 0;
-    return is_file ? path : NULL;
-}
-
 static bool is_foreign(const zend_string *database)
 {
     return mq_server_dsn_is_foreign((struct mq_str){ZSTR_VAL(database), ZSTR_LEN(database)});
 }
 
+const char *mq_php_database_file(const zend_string *database)
+{
+    const char *path = ZSTR_VAL(database);
+    if (mq_php_dsn_is(database) || is_foreign(database)) {
+        return NULL;
+    }
+    path += strncasecmp(path, "sqlite:", strlen("sqlite:")) == 0 ? strlen("sqlite:") : 0;
+    bool is_file = *path && strcmp(path, ":memory:") != 0 && strncmp(path, "file:", 5) != 0;
+    return is_file ? path : NULL;
+}
+
 zend_string *mq_php_database_path(const zend_string *database)
 {
-    const char *path = file_name(database);
-    if (!mq_php_database_has_no_nul(database)) {
+    const char *path = mq_php_database_file(database);
+    if (!mq_php_check_text(ARG_DATABASE, database)) {
         return NULL;
     }
     if (is_foreign(database)) {
@@ -95,30 +87,4 @@ zend_string *mq_php_database_path(const zend_string *database)
         return NULL;
     }
     return absolute_path(path);
-}
-
-ZEND_METHOD(MailQueue_Internal, describe)
-{
-    zend_string *database;
-    enum mq_php_secret secret;
-
-    ZEND_PARSE_PARAMETERS_START(1, 1)
-        Z_PARAM_STR(database)
-    ZEND_PARSE_PARAMETERS_END();
-
-    bool is_server = mq_php_dsn_is(database);
-    const char *path = is_server || is_foreign(database) ? NULL : file_name(database);
-    array_init_size(return_value, 4);
-    add_assoc_str(return_value, "shown", mq_php_dsn_shown(database, &secret));
-    if (secret == MQ_PHP_SECRET_UNKNOWN) {
-        add_assoc_null(return_value, "password");
-    } else {
-        add_assoc_bool(return_value, "password", secret == MQ_PHP_SECRET_THERE);
-    }
-    add_assoc_bool(return_value, "server", is_server);
-    if (path) {
-        add_assoc_string(return_value, "path", path);
-    } else {
-        add_assoc_null(return_value, "path");
-    }
 }

@@ -4,8 +4,8 @@
 
 #include "php.h"
 
-/* False with an exception. */
-bool mq_php_database_has_no_nul(const zend_string *database);
+/* What follows "sqlite:", or all of it; NULL: it cannot be a file that others can open. */
+const char *mq_php_database_file(const zend_string *database);
 
 /* The absolute path of the file, or NULL with an exception. */
 zend_string *mq_php_database_path(const zend_string *database);

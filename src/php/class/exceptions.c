@@ -153,6 +153,26 @@ void mq_php_throw_argument(uint32_t arg, const struct mq_error *err)
     }
 }
 
+bool mq_php_check_range(uint32_t arg, zend_long value, zend_long min, zend_long max,
+                        const char *unit)
+{
+    if (value >= min && value <= max) {
+        return true;
+    }
+    zend_argument_value_error(arg, "must be between " ZEND_LONG_FMT " and " ZEND_LONG_FMT "%s", min,
+                              max, unit);
+    return false;
+}
+
+bool mq_php_check_text(uint32_t arg, const zend_string *text)
+{
+    if (strlen(ZSTR_VAL(text)) == ZSTR_LEN(text)) {
+        return true;
+    }
+    zend_argument_value_error(arg, "must not contain null bytes");
+    return false;
+}
+
 bool mq_php_ok(enum mq_status status, const struct mq_error *err)
 {
     if (status == MQ_OK) {

@@ -13,6 +13,12 @@ void mq_php_throw(const struct mq_error *err);
  * names it. */
 void mq_php_throw_argument(uint32_t arg, const struct mq_error *err);
 
+/* Whether an argument is in range, and a string without null bytes; else a ValueError. `unit`
+ * follows the range: " (seconds)". */
+bool mq_php_check_range(uint32_t arg, zend_long value, zend_long min, zend_long max,
+                        const char *unit);
+bool mq_php_check_text(uint32_t arg, const zend_string *text);
+
 /* True for MQ_OK. Otherwise throws, or lets PHP unwind: the caller has freed what is its own. */
 bool mq_php_ok(enum mq_status status, const struct mq_error *err);
 

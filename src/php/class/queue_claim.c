@@ -26,11 +26,7 @@
 
 static bool check_lease(uint32_t arg, zend_long lease)
 {
-    if (lease >= LEASE_MIN_S && lease <= LEASE_MAX_S) {
-        return true;
-    }
-    zend_argument_value_error(arg, "must be between %d and %d (seconds)", LEASE_MIN_S, LEASE_MAX_S);
-    return false;
+    return mq_php_check_range(arg, lease, LEASE_MIN_S, LEASE_MAX_S, " (seconds)");
 }
 
 /* What was claimed, and where PHP is to see it. */
@@ -71,12 +67,35 @@ static void close_evidence(struct evidence *evidence)
     free(evidence->run_dir);
 }
 
+static void claim(zval *object, struct mq_claim_request *request, zval *return_value)
+{
+    struct evidence evidence;
+    struct mq_claim claim;
+    struct claimed claimed = {&claim, return_value};
+    struct mq_error err;
+    char token[MQ_TOKEN_HEX + 1];
+    struct mq_queue *queue = mq_php_queue_use(object);
+    if (queue == NULL) {
+        return;
+    }
+    /* A token of its own for each call: the row may come back to the attempt that it has now, and a
+     * job that was settled must not settle it again. */
+    mq_random_hex(token, MQ_TOKEN_HEX / 2);
+    request->token = token;
+    request->evidence = open_evidence(&evidence, queue);
+    mq_claim_init(&claim);
+    enum mq_status status = mq_queue_claim(queue, request, MQ_BODIES_BYTES, &claim, &err);
+    if (status == MQ_OK && !mq_php_survives(jobs_to_array, &claimed)) {
+        status = MQ_BAILOUT; /* the leases are left to recovery */
+    }
+    mq_claim_clear(&claim);
+    close_evidence(&evidence);
+    mq_php_queue_ok(object, status, &err);
+}
+
 ZEND_METHOD(MailQueue, claim)
 {
     zend_long limit = 1, lease = 900;
-    struct evidence evidence;
-    struct mq_claim claim;
-    struct mq_error err;
 
     ZEND_PARSE_PARAMETERS_START(0, 2)
         Z_PARAM_OPTIONAL
@@ -84,33 +103,10 @@ ZEND_METHOD(MailQueue, claim)
         Z_PARAM_LONG(lease)
     ZEND_PARSE_PARAMETERS_END();
 
-    if (limit < 1 || limit > LIMIT_MAX) {
-        zend_argument_value_error(1, "must be between 1 and %d", LIMIT_MAX);
-        RETURN_THROWS();
+    if (mq_php_check_range(1, limit, 1, LIMIT_MAX, "") && check_lease(2, lease)) {
+        struct mq_claim_request request = {.limit = (int)limit, .lease_s = lease};
+        claim(ZEND_THIS, &request, return_value);
     }
-    struct mq_queue *queue = check_lease(2, lease) ? mq_php_queue_use(ZEND_THIS) : NULL;
-    if (queue == NULL) {
-        RETURN_THROWS();
-    }
-    /* One of its own for each call: the row may come back to the attempt that it has now, and a job
-     * that was settled must not settle it again. */
-    char token[MQ_TOKEN_HEX + 1];
-    mq_random_hex(token, MQ_TOKEN_HEX / 2);
-    struct mq_claim_request request = {
-        .limit = (int)limit,
-        .lease_s = lease,
-        .token = token,
-        .evidence = open_evidence(&evidence, queue),
-    };
-    mq_claim_init(&claim);
-    enum mq_status status = mq_queue_claim(queue, &request, MQ_BODIES_BYTES, &claim, &err);
-    struct claimed claimed = {&claim, return_value};
-    if (status == MQ_OK && !mq_php_survives(jobs_to_array, &claimed)) {
-        status = MQ_BAILOUT; /* the leases are left to recovery */
-    }
-    mq_claim_clear(&claim);
-    close_evidence(&evidence);
-    mq_php_queue_ok(ZEND_THIS, status, &err);
 }
 
 /* The claimed job of argument 1, or NULL with an exception. */
@@ -123,11 +119,11 @@ static struct mq_job *claimed_job(zend_object *object)
     return job;
 }
 
-/* Settles one outcome and returns whether the lease still stood. */
+/* Settles one outcome, if there is a job, and returns whether the lease still stood. */
 static void settle(zval *object, struct mq_settlement *outcome, zval *return_value)
 {
     struct mq_error err;
-    struct mq_queue *queue = mq_php_queue_use(object);
+    struct mq_queue *queue = outcome->job ? mq_php_queue_use(object) : NULL;
     if (queue == NULL) {
         return;
     }
@@ -136,6 +132,20 @@ static void settle(zval *object, struct mq_settlement *outcome, zval *return_val
     if (mq_php_queue_ok(object, mq_queue_cycle(queue, &cycle, &err), &err)) {
         RETVAL_BOOL(!outcome->stale);
     }
+}
+
+/* Recipients that are not among the targets wait for tokens; a job that the application composed by
+ * itself has one result for all of it. In request memory. */
+static unsigned char *all_accepted(const struct mq_job *job)
+{
+    size_t count = job->recipients.count ? job->recipients.count : 1;
+    unsigned char *results = ecalloc(count, 1);
+    for (size_t i = 0; i < count; i++) {
+        bool target =
+            job->recipients.count == 0 || job->target_of == NULL || job->target_of[i] >= 0;
+        results[i] = target ? MQ_RECIPIENT_ACCEPTED : MQ_RECIPIENT_UNTRIED;
+    }
+    return results;
 }
 
 ZEND_METHOD(MailQueue, complete)
@@ -147,27 +157,18 @@ ZEND_METHOD(MailQueue, complete)
     ZEND_PARSE_PARAMETERS_END();
 
     struct mq_job *job = claimed_job(object);
-    if (job == NULL) {
-        RETURN_THROWS();
+    if (job) {
+        unsigned char *results = all_accepted(job);
+        struct mq_settlement outcome = {
+            .job = job,
+            .kind = MQ_SETTLE_RESULTS,
+            .results = results,
+            .handed_over = job->targets.count ? (int)job->targets.count : 1,
+            .retry_after_s = -1,
+        };
+        settle(ZEND_THIS, &outcome, return_value);
+        efree(results);
     }
-    /* Recipients that are not among the targets wait for tokens; a job that the application
-     * composed by itself has one result for all of it. */
-    size_t count = job->recipients.count ? job->recipients.count : 1;
-    unsigned char *results = ecalloc(count, 1);
-    for (size_t i = 0; i < count; i++) {
-        bool target =
-            job->recipients.count == 0 || job->target_of == NULL || job->target_of[i] >= 0;
-        results[i] = target ? MQ_RECIPIENT_ACCEPTED : MQ_RECIPIENT_UNTRIED;
-    }
-    struct mq_settlement outcome = {
-        .job = job,
-        .kind = MQ_SETTLE_RESULTS,
-        .results = results,
-        .handed_over = job->targets.count ? (int)job->targets.count : 1,
-        .retry_after_s = -1,
-    };
-    settle(ZEND_THIS, &outcome, return_value);
-    efree(results);
 }
 
 ZEND_METHOD(MailQueue, release)
@@ -178,11 +179,8 @@ ZEND_METHOD(MailQueue, release)
         Z_PARAM_OBJ_OF_CLASS(object, mq_ce_job)
     ZEND_PARSE_PARAMETERS_END();
 
-    struct mq_job *job = claimed_job(object);
-    if (job == NULL) {
-        RETURN_THROWS();
-    }
-    struct mq_settlement outcome = {.job = job, .kind = MQ_SETTLE_RELEASE, .retry_after_s = -1};
+    struct mq_settlement outcome = {
+        .job = claimed_job(object), .kind = MQ_SETTLE_RELEASE, .retry_after_s = -1};
     settle(ZEND_THIS, &outcome, return_value);
 }
 
@@ -191,7 +189,7 @@ ZEND_METHOD(MailQueue, fail)
     zend_object *object;
     zend_string *error;
     bool permanent = false, retry_null = true;
-    zend_long retry_after = 0;
+    zend_long retry_after = -1;
 
     ZEND_PARSE_PARAMETERS_START(2, 4)
         Z_PARAM_OBJ_OF_CLASS(object, mq_ce_job)
@@ -201,21 +199,15 @@ ZEND_METHOD(MailQueue, fail)
         Z_PARAM_LONG_OR_NULL(retry_after, retry_null)
     ZEND_PARSE_PARAMETERS_END();
 
-    if (!retry_null && (retry_after < 0 || retry_after > RETRY_MAX_S)) {
-        zend_argument_value_error(4, "must be between 0 and %d (seconds) or null", RETRY_MAX_S);
-        RETURN_THROWS();
+    if (retry_null || mq_php_check_range(4, retry_after, 0, RETRY_MAX_S, " (seconds) or null")) {
+        struct mq_settlement outcome = {
+            .job = claimed_job(object),
+            .kind = permanent ? MQ_SETTLE_REFUSED : MQ_SETTLE_LATER,
+            .error = ZSTR_VAL(error),
+            .retry_after_s = retry_null ? -1 : retry_after,
+        };
+        settle(ZEND_THIS, &outcome, return_value);
     }
-    struct mq_job *job = claimed_job(object);
-    if (job == NULL) {
-        RETURN_THROWS();
-    }
-    struct mq_settlement outcome = {
-        .job = job,
-        .kind = permanent ? MQ_SETTLE_REFUSED : MQ_SETTLE_LATER,
-        .error = ZSTR_VAL(error),
-        .retry_after_s = retry_null ? -1 : retry_after,
-    };
-    settle(ZEND_THIS, &outcome, return_value);
 }
 
 ZEND_METHOD(MailQueue, renew)
@@ -232,11 +224,25 @@ ZEND_METHOD(MailQueue, renew)
 
     struct mq_job *job = check_lease(2, lease) ? claimed_job(object) : NULL;
     struct mq_queue *queue = job ? mq_php_queue_use(ZEND_THIS) : NULL;
-    if (queue == NULL) {
-        RETURN_THROWS();
-    }
-    if (mq_php_queue_ok(ZEND_THIS, mq_queue_renew(queue, &job, 1, lease, &err), &err)) {
+    if (queue && mq_php_queue_ok(ZEND_THIS, mq_queue_renew(queue, &job, 1, lease, &err), &err)) {
         RETVAL_BOOL(job->locked_until != 0);
+    }
+}
+
+static void recover(zval *object, int64_t now_s, zval *return_value)
+{
+    int64_t count = 0;
+    struct evidence evidence;
+    struct mq_error err;
+    struct mq_queue *queue = mq_php_queue_use(object);
+    if (queue == NULL) {
+        return;
+    }
+    const struct mq_evidence_source *source = open_evidence(&evidence, queue);
+    enum mq_status status = mq_queue_recover(queue, now_s, source, &count, &err);
+    close_evidence(&evidence);
+    if (mq_php_queue_ok(object, status, &err)) {
+        RETVAL_LONG((zend_long)count);
     }
 }
 
@@ -244,8 +250,6 @@ ZEND_METHOD(MailQueue, recoverStuckSending)
 {
     zend_long now = 0;
     bool now_null = true;
-    int64_t count = 0;
-    struct mq_error err;
 
     ZEND_PARSE_PARAMETERS_START(0, 1)
         Z_PARAM_OPTIONAL
@@ -254,40 +258,30 @@ ZEND_METHOD(MailQueue, recoverStuckSending)
 
     if (!now_null && now < 1) {
         zend_argument_value_error(1, "must be seconds since 1970, or null for the clock");
-        RETURN_THROWS();
+    } else {
+        recover(ZEND_THIS, now, return_value);
     }
-    struct mq_queue *queue = mq_php_queue_use(ZEND_THIS);
-    if (queue == NULL) {
-        RETURN_THROWS();
-    }
-    struct evidence evidence;
-    const struct mq_evidence_source *source = open_evidence(&evidence, queue);
-    enum mq_status status = mq_queue_recover(queue, now, source, &count, &err);
-    close_evidence(&evidence);
-    if (mq_php_queue_ok(ZEND_THIS, status, &err)) {
-        RETVAL_LONG((zend_long)count);
+}
+
+static void take_tokens(zval *object, zend_long wanted, zval *return_value)
+{
+    int64_t taken = 0;
+    struct mq_error err;
+    struct mq_queue *queue = mq_php_queue_use(object);
+    if (queue && mq_php_queue_ok(object, mq_queue_take_tokens(queue, wanted, &taken, &err), &err)) {
+        RETVAL_LONG((zend_long)taken);
     }
 }
 
 ZEND_METHOD(MailQueue, takeTokens)
 {
     zend_long wanted;
-    int64_t taken = 0;
-    struct mq_error err;
 
     ZEND_PARSE_PARAMETERS_START(1, 1)
         Z_PARAM_LONG(wanted)
     ZEND_PARSE_PARAMETERS_END();
 
-    if (wanted < 0 || wanted > TAKE_TOKENS_MAX) {
-        zend_argument_value_error(1, "must be between 0 and %d", TAKE_TOKENS_MAX);
-        RETURN_THROWS();
-    }
-    struct mq_queue *queue = mq_php_queue_use(ZEND_THIS);
-    if (queue == NULL) {
-        RETURN_THROWS();
-    }
-    if (mq_php_queue_ok(ZEND_THIS, mq_queue_take_tokens(queue, wanted, &taken, &err), &err)) {
-        RETVAL_LONG((zend_long)taken);
+    if (mq_php_check_range(1, wanted, 0, TAKE_TOKENS_MAX, "")) {
+        take_tokens(ZEND_THIS, wanted, return_value);
     }
 }

@@ -126,12 +126,8 @@ static bool check_options(const struct arguments *args)
         zend_argument_value_error(ARG_DURABILITY, "must be \"full\" or \"normal\"");
         return false;
     }
-    if (args->busy_timeout < 0 || args->busy_timeout > BUSY_TIMEOUT_MAX_MS) {
-        zend_argument_value_error(ARG_BUSY_TIMEOUT, "must be between 0 and %d (milliseconds)",
-                                  BUSY_TIMEOUT_MAX_MS);
-        return false;
-    }
-    return true;
+    return mq_php_check_range(ARG_BUSY_TIMEOUT, args->busy_timeout, 0, BUSY_TIMEOUT_MAX_MS,
+                              " (milliseconds)");
 }
 
 /* "table.column" */
@@ -162,7 +158,7 @@ static bool take_arguments(struct mq_php_queue *self, const struct arguments *ar
     if (args->pdo) {
         ZVAL_COPY(&self->pdo, args->pdo);
     } else if (mq_php_dsn_is(args->database)) {
-        if (!mq_php_database_has_no_nul(args->database)) {
+        if (!mq_php_check_text(ARG_DATABASE, args->database)) {
             return false;
         }
         self->dsn = zend_string_copy(args->database);
@@ -242,26 +238,31 @@ ZEND_METHOD(MailQueue, __construct)
     }
 }
 
+static void throw_no_default(void)
+{
+    struct mq_error err;
+    mq_error_set(&err, MQ_CONFIG, "mailqueue.database",
+                 "The ini setting mailqueue.database is empty: set it to the path of the "
+                 "SQLite file, or to a server's DSN, in php.ini, or use new MailQueue($path)");
+    mq_php_throw(&err);
+}
+
 ZEND_METHOD(MailQueue, default)
 {
+    struct arguments args = default_arguments();
+    const char *path = MAILQUEUE_G(database);
+
     ZEND_PARSE_PARAMETERS_NONE();
 
-    const char *path = MAILQUEUE_G(database);
     if (path == NULL || *path == '\0') {
-        struct mq_error err;
-        mq_error_set(&err, MQ_CONFIG, "mailqueue.database",
-                     "The ini setting mailqueue.database is empty: set it to the path of the "
-                     "SQLite file, or to a server's DSN, in php.ini, or use new MailQueue($path)");
-        mq_php_throw(&err);
+        throw_no_default();
         RETURN_THROWS();
     }
-    struct arguments args = default_arguments();
     args.database = zend_string_init(path, strlen(path), 0);
     object_init_ex(return_value, mq_ce_queue);
-    bool constructed = construct(return_value, &args);
-    zend_string_release(args.database);
-    if (!constructed) {
+    if (!construct(return_value, &args)) {
         zval_ptr_dtor(return_value);
         ZVAL_NULL(return_value);
     }
+    zend_string_release(args.database);
 }

@@ -319,6 +319,13 @@ static bool read_text(zval *value, zval *message)
     return read_message(value, types, message);
 }
 
+static enum mq_status find_envelope(const struct mq_php_message *message, struct mq_envelope *out,
+                                    struct mq_error *err)
+{
+    enum mq_status status = mq_php_message_sender(message, &out->from, err);
+    return status == MQ_OK ? mq_php_message_recipients(message, &out->recipients, err) : status;
+}
+
 ZEND_METHOD(MailQueue, envelope)
 {
     zval *argument, message;
@@ -329,20 +336,14 @@ ZEND_METHOD(MailQueue, envelope)
         Z_PARAM_ZVAL(argument)
     ZEND_PARSE_PARAMETERS_END();
 
-    if (!read_text(argument, &message)) {
-        RETURN_THROWS();
+    if (read_text(argument, &message)) {
+        mq_envelope_init(&shown.envelope);
+        enum mq_status status = find_envelope(mq_php_message_of(&message), &shown.envelope, &err);
+        zval_ptr_dtor(&message);
+        if (status == MQ_OK && !mq_php_survives(show_envelope, &shown)) {
+            status = MQ_BAILOUT;
+        }
+        mq_envelope_clear(&shown.envelope);
+        mq_php_ok(status, &err);
     }
-    mq_envelope_init(&shown.envelope);
-    const struct mq_php_message *read = mq_php_message_of(&message);
-    enum mq_status status = mq_php_message_sender(read, &shown.envelope.from, &err);
-    if (status == MQ_OK) {
-        status = mq_php_message_recipients(read, &shown.envelope.recipients, &err);
-    }
-    zval_ptr_dtor(&message);
-    bool survived = status != MQ_OK || mq_php_survives(show_envelope, &shown);
-    mq_envelope_clear(&shown.envelope);
-    if (!survived) {
-        zend_bailout();
-    }
-    mq_php_ok(status, &err);
 }

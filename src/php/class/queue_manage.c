@@ -35,18 +35,51 @@ ZEND_METHOD(MailQueue, stats)
 
 /* What was read, and where PHP is to see it. */
 struct shown_jobs {
-    const struct mq_job_list *list;
+    const struct mq_job *jobs;
+    size_t count;
     zval *out;
 };
 
-static void show_jobs(void *context)
+static void show_list(void *context)
 {
     const struct shown_jobs *shown = context;
-    array_init_size(shown->out, (uint32_t)shown->list->count);
-    for (size_t i = 0; i < shown->list->count; i++) {
+    array_init_size(shown->out, (uint32_t)shown->count);
+    for (size_t i = 0; i < shown->count; i++) {
         zval job;
-        mq_php_job_show(&job, &shown->list->jobs[i], MQ_PHP_JOB_ROW);
+        mq_php_job_show(&job, &shown->jobs[i], MQ_PHP_JOB_ROW);
         add_next_index_zval(shown->out, &job);
+    }
+}
+
+static void show_first(void *context)
+{
+    const struct shown_jobs *shown = context;
+    mq_php_job_show(shown->out, &shown->jobs[0], MQ_PHP_JOB_ROW);
+}
+
+static int state_of(zend_object *status)
+{
+    enum mq_state state;
+    zval *value = zend_enum_fetch_case_value(status);
+    return mq_state_parse((struct mq_str){Z_STRVAL_P(value), Z_STRLEN_P(value)}, &state)
+               ? (int)state
+               : -1;
+}
+
+static void list_jobs(zval *object, const struct mq_job_filter *filter, zval *return_value)
+{
+    struct mq_job_list list = {NULL, 0};
+    struct mq_error err;
+    struct mq_queue *queue = mq_php_queue_use(object);
+    if (queue == NULL ||
+        !mq_php_queue_ok(object, mq_queue_jobs(queue, filter, &list, &err), &err)) {
+        return;
+    }
+    struct shown_jobs shown = {list.jobs, list.count, return_value};
+    bool survived = mq_php_survives(show_list, &shown);
+    mq_job_list_clear(&list);
+    if (!survived) {
+        zend_bailout();
     }
 }
 
@@ -54,9 +87,6 @@ ZEND_METHOD(MailQueue, jobs)
 {
     zend_object *status = NULL;
     zend_long limit = 50, after = 0;
-    struct mq_job_filter filter = {.state = -1};
-    struct mq_job_list list = {NULL, 0};
-    struct mq_error err;
 
     ZEND_PARSE_PARAMETERS_START(0, 3)
         Z_PARAM_OPTIONAL
@@ -65,49 +95,24 @@ ZEND_METHOD(MailQueue, jobs)
         Z_PARAM_LONG(after)
     ZEND_PARSE_PARAMETERS_END();
 
-    if (limit < 1 || limit > JOBS_LIMIT_MAX) {
-        zend_argument_value_error(2, "must be between 1 and %d", JOBS_LIMIT_MAX);
-        RETURN_THROWS();
-    }
     if (after < 0) {
         zend_argument_value_error(3, "must be an id, or 0 to begin");
-        RETURN_THROWS();
-    }
-    if (status) {
-        zval *value = zend_enum_fetch_case_value(status);
-        enum mq_state state;
-        if (mq_state_parse((struct mq_str){Z_STRVAL_P(value), Z_STRLEN_P(value)}, &state)) {
-            filter.state = (int)state;
-        }
-    }
-    filter.limit = (int)limit;
-    filter.after = after;
-    struct mq_queue *queue = mq_php_queue_use(ZEND_THIS);
-    if (queue == NULL ||
-        !mq_php_queue_ok(ZEND_THIS, mq_queue_jobs(queue, &filter, &list, &err), &err)) {
-        RETURN_THROWS();
-    }
-    struct shown_jobs shown = {&list, return_value};
-    bool survived = mq_php_survives(show_jobs, &shown);
-    mq_job_list_clear(&list);
-    if (!survived) {
-        zend_bailout();
+    } else if (mq_php_check_range(2, limit, 1, JOBS_LIMIT_MAX, "")) {
+        struct mq_job_filter filter = {
+            .state = status ? state_of(status) : -1, .limit = (int)limit, .after = after};
+        list_jobs(ZEND_THIS, &filter, return_value);
     }
 }
 
-ZEND_METHOD(MailQueue, strays)
+static void list_strays(zval *object, zval *return_value)
 {
     struct mq_stray strays[STRAYS_MAX];
     size_t count = 0;
     struct mq_error err;
-
-    ZEND_PARSE_PARAMETERS_NONE();
-
-    struct mq_queue *queue = mq_php_queue_use(ZEND_THIS);
+    struct mq_queue *queue = mq_php_queue_use(object);
     if (queue == NULL ||
-        !mq_php_queue_ok(ZEND_THIS, mq_queue_strays(queue, strays, STRAYS_MAX, &count, &err),
-                         &err)) {
-        RETURN_THROWS();
+        !mq_php_queue_ok(object, mq_queue_strays(queue, strays, STRAYS_MAX, &count, &err), &err)) {
+        return;
     }
     array_init(return_value);
     for (size_t i = 0; i < count; i++) {
@@ -115,42 +120,43 @@ ZEND_METHOD(MailQueue, strays)
     }
 }
 
-struct shown_job {
-    const struct mq_job *job;
-    zval *out;
-};
-
-static void show_job(void *context)
+ZEND_METHOD(MailQueue, strays)
 {
-    const struct shown_job *shown = context;
-    mq_php_job_show(shown->out, shown->job, MQ_PHP_JOB_ROW);
+    ZEND_PARSE_PARAMETERS_NONE();
+
+    list_strays(ZEND_THIS, return_value);
 }
 
-ZEND_METHOD(MailQueue, job)
+/* Null where there is none. */
+static void find_job(zval *object, int64_t id, zval *return_value)
 {
-    zend_long id;
     struct mq_job job;
-    bool found = false;
+    bool found = false, survived = true;
     struct mq_error err;
-
-    ZEND_PARSE_PARAMETERS_START(1, 1)
-        Z_PARAM_LONG(id)
-    ZEND_PARSE_PARAMETERS_END();
-
-    struct mq_queue *queue = mq_php_queue_use(ZEND_THIS);
+    struct mq_queue *queue = mq_php_queue_use(object);
     if (queue == NULL) {
-        RETURN_THROWS();
+        return;
     }
     mq_job_init(&job);
-    struct shown_job shown = {&job, return_value};
-    bool survived = true;
-    if (mq_php_queue_ok(ZEND_THIS, mq_queue_job(queue, id, &job, &found, &err), &err) && found) {
-        survived = mq_php_survives(show_job, &shown);
+    if (mq_php_queue_ok(object, mq_queue_job(queue, id, &job, &found, &err), &err) && found) {
+        struct shown_jobs shown = {&job, 1, return_value};
+        survived = mq_php_survives(show_first, &shown);
     }
     mq_job_clear(&job);
     if (!survived) {
         zend_bailout();
     }
+}
+
+ZEND_METHOD(MailQueue, job)
+{
+    zend_long id;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_LONG(id)
+    ZEND_PARSE_PARAMETERS_END();
+
+    find_job(ZEND_THIS, id, return_value);
 }
 
 /* list<int> as ids in request memory; NULL with an exception. */
@@ -176,15 +182,17 @@ static int64_t *read_ids(uint32_t arg, HashTable *list)
 typedef enum mq_status (*act_on_ids)(struct mq_queue *queue, const struct mq_ids *ids,
                                      int64_t *changed, struct mq_error *err);
 
+/* `list` may be NULL where the function takes that for all. */
 static void act(zval *object, HashTable *list, act_on_ids function, zval *return_value)
 {
     struct mq_error err;
     int64_t changed = 0;
-    int64_t *items = read_ids(1, list);
-    struct mq_queue *queue = items ? mq_php_queue_use(object) : NULL;
+    int64_t *items = list ? read_ids(1, list) : NULL;
+    struct mq_queue *queue = list && items == NULL ? NULL : mq_php_queue_use(object);
     if (queue) {
-        struct mq_ids ids = {items, zend_hash_num_elements(list)};
-        if (mq_php_queue_ok(object, function(queue, &ids, &changed, &err), &err)) {
+        struct mq_ids ids = {items, list ? zend_hash_num_elements(list) : 0};
+        enum mq_status status = function(queue, list ? &ids : NULL, &changed, &err);
+        if (mq_php_queue_ok(object, status, &err)) {
             RETVAL_LONG((zend_long)changed);
         }
     }
@@ -209,8 +217,6 @@ ZEND_METHOD(MailQueue, retryFailed)
 {
     HashTable *list = NULL;
     bool reset = true;
-    int64_t changed = 0;
-    struct mq_error err;
 
     ZEND_PARSE_PARAMETERS_START(0, 2)
         Z_PARAM_OPTIONAL
@@ -218,16 +224,7 @@ ZEND_METHOD(MailQueue, retryFailed)
         Z_PARAM_BOOL(reset)
     ZEND_PARSE_PARAMETERS_END();
 
-    if (list) {
-        act(ZEND_THIS, list, reset ? retry_reset : retry_once, return_value);
-        return;
-    }
-    struct mq_queue *queue = mq_php_queue_use(ZEND_THIS);
-    if (queue == NULL ||
-        !mq_php_queue_ok(ZEND_THIS, mq_queue_retry(queue, NULL, reset, &changed, &err), &err)) {
-        RETURN_THROWS();
-    }
-    RETVAL_LONG((zend_long)changed);
+    act(ZEND_THIS, list, reset ? retry_reset : retry_once, return_value);
 }
 
 ZEND_METHOD(MailQueue, hold)

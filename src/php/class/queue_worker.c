@@ -88,21 +88,7 @@ struct run {
 
 static bool in_range(uint32_t arg, zend_long value, zend_long min, zend_long max)
 {
-    if (value >= min && value <= max) {
-        return true;
-    }
-    zend_argument_value_error(arg, "must be between " ZEND_LONG_FMT " and " ZEND_LONG_FMT, min,
-                              max);
-    return false;
-}
-
-static bool check_log(const zend_string *log)
-{
-    if (log == NULL || strlen(ZSTR_VAL(log)) == ZSTR_LEN(log)) {
-        return true;
-    }
-    zend_argument_value_error(ARG_LOG, "must not contain null bytes");
-    return false;
+    return mq_php_check_range(arg, value, min, max, "");
 }
 
 static bool check_arguments(const struct arguments *args)
@@ -115,7 +101,8 @@ static bool check_arguments(const struct arguments *args)
            (args->message_limit_null ||
             in_range(ARG_MESSAGE_LIMIT, args->message_limit, 1, 1000000000)) &&
            in_range(ARG_MAX_WORKERS, args->max_workers, 1, 64) &&
-           in_range(ARG_GRACE, args->grace, 0, 3600) && check_log(args->log) &&
+           in_range(ARG_GRACE, args->grace, 0, 3600) &&
+           (args->log == NULL || mq_php_check_text(ARG_LOG, args->log)) &&
            in_range(ARG_MAX_BYTES, args->max_bytes, 1, ZEND_LONG_MAX / 4);
 }
 
@@ -402,16 +389,20 @@ static void run_worker(zval *object, struct arguments *args, zval *return_value)
     }
 }
 
+static const struct arguments default_arguments = {
+    .connections = 10,
+    .batch = 100,
+    .lease = 900,
+    .time_limit_null = true,
+    .message_limit_null = true,
+    .max_workers = 1,
+    .grace = 30,
+    .max_bytes = MQ_BODIES_BYTES,
+};
+
 ZEND_METHOD(MailQueue, runWorker)
 {
-    struct arguments args = {.connections = 10,
-                             .batch = 100,
-                             .lease = 900,
-                             .time_limit_null = true,
-                             .message_limit_null = true,
-                             .max_workers = 1,
-                             .grace = 30,
-                             .max_bytes = MQ_BODIES_BYTES};
+    struct arguments args = default_arguments;
 
     ZEND_PARSE_PARAMETERS_START(0, 15)
         Z_PARAM_OPTIONAL
@@ -461,13 +452,23 @@ static enum mq_status try_dsn(struct mq_str text, int64_t *final_timeout_ms, cha
     return status;
 }
 
+static void check_transport(struct mq_str dsn, zend_long lease, zval *return_value)
+{
+    int64_t final_timeout_ms = 0;
+    char *redacted = NULL;
+    struct mq_error err;
+    if (try_dsn(dsn, &final_timeout_ms, &redacted, &err) != MQ_OK) {
+        mq_php_throw_argument(1, &err);
+    } else if (check_lease(2, lease, final_timeout_ms)) {
+        RETVAL_STRING(redacted);
+    }
+    free(redacted);
+}
+
 ZEND_METHOD(MailQueue, checkTransport)
 {
     zend_string *dsn;
     zend_long lease = 900;
-    int64_t final_timeout_ms = 0;
-    char *redacted = NULL;
-    struct mq_error err;
 
     ZEND_PARSE_PARAMETERS_START(1, 2)
         Z_PARAM_STR(dsn)
@@ -475,16 +476,7 @@ ZEND_METHOD(MailQueue, checkTransport)
         Z_PARAM_LONG(lease)
     ZEND_PARSE_PARAMETERS_END();
 
-    if (!in_range(2, lease, 5, 86400)) {
-        RETURN_THROWS();
+    if (in_range(2, lease, 5, 86400)) {
+        check_transport((struct mq_str){ZSTR_VAL(dsn), ZSTR_LEN(dsn)}, lease, return_value);
     }
-    struct mq_str text = {ZSTR_VAL(dsn), ZSTR_LEN(dsn)};
-    if (try_dsn(text, &final_timeout_ms, &redacted, &err) != MQ_OK) {
-        mq_php_throw_argument(1, &err);
-        RETURN_THROWS();
-    }
-    if (check_lease(2, lease, final_timeout_ms)) {
-        RETVAL_STRING(redacted);
-    }
-    free(redacted);
 }

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "php/class/classes.h"
+#include "php/class/exceptions.h"
 #include "php/class/methods.h"
 #include "php/message/fill.h"
 #include "queue/manage.h"
@@ -152,13 +153,22 @@ static void backoff_new(zval *out, const char *policy, struct mq_backoff backoff
     mq_php_fill_int(&fill, backoff.max_attempts);
 }
 
-static bool check_range(uint32_t arg, zend_long value, zend_long min, zend_long max)
+static bool check_delay(uint32_t arg, zend_long delay)
 {
-    if (value >= min && value <= max) {
+    return mq_php_check_range(arg, delay, 1, DELAY_MAX_S, "");
+}
+
+static bool check_attempts(uint32_t arg, zend_long attempts)
+{
+    return mq_php_check_range(arg, attempts, 1, ATTEMPTS_MAX, "");
+}
+
+static bool check_jitter(uint32_t arg, double jitter)
+{
+    if (jitter >= 0 && jitter <= 1) {
         return true;
     }
-    zend_argument_value_error(arg, "must be between " ZEND_LONG_FMT " and " ZEND_LONG_FMT, min,
-                              max);
+    zend_argument_value_error(arg, "must be between 0 and 1");
     return false;
 }
 
@@ -172,11 +182,10 @@ ZEND_METHOD(MailQueue_Backoff, steps)
         Z_PARAM_LONG(max_attempts)
     ZEND_PARSE_PARAMETERS_END();
 
-    if (!check_range(1, max_attempts, 1, ATTEMPTS_MAX)) {
-        RETURN_THROWS();
+    if (check_attempts(1, max_attempts)) {
+        backoff.max_attempts = (int)max_attempts;
+        backoff_new(return_value, "steps", backoff);
     }
-    backoff.max_attempts = (int)max_attempts;
-    backoff_new(return_value, "steps", backoff);
 }
 
 ZEND_METHOD(MailQueue_Backoff, exponential)
@@ -184,30 +193,23 @@ ZEND_METHOD(MailQueue_Backoff, exponential)
     struct mq_backoff backoff = mq_backoff_exponential();
     zend_long base = backoff.base_s;
     zend_long max = backoff.max_s;
-    double jitter = backoff.jitter;
     zend_long max_attempts = backoff.max_attempts;
 
     ZEND_PARSE_PARAMETERS_START(0, 4)
         Z_PARAM_OPTIONAL
         Z_PARAM_LONG(base)
         Z_PARAM_LONG(max)
-        Z_PARAM_DOUBLE(jitter)
+        Z_PARAM_DOUBLE(backoff.jitter)
         Z_PARAM_LONG(max_attempts)
     ZEND_PARSE_PARAMETERS_END();
 
-    if (!check_range(1, base, 1, DELAY_MAX_S) || !check_range(2, max, 1, DELAY_MAX_S) ||
-        !check_range(4, max_attempts, 1, ATTEMPTS_MAX)) {
-        RETURN_THROWS();
+    if (check_delay(1, base) && check_delay(2, max) && check_attempts(4, max_attempts) &&
+        check_jitter(3, backoff.jitter)) {
+        backoff.base_s = base;
+        backoff.max_s = max;
+        backoff.max_attempts = (int)max_attempts;
+        backoff_new(return_value, "exponential", backoff);
     }
-    if (!(jitter >= 0 && jitter <= 1)) {
-        zend_argument_value_error(3, "must be between 0 and 1");
-        RETURN_THROWS();
-    }
-    backoff.base_s = base;
-    backoff.max_s = max;
-    backoff.jitter = jitter;
-    backoff.max_attempts = (int)max_attempts;
-    backoff_new(return_value, "exponential", backoff);
 }
 
 ZEND_METHOD(MailQueue_Backoff, fixed)
@@ -222,10 +224,9 @@ ZEND_METHOD(MailQueue_Backoff, fixed)
         Z_PARAM_LONG(max_attempts)
     ZEND_PARSE_PARAMETERS_END();
 
-    if (!check_range(1, delay, 1, DELAY_MAX_S) || !check_range(2, max_attempts, 1, ATTEMPTS_MAX)) {
-        RETURN_THROWS();
+    if (check_delay(1, delay) && check_attempts(2, max_attempts)) {
+        backoff.base_s = delay;
+        backoff.max_attempts = (int)max_attempts;
+        backoff_new(return_value, "fixed", backoff);
     }
-    backoff.base_s = delay;
-    backoff.max_attempts = (int)max_attempts;
-    backoff_new(return_value, "fixed", backoff);
 }

@@ -1,0 +1,167 @@
+/* MailQueue\Internal: what the command line needs of a database, without a queue object. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "php/class/methods.h"
+
+#include "db/sqlite/sqlite.h"
+#include "php/class/classes.h"
+#include "php/class/database_arg.h"
+#include "php/class/exceptions.h"
+#include "php/class/queue_object.h"
+#include "php/class/server_about.h"
+#include "php/pdo/driver.h"
+#include "php/pdo/server.h"
+#include "queue/queue.h"
+
+#define BUSY_TIMEOUT_MS 5000
+
+static void add_text(zval *array, const char *key, const char *text)
+{
+    if (text) {
+        add_assoc_string(array, key, text);
+    } else {
+        add_assoc_null(array, key);
+    }
+}
+
+ZEND_METHOD(MailQueue_Internal, describe)
+{
+    zend_string *database;
+    enum mq_php_secret secret;
+    zval password;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_STR(database)
+    ZEND_PARSE_PARAMETERS_END();
+
+    array_init_size(return_value, 4);
+    add_assoc_str(return_value, "shown", mq_php_dsn_shown(database, &secret));
+    ZVAL_BOOL(&password, secret == MQ_PHP_SECRET_THERE);
+    if (secret == MQ_PHP_SECRET_UNKNOWN) {
+        ZVAL_NULL(&password);
+    }
+    add_assoc_zval(return_value, "password", &password);
+    add_assoc_bool(return_value, "server", mq_php_dsn_is(database));
+    add_text(return_value, "path", mq_php_database_file(database));
+}
+
+/* Opens what exists and changes nothing. MQ_THROWN: there is an exception. */
+static enum mq_status open_existing(const zend_string *database, struct mq_db **out,
+                                    struct mq_error *err)
+{
+    const struct mq_php_pdo_options server = {ZSTR_VAL(database), BUSY_TIMEOUT_MS, false};
+    if (mq_php_dsn_is(database)) {
+        return mq_php_pdo_open_dsn(&server, out, err);
+    }
+    zend_string *path = mq_php_database_path(database);
+    if (path == NULL) {
+        return MQ_THROWN;
+    }
+    const struct mq_sqlite_options options = {
+        .path = ZSTR_VAL(path), .must_exist = true, .busy_timeout_ms = BUSY_TIMEOUT_MS};
+    enum mq_status status = MQ_OK;
+    if (php_check_open_basedir_ex(options.path, 0) != 0) {
+        status = mq_error_set(err, MQ_CANTOPEN, "database",
+                              "%s: open_basedir does not allow this file; add its directory to "
+                              "open_basedir or move the database",
+                              options.path);
+    } else {
+        status = mq_sqlite_open(&options, out, err);
+    }
+    zend_string_release(path);
+    return status;
+}
+
+/* Adds the tables that are there, of two names. */
+static enum mq_status add_tables(const zend_string *database, const char *const names[2], zval *out,
+                                 struct mq_error *err)
+{
+    struct mq_db *db = NULL;
+    enum mq_status status = open_existing(database, &db, err);
+    array_init(out);
+    for (int i = 0; i < 2 && status == MQ_OK; i++) {
+        bool has = false;
+        status = mq_php_server_has_table(db, names[i], &has, err);
+        if (has) {
+            add_next_index_string(out, names[i]);
+        }
+    }
+    if (db) {
+        db->driver->close(db);
+    }
+    return status;
+}
+
+ZEND_METHOD(MailQueue_Internal, tables)
+{
+    zend_string *database, *table = NULL, *config_table = NULL;
+    struct mq_error err;
+
+    ZEND_PARSE_PARAMETERS_START(1, 3)
+        Z_PARAM_STR(database)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_STR(table)
+        Z_PARAM_STR(config_table)
+    ZEND_PARSE_PARAMETERS_END();
+
+    if (!mq_php_check_text(1, database) || (table && !mq_php_check_text(2, table)) ||
+        (config_table && !mq_php_check_text(3, config_table))) {
+        RETURN_THROWS();
+    }
+    const char *const names[] = {table ? ZSTR_VAL(table) : "mail_queue",
+                                 config_table ? ZSTR_VAL(config_table) : "config"};
+    zend_string *hidden = mq_php_dsn_hide(ZEND_CALL_ARG(execute_data, 1));
+    mq_php_ok(add_tables(hidden ? hidden : database, names, return_value, &err), &err);
+    if (hidden) {
+        zend_string_release(hidden);
+    }
+}
+
+ZEND_METHOD(MailQueue_Internal, connect)
+{
+    zend_string *database;
+    struct mq_error err;
+    zval pdo;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_STR(database)
+    ZEND_PARSE_PARAMETERS_END();
+
+    if (!mq_php_check_text(1, database)) {
+        RETURN_THROWS();
+    }
+    zend_string *dsn = mq_php_dsn_hide(ZEND_CALL_ARG(execute_data, 1));
+    if (dsn == NULL || !mq_php_dsn_is(dsn)) {
+        zend_argument_value_error(1, "must be the DSN of a server");
+    } else if (mq_php_ok(mq_php_dsn_connect(ZSTR_VAL(dsn), BUSY_TIMEOUT_MS, &pdo, &err), &err)) {
+        ZVAL_COPY_VALUE(return_value, &pdo);
+    }
+    if (dsn) {
+        zend_string_release(dsn);
+    }
+}
+
+static void list_columns(const struct mq_queue *queue, zval *out)
+{
+    const char *name;
+    array_init(out);
+    for (size_t i = 0; (name = mq_queue_column(queue, i)) != NULL; i++) {
+        add_assoc_string(out, name, mq_queue_column_type(i));
+    }
+}
+
+ZEND_METHOD(MailQueue_Internal, columns)
+{
+    zval *object;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_OBJECT_OF_CLASS(object, mq_ce_queue)
+    ZEND_PARSE_PARAMETERS_END();
+
+    const struct mq_queue *queue = mq_php_queue_use(object);
+    if (queue) {
+        list_columns(queue, return_value);
+    }
+}
