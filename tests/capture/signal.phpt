@@ -17,7 +17,7 @@ $root = $server->connect();
 $settings = ['mailqueue.capture_mail' => 1, 'mailqueue.database' => $dsn];
 putenv('ASAN_OPTIONS=' . getenv('ASAN_OPTIONS') . ':detect_leaks=0'); // of children that were forked
 putenv('XDG_STATE_HOME=' . temp_directory());
-new MailQueue($dsn);
+(new MailQueue($dsn))->migrate();
 
 /* Another PHP runs $code, where $within($f) is mail() with $f() called in the middle of its INSERT:
  * that waits for a lock, which is released once the signal was sent. */
