@@ -140,7 +140,6 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/class/queue_manage.c
     src/php/class/queue_object.c
     src/php/class/queue_worker.c
-    src/php/class/server_about.c
     src/php/class/time_arg.c
     src/php/class/value_objects.c
     src/php/file_acl.c
@@ -171,6 +170,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/pdo/placeholder.c
     src/php/pdo/pooler.c
     src/php/pdo/server.c
+    src/php/pdo/server_about.c
     src/php/pdo/sqlstate.c
     src/php/pdo/statement.c
     src/php/worker/closure_transport.c

@@ -20,7 +20,8 @@ putenv('XDG_STATE_HOME=' . temp_directory());
 (new MailQueue($dsn))->migrate();
 
 /* Another PHP runs $code, where $within($f) is mail() with $f() called in the middle of its INSERT:
- * that waits for a lock, which is released once the signal was sent. */
+ * that waits for a lock, which is released once the signal was sent. The INSERT, which commits by
+ * itself, is done before the handler runs: exit() there leaves the outer mail stored. */
 $run = function (string $code) use ($settings, $root): string {
     $prelude = '
         pcntl_async_signals(true);
@@ -95,13 +96,13 @@ after child childafter outer
 -- exit() there
 bool(true)
 exit 5
-shutdown
+outer shutdown
 -- a fatal error there
 
 Fatal error: the class is there
 bool(true)
 exit 255
-shutdown
+outer shutdown
 -- a signal handler in the second mail
 bool(true)
 bool(true)
@@ -115,10 +116,10 @@ after before child childafter outer
 -- exit() there
 bool(true)
 exit 5
-before shutdown
+before outer shutdown
 -- a fatal error there
 
 Fatal error: the class is there
 bool(true)
 exit 255
-before shutdown
+before outer shutdown

@@ -10,9 +10,9 @@
 #include "php/class/database_arg.h"
 #include "php/class/exceptions.h"
 #include "php/class/queue_object.h"
-#include "php/class/server_about.h"
 #include "php/pdo/driver.h"
 #include "php/pdo/server.h"
+#include "php/pdo/server_about.h"
 #include "queue/queue.h"
 
 #define BUSY_TIMEOUT_MS 5000

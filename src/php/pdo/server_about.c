@@ -2,7 +2,7 @@
 #include "config.h"
 #endif
 
-#include "php/class/server_about.h"
+#include "php/pdo/server_about.h"
 
 #include <sys/time.h>
 

@@ -1,6 +1,6 @@
 /* What can be said of a database server without a queue on it. */
-#ifndef MQ_PHP_CLASS_SERVER_ABOUT_H
-#define MQ_PHP_CLASS_SERVER_ABOUT_H
+#ifndef MQ_PHP_PDO_SERVER_ABOUT_H
+#define MQ_PHP_PDO_SERVER_ABOUT_H
 
 #include "php.h"
 
