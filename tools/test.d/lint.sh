@@ -89,7 +89,7 @@ lint_arginfo() {
     [ $status = 0 ] || {
         echo "stubs/mailqueue_arginfo.h is not what gen_stub.php makes of the stub:"
         head -n 40 "$work/log"
-        echo "Run tools/arginfo, which writes it anew."
+        echo "Run tools/arginfo, which writes it."
     }
     rm -rf "$work"
     return $status
