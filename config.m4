@@ -201,9 +201,11 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/queue/settle.c
     src/queue/slots.c
     src/queue/sql/columns.c
+    src/queue/sql/descriptor.c
     src/queue/sql/dialect.c
     src/queue/sql/dialect_mysql.c
     src/queue/sql/dialect_pgsql.c
+    src/queue/sql/insert.c
     src/queue/sql/schema.c
     src/queue/sql/server_time.c
     src/queue/sql/statements.c

@@ -1,14 +1,14 @@
-/* Storing mail: one short transaction. */
+/* Storing mail: one statement, or one short transaction. */
 #include "queue/enqueue.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#include "core/json.h"
 #include "db/db.h"
 #include "mime/address.h"
-#include "mime/notify.h"
 #include "queue/handle.h"
 #include "queue/sql/columns.h"
+#include "queue/sql/insert.h"
 #include "queue/sql/schema.h"
 #include "queue/sql/transaction.h"
 
@@ -92,77 +92,6 @@ enum mq_status mq_new_job_check(const struct mq_new_job *job, struct mq_error *e
     return status == MQ_OK ? check_envelope(job, err) : status;
 }
 
-/* Where the database has no other answer to a duplicate than an error: MQ_OK where it is one of the
- * pair, MQ_DUPLICATE where it is one of a key of the application's. */
-static enum mq_status look_at_pair(struct mq_queue *queue, struct mq_args job, struct mq_error *err)
-{
-    int64_t id = 0;
-    struct mq_args pair = MQ_ARGS(job.values[0], job.values[1], mq_int(0));
-    struct mq_error why;
-    if (job.values[0].type == MQ_NULL) {
-        return MQ_DUPLICATE;
-    }
-    enum mq_status status = mq_sql_int(queue, MQ_SQL_PAIR, pair, &id, &why);
-    if (status != MQ_OK && err) {
-        *err = why; /* a deadlock, perhaps */
-    }
-    return status == MQ_OK && id == 0 ? MQ_DUPLICATE : status;
-}
-
-/* Inserts the job, and its body, the last of the values, where one statement does both. *id is 0
- * where nothing was inserted. */
-static enum mq_status insert_row(struct mq_queue *queue, struct mq_args args, int64_t *id,
-                                 struct mq_error *err)
-{
-    *id = 0;
-    enum mq_sql slot = MQ_SQL_STORE;
-    enum mq_status status;
-    if (!mq_sql_has(queue, MQ_SQL_STORE)) {
-        slot = MQ_SQL_INSERT_JOB;
-        args.count--;
-    }
-    if (queue->db->returning) {
-        status = mq_sql_int(queue, slot, args, id, err);
-    } else {
-        status = mq_sql_exec(queue, slot, args, err);
-        if (status == MQ_OK && mq_sql_changes(queue) > 0) {
-            *id = queue->db->driver->last_id(queue->db);
-        }
-    }
-    return status == MQ_DUPLICATE ? look_at_pair(queue, args, err) : status;
-}
-
-/* *id is 0 where the pair is there already. `now_s` counts where the host's clock does. */
-static enum mq_status insert_job(struct mq_queue *queue, const struct mq_new_job *job,
-                                 int64_t now_s, int64_t *id, struct mq_error *err)
-{
-    struct mq_buffer list, fields;
-    mq_buffer_init(&list);
-    mq_buffer_init(&fields);
-    if (job->recipients && job->recipients->count) {
-        mq_json_strings(&list, job->recipients);
-    }
-    if (job->notify && mq_notify_asks(job->notify)) {
-        mq_notify_write(job->notify, &fields);
-    }
-    struct mq_args args = MQ_ARGS(mq_text(job->reference), mq_text(job->mail_type), mq_int(now_s),
-                                  mq_int(job->priority), mq_int_or_null(job->max_attempts),
-                                  mq_int_or_null(job->send_at), mq_int_or_null(job->expires_at),
-                                  mq_cstr(job->message_id), mq_cstr(job->envelope_from),
-                                  mq_text(mq_buffer_view(&list)), mq_text(mq_buffer_view(&fields)),
-                                  job->body.data ? mq_blob(job->body) : mq_null());
-    enum mq_status status =
-        list.failed || fields.failed ? mq_error_nomem(err) : insert_row(queue, args, id, err);
-    if (status == MQ_OK && *id <= 0 && !job->reference.data) {
-        /* Without a reference nothing can be a duplicate. */
-        status = mq_error_set(err, MQ_DATABASE, "database",
-                              "the database did not say under which id the mail was stored");
-    }
-    mq_buffer_clear(&list);
-    mq_buffer_clear(&fields);
-    return status;
-}
-
 /* The job that holds the pair. */
 struct holder {
     int64_t id; /* 0: there is none any more */
@@ -173,7 +102,7 @@ static enum mq_status find_holder(struct mq_queue *queue, const struct mq_new_jo
                                   int64_t now_s, struct holder *holder, struct mq_error *err)
 {
     bool row = false;
-    struct mq_args pair = MQ_ARGS(mq_text(job->reference), mq_text(job->mail_type), mq_int(now_s));
+    struct mq_args pair = MQ_ARGS(mq_int(now_s), mq_text(job->reference), mq_text(job->mail_type));
     memset(holder, 0, sizeof(*holder));
     enum mq_status status = mq_sql_query(queue, MQ_SQL_PAIR, pair, err);
     if (status == MQ_OK) {
@@ -191,20 +120,15 @@ static enum mq_status store(struct mq_tx *tx, const struct mq_new_job *job, int6
                             struct mq_error *err)
 {
     struct holder holder = {0, false};
-    enum mq_status status = insert_job(tx->queue, job, tx->now_s, id, err);
+    enum mq_status status = mq_insert_job(tx->queue, job, tx->now_s, id, err);
     if (status == MQ_OK && *id == 0) {
         status = find_holder(tx->queue, job, tx->now_s, &holder, err);
     }
     if (status == MQ_OK && holder.dead) {
         status = mq_job_delete(tx->queue, holder.id, err);
         if (status == MQ_OK) {
-            status = insert_job(tx->queue, job, tx->now_s, id, err);
+            status = mq_insert_job(tx->queue, job, tx->now_s, id, err);
         }
-    }
-    if (status == MQ_OK && *id && job->body.data && !mq_sql_has(tx->queue, MQ_SQL_STORE)) {
-        /* After the job, so that a duplicate leaves no body behind. */
-        status = mq_sql_exec(tx->queue, MQ_SQL_INSERT_BODY,
-                             MQ_ARGS(mq_int(*id), mq_blob(job->body)), err);
     }
     return status;
 }
@@ -212,7 +136,7 @@ static enum mq_status store(struct mq_tx *tx, const struct mq_new_job *job, int6
 struct storing {
     const struct mq_new_job *jobs;
     size_t count;
-    int64_t id;     /* of the last; 0: a duplicate */
+    int64_t *ids;   /* 0: a duplicate */
     int64_t stored; /* jobs that are not duplicates */
 };
 
@@ -220,11 +144,18 @@ static enum mq_status store_all(struct mq_tx *tx, void *context, struct mq_error
 {
     struct storing *storing = context;
     enum mq_status status = MQ_OK;
+    int64_t *ids = storing->ids;
     storing->stored = 0;
+    memset(ids, 0, storing->count * sizeof(*ids));
+    if (storing->count > 1 && mq_insert_takes_many(tx->queue)) {
+        status = mq_insert_jobs(tx->queue, storing->jobs, storing->count, ids, err);
+        status = status == MQ_DUPLICATE || status == MQ_FULL ? MQ_OK : status;
+    }
     for (size_t i = 0; i < storing->count && status == MQ_OK; i++) {
-        storing->id = 0;
-        status = store(tx, &storing->jobs[i], &storing->id, err);
-        storing->stored += storing->id > 0;
+        if (ids[i] == 0) {
+            status = store(tx, &storing->jobs[i], &ids[i], err);
+        }
+        storing->stored += ids[i] > 0;
     }
     return status;
 }
@@ -244,7 +175,7 @@ static enum mq_status store_alone(struct mq_queue *queue, const struct mq_new_jo
     if (status != MQ_OK || what == MQ_ALONE_NEVER) {
         return status;
     }
-    status = insert_job(queue, job, 0, id, err);
+    status = mq_insert_job(queue, job, 0, id, err);
     if (status == MQ_OK && *id == 0) {
         status = find_holder(queue, job, 0, &holder, err);
     }
@@ -260,8 +191,8 @@ static enum mq_status store_jobs(struct mq_queue *queue, struct storing *storing
     bool done = false;
     enum mq_status status = MQ_OK;
     if (storing->count == 1) {
-        status = store_alone(queue, storing->jobs, &storing->id, &done, err);
-        storing->stored = storing->id > 0;
+        status = store_alone(queue, storing->jobs, storing->ids, &done, err);
+        storing->stored = storing->ids[0] > 0;
     }
     return status == MQ_OK && !done ? mq_tx_store(queue, &work, err) : status;
 }
@@ -281,13 +212,14 @@ static enum mq_status store_or_migrate(struct mq_queue *queue, struct storing *s
 enum mq_status mq_queue_enqueue(struct mq_queue *queue, const struct mq_new_job *job, int64_t *id,
                                 struct mq_error *err)
 {
-    struct storing storing = {.jobs = job, .count = 1};
+    int64_t stored = 0;
+    struct storing storing = {.jobs = job, .count = 1, .ids = &stored};
     enum mq_status status = mq_new_job_check(job, err);
     if (status == MQ_OK) {
         status = store_or_migrate(queue, &storing, err);
     }
     if (status == MQ_OK) {
-        *id = storing.id;
+        *id = stored;
     }
     return status;
 }
@@ -303,7 +235,9 @@ enum mq_status mq_queue_enqueue_many(struct mq_queue *queue, const struct mq_new
     if (status != MQ_OK || !count) {
         return status;
     }
-    status = store_or_migrate(queue, &storing, err);
+    storing.ids = calloc(count, sizeof(*storing.ids));
+    status = storing.ids ? store_or_migrate(queue, &storing, err) : mq_error_nomem(err);
+    free(storing.ids);
     if (status == MQ_OK) {
         *stored = storing.stored;
     }

@@ -1,5 +1,5 @@
 --TEST--
-MariaDB: enqueue() is four round trips on a connection of its own and within the application's transaction
+MariaDB: enqueue() is four round trips on a connection of its own and within the application's transaction; so are a hundred mails
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -27,6 +27,12 @@ foreach (['emulated' => true, 'prepared' => false] as $name => $emulate) {
     $pdo->commit();
     var_dump((bool) $pdo->getAttribute(PDO::ATTR_EMULATE_PREPARES) === $emulate);
 }
+$hundred = array_map(fn(int $i) => ['message' => mail_fields(subject: "mail $i"), 'reference' => "r$i"], range(1, 100));
+$show('a hundred', fn() => (new MailQueue($server->dsn))->enqueueMany($hundred) === 100 || print("not all\n"));
+$one = new PDO($server->dsn);
+$one->beginTransaction();
+$show("a hundred in the application's transaction", fn() => (new MailQueue($one))->enqueueMany(array_map(fn(array $mail) => ['reference' => null] + $mail, $hundred)));
+$one->commit();
 $large = mail_fields(text: str_repeat("A line of text.\n", 8000));
 $pdo->beginTransaction();
 $show('a large one is prepared where the application has it so', fn() => (new MailQueue($pdo))->enqueue($large));
@@ -61,6 +67,16 @@ the application's transaction, prepared: 4
   query INSERT INTO `mail_body`
   query RELEASE SAVEPOINT mailqueue
 bool(true)
+a hundred: 4
+  query START TRANSACTION
+  query INSERT INTO `mail_queue`
+  query INSERT INTO `mail_body`
+  query COMMIT AND NO
+a hundred in the application's transaction: 4
+  query SAVEPOINT mailqueue
+  query INSERT INTO `mail_queue`
+  query INSERT INTO `mail_body`
+  query RELEASE SAVEPOINT mailqueue
 a large one is prepared where the application has it so: 6
   query SAVEPOINT mailqueue
   query INSERT INTO `mail_queue`

@@ -1,5 +1,5 @@
 --TEST--
-PostgreSQL: enqueue() is one round trip on a connection of its own, three within the application's transaction
+PostgreSQL: enqueue() is one round trip on a connection of its own, three within the application's transaction; a hundred mails are four
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -28,6 +28,12 @@ $show("the application's connection", function () use ($pdo): void {
 $pdo->beginTransaction();
 $show("the application's transaction", fn() => (new MailQueue($pdo))->enqueue(mail_fields()));
 $pdo->commit();
+$hundred = array_map(fn(int $i) => ['message' => mail_fields(subject: "mail $i"), 'reference' => "r$i"], range(1, 100));
+$show('a hundred', fn() => (new MailQueue($server->dsn))->enqueueMany($hundred) === 100 || print("not all\n"));
+$one = new PDO($server->dsn);
+$one->beginTransaction();
+$show("a hundred in the application's transaction", fn() => (new MailQueue($one))->enqueueMany(array_map(fn(array $mail) => ['reference' => null] + $mail, $hundred)));
+$one->commit();
 $queue = new MailQueue($server->dsn);
 $queue->enqueue(mail_fields());
 usleep(10000);
@@ -64,6 +70,16 @@ the application's transaction: 3
   statement SAVEPOINT mailqueue_guard
   execute WITH job AS
   statement RELEASE mailqueue_guard
+a hundred: 4
+  statement BEGIN ISOLATION LEVEL
+  execute INSERT INTO "mail_queue"
+  execute INSERT INTO "mail_body"
+  statement COMMIT
+a hundred in the application's transaction: 4
+  statement SAVEPOINT mailqueue
+  execute INSERT INTO "mail_queue"
+  execute INSERT INTO "mail_body"
+  statement RELEASE SAVEPOINT mailqueue
 a connection that was idle is asked first: 2
   execute SELECT 1
   execute WITH job AS

@@ -8,32 +8,7 @@
 #include "mime/address.h"
 #include "queue/handle.h"
 #include "queue/job.h"
-
-/* In the order of the columns in statements.c. */
-enum column {
-    COL_ID,
-    COL_REFERENCE,
-    COL_MAIL_TYPE,
-    COL_STATUS,
-    COL_PRIORITY,
-    COL_ATTEMPTS,
-    COL_MAX_ATTEMPTS,
-    COL_UNCERTAIN,
-    COL_PAID,
-    COL_NEXT_ATTEMPT_AT,
-    COL_EXPIRES_AT,
-    COL_LOCKED_UNTIL,
-    COL_LOCKED_BY,
-    COL_LAST_ATTEMPT_AT,
-    COL_CREATED_AT,
-    COL_LAST_ERROR,
-    COL_PARKED_FOR,
-    COL_MESSAGE_ID,
-    COL_ENVELOPE_FROM,
-    COL_RECIPIENTS,
-    COL_REFUSED,
-    COL_FIELDS
-};
+#include "queue/sql/descriptor.h"
 
 void mq_job_init(struct mq_job *job)
 {
@@ -44,14 +19,12 @@ void mq_job_init(struct mq_job *job)
 
 void mq_job_clear(struct mq_job *job)
 {
-    free(job->reference);
-    free(job->mail_type);
-    free(job->last_error);
-    free(job->parked_for);
-    free(job->message_id);
-    free(job->envelope_from);
+    for (size_t i = 0; i < MQ_COL_COUNT; i++) {
+        if (mq_columns[i].read == MQ_READ_TEXT) {
+            free(*(char **)(void *)((char *)job + mq_columns[i].read_at));
+        }
+    }
     mq_strings_clear(&job->recipients);
-    free(job->refused);
     free(job->body);
     mq_strings_clear(&job->targets);
     free(job->target_of);
@@ -59,38 +32,35 @@ void mq_job_clear(struct mq_job *job)
     mq_job_init(job);
 }
 
-/* Copies a text column; false without memory. */
-static bool copy(struct mq_queue *queue, enum column column, char **out)
+/* Reads a column into its member; false without memory. */
+static bool read_column(struct mq_queue *queue, struct mq_job *job, size_t i)
 {
-    struct mq_str s = mq_sql_column_str(queue, (int)column);
-    *out = s.data ? mq_str_dup(s) : NULL;
-    return *out || !s.data;
+    char *member = (char *)job + mq_columns[i].read_at;
+    struct mq_str text;
+    switch (mq_columns[i].read) {
+    case MQ_READ_NOT:
+        return true;
+    case MQ_READ_INT:
+        *(int *)(void *)member = (int)mq_sql_column_int(queue, (int)i);
+        return true;
+    case MQ_READ_INT64:
+        *(int64_t *)(void *)member = mq_sql_column_int(queue, (int)i);
+        return true;
+    case MQ_READ_TEXT:
+        text = mq_sql_column_str(queue, (int)i);
+        *(char **)(void *)member = text.data ? mq_str_dup(text) : NULL;
+        return !text.data || *(char **)(void *)member;
+    }
+    return true;
 }
 
-static bool copy_texts(struct mq_queue *queue, struct mq_job *job)
+static bool read_columns(struct mq_queue *queue, struct mq_job *job)
 {
-    return copy(queue, COL_REFERENCE, &job->reference) &&
-           copy(queue, COL_MAIL_TYPE, &job->mail_type) &&
-           copy(queue, COL_LAST_ERROR, &job->last_error) &&
-           copy(queue, COL_PARKED_FOR, &job->parked_for) &&
-           copy(queue, COL_MESSAGE_ID, &job->message_id) &&
-           copy(queue, COL_ENVELOPE_FROM, &job->envelope_from) &&
-           copy(queue, COL_REFUSED, &job->refused);
-}
-
-static void read_numbers(struct mq_queue *queue, struct mq_job *job)
-{
-    job->id = mq_sql_column_int(queue, COL_ID);
-    job->priority = (int)mq_sql_column_int(queue, COL_PRIORITY);
-    job->attempts = (int)mq_sql_column_int(queue, COL_ATTEMPTS);
-    job->max_attempts = (int)mq_sql_column_int(queue, COL_MAX_ATTEMPTS);
-    job->uncertain = (int)mq_sql_column_int(queue, COL_UNCERTAIN);
-    job->paid = (int)mq_sql_column_int(queue, COL_PAID);
-    job->next_attempt_at = mq_sql_column_int(queue, COL_NEXT_ATTEMPT_AT);
-    job->expires_at = mq_sql_column_int(queue, COL_EXPIRES_AT);
-    job->locked_until = mq_sql_column_int(queue, COL_LOCKED_UNTIL);
-    job->last_attempt_at = mq_sql_column_int(queue, COL_LAST_ATTEMPT_AT);
-    job->created_at = mq_sql_column_int(queue, COL_CREATED_AT);
+    bool ok = true;
+    for (size_t i = 0; i < MQ_COL_COUNT && ok; i++) {
+        ok = read_column(queue, job, i);
+    }
+    return ok;
 }
 
 /* Addresses go into SMTP commands as they are: what another program wrote into the row is checked
@@ -112,7 +82,7 @@ static bool usable(const struct mq_job *job)
 static enum mq_status read_recipients(struct mq_queue *queue, struct mq_job *job, bool *readable,
                                       struct mq_error *err)
 {
-    struct mq_str text = mq_sql_column_str(queue, COL_RECIPIENTS);
+    struct mq_str text = mq_sql_column_str(queue, MQ_COL_RECIPIENTS);
     *readable = true;
     if (!text.data) {
         *readable = usable(job);
@@ -133,15 +103,15 @@ static enum mq_status read_recipients(struct mq_queue *queue, struct mq_job *job
 bool mq_job_has_state(struct mq_queue *queue)
 {
     enum mq_state state;
-    return mq_state_parse(mq_sql_column_str(queue, COL_STATUS), &state);
+    return mq_state_parse(mq_sql_column_str(queue, MQ_COL_STATUS), &state);
 }
 
 enum mq_status mq_job_read(struct mq_queue *queue, struct mq_job *job, bool *readable,
                            struct mq_error *err)
 {
     mq_job_init(job);
-    read_numbers(queue, job);
-    struct mq_str state = mq_sql_column_str(queue, COL_STATUS);
+    bool ok = read_columns(queue, job);
+    struct mq_str state = mq_sql_column_str(queue, MQ_COL_STATUS);
     if (!mq_state_parse(state, &job->state)) {
         return mq_error_set(err, MQ_SCHEMA, "status",
                             "job %lld has the unknown status \"%.*s\": a newer version wrote it, "
@@ -149,14 +119,15 @@ enum mq_status mq_job_read(struct mq_queue *queue, struct mq_job *job, bool *rea
                             (long long)job->id, (int)mq_utf8_cut(state, 40),
                             state.data ? state.data : "");
     }
-    struct mq_str token = mq_sql_column_str(queue, COL_LOCKED_BY);
+    struct mq_str token = mq_sql_column_str(queue, MQ_COL_LOCKED_BY);
     if (token.data && token.len <= MQ_TOKEN_HEX) {
         memcpy(job->locked_by, token.data, token.len);
     }
-    if (!copy_texts(queue, job)) {
+    if (!ok) {
         return mq_error_nomem(err);
     }
-    enum mq_status status = mq_notify_read(mq_sql_column_str(queue, COL_FIELDS), &job->notify, err);
+    enum mq_status status =
+        mq_notify_read(mq_sql_column_str(queue, MQ_COL_FIELDS), &job->notify, err);
     if (status == MQ_OK) {
         status = read_recipients(queue, job, readable, err);
     }

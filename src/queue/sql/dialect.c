@@ -5,6 +5,7 @@
 
 #include "db/db.h"
 #include "policy/states.h"
+#include "queue/sql/descriptor.h"
 
 /* Whether the row of the orphan check's table is what `reference` means. A column without a type,
  * or of a view, may hold 123 where the reference is the text '123'; SQLite compares those as
@@ -47,7 +48,7 @@ static const struct mq_sql_dialect sqlite_dialect = {
     .options = "",
     .body_options = "",
     .returning = "",
-    .now = "?3",
+    .now = "?1",
     .lock = "",
     .lock_free = "",
     .no_index = "+",
@@ -134,11 +135,40 @@ static const char *word_of(const struct mq_sql_dialect *dialect, char what)
     }
 }
 
+/* Pieces that the columns make, which have words in them; false: `what` is none. */
+static bool write_piece(struct mq_buffer *out, char what)
+{
+    switch (what) {
+    case 'j':
+        mq_columns_write_names(out);
+        return true;
+    case '*':
+        mq_columns_write_types(out);
+        return true;
+    case 'f':
+        mq_columns_write_new_names(out);
+        return true;
+    case 'g':
+        mq_columns_write_values(out, MQ_FIRST_NEW_PARAMETER);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void expand_text(struct mq_buffer *out, const struct mq_sql_dialect *dialect,
+                        const struct mq_names *names, const char *text);
+
 static void expand_one(struct mq_buffer *out, const struct mq_sql_dialect *dialect,
                        const struct mq_names *names, char what)
 {
     const char *name = name_of(names, what);
-    if (name) {
+    struct mq_buffer piece;
+    mq_buffer_init(&piece);
+    if (write_piece(&piece, what)) {
+        expand_text(out, dialect, names, piece.failed ? "" : piece.data);
+        out->failed = out->failed || piece.failed;
+    } else if (name) {
         mq_buffer_cstr(out, is_table(what) ? dialect->schema : "");
         quoted(out, dialect->quote, name);
     } else if (what == 'T') {
@@ -148,6 +178,18 @@ static void expand_one(struct mq_buffer *out, const struct mq_sql_dialect *diale
     } else {
         mq_buffer_cstr(out, word_of(dialect, what));
     }
+    mq_buffer_clear(&piece);
+}
+
+static void expand_text(struct mq_buffer *out, const struct mq_sql_dialect *dialect,
+                        const struct mq_names *names, const char *text)
+{
+    for (const char *brace = strchr(text, '{'); brace; brace = strchr(text, '{')) {
+        mq_buffer_append(out, text, (size_t)(brace - text));
+        expand_one(out, dialect, names, brace[1]);
+        text = brace + 3;
+    }
+    mq_buffer_cstr(out, text);
 }
 
 char *mq_sql_expand(const struct mq_sql_dialect *dialect, const struct mq_names *names,
@@ -156,14 +198,6 @@ char *mq_sql_expand(const struct mq_sql_dialect *dialect, const struct mq_names 
     struct mq_buffer out;
     mq_buffer_init(&out);
     mq_buffer_reserve(&out, strlen(text) + 128);
-    for (;;) {
-        const char *brace = strchr(text, '{');
-        if (!brace) {
-            mq_buffer_cstr(&out, text);
-            return mq_buffer_take(&out);
-        }
-        mq_buffer_append(&out, text, (size_t)(brace - text));
-        expand_one(&out, dialect, names, brace[1]);
-        text = brace + 3;
-    }
+    expand_text(&out, dialect, names, text);
+    return mq_buffer_take(&out);
 }

@@ -23,17 +23,11 @@ struct mq_db;
 
 #define MQ_MOVED_KEYS "'mailQueueMovedTo','mailQueueMovedFrom'"
 
-/* The columns of a job, in the order that mq_job_read() expects. */
-#define MQ_COLS                                                                           \
-    "id, {r}, mail_type, status, priority, attempts, max_attempts, uncertain, paid, "     \
-    "next_attempt_at, expires_at, locked_until, locked_by, last_attempt_at, created_at, " \
-    "last_error, parked_for, message_id, envelope_from, recipients, refused, fields"
+#define MQ_COLS "{j}" /* all columns, in the order of MQ_COLUMNS */
 
-/* Inserts a job; what a dialect does about a duplicate follows. */
-#define MQ_INSERT_JOB                                                                     \
-    "INSERT INTO {t}({r}, mail_type, created_at, status, priority, max_attempts, "        \
-    "next_attempt_at, expires_at, message_id, envelope_from, recipients, fields) VALUES " \
-    "(?1, ?2, {y}, 'pending', ?4, ?5, COALESCE(?6, {y}), ?7, ?8, ?9, ?10, ?11)"
+/* Inserts a job; what a dialect does about a duplicate follows. ?1 is the time, where the host's
+ * clock counts, ?2 the body, where the statement stores it too. */
+#define MQ_INSERT_JOB "INSERT INTO {t}({f}) VALUES {g}"
 
 /* What a dialect writes in another way. */
 struct mq_sql_dialect {
@@ -51,7 +45,8 @@ struct mq_sql_dialect {
     const char *options;          /* {a}: of the job table */
     const char *body_options;     /* {e}: of the bodies' table */
     const char *returning;        /* {d}: how an INSERT gives its id; "": it does not */
-    const char *now;              /* {y}: the time; ?3 where the host's clock counts */
+    const char *returning_many;   /* behind many rows: gives id, reference, type, message_id */
+    const char *now;              /* {y}: the time; ?1 where the host's clock counts */
     const char *lock;             /* {u}: for rows that are about to be changed */
     const char *lock_free;        /* {w}: the same, leaving out what others have locked */
     const char *no_index;         /* {+}: before a condition that no index shall serve */
@@ -78,7 +73,8 @@ struct mq_names {
 
 /* Replaces {t} (the job table, quoted), {b} (bodies), {s} (ledger), {c} (config), {r} (reference
  * column), {o} and {k} (orphan check's table and column), {T} (the job table's bare name), {q} (the
- * quote) and what struct mq_sql_dialect says. malloc'ed; NULL without memory. */
+ * quote), {j} (all columns), {*} (with their types), {f} and {g} (a new row's columns and values)
+ * and what struct mq_sql_dialect says. malloc'ed; NULL without memory. */
 char *mq_sql_expand(const struct mq_sql_dialect *dialect, const struct mq_names *names,
                     const char *text);
 

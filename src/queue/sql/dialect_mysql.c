@@ -43,7 +43,7 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     [MQ_SQL_INSERT_JOB] = MQ_INSERT_JOB "{d}",
     /* As it is now, not as it was when the application's transaction first read something. */
     [MQ_SQL_PAIR] = "SELECT id, status = 'parked' OR (status <> 'sending' AND expires_at <= {y}) "
-                    "FROM {t} WHERE {r} = ?1 AND mail_type = ?2 LOCK IN SHARE MODE",
+                    "FROM {t} WHERE {r} = ?2 AND mail_type = ?3 LOCK IN SHARE MODE",
 
     /* The index is named: sorting would lock every row that is due, and others find nothing. */
     [MQ_SQL_CLAIM_PRIORITY] =
@@ -165,6 +165,7 @@ const struct mq_sql_dialect mq_mysql_dialect = {
     .options = TABLE,
     .body_options = TABLE,
     .returning = " /*M! RETURNING id */", /* MariaDB alone reads that */
+    .returning_many = " /*M! RETURNING id, {r}, mail_type, message_id */",
     .now = "UNIX_TIMESTAMP()",
     .lock = " FOR UPDATE",
     .lock_free = " FOR UPDATE SKIP LOCKED",

@@ -32,7 +32,7 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     [MQ_SQL_STORE] =
         "WITH job AS (" MQ_INSERT_JOB " ON CONFLICT ({r}, mail_type) WHERE {r} IS NOT NULL "
         "DO NOTHING RETURNING id), body AS (INSERT INTO {b}(id, content) SELECT id, content FROM "
-        "job CROSS JOIN (SELECT CAST(?12 AS BYTEA) AS content) AS message "
+        "job CROSS JOIN (SELECT CAST(?2 AS BYTEA) AS content) AS message "
         "WHERE content IS NOT NULL) SELECT id FROM job",
     /* One for all queues of a database: "mailqueu" as a number. */
     [MQ_SQL_LOCK_SCHEMA] = "SELECT pg_advisory_xact_lock(7881696737355982197)",
@@ -118,6 +118,8 @@ const struct mq_sql_dialect mq_pgsql_dialect = {
     .body_options = " WITH (autovacuum_vacuum_scale_factor = 0.01,"
                     " toast.autovacuum_vacuum_scale_factor = 0.01)",
     .returning = " RETURNING id",
+    .returning_many = " ON CONFLICT ({r}, mail_type) WHERE {r} IS NOT NULL DO NOTHING "
+                      "RETURNING id, {r}, mail_type, message_id",
     /* When the statement came: the same throughout. */
     .now = "CAST(floor(extract(epoch FROM statement_timestamp())) AS BIGINT)",
     .lock = " FOR UPDATE",

@@ -11,49 +11,14 @@
 #include "queue/config/store.h"
 #include "queue/handle.h"
 #include "queue/queue.h"
+#include "queue/sql/descriptor.h"
 
-/* A column of a table of the queue. */
-struct mq_column {
-    const char *name; /* NULL: the reference's, as configured */
-    const char *declaration;
-};
-
-/* The job table's, in order: by this one list it is made and checked. One more, which may be NULL
- * or has a default, is a line here, the next version, and its use in statements.c and columns.c:
- * tables of an earlier version get what they lack. */
-static const struct mq_column columns[] = {
-    {"id", "{i}"},
-    {NULL, "{v}"},
-    {"mail_type", "{v} NOT NULL"},
-    {"status", "{h} NOT NULL"},
-    {"priority", "INTEGER NOT NULL DEFAULT 0"},
-    {"attempts", "INTEGER NOT NULL DEFAULT 0"},
-    {"max_attempts", "INTEGER"},
-    {"uncertain", "INTEGER NOT NULL DEFAULT 0"},
-    {"paid", "INTEGER NOT NULL DEFAULT 0"},
-    {"next_attempt_at", "{n} NOT NULL"},
-    {"expires_at", "{n}"},
-    {"locked_until", "{n}"},
-    {"locked_by", "{h}"},
-    {"last_attempt_at", "{n}"},
-    {"last_error", "{z}"},
-    {"parked_for", "{h}"},
-    {"created_at", "{n} NOT NULL"},
-    {"message_id", "{z} NOT NULL"},
-    {"envelope_from", "{z}"},
-    {"recipients", "{z}"},
-    {"refused", "{z}"},
-    {"campaign_id", "{n}"},
-    {"fields", "{z}"},
-};
-#define COLUMN_COUNT (sizeof(columns) / sizeof(columns[0]))
-
-/* Which no table of an earlier version has. */
-#define NEWEST_COLUMN "parked_for"
+/* No table of an earlier version has the newest column. */
+#define NEWEST_COLUMN (mq_columns[MQ_COL_COUNT - 1].name)
 
 /* The body has a table of its own because an UPDATE writes the whole record anew, and every mail is
  * updated when it is claimed. `mail_queue_due` is what claims read: its size is that of what waits,
- * whatever is parked, scheduled or expired beside. {*} is the list of columns. */
+ * whatever is parked, scheduled or expired beside. */
 static const char config_table[] =
     "CREATE TABLE IF NOT EXISTS {c} (key TEXT PRIMARY KEY, value TEXT)";
 
@@ -94,37 +59,35 @@ struct shape {
     size_t count;
 };
 
+static const char *name_of(const struct mq_queue *queue, const struct mq_column *column)
+{
+    bool is_reference = column == &mq_columns[MQ_COL_REFERENCE];
+    return is_reference ? queue->names.reference : column->name;
+}
+
 const char *mq_queue_column(const struct mq_queue *queue, size_t i)
 {
-    if (i >= COLUMN_COUNT) {
-        return NULL;
-    }
-    return columns[i].name ? columns[i].name : queue->names.reference;
+    return i < MQ_COL_COUNT ? name_of(queue, &mq_columns[i]) : NULL;
 }
 
 const char *mq_queue_column_type(size_t i)
 {
-    const char *declaration = columns[i].declaration;
-    if (strncmp(declaration, "INTEGER", strlen("INTEGER")) == 0) {
+    const char *type = mq_columns[i].type;
+    if (strncmp(type, "INTEGER", strlen("INTEGER")) == 0) {
         return "integer";
     }
-    bool is_wide = strncmp(declaration, "{n}", 3) == 0 || strncmp(declaration, "{i}", 3) == 0;
+    bool is_wide = strncmp(type, "{n}", 3) == 0 || strncmp(type, "{i}", 3) == 0;
     return is_wide ? "bigint" : "text";
 }
 
 bool mq_schema_has_column(const char *name)
 {
-    for (size_t i = 0; i < COLUMN_COUNT; i++) {
-        if (columns[i].name && strcasecmp(name, columns[i].name) == 0) {
+    for (size_t i = 0; i < MQ_COL_COUNT; i++) {
+        if (strcasecmp(name, mq_columns[i].name) == 0) {
             return true;
         }
     }
     return false;
-}
-
-static const char *name_of(struct mq_queue *queue, const struct mq_column *column)
-{
-    return column->name ? column->name : queue->names.reference;
 }
 
 /* *version is 0 where there is none. */
@@ -188,7 +151,7 @@ static enum mq_status find_columns(struct mq_queue *queue, const struct shape *s
 static enum mq_status check_shape(struct mq_queue *queue, const struct shape *shape,
                                   struct mq_error *err)
 {
-    bool has[COLUMN_COUNT] = {false};
+    bool has[MQ_COL_COUNT] = {false};
     bool any = false;
     enum mq_status status = find_columns(queue, shape, has, &any, err);
     if (status != MQ_OK || !any) {
@@ -206,7 +169,7 @@ static enum mq_status check_shape(struct mq_queue *queue, const struct shape *sh
     if (missing.failed) {
         status = mq_error_nomem(err);
     } else if (missing.len) {
-        bool adoptable = shape->columns == columns && queue->db->driver->dialect == MQ_SQLITE;
+        bool adoptable = shape->columns == mq_columns && queue->db->driver->dialect == MQ_SQLITE;
         status = mq_error_set(err, MQ_SCHEMA, shape->table,
                               "a table %s exists that is not the queue's: it lacks %.400s. %sename "
                               "it, or give the queue another table",
@@ -222,7 +185,7 @@ static enum mq_status check_shape(struct mq_queue *queue, const struct shape *sh
 static enum mq_status check_foreign(struct mq_queue *queue, struct mq_error *err)
 {
     const struct shape shapes[] = {
-        {queue->names.table, columns, COLUMN_COUNT},
+        {queue->names.table, mq_columns, MQ_COL_COUNT},
         {queue->names.body, body_columns, 2},
         {queue->names.spent, spent_columns, 2},
     };
@@ -233,27 +196,9 @@ static enum mq_status check_foreign(struct mq_queue *queue, struct mq_error *err
     return status;
 }
 
-/* {*}: the columns' definitions. */
-static void write_columns(struct mq_buffer *out)
-{
-    for (size_t i = 0; i < COLUMN_COUNT; i++) {
-        const char *name = columns[i].name ? columns[i].name : "{r}";
-        mq_buffer_printf(out, "%s%s %s", i ? ", " : "", name, columns[i].declaration);
-    }
-}
-
 static enum mq_status run_script(struct mq_queue *queue, const char *text, struct mq_error *err)
 {
-    struct mq_buffer whole;
-    const char *star = strstr(text, "{*}");
-    mq_buffer_init(&whole);
-    mq_buffer_append(&whole, text, star ? (size_t)(star - text) : strlen(text));
-    if (star) {
-        write_columns(&whole);
-        mq_buffer_cstr(&whole, star + 3);
-    }
-    char *sql = whole.failed ? NULL : mq_sql_expand(queue->dialect, &queue->names, whole.data);
-    mq_buffer_clear(&whole);
+    char *sql = mq_sql_expand(queue->dialect, &queue->names, text);
     if (!sql) {
         return mq_error_nomem(err);
     }
@@ -264,24 +209,24 @@ static enum mq_status run_script(struct mq_queue *queue, const char *text, struc
 
 static bool addable(const struct mq_column *column)
 {
-    return !strstr(column->declaration, "NOT NULL") || strstr(column->declaration, "DEFAULT");
+    return !strstr(column->type, "NOT NULL") || strstr(column->type, "DEFAULT");
 }
 
 /* Gives a table of ours the columns that it lacks, where all of them can be added. */
 static enum mq_status add_missing(struct mq_queue *queue, struct mq_error *err)
 {
-    const struct shape shape = {queue->names.table, columns, COLUMN_COUNT};
-    bool has[COLUMN_COUNT] = {false};
+    const struct shape shape = {queue->names.table, mq_columns, MQ_COL_COUNT};
+    bool has[MQ_COL_COUNT] = {false};
     bool any = false;
     enum mq_status status = find_columns(queue, &shape, has, &any, err);
-    for (size_t i = 0; i < COLUMN_COUNT; i++) {
-        any = any && (has[i] || (i > 0 && addable(&columns[i])));
+    for (size_t i = 0; i < MQ_COL_COUNT; i++) {
+        any = any && (has[i] || (i > 0 && addable(&mq_columns[i])));
     }
-    for (size_t i = 0; i < COLUMN_COUNT && any && status == MQ_OK; i++) {
+    for (size_t i = 0; i < MQ_COL_COUNT && any && status == MQ_OK; i++) {
         if (!has[i]) {
             char text[200];
-            snprintf(text, sizeof(text), "ALTER TABLE {t} ADD COLUMN %s %s",
-                     columns[i].name ? columns[i].name : "{r}", columns[i].declaration);
+            snprintf(text, sizeof(text), "ALTER TABLE {t} ADD COLUMN %s %s", mq_columns[i].name,
+                     mq_columns[i].type);
             status = run_script(queue, text, err);
         }
     }
@@ -418,15 +363,15 @@ enum mq_status mq_schema_ready(struct mq_queue *queue, struct mq_error *err)
 /* Tables of a newer version that have the columns of new mail: see mq_tx_store(). */
 static bool newer_takes_mail(struct mq_queue *queue)
 {
-    const struct shape shape = {queue->names.table, columns, COLUMN_COUNT};
-    bool has[COLUMN_COUNT] = {false};
+    const struct shape shape = {queue->names.table, mq_columns, MQ_COL_COUNT};
+    bool has[MQ_COL_COUNT] = {false};
     bool all = false;
     int64_t version = 0;
     if (read_version(queue, &version, NULL) != MQ_OK || version <= MQ_SCHEMA_VERSION ||
         find_columns(queue, &shape, has, &all, NULL) != MQ_OK) {
         return false;
     }
-    for (size_t i = 0; i < COLUMN_COUNT; i++) {
+    for (size_t i = 0; i < MQ_COL_COUNT; i++) {
         all = all && has[i];
     }
     return all;

@@ -25,7 +25,7 @@ static const char *const common[MQ_SQL_COUNT] = {
         MQ_INSERT_JOB " ON CONFLICT ({r}, mail_type) WHERE {r} IS NOT NULL DO NOTHING{d}",
     [MQ_SQL_INSERT_BODY] = "INSERT INTO {b}(id, content) VALUES (?1, ?2)",
     [MQ_SQL_PAIR] = "SELECT id, status = 'parked' OR (status <> 'sending' AND expires_at <= {y}) "
-                    "FROM {t} WHERE {r} = ?1 AND mail_type = ?2",
+                    "FROM {t} WHERE {r} = ?2 AND mail_type = ?3",
     [MQ_SQL_DELETE_JOB] = "DELETE FROM {t} WHERE id = ?1 AND status <> 'sending'",
     [MQ_SQL_BODY_OCTETS] = "SELECT length(content) FROM {b} WHERE id = ?1",
     [MQ_SQL_DELETE_BODY] = "DELETE FROM {b} WHERE id = ?1",

@@ -18,9 +18,9 @@ enum mq_sql {
     MQ_SQL_CONFIG_UPDATE,
     MQ_SQL_CONFIG_INSERT,
     MQ_SQL_CONFIG_DELETE,
-    MQ_SQL_INSERT_JOB, /* ?1 … ?11 as in MQ_INSERT_JOB */
+    MQ_SQL_INSERT_JOB,
     MQ_SQL_INSERT_BODY,
-    MQ_SQL_PAIR,
+    MQ_SQL_PAIR, /* ?1 the time, as in an INSERT */
     MQ_SQL_DELETE_JOB,
     MQ_SQL_BODY_OCTETS,
     MQ_SQL_DELETE_BODY,
@@ -69,7 +69,7 @@ enum mq_sql {
     MQ_SQL_STATS_HELD,
     MQ_SQL_COLUMNS_OF,
     /* these only where the dialect has them */
-    MQ_SQL_STORE, /* the job and, where ?12 is not NULL, its body: gives the id */
+    MQ_SQL_STORE, /* the job and, where ?2 is not NULL, its body: gives the id */
     MQ_SQL_NOW,
     MQ_SQL_LOCK_SCHEMA,
     MQ_SQL_UNLOCK_SCHEMA,

@@ -1,0 +1,72 @@
+/* The table of the job table's columns, and what statements are made of by it. */
+#include "queue/sql/descriptor.h"
+
+#include <string.h>
+
+#include "queue/enqueue.h"
+#include "queue/job.h"
+
+#define READ_NOT           MQ_READ_NOT, 0
+#define READ_INT(member)   MQ_READ_INT, offsetof(struct mq_job, member)
+#define READ_INT64(member) MQ_READ_INT64, offsetof(struct mq_job, member)
+#define READ_TEXT(member)  MQ_READ_TEXT, offsetof(struct mq_job, member)
+
+#define NEW_NOT               MQ_NEW_NOT, 0, NULL
+#define NEW_SQL(sql)          MQ_NEW_SQL, 0, sql
+#define NEW_STR(member)       MQ_NEW_STR, offsetof(struct mq_new_job, member), "?"
+#define NEW_CSTR(member)      MQ_NEW_CSTR, offsetof(struct mq_new_job, member), "?"
+#define NEW_INT(member)       MQ_NEW_INT, offsetof(struct mq_new_job, member), "?"
+#define NEW_OPTION(member)    MQ_NEW_OPTION, offsetof(struct mq_new_job, member), "?"
+#define NEW_TIME(member, sql) MQ_NEW_TIME, offsetof(struct mq_new_job, member), sql
+#define NEW_RECIPIENTS        MQ_NEW_RECIPIENTS, 0, "?"
+#define NEW_NOTIFY            MQ_NEW_NOTIFY, 0, "?"
+
+#define ROW(symbol, name, type, read, fresh) {name, type, read, fresh},
+const struct mq_column mq_columns[MQ_COL_COUNT] = {MQ_COLUMNS(ROW)};
+
+void mq_columns_write_names(struct mq_buffer *out)
+{
+    for (size_t i = 0; i < MQ_COL_COUNT; i++) {
+        mq_buffer_cstr(out, i ? ", " : "");
+        mq_buffer_cstr(out, mq_columns[i].name);
+    }
+}
+
+void mq_columns_write_types(struct mq_buffer *out)
+{
+    for (size_t i = 0; i < MQ_COL_COUNT; i++) {
+        mq_buffer_printf(out, "%s%s %s", i ? ", " : "", mq_columns[i].name, mq_columns[i].type);
+    }
+}
+
+void mq_columns_write_new_names(struct mq_buffer *out)
+{
+    const char *comma = "";
+    for (size_t i = 0; i < MQ_COL_COUNT; i++) {
+        if (mq_columns[i].fresh != MQ_NEW_NOT) {
+            mq_buffer_cstr(out, comma);
+            mq_buffer_cstr(out, mq_columns[i].name);
+            comma = ", ";
+        }
+    }
+}
+
+int mq_columns_write_values(struct mq_buffer *out, int first)
+{
+    char before = '(';
+    for (size_t i = 0; i < MQ_COL_COUNT; i++) {
+        if (mq_columns[i].fresh == MQ_NEW_NOT) {
+            continue;
+        }
+        const char *sql = mq_columns[i].sql;
+        const char *mark = strchr(sql, '?');
+        mq_buffer_char(out, before);
+        mq_buffer_append(out, sql, mark ? (size_t)(mark - sql) : strlen(sql));
+        if (mark) {
+            mq_buffer_printf(out, "?%d%s", first++, mark + 1);
+        }
+        before = ',';
+    }
+    mq_buffer_char(out, ')');
+    return first;
+}
