@@ -103,15 +103,20 @@ function broken_links(string $root): array
     return $broken;
 }
 
-/** @return list<string> files of this tree that a page names and that are not there */
+/** @return list<string> files and structs of this tree that a page names and that are not there */
 function missing_files(string $root): array
 {
     $missing = [];
+    $headers = implode(array_map(file_get_contents(...), glob("$root/src/{*,*/*,*/*/*}.h", GLOB_BRACE)));
     foreach (pages($root) as $file) {
         preg_match_all('~`((?:src|cli|tests|tools|stubs|bench|docs)/[^`\s…]+)`~', file_get_contents("$root/$file"),
             $names);
         foreach ($names[1] as $name) {
             glob("$root/$name", GLOB_BRACE) || $missing[] = "$file: there is no $name";
+        }
+        preg_match_all('/`(struct \w+)`/', file_get_contents("$root/$file"), $names);
+        foreach ($names[1] as $name) {
+            str_contains($headers, "$name {") || $missing[] = "$file: there is no $name";
         }
     }
     return $missing;
