@@ -1,15 +1,15 @@
-/* Shared by the files of the SMTP session. */
+/* What the files of the SMTP session share. Each uses only those above it here: progress.c,
+ * check.c, write.c and receive.c, session.c. */
 #ifndef MQ_SEND_SMTP_INTERNAL_H
 #define MQ_SEND_SMTP_INTERNAL_H
 
 #include "send/smtp/session.h"
 
-/* session.c */
+/* progress.c */
 void mq_smtp_set_state(struct mq_smtp_session *session, enum mq_smtp_state state);
 void mq_smtp_restart_timer(struct mq_smtp_session *session);
 void mq_smtp_trace(struct mq_smtp_session *session, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-bool mq_smtp_begin(struct mq_smtp_session *session, struct mq_transfer *transfer, bool behind);
 /* Gives a transaction's transfer back. */
 void mq_smtp_finish(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                     enum mq_transfer_end end);
@@ -27,15 +27,22 @@ void mq_smtp_cut_off(struct mq_smtp_session *session, const char *why);
 /* The current transaction is over: the one behind moves up, or the session is idle. */
 void mq_smtp_advance(struct mq_smtp_session *session);
 
+/* Whether the dot may have left. */
+bool mq_smtp_dot_left(const struct mq_smtp_session *session, const struct mq_smtp_tx *tx);
+bool mq_smtp_expect(struct mq_smtp_session *session, enum mq_smtp_command command, uint8_t tx,
+                    size_t target);
+
 /* check.c */
 /* Converts what can be, refuses locally what cannot be sent; false when no recipient is left. */
 bool mq_smtp_check(struct mq_smtp_session *session, struct mq_transfer *transfer);
 
 /* write.c */
-bool mq_smtp_mail_left(const struct mq_smtp_session *session, const struct mq_smtp_tx *tx);
-bool mq_smtp_dot_left(const struct mq_smtp_session *session, const struct mq_smtp_tx *tx);
-bool mq_smtp_expect(struct mq_smtp_session *session, enum mq_smtp_command command, uint8_t tx,
-                    size_t target);
+/* Takes work from the host and writes until the socket takes no more. */
+void mq_smtp_write(struct mq_smtp_session *session);
+void mq_smtp_quit(struct mq_smtp_session *session); /* idle only */
+
+/* receive.c: reads all there is. After a write that failed, it ends the session. */
+void mq_smtp_read(struct mq_smtp_session *session);
 
 static inline struct mq_smtp_tx *mq_smtp_current(struct mq_smtp_session *session)
 {

@@ -1,3 +1,4 @@
+/* Sockets and timers: one wait for all sessions and connects of a pool. */
 #include <errno.h>
 #include <sys/epoll.h>
 
@@ -6,11 +7,6 @@
 #define EVENTS_MAX 256
 /* How often the sessions' deadlines are looked at; they are seconds. */
 #define SCAN_MS 100
-
-int64_t mq_smtp_loop_now(const struct mq_smtp_pool *pool)
-{
-    return pool->host.clock.boot_ms(pool->host.clock.context);
-}
 
 static uint64_t event_data(const struct mq_smtp_pool *pool, const struct mq_smtp_slot *slot)
 {
@@ -87,7 +83,7 @@ static void take_connections(struct mq_smtp_pool *pool)
 static void scan_timeouts(struct mq_smtp_pool *pool)
 {
     int64_t real_ms = mq_connector_now_ms();
-    int64_t now_ms = mq_smtp_loop_now(pool);
+    int64_t now_ms = mq_smtp_pool_now(pool);
     if (real_ms < pool->next_scan_ms) {
         return;
     }

@@ -36,18 +36,25 @@ static inline struct mq_smtp_pool *mq_smtp_pool_of(struct mq_smtp_host *host)
     return (struct mq_smtp_pool *)((char *)host - offsetof(struct mq_smtp_pool, host));
 }
 
-/* pool.c: what is to be sent by whom */
+/* Boot time by the mails' clock. */
+static inline int64_t mq_smtp_pool_now(const struct mq_smtp_pool *pool)
+{
+    return pool->host.clock.boot_ms(pool->host.clock.context);
+}
+
+/* pool.c: how many sessions, and what they ask */
 void mq_smtp_pool_init_host(struct mq_smtp_pool *pool); /* the functions that sessions call */
 size_t mq_smtp_pool_occupied(const struct mq_smtp_pool *pool); /* sessions not closed */
 size_t mq_smtp_pool_working(const struct mq_smtp_pool *pool);  /* … of these: open */
-/* Opens sessions for what waits, and lets open ones take it. */
-void mq_smtp_pool_assign(struct mq_smtp_pool *pool);
+size_t mq_smtp_pool_openable(const struct mq_smtp_pool *pool); /* that may still be opened */
 void mq_smtp_pool_connect_failed(struct mq_smtp_pool *pool, const struct mq_connect_result *result);
 
 /* loop.c: sockets and timers */
 void mq_smtp_loop_pump(struct mq_smtp_pool *pool, struct mq_smtp_slot *slot);
 /* One wait of at most timeout_ms and all that it brought; false: a signal came. */
 bool mq_smtp_loop_step(struct mq_smtp_pool *pool, int64_t timeout_ms);
-int64_t mq_smtp_loop_now(const struct mq_smtp_pool *pool); /* boot time by the mails' clock, ms */
+
+/* assign.c: opens sessions for what waits, and lets open ones take it. */
+void mq_smtp_assign(struct mq_smtp_pool *pool);
 
 #endif

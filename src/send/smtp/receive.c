@@ -455,7 +455,7 @@ static bool feed(struct mq_smtp_session *session, struct mq_str data)
     return session->channel != NULL;
 }
 
-void mq_smtp_session_readable(struct mq_smtp_session *session)
+void mq_smtp_read(struct mq_smtp_session *session)
 {
     char data[4096];
     while (session->channel != NULL) {
@@ -477,5 +477,4 @@ void mq_smtp_session_readable(struct mq_smtp_session *session)
             break; /* the socket is empty; one call less */
         }
     }
-    mq_smtp_session_pump(session);
 }

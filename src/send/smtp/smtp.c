@@ -83,7 +83,7 @@ static enum mq_status op_step(struct mq_transport *transport, int64_t timeout_ms
     (void)err;
     for (;;) {
         recall_in_trouble(pool);
-        mq_smtp_pool_assign(pool);
+        mq_smtp_assign(pool);
         int64_t left_ms = until_ms - mq_connector_now_ms();
         bool goes_on = mq_smtp_loop_step(pool, left_ms);
         if (!goes_on || transport->done.count > 0 || transport->troubled != troubled ||

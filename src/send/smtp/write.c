@@ -1,3 +1,4 @@
+/* What a session sends: commands in groups (RFC 2920), the message with its dots stuffed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,39 +13,6 @@
 /* What one session writes before the loop looks whether a reply came, and at the other sessions: a
  * peer that takes everything at once would otherwise not be heard before the dot. */
 #define TURN_BYTES (128 << 10)
-
-bool mq_smtp_mail_left(const struct mq_smtp_session *session, const struct mq_smtp_tx *tx)
-{
-    return session->maybe_sent > tx->mail_at;
-}
-
-bool mq_smtp_dot_left(const struct mq_smtp_session *session, const struct mq_smtp_tx *tx)
-{
-    return tx->dot_at != 0 && session->maybe_sent >= tx->dot_at;
-}
-
-bool mq_smtp_expect(struct mq_smtp_session *session, enum mq_smtp_command command, uint8_t tx,
-                    size_t target)
-{
-    if (session->expected_count == session->expected_capacity) {
-        size_t capacity = session->expected_capacity ? session->expected_capacity * 2 : 16;
-        struct mq_smtp_expected *ring = malloc(capacity * sizeof *ring);
-        if (ring == NULL) {
-            return false;
-        }
-        for (size_t i = 0; i < session->expected_count; i++) {
-            ring[i] = session->expected[(session->expected_head + i) % session->expected_capacity];
-        }
-        free(session->expected);
-        session->expected = ring;
-        session->expected_head = 0;
-        session->expected_capacity = capacity;
-    }
-    size_t at = (session->expected_head + session->expected_count) % session->expected_capacity;
-    session->expected[at] = (struct mq_smtp_expected){(uint8_t)command, tx, (uint32_t)target};
-    session->expected_count++;
-    return true;
-}
 
 static size_t room(const struct mq_smtp_session *session)
 {
@@ -219,12 +187,87 @@ static void append_body(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
     mq_smtp_trace(session, "> .");
 }
 
+/* ---- what to write next ---- */
+
+bool mq_smtp_session_may_begin(const struct mq_smtp_session *session)
+{
+    return session->state == MQ_SMTP_IDLE && !session->last && !session->closing;
+}
+
+static bool following_is_allowed(const struct mq_smtp_session *session)
+{
+    const struct mq_smtp_host *host = session->host;
+    bool with_dot = session->maybe_sent < session->tx[session->current].dot_at;
+    return host->following == MQ_SMTP_FOLLOW_DOT ||
+           (host->following == MQ_SMTP_FOLLOW_TRY && !host->trying && with_dot);
+}
+
+bool mq_smtp_session_may_follow(const struct mq_smtp_session *session)
+{
+    const struct mq_smtp_tx *tx = &session->tx[session->current];
+    return (session->state == MQ_SMTP_BODY || session->state == MQ_SMTP_AWAITING) &&
+           session->caps.pipelining && !session->host->no_params && !session->last &&
+           !session->closing && !tx->plain && tx->dot_at != 0 &&
+           !session->tx[session->current ^ 1].used && following_is_allowed(session);
+}
+
+static bool begin(struct mq_smtp_session *session, struct mq_transfer *transfer, bool behind)
+{
+    struct mq_smtp_host *host = session->host;
+    transfer->end = MQ_DELIVERY_DONE;
+    transfer->error[0] = '\0'; /* of a session before this one */
+    bool enters = mq_smtp_check(session, transfer);
+    if (enters && !transfer->enter(transfer, MQ_PHASE_ENVELOPE)) {
+        transfer->end = MQ_DELIVERY_LEASE_OVER;
+        enters = false;
+    }
+    if (!enters) {
+        host->done(host, transfer);
+        return false;
+    }
+    bool plain = host->no_params || (transfer->transport_flags & MQ_SMTP_DELIVERY_PLAIN) != 0;
+    bool reset = session->open_transaction && !behind;
+    struct mq_smtp_tx *tx = behind ? mq_smtp_follower(session) : mq_smtp_current(session);
+    *tx = (struct mq_smtp_tx){.transfer = transfer,
+                              .used = true,
+                              .plain = plain,
+                              .behind = behind,
+                              .next = reset ? MQ_SMTP_RSET : MQ_SMTP_MAIL,
+                              .mail_at = UINT64_MAX,
+                              .mail_ms = host->clock.boot_ms(host->clock.context)};
+    if (++session->mails >= host->mails_per_connection && host->mails_per_connection > 0) {
+        session->last = true;
+    }
+    if (!behind) {
+        mq_smtp_set_state(session, MQ_SMTP_ENVELOPE);
+    } else if (host->following == MQ_SMTP_FOLLOW_TRY) {
+        tx->trial = host->trying = true;
+    }
+    return true;
+}
+
+void mq_smtp_quit(struct mq_smtp_session *session)
+{
+    static const char quit[] = "QUIT\r\n";
+    if (session->state != MQ_SMTP_IDLE) {
+        return;
+    }
+    if (!mq_smtp_expect(session, MQ_SMTP_QUIT, 0, 0)) {
+        mq_smtp_close(session, "");
+        return;
+    }
+    memcpy(session->out, quit, sizeof quit - 1);
+    session->out_pos = 0;
+    session->out_len = sizeof quit - 1;
+    mq_smtp_set_state(session, MQ_SMTP_QUITTING);
+}
+
 static void take_follower(struct mq_smtp_session *session)
 {
     struct mq_smtp_host *host = session->host;
     while (mq_smtp_session_may_follow(session)) {
         struct mq_transfer *transfer = host->next(host, session, true);
-        if (transfer == NULL || mq_smtp_begin(session, transfer, true)) {
+        if (transfer == NULL || begin(session, transfer, true)) {
             return;
         }
     }
@@ -248,12 +291,12 @@ static void take_work(struct mq_smtp_session *session)
     struct mq_smtp_host *host = session->host;
     while (mq_smtp_session_may_begin(session)) {
         struct mq_transfer *transfer = host->next(host, session, false);
-        if (transfer == NULL || mq_smtp_begin(session, transfer, false)) {
+        if (transfer == NULL || begin(session, transfer, false)) {
             break;
         }
     }
     if (session->state == MQ_SMTP_IDLE && session->last) {
-        mq_smtp_session_quit(session);
+        mq_smtp_quit(session);
     }
 }
 
@@ -288,12 +331,8 @@ static bool write_some(struct mq_smtp_session *session)
     return false;
 }
 
-void mq_smtp_session_pump(struct mq_smtp_session *session)
+void mq_smtp_write(struct mq_smtp_session *session)
 {
-    if (session->in_pump) {
-        return;
-    }
-    session->in_pump = true;
     uint64_t cycle_ends = session->sent + TURN_BYTES;
     while (session->channel != NULL) {
         if (session->sent >= cycle_ends) {
@@ -313,9 +352,5 @@ void mq_smtp_session_pump(struct mq_smtp_session *session)
         if (!write_some(session)) {
             break;
         }
-    }
-    session->in_pump = false;
-    if (session->write_failed && session->channel != NULL) {
-        mq_smtp_session_readable(session);
     }
 }

@@ -1,0 +1,52 @@
+/* What an SMTP session asks of its pool: timeouts, work, and somebody to give it back to. */
+#ifndef MQ_SEND_SMTP_HOST_H
+#define MQ_SEND_SMTP_HOST_H
+
+#include "core/clock.h"
+#include "send/transport.h"
+
+enum mq_smtp_state {
+    MQ_SMTP_CLOSED,
+    MQ_SMTP_CONNECTING, /* libcurl's; no channel yet */
+    MQ_SMTP_IDLE,       /* nothing under way */
+    MQ_SMTP_ENVELOPE,   /* RSET, MAIL, RCPT, DATA out or going out */
+    MQ_SMTP_BODY,       /* 354 came; the message goes out */
+    MQ_SMTP_AWAITING,   /* the dot is out, its reply is not here */
+    MQ_SMTP_QUITTING,
+    MQ_SMTP_STATE_COUNT
+};
+
+/* Whether an envelope may go behind another mail's dot that the relay has not answered yet. Some
+ * relays offer PIPELINING and lose the connection then (Dovecot's submission service up to 2.4.1),
+ * which leaves the mail before it uncertain. So a relay has to show it first. */
+enum mq_smtp_following {
+    MQ_SMTP_FOLLOW_TRY, /* not known: one session at a time tries it */
+    MQ_SMTP_FOLLOW_DOT, /* it answered both */
+    MQ_SMTP_FOLLOW_NEVER
+};
+
+struct mq_smtp_session;
+
+struct mq_smtp_host {
+    struct mq_clock clock;
+    int64_t command_timeout_ms, data_timeout_ms, block_timeout_ms, final_timeout_ms, idle_ms;
+    int64_t mails_per_connection;
+    size_t in_state[MQ_SMTP_STATE_COUNT]; /* sessions in each; closed ones are not counted */
+    enum mq_smtp_following following;
+    bool following_fixed; /* set by hand: nothing is learned */
+    bool trying;          /* a trial is under way */
+    bool no_params;       /* every transaction is plain: only so it worked */
+    /* A transfer to begin now: on an idle session, or behind the dot; NULL: none for this one. */
+    struct mq_transfer *(*next)(struct mq_smtp_host *host, struct mq_smtp_session *session,
+                                bool behind);
+    void (*done)(struct mq_smtp_host *host, struct mq_transfer *transfer);
+    /* Once more in another session, plain. */
+    void (*again)(struct mq_smtp_host *host, struct mq_transfer *transfer);
+    void (*trouble)(struct mq_smtp_host *host, const char *reason, int64_t retry_after_s);
+    /* The session is closed, its channel gone. `why`: "" at an orderly end. */
+    void (*closed)(struct mq_smtp_host *host, struct mq_smtp_session *session, const char *why);
+    void (*trace)(void *context, int session, const char *line); /* NULL: none */
+    void *trace_context;
+};
+
+#endif

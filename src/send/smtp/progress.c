@@ -1,0 +1,293 @@
+/* A session's state and timer, and how its transactions end. Calls nothing of the session's other
+ * files: those that write and read stand above this one. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "send/smtp/internal.h"
+
+/* RFC 5321, section 4.5.3.2 gives no time for QUIT; nothing depends on its reply. */
+#define QUIT_TIMEOUT_MS 2000
+/* Postfix answers a client with this many errors slower and slower. */
+#define FAILURES_MAX 4
+
+static const char *state_name(enum mq_smtp_state state)
+{
+    static const char *const names[MQ_SMTP_STATE_COUNT] = {
+        [MQ_SMTP_CLOSED] = "closed",     [MQ_SMTP_CONNECTING] = "connecting",
+        [MQ_SMTP_IDLE] = "idle",         [MQ_SMTP_ENVELOPE] = "envelope",
+        [MQ_SMTP_BODY] = "body",         [MQ_SMTP_AWAITING] = "awaiting",
+        [MQ_SMTP_QUITTING] = "quitting",
+    };
+    return (size_t)state < MQ_SMTP_STATE_COUNT ? names[state] : "unknown";
+}
+
+void mq_smtp_trace(struct mq_smtp_session *session, const char *format, ...)
+{
+    if (session->host->trace == NULL) {
+        return;
+    }
+    char line[MQ_REPLY_TEXT_MAX + 64];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    session->host->trace(session->host->trace_context, session->id, line);
+}
+
+/* The time that the state, and in an envelope the command awaited, may take. */
+static int64_t timeout_ms(const struct mq_smtp_session *session)
+{
+    const struct mq_smtp_host *host = session->host;
+    switch (session->state) {
+    case MQ_SMTP_IDLE:
+        return host->idle_ms;
+    case MQ_SMTP_ENVELOPE:
+        return session->expected_count > 0 &&
+                       session->expected[session->expected_head].command == MQ_SMTP_DATA
+                   ? host->data_timeout_ms
+                   : host->command_timeout_ms;
+    case MQ_SMTP_BODY:
+        return host->block_timeout_ms;
+    case MQ_SMTP_AWAITING:
+        return host->final_timeout_ms;
+    case MQ_SMTP_QUITTING:
+        return QUIT_TIMEOUT_MS;
+    default:
+        return 0;
+    }
+}
+
+void mq_smtp_restart_timer(struct mq_smtp_session *session)
+{
+    struct mq_clock clock = session->host->clock;
+    int64_t ms = timeout_ms(session);
+    session->deadline_ms = ms > 0 ? clock.boot_ms(clock.context) + ms : INT64_MAX;
+}
+
+void mq_smtp_set_state(struct mq_smtp_session *session, enum mq_smtp_state state)
+{
+    if (session->state != state) {
+        mq_smtp_trace(session, "%s -> %s", state_name(session->state), state_name(state));
+    }
+    if (session->state != MQ_SMTP_CLOSED) {
+        session->host->in_state[session->state]--;
+    }
+    if (state != MQ_SMTP_CLOSED) {
+        session->host->in_state[state]++;
+    }
+    session->state = state;
+    mq_smtp_restart_timer(session);
+}
+
+bool mq_smtp_expect(struct mq_smtp_session *session, enum mq_smtp_command command, uint8_t tx,
+                    size_t target)
+{
+    if (session->expected_count == session->expected_capacity) {
+        size_t capacity = session->expected_capacity ? session->expected_capacity * 2 : 16;
+        struct mq_smtp_expected *ring = malloc(capacity * sizeof *ring);
+        if (ring == NULL) {
+            return false;
+        }
+        for (size_t i = 0; i < session->expected_count; i++) {
+            ring[i] = session->expected[(session->expected_head + i) % session->expected_capacity];
+        }
+        free(session->expected);
+        session->expected = ring;
+        session->expected_head = 0;
+        session->expected_capacity = capacity;
+    }
+    size_t at = (session->expected_head + session->expected_count) % session->expected_capacity;
+    session->expected[at] = (struct mq_smtp_expected){(uint8_t)command, tx, (uint32_t)target};
+    session->expected_count++;
+    return true;
+}
+
+static bool mail_left(const struct mq_smtp_session *session, const struct mq_smtp_tx *tx)
+{
+    return session->maybe_sent > tx->mail_at;
+}
+
+bool mq_smtp_dot_left(const struct mq_smtp_session *session, const struct mq_smtp_tx *tx)
+{
+    return tx->dot_at != 0 && session->maybe_sent >= tx->dot_at;
+}
+
+void mq_smtp_mark(struct mq_transfer *transfer, bool only_in, enum mq_target_result result,
+                  const struct mq_reply *reply)
+{
+    char text[MQ_TARGET_REPLY_MAX] = "";
+    int code = reply ? reply->code : 0;
+    if (reply != NULL) {
+        mq_reply_format(reply, text, sizeof text);
+    }
+    for (size_t i = 0; i < transfer->target_count; i++) {
+        struct mq_target *target = &transfer->targets[i];
+        bool in = target->code / 100 == 2;
+        if (target->result == MQ_TARGET_UNTRIED && (in || (!only_in && target->code == 0))) {
+            target->result = result;
+            target->code = code;
+            memcpy(target->reply, text, sizeof text);
+        }
+    }
+}
+
+/* Four in a row that went wrong: a new connection is quicker than the relay's tarpit. */
+static void count_outcome(struct mq_smtp_session *session, const struct mq_transfer *transfer)
+{
+    bool accepted = false;
+    session->decided++;
+    for (size_t i = 0; i < transfer->target_count; i++) {
+        accepted = accepted || transfer->targets[i].result == MQ_TARGET_ACCEPTED;
+    }
+    session->failures = accepted ? 0 : session->failures + 1;
+    if (session->failures >= FAILURES_MAX) {
+        session->last = true;
+    }
+}
+
+/* Frees the transaction; its transfer is the caller's. */
+static struct mq_transfer *leave(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
+{
+    struct mq_transfer *transfer = tx->transfer;
+    session->host->trying = session->host->trying && !tx->trial;
+    *tx = (struct mq_smtp_tx){0};
+    return transfer;
+}
+
+void mq_smtp_finish(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
+                    enum mq_transfer_end end)
+{
+    struct mq_smtp_host *host = session->host;
+    int64_t began_ms = tx->mail_ms;
+    struct mq_transfer *transfer = leave(session, tx);
+    if (transfer == NULL) {
+        return;
+    }
+    transfer->end = end;
+    transfer->ms = host->clock.boot_ms(host->clock.context) - began_ms;
+    if (end == MQ_DELIVERY_DONE) {
+        count_outcome(session, transfer);
+    }
+    host->done(host, transfer);
+}
+
+static void forget_results(struct mq_transfer *transfer)
+{
+    for (size_t i = 0; i < transfer->target_count; i++) {
+        transfer->targets[i].result = MQ_TARGET_UNTRIED;
+        transfer->targets[i].code = 0;
+        transfer->targets[i].reply[0] = '\0';
+    }
+}
+
+void mq_smtp_give_back(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
+{
+    if (tx->transfer != NULL) {
+        forget_results(tx->transfer);
+    }
+    mq_smtp_finish(session, tx, MQ_DELIVERY_UNTOUCHED);
+}
+
+void mq_smtp_once_more(struct mq_smtp_session *session, struct mq_smtp_tx *tx, unsigned flag)
+{
+    struct mq_transfer *transfer = leave(session, tx);
+    forget_results(transfer);
+    transfer->at_s = transfer->retry_after_s = 0;
+    transfer->transport_flags |= flag;
+    session->host->again(session->host, transfer);
+}
+
+void mq_smtp_close(struct mq_smtp_session *session, const char *why)
+{
+    if (session->state == MQ_SMTP_CLOSED) {
+        return;
+    }
+    mq_smtp_give_back(session, mq_smtp_current(session));
+    mq_smtp_give_back(session, mq_smtp_follower(session));
+    if (session->channel != NULL) {
+        session->channel->ops->close(session->channel);
+        session->channel = NULL;
+    }
+    session->wants_write = false;
+    mq_smtp_trace(session, "closed: %s", why);
+    mq_smtp_set_state(session, MQ_SMTP_CLOSED);
+    session->host->closed(session->host, session, why);
+}
+
+void mq_smtp_advance(struct mq_smtp_session *session)
+{
+    if (session->state == MQ_SMTP_CLOSED) {
+        return;
+    }
+    if (session->closing) {
+        mq_smtp_close(session, "");
+        return;
+    }
+    session->current ^= 1;
+    mq_smtp_set_state(session, mq_smtp_current(session)->used ? MQ_SMTP_ENVELOPE : MQ_SMTP_IDLE);
+}
+
+void mq_smtp_learn(struct mq_smtp_host *host, enum mq_smtp_following following)
+{
+    if (!host->following_fixed && host->following != MQ_SMTP_FOLLOW_NEVER) {
+        host->following = following;
+    }
+}
+
+/* A relay may close after any mail, and the next one's MAIL crosses that. Such a mail goes once
+ * more over another session; only once, for a mail that makes relays hang up must not block those
+ * behind it. */
+static bool crossed(const struct mq_smtp_session *session, const struct mq_smtp_tx *tx)
+{
+    return session->decided > 0 && !tx->replied && !session->silent &&
+           (tx->transfer->transport_flags & MQ_SMTP_DELIVERY_CROSSED) == 0;
+}
+
+/* By how far the connection came: before MAIL nothing happened; from MAIL on the mail may be the
+ * cause, or a relay that hangs up on every mail, and what others meet tells which; from the dot on
+ * nobody knows. */
+static void settle_lost(struct mq_smtp_session *session, struct mq_smtp_tx *tx, const char *why)
+{
+    struct mq_transfer *transfer = tx->transfer;
+    if (!tx->used || transfer == NULL) {
+        return;
+    }
+    if ((tx->behind && !tx->replied) || !mail_left(session, tx)) {
+        mq_smtp_give_back(session, tx);
+        return;
+    }
+    if (crossed(session, tx)) {
+        mq_smtp_once_more(session, tx, MQ_SMTP_DELIVERY_CROSSED);
+        return;
+    }
+    snprintf(transfer->error, sizeof transfer->error, "%s", why);
+    if (mq_smtp_dot_left(session, tx)) {
+        mq_smtp_mark(transfer, true, MQ_TARGET_UNCERTAIN, NULL);
+    } else {
+        mq_smtp_mark(transfer, false, MQ_TARGET_DENIED, NULL);
+    }
+    mq_smtp_finish(session, tx, MQ_DELIVERY_DONE);
+}
+
+void mq_smtp_session_lost(struct mq_smtp_session *session, const char *why)
+{
+    int64_t decided = session->decided;
+    if (session->state == MQ_SMTP_QUITTING) {
+        why = ""; /* the answer to QUIT, as some give it */
+    }
+    settle_lost(session, mq_smtp_current(session), why);
+    session->decided = decided; /* that was no answer of the relay */
+    mq_smtp_close(session, why);
+}
+
+void mq_smtp_cut_off(struct mq_smtp_session *session, const char *why)
+{
+    struct mq_smtp_tx *follower = mq_smtp_follower(session);
+    if (follower->used && mail_left(session, follower) &&
+        mq_smtp_dot_left(session, mq_smtp_current(session))) {
+        mq_smtp_learn(session->host, MQ_SMTP_FOLLOW_NEVER);
+    }
+    mq_smtp_session_lost(session, why);
+}
