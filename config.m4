@@ -84,6 +84,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/db/sqlite/file_guard.c
     src/db/sqlite/file_name.c
     src/db/sqlite/lock_wait.c
+    src/db/sqlite/pragma.c
     src/db/sqlite/prepared.c
     src/db/sqlite/read_only.c
     src/db/sqlite/result_code.c

@@ -179,6 +179,15 @@ static bool is_secret(const struct item *item)
            (has_word(value, "://") && has_word(value, "@"));
 }
 
+/* What the text has already needs no default. */
+static void note_name(struct writer *writer, const struct item *item)
+{
+    bool mysql = writer->dsn->mysql;
+    writer->has_encoding = writer->has_encoding || is(item, mysql ? "charset" : "client_encoding");
+    writer->has_name =
+        writer->has_name || is(item, "application_name") || is(item, "fallback_application_name");
+}
+
 static enum mq_status take_item(struct writer *writer, struct item *item, struct mq_error *err)
 {
     struct mq_server_dsn *dsn = writer->dsn;
@@ -197,10 +206,7 @@ static enum mq_status take_item(struct writer *writer, struct item *item, struct
     if (!dsn->mysql && is(item, "connect_timeout")) {
         return take_timeout(dsn, item, err);
     }
-    writer->has_encoding =
-        writer->has_encoding || is(item, dsn->mysql ? "charset" : "client_encoding");
-    writer->has_name =
-        writer->has_name || is(item, "application_name") || is(item, "fallback_application_name");
+    note_name(writer, item);
     /* With a blank: in "sslpassword=" PDO would find "password=" and not add the password. */
     write_item(&writer->text, item, secret && !dsn->mysql ? " =" : "=");
     if (!secret) {

@@ -44,16 +44,6 @@ void mq_sqlite_wal_install(struct mq_sqlite *self)
     sqlite3_wal_hook(self->handle, note_frames, self); /* takes the automatic one's place */
 }
 
-int64_t mq_sqlite_wal_bytes(struct mq_db *db)
-{
-    struct mq_sqlite *self = mq_sqlite_of(db);
-    struct stat info;
-
-    if (self->memory || !self->wal_path || stat(self->wal_path, &info) != 0)
-        return 0;
-    return (int64_t)info.st_size;
-}
-
 /* Whether there are `enough` frames that our last checkpoint did not see. One that a long reader
  * kept from finishing is so not repeated after every commit. */
 static bool due(struct mq_sqlite *self, int enough)

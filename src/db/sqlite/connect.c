@@ -7,8 +7,6 @@
 
 #include "db/sqlite/internal.h"
 
-enum { MODE_MAX = sizeof(((struct mq_sqlite *)0)->journal) };
-
 bool mq_sqlite_fixed_in(int version)
 {
     return version >= 3051003 || (version / 1000 == 3050 && version >= 3050007) ||
@@ -42,38 +40,6 @@ static enum mq_status open_handle(struct mq_sqlite *self, bool create, struct mq
     mq_sqlite_wal_install(self);
     self->busy.waited_us = 0;
     return MQ_OK;
-}
-
-static enum mq_status pragma(struct mq_sqlite *self, const char *sql, struct mq_error *err)
-{
-    int code = sqlite3_exec(self->handle, sql, NULL, NULL, NULL);
-
-    return code == SQLITE_OK ? MQ_OK
-                             : mq_sqlite_error(self, sqlite3_extended_errcode(self->handle), err);
-}
-
-/* The single value of a pragma as text, cut to fit. */
-static enum mq_status pragma_text(struct mq_sqlite *self, const char *sql, char out[MODE_MAX],
-                                  struct mq_error *err)
-{
-    sqlite3_stmt *stmt = NULL;
-    int code = sqlite3_prepare_v2(self->handle, sql, -1, &stmt, NULL);
-
-    if (code == SQLITE_OK)
-        code = sqlite3_step(stmt);
-    if (code == SQLITE_ROW)
-        sqlite3_snprintf(MODE_MAX, out, "%s", (const char *)sqlite3_column_text(stmt, 0));
-    if (code == SQLITE_ROW || code == SQLITE_DONE)
-        code = sqlite3_finalize(stmt); /* fails when the text could not be had */
-    else
-        sqlite3_finalize(stmt);
-    return code == SQLITE_OK ? MQ_OK : mq_sqlite_error(self, code, err);
-}
-
-enum mq_status mq_sqlite_ask_journal(struct mq_sqlite *self, char out[MODE_MAX],
-                                     struct mq_error *err)
-{
-    return pragma_text(self, "PRAGMA journal_mode", out, err);
 }
 
 static enum mq_status wants_wal(const struct mq_sqlite *self, bool *wal, struct mq_error *err)
@@ -129,14 +95,14 @@ static enum mq_status create(struct mq_sqlite *self, struct mq_error *err)
         status = open_handle(self, true, err);
     }
     if (status == MQ_OK)
-        status = pragma(self, "PRAGMA page_size = 8192; BEGIN EXCLUSIVE", err);
+        status = mq_sqlite_pragma(self, "PRAGMA page_size = 8192; BEGIN EXCLUSIVE", err);
     if (status != MQ_OK)
         goto out;
     if (stat(self->name, &info) != 0 || info.st_size != 0)
         goto out; /* another process was first */
-    status = pragma(self, "PRAGMA locking_mode = EXCLUSIVE; COMMIT", err);
+    status = mq_sqlite_pragma(self, "PRAGMA locking_mode = EXCLUSIVE; COMMIT", err);
     if (status == MQ_OK && wal)
-        status = pragma(self, "PRAGMA journal_mode = WAL", err);
+        status = mq_sqlite_pragma(self, "PRAGMA journal_mode = WAL", err);
 out:
     mq_sqlite_disconnect(self);
     return status;
@@ -148,17 +114,17 @@ out:
  * file to WAL in between. */
 static enum mq_status prefer_truncate(struct mq_sqlite *self, struct mq_error *err)
 {
-    char ignored[MODE_MAX];
-    enum mq_status status = pragma(self, "BEGIN", err);
+    char ignored[MQ_PRAGMA_MAX];
+    enum mq_status status = mq_sqlite_pragma(self, "BEGIN", err);
 
     if (status == MQ_OK)
-        status = pragma_text(self, "PRAGMA schema_version", ignored, err);
+        status = mq_sqlite_pragma_text(self, "PRAGMA schema_version", ignored, err);
     if (status == MQ_OK)
         status = mq_sqlite_ask_journal(self, self->journal, err);
     if (status == MQ_OK && strcmp(self->journal, "delete") == 0)
-        status = pragma_text(self, "PRAGMA journal_mode = TRUNCATE", self->journal, err);
+        status = mq_sqlite_pragma_text(self, "PRAGMA journal_mode = TRUNCATE", self->journal, err);
     if (status == MQ_OK)
-        status = pragma(self, "COMMIT", err);
+        status = mq_sqlite_pragma(self, "COMMIT", err);
     return status;
 }
 
@@ -167,10 +133,10 @@ static enum mq_status prefer_truncate(struct mq_sqlite *self, struct mq_error *e
  * ask by `PRAGMA journal_mode`. */
 static enum mq_status configure(struct mq_sqlite *self, struct mq_error *err)
 {
-    enum mq_status status = pragma(self,
-                                   self->synchronous_normal ? "PRAGMA synchronous = NORMAL"
-                                                            : "PRAGMA synchronous = FULL",
-                                   err);
+    enum mq_status status = mq_sqlite_pragma(
+        self,
+        self->synchronous_normal ? "PRAGMA synchronous = NORMAL" : "PRAGMA synchronous = FULL",
+        err);
 
     if (status == MQ_OK && mq_sqlite_journal_open(self))
         memcpy(self->journal, "wal", 4);
@@ -180,13 +146,14 @@ static enum mq_status configure(struct mq_sqlite *self, struct mq_error *err)
      * every mail that it has sent: pages that become free as a whole are left as they are, which
      * halves what it writes. */
     if (status == MQ_OK && self->worker)
-        status = pragma(self, "PRAGMA secure_delete = FAST", err);
+        status = mq_sqlite_pragma(self, "PRAGMA secure_delete = FAST", err);
     if (status != MQ_OK || self->reader || strcmp(self->journal, "delete") != 0)
         return status;
     if (self->wanted_journal != MQ_JOURNAL_DELETE)
         return prefer_truncate(self, err);
     /* EXTRA syncs the directory, too. */
-    return self->synchronous_normal ? MQ_OK : pragma(self, "PRAGMA synchronous = EXTRA", err);
+    return self->synchronous_normal ? MQ_OK
+                                    : mq_sqlite_pragma(self, "PRAGMA synchronous = EXTRA", err);
 }
 
 /* What SQLite calls the files: links resolved, as it derives the names of journal and WAL. */

@@ -21,17 +21,6 @@ bool mq_sqlite_forked(struct mq_db *db)
     return mq_sqlite_of(db)->owner != mq_process_id();
 }
 
-static enum mq_status gone(struct mq_sqlite *self, struct mq_error *err)
-{
-    self->replaced = true;
-    return mq_error_set(err, MQ_REPLACED, "database",
-                        "%s was replaced, renamed or deleted while it was open (or its -wal file "
-                        "was); nothing was stored: open it again. Replace a database only while "
-                        "nothing has it open, and copy it with VACUUM INTO or the backup "
-                        "functions, never with copy(), which drops SQLite's locks",
-                        self->name);
-}
-
 static enum mq_status in_doubt(struct mq_sqlite *self, struct mq_error *err)
 {
     self->replaced = true;
@@ -51,7 +40,7 @@ enum mq_status mq_sqlite_usable(struct mq_sqlite *self, struct mq_error *err)
                             "after the fork",
                             self->name);
     if (!self->handle || self->replaced)
-        return gone(self, err);
+        return mq_sqlite_gone(self, err);
     return MQ_OK;
 }
 
@@ -70,7 +59,7 @@ static bool intact(struct mq_sqlite *self)
 
 enum mq_status mq_sqlite_guard(struct mq_sqlite *self, struct mq_error *err)
 {
-    return intact(self) ? MQ_OK : gone(self, err);
+    return intact(self) ? MQ_OK : mq_sqlite_gone(self, err);
 }
 
 bool mq_sqlite_journal_open(struct mq_sqlite *self)
@@ -133,7 +122,7 @@ enum mq_status mq_sqlite_identify(struct mq_sqlite *self, struct mq_error *err)
         (strcmp(self->name, self->path) != 0 && !unchanged(self->path, &self->file)) ||
         sqlite3_file_control(self->handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved) != SQLITE_OK ||
         moved)
-        return gone(self, err);
+        return mq_sqlite_gone(self, err);
     self->identified = true;
     /* Who only reads must know its WAL, too, before it closes. */
     if (strcmp(self->journal, "wal") == 0)
@@ -151,7 +140,7 @@ enum mq_status mq_sqlite_note_wal(struct mq_sqlite *self, struct mq_error *err)
     status = find_wal(self, &wal, err);
     if (status != MQ_OK || !wal)
         return status;
-    return take_wal(self) ? MQ_OK : gone(self, err);
+    return take_wal(self) ? MQ_OK : mq_sqlite_gone(self, err);
 }
 
 enum mq_status mq_sqlite_guard_commit(struct mq_sqlite *self, struct mq_error *err)
@@ -169,4 +158,14 @@ enum mq_status mq_sqlite_guard_commit(struct mq_sqlite *self, struct mq_error *e
             return in_doubt(self, err);
     }
     return intact(self) ? MQ_OK : in_doubt(self, err);
+}
+
+int64_t mq_sqlite_wal_bytes(struct mq_db *db)
+{
+    struct mq_sqlite *self = mq_sqlite_of(db);
+    struct stat info;
+
+    if (self->memory || !self->wal_path || stat(self->wal_path, &info) != 0)
+        return 0;
+    return (int64_t)info.st_size;
 }

@@ -26,13 +26,6 @@ static bool says_wal(struct mq_sqlite *self)
            version == VERSION_WAL;
 }
 
-static long owner_of(const char *path)
-{
-    struct stat info;
-
-    return stat(path, &info) == 0 ? (long)info.st_uid : -1;
-}
-
 static enum mq_status check_file_beside(struct mq_sqlite *self, const char *path,
                                         struct mq_error *err)
 {
@@ -46,7 +39,8 @@ static enum mq_status check_file_beside(struct mq_sqlite *self, const char *path
                         "user %ld may only read %s, which is in WAL mode, and SQLite reads it only "
                         "with its -wal and -shm files: %s: %s: look as user %ld, who owns it, or "
                         "while a process that may write has it open",
-                        (long)geteuid(), self->path, path, strerror(missing), owner_of(self->path));
+                        (long)geteuid(), self->path, path, strerror(missing),
+                        mq_sqlite_owner(self->path));
 }
 
 enum mq_status mq_sqlite_note_reader(struct mq_sqlite *self, struct mq_error *err)
@@ -62,19 +56,4 @@ enum mq_status mq_sqlite_note_reader(struct mq_sqlite *self, struct mq_error *er
             status = check_file_beside(self, self->shm_path, err);
     }
     return status;
-}
-
-bool mq_sqlite_must_recover(int code)
-{
-    return code == SQLITE_READONLY_ROLLBACK || code == SQLITE_READONLY_RECOVERY ||
-           code == SQLITE_READONLY_CANTINIT || code == SQLITE_READONLY_CANTLOCK;
-}
-
-enum mq_status mq_sqlite_unrecovered(struct mq_sqlite *self, struct mq_error *err)
-{
-    return mq_error_set(err, MQ_READONLY, "database",
-                        "a transaction on %s was broken off and must be undone first, which user "
-                        "%ld, who may only read it, cannot do: run `mailqueue status` once as user "
-                        "%ld, who owns it",
-                        self->path, (long)geteuid(), owner_of(self->path));
 }

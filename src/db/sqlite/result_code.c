@@ -8,6 +8,18 @@
 
 enum { DIRECTORY_MAX = 512 };
 
+static const char *path_of(const struct mq_sqlite *self)
+{
+    return self->path ? self->path : self->name;
+}
+
+long mq_sqlite_owner(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 ? (long)info.st_uid : -1;
+}
+
 static void directory_of(const char *path, char out[DIRECTORY_MAX])
 {
     const char *slash = strrchr(path, '/');
@@ -52,7 +64,7 @@ static enum mq_status unwritable(const char *path, int system_error, struct mq_e
 
 static enum mq_status unopenable(struct mq_sqlite *self, int system_error, struct mq_error *err)
 {
-    const char *path = self->path ? self->path : self->name;
+    const char *path = path_of(self);
     char directory[DIRECTORY_MAX];
     struct stat info;
 
@@ -97,7 +109,7 @@ static const char *outcome(const struct mq_sqlite *self, int code)
 
 static enum mq_status full(struct mq_sqlite *self, int code, int system_error, struct mq_error *err)
 {
-    const char *path = self->path ? self->path : self->name;
+    const char *path = path_of(self);
 
     if (system_error == EFBIG)
         return mq_error_set(err, MQ_FULL, "database",
@@ -133,8 +145,9 @@ static bool is_size_limited(void)
 static enum mq_status input_output(struct mq_sqlite *self, int code, int system_error,
                                    struct mq_error *err)
 {
-    const char *path = self->path ? self->path : self->name;
+    const char *path = path_of(self);
 
+    self->sync_failed = self->sync_failed || code == SQLITE_IOERR_FSYNC;
     if (code == SQLITE_IOERR_WRITE && system_error == 0 && is_size_limited())
         system_error =
             EFBIG; /* a part was written, and SQLite does not keep why the rest was not */
@@ -148,43 +161,72 @@ static enum mq_status input_output(struct mq_sqlite *self, int code, int system_
                         outcome(self, code));
 }
 
+enum mq_status mq_sqlite_gone(struct mq_sqlite *self, struct mq_error *err)
+{
+    self->replaced = true;
+    return mq_error_set(err, MQ_REPLACED, "database",
+                        "%s was replaced, renamed or deleted while it was open (or its -wal file "
+                        "was); nothing was stored: open it again. Replace a database only while "
+                        "nothing has it open, and copy it with VACUUM INTO or the backup "
+                        "functions, never with copy(), which drops SQLite's locks",
+                        self->name);
+}
+
+static bool must_recover(int code)
+{
+    return code == SQLITE_READONLY_ROLLBACK || code == SQLITE_READONLY_RECOVERY ||
+           code == SQLITE_READONLY_CANTINIT || code == SQLITE_READONLY_CANTLOCK;
+}
+
+static enum mq_status unrecovered(struct mq_sqlite *self, struct mq_error *err)
+{
+    return mq_error_set(err, MQ_READONLY, "database",
+                        "a transaction on %s was broken off and must be undone first, which user "
+                        "%ld, who may only read it, cannot do: run `mailqueue status` once as user "
+                        "%ld, who owns it",
+                        self->path, (long)geteuid(), mq_sqlite_owner(self->path));
+}
+
+static enum mq_status read_only(struct mq_sqlite *self, int code, int system_error,
+                                struct mq_error *err)
+{
+    if (self->reader && must_recover(code))
+        return unrecovered(self, err);
+    return unwritable(path_of(self), system_error, err);
+}
+
+static enum mq_status other(const struct mq_sqlite *self, int code, struct mq_error *err)
+{
+    return mq_error_set(err, MQ_DATABASE, "database", "%s: %s (SQLite code %d)", path_of(self),
+                        self->handle ? sqlite3_errmsg(self->handle) : sqlite3_errstr(code), code);
+}
+
 enum mq_status mq_sqlite_error(struct mq_sqlite *self, int code, struct mq_error *err)
 {
-    const char *path = self->path ? self->path : self->name;
     int system_error = self->handle ? sqlite3_system_errno(self->handle) : errno;
 
-    if (code == SQLITE_READONLY_DBMOVED) {
-        self->replaced = true;
-        return mq_sqlite_usable(self, err);
-    }
-    switch (code & 0xff) {
+    if (code == SQLITE_READONLY_DBMOVED)
+        return mq_sqlite_gone(self, err);
+    switch (code == SQLITE_IOERR_NOMEM ? SQLITE_NOMEM : code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-    case SQLITE_PROTOCOL: /* too many attempts to start a read of the WAL: also others' locks */
+    case SQLITE_PROTOCOL: /* too many attempts to start reading the WAL: locks of others too */
         return mq_sqlite_busy_error(self, err);
     case SQLITE_NOMEM:
         return mq_error_nomem(err);
     case SQLITE_READONLY:
     case SQLITE_PERM:
-        if (self->reader && mq_sqlite_must_recover(code))
-            return mq_sqlite_unrecovered(self, err);
-        return unwritable(path, system_error, err);
+        return read_only(self, code, system_error, err);
     case SQLITE_CANTOPEN:
         return unopenable(self, system_error, err);
     case SQLITE_FULL:
         return full(self, code, system_error, err);
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-        return damaged(code, path, err);
+        return damaged(code, path_of(self), err);
     case SQLITE_IOERR:
-        if (code == SQLITE_IOERR_NOMEM)
-            return mq_error_nomem(err);
-        if (code == SQLITE_IOERR_FSYNC)
-            self->sync_failed = true;
         return input_output(self, code, system_error, err);
     default:
-        return mq_error_set(err, MQ_DATABASE, "database", "%s: %s (SQLite code %d)", path,
-                            self->handle ? sqlite3_errmsg(self->handle) : sqlite3_errstr(code),
-                            code);
+        return other(self, code, err);
     }
 }

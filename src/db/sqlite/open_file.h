@@ -1,0 +1,78 @@
+/* The native SQLite connection: what its files know of it. Nobody else includes this. */
+#ifndef MQ_DB_SQLITE_OPEN_FILE_H
+#define MQ_DB_SQLITE_OPEN_FILE_H
+
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "core/file_id.h"
+#include "db/sqlite/sqlite.h"
+
+enum mq_journal { MQ_JOURNAL_AUTO, MQ_JOURNAL_WAL, MQ_JOURNAL_TRUNCATE, MQ_JOURNAL_DELETE };
+
+/* Statements of the driver itself. */
+enum mq_fixed { MQ_FIXED_BEGIN, MQ_FIXED_COMMIT, MQ_FIXED_ROLLBACK, MQ_FIXED_COUNT };
+
+enum { MQ_PRAGMA_MAX = 12 };
+
+struct mq_busy_wait {
+    int64_t limit_us;
+    int64_t started_us; /* CLOCK_MONOTONIC, of the wait under way */
+    int64_t waited_us;  /* in the statement that ran last */
+    uint32_t seed;
+};
+
+struct mq_sqlite {
+    struct mq_db base;
+    sqlite3 *handle; /* NULL: a reopen failed */
+    pid_t owner;     /* the process that opened */
+
+    char *name;      /* absolute, as the caller spelled it: links in it may be turned elsewhere */
+    char *path;      /* canonical: what SQLite derives the names of journal and WAL from */
+    char *wal_path;  /* path-wal */
+    char *shm_path;  /* path-shm */
+    char *mark_path; /* path-unsynced: failed_sync.c */
+    enum mq_journal wanted_journal;
+    char journal[MQ_PRAGMA_MAX];
+    bool memory;
+    bool synchronous_normal;
+    bool worker;
+    bool reader; /* the file was opened for reading only */
+
+    struct mq_file_id file; /* what was opened; valid when identified */
+    bool identified;
+    struct mq_file_id wal; /* valid when wal_known */
+    bool wal_known;        /* it is the one that SQLite has open */
+    bool replaced;         /* dead until reopened */
+    int file_fd;           /* SQLite's own, to ask for locks only; with wal_known */
+
+    bool committing;
+    bool begun;             /* begin() succeeded and neither commit() nor rollback() came */
+    struct mq_error undone; /* why SQLite undid the transaction by itself; status MQ_OK: it did
+                               not */
+    struct mq_busy_wait busy;
+
+    sqlite3_stmt *slots[MQ_DB_SLOTS];
+    sqlite3_stmt *fixed[MQ_FIXED_COUNT];
+    sqlite3_stmt *current; /* the open result */
+    bool current_kept;     /* it lives in a slot */
+    bool row_ready;        /* run() has stepped to a row that next() has not given yet */
+    int64_t changes;
+
+    bool sync_failed;        /* and mq_sqlite_after_failed_sync() has not succeeded since */
+    int wal_frames;          /* in the WAL after our last commit or checkpoint */
+    bool wal_frames_fresh;   /* since the last maintain() */
+    int checkpointed_frames; /* wal_frames at our last checkpoint; 0 when it copied all */
+    int retry_frames;        /* so many more make another checkpoint due; 0: the last copied all */
+    bool restart_due;        /* the last checkpoint left something */
+    int64_t look_after_us;   /* CLOCK_MONOTONIC: no look at others' frames before */
+    int64_t shrink_after_us; /* CLOCK_MONOTONIC: no attempt to shrink the WAL before */
+};
+
+static inline struct mq_sqlite *mq_sqlite_of(struct mq_db *db)
+{
+    return (struct mq_sqlite *)db;
+}
+
+#endif
