@@ -103,9 +103,30 @@ static const char *literal_fault(struct mq_str domain)
     return inet_pton(family, text, binary) == 1 ? NULL : fault;
 }
 
+static const char *label_fault(struct mq_str label)
+{
+    if (label.len == 0) {
+        return "has an empty label in its domain; remove the extra dot";
+    }
+    for (size_t i = 0; i < label.len; i++) {
+        char c = label.data[i];
+        if ((unsigned char)c >= 0x80) {
+            return "has a domain with non-ASCII characters; write it in A-labels (xn--...)";
+        }
+        if (c != '-' && !mq_is_alnum(c)) {
+            return "has a character that is not allowed in a domain; use letters, digits, "
+                   "\"-\" and \".\" only";
+        }
+    }
+    if (label.data[0] == '-' || label.data[label.len - 1] == '-') {
+        return "has a domain label that begins or ends with \"-\"; correct it";
+    }
+    return label.len > LABEL_MAX ? "has a domain label of more than 63 octets; DNS allows no more"
+                                 : NULL;
+}
+
 static const char *domain_fault(struct mq_str domain)
 {
-    size_t label = 0; /* octets of the current one so far */
     if (domain.len == 0) {
         return "has nothing behind the \"@\"; write it as name@example.org";
     }
@@ -115,28 +136,15 @@ static const char *domain_fault(struct mq_str domain)
     if (domain.data[0] == '[') {
         return literal_fault(domain);
     }
-    for (size_t i = 0; i < domain.len; i++) {
-        char c = domain.data[i];
-        bool last = i + 1 == domain.len || domain.data[i + 1] == '.';
-        if ((unsigned char)c >= 0x80) {
-            return "has a domain with non-ASCII characters; write it in A-labels (xn--...)";
+    for (;;) {
+        const char *dot = memchr(domain.data, '.', domain.len);
+        struct mq_str label = {domain.data, dot != NULL ? (size_t)(dot - domain.data) : domain.len};
+        const char *fault = label_fault(label);
+        if (fault != NULL || dot == NULL) {
+            return fault;
         }
-        if (c == '.' && (label == 0 || i + 1 == domain.len)) {
-            return "has an empty label in its domain; remove the extra dot";
-        }
-        if (c == '-' && (label == 0 || last)) {
-            return "has a domain label that begins or ends with \"-\"; correct it";
-        }
-        if (c != '.' && c != '-' && !mq_is_alnum(c)) {
-            return "has a character that is not allowed in a domain; use letters, digits, "
-                   "\"-\" and \".\" only";
-        }
-        label = c == '.' ? 0 : label + 1;
-        if (label > LABEL_MAX) {
-            return "has a domain label of more than 63 octets; DNS allows no more";
-        }
+        domain = mq_str_skip(domain, label.len + 1);
     }
-    return NULL;
 }
 
 enum mq_status mq_address_check(struct mq_str address, const char *field, bool *utf8,

@@ -20,9 +20,6 @@ struct mq_repair_line {
 
 /* Appends a value on one line: without line ends, tabs as spaces. */
 void mq_repair_unfold(struct mq_buffer *out, struct mq_str value);
-/* For charsets whose two-byte characters may end in a backslash (Shift_JIS, Big5, GBK): doubles it
- * in quoted strings and comments, where a reader of bytes takes it for a quoting one. */
-void mq_repair_guard_pairs(struct mq_buffer *value, struct mq_str charset);
 /* Whether a word is an encoded one (RFC 2047, 2). */
 bool mq_repair_is_encoded(struct mq_str word);
 /* Writes a token behind spaces (perhaps none), before which the line may be folded. */

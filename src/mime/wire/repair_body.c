@@ -332,11 +332,24 @@ static void put_inside(struct walk *walk, const struct entity *entity)
     walk->depth--;
 }
 
+/* What is encoded keeps its content when its lines are broken. */
+static void put_coded(struct walk *walk, const struct entity *entity)
+{
+    if (walk->seven) {
+        put_stray(walk, entity);
+    } else if (entity->encoding == QUOTED_PRINTABLE) {
+        mq_repair_break_quoted_printable(walk->out, entity->body);
+    } else {
+        mq_repair_break_base64(walk->out, entity->body);
+    }
+}
+
 static void put_changed(struct walk *walk, const struct entity *entity)
 {
     struct mq_repair_head change = {0};
-    bool inside = entity->encoding == IDENTITY && entity->kind != OPAQUE &&
-                  entity->kind != SEALED && walk->depth < DEPTH_MAX;
+    bool deep = walk->depth >= DEPTH_MAX;
+    bool inside = entity->encoding == IDENTITY && !deep &&
+                  (entity->kind == MULTIPART || entity->kind == MESSAGE);
     if (entity->encoding == IDENTITY && entity->kind == LEAF) {
         put_leaf(walk, entity);
         return;
@@ -345,19 +358,12 @@ static void put_changed(struct walk *walk, const struct entity *entity)
         change.encoding = mq_encoding_name(MQ_ENCODING_7BIT);
     }
     put_head(walk, entity, &change);
-    /* What is encoded keeps its content when its lines are broken. */
-    bool coded = entity->encoding == QUOTED_PRINTABLE || entity->encoding == BASE64;
-    bool sealed = entity->kind == SEALED || walk->depth >= DEPTH_MAX;
-    if (walk->seven && coded) {
-        put_stray(walk, entity);
-    } else if ((walk->seven && !inside) || (sealed && !coded)) {
-        refuse(walk, entity);
-    } else if (entity->encoding == QUOTED_PRINTABLE) {
-        mq_repair_break_quoted_printable(walk->out, entity->body);
-    } else if (entity->encoding == BASE64) {
-        mq_repair_break_base64(walk->out, entity->body);
+    if (entity->encoding == QUOTED_PRINTABLE || entity->encoding == BASE64) {
+        put_coded(walk, entity);
     } else if (inside) {
         put_inside(walk, entity);
+    } else if (walk->seven || entity->kind == SEALED || deep) {
+        refuse(walk, entity);
     } else {
         mq_repair_break(walk->out, entity->body);
     }

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "core/ascii.h"
 #include "mime/wire/internal.h"
 #include "mime/wire/message.h"
 
@@ -59,30 +60,24 @@ static enum kind kind_of(struct mq_str name)
     return TEXT;
 }
 
-/* A name that may stand in an encoded word and whose bytes over 127 are not known to be no such. */
+/* A name that may stand in an encoded word. Not one whose bytes over 127 are known to be another's:
+ * ASCII has none, UTF-8 would be valid, and the others write text without such bytes. */
 static bool is_charset(struct mq_str name)
 {
-    static const char *const others[] = {"utf-8", "utf8", "us-ascii", "ascii", "utf-7"};
-    if (name.len == 0 || name.len > CHARSET_MAX) {
-        return false;
-    }
+    static const char *const others[] = {"utf-8", "utf8",   "us-ascii", "ascii",
+                                         "utf-7", "utf-16", "utf-32",   "iso-2022-"};
     for (size_t i = 0; i < name.len; i++) {
         char c = name.data[i];
-        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-        if (!letter && !(c >= '0' && c <= '9') && c != '-' && c != '_') {
+        if (!mq_is_alnum(c) && c != '-' && c != '_') {
             return false;
         }
     }
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        if (mq_str_equal_nocase(name, mq_str_of(others[i]))) {
+        if (mq_str_begins_nocase(name, others[i])) {
             return false;
         }
     }
-    struct mq_str begin = {name.data, name.len < 6 ? name.len : 6};
-    struct mq_str longer = {name.data, name.len < 9 ? name.len : 9};
-    return !mq_str_equal_nocase(begin, MQ_STR("utf-16")) &&
-           !mq_str_equal_nocase(begin, MQ_STR("utf-32")) &&
-           !mq_str_equal_nocase(longer, MQ_STR("iso-2022-"));
+    return name.len > 0 && name.len <= CHARSET_MAX;
 }
 
 struct mq_str mq_repair_charset(struct mq_str head, struct mq_buffer *scratch)
@@ -155,9 +150,6 @@ static bool put_field(struct mq_buffer *out, const struct field *field, enum kin
     mq_buffer_char(&value, ' ');
     mq_repair_unfold(&value,
                      mq_str_trim((struct mq_str){field->text.data + name, field->text.len - name}));
-    if (!field->utf8 && kind != TEXT && kind != KEPT) {
-        mq_repair_guard_pairs(&value, field->charset);
-    }
     struct mq_repair_line line = {.out = out, .column = name, .charset = field->charset};
     mq_buffer_append(out, field->text.data, name);
     bool read = put_value(&line, kind, mq_buffer_view(&value));

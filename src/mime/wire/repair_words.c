@@ -64,14 +64,6 @@ static bool is_single_byte(struct mq_str charset)
            mq_str_begins_nocase(charset, "cp125") || mq_str_begins_nocase(charset, "latin");
 }
 
-static bool begins_with_any(struct mq_str text, const char *const *begins)
-{
-    while (*begins != NULL && !mq_str_begins_nocase(text, *begins)) {
-        begins++;
-    }
-    return *begins != NULL;
-}
-
 /* Where text of an unknown charset may be cut, at most at `max`: before an ASCII byte that is the
  * second of no pair (these are all from "0" on), else between pairs. */
 static size_t cut_between_pairs(struct mq_str text, size_t max)
@@ -106,43 +98,6 @@ static size_t word_prefix(struct mq_str text, struct mq_str charset, bool q, siz
     }
     return mq_str_begins_nocase(charset, "utf-8") ? mq_utf8_cut(text, n)
                                                   : cut_between_pairs(text, n);
-}
-
-void mq_repair_guard_pairs(struct mq_buffer *value, struct mq_str charset)
-{
-    static const char *const japanese[] = {"shift", "sjis",  "x-sjis",      "ms_kanji",
-                                           "cp932", "ms932", "windows-31j", NULL};
-    static const char *const others[] = {"big5",  "gb",    "cp936", "ms936",
-                                         "cp950", "ms950", "johab", NULL};
-    bool half_width = begins_with_any(charset, japanese); /* 0xA0 to 0xDF stand alone */
-    if (!half_width && !begins_with_any(charset, others)) {
-        return;
-    }
-    struct mq_buffer text;
-    size_t depth = 0; /* of comments */
-    bool quoted = false;
-    mq_buffer_init(&text);
-    for (size_t i = 0; i < value->len; i++) {
-        unsigned char c = (unsigned char)value->data[i];
-        unsigned char next = i + 1 < value->len ? (unsigned char)value->data[i + 1] : 0;
-        bool leads = c > 0x80 && next >= '0' && !(half_width && c >= 0xA0 && c < 0xE0);
-        bool enclosed = quoted || depth > 0;
-        mq_buffer_char(&text, (char)c);
-        if (leads || (c == '\\' && enclosed && next != 0 && next < 0x80)) {
-            mq_buffer_char(&text, (char)next);
-            mq_buffer_append(&text, "\\", leads && enclosed && next == '\\');
-            i++;
-        } else if (c == '"' && depth == 0) {
-            quoted = !quoted;
-        } else if (c == '(' && !quoted) {
-            depth++;
-        } else if (c == ')' && depth > 0) {
-            depth--;
-        }
-    }
-    text.failed = text.failed || value->failed;
-    mq_buffer_clear(value);
-    *value = text;
 }
 
 static void put_word(struct mq_repair_line *line, struct mq_str text, bool q)

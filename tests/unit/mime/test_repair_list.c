@@ -39,24 +39,10 @@ static void test_keywords(void **state)
     assert_samples(samples, COUNT(samples));
 }
 
-/* In charsets whose pairs of bytes may end in a backslash, this one quotes nothing. */
 #define TYPE(charset) "Content-Type: text/plain; charset=" charset "\r\n"
-static void test_pairs(void **state)
+static void test_charset(void **state)
 {
     static const struct sample samples[] = {
-        {TYPE("Shift_JIS") "To: \"\x95\x5C\x8E\xA6\" <a@b.example>\r\n",
-         TYPE("Shift_JIS") "To: =?Shift_JIS?B?lVyOpg==?= <a@b.example>\r\n"},
-        {TYPE("Shift_JIS") "To: \"\x95\x5C\" <a@b.example>, c@d.example\r\n",
-         TYPE("Shift_JIS") "To: =?Shift_JIS?B?lVw=?= <a@b.example>, c@d.example\r\n"},
-        {TYPE("Shift_JIS") "Cc: a@b.example (\x95\x5C (\x95\x5C\\)))\r\n",
-         TYPE("Shift_JIS") "Cc: a@b.example (=?Shift_JIS?B?lVw=?= (=?Shift_JIS?B?lVwp?=))\r\n"},
-        {TYPE("Big5") "Content-Disposition: attachment; filename=\"\xA5\x5C\"; x=y\r\n",
-         TYPE("Big5") "Content-Disposition: attachment; filename*=Big5''%A5%5C; x=y\r\n"},
-        /* Not in quotes; behind one that does; behind a letter that is no first of a pair. */
-        {TYPE("GBK") "To: \x81\x5C\x81\x40 \"\\\"\x81\x5C\\\x81\x5C\" <a@b.example>\r\n",
-         TYPE("GBK") "To: =?GBK?B?gVyBQCAigVyBXA==?= <a@b.example>\r\n"},
-        {TYPE("Shift_JIS") "To: \"\xB1\\\"\" <a@b.example>\r\n",
-         TYPE("Shift_JIS") "To: =?Shift_JIS?B?sSI=?= <a@b.example>\r\n"},
         {TYPE("iso-8859-1") "To: \"\xE4\\\"\" <a@b.example>\r\n",
          TYPE("iso-8859-1") "To: =?iso-8859-1?B?5CI=?= <a@b.example>\r\n"},
     };
@@ -69,7 +55,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_broken_addresses, teardown),
         cmocka_unit_test_teardown(test_keywords, teardown),
-        cmocka_unit_test_teardown(test_pairs, teardown),
+        cmocka_unit_test_teardown(test_charset, teardown),
     };
     return cmocka_run_group_tests_name("mend_list", tests, NULL, NULL);
 }
