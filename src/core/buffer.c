@@ -250,19 +250,25 @@ static bool is_continuation(char c)
     return ((unsigned char)c & 0xC0) == 0x80;
 }
 
+/* Bytes of the character that begins so, by its first one; 0: none begins so. */
+static size_t utf8_length(unsigned char first)
+{
+    return first < 0x80                   ? 1
+           : first < 0xC0 || first > 0xF4 ? 0
+           : first < 0xE0                 ? 2
+           : first < 0xF0                 ? 3
+                                          : 4;
+}
+
 size_t mq_utf8_next(struct mq_str s, uint32_t *code)
 {
     /* Smallest code point of each length: what is below is an overlong form. */
     static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-    if (s.len == 0) {
+    size_t len = s.len > 0 ? utf8_length((unsigned char)s.data[0]) : 0;
+    if (len == 0 || len > s.len) {
         return 0;
     }
-    unsigned char first = (unsigned char)s.data[0];
-    size_t len = first < 0x80 ? 1 : first < 0xC0 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-    if (len == 0 || first > 0xF4 || len > s.len) {
-        return 0;
-    }
-    uint32_t value = len == 1 ? first : first & (0x7Fu >> len);
+    uint32_t value = (unsigned char)s.data[0] & (len == 1 ? 0x7Fu : 0x7Fu >> len);
     for (size_t i = 1; i < len; i++) {
         if (!is_continuation(s.data[i])) {
             return 0;

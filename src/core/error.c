@@ -41,47 +41,27 @@ enum mq_status mq_error_nomem(struct mq_error *err)
 
 const char *mq_status_name(enum mq_status status)
 {
-    switch (status) {
-    case MQ_OK:
-        return "ok";
-    case MQ_NOMEM:
-        return "out of memory";
-    case MQ_INVALID:
-        return "invalid argument";
-    case MQ_MESSAGE:
-        return "invalid message";
-    case MQ_CONFIG:
-        return "configuration";
-    case MQ_BUSY:
-        return "busy";
-    case MQ_TX_ABORTED:
-        return "undone";
-    case MQ_READONLY:
-        return "read-only";
-    case MQ_CANTOPEN:
-        return "cannot open";
-    case MQ_FULL:
-        return "full";
-    case MQ_CORRUPT:
-        return "corrupt";
-    case MQ_IO:
-        return "I/O error";
-    case MQ_REPLACED:
-        return "replaced";
-    case MQ_SCHEMA:
-        return "schema";
-    case MQ_DUPLICATE:
-        return "duplicate";
-    case MQ_DATABASE:
-        return "database";
-    case MQ_TRANSPORT:
-        return "transport";
-    case MQ_REFUSED:
-        return "refused";
-    case MQ_THROWN:
-        return "thrown";
-    case MQ_BAILOUT:
-        return "bailout";
-    }
-    return "unknown";
+    static const char *const names[] = {
+        [MQ_OK] = "ok",
+        [MQ_NOMEM] = "out of memory",
+        [MQ_INVALID] = "invalid argument",
+        [MQ_MESSAGE] = "invalid message",
+        [MQ_CONFIG] = "configuration",
+        [MQ_BUSY] = "busy",
+        [MQ_TX_ABORTED] = "undone",
+        [MQ_READONLY] = "read-only",
+        [MQ_CANTOPEN] = "cannot open",
+        [MQ_FULL] = "full",
+        [MQ_CORRUPT] = "corrupt",
+        [MQ_IO] = "I/O error",
+        [MQ_REPLACED] = "replaced",
+        [MQ_SCHEMA] = "schema",
+        [MQ_DUPLICATE] = "duplicate",
+        [MQ_DATABASE] = "database",
+        [MQ_TRANSPORT] = "transport",
+        [MQ_REFUSED] = "refused",
+        [MQ_THROWN] = "thrown",
+        [MQ_BAILOUT] = "bailout",
+    };
+    return (size_t)status < sizeof names / sizeof *names ? names[status] : "unknown";
 }

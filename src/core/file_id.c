@@ -65,35 +65,39 @@ static bool match_fd(int fd, const struct mq_file_id *ids, int *fds, int count)
     return all;
 }
 
-/* Descriptors are looked up, whoever opened them, and only asked: opening the files ourselves and
- * closing them again would drop SQLite's locks. Most processes have few. */
-void mq_file_find_fds(const struct mq_file_id *ids, int *fds, int count)
+/* The process's own list of descriptors, or numbers in turn where /proc is not mounted. */
+static void search_all(const struct mq_file_id *ids, int *fds, int count)
 {
-    /* Who opens the same files again has them under the same numbers. */
-    static _Atomic int last_found[FILES];
-    DIR *directory;
+    DIR *directory = opendir("/proc/self/fd");
     struct dirent *entry;
     bool all = false;
-    int fd;
 
-    for (int i = 0; i < count; i++)
-        fds[i] = -1;
-    for (int i = 0; i < count && i < FILES && !all; i++)
-        all = match_fd(last_found[i], ids, fds, count);
-    for (fd = 0; fd < FEW_FDS && !all; fd++)
-        all = match_fd(fd, ids, fds, count);
-    if (all) {
-        for (int i = 0; i < count && i < FILES; i++)
-            last_found[i] = fds[i];
-        return;
-    }
-    directory = opendir("/proc/self/fd");
-    for (; !directory && fd < MANY_FDS && !all; fd++)
+    for (int fd = FEW_FDS; !directory && fd < MANY_FDS && !all; fd++)
         all = match_fd(fd, ids, fds, count);
     while (directory && !all && (entry = readdir(directory)))
         all = entry->d_name[0] != '.' && match_fd(atoi(entry->d_name), ids, fds, count);
     if (directory)
         closedir(directory);
+}
+
+/* Looks for descriptors that others opened, and only asks: opening the files ourselves and closing
+ * them again would drop SQLite's locks. Most processes have few. */
+void mq_file_find_fds(const struct mq_file_id *ids, int *fds, int count)
+{
+    /* Who opens the same files again has them under the same numbers. */
+    static _Atomic int last_found[FILES];
+    bool all = false;
+
+    for (int i = 0; i < count; i++)
+        fds[i] = -1;
+    for (int i = 0; i < count && i < FILES && !all; i++)
+        all = match_fd(last_found[i], ids, fds, count);
+    for (int fd = 0; fd < FEW_FDS && !all; fd++)
+        all = match_fd(fd, ids, fds, count);
+    for (int i = 0; all && i < count && i < FILES; i++)
+        last_found[i] = fds[i];
+    if (!all)
+        search_all(ids, fds, count);
 }
 
 int mq_file_find_fd(const struct mq_file_id *id)

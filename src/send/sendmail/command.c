@@ -106,35 +106,59 @@ static bool names_sender(const char *attached, const char *value)
     return attached[0] != '\0' ? is_address(attached) : value == NULL || is_sender(value);
 }
 
+/* The letters of a word before its last, which has a value; then that letter, called `last`. */
+struct option {
+    const char *word;
+    size_t count;         /* letters without a value */
+    const char *last;     /* the letter, with what is attached to it */
+    const char *attached; /* "": the value is the next word */
+    const char *next;     /* that word, if it is the value and there is one */
+};
+
+static enum mq_status kept(bool done, struct mq_error *err)
+{
+    return done ? MQ_OK : mq_error_nomem(err);
+}
+
+/* -b: how the program runs. */
+static enum mq_status read_mode(struct option *option, struct mq_error *err)
+{
+    const char *mode = option->next != NULL ? option->next : option->attached;
+    enum mq_status status = mode[0] != '\0' ? check_mode(mode, err) : MQ_OK;
+    if (option->attached[0] == 'm') {
+        option->last =
+            "bm"; /* sendmail reads one letter of the mode, others read flags behind it */
+    }
+    return status;
+}
+
 /* A word of letters, read as getopt() does. */
 static enum mq_status read_letters(struct reading *reading, struct mq_error *err)
 {
-    const char *word = reading->given->items[reading->at];
-    size_t count = strcspn(word + 1, WITH_VALUE WITH_ATTACHED_VALUE);
-    const char *rest = word + 1 + count;
-    if (*rest == '\0' || strchr(WITH_ATTACHED_VALUE, *rest) != NULL) {
-        return keep_letters(reading, word, count, rest) ? MQ_OK : mq_error_nomem(err);
+    struct option option = {.word = reading->given->items[reading->at]};
+    option.count = strcspn(option.word + 1, WITH_VALUE WITH_ATTACHED_VALUE);
+    option.last = option.word + 1 + option.count;
+    if (*option.last == '\0' || strchr(WITH_ATTACHED_VALUE, *option.last) != NULL) {
+        return kept(keep_letters(reading, option.word, option.count, option.last), err);
     }
-    const char letter = *rest;
-    const char *attached = rest + 1;
-    const char *next = *attached == '\0' ? following(reading) : NULL;
-    const char *value = *attached == '\0' ? next : attached;
-    if (letter == 'b' && value != NULL) {
-        enum mq_status status = check_mode(value, err);
+    const char letter = *option.last;
+    option.attached = option.last + 1;
+    option.next = option.attached[0] == '\0' ? following(reading) : NULL;
+    const char *value = option.next != NULL ? option.next : option.attached;
+    if (letter == 'b') {
+        enum mq_status status = read_mode(&option, err);
         if (status != MQ_OK) {
             return status;
         }
     }
-    if (letter == 'b' && strncmp(rest, "bm", 2) == 0) {
-        rest = "bm"; /* of the mode sendmail reads one letter, others read flags behind it */
-    } else if (letter == 'o' && value != NULL && is(value, "i")) {
-        reading->dot_ends = false;
-    } else if ((letter == 'f' || letter == 'r') && names_sender(attached, value)) {
-        reading->at += next != NULL;
-        return keep_letters(reading, word, count, "") ? MQ_OK : mq_error_nomem(err);
+    if ((letter == 'f' || letter == 'r') && names_sender(option.attached, option.next)) {
+        reading->at += option.next != NULL;
+        return kept(keep_letters(reading, option.word, option.count, ""), err);
     }
-    bool kept = keep_letters(reading, word, count, rest) && (next == NULL || keep(reading, next));
-    return kept ? MQ_OK : mq_error_nomem(err);
+    reading->dot_ends = reading->dot_ends && !(letter == 'o' && is(value, "i"));
+    return kept(keep_letters(reading, option.word, option.count, option.last) &&
+                    (option.next == NULL || keep(reading, option.next)),
+                err);
 }
 
 /* Also what says that sender or recipients are in the message: they are given. */
@@ -159,14 +183,14 @@ static enum mq_status read_long(struct reading *reading, struct mq_error *err)
         reading->at += 2;
         return MQ_OK;
     }
-    return keep(reading, word) ? MQ_OK : mq_error_nomem(err);
+    return kept(keep(reading, word), err);
 }
 
 static enum mq_status read_word(struct reading *reading, struct mq_error *err)
 {
     const char *word = reading->given->items[reading->at];
     if (word[0] != '-' || word[1] == '\0') {
-        return keep(reading, word) ? MQ_OK : mq_error_nomem(err);
+        return kept(keep(reading, word), err);
     }
     return word[1] == '-' ? read_long(reading, err) : read_letters(reading, err);
 }
