@@ -9,6 +9,7 @@
 enum mq_backoff_policy { MQ_BACKOFF_STEPS, MQ_BACKOFF_EXPONENTIAL, MQ_BACKOFF_FIXED };
 
 #define MQ_BACKOFF_STEPS_MAX 16
+#define MQ_ATTEMPTS_MAX      1000 /* that a policy or a mail may ask for */
 
 struct mq_backoff {
     enum mq_backoff_policy policy;

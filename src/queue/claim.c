@@ -65,20 +65,36 @@ enum mq_status mq_job_orphaned(struct mq_queue *queue, const char *reference, bo
     return status;
 }
 
-enum mq_status mq_job_park_unreadable(struct mq_tx *tx, const struct mq_job *job,
-                                      struct mq_error *err)
+/* `error` NULL: the row keeps what it has. */
+static enum mq_status park(struct mq_tx *tx, const struct mq_job *job, const char *parked_for,
+                           const char *error, struct mq_error *err)
 {
-    static const char why[] =
-        "the row cannot be read: recipients is no JSON array of addresses, envelope_from is none, "
-        "or locked_by no claim token: correct it, then retry it, or delete it";
-    struct mq_value values[] = {mq_null(), mq_cstr("unreadable"), mq_cstr(why), mq_int(job->id)};
+    struct mq_value values[] = {mq_null(), mq_cstr(parked_for), mq_cstr(error), mq_int(job->id)};
     struct mq_transition change = {job->state, MQ_PARKED, MQ_SQL_PARK, values, 4};
     enum mq_status status = mq_job_transition(tx->queue, &change, err);
     if (status == MQ_OK) {
-        struct mq_event event = {.type = MQ_EVENT_PARKED, .reply = (char *)why, .ms = -1};
+        struct mq_event event = {
+            .type = MQ_EVENT_PARKED, .reply = (char *)(error ? error : job->last_error), .ms = -1};
         mq_tx_event(tx, job, &event);
     }
     return status;
+}
+
+enum mq_status mq_job_park_unreadable(struct mq_tx *tx, const struct mq_job *job,
+                                      struct mq_error *err)
+{
+    return park(tx, job, "unreadable",
+                "the row cannot be read: recipients is no JSON array of addresses, envelope_from "
+                "is none, or locked_by no claim token: correct it, then retry it, or delete it",
+                err);
+}
+
+/* The maximum was lowered since the last failure. One try of several recipients may take as many
+ * claims (settle.c), so such a job is parked here only when it has had its tries in any case. */
+static bool is_exhausted(const struct mq_queue *queue, const struct mq_job *job)
+{
+    int64_t claims_a_try = job->recipients.count ? (int64_t)job->recipients.count : 1;
+    return job->attempts >= mq_job_max_attempts(queue, job) * claims_a_try;
 }
 
 /* ---- one row ---- */
@@ -92,13 +108,15 @@ static enum mq_status drop(struct taking *t, const struct mq_job *job, bool read
     bool expired = job->expires_at && job->expires_at <= t->tx->now_s;
     enum mq_status status =
         expired ? MQ_OK : mq_job_orphaned(queue, job->reference, &orphaned, err);
-    *dropped = expired || orphaned || !readable;
+    bool parked = !readable || is_exhausted(queue, job);
+    *dropped = expired || orphaned || parked;
     if (status != MQ_OK || !*dropped) {
         return status;
     }
     if (!expired && !orphaned) {
         t->dropped.rows++;
-        return mq_job_park_unreadable(t->tx, job, err);
+        return readable ? park(t->tx, job, "exhausted", NULL, err)
+                        : mq_job_park_unreadable(t->tx, job, err);
     }
     mq_tx_happened(t->tx, job, expired ? MQ_EVENT_EXPIRED : MQ_EVENT_ORPHAN);
     return mq_job_drop(queue, job->id, &t->dropped, err);

@@ -6,15 +6,14 @@
 
 #include "db/db.h"
 #include "mime/address.h"
+#include "policy/backoff.h"
 #include "queue/handle.h"
 #include "queue/sql/columns.h"
 #include "queue/sql/insert.h"
 #include "queue/sql/schema.h"
 #include "queue/sql/transaction.h"
 
-#define PRIORITY_MAX     100
-#define MESSAGE_ID_MAX   998 /* a line of a message (RFC 5322, section 2.1.1) */
-#define MAX_ATTEMPTS_MAX 1000000
+#define MESSAGE_ID_MAX 998 /* a line of a message (RFC 5322, section 2.1.1) */
 
 static enum mq_status check_word(const char *field, struct mq_str s, size_t max,
                                  struct mq_error *err)
@@ -40,9 +39,9 @@ static enum mq_status check_word(const char *field, struct mq_str s, size_t max,
 
 static enum mq_status check_numbers(const struct mq_new_job *job, struct mq_error *err)
 {
-    if (job->priority < -PRIORITY_MAX || job->priority > PRIORITY_MAX) {
+    if (job->priority < -MQ_PRIORITY_MAX || job->priority > MQ_PRIORITY_MAX) {
         return mq_error_set(err, MQ_INVALID, "priority", "priority must be -%d … %d, not %d",
-                            PRIORITY_MAX, PRIORITY_MAX, job->priority);
+                            MQ_PRIORITY_MAX, MQ_PRIORITY_MAX, job->priority);
     }
     if (job->send_at < 0) {
         return mq_error_set(err, MQ_INVALID, "sendAt", "sendAt lies before 1970");
@@ -54,9 +53,9 @@ static enum mq_status check_numbers(const struct mq_new_job *job, struct mq_erro
         return mq_error_set(err, MQ_INVALID, "expiresAt",
                             "expiresAt is not after sendAt: the mail could never be sent");
     }
-    if (job->max_attempts < 0 || job->max_attempts > MAX_ATTEMPTS_MAX) {
+    if (job->max_attempts < 0 || job->max_attempts > MQ_ATTEMPTS_MAX) {
         return mq_error_set(err, MQ_INVALID, "maxAttempts", "maxAttempts must be 1 … %d, not %d",
-                            MAX_ATTEMPTS_MAX, job->max_attempts);
+                            MQ_ATTEMPTS_MAX, job->max_attempts);
     }
     return MQ_OK;
 }

@@ -12,6 +12,7 @@ struct mq_queue;
 
 #define MQ_REFERENCE_MAX 190 /* octets */
 #define MQ_TYPE_MAX      64
+#define MQ_PRIORITY_MAX  100 /* and its negative */
 
 /* One mail to store; all borrowed. body NULL: composed when sent. */
 struct mq_new_job {

@@ -12,8 +12,7 @@
 #include "php/message/fill.h"
 #include "queue/manage.h"
 
-#define DELAY_MAX_S  (366 * 86400)
-#define ATTEMPTS_MAX 1000
+#define DELAY_MAX_S (366 * 86400)
 
 /* Only the factories make these objects. */
 ZEND_METHOD(MailQueue_Stats, __construct)
@@ -160,7 +159,7 @@ static bool check_delay(uint32_t arg, zend_long delay)
 
 static bool check_attempts(uint32_t arg, zend_long attempts)
 {
-    return mq_php_check_range(arg, attempts, 1, ATTEMPTS_MAX, "");
+    return mq_php_check_range(arg, attempts, 1, MQ_ATTEMPTS_MAX, "");
 }
 
 static bool check_jitter(uint32_t arg, double jitter)

@@ -12,6 +12,7 @@
 #include "mime/wire/repair.h"
 #include "php/message/given_message.h"
 #include "php/message/recipients.h"
+#include "policy/backoff.h"
 #include "php_mailqueue.h"
 
 void mq_php_mail_init(struct mq_php_mail *mail)
@@ -228,13 +229,16 @@ static enum mq_status check_times(const struct mq_php_arguments *args, int64_t n
                             "expiresAt: must be later than now and than sendAt; leave it out for "
                             "a mail that does not expire");
     }
-    if (args->priority < -100 || args->priority > 100) {
-        return mq_error_set(err, MQ_INVALID, "priority", "priority: must be between -100 and 100");
+    if (args->priority < -MQ_PRIORITY_MAX || args->priority > MQ_PRIORITY_MAX) {
+        return mq_error_set(err, MQ_INVALID, "priority", "priority: must be between -%d and %d",
+                            MQ_PRIORITY_MAX, MQ_PRIORITY_MAX);
     }
-    if (args->max_attempts_given && (args->max_attempts < 1 || args->max_attempts > 1000)) {
+    if (args->max_attempts_given &&
+        (args->max_attempts < 1 || args->max_attempts > MQ_ATTEMPTS_MAX)) {
         return mq_error_set(err, MQ_INVALID, "maxAttempts",
-                            "maxAttempts: must be between 1 and 1000, or null for what the "
-                            "backoff policy says");
+                            "maxAttempts: must be between 1 and %d, or null for what the backoff "
+                            "policy says",
+                            MQ_ATTEMPTS_MAX);
     }
     return MQ_OK;
 }
