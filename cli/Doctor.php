@@ -150,8 +150,8 @@ final class Doctor extends Check
             false,
             $test,
             'To send to the recipients:',
-            $this->settings->command(($queue->config('mailRedirectTo') ?? '') === ''
-                ? 'config mailRedirectToSchumbi 0' : 'config --unset mailRedirectTo')
+            $this->settings->command(($key = Status::redirectKey($queue)) === 'mailRedirectTo'
+                ? "config --unset $key" : "config $key 0")
         );
         $moved = Notice::text($this->settings);
         if ($moved !== null) {

@@ -323,7 +323,8 @@ namespace {
         /**
          * The keys of the config table that steer the queue.
          *
-         * @return array<string, array{type: string, range: string, default: string, meaning: string, internal: bool}>
+         * @return array<string, array{type: string, range: string, default: string, meaning: string, internal: bool,
+         *         aliasOf: ?string}> "aliasOf" is the key whose value a true one stands for where that is unset
          */
         public static function configKeys(): array {}
     }

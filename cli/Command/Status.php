@@ -69,11 +69,18 @@ final class Status extends Command
             return null;
         }
         $types = (string) $queue->config('mailRedirectTypes');
-        $key = (string) $queue->config('mailRedirectTo') === '' ? 'mailRedirectToSchumbi'
-            : 'mailRedirectTo';
-        return 'Test mode: ' . ($types === '' ? 'mail of every type but organizer'
-            : 'mail of the types ' . Terminal::safe($types)) . ' goes to '
-            . Terminal::safe($stats->redirectTo) . ", not to its recipients (config key $key).";
+        $every = MailQueue::configKeys()['mailRedirectTypes']['default'];
+        $which = $types === '' ? $every : 'the types ' . Terminal::safe($types);
+        return "Test mode: mail of $which goes to " . Terminal::safe($stats->redirectTo)
+            . ', not to its recipients (config key ' . self::redirectKey($queue) . ').';
+    }
+
+    /** The config key that the test mode comes from: mailRedirectTo, or what stands for it. */
+    public static function redirectKey(MailQueue $queue): string
+    {
+        $key = 'mailRedirectTo';
+        $others = array_filter(MailQueue::configKeys(), fn (array $of) => $of['aliasOf'] === $key);
+        return (string) $queue->config($key) === '' ? (string) key($others) : $key;
     }
 
     /** @return array<string, string|int> */

@@ -10,6 +10,7 @@
  * knew it to be handed over (in the ledger); only what fits beside both is claimed. */
 #include "queue/limit.h"
 
+#include "queue/config/keys.h"
 #include "queue/config/store.h"
 #include "queue/sql/statements.h"
 
@@ -157,13 +158,14 @@ enum mq_status mq_limit_store(struct mq_tx *tx, struct mq_error *err)
     }
     char text[32];
     mq_bucket_format(tx->settings.bucket.units, text);
-    enum mq_status status = mq_config_put(tx->queue, "mailTokens", text, err);
+    enum mq_status status = mq_config_put(tx->queue, mq_config_keys[MQ_KEY_TOKENS].name, text, err);
     if (status == MQ_OK) {
         struct mq_buffer at;
         mq_buffer_init(&at);
         mq_buffer_int(&at, tx->settings.bucket.last_refill_s);
         status = at.failed ? mq_error_nomem(err)
-                           : mq_config_put(tx->queue, "mailLastRefill", at.data, err);
+                           : mq_config_put(tx->queue, mq_config_keys[MQ_KEY_LAST_REFILL].name,
+                                           at.data, err);
         mq_buffer_clear(&at);
     }
     return status;

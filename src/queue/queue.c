@@ -7,6 +7,7 @@
 
 #include "core/ascii.h"
 #include "db/db.h"
+#include "queue/config/keys.h"
 #include "queue/handle.h"
 #include "queue/sql/schema.h"
 
@@ -71,7 +72,7 @@ static void derive_names(struct mq_names *names)
     if (strcasecmp(names->table, "mail_queue") == 0) {
         strcpy(names->body, "mail_body");
         strcpy(names->spent, "mail_spent");
-        strcpy(names->version_key, "mailSchemaVersion");
+        strcpy(names->version_key, mq_config_keys[MQ_KEY_SCHEMA_VERSION].name);
         return;
     }
     snprintf(names->body, sizeof(names->body), "%s_body", names->table);

@@ -31,10 +31,8 @@ static bool redirected(const struct mq_job *job, const struct mq_settings *setti
     if (!settings->redirect_to) {
         return false;
     }
-    if (settings->redirect_types_set) {
-        return mq_strings_contains(&settings->redirect_types, job->mail_type);
-    }
-    return strcmp(job->mail_type, "organizer") != 0;
+    bool listed = mq_strings_contains(&settings->redirect_types, job->mail_type);
+    return listed != settings->redirect_all_but;
 }
 
 /* The target of one recipient: a view of the recipient, of the setting, or of `room`. */

@@ -67,7 +67,8 @@ static enum mq_status read_last_run(struct mq_queue *queue, struct mq_stats *out
                                     struct mq_error *err)
 {
     char *text = NULL;
-    enum mq_status status = mq_queue_config(queue, "mailLastRun", &text, err);
+    enum mq_status status =
+        mq_queue_config(queue, mq_config_keys[MQ_KEY_LAST_RUN].name, &text, err);
     if (status == MQ_OK && text) {
         mq_config_parse_time(mq_str_of(text), &out->last_run_s);
     }
@@ -161,7 +162,7 @@ static enum mq_status put_now(struct mq_tx *tx, void *context, struct mq_error *
     char now[24];
     (void)context;
     snprintf(now, sizeof(now), "%lld", (long long)tx->now_s);
-    return mq_config_put(tx->queue, "mailLastRun", now, err);
+    return mq_config_put(tx->queue, mq_config_keys[MQ_KEY_LAST_RUN].name, now, err);
 }
 
 enum mq_status mq_queue_note_run(struct mq_queue *queue, struct mq_error *err)

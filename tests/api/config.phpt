@@ -37,9 +37,10 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
 
     $keys = MailQueue::configKeys();
     foreach ($keys as $name => $key) {
-        must(array_keys($key) === ['type', 'range', 'default', 'meaning', 'internal'], $name);
+        must(array_keys($key) === ['type', 'range', 'default', 'meaning', 'internal', 'aliasOf'], $name);
     }
     echo implode(' ', array_keys(array_filter($keys, fn($key) => !$key['internal']))), "\n";
+    echo json_encode(array_filter(array_column(array_map(fn($name, $key) => [$name, $key['aliasOf']], array_keys($keys), $keys), 1, 0))), "\n";
     $key = $backend->name === 'mysql' ? '`key`' : 'key';
     echo $backend->pdo()->query("SELECT value FROM settings WHERE $key = 'mailRateMode'")->fetchColumn(), "\n";
 });
@@ -73,4 +74,5 @@ NULL
 "" "x": ValueError: a config key cannot be empty
 ValueError: MailQueue::config(): Argument #1 ($key) must not contain null bytes
 mailQueueEnabled mailMaxPerHour mailBurst mailRateMode mailRedirectTo mailRedirectToSchumbi mailRedirectTypes mailLiveFrom mailLiveUntil
+{"mailRedirectToSchumbi":"mailRedirectTo"}
 strict

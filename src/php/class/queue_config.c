@@ -173,23 +173,25 @@ static void add_config_key(zval *out, const struct mq_config_key *key)
 {
     zval entry;
     array_init(&entry);
-    add_assoc_string(&entry, "type", key->type);
-    add_assoc_string(&entry, "range", key->range);
+    add_assoc_string(&entry, "type", key->kind->type);
+    add_assoc_string(&entry, "range", key->kind->range);
     add_assoc_string(&entry, "default", key->standard);
     add_assoc_string(&entry, "meaning", key->meaning);
     add_assoc_bool(&entry, "internal", key->internal);
+    if (key->alias) {
+        add_assoc_string(&entry, "aliasOf", key[-1].name);
+    } else {
+        add_assoc_null(&entry, "aliasOf");
+    }
     add_assoc_zval(out, key->name, &entry);
 }
 
 ZEND_METHOD(MailQueue, configKeys)
 {
-    size_t count;
-
     ZEND_PARSE_PARAMETERS_NONE();
 
-    const struct mq_config_key *keys = mq_config_keys(&count);
-    array_init_size(return_value, (uint32_t)count);
-    for (size_t i = 0; i < count; i++) {
-        add_config_key(return_value, &keys[i]);
+    array_init_size(return_value, MQ_KEY_COUNT);
+    for (size_t i = 0; i < MQ_KEY_COUNT; i++) {
+        add_config_key(return_value, &mq_config_keys[i]);
     }
 }

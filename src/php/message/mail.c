@@ -12,8 +12,8 @@
 #include "mime/wire/repair.h"
 #include "php/message/given_message.h"
 #include "php/message/recipients.h"
-#include "policy/backoff.h"
 #include "php_mailqueue.h"
+#include "policy/backoff.h"
 
 void mq_php_mail_init(struct mq_php_mail *mail)
 {

@@ -36,18 +36,6 @@ enum mq_status mq_queue_config(struct mq_queue *queue, const char *key, char **v
     return MQ_OK;
 }
 
-static const struct mq_config_key *find_key(const char *name)
-{
-    size_t count;
-    const struct mq_config_key *keys = mq_config_keys(&count);
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(keys[i].name, name) == 0) {
-            return &keys[i];
-        }
-    }
-    return NULL;
-}
-
 static enum mq_status check_set(struct mq_queue *queue, const char *name, const char *value,
                                 struct mq_error *err)
 {
@@ -58,13 +46,13 @@ static enum mq_status check_set(struct mq_queue *queue, const char *name, const 
         return mq_error_set(err, MQ_INVALID, name,
                             "%s is set by migrations alone: run `mailqueue migrate`", name);
     }
-    const struct mq_config_key *key = find_key(name);
+    const struct mq_config_key *key = mq_config_key(name);
     struct mq_str text = mq_str_trim(mq_str_of(value));
-    if (!key || text.len == 0 || mq_config_value_ok(key, text)) {
+    if (!key || text.len == 0 || key->kind->accepts(text)) {
         return MQ_OK;
     }
     return mq_error_set(err, MQ_INVALID, name, "%s cannot be \"%.*s\": allowed is %s", name,
-                        (int)mq_utf8_cut(text, 100), text.data, key->range);
+                        (int)mq_utf8_cut(text, 100), text.data, key->kind->range);
 }
 
 struct setting {

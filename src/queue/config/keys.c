@@ -3,58 +3,17 @@
 
 #include <string.h>
 
+#include "core/ascii.h"
 #include "core/json.h"
 #include "mime/address.h"
 #include "policy/bucket.h"
 #include "queue/enqueue.h"
 
-#define NUMBER_MAX  1000000000LL
-#define SECONDS_MAX 253402300799LL /* the last second of the year 9999 */
-
-static const struct mq_config_key keys[] = {
-    {"mailQueueEnabled", "bool", "0 | 1", "1",
-     "0 stops claims: mail is still accepted into the queue, none is sent.", false},
-    {"mailMaxPerHour", "int", "0 … 1000000000", "0",
-     "Recipients that may be handed to the relay in an hour; 0 sets no limit.", false},
-    {"mailBurst", "int", "1 … 1000000000", "max(min(N, 5), ceil(N / 60))",
-     "Recipients that may be sent at once after a quiet time.", false},
-    {"mailRateMode", "enum", "average | strict", "average",
-     "average: a token bucket; strict: no rolling hour on the relay's clock exceeds the limit.",
-     false},
-    {"mailRedirectTo", "text", "address | @domain", "",
-     "Test mode: replaces every envelope recipient; @domain keeps the local part.", false},
-    {"mailRedirectToSchumbi", "bool", "0 | 1", "0",
-     "1 counts as @schumbi.de where mailRedirectTo is unset.", false},
-    {"mailRedirectTypes", "text", "types, separated by commas", "every type but organizer",
-     "The mail types that the test mode redirects.", false},
-    {"mailLiveFrom", "time", "UTC seconds | ISO 8601", "",
-     "From this time on the test mode is off.", false},
-    {"mailLiveUntil", "time", "UTC seconds | ISO 8601", "",
-     "From this time on the test mode is on again.", false},
-    {"mailTokens", "number", "0 … 1000000000", "full", "Tokens in the bucket at mailLastRefill.",
-     true},
-    {"mailLastRefill", "time", "UTC seconds | ISO 8601", "now",
-     "When the bucket was last filled up.", true},
-    {"mailRelayPause", "object", "JSON object", "",
-     "Relays in trouble: until when, how often, why.", true},
-    {"mailRelayPipelining", "object", "JSON object", "",
-     "What relays were seen to take: the next mail's commands behind a dot, or a group of one "
-     "mail's.",
-     true},
-    {"mailLastRun", "time", "UTC seconds | ISO 8601", "", "When the last worker run ended.", true},
-    {"mailQueueMovedTo", "object", "JSON object", "",
-     "Job tables whose mail is moved to another database, which alone sends it.", true},
-    {"mailQueueMovedFrom", "object", "JSON object", "",
-     "Job tables whose mail comes from another database; none is sent before all is there.", true},
-    {"mailSchemaVersion", "int", "1 …", "", "The version of the queue's tables.", true},
-};
-#define KEY_COUNT (sizeof(keys) / sizeof(keys[0]))
-
-const struct mq_config_key *mq_config_keys(size_t *count)
-{
-    *count = KEY_COUNT;
-    return keys;
-}
+#define NUMBER_MAX    1000000000
+#define SECONDS_MAX   253402300799LL /* the last second of the year 9999 */
+#define DIGITS(macro) TEXT_OF(macro)
+#define TEXT_OF(text) #text
+#define EVERY_BUT     "every type but "
 
 bool mq_config_parse_bool(struct mq_str text, bool *value)
 {
@@ -209,7 +168,7 @@ bool mq_config_parse_time(struct mq_str text, int64_t *at_s)
 
 /* ---- values ---- */
 
-static bool parse_redirect(struct mq_str text)
+static bool is_redirect(struct mq_str text)
 {
     char address[256] = "x";
     size_t skip = text.len > 0 && text.data[0] == '@'; /* a domain alone gets a local part */
@@ -238,8 +197,13 @@ static bool type_ok(struct mq_str type)
 }
 
 /* Without memory false as well: the claim stops, and nothing goes to the wrong place. */
-bool mq_config_parse_types(struct mq_str text, struct mq_strings *out)
+bool mq_config_parse_types(struct mq_str text, struct mq_strings *out, bool *but)
 {
+    *but = mq_str_begins(text, EVERY_BUT);
+    if (*but) {
+        text.data += sizeof(EVERY_BUT) - 1;
+        text.len -= sizeof(EVERY_BUT) - 1;
+    }
     while (text.data) {
         const char *comma = memchr(text.data, ',', text.len);
         size_t n = comma ? (size_t)(comma - text.data) : text.len;
@@ -252,7 +216,50 @@ bool mq_config_parse_types(struct mq_str text, struct mq_strings *out)
     return true;
 }
 
-static bool object_ok(struct mq_str text)
+/* ---- kinds ---- */
+
+static bool is_bool(struct mq_str value)
+{
+    bool b;
+    return mq_config_parse_bool(value, &b);
+}
+
+static bool is_mode(struct mq_str value)
+{
+    return mq_str_equal(value, MQ_STR("average")) || mq_str_equal(value, MQ_STR("strict"));
+}
+
+static bool is_number(struct mq_str value)
+{
+    int64_t i;
+    return mq_config_parse_int(value, &i) && i <= NUMBER_MAX;
+}
+
+static bool is_positive(struct mq_str value)
+{
+    int64_t i;
+    return mq_config_parse_int(value, &i) && i >= 1 && i <= NUMBER_MAX;
+}
+
+static bool is_amount(struct mq_str value)
+{
+    int64_t units;
+    return mq_bucket_parse(value, &units) && units <= (int64_t)NUMBER_MAX * MQ_BUCKET_UNITS;
+}
+
+static bool is_time(struct mq_str value)
+{
+    int64_t at_s;
+    return mq_config_parse_time(value, &at_s) && at_s <= SECONDS_MAX;
+}
+
+static bool is_list_of_types(struct mq_str value)
+{
+    bool but;
+    return mq_config_parse_types(value, NULL, &but);
+}
+
+static bool is_object(struct mq_str text)
 {
     struct mq_strings names;
     struct mq_strings values;
@@ -265,32 +272,77 @@ static bool object_ok(struct mq_str text)
     return ok;
 }
 
-static bool text_ok(const char *name, struct mq_str value)
-{
-    return strcmp(name, "mailRedirectTypes") == 0 ? mq_config_parse_types(value, NULL)
-                                                  : parse_redirect(value);
-}
+static const struct mq_config_kind yes_no = {"bool", "0 | 1", is_bool};
+static const struct mq_config_kind mode = {"enum", "average | strict", is_mode};
+static const struct mq_config_kind number = {"int", "0 … " DIGITS(NUMBER_MAX), is_number};
+static const struct mq_config_kind positive = {"int", "1 … " DIGITS(NUMBER_MAX), is_positive};
+static const struct mq_config_kind version = {"int", "1 …", is_positive};
+static const struct mq_config_kind amount = {"number", "0 … " DIGITS(NUMBER_MAX), is_amount};
+static const struct mq_config_kind moment = {"time", "UTC seconds | ISO 8601", is_time};
+static const struct mq_config_kind redirect = {"text", "address | @domain", is_redirect};
+static const struct mq_config_kind types = {"text", "types, separated by commas", is_list_of_types};
+static const struct mq_config_kind object = {"object", "JSON object", is_object};
 
-bool mq_config_value_ok(const struct mq_config_key *key, struct mq_str value)
+const struct mq_config_key mq_config_keys[MQ_KEY_COUNT] = {
+    [MQ_KEY_ENABLED] = {"mailQueueEnabled", &yes_no, "1",
+                        "0 stops claims: mail is still accepted into the queue, none is sent.",
+                        .in_claims = true},
+    [MQ_KEY_MAX_PER_HOUR] = {"mailMaxPerHour", &number, "0",
+                             "Recipients that may be handed to the relay in an hour; 0 sets no "
+                             "limit.",
+                             .in_claims = true},
+    [MQ_KEY_BURST] = {"mailBurst", &positive, "max(min(N, 5), ceil(N / 60))",
+                      "Recipients that may be sent at once after a quiet time.", .in_claims = true},
+    [MQ_KEY_RATE_MODE] = {"mailRateMode", &mode, "average",
+                          "average: a token bucket; strict: no rolling hour on the relay's clock "
+                          "exceeds the limit.",
+                          .in_claims = true},
+    [MQ_KEY_REDIRECT_TO] = {"mailRedirectTo", &redirect, "",
+                            "Test mode: replaces every envelope recipient; @domain keeps the "
+                            "local part.",
+                            .in_claims = true},
+    [MQ_KEY_REDIRECT_ALIAS] = {"mailRedirectToSchumbi", &yes_no, "0",
+                               "1 counts as @schumbi.de where mailRedirectTo is unset.",
+                               .in_claims = true, .alias = "@schumbi.de"},
+    [MQ_KEY_REDIRECT_TYPES] =
+        {"mailRedirectTypes", &types, EVERY_BUT "organizer",
+         "The mail types that the test mode redirects, or \"every type but\" a list of them.",
+         .in_claims = true},
+    [MQ_KEY_LIVE_FROM] = {"mailLiveFrom", &moment, "", "From this time on the test mode is off.",
+                          .in_claims = true},
+    [MQ_KEY_LIVE_UNTIL] = {"mailLiveUntil", &moment, "",
+                           "From this time on the test mode is on again.", .in_claims = true},
+    [MQ_KEY_TOKENS] = {"mailTokens", &amount, "full", "Tokens in the bucket at mailLastRefill.",
+                       .internal = true, .in_claims = true},
+    [MQ_KEY_LAST_REFILL] = {"mailLastRefill", &moment, "now", "When the bucket was last filled up.",
+                            .internal = true, .in_claims = true},
+    [MQ_KEY_RELAY_PAUSE] = {"mailRelayPause", &object, "",
+                            "Relays in trouble: until when, how often, why.", .internal = true,
+                            .in_claims = true},
+    [MQ_KEY_RELAY_PIPELINING] = {"mailRelayPipelining", &object, "",
+                                 "What relays were seen to take: the next mail's commands behind "
+                                 "a dot, or a group of one mail's.",
+                                 .internal = true},
+    [MQ_KEY_LAST_RUN] = {"mailLastRun", &moment, "", "When the last worker run ended.",
+                         .internal = true},
+    [MQ_KEY_MOVED_TO] = {"mailQueueMovedTo", &object, "",
+                         "Job tables whose mail is moved to another database, which alone sends "
+                         "it.",
+                         .internal = true, .in_claims = true},
+    [MQ_KEY_MOVED_FROM] = {"mailQueueMovedFrom", &object, "",
+                           "Job tables whose mail comes from another database; none is sent "
+                           "before all is there.",
+                           .internal = true, .in_claims = true},
+    [MQ_KEY_SCHEMA_VERSION] = {"mailSchemaVersion", &version, "",
+                               "The version of the queue's tables.", .internal = true},
+};
+
+const struct mq_config_key *mq_config_key(const char *name)
 {
-    int64_t i;
-    bool b;
-    switch (key->type[0]) {
-    case 'b':
-        return mq_config_parse_bool(value, &b);
-    case 'e':
-        return mq_str_equal(value, MQ_STR("average")) || mq_str_equal(value, MQ_STR("strict"));
-    case 'i':
-        return mq_config_parse_int(value, &i) && i <= NUMBER_MAX &&
-               i >= (key->range[0] == '1' ? 1 : 0);
-    case 'n':
-        return mq_bucket_parse(value, &i) && i <= NUMBER_MAX * MQ_BUCKET_UNITS;
-    case 'o':
-        return object_ok(value);
-    case 't':
-        return key->type[1] == 'i' ? mq_config_parse_time(value, &i) && i <= SECONDS_MAX
-                                   : text_ok(key->name, value);
-    default:
-        return false;
+    for (size_t i = 0; i < MQ_KEY_COUNT; i++) {
+        if (strcmp(mq_config_keys[i].name, name) == 0) {
+            return &mq_config_keys[i];
+        }
     }
+    return NULL;
 }

@@ -8,21 +8,55 @@
 
 #include "core/buffer.h"
 
-/* One key: for checks, `config`, the documentation and its test. */
+/* What a value may be. */
+struct mq_config_kind {
+    const char *type;  /* "bool", "int", "enum", "text", "time", "number", "object" */
+    const char *range; /* "0 … 1000000000", "average | strict", … */
+    bool (*accepts)(struct mq_str value);
+};
+
+/* A row of the table in keys.c, the only list of keys: the statements, the checks, configKeys(),
+ * `mailqueue config` and the documentation's test go by it. */
 struct mq_config_key {
     const char *name;
-    const char *type;     /* "bool", "int", "enum", "text", "time", "number" */
-    const char *range;    /* "0 … 1000000000", "average | strict", … */
+    const struct mq_config_kind *kind;
     const char *standard; /* default, as shown to people */
     const char *meaning;  /* one sentence */
     bool internal;        /* the queue's own state, not a setting */
+    bool in_claims;       /* each claim reads it */
+    const char *alias;    /* of the key before it: the value that a true one gives it where it is
+                             unset; NULL: no alias */
 };
-const struct mq_config_key *mq_config_keys(size_t *count);
 
-bool mq_config_value_ok(const struct mq_config_key *key, struct mq_str value);
+/* The rows, by their place in the table. */
+enum mq_config_id {
+    MQ_KEY_ENABLED,
+    MQ_KEY_MAX_PER_HOUR,
+    MQ_KEY_BURST,
+    MQ_KEY_RATE_MODE,
+    MQ_KEY_REDIRECT_TO,
+    MQ_KEY_REDIRECT_ALIAS,
+    MQ_KEY_REDIRECT_TYPES,
+    MQ_KEY_LIVE_FROM,
+    MQ_KEY_LIVE_UNTIL,
+    MQ_KEY_TOKENS,
+    MQ_KEY_LAST_REFILL,
+    MQ_KEY_RELAY_PAUSE,
+    MQ_KEY_RELAY_PIPELINING,
+    MQ_KEY_LAST_RUN,
+    MQ_KEY_MOVED_TO,
+    MQ_KEY_MOVED_FROM,
+    MQ_KEY_SCHEMA_VERSION,
+    MQ_KEY_COUNT
+};
+extern const struct mq_config_key mq_config_keys[MQ_KEY_COUNT];
+
+/* NULL: a key of the application's. */
+const struct mq_config_key *mq_config_key(const char *name);
 bool mq_config_parse_bool(struct mq_str text, bool *value);
 bool mq_config_parse_int(struct mq_str text, int64_t *value);
-bool mq_config_parse_types(struct mq_str text, struct mq_strings *out);
+/* A list of mail types; *but: it is of those that are left out ("every type but a, b"). */
+bool mq_config_parse_types(struct mq_str text, struct mq_strings *out, bool *but);
 /* Seconds since 1970, or ISO 8601 with "T" or a space, without an offset as UTC. */
 bool mq_config_parse_time(struct mq_str text, int64_t *at_s);
 

@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "core/json.h"
+#include "queue/config/keys.h"
 #include "queue/handle.h"
 #include "queue/job.h"
 
@@ -59,7 +60,8 @@ enum mq_status mq_move_look(struct mq_queue *queue, bool *blocks, struct mq_erro
         if (status != MQ_OK || !row) {
             break;
         }
-        bool to = mq_str_equal_nocase(mq_sql_column_str(queue, 0), MQ_STR("mailQueueMovedTo"));
+        bool to = mq_str_equal_nocase(mq_sql_column_str(queue, 0),
+                                      mq_str_of(mq_config_keys[MQ_KEY_MOVED_TO].name));
         struct mq_str value = mq_str_trim(mq_sql_column_str(queue, 1));
         char *text = value.len ? mq_str_dup(value) : NULL;
         *blocks = *blocks || (value.len && !text) ||

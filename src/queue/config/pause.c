@@ -7,11 +7,12 @@
 #include <string.h>
 
 #include "queue/config/config.h"
+#include "queue/config/keys.h"
 #include "queue/config/relay_texts.h"
 #include "queue/relay.h"
 #include "queue/sql/transaction.h"
 
-#define KEY           "mailRelayPause"
+#define KEY           mq_config_keys[MQ_KEY_RELAY_PAUSE].name
 #define PAUSE_FIRST_S 60
 #define PAUSE_MAX_S   3600
 

@@ -6,11 +6,12 @@
 
 #include "core/json.h"
 #include "queue/config/config.h"
+#include "queue/config/keys.h"
 #include "queue/config/store.h"
 #include "queue/relay.h"
 #include "queue/sql/transaction.h"
 
-#define PIPELINING "mailRelayPipelining"
+#define PIPELINING mq_config_keys[MQ_KEY_RELAY_PIPELINING].name
 
 void mq_relay_texts_clear(struct mq_relay_texts *texts)
 {

@@ -13,40 +13,14 @@ struct raw {
     char *text; /* NULL: unset */
 };
 
-enum {
-    ENABLED,
-    MAX,
-    BURST,
-    MODE,
-    REDIRECT,
-    SCHUMBI,
-    TYPES,
-    FROM,
-    UNTIL,
-    TOKENS,
-    REFILL,
-    PAUSE,
-    MOVED_TO,
-    MOVED_FROM
-};
-#define RAW_COUNT (MOVED_FROM + 1)
-
-/* In the order above. */
-static const char *const names[RAW_COUNT] = {
-    "mailQueueEnabled",  "mailMaxPerHour",    "mailBurst",
-    "mailRateMode",      "mailRedirectTo",    "mailRedirectToSchumbi",
-    "mailRedirectTypes", "mailLiveFrom",      "mailLiveUntil",
-    "mailTokens",        "mailLastRefill",    "mailRelayPause",
-    "mailQueueMovedTo",  "mailQueueMovedFrom"};
-
 /* Keeps a value of one of the keys above. An empty value counts as unset: that is what a form with
  * an empty field writes. The query compares keys as the application's column does, so that what it
  * finds counts, in whatever case. */
 static bool keep(struct raw *raw, struct mq_str name, struct mq_str value)
 {
     value = mq_str_trim(value);
-    for (int i = 0; i < RAW_COUNT && value.len > 0; i++) {
-        if (mq_str_equal_nocase(name, mq_str_of(names[i])) && !raw[i].text) {
+    for (int i = 0; i < MQ_KEY_COUNT && value.len > 0; i++) {
+        if (mq_str_equal_nocase(name, mq_str_of(mq_config_keys[i].name)) && !raw[i].text) {
             raw[i].text = mq_str_dup(value);
             return raw[i].text != NULL;
         }
@@ -71,25 +45,19 @@ static enum mq_status read_raw(struct mq_queue *queue, struct raw *raw, struct m
     return status;
 }
 
-static enum mq_status check(const struct raw *raw, const char *name, struct mq_error *err)
+static enum mq_status check(const struct raw *raw, const struct mq_config_key *key,
+                            struct mq_error *err)
 {
-    if (!raw->text) {
+    struct mq_str value = mq_str_of(raw->text);
+    if (!raw->text || key->kind->accepts(value)) {
         return MQ_OK;
     }
-    size_t count;
-    const struct mq_config_key *key = mq_config_keys(&count);
-    for (size_t i = 0; i < count; i++) {
-        struct mq_str value = mq_str_of(raw->text);
-        if (strcmp(key[i].name, name) == 0 && !mq_config_value_ok(&key[i], value)) {
-            return mq_error_set(err, MQ_CONFIG, name,
-                                "config key %s cannot be read: \"%.*s\"; allowed is %s. Nothing "
-                                "is sent until it is corrected (`mailqueue config %s VALUE`, or "
-                                "`mailqueue config --unset %s`)",
-                                name, (int)mq_utf8_cut(value, 100), raw->text, key[i].range, name,
-                                name);
-        }
-    }
-    return MQ_OK;
+    return mq_error_set(err, MQ_CONFIG, key->name,
+                        "config key %s cannot be read: \"%.*s\"; allowed is %s. Nothing is sent "
+                        "until it is corrected (`mailqueue config %s VALUE`, or `mailqueue config "
+                        "--unset %s`)",
+                        key->name, (int)mq_utf8_cut(value, 100), raw->text, key->kind->range,
+                        key->name, key->name);
 }
 
 /* The values below have passed check(). */
@@ -123,69 +91,81 @@ static bool flag(const struct raw *raw, bool unset)
 
 static void read_bucket(const struct raw *raw, int64_t now_s, struct mq_bucket *bucket)
 {
-    bucket->limit = number(&raw[MAX], 0);
-    bucket->cap = number(&raw[BURST], mq_bucket_default_cap(bucket->limit));
+    bucket->limit = number(&raw[MQ_KEY_MAX_PER_HOUR], 0);
+    bucket->cap = number(&raw[MQ_KEY_BURST], mq_bucket_default_cap(bucket->limit));
     bucket->units = bucket->cap * MQ_BUCKET_UNITS;
-    bucket->last_refill_s = moment(&raw[REFILL], now_s);
-    if (raw[TOKENS].text) {
-        mq_bucket_parse(mq_str_of(raw[TOKENS].text), &bucket->units);
+    bucket->last_refill_s = moment(&raw[MQ_KEY_LAST_REFILL], now_s);
+    if (raw[MQ_KEY_TOKENS].text) {
+        mq_bucket_parse(mq_str_of(raw[MQ_KEY_TOKENS].text), &bucket->units);
     }
 }
 
 static bool live(const struct raw *raw, int64_t now_s)
 {
-    if (!raw[FROM].text && !raw[UNTIL].text) {
+    if (!raw[MQ_KEY_LIVE_FROM].text && !raw[MQ_KEY_LIVE_UNTIL].text) {
         return false;
     }
-    return moment(&raw[FROM], INT64_MIN) <= now_s && now_s < moment(&raw[UNTIL], INT64_MAX);
+    return moment(&raw[MQ_KEY_LIVE_FROM], INT64_MIN) <= now_s &&
+           now_s < moment(&raw[MQ_KEY_LIVE_UNTIL], INT64_MAX);
+}
+
+/* Gives the key before an alias its value, where only the alias is set. */
+static bool read_aliases(struct raw *raw)
+{
+    for (int i = 1; i < MQ_KEY_COUNT; i++) {
+        const char *value = mq_config_keys[i].alias;
+        if (value && flag(&raw[i], false) && !raw[i - 1].text) {
+            raw[i - 1].text = strdup(value);
+            if (!raw[i - 1].text) {
+                return false;
+            }
+        }
+    }
+    return true;
 }
 
 static bool read_redirect(const struct raw *raw, int64_t now_s, struct mq_settings *out)
 {
-    if (live(raw, now_s)) {
+    const char *types = raw[MQ_KEY_REDIRECT_TYPES].text;
+    if (live(raw, now_s) || !raw[MQ_KEY_REDIRECT_TO].text) {
         return true;
     }
-    if (raw[REDIRECT].text) {
-        out->redirect_to = strdup(raw[REDIRECT].text);
-    } else if (flag(&raw[SCHUMBI], false)) {
-        out->redirect_to = strdup("@schumbi.de");
-    } else {
-        return true;
-    }
-    out->redirect_types_set = raw[TYPES].text != NULL;
+    out->redirect_to = strdup(raw[MQ_KEY_REDIRECT_TO].text);
+    types = types ? types : mq_config_keys[MQ_KEY_REDIRECT_TYPES].standard;
     return out->redirect_to &&
-           mq_config_parse_types(mq_str_of(raw[TYPES].text), &out->redirect_types);
+           mq_config_parse_types(mq_str_of(types), &out->redirect_types, &out->redirect_all_but);
 }
 
 enum mq_status mq_settings_load(struct mq_queue *queue, int64_t now_s, struct mq_settings *out,
                                 char **pauses, struct mq_error *err)
 {
-    struct raw raw[RAW_COUNT] = {0};
+    struct raw raw[MQ_KEY_COUNT] = {0};
     struct mq_settings settings = {0};
     mq_strings_init(&settings.redirect_types);
     enum mq_status status = read_raw(queue, raw, err);
-    for (int i = 0; i < RAW_COUNT && status == MQ_OK; i++) {
-        status = check(&raw[i], names[i], err);
+    for (int i = 0; i < MQ_KEY_COUNT && status == MQ_OK; i++) {
+        status = check(&raw[i], &mq_config_keys[i], err);
     }
-    if (status == MQ_OK && !read_redirect(raw, now_s, &settings)) {
+    if (status == MQ_OK && (!read_aliases(raw) || !read_redirect(raw, now_s, &settings))) {
         status = mq_error_nomem(err);
     }
     if (status == MQ_OK) {
         const char *table = queue->names.table;
-        settings.enabled = flag(&raw[ENABLED], true) &&
-                           !mq_move_blocks(raw[MOVED_TO].text, MQ_MOVED_TO, table) &&
-                           !mq_move_blocks(raw[MOVED_FROM].text, MQ_MOVED_FROM, table);
-        settings.rate_mode = raw[MODE].text && strcmp(raw[MODE].text, "strict") == 0
-                                 ? MQ_RATE_STRICT
-                                 : MQ_RATE_AVERAGE;
+        settings.enabled = flag(&raw[MQ_KEY_ENABLED], true) &&
+                           !mq_move_blocks(raw[MQ_KEY_MOVED_TO].text, MQ_MOVED_TO, table) &&
+                           !mq_move_blocks(raw[MQ_KEY_MOVED_FROM].text, MQ_MOVED_FROM, table);
+        settings.rate_mode =
+            raw[MQ_KEY_RATE_MODE].text && strcmp(raw[MQ_KEY_RATE_MODE].text, "strict") == 0
+                ? MQ_RATE_STRICT
+                : MQ_RATE_AVERAGE;
         read_bucket(raw, now_s, &settings.bucket);
         *out = settings;
-        *pauses = raw[PAUSE].text;
-        raw[PAUSE].text = NULL;
+        *pauses = raw[MQ_KEY_RELAY_PAUSE].text;
+        raw[MQ_KEY_RELAY_PAUSE].text = NULL;
     } else {
         mq_settings_clear(&settings);
     }
-    for (int i = 0; i < RAW_COUNT; i++) {
+    for (int i = 0; i < MQ_KEY_COUNT; i++) {
         free(raw[i].text);
     }
     return status;

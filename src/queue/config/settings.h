@@ -18,7 +18,7 @@ struct mq_settings {
     enum mq_rate_mode rate_mode;
     char *redirect_to; /* "a@b", "@domain" or NULL: off */
     struct mq_strings redirect_types;
-    bool redirect_types_set; /* unset: every type but "organizer" */
+    bool redirect_all_but; /* those are the types that are not redirected */
 };
 
 enum mq_status mq_settings_load(struct mq_queue *queue, int64_t now_s, struct mq_settings *out,

@@ -5,6 +5,7 @@
 
 #include "db/db.h"
 #include "policy/states.h"
+#include "queue/config/keys.h"
 #include "queue/sql/descriptor.h"
 
 /* Whether the row of the orphan check's table is what `reference` means. A column without a type,
@@ -135,7 +136,19 @@ static const char *word_of(const struct mq_sql_dialect *dialect, char what)
     }
 }
 
-/* Pieces that the columns make, which have words in them; false: `what` is none. */
+/* The names of the config keys from `first` to `last` that claims read. */
+static void write_keys(struct mq_buffer *out, enum mq_config_id first, enum mq_config_id last)
+{
+    const char *comma = "";
+    for (int i = first; i <= (int)last; i++) {
+        if (mq_config_keys[i].in_claims) {
+            mq_buffer_printf(out, "%s'%s'", comma, mq_config_keys[i].name);
+            comma = ",";
+        }
+    }
+}
+
+/* Pieces that the columns and the config keys make; false: `what` is none. */
 static bool write_piece(struct mq_buffer *out, char what)
 {
     switch (what) {
@@ -150,6 +163,12 @@ static bool write_piece(struct mq_buffer *out, char what)
         return true;
     case 'g':
         mq_columns_write_values(out, MQ_FIRST_NEW_PARAMETER);
+        return true;
+    case 'K':
+        write_keys(out, 0, MQ_KEY_COUNT - 1);
+        return true;
+    case 'M':
+        write_keys(out, MQ_KEY_MOVED_TO, MQ_KEY_MOVED_FROM);
         return true;
     default:
         return false;

@@ -14,15 +14,6 @@ struct mq_db;
 /* What a claim may take, in a statement. */
 #define MQ_CLAIMABLE_SQL "{l}"
 
-/* The config keys that each transaction reads. */
-#define MQ_CONFIG_KEYS                                                             \
-    "'mailQueueEnabled','mailMaxPerHour','mailBurst','mailRateMode','mailTokens'," \
-    "'mailLastRefill','mailRelayPause','mailRedirectTo','mailRedirectToSchumbi',"  \
-    "'mailRedirectTypes','mailLiveFrom','mailLiveUntil','mailQueueMovedTo',"       \
-    "'mailQueueMovedFrom'"
-
-#define MQ_MOVED_KEYS "'mailQueueMovedTo','mailQueueMovedFrom'"
-
 #define MQ_COLS "{j}" /* all columns, in the order of MQ_COLUMNS */
 
 /* Inserts a job; what a dialect does about a duplicate follows. ?1 is the time, where the host's
@@ -73,8 +64,9 @@ struct mq_names {
 
 /* Replaces {t} (the job table, quoted), {b} (bodies), {s} (ledger), {c} (config), {r} (reference
  * column), {o} and {k} (orphan check's table and column), {T} (the job table's bare name), {q} (the
- * quote), {j} (all columns), {*} (with their types), {f} and {g} (a new row's columns and values)
- * and what struct mq_sql_dialect says. malloc'ed; NULL without memory. */
+ * quote), {j} (all columns), {*} (with their types), {f} and {g} (a new row's columns and values),
+ * {K} and {M} (the config keys that claims read, and those of a move) and what struct
+ * mq_sql_dialect says. malloc'ed; NULL without memory. */
 char *mq_sql_expand(const struct mq_sql_dialect *dialect, const struct mq_names *names,
                     const char *text);
 

@@ -27,8 +27,8 @@
 
 static const char *const overrides[MQ_SQL_COUNT] = {
     [MQ_SQL_CONFIG_GET] = "SELECT " VALUE " FROM {c} WHERE `key` = ?1",
-    [MQ_SQL_CONFIG_ALL] = "SELECT `key`, " VALUE " FROM {c} WHERE `key` IN (" MQ_CONFIG_KEYS ")",
-    [MQ_SQL_MOVED] = "SELECT `key`, " VALUE " FROM {c} WHERE `key` IN (" MQ_MOVED_KEYS ")",
+    [MQ_SQL_CONFIG_ALL] = "SELECT `key`, " VALUE " FROM {c} WHERE `key` IN ({K})",
+    [MQ_SQL_MOVED] = "SELECT `key`, " VALUE " FROM {c} WHERE `key` IN ({M})",
     [MQ_SQL_CONFIG_UPDATE] = "UPDATE {c} SET value = " NEW_VALUE " WHERE `key` = ?1",
     /* An UPDATE that changes nothing counts no row, and the table may have no unique key. */
     [MQ_SQL_CONFIG_INSERT] =

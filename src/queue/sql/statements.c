@@ -13,9 +13,8 @@
 /* `locked_until > 0` is true of every row in sending; it makes the lease index a search. */
 static const char *const common[MQ_SQL_COUNT] = {
     [MQ_SQL_CONFIG_GET] = "SELECT CAST(value AS TEXT) FROM {c} WHERE key = ?1",
-    [MQ_SQL_CONFIG_ALL] =
-        "SELECT key, CAST(value AS TEXT) FROM {c} WHERE key IN (" MQ_CONFIG_KEYS ")",
-    [MQ_SQL_MOVED] = "SELECT key, CAST(value AS TEXT) FROM {c} WHERE key IN (" MQ_MOVED_KEYS ")",
+    [MQ_SQL_CONFIG_ALL] = "SELECT key, CAST(value AS TEXT) FROM {c} WHERE key IN ({K})",
+    [MQ_SQL_MOVED] = "SELECT key, CAST(value AS TEXT) FROM {c} WHERE key IN ({M})",
     /* Two statements, not an upsert: the application's table may lack the unique key. */
     [MQ_SQL_CONFIG_UPDATE] = "UPDATE {c} SET value = ?2 WHERE key = ?1",
     [MQ_SQL_CONFIG_INSERT] = "INSERT INTO {c}(key, value) VALUES (?1, ?2)",

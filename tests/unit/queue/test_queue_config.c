@@ -285,6 +285,11 @@ static void test_redirect(void **state)
     assert_target(&fx, 0, "test@example.net");
     claim_one(&fx, "user");
     assert_target(&fx, 0, "Anna@example.org");
+    fx_set(&fx, "mailRedirectTypes", "every type but report, user");
+    claim_one(&fx, "user");
+    assert_target(&fx, 0, "Anna@example.org");
+    claim_one(&fx, "organizer");
+    assert_target(&fx, 0, "test@example.net");
     fx_set(&fx, "mailRedirectTypes", "");
     fx_set(&fx, "mailRedirectTo", "@example.net");
     claim_one(&fx, "user");
@@ -390,15 +395,21 @@ static void test_poison_stops_the_claim(void **state)
 static void test_table_of_keys(void **state)
 {
     (void)state;
-    size_t count = 0;
     struct fixture fx;
-    const struct mq_config_key *keys = mq_config_keys(&count);
-    assert_int_equal(count, 17);
-    for (size_t i = 0; i < count; i++) {
-        assert_non_null(keys[i].range);
-        assert_non_null(keys[i].standard);
-        assert_true(strlen(keys[i].meaning) > 20);
+    assert_int_equal(MQ_KEY_COUNT, 17);
+    for (size_t i = 0; i < MQ_KEY_COUNT; i++) {
+        const struct mq_config_key *key = &mq_config_keys[i];
+        assert_non_null(key->kind->range);
+        assert_non_null(key->standard);
+        assert_true(strlen(key->meaning) > 20);
+        assert_ptr_equal(mq_config_key(key->name), key);
+        if (key->alias) { /* its value is one that the key before it can have, and it is asked for
+                           */
+            assert_true(key[-1].kind->accepts(mq_str_of(key->alias)));
+            assert_true(key->in_claims && key[-1].in_claims);
+        }
     }
+    assert_null(mq_config_key("siteName"));
     fx_open(&fx);
     char *value = NULL;
     assert_int_equal(mq_queue_set_config(fx.queue, "mailSchemaVersion", "3", &fx.err), MQ_INVALID);
