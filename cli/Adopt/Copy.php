@@ -7,6 +7,7 @@ namespace MailQueue\Cli\Adopt;
 use MailQueue;
 use MailQueue\Cli\Stop;
 use PDO;
+use PDOException;
 use PDOStatement;
 
 /** Checks the rows of the old table and turns them into mails of the queue. */
@@ -16,12 +17,16 @@ final class Copy
     public array $counts = [];
     /** @var array<string, string> rows that stay where they are, and why */
     public array $left = [];
+    /** @var list<string> rows whose headers name others than they do */
+    public array $othersNamed = [];
     public int $last = 0; // the largest id
 
     private readonly Row $convert;
     private readonly bool $hasId;
     private readonly string $order;
-    private ?string $located = null; // the condition that finds a row by its key
+    /** @var list<string> all columns in lower case */
+    private readonly array $all;
+    private ?string $located = null; // the condition that finds a row by the key of rows()
 
     /** @param list<Column> $columns of the old table */
     public function __construct(
@@ -31,26 +36,29 @@ final class Copy
         private readonly array $columns,
     ) {
         $this->convert = new Row($shape, $names->reference, time());
-        $all = array_map(static fn (Column $c): string => strtolower($c->name), $columns);
-        $this->hasId = in_array('id', $all, true);
-        $this->order = $this->hasId || !in_array('next_attempt_at', $all, true) ? ''
+        $this->all = Column::names($columns);
+        $this->hasId = in_array('id', $this->all, true);
+        $this->order = $this->hasId || !in_array('next_attempt_at', $this->all, true) ? ''
             : ' ORDER BY ' . $database->quote('next_attempt_at');
     }
 
     /** Checks every row. Nothing is changed before it is known for each if it fits or stays. */
     public function check(string $table): void
     {
-        $words = [];
+        [$this->counts, $this->left, $this->othersNamed, $words] = [[], [], [], []];
+        $trial = $this->trial();
+        $isPaired = $this->isPaired($table);
         foreach ($this->database->rows($table, $this->order) as $key => $row) {
             try {
                 $new = $this->convert->convert($row);
-                $why = $new === null ? 'sent' : $this->why($row);
-                if ($new === null || $why === null) {
-                    $state = $new === null ? 'sent' : (string) $new['status'];
-                    $this->counts[$state] = ($this->counts[$state] ?? 0) + 1;
-                } else {
-                    $this->left[$this->label($row, $key)] = $why;
+                $isNameless = $new !== null && $new[$this->names->reference] === null;
+                if ($isPaired && $isNameless) {
+                    throw Stop::config("Table $table cannot be adopted with columns of its own, "
+                        . 'as it has rows without any key: give it a primary key. Nothing was '
+                        . 'changed.');
                 }
+                $new === null ? $this->count('sent')
+                    : $this->look($row, $key, (string) $new['status'], $trial);
                 $this->last = max($this->last, (int) ($new['id'] ?? (is_int($key) ? $key : 0)));
             } catch (Unfit $e) {
                 if ($e->field !== 'status') {
@@ -60,29 +68,56 @@ final class Copy
                 $words[$e->getMessage()] = ($words[$e->getMessage()] ?? 0) + 1;
             }
         }
-        if ($words) {
-            ksort($words);
-            $list = array_map(
-                static fn (string $word, int $count): string => "$word ($count)",
-                array_keys($words),
-                $words
-            );
-            throw Stop::config("Table $table cannot become the queue's: it has rows with the "
-                . 'status ' . implode(', ', $list) . '. Delete those that were sent; give the '
-                . 'others pending, failed, parked (not sent by itself) or sending (begun; it may '
-                . 'have arrived). Nothing was changed.');
-        }
+        $words && throw self::unknown($table, $words);
         $this->unique($table);
     }
 
-    /** @param array<string, mixed> $row */
-    private function why(array $row): ?string
+    /** @param array<string, int> $words */
+    private static function unknown(string $table, array $words): Stop
     {
-        if ($this->shape === Shape::Jobs) {
-            return null;
+        ksort($words);
+        $list = array_map(
+            static fn (string $word, int $count): string => "$word ($count)",
+            array_keys($words),
+            $words
+        );
+        return Stop::config("Table $table cannot become the queue's: it has rows with the "
+            . 'status ' . implode(', ', $list) . '. Delete those that were sent; give the '
+            . 'others pending, failed, parked (not sent by itself) or sending (begun; it may '
+            . 'have arrived). Nothing was changed.');
+    }
+
+    private function count(string $state): void
+    {
+        $this->counts[$state] = ($this->counts[$state] ?? 0) + 1;
+    }
+
+    /** A queue that forgets: it says whether a message can be sent as it is. */
+    private function trial(): ?MailQueue
+    {
+        return $this->shape === Shape::Jobs || !extension_loaded('pdo_sqlite') ? null
+            : new MailQueue(new PDO('sqlite::memory:'));
+    }
+
+    /** @param array<string, mixed> $row */
+    private function look(
+        array $row,
+        int|string|null $key,
+        string $state,
+        ?MailQueue $trial
+    ): void {
+        $message = $this->shape === Shape::Jobs ? null
+            : Message::of($this->shape->read(array_change_key_case($row)));
+        $id = $message instanceof Message && $trial !== null ? $message->store($trial) : $message;
+        if (is_string($id)) {
+            $this->left[$this->label($row, $key)] = $id;
+            return;
         }
-        $message = Message::of($this->shape->read(array_change_key_case($row)));
-        return is_string($message) ? $message : null;
+        is_int($id) && $trial->delete([$id]);
+        $this->count($state);
+        if ($message instanceof Message && $message->namesOthers) {
+            $this->othersNamed[] = $this->label($row, $key);
+        }
     }
 
     /** @param array<string, mixed> $row */
@@ -90,31 +125,30 @@ final class Copy
     {
         $row = array_change_key_case($row);
         $reference = Time::text($row[strtolower($this->names->reference)] ?? null);
-        return (string) ($row['id'] ?? $key ?? "with the reference $reference");
+        return (string) ($row['id'] ?? (is_int($key) ? $key : "with the reference $reference"));
     }
 
+    /** Each id once, and each pair of reference and type. */
     private function unique(string $table): void
     {
-        if ($this->shape !== Shape::Jobs) {
-            return;
-        }
-        $quote = $this->database->quote(...);
-        [$reference, $type] = [$quote($this->names->reference), $quote('mail_type')];
-        $key = $this->hasId ? $quote('id') : ($this->database->isServer() ? $reference : 'rowid');
-        $sql = "SELECT $reference, $type, MIN($key), MAX($key) FROM {$quote($table)} "
-            . "WHERE $reference IS NOT NULL AND $reference <> '' GROUP BY $reference, $type "
-            . 'HAVING COUNT(*) > 1 LIMIT 1';
-        try {
-            $result = $this->database->pdo->query($sql);
-        } catch (\PDOException) {
-            return; // no rowid: reference and type are its key
-        }
-        if ($result && ($pair = $result->fetch(PDO::FETCH_NUM))) {
-            $shown = "(\"$pair[0]\", \"$pair[1]\")";
-            throw Stop::config("Table $table cannot become the queue's: $shown is "
-                . "queued more than once, in the rows $pair[2] and $pair[3] for example; "
-                . 'reference and type are unique in the queue. Delete what need not be sent. '
-                . 'Nothing was changed.');
+        $reference = $this->names->reference;
+        $sets = [...($this->hasId ? [['id']] : []),
+            ...($this->shape === Shape::Jobs ? [[$reference, 'mail_type']] : [])];
+        foreach ($sets as $names) {
+            $bytes = array_map($this->database->bytes(...), $names);
+            $min = static fn (string $one): string => "MIN($one)";
+            $shown = implode(', ', array_map($min, $bytes));
+            $result = $this->database->pdo->query("SELECT $shown, COUNT(*) FROM "
+                . "{$this->database->quote($table)} WHERE LENGTH($bytes[0]) > 0 GROUP BY "
+                . implode(', ', $bytes) . ' HAVING COUNT(*) > 1 LIMIT 1');
+            $row = $result ? $result->fetch(PDO::FETCH_NUM) : false;
+            if (is_array($row)) {
+                $times = array_pop($row);
+                $shown = '("' . implode('", "', array_map(Time::text(...), $row)) . '")';
+                throw Stop::config("Table $table cannot become the queue's: "
+                    . implode(' and ', $names) . " $shown is there $times times, and must be "
+                    . 'unique in the queue. Delete what need not be sent. Nothing was changed.');
+            }
         }
     }
 
@@ -123,37 +157,8 @@ final class Copy
     {
         $known = Row::names($this->names->reference);
         $isOwn = fn (Column $column): bool => !in_array(strtolower($column->name), $known, true)
-            && $this->shape->isOwn(strtolower($column->name));
+            && $this->shape->isOwn(strtolower($column->name), $this->all);
         return array_values(array_filter($this->columns, $isOwn));
-    }
-
-    /** @param list<Column> $own */
-    public function addColumns(array $own): void
-    {
-        $ours = array_map(
-            static fn (Column $column): string => strtolower($column->name),
-            $this->database->columns($this->names->table)
-        );
-        foreach ($own as $column) {
-            in_array(strtolower($column->name), $ours, true)
-                || $this->database->addColumn($column);
-        }
-    }
-
-    /** Mail that was stored after the old table was renamed gets ids above the old ones. */
-    public function makeRoom(): void
-    {
-        $quote = $this->database->quote(...);
-        [$table, $body] = $this->names->tables();
-        $pdo = $this->database->pdo;
-        $pdo->beginTransaction();
-        $result = $pdo->query("SELECT MAX({$quote('id')}) FROM {$quote($table)}");
-        $above = max($this->last, $result ? (int) $result->fetchColumn() : 0);
-        foreach ([$table, $body] as $name) {
-            $pdo->exec("UPDATE {$quote($name)} SET {$quote('id')} = {$quote('id')} + $above "
-                . "WHERE {$quote('id')} <= $this->last");
-        }
-        $pdo->commit();
     }
 
     /**
@@ -163,11 +168,15 @@ final class Copy
      */
     public function store(string $before, array $own): void
     {
+        [$this->counts, $this->left] = [[], []];
+        $isCopied = static fn (Column $one): bool => !$one->isGenerated;
+        $own = array_values(array_filter($own, $isCopied));
         $queue = $this->shape === Shape::Jobs ? null : $this->names->queue($this->database->pdo);
         $statement = null;
         foreach ($this->database->rows($before, $this->order) as $key => $row) {
             $new = $this->convert->convert($row);
             if ($new === null) {
+                $this->count('sent');
                 continue;
             }
             $new['id'] ??= is_int($key) ? $key : null;
@@ -179,14 +188,54 @@ final class Copy
                 continue;
             }
             $statement ??= $this->insert($new, $own, $before);
-            $found = $own ? $this->found($row, $key) : [];
-            self::execute($statement, [...array_values($new), ...$found]);
-            if ($statement->rowCount() !== 1) {
-                throw Stop::config("Table $before cannot be copied: row " . $this->label($row, $key)
-                    . ' has neither an id nor a reference and type of its own. Give the table an '
-                    . 'id. Nothing was changed.');
-            }
+            $this->storeJob($statement, $row, $new, $own ? $this->found($row, $key) : [], $key);
         }
+    }
+
+    /**
+     * @param array<string, mixed> $row
+     * @param array<string, int|string|null> $new
+     * @param list<mixed> $found
+     */
+    private function storeJob(
+        PDOStatement $statement,
+        array $row,
+        array $new,
+        array $found,
+        int|string|null $key
+    ): void {
+        try {
+            self::execute($statement, [...array_values($new), ...$found]);
+        } catch (PDOException $e) {
+            if (!$this->isQueued($e, $new)) {
+                throw $e;
+            }
+            $this->left[$this->label($row, $key)] = 'its reference and type are queued since';
+            return;
+        }
+        if ($statement->rowCount() !== 1) {
+            throw Stop::config('Row ' . $this->label($row, $key) . ' cannot be copied: its key '
+                . 'finds no row, or several. Nothing was changed.');
+        }
+        $this->count((string) $new['status']);
+    }
+
+    /**
+     * Whether the pair was stored while the old table had its new name already: the later mail
+     * stands for both.
+     *
+     * @param array<string, int|string|null> $new
+     */
+    private function isQueued(PDOException $e, array $new): bool
+    {
+        $quote = $this->database->quote(...);
+        if ($this->database->isOneTransaction() || (string) $e->getCode() !== '23000') {
+            return false;
+        }
+        $found = $this->database->pdo->prepare("SELECT COUNT(*) FROM {$quote($this->names->table)} "
+            . "WHERE {$quote($this->names->reference)} = ? AND mail_type = ?");
+        $found->execute([$new[$this->names->reference], $new['mail_type']]);
+        return (int) $found->fetchColumn() > 0;
     }
 
     /**
@@ -199,21 +248,41 @@ final class Copy
     {
         $quote = $this->database->quote(...);
         $names = array_map(static fn (Column $column): string => $quote($column->name), $own);
-        $places = array_fill(0, count($new), '?');
+        $marks = array_fill(0, count($new), '?');
         $into = "INSERT INTO {$quote($this->names->table)} ("
             . implode(', ', [...array_map($quote, array_keys($new)), ...$names]) . ') ';
         return $this->database->pdo->prepare($into . ($own
-            ? 'SELECT ' . implode(', ', [...$places, ...$names])
+            ? 'SELECT ' . implode(', ', [...$marks, ...$names])
                 . " FROM {$quote($before)} WHERE {$this->condition($before)}"
-            : 'VALUES (' . implode(', ', $places) . ')'));
+            : 'VALUES (' . implode(', ', $marks) . ')'));
+    }
+
+    /** @return list<string> the columns that tell rows apart */
+    private function key(): array
+    {
+        $isKey = static fn (Column $column): bool => $column->isKey;
+        $names = Column::names(array_values(array_filter($this->columns, $isKey)));
+        $pair = [strtolower($this->names->reference), 'mail_type'];
+        return $names ?: ($this->hasId ? ['id'] : $pair);
+    }
+
+    /** Whether rows are found by reference and type alone, to copy their own columns. */
+    private function isPaired(string $table): bool
+    {
+        $pair = [strtolower($this->names->reference), 'mail_type'];
+        return $this->key() === $pair && $this->own() && $this->database->locate($table) === null;
     }
 
     private function condition(string $before): string
     {
-        $quote = $this->database->quote(...);
         $this->located = $this->database->locate($before);
-        return $this->located ?? ($this->hasId ? "{$quote('id')} = ?"
-            : "{$quote($this->names->reference)} = ? AND {$quote('mail_type')} = ?");
+        $is = fn (string $name): string => "{$this->database->quote($this->spelled($name))} = ?";
+        return $this->located ?? implode(' AND ', array_map($is, $this->key()));
+    }
+
+    private function spelled(string $lower): string
+    {
+        return $this->columns[(int) array_search($lower, $this->all, true)]->name;
     }
 
     /**
@@ -223,9 +292,9 @@ final class Copy
     private function found(array $row, int|string|null $key): array
     {
         $row = array_change_key_case($row);
-        return $this->located !== null ? [$key]
-            : ($this->hasId ? [$row['id']]
-                : [$row[strtolower($this->names->reference)], $row['mail_type']]);
+        return $this->located !== null
+            ? array_fill(0, substr_count($this->located, '?'), $key)
+            : array_map(static fn (string $name): mixed => $row[$name], $this->key());
     }
 
     /**
@@ -247,6 +316,7 @@ final class Copy
             $this->left[$this->label($row, $key)] = $id;
             return;
         }
+        $this->count((string) $new['status']);
         $quote = $this->database->quote(...);
         $stays = ['mail_type', $this->names->reference, 'message_id', 'envelope_from', 'recipients',
             'refused', 'fields'];
@@ -257,7 +327,7 @@ final class Copy
             $sets[] = "{$quote($column->name)} = (SELECT {$quote($column->name)} FROM "
                 . "{$quote($before)} WHERE {$this->condition($before)})";
         }
-        $found = array_merge(...array_fill(0, count($own), $this->found($row, $key)), ...[[]]);
+        $found = array_merge(...array_map(fn (): array => $this->found($row, $key), $own));
         [$table, $body] = $this->names->tables();
         self::execute(
             $this->database->pdo->prepare("UPDATE {$quote($table)} SET "

@@ -8,9 +8,11 @@ use MailQueue\Cli\ExitCode;
 use MailQueue\Cli\Named;
 use MailQueue\Cli\Settings;
 use MailQueue\Cli\Stop;
+use MailQueue\Internal;
 use PDO;
+use PDOException;
 
-/** The steps of an adoption that differ by database. */
+/** What an adoption does differently on each database. */
 abstract class Database
 {
     public function __construct(
@@ -27,22 +29,38 @@ abstract class Database
         }
         $database = $settings->database();
         $named = new Named($database);
-        if (!$named->isServer && ($named->path === null || !is_file($named->path))) {
+        if ($named->isServer) {
+            $connect = static fn (): PDO => Internal::connect($database);
+            return self::server($connect(), $names, $connect);
+        }
+        if ($named->path === null || !is_file($named->path)) {
             throw new Stop(
                 "There is no database $named->shown. Check the path.",
                 ExitCode::CANTCREAT
             );
-        }
-        if ($named->isServer) {
-            throw Stop::config('adopt knows SQLite files only. On a server rename the table, let '
-                . 'the queue make its own (mailqueue migrate), and store what waits with '
-                . 'enqueue().');
         }
         if (!extension_loaded('pdo_sqlite')) {
             throw Stop::config("PHP's extension pdo_sqlite is not loaded, which adopt needs: "
                 . 'install it and look at php --ini.');
         }
         return new Sqlite(new PDO("sqlite:$named->path"), $names);
+    }
+
+    /** @param \Closure(): PDO $connect opens another connection to the same database */
+    public static function server(PDO $pdo, Names $names, \Closure $connect): self
+    {
+        $pdo->setAttribute(PDO::ATTR_ERRMODE, PDO::ERRMODE_EXCEPTION);
+        return $pdo->getAttribute(PDO::ATTR_DRIVER_NAME) === 'pgsql' ? new Pgsql($pdo, $names)
+            : new Mysql($pdo, $names, $connect);
+    }
+
+    /** Whether it may work when it is tried again: locks, deadlocks, a server that is away. */
+    public static function code(PDOException $e): int
+    {
+        $state = substr((string) $e->getCode(), 0, 2);
+        return in_array($state, ['08', '40', '53', '55', '57'], true)
+            || preg_match('/locked|gone away|Lock wait|Lost connection/i', $e->getMessage())
+            ? ExitCode::TEMPFAIL : ExitCode::CONFIG;
     }
 
     /** @return list<array<string, mixed>> */
@@ -53,13 +71,38 @@ abstract class Database
         return array_values($statement->fetchAll(PDO::FETCH_ASSOC));
     }
 
+    protected function one(string $sql, mixed ...$values): mixed
+    {
+        $statement = $this->pdo->prepare($sql);
+        $statement->execute(array_values($values));
+        return $statement->fetchColumn();
+    }
+
     public function quote(string $name): string
     {
         return '"' . str_replace('"', '""', $name) . '"';
     }
 
+    /** A column's text as the queue compares it, whatever its collation. */
+    abstract public function bytes(string $column): string;
+
+    /** Whether the table is a queue of this extension: no other program has these columns. */
+    public function isOurs(string $table): bool
+    {
+        $names = Column::names($this->columns($table));
+        return !array_diff(['id', 'parked_for', 'message_id', 'paid'], $names);
+    }
+
+    public function count(string $table): int
+    {
+        return (int) $this->one('SELECT COUNT(*) FROM ' . $this->quote($table));
+    }
+
     /** The name as the database spells it; null: the table does not exist. */
     abstract public function table(string $name): ?string;
+
+    /** What else has the name that a table of the queue needs, such as a view; null: nothing. */
+    abstract public function other(string $name): ?string;
 
     /** @return list<Column> */
     abstract public function columns(string $table): array;
@@ -70,26 +113,63 @@ abstract class Database
     /** @return iterable<int|string|null, array<string, mixed>> rows by what locate() asks for */
     abstract public function rows(string $table, string $order): iterable;
 
-    /** The condition that finds a row; null: its own columns must. */
+    /** The condition that finds a row by the key of rows(); null: its primary key must. */
     abstract public function locate(string $table): ?string;
 
-    /** What is kept beside the database; null: nothing, the server's own backup is the way. */
+    /** What is kept beside the database; null: nothing, the renamed table is the backup. */
     public function backup(): ?string
     {
         return null;
     }
 
-    /** Begins the transaction, if the whole adoption is one. */
-    abstract public function begin(): void;
+    /** Waits for another adoption, or undo, that is at work. */
+    public function alone(): void
+    {
+    }
 
-    /** @param list<Dependent> $dependents what is dropped before */
-    abstract public function rename(string $from, string $to, array $dependents): void;
+    /**
+     * Makes the queue's tables, as far as that is possible before anything is changed.
+     *
+     * @param list<Column> $own
+     * @param int $last the largest id of the old table
+     */
+    abstract public function stage(array $own, int $last): void;
 
-    /** Creates the queue's tables, after the old one was renamed. */
-    abstract public function create(): void;
+    /** Whether all of an adoption is one transaction, so that none is ever found half done. */
+    public function isOneTransaction(): bool
+    {
+        return true;
+    }
+
+    /** Begins that transaction: from here on nobody else changes these tables. */
+    abstract public function begin(string ...$tables): void;
+
+    /**
+     * Gives the old table its other name, and makes the queue's where they are missing.
+     *
+     * @param list<Dependent> $dependents what is dropped before
+     */
+    abstract public function swap(string $source, array $dependents): void;
+
+    /** Within the transaction. */
+    abstract public function rename(string $from, string $to): void;
+
+    /** Begins the transaction that stores the rows, where that is one of its own. */
+    public function beginRows(): void
+    {
+    }
 
     /** New mails get ids above this one. */
-    abstract public function continueAfter(int $id): void;
+    abstract public function continueAfter(string $table, int $id): void;
+
+    /** @param list<Column> $own */
+    public function addColumns(string $table, array $own): void
+    {
+        $there = Column::names($this->columns($table));
+        foreach ($own as $column) {
+            in_array(strtolower($column->name), $there, true) || $this->addColumn($table, $column);
+        }
+    }
 
     /**
      * Gives the new table the old one's indexes, triggers and so on that work with it.
@@ -101,13 +181,28 @@ abstract class Database
         return [];
     }
 
-    /** @return list<string> statements that make again what the old table lost */
+    /** @return list<array{string, string}> what the old table lost, and the statement for it */
     abstract public function lost(): array;
 
-    abstract public function addColumn(Column $column): void;
+    abstract public function addColumn(string $table, Column $column): void;
 
-    public function isServer(): bool
+    /** Removes what stage() made, if it was not used. Whether there was anything. */
+    public function tidy(): bool
     {
-        return true;
+        return false;
+    }
+
+    public function commit(): void
+    {
+        $this->pdo->exec('COMMIT');
+    }
+
+    public function rollBack(): void
+    {
+        try {
+            $this->pdo->exec('ROLLBACK');
+        } catch (PDOException) {
+            // The database has done so, or nothing was begun.
+        }
     }
 }

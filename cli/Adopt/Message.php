@@ -7,15 +7,23 @@ namespace MailQueue\Cli\Adopt;
 use MailQueue;
 use MailQueue\MessageException;
 
-/** A complete message of the old table; the extension itself stores it. */
+/**
+ * A complete message of the old table, stored by the extension itself. Its envelope is what the row
+ * names (to, cc, bcc): a program with a row for each recipient would otherwise send to all that the
+ * headers name, once for each row. Only where the row names nobody the headers do.
+ */
 final class Message
 {
     private const SERIALIZED = '/\A\s*(?:[aOC]:\d+:|s:\d+:"|[bid]:[-\d.E+]+;|N;)/';
 
-    /** @param list<string> $recipients beside those that its headers name */
+    /**
+     * @param list<string> $recipients empty: those that its headers name
+     * @param bool $namesOthers whether the headers name somebody who gets nothing by this row
+     */
     private function __construct(
         private readonly string $text,
         private readonly array $recipients,
+        public readonly bool $namesOthers,
     ) {
     }
 
@@ -34,17 +42,41 @@ final class Message
         if (!preg_match('/\A[!-9;-~]+:/', $text)) {
             return 'not a complete message, which begins with its headers';
         }
+        $recipients = [];
+        foreach (['to', 'cc', 'bcc'] as $name) {
+            $found = self::addresses(Time::text($row[$name] ?? null));
+            if ($found === null) {
+                return "its column for $name holds no list of addresses";
+            }
+            $recipients = [...$recipients, ...$found];
+        }
         try {
             ['recipients' => $named] = MailQueue::envelope($text);
         } catch (MessageException) {
             $named = [];
         }
-        $to = is_scalar($row['to'] ?? null) ? (string) $row['to'] : '';
-        preg_match_all('/[^\s<>,;"]+@[^\s<>,;"]+/', $to, $match);
-        $known = array_map(strtolower(...), $named);
-        $isNew = static fn (string $one): bool => !in_array(strtolower($one), $known, true);
-        return new self($text, array_values(array_unique([
-            ...$named, ...array_filter($match[0], $isNew)])));
+        $lower = static fn (array $list): array => array_map(strtolower(...), $list);
+        $others = $recipients ? array_diff($lower($named), $lower($recipients)) : [];
+        return new self($text, array_values(array_unique($recipients)), $others !== []);
+    }
+
+    /** @return list<string>|null as a header's: names, groups and quotes are understood */
+    private static function addresses(string $text): ?array
+    {
+        if ($text === '') {
+            return [];
+        }
+        $list = json_decode($text, true);
+        $text = is_array($list) ? implode(', ', array_filter($list, is_string(...))) : $text;
+        foreach ([$text, strtr($text, ';', ',')] as $try) {
+            try {
+                $line = preg_match('/[\r\n]/', $try) ? '' : $try;
+                return MailQueue::envelope("To: $line\r\n\r\n")['recipients'] ?: null;
+            } catch (MessageException) {
+                continue;
+            }
+        }
+        return null;
     }
 
     /** The id, or why it cannot be sent. */

@@ -8,20 +8,32 @@ use MailQueue;
 use MailQueue\Cli\Arguments;
 use PDO;
 
-/** The names of the queue's tables, and of the key that keeps the adoption's note. */
+/** The names of a queue's tables, and of the config key that records an adoption. */
 final class Names
 {
     public const KEY = 'mailQueueAdopted';
+    private const STAGED = 'mailqueue_adopting';
 
-    public readonly string $table;
-    public readonly string $config;
-    public readonly string $reference;
+    public function __construct(
+        public readonly string $table = 'mail_queue',
+        public readonly string $config = 'config',
+        public readonly string $reference = 'reference',
+    ) {
+    }
 
-    public function __construct(Arguments $args)
+    public static function of(Arguments $args): self
     {
-        $this->table = $args->text('table') ?? 'mail_queue';
-        $this->config = $args->text('config-table') ?? 'config';
-        $this->reference = $args->text('reference-column') ?? 'reference';
+        return new self(
+            $args->text('table') ?? 'mail_queue',
+            $args->text('config-table') ?? 'config',
+            $args->text('reference-column') ?? 'reference'
+        );
+    }
+
+    /** The same queue while a server builds its tables, where no program looks for them. */
+    public function staged(): self
+    {
+        return new self(self::STAGED, self::STAGED . '_config', $this->reference);
     }
 
     public function queue(PDO $pdo): MailQueue
@@ -32,15 +44,23 @@ final class Names
     /** @return list<string> the tables of a queue beside its config table */
     public function tables(): array
     {
-        return strcasecmp($this->table, 'mail_queue') === 0
-            ? [$this->table, 'mail_body', 'mail_spent']
+        return $this->isUsual() ? [$this->table, 'mail_body', 'mail_spent']
             : [$this->table, "{$this->table}_body", "{$this->table}_spent"];
+    }
+
+    private function isUsual(): bool
+    {
+        return strcasecmp($this->table, 'mail_queue') === 0;
     }
 
     public function key(): string
     {
-        return strcasecmp($this->table, 'mail_queue') === 0 ? self::KEY
-            : self::KEY . ":$this->table";
+        return self::KEY . ($this->isUsual() ? '' : ":$this->table");
+    }
+
+    public function versionKey(): string
+    {
+        return 'mailSchemaVersion' . ($this->isUsual() ? '' : ":$this->table");
     }
 
     public static function before(string $table): string

@@ -7,10 +7,18 @@ namespace MailQueue\Cli\Adopt;
 use MailQueue\Cli\Stop;
 use PDO;
 
-/** The note about an adoption in the config table, for --undo. */
+/**
+ * What the config table records of an adoption. "begun" is written before the first change where an
+ * adoption is more than one transaction: the next run goes on, or back, by what it says.
+ *
+ * @phpstan-type About array{state: string, source: string, shape: string, created: bool,
+ *     config: bool, rows: string, lost: list<array{string, string}>}
+ */
 final class Note
 {
-    private const STATE = ['id', 'status', 'attempts', 'next_attempt_at', 'last_attempt_at'];
+    public const BEGUN = 'begun';
+    public const DONE = 'done';
+    public const UNDOING = 'undoing';
 
     public function __construct(
         private readonly Database $database,
@@ -18,56 +26,131 @@ final class Note
     ) {
     }
 
-    /** @return array{source: string, created: bool, rows: string, lost: list<string>}|null */
+    /** @return About|null */
     public function read(): ?array
     {
-        $quote = $this->database->quote(...);
-        if ($this->database->table($this->names->config) === null) {
-            return null;
+        foreach ([$this->names->config, $this->names->staged()->config] as $table) {
+            $text = $this->database->table($table) === null ? false
+                : $this->text($table, $this->names->key());
+            $note = $text === false ? null : json_decode($text, true);
+            if (is_array($note) && is_string($note['source'] ?? null)) {
+                return [
+                    'state' => (string) ($note['state'] ?? self::DONE),
+                    'source' => $note['source'],
+                    'shape' => (string) ($note['shape'] ?? ''),
+                    'created' => ($note['created'] ?? false) === true,
+                    'config' => ($note['config'] ?? false) === true,
+                    'rows' => (string) ($note['rows'] ?? ''),
+                    'lost' => self::lost((array) ($note['lost'] ?? [])),
+                ];
+            }
         }
+        return null;
+    }
+
+    /**
+     * @param array<mixed> $lost
+     * @return list<array{string, string}>
+     */
+    private static function lost(array $lost): array
+    {
+        $pairs = [];
+        foreach ($lost as $one) {
+            $pairs[] = is_array($one) ? [(string) ($one[0] ?? ''), (string) ($one[1] ?? '')]
+                : ['', (string) $one]; // as an earlier version wrote it
+        }
+        return $pairs;
+    }
+
+    private function text(string $table, string $key): string|false
+    {
+        $quote = $this->database->quote(...);
         $statement = $this->database->pdo->prepare("SELECT {$quote('value')} FROM "
-            . "{$quote($this->names->config)} WHERE {$quote('key')} = ?");
-        $statement->execute([$this->names->key()]);
-        $note = json_decode((string) $statement->fetchColumn(), true);
-        if (!is_array($note) || !is_string($note['source'] ?? null)) {
-            return null;
-        }
-        return ['source' => $note['source'], 'created' => ($note['created'] ?? false) === true,
-            'rows' => (string) ($note['rows'] ?? ''),
-            'lost' => array_map(strval(...), array_values((array) ($note['lost'] ?? [])))];
+            . "{$quote($table)} WHERE {$quote('key')} = ?");
+        $statement->execute([$key]);
+        $text = $statement->fetchColumn();
+        return $text === false ? false : Time::text($text);
     }
 
-    /** Within the transaction that stores the rows. */
-    public function write(string $source, bool $created): void
+    /**
+     * Where there is no config table yet, into the one that will be it.
+     *
+     * @param About $about
+     */
+    public function write(array $about): void
     {
-        $this->names->queue($this->database->pdo)->setConfig($this->names->key(), json_encode([
-            'source' => $source, 'created' => $created, 'rows' => $this->state(),
-            'lost' => $this->database->lost()], JSON_THROW_ON_ERROR | JSON_UNESCAPED_SLASHES));
-    }
-
-    /** @param bool $created whether the tables, and so their version, go as well */
-    public function delete(bool $created): void
-    {
-        $quote = $this->database->quote(...);
-        $version = 'mailSchemaVersion' . (strcasecmp($this->names->table, 'mail_queue') === 0 ? ''
-            : ":{$this->names->table}");
-        $statement = $this->database->pdo->prepare("DELETE FROM {$quote($this->names->config)} "
-            . "WHERE {$quote('key')} = ?");
-        foreach ([$this->names->key(), ...($created ? [$version] : [])] as $key) {
-            $statement->execute([$key]);
+        $table = $this->database->table($this->names->config) ?? $this->names->staged()->config;
+        $text = json_encode($about, JSON_THROW_ON_ERROR | JSON_UNESCAPED_SLASHES);
+        $this->put($table, $this->names->key(), $text);
+        if ($this->text($table, $this->names->key()) !== $text) {
+            throw Stop::config("Table $table cannot record the adoption: its column value holds "
+                . 'less than ' . strlen($text) . ' characters. Make it a text column.');
         }
     }
 
-    /** A checksum that stays the same as long as no mail was stored, sent, tried or changed. */
-    public function state(): string
+    /** The version of the queue's tables, where a server made them beside another config table. */
+    public function version(): void
+    {
+        [$staged, $key] = [$this->names->staged()->config, $this->names->versionKey()];
+        if ($this->database->table($staged) !== null) {
+            $this->put($this->names->config, $key, (string) $this->text($staged, $key));
+        }
+    }
+
+    /** One statement, so that what was recorded is never missing. */
+    private function put(string $table, string $key, string $value): void
     {
         $quote = $this->database->quote(...);
-        $names = implode(', ', array_map($quote, self::STATE));
-        $result = $this->database->pdo->query("SELECT $names FROM {$quote($this->names->table)} "
-            . "ORDER BY {$quote('id')}", PDO::FETCH_NUM);
+        $sql = $this->text($table, $key) === false
+            ? "INSERT INTO {$quote($table)} ({$quote('value')}, {$quote('key')}) VALUES (?, ?)"
+            : "UPDATE {$quote($table)} SET {$quote('value')} = ? WHERE {$quote('key')} = ?";
+        $this->database->pdo->prepare($sql)->execute([$value, $key]);
+    }
+
+    /**
+     * Removes the record; what the adoption made with it, if the queue's tables go as well.
+     *
+     * @param About $about
+     */
+    public function delete(array $about): void
+    {
+        $quote = $this->database->quote(...);
+        $config = $this->names->config;
+        if ($this->database->table($config) === null) {
+            return; // it was in the staged one
+        }
+        $keys = [$this->names->key(), ...($about['created'] ? [$this->names->versionKey()] : [])];
+        $marks = implode(', ', array_fill(0, count($keys), '?'));
+        $others = $this->database->pdo->prepare("SELECT COUNT(*) FROM {$quote($config)} "
+            . "WHERE {$quote('key')} NOT IN ($marks)");
+        $others->execute($keys);
+        $count = (int) $others->fetchColumn();
+        $others->closeCursor(); // which would keep SQLite from dropping the table
+        if ($about['config'] && $count === 0) {
+            $this->database->pdo->exec("DROP TABLE {$quote($config)}");
+            return;
+        }
+        $this->database->pdo->prepare("DELETE FROM {$quote($config)} "
+            . "WHERE {$quote('key')} IN ($marks)")->execute($keys);
+    }
+
+    /** The same as long as nothing was stored, sent, tried or changed in the queue. */
+    public function rows(Names $queue): string
+    {
+        $quote = $this->database->quote(...);
+        [$jobs, $bodies] = $queue->tables();
         $hash = hash_init('sha256');
-        foreach ($result ?: throw Stop::config('The queue cannot be read.') as $row) {
-            hash_update($hash, implode(' ', $row) . "\n");
+        foreach (["SELECT * FROM {$quote($jobs)}",
+            "SELECT id, LENGTH(content) FROM {$quote($bodies)}"] as $sql) {
+            $rows = $this->database->pdo->query("$sql ORDER BY {$quote('id')}", PDO::FETCH_NUM);
+            foreach ($rows ?: throw Stop::config('The queue cannot be read.') as $row) {
+                foreach ($row as $value) {
+                    $text = is_resource($value) ? (string) stream_get_contents($value, -1, 0)
+                        : (is_scalar($value) ? (string) $value : null);
+                    hash_update($hash, $text === null ? 'N' : 'V' . strlen($text) . ":$text");
+                }
+                hash_update($hash, "\n");
+            }
         }
         return hash_final($hash);
     }

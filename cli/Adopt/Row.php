@@ -50,6 +50,8 @@ final class Row
             $new[$name] = $value === false ? throw $this->unread($name, $row[$name], 'whole number')
                 : $value ?? (in_array($name, self::ZERO, true) ? 0 : null);
         }
+        $most = $new['max_attempts'];
+        $new['max_attempts'] = $most > 0 ? $most : null; // 0: none is set
         foreach (self::TIMES as $name) {
             $value = Time::read($row[$name] ?? null);
             $new[$name] = $value === false ? throw $this->unread($name, $row[$name], 'time '

@@ -14,13 +14,21 @@ enum Shape: string
     /** The columns that a job needs, in addition to the reference. */
     public const LEAST = ['mail_type', 'status'];
 
-    /** Columns of the other two, by ours; "message" and "to" are its text and recipients. */
+    /**
+     * Columns of the other two, by ours; "message", "to", "cc" and "bcc" are its text and envelope.
+     * There is no one mail_outbox: programs of several kinds call a table so. These are the plain
+     * names that such columns have; what has others is refused.
+     */
     private const COLUMNS = [
         'message' => ['mail_body', 'message', 'raw_message', 'mime', 'body'],
         'to' => ['to', 'recipient', 'recipients', 'to_address'],
+        'cc' => ['cc'],
+        'bcc' => ['bcc'],
         'status' => ['status', 'state'],
-        'attempts' => ['attempts'],
+        'attempts' => ['attempts', 'tries'],
+        'max_attempts' => ['max_attempts', 'max_tries'],
         'next_attempt_at' => ['next_attempt_at', 'available_at', 'send_at', 'scheduled_at'],
+        'expires_at' => ['expires_at', 'valid_until'],
         'last_attempt_at' => ['last_attempt_at', 'attempted_at'],
         'last_error' => ['last_error', 'error'],
         'locked_until' => ['locked_until'],
@@ -28,9 +36,10 @@ enum Shape: string
         'priority' => ['priority'],
         'created_at' => ['created_at'],
     ];
+    /** What a row is not understood without: one column of these names, not several. */
+    private const ONE_OF = ['message', 'to', 'status'];
     /** Part of the message, or of how the old program sent it: they stay in the old table. */
-    private const STAY = ['id', 'subject', 'config', 'from', 'sender', 'cc', 'bcc', 'updated_at',
-        'sent_at'];
+    private const STAY = ['id', 'subject', 'config', 'from', 'sender', 'updated_at', 'sent_at'];
 
     private const WORDS = [
         'pending' => ['pending', 'queued', 'new', 'waiting', 'scheduled', 'retry', 'deferred'],
@@ -59,6 +68,22 @@ enum Shape: string
     }
 
     /**
+     * Which columns are read, by our names.
+     *
+     * @param list<string> $columns in lower case
+     * @return array<string, string>
+     */
+    private function chosen(array $columns): array
+    {
+        $chosen = [];
+        foreach (self::COLUMNS as $name => $spellings) {
+            $there = array_values(array_intersect($spellings, $columns));
+            $chosen += $there ? [$name => $there[0]] : [];
+        }
+        return $chosen;
+    }
+
+    /**
      * A row by our names.
      *
      * @param array<string, mixed> $row with names in lower case
@@ -70,30 +95,25 @@ enum Shape: string
             return $row;
         }
         $read = array_intersect_key($row, ['id' => 0]);
-        foreach (self::COLUMNS as $name => $spellings) {
-            foreach ($spellings as $spelling) {
-                if (array_key_exists($spelling, $row)) {
-                    $read[$name] = $row[$spelling];
-                    break;
-                }
-            }
+        foreach ($this->chosen(array_keys($row)) as $name => $column) {
+            $read[$name] = $row[$column];
         }
         return $read;
     }
 
-    /** Whether the column is the application's own, and goes with the mail. */
-    public function isOwn(string $column): bool
+    /**
+     * Whether the column is the application's own, and goes with the mail.
+     *
+     * @param list<string> $columns all, in lower case
+     */
+    public function isOwn(string $column, array $columns): bool
     {
         return $this === self::Jobs
-            || !in_array(
-                $column,
-                [...self::STAY, ...array_merge(...array_values(self::COLUMNS))],
-                true
-            );
+            || !in_array($column, [...self::STAY, ...$this->chosen($columns)], true);
     }
 
     /**
-     * The columns that the table lacks for this shape.
+     * What the table lacks to be of this shape, for people.
      *
      * @param list<string> $columns in lower case
      * @return list<string>
@@ -103,8 +123,29 @@ enum Shape: string
         if ($this === self::Jobs) {
             return array_values(array_diff([strtolower($reference), ...self::LEAST], $columns));
         }
-        $lacks = static fn (string $name): bool
-            => !array_intersect(self::COLUMNS[$name], $columns);
-        return array_values(array_filter(['message', 'status'], $lacks));
+        $lacks = [];
+        foreach (['message', 'status'] as $name) {
+            if (!array_intersect(self::COLUMNS[$name], $columns)) {
+                $lacks[] = "a $name (a column " . implode(' or ', self::COLUMNS[$name]) . ')';
+            }
+        }
+        return $lacks;
+    }
+
+    /**
+     * Columns of which nobody here knows which one counts.
+     *
+     * @param list<string> $columns in lower case
+     * @return list<string>
+     */
+    public function doubtful(array $columns): array
+    {
+        foreach ($this === self::Jobs ? [] : self::ONE_OF as $name) {
+            $there = array_values(array_intersect(self::COLUMNS[$name], $columns));
+            if (count($there) > 1) {
+                return $there;
+            }
+        }
+        return [];
     }
 }

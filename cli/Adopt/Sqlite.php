@@ -20,8 +20,12 @@ final class Sqlite extends Database
     private array $table = [];
     /** @var array<string, string> */
     private array $keys = [];
+    /** @var list<Column> */
+    private array $own = [];
     private int $violations = 0;
-    private int $last = 0; // the largest id that the old table gave
+    private int $last = 0; // the largest id that the old table has, or gave
+    /** @var list<string> views and triggers that did not compile before */
+    private array $brokenBefore = [];
 
     public function __construct(PDO $pdo, Names $names)
     {
@@ -31,16 +35,9 @@ final class Sqlite extends Database
         $pdo->exec('PRAGMA legacy_alter_table = ON'); // references stay as they are written
     }
 
-    private function one(string $sql, mixed ...$values): mixed
+    public function bytes(string $column): string
     {
-        $statement = $this->pdo->prepare($sql);
-        $statement->execute(array_values($values));
-        return $statement->fetchColumn();
-    }
-
-    public function isServer(): bool
-    {
-        return false;
+        return "CAST({$this->quote($column)} AS BLOB)";
     }
 
     public function table(string $name): ?string
@@ -50,8 +47,20 @@ final class Sqlite extends Database
         return is_string($found) ? $found : null;
     }
 
+    public function other(string $name): ?string
+    {
+        $found = $this->all("SELECT type, tbl_name AS target FROM main.sqlite_master WHERE type <> "
+            . "'table' AND name = ? COLLATE NOCASE", $name);
+        return $found ? $found[0]['type'] . ($found[0]['type'] === 'view' ? ''
+            : " of {$found[0]['target']}") : null;
+    }
+
     public function columns(string $table): array
     {
+        $isStrict = preg_match('/\)[^()\']*\bSTRICT\b[^()\']*\z/i', (string) $this->one(
+            'SELECT sql FROM main.sqlite_master WHERE name = ? COLLATE NOCASE',
+            $table
+        )) === 1;
         $keys = [];
         foreach ($this->foreignKeys($table) as $from => $sql) {
             $keys[$from] = substr($sql, (int) strpos($sql, 'REFERENCES')); // of a single column
@@ -61,6 +70,8 @@ final class Sqlite extends Database
             . 'FROM pragma_table_xinfo(?) WHERE hidden <> 1';
         foreach ($this->all($sql, $table) as $about) {
             $type = preg_replace('/\s*GENERATED ALWAYS\z/i', '', $about['type']);
+            // Where the table is not STRICT, ANY would make a number of the text "007".
+            $type = $isStrict && strcasecmp((string) $type, 'ANY') === 0 ? '' : $type;
             $isWord = '/\A(?:\'(?:[^\']|\'\')*\'|[-+]?[\w.]+)\z/';
             $value = (string) $about['value'];
             $value = preg_match($isWord, $value) ? $value : "($value)";
@@ -73,11 +84,11 @@ final class Sqlite extends Database
         return $columns;
     }
 
-    public function addColumn(Column $column): void
+    public function addColumn(string $table, Column $column): void
     {
-        $table = $this->quote($this->names->table);
         $name = $this->quote($column->name);
-        $this->pdo->exec("ALTER TABLE $table ADD COLUMN $name $column->definition");
+        $this->pdo->exec("ALTER TABLE {$this->quote($table)} ADD COLUMN $name "
+            . $column->definition);
     }
 
     public function dependents(string $table): array
@@ -157,10 +168,11 @@ final class Sqlite extends Database
         return $copy;
     }
 
-    public function begin(): void
+    public function begin(string ...$tables): void
     {
         $this->pdo->exec('BEGIN IMMEDIATE');
         $this->violations = $this->violations();
+        $this->brokenBefore = array_keys($this->broken());
     }
 
     /** Keys whose parent is not there, as many as before; -1: a key is wrong as such. */
@@ -173,22 +185,33 @@ final class Sqlite extends Database
         }
     }
 
-    public function rename(string $from, string $to, array $dependents): void
+    /** They are made with the rest, in one transaction. */
+    public function stage(array $own, int $last): void
+    {
+        $this->own = $own;
+        $this->last = $last;
+    }
+
+    public function swap(string $source, array $dependents): void
     {
         $sql = 'SELECT type, name, sql FROM main.sqlite_master WHERE tbl_name = ? COLLATE NOCASE '
             . "AND sql IS NOT NULL AND type IN ('index', 'trigger') ORDER BY type, rowid";
-        foreach ($this->all($sql, $from) as $object) {
+        foreach ($this->all($sql, $source) as $object) {
             $this->lost["$object[type] $object[name]"] = $object['sql'];
             $this->pdo->exec("DROP $object[type] " . $this->quote($object['name']));
         }
-        $this->keys = $this->foreignKeys($from);
+        $this->keys = $this->foreignKeys($source);
         if ($this->table('sqlite_sequence') !== null) {
-            $this->last = (int) $this->one('SELECT seq FROM sqlite_sequence WHERE name = ?', $from);
+            $given = $this->one('SELECT seq FROM sqlite_sequence WHERE name = ?', $source);
+            $this->last = max($this->last, (int) $given);
         }
-        if ($this->keys) {
-            $this->copy($from, $to);
-            return;
-        }
+        $before = Names::before($source);
+        $this->keys ? $this->copy($source, $before) : $this->rename($source, $before);
+        $this->create();
+    }
+
+    public function rename(string $from, string $to): void
+    {
         $this->pdo->exec('ALTER TABLE ' . $this->quote($from) . ' RENAME TO ' . $this->quote($to));
     }
 
@@ -221,19 +244,23 @@ final class Sqlite extends Database
 
     public function lost(): array
     {
-        return [...$this->table, ...array_values($this->lost)];
+        $table = array_map(static fn (string $sql): array => ['', $sql], $this->table);
+        foreach ($this->lost as $what => $sql) {
+            $table[] = [$what, $sql];
+        }
+        return $table;
     }
 
     /** As the extension creates them in an empty database: it creates none in a transaction. */
-    public function create(): void
+    private function create(): void
     {
         $new = new PDO('sqlite::memory:');
         $this->names->queue($new);
         $sql = 'SELECT name, tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL '
             . "AND name NOT LIKE 'sqlite!_%' ESCAPE '!' ORDER BY type DESC, rowid";
         foreach ($new->query($sql, PDO::FETCH_ASSOC) ?: [] as $object) {
-            $isThere = $this->one('SELECT count(*) FROM main.sqlite_master '
-                . 'WHERE name = ? COLLATE NOCASE', $object['name']);
+            $isThere = $this->table($object['name']) !== null
+                || $this->other($object['name']) === "index of $object[tbl_name]";
             $keys = $object['name'] === $this->names->table ? $this->keysOf($new) : '';
             $isThere || $this->pdo->exec(substr($object['sql'], 0, -1) . $keys
                 . substr($object['sql'], -1));
@@ -244,6 +271,8 @@ final class Sqlite extends Database
             $this->pdo->prepare("INSERT OR IGNORE INTO $config (key, value) VALUES (?, ?)")
                 ->execute($value);
         }
+        $this->addColumns($this->names->table, $this->own);
+        $this->continueAfter($this->names->table, $this->last);
     }
 
     /** The old table's foreign keys from columns of the queue. */
@@ -281,12 +310,13 @@ final class Sqlite extends Database
         return $all;
     }
 
-    public function continueAfter(int $id): void
+    public function continueAfter(string $table, int $id): void
     {
-        $this->pdo->prepare('DELETE FROM sqlite_sequence WHERE name = ?')
-            ->execute([$this->names->table]);
+        $given = $this->one('SELECT seq FROM sqlite_sequence WHERE name = ?', $table);
+        $last = max($id, (int) $given);
+        $this->pdo->prepare('DELETE FROM sqlite_sequence WHERE name = ?')->execute([$table]);
         $this->pdo->prepare('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)')
-            ->execute([$this->names->table, max($id, $this->last)]);
+            ->execute([$table, $last]);
     }
 
     public function carryOver(string $source, bool $dropThem): array
@@ -298,7 +328,12 @@ final class Sqlite extends Database
             $wrong = $fits ? $wrong : [...$wrong, $what];
         }
         $this->index();
-        $wrong = [...$wrong, ...$this->broken($source, $dropThem)];
+        $broken = array_diff_key($this->broken(), array_flip($this->brokenBefore));
+        foreach ($broken as $what => $object) {
+            $wrong[] = $what;
+            $this->lost[$what] = $object['sql'];
+            $this->pdo->exec("DROP $object[type] " . $this->quote($object['name']));
+        }
         if ($wrong && !$dropThem) {
             throw Stop::config("These do not work with the queue's table: "
                 . implode(', ', $wrong) . '. With --drop-them they are dropped (--undo makes '
@@ -337,22 +372,20 @@ final class Sqlite extends Database
         }
     }
 
-    /** @return list<string> views and triggers that do not compile, which are dropped then */
-    private function broken(string $source, bool $dropThem): array
+    /**
+     * Views and triggers that do not compile, also those that see a table only by another view.
+     *
+     * @return array<string, array<string, mixed>> by what they are called
+     */
+    private function broken(): array
     {
-        $wrong = [];
         $sql = 'SELECT type, name, tbl_name AS target, sql FROM main.sqlite_master '
-            . "WHERE type IN ('view', 'trigger')";
+            . "WHERE type IN ('view', 'trigger') ORDER BY rowid";
+        $broken = [];
         foreach ($this->all($sql) as $object) {
-            if (stripos($object['sql'], $source) !== false && !$this->compiles($object)) {
-                $wrong[] = "$object[type] $object[name]";
-                if ($dropThem) {
-                    $this->lost["$object[type] $object[name]"] = $object['sql'];
-                    $this->pdo->exec("DROP $object[type] " . $this->quote($object['name']));
-                }
-            }
+            $broken += $this->compiles($object) ? [] : ["$object[type] $object[name]" => $object];
         }
-        return $wrong;
+        return $broken;
     }
 
     /** @param array<string, mixed> $object */

@@ -6,9 +6,20 @@ namespace MailQueue\Cli\Adopt;
 
 use MailQueue\Cli\Stop;
 
-/** The way back: restores the old table, as long as the queue has not touched its mail. */
+/**
+ * The way back: the old table as it was, as long as the queue has done nothing with its mail.
+ *
+ * On MariaDB these are steps: record "undoing" · RENAME TABLE, of all tables at once · a look at
+ * the queue's, which nobody finds any more, and forth again if mail was stored since · what was
+ * dropped is made again · the queue's tables and the record go.
+ *
+ * @phpstan-import-type About from Note
+ */
 final class Undo
 {
+    private const CHANGED = 'Mail was stored, sent or tried since: what was sent would be sent '
+        . 'again, what was stored would be lost. The old table is there as ';
+
     private readonly Note $note;
 
     public function __construct(
@@ -21,62 +32,169 @@ final class Undo
     /** @return array<string, mixed> */
     public function run(): array
     {
+        $this->database->alone();
         $note = $this->note->read();
         if ($note === null) {
-            throw Stop::config('There is nothing to undo: no adoption is noted here.');
-        }
-        $source = $note['source'];
-        $before = Names::before($source);
-        if ($this->database->table($before) === null) {
-            throw Stop::config("There is nothing to undo: table $before does not exist.");
-        }
-        $this->database->begin();
-        $this->check($note, $before);
-        if ($note['created']) {
-            foreach ($this->names->tables() as $table) {
-                $this->database->pdo->exec("DROP TABLE IF EXISTS {$this->database->quote($table)}");
+            if ($this->database->tidy()) {
+                return ['restored' => null, 'failed' => []]; // it was killed before it did anything
             }
-        } else {
-            foreach (array_slice($this->names->tables(), 0, 2) as $table) {
-                $this->database->pdo->exec("DELETE FROM {$this->database->quote($table)}");
-            }
+            throw Stop::config('There is nothing to undo: no adoption is recorded here.');
         }
-        $this->database->table($this->names->config) === null
-            || $this->note->delete($note['created']);
-        // SQLite's is made again where it had foreign keys.
-        $isCopy = preg_match('/\ACREATE\s+TABLE/i', $note['lost'][0] ?? '') === 1;
-        $isCopy || $this->database->rename($before, $source, []);
-        $failed = $this->again($note['lost']);
-        $this->database->isServer() || $this->database->pdo->exec('COMMIT');
-        return ['restored' => $source, 'failed' => $failed];
+        $before = Names::before($note['source']);
+        if ($note['state'] === Note::DONE && $this->database->table($before) === null) {
+            throw Stop::config("There is nothing to undo: there is no table $before.");
+        }
+        $failed = $this->database instanceof Mysql ? $this->inSteps($this->database, $note)
+            : $this->atOnce($note);
+        $this->database->tidy();
+        return ['restored' => $note['source'], 'failed' => $failed];
     }
 
-    /** @param array{rows: string} $note */
-    private function check(array $note, string $before): void
+    /**
+     * @param About $note
+     * @return list<string>
+     */
+    private function atOnce(array $note): array
     {
-        if ($this->database->table($this->names->table) === null) {
+        [$source, $before] = [$note['source'], Names::before($note['source'])];
+        $tables = array_filter($this->names->tables(), $this->isThere(...));
+        try {
+            $this->database->begin($before, ...$tables);
+            $this->check($note, $this->names);
+            foreach ($tables as $table) {
+                $table = $this->database->quote($table);
+                $this->database->pdo->exec($note['created'] ? "DROP TABLE $table"
+                    : "DELETE FROM $table");
+            }
+            $this->note->delete($note);
+            // SQLite's is made again where it had foreign keys.
+            $isCopy = preg_match('/\ACREATE\s+TABLE/i', $note['lost'][0][1] ?? '') === 1;
+            $isCopy || $this->database->rename($before, $source);
+            foreach ($note['lost'] as [, $sql]) {
+                $this->database->pdo->exec($sql);
+            }
+            $this->database->commit();
+        } catch (\Throwable $e) {
+            $this->database->rollBack();
+            throw $e;
+        }
+        return [];
+    }
+
+    private function isThere(string $table): bool
+    {
+        return $this->database->table($table) !== null;
+    }
+
+    /** @param About $note */
+    private function check(array $note, Names $queue): void
+    {
+        if (!$this->isThere($queue->table)) {
             return;
         }
-        $isSame = $this->note->state() === $note['rows'];
+        $isSame = $note['rows'] === '' ? $this->database->count($queue->table) === 0
+            : $this->note->rows($queue) === $note['rows'];
         if (!$isSame) {
-            throw Stop::config('Mail was stored, sent or tried since: what was sent would be sent '
-                . "again, what was stored would be lost. The old table is there as $before. "
-                . 'Nothing was changed.');
+            throw Stop::config(self::CHANGED . Names::before($note['source'])
+                . '. Nothing was changed.');
         }
     }
 
     /**
-     * @param list<string> $lost
+     * @param About $note
      * @return list<string> what could not be made again
      */
-    private function again(array $lost): array
+    private function inSteps(Mysql $database, array $note): array
+    {
+        $undoing = ['state' => Note::UNDOING] + $note;
+        if ($this->isThere(Names::before($note['source']))) {
+            $note['created'] ? $this->renameBack($database, $note, $undoing)
+                : $this->empty($database, $note, $undoing);
+        } elseif ($note['state'] === Note::UNDOING && $note['created']) {
+            $this->look($database, $note);
+        }
+        $failed = $this->again($note);
+        $database->tidy();
+        $this->note->delete($note);
+        return $failed;
+    }
+
+    /**
+     * @param About $note
+     * @param About $undoing
+     */
+    private function renameBack(Mysql $database, array $note, array $undoing): void
+    {
+        $this->check($note, $this->names);
+        $database->tidy();
+        $this->note->write($undoing);
+        $pairs = [Names::before($note['source']) => $note['source']];
+        $queue = array_combine($this->names->tables(), $this->names->staged()->tables());
+        // The queue's own table may have the name that the old one gets: it goes first.
+        $database->renameAll(array_filter($queue, $this->isThere(...), ARRAY_FILTER_USE_KEY)
+            + $pairs);
+        $this->look($database, $note);
+    }
+
+    /**
+     * Nobody changes the queue's tables any more: what was stored in the last moment is seen.
+     *
+     * @param About $note
+     */
+    private function look(Mysql $database, array $note): void
+    {
+        try {
+            $this->check($note, $this->names->staged());
+        } catch (Stop $e) {
+            $queue = array_combine($this->names->staged()->tables(), $this->names->tables());
+            $database->renameAll([$note['source'] => Names::before($note['source'])]
+                + array_filter($queue, $this->isThere(...), ARRAY_FILTER_USE_KEY));
+            $state = $note['rows'] === '' ? Note::BEGUN : Note::DONE;
+            $this->note->write(['state' => $state] + $note);
+            throw $e;
+        }
+    }
+
+    /**
+     * The queue was there before: its rows go, all of them or none.
+     *
+     * @param About $note
+     * @param About $undoing
+     */
+    private function empty(Mysql $database, array $note, array $undoing): void
+    {
+        if ($note['state'] === Note::DONE) {
+            try {
+                $database->beginRows();
+                $database->hold($this->names->table);
+                $this->check($note, $this->names);
+                foreach ($this->names->tables() as $table) {
+                    $database->pdo->exec("DELETE FROM {$database->quote($table)}");
+                }
+                $this->note->write($undoing);
+                $database->commit();
+            } catch (\Throwable $e) {
+                $database->rollBack();
+                throw $e;
+            }
+        }
+        $database->rename(Names::before($note['source']), $note['source']);
+    }
+
+    /**
+     * @param About $note
+     * @return list<string> what could not be made again
+     */
+    private function again(array $note): array
     {
         $failed = [];
-        foreach ($lost as $sql) {
+        $dependents = $this->database->dependents($note['source']);
+        $there = array_map(static fn (Dependent $one): string => $one->what, $dependents);
+        foreach ($note['lost'] as [$what, $sql]) {
             try {
-                $this->database->pdo->exec($sql);
-            } catch (\PDOException $e) {
-                $failed[] = $this->database->isServer() ? $sql : throw $e; // which changes nothing
+                in_array($what, $there, true) || $this->database->pdo->exec($sql);
+            } catch (\PDOException) {
+                $failed[] = $sql;
             }
         }
         return $failed;

@@ -8,7 +8,6 @@ use MailQueue\Cli\Adopt\Adoption;
 use MailQueue\Cli\Adopt\Database;
 use MailQueue\Cli\Adopt\Names;
 use MailQueue\Cli\Adopt\Undo;
-use MailQueue\Cli\ExitCode;
 use MailQueue\Cli\Stop;
 use MailQueue\Cli\Terminal;
 use PDOException;
@@ -26,7 +25,7 @@ final class Adopt extends Command
             throw Stop::usage('--undo goes with neither --dry-run, --drop-them nor a table.');
         }
         try {
-            $names = new Names($this->args);
+            $names = Names::of($this->args);
             $database = Database::open($this->settings, $names);
             if ($this->args->has('undo')) {
                 return $this->undone((new Undo($database, $names))->run());
@@ -37,11 +36,7 @@ final class Adopt extends Command
                 $this->args->has('drop-them')
             );
         } catch (PDOException $e) {
-            $isBusy = str_contains($e->getMessage(), 'locked');
-            throw new Stop(
-                'The database refuses: ' . $e->getMessage(),
-                $isBusy ? ExitCode::TEMPFAIL : ExitCode::CONFIG
-            );
+            throw new Stop('The database refuses: ' . $e->getMessage(), Database::code($e));
         }
         return $this->result($report, fn () => $this->report($report, $dryRun, $names));
     }
@@ -50,7 +45,8 @@ final class Adopt extends Command
     private function undone(array $report): int
     {
         return $this->result($report, static function () use ($report): void {
-            echo "Table $report[restored] is as it was.\n";
+            echo $report['restored'] === null ? "What an adoption had begun with was removed.\n"
+                : "Table $report[restored] is as it was.\n";
             foreach ($report['failed'] as $sql) {
                 echo 'Could not be created again: ', Terminal::safe($sql), "\n";
             }
@@ -77,6 +73,7 @@ final class Adopt extends Command
             $list = implode(', ', array_map($safe, $report[$key]));
             echo $list === '' ? '' : "$text: $list.\n";
         }
+        $this->others($report['othersNamed']);
         $this->left($report['left']);
         if ($dryRun) {
             echo "Nothing was changed.\n";
@@ -86,6 +83,15 @@ final class Adopt extends Command
         echo "The old table is {$safe($report['before'])}. ",
         "To go back, before mail is stored or sent:\n  ",
         $this->settings->command('adopt --undo'), "\n";
+    }
+
+    /** @param list<string> $rows */
+    private function others(array $rows): void
+    {
+        $shown = array_map(Terminal::safe(...), array_slice($rows, 0, self::LEFT_MAX));
+        $more = count($rows) > self::LEFT_MAX ? ' …' : '';
+        echo $rows ? 'A mail goes to whom its row names. Headers name others as well in '
+            . (count($rows) === 1 ? 'row ' : 'the rows ') . implode(', ', $shown) . "$more.\n" : '';
     }
 
     /** @param array<string, string> $left */

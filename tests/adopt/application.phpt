@@ -114,7 +114,7 @@ NULL
 de it's, (so) 19
 cascaded: 
 -- what does not work with the new table
-exit 78: mailqueue: Table mail_queue is named by: foreign key ("a", "b") REFERENCES "pairs"("a", "b") ON UPDATE NO ACTION ON DELETE NO ACTION. With --drop-them views and foreign keys of other tables are dropped (--undo makes them again), the others stay with the old table. Nothing was changed.
+exit 78: mailqueue: Table mail_queue is named by: foreign key ("a", "b") REFERENCES "pairs"("a", "b") ON UPDATE NO ACTION ON DELETE NO ACTION. With --drop-them views and foreign keys are dropped (--undo makes them again), the others stay with the old table. Nothing was changed.
 exit 0: Adopted 1 mail of mail_queue: 1 pending.
 Your own columns go with them: a, b.
 Dropped, or left with the old table: foreign key ("a", "b") REFERENCES "pairs"("a", "b") ON UPDATE NO ACTION ON DELETE NO ACTION.

@@ -79,7 +79,7 @@ The old table is mail_queue_before. To go back, before mail is stored or sent:
 10 H parked 9 5 - 0 5 hold - 0
 11 4711 sending 2 5 1 0 5 - 32 0
 exit 78: mailqueue: Table mail_queue cannot become the queue's: it has rows with the status "NULL" (1), "sent" (2). Delete those that were sent; give the others pending, failed, parked (not sent by itself) or sending (begun; it may have arrived). Nothing was changed.
-exit 78: mailqueue: Table mail_queue cannot become the queue's: ("A", "m") is queued more than once, in the rows 1 and 2 for example; reference and type are unique in the queue. Delete what need not be sent. Nothing was changed.
+exit 78: mailqueue: Table mail_queue cannot become the queue's: registration_number and mail_type ("A", "m") is there 2 times, and must be unique in the queue. Delete what need not be sent. Nothing was changed.
 exit 78: mailqueue: Table mail_queue cannot become the queue's: row 1: it has no mail_type. Give it one, or delete it. Nothing was changed.
 exit 78: mailqueue: Table mail_queue cannot become the queue's: row 1: column attempts holds "many", which is no whole number. Correct it. Nothing was changed.
 exit 78: mailqueue: Table mail_queue cannot become the queue's: row f00-ba: its id "f00-ba" is not a whole number above 0. Correct it, or give the column another name. Nothing was changed.
@@ -89,6 +89,6 @@ exit 78: mailqueue: Table mail_queue_before is there already, and mail_queue wou
 exit 78: mailqueue: There is nothing to adopt: mail_queue, email_queues or mail_outbox is not there, or is the queue's already.
 exit 64: mailqueue: There are several tables to adopt: mail_queue, email_queues. Name one: mailqueue adopt TABLE
 exit 78: mailqueue: Table mail_queue is another program's: adopt that first (mailqueue adopt mail_queue), or give the queue another --table. Nothing was changed.
-exit 78: mailqueue: There is nothing to undo: no adoption is noted here.
+exit 78: mailqueue: There is nothing to undo: no adoption is recorded here.
 exit 64: mailqueue: --undo goes with neither --dry-run, --drop-them nor a table.
 exit 73: mailqueue: There is no database %/mail.dbx. Check the path.

@@ -1,8 +1,12 @@
 --TEST--
-mailqueue adopt: email_queues and mail_outbox, words of status, serialized PHP is left
+mailqueue adopt: email_queues and mail_outbox, on SQLite, PostgreSQL and MariaDB; words of status, serialized PHP is left
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
+pdo_pgsql
+pdo_mysql
+--SKIPIF--
+<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql', 'mysql'); ?>
 --FILE--
 <?php
 require __DIR__ . '/adopt.inc';
@@ -21,7 +25,7 @@ $show = static function (MailQueue $queue): void {
             ' ', $job->parkedFor ?? '-', ' ', $job->createdAt === 1768460400 ? 'created' : '-', "\n";
     }
 };
-foreach (['sqlite'] as $name) {
+foreach (['sqlite', 'pgsql', 'mysql'] as $name) {
     echo "-- $name\n";
     $backend = new Backend($name);
     $pdo = $backend->pdo();
@@ -70,18 +74,76 @@ foreach (['sqlite'] as $name) {
 exit 0: Would adopt 3 mails of email_queues: 1 pending, 1 sending, 1 parked.
 1 that were sent stay in the old table.
 Your own columns go with them: tenant.
+A mail goes to whom its row names. Headers name others as well in row 3.
 Left: row 8: serialized PHP, which is not read: only its own program can send it
 Left: row 9: not a complete message, which begins with its headers
 Nothing was changed.
 exit 0: Adopted 3 mails of email_queues: 1 pending, 1 sending, 1 parked.
 1 that were sent stay in the old table.
 Your own columns go with them: tenant.
+A mail goes to whom its row names. Headers name others as well in row 3.
 Left: row 8: serialized PHP, which is not read: only its own program can send it
 Left: row 9: not a complete message, which begins with its headers
 Backup: %/mail.db-before-adopt-%
 The old table is email_queues_before. To go back, before mail is stored or sent:
   mailqueue adopt --undo --reference-column registration_number
-  3 pending 0 a@example.net,c@example.net body - created
+  3 pending 0 a@example.net body - created
+  5 sending 1 b@example.net body - created
+  6 parked 4 d@example.net body exhausted created
+  tenants: 8 8 -
+exit 0: Table email_queues is as it was.
+  3 5 6 7 8 9
+  exit 0   2 pending 0 a@example.net body - created
+  4 sending 1 b@example.net body - created
+  5 parked 0 c@example.net body exhausted created
+  exit 78 mailqueue: Mail was stored, sent or tried since: what was sent would be sent again, what was stored would be lost. The old table is there as mail_outbox_before. Nothing was changed.
+  exit 78: mailqueue: The queue mail_queue has mail already, whose ids would be those of email_queues: let it be sent first (mailqueue work), or give the queue another --table. Nothing was changed.
+  exit 78: mailqueue: Table mail_outbox cannot become the queue's: it has rows with the status "bounced" (1). Delete those that were
+-- pgsql
+exit 0: Would adopt 3 mails of email_queues: 1 pending, 1 sending, 1 parked.
+1 that were sent stay in the old table.
+Your own columns go with them: tenant.
+A mail goes to whom its row names. Headers name others as well in row 3.
+Left: row 8: serialized PHP, which is not read: only its own program can send it
+Left: row 9: not a complete message, which begins with its headers
+Nothing was changed.
+exit 0: Adopted 3 mails of email_queues: 1 pending, 1 sending, 1 parked.
+1 that were sent stay in the old table.
+Your own columns go with them: tenant.
+A mail goes to whom its row names. Headers name others as well in row 3.
+Left: row 8: serialized PHP, which is not read: only its own program can send it
+Left: row 9: not a complete message, which begins with its headers
+The old table is email_queues_before. To go back, before mail is stored or sent:
+  mailqueue adopt --undo --reference-column registration_number
+  3 pending 0 a@example.net body - created
+  5 sending 1 b@example.net body - created
+  6 parked 4 d@example.net body exhausted created
+  tenants: 8 8 -
+exit 0: Table email_queues is as it was.
+  3 5 6 7 8 9
+  exit 0   2 pending 0 a@example.net body - created
+  4 sending 1 b@example.net body - created
+  5 parked 0 c@example.net body exhausted created
+  exit 78 mailqueue: Mail was stored, sent or tried since: what was sent would be sent again, what was stored would be lost. The old table is there as mail_outbox_before. Nothing was changed.
+  exit 78: mailqueue: The queue mail_queue has mail already, whose ids would be those of email_queues: let it be sent first (mailqueue work), or give the queue another --table. Nothing was changed.
+  exit 78: mailqueue: Table mail_outbox cannot become the queue's: it has rows with the status "bounced" (1). Delete those that were
+-- mysql
+exit 0: Would adopt 3 mails of email_queues: 1 pending, 1 sending, 1 parked.
+1 that were sent stay in the old table.
+Your own columns go with them: tenant.
+A mail goes to whom its row names. Headers name others as well in row 3.
+Left: row 8: serialized PHP, which is not read: only its own program can send it
+Left: row 9: not a complete message, which begins with its headers
+Nothing was changed.
+exit 0: Adopted 3 mails of email_queues: 1 pending, 1 sending, 1 parked.
+1 that were sent stay in the old table.
+Your own columns go with them: tenant.
+A mail goes to whom its row names. Headers name others as well in row 3.
+Left: row 8: serialized PHP, which is not read: only its own program can send it
+Left: row 9: not a complete message, which begins with its headers
+The old table is email_queues_before. To go back, before mail is stored or sent:
+  mailqueue adopt --undo --reference-column registration_number
+  3 pending 0 a@example.net body - created
   5 sending 1 b@example.net body - created
   6 parked 4 d@example.net body exhausted created
   tenants: 8 8 -

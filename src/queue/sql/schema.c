@@ -169,7 +169,7 @@ static enum mq_status check_shape(struct mq_queue *queue, const struct shape *sh
     if (missing.failed) {
         status = mq_error_nomem(err);
     } else if (missing.len) {
-        bool adoptable = shape->columns == mq_columns && queue->db->driver->dialect == MQ_SQLITE;
+        bool adoptable = shape->columns == mq_columns;
         status = mq_error_set(err, MQ_SCHEMA, shape->table,
                               "a table %s exists that is not the queue's: it lacks %.400s. %sename "
                               "it, or give the queue another table",
@@ -241,7 +241,12 @@ static enum mq_status create_config(struct mq_queue *queue, struct mq_error *err
     const struct shape shape = {queue->names.config, config_columns, 2};
     enum mq_status status = find_columns(queue, &shape, has, &any, err);
     const char *own = queue->dialect->config_table;
-    return status == MQ_OK && !any ? run_script(queue, own ? own : config_table, err) : status;
+    if (status == MQ_OK && !any) {
+        /* MySQL commits each table: nothing may be left beside another program's. */
+        status = check_foreign(queue, err);
+        return status == MQ_OK ? run_script(queue, own ? own : config_table, err) : status;
+    }
+    return status;
 }
 
 static enum mq_status lock_schema(struct mq_queue *queue, struct mq_error *err)

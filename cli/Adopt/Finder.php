@@ -1,0 +1,107 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli\Adopt;
+
+use MailQueue\Cli\Stop;
+
+/** Finds the table to adopt, and refuses what cannot be. Changes nothing. */
+final class Finder
+{
+    public function __construct(
+        private readonly Database $database,
+        private readonly Names $names,
+    ) {
+    }
+
+    /** @return array{string, Shape, bool} the table, how it is read, and that it is not begun */
+    public function find(?string $word): array
+    {
+        $found = [];
+        $names = [$this->names->table => Shape::Jobs, 'email_queues' => Shape::Messages,
+            'mail_outbox' => Shape::Outbox];
+        $isKnown = $word === null || isset($names[$word]);
+        foreach ($isKnown ? $names : [$word => Shape::Messages] as $name => $shape) {
+            if ($word === null || strcasecmp($word, $name) === 0) {
+                $table = $this->database->table($name);
+                $found = $table === null || $this->database->isOurs($table) ? $found
+                    : [...$found, [$table, $shape, false]];
+            }
+        }
+        if (count($found) === 1) {
+            $this->check($found[0][0], $found[0][1]);
+            return $found[0];
+        }
+        throw $found ? Stop::usage('There are several tables to adopt: '
+            . implode(', ', array_column($found, 0)) . '. Name one: mailqueue adopt TABLE')
+            : Stop::config('There is nothing to adopt: ' . $this->missing($word));
+    }
+
+    private function missing(?string $word): string
+    {
+        $name = $word ?? $this->names->table;
+        $other = $this->database->other($name);
+        return $other === null
+            ? ($word ?? "{$this->names->table}, email_queues or mail_outbox")
+                . ' is not there, or is the queue\'s already.'
+            : "$name is a $other. Only a table can be adopted.";
+    }
+
+    public function check(string $source, Shape $shape): void
+    {
+        $before = Names::before($source);
+        if ($this->database->table($before) !== null || $this->database->other($before) !== null) {
+            throw Stop::config("Table $before is there already, and $source would be called so: "
+                . 'rename or drop it. Nothing was changed.');
+        }
+        $columns = Column::names($this->database->columns($source));
+        $lacks = $shape->lacks($columns, $this->names->reference);
+        if ($lacks) {
+            $isReference = $shape === Shape::Jobs && $lacks[0] === $this->names->reference;
+            throw Stop::config("Table $source is not a mail queue that is known: it lacks "
+                . implode(', ', $lacks) . '. ' . ($isReference ? 'Name the column of references '
+                . 'with --reference-column, or give' : 'Give') . ' the queue another --table. '
+                . 'Nothing was changed.');
+        }
+        $doubtful = $shape->doubtful($columns);
+        if ($doubtful) {
+            throw Stop::config("Table $source has the columns " . implode(' and ', $doubtful)
+                . ', and only one of them can count: rename the other. Nothing was changed.');
+        }
+        $this->checkQueue($source);
+    }
+
+    /** The queue that mails of another table go to. */
+    private function checkQueue(string $source): void
+    {
+        $table = $this->database->table($this->names->table);
+        $isThere = $table !== null && strcasecmp($table, $source) !== 0;
+        foreach ($this->names->tables() as $name) {
+            $isSource = strcasecmp($name, $source) === 0;
+            $other = $this->database->other($name);
+            if ($other !== null || (!$isThere && !$isSource && $this->database->table($name))) {
+                $what = $other ?? 'table';
+                throw Stop::config("A $what $name is there already, which the queue needs for "
+                    . 'itself: rename it. Nothing was changed.');
+            }
+        }
+        if (!$isThere) {
+            return;
+        }
+        if (!$this->database->isOurs($table)) {
+            throw Stop::config("Table $table is another program's: adopt that first (mailqueue "
+                . "adopt $table), or give the queue another --table. Nothing was changed.");
+        }
+        $this->checkEmpty($source);
+    }
+
+    public function checkEmpty(string $source): void
+    {
+        if ($this->database->count($this->names->table) > 0) {
+            throw Stop::config("The queue {$this->names->table} has mail already, whose ids would "
+                . "be those of $source: let it be sent first (mailqueue work), or give the queue "
+                . 'another --table. Nothing was changed.');
+        }
+    }
+}

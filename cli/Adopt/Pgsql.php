@@ -1,0 +1,264 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli\Adopt;
+
+use MailQueue\Cli\Stop;
+use PDO;
+
+/**
+ * PostgreSQL: all changes of tables are in one transaction, which holds the old table locked. Other
+ * objects follow a table that is renamed: views and foreign keys would then mean the old one.
+ */
+final class Pgsql extends Server
+{
+    private const LOCK_MS = 60_000;
+
+    /** @var list<array{string, string}> */
+    private array $lost = [];
+
+    public function __construct(PDO $pdo, Names $names)
+    {
+        parent::__construct($pdo, $names);
+        $pdo->exec('SET lock_timeout = ' . self::LOCK_MS);
+        $pdo->exec("SET timezone = 'UTC'"); // of times with a zone
+        $pdo->exec('SET client_min_messages = warning');
+    }
+
+    public function alone(): void
+    {
+        $this->one('SELECT pg_advisory_lock(7881696737355982199)'); // until the connection ends
+    }
+
+    public function bytes(string $column): string
+    {
+        return "CAST({$this->quote($column)} AS TEXT)";
+    }
+
+    public function table(string $name): ?string
+    {
+        $found = $this->one("SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') "
+            . 'AND oid = to_regclass(?)', $this->quote($name));
+        return is_string($found) ? $found : null;
+    }
+
+    public function other(string $name): ?string
+    {
+        $found = $this->one("SELECT CASE relkind WHEN 'i' THEN 'index' WHEN 'S' THEN 'sequence' "
+            . "ELSE 'view' END FROM pg_class WHERE relkind NOT IN ('r', 'p') "
+            . 'AND oid = to_regclass(?)', $this->quote($name));
+        return is_string($found) ? $found : null;
+    }
+
+    public function columns(string $table): array
+    {
+        // to_jsonb: servers before 12 have no generated columns, and no pg_attribute.attgenerated.
+        $sql = 'SELECT a.attname AS name, format_type(a.atttypid, a.atttypmod) AS type, '
+            . 'a.attnotnull AS must, pg_get_expr(d.adbin, d.adrelid) AS value, '
+            . "COALESCE(to_jsonb(a) ->> 'attgenerated', '') AS generated, "
+            . 'CASE WHEN a.attcollation <> t.typcollation THEN c.collname END AS collation, '
+            . 'COALESCE(a.attnum = ANY (i.indkey), false) AS is_key FROM pg_attribute a '
+            . 'JOIN pg_type t ON t.oid = a.atttypid '
+            . 'LEFT JOIN pg_collation c ON c.oid = a.attcollation '
+            . 'LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum '
+            . 'LEFT JOIN pg_index i ON i.indrelid = a.attrelid AND i.indisprimary '
+            . 'WHERE a.attrelid = to_regclass(?) AND a.attnum > 0 AND NOT a.attisdropped '
+            . 'ORDER BY a.attnum';
+        $columns = [];
+        foreach ($this->all($sql, $this->quote($table)) as $about) {
+            $isGenerated = $about['generated'] !== '';
+            $value = match (true) {
+                $isGenerated => " GENERATED ALWAYS AS ($about[value]) STORED",
+                $about['value'] === null => '',
+                default => " DEFAULT $about[value]" . ($about['must'] ? ' NOT NULL' : ''),
+            };
+            $collation = $about['collation'] === null ? ''
+                : " COLLATE {$this->quote($about['collation'])}";
+            $definition = "$about[type]$collation$value";
+            $isKey = (bool) $about['is_key'];
+            $columns[] = new Column($about['name'], $definition, $isKey, $isGenerated);
+        }
+        return $columns;
+    }
+
+    public function dependents(string $table): array
+    {
+        return [...$this->views($table), ...$this->keys($table), ...$this->staying($table)];
+    }
+
+    /** @return list<Dependent> also views upon views: those that others need come last */
+    private function views(string $table): array
+    {
+        $on = "r.oid = d.objid WHERE d.classid = 'pg_rewrite'::regclass "
+            . "AND d.refclassid = 'pg_class'::regclass AND r.ev_class <> d.refobjid";
+        $sql = "WITH RECURSIVE seen (oid, depth) AS (SELECT r.ev_class, 1 FROM pg_depend d "
+            . "JOIN pg_rewrite r ON $on AND d.refobjid = to_regclass(?) UNION "
+            . "SELECT r.ev_class, seen.depth + 1 FROM seen JOIN pg_depend d "
+            . "ON d.refobjid = seen.oid JOIN pg_rewrite r ON $on) "
+            . 'SELECT v.oid, v.oid::regclass::text AS name, v.relkind AS kind, '
+            . "array_to_string(v.reloptions, ', ') AS options, "
+            . 'pg_get_viewdef(v.oid) AS text FROM (SELECT oid, max(depth) AS depth FROM seen '
+            . "GROUP BY oid) s JOIN pg_class v ON v.oid = s.oid WHERE v.relkind IN ('v', 'm') "
+            . 'ORDER BY s.depth DESC, name';
+        $found = [];
+        foreach ($this->all($sql, $this->quote($table)) as $view) {
+            $kind = $view['kind'] === 'm' ? 'MATERIALIZED VIEW' : 'VIEW';
+            $with = (string) $view['options'] === '' ? '' : " WITH ($view[options])";
+            $indexes = $this->all('SELECT pg_get_indexdef(indexrelid) AS sql FROM pg_index '
+                . 'WHERE indrelid = ?', $view['oid']);
+            $create = ["CREATE $kind $view[name]$with AS $view[text]",
+                ...array_column($indexes, 'sql')];
+            $create = array_map(static fn (string $one): string => rtrim($one, '; '), $create);
+            $found[] = new Dependent(
+                "view $view[name]",
+                "DROP $kind $view[name]",
+                implode('; ', $create)
+            );
+        }
+        return $found;
+    }
+
+    /** @return list<Dependent> foreign keys from and to other tables */
+    private function keys(string $table): array
+    {
+        $sql = 'SELECT conname AS name, conrelid::regclass::text AS child, '
+            . "pg_get_constraintdef(oid) AS text FROM pg_constraint WHERE contype = 'f' "
+            . 'AND to_regclass(?) IN (conrelid, confrelid) AND conrelid <> confrelid '
+            . 'ORDER BY conname';
+        $found = [];
+        foreach ($this->all($sql, $this->quote($table)) as $key) {
+            $name = $this->quote($key['name']);
+            $found[] = new Dependent(
+                "foreign key $key[name] of $key[child]",
+                "ALTER TABLE $key[child] DROP CONSTRAINT $name",
+                "ALTER TABLE $key[child] ADD CONSTRAINT $name $key[text]"
+            );
+        }
+        return $found;
+    }
+
+    /** @return list<Dependent> what goes on to belong to the old table */
+    private function staying(string $table): array
+    {
+        $is = 'to_regclass(?)';
+        $sql = "SELECT 'foreign key ' || conname AS what FROM pg_constraint WHERE contype = 'f' "
+            . "AND conrelid = confrelid AND conrelid = $is "
+            . "UNION ALL SELECT 'trigger ' || tgname FROM pg_trigger "
+            . "WHERE tgrelid = $is AND NOT tgisinternal "
+            . "UNION ALL SELECT 'rule ' || rulename FROM pg_rewrite WHERE ev_class = $is "
+            . "UNION ALL SELECT 'policy ' || polname FROM pg_policy WHERE polrelid = $is "
+            . "UNION ALL SELECT DISTINCT 'function ' || d.objid::regprocedure::text "
+            . "FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.refobjid = $is "
+            . "UNION ALL SELECT 'partition ' || inhrelid::regclass::text FROM pg_inherits "
+            . "WHERE inhparent = $is";
+        $name = $this->quote($table);
+        return array_map(
+            static fn (array $one): Dependent => new Dependent($one['what']),
+            $this->all($sql, $name, $name, $name, $name, $name, $name)
+        );
+    }
+
+    /** The place of a row, which nothing changes while the table is locked. */
+    public function rows(string $table, string $order): iterable
+    {
+        $isOurs = !$this->pdo->inTransaction() && $this->pdo->beginTransaction();
+        $this->pdo->exec("DECLARE adopted NO SCROLL CURSOR FOR SELECT tableoid::text || ' ' || "
+            . 'ctid::text AS adopted_row, * FROM ' . $this->quote($table) . $order);
+        do {
+            $rows = $this->all('FETCH 500 FROM adopted');
+            foreach ($rows as $row) {
+                $label = array_shift($row);
+                yield $label => $row;
+            }
+        } while ($rows);
+        $this->pdo->exec('CLOSE adopted');
+        $isOurs && $this->pdo->rollBack();
+    }
+
+    public function locate(string $table): string
+    {
+        return "tableoid = split_part(?::text, ' ', 1)::oid "
+            . "AND ctid = split_part(?::text, ' ', 2)::tid";
+    }
+
+    public function begin(string ...$tables): void
+    {
+        $this->pdo->exec('BEGIN ISOLATION LEVEL READ COMMITTED');
+        $list = implode(', ', array_map($this->quote(...), $tables));
+        $this->pdo->exec("LOCK TABLE $list IN ACCESS EXCLUSIVE MODE");
+    }
+
+    public function swap(string $source, array $dependents): void
+    {
+        foreach ($dependents as $one) {
+            $one->drop === null || $this->pdo->exec($one->drop);
+            $one->create === null || array_unshift($this->lost, [$one->what, $one->create]);
+        }
+        $before = Names::before($source);
+        $this->rename($source, $before);
+        if ($this->table($this->names->staged()->table) === null) {
+            return; // the queue was there
+        }
+        foreach ($this->finalNames() as $staged => $final) {
+            foreach ($this->parts($staged) as ['name' => $name, 'kind' => $kind]) {
+                $wanted = $final . substr($name, strlen($staged));
+                $this->makeWay($wanted, $before, $source);
+                $this->pdo->exec("ALTER $kind {$this->quote($name)} RENAME TO "
+                    . $this->quote($wanted));
+            }
+            $this->rename($staged, $final);
+        }
+    }
+
+    /** @return list<array<string, mixed>> indexes and sequences of a table */
+    private function parts(string $table): array
+    {
+        return $this->all("SELECT c.relname AS name, CASE c.relkind WHEN 'S' THEN 'SEQUENCE' "
+            . "ELSE 'INDEX' END AS kind FROM pg_class c "
+            . 'LEFT JOIN pg_index i ON i.indexrelid = c.oid '
+            . "LEFT JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = c.oid "
+            . "AND d.refclassid = 'pg_class'::regclass AND d.deptype IN ('a', 'i') "
+            . "AND c.relkind = 'S' WHERE COALESCE(i.indrelid, d.refobjid) = to_regclass(?) "
+            . 'ORDER BY 1', $this->quote($table));
+    }
+
+    /** All names of a schema are one set: an index of the old table may have one of ours. */
+    private function makeWay(string $wanted, string $before, string $source): void
+    {
+        if ($this->table($wanted) === null && $this->other($wanted) === null) {
+            return;
+        }
+        $own = array_column($this->parts($before), 'kind', 'name');
+        if (!isset($own[$wanted])) {
+            throw Stop::config("The name $wanted, which the queue needs, is another object's: "
+                . 'rename that. Nothing was changed.');
+        }
+        $other = $this->quote($before . '_' . substr(sha1($wanted), 0, 7));
+        $kind = $own[$wanted];
+        $this->pdo->exec("ALTER $kind {$this->quote($wanted)} RENAME TO $other");
+        $this->lost[] = ["name $wanted", "ALTER $kind $other RENAME TO {$this->quote($wanted)}"];
+    }
+
+    public function rename(string $from, string $to): void
+    {
+        $this->pdo->exec("ALTER TABLE {$this->quote($from)} RENAME TO {$this->quote($to)}");
+    }
+
+    public function lost(): array
+    {
+        return $this->lost;
+    }
+
+    public function continueAfter(string $table, int $id): void
+    {
+        $name = $this->quote($table);
+        $this->one("SELECT setval(pg_get_serial_sequence(?, 'id'), greatest(?::bigint, "
+            . "nextval(pg_get_serial_sequence(?, 'id'))))", $name, (string) $id, $name);
+    }
+
+    /** Right already. */
+    protected function nameIndexes(): void
+    {
+    }
+}

@@ -1,0 +1,65 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli\Adopt;
+
+use MailQueue\Cli\Stop;
+
+/**
+ * A server: the extension makes tables only in transactions of its own. So it makes the queue's
+ * under other names, where no program looks for them, and they are renamed together with the old
+ * one. What is left there of a run that was killed is removed by the next.
+ */
+abstract class Server extends Database
+{
+    /** Their indexes get the names that they will have. */
+    abstract protected function nameIndexes(): void;
+
+    public function stage(array $own, int $last): void
+    {
+        $this->tidy();
+        $staged = $this->names->staged();
+        $staged->queue($this->pdo);
+        $this->nameIndexes();
+        $this->addColumns($staged->table, $own);
+        $this->continueAfter($staged->table, $last);
+        $config = $this->quote($staged->config);
+        $key = $this->quote('key');
+        $this->pdo->prepare("UPDATE $config SET $key = ? WHERE $key = ?")
+            ->execute([$this->names->versionKey(), $staged->versionKey()]);
+    }
+
+    public function addColumn(string $table, Column $column): void
+    {
+        $this->pdo->exec("ALTER TABLE {$this->quote($table)} ADD COLUMN "
+            . "{$this->quote($column->name)} $column->definition");
+    }
+
+    public function tidy(): bool
+    {
+        $staged = $this->names->staged();
+        $found = false;
+        foreach ([...$staged->tables(), $staged->config] as $name) {
+            if ($this->table($name) === null) {
+                continue;
+            }
+            if ($name === $staged->table && !$this->isOurs($name)) {
+                throw Stop::config("Table $name is another program's: adopt needs the name. Rename "
+                    . 'it. Nothing was changed.');
+            }
+            $this->pdo->exec("DROP TABLE {$this->quote($name)}");
+            $found = true;
+        }
+        return $found;
+    }
+
+    /** @return array<string, string> the queue's tables by the names that they are made under */
+    protected function finalNames(): array
+    {
+        $staged = $this->names->staged();
+        $names = array_combine($staged->tables(), $this->names->tables());
+        return $this->table($this->names->config) === null
+            ? $names + [$staged->config => $this->names->config] : $names;
+    }
+}
