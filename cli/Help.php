@@ -74,19 +74,19 @@ final class Help
             least a reference, mail_type and status; or email_queues or mail_outbox, with a
             complete message and a status. Without TABLE, the one that is there.
 
-            The old table is kept as TABLE_before, with SQLite also a copy of the file.
+            The old table is kept as TABLE_before, and on SQLite also a copy of the file.
             Mails keep their ids and your own columns; times become UTC seconds. A mail that
             is being sent counts as one that may have arrived. Mails that were sent, and
             those that only their own program can read (serialized PHP), stay in the old
             table. If a row cannot be taken as it is, the error names it and nothing is
             changed.
 
-            A complete message goes to whom its row names (to, cc, bcc); if that is nobody,
-            to whom its headers name.
+            A complete message goes to the recipients of its row (to, cc, bcc). If the row
+            names none, it goes to those of its headers.
 
-            It is one transaction; on MariaDB and MySQL it is two. If it is killed between
-            them, give it again, or --undo. Views, triggers and foreign keys that do not work
-            with the new table are listed, and nothing is changed before --drop-them says so.
+            It is one transaction; on MariaDB and MySQL there are two. If it is killed in
+            between, run it again, or use --undo. Views, triggers and foreign keys that do
+            not work with the new table are listed; nothing is changed without --drop-them.
             TEXT,
         'migrate-store' => <<<'TEXT'
             FROM and TO are paths of SQLite files or DSNs. TO is created where it is a file
