@@ -162,9 +162,11 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/message/recipients.c
     src/php/paths.c
     src/php/pdo/attributes.c
-    src/php/pdo/borrowed.c
     src/php/pdo/call.c
     src/php/pdo/driver.c
+    src/php/pdo/held.c
+    src/php/pdo/look.c
+    src/php/pdo/method.c
     src/php/pdo/mysql.c
     src/php/pdo/open.c
     src/php/pdo/own.c
@@ -174,6 +176,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/pdo/server_about.c
     src/php/pdo/sqlstate.c
     src/php/pdo/statement.c
+    src/php/pdo/worker_run.c
     src/php/worker/closure_transport.c
     src/php/worker/hooks.c
     src/php/worker/take_slot.c

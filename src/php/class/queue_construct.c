@@ -13,7 +13,7 @@
 #include "php/class/exceptions.h"
 #include "php/class/queue_object.h"
 #include "php/class/value_objects.h"
-#include "php/pdo/call.h"
+#include "php/pdo/method.h"
 #include "php/pdo/server.h"
 #include "php_mailqueue.h"
 

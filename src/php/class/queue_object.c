@@ -146,6 +146,16 @@ static enum mq_status open_file(const struct mq_php_queue *self, bool worker, st
     return status;
 }
 
+static enum mq_status for_worker(struct mq_db **db, struct mq_error *err)
+{
+    enum mq_status status = mq_php_pdo_for_worker(*db, err);
+    if (status != MQ_OK) {
+        (*db)->driver->close(*db);
+        *db = NULL;
+    }
+    return status;
+}
+
 /* A worker on a file has a connection of its own in any case: what PHP code does to the
  * application's while mails are on their way must not end its transactions. One that is given a
  * server's uses that, for nothing says how to open another. */
@@ -154,7 +164,8 @@ static enum mq_status open_db(const struct mq_php_queue *self, bool worker, stru
 {
     if (self->dsn) {
         struct mq_php_pdo_options options = {ZSTR_VAL(self->dsn), self->busy_timeout_ms, worker};
-        return mq_php_pdo_open_dsn(&options, out, err);
+        enum mq_status own = mq_php_pdo_open_dsn(&options, out, err);
+        return own == MQ_OK && worker ? for_worker(out, err) : own;
     }
     bool on_file = !self->queue || !mq_queue_is_shared(self->queue);
     if (worker && on_file && self->path == NULL) {
@@ -173,13 +184,7 @@ static enum mq_status open_db(const struct mq_php_queue *self, bool worker, stru
     zval pdo;
     ZVAL_COPY_VALUE(&pdo, &self->pdo);
     enum mq_status status = mq_php_pdo_open(&pdo, out, err);
-    if (status == MQ_OK && worker) {
-        status = mq_php_pdo_for_worker(*out, err);
-        if (status != MQ_OK) {
-            (*out)->driver->close(*out);
-        }
-    }
-    return status;
+    return status == MQ_OK && worker ? for_worker(out, err) : status;
 }
 
 enum mq_status mq_php_queue_open(const struct mq_php_queue *self, bool worker,

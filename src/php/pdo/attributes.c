@@ -3,16 +3,7 @@
 #include "config.h"
 #endif
 
-#include "php/pdo/internal.h"
-
-enum mq_status mq_pdo_attribute(struct mq_pdo *self, zend_long name, zval *value,
-                                struct mq_error *err)
-{
-    zval arg;
-    ZVAL_LONG(&arg, name);
-    return mq_pdo_call(self, (struct mq_php_method){&self->object, "getattribute", &arg, 1}, value,
-                       err);
-}
+#include "php/pdo/statement.h"
 
 static enum mq_status set(struct mq_pdo *self, zend_long attribute, const zval *value,
                           struct mq_error *err)

@@ -1,63 +1,31 @@
-/* Methods of PHP objects, called from within the core: whatever they do, the core's frames are left
- * the normal way. */
+/* Calls of the PDO and its statements, with their failures as statuses. */
 #ifndef MQ_PHP_PDO_CALL_H
 #define MQ_PHP_PDO_CALL_H
 
-#include "php.h"
+#include "php/pdo/held.h"
 
-#include "core/buffer.h"
-#include "core/error.h"
+/* Calls a method. On failure *result is undefined and the exception is kept as the cause. `result`
+ * may be NULL. */
+enum mq_status mq_pdo_call(struct mq_pdo *self, struct mq_php_method method, zval *result,
+                           struct mq_error *err);
+/* A PHP string of that text in *out. MQ_BAILOUT where the memory limit made PHP unwind. */
+enum mq_status mq_pdo_string(struct mq_pdo *self, struct mq_str text, zval *out,
+                             struct mq_error *err);
+enum mq_status mq_pdo_exec(struct mq_pdo *self, const char *sql, struct mq_error *err);
+/* An attribute's value, owned by the caller. */
+enum mq_status mq_pdo_attribute(struct mq_pdo *self, zend_long name, zval *value,
+                                struct mq_error *err);
+/* Whether the connection is within a transaction, as far as PDO knows. */
+enum mq_status mq_pdo_in_transaction(struct mq_pdo *self, bool *within, struct mq_error *err);
 
-/* PDO's class constants that are needed here (ext/pdo's documentation). They are part of its ABI:
- * looking them up in the class at each call would only cost. */
-enum {
-    MQ_PDO_PARAM_NULL = 0,
-    MQ_PDO_PARAM_INT = 1,
-    MQ_PDO_PARAM_STR = 2,
-    MQ_PDO_PARAM_LOB = 3,
-    MQ_PDO_FETCH_NUM = 3,
-    MQ_PDO_ATTR_AUTOCOMMIT = 0,
-    MQ_PDO_ATTR_PREFETCH = 1,
-    MQ_PDO_ATTR_TIMEOUT = 2,
-    MQ_PDO_ATTR_ERRMODE = 3,
-    MQ_PDO_ATTR_SERVER_VERSION = 4,
-    MQ_PDO_ATTR_SERVER_INFO = 6,
-    MQ_PDO_ATTR_CONNECTION_STATUS = 7,
-    MQ_PDO_ATTR_ORACLE_NULLS = 11,
-    MQ_PDO_ATTR_STATEMENT_CLASS = 13,
-    MQ_PDO_ATTR_DRIVER_NAME = 16,
-    MQ_PDO_ATTR_EMULATE_PREPARES = 20,
-    MQ_PDO_PGSQL_ATTR_DISABLE_PREPARES = 1000,
-    MQ_PDO_ERRMODE_EXCEPTION = 2,
-    MQ_PDO_NULL_NATURAL = 0
-};
+/* sqlstate.c: what a PDOException means; takes the exception over as the cause. */
+enum mq_status mq_pdo_failed(struct mq_pdo *self, zend_object *thrown, struct mq_error *err);
+/* Whether the last failure of SQLite or MySQL says that a transaction is open already. */
+bool mq_pdo_cause_is_nested(void);
 
-/* False also where the extension pdo is not loaded. */
-bool mq_php_is_pdo(const zval *value);
-
-/* A method and what it is called with; all borrowed. */
-struct mq_php_method {
-    zval *object;
-    const char *name; /* in lower case */
-    zval *args;
-    uint32_t count;
-};
-
-/* How a call ended. */
-enum mq_php_call_end {
-    MQ_PHP_CALL_RETURNED,
-    MQ_PHP_CALL_THREW, /* *thrown is the exception, which is no longer pending; owned */
-    MQ_PHP_CALL_BAILED /* PHP unwinds: call nothing more, return MQ_BAILOUT */
-};
-
-/* Calls it as PHP code would: a method of a subclass is what runs. `result` is owned by the caller,
- * undefined unless it returned. An exception that is pending already is set aside meanwhile. */
-enum mq_php_call_end mq_php_call_method(const struct mq_php_method *method, zval *result,
-                                        zend_object **thrown);
-
-/* A declared property without calling __get(); null where there is none. */
-zval *mq_php_property(zend_object *object, const char *name);
-/* The exception's message, which it owns; ends with a NUL. */
-struct mq_str mq_php_exception_message(zend_object *thrown);
+#define MQ_PDO_POOLER                                                                 \
+    "a pooler before PostgreSQL gives each transaction another session (pgbouncer's " \
+    "pool_mode = transaction)"
+#define MQ_PDO_POOLER_CURE "give the server's own address, or one with pool_mode = session"
 
 #endif

@@ -8,6 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "php/pdo/mysql.h"
+#include "php/pdo/own.h"
+#include "php/pdo/statement.h"
+
 #include "php_mailqueue.h"
 
 /* ---- transactions ---- */
@@ -47,14 +51,9 @@ static bool used_by_another(const struct mq_pdo *self)
     return false;
 }
 
-enum mq_status mq_pdo_in_transaction(struct mq_pdo *self, bool *within, struct mq_error *err)
+static const char *rollback_text(const struct mq_pdo *self)
 {
-    zval result;
-    enum mq_status status = mq_pdo_call(
-        self, (struct mq_php_method){&self->object, "intransaction", NULL, 0}, &result, err);
-    *within = status == MQ_OK && zend_is_true(&result);
-    mq_pdo_drop(self, &result);
-    return status;
+    return mq_pdo_is_mysql(self) ? "ROLLBACK" MQ_PDO_MYSQL_END : "ROLLBACK";
 }
 
 static const char *begin_text(const struct mq_pdo *self)
@@ -63,6 +62,22 @@ static const char *begin_text(const struct mq_pdo *self)
         return self->own.begin;
     }
     return mq_pdo_is_pgsql(self) ? "BEGIN ISOLATION LEVEL READ COMMITTED" : "BEGIN IMMEDIATE";
+}
+
+enum mq_status mq_pdo_left_open(const char *who, struct mq_error *err)
+{
+    return mq_error_set(err, MQ_DATABASE, "database",
+                        "%s left a transaction open on the PDO that the worker uses; it was rolled "
+                        "back: commit it before returning",
+                        who);
+}
+
+/* Undoes the transaction that begin() has joined. */
+static enum mq_status refuse_join(struct mq_pdo *self, struct mq_error *err)
+{
+    self->joined = false;
+    enum mq_status status = mq_pdo_exec(self, rollback_text(self), err);
+    return status == MQ_OK ? mq_pdo_left_open("PHP code", err) : status;
 }
 
 /* SQLite's PDO does not know of a transaction that exec('BEGIN') opened, and a subclass may say
@@ -89,7 +104,7 @@ static enum mq_status begin_or_join(struct mq_pdo *self, struct mq_error *err)
         status = mq_pdo_mysql_joined(self, err);
     }
     self->joined = status == MQ_OK;
-    return self->joined && self->worker ? mq_pdo_refuse_join(self, err) : status;
+    return self->joined && self->worker ? refuse_join(self, err) : status;
 }
 
 static enum mq_status enter_and_begin(struct mq_pdo *self, struct mq_error *err)
@@ -104,32 +119,46 @@ static enum mq_status enter_and_begin(struct mq_pdo *self, struct mq_error *err)
     return status;
 }
 
-/* PDO deallocates what it frees, and a failure of that undoes a transaction: so it is done where
- * one has failed already, or in a savepoint. */
-bool mq_pdo_renew(struct mq_pdo *self)
+/* Forgets statements where their failing DEALLOCATE undoes nothing but what has failed already. */
+static enum mq_status forget_within(struct mq_pdo *self)
 {
-    bool within = self->begun;
-    if (!self->stale || self->bailed || (self->begun && !self->fresh) ||
-        (!within && mq_pdo_in_transaction(self, &within, NULL) != MQ_OK)) {
-        return false;
-    }
-    enum mq_status status = MQ_OK;
-    if (within && !self->begun) {
-        status = mq_pdo_exec(self, "SAVEPOINT mailqueue_guard", NULL);
-    }
-    if (status != MQ_OK) {
-        return false;
-    }
     mq_pdo_forget_statements(self);
-    if (self->begun && !self->joined) {
-        status = mq_pdo_exec(self, "ROLLBACK", NULL);
-        status = status == MQ_OK ? mq_pdo_exec(self, begin_text(self), NULL) : status;
-    } else if (within) {
-        status = mq_pdo_exec(
-            self, self->begun ? "ROLLBACK TO mailqueue" : "ROLLBACK TO mailqueue_guard", NULL);
+    if (self->joined) {
+        return mq_pdo_exec(self, "ROLLBACK TO mailqueue", NULL);
     }
-    if (within && !self->begun && status == MQ_OK) {
-        status = mq_pdo_exec(self, "RELEASE mailqueue_guard", NULL);
+    enum mq_status status = mq_pdo_exec(self, "ROLLBACK", NULL);
+    return status == MQ_OK ? mq_pdo_exec(self, begin_text(self), NULL) : status;
+}
+
+/* The same behind a savepoint in the application's transaction. */
+static enum mq_status forget_guarded(struct mq_pdo *self)
+{
+    mq_pdo_forget_statements(self);
+    enum mq_status status = mq_pdo_exec(self, "ROLLBACK TO mailqueue_guard", NULL);
+    return status == MQ_OK ? mq_pdo_exec(self, "RELEASE mailqueue_guard", NULL) : status;
+}
+
+/* Prepares anew what the application has deallocated; in begin()'s transaction only before any of
+ * its statements has succeeded. PDO deallocates what it frees, and a failure of that undoes a
+ * transaction. False: it could not, or nothing was deallocated. */
+static bool renew(struct mq_pdo *self)
+{
+    bool within = false;
+    enum mq_status status = MQ_OK;
+    if (!self->stale || self->bailed || (self->begun && !self->fresh)) {
+        return false;
+    }
+    if (self->begun) {
+        status = forget_within(self);
+    } else if (mq_pdo_in_transaction(self, &within, NULL) != MQ_OK) {
+        return false;
+    } else if (within) {
+        if (mq_pdo_exec(self, "SAVEPOINT mailqueue_guard", NULL) != MQ_OK) {
+            return false;
+        }
+        status = forget_guarded(self);
+    } else {
+        mq_pdo_forget_statements(self);
     }
     self->stale = self->aborted = status != MQ_OK;
     return status == MQ_OK;
@@ -143,7 +172,7 @@ static enum mq_status prepare_to_write(struct mq_pdo *self, struct mq_error *err
                             "a mail queue is in use on this PDO already, by what called this code");
     }
     mq_pdo_finish(&self->base);
-    mq_pdo_renew(self);
+    renew(self);
     mq_pdo_forget_cause(self);
     return MQ_OK;
 }
@@ -246,7 +275,7 @@ static void rollback(struct mq_db *db)
             mq_pdo_exec(self, "DO 0", NULL); /* an error does not tell PDO that it is over */
         }
     } else {
-        mq_pdo_exec(self, mq_pdo_rollback_text(self), NULL);
+        mq_pdo_exec(self, rollback_text(self), NULL);
     }
     ended(self);
     mq_pdo_keep_cause(self, cause);
@@ -313,6 +342,34 @@ enum mq_status mq_php_pdo_usable(struct mq_db *db, struct mq_error *err)
 }
 
 /* ---- the rest of the table ---- */
+
+static enum mq_status run(struct mq_db *db, const struct mq_query *query, struct mq_error *err)
+{
+    struct mq_pdo *self = mq_pdo_of(db);
+    enum mq_status status = mq_pdo_run(db, query, err);
+    bool reads = strncmp(query->sql, "SELECT", strlen("SELECT")) == 0;
+    bool again = status != MQ_OK && reads && mq_pdo_resume(self, status, err);
+    if (again || (status == MQ_TX_ABORTED && renew(self))) {
+        mq_pdo_forget_cause(self);
+        status = mq_pdo_run(db, query, err);
+    }
+    return status;
+}
+
+#define SPARE_OCTETS (4 << 20) /* for all else */
+
+/* PDO holds a column twice, libpq its text besides, twice as long. */
+static bool has_room(struct mq_db *db, size_t octets)
+{
+    size_t php = 2 * octets + SPARE_OCTETS;
+    size_t all = (mq_pdo_is_pgsql(mq_pdo_of(db)) ? 6 : 3) * octets + SPARE_OCTETS;
+    if ((size_t)PG(memory_limit) < zend_memory_usage(0) + php) {
+        return false;
+    }
+    void *probe = malloc(all);
+    free(probe);
+    return probe != NULL;
+}
 
 /* A function of the database's. With SQLite neither rowCount() nor lastInsertId() will do: PRAGMA
  * count_changes makes the first say nothing; and the second may be a subclass's. */
@@ -404,23 +461,18 @@ static const char *path(struct mq_db *db)
 #define DRIVER(name)                                                                              \
     {                                                                                             \
         .dialect = (name), .begin = begin, .begin_inserts = begin_inserts, .commit = commit,      \
-        .rollback = rollback, .alone = alone, .run = mq_pdo_run, .next = mq_pdo_next,             \
+        .rollback = rollback, .alone = alone, .run = run, .next = mq_pdo_next,                    \
         .column = mq_pdo_column, .finish = mq_pdo_finish, .changes = changes, .last_id = last_id, \
         .maintain = maintain, .reopen = reopen, .in_transaction = in_transaction,                 \
-        .joined = joined, .path = path, .has_column = mq_pdo_has_column,                          \
-        .has_room = mq_pdo_has_room, .close = close_db,                                           \
+        .joined = joined, .path = path, .has_column = mq_pdo_has_column, .has_room = has_room,    \
+        .close = close_db,                                                                        \
     }
 
-static const struct mq_db_driver drivers[MQ_DIALECT_COUNT] = {
+const struct mq_db_driver mq_pdo_drivers[MQ_DIALECT_COUNT] = {
     [MQ_SQLITE] = DRIVER(MQ_SQLITE),
     [MQ_PGSQL] = DRIVER(MQ_PGSQL),
     [MQ_MYSQL] = DRIVER(MQ_MYSQL),
 };
-
-const struct mq_db_driver *mq_pdo_driver(enum mq_dialect dialect)
-{
-    return &drivers[dialect];
-}
 
 bool mq_php_pdo_is(const struct mq_db *db)
 {

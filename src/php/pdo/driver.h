@@ -28,10 +28,10 @@ struct mq_php_pdo_options {
  * close() forgets it without a word to the server. */
 enum mq_status mq_php_pdo_open_dsn(const struct mq_php_pdo_options *options, struct mq_db **out,
                                    struct mq_error *err);
-/* For a run of the worker on the application's own connection: begin() joins no transaction.
- * MQ_DATABASE where one is open now. */
+/* For a run of the worker. On the application's connection begin() joins no transaction from then
+ * on: MQ_DATABASE where one is open now. MQ_CONFIG where a pooler shares the session. */
 enum mq_status mq_php_pdo_for_worker(struct mq_db *db, struct mq_error *err);
-/* The driver itself where it was made so, else NULL. */
+/* The driver itself where a run uses the application's connection, else NULL. */
 struct mq_db *mq_php_pdo_of_run(struct mq_db *db);
 /* After a callback of such a run, `who`: rolls back a transaction that it left open. Outcomes must
  * not be stored in it. MQ_DATABASE says so. */

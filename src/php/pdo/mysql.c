@@ -3,7 +3,7 @@
 #include "config.h"
 #endif
 
-#include "php/pdo/internal.h"
+#include "php/pdo/mysql.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,14 +3,14 @@
 #include "config.h"
 #endif
 
-#include "php/pdo/internal.h"
+#include "php/pdo/own.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/buffer.h"
+#include "php/pdo/call.h"
 #include "php/pdo/server.h"
 #include "php_mailqueue.h"
 
@@ -28,16 +28,6 @@ static void unlist(struct mq_pdo *self)
             return;
         }
     }
-}
-
-/* Its destructor would tell the server that all is over, on a socket that the parent still uses.
- * The reference is never given back. */
-void mq_pdo_abandon(zval *object)
-{
-    if (Z_TYPE_P(object) == IS_OBJECT) {
-        GC_ADD_FLAGS(Z_OBJ_P(object), IS_OBJ_DESTRUCTOR_CALLED | IS_OBJ_FREE_CALLED);
-    }
-    ZVAL_UNDEF(object);
 }
 
 /* The application's PDO is its own; statements of ours would end in the server too. */
@@ -91,13 +81,41 @@ static enum mq_status end_with_host(struct mq_pdo *self, struct mq_error *err)
     return mq_pdo_exec(self, mq_pdo_is_pgsql(self) ? text : "SET SESSION wait_timeout = 600", err);
 }
 
+/* Gives the session the limit of waits for locks, unless a pooler would give it to other clients as
+ * well. Behind one no statement gets a name. */
+static enum mq_status bound_waits(struct mq_pdo *self, struct mq_error *err)
+{
+    int64_t told = 0;
+    struct mq_value values[] = {mq_null(), mq_null()};
+    char wait[16];
+    struct mq_value column = mq_null();
+    struct mq_row row = {&column, 1, false};
+    enum mq_status status = mq_pdo_announced(self, &told, err);
+    snprintf(wait, sizeof(wait), "%d",
+             self->own.busy_timeout_ms > 0 ? self->own.busy_timeout_ms : 1);
+    values[0] = mq_text(mq_str_of(wait));
+    values[1] = mq_int(told);
+    struct mq_query query = {
+        .slot = -1,
+        .sql = "SELECT set_config('lock_timeout', ?1, false) WHERE pg_backend_pid() = ?2",
+        .params = values,
+        .param_count = 2};
+    if (status == MQ_OK) {
+        status = mq_db_row(&self->base, &query, &row, err);
+    }
+    mq_db_finish(&self->base);
+    self->own.bounded = status == MQ_OK && row.found;
+    self->unnamed = self->unnamed || (status == MQ_OK && !row.found);
+    return status;
+}
+
 /* What a connection that was just opened has to be told. */
 static enum mq_status set_up_session(struct mq_pdo *self, struct mq_error *err)
 {
     if (!self->own.resumes) {
         return end_with_host(self, err);
     }
-    return mq_pdo_is_pgsql(self) ? mq_pdo_bound_waits(self, err) : MQ_OK;
+    return mq_pdo_is_pgsql(self) ? bound_waits(self, err) : MQ_OK;
 }
 
 /* Times are cut to milliseconds: such an answer is less than two of them old. */
@@ -112,48 +130,23 @@ enum mq_status mq_pdo_wake(struct mq_pdo *self, struct mq_error *err)
     return mq_db_exec(&self->base, &query, err);
 }
 
-enum mq_status mq_php_pdo_open_dsn(const struct mq_php_pdo_options *options, struct mq_db **out,
-                                   struct mq_error *err)
+enum mq_status mq_pdo_own_begin(struct mq_pdo *self, const struct mq_php_pdo_options *options,
+                                struct mq_error *err)
 {
-    zval pdo;
-    struct mq_db *db = NULL;
-    pid_t pid = mq_process_id();
-    enum mq_status status = mq_php_dsn_connect(options->dsn, options->busy_timeout_ms, &pdo, err);
-    if (status != MQ_OK) {
-        return status;
-    }
-    if (mq_process_id() != pid) {
-        mq_pdo_abandon(&pdo);
-        return mq_error_set(err, MQ_DATABASE, "database",
-                            "this process was forked while its parent connected: try again here");
-    }
-    status = mq_php_pdo_open(&pdo, &db, err);
-    if (status != MQ_BAILOUT) {
-        zval_ptr_dtor(&pdo);
-    }
-    if (status != MQ_OK) {
-        return status;
-    }
-    struct mq_pdo *self = mq_pdo_of(db);
     self->own.busy_timeout_ms = options->busy_timeout_ms;
     self->own.resumes = !options->worker;
     self->own.dsn = mq_str_dup(mq_str_of(options->dsn));
     if (!self->own.dsn) {
-        db->driver->close(db);
         return mq_error_nomem(err);
     }
     write_begin(self);
-    status = options->worker ? mq_pdo_refuse_pooler(self, err) : MQ_OK;
     self->own.opening = true;
-    status = status == MQ_OK ? set_up_session(self, err) : status;
+    enum mq_status status = set_up_session(self, err);
     self->own.opening = false;
-    if (status != MQ_OK) {
-        db->driver->close(db);
-        return status;
+    if (status == MQ_OK) {
+        list(self);
     }
-    list(self);
-    *out = db;
-    return MQ_OK;
+    return status;
 }
 
 enum mq_status mq_pdo_reopen(struct mq_pdo *self, struct mq_error *err)

@@ -4,7 +4,7 @@
 #include "config.h"
 #endif
 
-#include "php/pdo/internal.h"
+#include "php/pdo/statement.h"
 
 #include <stdlib.h>
 #include <string.h>

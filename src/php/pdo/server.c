@@ -19,7 +19,7 @@
 #include "core/file_id.h"
 #include "db/server_dsn.h"
 #include "php/guard.h"
-#include "php/pdo/call.h"
+#include "php/pdo/method.h"
 #include "php_mailqueue.h"
 
 #define CONNECT_TIMEOUT_S 10

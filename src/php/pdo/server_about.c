@@ -6,7 +6,8 @@
 
 #include <sys/time.h>
 
-#include "php/pdo/internal.h"
+#include "php/pdo/pooler.h"
+#include "php/pdo/statement.h"
 
 /* The columns of about_texts. */
 enum {

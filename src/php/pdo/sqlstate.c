@@ -3,7 +3,7 @@
 #include "config.h"
 #endif
 
-#include "php/pdo/internal.h"
+#include "php/pdo/call.h"
 
 #include <string.h>
 
@@ -235,34 +235,6 @@ static struct meaning pgsql_meaning(struct mq_pdo *self, zend_object *thrown, st
     }
     bool unknown = !*state || strcmp(state, "HY000") == 0;
     return unknown && is_cut(self) ? (struct meaning)LOST : (struct meaning){MQ_DATABASE, NULL};
-}
-
-void mq_pdo_keep_cause(struct mq_pdo *self, zend_object *cause)
-{
-    mq_pdo_forget_cause(self);
-    MAILQUEUE_G(pdo_cause) = cause;
-}
-
-void mq_pdo_forget_cause(struct mq_pdo *self)
-{
-    zval cause;
-    if (MAILQUEUE_G(pdo_cause) == NULL) {
-        return;
-    }
-    ZVAL_OBJ(&cause, MAILQUEUE_G(pdo_cause));
-    MAILQUEUE_G(pdo_cause) = NULL;
-    if (self) {
-        mq_pdo_drop(self, &cause);
-    } else {
-        zval_ptr_dtor(&cause);
-    }
-}
-
-zend_object *mq_php_pdo_take_cause(void)
-{
-    zend_object *cause = MAILQUEUE_G(pdo_cause);
-    MAILQUEUE_G(pdo_cause) = NULL;
-    return cause;
 }
 
 bool mq_pdo_cause_is_nested(void)

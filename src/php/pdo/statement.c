@@ -3,13 +3,14 @@
 #include "config.h"
 #endif
 
-#include "php/pdo/internal.h"
+#include "php/pdo/statement.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "php/guard.h"
+#include "php/pdo/mysql.h"
 
 static bool is_young(const struct mq_pdo_statement *statement)
 {
@@ -148,14 +149,6 @@ static enum mq_status bind_values(struct mq_pdo *self, const struct mq_query *qu
     return status;
 }
 
-static void drop_row(struct mq_pdo *self)
-{
-    if (!self->bailed) {
-        mq_pdo_drop(self, &self->row);
-    }
-    ZVAL_UNDEF(&self->row);
-}
-
 /* PostgreSQL's bytea comes as a stream: puts its contents in its place. */
 static void read_streams(void *context)
 {
@@ -177,7 +170,7 @@ static void read_streams(void *context)
 static enum mq_status fetch(struct mq_pdo *self, bool *row, struct mq_error *err)
 {
     zval arg;
-    drop_row(self);
+    mq_pdo_drop_row(self);
     ZVAL_LONG(&arg, MQ_PDO_FETCH_NUM);
     enum mq_status status = mq_pdo_call(
         self, (struct mq_php_method){&self->current->object, "fetch", &arg, 1}, &self->row, err);
@@ -304,7 +297,7 @@ static enum mq_status make_ready(struct mq_pdo *self, const struct mq_query *que
     return status;
 }
 
-static enum mq_status run(struct mq_db *db, const struct mq_query *query, struct mq_error *err)
+enum mq_status mq_pdo_run(struct mq_db *db, const struct mq_query *query, struct mq_error *err)
 {
     struct mq_pdo *self = mq_pdo_of(db);
     struct mq_pdo_statement *statement = NULL;
@@ -326,19 +319,6 @@ static enum mq_status run(struct mq_db *db, const struct mq_query *query, struct
         mq_pdo_finish(db);
     }
     self->fresh = self->fresh && status != MQ_OK;
-    return status;
-}
-
-enum mq_status mq_pdo_run(struct mq_db *db, const struct mq_query *query, struct mq_error *err)
-{
-    struct mq_pdo *self = mq_pdo_of(db);
-    enum mq_status status = run(db, query, err);
-    bool reads = strncmp(query->sql, "SELECT", strlen("SELECT")) == 0;
-    bool again = status != MQ_OK && reads && mq_pdo_resume(self, status, err);
-    if (again || (status == MQ_TX_ABORTED && mq_pdo_renew(self))) {
-        mq_pdo_forget_cause(self);
-        status = run(db, query, err);
-    }
     return status;
 }
 
@@ -398,15 +378,6 @@ enum mq_status mq_pdo_next(struct mq_db *db, bool *row, struct mq_error *err)
     return status;
 }
 
-void mq_pdo_number(struct mq_value value, int64_t *number)
-{
-    if (value.type == MQ_INT) {
-        *number = value.i;
-    } else if (value.type == MQ_TEXT) { /* PDO::ATTR_STRINGIFY_FETCHES */
-        *number = ZEND_STRTOL(value.s.data, NULL, 10);
-    }
-}
-
 struct mq_value mq_pdo_column(struct mq_db *db, int index)
 {
     struct mq_pdo *self = mq_pdo_of(db);
@@ -435,7 +406,7 @@ void mq_pdo_finish(struct mq_db *db)
     struct mq_pdo_statement *statement = self->current;
     self->current = NULL;
     self->row_ready = false;
-    drop_row(self);
+    mq_pdo_drop_row(self);
     if (statement && !self->bailed) {
         if (mq_pdo_call(self, (struct mq_php_method){&statement->object, "closecursor", NULL, 0},
                         NULL, NULL) == MQ_OK &&
@@ -446,22 +417,4 @@ void mq_pdo_finish(struct mq_db *db)
     if (!self->begun) {
         mq_pdo_leave(self);
     }
-}
-
-void mq_pdo_forget_statements(struct mq_pdo *self)
-{
-    drop_row(self);
-    for (int i = 0; i < MQ_PDO_SLOTS; i++) {
-        mq_pdo_drop(self, &self->slots[i].object);
-        self->slots[i].uses = 0;
-    }
-    mq_pdo_drop(self, &self->single.object);
-}
-
-void mq_pdo_free_statements(struct mq_pdo *self)
-{
-    for (int i = 0; i < MQ_PDO_SLOTS; i++) {
-        free(self->slots[i].order);
-    }
-    free(self->single.order);
 }

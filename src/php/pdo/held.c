@@ -1,0 +1,116 @@
+/* The PHP values that the driver holds: dropping them, which may run PHP code, and leaving alone
+ * what belongs to another process. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "php/pdo/held.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "php_mailqueue.h"
+
+static void free_value(void *value)
+{
+    zval_ptr_dtor(value);
+}
+
+void mq_pdo_drop(struct mq_pdo *self, zval *value)
+{
+    zval dropped;
+    ZVAL_COPY_VALUE(&dropped, value);
+    ZVAL_UNDEF(value);
+    if (Z_TYPE(dropped) <= IS_STRING) {
+        zval_ptr_dtor(&dropped);
+        return;
+    }
+    self->calling = true;
+    self->bailed = !mq_php_survives(free_value, &dropped) || self->bailed;
+    self->calling = false;
+}
+
+void mq_pdo_drop_row(struct mq_pdo *self)
+{
+    if (!self->bailed) {
+        mq_pdo_drop(self, &self->row);
+    }
+    ZVAL_UNDEF(&self->row);
+}
+
+void mq_pdo_forget_statements(struct mq_pdo *self)
+{
+    mq_pdo_drop_row(self);
+    for (int i = 0; i < MQ_PDO_SLOTS; i++) {
+        mq_pdo_drop(self, &self->slots[i].object);
+        self->slots[i].uses = 0;
+    }
+    mq_pdo_drop(self, &self->single.object);
+}
+
+void mq_pdo_free_statements(struct mq_pdo *self)
+{
+    for (int i = 0; i < MQ_PDO_SLOTS; i++) {
+        free(self->slots[i].order);
+    }
+    free(self->single.order);
+}
+
+/* Its destructor would tell the server that all is over, on a socket that the parent still uses.
+ * The reference is never given back. */
+void mq_pdo_abandon(zval *object)
+{
+    if (Z_TYPE_P(object) == IS_OBJECT) {
+        GC_ADD_FLAGS(Z_OBJ_P(object), IS_OBJ_DESTRUCTOR_CALLED | IS_OBJ_FREE_CALLED);
+    }
+    ZVAL_UNDEF(object);
+}
+
+/* The child would go on in the middle of what its parent does. */
+enum mq_status mq_pdo_forked(struct mq_pdo *self, struct mq_error *err)
+{
+    if (self->worker || (self->own.dsn && !self->own.resumes)) {
+        _exit(EG(exit_status) & 0xff);
+    }
+    if (!self->forked) {
+        self->forked = true;
+        for (int i = 0; i < MQ_PDO_SLOTS; i++) {
+            mq_pdo_abandon(&self->slots[i].object);
+        }
+        mq_pdo_abandon(&self->single.object);
+        mq_pdo_abandon(&self->object);
+    }
+    return mq_error_set(err, MQ_DATABASE, "database",
+                        "this process was forked in the middle of a call of the queue's, which its "
+                        "parent goes on with: use a MailQueue of its own here");
+}
+
+/* ---- the exception behind the last failure ---- */
+
+void mq_pdo_keep_cause(struct mq_pdo *self, zend_object *cause)
+{
+    mq_pdo_forget_cause(self);
+    MAILQUEUE_G(pdo_cause) = cause;
+}
+
+void mq_pdo_forget_cause(struct mq_pdo *self)
+{
+    zval cause;
+    if (MAILQUEUE_G(pdo_cause) == NULL) {
+        return;
+    }
+    ZVAL_OBJ(&cause, MAILQUEUE_G(pdo_cause));
+    MAILQUEUE_G(pdo_cause) = NULL;
+    if (self) {
+        mq_pdo_drop(self, &cause);
+    } else {
+        zval_ptr_dtor(&cause);
+    }
+}
+
+zend_object *mq_php_pdo_take_cause(void)
+{
+    zend_object *cause = MAILQUEUE_G(pdo_cause);
+    MAILQUEUE_G(pdo_cause) = NULL;
+    return cause;
+}

@@ -1,0 +1,121 @@
+/* A PDO object as the driver holds it. Only the folder's files look inside. */
+#ifndef MQ_PHP_PDO_HELD_H
+#define MQ_PHP_PDO_HELD_H
+
+#include <sys/types.h>
+
+#include "core/clock.h"
+#include "core/process_id.h"
+#include "php/pdo/driver.h"
+#include "php/pdo/method.h"
+
+/* Slots of the driver's own statements, behind the queue's. */
+enum { MQ_PDO_CHANGES = MQ_DB_SLOTS, MQ_PDO_LAST_ID, MQ_PDO_SLOTS };
+
+/* A server parses and forgets a statement that is used this often: to prepare it would cost a round
+ * trip of its own, and one more to deallocate it. The next use prepares it. */
+#define MQ_PDO_UNPREPARED_USES 2
+
+/* One statement. PDO has no numbered parameters: each use of ?n is a placeholder of its own. */
+struct mq_pdo_statement {
+    zval object;           /* PDOStatement; undefined: none */
+    unsigned short *order; /* placeholder → parameter, from 0; owned */
+    int placeholders;
+    int uses; /* on this connection, up to MQ_PDO_UNPREPARED_USES + 1 */
+};
+
+/* Of a connection that the driver has opened itself. */
+struct mq_pdo_own {
+    char *dsn; /* NULL: the PDO is the application's, and the rest is not used */
+    int busy_timeout_ms;
+    bool opening;        /* the new one is being looked at */
+    bool bounded;        /* PostgreSQL: the session's waits for locks have a limit */
+    bool resumes;        /* opened anew where nothing can have been lost with it */
+    char begin[160];     /* the statement that begins a transaction */
+    struct mq_pdo *next; /* in the list of the request's */
+};
+
+struct mq_pdo {
+    struct mq_db base;
+    const struct mq_db_driver *drivers; /* by dialect */
+    zval object;                        /* the PDO */
+    pid_t pid;                          /* the process that opened it; any other only forgets it */
+    char *path;                         /* of the main database's file; owned */
+    struct mq_pdo *next_open;           /* in the list of those with a transaction of ours */
+    struct mq_pdo_own own;
+
+    int64_t called_ms;   /* when the last call began */
+    int64_t answered_ms; /* when the database last answered a statement */
+    bool bailed;         /* PHP unwinds: nothing of it may be called any more */
+    bool calling;        /* PHP code may run, which may come back to the queue */
+    bool forked;         /* PHP code has forked this process in the middle of a call */
+    bool closing;        /* closed, but for the transaction that a fatal error left open */
+    bool lost;           /* what a statement wrote could not be asked: no commit */
+    bool inserts;        /* begin() is for INSERTs alone */
+    bool begun;          /* begin() succeeded, and neither commit() nor rollback() was called */
+    bool joined;         /* by a savepoint in the application's transaction */
+    bool aborted;       /* PostgreSQL: a statement of begin()'s transaction failed, all is undone */
+    bool fresh;         /* no statement has succeeded since begin() */
+    bool stale;         /* PostgreSQL: DISCARD ALL has dropped what was prepared */
+    bool worker;        /* joins no transaction (mq_php_pdo_for_worker()) */
+    int64_t packet_max; /* MySQL: octets of a statement with its values */
+    bool guarded;       /* PostgreSQL: a statement runs in a savepoint of its own */
+    bool ends_idle;     /* PostgreSQL 9.6: it can end sessions that idle in a transaction */
+    bool unnamed; /* PostgreSQL: statements have no name in the server, as the application's */
+    bool native;  /* MySQL, since enter(): the application has switched emulated statements off */
+    bool entered; /* the attributes are ours, the application's are below */
+    zval errmode, nulls;
+
+    struct mq_pdo_statement slots[MQ_PDO_SLOTS];
+    struct mq_pdo_statement single;   /* of a query that is not kept */
+    struct mq_pdo_statement *current; /* the open result */
+    zval row;                         /* its row: an array; undefined: none */
+    int64_t changes;                  /* not SQLite: rows that the last statement changed */
+    bool row_ready;                   /* run() has read a row that next() has not given yet */
+};
+
+static inline struct mq_pdo *mq_pdo_of(struct mq_db *db)
+{
+    return (struct mq_pdo *)(void *)db;
+}
+
+static inline bool mq_pdo_is_pgsql(const struct mq_pdo *self)
+{
+    return self->base.driver->dialect == MQ_PGSQL;
+}
+
+static inline bool mq_pdo_is_mysql(const struct mq_pdo *self)
+{
+    return self->base.driver->dialect == MQ_MYSQL;
+}
+
+/* Whether the connection is a parent process's. */
+static inline bool mq_pdo_is_foreign(const struct mq_pdo *self)
+{
+    return self->pid != mq_process_id();
+}
+
+static inline int64_t mq_pdo_now_ms(void)
+{
+    const struct mq_clock clock = mq_clock_system();
+    return clock.boot_ms(clock.context);
+}
+
+/* Frees a value, whose destructor may be PHP code; undefined afterwards. */
+void mq_pdo_drop(struct mq_pdo *self, zval *value);
+/* Drops the row that was read last. */
+void mq_pdo_drop_row(struct mq_pdo *self);
+/* Drops the row and all statements; their next uses are the first. */
+void mq_pdo_forget_statements(struct mq_pdo *self);
+/* Frees what forgotten statements still have. */
+void mq_pdo_free_statements(struct mq_pdo *self);
+/* Leaves an object as it is for the rest of the process, as if it were never freed. */
+void mq_pdo_abandon(zval *object);
+/* Forgets the parent's connection: MQ_DATABASE. A worker's run does not return from here. */
+enum mq_status mq_pdo_forked(struct mq_pdo *self, struct mq_error *err);
+
+/* The exception behind the last failure. keep() takes it over; NULL: none. */
+void mq_pdo_keep_cause(struct mq_pdo *self, zend_object *cause);
+void mq_pdo_forget_cause(struct mq_pdo *self); /* `self` may be NULL when the request ends */
+
+#endif

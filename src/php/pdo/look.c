@@ -1,0 +1,134 @@
+/* Opening a PDO object: which database it is, and whether the queue can live there. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "php/pdo/own.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "php/pdo/mysql.h"
+
+static enum mq_status check_driver(struct mq_pdo *self, struct mq_error *err)
+{
+    static const char *const names[MQ_DIALECT_COUNT] = {
+        [MQ_SQLITE] = "sqlite", [MQ_PGSQL] = "pgsql", [MQ_MYSQL] = "mysql"};
+    zval name;
+    enum mq_status status = mq_pdo_attribute(self, MQ_PDO_ATTR_DRIVER_NAME, &name, err);
+    if (status != MQ_OK) {
+        return status;
+    }
+    bool known = false;
+    for (int i = 0; i < MQ_DIALECT_COUNT && !known; i++) {
+        known = Z_TYPE(name) == IS_STRING && strcmp(Z_STRVAL(name), names[i]) == 0;
+        self->base.driver = known ? &self->drivers[i] : self->base.driver;
+    }
+    if (!known) {
+        status = mq_error_set(
+            err, MQ_CONFIG, "database",
+            "$database: PDO's driver %.30s is not supported by this version; "
+            "give a PDO of PostgreSQL, MySQL, MariaDB or of an SQLite file, or the file's "
+            "path",
+            Z_TYPE(name) == IS_STRING ? Z_STRVAL(name) : "(unknown)");
+    }
+    mq_pdo_drop(self, &name);
+    return status;
+}
+
+/* The main database's file, which worker and records lie beside. One in memory has none. */
+static enum mq_status find_path(struct mq_pdo *self, struct mq_error *err)
+{
+    struct mq_value columns[3]; /* of "main", which is the first */
+    struct mq_value *file = &columns[2];
+    struct mq_row row = {columns, 3, false};
+    /* A SELECT would begin to read the database. */
+    struct mq_query query = {-1, "PRAGMA database_list", NULL, 0};
+    enum mq_status status = mq_db_row(&self->base, &query, &row, err);
+    if (status == MQ_OK && row.found && file->type == MQ_TEXT && file->s.len > 0) {
+        self->path = mq_str_dup(file->s);
+        status = self->path ? MQ_OK : mq_error_nomem(err);
+    }
+    mq_db_finish(&self->base);
+    return status;
+}
+
+/* SKIP LOCKED and ON CONFLICT came with 9.5. The text is "15.4 (Debian …)", "9.5.25", "17beta1". */
+static enum mq_status check_version(struct mq_pdo *self, struct mq_error *err)
+{
+    zval version;
+    enum mq_status status = mq_pdo_attribute(self, MQ_PDO_ATTR_SERVER_VERSION, &version, err);
+    if (status != MQ_OK) {
+        return status;
+    }
+    char *end = NULL;
+    const char *text = Z_TYPE(version) == IS_STRING ? Z_STRVAL(version) : "";
+    long major = strtol(text, &end, 10);
+    long minor = *end == '.' ? strtol(end + 1, NULL, 10) : 0;
+    self->base.returning = true;
+    self->ends_idle = major > 9 || (major == 9 && minor >= 6);
+    if (major < 9 || (major == 9 && minor < 5)) {
+        status = mq_error_set(err, MQ_CONFIG, "database",
+                              "$database: the server is PostgreSQL %.40s, and the queue needs 9.5 "
+                              "or later (SELECT ... FOR UPDATE SKIP LOCKED): upgrade the server",
+                              *text ? text : "of an unknown version");
+    }
+    mq_pdo_drop(self, &version);
+    return status;
+}
+
+/* Behind a pooler that knows no prepared statements the application has switched them off. */
+static enum mq_status look_at_prepares(struct mq_pdo *self, struct mq_error *err)
+{
+    static const zend_long names[] = {MQ_PDO_ATTR_EMULATE_PREPARES,
+                                      MQ_PDO_PGSQL_ATTR_DISABLE_PREPARES};
+    enum mq_status status = MQ_OK;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && status == MQ_OK; i++) {
+        zval value;
+        status = mq_pdo_attribute(self, names[i], &value, err);
+        self->unnamed = self->unnamed || (status == MQ_OK && zend_is_true(&value));
+        if (status == MQ_OK) {
+            mq_pdo_drop(self, &value);
+        }
+    }
+    return status;
+}
+
+static enum mq_status look_at_pgsql(struct mq_pdo *self, struct mq_error *err)
+{
+    enum mq_status status = check_version(self, err);
+    return status == MQ_OK ? look_at_prepares(self, err) : status;
+}
+
+static enum mq_status look_at(struct mq_pdo *self, struct mq_error *err)
+{
+    switch (self->base.driver->dialect) {
+    case MQ_PGSQL:
+        return look_at_pgsql(self, err);
+    case MQ_MYSQL:
+        return mq_pdo_mysql_look(self, err);
+    default:
+        return find_path(self, err);
+    }
+}
+
+enum mq_status mq_pdo_look(struct mq_pdo *self, struct mq_error *err)
+{
+    enum mq_status status = check_driver(self, err);
+    return status == MQ_OK ? look_at(self, err) : status;
+}
+
+/* The process that the connection was told of when it began: by a pooler a number of its own. */
+enum mq_status mq_pdo_announced(struct mq_pdo *self, int64_t *pid, struct mq_error *err)
+{
+    zval value;
+    enum mq_status status = mq_pdo_attribute(self, MQ_PDO_ATTR_SERVER_INFO, &value, err);
+    if (status != MQ_OK) {
+        return status;
+    }
+    if (Z_TYPE(value) == IS_STRING && strncmp(Z_STRVAL(value), "PID: ", 5) == 0) {
+        *pid = strtol(Z_STRVAL(value) + 5, NULL, 10);
+    }
+    mq_pdo_drop(self, &value);
+    return MQ_OK;
+}

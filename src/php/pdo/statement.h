@@ -1,0 +1,34 @@
+/* Statements, values and rows: what db.h says of run(), next(), column() and finish(), without the
+ * second try over a new connection. */
+#ifndef MQ_PHP_PDO_STATEMENT_H
+#define MQ_PHP_PDO_STATEMENT_H
+
+#include "php/pdo/call.h"
+
+enum mq_status mq_pdo_run(struct mq_db *db, const struct mq_query *query, struct mq_error *err);
+enum mq_status mq_pdo_next(struct mq_db *db, bool *row, struct mq_error *err);
+struct mq_value mq_pdo_column(struct mq_db *db, int index);
+void mq_pdo_finish(struct mq_db *db);
+bool mq_pdo_has_column(struct mq_db *db, const char *table, const char *column);
+
+/* placeholder.c: the text with each ?n as ?, malloc'ed; which n each of them was is noted in the
+ * statement. NULL: no memory. */
+char *mq_pdo_number_placeholders(const char *sql, struct mq_pdo_statement *statement);
+
+/* attributes.c: sets the attributes that the driver needs, and puts the application's back. */
+enum mq_status mq_pdo_enter(struct mq_pdo *self, struct mq_error *err);
+void mq_pdo_leave(struct mq_pdo *self);
+/* MySQL: whether PDO writes the values of what is prepared next into its text. */
+enum mq_status mq_pdo_emulate(struct mq_pdo *self, bool emulate, struct mq_error *err);
+
+/* Of a column that is a number; else *number stays. */
+static inline void mq_pdo_number(struct mq_value value, int64_t *number)
+{
+    if (value.type == MQ_INT) {
+        *number = value.i;
+    } else if (value.type == MQ_TEXT) { /* PDO::ATTR_STRINGIFY_FETCHES */
+        *number = ZEND_STRTOL(value.s.data, NULL, 10);
+    }
+}
+
+#endif
