@@ -62,7 +62,7 @@ final class Arguments
             $of = $this->command === null ? '' : " $this->command";
             throw Stop::usage("Unknown option $word."
                 . Nearest::hint(ltrim(explode('=', $word)[0], '-'), $this->known(), '--')
-                . " mailqueue$of --help lists those that there are"
+                . " mailqueue$of --help lists the options"
                 . ($of === '' ? ' (options of a command come after it).' : '.'));
         }
         $takesValue = str_contains($spelling, '=');

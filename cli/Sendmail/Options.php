@@ -70,7 +70,7 @@ final class Options
             }
             if (!str_contains(self::FLAGS, $letter)) {
                 throw Stop::usage('sendmail: unknown option ' . Terminal::safe($word)
-                    . '. mailqueue sendmail --help lists those that there are.');
+                    . '. mailqueue sendmail --help lists the options.');
             }
             $this->flag($letter);
         }

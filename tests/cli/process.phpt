@@ -123,7 +123,7 @@ exit 0
 exit 0
 exit 0
 exit 0
-mailqueue: sendmail: unknown option --database=/tmp/evil.sqlite. mailqueue sendmail --help lists those that there are.
+mailqueue: sendmail: unknown option --database=/tmp/evil.sqlite. mailqueue sendmail --help lists the options.
 exit 64
 -- %d Kbytes in 303 Requests.
 exit 0

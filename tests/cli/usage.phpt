@@ -97,7 +97,7 @@ mailqueue: No command. mailqueue --help lists them.
 exit 64
 mailqueue: There is no command "send". mailqueue --help lists them.
 exit 64
-mailqueue: Unknown option --fast. mailqueue work --help lists those that there are.
+mailqueue: Unknown option --fast. mailqueue work --help lists the options.
 exit 64
 mailqueue: --time-limit needs a value: --time-limit=SECONDS
 exit 64
@@ -126,17 +126,17 @@ mailqueue: There is no command "dokter". Did you mean doctor? mailqueue --help l
 exit 64
 mailqueue: There is no command "x". mailqueue --help lists them.
 exit 64
-mailqueue: Unknown option --queit. Did you mean --quiet? mailqueue work --help lists those that there are.
+mailqueue: Unknown option --queit. Did you mean --quiet? mailqueue work --help lists the options.
 exit 64
-mailqueue: Unknown option --set. mailqueue config --help lists those that there are.
+mailqueue: Unknown option --set. mailqueue config --help lists the options.
 exit 64
-mailqueue: Unknown option --stauts=parked. Did you mean --status? mailqueue list --help lists those that there are.
+mailqueue: Unknown option --stauts=parked. Did you mean --status? mailqueue list --help lists the options.
 exit 64
-mailqueue: Unknown option -json. Did you mean --json? mailqueue list --help lists those that there are.
+mailqueue: Unknown option -json. Did you mean --json? mailqueue list --help lists the options.
 exit 64
-mailqueue: Unknown option --databse=/tmp/x. Did you mean --database? mailqueue status --help lists those that there are.
+mailqueue: Unknown option --databse=/tmp/x. Did you mean --database? mailqueue status --help lists the options.
 exit 64
-mailqueue: Unknown option --tabel. Did you mean --table? mailqueue --help lists those that there are (options of a command come after it).
+mailqueue: Unknown option --tabel. Did you mean --table? mailqueue --help lists the options (options of a command come after it).
 exit 64
 mailqueue: "-1" is not the id of a mail. mailqueue list shows them.
 exit 64

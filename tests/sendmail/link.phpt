@@ -50,9 +50,9 @@ exit 0
 Mail queue is empty
 sendmail: 0  
 newaliases: 0  
---database=/tmp/evil.sqlite -t: 64  mailqueue: sendmail: unknown option --database=/tmp/evil.sqlite. mailqueue sendmail --help lists those that there are.
---bootstrap=/tmp/evil.php -t: 64  mailqueue: sendmail: unknown option --bootstrap=/tmp/evil.php. mailqueue sendmail --help lists those that there are.
---json: 64  {"error":"sendmail: unknown option --json. mailqueue sendmail --help lists those that there are.","exit":64}
+--database=/tmp/evil.sqlite -t: 64  mailqueue: sendmail: unknown option --database=/tmp/evil.sqlite. mailqueue sendmail --help lists the options.
+--bootstrap=/tmp/evil.php -t: 64  mailqueue: sendmail: unknown option --bootstrap=/tmp/evil.php. mailqueue sendmail --help lists the options.
+--json: 64  {"error":"sendmail: unknown option --json. mailqueue sendmail --help lists the options.","exit":64}
 work: 0
 -- work: 0
 -- the list

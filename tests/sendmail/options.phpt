@@ -181,11 +181,11 @@ b -t: exit 64 mailqueue: sendmail: -V takes 1 to 100 printable characters, not "
 -bd: exit 64 mailqueue: sendmail: of -b there are -bm, -bs and -bp only. (mailqueue work --daemon is a daemon.)
 -bv a@example.net: exit 64 mailqueue: sendmail: of -b there are -bm, -bs and -bp only. (mailqueue work --daemon is a daemon.)
 -b: exit 64 mailqueue: sendmail: -b needs a value.
--z -t: exit 64 mailqueue: sendmail: unknown option -z. mailqueue sendmail --help lists those that there are.
--tz: exit 64 mailqueue: sendmail: unknown option -tz. mailqueue sendmail --help lists those that there are.
+-z -t: exit 64 mailqueue: sendmail: unknown option -z. mailqueue sendmail --help lists the options.
+-tz: exit 64 mailqueue: sendmail: unknown option -tz. mailqueue sendmail --help lists the options.
 -tb: exit 64 mailqueue: sendmail: -b needs a value.
--t --database=/tmp/evil.sqlite: exit 64 mailqueue: sendmail: unknown option --database=/tmp/evil.sqlite. mailqueue sendmail --help lists those that there are.
--t --bootstrap=/tmp/evil.php: exit 64 mailqueue: sendmail: unknown option --bootstrap=/tmp/evil.php. mailqueue sendmail --help lists those that there are.
+-t --database=/tmp/evil.sqlite: exit 64 mailqueue: sendmail: unknown option --database=/tmp/evil.sqlite. mailqueue sendmail --help lists the options.
+-t --bootstrap=/tmp/evil.php: exit 64 mailqueue: sendmail: unknown option --bootstrap=/tmp/evil.php. mailqueue sendmail --help lists the options.
 a@example.net --bootstrap=/tmp/evil.php: exit 67 mailqueue: recipient: the address "--bootstrap=/tmp/evil.php" begins with "-": is it an option in the wrong place?
 -t -bs: exit 64 mailqueue: sendmail: -t goes with a message only, not with -b or -q.
 -qRexample.org: exit 64 mailqueue: sendmail: -q takes no value: it runs the queue. (mailqueue retry ID brings back one mail.)
@@ -202,5 +202,5 @@ me@example.org -> a@example.net
 me@example.org -> b@example.net
 me@example.org -> c@example.net
 mailqueue: No database is set. Give --database PATH, set MAILQUEUE_DATABASE, or mailqueue.database in php.ini.
-mailqueue: sendmail: unknown option --help. mailqueue sendmail --help lists those that there are.
+mailqueue: sendmail: unknown option --help. mailqueue sendmail --help lists the options.
 Usage: mailqueue sendmail [options] [RECIPIENT…]
