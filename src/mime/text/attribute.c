@@ -14,11 +14,6 @@ struct mq_str mq_html_attribute(const unsigned char **attributes, const char *na
     return (struct mq_str){NULL, 0};
 }
 
-bool mq_html_is(struct mq_str value, const char *word)
-{
-    return mq_str_equal_nocase(mq_str_trim(value), mq_str_of(word));
-}
-
 int mq_html_number(struct mq_str value, int otherwise)
 {
     long n = 0;

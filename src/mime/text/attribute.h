@@ -7,8 +7,6 @@
 
 /* data is NULL where the element has none of that name. */
 struct mq_str mq_html_attribute(const unsigned char **attributes, const char *name);
-/* Whether a value is that word. */
-bool mq_html_is(struct mq_str value, const char *word);
 /* A decimal number, `otherwise` where there is none. */
 int mq_html_number(struct mq_str value, int otherwise);
 /* Whether the element is not shown: the attribute hidden, or its style says so. */

@@ -1,3 +1,4 @@
+/* The HTML parser's events as calls of the writer. */
 #include "mime/text/html.h"
 
 #ifdef MQ_HAVE_LIBXML2
@@ -32,8 +33,6 @@ enum role {
     INDENTED,
     QUOTE,
     PREFORMATTED,
-    TABLE,
-    ROW,
     CELL
 };
 
@@ -61,10 +60,10 @@ static const struct kind kinds[] = {
     {"ol", NUMBERED_LIST, 2}, {"option", BLOCK, 1},     {"p", BLOCK, 2},
     {"pre", PREFORMATTED, 2}, {"script", SKIPPED, 0},   {"search", BLOCK, 1},
     {"section", BLOCK, 1},    {"style", SKIPPED, 0},    {"summary", BLOCK, 1},
-    {"svg", SKIPPED, 0},      {"table", TABLE, 2},      {"tbody", BLOCK, 1},
+    {"svg", SKIPPED, 0},      {"table", BLOCK, 2},      {"tbody", BLOCK, 1},
     {"td", CELL, 0},          {"template", SKIPPED, 0}, {"tfoot", BLOCK, 1},
     {"th", CELL, 0},          {"thead", BLOCK, 1},      {"title", SKIPPED, 0},
-    {"tr", ROW, 1},           {"ul", LIST, 2},          {"xmp", PREFORMATTED, 2},
+    {"tr", BLOCK, 1},         {"ul", LIST, 2},          {"xmp", PREFORMATTED, 2},
 };
 
 static const struct kind unknown = {"", INLINE, 0};
@@ -76,10 +75,6 @@ struct element {
     size_t indent;   /* before it */
     unsigned breaks; /* behind it */
     int number;      /* of the list's next item */
-    bool layout;     /* a table that only arranges */
-    bool data;       /* a table whose columns mean something */
-    bool has_cell;   /* the table's row, so far */
-    size_t outer;    /* of a table: reader.table before */
 };
 
 struct reader {
@@ -90,7 +85,6 @@ struct reader {
     size_t depth;
     size_t hidden; /* depth from which on nothing shows; 0: all does */
     size_t preformatted;
-    size_t table; /* 1 + the innermost one's place in the stack, 0: none */
     size_t lists; /* open ones */
     struct mq_text_link link;
     bool stopped;    /* too deep: to go on with a new parser … */
@@ -116,11 +110,6 @@ static const struct kind *kind_of(const char *name)
     return kind ? kind : &unknown;
 }
 
-static struct element *table_of(struct reader *reader)
-{
-    return reader->table > 0 ? &reader->stack[reader->table - 1] : NULL;
-}
-
 static void put_text(struct reader *reader, struct mq_str text)
 {
     mq_text_link_add(&reader->link, text);
@@ -131,14 +120,16 @@ static void put_text(struct reader *reader, struct mq_str text)
     }
 }
 
-static unsigned breaks_of(struct reader *reader, const struct element *element)
+static bool is_list(const struct element *element)
 {
-    const struct element *table = table_of(reader);
+    return element->kind->role == LIST || element->kind->role == NUMBERED_LIST;
+}
+
+/* A list within a list has no empty lines around it. */
+static unsigned breaks_of(const struct reader *reader, const struct element *element)
+{
     unsigned breaks = element->kind->breaks;
-    bool tight = (table && table->data) || element->layout ||
-                 ((element->kind->role == LIST || element->kind->role == NUMBERED_LIST) &&
-                  reader->lists > 0);
-    return tight && breaks > 1 ? 1 : breaks;
+    return is_list(element) && reader->lists > 0 && breaks > 1 ? 1 : breaks;
 }
 
 static void open_item(struct reader *reader, struct element *element, const xmlChar **attributes)
@@ -161,38 +152,6 @@ static void open_indented(struct reader *reader, const struct element *element)
     }
 }
 
-static void open_table(struct reader *reader, struct element *element, const xmlChar **attributes)
-{
-    element->data =
-        mq_html_number(mq_html_attribute(attributes, "border"), 0) > 0 && !element->layout;
-    element->outer = reader->table;
-    reader->table = (size_t)(element - reader->stack) + 1;
-    mq_text_no_bars(&reader->writer);
-}
-
-static void open_cell(struct reader *reader, const struct element *element)
-{
-    struct element *table = table_of(reader);
-    if (!table || table->layout) {
-        mq_text_break(&reader->writer, 1);
-        return;
-    }
-    table->data = table->data || element->name[1] == 'h';
-    if (table->has_cell) {
-        mq_text_bar(&reader->writer, table->data);
-    }
-    table->has_cell = true;
-}
-
-static void open_row(struct reader *reader)
-{
-    struct element *table = table_of(reader);
-    if (table) {
-        table->has_cell = false;
-    }
-    mq_text_no_bars(&reader->writer);
-}
-
 static void open_line_break(struct reader *reader)
 {
     if (reader->preformatted > 0) {
@@ -202,24 +161,32 @@ static void open_line_break(struct reader *reader)
     }
 }
 
+static void open_image(struct reader *reader, const xmlChar **attributes)
+{
+    put_text(reader, mq_html_attribute(attributes, "alt"));
+}
+
+static void open_link(struct reader *reader, const xmlChar **attributes)
+{
+    mq_text_link_close(&reader->link, &reader->writer);
+    mq_text_link_open(&reader->link, mq_html_attribute(attributes, "href"));
+}
+
+static void open_list(struct reader *reader, struct element *element, const xmlChar **attributes)
+{
+    element->number = mq_html_number(mq_html_attribute(attributes, "start"), 1);
+    reader->lists++;
+}
+
 static void open_element(struct reader *reader, struct element *element, const xmlChar **attributes)
 {
     struct mq_text_writer *writer = &reader->writer;
-    enum role role = element->kind->role;
-    struct mq_str table_role = mq_html_attribute(attributes, "role");
-
-    element->layout =
-        role == TABLE && (mq_html_is(table_role, "presentation") || mq_html_is(table_role, "none"));
     element->indent = writer->prefix.len;
     element->breaks = breaks_of(reader, element);
     if (element->breaks > 0) {
         mq_text_break(writer, element->breaks);
     }
-    switch (role) {
-    case INLINE:
-    case BLOCK:
-    case SKIPPED:
-        break;
+    switch (element->kind->role) {
     case LINE_BREAK:
         open_line_break(reader);
         break;
@@ -227,16 +194,14 @@ static void open_element(struct reader *reader, struct element *element, const x
         mq_text_rule(writer);
         break;
     case IMAGE:
-        put_text(reader, mq_html_attribute(attributes, "alt"));
+        open_image(reader, attributes);
         break;
     case LINK:
-        mq_text_link_close(&reader->link, writer);
-        mq_text_link_open(&reader->link, mq_html_attribute(attributes, "href"));
+        open_link(reader, attributes);
         break;
     case LIST:
     case NUMBERED_LIST:
-        element->number = mq_html_number(mq_html_attribute(attributes, "start"), 1);
-        reader->lists++;
+        open_list(reader, element, attributes);
         break;
     case ITEM:
         open_item(reader, element, attributes);
@@ -250,14 +215,10 @@ static void open_element(struct reader *reader, struct element *element, const x
     case PREFORMATTED:
         reader->preformatted++;
         break;
-    case TABLE:
-        open_table(reader, element, attributes);
-        break;
-    case ROW:
-        open_row(reader);
-        break;
     case CELL:
-        open_cell(reader, element);
+        mq_text_bar(writer);
+        break;
+    default:
         break;
     }
 }
@@ -265,7 +226,6 @@ static void open_element(struct reader *reader, struct element *element, const x
 static void close_element(struct reader *reader, const struct element *element)
 {
     struct mq_text_writer *writer = &reader->writer;
-    const struct element *table = table_of(reader);
 
     switch (element->kind->role) {
     case LINK:
@@ -277,18 +237,6 @@ static void close_element(struct reader *reader, const struct element *element)
         break;
     case PREFORMATTED:
         reader->preformatted--;
-        break;
-    case CELL:
-        if (table && table->data) {
-            mq_text_join(writer);
-        }
-        break;
-    case ROW:
-        mq_text_no_bars(writer);
-        break;
-    case TABLE:
-        mq_text_no_bars(writer);
-        reader->table = element->outer;
         break;
     default:
         break;

@@ -1,3 +1,4 @@
+/* Hands HTML to libxml2 and keeps from it what it would misread or be slow at. */
 #include "mime/text/source.h"
 
 #include <string.h>
@@ -32,10 +33,15 @@ static size_t plain_length(struct mq_html_source *source, size_t len)
     return len < rest.len && len > 2 ? len - 2 : len; /* one may begin there */
 }
 
+static bool is_white(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
 /* Within a tag: c, or what ends it there. */
 static char limit_tag(struct mq_html_source *source, char c)
 {
-    bool blank = c == ' ' || (c >= '\t' && c <= '\r');
+    bool blank = is_white(c);
     if (source->attributes >= ATTRIBUTES_MAX && (blank || c == '=')) {
         c = '>';
     }
@@ -46,6 +52,20 @@ static char limit_tag(struct mq_html_source *source, char c)
                     : blank    ? MQ_HTML_TAG
                                : source->state;
     return c;
+}
+
+/* Behind "=". */
+static void begin_value(struct mq_html_source *source, char c)
+{
+    if (c == '"' || c == '\'') {
+        source->state = MQ_HTML_QUOTED;
+        source->quote = c;
+    } else if (c == '>') {
+        source->state = MQ_HTML_OUTSIDE;
+    } else if (!is_white(c)) {
+        source->state = MQ_HTML_UNQUOTED;
+        source->apart = false;
+    }
 }
 
 /* The next character, as it is to be read. */
@@ -61,15 +81,7 @@ static char limit(struct mq_html_source *source, char c)
         source->apart = false;
         return c;
     case MQ_HTML_VALUE:
-        if (c == '"' || c == '\'') {
-            source->state = MQ_HTML_QUOTED;
-            source->quote = c;
-        } else if (c == '>') {
-            source->state = MQ_HTML_OUTSIDE;
-        } else if (c != ' ' && (c < '\t' || c > '\r')) {
-            source->state = MQ_HTML_UNQUOTED;
-            source->apart = false;
-        }
+        begin_value(source, c);
         return c;
     case MQ_HTML_QUOTED:
         if (c == source->quote) {

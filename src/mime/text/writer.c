@@ -1,3 +1,4 @@
+/* Collects words into lines: white space is collapsed, long lines wrap between words. */
 #include "mime/text/writer.h"
 
 #include <string.h>
@@ -73,11 +74,16 @@ static void open_line(struct mq_text_writer *writer)
 /* Columns that a character takes in a terminal: East Asian wide ones and emoji take two. */
 static size_t width(uint32_t c)
 {
-    bool wide = (c >= 0x1100 && c <= 0x115f) || (c >= 0x2e80 && c <= 0xa4cf) ||
-                (c >= 0xac00 && c <= 0xd7a3) || (c >= 0xf900 && c <= 0xfaff) ||
-                (c >= 0xfe30 && c <= 0xfe6f) || (c >= 0xff00 && c <= 0xff60) ||
-                (c >= 0x1f300 && c <= 0x1faff) || (c >= 0x20000 && c <= 0x3fffd);
-    return wide ? 2 : 1;
+    static const struct {
+        uint32_t first, last;
+    } wide[] = {{0x1100, 0x115f}, {0x2e80, 0xa4cf}, {0xac00, 0xd7a3},   {0xf900, 0xfaff},
+                {0xfe30, 0xfe6f}, {0xff00, 0xff60}, {0x1f300, 0x1faff}, {0x20000, 0x3fffd}};
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) {
+        if (c >= wide[i].first && c <= wide[i].last) {
+            return 2;
+        }
+    }
+    return 1;
 }
 
 static size_t columns(struct mq_str text)
@@ -112,12 +118,11 @@ static void place(struct mq_text_writer *writer, struct mq_str word)
     writer->space = false;
 }
 
-static void place_bars(struct mq_text_writer *writer)
+static void place_bar(struct mq_text_writer *writer)
 {
-    bool within = writer->line_open && writer->breaks == 0;
-    unsigned bars = within || writer->bars_lead ? writer->bars : 0;
-    writer->bars = 0;
-    for (; bars > 0; bars--) {
+    bool within = writer->bar && writer->line_open && writer->breaks == 0;
+    writer->bar = false;
+    if (within) {
         writer->space = true;
         place(writer, MQ_STR("|"));
         writer->space = true;
@@ -136,7 +141,7 @@ static void end_word(struct mq_text_writer *writer)
         space_behind = true;
     }
     if (writer->visible) {
-        place_bars(writer);
+        place_bar(writer);
         place(writer, word);
     }
     writer->space = writer->space || space_behind || !writer->visible;
@@ -246,9 +251,6 @@ void mq_text_put_behind(struct mq_text_writer *writer, struct mq_str word)
 void mq_text_break(struct mq_text_writer *writer, unsigned lines)
 {
     end_word(writer);
-    if (writer->bars > 0 && writer->bars_lead) {
-        return; /* a cell begins on its row's line */
-    }
     if (writer->breaks == 0 && writer->line_open) {
         writer->gap = writer->prefix.len;
     }
@@ -274,26 +276,10 @@ void mq_text_rule(struct mq_text_writer *writer)
     mq_text_break(writer, 2);
 }
 
-void mq_text_bar(struct mq_text_writer *writer, bool lead)
+void mq_text_bar(struct mq_text_writer *writer)
 {
     end_word(writer);
-    writer->bars = lead ? writer->bars + 1 : 1;
-    writer->bars_lead = lead;
-}
-
-void mq_text_no_bars(struct mq_text_writer *writer)
-{
-    end_word(writer);
-    writer->bars = 0;
-}
-
-void mq_text_join(struct mq_text_writer *writer)
-{
-    end_word(writer);
-    if (writer->line_open && writer->breaks > 0) {
-        writer->breaks = 0;
-        writer->space = true;
-    }
+    writer->bar = true;
 }
 
 size_t mq_text_indent(struct mq_text_writer *writer, const char *first, const char *rest)

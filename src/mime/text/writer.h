@@ -19,8 +19,7 @@ struct mq_text_writer {
     unsigned breaks; /* line ends before the next word: 2 make an empty line */
     unsigned ended;  /* line ends that out has at its end already */
     size_t gap;      /* the shortest prefix since the line: that of the empty line */
-    unsigned bars;   /* marks between cells before the next word */
-    bool bars_lead;  /* also at the begin of a line */
+    bool bar;        /* a mark between cells before the next word, if it is on the same line */
 };
 
 void mq_text_writer_init(struct mq_text_writer *writer, struct mq_buffer *out);
@@ -41,12 +40,8 @@ void mq_text_break(struct mq_text_writer *writer, unsigned lines);
 void mq_text_newline(struct mq_text_writer *writer);
 /* A line across. */
 void mq_text_rule(struct mq_text_writer *writer);
-/* A mark between two cells of a line. `lead`: also before the first word of a line, and as many as
- * there were cells. */
-void mq_text_bar(struct mq_text_writer *writer, bool lead);
-void mq_text_no_bars(struct mq_text_writer *writer);
-/* Takes line ends back that nothing has followed: the line goes on. */
-void mq_text_join(struct mq_text_writer *writer);
+/* A mark between two cells, if the next word stands on the same line as the last. */
+void mq_text_bar(struct mq_text_writer *writer);
 
 /* Lines from here on begin with `rest`, the first one with `first`, which is as long. Returns what
  * mq_text_unindent() takes. Beyond some depth nothing is added. */
