@@ -1,3 +1,4 @@
+/* Views, growing buffers, lists of strings, UTF-8. */
 #include "core/buffer.h"
 
 #include <stdarg.h>

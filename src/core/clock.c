@@ -1,3 +1,4 @@
+/* The system's clocks and random numbers. */
 #include "core/clock.h"
 
 #include <errno.h>

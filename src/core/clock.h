@@ -1,4 +1,4 @@
-/* Time and chance as interfaces, so that tests can give both. */
+/* Time and chance as interfaces, so that tests can supply their own. */
 #ifndef MQ_CORE_CLOCK_H
 #define MQ_CORE_CLOCK_H
 

@@ -1,3 +1,4 @@
+/* Fills error structures. Texts are cut and made printable here, once. */
 #include "core/error.h"
 
 #include <stdio.h>

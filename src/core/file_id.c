@@ -1,3 +1,4 @@
+/* Which file a name or descriptor is, by device and inode. */
 #include "core/file_id.h"
 
 #include <dirent.h>
@@ -11,8 +12,8 @@
 
 enum { FEW_FDS = 64, MANY_FDS = 1024, FILES = 3 };
 
-/* Asks for nothing but the inode: who asks for the times of a file makes Linux (6.13 and later,
- * with fine-grained timestamps) write them anew at the next write, which on ext4 costs more than
+/* Asks for the inode only. Asking for a file's times makes Linux 6.13 and later (fine-grained
+ * timestamps) update them at the next write, which on ext4 costs more than
  * all that the guard does. `path` "" is the descriptor itself. */
 static bool ask_identity(int fd, const char *path, struct mq_file_id *out)
 {
@@ -84,7 +85,7 @@ static void search_all(const struct mq_file_id *ids, int *fds, int count)
  * them again would drop SQLite's locks. Most processes have few. */
 void mq_file_find_fds(const struct mq_file_id *ids, int *fds, int count)
 {
-    /* Who opens the same files again has them under the same numbers. */
+    /* A program that reopens the same files usually gets the same descriptors. */
     static _Atomic int last_found[FILES];
     bool all = false;
 

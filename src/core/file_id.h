@@ -19,7 +19,7 @@ bool mq_file_id_of(const char *path, struct mq_file_id *out);
 bool mq_file_id_of_fd(int fd, struct mq_file_id *out);
 bool mq_file_id_same(const struct mq_file_id *a, const struct mq_file_id *b);
 
-/* Descriptors of this process on those files, whoever opened them, or -1. */
+/* Descriptors of this process for those files, or -1. */
 void mq_file_find_fds(const struct mq_file_id *ids, int *fds, int count);
 int mq_file_find_fd(const struct mq_file_id *id);
 /* How many there are. */

@@ -1,5 +1,5 @@
 /* FNV-1a, for names of locks and for tables. Stored and compared between processes of different
- * versions: the values never change. It resists no attacker. */
+ * versions: the values never change. It does not resist attackers. */
 #ifndef MQ_CORE_HASH_H
 #define MQ_CORE_HASH_H
 

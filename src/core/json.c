@@ -1,3 +1,4 @@
+/* Writes and reads JSON strings, arrays and objects of strings, as columns hold them. */
 #include "core/json.h"
 
 #include <string.h>

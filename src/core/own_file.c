@@ -1,3 +1,4 @@
+/* Whether an open file is a regular one of this user with one name only. */
 #include "core/own_file.h"
 
 #include <errno.h>

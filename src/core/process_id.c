@@ -1,3 +1,4 @@
+/* The process ID without a system call each time. */
 #include "core/process_id.h"
 
 #include <pthread.h>

@@ -1,3 +1,5 @@
+/* Takes user and password out of a server's DSN and says what may be printed. PDO reads the rest.
+ */
 #include "db/server_dsn.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Checks addresses before anything is stored or written into an SMTP command. */
 #include "mime/address.h"
 
 #include <arpa/inet.h>

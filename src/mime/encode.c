@@ -1,3 +1,4 @@
+/* Encodes bodies as base64 or quoted-printable, whichever is shorter. */
 #include "mime/encode.h"
 
 #include <string.h>
@@ -22,7 +23,7 @@ const char *mq_encoding_name(enum mq_encoding encoding)
 enum {
     ENDS = 1,   /* a line */
     UNSAFE = 2, /* not to be sent as it is */
-    CODED = 4   /* three characters in quoted-printable, when it is no line end */
+    CODED = 4   /* three characters in quoted-printable, unless it ends a line */
 };
 
 static const unsigned char classes[256] = {[0x00 ... 0x08] = UNSAFE | CODED, ['\n'] = ENDS,

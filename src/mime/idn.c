@@ -1,3 +1,4 @@
+/* Domains in A-labels, by libidn2. Without it, domains must be ASCII. */
 #include "mime/idn.h"
 
 #include <stdio.h>

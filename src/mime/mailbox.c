@@ -1,3 +1,5 @@
+/* Addresses with a name, as applications give them. Header fields of complete messages are read by
+ * mailbox_header.c. */
 #include "mime/mailbox.h"
 
 #include <stdlib.h>

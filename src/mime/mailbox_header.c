@@ -7,7 +7,7 @@
 #include "mime/idn.h"
 #include "mime/mailbox.h"
 
-#define DEPTH_MAX 32 /* of comments; nobody nests them, but to find a stack's end */
+#define DEPTH_MAX 32 /* of comments; only attacks nest them deeper */
 
 /* One reading in progress. */
 struct reader {
@@ -243,7 +243,7 @@ static void take_element(struct reader *r, struct mq_str *address)
 }
 
 /* Whether the character at i is text or folding: a line end that no white space follows would end
- * the field for whoever reads it next. */
+ * the field for its next reader. */
 static bool is_in_field(struct mq_str value, size_t i)
 {
     unsigned char c = (unsigned char)value.data[i];

@@ -1,3 +1,5 @@
+/* Delivery status notifications (RFC 3461): checks them, stores them, writes them for MAIL and
+ * RCPT. */
 #include "mime/notify.h"
 
 #include <stdio.h>

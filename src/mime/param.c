@@ -1,3 +1,5 @@
+/* Writes parameters of Content-Type and Content-Disposition, long and non-ASCII ones by RFC 2231.
+ */
 #include "mime/param.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Parses the DSN of a transport. Passwords never get into an error's text. */
 #include "send/dsn.h"
 
 #include <arpa/inet.h>

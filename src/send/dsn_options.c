@@ -1,3 +1,4 @@
+/* The options of a transport's DSN: one table of names, schemes and setters. */
 #include "send/dsn_options.h"
 
 #include <arpa/inet.h>
@@ -151,7 +152,7 @@ static enum mq_status set_pipelining(struct mq_dsn *dsn, size_t offset, const ch
     return mq_dsn_bad(err, "option pipelining must be auto, 0, 1 or dot");
 }
 
-/* "30", "0.5" → milliseconds; false when it is no number of seconds from 0.001 to a day. */
+/* "30", "0.5" → milliseconds; false: not a number of seconds from 0.001 to a day. */
 static bool parse_seconds(const char *text, int64_t *ms)
 {
     int64_t value = 0;

@@ -1,3 +1,4 @@
+/* Makes the transport that a DSN names. */
 #include "send/factory.h"
 
 #include "send/dsn.h"

@@ -1,3 +1,5 @@
+/* file://: delivers into a Maildir. A mail counts as accepted once file and directory are synced.
+ */
 #include "send/maildir.h"
 
 #include <errno.h>
@@ -182,7 +184,7 @@ static void put_in_place(struct maildir *self, struct mq_transfer *transfer, str
     if (error == 0) {
         set_results(self, transfer, MQ_TARGET_ACCEPTED, "accepted into a file");
         transfer->enter(transfer, MQ_PHASE_ACCEPTED);
-    } else { /* it is there now; whether it will be after a power cut nobody knows */
+    } else { /* it exists now, but may be gone after a power failure */
         char reply[MQ_TARGET_REPLY_MAX];
         snprintf(reply, sizeof reply, "the directory could not be synced: %.100s", strerror(error));
         set_results(self, transfer, MQ_TARGET_UNCERTAIN, reply);

@@ -1,3 +1,4 @@
+/* null://: accepts every mail and sends nothing. */
 #include "send/null.h"
 
 #include <stdlib.h>

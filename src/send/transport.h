@@ -65,7 +65,7 @@ struct mq_transfer {
     const void *subject;     /* what it is about, for the PHP transport: struct mq_job */
 
     /* The worker's guard and record: writes the intent and returns false when the lease is over;
-     * the transport then closes without a dot. Called in the order of the phases; begins anew when
+     * the transport then closes without a dot. Called in the order of the phases; starts over when
      * the mail goes out once more after a protocol error. */
     bool (*enter)(struct mq_transfer *transfer, enum mq_transfer_phase phase);
     void *context; /* enter's */

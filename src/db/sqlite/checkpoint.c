@@ -49,7 +49,7 @@ void mq_sqlite_wal_install(struct mq_sqlite *self)
 static bool due(struct mq_sqlite *self, int enough)
 {
     if (self->wal_frames < self->checkpointed_frames) {
-        self->checkpointed_frames = 0; /* the WAL began anew */
+        self->checkpointed_frames = 0; /* the WAL was restarted */
         self->retry_frames = 0;
     }
     return self->wal_frames >= self->checkpointed_frames + enough;
@@ -58,9 +58,9 @@ static bool due(struct mq_sqlite *self, int enough)
 /* A producer leaves a small WAL where it is: measured with open, insert of 2 KB, commit with FULL,
  * close, always alone on the file, mean time a round against closing as SQLite does it
  * (checkpoint, deletion): 0.53 with up to 16 pages of 8 KiB left, 0.53 with 64, 0.79 with 256, 1.63
- * with 1,000, since who opens first must read the whole WAL. The worker closes as SQLite does it,
- * so that between its runs little is outside of the database file; of what other producers
- * wrote since our last commit at most up to the cap, which costs whoever opens next. */
+ * with 1,000, since the first process to open it reads the whole WAL. The worker closes as SQLite
+ * does it, so that between its runs little is outside of the database file; of what other producers
+ * wrote since our last commit at most up to the cap, which costs the next process that opens it. */
 static bool leaves(struct mq_sqlite *self)
 {
     if (self->worker)
@@ -166,7 +166,7 @@ static enum mq_status shrink(struct mq_sqlite *self, bool *tried, struct mq_erro
     return checkpoint(self, SQLITE_CHECKPOINT_TRUNCATE, &all, err);
 }
 
-/* Whether a worker should make the WAL begin anew. */
+/* Whether a worker should restart the WAL. */
 static bool worker_due(struct mq_sqlite *self)
 {
     return due(self, self->retry_frames ? self->retry_frames : WORKER_FRAMES);

@@ -60,8 +60,8 @@ static enum mq_status wants_wal(const struct mq_sqlite *self, bool *wal, struct 
 }
 
 /* A new file is for its owner, or for the group that shares the directory (setgid); journal, WAL
- * and index get its mode from SQLite. Exclusively: nobody has a file open that is not there yet,
- * and has locks on it that closing would drop. What cannot be made here SQLite reports. */
+ * and index get its mode from SQLite. O_EXCL: closing a file that is already open elsewhere in
+ * this process would drop its locks. SQLite reports what fails here. */
 static void make_private(struct mq_sqlite *self)
 {
     struct stat info;
@@ -71,7 +71,7 @@ static void make_private(struct mq_sqlite *self)
     int fd = open(self->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
     free(path);
-    if (fd < 0 && errno == EEXIST && stat(self->name, &info) != 0) /* a link to what is not there */
+    if (fd < 0 && errno == EEXIST && stat(self->name, &info) != 0) /* a dangling link */
         fd = open(self->name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0)
         return;
@@ -80,9 +80,9 @@ static void make_private(struct mq_sqlite *self)
     close(fd);
 }
 
-/* Gives an empty file its page size and journal mode, once, whoever else does the same now: the
- * file is looked at again under the exclusive lock, which is then kept (locking_mode) over the
- * change to WAL, for that cannot be made inside a transaction. The connection is of no further
+/* Gives an empty file its page size and journal mode, once, even if other processes do the same
+ * now: the file is looked at again under the exclusive lock, which is then kept (locking_mode) over
+ * the change to WAL, for that cannot be made inside a transaction. The connection is of no further
  * use, since one that entered WAL in this locking mode cannot leave it. */
 static enum mq_status create(struct mq_sqlite *self, struct mq_error *err)
 {
@@ -128,7 +128,7 @@ static enum mq_status prefer_truncate(struct mq_sqlite *self, struct mq_error *e
     return status;
 }
 
-/* The first of these reads header and schema, by which a file that is no database is noticed. In
+/* The first of these reads header and schema, which finds out whether the file is a database. In
  * WAL mode the WAL is then open, while a rollback journal is not yet: to look is quicker than to
  * ask by `PRAGMA journal_mode`. */
 static enum mq_status configure(struct mq_sqlite *self, struct mq_error *err)

@@ -8,7 +8,7 @@
  * But a checkpoint that fails does the same to the database, and worse: the next checkpoint, of any
  * process, reports success, and the next power failure destroys the file. (SQLite's own checkpoint
  * does that too, when a process closes the file while its disk fails.) So the disk is tried first,
- * with a file that nobody needs.
+ * with a scratch file.
  *
  * A process that opens the file later takes what is in the system's cache for committed, and stores
  * behind what the disk does not have: an empty file beside the database tells it. */

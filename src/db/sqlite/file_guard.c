@@ -1,10 +1,10 @@
 /* Is the open file still the one under its name?
  *
  * An application may rename, restore or delete the database while we have it open: then we would
- * write to a file that nobody sees. And whoever merely reads the file in our process other than
- * through SQLite (copy(), file_get_contents()) closes a descriptor of it, by which POSIX drops all
- * locks of the process on it. From then on nothing tells other processes that we are connected: the
- * next one that closes takes itself for the last, copies the WAL into the database and deletes
+ * write to a file that nobody sees. And code of our process that reads the file without SQLite
+ * (copy(), file_get_contents()) closes a descriptor of it, whereupon POSIX drops all locks of the
+ * process on it. From then on nothing tells other processes that we are connected: the
+ * next one that closes believes that it is the last, copies the WAL into the database and deletes
  * it, and what we write to the deleted one is gone, with every call reporting success. So device
  * and inode of both files are compared before each transaction and after each commit. */
 #include <errno.h>
@@ -87,7 +87,7 @@ static enum mq_status find_wal(struct mq_sqlite *self, bool *wal, struct mq_erro
     return status;
 }
 
-/* False: it is not there any more. */
+/* False: the WAL is gone. */
 static bool take_wal(struct mq_sqlite *self)
 {
     enum { FILE_ITSELF, WAL, SHM, COUNT };

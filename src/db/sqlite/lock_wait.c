@@ -117,7 +117,7 @@ static long writer(struct mq_sqlite *self)
     if (self->memory || !self->identified)
         return UNKNOWN;
     pid = strcmp(self->journal, "wal") == 0 ? writer_in_wal(self) : writer_in_file(self);
-    /* Without another connection in this process, whoever had the lock has just let it go. */
+    /* Without another connection in this process, the holder has just released the lock. */
     if (pid == NOBODY && mq_file_count_fds(&self->file) < 2)
         return UNKNOWN;
     return pid;

@@ -1,4 +1,4 @@
-/* Users who may only read the file, or a file system that is mounted read-only.
+/* Reading for users without write permission, or on a file system that is mounted read-only.
  *
  * A file with a rollback journal is read as by anybody. One in WAL mode SQLite reads by its -wal
  * and -shm files (sqlite.org/wal.html, "Read-Only Databases"). Where these are missing it would

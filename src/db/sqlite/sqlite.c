@@ -128,7 +128,7 @@ static enum mq_status reopen(struct mq_db *db, struct mq_error *err)
     } else {
         mq_sqlite_disconnect(self);
     }
-    /* One that was deleted is not created anew: whoever restores it is about to put it there. */
+    /* A deleted file is not created again: somebody may be about to restore it. */
     return mq_sqlite_connect(self, true, err);
 }
 

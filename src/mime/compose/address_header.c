@@ -1,3 +1,4 @@
+/* Writes From, To, Cc and other lists of mailboxes. */
 #include "mime/compose/address_header.h"
 
 #include <string.h>

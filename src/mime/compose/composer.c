@@ -1,3 +1,4 @@
+/* Composes a message from fields. All fields are checked before the first byte is written. */
 #include "mime/compose/composer.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Header fields that the application adds. Fields that the composer writes itself are refused. */
 #include "mime/compose/own_header.h"
 
 #include <stdio.h>
@@ -176,7 +177,7 @@ enum mq_status mq_own_headers_write(const struct mq_compose_fields *fields, stru
 
 /* ---- unsubscribing ---- */
 
-/* RFC 3986, 2; an IRI is to be percent-encoded by who knows its parts. */
+/* RFC 3986, 2; an IRI must be percent-encoded by the caller, who knows its parts. */
 static bool is_uri_char(char c)
 {
     return mq_is_alnum(c) || (c != '\0' && strchr("-._~:/?#[]@!$&'()*+,;=%", c) != NULL);

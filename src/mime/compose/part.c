@@ -1,3 +1,4 @@
+/* Writes one part: its header and its encoded body. */
 #include "mime/compose/part.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Which multiparts a message needs: alternative, related, mixed, and no more than that. */
 #include "mime/compose/part_tree.h"
 
 #include <stdio.h>

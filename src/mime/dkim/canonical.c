@@ -1,3 +1,4 @@
+/* The canonical forms of RFC 6376, section 3.4: a signature is made over these bytes. */
 #include "mime/dkim/canonical.h"
 
 #include <stdlib.h>

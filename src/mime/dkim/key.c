@@ -1,3 +1,4 @@
+/* Reads private keys of RSA and Ed25519, and signs with them by OpenSSL. */
 #include "mime/dkim/key.h"
 
 #include "mime/dkim/sign.h"

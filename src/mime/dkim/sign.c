@@ -1,3 +1,4 @@
+/* Signs a message with each matching key (RFC 6376). The canonical form comes from canonical.c. */
 #include "mime/dkim/sign.h"
 
 #include <stdio.h>
@@ -222,7 +223,7 @@ static enum mq_status find_domain(const struct mq_dkim *dkim, const struct mq_dk
     }
     mq_strings_init(&addresses);
     enum mq_status status = mq_addresses_of_header(from, "from", &addresses, err);
-    /* Somebody else's, who does not keep to the rules: none of our business. */
+    /* Another signer's field, which breaks the rules: left alone. */
     if (status == MQ_MESSAGE && !mentions_domain(dkim, from)) {
         status = MQ_OK;
     }

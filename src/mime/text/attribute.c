@@ -1,3 +1,4 @@
+/* Looks attributes up. Values may have white space around them and any case. */
 #include "mime/text/attribute.h"
 
 #include <string.h>

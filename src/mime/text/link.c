@@ -1,3 +1,4 @@
+/* Links as text. The URL is left out where the link's text says it already. */
 #include "mime/text/link.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Finds sender and recipients in a complete message's headers, as sendmail -t does. */
 #include "mime/wire/envelope.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Checks messages from the database before they are sent: somebody may have edited them. */
 #include <string.h>
 
 #include "mime/wire/message.h"

@@ -1,3 +1,4 @@
+/* Reads complete messages and brings them to wire form: CRLF, no Bcc, a Message-ID and a Date. */
 #include "mime/wire/message.h"
 
 #include <string.h>

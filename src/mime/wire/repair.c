@@ -1,3 +1,5 @@
+/* Repairs complete messages that no relay would take. Its users are applications that call mail(),
+ * sendmail or an old library, and write raw UTF-8 headers or HTML in one long line. */
 #include "mime/wire/repair.h"
 
 #include "mime/wire/internal.h"

@@ -14,7 +14,7 @@
  *
  * - bytes over 127 in the message's own headers, not those of its parts, become encoded words (RFC
  *   2047), in names and comments of address fields, in unstructured fields; parameters by RFC 2231,
- *   domains in A-labels. Labelled utf-8, or where the field is no UTF-8 with the charset of the
+ *   domains in A-labels. The label is utf-8; for a field that is not UTF-8, the charset of the
  *   Content-Type, else windows-1252. An address field that cannot be read is text between its
  *   commas. A local part in UTF-8, ids, dates, trace fields and URIs stay as they are if they are
  *   UTF-8 (SMTPUTF8).
@@ -27,9 +27,9 @@
  * that is not encoded: changed, they could not be verified or read; or in parts nested more than 32
  * deep, which are not looked into.
  *
- * What needs none of this stays as it is, and so does a message with a DKIM-Signature. Mending
- * twice is repairing once: a field that would be read otherwise then, for a part of it was encoded
- * or folded, keeps no UTF-8. Linear time. */
+ * What needs none of this stays as it is, and so does a message with a DKIM-Signature. Repairing
+ * twice gives the same as repairing once: a field that would be read otherwise then, for a part of
+ * it was encoded or folded, keeps no UTF-8. Linear time. */
 enum mq_status mq_repair_accept(struct mq_str raw, const struct mq_message_options *options,
                                 struct mq_buffer *out, struct mq_message_info *info,
                                 struct mq_error *err);

@@ -23,7 +23,7 @@ enum kind {
     LEAF,
     MULTIPART,
     MESSAGE,
-    SEALED, /* signed or encrypted: who reads it, has to find the bytes that were sealed */
+    SEALED, /* signed or encrypted: readers must find the bytes that were sealed */
     OPAQUE  /* not understood */
 };
 
@@ -44,7 +44,7 @@ struct entity {
 
 /* ---- reading ---- */
 
-/* Parts a header section from a body. False: there is a line that is no field. */
+/* Separates header section and body. False: a line is not a field. */
 static bool split(struct mq_str text, struct entity *entity)
 {
     struct mq_message_fields fields = {.rest = text, .end = '\n'};
@@ -195,8 +195,8 @@ static bool needs_change(const struct walk *walk, struct mq_str text)
     return walk->seven ? !mq_str_ascii(text) : mq_repair_has_long(text);
 }
 
-/* Text that no reader decodes: around parts, or not understood. No boundary has a "*" (RFC 2046,
- * 5.1.1), and so none comes of it. */
+/* Writes text that no reader decodes: it stands around parts, or is not understood. Boundaries have
+ * no "*" (RFC 2046, 5.1.1), so this cannot make one. */
 static void put_cut(struct walk *walk, struct mq_str text)
 {
     size_t at = walk->out->len;
@@ -207,8 +207,8 @@ static void put_cut(struct walk *walk, struct mq_str text)
     }
 }
 
-/* A body that says that it is encoded, and has bytes over 127 all the same. No line becomes a
- * boundary: none begins with "-". */
+/* A body that is declared as encoded and still has bytes over 127. No line can become a boundary:
+ * none begins with "-". */
 static void put_stray(struct walk *walk, const struct entity *entity)
 {
     struct mq_buffer text;
@@ -232,7 +232,7 @@ static void put_stray(struct walk *walk, const struct entity *entity)
     mq_buffer_clear(&text);
 }
 
-/* This may not be encoded, nor otherwise changed. */
+/* Says why the body may not be changed. */
 static void refuse(struct walk *walk, const struct entity *entity)
 {
     walk->why = entity->kind == SEALED        ? "a part of it is signed or encrypted"
@@ -315,7 +315,7 @@ static void put_multipart(struct walk *walk, const struct entity *entity)
     }
 }
 
-/* ---- both ---- */
+/* ---- one entity ---- */
 
 static void put_inside(struct walk *walk, const struct entity *entity)
 {

@@ -1,3 +1,5 @@
+/* Chooses for each header field how its bytes over 127 are encoded, by what the field may contain.
+ */
 #include <string.h>
 
 #include "core/ascii.h"

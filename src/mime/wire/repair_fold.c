@@ -1,3 +1,4 @@
+/* Breaks lines over 998 octets, in headers and bodies. HTML from templates often has such lines. */
 #include <string.h>
 
 #include "core/ascii.h"

@@ -1,3 +1,5 @@
+/* Encoded words and folding for header fields that an application wrote in raw UTF-8 or an old
+ * charset, as mail() scripts do. */
 #include <string.h>
 
 #include "core/ascii.h"

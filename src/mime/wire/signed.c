@@ -1,3 +1,4 @@
+/* What a DKIM-Signature or a signed part forbids to change. */
 #include "mime/wire/signed.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* The owner's side of the intent record: a memory-mapped file that survives SIGKILL. */
 #include "send/intent/format.h"
 
 #include <errno.h>
@@ -178,8 +179,8 @@ enum mq_status mq_intent_create(const char *directory, const char *token, size_t
         goto out;
     }
     fill(intent, slots);
-    /* Locked and complete before it has its name: whoever finds it unlocked knows that the owner is
-     * dead. */
+    /* Locked and complete before it has its name: a process that finds it unlocked knows that the
+     * owner is dead. */
     if (rename(temporary, intent->path) != 0) {
         status = file_error(err, "rename", temporary);
         goto out;

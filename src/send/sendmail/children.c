@@ -1,3 +1,4 @@
+/* The programs that are running, and their timeouts. */
 #include "send/sendmail/children.h"
 
 #include <errno.h>
@@ -13,7 +14,7 @@
 #define TERM_WAIT_MS  5000 /* from SIGTERM, when a program's time is over, to SIGKILL */
 #define ABORT_WAIT_MS 1000 /* the same when sending is stopped */
 #define KILL_WAIT_MS  500  /* what SIGKILL does not end is left alone */
-#define LOOK_EVERY_MS 20   /* at programs whose end wakes nobody */
+#define LOOK_EVERY_MS 20   /* at programs whose end causes no event */
 
 int64_t mq_sendmail_real_ms(void)
 {

@@ -1,3 +1,4 @@
+/* Reads a sendmail command and removes what would give the mail other recipients or a sender. */
 #include "send/sendmail/command.h"
 
 #include <fcntl.h>
@@ -309,7 +310,7 @@ bool mq_sendmail_command_takes_status(const struct mq_strings *words)
 
 static char *borrowed(const char *word)
 {
-    return (char *)(uintptr_t)word; /* nobody writes to it; exec's prototype is older than const */
+    return (char *)(uintptr_t)word; /* never written to: exec's prototype is older than const */
 }
 
 /* -N, -R and -V, as far as they are asked for; `text` has room for -N's value. Returns how many

@@ -1,3 +1,4 @@
+/* What a program's exit code (sysexits.h) means for the mail. */
 #include "send/sendmail/exit_code.h"
 
 #include <stdio.h>

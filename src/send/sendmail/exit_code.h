@@ -12,7 +12,7 @@ struct mq_sendmail_verdict {
     bool trouble;                 /* no mail can go this way: the relay's trouble, not the mail's */
 };
 
-/* `status` as waitpid() gives it, -1: nobody knows. */
+/* `status` as waitpid() gives it, -1: unknown. */
 struct mq_sendmail_verdict mq_sendmail_judge(int status);
 /* The reason in words: how it ended, then what it printed, the end of it where it is long. */
 void mq_sendmail_describe(int status, struct mq_str printed, char out[MQ_TARGET_REPLY_MAX]);

@@ -1,3 +1,4 @@
+/* Starts one program, feeds it the message and collects its output. */
 #include "send/sendmail/process.h"
 
 #include <errno.h>
@@ -60,7 +61,7 @@ static int make_pipe(int ends[2])
 
 /* ---- the input ---- */
 
-/* Whether all of it went in: nobody reads yet. */
+/* Whether the pipe took all of it; the program does not read yet. */
 static bool fill_pipe(int fd, struct mq_str input)
 {
     size_t done = 0;
@@ -324,7 +325,7 @@ void mq_process_read(struct mq_process *process)
     }
 }
 
-/* Whether a child has ended; *status -1 when nobody can say how. */
+/* Whether a child has ended; *status is -1 when the way is unknown. */
 static bool reap(pid_t pid, int flags, int *status)
 {
     pid_t ended;

@@ -1,3 +1,4 @@
+/* sendmail://: hands mails to a local program, one process for each. */
 #include "send/sendmail/sendmail.h"
 
 #include <signal.h>

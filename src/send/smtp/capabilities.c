@@ -1,3 +1,4 @@
+/* Reads the relay's replies to EHLO. */
 #include "send/smtp/capabilities.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* Connects through libcurl: name, proxy, TLS, EHLO and login. The only file of the transport that
+ * includes curl.h. */
 #include "send/smtp/connection.h"
 
 #include <curl/curl.h>

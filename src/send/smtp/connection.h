@@ -1,4 +1,4 @@
-/* libcurl as the one who connects: name, proxy, TLS, EHLO, AUTH. What it opened is then a channel
+/* libcurl opens the connections: name, proxy, TLS, EHLO, AUTH. An open one is a channel
  * of bytes. connection.c is the only includer of curl/curl.h. */
 #ifndef MQ_SEND_SMTP_CONNECTION_H
 #define MQ_SEND_SMTP_CONNECTION_H

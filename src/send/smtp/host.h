@@ -21,7 +21,7 @@ enum mq_smtp_state {
  * which leaves the mail before it uncertain. So a relay has to show it first. */
 enum mq_smtp_following {
     MQ_SMTP_FOLLOW_TRY, /* not known: one session at a time tries it */
-    MQ_SMTP_FOLLOW_DOT, /* it answered both */
+    MQ_SMTP_FOLLOW_DOT, /* it answered envelope and dot */
     MQ_SMTP_FOLLOW_NEVER
 };
 

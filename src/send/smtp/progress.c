@@ -246,8 +246,8 @@ static bool crossed(const struct mq_smtp_session *session, const struct mq_smtp_
 }
 
 /* By how far the connection came: before MAIL nothing happened; from MAIL on the mail may be the
- * cause, or a relay that hangs up on every mail, and what others meet tells which; from the dot on
- * nobody knows. */
+ * cause, or a relay that hangs up on every mail, and other mails' fate tells which; from the dot on
+ * the outcome is unknown. */
 static void settle_lost(struct mq_smtp_session *session, struct mq_smtp_tx *tx, const char *why)
 {
     struct mq_transfer *transfer = tx->transfer;

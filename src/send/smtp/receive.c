@@ -64,7 +64,7 @@ static void close_by(struct mq_smtp_session *session, const struct mq_reply *rep
     mq_smtp_close(session, reason);
 }
 
-/* Nobody asked for this reply: which of them belongs to what is not known. */
+/* An unsolicited reply: it is unknown which reply belongs to which command. */
 static void close_out_of_step(struct mq_smtp_session *session, const struct mq_reply *reply)
 {
     char text[MQ_TARGET_REPLY_MAX], reason[MQ_TARGET_REPLY_MAX];
@@ -90,7 +90,7 @@ static void relay_trouble(struct mq_smtp_session *session, struct mq_smtp_tx *tx
     mq_smtp_close(session, reason);
 }
 
-/* A session that has served other mails may simply have served enough: the mail begins anew. In a
+/* A session that has served other mails may simply have served enough: the mail starts over. In a
  * new session this mail may be the cause: another is tried, then others go first. At the dot it is
  * the mail's own reply in any session, and once is enough of a body. */
 static void session_trouble(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
@@ -229,10 +229,9 @@ static void settle_next_transaction(struct mq_transfer *transfer)
     }
 }
 
-/* A reply that nobody asked for shifts those behind it: a recipient would be refused by what was
- * said of another. Where a message goes out, DATA's 354 shows that nothing is shifted. Where a
- * group ends in a refusal without one, the reply to RSET does: it would be DATA's then, and no 2xx.
- */
+/* An unsolicited reply shifts those behind it, and a recipient would be refused by another's reply.
+ * Where a message goes out, DATA's 354 proves that nothing is shifted. Where a group ends in a
+ * refusal, RSET proves it: a shifted reply would be DATA's, which is not a 2xx. */
 static bool begin_check(const struct mq_smtp_session *session, struct mq_smtp_tx *tx)
 {
     bool refused = false;
@@ -332,7 +331,7 @@ static void on_dot(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
 {
     session->open_transaction = false;
     if (session->sent < tx->dot_at) {
-        session->closing = true; /* what of the message is not written would be read as commands */
+        session->closing = true; /* the rest of the message would be read as commands */
     }
     if (tx->lone_dot) {
         finish_without_body(session, tx);
@@ -400,7 +399,7 @@ static void envelope_progress(struct mq_smtp_session *session)
         return;
     }
     if (tx->next == MQ_SMTP_DATA && tx->in_transaction == 0) {
-        tx->next = MQ_SMTP_NONE; /* nobody to send it to */
+        tx->next = MQ_SMTP_NONE; /* every recipient was refused */
     }
     if (tx->next == MQ_SMTP_NONE && !begin_check(session, tx)) {
         finish_without_body(session, tx);

@@ -59,7 +59,7 @@ static void append_mail(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
         append_text(session, " BODY=8BITMIME");
     }
     if (utf8) {
-        append_text(session, " SMTPUTF8"); /* such an address means nothing without it */
+        append_text(session, " SMTPUTF8"); /* required: without it the address is invalid */
     }
     if (session->caps.dsn && !tx->plain) {
         char params[MQ_NOTIFY_PARAMS_ROOM];
