@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli\Adopt;
 
+use MailQueue\Cli\Move\Record;
 use MailQueue\Cli\Stop;
 
 /**
@@ -92,11 +93,27 @@ final class Undo
         if (!$this->isThere($queue->table)) {
             return;
         }
+        $queue === $this->names && $this->refuseMoved($note);
         $isSame = $note['rows'] === '' ? $this->database->count($queue->table) === 0
             : $this->note->rows($queue) === $note['rows'];
         if (!$isSame) {
             throw Stop::config(self::CHANGED . Names::before($note['source'])
                 . '. Nothing was changed.');
+        }
+    }
+
+    /**
+     * Mail that is sent from another database must not come back here.
+     *
+     * @param About $note
+     */
+    private function refuseMoved(array $note): void
+    {
+        $queue = $this->names->queue($this->database->pdo);
+        $to = Record::find($queue, Record::TO, $this->names->table);
+        if ($to !== null) {
+            throw Stop::config("The queue is moved to $to->other, which sends its mail: what is in "
+                . Names::before($note['source']) . ' would be sent again. Nothing was changed.');
         }
     }
 

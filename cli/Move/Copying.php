@@ -160,8 +160,8 @@ final class Copying
                 }
             }
             $pair->target->run("DELETE FROM {$pair->target->spent}");
-            $rows = $pair->source->run("SELECT at, ABS(n) FROM {$pair->source->spent}");
-            foreach ($rows->fetchAll(\PDO::FETCH_NUM) as [$at, $n]) {
+            $rows = $pair->source->all("SELECT at, ABS(n) FROM {$pair->source->spent}");
+            foreach ($rows as [$at, $n]) {
                 $pair->target->run(
                     "INSERT INTO {$pair->target->spent} (at, n) VALUES (?, ?)",
                     [(int) $at, (int) $n]

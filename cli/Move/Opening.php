@@ -167,25 +167,24 @@ final class Opening
             $gaps * self::GAP
         );
         $pair->target->alone(function () use ($pair, $from): void {
-            $pair->target->freeze();
-            $this->checkEmpty(PHP_INT_MAX);
             $this->replace($pair->target, Record::FROM, $from, $this->seenFrom);
             $pair->target->put(Record::TO, null);
+            $this->checkEmpty(PHP_INT_MAX);
             $pair->target->beginIds($from->base);
-        });
+        }, true);
         $pair->from = $from;
     }
 
     /**
-     * Where inserts cannot be kept away, one may have got an id below the target's own just before
-     * those were set, which the freeze waits for.
+     * An insert may have got an id below the target's own just before those were set, and have
+     * stored its row since.
      */
     private function checkTarget(): void
     {
-        $this->pair->target->transaction(function (): void {
-            $this->pair->target->freeze();
-            $this->checkEmpty($this->pair->from()->base - 1);
-        });
+        $this->pair->target->transaction(
+            fn () => $this->checkEmpty($this->pair->from()->base - 1),
+            true
+        );
     }
 
     /**

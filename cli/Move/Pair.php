@@ -128,19 +128,13 @@ final class Pair
     public function lockSource(callable $do): int
     {
         return $this->source->transaction(function () use ($do): int {
-            $this->source->freeze();
-            $last = $this->sourceRows->lastId();
-            if ($this->source->kind === 'mysql') {
-                // Inserts go on there: those with lower ids store their rows, and are waited for.
-                usleep(200_000);
-                $this->source->freeze();
-            }
             $this->checkTo();
+            $last = $this->sourceRows->lastId();
             // The last ones may have been deleted, and lower ones been stored since.
             $last = max($last, $this->from()->cursor);
             $do($last);
             return $last;
-        });
+        }, true);
     }
 
     /** Ids from 1 on, below the target's own. */

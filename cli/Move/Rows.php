@@ -113,9 +113,9 @@ final class Rows
     public function piece(int $from, int $to): array
     {
         $store = $this->store;
-        $rows = $store->run("SELECT id, (SELECT length(content) FROM $store->bodies "
+        $rows = $store->all("SELECT id, (SELECT length(content) FROM $store->bodies "
             . "WHERE $store->bodies.id = $store->jobs.id) FROM $store->jobs WHERE id > $from "
-            . "AND id <= $to ORDER BY id LIMIT " . self::PIECE_ROWS)->fetchAll(PDO::FETCH_NUM);
+            . "AND id <= $to ORDER BY id LIMIT " . self::PIECE_ROWS);
         $octets = 0;
         foreach ($rows as $i => [$id, $length]) {
             $octets += (int) $length;
@@ -137,9 +137,9 @@ final class Rows
     /** @return list<int> */
     public function ids(int $from, int $to): array
     {
-        $ids = $this->store->run("SELECT id FROM {$this->store->jobs} WHERE id > $from "
-            . "AND id <= $to")->fetchAll(PDO::FETCH_COLUMN);
-        return array_values(array_map(intval(...), $ids));
+        $rows = $this->store->all("SELECT id FROM {$this->store->jobs} WHERE id > $from "
+            . "AND id <= $to");
+        return array_map(static fn (array $row): int => (int) $row[0], $rows);
     }
 
     public function count(int $from, int $to): int

@@ -40,11 +40,24 @@ final class Store
             $pdo->exec('PRAGMA synchronous = FULL');
         } elseif ($this->kind === 'mysql') {
             $pdo->setAttribute(PDO::ATTR_EMULATE_PREPARES, false); // which keeps bytes as they are
+            $this->limitLocks();
         }
         $isUsual = strcasecmp($table, 'mail_queue') === 0;
         $this->jobs = $this->quoted($table);
         $this->bodies = $this->quoted($isUsual ? 'mail_body' : "{$table}_body");
         $this->spent = $this->quoted($isUsual ? 'mail_spent' : "{$table}_spent");
+    }
+
+    /** A process that is stopped must not keep its locks, nor wait for others' for long. */
+    private function limitLocks(): void
+    {
+        $this->exec('SET SESSION innodb_lock_wait_timeout = 5');
+        try {
+            $this->pdo->exec('SET SESSION idle_transaction_timeout = 60');
+        } catch (PDOException) {
+            // MySQL has none; this one also counts outside of transactions, where waiting is usual.
+            $this->exec('SET SESSION wait_timeout = 600');
+        }
     }
 
     public static function open(
@@ -115,8 +128,24 @@ final class Store
     /** @param list<int|string|null> $values */
     public function value(string $sql, array $values = []): ?string
     {
-        $value = $this->run($sql, $values)->fetchColumn();
+        $value = $this->all($sql, $values)[0][0] ?? null;
         return is_string($value) ? $value : null;
+    }
+
+    /**
+     * Rows as lists. Reading them can fail, too.
+     *
+     * @param list<int|string|null> $values
+     * @return list<list<mixed>>
+     */
+    public function all(string $sql, array $values = []): array
+    {
+        $statement = $this->run($sql, $values);
+        try {
+            return array_values(array_map(array_values(...), $statement->fetchAll(PDO::FETCH_NUM)));
+        } catch (PDOException $e) {
+            throw $this->failed($e);
+        }
     }
 
     public function exec(string $sql): void
@@ -130,10 +159,20 @@ final class Store
 
     public function failed(PDOException $e): Stop
     {
-        $isData = in_array(substr((string) $e->getCode(), 0, 2), ['22', '23'], true);
+        $state = substr((string) $e->getCode(), 0, 2);
+        $driver = (int) ($e->errorInfo[1] ?? 0);
+        $code = match (true) {
+            // Values, constraints, privileges, tables that are not there: the same the next time.
+            in_array($state, ['0A', '22', '23', '42'], true) => ExitCode::CONFIG,
+            $this->kind === 'sqlite' && $driver === 8 => ExitCode::NOPERM, // read-only
+            $this->kind === 'sqlite' && in_array($driver, [1, 11, 26], true) => ExitCode::CONFIG,
+            default => ExitCode::TEMPFAIL,
+        };
         $text = strtok($e->getMessage(), "\r\n");
-        return new Stop("$this->name: $text. What is copied stays: repeat the command to go on, or "
-            . 'give the move up with --abort', $isData ? ExitCode::CONFIG : ExitCode::TEMPFAIL);
+        $again = $code === ExitCode::TEMPFAIL ? 'repeat the command to go on'
+            : 'correct this and repeat the command to go on';
+        return new Stop("$this->name: $text. What is copied stays: $again, or give the move up "
+            . 'with --abort', $code);
     }
 
     // ---- transactions ----
@@ -141,12 +180,14 @@ final class Store
     /**
      * @template T
      * @param callable(): T $do
+     * @param bool $freezes whether others must not write jobs meanwhile
      * @return T
      */
-    public function transaction(callable $do): mixed
+    public function transaction(callable $do, bool $freezes = false): mixed
     {
         try {
-            array_map($this->exec(...), $this->beginning());
+            array_map($this->exec(...), $this->beginning($freezes));
+            $freezes && $this->freeze();
             $result = $do();
             $this->exec('COMMIT');
             return $result;
@@ -157,10 +198,11 @@ final class Store
     }
 
     /** @return list<string> A stopped process must not keep its locks for ever. */
-    private function beginning(): array
+    private function beginning(bool $freezes = false): array
     {
         if ($this->kind === 'mysql') {
-            return ['SET TRANSACTION ISOLATION LEVEL READ COMMITTED', 'START TRANSACTION'];
+            $level = $freezes ? 'REPEATABLE READ' : 'READ COMMITTED'; // see freeze()
+            return ["SET TRANSACTION ISOLATION LEVEL $level", 'START TRANSACTION'];
         }
         if ($this->kind === 'sqlite') {
             return ['BEGIN IMMEDIATE'];
@@ -184,8 +226,9 @@ final class Store
      * The same, one process at a time: there may be no record yet that could be held.
      *
      * @param callable(): void $do
+     * @param bool $freezes see transaction()
      */
-    public function alone(callable $do): void
+    public function alone(callable $do, bool $freezes = false): void
     {
         $lock = "CONCAT('mailqueue.move.', SHA1(DATABASE()))"; // of a server
         $isMysql = $this->kind === 'mysql';
@@ -199,18 +242,21 @@ final class Store
                     $this->value('SELECT pg_advisory_xact_lock(7881696737355982198)');
                 }
                 $do();
-            });
+            }, $freezes);
         } finally {
             $isMysql && $this->value("SELECT RELEASE_LOCK($lock)");
         }
     }
 
-    /** Waits for those who are writing jobs, and, but on MySQL, keeps others from it. */
-    public function freeze(): void
+    /**
+     * Waits for those who are writing jobs, and keeps others from it until the transaction ends. On
+     * MySQL that needs REPEATABLE READ, where reading with locks locks the gaps as well, also the
+     * one behind the last row. It comes first: what is read plainly is as it was at the first read.
+     */
+    private function freeze(): void
     {
         match ($this->kind) {
             'pgsql' => $this->exec("LOCK TABLE $this->jobs IN EXCLUSIVE MODE"),
-            // Rows that were inserted and not committed yet; later ones have higher ids.
             'mysql' => $this->value("SELECT count(*) FROM $this->jobs FORCE INDEX (PRIMARY) "
                 . 'LOCK IN SHARE MODE'),
             default => null, // BEGIN IMMEDIATE did

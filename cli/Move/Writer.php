@@ -95,9 +95,9 @@ final class Writer
             return;
         }
         $gone = "status = 'parked' OR (status <> 'sending' AND expires_at <= $this->now)";
-        $there = $this->target->run("SELECT id, CASE WHEN $gone THEN 1 ELSE 0 END FROM "
+        $there = $this->target->all("SELECT id, CASE WHEN $gone THEN 1 ELSE 0 END FROM "
             . "{$this->target->jobs} WHERE {$this->target->quoted($this->from->reference)} = ? "
-            . 'AND mail_type = ?', [$reference, $type])->fetch(PDO::FETCH_NUM);
+            . 'AND mail_type = ?', [$reference, $type])[0] ?? null;
         if (!is_array($there)) {
             return;
         }
