@@ -182,6 +182,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/worker/take_slot.c
     src/policy/backoff.c
     src/policy/bucket.c
+    src/policy/outcome.c
     src/policy/reply.c
     src/policy/states.c
     src/policy/verdict.c

@@ -210,7 +210,7 @@ static void give_back(struct mq_queue *queue, struct mq_claim *claim, size_t fro
     struct mq_settlement *outcomes = calloc(count ? count : 1, sizeof(*outcomes));
     for (size_t i = 0; outcomes && i < count; i++) {
         outcomes[i] = (struct mq_settlement){.job = &claim->jobs[from + i],
-                                             .kind = MQ_SETTLE_RELEASE,
+                                             .outcome = MQ_OUTCOME_RELEASED,
                                              .retry_after_s = -1,
                                              .ms = -1};
     }

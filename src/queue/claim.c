@@ -66,10 +66,11 @@ enum mq_status mq_job_orphaned(struct mq_queue *queue, const char *reference, bo
 }
 
 /* `error` NULL: the row keeps what it has. */
-static enum mq_status park(struct mq_tx *tx, const struct mq_job *job, const char *parked_for,
+static enum mq_status park(struct mq_tx *tx, const struct mq_job *job, enum mq_outcome why,
                            const char *error, struct mq_error *err)
 {
-    struct mq_value values[] = {mq_null(), mq_cstr(parked_for), mq_cstr(error), mq_int(job->id)};
+    struct mq_value values[] = {mq_null(), mq_cstr(mq_outcomes[why].parked_for), mq_cstr(error),
+                                mq_int(job->id)};
     struct mq_transition change = {job->state, MQ_PARKED, MQ_SQL_PARK, values, 4};
     enum mq_status status = mq_job_transition(tx->queue, &change, err);
     if (status == MQ_OK) {
@@ -83,7 +84,7 @@ static enum mq_status park(struct mq_tx *tx, const struct mq_job *job, const cha
 enum mq_status mq_job_park_unreadable(struct mq_tx *tx, const struct mq_job *job,
                                       struct mq_error *err)
 {
-    return park(tx, job, "unreadable",
+    return park(tx, job, MQ_OUTCOME_UNREADABLE,
                 "the row cannot be read: recipients is no JSON array of addresses, envelope_from "
                 "is none, or locked_by no claim token: correct it, then retry it, or delete it",
                 err);
@@ -115,7 +116,7 @@ static enum mq_status drop(struct taking *t, const struct mq_job *job, bool read
     }
     if (!expired && !orphaned) {
         t->dropped.rows++;
-        return readable ? park(t->tx, job, "exhausted", NULL, err)
+        return readable ? park(t->tx, job, MQ_OUTCOME_DEFERRED, NULL, err)
                         : mq_job_park_unreadable(t->tx, job, err);
     }
     mq_tx_happened(t->tx, job, expired ? MQ_EVENT_EXPIRED : MQ_EVENT_ORPHAN);

@@ -16,17 +16,13 @@ struct mq_queue;
 #define MQ_FINAL_TIMEOUT_S 600 /* RFC 5321, 4.5.3.2.6 */
 
 /* What a worker's intent record says of one of its jobs. */
-enum mq_evidence {
-    MQ_EVIDENCE_NONE,  /* no readable record: uncertain */
-    MQ_EVIDENCE_FREE,  /* never begun: safe, the attempt does not count */
-    MQ_EVIDENCE_BEGUN, /* begun, no body went out: safe, the attempt counts */
-    MQ_EVIDENCE_BODY,  /* the end of the body may have gone out: uncertain */
-    MQ_EVIDENCE_DONE   /* a reply to the dot was read: results are known */
-};
-
-struct mq_evidence_record {
-    enum mq_evidence evidence;
-    unsigned char results[MQ_JOB_RECIPIENTS_MAX]; /* mq_recipient_result, for BODY and DONE */
+struct mq_evidence {
+    /* UNCERTAIN: no readable record. RELEASED: never begun. DEFERRED: begun, but no body went out:
+     * the attempt counts. */
+    enum mq_outcome outcome;
+    bool by_recipient; /* the body may have gone out: `results` say more */
+    bool replied;      /* a reply to the dot was read, at at_s: nothing more may happen */
+    unsigned char results[MQ_JOB_RECIPIENTS_MAX]; /* enum mq_outcome */
     int code;                                     /* last reply code, 0 when unknown */
     int handed_over;
     int64_t at_s;
@@ -34,7 +30,7 @@ struct mq_evidence_record {
 
 /* Asked inside the transaction; must not touch the database and must be quick. */
 struct mq_evidence_source {
-    void (*find)(void *context, const char *token, int64_t job_id, struct mq_evidence_record *out);
+    void (*find)(void *context, const char *token, int64_t job_id, struct mq_evidence *out);
     void *context;
 };
 

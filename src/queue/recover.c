@@ -86,44 +86,37 @@ static size_t reach(const struct mq_tx *tx, const struct mq_job *job, size_t n)
 /* Every recipient of this claim may have got it. */
 static void all_uncertain(struct mq_settlement *s, unsigned char *results, size_t reached)
 {
-    memset(results, MQ_RECIPIENT_UNCERTAIN, reached);
+    memset(results, MQ_OUTCOME_UNCERTAIN, reached);
     s->handed_over = s->job->paid;
 }
 
-static void from_record(struct mq_settlement *s, const struct mq_evidence_record *record,
-                        unsigned char *results, size_t reached)
+static void from_evidence(struct mq_settlement *s, const struct mq_evidence *evidence,
+                          unsigned char *results, size_t reached)
 {
     size_t n = s->job->recipients.count ? s->job->recipients.count : 1;
-    switch (record->evidence) {
-    case MQ_EVIDENCE_FREE:
-        s->kind = MQ_SETTLE_RELEASE;
-        break;
-    case MQ_EVIDENCE_BEGUN:
-        s->kind = MQ_SETTLE_LATER;
-        s->error = died_before;
-        break;
-    case MQ_EVIDENCE_BODY:
-    case MQ_EVIDENCE_DONE:
-        memcpy(results, record->results, n < MQ_JOB_RECIPIENTS_MAX ? n : MQ_JOB_RECIPIENTS_MAX);
-        s->handed_over = record->handed_over;
-        if (record->evidence == MQ_EVIDENCE_DONE) {
-            s->at_s = record->at_s;
+    if (evidence->by_recipient) {
+        memcpy(results, evidence->results, n < MQ_JOB_RECIPIENTS_MAX ? n : MQ_JOB_RECIPIENTS_MAX);
+        s->handed_over = evidence->handed_over;
+        if (evidence->replied) {
+            s->at_s = evidence->at_s;
         } else {
             /* Not the record's time: the relay may have taken it at any time since. */
             s->error = died_within;
         }
-        break;
-    default:
+    } else if (evidence->outcome == MQ_OUTCOME_UNCERTAIN) {
         s->error = died_within;
         all_uncertain(s, results, reached);
-        break;
+    } else {
+        s->results = NULL;
+        s->outcome = evidence->outcome;
+        s->error = evidence->outcome == MQ_OUTCOME_DEFERRED ? died_before : NULL;
     }
 }
 
-/* A BODY record without any uncertain recipient says too little. */
+/* Without a reply, a record that has no uncertain recipient says too little. */
 static bool says_uncertain(const struct mq_settlement *s, size_t n)
 {
-    return s->results && memchr(s->results, MQ_RECIPIENT_UNCERTAIN, n) != NULL;
+    return s->results && memchr(s->results, MQ_OUTCOME_UNCERTAIN, n) != NULL;
 }
 
 /* Settles it, and adds to *octets what that deletes. */
@@ -147,26 +140,25 @@ static enum mq_status recover_one(struct mq_tx *tx, const struct mq_claim_reques
 {
     size_t n = job->recipients.count ? job->recipients.count : 1;
     unsigned char *results = calloc(n, 1);
-    struct mq_evidence_record record = {.evidence = MQ_EVIDENCE_NONE};
+    struct mq_evidence evidence = {.outcome = MQ_OUTCOME_UNCERTAIN};
     char reply[64];
     if (!results) {
         return mq_error_nomem(err);
     }
     struct mq_settlement s = {.job = job,
-                              .kind = MQ_SETTLE_RESULTS,
                               .results = results,
                               .retry_after_s = -1,
                               .ms = -1,
                               .on_uncertain = request->on_uncertain};
     if (request->evidence) {
-        request->evidence->find(request->evidence->context, job->locked_by, job->id, &record);
+        request->evidence->find(request->evidence->context, job->locked_by, job->id, &evidence);
     }
-    from_record(&s, &record, results, reach(tx, job, n));
-    if (record.evidence == MQ_EVIDENCE_BODY && !says_uncertain(&s, n)) {
+    from_evidence(&s, &evidence, results, reach(tx, job, n));
+    if (evidence.by_recipient && !evidence.replied && !says_uncertain(&s, n)) {
         all_uncertain(&s, results, reach(tx, job, n));
     }
-    if (record.evidence == MQ_EVIDENCE_DONE && record.code > 0) {
-        snprintf(reply, sizeof(reply), "%d (as the worker's record says)", record.code);
+    if (evidence.replied && evidence.code > 0) {
+        snprintf(reply, sizeof(reply), "%d (as the worker's record says)", evidence.code);
         s.error = reply;
     }
     if (says_uncertain(&s, n)) {

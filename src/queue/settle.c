@@ -15,7 +15,7 @@
 /* What the recipients' results add up to. A job without recipients, composed when sent, counts as
  * one. */
 struct tally {
-    int count[MQ_RECIPIENT_UNCERTAIN + 1];
+    int count[MQ_OUTCOME_RECIPIENTS];
     int left;               /* stay in the list */
     const char *refused_by; /* the first reply of that kind; NULL: none */
     const char *accepted_by;
@@ -42,20 +42,18 @@ static bool on_the_wire(const struct mq_job *job, size_t i)
     return job->targets.count == 0 || !job->target_of || job->target_of[i] >= 0;
 }
 
-static enum mq_recipient_result result_of(const struct mq_settlement *s, size_t i)
+static enum mq_outcome result_of(const struct mq_settlement *s, size_t i)
 {
-    switch (s->kind) {
-    case MQ_SETTLE_LATER:
-        return on_the_wire(s->job, i) ? MQ_RECIPIENT_LATER : MQ_RECIPIENT_UNTRIED;
-    case MQ_SETTLE_REFUSED:
-        return on_the_wire(s->job, i) ? MQ_RECIPIENT_REFUSED : MQ_RECIPIENT_UNTRIED;
-    case MQ_SETTLE_RESULTS:
-        return s->results && s->results[i] <= MQ_RECIPIENT_UNCERTAIN
-                   ? (enum mq_recipient_result)s->results[i]
-                   : MQ_RECIPIENT_UNTRIED;
-    default:
-        return MQ_RECIPIENT_UNTRIED;
+    if (s->results) {
+        return s->results[i] < MQ_OUTCOME_RECIPIENTS ? mq_outcomes[s->results[i]].row
+                                                     : MQ_OUTCOME_RELEASED;
     }
+    return on_the_wire(s->job, i) ? mq_outcomes[s->outcome].row : MQ_OUTCOME_RELEASED;
+}
+
+static bool is_whole(const struct mq_settlement *s, enum mq_outcome outcome)
+{
+    return !s->results && s->outcome == outcome;
 }
 
 static const char *reply_of(const struct mq_settlement *s, size_t i)
@@ -68,15 +66,15 @@ static struct tally add_up(const struct mq_settlement *s)
     struct tally t = {0};
     size_t n = s->job->recipients.count ? s->job->recipients.count : 1;
     for (size_t i = 0; i < n; i++) {
-        enum mq_recipient_result result = result_of(s, i);
+        enum mq_outcome result = result_of(s, i);
         t.count[result]++;
-        if (result == MQ_RECIPIENT_REFUSED && !t.refused_by) {
+        t.left += mq_outcomes[result].stays;
+        if (result == MQ_OUTCOME_REFUSED && !t.refused_by) {
             t.refused_by = reply_of(s, i) ? reply_of(s, i) : s->error;
-        } else if (result == MQ_RECIPIENT_ACCEPTED && !t.accepted_by) {
+        } else if (result == MQ_OUTCOME_DELIVERED && !t.accepted_by) {
             t.accepted_by = reply_of(s, i);
         }
     }
-    t.left = (int)n - t.count[MQ_RECIPIENT_ACCEPTED] - t.count[MQ_RECIPIENT_REFUSED];
     return t;
 }
 
@@ -112,9 +110,8 @@ static void keep_refused(struct mq_buffer *out, const char *text)
 static void keep_recipients(const struct mq_settlement *s, bool tried, struct mq_buffer *out)
 {
     for (size_t i = 0; i < s->job->recipients.count; i++) {
-        enum mq_recipient_result result = result_of(s, i);
-        bool left = result != MQ_RECIPIENT_ACCEPTED && result != MQ_RECIPIENT_REFUSED;
-        if (left && tried == (result != MQ_RECIPIENT_UNTRIED)) {
+        enum mq_outcome result = result_of(s, i);
+        if (mq_outcomes[result].stays && tried == (result != MQ_OUTCOME_RELEASED)) {
             mq_buffer_char(out, out->len ? ',' : '[');
             mq_json_string(out, mq_str_of(s->job->recipients.items[i]));
         }
@@ -129,7 +126,7 @@ static void write_lists(const struct mq_settlement *s, struct plan *plan)
     plan->lists = true;
     keep_refused(&plan->refused, s->job->refused);
     for (size_t i = 0; i < s->job->recipients.count; i++) {
-        if (result_of(s, i) == MQ_RECIPIENT_REFUSED) {
+        if (result_of(s, i) == MQ_OUTCOME_REFUSED) {
             const char *reply = reply_of(s, i);
             add_refused(&plan->refused, s->job->recipients.items[i], reply ? reply : s->error);
         }
@@ -220,10 +217,10 @@ static void plan_back(const struct mq_tx *tx, const struct mq_settlement *s, str
     plan->last_attempt_at = job->last_attempt_at;
 }
 
-static void plan_parked(struct plan *plan, const char *why)
+static void plan_parked(struct plan *plan, enum mq_outcome why)
 {
     plan->to = MQ_PARKED;
-    plan->parked_for = why;
+    plan->parked_for = mq_outcomes[why].parked_for;
 }
 
 /* How many claims like this one make a try of all recipients. */
@@ -233,7 +230,7 @@ static int64_t claims_a_try(const struct tally *t)
     for (size_t i = 0; i < sizeof(t->count) / sizeof(t->count[0]); i++) {
         all += t->count[i];
     }
-    int64_t tried = all - t->count[MQ_RECIPIENT_UNTRIED];
+    int64_t tried = all - t->count[MQ_OUTCOME_RELEASED];
     return (all + tried - 1) / tried;
 }
 
@@ -241,8 +238,8 @@ static int64_t claims_a_try(const struct tally *t)
  * this has an end although it counts no attempt. */
 static bool progressed(const struct tally *t)
 {
-    return t->count[MQ_RECIPIENT_UNTRIED] > 0 && t->count[MQ_RECIPIENT_UNCERTAIN] == 0 &&
-           t->count[MQ_RECIPIENT_ACCEPTED] + t->count[MQ_RECIPIENT_REFUSED] > 0;
+    return t->count[MQ_OUTCOME_RELEASED] > 0 && t->count[MQ_OUTCOME_UNCERTAIN] == 0 &&
+           t->count[MQ_OUTCOME_DELIVERED] + t->count[MQ_OUTCOME_REFUSED] > 0;
 }
 
 /* One that was tried at least has failed. Those that tokens or a transaction did not reach must
@@ -251,16 +248,16 @@ static void plan_failed(struct mq_tx *tx, const struct mq_settlement *s, const s
                         struct plan *plan)
 {
     const struct mq_queue *queue = tx->queue;
-    bool uncertain = t->count[MQ_RECIPIENT_UNCERTAIN] > 0;
+    bool uncertain = t->count[MQ_OUTCOME_UNCERTAIN] > 0;
     if (uncertain) {
         plan->uncertain++;
         if (s->on_uncertain == MQ_UNCERTAIN_HOLD) {
-            plan_parked(plan, "uncertain");
+            plan_parked(plan, MQ_OUTCOME_UNCERTAIN);
             return;
         }
     }
     if (!progressed(t) && plan->attempts >= mq_job_max_attempts(queue, s->job) * claims_a_try(t)) {
-        plan_parked(plan, "exhausted");
+        plan_parked(plan, MQ_OUTCOME_DEFERRED);
         return;
     }
     int64_t delay = s->retry_after_s;
@@ -281,17 +278,17 @@ static void make_plan(struct mq_tx *tx, const struct mq_settlement *s, const str
     plan->uncertain = job->uncertain;
     plan->next_attempt_at = job->next_attempt_at;
     plan->last_attempt_at = s->at_s > 0 ? s->at_s : tx->now_s;
-    if (s->kind == MQ_SETTLE_UNREADABLE) {
+    if (is_whole(s, MQ_OUTCOME_UNREADABLE)) {
         plan_back(tx, s, plan);
-        plan_parked(plan, "unreadable");
+        plan_parked(plan, MQ_OUTCOME_UNREADABLE);
     } else if (t->left == 0) {
-        plan_parked(plan, "refused");
-    } else if (t->count[MQ_RECIPIENT_LATER] > 0 || t->count[MQ_RECIPIENT_UNCERTAIN] > 0) {
+        plan_parked(plan, MQ_OUTCOME_REFUSED);
+    } else if (t->count[MQ_OUTCOME_DEFERRED] > 0 || t->count[MQ_OUTCOME_UNCERTAIN] > 0) {
         plan_failed(tx, s, t, plan);
     } else {
         plan_back(tx, s, plan);
     }
-    bool some = t->count[MQ_RECIPIENT_UNTRIED] > 0 && t->count[MQ_RECIPIENT_UNTRIED] < t->left;
+    bool some = t->count[MQ_OUTCOME_RELEASED] > 0 && t->count[MQ_OUTCOME_RELEASED] < t->left;
     if (t->left < (int)job->recipients.count || some) {
         write_lists(s, plan);
     }
@@ -312,24 +309,24 @@ static void tell_plan(struct mq_tx *tx, const struct mq_settlement *s, const str
                       const struct plan *plan)
 {
     struct mq_event rest = {.reply = (char *)plan->error};
-    if (t->count[MQ_RECIPIENT_ACCEPTED] > 0) {
-        struct mq_event sent = {.recipients = t->count[MQ_RECIPIENT_ACCEPTED],
+    if (t->count[MQ_OUTCOME_DELIVERED] > 0) {
+        struct mq_event sent = {.recipients = t->count[MQ_OUTCOME_DELIVERED],
                                 .reply = (char *)t->accepted_by};
         tell(tx, s, MQ_EVENT_SENT, &sent);
     }
-    if (t->count[MQ_RECIPIENT_REFUSED] > 0) {
-        struct mq_event refused = {.recipients = t->count[MQ_RECIPIENT_REFUSED],
+    if (t->count[MQ_OUTCOME_REFUSED] > 0) {
+        struct mq_event refused = {.recipients = t->count[MQ_OUTCOME_REFUSED],
                                    .reply = (char *)t->refused_by};
         tell(tx, s, MQ_EVENT_REFUSED, &refused);
     }
     if (plan->to == MQ_FAILED) {
         rest.next_attempt_at = plan->next_attempt_at;
     }
-    if (t->count[MQ_RECIPIENT_UNCERTAIN] > 0) {
-        rest.recipients = t->count[MQ_RECIPIENT_UNCERTAIN];
+    if (t->count[MQ_OUTCOME_UNCERTAIN] > 0) {
+        rest.recipients = t->count[MQ_OUTCOME_UNCERTAIN];
         tell(tx, s, MQ_EVENT_UNCERTAIN, &rest);
     }
-    rest.recipients = t->count[MQ_RECIPIENT_LATER];
+    rest.recipients = t->count[MQ_OUTCOME_DEFERRED];
     if (plan->to == MQ_PARKED) {
         rest.recipients = 0;
         tell(tx, s, MQ_EVENT_PARKED, &rest);
@@ -341,9 +338,9 @@ static void tell_plan(struct mq_tx *tx, const struct mq_settlement *s, const str
 /* Whether the job goes back with nothing to tell but that. */
 static bool untouched(const struct mq_settlement *s, const struct tally *t)
 {
-    int tried = t->count[MQ_RECIPIENT_ACCEPTED] + t->count[MQ_RECIPIENT_REFUSED] +
-                t->count[MQ_RECIPIENT_LATER] + t->count[MQ_RECIPIENT_UNCERTAIN];
-    return s->kind != MQ_SETTLE_UNREADABLE && (s->kind == MQ_SETTLE_RELEASE || tried == 0);
+    int tried = t->count[MQ_OUTCOME_DELIVERED] + t->count[MQ_OUTCOME_REFUSED] +
+                t->count[MQ_OUTCOME_DEFERRED] + t->count[MQ_OUTCOME_UNCERTAIN];
+    return !is_whole(s, MQ_OUTCOME_UNREADABLE) && tried == 0;
 }
 
 static enum mq_status settle_update(struct mq_tx *tx, struct mq_settlement *s,
@@ -374,21 +371,21 @@ static enum mq_status settle_update(struct mq_tx *tx, struct mq_settlement *s,
 void mq_settle_deleted(struct mq_tx *tx, struct mq_settlement *outcome, bool there)
 {
     struct tally t = add_up(outcome);
-    bool orphan = outcome->kind == MQ_SETTLE_ORPHAN;
+    bool orphan = is_whole(outcome, MQ_OUTCOME_ORPHAN);
     outcome->stale = false;
     if (!there) {
         stale(tx, outcome);
         return;
     }
-    struct mq_event event = {.recipients = t.count[MQ_RECIPIENT_ACCEPTED],
+    struct mq_event event = {.recipients = t.count[MQ_OUTCOME_DELIVERED],
                              .reply = (char *)(orphan ? outcome->error : t.accepted_by)};
     tell(tx, outcome, orphan ? MQ_EVENT_ORPHAN : MQ_EVENT_SENT, &event);
 }
 
 static bool deletes(const struct mq_settlement *s, const struct tally *t)
 {
-    bool all_sent = t->left == 0 && t->count[MQ_RECIPIENT_REFUSED] == 0 && s->job->refused == NULL;
-    return all_sent || s->kind == MQ_SETTLE_ORPHAN;
+    bool all_sent = t->left == 0 && t->count[MQ_OUTCOME_REFUSED] == 0 && s->job->refused == NULL;
+    return all_sent || is_whole(s, MQ_OUTCOME_ORPHAN);
 }
 
 bool mq_settle_deletes(const struct mq_settlement *outcome)

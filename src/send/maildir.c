@@ -147,8 +147,8 @@ static int sync_directory(const char *directory, const char *below)
 
 /* ---- one transfer ---- */
 
-static void set_results(struct maildir *self, struct mq_transfer *transfer,
-                        enum mq_target_result result, const char *reply)
+static void set_results(struct maildir *self, struct mq_transfer *transfer, enum mq_outcome result,
+                        const char *reply)
 {
     struct mq_target target = {.result = result};
     snprintf(target.reply, sizeof target.reply, "%s", reply);
@@ -161,7 +161,7 @@ static void failed(struct maildir *self, struct mq_transfer *transfer, const cha
     char reason[MQ_TARGET_REPLY_MAX];
     snprintf(reason, sizeof reason, "%.150s: %s: %.60s", self->path, what, strerror(error));
     if (error == EFBIG) { /* smaller ones can go on */
-        set_results(self, transfer, MQ_TARGET_DENIED, reason);
+        set_results(self, transfer, MQ_OUTCOME_DENIED, reason);
         transfer->enter(transfer, MQ_PHASE_REFUSED);
         mq_transport_give_back(&self->transport, transfer, MQ_DELIVERY_DONE);
         return;
@@ -182,12 +182,12 @@ static void put_in_place(struct maildir *self, struct mq_transfer *transfer, str
     }
     int error = sync_directory(self->path, "/new");
     if (error == 0) {
-        set_results(self, transfer, MQ_TARGET_ACCEPTED, "accepted into a file");
+        set_results(self, transfer, MQ_OUTCOME_DELIVERED, "accepted into a file");
         transfer->enter(transfer, MQ_PHASE_ACCEPTED);
     } else { /* it exists now, but may be gone after a power failure */
         char reply[MQ_TARGET_REPLY_MAX];
         snprintf(reply, sizeof reply, "the directory could not be synced: %.100s", strerror(error));
-        set_results(self, transfer, MQ_TARGET_UNCERTAIN, reply);
+        set_results(self, transfer, MQ_OUTCOME_UNCERTAIN, reply);
     }
     mq_transport_give_back(&self->transport, transfer, MQ_DELIVERY_DONE);
 }

@@ -17,7 +17,7 @@ static size_t null_capacity(const struct mq_transport *transport, bool just_in_t
 static void accept(struct mq_transport *transport, struct mq_transfer *transfer)
 {
     static const struct mq_target accepted = {
-        .result = MQ_TARGET_ACCEPTED, .code = 250, .reply = "250 accepted by null"};
+        .result = MQ_OUTCOME_DELIVERED, .code = 250, .reply = "250 accepted by null"};
     transfer->ms = 0; /* no round trip */
     if (!transfer->enter(transfer, MQ_PHASE_ENVELOPE) ||
         !transfer->enter(transfer, MQ_PHASE_BODY)) {

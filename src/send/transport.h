@@ -12,24 +12,14 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "mime/notify.h"
-
-enum mq_target_result {
-    MQ_TARGET_UNTRIED = 0, /* not part of a finished transaction; nothing happened to it */
-    MQ_TARGET_ACCEPTED,
-    MQ_TARGET_REFUSED,
-    MQ_TARGET_LATER,
-    MQ_TARGET_DENIED,     /* as LATER: refused by policy, or the connection ended in its transaction
-                             before the dot */
-    MQ_TARGET_UNCERTAIN,  /* was in a body whose dot got no reply */
-    MQ_TARGET_UNEXPLAINED /* refused for good, for the recipient's sake or for ours */
-};
+#include "policy/outcome.h"
 
 #define MQ_TARGET_REPLY_MAX 256
 
 struct mq_target {
-    const char *address; /* borrowed from the worker */
-    enum mq_target_result result;
-    int code; /* the deciding reply's, 0: none */
+    const char *address;    /* borrowed from the worker */
+    enum mq_outcome result; /* of a recipient; RELEASED: in no finished transaction */
+    int code;               /* the deciding reply's, 0: none */
     char reply[MQ_TARGET_REPLY_MAX];
 };
 

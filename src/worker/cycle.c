@@ -74,7 +74,7 @@ static void give_up(struct mq_run *run)
 {
     run->gave_up = run->held > 0;
     for (struct mq_delivery *f = run->done.head; f; f = f->next) {
-        if (f->kind == MQ_SETTLE_RELEASE && f->slot >= 0) {
+        if (mq_delivery_goes_back(f) && f->slot >= 0) {
             mq_intent_release(run->intent, f->slot);
             f->slot = -1;
         }

@@ -4,32 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "send/transport.h"
-
 #define SCAN_EVERY_MS 10000
 
-/* A target's result as it stands in an intent record, for the queue. */
-static enum mq_recipient_result recipient_result(uint8_t target)
-{
-    switch ((enum mq_target_result)target) {
-    case MQ_TARGET_ACCEPTED:
-        return MQ_RECIPIENT_ACCEPTED;
-    case MQ_TARGET_REFUSED:
-        return MQ_RECIPIENT_REFUSED;
-    case MQ_TARGET_LATER:
-    case MQ_TARGET_DENIED:
-    case MQ_TARGET_UNEXPLAINED: /* the next attempt says which */
-        return MQ_RECIPIENT_LATER;
-    case MQ_TARGET_UNCERTAIN:
-        return MQ_RECIPIENT_UNCERTAIN;
-    case MQ_TARGET_UNTRIED:
-        break;
-    }
-    return MQ_RECIPIENT_UNTRIED;
-}
+_Static_assert(MQ_INTENT_RECIPIENTS == MQ_JOB_RECIPIENTS_MAX,
+               "a record has an outcome for each recipient of a transaction");
 
-static void judge(const struct mq_intent_record *record, int64_t job_id,
-                  struct mq_evidence_record *out)
+static void judge(const struct mq_intent_record *record, int64_t job_id, struct mq_evidence *out)
 {
     struct mq_intent_entry entry;
 
@@ -37,30 +17,27 @@ static void judge(const struct mq_intent_record *record, int64_t job_id,
         return; /* proves nothing */
     }
     if (!mq_intent_find(record, job_id, &entry)) {
-        out->evidence = MQ_EVIDENCE_FREE;
+        out->outcome = MQ_OUTCOME_RELEASED;
         return;
     }
     out->code = entry.code;
-    out->handed_over = entry.handed_over;
     out->at_s = entry.at_s;
     if (entry.phase < MQ_INTENT_BODY) {
-        out->evidence = MQ_EVIDENCE_BEGUN;
-        out->handed_over = 0;
+        out->outcome = MQ_OUTCOME_DEFERRED;
         return;
     }
-    out->evidence = entry.phase == MQ_INTENT_BODY ? MQ_EVIDENCE_BODY : MQ_EVIDENCE_DONE;
-    for (size_t i = 0; i < MQ_JOB_RECIPIENTS_MAX; i++) {
-        out->results[i] = (unsigned char)recipient_result(entry.results[i]);
-    }
+    out->by_recipient = true;
+    out->replied = entry.phase > MQ_INTENT_BODY;
+    out->handed_over = entry.handed_over;
+    memcpy(out->results, entry.results, sizeof(out->results));
 }
 
-static void find_evidence(void *context, const char *token, int64_t job_id,
-                          struct mq_evidence_record *out)
+static void find_evidence(void *context, const char *token, int64_t job_id, struct mq_evidence *out)
 {
     struct mq_recovery *recovery = context;
 
     memset(out, 0, sizeof(*out));
-    out->evidence = MQ_EVIDENCE_NONE;
+    out->outcome = MQ_OUTCOME_UNCERTAIN;
     for (size_t i = 0; i < recovery->dead_count; i++) {
         struct mq_dead *dead = &recovery->dead[i];
         if (strcmp(mq_intent_token(dead->record), token) == 0) {

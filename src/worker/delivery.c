@@ -121,9 +121,10 @@ void mq_delivery_done(struct mq_delivery *delivery)
     mq_deliveries_add(&run->done, delivery);
 }
 
-void mq_delivery_end(struct mq_delivery *delivery, enum mq_settle_kind kind, const char *error)
+void mq_delivery_end(struct mq_delivery *delivery, enum mq_outcome outcome, const char *error)
 {
-    delivery->kind = kind;
+    delivery->outcome = outcome;
+    delivery->by_recipient = false;
     delivery->handed_over = 0;
     snprintf(delivery->error, sizeof(delivery->error), "%s", error ? error : "");
     mq_delivery_done(delivery);
@@ -135,7 +136,7 @@ void mq_delivery_end(struct mq_delivery *delivery, enum mq_settle_kind kind, con
  * transaction" (an UNTRIED target's code, send/transport.h). */
 static bool in_body(const struct mq_target *target, enum mq_intent_phase phase)
 {
-    return phase == MQ_INTENT_BODY && target->result == MQ_TARGET_UNTRIED && target->code < 400;
+    return phase == MQ_INTENT_BODY && target->result == MQ_OUTCOME_RELEASED && target->code < 400;
 }
 
 static void write_intent(struct mq_delivery *delivery, enum mq_intent_phase phase)
@@ -147,8 +148,8 @@ static void write_intent(struct mq_delivery *delivery, enum mq_intent_phase phas
     if (phase != MQ_INTENT_ENVELOPE) {
         entry.at_s = transfer->at_s ? transfer->at_s : mq_run_now_s(delivery->run);
         for (size_t i = 0; i < transfer->target_count; i++) {
-            enum mq_target_result result = delivery->targets[i].result;
-            if (result == MQ_TARGET_ACCEPTED || result == MQ_TARGET_UNCERTAIN ||
+            enum mq_outcome result = delivery->targets[i].result;
+            if (result == MQ_OUTCOME_DELIVERED || result == MQ_OUTCOME_UNCERTAIN ||
                 in_body(&delivery->targets[i], phase)) {
                 entry.handed_over++;
             }
@@ -163,8 +164,7 @@ static void write_intent(struct mq_delivery *delivery, enum mq_intent_phase phas
         }
         const struct mq_target *target = &delivery->targets[delivery->job.target_of[i]];
         /* A body on its way has no verdict yet: should we die now, nobody knows. */
-        enum mq_target_result result =
-            in_body(target, phase) ? MQ_TARGET_UNCERTAIN : target->result;
+        enum mq_outcome result = in_body(target, phase) ? MQ_OUTCOME_UNCERTAIN : target->result;
         entry.results[i] = (uint8_t)result;
     }
     mq_intent_write(delivery->run->intent, delivery->slot, &entry);
@@ -218,20 +218,20 @@ static bool take_envelope(struct mq_delivery *delivery)
         return true; /* written by an earlier attempt: they count, whatever composing says now */
     }
     if (composed->recipients.count == 0) {
-        mq_delivery_end(delivery, MQ_SETTLE_LATER, "the composed message has no recipients");
+        mq_delivery_end(delivery, MQ_OUTCOME_DEFERRED, "the composed message has no recipients");
         return false;
     }
     job->recipients = composed->recipients;
     mq_strings_init(&composed->recipients);
     enum mq_status status = mq_queue_set_envelope(delivery->run->queue, job, &lost, &error);
     if (status != MQ_OK) {
-        mq_delivery_end(delivery, MQ_SETTLE_RELEASE, NULL);
+        mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, NULL);
         mq_run_database_failed(delivery->run, status, &error);
         return false;
     }
     if (lost) {
         delivery->lease_end_ms = 0;
-        mq_delivery_end(delivery, MQ_SETTLE_RELEASE, NULL); /* comes back as stale */
+        mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, NULL); /* comes back as stale */
         return false;
     }
     return true;
@@ -245,7 +245,7 @@ static bool compose(struct mq_delivery *delivery)
     struct mq_error error = {0};
 
     if (!hooks || !hooks->compose) {
-        mq_delivery_end(delivery, MQ_SETTLE_LATER,
+        mq_delivery_end(delivery, MQ_OUTCOME_DEFERRED,
                         "the job has no message and the worker no compose function; give one");
         return false;
     }
@@ -259,18 +259,18 @@ static bool compose(struct mq_delivery *delivery)
         if (delivery->composed.message) {
             return take_envelope(delivery);
         }
-        mq_delivery_end(delivery, MQ_SETTLE_LATER, "composing gave no message");
+        mq_delivery_end(delivery, MQ_OUTCOME_DEFERRED, "composing gave no message");
         return false;
     case MQ_COMPOSE_GONE:
-        mq_delivery_end(delivery, MQ_SETTLE_ORPHAN, NULL);
+        mq_delivery_end(delivery, MQ_OUTCOME_ORPHAN, NULL);
         return false;
     case MQ_COMPOSE_FAILED:
-        mq_delivery_end(delivery, MQ_SETTLE_LATER, error.text);
+        mq_delivery_end(delivery, MQ_OUTCOME_DEFERRED, error.text);
         return false;
     case MQ_COMPOSE_STOP:
         break;
     }
-    mq_delivery_end(delivery, MQ_SETTLE_RELEASE, NULL);
+    mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, NULL);
     mq_run_fail(run, error.status == MQ_OK ? MQ_THROWN : error.status, &error);
     return false;
 }
@@ -375,10 +375,10 @@ static bool prepare(struct mq_delivery *delivery)
         return true;
     }
     if (status != MQ_NOMEM) {
-        mq_delivery_end(delivery, MQ_SETTLE_LATER, error.text);
+        mq_delivery_end(delivery, MQ_OUTCOME_DEFERRED, error.text);
         return false;
     }
-    mq_delivery_end(delivery, MQ_SETTLE_RELEASE, NULL);
+    mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, NULL);
     mq_run_fail(delivery->run, status, &error);
     return false;
 }
@@ -391,7 +391,7 @@ static bool is_sound(struct mq_delivery *delivery)
     if (!delivery->job.body || mq_message_check_wire(message_of(delivery), &error) == MQ_OK) {
         return true;
     }
-    mq_delivery_end(delivery, MQ_SETTLE_UNREADABLE, error.text);
+    mq_delivery_end(delivery, MQ_OUTCOME_UNREADABLE, error.text);
     return false;
 }
 
@@ -467,7 +467,7 @@ bool mq_delivery_start(struct mq_delivery *delivery)
 
     if (lease_is_over(delivery)) {
         mq_deliveries_remove(&run->waiting, delivery);
-        mq_delivery_end(delivery, MQ_SETTLE_RELEASE, NULL);
+        mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, NULL);
         return true;
     }
     delivery->slot = mq_intent_begin(run->intent, job->id);
@@ -480,11 +480,11 @@ bool mq_delivery_start(struct mq_delivery *delivery)
         return false;
     }
     if (!job->envelope_from) {
-        mq_delivery_end(delivery, MQ_SETTLE_LATER, "the message has no envelope sender");
+        mq_delivery_end(delivery, MQ_OUTCOME_DEFERRED, "the message has no envelope sender");
         return true;
     }
     if (job->targets.count == 0) {
-        mq_delivery_end(delivery, MQ_SETTLE_RELEASE, NULL); /* no token reached its recipients */
+        mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, NULL); /* no token reached its recipients */
         return true;
     }
     if (!is_sound(delivery)) {

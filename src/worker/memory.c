@@ -131,7 +131,7 @@ static void too_large(struct mq_delivery *delivery)
              "ulimit -v)",
              delivery->job.body_len);
     mq_deliveries_remove(&delivery->run->waiting, delivery);
-    mq_delivery_end(delivery, MQ_SETTLE_LATER, text);
+    mq_delivery_end(delivery, MQ_OUTCOME_DEFERRED, text);
 }
 
 static bool load(struct mq_run *run, struct mq_delivery *delivery)
@@ -154,7 +154,7 @@ static bool load(struct mq_run *run, struct mq_delivery *delivery)
 static void lost(struct mq_delivery *delivery)
 {
     mq_deliveries_remove(&delivery->run->waiting, delivery);
-    mq_delivery_end(delivery, MQ_SETTLE_LATER, "the message was deleted while it waited");
+    mq_delivery_end(delivery, MQ_OUTCOME_DEFERRED, "the message was deleted while it waited");
 }
 
 bool mq_run_load_next(struct mq_run *run)

@@ -7,48 +7,9 @@
 
 #define HOUR_S 3600
 
-static enum mq_recipient_result recipient_result(enum mq_target_result result, enum mq_blame blame)
+static int weight_of(const struct mq_target *target)
 {
-    switch (result) {
-    case MQ_TARGET_ACCEPTED:
-        return MQ_RECIPIENT_ACCEPTED;
-    case MQ_TARGET_REFUSED:
-        return MQ_RECIPIENT_REFUSED;
-    case MQ_TARGET_UNEXPLAINED:
-        if (blame == MQ_BLAME_MAIL) {
-            return MQ_RECIPIENT_REFUSED;
-        }
-        return blame == MQ_BLAME_RELAY ? MQ_RECIPIENT_UNTRIED : MQ_RECIPIENT_LATER;
-    case MQ_TARGET_LATER:
-    case MQ_TARGET_DENIED:
-        return blame == MQ_BLAME_RELAY ? MQ_RECIPIENT_UNTRIED : MQ_RECIPIENT_LATER;
-    case MQ_TARGET_UNCERTAIN:
-        return MQ_RECIPIENT_UNCERTAIN;
-    case MQ_TARGET_UNTRIED:
-        break;
-    }
-    return MQ_RECIPIENT_UNTRIED;
-}
-
-/* What a person reads first: what went wrong for good, then for now, then what went well. */
-static int weight(enum mq_target_result result)
-{
-    switch (result) {
-    case MQ_TARGET_REFUSED:
-        return 5;
-    case MQ_TARGET_UNCERTAIN:
-        return 4;
-    case MQ_TARGET_UNEXPLAINED:
-    case MQ_TARGET_DENIED:
-        return 3;
-    case MQ_TARGET_LATER:
-        return 2;
-    case MQ_TARGET_ACCEPTED:
-        return 1;
-    case MQ_TARGET_UNTRIED:
-        break;
-    }
-    return 0;
+    return mq_outcomes[target->result].weight;
 }
 
 static void set_error(struct mq_delivery *delivery)
@@ -58,11 +19,11 @@ static void set_error(struct mq_delivery *delivery)
 
     for (size_t i = 0; i < transfer->target_count; i++) {
         const struct mq_target *target = &delivery->targets[i];
-        if (target->reply[0] && (!telling || weight(target->result) > weight(telling->result))) {
+        if (target->reply[0] && (!telling || weight_of(target) > weight_of(telling))) {
             telling = target;
         }
     }
-    bool bad = telling && telling->result != MQ_TARGET_ACCEPTED;
+    bool bad = telling && telling->result != MQ_OUTCOME_DELIVERED;
     if (transfer->error[0] && !bad) {
         snprintf(delivery->error, sizeof(delivery->error), "%s", transfer->error);
     } else if (bad && transfer->target_count > 1) {
@@ -80,35 +41,29 @@ void mq_delivery_map(struct mq_delivery *delivery, enum mq_blame blame)
 
     delivery->handed_over = 0;
     for (size_t i = 0; i < delivery->transfer.target_count; i++) {
-        enum mq_target_result result = delivery->targets[i].result;
-        if (result == MQ_TARGET_ACCEPTED || result == MQ_TARGET_UNCERTAIN) {
-            delivery->handed_over++;
-        }
-        if (recipient_result(result, blame) != MQ_RECIPIENT_UNTRIED) {
+        enum mq_outcome result = delivery->targets[i].result;
+        delivery->handed_over += mq_outcomes[result].handed_over;
+        if (mq_outcome_blamed(result, blame) != MQ_OUTCOME_RELEASED) {
             counted++;
         }
     }
     for (size_t i = 0; i < job->recipients.count; i++) {
         int target = job->target_of[i];
-        delivery->results[i] = MQ_RECIPIENT_UNTRIED;
+        delivery->results[i] = MQ_OUTCOME_RELEASED;
         delivery->replies[i] = NULL;
         if (target < 0) {
             continue;
         }
         delivery->results[i] =
-            (unsigned char)recipient_result(delivery->targets[target].result, blame);
+            (unsigned char)mq_outcome_blamed(delivery->targets[target].result, blame);
         if (delivery->targets[target].reply[0]) {
             delivery->replies[i] = delivery->targets[target].reply;
         }
     }
     set_error(delivery);
-    if (counted > 0) {
-        delivery->kind = MQ_SETTLE_RESULTS;
-    } else if (blame == MQ_BLAME_RELAY) {
-        delivery->kind = MQ_SETTLE_RELEASE;
-    } else {
-        delivery->kind = MQ_SETTLE_LATER; /* it took an attempt and nothing is known of anybody */
-    }
+    delivery->by_recipient = counted > 0;
+    /* Otherwise it took an attempt and nothing is known of any recipient. */
+    delivery->outcome = blame == MQ_BLAME_RELAY ? MQ_OUTCOME_RELEASED : MQ_OUTCOME_DEFERRED;
 }
 
 /* A wall clock that goes back may be set right at any time, and what is handed over meanwhile must
@@ -133,22 +88,22 @@ void mq_delivery_settlement(const struct mq_delivery *delivery, struct mq_settle
 
     memset(out, 0, sizeof(*out));
     out->job = &delivery->job;
-    out->kind = delivery->kind;
-    if (delivery->kind == MQ_SETTLE_RESULTS) {
+    out->outcome = delivery->outcome;
+    if (delivery->by_recipient) {
         out->results = delivery->results;
         out->replies = delivery->replies;
         out->handed_over = delivery->handed_over;
     }
     out->at_s = transfer->at_s ? transfer->at_s : mq_run_now_s(run);
     out->taken_by_s = limit_s > mq_run_now_s(run) ? limit_s : 0;
-    for (size_t i = 0; i < transfer->target_count && delivery->kind == MQ_SETTLE_RESULTS; i++) {
-        if (delivery->targets[i].result == MQ_TARGET_UNCERTAIN) {
+    for (size_t i = 0; i < transfer->target_count && delivery->by_recipient; i++) {
+        if (delivery->targets[i].result == MQ_OUTCOME_UNCERTAIN) {
             out->taken_by_s = limit_s + run->options->final_timeout_s;
         }
     }
     out->error = delivery->error[0] ? delivery->error : NULL;
     out->retry_after_s = delivery->back_after_s;
-    if (delivery->kind != MQ_SETTLE_RELEASE) {
+    if (!mq_delivery_goes_back(delivery)) {
         out->relay_wait_s = transfer->retry_after_s;
     }
     out->on_uncertain = run->options->on_uncertain;
@@ -166,12 +121,12 @@ static void note_time(struct mq_run *run, const struct mq_transfer *transfer)
 
 /* Whether it may as well be the relay's fault. One that has accepted a mail lately works; but
  * a refusal that says nothing parks the mail, so it waits for an acceptance behind it. */
-static bool is_doubtful(struct mq_run *run, const struct mq_job *job, enum mq_target_result result)
+static bool is_doubtful(struct mq_run *run, const struct mq_job *job, enum mq_outcome result)
 {
-    bool failed =
-        result == MQ_TARGET_LATER || result == MQ_TARGET_DENIED || result == MQ_TARGET_UNEXPLAINED;
+    bool failed = result == MQ_OUTCOME_DEFERRED || result == MQ_OUTCOME_DENIED ||
+                  result == MQ_OUTCOME_UNEXPLAINED;
     bool works = !failed || mq_run_relay_works(run, job);
-    return !works || result == MQ_TARGET_UNEXPLAINED;
+    return !works || result == MQ_OUTCOME_UNEXPLAINED;
 }
 
 static void finished(struct mq_delivery *delivery)
@@ -181,9 +136,9 @@ static void finished(struct mq_delivery *delivery)
 
     run->untouched = 0;
     for (size_t i = 0; i < delivery->transfer.target_count; i++) {
-        enum mq_target_result result = delivery->targets[i].result;
-        accepted = accepted || result == MQ_TARGET_ACCEPTED;
-        uncertain = uncertain || result == MQ_TARGET_UNCERTAIN;
+        enum mq_outcome result = delivery->targets[i].result;
+        accepted = accepted || result == MQ_OUTCOME_DELIVERED;
+        uncertain = uncertain || result == MQ_OUTCOME_UNCERTAIN;
         doubtful = doubtful || is_doubtful(run, &delivery->job, result);
     }
     run->report->cut += uncertain && run->aborted;
@@ -217,6 +172,6 @@ void mq_run_collect(struct mq_run *run)
         if (transfer->end == MQ_DELIVERY_UNTOUCHED && transfer->drew_trouble) {
             mq_run_drew_trouble(run, delivery);
         }
-        mq_delivery_end(delivery, MQ_SETTLE_RELEASE, transfer->error);
+        mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, transfer->error);
     }
 }

@@ -43,9 +43,10 @@ struct mq_delivery {
     struct mq_target *targets;
 
     /* The outcome, once it is in `done` or `doubted`. */
-    enum mq_settle_kind kind;
-    unsigned char *results; /* kind MQ_SETTLE_RESULTS: one a recipient */
-    const char **replies;   /* one a recipient, pointing into targets */
+    enum mq_outcome outcome; /* of the whole job, unless … */
+    bool by_recipient;       /* … it differs: `results` say it */
+    unsigned char *results;  /* enum mq_outcome, one a recipient */
+    const char **replies;    /* one a recipient, pointing into targets */
     int handed_over;
     int64_t back_after_s; /* where no attempt counts: not due again before; -1: as it was */
     char error[MQ_FLIGHT_ERROR];
@@ -54,12 +55,11 @@ struct mq_delivery {
     struct mq_delivery *chain;       /* in its bucket */
 };
 
-/* Whose fault a failure is: what it costs the mail. */
-enum mq_blame {
-    MQ_BLAME_MAIL,   /* the relay works: what was replied stands */
-    MQ_BLAME_NOBODY, /* not known: an attempt counts, nobody is refused by what says nothing */
-    MQ_BLAME_RELAY   /* as if it had not been tried */
-};
+/* Whether it goes back as it was. */
+static inline bool mq_delivery_goes_back(const struct mq_delivery *delivery)
+{
+    return !delivery->by_recipient && delivery->outcome == MQ_OUTCOME_RELEASED;
+}
 
 /* The failures since the last acceptance of this run. */
 struct mq_doubts {
@@ -195,7 +195,7 @@ struct mq_delivery *mq_delivery_find(struct mq_run *run, int64_t job_id);
 /* Into `done`, with the outcome that is set; the delivery is in no list. */
 void mq_delivery_done(struct mq_delivery *delivery);
 /* The same with an outcome for the whole job. */
-void mq_delivery_end(struct mq_delivery *delivery, enum mq_settle_kind kind, const char *error);
+void mq_delivery_end(struct mq_delivery *delivery, enum mq_outcome outcome, const char *error);
 
 /* Begins a waiting delivery: composes, pays, hands to the transport. False when that took time or
  * cannot be now (run->no_slot): look after the others first. */
@@ -226,7 +226,7 @@ void mq_run_claimed(struct mq_run *run);
 
 /* Takes back what the transport has finished. */
 void mq_run_collect(struct mq_run *run);
-/* Fills kind, results, handed_over and error from the targets' results. */
+/* Fills outcome, results, handed_over and error from the targets' results. */
 void mq_delivery_map(struct mq_delivery *delivery, enum mq_blame blame);
 /* UTC now, as far as the hourly limit is concerned. */
 int64_t mq_run_limit_s(struct mq_run *run);

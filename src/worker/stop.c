@@ -6,7 +6,7 @@ void mq_run_release_waiting(struct mq_run *run)
     struct mq_delivery *delivery;
     while ((delivery = run->waiting.head)) {
         mq_deliveries_remove(&run->waiting, delivery);
-        mq_delivery_end(delivery, MQ_SETTLE_RELEASE, NULL);
+        mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, NULL);
     }
 }
 

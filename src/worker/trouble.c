@@ -21,7 +21,7 @@
  * and a mail that fails while others get through is parked in the end. A run that lasts begins
  * again to doubt the relay when a mail fails for which this would not be so.
  *
- * A refusal that does not say why (MQ_TARGET_UNEXPLAINED) is judged so in every run, and after an
+ * A refusal that does not say why (MQ_OUTCOME_UNEXPLAINED) is judged so in every run, and after an
  * acceptance too: if many such come for different domains, they are about us, and the relay is
  * paused. The attempt counts then: dead addresses behind all others must not pause it for ever.
  *
@@ -106,12 +106,11 @@ static uint64_t domain_hash(const char *address)
 
 static void note_target(struct mq_doubts *doubts, const struct mq_target *target, bool *first)
 {
-    if (target->result != MQ_TARGET_LATER && target->result != MQ_TARGET_DENIED &&
-        target->result != MQ_TARGET_UNEXPLAINED) {
+    if (!mq_outcomes[target->result].failed) {
         return;
     }
     uint64_t domain = domain_hash(target->address);
-    doubts->denied = doubts->denied || target->result == MQ_TARGET_DENIED;
+    doubts->denied = doubts->denied || target->result == MQ_OUTCOME_DENIED;
     doubts->domains = doubts->domains || (!*first && domain != doubts->domain);
     doubts->domain = domain;
     *first = false;

@@ -17,7 +17,7 @@ function record(int $job): string
 {
     $host = hash('fnv1a64', gethostname(), true);
     $header = pack('a8VV', 'mqintent', 1, 1) . strrev($host) . pack('a40P', trim(file_get_contents('/proc/sys/kernel/random/boot_id')), 1) . str_repeat("\0", 56);
-    $accepted = 1; // MQ_TARGET_ACCEPTED
+    $accepted = 1; // MQ_OUTCOME_DELIVERED
     return $header . pack('VVPPV', 4, 250, $job, time(), 1) . str_pad(chr($accepted), 100, "\0");
 }
 function modes(string $directory): array

@@ -277,10 +277,10 @@ static void require_result(const struct mail *mail, size_t i)
     bool taken = mail->mail_code / 100 == 2 && mail->asked[i] / 100 == 2 &&
                  mail->data_code == 354 && mail->dot_sent;
     bool sent = taken && mail->dot_code / 100 == 2;
-    REQUIRE((target->result == MQ_TARGET_ACCEPTED) == sent);
-    REQUIRE(!taken || mail->dot_code != 0 || target->result == MQ_TARGET_UNCERTAIN);
-    REQUIRE(target->result != MQ_TARGET_UNCERTAIN || taken);
-    REQUIRE(target->result != MQ_TARGET_UNTRIED || target->code >= 400);
+    REQUIRE((target->result == MQ_OUTCOME_DELIVERED) == sent);
+    REQUIRE(!taken || mail->dot_code != 0 || target->result == MQ_OUTCOME_UNCERTAIN);
+    REQUIRE(target->result != MQ_OUTCOME_UNCERTAIN || taken);
+    REQUIRE(target->result != MQ_OUTCOME_RELEASED || target->code >= 400);
     REQUIRE(memchr(target->reply, '\0', sizeof target->reply) != NULL);
 }
 
@@ -309,7 +309,7 @@ static void again(struct mq_smtp_host *host, struct mq_transfer *transfer)
     REQUIRE(!mail->done && !mail->waiting && mail->entered);
     require_not_sent(mail);
     for (size_t i = 0; i < transfer->target_count; i++) {
-        REQUIRE(mail->targets[i].result == MQ_TARGET_UNTRIED && mail->targets[i].code == 0);
+        REQUIRE(mail->targets[i].result == MQ_OUTCOME_RELEASED && mail->targets[i].code == 0);
     }
     mail->waiting = true;
 }

@@ -199,18 +199,17 @@ void fx_turn(struct fixture *fx, struct mq_settlement *outcomes, size_t count)
 
 bool fx_settle(struct fixture *fx, size_t i, const char *letters)
 {
-    static const char order[] = ".arlu";
+    static const char order[] = ".arldu";
     unsigned char results[256] = {0};
     const char *replies[256] = {0};
     struct mq_job *job = &fx->claim.jobs[i];
     int handed = 0;
     for (size_t n = 0; letters[n]; n++) {
         results[n] = (unsigned char)(strchr(order, letters[n]) - order);
-        handed += results[n] == MQ_RECIPIENT_ACCEPTED || results[n] == MQ_RECIPIENT_UNCERTAIN;
-        replies[n] = results[n] == MQ_RECIPIENT_REFUSED ? "550 5.1.1 no such user" : NULL;
+        handed += results[n] == MQ_OUTCOME_DELIVERED || results[n] == MQ_OUTCOME_UNCERTAIN;
+        replies[n] = results[n] == MQ_OUTCOME_REFUSED ? "550 5.1.1 no such user" : NULL;
     }
     struct mq_settlement outcome = {.job = job,
-                                    .kind = MQ_SETTLE_RESULTS,
                                     .results = results,
                                     .replies = replies,
                                     .handed_over = handed,
@@ -222,10 +221,10 @@ bool fx_settle(struct fixture *fx, size_t i, const char *letters)
     return outcome.stale;
 }
 
-bool fx_kind(struct fixture *fx, size_t i, enum mq_settle_kind kind, const char *error)
+bool fx_kind(struct fixture *fx, size_t i, enum mq_outcome whole, const char *error)
 {
     struct mq_settlement outcome = {.job = &fx->claim.jobs[i],
-                                    .kind = kind,
+                                    .outcome = whole,
                                     .error = error,
                                     .at_s = fx->now_s,
                                     .retry_after_s = -1,

@@ -72,7 +72,7 @@ void fx_turn(struct fixture *fx, struct mq_settlement *outcomes, size_t count);
  * u(ncertain), .(untried). Returns whether it was stale. */
 bool fx_settle(struct fixture *fx, size_t i, const char *letters);
 /* Settles with a kind. */
-bool fx_kind(struct fixture *fx, size_t i, enum mq_settle_kind kind, const char *error);
+bool fx_kind(struct fixture *fx, size_t i, enum mq_outcome whole, const char *error);
 /* The names of the last cycle's events, with a space between: "claimed sent". */
 const char *fx_events(struct fixture *fx);
 double fx_tokens(struct fixture *fx);

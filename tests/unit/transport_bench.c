@@ -98,7 +98,7 @@ void bench_run(struct bench *bench, int again)
                 submit(bench, mail);
             } else if (transfer->end == MQ_DELIVERY_UNTOUCHED) {
                 bench->untouched++;
-            } else if (mail->target.result == MQ_TARGET_ACCEPTED) {
+            } else if (mail->target.result == MQ_OUTCOME_DELIVERED) {
                 bench->accepted++;
             } else {
                 bench->others++;

@@ -96,9 +96,9 @@ static void answer(struct fake_relay *relay, struct mq_transfer *transfer)
         if (relay->answer) {
             relay->answer(relay, transfer, target);
         } else {
-            set_result(target, MQ_TARGET_ACCEPTED, "250 2.0.0 Ok");
+            set_result(target, MQ_OUTCOME_DELIVERED, "250 2.0.0 Ok");
         }
-        accepted = accepted || target->result == MQ_TARGET_ACCEPTED;
+        accepted = accepted || target->result == MQ_OUTCOME_DELIVERED;
     }
     if (accepted) {
         relay->accepted =
@@ -223,7 +223,7 @@ static void fake_abort(struct mq_transport *transport)
         bool out = relay->body_out[0];
         take_out(relay, 0);
         for (size_t i = 0; out && i < transfer->target_count; i++) {
-            set_result(&transfer->targets[i], MQ_TARGET_UNCERTAIN, "connection lost");
+            set_result(&transfer->targets[i], MQ_OUTCOME_UNCERTAIN, "connection lost");
         }
         finish(relay, transfer, out ? MQ_DELIVERY_DONE : MQ_DELIVERY_UNTOUCHED);
     }
@@ -246,7 +246,7 @@ static const struct mq_transport_ops fake_ops = {
     .abort = fake_abort,
 };
 
-void set_result(struct mq_target *target, enum mq_target_result result, const char *reply)
+void set_result(struct mq_target *target, enum mq_outcome result, const char *reply)
 {
     target->result = result;
     target->code = atoi(reply);
@@ -257,7 +257,7 @@ void deny_all(struct fake_relay *relay, struct mq_transfer *transfer, struct mq_
 {
     (void)relay;
     (void)transfer;
-    set_result(target, MQ_TARGET_DENIED, "554 5.7.1 Message denied");
+    set_result(target, MQ_OUTCOME_DENIED, "554 5.7.1 Message denied");
 }
 
 /* ---- hooks ---- */

@@ -80,7 +80,7 @@ const struct mq_event *last_event(const struct scene_worker *scene, enum mq_even
 /* Files whose names end so in the run directory. */
 int count_files(const struct scene_worker *scene, const char *suffix);
 int64_t count_jobs(struct scene_worker *scene, const char *status);
-void set_result(struct mq_target *target, enum mq_target_result result, const char *reply);
+void set_result(struct mq_target *target, enum mq_outcome result, const char *reply);
 void deny_all(struct fake_relay *relay, struct mq_transfer *transfer, struct mq_target *target);
 
 #endif

@@ -143,7 +143,7 @@ static unsigned char *all_accepted(const struct mq_job *job)
     for (size_t i = 0; i < count; i++) {
         bool target =
             job->recipients.count == 0 || job->target_of == NULL || job->target_of[i] >= 0;
-        results[i] = target ? MQ_RECIPIENT_ACCEPTED : MQ_RECIPIENT_UNTRIED;
+        results[i] = target ? MQ_OUTCOME_DELIVERED : MQ_OUTCOME_RELEASED;
     }
     return results;
 }
@@ -161,7 +161,6 @@ ZEND_METHOD(MailQueue, complete)
         unsigned char *results = all_accepted(job);
         struct mq_settlement outcome = {
             .job = job,
-            .kind = MQ_SETTLE_RESULTS,
             .results = results,
             .handed_over = job->targets.count ? (int)job->targets.count : 1,
             .retry_after_s = -1,
@@ -180,7 +179,7 @@ ZEND_METHOD(MailQueue, release)
     ZEND_PARSE_PARAMETERS_END();
 
     struct mq_settlement outcome = {
-        .job = claimed_job(object), .kind = MQ_SETTLE_RELEASE, .retry_after_s = -1};
+        .job = claimed_job(object), .outcome = MQ_OUTCOME_RELEASED, .retry_after_s = -1};
     settle(ZEND_THIS, &outcome, return_value);
 }
 
@@ -202,7 +201,7 @@ ZEND_METHOD(MailQueue, fail)
     if (retry_null || mq_php_check_range(4, retry_after, 0, RETRY_MAX_S, " (seconds) or null")) {
         struct mq_settlement outcome = {
             .job = claimed_job(object),
-            .kind = permanent ? MQ_SETTLE_REFUSED : MQ_SETTLE_LATER,
+            .outcome = permanent ? MQ_OUTCOME_REFUSED : MQ_OUTCOME_DEFERRED,
             .error = ZSTR_VAL(error),
             .retry_after_s = retry_null ? -1 : retry_after,
         };

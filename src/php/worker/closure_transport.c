@@ -36,7 +36,7 @@ static size_t closure_capacity(const struct mq_transport *transport, bool just_i
 }
 
 static void set_results(struct closure_transport *self, struct mq_transfer *transfer,
-                        enum mq_target_result result, int code, const char *reply)
+                        enum mq_outcome result, int code, const char *reply)
 {
     struct mq_target target = {.result = result, .code = code};
     snprintf(target.reply, sizeof target.reply, "%s", reply);
@@ -123,21 +123,21 @@ static enum mq_status settle_call(struct closure_transport *self, struct closure
     struct mq_transfer *transfer = call->transfer;
     switch (call->outcome) {
     case OUTCOME_ACCEPTED:
-        set_results(self, transfer, MQ_TARGET_ACCEPTED, 0, "");
+        set_results(self, transfer, MQ_OUTCOME_DELIVERED, 0, "");
         transfer->enter(transfer, MQ_PHASE_ACCEPTED);
         break;
     case OUTCOME_REFUSED:
-        set_results(self, transfer, MQ_TARGET_REFUSED, call->code, call->text);
+        set_results(self, transfer, MQ_OUTCOME_REFUSED, call->code, call->text);
         transfer->enter(transfer, MQ_PHASE_REFUSED);
         break;
     case OUTCOME_LATER:
-        set_results(self, transfer, MQ_TARGET_LATER, call->code, call->text);
+        set_results(self, transfer, MQ_OUTCOME_DEFERRED, call->code, call->text);
         transfer->enter(transfer, MQ_PHASE_REFUSED);
         break;
     case OUTCOME_TROUBLE:
-        set_results(self, transfer, MQ_TARGET_LATER, 0, "");
+        set_results(self, transfer, MQ_OUTCOME_DEFERRED, 0, "");
         transfer->enter(transfer, MQ_PHASE_REFUSED);
-        set_results(self, transfer, MQ_TARGET_UNTRIED, 0, "");
+        set_results(self, transfer, MQ_OUTCOME_RELEASED, 0, "");
         mq_transport_in_trouble(&self->base, call->text, 0);
         finish(self, MQ_DELIVERY_UNTOUCHED);
         return MQ_OK;
@@ -166,7 +166,7 @@ static enum mq_status closure_step(struct mq_transport *transport, int64_t timeo
     }
     struct mq_transfer *transfer = mq_transfer_take(&transport->pending, NULL);
     struct closure_call call = {.self = self, .transfer = transfer, .outcome = OUTCOME_ACCEPTED};
-    set_results(self, transfer, MQ_TARGET_UNTRIED, 0, "");
+    set_results(self, transfer, MQ_OUTCOME_RELEASED, 0, "");
     if (!transfer->enter(transfer, MQ_PHASE_ENVELOPE) ||
         !transfer->enter(transfer, MQ_PHASE_BODY)) {
         mq_transport_give_back(transport, transfer, MQ_DELIVERY_LEASE_OVER);
@@ -195,7 +195,7 @@ static void closure_abort(struct mq_transport *transport)
 {
     struct closure_transport *self = self_of(transport);
     if (self->called) {
-        set_results(self, self->called, MQ_TARGET_UNCERTAIN, 0, "the transport ended the script");
+        set_results(self, self->called, MQ_OUTCOME_UNCERTAIN, 0, "the transport ended the script");
         finish(self, MQ_DELIVERY_DONE);
     }
 }

@@ -6,16 +6,15 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "policy/outcome.h"
 #include "send/intent/intent.h"
-#include "send/transport.h"
 
-#define MQ_INTENT_MAGIC      "mqintent"
-#define MQ_INTENT_VERSION    1
-#define MQ_INTENT_SLOTS_MAX  16384
-#define MQ_INTENT_RESULT_MAX MQ_TARGET_UNEXPLAINED /* the last of them */
-#define MQ_INTENT_BOOT_MAX   40
-#define MQ_INTENT_SUFFIX     ".intent"
-#define MQ_INTENT_TEMPORARY  ".starting" /* before the rename */
+#define MQ_INTENT_MAGIC     "mqintent"
+#define MQ_INTENT_VERSION   1
+#define MQ_INTENT_SLOTS_MAX 16384
+#define MQ_INTENT_BOOT_MAX  40
+#define MQ_INTENT_SUFFIX    ".intent"
+#define MQ_INTENT_TEMPORARY ".starting" /* before the rename */
 
 struct mq_intent_header {
     char magic[8];
@@ -37,6 +36,11 @@ struct mq_intent_slot {
     uint8_t results[MQ_INTENT_RECIPIENTS];
 };
 
+/* A record of version 1 has these values: another order, or another version. */
+_Static_assert(MQ_OUTCOME_RELEASED == 0 && MQ_OUTCOME_DELIVERED == 1 && MQ_OUTCOME_REFUSED == 2 &&
+                   MQ_OUTCOME_DEFERRED == 3 && MQ_OUTCOME_DENIED == 4 &&
+                   MQ_OUTCOME_UNCERTAIN == 5 && MQ_OUTCOME_UNEXPLAINED == 6,
+               "the values of outcomes are part of the format");
 _Static_assert(sizeof(struct mq_intent_header) == 128, "the header's size is part of the format");
 _Static_assert(sizeof(struct mq_intent_slot) == 128, "a slot's size is part of the format");
 

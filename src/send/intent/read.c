@@ -70,7 +70,7 @@ static bool slots_are_sound(const struct mq_intent_slot *slots, size_t count)
             return false;
         }
         for (size_t j = 0; j < MQ_INTENT_RECIPIENTS; j++) {
-            if (slots[i].results[j] > MQ_INTENT_RESULT_MAX) {
+            if (slots[i].results[j] >= MQ_OUTCOME_RECIPIENTS) {
                 return false;
             }
         }

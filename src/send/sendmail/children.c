@@ -204,8 +204,7 @@ void mq_sendmail_pool_begin(struct mq_sendmail_pool *pool)
 
 /* ---- the end of one ---- */
 
-static void set_targets(struct mq_transfer *transfer, enum mq_target_result result,
-                        const char *reply)
+static void set_targets(struct mq_transfer *transfer, enum mq_outcome result, const char *reply)
 {
     for (size_t i = 0; i < transfer->target_count; i++) {
         transfer->targets[i].result = result;
@@ -218,7 +217,7 @@ static void describe(const struct mq_sendmail_pool *pool, const struct mq_sendma
                      int status, char reply[MQ_TARGET_REPLY_MAX])
 {
     struct mq_str printed = {slot->process.tail, slot->process.tail_len};
-    if (mq_sendmail_judge(status).result == MQ_TARGET_ACCEPTED) {
+    if (mq_sendmail_judge(status).result == MQ_OUTCOME_DELIVERED) {
         snprintf(reply, MQ_TARGET_REPLY_MAX, "accepted by %.200s", pool->words.items[0]);
     } else if (slot->signals > 0 && pool->transport.stopped) {
         snprintf(reply, MQ_TARGET_REPLY_MAX, "sending was stopped, the program was ended");
@@ -249,9 +248,9 @@ static void finish(struct mq_sendmail_pool *pool, struct mq_sendmail_slot *slot,
     transfer->ms = (now_us(pool) - slot->began_us) / 1000;
     transfer->at_s = pool->transport.clock.now_s(pool->transport.clock.context);
     set_targets(transfer, verdict.result, reply);
-    if (verdict.result == MQ_TARGET_ACCEPTED) {
+    if (verdict.result == MQ_OUTCOME_DELIVERED) {
         transfer->enter(transfer, MQ_PHASE_ACCEPTED);
-    } else if (verdict.result != MQ_TARGET_UNCERTAIN) {
+    } else if (verdict.result != MQ_OUTCOME_UNCERTAIN) {
         transfer->enter(transfer, MQ_PHASE_REFUSED);
     }
     mq_transport_give_back(&pool->transport, transfer, MQ_DELIVERY_DONE);

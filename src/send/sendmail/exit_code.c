@@ -25,29 +25,29 @@
  * mail is uncertain. */
 static const struct row {
     int code;
-    enum mq_target_result result;
+    enum mq_outcome result;
     bool trouble;
     const char *meaning;
 } rows[] = {
-    {0, MQ_TARGET_ACCEPTED, false, "accepted"},
-    {64, MQ_TARGET_DENIED, false, "wrong usage"},
-    {65, MQ_TARGET_DENIED, false, "the message is wrong"},
-    {66, MQ_TARGET_DENIED, false, "an input file is missing"},
-    {67, MQ_TARGET_REFUSED, false, "unknown user"},
-    {68, MQ_TARGET_DENIED, false, "unknown host"},
-    {69, MQ_TARGET_DENIED, false, "unavailable"},
-    {70, MQ_TARGET_DENIED, false, "internal error"},
-    {71, MQ_TARGET_DENIED, false, "system error"},
-    {72, MQ_TARGET_DENIED, false, "a system file is missing"},
-    {73, MQ_TARGET_DENIED, false, "cannot create a file"},
-    {74, MQ_TARGET_DENIED, false, "input/output error"},
-    {75, MQ_TARGET_DENIED, false, "try again later"},
-    {76, MQ_TARGET_DENIED, false, "protocol error"},
-    {77, MQ_TARGET_DENIED, false, "no permission"},
-    {78, MQ_TARGET_DENIED, false, "wrong configuration"},
+    {0, MQ_OUTCOME_DELIVERED, false, "accepted"},
+    {64, MQ_OUTCOME_DENIED, false, "wrong usage"},
+    {65, MQ_OUTCOME_DENIED, false, "the message is wrong"},
+    {66, MQ_OUTCOME_DENIED, false, "an input file is missing"},
+    {67, MQ_OUTCOME_REFUSED, false, "unknown user"},
+    {68, MQ_OUTCOME_DENIED, false, "unknown host"},
+    {69, MQ_OUTCOME_DENIED, false, "unavailable"},
+    {70, MQ_OUTCOME_DENIED, false, "internal error"},
+    {71, MQ_OUTCOME_DENIED, false, "system error"},
+    {72, MQ_OUTCOME_DENIED, false, "a system file is missing"},
+    {73, MQ_OUTCOME_DENIED, false, "cannot create a file"},
+    {74, MQ_OUTCOME_DENIED, false, "input/output error"},
+    {75, MQ_OUTCOME_DENIED, false, "try again later"},
+    {76, MQ_OUTCOME_DENIED, false, "protocol error"},
+    {77, MQ_OUTCOME_DENIED, false, "no permission"},
+    {78, MQ_OUTCOME_DENIED, false, "wrong configuration"},
     /* A shell script's own: what it wanted to run cannot be run or is not there. */
-    {126, MQ_TARGET_UNTRIED, true, "a program cannot be run"},
-    {127, MQ_TARGET_UNTRIED, true, "a program was not found"},
+    {126, MQ_OUTCOME_RELEASED, true, "a program cannot be run"},
+    {127, MQ_OUTCOME_RELEASED, true, "a program was not found"},
 };
 
 static const struct row *row_of(int status)
@@ -63,14 +63,14 @@ static const struct row *row_of(int status)
 struct mq_sendmail_verdict mq_sendmail_judge(int status)
 {
     if (status == -1 || !WIFEXITED(status)) {
-        return (struct mq_sendmail_verdict){MQ_TARGET_UNCERTAIN, false};
+        return (struct mq_sendmail_verdict){MQ_OUTCOME_UNCERTAIN, false};
     }
     if (WEXITSTATUS(status) > 128 && WEXITSTATUS(status) <= 128 + 64) {
-        return (struct mq_sendmail_verdict){MQ_TARGET_UNCERTAIN, false}; /* a shell says so */
+        return (struct mq_sendmail_verdict){MQ_OUTCOME_UNCERTAIN, false}; /* a shell says so */
     }
     const struct row *row = row_of(status);
     return row ? (struct mq_sendmail_verdict){row->result, row->trouble}
-               : (struct mq_sendmail_verdict){MQ_TARGET_DENIED, false};
+               : (struct mq_sendmail_verdict){MQ_OUTCOME_DENIED, false};
 }
 
 static size_t describe_end(int status, char *out, size_t size)

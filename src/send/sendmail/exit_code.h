@@ -8,8 +8,8 @@
 #include "send/transport.h"
 
 struct mq_sendmail_verdict {
-    enum mq_target_result result; /* of all recipients: the program does not say which */
-    bool trouble;                 /* no mail can go this way: the relay's trouble, not the mail's */
+    enum mq_outcome result; /* of all recipients: the program does not say which */
+    bool trouble;           /* no mail can go this way: the relay's trouble, not the mail's */
 };
 
 /* `status` as waitpid() gives it, -1: unknown. */

@@ -24,7 +24,7 @@ static bool address_is_safe(const char *address)
 
 static void refuse_target(struct mq_target *target, const char *text)
 {
-    target->result = MQ_TARGET_REFUSED;
+    target->result = MQ_OUTCOME_REFUSED;
     target->code = 0;
     snprintf(target->reply, sizeof target->reply, "%s", text);
 }
@@ -72,7 +72,7 @@ static bool convert(const struct mq_smtp_session *session, struct mq_transfer *t
     } else if (status != MQ_OK) {
         snprintf(transfer->error, sizeof transfer->error, "%.*s", (int)sizeof transfer->error - 1,
                  err.text);
-        mq_smtp_mark(transfer, false, MQ_TARGET_LATER, NULL);
+        mq_smtp_mark(transfer, false, MQ_OUTCOME_DEFERRED, NULL);
         return false;
     }
     return true;
@@ -88,7 +88,7 @@ bool mq_smtp_check(struct mq_smtp_session *session, struct mq_transfer *transfer
     bool left = false;
     for (size_t i = 0; i < transfer->target_count; i++) {
         struct mq_target *target = &transfer->targets[i];
-        if (target->result != MQ_TARGET_UNTRIED) {
+        if (target->result != MQ_OUTCOME_RELEASED) {
             continue;
         }
         target->code = 0;

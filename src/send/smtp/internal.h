@@ -18,7 +18,7 @@ void mq_smtp_give_back(struct mq_smtp_session *session, struct mq_smtp_tx *tx);
 /* Results to UNTRIED, then to the host for another session, with a bit of transport_flags. */
 void mq_smtp_once_more(struct mq_smtp_session *session, struct mq_smtp_tx *tx, unsigned flag);
 /* Sets `result` on every target that has none; only those in the transaction with `only_in`. */
-void mq_smtp_mark(struct mq_transfer *transfer, bool only_in, enum mq_target_result result,
+void mq_smtp_mark(struct mq_transfer *transfer, bool only_in, enum mq_outcome result,
                   const struct mq_reply *reply);
 void mq_smtp_close(struct mq_smtp_session *session, const char *why);
 void mq_smtp_learn(struct mq_smtp_host *host, enum mq_smtp_following following);

@@ -114,7 +114,7 @@ bool mq_smtp_dot_left(const struct mq_smtp_session *session, const struct mq_smt
     return tx->dot_at != 0 && session->maybe_sent >= tx->dot_at;
 }
 
-void mq_smtp_mark(struct mq_transfer *transfer, bool only_in, enum mq_target_result result,
+void mq_smtp_mark(struct mq_transfer *transfer, bool only_in, enum mq_outcome result,
                   const struct mq_reply *reply)
 {
     char text[MQ_TARGET_REPLY_MAX] = "";
@@ -125,7 +125,7 @@ void mq_smtp_mark(struct mq_transfer *transfer, bool only_in, enum mq_target_res
     for (size_t i = 0; i < transfer->target_count; i++) {
         struct mq_target *target = &transfer->targets[i];
         bool in = target->code / 100 == 2;
-        if (target->result == MQ_TARGET_UNTRIED && (in || (!only_in && target->code == 0))) {
+        if (target->result == MQ_OUTCOME_RELEASED && (in || (!only_in && target->code == 0))) {
             target->result = result;
             target->code = code;
             memcpy(target->reply, text, sizeof text);
@@ -139,7 +139,7 @@ static void count_outcome(struct mq_smtp_session *session, const struct mq_trans
     bool accepted = false;
     session->decided++;
     for (size_t i = 0; i < transfer->target_count; i++) {
-        accepted = accepted || transfer->targets[i].result == MQ_TARGET_ACCEPTED;
+        accepted = accepted || transfer->targets[i].result == MQ_OUTCOME_DELIVERED;
     }
     session->failures = accepted ? 0 : session->failures + 1;
     if (session->failures >= FAILURES_MAX) {
@@ -176,7 +176,7 @@ void mq_smtp_finish(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
 static void forget_results(struct mq_transfer *transfer)
 {
     for (size_t i = 0; i < transfer->target_count; i++) {
-        transfer->targets[i].result = MQ_TARGET_UNTRIED;
+        transfer->targets[i].result = MQ_OUTCOME_RELEASED;
         transfer->targets[i].code = 0;
         transfer->targets[i].reply[0] = '\0';
     }
@@ -264,9 +264,9 @@ static void settle_lost(struct mq_smtp_session *session, struct mq_smtp_tx *tx, 
     }
     snprintf(transfer->error, sizeof transfer->error, "%s", why);
     if (mq_smtp_dot_left(session, tx)) {
-        mq_smtp_mark(transfer, true, MQ_TARGET_UNCERTAIN, NULL);
+        mq_smtp_mark(transfer, true, MQ_OUTCOME_UNCERTAIN, NULL);
     } else {
-        mq_smtp_mark(transfer, false, MQ_TARGET_DENIED, NULL);
+        mq_smtp_mark(transfer, false, MQ_OUTCOME_DENIED, NULL);
     }
     mq_smtp_finish(session, tx, MQ_DELIVERY_DONE);
 }

@@ -6,21 +6,21 @@
 
 static const char out_of_step[] = "the relay's answers do not fit the commands";
 
-static enum mq_target_result result_of(enum mq_verdict verdict)
+static enum mq_outcome result_of(enum mq_verdict verdict)
 {
     switch (verdict) {
     case MQ_VERDICT_ACCEPTED:
-        return MQ_TARGET_ACCEPTED;
+        return MQ_OUTCOME_DELIVERED;
     case MQ_VERDICT_REFUSED:
-        return MQ_TARGET_REFUSED;
+        return MQ_OUTCOME_REFUSED;
     case MQ_VERDICT_UNEXPLAINED:
-        return MQ_TARGET_UNEXPLAINED;
+        return MQ_OUTCOME_UNEXPLAINED;
     case MQ_VERDICT_DENIED:
-        return MQ_TARGET_DENIED;
+        return MQ_OUTCOME_DENIED;
     case MQ_VERDICT_UNCERTAIN:
-        return MQ_TARGET_UNCERTAIN;
+        return MQ_OUTCOME_UNCERTAIN;
     default:
-        return MQ_TARGET_LATER;
+        return MQ_OUTCOME_DEFERRED;
     }
 }
 
@@ -120,7 +120,7 @@ static void protocol_error(struct mq_smtp_session *session, struct mq_smtp_tx *t
     }
     if (tx->plain) {
         note_time(session, transfer, reply);
-        mq_smtp_mark(transfer, false, MQ_TARGET_LATER, reply);
+        mq_smtp_mark(transfer, false, MQ_OUTCOME_DEFERRED, reply);
         mq_smtp_finish(session, tx, MQ_DELIVERY_DONE);
     } else {
         session->decided++; /* it works, only not in this way */
@@ -223,8 +223,8 @@ static void settle_next_transaction(struct mq_transfer *transfer)
 {
     for (size_t i = 0; i < transfer->target_count; i++) {
         struct mq_target *target = &transfer->targets[i];
-        if (target->result == MQ_TARGET_UNTRIED && target->code >= 400) {
-            target->result = MQ_TARGET_LATER;
+        if (target->result == MQ_OUTCOME_RELEASED && target->code >= 400) {
+            target->result = MQ_OUTCOME_DEFERRED;
         }
     }
 }
@@ -236,7 +236,7 @@ static bool begin_check(const struct mq_smtp_session *session, struct mq_smtp_tx
 {
     bool refused = false;
     for (size_t i = 0; i < tx->transfer->target_count; i++) {
-        refused = refused || (tx->transfer->targets[i].result == MQ_TARGET_REFUSED &&
+        refused = refused || (tx->transfer->targets[i].result == MQ_OUTCOME_REFUSED &&
                               tx->transfer->targets[i].code != 0);
     }
     if (!refused || tx->plain || tx->checking || !session->caps.pipelining) {
@@ -300,7 +300,7 @@ static void accepted(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
         session->host->no_params = true; /* so it works: no more detours */
     }
     note_time(session, transfer, reply);
-    mq_smtp_mark(transfer, true, MQ_TARGET_ACCEPTED, reply);
+    mq_smtp_mark(transfer, true, MQ_OUTCOME_DELIVERED, reply);
     transfer->enter(transfer, MQ_PHASE_ACCEPTED);
     mq_smtp_finish(session, tx, MQ_DELIVERY_DONE);
 }

@@ -33,8 +33,8 @@ static void append_text(struct mq_smtp_session *session, const char *text)
 /* The first recipient from `at` on that is still to be asked; target_count: none. */
 static size_t next_target(const struct mq_transfer *transfer, size_t at)
 {
-    while (at < transfer->target_count &&
-           (transfer->targets[at].result != MQ_TARGET_UNTRIED || transfer->targets[at].code != 0)) {
+    while (at < transfer->target_count && (transfer->targets[at].result != MQ_OUTCOME_RELEASED ||
+                                           transfer->targets[at].code != 0)) {
         at++;
     }
     return at;

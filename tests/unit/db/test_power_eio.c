@@ -90,12 +90,11 @@ static enum mq_status claim(struct life *life)
 /* The first is sent, the others go back. */
 static enum mq_status settle(struct life *life)
 {
-    unsigned char accepted = MQ_RECIPIENT_ACCEPTED;
+    unsigned char accepted = MQ_OUTCOME_DELIVERED;
     struct mq_settlement outcomes[MAILS];
     struct mq_claim *taken = &life->fx.claim;
     for (size_t i = 0; i < taken->count; i++) {
         outcomes[i] = (struct mq_settlement){.job = &taken->jobs[i],
-                                             .kind = i ? MQ_SETTLE_RELEASE : MQ_SETTLE_RESULTS,
                                              .results = i ? NULL : &accepted,
                                              .handed_over = !i,
                                              .at_s = START,

@@ -179,7 +179,7 @@ static void take_off(struct week *w, int worker, struct mq_job *job)
 }
 
 /* What the killed worker's record says; called for each row that is recovered. */
-static void find(void *context, const char *token, int64_t id, struct mq_evidence_record *out)
+static void find(void *context, const char *token, int64_t id, struct mq_evidence *out)
 {
     struct week *w = context;
     for (size_t i = 0; i < w->flying; i++) {
@@ -191,12 +191,13 @@ static void find(void *context, const char *token, int64_t id, struct mq_evidenc
         int k = (int)f->job.targets.count;
         int64_t handed = f->job.paid;
         if (f->record) {
-            out->evidence = reached ? MQ_EVIDENCE_BODY : MQ_EVIDENCE_BEGUN;
+            out->outcome = MQ_OUTCOME_DEFERRED;
+            out->by_recipient = reached;
             out->handed_over = reached ? k : 0;
             handed = out->handed_over;
             out->at_s = START + f->claimed_ms / 1000; /* when the body began: too early to use */
             for (size_t r = 0; r < f->job.recipients.count; r++) {
-                out->results[r] = f->job.target_of[r] >= 0 && reached ? MQ_RECIPIENT_UNCERTAIN : 0;
+                out->results[r] = f->job.target_of[r] >= 0 && reached ? MQ_OUTCOME_UNCERTAIN : 0;
             }
         }
         mark(&w->tokens, w->now_ms, handed - f->job.paid);
@@ -224,20 +225,18 @@ static void clear_recovered(struct week *w)
 
 static void make_outcome(struct delivery *f, struct mq_settlement *s)
 {
-    static const unsigned char result[] = {MQ_RECIPIENT_ACCEPTED, MQ_RECIPIENT_ACCEPTED,
-                                           MQ_RECIPIENT_LATER, MQ_RECIPIENT_UNCERTAIN, 0};
+    static const unsigned char result[] = {MQ_OUTCOME_DELIVERED, MQ_OUTCOME_DELIVERED,
+                                           MQ_OUTCOME_DEFERRED, MQ_OUTCOME_UNCERTAIN, 0};
     int k = (int)f->job.targets.count;
     bool refused = f->fate == FATE_SOME_REFUSED;
     for (size_t i = 0; i < f->job.recipients.count; i++) {
         f->results[i] = f->job.target_of[i] >= 0 ? result[f->fate] : 0;
     }
     if (refused) {
-        f->results[0] = MQ_RECIPIENT_REFUSED;
+        f->results[0] = MQ_OUTCOME_REFUSED;
     }
     *s = (struct mq_settlement){.job = &f->job,
-                                .kind =
-                                    f->fate == FATE_RELEASE ? MQ_SETTLE_RELEASE : MQ_SETTLE_RESULTS,
-                                .results = f->results,
+                                .results = f->fate == FATE_RELEASE ? NULL : f->results,
                                 .at_s = START + f->reply_ms / 1000,
                                 .retry_after_s = -1,
                                 .ms = -1};

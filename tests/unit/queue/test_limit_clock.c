@@ -12,7 +12,7 @@ static void takes(struct fake_relay *relay, struct mq_transfer *transfer, struct
 {
     (void)transfer;
     taken_ms[taken++] = relay->scene->boot_ms;
-    set_result(target, MQ_TARGET_ACCEPTED, "250 Ok");
+    set_result(target, MQ_OUTCOME_DELIVERED, "250 Ok");
 }
 
 static size_t most_in_an_hour(void)
@@ -130,7 +130,7 @@ static void dies_behind_the_dot(struct fake_relay *relay, struct mq_transfer *tr
     (void)relay;
     (void)transfer;
     dying++;
-    set_result(target, MQ_TARGET_UNCERTAIN, "");
+    set_result(target, MQ_OUTCOME_UNCERTAIN, "");
 }
 
 /* The relay takes them up to ten minutes after the worker is gone. */

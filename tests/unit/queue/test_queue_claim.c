@@ -109,7 +109,7 @@ static void test_expired_pair_is_replaced(void **state)
     assert_int_equal(fx_claim(&fx), 1);
     fx.now_s = START + 60;
     assert_int_equal(fx_enqueue(&fx, &new), 0); /* on its way, it is not given up */
-    fx_kind(&fx, 0, MQ_SETTLE_RELEASE, NULL);
+    fx_kind(&fx, 0, MQ_OUTCOME_RELEASED, NULL);
     int64_t second = fx_enqueue(&fx, &new);
     assert_true(second > first);
     assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_queue"), 1);
@@ -345,7 +345,7 @@ static void test_orphan_check_of_untyped_column(void **state)
     fx_enqueue(&fx, &(struct mail){.reference = "07", .body = "x"});
     assert_int_equal(fx_claim(&fx), 1);
     assert_string_equal(fx_events(&fx), "orphan claimed orphan");
-    fx_kind(&fx, 0, MQ_SETTLE_RELEASE, NULL);
+    fx_kind(&fx, 0, MQ_OUTCOME_RELEASED, NULL);
     assert_int_equal(mq_queue_sweep(fx.queue, &sweep, NULL, &fx.err), MQ_OK);
     assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_queue"), 1);
     fx_close(&fx);

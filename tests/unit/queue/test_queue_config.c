@@ -52,7 +52,7 @@ static void test_tokens_come_back(void **state)
     fx.now_s += 60;
     assert_int_equal(fx_claim(&fx), 1);
     fx.now_s += 1000;
-    fx_kind(&fx, 0, MQ_SETTLE_RELEASE, NULL);
+    fx_kind(&fx, 0, MQ_OUTCOME_RELEASED, NULL);
     fx_assert_text(&fx, "SELECT value FROM config WHERE key = 'mailTokens'", "5"); /* the cap */
     fx_close(&fx);
 }
@@ -173,7 +173,8 @@ static void deferred_one(bool as_a_whole)
         letters[0] = strcmp(job->targets.items[0], "later@example.org") == 0 ? 'l' : 'a';
         served += letters[0] == 'a';
         bool whole = as_a_whole && letters[0] == 'l';
-        assert_false(whole ? fx_kind(&fx, 0, MQ_SETTLE_LATER, "x") : fx_settle(&fx, 0, letters));
+        assert_false(whole ? fx_kind(&fx, 0, MQ_OUTCOME_DEFERRED, "x")
+                           : fx_settle(&fx, 0, letters));
     }
     assert_int_equal(served, 2);
     fx_assert_text(&fx, "SELECT recipients FROM mail_queue", "[\"later@example.org\"]");
@@ -207,7 +208,7 @@ static void test_strict_ledger(void **state)
     assert_int_equal(fx_int(&fx, "SELECT sum(n) FROM mail_spent"), 1);
     assert_int_equal(fx_int(&fx, "SELECT at FROM mail_spent"), START + 100);
     assert_int_equal(fx_claim(&fx), 1); /* the refused one's place */
-    fx_kind(&fx, 0, MQ_SETTLE_RELEASE, NULL);
+    fx_kind(&fx, 0, MQ_OUTCOME_RELEASED, NULL);
     assert_int_equal(fx_int(&fx, "SELECT sum(n) FROM mail_spent"), 1);
     assert_int_equal(fx_claim(&fx), 1);
     fx_settle(&fx, 0, "a");
@@ -371,7 +372,7 @@ static void test_poison_stops_the_claim(void **state)
         fx.request.limit = 1;
         fx_claim(&fx);
         fx_set_raw(&fx, bad[i][0], bad[i][1]);
-        unsigned char sent = MQ_RECIPIENT_ACCEPTED;
+        unsigned char sent = MQ_OUTCOME_DELIVERED;
         struct mq_settlement outcome = {
             .job = &fx.claim.jobs[0], .results = &sent, .retry_after_s = -1, .ms = -1};
         struct mq_claim next;

@@ -22,7 +22,7 @@ static void six(struct fixture *fx)
         if (i == 2 || i == 3) {
             fx_settle(fx, i, i == 2 ? "l" : "r");
         } else if (i != 1) {
-            fx_kind(fx, i, MQ_SETTLE_RELEASE, NULL);
+            fx_kind(fx, i, MQ_OUTCOME_RELEASED, NULL);
         }
     }
     assert_int_equal(mq_queue_hold(fx->queue, &(struct mq_ids){&five, 1}, &changed, &fx->err),

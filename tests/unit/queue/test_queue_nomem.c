@@ -91,8 +91,8 @@ static bool store(struct pass *p)
 static bool deliver(struct pass *p)
 {
     struct fixture *fx = &p->fx;
-    unsigned char mixed[] = {MQ_RECIPIENT_ACCEPTED, MQ_RECIPIENT_REFUSED, MQ_RECIPIENT_REFUSED};
-    unsigned char later[] = {MQ_RECIPIENT_LATER};
+    unsigned char mixed[] = {MQ_OUTCOME_DELIVERED, MQ_OUTCOME_REFUSED, MQ_OUTCOME_REFUSED};
+    unsigned char later[] = {MQ_OUTCOME_DEFERRED};
     bool lost;
     if (!cycle(p, NULL, 0, true)) {
         return false;

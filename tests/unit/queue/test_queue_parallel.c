@@ -41,8 +41,8 @@ static size_t settle_some(struct mq_claim *claim, struct mq_settlement *out)
 {
     for (size_t i = 0; i < claim->count; i++) {
         out[i] = (struct mq_settlement){.job = &claim->jobs[i],
-                                        .kind = claim->jobs[i].id % 7 ? MQ_SETTLE_ORPHAN
-                                                                      : MQ_SETTLE_REFUSED,
+                                        .outcome = claim->jobs[i].id % 7 ? MQ_OUTCOME_ORPHAN
+                                                                         : MQ_OUTCOME_REFUSED,
                                         .retry_after_s = -1,
                                         .ms = -1};
     }

@@ -1,13 +1,19 @@
 /* Leases whose worker is gone. */
 #include "queue_fixture.h"
 
+static const struct mq_evidence nothing = {.outcome = MQ_OUTCOME_UNCERTAIN},
+                                never_begun = {.outcome = MQ_OUTCOME_RELEASED},
+                                begun = {.outcome = MQ_OUTCOME_DEFERRED},
+                                body_out = {.by_recipient = true},
+                                replied = {.by_recipient = true, .replied = true};
+
 /* What the intent record of the dead worker says of every job. */
 struct said {
-    struct mq_evidence_record record;
+    struct mq_evidence record;
     int asked;
 };
 
-static void find(void *context, const char *token, int64_t job_id, struct mq_evidence_record *out)
+static void find(void *context, const char *token, int64_t job_id, struct mq_evidence *out)
 {
     struct said *said = context;
     assert_string_equal(token, TOKEN_A);
@@ -24,7 +30,7 @@ struct lost {
 };
 
 /* A job to three recipients, claimed by token A under a limit; B knows A dead. */
-static void lose(struct lost *l, enum mq_evidence evidence)
+static void lose(struct lost *l, struct mq_evidence evidence)
 {
     memset(l, 0, sizeof(*l));
     fx_open(&l->fx);
@@ -32,7 +38,7 @@ static void lose(struct lost *l, enum mq_evidence evidence)
     fx_set(&l->fx, "mailRateMode", "strict");
     fx_mail(&l->fx, "a@example.org b@example.org c@example.org");
     assert_int_equal(fx_claim(&l->fx), 1);
-    l->said.record.evidence = evidence;
+    l->said.record = evidence;
     l->source = (struct mq_evidence_source){find, &l->said};
     l->dead[0] = TOKEN_A;
     l->fx.request.token = TOKEN_B;
@@ -60,7 +66,7 @@ static void test_never_begun(void **state)
 {
     (void)state;
     struct lost l;
-    lose(&l, MQ_EVIDENCE_FREE);
+    lose(&l, never_begun);
     fx_claim(&l.fx);
     assert_string_equal(fx_events(&l.fx), "recovered");
     assert_int_equal(l.said.asked, 1);
@@ -75,7 +81,7 @@ static void test_begun(void **state)
 {
     (void)state;
     struct lost l;
-    lose(&l, MQ_EVIDENCE_BEGUN);
+    lose(&l, begun);
     fx_claim(&l.fx);
     assert_string_equal(fx_events(&l.fx), "try_later");
     status_is(&l, "failed", 1);
@@ -91,7 +97,7 @@ static void test_a_mail_that_kills(void **state)
 {
     (void)state;
     struct lost l;
-    lose(&l, MQ_EVIDENCE_BEGUN);
+    lose(&l, begun);
     fx_sql(&l.fx, "UPDATE mail_queue SET max_attempts = 1");
     fx_claim(&l.fx);
     assert_string_equal(fx_events(&l.fx), "parked");
@@ -103,9 +109,9 @@ static void test_body(void **state)
 {
     (void)state;
     struct lost l;
-    lose(&l, MQ_EVIDENCE_BODY);
-    l.said.record.results[0] = MQ_RECIPIENT_UNCERTAIN;
-    l.said.record.results[1] = MQ_RECIPIENT_REFUSED;
+    lose(&l, body_out);
+    l.said.record.results[0] = MQ_OUTCOME_UNCERTAIN;
+    l.said.record.results[1] = MQ_OUTCOME_REFUSED;
     l.said.record.handed_over = 1;
     l.said.record.at_s = START + 3;
     fx_claim(&l.fx);
@@ -123,8 +129,8 @@ static void test_body_and_hold(void **state)
 {
     (void)state;
     struct lost l;
-    lose(&l, MQ_EVIDENCE_BODY);
-    l.said.record.results[0] = MQ_RECIPIENT_UNCERTAIN;
+    lose(&l, body_out);
+    l.said.record.results[0] = MQ_OUTCOME_UNCERTAIN;
     l.fx.request.on_uncertain = MQ_UNCERTAIN_HOLD;
     fx_claim(&l.fx);
     assert_string_equal(fx_events(&l.fx), "uncertain parked");
@@ -137,7 +143,7 @@ static void test_no_record(void **state)
 {
     (void)state;
     struct lost l;
-    lose(&l, MQ_EVIDENCE_NONE);
+    lose(&l, nothing);
     l.fx.request.dead_count = 0;
     fx_claim(&l.fx);
     fx_assert_text(&l.fx, "SELECT status FROM mail_queue", "sending"); /* not known dead */
@@ -159,7 +165,7 @@ static void test_no_record_of_a_part(void **state)
 {
     (void)state;
     struct lost l;
-    lose(&l, MQ_EVIDENCE_NONE);
+    lose(&l, nothing);
     l.fx.now_s = START + 900;
     l.fx.request.evidence = NULL;
     fx_sql(&l.fx, "UPDATE mail_queue SET paid = 1");
@@ -171,7 +177,7 @@ static void test_no_record_of_a_part(void **state)
     assert_int_equal(spent(&l), 1);
     fx_close(&l.fx);
 
-    lose(&l, MQ_EVIDENCE_NONE);
+    lose(&l, nothing);
     l.fx.now_s = START + 900;
     l.fx.request.evidence = NULL;
     fx_set(&l.fx, "mailRedirectTo", "test@example.org"); /* one address for all three */
@@ -185,8 +191,8 @@ static void test_done(void **state)
 {
     (void)state;
     struct lost l;
-    lose(&l, MQ_EVIDENCE_DONE);
-    memset(l.said.record.results, MQ_RECIPIENT_ACCEPTED, 3);
+    lose(&l, replied);
+    memset(l.said.record.results, MQ_OUTCOME_DELIVERED, 3);
     l.said.record.handed_over = 3;
     l.said.record.at_s = START + 5;
     l.said.record.code = 250;
@@ -198,8 +204,8 @@ static void test_done(void **state)
     assert_int_equal(fx_int(&l.fx, "SELECT at FROM mail_spent"), START + 5);
     fx_close(&l.fx);
 
-    lose(&l, MQ_EVIDENCE_DONE);
-    memset(l.said.record.results, MQ_RECIPIENT_LATER, 3);
+    lose(&l, replied);
+    memset(l.said.record.results, MQ_OUTCOME_DEFERRED, 3);
     l.said.record.code = 451;
     fx_claim(&l.fx);
     assert_string_equal(fx_events(&l.fx), "try_later");
@@ -211,7 +217,7 @@ static void test_recover_then_claim(void **state)
 {
     (void)state;
     struct lost l;
-    lose(&l, MQ_EVIDENCE_FREE);
+    lose(&l, never_begun);
     l.fx.request.limit = 10;
     assert_int_equal(fx_claim(&l.fx), 1);
     assert_string_equal(fx_events(&l.fx), "recovered claimed");
@@ -281,7 +287,7 @@ static void test_a_thousand_a_turn(void **state)
 static void test_large(void **state)
 {
     (void)state;
-    struct lost l = {.said = {.record = {.evidence = MQ_EVIDENCE_DONE, .handed_over = 1}}};
+    struct lost l = {.said = {.record = {.by_recipient = true, .replied = true, .handed_over = 1}}};
     struct fixture *fx = &l.fx;
     size_t len = 3 << 20;
     char *body = malloc(len + 1);
@@ -294,7 +300,7 @@ static void test_large(void **state)
     }
     free(body);
     assert_int_equal(fx_claim(fx), 3);
-    l.said.record.results[0] = MQ_RECIPIENT_ACCEPTED;
+    l.said.record.results[0] = MQ_OUTCOME_DELIVERED;
     l.said.record.at_s = START;
     l.source = (struct mq_evidence_source){find, &l.said};
     fx->request.evidence = &l.source;
@@ -327,7 +333,7 @@ static void test_claim_fails_settle_stands(void **state)
     fx.request.limit = 1;
     fx_claim(&fx);
     fx_sql(&fx, "DROP TABLE registrations");
-    unsigned char refused = MQ_RECIPIENT_REFUSED;
+    unsigned char refused = MQ_OUTCOME_REFUSED;
     struct mq_settlement outcome = {
         .job = &fx.claim.jobs[0], .results = &refused, .retry_after_s = -1, .ms = -1};
     struct mq_cycle cycle = {&outcome, 1, &fx.request, &next, &fx.events, 0, false};

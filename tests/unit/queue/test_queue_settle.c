@@ -163,7 +163,7 @@ static void test_release(void **state)
     fx_mail(&fx, "a@example.org");
     fx_claim(&fx);
     fx.now_s += 5;
-    fx_kind(&fx, 0, MQ_SETTLE_RELEASE, NULL);
+    fx_kind(&fx, 0, MQ_OUTCOME_RELEASED, NULL);
     assert_string_equal(fx_events(&fx), "released");
     row_text(&fx, "status", "pending");
     assert_int_equal(row(&fx, "attempts"), 0);
@@ -215,16 +215,16 @@ static void test_whole_job(void **state)
     memset(error, 'x', 499);
     strcpy(error + 499, "\xc3\xa4 tail\n");
     fx_claim(&fx);
-    fx_kind(&fx, 0, MQ_SETTLE_LATER, error);
+    fx_kind(&fx, 0, MQ_OUTCOME_DEFERRED, error);
     assert_string_equal(fx_events(&fx), "try_later");
     assert_int_equal(row(&fx, "length(CAST(last_error AS BLOB))"), 499);
     fx.now_s += 60;
     fx_claim(&fx);
-    fx_kind(&fx, 0, MQ_SETTLE_LATER, "line\r\nline");
+    fx_kind(&fx, 0, MQ_OUTCOME_DEFERRED, "line\r\nline");
     row_text(&fx, "last_error", "line??line");
     fx.now_s += 300;
     fx_claim(&fx);
-    fx_kind(&fx, 0, MQ_SETTLE_REFUSED, "bad template");
+    fx_kind(&fx, 0, MQ_OUTCOME_REFUSED, "bad template");
     assert_string_equal(fx_events(&fx), "refused parked");
     row_text(&fx, "parked_for", "refused");
     row_text(&fx, "refused",
@@ -242,17 +242,17 @@ static void test_composed(void **state)
     fx_claim(&fx);
     assert_null(fx.claim.jobs[0].body);
     assert_int_equal(fx.claim.jobs[0].targets.count, 0);
-    fx_kind(&fx, 0, MQ_SETTLE_LATER, "compose threw");
+    fx_kind(&fx, 0, MQ_OUTCOME_DEFERRED, "compose threw");
     row_text(&fx, "status", "failed");
     row_text(&fx, "recipients", NULL);
     fx.now_s += 60;
     fx_claim(&fx);
-    fx_kind(&fx, 0, MQ_SETTLE_REFUSED, "no address");
+    fx_kind(&fx, 0, MQ_OUTCOME_REFUSED, "no address");
     row_text(&fx, "status", "parked");
     mq_queue_retry(fx.queue, NULL, true, &changed, &fx.err);
     row_text(&fx, "recipients", NULL); /* composed again */
     fx_claim(&fx);
-    fx_kind(&fx, 0, MQ_SETTLE_ORPHAN, NULL);
+    fx_kind(&fx, 0, MQ_OUTCOME_ORPHAN, NULL);
     assert_string_equal(fx_events(&fx), "orphan");
     assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_queue"), 0);
     fx_enqueue(&fx, &(struct mail){.reference = "R"});
@@ -314,7 +314,7 @@ static void test_stale(void **state)
     assert_true(fx_settle(&fx, 0, "a"));
     assert_string_equal(fx_events(&fx), "stale");
     assert_true(fx_settle(&fx, 0, "l"));
-    assert_true(fx_kind(&fx, 0, MQ_SETTLE_RELEASE, NULL));
+    assert_true(fx_kind(&fx, 0, MQ_OUTCOME_RELEASED, NULL));
     row_text(&fx, "status", "sending");
     row_text(&fx, "locked_by", TOKEN_B);
     mq_claim_clear(&first);
@@ -394,7 +394,7 @@ static void test_own_maximum_and_retry_after(void **state)
     fx_enqueue(&fx, &(struct mail){.recipients = "a@example.org", .max_attempts = 2});
     fx_claim(&fx);
     struct mq_settlement outcome = {.job = &fx.claim.jobs[0],
-                                    .kind = MQ_SETTLE_LATER,
+                                    .outcome = MQ_OUTCOME_DEFERRED,
                                     .retry_after_s = 7,
                                     .ms = -1,
                                     .relay = "smtp://r",
@@ -421,7 +421,7 @@ static void test_settle_and_claim_in_one(void **state)
     fx_mail(&fx, "b@example.org");
     fx.request.limit = 1;
     fx_claim(&fx);
-    unsigned char sent = MQ_RECIPIENT_ACCEPTED;
+    unsigned char sent = MQ_OUTCOME_DELIVERED;
     struct mq_settlement outcome = {
         .job = &fx.claim.jobs[0], .results = &sent, .retry_after_s = -1, .ms = -1};
     struct mq_cycle cycle = {&outcome, 1, &fx.request, &next, &fx.events, 0, false};

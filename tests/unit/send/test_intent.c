@@ -91,7 +91,7 @@ static void leave_record(void)
     struct mq_intent *intent = create(4);
     struct mq_intent_entry entry = {.job_id = 7,
                                     .phase = MQ_INTENT_BODY,
-                                    .results = {MQ_TARGET_UNCERTAIN, MQ_TARGET_REFUSED},
+                                    .results = {MQ_OUTCOME_UNCERTAIN, MQ_OUTCOME_REFUSED},
                                     .code = 550,
                                     .handed_over = 1,
                                     .at_s = 1800000000};
@@ -133,7 +133,7 @@ static void test_every_result_is_read(void **state)
     struct mq_intent_entry entry = {.job_id = 7, .phase = MQ_INTENT_REFUSED};
     struct mq_intent *intent = create(1);
     (void)state;
-    for (uint8_t i = 0; i <= MQ_TARGET_UNEXPLAINED; i++) {
+    for (uint8_t i = 0; i <= MQ_OUTCOME_UNEXPLAINED; i++) {
         entry.results[i] = i;
     }
     mq_intent_write(intent, mq_intent_begin(intent, 7), &entry);
@@ -142,7 +142,7 @@ static void test_every_result_is_read(void **state)
     assert_int_equal(mq_intent_owner(record), MQ_INTENT_DEAD);
     memset(entry.results, 0, sizeof(entry.results));
     assert_true(mq_intent_find(record, 7, &entry));
-    assert_int_equal(entry.results[MQ_TARGET_UNEXPLAINED], MQ_TARGET_UNEXPLAINED);
+    assert_int_equal(entry.results[MQ_OUTCOME_UNEXPLAINED], MQ_OUTCOME_UNEXPLAINED);
     mq_intent_record_close(record, true);
 }
 
@@ -171,9 +171,9 @@ static void test_dead(void **state)
     assert_string_equal(mq_intent_token(record), TOKEN);
     assert_true(mq_intent_find(record, 7, &entry));
     assert_int_equal(entry.phase, MQ_INTENT_BODY);
-    assert_int_equal(entry.results[0], MQ_TARGET_UNCERTAIN);
-    assert_int_equal(entry.results[1], MQ_TARGET_REFUSED);
-    assert_int_equal(entry.results[2], MQ_TARGET_UNTRIED);
+    assert_int_equal(entry.results[0], MQ_OUTCOME_UNCERTAIN);
+    assert_int_equal(entry.results[1], MQ_OUTCOME_REFUSED);
+    assert_int_equal(entry.results[2], MQ_OUTCOME_RELEASED);
     assert_int_equal(entry.code, 550);
     assert_int_equal(entry.handed_over, 1);
     assert_int_equal(entry.at_s, 1800000000);
@@ -191,7 +191,7 @@ static void test_reused_slot_is_clean(void **state)
     struct mq_intent *intent = create(1);
     struct mq_intent_entry entry = {.job_id = 1,
                                     .phase = MQ_INTENT_ACCEPTED,
-                                    .results = {MQ_TARGET_ACCEPTED},
+                                    .results = {MQ_OUTCOME_DELIVERED},
                                     .code = 250,
                                     .handed_over = 1};
     int slot = mq_intent_begin(intent, 1);

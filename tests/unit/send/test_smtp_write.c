@@ -371,7 +371,7 @@ static void test_many_recipients_fill_several_writes(void **state)
     fake_says(fake, "250 queued\r\n");
     assert_true(mail.done);
     for (int i = 0; i < 200; i++) {
-        assert_int_equal(targets[i].result, i % 2 ? MQ_TARGET_REFUSED : MQ_TARGET_ACCEPTED);
+        assert_int_equal(targets[i].result, i % 2 ? MQ_OUTCOME_REFUSED : MQ_OUTCOME_DELIVERED);
     }
     fake_free(fake);
 }

@@ -87,7 +87,7 @@ static void test_helo_means_no_extensions(void **state)
     bench_submit(bench, 3);
     bench_run(bench, 0);
     assert_int_equal(bench->accepted, 2);
-    assert_int_equal(bench->mails[1].target.result, MQ_TARGET_REFUSED);
+    assert_int_equal(bench->mails[1].target.result, MQ_OUTCOME_REFUSED);
     assert_int_equal(bench->relay.counts->commands_plain, 2);
     bench_free(bench);
 }
@@ -131,7 +131,7 @@ static void test_abort_with_the_dot_out(void **state)
     bench_until(bench, one_at_dot);
     mq_transport_abort(transport);
     bench_run(bench, 0);
-    assert_int_equal(bench->mails[0].target.result, MQ_TARGET_UNCERTAIN);
+    assert_int_equal(bench->mails[0].target.result, MQ_OUTCOME_UNCERTAIN);
     assert_int_equal(bench->mails[0].transfer.end, MQ_DELIVERY_DONE);
     assert_int_equal(bench->untouched, 2);
     bench_free(bench);
@@ -148,7 +148,7 @@ static void test_wind_down_finishes_what_has_its_turn(void **state)
     bench_submit(bench, 1);
     bench->relay.counts->go = 1;
     bench_run(bench, 0);
-    assert_int_equal(bench->mails[0].target.result, MQ_TARGET_ACCEPTED);
+    assert_int_equal(bench->mails[0].target.result, MQ_OUTCOME_DELIVERED);
     assert_int_equal(bench->accepted, 1);
     assert_int_equal(bench->untouched, 4);
     assert_int_equal(bench->relay.counts->mails, 1);

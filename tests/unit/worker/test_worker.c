@@ -64,13 +64,13 @@ static void answer_by_name(struct fake_relay *relay, struct mq_transfer *transfe
     (void)relay;
     (void)transfer;
     if (strncmp(target->address, "later", 5) == 0) {
-        set_result(target, MQ_TARGET_LATER, "450 4.2.0 later");
+        set_result(target, MQ_OUTCOME_DEFERRED, "450 4.2.0 later");
     } else if (strncmp(target->address, "dead", 4) == 0) {
-        set_result(target, MQ_TARGET_REFUSED, "550 5.1.1 unknown");
+        set_result(target, MQ_OUTCOME_REFUSED, "550 5.1.1 unknown");
     } else if (strncmp(target->address, "full", 4) == 0) {
-        target->result = MQ_TARGET_UNTRIED;
+        target->result = MQ_OUTCOME_RELEASED;
     } else {
-        set_result(target, MQ_TARGET_ACCEPTED, "250 Ok");
+        set_result(target, MQ_OUTCOME_DELIVERED, "250 Ok");
     }
 }
 

@@ -6,12 +6,12 @@
 
 static const char *reply; /* to what fails */
 
-static enum mq_target_result result_of_reply(void)
+static enum mq_outcome result_of_reply(void)
 {
     if (reply[0] == '4') {
-        return MQ_TARGET_LATER;
+        return MQ_OUTCOME_DEFERRED;
     }
-    return strstr(reply, "5.7.1") ? MQ_TARGET_DENIED : MQ_TARGET_UNEXPLAINED;
+    return strstr(reply, "5.7.1") ? MQ_OUTCOME_DENIED : MQ_OUTCOME_UNEXPLAINED;
 }
 
 static void fail_all(struct fake_relay *relay, struct mq_transfer *transfer,
@@ -28,7 +28,7 @@ static void fail_bad(struct fake_relay *relay, struct mq_transfer *transfer,
     if (strstr(target->address, "@bad.example")) {
         fail_all(relay, transfer, target);
     } else {
-        set_result(target, MQ_TARGET_ACCEPTED, "250 Ok");
+        set_result(target, MQ_OUTCOME_DELIVERED, "250 Ok");
     }
 }
 
@@ -129,7 +129,7 @@ static void fails_later(struct fake_relay *relay, struct mq_transfer *transfer,
     if (relay->scene->boot_ms >= works_until_ms) {
         fail_all(relay, transfer, target);
     } else {
-        set_result(target, MQ_TARGET_ACCEPTED, "250 Ok");
+        set_result(target, MQ_OUTCOME_DELIVERED, "250 Ok");
     }
 }
 
@@ -238,7 +238,7 @@ static void fails_after_100(struct fake_relay *relay, struct mq_transfer *transf
     if (relay->accepted_count >= 100) {
         fail_all(relay, transfer, target);
     } else {
-        set_result(target, MQ_TARGET_ACCEPTED, "250 Ok");
+        set_result(target, MQ_OUTCOME_DELIVERED, "250 Ok");
     }
 }
 
@@ -287,7 +287,7 @@ static void fails_dead(struct fake_relay *relay, struct mq_transfer *transfer,
     if (strncmp(target->address, "dead@", 5) == 0) {
         fail_all(relay, transfer, target);
     } else {
-        set_result(target, MQ_TARGET_ACCEPTED, "250 Ok");
+        set_result(target, MQ_OUTCOME_DELIVERED, "250 Ok");
     }
 }
 
@@ -325,9 +325,9 @@ static void greylists(struct fake_relay *relay, struct mq_transfer *transfer,
     int64_t *first_ms = &first_seen_ms[transfer->job_id];
     *first_ms = *first_ms ? *first_ms : now_ms;
     if (now_ms - *first_ms >= 300000) {
-        set_result(target, MQ_TARGET_ACCEPTED, "250 Ok");
+        set_result(target, MQ_OUTCOME_DELIVERED, "250 Ok");
     } else {
-        set_result(target, MQ_TARGET_LATER, "450 4.2.0 greylisted");
+        set_result(target, MQ_OUTCOME_DEFERRED, "450 4.2.0 greylisted");
     }
 }
 

@@ -11,7 +11,7 @@ static void fail_all(struct fake_relay *relay, struct mq_transfer *transfer,
 {
     (void)relay;
     (void)transfer;
-    set_result(target, reply[0] == '4' ? MQ_TARGET_LATER : MQ_TARGET_DENIED, reply);
+    set_result(target, reply[0] == '4' ? MQ_OUTCOME_DEFERRED : MQ_OUTCOME_DENIED, reply);
 }
 
 static void fail_bad(struct fake_relay *relay, struct mq_transfer *transfer,
@@ -20,7 +20,7 @@ static void fail_bad(struct fake_relay *relay, struct mq_transfer *transfer,
     if (strncmp(target->address, "bad@", 4) == 0) {
         fail_all(relay, transfer, target);
     } else {
-        set_result(target, MQ_TARGET_ACCEPTED, "250 Ok");
+        set_result(target, MQ_OUTCOME_DELIVERED, "250 Ok");
     }
 }
 
@@ -161,9 +161,9 @@ static void refuse_bad(struct fake_relay *relay, struct mq_transfer *transfer,
     (void)relay;
     (void)transfer;
     if (strncmp(target->address, "bad@", 4) == 0) {
-        set_result(target, MQ_TARGET_UNEXPLAINED, "550 not allowed");
+        set_result(target, MQ_OUTCOME_UNEXPLAINED, "550 not allowed");
     } else {
-        set_result(target, MQ_TARGET_ACCEPTED, "250 Ok");
+        set_result(target, MQ_OUTCOME_DELIVERED, "250 Ok");
     }
 }
 

@@ -36,7 +36,7 @@ static void is_lost(struct fake_relay *relay, struct mq_transfer *transfer,
 {
     (void)relay;
     (void)transfer;
-    set_result(target, MQ_TARGET_UNCERTAIN, "");
+    set_result(target, MQ_OUTCOME_UNCERTAIN, "");
 }
 
 /* The row goes with the mail, so the event says how often nobody knew. */

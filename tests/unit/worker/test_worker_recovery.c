@@ -204,11 +204,11 @@ static void answer_three_ways(struct fake_relay *relay, struct mq_transfer *tran
     (void)transfer;
     relay->scene->counter = 1;
     if (strncmp(target->address, "good", 4) == 0) {
-        set_result(target, MQ_TARGET_ACCEPTED, "250 Ok");
+        set_result(target, MQ_OUTCOME_DELIVERED, "250 Ok");
     } else if (strncmp(target->address, "dead", 4) == 0) {
-        set_result(target, MQ_TARGET_REFUSED, "550 5.1.1 unknown");
+        set_result(target, MQ_OUTCOME_REFUSED, "550 5.1.1 unknown");
     } else {
-        set_result(target, MQ_TARGET_LATER, "450 4.2.0 later");
+        set_result(target, MQ_OUTCOME_DEFERRED, "450 4.2.0 later");
     }
 }
 
@@ -357,7 +357,7 @@ static void answer_stops(struct fake_relay *relay, struct mq_transfer *transfer,
                          struct mq_target *target)
 {
     stops_before_the_body(relay, transfer);
-    set_result(target, MQ_TARGET_ACCEPTED, "250 Ok");
+    set_result(target, MQ_OUTCOME_DELIVERED, "250 Ok");
 }
 
 /* Starts a child that stops, and leaves the test in its place: another worker, its lease over. */

@@ -182,7 +182,7 @@ static void deny_bad(struct fake_relay *relay, struct mq_transfer *transfer,
     if (strncmp(target->address, "bad", 3) == 0) {
         deny_all(relay, transfer, target);
     } else {
-        set_result(target, MQ_TARGET_ACCEPTED, "250 Ok");
+        set_result(target, MQ_OUTCOME_DELIVERED, "250 Ok");
     }
 }
 
@@ -289,7 +289,7 @@ static void refuse_all(struct fake_relay *relay, struct mq_transfer *transfer,
 {
     (void)relay;
     (void)transfer;
-    set_result(target, MQ_TARGET_REFUSED, "550 5.1.1 unknown");
+    set_result(target, MQ_OUTCOME_REFUSED, "550 5.1.1 unknown");
 }
 
 /* Dead addresses in a row are refused and stop nothing. */
@@ -336,7 +336,7 @@ static void later_in(struct fake_relay *relay, struct mq_transfer *transfer,
                      struct mq_target *target)
 {
     transfer->retry_after_s = relay->scene->counter;
-    set_result(target, MQ_TARGET_LATER, "450 4.7.1 try again");
+    set_result(target, MQ_OUTCOME_DEFERRED, "450 4.7.1 try again");
 }
 
 /* It may ask for more than the backoff. Less would use up all attempts within minutes. */

@@ -115,7 +115,7 @@ static void hangs_up(struct fake_relay *relay, struct mq_transfer *transfer,
                      struct mq_target *target)
 {
     relay->scene->counter++;
-    target->result = MQ_TARGET_DENIED;
+    target->result = MQ_OUTCOME_DENIED;
     snprintf(transfer->error, sizeof(transfer->error), "the relay closed the connection");
 }
 
@@ -125,7 +125,7 @@ static void hangs_up_on_bad(struct fake_relay *relay, struct mq_transfer *transf
     if (is_bad(transfer)) {
         hangs_up(relay, transfer, target);
     } else {
-        set_result(target, MQ_TARGET_ACCEPTED, "250 Ok");
+        set_result(target, MQ_OUTCOME_DELIVERED, "250 Ok");
     }
 }
 
