@@ -22,6 +22,6 @@ ZEND_METHOD(MailQueue_Internal, hasAcl)
     RETURN_BOOL(getxattr(ZSTR_VAL(path), "system.posix_acl_access", NULL, 0) > 0);
 #else
     (void)path;
-    RETURN_TRUE; /* nobody can tell */
+    RETURN_TRUE; /* unknown: take the careful answer */
 #endif
 }

@@ -1,3 +1,4 @@
+/* Files that a message names: opened once, within open_basedir, never one of the databases. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif

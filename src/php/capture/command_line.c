@@ -1,3 +1,4 @@
+/* The options of sendmail_path and of mail()'s fifth argument, as far as they name the envelope. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif

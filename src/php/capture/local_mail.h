@@ -9,7 +9,7 @@
 /* Whom the process runs as. */
 struct mq_local_user {
     char name[MQ_LOCAL_NAME_MAX];
-    char full_name[MQ_LOCAL_NAME_MAX]; /* "": nobody has written it down */
+    char full_name[MQ_LOCAL_NAME_MAX]; /* "": not in passwd */
 };
 
 void mq_local_user_read(struct mq_local_user *out);

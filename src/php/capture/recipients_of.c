@@ -1,3 +1,5 @@
+/* The envelope of a captured mail: what sendmail -t would find in its headers and its command line.
+ */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -21,7 +23,7 @@ static struct mq_str view(const zend_string *s)
 
 /* ---- senders ---- */
 
-/* Appends the addresses of a list that is no header. */
+/* Appends the addresses of a list that does not come from a header. */
 static enum mq_status read_list(struct mq_str text, const char *field, struct mq_strings *out,
                                 struct mq_error *err)
 {
@@ -181,8 +183,8 @@ static enum mq_status find_recipients(struct mq_str header,
     return status;
 }
 
-/* A sender in the headers that is no address, such as "From: Our Club", is no reason to refuse:
- * sendmail does not look. */
+/* A sender in the headers that is not an address, such as "From: Our Club", is accepted: sendmail
+ * does not look either. */
 static enum mq_status find_sender(struct mq_str header, const struct mq_capture_sender *sender,
                                   char **out, struct mq_error *err)
 {

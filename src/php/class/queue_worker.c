@@ -293,7 +293,7 @@ static bool open_run(struct run *run)
     return mq_php_ok(status, &err) && mq_php_ok(open_dkim(run, &err), &err);
 }
 
-/* Logging never stops the mail, so this is no exception. */
+/* A warning, not an exception: logging never stops the mail. */
 static void warn_of_log(const struct run *run)
 {
     int reason;

@@ -51,7 +51,7 @@ static inline bool mq_php_key_is(const zend_string *key, const char *name)
 }
 
 bool mq_php_is_text(const zval *value); /* a string or a Stringable */
-/* The text of a string or Stringable; MQ_THROWN, or MQ_MESSAGE. `value` is no reference, and its
+/* The text of a string or Stringable; MQ_THROWN, or MQ_MESSAGE. `value` is dereferenced, and its
  * owner holds it meanwhile. */
 enum mq_status mq_php_read_text(struct mq_php_path place, const zval *value, struct mq_str *out,
                                 struct mq_error *err);

@@ -53,7 +53,7 @@ bool mq_php_is_message_object(const zval *value)
            (mq_php_is_text(value) || method_of(Z_OBJ_P(value), "tostring", 0));
 }
 
-/* `argument` may be NULL. *out is no reference, and undefined on failure. */
+/* `argument` may be NULL. *out is dereferenced, and undefined on failure. */
 static enum mq_status call(zend_object *object, zend_function *method, const char *argument,
                            zval *out)
 {
@@ -218,7 +218,7 @@ static const struct half sender_half = {sender_fields, true, "envelopeFrom: \"a@
 static const struct half recipients_half = {recipient_fields, false,
                                             "recipients: [\"a@example.org\"]"};
 
-/* Fills a half; an error that is no exception waits there until the answer is needed. *unknown:
+/* Fills a half; an error that is not an exception waits there until the answer is needed. *unknown:
  * there is a field that the object has no way to say. */
 static enum mq_status ask_half(zend_object *object, zval *headers, const struct half *half,
                                zval *out, bool *unknown)

@@ -405,7 +405,7 @@ static int64_t last_id(struct mq_db *db)
 
 static enum mq_status maintain(struct mq_db *db, struct mq_error *err)
 {
-    (void)db, (void)err; /* checkpoints are made by whoever commits, as SQLite does by itself */
+    (void)db, (void)err; /* SQLite makes checkpoints when a connection commits */
     return MQ_OK;
 }
 
@@ -444,7 +444,7 @@ void mq_php_pdo_held(struct mq_db *db, zend_get_gc_buffer *buffer)
 {
     struct mq_pdo *self = mq_pdo_of(db);
     if (self->own.dsn) {
-        return; /* nobody else has it: it goes with the queue */
+        return; /* freed with the queue: no other object holds it */
     }
     zend_get_gc_buffer_add_zval(buffer, &self->object);
     zend_get_gc_buffer_add_zval(buffer, &self->single.object);

@@ -20,10 +20,10 @@ enum mq_status mq_php_pdo_open(zval *object, struct mq_db **out, struct mq_error
 struct mq_php_pdo_options {
     const char *dsn;     /* of a server; server.h says where user and password come from */
     int busy_timeout_ms; /* for locks of others */
-    bool worker;         /* lost connections are not opened anew unasked: locks went with them */
+    bool worker;         /* a lost connection is not reopened unasked: its locks are gone */
 };
 
-/* The same over a PDO that nobody else has: reopen() works, and so does what is called when the
+/* The same over a PDO that no other code holds: reopen() works, and so does what is called when the
  * connection was lost meanwhile, as long as nothing was done in a transaction. In a forked child
  * close() forgets it without a word to the server. */
 enum mq_status mq_php_pdo_open_dsn(const struct mq_php_pdo_options *options, struct mq_db **out,

@@ -30,7 +30,7 @@ struct mq_pdo_own {
     int busy_timeout_ms;
     bool opening;        /* the new one is being looked at */
     bool bounded;        /* PostgreSQL: the session's waits for locks have a limit */
-    bool resumes;        /* opened anew where nothing can have been lost with it */
+    bool resumes;        /* reopened by itself where nothing was lost with it */
     char begin[160];     /* the statement that begins a transaction */
     struct mq_pdo *next; /* in the list of the request's */
 };

@@ -1,4 +1,5 @@
-/* A PDO that is the driver's own: opened by a DSN, opened anew, never shared with a child. */
+/* A PDO of the driver's own, by a DSN: it is opened again when it was lost, and never shared with a
+ * forked child. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif

@@ -13,12 +13,13 @@ enum mq_status mq_pdo_announced(struct mq_pdo *self, int64_t *pid, struct mq_err
 /* After the first look: keeps the DSN and sets up the session. */
 enum mq_status mq_pdo_own_begin(struct mq_pdo *self, const struct mq_php_pdo_options *options,
                                 struct mq_error *err);
-/* Opens the connection anew. On failure there is none: calls are MQ_IO. */
+/* Opens the connection again. On failure there is none: calls are MQ_IO. */
 enum mq_status mq_pdo_reopen(struct mq_pdo *self, struct mq_error *err);
 /* Before a statement of our own connection that cannot be repeated: a question, which can, unless
  * the server has just answered. It may have closed the connection meanwhile. */
 enum mq_status mq_pdo_wake(struct mq_pdo *self, struct mq_error *err);
-/* Opens it anew where it was found lost before anything was done on it; false: it was not. */
+/* Reopens it where `failure` shows that it was lost before anything was done on it; false: it was
+ * not reopened. */
 bool mq_pdo_resume(struct mq_pdo *self, enum mq_status failure, struct mq_error *err);
 /* Before the driver is freed: leaves a connection of the parent's alone. */
 void mq_pdo_disown(struct mq_pdo *self);

@@ -1,3 +1,4 @@
+/* What a server says about itself, for diagnostics(): one query a dialect. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif

@@ -204,7 +204,7 @@ static bool is_cut(struct mq_pdo *self)
     return cut;
 }
 
-/* What cannot be but behind a pooler: nobody else deallocates statements of a connection of our
+/* Failures that only a pooler causes: no other client deallocates statements of a connection of our
  * own. And PDO itself drops a statement that has its name in the server already, which fails in a
  * transaction where nothing of ours has. */
 static bool is_pooled(const struct mq_pdo *self, const char *state, struct mq_str text)

@@ -1,3 +1,4 @@
+/* A transport that hands each mail to a closure. What the closure throws says what became of it. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -141,7 +142,7 @@ static enum mq_status settle_call(struct closure_transport *self, struct closure
         mq_transport_in_trouble(&self->base, call->text, 0);
         finish(self, MQ_DELIVERY_UNTOUCHED);
         return MQ_OK;
-    case OUTCOME_EXITED: /* nobody knows how far it came: abort() says so */
+    case OUTCOME_EXITED: /* unknown how far it came: abort() says so */
         return mq_error_set(err, MQ_THROWN, "", "the transport ended the script");
     }
     finish(self, MQ_DELIVERY_DONE);
