@@ -105,6 +105,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/mime/mailbox_header.c
     src/mime/notify.c
     src/mime/param.c
+    src/mime/subject.c
     src/mime/text/attribute.c
     src/mime/text/html.c
     src/mime/text/link.c

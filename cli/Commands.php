@@ -48,6 +48,7 @@ final class Commands
         'grace=SECONDS' => 'how long SIGTERM leaves to mails that are being sent (default 30)',
         'on-uncertain=retry|hold' => 'what to do when nobody knows whether the relay took a mail '
             . '(default retry)',
+        'verbose' => 'log what is sent with its subject',
         'log=FILE' => 'the JSON-lines log (else $MAIL_QUEUE_LOG, else ini mailqueue.log, '
             . 'else $HOME/logs/mail-queue.log, else beside the database); /dev/stdout and '
             . '/dev/stderr are the streams of this process',

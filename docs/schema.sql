@@ -31,7 +31,8 @@ CREATE TABLE mail_queue (
     recipients TEXT,                           -- JSON: those still to be tried; NULL: composing says
     refused TEXT,                              -- JSON: address → reply, of those given up
     campaign_id INTEGER,                       -- for campaigns; not used yet
-    fields TEXT                                -- JSON: delivery status notifications that are wanted
+    fields TEXT,                               -- JSON: delivery status notifications that are wanted
+    subject TEXT                               -- decoded, at most 255 characters; NULL: not known before it is sent
 );
 
 CREATE UNIQUE INDEX mail_queue_key
@@ -99,7 +100,8 @@ CREATE TABLE mail_queue (
     recipients TEXT,
     refused TEXT,
     campaign_id BIGINT,
-    fields TEXT
+    fields TEXT,
+    subject TEXT
 ) WITH (autovacuum_vacuum_scale_factor = 0.01);
 
 CREATE UNIQUE INDEX mail_queue_key
@@ -168,6 +170,7 @@ CREATE TABLE mail_queue (
     refused LONGBLOB,
     campaign_id BIGINT,
     fields LONGBLOB,
+    subject LONGBLOB,
     claimable TINYINT AS (CASE WHEN status IN ('pending','failed') THEN 0 END) STORED,
     UNIQUE KEY mail_queue_key (reference, mail_type),
     KEY mail_queue_due (claimable, priority, next_attempt_at, id),

@@ -222,10 +222,11 @@ namespace {
          * @param string|null $dkim keys that sign, "domain:selector:/path/key.pem", several with commas; '': none;
          *        null: ini mailqueue.dkim
          * @param int $maxBytes bytes of messages in memory at a time; a larger message is sent alone
+         * @param bool $verbose the log's "sent" lines have the subject
          * @throws MailQueue\Exception outside the command line, without a transport, or if keys cannot be used
          * @throws \ValueError
          */
-        public function runWorker(string|\Closure|null $transport = null, ?callable $compose = null, int $connections = 10, int $batch = 100, int $lease = 900, ?int $timeLimit = null, ?int $messageLimit = null, int $maxWorkers = 1, int $grace = 30, bool $daemon = false, MailQueue\OnUncertain $onUncertain = MailQueue\OnUncertain::Retry, ?string $log = null, ?callable $onEvent = null, ?string $dkim = null, int $maxBytes = 67_108_864): MailQueue\Report {}
+        public function runWorker(string|\Closure|null $transport = null, ?callable $compose = null, int $connections = 10, int $batch = 100, int $lease = 900, ?int $timeLimit = null, ?int $messageLimit = null, int $maxWorkers = 1, int $grace = 30, bool $daemon = false, MailQueue\OnUncertain $onUncertain = MailQueue\OnUncertain::Retry, ?string $log = null, ?callable $onEvent = null, ?string $dkim = null, int $maxBytes = 67_108_864, bool $verbose = false): MailQueue\Report {}
 
         /**
          * Checks if runWorker() would take a transport, without connecting: for settings that people type.
@@ -474,6 +475,8 @@ namespace MailQueue {
         public readonly int $createdAt;
         /** With angle brackets; the same for every attempt. */
         public readonly string $messageId;
+        /** Decoded, at most 255 characters; null: composed when sent. */
+        public readonly ?string $subject;
         public readonly ?string $envelopeFrom;
         /**
          * Of a claimed job the recipients of this attempt, else those still to be tried; null: composing

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: ae3b610d47a3a7dfa778a26a358456ffd00e38d1 */
+ * Stub hash: 42e0e24bd810d3c831d9fee92f4471307fdb0923 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)
@@ -84,6 +84,7 @@ ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_MailQueue_runWorker, 0, 0, 
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, onEvent, IS_CALLABLE, 1, "null")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, dkim, IS_STRING, 1, "null")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, maxBytes, IS_LONG, 0, "67108864")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, verbose, _IS_BOOL, 0, "false")
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_checkTransport, 0, 1, IS_STRING, 0)
@@ -576,6 +577,12 @@ static zend_class_entry *register_class_MailQueue_Job(void)
 	zend_string *property_messageId_name = zend_string_init("messageId", sizeof("messageId") - 1, 1);
 	zend_declare_typed_property(class_entry, property_messageId_name, &property_messageId_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING));
 	zend_string_release(property_messageId_name);
+
+	zval property_subject_default_value;
+	ZVAL_UNDEF(&property_subject_default_value);
+	zend_string *property_subject_name = zend_string_init("subject", sizeof("subject") - 1, 1);
+	zend_declare_typed_property(class_entry, property_subject_name, &property_subject_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING|MAY_BE_NULL));
+	zend_string_release(property_subject_name);
 
 	zval property_envelopeFrom_default_value;
 	ZVAL_UNDEF(&property_envelopeFrom_default_value);

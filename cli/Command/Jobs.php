@@ -22,7 +22,8 @@ final class Jobs extends Command
         $after = $this->args->int('after', 0, 0, PHP_INT_MAX);
         $jobs = $this->settings->queue()->jobs($status, $limit, $after);
         return $this->result($jobs, static function () use ($jobs): void {
-            $head = ['id', 'status', 'tries', 'next', 'recipients', 'type', 'reference'];
+            $head = ['id', 'status', 'tries', 'next', 'recipients', 'type', 'reference',
+                'subject'];
             $notes = []; // by row, of which the head is the first
             foreach ($jobs as $i => $job) {
                 $job->lastError === null || $notes[$i + 1] = Terminal::safe($job->lastError);
@@ -44,7 +45,15 @@ final class Jobs extends Command
             Terminal::safe($job->recipients[0] ?? null) . ($others > 0 ? " +$others" : ''),
             Terminal::safe($job->type),
             Terminal::safe($job->reference),
+            self::short($job->subject ?? '-'),
         ];
+    }
+
+    /** What fits beside the rest; `show` has it whole. */
+    private static function short(string $subject): string
+    {
+        $isLong = preg_match('/\A.{37}(?=.{4})/us', $subject, $match) === 1;
+        return Terminal::safe($isLong ? "$match[0]..." : $subject);
     }
 
     /** When it is tried next; "-" while a worker has it, or while it waits for a person. */

@@ -40,6 +40,7 @@ final class Work extends Command
             'onUncertain' => $settings->onUncertain(),
             'log' => $args->text('log'),
             'maxBytes' => $args->bytes('max-bytes', 64 << 20),
+            'verbose' => $args->has('verbose'),
         ];
         if ($settings->dkim() !== null) {
             $options['dkim'] = $settings->dkim();

@@ -27,6 +27,7 @@ struct mq_new_job {
     const struct mq_strings *recipients; /* NULL or empty: compose says */
     struct mq_str body;                  /* wire form; data NULL: none */
     const struct mq_notify *notify;      /* NULL: as the relay does */
+    struct mq_str subject;               /* decoded, for people; data NULL: composed when sent */
 };
 
 /* MQ_INVALID / MQ_MESSAGE with the field for arguments out of range (reference and type: 1 …

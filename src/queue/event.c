@@ -33,6 +33,7 @@ static void clear_one(struct mq_event *event)
 {
     free(event->reference);
     free(event->mail_type);
+    free(event->subject);
     free(event->relay);
     free(event->reply);
 }
@@ -79,9 +80,10 @@ bool mq_events_add(struct mq_events *events, const struct mq_event *event)
     }
     struct mq_event *item = &events->items[events->count];
     *item = *event;
-    item->reference = item->mail_type = item->relay = item->reply = NULL;
+    item->reference = item->mail_type = item->subject = item->relay = item->reply = NULL;
     if (!copy(event->reference, &item->reference) || !copy(event->mail_type, &item->mail_type) ||
-        !copy(event->relay, &item->relay) || !copy(event->reply, &item->reply)) {
+        !copy(event->subject, &item->subject) || !copy(event->relay, &item->relay) ||
+        !copy(event->reply, &item->reply)) {
         clear_one(item);
         return false;
     }

@@ -33,6 +33,7 @@ struct mq_event {
     int64_t id; /* 0: not about one job */
     char *reference;
     char *mail_type;
+    char *subject; /* of what was sent, for the log alone */
     int attempt;
     int uncertain;           /* of earlier attempts, as the row has it */
     int recipients;          /* how many this event is about; 0: all or not counted */

@@ -47,6 +47,7 @@ struct mq_job {
     char *message_id;
     char *envelope_from;          /* "" is the null reverse-path; NULL: compose says */
     struct mq_strings recipients; /* still to be tried; none: compose says */
+    char *subject;                /* decoded, for people; NULL: composed when sent */
     char *refused;                /* JSON object address → reply, or NULL */
     struct mq_notify notify;      /* of the column `fields` */
     char *body;                   /* wire form; NULL: to be composed (or not loaded) */

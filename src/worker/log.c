@@ -18,6 +18,7 @@
 struct mq_log {
     int fd;
     char *path;             /* absolute; NULL: a stream of the process, or not to be found */
+    bool subjects;          /* of mail that was sent are logged */
     int failed_errno;       /* of the first write that failed; 0: none */
     struct mq_buffer lines; /* not written yet */
 };
@@ -220,6 +221,7 @@ void mq_event_json(struct mq_buffer *out, const struct mq_event *event)
     if (event->recipients > 0) {
         add_int(out, "recipients", event->recipients);
     }
+    add_text(out, "subject", event->subject);
     add_text(out, "relay", event->relay);
     add_text(out, "reply", event->reply);
     if (event->ms >= 0) {
@@ -256,10 +258,17 @@ void mq_log_flush(struct mq_log *log)
     mq_buffer_reset(&log->lines);
 }
 
+void mq_log_show_subjects(struct mq_log *log)
+{
+    log->subjects = true;
+}
+
 void mq_log_add(struct mq_log *log, const struct mq_event *event)
 {
     size_t before = log->lines.len;
-    mq_event_json(&log->lines, event);
+    struct mq_event shown = *event;
+    shown.subject = log->subjects ? event->subject : NULL;
+    mq_event_json(&log->lines, &shown);
     mq_buffer_char(&log->lines, '\n');
     if (log->lines.failed) {
         log->lines.failed = false;

@@ -21,6 +21,8 @@ char *mq_log_default_path(const char *neighbour);
  * /dev/stdout and /dev/stderr are the process's own streams. MQ_CANTOPEN, MQ_READONLY with path,
  * reason and cure. */
 enum mq_status mq_log_open(const char *path, struct mq_log **out, struct mq_error *err);
+/* From now on what is sent is logged with its subject. */
+void mq_log_show_subjects(struct mq_log *log);
 /* A failed write is remembered, not reported: logging never stops the mail. */
 void mq_log_event(struct mq_log *log, const struct mq_event *event);
 /* The same in two steps, for many events: what was added is written by the flush, at the latest by

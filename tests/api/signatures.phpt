@@ -64,7 +64,7 @@ final class MailQueue implements MailQueue\Enqueuer
   public fail(MailQueue\Job $job, string $error, bool $permanent = false, ?int $retryAfter = null): bool
   public recoverStuckSending(?int $now = null): int
   public takeTokens(int $wanted): int
-  public runWorker(Closure|null|string $transport = null, ?callable $compose = null, int $connections = 10, int $batch = 100, int $lease = 900, ?int $timeLimit = null, ?int $messageLimit = null, int $maxWorkers = 1, int $grace = 30, bool $daemon = false, MailQueue\OnUncertain $onUncertain = MailQueue\OnUncertain::Retry, ?string $log = null, ?callable $onEvent = null, ?string $dkim = null, int $maxBytes = 67108864): MailQueue\Report
+  public runWorker(Closure|null|string $transport = null, ?callable $compose = null, int $connections = 10, int $batch = 100, int $lease = 900, ?int $timeLimit = null, ?int $messageLimit = null, int $maxWorkers = 1, int $grace = 30, bool $daemon = false, MailQueue\OnUncertain $onUncertain = MailQueue\OnUncertain::Retry, ?string $log = null, ?callable $onEvent = null, ?string $dkim = null, int $maxBytes = 67108864, bool $verbose = false): MailQueue\Report
   public static checkTransport(string $transport, int $lease = 900): string
   public stats(): MailQueue\Stats
   public jobs(?MailQueue\Status $status = null, int $limit = 50, int $after = 0): array
@@ -117,6 +117,7 @@ final class MailQueue\Job
   readonly ?string $parkedFor
   readonly int $createdAt
   readonly string $messageId
+  readonly ?string $subject
   readonly ?string $envelopeFrom
   readonly ?array $recipients
   readonly array $refused

@@ -60,17 +60,17 @@ show($run('migrate'));
 exit 73
 mailqueue: There is no database %sapp.sqlite, or this user cannot reach it. Check the path; mailqueue migrate creates it.
 exit 0
-The tables are at version 1.
+The tables are at version 2.
 exit 0
-id  status   tries  next           recipients       type          reference
-1   pending  0      now            ann@example.net  confirmation  r1
-2   pending  0      now            ann@example.net  mail          r~2
-3   pending  0      in %d days  -                later         r3
+id  status   tries  next           recipients       type          reference  subject
+1   pending  0      now            ann@example.net  confirmation  r1         Hello
+2   pending  0      now            ann@example.net  mail          r~2        Hello
+3   pending  0      in %d days  -                later         r3         -
 exit 0
 No mail.
 exit 0
-id  status   tries  next  recipients       type  reference
-2   pending  0      now   ann@example.net  mail  r~2
+id  status   tries  next  recipients       type  reference  subject
+2   pending  0      now   ann@example.net  mail  r~2        Hello
 exit 0
 2 parked.
 exit 0
@@ -104,6 +104,7 @@ lastError       %S
 parkedFor       hold
 createdAt       TIME
 messageId       <ID@example.org>
+subject         Hello
 envelopeFrom    club@example.org
 recipients      ["ann@example.net"]
 refused         []
@@ -165,4 +166,4 @@ exit 0
 }
 null
 exit 0
-The tables are at version 1.
+The tables are at version 2.

@@ -85,10 +85,10 @@ exit 73
 mailqueue: The database on the server has no table mail_queue and config. Check the DSN, --table and --config-table; mailqueue migrate with the same options creates it.
 exit 0
 exit 0
-The tables are at version 1.
+The tables are at version 2.
 -- a queue
 exit 0
-list: exit 0 id  status   tries  next     recipients       type  reference
+list: exit 0 id  status   tries  next     recipients       type  reference  subject
 show 1: exit 0 id              1
 hold 1: exit 0 1 parked.
 retry 1: exit 0 1 brought back.

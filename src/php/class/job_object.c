@@ -157,6 +157,7 @@ void mq_php_job_show(zval *out, const struct mq_job *job, enum mq_php_job_view v
     mq_php_fill_string(&fill, job->parked_for);
     mq_php_fill_int(&fill, job->created_at);
     mq_php_fill_string(&fill, job->message_id ? job->message_id : "");
+    mq_php_fill_string(&fill, job->subject);
     mq_php_fill_string(&fill, job->envelope_from);
     fill_list(&fill, wire ? &job->targets : &job->recipients);
     fill_refused(&fill, job->refused);

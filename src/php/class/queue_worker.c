@@ -69,6 +69,7 @@ struct arguments {
     struct mq_php_callable on_event;
     zend_string *dkim; /* NULL: the ini setting */
     zend_long max_bytes;
+    bool verbose;
 };
 
 /* What a run opens. */
@@ -271,7 +272,11 @@ static enum mq_status open_log(struct run *run, struct mq_error *err)
 {
     struct mq_db *db = mq_queue_db(run->queue);
     struct mq_php_log_path place = {db->driver->path(db), run->run_dir};
-    return mq_php_log_open(run->args->log, &place, &run->log_path, &run->log, err);
+    enum mq_status status = mq_php_log_open(run->args->log, &place, &run->log_path, &run->log, err);
+    if (run->log && run->args->verbose) {
+        mq_log_show_subjects(run->log);
+    }
+    return status;
 }
 
 /* False with an exception. */
@@ -404,7 +409,7 @@ ZEND_METHOD(MailQueue, runWorker)
 {
     struct arguments args = default_arguments;
 
-    ZEND_PARSE_PARAMETERS_START(0, 15)
+    ZEND_PARSE_PARAMETERS_START(0, 16)
         Z_PARAM_OPTIONAL
         Z_PARAM_OBJ_OF_CLASS_OR_STR_OR_NULL(args.closure, zend_ce_closure, args.dsn)
         Z_PARAM_FUNC_OR_NULL(args.compose.info, args.compose.cache)
@@ -421,6 +426,7 @@ ZEND_METHOD(MailQueue, runWorker)
         Z_PARAM_FUNC_OR_NULL(args.on_event.info, args.on_event.cache)
         Z_PARAM_STR_OR_NULL(args.dkim)
         Z_PARAM_LONG(args.max_bytes)
+        Z_PARAM_BOOL(args.verbose)
     ZEND_PARSE_PARAMETERS_END();
 
     run_worker(ZEND_THIS, &args, return_value);

@@ -10,6 +10,7 @@
 
 #include "core/clock.h"
 #include "mime/idn.h"
+#include "mime/subject.h"
 #include "mime/wire/repair.h"
 #include "php/message/given_message.h"
 #include "php/message/recipients.h"
@@ -20,12 +21,14 @@ void mq_php_mail_init(struct mq_php_mail *mail)
 {
     memset(mail, 0, sizeof *mail);
     mq_buffer_init(&mail->body);
+    mq_buffer_init(&mail->subject);
     mq_strings_init(&mail->recipients);
 }
 
 void mq_php_mail_clear(struct mq_php_mail *mail)
 {
     mq_buffer_clear(&mail->body);
+    mq_buffer_clear(&mail->subject);
     mq_strings_clear(&mail->recipients);
     free(mail->envelope_from);
     free(mail->message_id);
@@ -222,6 +225,15 @@ enum mq_status mq_php_mail_compose(struct mq_php_mail *mail, const zval *value,
 
 /* ---- the whole ---- */
 
+/* As its header has it, which is the same for fields and for complete messages. */
+static struct mq_str subject_of(struct mq_php_mail *mail)
+{
+    bool has = mail->body.data && mq_subject_of(mq_buffer_view(&mail->body), &mail->subject);
+    struct mq_str none = {NULL, 0};
+    struct mq_str subject = mq_buffer_view(&mail->subject);
+    return !has ? none : subject.len ? subject : MQ_STR("");
+}
+
 static enum mq_status check_times(const struct mq_php_arguments *args, int64_t now_s,
                                   struct mq_error *err)
 {
@@ -270,6 +282,10 @@ enum mq_status mq_php_mail_prepare(struct mq_php_mail *mail, const struct mq_php
         .recipients = &mail->recipients,
         .body = mq_buffer_view(&mail->body),
         .notify = &args->notify,
+        .subject = subject_of(mail),
     };
+    if (mail->subject.failed) {
+        return mq_error_nomem(err);
+    }
     return mq_new_job_check(&mail->job, err);
 }

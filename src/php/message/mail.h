@@ -45,7 +45,8 @@ enum mq_status mq_php_arguments_read(struct mq_php_arguments *args, HashTable *a
  * arguments, which have to live as long. */
 struct mq_php_mail {
     struct mq_new_job job;
-    struct mq_buffer body; /* wire form */
+    struct mq_buffer body;    /* wire form */
+    struct mq_buffer subject; /* of it */
     char *message_id;
     char *envelope_from;
     struct mq_strings recipients;

@@ -33,7 +33,8 @@
     X(RECIPIENTS, "recipients", "{z}", READ_NOT, NEW_RECIPIENTS)                                 \
     X(REFUSED, "refused", "{z}", READ_TEXT(refused), NEW_NOT)                                    \
     X(CAMPAIGN_ID, "campaign_id", "{n}", READ_NOT, NEW_NOT)                                      \
-    X(FIELDS, "fields", "{z}", READ_NOT, NEW_NOTIFY)
+    X(FIELDS, "fields", "{z}", READ_NOT, NEW_NOTIFY)                                             \
+    X(SUBJECT, "subject", "{z}", READ_TEXT(subject), NEW_STR(subject))
 
 #define MQ_COLUMN_SYMBOL(symbol, ...) MQ_COL_##symbol,
 enum mq_column_index { MQ_COLUMNS(MQ_COLUMN_SYMBOL) MQ_COL_COUNT };

@@ -43,8 +43,8 @@ struct mq_sql_dialect {
     const char *no_index;         /* {+}: before a condition that no index shall serve */
     bool shared;    /* writers run at the same time, and a failed statement undoes a transaction */
     bool walks_all; /* MQ_SQL_WALK gives all rows with a reference, orphans or not */
-    const char *config_table;      /* the script that makes it; NULL: as SQLite's */
-    const char *const *migrations; /* MQ_SCHEMA_VERSION scripts; NULL: as SQLite's */
+    const char *config_table; /* the script that makes it; NULL: as SQLite's */
+    const char *tables;       /* the same of the queue's tables */
 };
 extern const struct mq_sql_dialect mq_pgsql_dialect;
 extern const struct mq_sql_dialect mq_mysql_dialect;

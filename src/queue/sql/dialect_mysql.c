@@ -135,7 +135,7 @@ static const char config_table[] =
 /* Each table with its indexes in one statement, which can be run again. There are no indexes of
  * some rows only: what a claim may take has 0 in `claimable` and all else NULL, which leads the
  * index that claims read; only rows in sending have a locked_until. */
-static const char version_1[] =
+static const char tables[] =
     "CREATE TABLE IF NOT EXISTS {t} ({*}, "
     "claimable TINYINT AS (CASE WHEN " MQ_CLAIMABLE_STATES " THEN 0 END) STORED, "
     "UNIQUE KEY {q}{T}_key{q} ({r}, mail_type), "
@@ -145,8 +145,6 @@ static const char version_1[] =
     "KEY {q}{T}_expiry{q} (expires_at)){a};"
     "CREATE TABLE IF NOT EXISTS {b} (id {n} PRIMARY KEY, content {x} NOT NULL){e};"
     "CREATE TABLE IF NOT EXISTS {s} (at {n} PRIMARY KEY, n {n} NOT NULL){e};";
-
-static const char *const migrations[MQ_SCHEMA_VERSION] = {version_1};
 
 #define TABLE " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin"
 
@@ -173,5 +171,5 @@ const struct mq_sql_dialect mq_mysql_dialect = {
     .shared = true,
     .walks_all = true,
     .config_table = config_table,
-    .migrations = migrations,
+    .tables = tables,
 };

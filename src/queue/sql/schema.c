@@ -1,4 +1,5 @@
-/* The tables and their numbered migrations. */
+/* The tables and their versions: 2 has `subject`. Making them can be run again: it adds the columns
+ * that an earlier version lacks, and makes what somebody dropped. */
 #include "queue/sql/schema.h"
 
 #include <stdio.h>
@@ -22,7 +23,7 @@
 static const char config_table[] =
     "CREATE TABLE IF NOT EXISTS {c} (key TEXT PRIMARY KEY, value TEXT)";
 
-static const char version_1[] =
+static const char tables[] =
     "CREATE TABLE IF NOT EXISTS {t} ({*}){a};"
     "CREATE UNIQUE INDEX IF NOT EXISTS {m}{q}{T}_key{q} ON {q}{T}{q}({r}, mail_type) WHERE {r} IS "
     "NOT NULL;"
@@ -37,16 +38,6 @@ static const char version_1[] =
     "NOT NULL;"
     "CREATE TABLE IF NOT EXISTS {b} (id {n} PRIMARY KEY, content {x} NOT NULL){e};"
     "CREATE TABLE IF NOT EXISTS {s} (at {n} PRIMARY KEY, n {n} NOT NULL);";
-
-/* migrations[n] brings version n to n + 1. Each may be run again: a table that somebody dropped is
- * made anew by `mailqueue migrate`. */
-static const char *const common_migrations[MQ_SCHEMA_VERSION] = {version_1};
-
-static const char *migration(const struct mq_queue *queue, int64_t version)
-{
-    const char *const *own = queue->dialect->migrations;
-    return (own ? own : common_migrations)[version];
-}
 
 static const struct mq_column body_columns[] = {{.name = "id"}, {.name = "content"}};
 static const struct mq_column spent_columns[] = {{.name = "at"}, {.name = "n"}};
@@ -298,13 +289,11 @@ static enum mq_status migrate_locked(struct mq_queue *queue, struct mq_error *er
     if (status == MQ_OK) {
         status = check_foreign(queue, err);
     }
-    if (status == MQ_OK && version == MQ_SCHEMA_VERSION) {
-        return run_script(queue, migration(queue, MQ_SCHEMA_VERSION - 1), err);
+    if (status == MQ_OK) {
+        const char *own = queue->dialect->tables;
+        status = run_script(queue, own ? own : tables, err);
     }
-    for (int64_t v = version < 0 ? 0 : version; v < MQ_SCHEMA_VERSION && status == MQ_OK; v++) {
-        status = run_script(queue, migration(queue, v), err);
-    }
-    if (status != MQ_OK) {
+    if (status != MQ_OK || version == MQ_SCHEMA_VERSION) {
         return status;
     }
     char text[16];

@@ -8,7 +8,7 @@
 
 struct mq_queue;
 
-#define MQ_SCHEMA_VERSION 1
+#define MQ_SCHEMA_VERSION 2
 
 /* Whether the job table has a column of that name, in whatever case, beside the reference's. */
 bool mq_schema_has_column(const char *name);

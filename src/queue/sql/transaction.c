@@ -200,6 +200,7 @@ void mq_tx_event(struct mq_tx *tx, const struct mq_job *job, const struct mq_eve
     event.id = job->id;
     event.reference = job->reference;
     event.mail_type = job->mail_type;
+    event.subject = extra->type == MQ_EVENT_SENT ? job->subject : NULL;
     event.attempt = job->attempts;
     event.uncertain = job->uncertain;
     mq_events_add(&tx->events, &event);

@@ -23,13 +23,13 @@ static void test_fresh_file(void **state)
     struct fixture fx;
     int version = 0;
     fx_open(&fx);
-    fx_assert_text(&fx, "SELECT value FROM config WHERE key = 'mailSchemaVersion'", "1");
+    fx_assert_text(&fx, "SELECT value FROM config WHERE key = 'mailSchemaVersion'", "2");
     assert_int_equal(fx_int(&fx, "PRAGMA user_version"), 0);
     assert_int_equal(fx_int(&fx, "SELECT count(*) FROM sqlite_master WHERE name NOT LIKE 'mail_%' "
                                  "AND name NOT LIKE 'sqlite_%' AND name <> 'config'"),
                      0);
     assert_int_equal(mq_queue_migrate(fx.queue, &version, &fx.err), MQ_OK);
-    assert_int_equal(version, 1);
+    assert_int_equal(version, 2);
     fx_sql(&fx, "DROP TABLE mail_body");
     assert_int_equal(mq_queue_migrate(fx.queue, &version, &fx.err), MQ_OK);
     fx_mail(&fx, "a@example.org");
@@ -73,7 +73,7 @@ static void test_versions(void **state)
     fx_init(&fx);
     static const char config[] = "CREATE TABLE config (key TEXT PRIMARY KEY, value TEXT);";
     char script[200];
-    snprintf(script, sizeof(script), "%sINSERT INTO config VALUES ('mailSchemaVersion', '2')",
+    snprintf(script, sizeof(script), "%sINSERT INTO config VALUES ('mailSchemaVersion', '3')",
              config);
     assert_int_equal(open_after(&fx, script), MQ_SCHEMA); /* without tables it must be read */
     assert_non_null(strstr(fx.err.text, "upgrade"));
@@ -95,7 +95,7 @@ static void test_newer_tables(void **state)
     bool found;
     fx_init(&fx);
     fx_open(&fx);
-    fx_sql(&fx, "UPDATE config SET value = '2' WHERE key = 'mailSchemaVersion'");
+    fx_sql(&fx, "UPDATE config SET value = '3' WHERE key = 'mailSchemaVersion'");
     fx.queue->ready = false; /* as one that was opened since */
     assert_true(fx_mail(&fx, "a@example.org") > 0);
     assert_false(fx.queue->ready);
@@ -109,7 +109,7 @@ static void test_newer_tables(void **state)
     struct mq_cycle cycle = {.request = &fx.request, .claim = &fx.claim};
     assert_int_equal(mq_queue_cycle(fx.queue, &cycle, &fx.err), MQ_SCHEMA);
     assert_false(mq_queue_db(fx.queue)->driver->in_transaction(mq_queue_db(fx.queue)));
-    fx_sql(&fx, "UPDATE config SET value = '1' WHERE key = 'mailSchemaVersion'");
+    fx_sql(&fx, "UPDATE config SET value = '2' WHERE key = 'mailSchemaVersion'");
     assert_int_equal(mq_queue_stats(fx.queue, &stats, &fx.err), MQ_OK);
     assert_int_equal(stats.due, 1);
     mq_stats_clear(&stats);
@@ -128,7 +128,7 @@ static void test_no_version(void **state)
     fx.queue->ready = false;
     fx_claim(&fx);
     assert_int_equal(fx.claim.count, 1);
-    assert_int_equal(fx_int(&fx, "SELECT value = '1' FROM config"), 1);
+    assert_int_equal(fx_int(&fx, "SELECT value = '2' FROM config"), 1);
     fx_close(&fx);
 }
 
@@ -212,7 +212,7 @@ static void test_names(void **state)
     fx_open_with(&fx, NULL);
     fx_enqueue(&fx, &(struct mail){.reference = "R", .body = "x"});
     assert_int_equal(fx_claim(&fx), 1);
-    fx_assert_text(&fx, "SELECT value FROM [group] WHERE key = 'mailSchemaVersion:select'", "1");
+    fx_assert_text(&fx, "SELECT value FROM [group] WHERE key = 'mailSchemaVersion:select'", "2");
     assert_int_equal(fx_int(&fx, "SELECT count(*) FROM select_body"), 1);
     assert_int_equal(fx_int(&fx, "SELECT count(*) FROM sqlite_master WHERE name LIKE 'select\\__%' "
                                  "ESCAPE '\\' AND type = 'index'"),
@@ -230,7 +230,7 @@ static void test_names_in_another_case(void **state)
     fx_open_with(&fx, NULL);
     fx_mail(&fx, "a@example.org");
     assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_body"), 1);
-    fx_assert_text(&fx, "SELECT value FROM config WHERE key = 'mailSchemaVersion'", "1");
+    fx_assert_text(&fx, "SELECT value FROM config WHERE key = 'mailSchemaVersion'", "2");
     fx_close(&fx);
 }
 
