@@ -57,7 +57,8 @@ enum mq_status mq_batch_take(struct mq_tx *tx, struct mq_job *jobs, size_t count
 /* How an outcome is settled. */
 enum way {
     BY_ROW,
-    LOST, /* with the others, unless it turns out to be GONE: the lease stood, the row is deleted */
+    UNCONFIRMED, /* with the others, unless it turns out to be GONE: the lease stood, the row is
+                    deleted */
     GONE
 };
 
@@ -81,7 +82,7 @@ static void sort_out(struct group *group)
         }
         group->token = group->token ? group->token : job->locked_by;
         if (strcmp(group->token, job->locked_by) == 0) {
-            group->ways[i] = LOST;
+            group->ways[i] = UNCONFIRMED;
             mq_batch_list_add(&group->rows, job->id, job->attempts);
         }
     }
@@ -92,7 +93,7 @@ static void mark_gone(struct group *group, int64_t id, int64_t attempts)
     for (size_t n = 0; n < group->count; n++) {
         size_t i = (group->hint + n) % group->count;
         const struct mq_job *job = group->outcomes[i].job;
-        if (group->ways[i] == LOST && job->id == id && job->attempts == attempts) {
+        if (group->ways[i] == UNCONFIRMED && job->id == id && job->attempts == attempts) {
             group->ways[i] = GONE;
             group->hint = i + 1;
             mq_batch_list_add(&group->gone, id, 0);

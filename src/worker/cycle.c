@@ -38,7 +38,7 @@ static enum mq_status take_slot_again(struct mq_run *run, struct mq_error *err)
     }
     if (!mq_slot_is_held(&run->slot)) {
         if (!run->stopping && mq_run_now_ms(run) - run->slot_ms < SLOT_WAIT_MS) {
-            return mq_error_set(err, MQ_BUSY, "maxWorkers", "all workers' places are taken");
+            return mq_error_set(err, MQ_BUSY, "maxWorkers", "all worker slots are taken");
         }
         mq_run_stop(run, MQ_RUN_LOCKED);
     }
@@ -60,7 +60,7 @@ static enum mq_status reopen(struct mq_run *run)
     return take_slot_again(run, &error);
 }
 
-/* What cannot be written is no base for more: what has no body out comes back. */
+/* Outcomes cannot be stored: recalls the deliveries whose body has not been sent. */
 static void recall(struct mq_run *run)
 {
     if (!run->aborted) {
@@ -92,7 +92,7 @@ static void end_cut_off(struct mq_run *run, enum mq_status status, const struct 
     }
 }
 
-/* A wait for the slot has an end of its own, in peace. */
+/* Waiting for a worker slot has its own timeout, and ends the run normally. */
 static bool is_given_up(const struct mq_run *run, int64_t now_ms)
 {
     bool slot = run->slot_ms && now_ms - run->slot_ms <= SLOT_WAIT_MS + RETRY_MAX_MS;
@@ -136,7 +136,7 @@ void mq_run_database_failed(struct mq_run *run, enum mq_status status, const str
 }
 
 /* Before a transaction: whether it may be made, with regard to the slot. */
-static bool has_place(struct mq_run *run)
+static bool has_slot(struct mq_run *run)
 {
     struct mq_error error;
     enum mq_status status = run->slot_ms ? take_slot_again(run, &error) : MQ_OK;
@@ -204,7 +204,7 @@ void mq_run_renew(struct mq_run *run)
     struct mq_error error = {0};
     enum mq_status status = MQ_OK;
 
-    if (!renewal_is_due(run, now_ms) || !has_place(run)) {
+    if (!renewal_is_due(run, now_ms) || !has_slot(run)) {
         return;
     }
     size_t held = run->held;
@@ -458,7 +458,7 @@ static void after_large(struct mq_run *run, const struct mq_cycle *cycle)
 
 void mq_run_cycle(struct mq_run *run)
 {
-    if (!has_place(run)) {
+    if (!has_slot(run)) {
         return;
     }
     struct mq_error error = {0};

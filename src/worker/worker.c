@@ -251,7 +251,7 @@ static void upkeep(struct mq_run *run)
     mq_run_upkeep(run, is_idle(run));
 }
 
-static void rest(struct mq_run *run)
+static void wait_events(struct mq_run *run)
 {
     if (!is_over(run)) {
         wait_for(run, quiet_ms(run, mq_run_now_ms(run)));
@@ -262,7 +262,8 @@ static void loop(struct mq_run *run)
 {
     /* What a cycle recovered is told before a sweep may delete its rows. */
     static void (*const round[])(struct mq_run *) = {
-        check_stop, mq_run_renew, begin_waiting, collect, watch, cycle, mq_run_tell, upkeep, rest,
+        check_stop, mq_run_renew, begin_waiting, collect,     watch,
+        cycle,      mq_run_tell,  upkeep,        wait_events,
     };
     while (!is_over(run)) {
         /* Once PHP unwinds, nothing that may need it is done any more. */
