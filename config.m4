@@ -245,6 +245,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/send/smtp/smtp.c
     src/send/smtp/write.c
     src/send/transport.c
+    src/worker/collect.c
     src/worker/cycle.c
     src/worker/dead_runs.c
     src/worker/delivery.c
@@ -252,7 +253,6 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/worker/lock.c
     src/worker/log.c
     src/worker/memory.c
-    src/worker/outcome.c
     src/worker/report.c
     src/worker/run_dir.c
     src/worker/signals.c

@@ -222,7 +222,7 @@ bool mq_run_claims_less(struct mq_run *run, int limit);
  */
 void mq_run_claimed(struct mq_run *run);
 
-/* ---- outcome.c ---- */
+/* ---- collect.c ---- */
 
 /* Takes back what the transport has finished. */
 void mq_run_collect(struct mq_run *run);
