@@ -247,6 +247,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/send/transport.c
     src/worker/collect.c
     src/worker/cycle.c
+    src/worker/database.c
     src/worker/dead_runs.c
     src/worker/delivery.c
     src/worker/finding.c
@@ -259,7 +260,6 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/worker/slot.c
     src/worker/stop.c
     src/worker/trouble.c
-    src/worker/upkeep.c
     src/worker/worker.c
     dnl sources: end
   "

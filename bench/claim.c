@@ -6,6 +6,8 @@
 #include <sys/resource.h>
 
 #include "db/sqlite/sqlite.h"
+#include "queue/body.h"
+#include "queue/claim.h"
 #include "queue/queue.h"
 
 #define BATCH 100
@@ -42,14 +44,13 @@ static struct mq_queue *open_queue(const char *path)
     return queue;
 }
 
-/* Everything that the last turn claimed counts as accepted. */
+/* Everything that the last cycle claimed counts as accepted. */
 static size_t settle_all(const struct mq_claim *claim, struct mq_settlement *out)
 {
-    static const unsigned char accepted[1] = {MQ_RECIPIENT_ACCEPTED};
+    static const unsigned char accepted[1] = {MQ_OUTCOME_DELIVERED};
 
     for (size_t i = 0; i < claim->count; i++) {
         out[i] = (struct mq_settlement){.job = &claim->jobs[i],
-                                        .kind = MQ_SETTLE_RESULTS,
                                         .results = accepted,
                                         .handed_over = 1,
                                         .retry_after_s = -1,
@@ -83,7 +84,7 @@ int main(int argc, char **argv)
 
         work.outcome_count = settle_all(last, outcomes);
         if (mq_queue_cycle(queue, &work, &err) != MQ_OK || next->status != MQ_OK) {
-            die("turn", next->status != MQ_OK ? &next->error : &err);
+            die("cycle", next->status != MQ_OK ? &next->error : &err);
         }
         for (size_t i = 0; i < next->count; i++) {
             jobs[i] = &next->jobs[i];

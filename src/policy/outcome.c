@@ -2,17 +2,28 @@
 #include "policy/outcome.h"
 
 const struct mq_outcome_facts mq_outcomes[MQ_OUTCOME_COUNT] = {
-    [MQ_OUTCOME_RELEASED] = {MQ_OUTCOME_RELEASED, .stays = true},
-    [MQ_OUTCOME_DELIVERED] = {MQ_OUTCOME_DELIVERED, .handed_over = true, .weight = 1},
-    [MQ_OUTCOME_REFUSED] = {MQ_OUTCOME_REFUSED, .weight = 5, .parked_for = "refused"},
-    [MQ_OUTCOME_DEFERRED] = {MQ_OUTCOME_DEFERRED, .failed = true, .stays = true, .weight = 2,
+    [MQ_OUTCOME_RELEASED] = {.row = MQ_OUTCOME_RELEASED, .stays = true},
+    [MQ_OUTCOME_DELIVERED] = {.row = MQ_OUTCOME_DELIVERED, .handed_over = true, .weight = 1},
+    [MQ_OUTCOME_REFUSED] = {.row = MQ_OUTCOME_REFUSED, .weight = 5, .parked_for = "refused"},
+    [MQ_OUTCOME_DEFERRED] = {.row = MQ_OUTCOME_DEFERRED,
+                             .failed = true,
+                             .stays = true,
+                             .weight = 2,
                              .parked_for = "exhausted"},
-    [MQ_OUTCOME_DENIED] = {MQ_OUTCOME_DEFERRED, .failed = true, .stays = true, .weight = 3},
-    [MQ_OUTCOME_UNCERTAIN] = {MQ_OUTCOME_UNCERTAIN, .handed_over = true, .stays = true, .weight = 4,
+    [MQ_OUTCOME_DENIED] = {.row = MQ_OUTCOME_DEFERRED, .failed = true, .stays = true, .weight = 3},
+    [MQ_OUTCOME_UNCERTAIN] = {.row = MQ_OUTCOME_UNCERTAIN,
+                              .handed_over = true,
+                              .stays = true,
+                              .weight = 4,
                               .parked_for = "uncertain"},
-    [MQ_OUTCOME_UNEXPLAINED] = {MQ_OUTCOME_DEFERRED, .failed = true, .stays = true, .weight = 3},
-    [MQ_OUTCOME_ORPHAN] = {MQ_OUTCOME_RELEASED},
-    [MQ_OUTCOME_UNREADABLE] = {MQ_OUTCOME_RELEASED, .stays = true, .parked_for = "unreadable"},
+    [MQ_OUTCOME_UNEXPLAINED] = {.row = MQ_OUTCOME_DEFERRED,
+                                .failed = true,
+                                .stays = true,
+                                .weight = 3},
+    [MQ_OUTCOME_ORPHAN] = {.row = MQ_OUTCOME_RELEASED},
+    [MQ_OUTCOME_UNREADABLE] = {.row = MQ_OUTCOME_RELEASED,
+                               .stays = true,
+                               .parked_for = "unreadable"},
 };
 
 enum mq_outcome mq_outcome_blamed(enum mq_outcome outcome, enum mq_blame blame)

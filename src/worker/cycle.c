@@ -1,149 +1,19 @@
-/* The run's transactions: settle and claim in one, renewals, the sweep. */
+/* The run's transactions: settle and claim in one, and renewals. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "queue/queue.h"
 #include "worker/run.h"
 
-#define RETRY_FIRST_MS 50
-#define RETRY_MAX_MS   1000
 #define CLAIM_AGAIN_MS 1000   /* after one that found nothing, while others are under way */
 #define SILENCE_MS     240000 /* at most: servers end sessions that say nothing for longer */
 #define RENEW_CHUNK    500
 /* Leases are in whole seconds, so one may end up to a second before claim + lease. */
 #define LEASE_MARGIN_MS 1000
-/* A server soon notices that a connection of ours has ended; another worker may hold it longer. */
-#define SLOT_WAIT_MS 5000
 
 static int64_t lease_end_ms(const struct mq_run *run, int64_t before_ms)
 {
     return before_ms + run->options->lease_s * 1000 - LEASE_MARGIN_MS;
-}
-
-/* ---- failures ---- */
-
-/* Whether it is not known if what was being committed is stored. */
-static bool is_cut_off(const struct mq_run *run, enum mq_status status)
-{
-    return status == MQ_IO && mq_queue_is_shared(run->queue);
-}
-
-/* The slot went with the connection, but its lock lasts until the server has ended that too:
- * MQ_BUSY while it may. Without a slot the run ends. */
-static enum mq_status take_slot_again(struct mq_run *run, struct mq_error *err)
-{
-    enum mq_status status = mq_slot_take_again(&run->slot, err);
-    if (status != MQ_OK) {
-        return status;
-    }
-    if (!mq_slot_is_held(&run->slot)) {
-        if (!run->stopping && mq_run_now_ms(run) - run->slot_ms < SLOT_WAIT_MS) {
-            return mq_error_set(err, MQ_BUSY, "maxWorkers", "all worker slots are taken");
-        }
-        mq_run_stop(run, MQ_RUN_LOCKED);
-    }
-    run->slot_ms = 0;
-    return MQ_OK;
-}
-
-/* MQ_CONFIG: it never can be. */
-static enum mq_status reopen(struct mq_run *run)
-{
-    struct mq_error error;
-    enum mq_status status = mq_queue_reopen(run->queue, &error);
-    if (status != MQ_OK) {
-        return status;
-    }
-    run->lost = false;
-    run->renew_ms = 0; /* which of our leases are in this database? */
-    run->slot_ms = run->slot_ms ? run->slot_ms : mq_run_now_ms(run);
-    return take_slot_again(run, &error);
-}
-
-/* Outcomes cannot be stored: recalls the deliveries whose body has not been sent. */
-static void recall(struct mq_run *run)
-{
-    if (!run->aborted) {
-        mq_transport_recall(run->transport);
-        mq_run_collect(run);
-    }
-}
-
-/* What is left to the next run is read from the record: what goes back as it was has not begun. */
-static void give_up(struct mq_run *run)
-{
-    run->gave_up = run->held > 0;
-    for (struct mq_delivery *f = run->done.head; f; f = f->next) {
-        if (mq_delivery_goes_back(f) && f->slot >= 0) {
-            mq_intent_release(run->intent, f->slot);
-            f->slot = -1;
-        }
-    }
-}
-
-/* The connection is the application's: what is under way ends, and is left to the next run and to
- * this one's record. */
-static void end_cut_off(struct mq_run *run, enum mq_status status, const struct mq_error *err)
-{
-    mq_run_fail(run, status, err);
-    recall(run);
-    if (run->under_way.count == 0) {
-        give_up(run);
-    }
-}
-
-/* Waiting for a worker slot has its own timeout, and ends the run normally. */
-static bool is_given_up(const struct mq_run *run, int64_t now_ms)
-{
-    bool slot = run->slot_ms && now_ms - run->slot_ms <= SLOT_WAIT_MS + RETRY_MAX_MS;
-    return (!slot && now_ms - run->database_ms > run->options->grace_s * 1000) ||
-           mq_signals_caught(&run->signals) > 1;
-}
-
-void mq_run_database_failed(struct mq_run *run, enum mq_status status, const struct mq_error *err)
-{
-    int64_t now_ms = mq_run_now_ms(run);
-    bool first = run->database_ms == 0;
-
-    if (status == MQ_THROWN || status == MQ_BAILOUT) {
-        mq_run_fail(run, status, err);
-        return;
-    }
-    if (first) {
-        run->database_ms = now_ms;
-        run->retry_wait_ms = RETRY_FIRST_MS;
-    } else if (run->retry_wait_ms < RETRY_MAX_MS) {
-        run->retry_wait_ms *= 2;
-    }
-    run->retry_ms = now_ms + run->retry_wait_ms;
-    run->lost = run->lost || status == MQ_REPLACED || is_cut_off(run, status);
-    enum mq_status again = run->lost ? reopen(run) : MQ_BUSY;
-    if (again == MQ_OK && first) {
-        run->retry_ms = now_ms;
-    }
-    if (first && again != MQ_OK && run->done.count > 0) {
-        recall(run);
-    }
-    /* A server comes back; a file that cannot be used is looked at by the next run. */
-    bool comes_back = run->lost || run->slot_ms || (status == MQ_BUSY && run->options->daemon);
-    bool waits = run->held > 0 || again == MQ_OK || (comes_back && mq_queue_is_shared(run->queue));
-    if (is_given_up(run, now_ms) || !waits) {
-        mq_run_fail(run, status, err);
-        give_up(run);
-    } else if (again == MQ_CONFIG && mq_queue_is_shared(run->queue)) {
-        end_cut_off(run, status, err);
-    }
-}
-
-/* Before a transaction: whether it may be made, with regard to the slot. */
-static bool has_slot(struct mq_run *run)
-{
-    struct mq_error error;
-    enum mq_status status = run->slot_ms ? take_slot_again(run, &error) : MQ_OK;
-    if (status != MQ_OK) {
-        mq_run_database_failed(run, status, &error);
-    }
-    return status == MQ_OK;
 }
 
 /* ---- renewals ---- */
@@ -204,7 +74,7 @@ void mq_run_renew(struct mq_run *run)
     struct mq_error error = {0};
     enum mq_status status = MQ_OK;
 
-    if (!renewal_is_due(run, now_ms) || !has_slot(run)) {
+    if (!renewal_is_due(run, now_ms) || !mq_run_has_slot(run)) {
         return;
     }
     size_t held = run->held;
@@ -253,6 +123,11 @@ static int64_t wanted_ahead(const struct mq_run *run, bool settles)
     return (can_take > batch ? can_take : batch) - ready;
 }
 
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 /* 0: none. */
 static int claim_size(const struct mq_run *run)
 {
@@ -262,23 +137,30 @@ static int claim_size(const struct mq_run *run)
     if (run->stopping || mq_run_suspects_relay(run) || (mq_run_database_fails(run) && settles)) {
         return 0;
     }
-    int64_t want = wanted_ahead(run, settles);
-    int64_t room = mq_run_claim_room(run);
-    want = want < room ? want : room;
+    int64_t want = least(wanted_ahead(run, settles), mq_run_claim_room(run));
     if (want < 1 && run->held == 0) {
         want = 1; /* it waits here until a session can be had */
     }
-    if (want > (int64_t)(run->slots - run->held)) {
-        want = (int64_t)(run->slots - run->held);
+    want = least(want, (int64_t)(run->slots - run->held));
+    if (options->message_limit >= 0) {
+        want = least(want, options->message_limit - run->claimed_total);
     }
-    if (options->message_limit >= 0 && want > options->message_limit - run->claimed_total) {
-        want = options->message_limit - run->claimed_total;
-    }
-    want = want < run->claim_max ? want : run->claim_max;
+    want = least(want, run->claim_max);
     if (run->doubts.lower && want > MQ_RUN_MANY) {
         want = run->waiting.count + run->under_way.count > 0 ? 0 : MQ_RUN_MANY;
     }
     return want > 0 ? (int)want : 0;
+}
+
+/* What is done fills a transaction, or has waited for one long enough. */
+static bool settles_now(const struct mq_run *run, int64_t now_ms)
+{
+    if (run->done.count == 0) {
+        return false;
+    }
+    return run->done.count >= MQ_RUN_SETTLE_JOBS || run->no_slot ||
+           now_ms - run->first_done_ms >= MQ_RUN_SETTLE_MS ||
+           (run->under_way.count == 0 && !mq_run_can_start(run));
 }
 
 bool mq_run_cycle_due(const struct mq_run *run, int64_t now_ms)
@@ -289,11 +171,7 @@ bool mq_run_cycle_due(const struct mq_run *run, int64_t now_ms)
     if (now_ms < run->free_until_ms) {
         return false;
     }
-    if (run->done.count >= MQ_RUN_SETTLE_JOBS || (run->done.count > 0 && run->no_slot)) {
-        return true;
-    }
-    if (run->done.count > 0 && (now_ms - run->first_done_ms >= MQ_RUN_SETTLE_MS ||
-                                (run->under_way.count == 0 && !mq_run_can_start(run)))) {
+    if (settles_now(run, now_ms)) {
         return true;
     }
     if (run->stopping) {
@@ -458,7 +336,7 @@ static void after_large(struct mq_run *run, const struct mq_cycle *cycle)
 
 void mq_run_cycle(struct mq_run *run)
 {
-    if (!has_slot(run)) {
+    if (!mq_run_has_slot(run)) {
         return;
     }
     struct mq_error error = {0};

@@ -239,11 +239,14 @@ bool mq_run_cycle_due(const struct mq_run *run, int64_t now_ms);
 void mq_run_cycle(struct mq_run *run);
 /* Renews the leases of all that is held when it is time. */
 void mq_run_renew(struct mq_run *run);
+
+/* ---- database.c ---- */
+
 /* Notes that a transaction failed and handles it as far as can be: reopens, waits, gives up. */
 void mq_run_database_failed(struct mq_run *run, enum mq_status status, const struct mq_error *err);
-
-/* ---- upkeep.c ---- */
-
+/* Before a transaction: whether it may be made. A slot that went with a lost connection is taken
+ * again. */
+bool mq_run_has_slot(struct mq_run *run);
 /* A transaction was long, perhaps for large messages that it deleted: those who enqueue get the
  * write lock for as long as we had it, since begun_ms. */
 void mq_run_leave_free(struct mq_run *run, int64_t begun_ms);

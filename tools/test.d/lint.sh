@@ -56,6 +56,14 @@ lint_warnings() {
     esac
 }
 
+# The benchmarks' C programs, which no test runs.
+lint_bench() {
+    local file
+    for file in bench/*.c; do
+        gcc -std=gnu11 -D_GNU_SOURCE -Isrc -Wall -Wextra -Werror -fsyntax-only "$file" || return
+    done
+}
+
 # A header that needs another one included before it says so by failing here.
 lint_headers() {
     local status=0 flags
@@ -113,6 +121,12 @@ check_format() {
     else
         skip lint/format "clang-format $CLANG_FORMAT_MAJOR decides, here is ${major:-none}"
     fi
+}
+
+# The tests' oracles and scripts may branch more.
+lint_complexity() {
+    # shellcheck disable=SC2046
+    tools/lint-size complexity $(core_sources) $(php_sources)
 }
 
 lint_size() {
@@ -230,10 +244,12 @@ part_lint() {
     check lint/includes-php tools/lint-includes php
     check lint/includes-arrows tools/lint-includes arrows
     check lint/includes-libraries tools/lint-includes libraries
-    for size in lines functions parameters nesting columns; do
+    for size in lines functions methods parameters nesting columns; do
         check "lint/size-$size" lint_size "$size"
     done
     check lint/size-tree tools/lint-size tree
+    check lint/size-complexity lint_complexity
+    check lint/bench lint_bench
     check lint/size-lines-php lint_php_size lines
     check lint/size-functions-php lint_php_size functions
     check lint/size-columns-scripts lint_script_columns
