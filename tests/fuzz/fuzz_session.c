@@ -293,7 +293,7 @@ static void done(struct mq_smtp_host *host, struct mq_transfer *transfer)
     if (!mail->entered) { /* refused here: nothing was sent */
         return;
     }
-    if (transfer->end != MQ_DELIVERY_DONE) {
+    if (transfer->end != MQ_TRANSFER_DONE) {
         require_not_sent(mail);
         return;
     }

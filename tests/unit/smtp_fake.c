@@ -255,7 +255,7 @@ const char *fake_results(const struct fake_mail *mail)
 
 void fake_set_plain(struct fake_mail *mail)
 {
-    mail->transfer.transport_flags |= MQ_SMTP_DELIVERY_PLAIN;
+    mail->transfer.transport_flags |= MQ_SMTP_TRANSFER_PLAIN;
 }
 
 void fake_assert_back(const struct fake_mail *mail, enum mq_transfer_end end, const char *results)

@@ -93,10 +93,10 @@ void bench_run(struct bench *bench, int again)
         assert_int_equal(transport->ops->step(transport, 100, &err), MQ_OK);
         while ((transfer = mq_transport_take_done(transport)) != NULL) {
             struct one_mail *mail = (struct one_mail *)transfer;
-            if (transfer->end == MQ_DELIVERY_UNTOUCHED && mail->rounds <= again &&
+            if (transfer->end == MQ_TRANSFER_UNTOUCHED && mail->rounds <= again &&
                 !transport->troubled) {
                 submit(bench, mail);
-            } else if (transfer->end == MQ_DELIVERY_UNTOUCHED) {
+            } else if (transfer->end == MQ_TRANSFER_UNTOUCHED) {
                 bench->untouched++;
             } else if (mail->target.result == MQ_OUTCOME_DELIVERED) {
                 bench->accepted++;

@@ -71,11 +71,11 @@ static void begin(struct fake_relay *relay, struct mq_transfer *transfer)
     relay->submits++;
     if (relay->down || relay->transport.troubled) {
         fake_trouble(relay);
-        finish(relay, transfer, MQ_DELIVERY_UNTOUCHED);
+        finish(relay, transfer, MQ_TRANSFER_UNTOUCHED);
         return;
     }
     if (!transfer->enter(transfer, MQ_PHASE_ENVELOPE)) {
-        finish(relay, transfer, MQ_DELIVERY_LEASE_OVER);
+        finish(relay, transfer, MQ_TRANSFER_LEASE_OVER);
         return;
     }
     size_t i = relay->under_way_count++;
@@ -109,7 +109,7 @@ static void answer(struct fake_relay *relay, struct mq_transfer *transfer)
     transfer->at_s = clock->now_s(clock->context);
     transfer->ms = relay->latency_ms;
     transfer->enter(transfer, accepted ? MQ_PHASE_ACCEPTED : MQ_PHASE_REFUSED);
-    finish(relay, transfer, MQ_DELIVERY_DONE);
+    finish(relay, transfer, MQ_TRANSFER_DONE);
 }
 
 static int64_t body_after_ms(const struct fake_relay *relay)
@@ -135,7 +135,7 @@ static bool move_one(struct fake_relay *relay)
                 transfer->drew_trouble = drew_trouble;
                 snprintf(transfer->error, sizeof(transfer->error), "%s",
                          drew_trouble ? "421 4.7.0 try later" : "");
-                finish(relay, transfer, ends ? MQ_DELIVERY_UNTOUCHED : MQ_DELIVERY_LEASE_OVER);
+                finish(relay, transfer, ends ? MQ_TRANSFER_UNTOUCHED : MQ_TRANSFER_LEASE_OVER);
             } else {
                 relay->bodies++;
             }
@@ -205,7 +205,7 @@ static void fake_recall(struct mq_transport *transport)
             continue;
         }
         take_out(relay, i);
-        finish(relay, transfer, MQ_DELIVERY_UNTOUCHED);
+        finish(relay, transfer, MQ_TRANSFER_UNTOUCHED);
     }
 }
 
@@ -225,7 +225,7 @@ static void fake_abort(struct mq_transport *transport)
         for (size_t i = 0; out && i < transfer->target_count; i++) {
             set_result(&transfer->targets[i], MQ_OUTCOME_UNCERTAIN, "connection lost");
         }
-        finish(relay, transfer, out ? MQ_DELIVERY_DONE : MQ_DELIVERY_UNTOUCHED);
+        finish(relay, transfer, out ? MQ_TRANSFER_DONE : MQ_TRANSFER_UNTOUCHED);
     }
 }
 

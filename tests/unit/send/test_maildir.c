@@ -159,8 +159,8 @@ static void test_many(void **state)
     assert_int_equal(mq_transport_capacity(transport, false), 0);
     program_run(transport, 20, 10000);
     assert_boxes(0, 18);
-    assert_int_equal(mails[3].transfer.end, MQ_DELIVERY_LEASE_OVER);
-    assert_int_equal(mails[4].transfer.end, MQ_DELIVERY_LEASE_OVER);
+    assert_int_equal(mails[3].transfer.end, MQ_TRANSFER_LEASE_OVER);
+    assert_int_equal(mails[4].transfer.end, MQ_TRANSFER_LEASE_OVER);
     assert_string_equal(fake_results(&mails[4]), "U");
     assert_int_equal(mq_transport_capacity(transport, false), 20);
     mq_transport_free(transport);
@@ -181,7 +181,7 @@ static void test_disk_full(void **state)
     }
     program_run(transport, 2, 3000);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(mails[i].transfer.end, MQ_DELIVERY_UNTOUCHED);
+        assert_int_equal(mails[i].transfer.end, MQ_TRANSFER_UNTOUCHED);
         assert_string_equal(fake_results(&mails[i]), "U");
     }
     assert_string_equal(mails[0].phases, "E");
@@ -202,7 +202,7 @@ static void test_rename_fails(void **state)
     fail_rename = EDQUOT;
     fake_mail_init(&mail, MESSAGE, 1);
     program_send(transport, &mail);
-    assert_int_equal(mail.transfer.end, MQ_DELIVERY_UNTOUCHED);
+    assert_int_equal(mail.transfer.end, MQ_TRANSFER_UNTOUCHED);
     assert_string_equal(mail.phases, "EBE"); /* the record says: safe to send again */
     assert_boxes(0, 0);
     assert_non_null(strstr(program_trouble(transport), "quota"));
@@ -265,7 +265,7 @@ static void test_directory_goes_away(void **state)
     assert_int_equal(system(command), 0);
     fake_mail_init(&mail, MESSAGE, 1);
     program_send(transport, &mail);
-    assert_int_equal(mail.transfer.end, MQ_DELIVERY_UNTOUCHED);
+    assert_int_equal(mail.transfer.end, MQ_TRANSFER_UNTOUCHED);
     assert_non_null(strstr(program_trouble(transport), "cannot create a file: No such file"));
     mq_transport_free(transport);
 }
@@ -281,7 +281,7 @@ static void test_stops(void **state)
     mq_transport_submit(transport, &mails[0].transfer);
     mq_transport_recall(transport);
     assert_ptr_equal(mq_transport_take_done(transport), &mails[0]);
-    assert_int_equal(mails[0].transfer.end, MQ_DELIVERY_UNTOUCHED);
+    assert_int_equal(mails[0].transfer.end, MQ_TRANSFER_UNTOUCHED);
     mq_transport_submit(transport, &mails[0].transfer);
     mq_transport_wind_down(transport);
     mq_transport_submit(transport, &mails[1].transfer);

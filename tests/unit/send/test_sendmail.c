@@ -45,7 +45,7 @@ static void test_arguments_and_input(void **state)
     assert_string_equal(fake_results(&mail), "AA");
     assert_string_equal(mail.phases, "EBA");
     assert_string_equal(mail.seen, "AA");
-    assert_int_equal(mail.transfer.end, MQ_DELIVERY_DONE);
+    assert_int_equal(mail.transfer.end, MQ_TRANSFER_DONE);
     assert_true(mail.transfer.at_s > 0 && mail.transfer.ms >= 0);
     assert_string_equal(mail.targets[1].reply + strlen(mail.targets[1].reply) - 9, "/sendmail");
     assert_file("args", "[-i][-oem][-f][s@y][--][a@x][b@x]");
@@ -170,7 +170,7 @@ static void test_exit_codes(void **state)
             fail_msg("%s: %s %s %s", samples[i].code, fake_results(&mail), mail.phases,
                      mail.targets[0].reply);
         }
-        assert_int_equal(mail.transfer.end, MQ_DELIVERY_DONE);
+        assert_int_equal(mail.transfer.end, MQ_TRANSFER_DONE);
         assert_string_equal(program_trouble(transport), "");
     }
     mq_transport_free(transport);

@@ -43,7 +43,7 @@ static bool send_one(void)
         transport->ops->step(transport, 100, &err);
         transfer = mq_transport_take_done(transport);
     }
-    bool sent = transfer->end == MQ_DELIVERY_DONE;
+    bool sent = transfer->end == MQ_TRANSFER_DONE;
     assert_string_equal(fake_results(&mail), sent ? "AA" : "UU");
     assert_int_equal(program_trouble(transport)[0] != '\0', !sent);
     mq_transport_free(transport);

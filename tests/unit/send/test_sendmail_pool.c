@@ -87,7 +87,7 @@ static void test_missing_program(void **state)
     submit(transport, 0, 2);
     program_run(transport, 2, 20000);
     for (size_t i = 0; i < 2; i++) {
-        assert_int_equal(mails[i].transfer.end, MQ_DELIVERY_UNTOUCHED);
+        assert_int_equal(mails[i].transfer.end, MQ_TRANSFER_UNTOUCHED);
         assert_string_equal(fake_results(&mails[i]), "U");
     }
     assert_string_equal(mails[0].phases, "EBE"); /* the record says: safe to send again */
@@ -106,7 +106,7 @@ static void test_scripts_that_cannot_run(void **state)
     struct mq_transport *transport = program_open("sendmail", "", 2);
     submit(transport, 0, 1);
     program_run(transport, 1, 20000);
-    assert_int_equal(mails[0].transfer.end, MQ_DELIVERY_UNTOUCHED);
+    assert_int_equal(mails[0].transfer.end, MQ_TRANSFER_UNTOUCHED);
     assert_string_equal(mails[0].phases, "EBE");
     assert_non_null(strstr(program_trouble(transport), "exit 127"));
     assert_non_null(strstr(program_trouble(transport), "not found"));
@@ -118,7 +118,7 @@ static void test_scripts_that_cannot_run(void **state)
     transport = program_open("sendmail", "", 2);
     submit(transport, 0, 1);
     program_run(transport, 1, 20000);
-    assert_int_equal(mails[0].transfer.end, MQ_DELIVERY_UNTOUCHED);
+    assert_int_equal(mails[0].transfer.end, MQ_TRANSFER_UNTOUCHED);
     assert_non_null(strstr(program_trouble(transport), "#!/bin/sh"));
     mq_transport_free(transport);
 }
@@ -147,7 +147,7 @@ static void test_shortage(void **state)
     submit(transport, 6, 1);
     program_run(transport, 1, 20000);
     setrlimit(RLIMIT_NOFILE, &before);
-    assert_int_equal(mails[6].transfer.end, MQ_DELIVERY_UNTOUCHED);
+    assert_int_equal(mails[6].transfer.end, MQ_TRANSFER_UNTOUCHED);
     assert_non_null(strstr(program_trouble(transport), "Too many open files"));
     mq_transport_free(transport);
 }
@@ -168,7 +168,7 @@ static void test_lease_over(void **state)
     program_send(transport, &mails[0]);
     program_send(transport, &mails[1]);
     for (size_t i = 0; i < 2; i++) {
-        assert_int_equal(mails[i].transfer.end, MQ_DELIVERY_LEASE_OVER);
+        assert_int_equal(mails[i].transfer.end, MQ_TRANSFER_LEASE_OVER);
         assert_string_equal(fake_results(&mails[i]), "U");
     }
     assert_null(program_file("ran", &len));
@@ -189,7 +189,7 @@ static void test_recall_and_wind_down(void **state)
     submit(transport, 1, 1);
     mq_transport_recall(transport);
     assert_ptr_equal(mq_transport_take_done(transport), &mails[1]);
-    assert_int_equal(mails[1].transfer.end, MQ_DELIVERY_UNTOUCHED);
+    assert_int_equal(mails[1].transfer.end, MQ_TRANSFER_UNTOUCHED);
     assert_string_equal(mails[1].phases, "");
     submit(transport, 1, 1);
     mq_transport_wind_down(transport);
@@ -229,7 +229,7 @@ static void test_abort(void **state)
     assert_string_equal(fake_results(&mails[0]), "?");
     assert_string_equal(mails[0].targets[0].reply, "sending was stopped, the program was ended");
     assert_string_equal(fake_results(&mails[1]), "A");
-    assert_int_equal(mails[2].transfer.end, MQ_DELIVERY_UNTOUCHED);
+    assert_int_equal(mails[2].transfer.end, MQ_TRANSFER_UNTOUCHED);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
     mq_transport_free(transport);
 }

@@ -34,7 +34,7 @@ static void test_the_stream_ends_after_every_byte(void **state)
             }
             reset ? fake_resets(fake) : fake_hangs_up(fake);
             const char *expected = cut < body_at ? "D" : cut < strlen(all) ? "?" : "A";
-            fake_assert_back(&mail, MQ_DELIVERY_DONE, expected);
+            fake_assert_back(&mail, MQ_TRANSFER_DONE, expected);
             assert_true((mail.transfer.error[0] != '\0') == (cut < strlen(all)));
             assert_true(fake->closed);
             fake_free(fake);
@@ -55,8 +55,8 @@ static void test_accepted_then_reset_with_the_next_envelope_unread(void **state)
     assert_string_equal(two.phases, "E");
     fake_says(fake, "250 queued\r\n");
     fake_resets(fake);
-    fake_assert_back(&one, MQ_DELIVERY_DONE, "A");
-    fake_assert_back(&two, MQ_DELIVERY_UNTOUCHED, "U");
+    fake_assert_back(&one, MQ_TRANSFER_DONE, "A");
+    fake_assert_back(&two, MQ_TRANSFER_UNTOUCHED, "U");
     fake_free(fake);
 }
 
@@ -81,7 +81,7 @@ static void test_close_that_crosses_the_next_mail(void **state)
             assert_false(two.done);
             assert_ptr_equal(fake->again, &two);
         } else {
-            fake_assert_back(&two, MQ_DELIVERY_DONE, "D");
+            fake_assert_back(&two, MQ_TRANSFER_DONE, "D");
         }
         fake_free(fake);
     }
@@ -98,9 +98,9 @@ static void test_reset_at_the_dot_spares_the_one_behind(void **state)
     fake_submit(fake, &two);
     fake_says(fake, FAKE_TAKEN);
     fake_resets(fake);
-    fake_assert_back(&one, MQ_DELIVERY_DONE, "?");
+    fake_assert_back(&one, MQ_TRANSFER_DONE, "?");
     assert_string_equal(one.transfer.error, "the connection to the relay broke");
-    fake_assert_back(&two, MQ_DELIVERY_UNTOUCHED, "U");
+    fake_assert_back(&two, MQ_TRANSFER_UNTOUCHED, "U");
     fake_free(fake);
 }
 
@@ -116,7 +116,7 @@ static void test_the_one_behind_counts_once_it_was_answered(void **state)
     fake_says(fake, FAKE_TAKEN);
     fake_says(fake, "250 queued\r\n250 sender ok\r\n");
     fake_hangs_up(fake);
-    fake_assert_back(&two, MQ_DELIVERY_DONE, "D");
+    fake_assert_back(&two, MQ_TRANSFER_DONE, "D");
     fake_free(fake);
 }
 
@@ -130,7 +130,7 @@ static void test_refused_recipient_survives_the_connection(void **state)
     fake_submit(fake, &mail);
     fake_says(fake, "250 ok\r\n550 5.1.1 nobody\r\n250 ok\r\n");
     fake_hangs_up(fake);
-    fake_assert_back(&mail, MQ_DELIVERY_DONE, "RDD");
+    fake_assert_back(&mail, MQ_TRANSFER_DONE, "RDD");
     fake_free(fake);
 }
 
@@ -155,7 +155,7 @@ static void test_421_before_the_dot_gives_the_mail_back(void **state)
             assert_string_equal(fake_results(&mail), "UU");
             fake_free(fake);
         }
-        fake_assert_back(&mail, MQ_DELIVERY_UNTOUCHED, "UU");
+        fake_assert_back(&mail, MQ_TRANSFER_UNTOUCHED, "UU");
         assert_true(mail.transfer.drew_trouble);
         assert_string_equal(mail.transfer.error, "421 4.3.2 going down");
     }
@@ -175,7 +175,7 @@ static void test_421_then_another_session_takes_it(void **state)
     fake_submit(fake, &mail);
     fake_says(fake, FAKE_TAKEN);
     fake_says(fake, "250 queued\r\n");
-    fake_assert_back(&mail, MQ_DELIVERY_DONE, "A");
+    fake_assert_back(&mail, MQ_TRANSFER_DONE, "A");
     assert_string_equal(mail.transfer.error, "");
     assert_int_equal(mail.transfer.retry_after_s, 0);
     fake_free(fake);
@@ -194,8 +194,8 @@ static void test_421_after_other_mails_blames_nobody(void **state)
     fake_submit(fake, &two);
     fake_says(fake, FAKE_TAKEN);
     fake_says(fake, "250 queued\r\n421 4.7.0 enough\r\n");
-    fake_assert_back(&one, MQ_DELIVERY_DONE, "A");
-    fake_assert_back(&two, MQ_DELIVERY_UNTOUCHED, "U");
+    fake_assert_back(&one, MQ_TRANSFER_DONE, "A");
+    fake_assert_back(&two, MQ_TRANSFER_UNTOUCHED, "U");
     assert_false(two.transfer.drew_trouble);
     fake_free(fake);
 }
@@ -212,8 +212,8 @@ static void test_relay_trouble_marks_the_mail_that_drew_it(void **state)
     fake_submit(fake, &two);
     fake_says(fake, FAKE_TAKEN);
     fake_says(fake, "452 4.3.1 system storage\r\n");
-    fake_assert_back(&one, MQ_DELIVERY_UNTOUCHED, "U");
-    fake_assert_back(&two, MQ_DELIVERY_UNTOUCHED, "U");
+    fake_assert_back(&one, MQ_TRANSFER_UNTOUCHED, "U");
+    fake_assert_back(&two, MQ_TRANSFER_UNTOUCHED, "U");
     assert_true(one.transfer.drew_trouble);
     assert_string_equal(one.transfer.error, "452 4.3.1 system storage");
     assert_false(two.transfer.drew_trouble);
@@ -232,11 +232,11 @@ static void test_421_to_the_dot_is_an_answer(void **state)
     fake_submit(fake, &two);
     fake_says(fake, FAKE_TAKEN);
     fake_says(fake, "421 4.3.0 going down\r\n");
-    fake_assert_back(&one, MQ_DELIVERY_UNTOUCHED, "U");
+    fake_assert_back(&one, MQ_TRANSFER_UNTOUCHED, "U");
     assert_true(one.transfer.drew_trouble);
     assert_string_equal(one.transfer.error, "421 4.3.0 going down");
     assert_string_equal(one.phases, "EBR");
-    fake_assert_back(&two, MQ_DELIVERY_UNTOUCHED, "U");
+    fake_assert_back(&two, MQ_TRANSFER_UNTOUCHED, "U");
     assert_false(two.transfer.drew_trouble);
     assert_null(fake->again);
     assert_true(fake->closed);
@@ -251,7 +251,7 @@ static void test_421_among_the_consequences_changes_nothing(void **state)
     fake_mail_init(&mail, FAKE_MESSAGE, 1);
     fake_submit(fake, &mail);
     fake_says(fake, "450 4.1.8 no such domain\r\n421 4.7.0 too many errors\r\n");
-    fake_assert_back(&mail, MQ_DELIVERY_DONE, "L");
+    fake_assert_back(&mail, MQ_TRANSFER_DONE, "L");
     assert_string_equal(mail.targets[0].reply, "450 4.1.8 no such domain");
     assert_true(fake->closed);
     fake_free(fake);
@@ -260,7 +260,7 @@ static void test_421_among_the_consequences_changes_nothing(void **state)
     fake_mail_init(&mail, FAKE_MESSAGE, 1);
     fake_submit(fake, &mail);
     fake_says(fake, "250 ok\r\n550 5.1.1 nobody\r\n421 4.7.0 too many errors\r\n");
-    fake_assert_back(&mail, MQ_DELIVERY_DONE, "R");
+    fake_assert_back(&mail, MQ_TRANSFER_DONE, "R");
     assert_true(fake->closed);
     fake_free(fake);
 }
@@ -292,11 +292,11 @@ static void test_reply_during_the_body_decides_and_closes(void **state)
         const char *reply;
         enum mq_transfer_end end;
         const char *results;
-    } cases[] = {{"552 5.3.4 too big\r\n", MQ_DELIVERY_DONE, "R"},
-                 {"451 4.3.0 scanner down\r\n", MQ_DELIVERY_DONE, "L"},
-                 {"554 5.7.1 spam\r\n", MQ_DELIVERY_DONE, "D"},
-                 {"421 4.3.2 going down\r\n", MQ_DELIVERY_UNTOUCHED, "U"},
-                 {"250 ok\r\n", MQ_DELIVERY_DONE, "D"}};
+    } cases[] = {{"552 5.3.4 too big\r\n", MQ_TRANSFER_DONE, "R"},
+                 {"451 4.3.0 scanner down\r\n", MQ_TRANSFER_DONE, "L"},
+                 {"554 5.7.1 spam\r\n", MQ_TRANSFER_DONE, "D"},
+                 {"421 4.3.2 going down\r\n", MQ_TRANSFER_UNTOUCHED, "U"},
+                 {"250 ok\r\n", MQ_TRANSFER_DONE, "D"}};
     size_t size = 100000;
     char *big = malloc(size + 1);
     memset(big, 'x', size);
@@ -313,7 +313,7 @@ static void test_reply_during_the_body_decides_and_closes(void **state)
         assert_true(fake->session.wants_write);
         assert_int_equal(fake->session.state, MQ_SMTP_BODY);
         fake_says(fake, cases[i].reply);
-        if (cases[i].end == MQ_DELIVERY_UNTOUCHED) {
+        if (cases[i].end == MQ_TRANSFER_UNTOUCHED) {
             assert_ptr_equal(fake->again, &mail);
         } else {
             fake_assert_back(&mail, cases[i].end, cases[i].results);
@@ -342,7 +342,7 @@ static void test_broken_write_reads_the_reply_that_is_there(void **state)
     fake->in_cut = strlen("354 go\r\n");
     fake->in_len = strlen(fake->in);
     mq_smtp_session_readable(&fake->session);
-    fake_assert_back(&mail, MQ_DELIVERY_DONE, "R");
+    fake_assert_back(&mail, MQ_TRANSFER_DONE, "R");
     fake_free(fake);
 }
 

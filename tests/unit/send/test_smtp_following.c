@@ -111,8 +111,8 @@ static void test_a_connection_lost_behind_a_dot_teaches(void **state)
         fake->host.following = i < 4 ? MQ_SMTP_FOLLOW_TRY : MQ_SMTP_FOLLOW_DOT;
         begin_two(fake, &one, &two);
         losses[i % 4](fake);
-        fake_assert_back(&one, MQ_DELIVERY_DONE, "?");
-        fake_assert_back(&two, MQ_DELIVERY_UNTOUCHED, "U");
+        fake_assert_back(&one, MQ_TRANSFER_DONE, "?");
+        fake_assert_back(&two, MQ_TRANSFER_UNTOUCHED, "U");
         assert_int_equal(fake->host.following, MQ_SMTP_FOLLOW_NEVER);
         assert_false(fake->host.trying);
         fake_free(fake);
@@ -128,7 +128,7 @@ static void test_what_is_no_fault_of_following_teaches_nothing(void **state)
     begin_two(fake, &one, &two);
     fake_says(fake, "250 queued\r\n");
     fake_hangs_up(fake);
-    fake_assert_back(&one, MQ_DELIVERY_DONE, "A");
+    fake_assert_back(&one, MQ_TRANSFER_DONE, "A");
     assert_int_equal(fake->host.following, MQ_SMTP_FOLLOW_TRY);
     assert_false(fake->host.trying);
     fake_free(fake);
@@ -138,7 +138,7 @@ static void test_what_is_no_fault_of_following_teaches_nothing(void **state)
     fake_submit(fake, &one);
     fake_says(fake, FAKE_TAKEN);
     fake_hangs_up(fake);
-    fake_assert_back(&one, MQ_DELIVERY_DONE, "?");
+    fake_assert_back(&one, MQ_TRANSFER_DONE, "?");
     assert_int_equal(fake->host.following, MQ_SMTP_FOLLOW_TRY);
     fake_free(fake);
     /* we ended it */

@@ -33,7 +33,7 @@ static void test_one_mail_is_one_group_and_one_body(void **state)
     assert_int_equal(fake->session.state, MQ_SMTP_AWAITING);
     fake->now_ms += 2500;
     fake_says(fake, "250 2.0.0 queued as 17\r\n");
-    fake_assert_back(&mail, MQ_DELIVERY_DONE, "AA");
+    fake_assert_back(&mail, MQ_TRANSFER_DONE, "AA");
     assert_string_equal(mail.phases, "EBA");
     assert_string_equal(mail.seen, "AA");
     assert_string_equal(mail.targets[1].reply, "250 2.0.0 queued as 17");
@@ -61,15 +61,15 @@ static void test_next_envelope_goes_behind_the_dot(void **state)
     assert_string_equal(two.phases, "E");
     /* Two's body waits for its own 354, three's envelope for two's body. */
     fake_says(fake, "250 done\r\n250 ok\r\n250 ok\r\n");
-    fake_assert_back(&one, MQ_DELIVERY_DONE, "A");
+    fake_assert_back(&one, MQ_TRANSFER_DONE, "A");
     assert_string_equal(fake_wire(fake), "");
     fake_says(fake, "354 go\r\n");
     assert_string_equal(fake_wire(fake), FAKE_MESSAGE ".\r\n" FAKE_ENVELOPE);
     fake_says(fake, "250 done\r\n" FAKE_TAKEN);
     assert_string_equal(fake_wire(fake), FAKE_MESSAGE ".\r\n");
     fake_says(fake, "250 done\r\n");
-    fake_assert_back(&two, MQ_DELIVERY_DONE, "A");
-    fake_assert_back(&three, MQ_DELIVERY_DONE, "A");
+    fake_assert_back(&two, MQ_TRANSFER_DONE, "A");
+    fake_assert_back(&three, MQ_TRANSFER_DONE, "A");
     fake_free(fake);
 }
 
@@ -110,7 +110,7 @@ static void test_without_pipelining_command_by_command(void **state)
     assert_string_equal(fake_wire(fake), FAKE_MESSAGE ".\r\n");
     assert_string_equal(one.seen, "UL");
     fake_says(fake, "250 ok\r\n");
-    fake_assert_back(&one, MQ_DELIVERY_DONE, "AL");
+    fake_assert_back(&one, MQ_TRANSFER_DONE, "AL");
     assert_string_equal(fake_wire(fake), "MAIL FROM:<s@y>\r\n");
     fake_free(fake);
 }
@@ -125,13 +125,13 @@ static void test_without_pipelining_stops_where_nothing_is_left(void **state)
     fake_mail_init(&three, FAKE_MESSAGE, 1);
     fake_submit(fake, &one);
     fake_says(fake, "451 4.3.0 busy\r\n");
-    fake_assert_back(&one, MQ_DELIVERY_DONE, "L");
+    fake_assert_back(&one, MQ_TRANSFER_DONE, "L");
     assert_string_equal(fake_wire(fake), "MAIL FROM:<s@y>\r\n");
     fake_submit(fake, &two); /* nothing was opened: no RSET */
     assert_string_equal(fake_wire(fake), "MAIL FROM:<s@y>\r\n");
     fake_says(fake, "250 ok\r\n");
     fake_says(fake, "550 5.1.1 nobody\r\n");
-    fake_assert_back(&two, MQ_DELIVERY_DONE, "R");
+    fake_assert_back(&two, MQ_TRANSFER_DONE, "R");
     assert_string_equal(fake_wire(fake), "RCPT TO:<a@x>\r\n");
     fake_submit(fake, &three);
     assert_string_equal(fake_wire(fake), "RSET\r\n");
@@ -152,7 +152,7 @@ static void test_refused_data_is_reset_before_the_next_mail(void **state)
     two.targets[0].address = "other@x";
     fake_submit(fake, &one);
     fake_says(fake, "250 ok\r\n250 ok\r\n451 4.3.0 no data now\r\n");
-    fake_assert_back(&one, MQ_DELIVERY_DONE, "L");
+    fake_assert_back(&one, MQ_TRANSFER_DONE, "L");
     fake_wire(fake);
     fake_submit(fake, &two);
     /* Or its message would go to a@x as well. */
@@ -160,7 +160,7 @@ static void test_refused_data_is_reset_before_the_next_mail(void **state)
                         "RSET\r\nMAIL FROM:<s@y>\r\nRCPT TO:<other@x>\r\nDATA\r\n");
     fake_says(fake, "250 reset\r\n" FAKE_TAKEN);
     fake_says(fake, "250 queued\r\n");
-    fake_assert_back(&two, MQ_DELIVERY_DONE, "A");
+    fake_assert_back(&two, MQ_TRANSFER_DONE, "A");
     assert_false(fake->session.open_transaction);
     fake_free(fake);
 }
@@ -178,7 +178,7 @@ static void test_all_recipients_refused_then_reset(void **state)
     assert_false(one.done); /* not before its reply shows that none was out of place */
     assert_string_equal(fake_wire(fake), "RSET\r\n");
     fake_says(fake, "250 reset\r\n");
-    fake_assert_back(&one, MQ_DELIVERY_DONE, "R");
+    fake_assert_back(&one, MQ_TRANSFER_DONE, "R");
     assert_string_equal(one.phases, "E");
     assert_string_equal(one.targets[0].reply, "550 5.1.1 nobody");
     fake_submit(fake, &two);
@@ -200,7 +200,7 @@ static void test_lone_dot_when_data_is_taken_without_recipients(void **state)
     fake_submit(fake, &two);
     assert_string_equal(fake_wire(fake), "");
     fake_says(fake, "554 5.5.1 no valid recipients\r\n");
-    fake_assert_back(&one, MQ_DELIVERY_DONE, "RL");
+    fake_assert_back(&one, MQ_TRANSFER_DONE, "RL");
     assert_string_equal(one.phases, "E");
     assert_string_equal(fake_wire(fake), FAKE_ENVELOPE); /* the dot ended it: no RSET */
     fake_free(fake);
@@ -233,7 +233,7 @@ static void test_503s_after_a_refused_mail_are_consequences(void **state)
     fake_says(fake, "450 4.1.8 no such domain\r\n503 5.5.1 MAIL first\r\n503 5.5.1 MAIL first\r\n");
     assert_false(one.done);
     fake_says(fake, "503 5.5.1 MAIL first\r\n");
-    fake_assert_back(&one, MQ_DELIVERY_DONE, "LL");
+    fake_assert_back(&one, MQ_TRANSFER_DONE, "LL");
     assert_string_equal(one.targets[1].reply, "450 4.1.8 no such domain");
     assert_false(fake->closed);
     fake_submit(fake, &two);
@@ -252,7 +252,7 @@ static void test_refused_rset_closes_and_blames_no_mail(void **state)
     fake_says(fake, "250 ok\r\n250 ok\r\n451 no\r\n");
     fake_submit(fake, &two);
     fake_says(fake, "502 what?\r\n");
-    fake_assert_back(&two, MQ_DELIVERY_UNTOUCHED, "U");
+    fake_assert_back(&two, MQ_TRANSFER_UNTOUCHED, "U");
     assert_true(fake->closed);
     fake_free(fake);
 }
@@ -272,7 +272,7 @@ static void test_each_recipient_its_own_result(void **state)
     assert_int_equal(mail.targets[0].code, 250);
     assert_int_equal(mail.targets[4].code, 452);
     fake_says(fake, "250 queued\r\n");
-    fake_assert_back(&mail, MQ_DELIVERY_DONE, "ALRDU");
+    fake_assert_back(&mail, MQ_TRANSFER_DONE, "ALRDU");
     assert_string_equal(mail.targets[2].reply, "550 5.1.1 nobody");
     assert_string_equal(mail.targets[0].reply, "250 queued");
     fake_free(fake);
@@ -286,7 +286,7 @@ static void test_too_many_with_none_accepted_is_later(void **state)
     fake_mail_init(&mail, FAKE_MESSAGE, 2);
     fake_submit(fake, &mail);
     fake_says(fake, "250 ok\r\n452 4.5.3 too many\r\n452 4.5.3 too many\r\n503 no\r\n");
-    fake_assert_back(&mail, MQ_DELIVERY_DONE, "LL"); /* or it would come again for ever */
+    fake_assert_back(&mail, MQ_TRANSFER_DONE, "LL"); /* or it would come again for ever */
     fake_free(fake);
 }
 
@@ -299,7 +299,7 @@ static void test_refused_body_spares_the_recipients_not_in_it(void **state)
     fake_submit(fake, &mail);
     fake_says(fake, "250 ok\r\n250 ok\r\n450 4.2.0 later\r\n452 4.5.3 many\r\n354 go\r\n");
     fake_says(fake, "550 5.6.0 bad content\r\n");
-    fake_assert_back(&mail, MQ_DELIVERY_DONE, "RLU");
+    fake_assert_back(&mail, MQ_TRANSFER_DONE, "RLU");
     assert_string_equal(mail.phases, "EBR");
     assert_string_equal(mail.seen, "RLU");
     fake_free(fake);
@@ -316,7 +316,7 @@ static void test_locally_refused_recipient_stays_refused(void **state)
     fake_submit(fake, &mail);
     fake_says(fake, "250 ok\r\n");
     fake_hangs_up(fake);
-    fake_assert_back(&mail, MQ_DELIVERY_DONE, "RD");
+    fake_assert_back(&mail, MQ_TRANSFER_DONE, "RD");
     fake_free(fake);
 }
 
@@ -330,7 +330,7 @@ static void test_connection_that_ends_before_mail_left(void **state)
     fake_submit(fake, &mail);
     assert_string_equal(mail.phases, "E");
     fake_hangs_up(fake);
-    fake_assert_back(&mail, MQ_DELIVERY_UNTOUCHED, "U");
+    fake_assert_back(&mail, MQ_TRANSFER_UNTOUCHED, "U");
     fake_free(fake);
 }
 

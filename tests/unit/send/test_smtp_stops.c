@@ -34,7 +34,7 @@ static void test_body_that_stalls_before_the_dot_is_denied_not_uncertain(void **
         assert_false(mail.done);
         fake->now_ms += 1;
         mq_smtp_session_check_timeout(&fake->session, fake->now_ms);
-        fake_assert_back(&mail, MQ_DELIVERY_DONE, "D");
+        fake_assert_back(&mail, MQ_TRANSFER_DONE, "D");
         assert_string_equal(mail.transfer.error, "the relay stopped reading the message");
         fake_free(fake);
     }
@@ -57,7 +57,7 @@ static void test_stalled_write_with_the_dot_is_uncertain_over_tls_only(void **st
         fake_says(fake, "354 go\r\n");
         fake->now_ms += 180000;
         mq_smtp_session_check_timeout(&fake->session, fake->now_ms);
-        fake_assert_back(&mail, MQ_DELIVERY_DONE, opaque ? "?" : "D");
+        fake_assert_back(&mail, MQ_TRANSFER_DONE, opaque ? "?" : "D");
         fake_free(fake);
     }
 }
@@ -88,7 +88,7 @@ static void test_timeouts_by_state(void **state)
         assert_false(mail.done);
         fake->now_ms++;
         mq_smtp_session_check_timeout(&fake->session, fake->now_ms);
-        fake_assert_back(&mail, MQ_DELIVERY_DONE, cases[i].results);
+        fake_assert_back(&mail, MQ_TRANSFER_DONE, cases[i].results);
         fake_free(fake);
     }
 }
@@ -137,11 +137,11 @@ static void test_lease_over_before_mail_sends_nothing(void **state)
     one.refuse = 'E';
     fake_queue(fake, &one);
     fake_submit(fake, &two);
-    fake_assert_back(&one, MQ_DELIVERY_LEASE_OVER, "U");
+    fake_assert_back(&one, MQ_TRANSFER_LEASE_OVER, "U");
     assert_string_equal(fake_wire(fake), FAKE_ENVELOPE); /* two's */
     fake_says(fake, FAKE_TAKEN);
     fake_says(fake, "250 queued\r\n");
-    fake_assert_back(&two, MQ_DELIVERY_DONE, "A");
+    fake_assert_back(&two, MQ_TRANSFER_DONE, "A");
     fake_free(fake);
 }
 
@@ -158,9 +158,9 @@ static void test_lease_over_behind_a_dot_leaves_the_first_alone(void **state)
     fake_wire(fake);
     fake_says(fake, FAKE_TAKEN);
     assert_string_equal(fake_wire(fake), FAKE_MESSAGE ".\r\n");
-    fake_assert_back(&two, MQ_DELIVERY_LEASE_OVER, "U");
+    fake_assert_back(&two, MQ_TRANSFER_LEASE_OVER, "U");
     fake_says(fake, "250 queued\r\n");
-    fake_assert_back(&one, MQ_DELIVERY_DONE, "A");
+    fake_assert_back(&one, MQ_TRANSFER_DONE, "A");
     assert_false(fake->closed);
     fake_free(fake);
 }
@@ -177,7 +177,7 @@ static void test_lease_over_in_the_body_closes_without_a_dot(void **state)
     fake_says(fake, FAKE_TAKEN);
     assert_null(strstr(fake_wire(fake), "\r\n.\r\n"));
     assert_true(fake->closed);
-    assert_int_equal(mail.transfer.end, MQ_DELIVERY_LEASE_OVER);
+    assert_int_equal(mail.transfer.end, MQ_TRANSFER_LEASE_OVER);
     fake_free(fake);
 }
 
@@ -196,11 +196,11 @@ static void test_recall_takes_back_what_has_no_body_out(void **state)
     fake_says(fake, FAKE_TAKEN);
     mq_smtp_session_recall(&fake->session);
     assert_false(one.done);
-    fake_assert_back(&two, MQ_DELIVERY_UNTOUCHED, "U");
+    fake_assert_back(&two, MQ_TRANSFER_UNTOUCHED, "U");
     fake_wire(fake);
     fake_submit(fake, &three);
     fake_says(fake, "250 queued\r\n" FAKE_TAKEN);
-    fake_assert_back(&one, MQ_DELIVERY_DONE, "A");
+    fake_assert_back(&one, MQ_TRANSFER_DONE, "A");
     assert_string_equal(fake_wire(fake), ""); /* no message for two's transaction */
     assert_true(fake->closed);
     assert_false(three.done);
@@ -216,7 +216,7 @@ static void test_recall_of_an_envelope_closes(void **state)
     fake_submit(fake, &mail);
     fake_says(fake, "250 ok\r\n550 5.1.1 nobody\r\n");
     mq_smtp_session_recall(&fake->session);
-    fake_assert_back(&mail, MQ_DELIVERY_UNTOUCHED, "UU");
+    fake_assert_back(&mail, MQ_TRANSFER_UNTOUCHED, "UU");
     assert_true(fake->closed);
     fake_free(fake);
 }

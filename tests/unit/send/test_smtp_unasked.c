@@ -113,7 +113,7 @@ static void test_refusals_that_are_meant(void **state)
             assert_false(mail.done);
             fake_says(fake, answers->then);
         }
-        fake_assert_back(&mail, MQ_DELIVERY_DONE, answers->truth);
+        fake_assert_back(&mail, MQ_TRANSFER_DONE, answers->truth);
         assert_int_equal(fake->session.state, MQ_SMTP_IDLE);
         fake_free(fake);
     }
@@ -131,7 +131,7 @@ static void test_behind_the_go_ahead(void **state)
         fake_wire(fake);
         snprintf(text, sizeof text, FAKE_TAKEN "%s", extras[e]);
         fake_says(fake, text);
-        fake_assert_back(&mail, MQ_DELIVERY_UNTOUCHED, "U");
+        fake_assert_back(&mail, MQ_TRANSFER_UNTOUCHED, "U");
         assert_string_equal(fake_wire(fake), "");
         assert_true(fake->closed);
         fake_free(fake);

@@ -18,7 +18,7 @@
 static void assert_refused(const struct fake_mail *mail, const char *code)
 {
     assert_true(mail->done);
-    assert_int_equal(mail->transfer.end, MQ_DELIVERY_DONE);
+    assert_int_equal(mail->transfer.end, MQ_TRANSFER_DONE);
     assert_string_equal(fake_results(mail), "R");
     assert_memory_equal(mail->targets[0].reply, code, strlen(code));
     assert_int_equal(mail->transfer.at_s, 0);
@@ -165,7 +165,7 @@ static void test_dot_waits_for_the_guard_of_a_long_message(void **state)
     assert_true(fake->out_len >= 2 * MQ_SMTP_CHUNK - 16);
     assert_null(strchr(fake_wire(fake), '.'));
     assert_string_equal(mail.phases, "EB");
-    assert_int_equal(mail.transfer.end, MQ_DELIVERY_LEASE_OVER);
+    assert_int_equal(mail.transfer.end, MQ_TRANSFER_LEASE_OVER);
     assert_true(fake->closed);
     fake_free(fake);
 }
@@ -261,7 +261,7 @@ static void test_status_notifications(void **state)
     struct fake_mail mail;
     fake_mail_init(&mail, "x", 1);
     mail.transfer.notify.when = MQ_NOTIFY_NEVER;
-    mail.transfer.transport_flags = MQ_SMTP_DELIVERY_PLAIN;
+    mail.transfer.transport_flags = MQ_SMTP_TRANSFER_PLAIN;
     fake_submit(fake, &mail);
     assert_string_equal(fake_wire(fake), "MAIL FROM:<s@y>\r\n");
     fake_says(fake, "250 ok\r\n");

@@ -132,7 +132,7 @@ static void test_abort_with_the_dot_out(void **state)
     mq_transport_abort(transport);
     bench_run(bench, 0);
     assert_int_equal(bench->mails[0].target.result, MQ_OUTCOME_UNCERTAIN);
-    assert_int_equal(bench->mails[0].transfer.end, MQ_DELIVERY_DONE);
+    assert_int_equal(bench->mails[0].transfer.end, MQ_TRANSFER_DONE);
     assert_int_equal(bench->untouched, 2);
     bench_free(bench);
 }

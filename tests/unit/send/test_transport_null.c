@@ -45,11 +45,11 @@ static void test_null_accepts_in_the_order_of_the_phases(void **state)
     assert_null(mq_transport_take_done(transport));
     assert_string_equal(one.phases, "EBA");
     assert_string_equal(one.seen, "AA");
-    assert_int_equal(one.transfer.end, MQ_DELIVERY_DONE);
+    assert_int_equal(one.transfer.end, MQ_TRANSFER_DONE);
     assert_true(one.transfer.at_s > 0);
     assert_string_equal(over.phases, "EB");
     assert_string_equal(fake_results(&over), "U");
-    assert_int_equal(over.transfer.end, MQ_DELIVERY_LEASE_OVER);
+    assert_int_equal(over.transfer.end, MQ_TRANSFER_LEASE_OVER);
     mq_transport_quit(transport, 100);
     mq_transport_free(transport);
 }
