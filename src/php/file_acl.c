@@ -1,9 +1,5 @@
 /* What PHP has no function for: whether a file has an access control list, whose mask stands where
  * its group's rights do otherwise. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #ifdef __linux__
 #include <sys/xattr.h>
 #endif

@@ -1,8 +1,4 @@
 /* What the module keeps for a thread: php.ini's settings, and what is open. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php.h"
 
 #include "php_mailqueue.h"

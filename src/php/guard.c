@@ -1,9 +1,5 @@
 /* PHP code called from within the core: a fatal error's jump ends here, and a forked child does
  * too. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/guard.h"
 
 #include <unistd.h>

@@ -1,8 +1,4 @@
 /* The ini settings as phpinfo() shows them: without user, password and secrets. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/ini.h"
 
 #include <stdlib.h>

@@ -1,8 +1,4 @@
 /* Files that a message names: opened once, within open_basedir, never one of the databases. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/local_file.h"
 
 #include <errno.h>

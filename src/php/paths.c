@@ -1,8 +1,4 @@
 /* Where the run directory and the log of a queue are. Both must be allowed by open_basedir. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/paths.h"
 
 #include <stdlib.h>

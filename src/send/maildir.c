@@ -163,10 +163,10 @@ static void failed(struct maildir *self, struct mq_transfer *transfer, const cha
     if (error == EFBIG) { /* smaller ones can go on */
         set_results(self, transfer, MQ_OUTCOME_DENIED, reason);
         transfer->enter(transfer, MQ_PHASE_REFUSED);
-        mq_transport_give_back(&self->transport, transfer, MQ_DELIVERY_DONE);
+        mq_transport_give_back(&self->transport, transfer, MQ_TRANSFER_DONE);
         return;
     }
-    mq_transport_give_back(&self->transport, transfer, MQ_DELIVERY_UNTOUCHED);
+    mq_transport_give_back(&self->transport, transfer, MQ_TRANSFER_UNTOUCHED);
     mq_transport_in_trouble(&self->transport, reason, 0);
     mq_transport_return_pending(&self->transport);
 }
@@ -189,7 +189,7 @@ static void put_in_place(struct maildir *self, struct mq_transfer *transfer, str
         snprintf(reply, sizeof reply, "the directory could not be synced: %.100s", strerror(error));
         set_results(self, transfer, MQ_OUTCOME_UNCERTAIN, reply);
     }
-    mq_transport_give_back(&self->transport, transfer, MQ_DELIVERY_DONE);
+    mq_transport_give_back(&self->transport, transfer, MQ_TRANSFER_DONE);
 }
 
 static void deliver(struct maildir *self, struct mq_transfer *transfer)
@@ -197,7 +197,7 @@ static void deliver(struct maildir *self, struct mq_transfer *transfer)
     struct file file = {.failed = NULL};
     int64_t began_us = now_us(self);
     if (!transfer->enter(transfer, MQ_PHASE_ENVELOPE)) {
-        mq_transport_give_back(&self->transport, transfer, MQ_DELIVERY_LEASE_OVER);
+        mq_transport_give_back(&self->transport, transfer, MQ_TRANSFER_LEASE_OVER);
         return;
     }
     if (!name_file(self, &file)) {
@@ -211,7 +211,7 @@ static void deliver(struct maildir *self, struct mq_transfer *transfer)
     }
     if (!transfer->enter(transfer, MQ_PHASE_BODY)) {
         unlink(file.temporary);
-        mq_transport_give_back(&self->transport, transfer, MQ_DELIVERY_LEASE_OVER);
+        mq_transport_give_back(&self->transport, transfer, MQ_TRANSFER_LEASE_OVER);
         return;
     }
     put_in_place(self, transfer, &file);

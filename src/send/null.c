@@ -21,12 +21,12 @@ static void accept(struct mq_transport *transport, struct mq_transfer *transfer)
     transfer->ms = 0; /* no round trip */
     if (!transfer->enter(transfer, MQ_PHASE_ENVELOPE) ||
         !transfer->enter(transfer, MQ_PHASE_BODY)) {
-        mq_transport_give_back(transport, transfer, MQ_DELIVERY_LEASE_OVER);
+        mq_transport_give_back(transport, transfer, MQ_TRANSFER_LEASE_OVER);
         return;
     }
     mq_transport_set_results(transport, transfer, &accepted);
     transfer->enter(transfer, MQ_PHASE_ACCEPTED);
-    mq_transport_give_back(transport, transfer, MQ_DELIVERY_DONE);
+    mq_transport_give_back(transport, transfer, MQ_TRANSFER_DONE);
 }
 
 static enum mq_status null_step(struct mq_transport *transport, int64_t timeout_ms,

@@ -22,16 +22,16 @@ struct mq_target {
 
 /* How a transfer came back. */
 enum mq_transfer_end {
-    MQ_DELIVERY_DONE,      /* the targets' results count as an attempt */
-    MQ_DELIVERY_UNTOUCHED, /* goes back with attempt and tokens */
-    MQ_DELIVERY_LEASE_OVER /* enter() said no: another may have it; nothing was finished */
+    MQ_TRANSFER_DONE,      /* the targets' results count as an attempt */
+    MQ_TRANSFER_UNTOUCHED, /* goes back with attempt and tokens */
+    MQ_TRANSFER_LEASE_OVER /* enter() said no: another may have it; nothing was finished */
 };
 
 enum mq_transfer_phase {
     MQ_PHASE_ENVELOPE, /* before MAIL leaves */
     MQ_PHASE_BODY,     /* before the chunk with the dot leaves; the targets' RCPT results are set:
-                          those of the transaction are UNTRIED still with their RCPT's code (2xx),
-                          others LATER or REFUSED, or UNTRIED with a 4xx or 5xx code: wanted in
+                          those of the transaction are RELEASED still, with their RCPT's code (2xx),
+                          others DEFERRED or REFUSED, or RELEASED with a 4xx or 5xx code: for
                           another transaction */
     MQ_PHASE_ACCEPTED, /* a 2xx to the dot was read; results are set */
     MQ_PHASE_REFUSED   /* another reply to the dot was read; results are set */
@@ -49,7 +49,7 @@ struct mq_transfer {
     unsigned flags;          /* MQ_MESSAGE_8BIT, MQ_MESSAGE_UTF8_HEADERS */
     bool utf8_address;       /* an address needs SMTPUTF8 */
     struct mq_notify notify; /* for relays that offer DSN */
-    const void *subject;     /* what it is about, for the PHP transport: struct mq_job */
+    const void *job;         /* struct mq_job, for the PHP transport */
 
     /* The worker's guard and record: writes the intent and returns false when the lease is over;
      * the transport then closes without a dot. Called in the order of the phases; starts over when

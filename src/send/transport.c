@@ -69,7 +69,7 @@ void mq_transport_submit(struct mq_transport *transport, struct mq_transfer *tra
     transfer->error[0] = '\0';
     transfer->retry_after_s = 0;
     transfer->at_s = 0;
-    transfer->end = MQ_DELIVERY_UNTOUCHED;
+    transfer->end = MQ_TRANSFER_UNTOUCHED;
     mq_transfer_append(mq_transport_may_begin(transport) ? &transport->pending : &transport->done,
                        transfer);
 }
@@ -90,7 +90,7 @@ void mq_transport_return_pending(struct mq_transport *transport)
 {
     struct mq_transfer *transfer;
     while ((transfer = mq_transfer_take(&transport->pending, NULL)) != NULL) {
-        mq_transport_give_back(transport, transfer, MQ_DELIVERY_UNTOUCHED);
+        mq_transport_give_back(transport, transfer, MQ_TRANSFER_UNTOUCHED);
     }
 }
 

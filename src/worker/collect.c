@@ -162,14 +162,14 @@ void mq_run_collect(struct mq_run *run)
         struct mq_delivery *delivery = transfer->context;
         mq_deliveries_remove(&run->under_way, delivery);
         mq_delivery_drop_message(delivery);
-        if (transfer->end == MQ_DELIVERY_DONE) {
+        if (transfer->end == MQ_TRANSFER_DONE) {
             finished(delivery);
             continue;
         }
-        if (transfer->end == MQ_DELIVERY_UNTOUCHED && !run->stopping) {
+        if (transfer->end == MQ_TRANSFER_UNTOUCHED && !run->stopping) {
             run->untouched++;
         }
-        if (transfer->end == MQ_DELIVERY_UNTOUCHED && transfer->drew_trouble) {
+        if (transfer->end == MQ_TRANSFER_UNTOUCHED && transfer->drew_trouble) {
             mq_run_drew_trouble(run, delivery);
         }
         mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, transfer->error);

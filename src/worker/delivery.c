@@ -445,7 +445,7 @@ static void fill_transfer(struct mq_delivery *delivery)
         }
     }
     transfer->notify = job->notify;
-    transfer->subject = job;
+    transfer->job = job;
     transfer->enter = enter;
     transfer->to_7bit = to_7bit;
     transfer->context = delivery;

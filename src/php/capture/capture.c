@@ -1,9 +1,5 @@
 /* mail() and mb_send_mail(), replaced while the module is loaded: they enqueue where the ini
  * setting says so, and otherwise call PHP's own functions. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/capture/capture.h"
 
 #include <stdlib.h>

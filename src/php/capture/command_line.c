@@ -1,8 +1,4 @@
 /* The options of sendmail_path and of mail()'s fifth argument, as far as they name the envelope. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/capture/command_line.h"
 
 #include <string.h>

@@ -1,8 +1,4 @@
 /* The message that PHP's mail() would write to sendmail_path, made of its arguments. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/capture/header_text.h"
 
 #include <ctype.h>

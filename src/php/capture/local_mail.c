@@ -1,8 +1,4 @@
 /* What a mail program of this host adds: the user, the full name, the domain of bare names. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/capture/local_mail.h"
 
 #include <ctype.h>

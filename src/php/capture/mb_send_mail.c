@@ -1,10 +1,6 @@
 /* mb_send_mail(): mbstring's public functions convert the subject and the text, by mb_language()
  * and the internal encoding, then the mail goes the way of mail(). mbstring's own function cannot
  * be used, for it sends at once. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/capture/mb_send_mail.h"
 
 #include <stdio.h>

@@ -1,9 +1,5 @@
 /* The envelope of a captured mail: what sendmail -t would find in its headers and its command line.
  */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/capture/recipients_of.h"
 
 #include <stdio.h>

@@ -1,8 +1,4 @@
 /* Registers the classes; their methods are in the files of this folder. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/class/classes.h"
 
 #include "zend_attributes.h"

@@ -1,8 +1,4 @@
 /* The argument that names a database, wherever one is taken. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/class/database_arg.h"
 
 #include <ctype.h>

@@ -1,8 +1,4 @@
 /* The classes, which classes.c registers and everything in src/php uses. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/class/classes.h"
 
 zend_class_entry *mq_ce_queue;

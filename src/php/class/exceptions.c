@@ -1,8 +1,4 @@
 /* Errors of the core as PHP exceptions; checks of arguments that throw. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/class/exceptions.h"
 
 #include "zend_exceptions.h"

@@ -1,8 +1,4 @@
 /* MailQueue\Internal: what the command line needs of a database, without a queue object. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/class/methods.h"
 
 #include "db/sqlite/sqlite.h"

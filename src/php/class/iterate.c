@@ -1,8 +1,4 @@
 /* One value after another of an array or a Traversable, which may run PHP code at each step. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/class/iterate.h"
 
 #include <string.h>

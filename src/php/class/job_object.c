@@ -1,8 +1,4 @@
 /* MailQueue\Job. A claimed one owns its C job; settling needs that, not the properties. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/class/job_object.h"
 
 #include <stdlib.h>

@@ -1,8 +1,4 @@
 /* Claiming and settling for a loop of the application's own. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/class/methods.h"
 
 #include <stdlib.h>

@@ -1,8 +1,4 @@
 /* The keys that steer the queue, its tables, and what diagnosis needs. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/class/methods.h"
 
 #include <stdlib.h>

@@ -1,8 +1,4 @@
 /* MailQueue::__construct() and MailQueue::default(). */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/class/methods.h"
 
 #include <string.h>

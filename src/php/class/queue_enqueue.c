@@ -1,8 +1,4 @@
 /* MailQueue::enqueue(), enqueueMany() and envelope(). */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/class/methods.h"
 
 #include "ext/date/php_date.h"

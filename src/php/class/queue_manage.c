@@ -1,8 +1,4 @@
 /* Looking at the queue, and acting on jobs by hand. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/class/methods.h"
 
 #include "zend_enum.h"

@@ -1,9 +1,5 @@
 /* The MailQueue object: its options, and its connection, which is opened at the first use. A fork,
  * a replaced file and a lost server each make it open another. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/class/queue_object.h"
 
 #include <string.h>

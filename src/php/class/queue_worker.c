@@ -1,8 +1,4 @@
 /* MailQueue::runWorker() and checkTransport() */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/class/methods.h"
 
 #include <stdlib.h>

@@ -1,8 +1,4 @@
 /* A time, as PHP code gives it. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/class/time_arg.h"
 
 #include "ext/date/php_date.h"

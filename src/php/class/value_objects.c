@@ -1,8 +1,4 @@
 /* Stats, Report and Backoff: their properties are filled in the order of the stub. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/class/value_objects.h"
 
 #include <math.h>

@@ -3,10 +3,6 @@
  *   ['Name <a@example.org>', 'b@example.org']
  *   ['a@example.org' => 'Name', 'b@example.org' => null]
  *   [['address' => 'a@example.org', 'name' => 'Name']], or one such entry alone */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/message/fields.h"
 
 #include "php/message/recipients.h"

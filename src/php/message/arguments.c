@@ -1,8 +1,4 @@
 /* enqueue()'s arguments, from a call or from an array of enqueueMany(). */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/message/mail.h"
 
 #include <string.h>

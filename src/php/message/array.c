@@ -1,8 +1,4 @@
 /* An array message: its fields are taken out of it. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/message/given_message.h"
 
 #include <unistd.h>

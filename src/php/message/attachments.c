@@ -3,10 +3,6 @@
  *   ['path' => …] or ['data' => …] or ['stream' => …], with name, type and cid;
  * where the key of an element is a string, it is the name of an attachment, or the cid of what the
  * HTML shows. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/message/fields.h"
 
 #include <string.h>

@@ -1,8 +1,4 @@
 /* enqueue()'s argument dsn. Runs no PHP code. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/message/mail.h"
 
 #include "php/message/fields.h"

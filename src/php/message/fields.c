@@ -1,8 +1,4 @@
 /* What reading any of the fields of an array message needs. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/message/fields.h"
 
 #include <string.h>

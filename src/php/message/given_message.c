@@ -1,8 +1,4 @@
 /* A message of any form: reading it, its envelope, the domain of its sender. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/message/given_message.h"
 
 #include <stdio.h>

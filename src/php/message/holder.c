@@ -1,8 +1,4 @@
 /* A C struct in a PHP object, so that PHP frees it even after a fatal error. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/message/holder.h"
 
 #include <stddef.h>

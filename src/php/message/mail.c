@@ -1,8 +1,4 @@
 /* From enqueue()'s arguments and their message to a job. No PHP code runs here. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/message/mail.h"
 
 #include <stdlib.h>

@@ -1,8 +1,4 @@
 /* The media type of an attachment: by the name's extension, else by ext/fileinfo. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/message/media_type.h"
 
 #include <string.h>

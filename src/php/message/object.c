@@ -1,10 +1,6 @@
 /* Messages that are objects: Stringables, and those with a method toString() as Symfony Mime's,
  * which keep Bcc out of their text and say by other methods who sends to whom. They are known by
  * their methods, so no class is loaded. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/message/given_message.h"
 
 #include <stdio.h>

@@ -1,8 +1,4 @@
 /* Lists of envelope addresses, each once. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/message/recipients.h"
 
 #include <stdlib.h>

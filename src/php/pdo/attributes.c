@@ -1,8 +1,4 @@
 /* The application's attributes of a PDO object, set aside while the driver uses it. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/pdo/statement.h"
 
 static enum mq_status set(struct mq_pdo *self, zend_long attribute, const zval *value,

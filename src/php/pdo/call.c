@@ -1,8 +1,4 @@
 /* Calls of PHP methods by the PDO driver. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/pdo/call.h"
 
 #include <string.h>

@@ -1,8 +1,4 @@
 /* The PDO driver: its table, transactions, close. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/pdo/internal.h"
 
 #include <stdlib.h>

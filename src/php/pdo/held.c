@@ -1,9 +1,5 @@
 /* The PHP values that the driver holds: dropping them, which may run PHP code, and leaving alone
  * what belongs to another process. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/pdo/held.h"
 
 #include <stdlib.h>

@@ -1,8 +1,4 @@
 /* Opening a PDO object: which database it is, and whether the queue can live there. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/pdo/own.h"
 
 #include <stdlib.h>

@@ -1,8 +1,4 @@
 /* Methods of PHP objects, called from within the core, and what their exceptions have. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/pdo/method.h"
 
 #include <string.h>

@@ -1,8 +1,4 @@
 /* What is MySQL's and MariaDB's alone in the PDO driver. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/pdo/mysql.h"
 
 #include <stdlib.h>

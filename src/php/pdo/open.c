@@ -1,8 +1,4 @@
 /* Opening: over a PDO of the application's, or over one of the driver's own, by a DSN. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/pdo/internal.h"
 
 #include <stdlib.h>

@@ -1,9 +1,5 @@
 /* A PDO of the driver's own, by a DSN: it is opened again when it was lost, and never shared with a
  * forked child. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/pdo/own.h"
 
 #include <stdio.h>

@@ -1,9 +1,5 @@
 /* From the queue's numbered parameters to PDO's placeholders, which have no numbers: ?2 in a text
  * may come first, or twice. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/pdo/statement.h"
 
 #include <stdlib.h>

@@ -1,9 +1,5 @@
 /* Poolers that give each transaction another session of PostgreSQL (pgbouncer in transaction mode):
  * locks of a session hold nothing behind them, and prepared statements are another client's. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/pdo/pooler.h"
 
 #include <stdio.h>

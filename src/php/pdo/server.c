@@ -1,9 +1,5 @@
 /* A connection of the queue's own to a server: where user and password come from, and what a
  * failure means. Nothing that is printed or thrown has the password. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/pdo/server.h"
 
 #include <errno.h>

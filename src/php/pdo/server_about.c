@@ -1,8 +1,4 @@
 /* What a server says about itself, for diagnostics(): one query a dialect. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/pdo/server_about.h"
 
 #include <sys/time.h>

@@ -1,8 +1,4 @@
 /* What went wrong in a PDO object: a PDOException's errorInfo as a status with a cure. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/pdo/call.h"
 
 #include <string.h>

@@ -1,8 +1,4 @@
 /* Statements, values and rows of the PDO driver. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/pdo/statement.h"
 
 #include <stdio.h>

@@ -1,8 +1,4 @@
 /* A worker's run over a server: on the application's connection, or on one of the driver's own. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/pdo/internal.h"
 #include "php/pdo/pooler.h"
 

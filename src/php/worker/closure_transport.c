@@ -1,8 +1,4 @@
 /* A transport that hands each mail to a closure. What the closure throws says what became of it. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/worker/closure_transport.h"
 
 #include <stdlib.h>
@@ -71,7 +67,7 @@ static void make_arguments(const struct mq_transfer *transfer, zval arguments[4]
     }
     memcpy(ZSTR_VAL(message) + prefix, transfer->message.data, transfer->message.len);
     ZSTR_VAL(message)[ZSTR_LEN(message)] = '\0';
-    mq_php_job_show(&arguments[0], transfer->subject, MQ_PHP_JOB_WIRE);
+    mq_php_job_show(&arguments[0], transfer->job, MQ_PHP_JOB_WIRE);
     ZVAL_STR(&arguments[1], message);
     ZVAL_STRING(&arguments[2], transfer->from);
     array_init_size(&arguments[3], (uint32_t)transfer->target_count);
@@ -140,12 +136,12 @@ static enum mq_status settle_call(struct closure_transport *self, struct closure
         transfer->enter(transfer, MQ_PHASE_REFUSED);
         set_results(self, transfer, MQ_OUTCOME_RELEASED, 0, "");
         mq_transport_in_trouble(&self->base, call->text, 0);
-        finish(self, MQ_DELIVERY_UNTOUCHED);
+        finish(self, MQ_TRANSFER_UNTOUCHED);
         return MQ_OK;
     case OUTCOME_EXITED: /* unknown how far it came: abort() says so */
         return mq_error_set(err, MQ_THROWN, "", "the transport ended the script");
     }
-    finish(self, MQ_DELIVERY_DONE);
+    finish(self, MQ_TRANSFER_DONE);
     return MQ_OK;
 }
 
@@ -170,7 +166,7 @@ static enum mq_status closure_step(struct mq_transport *transport, int64_t timeo
     set_results(self, transfer, MQ_OUTCOME_RELEASED, 0, "");
     if (!transfer->enter(transfer, MQ_PHASE_ENVELOPE) ||
         !transfer->enter(transfer, MQ_PHASE_BODY)) {
-        mq_transport_give_back(transport, transfer, MQ_DELIVERY_LEASE_OVER);
+        mq_transport_give_back(transport, transfer, MQ_TRANSFER_LEASE_OVER);
         return MQ_OK;
     }
     int64_t began_us = now_us(self);
@@ -197,7 +193,7 @@ static void closure_abort(struct mq_transport *transport)
     struct closure_transport *self = self_of(transport);
     if (self->called) {
         set_results(self, self->called, MQ_OUTCOME_UNCERTAIN, 0, "the transport ended the script");
-        finish(self, MQ_DELIVERY_DONE);
+        finish(self, MQ_TRANSFER_DONE);
     }
 }
 

@@ -1,9 +1,5 @@
 /* The worker's callbacks into PHP: compose, onEvent. A fatal error in one ends the run, never the
  * core's frames. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/worker/hooks.h"
 
 #include <string.h>

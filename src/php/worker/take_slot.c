@@ -1,9 +1,5 @@
 /* Internal::takeSlot(): of many starts at once all but those that may run leave before they wait
  * for the database. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "php/worker/take_slot.h"
 
 #include <stdlib.h>

@@ -99,7 +99,7 @@ static void cannot_start(struct mq_sendmail_pool *pool, struct mq_transfer *tran
         mq_transfer_prepend(&pool->transport.pending, transfer);
         return;
     }
-    mq_transport_give_back(&pool->transport, transfer, MQ_DELIVERY_UNTOUCHED);
+    mq_transport_give_back(&pool->transport, transfer, MQ_TRANSFER_UNTOUCHED);
     snprintf(reason, sizeof reason, "%s%s", strerror(error),
              error == ENOENT    ? "; install it, or give another transport"
              : error == ENOEXEC ? "; a script needs a first line such as #!/bin/sh"
@@ -123,7 +123,7 @@ static void begin(struct mq_sendmail_pool *pool, struct mq_sendmail_slot *slot,
                   struct mq_transfer *transfer)
 {
     if (!transfer->enter(transfer, MQ_PHASE_ENVELOPE)) {
-        mq_transport_give_back(&pool->transport, transfer, MQ_DELIVERY_LEASE_OVER);
+        mq_transport_give_back(&pool->transport, transfer, MQ_TRANSFER_LEASE_OVER);
         return;
     }
     int error = prepare(slot, transfer);
@@ -133,7 +133,7 @@ static void begin(struct mq_sendmail_pool *pool, struct mq_sendmail_slot *slot,
     }
     if (!transfer->enter(transfer, MQ_PHASE_BODY)) {
         mq_process_clear(&slot->process);
-        mq_transport_give_back(&pool->transport, transfer, MQ_DELIVERY_LEASE_OVER);
+        mq_transport_give_back(&pool->transport, transfer, MQ_TRANSFER_LEASE_OVER);
         return;
     }
     slot->began_us = now_us(pool);
@@ -241,7 +241,7 @@ static void finish(struct mq_sendmail_pool *pool, struct mq_sendmail_slot *slot,
     pool->busy--;
     if (verdict.trouble) {
         transfer->enter(transfer, MQ_PHASE_ENVELOPE); /* as if it had never been begun */
-        mq_transport_give_back(&pool->transport, transfer, MQ_DELIVERY_UNTOUCHED);
+        mq_transport_give_back(&pool->transport, transfer, MQ_TRANSFER_UNTOUCHED);
         note_trouble(pool, reply);
         return;
     }
@@ -253,7 +253,7 @@ static void finish(struct mq_sendmail_pool *pool, struct mq_sendmail_slot *slot,
     } else if (verdict.result != MQ_OUTCOME_UNCERTAIN) {
         transfer->enter(transfer, MQ_PHASE_REFUSED);
     }
-    mq_transport_give_back(&pool->transport, transfer, MQ_DELIVERY_DONE);
+    mq_transport_give_back(&pool->transport, transfer, MQ_TRANSFER_DONE);
 }
 
 /* Reads what it printed, ends it where its time is over, and takes its end. */

@@ -48,7 +48,7 @@ static struct mq_transfer *next_transfer(struct mq_smtp_host *host, struct mq_sm
             return NULL;
         }
         struct mq_transfer *at = pool->transport.pending.first;
-        while (at != NULL && (at->transport_flags & MQ_SMTP_DELIVERY_PLAIN) != 0) {
+        while (at != NULL && (at->transport_flags & MQ_SMTP_TRANSFER_PLAIN) != 0) {
             before = at;
             at = at->next;
         }
@@ -59,7 +59,7 @@ static struct mq_transfer *next_transfer(struct mq_smtp_host *host, struct mq_sm
 static void transfer_done(struct mq_smtp_host *host, struct mq_transfer *transfer)
 {
     struct mq_smtp_pool *pool = mq_smtp_pool_of(host);
-    if (transfer->end == MQ_DELIVERY_DONE && transfer->at_s != 0) {
+    if (transfer->end == MQ_TRANSFER_DONE && transfer->at_s != 0) {
         pool->failures = 0;
     }
     mq_transfer_append(&pool->transport.done, transfer);
@@ -71,7 +71,7 @@ static void transfer_again(struct mq_smtp_host *host, struct mq_transfer *transf
     if (mq_transport_may_begin(&pool->transport)) {
         mq_transfer_prepend(&pool->transport.pending, transfer);
     } else {
-        mq_transport_give_back(&pool->transport, transfer, MQ_DELIVERY_UNTOUCHED);
+        mq_transport_give_back(&pool->transport, transfer, MQ_TRANSFER_UNTOUCHED);
     }
 }
 

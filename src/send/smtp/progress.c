@@ -167,7 +167,7 @@ void mq_smtp_finish(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
     }
     transfer->end = end;
     transfer->ms = host->clock.boot_ms(host->clock.context) - began_ms;
-    if (end == MQ_DELIVERY_DONE) {
+    if (end == MQ_TRANSFER_DONE) {
         count_outcome(session, transfer);
     }
     host->done(host, transfer);
@@ -187,7 +187,7 @@ void mq_smtp_give_back(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
     if (tx->transfer != NULL) {
         forget_results(tx->transfer);
     }
-    mq_smtp_finish(session, tx, MQ_DELIVERY_UNTOUCHED);
+    mq_smtp_finish(session, tx, MQ_TRANSFER_UNTOUCHED);
 }
 
 void mq_smtp_once_more(struct mq_smtp_session *session, struct mq_smtp_tx *tx, unsigned flag)
@@ -242,7 +242,7 @@ void mq_smtp_learn(struct mq_smtp_host *host, enum mq_smtp_following following)
 static bool crossed(const struct mq_smtp_session *session, const struct mq_smtp_tx *tx)
 {
     return session->decided > 0 && !tx->replied && !session->silent &&
-           (tx->transfer->transport_flags & MQ_SMTP_DELIVERY_CROSSED) == 0;
+           (tx->transfer->transport_flags & MQ_SMTP_TRANSFER_CROSSED) == 0;
 }
 
 /* By how far the connection came: before MAIL nothing happened; from MAIL on the mail may be the
@@ -259,7 +259,7 @@ static void settle_lost(struct mq_smtp_session *session, struct mq_smtp_tx *tx, 
         return;
     }
     if (crossed(session, tx)) {
-        mq_smtp_once_more(session, tx, MQ_SMTP_DELIVERY_CROSSED);
+        mq_smtp_once_more(session, tx, MQ_SMTP_TRANSFER_CROSSED);
         return;
     }
     snprintf(transfer->error, sizeof transfer->error, "%s", why);
@@ -268,7 +268,7 @@ static void settle_lost(struct mq_smtp_session *session, struct mq_smtp_tx *tx, 
     } else {
         mq_smtp_mark(transfer, false, MQ_OUTCOME_DENIED, NULL);
     }
-    mq_smtp_finish(session, tx, MQ_DELIVERY_DONE);
+    mq_smtp_finish(session, tx, MQ_TRANSFER_DONE);
 }
 
 void mq_smtp_session_lost(struct mq_smtp_session *session, const char *why)

@@ -96,13 +96,13 @@ static void relay_trouble(struct mq_smtp_session *session, struct mq_smtp_tx *tx
 static void session_trouble(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                             const struct mq_reply *reply)
 {
-    bool drew_trouble = (tx->transfer->transport_flags & MQ_SMTP_DELIVERY_TURNED) != 0;
+    bool drew_trouble = (tx->transfer->transport_flags & MQ_SMTP_TRANSFER_TURNED) != 0;
     bool at_dot = tx->dot_at != 0;
     if (session->decided == 0 || at_dot) {
         note_trouble(tx, reply);
     }
     if (session->decided == 0 && !drew_trouble && !at_dot) {
-        mq_smtp_once_more(session, tx, MQ_SMTP_DELIVERY_TURNED);
+        mq_smtp_once_more(session, tx, MQ_SMTP_TRANSFER_TURNED);
     } else {
         mq_smtp_give_back(session, tx);
     }
@@ -121,10 +121,10 @@ static void protocol_error(struct mq_smtp_session *session, struct mq_smtp_tx *t
     if (tx->plain) {
         note_time(session, transfer, reply);
         mq_smtp_mark(transfer, false, MQ_OUTCOME_DEFERRED, reply);
-        mq_smtp_finish(session, tx, MQ_DELIVERY_DONE);
+        mq_smtp_finish(session, tx, MQ_TRANSFER_DONE);
     } else {
         session->decided++; /* it works, only not in this way */
-        mq_smtp_once_more(session, tx, MQ_SMTP_DELIVERY_PLAIN);
+        mq_smtp_once_more(session, tx, MQ_SMTP_TRANSFER_PLAIN);
     }
     close_by(session, reply);
 }
@@ -252,7 +252,7 @@ static void finish_without_body(struct mq_smtp_session *session, struct mq_smtp_
     if (tx->in_transaction == 0) {
         settle_next_transaction(tx->transfer);
     }
-    mq_smtp_finish(session, tx, MQ_DELIVERY_DONE);
+    mq_smtp_finish(session, tx, MQ_TRANSFER_DONE);
     mq_smtp_advance(session);
 }
 
@@ -295,14 +295,14 @@ static void accepted(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                      const struct mq_reply *reply)
 {
     struct mq_transfer *transfer = tx->transfer;
-    if ((transfer->transport_flags & MQ_SMTP_DELIVERY_PLAIN) != 0 &&
+    if ((transfer->transport_flags & MQ_SMTP_TRANSFER_PLAIN) != 0 &&
         tx->in_transaction == transfer->target_count) {
         session->host->no_params = true; /* so it works: no more detours */
     }
     note_time(session, transfer, reply);
     mq_smtp_mark(transfer, true, MQ_OUTCOME_DELIVERED, reply);
     transfer->enter(transfer, MQ_PHASE_ACCEPTED);
-    mq_smtp_finish(session, tx, MQ_DELIVERY_DONE);
+    mq_smtp_finish(session, tx, MQ_TRANSFER_DONE);
 }
 
 /* The message was not taken. */
@@ -320,7 +320,7 @@ static void not_accepted(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
         transfer->enter(transfer, MQ_PHASE_REFUSED);
     }
     if (decided) {
-        mq_smtp_finish(session, tx, MQ_DELIVERY_DONE);
+        mq_smtp_finish(session, tx, MQ_TRANSFER_DONE);
     } else {
         ends_session(session, tx, verdict, reply);
     }

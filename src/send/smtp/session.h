@@ -51,9 +51,9 @@ struct mq_smtp_tx {
 
 /* Bits of mq_transfer.transport_flags. */
 enum {
-    MQ_SMTP_DELIVERY_PLAIN = 1,   /* a protocol error came: once more without extensions */
-    MQ_SMTP_DELIVERY_CROSSED = 2, /* the relay closed while MAIL was on its way: once more */
-    MQ_SMTP_DELIVERY_TURNED = 4   /* it drew a 421 from a new session: once more in another */
+    MQ_SMTP_TRANSFER_PLAIN = 1,   /* a protocol error came: once more without extensions */
+    MQ_SMTP_TRANSFER_CROSSED = 2, /* the relay closed while MAIL was on its way: once more */
+    MQ_SMTP_TRANSFER_TURNED = 4   /* it drew a 421 from a new session: once more in another */
 };
 
 struct mq_smtp_session {

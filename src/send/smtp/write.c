@@ -174,7 +174,7 @@ static void append_body(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
         session->body_pos = 0;
     }
     if (!transfer->enter(transfer, MQ_PHASE_BODY)) {
-        mq_smtp_finish(session, tx, MQ_DELIVERY_LEASE_OVER);
+        mq_smtp_finish(session, tx, MQ_TRANSFER_LEASE_OVER);
         mq_smtp_close(session, "");
         return;
     }
@@ -214,18 +214,18 @@ bool mq_smtp_session_may_follow(const struct mq_smtp_session *session)
 static bool begin(struct mq_smtp_session *session, struct mq_transfer *transfer, bool behind)
 {
     struct mq_smtp_host *host = session->host;
-    transfer->end = MQ_DELIVERY_DONE;
+    transfer->end = MQ_TRANSFER_DONE;
     transfer->error[0] = '\0'; /* of a session before this one */
     bool enters = mq_smtp_check(session, transfer);
     if (enters && !transfer->enter(transfer, MQ_PHASE_ENVELOPE)) {
-        transfer->end = MQ_DELIVERY_LEASE_OVER;
+        transfer->end = MQ_TRANSFER_LEASE_OVER;
         enters = false;
     }
     if (!enters) {
         host->done(host, transfer);
         return false;
     }
-    bool plain = host->no_params || (transfer->transport_flags & MQ_SMTP_DELIVERY_PLAIN) != 0;
+    bool plain = host->no_params || (transfer->transport_flags & MQ_SMTP_TRANSFER_PLAIN) != 0;
     bool reset = session->open_transaction && !behind;
     struct mq_smtp_tx *tx = behind ? mq_smtp_follower(session) : mq_smtp_current(session);
     *tx = (struct mq_smtp_tx){.transfer = transfer,
