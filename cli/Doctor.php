@@ -91,7 +91,7 @@ final class Doctor extends Check
         };
     }
 
-    /** The command that helps when nothing else can be checked; null: there is no single one. */
+    /** The one command that helps when nothing else can be checked, or null. */
     private function command(Stop|MailQueue\Exception $e): ?string
     {
         $isSetting = preg_match('/\Aconfig key (\w+) cannot be read/', $e->getMessage(), $match);

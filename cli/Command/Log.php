@@ -77,7 +77,7 @@ final class Log extends Command
         return $ids;
     }
 
-    /** Null: there is no queue, but a log that was named can be read without one. */
+    /** Null without a queue: a named log can be read without one. */
     private function queue(): ?MailQueue
     {
         try {

@@ -19,7 +19,7 @@ enum mq_status {
     MQ_FULL,       /* disk or quota is full */
     MQ_CORRUPT,    /* not a database, or a damaged one */
     MQ_IO,         /* the system reported an I/O error */
-    MQ_REPLACED,   /* the open file is no longer the one under its name; reopen */
+    MQ_REPLACED,   /* another file has the open file's name now: reopen */
     MQ_SCHEMA,     /* the tables are not as this version needs them */
     MQ_DUPLICATE,  /* a unique key has that value already */
     MQ_DATABASE,   /* any other failure of the database */

@@ -20,7 +20,7 @@ static struct mq_str take_line(struct mq_str message, size_t *at)
     return (struct mq_str){begin, len};
 }
 
-/* The field's body without its line ends; false: there is no such field. */
+/* The field's body without its line ends; false: the message lacks it. */
 static bool unfold(struct mq_str message, struct mq_buffer *out)
 {
     static const char name[] = "subject:";

@@ -133,7 +133,7 @@ void mq_delivery_end(struct mq_delivery *delivery, enum mq_outcome outcome, cons
 /* ---- the guard ---- */
 
 /* Whether a target is in the body that is on its way: its RCPT was not answered with "another
- * transaction" (an UNTRIED target's code, send/transport.h). */
+ * transaction" (a RELEASED target's code, send/transfer.h). */
 static bool in_body(const struct mq_target *target, enum mq_intent_phase phase)
 {
     return phase == MQ_INTENT_BODY && target->result == MQ_OUTCOME_RELEASED && target->code < 400;

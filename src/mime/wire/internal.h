@@ -31,7 +31,7 @@ void mq_repair_text(struct mq_repair_line *line, struct mq_str text);
 
 /* ---- repair_field.c ---- */
 
-/* The charset for header bytes that are no UTF-8: what the Content-Type among the fields names,
+/* The charset for header bytes that are not UTF-8: what the Content-Type among the fields names,
  * if it can be, else windows-1252. Points into `scratch`. */
 struct mq_str mq_repair_charset(struct mq_str head, struct mq_buffer *scratch);
 /* Appends all fields of a header section (wire form, without the empty line), with bytes over 127

@@ -38,11 +38,11 @@ struct mq_message_info {
  * over the size; and when what is signed would have to be changed: a message with a
  * DKIM-Signature, or a lone CR where there is multipart/signed.
  *
- * Lines over 998 octets and header bytes that are no UTF-8 stay, and the flags tell; no relay takes
- * such a message: callers use mq_repair_accept() (repair.h), which calls this and repairs them. In
- * a message with a DKIM-Signature they are errors. Line ends that are LF throughout, or CR, are no
- * change: what is signed are the lines with CRLF (RFC 6376, section 5.3), and so is a missing last
- * one (3.4.3). Mixed line ends, an added, doubled or removed field are. */
+ * Lines over 998 octets and header bytes that are not UTF-8 stay, and the flags tell; no relay
+ * takes such a message: callers use mq_repair_accept() (repair.h), which calls this and repairs
+ * them. In a message with a DKIM-Signature they are errors. Line ends that are LF throughout, or
+ * CR, are no change: what is signed are the lines with CRLF (RFC 6376, section 5.3), and so is a
+ * missing last one (3.4.3). Mixed line ends, an added, doubled or removed field are. */
 enum mq_status mq_message_normalize(struct mq_str raw, const struct mq_message_options *options,
                                     struct mq_buffer *out, struct mq_message_info *info,
                                     struct mq_error *err);

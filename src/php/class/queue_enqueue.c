@@ -304,7 +304,7 @@ static void show_envelope(void *context)
     }
 }
 
-/* An array has its fields: there is no need to ask. */
+/* An array has its fields: nothing is asked. */
 static bool read_text(zval *value, zval *message)
 {
     const char *types = "a string or an object with toString() or __toString()";

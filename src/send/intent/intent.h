@@ -27,7 +27,7 @@ enum mq_intent_phase {
 };
 
 /* One slot as it is read back. results: one enum value a recipient of the row (the values of
- * mq_outcome, UNTRIED for those not in the transaction). */
+ * mq_outcome, RELEASED for those not in the transaction). */
 struct mq_intent_entry {
     int64_t job_id;
     enum mq_intent_phase phase;

@@ -13,9 +13,9 @@ void mq_smtp_trace(struct mq_smtp_session *session, const char *format, ...)
 /* Gives a transaction's transfer back. */
 void mq_smtp_finish(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                     enum mq_transfer_end end);
-/* Results to UNTRIED, then back UNTOUCHED. */
+/* Results to RELEASED, then back UNTOUCHED. */
 void mq_smtp_give_back(struct mq_smtp_session *session, struct mq_smtp_tx *tx);
-/* Results to UNTRIED, then to the host for another session, with a bit of transport_flags. */
+/* Results to RELEASED, then to the host for another session, with a bit of transport_flags. */
 void mq_smtp_once_more(struct mq_smtp_session *session, struct mq_smtp_tx *tx, unsigned flag);
 /* Sets `result` on every target that has none; only those in the transaction with `only_in`. */
 void mq_smtp_mark(struct mq_transfer *transfer, bool only_in, enum mq_outcome result,

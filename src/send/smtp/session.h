@@ -30,7 +30,8 @@ struct mq_smtp_expected {
 };
 
 /* The transaction of one transfer. While it runs, a target's `code` says how its RCPT went, as
- * long as its result is UNTRIED: 0 not answered, 2xx in the transaction, else wanted in another. */
+ * long as its result is RELEASED: 0 not answered, 2xx in the transaction, else wanted in another.
+ */
 struct mq_smtp_tx {
     struct mq_transfer *transfer; /* NULL: free, or taken back while its envelope was out */
     bool used;
