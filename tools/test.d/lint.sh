@@ -254,6 +254,7 @@ part_lint() {
     check lint/size-functions-php lint_php_size functions
     check lint/size-columns-scripts lint_script_columns
     check lint/lists tools/lists --check
+    check lint/mutants tests/torture/mutants --check
     check lint/docs php tests/docs/run.php --check
     check lint/syntax-php lint_php_syntax
     check lint/syntax-shell lint_shell_syntax
