@@ -1,18 +1,20 @@
 <?php
 
-// PostgreSQL: how many mails workers claim and settle in a second, beside Symfony Messenger's
-// Doctrine transport on the same server with as many messages; what a limit costs; the CPU of one
-// mail at three depths; and the room and the WAL that a mail takes.
+// PostgreSQL and MariaDB: how many mails workers claim and settle in a second, beside Symfony
+// Messenger's Doctrine transport on the same server with as many messages; what a limit costs; the
+// CPU of one mail at three depths; and the room and the log that a mail takes.
 //
-// The server waits for the disk (fsync and synchronous_commit on, shared_buffers 256 MB), so the
-// directory for temporary files (TMPDIR) should be on the disk that matters.
+// The servers wait for the disk, so the directory for temporary files (TMPDIR) should be on the
+// disk that matters.
 
 declare(strict_types=1);
 
 namespace Bench;
 
+use Doctrine\DBAL\Exception\RetryableException;
 use MailQueue;
 use PDO;
+use Symfony\Component\Messenger\Exception\TransportException;
 
 const LIMIT = 1_000_000_000; // an hour: never reached, but it must be looked at and written
 
@@ -29,28 +31,29 @@ function letter(): string
         . "MIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n$text\r\n";
 }
 
-function add_jobs(PDO $pdo, int $count): void
+function add_jobs(Server $server, PDO $pdo, int $count): void
 {
     $now = time();
     $first = 1 + (int) $pdo->query('SELECT max(id) FROM mail_queue')->fetchColumn();
     $pdo->exec("INSERT INTO mail_queue (mail_type, status, next_attempt_at, created_at, message_id,
             envelope_from, recipients)
-        SELECT 'mail', 'pending', $now - 5, $now, '<' || i || '@example.org>', 'shop@example.org',
-            '[\"person@example.com\"]' FROM generate_series(1, $count) i");
-    $body = $pdo->prepare('INSERT INTO mail_body (id, content)
-        SELECT id, convert_to(\'X-Id: \' || id || E\'\r\n\' || CAST(? AS TEXT), \'UTF8\')
-        FROM mail_queue WHERE id >= ?');
-    $body->execute([letter(), $first]);
+        SELECT 'mail', 'pending', $now - 5, $now, concat('<', i, '@example.org>'),
+            'shop@example.org', '[\"person@example.com\"]' FROM {$server->series($count)}");
+    $content = $server instanceof PostgresServer
+        ? "convert_to(concat('X-Id: ', id, CAST(? AS TEXT)), 'UTF8')"
+        : "concat('X-Id: ', id, ?)";
+    $pdo->prepare("INSERT INTO mail_body (id, content)
+        SELECT id, $content FROM mail_queue WHERE id >= $first")->execute(["\r\n" . letter()]);
 }
 
-/** A schema with a queue of so many jobs that are due. */
+/** A schema with a queue of so many jobs that are due. @return string its DSN */
 function deep_schema(Server $server, string $name, int $count): string
 {
-    $server->pdo()->exec("CREATE SCHEMA $name");
-    $dsn = "$server->dsn;options='-csearch_path=$name'";
+    $dsn = $server->schema($name);
     $pdo = $server->pdo($dsn);
     (new MailQueue($pdo))->stats();
-    add_jobs($pdo, $count);
+    add_jobs($server, $pdo, $count);
+    $server->tidy($pdo, 'mail_queue', 'mail_body');
     return $dsn;
 }
 
@@ -90,16 +93,22 @@ function own_loop(string $dsn, float $seconds): array
     return ['n' => $n, 'seconds' => (hrtime(true) - $begun) / 1e9];
 }
 
-/** @return array{n: int, seconds: float} */
+/** What a deadlock undoes is tried again. @return array{n: int, seconds: float} */
 function theirs(Messenger $messenger, float $seconds): array
 {
     $transport = $messenger->transport();
     $n = 0;
     $begun = hrtime(true);
     while (hrtime(true) - $begun < $seconds * 1e9) {
-        foreach ($transport->get() as $envelope) {
-            $transport->ack($envelope);
-            $n++;
+        try {
+            foreach ($transport->get() as $envelope) {
+                $transport->ack($envelope);
+                $n++;
+            }
+        } catch (TransportException $e) {
+            if (!$e->getPrevious() instanceof RetryableException) {
+                throw $e;
+            }
         }
     }
     return ['n' => $n, 'seconds' => (hrtime(true) - $begun) / 1e9];
@@ -109,17 +118,12 @@ function theirs(Messenger $messenger, float $seconds): array
  * Runs as many of them at the same time.
  *
  * @param callable(): array{n: int, seconds: float} $work
- * @return array{rate: float, n: int, cpu: float, wal: float} mails a second, mails, µs of CPU a
- *     mail (all processes, the server's too), octets of WAL a mail
+ * @return array{rate: float, n: int, cpu: float, log: float} mails a second, mails, µs of CPU a
+ *     mail (all processes, the server's too), octets of the server's log a mail
  */
 function together(Server $server, int $workers, callable $work): array
 {
-    $pdo = $server->pdo();
-    $pdo->exec('CHECKPOINT');
-    $wal = static fn(): float => (float) $pdo
-        ->query("SELECT pg_current_wal_insert_lsn() - '0/0'")
-        ->fetchColumn();
-    [$cpu, $written] = [$server->cpu(), $wal()];
+    [$cpu, $written] = [$server->cpu(), $server->written()];
     $children = [];
     for ($i = 0; $i < $workers; $i++) {
         $children[] = start(static function () use ($work): array {
@@ -138,7 +142,7 @@ function together(Server $server, int $workers, callable $work): array
         'rate' => array_sum(array_map(static fn($one) => $one['n'] / $one['seconds'], $done)),
         'n' => $n,
         'cpu' => $spent * 1e6 / $n,
-        'wal' => ($wal() - $written) / $n,
+        'log' => ($server->written() - $written) / $n,
     ];
 }
 
@@ -150,7 +154,7 @@ function limit(string $dsn, bool $set): void
     $queue->setConfig('mailBurst', $set ? LIMIT : null);
 }
 
-/** @return array<string, callable(): array{rate: float, n: int, cpu: float, wal: float}> */
+/** @return array<string, callable(): array{rate: float, n: int, cpu: float, log: float}> */
 function database_cases(
     Server $server,
     string $dsn,
@@ -163,8 +167,8 @@ function database_cases(
         $got = together($server, $workers, $work);
         limit($dsn, false);
         $pdo = $server->pdo($dsn);
-        add_jobs($pdo, $got['n']);
-        $pdo->exec('VACUUM ANALYZE mail_queue, mail_body');
+        add_jobs($server, $pdo, $got['n']);
+        $server->tidy($pdo, 'mail_queue', 'mail_body');
         return $got;
     };
     $messages = static function (bool $tuned) use ($server, $messenger, $workers, $seconds): array {
@@ -220,9 +224,10 @@ function against_messenger(
         $got = in_turn($quick ? 3 : 5, $cases);
         $rates = array_map(static fn($figures) => $figures['rate'], $got);
         [$worker, $tuned, $free, $limited] = array_values($rates);
-        $who = "PostgreSQL, $waiting, $workers " . ($workers > 1 ? 'workers' : 'worker');
+        $who = "{$server->name()}, $waiting, $workers " . ($workers > 1 ? 'workers' : 'worker');
         $name = "$who / Messenger";
-        $results->ratio($name, $worker / $tuned, atLeast: 10, detail: $rates);
+        $bar = $server instanceof PostgresServer ? 10.0 : null;
+        $results->ratio($name, $worker / $tuned, atLeast: $bar, detail: $rates);
         $results->ratio("    null://, with a limit / without", $limited / $free);
         [$mail, $message, , $paid] = array_values($got);
         $cpu = $mail['cpu'] / $message['cpu'];
@@ -230,8 +235,8 @@ function against_messenger(
             'µs a mail' => $mail['cpu'],
             'µs a mail, null://, with a limit' => $paid['cpu'],
             'µs a message' => $message['cpu'],
-            'octets of WAL a mail' => $mail['wal'],
-            'octets of WAL a message' => $message['wal'],
+            'octets of its log a mail' => $mail['log'],
+            'octets of its log a message' => $message['log'],
         ]);
     }
 }
@@ -245,8 +250,8 @@ function by_depth(Results $results, Server $server, array $depths, bool $quick):
         $cases[$depth] = static function () use ($server, $dsn, $jobs): array {
             $got = together($server, 1, static fn() => ours($dsn, 60, $jobs));
             $pdo = $server->pdo($dsn);
-            add_jobs($pdo, $got['n']);
-            $pdo->exec('VACUUM ANALYZE mail_queue, mail_body');
+            add_jobs($server, $pdo, $got['n']);
+            $server->tidy($pdo, 'mail_queue', 'mail_body');
             return $got;
         };
     }
@@ -258,7 +263,8 @@ function by_depth(Results $results, Server $server, array $depths, bool $quick):
     [$first, $last] = [array_key_first($got), array_key_last($got)];
     $name = number_format($last) . ' due / ' . number_format($first);
     $ratio = $got[$last]['cpu'] / $got[$first]['cpu'];
-    $results->ratio("PostgreSQL, CPU of a mail, $name", $ratio, atMost: 1.3, detail: $detail);
+    $name = "{$server->name()}, CPU of a mail, $name";
+    $results->ratio($name, $ratio, atMost: 1.3, detail: $detail);
 }
 
 /** Enqueues for so long. @return array{n: int, seconds: float} */
@@ -282,14 +288,12 @@ function growth(Results $results, Server $server, string $dsn, int $depth, bool 
     $sizes = [];
     $pdo = $server->pdo($dsn);
     foreach (['mail_queue', 'mail_body'] as $table) {
-        foreach (['table' => "pg_table_size('$table')", 'indexes' => "pg_indexes_size('$table')"]
-            as $what => $function) {
-            $octets = (float) $pdo->query("SELECT $function")->fetchColumn();
+        foreach ($server->sizes($pdo, $table) as $what => $octets) {
             $sizes["$table, $what: MiB a million rows"] = $octets / $depth * 1e6 / 1048576;
         }
     }
     $total = array_sum($sizes) / 1024;
-    $results->ratio('PostgreSQL, disk a million', $total, detail: $sizes, unit: ' GiB');
+    $results->ratio("{$server->name()}, disk a million", $total, detail: $sizes, unit: ' GiB');
     $seconds = $quick ? 2 : 5;
     $cases = [];
     foreach ([[1, 1], [4, 1], [16, 1], [4, 100]] as [$producers, $chunk]) {
@@ -301,24 +305,28 @@ function growth(Results $results, Server $server, string $dsn, int $depth, bool 
         );
     }
     foreach (in_turn($quick ? 1 : 3, $cases) as $name => $figures) {
-        $results->ratio("PostgreSQL, $name", $figures['rate'], unit: ' /s', detail: [
-            'octets of WAL a mail' => $figures['wal'],
+        $results->ratio("{$server->name()}, $name", $figures['rate'], unit: ' /s', detail: [
+            'octets of its log a mail' => $figures['log'],
             'µs of CPU a mail' => $figures['cpu'],
         ]);
     }
 }
 
-function bench_database(Results $results, bool $quick): void
+function bench_server(Results $results, Server $server, bool $quick): void
 {
-    $server = new Server();
     $deepest = $quick ? 100_000 : 1_000_000;
     $depths = [];
     foreach ($quick ? [10_000, $deepest] : [10_000, 100_000, $deepest] as $depth) {
         $depths[$depth] = deep_schema($server, "depth$depth", $depth);
     }
-    $server->pdo()->exec('VACUUM ANALYZE');
     by_depth($results, $server, $depths, $quick);
     against_messenger($results, $server, $depths[$deepest], $deepest, $quick);
     growth($results, $server, $depths[$deepest], $deepest, $quick);
     $server->stop();
+}
+
+function bench_database(Results $results, bool $quick): void
+{
+    bench_server($results, new PostgresServer(), $quick);
+    bench_server($results, new MariaServer(), $quick);
 }

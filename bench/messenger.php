@@ -8,6 +8,7 @@ namespace Bench;
 
 use Doctrine\DBAL\Connection as Dbal;
 use Doctrine\DBAL\DriverManager;
+use Doctrine\DBAL\Platforms\MariaDb1027Platform;
 use Doctrine\DBAL\Platforms\PostgreSQL100Platform;
 use Doctrine\DBAL\Query\QueryBuilder;
 use Symfony\Component\Messenger\Bridge\Doctrine\Transport\Connection;
@@ -37,26 +38,37 @@ final class SkipLocked extends PostgreSQL100Platform
     }
 }
 
+final class MariaSkipLocked extends MariaDb1027Platform
+{
+    public function getWriteLockSQL(): string
+    {
+        return 'FOR UPDATE SKIP LOCKED';
+    }
+}
+
 final class Messenger
 {
     private string $text = '';
     private bool $tuned = false;
 
-    public function __construct(private readonly Server $server)
+    public function __construct(
+        private readonly Server $server,
+        private readonly ?string $dsn = null,
+    ) {
+    }
+
+    private function isPostgres(): bool
     {
+        return $this->server instanceof PostgresServer;
     }
 
     private function dbal(): Dbal
     {
-        preg_match('/host=([^;]*);dbname=([^;]*);user=([^;]*)/', $this->server->dsn, $part);
-        $params = [
-            'driver' => 'pdo_pgsql',
-            'host' => $part[1],
-            'dbname' => $part[2],
-            'user' => $part[3],
-        ];
+        [$driver, $pairs] = explode(':', $this->dsn ?? $this->server->dsn, 2);
+        parse_str(strtr($pairs, [';' => '&']), $params);
+        $params['driver'] = "pdo_$driver";
         if ($this->tuned && !method_exists(QueryBuilder::class, 'forUpdate')) {
-            $params['platform'] = new SkipLocked();
+            $params['platform'] = $this->isPostgres() ? new SkipLocked() : new MariaSkipLocked();
         }
         return DriverManager::getConnection($params);
     }
@@ -66,34 +78,41 @@ final class Messenger
     {
         $this->tuned = $tuned;
         $what = $tuned ? 'DISABLE' : 'ENABLE';
-        $table = 'messenger_messages';
-        $this->server->pdo()->exec("ALTER TABLE $table $what TRIGGER notify_trigger");
+        $this->isPostgres() && $this->server->pdo()->exec(
+            "ALTER TABLE messenger_messages $what TRIGGER notify_trigger"
+        );
     }
 
     public function transport(): DoctrineTransport
     {
-        $class = $this->tuned ? Connection::class : PostgreSqlConnection::class;
-        $options = $class::buildConfiguration('doctrine://default', ['auto_setup' => false]);
-        return new DoctrineTransport(new $class($options, $this->dbal()), new PhpSerializer());
+        return new DoctrineTransport($this->connection(), new PhpSerializer());
+    }
+
+    private function connection(bool $makesTable = false): Connection
+    {
+        $notifies = $this->isPostgres() && !$this->tuned;
+        $class = $notifies ? PostgreSqlConnection::class : Connection::class;
+        $options = $class::buildConfiguration('doctrine://default', ['auto_setup' => $makesTable]);
+        return new $class($options, $this->dbal());
     }
 
     public function fill(int $count, string $text): void
     {
         $this->text = (new PhpSerializer())->encode(new Envelope(new Letter($text)))['body'];
-        $options = PostgreSqlConnection::buildConfiguration('doctrine://default');
-        (new PostgreSqlConnection($options, $this->dbal()))->setup();
+        $this->connection(true)->setup();
         $this->tune(true);
         $this->add($count);
     }
 
     public function add(int $count): void
     {
-        $insert = $this->server->pdo()->prepare(
-            'INSERT INTO messenger_messages (body, headers, queue_name, created_at, available_at)
-            SELECT CAST(? AS TEXT), \'[]\', \'default\', now() - interval \'1 day\',
-                now() - interval \'1 day\' FROM generate_series(1, CAST(? AS INTEGER))'
-        );
-        $insert->execute([$this->text, $count]);
-        $this->server->pdo()->exec('VACUUM ANALYZE messenger_messages');
+        $pdo = $this->server->pdo();
+        $then = "TIMESTAMP '" . gmdate('Y-m-d H:i:s', time() - 86400) . "'";
+        $insert = $pdo->prepare('INSERT INTO messenger_messages
+                (body, headers, queue_name, created_at, available_at)
+            SELECT ?, \'[]\', \'default\', ' . "$then, $then"
+            . ' FROM ' . $this->server->series($count));
+        $insert->execute([$this->text]);
+        $this->server->tidy($pdo, 'messenger_messages');
     }
 }

@@ -6,7 +6,7 @@ declare(strict_types=1);
 
 namespace Bench;
 
-$files = 'lib enqueue latency claim worker compose sendmail server database';
+$files = 'lib enqueue latency claim worker compose sendmail server database dispatch';
 foreach (explode(' ', $files) as $file) {
     require __DIR__ . "/$file.php";
 }
@@ -19,6 +19,7 @@ $parts = [
     'compose' => bench_compose(...),
     'sendmail' => bench_sendmail(...),
     'database' => bench_database(...),
+    'dispatch' => bench_dispatch(...),
 ];
 $options = array_slice($argv, 1);
 $named = array_values(array_filter($options, static fn(string $o): bool => $o[0] !== '-'));
