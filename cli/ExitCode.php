@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli;
 
-/** The codes of sysexits.h; FINDINGS means that the answer to a question is no. */
+/** The codes of sysexits.h, and FINDINGS: the command found a fault, or did not find the mail. */
 final class ExitCode
 {
     public const OK = 0;

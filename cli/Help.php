@@ -113,7 +113,7 @@ final class Help
     ];
 
     private const EXIT_CODES = <<<'TEXT'
-        Exit codes: 0 done, 1 doctor found something, there is no such mail or it was
+        Exit codes: 0 done, 1 doctor found a fault, the mail was not found or (log) was
         not sent, 64 usage, 65 message cannot be sent as it is, 66 no input,
         67 bad recipient, 69 relay cannot be used now, 73 file cannot be created or
         read, 74 output cannot be written, 75 try again later (also: the database

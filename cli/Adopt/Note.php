@@ -73,7 +73,7 @@ final class Note
     }
 
     /**
-     * Where there is no config table yet, into the one that will be it.
+     * Writes into the config table, or into the one that will replace it.
      *
      * @param About $about
      */

@@ -16,8 +16,8 @@ enum Shape: string
 
     /**
      * Columns of the other two, by ours; "message", "to", "cc" and "bcc" are its text and envelope.
-     * There is no one mail_outbox: programs of several kinds call a table so. These are the plain
-     * names that such columns have; what has others is refused.
+     * Programs of several kinds have a table called mail_outbox. These are the usual names of its
+     * columns; a table with other names is refused.
      */
     private const COLUMNS = [
         'message' => ['mail_body', 'message', 'raw_message', 'mime', 'body'],
