@@ -150,6 +150,16 @@ void mq_buffer_char(struct mq_buffer *buffer, char c)
     mq_buffer_append(buffer, &c, 1);
 }
 
+void mq_buffer_utf8(struct mq_buffer *buffer, uint32_t code)
+{
+    size_t more = (code >= 0x80) + (code >= 0x800) + (code >= 0x10000); /* bytes behind the first */
+    static const unsigned char begins[] = {0, 0xC0, 0xE0, 0xF0};
+    mq_buffer_char(buffer, (char)(begins[more] | code >> 6 * more));
+    while (more-- > 0) {
+        mq_buffer_char(buffer, (char)(0x80 | (code >> 6 * more & 0x3F)));
+    }
+}
+
 void mq_buffer_int(struct mq_buffer *buffer, int64_t value)
 {
     char text[24];

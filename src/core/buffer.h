@@ -41,6 +41,7 @@ void mq_buffer_append(struct mq_buffer *buffer, const void *data, size_t len);
 void mq_buffer_str(struct mq_buffer *buffer, struct mq_str s);
 void mq_buffer_cstr(struct mq_buffer *buffer, const char *s);
 void mq_buffer_char(struct mq_buffer *buffer, char c);
+void mq_buffer_utf8(struct mq_buffer *buffer, uint32_t code); /* a code point */
 void mq_buffer_int(struct mq_buffer *buffer, int64_t value);
 void mq_buffer_printf(struct mq_buffer *buffer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

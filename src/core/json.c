@@ -91,25 +91,6 @@ static bool read_hex4(struct cursor *in, uint32_t *value)
     return true;
 }
 
-static void append_utf8(struct mq_buffer *out, uint32_t code)
-{
-    if (code < 0x80) {
-        mq_buffer_char(out, (char)code);
-    } else if (code < 0x800) {
-        mq_buffer_char(out, (char)(0xC0 | code >> 6));
-        mq_buffer_char(out, (char)(0x80 | (code & 0x3F)));
-    } else if (code < 0x10000) {
-        mq_buffer_char(out, (char)(0xE0 | code >> 12));
-        mq_buffer_char(out, (char)(0x80 | (code >> 6 & 0x3F)));
-        mq_buffer_char(out, (char)(0x80 | (code & 0x3F)));
-    } else {
-        mq_buffer_char(out, (char)(0xF0 | code >> 18));
-        mq_buffer_char(out, (char)(0x80 | (code >> 12 & 0x3F)));
-        mq_buffer_char(out, (char)(0x80 | (code >> 6 & 0x3F)));
-        mq_buffer_char(out, (char)(0x80 | (code & 0x3F)));
-    }
-}
-
 /* What follows "\u": one escape, or two that are a surrogate pair (RFC 8259, section 7). */
 static enum mq_status read_unicode(struct cursor *in, struct mq_buffer *out)
 {
@@ -132,7 +113,7 @@ static enum mq_status read_unicode(struct cursor *in, struct mq_buffer *out)
     if (code == 0) {
         return invalid(in, "a NUL in a string"); /* the lists hold C strings */
     }
-    append_utf8(out, code);
+    mq_buffer_utf8(out, code);
     return MQ_OK;
 }
 

@@ -204,7 +204,7 @@ static enum mq_status find_text(struct work *work, struct mq_error *err)
 {
     const struct mq_compose_fields *fields = work->fields;
     work->text = fields->text;
-    if (fields->text.data != NULL || !mq_html_text_available()) {
+    if (fields->text.data != NULL) {
         return MQ_OK;
     }
     enum mq_status status = mq_html_to_text(fields->html, &work->made_text, err);

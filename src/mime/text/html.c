@@ -1,213 +1,315 @@
-/* The HTML parser's events as calls of the writer. */
+/* HTML's tags as calls of the writer. Mail programs write broken HTML: only elements that change
+ * what is in them are kept on a stack, and a tag that fits nowhere changes nothing. */
 #include "mime/text/html.h"
-
-#ifdef MQ_HAVE_LIBXML2
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <libxml/HTMLparser.h>
-#include <libxml/parser.h>
-
-#include "mime/text/attribute.h"
-#include "mime/text/link.h"
-#include "mime/text/source.h"
+#include "core/ascii.h"
+#include "mime/text/token.h"
 #include "mime/text/writer.h"
 
-/* libxml2 compares each end tag with all open elements: without a limit it would be quadratic. */
-#define DEPTH_MAX 256
-#define NAME_SIZE 16 /* of elements */
+#define DEPTH_MAX     256  /* deeper elements are only text; it bounds the search for a begin tag */
+#define NAME_SIZE     16   /* of elements with a role */
+#define LINK_TEXT_MAX 2048 /* a longer text is no URL */
+#define NUMBER_MAX    99999999
 
 enum role {
-    INLINE, /* also elements that are not in the table */
-    BLOCK,
-    SKIPPED,
+    VOID, /* up to IMAGE: without an end tag */
     LINE_BREAK,
     RULE,
     IMAGE,
+    INLINE, /* up to LINK: only hidden ones are on the stack. Also what is not in the table. */
     LINK,
+    RAW, /* its text has no tags in it */
+    SKIPPED,
+    BLOCK,
+    PARAGRAPH,
     LIST,
     NUMBERED_LIST,
     ITEM,
-    INDENTED,
     QUOTE,
     PREFORMATTED,
+    TABLE,
+    ROW,
     CELL
 };
 
-struct kind {
-    const char *name;
+static const struct kind {
     enum role role;
     unsigned breaks; /* line ends before and behind; 2: an empty line */
+    const char *names;
+} kinds[] = {
+    {VOID, 0, " area base col embed input link meta param source track wbr "},
+    {LINE_BREAK, 0, " br "},
+    {RULE, 0, " hr "},
+    {IMAGE, 0, " img "},
+    {LINK, 0, " a "},
+    {RAW, 0, " script style title "},
+    {SKIPPED, 0, " svg template "},
+    {BLOCK, 1,
+     " address article aside body caption center dd details dialog div dt fieldset figcaption "
+     "footer form head header hgroup html legend main nav option search section summary tbody "
+     "tfoot thead "},
+    {BLOCK, 2, " dl figure h1 h2 h3 h4 h5 h6 "},
+    {PARAGRAPH, 2, " p "},
+    {LIST, 2, " dir menu ul "},
+    {NUMBERED_LIST, 2, " ol "},
+    {ITEM, 1, " li "},
+    {QUOTE, 2, " blockquote "},
+    {PREFORMATTED, 2, " listing pre xmp "},
+    {TABLE, 2, " table "},
+    {ROW, 1, " tr "},
+    {CELL, 0, " td th "},
 };
-
-/* By name. */
-static const struct kind kinds[] = {
-    {"a", LINK, 0},           {"address", BLOCK, 1},    {"article", BLOCK, 1},
-    {"aside", BLOCK, 1},      {"blockquote", QUOTE, 2}, {"body", BLOCK, 1},
-    {"br", LINE_BREAK, 0},    {"caption", BLOCK, 1},    {"center", BLOCK, 1},
-    {"dd", INDENTED, 1},      {"details", BLOCK, 1},    {"dialog", BLOCK, 1},
-    {"dir", LIST, 2},         {"div", BLOCK, 1},        {"dl", BLOCK, 2},
-    {"dt", BLOCK, 1},         {"fieldset", BLOCK, 1},   {"figcaption", BLOCK, 1},
-    {"figure", BLOCK, 2},     {"footer", BLOCK, 1},     {"form", BLOCK, 1},
-    {"h1", BLOCK, 2},         {"h2", BLOCK, 2},         {"h3", BLOCK, 2},
-    {"h4", BLOCK, 2},         {"h5", BLOCK, 2},         {"h6", BLOCK, 2},
-    {"head", BLOCK, 1},       {"header", BLOCK, 1},     {"hgroup", BLOCK, 1},
-    {"hr", RULE, 0},          {"html", BLOCK, 1},       {"img", IMAGE, 0},
-    {"legend", BLOCK, 1},     {"li", ITEM, 1},          {"listing", PREFORMATTED, 2},
-    {"main", BLOCK, 1},       {"menu", LIST, 2},        {"nav", BLOCK, 1},
-    {"ol", NUMBERED_LIST, 2}, {"option", BLOCK, 1},     {"p", BLOCK, 2},
-    {"pre", PREFORMATTED, 2}, {"script", SKIPPED, 0},   {"search", BLOCK, 1},
-    {"section", BLOCK, 1},    {"style", SKIPPED, 0},    {"summary", BLOCK, 1},
-    {"svg", SKIPPED, 0},      {"table", BLOCK, 2},      {"tbody", BLOCK, 1},
-    {"td", CELL, 0},          {"template", SKIPPED, 0}, {"tfoot", BLOCK, 1},
-    {"th", CELL, 0},          {"thead", BLOCK, 1},      {"title", SKIPPED, 0},
-    {"tr", BLOCK, 1},         {"ul", LIST, 2},          {"xmp", PREFORMATTED, 2},
-};
-
-static const struct kind unknown = {"", INLINE, 0};
 
 /* An open element. */
 struct element {
-    char name[NAME_SIZE];
-    const struct kind *kind;
+    struct mq_str name;
+    enum role role;
     size_t indent;   /* before it */
     unsigned breaks; /* behind it */
     int number;      /* of the list's next item */
 };
 
 struct reader {
-    htmlParserCtxtPtr parser;
-    struct mq_html_source source;
+    struct mq_str html; /* what is left of it */
+    struct mq_html_token token;
     struct mq_text_writer writer;
     struct element stack[DEPTH_MAX];
     size_t depth;
-    size_t hidden; /* depth from which on nothing shows; 0: all does */
-    size_t preformatted;
-    size_t lists; /* open ones */
-    struct mq_text_link link;
-    bool stopped;    /* too deep: to go on with a new parser … */
-    long stopped_at; /* … there */
+    size_t hidden;              /* depth from which on nothing shows; 0: all does */
+    size_t preformatted, lists; /* open ones */
+    struct mq_buffer value;     /* of an attribute, or decoded text */
+    struct mq_buffer url;       /* of the open link; empty: none is open, or it leads nowhere */
+    struct mq_buffer link_text; /* without its white space */
 };
 
-bool mq_html_text_available(void)
+static const struct kind *kind_of(struct mq_str name)
 {
-    return true;
-}
-
-/* ---- elements ---- */
-
-static int compare_kind(const void *name, const void *kind)
-{
-    return strcmp(name, ((const struct kind *)kind)->name);
-}
-
-static const struct kind *kind_of(const char *name)
-{
-    const struct kind *kind =
-        bsearch(name, kinds, sizeof kinds / sizeof *kinds, sizeof *kinds, compare_kind);
-    return kind ? kind : &unknown;
+    static const struct kind unknown = {INLINE, 0, ""};
+    char key[NAME_SIZE + 3] = " ";
+    for (size_t i = 0; i < name.len && i < NAME_SIZE; i++) {
+        key[i + 1] = mq_ascii_lower(name.data[i]);
+        key[i + 2] = ' ';
+    }
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && name.len <= NAME_SIZE; i++) {
+        if (strstr(kinds[i].names, key) != NULL) {
+            return &kinds[i];
+        }
+    }
+    return &unknown;
 }
 
 static void put_text(struct reader *reader, struct mq_str text)
 {
-    mq_text_link_add(&reader->link, text);
-    if (reader->preformatted > 0) {
-        mq_text_put_lines(&reader->writer, text);
-    } else {
-        mq_text_put(&reader->writer, text);
+    bool wanted = reader->url.len > 0;
+    for (size_t i = 0; wanted && i < text.len && reader->link_text.len < LINK_TEXT_MAX; i++) {
+        if ((unsigned char)text.data[i] > ' ') {
+            mq_buffer_char(&reader->link_text, text.data[i]);
+        }
+    }
+    (reader->preformatted > 0 ? mq_text_put_lines : mq_text_put)(&reader->writer, text);
+}
+
+/* ---- attributes ---- */
+
+/* The value of the tag's attribute, decoded; data is NULL where it has none. */
+static struct mq_str attribute(struct reader *reader, const char *name)
+{
+    if (!mq_html_attribute(&reader->token, name, &reader->value)) {
+        return (struct mq_str){NULL, 0};
+    }
+    return reader->value.len > 0 ? mq_buffer_view(&reader->value) : MQ_STR("");
+}
+
+static int number_of(struct reader *reader, const char *name, int otherwise)
+{
+    struct mq_str value = mq_str_trim(attribute(reader, name));
+    char *end = NULL;
+    long n = value.len > 0 ? strtol(value.data, &end, 10) : -1;
+    return n >= 0 && n <= NUMBER_MAX && end == value.data + value.len ? (int)n : otherwise;
+}
+
+/* Whether the attribute hidden, or a declaration of the style, says that nothing shows. */
+static bool is_hidden(struct reader *reader)
+{
+    struct mq_str style = attribute(reader, "style");
+    struct mq_buffer *value = &reader->value;
+    size_t n = 0;
+    for (size_t i = 0; i < style.len; i++) {
+        char c = style.data[i];
+        if ((unsigned char)c > ' ') {
+            value->data[n++] = mq_ascii_lower(c);
+        }
+    }
+    static const char *const hiding[] = {"display:none", "visibility:hidden"};
+    for (size_t i = 0; style.len > 0 && i < sizeof hiding / sizeof *hiding; i++) {
+        const char *at = memmem(value->data, n, hiding[i], strlen(hiding[i]));
+        if (at != NULL && (at == value->data || at[-1] == ';')) {
+            return true;
+        }
+    }
+    return attribute(reader, "hidden").data != NULL;
+}
+
+/* ---- links ---- */
+
+/* Takes a prefix off, whatever its case. */
+static bool cut(struct mq_str *text, const char *prefix)
+{
+    bool begins = mq_str_begins_nocase(*text, prefix);
+    *text = mq_str_skip(*text, begins ? strlen(prefix) : 0);
+    return begins;
+}
+
+/* Without what browsers leave out, and nothing in it that ends "<url>". */
+static void put_url(struct mq_buffer *out, struct mq_str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.data[i];
+        if (c == ' ' || c == '<' || c == '>' || c == '"') {
+            mq_buffer_printf(out, "%%%02X", (unsigned)c);
+        } else if ((unsigned char)c > ' ' && c != 0x7f) {
+            mq_buffer_char(out, c);
+        }
     }
 }
 
-static bool is_list(const struct element *element)
+static void open_link(struct reader *reader)
 {
-    return element->kind->role == LIST || element->kind->role == NUMBERED_LIST;
+    static const char *const nowhere[] = {
+        "#", "javascript:", "vbscript:", "data:", "cid:", "about:"};
+    struct mq_str text = mq_str_trim(attribute(reader, "href"));
+    if (cut(&text, "mailto:")) { /* other fields of the URI are left out */
+        const char *end = text.len > 0 ? memchr(text.data, '?', text.len) : NULL;
+        text.len = end != NULL ? (size_t)(end - text.data) : text.len;
+    }
+    put_url(&reader->url, text);
+    struct mq_str url = mq_buffer_view(&reader->url);
+    for (size_t i = 0; i < sizeof nowhere / sizeof *nowhere; i++) {
+        if (cut(&url, nowhere[i])) {
+            reader->url.len = 0;
+        }
+    }
 }
 
-/* A list within a list has no empty lines around it. */
-static unsigned breaks_of(const struct reader *reader, const struct element *element)
+/* Without what is not said of a URL. */
+static struct mq_str spoken(struct mq_str url)
 {
-    unsigned breaks = element->kind->breaks;
-    return is_list(element) && reader->lists > 0 && breaks > 1 ? 1 : breaks;
+    if (!cut(&url, "https://")) {
+        cut(&url, "http://");
+    }
+    while (url.len > 0 && url.data[url.len - 1] == '/') {
+        url.len--;
+    }
+    return url;
 }
 
-static void open_item(struct reader *reader, struct element *element, const xmlChar **attributes)
+/* Writes the URL, unless the text said it. */
+static void close_link(struct reader *reader)
 {
-    static const char spaces[] = "                ";
+    struct mq_str url = mq_buffer_view(&reader->url);
+    if (!mq_str_equal_nocase(spoken(url), spoken(mq_buffer_view(&reader->link_text)))) {
+        mq_text_put(&reader->writer, MQ_STR(" <"));
+        mq_text_put(&reader->writer, url);
+        mq_text_put(&reader->writer, MQ_STR(">"));
+    }
+    reader->url.len = reader->link_text.len = 0;
+}
+
+/* ---- elements ---- */
+
+static bool is_list(enum role role)
+{
+    return role == LIST || role == NUMBERED_LIST;
+}
+
+static void pop_to(struct reader *reader, size_t depth)
+{
+    while (reader->depth > depth) {
+        const struct element *element = &reader->stack[--reader->depth];
+        if (reader->hidden == 0) {
+            reader->lists -= is_list(element->role);
+            reader->preformatted -= element->role == PREFORMATTED;
+            mq_text_break(&reader->writer, element->breaks);
+            mq_text_unindent(&reader->writer, element->indent);
+        } else if (reader->hidden == reader->depth + 1) {
+            reader->hidden = 0;
+        }
+    }
+}
+
+/* Where an open element is in which one of the role ends, whatever its tags say. */
+static bool bounds(enum role outer, enum role role)
+{
+    switch (role) {
+    case ITEM:
+        return is_list(outer) || outer == CELL;
+    case ROW:
+    case CELL:
+        return outer == TABLE;
+    case PARAGRAPH:
+        return outer != INLINE;
+    case TABLE:
+        return false;
+    default:
+        return outer == CELL || (role == INLINE && outer != INLINE);
+    }
+}
+
+/* An item, a paragraph, a row or a cell ends where the next one begins. */
+static void close_implied(struct reader *reader, enum role role)
+{
+    for (size_t depth = reader->depth; depth > 0; depth--) {
+        enum role open = reader->stack[depth - 1].role;
+        if (open == role) {
+            pop_to(reader, depth - 1);
+            return;
+        }
+        if (bounds(open, role)) {
+            return;
+        }
+    }
+}
+
+static void open_item(struct reader *reader)
+{
+    static const char spaces[] = "            ";
     char mark[sizeof spaces] = "- ";
-    struct element *list = element > reader->stack ? element - 1 : NULL;
-    if (list && list->kind->role == NUMBERED_LIST) {
-        list->number = mq_html_number(mq_html_attribute(attributes, "value"), list->number);
+    struct element *list = reader->depth > 0 ? &reader->stack[reader->depth - 1] : NULL;
+    if (list != NULL && list->role == NUMBERED_LIST) {
+        list->number = number_of(reader, "value", list->number);
         snprintf(mark, sizeof mark, "%d. ", list->number++);
     }
     mq_text_indent(&reader->writer, mark, spaces + sizeof spaces - 1 - strlen(mark));
 }
 
-/* libxml2 takes one behind another, not closed, for one inside it. */
-static void open_indented(struct reader *reader, const struct element *element)
-{
-    if (element == reader->stack || element[-1].kind->role != INDENTED) {
-        mq_text_indent(&reader->writer, "    ", "    ");
-    }
-}
-
-static void open_line_break(struct reader *reader)
-{
-    if (reader->preformatted > 0) {
-        mq_text_put_lines(&reader->writer, MQ_STR("\n"));
-    } else {
-        mq_text_newline(&reader->writer);
-    }
-}
-
-static void open_image(struct reader *reader, const xmlChar **attributes)
-{
-    put_text(reader, mq_html_attribute(attributes, "alt"));
-}
-
-static void open_link(struct reader *reader, const xmlChar **attributes)
-{
-    mq_text_link_close(&reader->link, &reader->writer);
-    mq_text_link_open(&reader->link, mq_html_attribute(attributes, "href"));
-}
-
-static void open_list(struct reader *reader, struct element *element, const xmlChar **attributes)
-{
-    element->number = mq_html_number(mq_html_attribute(attributes, "start"), 1);
-    reader->lists++;
-}
-
-static void open_element(struct reader *reader, struct element *element, const xmlChar **attributes)
+/* What an element does where it begins, but for its line ends. */
+static void begin(struct reader *reader, enum role role)
 {
     struct mq_text_writer *writer = &reader->writer;
-    element->indent = writer->prefix.len;
-    element->breaks = breaks_of(reader, element);
-    if (element->breaks > 0) {
-        mq_text_break(writer, element->breaks);
-    }
-    switch (element->kind->role) {
+    switch (role) {
     case LINE_BREAK:
-        open_line_break(reader);
+        reader->preformatted > 0 ? mq_text_put_lines(writer, MQ_STR("\n"))
+                                 : mq_text_newline(writer);
         break;
     case RULE:
         mq_text_rule(writer);
         break;
     case IMAGE:
-        open_image(reader, attributes);
+        put_text(reader, attribute(reader, "alt"));
         break;
     case LINK:
-        open_link(reader, attributes);
+        open_link(reader);
         break;
     case LIST:
     case NUMBERED_LIST:
-        open_list(reader, element, attributes);
+        reader->lists++;
         break;
     case ITEM:
-        open_item(reader, element, attributes);
-        break;
-    case INDENTED:
-        open_indented(reader, element);
+        open_item(reader);
         break;
     case QUOTE:
         mq_text_indent(writer, "> ", "> ");
@@ -223,217 +325,105 @@ static void open_element(struct reader *reader, struct element *element, const x
     }
 }
 
-static void close_element(struct reader *reader, const struct element *element)
+/* What ends where this element begins. */
+static void end_others(struct reader *reader, const struct kind *kind)
 {
-    struct mq_text_writer *writer = &reader->writer;
-
-    switch (element->kind->role) {
-    case LINK:
-        mq_text_link_close(&reader->link, writer);
-        break;
-    case LIST:
-    case NUMBERED_LIST:
-        reader->lists--;
-        break;
-    case PREFORMATTED:
-        reader->preformatted--;
-        break;
-    default:
-        break;
+    if (kind->breaks > 0) {
+        close_implied(reader, PARAGRAPH);
     }
-    if (element->breaks > 0) {
-        mq_text_break(writer, element->breaks);
-    }
-    mq_text_unindent(writer, element->indent);
-}
-
-static void pop(struct reader *reader)
-{
-    if (reader->hidden == 0) {
-        close_element(reader, &reader->stack[reader->depth - 1]);
-    } else if (reader->hidden == reader->depth) {
-        reader->hidden = 0;
-    }
-    reader->depth--;
-}
-
-/* ---- what the parser calls ---- */
-
-/* Cut where it is longer than names of interest. */
-static void copy_name(char *out, const xmlChar *name)
-{
-    size_t len = strnlen((const char *)name, NAME_SIZE - 1);
-    memcpy(out, name, len);
-    out[len] = '\0';
-}
-
-static void on_start(void *context, const xmlChar *name, const xmlChar **attributes)
-{
-    struct reader *reader = context;
-    if (reader->stopped) {
-        return;
+    if (kind->role == ITEM || kind->role == ROW || kind->role == CELL) {
+        close_implied(reader, kind->role);
     }
     if (reader->depth == DEPTH_MAX) {
-        reader->stopped = true;
-        reader->stopped_at = xmlByteConsumed(reader->parser);
-        xmlStopParser(reader->parser);
+        pop_to(reader, 0);
+    }
+}
+
+static void on_open(struct reader *reader)
+{
+    const struct kind *kind = kind_of(reader->token.name);
+    struct element element = {.name = reader->token.name, .role = kind->role};
+    if (kind->role == RAW) {
+        mq_html_skip_raw(&reader->html, element.name);
         return;
     }
-    struct element *element = &reader->stack[reader->depth++];
-    *element = (struct element){.kind = kind_of((const char *)name)};
-    copy_name(element->name, name);
-    if (reader->hidden > 0) {
+    end_others(reader, kind);
+    bool hides = reader->hidden == 0 && (kind->role == SKIPPED || is_hidden(reader));
+    bool shows = reader->hidden == 0 && !hides;
+    if (shows) {
+        bool inner_list = is_list(kind->role) && reader->lists > 0;
+        element.indent = reader->writer.prefix.len;
+        element.breaks = inner_list ? 1 : kind->breaks; /* no empty lines around it */
+        element.number = is_list(kind->role) ? number_of(reader, "start", 1) : 0;
+        mq_text_break(&reader->writer, element.breaks);
+        begin(reader, kind->role);
+    }
+    if (kind->role > (shows ? LINK : IMAGE)) {
+        reader->stack[reader->depth++] = element;
+        reader->hidden = hides ? reader->depth : reader->hidden;
+    }
+}
+
+static void on_close(struct reader *reader)
+{
+    struct mq_str name = reader->token.name;
+    enum role role = kind_of(name)->role;
+    if (role == LINK && reader->hidden == 0) {
+        close_link(reader);
         return;
     }
-    if (element->kind->role == SKIPPED || mq_html_hidden(attributes)) {
-        reader->hidden = reader->depth;
-        return;
-    }
-    open_element(reader, element, attributes);
-}
-
-static void on_end(void *context, const xmlChar *name)
-{
-    struct reader *reader = context;
-    char wanted[NAME_SIZE];
-    size_t depth = reader->depth;
-    copy_name(wanted, name);
-    while (depth > 0 && strcmp(reader->stack[depth - 1].name, wanted) != 0) {
-        depth--;
-    }
-    while (depth > 0 && reader->depth >= depth && !reader->stopped) {
-        pop(reader);
-    }
-}
-
-static void on_text(void *context, const xmlChar *text, int len)
-{
-    struct reader *reader = context;
-    if (reader->hidden == 0 && !reader->stopped) {
-        put_text(reader, (struct mq_str){(const char *)text, (size_t)len});
-    }
-}
-
-/* Without one the errors would go to the process's own handler, which is PHP's; HTML_PARSE_NOERROR
- * takes it away since libxml2 2.14. */
-#if LIBXML_VERSION >= 21200
-static void on_error(void *context, const xmlError *error)
-#else
-static void on_error(void *context, xmlErrorPtr error)
-#endif
-{
-    (void)context;
-    (void)error;
-}
-
-/* ---- the parser ---- */
-
-static htmlParserCtxtPtr new_parser(struct reader *reader)
-{
-    htmlSAXHandler handler = {.initialized = XML_SAX2_MAGIC,
-                              .startElement = on_start,
-                              .endElement = on_end,
-                              .characters = on_text,
-                              .ignorableWhitespace = on_text,
-                              .cdataBlock = on_text,
-                              .serror = on_error};
-#if LIBXML_VERSION >= 21100
-    return htmlNewSAXParserCtxt(&handler, reader);
-#else
-    htmlParserCtxtPtr parser = htmlNewParserCtxt();
-    if (parser) {
-        memcpy(parser->sax, &handler, sizeof handler);
-        parser->userData = reader;
-    }
-    return parser;
-#endif
-}
-
-/* Reads up to the end, or to where it was stopped. */
-static bool parse(struct reader *reader, struct mq_str html)
-{
-    htmlParserCtxtPtr parser = new_parser(reader);
-    if (!parser) {
-        return false;
-    }
-    reader->parser = parser;
-    reader->stopped = false;
-    reader->source = (struct mq_html_source){.rest = html};
-    htmlDocPtr document = htmlCtxtReadIO(parser, mq_html_source_read, NULL, &reader->source, NULL,
-                                         "UTF-8", HTML_PARSE_RECOVER | HTML_PARSE_NONET);
-    if (document) {
-        xmlFreeDoc(document);
-    }
-    bool memory = parser->errNo != XML_ERR_NO_MEMORY;
-    htmlFreeParserCtxt(parser);
-    while (reader->depth > 0) {
-        pop(reader);
-    }
-    return memory && !mq_text_writer_failed(&reader->writer) && !mq_text_link_failed(&reader->link);
-}
-
-/* What is too deep goes on at depth 0. */
-static bool parse_all(struct reader *reader, struct mq_str html)
-{
-    bool done = parse(reader, html);
-    while (done && reader->stopped && reader->stopped_at > 0 &&
-           (size_t)reader->stopped_at < html.len) {
-        html.data += reader->stopped_at;
-        html.len -= (size_t)reader->stopped_at;
-        while (html.len > 0 && (html.data[0] == '/' || html.data[0] == '>')) {
-            html.data++;
-            html.len--;
+    for (size_t depth = reader->depth; depth > 0; depth--) {
+        const struct element *open = &reader->stack[depth - 1];
+        if (mq_str_equal_nocase(open->name, name)) {
+            pop_to(reader, depth - 1);
+            return;
         }
-        done = parse(reader, html);
+        if (bounds(open->role, role)) {
+            return;
+        }
     }
-    return done;
+}
+
+static void read_all(struct reader *reader)
+{
+    while (mq_html_take(&reader->html, &reader->token)) {
+        if (reader->token.kind == MQ_HTML_OPEN) {
+            on_open(reader);
+        } else if (reader->token.kind == MQ_HTML_CLOSE) {
+            on_close(reader);
+        } else if (reader->hidden == 0) {
+            reader->value.len = 0;
+            mq_html_decode(&reader->value, reader->token.body);
+            put_text(reader, mq_buffer_view(&reader->value));
+        }
+    }
+    close_link(reader);
+    pop_to(reader, 0);
 }
 
 enum mq_status mq_html_to_text(struct mq_str html, struct mq_buffer *out, struct mq_error *err)
 {
     size_t before = out->len;
-    if (html.len >= 3 && memcmp(html.data, "\xef\xbb\xbf", 3) == 0) {
-        html.data += 3;
-        html.len -= 3;
-    }
     if (!mq_utf8_valid(html)) {
         return mq_error_set(err, MQ_MESSAGE, "html",
                             "html: it is not UTF-8; convert it (mb_convert_encoding)");
     }
     struct reader *reader = calloc(1, sizeof *reader);
-    if (!reader) {
+    if (reader == NULL) {
         return mq_error_nomem(err);
     }
-    xmlInitParser(); /* once in a process; never cleaned up, for PHP uses it too */
+    reader->html = html;
     mq_text_writer_init(&reader->writer, out);
-    mq_text_link_init(&reader->link);
-    bool done = parse_all(reader, html);
-    mq_text_writer_finish(&reader->writer);
-    done = done && !out->failed;
-    mq_text_link_clear(&reader->link);
+    read_all(reader);
+    bool done = mq_text_writer_finish(&reader->writer) && !reader->value.failed &&
+                !reader->url.failed && !reader->link_text.failed;
+    mq_buffer_clear(&reader->value);
+    mq_buffer_clear(&reader->url);
+    mq_buffer_clear(&reader->link_text);
     free(reader);
-    if (!done && out->data) {
+    if (!done && out->data != NULL) {
         out->len = before;
         out->data[before] = '\0';
     }
     return done ? MQ_OK : mq_error_nomem(err);
 }
-
-#else
-
-bool mq_html_text_available(void)
-{
-    return false;
-}
-
-enum mq_status mq_html_to_text(struct mq_str html, struct mq_buffer *out, struct mq_error *err)
-{
-    (void)html;
-    (void)out;
-    return mq_error_set(err, MQ_CONFIG, "html",
-                        "html: this build makes no text of HTML; give text too, or build the "
-                        "extension where libxml2 and its headers are (Debian package: "
-                        "libxml2-dev)");
-}
-
-#endif

@@ -4,8 +4,6 @@
 
 #include "core/buffer.h"
 
-#define MQ_TEXT_COLUMNS 72
-
 struct mq_text_writer {
     struct mq_buffer *out;
     size_t start;            /* where in out the text begins */
@@ -16,23 +14,20 @@ struct mq_text_writer {
     size_t column;           /* of the line, when it is open */
     bool line_open;
     bool space;      /* before the next word */
+    bool bar;        /* a mark between cells before the next word, if it is on the same line */
     unsigned breaks; /* line ends before the next word: 2 make an empty line */
     unsigned ended;  /* line ends that out has at its end already */
     size_t gap;      /* the shortest prefix since the line: that of the empty line */
-    bool bar;        /* a mark between cells before the next word, if it is on the same line */
 };
 
 void mq_text_writer_init(struct mq_text_writer *writer, struct mq_buffer *out);
-/* Writes what is left, with a line end, and frees all but `out`. */
-void mq_text_writer_finish(struct mq_text_writer *writer);
-bool mq_text_writer_failed(const struct mq_text_writer *writer);
+/* Writes what is left, with a line end, and frees all but `out`. False: memory was missing. */
+bool mq_text_writer_finish(struct mq_text_writer *writer);
 
 /* UTF-8 text; white space is collapsed, controls are left out. */
 void mq_text_put(struct mq_text_writer *writer, struct mq_str text);
 /* The same, with its white space. */
 void mq_text_put_lines(struct mq_text_writer *writer, struct mq_str text);
-/* A word that is never broken, behind a space, before the line ends that are due. */
-void mq_text_put_behind(struct mq_text_writer *writer, struct mq_str word);
 
 /* At least so many line ends (0 to 2) before what comes. */
 void mq_text_break(struct mq_text_writer *writer, unsigned lines);
@@ -43,9 +38,10 @@ void mq_text_rule(struct mq_text_writer *writer);
 /* A mark between two cells, if the next word stands on the same line as the last. */
 void mq_text_bar(struct mq_text_writer *writer);
 
-/* Lines from here on begin with `rest`, the first one with `first`, which is as long. Returns what
- * mq_text_unindent() takes. Beyond some depth nothing is added. */
-size_t mq_text_indent(struct mq_text_writer *writer, const char *first, const char *rest);
+/* Lines from here on begin with `rest`, the first one with `first`, which is as long. Beyond some
+ * depth nothing is added. */
+void mq_text_indent(struct mq_text_writer *writer, const char *first, const char *rest);
+/* Back to a prefix of that length, which was prefix.len before. */
 void mq_text_unindent(struct mq_text_writer *writer, size_t before);
 
 #endif
