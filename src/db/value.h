@@ -2,6 +2,7 @@
 #ifndef MQ_DB_VALUE_H
 #define MQ_DB_VALUE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/buffer.h"
@@ -12,6 +13,7 @@ enum mq_value_type { MQ_NULL, MQ_INT, MQ_TEXT, MQ_BLOB };
  * or finished, for columns until the next step or finish. */
 struct mq_value {
     enum mq_value_type type;
+    bool for_people; /* text in which letters that the database lacks may become question marks */
     int64_t i;
     struct mq_str s;
 };
@@ -40,6 +42,11 @@ static inline struct mq_value mq_int_or_null(int64_t i)
 static inline struct mq_value mq_cstr(const char *s) /* NULL is NULL */
 {
     return mq_text(mq_str_of(s));
+}
+/* A text that only people read. */
+static inline struct mq_value mq_note(struct mq_str s)
+{
+    return (struct mq_value){.type = s.data ? MQ_TEXT : MQ_NULL, .for_people = true, .s = s};
 }
 
 #endif

@@ -188,10 +188,10 @@ static enum mq_status write_row(struct mq_tx *tx, const struct mq_job *job, cons
                                 mq_int(plan->uncertain),
                                 mq_int(plan->next_attempt_at),
                                 mq_int_or_null(plan->last_attempt_at),
-                                mq_cstr(plan->error),
+                                mq_note(mq_str_of(plan->error)),
                                 mq_cstr(plan->parked_for),
                                 mq_text(mq_buffer_view(&plan->recipients)),
-                                mq_text(mq_buffer_view(&plan->refused))};
+                                mq_note(mq_buffer_view(&plan->refused))};
     struct mq_transition change = {.from = MQ_SENDING,
                                    .to = plan->to,
                                    .slot = plan->lists ? MQ_SQL_SETTLE_LISTS : MQ_SQL_SETTLE_STATE,

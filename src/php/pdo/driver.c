@@ -339,13 +339,30 @@ enum mq_status mq_php_pdo_usable(struct mq_db *db, struct mq_error *err)
 
 /* ---- the rest of the table ---- */
 
+/* Whether the statement that failed can be run again: nothing that succeeded is undone with it. A
+ * transaction of our own is repeated as a whole by its caller. */
+static bool may_repeat(struct mq_pdo *self)
+{
+    bool again = self->again && !self->bailed;
+    self->again = false;
+    if (!again || !self->begun) {
+        return again;
+    }
+    if (!self->joined || !self->fresh ||
+        mq_pdo_exec(self, "ROLLBACK TO mailqueue", NULL) != MQ_OK) {
+        return false;
+    }
+    self->aborted = false;
+    return true;
+}
+
 static enum mq_status run(struct mq_db *db, const struct mq_query *query, struct mq_error *err)
 {
     struct mq_pdo *self = mq_pdo_of(db);
     enum mq_status status = mq_pdo_run(db, query, err);
     bool reads = strncmp(query->sql, "SELECT", strlen("SELECT")) == 0;
     bool again = status != MQ_OK && reads && mq_pdo_resume(self, status, err);
-    if (again || (status == MQ_TX_ABORTED && renew(self))) {
+    if (again || (status == MQ_TX_ABORTED && (renew(self) || may_repeat(self)))) {
         mq_pdo_forget_cause(self);
         status = mq_pdo_run(db, query, err);
     }

@@ -57,6 +57,8 @@ struct mq_pdo {
     bool aborted;       /* PostgreSQL: a statement of begin()'s transaction failed, all is undone */
     bool fresh;         /* no statement has succeeded since begin() */
     bool stale;         /* PostgreSQL: DISCARD ALL has dropped what was prepared */
+    bool ascii;         /* PostgreSQL: its encoding is not UTF-8 and lacked a letter */
+    bool again;         /* what failed last may succeed if it is repeated */
     bool worker;        /* joins no transaction (mq_php_pdo_for_worker()) */
     int64_t packet_max; /* MySQL: octets of a statement with its values */
     bool guarded;       /* PostgreSQL: a statement runs in a savepoint of its own */

@@ -48,6 +48,7 @@ static const struct {
     {"40P01", {MQ_TX_ABORTED, "a deadlock with another transaction: run it again"}},
     {"55P03", {MQ_BUSY, "keep other connections' transactions short, or raise lock_timeout"}},
     {"57014", {MQ_BUSY, "keep other connections' transactions short, or raise statement_timeout"}},
+    {"22P05", {MQ_DATABASE, "the database's encoding lacks that letter: use one in UTF8"}},
     {"25P03", LOST}, /* idle_in_transaction_session_timeout */
     {"26000",
      {MQ_TX_ABORTED, "the connection's prepared statements were deallocated: run it again, best "
@@ -218,6 +219,10 @@ static bool is_pooled(const struct mq_pdo *self, const char *state, struct mq_st
 static struct meaning pgsql_meaning(struct mq_pdo *self, zend_object *thrown, struct mq_str text)
 {
     const char *state = sqlstate(thrown);
+    if (strcmp(state, "22P05") == 0 && !self->ascii) {
+        self->ascii = self->again = true;
+        return (struct meaning){MQ_TX_ABORTED, "texts for people are stored as ASCII from now on"};
+    }
     if (is_pooled(self, state, text)) {
         return (struct meaning){strcmp(state, "26000") == 0 ? MQ_TX_ABORTED : MQ_DATABASE,
                                 MQ_PDO_POOLER ": " MQ_PDO_POOLER_CURE

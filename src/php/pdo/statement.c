@@ -93,6 +93,25 @@ static enum mq_status prepare(struct mq_pdo *self, const char *sql,
     return status;
 }
 
+/* A text without the letters that the database may lack, as a PHP string. */
+static enum mq_status make_ascii(struct mq_pdo *self, struct mq_str text, zval *out,
+                                 struct mq_error *err)
+{
+    struct mq_buffer ascii;
+    mq_buffer_init(&ascii);
+    while (text.len > 0) {
+        uint32_t code;
+        size_t octets = mq_utf8_next(text, &code);
+        mq_buffer_char(&ascii, octets == 1 && code < 0x80 ? *text.data : '?');
+        text.data += octets ? octets : 1;
+        text.len -= octets ? octets : 1;
+    }
+    enum mq_status status =
+        ascii.failed ? mq_error_nomem(err) : mq_pdo_string(self, mq_buffer_view(&ascii), out, err);
+    mq_buffer_clear(&ascii);
+    return status;
+}
+
 static enum mq_status make_value(struct mq_pdo *self, const struct mq_value *value, zval args[2],
                                  struct mq_error *err)
 {
@@ -104,7 +123,8 @@ static enum mq_status make_value(struct mq_pdo *self, const struct mq_value *val
     case MQ_TEXT:
     case MQ_BLOB:
         ZVAL_LONG(&args[1], value->type == MQ_BLOB ? MQ_PDO_PARAM_LOB : MQ_PDO_PARAM_STR);
-        return mq_pdo_string(self, value->s, &args[0], err);
+        return value->for_people && self->ascii ? make_ascii(self, value->s, &args[0], err)
+                                                : mq_pdo_string(self, value->s, &args[0], err);
     case MQ_NULL:
         ZVAL_NULL(&args[0]);
         ZVAL_LONG(&args[1], MQ_PDO_PARAM_NULL);

@@ -14,6 +14,7 @@
 #define NEW_NOT               MQ_NEW_NOT, 0, NULL
 #define NEW_SQL(sql)          MQ_NEW_SQL, 0, sql
 #define NEW_STR(member)       MQ_NEW_STR, offsetof(struct mq_new_job, member), "?"
+#define NEW_NOTE(member)      MQ_NEW_NOTE, offsetof(struct mq_new_job, member), "?"
 #define NEW_CSTR(member)      MQ_NEW_CSTR, offsetof(struct mq_new_job, member), "?"
 #define NEW_INT(member)       MQ_NEW_INT, offsetof(struct mq_new_job, member), "?"
 #define NEW_OPTION(member)    MQ_NEW_OPTION, offsetof(struct mq_new_job, member), "?"

@@ -34,7 +34,7 @@
     X(REFUSED, "refused", "{z}", READ_TEXT(refused), NEW_NOT)                                    \
     X(CAMPAIGN_ID, "campaign_id", "{n}", READ_NOT, NEW_NOT)                                      \
     X(FIELDS, "fields", "{z}", READ_NOT, NEW_NOTIFY)                                             \
-    X(SUBJECT, "subject", "{z}", READ_TEXT(subject), NEW_STR(subject))
+    X(SUBJECT, "subject", "{z}", READ_TEXT(subject), NEW_NOTE(subject))
 
 #define MQ_COLUMN_SYMBOL(symbol, ...) MQ_COL_##symbol,
 enum mq_column_index { MQ_COLUMNS(MQ_COLUMN_SYMBOL) MQ_COL_COUNT };
@@ -49,9 +49,10 @@ enum mq_read {
 
 /* What a new row has in a column. */
 enum mq_new {
-    MQ_NEW_NOT, /* the default */
-    MQ_NEW_SQL, /* no parameter */
-    MQ_NEW_STR, /* struct mq_str */
+    MQ_NEW_NOT,  /* the default */
+    MQ_NEW_SQL,  /* no parameter */
+    MQ_NEW_STR,  /* struct mq_str */
+    MQ_NEW_NOTE, /* the same, for people */
     MQ_NEW_CSTR,
     MQ_NEW_INT,
     MQ_NEW_OPTION, /* int; 0 is NULL */

@@ -49,6 +49,8 @@ static struct mq_value value_of(struct row *row, const struct mq_new_job *job,
     switch (column->fresh) {
     case MQ_NEW_STR:
         return mq_text(*(const struct mq_str *)member);
+    case MQ_NEW_NOTE:
+        return mq_note(*(const struct mq_str *)member);
     case MQ_NEW_CSTR:
         return mq_cstr(*(const char *const *)member);
     case MQ_NEW_INT:
