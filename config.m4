@@ -161,7 +161,6 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/pdo/mysql.c
     src/php/pdo/open.c
     src/php/pdo/own.c
-    src/php/pdo/placeholder.c
     src/php/pdo/pooler.c
     src/php/pdo/server.c
     src/php/pdo/server_about.c

@@ -185,7 +185,7 @@ MailQueue\DatabaseException [busy]: SQLSTATE[HY000]: General error: 1205 Lock wa
 MailQueue\DatabaseException [busy]: SQLSTATE[HY000]: General error: 1205 Lock wait timeout exceeded; try restarting transaction: keep other connections' transactions short, or raise innodb_lock_wait_timeout
 int(1)
 who may not write
-MailQueue\DatabaseException [readonly]: SQLSTATE[25006]: Read only sql transaction: 1792 Cannot execute statement in a READ ONLY transaction: use a transaction that may write, and the primary server
+MailQueue\DatabaseException [readonly]: SQLSTATE[25006]: Read only sql transaction: 1792 Cannot execute statement in a READ ONLY transaction: use a connection and a transaction that may write, and the primary server
 deadlocks
 bool(true)
 int(4)

@@ -1,5 +1,5 @@
 --TEST--
-PostgreSQL: DISCARD ALL and DEALLOCATE ALL take prepared statements away: they are prepared anew, within the application's transaction too
+PostgreSQL: DISCARD ALL and DEALLOCATE ALL take prepared statements away: what needs them is repeated, within the application's transaction too
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -12,35 +12,54 @@ posix
 require __DIR__ . '/../lib/backends.inc';
 $backend = new Backend('pgsql');
 $pdo = $backend->pdo();
-$queue = new MailQueue($pdo);
 $pdo->exec('CREATE TABLE orders (n int)');
-$queue->enqueue(mail_fields(), 'first');
 $path = $pdo->query('SHOW search_path')->fetchColumn();
+$many = array_fill(0, 2, ['message' => mail_fields()]);
 
-$pdo->exec('DISCARD ALL');
-$pdo->exec("SET search_path = $path");
-echo 'a transaction of its own: ', thrown(fn() => $queue->enqueue(mail_fields(), 'second')), "\n";
-$pdo->exec('DEALLOCATE ALL');
-echo 'reading: ', thrown(fn() => print($queue->stats()->pending . ' ')), "\n";
-
-$pdo->exec('DEALLOCATE ALL');
-$pdo->beginTransaction();
-$pdo->exec('INSERT INTO orders VALUES (1)');
-echo 'joined: ', thrown(fn() => $queue->enqueue(mail_fields(), 'third')), "\n";
-$pdo->exec('DEALLOCATE ALL');
-echo 'reading, joined: ', thrown(fn() => print($queue->stats()->pending . ' ')), "\n";
-$pdo->exec('INSERT INTO orders VALUES (2)');
-$pdo->commit();
-echo $pdo->query('SELECT count(*) FROM orders')->fetchColumn(), ' orders, ',
-    implode(' ', array_map(fn($job) => $job->reference, $backend->queue()->jobs())), "\n";
-
-$pdo->exec('DEALLOCATE ALL');
-echo 'deleting: ', thrown(fn() => print($queue->delete([$queue->enqueue(mail_fields(), 'fourth')]) . ' ')), "\n";
+/* A statement is prepared in the server from its third use on. */
+$warm = function () use ($backend, $many, &$pdo, &$queue): void {
+    $pdo = $backend->pdo();
+    $queue = new MailQueue($pdo);
+    for ($i = 0; $i < 4; $i++) {
+        $queue->enqueue(mail_fields());
+        $queue->enqueueMany($many);
+        $queue->delete([$queue->enqueue(mail_fields())]);
+        $queue->stats();
+    }
+    must($pdo->query('SELECT count(*) FROM pg_prepared_statements')->fetchColumn() > 10, 'statements are prepared');
+};
+$queue = null;
+$uses = [
+    'enqueue' => function () use (&$queue, $many) { return $queue->enqueue(mail_fields()); },
+    'enqueueMany' => function () use (&$queue, $many) { return $queue->enqueueMany($many); },
+    'stats' => function () use (&$queue, $many) { return $queue->stats(); },
+    'delete' => function () use (&$queue, $many) { return $queue->delete([3, 4]); },
+    'setConfig' => function () use (&$queue, $many) { return $queue->setConfig('mailBurst', 3); },
+    'claim' => function () use (&$queue) { array_map($queue->release(...), $queue->claim(2)); },
+];
+foreach ($uses as $name => $use) {
+    $warm();
+    $pdo->exec('DISCARD ALL');
+    $pdo->exec("SET search_path = $path");
+    echo "$name: ", thrown($use), ', again: ', thrown($use);
+    if ($name !== 'claim') {
+        $warm();
+        $pdo->beginTransaction();
+        $pdo->exec('INSERT INTO orders VALUES (1)');
+        $pdo->exec('DEALLOCATE ALL');
+        echo ', joined: ', thrown($use);
+        $pdo->exec('INSERT INTO orders VALUES (2)');
+        $pdo->commit();
+    }
+    echo "\n";
+}
+echo $pdo->query('SELECT count(*) FROM orders')->fetchColumn() ?: 0, " orders\n";
 ?>
 --EXPECT--
-a transaction of its own: nothing
-reading: 2 nothing
-joined: nothing
-reading, joined: 3 nothing
-2 orders, first second third
-deleting: 1 nothing
+enqueue: nothing, again: nothing, joined: nothing
+enqueueMany: nothing, again: nothing, joined: nothing
+stats: nothing, again: nothing, joined: nothing
+delete: nothing, again: nothing, joined: nothing
+setConfig: nothing, again: nothing, joined: nothing
+claim: nothing, again: nothing
+10 orders

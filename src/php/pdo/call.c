@@ -7,7 +7,7 @@
 
 #include "php/guard.h"
 
-static enum mq_status bailed(struct mq_pdo *self, struct mq_error *err)
+enum mq_status mq_pdo_bailed(struct mq_pdo *self, struct mq_error *err)
 {
     self->bailed = true;
     return mq_error_set(err, MQ_BAILOUT, "", "PHP stopped with a fatal error");
@@ -63,7 +63,7 @@ enum mq_status mq_pdo_call(struct mq_pdo *self, struct mq_php_method method, zva
     if (end == MQ_PHP_CALL_RETURNED && result == NULL) {
         mq_pdo_drop(self, out);
     }
-    enum mq_status status = end == MQ_PHP_CALL_BAILED || self->bailed ? bailed(self, err)
+    enum mq_status status = end == MQ_PHP_CALL_BAILED || self->bailed ? mq_pdo_bailed(self, err)
                             : thrown ? mq_pdo_failed(self, thrown, err)
                                      : MQ_OK;
     return mq_pdo_is_foreign(self) ? in_child(self, status, out, err) : status;
@@ -85,7 +85,7 @@ enum mq_status mq_pdo_string(struct mq_pdo *self, struct mq_str text, zval *out,
 {
     struct string string = {text, out};
     ZVAL_UNDEF(out);
-    return mq_php_survives(make_string, &string) ? MQ_OK : bailed(self, err);
+    return mq_php_survives(make_string, &string) ? MQ_OK : mq_pdo_bailed(self, err);
 }
 
 /* Not query(): what it returns keeps the transaction's locks until it is freed. */
@@ -102,6 +102,15 @@ enum mq_status mq_pdo_exec(struct mq_pdo *self, const char *sql, struct mq_error
         zval_ptr_dtor(&arg);
     }
     return status;
+}
+
+enum mq_status mq_pdo_undo(struct mq_pdo *self, const char *sql)
+{
+    if (self->stale) {
+        self->stale = false;
+        mq_pdo_forget_statements(self);
+    }
+    return mq_pdo_exec(self, sql, NULL);
 }
 
 enum mq_status mq_pdo_attribute(struct mq_pdo *self, zend_long name, zval *value,

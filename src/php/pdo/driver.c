@@ -115,51 +115,6 @@ static enum mq_status enter_and_begin(struct mq_pdo *self, struct mq_error *err)
     return status;
 }
 
-/* Forgets statements where their failing DEALLOCATE undoes nothing but what has failed already. */
-static enum mq_status forget_within(struct mq_pdo *self)
-{
-    mq_pdo_forget_statements(self);
-    if (self->joined) {
-        return mq_pdo_exec(self, "ROLLBACK TO mailqueue", NULL);
-    }
-    enum mq_status status = mq_pdo_exec(self, "ROLLBACK", NULL);
-    return status == MQ_OK ? mq_pdo_exec(self, begin_text(self), NULL) : status;
-}
-
-/* The same behind a savepoint in the application's transaction. */
-static enum mq_status forget_guarded(struct mq_pdo *self)
-{
-    mq_pdo_forget_statements(self);
-    enum mq_status status = mq_pdo_exec(self, "ROLLBACK TO mailqueue_guard", NULL);
-    return status == MQ_OK ? mq_pdo_exec(self, "RELEASE mailqueue_guard", NULL) : status;
-}
-
-/* Prepares anew what the application has deallocated; in begin()'s transaction only before any of
- * its statements has succeeded. PDO deallocates what it frees, and a failure of that undoes a
- * transaction. False: it could not, or nothing was deallocated. */
-static bool renew(struct mq_pdo *self)
-{
-    bool within = false;
-    enum mq_status status = MQ_OK;
-    if (!self->stale || self->bailed || (self->begun && !self->fresh)) {
-        return false;
-    }
-    if (self->begun) {
-        status = forget_within(self);
-    } else if (mq_pdo_in_transaction(self, &within, NULL) != MQ_OK) {
-        return false;
-    } else if (within) {
-        if (mq_pdo_exec(self, "SAVEPOINT mailqueue_guard", NULL) != MQ_OK) {
-            return false;
-        }
-        status = forget_guarded(self);
-    } else {
-        mq_pdo_forget_statements(self);
-    }
-    self->stale = self->aborted = status != MQ_OK;
-    return status == MQ_OK;
-}
-
 /* Before anything is written. */
 static enum mq_status prepare_to_write(struct mq_pdo *self, struct mq_error *err)
 {
@@ -168,7 +123,6 @@ static enum mq_status prepare_to_write(struct mq_pdo *self, struct mq_error *err
                             "a mail queue is in use on this PDO already, by what called this code");
     }
     mq_pdo_finish(&self->base);
-    renew(self);
     mq_pdo_forget_cause(self);
     return MQ_OK;
 }
@@ -262,7 +216,7 @@ static void rollback(struct mq_db *db)
     zend_object *cause = mq_php_pdo_take_cause();
     mq_pdo_finish(db);
     if (self->joined) {
-        bool there = mq_pdo_exec(self, "ROLLBACK TO mailqueue", NULL) == MQ_OK;
+        bool there = mq_pdo_undo(self, "ROLLBACK TO mailqueue") == MQ_OK;
         if (there) {
             mq_pdo_exec(self, "RELEASE SAVEPOINT mailqueue", NULL);
         }
@@ -271,7 +225,7 @@ static void rollback(struct mq_db *db)
             mq_pdo_exec(self, "DO 0", NULL); /* an error does not tell PDO that it is over */
         }
     } else {
-        mq_pdo_exec(self, rollback_text(self), NULL);
+        mq_pdo_undo(self, rollback_text(self));
     }
     ended(self);
     mq_pdo_keep_cause(self, cause);
@@ -282,7 +236,6 @@ static void free_driver(struct mq_pdo *self)
     mq_pdo_disown(self);
     mq_pdo_forget_statements(self);
     mq_pdo_drop(self, &self->object);
-    mq_pdo_free_statements(self);
     free(self->own.dsn);
     free(self->path);
     free(self);
@@ -345,11 +298,14 @@ static bool may_repeat(struct mq_pdo *self)
 {
     bool again = self->again && !self->bailed;
     self->again = false;
+    if (again && !self->begun && self->stale) {
+        self->stale = false; /* no transaction, or its guard's end has freed them */
+        mq_pdo_forget_statements(self);
+    }
     if (!again || !self->begun) {
         return again;
     }
-    if (!self->joined || !self->fresh ||
-        mq_pdo_exec(self, "ROLLBACK TO mailqueue", NULL) != MQ_OK) {
+    if (!self->joined || !self->fresh || mq_pdo_undo(self, "ROLLBACK TO mailqueue") != MQ_OK) {
         return false;
     }
     self->aborted = false;
@@ -362,7 +318,7 @@ static enum mq_status run(struct mq_db *db, const struct mq_query *query, struct
     enum mq_status status = mq_pdo_run(db, query, err);
     bool reads = strncmp(query->sql, "SELECT", strlen("SELECT")) == 0;
     bool again = status != MQ_OK && reads && mq_pdo_resume(self, status, err);
-    if (again || (status == MQ_TX_ABORTED && (renew(self) || may_repeat(self)))) {
+    if (again || (status == MQ_TX_ABORTED && may_repeat(self))) {
         mq_pdo_forget_cause(self);
         status = mq_pdo_run(db, query, err);
     }
@@ -460,7 +416,6 @@ void mq_php_pdo_held(struct mq_db *db, zend_get_gc_buffer *buffer)
         return; /* freed with the queue: no other object holds it */
     }
     zend_get_gc_buffer_add_zval(buffer, &self->object);
-    zend_get_gc_buffer_add_zval(buffer, &self->single.object);
     for (int i = 0; i < MQ_PDO_SLOTS; i++) {
         zend_get_gc_buffer_add_zval(buffer, &self->slots[i].object);
     }

@@ -2,7 +2,6 @@
  * what belongs to another process. */
 #include "php/pdo/held.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "php_mailqueue.h"
@@ -41,15 +40,6 @@ void mq_pdo_forget_statements(struct mq_pdo *self)
         mq_pdo_drop(self, &self->slots[i].object);
         self->slots[i].uses = 0;
     }
-    mq_pdo_drop(self, &self->single.object);
-}
-
-void mq_pdo_free_statements(struct mq_pdo *self)
-{
-    for (int i = 0; i < MQ_PDO_SLOTS; i++) {
-        free(self->slots[i].order);
-    }
-    free(self->single.order);
 }
 
 /* Its destructor would tell the server that all is over, on a socket that the parent still uses.
@@ -62,6 +52,13 @@ void mq_pdo_abandon(zval *object)
     ZVAL_UNDEF(object);
 }
 
+void mq_pdo_abandon_statements(struct mq_pdo *self)
+{
+    for (int i = 0; i < MQ_PDO_SLOTS; i++) {
+        mq_pdo_abandon(&self->slots[i].object);
+    }
+}
+
 /* The child would go on in the middle of what its parent does. */
 enum mq_status mq_pdo_forked(struct mq_pdo *self, struct mq_error *err)
 {
@@ -70,10 +67,7 @@ enum mq_status mq_pdo_forked(struct mq_pdo *self, struct mq_error *err)
     }
     if (!self->forked) {
         self->forked = true;
-        for (int i = 0; i < MQ_PDO_SLOTS; i++) {
-            mq_pdo_abandon(&self->slots[i].object);
-        }
-        mq_pdo_abandon(&self->single.object);
+        mq_pdo_abandon_statements(self);
         mq_pdo_abandon(&self->object);
     }
     return mq_error_set(err, MQ_DATABASE, "database",

@@ -9,19 +9,16 @@
 #include "php/pdo/driver.h"
 #include "php/pdo/method.h"
 
-/* Slots of the driver's own statements, behind the queue's. */
-enum { MQ_PDO_CHANGES = MQ_DB_SLOTS, MQ_PDO_LAST_ID, MQ_PDO_SLOTS };
+/* Slots of the driver's own statements, behind the queue's, and of one that is not kept. */
+enum { MQ_PDO_CHANGES = MQ_DB_SLOTS, MQ_PDO_LAST_ID, MQ_PDO_SINGLE, MQ_PDO_SLOTS };
 
 /* A server parses and forgets a statement that is used this often: to prepare it would cost a round
  * trip of its own, and one more to deallocate it. The next use prepares it. */
 #define MQ_PDO_UNPREPARED_USES 2
 
-/* One statement. PDO has no numbered parameters: each use of ?n is a placeholder of its own. */
 struct mq_pdo_statement {
-    zval object;           /* PDOStatement; undefined: none */
-    unsigned short *order; /* placeholder → parameter, from 0; owned */
-    int placeholders;
-    int uses; /* on this connection, up to MQ_PDO_UNPREPARED_USES + 1 */
+    zval object; /* PDOStatement; undefined: none */
+    int uses;    /* on this connection, up to MQ_PDO_UNPREPARED_USES + 1 */
 };
 
 /* Of a connection that the driver has opened itself. */
@@ -56,7 +53,7 @@ struct mq_pdo {
     bool joined;         /* by a savepoint in the application's transaction */
     bool aborted;       /* PostgreSQL: a statement of begin()'s transaction failed, all is undone */
     bool fresh;         /* no statement has succeeded since begin() */
-    bool stale;         /* PostgreSQL: DISCARD ALL has dropped what was prepared */
+    bool stale;         /* PostgreSQL: the server lacks statements that it was to keep */
     bool ascii;         /* PostgreSQL: its encoding is not UTF-8 and lacked a letter */
     bool again;         /* what failed last may succeed if it is repeated */
     bool worker;        /* joins no transaction (mq_php_pdo_for_worker()) */
@@ -69,7 +66,6 @@ struct mq_pdo {
     zval errmode, nulls;
 
     struct mq_pdo_statement slots[MQ_PDO_SLOTS];
-    struct mq_pdo_statement single;   /* of a query that is not kept */
     struct mq_pdo_statement *current; /* the open result */
     zval row;                         /* its row: an array; undefined: none */
     int64_t changes;                  /* not SQLite: rows that the last statement changed */
@@ -109,8 +105,8 @@ void mq_pdo_drop(struct mq_pdo *self, zval *value);
 void mq_pdo_drop_row(struct mq_pdo *self);
 /* Drops the row and all statements; their next uses are the first. */
 void mq_pdo_forget_statements(struct mq_pdo *self);
-/* Frees what forgotten statements still have. */
-void mq_pdo_free_statements(struct mq_pdo *self);
+/* Leaves all statements to a parent process. */
+void mq_pdo_abandon_statements(struct mq_pdo *self);
 /* Leaves an object as it is for the rest of the process, as if it were never freed. */
 void mq_pdo_abandon(zval *object);
 /* Forgets the parent's connection: MQ_DATABASE. A worker's run does not return from here. */

@@ -49,7 +49,19 @@ static enum mq_status find_path(struct mq_pdo *self, struct mq_error *err)
     return status;
 }
 
-/* SKIP LOCKED and ON CONFLICT came with 9.5. The text is "15.4 (Debian …)", "9.5.25", "17beta1". */
+/* "15.4 (Debian …)" is 15004000. MariaDB before 11 says "5.5.5-10.11.6-MariaDB" over the wire. */
+static long number_of(const char *version)
+{
+    long number = 0;
+    for (long unit = 1000000; unit > 0 && *version; unit /= 1000) {
+        char *end;
+        number += unit * strtol(version, &end, 10);
+        version = *end == '.' ? end + 1 : "";
+    }
+    return number;
+}
+
+/* The versions that SKIP LOCKED, ON CONFLICT and JSON_TABLE came with. */
 static enum mq_status check_version(struct mq_pdo *self, struct mq_error *err)
 {
     zval version;
@@ -57,17 +69,24 @@ static enum mq_status check_version(struct mq_pdo *self, struct mq_error *err)
     if (status != MQ_OK) {
         return status;
     }
-    char *end = NULL;
     const char *text = Z_TYPE(version) == IS_STRING ? Z_STRVAL(version) : "";
-    long major = strtol(text, &end, 10);
-    long minor = *end == '.' ? strtol(end + 1, NULL, 10) : 0;
-    self->base.returning = true;
-    self->ends_idle = major > 9 || (major == 9 && minor >= 6);
-    if (major < 9 || (major == 9 && minor < 5)) {
-        status = mq_error_set(err, MQ_CONFIG, "database",
-                              "$database: the server is PostgreSQL %.40s, and the queue needs 9.5 "
-                              "or later (SELECT ... FOR UPDATE SKIP LOCKED): upgrade the server",
-                              *text ? text : "of an unknown version");
+    bool pgsql = mq_pdo_is_pgsql(self);
+    bool maria = !pgsql && strstr(text, "MariaDB") != NULL;
+    const char *shown = maria && strncmp(text, "5.5.5-", 6) == 0 ? text + 6 : text;
+    long number = number_of(shown);
+    self->base.returning = pgsql || maria;
+    self->ends_idle = pgsql && number >= 9006000;
+    if (number < (pgsql ? 9005000 : maria ? 10006000 : 8000004)) {
+        status = mq_error_set(
+            err, MQ_CONFIG, "database",
+            "$database: the server is %s %.60s, and the queue needs %s): upgrade the server",
+            pgsql   ? "PostgreSQL"
+            : maria ? "MariaDB"
+                    : "MySQL",
+            *shown ? shown : "of an unknown version",
+            pgsql ? "9.5 or later (SELECT ... FOR UPDATE SKIP LOCKED"
+                  : "MySQL 8.0.4 or MariaDB 10.6 or later (SELECT ... FOR UPDATE SKIP LOCKED, "
+                    "JSON_TABLE");
     }
     mq_pdo_drop(self, &version);
     return status;
@@ -90,28 +109,19 @@ static enum mq_status look_at_prepares(struct mq_pdo *self, struct mq_error *err
     return status;
 }
 
-static enum mq_status look_at_pgsql(struct mq_pdo *self, struct mq_error *err)
-{
-    enum mq_status status = check_version(self, err);
-    return status == MQ_OK ? look_at_prepares(self, err) : status;
-}
-
-static enum mq_status look_at(struct mq_pdo *self, struct mq_error *err)
-{
-    switch (self->base.driver->dialect) {
-    case MQ_PGSQL:
-        return look_at_pgsql(self, err);
-    case MQ_MYSQL:
-        return mq_pdo_mysql_look(self, err);
-    default:
-        return find_path(self, err);
-    }
-}
-
 enum mq_status mq_pdo_look(struct mq_pdo *self, struct mq_error *err)
 {
     enum mq_status status = check_driver(self, err);
-    return status == MQ_OK ? look_at(self, err) : status;
+    if (status == MQ_OK && self->base.driver->dialect == MQ_SQLITE) {
+        return find_path(self, err);
+    }
+    if (status == MQ_OK) {
+        status = check_version(self, err);
+    }
+    if (status == MQ_OK) {
+        status = mq_pdo_is_mysql(self) ? mq_pdo_mysql_look(self, err) : look_at_prepares(self, err);
+    }
+    return status;
 }
 
 /* The process that the connection was told of when it began: by a pooler a number of its own. */

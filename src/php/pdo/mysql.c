@@ -6,42 +6,6 @@
 
 /* ---- opening ---- */
 
-/* SKIP LOCKED and JSON_TABLE came with MariaDB 10.6, MySQL 8.0.1 and 8.0.4 (its first release for
- * use was 8.0.11). The text is "8.0.36-28", "10.11.6-MariaDB-0+deb12u1", before MariaDB 11 and over
- * the wire with "5.5.5-" in front. */
-static enum mq_status check_version(struct mq_pdo *self, struct mq_error *err)
-{
-    zval version;
-    enum mq_status status = mq_pdo_attribute(self, MQ_PDO_ATTR_SERVER_VERSION, &version, err);
-    if (status != MQ_OK) {
-        return status;
-    }
-    const char *text = Z_TYPE(version) == IS_STRING ? Z_STRVAL(version) : "";
-    bool maria = strstr(text, "MariaDB") != NULL;
-    const char *number = maria && strncmp(text, "5.5.5-", 6) == 0 ? text + 6 : text;
-    long part[3] = {0};
-    char *end = (char *)number;
-    for (int i = 0; i < 3; i++) {
-        part[i] = strtol(i ? end + 1 : end, &end, 10);
-        if (*end != '.') {
-            break;
-        }
-    }
-    long least = maria ? 10006000 : 8000004;
-    if (part[0] * 1000000 + part[1] * 1000 + part[2] < least) {
-        status =
-            mq_error_set(err, MQ_CONFIG, "database",
-                         "$database: the server is %s %.60s, and the queue needs MySQL 8.0.4 "
-                         "or MariaDB 10.6 or later (SELECT ... FOR UPDATE SKIP LOCKED, "
-                         "JSON_TABLE): "
-                         "upgrade the server",
-                         maria ? "MariaDB" : "MySQL", *number ? number : "of an unknown version");
-    }
-    self->base.returning = maria; /* since 10.5 */
-    mq_pdo_drop(self, &version);
-    return status;
-}
-
 /* Octets of a message are no characters of these, and a quote may be a part of one. */
 static bool splits_quotes(struct mq_str charset)
 {
@@ -82,10 +46,7 @@ enum mq_status mq_pdo_mysql_look(struct mq_pdo *self, struct mq_error *err)
                              "SELECT DATABASE(), @@character_set_client, "
                              "@@character_set_connection, @@max_allowed_packet",
                              NULL, 0};
-    enum mq_status status = check_version(self, err);
-    if (status == MQ_OK) {
-        status = mq_db_row(&self->base, &query, &row, err);
-    }
+    enum mq_status status = mq_db_row(&self->base, &query, &row, err);
     if (status == MQ_OK) {
         status = row.found ? check_session(self, values, err)
                            : mq_error_set(err, MQ_DATABASE, "database",

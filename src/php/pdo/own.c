@@ -30,10 +30,7 @@ static void unlist(struct mq_pdo *self)
 /* The application's PDO is its own; statements of ours would end in the server too. */
 static void abandon_all(struct mq_pdo *self)
 {
-    for (int i = 0; i < MQ_PDO_SLOTS; i++) {
-        mq_pdo_abandon(&self->slots[i].object);
-    }
-    mq_pdo_abandon(&self->single.object);
+    mq_pdo_abandon_statements(self);
     if (self->own.dsn) {
         mq_pdo_abandon(&self->object);
     }
@@ -154,7 +151,7 @@ enum mq_status mq_pdo_reopen(struct mq_pdo *self, struct mq_error *err)
     }
     self->base.driver->finish(&self->base);
     if (self->bailed) {
-        return mq_error_set(err, MQ_BAILOUT, "", "PHP stopped with a fatal error");
+        return mq_pdo_bailed(self, err);
     }
     mq_pdo_forget_statements(self);
     mq_pdo_drop(self, &self->object);

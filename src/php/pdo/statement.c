@@ -5,32 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/ascii.h"
 #include "php/guard.h"
 #include "php/pdo/mysql.h"
-
-static bool is_young(const struct mq_pdo_statement *statement)
-{
-    return statement->uses <= MQ_PDO_UNPREPARED_USES;
-}
 
 #define QUOTED_OCTETS_MAX (64 * 1024)
 
 struct options {
     const struct mq_pdo *self;
-    const struct mq_pdo_statement *statement;
+    bool unnamed;
     zval *out;
 };
-
-/* Parameters are PostgreSQL's own in any case, and the result is read at once. Only a statement
- * that the server keeps has a name there. */
-static void add_pgsql_options(const struct options *options)
-{
-    const struct mq_pdo *self = options->self;
-    bool unnamed = self->unnamed || is_young(options->statement);
-    add_index_bool(options->out, MQ_PDO_ATTR_EMULATE_PREPARES, false);
-    add_index_bool(options->out, MQ_PDO_PGSQL_ATTR_DISABLE_PREPARES, unnamed);
-    add_index_long(options->out, MQ_PDO_ATTR_PREFETCH, 1);
-}
 
 static void make_options(void *context)
 {
@@ -41,51 +26,75 @@ static void make_options(void *context)
     array_init_size(options->out, 4);
     add_index_zval(options->out, MQ_PDO_ATTR_STATEMENT_CLASS, &list);
     if (mq_pdo_is_pgsql(options->self)) {
-        add_pgsql_options(options);
+        /* Parameters are PostgreSQL's own in any case, and the result is read at once. */
+        add_index_bool(options->out, MQ_PDO_ATTR_EMULATE_PREPARES, false);
+        add_index_bool(options->out, MQ_PDO_PGSQL_ATTR_DISABLE_PREPARES, options->unnamed);
+        add_index_long(options->out, MQ_PDO_ATTR_PREFETCH, 1);
     }
+}
+
+/* The number of a parameter ("?2") at `mark`, from 0; -1: a question mark within a string. */
+static int parameter_at(const char *mark, const char **end)
+{
+    char *after = (char *)mark + 1;
+    long n = mq_is_digit(mark[1]) ? strtol(mark + 1, &after, 10) : 0;
+    *end = after;
+    return (int)n - 1;
+}
+
+/* PDO has no numbered parameters: each use of ?n becomes a placeholder of its own. */
+static enum mq_status make_text(struct mq_pdo *self, const char *sql, zval *out,
+                                struct mq_error *err)
+{
+    struct mq_buffer text;
+    mq_buffer_init(&text);
+    for (const char *mark; (mark = strchr(sql, '?')) != NULL;) {
+        mq_buffer_str(&text, (struct mq_str){sql, (size_t)(mark + 1 - sql)});
+        parameter_at(mark, &sql);
+    }
+    mq_buffer_cstr(&text, sql);
+    enum mq_status status =
+        text.failed ? mq_error_nomem(err) : mq_pdo_string(self, mq_buffer_view(&text), out, err);
+    mq_buffer_clear(&text);
+    return status;
 }
 
 /* PDO::prepare($text, [PDO::ATTR_STATEMENT_CLASS => ['PDOStatement']]): the application may have
  * set a class of its own there. */
-static enum mq_status call_prepare(struct mq_pdo *self, const char *sql,
-                                   struct mq_pdo_statement *statement, struct mq_error *err)
+static enum mq_status call_prepare(struct mq_pdo *self, const char *sql, bool unnamed, zval *out,
+                                   struct mq_error *err)
 {
     zval args[2];
-    char *text = mq_pdo_number_placeholders(sql, statement);
-    if (!text) {
-        return mq_error_nomem(err);
+    struct options options = {self, unnamed, &args[1]};
+    enum mq_status status = make_text(self, sql, &args[0], err);
+    if (status != MQ_OK) {
+        return status;
     }
-    enum mq_status status = mq_pdo_string(self, mq_str_of(text), &args[0], err);
-    free(text);
-    struct options options = {self, statement, &args[1]};
-    if (status == MQ_OK && !mq_php_survives(make_options, &options)) {
-        self->bailed = true;
-        status = MQ_BAILOUT;
+    if (!mq_php_survives(make_options, &options)) {
+        return mq_pdo_bailed(self, err);
     }
-    if (status == MQ_OK) {
-        status = mq_pdo_call(self, (struct mq_php_method){&self->object, "prepare", args, 2},
-                             &statement->object, err);
-    }
+    status = mq_pdo_call(self, (struct mq_php_method){&self->object, "prepare", args, 2}, out, err);
     if (status == MQ_BAILOUT) {
         return status;
     }
     zval_ptr_dtor(&args[0]);
     zval_ptr_dtor(&args[1]);
-    if (status == MQ_OK && Z_TYPE(statement->object) != IS_OBJECT) {
-        mq_pdo_drop(self, &statement->object);
+    if (status == MQ_OK && Z_TYPE_P(out) != IS_OBJECT) {
+        mq_pdo_drop(self, out);
         status = mq_error_set(err, MQ_DATABASE, "database", "PDO::prepare() gave no statement");
     }
     return status;
 }
 
-/* PDO's MySQL driver looks at the connection's attribute, not at the statement's. */
-static enum mq_status prepare(struct mq_pdo *self, const char *sql,
-                              struct mq_pdo_statement *statement, struct mq_error *err)
+/* `young`: the server need not keep it. PDO's MySQL driver looks at the connection's attribute, not
+ * at the statement's. */
+static enum mq_status prepare(struct mq_pdo *self, const char *sql, bool young, zval *out,
+                              struct mq_error *err)
 {
-    bool emulates = mq_pdo_is_mysql(self) && self->native && is_young(statement);
+    bool emulates = mq_pdo_is_mysql(self) && self->native && young;
     enum mq_status status = emulates ? mq_pdo_emulate(self, true, err) : MQ_OK;
     if (status == MQ_OK) {
-        status = call_prepare(self, sql, statement, err);
+        status = call_prepare(self, sql, young || self->unnamed, out, err);
     }
     if (emulates && !self->bailed) {
         mq_pdo_emulate(self, false, NULL);
@@ -154,13 +163,15 @@ static enum mq_status bind_values(struct mq_pdo *self, const struct mq_query *qu
                                   struct mq_error *err)
 {
     enum mq_status status = MQ_OK;
-    for (int i = 0; i < self->current->placeholders && status == MQ_OK; i++) {
-        int n = self->current->order[i];
+    const char *sql = query->sql;
+    int place = 0;
+    while (status == MQ_OK && (sql = strchr(sql, '?')) != NULL) {
+        int n = parameter_at(sql, &sql);
         if (n >= query->param_count) {
             return mq_error_set(err, MQ_DATABASE, "database", "a statement lacks parameter %d",
                                 n + 1);
         }
-        status = bind_value(self, i + 1, &query->params[n], err);
+        status = n < 0 ? MQ_OK : bind_value(self, ++place, &query->params[n], err);
     }
     return status;
 }
@@ -196,8 +207,7 @@ static enum mq_status fetch(struct mq_pdo *self, bool *row, struct mq_error *err
     }
     if (*row && mq_pdo_is_pgsql(self) && !mq_php_survives(read_streams, &self->row)) {
         *row = false;
-        self->bailed = true;
-        return mq_error_set(err, MQ_BAILOUT, "", "PHP stopped with a fatal error");
+        return mq_pdo_bailed(self, err);
     }
     return status;
 }
@@ -261,7 +271,7 @@ static void end_guard(struct mq_pdo *self, bool failed)
     zend_object *cause = mq_php_pdo_take_cause();
     self->guarded = false;
     if (failed) {
-        mq_pdo_exec(self, "ROLLBACK TO mailqueue_guard", NULL);
+        mq_pdo_undo(self, "ROLLBACK TO mailqueue_guard");
     }
     mq_pdo_exec(self, "RELEASE mailqueue_guard", NULL);
     mq_pdo_keep_cause(self, cause);
@@ -278,51 +288,52 @@ static bool is_large(const struct mq_pdo *self, const struct mq_query *query)
     return self->native && octets > QUOTED_OCTETS_MAX;
 }
 
-/* Counts a use; whether the server is to prepare the statement from now on. */
+/* Counts a use; *young: the server is not to keep it. True: it kept none so far, and is to. */
 static bool grows_up(struct mq_pdo *self, const struct mq_query *query,
-                     struct mq_pdo_statement *statement)
+                     struct mq_pdo_statement *statement, bool *young)
 {
-    bool kept = statement != &self->single;
-    statement->uses = kept ? statement->uses : 0;
-    if (!is_young(statement)) {
-        return false;
-    }
-    statement->uses += kept;
+    bool was_young = statement->uses <= MQ_PDO_UNPREPARED_USES;
     if (is_large(self, query)) {
         statement->uses = MQ_PDO_UNPREPARED_USES + 1;
+    } else if (was_young) {
+        statement->uses++;
     }
-    return !is_young(statement) && self->base.driver->dialect != MQ_SQLITE;
+    *young = statement->uses <= MQ_PDO_UNPREPARED_USES;
+    if (query->slot < 0) {
+        statement->uses = 0;
+    }
+    return was_young && !*young && self->base.driver->dialect != MQ_SQLITE;
 }
 
 /* The statement of a query, ready to be executed. */
 static enum mq_status make_ready(struct mq_pdo *self, const struct mq_query *query,
-                                 struct mq_pdo_statement **out, struct mq_error *err)
+                                 struct mq_pdo_statement *statement, struct mq_error *err)
 {
-    bool kept = query->slot >= 0 && query->slot < MQ_PDO_SLOTS;
-    struct mq_pdo_statement *statement = kept ? &self->slots[query->slot] : &self->single;
-    if (grows_up(self, query, statement) || !kept) {
+    bool young;
+    if (grows_up(self, query, statement, &young) || query->slot < 0) {
         mq_pdo_drop(self, &statement->object);
     }
-    enum mq_status status =
-        Z_ISUNDEF(statement->object) ? prepare(self, query->sql, statement, err) : MQ_OK;
-    if (status == MQ_OK && mq_pdo_is_mysql(self)) {
-        bool quotes = !self->native || is_young(statement);
-        status = mq_pdo_mysql_fits(self, query, quotes, err);
+    enum mq_status status = MQ_OK;
+    if (Z_ISUNDEF(statement->object)) {
+        status = prepare(self, query->sql, young, &statement->object, err);
     }
-    *out = statement;
+    if (status == MQ_OK && mq_pdo_is_mysql(self)) {
+        status = mq_pdo_mysql_fits(self, query, !self->native || young, err);
+    }
     return status;
 }
 
 enum mq_status mq_pdo_run(struct mq_db *db, const struct mq_query *query, struct mq_error *err)
 {
     struct mq_pdo *self = mq_pdo_of(db);
-    struct mq_pdo_statement *statement = NULL;
+    struct mq_pdo_statement *statement =
+        &self->slots[query->slot < 0 ? MQ_PDO_SINGLE : query->slot];
     mq_pdo_finish(db);
     enum mq_status status = mq_pdo_enter(self, err);
     if (status != MQ_OK) {
         return status;
     }
-    status = make_ready(self, query, &statement, err);
+    status = make_ready(self, query, statement, err);
     if (status == MQ_OK) {
         status = guard(self, err);
     }
@@ -352,6 +363,7 @@ static bool asks_later(struct mq_pdo *self)
 bool mq_pdo_has_column(struct mq_db *db, const char *table, const char *column)
 {
     struct mq_pdo *self = mq_pdo_of(db);
+    zval found;
     char sql[400];
     int len =
         snprintf(sql, sizeof(sql), "SELECT \"%s\".\"%s\" FROM main.\"%s\"", table, column, table);
@@ -368,8 +380,8 @@ bool mq_pdo_has_column(struct mq_db *db, const char *table, const char *column)
     if (mq_pdo_enter(self, NULL) != MQ_OK) {
         return false;
     }
-    enum mq_status status = prepare(self, sql, &self->single, NULL);
-    mq_pdo_drop(self, &self->single.object);
+    enum mq_status status = prepare(self, sql, true, &found, NULL);
+    mq_pdo_drop(self, &found);
     mq_pdo_forget_cause(self);
     mq_pdo_finish(db);
     return status == MQ_OK || status == MQ_THROWN;
@@ -426,7 +438,7 @@ void mq_pdo_finish(struct mq_db *db)
     if (statement && !self->bailed) {
         if (mq_pdo_call(self, (struct mq_php_method){&statement->object, "closecursor", NULL, 0},
                         NULL, NULL) == MQ_OK &&
-            statement == &self->single) {
+            statement == &self->slots[MQ_PDO_SINGLE]) {
             mq_pdo_drop(self, &statement->object);
         }
     }

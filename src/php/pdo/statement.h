@@ -11,10 +11,6 @@ struct mq_value mq_pdo_column(struct mq_db *db, int index);
 void mq_pdo_finish(struct mq_db *db);
 bool mq_pdo_has_column(struct mq_db *db, const char *table, const char *column);
 
-/* placeholder.c: the text with each ?n as ?, malloc'ed; which n each of them was is noted in the
- * statement. NULL: no memory. */
-char *mq_pdo_number_placeholders(const char *sql, struct mq_pdo_statement *statement);
-
 /* attributes.c: sets the attributes that the driver needs, and puts the application's back. */
 enum mq_status mq_pdo_enter(struct mq_pdo *self, struct mq_error *err);
 void mq_pdo_leave(struct mq_pdo *self);
