@@ -1,5 +1,4 @@
-/* Takes user and password out of a server's DSN and says what may be printed. PDO reads the rest.
- */
+/* What is in a server's DSN, and what of it may be printed. PDO reads it. */
 #include "db/server_dsn.h"
 
 #include <stdlib.h>
@@ -7,9 +6,8 @@
 
 #include "core/ascii.h"
 
-#define TIMEOUT_MAX_S 3600
-#define BLANKS        " \t\r\n\v\f"
-#define PREFIX_LEN    strlen("pgsql:")
+#define BLANKS     " \t\r\n\v\f"
+#define PREFIX_LEN strlen("pgsql:")
 
 bool mq_server_dsn_is(struct mq_str text)
 {
@@ -30,19 +28,16 @@ bool mq_server_dsn_is_foreign(struct mq_str text)
            memmem(text.data, text.len, "://", 3) != NULL;
 }
 
-/* ---- reading ---- */
-
 struct reader {
     const char *at;
     const char *end;
     bool mysql;
 };
 
-/* One name=value. */
+/* One name=value, as it stands in the text. */
 struct item {
     struct mq_str name;
-    struct mq_str raw;      /* the value as it stands in the text */
-    struct mq_buffer value; /* without quotes and escapes */
+    struct mq_str value;
 };
 
 static void skip(struct reader *reader, const char *set)
@@ -64,37 +59,34 @@ static bool read_name(struct reader *reader, struct item *item)
 }
 
 /* PDO's grammar: the value ends at a semicolon; two of them are one in the value. */
-static bool read_mysql_value(struct reader *reader, struct item *item)
+static bool read_mysql_value(struct reader *reader)
 {
-    for (; reader->at < reader->end; reader->at++) {
-        if (*reader->at == ';') {
-            if (reader->at + 1 == reader->end || reader->at[1] != ';') {
-                break;
-            }
-            reader->at++;
+    while (reader->at < reader->end) {
+        bool two = reader->end - reader->at > 1 && reader->at[1] == ';';
+        if (*reader->at == ';' && !two) {
+            break;
         }
-        mq_buffer_char(&item->value, *reader->at);
+        reader->at += *reader->at == ';' ? 2 : 1;
     }
     return true;
 }
 
-/* libpq's grammar (its manual, "Keyword/Value Connection Strings"), in which PDO lets a semicolon
- * stand for a blank. False: a quote is not closed. */
-static bool read_pgsql_value(struct reader *reader, struct item *item)
+/* libpq's grammar (its manual, "Keyword/Value Connection Strings"), in which PDO makes a blank of
+ * each semicolon, also within quotes: those are refused. So is a quote that is not closed. */
+static bool read_pgsql_value(struct reader *reader)
 {
     bool quoted = reader->at < reader->end && *reader->at == '\'';
+    const char *ends = quoted ? "'" : BLANKS ";";
     reader->at += quoted;
-    for (; reader->at < reader->end; reader->at++) {
-        if (quoted ? *reader->at == '\'' : strchr(BLANKS ";", *reader->at) != NULL) {
-            reader->at += quoted;
-            return true;
+    while (reader->at < reader->end && !strchr(ends, *reader->at)) {
+        reader->at += *reader->at == '\\' && reader->at + 1 < reader->end;
+        if (*reader->at++ == ';') {
+            return false;
         }
-        if (*reader->at == '\\' && reader->at + 1 < reader->end) {
-            reader->at++;
-        }
-        mq_buffer_char(&item->value, *reader->at);
     }
-    return !quoted;
+    bool closed = reader->at < reader->end;
+    reader->at += quoted && closed;
+    return closed || !quoted;
 }
 
 static bool read_item(struct reader *reader, struct item *item)
@@ -105,61 +97,18 @@ static bool read_item(struct reader *reader, struct item *item)
     if (!reader->mysql) {
         skip(reader, BLANKS);
     }
-    item->raw.data = reader->at;
-    bool read = reader->mysql ? read_mysql_value(reader, item) : read_pgsql_value(reader, item);
-    item->raw.len = (size_t)(reader->at - item->raw.data);
+    item->value.data = reader->at;
+    bool read = reader->mysql ? read_mysql_value(reader) : read_pgsql_value(reader);
+    item->value.len = (size_t)(reader->at - item->value.data);
     return read;
 }
 
-/* ---- what the items say ---- */
-
-struct writer {
-    struct mq_server_dsn *dsn;
-    struct mq_buffer text;
-    struct mq_buffer shown;
-    bool has_encoding;
-    bool has_name; /* of the application, which the server's lists of sessions show */
-};
-
-static void write_item(struct mq_buffer *out, const struct item *item, const char *equals)
+static bool is_among(const struct item *item, const char *const *names)
 {
-    mq_buffer_cstr(out, out->len > PREFIX_LEN ? ";" : "");
-    mq_buffer_str(out, item->name);
-    mq_buffer_cstr(out, equals);
-    mq_buffer_str(out, item->raw);
-}
-
-static bool is(const struct item *item, const char *name)
-{
-    return mq_str_equal(item->name, mq_str_of(name));
-}
-
-/* Takes the value; an empty one counts as not given. */
-static void keep(char **field, struct item *item)
-{
-    free(*field);
-    *field = mq_buffer_take(&item->value);
-}
-
-static enum mq_status take_timeout(struct mq_server_dsn *dsn, const struct item *item,
-                                   struct mq_error *err)
-{
-    char *end = NULL;
-    long seconds = item->value.len ? strtol(item->value.data, &end, 10) : -1;
-    if (seconds < 1 || seconds > TIMEOUT_MAX_S || *end) {
-        return mq_error_set(err, MQ_CONFIG, "database",
-                            "$database: connect_timeout must be a number of seconds, 1 to %d",
-                            TIMEOUT_MAX_S);
+    while (*names && !mq_str_equal(item->name, mq_str_of(*names))) {
+        names++;
     }
-    dsn->connect_timeout_s = seconds;
-    return MQ_OK;
-}
-
-/* PDO ignores other names: a mistyped "prot" would connect to another server unnoticed. */
-static bool is_mysql_name(const struct item *item)
-{
-    return is(item, "host") || is(item, "port") || is(item, "dbname") || is(item, "unix_socket") ||
-           is(item, "charset");
+    return *names != NULL;
 }
 
 static bool has_word(struct mq_str text, const char *word)
@@ -172,133 +121,119 @@ static bool has_word(struct mq_str text, const char *word)
     return false;
 }
 
-/* Under the name that any driver has for it, or within a URI in libpq's dbname. */
-static bool is_secret(const struct item *item)
+/* Anything but an address may be a secret, or have one in it, as libpq's dbname=postgres://… may.
+ */
+static void show(struct mq_buffer *shown, const struct item *item)
 {
-    struct mq_str value = mq_buffer_view(&item->value);
-    return (has_word(item->name, "pass") && !is(item, "passfile")) || has_word(item->name, "pwd") ||
-           has_word(item->name, "secret") || has_word(item->name, "scram_") ||
-           (has_word(value, "://") && has_word(value, "@"));
-}
-
-/* What the text has already needs no default. */
-static void note_name(struct writer *writer, const struct item *item)
-{
-    bool mysql = writer->dsn->mysql;
-    writer->has_encoding = writer->has_encoding || is(item, mysql ? "charset" : "client_encoding");
-    writer->has_name =
-        writer->has_name || is(item, "application_name") || is(item, "fallback_application_name");
-}
-
-static enum mq_status take_item(struct writer *writer, struct item *item, struct mq_error *err)
-{
-    struct mq_server_dsn *dsn = writer->dsn;
-    bool secret = item->value.len > 0 && is_secret(item);
-    dsn->has_secret = dsn->has_secret || secret;
-    if (is(item, "user") || is(item, "password")) {
-        keep(is(item, "user") ? &dsn->user : &dsn->password, item);
-        return MQ_OK;
+    static const char *const names[] = {"host",    "hostaddr",    "port",    "dbname",
+                                        "service", "unix_socket", "charset", NULL};
+    if (is_among(item, names) && !has_word(item->value, "://") && !has_word(item->value, "=")) {
+        mq_buffer_cstr(shown, shown->len > PREFIX_LEN ? ";" : "");
+        mq_buffer_str(shown, item->name);
+        mq_buffer_char(shown, '=');
+        mq_buffer_str(shown, item->value);
     }
-    if (dsn->mysql && !is_mysql_name(item)) {
+}
+
+/* PDO ignores other names: a mistyped "prot" would connect to another server unnoticed. */
+static const char *const mysql_names[] = {"host",    "port", "dbname",   "unix_socket",
+                                          "charset", "user", "password", NULL};
+
+static long seconds_of(struct mq_str text)
+{
+    long seconds = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        if (mq_is_digit(text.data[i]) && seconds < 1000) {
+            seconds = 10 * seconds + text.data[i] - '0';
+        }
+    }
+    return seconds;
+}
+
+static enum mq_status take_item(struct mq_server_dsn *dsn, struct mq_buffer *shown,
+                                const struct item *item, struct mq_error *err)
+{
+    bool given = item->value.len > 0 && !mq_str_equal(item->value, MQ_STR("''"));
+    if (dsn->mysql && !is_among(item, mysql_names)) {
         return mq_error_set(err, MQ_CONFIG, "database",
                             "$database: the DSN has a name that PDO does not know for MySQL: "
                             "there are host, port, dbname, unix_socket, charset, user and "
                             "password, with semicolons between (two within a value are one)");
     }
-    if (!dsn->mysql && is(item, "connect_timeout")) {
-        return take_timeout(dsn, item, err);
+    dsn->has_user = dsn->has_user || mq_str_equal(item->name, MQ_STR("user"));
+    dsn->has_password = dsn->has_password || mq_str_equal(item->name, MQ_STR("password"));
+    dsn->has_secret = dsn->has_secret ||
+                      (given && has_word(item->name, "pass") && !has_word(item->name, "file")) ||
+                      (has_word(item->value, "://") && has_word(item->value, "@"));
+    if (mq_str_equal(item->name, MQ_STR("connect_timeout"))) {
+        dsn->connect_timeout_s = seconds_of(item->value);
     }
-    note_name(writer, item);
-    /* With a blank: in "sslpassword=" PDO would find "password=" and not add the password. */
-    write_item(&writer->text, item, secret && !dsn->mysql ? " =" : "=");
-    if (!secret) {
-        write_item(&writer->shown, item, "=");
-    }
+    show(shown, item);
     return MQ_OK;
 }
 
-static enum mq_status read_items(struct reader *reader, struct writer *writer, struct mq_error *err)
+static enum mq_status read_items(struct reader *reader, struct mq_server_dsn *dsn,
+                                 struct mq_buffer *shown, struct mq_error *err)
 {
     enum mq_status status = MQ_OK;
-    for (skip(reader, BLANKS ";"); status == MQ_OK && reader->at < reader->end;
-         skip(reader, BLANKS ";")) {
+    skip(reader, BLANKS ";");
+    while (status == MQ_OK && reader->at < reader->end) {
         struct item item;
-        mq_buffer_init(&item.value);
         if (!read_item(reader, &item)) {
-            status = mq_error_set(err, MQ_CONFIG, "database",
-                                  "$database: the DSN is not name=value throughout, with "
-                                  "semicolons between, such as %s:host=db;dbname=app; a value with "
-                                  "a blank or semicolon in it is better given by other ways",
-                                  reader->mysql ? "mysql" : "pgsql");
-        } else if (item.value.failed) {
-            status = mq_error_nomem(err);
-        } else {
-            status = take_item(writer, &item, err);
+            return mq_error_set(err, MQ_CONFIG, "database",
+                                "$database: the DSN is not name=value throughout, with semicolons "
+                                "between, such as %s:host=db;dbname=app; a password with a "
+                                "semicolon in it is better given by other ways",
+                                reader->mysql ? "mysql" : "pgsql");
         }
-        mq_buffer_clear(&item.value);
+        status = take_item(dsn, shown, &item, err);
+        skip(reader, BLANKS ";");
     }
     return status;
 }
 
-/* The queue's texts are UTF-8, whatever encoding the database has. */
-static void add_defaults(struct writer *writer)
+/* Of two values of a name PDO takes the latter, so defaults come first. The queue's texts are
+ * UTF-8, whatever encoding the database has; the server's lists of sessions show the name. */
+static const char *defaults(bool mysql)
 {
-    bool mysql = writer->dsn->mysql;
-    const char *between = writer->text.len > PREFIX_LEN ? ";" : "";
-    if (!writer->has_encoding) {
-        mq_buffer_cstr(&writer->text, between);
-        mq_buffer_cstr(&writer->text, mysql ? "charset=utf8mb4" : "client_encoding=UTF8");
-    }
-    if (!writer->has_name && !mysql) {
-        mq_buffer_cstr(&writer->text, ";fallback_application_name=mailqueue");
-    }
+    return mysql ? "mysql:charset=utf8mb4;"
+                 : "pgsql:client_encoding=UTF8;fallback_application_name=mailqueue;";
 }
 
 enum mq_status mq_server_dsn_parse(struct mq_str text, struct mq_server_dsn *out,
                                    struct mq_error *err)
 {
-    struct mq_server_dsn dsn = {.mysql = mq_str_begins_nocase(text, "mysql:")};
-    struct writer writer = {.dsn = &dsn};
-    struct reader reader = {text.data + PREFIX_LEN, text.data + text.len, dsn.mysql};
+    struct mq_buffer whole, shown;
+    bool mysql = mq_str_begins_nocase(text, "mysql:");
+    struct reader reader = {text.data + PREFIX_LEN, text.data + text.len, mysql};
     if (memchr(text.data, '\0', text.len)) {
         return mq_error_set(err, MQ_CONFIG, "database", "$database: the DSN has a null byte");
     }
-    mq_buffer_init(&writer.text);
-    mq_buffer_init(&writer.shown);
-    mq_buffer_cstr(&writer.text, dsn.mysql ? "mysql:" : "pgsql:");
-    mq_buffer_cstr(&writer.shown, dsn.mysql ? "mysql:" : "pgsql:");
-    enum mq_status status = read_items(&reader, &writer, err);
-    if (status == MQ_OK) {
-        add_defaults(&writer);
-        dsn.text = mq_buffer_take(&writer.text);
-        dsn.shown = mq_buffer_take(&writer.shown);
-        status = dsn.text && dsn.shown ? MQ_OK : mq_error_nomem(err);
+    *out = (struct mq_server_dsn){.mysql = mysql};
+    mq_buffer_init(&whole);
+    mq_buffer_init(&shown);
+    mq_buffer_cstr(&whole, defaults(mysql));
+    mq_buffer_str(&whole, (struct mq_str){reader.at, (size_t)(reader.end - reader.at)});
+    mq_buffer_cstr(&shown, mysql ? "mysql:" : "pgsql:");
+    enum mq_status status = read_items(&reader, out, &shown, err);
+    out->text = mq_buffer_take(&whole);
+    out->shown = mq_buffer_take(&shown);
+    if (status == MQ_OK && (!out->text || !out->shown)) {
+        status = mq_error_nomem(err);
     }
-    mq_buffer_clear(&writer.text);
-    mq_buffer_clear(&writer.shown);
-    if (status == MQ_OK) {
-        *out = dsn;
-    } else {
-        mq_server_dsn_clear(&dsn);
+    if (status != MQ_OK) {
+        mq_server_dsn_clear(out);
     }
     return status;
 }
 
-static void wipe(char *secret)
+void mq_server_dsn_clear(struct mq_server_dsn *dsn)
 {
-    volatile char *p = secret; /* a plain memset before free is optimised away */
+    volatile char *p = dsn->text; /* a plain memset before free is optimised away */
     while (p && *p) {
         *p++ = '\0';
     }
-}
-
-void mq_server_dsn_clear(struct mq_server_dsn *dsn)
-{
-    wipe(dsn->password);
-    wipe(dsn->text); /* a key's password may be in it */
     free(dsn->text);
     free(dsn->shown);
-    free(dsn->user);
-    free(dsn->password);
     memset(dsn, 0, sizeof *dsn);
 }

@@ -1,5 +1,5 @@
 /* DSNs of database servers as PDO spells them: "pgsql:host=db;dbname=app", "mysql:host=db;…". PDO
- * parses them; here user and password are taken out, and what may be printed is found. */
+ * parses them; here is found what they have, and what of it may be printed. */
 #ifndef MQ_DB_SERVER_DSN_H
 #define MQ_DB_SERVER_DSN_H
 
@@ -8,16 +8,14 @@
 #include "core/buffer.h"
 #include "core/error.h"
 
-/* All owned. PDO is given user and password beside the text, so that no message about the text can
- * have them. */
 struct mq_server_dsn {
     bool mysql;             /* else PostgreSQL */
-    char *text;             /* for PDO, with defaults */
-    char *shown;            /* for messages: as given, without user and secrets */
-    char *user;             /* NULL: not in the DSN */
-    char *password;         /* NULL: not in the DSN */
-    bool has_secret;        /* a password, or another secret that `shown` leaves out */
-    long connect_timeout_s; /* 0: not in the DSN */
+    char *text;             /* for PDO, with defaults; owned */
+    char *shown;            /* for messages: host, port and database alone; owned */
+    bool has_user;          /* also an empty one */
+    bool has_password;      /* the same */
+    bool has_secret;        /* a password that is not empty, of whatever */
+    long connect_timeout_s; /* of PostgreSQL; 0: not in the DSN */
 };
 
 /* Whether the prefix is a server's, in any case. */

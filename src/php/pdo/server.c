@@ -86,10 +86,16 @@ static const char *fault_of_file(int fd)
     return (about.st_mode & 077) ? "can be read by others than its owner: chmod 600" : NULL;
 }
 
+/* Without an own value, libpq looks on by itself. Borrowed but for `line`. */
+struct credentials {
+    const char *user;
+    const char *password;
+    char line[PASSWORD_MAX + 1]; /* of the password file */
+};
+
 /* The first line. */
-static enum mq_status read_password(const char *path, char **out, struct mq_error *err)
+static enum mq_status read_password(const char *path, struct credentials *out, struct mq_error *err)
 {
-    char text[PASSWORD_MAX + 1];
     if (php_check_open_basedir_ex(path, 0) != 0) {
         return refuse_file(path, "is not allowed by open_basedir: add its directory", err);
     }
@@ -104,7 +110,7 @@ static enum mq_status read_password(const char *path, char **out, struct mq_erro
                             PASSWORD_FILE, path, strerror(errno));
     }
     const char *fault = fault_of_file(fd);
-    ssize_t len = fault ? 0 : read(fd, text, sizeof text);
+    ssize_t len = fault ? 0 : read(fd, out->line, sizeof out->line);
     close(fd);
     if (fault == NULL && (len <= 0 || len > PASSWORD_MAX)) {
         fault = len > 0 ? "is too long for a password" : "is empty";
@@ -112,40 +118,35 @@ static enum mq_status read_password(const char *path, char **out, struct mq_erro
     if (fault) {
         return refuse_file(path, fault, err);
     }
-    text[len] = '\0';
-    *out = mq_str_dup((struct mq_str){text, strcspn(text, "\r\n")});
-    ZEND_SECURE_ZERO(text, sizeof text);
-    return *out ? MQ_OK : mq_error_nomem(err);
-}
-
-/* The DSN's own comes first, then the environment's, then php.ini's. *value stays NULL without any:
- * then libpq looks on by itself. */
-static enum mq_status complete(char **value, const char *environment, const char *ini,
-                               struct mq_error *err)
-{
-    const char *found = getenv(environment);
-    found = found && *found ? found : ini;
-    if (*value == NULL && found && *found) {
-        *value = mq_str_dup(mq_str_of(found));
-        return *value ? MQ_OK : mq_error_nomem(err);
-    }
+    out->line[len] = '\0';
+    out->line[strcspn(out->line, "\r\n")] = '\0';
+    out->password = out->line;
     return MQ_OK;
 }
 
-static enum mq_status find_credentials(struct mq_server_dsn *dsn, struct mq_error *err)
+static const char *given(const char *text)
 {
-    const char *file = getenv(PASSWORD_FILE);
-    enum mq_status status =
-        complete(&dsn->user, "MAILQUEUE_DATABASE_USER", MAILQUEUE_G(database_user), err);
-    if (status == MQ_OK) {
-        status = complete(&dsn->password, "MAILQUEUE_DATABASE_PASSWORD", NULL, err);
+    return text && *text ? text : NULL;
+}
+
+/* The DSN's own come first, then the environment's, then php.ini's. */
+static enum mq_status find_credentials(const struct mq_server_dsn *dsn, struct credentials *out,
+                                       struct mq_error *err)
+{
+    const char *file = given(getenv(PASSWORD_FILE));
+    if (!dsn->has_user) {
+        out->user = given(getenv("MAILQUEUE_DATABASE_USER"));
+        out->user = out->user ? out->user : given(MAILQUEUE_G(database_user));
     }
-    if (status == MQ_OK && dsn->password == NULL && file && *file) {
-        return read_password(file, &dsn->password, err);
+    if (dsn->has_password) {
+        return MQ_OK;
     }
-    return status == MQ_OK ? complete(&dsn->password, "MAILQUEUE_DATABASE_PASSWORD",
-                                      MAILQUEUE_G(database_password), err)
-                           : status;
+    out->password = given(getenv("MAILQUEUE_DATABASE_PASSWORD"));
+    if (!out->password && file) {
+        return read_password(file, out, err);
+    }
+    out->password = out->password ? out->password : given(MAILQUEUE_G(database_password));
+    return MQ_OK;
 }
 
 /* ---- PDO ---- */
@@ -153,6 +154,7 @@ static enum mq_status find_credentials(struct mq_server_dsn *dsn, struct mq_erro
 /* Everything that allocates request memory happens in build(). */
 struct connect {
     const struct mq_server_dsn *dsn;
+    const struct credentials *credentials;
     int busy_timeout_ms;
     zend_class_entry *ce;
     zval *pdo;
@@ -197,7 +199,7 @@ static void build(void *context)
 {
     struct connect *connect = context;
     const struct mq_server_dsn *dsn = connect->dsn;
-    const char *texts[] = {dsn->text, dsn->user, dsn->password};
+    const char *texts[] = {dsn->text, connect->credentials->user, connect->credentials->password};
     for (int i = 0; i < 3; i++) {
         if (texts[i]) {
             ZVAL_STRING(&connect->args[i], texts[i]);
@@ -243,54 +245,40 @@ static enum mq_php_call_end call_constructor(struct connect *connect, zend_objec
 
 /* ---- what went wrong ---- */
 
-/* MySQL's numbers of errors that a second try does not cure (its manual, "Error Message
- * Reference"). */
+/* Whether a second try would not help. The server itself has answered with a number of MySQL's
+ * below 2000, unless it has too many connections, ends or blocks the host for a while. */
 static bool is_mysql_refusal(zend_long code)
 {
-    static const zend_long codes[] = {1044, 1045, 1049, 1115, 1130, 1251, 1698,
-                                      2019, 2026, 2054, 2059, 2061, 3118, 4151};
-    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
-        if (codes[i] == code) {
-            return true;
-        }
+    return code > 0 && code < 2000 && code != 1040 && code != 1053 && code != 1129 &&
+           code != 1203 && code != 1226;
+}
+
+static bool has_one_of(const char *text, const char *const *words)
+{
+    while (*words && !strstr(text, *words)) {
+        words++;
     }
-    return false;
+    return *words != NULL;
 }
 
 /* libpq gives all failures one number: its words have to do. Others may be over in a moment. */
-static bool is_pgsql_refusal(const char *text)
-{
-    static const char *const words[] = {
-        "authentication failed",
-        "authentication method",
-        "no password supplied",
-        "no pg_hba.conf entry",
-        "pg_hba.conf rejects",
-        "does not exist", /* the database, the role, a file of a certificate; not the socket */
-        "permission denied for database",
-        "is not permitted to log in",
-        "certificate",
-        "does not support SSL",
-        "invalid sslmode",
-        "invalid port number",
-        "definition of service",
-        "private key",
-    };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (strstr(text, words[i])) {
-            return true;
-        }
-    }
-    return false;
-}
+static const char *const pgsql_refusals[] = {"authentication failed",
+                                             "authentication method",
+                                             "no password supplied",
+                                             "pg_hba.conf",
+                                             "does not exist",
+                                             "permission denied for",
+                                             "not permitted",
+                                             "certificate",
+                                             "support SSL",
+                                             "invalid ",
+                                             "private key",
+                                             "definition of service",
+                                             NULL};
 
-/* libpq quotes names and values that it cannot read: after a semicolon in a password, a piece of
- * that. */
-static bool quotes_dsn(const char *text)
-{
-    return strstr(text, "connection option") || strstr(text, "connection info string") ||
-           strstr(text, "invalid value") || strstr(text, "invalid integer");
-}
+/* libpq quotes names and values that it cannot read, perhaps a piece of a password. */
+static const char *const pgsql_quotes[] = {"connection option", "connection info string",
+                                           "invalid value", "invalid integer", NULL};
 
 static enum mq_status describe(const struct mq_server_dsn *dsn, zend_object *thrown,
                                struct mq_error *err)
@@ -298,10 +286,10 @@ static enum mq_status describe(const struct mq_server_dsn *dsn, zend_object *thr
     zval *code = mq_php_property(thrown, "code");
     struct mq_str message = mq_php_exception_message(thrown);
     zend_long number = Z_TYPE_P(code) == IS_LONG ? Z_LVAL_P(code) : 0;
-    bool refused = dsn->mysql ? is_mysql_refusal(number) : is_pgsql_refusal(message.data);
+    bool refused = dsn->mysql ? is_mysql_refusal(number) : has_one_of(message.data, pgsql_refusals);
     const char *cure = "is the server up, and are host and port right?";
     char text[301] = "";
-    if (!dsn->mysql && quotes_dsn(message.data)) {
+    if (!dsn->mysql && has_one_of(message.data, pgsql_quotes)) {
         return mq_error_set(err, MQ_CONFIG, "database",
                             "$database: libpq cannot use the DSN: a name or a value in it is none "
                             "that it knows; its manual lists them (Parameter Key Words)");
@@ -356,13 +344,15 @@ enum mq_status mq_php_dsn_connect(const char *database, int busy_timeout_ms, zva
                                   struct mq_error *err)
 {
     struct mq_server_dsn dsn;
+    struct credentials credentials = {0};
     enum mq_status status = mq_server_dsn_parse(mq_str_of(database), &dsn, err);
     if (status != MQ_OK) {
         return status;
     }
-    struct connect connect = {.dsn = &dsn, .busy_timeout_ms = busy_timeout_ms, .pdo = pdo};
+    struct connect connect = {
+        .dsn = &dsn, .credentials = &credentials, .busy_timeout_ms = busy_timeout_ms, .pdo = pdo};
     connect.ce = find_class(&dsn, err);
-    status = connect.ce ? find_credentials(&dsn, err) : MQ_CONFIG;
+    status = connect.ce ? find_credentials(&dsn, &credentials, err) : MQ_CONFIG;
     for (int i = 0; i < 4; i++) {
         ZVAL_NULL(&connect.args[i]);
     }
@@ -370,5 +360,6 @@ enum mq_status mq_php_dsn_connect(const char *database, int busy_timeout_ms, zva
         status = open_pdo(&connect, err);
     }
     mq_server_dsn_clear(&dsn);
+    ZEND_SECURE_ZERO(credentials.line, sizeof credentials.line);
     return status;
 }
