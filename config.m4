@@ -217,7 +217,6 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/send/intent/read.c
     src/send/maildir.c
     src/send/null.c
-    src/send/sendmail/children.c
     src/send/sendmail/command.c
     src/send/sendmail/exit_code.c
     src/send/sendmail/process.c

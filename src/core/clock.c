@@ -39,6 +39,13 @@ static int64_t system_boot_ms(void *context)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+int64_t mq_clock_monotonic_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
 struct mq_clock mq_clock_system(void)
 {
     return (struct mq_clock){system_now_s, system_now_us, system_boot_ms, NULL};

@@ -18,6 +18,8 @@ struct mq_random {
 };
 
 struct mq_clock mq_clock_system(void);
+/* Real time for what the kernel and libraries wait by, whatever clock the mails go by. */
+int64_t mq_clock_monotonic_ms(void);
 struct mq_random mq_random_system(void); /* seeded from the kernel; not for secrets */
 
 /* 2n lower-case hex digits and a NUL from n random bytes; out holds 2n + 1. */

@@ -1,106 +1,88 @@
 /* The words of a command line, read as a shell reads them as far as one is not needed. */
 #include <string.h>
 
+#include "core/ascii.h"
 #include "send/dsn_text.h"
 
 struct reader {
-    struct mq_str rest;
     struct mq_buffer word;
     bool in_word; /* also of an empty one: '' */
+    char quote;   /* that is open; NUL: none */
 };
-
-static char take(struct reader *reader)
-{
-    char c = *reader->rest.data;
-    reader->rest.data++;
-    reader->rest.len--;
-    return c;
-}
-
-/* The rest of a quoted piece. */
-static enum mq_status read_quoted(struct reader *reader, char quote, struct mq_error *err)
-{
-    while (reader->rest.len > 0) {
-        char c = take(reader);
-        if (c == quote) {
-            return MQ_OK;
-        }
-        if (quote == '"' && (c == '$' || c == '`')) {
-            return mq_dsn_bad(err,
-                              "the command has a \"$\" or \"`\" in double quotes, and no shell "
-                              "reads it; put it in single quotes, or the command in a script");
-        }
-        bool escapes = quote == '"' && c == '\\' && reader->rest.len > 0 &&
-                       strchr("\"\\$`", *reader->rest.data) != NULL;
-        mq_buffer_char(&reader->word, escapes ? take(reader) : c);
-    }
-    return mq_dsn_bad(err, "a quote in the command is not closed; close it, or write it as \\\" or "
-                           "\\'");
-}
-
-static enum mq_status read_char(struct reader *reader, struct mq_error *err)
-{
-    char c = take(reader);
-    if (c == '\'' || c == '"') {
-        reader->in_word = true;
-        return read_quoted(reader, c, err);
-    }
-    if (strchr("|&;<>()$`", c) != NULL || (c == '~' && !reader->in_word)) {
-        return mq_dsn_bad(err, "the command has one of | & ; < > ( ) $ ` ~ outside quotes, and no "
-                               "shell reads it; put it in single quotes, or the command in a "
-                               "script");
-    }
-    if (c == '\\' && reader->rest.len == 0) {
-        return mq_dsn_bad(err, "the command ends with a backslash; remove it");
-    }
-    reader->in_word = true;
-    mq_buffer_char(&reader->word, c == '\\' ? take(reader) : c);
-    return MQ_OK;
-}
 
 static enum mq_status end_word(struct reader *reader, struct mq_strings *words,
                                struct mq_error *err)
 {
-    bool kept = !reader->word.failed;
-    if (kept && reader->in_word) {
-        kept = mq_strings_add(words, mq_buffer_view(&reader->word));
-    }
+    bool kept = !reader->word.failed &&
+                (!reader->in_word || mq_strings_add(words, mq_buffer_view(&reader->word)));
     mq_buffer_reset(&reader->word);
     reader->in_word = false;
     return kept ? MQ_OK : mq_error_nomem(err);
 }
 
+/* Also a NUL, which no word can have. */
+static bool needs_shell(const struct reader *reader, char c)
+{
+    if (reader->quote != '\0') {
+        return reader->quote == '"' && strchr("$`", c) != NULL;
+    }
+    return strchr("|&;<>()$`", c) != NULL || (c == '~' && !reader->in_word);
+}
+
+static enum mq_status read_char(struct reader *reader, char c, struct mq_strings *words,
+                                struct mq_error *err)
+{
+    if (needs_shell(reader, c)) {
+        return mq_dsn_bad(err, "the command has one of | & ; < > ( ) $ ` ~ outside single quotes, "
+                               "and no shell reads it; put it in single quotes, or the command in "
+                               "a script");
+    }
+    if (reader->quote == '\0' && mq_is_space(c)) {
+        return end_word(reader, words, err);
+    }
+    reader->in_word = true;
+    if (reader->quote == '\0' && (c == '\'' || c == '"')) {
+        reader->quote = c;
+    } else if (c == reader->quote) {
+        reader->quote = '\0';
+    } else {
+        mq_buffer_char(&reader->word, c);
+    }
+    return MQ_OK;
+}
+
+static bool escapes(const struct reader *reader, struct mq_str rest)
+{
+    return rest.data[0] == '\\' && rest.len > 1 && reader->quote != '\'' &&
+           (reader->quote == '\0' || strchr("\"\\$`", rest.data[1]) != NULL);
+}
+
 enum mq_status mq_dsn_split_command(struct mq_str command, struct mq_strings *words,
                                     struct mq_error *err)
 {
-    struct reader reader = {.rest = command};
-    struct mq_strings found;
+    struct reader reader = {.quote = '\0'};
     enum mq_status status = MQ_OK;
-    mq_strings_init(&found);
+    mq_strings_clear(words);
     mq_buffer_init(&reader.word);
-    while (status == MQ_OK && reader.rest.len > 0) {
-        if (strchr(" \t\r\n", *reader.rest.data) != NULL && *reader.rest.data != '\0') {
-            take(&reader);
-            status = end_word(&reader, &found, err);
-        } else if (*reader.rest.data == '\0') {
-            status = mq_dsn_bad(err, "there is a control character in the command; remove it");
+    for (size_t i = 0; i < command.len && status == MQ_OK; i++) {
+        if (escapes(&reader, (struct mq_str){command.data + i, command.len - i})) {
+            mq_buffer_char(&reader.word, command.data[++i]);
+            reader.in_word = true;
         } else {
-            status = read_char(&reader, err);
+            status = read_char(&reader, command.data[i], words, err);
         }
     }
-    if (status == MQ_OK) {
-        status = end_word(&reader, &found, err);
+    if (status == MQ_OK && reader.quote != '\0') {
+        status = mq_dsn_bad(err, "a quote in the command is not closed; close it, or write it as "
+                                 "\\\" or \\'");
     }
-    if (status == MQ_OK && (found.count == 0 || found.items[0][0] == '\0')) {
+    if (status == MQ_OK) {
+        status = end_word(&reader, words, err);
+    }
+    if (status == MQ_OK && (words->count == 0 || words->items[0][0] == '\0')) {
         status =
             mq_dsn_bad(err, "the command is empty; write one such as /usr/sbin/sendmail -t -i");
     }
-    if (status == MQ_OK) {
-        struct mq_strings old = *words;
-        *words = found;
-        found = old;
-    }
-    mq_strings_clear(&found);
     mq_buffer_clear(&reader.word);
     return status;
 }

@@ -14,12 +14,12 @@
 
 /* What may wait here: each is synced by itself. */
 #define CAPACITY 20
-#define HOST_MAX 255
+#define HOST_MAX 100 /* leaves room for the rest of a file's name */
 
 struct maildir {
     struct mq_transport transport; /* first */
     char *path;
-    char host[HOST_MAX * 4 + 1]; /* as it stands in file names */
+    char host[HOST_MAX + 1]; /* as it stands in file names */
     uint64_t written;            /* transfers of this process, for names */
 };
 
@@ -42,60 +42,42 @@ struct file {
 };
 
 /* cr.yp.to/proto/maildir.html: time, then what is unique in it on this host, then the host. The
- * random number is for hosts that share a name and a directory. */
-static bool name_file(struct maildir *self, struct file *file)
+ * random number is for hosts that share a name and a directory. Both paths have room:
+ * make_directories() has refused a longer directory. */
+static void name_file(struct maildir *self, struct file *file)
 {
     char chance[17];
     char base[NAME_MAX + 1];
     int64_t us = now_us(self);
     mq_random_hex(chance, 8);
-    int n =
-        snprintf(base, sizeof base, "%" PRId64 ".M%" PRId64 "P%ldQ%" PRIu64 "R%s.%s", us / 1000000,
-                 us % 1000000, (long)getpid(), ++self->written, chance, self->host);
-    if (n < 0 || (size_t)n >= sizeof base) {
-        return false;
-    }
-    n = snprintf(file->temporary, sizeof file->temporary, "%s/tmp/%s", self->path, base);
+    snprintf(base, sizeof base, "%" PRId64 ".M%" PRId64 "P%ldQ%" PRIu64 "R%s.%s", us / 1000000,
+             us % 1000000, (long)getpid(), ++self->written, chance, self->host);
+    snprintf(file->temporary, sizeof file->temporary, "%s/tmp/%s", self->path, base);
     snprintf(file->final, sizeof file->final, "%s/new/%s", self->path, base);
-    return n > 0 && (size_t)n < sizeof file->temporary;
 }
 
 /* An address has no control characters; a header must not have them whatever comes. */
-static void put_address(FILE *out, const char *address)
+static void put_address(struct mq_buffer *out, const char *name, const char *address,
+                        const char *end)
 {
+    mq_buffer_cstr(out, name);
     for (const char *p = address; *p != '\0'; p++) {
-        fputc((unsigned char)*p < 0x20 || *p == 0x7F ? '?' : *p, out);
+        mq_buffer_char(out, (unsigned char)*p < 0x20 || *p == 0x7F ? '?' : *p);
     }
+    mq_buffer_cstr(out, end);
 }
 
-static void put_lines(FILE *out, struct mq_str text)
+static int write_message(int fd, const struct mq_transfer *transfer)
 {
-    size_t at = 0;
-    while (at < text.len) {
-        const char *cr = memchr(text.data + at, '\r', text.len - at);
-        size_t stop = cr ? (size_t)(cr - text.data) : text.len;
-        fwrite(text.data + at, 1, stop - at, out);
-        at = stop;
-        if (cr != NULL && at + 1 < text.len && text.data[at + 1] == '\n') {
-            at++;
-        } else if (cr != NULL) {
-            fputc(text.data[at++], out);
-        }
-    }
-}
-
-static void put_message(FILE *out, const struct mq_transfer *transfer)
-{
-    fputs("Return-Path: <", out);
-    put_address(out, transfer->from);
-    fputs(">\n", out);
+    struct mq_buffer heading;
+    mq_buffer_init(&heading);
+    put_address(&heading, "Return-Path: <", transfer->from, ">\n");
     for (size_t i = 0; i < transfer->target_count; i++) {
-        fputs("X-Envelope-To: ", out);
-        put_address(out, transfer->targets[i].address);
-        fputc('\n', out);
+        put_address(&heading, "X-Envelope-To: ", transfer->targets[i].address, "\n");
     }
-    put_lines(out, transfer->prefix);
-    put_lines(out, transfer->message);
+    int error = heading.failed ? ENOMEM : mq_transfer_write(transfer, heading.data, fd);
+    mq_buffer_clear(&heading);
+    return error != 0 ? error : fsync(fd) == 0 ? 0 : errno;
 }
 
 /* Returns 0 or an errno value; then the file is gone again. */
@@ -106,22 +88,11 @@ static int write_temporary(struct file *file, const struct mq_transfer *transfer
     if (fd < 0) {
         return errno;
     }
-    FILE *out = fdopen(fd, "w");
-    int error = out ? 0 : errno;
-    if (out == NULL) {
-        close(fd);
-        goto out;
-    }
     file->failed = "cannot write";
-    errno = 0;
-    put_message(out, transfer);
-    if (fflush(out) != 0 || ferror(out) || fsync(fd) != 0) {
-        error = errno ? errno : EIO;
-    }
-    if (fclose(out) != 0 && error == 0) {
+    int error = write_message(fd, transfer);
+    if (close(fd) != 0 && error == 0) {
         error = errno;
     }
-out:
     if (error != 0) {
         unlink(file->temporary);
     }
@@ -200,10 +171,7 @@ static void deliver(struct maildir *self, struct mq_transfer *transfer)
         mq_transport_give_back(&self->transport, transfer, MQ_TRANSFER_LEASE_OVER);
         return;
     }
-    if (!name_file(self, &file)) {
-        failed(self, transfer, "cannot name a file", ENAMETOOLONG);
-        return;
-    }
+    name_file(self, &file);
     int error = write_temporary(&file, transfer);
     if (error != 0) {
         failed(self, transfer, file.failed, error);
@@ -244,23 +212,15 @@ static void maildir_free(struct mq_transport *transport)
     free(self_of(transport)->path);
 }
 
-/* As file names take it: neither a directory's slash nor what separates flags. */
+/* A file name has neither a directory's slash nor the colon before the flags. */
 static void name_host(struct maildir *self)
 {
-    char name[HOST_MAX + 1] = "localhost";
-    size_t n = 0;
-    if (gethostname(name, sizeof name) != 0 || name[0] == '\0') {
-        memcpy(name, "localhost", sizeof "localhost");
+    if (gethostname(self->host, sizeof self->host - 1) != 0 || self->host[0] == '\0') {
+        memcpy(self->host, "localhost", sizeof "localhost");
     }
-    name[100] = '\0'; /* leaves room for the rest of a file's name */
-    for (const char *p = name; *p != '\0'; p++) {
-        if (*p == '/' || *p == ':') {
-            n += (size_t)snprintf(self->host + n, sizeof self->host - n, "\\%03o", (unsigned)*p);
-        } else {
-            self->host[n++] = *p;
-        }
+    for (char *p = self->host; *p != '\0'; p++) {
+        *p = *p == '/' || *p == ':' ? '_' : *p;
     }
-    self->host[n] = '\0';
 }
 
 static enum mq_status bad_directory(const char *path, int error, struct mq_error *err)

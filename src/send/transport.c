@@ -2,9 +2,11 @@
  * stop. */
 #include "send/transport.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- lists ---- */
 
@@ -104,6 +106,45 @@ void mq_transport_set_results(const struct mq_transport *transport, struct mq_tr
         memcpy(target->reply, result->reply, sizeof(target->reply));
     }
     transfer->at_s = transport->clock.now_s(transport->clock.context);
+}
+
+/* Lines end with LF. */
+static void append_local(struct mq_buffer *out, struct mq_str text)
+{
+    while (text.len > 0) {
+        const char *end = memmem(text.data, text.len, "\r\n", 2);
+        size_t len = end ? (size_t)(end - text.data) : text.len;
+        mq_buffer_append(out, text.data, len);
+        if (end != NULL) {
+            mq_buffer_char(out, '\n');
+            len += 2;
+        }
+        text.data += len;
+        text.len -= len;
+    }
+}
+
+int mq_transfer_write(const struct mq_transfer *transfer, const char *heading, int fd)
+{
+    struct mq_buffer text;
+    int error = 0;
+    size_t done = 0;
+    mq_buffer_init(&text);
+    mq_buffer_reserve(&text, strlen(heading) + transfer->prefix.len + transfer->message.len + 1);
+    mq_buffer_cstr(&text, heading);
+    append_local(&text, transfer->prefix);
+    append_local(&text, transfer->message);
+    error = text.failed ? ENOMEM : 0;
+    while (error == 0 && done < text.len) {
+        ssize_t n = write(fd, text.data + done, text.len - done);
+        if (n > 0) {
+            done += (size_t)n;
+        } else if (n == 0 || errno != EINTR) {
+            error = n == 0 ? EIO : errno;
+        }
+    }
+    mq_buffer_clear(&text);
+    return error;
 }
 
 /* ---- trouble, and the end ---- */

@@ -86,5 +86,7 @@ void mq_transport_in_trouble(struct mq_transport *transport, const char *reason,
 /* All targets, and when it was. */
 void mq_transport_set_results(const struct mq_transport *transport, struct mq_transfer *transfer,
                               const struct mq_target *result);
+/* Writes heading, prefix and message with the line ends of this host; 0, or an errno value. */
+int mq_transfer_write(const struct mq_transfer *transfer, const char *heading, int fd);
 
 #endif

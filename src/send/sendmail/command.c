@@ -36,12 +36,9 @@ static bool is_sender(const char *value)
 
 /* ---- options ---- */
 
-/* sendmail's letters with a value, in the same word or the next. */
-#define WITH_VALUE "ABCFLNORVXbefhopr"
-/* With one in the same word, if any: sendmail's, then those of small programs (-slocalhost). */
-#define WITH_ATTACHED_VALUE \
-    "dMqQ"                  \
-    "aHSs"
+/* Short options that have a value, in the same word or the next: sendmail's, and those of small
+ * programs such as msmtp. */
+#define WITH_VALUE "ABCFLNORVXbefhoprdMqQaHSs"
 
 struct reading {
     const struct mq_strings *given;
@@ -55,117 +52,68 @@ static const char *following(const struct reading *reading)
     return reading->at + 1 < reading->given->count ? reading->given->items[reading->at + 1] : NULL;
 }
 
-static bool keep(struct reading *reading, const char *word)
+static enum mq_status keep(struct reading *reading, const char *word, struct mq_error *err)
 {
     reading->at++;
-    return mq_strings_add(reading->out, mq_str_of(word));
+    return mq_strings_add(reading->out, mq_str_of(word)) ? MQ_OK : mq_error_nomem(err);
 }
 
-/* `word` has `count` letters without a value behind its hyphen: those but -t, "the recipients are
- * in the message", then the rest. */
-static bool keep_letters(struct reading *reading, const char *word, size_t count, const char *rest)
+/* -f or -r. Without a word behind it, it is dropped too: what we add must not become its value. */
+static enum mq_status read_sender(struct reading *reading, const char *word, struct mq_error *err)
 {
-    size_t n = 1;
-    char *kept = malloc(1 + count + strlen(rest) + 1);
-    if (kept == NULL) {
-        return false;
+    const char *next = following(reading);
+    if (word[2] != '\0' ? !is_address(word + 2) : next != NULL && !is_sender(next)) {
+        return keep(reading, word, err);
     }
-    kept[0] = '-';
-    for (size_t i = 1; i <= count; i++) {
-        if (word[i] != 't') {
-            kept[n++] = word[i];
-        }
-        reading->dot_ends = reading->dot_ends && word[i] != 'i';
-    }
-    strcpy(kept + n, rest);
-    bool done = true;
-    if (kept[1] != '\0') {
-        done = keep(reading, kept);
-    } else {
-        reading->at++;
-    }
-    free(kept);
-    return done;
-}
-
-static enum mq_status check_mode(const char *mode, struct mq_error *err)
-{
-    if (is(mode, "s")) {
-        return bad(err, "the command has -bs, a program that speaks SMTP; write "
-                        "smtp://localhost, or the command without -bs");
-    }
-    if (strlen(mode) == 1 && mode[0] != 'm') {
-        return bad(err, "the command has a mode (-b) that takes no mail; remove it");
-    }
+    reading->at += word[2] == '\0' && next != NULL ? 2 : 1;
     return MQ_OK;
 }
 
-/* Whether a value of -f or -r names a sender, which the queue gives; "" behind it, no word either:
- * what follows must not become one. */
-static bool names_sender(const char *attached, const char *value)
+/* Letters without a value: all but -t, "the recipients are in the message". */
+static enum mq_status read_letters(struct reading *reading, const char *word, struct mq_error *err)
 {
-    return attached[0] != '\0' ? is_address(attached) : value == NULL || is_sender(value);
-}
-
-/* The letters of a word before its last, which has a value; then that letter, called `last`. */
-struct option {
-    const char *word;
-    size_t count;         /* letters without a value */
-    const char *last;     /* the letter, with what is attached to it */
-    const char *attached; /* "": the value is the next word */
-    const char *next;     /* that word, if it is the value and there is one */
-};
-
-static enum mq_status kept(bool done, struct mq_error *err)
-{
-    return done ? MQ_OK : mq_error_nomem(err);
-}
-
-/* -b: how the program runs. */
-static enum mq_status read_mode(struct option *option, struct mq_error *err)
-{
-    const char *mode = option->next != NULL ? option->next : option->attached;
-    enum mq_status status = mode[0] != '\0' ? check_mode(mode, err) : MQ_OK;
-    if (option->attached[0] == 'm') {
-        option->last =
-            "bm"; /* sendmail reads one letter of the mode, others read flags behind it */
-    }
-    return status;
-}
-
-/* A word of letters, read as getopt() does. */
-static enum mq_status read_letters(struct reading *reading, struct mq_error *err)
-{
-    struct option option = {.word = reading->given->items[reading->at]};
-    option.count = strcspn(option.word + 1, WITH_VALUE WITH_ATTACHED_VALUE);
-    option.last = option.word + 1 + option.count;
-    if (*option.last == '\0' || strchr(WITH_ATTACHED_VALUE, *option.last) != NULL) {
-        return kept(keep_letters(reading, option.word, option.count, option.last), err);
-    }
-    const char letter = *option.last;
-    option.attached = option.last + 1;
-    option.next = option.attached[0] == '\0' ? following(reading) : NULL;
-    const char *value = option.next != NULL ? option.next : option.attached;
-    if (letter == 'b') {
-        enum mq_status status = read_mode(&option, err);
-        if (status != MQ_OK) {
-            return status;
+    char kept[32] = "-";
+    size_t n = 1;
+    for (const char *p = word + 1; *p != '\0' && n + 1 < sizeof kept; p++) {
+        if (*p != 't') {
+            kept[n++] = *p;
         }
+        reading->dot_ends = reading->dot_ends && *p != 'i';
     }
-    if ((letter == 'f' || letter == 'r') && names_sender(option.attached, option.next)) {
-        reading->at += option.next != NULL;
-        return kept(keep_letters(reading, option.word, option.count, ""), err);
+    if (n > 1) {
+        return keep(reading, kept, err);
     }
-    reading->dot_ends = reading->dot_ends && !(letter == 'o' && is(value, "i"));
-    return kept(keep_letters(reading, option.word, option.count, option.last) &&
-                    (option.next == NULL || keep(reading, option.next)),
-                err);
+    reading->at++;
+    return MQ_OK;
+}
+
+static enum mq_status read_short(struct reading *reading, const char *word, struct mq_error *err)
+{
+    size_t letters = strcspn(word + 1, WITH_VALUE);
+    if (word[1 + letters] == '\0') {
+        return read_letters(reading, word, err);
+    }
+    if (letters > 0) {
+        return bad(err, "the command has several options in one word, the last with a value; write "
+                        "each as a word of its own, such as -t -oi");
+    }
+    if (word[1] == 'f' || word[1] == 'r') {
+        return read_sender(reading, word, err);
+    }
+    if (is(word, "-bs")) {
+        return bad(err, "the command has -bs, a program that speaks SMTP; write "
+                        "smtp://localhost, or the command without -bs");
+    }
+    if (word[1] == 'b' && !is(word, "-bm")) {
+        return bad(err, "the command has a mode (-b) that takes no mail; remove it");
+    }
+    reading->dot_ends = reading->dot_ends && !is(word, "-oi");
+    return keep(reading, word, err);
 }
 
 /* Also what says that sender or recipients are in the message: they are given. */
-static enum mq_status read_long(struct reading *reading, struct mq_error *err)
+static enum mq_status read_long(struct reading *reading, const char *word, struct mq_error *err)
 {
-    const char *word = reading->given->items[reading->at];
     const char *next = following(reading);
     if (word[2] == '\0' && next != NULL) {
         return bad(err, "the command has words behind \"--\", which would be recipients of "
@@ -184,54 +132,33 @@ static enum mq_status read_long(struct reading *reading, struct mq_error *err)
         reading->at += 2;
         return MQ_OK;
     }
-    return kept(keep(reading, word), err);
-}
-
-static enum mq_status read_word(struct reading *reading, struct mq_error *err)
-{
-    const char *word = reading->given->items[reading->at];
-    if (word[0] != '-' || word[1] == '\0') {
-        return kept(keep(reading, word), err);
-    }
-    return word[1] == '-' ? read_long(reading, err) : read_letters(reading, err);
-}
-
-static enum mq_status prepare(const struct mq_strings *words, struct mq_strings *out,
-                              struct mq_error *err)
-{
-    struct reading reading = {.given = words, .out = out, .dot_ends = true};
-    enum mq_status status = MQ_OK;
-    if (words->items[0][0] != '/') {
-        return bad(err, "the command must begin with the program's whole path, such as "
-                        "/usr/sbin/sendmail; no PATH is searched");
-    }
-    if (!keep(&reading, words->items[0])) {
-        return mq_error_nomem(err);
-    }
-    while (status == MQ_OK && reading.at < words->count) {
-        status = read_word(&reading, err);
-    }
-    if (status == MQ_OK && reading.dot_ends && !mq_strings_add(out, MQ_STR("-i"))) {
-        status = mq_error_nomem(err);
-    }
-    return status;
+    return keep(reading, word, err);
 }
 
 enum mq_status mq_sendmail_command_parse(const char *command, struct mq_strings *words,
                                          struct mq_error *err)
 {
-    struct mq_strings given, prepared;
+    struct mq_strings given;
+    struct reading reading = {.given = &given, .out = words, .dot_ends = true};
     mq_strings_init(&given);
-    mq_strings_init(&prepared);
+    mq_strings_clear(words);
     enum mq_status status = mq_dsn_split_command(mq_str_of(command), &given, err);
-    if (status == MQ_OK) {
-        status = prepare(&given, &prepared, err);
+    if (status == MQ_OK && given.items[0][0] != '/') {
+        status = bad(err, "the command must begin with the program's whole path, such as "
+                          "/usr/sbin/sendmail; no PATH is searched");
     }
-    if (status == MQ_OK) {
-        mq_strings_clear(words);
-        *words = prepared;
-    } else {
-        mq_strings_clear(&prepared);
+    while (status == MQ_OK && reading.at < given.count) {
+        const char *word = given.items[reading.at];
+        if (word[0] != '-' || word[1] == '\0') {
+            status = keep(&reading, word, err);
+        } else if (word[1] == '-') {
+            status = read_long(&reading, word, err);
+        } else {
+            status = read_short(&reading, word, err);
+        }
+    }
+    if (status == MQ_OK && reading.dot_ends) {
+        status = keep(&reading, "-i", err);
     }
     mq_strings_clear(&given);
     return status;
@@ -245,19 +172,14 @@ static bool is_named_so(const char *path)
     return is(slash ? slash + 1 : path, OWN_NAME);
 }
 
-static bool is_same_file(const struct stat *info, const char *path)
-{
-    struct stat other;
-    return path != NULL && stat(path, &other) == 0 && other.st_dev == info->st_dev &&
-           other.st_ino == info->st_ino;
-}
-
 /* By its name, also behind links and an interpreter, or as the same file. */
 static bool is_ours(const struct mq_strings *words, const struct stat *info, const char *own)
 {
+    struct stat other;
     char *real = realpath(words->items[0], NULL);
     bool ours = is_named_so(words->items[0]) || (real != NULL && is_named_so(real)) ||
-                is_same_file(info, own);
+                (own != NULL && stat(own, &other) == 0 && other.st_dev == info->st_dev &&
+                 other.st_ino == info->st_ino);
     free(real);
     for (size_t i = 1; i + 1 < words->count; i++) {
         ours = ours || (is_named_so(words->items[i]) && is(words->items[i + 1], "sendmail"));

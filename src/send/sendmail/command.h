@@ -1,5 +1,5 @@
 /* The command of sendmail://, and the argument vector that it makes for a transfer; used by
- * sendmail.c and factory.c only. */
+ * sendmail.c only. */
 #ifndef MQ_SEND_SENDMAIL_COMMAND_H
 #define MQ_SEND_SENDMAIL_COMMAND_H
 
@@ -15,7 +15,8 @@
  * initialised. Options that name recipients or a sender are gone: the queue's are given. MQ_CONFIG,
  * field "transport": what mq_dsn_split_command() says, a relative program, a mode that takes no
  * mail on standard input (-bs …), recipients in the command, an unknown --read…: it may be msmtp's
- * for recipients. Short options are read as sendmail's, several in a word too. Looks at no file. */
+ * for recipients; several short options in one word of which the last has a value (-toi).
+ * *words is a list even then. Looks at no file. */
 enum mq_status mq_sendmail_command_parse(const char *command, struct mq_strings *words,
                                          struct mq_error *err);
 

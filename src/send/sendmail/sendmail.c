@@ -1,26 +1,307 @@
-/* sendmail://: hands mails to a local program, one process for each. */
+/* sendmail:// gives each mail to a local program of its own; several run at once.
+ *
+ * pending → a slot, with the program running → done */
 #include "send/sendmail/sendmail.h"
 
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-#include "send/sendmail/children.h"
 #include "send/sendmail/command.h"
+#include "send/sendmail/exit_code.h"
+#include "send/sendmail/process.h"
 
-static struct mq_sendmail_pool *pool_of(struct mq_transport *transport)
+#define TERM_WAIT_MS  5000 /* from SIGTERM, when a program's time is over, to SIGKILL */
+#define ABORT_WAIT_MS 1000 /* the same when sending is stopped */
+#define KILL_WAIT_MS  500  /* what SIGKILL does not end is left alone */
+#define LOOK_EVERY_MS 20   /* at programs whose end causes no event */
+
+struct slot {
+    struct mq_process process;
+    struct mq_transfer *transfer; /* NULL: free */
+    int64_t began_us;
+    int64_t signal_ms; /* boot time of the next signal: SIGTERM, then SIGKILL */
+    int signals;       /* sent so far */
+};
+
+struct pool {
+    struct mq_transport transport; /* first */
+    struct mq_strings words;       /* the program and its options */
+    bool takes_status;             /* it takes -N, -R and -V */
+    int64_t timeout_ms;            /* of one program */
+    size_t limit;                  /* programs at once; less where the system gave no more */
+    size_t busy;
+    struct slot *slots;
+    size_t slot_count;
+    struct pollfd *polled; /* two a slot */
+};
+
+static struct pool *pool_of(struct mq_transport *transport)
 {
-    return (struct mq_sendmail_pool *)transport;
+    return (struct pool *)transport;
 }
 
-static const struct mq_sendmail_pool *const_pool_of(const struct mq_transport *transport)
+static int64_t boot_ms(const struct pool *pool)
 {
-    return (const struct mq_sendmail_pool *)transport;
+    return pool->transport.clock.boot_ms(pool->transport.clock.context);
 }
+
+static int64_t now_us(const struct pool *pool)
+{
+    return pool->transport.clock.now_us(pool->transport.clock.context);
+}
+
+static void note_trouble(struct pool *pool, const char *reason)
+{
+    char text[MQ_TARGET_REPLY_MAX];
+    snprintf(text, sizeof text, "%.60s: %.190s", pool->words.items[0], reason);
+    mq_transport_in_trouble(&pool->transport, text, 0);
+    mq_transport_return_pending(&pool->transport);
+}
+
+/* SIGCHLD belongs to the process, and pools may overlap in threads: the first sets it, the last puts
+ * back what was there. Where it is ignored, the system throws exit codes away. */
+static void hold_children(bool hold)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static struct sigaction before;
+    static int holders;
+    static bool changed;
+    const struct sigaction action = {.sa_handler = SIG_DFL};
+    pthread_mutex_lock(&lock);
+    if (hold && holders++ == 0) {
+        sigaction(SIGCHLD, NULL, &before);
+        changed = before.sa_handler == SIG_IGN || (before.sa_flags & SA_NOCLDWAIT) != 0;
+        if (changed) {
+            sigaction(SIGCHLD, &action, NULL);
+        }
+    } else if (!hold && --holders == 0 && changed) {
+        sigaction(SIGCHLD, &before, NULL);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- the start of one ---- */
+
+static bool is_shortage(int error)
+{
+    return error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE;
+}
+
+/* The system gives no more processes or descriptors: with those that run, that is their number. If
+ * none does, or the program cannot be started at all, no mail can go this way. */
+static void cannot_start(struct pool *pool, struct mq_transfer *transfer, int error)
+{
+    char reason[128];
+    if (is_shortage(error) && pool->busy > 0) {
+        pool->limit = pool->busy;
+        mq_transfer_prepend(&pool->transport.pending, transfer);
+        return;
+    }
+    mq_transport_give_back(&pool->transport, transfer, MQ_TRANSFER_UNTOUCHED);
+    snprintf(reason, sizeof reason, "%s%s", strerror(error),
+             error == ENOENT    ? "; install it, or give another transport"
+             : error == ENOEXEC ? "; a script needs a first line such as #!/bin/sh"
+                                : "");
+    note_trouble(pool, reason);
+}
+
+/* Writes the mail into a file without a name. A program takes the end of its input for the end of
+ * the mail, so the input must not come from a process that may die. */
+static int open_input(const struct mq_transfer *transfer, int *input)
+{
+    *input = memfd_create("mail", MFD_CLOEXEC);
+    if (*input < 0) {
+        return errno;
+    }
+    int error = mq_transfer_write(transfer, "", *input);
+    if (error == 0 && lseek(*input, 0, SEEK_SET) < 0) {
+        error = errno;
+    }
+    return error;
+}
+
+static int run(struct pool *pool, struct slot *slot, const struct mq_transfer *transfer, int input)
+{
+    char **argv = mq_sendmail_command_argv(&pool->words, transfer, pool->takes_status);
+    int error =
+        argv ? mq_process_start(&slot->process, input, argv, MQ_SENDMAIL_DEPTH) : ENOMEM;
+    free(argv);
+    return error;
+}
+
+static void start(struct pool *pool, struct slot *slot, struct mq_transfer *transfer, int input)
+{
+    if (!transfer->enter(transfer, MQ_PHASE_BODY)) {
+        mq_transport_give_back(&pool->transport, transfer, MQ_TRANSFER_LEASE_OVER);
+        return;
+    }
+    slot->began_us = now_us(pool);
+    int error = run(pool, slot, transfer, input);
+    if (error != 0) {
+        transfer->enter(transfer, MQ_PHASE_ENVELOPE); /* nothing ran: the record says so again */
+        cannot_start(pool, transfer, error);
+        return;
+    }
+    slot->transfer = transfer;
+    slot->signals = 0;
+    slot->signal_ms = boot_ms(pool) + pool->timeout_ms;
+    pool->busy++;
+}
+
+static void begin(struct pool *pool, struct slot *slot, struct mq_transfer *transfer)
+{
+    int input = -1;
+    if (!transfer->enter(transfer, MQ_PHASE_ENVELOPE)) {
+        mq_transport_give_back(&pool->transport, transfer, MQ_TRANSFER_LEASE_OVER);
+        return;
+    }
+    int error = open_input(transfer, &input);
+    if (error == 0) {
+        start(pool, slot, transfer, input);
+    } else {
+        cannot_start(pool, transfer, error);
+    }
+    if (input >= 0) {
+        close(input);
+    }
+}
+
+static void begin_pending(struct pool *pool)
+{
+    for (size_t i = 0; i < pool->slot_count; i++) {
+        if (pool->busy >= pool->limit || pool->transport.pending.count == 0) {
+            return;
+        }
+        if (pool->slots[i].transfer == NULL) {
+            begin(pool, &pool->slots[i], mq_transfer_take(&pool->transport.pending, NULL));
+        }
+    }
+}
+
+/* ---- the end of one ---- */
+
+static void describe(const struct pool *pool, const struct slot *slot,
+                     int status, char reply[MQ_TARGET_REPLY_MAX])
+{
+    struct mq_str printed = {slot->process.tail, slot->process.tail_len};
+    if (mq_sendmail_judge(status).result == MQ_OUTCOME_DELIVERED) {
+        snprintf(reply, MQ_TARGET_REPLY_MAX, "accepted by %.200s", pool->words.items[0]);
+    } else if (slot->signals > 0 && pool->transport.stopped) {
+        snprintf(reply, MQ_TARGET_REPLY_MAX, "sending was stopped, the program was ended");
+    } else if (slot->signals > 0) {
+        snprintf(reply, MQ_TARGET_REPLY_MAX, "did not end within %.3g s and was ended",
+                 (double)pool->timeout_ms / 1000);
+    } else {
+        mq_sendmail_describe(status, printed, reply);
+    }
+}
+
+/* `status` as mq_sendmail_judge() takes it. */
+static void finish(struct pool *pool, struct slot *slot, int status)
+{
+    struct mq_transfer *transfer = slot->transfer;
+    struct mq_sendmail_verdict verdict = mq_sendmail_judge(status);
+    struct mq_target target = {.code = 0};
+    describe(pool, slot, status, target.reply);
+    mq_process_clear(&slot->process);
+    slot->transfer = NULL;
+    pool->busy--;
+    if (verdict.trouble) {
+        transfer->enter(transfer, MQ_PHASE_ENVELOPE); /* as if it had never been begun */
+        mq_transport_give_back(&pool->transport, transfer, MQ_TRANSFER_UNTOUCHED);
+        note_trouble(pool, target.reply);
+        return;
+    }
+    transfer->ms = (now_us(pool) - slot->began_us) / 1000;
+    target.result = verdict.result;
+    mq_transport_set_results(&pool->transport, transfer, &target);
+    if (verdict.result == MQ_OUTCOME_DELIVERED) {
+        transfer->enter(transfer, MQ_PHASE_ACCEPTED);
+    } else if (verdict.result != MQ_OUTCOME_UNCERTAIN) {
+        transfer->enter(transfer, MQ_PHASE_REFUSED);
+    }
+    mq_transport_give_back(&pool->transport, transfer, MQ_TRANSFER_DONE);
+}
+
+/* Reads what it printed, ends it where its time is over, and takes its end. */
+static void look_at(struct pool *pool, struct slot *slot)
+{
+    mq_process_read(&slot->process);
+    if (mq_process_ended(&slot->process)) {
+        finish(pool, slot, slot->process.status);
+        return;
+    }
+    if (boot_ms(pool) < slot->signal_ms) {
+        return;
+    }
+    if (slot->signals == 2) { /* not even SIGKILL: it is another user's, or hangs in the kernel */
+        finish(pool, slot, -1);
+        return;
+    }
+    mq_process_signal(&slot->process, slot->signals == 0 ? SIGTERM : SIGKILL);
+    slot->signal_ms = boot_ms(pool) + (slot->signals == 0 ? TERM_WAIT_MS : KILL_WAIT_MS);
+    slot->signals++;
+}
+
+static void look(struct pool *pool)
+{
+    for (size_t i = 0; i < pool->slot_count; i++) {
+        if (pool->slots[i].transfer != NULL) {
+            look_at(pool, &pool->slots[i]);
+        }
+    }
+}
+
+/* Waits once for something to look at; false: a signal came. */
+static bool wait_once(struct pool *pool, int64_t timeout_ms)
+{
+    nfds_t n = 0;
+    for (size_t i = 0; i < pool->slot_count; i++) {
+        const struct slot *slot = &pool->slots[i];
+        if (slot->transfer == NULL) {
+            continue;
+        }
+        pool->polled[n++] = (struct pollfd){slot->process.pid_fd, POLLIN, 0};
+        pool->polled[n++] = (struct pollfd){slot->process.output_fd, POLLIN, 0};
+        int64_t left_ms = slot->signal_ms - boot_ms(pool);
+        int64_t most_ms =
+            slot->process.pid_fd < 0 && left_ms > LOOK_EVERY_MS ? LOOK_EVERY_MS : left_ms;
+        timeout_ms = most_ms < timeout_ms ? most_ms : timeout_ms;
+    }
+    timeout_ms = timeout_ms < 0 ? 0 : timeout_ms > 60000 ? 60000 : timeout_ms;
+    return poll(pool->polled, n, (int)timeout_ms) >= 0 || errno != EINTR;
+}
+
+/* Tells all that run to end, and takes what they still say. */
+static void end_all(struct pool *pool, int signal_number, int64_t wait_ms)
+{
+    int64_t until_ms = mq_clock_monotonic_ms() + wait_ms;
+    for (size_t i = 0; i < pool->slot_count; i++) {
+        struct slot *slot = &pool->slots[i];
+        if (slot->transfer != NULL) {
+            mq_process_signal(&slot->process, signal_number);
+            slot->signals = 1;
+            slot->signal_ms = INT64_MAX;
+        }
+    }
+    while (pool->busy > 0 && mq_clock_monotonic_ms() < until_ms) {
+        wait_once(pool, until_ms - mq_clock_monotonic_ms());
+        look(pool);
+    }
+}
+
+/* ---- the transport ---- */
 
 static size_t op_capacity(const struct mq_transport *transport, bool just_in_time)
 {
-    const struct mq_sendmail_pool *pool = const_pool_of(transport);
+    const struct pool *pool = (const struct pool *)transport;
     size_t taken = pool->busy + transport->pending.count;
     (void)just_in_time; /* each begins at once */
     return taken < pool->limit ? pool->limit - taken : 0;
@@ -29,19 +310,19 @@ static size_t op_capacity(const struct mq_transport *transport, bool just_in_tim
 static enum mq_status op_step(struct mq_transport *transport, int64_t timeout_ms,
                               struct mq_error *err)
 {
-    struct mq_sendmail_pool *pool = pool_of(transport);
+    struct pool *pool = pool_of(transport);
     bool troubled = transport->troubled;
-    int64_t until_ms = mq_sendmail_real_ms() + timeout_ms;
+    int64_t until_ms = mq_clock_monotonic_ms() + timeout_ms;
     (void)err;
     for (;;) {
-        mq_sendmail_pool_begin(pool);
-        mq_sendmail_pool_look(pool);
+        begin_pending(pool);
+        look(pool);
         if (transport->done.count > 0 || transport->troubled != troubled) {
             return MQ_OK;
         }
-        int64_t left_ms = until_ms - mq_sendmail_real_ms();
-        if (left_ms <= 0 || !mq_sendmail_pool_wait(pool, left_ms)) {
-            mq_sendmail_pool_look(pool);
+        int64_t left_ms = until_ms - mq_clock_monotonic_ms();
+        if (left_ms <= 0 || !wait_once(pool, left_ms)) {
+            look(pool);
             return MQ_OK;
         }
     }
@@ -49,19 +330,27 @@ static enum mq_status op_step(struct mq_transport *transport, int64_t timeout_ms
 
 static void op_abort(struct mq_transport *transport)
 {
-    mq_sendmail_pool_end(pool_of(transport));
+    struct pool *pool = pool_of(transport);
+    look(pool);
+    end_all(pool, SIGTERM, ABORT_WAIT_MS);
+    end_all(pool, SIGKILL, KILL_WAIT_MS);
+    for (size_t i = 0; i < pool->slot_count; i++) {
+        if (pool->slots[i].transfer != NULL) {
+            finish(pool, &pool->slots[i], -1);
+        }
+    }
 }
 
 static void op_free(struct mq_transport *transport)
 {
-    struct mq_sendmail_pool *pool = pool_of(transport);
+    struct pool *pool = pool_of(transport);
     for (size_t i = 0; i < pool->slot_count; i++) {
         if (pool->slots[i].transfer != NULL) { /* after an unwinding only */
             mq_process_signal(&pool->slots[i].process, SIGTERM);
             mq_process_clear(&pool->slots[i].process);
         }
     }
-    mq_sendmail_pool_leave_children(pool);
+    hold_children(false);
     mq_strings_clear(&pool->words);
     free(pool->slots);
     free(pool->polled);
@@ -94,10 +383,11 @@ enum mq_status mq_sendmail_program(const char *command, char **out, struct mq_er
 }
 
 /* The program, not its options: they may have a password. */
-static char *name_of(char *command)
+static char *name_of(const char *command)
 {
     static char scheme[] = "sendmail", host[] = "default";
-    const struct mq_dsn shown = {.scheme = scheme, .host = host, .command = command};
+    const struct mq_dsn shown = {
+        .scheme = scheme, .host = host, .command = (char *)(uintptr_t)command};
     return mq_dsn_redacted(&shown);
 }
 
@@ -107,14 +397,14 @@ enum mq_status mq_sendmail_new(const struct mq_dsn *dsn, const struct mq_sendmai
     static const struct mq_transport_ops ops = {
         .capacity = op_capacity, .step = op_step, .abort = op_abort, .free = op_free};
     const char *command;
-    char *copy = NULL;
     if (options->processes < 1) {
         return mq_error_set(err, MQ_INVALID, "processes", "processes must be at least 1");
     }
-    struct mq_sendmail_pool *pool = calloc(1, sizeof *pool);
+    struct pool *pool = calloc(1, sizeof *pool);
     if (pool == NULL) {
         return mq_error_nomem(err);
     }
+    hold_children(true);
     pool->transport.ops = &ops;
     pool->transport.clock = options->clock;
     pool->timeout_ms = dsn->final_timeout_ms;
@@ -131,8 +421,7 @@ enum mq_status mq_sendmail_new(const struct mq_dsn *dsn, const struct mq_sendmai
         goto out;
     }
     pool->takes_status = mq_sendmail_command_takes_status(&pool->words);
-    copy = mq_str_dup(mq_str_of(command));
-    pool->transport.name = copy ? name_of(copy) : NULL;
+    pool->transport.name = name_of(command);
     pool->slots = calloc(pool->limit, sizeof *pool->slots);
     pool->polled = calloc(2 * pool->limit, sizeof *pool->polled);
     if (pool->transport.name == NULL || pool->slots == NULL || pool->polled == NULL) {
@@ -141,7 +430,6 @@ enum mq_status mq_sendmail_new(const struct mq_dsn *dsn, const struct mq_sendmai
     }
     pool->slot_count = pool->limit;
 out:
-    free(copy);
     if (status != MQ_OK) {
         mq_transport_free(&pool->transport);
         return status;

@@ -26,7 +26,7 @@ static void open_sessions(struct mq_smtp_pool *pool)
     if (pool->limit < pool->connections && mq_smtp_pool_now(pool) >= pool->limit_until_ms) {
         pool->limit = pool->connections;
     }
-    if (mq_connector_now_ms() < pool->next_connect_ms) {
+    if (mq_clock_monotonic_ms() < pool->next_connect_ms) {
         return;
     }
     const size_t *n = pool->host.in_state;

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "policy/reply.h"
@@ -46,13 +45,6 @@ struct mq_link {
 const char *mq_curl_version(void)
 {
     return curl_version_info(CURLVERSION_NOW)->version;
-}
-
-int64_t mq_connector_now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 /* ---- callbacks of libcurl ---- */
@@ -111,7 +103,7 @@ static int on_timer(CURLM *multi, long timeout_ms, void *context)
 {
     struct mq_connector *connector = context;
     (void)multi;
-    connector->timer_ms = timeout_ms < 0 ? -1 : mq_connector_now_ms() + timeout_ms;
+    connector->timer_ms = timeout_ms < 0 ? -1 : mq_clock_monotonic_ms() + timeout_ms;
     return 0;
 }
 
@@ -358,7 +350,7 @@ void mq_connector_event(struct mq_connector *connector, uint64_t data, uint32_t 
 
 int64_t mq_connector_run(struct mq_connector *connector)
 {
-    int64_t now_ms = mq_connector_now_ms();
+    int64_t now_ms = mq_clock_monotonic_ms();
     if (connector->timer_ms >= 0 && now_ms >= connector->timer_ms) {
         int running = 0;
         connector->timer_ms = -1;

@@ -37,8 +37,6 @@ void mq_connector_cancel(struct mq_link *link);
 void mq_connector_event(struct mq_connector *connector, uint64_t data, uint32_t events);
 /* Runs libcurl's timer if it is due; returns milliseconds until it is, -1: none is set. */
 int64_t mq_connector_run(struct mq_connector *connector);
-/* Real time for what the system and libcurl wait by, whatever clock the mails go by; ms. */
-int64_t mq_connector_now_ms(void);
 bool mq_connector_take(struct mq_connector *connector, struct mq_connect_result *out);
 
 #endif

@@ -82,7 +82,7 @@ static void take_connections(struct mq_smtp_pool *pool)
 
 static void scan_timeouts(struct mq_smtp_pool *pool)
 {
-    int64_t real_ms = mq_connector_now_ms();
+    int64_t real_ms = mq_clock_monotonic_ms();
     int64_t now_ms = mq_smtp_pool_now(pool);
     if (real_ms < pool->next_scan_ms) {
         return;

@@ -92,7 +92,7 @@ void mq_smtp_pool_connect_failed(struct mq_smtp_pool *pool, const struct mq_conn
     }
     pool->failures++;
     pool->next_connect_ms =
-        mq_connector_now_ms() + (int64_t)RECONNECT_MS * pool->failures * pool->failures;
+        mq_clock_monotonic_ms() + (int64_t)RECONNECT_MS * pool->failures * pool->failures;
     if (connecting == 0 && (result->hopeless || pool->failures >= FAILURES_MAX)) {
         relay_trouble(&pool->host, result->reason, result->retry_after_s);
     }

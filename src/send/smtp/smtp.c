@@ -79,12 +79,12 @@ static enum mq_status op_step(struct mq_transport *transport, int64_t timeout_ms
 {
     struct mq_smtp_pool *pool = pool_of(transport);
     bool troubled = transport->troubled;
-    int64_t until_ms = mq_connector_now_ms() + timeout_ms;
+    int64_t until_ms = mq_clock_monotonic_ms() + timeout_ms;
     (void)err;
     for (;;) {
         recall_in_trouble(pool);
         mq_smtp_assign(pool);
-        int64_t left_ms = until_ms - mq_connector_now_ms();
+        int64_t left_ms = until_ms - mq_clock_monotonic_ms();
         bool goes_on = mq_smtp_loop_step(pool, left_ms);
         if (!goes_on || transport->done.count > 0 || transport->troubled != troubled ||
             left_ms <= 0) {
@@ -134,13 +134,13 @@ static void op_wind_down(struct mq_transport *transport)
 static void op_quit(struct mq_transport *transport, int64_t timeout_ms)
 {
     struct mq_smtp_pool *pool = pool_of(transport);
-    int64_t until_ms = mq_connector_now_ms() + timeout_ms;
+    int64_t until_ms = mq_clock_monotonic_ms() + timeout_ms;
     cancel_connecting(pool);
     for (size_t i = 0; i < pool->connections; i++) {
         mq_smtp_session_quit(&pool->slots[i].session);
     }
     while (pool->host.in_state[MQ_SMTP_QUITTING] > 0) {
-        int64_t left_ms = until_ms - mq_connector_now_ms();
+        int64_t left_ms = until_ms - mq_clock_monotonic_ms();
         if (left_ms <= 0 || !mq_smtp_loop_step(pool, left_ms)) {
             break;
         }
