@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/ascii.h"
-#include "send/dsn_options.h"
 #include "send/dsn_text.h"
 
 #define HOST_MAX 253
@@ -20,7 +18,6 @@ static enum mq_status parse_scheme(struct mq_str *text, struct mq_dsn *dsn, stru
             if (mq_str_equal_nocase(scheme, mq_str_of(schemes[i]))) {
                 text->data += 2;
                 text->len -= 2;
-                dsn->tls = i == 1 ? MQ_TLS_IMPLICIT : MQ_TLS_AUTO;
                 dsn->scheme = mq_str_dup(mq_str_of(schemes[i]));
                 return dsn->scheme ? MQ_OK : mq_error_nomem(err);
             }
@@ -31,19 +28,39 @@ static enum mq_status parse_scheme(struct mq_str *text, struct mq_dsn *dsn, stru
                            "sendmail://default, file:///directory or null://null");
 }
 
+static bool is_ipv6(const char *host)
+{
+    struct in6_addr binary;
+    return inet_pton(AF_INET6, host, &binary) == 1;
+}
+
+static bool is_host(const char *host)
+{
+    size_t len = strspn(host, MQ_DSN_NAME_CHARS);
+    return len > 0 && len <= HOST_MAX && host[len] == '\0' && host[0] != '-';
+}
+
+/* One text for whatever is wrong: an unencoded character of a password puts its pieces anywhere. */
+static enum mq_status bad_authority(struct mq_error *err)
+{
+    return mq_dsn_bad(
+        err,
+        "what follows :// must be host, host:port or user:password@host:port, without path or "
+        "fragment; the port is 1 to 65535, IPv6 is [2001:db8::1], non-ASCII hosts are A-labels "
+        "(xn--...); in user and password write : / @ ? # % as %3A %2F %40 %3F %23 %25");
+}
+
+static bool has(struct mq_str text, char c)
+{
+    return text.len > 0 && memchr(text.data, c, text.len) != NULL;
+}
+
 static enum mq_status parse_user(struct mq_str text, struct mq_dsn *dsn, struct mq_error *err)
 {
     struct mq_str user = text;
     bool has_password = mq_dsn_cut(&text, ':', &user);
-    if (user.len == 0) {
-        return mq_dsn_bad(err,
-                          "there is no user name before the \"@\"; write smtp://user:password@host "
-                          "or smtp://host");
-    }
-    if (has_password && text.len > 0 && memchr(text.data, ':', text.len) != NULL) {
-        return mq_dsn_bad(err,
-                          "there is more than one \":\" before the \"@\"; write \":\" in user and "
-                          "password as %3A");
+    if (user.len == 0 || (has_password && has(text, ':'))) {
+        return bad_authority(err);
     }
     enum mq_status status = mq_dsn_decode(user, &dsn->user, err);
     if (status == MQ_OK && has_password) {
@@ -52,74 +69,43 @@ static enum mq_status parse_user(struct mq_str text, struct mq_dsn *dsn, struct 
     return status;
 }
 
-static bool is_host(struct mq_str host)
-{
-    if (host.len == 0 || host.len > HOST_MAX || host.data[0] == '-') {
-        return false;
-    }
-    for (size_t i = 0; i < host.len; i++) {
-        char c = host.data[i];
-        if (!mq_is_alnum(c) && c != '-' && c != '_' && c != '.') {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool is_ipv6(const char *host)
-{
-    struct in6_addr binary;
-    return inet_pton(AF_INET6, host, &binary) == 1;
-}
-
+/* host, host:port or [IPv6]:port */
 static enum mq_status parse_host(struct mq_str text, struct mq_dsn *dsn, struct mq_error *err)
 {
     struct mq_str host = text;
     bool bracketed = text.len > 0 && text.data[0] == '[';
-    bool has_port;
     if (bracketed) {
-        text.data++;
-        text.len--;
-        if (!mq_dsn_cut(&text, ']', &host) || (text.len > 0 && text.data[0] != ':')) {
-            return mq_dsn_bad(
-                err, "the host's \"[\" has no \"]\" before the port; write [2001:db8::1]:25");
-        }
-        has_port = text.len > 0;
-        text.data += has_port;
-        text.len -= has_port;
-    } else {
-        has_port = mq_dsn_cut(&text, ':', &host);
+        host.len = 0;
+        mq_dsn_cut(&text, ']', &host);
+        host.data += host.len > 0;
+        host.len -= host.len > 0;
+        text.len = host.len > 0 ? text.len : 0;
     }
+    struct mq_str before = {"", 0};
+    bool has_port = mq_dsn_cut(&text, ':', bracketed ? &before : &host);
     if (has_port) {
         dsn->port = (int)mq_dsn_count(text, 65535);
-        if (dsn->port == 0) {
-            return mq_dsn_bad(
-                err, "the port must be a number from 1 to 65535; write \":\", \"/\", \"@\" "
-                     "and \"?\" in user and password percent-encoded (%3A %2F %40 %3F)");
-        }
     }
-    if (!bracketed && !is_host(host)) {
-        return mq_dsn_bad(err,
-                          "the host is missing or has a character that no host name has; write "
-                          "non-ASCII names in A-labels (xn--...), IPv6 addresses in brackets");
+    if ((has_port && dsn->port == 0) || before.len > 0 ||
+        (bracketed && !has_port && text.len > 0)) {
+        return bad_authority(err);
     }
     enum mq_status status = mq_dsn_decode(host, &dsn->host, err);
-    if (status == MQ_OK && bracketed && !is_ipv6(dsn->host)) {
-        status = mq_dsn_bad(err, "what is in brackets is no IPv6 address; write [2001:db8::1]");
+    if (status == MQ_OK && !(bracketed ? is_ipv6(dsn->host) : is_host(dsn->host))) {
+        status = bad_authority(err);
     }
     return status;
 }
 
-static enum mq_status parse_authority(struct mq_str text, struct mq_dsn *dsn, struct mq_error *err)
+static enum mq_status parse_remote(struct mq_str text, struct mq_str path, struct mq_dsn *dsn,
+                                   struct mq_error *err)
 {
     struct mq_str user;
+    if (path.len > 0 && !mq_str_equal(path, MQ_STR("/"))) {
+        return bad_authority(err);
+    }
     if (mq_dsn_cut(&text, '@', &user)) {
-        if (memchr(text.data, '@', text.len) != NULL) {
-            return mq_dsn_bad(
-                err, "there is more than one \"@\" in it; write \"@\" in user and password "
-                     "as %40");
-        }
-        enum mq_status status = parse_user(user, dsn, err);
+        enum mq_status status = has(text, '@') ? bad_authority(err) : parse_user(user, dsn, err);
         if (status != MQ_OK) {
             return status;
         }
@@ -127,89 +113,83 @@ static enum mq_status parse_authority(struct mq_str text, struct mq_dsn *dsn, st
     return parse_host(text, dsn, err);
 }
 
-/* What is local has neither user nor port. */
-static enum mq_status parse_local(struct mq_str text, struct mq_dsn *dsn, struct mq_error *err)
+static enum mq_status parse_sendmail(struct mq_str text, struct mq_str path, struct mq_dsn *dsn,
+                                     struct mq_error *err)
 {
-    if (mq_dsn_is(dsn, "sendmail")) {
-        if (!mq_str_equal_nocase(text, MQ_STR("default"))) {
-            return mq_dsn_bad(err, "behind sendmail:// only \"default\" can stand; write "
-                                   "sendmail://default or sendmail://default?command=/usr/sbin/"
-                                   "sendmail%20-t%20-i");
-        }
-    } else if (text.len > 0 && !mq_str_equal_nocase(text, MQ_STR("localhost"))) {
+    if (!mq_str_equal_nocase(text, MQ_STR("default")) ||
+        (path.len > 0 && !mq_str_equal(path, MQ_STR("/")))) {
+        return mq_dsn_bad(err, "behind sendmail:// only \"default\" can stand, no path; "
+                               "write sendmail://default or sendmail://default?command=/usr/sbin/"
+                               "sendmail%20-t%20-i");
+    }
+    return mq_dsn_decode(MQ_STR("default"), &dsn->host, err);
+}
+
+static enum mq_status parse_file(struct mq_str text, struct mq_str path, struct mq_dsn *dsn,
+                                 struct mq_error *err)
+{
+    while (path.len > 1 && path.data[path.len - 1] == '/') {
+        path.len--;
+    }
+    if ((text.len > 0 && !mq_str_equal_nocase(text, MQ_STR("localhost"))) || path.len < 2 ||
+        path.data[1] == '/' || has(path, '#')) {
         return mq_dsn_bad(err, "file:// takes a directory of this host; write file:///directory "
-                               "with three slashes");
+                               "with three slashes, and \"#\" in it as %23");
     }
-    bool named = mq_dsn_is(dsn, "sendmail");
-    dsn->host = mq_str_dup(named ? MQ_STR("default") : MQ_STR(""));
-    return dsn->host ? MQ_OK : mq_error_nomem(err);
+    enum mq_status status = mq_dsn_decode(path, &dsn->path, err);
+    return status == MQ_OK ? mq_dsn_decode(MQ_STR(""), &dsn->host, err) : status;
 }
 
-/* What is between the authority and the options, its slash included. */
-static enum mq_status parse_path(struct mq_str text, struct mq_dsn *dsn, struct mq_error *err)
+static enum mq_status parse(struct mq_str text, struct mq_dsn *dsn, struct mq_error *err)
 {
-    if (!mq_dsn_is(dsn, "file")) {
-        if (text.len == 0 || mq_str_equal(text, MQ_STR("/"))) {
-            return MQ_OK;
-        }
-        return mq_dsn_bad(err, "there is a path or fragment behind the host; remove it, and write "
-                               "\"/\" and \"#\" in user and password as %2F and %23");
-    }
-    if (text.len > 0 && memchr(text.data, '#', text.len) != NULL) {
-        return mq_dsn_bad(err, "write \"#\" in the directory as %23");
-    }
-    while (text.len > 1 && text.data[text.len - 1] == '/') {
-        text.len--;
-    }
-    if (text.len < 2 || text.data[1] == '/') {
-        return mq_dsn_bad(err, "file:// needs a directory; write file:///directory");
-    }
-    return mq_dsn_decode(text, &dsn->path, err);
-}
-
-static struct mq_dsn defaults(void)
-{
-    /* RFC 5321, section 4.5.3.2, where it speaks of the step. */
-    return (struct mq_dsn){.verify_peer = true,
-                           .connect_timeout_ms = 30000,
-                           .command_timeout_ms = 300000,
-                           .data_timeout_ms = 120000,
-                           .block_timeout_ms = 180000,
-                           .final_timeout_ms = 600000,
-                           .idle_ms = 10000,
-                           .mails_per_connection = 100};
-}
-
-enum mq_status mq_dsn_parse(struct mq_str text, struct mq_dsn *out, struct mq_error *err)
-{
-    struct mq_dsn dsn = defaults();
-    enum mq_status status = parse_scheme(&text, &dsn, err);
+    enum mq_status status = parse_scheme(&text, dsn, err);
     if (status != MQ_OK) {
-        goto out;
+        return status;
     }
     size_t end = 0;
     while (end < text.len && memchr("/?#", text.data[end], 3) == NULL) {
         end++;
     }
-    struct mq_str authority = {text.data, end};
-    bool local = mq_dsn_is(&dsn, "sendmail") || mq_dsn_is(&dsn, "file");
-    status = local ? parse_local(authority, &dsn, err) : parse_authority(authority, &dsn, err);
-    if (status != MQ_OK) {
-        goto out;
-    }
     struct mq_str path = {text.data + end, text.len - end};
     struct mq_str options = path;
     bool has_options = mq_dsn_cut(&options, '?', &path);
-    status = parse_path(path, &dsn, err);
-    if (status == MQ_OK && has_options) {
-        status = mq_dsn_parse_options(options, &dsn, err);
+    text.len = end;
+    if (mq_dsn_is(dsn, "sendmail")) {
+        status = parse_sendmail(text, path, dsn, err);
+    } else if (mq_dsn_is(dsn, "file")) {
+        status = parse_file(text, path, dsn, err);
+    } else {
+        status = parse_remote(text, path, dsn, err);
     }
+    if (status == MQ_OK && has_options) {
+        status = mq_dsn_parse_options(options, dsn, err);
+    }
+    if (status == MQ_OK && mq_dsn_is(dsn, "smtps")) {
+        if (dsn->tls == MQ_TLS_NONE) {
+            return mq_dsn_bad(err, "tls=none contradicts smtps://; write smtp:// or leave it out");
+        }
+        dsn->tls = MQ_TLS_IMPLICIT;
+    }
+    return status;
+}
+
+enum mq_status mq_dsn_parse(struct mq_str text, struct mq_dsn *out, struct mq_error *err)
+{
+    /* RFC 5321, section 4.5.3.2, where it speaks of the step. */
+    struct mq_dsn dsn = {.verify_peer = true,
+                         .connect_timeout_ms = 30000,
+                         .command_timeout_ms = 300000,
+                         .data_timeout_ms = 120000,
+                         .block_timeout_ms = 180000,
+                         .final_timeout_ms = 600000,
+                         .idle_ms = 10000,
+                         .mails_per_connection = 100};
+    enum mq_status status = parse(text, &dsn, err);
     if (status == MQ_OK) {
         *out = dsn;
-        return MQ_OK;
+    } else {
+        mq_dsn_clear(&dsn);
     }
-out:
-    mq_dsn_clear(&dsn);
     return status;
 }
 

@@ -83,6 +83,9 @@ enum mq_status mq_dsn_split_command(struct mq_str command, struct mq_strings *wo
         status =
             mq_dsn_bad(err, "the command is empty; write one such as /usr/sbin/sendmail -t -i");
     }
+    if (status != MQ_OK) {
+        mq_strings_clear(words);
+    }
     mq_buffer_clear(&reader.word);
     return status;
 }

@@ -4,6 +4,9 @@
 
 #include "send/dsn.h"
 
+/* Of host names. */
+#define MQ_DSN_NAME_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
+
 /* Fills err with "transport: <what>" and returns MQ_CONFIG. `what` never repeats anything that
  * could be a piece of a password: one with an unencoded '@', ':', '/' or '?' puts its pieces
  * anywhere. */
@@ -15,5 +18,8 @@ enum mq_status mq_dsn_decode(struct mq_str text, char **out, struct mq_error *er
 bool mq_dsn_cut(struct mq_str *text, char c, struct mq_str *head);
 /* Decimal digits only, 1 … max; 0 otherwise. */
 int64_t mq_dsn_count(struct mq_str text, int64_t max);
+
+/* "name=value&name=value" into dsn. */
+enum mq_status mq_dsn_parse_options(struct mq_str text, struct mq_dsn *dsn, struct mq_error *err);
 
 #endif

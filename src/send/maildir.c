@@ -20,7 +20,7 @@ struct maildir {
     struct mq_transport transport; /* first */
     char *path;
     char host[HOST_MAX + 1]; /* as it stands in file names */
-    uint64_t written;            /* transfers of this process, for names */
+    uint64_t written;        /* transfers of this process, for names */
 };
 
 static struct maildir *self_of(struct mq_transport *transport)

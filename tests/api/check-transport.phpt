@@ -39,7 +39,7 @@ null://null
 file://%/none
 sendmail://default?command=/bin/true%20***
 smtp://h
-the same: ($transport) cannot be used: transport: the port must be a n
+the same: ($transport) cannot be used: transport: what follows :// mus
 the same: ($transport) cannot be used: transport: unknown option "foo"
 the same: ($transport) cannot be used: transport: option tls must be a
 the same: ($transport) cannot be used: transport: unknown option "x"; 
@@ -48,5 +48,5 @@ the same: ($transport) cannot be used: transport: file:// takes a dire
 the same: ($transport) cannot be used: transport: the command must beg
 the same: ($transport) cannot be used: transport: it does not begin wi
 the same: ($transport) cannot be used: transport: it does not begin wi
-the same: ($transport) cannot be used: transport: the host is missing 
+the same: ($transport) cannot be used: transport: there is a control c
 MailQueue::checkTransport(): Argument #2 ($lease) must be between 5 and 86400

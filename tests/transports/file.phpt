@@ -83,7 +83,7 @@ To: somebody@example.org
 relay: %/the box%: cannot create a file: No such file or directory
 no attempt is counted
 -- cannot be used
-MailQueue::runWorker(): Argument #1 ($transport) cannot be used: transport: file:// takes a directory of this host; write file:///directory with three slashes
+MailQueue::runWorker(): Argument #1 ($transport) cannot be used: transport: file:// takes a directory of this host; write file:///directory with three slashes, and "#" in it as %23
 MailQueue::runWorker(): Argument #1 ($transport) cannot be used: transport: file://%/plain cannot be used: Not a directory; give a directory that this user may write to, or one that can be created in such a directory
 MailQueue::runWorker(): Argument #1 ($transport) cannot be used: transport: file://%/no/such cannot be used: No such file or directory; give a directory that this user may write to, or one that can be created in such a directory
-MailQueue::runWorker(): Argument #1 ($transport) cannot be used: transport: unknown option "mode"; there are none for file://
+MailQueue::runWorker(): Argument #1 ($transport) cannot be used: transport: unknown option "mode"; file:// has none

@@ -10,8 +10,8 @@
 #define MQ_PROCESS_TAIL_MAX 1024
 
 struct mq_process {
-    pid_t pid;     /* 0: none, or reaped */
-    int pid_fd;    /* readable when it ends; -1: the kernel is too old for that, look now and then */
+    pid_t pid;  /* 0: none, or reaped */
+    int pid_fd; /* readable when it ends; -1: the kernel is too old for that, look now and then */
     int output_fd; /* what it prints, both streams; -1: ended */
     int status;    /* as waitpid() gives it, valid once it has ended; -1: another part of this
                       process took it, so nobody knows */

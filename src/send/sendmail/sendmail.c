@@ -65,8 +65,8 @@ static void note_trouble(struct pool *pool, const char *reason)
     mq_transport_return_pending(&pool->transport);
 }
 
-/* SIGCHLD belongs to the process, and pools may overlap in threads: the first sets it, the last puts
- * back what was there. Where it is ignored, the system throws exit codes away. */
+/* SIGCHLD belongs to the process, and pools may overlap in threads: the first sets it, the last
+ * puts back what was there. Where it is ignored, the system throws exit codes away. */
 static void hold_children(bool hold)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -130,8 +130,7 @@ static int open_input(const struct mq_transfer *transfer, int *input)
 static int run(struct pool *pool, struct slot *slot, const struct mq_transfer *transfer, int input)
 {
     char **argv = mq_sendmail_command_argv(&pool->words, transfer, pool->takes_status);
-    int error =
-        argv ? mq_process_start(&slot->process, input, argv, MQ_SENDMAIL_DEPTH) : ENOMEM;
+    int error = argv ? mq_process_start(&slot->process, input, argv, MQ_SENDMAIL_DEPTH) : ENOMEM;
     free(argv);
     return error;
 }
@@ -187,8 +186,8 @@ static void begin_pending(struct pool *pool)
 
 /* ---- the end of one ---- */
 
-static void describe(const struct pool *pool, const struct slot *slot,
-                     int status, char reply[MQ_TARGET_REPLY_MAX])
+static void describe(const struct pool *pool, const struct slot *slot, int status,
+                     char reply[MQ_TARGET_REPLY_MAX])
 {
     struct mq_str printed = {slot->process.tail, slot->process.tail_len};
     if (mq_sendmail_judge(status).result == MQ_OUTCOME_DELIVERED) {
