@@ -17,7 +17,7 @@
 
 struct file {
     struct mq_intent_header header;
-    struct mq_intent_slot slots[SLOTS_MAX];
+    struct mq_intent_entry slots[SLOTS_MAX];
 };
 
 static char directory[1000];
@@ -87,7 +87,7 @@ static void require_entry(const struct mq_intent_record *record, const struct fi
     bool same = false;
     bool found = mq_intent_find(record, job_id, &entry);
     for (size_t i = 0; i < count; i++) {
-        const struct mq_intent_slot *slot = &file->slots[i];
+        const struct mq_intent_entry *slot = &file->slots[i];
         if (slot->job_id != job_id || slot->phase == MQ_INTENT_FREE) {
             continue;
         }

@@ -3,7 +3,6 @@
 #ifndef MQ_SEND_INTENT_FORMAT_H
 #define MQ_SEND_INTENT_FORMAT_H
 
-#include <stdatomic.h>
 #include <stdint.h>
 
 #include "policy/outcome.h"
@@ -26,23 +25,13 @@ struct mq_intent_header {
     char reserved[56];
 };
 
-/* Two cache lines. `phase` is stored last. */
-struct mq_intent_slot {
-    _Atomic uint32_t phase; /* enum mq_intent_phase */
-    int32_t code;
-    int64_t job_id;
-    int64_t at_s;
-    int32_t handed_over;
-    uint8_t results[MQ_INTENT_RECIPIENTS];
-};
-
 /* A record of version 1 has these values: another order, or another version. */
 _Static_assert(MQ_OUTCOME_RELEASED == 0 && MQ_OUTCOME_DELIVERED == 1 && MQ_OUTCOME_REFUSED == 2 &&
                    MQ_OUTCOME_DEFERRED == 3 && MQ_OUTCOME_DENIED == 4 &&
                    MQ_OUTCOME_UNCERTAIN == 5 && MQ_OUTCOME_UNEXPLAINED == 6,
                "the values of outcomes are part of the format");
 _Static_assert(sizeof(struct mq_intent_header) == 128, "the header's size is part of the format");
-_Static_assert(sizeof(struct mq_intent_slot) == 128, "a slot's size is part of the format");
+_Static_assert(sizeof(struct mq_intent_entry) == 128, "a slot's size is part of the format");
 
 /* The parts of a header that say where its process runs. */
 void mq_intent_describe_host(struct mq_intent_header *header);

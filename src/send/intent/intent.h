@@ -26,15 +26,15 @@ enum mq_intent_phase {
     MQ_INTENT_REFUSED   /* another reply to the dot was read */
 };
 
-/* One slot as it is read back. results: one enum value a recipient of the row (the values of
- * mq_outcome, RELEASED for those not in the transaction). */
+/* One job of a run, as it is in the file: two cache lines. */
 struct mq_intent_entry {
+    uint32_t phase; /* enum mq_intent_phase; stored last */
+    int32_t code;
     int64_t job_id;
-    enum mq_intent_phase phase;
-    uint8_t results[MQ_INTENT_RECIPIENTS];
-    int code;
-    int handed_over; /* tokens spent if the body was taken */
     int64_t at_s;
+    int32_t handed_over; /* tokens spent if the body was taken */
+    /* enum mq_outcome of each recipient of the row; RELEASED for those not in the transaction */
+    uint8_t results[MQ_INTENT_RECIPIENTS];
 };
 
 struct mq_intent; /* a run's own, writable */
@@ -44,8 +44,7 @@ enum mq_status mq_intent_create(const char *directory, const char *token, size_t
                                 struct mq_intent **out, struct mq_error *err);
 /* A free slot's index, or -1. Marks it begun for the job. */
 int mq_intent_begin(struct mq_intent *intent, int64_t job_id);
-/* Writes an entry's results, code, handed_over and at_s first and its phase last, so that a death
- * between leaves the phase before. */
+/* Writes an entry with its phase last, so that a death between leaves the phase before. */
 void mq_intent_write(struct mq_intent *intent, int slot, const struct mq_intent_entry *entry);
 void mq_intent_release(struct mq_intent *intent, int slot); /* after the settle's commit */
 void mq_intent_close(struct mq_intent *intent);             /* unlinks and unlocks */

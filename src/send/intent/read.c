@@ -19,60 +19,40 @@
 #define KEEP_UNKNOWN_S  (7 * 86400) /* longer than any lease */
 #define KEEP_STARTING_S 3600
 
+/* The whole file. */
+struct contents {
+    struct mq_intent_header header;
+    struct mq_intent_entry slots[];
+};
+
 struct mq_intent_record {
     char token[TOKEN_HEX + 1];
     char *path;
     int fd; /* holds the lock when the owner is dead; -1: could not be opened */
     enum mq_intent_owner owner;
-    struct mq_intent_slot *slots; /* as they were when the record was read */
-    size_t slot_count;
+    struct contents *contents; /* as they were when the record was read */
+    size_t slot_count;         /* 0: the record proves nothing */
 };
 
-static bool read_at(int fd, void *out, size_t size, off_t offset)
+static bool header_is_ours(const struct mq_intent_header *header)
 {
-    size_t done = 0;
-    while (done < size) {
-        ssize_t n = pread(fd, (char *)out + done, size - done, offset + (off_t)done);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            return false;
-        }
-        done += (size_t)n;
-    }
-    return true;
-}
-
-static bool header_is_ours(const struct mq_intent_header *header, off_t file_size)
-{
-    struct mq_intent_header here;
-    memset(&here, 0, sizeof(here));
+    struct mq_intent_header here = {.version = MQ_INTENT_VERSION};
     mq_intent_describe_host(&here);
-    if (memcmp(header->magic, MQ_INTENT_MAGIC, sizeof(header->magic)) != 0 ||
-        header->version != MQ_INTENT_VERSION || header->slot_count < 1 ||
-        header->slot_count > MQ_INTENT_SLOTS_MAX) {
-        return false;
-    }
-    if (file_size !=
-        (off_t)(sizeof(*header) + header->slot_count * sizeof(struct mq_intent_slot))) {
-        return false;
-    }
-    return here.boot[0] != '\0' && header->host == here.host &&
-           memcmp(header->boot, here.boot, sizeof(here.boot)) == 0;
+    return memcmp(header->magic, MQ_INTENT_MAGIC, sizeof header->magic) == 0 &&
+           header->version == here.version && here.boot[0] != '\0' && header->host == here.host &&
+           memcmp(header->boot, here.boot, sizeof here.boot) == 0;
 }
 
 /* Known values only: a record with one unknown byte is worth nothing as a whole. */
-static bool slots_are_sound(const struct mq_intent_slot *slots, size_t count)
+static bool slots_are_sound(const struct mq_intent_entry *slots, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (atomic_load_explicit(&slots[i].phase, memory_order_relaxed) > MQ_INTENT_REFUSED) {
-            return false;
-        }
+        bool sound = slots[i].phase <= MQ_INTENT_REFUSED;
         for (size_t j = 0; j < MQ_INTENT_RECIPIENTS; j++) {
-            if (slots[i].results[j] >= MQ_OUTCOME_RECIPIENTS) {
-                return false;
-            }
+            sound = sound && slots[i].results[j] < MQ_OUTCOME_RECIPIENTS;
+        }
+        if (!sound) {
+            return false;
         }
     }
     return true;
@@ -88,65 +68,60 @@ static bool is_trusted(int fd, struct stat *st)
 /* MQ_OK also when the contents are of no use: the record then proves nothing. */
 static enum mq_status read_contents(struct mq_intent_record *record, struct mq_error *err)
 {
-    struct mq_intent_header header;
     struct stat st;
-
-    record->owner = MQ_INTENT_OTHER;
     if (!is_trusted(record->fd, &st)) {
         return MQ_OK;
     }
+    size_t size = (size_t)st.st_size;
+    size_t count = size > sizeof(struct contents)
+                       ? (size - sizeof(struct contents)) / sizeof(struct mq_intent_entry)
+                       : 0;
     bool locked = flock(record->fd, LOCK_EX | LOCK_NB) == 0;
-    if (!locked && errno != EWOULDBLOCK) {
+    if ((!locked && errno != EWOULDBLOCK) || count < 1 || count > MQ_INTENT_SLOTS_MAX ||
+        size != sizeof(struct contents) + count * sizeof(struct mq_intent_entry)) {
         return MQ_OK;
     }
-    if (!read_at(record->fd, &header, sizeof(header), 0) || !header_is_ours(&header, st.st_size)) {
-        return MQ_OK;
-    }
-    record->slots = calloc(header.slot_count, sizeof(*record->slots));
-    if (!record->slots) {
+    struct contents *contents = record->contents = malloc(size);
+    if (contents == NULL) {
         return mq_error_nomem(err);
     }
-    if (!read_at(record->fd, record->slots, header.slot_count * sizeof(*record->slots),
-                 (off_t)sizeof(header)) ||
-        !slots_are_sound(record->slots, header.slot_count)) {
-        return MQ_OK;
+    if (pread(record->fd, contents, size, 0) == (ssize_t)size &&
+        contents->header.slot_count == count && header_is_ours(&contents->header) &&
+        slots_are_sound(contents->slots, count)) {
+        record->slot_count = count;
+        record->owner = locked ? MQ_INTENT_DEAD : MQ_INTENT_ALIVE;
     }
-    record->slot_count = header.slot_count;
-    record->owner = locked ? MQ_INTENT_DEAD : MQ_INTENT_ALIVE;
     return MQ_OK;
 }
 
 enum mq_status mq_intent_open(const char *directory, const char *token,
                               struct mq_intent_record **out, struct mq_error *err)
 {
-    enum mq_status status;
-    struct mq_intent_record *record = calloc(1, sizeof(*record));
-
-    if (!record) {
+    struct mq_intent_record *record = calloc(1, sizeof *record);
+    *out = NULL;
+    if (record == NULL) {
         return mq_error_nomem(err);
     }
-    record->fd = -1;
     record->owner = MQ_INTENT_OTHER;
-    snprintf(record->token, sizeof(record->token), "%s", token);
+    snprintf(record->token, sizeof record->token, "%s", token);
     record->path = mq_intent_path(directory, token, MQ_INTENT_SUFFIX);
-    if (!record->path) {
-        free(record);
-        return mq_error_nomem(err);
-    }
     /* O_NONBLOCK: whatever lies there under that name, opening it must not wait. */
-    record->fd = open(record->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (record->fd < 0 && errno == ENOENT) {
-        mq_intent_record_close(record, false);
-        *out = NULL;
-        return MQ_OK;
+    record->fd = record->path == NULL
+                     ? -1
+                     : open(record->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    bool missing = record->fd < 0 && errno == ENOENT;
+    enum mq_status status = MQ_OK;
+    if (record->path == NULL) {
+        status = mq_error_nomem(err);
+    } else if (record->fd >= 0) {
+        status = read_contents(record, err);
     }
-    status = record->fd < 0 ? MQ_OK : read_contents(record, err);
-    if (status != MQ_OK) {
+    if (status != MQ_OK || missing) {
         mq_intent_record_close(record, false);
-        return status;
+    } else {
+        *out = record;
     }
-    *out = record;
-    return MQ_OK;
+    return status;
 }
 
 const char *mq_intent_token(const struct mq_intent_record *record)
@@ -164,21 +139,13 @@ bool mq_intent_find(const struct mq_intent_record *record, int64_t job_id,
 {
     bool found = false;
     for (size_t i = 0; i < record->slot_count; i++) {
-        const struct mq_intent_slot *slot = &record->slots[i];
-        uint32_t phase = atomic_load_explicit(&slot->phase, memory_order_relaxed);
-        if (phase == MQ_INTENT_FREE || slot->job_id != job_id) {
-            continue;
+        const struct mq_intent_entry *slot = &record->contents->slots[i];
+        /* Never two for a job; if there were, the one that came further counts. */
+        if (slot->phase != MQ_INTENT_FREE && slot->job_id == job_id &&
+            (!found || slot->phase > out->phase)) {
+            found = true;
+            *out = *slot;
         }
-        if (found && (enum mq_intent_phase)phase < out->phase) {
-            continue; /* never two; if there were, the one that came further counts */
-        }
-        found = true;
-        out->job_id = job_id;
-        out->phase = (enum mq_intent_phase)phase;
-        out->code = slot->code;
-        out->handed_over = slot->handed_over;
-        out->at_s = slot->at_s;
-        memcpy(out->results, slot->results, sizeof(out->results));
     }
     return found;
 }
@@ -194,7 +161,7 @@ void mq_intent_record_close(struct mq_intent_record *record, bool remove)
     if (record->fd >= 0) {
         close(record->fd);
     }
-    free(record->slots);
+    free(record->contents);
     free(record->path);
     free(record);
 }
