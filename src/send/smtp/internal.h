@@ -29,7 +29,8 @@ void mq_smtp_advance(struct mq_smtp_session *session);
 
 /* Whether the dot may have left. */
 bool mq_smtp_dot_left(const struct mq_smtp_session *session, const struct mq_smtp_tx *tx);
-bool mq_smtp_expect(struct mq_smtp_session *session, enum mq_smtp_command command, uint8_t tx,
+/* Room is the caller's to see to. */
+void mq_smtp_expect(struct mq_smtp_session *session, enum mq_smtp_command command, uint8_t tx,
                     size_t target);
 
 /* check.c */

@@ -12,16 +12,12 @@
 /* Postfix answers a client with this many errors slower and slower. */
 #define FAILURES_MAX 4
 
-static const char *state_name(enum mq_smtp_state state)
-{
-    static const char *const names[MQ_SMTP_STATE_COUNT] = {
-        [MQ_SMTP_CLOSED] = "closed",     [MQ_SMTP_CONNECTING] = "connecting",
-        [MQ_SMTP_IDLE] = "idle",         [MQ_SMTP_ENVELOPE] = "envelope",
-        [MQ_SMTP_BODY] = "body",         [MQ_SMTP_AWAITING] = "awaiting",
-        [MQ_SMTP_QUITTING] = "quitting",
-    };
-    return (size_t)state < MQ_SMTP_STATE_COUNT ? names[state] : "unknown";
-}
+static const char *const state_names[MQ_SMTP_STATE_COUNT] = {
+    [MQ_SMTP_CLOSED] = "closed",     [MQ_SMTP_CONNECTING] = "connecting",
+    [MQ_SMTP_IDLE] = "idle",         [MQ_SMTP_ENVELOPE] = "envelope",
+    [MQ_SMTP_BODY] = "body",         [MQ_SMTP_AWAITING] = "awaiting",
+    [MQ_SMTP_QUITTING] = "quitting",
+};
 
 void mq_smtp_trace(struct mq_smtp_session *session, const char *format, ...)
 {
@@ -69,7 +65,7 @@ void mq_smtp_restart_timer(struct mq_smtp_session *session)
 void mq_smtp_set_state(struct mq_smtp_session *session, enum mq_smtp_state state)
 {
     if (session->state != state) {
-        mq_smtp_trace(session, "%s -> %s", state_name(session->state), state_name(state));
+        mq_smtp_trace(session, "%s -> %s", state_names[session->state], state_names[state]);
     }
     if (session->state != MQ_SMTP_CLOSED) {
         session->host->in_state[session->state]--;
@@ -81,27 +77,11 @@ void mq_smtp_set_state(struct mq_smtp_session *session, enum mq_smtp_state state
     mq_smtp_restart_timer(session);
 }
 
-bool mq_smtp_expect(struct mq_smtp_session *session, enum mq_smtp_command command, uint8_t tx,
+void mq_smtp_expect(struct mq_smtp_session *session, enum mq_smtp_command command, uint8_t tx,
                     size_t target)
 {
-    if (session->expected_count == session->expected_capacity) {
-        size_t capacity = session->expected_capacity ? session->expected_capacity * 2 : 16;
-        struct mq_smtp_expected *ring = malloc(capacity * sizeof *ring);
-        if (ring == NULL) {
-            return false;
-        }
-        for (size_t i = 0; i < session->expected_count; i++) {
-            ring[i] = session->expected[(session->expected_head + i) % session->expected_capacity];
-        }
-        free(session->expected);
-        session->expected = ring;
-        session->expected_head = 0;
-        session->expected_capacity = capacity;
-    }
-    size_t at = (session->expected_head + session->expected_count) % session->expected_capacity;
+    size_t at = (session->expected_head + session->expected_count++) % MQ_SMTP_EXPECTED_MAX;
     session->expected[at] = (struct mq_smtp_expected){(uint8_t)command, tx, (uint32_t)target};
-    session->expected_count++;
-    return true;
 }
 
 static bool mail_left(const struct mq_smtp_session *session, const struct mq_smtp_tx *tx)

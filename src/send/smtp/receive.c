@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "policy/verdict.h"
 #include "send/smtp/internal.h"
 
 static const char out_of_step[] = "the relay's answers do not fit the commands";
@@ -35,6 +36,11 @@ static bool lost_step(const struct mq_reply *reply)
     return mq_reply_says(words, "synchroni") || mq_reply_says(words, "pipelining");
 }
 
+static enum mq_verdict decide(enum mq_stage stage, const struct mq_reply *reply)
+{
+    return lost_step(reply) ? MQ_VERDICT_PROTOCOL_ERROR : mq_verdict_decide(stage, reply);
+}
+
 static void note_time(struct mq_smtp_session *session, struct mq_transfer *transfer,
                       const struct mq_reply *reply)
 {
@@ -48,46 +54,40 @@ static void note_time(struct mq_smtp_session *session, struct mq_transfer *trans
     }
 }
 
-static void trace_reply(struct mq_smtp_session *session, const struct mq_reply *reply)
+/* The reply as text; valid until the next one. */
+static const char *said(struct mq_smtp_session *session, const struct mq_reply *reply)
 {
-    char text[MQ_TARGET_REPLY_MAX];
-    if (session->host->trace != NULL) {
-        mq_reply_format(reply, text, sizeof text);
-        mq_smtp_trace(session, "< %s", text);
-    }
+    mq_reply_format(reply, session->said, sizeof session->said);
+    return session->said;
 }
 
 static void close_by(struct mq_smtp_session *session, const struct mq_reply *reply)
 {
-    char reason[MQ_TARGET_REPLY_MAX];
-    mq_reply_format(reply, reason, sizeof reason);
-    mq_smtp_close(session, reason);
+    mq_smtp_close(session, said(session, reply));
 }
 
 /* An unsolicited reply: it is unknown which reply belongs to which command. */
 static void close_out_of_step(struct mq_smtp_session *session, const struct mq_reply *reply)
 {
-    char text[MQ_TARGET_REPLY_MAX], reason[MQ_TARGET_REPLY_MAX];
-    mq_reply_format(reply, text, sizeof text);
-    snprintf(reason, sizeof reason, "%s: %.200s", out_of_step, text);
+    char reason[MQ_TARGET_REPLY_MAX];
+    snprintf(reason, sizeof reason, "%s: %.200s", out_of_step, said(session, reply));
     mq_smtp_close(session, reason);
 }
 
-static void note_trouble(struct mq_smtp_tx *tx, const struct mq_reply *reply)
+static void note_trouble(struct mq_smtp_session *session, struct mq_transfer *transfer,
+                         const struct mq_reply *reply)
 {
-    tx->transfer->drew_trouble = true;
-    mq_reply_format(reply, tx->transfer->error, sizeof tx->transfer->error);
+    transfer->drew_trouble = true;
+    snprintf(transfer->error, sizeof transfer->error, "%s", said(session, reply));
 }
 
 static void relay_trouble(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                           const struct mq_reply *reply)
 {
-    char reason[MQ_TARGET_REPLY_MAX];
-    mq_reply_format(reply, reason, sizeof reason);
-    session->host->trouble(session->host, reason, mq_reply_retry_after_s(reply));
-    note_trouble(tx, reply);
+    session->host->trouble(session->host, said(session, reply), mq_reply_retry_after_s(reply));
+    note_trouble(session, tx->transfer, reply);
     mq_smtp_give_back(session, tx);
-    mq_smtp_close(session, reason);
+    close_by(session, reply);
 }
 
 /* A session that has served other mails may simply have served enough: the mail starts over. In a
@@ -99,7 +99,7 @@ static void session_trouble(struct mq_smtp_session *session, struct mq_smtp_tx *
     bool drew_trouble = (tx->transfer->transport_flags & MQ_SMTP_TRANSFER_TURNED) != 0;
     bool at_dot = tx->dot_at != 0;
     if (session->decided == 0 || at_dot) {
-        note_trouble(tx, reply);
+        note_trouble(session, tx->transfer, reply);
     }
     if (session->decided == 0 && !drew_trouble && !at_dot) {
         mq_smtp_once_more(session, tx, MQ_SMTP_TRANSFER_TURNED);
@@ -148,7 +148,18 @@ static bool ends_session(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
     }
 }
 
-static void finish_without_body(struct mq_smtp_session *session, struct mq_smtp_tx *tx);
+/* A relay that wants every recipient in another transaction takes none: that is a later. */
+static void finish_without_body(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
+{
+    for (size_t i = 0; i < tx->transfer->target_count && tx->in_transaction == 0; i++) {
+        struct mq_target *target = &tx->transfer->targets[i];
+        if (target->result == MQ_OUTCOME_RELEASED && target->code >= 400) {
+            target->result = MQ_OUTCOME_DEFERRED;
+        }
+    }
+    mq_smtp_finish(session, tx, MQ_TRANSFER_DONE);
+    mq_smtp_advance(session);
+}
 
 /* A session that cannot be reset is of no use, and no mail's fault. */
 static void on_rset(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
@@ -171,10 +182,7 @@ static void on_rset(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
 static void on_mail(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                     const struct mq_reply *reply)
 {
-    enum mq_verdict verdict = mq_verdict_decide(MQ_STAGE_MAIL, reply);
-    if (lost_step(reply)) {
-        verdict = MQ_VERDICT_PROTOCOL_ERROR;
-    }
+    enum mq_verdict verdict = decide(MQ_STAGE_MAIL, reply);
     if (verdict == MQ_VERDICT_ACCEPTED) {
         session->open_transaction = true;
         if (tx->trial) {
@@ -192,12 +200,9 @@ static void on_rcpt(struct mq_smtp_session *session, struct mq_smtp_tx *tx, size
                     const struct mq_reply *reply)
 {
     struct mq_target *target = &tx->transfer->targets[i];
-    enum mq_verdict verdict = mq_verdict_decide(MQ_STAGE_RCPT, reply);
+    enum mq_verdict verdict = decide(MQ_STAGE_RCPT, reply);
     if (tx->mail_refused) {
         return;
-    }
-    if (lost_step(reply)) {
-        verdict = MQ_VERDICT_PROTOCOL_ERROR;
     }
     if (verdict == MQ_VERDICT_PROTOCOL_ERROR && tx->plain) {
         verdict = MQ_VERDICT_TRY_LATER; /* the others need not wait for this one */
@@ -215,17 +220,6 @@ static void on_rcpt(struct mq_smtp_session *session, struct mq_smtp_tx *tx, size
     mq_reply_format(reply, target->reply, sizeof target->reply);
     if (verdict != MQ_VERDICT_NEXT_TRANSACTION) {
         target->result = result_of(verdict);
-    }
-}
-
-/* A relay that wants every recipient in another transaction takes none: that is a later. */
-static void settle_next_transaction(struct mq_transfer *transfer)
-{
-    for (size_t i = 0; i < transfer->target_count; i++) {
-        struct mq_target *target = &transfer->targets[i];
-        if (target->result == MQ_OUTCOME_RELEASED && target->code >= 400) {
-            target->result = MQ_OUTCOME_DEFERRED;
-        }
     }
 }
 
@@ -247,48 +241,28 @@ static bool begin_check(const struct mq_smtp_session *session, struct mq_smtp_tx
     return true;
 }
 
-static void finish_without_body(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
-{
-    if (tx->in_transaction == 0) {
-        settle_next_transaction(tx->transfer);
-    }
-    mq_smtp_finish(session, tx, MQ_TRANSFER_DONE);
-    mq_smtp_advance(session);
-}
-
-static void begin_body(struct mq_smtp_session *session)
-{
-    session->body_part = 0;
-    session->body_pos = 0;
-    session->line_start = true;
-    mq_smtp_set_state(session, MQ_SMTP_BODY);
-}
-
 static void on_data(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                     const struct mq_reply *reply)
 {
-    enum mq_verdict verdict = mq_verdict_decide(MQ_STAGE_DATA, reply);
+    enum mq_verdict verdict = decide(MQ_STAGE_DATA, reply);
     bool go_ahead = verdict == MQ_VERDICT_ACCEPTED;
     if (go_ahead && tx->mail_refused) {
         /* Whatever transaction that is, a dot would end it: with a mail to unknown recipients. */
         protocol_error(session, tx, reply);
     } else if (go_ahead && tx->in_transaction == 0) {
-        tx->lone_dot = true;
-        tx->next = MQ_SMTP_DOT;
-        mq_smtp_set_state(session, MQ_SMTP_AWAITING);
+        /* RFC 2920, 3.1 lets a relay answer so though it refused every recipient. */
+        finish_without_body(session, tx);
+        mq_smtp_close(session, "");
     } else if (go_ahead) {
-        begin_body(session);
-    } else if (tx->mail_refused || tx->in_transaction == 0) {
-        return; /* a consequence; finished below */
-    } else {
-        if (lost_step(reply)) {
-            verdict = MQ_VERDICT_PROTOCOL_ERROR;
-        }
-        if (!ends_session(session, tx, verdict, reply)) {
-            note_time(session, tx->transfer, reply);
-            mq_smtp_mark(tx->transfer, true, result_of(verdict), reply);
-        }
-    }
+        session->body_part = 0;
+        session->body_pos = 0;
+        session->line_start = true;
+        mq_smtp_set_state(session, MQ_SMTP_BODY);
+    } else if (!tx->mail_refused && tx->in_transaction > 0 &&
+               !ends_session(session, tx, verdict, reply)) {
+        note_time(session, tx->transfer, reply);
+        mq_smtp_mark(tx->transfer, true, result_of(verdict), reply);
+    } /* else a consequence, finished by envelope_progress() */
 }
 
 static void accepted(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
@@ -332,10 +306,6 @@ static void on_dot(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
     session->open_transaction = false;
     if (session->sent < tx->dot_at) {
         session->closing = true; /* the rest of the message would be read as commands */
-    }
-    if (tx->lone_dot) {
-        finish_without_body(session, tx);
-        return;
     }
     enum mq_verdict verdict = mq_verdict_decide(MQ_STAGE_DOT, reply);
     if (verdict == MQ_VERDICT_ACCEPTED) {
@@ -408,7 +378,9 @@ static void envelope_progress(struct mq_smtp_session *session)
 
 static void on_reply(struct mq_smtp_session *session, const struct mq_reply *reply)
 {
-    trace_reply(session, reply);
+    if (session->host->trace != NULL) {
+        mq_smtp_trace(session, "< %s", said(session, reply));
+    }
     if (session->state == MQ_SMTP_BODY && !mq_smtp_dot_left(session, mq_smtp_current(session))) {
         on_early_reply(session, reply);
         return;
@@ -422,7 +394,7 @@ static void on_reply(struct mq_smtp_session *session, const struct mq_reply *rep
         return;
     }
     struct mq_smtp_expected expected = session->expected[session->expected_head];
-    session->expected_head = (session->expected_head + 1) % session->expected_capacity;
+    session->expected_head = (session->expected_head + 1) % MQ_SMTP_EXPECTED_MAX;
     session->expected_count--;
     dispatch(session, &expected, reply);
     envelope_progress(session);
@@ -430,9 +402,8 @@ static void on_reply(struct mq_smtp_session *session, const struct mq_reply *rep
         mq_smtp_restart_timer(session);
     }
     if (reply->code == 421 && session->state != MQ_SMTP_CLOSED) {
-        char reason[MQ_TARGET_REPLY_MAX];
-        mq_reply_format(reply, reason, sizeof reason);
-        mq_smtp_session_lost(session, reason); /* what it answered is decided already */
+        mq_smtp_session_lost(session,
+                             said(session, reply)); /* what it answered is decided already */
     }
 }
 

@@ -34,7 +34,6 @@ enum mq_status mq_smtp_session_init(struct mq_smtp_session *session, struct mq_s
 void mq_smtp_session_clear(struct mq_smtp_session *session)
 {
     free(session->out);
-    free(session->expected);
     memset(session, 0, sizeof *session);
 }
 

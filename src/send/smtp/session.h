@@ -5,12 +5,13 @@
 #define MQ_SEND_SMTP_SESSION_H
 
 #include "policy/reply.h"
-#include "policy/verdict.h"
 #include "send/smtp/channel.h"
 #include "send/smtp/host.h"
 
 /* The most that is written at once, and a session's output buffer. */
 #define MQ_SMTP_CHUNK 16384
+/* Commands that may be out without a reply: two envelopes of 100 recipients. */
+#define MQ_SMTP_EXPECTED_MAX 256
 
 enum mq_smtp_command {
     MQ_SMTP_NONE,
@@ -41,7 +42,6 @@ struct mq_smtp_tx {
     bool replied;              /* a reply of its own came */
     bool mail_refused;         /* the replies to RCPT and DATA are consequences */
     bool checking;             /* all but the check of the replies' order is done */
-    bool lone_dot;             /* DATA was taken though every recipient was refused */
     size_t in_transaction;     /* recipients accepted */
     enum mq_smtp_command next; /* to be written; MQ_SMTP_NONE: nothing now */
     size_t next_target;
@@ -75,9 +75,10 @@ struct mq_smtp_session {
     int64_t mails;         /* begun */
     int64_t decided;       /* mails that the relay gave an answer on */
 
-    struct mq_smtp_expected *expected; /* ring of replies awaited */
-    size_t expected_head, expected_count, expected_capacity;
+    struct mq_smtp_expected expected[MQ_SMTP_EXPECTED_MAX]; /* a ring: the replies awaited */
+    size_t expected_head, expected_count;
     struct mq_reply_reader reader;
+    char said[MQ_TARGET_REPLY_MAX]; /* the last reply whose text was needed */
 
     char *out; /* MQ_SMTP_CHUNK bytes, never moved while a write is pending */
     size_t out_pos, out_len;

@@ -1,6 +1,6 @@
 /* What a session sends: commands in groups (RFC 2920), the message with its dots stuffed. */
+#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "mime/wire/message.h"
@@ -25,9 +25,15 @@ static void append(struct mq_smtp_session *session, const char *data, size_t len
     session->out_len += len;
 }
 
-static void append_text(struct mq_smtp_session *session, const char *text)
+/* A command, for which there is room. */
+__attribute__((format(printf, 2, 3))) static void put(struct mq_smtp_session *session,
+                                                      const char *format, ...)
 {
-    append(session, text, strlen(text));
+    va_list args;
+    va_start(args, format);
+    session->out_len +=
+        (size_t)vsnprintf(session->out + session->out_len, room(session), format, args);
+    va_end(args);
 }
 
 /* The first recipient from `at` on that is still to be asked; target_count: none. */
@@ -43,92 +49,66 @@ static size_t next_target(const struct mq_transfer *transfer, size_t at)
 static void append_mail(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
 {
     const struct mq_transfer *transfer = tx->transfer;
+    const struct mq_smtp_caps *caps = &session->caps;
+    char size[32] = "", params[MQ_NOTIFY_PARAMS_ROOM] = "";
     /* Where it is not offered, what needs it was refused before. */
-    bool utf8 = session->caps.smtputf8 &&
+    bool utf8 = caps->smtputf8 &&
                 (transfer->utf8_address || (transfer->flags & MQ_MESSAGE_UTF8_HEADERS) != 0);
-    tx->mail_at = session->sent + session->out_len;
-    append_text(session, "MAIL FROM:<");
-    append_text(session, transfer->from);
-    append_text(session, ">");
-    if (session->caps.size && !tx->plain) {
-        char size[32];
+    bool eightbit = caps->eightbit && (transfer->flags & MQ_MESSAGE_8BIT) != 0 && !tx->plain;
+    if (caps->size && !tx->plain) {
         snprintf(size, sizeof size, " SIZE=%zu", transfer->prefix.len + transfer->message.len);
-        append_text(session, size);
     }
-    if (session->caps.eightbit && (transfer->flags & MQ_MESSAGE_8BIT) != 0 && !tx->plain) {
-        append_text(session, " BODY=8BITMIME");
-    }
-    if (utf8) {
-        append_text(session, " SMTPUTF8"); /* required: without it the address is invalid */
-    }
-    if (session->caps.dsn && !tx->plain) {
-        char params[MQ_NOTIFY_PARAMS_ROOM];
+    if (caps->dsn && !tx->plain) {
         mq_notify_mail_params(&transfer->notify, params);
-        append_text(session, params);
     }
-    append_text(session, "\r\n");
+    tx->mail_at = session->sent + session->out_len;
+    /* SMTPUTF8 also in a plain transaction: without it the address is invalid. */
+    put(session, "MAIL FROM:<%s>%s%s%s%s\r\n", transfer->from, size,
+        eightbit ? " BODY=8BITMIME" : "", utf8 ? " SMTPUTF8" : "", params);
     tx->next_target = next_target(transfer, 0);
     tx->next = MQ_SMTP_RCPT;
 }
 
 static void append_rcpt(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
 {
-    append_text(session, "RCPT TO:<");
-    append_text(session, tx->transfer->targets[tx->next_target].address);
-    append_text(session, ">");
+    char params[MQ_NOTIFY_PARAMS_ROOM] = "";
     if (session->caps.dsn && !tx->plain) {
-        char params[MQ_NOTIFY_PARAMS_ROOM];
         mq_notify_rcpt_params(&tx->transfer->notify, params);
-        append_text(session, params);
     }
-    append_text(session, "\r\n");
+    put(session, "RCPT TO:<%s>%s\r\n", tx->transfer->targets[tx->next_target].address, params);
     tx->next_target = next_target(tx->transfer, tx->next_target + 1);
     if (tx->next_target >= tx->transfer->target_count) {
         tx->next = MQ_SMTP_DATA;
     }
 }
 
-static bool append_command(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
+static void append_command(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
 {
     size_t begin = session->out_len;
-    enum mq_smtp_command command = tx->next;
-    if (!mq_smtp_expect(session, command, (uint8_t)(tx - session->tx), tx->next_target)) {
-        return false;
-    }
-    switch (command) {
-    case MQ_SMTP_RSET:
-        append_text(session, "RSET\r\n");
+    mq_smtp_expect(session, tx->next, (uint8_t)(tx - session->tx), tx->next_target);
+    if (tx->next == MQ_SMTP_RSET) {
+        put(session, "RSET\r\n");
         tx->next = tx->checking ? MQ_SMTP_NONE : MQ_SMTP_MAIL;
-        break;
-    case MQ_SMTP_MAIL:
+    } else if (tx->next == MQ_SMTP_MAIL) {
         append_mail(session, tx);
-        break;
-    case MQ_SMTP_RCPT:
+    } else if (tx->next == MQ_SMTP_RCPT) {
         append_rcpt(session, tx);
-        break;
-    case MQ_SMTP_DATA:
-        append_text(session, "DATA\r\n");
+    } else {
+        put(session, "DATA\r\n");
         tx->next = MQ_SMTP_NONE;
-        break;
-    default: /* a lone dot */
-        append_text(session, ".\r\n");
-        tx->next = MQ_SMTP_NONE;
-        break;
     }
     mq_smtp_trace(session, "> %.*s", (int)(session->out_len - begin - 2), session->out + begin);
-    return true;
 }
 
 /* The envelope: in one group, or command by command. */
 static void append_commands(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
 {
     bool group = session->caps.pipelining && !tx->plain;
+    /* One reply is kept free for a dot. */
+    size_t most = group ? MQ_SMTP_EXPECTED_MAX - 1 : 1;
     while (tx->used && tx->next != MQ_SMTP_NONE && room(session) >= COMMAND_ROOM &&
-           (group || session->expected_count == 0)) {
-        if (!append_command(session, tx)) {
-            mq_smtp_close(session, "out of memory");
-            return;
-        }
+           session->expected_count < most) {
+        append_command(session, tx);
     }
 }
 
@@ -178,11 +158,8 @@ static void append_body(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
         mq_smtp_close(session, "");
         return;
     }
-    if (!mq_smtp_expect(session, MQ_SMTP_DOT, session->current, 0)) {
-        mq_smtp_close(session, "out of memory");
-        return;
-    }
-    append_text(session, session->line_start ? ".\r\n" : "\r\n.\r\n");
+    mq_smtp_expect(session, MQ_SMTP_DOT, session->current, 0);
+    put(session, session->line_start ? ".\r\n" : "\r\n.\r\n");
     tx->dot_at = session->sent + session->out_len;
     mq_smtp_trace(session, "> .");
 }
@@ -248,17 +225,12 @@ static bool begin(struct mq_smtp_session *session, struct mq_transfer *transfer,
 
 void mq_smtp_quit(struct mq_smtp_session *session)
 {
-    static const char quit[] = "QUIT\r\n";
     if (session->state != MQ_SMTP_IDLE) {
         return;
     }
-    if (!mq_smtp_expect(session, MQ_SMTP_QUIT, 0, 0)) {
-        mq_smtp_close(session, "");
-        return;
-    }
-    memcpy(session->out, quit, sizeof quit - 1);
-    session->out_pos = 0;
-    session->out_len = sizeof quit - 1;
+    mq_smtp_expect(session, MQ_SMTP_QUIT, 0, 0);
+    session->out_pos = session->out_len = 0;
+    put(session, "QUIT\r\n");
     mq_smtp_set_state(session, MQ_SMTP_QUITTING);
 }
 
@@ -311,9 +283,8 @@ static bool write_some(struct mq_smtp_session *session)
         session->out_pos += n;
         session->sent += n;
         session->wants_write = false;
-        if (session->maybe_sent < session->sent) {
-            session->maybe_sent = session->sent;
-        }
+        session->maybe_sent =
+            session->maybe_sent < session->sent ? session->sent : session->maybe_sent;
         if (session->state == MQ_SMTP_BODY) {
             uint64_t dot_at = mq_smtp_current(session)->dot_at;
             bool all = dot_at != 0 && session->sent >= dot_at;
