@@ -61,7 +61,7 @@ ok   log
 ok   failover goes on
 ok   nothing of it is stored
 ok   it works again
-ok   a replaced database is opened anew
+ok   a replaced database is reopened
 queued already
 info: Mail queued as job 2 for 2 recipients
 info: Mail "r1" of type mail was queued already

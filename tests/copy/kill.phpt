@@ -38,7 +38,7 @@ for ($i = 0; $i < $kills || (count($stopped) <= 3 && $i < 10 * $kills); $i++) {
         echo "claimed in between\n";
     }
     $stopped[$over ? 'over' : ($target ? $target->stats()->pending : 'none')] = true;
-    if ($over) { // begin anew
+    if ($over) { // begin again
         unset($target);
         array_map(unlink(...), glob("$to*"));
         $queue->setConfig('mailQueueMovedTo', null);

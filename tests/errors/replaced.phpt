@@ -32,7 +32,7 @@ foreach (['wal', 'delete'] as $journal) {
         'deleted' => function (string $path) {
             array_map('unlink', glob("$path*"));
         },
-        'deleted and made anew' => function (string $path) use ($journal) {
+        'deleted and recreated' => function (string $path) use ($journal) {
             array_map('unlink', glob("$path*"));
             new MailQueue($path, journal: $journal);
         },
@@ -65,7 +65,7 @@ foreach (['wal', 'delete'] as $journal) {
         }
         $lost = is_file($path) ? array_diff($acknowledged, seen($path)) : $acknowledged;
         echo "$journal, $what: ", implode(' ', $texts) ?: 'no exception', ', ', count($acknowledged), ' acknowledged, ', count($lost), " lost\n";
-        must(!str_contains($what, 'deleted') || is_file($path) === str_contains($what, 'anew'), 'no file is made in place of one that was deleted');
+        must(!str_contains($what, 'deleted') || is_file($path) === str_contains($what, 'recreated'), 'no file is made in place of one that was deleted');
     }
 }
 ?>
@@ -73,12 +73,12 @@ foreach (['wal', 'delete'] as $journal) {
 wal, renamed, another in its place: replaced, 4 acknowledged, 0 lost
 wal, restored over it: replaced, 4 acknowledged, 0 lost
 wal, deleted: replaced cantopen cantopen cantopen cantopen, 0 acknowledged, 0 lost
-wal, deleted and made anew: replaced, 4 acknowledged, 0 lost
+wal, deleted and recreated: replaced, 4 acknowledged, 0 lost
 wal, copied by copy(), another queue beside: no exception, 5 acknowledged, 0 lost
 wal, copied by copy(), another application beside: %r(replaced, 4|no exception, 5)%r acknowledged, 0 lost
 delete, renamed, another in its place: replaced, 4 acknowledged, 0 lost
 delete, restored over it: replaced, 4 acknowledged, 0 lost
 delete, deleted: replaced cantopen cantopen cantopen cantopen, 0 acknowledged, 0 lost
-delete, deleted and made anew: replaced, 4 acknowledged, 0 lost
+delete, deleted and recreated: replaced, 4 acknowledged, 0 lost
 delete, copied by copy(), another queue beside: no exception, 5 acknowledged, 0 lost
 delete, copied by copy(), another application beside: no exception, 5 acknowledged, 0 lost

@@ -1,5 +1,5 @@
 /* The composer: whatever the fields are, what comes out is a message as it goes over the wire, the
- * same each time, whoever is in Bcc. An input is a row of fields with 0xFF between them; its first
+ * same each time, whatever Bcc has. An input is a row of fields with 0xFF between them; its first
  * byte says which one it is, see add_field(). */
 #include "fuzz.h"
 

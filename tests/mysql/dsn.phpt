@@ -1,5 +1,5 @@
 --TEST--
-new MailQueue('mysql:…'): a connection of its own, opened anew when it was lost; user and password; doctor
+new MailQueue('mysql:…'): a connection of its own, reopened when it was lost; user and password; doctor
 --EXTENSIONS--
 mailqueue
 pdo_mysql
@@ -31,7 +31,7 @@ $queue = new MailQueue($dsn);
 must($sessions() === 1, 'one session');
 echo $queue->enqueue(mail_fields(text: "Grüße\n")), ' ', $queue->diagnostics()['server']['kind'], "\n";
 $kill();
-echo 'enqueued over a connection opened anew: ', $queue->enqueue(mail_fields()), "\n";
+echo 'enqueued over a connection reopened: ', $queue->enqueue(mail_fields()), "\n";
 $kill();
 echo 'read over one: ', $queue->stats()->pending, "\n";
 $kill();
@@ -73,7 +73,7 @@ $code = show($run('work', '--table=mails'));
 --EXPECT--
 -- the connection
 1 mysql
-enqueued over a connection opened anew: 2
+enqueued over a connection reopened: 2
 read over one: 2
 claimed: 1
 waits for locks: MailQueue\DatabaseException [busy]: SQLSTATE[HY000]: General error: 1205 Lock wait timeout exceeded; try restarting transaction: keep other connections' transactions short, or raise innodb_lock_wait_timeout

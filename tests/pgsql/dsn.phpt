@@ -1,5 +1,5 @@
 --TEST--
-new MailQueue('pgsql:…'): a connection of its own, opened anew when it was lost; user and password by each way
+new MailQueue('pgsql:…'): a connection of its own, reopened when it was lost; user and password by each way
 --EXTENSIONS--
 mailqueue
 pdo_pgsql
@@ -69,7 +69,7 @@ echo $queue->enqueue(mail_fields(text: "Grüße\n")), ' ', $queue->diagnostics()
 $root->query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'app'");
 must(wait_until(fn() => $sessions() === 0), 'no session');
 usleep(5000); // a server that has answered within 2 ms is not asked first whether it is there
-echo 'enqueued over a connection opened anew: ', $queue->enqueue(mail_fields()), "\n";
+echo 'enqueued over a connection reopened: ', $queue->enqueue(mail_fields()), "\n";
 $root->query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'app'");
 must(wait_until(fn() => $sessions() === 0), 'no session');
 echo 'read over one: ', $queue->stats()->pending, "\n";
@@ -122,7 +122,7 @@ MailQueue\Exception: MAILQUEUE_DATABASE_PASSWORD_FILE: the file %/password is no
 -- the connection
 mailqueue
 1 pgsql
-enqueued over a connection opened anew: 2
+enqueued over a connection reopened: 2
 read over one: 2
 claimed: 1
 waits for locks: MailQueue\DatabaseException [busy]: SQLSTATE[55P03]: Lock not available: 7 ERROR:  canceling statement due to lock timeout: keep other connections' transactions short, or raise lock_timeout

@@ -217,8 +217,7 @@ static void make(struct power_bench *bench)
     assert_int_equal(sqlite3_close(handle), SQLITE_OK);
 }
 
-void bench_begin_anew(struct power_bench *bench, const struct power_variant *variant,
-                      uint32_t random)
+void bench_restart(struct power_bench *bench, const struct power_variant *variant, uint32_t random)
 {
     static const char *const suffixes[] = {"", "-wal", "-journal", "-shm"};
 
@@ -238,7 +237,7 @@ void bench_begin_anew(struct power_bench *bench, const struct power_variant *var
 
 void bench_open_both(struct power_bench *bench)
 {
-    bench_begin_anew(bench, NULL, 1);
+    bench_restart(bench, NULL, 1);
     bench->requests = true;
     for (int i = 0; i < POWER_CONNECTIONS; i++)
         assert_int_equal(bench_open(bench, i), MQ_OK);

@@ -36,8 +36,7 @@ struct power_bench {
 int bench_setup(void **state);
 int bench_teardown(void **state);
 /* No file, or the application's; NULL: the driver is to create one with a WAL. */
-void bench_begin_anew(struct power_bench *bench, const struct power_variant *variant,
-                      uint32_t random);
+void bench_restart(struct power_bench *bench, const struct power_variant *variant, uint32_t random);
 uint32_t bench_chance(struct power_bench *bench, uint32_t below);
 
 enum mq_status bench_open(struct power_bench *bench, int which);

@@ -24,7 +24,7 @@ struct power_counts {
 bool power_install(void);
 /* With nothing open, as the two that follow. */
 void power_uninstall(void);
-/* What is there now is on the disk; counts begin anew, and the power is on. */
+/* What is there now is on the disk; counts begin again, and the power is on. */
 void power_settle(void);
 /* What is found when the power comes back. Seed 0: nothing that was not synced; otherwise each
  * write is there, is not, or is in part (sectors of 512 bytes), and each name, by chance. */

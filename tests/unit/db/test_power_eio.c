@@ -185,7 +185,7 @@ static void go_on(struct life *life)
 
 static void prepare(struct life *life, const struct power_variant *variant, const char *kept)
 {
-    bench_begin_anew(life->bench, variant, 1);
+    bench_restart(life->bench, variant, 1);
     assert_int_equal(open_queue(life, true), MQ_OK); /* a worker leaves no WAL */
     for (int k = 0; k < BEFORE; k++) {
         assert_int_equal(store(life, k), MQ_OK);
@@ -204,7 +204,7 @@ static void suffer(struct life *life, const struct power_variant *variant, enum 
     int n = 0;
     while (failed) {
         n++;
-        bench_begin_anew(life->bench, variant, 1);
+        bench_restart(life->bench, variant, 1);
         copy_file(kept, life->bench->path);
         power_settle();
         snprintf(life->when, sizeof(life->when), "%s, EIO at operation %d%s", variant->name, n,

@@ -64,7 +64,7 @@ static void cut_power(struct power_bench *bench, const char *when)
     bench_check(bench, when);
 }
 
-/* What is stored behind it would not reach the disk: so the WAL begins anew. */
+/* What is stored behind it would not reach the disk: so the WAL begins again. */
 static void test_next_commit(void **state)
 {
     struct power_bench *bench = *state;
@@ -191,7 +191,7 @@ static void test_checkpoint_that_fails_to_sync(void **state)
     struct power_bench *bench = *state;
     sqlite3 *other = NULL;
 
-    bench_begin_anew(bench, &application, 1);
+    bench_restart(bench, &application, 1);
     bench->next = 10;
     assert_int_equal(bench_open(bench, POWER_WORKER), MQ_OK);
     assert_int_equal(bench_store(bench, POWER_WORKER, 1), MQ_OK);
@@ -242,7 +242,7 @@ static void test_stored_though_reported(void **state)
     static const struct power_variant truncate_journal = {"truncate", "truncate", NULL};
     struct power_bench *bench = *state;
 
-    bench_begin_anew(bench, &truncate_journal, 1);
+    bench_restart(bench, &truncate_journal, 1);
     bench->next = 10;
     assert_int_equal(bench_open(bench, 0), MQ_OK);
     power_on_sync(fail_after_commit, bench);

@@ -115,7 +115,7 @@ static void test_acknowledged_is_there(void **state)
     int cuts = wanted ? atoi(wanted) : 600;
 
     for (uint32_t i = 0; cuts > 0; i++) {
-        bench_begin_anew(bench, &variants[i % VARIANTS], i + 1);
+        bench_restart(bench, &variants[i % VARIANTS], i + 1);
         cuts -= suffer(bench, i + 1, cuts);
     }
 }

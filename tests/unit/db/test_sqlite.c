@@ -100,7 +100,7 @@ static void test_rows(void **state)
     assert_int_equal(db->driver->next(db, &row, &scene->err), MQ_OK);
     assert_false(row);
     assert_int_equal(db->driver->changes(db), 0);
-    /* left in the middle: the next statement begins anew */
+    /* left in the middle: the next statement begins again */
     assert_int_equal(db->driver->run(db, &all, &scene->err), MQ_OK);
     assert_int_equal(db->driver->next(db, &row, &scene->err), MQ_OK);
     assert_int_equal(run_sql(db, "UPDATE t SET a = a WHERE a > 1", &scene->err), MQ_OK);

@@ -126,7 +126,7 @@ static void test_noticed_by_each(void **state)
     assert_int_equal(scene->db->driver->maintain(scene->db, &scene->err), MQ_REPLACED);
 }
 
-static void test_deleted_is_not_created_anew(void **state)
+static void test_deleted_is_not_recreated(void **state)
 {
     struct scene *scene = *state;
 
@@ -448,7 +448,7 @@ int main(void)
         GUARD_TEST(test_replaced_by_rename),
         GUARD_TEST(test_replaced_within_transaction),
         GUARD_TEST(test_noticed_by_each),
-        GUARD_TEST(test_deleted_is_not_created_anew),
+        GUARD_TEST(test_deleted_is_not_recreated),
         GUARD_TEST(test_link_turned),
         GUARD_TEST(test_copied_with_wal),
         GUARD_TEST(test_copied_and_used_by_others),

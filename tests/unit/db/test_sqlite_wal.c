@@ -121,7 +121,7 @@ static void test_worker_tries_again_soon(void **state)
     assert_in_range(mq_sqlite_wal_bytes(scene->db), 11 * MIB, 16 * MIB);
 }
 
-/* A long reader keeps the WAL from being used anew; afterwards it is cut. */
+/* A long reader keeps the WAL from being reused; afterwards it is cut. */
 static void test_shrinks_when_a_reader_leaves(void **state)
 {
     struct scene *scene = *state;

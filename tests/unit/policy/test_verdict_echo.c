@@ -1,4 +1,4 @@
-/* A relay repeats addresses in its replies: whoever registers with one must not decide what the
+/* A relay repeats addresses in its replies: a registered stranger must not decide what the
  * reply means. Each address below was relay trouble, or a wait of its choice, when it was looked
  * for in the whole text. */
 #include <setjmp.h>

@@ -80,7 +80,7 @@ static void test_timeouts_by_state(void **state)
         struct fake_mail mail;
         fake_mail_init(&mail, FAKE_MESSAGE, 1);
         fake_submit(fake, &mail);
-        fake->now_ms += 1000; /* each reply starts the time anew */
+        fake->now_ms += 1000; /* each reply starts the time again */
         fake_says(fake, cases[i].heard);
         int64_t since_ms = cases[i].heard[0] ? 0 : -1000;
         fake->now_ms += cases[i].timeout_ms + since_ms - 1;

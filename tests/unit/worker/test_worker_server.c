@@ -18,11 +18,11 @@ static struct {
     bool undone;      /* … and which was not made */
     bool down;        /* the connection is lost */
     int reopens_in_vain;
-    bool is_applications; /* cannot be opened anew */
+    bool is_applications; /* cannot be reopened */
     int reopened, asked, renewals, taken;
     int64_t heard_ms, silence_ms; /* the last statement; the longest time without one */
     int places;                   /* to be had */
-    int64_t places_gone_ms;       /* for how long after the connection is opened anew none is */
+    int64_t places_gone_ms;       /* for how long after the connection is reopened none is */
     int64_t reopened_ms;
     enum mq_status place_fails; /* so the next question for a place ends; MQ_OK: with an answer */
 } server;
@@ -344,7 +344,7 @@ static void test_run_without_its_place(void **state)
     server.driver.reopen = server_reopen_without_place;
     cut_commit(2, true);
     int64_t start_ms = scene->boot_ms;
-    run_cut(scene, MQ_RUN_LOCKED); /* in peace: what was sent is settled, the rest goes back */
+    run_cut(scene, MQ_RUN_LOCKED); /* normally: what was sent is settled, the rest goes back */
     assert_in_range(scene->boot_ms - start_ms, 5000, 7000);
     assert_int_equal(count_jobs(scene, "sending"), 0);
     assert_int_equal(scene->report.sent, (int64_t)scene->relay.accepted_count);

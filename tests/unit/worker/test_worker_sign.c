@@ -193,8 +193,8 @@ static void stops_bouncing(struct fake_relay *relay, struct mq_transfer *transfe
     }
 }
 
-/* A mail that came back untouched is signed anew, at its new time, and once only. */
-static void test_begins_anew(void **state)
+/* A mail that came back untouched is signed again, at its new time, and once only. */
+static void test_begins_again(void **state)
 {
     struct scene_worker *scene = *state;
     scene->relay.on_body = stops_bouncing;
@@ -236,7 +236,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_signs_composed, setup, teardown),
         cmocka_unit_test_setup_teardown(test_failure, setup, teardown),
         cmocka_unit_test_setup_teardown(test_failure_of_memory, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_begins_anew, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_begins_again, setup, teardown),
         cmocka_unit_test_setup_teardown(test_others_go_on, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
