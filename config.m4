@@ -17,6 +17,13 @@ PHP_ARG_WITH([mailqueue-idn],
   [auto],
   [no])
 
+PHP_ARG_WITH([mailqueue-html],
+  [whether mailqueue makes text from HTML (libxml2)],
+  [AS_HELP_STRING([--without-mailqueue-html],
+    [Make no text part of HTML; default: make it where libxml2 is found])],
+  [auto],
+  [no])
+
 PHP_ARG_WITH([mailqueue-dkim],
   [whether mailqueue signs with DKIM (OpenSSL 3)],
   [AS_HELP_STRING([--without-mailqueue-dkim],
@@ -55,6 +62,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     fi
   ])
   MAILQUEUE_OPTIONAL([IDN2], [libidn2 >= 2.0], [$PHP_MAILQUEUE_IDN], [MQ_HAVE_LIBIDN2])
+  MAILQUEUE_OPTIONAL([LIBXML], [libxml-2.0 >= 2.9], [$PHP_MAILQUEUE_HTML], [MQ_HAVE_LIBXML2])
   MAILQUEUE_OPTIONAL([OPENSSL], [libcrypto >= 3.0], [$PHP_MAILQUEUE_DKIM], [MQ_HAVE_OPENSSL])
 
   dnl The files of the tree; tools/lists rewrites what is between the marks.
@@ -99,7 +107,6 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/mime/param.c
     src/mime/subject.c
     src/mime/text/html.c
-    src/mime/text/token.c
     src/mime/text/writer.c
     src/mime/wire/envelope.c
     src/mime/wire/line_ends.c

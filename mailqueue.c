@@ -12,6 +12,7 @@
 #include "db/sqlite/sqlite.h"
 #include "mime/dkim/sign.h"
 #include "mime/idn.h"
+#include "mime/text/html.h"
 #include "php/capture/capture.h"
 #include "php/class/classes.h"
 #include "php/ini.h"
@@ -123,6 +124,7 @@ static PHP_MINFO_FUNCTION(mailqueue)
     php_info_print_table_row(2, "SQLite version", mq_sqlite_version());
     php_info_print_table_row(2, "libcurl version", mq_curl_version());
     php_info_print_table_row(2, "internationalised domains (libidn2)", yes(mq_idn_available()));
+    php_info_print_table_row(2, "text from HTML (libxml2)", yes(mq_html_text_available()));
     php_info_print_table_row(2, "DKIM (OpenSSL)", yes(mq_dkim_available()));
     php_info_print_table_end();
     DISPLAY_INI_ENTRIES();

@@ -75,7 +75,7 @@ generate_arginfo() {
 }
 
 # What config.m4 uses where it finds it: module:macro of the C sources.
-OPTIONAL_LIBRARIES="libidn2:MQ_HAVE_LIBIDN2 libcrypto:MQ_HAVE_OPENSSL"
+OPTIONAL_LIBRARIES="libidn2:MQ_HAVE_LIBIDN2 libxml-2.0:MQ_HAVE_LIBXML2 libcrypto:MQ_HAVE_OPENSSL"
 
 optional_flags() {
     local pair

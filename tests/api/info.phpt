@@ -38,6 +38,7 @@ mailqueue version => N.N.N
 SQLite version => N.N.N
 libcurl version => N.N.N
 internationalised domains (libidn2) => %s
+text from HTML (libxml2) => %s
 DKIM (OpenSSL) => %s
 
 Directive => Local Value => Master Value

@@ -208,9 +208,8 @@ static enum mq_status find_text(struct work *work, struct mq_error *err)
         return MQ_OK;
     }
     enum mq_status status = mq_html_to_text(fields->html, &work->made_text, err);
-    work->text = mq_buffer_view(&work->made_text);
-    if (work->text.data == NULL) {
-        work->text = MQ_STR("");
+    if (work->made_text.len > 0) {
+        work->text = mq_buffer_view(&work->made_text);
     }
     return status == MQ_OK && work->made_text.failed ? mq_error_nomem(err) : status;
 }

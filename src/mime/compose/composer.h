@@ -47,9 +47,9 @@ struct mq_compose_fields {
     struct mq_compose_addresses from;                  /* exactly one mailbox */
     struct mq_compose_addresses to, cc, bcc, reply_to; /* one of to, cc, bcc at least */
     struct mq_str subject;                             /* UTF-8, one line; may be empty */
-    struct mq_str text;                                /* UTF-8, any line ends; data NULL: made from
-                                                          the HTML */
-    struct mq_str html;                                /* UTF-8; data NULL: none */
+    struct mq_str text; /* UTF-8, any line ends; data NULL: made from the HTML where this build can,
+                           else left out */
+    struct mq_str html; /* UTF-8; data NULL: none */
     const struct mq_compose_header *headers;
     size_t header_count;
     const struct mq_compose_part *parts; /* in the order in which they are to be shown */

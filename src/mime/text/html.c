@@ -1,38 +1,34 @@
-/* HTML's tags as calls of the writer. Mail programs write broken HTML: only elements that change
- * what is in them are kept on a stack, and a tag that fits nowhere changes nothing. */
+/* Walks the tree that libxml2 makes of HTML and calls the writer. The parser knows which tags may
+ * be left out and what broken HTML means. */
 #include "mime/text/html.h"
 
+#ifdef MQ_HAVE_LIBXML2
+
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <libxml/HTMLparser.h>
+
 #include "core/ascii.h"
-#include "mime/text/token.h"
 #include "mime/text/writer.h"
 
-#define DEPTH_MAX     256  /* deeper elements are only text; it bounds the search for a begin tag */
-#define NAME_SIZE     16   /* of elements with a role */
 #define LINK_TEXT_MAX 2048 /* a longer text is no URL */
 #define NUMBER_MAX    99999999
 
 enum role {
-    VOID, /* up to IMAGE: without an end tag */
+    BLOCK,
+    SKIPPED,
     LINE_BREAK,
     RULE,
     IMAGE,
-    INLINE, /* up to LINK: only hidden ones are on the stack. Also what is not in the table. */
     LINK,
-    RAW, /* its text has no tags in it */
-    SKIPPED,
-    BLOCK,
-    PARAGRAPH,
     LIST,
     NUMBERED_LIST,
     ITEM,
     QUOTE,
     PREFORMATTED,
-    TABLE,
-    ROW,
     CELL
 };
 
@@ -41,65 +37,44 @@ static const struct kind {
     unsigned breaks; /* line ends before and behind; 2: an empty line */
     const char *names;
 } kinds[] = {
-    {VOID, 0, " area base col embed input link meta param source track wbr "},
+    {SKIPPED, 0, " script style svg template title "},
     {LINE_BREAK, 0, " br "},
     {RULE, 0, " hr "},
     {IMAGE, 0, " img "},
     {LINK, 0, " a "},
-    {RAW, 0, " script style title "},
-    {SKIPPED, 0, " svg template "},
     {BLOCK, 1,
      " address article aside body caption center dd details dialog div dt fieldset figcaption "
      "footer form head header hgroup html legend main nav option search section summary tbody "
-     "tfoot thead "},
-    {BLOCK, 2, " dl figure h1 h2 h3 h4 h5 h6 "},
-    {PARAGRAPH, 2, " p "},
+     "tfoot thead tr "},
+    {BLOCK, 2, " dl figure h1 h2 h3 h4 h5 h6 p table "},
     {LIST, 2, " dir menu ul "},
     {NUMBERED_LIST, 2, " ol "},
     {ITEM, 1, " li "},
     {QUOTE, 2, " blockquote "},
     {PREFORMATTED, 2, " listing pre xmp "},
-    {TABLE, 2, " table "},
-    {ROW, 1, " tr "},
     {CELL, 0, " td th "},
 };
 
-/* An open element. */
-struct element {
-    struct mq_str name;
-    enum role role;
-    size_t indent;   /* before it */
-    unsigned breaks; /* behind it */
-    int number;      /* of the list's next item */
-};
-
 struct reader {
-    struct mq_str html; /* what is left of it */
-    struct mq_html_token token;
     struct mq_text_writer writer;
-    struct element stack[DEPTH_MAX];
-    size_t depth;
-    size_t hidden;              /* depth from which on nothing shows; 0: all does */
-    size_t preformatted, lists; /* open ones */
-    struct mq_buffer value;     /* of an attribute, or decoded text */
+    int *number; /* of the next item, in a numbered list; else NULL */
+    int lists;   /* open ones */
+    int preformatted;
     struct mq_buffer url;       /* of the open link; empty: none is open, or it leads nowhere */
     struct mq_buffer link_text; /* without its white space */
 };
 
-static const struct kind *kind_of(struct mq_str name)
+static const struct kind *kind_of(const xmlNode *node)
 {
-    static const struct kind unknown = {INLINE, 0, ""};
-    char key[NAME_SIZE + 3] = " ";
-    for (size_t i = 0; i < name.len && i < NAME_SIZE; i++) {
-        key[i + 1] = mq_ascii_lower(name.data[i]);
-        key[i + 2] = ' ';
-    }
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && name.len <= NAME_SIZE; i++) {
+    static const struct kind other = {BLOCK, 0, ""};
+    char key[16];
+    snprintf(key, sizeof key, " %s ", (const char *)node->name);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (strstr(kinds[i].names, key) != NULL) {
             return &kinds[i];
         }
     }
-    return &unknown;
+    return &other;
 }
 
 static void put_text(struct reader *reader, struct mq_str text)
@@ -115,43 +90,46 @@ static void put_text(struct reader *reader, struct mq_str text)
 
 /* ---- attributes ---- */
 
-/* The value of the tag's attribute, decoded; data is NULL where it has none. */
-static struct mq_str attribute(struct reader *reader, const char *name)
+/* Entities are decoded. data is NULL where the element has none of that name. */
+static struct mq_str attribute(const xmlNode *node, const char *name)
 {
-    if (!mq_html_attribute(&reader->token, name, &reader->value)) {
+    const xmlAttr *found = xmlHasProp(node, (const xmlChar *)name);
+    if (found == NULL) {
         return (struct mq_str){NULL, 0};
     }
-    return reader->value.len > 0 ? mq_buffer_view(&reader->value) : MQ_STR("");
+    bool empty = found->children == NULL || found->children->content == NULL;
+    return empty ? MQ_STR("") : mq_str_of((const char *)found->children->content);
 }
 
-static int number_of(struct reader *reader, const char *name, int otherwise)
+static int number_of(const xmlNode *node, const char *name, int otherwise)
 {
-    struct mq_str value = mq_str_trim(attribute(reader, name));
+    struct mq_str value = mq_str_trim(attribute(node, name));
     char *end = NULL;
     long n = value.len > 0 ? strtol(value.data, &end, 10) : -1;
     return n >= 0 && n <= NUMBER_MAX && end == value.data + value.len ? (int)n : otherwise;
 }
 
-/* Whether the attribute hidden, or a declaration of the style, says that nothing shows. */
-static bool is_hidden(struct reader *reader)
+/* Whether a style begins with the declaration, white space aside. */
+static bool declares(const char *style, const char *declaration)
 {
-    struct mq_str style = attribute(reader, "style");
-    struct mq_buffer *value = &reader->value;
-    size_t n = 0;
-    for (size_t i = 0; i < style.len; i++) {
-        char c = style.data[i];
-        if ((unsigned char)c > ' ') {
-            value->data[n++] = mq_ascii_lower(c);
+    for (; *style && *declaration; style++) {
+        if ((unsigned char)*style > ' ' && mq_ascii_lower(*style) != *declaration++) {
+            return false;
         }
     }
-    static const char *const hiding[] = {"display:none", "visibility:hidden"};
-    for (size_t i = 0; style.len > 0 && i < sizeof hiding / sizeof *hiding; i++) {
-        const char *at = memmem(value->data, n, hiding[i], strlen(hiding[i]));
-        if (at != NULL && (at == value->data || at[-1] == ';')) {
+    return !*declaration;
+}
+
+/* Whether the attribute hidden, or the style, says that the element does not show. */
+static bool is_hidden(const xmlNode *node)
+{
+    for (const char *style = attribute(node, "style").data; style; style = strchr(style, ';')) {
+        style += *style == ';';
+        if (declares(style, "display:none") || declares(style, "visibility:hidden")) {
             return true;
         }
     }
-    return attribute(reader, "hidden").data != NULL;
+    return attribute(node, "hidden").data != NULL;
 }
 
 /* ---- links ---- */
@@ -177,11 +155,11 @@ static void put_url(struct mq_buffer *out, struct mq_str text)
     }
 }
 
-static void open_link(struct reader *reader)
+static void open_link(struct reader *reader, const xmlNode *node)
 {
     static const char *const nowhere[] = {
         "#", "javascript:", "vbscript:", "data:", "cid:", "about:"};
-    struct mq_str text = mq_str_trim(attribute(reader, "href"));
+    struct mq_str text = mq_str_trim(attribute(node, "href"));
     if (cut(&text, "mailto:")) { /* other fields of the URI are left out */
         const char *end = text.len > 0 ? memchr(text.data, '?', text.len) : NULL;
         text.len = end != NULL ? (size_t)(end - text.data) : text.len;
@@ -221,73 +199,19 @@ static void close_link(struct reader *reader)
 
 /* ---- elements ---- */
 
-static bool is_list(enum role role)
-{
-    return role == LIST || role == NUMBERED_LIST;
-}
-
-static void pop_to(struct reader *reader, size_t depth)
-{
-    while (reader->depth > depth) {
-        const struct element *element = &reader->stack[--reader->depth];
-        if (reader->hidden == 0) {
-            reader->lists -= is_list(element->role);
-            reader->preformatted -= element->role == PREFORMATTED;
-            mq_text_break(&reader->writer, element->breaks);
-            mq_text_unindent(&reader->writer, element->indent);
-        } else if (reader->hidden == reader->depth + 1) {
-            reader->hidden = 0;
-        }
-    }
-}
-
-/* Where an open element is in which one of the role ends, whatever its tags say. */
-static bool bounds(enum role outer, enum role role)
-{
-    switch (role) {
-    case ITEM:
-        return is_list(outer) || outer == CELL;
-    case ROW:
-    case CELL:
-        return outer == TABLE;
-    case PARAGRAPH:
-        return outer != INLINE;
-    case TABLE:
-        return false;
-    default:
-        return outer == CELL || (role == INLINE && outer != INLINE);
-    }
-}
-
-/* An item, a paragraph, a row or a cell ends where the next one begins. */
-static void close_implied(struct reader *reader, enum role role)
-{
-    for (size_t depth = reader->depth; depth > 0; depth--) {
-        enum role open = reader->stack[depth - 1].role;
-        if (open == role) {
-            pop_to(reader, depth - 1);
-            return;
-        }
-        if (bounds(open, role)) {
-            return;
-        }
-    }
-}
-
-static void open_item(struct reader *reader)
+static void open_item(struct reader *reader, const xmlNode *node)
 {
     static const char spaces[] = "            ";
     char mark[sizeof spaces] = "- ";
-    struct element *list = reader->depth > 0 ? &reader->stack[reader->depth - 1] : NULL;
-    if (list != NULL && list->role == NUMBERED_LIST) {
-        list->number = number_of(reader, "value", list->number);
-        snprintf(mark, sizeof mark, "%d. ", list->number++);
+    if (reader->number) {
+        *reader->number = number_of(node, "value", *reader->number);
+        snprintf(mark, sizeof mark, "%d. ", (*reader->number)++);
     }
     mq_text_indent(&reader->writer, mark, spaces + sizeof spaces - 1 - strlen(mark));
 }
 
 /* What an element does where it begins, but for its line ends. */
-static void begin(struct reader *reader, enum role role)
+static void begin(struct reader *reader, enum role role, const xmlNode *node)
 {
     struct mq_text_writer *writer = &reader->writer;
     switch (role) {
@@ -299,23 +223,16 @@ static void begin(struct reader *reader, enum role role)
         mq_text_rule(writer);
         break;
     case IMAGE:
-        put_text(reader, attribute(reader, "alt"));
+        put_text(reader, attribute(node, "alt"));
         break;
     case LINK:
-        open_link(reader);
-        break;
-    case LIST:
-    case NUMBERED_LIST:
-        reader->lists++;
+        open_link(reader, node);
         break;
     case ITEM:
-        open_item(reader);
+        open_item(reader, node);
         break;
     case QUOTE:
         mq_text_indent(writer, "> ", "> ");
-        break;
-    case PREFORMATTED:
-        reader->preformatted++;
         break;
     case CELL:
         mq_text_bar(writer);
@@ -325,105 +242,150 @@ static void begin(struct reader *reader, enum role role)
     }
 }
 
-/* What ends where this element begins. */
-static void end_others(struct reader *reader, const struct kind *kind)
-{
-    if (kind->breaks > 0) {
-        close_implied(reader, PARAGRAPH);
-    }
-    if (kind->role == ITEM || kind->role == ROW || kind->role == CELL) {
-        close_implied(reader, kind->role);
-    }
-    if (reader->depth == DEPTH_MAX) {
-        pop_to(reader, 0);
-    }
-}
+static void read_nodes(struct reader *reader, const xmlNode *node);
 
-static void on_open(struct reader *reader)
+static void read_element(struct reader *reader, const xmlNode *node)
 {
-    const struct kind *kind = kind_of(reader->token.name);
-    struct element element = {.name = reader->token.name, .role = kind->role};
-    if (kind->role == RAW) {
-        mq_html_skip_raw(&reader->html, element.name);
+    const struct kind *kind = kind_of(node);
+    if (kind->role == SKIPPED || is_hidden(node)) {
         return;
     }
-    end_others(reader, kind);
-    bool hides = reader->hidden == 0 && (kind->role == SKIPPED || is_hidden(reader));
-    bool shows = reader->hidden == 0 && !hides;
-    if (shows) {
-        bool inner_list = is_list(kind->role) && reader->lists > 0;
-        element.indent = reader->writer.prefix.len;
-        element.breaks = inner_list ? 1 : kind->breaks; /* no empty lines around it */
-        element.number = is_list(kind->role) ? number_of(reader, "start", 1) : 0;
-        mq_text_break(&reader->writer, element.breaks);
-        begin(reader, kind->role);
+    bool is_list = kind->role == LIST || kind->role == NUMBERED_LIST;
+    unsigned breaks = is_list && reader->lists > 0 ? 1 : kind->breaks;
+    size_t indent = reader->writer.prefix.len;
+    int *outer = reader->number;
+    int number = number_of(node, "start", 1);
+    mq_text_break(&reader->writer, breaks);
+    begin(reader, kind->role, node);
+    if (is_list) {
+        reader->number = kind->role == NUMBERED_LIST ? &number : NULL;
     }
-    if (kind->role > (shows ? LINK : IMAGE)) {
-        reader->stack[reader->depth++] = element;
-        reader->hidden = hides ? reader->depth : reader->hidden;
-    }
-}
-
-static void on_close(struct reader *reader)
-{
-    struct mq_str name = reader->token.name;
-    enum role role = kind_of(name)->role;
-    if (role == LINK && reader->hidden == 0) {
+    reader->lists += is_list;
+    reader->preformatted += kind->role == PREFORMATTED;
+    read_nodes(reader, node->children);
+    reader->preformatted -= kind->role == PREFORMATTED;
+    reader->lists -= is_list;
+    reader->number = outer;
+    if (kind->role == LINK) {
         close_link(reader);
-        return;
     }
-    for (size_t depth = reader->depth; depth > 0; depth--) {
-        const struct element *open = &reader->stack[depth - 1];
-        if (mq_str_equal_nocase(open->name, name)) {
-            pop_to(reader, depth - 1);
-            return;
-        }
-        if (bounds(open->role, role)) {
-            return;
+    mq_text_break(&reader->writer, breaks);
+    mq_text_unindent(&reader->writer, indent);
+}
+
+/* Length of the mark <![if …]> or <![endif]> that the text begins with, which mail programs write
+ * for Outlook and libxml2 before 2.14 takes for text; 0: it begins with none. */
+static size_t mark_length(struct mq_str text)
+{
+    bool mark = mq_str_begins_nocase(text, "<![if") || mq_str_begins_nocase(text, "<![endif");
+    const char *end = mark ? memchr(text.data, '>', text.len) : NULL;
+    return end ? (size_t)(end - text.data) + 1 : 0;
+}
+
+static void read_text(struct reader *reader, struct mq_str text)
+{
+    const char *at;
+    while (text.len > 0 && (at = memmem(text.data, text.len, "<![", 3)) != NULL) {
+        size_t before = (size_t)(at - text.data);
+        size_t mark = mark_length(mq_str_skip(text, before));
+        put_text(reader, (struct mq_str){text.data, before + (mark ? 0 : 3)});
+        text = mq_str_skip(text, before + (mark ? mark : 3));
+    }
+    put_text(reader, text);
+}
+
+/* libxml2 bounds the depth. */
+static void read_nodes(struct reader *reader, const xmlNode *node)
+{
+    for (; node; node = node->next) {
+        if (node->type == XML_ELEMENT_NODE) {
+            read_element(reader, node);
+        } else if (node->type == XML_TEXT_NODE || node->type == XML_CDATA_SECTION_NODE) {
+            read_text(reader, mq_str_of((const char *)node->content));
         }
     }
 }
 
-static void read_all(struct reader *reader)
+/* ---- the parser ---- */
+
+/* Without a handler of the parser's own, errors would go to the process's, which is PHP's. */
+#if LIBXML_VERSION >= 21200
+static void on_error(void *context, const xmlError *error)
+#else
+static void on_error(void *context, xmlErrorPtr error)
+#endif
 {
-    while (mq_html_take(&reader->html, &reader->token)) {
-        if (reader->token.kind == MQ_HTML_OPEN) {
-            on_open(reader);
-        } else if (reader->token.kind == MQ_HTML_CLOSE) {
-            on_close(reader);
-        } else if (reader->hidden == 0) {
-            reader->value.len = 0;
-            mq_html_decode(&reader->value, reader->token.body);
-            put_text(reader, mq_buffer_view(&reader->value));
-        }
+    (void)context;
+    (void)error;
+}
+
+/* NULL where memory is missing, or *whole is false: the parser stopped. */
+static xmlDocPtr parse(struct mq_str html, bool *whole)
+{
+    const int options = HTML_PARSE_RECOVER | HTML_PARSE_NONET | HTML_PARSE_COMPACT;
+    htmlParserCtxtPtr parser = htmlNewParserCtxt();
+    *whole = true;
+    if (!parser) {
+        return NULL;
     }
-    close_link(reader);
-    pop_to(reader, 0);
+    parser->sax->initialized = XML_SAX2_MAGIC; /* or serror is ignored */
+    parser->sax->serror = on_error;
+    xmlDocPtr tree = htmlCtxtReadMemory(parser, html.data, (int)html.len, NULL, "UTF-8", options);
+    const xmlError *error = xmlCtxtGetLastError(parser);
+    *whole = !error || error->level != XML_ERR_FATAL;
+    if (tree && !*whole) {
+        xmlFreeDoc(tree);
+        tree = NULL;
+    }
+    htmlFreeParserCtxt(parser);
+    return tree;
+}
+
+bool mq_html_text_available(void)
+{
+    return true;
 }
 
 enum mq_status mq_html_to_text(struct mq_str html, struct mq_buffer *out, struct mq_error *err)
 {
+    struct reader reader = {.number = NULL};
     size_t before = out->len;
-    if (!mq_utf8_valid(html)) {
+    bool whole = true;
+    if (!mq_utf8_valid(html) || html.len > INT_MAX) {
         return mq_error_set(err, MQ_MESSAGE, "html",
                             "html: it is not UTF-8; convert it (mb_convert_encoding)");
     }
-    struct reader *reader = calloc(1, sizeof *reader);
-    if (reader == NULL) {
-        return mq_error_nomem(err);
+    xmlDocPtr tree = html.len > 0 ? parse(html, &whole) : NULL;
+    if (!tree) {
+        return html.len == 0 || !whole ? MQ_OK : mq_error_nomem(err);
     }
-    reader->html = html;
-    mq_text_writer_init(&reader->writer, out);
-    read_all(reader);
-    bool done = mq_text_writer_finish(&reader->writer) && !reader->value.failed &&
-                !reader->url.failed && !reader->link_text.failed;
-    mq_buffer_clear(&reader->value);
-    mq_buffer_clear(&reader->url);
-    mq_buffer_clear(&reader->link_text);
-    free(reader);
+    mq_text_writer_init(&reader.writer, out);
+    read_nodes(&reader, tree->children);
+    bool done =
+        mq_text_writer_finish(&reader.writer) && !reader.url.failed && !reader.link_text.failed;
+    mq_buffer_clear(&reader.url);
+    mq_buffer_clear(&reader.link_text);
+    xmlFreeDoc(tree);
     if (!done && out->data != NULL) {
         out->len = before;
         out->data[before] = '\0';
     }
     return done ? MQ_OK : mq_error_nomem(err);
 }
+
+#else
+
+bool mq_html_text_available(void)
+{
+    return false;
+}
+
+enum mq_status mq_html_to_text(struct mq_str html, struct mq_buffer *out, struct mq_error *err)
+{
+    (void)html;
+    (void)out;
+    (void)err;
+    return MQ_OK;
+}
+
+#endif
