@@ -183,7 +183,6 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/policy/reply.c
     src/policy/states.c
     src/policy/verdict.c
-    src/queue/batch.c
     src/queue/body.c
     src/queue/claim.c
     src/queue/config/config.c

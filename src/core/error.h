@@ -48,6 +48,15 @@ enum mq_status mq_error_set(struct mq_error *err, enum mq_status status, const c
 /* The usual text for memory that could not be had; returns MQ_NOMEM. */
 enum mq_status mq_error_nomem(struct mq_error *err);
 
+/* Passes a failure on to the caller; only where nothing has to be freed before. */
+#define MQ_TRY(call)                           \
+    do {                                       \
+        enum mq_status mq_try_status = (call); \
+        if (mq_try_status != MQ_OK) {          \
+            return mq_try_status;              \
+        }                                      \
+    } while (0)
+
 /* Short English name of a status ("busy", "corrupt", …), never NULL. */
 const char *mq_status_name(enum mq_status status);
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "db/db.h"
-#include "queue/batch.h"
 #include "queue/claim.h"
 #include "queue/handle.h"
 #include "queue/sql/columns.h"
@@ -49,32 +48,35 @@ static void take_row(struct mq_queue *queue, struct mq_job *job)
     }
 }
 
-/* Jobs, and the largest message that is loaded. */
+/* Jobs of one claim token, and the largest message that is loaded. */
 struct reading {
     struct mq_job *const *jobs;
     size_t count;
     int64_t most;
 };
 
+/* The jobs are a list where the database takes one, else a single id. */
 static enum mq_status read_rows(struct mq_queue *queue, const struct reading *reading,
-                                struct mq_args args, struct mq_error *err)
+                                struct mq_value jobs, struct mq_error *err)
 {
-    bool row = true;
     size_t hint = 0;
+    struct mq_args args =
+        MQ_ARGS(mq_int(reading->most), mq_cstr(reading->jobs[0]->locked_by), jobs);
     /* A statement that is kept may keep its last result. */
     int slot = reading->most > MQ_BODY_SMALL ? -1 : MQ_SQL_BODIES;
     struct mq_query query = {slot, mq_sql_text(queue, MQ_SQL_BODIES), args.values, args.count};
     enum mq_status status =
         query.sql ? queue->db->driver->run(queue->db, &query, err) : mq_error_nomem(err);
-    while (status == MQ_OK) {
-        status = mq_sql_next(queue, &row, err);
-        if (status != MQ_OK || !row) {
-            break;
-        }
-        struct mq_job *job =
-            find(reading->jobs, reading->count, &hint, mq_sql_column_int(queue, 0));
+    while (mq_sql_next(queue, &status, err)) {
+        int64_t id = mq_sql_column_int(queue, 0);
+        struct mq_job *job = find(reading->jobs, reading->count, &hint, id);
         if (job) {
             take_row(queue, job);
+        }
+    }
+    for (size_t i = 0; i < reading->count && status == MQ_OK; i++) {
+        if (reading->jobs[i]->body_place == MQ_BODY_UNKNOWN) {
+            reading->jobs[i]->body_place = MQ_BODY_LOST;
         }
     }
     return status;
@@ -83,47 +85,27 @@ static enum mq_status read_rows(struct mq_queue *queue, const struct reading *re
 static enum mq_status read_listed(struct mq_queue *queue, const struct reading *reading,
                                   struct mq_error *err)
 {
-    struct mq_buffer list;
-    mq_buffer_init(&list);
+    struct mq_buffer list = {0};
     for (size_t i = 0; i < reading->count; i++) {
-        mq_batch_list_add(&list, reading->jobs[i]->id, 0);
+        mq_sql_list_add(&list, reading->jobs[i]->id, 0);
     }
-    struct mq_args args = MQ_ARGS(mq_int(reading->most), mq_cstr(reading->jobs[0]->locked_by),
-                                  mq_batch_list_value(&list));
-    enum mq_status status =
-        list.failed ? mq_error_nomem(err) : read_rows(queue, reading, args, err);
+    struct mq_value ids = mq_sql_list(&list);
+    enum mq_status status = list.failed ? mq_error_nomem(err) : read_rows(queue, reading, ids, err);
     mq_buffer_clear(&list);
     return status;
-}
-
-/* SQLite may have no JSON functions. */
-static enum mq_status read_numbered(struct mq_queue *queue, const struct reading *reading,
-                                    struct mq_error *err)
-{
-    struct mq_value values[2 + MQ_BODIES_MAX] = {mq_int(reading->most),
-                                                 mq_cstr(reading->jobs[0]->locked_by)};
-    for (size_t i = 0; i < MQ_BODIES_MAX; i++) {
-        values[2 + i] = i < reading->count ? mq_int(reading->jobs[i]->id) : mq_null();
-    }
-    return read_rows(queue, reading, (struct mq_args){values, 2 + MQ_BODIES_MAX}, err);
 }
 
 enum mq_status mq_queue_read_bodies(struct mq_queue *queue, struct mq_job *const *jobs,
                                     size_t count, int64_t most, struct mq_error *err)
 {
-    bool listed = mq_batch_claims(queue);
-    size_t chunk = listed ? MQ_CLAIM_CHUNK : MQ_BODIES_MAX;
-    enum mq_status status = MQ_OK;
-    for (size_t i = 0; i < count && status == MQ_OK; i += chunk) {
+    bool listed = mq_sql_has(queue, MQ_SQL_CLAIM_TAKE_MANY);
+    size_t chunk = listed ? MQ_CLAIM_CHUNK : 1;
+    for (size_t i = 0; i < count; i += chunk) {
         struct reading reading = {jobs + i, count - i < chunk ? count - i : chunk, most};
-        status = listed ? read_listed(queue, &reading, err) : read_numbered(queue, &reading, err);
-        for (size_t n = 0; n < reading.count && status == MQ_OK; n++) {
-            if (reading.jobs[n]->body_place == MQ_BODY_UNKNOWN) {
-                reading.jobs[n]->body_place = MQ_BODY_LOST;
-            }
-        }
+        MQ_TRY(listed ? read_listed(queue, &reading, err)
+                      : read_rows(queue, &reading, mq_int(jobs[i]->id), err));
     }
-    return status;
+    return MQ_OK;
 }
 
 enum mq_status mq_queue_read_body(struct mq_queue *queue, struct mq_job *job, struct mq_error *err)
@@ -155,49 +137,28 @@ void mq_job_drop_body(struct mq_job *job)
 
 /* ---- a claim with its messages ---- */
 
-/* Puts those that stay before those that go back, and takes out what is lost. */
-struct sorting {
-    struct mq_queue *queue;
-    struct mq_claim *claim;
-    int64_t room; /* octets that may still be loaded */
-    size_t kept;
-};
-
-/* Whether this one is loaded and stays. */
-static enum mq_status load_one(struct sorting *s, struct mq_job *job, bool *stays,
-                               struct mq_error *err)
+/* Loads them in their order, as far as there is room for more; *kept counts these. */
+static enum mq_status load_claimed(struct mq_queue *queue, struct mq_claim *claim, int64_t room,
+                                   size_t *kept, struct mq_error *err)
 {
-    struct mq_error why;
-    *stays = s->kept == 0 || (int64_t)job->body_len <= s->room;
-    if (*stays && job->body_place == MQ_BODY_STORED) {
-        enum mq_status status = mq_queue_read_body(s->queue, job, &why);
-        *stays = status == MQ_OK;
-        if (status != MQ_OK && (status != MQ_NOMEM || s->kept == 0)) {
-            *err = why;
-            return status;
+    while (*kept < claim->count) {
+        struct mq_job *job = &claim->jobs[*kept];
+        if (*kept > 0 && (int64_t)job->body_len > room) {
+            break;
         }
-    }
-    return MQ_OK;
-}
-
-static enum mq_status load_claimed(struct sorting *s, struct mq_error *err)
-{
-    struct mq_claim *claim = s->claim;
-    bool stays = true;
-    for (size_t i = 0; i < claim->count && stays;) {
-        struct mq_job *job = &claim->jobs[i];
-        enum mq_status status = load_one(s, job, &stays, err);
-        if (status != MQ_OK) {
-            return status;
+        if (job->body_place == MQ_BODY_STORED) {
+            enum mq_status status = mq_queue_read_body(queue, job, err);
+            if (status == MQ_NOMEM && *kept > 0) {
+                break;
+            }
+            MQ_TRY(status);
         }
         if (job->body_place == MQ_BODY_LOST) {
             mq_job_clear(job);
-            memmove(job, job + 1, (--claim->count - i) * sizeof(*job));
-            continue;
-        }
-        if (stays) {
-            s->room -= (int64_t)job->body_len;
-            s->kept = ++i;
+            memmove(job, job + 1, (--claim->count - *kept) * sizeof(*job));
+        } else {
+            room -= (int64_t)job->body_len;
+            ++*kept;
         }
     }
     return MQ_OK;
@@ -207,15 +168,15 @@ static enum mq_status load_claimed(struct sorting *s, struct mq_error *err)
 static void give_back(struct mq_queue *queue, struct mq_claim *claim, size_t from)
 {
     size_t count = claim->count - from;
-    struct mq_settlement *outcomes = calloc(count ? count : 1, sizeof(*outcomes));
+    struct mq_settlement *outcomes = count ? calloc(count, sizeof(*outcomes)) : NULL;
+    struct mq_cycle cycle = {.outcomes = outcomes, .outcome_count = count};
     for (size_t i = 0; outcomes && i < count; i++) {
         outcomes[i] = (struct mq_settlement){.job = &claim->jobs[from + i],
                                              .outcome = MQ_OUTCOME_RELEASED,
                                              .retry_after_s = -1,
                                              .ms = -1};
     }
-    if (outcomes && count) {
-        struct mq_cycle cycle = {.outcomes = outcomes, .outcome_count = count};
+    if (outcomes) {
         mq_queue_cycle(queue, &cycle, NULL);
     }
     free(outcomes);
@@ -228,42 +189,38 @@ static void give_back(struct mq_queue *queue, struct mq_claim *claim, size_t fro
 static enum mq_status claim_some(struct mq_queue *queue, struct mq_cycle *cycle,
                                  struct mq_error *err)
 {
-    enum mq_status status;
+    const struct mq_claim *claim = cycle->claim;
     do {
-        status = mq_queue_cycle(queue, cycle, err);
+        MQ_TRY(mq_queue_cycle(queue, cycle, err));
         /* Within the application's transaction the lock stays taken, however long we wait. */
-        if (status == MQ_OK && !cycle->joined &&
-            cycle->claim->dropped_bytes >= MQ_DROPPED_BYTES / 4) {
+        if (!cycle->joined && claim->dropped_bytes >= MQ_DROPPED_BYTES / 4) {
             mq_tx_leave_free(queue, cycle->begun_ms);
         }
-    } while (status == MQ_OK && cycle->claim->status == MQ_OK && cycle->claim->count == 0 &&
-             cycle->claim->end == MQ_CLAIM_MORE);
-    return status;
+    } while (claim->status == MQ_OK && claim->count == 0 && claim->end == MQ_CLAIM_MORE);
+    return MQ_OK;
 }
 
 enum mq_status mq_queue_claim(struct mq_queue *queue, const struct mq_claim_request *request,
                               int64_t max_bytes, struct mq_claim *claim, struct mq_error *err)
 {
     struct mq_cycle cycle = {.request = request, .claim = claim};
-    struct sorting sorting = {.queue = queue, .claim = claim, .room = max_bytes};
-    enum mq_status status = claim_some(queue, &cycle, err);
-    if (status == MQ_OK && claim->status != MQ_OK) {
+    size_t kept = 0;
+    MQ_TRY(claim_some(queue, &cycle, err));
+    if (claim->status != MQ_OK) {
         *err = claim->error;
         return claim->status;
     }
-    if (status != MQ_OK || claim->count == 0) {
-        return status;
-    }
-    struct mq_job **jobs = calloc(claim->count, sizeof(*jobs));
+    struct mq_job **jobs = calloc(claim->count + 1, sizeof(*jobs));
     for (size_t i = 0; jobs && i < claim->count; i++) {
         jobs[i] = &claim->jobs[i];
     }
-    status = jobs ? mq_queue_read_bodies(queue, jobs, claim->count, MQ_BODY_SMALL, err)
-                  : mq_error_nomem(err);
+    enum mq_status status =
+        jobs ? mq_queue_read_bodies(queue, jobs, claim->count, MQ_BODY_SMALL, err)
+             : mq_error_nomem(err);
     free(jobs);
     if (status == MQ_OK) {
-        status = load_claimed(&sorting, err);
+        status = load_claimed(queue, claim, max_bytes, &kept, err);
     }
-    give_back(queue, claim, status == MQ_OK ? sorting.kept : 0);
+    give_back(queue, claim, status == MQ_OK ? kept : 0);
     return status;
 }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "db/db.h"
-#include "mime/address.h"
 #include "policy/backoff.h"
 #include "queue/handle.h"
 #include "queue/sql/columns.h"
@@ -60,35 +59,15 @@ static enum mq_status check_numbers(const struct mq_new_job *job, struct mq_erro
     return MQ_OK;
 }
 
-static enum mq_status check_envelope(const struct mq_new_job *job, struct mq_error *err)
-{
-    bool utf8;
-    enum mq_status status = MQ_OK;
-    if (job->envelope_from && job->envelope_from[0]) {
-        status = mq_address_check(mq_str_of(job->envelope_from), "envelopeFrom", &utf8, err);
-    }
-    for (size_t i = 0; status == MQ_OK && job->recipients && i < job->recipients->count; i++) {
-        status = mq_address_check(mq_str_of(job->recipients->items[i]), "recipients", &utf8, err);
-    }
-    return status;
-}
-
 enum mq_status mq_new_job_check(const struct mq_new_job *job, struct mq_error *err)
 {
-    enum mq_status status = MQ_OK;
     if (job->reference.data) {
-        status = check_word("reference", job->reference, MQ_REFERENCE_MAX, err);
+        MQ_TRY(check_word("reference", job->reference, MQ_REFERENCE_MAX, err));
     }
-    if (status == MQ_OK) {
-        status = check_word("type", job->mail_type, MQ_TYPE_MAX, err);
-    }
-    if (status == MQ_OK) {
-        status = check_word("messageId", mq_str_of(job->message_id), MESSAGE_ID_MAX, err);
-    }
-    if (status == MQ_OK) {
-        status = check_numbers(job, err);
-    }
-    return status == MQ_OK ? check_envelope(job, err) : status;
+    MQ_TRY(check_word("type", job->mail_type, MQ_TYPE_MAX, err));
+    MQ_TRY(check_word("messageId", mq_str_of(job->message_id), MESSAGE_ID_MAX, err));
+    MQ_TRY(check_numbers(job, err));
+    return mq_envelope_check(job->envelope_from, job->recipients, err);
 }
 
 /* The job that holds the pair. */
@@ -100,14 +79,10 @@ struct holder {
 static enum mq_status find_holder(struct mq_queue *queue, const struct mq_new_job *job,
                                   int64_t now_s, struct holder *holder, struct mq_error *err)
 {
-    bool row = false;
+    enum mq_status status;
     struct mq_args pair = MQ_ARGS(mq_int(now_s), mq_text(job->reference), mq_text(job->mail_type));
-    memset(holder, 0, sizeof(*holder));
-    enum mq_status status = mq_sql_query(queue, MQ_SQL_PAIR, pair, err);
-    if (status == MQ_OK) {
-        status = mq_sql_next(queue, &row, err);
-    }
-    if (status == MQ_OK && row) {
+    *holder = (struct holder){0};
+    if (mq_sql_row(queue, MQ_SQL_PAIR, pair, &status, err)) {
         holder->id = mq_sql_column_int(queue, 0);
         holder->dead = mq_sql_column_int(queue, 1) != 0;
         mq_sql_finish(queue);
@@ -118,18 +93,17 @@ static enum mq_status find_holder(struct mq_queue *queue, const struct mq_new_jo
 static enum mq_status store(struct mq_tx *tx, const struct mq_new_job *job, int64_t *id,
                             struct mq_error *err)
 {
-    struct holder holder = {0, false};
-    enum mq_status status = mq_insert_job(tx->queue, job, tx->now_s, id, err);
-    if (status == MQ_OK && *id == 0) {
-        status = find_holder(tx->queue, job, tx->now_s, &holder, err);
+    struct holder holder;
+    MQ_TRY(mq_insert_job(tx->queue, job, tx->now_s, id, err));
+    if (*id != 0) {
+        return MQ_OK;
     }
-    if (status == MQ_OK && holder.dead) {
-        status = mq_job_delete(tx->queue, holder.id, err);
-        if (status == MQ_OK) {
-            status = mq_insert_job(tx->queue, job, tx->now_s, id, err);
-        }
+    MQ_TRY(find_holder(tx->queue, job, tx->now_s, &holder, err));
+    if (!holder.dead) {
+        return MQ_OK;
     }
-    return status;
+    MQ_TRY(mq_job_drop(tx->queue, holder.id, NULL, err));
+    return mq_insert_job(tx->queue, job, tx->now_s, id, err);
 }
 
 struct storing {

@@ -29,6 +29,8 @@ struct mq_job {
     char *reference;
     char *mail_type;
     enum mq_state state;
+    bool unreadable; /* another program wrote recipients, sender or claim token that cannot be used
+                      */
     int priority;
     int attempts;     /* counts the one under way when the job is claimed */
     int max_attempts; /* 0: the policy's */
@@ -64,5 +66,14 @@ struct mq_job {
 
 void mq_job_init(struct mq_job *job);
 void mq_job_clear(struct mq_job *job);
+
+struct mq_job_list {
+    struct mq_job *jobs;
+    size_t count;
+    size_t room;
+};
+/* A new one at the end, not initialised; NULL without memory. */
+struct mq_job *mq_job_list_add(struct mq_job_list *list);
+void mq_job_list_clear(struct mq_job_list *list);
 
 #endif

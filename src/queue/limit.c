@@ -10,6 +10,8 @@
  * knew it to be handed over (in the ledger); only what fits beside both is claimed. */
 #include "queue/limit.h"
 
+#include <stdio.h>
+
 #include "queue/config/keys.h"
 #include "queue/config/store.h"
 #include "queue/sql/statements.h"
@@ -26,12 +28,17 @@ static bool strict(const struct mq_tx *tx)
 
 static enum mq_status ledger_add(struct mq_tx *tx, int64_t at_s, int64_t n, struct mq_error *err)
 {
-    enum mq_status status = mq_sql_exec(tx->queue, MQ_SQL_SPENT_PURGE,
-                                        MQ_ARGS(mq_int(tx->now_s - MQ_LIMIT_PURGE_S)), err);
-    if (status == MQ_OK) {
-        status = mq_sql_exec(tx->queue, MQ_SQL_SPENT_ADD, MQ_ARGS(mq_int(at_s), mq_int(n)), err);
-    }
-    return status;
+    struct mq_args old = MQ_ARGS(mq_int(tx->now_s - MQ_LIMIT_PURGE_S));
+    MQ_TRY(mq_sql_exec(tx->queue, MQ_SQL_SPENT_PURGE, old, err));
+    return mq_sql_exec(tx->queue, MQ_SQL_SPENT_ADD, MQ_ARGS(mq_int(at_s), mq_int(n)), err);
+}
+
+/* What a cycle settles was mostly handed over at the same time: one entry for all of it. */
+static enum mq_status write_handed(struct mq_tx *tx, struct mq_error *err)
+{
+    int64_t handed = tx->handed;
+    tx->handed = 0;
+    return handed ? ledger_add(tx, tx->handed_at_s, handed, err) : MQ_OK;
 }
 
 /* Entries of the future. Either the clock was ahead when they were written, or it is behind now and
@@ -41,33 +48,25 @@ static enum mq_status ledger_set_right(struct mq_tx *tx, struct mq_error *err)
 {
     int64_t ahead = 0;
     struct mq_args beyond = MQ_ARGS(mq_int(tx->now_s + MQ_LIMIT_HOUR_S));
-    enum mq_status status = mq_sql_int(tx->queue, MQ_SQL_SPENT_AHEAD, beyond, &ahead, err);
-    if (status != MQ_OK || ahead == 0) {
-        return status;
+    MQ_TRY(mq_sql_int(tx->queue, MQ_SQL_SPENT_AHEAD, beyond, &ahead, err));
+    if (ahead == 0) {
+        return MQ_OK;
     }
-    status = mq_sql_exec(tx->queue, MQ_SQL_SPENT_MARK, beyond, err);
-    return status == MQ_OK ? ledger_add(tx, tx->now_s, ahead, err) : status;
-}
-
-/* What the last hour took. */
-static enum mq_status read_ledger(struct mq_tx *tx, int64_t *spent, struct mq_error *err)
-{
-    struct mq_args hours =
-        MQ_ARGS(mq_int(tx->now_s - MQ_LIMIT_HOUR_S), mq_int(tx->now_s + MQ_LIMIT_HOUR_S));
-    enum mq_status status = ledger_set_right(tx, err);
-    return status == MQ_OK ? mq_sql_int(tx->queue, MQ_SQL_SPENT_SUM, hours, spent, err) : status;
+    MQ_TRY(mq_sql_exec(tx->queue, MQ_SQL_SPENT_MARK, beyond, err));
+    return ledger_add(tx, tx->now_s, ahead, err);
 }
 
 /* Reads what of the limit is taken by leases under way and by the last hour. */
 static enum mq_status occupied(struct mq_tx *tx, struct mq_error *err)
 {
+    struct mq_args hours =
+        MQ_ARGS(mq_int(tx->now_s - MQ_LIMIT_HOUR_S), mq_int(tx->now_s + MQ_LIMIT_HOUR_S));
     tx->flying = 0;
     tx->spent = 0;
-    enum mq_status status = read_ledger(tx, &tx->spent, err);
-    if (status == MQ_OK) {
-        status = mq_sql_int(tx->queue, MQ_SQL_PAID, MQ_NO_ARGS, &tx->flying, err);
-    }
-    return status;
+    MQ_TRY(write_handed(tx, err));
+    MQ_TRY(ledger_set_right(tx, err));
+    MQ_TRY(mq_sql_int(tx->queue, MQ_SQL_SPENT_SUM, hours, &tx->spent, err));
+    return mq_sql_int(tx->queue, MQ_SQL_PAID, MQ_NO_ARGS, &tx->flying, err);
 }
 
 enum mq_status mq_limit_allowance(struct mq_tx *tx, int64_t *allowed, struct mq_error *err)
@@ -78,10 +77,7 @@ enum mq_status mq_limit_allowance(struct mq_tx *tx, int64_t *allowed, struct mq_
     }
     int64_t tokens = mq_bucket_tokens(&tx->settings.bucket);
     if (strict(tx)) {
-        enum mq_status status = occupied(tx, err);
-        if (status != MQ_OK) {
-            return status;
-        }
+        MQ_TRY(occupied(tx, err));
         int64_t room = tx->settings.bucket.limit - tx->flying - tx->spent;
         tokens = room < tokens ? room : tokens;
     }
@@ -105,10 +101,16 @@ enum mq_status mq_limit_return(struct mq_tx *tx, int64_t paid, int64_t handed, i
     }
     /* In average mode too: it may be strict within the hour. So it may where the settings cannot be
      * read: better one entry too many. */
-    if (handed > 0 && (tx->config != MQ_OK || limited(tx))) {
-        int64_t most_s = tx->now_s + MQ_LIMIT_HOUR_S;
-        return ledger_add(tx, at_s <= 0 ? tx->now_s : at_s < most_s ? at_s : most_s, handed, err);
+    if (handed <= 0 || (tx->config == MQ_OK && !limited(tx))) {
+        return MQ_OK;
     }
+    int64_t most_s = tx->now_s + MQ_LIMIT_HOUR_S;
+    at_s = at_s <= 0 ? tx->now_s : at_s < most_s ? at_s : most_s;
+    if (tx->handed_at_s != at_s) {
+        MQ_TRY(write_handed(tx, err));
+    }
+    tx->handed_at_s = at_s;
+    tx->handed += handed;
     return MQ_OK;
 }
 
@@ -116,21 +118,13 @@ enum mq_status mq_limit_return(struct mq_tx *tx, int64_t paid, int64_t handed, i
 static enum mq_status ledger_frees(struct mq_tx *tx, int64_t excess, int64_t *at_s,
                                    struct mq_error *err)
 {
-    bool row = true;
     struct mq_args since = MQ_ARGS(mq_int(tx->now_s - MQ_LIMIT_HOUR_S));
     enum mq_status status = mq_sql_query(tx->queue, MQ_SQL_SPENT_ROWS, since, err);
-    while (status == MQ_OK) {
-        status = mq_sql_next(tx->queue, &row, err);
-        if (status != MQ_OK || !row) {
-            return status;
-        }
+    while (excess > 0 && mq_sql_next(tx->queue, &status, err)) {
         *at_s = mq_sql_column_int(tx->queue, 0) + MQ_LIMIT_HOUR_S;
         excess -= mq_sql_column_int(tx->queue, 1);
-        if (excess <= 0) {
-            mq_sql_finish(tx->queue);
-            return MQ_OK;
-        }
     }
+    mq_sql_finish(tx->queue);
     return status;
 }
 
@@ -140,10 +134,7 @@ enum mq_status mq_limit_resume(struct mq_tx *tx, int64_t *resume_s, struct mq_er
     int64_t ledger_s = tx->now_s;
     int64_t room = tx->settings.bucket.limit - tx->flying;
     if (strict(tx) && room > 0 && tx->spent >= room) {
-        enum mq_status status = ledger_frees(tx, tx->spent - room + 1, &ledger_s, err);
-        if (status != MQ_OK) {
-            return status;
-        }
+        MQ_TRY(ledger_frees(tx, tx->spent - room + 1, &ledger_s, err));
     }
     /* Leases under way may end at any time. */
     int64_t at_s = ledger_s > token_s ? ledger_s : token_s;
@@ -153,20 +144,14 @@ enum mq_status mq_limit_resume(struct mq_tx *tx, int64_t *resume_s, struct mq_er
 
 enum mq_status mq_limit_store(struct mq_tx *tx, struct mq_error *err)
 {
+    const struct mq_bucket *bucket = &tx->settings.bucket;
+    char text[32];
+    MQ_TRY(write_handed(tx, err));
     if (!limited(tx)) {
         return MQ_OK;
     }
-    char text[32];
-    mq_bucket_format(tx->settings.bucket.units, text);
-    enum mq_status status = mq_config_put(tx->queue, mq_config_keys[MQ_KEY_TOKENS].name, text, err);
-    if (status == MQ_OK) {
-        struct mq_buffer at;
-        mq_buffer_init(&at);
-        mq_buffer_int(&at, tx->settings.bucket.last_refill_s);
-        status = at.failed ? mq_error_nomem(err)
-                           : mq_config_put(tx->queue, mq_config_keys[MQ_KEY_LAST_REFILL].name,
-                                           at.data, err);
-        mq_buffer_clear(&at);
-    }
-    return status;
+    mq_bucket_format(bucket->units, text);
+    MQ_TRY(mq_config_put(tx->queue, mq_config_keys[MQ_KEY_TOKENS].name, text, err));
+    snprintf(text, sizeof(text), "%lld", (long long)bucket->last_refill_s);
+    return mq_config_put(tx->queue, mq_config_keys[MQ_KEY_LAST_REFILL].name, text, err);
 }

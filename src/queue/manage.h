@@ -34,10 +34,6 @@ struct mq_stats {
 enum mq_status mq_queue_stats(struct mq_queue *queue, struct mq_stats *out, struct mq_error *err);
 void mq_stats_clear(struct mq_stats *stats);
 
-struct mq_job_list {
-    struct mq_job *jobs;
-    size_t count;
-};
 struct mq_job_filter {
     int state; /* enum mq_state, or -1: any */
     int limit;
@@ -47,7 +43,6 @@ struct mq_job_filter {
  */
 enum mq_status mq_queue_jobs(struct mq_queue *queue, const struct mq_job_filter *filter,
                              struct mq_job_list *out, struct mq_error *err);
-void mq_job_list_clear(struct mq_job_list *list);
 /* A row that no run takes up, for its status is none, or "sending" without a lease: a newer version
  * wrote it, or another program. */
 struct mq_stray {

@@ -12,67 +12,6 @@ static const char died_before[] = "the worker died before the message was sent";
 static const char died_within[] =
     "the worker died while the message was being sent: it may have arrived";
 
-/* Rows read before the first is written: one result is open at a time. */
-struct rows {
-    struct mq_job *jobs;
-    bool *readable;
-    size_t count;
-    size_t room;
-};
-
-static void rows_clear(struct rows *rows)
-{
-    for (size_t i = 0; i < rows->count; i++) {
-        mq_job_clear(&rows->jobs[i]);
-    }
-    free(rows->jobs);
-    free(rows->readable);
-    memset(rows, 0, sizeof(*rows));
-}
-
-static bool rows_grow(struct rows *rows)
-{
-    if (rows->count < rows->room) {
-        return true;
-    }
-    size_t room = rows->room ? rows->room * 2 : 16;
-    struct mq_job *jobs = realloc(rows->jobs, room * sizeof(*jobs));
-    if (jobs) {
-        rows->jobs = jobs;
-    }
-    bool *readable = realloc(rows->readable, room * sizeof(*readable));
-    if (readable) {
-        rows->readable = readable;
-    }
-    if (jobs && readable) {
-        rows->room = room;
-    }
-    return jobs && readable;
-}
-
-static enum mq_status rows_read(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
-                                struct rows *rows, struct mq_error *err)
-{
-    bool row = true;
-    enum mq_status status = mq_sql_query(queue, slot, args, err);
-    while (status == MQ_OK) {
-        status = mq_sql_next(queue, &row, err);
-        if (status != MQ_OK || !row) {
-            break;
-        }
-        if (!rows_grow(rows)) {
-            mq_sql_finish(queue);
-            return mq_error_nomem(err);
-        }
-        size_t i = rows->count++;
-        status = mq_job_read(queue, &rows->jobs[i], &rows->readable[i], err);
-        if (status != MQ_OK) {
-            mq_sql_finish(queue);
-        }
-    }
-    return status;
-}
-
 /* How many recipients the claim can have reached, from the first one: as many as it paid for and
  * as one transaction takes. With a redirect the paid ones are other addresses. */
 static size_t reach(const struct mq_tx *tx, const struct mq_job *job, size_t n)
@@ -126,10 +65,7 @@ static enum mq_status settle(struct mq_tx *tx, struct mq_settlement *s, int64_t 
     int64_t body = 0;
     if (mq_settle_deletes(s)) {
         struct mq_args id = MQ_ARGS(mq_int(s->job->id));
-        enum mq_status status = mq_sql_int(tx->queue, MQ_SQL_BODY_OCTETS, id, &body, err);
-        if (status != MQ_OK) {
-            return status;
-        }
+        MQ_TRY(mq_sql_int(tx->queue, MQ_SQL_BODY_OCTETS, id, &body, err));
     }
     *octets += body;
     return mq_settle_one(tx, s, MQ_EVENT_RECOVERED, err);
@@ -173,34 +109,38 @@ static enum mq_status recover_one(struct mq_tx *tx, const struct mq_claim_reques
 static enum mq_status park_unreadable(struct mq_tx *tx, const struct mq_job *job,
                                       struct mq_error *err)
 {
-    enum mq_status status = mq_job_park_unreadable(tx, job, err);
-    int64_t taken_s = tx->now_s + MQ_FINAL_TIMEOUT_S;
-    return status == MQ_OK ? mq_limit_return(tx, job->paid, job->paid, taken_s, err) : status;
+    MQ_TRY(mq_job_park_unreadable(tx, job, err));
+    return mq_limit_return(tx, job->paid, job->paid, tx->now_s + MQ_FINAL_TIMEOUT_S, err);
+}
+
+static enum mq_status read_rows(struct mq_tx *tx, const struct mq_claim_request *request,
+                                int64_t now_s, struct mq_job_list *rows, struct mq_error *err)
+{
+    struct mq_args over = MQ_ARGS(mq_int(now_s), mq_int(MQ_ROWS_A_CYCLE));
+    MQ_TRY(mq_jobs_read(tx->queue, MQ_SQL_LEASE_OVER, over, rows, err));
+    for (size_t i = 0; i < request->dead_count; i++) {
+        struct mq_args dead = MQ_ARGS(mq_int(now_s), mq_cstr(request->dead_tokens[i]),
+                                      mq_int(MQ_ROWS_A_CYCLE - (int64_t)rows->count));
+        MQ_TRY(mq_jobs_read(tx->queue, MQ_SQL_LEASE_DEAD, dead, rows, err));
+    }
+    return MQ_OK;
 }
 
 enum mq_status mq_recover(struct mq_tx *tx, const struct mq_claim_request *request, int64_t now_s,
                           struct mq_recovered *recovered, struct mq_error *err)
 {
-    struct rows rows = {0};
+    struct mq_job_list rows = {0};
     size_t done = 0;
     int64_t octets = 0;
-    struct mq_queue *queue = tx->queue;
-    enum mq_status status = rows_read(queue, MQ_SQL_LEASE_OVER,
-                                      MQ_ARGS(mq_int(now_s), mq_int(MQ_ROWS_A_CYCLE)), &rows, err);
-    for (size_t i = 0; i < request->dead_count && status == MQ_OK; i++) {
-        int64_t room = MQ_ROWS_A_CYCLE - (int64_t)rows.count;
-        struct mq_args args =
-            MQ_ARGS(mq_int(now_s), mq_cstr(request->dead_tokens[i]), mq_int(room));
-        status = rows_read(queue, MQ_SQL_LEASE_DEAD, args, &rows, err);
-    }
+    enum mq_status status = read_rows(tx, request, now_s, &rows, err);
     while (status == MQ_OK && done < rows.count && octets < MQ_DROPPED_BYTES) {
-        status = rows.readable[done] ? recover_one(tx, request, &rows.jobs[done], &octets, err)
-                                     : park_unreadable(tx, &rows.jobs[done], err);
-        done++;
+        const struct mq_job *job = &rows.jobs[done++];
+        status = job->unreadable ? park_unreadable(tx, job, err)
+                                 : recover_one(tx, request, job, &octets, err);
     }
     recovered->count = (int64_t)done;
     recovered->more = rows.count == MQ_ROWS_A_CYCLE || done < rows.count;
-    rows_clear(&rows);
+    mq_job_list_clear(&rows);
     return status;
 }
 
@@ -215,11 +155,9 @@ static enum mq_status recover_batch(struct mq_tx *tx, void *context, struct mq_e
 {
     struct batch *batch = context;
     int64_t now_s = batch->now_s ? batch->now_s : tx->now_s;
-    enum mq_status status = mq_tx_settings(tx, err);
-    if (status == MQ_OK) {
-        status = mq_recover(tx, batch->request, now_s, &batch->recovered, err);
-    }
-    return status == MQ_OK && batch->recovered.count > 0 ? mq_limit_store(tx, err) : status;
+    MQ_TRY(mq_tx_settings(tx, err));
+    MQ_TRY(mq_recover(tx, batch->request, now_s, &batch->recovered, err));
+    return batch->recovered.count > 0 ? mq_limit_store(tx, err) : MQ_OK;
 }
 
 enum mq_status mq_queue_recover(struct mq_queue *queue, int64_t now_s,
@@ -233,10 +171,7 @@ enum mq_status mq_queue_recover(struct mq_queue *queue, int64_t now_s,
     struct mq_tx_work work = {.body = recover_batch, .context = &batch};
     int64_t sum = 0;
     do {
-        enum mq_status status = mq_tx_run(queue, &work, err);
-        if (status != MQ_OK) {
-            return status;
-        }
+        MQ_TRY(mq_tx_run(queue, &work, err));
         sum += batch.recovered.count;
     } while (batch.recovered.more);
     *count = sum;

@@ -1,5 +1,5 @@
-/* Outcomes into rows. Each write is fenced by the claim token: a worker that lost its lease
- * changes nothing. */
+/* Outcomes into rows. Each write is fenced by the claim token and its attempt: a worker that lost
+ * its lease changes nothing. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +7,7 @@
 #include "queue/handle.h"
 #include "queue/job.h"
 #include "queue/limit.h"
+#include "queue/settle.h"
 #include "queue/sql/columns.h"
 #include "queue/steps.h"
 
@@ -15,13 +16,14 @@
 /* What the recipients' results add up to. A job without recipients, composed when sent, counts as
  * one. */
 struct tally {
+    int all;
     int count[MQ_OUTCOME_RECIPIENTS];
     int left;               /* stay in the list */
     const char *refused_by; /* the first reply of that kind; NULL: none */
     const char *accepted_by;
 };
 
-/* What the row becomes. */
+/* What the row becomes. Empty texts leave their columns as they are. */
 struct plan {
     enum mq_state to;
     const char *parked_for;
@@ -29,26 +31,21 @@ struct plan {
     int uncertain;
     int64_t next_attempt_at;
     int64_t last_attempt_at;
-    const char *error;
-    bool lists; /* recipients and refused change */
-    struct mq_buffer text;
+    struct mq_buffer error;
     struct mq_buffer recipients;
     struct mq_buffer refused;
 };
 
-/* Whether this claim reached the recipient; as far as is known, and one at least. */
-static bool on_the_wire(const struct mq_job *job, size_t i)
-{
-    return job->targets.count == 0 || !job->target_of || job->target_of[i] >= 0;
-}
-
+/* Where the worker says nothing of each, those that the claim did not reach are as before. */
 static enum mq_outcome result_of(const struct mq_settlement *s, size_t i)
 {
+    const struct mq_job *job = s->job;
     if (s->results) {
         return s->results[i] < MQ_OUTCOME_RECIPIENTS ? mq_outcomes[s->results[i]].row
                                                      : MQ_OUTCOME_RELEASED;
     }
-    return on_the_wire(s->job, i) ? mq_outcomes[s->outcome].row : MQ_OUTCOME_RELEASED;
+    bool reached = job->targets.count == 0 || !job->target_of || job->target_of[i] >= 0;
+    return reached ? mq_outcomes[s->outcome].row : MQ_OUTCOME_RELEASED;
 }
 
 static bool is_whole(const struct mq_settlement *s, enum mq_outcome outcome)
@@ -61,16 +58,21 @@ static const char *reply_of(const struct mq_settlement *s, size_t i)
     return s->replies && s->replies[i] ? s->replies[i] : NULL;
 }
 
+static const char *refusal_of(const struct mq_settlement *s, size_t i)
+{
+    return reply_of(s, i) ? reply_of(s, i) : s->error;
+}
+
 static struct tally add_up(const struct mq_settlement *s)
 {
-    struct tally t = {0};
     size_t n = s->job->recipients.count ? s->job->recipients.count : 1;
+    struct tally t = {.all = (int)n};
     for (size_t i = 0; i < n; i++) {
         enum mq_outcome result = result_of(s, i);
         t.count[result]++;
         t.left += mq_outcomes[result].stays;
         if (result == MQ_OUTCOME_REFUSED && !t.refused_by) {
-            t.refused_by = reply_of(s, i) ? reply_of(s, i) : s->error;
+            t.refused_by = refusal_of(s, i);
         } else if (result == MQ_OUTCOME_DELIVERED && !t.accepted_by) {
             t.accepted_by = reply_of(s, i);
         }
@@ -78,35 +80,8 @@ static struct tally add_up(const struct mq_settlement *s)
     return t;
 }
 
-/* ---- lists ---- */
+/* ---- what becomes of the row ---- */
 
-static void add_refused(struct mq_buffer *out, const char *address, const char *reply)
-{
-    mq_buffer_char(out, out->len ? ',' : '{');
-    mq_json_string(out, mq_str_of(address));
-    mq_buffer_char(out, ':');
-    mq_json_string(out, mq_str_of(reply ? reply : ""));
-}
-
-/* Those refused in earlier attempts. A text that cannot be read is no reason to lose the outcome.
- */
-static void keep_refused(struct mq_buffer *out, const char *text)
-{
-    struct mq_strings addresses;
-    struct mq_strings replies;
-    struct mq_error why;
-    mq_strings_init(&addresses);
-    mq_strings_init(&replies);
-    if (text && mq_json_read_object(mq_str_of(text), &addresses, &replies, &why) == MQ_OK) {
-        for (size_t i = 0; i < addresses.count; i++) {
-            add_refused(out, addresses.items[i], replies.items[i]);
-        }
-    }
-    mq_strings_clear(&addresses);
-    mq_strings_clear(&replies);
-}
-
-/* Appends the recipients that stay: of those that were tried, or of the others. */
 static void keep_recipients(const struct mq_settlement *s, bool tried, struct mq_buffer *out)
 {
     for (size_t i = 0; i < s->job->recipients.count; i++) {
@@ -118,91 +93,43 @@ static void keep_recipients(const struct mq_settlement *s, bool tried, struct mq
     }
 }
 
-/* Writes the new recipients and refused of a job whose results differ. Those that nobody has tried
- * come first: where tokens or a transaction reach only some, one that is deferred again and again
- * would otherwise be all that is ever tried, until the job is parked. */
-static void write_lists(const struct mq_settlement *s, struct plan *plan)
+/* The recipients that stay. Those that nobody has tried come first: where tokens or a transaction
+ * reach only some, one that is deferred again and again would otherwise be all that is ever tried,
+ * until the job is parked. */
+static void write_recipients(const struct mq_settlement *s, struct mq_buffer *out)
 {
-    plan->lists = true;
-    keep_refused(&plan->refused, s->job->refused);
+    keep_recipients(s, false, out);
+    keep_recipients(s, true, out);
+    mq_buffer_cstr(out, out->len ? "]" : "[]");
+}
+
+/* Those refused now, behind those of earlier attempts: a JSON object, address → reply. */
+static void write_refused(const struct mq_settlement *s, struct mq_buffer *out)
+{
+    struct mq_str before = mq_str_trim(mq_str_of(s->job->refused));
+    if (before.len > 2 && before.data[0] == '{' && before.data[before.len - 1] == '}') {
+        mq_buffer_append(out, before.data, before.len - 1);
+    }
     for (size_t i = 0; i < s->job->recipients.count; i++) {
         if (result_of(s, i) == MQ_OUTCOME_REFUSED) {
-            const char *reply = reply_of(s, i);
-            add_refused(&plan->refused, s->job->recipients.items[i], reply ? reply : s->error);
+            const char *reply = refusal_of(s, i);
+            mq_buffer_char(out, out->len ? ',' : '{');
+            mq_json_string(out, mq_str_of(s->job->recipients.items[i]));
+            mq_buffer_char(out, ':');
+            mq_json_string(out, mq_str_of(reply ? reply : ""));
         }
     }
-    keep_recipients(s, false, &plan->recipients);
-    keep_recipients(s, true, &plan->recipients);
-    mq_buffer_cstr(&plan->recipients, plan->recipients.len ? "]" : "[]");
-    if (plan->refused.len) {
-        mq_buffer_char(&plan->refused, '}');
-    }
+    mq_buffer_cstr(out, "}");
 }
 
-static void write_error(struct plan *plan, const char *error)
+static void write_error(const char *error, struct mq_buffer *out)
 {
-    if (!error) {
-        return;
+    mq_buffer_printable(out, mq_str_of(error));
+    if (out->len > ERROR_MAX) {
+        out->len = mq_utf8_cut(mq_buffer_view(out), ERROR_MAX);
+        out->data[out->len] = '\0';
     }
-    mq_buffer_printable(&plan->text, mq_str_of(error));
-    if (plan->text.data) {
-        plan->text.data[mq_utf8_cut(mq_buffer_view(&plan->text), ERROR_MAX)] = '\0';
-    }
-    plan->error = plan->text.data;
 }
-
-/* ---- rows ---- */
-
-static void stale(struct mq_tx *tx, struct mq_settlement *s)
-{
-    struct mq_event event = {
-        .type = MQ_EVENT_STALE, .relay = (char *)s->relay, .reply = (char *)s->error, .ms = s->ms};
-    s->stale = true;
-    mq_tx_event(tx, s->job, &event);
-}
-
-/* Deletes the row; *gone is false where the lease was lost. */
-static enum mq_status remove_row(struct mq_tx *tx, const struct mq_job *job, bool *gone,
-                                 struct mq_error *err)
-{
-    struct mq_args fence = MQ_ARGS(mq_int(job->id), mq_cstr(job->locked_by), mq_int(job->attempts));
-    enum mq_status status = mq_sql_exec(tx->queue, MQ_SQL_SETTLE_DELETE, fence, err);
-    *gone = status == MQ_OK && mq_sql_changes(tx->queue) > 0;
-    if (*gone) {
-        status = mq_sql_exec(tx->queue, MQ_SQL_DELETE_BODY, MQ_ARGS(mq_int(job->id)), err);
-    }
-    return status;
-}
-
-static enum mq_status write_row(struct mq_tx *tx, const struct mq_job *job, const struct plan *plan,
-                                bool *held, struct mq_error *err)
-{
-    if (plan->text.failed || plan->recipients.failed || plan->refused.failed) {
-        return mq_error_nomem(err);
-    }
-    struct mq_value values[] = {mq_null(),
-                                mq_int(job->id),
-                                mq_cstr(job->locked_by),
-                                mq_int(job->attempts),
-                                mq_int(plan->attempts),
-                                mq_int(plan->uncertain),
-                                mq_int(plan->next_attempt_at),
-                                mq_int_or_null(plan->last_attempt_at),
-                                mq_note(mq_str_of(plan->error)),
-                                mq_cstr(plan->parked_for),
-                                mq_text(mq_buffer_view(&plan->recipients)),
-                                mq_note(mq_buffer_view(&plan->refused))};
-    struct mq_transition change = {.from = MQ_SENDING,
-                                   .to = plan->to,
-                                   .slot = plan->lists ? MQ_SQL_SETTLE_LISTS : MQ_SQL_SETTLE_STATE,
-                                   .values = values,
-                                   .count = plan->lists ? 12 : 10};
-    enum mq_status status = mq_job_transition(tx->queue, &change, err);
-    *held = status == MQ_OK && mq_sql_changes(tx->queue) > 0;
-    return status;
-}
-
-/* ---- what becomes of it ---- */
 
 /* The attempt does not count. */
 static void plan_back(const struct mq_tx *tx, const struct mq_settlement *s, struct plan *plan)
@@ -226,12 +153,8 @@ static void plan_parked(struct plan *plan, enum mq_outcome why)
 /* How many claims like this one make a try of all recipients. */
 static int64_t claims_a_try(const struct tally *t)
 {
-    int64_t all = 0;
-    for (size_t i = 0; i < sizeof(t->count) / sizeof(t->count[0]); i++) {
-        all += t->count[i];
-    }
-    int64_t tried = all - t->count[MQ_OUTCOME_RELEASED];
-    return (all + tried - 1) / tried;
+    int64_t tried = t->all - t->count[MQ_OUTCOME_RELEASED];
+    return (t->all + tried - 1) / tried;
 }
 
 /* Whether a claim of some of the recipients brought the job forward: the list gets shorter, so
@@ -249,12 +172,10 @@ static void plan_failed(struct mq_tx *tx, const struct mq_settlement *s, const s
 {
     const struct mq_queue *queue = tx->queue;
     bool uncertain = t->count[MQ_OUTCOME_UNCERTAIN] > 0;
-    if (uncertain) {
-        plan->uncertain++;
-        if (s->on_uncertain == MQ_UNCERTAIN_HOLD) {
-            plan_parked(plan, MQ_OUTCOME_UNCERTAIN);
-            return;
-        }
+    plan->uncertain += uncertain;
+    if (uncertain && s->on_uncertain == MQ_UNCERTAIN_HOLD) {
+        plan_parked(plan, MQ_OUTCOME_UNCERTAIN);
+        return;
     }
     if (!progressed(t) && plan->attempts >= mq_job_max_attempts(queue, s->job) * claims_a_try(t)) {
         plan_parked(plan, MQ_OUTCOME_DEFERRED);
@@ -274,10 +195,11 @@ static void make_plan(struct mq_tx *tx, const struct mq_settlement *s, const str
                       struct plan *plan)
 {
     const struct mq_job *job = s->job;
-    plan->attempts = job->attempts;
-    plan->uncertain = job->uncertain;
-    plan->next_attempt_at = job->next_attempt_at;
-    plan->last_attempt_at = s->at_s > 0 ? s->at_s : tx->now_s;
+    int released = t->count[MQ_OUTCOME_RELEASED];
+    *plan = (struct plan){.attempts = job->attempts,
+                          .uncertain = job->uncertain,
+                          .next_attempt_at = job->next_attempt_at,
+                          .last_attempt_at = s->at_s > 0 ? s->at_s : tx->now_s};
     if (is_whole(s, MQ_OUTCOME_UNREADABLE)) {
         plan_back(tx, s, plan);
         plan_parked(plan, MQ_OUTCOME_UNREADABLE);
@@ -288,98 +210,133 @@ static void make_plan(struct mq_tx *tx, const struct mq_settlement *s, const str
     } else {
         plan_back(tx, s, plan);
     }
-    bool some = t->count[MQ_OUTCOME_RELEASED] > 0 && t->count[MQ_OUTCOME_RELEASED] < t->left;
-    if (t->left < (int)job->recipients.count || some) {
-        write_lists(s, plan);
+    if (t->left < (int)job->recipients.count || (released > 0 && released < t->left)) {
+        write_recipients(s, &plan->recipients);
     }
-    write_error(plan, s->error ? s->error : t->refused_by);
+    if (t->count[MQ_OUTCOME_REFUSED] > 0 && job->recipients.count) {
+        write_refused(s, &plan->refused);
+    }
+    write_error(s->error ? s->error : t->refused_by, &plan->error);
 }
 
-static void tell(struct mq_tx *tx, const struct mq_settlement *s, enum mq_event_type type,
-                 const struct mq_event *extra)
+/* *held is false where the lease was lost. */
+static enum mq_status write_row(struct mq_tx *tx, const struct mq_job *job, const struct plan *plan,
+                                bool *held, struct mq_error *err)
 {
-    struct mq_event event = *extra;
-    event.type = type;
-    event.relay = (char *)s->relay; /* borrowed: the event list copies */
+    struct mq_value values[] = {mq_null(),
+                                mq_int(job->id),
+                                mq_cstr(job->locked_by),
+                                mq_int(job->attempts),
+                                mq_int(plan->attempts),
+                                mq_int(plan->uncertain),
+                                mq_int(plan->next_attempt_at),
+                                mq_int_or_null(plan->last_attempt_at),
+                                mq_note(mq_buffer_view(&plan->error)),
+                                mq_cstr(plan->parked_for),
+                                mq_text(mq_buffer_view(&plan->recipients)),
+                                mq_note(mq_buffer_view(&plan->refused))};
+    struct mq_transition change = {MQ_SENDING, plan->to, MQ_SQL_SETTLE, values, 12};
+    if (plan->error.failed || plan->recipients.failed || plan->refused.failed) {
+        return mq_error_nomem(err);
+    }
+    MQ_TRY(mq_job_transition(tx->queue, &change, err));
+    *held = mq_sql_changes(tx->queue) > 0;
+    return MQ_OK;
+}
+
+/* ---- what is told ---- */
+
+static void tell(struct mq_tx *tx, const struct mq_settlement *s, struct mq_event event)
+{
+    event.relay = (char *)s->relay; /* borrowed, as all of it: the event list copies */
     event.ms = s->ms;
     mq_tx_event(tx, s->job, &event);
 }
 
+static void tell_stale(struct mq_tx *tx, struct mq_settlement *s)
+{
+    s->stale = true;
+    tell(tx, s, (struct mq_event){.type = MQ_EVENT_STALE, .reply = (char *)s->error});
+}
+
+/* What happened to how many; `back` where the job only went back. */
 static void tell_plan(struct mq_tx *tx, const struct mq_settlement *s, const struct tally *t,
-                      const struct plan *plan)
+                      const struct plan *plan, enum mq_event_type back)
 {
-    struct mq_event rest = {.reply = (char *)plan->error};
-    if (t->count[MQ_OUTCOME_DELIVERED] > 0) {
-        struct mq_event sent = {.recipients = t->count[MQ_OUTCOME_DELIVERED],
-                                .reply = (char *)t->accepted_by};
-        tell(tx, s, MQ_EVENT_SENT, &sent);
+    bool parked = plan->to == MQ_PARKED;
+    bool some = false;
+    char *error = plan->error.data;
+    int64_t next = plan->to == MQ_FAILED ? plan->next_attempt_at : 0;
+    const struct mq_event events[] = {
+        {.type = MQ_EVENT_SENT,
+         .recipients = t->count[MQ_OUTCOME_DELIVERED],
+         .reply = (char *)t->accepted_by},
+        {.type = MQ_EVENT_REFUSED,
+         .recipients = t->count[MQ_OUTCOME_REFUSED],
+         .reply = (char *)t->refused_by},
+        {.type = MQ_EVENT_UNCERTAIN,
+         .recipients = t->count[MQ_OUTCOME_UNCERTAIN],
+         .reply = error,
+         .next_attempt_at = next},
+        {.type = MQ_EVENT_TRY_LATER,
+         .recipients = parked ? 0 : t->count[MQ_OUTCOME_DEFERRED],
+         .reply = error,
+         .next_attempt_at = next},
+    };
+    for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+        if (events[i].recipients > 0) {
+            tell(tx, s, events[i]);
+            some = true;
+        }
     }
-    if (t->count[MQ_OUTCOME_REFUSED] > 0) {
-        struct mq_event refused = {.recipients = t->count[MQ_OUTCOME_REFUSED],
-                                   .reply = (char *)t->refused_by};
-        tell(tx, s, MQ_EVENT_REFUSED, &refused);
-    }
-    if (plan->to == MQ_FAILED) {
-        rest.next_attempt_at = plan->next_attempt_at;
-    }
-    if (t->count[MQ_OUTCOME_UNCERTAIN] > 0) {
-        rest.recipients = t->count[MQ_OUTCOME_UNCERTAIN];
-        tell(tx, s, MQ_EVENT_UNCERTAIN, &rest);
-    }
-    rest.recipients = t->count[MQ_OUTCOME_DEFERRED];
-    if (plan->to == MQ_PARKED) {
-        rest.recipients = 0;
-        tell(tx, s, MQ_EVENT_PARKED, &rest);
-    } else if (rest.recipients > 0) {
-        tell(tx, s, MQ_EVENT_TRY_LATER, &rest);
+    if (parked || !some) {
+        tell(tx, s, (struct mq_event){.type = parked ? MQ_EVENT_PARKED : back, .reply = error});
     }
 }
 
-/* Whether the job goes back with nothing to tell but that. */
-static bool untouched(const struct mq_settlement *s, const struct tally *t)
-{
-    int tried = t->count[MQ_OUTCOME_DELIVERED] + t->count[MQ_OUTCOME_REFUSED] +
-                t->count[MQ_OUTCOME_DEFERRED] + t->count[MQ_OUTCOME_UNCERTAIN];
-    return !is_whole(s, MQ_OUTCOME_UNREADABLE) && tried == 0;
-}
+/* ---- one ---- */
 
-static enum mq_status settle_update(struct mq_tx *tx, struct mq_settlement *s,
-                                    const struct tally *t, enum mq_event_type back,
-                                    struct mq_error *err)
+static enum mq_status update(struct mq_tx *tx, struct mq_settlement *s, const struct tally *t,
+                             enum mq_event_type back, struct mq_error *err)
 {
     bool held = false;
-    struct plan plan = {0};
-    mq_buffer_init(&plan.text);
-    mq_buffer_init(&plan.recipients);
-    mq_buffer_init(&plan.refused);
+    struct plan plan;
     make_plan(tx, s, t, &plan);
     enum mq_status status = write_row(tx, s->job, &plan, &held, err);
-    if (status == MQ_OK && !held) {
-        stale(tx, s);
-    } else if (status == MQ_OK && untouched(s, t)) {
-        struct mq_event event = {.reply = (char *)plan.error};
-        tell(tx, s, back, &event);
+    if (status == MQ_OK && held) {
+        tell_plan(tx, s, t, &plan, back);
     } else if (status == MQ_OK) {
-        tell_plan(tx, s, t, &plan);
+        tell_stale(tx, s);
     }
-    mq_buffer_clear(&plan.text);
+    mq_buffer_clear(&plan.error);
     mq_buffer_clear(&plan.recipients);
     mq_buffer_clear(&plan.refused);
     return status;
 }
 
-void mq_settle_deleted(struct mq_tx *tx, struct mq_settlement *outcome, bool there)
+/* What is told of one whose row was deleted, or was not `there`. */
+static void deleted(struct mq_tx *tx, struct mq_settlement *s, const struct tally *t, bool there)
 {
-    struct tally t = add_up(outcome);
-    bool orphan = is_whole(outcome, MQ_OUTCOME_ORPHAN);
-    outcome->stale = false;
     if (!there) {
-        stale(tx, outcome);
-        return;
+        tell_stale(tx, s);
+    } else if (is_whole(s, MQ_OUTCOME_ORPHAN)) {
+        tell(tx, s, (struct mq_event){.type = MQ_EVENT_ORPHAN, .reply = (char *)s->error});
+    } else {
+        tell(tx, s,
+             (struct mq_event){.type = MQ_EVENT_SENT,
+                               .recipients = t->count[MQ_OUTCOME_DELIVERED],
+                               .reply = (char *)t->accepted_by});
     }
-    struct mq_event event = {.recipients = t.count[MQ_OUTCOME_DELIVERED],
-                             .reply = (char *)(orphan ? outcome->error : t.accepted_by)};
-    tell(tx, outcome, orphan ? MQ_EVENT_ORPHAN : MQ_EVENT_SENT, &event);
+}
+
+static enum mq_status delete_row(struct mq_tx *tx, const struct mq_job *job, bool *gone,
+                                 struct mq_error *err)
+{
+    struct mq_args fence = MQ_ARGS(mq_int(job->id), mq_cstr(job->locked_by), mq_int(job->attempts));
+    MQ_TRY(mq_sql_exec(tx->queue, MQ_SQL_SETTLE_DELETE, fence, err));
+    *gone = mq_sql_changes(tx->queue) > 0;
+    return *gone ? mq_sql_exec(tx->queue, MQ_SQL_DELETE_BODY, MQ_ARGS(mq_int(job->id)), err)
+                 : MQ_OK;
 }
 
 static bool deletes(const struct mq_settlement *s, const struct tally *t)
@@ -394,26 +351,120 @@ bool mq_settle_deletes(const struct mq_settlement *outcome)
     return deletes(outcome, &t);
 }
 
-static enum mq_status settle_delete(struct mq_tx *tx, struct mq_settlement *s, struct mq_error *err)
+/* When what was handed over may have been taken, at the latest. */
+static int64_t taken_s(const struct mq_tx *tx, const struct mq_settlement *s)
 {
-    bool gone = false;
-    enum mq_status status = remove_row(tx, s->job, &gone, err);
-    if (status == MQ_OK) {
-        mq_settle_deleted(tx, s, gone);
+    int64_t at_s = s->at_s > 0 && s->at_s < tx->now_s ? s->at_s : tx->now_s;
+    return s->taken_by_s > at_s ? s->taken_by_s : at_s;
+}
+
+/* Without a row that is deleted already, where `gone` says of which. */
+static enum mq_status settle(struct mq_tx *tx, struct mq_settlement *s, const bool *gone,
+                             enum mq_event_type back, struct mq_error *err)
+{
+    struct tally t = add_up(s);
+    bool there = gone ? *gone : false;
+    s->stale = false;
+    if (!gone && !deletes(s, &t)) {
+        MQ_TRY(update(tx, s, &t, back, err));
+    } else {
+        if (!gone) {
+            MQ_TRY(delete_row(tx, s->job, &there, err));
+        }
+        deleted(tx, s, &t, there);
     }
-    return status;
+    return s->stale ? MQ_OK
+                    : mq_limit_return(tx, s->job->paid, s->handed_over, taken_s(tx, s), err);
 }
 
 enum mq_status mq_settle_one(struct mq_tx *tx, struct mq_settlement *outcome,
                              enum mq_event_type back, struct mq_error *err)
 {
-    struct tally t = add_up(outcome);
-    outcome->stale = false;
-    enum mq_status status = deletes(outcome, &t) ? settle_delete(tx, outcome, err)
-                                                 : settle_update(tx, outcome, &t, back, err);
-    if (status != MQ_OK || outcome->stale) {
+    return settle(tx, outcome, NULL, back, err);
+}
+
+/* ---- the outcomes of a cycle ---- */
+
+/* Those whose rows are deleted by one statement, where each statement is a round trip. */
+struct group {
+    struct mq_settlement *outcomes;
+    size_t count;
+    const char *token; /* of all of them */
+    bool *gone;        /* of all outcomes */
+    size_t hint;       /* rows mostly come back in the order of their ids */
+    struct mq_buffer ids;
+};
+
+static bool is_in(const struct group *group, size_t i)
+{
+    const struct mq_settlement *s = &group->outcomes[i];
+    return group->gone && mq_settle_deletes(s) && strcmp(s->job->locked_by, group->token) == 0;
+}
+
+static void mark_gone(struct group *group, int64_t id, int64_t attempts)
+{
+    for (size_t n = 0; n < group->count; n++) {
+        size_t i = (group->hint + n) % group->count;
+        const struct mq_job *job = group->outcomes[i].job;
+        if (job->id == id && job->attempts == attempts) {
+            group->gone[i] = true;
+            group->hint = i + 1;
+            mq_sql_list_add(&group->ids, id, 0);
+            return;
+        }
+    }
+}
+
+/* Deletes the rows whose lease stands, as one statement or, where a DELETE does not tell what it
+ * deleted, by another behind it; then their bodies. */
+static enum mq_status delete_group(struct mq_queue *queue, struct group *group,
+                                   struct mq_error *err)
+{
+    struct mq_buffer rows = {0};
+    for (size_t i = 0; i < group->count; i++) {
+        if (is_in(group, i)) {
+            mq_sql_list_add(&rows, group->outcomes[i].job->id, group->outcomes[i].job->attempts);
+        }
+    }
+    if (rows.len == 0 && !rows.failed) {
+        return MQ_OK;
+    }
+    struct mq_args fence = MQ_ARGS(mq_sql_list(&rows), mq_cstr(group->token));
+    enum mq_status status = rows.failed
+                                ? mq_error_nomem(err)
+                                : mq_sql_query(queue, MQ_SQL_SETTLE_DELETE_MANY, fence, err);
+    while (mq_sql_next(queue, &status, err)) {
+        mark_gone(group, mq_sql_column_int(queue, 0), mq_sql_column_int(queue, 1));
+    }
+    mq_buffer_clear(&rows);
+    if (status != MQ_OK || (group->ids.len == 0 && !group->ids.failed)) {
         return status;
     }
-    return mq_limit_return(tx, outcome->job->paid, outcome->handed_over,
-                           mq_limit_taken_s(tx, outcome), err);
+    struct mq_args ids = MQ_ARGS(mq_sql_list(&group->ids));
+    if (group->ids.failed) {
+        return mq_error_nomem(err);
+    }
+    if (mq_sql_has(queue, MQ_SQL_DELETE_JOBS)) {
+        MQ_TRY(mq_sql_exec(queue, MQ_SQL_DELETE_JOBS, ids, err));
+    }
+    return mq_sql_exec(queue, MQ_SQL_DELETE_BODIES, ids, err);
+}
+
+enum mq_status mq_settle_all(struct mq_tx *tx, struct mq_settlement *outcomes, size_t count,
+                             struct mq_error *err)
+{
+    struct group group = {.outcomes = outcomes, .count = count};
+    enum mq_status status = MQ_OK;
+    if (count > 1 && mq_sql_has(tx->queue, MQ_SQL_SETTLE_DELETE_MANY)) {
+        group.token = outcomes[0].job->locked_by;
+        group.gone = calloc(count, sizeof(*group.gone));
+        status = group.gone ? delete_group(tx->queue, &group, err) : mq_error_nomem(err);
+    }
+    for (size_t i = 0; i < count && status == MQ_OK; i++) {
+        const bool *gone = is_in(&group, i) ? &group.gone[i] : NULL;
+        status = settle(tx, &outcomes[i], gone, MQ_EVENT_RELEASED, err);
+    }
+    mq_buffer_clear(&group.ids);
+    free(group.gone);
+    return status;
 }

@@ -7,36 +7,17 @@
 #include "queue/handle.h"
 #include "queue/queue.h"
 
-static enum mq_status ask_identity(struct mq_queue *queue, char **out, struct mq_error *err)
-{
-    bool row = false;
-    enum mq_status status = mq_sql_query(queue, MQ_SQL_IDENTITY, MQ_NO_ARGS, err);
-    if (status == MQ_OK) {
-        status = mq_sql_next(queue, &row, err);
-    }
-    if (status != MQ_OK) {
-        return status;
-    }
-    struct mq_str text = row ? mq_sql_column_str(queue, 0) : (struct mq_str){NULL, 0};
-    *out = text.len ? mq_str_dup(text) : NULL;
-    bool known = text.len > 0;
-    if (row) {
-        mq_sql_finish(queue);
-    }
-    if (!known) {
-        return mq_error_set(err, MQ_DATABASE, "database", "the database does not say what it is");
-    }
-    return *out ? MQ_OK : mq_error_nomem(err);
-}
-
 const char *mq_queue_identity(struct mq_queue *queue, struct mq_error *err)
 {
     if (queue->identity || !mq_sql_has(queue, MQ_SQL_IDENTITY)) {
         return queue->identity;
     }
-    if (ask_identity(queue, &queue->identity, err) == MQ_DATABASE) {
-        /* An older server, or one that keeps that to itself. Two such that this host works for then
-         * share a run directory; at worst a mail counts as uncertain whose fate was known. */
+    enum mq_status status =
+        mq_sql_text_of(queue, MQ_SQL_IDENTITY, MQ_NO_ARGS, &queue->identity, err);
+    if (!queue->identity && (status == MQ_OK || status == MQ_DATABASE)) {
+        /* An older server, or one that keeps that to itself. Two such servers that this host works
+         * for then share a run directory: at worst a mail counts as uncertain though its fate was
+         * known. */
         queue->identity = mq_str_dup(mq_str_of(queue->names.table));
         if (!queue->identity) {
             mq_error_nomem(err);
@@ -60,19 +41,16 @@ enum mq_status mq_queue_take_slot(struct mq_queue *queue, int max, int *slot, st
 {
     int64_t number = 0;
     int64_t taken = 0;
-    enum mq_status status = number_of(queue, &number, err);
-    for (int i = 0; i < max && status == MQ_OK; i++) {
-        status =
-            mq_sql_int(queue, MQ_SQL_SLOT_TAKE, MQ_ARGS(mq_int(number), mq_int(i)), &taken, err);
-        if (status == MQ_OK && taken) {
-            *slot = i;
-            return MQ_OK;
-        }
+    MQ_TRY(number_of(queue, &number, err));
+    for (int i = 0; i < max && !taken; i++) {
+        struct mq_args args = MQ_ARGS(mq_int(number), mq_int(i));
+        MQ_TRY(mq_sql_int(queue, MQ_SQL_SLOT_TAKE, args, &taken, err));
+        *slot = i;
     }
-    if (status == MQ_OK) {
+    if (!taken) {
         *slot = -1;
     }
-    return status;
+    return MQ_OK;
 }
 
 void mq_queue_free_slot(struct mq_queue *queue, int slot)
@@ -88,13 +66,9 @@ enum mq_status mq_queue_slots_held(struct mq_queue *queue, int max, int *held, s
 {
     int64_t number = 0;
     int64_t count = 0;
-    enum mq_status status = number_of(queue, &number, err);
-    if (status == MQ_OK) {
-        status =
-            mq_sql_int(queue, MQ_SQL_SLOTS_HELD, MQ_ARGS(mq_int(number), mq_int(max)), &count, err);
-    }
-    if (status == MQ_OK) {
-        *held = (int)count;
-    }
-    return status;
+    MQ_TRY(number_of(queue, &number, err));
+    struct mq_args args = MQ_ARGS(mq_int(number), mq_int(max));
+    MQ_TRY(mq_sql_int(queue, MQ_SQL_SLOTS_HELD, args, &count, err));
+    *held = (int)count;
+    return MQ_OK;
 }

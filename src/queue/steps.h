@@ -3,6 +3,7 @@
 #define MQ_QUEUE_STEPS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "core/error.h"
@@ -20,11 +21,11 @@ enum mq_status mq_settle_one(struct mq_tx *tx, struct mq_settlement *outcome,
                              enum mq_event_type back, struct mq_error *err);
 /* Whether that would delete the row, and nothing else. */
 bool mq_settle_deletes(const struct mq_settlement *outcome);
-/* What is told of one whose row was deleted, or was not `there`. */
-void mq_settle_deleted(struct mq_tx *tx, struct mq_settlement *outcome, bool there);
+/* Settles the outcomes of a cycle. */
+enum mq_status mq_settle_all(struct mq_tx *tx, struct mq_settlement *outcomes, size_t count,
+                             struct mq_error *err);
 
 #define MQ_CLAIM_CHUNK 128 /* due rows read at a time */
-#define MQ_BODIES_MAX  16  /* ids of one MQ_SQL_BODIES on SQLite */
 
 struct mq_recovered {
     int64_t count;

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "core/json.h"
-#include "queue/batch.h"
 #include "queue/claim.h"
 #include "queue/handle.h"
 #include "queue/limit.h"
@@ -14,21 +13,18 @@
 static enum mq_status claim_part(struct mq_tx *tx, struct mq_cycle *cycle, struct mq_error *err)
 {
     struct mq_recovered recovered;
-    enum mq_status status = mq_recover(tx, cycle->request, tx->now_s, &recovered, err);
-    if (status != MQ_OK) {
-        return status;
-    }
+    MQ_TRY(mq_recover(tx, cycle->request, tx->now_s, &recovered, err));
     if (tx->config != MQ_OK) {
         /* Nothing is claimed by settings that cannot be read; the recovery stands. */
         cycle->claim->status = tx->config;
         cycle->claim->error = tx->config_error;
         return MQ_OK;
     }
-    status = mq_claim_take(tx, cycle->request, cycle->claim, err);
-    if (status == MQ_OK && recovered.more) {
+    MQ_TRY(mq_claim_take(tx, cycle->request, cycle->claim, err));
+    if (recovered.more) {
         cycle->claim->end = MQ_CLAIM_MORE;
     }
-    return status;
+    return MQ_OK;
 }
 
 /* The cycle's transaction, with its claim or without. */
@@ -50,10 +46,9 @@ static enum mq_status transact(struct mq_tx *tx, void *context, struct mq_error 
     enum mq_status status = mq_tx_settings(tx, err);
     cycle->joined = tx->joined;
     cycle->begun_ms = host->boot_ms(host->context); /* a server's lock is had only now */
-    if (status == MQ_OK) {
-        status = mq_batch_settle(tx, cycle->outcomes, cycle->outcome_count, err);
-    }
-    if (status == MQ_OK && transaction->claims) {
+    MQ_TRY(status);
+    MQ_TRY(mq_settle_all(tx, cycle->outcomes, cycle->outcome_count, err));
+    if (transaction->claims) {
         status = claim_part(tx, cycle, err);
         transaction->claim_failed = status != MQ_OK;
     }
@@ -61,7 +56,7 @@ static enum mq_status transact(struct mq_tx *tx, void *context, struct mq_error 
 }
 
 /* A savepoint around the claim would cost every cycle a journal of its own, which SQLite keeps in a
- * temporary file; so the rare turn whose claim fails is undone and done again without it. */
+ * temporary file; so the rare cycle whose claim fails is undone and done again without it. */
 enum mq_status mq_queue_cycle(struct mq_queue *queue, struct mq_cycle *cycle, struct mq_error *err)
 {
     struct mq_error why = {.status = MQ_OK};
@@ -71,23 +66,18 @@ enum mq_status mq_queue_cycle(struct mq_queue *queue, struct mq_cycle *cycle, st
     if (status != MQ_OK && cycle->request) {
         mq_claim_clear(cycle->claim);
     }
+    if (transaction.claim_failed) {
+        transaction.claims = false;
+        if (mq_tx_run(queue, &work, NULL) == MQ_OK) {
+            cycle->claim->status = status;
+            cycle->claim->error = why;
+            return MQ_OK;
+        } /* else the first failure says more */
+    }
     if (status != MQ_OK && err) {
         *err = why;
     }
-    if (!transaction.claim_failed) {
-        return status;
-    }
-    transaction.claims = false;
-    if (mq_tx_run(queue, &work, err) != MQ_OK) {
-        /* The first failure says more. */
-        if (err) {
-            *err = why;
-        }
-        return status;
-    }
-    cycle->claim->status = status;
-    cycle->claim->error = why;
-    return MQ_OK;
+    return status;
 }
 
 /* ---- envelopes ---- */
@@ -101,8 +91,7 @@ struct envelope {
 static enum mq_status write_envelope(struct mq_queue *queue, const struct mq_job *job, bool *held,
                                      struct mq_error *err)
 {
-    struct mq_buffer list;
-    mq_buffer_init(&list);
+    struct mq_buffer list = {0};
     mq_json_strings(&list, &job->recipients);
     struct mq_args args =
         MQ_ARGS(mq_cstr(job->envelope_from), mq_text(mq_buffer_view(&list)), mq_int(job->paid),
@@ -118,19 +107,24 @@ static enum mq_status write_envelope(struct mq_queue *queue, const struct mq_job
 static enum mq_status pay_rest(struct mq_tx *tx, struct mq_job *job, struct mq_error *err)
 {
     int64_t allowed = 0;
-    enum mq_status status = mq_limit_allowance(tx, &allowed, err);
-    if (status != MQ_OK) {
-        return status;
-    }
-    if (allowed == MQ_LIMIT_NONE) {
-        return mq_job_set_targets(job, &tx->settings, allowed, err);
-    }
-    status = mq_job_set_targets(job, &tx->settings, job->paid + allowed, err);
-    if (status == MQ_OK && (int64_t)job->targets.count > job->paid) {
+    MQ_TRY(mq_limit_allowance(tx, &allowed, err));
+    bool limited = allowed != MQ_LIMIT_NONE;
+    MQ_TRY(mq_job_set_targets(job, &tx->settings, limited ? job->paid + allowed : allowed, err));
+    if (limited && (int64_t)job->targets.count > job->paid) {
         mq_limit_take(tx, (int64_t)job->targets.count - job->paid);
         job->paid = (int)job->targets.count;
     }
-    return status;
+    return MQ_OK;
+}
+
+/* The settings, where what follows cannot do without them. */
+static enum mq_status need_settings(struct mq_tx *tx, struct mq_error *err)
+{
+    MQ_TRY(mq_tx_settings(tx, err));
+    if (tx->config != MQ_OK && err) {
+        *err = tx->config_error;
+    }
+    return tx->config;
 }
 
 static void unpay(struct envelope *envelope)
@@ -144,21 +138,11 @@ static enum mq_status set_envelope(struct mq_tx *tx, void *context, struct mq_er
     struct envelope *envelope = context;
     unpay(envelope);
     envelope->held = false;
-    enum mq_status status = mq_tx_settings(tx, err);
-    if (status == MQ_OK && tx->config != MQ_OK) {
-        if (err) {
-            *err = tx->config_error;
-        }
-        return tx->config;
-    }
-    if (status == MQ_OK) {
-        status = pay_rest(tx, envelope->job, err);
-    }
-    if (status == MQ_OK) {
-        status = write_envelope(tx->queue, envelope->job, &envelope->held, err);
-    }
+    MQ_TRY(need_settings(tx, err));
+    MQ_TRY(pay_rest(tx, envelope->job, err));
+    MQ_TRY(write_envelope(tx->queue, envelope->job, &envelope->held, err));
     /* A row that is no longer ours keeps no tokens: what was taken for it is not stored. */
-    return status == MQ_OK && envelope->held ? mq_limit_store(tx, err) : status;
+    return envelope->held ? mq_limit_store(tx, err) : MQ_OK;
 }
 
 enum mq_status mq_queue_set_envelope(struct mq_queue *queue, struct mq_job *job, bool *lost,
@@ -192,15 +176,14 @@ static enum mq_status renew(struct mq_tx *tx, void *context, struct mq_error *er
 {
     const struct renewal *renewal = context;
     int64_t until = tx->now_s + renewal->lease_s;
-    enum mq_status status = MQ_OK;
-    for (size_t i = 0; i < renewal->count && status == MQ_OK; i++) {
+    for (size_t i = 0; i < renewal->count; i++) {
         const struct mq_job *job = renewal->jobs[i];
         struct mq_args args =
             MQ_ARGS(mq_int(until), mq_int(job->id), mq_cstr(job->locked_by), mq_int(job->attempts));
-        status = mq_sql_exec(tx->queue, MQ_SQL_RENEW, args, err);
-        renewal->until[i] = status == MQ_OK && mq_sql_changes(tx->queue) > 0 ? until : 0;
+        MQ_TRY(mq_sql_exec(tx->queue, MQ_SQL_RENEW, args, err));
+        renewal->until[i] = mq_sql_changes(tx->queue) > 0 ? until : 0;
     }
-    return status;
+    return MQ_OK;
 }
 
 enum mq_status mq_queue_renew(struct mq_queue *queue, struct mq_job *const *jobs, size_t count,
@@ -234,23 +217,12 @@ static enum mq_status take_tokens(struct mq_tx *tx, void *context, struct mq_err
 {
     struct tokens *tokens = context;
     int64_t allowed = 0;
-    enum mq_status status = mq_tx_settings(tx, err);
-    if (status == MQ_OK && tx->config != MQ_OK) {
-        if (err) {
-            *err = tx->config_error;
-        }
-        return tx->config;
-    }
-    if (status == MQ_OK) {
-        status = mq_limit_allowance(tx, &allowed, err);
-    }
-    if (status != MQ_OK) {
-        return status;
-    }
+    MQ_TRY(need_settings(tx, err));
+    MQ_TRY(mq_limit_allowance(tx, &allowed, err));
     tokens->taken = tokens->wanted < allowed ? tokens->wanted : allowed;
     mq_limit_take(tx, tokens->taken);
-    status = mq_limit_return(tx, tokens->taken, tokens->taken, tx->now_s, err);
-    return status == MQ_OK ? mq_limit_store(tx, err) : status;
+    MQ_TRY(mq_limit_return(tx, tokens->taken, tokens->taken, tx->now_s, err));
+    return mq_limit_store(tx, err);
 }
 
 enum mq_status mq_queue_take_tokens(struct mq_queue *queue, int64_t wanted, int64_t *taken,
@@ -261,9 +233,7 @@ enum mq_status mq_queue_take_tokens(struct mq_queue *queue, int64_t wanted, int6
     if (wanted < 0) {
         return mq_error_set(err, MQ_INVALID, "wanted", "wanted must not be negative");
     }
-    enum mq_status status = mq_tx_run(queue, &work, err);
-    if (status == MQ_OK) {
-        *taken = tokens.taken;
-    }
-    return status;
+    MQ_TRY(mq_tx_run(queue, &work, err));
+    *taken = tokens.taken;
+    return MQ_OK;
 }

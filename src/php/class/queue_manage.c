@@ -64,7 +64,7 @@ static int state_of(zend_object *status)
 
 static void list_jobs(zval *object, const struct mq_job_filter *filter, zval *return_value)
 {
-    struct mq_job_list list = {NULL, 0};
+    struct mq_job_list list = {0};
     struct mq_error err;
     struct mq_queue *queue = mq_php_queue_use(object);
     if (queue == NULL ||

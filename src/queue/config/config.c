@@ -12,27 +12,10 @@
 enum mq_status mq_queue_config(struct mq_queue *queue, const char *key, char **value,
                                struct mq_error *err)
 {
-    bool row = false;
-    char *copy = NULL;
-    enum mq_status status = mq_schema_ready(queue, err);
-    if (status == MQ_OK) {
-        status = mq_sql_query(queue, MQ_SQL_CONFIG_GET, MQ_ARGS(mq_cstr(key)), err);
-    }
-    if (status == MQ_OK) {
-        status = mq_sql_next(queue, &row, err);
-    }
-    if (status != MQ_OK) {
-        return status;
-    }
-    if (row) {
-        struct mq_str text = mq_sql_column_str(queue, 0);
-        copy = text.data ? mq_str_dup(text) : NULL;
-        mq_sql_finish(queue);
-        if (text.data && !copy) {
-            return mq_error_nomem(err);
-        }
-    }
-    *value = copy;
+    char *text = NULL;
+    MQ_TRY(mq_schema_ready(queue, err));
+    MQ_TRY(mq_sql_text_of(queue, MQ_SQL_CONFIG_GET, MQ_ARGS(mq_cstr(key)), &text, err));
+    *value = text;
     return MQ_OK;
 }
 

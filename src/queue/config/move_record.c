@@ -52,14 +52,12 @@ bool mq_move_blocks(const char *text, enum mq_move_side side, const char *table)
 
 enum mq_status mq_move_look(struct mq_queue *queue, bool *blocks, struct mq_error *err)
 {
-    bool row = queue->dialect->shared;
-    enum mq_status status = row ? mq_sql_query(queue, MQ_SQL_MOVED, MQ_NO_ARGS, err) : MQ_OK;
     *blocks = false;
-    while (status == MQ_OK && row) {
-        status = mq_sql_next(queue, &row, err);
-        if (status != MQ_OK || !row) {
-            break;
-        }
+    if (!queue->dialect->shared) {
+        return MQ_OK;
+    }
+    enum mq_status status = mq_sql_query(queue, MQ_SQL_MOVED, MQ_NO_ARGS, err);
+    while (mq_sql_next(queue, &status, err)) {
         bool to = mq_str_equal_nocase(mq_sql_column_str(queue, 0),
                                       mq_str_of(mq_config_keys[MQ_KEY_MOVED_TO].name));
         struct mq_str value = mq_str_trim(mq_sql_column_str(queue, 1));

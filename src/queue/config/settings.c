@@ -30,16 +30,10 @@ static bool keep(struct raw *raw, struct mq_str name, struct mq_str value)
 
 static enum mq_status read_raw(struct mq_queue *queue, struct raw *raw, struct mq_error *err)
 {
-    bool row = true;
     enum mq_status status = mq_sql_query(queue, MQ_SQL_CONFIG_ALL, MQ_NO_ARGS, err);
-    while (status == MQ_OK) {
-        status = mq_sql_next(queue, &row, err);
-        if (status != MQ_OK || !row) {
-            break;
-        }
+    while (mq_sql_next(queue, &status, err)) {
         if (!keep(raw, mq_sql_column_str(queue, 0), mq_sql_column_str(queue, 1))) {
-            mq_sql_finish(queue);
-            return mq_error_nomem(err);
+            status = mq_error_nomem(err);
         }
     }
     return status;

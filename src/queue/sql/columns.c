@@ -32,6 +32,29 @@ void mq_job_clear(struct mq_job *job)
     mq_job_init(job);
 }
 
+struct mq_job *mq_job_list_add(struct mq_job_list *list)
+{
+    if (list->count == list->room) {
+        size_t room = list->room ? list->room * 2 : 8;
+        struct mq_job *jobs = realloc(list->jobs, room * sizeof(*jobs));
+        if (!jobs) {
+            return NULL;
+        }
+        list->jobs = jobs;
+        list->room = room;
+    }
+    return &list->jobs[list->count++];
+}
+
+void mq_job_list_clear(struct mq_job_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        mq_job_clear(&list->jobs[i]);
+    }
+    free(list->jobs);
+    *list = (struct mq_job_list){0};
+}
+
 /* Reads a column into its member; false without memory. */
 static bool read_column(struct mq_queue *queue, struct mq_job *job, size_t i)
 {
@@ -63,51 +86,40 @@ static bool read_columns(struct mq_queue *queue, struct mq_job *job)
     return ok;
 }
 
-/* Addresses go into SMTP commands as they are: what another program wrote into the row is checked
- * as what is enqueued. */
-static bool usable(const struct mq_job *job)
+enum mq_status mq_envelope_check(const char *from, const struct mq_strings *recipients,
+                                 struct mq_error *err)
 {
     bool utf8;
-    const char *from = job->envelope_from;
-    bool ok = !from || !from[0] ||
-              mq_address_check(mq_str_of(from), "envelopeFrom", &utf8, NULL) == MQ_OK;
-    for (size_t i = 0; i < job->recipients.count && ok; i++) {
-        struct mq_str address = mq_str_of(job->recipients.items[i]);
-        ok = mq_address_check(address, "recipients", &utf8, NULL) == MQ_OK;
+    if (from && from[0]) {
+        MQ_TRY(mq_address_check(mq_str_of(from), "envelopeFrom", &utf8, err));
     }
-    return ok;
-}
-
-/* The list of recipients; NULL is an empty one. */
-static enum mq_status read_recipients(struct mq_queue *queue, struct mq_job *job, bool *readable,
-                                      struct mq_error *err)
-{
-    struct mq_str text = mq_sql_column_str(queue, MQ_COL_RECIPIENTS);
-    *readable = true;
-    if (!text.data) {
-        *readable = usable(job);
-        return MQ_OK;
-    }
-    struct mq_error why;
-    enum mq_status status = mq_json_read_strings(text, &job->recipients, &why);
-    if (status == MQ_NOMEM) {
-        return mq_error_nomem(err);
-    }
-    if (status != MQ_OK || !usable(job)) {
-        mq_strings_clear(&job->recipients);
-        *readable = false;
+    for (size_t i = 0; recipients && i < recipients->count; i++) {
+        struct mq_str address = mq_str_of(recipients->items[i]);
+        MQ_TRY(mq_address_check(address, "recipients", &utf8, err));
     }
     return MQ_OK;
 }
 
-bool mq_job_has_state(struct mq_queue *queue)
+/* The list of recipients; NULL is an empty one. */
+static enum mq_status read_recipients(struct mq_queue *queue, struct mq_job *job,
+                                      struct mq_error *err)
 {
-    enum mq_state state;
-    return mq_state_parse(mq_sql_column_str(queue, MQ_COL_STATUS), &state);
+    struct mq_str text = mq_sql_column_str(queue, MQ_COL_RECIPIENTS);
+    struct mq_error why;
+    enum mq_status status = text.data ? mq_json_read_strings(text, &job->recipients, &why) : MQ_OK;
+    if (status == MQ_NOMEM) {
+        return mq_error_nomem(err);
+    }
+    /* Addresses go into SMTP commands as they are. */
+    job->unreadable =
+        status != MQ_OK || mq_envelope_check(job->envelope_from, &job->recipients, NULL) != MQ_OK;
+    if (job->unreadable) {
+        mq_strings_clear(&job->recipients);
+    }
+    return MQ_OK;
 }
 
-enum mq_status mq_job_read(struct mq_queue *queue, struct mq_job *job, bool *readable,
-                           struct mq_error *err)
+enum mq_status mq_job_read(struct mq_queue *queue, struct mq_job *job, struct mq_error *err)
 {
     mq_job_init(job);
     bool ok = read_columns(queue, job);
@@ -126,32 +138,23 @@ enum mq_status mq_job_read(struct mq_queue *queue, struct mq_job *job, bool *rea
     if (!ok) {
         return mq_error_nomem(err);
     }
-    enum mq_status status =
-        mq_notify_read(mq_sql_column_str(queue, MQ_COL_FIELDS), &job->notify, err);
-    if (status == MQ_OK) {
-        status = read_recipients(queue, job, readable, err);
-    }
+    MQ_TRY(mq_notify_read(mq_sql_column_str(queue, MQ_COL_FIELDS), &job->notify, err));
+    MQ_TRY(read_recipients(queue, job, err));
     if (job->state == MQ_SENDING && !job->locked_by[0]) {
-        *readable = false; /* no settle would ever fit, and its recovery never end */
+        job->unreadable = true; /* no settle would ever fit, and its recovery never end */
     }
-    return status;
+    return MQ_OK;
 }
 
-enum mq_status mq_job_load_body(struct mq_queue *queue, struct mq_job *job, struct mq_error *err)
+enum mq_status mq_jobs_read(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
+                            struct mq_job_list *list, struct mq_error *err)
 {
-    bool row = false;
-    enum mq_status status = mq_sql_query(queue, MQ_SQL_BODY, MQ_ARGS(mq_int(job->id)), err);
-    if (status == MQ_OK) {
-        status = mq_sql_next(queue, &row, err);
+    enum mq_status status = mq_sql_query(queue, slot, args, err);
+    while (mq_sql_next(queue, &status, err)) {
+        struct mq_job *job = mq_job_list_add(list);
+        status = job ? mq_job_read(queue, job, err) : mq_error_nomem(err);
     }
-    if (status != MQ_OK || !row) {
-        return status;
-    }
-    struct mq_str body = mq_sql_column_str(queue, 0);
-    job->body = mq_str_dup(body.data ? body : MQ_STR(""));
-    job->body_len = body.len;
-    mq_sql_finish(queue);
-    return job->body ? MQ_OK : mq_error_nomem(err);
+    return status;
 }
 
 enum mq_status mq_job_transition(struct mq_queue *queue, const struct mq_transition *change,
@@ -165,33 +168,23 @@ enum mq_status mq_job_transition(struct mq_queue *queue, const struct mq_transit
     return mq_sql_exec(queue, change->slot, (struct mq_args){change->values, change->count}, err);
 }
 
-static enum mq_status delete_row(struct mq_queue *queue, int64_t id, bool *gone,
-                                 struct mq_error *err)
-{
-    enum mq_status status = mq_sql_exec(queue, MQ_SQL_DELETE_JOB, MQ_ARGS(mq_int(id)), err);
-    *gone = status == MQ_OK && mq_sql_changes(queue) > 0;
-    return *gone ? mq_sql_exec(queue, MQ_SQL_DELETE_BODY, MQ_ARGS(mq_int(id)), err) : status;
-}
-
-enum mq_status mq_job_delete(struct mq_queue *queue, int64_t id, struct mq_error *err)
-{
-    bool gone;
-    return delete_row(queue, id, &gone, err);
-}
-
 enum mq_status mq_job_drop(struct mq_queue *queue, int64_t id, struct mq_dropped *sum,
                            struct mq_error *err)
 {
-    bool gone = false;
+    struct mq_args args = MQ_ARGS(mq_int(id));
     int64_t octets = 0;
-    enum mq_status status =
-        mq_sql_int(queue, MQ_SQL_BODY_OCTETS, MQ_ARGS(mq_int(id)), &octets, err);
-    if (status == MQ_OK) {
-        status = delete_row(queue, id, &gone, err);
+    if (sum) {
+        MQ_TRY(mq_sql_int(queue, MQ_SQL_BODY_OCTETS, args, &octets, err));
     }
-    sum->rows += gone;
-    sum->bytes += gone ? octets : 0;
-    return status;
+    MQ_TRY(mq_sql_exec(queue, MQ_SQL_DELETE_JOB, args, err));
+    if (mq_sql_changes(queue) == 0) {
+        return MQ_OK;
+    }
+    if (sum) {
+        sum->rows++;
+        sum->bytes += octets;
+    }
+    return mq_sql_exec(queue, MQ_SQL_DELETE_BODY, args, err);
 }
 
 int mq_job_max_attempts(const struct mq_queue *queue, const struct mq_job *job)

@@ -10,21 +10,25 @@
 #include "queue/sql/statements.h"
 
 struct mq_job;
+struct mq_job_list;
 struct mq_queue;
+struct mq_strings;
 
 /* Of a transaction, at most: */
 #define MQ_ROWS_A_CYCLE  1000               /* expired, orphaned, recovered, deleted rows */
 #define MQ_DROPPED_BYTES (INT64_C(4) << 20) /* of the messages that it deletes, or one message */
 
-/* Reads the row that the statement stands on (all columns, in the order of {cols}). *readable is
- * false where another program wrote recipients, sender or claim token that cannot be used. The job
- * is initialised here; the caller clears it, also on failure. */
-enum mq_status mq_job_read(struct mq_queue *queue, struct mq_job *job, bool *readable,
-                           struct mq_error *err);
-/* Whether that row's status is one of ours. */
-bool mq_job_has_state(struct mq_queue *queue);
-/* Loads the body by the job's id; it stays NULL where there is none. */
-enum mq_status mq_job_load_body(struct mq_queue *queue, struct mq_job *job, struct mq_error *err);
+/* Reads the row that the query stands on (all columns, in their order). The job is initialised
+ * here; the caller clears it, also on failure. */
+enum mq_status mq_job_read(struct mq_queue *queue, struct mq_job *job, struct mq_error *err);
+/* Appends all rows of a query. They are read before the first of them is written: one result is
+ * open at a time. */
+enum mq_status mq_jobs_read(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
+                            struct mq_job_list *list, struct mq_error *err);
+/* MQ_MESSAGE where one is no address that SMTP may carry. NULL: none; "" is the null reverse-path.
+ */
+enum mq_status mq_envelope_check(const char *from, const struct mq_strings *recipients,
+                                 struct mq_error *err);
 /* A change of status: `slot` is an UPDATE whose ?1 is the new status; values[0] is filled in. */
 struct mq_transition {
     enum mq_state from;
@@ -39,8 +43,6 @@ enum mq_status mq_job_transition(struct mq_queue *queue, const struct mq_transit
 /* Whether nothing is there any more that the job refers to, by the orphan check. */
 enum mq_status mq_job_orphaned(struct mq_queue *queue, const char *reference, bool *orphaned,
                                struct mq_error *err);
-/* Deletes a job that nobody is sending, with its body. */
-enum mq_status mq_job_delete(struct mq_queue *queue, int64_t id, struct mq_error *err);
 /* What a transaction has deleted: large messages keep the write lock for long. */
 struct mq_dropped {
     int64_t rows;
@@ -50,7 +52,8 @@ static inline bool mq_dropped_enough(const struct mq_dropped *sum)
 {
     return sum->rows >= MQ_ROWS_A_CYCLE || sum->bytes >= MQ_DROPPED_BYTES;
 }
-/* Deletes as mq_job_delete() does, and counts. */
+/* Deletes a job that nobody is sending, with its body; counts it in *sum, unless that is
+ * NULL. */
 enum mq_status mq_job_drop(struct mq_queue *queue, int64_t id, struct mq_dropped *sum,
                            struct mq_error *err);
 /* The maximum that holds for this job. */

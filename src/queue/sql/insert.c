@@ -197,14 +197,10 @@ static bool is_of(struct mq_queue *queue, const struct mq_new_job *job)
 static enum mq_status take_ids(struct mq_queue *queue, const struct mq_new_job *jobs, size_t count,
                                int64_t *ids, struct mq_error *err)
 {
-    bool row = true, fits = true;
+    bool fits = true;
     size_t at = 0;
     enum mq_status status = MQ_OK;
-    while (status == MQ_OK && row && fits) {
-        status = mq_sql_next(queue, &row, err);
-        if (status != MQ_OK || !row) {
-            break;
-        }
+    while (fits && mq_sql_next(queue, &status, err)) {
         while (at < count && jobs[at].reference.data && !is_of(queue, &jobs[at])) {
             at++;
         }

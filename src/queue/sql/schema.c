@@ -85,24 +85,17 @@ bool mq_schema_has_column(const char *name)
 static enum mq_status read_version(struct mq_queue *queue, int64_t *version, struct mq_error *err)
 {
     struct mq_args args = MQ_ARGS(mq_cstr(queue->names.version_key));
-    enum mq_status status = mq_sql_query(queue, MQ_SQL_CONFIG_GET, args, err);
-    bool row = false;
-    if (status == MQ_OK) {
-        status = mq_sql_next(queue, &row, err);
-    }
+    char *text = NULL;
     *version = 0;
-    if (status != MQ_OK || !row) {
-        return status;
-    }
-    struct mq_str text = mq_sql_column_str(queue, 0);
-    if (text.data && !mq_config_parse_int(text, version)) {
-        status = mq_error_set(err, MQ_SCHEMA, queue->names.version_key,
+    MQ_TRY(mq_sql_text_of(queue, MQ_SQL_CONFIG_GET, args, &text, err));
+    bool number = !text || mq_config_parse_int(mq_str_of(text), version);
+    free(text);
+    return number
+               ? MQ_OK
+               : mq_error_set(err, MQ_SCHEMA, queue->names.version_key,
                               "config key %s is not a number: set it to the version of the tables "
                               "(%d is this extension's), or restore the config table",
                               queue->names.version_key, MQ_SCHEMA_VERSION);
-    }
-    mq_sql_finish(queue);
-    return status;
 }
 
 static enum mq_status too_new(struct mq_queue *queue, int64_t version, struct mq_error *err)
@@ -120,12 +113,7 @@ static enum mq_status find_columns(struct mq_queue *queue, const struct shape *s
 {
     struct mq_args args = MQ_ARGS(mq_cstr(shape->table));
     enum mq_status status = mq_sql_query(queue, MQ_SQL_COLUMNS_OF, args, err);
-    bool row = status == MQ_OK;
-    while (row) {
-        status = mq_sql_next(queue, &row, err);
-        if (!row) {
-            break;
-        }
+    while (mq_sql_next(queue, &status, err)) {
         *any = true;
         struct mq_str name = mq_sql_column_str(queue, 0);
         bool is_key = mq_sql_column_int(queue, 1) == 1;

@@ -25,8 +25,8 @@ enum mq_sql {
     MQ_SQL_BODY_OCTETS,
     MQ_SQL_DELETE_BODY,
     MQ_SQL_BODY,
-    MQ_SQL_BODIES, /* of the jobs in ?3 (on SQLite ?3 …, MQ_BODIES_MAX ids) whose claim token is ?2:
-                      id, octets (NULL: no body), and the body where it has at most ?1 octets */
+    MQ_SQL_BODIES, /* of the job ?3 (with MQ_SQL_CLAIM_TAKE_MANY: of a list) whose claim token is
+                      ?2: id, octets (NULL: no body), and the body where it has at most ?1 octets */
     MQ_SQL_JOB,
     MQ_SQL_JOB_CHANGE,
     MQ_SQL_CLAIM_PRIORITY,
@@ -34,13 +34,13 @@ enum mq_sql {
     MQ_SQL_CLAIM_NEXT,
     MQ_SQL_CLAIM_TAKE,
     MQ_SQL_PARK,
+    MQ_SQL_HOLD,
     MQ_SQL_ORPHAN,
     MQ_SQL_LEASE_OVER,
     MQ_SQL_LEASE_DEAD,
     MQ_SQL_PAID,
     MQ_SQL_SETTLE_DELETE,
-    MQ_SQL_SETTLE_STATE,
-    MQ_SQL_SETTLE_LISTS,
+    MQ_SQL_SETTLE,
     MQ_SQL_RENEW,
     MQ_SQL_ENVELOPE,
     MQ_SQL_SPENT_ADD,
@@ -61,12 +61,7 @@ enum mq_sql {
     MQ_SQL_JOBS_FAILED,
     MQ_SQL_JOBS_PARKED,
     MQ_SQL_JOBS_HELD,
-    MQ_SQL_STATS_DUE,
-    MQ_SQL_STATS_CREATED,
-    MQ_SQL_STATS_SENDING,
-    MQ_SQL_STATS_FAILED,
-    MQ_SQL_STATS_PARKED,
-    MQ_SQL_STATS_HELD,
+    MQ_SQL_STATS, /* one row: see stats.c */
     MQ_SQL_COLUMNS_OF,
     /* these only where the dialect has them */
     MQ_SQL_STORE, /* the job and, where ?2 is not NULL, its body: gives the id */
@@ -111,16 +106,30 @@ bool mq_sql_has(const struct mq_queue *queue, enum mq_sql slot);
 const char *mq_sql_text(struct mq_queue *queue, enum mq_sql slot);
 enum mq_status mq_sql_exec(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
                            struct mq_error *err);
-/* Starts a query; mq_sql_next() steps it and has finished it when *row is false or it fails. */
+/* Runs a query, whose rows mq_sql_next() gives. */
 enum mq_status mq_sql_query(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
                             struct mq_error *err);
-enum mq_status mq_sql_next(struct mq_queue *queue, bool *row, struct mq_error *err);
-void mq_sql_finish(struct mq_queue *queue);
+/* The next row; `*status` is that of the query, and of what was done with its last row. False at
+ * the end, or where *status is or becomes a failure: the query is finished then. */
+bool mq_sql_next(struct mq_queue *queue, enum mq_status *status, struct mq_error *err);
+/* A query for one row: false where there is none, or *status is a failure. Else the caller calls
+ * mq_sql_finish(). */
+bool mq_sql_row(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
+                enum mq_status *status, struct mq_error *err);
+void mq_sql_finish(struct mq_queue *queue); /* before a query's last row */
 /* The first column of the first row as an integer; *value stays where there is no row or a NULL. */
 enum mq_status mq_sql_int(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
                           int64_t *value, struct mq_error *err);
+/* The same as text, malloc'ed; NULL where there is no row or a NULL. */
+enum mq_status mq_sql_text_of(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
+                              char **text, struct mq_error *err);
 int64_t mq_sql_column_int(struct mq_queue *queue, int index); /* 0 for NULL */
 struct mq_str mq_sql_column_str(struct mq_queue *queue, int index);
 int64_t mq_sql_changes(struct mq_queue *queue);
+
+/* A list of rows for one parameter: a JSON array of arrays of two numbers. */
+struct mq_buffer;
+void mq_sql_list_add(struct mq_buffer *list, int64_t id, int64_t beside);
+struct mq_value mq_sql_list(struct mq_buffer *list); /* ends it */
 
 #endif

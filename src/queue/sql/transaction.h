@@ -25,6 +25,8 @@ struct mq_tx {
     bool joined;    /* within the application's transaction */
     int64_t flying; /* strict mode, after mq_limit_allowance(): paid for leases under way */
     int64_t spent;  /* and the ledger's last hour */
+    int64_t handed; /* recipients that are not in the ledger yet, … */
+    int64_t handed_at_s;
 };
 
 /* What one transaction does. The body may run more than once: it sets its results each time. Its

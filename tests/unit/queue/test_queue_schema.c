@@ -267,8 +267,7 @@ static const struct {
     {MQ_SQL_LEASE_DEAD, "INDEX mail_queue_lease (locked_until>?)"},
     {MQ_SQL_PAID, "INDEX mail_queue_lease (locked_until>?)"},
     {MQ_SQL_SETTLE_DELETE, "INTEGER PRIMARY KEY (rowid=?)"},
-    {MQ_SQL_SETTLE_STATE, "INTEGER PRIMARY KEY (rowid=?)"},
-    {MQ_SQL_SETTLE_LISTS, "INTEGER PRIMARY KEY (rowid=?)"},
+    {MQ_SQL_SETTLE, "INTEGER PRIMARY KEY (rowid=?)"},
     {MQ_SQL_RENEW, "INTEGER PRIMARY KEY (rowid=?)"},
     {MQ_SQL_ENVELOPE, "INTEGER PRIMARY KEY (rowid=?)"},
     {MQ_SQL_BODY, "INTEGER PRIMARY KEY (rowid=?)"},
@@ -295,7 +294,8 @@ static const struct {
     {MQ_SQL_SPENT_MARK, "INTEGER PRIMARY KEY (rowid>?)"},
     {MQ_SQL_SPENT_ROWS, "INTEGER PRIMARY KEY (rowid>?)"},
     {MQ_SQL_SPENT_PURGE, "INTEGER PRIMARY KEY (rowid<?)"},
-    {MQ_SQL_STATS_FAILED, "INDEX mail_queue_rest (status=?)"},
+    {MQ_SQL_HOLD, "INTEGER PRIMARY KEY (rowid=?)"},
+    {MQ_SQL_JOBS, "INTEGER PRIMARY KEY (rowid>?)"},
 };
 
 /* Whether a table is read from end to end; the sweep's thousand ids are meant to be. */
