@@ -116,21 +116,20 @@ struct storing {
 static enum mq_status store_all(struct mq_tx *tx, void *context, struct mq_error *err)
 {
     struct storing *storing = context;
-    enum mq_status status = MQ_OK;
     int64_t *ids = storing->ids;
     storing->stored = 0;
     memset(ids, 0, storing->count * sizeof(*ids));
     if (storing->count > 1 && mq_insert_takes_many(tx->queue)) {
-        status = mq_insert_jobs(tx->queue, storing->jobs, storing->count, ids, err);
-        status = status == MQ_DUPLICATE || status == MQ_FULL ? MQ_OK : status;
+        enum mq_status status = mq_insert_jobs(tx->queue, storing->jobs, storing->count, ids, err);
+        MQ_TRY(status == MQ_DUPLICATE || status == MQ_FULL ? MQ_OK : status);
     }
-    for (size_t i = 0; i < storing->count && status == MQ_OK; i++) {
+    for (size_t i = 0; i < storing->count; i++) {
         if (ids[i] == 0) {
-            status = store(tx, &storing->jobs[i], &ids[i], err);
+            MQ_TRY(store(tx, &storing->jobs[i], &ids[i], err));
         }
         storing->stored += ids[i] > 0;
     }
-    return status;
+    return MQ_OK;
 }
 
 /* One statement without a transaction around it. *done is false where one has to follow. */
@@ -140,15 +139,14 @@ static enum mq_status store_alone(struct mq_queue *queue, const struct mq_new_jo
     struct holder holder = {0, false};
     struct mq_db *db = queue->db;
     enum mq_alone what = MQ_ALONE_NEVER;
-    enum mq_status status = MQ_OK;
     *done = false;
     if (mq_sql_has(queue, MQ_SQL_STORE) && db->driver->alone) {
-        status = db->driver->alone(db, &what, err);
+        MQ_TRY(db->driver->alone(db, &what, err));
     }
-    if (status != MQ_OK || what == MQ_ALONE_NEVER) {
-        return status;
+    if (what == MQ_ALONE_NEVER) {
+        return MQ_OK;
     }
-    status = mq_insert_job(queue, job, 0, id, err);
+    enum mq_status status = mq_insert_job(queue, job, 0, id, err);
     if (status == MQ_OK && *id == 0) {
         status = find_holder(queue, job, 0, &holder, err);
     }
@@ -162,12 +160,11 @@ static enum mq_status store_jobs(struct mq_queue *queue, struct storing *storing
 {
     struct mq_tx_work work = {.body = store_all, .context = storing};
     bool done = false;
-    enum mq_status status = MQ_OK;
     if (storing->count == 1) {
-        status = store_alone(queue, storing->jobs, storing->ids, &done, err);
+        MQ_TRY(store_alone(queue, storing->jobs, storing->ids, &done, err));
         storing->stored = storing->ids[0] > 0;
     }
-    return status == MQ_OK && !done ? mq_tx_store(queue, &work, err) : status;
+    return done ? MQ_OK : mq_tx_store(queue, &work, err);
 }
 
 /* A server is not asked for the tables' version: they are made, or migrated, when that fails. */
@@ -175,11 +172,11 @@ static enum mq_status store_or_migrate(struct mq_queue *queue, struct storing *s
                                        struct mq_error *err)
 {
     enum mq_status status = store_jobs(queue, storing, err);
-    if (status == MQ_DATABASE && !queue->ready) {
-        status = mq_schema_ready(queue, err);
-        return status == MQ_OK ? store_jobs(queue, storing, err) : status;
+    if (status != MQ_DATABASE || queue->ready) {
+        return status;
     }
-    return status;
+    MQ_TRY(mq_schema_ready(queue, err));
+    return store_jobs(queue, storing, err);
 }
 
 enum mq_status mq_queue_enqueue(struct mq_queue *queue, const struct mq_new_job *job, int64_t *id,
@@ -187,32 +184,27 @@ enum mq_status mq_queue_enqueue(struct mq_queue *queue, const struct mq_new_job 
 {
     int64_t stored = 0;
     struct storing storing = {.jobs = job, .count = 1, .ids = &stored};
-    enum mq_status status = mq_new_job_check(job, err);
-    if (status == MQ_OK) {
-        status = store_or_migrate(queue, &storing, err);
-    }
-    if (status == MQ_OK) {
-        *id = stored;
-    }
-    return status;
+    MQ_TRY(mq_new_job_check(job, err));
+    MQ_TRY(store_or_migrate(queue, &storing, err));
+    *id = stored;
+    return MQ_OK;
 }
 
 enum mq_status mq_queue_enqueue_many(struct mq_queue *queue, const struct mq_new_job *jobs,
                                      size_t count, int64_t *stored, struct mq_error *err)
 {
     struct storing storing = {.jobs = jobs, .count = count};
-    enum mq_status status = MQ_OK;
-    for (size_t i = 0; i < count && status == MQ_OK; i++) {
-        status = mq_new_job_check(&jobs[i], err);
+    for (size_t i = 0; i < count; i++) {
+        MQ_TRY(mq_new_job_check(&jobs[i], err));
     }
-    if (status != MQ_OK || !count) {
-        return status;
+    if (!count) {
+        return MQ_OK;
     }
     storing.ids = calloc(count, sizeof(*storing.ids));
-    status = storing.ids ? store_or_migrate(queue, &storing, err) : mq_error_nomem(err);
+    enum mq_status status =
+        storing.ids ? store_or_migrate(queue, &storing, err) : mq_error_nomem(err);
     free(storing.ids);
-    if (status == MQ_OK) {
-        *stored = storing.stored;
-    }
-    return status;
+    MQ_TRY(status);
+    *stored = storing.stored;
+    return MQ_OK;
 }

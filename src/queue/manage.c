@@ -55,20 +55,6 @@ enum mq_status mq_queue_strays(struct mq_queue *queue, struct mq_stray *out, siz
     return MQ_OK;
 }
 
-/* Reads one row by id, by MQ_SQL_JOB or MQ_SQL_JOB_CHANGE; the job is initialised in any case. */
-static enum mq_status read_one(struct mq_queue *queue, enum mq_sql slot, int64_t id,
-                               struct mq_job *job, bool *found, struct mq_error *err)
-{
-    enum mq_status status;
-    mq_job_init(job);
-    *found = mq_sql_row(queue, slot, MQ_ARGS(mq_int(id)), &status, err);
-    if (*found) {
-        status = mq_job_read(queue, job, err);
-        mq_sql_finish(queue);
-    }
-    return status;
-}
-
 /* The body stays NULL where there is none. */
 static enum mq_status load_body(struct mq_queue *queue, struct mq_job *job, struct mq_error *err)
 {
@@ -86,21 +72,20 @@ static enum mq_status load_body(struct mq_queue *queue, struct mq_job *job, stru
 enum mq_status mq_queue_job(struct mq_queue *queue, int64_t id, struct mq_job *out, bool *found,
                             struct mq_error *err)
 {
-    struct mq_job job;
-    bool there = false;
+    struct mq_job_list list = {0};
     MQ_TRY(mq_schema_ready(queue, err));
-    enum mq_status status = read_one(queue, MQ_SQL_JOB, id, &job, &there, err);
-    if (status == MQ_OK && there) {
-        status = load_body(queue, &job, err);
-    }
-    if (status == MQ_OK && there) {
-        *out = job;
-    } else {
-        mq_job_clear(&job);
+    enum mq_status status = mq_jobs_read(queue, MQ_SQL_JOB, MQ_ARGS(mq_int(id)), &list, err);
+    if (status == MQ_OK && list.count) {
+        status = load_body(queue, &list.jobs[0], err);
     }
     if (status == MQ_OK) {
-        *found = there;
+        *found = list.count > 0;
+        if (*found) {
+            *out = list.jobs[0];
+            list.count = 0; /* the caller owns it */
+        }
     }
+    mq_job_list_clear(&list);
     return status;
 }
 
@@ -180,18 +165,19 @@ static enum mq_status write_retry(struct mq_tx *tx, const struct mq_job *job, bo
 static enum mq_status retry_one(struct mq_tx *tx, struct change *change, int64_t id,
                                 struct mq_error *err)
 {
-    struct mq_job job;
-    bool found = false;
-    enum mq_status status = read_one(tx->queue, MQ_SQL_JOB_CHANGE, id, &job, &found, err);
-    if (status == MQ_OK && found && !job.unreadable &&
-        (job.state == MQ_PARKED || job.state == MQ_FAILED)) {
-        status = bring_back(&job, err);
+    struct mq_job_list list = {0};
+    struct mq_args args = MQ_ARGS(mq_int(id));
+    enum mq_status status = mq_jobs_read(tx->queue, MQ_SQL_JOB_CHANGE, args, &list, err);
+    struct mq_job *job = list.jobs;
+    if (status == MQ_OK && list.count && !job->unreadable &&
+        (job->state == MQ_PARKED || job->state == MQ_FAILED)) {
+        status = bring_back(job, err);
         if (status == MQ_OK) {
-            status = write_retry(tx, &job, change->reset, err);
+            status = write_retry(tx, job, change->reset, err);
         }
         change->changed++;
     }
-    mq_job_clear(&job);
+    mq_job_list_clear(&list);
     return status;
 }
 

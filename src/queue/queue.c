@@ -46,25 +46,18 @@ static enum mq_status take_name(const char *field, const char *name, char *out,
 static enum mq_status take_names(const struct mq_queue_options *options, struct mq_names *names,
                                  struct mq_error *err)
 {
-    enum mq_status status = take_name("table", options->table, names->table, err);
-    if (status == MQ_OK) {
-        status = take_name("configTable", options->config_table, names->config, err);
+    MQ_TRY(take_name("table", options->table, names->table, err));
+    MQ_TRY(take_name("configTable", options->config_table, names->config, err));
+    MQ_TRY(take_name("referenceColumn", options->reference_column, names->reference, err));
+    if (options->orphan_table) {
+        MQ_TRY(take_name("orphanCheck", options->orphan_table, names->orphan_table, err));
+        MQ_TRY(take_name("orphanCheck", options->orphan_column, names->orphan_column, err));
     }
-    if (status == MQ_OK) {
-        status = take_name("referenceColumn", options->reference_column, names->reference, err);
-    }
-    if (status == MQ_OK && options->orphan_table) {
-        status = take_name("orphanCheck", options->orphan_table, names->orphan_table, err);
-        if (status == MQ_OK) {
-            status = take_name("orphanCheck", options->orphan_column, names->orphan_column, err);
-        }
-    }
-    if (status == MQ_OK && mq_schema_has_column(names->reference)) {
-        return mq_error_set(err, MQ_INVALID, "referenceColumn",
-                            "referenceColumn \"%s\" is another column of the queue",
-                            names->reference);
-    }
-    return status;
+    return mq_schema_has_column(names->reference)
+               ? mq_error_set(err, MQ_INVALID, "referenceColumn",
+                              "referenceColumn \"%s\" is another column of the queue",
+                              names->reference)
+               : MQ_OK;
 }
 
 static void derive_names(struct mq_names *names)
@@ -80,14 +73,18 @@ static void derive_names(struct mq_names *names)
     snprintf(names->version_key, sizeof(names->version_key), "mailSchemaVersion:%s", names->table);
 }
 
-/* With what is appended to it the table's name must not be cut by the database. */
-static enum mq_status check_length(const struct mq_queue *queue, struct mq_error *err)
+static enum mq_status prepare(struct mq_queue *queue, const struct mq_queue_options *options,
+                              struct mq_error *err)
 {
     size_t max = queue->dialect->table_max;
-    return strlen(queue->names.table) <= max
-               ? MQ_OK
-               : mq_error_set(err, MQ_INVALID, "table",
-                              "table must have at most %zu octets in this database", max);
+    MQ_TRY(take_names(options, &queue->names, err));
+    derive_names(&queue->names);
+    if (strlen(queue->names.table) > max) {
+        /* With what is appended to it the database would cut the name. */
+        return mq_error_set(err, MQ_INVALID, "table",
+                            "table must have at most %zu octets in this database", max);
+    }
+    return mq_schema_open(queue, err);
 }
 
 enum mq_status mq_queue_open(struct mq_db *db, const struct mq_queue_options *options,
@@ -103,14 +100,7 @@ enum mq_status mq_queue_open(struct mq_db *db, const struct mq_queue_options *op
     queue->backoff = options->backoff;
     mq_queue_set_clock(queue, &options->clock);
     queue->random = options->random;
-    enum mq_status status = take_names(options, &queue->names, err);
-    if (status == MQ_OK) {
-        derive_names(&queue->names);
-        status = check_length(queue, err);
-    }
-    if (status == MQ_OK) {
-        status = mq_schema_open(queue, err);
-    }
+    enum mq_status status = prepare(queue, options, err);
     if (status != MQ_OK) {
         mq_queue_close(queue);
         return status;

@@ -1,6 +1,7 @@
 /* SQLite's spelling, and how a template becomes a statement. */
 #include "queue/sql/dialect.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "db/db.h"
@@ -65,74 +66,66 @@ const struct mq_sql_dialect *mq_dialect_of(const struct mq_db *db)
     return all[db->driver->dialect];
 }
 
-static void quoted(struct mq_buffer *out, char quote, const char *name)
-{
-    mq_buffer_char(out, quote);
-    mq_buffer_cstr(out, name);
-    mq_buffer_char(out, quote);
-}
+/* What a letter in braces stands for: a name, or the dialect's own word. */
+static const struct {
+    char letter;
+    bool is_table; /* of a name: the schema goes before it */
+    size_t at;     /* in struct mq_names */
+} names_of[] = {
+    {'t', true, offsetof(struct mq_names, table)},
+    {'b', true, offsetof(struct mq_names, body)},
+    {'s', true, offsetof(struct mq_names, spent)},
+    {'c', true, offsetof(struct mq_names, config)},
+    {'o', true, offsetof(struct mq_names, orphan_table)},
+    {'k', false, offsetof(struct mq_names, orphan_column)},
+    {'r', false, offsetof(struct mq_names, reference)},
+};
 
-/* The name that `what` stands for; NULL: none. */
-static const char *name_of(const struct mq_names *names, char what)
+static const struct {
+    char letter;
+    size_t at; /* in struct mq_sql_dialect */
+} words[] = {
+    {'m', offsetof(struct mq_sql_dialect, schema)},
+    {'i', offsetof(struct mq_sql_dialect, id)},
+    {'n', offsetof(struct mq_sql_dialect, integer)},
+    {'x', offsetof(struct mq_sql_dialect, blob)},
+    {'v', offsetof(struct mq_sql_dialect, key_text)},
+    {'h', offsetof(struct mq_sql_dialect, word)},
+    {'z', offsetof(struct mq_sql_dialect, text)},
+    {'l', offsetof(struct mq_sql_dialect, claimable)},
+    {'a', offsetof(struct mq_sql_dialect, options)},
+    {'e', offsetof(struct mq_sql_dialect, body_options)},
+    {'d', offsetof(struct mq_sql_dialect, returning)},
+    {'y', offsetof(struct mq_sql_dialect, now)},
+    {'u', offsetof(struct mq_sql_dialect, lock)},
+    {'w', offsetof(struct mq_sql_dialect, lock_free)},
+    {'+', offsetof(struct mq_sql_dialect, no_index)},
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static bool write_name(struct mq_buffer *out, const struct mq_sql_dialect *dialect,
+                       const struct mq_names *names, char letter)
 {
-    switch (what) {
-    case 't':
-        return names->table;
-    case 'b':
-        return names->body;
-    case 's':
-        return names->spent;
-    case 'c':
-        return names->config;
-    case 'r':
-        return names->reference;
-    case 'o':
-        return names->orphan_table;
-    case 'k':
-        return names->orphan_column;
-    default:
-        return NULL;
+    for (size_t i = 0; i < COUNT(names_of); i++) {
+        if (names_of[i].letter == letter) {
+            mq_buffer_cstr(out, names_of[i].is_table ? dialect->schema : "");
+            mq_buffer_char(out, dialect->quote);
+            mq_buffer_cstr(out, (const char *)names + names_of[i].at);
+            mq_buffer_char(out, dialect->quote);
+            return true;
+        }
     }
+    return false;
 }
 
-static bool is_table(char what)
+static void write_word(struct mq_buffer *out, const struct mq_sql_dialect *dialect, char letter)
 {
-    return strchr("tbsco", what) != NULL;
-}
-
-static const char *word_of(const struct mq_sql_dialect *dialect, char what)
-{
-    switch (what) {
-    case 'm':
-        return dialect->schema;
-    case 'i':
-        return dialect->id;
-    case 'n':
-        return dialect->integer;
-    case 'x':
-        return dialect->blob;
-    case 'v':
-        return dialect->key_text;
-    case 'h':
-        return dialect->word;
-    case 'z':
-        return dialect->text;
-    case 'l':
-        return dialect->claimable;
-    case 'a':
-        return dialect->options;
-    case 'e':
-        return dialect->body_options;
-    case 'd':
-        return dialect->returning;
-    case 'y':
-        return dialect->now;
-    case 'u':
-        return dialect->lock;
-    case 'w':
-        return dialect->lock_free;
-    default:
-        return dialect->no_index;
+    for (size_t i = 0; i < COUNT(words); i++) {
+        if (words[i].letter == letter) {
+            const void *word = (const char *)dialect + words[i].at;
+            mq_buffer_cstr(out, *(const char *const *)word);
+        }
     }
 }
 
@@ -181,21 +174,16 @@ static void expand_text(struct mq_buffer *out, const struct mq_sql_dialect *dial
 static void expand_one(struct mq_buffer *out, const struct mq_sql_dialect *dialect,
                        const struct mq_names *names, char what)
 {
-    const char *name = name_of(names, what);
-    struct mq_buffer piece;
-    mq_buffer_init(&piece);
+    struct mq_buffer piece = {0};
     if (write_piece(&piece, what)) {
         expand_text(out, dialect, names, piece.failed ? "" : piece.data);
         out->failed = out->failed || piece.failed;
-    } else if (name) {
-        mq_buffer_cstr(out, is_table(what) ? dialect->schema : "");
-        quoted(out, dialect->quote, name);
     } else if (what == 'T') {
         mq_buffer_cstr(out, names->table);
     } else if (what == 'q') {
         mq_buffer_char(out, dialect->quote);
-    } else {
-        mq_buffer_cstr(out, word_of(dialect, what));
+    } else if (!write_name(out, dialect, names, what)) {
+        write_word(out, dialect, what);
     }
     mq_buffer_clear(&piece);
 }

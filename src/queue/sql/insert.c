@@ -101,15 +101,10 @@ static enum mq_status look_at_pair(struct mq_queue *queue, const struct mq_new_j
 {
     int64_t id = 0;
     struct mq_args pair = MQ_ARGS(mq_int(0), mq_text(job->reference), mq_text(job->mail_type));
-    struct mq_error why;
-    if (!job->reference.data) {
-        return MQ_DUPLICATE;
+    if (job->reference.data) {
+        MQ_TRY(mq_sql_int(queue, MQ_SQL_PAIR, pair, &id, err)); /* may be a deadlock's victim */
     }
-    enum mq_status status = mq_sql_int(queue, MQ_SQL_PAIR, pair, &id, &why);
-    if (status != MQ_OK && err) {
-        *err = why; /* a deadlock, perhaps */
-    }
-    return status == MQ_OK && id == 0 ? MQ_DUPLICATE : status;
+    return id ? MQ_OK : MQ_DUPLICATE;
 }
 
 static enum mq_status insert_row(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
@@ -118,11 +113,11 @@ static enum mq_status insert_row(struct mq_queue *queue, enum mq_sql slot, struc
     if (queue->db->returning) {
         return mq_sql_int(queue, slot, args, id, err);
     }
-    enum mq_status status = mq_sql_exec(queue, slot, args, err);
-    if (status == MQ_OK && mq_sql_changes(queue) > 0) {
+    MQ_TRY(mq_sql_exec(queue, slot, args, err));
+    if (mq_sql_changes(queue) > 0) {
         *id = queue->db->driver->last_id(queue->db);
     }
-    return status;
+    return MQ_OK;
 }
 
 enum mq_status mq_insert_job(struct mq_queue *queue, const struct mq_new_job *job, int64_t now_s,
@@ -130,30 +125,24 @@ enum mq_status mq_insert_job(struct mq_queue *queue, const struct mq_new_job *jo
 {
     struct row row;
     bool whole = mq_sql_has(queue, MQ_SQL_STORE);
-    enum mq_status status = MQ_NOMEM;
+    enum mq_sql slot = whole ? MQ_SQL_STORE : MQ_SQL_INSERT_JOB;
     *id = 0;
-    if (make_row(&row, job, now_s)) {
-        row.values[1] = whole && job->body.data ? mq_blob(job->body) : mq_null();
-        status = insert_row(queue, whole ? MQ_SQL_STORE : MQ_SQL_INSERT_JOB,
-                            (struct mq_args){row.values, row.count}, id, err);
-    } else {
-        mq_error_nomem(err);
-    }
+    bool made = make_row(&row, job, now_s);
+    row.values[1] = whole && job->body.data ? mq_blob(job->body) : mq_null();
+    struct mq_args values = {row.values, row.count};
+    enum mq_status status = made ? insert_row(queue, slot, values, id, err) : mq_error_nomem(err);
     clear_row(&row);
-    if (status == MQ_DUPLICATE) {
-        status = look_at_pair(queue, job, err);
-    }
-    if (status == MQ_OK && *id <= 0 && !job->reference.data) {
+    MQ_TRY(status == MQ_DUPLICATE ? look_at_pair(queue, job, err) : status);
+    if (*id <= 0 && !job->reference.data) {
         /* Without a reference nothing can be a duplicate. */
-        status = mq_error_set(err, MQ_DATABASE, "database",
-                              "the database did not say under which id the mail was stored");
+        return mq_error_set(err, MQ_DATABASE, "database",
+                            "the database did not say under which id the mail was stored");
     }
-    if (status == MQ_OK && *id > 0 && job->body.data && !whole) {
-        /* After the job, so that a duplicate leaves no body behind. */
-        status =
-            mq_sql_exec(queue, MQ_SQL_INSERT_BODY, MQ_ARGS(mq_int(*id), mq_blob(job->body)), err);
+    if (*id <= 0 || !job->body.data || whole) {
+        return MQ_OK;
     }
-    return status;
+    /* After the job, so that a duplicate leaves no body behind. */
+    return mq_sql_exec(queue, MQ_SQL_INSERT_BODY, MQ_ARGS(mq_int(*id), mq_blob(job->body)), err);
 }
 
 /* ---- many ---- */

@@ -125,91 +125,85 @@ static enum mq_status find_columns(struct mq_queue *queue, const struct shape *s
     return status;
 }
 
+static enum mq_status run_script(struct mq_queue *queue, const char *text, struct mq_error *err)
+{
+    char *sql = mq_sql_expand(queue->dialect, &queue->names, text);
+    enum mq_status status = sql ? mq_db_script(queue->db, sql, err) : mq_error_nomem(err);
+    free(sql);
+    return status;
+}
+
 /* A table of that name that is not ours is left alone: only a person decides that it becomes ours
  * (cli/Command/Adopt.php). */
-static enum mq_status check_shape(struct mq_queue *queue, const struct shape *shape,
+static enum mq_status foreign(const struct shape *shape, const char *missing, struct mq_error *err)
+{
+    bool adoptable = shape->columns == mq_columns;
+    return mq_error_set(err, MQ_SCHEMA, shape->table,
+                        "a table %s exists that is not the queue's: it lacks %.400s. %sename it, "
+                        "or give the queue another table",
+                        shape->table, missing,
+                        adoptable ? "Run `mailqueue adopt` to take over another program's mail, r"
+                                  : "R");
+}
+
+/* Whether a table of ours is given that column where it is missing. */
+static bool addable(const struct shape *shape, size_t i)
+{
+    const char *type = shape->columns[i].type;
+    return i > 0 && shape->columns == mq_columns &&
+           (!strstr(type, "NOT NULL") || strstr(type, "DEFAULT"));
+}
+
+static enum mq_status add_columns(struct mq_queue *queue, const struct shape *shape,
+                                  const bool *has, struct mq_error *err)
+{
+    for (size_t i = 0; i < shape->count; i++) {
+        const struct mq_column *column = &shape->columns[i];
+        char text[200];
+        if (!has[i]) {
+            snprintf(text, sizeof(text), "ALTER TABLE {t} ADD COLUMN %s %s", column->name,
+                     column->type);
+            MQ_TRY(run_script(queue, text, err));
+        }
+    }
+    return MQ_OK;
+}
+
+/* A table that is there must be ours: by the version, or by its columns. */
+static enum mq_status check_shape(struct mq_queue *queue, const struct shape *shape, bool is_ours,
                                   struct mq_error *err)
 {
     bool has[MQ_COL_COUNT] = {false};
     bool any = false;
-    enum mq_status status = find_columns(queue, shape, has, &any, err);
-    if (status != MQ_OK || !any) {
-        return status;
-    }
-    struct mq_buffer missing;
-    mq_buffer_init(&missing);
-    for (size_t i = 0; i < shape->count; i++) {
-        if (!has[i]) {
-            mq_buffer_cstr(&missing, missing.len ? ", " : "");
-            mq_buffer_cstr(&missing, name_of(queue, &shape->columns[i]));
-            mq_buffer_cstr(&missing, i == 0 ? " as primary key" : "");
+    struct mq_buffer missing = {0};
+    MQ_TRY(find_columns(queue, shape, has, &any, err));
+    for (size_t i = 0; i < shape->count && any; i++) {
+        if (!has[i] && !(is_ours && addable(shape, i))) {
+            mq_buffer_printf(&missing, "%s%s%s", missing.len ? ", " : "",
+                             name_of(queue, &shape->columns[i]), i == 0 ? " as primary key" : "");
         }
     }
+    enum mq_status status = MQ_OK;
     if (missing.failed) {
         status = mq_error_nomem(err);
     } else if (missing.len) {
-        bool adoptable = shape->columns == mq_columns;
-        status = mq_error_set(err, MQ_SCHEMA, shape->table,
-                              "a table %s exists that is not the queue's: it lacks %.400s. %sename "
-                              "it, or give the queue another table",
-                              shape->table, missing.data,
-                              adoptable ? "Run `mailqueue adopt` to take over another program's "
-                                          "mail, r"
-                                        : "R");
+        status = foreign(shape, missing.data, err);
     }
     mq_buffer_clear(&missing);
-    return status;
+    return status == MQ_OK && any ? add_columns(queue, shape, has, err) : status;
 }
 
-static enum mq_status check_foreign(struct mq_queue *queue, struct mq_error *err)
+static enum mq_status check_tables(struct mq_queue *queue, bool are_ours, struct mq_error *err)
 {
     const struct shape shapes[] = {
         {queue->names.table, mq_columns, MQ_COL_COUNT},
         {queue->names.body, body_columns, 2},
         {queue->names.spent, spent_columns, 2},
     };
-    enum mq_status status = MQ_OK;
-    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]) && status == MQ_OK; i++) {
-        status = check_shape(queue, &shapes[i], err);
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+        MQ_TRY(check_shape(queue, &shapes[i], are_ours, err));
     }
-    return status;
-}
-
-static enum mq_status run_script(struct mq_queue *queue, const char *text, struct mq_error *err)
-{
-    char *sql = mq_sql_expand(queue->dialect, &queue->names, text);
-    if (!sql) {
-        return mq_error_nomem(err);
-    }
-    enum mq_status status = mq_db_script(queue->db, sql, err);
-    free(sql);
-    return status;
-}
-
-static bool addable(const struct mq_column *column)
-{
-    return !strstr(column->type, "NOT NULL") || strstr(column->type, "DEFAULT");
-}
-
-/* Gives a table of ours the columns that it lacks, where all of them can be added. */
-static enum mq_status add_missing(struct mq_queue *queue, struct mq_error *err)
-{
-    const struct shape shape = {queue->names.table, mq_columns, MQ_COL_COUNT};
-    bool has[MQ_COL_COUNT] = {false};
-    bool any = false;
-    enum mq_status status = find_columns(queue, &shape, has, &any, err);
-    for (size_t i = 0; i < MQ_COL_COUNT; i++) {
-        any = any && (has[i] || (i > 0 && addable(&mq_columns[i])));
-    }
-    for (size_t i = 0; i < MQ_COL_COUNT && any && status == MQ_OK; i++) {
-        if (!has[i]) {
-            char text[200];
-            snprintf(text, sizeof(text), "ALTER TABLE {t} ADD COLUMN %s %s", mq_columns[i].name,
-                     mq_columns[i].type);
-            status = run_script(queue, text, err);
-        }
-    }
-    return status;
+    return MQ_OK;
 }
 
 /* The application's config table may be in a schema where CREATE TABLE would not look for it. */
@@ -218,28 +212,26 @@ static enum mq_status create_config(struct mq_queue *queue, struct mq_error *err
     bool has[sizeof(config_columns) / sizeof(config_columns[0])] = {false};
     bool any = false;
     const struct shape shape = {queue->names.config, config_columns, 2};
-    enum mq_status status = find_columns(queue, &shape, has, &any, err);
     const char *own = queue->dialect->config_table;
-    if (status == MQ_OK && !any) {
-        /* MySQL commits each table: nothing may be left beside another program's. */
-        status = check_foreign(queue, err);
-        return status == MQ_OK ? run_script(queue, own ? own : config_table, err) : status;
+    MQ_TRY(find_columns(queue, &shape, has, &any, err));
+    if (any) {
+        return MQ_OK;
     }
-    return status;
+    /* MySQL commits each table: nothing may be left beside another program's. */
+    MQ_TRY(check_tables(queue, false, err));
+    return run_script(queue, own ? own : config_table, err);
 }
 
 static enum mq_status lock_schema(struct mq_queue *queue, struct mq_error *err)
 {
-    enum mq_status status = MQ_OK;
     int64_t got = 1;
     if (mq_sql_has(queue, MQ_SQL_QUIET)) {
-        status = mq_sql_exec(queue, MQ_SQL_QUIET, MQ_NO_ARGS, err);
+        MQ_TRY(mq_sql_exec(queue, MQ_SQL_QUIET, MQ_NO_ARGS, err));
     }
-    if (status == MQ_OK && mq_sql_has(queue, MQ_SQL_LOCK_SCHEMA)) {
-        status = mq_sql_int(queue, MQ_SQL_LOCK_SCHEMA, MQ_NO_ARGS, &got, err);
+    if (mq_sql_has(queue, MQ_SQL_LOCK_SCHEMA)) {
+        MQ_TRY(mq_sql_int(queue, MQ_SQL_LOCK_SCHEMA, MQ_NO_ARGS, &got, err));
     }
-    return status != MQ_OK || got
-               ? status
+    return got ? MQ_OK
                : mq_error_set(err, MQ_BUSY, "database",
                               "another process has been making or upgrading the queue's tables for "
                               "a minute: try again when it is done");
@@ -257,36 +249,20 @@ static void unlock_schema(struct mq_queue *queue)
 /* Within the lock: the version is read again, for another process may have been faster. */
 static enum mq_status migrate_locked(struct mq_queue *queue, struct mq_error *err)
 {
-    enum mq_status status = lock_schema(queue, err);
-    if (status == MQ_OK) {
-        status = create_config(queue, err);
-    }
+    const char *own = queue->dialect->tables;
     int64_t version = 0;
-    if (status == MQ_OK) {
-        status = read_version(queue, &version, err);
-    }
-    if (status != MQ_OK) {
-        return status;
-    }
+    char text[16];
+    MQ_TRY(lock_schema(queue, err));
+    MQ_TRY(create_config(queue, err));
+    MQ_TRY(read_version(queue, &version, err));
     if (version > MQ_SCHEMA_VERSION) {
         return too_new(queue, version, err);
     }
-    if (version > 0) {
-        status = add_missing(queue, err);
-    }
-    if (status == MQ_OK) {
-        status = check_foreign(queue, err);
-    }
-    if (status == MQ_OK) {
-        const char *own = queue->dialect->tables;
-        status = run_script(queue, own ? own : tables, err);
-    }
-    if (status != MQ_OK || version == MQ_SCHEMA_VERSION) {
-        return status;
-    }
-    char text[16];
+    MQ_TRY(check_tables(queue, version > 0, err));
+    MQ_TRY(run_script(queue, own ? own : tables, err));
     snprintf(text, sizeof(text), "%d", MQ_SCHEMA_VERSION);
-    return mq_config_put(queue, queue->names.version_key, text, err);
+    return version == MQ_SCHEMA_VERSION ? MQ_OK
+                                        : mq_config_put(queue, queue->names.version_key, text, err);
 }
 
 enum mq_status mq_queue_migrate(struct mq_queue *queue, int *version, struct mq_error *err)
@@ -321,42 +297,25 @@ enum mq_status mq_queue_migrate(struct mq_queue *queue, int *version, struct mq_
     return MQ_OK;
 }
 
-enum mq_status mq_schema_ready(struct mq_queue *queue, struct mq_error *err)
+static enum mq_status ready(struct mq_queue *queue, bool newer_is_fine, struct mq_error *err)
 {
     int64_t version = 0;
     if (queue->ready) {
         return MQ_OK;
     }
     enum mq_status status = read_version(queue, &version, err);
-    if (status == MQ_OK && version == MQ_SCHEMA_VERSION) {
-        queue->ready = true;
-        return MQ_OK;
-    }
-    if (status == MQ_OK && version > MQ_SCHEMA_VERSION) {
-        return too_new(queue, version, err);
+    if (status == MQ_OK && version >= MQ_SCHEMA_VERSION) {
+        queue->ready = version == MQ_SCHEMA_VERSION;
+        return queue->ready || newer_is_fine ? MQ_OK : too_new(queue, version, err);
     }
     /* No config table is the usual case of a new file; what else is wrong shows up again. */
-    if (status != MQ_OK && status != MQ_DATABASE && status != MQ_SCHEMA) {
-        return status;
-    }
-    return mq_queue_migrate(queue, NULL, err);
+    bool missing = status == MQ_OK || status == MQ_DATABASE || status == MQ_SCHEMA;
+    return missing ? mq_queue_migrate(queue, NULL, err) : status;
 }
 
-/* Tables of a newer version that have the columns of new mail: see mq_tx_store(). */
-static bool newer_takes_mail(struct mq_queue *queue)
+enum mq_status mq_schema_ready(struct mq_queue *queue, struct mq_error *err)
 {
-    const struct shape shape = {queue->names.table, mq_columns, MQ_COL_COUNT};
-    bool has[MQ_COL_COUNT] = {false};
-    bool all = false;
-    int64_t version = 0;
-    if (read_version(queue, &version, NULL) != MQ_OK || version <= MQ_SCHEMA_VERSION ||
-        find_columns(queue, &shape, has, &all, NULL) != MQ_OK) {
-        return false;
-    }
-    for (size_t i = 0; i < MQ_COL_COUNT; i++) {
-        all = all && has[i];
-    }
-    return all;
+    return ready(queue, false, err);
 }
 
 enum mq_status mq_schema_open(struct mq_queue *queue, struct mq_error *err)
@@ -364,6 +323,5 @@ enum mq_status mq_schema_open(struct mq_queue *queue, struct mq_error *err)
     struct mq_db *db = queue->db;
     bool there = db->driver->has_column(db, queue->names.table, NEWEST_COLUMN) &&
                  db->driver->has_column(db, queue->names.config, "value");
-    enum mq_status status = there ? MQ_OK : mq_schema_ready(queue, err);
-    return status == MQ_SCHEMA && newer_takes_mail(queue) ? MQ_OK : status;
+    return there ? MQ_OK : ready(queue, true, err);
 }

@@ -39,38 +39,31 @@ static enum mq_status begin(struct mq_tx *tx, struct mq_queue *queue, bool inser
 static enum mq_status lock_bucket(struct mq_tx *tx, bool *locked, struct mq_error *err)
 {
     int64_t found = 0;
+    *locked = true;
     if (!mq_sql_has(tx->queue, MQ_SQL_LOCK_BUCKET)) {
-        *locked = true;
         return MQ_OK;
     }
-    enum mq_status status = mq_sql_int(tx->queue, MQ_SQL_LOCK_BUCKET, MQ_NO_ARGS, &found, err);
+    MQ_TRY(mq_sql_int(tx->queue, MQ_SQL_LOCK_BUCKET, MQ_NO_ARGS, &found, err));
     *locked = found != 0;
-    return status;
+    /* The lock was waited for, perhaps longer than by others who came later: by the old time the
+     * bucket would be filled twice. */
+    return *locked ? mq_queue_now(tx->queue, &tx->now_s, err) : MQ_OK;
 }
 
 static enum mq_status load_settings(struct mq_tx *tx, struct mq_error *err)
 {
     bool locked = false;
-    enum mq_status status;
-    for (int i = 0; i < 2; i++) {
-        status = lock_bucket(tx, &locked, err);
-        if (status == MQ_OK && locked && mq_sql_has(tx->queue, MQ_SQL_NOW)) {
-            /* The lock was waited for, perhaps longer than by others who came later: by the old
-             * time the bucket would be filled twice. */
-            status = mq_queue_now(tx->queue, &tx->now_s, err);
-        }
-        if (status == MQ_OK) {
-            status = mq_settings_load(tx->queue, tx->now_s, &tx->settings, &tx->pauses, err);
-        }
-        if (status != MQ_OK || locked || tx->settings.bucket.limit <= 0 || i > 0) {
-            break;
-        }
-        /* Set between the two statements. */
-        mq_settings_clear(&tx->settings);
-        free(tx->pauses);
-        tx->pauses = NULL;
+    MQ_TRY(lock_bucket(tx, &locked, err));
+    MQ_TRY(mq_settings_load(tx->queue, tx->now_s, &tx->settings, &tx->pauses, err));
+    if (locked || tx->settings.bucket.limit <= 0) {
+        return MQ_OK;
     }
-    return status;
+    /* The limit was set between the two statements. */
+    mq_settings_clear(&tx->settings);
+    free(tx->pauses);
+    tx->pauses = NULL;
+    MQ_TRY(lock_bucket(tx, &locked, err));
+    return mq_settings_load(tx->queue, tx->now_s, &tx->settings, &tx->pauses, err);
 }
 
 enum mq_status mq_tx_settings(struct mq_tx *tx, struct mq_error *err)
@@ -180,8 +173,8 @@ static enum mq_status run(struct mq_queue *queue, const struct mq_tx_work *work,
 enum mq_status mq_tx_run(struct mq_queue *queue, const struct mq_tx_work *work,
                          struct mq_error *err)
 {
-    enum mq_status status = mq_schema_ready(queue, err);
-    return status == MQ_OK ? run(queue, work, false, err) : status;
+    MQ_TRY(mq_schema_ready(queue, err));
+    return run(queue, work, false, err);
 }
 
 enum mq_status mq_tx_store(struct mq_queue *queue, const struct mq_tx_work *work,
