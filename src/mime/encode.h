@@ -22,16 +22,14 @@ const char *mq_encoding_name(enum mq_encoding encoding);
 /* A text's lines end with CRLF, LF or CR, the last one perhaps with nothing. Encoded they all end
  * with CRLF. */
 
-/* The shortest of 7bit, quoted-printable and base64 for a text. 7bit only where relays and
- * mailboxes leave it as it is: ASCII without controls, lines up to 998 octets, none that begins
- * with "From " or ends with white space. *size is what it
- * gives at most. */
+/* 7bit where relays and mailboxes leave the text as it is: ASCII without controls, lines up to 998
+ * octets, none that begins with "From " or ends with white space. Else quoted-printable or base64,
+ * which is shorter (to a few percent). *size is what it gives at most. */
 enum mq_encoding mq_encode_text_choose(struct mq_str text, size_t *size);
 void mq_encode_text(struct mq_buffer *out, struct mq_str text, enum mq_encoding encoding);
 
 /* Lines of at most 76; space and tab at line ends encoded, and "From " and "." at line begins. */
 void mq_encode_quoted_printable(struct mq_buffer *out, struct mq_str text);
-size_t mq_encode_quoted_printable_size(struct mq_str text);
 
 void mq_encode_base64(struct mq_buffer *out, struct mq_str data); /* lines of 76 */
 size_t mq_encode_base64_size(struct mq_str data);                 /* reads only its length */
