@@ -308,20 +308,24 @@ size_t mq_utf8_cut(struct mq_str s, size_t max)
     return is_continuation(s.data[cut]) ? max : cut;
 }
 
+size_t mq_utf8_span(struct mq_str s)
+{
+    size_t at = 0;
+    for (size_t step = 1; at < s.len && step > 0; at += step) {
+        /* Most of most texts is ASCII. */
+        uint64_t bytes = 0;
+        step = s.len - at < sizeof bytes ? 1 : sizeof bytes;
+        memcpy(&bytes, s.data + at, step);
+        if ((bytes & UINT64_C(0x8080808080808080)) != 0) {
+            step = mq_utf8_next((struct mq_str){s.data + at, s.len - at}, NULL);
+        }
+    }
+    return at;
+}
+
 bool mq_utf8_valid(struct mq_str s)
 {
-    if (mq_str_ascii(s)) {
-        return true;
-    }
-    while (s.len > 0) {
-        size_t step = mq_utf8_next(s, NULL);
-        if (step == 0) {
-            return false;
-        }
-        s.data += step;
-        s.len -= step;
-    }
-    return true;
+    return mq_utf8_span(s) == s.len;
 }
 
 bool mq_utf8_steers(uint32_t code)

@@ -70,6 +70,8 @@ size_t mq_utf8_cut(struct mq_str s, size_t max);
 /* Length in bytes of the well-formed UTF-8 character that s begins with, 0 when there is none;
  * *code (may be NULL) is its code point. */
 size_t mq_utf8_next(struct mq_str s, uint32_t *code);
+/* Length of the well-formed UTF-8 that s begins with. */
+size_t mq_utf8_span(struct mq_str s);
 /* Whether s is well-formed UTF-8 (RFC 3629: no surrogates, no overlong forms). */
 bool mq_utf8_valid(struct mq_str s);
 /* Whether a character steers a terminal or the order in which text is shown: C0, DEL, C1, line and

@@ -175,3 +175,53 @@ enum mq_status mq_address_check(struct mq_str address, const char *field, bool *
     *utf8 = is_utf8;
     return MQ_OK;
 }
+
+/* ---- lists ---- */
+
+static int compare_addresses(const char *a, const char *b)
+{
+    bool domain = false;
+    for (; *a != '\0' && (*a == *b || (domain && mq_ascii_lower(*a) == mq_ascii_lower(*b)));
+         a++, b++) {
+        domain = domain || *a == '@';
+    }
+    int x = domain ? mq_ascii_lower(*a) : *a;
+    int y = domain ? mq_ascii_lower(*b) : *b;
+    return (x > y) - (x < y);
+}
+
+/* Of places in a list: equal addresses in their order. */
+static int compare_places(const void *a, const void *b)
+{
+    char *const *x = *(char *const *const *)a;
+    char *const *y = *(char *const *const *)b;
+    int order = compare_addresses(*x, *y);
+    return order != 0 ? order : (x > y) - (x < y);
+}
+
+bool mq_addresses_once(struct mq_strings *list)
+{
+    char ***places = calloc(list->count + 1, sizeof *places); /* a list may have thousands */
+    size_t kept = 0;
+    if (places == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        places[i] = &list->items[i];
+    }
+    qsort(places, list->count, sizeof *places, compare_places);
+    for (size_t i = list->count; i-- > 1;) {
+        if (compare_addresses(*places[i], *places[i - 1]) == 0) {
+            free(*places[i]);
+            *places[i] = NULL;
+        }
+    }
+    free(places);
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->items[i] != NULL) {
+            list->items[kept++] = list->items[i];
+        }
+    }
+    list->count = kept;
+    return true;
+}

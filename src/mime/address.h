@@ -21,4 +21,8 @@ enum mq_status mq_address_check(struct mq_str address, const char *field, bool *
 enum mq_status mq_address_bad(struct mq_str address, const char *field, const char *what,
                               struct mq_error *err);
 
+/* Leaves the first of equal addresses, in their order. They differ at most in the case of the
+ * domain (RFC 5321, 2.4). False: no memory. */
+bool mq_addresses_once(struct mq_strings *list);
+
 #endif

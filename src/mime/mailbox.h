@@ -31,6 +31,9 @@ enum mq_status mq_mailboxes_parse(struct mq_str text, const char *field, struct 
 enum mq_status mq_mailboxes_add(struct mq_str name, struct mq_str address, const char *field,
                                 struct mq_mailboxes *list, struct mq_error *err);
 
+/* "Name: mailbox, mailbox", folded; nothing where there are none. */
+void mq_mailboxes_write(struct mq_buffer *out, const char *name, const struct mq_mailboxes *list);
+
 /* Appends the addresses (plain addr-specs, domains in A-labels) of the value of an address field of
  * a message that somebody else wrote: with folding, comments, groups (also empty ones, such as
  * "undisclosed-recipients:;"), quoted names, encoded words in names. Blanks are space, tab and

@@ -5,14 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/ascii.h"
 #include "mime/header.h"
 
 #define LINE_MAX_WORD  76  /* RFC 2047, 2 */
 #define PARAMS_MAX     900 /* fit in a line of 998 with the type */
 #define TYPE_PART_MAX  127 /* RFC 6838, 4.2 */
 #define EXTENDED_BEGIN "utf-8''"
-#define FRAME          4  /* ="…"; */
-#define EXTENSION_MAX  16 /* with its dot */
+#define FRAME          4 /* ="…"; */
 
 /* ---- media types ---- */
 
@@ -22,11 +22,6 @@ static bool is_token_char(char c)
     return c > 32 && c < 127 && strchr("()<>@,;:\\\"/[]?=", c) == NULL;
 }
 
-static struct mq_str skip(struct mq_str text, size_t n)
-{
-    return (struct mq_str){text.data + n, text.len - n};
-}
-
 /* Takes a token off the text; empty when it begins with none. */
 static struct mq_str take_token(struct mq_str *text)
 {
@@ -34,7 +29,7 @@ static struct mq_str take_token(struct mq_str *text)
     while (token.len < text->len && is_token_char(text->data[token.len])) {
         token.len++;
     }
-    *text = skip(*text, token.len);
+    *text = mq_str_skip(*text, token.len);
     return token;
 }
 
@@ -48,7 +43,7 @@ static struct mq_str take_quoted(struct mq_str *text)
     for (size_t i = 1; i < text->len; i++) {
         if (text->data[i] == '"') {
             struct mq_str quoted = {text->data, i + 1};
-            *text = skip(*text, i + 1);
+            *text = mq_str_skip(*text, i + 1);
             return quoted;
         }
         i += text->data[i] == '\\';
@@ -59,13 +54,13 @@ static struct mq_str take_quoted(struct mq_str *text)
 /* Takes `; name=value`, whose parts may have spaces around them. The value keeps its quotes. */
 static bool take_param(struct mq_str *text, struct mq_str *name, struct mq_str *value)
 {
-    *text = mq_str_trim(skip(*text, 1));
+    *text = mq_str_trim(mq_str_skip(*text, 1));
     *name = take_token(text);
     *text = mq_str_trim(*text);
     if (name->len == 0 || text->len == 0 || text->data[0] != '=') {
         return false;
     }
-    *text = mq_str_trim(skip(*text, 1));
+    *text = mq_str_trim(mq_str_skip(*text, 1));
     *value = take_token(text);
     if (value->len == 0) {
         *value = take_quoted(text);
@@ -95,7 +90,7 @@ const char *mq_media_type_parse(struct mq_str text, struct mq_media_type *out)
     if (rest.len == 0 || rest.data[0] != '/') {
         return form;
     }
-    rest = skip(rest, 1);
+    rest = mq_str_skip(rest, 1);
     found.subtype = take_token(&rest);
     rest = mq_str_trim(rest);
     if (found.type.len == 0 || found.subtype.len == 0 || found.type.len > TYPE_PART_MAX ||
@@ -166,7 +161,7 @@ static size_t put_section(struct mq_buffer *out, size_t *column, struct mq_str v
     while (taken < value.len) {
         char coded[12];
         size_t n = 0;
-        size_t step = mq_utf8_next(skip(value, taken), NULL);
+        size_t step = mq_utf8_next(mq_str_skip(value, taken), NULL);
         step = step ? step : 1;
         for (size_t i = taken; i < taken + step; i++) {
             unsigned char c = (unsigned char)value.data[i];
@@ -216,7 +211,7 @@ static void put_extended(struct mq_buffer *out, size_t *column, const char *name
         begin(out, column, LINE_MAX_WORD - 1);
         mq_buffer_append(out, attribute, n);
         *column += n;
-        value = skip(value, put_section(out, column, value, LINE_MAX_WORD - *column - 1));
+        value = mq_str_skip(value, put_section(out, column, value, LINE_MAX_WORD - *column - 1));
     }
 }
 
@@ -252,82 +247,35 @@ void mq_param_filename(struct mq_buffer *out, size_t *column, const char *name, 
 
 /* ---- for readers without RFC 2231 ---- */
 
-/* Letters without their marks, two characters for each of U+00C0 to U+017F. */
-static const char base_letters[] = "A A A A A A AEC E E E E I I I I "
-                                   "D N O O O O O x O U U U U Y Thss"
-                                   "a a a a a a aec e e e e i i i i "
-                                   "d n o o o o o _ o u u u u y thy "
-                                   "A a A a A a C c C c C c C c D d "
-                                   "D d E e E e E e E e E e G g G g "
-                                   "G g G g H h H h I i I i I i I i "
-                                   "I i IJijJ j K k k L l L l L l L "
-                                   "l L l N n N n N n n N n O o O o "
-                                   "O o OEoeR r R r R r S s S s S s "
-                                   "S s T t T t T t U u U u U u U u "
-                                   "U u U u W w Y y Y Z z Z z Z z s ";
-
-/* What stands for a character in quotes; "_" for what has nothing like it in ASCII. "?" might make
- * an encoded word. */
-static struct mq_str ascii_of(struct mq_str character, uint32_t code)
-{
-    static const uint32_t first = 0xC0, end = 0x180;
-    if (code >= first && code < end) {
-        const char *letters = base_letters + (size_t)2 * (code - first);
-        return (struct mq_str){letters, letters[1] == ' ' ? 1 : 2};
-    }
-    if (code >= 0x300 && code < 0x370) { /* a mark behind its letter */
-        return MQ_STR("");
-    }
-    bool kept = code >= ' ' && code < 127 && strchr("\"\\?", (char)code) == NULL;
-    return kept ? character : MQ_STR("_");
-}
-
+/* One "_" for what is not ASCII, and for what would end the quotes or an encoded word. */
 static void put_ascii(struct mq_buffer *out, struct mq_str value)
 {
     bool gap = false;
-    while (value.len > 0) {
-        uint32_t code = UINT32_MAX;
-        size_t step = mq_utf8_next(value, &code);
-        step = step ? step : 1;
-        struct mq_str ascii = ascii_of((struct mq_str){value.data, step}, code);
-        bool none = ascii.len == 1 && ascii.data[0] == '_';
-        if (!none || !gap) {
-            mq_buffer_str(out, ascii);
+    for (size_t i = 0; i < value.len; i++) {
+        char c = value.data[i];
+        bool kept = c >= ' ' && c < 127 && strchr("\"\\?", c) == NULL;
+        if (kept || !gap) {
+            mq_buffer_char(out, kept ? c : '_');
         }
-        gap = none || (gap && ascii.len == 0);
-        value = skip(value, step);
+        gap = !kept;
     }
-}
-
-/* Cuts what was written from `start` on to `room` characters, before its extension. */
-static void shorten(struct mq_buffer *out, size_t start, size_t room)
-{
-    size_t extension = 0;
-    if (out->failed || out->len - start <= room) {
-        return;
-    }
-    for (size_t n = 1; n <= EXTENSION_MAX && extension == 0; n++) {
-        extension = out->data[out->len - n] == '.' ? n : 0;
-    }
-    memmove(out->data + start + room - extension, out->data + out->len - extension, extension);
-    out->len = start + room;
 }
 
 void mq_param_fallback(struct mq_buffer *out, size_t *column, const char *name, struct mq_str value)
 {
-    size_t frame = strlen(name) + FRAME;
+    struct mq_buffer ascii;
     if (put_plain(out, column, name, value)) {
         return;
     }
-    begin(out, column, LINE_MAX_WORD - 1); /* a line of its own */
+    mq_buffer_init(&ascii);
+    put_ascii(&ascii, value);
+    size_t room = LINE_MAX_WORD - 1 - FRAME - strlen(name);
+    size_t cut = ascii.len > room ? ascii.len - room : 0; /* programs look at a name's end */
+    begin(out, column, LINE_MAX_WORD - 1);                /* a line of its own */
     mq_buffer_printf(out, "%s=\"", name);
-    size_t start = out->len;
-    put_ascii(out, value);
-    shorten(out, start, LINE_MAX_WORD - 1 - frame);
-    if (out->len == start) { /* only marks */
-        mq_buffer_char(out, '_');
-    }
-    *column += frame - 2 + (out->len - start);
+    mq_buffer_str(out, mq_str_skip(mq_buffer_view(&ascii), cut));
     mq_buffer_char(out, '"');
-    ++*column;
+    *column += strlen(name) + FRAME - 1 + ascii.len - cut;
+    out->failed = out->failed || ascii.failed;
+    mq_buffer_clear(&ascii);
 }

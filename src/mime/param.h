@@ -22,10 +22,10 @@ void mq_media_type_write(struct mq_buffer *out, size_t *column, const struct mq_
  */
 void mq_param_filename(struct mq_buffer *out, size_t *column, const char *name,
                        struct mq_str value);
-/* The same for readers that do not know RFC 2231: in quotes and ASCII ("Größe.pdf" is "Grosse.pdf",
- * "日本.pdf" is "_.pdf"), cut before its extension to fit in a line. `value` may be any bytes. The
- * composer gives one form of a parameter only, since parsers take two for a duplicate: the real
- * name as the disposition's "filename", this one as the type's "name", where old readers look. */
+/* The same for readers that do not know RFC 2231: in quotes and ASCII ("Größe.pdf" is "Gr_e.pdf"),
+ * of a long name as much of its end as fits in a line. `value` may be any bytes. The composer gives
+ * one form of a parameter only, since parsers take two for a duplicate: the real name as the
+ * disposition's "filename", this one as the type's "name", where old readers look. */
 void mq_param_fallback(struct mq_buffer *out, size_t *column, const char *name,
                        struct mq_str value);
 

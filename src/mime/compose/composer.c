@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mime/compose/address_header.h"
+#include "mime/address.h"
 #include "mime/compose/own_header.h"
 #include "mime/compose/part_tree.h"
 #include "mime/header.h"
@@ -104,25 +104,11 @@ static enum mq_status check_text(struct mq_str text, const char *field, struct m
         return mq_error_set(err, MQ_MESSAGE, field, "%s: a NUL at byte %zu; remove it", field,
                             (size_t)(nul - text.data) + 1);
     }
-    for (size_t i = 0; i < text.len;) {
-        /* Most of most texts is ASCII. */
-        uint64_t bytes = 0;
-        size_t near = text.len - i < sizeof bytes ? 1 : sizeof bytes;
-        memcpy(&bytes, text.data + i, near);
-        if ((bytes & UINT64_C(0x8080808080808080)) == 0) {
-            i += near;
-            continue;
-        }
-        bool ascii = (text.data[i] & 0x80) == 0;
-        struct mq_str rest = {text.data + i, text.len - i};
-        size_t step = ascii ? 1 : mq_utf8_next(rest, NULL);
-        if (step == 0) {
-            return mq_error_set(err, MQ_MESSAGE, field,
-                                "%s: byte %zu is not valid UTF-8; convert the text", field, i + 1);
-        }
-        i += step;
-    }
-    return MQ_OK;
+    size_t good = mq_utf8_span(text);
+    return good == text.len
+               ? MQ_OK
+               : mq_error_set(err, MQ_MESSAGE, field,
+                              "%s: byte %zu is not valid UTF-8; convert the text", field, good + 1);
 }
 
 /* Anything else than this would be header injection. */
@@ -238,16 +224,10 @@ static enum mq_status make_head(struct work *work, struct mq_error *err)
     mq_buffer_cstr(head, "Date: ");
     mq_encode_date(head, fields->date_s);
     mq_buffer_append(head, "\r\n", 2);
-    mq_header_mailboxes(head, "From", &work->from);
-    if (work->reply_to.count > 0) {
-        mq_header_mailboxes(head, "Reply-To", &work->reply_to);
-    }
-    if (work->to.count > 0) {
-        mq_header_mailboxes(head, "To", &work->to);
-    }
-    if (work->cc.count > 0) {
-        mq_header_mailboxes(head, "Cc", &work->cc);
-    }
+    mq_mailboxes_write(head, "From", &work->from);
+    mq_mailboxes_write(head, "Reply-To", &work->reply_to);
+    mq_mailboxes_write(head, "To", &work->to);
+    mq_mailboxes_write(head, "Cc", &work->cc);
     if (work->to.count + work->cc.count == 0) {
         /* Some relays add a field of their own where there is none. */
         mq_buffer_cstr(head, "To: undisclosed-recipients:;\r\n");
@@ -292,76 +272,18 @@ static enum mq_status check(struct work *work, struct mq_error *err)
 
 /* ---- envelope ---- */
 
-/* Equal addresses differ at most in the case of the domain (RFC 5321, 2.4). */
-static int compare_addresses(const char *a, const char *b)
-{
-    const char *at = strrchr(a, '@');
-    size_t local = at ? (size_t)(at - a) + 1 : 0;
-    int order = strncmp(a, b, local);
-    for (size_t i = local; order == 0; i++) {
-        unsigned char x = (unsigned char)a[i];
-        unsigned char y = (unsigned char)b[i];
-        x = x >= 'A' && x <= 'Z' ? (unsigned char)(x | 0x20) : x;
-        y = y >= 'A' && y <= 'Z' ? (unsigned char)(y | 0x20) : y;
-        order = (int)x - (int)y;
-        if (x == '\0' || y == '\0') {
-            break;
-        }
-    }
-    return order;
-}
-
-/* A recipient and its place in the order of the fields. */
-struct recipient {
-    const char *address;
-    size_t place;
-    bool again;
-};
-
-/* By address, then by place, so that of equal ones the first is met first. */
-static int compare_recipients(const void *a, const void *b)
-{
-    const struct recipient *x = a;
-    const struct recipient *y = b;
-    int order = compare_addresses(x->address, y->address);
-    return order != 0 ? order : (x->place > y->place) - (x->place < y->place);
-}
-
-static int compare_places(const void *a, const void *b)
-{
-    const struct recipient *x = a;
-    const struct recipient *y = b;
-    return (x->place > y->place) - (x->place < y->place);
-}
-
 /* Each address once, in the order of to, cc, bcc. */
 static enum mq_status collect(const struct work *work, struct mq_strings *recipients,
                               struct mq_error *err)
 {
     const struct mq_mailboxes *lists[] = {&work->to, &work->cc, &work->bcc};
-    enum mq_status status = MQ_OK;
-    size_t n = 0;
-    struct recipient *all = calloc(work->to.count + work->cc.count + work->bcc.count, sizeof *all);
-    if (all == NULL) {
-        return mq_error_nomem(err);
-    }
+    bool done = true;
     for (size_t list = 0; list < sizeof lists / sizeof *lists; list++) {
-        for (size_t i = 0; i < lists[list]->count; i++, n++) {
-            all[n] = (struct recipient){lists[list]->items[i].address, n, false};
+        for (size_t i = 0; i < lists[list]->count && done; i++) {
+            done = mq_strings_add(recipients, mq_str_of(lists[list]->items[i].address));
         }
     }
-    qsort(all, n, sizeof *all, compare_recipients);
-    for (size_t i = 1; i < n; i++) {
-        all[i].again = compare_addresses(all[i - 1].address, all[i].address) == 0;
-    }
-    qsort(all, n, sizeof *all, compare_places);
-    for (size_t i = 0; i < n && status == MQ_OK; i++) {
-        if (!all[i].again && !mq_strings_add(recipients, mq_str_of(all[i].address))) {
-            status = mq_error_nomem(err);
-        }
-    }
-    free(all);
-    return status;
+    return done && mq_addresses_once(recipients) ? MQ_OK : mq_error_nomem(err);
 }
 
 /* ---- the whole ---- */

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "core/ascii.h"
-#include "mime/compose/address_header.h"
 #include "mime/header.h"
+#include "mime/mailbox.h"
 
 #define NAME_MAX_OCTETS 76 /* fit in a line with the colon */
 #define URI_MAX         900
@@ -103,7 +103,7 @@ static enum mq_status write_mailboxes(const struct rule *rule, struct mq_str val
             mq_error_set(err, MQ_MESSAGE, field, "%s: %zu addresses; give one", field, list.count);
     }
     if (status == MQ_OK) {
-        mq_header_mailboxes(out, rule->name, &list);
+        mq_mailboxes_write(out, rule->name, &list);
     }
     mq_mailboxes_clear(&list);
     return status;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/hash.h"
+
 /* Headers of the texts and multiparts, boundaries, and what is reserved ahead for a line. */
 #define FRAME_SIZE 2048
 
@@ -50,47 +52,26 @@ static enum mq_status prepare_parts(const struct mq_compose_fields *fields,
     return MQ_OK;
 }
 
-static int compare_cids(const void *a, const void *b)
-{
-    const struct mq_compose_part *x = (*(const struct mq_part *const *)a)->source;
-    const struct mq_compose_part *y = (*(const struct mq_part *const *)b)->source;
-    size_t n = x->cid.len < y->cid.len ? x->cid.len : y->cid.len;
-    int order = memcmp(x->cid.data, y->cid.data, n);
-    return order != 0 ? order : (x->cid.len > y->cid.len) - (x->cid.len < y->cid.len);
-}
-
 /* Without HTML nothing could show a part; of two with one name one would never be shown. */
 static enum mq_status check_inline(const struct mq_part_tree *tree, struct mq_error *err)
 {
-    enum mq_status status = MQ_OK;
-    size_t n = 0;
-    const struct mq_part **shown = calloc(tree->inline_count + 1, sizeof *shown);
-    if (shown == NULL) {
-        return mq_error_nomem(err);
-    }
     for (size_t i = 0; i < tree->count; i++) {
-        if (tree->parts[i].source->cid.len > 0) {
-            shown[n++] = &tree->parts[i];
+        const struct mq_compose_part *part = tree->parts[i].source;
+        if (part->cid.len > 0 && !tree->html.given) {
+            return mq_error_set(err, MQ_MESSAGE, part->field,
+                                "%s: it has a cid, but there is no HTML to show it; give html, or "
+                                "attach it",
+                                part->field);
+        }
+        for (size_t other = 0; part->cid.len > 0 && other < i; other++) {
+            if (mq_str_equal(tree->parts[other].source->cid, part->cid)) {
+                return mq_error_set(err, MQ_MESSAGE, part->field,
+                                    "%s: another part has the same cid; give each its own",
+                                    part->field);
+            }
         }
     }
-    if (n > 0 && !tree->html.given) {
-        const char *field = shown[0]->source->field;
-        status = mq_error_set(err, MQ_MESSAGE, field,
-                              "%s: it has a cid, but there is no HTML to show it; give html, or "
-                              "attach it",
-                              field);
-    }
-    qsort(shown, n, sizeof *shown, compare_cids);
-    for (size_t i = 1; i < n && status == MQ_OK; i++) {
-        if (compare_cids(&shown[i - 1], &shown[i]) == 0) {
-            const struct mq_part *later = shown[i - (shown[i] < shown[i - 1])];
-            status = mq_error_set(err, MQ_MESSAGE, later->source->field,
-                                  "%s: another part has the same cid; give each its own",
-                                  later->source->field);
-        }
-    }
-    free(shown);
-    return status;
+    return MQ_OK;
 }
 
 /* ---- boundaries ---- */
@@ -98,10 +79,7 @@ static enum mq_status check_inline(const struct mq_part_tree *tree, struct mq_er
 /* FNV-1a, with its bits spread as splitmix64 does. */
 static uint64_t hash(struct mq_str text, uint64_t cycle)
 {
-    uint64_t h = UINT64_C(0xCBF29CE484222325) ^ cycle;
-    for (size_t i = 0; i < text.len; i++) {
-        h = (h ^ (unsigned char)text.data[i]) * UINT64_C(0x100000001B3);
-    }
+    uint64_t h = mq_hash(MQ_HASH_BEGIN ^ cycle, text);
     h = (h ^ h >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
     h = (h ^ h >> 27) * UINT64_C(0x94D049BB133111EB);
     return h ^ h >> 31;
@@ -140,7 +118,7 @@ enum mq_status mq_part_tree_prepare(const struct mq_compose_fields *fields, stru
     prepare_text(&tree->text, "text/plain", text, &tree->size);
     prepare_text(&tree->html, "text/html", fields->html, &tree->size);
     enum mq_status status = prepare_parts(fields, tree, err);
-    if (status == MQ_OK && tree->inline_count > 0) {
+    if (status == MQ_OK) {
         status = check_inline(tree, err);
     }
     if (status == MQ_OK) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mime/address.h"
 #include "mime/mailbox.h"
 #include "mime/wire/message.h"
 
@@ -120,75 +121,6 @@ static enum mq_status survey(struct mq_str raw, struct survey *out, struct mq_er
     return MQ_OK;
 }
 
-/* ---- addresses once each ---- */
-
-struct entry {
-    struct mq_str local, domain;
-    size_t at; /* in the list */
-};
-
-static int compare_domains(struct mq_str a, struct mq_str b)
-{
-    for (size_t i = 0; i < a.len && i < b.len; i++) {
-        unsigned char x = (unsigned char)a.data[i];
-        unsigned char y = (unsigned char)b.data[i];
-        x = x >= 'A' && x <= 'Z' ? x | 0x20 : x;
-        y = y >= 'A' && y <= 'Z' ? y | 0x20 : y;
-        if (x != y) {
-            return x < y ? -1 : 1;
-        }
-    }
-    return (a.len > b.len) - (a.len < b.len);
-}
-
-static int compare_addresses(const struct entry *a, const struct entry *b)
-{
-    if (!mq_str_equal(a->local, b->local)) {
-        size_t shorter = a->local.len < b->local.len ? a->local.len : b->local.len;
-        int order = memcmp(a->local.data, b->local.data, shorter);
-        return order != 0 ? order : a->local.len < b->local.len ? -1 : 1;
-    }
-    return compare_domains(a->domain, b->domain);
-}
-
-static int compare_entries(const void *a, const void *b)
-{
-    const struct entry *x = a;
-    const struct entry *y = b;
-    int order = compare_addresses(x, y);
-    return order != 0 ? order : (x->at > y->at) - (x->at < y->at);
-}
-
-/* Keeps the first of equal addresses, in their order: lists have thousands. */
-static bool keep_first(struct mq_strings *list)
-{
-    struct entry *entries = list->count > 1 ? calloc(list->count, sizeof *entries) : NULL;
-    if (entries == NULL) {
-        return list->count <= 1;
-    }
-    for (size_t i = 0; i < list->count; i++) {
-        struct mq_str text = mq_str_of(list->items[i]);
-        size_t local = strcspn(list->items[i], "@");
-        entries[i] = (struct entry){{text.data, local}, {text.data + local, text.len - local}, i};
-    }
-    qsort(entries, list->count, sizeof *entries, compare_entries);
-    for (size_t i = list->count - 1; i > 0; i--) {
-        if (compare_addresses(&entries[i], &entries[i - 1]) == 0) {
-            free(list->items[entries[i].at]);
-            list->items[entries[i].at] = NULL;
-        }
-    }
-    free(entries);
-    size_t kept = 0;
-    for (size_t i = 0; i < list->count; i++) {
-        if (list->items[i] != NULL) {
-            list->items[kept++] = list->items[i];
-        }
-    }
-    list->count = kept;
-    return true;
-}
-
 /* ---- the envelope ---- */
 
 void mq_envelope_init(struct mq_envelope *envelope)
@@ -252,7 +184,7 @@ enum mq_status mq_envelope_recipients(struct mq_str raw, struct mq_strings *reci
         bool resent = (found.roles & RESENT_RECIPIENTS) != 0;
         status = addresses_of(raw, &found, resent ? RESENT_RECIPIENTS : RECIPIENTS, &list, err);
     }
-    if (status == MQ_OK && !keep_first(&list)) {
+    if (status == MQ_OK && !mq_addresses_once(&list)) {
         status = mq_error_nomem(err);
     }
     if (status == MQ_OK) {

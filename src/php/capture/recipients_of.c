@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mime/compose/address_header.h"
 #include "mime/mailbox.h"
 #include "mime/wire/message.h"
 #include "php/capture/local_mail.h"
@@ -79,7 +78,7 @@ static enum mq_status write_from(struct mq_str name, const char *address,
     mq_buffer_init(&line);
     enum mq_status status = mq_mailboxes_add(name, mq_str_of(address), "From", &list, err);
     if (status == MQ_OK) {
-        mq_header_mailboxes(&line, "From", &list);
+        mq_mailboxes_write(&line, "From", &list);
         if (line.failed) {
             status = mq_error_nomem(err);
         } else if (line.len >= MQ_CAPTURE_FROM_MAX) {

@@ -115,7 +115,7 @@ static void test_names(void **state)
     assert_body(&fields,
                 MIXED "\r\n" B1 "\r\n" TEXT "Text\r\n"
                       "\r\n" B1 "\r\n"
-                      "Content-Type: application/pdf;\r\n name=\"Grosse.pdf\"\r\n"
+                      "Content-Type: application/pdf;\r\n name=\"Gr_e.pdf\"\r\n"
                       "Content-Transfer-Encoding: base64\r\n"
                       "Content-Disposition: attachment; filename*=utf-8''Gr%C3%B6%C3%9Fe.pdf\r\n"
                       "\r\n"

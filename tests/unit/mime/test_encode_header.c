@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "mime/compose/address_header.h"
+#include "mime/mailbox.h"
 #include "mime/header.h"
 
 static struct mq_buffer out;
@@ -316,11 +316,11 @@ static void test_mailboxes(void **state)
                                  {.name = "=?x?= (not)", .address = "k@example.net"}};
     struct mq_mailboxes list = {items, 1, 1};
     (void)state;
-    mq_header_mailboxes(&out, "To", &list);
+    mq_mailboxes_write(&out, "To", &list);
     assert_string_equal(out.data, "To: ann@example.org\r\n");
     mq_buffer_reset(&out);
     list.count = 4;
-    mq_header_mailboxes(&out, "To", &list);
+    mq_mailboxes_write(&out, "To", &list);
     assert_string_equal(out.data, "To: ann@example.org, \"Bob, jr.\" <bob@example.net>, "
                                   "=?utf-8?B?SsO2cmc=?=\r\n <j@example.net>, "
                                   "=?utf-8?B?PT94Pz0gKG5vdCk=?= <k@example.net>\r\n");
@@ -328,14 +328,14 @@ static void test_mailboxes(void **state)
     items[0].address = X60 "12345678@x";
     list.count = 1;
     mq_buffer_reset(&out);
-    mq_header_mailboxes(&out, "To", &list);
+    mq_mailboxes_write(&out, "To", &list);
     assert_string_equal(out.data, "To: " X60 "12345678@x\r\n");
     mq_buffer_reset(&out);
-    mq_header_mailboxes(&out, "Reply-To", &list);
+    mq_mailboxes_write(&out, "Reply-To", &list);
     assert_string_equal(out.data, "Reply-To:\r\n " X60 "12345678@x\r\n");
     items[0].address = X70 "12345678@x";
     mq_buffer_reset(&out);
-    mq_header_mailboxes(&out, "Reply-To", &list);
+    mq_mailboxes_write(&out, "Reply-To", &list);
     assert_string_equal(out.data, "Reply-To: " X70 "12345678@x\r\n");
 }
 
