@@ -25,9 +25,8 @@ static bool is_separator(uint32_t code)
            code == 0x2029;
 }
 
-/* Checks text; with `spaced`, each separator in it is a space there. */
-static enum mq_status check(struct mq_str *text, const char *field, struct mq_buffer *spaced,
-                            struct mq_error *err)
+enum mq_status mq_header_text(struct mq_str *text, const char *field, struct mq_buffer *spaced,
+                              struct mq_error *err)
 {
     size_t copied = 0;
     for (size_t i = 0; i < text->len;) {
@@ -57,17 +56,6 @@ static enum mq_status check(struct mq_str *text, const char *field, struct mq_bu
         return spaced->failed ? mq_error_nomem(err) : MQ_OK;
     }
     return MQ_OK;
-}
-
-enum mq_status mq_header_check(struct mq_str text, const char *field, struct mq_error *err)
-{
-    return check(&text, field, NULL, err);
-}
-
-enum mq_status mq_header_text(struct mq_str *text, const char *field, struct mq_buffer *spaced,
-                              struct mq_error *err)
-{
-    return check(text, field, spaced, err);
 }
 
 bool mq_header_plain(struct mq_str text)
@@ -211,9 +199,9 @@ static size_t piece_length(struct mq_str text, size_t at, size_t last)
     return (i == last ? text.len : i) - at;
 }
 
-/* The part that has to be encoded, in whole words: what is not plain or longer than word_max. A
- * space before it stays outside. */
-static struct mq_str find_coded(struct mq_str value, size_t column, size_t word_max)
+/* The part that has to be encoded, in whole words: what is not plain or longer than a line may be.
+ * A space before it stays outside. */
+static struct mq_str find_coded(struct mq_str value, size_t column)
 {
     struct mq_str found = {NULL, 0};
     size_t last = value.len;
@@ -226,7 +214,7 @@ static struct mq_str find_coded(struct mq_str value, size_t column, size_t word_
         /* White space at the value's ends would be taken for folding or trimmed. */
         bool blank_end = (at == 0 && piece.data[0] == ' ') || piece.data[n - 1] == ' ';
         size_t length = at == 0 ? column + 1 + n : n;
-        if (blank_end || length > word_max || !mq_header_plain(piece)) {
+        if (blank_end || length > LINE_OCTETS_MAX || !mq_header_plain(piece)) {
             found.data = found.data ? found.data : piece.data + (at > 0);
             found.len = (size_t)(piece.data + n - found.data);
         }
@@ -251,16 +239,12 @@ static void put_plain(struct mq_buffer *out, size_t *column, struct mq_str text,
     }
 }
 
-static void put_header(struct mq_buffer *out, const char *name, struct mq_str value,
-                       size_t word_max)
+void mq_encode_header(struct mq_buffer *out, const char *name, struct mq_str value)
 {
     size_t column = strlen(name) + 1;
     mq_buffer_cstr(out, name);
     mq_buffer_char(out, ':');
-    struct mq_str coded = find_coded(value, column, word_max);
-    if (coded.data != NULL && word_max == LINE_MAX_FOLD) {
-        coded = find_coded(value, column, LINE_MAX_WORD);
-    }
+    struct mq_str coded = find_coded(value, column);
     if (coded.data == NULL) {
         put_plain(out, &column, value, LINE_MAX_FOLD);
     } else {
@@ -273,16 +257,6 @@ static void put_header(struct mq_buffer *out, const char *name, struct mq_str va
         put_plain(out, &column, (struct mq_str){coded.data + coded.len, behind}, LINE_MAX_WORD);
     }
     mq_buffer_append(out, "\r\n", 2);
-}
-
-void mq_encode_header(struct mq_buffer *out, const char *name, struct mq_str value)
-{
-    put_header(out, name, value, LINE_MAX_FOLD);
-}
-
-void mq_encode_header_whole(struct mq_buffer *out, const char *name, struct mq_str value)
-{
-    put_header(out, name, value, LINE_OCTETS_MAX);
 }
 
 /* ---- structured fields ---- */

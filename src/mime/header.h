@@ -6,24 +6,19 @@
 #include "core/buffer.h"
 #include "core/error.h"
 
-/* Whether UTF-8 text may be part of a header: no control characters, no line separators. MQ_MESSAGE
- * with `field`. */
-enum mq_status mq_header_check(struct mq_str text, const char *field, struct mq_error *err);
-/* The same for what people write, and paste: each tab, vertical tab, form feed, U+0085, U+2028 and
- * U+2029 is a space in what *text is afterwards. Where there is one, that is in `spaced`
- * (initialised, empty). CR, LF, NUL and the other controls are errors all the same. */
+/* Checks UTF-8 text of a header. What people write and paste may have tabs, vertical tabs, form
+ * feeds, U+0085, U+2028 and U+2029: each is a space in what *text is afterwards, which is in
+ * `spaced` then (initialised, empty; NULL: they are errors too). MQ_MESSAGE with `field`: CR, LF,
+ * NUL and the other controls. */
 enum mq_status mq_header_text(struct mq_str *text, const char *field, struct mq_buffer *spaced,
                               struct mq_error *err);
 /* All characters of 32 … 126, and nothing that is the begin or end of an encoded word. */
 bool mq_header_plain(struct mq_str text);
 
 /* "Name: value" with unstructured UTF-8 text, folded at 78; ends with CRLF. From the first word
- * that is not plain or longer than a line, to the last one, it is made of encoded words, split
- * between characters. */
+ * that is not plain to the last one, it is made of encoded words, split between characters. Plain
+ * words of any length that a line may have (998) stay whole: ids and URIs are not decoded. */
 void mq_encode_header(struct mq_buffer *out, const char *name, struct mq_str value);
-/* The same, but plain words of any length a line may have (998) stay whole: they may be ids or
- * URIs, which nobody decodes. */
-void mq_encode_header_whole(struct mq_buffer *out, const char *name, struct mq_str value);
 /* A display name as phrase: atoms or a quoted string, folded before but not inside; or encoded
  * words, folded between them. `name` has no control characters. */
 void mq_encode_phrase(struct mq_buffer *out, size_t *column, struct mq_str name);

@@ -88,18 +88,13 @@ enum mq_status mq_notify_set_envid(struct mq_notify *notify, struct mq_str envid
     return MQ_OK;
 }
 
+static const char *const ret_params[] = {"", " RET=FULL", " RET=HDRS"};
+
 void mq_notify_mail_params(const struct mq_notify *notify, char out[MQ_NOTIFY_PARAMS_ROOM])
 {
-    size_t n = 0;
-    out[0] = '\0';
-    if (notify->ret != MQ_NOTIFY_RET_UNSAID) {
-        n += (size_t)snprintf(out, MQ_NOTIFY_PARAMS_ROOM, " RET=%s",
-                              notify->ret == MQ_NOTIFY_RET_FULL ? "FULL" : "HDRS");
-    }
-    if (notify->envid[0] != '\0') {
-        n += (size_t)snprintf(out + n, MQ_NOTIFY_PARAMS_ROOM - n, " ENVID=");
-    }
-    for (const char *c = notify->envid; *c != '\0' && n + 4 <= MQ_NOTIFY_PARAMS_ROOM; c++) {
+    size_t n = (size_t)snprintf(out, MQ_NOTIFY_PARAMS_ROOM, "%s%s", ret_params[notify->ret],
+                                notify->envid[0] != '\0' ? " ENVID=" : "");
+    for (const char *c = notify->envid; *c != '\0'; c++) {
         n +=
             (size_t)snprintf(out + n, MQ_NOTIFY_PARAMS_ROOM - n, is_xchar(*c) ? "%c" : "+%02X", *c);
     }
@@ -119,13 +114,16 @@ void mq_notify_rcpt_params(const struct mq_notify *notify, char out[MQ_NOTIFY_PA
 
 /* ---- the column ---- */
 
+/* As the parameters, but for the envelope's id, which is no xtext. */
 void mq_notify_write(const struct mq_notify *notify, struct mq_buffer *out)
 {
-    char params[2 * MQ_NOTIFY_PARAMS_ROOM];
-    mq_notify_rcpt_params(notify, params);
-    mq_notify_mail_params(notify, params + strlen(params));
+    char text[MQ_NOTIFY_PARAMS_ROOM + sizeof notify->envid + 20];
+    mq_notify_rcpt_params(notify, text);
+    size_t n = strlen(text);
+    snprintf(text + n, sizeof text - n, "%s%s%s", ret_params[notify->ret],
+             notify->envid[0] != '\0' ? " ENVID=" : "", notify->envid);
     mq_buffer_cstr(out, "{\"" KEY "\":");
-    mq_json_string(out, mq_str_trim(mq_str_of(params)));
+    mq_json_string(out, mq_str_trim(mq_str_of(text)));
     mq_buffer_char(out, '}');
 }
 
@@ -133,41 +131,9 @@ void mq_notify_write(const struct mq_notify *notify, struct mq_buffer *out)
 static struct mq_str cut(struct mq_str *rest, char end)
 {
     const char *found = rest->len > 0 ? memchr(rest->data, end, rest->len) : NULL;
-    size_t len = found != NULL ? (size_t)(found - rest->data) : rest->len;
-    size_t taken = found != NULL ? len + 1 : len;
-    struct mq_str piece = {rest->data, len};
-    rest->data += taken;
-    rest->len -= taken;
+    struct mq_str piece = {rest->data, found != NULL ? (size_t)(found - rest->data) : rest->len};
+    *rest = mq_str_skip(*rest, piece.len + (found != NULL));
     return piece;
-}
-
-/* RFC 3461, section 4: xtext has capitals only. */
-static int xtext_digit(char c)
-{
-    return c >= 'a' ? -1 : mq_hex_value(c);
-}
-
-static enum mq_status read_envid(struct mq_notify *notify, struct mq_str xtext)
-{
-    char envid[MQ_NOTIFY_ENVID_MAX];
-    size_t n = 0;
-    for (size_t i = 0; i < xtext.len; i++) {
-        char c = xtext.data[i];
-        if (n == sizeof envid) {
-            return MQ_INVALID;
-        }
-        if (c == '+') {
-            int high = i + 2 < xtext.len ? xtext_digit(xtext.data[i + 1]) : -1;
-            int low = high >= 0 ? xtext_digit(xtext.data[i + 2]) : -1;
-            if (low < 0) {
-                return MQ_INVALID;
-            }
-            c = (char)(16 * high + low);
-            i += 2;
-        }
-        envid[n++] = c;
-    }
-    return mq_notify_set_envid(notify, (struct mq_str){envid, n}, NULL);
 }
 
 static enum mq_status read_param(struct mq_notify *notify, struct mq_str value)
@@ -177,7 +143,7 @@ static enum mq_status read_param(struct mq_notify *notify, struct mq_str value)
         return mq_notify_set_ret(notify, value, NULL);
     }
     if (mq_str_equal(name, MQ_STR("ENVID"))) {
-        return read_envid(notify, value);
+        return mq_notify_set_envid(notify, value, NULL);
     }
     enum mq_status status = mq_str_equal(name, MQ_STR("NOTIFY")) ? MQ_OK : MQ_INVALID;
     while (status == MQ_OK && value.len > 0) {

@@ -4,42 +4,7 @@
 #include <string.h>
 
 #include "core/ascii.h"
-
-/* ---- the field ---- */
-
-/* The line that begins at *at, without its end; *at is the next one's begin. */
-static struct mq_str take_line(struct mq_str message, size_t *at)
-{
-    const char *begin = message.data + *at;
-    const char *end = memchr(begin, '\n', message.len - *at);
-    size_t len = end ? (size_t)(end - begin) : message.len - *at;
-    *at += len + (end != NULL);
-    if (len > 0 && begin[len - 1] == '\r') {
-        len--;
-    }
-    return (struct mq_str){begin, len};
-}
-
-/* The field's body without its line ends; false: the message lacks it. */
-static bool unfold(struct mq_str message, struct mq_buffer *out)
-{
-    static const char name[] = "subject:";
-    bool within = false;
-    for (size_t at = 0; at < message.len;) {
-        struct mq_str line = take_line(message, &at);
-        bool continued = line.len > 0 && (line.data[0] == ' ' || line.data[0] == '\t');
-        if (line.len == 0 || (within && !continued)) {
-            break;
-        }
-        if (within) {
-            mq_buffer_str(out, line);
-        } else if (mq_str_begins_nocase(line, name)) {
-            within = true;
-            mq_buffer_append(out, line.data + strlen(name), line.len - strlen(name));
-        }
-    }
-    return within;
-}
+#include "mime/wire/message.h"
 
 /* ---- encoded words ---- */
 
@@ -109,121 +74,89 @@ static void decode_b(struct mq_str text, struct mq_buffer *out)
     }
 }
 
-enum charset { CHARSET_OTHER, CHARSET_UTF8, CHARSET_LATIN };
-
-static enum charset charset_of(struct mq_str name)
-{
-    static const char *const utf8[] = {"utf-8", "utf8", "us-ascii", "ascii"};
-    static const char *const latin[] = {"iso-8859-1", "latin1", "iso-8859-15", "windows-1252",
-                                        "cp1252"};
-    for (size_t i = 0; i < sizeof(utf8) / sizeof(utf8[0]); i++) {
-        if (mq_str_equal_nocase(name, mq_str_of(utf8[i]))) {
-            return CHARSET_UTF8;
-        }
-    }
-    for (size_t i = 0; i < sizeof(latin) / sizeof(latin[0]); i++) {
-        if (mq_str_equal_nocase(name, mq_str_of(latin[i]))) {
-            return CHARSET_LATIN;
-        }
-    }
-    return CHARSET_OTHER;
-}
-
 /* The few characters in which Latin sets differ come out as those of ISO 8859-1. */
-static void append_latin(struct mq_buffer *out, struct mq_str octets)
+static const struct charset {
+    const char *name;
+    bool latin;
+} charsets[] = {{"utf-8", false},     {"utf8", false},       {"us-ascii", false},
+                {"iso-8859-1", true}, {"iso-8859-15", true}, {"windows-1252", true}};
+
+static const struct charset *charset_of(struct mq_str name)
 {
-    for (size_t i = 0; i < octets.len; i++) {
-        unsigned char c = (unsigned char)octets.data[i];
-        if (c >= 0x80) {
-            mq_buffer_char(out, (char)(0xc0 | c >> 6));
+    for (size_t i = 0; i < sizeof charsets / sizeof *charsets; i++) {
+        if (mq_str_equal_nocase(name, mq_str_of(charsets[i].name))) {
+            return &charsets[i];
         }
-        mq_buffer_char(out, (char)(c < 0x80 ? c : 0x80 | (c & 0x3f)));
     }
+    return NULL;
 }
 
 /* False: it is of a character set or an encoding that is not known here. */
 static bool decode_word(const struct word *word, struct mq_buffer *out)
 {
-    enum charset charset = charset_of(word->charset);
-    bool is_q = word->encoding == 'Q' || word->encoding == 'q';
-    bool is_b = word->encoding == 'B' || word->encoding == 'b';
-    if (charset == CHARSET_OTHER || (!is_q && !is_b)) {
+    const struct charset *charset = charset_of(word->charset);
+    char encoding = mq_ascii_lower(word->encoding);
+    if (charset == NULL || (encoding != 'q' && encoding != 'b')) {
         return false;
     }
     struct mq_buffer octets;
     mq_buffer_init(&octets);
-    (is_q ? decode_q : decode_b)(word->text, &octets);
-    if (charset == CHARSET_LATIN) {
-        append_latin(out, mq_buffer_view(&octets));
-    } else {
-        mq_buffer_append(out, octets.data, octets.len);
+    (encoding == 'q' ? decode_q : decode_b)(word->text, &octets);
+    for (size_t i = 0; i < octets.len; i++) {
+        unsigned char c = (unsigned char)octets.data[i];
+        if (charset->latin) {
+            mq_buffer_utf8(out, c);
+        } else {
+            mq_buffer_char(out, (char)c);
+        }
     }
     out->failed = out->failed || octets.failed;
     mq_buffer_clear(&octets);
     return true;
 }
 
-/* White space between two encoded words is not shown (RFC 2047, 6.2). */
+/* Without folds. White space between two encoded words is not shown (RFC 2047, 6.2). */
 static void decode_words(struct mq_str s, struct mq_buffer *out)
 {
     size_t before = 0; /* length of `out` behind the last encoded word; 0: something followed */
-    for (size_t at = 0; at < s.len;) {
-        struct word word;
-        struct mq_buffer decoded;
-        mq_buffer_init(&decoded);
-        if (find_word((struct mq_str){s.data + at, s.len - at}, &word) &&
-            decode_word(&word, &decoded)) {
-            out->len = before ? before : out->len;
-            mq_buffer_append(out, decoded.data, decoded.len);
+    for (struct word word; s.len > 0; s = mq_str_skip(s, word.len)) {
+        size_t end = out->len;
+        word.len = 1;
+        if (find_word(s, &word) && decode_word(&word, out)) {
+            if (before > 0) {
+                memmove(out->data + before, out->data + end, out->len - end);
+                out->len -= end - before;
+            }
             before = out->len;
-            at += word.len;
-        } else {
-            bool blank = s.data[at] == ' ' || s.data[at] == '\t';
-            before = blank ? before : 0;
-            mq_buffer_char(out, blank ? ' ' : s.data[at]);
-            at++;
+            continue;
         }
-        mq_buffer_clear(&decoded);
+        word.len = 1;
+        if (s.data[0] != '\r' && s.data[0] != '\n') {
+            before = mq_is_blank(s.data[0]) ? before : 0;
+            mq_buffer_char(out, mq_is_blank(s.data[0]) ? ' ' : s.data[0]);
+        }
     }
-}
-
-/* ---- what is shown ---- */
-
-static struct mq_str trim(struct mq_str s)
-{
-    while (s.len > 0 && s.data[0] == ' ') {
-        s.data++, s.len--;
-    }
-    while (s.len > 0 && s.data[s.len - 1] == ' ') {
-        s.len--;
-    }
-    return s;
-}
-
-/* The begin of valid UTF-8, up to MQ_SUBJECT_MAX characters. */
-static struct mq_str cut(struct mq_str s)
-{
-    size_t len = 0;
-    uint32_t code;
-    for (int i = 0; i < MQ_SUBJECT_MAX && len < s.len; i++) {
-        len += mq_utf8_next((struct mq_str){s.data + len, s.len - len}, &code);
-    }
-    return (struct mq_str){s.data, len};
 }
 
 bool mq_subject_of(struct mq_str message, struct mq_buffer *out)
 {
-    struct mq_buffer raw, decoded, shown;
-    mq_buffer_init(&raw);
+    struct mq_buffer decoded, shown;
+    struct mq_str value;
+    if (!mq_message_header(message, "Subject", &value)) {
+        return false;
+    }
     mq_buffer_init(&decoded);
     mq_buffer_init(&shown);
-    bool found = unfold(message, &raw);
-    decode_words(mq_buffer_view(&raw), &decoded);
+    decode_words(value, &decoded);
     mq_buffer_printable(&shown, mq_buffer_view(&decoded));
-    mq_buffer_str(out, cut(trim(mq_buffer_view(&shown))));
-    out->failed = out->failed || raw.failed || decoded.failed || shown.failed;
-    mq_buffer_clear(&raw);
+    struct mq_str rest = mq_str_trim(mq_buffer_view(&shown));
+    struct mq_str text = {rest.data, 0};
+    for (int i = 0; i < MQ_SUBJECT_MAX && text.len < rest.len; i++) {
+        text.len += mq_utf8_next(mq_str_skip(rest, text.len), NULL);
+    }
+    mq_buffer_str(out, text);
+    out->failed = out->failed || decoded.failed || shown.failed;
     mq_buffer_clear(&decoded);
     mq_buffer_clear(&shown);
-    return found;
+    return true;
 }

@@ -41,10 +41,6 @@ static void try_header(struct mq_str text)
 {
     struct mq_buffer out = {0};
     mq_encode_header(&out, "Subject", text);
-    require_folded(mq_buffer_view(&out), 78);
-    require_value(mq_buffer_view(&out), text);
-    mq_buffer_reset(&out);
-    mq_encode_header_whole(&out, "Subject", text);
     require_folded(mq_buffer_view(&out), 998);
     require_value(mq_buffer_view(&out), text);
     mq_buffer_clear(&out);
@@ -130,7 +126,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct mq_str text = {(const char *)data, size};
     try_read(text);
-    if (mq_header_check(text, "subject", NULL) == MQ_OK) {
+    if (mq_header_text(&text, "subject", NULL, NULL) == MQ_OK) {
         try_header(text);
         try_phrase(text);
         try_filename(text);

@@ -80,7 +80,7 @@ echo count($queue->queue->jobs()), " stored\n";
 --EXPECT--
 -- a relay that offers DSN: Postfix's smtp-sink
 exit 64 mailqueue: sendmail: -V: must have 1 to 100 octets, not 150 ("+" and "=" count for three).
-stored: {"dsn":"NOTIFY=SUCCESS,FAILURE,DELAY RET=HDRS ENVID=q+2B1+3Dx"}
+stored: {"dsn":"NOTIFY=SUCCESS,FAILURE,DELAY RET=HDRS ENVID=q+1=x"}
 9 sent
 <me@example.com> ENVID=one | <many@example.org>
 <me@example.com> RET=FULL ENVID=batch/7 | <cli@example.org> NOTIFY=SUCCESS,DELAY

@@ -32,7 +32,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
 });
 ?>
 --EXPECT--
-"{\"dsn\":\"NOTIFY=SUCCESS,DELAY RET=HDRS ENVID=q+2B1\\\\'\\\"\"}"
+"{\"dsn\":\"NOTIFY=SUCCESS,DELAY RET=HDRS ENVID=q+1\\\\'\\\"\"}"
 "{\"dsn\":\"NOTIFY=NEVER\"}"
 null
 3 sent

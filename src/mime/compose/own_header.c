@@ -137,7 +137,7 @@ static enum mq_status write_header(const struct mq_compose_header *header, const
     }
     memcpy(name, header->name.data, header->name.len);
     name[header->name.len] = '\0';
-    mq_encode_header_whole(out, name, mq_str_trim(header->value));
+    mq_encode_header(out, name, mq_str_trim(header->value));
     return MQ_OK;
 }
 
@@ -209,11 +209,12 @@ static enum mq_status check_uri(const struct mq_compose_fields *fields, size_t i
         snprintf(field, sizeof field, "unsubscribe[%zu]", i);
     }
     bool is_https = false;
-    enum mq_status status = mq_header_check(fields->unsubscribe[i], field, err);
+    struct mq_str uri = fields->unsubscribe[i];
+    enum mq_status status = mq_header_text(&uri, field, NULL, err);
     if (status != MQ_OK) {
         return status;
     }
-    const char *fault = uri_fault(fields->unsubscribe[i], &is_https);
+    const char *fault = uri_fault(uri, &is_https);
     if (fault == NULL && is_https && *https) {
         fault = "is the second of https; RFC 8058 wants one, and mailto: beside it";
     }

@@ -62,7 +62,7 @@ static enum mq_status check_type(const struct mq_compose_part *source, struct mq
                                  struct mq_error *err)
 {
     struct mq_str text = source->type.len > 0 ? source->type : MQ_STR("application/octet-stream");
-    enum mq_status status = mq_header_check(text, source->field, err);
+    enum mq_status status = mq_header_text(&text, source->field, NULL, err);
     if (status != MQ_OK) {
         return status;
     }

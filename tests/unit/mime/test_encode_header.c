@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "mime/mailbox.h"
 #include "mime/header.h"
+#include "mime/mailbox.h"
 
 static struct mq_buffer out;
 static struct mq_error err;
@@ -53,14 +53,16 @@ static void test_check(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
-        enum mq_status status = mq_header_check(mq_str_of(samples[i].text), "subject", &err);
+        struct mq_str text = mq_str_of(samples[i].text);
+        enum mq_status status = mq_header_text(&text, "subject", NULL, &err);
         assert_int_equal(status, samples[i].error ? MQ_MESSAGE : MQ_OK);
         if (samples[i].error != NULL) {
             assert_string_equal(err.field, "subject");
             assert_non_null(strstr(err.text, samples[i].error));
         }
     }
-    assert_int_equal(mq_header_check((struct mq_str){"a\0b", 3}, "x", &err), MQ_MESSAGE);
+    struct mq_str nul = {"a\0b", 3};
+    assert_int_equal(mq_header_text(&nul, "x", NULL, &err), MQ_MESSAGE);
 }
 
 static void assert_header(const char *value, const char *expected)
@@ -93,8 +95,7 @@ static void test_header_encoded(void **state)
     assert_header("=?utf-8?Q?a?=", "Subject: =?utf-8?B?PT91dGYtOD9RP2E/PQ==?=\r\n");
     assert_header("a ?= b", "Subject: a =?utf-8?B?Pz0=?= b\r\n");
     assert_header("a\tb", "Subject: =?utf-8?B?YQli?=\r\n");
-    assert_header(X70, "Subject: =?utf-8?Q?" X10 X10 X10 X10 X10 "xxxxx?=\r\n"
-                       " =?utf-8?Q?" X10 "xxxxx?=\r\n");
+    assert_header(X70, "Subject: " X70 "\r\n");
     /* Whichever is shorter. */
     assert_header("Größe", "Subject: =?utf-8?B?R3LDtsOfZQ==?=\r\n");
     assert_header("Böschungen", "Subject: =?utf-8?Q?B=C3=B6schungen?=\r\n");
@@ -123,14 +124,13 @@ static void test_header_parts(void **state)
     assert_header("\xC3\xB6 " X10 X10 X10 X10 "12345678901",
                   "Subject: =?utf-8?B?w7Y=?=\r\n " X10 X10 X10 X10 "12345678901\r\n");
     assert_header("b " X70 "1234567 \xC3\xB6",
-                  "Subject: b =?utf-8?Q?" X10 X10 X10 X10 X10 "xxx?=\r\n"
-                  " =?utf-8?Q?xxxxxxx" X10 "1234567_=C3=B6?=\r\n");
+                  "Subject: b\r\n " X70 "1234567\r\n =?utf-8?B?w7Y=?=\r\n");
 }
 
 static void assert_whole(const char *value, const char *expected)
 {
     mq_buffer_reset(&out);
-    mq_encode_header_whole(&out, "References", mq_str_of(value));
+    mq_encode_header(&out, "References", mq_str_of(value));
     assert_string_equal(out.data, expected);
 }
 
@@ -147,7 +147,7 @@ static void test_header_whole(void **state)
     for (size_t len = 985; len <= 1000; len++) {
         id[len] = '\0';
         mq_buffer_reset(&out);
-        mq_encode_header_whole(&out, "References", mq_str_of(id));
+        mq_encode_header(&out, "References", mq_str_of(id));
         assert_int_equal(strchr(out.data, '=') == NULL, len + 12 <= 998);
         id[len] = 'x';
     }
@@ -203,13 +203,15 @@ static void decode(const char *text, struct mq_buffer *decoded)
     }
 }
 
+/* Lines without encoded words may be as long as their words. */
 static void assert_lines(const char *text, size_t max)
 {
     while (*text != '\0') {
         const char *end = strstr(text, "\r\n");
         assert_non_null(end);
-        assert_true((size_t)(end - text) <= max);
-        assert_true(strspn(text, " \t") < (size_t)(end - text));
+        size_t len = (size_t)(end - text);
+        assert_true(len <= max || memmem(text, len, "=?", 2) == NULL);
+        assert_true(strspn(text, " \t") < len);
         text = end + 2;
     }
 }

@@ -34,7 +34,7 @@ static void test_field(void **state)
     SHOWN("Subject: one\r\nSubject: two\r\n\r\n", "one");
     SHOWN("X-Subject: no\r\n\r\nSubject: in the body\r\n", NULL);
     SHOWN("", NULL);
-    SHOWN("Subject:", "");
+    SHOWN("Subject:\r\n", "");
     SHOWN("Subject:   \r\n\r\n", "");
     SHOWN("Subject: Gr\xc3\xbc\xc3\x9f\x65\r\n", "Gr\xc3\xbc\xc3\x9f\x65");
 }
@@ -52,8 +52,8 @@ static void test_words(void **state)
     SHOWN("Subject: =?utf-8?X?a?= =?utf-8?Q?a = =?\r\n", "=?utf-8?X?a?= =?utf-8?Q?a = =?");
     SHOWN("Subject: =?utf-8?Q?a=?= =?utf-8?Q?=4?= =?utf-8?Q?=zz?=\r\n", "a==4=zz");
     SHOWN("Subject: =?utf-8?Q?a?= b =?utf-8?Q?c?=\r\n", "a b c");
-    SHOWN("Subject: =?", "=?");
-    SHOWN("Subject: =?utf-8?Q?", "=?utf-8?Q?");
+    SHOWN("Subject: =?\r\n", "=?");
+    SHOWN("Subject: =?utf-8?Q?\r\n", "=?utf-8?Q?");
 }
 
 /* Neither a terminal nor a log is told to do anything. */
@@ -69,12 +69,13 @@ static void test_safe(void **state)
 static void test_cut(void **state)
 {
     (void)state;
-    char message[9 + 2 * 300];
+    char message[9 + 2 * 300 + 2];
     char expected[2 * MQ_SUBJECT_MAX + 1];
     memcpy(message, "Subject: ", 9);
     for (int i = 0; i < 300; i++) {
         memcpy(message + 9 + 2 * i, "\xc3\xbc", 2);
     }
+    memcpy(message + sizeof(message) - 2, "\r\n", 2);
     memcpy(expected, message + 9, sizeof(expected) - 1);
     expected[sizeof(expected) - 1] = '\0';
     assert_shown(message, sizeof(message), expected);
