@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 #include "queue/config/keys.h"
-#include "queue/config/store.h"
+#include "queue/config/config.h"
 #include "queue/sql/statements.h"
 
 static bool limited(const struct mq_tx *tx)

@@ -7,7 +7,6 @@
 #include "queue/config/config.h"
 #include "queue/config/keys.h"
 #include "queue/config/pause.h"
-#include "queue/config/store.h"
 #include "queue/handle.h"
 #include "queue/limit.h"
 #include "queue/manage.h"
@@ -45,8 +44,9 @@ static enum mq_status read_last_run(struct mq_queue *queue, struct mq_stats *out
                                     struct mq_error *err)
 {
     char *text = NULL;
-    MQ_TRY(mq_queue_config(queue, mq_config_keys[MQ_KEY_LAST_RUN].name, &text, err));
-    mq_config_parse_time(mq_str_of(text), &out->last_run_s);
+    const struct mq_config_key *key = &mq_config_keys[MQ_KEY_LAST_RUN];
+    MQ_TRY(mq_queue_config(queue, key->name, &text, err));
+    mq_config_parse(key->kind, mq_str_of(text), &out->last_run_s);
     free(text);
     return MQ_OK;
 }

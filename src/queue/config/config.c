@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "queue/config/keys.h"
-#include "queue/config/store.h"
 #include "queue/handle.h"
 #include "queue/sql/schema.h"
 #include "queue/sql/transaction.h"
@@ -31,7 +30,8 @@ static enum mq_status check_set(struct mq_queue *queue, const char *name, const 
     }
     const struct mq_config_key *key = mq_config_key(name);
     struct mq_str text = mq_str_trim(mq_str_of(value));
-    if (!key || text.len == 0 || key->kind->accepts(text)) {
+    int64_t number = 0;
+    if (!key || text.len == 0 || mq_config_parse(key->kind, text, &number)) {
         return MQ_OK;
     }
     return mq_error_set(err, MQ_INVALID, name, "%s cannot be \"%.*s\": allowed is %s", name,

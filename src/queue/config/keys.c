@@ -1,7 +1,9 @@
 /* The config keys: what there is, and what a value may be. */
 #include "queue/config/keys.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "core/ascii.h"
 #include "core/json.h"
@@ -15,16 +17,13 @@
 #define TEXT_OF(text) #text
 #define EVERY_BUT     "every type but "
 
-bool mq_config_parse_bool(struct mq_str text, bool *value)
+static bool parse_bool(struct mq_str text, int64_t *value)
 {
-    static const char *const words[][2] = {
-        {"0", "1"}, {"false", "true"}, {"no", "yes"}, {"off", "on"}};
+    static const char *const words[] = {"0", "1", "false", "true", "no", "yes", "off", "on"};
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        for (int b = 0; b < 2; b++) {
-            if (mq_str_equal_nocase(text, mq_str_of(words[i][b]))) {
-                *value = b;
-                return true;
-            }
+        if (mq_str_equal_nocase(text, mq_str_of(words[i]))) {
+            *value = i % 2;
+            return true;
         }
     }
     return false;
@@ -47,153 +46,74 @@ bool mq_config_parse_int(struct mq_str text, int64_t *value)
     return true;
 }
 
-/* ---- times: UTC seconds, or ISO 8601 ---- */
-
-struct cursor {
-    struct mq_str text;
-    size_t at;
-};
-
-static bool eat(struct cursor *c, char wanted)
+static bool parse_mode(struct mq_str text, int64_t *value)
 {
-    if (c->at < c->text.len && c->text.data[c->at] == wanted) {
-        c->at++;
-        return true;
-    }
-    return false;
+    *value = mq_str_equal(text, MQ_STR("strict")) ? MQ_RATE_STRICT : MQ_RATE_AVERAGE;
+    return *value == MQ_RATE_STRICT || mq_str_equal(text, MQ_STR("average"));
 }
 
-static bool digits(struct cursor *c, int count, int *value)
+/* Seconds east of UTC of nothing, Z, +HH:MM, +HHMM or +HH. */
+static bool parse_offset(const char *text, int *seconds)
 {
-    *value = 0;
-    for (int i = 0; i < count; i++) {
-        if (c->at >= c->text.len || c->text.data[c->at] < '0' || c->text.data[c->at] > '9') {
-            return false;
-        }
-        *value = *value * 10 + (c->text.data[c->at++] - '0');
-    }
-    return true;
-}
-
-static bool leap(int year)
-{
-    return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-}
-
-static bool date(struct cursor *c, int64_t *days)
-{
-    static const int before[13] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365};
-    int year;
-    int month;
-    int day;
-    if (!digits(c, 4, &year) || !eat(c, '-') || !digits(c, 2, &month) || !eat(c, '-') ||
-        !digits(c, 2, &day) || year < 1970 || month < 1 || month > 12 || day < 1) {
-        return false;
-    }
-    int february = month == 2 && leap(year);
-    if (day > before[month] - before[month - 1] + february) {
-        return false;
-    }
-    int past = year - 1; /* whole years of the calendar before this one; 719162 days to 1970 */
-    *days = past * 365LL + past / 4 - past / 100 + past / 400 - 719162 + before[month - 1] +
-            (month > 2 && leap(year)) + day - 1;
-    return true;
-}
-
-/* HH:MM[:SS]; seconds up to 59: UTC seconds know no leap second. */
-static bool clock_time(struct cursor *c, int64_t *seconds)
-{
-    int hour;
-    int minute;
-    int second = 0;
-    if (!digits(c, 2, &hour) || !eat(c, ':') || !digits(c, 2, &minute)) {
-        return false;
-    }
-    if (eat(c, ':') && !digits(c, 2, &second)) {
-        return false;
-    }
-    *seconds = hour * 3600LL + minute * 60 + second;
-    return hour <= 23 && minute <= 59 && second <= 59;
-}
-
-/* Nothing, Z, +HH:MM, +HHMM or +HH. */
-static bool offset(struct cursor *c, int64_t *seconds)
-{
-    int hour;
+    char sign[2] = "";
+    int hour = 0;
     int minute = 0;
-    *seconds = 0;
-    if (c->at == c->text.len || eat(c, 'Z')) {
+    int used = 0;
+    if (!*text || strcmp(text, "Z") == 0) {
         return true;
     }
-    int sign = eat(c, '-') ? -1 : 1;
-    if (sign > 0 && !eat(c, '+')) {
-        return false;
+    sscanf(text, "%1[+-]%2d%n", sign, &hour, &used);
+    text += used;
+    if (used && *text) {
+        text += *text == ':';
+        used = 0;
+        sscanf(text, "%2d%n", &minute, &used);
+        text += used;
     }
-    if (!digits(c, 2, &hour)) {
-        return false;
-    }
-    if (c->at < c->text.len) {
-        eat(c, ':');
-        if (!digits(c, 2, &minute)) {
-            return false;
-        }
-    }
-    *seconds = sign * (hour * 3600LL + minute * 60);
-    return hour <= 23 && minute <= 59;
+    *seconds = (*sign == '-' ? -60 : 60) * (hour * 60 + minute);
+    return used && !*text && hour >= 0 && hour <= 23 && minute >= 0 && minute <= 59;
 }
 
-bool mq_config_parse_time(struct mq_str text, int64_t *at_s)
+/* Seconds since 1970, or ISO 8601 with "T" or a space; without an offset UTC. */
+static bool parse_time(struct mq_str value, int64_t *at_s)
 {
-    struct cursor c = {mq_str_trim(text), 0};
-    int64_t days;
-    int64_t seconds = 0;
-    int64_t east = 0;
-    if (mq_config_parse_int(c.text, at_s)) {
+    char text[40];
+    struct tm given = {0};
+    int east = 0;
+    int used = 0;
+    int n = 0;
+    if (mq_config_parse_int(value, at_s)) {
         return true;
     }
-    if (!date(&c, &days)) {
+    snprintf(text, sizeof text, "%.*s", (int)value.len, value.len ? value.data : "");
+    sscanf(text, "%4d-%2d-%2d%n", &given.tm_year, &given.tm_mon, &given.tm_mday, &used);
+    if (used && text[used]) {
+        sscanf(text + used, "%*1[T ]%2d:%2d%n:%2d%n", &given.tm_hour, &given.tm_min, &n,
+               &given.tm_sec, &n);
+        used = n ? used + n : 0;
+    }
+    if (!used || !parse_offset(text + used, &east) || given.tm_year < 1970) {
         return false;
     }
-    if (c.at < c.text.len) {
-        if ((!eat(&c, 'T') && !eat(&c, ' ')) || !clock_time(&c, &seconds) || !offset(&c, &east)) {
-            return false;
-        }
-    }
-    if (c.at != c.text.len) {
-        return false;
-    }
-    *at_s = days * 86400 + seconds - east;
-    return true;
+    given.tm_year -= 1900;
+    given.tm_mon -= 1;
+    struct tm real = given; /* timegm() turns the 30th of February into a day of March */
+    *at_s = (int64_t)timegm(&real) - east;
+    return real.tm_mon == given.tm_mon && real.tm_mday == given.tm_mday &&
+           real.tm_hour == given.tm_hour && real.tm_min == given.tm_min &&
+           real.tm_sec == given.tm_sec;
 }
 
-/* ---- values ---- */
-
-static bool is_redirect(struct mq_str text)
+static bool parse_redirect(struct mq_str text, int64_t *value)
 {
-    char address[256] = "x";
-    size_t skip = text.len > 0 && text.data[0] == '@'; /* a domain alone gets a local part */
-    if (text.len == 0 || text.len + skip >= sizeof(address)) {
-        return false;
-    }
-    memcpy(address + skip, text.data, text.len);
+    char address[256];
     bool utf8 = false;
-    struct mq_error why;
-    struct mq_str whole = {address, text.len + skip};
-    return mq_address_check(whole, "mailRedirectTo", &utf8, &why) == MQ_OK;
-}
-
-static bool type_ok(struct mq_str type)
-{
-    if (type.len == 0 || type.len > MQ_TYPE_MAX || !mq_utf8_valid(type)) {
-        return false;
-    }
-    for (size_t i = 0; i < type.len; i++) {
-        unsigned char c = (unsigned char)type.data[i];
-        if (c < 0x20 || c == 0x7f) {
-            return false;
-        }
-    }
-    return true;
+    /* A domain alone gets a local part. */
+    int len = snprintf(address, sizeof address, "%s%.*s", mq_str_begins(text, "@") ? "x" : "",
+                       (int)text.len, text.data);
+    (void)value;
+    return len < (int)sizeof address && mq_address_check((struct mq_str){address, (size_t)len},
+                                                         "mailRedirectTo", &utf8, NULL) == MQ_OK;
 }
 
 /* Without memory false as well: the claim stops, and nothing goes to the wrong place. */
@@ -208,7 +128,7 @@ bool mq_config_parse_types(struct mq_str text, struct mq_strings *out, bool *but
         const char *comma = memchr(text.data, ',', text.len);
         size_t n = comma ? (size_t)(comma - text.data) : text.len;
         struct mq_str type = mq_str_trim((struct mq_str){text.data, n});
-        if (!type_ok(type) || (out && !mq_strings_add(out, type))) {
+        if (type.len == 0 || type.len > MQ_TYPE_MAX || (out && !mq_strings_add(out, type))) {
             return false;
         }
         text = comma ? (struct mq_str){comma + 1, text.len - n - 1} : (struct mq_str){NULL, 0};
@@ -216,72 +136,53 @@ bool mq_config_parse_types(struct mq_str text, struct mq_strings *out, bool *but
     return true;
 }
 
-/* ---- kinds ---- */
-
-static bool is_bool(struct mq_str value)
-{
-    bool b;
-    return mq_config_parse_bool(value, &b);
-}
-
-static bool is_mode(struct mq_str value)
-{
-    return mq_str_equal(value, MQ_STR("average")) || mq_str_equal(value, MQ_STR("strict"));
-}
-
-static bool is_number(struct mq_str value)
-{
-    int64_t i;
-    return mq_config_parse_int(value, &i) && i <= NUMBER_MAX;
-}
-
-static bool is_positive(struct mq_str value)
-{
-    int64_t i;
-    return mq_config_parse_int(value, &i) && i >= 1 && i <= NUMBER_MAX;
-}
-
-static bool is_amount(struct mq_str value)
-{
-    int64_t units;
-    return mq_bucket_parse(value, &units) && units <= (int64_t)NUMBER_MAX * MQ_BUCKET_UNITS;
-}
-
-static bool is_time(struct mq_str value)
-{
-    int64_t at_s;
-    return mq_config_parse_time(value, &at_s) && at_s <= SECONDS_MAX;
-}
-
-static bool is_list_of_types(struct mq_str value)
+static bool parse_types(struct mq_str text, int64_t *value)
 {
     bool but;
-    return mq_config_parse_types(value, NULL, &but);
+    (void)value;
+    return mq_config_parse_types(text, NULL, &but);
 }
 
-static bool is_object(struct mq_str text)
+static bool parse_object(struct mq_str text, int64_t *value)
 {
     struct mq_strings names;
     struct mq_strings values;
-    struct mq_error why;
     mq_strings_init(&names);
     mq_strings_init(&values);
-    bool ok = mq_json_read_object(text, &names, &values, &why) == MQ_OK;
+    (void)value;
+    bool ok = mq_json_read_object(text, &names, &values, NULL) == MQ_OK;
     mq_strings_clear(&names);
     mq_strings_clear(&values);
     return ok;
 }
 
-static const struct mq_config_kind yes_no = {"bool", "0 | 1", is_bool};
-static const struct mq_config_kind mode = {"enum", "average | strict", is_mode};
-static const struct mq_config_kind number = {"int", "0 … " DIGITS(NUMBER_MAX), is_number};
-static const struct mq_config_kind positive = {"int", "1 … " DIGITS(NUMBER_MAX), is_positive};
-static const struct mq_config_kind version = {"int", "1 …", is_positive};
-static const struct mq_config_kind amount = {"number", "0 … " DIGITS(NUMBER_MAX), is_amount};
-static const struct mq_config_kind moment = {"time", "UTC seconds | ISO 8601", is_time};
-static const struct mq_config_kind redirect = {"text", "address | @domain", is_redirect};
-static const struct mq_config_kind types = {"text", "types, separated by commas", is_list_of_types};
-static const struct mq_config_kind object = {"object", "JSON object", is_object};
+bool mq_config_parse(const struct mq_config_kind *kind, struct mq_str text, int64_t *value)
+{
+    int64_t parsed = 0;
+    if (!kind->parse(text, &parsed) || parsed < kind->min || parsed > kind->max) {
+        return false;
+    }
+    *value = parsed;
+    return true;
+}
+
+#define NUMBERS    " … " DIGITS(NUMBER_MAX)
+#define AMOUNT_MAX ((int64_t)NUMBER_MAX * MQ_BUCKET_UNITS)
+
+static const struct mq_config_kind yes_no = {"bool", "0 | 1", parse_bool, 0, 1};
+static const struct mq_config_kind mode = {"enum", "average | strict", parse_mode, 0, 1};
+static const struct mq_config_kind number = {"int", "0" NUMBERS, mq_config_parse_int, 0,
+                                             NUMBER_MAX};
+static const struct mq_config_kind positive = {"int", "1" NUMBERS, mq_config_parse_int, 1,
+                                               NUMBER_MAX};
+static const struct mq_config_kind version = {"int", "1 …", mq_config_parse_int, 1, NUMBER_MAX};
+static const struct mq_config_kind amount = {"number", "0" NUMBERS, mq_bucket_parse, 0, AMOUNT_MAX};
+static const struct mq_config_kind moment = {"time", "UTC seconds | ISO 8601", parse_time, 0,
+                                             SECONDS_MAX};
+static const struct mq_config_kind redirect = {"text", "address | @domain", parse_redirect, 0, 0};
+static const struct mq_config_kind types = {"text", "types, separated by commas", parse_types, 0,
+                                            0};
+static const struct mq_config_kind object = {"object", "JSON object", parse_object, 0, 0};
 
 const struct mq_config_key mq_config_keys[MQ_KEY_COUNT] = {
     [MQ_KEY_ENABLED] = {"mailQueueEnabled", &yes_no, "1",

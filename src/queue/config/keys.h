@@ -12,8 +12,12 @@
 struct mq_config_kind {
     const char *type;  /* "bool", "int", "enum", "text", "time", "number", "object" */
     const char *range; /* "0 … 1000000000", "average | strict", … */
-    bool (*accepts)(struct mq_str value);
+    /* Whether it is one; *value is its number, and stays 0 of a text. */
+    bool (*parse)(struct mq_str text, int64_t *value);
+    int64_t min, max;
 };
+/* Parses a value without white space around it, and checks its range. */
+bool mq_config_parse(const struct mq_config_kind *kind, struct mq_str text, int64_t *value);
 
 /* A row of the table in keys.c, the only list of keys: the statements, the checks, configKeys(),
  * `mailqueue config` and the documentation's test go by it. */
@@ -53,11 +57,8 @@ extern const struct mq_config_key mq_config_keys[MQ_KEY_COUNT];
 
 /* NULL: a key of the application's. */
 const struct mq_config_key *mq_config_key(const char *name);
-bool mq_config_parse_bool(struct mq_str text, bool *value);
 bool mq_config_parse_int(struct mq_str text, int64_t *value);
 /* A list of mail types; *but: it is of those that are left out ("every type but a, b"). */
 bool mq_config_parse_types(struct mq_str text, struct mq_strings *out, bool *but);
-/* Seconds since 1970, or ISO 8601 with "T" or a space, without an offset as UTC. */
-bool mq_config_parse_time(struct mq_str text, int64_t *at_s);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the queue keeps of relays in a config key: a JSON object from a relay's name to a text. */
+/* What the queue keeps of relays, one text each, and their findings. */
 #include "queue/config/relay_texts.h"
 
 #include <stdlib.h>
@@ -6,12 +6,8 @@
 
 #include "core/json.h"
 #include "queue/config/config.h"
-#include "queue/config/keys.h"
-#include "queue/config/store.h"
 #include "queue/relay.h"
 #include "queue/sql/transaction.h"
-
-#define PIPELINING mq_config_keys[MQ_KEY_RELAY_PIPELINING].name
 
 void mq_relay_texts_clear(struct mq_relay_texts *texts)
 {
@@ -19,40 +15,18 @@ void mq_relay_texts_clear(struct mq_relay_texts *texts)
     mq_strings_clear(&texts->texts);
 }
 
-enum mq_status mq_relay_texts_parse(const char *key, const char *text, struct mq_relay_texts *out,
+enum mq_status mq_relay_texts_parse(const char *value, struct mq_relay_texts *out,
                                     struct mq_error *err)
 {
-    struct mq_error why;
-    out->key = key;
+    struct mq_str text = mq_str_of(value);
     mq_strings_init(&out->relays);
     mq_strings_init(&out->texts);
-    if (!text || !text[0]) {
-        return MQ_OK;
+    enum mq_status status =
+        text.len ? mq_json_read_object(text, &out->relays, &out->texts, NULL) : MQ_OK;
+    if (status != MQ_OK) {
+        mq_relay_texts_clear(out);
     }
-    enum mq_status status = mq_json_read_object(mq_str_of(text), &out->relays, &out->texts, &why);
-    if (status == MQ_OK) {
-        return MQ_OK;
-    }
-    mq_relay_texts_clear(out);
-    if (status == MQ_NOMEM) {
-        return mq_error_nomem(err);
-    }
-    return mq_error_set(err, MQ_CONFIG, key, "config key %s cannot be read: unset it", key);
-}
-
-enum mq_status mq_relay_texts_read(struct mq_queue *queue, const char *key, bool heal,
-                                   struct mq_relay_texts *out, struct mq_error *err)
-{
-    char *text = NULL;
-    enum mq_status status = mq_queue_config(queue, key, &text, err);
-    if (status == MQ_OK) {
-        status = mq_relay_texts_parse(key, text, out, err);
-        if (status == MQ_CONFIG && heal) {
-            status = MQ_OK;
-        }
-    }
-    free(text);
-    return status;
+    return status == MQ_NOMEM ? mq_error_nomem(err) : MQ_OK;
 }
 
 const char *mq_relay_texts_find(const struct mq_relay_texts *texts, const char *relay)
@@ -65,6 +39,33 @@ const char *mq_relay_texts_find(const struct mq_relay_texts *texts, const char *
     return NULL;
 }
 
+static enum mq_status read_all(struct mq_queue *queue, enum mq_config_id key,
+                               struct mq_relay_texts *out, struct mq_error *err)
+{
+    char *value = NULL;
+    enum mq_status status = mq_queue_config(queue, mq_config_keys[key].name, &value, err);
+    if (status == MQ_OK) {
+        status = mq_relay_texts_parse(value, out, err);
+    }
+    free(value);
+    return status;
+}
+
+enum mq_status mq_relay_text_get(struct mq_queue *queue, enum mq_config_id key, const char *relay,
+                                 char **out, struct mq_error *err)
+{
+    struct mq_relay_texts all;
+    enum mq_status status = read_all(queue, key, &all, err);
+    if (status != MQ_OK) {
+        return status;
+    }
+    const char *text = mq_relay_texts_find(&all, relay);
+    *out = text ? mq_str_dup(mq_str_of(text)) : NULL;
+    status = text && !*out ? mq_error_nomem(err) : MQ_OK;
+    mq_relay_texts_clear(&all);
+    return status;
+}
+
 static void append(struct mq_buffer *out, const char *relay, const char *text)
 {
     mq_buffer_char(out, out->len ? ',' : '{');
@@ -73,14 +74,19 @@ static void append(struct mq_buffer *out, const char *relay, const char *text)
     mq_json_string(out, mq_str_of(text));
 }
 
-enum mq_status mq_relay_texts_store(struct mq_queue *queue, const struct mq_relay_texts *texts,
-                                    const char *relay, const char *text, struct mq_error *err)
+enum mq_status mq_relay_text_put(struct mq_queue *queue, enum mq_config_id key, const char *relay,
+                                 const char *text, struct mq_error *err)
 {
+    struct mq_relay_texts all;
     struct mq_buffer out;
+    enum mq_status status = read_all(queue, key, &all, err);
+    if (status != MQ_OK) {
+        return status;
+    }
     mq_buffer_init(&out);
-    for (size_t i = 0; i < texts->relays.count; i++) {
-        if (strcmp(texts->relays.items[i], relay) != 0) {
-            append(&out, texts->relays.items[i], texts->texts.items[i]);
+    for (size_t i = 0; i < all.relays.count; i++) {
+        if (strcmp(all.relays.items[i], relay) != 0) {
+            append(&out, all.relays.items[i], all.texts.items[i]);
         }
     }
     if (text) {
@@ -89,54 +95,40 @@ enum mq_status mq_relay_texts_store(struct mq_queue *queue, const struct mq_rela
     if (out.len) {
         mq_buffer_char(&out, '}');
     }
-    enum mq_status status = out.failed
-                                ? mq_error_nomem(err)
-                                : mq_config_put(queue, texts->key, out.len ? out.data : NULL, err);
+    status = out.failed ? mq_error_nomem(err)
+                        : mq_config_put(queue, mq_config_keys[key].name, out.data, err);
     mq_buffer_clear(&out);
+    mq_relay_texts_clear(&all);
     return status;
 }
 
-/* ---- what a relay was found to be able to do ---- */
+struct entry {
+    enum mq_config_id key;
+    const char *relay, *text;
+};
+
+static enum mq_status put_entry(struct mq_tx *tx, void *context, struct mq_error *err)
+{
+    const struct entry *entry = context;
+    return mq_relay_text_put(tx->queue, entry->key, entry->relay, entry->text, err);
+}
+
+enum mq_status mq_relay_text_store(struct mq_queue *queue, enum mq_config_id key, const char *relay,
+                                   const char *text, struct mq_error *err)
+{
+    struct entry entry = {key, relay, text};
+    const struct mq_tx_work work = {.body = put_entry, .context = &entry};
+    return mq_tx_run(queue, &work, err);
+}
 
 enum mq_status mq_queue_finding(struct mq_queue *queue, const char *relay, char **out,
                                 struct mq_error *err)
 {
-    struct mq_relay_texts all;
-    enum mq_status status = mq_relay_texts_read(queue, PIPELINING, true, &all, err);
-    if (status != MQ_OK) {
-        return status;
-    }
-    const char *text = mq_relay_texts_find(&all, relay);
-    char *copy = text ? mq_str_dup(mq_str_of(text)) : NULL;
-    mq_relay_texts_clear(&all);
-    if (text && !copy) {
-        return mq_error_nomem(err);
-    }
-    *out = copy;
-    return MQ_OK;
-}
-
-struct keeping {
-    const char *relay;
-    const char *finding;
-};
-
-static enum mq_status keep(struct mq_tx *tx, void *context, struct mq_error *err)
-{
-    const struct keeping *keeping = context;
-    struct mq_relay_texts all;
-    enum mq_status status = mq_relay_texts_read(tx->queue, PIPELINING, true, &all, err);
-    if (status == MQ_OK) {
-        status = mq_relay_texts_store(tx->queue, &all, keeping->relay, keeping->finding, err);
-        mq_relay_texts_clear(&all);
-    }
-    return status;
+    return mq_relay_text_get(queue, MQ_KEY_RELAY_PIPELINING, relay, out, err);
 }
 
 enum mq_status mq_queue_keep_finding(struct mq_queue *queue, const char *relay, const char *finding,
                                      struct mq_error *err)
 {
-    struct keeping keeping = {relay, finding};
-    struct mq_tx_work work = {.body = keep, .context = &keeping};
-    return mq_tx_run(queue, &work, err);
+    return mq_relay_text_store(queue, MQ_KEY_RELAY_PIPELINING, relay, finding, err);
 }

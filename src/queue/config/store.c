@@ -1,5 +1,5 @@
 /* Writes into the config table, whatever version the queue's own tables have. */
-#include "queue/config/store.h"
+#include "queue/config/config.h"
 
 #include "queue/handle.h"
 

@@ -9,7 +9,7 @@
 
 #include "db/db.h"
 #include "queue/config/keys.h"
-#include "queue/config/store.h"
+#include "queue/config/config.h"
 #include "queue/handle.h"
 #include "queue/queue.h"
 #include "queue/sql/descriptor.h"

@@ -393,6 +393,54 @@ static void test_poison_stops_the_claim(void **state)
     }
 }
 
+static void test_times(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t at_s; /* -1: not a time */
+    } times[] = {
+        {"0", 0},
+        {"1800000000", 1800000000},
+        {"1970-01-01", 0},
+        {"2024-02-29", 1709164800},
+        {"2027-01-15T08:00:00Z", 1800000000},
+        {"2027-01-15 08:00", 1800000000},
+        {"2027-01-15 10:00:00+02:00", 1800000000},
+        {"2027-01-15T03:30:00-0430", 1800000000},
+        {"2027-01-15T09:00+01", 1800000000},
+        {"9999-12-31T23:59:59Z", 253402300799},
+        {"", -1},
+        {"tomorrow", -1},
+        {"2025-02-29", -1},
+        {"2027-13-01", -1},
+        {"2027-01-00", -1},
+        {"1969-12-31", -1},
+        {"2027-01-15T", -1},
+        {"2027-01-15T08", -1},
+        {"2027-01-15T24:00", -1},
+        {"2027-01-15T08:60", -1},
+        {"2027-01-15T08:00:60", -1},
+        {"2027-01-15T08:00:00Zulu", -1},
+        {"2027-01-15T08:00:00+24:00", -1},
+        {"2027-01-15T08:00:00+", -1},
+        {"2027-01-15T08:00:00+02:", -1},
+        {"2027-01-15T08:00:00+02:60", -1},
+        {"2027-01-15 tea time", -1},
+        {"253402300800", -1},
+        {"-1", -1},
+        {"10000-01-01", -1},
+    };
+    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+        int64_t at_s = -1;
+        bool is_time =
+            mq_config_parse(mq_config_keys[MQ_KEY_LIVE_FROM].kind, mq_str_of(times[i].text), &at_s);
+        if (is_time != (times[i].at_s >= 0) || (is_time && at_s != times[i].at_s)) {
+            fail_msg("%s: %d, %lld", times[i].text, is_time, (long long)at_s);
+        }
+    }
+}
+
 static void test_table_of_keys(void **state)
 {
     (void)state;
@@ -406,7 +454,8 @@ static void test_table_of_keys(void **state)
         assert_ptr_equal(mq_config_key(key->name), key);
         if (key->alias) { /* its value is one that the key before it can have, and it is asked for
                            */
-            assert_true(key[-1].kind->accepts(mq_str_of(key->alias)));
+            int64_t value;
+            assert_true(mq_config_parse(key[-1].kind, mq_str_of(key->alias), &value));
             assert_true(key->in_claims && key[-1].in_claims);
         }
     }
@@ -439,6 +488,7 @@ int main(void)
         cmocka_unit_test(test_redirect_costs_its_targets),
         cmocka_unit_test(test_live_period),
         cmocka_unit_test(test_poison_stops_the_claim),
+        cmocka_unit_test(test_times),
         cmocka_unit_test(test_table_of_keys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
