@@ -429,7 +429,11 @@ namespace MailQueue {
         /** "steps", "exponential" or "fixed" */
         public readonly string $policy;
         public readonly int $maxAttempts;
+        private readonly int $base;
+        private readonly int $max;
+        private readonly float $jitter;
 
+        /** @implementation-alias MailQueue\Job::__construct */
         private function __construct() {}
 
         /** After 1, 5 and 15 minutes, then hourly; parked at the tenth failure. */
@@ -528,6 +532,7 @@ namespace MailQueue {
         /** Test mode: the address, or "@domain", that replaces recipients now; null: off. */
         public readonly ?string $redirectTo;
 
+        /** @implementation-alias MailQueue\Job::__construct */
         private function __construct() {}
     }
 
@@ -562,6 +567,7 @@ namespace MailQueue {
         public readonly int $cutOff;
         public readonly float $seconds;
 
+        /** @implementation-alias MailQueue\Job::__construct */
         private function __construct() {}
     }
 
@@ -591,7 +597,11 @@ namespace MailQueue {
         /** The field at fault: "to", "to[3]", "attachments[0]", "headers[X-Name]", "message", … */
         public readonly string $field;
 
-        /** For objects that replace a queue in an application's tests. */
+        /**
+         * For objects that replace a queue in an application's tests.
+         *
+         * @implementation-alias MailQueue\DatabaseException::__construct
+         */
         public function __construct(string $message = '', int $code = 0, ?\Throwable $previous = null, string $field = 'message') {}
     }
 

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 42e0e24bd810d3c831d9fee92f4471307fdb0923 */
+ * Stub hash: 6c62575f535c88e80004801bce7a326f30e60c41 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)
@@ -239,15 +239,11 @@ ZEND_METHOD(MailQueue_Internal, connect);
 ZEND_METHOD(MailQueue_Internal, columns);
 ZEND_METHOD(MailQueue_Internal, takeSlot);
 ZEND_METHOD(MailQueue_Internal, hasAcl);
-ZEND_METHOD(MailQueue_Backoff, __construct);
+ZEND_METHOD(MailQueue_Job, __construct);
 ZEND_METHOD(MailQueue_Backoff, steps);
 ZEND_METHOD(MailQueue_Backoff, exponential);
 ZEND_METHOD(MailQueue_Backoff, fixed);
-ZEND_METHOD(MailQueue_Job, __construct);
-ZEND_METHOD(MailQueue_Stats, __construct);
-ZEND_METHOD(MailQueue_Report, __construct);
 ZEND_METHOD(MailQueue_DatabaseException, __construct);
-ZEND_METHOD(MailQueue_MessageException, __construct);
 
 
 static const zend_function_entry class_MailQueue_methods[] = {
@@ -310,7 +306,7 @@ static const zend_function_entry class_MailQueue_OnUncertain_methods[] = {
 
 
 static const zend_function_entry class_MailQueue_Backoff_methods[] = {
-	ZEND_ME(MailQueue_Backoff, __construct, arginfo_class_MailQueue_Backoff___construct, ZEND_ACC_PRIVATE)
+	ZEND_MALIAS(MailQueue_Job, __construct, __construct, arginfo_class_MailQueue_Backoff___construct, ZEND_ACC_PRIVATE)
 	ZEND_ME(MailQueue_Backoff, steps, arginfo_class_MailQueue_Backoff_steps, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Backoff, exponential, arginfo_class_MailQueue_Backoff_exponential, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Backoff, fixed, arginfo_class_MailQueue_Backoff_fixed, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
@@ -325,13 +321,13 @@ static const zend_function_entry class_MailQueue_Job_methods[] = {
 
 
 static const zend_function_entry class_MailQueue_Stats_methods[] = {
-	ZEND_ME(MailQueue_Stats, __construct, arginfo_class_MailQueue_Stats___construct, ZEND_ACC_PRIVATE)
+	ZEND_MALIAS(MailQueue_Job, __construct, __construct, arginfo_class_MailQueue_Stats___construct, ZEND_ACC_PRIVATE)
 	ZEND_FE_END
 };
 
 
 static const zend_function_entry class_MailQueue_Report_methods[] = {
-	ZEND_ME(MailQueue_Report, __construct, arginfo_class_MailQueue_Report___construct, ZEND_ACC_PRIVATE)
+	ZEND_MALIAS(MailQueue_Job, __construct, __construct, arginfo_class_MailQueue_Report___construct, ZEND_ACC_PRIVATE)
 	ZEND_FE_END
 };
 
@@ -348,7 +344,7 @@ static const zend_function_entry class_MailQueue_DatabaseException_methods[] = {
 
 
 static const zend_function_entry class_MailQueue_MessageException_methods[] = {
-	ZEND_ME(MailQueue_MessageException, __construct, arginfo_class_MailQueue_MessageException___construct, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(MailQueue_DatabaseException, __construct, __construct, arginfo_class_MailQueue_MessageException___construct, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
 
@@ -463,6 +459,24 @@ static zend_class_entry *register_class_MailQueue_Backoff(void)
 	zend_string *property_maxAttempts_name = zend_string_init("maxAttempts", sizeof("maxAttempts") - 1, 1);
 	zend_declare_typed_property(class_entry, property_maxAttempts_name, &property_maxAttempts_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
 	zend_string_release(property_maxAttempts_name);
+
+	zval property_base_default_value;
+	ZVAL_UNDEF(&property_base_default_value);
+	zend_string *property_base_name = zend_string_init("base", sizeof("base") - 1, 1);
+	zend_declare_typed_property(class_entry, property_base_name, &property_base_default_value, ZEND_ACC_PRIVATE|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
+	zend_string_release(property_base_name);
+
+	zval property_max_default_value;
+	ZVAL_UNDEF(&property_max_default_value);
+	zend_string *property_max_name = zend_string_init("max", sizeof("max") - 1, 1);
+	zend_declare_typed_property(class_entry, property_max_name, &property_max_default_value, ZEND_ACC_PRIVATE|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
+	zend_string_release(property_max_name);
+
+	zval property_jitter_default_value;
+	ZVAL_UNDEF(&property_jitter_default_value);
+	zend_string *property_jitter_name = zend_string_init("jitter", sizeof("jitter") - 1, 1);
+	zend_declare_typed_property(class_entry, property_jitter_name, &property_jitter_default_value, ZEND_ACC_PRIVATE|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_DOUBLE));
+	zend_string_release(property_jitter_name);
 
 	return class_entry;
 }

@@ -55,7 +55,8 @@ php_build_file() {
 
 PHP_PARSER=/usr/share/php/PhpParser
 
-# generate_arginfo DIR: makes DIR/mailqueue_arginfo.h, with the generator's words in DIR/log.
+# generate_arginfo DIR: makes DIR/mailqueue_arginfo.h and DIR/mailqueue_methods.h, which has its
+# prototypes for the files that have the methods, with the generator's words in DIR/log.
 # gen_stub.php downloads PHP-Parser unless it finds it beside itself, in a directory with the
 # version it wants in its name: so it runs as a copy with a link to Debian's.
 generate_arginfo() {
@@ -71,7 +72,13 @@ generate_arginfo() {
     cp "$generator" "$work/gen_stub.php"
     cp "$MQ_ROOT/stubs/mailqueue.stub.php" "$work/"
     (cd "$work" && php gen_stub.php mailqueue.stub.php) >"$work/log" 2>&1 &&
-        [ -f "$work/mailqueue_arginfo.h" ]
+        [ -f "$work/mailqueue_arginfo.h" ] &&
+        {
+            printf '/* This is a generated file, edit the .stub.php file instead. */\n'
+            printf '#ifndef MAILQUEUE_METHODS_H\n#define MAILQUEUE_METHODS_H\n\n#include "php.h"\n\n'
+            grep '^ZEND_METHOD' "$work/mailqueue_arginfo.h"
+            printf '\n#endif\n'
+        } >"$work/mailqueue_methods.h"
 }
 
 # What config.m4 uses where it finds it: module:macro of the C sources.

@@ -4,7 +4,7 @@
 #include <sys/xattr.h>
 #endif
 
-#include "php/class/methods.h"
+#include "stubs/mailqueue_methods.h"
 #include "php_mailqueue.h"
 
 ZEND_METHOD(MailQueue_Internal, hasAcl)

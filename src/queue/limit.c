@@ -12,8 +12,8 @@
 
 #include <stdio.h>
 
-#include "queue/config/keys.h"
 #include "queue/config/config.h"
+#include "queue/config/keys.h"
 #include "queue/sql/statements.h"
 
 static bool limited(const struct mq_tx *tx)

@@ -21,7 +21,7 @@ foreach ($classes as $name) {
         }
         continue;
     }
-    foreach ($class->getProperties() as $property) {
+    foreach ($class->getProperties(ReflectionProperty::IS_PUBLIC) as $property) {
         if ($property->getDeclaringClass()->getName() === $name) {
             echo '  ', $property->isReadOnly() ? 'readonly ' : '', "{$property->getType()} \${$property->getName()}\n";
         }

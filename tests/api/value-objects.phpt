@@ -95,8 +95,8 @@ MailQueue\Report final
   unset: Error
 MailQueue\Backoff final
   a constructor from outside: Error
-  no constructor: ReflectionException
-  clone: Error
+  no constructor: nothing
+  clone: nothing
   serialize: Exception
   unserialize: Exception
   a property of its own: Error

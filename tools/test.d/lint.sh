@@ -92,12 +92,13 @@ lint_arginfo() {
     local work status
     work=$(mktemp -d)
     generate_arginfo "$work" &&
-        diff -u stubs/mailqueue_arginfo.h "$work/mailqueue_arginfo.h" >>"$work/log"
+        diff -u stubs/mailqueue_arginfo.h "$work/mailqueue_arginfo.h" >>"$work/log" &&
+        diff -u stubs/mailqueue_methods.h "$work/mailqueue_methods.h" >>"$work/log"
     status=$?
     [ $status = 0 ] || {
-        echo "stubs/mailqueue_arginfo.h is not what gen_stub.php makes of the stub:"
+        echo "The headers in stubs/ are not what gen_stub.php makes of the stub:"
         head -n 40 "$work/log"
-        echo "Run tools/arginfo, which writes it."
+        echo "Run tools/arginfo, which writes them."
     }
     rm -rf "$work"
     return $status

@@ -7,9 +7,7 @@
 #include "zend_interfaces.h"
 
 #include "php/class/job_object.h"
-#include "php/class/methods.h"
 #include "php/class/queue_object.h"
-#include "php/class/value_objects.h"
 
 #include "stubs/mailqueue_arginfo.h"
 
@@ -50,5 +48,4 @@ void mq_php_register_classes(void)
     mark_sensitive(internal, "connect", 0);
     mq_php_queue_register(mq_ce_queue);
     mq_php_job_register(mq_ce_job);
-    mq_php_backoff_register(mq_ce_backoff);
 }

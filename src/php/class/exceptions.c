@@ -5,34 +5,17 @@
 
 #include "core/buffer.h"
 #include "php/class/classes.h"
-#include "php/class/methods.h"
 #include "php/pdo/driver.h"
 
-static void throw_with(zend_class_entry *ce, const char *text, const char *property,
-                       const char *value)
-{
-    zval exception, message, detail;
-    object_init_ex(&exception, ce);
-    ZVAL_STRING(&message, text);
-    zend_update_property_ex(zend_ce_exception, Z_OBJ(exception), ZSTR_KNOWN(ZEND_STR_MESSAGE),
-                            &message);
-    zval_ptr_dtor(&message);
-    if (property) {
-        ZVAL_STRING(&detail, value);
-        zend_update_property(ce, Z_OBJ(exception), property, strlen(property), &detail);
-        zval_ptr_dtor(&detail);
-    }
-    zend_throw_exception_object(&exception);
-}
+#include "stubs/mailqueue_methods.h"
 
-/* As Exception's constructor, with one property more. */
-static void construct(INTERNAL_FUNCTION_PARAMETERS, zend_class_entry *ce, const char *property,
-                      const char *standard)
+/* Of DatabaseException and MessageException: as Exception's, with one property more. */
+ZEND_METHOD(MailQueue_DatabaseException, __construct)
 {
     zend_string *message = NULL, *detail = NULL;
     zend_long code = 0;
-    zval *previous = NULL, value;
-    zend_object *self = Z_OBJ_P(ZEND_THIS);
+    zval *previous = NULL;
+    bool of_database = instanceof_function(Z_OBJCE_P(ZEND_THIS), mq_ce_database_exception);
 
     (void)return_value;
     ZEND_PARSE_PARAMETERS_START(0, 4)
@@ -43,60 +26,46 @@ static void construct(INTERNAL_FUNCTION_PARAMETERS, zend_class_entry *ce, const 
         Z_PARAM_STR(detail)
     ZEND_PARSE_PARAMETERS_END();
 
-    if (message && ZSTR_LEN(message) > 0) { /* else a subclass's own stays */
-        ZVAL_STR(&value, message);
-        zend_update_property_ex(zend_ce_exception, self, ZSTR_KNOWN(ZEND_STR_MESSAGE), &value);
+    if ((message && ZSTR_LEN(message) > 0) || code || previous) { /* else a subclass's own stay */
+        uint32_t count = MIN(ZEND_NUM_ARGS(), 3);
+        zend_call_known_function(zend_ce_exception->constructor, Z_OBJ_P(ZEND_THIS),
+                                 zend_ce_exception, NULL, count, ZEND_CALL_ARG(execute_data, 1),
+                                 NULL);
     }
-    if (code) {
-        ZVAL_LONG(&value, code);
-        zend_update_property_ex(zend_ce_exception, self, ZSTR_KNOWN(ZEND_STR_CODE), &value);
-    }
-    if (previous) {
-        zend_update_property_ex(zend_ce_exception, self, ZSTR_KNOWN(ZEND_STR_PREVIOUS), previous);
-    }
-    if (detail) {
-        zend_update_property_str(ce, self, property, strlen(property), detail);
-    } else {
-        zend_update_property_string(ce, self, property, strlen(property), standard);
-    }
-}
-
-ZEND_METHOD(MailQueue_DatabaseException, __construct)
-{
-    construct(INTERNAL_FUNCTION_PARAM_PASSTHRU, mq_ce_database_exception, "reason", "database");
-}
-
-ZEND_METHOD(MailQueue_MessageException, __construct)
-{
-    construct(INTERNAL_FUNCTION_PARAM_PASSTHRU, mq_ce_message_exception, "field", "message");
+    const char *property = of_database ? "reason" : "field";
+    const char *text = detail ? ZSTR_VAL(detail) : of_database ? "database" : "message";
+    zend_update_property_string(of_database ? mq_ce_database_exception : mq_ce_message_exception,
+                                Z_OBJ_P(ZEND_THIS), property, strlen(property), text);
 }
 
 /* DatabaseException's $reason; NULL for what is no failure of the database. */
 static const char *database_reason(enum mq_status status)
 {
-    switch (status) {
-    case MQ_BUSY:
-    case MQ_TX_ABORTED:
-        return "busy";
-    case MQ_READONLY:
-        return "readonly";
-    case MQ_CANTOPEN:
-        return "cantopen";
-    case MQ_FULL:
-        return "full";
-    case MQ_CORRUPT:
-        return "corrupt";
-    case MQ_IO:
-        return "io";
-    case MQ_REPLACED:
-        return "replaced";
-    case MQ_SCHEMA:
-        return "schema";
-    case MQ_DUPLICATE:
-    case MQ_DATABASE:
-        return "database";
-    default:
-        return NULL;
+    static const char *const reasons[MQ_BAILOUT + 1] = {
+        [MQ_BUSY] = "busy",
+        [MQ_TX_ABORTED] = "busy",
+        [MQ_READONLY] = "readonly",
+        [MQ_CANTOPEN] = "cantopen",
+        [MQ_FULL] = "full",
+        [MQ_CORRUPT] = "corrupt",
+        [MQ_IO] = "io",
+        [MQ_REPLACED] = "replaced",
+        [MQ_SCHEMA] = "schema",
+        [MQ_DUPLICATE] = "database",
+        [MQ_DATABASE] = "database",
+    };
+    return reasons[status];
+}
+
+static void throw_database(const struct mq_error *err, const char *reason, zend_object *cause,
+                           bool undone)
+{
+    zend_object *exception = zend_throw_exception_ex(
+        mq_ce_database_exception, 0, "%s%s", err->text,
+        undone ? "; the database has undone your whole transaction: roll back and repeat it" : "");
+    zend_update_property_string(mq_ce_database_exception, exception, ZEND_STRL("reason"), reason);
+    if (cause) {
+        zend_exception_set_previous(exception, cause);
     }
 }
 
@@ -109,35 +78,23 @@ void mq_php_throw(const struct mq_error *err)
     zend_object *cause = mq_php_pdo_take_cause();
     bool undone = mq_php_pdo_take_undone();
     if (reason) {
-        char text[MQ_ERROR_TEXT_MAX + 96];
-        snprintf(text, sizeof text, "%s%s", err->text,
-                 undone
-                     ? "; the database has undone your whole transaction: roll back and repeat it"
-                     : "");
-        throw_with(mq_ce_database_exception, text, "reason", reason);
-        if (cause) {
-            zend_exception_set_previous(EG(exception), cause);
-        }
+        throw_database(err, reason, cause, undone);
         return;
     }
     if (cause) {
         OBJ_RELEASE(cause);
     }
-    switch (err->status) {
-    case MQ_INVALID:
+    if (err->status == MQ_INVALID) {
         zend_value_error("%s", err->text);
-        break;
-    case MQ_MESSAGE:
-        throw_with(mq_ce_message_exception, err->text, "field", err->field);
-        break;
-    case MQ_TRANSPORT:
-        throw_with(mq_ce_transport_exception, err->text, NULL, NULL);
-        break;
-    case MQ_REFUSED:
-        throw_with(mq_ce_refused_exception, err->text, NULL, NULL);
-        break;
-    default:
-        throw_with(mq_ce_exception, err->text, NULL, NULL);
+    } else if (err->status == MQ_MESSAGE) {
+        zend_object *exception = zend_throw_exception(mq_ce_message_exception, err->text, 0);
+        zend_update_property_string(mq_ce_message_exception, exception, ZEND_STRL("field"),
+                                    err->field);
+    } else {
+        zend_throw_exception(err->status == MQ_TRANSPORT ? mq_ce_transport_exception
+                             : err->status == MQ_REFUSED ? mq_ce_refused_exception
+                                                         : mq_ce_exception,
+                             err->text, 0);
     }
 }
 
@@ -189,8 +146,9 @@ bool mq_php_exiting(void)
     return zend_is_unwind_exit(EG(exception)) || zend_is_graceful_exit(EG(exception));
 }
 
-static zval *read_base(zend_object *exception, zend_string *name, zval *scratch)
+static zval *read_base(zend_string *name, zval *scratch)
 {
+    zend_object *exception = EG(exception);
     bool is_exception = instanceof_function(exception->ce, zend_ce_exception);
     return zend_read_property_ex(is_exception ? zend_ce_exception : zend_ce_error, exception, name,
                                  1, scratch);
@@ -199,34 +157,27 @@ static zval *read_base(zend_object *exception, zend_string *name, zval *scratch)
 int mq_php_exception_code(void)
 {
     zval scratch;
-    zval *code = read_base(EG(exception), ZSTR_KNOWN(ZEND_STR_CODE), &scratch);
+    const zval *code = read_base(ZSTR_KNOWN(ZEND_STR_CODE), &scratch);
     bool reply = Z_TYPE_P(code) == IS_LONG && Z_LVAL_P(code) >= 400 && Z_LVAL_P(code) <= 599;
     return reply ? (int)Z_LVAL_P(code) : 0;
 }
 
 void mq_php_exception_text(char *out, size_t size)
 {
-    zend_object *exception = EG(exception);
     zval scratch;
-    zval *message = read_base(exception, ZSTR_KNOWN(ZEND_STR_MESSAGE), &scratch);
-    struct mq_str words = {NULL, 0};
-    if (Z_TYPE_P(message) == IS_STRING) {
-        words = (struct mq_str){Z_STRVAL_P(message), Z_STRLEN_P(message)};
-    }
-    bool ours = instanceof_function(exception->ce, mq_ce_exception) && words.len > 0;
-    struct mq_buffer text;
-    mq_buffer_init(&text);
+    const zval *message = read_base(ZSTR_KNOWN(ZEND_STR_MESSAGE), &scratch);
+    bool has_words = Z_TYPE_P(message) == IS_STRING && Z_STRLEN_P(message) > 0;
+    bool ours = instanceof_function(EG(exception)->ce, mq_ce_exception) && has_words;
+    char before[256] = "";
     if (!ours) {
-        mq_buffer_cstr(&text, ZSTR_VAL(exception->ce->name));
+        snprintf(before, sizeof before, "%s%s", ZSTR_VAL(EG(exception)->ce->name),
+                 has_words ? ": " : "");
     } else if (mq_php_exception_code()) {
-        mq_buffer_int(&text, mq_php_exception_code());
+        snprintf(before, sizeof before, "%d ", mq_php_exception_code());
     }
-    if (text.len > 0 && words.len > 0) {
-        mq_buffer_cstr(&text, ours ? " " : ": ");
+    size_t used = mq_str_printable(out, size, 0, mq_str_of(before));
+    if (has_words) {
+        struct mq_str words = {Z_STRVAL_P(message), Z_STRLEN_P(message)};
+        mq_str_printable(out, size, used, words);
     }
-    mq_buffer_printable(&text, words);
-    size_t len = mq_utf8_cut(mq_buffer_view(&text), size - 1);
-    memcpy(out, text.data ? text.data : "", len);
-    out[len] = '\0';
-    mq_buffer_clear(&text);
 }

@@ -1,26 +1,18 @@
 /* MailQueue\Internal: what the command line needs of a database, without a queue object. */
-#include "php/class/methods.h"
+#include "stubs/mailqueue_methods.h"
 
 #include "db/sqlite/sqlite.h"
 #include "php/class/classes.h"
 #include "php/class/database_arg.h"
 #include "php/class/exceptions.h"
 #include "php/class/queue_object.h"
+#include "php/class/values.h"
 #include "php/pdo/driver.h"
 #include "php/pdo/server.h"
 #include "php/pdo/server_about.h"
 #include "queue/queue.h"
 
 #define BUSY_TIMEOUT_MS 5000
-
-static void add_text(zval *array, const char *key, const char *text)
-{
-    if (text) {
-        add_assoc_string(array, key, text);
-    } else {
-        add_assoc_null(array, key);
-    }
-}
 
 ZEND_METHOD(MailQueue_Internal, describe)
 {
@@ -40,7 +32,7 @@ ZEND_METHOD(MailQueue_Internal, describe)
     }
     add_assoc_zval(return_value, "password", &password);
     add_assoc_bool(return_value, "server", mq_php_dsn_is(database));
-    add_text(return_value, "path", mq_php_database_file(database));
+    mq_php_add_text(return_value, "path", mq_php_database_file(database));
 }
 
 /* Opens what exists and changes nothing. MQ_THROWN: there is an exception. */

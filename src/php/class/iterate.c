@@ -1,68 +1,43 @@
-/* One value after another of an array or a Traversable, which may run PHP code at each step. */
+/* Each value of an array or a Traversable, which may run PHP code at each step. */
 #include "php/class/iterate.h"
 
-#include <string.h>
+#include "ext/spl/spl_iterators.h"
 
-#include "zend_interfaces.h"
+struct each {
+    bool (*take)(void *context, zval *value);
+    void *context;
+};
 
-bool mq_php_iterator_begin(struct mq_php_iterator *iterator, zval *iterable)
+static bool take_copy(const struct each *each, zval *value)
 {
-    memset(iterator, 0, sizeof *iterator);
-    ZVAL_UNDEF(&iterator->array);
-    if (Z_TYPE_P(iterable) == IS_ARRAY) {
-        ZVAL_COPY(&iterator->array, iterable);
-        return true;
-    }
-    zend_class_entry *ce = Z_OBJCE_P(iterable);
-    iterator->object = ce->get_iterator(ce, iterable, 0);
-    return iterator->object != NULL && EG(exception) == NULL;
+    zval copy;
+    ZVAL_COPY_DEREF(&copy, value);
+    bool more = each->take(each->context, &copy);
+    zval_ptr_dtor(&copy);
+    return more && EG(exception) == NULL;
 }
 
-void mq_php_iterator_end(struct mq_php_iterator *iterator)
+static int take_current(zend_object_iterator *iterator, void *context)
 {
-    zval_ptr_dtor(&iterator->array);
-    if (iterator->object) {
-        zend_iterator_dtor(iterator->object);
-    }
+    zval *value = iterator->funcs->get_current_data(iterator);
+    bool more = value && EG(exception) == NULL && take_copy(context, value);
+    return more ? ZEND_HASH_APPLY_KEEP : ZEND_HASH_APPLY_STOP;
 }
 
-static bool next_of_array(struct mq_php_iterator *iterator, zval *value)
+void mq_php_each(zval *iterable, bool (*take)(void *context, zval *value), void *context)
 {
-    HashTable *array = Z_ARRVAL(iterator->array);
-    if (iterator->started) {
-        zend_hash_move_forward_ex(array, &iterator->position);
-    } else {
-        zend_hash_internal_pointer_reset_ex(array, &iterator->position);
+    struct each each = {take, context};
+    zval array, *value;
+    if (Z_TYPE_P(iterable) == IS_OBJECT) {
+        spl_iterator_apply(iterable, take_current, &each);
+        return;
     }
-    zval *item = zend_hash_get_current_data_ex(array, &iterator->position);
-    if (item) {
-        ZVAL_COPY_DEREF(value, item);
+    ZVAL_COPY(&array, iterable);
+    ZEND_HASH_FOREACH_VAL (Z_ARRVAL(array), value) {
+        if (!take_copy(&each, value)) {
+            break;
+        }
     }
-    return item != NULL;
-}
-
-static bool next_of_object(zend_object_iterator *object, bool started, zval *value)
-{
-    if (started) {
-        object->funcs->move_forward(object);
-    } else if (object->funcs->rewind) {
-        object->funcs->rewind(object);
-    }
-    if (EG(exception) || object->funcs->valid(object) != SUCCESS || EG(exception)) {
-        return false;
-    }
-    zval *item = object->funcs->get_current_data(object);
-    if (item == NULL || EG(exception)) {
-        return false;
-    }
-    ZVAL_COPY_DEREF(value, item);
-    return true;
-}
-
-enum mq_status mq_php_iterator_next(struct mq_php_iterator *iterator, zval *value, bool *more)
-{
-    *more = iterator->object ? next_of_object(iterator->object, iterator->started, value)
-                             : next_of_array(iterator, value);
-    iterator->started = true;
-    return EG(exception) ? MQ_THROWN : MQ_OK;
+    ZEND_HASH_FOREACH_END();
+    zval_ptr_dtor(&array);
 }

@@ -1,24 +1,11 @@
-/* One value after another of an array or a Traversable. */
+/* Each value of an array or a Traversable. */
 #ifndef MQ_PHP_CLASS_ITERATE_H
 #define MQ_PHP_CLASS_ITERATE_H
 
 #include "php.h"
 
-#include "core/error.h"
-
-struct mq_php_iterator {
-    zval array; /* undefined for a Traversable */
-    HashPosition position;
-    zend_object_iterator *object;
-    bool started;
-};
-
-/* False when an exception was thrown. */
-bool mq_php_iterator_begin(struct mq_php_iterator *iterator, zval *iterable);
-void mq_php_iterator_end(struct mq_php_iterator *iterator);
-
-/* *more: `value` is a copy that the caller frees. MQ_THROWN. A generator is moved on only when the
- * next value is asked for. */
-enum mq_status mq_php_iterator_next(struct mq_php_iterator *iterator, zval *value, bool *more);
+/* Hands a copy of each value to take(), which runs PHP code if it likes, until that returns false
+ * or an exception is pending. A generator is moved on only when the next value is asked for. */
+void mq_php_each(zval *iterable, bool (*take)(void *context, zval *value), void *context);
 
 #endif

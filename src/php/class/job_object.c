@@ -7,8 +7,8 @@
 
 #include "core/json.h"
 #include "php/class/classes.h"
-#include "php/class/methods.h"
-#include "php/message/fill.h"
+#include "php/class/values.h"
+#include "stubs/mailqueue_methods.h"
 
 struct job_object {
     struct mq_job job; /* without its message, which is the property's */
@@ -24,6 +24,7 @@ static struct job_object *job_from(zend_object *object)
     return (struct job_object *)(void *)((char *)object - offsetof(struct job_object, std));
 }
 
+/* Of the value objects, which only the extension makes. */
 ZEND_METHOD(MailQueue_Job, __construct)
 {
     ZEND_PARSE_PARAMETERS_NONE();
@@ -55,18 +56,17 @@ void mq_php_job_register(zend_class_entry *ce)
     ce->create_object = job_create;
 }
 
-static void fill_status(struct mq_php_fill *fill, enum mq_state state)
+static void fill_status(zval *property, enum mq_state state)
 {
     static const char *const cases[MQ_STATE_COUNT] = {
         [MQ_PENDING] = "Pending", [MQ_SENDING] = "Sending", [MQ_FAILED] = "Failed",
         [MQ_PARKED] = "Parked",   [MQ_HELD] = "Held",
     };
-    ZVAL_OBJ_COPY(mq_php_fill_next(fill), zend_enum_get_case_cstr(mq_ce_status, cases[state]));
+    ZVAL_OBJ_COPY(property, zend_enum_get_case_cstr(mq_ce_status, cases[state]));
 }
 
-static void fill_list(struct mq_php_fill *fill, const struct mq_strings *list)
+static void fill_list(zval *property, const struct mq_strings *list)
 {
-    zval *property = mq_php_fill_next(fill);
     if (list->count == 0) {
         ZVAL_NULL(property);
         return;
@@ -78,9 +78,8 @@ static void fill_list(struct mq_php_fill *fill, const struct mq_strings *list)
 }
 
 /* A column that cannot be read is shown as empty: it is for people only. */
-static void fill_refused(struct mq_php_fill *fill, const char *json)
+static void fill_refused(zval *property, const char *json)
 {
-    zval *property = mq_php_fill_next(fill);
     struct mq_strings keys, values;
     array_init(property);
     if (json == NULL) {
@@ -110,10 +109,8 @@ static void append_original_to(struct mq_buffer *out, const char *original_to)
     mq_buffer_cstr(out, "\r\n");
 }
 
-static void fill_message(struct mq_php_fill *fill, const struct mq_job *job,
-                         enum mq_php_job_view view)
+static void fill_message(zval *property, const struct mq_job *job, enum mq_php_job_view view)
 {
-    zval *property = mq_php_fill_next(fill);
     if (job->body == NULL) {
         ZVAL_NULL(property);
         return;
@@ -135,29 +132,29 @@ void mq_php_job_show(zval *out, const struct mq_job *job, enum mq_php_job_view v
 {
     bool wire = view == MQ_PHP_JOB_WIRE && job->targets.count > 0;
     object_init_ex(out, mq_ce_job);
-    struct mq_php_fill fill = mq_php_fill_begin(Z_OBJ_P(out));
-    mq_php_fill_int(&fill, job->id);
-    mq_php_fill_string(&fill, job->reference);
-    mq_php_fill_string(&fill, job->mail_type ? job->mail_type : "");
-    fill_status(&fill, job->state);
-    mq_php_fill_int(&fill, job->priority);
-    mq_php_fill_int(&fill, job->attempts);
-    mq_php_fill_int_or_null(&fill, job->max_attempts);
-    mq_php_fill_int(&fill, job->uncertain);
-    mq_php_fill_int(&fill, job->next_attempt_at);
-    mq_php_fill_int_or_null(&fill, job->expires_at);
-    mq_php_fill_int_or_null(&fill, job->locked_until);
-    mq_php_fill_string(&fill, job->locked_by[0] ? job->locked_by : NULL);
-    mq_php_fill_int_or_null(&fill, job->last_attempt_at);
-    mq_php_fill_string(&fill, job->last_error);
-    mq_php_fill_string(&fill, job->parked_for);
-    mq_php_fill_int(&fill, job->created_at);
-    mq_php_fill_string(&fill, job->message_id ? job->message_id : "");
-    mq_php_fill_string(&fill, job->subject);
-    mq_php_fill_string(&fill, job->envelope_from);
-    fill_list(&fill, wire ? &job->targets : &job->recipients);
-    fill_refused(&fill, job->refused);
-    fill_message(&fill, job, view);
+    zval *next = OBJ_PROP_NUM(Z_OBJ_P(out), 0);
+    ZVAL_LONG(next++, job->id);
+    mq_php_set_text(next++, job->reference);
+    mq_php_set_text(next++, job->mail_type ? job->mail_type : "");
+    fill_status(next++, job->state);
+    ZVAL_LONG(next++, job->priority);
+    ZVAL_LONG(next++, job->attempts);
+    mq_php_set_int(next++, job->max_attempts != 0, job->max_attempts);
+    ZVAL_LONG(next++, job->uncertain);
+    ZVAL_LONG(next++, job->next_attempt_at);
+    mq_php_set_int(next++, job->expires_at != 0, job->expires_at);
+    mq_php_set_int(next++, job->locked_until != 0, job->locked_until);
+    mq_php_set_text(next++, job->locked_by[0] ? job->locked_by : NULL);
+    mq_php_set_int(next++, job->last_attempt_at != 0, job->last_attempt_at);
+    mq_php_set_text(next++, job->last_error);
+    mq_php_set_text(next++, job->parked_for);
+    ZVAL_LONG(next++, job->created_at);
+    mq_php_set_text(next++, job->message_id ? job->message_id : "");
+    mq_php_set_text(next++, job->subject);
+    mq_php_set_text(next++, job->envelope_from);
+    fill_list(next++, wire ? &job->targets : &job->recipients);
+    fill_refused(next++, job->refused);
+    fill_message(next, job, view);
 }
 
 void mq_php_job_take(zval *out, struct mq_job *job)

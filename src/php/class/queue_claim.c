@@ -1,5 +1,5 @@
 /* Claiming and settling for a loop of the application's own. */
-#include "php/class/methods.h"
+#include "stubs/mailqueue_methods.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* The keys that steer the queue, its tables, and what diagnosis needs. */
-#include "php/class/methods.h"
+#include "stubs/mailqueue_methods.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* MailQueue::__construct() and MailQueue::default(). */
-#include "php/class/methods.h"
+#include "stubs/mailqueue_methods.h"
 
 #include <string.h>
 

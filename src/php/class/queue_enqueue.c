@@ -1,5 +1,5 @@
 /* MailQueue::enqueue(), enqueueMany() and envelope(). */
-#include "php/class/methods.h"
+#include "stubs/mailqueue_methods.h"
 
 #include "ext/date/php_date.h"
 
@@ -9,6 +9,7 @@
 #include "php/class/iterate.h"
 #include "php/class/queue_object.h"
 #include "php/class/time_arg.h"
+#include "php/class/values.h"
 #include "php/guard.h"
 #include "php/message/given_message.h"
 #include "php/message/holder.h"
@@ -208,74 +209,57 @@ static enum mq_status add_mail(struct chunk *chunk, zval *item, int64_t now_s, s
     return status;
 }
 
-/* *more: there may be others behind the chunk. */
-static enum mq_status pull(struct chunk *chunk, struct mq_php_iterator *messages, bool *more,
-                           struct mq_error *err)
-{
-    struct mq_clock clock = mq_clock_system();
-    enum mq_status status = MQ_OK;
-    *more = true;
-    while (status == MQ_OK && *more && !is_full(chunk)) {
-        zval item;
-        *more = false;
-        status = mq_php_iterator_next(messages, &item, more);
-        if (status == MQ_OK && *more) {
-            status = add_mail(chunk, &item, clock.now_s(clock.context), err);
-            status = number_error(status, chunk->first + chunk->count - 1, err);
-            zval_ptr_dtor(&item);
-        }
-    }
-    return mq_php_is_leaving() ? MQ_THROWN : status;
-}
+struct storing {
+    zval *object;
+    struct chunk *chunk;
+    int64_t stored;
+    enum mq_status status;
+    struct mq_error *err;
+};
 
-static enum mq_status store_chunk(zval *object, struct chunk *chunk, int64_t *stored,
-                                  struct mq_error *err)
+static bool store_chunk(struct storing *self)
 {
     int64_t added = 0;
-    struct mq_queue *queue = mq_php_queue_use(object);
-    if (queue == NULL) {
-        return MQ_THROWN;
+    struct mq_queue *queue = mq_php_queue_use(self->object);
+    self->status = MQ_THROWN;
+    if (queue) {
+        self->status =
+            mq_queue_enqueue_many(queue, self->chunk->jobs, self->chunk->count, &added, self->err);
     }
-    enum mq_status status = mq_queue_enqueue_many(queue, chunk->jobs, chunk->count, &added, err);
-    *stored += added;
-    return status;
+    self->stored += added;
+    clear_chunk(self->chunk);
+    return self->status == MQ_OK;
 }
 
-static enum mq_status store_all(zval *object, struct chunk *chunk, struct mq_php_iterator *messages,
-                                int64_t *stored, struct mq_error *err)
+static bool take_mail(void *context, zval *item)
 {
-    enum mq_status status;
-    bool more = true;
-    do {
-        status = pull(chunk, messages, &more, err);
-        if (status == MQ_OK && chunk->count > 0) {
-            status = store_chunk(object, chunk, stored, err);
-        }
-        clear_chunk(chunk);
-    } while (status == MQ_OK && more && !mq_php_is_leaving());
-    return status;
+    struct storing *self = context;
+    struct mq_clock clock = mq_clock_system();
+    size_t number = self->chunk->first + self->chunk->count;
+    self->status = add_mail(self->chunk, item, clock.now_s(clock.context), self->err);
+    number_error(self->status, number, self->err);
+    return self->status == MQ_OK && !mq_php_is_leaving() &&
+           (!is_full(self->chunk) || store_chunk(self)) && !mq_php_is_leaving();
 }
 
 ZEND_METHOD(MailQueue, enqueueMany)
 {
     zval *messages, holder;
-    struct mq_php_iterator iterator;
     struct mq_error err;
-    int64_t stored = 0;
 
     ZEND_PARSE_PARAMETERS_START(1, 1)
         Z_PARAM_ITERABLE(messages)
     ZEND_PARSE_PARAMETERS_END();
 
-    if (!mq_php_iterator_begin(&iterator, messages)) {
-        RETURN_THROWS();
+    struct storing self = {ZEND_THIS, mq_php_holder_new(&holder, sizeof *self.chunk, clear_chunk),
+                           0, MQ_OK, &err};
+    mq_php_each(messages, take_mail, &self);
+    if (self.status == MQ_OK && self.chunk->count > 0 && !mq_php_is_leaving() && !EG(exception)) {
+        store_chunk(&self);
     }
-    struct chunk *chunk = mq_php_holder_new(&holder, sizeof *chunk, clear_chunk);
-    enum mq_status status = store_all(ZEND_THIS, chunk, &iterator, &stored, &err);
     zval_ptr_dtor(&holder);
-    mq_php_iterator_end(&iterator);
-    if (mq_php_queue_ok(ZEND_THIS, status, &err)) {
-        RETVAL_LONG((zend_long)stored);
+    if (mq_php_queue_ok(ZEND_THIS, self.status, &err) && !EG(exception)) {
+        RETVAL_LONG((zend_long)self.stored);
     }
 }
 
@@ -292,11 +276,7 @@ static void show_envelope(void *context)
     const struct mq_strings *recipients = &shown->envelope.recipients;
     zval list;
     array_init_size(shown->out, 2);
-    if (shown->envelope.from) {
-        add_assoc_string(shown->out, "from", shown->envelope.from);
-    } else {
-        add_assoc_null(shown->out, "from");
-    }
+    mq_php_add_text(shown->out, "from", shown->envelope.from);
     array_init_size(&list, (uint32_t)recipients->count);
     add_assoc_zval(shown->out, "recipients", &list);
     for (size_t i = 0; i < recipients->count; i++) {

@@ -1,5 +1,5 @@
 /* Looking at the queue, and acting on jobs by hand. */
-#include "php/class/methods.h"
+#include "stubs/mailqueue_methods.h"
 
 #include "zend_enum.h"
 

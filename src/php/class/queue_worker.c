@@ -1,5 +1,5 @@
 /* MailQueue::runWorker() and checkTransport() */
-#include "php/class/methods.h"
+#include "stubs/mailqueue_methods.h"
 
 #include <stdlib.h>
 #include <string.h>

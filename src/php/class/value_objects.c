@@ -1,152 +1,102 @@
 /* Stats, Report and Backoff: their properties are filled in the order of the stub. */
 #include "php/class/value_objects.h"
 
-#include <math.h>
-
 #include "php/class/classes.h"
 #include "php/class/exceptions.h"
-#include "php/class/methods.h"
-#include "php/message/fill.h"
+#include "php/class/values.h"
 #include "queue/manage.h"
+#include "stubs/mailqueue_methods.h"
 
 #define DELAY_MAX_S (366 * 86400)
 
-/* Only the factories make these objects. */
-ZEND_METHOD(MailQueue_Stats, __construct)
-{
-    ZEND_PARSE_PARAMETERS_NONE();
-    (void)return_value;
-}
-
-ZEND_METHOD(MailQueue_Report, __construct)
-{
-    ZEND_PARSE_PARAMETERS_NONE();
-    (void)return_value;
-}
-
-ZEND_METHOD(MailQueue_Backoff, __construct)
-{
-    ZEND_PARSE_PARAMETERS_NONE();
-    (void)return_value;
-}
-
 void mq_php_stats_new(zval *out, const struct mq_stats *stats)
 {
-    bool limited = stats->limit > 0;
     object_init_ex(out, mq_ce_stats);
-    struct mq_php_fill fill = mq_php_fill_begin(Z_OBJ_P(out));
-    mq_php_fill_int(&fill, stats->counts[MQ_PENDING]);
-    mq_php_fill_int(&fill, stats->counts[MQ_SENDING]);
-    mq_php_fill_int(&fill, stats->counts[MQ_FAILED]);
-    mq_php_fill_int(&fill, stats->counts[MQ_PARKED]);
-    mq_php_fill_int(&fill, stats->counts[MQ_HELD]);
-    mq_php_fill_int(&fill, stats->due);
-    mq_php_fill_int_or_null(&fill, stats->oldest_waiting_s);
-    mq_php_fill_int_or_null(&fill, stats->next_due_s);
-    mq_php_fill_bool(&fill, stats->enabled);
-    mq_php_fill_int(&fill, stats->limit);
-    mq_php_fill_int(&fill, stats->burst);
-    mq_php_fill_string(&fill, stats->rate_mode == MQ_RATE_STRICT ? "strict" : "average");
-    if (limited) {
-        mq_php_fill_double(&fill, stats->tokens);
+    zval *next = OBJ_PROP_NUM(Z_OBJ_P(out), 0);
+    ZVAL_LONG(next++, stats->counts[MQ_PENDING]);
+    ZVAL_LONG(next++, stats->counts[MQ_SENDING]);
+    ZVAL_LONG(next++, stats->counts[MQ_FAILED]);
+    ZVAL_LONG(next++, stats->counts[MQ_PARKED]);
+    ZVAL_LONG(next++, stats->counts[MQ_HELD]);
+    ZVAL_LONG(next++, stats->due);
+    mq_php_set_int(next++, stats->oldest_waiting_s != 0, stats->oldest_waiting_s);
+    mq_php_set_int(next++, stats->next_due_s != 0, stats->next_due_s);
+    ZVAL_BOOL(next++, stats->enabled);
+    ZVAL_LONG(next++, stats->limit);
+    ZVAL_LONG(next++, stats->burst);
+    mq_php_set_text(next++, stats->rate_mode == MQ_RATE_STRICT ? "strict" : "average");
+    if (stats->limit > 0) {
+        ZVAL_DOUBLE(next, stats->tokens);
     } else {
-        mq_php_fill_null(&fill);
+        ZVAL_NULL(next);
     }
-    if (stats->empty_in_s >= 0) {
-        mq_php_fill_int(&fill, stats->empty_in_s);
-    } else {
-        mq_php_fill_null(&fill);
-    }
-    mq_php_fill_int_or_null(&fill, stats->last_run_s);
-    mq_php_fill_int_or_null(&fill, stats->paused_until_s);
-    mq_php_fill_string(&fill, stats->paused);
-    mq_php_fill_string(&fill, stats->paused_relay);
-    mq_php_fill_string(&fill, stats->redirect_to);
+    next++;
+    mq_php_set_int(next++, stats->empty_in_s >= 0, stats->empty_in_s);
+    mq_php_set_int(next++, stats->last_run_s != 0, stats->last_run_s);
+    mq_php_set_int(next++, stats->paused_until_s != 0, stats->paused_until_s);
+    mq_php_set_text(next++, stats->paused);
+    mq_php_set_text(next++, stats->paused_relay);
+    mq_php_set_text(next++, stats->redirect_to);
 }
 
 void mq_php_report_new(zval *out, const struct mq_report *report)
 {
     object_init_ex(out, mq_ce_report);
-    struct mq_php_fill fill = mq_php_fill_begin(Z_OBJ_P(out));
-    mq_php_fill_string(&fill, mq_run_end_name(report->end));
-    mq_php_fill_string(&fill, report->reason[0] ? report->reason : NULL);
-    mq_php_fill_int_or_null(&fill, report->resume_s);
-    mq_php_fill_int(&fill, report->claimed);
-    mq_php_fill_int(&fill, report->sent);
-    mq_php_fill_int(&fill, report->recipients);
-    mq_php_fill_int(&fill, report->try_later);
-    mq_php_fill_int(&fill, report->refused);
-    mq_php_fill_int(&fill, report->parked);
-    mq_php_fill_int(&fill, report->uncertain);
-    mq_php_fill_int(&fill, report->expired);
-    mq_php_fill_int(&fill, report->orphans);
-    mq_php_fill_int(&fill, report->stale);
-    mq_php_fill_int(&fill, report->released);
-    mq_php_fill_int(&fill, report->recovered);
-    mq_php_fill_int(&fill, report->cut);
-    mq_php_fill_double(&fill, (double)report->ms / 1000.0);
+    zval *next = OBJ_PROP_NUM(Z_OBJ_P(out), 0);
+    mq_php_set_text(next++, mq_run_end_name(report->end));
+    mq_php_set_text(next++, report->reason[0] ? report->reason : NULL);
+    mq_php_set_int(next++, report->resume_s != 0, report->resume_s);
+    ZVAL_LONG(next++, report->claimed);
+    ZVAL_LONG(next++, report->sent);
+    ZVAL_LONG(next++, report->recipients);
+    ZVAL_LONG(next++, report->try_later);
+    ZVAL_LONG(next++, report->refused);
+    ZVAL_LONG(next++, report->parked);
+    ZVAL_LONG(next++, report->uncertain);
+    ZVAL_LONG(next++, report->expired);
+    ZVAL_LONG(next++, report->orphans);
+    ZVAL_LONG(next++, report->stale);
+    ZVAL_LONG(next++, report->released);
+    ZVAL_LONG(next++, report->recovered);
+    ZVAL_LONG(next++, report->cut);
+    ZVAL_DOUBLE(next++, (double)report->ms / 1000.0);
 }
 
 /* ---- Backoff ---- */
 
-struct backoff_object {
-    struct mq_backoff backoff;
-    zend_object std;
+static const char *const policies[] = {
+    [MQ_BACKOFF_STEPS] = "steps",
+    [MQ_BACKOFF_EXPONENTIAL] = "exponential",
+    [MQ_BACKOFF_FIXED] = "fixed",
 };
 
-/* Set once when the module starts. */
-static zend_object_handlers backoff_handlers;
-
-static struct backoff_object *backoff_from(zend_object *object)
-{
-    return (struct backoff_object *)(void *)((char *)object - offsetof(struct backoff_object, std));
-}
-
-static zend_object *backoff_create(zend_class_entry *ce)
-{
-    struct backoff_object *self = zend_object_alloc(sizeof *self, ce);
-    zend_object_std_init(&self->std, ce);
-    object_properties_init(&self->std, ce);
-    self->backoff = mq_backoff_steps();
-    self->std.handlers = &backoff_handlers;
-    return &self->std;
-}
-
-/* Delays are no properties. */
-static int backoff_compare(zval *one, zval *other)
-{
-    ZEND_COMPARE_OBJECTS_FALLBACK(one, other);
-    if (Z_OBJCE_P(one) != Z_OBJCE_P(other)) {
-        return ZEND_UNCOMPARABLE;
-    }
-    const struct mq_backoff *a = &backoff_from(Z_OBJ_P(one))->backoff;
-    const struct mq_backoff *b = &backoff_from(Z_OBJ_P(other))->backoff;
-    bool same = a->policy == b->policy && a->max_attempts == b->max_attempts &&
-                a->base_s == b->base_s && a->max_s == b->max_s && a->jitter == b->jitter;
-    return same ? 0 : ZEND_UNCOMPARABLE;
-}
-
-void mq_php_backoff_register(zend_class_entry *ce)
-{
-    memcpy(&backoff_handlers, zend_get_std_object_handlers(), sizeof backoff_handlers);
-    backoff_handlers.offset = offsetof(struct backoff_object, std);
-    backoff_handlers.clone_obj = NULL;
-    backoff_handlers.compare = backoff_compare;
-    ce->create_object = backoff_create;
-}
-
-struct mq_backoff mq_php_backoff_of(zend_object *backoff)
-{
-    return backoff_from(backoff)->backoff;
-}
-
-static void backoff_new(zval *out, const char *policy, struct mq_backoff backoff)
+/* In the order of the stub: policy, maxAttempts, base, max, jitter. */
+static void backoff_new(zval *out, const struct mq_backoff *backoff)
 {
     object_init_ex(out, mq_ce_backoff);
-    backoff_from(Z_OBJ_P(out))->backoff = backoff;
-    struct mq_php_fill fill = mq_php_fill_begin(Z_OBJ_P(out));
-    mq_php_fill_string(&fill, policy);
-    mq_php_fill_int(&fill, backoff.max_attempts);
+    zval *next = OBJ_PROP_NUM(Z_OBJ_P(out), 0);
+    ZVAL_STRING(next++, policies[backoff->policy]);
+    ZVAL_LONG(next++, backoff->max_attempts);
+    ZVAL_LONG(next++, (zend_long)backoff->base_s);
+    ZVAL_LONG(next++, (zend_long)backoff->max_s);
+    ZVAL_DOUBLE(next, backoff->jitter);
+}
+
+struct mq_backoff mq_php_backoff_of(zend_object *object)
+{
+    struct mq_backoff backoff = mq_backoff_steps();
+    const zval *next = OBJ_PROP_NUM(object, 0);
+    if (Z_TYPE_P(next) != IS_STRING) {
+        return backoff; /* made without its constructor */
+    }
+    while (strcmp(Z_STRVAL_P(next), policies[backoff.policy]) != 0) {
+        backoff.policy++;
+    }
+    backoff.max_attempts = (int)Z_LVAL(next[1]);
+    backoff.base_s = Z_LVAL(next[2]);
+    backoff.max_s = Z_LVAL(next[3]);
+    backoff.jitter = Z_DVAL(next[4]);
+    return backoff;
 }
 
 static bool check_delay(uint32_t arg, zend_long delay)
@@ -180,7 +130,7 @@ ZEND_METHOD(MailQueue_Backoff, steps)
 
     if (check_attempts(1, max_attempts)) {
         backoff.max_attempts = (int)max_attempts;
-        backoff_new(return_value, "steps", backoff);
+        backoff_new(return_value, &backoff);
     }
 }
 
@@ -204,7 +154,7 @@ ZEND_METHOD(MailQueue_Backoff, exponential)
         backoff.base_s = base;
         backoff.max_s = max;
         backoff.max_attempts = (int)max_attempts;
-        backoff_new(return_value, "exponential", backoff);
+        backoff_new(return_value, &backoff);
     }
 }
 
@@ -223,6 +173,6 @@ ZEND_METHOD(MailQueue_Backoff, fixed)
     if (check_delay(1, delay) && check_attempts(2, max_attempts)) {
         backoff.base_s = delay;
         backoff.max_attempts = (int)max_attempts;
-        backoff_new(return_value, "fixed", backoff);
+        backoff_new(return_value, &backoff);
     }
 }

@@ -12,7 +12,6 @@ struct mq_stats;
 void mq_php_stats_new(zval *out, const struct mq_stats *stats);
 void mq_php_report_new(zval *out, const struct mq_report *report);
 
-void mq_php_backoff_register(zend_class_entry *ce);
 struct mq_backoff mq_php_backoff_of(zend_object *backoff);
 
 #endif

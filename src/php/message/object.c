@@ -120,25 +120,26 @@ static enum mq_status add_address(struct question *asked, zend_string *address,
 static enum mq_status add_value(struct question *asked, zval *value, int depth,
                                 struct mq_error *err);
 
-static enum mq_status add_each(struct question *asked, zval *list, int depth, struct mq_error *err)
+struct list {
+    struct question *asked;
+    int depth;
+    enum mq_status status;
+    struct mq_error *err;
+};
+
+static bool add_item(void *context, zval *item)
 {
-    struct mq_php_iterator iterator;
-    enum mq_status status = MQ_THROWN;
-    bool more = true;
-    if (mq_php_iterator_begin(&iterator, list)) {
-        status = MQ_OK;
-    }
-    while (status == MQ_OK && more) {
-        zval item;
-        status = mq_php_iterator_next(&iterator, &item, &more);
-        if (more) {
-            status = status == MQ_OK ? add_value(asked, &item, depth, err) : status;
-            zval_ptr_dtor(&item);
-        }
-        status = mq_php_is_leaving() ? MQ_THROWN : status;
-    }
-    mq_php_iterator_end(&iterator);
-    return mq_php_is_leaving() ? MQ_THROWN : status;
+    struct list *list = context;
+    list->status = add_value(list->asked, item, list->depth, list->err);
+    return list->status == MQ_OK && !mq_php_is_leaving();
+}
+
+static enum mq_status add_each(struct question *asked, zval *values, int depth,
+                               struct mq_error *err)
+{
+    struct list list = {asked, depth, MQ_OK, err};
+    mq_php_each(values, add_item, &list);
+    return mq_php_is_leaving() || EG(exception) ? MQ_THROWN : list.status;
 }
 
 /* Of a header all that it has; of an address the form with its domain in ASCII, where it has it. */

@@ -8,6 +8,7 @@
 
 #include "php/class/exceptions.h"
 #include "php/class/job_object.h"
+#include "php/class/values.h"
 #include "php/message/given_message.h"
 #include "php/message/mail.h"
 #include "php/pdo/driver.h"
@@ -151,39 +152,21 @@ static enum mq_status sign(void *context, const struct mq_outgoing *mail, struct
 
 /* ---- events ---- */
 
-static void add_int(zval *array, const char *key, bool given, int64_t value)
-{
-    if (given) {
-        add_assoc_long(array, key, (zend_long)value);
-    } else {
-        add_assoc_null(array, key);
-    }
-}
-
-static void add_text(zval *array, const char *key, const char *value)
-{
-    if (value) {
-        add_assoc_string(array, key, value);
-    } else {
-        add_assoc_null(array, key);
-    }
-}
-
 static void event_to_array(zval *out, const struct mq_event *event)
 {
     array_init_size(out, 12);
     add_assoc_string(out, "event", mq_event_type_name(event->type));
     add_assoc_long(out, "time", (zend_long)event->at_s);
-    add_int(out, "id", event->id != 0, event->id);
-    add_text(out, "reference", event->reference);
-    add_text(out, "type", event->mail_type);
-    add_int(out, "attempt", event->id != 0, event->attempt);
-    add_int(out, "uncertain", event->uncertain > 0, event->uncertain);
-    add_int(out, "recipients", event->recipients > 0, event->recipients);
-    add_text(out, "relay", event->relay);
-    add_text(out, "reply", event->reply);
-    add_int(out, "ms", event->ms >= 0, event->ms);
-    add_int(out, "nextAttemptAt", event->next_attempt_at != 0, event->next_attempt_at);
+    mq_php_add_int(out, "id", event->id != 0, event->id);
+    mq_php_add_text(out, "reference", event->reference);
+    mq_php_add_text(out, "type", event->mail_type);
+    mq_php_add_int(out, "attempt", event->id != 0, event->attempt);
+    mq_php_add_int(out, "uncertain", event->uncertain > 0, event->uncertain);
+    mq_php_add_int(out, "recipients", event->recipients > 0, event->recipients);
+    mq_php_add_text(out, "relay", event->relay);
+    mq_php_add_text(out, "reply", event->reply);
+    mq_php_add_int(out, "ms", event->ms >= 0, event->ms);
+    mq_php_add_int(out, "nextAttemptAt", event->next_attempt_at != 0, event->next_attempt_at);
 }
 
 struct event_call {

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "php/class/methods.h"
 #include "php/class/value_objects.h"
 #include "php/paths.h"
 #include "php_mailqueue.h"
+#include "stubs/mailqueue_methods.h"
 #include "worker/lock.h"
 #include "worker/worker.h"
 

@@ -8,8 +8,8 @@
 #include <strings.h>
 
 #include "db/db.h"
-#include "queue/config/keys.h"
 #include "queue/config/config.h"
+#include "queue/config/keys.h"
 #include "queue/handle.h"
 #include "queue/queue.h"
 #include "queue/sql/descriptor.h"
