@@ -96,7 +96,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: sign KEYS TIME|--bench SECONDS\n");
         return 64;
     }
-    if (mq_dkim_new(&dkim, &err) != MQ_OK ||
+    if (mq_dkim_new(&dkim, NULL, &err) != MQ_OK ||
         mq_dkim_add_list(dkim, mq_str_of(argv[1]), &err) != MQ_OK) {
         mq_dkim_free(dkim);
         return failed("keys");

@@ -79,7 +79,7 @@ static int setup(void **state)
 {
     (void)state;
     mq_buffer_init(&out);
-    return mq_dkim_new(&dkim, &err);
+    return mq_dkim_new(&dkim, NULL, &err);
 }
 
 static int teardown(void **state)

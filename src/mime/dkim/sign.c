@@ -24,14 +24,17 @@ struct mq_dkim {
     struct entry *items;
     size_t count;
     size_t capacity;
+    bool (*allows)(const char *path);
 };
 
-enum mq_status mq_dkim_new(struct mq_dkim **out, struct mq_error *err)
+enum mq_status mq_dkim_new(struct mq_dkim **out, bool (*allows)(const char *path),
+                           struct mq_error *err)
 {
     struct mq_dkim *dkim = calloc(1, sizeof *dkim);
     if (!dkim) {
         return mq_error_nomem(err);
     }
+    dkim->allows = allows;
     *out = dkim;
     return MQ_OK;
 }
@@ -139,6 +142,10 @@ enum mq_status mq_dkim_add(struct mq_dkim *dkim, const char *domain, const char 
 {
     struct entry entry = {0};
     enum mq_status status = check_names(dkim, domain, selector, err);
+    if (status == MQ_OK && dkim->allows && !dkim->allows(key_file)) {
+        return mq_error_set(err, MQ_CONFIG, "dkim",
+                            "dkim: open_basedir does not allow the key file %s", key_file);
+    }
     if (status == MQ_OK) {
         status = mq_dkim_key_open(key_file, &entry.key, err);
     }

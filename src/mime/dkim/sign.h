@@ -13,7 +13,9 @@ struct mq_dkim; /* keys by domain; for one thread at a time */
 /* Whether this build can sign. */
 bool mq_dkim_available(void);
 
-enum mq_status mq_dkim_new(struct mq_dkim **out, struct mq_error *err);
+/* allows(): whether a key file may be opened, as to open_basedir; NULL: any. */
+enum mq_status mq_dkim_new(struct mq_dkim **out, bool (*allows)(const char *path),
+                           struct mq_error *err);
 void mq_dkim_free(struct mq_dkim *dkim); /* NULL is allowed */
 
 /* Adds a private key: a PEM file (PKCS #8 or PKCS #1) with RSA of 1,024 bits at least or Ed25519.

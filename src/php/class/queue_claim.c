@@ -9,7 +9,7 @@
 #include "php/class/exceptions.h"
 #include "php/class/job_object.h"
 #include "php/class/queue_object.h"
-#include "php/guard.h"
+#include "php/message/holder.h"
 #include "php/paths.h"
 #include "queue/body.h"
 #include "worker/dead_runs.h"
@@ -23,23 +23,6 @@
 static bool check_lease(uint32_t arg, zend_long lease)
 {
     return mq_php_check_range(arg, lease, LEASE_MIN_S, LEASE_MAX_S, " (seconds)");
-}
-
-/* What was claimed, and where PHP is to see it. */
-struct claimed {
-    struct mq_claim *claim;
-    zval *out;
-};
-
-static void jobs_to_array(void *context)
-{
-    const struct claimed *claimed = context;
-    array_init_size(claimed->out, (uint32_t)claimed->claim->count);
-    for (size_t i = 0; i < claimed->claim->count; i++) {
-        zval job;
-        mq_php_job_take(&job, &claimed->claim->jobs[i]);
-        add_next_index_zval(claimed->out, &job);
-    }
 }
 
 /* What the records of worker runs say of leases that are over. */
@@ -63,13 +46,18 @@ static void close_evidence(struct evidence *evidence)
     free(evidence->run_dir);
 }
 
+static void clear_claim(void *claim)
+{
+    mq_claim_clear(claim);
+}
+
+/* A fatal error leaves the leases to recovery. */
 static void claim(zval *object, struct mq_claim_request *request, zval *return_value)
 {
     struct evidence evidence;
-    struct mq_claim claim;
-    struct claimed claimed = {&claim, return_value};
     struct mq_error err;
     char token[MQ_TOKEN_HEX + 1];
+    zval holder;
     struct mq_queue *queue = mq_php_queue_use(object);
     if (queue == NULL) {
         return;
@@ -79,14 +67,19 @@ static void claim(zval *object, struct mq_claim_request *request, zval *return_v
     mq_random_hex(token, MQ_TOKEN_HEX / 2);
     request->token = token;
     request->evidence = open_evidence(&evidence, queue);
-    mq_claim_init(&claim);
-    enum mq_status status = mq_queue_claim(queue, request, MQ_BODIES_BYTES, &claim, &err);
-    if (status == MQ_OK && !mq_php_survives(jobs_to_array, &claimed)) {
-        status = MQ_BAILOUT; /* the leases are left to recovery */
-    }
-    mq_claim_clear(&claim);
+    struct mq_claim *claim = mq_php_holder_new(&holder, sizeof *claim, clear_claim);
+    mq_claim_init(claim);
+    enum mq_status status = mq_queue_claim(queue, request, MQ_BODIES_BYTES, claim, &err);
     close_evidence(&evidence);
-    mq_php_queue_ok(object, status, &err);
+    if (mq_php_queue_ok(object, status, &err)) {
+        array_init_size(return_value, (uint32_t)claim->count);
+        for (size_t i = 0; i < claim->count; i++) {
+            zval job;
+            mq_php_job_take(&job, &claim->jobs[i]);
+            add_next_index_zval(return_value, &job);
+        }
+    }
+    zval_ptr_dtor(&holder);
 }
 
 ZEND_METHOD(MailQueue, claim)

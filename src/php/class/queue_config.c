@@ -106,10 +106,6 @@ static void read_journal(struct mq_db *db, char out[16])
         out[0] = '\0';
         return;
     }
-    if (!mq_php_pdo_is(db)) {
-        snprintf(out, 16, "%s", mq_sqlite_journal(db));
-        return;
-    }
     bool read = mq_db_row(db, &query, &row, NULL) == MQ_OK && mode.type == MQ_TEXT;
     snprintf(out, 16, "%.*s", read ? (int)mode.s.len : 0, read ? mode.s.data : "");
     mq_db_finish(db);

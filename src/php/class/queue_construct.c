@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "zend_exceptions.h"
+
 #include "core/ascii.h"
 #include "php/class/classes.h"
 #include "php/class/database_arg.h"
@@ -13,6 +15,7 @@
 #include "php/pdo/server.h"
 #include "php_mailqueue.h"
 
+#define BUSY_TIMEOUT_MS     5000
 #define BUSY_TIMEOUT_MAX_MS 3600000
 
 enum argument {
@@ -27,103 +30,68 @@ enum argument {
     ARG_BUSY_TIMEOUT
 };
 
-struct text {
-    char *s;
-    size_t len;
-};
-#define TEXT(literal) ((struct text){(char *)(literal), sizeof(literal) - 1})
-
-/* The constructor's arguments; borrowed from the call. */
+/* The constructor's arguments; borrowed from the call. NULL: not given. */
 struct arguments {
     zend_string *database; /* NULL: `pdo` */
     zval *pdo;
-    struct text table;
-    struct text config_table;
-    struct text reference_column;
-    zend_string *orphan_check; /* NULL: none */
-    zend_object *backoff;      /* NULL: steps */
-    zend_string *journal;      /* NULL: as the driver chooses */
-    struct text durability;
+    zend_string *table, *config_table, *reference_column, *orphan_check;
+    zend_object *backoff;
+    zend_string *journal, *durability;
     zend_long busy_timeout;
 };
-
-static struct arguments default_arguments(void)
-{
-    return (struct arguments){
-        .table = TEXT("mail_queue"),
-        .config_table = TEXT("config"),
-        .reference_column = TEXT("reference"),
-        .durability = TEXT("full"),
-        .busy_timeout = 5000,
-    };
-}
 
 static bool is_identifier(const char *s, size_t len)
 {
     if (len == 0 || len > 63 || mq_is_digit(s[0])) {
         return false;
     }
-    for (size_t i = 0; i < len; i++) {
-        if (!mq_is_alnum(s[i]) && s[i] != '_') {
-            return false;
-        }
+    while (len > 0 && (mq_is_alnum(s[len - 1]) || s[len - 1] == '_')) {
+        len--;
     }
+    return len == 0;
+}
+
+/* *out is the name, or the default. */
+static bool take_name(uint32_t arg, zend_string *name, const char *standard, zend_string **out)
+{
+    if (name && !is_identifier(ZSTR_VAL(name), ZSTR_LEN(name))) {
+        zend_argument_value_error(arg, "must be a name of 1 to 63 letters, digits and underscores "
+                                       "that does not begin with a digit");
+        return false;
+    }
+    *out = name ? zend_string_copy(name) : zend_string_init(standard, strlen(standard), 0);
     return true;
 }
 
-static bool check_identifier(uint32_t arg, struct text name)
+static bool check_journal(const struct arguments *args)
 {
-    if (is_identifier(name.s, name.len)) {
+    const zend_string *journal = args->journal;
+    const char *fault = "must be \"wal\", \"truncate\", \"delete\" or null";
+    if (journal == NULL) {
         return true;
     }
-    zend_argument_value_error(arg, "must be a name of 1 to 63 letters, digits and underscores that "
-                                   "does not begin with a digit");
+    if (args->pdo) {
+        fault = "must be null for a PDO: its connection has one";
+    } else if (mq_php_dsn_is(args->database)) {
+        fault = "must be null for a server: it is a file's";
+    } else if (zend_string_equals_literal(journal, "wal") ||
+               zend_string_equals_literal(journal, "truncate") ||
+               zend_string_equals_literal(journal, "delete")) {
+        return true;
+    }
+    zend_argument_value_error(ARG_JOURNAL, "%s", fault);
     return false;
 }
 
-static bool check_names(const struct arguments *args)
+static bool take_durability(struct mq_php_queue *self, const zend_string *durability)
 {
-    return check_identifier(ARG_TABLE, args->table) &&
-           check_identifier(ARG_CONFIG_TABLE, args->config_table) &&
-           check_identifier(ARG_REFERENCE_COLUMN, args->reference_column);
-}
-
-static bool is_one_of(struct text value, const char *const *allowed)
-{
-    for (; *allowed; allowed++) {
-        if (value.len == strlen(*allowed) && memcmp(value.s, *allowed, value.len) == 0) {
-            return true;
-        }
+    self->synchronous_normal = durability && zend_string_equals_literal(durability, "normal");
+    if (durability == NULL || self->synchronous_normal ||
+        zend_string_equals_literal(durability, "full")) {
+        return true;
     }
+    zend_argument_value_error(ARG_DURABILITY, "must be \"full\" or \"normal\"");
     return false;
-}
-
-static bool check_options(const struct arguments *args)
-{
-    static const char *const journals[] = {"wal", "truncate", "delete", NULL};
-    static const char *const durabilities[] = {"full", "normal", NULL};
-    struct text journal = {NULL, 0};
-    if (args->journal) {
-        journal = (struct text){ZSTR_VAL(args->journal), ZSTR_LEN(args->journal)};
-    }
-    if (args->journal && args->pdo) {
-        zend_argument_value_error(ARG_JOURNAL, "must be null for a PDO: its connection has one");
-        return false;
-    }
-    if (args->journal && mq_php_dsn_is(args->database)) {
-        zend_argument_value_error(ARG_JOURNAL, "must be null for a server: it is a file's");
-        return false;
-    }
-    if (args->journal && !is_one_of(journal, journals)) {
-        zend_argument_value_error(ARG_JOURNAL, "must be \"wal\", \"truncate\", \"delete\" or null");
-        return false;
-    }
-    if (!is_one_of(args->durability, durabilities)) {
-        zend_argument_value_error(ARG_DURABILITY, "must be \"full\" or \"normal\"");
-        return false;
-    }
-    return mq_php_check_range(ARG_BUSY_TIMEOUT, args->busy_timeout, 0, BUSY_TIMEOUT_MAX_MS,
-                              " (milliseconds)");
 }
 
 /* "table.column" */
@@ -145,34 +113,42 @@ static bool parse_orphan_check(struct mq_php_queue *self, const zend_string *che
     return true;
 }
 
-static bool take_arguments(struct mq_php_queue *self, const struct arguments *args)
+static bool take_database(struct mq_php_queue *self, const struct arguments *args)
 {
-    if (!check_names(args) || !check_options(args) ||
-        !parse_orphan_check(self, args->orphan_check)) {
-        return false;
-    }
     if (args->pdo) {
         ZVAL_COPY(&self->pdo, args->pdo);
-    } else if (mq_php_dsn_is(args->database)) {
-        if (!mq_php_check_text(ARG_DATABASE, args->database)) {
-            return false;
-        }
-        self->dsn = zend_string_copy(args->database);
-    } else {
-        self->path = mq_php_database_path(args->database);
-        if (self->path == NULL) {
-            return false;
-        }
+        return true;
     }
-    self->table = zend_string_init(args->table.s, args->table.len, 0);
-    self->config_table = zend_string_init(args->config_table.s, args->config_table.len, 0);
-    self->reference_column =
-        zend_string_init(args->reference_column.s, args->reference_column.len, 0);
-    self->journal = args->journal ? zend_string_copy(args->journal) : NULL;
+    if (!mq_php_dsn_is(args->database)) {
+        self->path = mq_php_database_path(args->database);
+        return self->path != NULL;
+    }
+    self->dsn = zend_string_copy(args->database);
+    return mq_php_check_text(ARG_DATABASE, args->database);
+}
+
+/* self->table says that all was taken. */
+static bool take_arguments(struct mq_php_queue *self, const struct arguments *args)
+{
+    zend_string *table = NULL;
     self->backoff = args->backoff ? mq_php_backoff_of(args->backoff) : mq_backoff_steps();
-    self->synchronous_normal = args->durability.len == strlen("normal");
     self->busy_timeout_ms = (int)args->busy_timeout;
-    return true;
+    self->journal = args->journal ? zend_string_copy(args->journal) : NULL;
+    if (take_name(ARG_TABLE, args->table, "mail_queue", &table) &&
+        take_name(ARG_CONFIG_TABLE, args->config_table, "config", &self->config_table) &&
+        take_name(ARG_REFERENCE_COLUMN, args->reference_column, "reference",
+                  &self->reference_column) &&
+        check_journal(args) && take_durability(self, args->durability) &&
+        mq_php_check_range(ARG_BUSY_TIMEOUT, args->busy_timeout, 0, BUSY_TIMEOUT_MAX_MS,
+                           " (milliseconds)") &&
+        parse_orphan_check(self, args->orphan_check) && take_database(self, args)) {
+        self->table = table;
+        return true;
+    }
+    if (table) {
+        zend_string_release(table);
+    }
+    return false;
 }
 
 static bool construct(zval *object, const struct arguments *args)
@@ -208,20 +184,20 @@ static bool parse_database(zval *value, struct arguments *args)
 
 ZEND_METHOD(MailQueue, __construct)
 {
-    struct arguments args = default_arguments();
+    struct arguments args = {.busy_timeout = BUSY_TIMEOUT_MS};
     zval *database;
 
     (void)return_value;
     ZEND_PARSE_PARAMETERS_START(1, 9)
         Z_PARAM_ZVAL(database)
         Z_PARAM_OPTIONAL
-        Z_PARAM_STRING(args.table.s, args.table.len)
-        Z_PARAM_STRING(args.config_table.s, args.config_table.len)
-        Z_PARAM_STRING(args.reference_column.s, args.reference_column.len)
+        Z_PARAM_STR(args.table)
+        Z_PARAM_STR(args.config_table)
+        Z_PARAM_STR(args.reference_column)
         Z_PARAM_STR_OR_NULL(args.orphan_check)
         Z_PARAM_OBJ_OF_CLASS_OR_NULL(args.backoff, mq_ce_backoff)
         Z_PARAM_STR_OR_NULL(args.journal)
-        Z_PARAM_STRING(args.durability.s, args.durability.len)
+        Z_PARAM_STR(args.durability)
         Z_PARAM_LONG(args.busy_timeout)
     ZEND_PARSE_PARAMETERS_END();
 
@@ -234,24 +210,19 @@ ZEND_METHOD(MailQueue, __construct)
     }
 }
 
-static void throw_no_default(void)
-{
-    struct mq_error err;
-    mq_error_set(&err, MQ_CONFIG, "mailqueue.database",
-                 "The ini setting mailqueue.database is empty: set it to the path of the "
-                 "SQLite file, or to a server's DSN, in php.ini, or use new MailQueue($path)");
-    mq_php_throw(&err);
-}
-
 ZEND_METHOD(MailQueue, default)
 {
-    struct arguments args = default_arguments();
+    struct arguments args = {.busy_timeout = BUSY_TIMEOUT_MS};
     const char *path = MAILQUEUE_G(database);
 
     ZEND_PARSE_PARAMETERS_NONE();
 
     if (path == NULL || *path == '\0') {
-        throw_no_default();
+        zend_throw_exception(mq_ce_exception,
+                             "The ini setting mailqueue.database is empty: set it to the path of "
+                             "the SQLite file, or to a server's DSN, in php.ini, or use new "
+                             "MailQueue($path)",
+                             0);
         RETURN_THROWS();
     }
     args.database = zend_string_init(path, strlen(path), 0);

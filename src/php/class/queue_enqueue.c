@@ -10,7 +10,6 @@
 #include "php/class/queue_object.h"
 #include "php/class/time_arg.h"
 #include "php/class/values.h"
-#include "php/guard.h"
 #include "php/message/given_message.h"
 #include "php/message/holder.h"
 #include "php/message/mail.h"
@@ -265,22 +264,20 @@ ZEND_METHOD(MailQueue, enqueueMany)
 
 /* ---- envelope() ---- */
 
-struct shown_envelope {
-    struct mq_envelope envelope;
-    zval *out;
-};
-
-static void show_envelope(void *context)
+static void clear_envelope(void *envelope)
 {
-    const struct shown_envelope *shown = context;
-    const struct mq_strings *recipients = &shown->envelope.recipients;
+    mq_envelope_clear(envelope);
+}
+
+static void show_envelope(const struct mq_envelope *envelope, zval *out)
+{
     zval list;
-    array_init_size(shown->out, 2);
-    mq_php_add_text(shown->out, "from", shown->envelope.from);
-    array_init_size(&list, (uint32_t)recipients->count);
-    add_assoc_zval(shown->out, "recipients", &list);
-    for (size_t i = 0; i < recipients->count; i++) {
-        add_next_index_string(&list, recipients->items[i]);
+    array_init_size(out, 2);
+    mq_php_add_text(out, "from", envelope->from);
+    array_init_size(&list, (uint32_t)envelope->recipients.count);
+    add_assoc_zval(out, "recipients", &list);
+    for (size_t i = 0; i < envelope->recipients.count; i++) {
+        add_next_index_string(&list, envelope->recipients.items[i]);
     }
 }
 
@@ -304,22 +301,21 @@ static enum mq_status find_envelope(const struct mq_php_message *message, struct
 
 ZEND_METHOD(MailQueue, envelope)
 {
-    zval *argument, message;
-    struct shown_envelope shown = {.out = return_value};
+    zval *argument, message, holder;
     struct mq_error err;
 
     ZEND_PARSE_PARAMETERS_START(1, 1)
         Z_PARAM_ZVAL(argument)
     ZEND_PARSE_PARAMETERS_END();
 
-    if (read_text(argument, &message)) {
-        mq_envelope_init(&shown.envelope);
-        enum mq_status status = find_envelope(mq_php_message_of(&message), &shown.envelope, &err);
-        zval_ptr_dtor(&message);
-        if (status == MQ_OK && !mq_php_survives(show_envelope, &shown)) {
-            status = MQ_BAILOUT;
-        }
-        mq_envelope_clear(&shown.envelope);
-        mq_php_ok(status, &err);
+    if (!read_text(argument, &message)) {
+        RETURN_THROWS();
     }
+    struct mq_envelope *found = mq_php_holder_new(&holder, sizeof *found, clear_envelope);
+    mq_envelope_init(found);
+    if (mq_php_ok(find_envelope(mq_php_message_of(&message), found, &err), &err)) {
+        show_envelope(found, return_value);
+    }
+    zval_ptr_dtor(&holder);
+    zval_ptr_dtor(&message);
 }

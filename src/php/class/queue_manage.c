@@ -8,7 +8,7 @@
 #include "php/class/job_object.h"
 #include "php/class/queue_object.h"
 #include "php/class/value_objects.h"
-#include "php/guard.h"
+#include "php/message/holder.h"
 #include "queue/manage.h"
 
 #define STRAYS_MAX     100
@@ -29,30 +29,6 @@ ZEND_METHOD(MailQueue, stats)
     mq_stats_clear(&stats);
 }
 
-/* What was read, and where PHP is to see it. */
-struct shown_jobs {
-    const struct mq_job *jobs;
-    size_t count;
-    zval *out;
-};
-
-static void show_list(void *context)
-{
-    const struct shown_jobs *shown = context;
-    array_init_size(shown->out, (uint32_t)shown->count);
-    for (size_t i = 0; i < shown->count; i++) {
-        zval job;
-        mq_php_job_show(&job, &shown->jobs[i], MQ_PHP_JOB_ROW);
-        add_next_index_zval(shown->out, &job);
-    }
-}
-
-static void show_first(void *context)
-{
-    const struct shown_jobs *shown = context;
-    mq_php_job_show(shown->out, &shown->jobs[0], MQ_PHP_JOB_ROW);
-}
-
 static int state_of(zend_object *status)
 {
     enum mq_state state;
@@ -62,21 +38,29 @@ static int state_of(zend_object *status)
                : -1;
 }
 
+static void clear_list(void *list)
+{
+    mq_job_list_clear(list);
+}
+
 static void list_jobs(zval *object, const struct mq_job_filter *filter, zval *return_value)
 {
-    struct mq_job_list list = {0};
     struct mq_error err;
+    zval holder;
     struct mq_queue *queue = mq_php_queue_use(object);
-    if (queue == NULL ||
-        !mq_php_queue_ok(object, mq_queue_jobs(queue, filter, &list, &err), &err)) {
+    if (queue == NULL) {
         return;
     }
-    struct shown_jobs shown = {list.jobs, list.count, return_value};
-    bool survived = mq_php_survives(show_list, &shown);
-    mq_job_list_clear(&list);
-    if (!survived) {
-        zend_bailout();
+    struct mq_job_list *list = mq_php_holder_new(&holder, sizeof *list, clear_list);
+    if (mq_php_queue_ok(object, mq_queue_jobs(queue, filter, list, &err), &err)) {
+        array_init_size(return_value, (uint32_t)list->count);
+        for (size_t i = 0; i < list->count; i++) {
+            zval job;
+            mq_php_job_show(&job, &list->jobs[i], MQ_PHP_JOB_ROW);
+            add_next_index_zval(return_value, &job);
+        }
     }
+    zval_ptr_dtor(&holder);
 }
 
 ZEND_METHOD(MailQueue, jobs)
@@ -123,25 +107,27 @@ ZEND_METHOD(MailQueue, strays)
     list_strays(ZEND_THIS, return_value);
 }
 
+static void clear_job(void *job)
+{
+    mq_job_clear(job);
+}
+
 /* Null where there is none. */
 static void find_job(zval *object, int64_t id, zval *return_value)
 {
-    struct mq_job job;
-    bool found = false, survived = true;
+    bool found = false;
     struct mq_error err;
+    zval holder;
     struct mq_queue *queue = mq_php_queue_use(object);
     if (queue == NULL) {
         return;
     }
-    mq_job_init(&job);
-    if (mq_php_queue_ok(object, mq_queue_job(queue, id, &job, &found, &err), &err) && found) {
-        struct shown_jobs shown = {&job, 1, return_value};
-        survived = mq_php_survives(show_first, &shown);
+    struct mq_job *job = mq_php_holder_new(&holder, sizeof *job, clear_job);
+    mq_job_init(job);
+    if (mq_php_queue_ok(object, mq_queue_job(queue, id, job, &found, &err), &err) && found) {
+        mq_php_job_show(return_value, job, MQ_PHP_JOB_ROW);
     }
-    mq_job_clear(&job);
-    if (!survived) {
-        zend_bailout();
-    }
+    zval_ptr_dtor(&holder);
 }
 
 ZEND_METHOD(MailQueue, job)

@@ -9,6 +9,7 @@
 #include "build-defs.h"
 #include "zend_closures.h"
 #include "zend_enum.h"
+#include "zend_exceptions.h"
 
 #include "core/process_id.h"
 #include "php/class/classes.h"
@@ -42,30 +43,35 @@ enum argument {
     ARG_LOG,
     ARG_ON_EVENT,
     ARG_DKIM,
-    ARG_MAX_BYTES
+    ARG_MAX_BYTES,
+    ARG_COUNT
+};
+
+/* The arguments that are numbers, by their places. */
+static const struct {
+    zend_long standard, min, max; /* standard -1: null, no limit */
+} numbers[ARG_COUNT] = {
+    [ARG_CONNECTIONS] = {10, 1, 1000},
+    [ARG_BATCH] = {100, 1, 1000},
+    [ARG_LEASE] = {900, 5, 86400},
+    [ARG_TIME_LIMIT] = {-1, 1, 366 * 86400},
+    [ARG_MESSAGE_LIMIT] = {-1, 1, 1000000000},
+    [ARG_MAX_WORKERS] = {1, 1, 64},
+    [ARG_GRACE] = {30, 0, 3600},
+    [ARG_MAX_BYTES] = {MQ_BODIES_BYTES, 1, ZEND_LONG_MAX / 4},
 };
 
 /* The arguments; borrowed from the call. */
 struct arguments {
     zend_object *closure;
     zend_string *dsn; /* NULL: the ini setting */
-    struct mq_php_callable compose;
-    zend_long connections;
-    zend_long batch;
-    zend_long lease;
-    zend_long time_limit;
-    bool time_limit_null;
-    zend_long message_limit;
-    bool message_limit_null;
-    zend_long max_workers;
-    zend_long grace;
-    bool daemon;
+    struct mq_php_callable compose, on_event;
+    zend_long number[ARG_COUNT];
+    bool is_null[ARG_COUNT];
+    bool daemon, verbose;
     zend_object *on_uncertain; /* NULL: retry */
     zend_string *log;          /* NULL: the default */
-    struct mq_php_callable on_event;
-    zend_string *dkim; /* NULL: the ini setting */
-    zend_long max_bytes;
-    bool verbose;
+    zend_string *dkim;         /* NULL: the ini setting */
 };
 
 /* What a run opens. */
@@ -83,35 +89,30 @@ struct run {
     int64_t final_timeout_ms; /* 0: the transport waits for nothing after the message */
 };
 
-static bool in_range(uint32_t arg, zend_long value, zend_long min, zend_long max)
+static bool check_number(uint32_t arg, zend_long value)
 {
-    return mq_php_check_range(arg, value, min, max, "");
+    return mq_php_check_range(arg, value, numbers[arg].min, numbers[arg].max, "");
 }
 
-static bool check_arguments(const struct arguments *args)
+static bool check_arguments(struct arguments *args)
 {
-    const zend_long year = 366 * 86400;
-    return in_range(ARG_CONNECTIONS, args->connections, 1, 1000) &&
-           in_range(ARG_BATCH, args->batch, 1, 1000) &&
-           in_range(ARG_LEASE, args->lease, 5, 86400) &&
-           (args->time_limit_null || in_range(ARG_TIME_LIMIT, args->time_limit, 1, year)) &&
-           (args->message_limit_null ||
-            in_range(ARG_MESSAGE_LIMIT, args->message_limit, 1, 1000000000)) &&
-           in_range(ARG_MAX_WORKERS, args->max_workers, 1, 64) &&
-           in_range(ARG_GRACE, args->grace, 0, 3600) &&
-           (args->log == NULL || mq_php_check_text(ARG_LOG, args->log)) &&
-           in_range(ARG_MAX_BYTES, args->max_bytes, 1, ZEND_LONG_MAX / 4);
+    for (uint32_t arg = 0; arg < ARG_COUNT; arg++) {
+        if (args->is_null[arg]) {
+            args->number[arg] = -1;
+        } else if (numbers[arg].max && !check_number(arg, args->number[arg])) {
+            return false;
+        }
+    }
+    return args->log == NULL || mq_php_check_text(ARG_LOG, args->log);
 }
 
 static bool check_place(const struct mq_php_queue *self)
 {
-    struct mq_error err;
     if (strcmp(sapi_module.name, "cli") != 0) {
-        mq_error_set(&err, MQ_CONFIG, "",
-                     "MailQueue::runWorker() runs on the command line only, this is PHP's \"%s\": "
-                     "start bin/mailqueue work by cron",
-                     sapi_module.name);
-        mq_php_throw(&err);
+        zend_throw_exception_ex(mq_ce_exception, 0,
+                                "MailQueue::runWorker() runs on the command line only, this is "
+                                "PHP's \"%s\": start bin/mailqueue work by cron",
+                                sapi_module.name);
         return false;
     }
     if (self->working) {
@@ -148,12 +149,17 @@ static bool check_lease(uint32_t arg, zend_long lease, int64_t final_timeout_ms)
     return false;
 }
 
+static bool is_allowed(const char *path)
+{
+    return php_check_open_basedir_ex(path, 0) == 0;
+}
+
 /* What a DSN names on this host. php.ini's sendmail_path is its administrator's, as for mail(). */
 static enum mq_status check_place_of(struct mq_str dsn, struct mq_error *err)
 {
     char *place = NULL;
     enum mq_status status = mq_transport_place(dsn, &place, err);
-    if (status == MQ_OK && place && php_check_open_basedir_ex(place, 0) != 0) {
+    if (status == MQ_OK && place && !is_allowed(place)) {
         status = mq_error_set(err, MQ_CONFIG, "transport",
                               "transport: open_basedir does not allow %s; name one that it allows",
                               place);
@@ -172,34 +178,7 @@ static struct mq_transport_options transport_options(zend_long connections, stru
     };
 }
 
-static enum mq_status open_dsn(struct run *run, struct mq_str dsn, int64_t *final_timeout_ms,
-                               struct mq_error *err)
-{
-    const struct mq_transport_options options =
-        transport_options(run->args->connections, *mq_queue_clock(run->queue));
-    enum mq_status status = check_place_of(dsn, err);
-    return status == MQ_OK
-               ? mq_transport_open(dsn, &options, &run->transport, final_timeout_ms, err)
-               : status;
-}
-
-/* False with an exception. */
-static bool open_default(struct run *run, int64_t *final_timeout_ms)
-{
-    struct mq_error why, err;
-    enum mq_status status = open_dsn(run, MQ_STR("sendmail://default"), final_timeout_ms, &why);
-    if (status == MQ_CONFIG) {
-        mq_error_set(
-            &err, MQ_CONFIG, "transport",
-            "No transport: give one, such as \"smtp://user:password@host:587\", or set the "
-            "ini setting mailqueue.transport; php.ini's sendmail_path cannot be it (%s)",
-            why.text);
-        why = err;
-    }
-    return mq_php_ok(status, &why);
-}
-
-/* False with an exception. */
+/* False with an exception, also where the lease is too short. */
 static bool open_transport(struct run *run)
 {
     const struct arguments *args = run->args;
@@ -207,61 +186,47 @@ static bool open_transport(struct run *run)
     if (args->closure) {
         return mq_php_ok(open_closure(run, &err), &err);
     }
-    struct mq_str dsn = mq_str_of(MAILQUEUE_G(transport));
+    const char *standard = MAILQUEUE_G(transport);
+    struct mq_str dsn = mq_str_of(standard && *standard ? standard : "sendmail://default");
     if (args->dsn) {
         dsn = (struct mq_str){ZSTR_VAL(args->dsn), ZSTR_LEN(args->dsn)};
-    } else if (dsn.len == 0) {
-        return open_default(run, &run->final_timeout_ms) &&
-               check_lease(ARG_LEASE, args->lease, run->final_timeout_ms);
     }
-    enum mq_status status = open_dsn(run, dsn, &run->final_timeout_ms, &err);
+    const struct mq_transport_options options =
+        transport_options(args->number[ARG_CONNECTIONS], *mq_queue_clock(run->queue));
+    int64_t *final_timeout_ms = &run->final_timeout_ms;
+    enum mq_status status = check_place_of(dsn, &err);
+    if (status == MQ_OK) {
+        status = mq_transport_open(dsn, &options, &run->transport, final_timeout_ms, &err);
+    }
     if (status != MQ_OK && args->dsn) {
         mq_php_throw_argument(ARG_TRANSPORT, &err);
-        return false;
+    } else if (status == MQ_CONFIG && !(standard && *standard)) {
+        zend_throw_exception_ex(
+            mq_ce_exception, 0,
+            "No transport: give one, such as \"smtp://user:password@host:587\", or set the ini "
+            "setting mailqueue.transport; php.ini's sendmail_path cannot be it (%s)",
+            err.text);
+    } else {
+        mq_php_ok(status, &err);
     }
-    return mq_php_ok(status, &err) && check_lease(ARG_LEASE, args->lease, run->final_timeout_ms);
-}
-
-/* The key file of one entry, "domain:selector:/path". */
-static enum mq_status check_key_file(struct mq_str entry, struct mq_error *err)
-{
-    const char *colon = memchr(entry.data, ':', entry.len);
-    const char *end = entry.data + entry.len;
-    colon = colon ? memchr(colon + 1, ':', (size_t)(end - colon - 1)) : NULL;
-    if (colon == NULL) {
-        return MQ_OK; /* mq_dkim_add_list() says what is wrong */
-    }
-    enum mq_status status = MQ_OK;
-    char *path = mq_str_dup((struct mq_str){colon + 1, (size_t)(end - colon - 1)});
-    if (path == NULL) {
-        status = mq_error_nomem(err);
-    } else if (php_check_open_basedir_ex(path, 0) != 0) {
-        status = mq_error_set(err, MQ_CONFIG, "dkim",
-                              "dkim: open_basedir does not allow the key file %s", path);
-    }
-    free(path);
-    return status;
+    return status == MQ_OK &&
+           check_lease(ARG_LEASE, args->number[ARG_LEASE], run->final_timeout_ms);
 }
 
 static enum mq_status open_dkim(struct run *run, struct mq_error *err)
 {
     struct mq_str keys = mq_str_of(MAILQUEUE_G(dkim));
-    enum mq_status status = MQ_OK;
     if (run->args->dkim) {
         keys = (struct mq_str){ZSTR_VAL(run->args->dkim), ZSTR_LEN(run->args->dkim)};
     }
-    if (keys.len > 0 && memchr(keys.data, '\0', keys.len)) {
+    if (keys.len == 0) {
+        return MQ_OK;
+    }
+    if (memchr(keys.data, '\0', keys.len)) {
         return mq_error_set(err, MQ_CONFIG, "dkim", "dkim: there is a NUL in it; remove it");
     }
-    for (size_t at = 0; status == MQ_OK && at < keys.len;) {
-        size_t len = strcspn(keys.data + at, ", \t\r\n");
-        status = check_key_file((struct mq_str){keys.data + at, len}, err);
-        at += len + 1;
-    }
-    if (status == MQ_OK && keys.len > 0) {
-        status = mq_dkim_new(&run->dkim, err);
-    }
-    return status == MQ_OK && run->dkim ? mq_dkim_add_list(run->dkim, keys, err) : status;
+    enum mq_status status = mq_dkim_new(&run->dkim, is_allowed, err);
+    return status == MQ_OK ? mq_dkim_add_list(run->dkim, keys, err) : status;
 }
 
 static enum mq_status open_log(struct run *run, struct mq_error *err)
@@ -337,22 +302,22 @@ static enum mq_on_uncertain on_uncertain_of(zend_object *value)
 static enum mq_status work(struct run *run, struct arguments *args, struct mq_report *report,
                            struct mq_error *err)
 {
-    struct mq_worker_options options;
-    mq_worker_options_init(&options);
-    options.connections = (int)args->connections;
-    options.batch = (int)args->batch;
-    options.lease_s = args->lease;
-    options.time_limit_s = args->time_limit_null ? -1 : args->time_limit;
-    options.message_limit = args->message_limit_null ? -1 : args->message_limit;
-    options.max_bytes = args->max_bytes;
-    options.max_workers = (int)args->max_workers;
-    options.grace_s = args->grace;
-    options.final_timeout_s = (run->final_timeout_ms + 999) / 1000;
-    options.daemon = args->daemon;
-    options.on_uncertain = on_uncertain_of(args->on_uncertain);
-    options.run_dir = run->run_dir;
-    options.slot_fd = mq_php_slot_hand_over(run->run_dir);
-
+    const zend_long *number = args->number;
+    const struct mq_worker_options options = {
+        .connections = (int)number[ARG_CONNECTIONS],
+        .batch = (int)number[ARG_BATCH],
+        .lease_s = number[ARG_LEASE],
+        .time_limit_s = number[ARG_TIME_LIMIT],
+        .message_limit = number[ARG_MESSAGE_LIMIT],
+        .max_workers = (int)number[ARG_MAX_WORKERS],
+        .max_bytes = number[ARG_MAX_BYTES],
+        .grace_s = number[ARG_GRACE],
+        .final_timeout_s = (run->final_timeout_ms + 999) / 1000,
+        .daemon = args->daemon,
+        .on_uncertain = on_uncertain_of(args->on_uncertain),
+        .run_dir = run->run_dir,
+        .slot_fd = mq_php_slot_hand_over(run->run_dir),
+    };
     struct mq_php_hooks context = {
         .run = &run->php,
         .compose = ZEND_FCI_INITIALIZED(args->compose.info) ? &args->compose : NULL,
@@ -390,38 +355,32 @@ static void run_worker(zval *object, struct arguments *args, zval *return_value)
     }
 }
 
-static const struct arguments default_arguments = {
-    .connections = 10,
-    .batch = 100,
-    .lease = 900,
-    .time_limit_null = true,
-    .message_limit_null = true,
-    .max_workers = 1,
-    .grace = 30,
-    .max_bytes = MQ_BODIES_BYTES,
-};
-
 ZEND_METHOD(MailQueue, runWorker)
 {
-    struct arguments args = default_arguments;
+    struct arguments args = {0};
+    zend_long *number = args.number;
+    for (int i = 0; i < ARG_COUNT; i++) {
+        number[i] = numbers[i].standard;
+        args.is_null[i] = number[i] < 0;
+    }
 
     ZEND_PARSE_PARAMETERS_START(0, 16)
         Z_PARAM_OPTIONAL
         Z_PARAM_OBJ_OF_CLASS_OR_STR_OR_NULL(args.closure, zend_ce_closure, args.dsn)
         Z_PARAM_FUNC_OR_NULL(args.compose.info, args.compose.cache)
-        Z_PARAM_LONG(args.connections)
-        Z_PARAM_LONG(args.batch)
-        Z_PARAM_LONG(args.lease)
-        Z_PARAM_LONG_OR_NULL(args.time_limit, args.time_limit_null)
-        Z_PARAM_LONG_OR_NULL(args.message_limit, args.message_limit_null)
-        Z_PARAM_LONG(args.max_workers)
-        Z_PARAM_LONG(args.grace)
+        Z_PARAM_LONG(number[ARG_CONNECTIONS])
+        Z_PARAM_LONG(number[ARG_BATCH])
+        Z_PARAM_LONG(number[ARG_LEASE])
+        Z_PARAM_LONG_OR_NULL(number[ARG_TIME_LIMIT], args.is_null[ARG_TIME_LIMIT])
+        Z_PARAM_LONG_OR_NULL(number[ARG_MESSAGE_LIMIT], args.is_null[ARG_MESSAGE_LIMIT])
+        Z_PARAM_LONG(number[ARG_MAX_WORKERS])
+        Z_PARAM_LONG(number[ARG_GRACE])
         Z_PARAM_BOOL(args.daemon)
         Z_PARAM_OBJ_OF_CLASS(args.on_uncertain, mq_ce_on_uncertain)
         Z_PARAM_STR_OR_NULL(args.log)
         Z_PARAM_FUNC_OR_NULL(args.on_event.info, args.on_event.cache)
         Z_PARAM_STR_OR_NULL(args.dkim)
-        Z_PARAM_LONG(args.max_bytes)
+        Z_PARAM_LONG(number[ARG_MAX_BYTES])
         Z_PARAM_BOOL(args.verbose)
     ZEND_PARSE_PARAMETERS_END();
 
@@ -478,7 +437,7 @@ ZEND_METHOD(MailQueue, checkTransport)
         Z_PARAM_LONG(lease)
     ZEND_PARSE_PARAMETERS_END();
 
-    if (in_range(2, lease, 5, 86400)) {
+    if (mq_php_check_range(2, lease, numbers[ARG_LEASE].min, numbers[ARG_LEASE].max, "")) {
         check_transport((struct mq_str){ZSTR_VAL(dsn), ZSTR_LEN(dsn)}, lease, return_value);
     }
 }
