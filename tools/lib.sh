@@ -75,7 +75,8 @@ generate_arginfo() {
         [ -f "$work/mailqueue_arginfo.h" ] &&
         {
             printf '/* This is a generated file, edit the .stub.php file instead. */\n'
-            printf '#ifndef MAILQUEUE_METHODS_H\n#define MAILQUEUE_METHODS_H\n\n#include "php.h"\n\n'
+            printf '#ifndef MAILQUEUE_METHODS_H\n#define MAILQUEUE_METHODS_H\n\n'
+            printf '#include "php.h"\n\n'
             grep '^ZEND_METHOD' "$work/mailqueue_arginfo.h"
             printf '\n#endif\n'
         } >"$work/mailqueue_methods.h"

@@ -4,8 +4,8 @@
 #include <sys/xattr.h>
 #endif
 
-#include "stubs/mailqueue_methods.h"
 #include "php_mailqueue.h"
+#include "stubs/mailqueue_methods.h"
 
 ZEND_METHOD(MailQueue_Internal, hasAcl)
 {

@@ -355,14 +355,20 @@ static void run_worker(zval *object, struct arguments *args, zval *return_value)
     }
 }
 
-ZEND_METHOD(MailQueue, runWorker)
+static struct arguments default_arguments(void)
 {
     struct arguments args = {0};
-    zend_long *number = args.number;
     for (int i = 0; i < ARG_COUNT; i++) {
-        number[i] = numbers[i].standard;
-        args.is_null[i] = number[i] < 0;
+        args.number[i] = numbers[i].standard;
+        args.is_null[i] = numbers[i].standard < 0;
     }
+    return args;
+}
+
+ZEND_METHOD(MailQueue, runWorker)
+{
+    struct arguments args = default_arguments();
+    zend_long *number = args.number;
 
     ZEND_PARSE_PARAMETERS_START(0, 16)
         Z_PARAM_OPTIONAL
