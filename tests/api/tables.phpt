@@ -51,8 +51,8 @@ MailQueue\DatabaseException: cannot open %/: by its end it is a directory: give 
 as it was
 ["config"]
 ["mails","config"]
-ValueError: MailQueue\Internal::tables(): Argument #2 ($table) must not contain null bytes
-ValueError: MailQueue\Internal::tables(): Argument #1 ($database) must not contain null bytes
+ValueError: MailQueue\Internal::tables(): Argument #2 ($table) must not contain any null bytes
+ValueError: MailQueue\Internal::tables(): Argument #1 ($database) must not contain any null bytes
 ValueError: MailQueue\Internal::tables(): Argument #1 ($database) must be the path of an SQLite file, which other processes can open too: an empty path, ":memory:" and URIs cannot be used
 ValueError: MailQueue\Internal::tables(): Argument #1 ($database) must be the path of an SQLite file, which other processes can open too: an empty path, ":memory:" and URIs cannot be used
 MailQueue\DatabaseException: %/bad.sqlite is not an SQLite database (or an encrypted or damaged one): correct the path, or restore a backup; see also: sqlite3 %/bad.sqlite .recover

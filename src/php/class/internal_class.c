@@ -88,16 +88,12 @@ ZEND_METHOD(MailQueue_Internal, tables)
     struct mq_error err;
 
     ZEND_PARSE_PARAMETERS_START(1, 3)
-        Z_PARAM_STR(database)
+        Z_PARAM_PATH_STR(database)
         Z_PARAM_OPTIONAL
-        Z_PARAM_STR(table)
-        Z_PARAM_STR(config_table)
+        Z_PARAM_PATH_STR(table)
+        Z_PARAM_PATH_STR(config_table)
     ZEND_PARSE_PARAMETERS_END();
 
-    if (!mq_php_check_text(1, database) || (table && !mq_php_check_text(2, table)) ||
-        (config_table && !mq_php_check_text(3, config_table))) {
-        RETURN_THROWS();
-    }
     const char *const names[] = {table ? ZSTR_VAL(table) : "mail_queue",
                                  config_table ? ZSTR_VAL(config_table) : "config"};
     zend_string *hidden = mq_php_dsn_hide(ZEND_CALL_ARG(execute_data, 1));
@@ -114,12 +110,9 @@ ZEND_METHOD(MailQueue_Internal, connect)
     zval pdo;
 
     ZEND_PARSE_PARAMETERS_START(1, 1)
-        Z_PARAM_STR(database)
+        Z_PARAM_PATH_STR(database)
     ZEND_PARSE_PARAMETERS_END();
 
-    if (!mq_php_check_text(1, database)) {
-        RETURN_THROWS();
-    }
     zend_string *dsn = mq_php_dsn_hide(ZEND_CALL_ARG(execute_data, 1));
     if (dsn == NULL || !mq_php_dsn_is(dsn)) {
         zend_argument_value_error(1, "must be the DSN of a server");

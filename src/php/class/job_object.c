@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "zend_enum.h"
+#include "zend_smart_str.h"
 
 #include "core/json.h"
 #include "php/class/classes.h"
@@ -96,36 +97,25 @@ static void fill_refused(zval *property, const char *json)
     mq_strings_clear(&values);
 }
 
-/* Where a redirected mail was to go, folded after every address (RFC 5322, section 2.2.3). */
-static void append_original_to(struct mq_buffer *out, const char *original_to)
-{
-    mq_buffer_cstr(out, "X-Original-To: ");
-    for (const char *c = original_to; *c; c++) {
-        mq_buffer_char(out, *c);
-        if (*c == ',') {
-            mq_buffer_cstr(out, "\r\n");
-        }
-    }
-    mq_buffer_cstr(out, "\r\n");
-}
-
+/* On the wire behind the line that says where a redirected mail was to go, which is folded after
+ * every address (RFC 5322, section 2.2.3). */
 static void fill_message(zval *property, const struct mq_job *job, enum mq_php_job_view view)
 {
+    smart_str message = {0};
     if (job->body == NULL) {
         ZVAL_NULL(property);
         return;
     }
-    struct mq_buffer prefix;
-    mq_buffer_init(&prefix);
     if (view == MQ_PHP_JOB_WIRE && job->original_to) {
-        append_original_to(&prefix, job->original_to);
+        smart_str_appends(&message, "X-Original-To: ");
+        for (const char *c = job->original_to; *c; c++) {
+            smart_str_appendc(&message, *c);
+            smart_str_appends(&message, *c == ',' ? "\r\n" : "");
+        }
+        smart_str_appends(&message, "\r\n");
     }
-    zend_string *message = zend_string_alloc(prefix.len + job->body_len, 0);
-    memcpy(ZSTR_VAL(message), prefix.data ? prefix.data : "", prefix.len);
-    memcpy(ZSTR_VAL(message) + prefix.len, job->body, job->body_len);
-    ZSTR_VAL(message)[ZSTR_LEN(message)] = '\0';
-    ZVAL_STR(property, message);
-    mq_buffer_clear(&prefix);
+    smart_str_appendl(&message, job->body, job->body_len);
+    ZVAL_STR(property, smart_str_extract(&message));
 }
 
 void mq_php_job_show(zval *out, const struct mq_job *job, enum mq_php_job_view view)

@@ -7,6 +7,7 @@
 #include "db/sqlite/sqlite.h"
 #include "php/class/exceptions.h"
 #include "php/class/queue_object.h"
+#include "php/class/values.h"
 #include "php/paths.h"
 #include "php/pdo/driver.h"
 #include "php/pdo/server_about.h"
@@ -37,34 +38,11 @@ ZEND_METHOD(MailQueue, config)
     free(value);
 }
 
-/* The text that is stored: booleans as "1" and "0". */
-static zend_string *text_of(zval *value)
-{
-    if (Z_TYPE_P(value) == IS_FALSE) {
-        return zend_string_init("0", 1, 0);
-    }
-    return zval_get_string(value);
-}
-
-/* `value` NULL: not set any more. */
-static void set_config(zval *object, const zend_string *key, const zend_string *value)
-{
-    struct mq_error err;
-    if (!mq_php_check_text(1, key) || (value && !mq_php_check_text(2, value))) {
-        return;
-    }
-    struct mq_queue *queue = mq_php_queue_use(object);
-    if (queue) {
-        enum mq_status status =
-            mq_queue_set_config(queue, ZSTR_VAL(key), value ? ZSTR_VAL(value) : NULL, &err);
-        mq_php_queue_ok(object, status, &err);
-    }
-}
-
 ZEND_METHOD(MailQueue, setConfig)
 {
-    zend_string *key, *text = NULL;
+    zend_string *key;
     zval *value;
+    struct mq_error err;
 
     ZEND_PARSE_PARAMETERS_START(2, 2)
         Z_PARAM_STR(key)
@@ -76,11 +54,14 @@ ZEND_METHOD(MailQueue, setConfig)
                                  zend_zval_type_name(value));
         RETURN_THROWS();
     }
-    text = Z_TYPE_P(value) == IS_NULL ? NULL : text_of(value);
-    set_config(ZEND_THIS, key, text);
-    if (text) {
-        zend_string_release(text);
+    zend_string *text = Z_TYPE_P(value) == IS_FALSE ? ZSTR_CHAR('0') : zval_get_string(value);
+    bool fits = mq_php_check_text(1, key) && mq_php_check_text(2, text);
+    struct mq_queue *queue = fits ? mq_php_queue_use(ZEND_THIS) : NULL;
+    if (queue) {
+        const char *set = Z_TYPE_P(value) == IS_NULL ? NULL : ZSTR_VAL(text);
+        mq_php_queue_ok(ZEND_THIS, mq_queue_set_config(queue, ZSTR_VAL(key), set, &err), &err);
     }
+    zend_string_release(text);
 }
 
 ZEND_METHOD(MailQueue, migrate)
@@ -111,54 +92,45 @@ static void read_journal(struct mq_db *db, char out[16])
     mq_db_finish(db);
 }
 
-struct facts {
-    char journal[16];
-    char *run_dir, *log;
-    int workers;
-};
-
-static enum mq_status find_facts(struct mq_queue *queue, struct facts *out, struct mq_error *err)
+static enum mq_status describe(struct mq_queue *queue, zval *out, struct mq_error *err)
 {
-    read_journal(mq_queue_db(queue), out->journal);
-    enum mq_status status = mq_php_run_dir(queue, &out->run_dir, err);
-    if (status == MQ_OK) {
-        status = mq_slots_held(queue, out->run_dir, WORKERS_MAX, &out->workers, err);
-    }
-    if (status == MQ_OK) {
-        out->log = mq_php_log_path(queue, out->run_dir);
-    }
-    return status;
-}
-
-static void show_facts(const struct facts *facts, struct mq_db *db, zval *out)
-{
+    struct mq_db *db = mq_queue_db(queue);
     const char *path = db->driver->path(db);
-    array_init(out);
-    add_assoc_string(out, "sqlite", mq_sqlite_version());
-    add_assoc_string(out, "libcurl", mq_curl_version());
-    add_assoc_bool(out, "walSafe", mq_sqlite_wal_safe());
-    add_assoc_string(out, "database", path ? path : "");
-    add_assoc_string(out, "journal", facts->journal);
-    add_assoc_string(out, "runDirectory", facts->run_dir ? facts->run_dir : "");
-    add_assoc_string(out, "log", facts->log ? facts->log : "");
-    add_assoc_long(out, "workers", facts->workers);
+    char journal[16], *run_dir = NULL, *log = NULL;
+    int workers = 0;
+    read_journal(db, journal);
+    enum mq_status status = mq_php_run_dir(queue, &run_dir, err);
+    if (status == MQ_OK) {
+        status = mq_slots_held(queue, run_dir, WORKERS_MAX, &workers, err);
+    }
+    if (status == MQ_OK) {
+        log = mq_php_log_path(queue, run_dir);
+        array_init(out);
+        add_assoc_string(out, "sqlite", mq_sqlite_version());
+        add_assoc_string(out, "libcurl", mq_curl_version());
+        add_assoc_bool(out, "walSafe", mq_sqlite_wal_safe());
+        add_assoc_string(out, "database", path ? path : "");
+        add_assoc_string(out, "journal", journal);
+        add_assoc_string(out, "runDirectory", run_dir ? run_dir : "");
+        add_assoc_string(out, "log", log ? log : "");
+        add_assoc_long(out, "workers", workers);
+        status = mq_php_server_about(db, out, err);
+    }
+    free(run_dir);
+    free(log);
+    return status;
 }
 
 ZEND_METHOD(MailQueue, diagnostics)
 {
-    struct facts facts = {0};
     struct mq_error err;
 
     ZEND_PARSE_PARAMETERS_NONE();
 
     struct mq_queue *queue = mq_php_queue_use(ZEND_THIS);
-    if (queue && mq_php_queue_ok(ZEND_THIS, find_facts(queue, &facts, &err), &err)) {
-        struct mq_db *db = mq_queue_db(queue);
-        show_facts(&facts, db, return_value);
-        mq_php_queue_ok(ZEND_THIS, mq_php_server_about(db, return_value, &err), &err);
+    if (queue) {
+        mq_php_queue_ok(ZEND_THIS, describe(queue, return_value, &err), &err);
     }
-    free(facts.run_dir);
-    free(facts.log);
 }
 
 static void add_config_key(zval *out, const struct mq_config_key *key)
@@ -170,11 +142,7 @@ static void add_config_key(zval *out, const struct mq_config_key *key)
     add_assoc_string(&entry, "default", key->standard);
     add_assoc_string(&entry, "meaning", key->meaning);
     add_assoc_bool(&entry, "internal", key->internal);
-    if (key->alias) {
-        add_assoc_string(&entry, "aliasOf", key[-1].name);
-    } else {
-        add_assoc_null(&entry, "aliasOf");
-    }
+    mq_php_add_text(&entry, "aliasOf", key->alias ? key[-1].name : NULL);
     add_assoc_zval(out, key->name, &entry);
 }
 

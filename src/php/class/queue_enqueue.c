@@ -85,28 +85,23 @@ static void store(zval *object, const struct mq_php_arguments *args, zval *retur
     }
 }
 
-/* What PHP converts itself; borrowed from the call. */
+/* What the arguments' parser leaves to others; NULL: not given. */
 struct parameters {
-    zval *message, *recipients, *dsn; /* NULL: not given */
-    zend_string *reference, *type, *envelope_from;
-    zend_long priority, max_attempts;
-    bool max_attempts_null;
+    zval *message, *recipients, *dsn;
     struct time_argument send_at, expires_at;
 };
 
-/* False with an exception. */
+/* Completes `args`, whose strings are the call's so far. False with an exception. */
 static bool convert(const struct parameters *given, struct mq_php_arguments *args)
 {
     struct mq_error err;
     bool is_set;
-    *args = (struct mq_php_arguments){
-        .reference = given->reference ? zend_string_copy(given->reference) : NULL,
-        .type = given->type ? zend_string_copy(given->type) : NULL,
-        .priority = given->priority,
-        .max_attempts = given->max_attempts,
-        .max_attempts_given = !given->max_attempts_null,
-        .envelope_from = given->envelope_from ? zend_string_copy(given->envelope_from) : NULL,
-    };
+    zend_string *const texts[] = {args->reference, args->type, args->envelope_from};
+    for (int i = 0; i < 3; i++) {
+        if (texts[i]) {
+            zend_string_addref(texts[i]);
+        }
+    }
     return (given->message == NULL || Z_TYPE_P(given->message) == IS_NULL ||
             read_message(given->message, MQ_PHP_MESSAGE_TYPES, &args->message)) &&
            (given->recipients == NULL ||
@@ -118,26 +113,27 @@ static bool convert(const struct parameters *given, struct mq_php_arguments *arg
 
 ZEND_METHOD(MailQueue, enqueue)
 {
-    struct mq_php_arguments args;
-    struct parameters given = {
-        .max_attempts_null = true, .send_at.is_null = true, .expires_at.is_null = true};
+    struct mq_php_arguments args = {0};
+    struct parameters given = {.send_at.is_null = true, .expires_at.is_null = true};
+    bool no_maximum = true;
 
     ZEND_PARSE_PARAMETERS_START(0, 10)
         Z_PARAM_OPTIONAL
         Z_PARAM_ZVAL(given.message)
-        Z_PARAM_STR_OR_NULL(given.reference)
-        Z_PARAM_STR(given.type)
-        Z_PARAM_LONG(given.priority)
+        Z_PARAM_STR_OR_NULL(args.reference)
+        Z_PARAM_STR(args.type)
+        Z_PARAM_LONG(args.priority)
         Z_PARAM_OBJ_OF_CLASS_OR_LONG_OR_NULL(given.send_at.object, php_date_get_interface_ce(),
                                              given.send_at.seconds, given.send_at.is_null)
         Z_PARAM_OBJ_OF_CLASS_OR_LONG_OR_NULL(given.expires_at.object, php_date_get_interface_ce(),
                                              given.expires_at.seconds, given.expires_at.is_null)
-        Z_PARAM_LONG_OR_NULL(given.max_attempts, given.max_attempts_null)
-        Z_PARAM_STR_OR_NULL(given.envelope_from)
+        Z_PARAM_LONG_OR_NULL(args.max_attempts, no_maximum)
+        Z_PARAM_STR_OR_NULL(args.envelope_from)
         Z_PARAM_ARRAY_OR_NULL(given.recipients)
         Z_PARAM_ARRAY_OR_NULL(given.dsn)
     ZEND_PARSE_PARAMETERS_END();
 
+    args.max_attempts_given = !no_maximum;
     if (convert(&given, &args)) {
         store(ZEND_THIS, &args, return_value);
     }

@@ -161,11 +161,18 @@ static int64_t *read_ids(uint32_t arg, HashTable *list)
     return ids;
 }
 
-typedef enum mq_status (*act_on_ids)(struct mq_queue *queue, const struct mq_ids *ids,
-                                     int64_t *changed, struct mq_error *err);
+enum deed { RETRY, RETRY_ONCE, HOLD, DELETE };
 
-/* `list` may be NULL where the function takes that for all. */
-static void act(zval *object, HashTable *list, act_on_ids function, zval *return_value)
+static enum mq_status do_deed(struct mq_queue *queue, enum deed deed, const struct mq_ids *ids,
+                              int64_t *changed, struct mq_error *err)
+{
+    return deed == HOLD     ? mq_queue_hold(queue, ids, changed, err)
+           : deed == DELETE ? mq_queue_delete(queue, ids, changed, err)
+                            : mq_queue_retry(queue, ids, deed == RETRY, changed, err);
+}
+
+/* `list` may be NULL where the deed takes that for all. */
+static void act(zval *object, HashTable *list, enum deed deed, zval *return_value)
 {
     struct mq_error err;
     int64_t changed = 0;
@@ -173,7 +180,7 @@ static void act(zval *object, HashTable *list, act_on_ids function, zval *return
     struct mq_queue *queue = list && items == NULL ? NULL : mq_php_queue_use(object);
     if (queue) {
         struct mq_ids ids = {items, list ? zend_hash_num_elements(list) : 0};
-        enum mq_status status = function(queue, list ? &ids : NULL, &changed, &err);
+        enum mq_status status = do_deed(queue, deed, list ? &ids : NULL, &changed, &err);
         if (mq_php_queue_ok(object, status, &err)) {
             RETVAL_LONG((zend_long)changed);
         }
@@ -181,18 +188,6 @@ static void act(zval *object, HashTable *list, act_on_ids function, zval *return
     if (items) {
         efree(items);
     }
-}
-
-static enum mq_status retry_reset(struct mq_queue *queue, const struct mq_ids *ids,
-                                  int64_t *changed, struct mq_error *err)
-{
-    return mq_queue_retry(queue, ids, true, changed, err);
-}
-
-static enum mq_status retry_once(struct mq_queue *queue, const struct mq_ids *ids, int64_t *changed,
-                                 struct mq_error *err)
-{
-    return mq_queue_retry(queue, ids, false, changed, err);
 }
 
 ZEND_METHOD(MailQueue, retryFailed)
@@ -206,7 +201,7 @@ ZEND_METHOD(MailQueue, retryFailed)
         Z_PARAM_BOOL(reset)
     ZEND_PARSE_PARAMETERS_END();
 
-    act(ZEND_THIS, list, reset ? retry_reset : retry_once, return_value);
+    act(ZEND_THIS, list, reset ? RETRY : RETRY_ONCE, return_value);
 }
 
 ZEND_METHOD(MailQueue, hold)
@@ -217,7 +212,7 @@ ZEND_METHOD(MailQueue, hold)
         Z_PARAM_ARRAY_HT(list)
     ZEND_PARSE_PARAMETERS_END();
 
-    act(ZEND_THIS, list, mq_queue_hold, return_value);
+    act(ZEND_THIS, list, HOLD, return_value);
 }
 
 ZEND_METHOD(MailQueue, delete)
@@ -228,5 +223,5 @@ ZEND_METHOD(MailQueue, delete)
         Z_PARAM_ARRAY_HT(list)
     ZEND_PARSE_PARAMETERS_END();
 
-    act(ZEND_THIS, list, mq_queue_delete, return_value);
+    act(ZEND_THIS, list, DELETE, return_value);
 }

@@ -19,7 +19,6 @@
 #include "php/ini.h"
 #include "php/paths.h"
 #include "php/pdo/driver.h"
-#include "php/worker/closure_transport.h"
 #include "php/worker/hooks.h"
 #include "php/worker/take_slot.h"
 #include "php_mailqueue.h"

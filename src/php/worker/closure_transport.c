@@ -1,5 +1,5 @@
 /* A transport that hands each mail to a closure. What the closure throws says what became of it. */
-#include "php/worker/closure_transport.h"
+#include "php/worker/hooks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,6 @@
 #include "php/class/classes.h"
 #include "php/class/exceptions.h"
 #include "php/class/job_object.h"
-#include "php/pdo/driver.h"
 #include "queue/job.h"
 
 struct closure_transport {
@@ -47,28 +46,21 @@ static void finish(struct closure_transport *self, enum mq_transfer_end end)
     mq_transport_give_back(&self->base, transfer, end);
 }
 
-/* What the call came to. */
-enum outcome { OUTCOME_ACCEPTED, OUTCOME_REFUSED, OUTCOME_TROUBLE, OUTCOME_LATER, OUTCOME_EXITED };
-
 struct closure_call {
     struct closure_transport *self;
     struct mq_transfer *transfer;
-    enum outcome outcome;
+    enum mq_outcome outcome; /* MQ_OUTCOME_RELEASED: the relay is in trouble */
+    bool exited;
     int code;
     char text[MQ_TARGET_REPLY_MAX];
 };
 
 static void make_arguments(const struct mq_transfer *transfer, zval arguments[4])
 {
-    size_t prefix = transfer->prefix.len;
-    zend_string *message = zend_string_alloc(prefix + transfer->message.len, 0);
-    if (prefix > 0) {
-        memcpy(ZSTR_VAL(message), transfer->prefix.data, prefix);
-    }
-    memcpy(ZSTR_VAL(message) + prefix, transfer->message.data, transfer->message.len);
-    ZSTR_VAL(message)[ZSTR_LEN(message)] = '\0';
+    const char *prefix = transfer->prefix.len > 0 ? transfer->prefix.data : "";
     mq_php_job_show(&arguments[0], transfer->job, MQ_PHP_JOB_WIRE);
-    ZVAL_STR(&arguments[1], message);
+    ZVAL_STR(&arguments[1], zend_string_concat2(prefix, transfer->prefix.len,
+                                                transfer->message.data, transfer->message.len));
     ZVAL_STRING(&arguments[2], transfer->from);
     array_init_size(&arguments[3], (uint32_t)transfer->target_count);
     for (size_t i = 0; i < transfer->target_count; i++) {
@@ -78,18 +70,14 @@ static void make_arguments(const struct mq_transfer *transfer, zval arguments[4]
 
 static void judge_exception(struct closure_call *call)
 {
+    zend_class_entry *ce = EG(exception)->ce;
     if (mq_php_exiting()) {
-        call->outcome = OUTCOME_EXITED;
+        call->exited = true;
         return;
     }
-    zend_class_entry *ce = EG(exception)->ce;
-    if (instanceof_function(ce, mq_ce_refused_exception)) {
-        call->outcome = OUTCOME_REFUSED;
-    } else if (instanceof_function(ce, mq_ce_transport_exception)) {
-        call->outcome = OUTCOME_TROUBLE;
-    } else {
-        call->outcome = OUTCOME_LATER;
-    }
+    call->outcome = instanceof_function(ce, mq_ce_refused_exception)     ? MQ_OUTCOME_REFUSED
+                    : instanceof_function(ce, mq_ce_transport_exception) ? MQ_OUTCOME_RELEASED
+                                                                         : MQ_OUTCOME_DEFERRED;
     call->code = mq_php_exception_code();
     mq_php_exception_text(call->text, sizeof call->text);
     zend_clear_exception();
@@ -105,12 +93,10 @@ static void call_body(void *context)
         judge_exception(call);
     }
     zval_ptr_dtor(&result);
-    if (EG(exception)) { /* a destructor's: the mail is handed over all the same */
-        if (mq_php_exiting()) {
-            call->outcome = OUTCOME_EXITED;
-        } else {
-            zend_clear_exception();
-        }
+    if (EG(exception) && mq_php_exiting()) {
+        call->exited = true;
+    } else if (EG(exception)) { /* a destructor's: the mail is handed over all the same */
+        zend_clear_exception();
     }
 }
 
@@ -118,29 +104,20 @@ static enum mq_status settle_call(struct closure_transport *self, struct closure
                                   struct mq_error *err)
 {
     struct mq_transfer *transfer = call->transfer;
-    switch (call->outcome) {
-    case OUTCOME_ACCEPTED:
-        set_results(self, transfer, MQ_OUTCOME_DELIVERED, 0, "");
-        transfer->enter(transfer, MQ_PHASE_ACCEPTED);
-        break;
-    case OUTCOME_REFUSED:
-        set_results(self, transfer, MQ_OUTCOME_REFUSED, call->code, call->text);
-        transfer->enter(transfer, MQ_PHASE_REFUSED);
-        break;
-    case OUTCOME_LATER:
-        set_results(self, transfer, MQ_OUTCOME_DEFERRED, call->code, call->text);
-        transfer->enter(transfer, MQ_PHASE_REFUSED);
-        break;
-    case OUTCOME_TROUBLE:
+    if (call->exited) { /* unknown how far it came: abort() says so */
+        return mq_error_set(err, MQ_THROWN, "", "the transport ended the script");
+    }
+    if (call->outcome == MQ_OUTCOME_RELEASED) {
         set_results(self, transfer, MQ_OUTCOME_DEFERRED, 0, "");
         transfer->enter(transfer, MQ_PHASE_REFUSED);
         set_results(self, transfer, MQ_OUTCOME_RELEASED, 0, "");
         mq_transport_in_trouble(&self->base, call->text, 0);
         finish(self, MQ_TRANSFER_UNTOUCHED);
         return MQ_OK;
-    case OUTCOME_EXITED: /* unknown how far it came: abort() says so */
-        return mq_error_set(err, MQ_THROWN, "", "the transport ended the script");
     }
+    bool accepted = call->outcome == MQ_OUTCOME_DELIVERED;
+    set_results(self, transfer, call->outcome, call->code, call->text);
+    transfer->enter(transfer, accepted ? MQ_PHASE_ACCEPTED : MQ_PHASE_REFUSED);
     finish(self, MQ_TRANSFER_DONE);
     return MQ_OK;
 }
@@ -162,7 +139,8 @@ static enum mq_status closure_step(struct mq_transport *transport, int64_t timeo
         return mq_error_set(err, self->run->bailed ? MQ_BAILOUT : MQ_THROWN, "", "PHP code ended");
     }
     struct mq_transfer *transfer = mq_transfer_take(&transport->pending, NULL);
-    struct closure_call call = {.self = self, .transfer = transfer, .outcome = OUTCOME_ACCEPTED};
+    struct closure_call call = {
+        .self = self, .transfer = transfer, .outcome = MQ_OUTCOME_DELIVERED};
     set_results(self, transfer, MQ_OUTCOME_RELEASED, 0, "");
     if (!transfer->enter(transfer, MQ_PHASE_ENVELOPE) ||
         !transfer->enter(transfer, MQ_PHASE_BODY)) {
@@ -171,15 +149,13 @@ static enum mq_status closure_step(struct mq_transport *transport, int64_t timeo
     }
     int64_t began_us = now_us(self);
     self->called = transfer;
-    if (!mq_php_guarded(self->run, call_body, &call)) {
-        return mq_error_set(err, MQ_BAILOUT, "", "PHP stopped with a fatal error");
-    }
-    transfer->ms = (now_us(self) - began_us) / 1000;
     struct mq_error why = {.status = MQ_OK};
-    enum mq_status left = mq_php_pdo_after(self->run, "the transport", &why);
+    const struct mq_php_callback callback = {"the transport", call_body, &call};
+    enum mq_status left = mq_php_call_out(self->run, &callback, &why);
     if (left == MQ_BAILOUT) {
         return mq_error_set(err, MQ_BAILOUT, "", "PHP stopped with a fatal error");
     }
+    transfer->ms = (now_us(self) - began_us) / 1000;
     enum mq_status status = settle_call(self, &call, err);
     if (status == MQ_OK && left != MQ_OK && err) {
         *err = why; /* the mail's outcome stands, and the run ends */

@@ -13,6 +13,18 @@
 #include "php/message/mail.h"
 #include "php/pdo/driver.h"
 
+enum mq_status mq_php_call_out(struct mq_php_run *run, const struct mq_php_callback *callback,
+                               struct mq_error *err)
+{
+    if (!mq_php_may_call(run)) {
+        return mq_error_set(err, run->bailed ? MQ_BAILOUT : MQ_THROWN, "", "PHP code ended");
+    }
+    if (!mq_php_guarded(run, callback->body, callback->context)) {
+        return mq_error_set(err, MQ_BAILOUT, "", "PHP stopped with a fatal error");
+    }
+    return mq_php_pdo_after(run, callback->name, err);
+}
+
 /* ---- compose ---- */
 
 struct compose_call {
@@ -105,34 +117,21 @@ static void compose_body(void *context)
     }
 }
 
-static void check_transaction(struct compose_call *call)
-{
-    struct mq_error why;
-    enum mq_status status = mq_php_pdo_after(call->hooks->run, "it", &why);
-    if (status == MQ_BAILOUT || status == MQ_THROWN) {
-        mq_error_set(call->err, status, "", "PHP code ended");
-        call->end = MQ_COMPOSE_STOP;
-    } else if (status != MQ_OK && call->end != MQ_COMPOSE_STOP) {
-        call->end = failed(call, why.text);
-    }
-}
-
 static enum mq_compose_end compose(void *context, const struct mq_job *job, struct mq_composed *out,
                                    struct mq_error *err)
 {
     struct mq_php_hooks *hooks = context;
-    struct compose_call call = {
-        .hooks = hooks, .job = job, .out = out, .err = err, .end = MQ_COMPOSE_STOP};
-    if (!mq_php_may_call(hooks->run)) {
-        mq_error_set(err, hooks->run->bailed ? MQ_BAILOUT : MQ_THROWN, "", "PHP code ended");
-        return MQ_COMPOSE_STOP;
-    }
+    struct compose_call call = {.hooks = hooks, .job = job, .out = out, .err = err};
+    const struct mq_php_callback callback = {"it", compose_body, &call};
+    struct mq_error why;
     mq_php_mail_init(&call.mail);
-    if (!mq_php_guarded(hooks->run, compose_body, &call)) {
-        mq_error_set(err, MQ_BAILOUT, "", "PHP stopped with a fatal error");
+    enum mq_status status = mq_php_call_out(hooks->run, &callback, &why);
+    if (status == MQ_BAILOUT || status == MQ_THROWN) {
+        mq_error_set(err, status, "", "PHP code ended");
         call.end = MQ_COMPOSE_STOP;
+    } else if (status != MQ_OK && call.end != MQ_COMPOSE_STOP) {
+        call.end = failed(&call, why.text);
     }
-    check_transaction(&call);
     mq_php_mail_clear(&call.mail);
     if (call.end != MQ_COMPOSED) {
         mq_composed_clear(out);
@@ -196,14 +195,11 @@ static enum mq_status tell(void *context, const struct mq_event *event, struct m
     if (hooks->on_event == NULL || !mq_php_may_call(hooks->run)) {
         return MQ_OK;
     }
-    if (!mq_php_guarded(hooks->run, event_body, &call)) {
-        return mq_error_set(err, MQ_BAILOUT, "", "PHP stopped with a fatal error");
-    }
-    enum mq_status status = mq_php_pdo_after(hooks->run, "onEvent", err);
-    if (status != MQ_OK && !EG(exception)) {
-        return status;
-    }
-    return EG(exception) ? mq_error_set(err, MQ_THROWN, "", "onEvent threw") : MQ_OK;
+    const struct mq_php_callback callback = {"onEvent", event_body, &call};
+    enum mq_status status = mq_php_call_out(hooks->run, &callback, err);
+    return status == MQ_BAILOUT || !EG(exception)
+               ? status
+               : mq_error_set(err, MQ_THROWN, "", "onEvent threw");
 }
 
 static void record(void *context, const struct mq_events *events)
