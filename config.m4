@@ -156,7 +156,6 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/message/mail.c
     src/php/message/media_type.c
     src/php/message/object.c
-    src/php/message/recipients.c
     src/php/paths.c
     src/php/pdo/attributes.c
     src/php/pdo/call.c

@@ -71,7 +71,8 @@ namespace {
          *   commas, a list of these, a map of addresses to names, or entries with `address` and `name`; at
          *   least one of `to`, `cc`, `bcc`. `subject`. `text`, `html`: at least one of them; a missing text is
          *   made from the HTML. `headers`: values by name. `attachments`: paths of local files, streams, or
-         *   arrays with one of `path`, `data` and `stream`, and `name`, `type`; a string as key is the name.
+         *   arrays with one of `path`, `data` and `stream`, and `name`, `type` (by default the one of the name's
+         *   extension); a string as key is the name.
          *   `inline`: the same for what the HTML shows; a string as key is the cid
          *   (`'inline' => ['logo' => '/path/logo.png']` for `<img src="cid:logo">`). `date`. `message_id`.
          *   `unsubscribe`: https: or mailto: URIs. Null means not given; a Stringable is taken as a string.
@@ -84,8 +85,8 @@ namespace {
          * - such a message as an object: a Stringable, or an object with a public method toString(), such as
          *   Symfony\Component\Mime\Email. If an object with toString() has getTo(), getCc() and getBcc(), or
          *   getHeaders() whose all() finds these fields, they give the recipients; so Bcc is obeyed, which is
-         *   not in the text. The sender is the first of getSender(), getReturnPath() and getFrom(). An address
-         *   is a string or an object with getAddress();
+         *   not in the text. With only some of these methods it needs $recipients. The sender is the first of
+         *   getSender(), getReturnPath() and getFrom(). An address is a string or an object with getAddress();
          * - null: the worker's compose function makes it when it is sent.
          *
          * @phpstan-param array{

@@ -8,13 +8,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/ascii.h"
 #include "core/buffer.h"
 #include "core/file_id.h"
 #include "php_mailqueue.h"
 
 /* A path is shown up to this many octets. */
-#define SHOWN     200
+#define SHOWN 200
+#define IRREGULAR \
+    "only regular files can be attached, not a directory, a device, a pipe or a socket"
 #define FORBIDDEN "open_basedir does not allow this file; add its directory, or attach another file"
 
 static enum mq_status bad(const char *field, const char *path, const char *what,
@@ -27,28 +28,14 @@ static enum mq_status bad_errno(const char *field, const char *path, int number,
                                 struct mq_error *err)
 {
     const char *cure = "";
-    if (number == ENOENT || number == ENOTDIR || number == ENAMETOOLONG) {
-        cure = "; give the path of a file that exists, or a content as ['data' => …]";
-    } else if (number == EACCES) {
+    if (number == EACCES) {
         cure = "; let the user that PHP runs as read it";
+    } else if (number == ENOENT) {
+        cure = "; give the path of a local file that exists, or ['stream' => fopen(…)], or a "
+               "content as ['data' => …]";
     }
     return mq_error_set(err, MQ_MESSAGE, field, "%s: %.*s: %s%s", field, SHOWN, path,
                         strerror(number), cure);
-}
-
-/* PHP opens "phar://…", "http://…", "data:…" and the like as files; nothing here does. */
-static bool is_url(struct mq_str path)
-{
-    size_t n = 0;
-    while (n < path.len && (mq_is_alnum(path.data[n]) || memchr("+-.", path.data[n], 3))) {
-        n++;
-    }
-    struct mq_str rest = {path.data + n, path.len - n};
-    if (n == 0 || rest.len == 0 || rest.data[0] != ':') {
-        return false;
-    }
-    return (rest.len >= 3 && memcmp(rest.data, "://", 3) == 0) ||
-           mq_str_equal_nocase((struct mq_str){path.data, n}, MQ_STR("data"));
 }
 
 static enum mq_status check_text(struct mq_str path, const char *field, struct mq_error *err)
@@ -60,10 +47,6 @@ static enum mq_status check_text(struct mq_str path, const char *field, struct m
         return mq_error_set(err, MQ_MESSAGE, field,
                             "%s: the path has a NUL; give a content as ['data' => …]", field);
     }
-    if (is_url(path)) {
-        return bad(field, path.data,
-                   "a URL; give the path of a local file, or ['stream' => fopen(…)]", err);
-    }
     return MQ_OK;
 }
 
@@ -72,69 +55,26 @@ static bool is_allowed(const char *path)
     return php_check_open_basedir_ex(path, 0) == 0;
 }
 
-/* From where the script is, which is not where the process is in a threaded PHP. */
-static bool make_absolute(struct mq_str path, char *absolute)
-{
-    size_t n = 0;
-    if (path.data[0] != '/') {
-        if (VCWD_GETCWD(absolute, MAXPATHLEN - 1) == NULL) {
-            return false;
-        }
-        n = strlen(absolute);
-        absolute[n++] = '/';
-    }
-    if (path.len >= MAXPATHLEN - n) {
-        errno = ENAMETOOLONG;
-        return false;
-    }
-    memcpy(absolute + n, path.data, path.len + 1);
-    return true;
-}
-
-/* The absolute path without links, in `resolved` of MAXPATHLEN. What open_basedir forbids is not
- * even said to exist. */
+/* The absolute path without links, in `resolved` of MAXPATHLEN, from where the script is. What
+ * open_basedir forbids is not even said to exist. */
 static enum mq_status resolve(struct mq_str path, const char *field, char *resolved,
                               struct mq_error *err)
 {
-    char absolute[MAXPATHLEN];
-    if (!make_absolute(path, absolute)) {
-        return bad_errno(field, path.data, errno, err);
-    }
-    if (!is_allowed(absolute)) {
+    if (!is_allowed(path.data)) {
         return bad(field, path.data, FORBIDDEN, err);
     }
-    if (realpath(absolute, resolved) == NULL) {
+    if (VCWD_REALPATH(path.data, resolved) == NULL) {
         return bad_errno(field, path.data, errno, err);
     }
-    if (!is_allowed(resolved)) {
-        return bad(field, path.data, FORBIDDEN, err);
-    }
-    return MQ_OK;
+    return is_allowed(resolved) ? MQ_OK : bad(field, path.data, FORBIDDEN, err);
 }
 
-static const char *kind_of(mode_t mode)
+/* Whether the open file is still the one at that path: a directory on the way may have become a
+ * link to elsewhere between the check and the opening. */
+static bool is_same_file(int fd, const char *resolved)
 {
-    return S_ISDIR(mode)    ? "a directory; give the path of a file"
-           : S_ISFIFO(mode) ? "a pipe; only regular files can be attached"
-           : S_ISSOCK(mode) ? "a socket; only regular files can be attached"
-                            : "a device; only regular files can be attached";
-}
-
-/* Where the open file is now: a directory on the way may have become a link to elsewhere between
- * the check and the opening. */
-static bool is_descriptor_allowed(int fd, const char *resolved)
-{
-    char link[64], actual[MAXPATHLEN];
+    char actual[MAXPATHLEN];
     struct stat at_path, opened;
-    if (is_allowed("/")) { /* as everything is */
-        return true;
-    }
-    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    ssize_t n = readlink(link, actual, sizeof actual - 1);
-    if (n > 0) {
-        actual[n] = '\0';
-        return is_allowed(actual);
-    }
     return realpath(resolved, actual) && strcmp(resolved, actual) == 0 && fstat(fd, &opened) == 0 &&
            lstat(actual, &at_path) == 0 && opened.st_dev == at_path.st_dev &&
            opened.st_ino == at_path.st_ino;
@@ -168,7 +108,7 @@ enum mq_status mq_php_local_file_open(struct mq_str path, const char *field, int
     /* Before opening, because that can have effects on a device; after it, because then it holds.
      */
     if (stat(resolved, &info) == 0 && !S_ISREG(info.st_mode)) {
-        return bad(field, path.data, kind_of(info.st_mode), err);
+        return bad(field, path.data, IRREGULAR, err);
     }
     if (mq_file_is_open_database(resolved)) {
         return bad(field, path.data,
@@ -181,9 +121,9 @@ enum mq_status mq_php_local_file_open(struct mq_str path, const char *field, int
         return bad_errno(field, path.data, errno, err);
     }
     if (!S_ISREG(info.st_mode)) {
-        return bad(field, path.data, kind_of(info.st_mode), err);
+        return bad(field, path.data, IRREGULAR, err);
     }
-    if (!is_descriptor_allowed(*fd, resolved)) {
+    if (!is_allowed("/") && !is_same_file(*fd, resolved)) {
         return bad(field, path.data, FORBIDDEN, err);
     }
     status = check_size(info.st_size, path.data, field, err);

@@ -53,8 +53,9 @@ static enum mq_status check_numbers(const struct mq_new_job *job, struct mq_erro
                             "expiresAt is not after sendAt: the mail could never be sent");
     }
     if (job->max_attempts < 0 || job->max_attempts > MQ_ATTEMPTS_MAX) {
-        return mq_error_set(err, MQ_INVALID, "maxAttempts", "maxAttempts must be 1 … %d, not %d",
-                            MQ_ATTEMPTS_MAX, job->max_attempts);
+        return mq_error_set(err, MQ_INVALID, "maxAttempts",
+                            "maxAttempts must be 1 … %d, or null for what the backoff policy says",
+                            MQ_ATTEMPTS_MAX);
     }
     return MQ_OK;
 }

@@ -109,16 +109,16 @@ reference long: ValueError: reference must have 1 to 190 octets, not 191
 reference not UTF-8: ValueError: reference is not valid UTF-8
 type empty: ValueError: type must have 1 to 64 octets, not 0
 type long: ValueError: type must have 1 to 64 octets, not 65
-priority: ValueError: priority: must be between -100 and 100
-priority low: ValueError: priority: must be between -100 and 100
-maxAttempts 0: ValueError: maxAttempts: must be between 1 and 1000, or null for what the backoff policy says
-maxAttempts 1001: ValueError: maxAttempts: must be between 1 and 1000, or null for what the backoff policy says
+priority: ValueError: priority must be -100 … 100, not 101
+priority low: ValueError: priority must be -100 … 100, not -101
+maxAttempts 0: ValueError: maxAttempts must be 1 … 1000, or null for what the backoff policy says
+maxAttempts 1001: ValueError: maxAttempts must be 1 … 1000, or null for what the backoff policy says
 sendAt negative: ValueError: sendAt: must be seconds since 1970, between 0 and the end of the year 9999
 sendAt in milliseconds: ValueError: sendAt: must be seconds since 1970, between 0 and the end of the year 9999
 sendAt text: TypeError: MailQueue::enqueue(): Argument #5 ($sendAt) must be of type DateTimeInterface|int|null, string given
-expiresAt past: ValueError: expiresAt: must be later than now and than sendAt; leave it out for a mail that does not expire
-expiresAt now: ValueError: expiresAt: must be later than now and than sendAt; leave it out for a mail that does not expire
-expiresAt before sendAt: ValueError: expiresAt: must be later than now and than sendAt; leave it out for a mail that does not expire
+expiresAt past: ValueError: expiresAt: must be later than now; leave it out for a mail that does not expire
+expiresAt now: ValueError: expiresAt: must be later than now; leave it out for a mail that does not expire
+expiresAt before sendAt: ValueError: expiresAt is not after sendAt: the mail could never be sent
 message a number: TypeError: MailQueue::enqueue(): Argument #1 ($message) must be an array, a string, an object with toString() or __toString(), or null, stdClass given
 0 stored
 10000 recipients

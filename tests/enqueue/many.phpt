@@ -96,7 +96,7 @@ errors:
   a number as key: MailQueue\MessageException [0]: message 133: 0: unknown key; allowed are the names of enqueue()'s parameters: message, reference, type, priority, sendAt, expiresAt, maxAttempts, envelopeFrom, recipients, dsn / stored 100
   bad field: MailQueue\MessageException [to]: message 133: to: the address "nobody" has no "@"; write it as name@example.org, and a name that has a comma in double quotes / stored 100
   bad type: MailQueue\MessageException [reference]: message 133: reference: must be a string or null, int given / stored 100
-  bad priority: ValueError: message 133: priority: must be between -100 and 100 / stored 100
+  bad priority: ValueError: message 133: priority must be -100 … 100, not 1000 / stored 100
   bad time: MailQueue\MessageException [sendAt]: message 133: sendAt: must be a DateTimeInterface, an int or null, string given / stored 100
   bad recipients: MailQueue\MessageException [recipients]: message 133: recipients: must be a list of strings or null, string given / stored 100
   no envelope: MailQueue\MessageException [envelopeFrom]: message 133: envelopeFrom: missing, and the message has no From to take it from; give envelopeFrom: "a@example.org", or "" for none / stored 100

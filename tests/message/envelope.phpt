@@ -144,5 +144,5 @@ $compose
   a wrong one: Failed compose: To: the address "nobody" has no "@"; write it as name@example.org
   fields: "club@example.org" → ann@example.net bob@example.com secret@example.com its date
   a wrong field: Failed compose: attachment: unknown field; known are from, to, cc, bcc, reply_to, subject, text, html, headers, attachments, inline, date, message_id and unsubscribe
-  a wrong file: Failed compose: attachments[0]: /dev/null: a device; only regular files can be attached
+  a wrong file: Failed compose: attachments[0]: /dev/null: only regular files can be attached, not a directory, a device, a pipe or a socket
   thrown: Failed compose: LogicException: no text

@@ -66,36 +66,36 @@ for ($i = 0; $i < 50; $i++) {
 echo "\n", count(scandir('/proc/self/fd')) - $before, " descriptors left open\n";
 ?>
 --EXPECT--
-attachments[2]: phar://x.phar/a.txt: a URL; give the path of a local file, or ['stream' => fopen(…)]
-attachments[2]: phar://%/a.txt: a URL; give the path of a local file, or ['stream' => fopen(…)]
-attachments[2]: http://127.0.0.1:9/a.txt: a URL; give the path of a local file, or ['stream' => fopen(…)]
-attachments[2]: https://example.org/: a URL; give the path of a local file, or ['stream' => fopen(…)]
-attachments[2]: ftp://example.org/a: a URL; give the path of a local file, or ['stream' => fopen(…)]
-attachments[2]: data:text/plain,hello: a URL; give the path of a local file, or ['stream' => fopen(…)]
-attachments[2]: DATA://text/plain,x: a URL; give the path of a local file, or ['stream' => fopen(…)]
-attachments[2]: php://stdin: a URL; give the path of a local file, or ['stream' => fopen(…)]
-attachments[2]: file://%/a.txt: a URL; give the path of a local file, or ['stream' => fopen(…)]
-attachments[2]: compress.zlib://%/a.txt: a URL; give the path of a local file, or ['stream' => fopen(…)]
-attachments[2]: glob://%/*: a URL; give the path of a local file, or ['stream' => fopen(…)]
-attachments[2]: expect://id: a URL; give the path of a local file, or ['stream' => fopen(…)]
-attachments[2]: mine://x: a URL; give the path of a local file, or ['stream' => fopen(…)]
-attachments[2]: %/fifo: a pipe; only regular files can be attached
-attachments[2]: %/to-fifo: a pipe; only regular files can be attached
-attachments[2]: /dev/zero: a device; only regular files can be attached
-attachments[2]: /dev/null: a device; only regular files can be attached
-attachments[2]: %/to-zero: a device; only regular files can be attached
-attachments[2]: %/loop: Too many levels of symbolic links
-attachments[2]: %: a directory; give the path of a file
-attachments[2]: %/: a directory; give the path of a file
-attachments[2]: /: a directory; give the path of a file
-attachments[2]: %/socket: a socket; only regular files can be attached
-attachments[2]: %/none: No such file or directory; give the path of a file that exists, or a content as ['data' => …]
-attachments[2]: %/a.txt/: Not a directory; give the path of a file that exists, or a content as ['data' => …]
+attachments[2]: phar://x.phar/a.txt: No such file or directory; give the path of a local file that exists, or ['stream' => fopen(…)], or a content as ['data' => …]
+attachments[2]: phar://%/a.txt: No such file or directory; give the path of a local file that exists, or ['stream' => fopen(…)], or a content as ['data' => …]
+attachments[2]: http://127.0.0.1:9/a.txt: No such file or directory; give the path of a local file that exists, or ['stream' => fopen(…)], or a content as ['data' => …]
+attachments[2]: https://example.org/: No such file or directory; give the path of a local file that exists, or ['stream' => fopen(…)], or a content as ['data' => …]
+attachments[2]: ftp://example.org/a: No such file or directory; give the path of a local file that exists, or ['stream' => fopen(…)], or a content as ['data' => …]
+attachments[2]: data:text/plain,hello: No such file or directory; give the path of a local file that exists, or ['stream' => fopen(…)], or a content as ['data' => …]
+attachments[2]: DATA://text/plain,x: No such file or directory; give the path of a local file that exists, or ['stream' => fopen(…)], or a content as ['data' => …]
+attachments[2]: php://stdin: No such file or directory; give the path of a local file that exists, or ['stream' => fopen(…)], or a content as ['data' => …]
+attachments[2]: file://%/a.txt: No such file or directory; give the path of a local file that exists, or ['stream' => fopen(…)], or a content as ['data' => …]
+attachments[2]: compress.zlib://%/a.txt: No such file or directory; give the path of a local file that exists, or ['stream' => fopen(…)], or a content as ['data' => …]
+attachments[2]: glob://%/*: No such file or directory; give the path of a local file that exists, or ['stream' => fopen(…)], or a content as ['data' => …]
+attachments[2]: expect://id: No such file or directory; give the path of a local file that exists, or ['stream' => fopen(…)], or a content as ['data' => …]
+attachments[2]: mine://x: No such file or directory; give the path of a local file that exists, or ['stream' => fopen(…)], or a content as ['data' => …]
+attachments[2]: %/fifo: only regular files can be attached, not a directory, a device, a pipe or a socket
+attachments[2]: %/to-fifo: only regular files can be attached, not a directory, a device, a pipe or a socket
+attachments[2]: /dev/zero: only regular files can be attached, not a directory, a device, a pipe or a socket
+attachments[2]: /dev/null: only regular files can be attached, not a directory, a device, a pipe or a socket
+attachments[2]: %/to-zero: only regular files can be attached, not a directory, a device, a pipe or a socket
+attachments[2]: %/loop: No such file or directory; give the path of a local file that exists, or ['stream' => fopen(…)], or a content as ['data' => …]
+attachments[2]: %: only regular files can be attached, not a directory, a device, a pipe or a socket
+attachments[2]: %/: only regular files can be attached, not a directory, a device, a pipe or a socket
+attachments[2]: /: only regular files can be attached, not a directory, a device, a pipe or a socket
+attachments[2]: %/socket: only regular files can be attached, not a directory, a device, a pipe or a socket
+attachments[2]: %/none: No such file or directory; give the path of a local file that exists, or ['stream' => fopen(…)], or a content as ['data' => …]
+attachments[2]: %/a.txt/: No such file or directory; give the path of a local file that exists, or ['stream' => fopen(…)], or a content as ['data' => …]
 attachments[2]: the path has a NUL; give a content as ['data' => …]
 attachments[2]: the path has a NUL; give a content as ['data' => …]
 attachments[2]: the path is empty
-attachments[2]: phar:: No such file or directory; give the path of a file that exists, or a content as ['data' => …]
-attachments[2]: …: File name too long; give the path of a file that exists, or a content as ['data' => …]
+attachments[2]: phar:: No such file or directory; give the path of a local file that exists, or ['stream' => fopen(…)], or a content as ['data' => …]
+attachments[2]: …: Invalid argument
 attachments[2]: %/large.bin: it has 26214401 bytes, allowed for a message are 26214400 (mailqueue.max_message_size)
 attachments[2]: its size is not the 0 bytes that it had before; let nobody write to it meanwhile
 0 stored

@@ -145,6 +145,8 @@ foreach ([
     tell($name, new Mail([$name => $wrong] + $full));
 }
 tell('headers', new HeadersOnly(['Bcc' => [new Boxes(3)]] + $headers));
+tell('a line end', new Mail(['cc' => ["carl@example.net\nBcc: wrong@example.net"]] + $full));
+tell('an empty one', new Mail(['cc' => ['']] + $full));
 tell('a map', new Mail(['to' => ['ann@example.net' => null]] + $full));
 tell('names', new Mail(['to' => ['Ann <ann@example.net>']] + $full));
 tell('no address', new Mail(['bcc' => a('hidden@example.net', 'nobody')] + $full));
@@ -219,7 +221,7 @@ headers: "me@example.org" → ann@example.net bob@example.com carl@example.net h
 headers, Sender: "sender@example.org" → ann@example.net bob@example.com carl@example.net hidden@example.net
 headers, Return-Path: "return@example.org" → ann@example.net bob@example.com carl@example.net hidden@example.net
 no sender in them: "text@example.org" → ann@example.net bob@example.com carl@example.net hidden@example.net
-only some methods: "text@example.org" → text@example.net copy@example.net hidden@example.net
+only some methods: MailQueue\MessageException [recipients]: recipients: Partial has only some of getTo(), getCc() and getBcc(); give recipients: ["a@example.org"]
 methods that cannot be called: "text@example.org" → text@example.net copy@example.net
 a Stringable that has methods: "text@example.org" → text@example.net copy@example.net
 a Stringable that has toString(): "me@example.org" → ann@example.net bob@example.com carl@example.net hidden@example.net
@@ -233,11 +235,13 @@ from: MailQueue\MessageException [from]: from: Mail::getFrom() must give address
 sender: MailQueue\MessageException [sender]: sender: Mail::getSender() must give addresses, as strings or objects with getAddress(), DateTime given; or give envelopeFrom: "a@example.org"
 return: MailQueue\MessageException [return-path]: return-path: Mail::getReturnPath() must give addresses, as strings or objects with getAddress(), bool given; or give envelopeFrom: "a@example.org"
 headers: MailQueue\MessageException [bcc]: bcc: HeadersOnly::getHeaders()->all("Bcc") must give addresses, as strings or objects with getAddress(), int given; or give recipients: ["a@example.org"]
+a line end: MailQueue\MessageException [cc]: cc: Mail::getCc() must give addresses, as strings or objects with getAddress(), string given; or give recipients: ["a@example.org"]
+an empty one: MailQueue\MessageException [cc]: cc: Mail::getCc() must give addresses, as strings or objects with getAddress(), string given; or give recipients: ["a@example.org"]
 a map: MailQueue\MessageException [to]: to: Mail::getTo() must give addresses, as strings or objects with getAddress(), null given; or give recipients: ["a@example.org"]
-names: MailQueue\MessageException [to[0]]: to[0]: the address "Ann <ann@example.net>" has a character that is not allowed before the "@"; write a plain name@example.org without quotes, comments or spaces
-no address: MailQueue\MessageException [bcc[1]]: bcc[1]: the address "nobody" has no "@"; write it as name@example.org
-an option: MailQueue\MessageException [bcc[0]]: bcc[0]: the address "-f@example.net" begins with "-", which programs take for an option; use another address
-no sender: MailQueue\MessageException [from[0]]: from[0]: the address "local" has no "@"; write it as name@example.org
+names: "me@example.org" → ann@example.net carl@example.net hidden@example.net bob@example.com
+no address: MailQueue\MessageException [Bcc]: Bcc: the address "nobody" has no "@"; write it as name@example.org
+an option: MailQueue\MessageException [Bcc]: Bcc: the address "-f@example.net" begins with "-", which programs take for an option; use another address
+no sender: MailQueue\MessageException [From]: From: the address "local" has no "@"; write it as name@example.org
 too deep: MailQueue\MessageException [to]: to: Mail::getTo() must give addresses, as strings or objects with getAddress(), Address given; or give recipients: ["a@example.org"]
 endless: MailQueue\MessageException [to]: to: more than 10000 addresses in the message; send it to fewer at a time
 the cure for recipients: "me@example.org" → only@example.net

@@ -66,20 +66,13 @@ static bool parse_time(const struct time_argument *time, const char *name, int64
 /* Null where the pair is queued already. */
 static void store(zval *object, const struct mq_php_arguments *args, zval *return_value)
 {
-    struct mq_php_mail mail;
     struct mq_error err;
     int64_t id = 0;
     struct mq_queue *queue = mq_php_is_leaving() ? NULL : mq_php_queue_use(object);
     if (queue == NULL) {
         return;
     }
-    const struct mq_clock *clock = mq_queue_clock(queue);
-    mq_php_mail_init(&mail);
-    enum mq_status status = mq_php_mail_prepare(&mail, args, clock->now_s(clock->context), &err);
-    if (status == MQ_OK) {
-        status = mq_queue_enqueue(queue, &mail.job, &id, &err);
-    }
-    mq_php_mail_clear(&mail);
+    enum mq_status status = mq_php_mail_store(queue, args, &id, &err);
     if (mq_php_queue_ok(object, status, &err) && id != 0) {
         RETVAL_LONG((zend_long)id);
     }

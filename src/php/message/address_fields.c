@@ -5,8 +5,6 @@
  *   [['address' => 'a@example.org', 'name' => 'Name']], or one such entry alone */
 #include "php/message/fields.h"
 
-#include "php/message/recipients.h"
-
 static const char *const entry_keys[] = {"address", "name"};
 
 static enum mq_status check_entry_keys(const char *field, HashTable *entry, struct mq_error *err)

@@ -282,8 +282,6 @@ enum mq_status mq_php_array_read(HashTable *message, struct mq_php_fields *field
     fields->compose.headers = fields->headers;
     fields->compose.parts = fields->parts;
     fields->compose.unsubscribe = fields->unsubscribe;
-    zval_ptr_dtor(&fields->finfo);
-    ZVAL_UNDEF(&fields->finfo);
     if (EG(exception)) { /* a destructor's */
         return MQ_THROWN;
     }
@@ -315,5 +313,4 @@ void mq_php_array_clear(struct mq_php_fields *fields)
             efree(arrays[i]);
         }
     }
-    zval_ptr_dtor(&fields->finfo);
 }

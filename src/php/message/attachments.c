@@ -12,13 +12,13 @@
 #include "zend_interfaces.h"
 
 #include "php/local_file.h"
-#include "php/message/media_type.h"
 #include "php_mailqueue.h"
 
 static const char *const entry_keys[] = {"path", "data", "stream", "name", "type", "cid"};
 enum { ENTRY_KEYS = 6 };
 
 #define STREAM_PIECE 16384 /* octets */
+#define HEAD         8192  /* octets of a file that tell its type */
 
 /* One element while it is read. */
 struct element {
@@ -260,23 +260,19 @@ static enum mq_status read_entry(const struct element *element, HashTable *entry
     return status == MQ_OK ? read_content(element, entry, err) : status;
 }
 
-static enum mq_status guess_type(const struct element *element)
+static void guess_type(const struct element *element)
 {
     struct mq_compose_part *part = element->part;
-    char head[MQ_PHP_MEDIA_HEAD];
-    struct mq_php_media_content content = {part->data, true};
-    zend_string *type = NULL;
+    char head[HEAD];
+    struct mq_str content = part->data;
+    bool whole = true;
     if (part->fd >= 0) {
         ssize_t n = pread(part->fd, head, sizeof head, 0);
-        content.text = (struct mq_str){head, n > 0 ? (size_t)n : 0};
-        content.whole = content.text.len == part->size;
+        content = (struct mq_str){head, n > 0 ? (size_t)n : 0};
+        whole = content.len == part->size;
     }
-    enum mq_status status =
-        mq_php_media_type(part->name, &content, &element->place.fields->finfo, &type);
-    if (type) {
-        part->type = mq_php_fields_keep(element->place.fields, type);
-    }
-    return status;
+    part->type =
+        mq_php_fields_keep(element->place.fields, mq_php_media_type(part->name, content, whole));
 }
 
 static enum mq_status finish(const struct element *element, struct mq_error *err)
@@ -291,7 +287,10 @@ static enum mq_status finish(const struct element *element, struct mq_error *err
                    "=> …] for <img src=\"cid:logo\">",
                    err);
     }
-    return part->type.len ? MQ_OK : guess_type(element);
+    if (part->type.len == 0) {
+        guess_type(element);
+    }
+    return MQ_OK;
 }
 
 static struct mq_compose_part *add_part(struct mq_php_path place)

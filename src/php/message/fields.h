@@ -9,6 +9,8 @@
 #include "core/error.h"
 #include "mime/compose/composer.h"
 
+#define MQ_PHP_RECIPIENTS_MAX 10000
+
 /* Its memory is the request's, but for descriptors and the contents of streams. */
 struct mq_php_fields {
     struct mq_compose_fields compose; /* without message_id, date_s and max_size */
@@ -21,7 +23,6 @@ struct mq_php_fields {
     zend_string *message_id;                 /* with its brackets; NULL: not given */
     int64_t date_s;
     bool date_given;
-    zval finfo; /* of ext/fileinfo, once it was needed */
     /* What the views and names above point into: PHP code may change the array meanwhile. */
     zend_string **kept;
     size_t kept_count, kept_capacity;
@@ -70,6 +71,10 @@ enum mq_status mq_php_fields_unknown_key(const char *field, zend_string *key,
 enum mq_status mq_php_read_addresses(struct mq_php_path place, const zval *value,
                                      struct mq_compose_address **items, size_t *count,
                                      struct mq_error *err);
+
+/* media_type.c: the type of an attachment with this name and content, of which `content` may be
+ * only the beginning. A new string. */
+zend_string *mq_php_media_type(struct mq_str name, struct mq_str content, bool whole);
 
 /* attachments.c: "attachments" or, with `shown`, "inline". */
 enum mq_status mq_php_read_parts(struct mq_php_path place, bool shown, const zval *value,

@@ -5,22 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mime/idn.h"
 #include "mime/mailbox.h"
 #include "mime/wire/envelope.h"
 #include "php/message/holder.h"
-#include "php/message/recipients.h"
 
 /* ---- reading ---- */
 
 static void clear_message(void *data)
 {
     struct mq_php_message *message = data;
-    if (message->text) {
-        zend_string_release(message->text);
+    zend_string *strings[] = {message->text, message->sender.lines, message->sender.error,
+                              message->recipients.lines, message->recipients.error};
+    for (size_t i = 0; i < sizeof strings / sizeof *strings; i++) {
+        if (strings[i]) {
+            zend_string_release(strings[i]);
+        }
     }
-    zval_ptr_dtor(&message->sender);
-    zval_ptr_dtor(&message->recipients);
     mq_php_array_clear(&message->fields);
 }
 
@@ -60,93 +60,41 @@ const struct mq_php_message *mq_php_message_of(const zval *holder)
 
 /* ---- the envelope ---- */
 
-static struct mq_str text_of(const struct mq_php_message *message)
+static struct mq_str view(const zend_string *s)
 {
-    return (struct mq_str){ZSTR_VAL(message->text), ZSTR_LEN(message->text)};
+    return (struct mq_str){ZSTR_VAL(s), ZSTR_LEN(s)};
 }
 
 /* "bcc: App\Mail::getBcc() must …": the error that waited until the answer was needed. */
-static enum mq_status say_misfit(const zval *answer, struct mq_error *err)
+static enum mq_status check_answer(const struct mq_php_answer *answer, struct mq_error *err)
 {
-    const char *text = Z_STRVAL_P(answer);
     char field[MQ_ERROR_FIELD_MAX];
+    if (answer->error == NULL) {
+        return MQ_OK;
+    }
+    const char *text = ZSTR_VAL(answer->error);
     snprintf(field, sizeof field, "%.*s", (int)strcspn(text, ":"), text);
     return mq_error_set(err, MQ_MESSAGE, field, "%s", text);
-}
-
-static enum mq_status plain_address(const zval *address, const zend_string *name, char **out,
-                                    struct mq_error *err)
-{
-    return mq_idn_address((struct mq_str){Z_STRVAL_P(address), Z_STRLEN_P(address)}, ZSTR_VAL(name),
-                          out, err);
 }
 
 enum mq_status mq_php_message_sender(const struct mq_php_message *message, char **from,
                                      struct mq_error *err)
 {
-    zend_string *name;
-    zval *address;
-    if (Z_TYPE(message->sender) == IS_STRING) {
-        return say_misfit(&message->sender, err);
+    enum mq_status status = check_answer(&message->sender, err);
+    if (status == MQ_OK && message->sender.lines) {
+        status = mq_envelope_sender(view(message->sender.lines), from, err);
     }
-    if (Z_TYPE(message->sender) == IS_ARRAY) {
-        ZEND_HASH_FOREACH_STR_KEY_VAL (Z_ARRVAL(message->sender), name, address) {
-            return plain_address(address, name, from, err);
-        }
-        ZEND_HASH_FOREACH_END();
-    }
-    return mq_envelope_sender(text_of(message), from, err);
-}
-
-/* Adds what the object's methods say to what the headers say. */
-static enum mq_status add_named(HashTable *list, HashTable *seen, struct mq_strings *out,
-                                struct mq_error *err)
-{
-    enum mq_status status = MQ_OK;
-    zend_string *name;
-    zval *item;
-    ZEND_HASH_FOREACH_STR_KEY_VAL (list, name, item) {
-        char *address = NULL;
-        status = plain_address(item, name, &address, err);
-        if (status == MQ_OK && !mq_php_recipient_add(seen, mq_str_of(address), out)) {
-            status = mq_error_nomem(err);
-        }
-        free(address);
-        if (status != MQ_OK) {
-            break;
-        }
-    }
-    ZEND_HASH_FOREACH_END();
-    return status;
+    bool open = status == MQ_OK && *from == NULL;
+    return open ? mq_envelope_sender(view(message->text), from, err) : status;
 }
 
 enum mq_status mq_php_message_recipients(const struct mq_php_message *message,
                                          struct mq_strings *out, struct mq_error *err)
 {
-    struct mq_strings own;
-    HashTable seen;
-    if (Z_TYPE(message->recipients) == IS_STRING) {
-        return say_misfit(&message->recipients, err);
-    }
-    if (Z_TYPE(message->recipients) != IS_ARRAY) {
-        return mq_envelope_recipients(text_of(message), out, err);
-    }
-    HashTable *named = Z_ARRVAL(message->recipients);
-    mq_strings_init(&own);
-    zend_hash_init(&seen, zend_hash_num_elements(named), NULL, NULL, 1);
-    enum mq_status status =
-        message->headers_too ? mq_envelope_recipients(text_of(message), &own, err) : MQ_OK;
-    for (size_t i = 0; i < own.count && status == MQ_OK; i++) {
-        if (!mq_php_recipient_add(&seen, mq_str_of(own.items[i]), out)) {
-            status = mq_error_nomem(err);
-        }
-    }
-    if (status == MQ_OK) {
-        status = add_named(named, &seen, out, err);
-    }
-    zend_hash_destroy(&seen);
-    mq_strings_clear(&own);
-    return status;
+    enum mq_status status = check_answer(&message->recipients, err);
+    const zend_string *named = message->recipients.lines;
+    return status == MQ_OK ? mq_envelope_recipients(view(named ? named : message->text), out, err)
+                           : status;
 }
 
 /* ---- the sender's domain ---- */

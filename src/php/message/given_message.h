@@ -6,15 +6,17 @@
 
 #include "php/message/fields.h"
 
+/* What an object's methods say of one half of its envelope. */
+struct mq_php_answer {
+    zend_string *lines; /* header fields with the addresses; NULL: the methods do not say */
+    zend_string *error; /* of an answer that cannot be used; NULL: none */
+};
+
 /* In a holder. */
 struct mq_php_message {
     zend_string *text; /* NULL: a message of fields */
     struct mq_php_fields fields;
-    /* What an object's methods say of its envelope: undefined where they do not, an array of
-     * addresses by their names in errors, or the text of an error. */
-    zval sender;
-    zval recipients;
-    bool headers_too; /* the text's headers may name further recipients */
+    struct mq_php_answer sender, recipients; /* of an object */
 };
 
 /* Whether PHP is about to leave the running function: for an exception, or because its memory limit
@@ -42,11 +44,10 @@ enum mq_status mq_php_message_read(zval *value, zval *out, struct mq_error *err)
 const struct mq_php_message *mq_php_message_of(const zval *holder);
 
 /* The sender that an object names, else the headers of the text; *from, malloc'ed, stays NULL where
- * neither does. MQ_MESSAGE with the field ("from[0]", "From"). Not of fields. */
+ * neither does. MQ_MESSAGE with the field. Not of fields. */
 enum mq_status mq_php_message_sender(const struct mq_php_message *message, char **from,
                                      struct mq_error *err);
-/* The same for the recipients, each once, into an initialised, empty list. MQ_MESSAGE ("bcc[1]").
- */
+/* The same for the recipients, each once, into an initialised, empty list. */
 enum mq_status mq_php_message_recipients(const struct mq_php_message *message,
                                          struct mq_strings *out, struct mq_error *err);
 /* The domain of the sender that any message names, for a Message-ID; empty when there is none.

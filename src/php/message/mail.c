@@ -1,17 +1,18 @@
 /* From enqueue()'s arguments and their message to a job. No PHP code runs here. */
 #include "php/message/mail.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/clock.h"
 #include "mime/idn.h"
 #include "mime/subject.h"
+#include "mime/address.h"
 #include "mime/wire/repair.h"
 #include "php/message/given_message.h"
-#include "php/message/recipients.h"
 #include "php_mailqueue.h"
-#include "policy/backoff.h"
+#include "queue/queue.h"
 
 void mq_php_mail_init(struct mq_php_mail *mail)
 {
@@ -96,6 +97,38 @@ static enum mq_status deduce_recipients(const struct mq_php_message *message,
     return status;
 }
 
+/* list<string> of addresses, each once. */
+static enum mq_status read_recipients(HashTable *list, struct mq_strings *out, struct mq_error *err)
+{
+    size_t count = zend_hash_num_elements(list);
+    enum mq_status status = MQ_OK;
+    zval *item;
+    if (count == 0 || count > MQ_PHP_RECIPIENTS_MAX) {
+        return mq_error_set(err, MQ_MESSAGE, "recipients",
+                            "recipients: %zu addresses; give 1 to %d", count,
+                            MQ_PHP_RECIPIENTS_MAX);
+    }
+    size_t index = 0;
+    ZEND_HASH_FOREACH_VAL (list, item) {
+        char name[32];
+        char *address = NULL;
+        snprintf(name, sizeof name, "recipients[%zu]", index++);
+        ZVAL_DEREF(item);
+        status = Z_TYPE_P(item) == IS_STRING
+                     ? mq_idn_address(view(Z_STR_P(item)), name, &address, err)
+                     : mq_php_wrong_type(name, "a string", item, err);
+        if (status == MQ_OK && !mq_strings_add(out, mq_str_of(address))) {
+            status = mq_error_nomem(err);
+        }
+        free(address);
+        if (status != MQ_OK) {
+            return status;
+        }
+    }
+    ZEND_HASH_FOREACH_END();
+    return mq_addresses_once(out) ? MQ_OK : mq_error_nomem(err);
+}
+
 /* What the caller gave, before the message: its errors say more. */
 static enum mq_status take_envelope(struct mq_php_mail *mail, const struct mq_php_arguments *args,
                                     struct mq_error *err)
@@ -109,7 +142,7 @@ static enum mq_status take_envelope(struct mq_php_mail *mail, const struct mq_ph
         status = mq_idn_address(from, "envelopeFrom", &mail->envelope_from, err);
     }
     if (status == MQ_OK && Z_TYPE(args->recipients) == IS_ARRAY) {
-        status = mq_php_recipients(Z_ARRVAL(args->recipients), &mail->recipients, err);
+        status = read_recipients(Z_ARRVAL(args->recipients), &mail->recipients, err);
     }
     return status;
 }
@@ -230,35 +263,21 @@ static struct mq_str subject_of(struct mq_php_mail *mail)
     return !has ? none : subject.len ? subject : MQ_STR("");
 }
 
-static enum mq_status check_times(const struct mq_php_arguments *args, int64_t now_s,
-                                  struct mq_error *err)
+/* The queue checks the range; what no int holds is out of it. */
+static int to_int(zend_long value)
 {
-    if (args->expires && (args->expires_at <= now_s || args->expires_at <= args->send_at)) {
-        return mq_error_set(err, MQ_INVALID, "expiresAt",
-                            "expiresAt: must be later than now and than sendAt; leave it out for "
-                            "a mail that does not expire");
-    }
-    if (args->priority < -MQ_PRIORITY_MAX || args->priority > MQ_PRIORITY_MAX) {
-        return mq_error_set(err, MQ_INVALID, "priority", "priority: must be between -%d and %d",
-                            MQ_PRIORITY_MAX, MQ_PRIORITY_MAX);
-    }
-    if (args->max_attempts_given &&
-        (args->max_attempts < 1 || args->max_attempts > MQ_ATTEMPTS_MAX)) {
-        return mq_error_set(err, MQ_INVALID, "maxAttempts",
-                            "maxAttempts: must be between 1 and %d, or null for what the backoff "
-                            "policy says",
-                            MQ_ATTEMPTS_MAX);
-    }
-    return MQ_OK;
+    return value > INT_MAX ? INT_MAX : value < INT_MIN ? INT_MIN : (int)value;
 }
 
 enum mq_status mq_php_mail_prepare(struct mq_php_mail *mail, const struct mq_php_arguments *args,
                                    int64_t now_s, struct mq_error *err)
 {
-    enum mq_status status = check_times(args, now_s, err);
-    if (status == MQ_OK) {
-        status = take_envelope(mail, args, err);
+    if (args->expires && args->expires_at <= now_s) {
+        return mq_error_set(err, MQ_INVALID, "expiresAt",
+                            "expiresAt: must be later than now; leave it out for a mail that does "
+                            "not expire");
     }
+    enum mq_status status = take_envelope(mail, args, err);
     if (status == MQ_OK) {
         bool given = !Z_ISUNDEF(args->message);
         status = take_message(mail, given ? mq_php_message_of(&args->message) : NULL, now_s, err);
@@ -266,13 +285,15 @@ enum mq_status mq_php_mail_prepare(struct mq_php_mail *mail, const struct mq_php
     if (status != MQ_OK) {
         return status;
     }
+    /* 0 would leave them to the backoff policy, as null does. */
+    int attempts = args->max_attempts == 0 ? -1 : to_int(args->max_attempts);
     mail->job = (struct mq_new_job){
         .reference = view(args->reference),
         .mail_type = args->type ? view(args->type) : MQ_STR("mail"),
-        .priority = (int)args->priority,
+        .priority = to_int(args->priority),
         .send_at = args->send_at,
         .expires_at = args->expires ? args->expires_at : 0,
-        .max_attempts = args->max_attempts_given ? (int)args->max_attempts : 0,
+        .max_attempts = args->max_attempts_given ? attempts : 0,
         .message_id = mail->message_id,
         .envelope_from = mail->envelope_from,
         .recipients = &mail->recipients,
@@ -284,4 +305,18 @@ enum mq_status mq_php_mail_prepare(struct mq_php_mail *mail, const struct mq_php
         return mq_error_nomem(err);
     }
     return mq_new_job_check(&mail->job, err);
+}
+
+enum mq_status mq_php_mail_store(struct mq_queue *queue, const struct mq_php_arguments *args,
+                                 int64_t *id, struct mq_error *err)
+{
+    struct mq_php_mail mail;
+    const struct mq_clock *clock = mq_queue_clock(queue);
+    mq_php_mail_init(&mail);
+    enum mq_status status = mq_php_mail_prepare(&mail, args, clock->now_s(clock->context), err);
+    if (status == MQ_OK) {
+        status = mq_queue_enqueue(queue, &mail.job, id, err);
+    }
+    mq_php_mail_clear(&mail);
+    return status;
 }

@@ -60,6 +60,10 @@ void mq_php_mail_clear(struct mq_php_mail *mail);
 enum mq_status mq_php_mail_prepare(struct mq_php_mail *mail, const struct mq_php_arguments *args,
                                    int64_t now_s, struct mq_error *err);
 
+/* Prepares and stores. *id is unchanged where the pair is queued already. */
+enum mq_status mq_php_mail_store(struct mq_queue *queue, const struct mq_php_arguments *args,
+                                 int64_t *id, struct mq_error *err);
+
 /* For a message that the worker composes: its body, and what it says of the envelope; of a text
  * only what the job does not say. Runs no PHP code. */
 enum mq_status mq_php_mail_compose(struct mq_php_mail *mail, const zval *message,

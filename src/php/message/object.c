@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "zend_interfaces.h"
+#include "zend_smart_str.h"
 
 #include "php/class/iterate.h"
-#include "php/message/recipients.h"
 
 /* List, header, list of its addresses, address: more is none. */
 #define DEPTH_MAX 4
@@ -77,17 +77,30 @@ static enum mq_status call(zend_object *object, zend_function *method, const cha
 
 /* ---- the envelope ---- */
 
+/* One half of an envelope. */
+struct half {
+    const struct field *fields;
+    const char *line; /* the answer's field; NULL: the one that was asked for */
+    bool first;       /* of the fields the first that has an address counts */
+    const char *cure;
+};
+
+static const struct half sender_half = {sender_fields, "From", true,
+                                        "envelopeFrom: \"a@example.org\""};
+static const struct half recipients_half = {recipient_fields, NULL, false,
+                                            "recipients: [\"a@example.org\"]"};
+
 /* Asking an object for one half of its envelope. */
 struct question {
     zend_object *object;
-    zval *headers;    /* what its getHeaders() gave; null when that is of no use */
-    const char *cure; /* for errors */
+    zval *headers; /* what its getHeaders() gave; null when that is of no use */
+    const struct half *half;
     const struct field *field;
-    bool by_header; /* the answer is of the headers */
-    bool known;     /* the object has at least one way to say it */
-    bool unknown;   /* it has none for at least one field */
-    size_t index;   /* of the next address of this field */
-    zval *answer;   /* array: name in errors → address */
+    bool by_header;  /* the answer is of the headers */
+    bool known;      /* the object has a way to say one of the fields */
+    bool unknown;    /* it has none for at least one */
+    size_t count;    /* of addresses */
+    smart_str lines; /* the answer, as header fields */
 };
 
 static enum mq_status misfit(const struct question *asked, const zval *value, struct mq_error *err)
@@ -100,20 +113,23 @@ static enum mq_status misfit(const struct question *asked, const zval *value, st
                         "%s: %.120s::%s must give addresses, as strings or objects with "
                         "getAddress(), %.120s given; or give %s",
                         field->name, ZSTR_VAL(asked->object->ce->name), method,
-                        zend_zval_type_name(value), asked->cure);
+                        zend_zval_type_name(value), asked->half->cure);
 }
 
-static enum mq_status add_address(struct question *asked, zend_string *address,
-                                  struct mq_error *err)
+/* As a header field, so that the rules of headers find the envelope in it. */
+static enum mq_status add_address(struct question *asked, const zval *value, struct mq_error *err)
 {
-    char name[32];
-    if (zend_hash_num_elements(Z_ARRVAL_P(asked->answer)) == MQ_PHP_RECIPIENTS_MAX) {
+    const char *line = asked->half->line ? asked->half->line : asked->field->header;
+    const char *text = Z_STRVAL_P(value);
+    if (*text == '\0' || strcspn(text, "\r\n") < Z_STRLEN_P(value)) {
+        return misfit(asked, value, err);
+    }
+    if (++asked->count > MQ_PHP_RECIPIENTS_MAX) {
         return mq_error_set(err, MQ_MESSAGE, asked->field->name,
                             "%s: more than %d addresses in the message; send it to fewer at a time",
                             asked->field->name, MQ_PHP_RECIPIENTS_MAX);
     }
-    snprintf(name, sizeof name, "%s[%zu]", asked->field->name, asked->index++);
-    add_assoc_str(asked->answer, name, zend_string_copy(address));
+    smart_str_append_printf(&asked->lines, "%s: %s\n", line, text);
     return MQ_OK;
 }
 
@@ -158,7 +174,7 @@ static enum mq_status add_value(struct question *asked, zval *value, int depth,
 {
     zend_function *method = Z_TYPE_P(value) == IS_OBJECT ? address_method(Z_OBJ_P(value)) : NULL;
     if (Z_TYPE_P(value) == IS_STRING) {
-        return add_address(asked, Z_STR_P(value), err);
+        return add_address(asked, value, err);
     }
     if (depth < DEPTH_MAX && method) {
         zval result;
@@ -185,7 +201,6 @@ static enum mq_status ask(struct question *asked, const struct field *field, str
     zend_function *method = method_of(object, field->lower, 0);
     zval result;
     asked->field = field;
-    asked->index = 0;
     asked->by_header = method == NULL;
     if (method == NULL && Z_TYPE_P(asked->headers) == IS_OBJECT) {
         object = Z_OBJ_P(asked->headers);
@@ -204,40 +219,30 @@ static enum mq_status ask(struct question *asked, const struct field *field, str
     return mq_php_is_leaving() ? MQ_THROWN : status;
 }
 
-/* One half of an envelope. */
-struct half {
-    const struct field *fields;
-    bool first; /* of the fields the first that has an address counts */
-    const char *cure;
-};
-
-static const struct half sender_half = {sender_fields, true, "envelopeFrom: \"a@example.org\""};
-static const struct half recipients_half = {recipient_fields, false,
-                                            "recipients: [\"a@example.org\"]"};
-
-/* Fills a half; an error that is not an exception waits there until the answer is needed. *unknown:
- * there is a field that the object has no way to say. */
+/* An error that is not an exception waits in the answer until that is needed. */
 static enum mq_status ask_half(zend_object *object, zval *headers, const struct half *half,
-                               zval *out, bool *unknown)
+                               struct mq_php_answer *out)
 {
     struct mq_error error;
     enum mq_status status = MQ_OK;
-    zval answer;
-    struct question asked = {
-        .object = object, .headers = headers, .cure = half->cure, .answer = &answer};
-    array_init(&answer);
+    struct question asked = {.object = object, .headers = headers, .half = half};
     for (size_t i = 0; i < FIELD_COUNT && status == MQ_OK; i++) {
-        if (!half->first || zend_hash_num_elements(Z_ARRVAL(answer)) == 0) {
+        if (!half->first || asked.count == 0) {
             status = ask(&asked, &half->fields[i], &error);
         }
     }
-    if (status == MQ_MESSAGE) {
-        ZVAL_STRING(out, error.text);
-    } else if (status == MQ_OK && asked.known) {
-        ZVAL_COPY(out, &answer);
+    if (status == MQ_OK && !half->first && asked.known && asked.unknown) {
+        status = mq_error_set(&error, MQ_MESSAGE, "recipients",
+                              "recipients: %.120s has only some of getTo(), getCc() and getBcc(); "
+                              "give %s",
+                              ZSTR_VAL(object->ce->name), half->cure);
     }
-    *unknown = asked.unknown;
-    zval_ptr_dtor(&answer);
+    if (status == MQ_MESSAGE) {
+        out->error = zend_string_init(error.text, strlen(error.text), 0);
+    } else if (status == MQ_OK && asked.known) {
+        out->lines = smart_str_extract(&asked.lines);
+    }
+    smart_str_free(&asked.lines);
     return status == MQ_THROWN ? status : MQ_OK;
 }
 
@@ -245,17 +250,16 @@ static enum mq_status read_envelope(zend_object *object, struct mq_php_message *
 {
     zend_function *method = method_of(object, "getheaders", 0);
     enum mq_status status = MQ_OK;
-    bool unused;
     zval headers;
     ZVAL_NULL(&headers);
     if (method) {
         status = call(object, method, NULL, &headers);
     }
     if (status == MQ_OK) {
-        status = ask_half(object, &headers, &sender_half, &out->sender, &unused);
+        status = ask_half(object, &headers, &sender_half, &out->sender);
     }
     if (status == MQ_OK) {
-        status = ask_half(object, &headers, &recipients_half, &out->recipients, &out->headers_too);
+        status = ask_half(object, &headers, &recipients_half, &out->recipients);
     }
     zval_ptr_dtor(&headers);
     return mq_php_is_leaving() ? MQ_THROWN : status;
