@@ -94,7 +94,7 @@ Resent: <r@example.org> s@example.net
 Cc and Bcc: <club@example.org> ann@example.net c@example.net b@example.net d@example.net
 group: <club@example.org> ann@example.net
 users of this host: <club@example.org> ann@example.net www@HOST a.b@example.net
-From: a user: <www@HOST> ann@example.net From: www (the server)
+From: a user: <www@HOST> ann@example.net From: www@HOST (the server)
 From: no address: <USER@HOST> ann@example.net From: Our Club
 From: two: <a@example.org> ann@example.net From: a@example.org, b@example.org
 From: a bad one, Sender: <s@example.org> ann@example.net From: Our Club Sender: s@example.org
@@ -131,11 +131,11 @@ Bcc behind the headers: <club@example.org> ann@example.net
 "--from=x": <club@example.org> ann@example.net
 "": <club@example.org> ann@example.net
 " ": <club@example.org> ann@example.net
-"-": false 2 mail(): The mail was not queued: additional_params
+"-": false 2 mail(): The mail was not queued: Bcc
 "more@example.net": <club@example.org> ann@example.net more@example.net
 "more@example.net,two@example.net three@example.net": <club@example.org> ann@example.net more@example.net two@example.net three@example.net
 "-f bounce@example.org more@example.net": <bounce@example.org> ann@example.net more@example.net
-"-- -f@example.net": false 2 mail(): The mail was not queued: additional_params
+"-- -f@example.net": false 2 mail(): The mail was not queued: Bcc
 "-f bounce@example.org -- more@example.net": <bounce@example.org> ann@example.net more@example.net
 "-f www b@example.org": <www@HOST> ann@example.net b@example.org
 "-f \"a b@example.org\"": false 2 mail(): The mail was not queued: -f

@@ -84,7 +84,7 @@ messages
   fail, good: true queued
   fail, too large: false nothing 2 mail(): The mail was not queued: message
   fail, too large when mended: false nothing 2 mail(): The mail was not queued: message
-  fail, no recipient: false nothing 2 mail(): The mail was not queued: to
+  fail, no recipient: false nothing 2 mail(): The mail was not queued: recipients
   fail, bad recipient: false nothing 2 mail(): The mail was not queued: To
   fail, bad Bcc: false nothing 2 mail(): The mail was not queued: Bcc
   fail, bad -f: false nothing 2 mail(): The mail was not queued: -f
@@ -94,7 +94,7 @@ messages
   send, good: true queued
   send, too large: true sent 8 mail(): The mail was not queued but is handed to sendmail_path: message
   send, too large when mended: true sent 8 mail(): The mail was not queued but is handed to sendmail_path: message
-  send, no recipient: true sent 8 mail(): The mail was not queued but is handed to sendmail_path: to
+  send, no recipient: true sent 8 mail(): The mail was not queued but is handed to sendmail_path: recipients
   send, bad recipient: true sent 8 mail(): The mail was not queued but is handed to sendmail_path: To
   send, bad Bcc: true sent 8 mail(): The mail was not queued but is handed to sendmail_path: Bcc
   send, bad -f: true sent 8 mail(): The mail was not queued but is handed to sendmail_path: -f

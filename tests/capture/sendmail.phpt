@@ -60,6 +60,7 @@ foreach (called($calls, true) as $name => $captured) {
     foreach ($rows as &$row) {
         $message = preg_replace(['/^Date: .*\r\n/m', '/^Message-ID: <\w{32}@.*\r\n/m'], '', $row['queued']['message'] ?? '');
         $message = preg_replace('/=\?utf-8\?/i', '=?UTF-8?', $message);
+        $message = preg_replace('/\bwww@[\w.-]+/', 'www', $message); // mail() qualifies the headers too
         $row = ['result' => $row['result'], 'message' => $message] + ($row['queued'] ?? ['to' => []]);
         sort($row['to']);
     }

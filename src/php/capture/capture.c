@@ -8,11 +8,9 @@
 
 #include "zend_exceptions.h"
 
-#include "mime/wire/message.h"
-#include "php/capture/command_line.h"
+#include "php/capture/as_sendmail.h"
 #include "php/capture/header_text.h"
 #include "php/capture/mb_send_mail.h"
-#include "php/capture/recipients_of.h"
 #include "php/class/classes.h"
 #include "php/class/exceptions.h"
 #include "php/class/queue_object.h"
@@ -60,25 +58,7 @@ static void drop_queue(zval *object)
     zval_ptr_dtor(&dropped);
 }
 
-/* MailQueue::default(), kept for the rest of the request: in a loop of mails, closing the last
- * connection of a database in WAL mode would cost more than all the rest. Within a mail it is that
- * mail's alone: one that a signal handler sends meanwhile opens another. */
-static void take_queue(zval *object)
-{
-    ZVAL_COPY_VALUE(object, &MAILQUEUE_G(capture_queue));
-    ZVAL_UNDEF(&MAILQUEUE_G(capture_queue));
-}
-
-static void keep_queue(zval *object)
-{
-    if (Z_ISUNDEF(MAILQUEUE_G(capture_queue))) {
-        ZVAL_COPY_VALUE(&MAILQUEUE_G(capture_queue), object);
-    } else {
-        drop_queue(object);
-    }
-}
-
-/* Opens it where `object` is undefined. */
+/* Opens MailQueue::default() where `object` is undefined. */
 static enum mq_status use_queue(zval *object, struct mq_queue **out, struct mq_error *err)
 {
     if (Z_ISUNDEF_P(object)) {
@@ -90,85 +70,33 @@ static enum mq_status use_queue(zval *object, struct mq_queue **out, struct mq_e
     return take_exception(err);
 }
 
-/* A mail on its way, in request memory. */
-struct outgoing {
-    struct mq_capture_command command;
-    struct mq_capture_sender sender;
-    struct mq_php_arguments args; /* the message; no envelope yet */
-    zend_string *text;
-};
-
-/* Asks for no request memory and runs no PHP code. */
-static enum mq_status enqueue(struct mq_queue *queue, const struct outgoing *out,
-                              struct mq_error *err)
-{
-    struct mq_php_mail mail;
-    struct mq_envelope envelope;
-    int64_t id = 0;
-    const struct mq_clock *clock = mq_queue_clock(queue);
-    struct mq_str text = {ZSTR_VAL(out->text), ZSTR_LEN(out->text)};
-    mq_envelope_init(&envelope);
-    mq_php_mail_init(&mail);
-    enum mq_status status = mq_capture_envelope(text, &out->command, &out->sender, &envelope, err);
-    if (status == MQ_OK) {
-        mail.envelope_from = envelope.from;
-        mail.recipients = envelope.recipients;
-        mq_envelope_init(&envelope);
-        status = mq_php_mail_prepare(&mail, &out->args, clock->now_s(clock->context), err);
-    }
-    if (status == MQ_OK) {
-        status = mq_queue_enqueue(queue, &mail.job, &id, err);
-    }
-    mq_php_mail_clear(&mail);
-    mq_envelope_clear(&envelope);
-    return status;
-}
-
-/* The database may have been replaced since the request's first mail: then once more in the one
- * that is there now. */
-static enum mq_status enqueue_in(zval *object, const struct outgoing *out, struct mq_error *err)
-{
-    struct mq_queue *queue = NULL;
-    enum mq_status status = use_queue(object, &queue, err);
-    if (status == MQ_OK) {
-        status = enqueue(queue, out, err);
-    }
-    if (status == MQ_REPLACED) {
-        drop_queue(object);
-        status = use_queue(object, &queue, err);
-        status = status == MQ_OK ? enqueue(queue, out, err) : status;
-    }
-    return status;
-}
-
-/* After a failure the next mail opens one: the connection may be lost. */
-static enum mq_status enqueue_in_default(const struct outgoing *out, struct mq_error *err)
+/* The queue is kept for the rest of the request: in a loop of mails, closing the last connection of
+ * a database in WAL mode would cost more than all the rest. Within a mail it is that mail's alone:
+ * one that a signal handler sends meanwhile opens another. After a failure the next mail opens
+ * one, because the connection may be lost. */
+static enum mq_status enqueue(const struct mq_php_arguments *args, struct mq_error *err)
 {
     zval object;
-    take_queue(&object);
-    enum mq_status status = enqueue_in(&object, out, err);
-    if (status == MQ_OK) {
-        keep_queue(&object);
+    struct mq_queue *queue = NULL;
+    enum mq_status status;
+    int64_t id;
+    bool again = false;
+    ZVAL_COPY_VALUE(&object, &MAILQUEUE_G(capture_queue));
+    ZVAL_UNDEF(&MAILQUEUE_G(capture_queue));
+    do { /* if the database was replaced since the first mail, once more in the new one */
+        status = use_queue(&object, &queue, err);
+        if (status == MQ_OK) {
+            status = mq_php_mail_store(queue, args, &id, err);
+        }
+        if (status != MQ_OK) {
+            drop_queue(&object);
+        }
+        again = status == MQ_REPLACED && !again;
+    } while (again);
+    if (Z_ISUNDEF(MAILQUEUE_G(capture_queue))) {
+        ZVAL_COPY_VALUE(&MAILQUEUE_G(capture_queue), &object);
     } else {
         drop_queue(&object);
-    }
-    return status;
-}
-
-static enum mq_status make_text(const struct mq_capture *mail, struct outgoing *out,
-                                struct mq_error *err)
-{
-    char from[MQ_CAPTURE_FROM_MAX];
-    struct mq_str value;
-    out->text = mq_capture_message(mail, "");
-    if (mq_message_header((struct mq_str){ZSTR_VAL(out->text), ZSTR_LEN(out->text)}, "From",
-                          &value)) {
-        return MQ_OK;
-    }
-    enum mq_status status = mq_capture_from(&out->command, &out->sender, from, err);
-    if (status == MQ_OK) {
-        zend_string_release(out->text);
-        out->text = mq_capture_message(mail, from);
     }
     return status;
 }
@@ -176,25 +104,12 @@ static enum mq_status make_text(const struct mq_capture *mail, struct outgoing *
 /* Durable when it returns MQ_OK. Throws nothing. */
 static enum mq_status store(const struct mq_capture *mail, struct mq_error *err)
 {
-    struct outgoing out = {0};
-    mq_capture_command_read(mail->parameters, &out.command);
-    enum mq_status status = mq_capture_sender_read(&out.command, &out.sender, err);
+    struct mq_php_arguments args = {0};
+    enum mq_status status = mq_capture_arguments(mail, &args, err);
     if (status == MQ_OK) {
-        status = make_text(mail, &out, err);
+        status = enqueue(&args, err);
     }
-    if (status == MQ_OK) {
-        zval message;
-        ZVAL_STR(&message, out.text); /* borrowed */
-        status = mq_php_arguments_message(&out.args, &message, err);
-    }
-    if (status == MQ_OK) {
-        status = enqueue_in_default(&out, err);
-    }
-    mq_php_arguments_clear(&out.args);
-    mq_capture_command_clear(&out.command);
-    if (out.text) {
-        zend_string_release(out.text);
-    }
+    mq_php_arguments_clear(&args);
     return status;
 }
 

@@ -12,8 +12,8 @@ struct mq_capture_command {
 };
 
 /* Reads the options of sendmail_path, then `parameters` (NULL: none) or, when it is set,
- * mail.force_extra_parameters. Words are split as the shell does with what PHP escapes. Options
- * that sendmail knows and the queue has no use for are left out. */
+ * mail.force_extra_parameters. Options that sendmail knows and the queue has no use for are left
+ * out. */
 void mq_capture_command_read(const zend_string *parameters, struct mq_capture_command *out);
 void mq_capture_command_clear(struct mq_capture_command *command);
 

@@ -20,21 +20,21 @@
 
 #define ARG_HEADERS 4
 
-static void release(zend_string **s)
+void mq_capture_replace(zend_string **s, zend_string *by)
 {
     if (*s) {
         zend_string_release(*s);
-        *s = NULL;
     }
+    *s = by;
 }
 
 void mq_capture_clear(struct mq_capture *mail)
 {
-    release(&mail->to);
-    release(&mail->subject);
-    release(&mail->message);
-    release(&mail->headers);
-    release(&mail->script);
+    mq_capture_replace(&mail->to, NULL);
+    mq_capture_replace(&mail->subject, NULL);
+    mq_capture_replace(&mail->message, NULL);
+    mq_capture_replace(&mail->headers, NULL);
+    mq_capture_replace(&mail->script, NULL);
 }
 
 /* Length of the fold that `s` begins with, 0 when it begins with none. */
@@ -76,12 +76,12 @@ bool mq_capture_headers(HashTable *array, zend_string *text, zend_string **out)
     } else if (array) {
         headers = php_mail_build_headers(array);
         if (EG(exception)) {
-            release(&headers);
+            mq_capture_replace(&headers, NULL);
             return false;
         }
     }
     if (headers && ZSTR_LEN(headers) == 0) {
-        release(&headers);
+        mq_capture_replace(&headers, NULL);
     }
     *out = headers;
     return true;
@@ -251,16 +251,19 @@ static const char *line_end_for(const zend_string *message)
     return lf && (lf == ZSTR_VAL(message) || lf[-1] != '\r') ? "\n" : "\r\n";
 }
 
-zend_string *mq_capture_message(const struct mq_capture *mail, const char *from)
+zend_string *mq_capture_message(const struct mq_capture *mail, const zend_string *recipients)
 {
     smart_str text = {0};
     const char *end = line_end_for(mail->message);
     smart_str_alloc(&text, ZSTR_LEN(mail->message) + 1024, 0);
-    append_lines(&text, from, end);
     smart_str_appends(&text, "To: ");
     append_lines(&text, ZSTR_LEN(mail->to) ? ZSTR_VAL(mail->to) : "\n", end);
     smart_str_appends(&text, "Subject: ");
     append_lines(&text, ZSTR_LEN(mail->subject) ? ZSTR_VAL(mail->subject) : "\n", end);
+    if (recipients) {
+        smart_str_appends(&text, "Bcc: ");
+        append_lines(&text, ZSTR_VAL(recipients), end);
+    }
     if (mail->script) {
         append_lines(&text, ZSTR_VAL(mail->script), end);
     }

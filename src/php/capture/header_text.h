@@ -16,6 +16,9 @@ struct mq_capture {
 
 void mq_capture_clear(struct mq_capture *mail);
 
+/* Releases a string and puts another, or NULL, in its place. */
+void mq_capture_replace(zend_string **s, zend_string *by);
+
 /* $to and $subject as PHP writes them: without white space at the end; what could end a line is a
  * space, but for folds (CR LF and white space). */
 zend_string *mq_capture_one_line(zend_string *text);
@@ -35,8 +38,8 @@ bool mq_capture_malformed(const struct mq_capture *mail);
 /* Writes mail.log. A stream or an error handler may throw. */
 void mq_capture_log(const struct mq_capture *mail);
 
-/* The message, with `from` (a From field, or "") in its headers. What stands behind a line that is
- * no field belongs to the text, as for sendmail. */
-zend_string *mq_capture_message(const struct mq_capture *mail, const char *from);
+/* The message, with a Bcc of further recipients unless they are NULL. What follows a line that is
+ * not a field belongs to the text, as for sendmail. */
+zend_string *mq_capture_message(const struct mq_capture *mail, const zend_string *recipients);
 
 #endif

@@ -1,50 +1,28 @@
 /* What a mail program of this host adds: the user, the full name, the domain of bare names. */
 #include "php/capture/local_mail.h"
 
-#include <ctype.h>
+#include <netdb.h>
 #include <pwd.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "core/ascii.h"
 
 #define MAILNAME        "/etc/mailname" /* Debian: the domain of local addresses */
-#define HOSTS           "/etc/hosts"
 #define HOST_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-"
 
 /* ---- user and host ---- */
-
-/* The first of the comments in passwd(5), where "&" is the user's name with a capital. */
-static void expand_full_name(const char *comments, const char *name, char out[MQ_LOCAL_NAME_MAX])
-{
-    size_t used = 0;
-    for (const char *p = comments; *p && *p != ',' && used + 1 < MQ_LOCAL_NAME_MAX; p++) {
-        if (*p != '&') {
-            out[used++] = *p;
-            continue;
-        }
-        for (const char *q = name; *q && used + 1 < MQ_LOCAL_NAME_MAX; q++) {
-            out[used++] = q == name ? (char)toupper((unsigned char)*q) : *q;
-        }
-    }
-    out[used] = '\0';
-}
 
 void mq_local_user_read(struct mq_local_user *out)
 {
     char scratch[4096];
     struct passwd entry;
     struct passwd *found = NULL;
-    memset(out, 0, sizeof *out);
-    if (getpwuid_r(geteuid(), &entry, scratch, sizeof scratch, &found) != 0 || found == NULL) {
-        snprintf(out->name, sizeof out->name, "nobody");
-        return;
-    }
-    snprintf(out->name, sizeof out->name, "%s", found->pw_name);
-    expand_full_name(found->pw_gecos ? found->pw_gecos : "", out->name, out->full_name);
+    bool known = getpwuid_r(geteuid(), &entry, scratch, sizeof scratch, &found) == 0 && found;
+    const char *comments = known && found->pw_gecos ? found->pw_gecos : "";
+    snprintf(out->name, sizeof out->name, "%s", known ? found->pw_name : "nobody");
+    snprintf(out->full_name, sizeof out->full_name, "%.*s", (int)strcspn(comments, ","), comments);
 }
 
 static bool is_host(const char *name)
@@ -67,55 +45,30 @@ static void read_mailname(char out[MQ_LOCAL_NAME_MAX])
     fclose(file);
 }
 
-/* The first name in a line of /etc/hosts that goes on where the host's name ends, if the line has
- * that too. */
-static bool find_long_name(char *line, const char *host, char out[MQ_LOCAL_NAME_MAX])
+/* In full, as `hostname -f` says it; usually /etc/hosts has it. */
+static void full_host_name(char out[MQ_LOCAL_NAME_MAX])
 {
-    const char *found = NULL;
-    bool named = false;
-    size_t len = strlen(host);
-    char *state = NULL;
-    line[strcspn(line, "#")] = '\0';
-    for (char *word = strtok_r(line, " \t\r\n", &state); word;
-         word = strtok_r(NULL, " \t\r\n", &state)) {
-        named = named || strcmp(word, host) == 0;
-        if (found == NULL && strncasecmp(word, host, len) == 0 && word[len] == '.') {
-            found = word;
+    struct addrinfo hints = {.ai_flags = AI_CANONNAME};
+    struct addrinfo *info = NULL;
+    if (gethostname(out, MQ_LOCAL_NAME_MAX) != 0) {
+        *out = '\0';
+    }
+    out[MQ_LOCAL_NAME_MAX - 1] = '\0';
+    if (*out && !strchr(out, '.') && getaddrinfo(out, NULL, &hints, &info) == 0) {
+        if (info->ai_canonname && is_host(info->ai_canonname)) {
+            snprintf(out, MQ_LOCAL_NAME_MAX, "%s", info->ai_canonname);
         }
+        freeaddrinfo(info);
     }
-    if (!named || found == NULL || strlen(found) >= MQ_LOCAL_NAME_MAX || !is_host(found)) {
-        return false;
-    }
-    snprintf(out, MQ_LOCAL_NAME_MAX, "%s", found);
-    return true;
-}
-
-/* Asking the DNS could take its time. */
-static void lengthen(char host[MQ_LOCAL_NAME_MAX])
-{
-    char line[1024];
-    FILE *file = strchr(host, '.') ? NULL : fopen(HOSTS, "re");
-    if (file == NULL) {
-        return;
-    }
-    while (fgets(line, sizeof line, file) && !find_long_name(line, host, host)) {
-    }
-    fclose(file);
 }
 
 static void find_host(char out[MQ_LOCAL_NAME_MAX])
 {
     read_mailname(out);
-    if (is_host(out)) {
-        return;
-    }
-    if (gethostname(out, MQ_LOCAL_NAME_MAX) != 0) {
-        *out = '\0';
-    }
-    out[MQ_LOCAL_NAME_MAX - 1] = '\0';
-    lengthen(out);
-    /* A container's name may have "_". */
     if (!is_host(out)) {
+        full_host_name(out);
+    }
+    if (!is_host(out)) { /* a container's name may have "_" */
         snprintf(out, MQ_LOCAL_NAME_MAX, "localhost");
     }
 }
@@ -173,7 +126,7 @@ static size_t user_end(struct mq_str mailbox, size_t open)
     return end > start && rest == mailbox.len ? end : 0;
 }
 
-void mq_local_qualify(struct mq_str list, struct mq_buffer *out)
+void mq_local_qualify(struct mq_str list, smart_str *out)
 {
     char host[MQ_LOCAL_NAME_MAX] = "";
     while (list.len > 0) {
@@ -185,16 +138,16 @@ void mq_local_qualify(struct mq_str list, struct mq_buffer *out)
         struct mq_str mailbox = {list.data, len};
         bool named = memchr(mailbox.data, '@', len) != NULL;
         size_t end = named ? 0 : user_end(mailbox, open < len ? open : len);
-        mq_buffer_append(out, mailbox.data, end);
+        smart_str_appendl(out, mailbox.data, end);
         if (end > 0) {
             if (*host == '\0') {
                 find_host(host);
             }
-            mq_buffer_char(out, '@');
-            mq_buffer_cstr(out, host);
+            smart_str_appendc(out, '@');
+            smart_str_appends(out, host);
         }
         len += len < list.len; /* the comma */
-        mq_buffer_append(out, list.data + end, len - end);
+        smart_str_appendl(out, list.data + end, len - end);
         list.data += len;
         list.len -= len;
     }

@@ -104,15 +104,6 @@ static zend_string *ask(const char *function, const char *argument, struct mq_er
 
 /* ---- converting ---- */
 
-/* Each replaces a string of the mail's. */
-static void replace(zend_string **s, zend_string *by)
-{
-    if (*s) {
-        zend_string_release(*s);
-    }
-    *s = by;
-}
-
 static enum mq_status encode_subject(struct mq_capture *mail, zend_string *charset,
                                      struct mq_error *err)
 {
@@ -133,7 +124,7 @@ static enum mq_status encode_subject(struct mq_capture *mail, zend_string *chars
     if (encoded == NULL) {
         return MQ_CONFIG;
     }
-    replace(&mail->subject, encoded);
+    mq_capture_replace(&mail->subject, encoded);
     return MQ_OK;
 }
 
@@ -147,7 +138,7 @@ static enum mq_status convert_text(struct mq_capture *mail, zend_string *charset
     if (converted == NULL) {
         return MQ_CONFIG;
     }
-    replace(&mail->message, converted);
+    mq_capture_replace(&mail->message, converted);
     return MQ_OK;
 }
 
@@ -163,14 +154,14 @@ static void encode_base64(struct mq_capture *mail)
         smart_str_appendl(&out, ZSTR_VAL(line) + at, left < ENCODED_LINE ? left : ENCODED_LINE);
     }
     zend_string_release(line);
-    replace(&mail->message, smart_str_extract(&out));
+    mq_capture_replace(&mail->message, smart_str_extract(&out));
 }
 
 static void add_field(struct mq_capture *mail, const char *name, const char *value)
 {
     const char *before = mail->headers ? ZSTR_VAL(mail->headers) : "";
     const char *end = *before ? mq_capture_line_end() : "";
-    replace(&mail->headers, zend_strpprintf(0, "%s%s%s%s", before, end, name, value));
+    mq_capture_replace(&mail->headers, zend_strpprintf(0, "%s%s%s%s", before, end, name, value));
 }
 
 /* The language's encoding may not fit the charset of the headers: 7bit German, 8bit UTF-16. */
@@ -240,7 +231,7 @@ enum mq_status mq_capture_mb_convert(struct mq_capture *mail, struct mq_error *e
     if (status == MQ_OK) {
         status = encode_text(mail, &given, err);
     }
-    replace(&known, NULL);
-    replace(&charset, NULL);
+    mq_capture_replace(&known, NULL);
+    mq_capture_replace(&charset, NULL);
     return status;
 }

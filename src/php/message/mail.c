@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "core/clock.h"
+#include "mime/address.h"
 #include "mime/idn.h"
 #include "mime/subject.h"
-#include "mime/address.h"
 #include "mime/wire/repair.h"
 #include "php/message/given_message.h"
 #include "php_mailqueue.h"
