@@ -109,18 +109,6 @@ int mq_file_find_fd(const struct mq_file_id *id)
     return fd;
 }
 
-int mq_file_count_fds(const struct mq_file_id *id)
-{
-    int count = 0;
-
-    for (int fd = 0; fd < MANY_FDS; fd++) {
-        struct mq_file_id other;
-
-        count += mq_file_id_of_fd(fd, &other) && mq_file_id_same(&other, id);
-    }
-    return count;
-}
-
 /* How database, WAL (with either order of bytes) and the WAL's index begin. */
 static bool is_sqlite(int fd)
 {

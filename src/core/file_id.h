@@ -22,8 +22,6 @@ bool mq_file_id_same(const struct mq_file_id *a, const struct mq_file_id *b);
 /* Descriptors of this process for those files, or -1. */
 void mq_file_find_fds(const struct mq_file_id *ids, int *fds, int count);
 int mq_file_find_fd(const struct mq_file_id *id);
-/* How many there are. */
-int mq_file_count_fds(const struct mq_file_id *id);
 
 /* Whether the path, by whichever name, is an SQLite database, a WAL or its index that this process
  * has open. */

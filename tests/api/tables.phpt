@@ -42,8 +42,8 @@ $other = new Other('ini_set("open_basedir", "/usr"); try { MailQueue\Internal::t
 echo str_replace($dir, '%', $other->end()[0]), "\n";
 ?>
 --EXPECT--
-MailQueue\DatabaseException: the database %/app.sqlite does not exist: correct the path, or create it first
-MailQueue\DatabaseException: the database %/app.sqlite is empty: correct the path, or create it first
+MailQueue\DatabaseException: cannot open %/app.sqlite: it does not exist: correct the path, or create it first
+MailQueue\DatabaseException: cannot open %/app.sqlite: it is empty: correct the path, or create it first
 MailQueue\DatabaseException: cannot open %/: by its end it is a directory: give the path of a file
 ["config"]
 ["CONFIG"]

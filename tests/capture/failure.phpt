@@ -125,8 +125,8 @@ mb_encode_mimeheader() disabled
   fail, mb_send_mail: false nothing 2 mb_send_mail(): The mail was not queued: mb_send_mail() cannot be captured without mb_encode_mimeheader(): take it out of disable_functions
   send, mb_send_mail: true sent 8 mb_send_mail(): The mail was not queued but is handed to sendmail_path: mb_send_mail() cannot be captured without mb_encode_mimeheader(): take it out of disable_functions
 locked
-  fail, mail: false nothing 2 mail(): The mail was not queued: another connection (process N) holds the write lock on DIR/mail.db; waited N ms: keep its transactions short, or raise the busy timeout
-  send, mail: true sent 8 mail(): The mail was not queued but is handed to sendmail_path: another connection (process N) holds the write lock on DIR/mail.db; waited N ms: keep its transactions short, or raise the busy timeout
+  fail, mail: false nothing 2 mail(): The mail was not queued: another connection holds the write lock on DIR/mail.db; waited N ms: keep its transactions short, or raise the busy timeout; if it is the application's own connection in this process, call this after its commit
+  send, mail: true sent 8 mail(): The mail was not queued but is handed to sendmail_path: another connection holds the write lock on DIR/mail.db; waited N ms: keep its transactions short, or raise the busy timeout; if it is the application's own connection in this process, call this after its commit
 another word
 
 Warning: mailqueue.capture_failure must be "fail" or "send" in Unknown on line 0

@@ -33,7 +33,7 @@ echo 'an empty file is one to begin with: ', (new MailQueue("$directory/empty.db
 --EXPECT--
 text.db: MailQueue\DatabaseException [corrupt]: %/text.db is not an SQLite database (or an encrypted or damaged one): correct the path, or restore a backup; see also: sqlite3 %/text.db .recover
 directory.db: MailQueue\DatabaseException [cantopen]: cannot open %/directory.db: it is a directory: give the path of a file
-no/such/directory/x.db: MailQueue\DatabaseException [cantopen]: cannot open %/no/such/directory/x.db: its directory %/no/such/directory: No such file or directory: create it, or correct the path
+no/such/directory/x.db: MailQueue\DatabaseException [cantopen]: cannot open %/no/such/directory/x.db: its directory %/no/such/directory: No such file or directory: create it, correct the path, or change its owner or mode
 text.db/x.db: MailQueue\DatabaseException [cantopen]: cannot open %/text.db/x.db: Not a directory: check the rights of the directories above it
 dangling.db: MailQueue\DatabaseException [cantopen]: cannot open %/dangling.db or a file that SQLite keeps beside it: unable to open database file (No such file or directory): check owner, mode and the limit of open files
 fifo.db: MailQueue\DatabaseException [cantopen]: cannot open %/fifo.db: it is not a regular file: give the path of a file

@@ -49,9 +49,9 @@ wal, restored from a backup: sent first, in the backup; nothing
   left: 
 wal, copied by copy(): sent first, from beside; nothing
   left: 
-wal, deleted: sent first; MailQueue\DatabaseException [replaced]: % was replaced, renamed or deleted while it was open (or its -wal file was); nothing was stored: open it again. Replace a database only while nothing has it open, and copy it with VACUUM INTO or the backup functions, never with copy(), which drops SQLite's locks
+wal, deleted: sent first; MailQueue\DatabaseException [replaced]: % (or its -wal file) was replaced, renamed or deleted while it was open; nothing was stored: open it again. Replace a database only while nothing has it open, and copy it with VACUUM INTO or the backup functions, never with copy(), which drops SQLite's locks
 delete, restored from a backup: sent first, in the backup; nothing
   left: 
 delete, copied by copy(): sent first, from beside; nothing
   left: 
-delete, deleted: sent first; MailQueue\DatabaseException [replaced]: % was replaced, renamed or deleted while it was open (or its -wal file was); nothing was stored: open it again. Replace a database only while nothing has it open, and copy it with VACUUM INTO or the backup functions, never with copy(), which drops SQLite's locks
+delete, deleted: sent first; MailQueue\DatabaseException [replaced]: % (or its -wal file) was replaced, renamed or deleted while it was open; nothing was stored: open it again. Replace a database only while nothing has it open, and copy it with VACUUM INTO or the backup functions, never with copy(), which drops SQLite's locks

@@ -186,7 +186,6 @@ enum mq_status mq_sqlite_connect(struct mq_sqlite *self, bool must_exist, struct
     enum mq_status status = MQ_OK;
 
     self->replaced = false;
-    self->identified = false;
     self->wal_known = false;
     if (!self->memory)
         status = mq_sqlite_look(self, must_exist, &empty, err);
@@ -240,7 +239,6 @@ void mq_sqlite_forget(struct mq_sqlite *self)
     self->handle = NULL;
     self->current = NULL;
     memset(self->slots, 0, sizeof(self->slots));
-    memset(self->fixed, 0, sizeof(self->fixed));
     self->begun = false;
     self->undone.status = MQ_OK;
 }

@@ -21,17 +21,6 @@ bool mq_sqlite_forked(struct mq_db *db)
     return mq_sqlite_of(db)->owner != mq_process_id();
 }
 
-static enum mq_status in_doubt(struct mq_sqlite *self, struct mq_error *err)
-{
-    self->replaced = true;
-    return mq_error_set(err, MQ_REPLACED, "database",
-                        "%s (or its -wal file) was replaced, renamed or deleted during the "
-                        "transaction, which may not be stored: open it again and look. Replace a "
-                        "database only while nothing has it open, and copy it with VACUUM INTO or "
-                        "the backup functions, never with copy(), which drops SQLite's locks",
-                        self->name);
-}
-
 enum mq_status mq_sqlite_usable(struct mq_sqlite *self, struct mq_error *err)
 {
     if (mq_sqlite_forked(&self->base))
@@ -40,7 +29,7 @@ enum mq_status mq_sqlite_usable(struct mq_sqlite *self, struct mq_error *err)
                             "after the fork",
                             self->name);
     if (!self->handle || self->replaced)
-        return mq_sqlite_gone(self, err);
+        return mq_sqlite_gone(self, false, err);
     return MQ_OK;
 }
 
@@ -59,7 +48,7 @@ static bool intact(struct mq_sqlite *self)
 
 enum mq_status mq_sqlite_guard(struct mq_sqlite *self, struct mq_error *err)
 {
-    return intact(self) ? MQ_OK : mq_sqlite_gone(self, err);
+    return intact(self) ? MQ_OK : mq_sqlite_gone(self, false, err);
 }
 
 bool mq_sqlite_journal_open(struct mq_sqlite *self)
@@ -122,8 +111,7 @@ enum mq_status mq_sqlite_identify(struct mq_sqlite *self, struct mq_error *err)
         (strcmp(self->name, self->path) != 0 && !unchanged(self->path, &self->file)) ||
         sqlite3_file_control(self->handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved) != SQLITE_OK ||
         moved)
-        return mq_sqlite_gone(self, err);
-    self->identified = true;
+        return mq_sqlite_gone(self, false, err);
     /* Who only reads must know its WAL, too, before it closes. */
     if (strcmp(self->journal, "wal") == 0)
         take_wal(self);
@@ -140,7 +128,7 @@ enum mq_status mq_sqlite_note_wal(struct mq_sqlite *self, struct mq_error *err)
     status = find_wal(self, &wal, err);
     if (status != MQ_OK || !wal)
         return status;
-    return take_wal(self) ? MQ_OK : mq_sqlite_gone(self, err);
+    return take_wal(self) ? MQ_OK : mq_sqlite_gone(self, false, err);
 }
 
 enum mq_status mq_sqlite_guard_commit(struct mq_sqlite *self, struct mq_error *err)
@@ -155,9 +143,9 @@ enum mq_status mq_sqlite_guard_commit(struct mq_sqlite *self, struct mq_error *e
         if (!mq_file_id_of_fd(self->file_fd, &id) || !mq_file_id_same(&id, &self->file))
             self->file_fd = mq_file_find_fd(&self->file);
         if (mq_sqlite_shut_out(self->file_fd))
-            return in_doubt(self, err);
+            return mq_sqlite_gone(self, true, err);
     }
-    return intact(self) ? MQ_OK : in_doubt(self, err);
+    return intact(self) ? MQ_OK : mq_sqlite_gone(self, true, err);
 }
 
 int64_t mq_sqlite_wal_bytes(struct mq_db *db)

@@ -43,41 +43,39 @@ static bool names_directory(const char *name)
     return *last == '\0' || strcmp(last, ".") == 0 || strcmp(last, "..") == 0;
 }
 
+/* Why a file that is there cannot be the database; NULL: it can. */
+static const char *fault_of(const struct stat *info, bool must_exist)
+{
+    if (S_ISDIR(info->st_mode))
+        return "it is a directory: give the path of a file";
+    if (!S_ISREG(info->st_mode))
+        return "it is not a regular file: give the path of a file";
+    /* An empty file may be about to be restored. */
+    return must_exist && info->st_size == 0 ? "it is empty: correct the path, or create it first"
+                                            : NULL;
+}
+
 /* Never by open(): closing it again would drop the locks of every connection of this process. */
 enum mq_status mq_sqlite_look(struct mq_sqlite *self, bool must_exist, bool *empty,
                               struct mq_error *err)
 {
-    struct stat info;
+    struct stat info = {0};
+    const char *fault = NULL;
 
     if (names_directory(self->name))
-        return mq_error_set(err, MQ_CANTOPEN, "database",
-                            "cannot open %s: by its end it is a directory: give the path of a file",
-                            self->name);
-    if (stat(self->name, &info) != 0) {
-        if (errno == ENOENT && !must_exist) {
-            *empty = true;
-            return MQ_OK;
-        }
-        if (errno == ENOENT)
-            return mq_error_set(err, MQ_CANTOPEN, "database",
-                                "the database %s does not exist: correct the path, or create it "
-                                "first",
-                                self->name);
+        fault = "by its end it is a directory: give the path of a file";
+    else if (stat(self->name, &info) == 0)
+        fault = fault_of(&info, must_exist);
+    else if (errno != ENOENT)
         return mq_error_set(err, MQ_CANTOPEN, "database",
                             "cannot open %s: %s: check the rights of the directories above it",
                             self->name, strerror(errno));
-    }
-    if (!S_ISREG(info.st_mode))
-        return mq_error_set(err, MQ_CANTOPEN, "database",
-                            "cannot open %s: it is %s: give the path of a file", self->name,
-                            S_ISDIR(info.st_mode) ? "a directory" : "not a regular file");
+    else if (must_exist)
+        fault = "it does not exist: correct the path, or create it first";
     *empty = info.st_size == 0;
-    /* Whoever restores it may be about to fill it. */
-    if (*empty && must_exist)
-        return mq_error_set(err, MQ_CANTOPEN, "database",
-                            "the database %s is empty: correct the path, or create it first",
-                            self->name);
-    return MQ_OK;
+    return fault
+               ? mq_error_set(err, MQ_CANTOPEN, "database", "cannot open %s: %s", self->name, fault)
+               : MQ_OK;
 }
 
 /* f_type of statfs(2). FUSE may be anything, sshfs among others. */

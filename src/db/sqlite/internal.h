@@ -17,8 +17,9 @@ enum mq_status mq_sqlite_busy_error(struct mq_sqlite *self, struct mq_error *err
 
 /* result_code.c: status and text for the handle's last error. */
 enum mq_status mq_sqlite_error(struct mq_sqlite *self, int code, struct mq_error *err);
-/* Marks the connection dead: another file has the database's name. */
-enum mq_status mq_sqlite_gone(struct mq_sqlite *self, struct mq_error *err);
+/* Marks the connection dead: another file has the database's name. `committed`: what was may be
+ * lost with it. */
+enum mq_status mq_sqlite_gone(struct mq_sqlite *self, bool committed, struct mq_error *err);
 long mq_sqlite_owner(const char *path); /* user ID; -1: unknown */
 
 /* file_name.c */

@@ -11,8 +11,8 @@
 
 enum mq_journal { MQ_JOURNAL_AUTO, MQ_JOURNAL_WAL, MQ_JOURNAL_TRUNCATE, MQ_JOURNAL_DELETE };
 
-/* Statements of the driver itself. */
-enum mq_fixed { MQ_FIXED_BEGIN, MQ_FIXED_COMMIT, MQ_FIXED_ROLLBACK, MQ_FIXED_COUNT };
+/* Slots of the driver's own statements, behind the queue's. */
+enum mq_fixed { MQ_FIXED_BEGIN = MQ_DB_SLOTS, MQ_FIXED_COMMIT, MQ_FIXED_ROLLBACK, MQ_SQLITE_SLOTS };
 
 enum { MQ_PRAGMA_MAX = 12 };
 
@@ -40,12 +40,11 @@ struct mq_sqlite {
     bool worker;
     bool reader; /* the file was opened for reading only */
 
-    struct mq_file_id file; /* what was opened; valid when identified */
-    bool identified;
-    struct mq_file_id wal; /* valid when wal_known */
-    bool wal_known;        /* it is the one that SQLite has open */
-    bool replaced;         /* dead until reopened */
-    int file_fd;           /* SQLite's own, to ask for locks only; with wal_known */
+    struct mq_file_id file; /* what was opened */
+    struct mq_file_id wal;  /* valid when wal_known */
+    bool wal_known;         /* it is the one that SQLite has open */
+    bool replaced;          /* dead until reopened */
+    int file_fd;            /* SQLite's own, to ask for locks only; with wal_known */
 
     bool committing;
     bool begun;             /* begin() succeeded and neither commit() nor rollback() came */
@@ -53,8 +52,7 @@ struct mq_sqlite {
                                not */
     struct mq_busy_wait busy;
 
-    sqlite3_stmt *slots[MQ_DB_SLOTS];
-    sqlite3_stmt *fixed[MQ_FIXED_COUNT];
+    sqlite3_stmt *slots[MQ_SQLITE_SLOTS];
     sqlite3_stmt *current; /* the open result */
     bool current_kept;     /* it lives in a slot */
     bool row_ready;        /* run() has stepped to a row that next() has not given yet */

@@ -3,14 +3,6 @@
 
 #include "db/sqlite/internal.h"
 
-static const char *const fixed_sql[MQ_FIXED_COUNT] = {
-    /* IMMEDIATE: a deferred transaction that turns writer fails at once when another one wrote
-     * since its first read, whatever the timeout. */
-    [MQ_FIXED_BEGIN] = "BEGIN IMMEDIATE",
-    [MQ_FIXED_COMMIT] = "COMMIT",
-    [MQ_FIXED_ROLLBACK] = "ROLLBACK",
-};
-
 /* Some failures (disk full, I/O error, no memory) make SQLite undo the whole transaction. What
  * ran after that would commit by itself, one statement at a time: so remember, and refuse. */
 static enum mq_status failed(struct mq_sqlite *self, int code, struct mq_error *err)
@@ -37,35 +29,6 @@ static enum mq_status check_undone(struct mq_sqlite *self, struct mq_error *err)
     return self->undone.status;
 }
 
-enum mq_status mq_sqlite_run_fixed(struct mq_sqlite *self, enum mq_fixed which,
-                                   struct mq_error *err)
-{
-    sqlite3_stmt **stmt = &self->fixed[which];
-    int code = SQLITE_OK;
-
-    if (check_undone(self, err) != MQ_OK)
-        return self->undone.status;
-    self->busy.waited_us = 0;
-    if (!*stmt)
-        code = sqlite3_prepare_v3(self->handle, fixed_sql[which], -1, SQLITE_PREPARE_PERSISTENT,
-                                  stmt, NULL);
-    if (code == SQLITE_OK) {
-        code = sqlite3_step(*stmt);
-        if (code == SQLITE_DONE) {
-            sqlite3_reset(*stmt);
-            return MQ_OK;
-        }
-    }
-    code = code & 0xff ? sqlite3_extended_errcode(self->handle) : code;
-    if (*stmt) {
-        enum mq_status status = failed(self, code, err);
-
-        sqlite3_reset(*stmt);
-        return status;
-    }
-    return failed(self, code, err);
-}
-
 static int bind(sqlite3_stmt *stmt, int index, const struct mq_value *value)
 {
     switch (value->type) {
@@ -87,7 +50,7 @@ static int bind(sqlite3_stmt *stmt, int index, const struct mq_value *value)
 static enum mq_status prepare(struct mq_sqlite *self, const struct mq_query *query,
                               struct mq_error *err)
 {
-    bool kept = query->slot >= 0 && query->slot < MQ_DB_SLOTS;
+    bool kept = query->slot >= 0 && query->slot < MQ_SQLITE_SLOTS;
     sqlite3_stmt *stmt = kept ? self->slots[query->slot] : NULL;
     int code;
 
@@ -116,6 +79,28 @@ static enum mq_status prepare(struct mq_sqlite *self, const struct mq_query *que
     self->current = stmt;
     self->current_kept = kept;
     return MQ_OK;
+}
+
+enum mq_status mq_sqlite_run_fixed(struct mq_sqlite *self, enum mq_fixed which,
+                                   struct mq_error *err)
+{
+    /* IMMEDIATE: a deferred transaction that turns writer fails at once when another one wrote
+     * since its first read, whatever the timeout. */
+    static const char *const texts[] = {"BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"};
+    const struct mq_query query = {.slot = (int)which, .sql = texts[which - MQ_FIXED_BEGIN]};
+    enum mq_status status = check_undone(self, err);
+    int code;
+
+    if (status == MQ_OK)
+        status = prepare(self, &query, err);
+    if (status != MQ_OK)
+        return status;
+    self->busy.waited_us = 0;
+    code = sqlite3_step(self->current);
+    if (code != SQLITE_DONE)
+        status = failed(self, code, err);
+    mq_sqlite_finish(&self->base);
+    return status;
 }
 
 /* Outside of a transaction each statement is one: the same guard as around those of begin() and
@@ -257,12 +242,8 @@ void mq_sqlite_finish(struct mq_db *db)
 void mq_sqlite_finalize_all(struct mq_sqlite *self)
 {
     mq_sqlite_finish(&self->base);
-    for (int i = 0; i < MQ_DB_SLOTS; i++) {
+    for (int i = 0; i < MQ_SQLITE_SLOTS; i++) {
         sqlite3_finalize(self->slots[i]);
         self->slots[i] = NULL;
-    }
-    for (int i = 0; i < MQ_FIXED_COUNT; i++) {
-        sqlite3_finalize(self->fixed[i]);
-        self->fixed[i] = NULL;
     }
 }

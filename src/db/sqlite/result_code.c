@@ -33,58 +33,42 @@ static void directory_of(const char *path, char out[DIRECTORY_MAX])
         memcpy(out, slash ? "/" : ".", 2);
 }
 
-static enum mq_status unwritable(const char *path, int system_error, struct mq_error *err)
+/* Where SQLite may not open or write: whose fault it is, from the outside in. */
+static enum mq_status denied(struct mq_sqlite *self, int system_error, enum mq_status otherwise,
+                             struct mq_error *err)
 {
+    const char *path = path_of(self);
     char directory[DIRECTORY_MAX];
     long uid = (long)geteuid();
-    struct stat info;
 
     directory_of(path, directory);
+    if (access(directory, X_OK) != 0)
+        return mq_error_set(err, MQ_CANTOPEN, "database",
+                            "cannot open %s: its directory %s: %s: create it, correct the path, or "
+                            "change its owner or mode",
+                            path, directory, strerror(errno));
+    if (access(path, R_OK) != 0 && errno == EACCES)
+        return mq_error_set(err, MQ_CANTOPEN, "database",
+                            "user %ld may not read the database file %s: do this as its owner, or "
+                            "change its owner or mode",
+                            uid, path);
     if (system_error == EROFS || (access(path, W_OK) != 0 && errno == EROFS) ||
         (access(directory, W_OK) != 0 && errno == EROFS))
         return mq_error_set(err, MQ_READONLY, "database",
                             "%s is on a file system that is mounted read-only: put the database "
                             "elsewhere, or remount",
                             path);
-    if (stat(path, &info) == 0 && access(path, W_OK) != 0)
+    if (access(path, F_OK) == 0 && access(path, W_OK) != 0)
         return mq_error_set(err, MQ_READONLY, "database",
                             "the database file %s is not writable for user %ld: do this as user "
                             "%ld, who owns it, or change its owner or mode",
-                            path, uid, (long)info.st_uid);
-    if (access(directory, W_OK | X_OK) != 0)
+                            path, uid, mq_sqlite_owner(path));
+    if (access(directory, W_OK) != 0)
         return mq_error_set(err, MQ_READONLY, "database",
                             "the directory %s is not writable for user %ld, and SQLite must "
                             "create its journal there, beside %s: change its owner or mode",
                             directory, uid, path);
-    return mq_error_set(err, MQ_READONLY, "database",
-                        "%s cannot be written by user %ld (%s): check owner and mode of the file, "
-                        "of its -journal, -wal and -shm files, and of its directory",
-                        path, uid, system_error ? strerror(system_error) : "read-only");
-}
-
-static enum mq_status unopenable(struct mq_sqlite *self, int system_error, struct mq_error *err)
-{
-    const char *path = path_of(self);
-    char directory[DIRECTORY_MAX];
-    struct stat info;
-
-    directory_of(path, directory);
-    if (stat(directory, &info) != 0)
-        return mq_error_set(err, MQ_CANTOPEN, "database",
-                            "cannot open %s: its directory %s: %s: create it, or correct the path",
-                            path, directory, strerror(errno));
-    if (access(directory, X_OK) != 0)
-        return mq_error_set(err, MQ_CANTOPEN, "database",
-                            "cannot open %s: user %ld may not enter the directory %s", path,
-                            (long)geteuid(), directory);
-    if (access(path, R_OK) != 0 && errno == EACCES)
-        return mq_error_set(err, MQ_CANTOPEN, "database",
-                            "user %ld may not read the database file %s: do this as its owner, or "
-                            "change its owner or mode",
-                            (long)geteuid(), path);
-    if (access(directory, W_OK) != 0 || (stat(path, &info) == 0 && access(path, W_OK) != 0))
-        return unwritable(path, system_error, err);
-    return mq_error_set(err, MQ_CANTOPEN, "database",
+    return mq_error_set(err, otherwise, "database",
                         "cannot open %s or a file that SQLite keeps beside it: %s (%s): check "
                         "owner, mode and the limit of open files",
                         path, self->handle ? sqlite3_errmsg(self->handle) : "no handle",
@@ -109,16 +93,11 @@ static const char *outcome(const struct mq_sqlite *self, int code)
 
 static enum mq_status full(struct mq_sqlite *self, int code, int system_error, struct mq_error *err)
 {
-    const char *path = path_of(self);
+    const char *why = system_error == EFBIG
+                          ? "file size limit (ulimit -f) reached: raise the limit"
+                          : "no space is left: free disk space or raise the quota";
 
-    if (system_error == EFBIG)
-        return mq_error_set(err, MQ_FULL, "database",
-                            "%s cannot grow: file size limit (ulimit -f) reached: raise the limit; "
-                            "%s",
-                            path, outcome(self, code));
-    return mq_error_set(err, MQ_FULL, "database",
-                        "no space left for %s (%s): free disk space or raise the quota; %s", path,
-                        system_error == EDQUOT ? strerror(system_error) : "database or disk full",
+    return mq_error_set(err, MQ_FULL, "database", "%s cannot grow: %s; %s", path_of(self), why,
                         outcome(self, code));
 }
 
@@ -161,38 +140,32 @@ static enum mq_status input_output(struct mq_sqlite *self, int code, int system_
                         outcome(self, code));
 }
 
-enum mq_status mq_sqlite_gone(struct mq_sqlite *self, struct mq_error *err)
+enum mq_status mq_sqlite_gone(struct mq_sqlite *self, bool committed, struct mq_error *err)
 {
     self->replaced = true;
     return mq_error_set(err, MQ_REPLACED, "database",
-                        "%s was replaced, renamed or deleted while it was open (or its -wal file "
-                        "was); nothing was stored: open it again. Replace a database only while "
-                        "nothing has it open, and copy it with VACUUM INTO or the backup "
-                        "functions, never with copy(), which drops SQLite's locks",
-                        self->name);
-}
-
-static bool must_recover(int code)
-{
-    return code == SQLITE_READONLY_ROLLBACK || code == SQLITE_READONLY_RECOVERY ||
-           code == SQLITE_READONLY_CANTINIT || code == SQLITE_READONLY_CANTLOCK;
-}
-
-static enum mq_status unrecovered(struct mq_sqlite *self, struct mq_error *err)
-{
-    return mq_error_set(err, MQ_READONLY, "database",
-                        "a transaction on %s was broken off and must be undone first, which user "
-                        "%ld, who may only read it, cannot do: run `mailqueue status` once as user "
-                        "%ld, who owns it",
-                        self->path, (long)geteuid(), mq_sqlite_owner(self->path));
+                        "%s (or its -wal file) was replaced, renamed or deleted while it was open; "
+                        "%s. Replace a database only while nothing has it open, and copy it with "
+                        "VACUUM INTO or the backup functions, never with copy(), which drops "
+                        "SQLite's locks",
+                        self->name,
+                        committed ? "the transaction may not be stored: open it again and look"
+                                  : "nothing was stored: open it again");
 }
 
 static enum mq_status read_only(struct mq_sqlite *self, int code, int system_error,
                                 struct mq_error *err)
 {
-    if (self->reader && must_recover(code))
-        return unrecovered(self, err);
-    return unwritable(path_of(self), system_error, err);
+    bool must_recover = code == SQLITE_READONLY_ROLLBACK || code == SQLITE_READONLY_RECOVERY ||
+                        code == SQLITE_READONLY_CANTINIT || code == SQLITE_READONLY_CANTLOCK;
+
+    if (!self->reader || !must_recover)
+        return denied(self, system_error, MQ_READONLY, err);
+    return mq_error_set(err, MQ_READONLY, "database",
+                        "a transaction on %s was broken off and must be undone first, which user "
+                        "%ld, who may only read it, cannot do: run `mailqueue status` once as user "
+                        "%ld, who owns it",
+                        self->path, (long)geteuid(), mq_sqlite_owner(self->path));
 }
 
 static enum mq_status other(const struct mq_sqlite *self, int code, struct mq_error *err)
@@ -206,7 +179,7 @@ enum mq_status mq_sqlite_error(struct mq_sqlite *self, int code, struct mq_error
     int system_error = self->handle ? sqlite3_system_errno(self->handle) : errno;
 
     if (code == SQLITE_READONLY_DBMOVED)
-        return mq_sqlite_gone(self, err);
+        return mq_sqlite_gone(self, false, err);
     switch (code == SQLITE_IOERR_NOMEM ? SQLITE_NOMEM : code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -218,7 +191,7 @@ enum mq_status mq_sqlite_error(struct mq_sqlite *self, int code, struct mq_error
     case SQLITE_PERM:
         return read_only(self, code, system_error, err);
     case SQLITE_CANTOPEN:
-        return unopenable(self, system_error, err);
+        return denied(self, system_error, MQ_CANTOPEN, err);
     case SQLITE_FULL:
         return full(self, code, system_error, err);
     case SQLITE_CORRUPT:

@@ -175,24 +175,15 @@ const char *mq_sqlite_journal(struct mq_db *db)
 
 static enum mq_status parse_journal(const char *name, enum mq_journal *out, struct mq_error *err)
 {
-    static const struct {
-        const char *name;
-        enum mq_journal journal;
-    } journals[] = {
-        {"wal", MQ_JOURNAL_WAL},
-        {"truncate", MQ_JOURNAL_TRUNCATE},
-        {"delete", MQ_JOURNAL_DELETE},
-    };
+    static const char *const names[] = {[MQ_JOURNAL_AUTO] = "",
+                                        [MQ_JOURNAL_WAL] = "wal",
+                                        [MQ_JOURNAL_TRUNCATE] = "truncate",
+                                        [MQ_JOURNAL_DELETE] = "delete"};
 
-    if (!name) {
-        *out = MQ_JOURNAL_AUTO;
-        return MQ_OK;
-    }
-    for (size_t i = 0; i < sizeof(journals) / sizeof(journals[0]); i++) {
-        if (strcmp(name, journals[i].name) == 0) {
-            *out = journals[i].journal;
+    for (int i = MQ_JOURNAL_AUTO; i <= MQ_JOURNAL_DELETE; i++) {
+        *out = (enum mq_journal)i;
+        if (strcmp(name ? name : "", names[i]) == 0)
             return MQ_OK;
-        }
     }
     return mq_error_set(err, MQ_CONFIG, "journal",
                         "unknown journal \"%s\": use \"wal\", \"truncate\", \"delete\" or nothing "

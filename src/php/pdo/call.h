@@ -28,6 +28,11 @@ enum mq_status mq_pdo_failed(struct mq_pdo *self, zend_object *thrown, struct mq
 /* Whether the last failure of SQLite or MySQL says that a transaction is open already. */
 bool mq_pdo_cause_is_nested(void);
 
+/* driver.c */
+extern const struct mq_db_driver mq_pdo_drivers[MQ_DIALECT_COUNT];
+/* MQ_DATABASE: `who` left a transaction open on a worker's connection. */
+enum mq_status mq_pdo_left_open(const char *who, struct mq_error *err);
+
 #define MQ_PDO_POOLER                                                                 \
     "a pooler before PostgreSQL gives each transaction another session (pgbouncer's " \
     "pool_mode = transaction)"

@@ -1,5 +1,5 @@
 /* The PDO driver: its table, transactions, close. */
-#include "php/pdo/internal.h"
+#include "php/pdo/call.h"
 
 #include <stdlib.h>
 #include <string.h>

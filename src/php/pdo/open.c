@@ -1,5 +1,5 @@
 /* Opening: over a PDO of the application's, or over one of the driver's own, by a DSN. */
-#include "php/pdo/internal.h"
+#include "php/pdo/call.h"
 
 #include <stdlib.h>
 

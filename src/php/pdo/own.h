@@ -10,6 +10,10 @@ enum mq_status mq_pdo_look(struct mq_pdo *self, struct mq_error *err);
  * its own. Else *pid stays. */
 enum mq_status mq_pdo_announced(struct mq_pdo *self, int64_t *pid, struct mq_error *err);
 
+/* pooler.c: whether one gives each transaction another session of PostgreSQL, as far as can be
+ * seen; with a second connection where this one is the driver's own. Not within a transaction. */
+enum mq_status mq_pdo_shares_sessions(struct mq_pdo *self, bool *shared, struct mq_error *err);
+
 /* After the first look: keeps the DSN and sets up the session. */
 enum mq_status mq_pdo_own_begin(struct mq_pdo *self, const struct mq_php_pdo_options *options,
                                 struct mq_error *err);

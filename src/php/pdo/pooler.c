@@ -1,12 +1,11 @@
 /* Poolers that give each transaction another session of PostgreSQL (pgbouncer in transaction mode):
  * locks of a session hold nothing behind them, and prepared statements are another client's. */
-#include "php/pdo/pooler.h"
+#include "php/pdo/own.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "php/pdo/own.h"
 #include "php/pdo/statement.h"
 
 /* How often both connections ask: others may use the pooler at that moment. */

@@ -3,7 +3,7 @@
 
 #include <sys/time.h>
 
-#include "php/pdo/pooler.h"
+#include "php/pdo/own.h"
 #include "php/pdo/statement.h"
 
 /* The columns of about_texts. */

@@ -1,6 +1,6 @@
 /* A worker's run over a server: on the application's connection, or on one of the driver's own. */
-#include "php/pdo/internal.h"
-#include "php/pdo/pooler.h"
+#include "php/pdo/call.h"
+#include "php/pdo/own.h"
 
 static enum mq_status refuse_pooler(struct mq_pdo *self, struct mq_error *err)
 {

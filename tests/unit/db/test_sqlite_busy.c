@@ -38,20 +38,17 @@ static void test_another_process(void **state)
     struct scene *scene = *state;
 
     for (int i = 0; i < 2; i++) {
-        char holder[64];
         int64_t begun;
         int64_t waited;
         const char *said;
 
         start(scene, journals[i]);
-        snprintf(holder, sizeof(holder), "process %d", (int)scene->peer.pid);
         assert_string_equal(peer_ask(&scene->peer, "BEGIN IMMEDIATE"), "");
         begun = now_ms();
         assert_int_equal(scene_store(scene, "x"), MQ_BUSY);
         waited = now_ms() - begun;
         assert_in_range(waited, 299, 60000);
         assert_non_null(strstr(scene->err.text, scene->path));
-        assert_non_null(strstr(scene->err.text, holder));
         assert_non_null(strstr(scene->err.text, "the write lock"));
         said = strstr(scene->err.text, "waited ");
         assert_non_null(said);
@@ -74,7 +71,7 @@ static void test_the_same_process(void **state)
         assert_int_equal(sqlite3_open(scene->path, &application), SQLITE_OK);
         assert_int_equal(sqlite3_exec(application, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
         assert_int_equal(scene_store(scene, "x"), MQ_BUSY);
-        assert_non_null(strstr(scene->err.text, "this same process"));
+        assert_non_null(strstr(scene->err.text, "own connection in this process"));
         assert_non_null(strstr(scene->err.text, "after its commit"));
         sqlite3_close(application);
         assert_int_equal(scene_store(scene, "x"), MQ_OK);
