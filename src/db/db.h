@@ -100,7 +100,7 @@ static inline void mq_db_finish(struct mq_db *db)
 {
     db->driver->finish(db);
 }
-/* Runs several statements separated by ';' without parameters (migrations). */
+/* Runs several statements with ';' between, and nowhere else, without parameters (migrations). */
 enum mq_status mq_db_script(struct mq_db *db, const char *sql, struct mq_error *err);
 
 #endif

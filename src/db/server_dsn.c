@@ -182,7 +182,7 @@ static enum mq_status read_items(struct reader *reader, struct mq_server_dsn *ds
         if (!read_item(reader, &item)) {
             return mq_error_set(err, MQ_CONFIG, "database",
                                 "$database: the DSN is not name=value throughout, with semicolons "
-                                "between, such as %s:host=db;dbname=app; a password with a "
+                                "between, such as %s:host=db;dbname=app; a value with a blank or "
                                 "semicolon in it is better given by other ways",
                                 reader->mysql ? "mysql" : "pgsql");
         }

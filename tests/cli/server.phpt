@@ -167,10 +167,10 @@ sendmail -t: exit 75
 sendmail -bs: exit 75 421 4.3.0 HOST cannot take mail now
 
 exit 75
-{"error":"pgsql:host=%;dbname=postgres;options='-csearch_path=test1' cannot be opened: SQLSTATE[08006] [7] connection to server on socket \"%/.s.PGSQL.5432\" failed: No such file or directory: is the server up, and are host and port right?","exit":75}
+{"error":"pgsql:host=%;dbname=postgres cannot be opened: SQLSTATE[08006] [7] connection to server on socket \"%/.s.PGSQL.5432\" failed: No such file or directory: is the server up, and are host and port right?","exit":75}
 exit 1 ok    PHP N.N.N mailqueue N.N.N
 ok    mail goes to null://null
-look  pgsql:host=DIR;dbname=postgres;options='-csearch_path=test1' cannot be opened: SQLSTATE[08006] [7] connection to server on socket failed: No such file or directory: is the server up, and are host and port right?
+look  pgsql:host=DIR;dbname=postgres cannot be opened: SQLSTATE[08006] [7] connection to server on socket failed: No such file or directory: is the server up, and are host and port right?
       Start the server, or check its log and the way to it (host, firewall).
 
 exit 0

@@ -18,17 +18,6 @@ enum mq_status mq_pdo_emulate(struct mq_pdo *self, bool emulate, struct mq_error
     return set(self, MQ_PDO_ATTR_EMULATE_PREPARES, &value, err);
 }
 
-static enum mq_status look_at_emulation(struct mq_pdo *self, struct mq_error *err)
-{
-    zval value;
-    enum mq_status status = mq_pdo_attribute(self, MQ_PDO_ATTR_EMULATE_PREPARES, &value, err);
-    if (status == MQ_OK) {
-        self->native = !zend_is_true(&value);
-        mq_pdo_drop(self, &value);
-    }
-    return status;
-}
-
 /* Failures must be exceptions, and NULL must not come as "". All else (case of names, fetch modes,
  * texts for numbers) does not reach what the driver does. */
 enum mq_status mq_pdo_enter(struct mq_pdo *self, struct mq_error *err)
@@ -44,7 +33,8 @@ enum mq_status mq_pdo_enter(struct mq_pdo *self, struct mq_error *err)
         status = mq_pdo_attribute(self, MQ_PDO_ATTR_ORACLE_NULLS, &self->nulls, err);
     }
     if (status == MQ_OK && mq_pdo_is_mysql(self)) {
-        status = look_at_emulation(self, err);
+        status = mq_pdo_flag(self, MQ_PDO_ATTR_EMULATE_PREPARES, &self->native, err);
+        self->native = !self->native;
     }
     if (status != MQ_OK) {
         return status;

@@ -122,12 +122,27 @@ enum mq_status mq_pdo_attribute(struct mq_pdo *self, zend_long name, zval *value
                        err);
 }
 
+/* Takes the value. */
+static bool take_flag(struct mq_pdo *self, enum mq_status status, zval *value)
+{
+    bool flag = status == MQ_OK && zend_is_true(value);
+    mq_pdo_drop(self, value);
+    return flag;
+}
+
+enum mq_status mq_pdo_flag(struct mq_pdo *self, zend_long name, bool *flag, struct mq_error *err)
+{
+    zval value;
+    enum mq_status status = mq_pdo_attribute(self, name, &value, err);
+    *flag = take_flag(self, status, &value);
+    return status;
+}
+
 enum mq_status mq_pdo_in_transaction(struct mq_pdo *self, bool *within, struct mq_error *err)
 {
-    zval result;
+    zval value;
     enum mq_status status = mq_pdo_call(
-        self, (struct mq_php_method){&self->object, "intransaction", NULL, 0}, &result, err);
-    *within = status == MQ_OK && zend_is_true(&result);
-    mq_pdo_drop(self, &result);
+        self, (struct mq_php_method){&self->object, "intransaction", NULL, 0}, &value, err);
+    *within = take_flag(self, status, &value);
     return status;
 }

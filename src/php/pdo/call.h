@@ -20,6 +20,8 @@ enum mq_status mq_pdo_undo(struct mq_pdo *self, const char *sql);
 /* An attribute's value, owned by the caller. */
 enum mq_status mq_pdo_attribute(struct mq_pdo *self, zend_long name, zval *value,
                                 struct mq_error *err);
+/* Whether an attribute is on; false on failure. */
+enum mq_status mq_pdo_flag(struct mq_pdo *self, zend_long name, bool *flag, struct mq_error *err);
 /* Whether the connection is within a transaction, as far as PDO knows. */
 enum mq_status mq_pdo_in_transaction(struct mq_pdo *self, bool *within, struct mq_error *err);
 

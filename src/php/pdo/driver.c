@@ -344,14 +344,9 @@ static bool has_room(struct mq_db *db, size_t octets)
  * count_changes makes the first say nothing; and the second may be a subclass's. */
 static int64_t ask(struct mq_db *db, int slot, const char *sql)
 {
-    struct mq_value value = mq_null();
-    struct mq_row row = {&value, 1, false};
     struct mq_query query = {.slot = slot, .sql = sql};
     int64_t number = -1;
-    if (mq_db_row(db, &query, &row, NULL) == MQ_OK && row.found) {
-        mq_pdo_number(value, &number);
-    }
-    mq_db_finish(db);
+    mq_pdo_ask(mq_pdo_of(db), &query, &number, NULL);
     if (number < 0) {
         mq_pdo_of(db)->lost = true;
     }

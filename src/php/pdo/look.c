@@ -95,17 +95,12 @@ static enum mq_status check_version(struct mq_pdo *self, struct mq_error *err)
 /* Behind a pooler that knows no prepared statements the application has switched them off. */
 static enum mq_status look_at_prepares(struct mq_pdo *self, struct mq_error *err)
 {
-    static const zend_long names[] = {MQ_PDO_ATTR_EMULATE_PREPARES,
-                                      MQ_PDO_PGSQL_ATTR_DISABLE_PREPARES};
-    enum mq_status status = MQ_OK;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && status == MQ_OK; i++) {
-        zval value;
-        status = mq_pdo_attribute(self, names[i], &value, err);
-        self->unnamed = self->unnamed || (status == MQ_OK && zend_is_true(&value));
-        if (status == MQ_OK) {
-            mq_pdo_drop(self, &value);
-        }
+    bool emulates, disabled = false;
+    enum mq_status status = mq_pdo_flag(self, MQ_PDO_ATTR_EMULATE_PREPARES, &emulates, err);
+    if (status == MQ_OK) {
+        status = mq_pdo_flag(self, MQ_PDO_PGSQL_ATTR_DISABLE_PREPARES, &disabled, err);
     }
+    self->unnamed = emulates || disabled || self->unnamed;
     return status;
 }
 

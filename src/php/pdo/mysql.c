@@ -58,17 +58,6 @@ enum mq_status mq_pdo_mysql_look(struct mq_pdo *self, struct mq_error *err)
 
 /* ---- transactions ---- */
 
-static enum mq_status commits_by_itself(struct mq_pdo *self, bool *does, struct mq_error *err)
-{
-    zval automatic;
-    enum mq_status status = mq_pdo_attribute(self, MQ_PDO_ATTR_AUTOCOMMIT, &automatic, err);
-    if (status == MQ_OK) {
-        *does = zend_is_true(&automatic);
-        mq_pdo_drop(self, &automatic);
-    }
-    return status;
-}
-
 /* Where statements do not commit by themselves they are the application's transaction already.
  * SET TRANSACTION holds for the next one only, and fails in the middle of one, which START
  * TRANSACTION would commit. On a connection of our own nobody else begins one, and INSERTs are the
@@ -76,7 +65,7 @@ static enum mq_status commits_by_itself(struct mq_pdo *self, bool *does, struct 
 enum mq_status mq_pdo_mysql_begin(struct mq_pdo *self, bool *joins, struct mq_error *err)
 {
     bool automatic = true;
-    enum mq_status status = commits_by_itself(self, &automatic, err);
+    enum mq_status status = mq_pdo_flag(self, MQ_PDO_ATTR_AUTOCOMMIT, &automatic, err);
     *joins = !automatic;
     if (status != MQ_OK || *joins) {
         return status;
@@ -95,7 +84,7 @@ enum mq_status mq_pdo_mysql_joined(struct mq_pdo *self, struct mq_error *err)
     bool automatic = false;
     enum mq_status status = mq_pdo_in_transaction(self, &within, err);
     if (status == MQ_OK && !within) {
-        status = commits_by_itself(self, &automatic, err);
+        status = mq_pdo_flag(self, MQ_PDO_ATTR_AUTOCOMMIT, &automatic, err);
     }
     return status != MQ_OK || !automatic
                ? status

@@ -9,6 +9,7 @@
 #include "core/buffer.h"
 #include "php/pdo/call.h"
 #include "php/pdo/server.h"
+#include "php/pdo/statement.h"
 #include "php_mailqueue.h"
 
 static void list(struct mq_pdo *self)
@@ -54,14 +55,19 @@ void mq_pdo_own_request_ends(void)
     }
 }
 
+static int wait_ms(const struct mq_pdo *self)
+{
+    return self->own.busy_timeout_ms > 0 ? self->own.busy_timeout_ms : 1;
+}
+
 /* As the transaction's own settings they are also right behind a pooler that shares connections. A
  * process that is stopped, or a host that is gone, must not keep its locks: all machines wait. */
 static void write_begin(struct mq_pdo *self)
 {
-    int wait_ms = self->own.busy_timeout_ms > 0 ? self->own.busy_timeout_ms : 1;
     if (mq_pdo_is_pgsql(self)) {
         snprintf(self->own.begin, sizeof self->own.begin,
-                 "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = %d%s", wait_ms,
+                 "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = %d%s",
+                 wait_ms(self),
                  self->ends_idle ? "; SET LOCAL idle_in_transaction_session_timeout = 60000" : "");
     }
 }
@@ -79,27 +85,19 @@ static enum mq_status end_with_host(struct mq_pdo *self, struct mq_error *err)
  * well. Behind one no statement gets a name. */
 static enum mq_status bound_waits(struct mq_pdo *self, struct mq_error *err)
 {
-    int64_t told = 0;
-    struct mq_value values[] = {mq_null(), mq_null()};
-    char wait[16];
-    struct mq_value column = mq_null();
-    struct mq_row row = {&column, 1, false};
+    int64_t told = 0, set = 0;
     enum mq_status status = mq_pdo_announced(self, &told, err);
-    snprintf(wait, sizeof(wait), "%d",
-             self->own.busy_timeout_ms > 0 ? self->own.busy_timeout_ms : 1);
-    values[0] = mq_text(mq_str_of(wait));
-    values[1] = mq_int(told);
+    struct mq_value values[] = {mq_int(wait_ms(self)), mq_int(told)};
     struct mq_query query = {
         .slot = -1,
         .sql = "SELECT set_config('lock_timeout', ?1, false) WHERE pg_backend_pid() = ?2",
         .params = values,
         .param_count = 2};
     if (status == MQ_OK) {
-        status = mq_db_row(&self->base, &query, &row, err);
+        status = mq_pdo_ask(self, &query, &set, err);
     }
-    mq_db_finish(&self->base);
-    self->own.bounded = status == MQ_OK && row.found;
-    self->unnamed = self->unnamed || (status == MQ_OK && !row.found);
+    self->own.bounded = set > 0; /* of "500ms" or "5s" the number */
+    self->unnamed = self->unnamed || (status == MQ_OK && set == 0);
     return status;
 }
 

@@ -14,15 +14,8 @@
 /* The one that answers now. */
 static enum mq_status answering(struct mq_pdo *self, int64_t *pid, struct mq_error *err)
 {
-    struct mq_value value = mq_null();
-    struct mq_row row = {&value, 1, false};
     struct mq_query query = {.slot = -1, .sql = "SELECT pg_backend_pid()"};
-    enum mq_status status = mq_db_row(&self->base, &query, &row, err);
-    if (status == MQ_OK) {
-        mq_pdo_number(value, pid);
-    }
-    mq_db_finish(&self->base);
-    return status;
+    return mq_pdo_ask(self, &query, pid, err);
 }
 
 /* Two connections that are open at the same time and are answered by one process share it. */

@@ -9,12 +9,9 @@
 /* The columns of about_texts. */
 enum {
     VERSION,
-    CLOCK_MS, /* since 1970 */
-    AUTOVACUUM,
-    READ_ONLY,
-    STANDBY,
-    ENCRYPTED,
-    OLDEST_S, /* NULL: not to be seen by this user */
+    CLOCK_MS,             /* since 1970 */
+    FLAGS,                /* autovacuum, read only, standby, encrypted */
+    OLDEST_S = FLAGS + 4, /* NULL: not to be seen by this user */
     COLUMNS
 };
 
@@ -57,16 +54,10 @@ static double host_ms(void)
     return (double)now.tv_sec * 1e3 + (double)now.tv_usec / 1e3;
 }
 
-static void add_flag(zval *array, const char *name, struct mq_value value)
-{
-    int64_t number = 0;
-    mq_pdo_number(value, &number);
-    add_assoc_bool(array, name, number != 0);
-}
-
 static void add_server(zval *server, const char *kind, const struct mq_value *values,
                        double between_ms)
 {
+    static const char *const flags[] = {"autovacuum", "readOnly", "standby", "encrypted"};
     int64_t clock_ms = 0, oldest_s = 0;
     mq_pdo_number(values[CLOCK_MS], &clock_ms);
     mq_pdo_number(values[OLDEST_S], &oldest_s);
@@ -74,10 +65,11 @@ static void add_server(zval *server, const char *kind, const struct mq_value *va
     add_assoc_stringl(server, "version", values[VERSION].s.len ? values[VERSION].s.data : "",
                       values[VERSION].s.len);
     add_assoc_double(server, "ahead", ((double)clock_ms - between_ms) / 1e3);
-    add_flag(server, "autovacuum", values[AUTOVACUUM]);
-    add_flag(server, "readOnly", values[READ_ONLY]);
-    add_flag(server, "standby", values[STANDBY]);
-    add_flag(server, "encrypted", values[ENCRYPTED]);
+    for (int i = 0; i < 4; i++) {
+        int64_t on = 0;
+        mq_pdo_number(values[FLAGS + i], &on);
+        add_assoc_bool(server, flags[i], on != 0);
+    }
     if (values[OLDEST_S].type == MQ_NULL) {
         add_assoc_null(server, "oldestTransaction");
     } else {

@@ -446,3 +446,16 @@ void mq_pdo_finish(struct mq_db *db)
         mq_pdo_leave(self);
     }
 }
+
+enum mq_status mq_pdo_ask(struct mq_pdo *self, const struct mq_query *query, int64_t *number,
+                          struct mq_error *err)
+{
+    struct mq_value value = mq_null();
+    struct mq_row row = {&value, 1, false};
+    enum mq_status status = mq_db_row(&self->base, query, &row, err);
+    if (status == MQ_OK && row.found) {
+        mq_pdo_number(value, number);
+    }
+    mq_db_finish(&self->base);
+    return status;
+}

@@ -11,6 +11,10 @@ struct mq_value mq_pdo_column(struct mq_db *db, int index);
 void mq_pdo_finish(struct mq_db *db);
 bool mq_pdo_has_column(struct mq_db *db, const char *table, const char *column);
 
+/* A query's one number; *number stays where there is none. */
+enum mq_status mq_pdo_ask(struct mq_pdo *self, const struct mq_query *query, int64_t *number,
+                          struct mq_error *err);
+
 /* attributes.c: sets the attributes that the driver needs, and puts the application's back. */
 enum mq_status mq_pdo_enter(struct mq_pdo *self, struct mq_error *err);
 void mq_pdo_leave(struct mq_pdo *self);

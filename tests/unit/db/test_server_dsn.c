@@ -129,8 +129,8 @@ static void test_refused(void **state)
     refuse("mysql:host=db;password=x;s3cr", "not name=value");
     refuse("mysql:host=db;s3cr=x", "unix_socket");
     refuse("mysql:chraset=utf8", "charset");
-    refuse("pgsql:password='x;s3cr'", "a semicolon in it");
-    refuse("pgsql:password=x\\;s3cr", "a semicolon in it");
+    refuse("pgsql:password='x;s3cr'", "semicolon in it");
+    refuse("pgsql:password=x\\;s3cr", "semicolon in it");
     assert_int_equal(mq_server_dsn_parse((struct mq_str){"pgsql:a=\0b", 10}, &dsn, &err),
                      MQ_CONFIG);
 }
