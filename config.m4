@@ -225,11 +225,9 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/send/sendmail/exit_code.c
     src/send/sendmail/process.c
     src/send/sendmail/sendmail.c
-    src/send/smtp/assign.c
     src/send/smtp/capabilities.c
     src/send/smtp/check.c
     src/send/smtp/connection.c
-    src/send/smtp/loop.c
     src/send/smtp/pool.c
     src/send/smtp/progress.c
     src/send/smtp/receive.c

@@ -355,7 +355,6 @@ static void connect_session(const uint8_t *how)
     w.in_body = w.lone = w.data_open = w.eof = w.reset = w.blocked = w.broken = false;
     w.head = w.count = 0;
     REQUIRE(mq_smtp_session_init(&w.session, &w.host, 0, &err) == MQ_OK);
-    mq_smtp_session_connecting(&w.session);
     mq_smtp_session_ready(&w.session, &w.channel, &caps);
     mq_smtp_session_pump(&w.session);
 }

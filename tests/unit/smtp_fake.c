@@ -170,7 +170,6 @@ struct fake *fake_new(unsigned caps)
                                    .size = caps & FAKE_SIZE,
                                    .size_max = caps & FAKE_SIZE ? 100000 : 0};
     assert_int_equal(mq_smtp_session_init(&fake->session, &fake->host, 0, &err), MQ_OK);
-    mq_smtp_session_connecting(&fake->session);
     mq_smtp_session_ready(&fake->session, &fake->channel, &offered);
     return fake;
 }

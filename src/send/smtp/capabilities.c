@@ -24,23 +24,6 @@ static void read_mechanisms(struct mq_greeting *greeting, struct mq_str names)
     mq_str_printable(greeting->mechanisms, sizeof greeting->mechanisms, used, mq_str_trim(names));
 }
 
-bool mq_greeting_is_foreign(const struct mq_greeting *greeting)
-{
-    static const char *const spoken[] = {"PLAIN", "LOGIN", "CRAM-MD5"};
-    const char *at = greeting->mechanisms;
-    while (*at != '\0') {
-        size_t len = strcspn(at, " ");
-        for (size_t i = 0; i < sizeof spoken / sizeof *spoken; i++) {
-            if (mq_str_equal_nocase((struct mq_str){at, len}, mq_str_of(spoken[i]))) {
-                return false;
-            }
-        }
-        at += len;
-        at += strspn(at, " ");
-    }
-    return greeting->mechanisms[0] != '\0';
-}
-
 static void read_keyword(struct mq_greeting *greeting, struct mq_str line)
 {
     struct mq_smtp_caps *caps = &greeting->caps;

@@ -19,9 +19,8 @@ struct mq_greeting {
 /* One line as it came from the relay, with or without its line end. */
 void mq_greeting_line(struct mq_greeting *greeting, struct mq_str line);
 
-/* Whether a login is offered, and none of the mechanisms is one that is spoken here. */
-bool mq_greeting_is_foreign(const struct mq_greeting *greeting);
-#define MQ_LOGIN_OPTIONS "AUTH=PLAIN;AUTH=LOGIN;AUTH=CRAM-MD5" /* the same, as libcurl wants it */
+/* The logins that are spoken here, for libcurl and for people. */
+#define MQ_LOGIN_OPTIONS "AUTH=PLAIN;AUTH=LOGIN;AUTH=CRAM-MD5"
 #define MQ_LOGIN_NAMES   "PLAIN, LOGIN and CRAM-MD5"
 
 #endif

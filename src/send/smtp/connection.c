@@ -185,18 +185,13 @@ static char *make_url(const struct mq_dsn *dsn)
         ehlo = own;
     }
     mq_buffer_init(&url);
-    bool bracket = strchr(dsn->host, ':') != NULL;
-    mq_buffer_printf(&url, "%s://%s%s%s", dsn->tls == MQ_TLS_IMPLICIT ? "smtps" : "smtp",
-                     bracket ? "[" : "", dsn->host, bracket ? "]" : "");
+    mq_buffer_printf(&url, strchr(dsn->host, ':') ? "%s://[%s]" : "%s://%s", dsn->scheme,
+                     dsn->host);
     if (dsn->port > 0) {
         mq_buffer_printf(&url, ":%d", dsn->port);
     }
     char *path = curl_easy_escape(NULL, ehlo, 0);
-    if (path == NULL) {
-        mq_buffer_clear(&url);
-        return NULL;
-    }
-    mq_buffer_printf(&url, "/%s", path);
+    mq_buffer_printf(&url, "/%s", path ? path : "");
     curl_free(path);
     return mq_buffer_take(&url);
 }
@@ -273,17 +268,15 @@ enum mq_status mq_connector_new(const struct mq_dsn *dsn, int epoll_fd, struct m
         return mq_error_set(err, MQ_TRANSPORT, "transport", "libcurl cannot be initialised");
     }
     struct mq_connector *connector = calloc(1, sizeof *connector);
-    if (connector != NULL) {
-        *connector = (struct mq_connector){.dsn = dsn, .epoll_fd = epoll_fd, .timer_ms = -1};
-        connector->url = make_url(dsn);
-        connector->multi = curl_multi_init();
+    if (connector == NULL) {
+        curl_global_cleanup();
+        return mq_error_nomem(err);
     }
-    if (connector == NULL || connector->url == NULL || connector->multi == NULL) {
-        if (connector != NULL) {
-            mq_connector_free(connector);
-        } else {
-            curl_global_cleanup();
-        }
+    *connector = (struct mq_connector){.dsn = dsn, .epoll_fd = epoll_fd, .timer_ms = -1};
+    connector->url = make_url(dsn);
+    connector->multi = curl_multi_init();
+    if (connector->url == NULL || connector->multi == NULL) {
+        mq_connector_free(connector);
         return mq_error_nomem(err);
     }
     curl_multi_setopt(connector->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
@@ -382,24 +375,24 @@ static bool is_hopeless(CURLcode code)
     }
 }
 
-/* "what failed: the relay said: its last refusal", printable. */
-static void set_reason(struct mq_connect_result *out, const char *text, const char *refusal)
+/* "what failed; it said: its last refusal", printable. Without a refusal of the login the relay may
+ * offer none that is spoken here: libcurl says "Login denied" to that too. */
+static void set_reason(struct mq_connect_result *out, const char *text, bool login,
+                       const struct mq_greeting *greeting)
 {
-    size_t used = mq_str_printable(out->reason, sizeof out->reason, 0, mq_str_of(text));
-    if (refusal[0] != '\0') {
-        used = mq_str_printable(out->reason, sizeof out->reason, used, MQ_STR("; it said: "));
-        mq_str_printable(out->reason, sizeof out->reason, used, mq_str_of(refusal));
+    const char *parts[] = {text, "", "", ""};
+    if (greeting->refusal[0] != '\0') {
+        parts[1] = "; it said: ";
+        parts[2] = greeting->refusal;
+    } else if (login && greeting->mechanisms[0] != '\0') {
+        parts[1] = "; it offers ";
+        parts[2] = greeting->mechanisms;
+        parts[3] = "; " MQ_LOGIN_NAMES " are spoken";
     }
-}
-
-/* libcurl says "Login denied" to that, as to a wrong password. */
-static void set_foreign(struct mq_connect_result *out, const struct mq_greeting *greeting)
-{
-    snprintf(out->reason, sizeof out->reason,
-             "the relay offers no login that is spoken here: it offers %s; " MQ_LOGIN_NAMES
-             " are spoken",
-             greeting->mechanisms);
-    out->hopeless = true;
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        used = mq_str_printable(out->reason, sizeof out->reason, used, mq_str_of(parts[i]));
+    }
 }
 
 static void describe_failure(struct mq_link *link, CURLcode code, struct mq_connect_result *out)
@@ -408,11 +401,8 @@ static void describe_failure(struct mq_link *link, CURLcode code, struct mq_conn
     struct mq_reply reply = {.code = 400};
     /* 4yz: it may be different the next time. */
     out->hopeless = is_hopeless(code) && refusal[0] != '4';
-    if (code == CURLE_LOGIN_DENIED && mq_greeting_is_foreign(&link->greeting)) {
-        set_foreign(out, &link->greeting);
-    } else {
-        set_reason(out, link->error[0] ? link->error : curl_easy_strerror(code), refusal);
-    }
+    set_reason(out, link->error[0] ? link->error : curl_easy_strerror(code),
+               code == CURLE_LOGIN_DENIED, &link->greeting);
     snprintf(reply.text, sizeof reply.text, "%s", refusal);
     out->retry_after_s = mq_reply_retry_after_s(&reply);
 }
@@ -424,12 +414,8 @@ static bool check_open(struct mq_link *link, struct mq_connect_result *out)
     if (dsn->user != NULL && !link->greeting.logged_in) {
         /* libcurl goes on without AUTH where the relay does not offer it. */
         out->hopeless = true;
-        if (mq_greeting_is_foreign(&link->greeting)) {
-            set_foreign(out, &link->greeting);
-            return false;
-        }
         set_reason(out, "the relay offers no login that can be used, but user and password are set",
-                   link->greeting.refusal);
+                   true, &link->greeting);
         return false;
     }
     curl_socket_t fd = CURL_SOCKET_BAD;
@@ -441,8 +427,8 @@ static bool check_open(struct mq_link *link, struct mq_connect_result *out)
     curl_easy_getinfo(link->easy, CURLINFO_ACTIVESOCKET, &fd);
     if (code != CURLE_AGAIN || fd == CURL_SOCKET_BAD) {
         bool talks = code == CURLE_OK && n > 0;
-        set_reason(out, talks ? "the relay speaks out of turn" : "the relay closed the connection",
-                   "");
+        snprintf(out->reason, sizeof out->reason, "%s",
+                 talks ? "the relay speaks out of turn" : "the relay closed the connection");
         return false;
     }
     out->fd = (int)fd;

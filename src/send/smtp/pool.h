@@ -42,19 +42,17 @@ static inline int64_t mq_smtp_pool_now(const struct mq_smtp_pool *pool)
     return pool->host.clock.boot_ms(pool->host.clock.context);
 }
 
-/* pool.c: how many sessions, and what they ask */
-void mq_smtp_pool_init_host(struct mq_smtp_pool *pool); /* the functions that sessions call */
-size_t mq_smtp_pool_occupied(const struct mq_smtp_pool *pool); /* sessions not closed */
-size_t mq_smtp_pool_working(const struct mq_smtp_pool *pool);  /* … of these: open */
-size_t mq_smtp_pool_openable(const struct mq_smtp_pool *pool); /* that may still be opened */
-void mq_smtp_pool_connect_failed(struct mq_smtp_pool *pool, const struct mq_connect_result *result);
-
-/* loop.c: sockets and timers */
-void mq_smtp_loop_pump(struct mq_smtp_pool *pool, struct mq_smtp_slot *slot);
-/* One wait of at most timeout_ms and all that it brought; false: a signal came. */
-bool mq_smtp_loop_step(struct mq_smtp_pool *pool, int64_t timeout_ms);
-
-/* assign.c: opens sessions for what waits, and lets open ones take it. */
-void mq_smtp_assign(struct mq_smtp_pool *pool);
+/* How many sessions are open. */
+size_t mq_smtp_pool_working(const struct mq_smtp_pool *pool);
+/* How many may still be opened. */
+size_t mq_smtp_pool_openable(const struct mq_smtp_pool *pool);
+void mq_smtp_pool_connect_failed(struct mq_smtp_pool *pool, const char *reason, bool hopeless,
+                                 int64_t retry_after_s);
+/* Lets a session write, and polls its socket for what it waits for. */
+void mq_smtp_pool_pump(struct mq_smtp_pool *pool, struct mq_smtp_slot *slot);
+/* Waits once, at most timeout_ms, and does what came; false: a signal came. */
+bool mq_smtp_pool_wait(struct mq_smtp_pool *pool, int64_t timeout_ms);
+/* The functions that sessions call. */
+extern const struct mq_smtp_host mq_smtp_pool_host;
 
 #endif

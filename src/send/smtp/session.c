@@ -37,11 +37,6 @@ void mq_smtp_session_clear(struct mq_smtp_session *session)
     memset(session, 0, sizeof *session);
 }
 
-void mq_smtp_session_connecting(struct mq_smtp_session *session)
-{
-    mq_smtp_set_state(session, MQ_SMTP_CONNECTING);
-}
-
 void mq_smtp_session_ready(struct mq_smtp_session *session, struct mq_channel *channel,
                            const struct mq_smtp_caps *caps)
 {

@@ -96,7 +96,6 @@ struct mq_smtp_session {
 enum mq_status mq_smtp_session_init(struct mq_smtp_session *session, struct mq_smtp_host *host,
                                     int id, struct mq_error *err);
 void mq_smtp_session_clear(struct mq_smtp_session *session); /* closed before */
-void mq_smtp_session_connecting(struct mq_smtp_session *session);
 /* The connection is open; the session owns the channel from now on. */
 void mq_smtp_session_ready(struct mq_smtp_session *session, struct mq_channel *channel,
                            const struct mq_smtp_caps *caps);

@@ -10,14 +10,12 @@
 #include "send/smtp/internal.h"
 #include "send/smtp/pool.h"
 
+/* Connects under way at once; a listen queue is often no longer. */
+#define CONNECTING_MAX 64
+
 static struct mq_smtp_pool *pool_of(struct mq_transport *transport)
 {
     return (struct mq_smtp_pool *)transport;
-}
-
-static const struct mq_smtp_pool *const_pool_of(const struct mq_transport *transport)
-{
-    return (const struct mq_smtp_pool *)transport;
 }
 
 static size_t busy(const struct mq_smtp_pool *pool)
@@ -46,7 +44,7 @@ static size_t followers(const struct mq_smtp_pool *pool)
 
 static size_t op_capacity(const struct mq_transport *transport, bool just_in_time)
 {
-    const struct mq_smtp_pool *pool = const_pool_of(transport);
+    const struct mq_smtp_pool *pool = (const struct mq_smtp_pool *)transport;
     size_t at_work = busy(pool);
     size_t places = at_work < pool->limit ? pool->limit - at_work : 0;
     if (!just_in_time) {
@@ -62,6 +60,64 @@ static void op_recall(struct mq_transport *transport)
         if (pool->slots[i].session.channel != NULL) {
             mq_smtp_session_recall(&pool->slots[i].session);
         }
+    }
+}
+
+/* ---- work for the sessions ---- */
+
+static void open_session(struct mq_smtp_pool *pool, struct mq_smtp_slot *slot)
+{
+    struct mq_error err;
+    mq_smtp_session_clear(&slot->session);
+    if (mq_smtp_session_init(&slot->session, &pool->host, (int)(slot - pool->slots), &err) ==
+            MQ_OK &&
+        mq_connector_begin(pool->connector, slot, &slot->link, &err) == MQ_OK) {
+        mq_smtp_set_state(&slot->session, MQ_SMTP_CONNECTING);
+        return;
+    }
+    mq_smtp_pool_connect_failed(pool, err.text, false, 0);
+}
+
+static void open_sessions(struct mq_smtp_pool *pool)
+{
+    if (pool->limit < pool->connections && mq_smtp_pool_now(pool) >= pool->limit_until_ms) {
+        pool->limit = pool->connections;
+    }
+    if (mq_clock_monotonic_ms() < pool->next_connect_ms) {
+        return;
+    }
+    const size_t *n = pool->host.in_state;
+    for (size_t i = 0; i < pool->connections && !pool->transport.troubled; i++) {
+        /* One tells whether the relay is there at all; then ever more. */
+        size_t working = mq_smtp_pool_working(pool);
+        size_t at_once = working == 0 ? 1 : 2 * working;
+        at_once = at_once < CONNECTING_MAX ? at_once : CONNECTING_MAX;
+        if (mq_smtp_pool_openable(pool) == 0 || n[MQ_SMTP_CONNECTING] >= at_once ||
+            pool->transport.pending.count <= n[MQ_SMTP_IDLE] + n[MQ_SMTP_CONNECTING]) {
+            break;
+        }
+        if (pool->slots[i].session.state == MQ_SMTP_CLOSED) {
+            open_session(pool, &pool->slots[i]);
+        }
+    }
+}
+
+static void pump_those(struct mq_smtp_pool *pool, bool (*may)(const struct mq_smtp_session *))
+{
+    for (size_t i = 0; i < pool->connections && pool->transport.pending.count > 0; i++) {
+        if (may(&pool->slots[i].session)) {
+            mq_smtp_pool_pump(pool, &pool->slots[i]);
+        }
+    }
+}
+
+/* Opens sessions for what waits, and lets open ones take it. */
+static void assign(struct mq_smtp_pool *pool)
+{
+    if (mq_transport_may_begin(&pool->transport)) {
+        pump_those(pool, mq_smtp_session_may_begin);
+        open_sessions(pool);
+        pump_those(pool, mq_smtp_session_may_follow);
     }
 }
 
@@ -83,9 +139,9 @@ static enum mq_status op_step(struct mq_transport *transport, int64_t timeout_ms
     (void)err;
     for (;;) {
         recall_in_trouble(pool);
-        mq_smtp_assign(pool);
+        assign(pool);
         int64_t left_ms = until_ms - mq_clock_monotonic_ms();
-        bool goes_on = mq_smtp_loop_step(pool, left_ms);
+        bool goes_on = mq_smtp_pool_wait(pool, left_ms);
         if (!goes_on || transport->done.count > 0 || transport->troubled != troubled ||
             left_ms <= 0) {
             break;
@@ -103,8 +159,7 @@ static void cancel_connecting(struct mq_smtp_pool *pool)
         if (slot->link != NULL) {
             mq_connector_cancel(slot->link);
             slot->link = NULL;
-            slot->session.state = MQ_SMTP_CLOSED;
-            pool->host.in_state[MQ_SMTP_CONNECTING]--;
+            mq_smtp_set_state(&slot->session, MQ_SMTP_CLOSED);
         }
     }
 }
@@ -141,7 +196,7 @@ static void op_quit(struct mq_transport *transport, int64_t timeout_ms)
     }
     while (pool->host.in_state[MQ_SMTP_QUITTING] > 0) {
         int64_t left_ms = until_ms - mq_clock_monotonic_ms();
-        if (left_ms <= 0 || !mq_smtp_loop_step(pool, left_ms)) {
+        if (left_ms <= 0 || !mq_smtp_pool_wait(pool, left_ms)) {
             break;
         }
     }
@@ -161,7 +216,7 @@ static const char *const finding_names[] = {
 
 static const char *op_finding(const struct mq_transport *transport)
 {
-    const struct mq_smtp_host *host = &const_pool_of(transport)->host;
+    const struct mq_smtp_host *host = &((const struct mq_smtp_pool *)transport)->host;
     return host->following_fixed ? NULL : finding_names[host->following];
 }
 
@@ -203,7 +258,7 @@ static void op_free(struct mq_transport *transport)
 static void init_host(struct mq_smtp_pool *pool, const struct mq_smtp_options *options)
 {
     const struct mq_dsn *dsn = &pool->dsn;
-    mq_smtp_pool_init_host(pool);
+    pool->host = mq_smtp_pool_host;
     pool->host.clock = options->clock;
     pool->host.command_timeout_ms = dsn->command_timeout_ms;
     pool->host.data_timeout_ms = dsn->data_timeout_ms;
