@@ -2,8 +2,7 @@
 #include "send/factory.h"
 
 #include "send/dsn.h"
-#include "send/maildir.h"
-#include "send/null.h"
+#include "send/local.h"
 #include "send/sendmail/sendmail.h"
 
 static enum mq_status open_sendmail(const struct mq_dsn *dsn,
@@ -52,20 +51,22 @@ enum mq_status mq_transport_open(struct mq_str dsn, const struct mq_transport_op
 enum mq_status mq_transport_place(struct mq_str dsn, char **out, struct mq_error *err)
 {
     struct mq_dsn parsed;
-    char *place = NULL;
+    struct mq_strings words;
     enum mq_status status = mq_dsn_parse(dsn, &parsed, err);
     if (status != MQ_OK) {
         return status;
     }
-    if (mq_dsn_is(&parsed, "file")) {
-        place = mq_str_dup(mq_str_of(parsed.path));
-        status = place ? MQ_OK : mq_error_nomem(err);
-    } else if (parsed.command != NULL) {
-        status = mq_sendmail_program(parsed.command, &place, err);
+    mq_strings_init(&words);
+    const char *place = parsed.path;
+    if (parsed.command != NULL) {
+        status = mq_dsn_split_command(mq_str_of(parsed.command), &words, err);
+        place = status == MQ_OK ? words.items[0] : NULL;
     }
+    *out = place != NULL ? mq_str_dup(mq_str_of(place)) : NULL;
+    if (place != NULL && *out == NULL) {
+        status = mq_error_nomem(err);
+    }
+    mq_strings_clear(&words);
     mq_dsn_clear(&parsed);
-    if (status == MQ_OK) {
-        *out = place;
-    }
     return status;
 }

@@ -1,6 +1,6 @@
 /* file://: delivers into a Maildir. A mail counts as accepted once file and directory are synced.
  */
-#include "send/maildir.h"
+#include "send/local.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* null://: accepts every mail and sends nothing. */
-#include "send/null.h"
+#include "send/local.h"
 
 #include <stdlib.h>
 

@@ -367,20 +367,6 @@ static enum mq_status command_of(const struct mq_dsn *dsn, const char *default_c
     return MQ_OK;
 }
 
-enum mq_status mq_sendmail_program(const char *command, char **out, struct mq_error *err)
-{
-    struct mq_strings words;
-    mq_strings_init(&words);
-    enum mq_status status = mq_sendmail_command_parse(command, &words, err);
-    if (status == MQ_OK) {
-        char *program = mq_str_dup(mq_str_of(words.items[0]));
-        status = program ? MQ_OK : mq_error_nomem(err);
-        *out = program ? program : *out;
-    }
-    mq_strings_clear(&words);
-    return status;
-}
-
 /* The program, not its options: they may have a password. */
 static char *name_of(const char *command)
 {

@@ -25,7 +25,4 @@ struct mq_sendmail_options {
 enum mq_status mq_sendmail_new(const struct mq_dsn *dsn, const struct mq_sendmail_options *options,
                                struct mq_transport **out, struct mq_error *err);
 
-/* The program that a command begins with, malloc'ed. MQ_CONFIG as above. */
-enum mq_status mq_sendmail_program(const char *command, char **out, struct mq_error *err);
-
 #endif

@@ -3,7 +3,7 @@
 #define MQ_SEND_SMTP_HOST_H
 
 #include "core/clock.h"
-#include "send/transport.h"
+#include "send/transfer.h"
 
 enum mq_smtp_state {
     MQ_SMTP_CLOSED,
@@ -45,8 +45,7 @@ struct mq_smtp_host {
     void (*trouble)(struct mq_smtp_host *host, const char *reason, int64_t retry_after_s);
     /* The session is closed, its channel gone. `why`: "" at an orderly end. */
     void (*closed)(struct mq_smtp_host *host, struct mq_smtp_session *session, const char *why);
-    void (*trace)(void *context, int session, const char *line); /* NULL: none */
-    void *trace_context;
+    void (*heard)(struct mq_smtp_host *host, int code); /* a reply; for tests, NULL: none */
 };
 
 #endif

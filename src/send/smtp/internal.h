@@ -8,8 +8,6 @@
 /* progress.c */
 void mq_smtp_set_state(struct mq_smtp_session *session, enum mq_smtp_state state);
 void mq_smtp_restart_timer(struct mq_smtp_session *session);
-void mq_smtp_trace(struct mq_smtp_session *session, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
 /* Gives a transaction's transfer back. */
 void mq_smtp_finish(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                     enum mq_transfer_end end);

@@ -1,6 +1,5 @@
 /* A session's state and timer, and how its transactions end. Calls nothing of the session's other
  * files: those that write and read stand above this one. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,26 +10,6 @@
 #define QUIT_TIMEOUT_MS 2000
 /* Postfix answers a client with this many errors slower and slower. */
 #define FAILURES_MAX 4
-
-static const char *const state_names[MQ_SMTP_STATE_COUNT] = {
-    [MQ_SMTP_CLOSED] = "closed",     [MQ_SMTP_CONNECTING] = "connecting",
-    [MQ_SMTP_IDLE] = "idle",         [MQ_SMTP_ENVELOPE] = "envelope",
-    [MQ_SMTP_BODY] = "body",         [MQ_SMTP_AWAITING] = "awaiting",
-    [MQ_SMTP_QUITTING] = "quitting",
-};
-
-void mq_smtp_trace(struct mq_smtp_session *session, const char *format, ...)
-{
-    if (session->host->trace == NULL) {
-        return;
-    }
-    char line[MQ_REPLY_TEXT_MAX + 64];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
-    va_end(args);
-    session->host->trace(session->host->trace_context, session->id, line);
-}
 
 /* The time that the state, and in an envelope the command awaited, may take. */
 static int64_t timeout_ms(const struct mq_smtp_session *session)
@@ -64,9 +43,6 @@ void mq_smtp_restart_timer(struct mq_smtp_session *session)
 
 void mq_smtp_set_state(struct mq_smtp_session *session, enum mq_smtp_state state)
 {
-    if (session->state != state) {
-        mq_smtp_trace(session, "%s -> %s", state_names[session->state], state_names[state]);
-    }
     if (session->state != MQ_SMTP_CLOSED) {
         session->host->in_state[session->state]--;
     }
@@ -191,7 +167,6 @@ void mq_smtp_close(struct mq_smtp_session *session, const char *why)
         session->channel = NULL;
     }
     session->wants_write = false;
-    mq_smtp_trace(session, "closed: %s", why);
     mq_smtp_set_state(session, MQ_SMTP_CLOSED);
     session->host->closed(session->host, session, why);
 }

@@ -378,8 +378,8 @@ static void envelope_progress(struct mq_smtp_session *session)
 
 static void on_reply(struct mq_smtp_session *session, const struct mq_reply *reply)
 {
-    if (session->host->trace != NULL) {
-        mq_smtp_trace(session, "< %s", said(session, reply));
+    if (session->host->heard != NULL) {
+        session->host->heard(session->host, reply->code);
     }
     if (session->state == MQ_SMTP_BODY && !mq_smtp_dot_left(session, mq_smtp_current(session))) {
         on_early_reply(session, reply);

@@ -43,9 +43,6 @@ void mq_smtp_session_ready(struct mq_smtp_session *session, struct mq_channel *c
     session->channel = channel;
     session->caps = *caps;
     mq_reply_reader_init(&session->reader);
-    mq_smtp_trace(session, "connected:%s%s%s%s%s", caps->pipelining ? " PIPELINING" : "",
-                  caps->eightbit ? " 8BITMIME" : "", caps->smtputf8 ? " SMTPUTF8" : "",
-                  caps->dsn ? " DSN" : "", caps->size ? " SIZE" : "");
     mq_smtp_set_state(session, MQ_SMTP_IDLE);
 }
 

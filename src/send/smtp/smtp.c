@@ -271,8 +271,6 @@ static void init_host(struct mq_smtp_pool *pool, const struct mq_smtp_options *o
         pool->host.following =
             dsn->pipelining == MQ_PIPELINING_DOT ? MQ_SMTP_FOLLOW_DOT : MQ_SMTP_FOLLOW_NEVER;
     }
-    pool->host.trace = options->trace;
-    pool->host.trace_context = options->trace_context;
 }
 
 enum mq_status mq_smtp_new(struct mq_dsn *dsn, const struct mq_smtp_options *options,

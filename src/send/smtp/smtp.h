@@ -10,9 +10,6 @@
 struct mq_smtp_options {
     int connections; /* sessions at most */
     struct mq_clock clock;
-    /* One line per state change, command and reply, without secrets; NULL: none. */
-    void (*trace)(void *context, int session, const char *line);
-    void *trace_context;
 };
 
 /* Takes what *dsn has: it is empty afterwards. Opens no connection yet. */

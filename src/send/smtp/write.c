@@ -84,7 +84,6 @@ static void append_rcpt(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
 
 static void append_command(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
 {
-    size_t begin = session->out_len;
     mq_smtp_expect(session, tx->next, (uint8_t)(tx - session->tx), tx->next_target);
     if (tx->next == MQ_SMTP_RSET) {
         put(session, "RSET\r\n");
@@ -97,7 +96,6 @@ static void append_command(struct mq_smtp_session *session, struct mq_smtp_tx *t
         put(session, "DATA\r\n");
         tx->next = MQ_SMTP_NONE;
     }
-    mq_smtp_trace(session, "> %.*s", (int)(session->out_len - begin - 2), session->out + begin);
 }
 
 /* The envelope: in one group, or command by command. */
@@ -161,7 +159,6 @@ static void append_body(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
     mq_smtp_expect(session, MQ_SMTP_DOT, session->current, 0);
     put(session, session->line_start ? ".\r\n" : "\r\n.\r\n");
     tx->dot_at = session->sent + session->out_len;
-    mq_smtp_trace(session, "> .");
 }
 
 /* ---- what to write next ---- */

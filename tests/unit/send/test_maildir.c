@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 #include "program_bench.h"
-#include "send/maildir.h"
+#include "send/local.h"
 
 #define MESSAGE "Subject: x\r\n\r\nFrom here\r\n.\r\nlone\rcr\r\n"
 

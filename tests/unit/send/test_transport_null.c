@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "send/factory.h"
-#include "send/null.h"
+#include "send/local.h"
 #include "smtp_fake.h"
 
 static enum mq_status open_dsn(const char *dsn, struct mq_transport **out, int64_t *final_ms,
