@@ -131,10 +131,7 @@ static void read_dot(void)
     struct mq_str body = mq_buffer_view(&w.body);
     w.in_body = false;
     push('.', 0);
-    if (w.lone) {
-        REQUIRE(body.len == 0);
-        return;
-    }
+    REQUIRE(!w.lone);
     size_t prefix = transfer->prefix.len;
     REQUIRE(body.len == prefix + transfer->message.len);
     REQUIRE(prefix == 0 || memcmp(body.data, transfer->prefix.data, prefix) == 0);
