@@ -23,32 +23,15 @@ static size_t busy(const struct mq_smtp_pool *pool)
     return mq_smtp_pool_working(pool) - pool->host.in_state[MQ_SMTP_IDLE];
 }
 
-/* Envelopes that may go behind the dots of what is sent now. One more each lies ready for when that
- * one's turn comes, so that its body and the next envelope leave in one write. */
-static size_t followers(const struct mq_smtp_pool *pool)
-{
-    size_t count = 0;
-    if (pool->host.following == MQ_SMTP_FOLLOW_NEVER || pool->host.no_params) {
-        return 0;
-    }
-    for (size_t i = 0; i < pool->connections; i++) {
-        const struct mq_smtp_session *session = &pool->slots[i].session;
-        bool at_work = session->state == MQ_SMTP_ENVELOPE || session->state == MQ_SMTP_BODY ||
-                       session->state == MQ_SMTP_AWAITING;
-        if (at_work && session->caps.pipelining && !session->last && !session->closing) {
-            count += session->tx[session->current ^ 1].used ? 1 : 2;
-        }
-    }
-    return count;
-}
-
 static size_t op_capacity(const struct mq_transport *transport, bool just_in_time)
 {
     const struct mq_smtp_pool *pool = (const struct mq_smtp_pool *)transport;
     size_t at_work = busy(pool);
     size_t places = at_work < pool->limit ? pool->limit - at_work : 0;
-    if (!just_in_time) {
-        places += followers(pool);
+    /* An envelope may go behind the dot of each mail that is sent now. One more lies ready for when
+     * that one's turn comes, so that its body and the next envelope leave in one write. */
+    if (!just_in_time && pool->host.following != MQ_SMTP_FOLLOW_NEVER && !pool->host.no_params) {
+        places += 2 * at_work;
     }
     return places > transport->pending.count ? places - transport->pending.count : 0;
 }
