@@ -127,7 +127,7 @@ wrong:
   {"to":[{"adress":"ann@example.net"}]} MailQueue\MessageException [to[0]]: to[0]: unknown key "adress"; known are address and name
   {"to":[{"address":"ann@example.net","nmae":"x"}]} MailQueue\MessageException [to[0]]: to[0]: unknown key "nmae"; known are address and name
   {"to":[{"name":"Ann"}]} MailQueue\MessageException [to[0]]: to[0]: the address is missing; write ['address' => 'a@example.org', 'name' => 'Name']
-  {"to":[["ann@example.net","Ann"]]} MailQueue\MessageException [to[0]]: to[0]: an array here has the keys address and name, such as ['address' => 'a@example.org', 'name' => 'Name']
+  {"to":[["ann@example.net","Ann"]]} MailQueue\MessageException [to[0]]: to[0]: unknown key "0"; known are address and name
   {"to":[[]]} MailQueue\MessageException [to[0]]: to[0]: the address is missing; write ['address' => 'a@example.org', 'name' => 'Name']
   {"to":{"address":null,"name":"x"}} MailQueue\MessageException [to]: to: the address is missing; write ['address' => 'a@example.org', 'name' => 'Name']
   {"to":{"address":7}} MailQueue\MessageException [to[address]]: to[address]: must be a string, int given

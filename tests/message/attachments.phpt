@@ -166,7 +166,7 @@ wrong:
   two contents: MailQueue\MessageException [attachments[0]]: attachments[0]: give one of path, data and stream
   unknown key: MailQueue\MessageException [attachments[0]]: attachments[0]: unknown key "mime"; known are path, data, stream, name, type and cid
   unknown key, near: MailQueue\MessageException [attachments[0]]: attachments[0]: unknown key "contents"; known are path, data, stream, name, type and cid
-  a list in the list: MailQueue\MessageException [attachments[0]]: attachments[0]: an array here has the keys path, data or stream, and name, type, cid
+  a list in the list: MailQueue\MessageException [attachments[0]]: attachments[0]: unknown key "0"; known are path, data, stream, name, type and cid
   a stream as path: MailQueue\MessageException [attachments[0]]: attachments[0]: must be a path, resource given
   a path as stream: MailQueue\MessageException [attachments[0]]: attachments[0]: must be an open stream, string given
   data a number: MailQueue\MessageException [attachments[0][data]]: attachments[0][data]: must be a string, int given

@@ -7,113 +7,64 @@
 
 static const char *const entry_keys[] = {"address", "name"};
 
-static enum mq_status check_entry_keys(const char *field, HashTable *entry, struct mq_error *err)
-{
-    zend_string *key;
-    ZEND_HASH_FOREACH_STR_KEY(entry, key)
-    {
-        if (key == NULL) {
-            return mq_error_set(err, MQ_MESSAGE, field,
-                                "%s: an array here has the keys address and name, such as "
-                                "['address' => 'a@example.org', 'name' => 'Name']",
-                                field);
-        }
-        if (!mq_php_key_is(key, "address") && !mq_php_key_is(key, "name")) {
-            return mq_php_fields_unknown_key(field, key, entry_keys, 2, err);
-        }
-    }
-    ZEND_HASH_FOREACH_END();
-    return MQ_OK;
-}
-
 /* ['address' => …, 'name' => …] */
 static enum mq_status read_entry(struct mq_php_path place, HashTable *entry,
                                  struct mq_compose_address *item, struct mq_error *err)
 {
-    zval address, name;
-    enum mq_status status = check_entry_keys(place.field, entry, err);
-    if (status != MQ_OK) {
-        return status;
+    enum mq_status status = mq_php_check_keys(place.field, entry, entry_keys, 2, err);
+    if (status == MQ_OK && mq_php_fields_find(entry, "address") == NULL) {
+        status = mq_error_set(err, MQ_MESSAGE, place.field,
+                              "%s: the address is missing; write ['address' => 'a@example.org', "
+                              "'name' => 'Name']",
+                              place.field);
     }
-    mq_php_fields_find(entry, "address", &address);
-    if (Z_ISUNDEF(address)) {
-        return mq_error_set(err, MQ_MESSAGE, place.field,
-                            "%s: the address is missing; write ['address' => 'a@example.org', "
-                            "'name' => 'Name']",
-                            place.field);
-    }
-    status = mq_php_read_member(place, &address, "address", &item->address, err);
-    zval_ptr_dtor(&address);
     if (status == MQ_OK) {
-        mq_php_fields_find(entry, "name", &name);
-        item->name = MQ_STR("");
-        if (!Z_ISUNDEF(name)) {
-            status = mq_php_read_member(place, &name, "name", &item->name, err);
-        }
-        zval_ptr_dtor(&name);
+        status = mq_php_read_member(place, entry, "address", &item->address, err);
     }
-    return status;
+    item->name = MQ_STR("");
+    return status == MQ_OK ? mq_php_read_member(place, entry, "name", &item->name, err) : status;
 }
 
 static enum mq_status read_item(struct mq_php_path place, zend_string *key, const zval *value,
-                                struct mq_compose_address *item, struct mq_error *err)
+                                struct mq_error *err)
 {
+    struct mq_compose_addresses *list = place.target;
+    /* Allocated below, with room for all. */
+    struct mq_compose_address *item = (struct mq_compose_address *)list->items + list->count++;
     item->field = place.field;
-    if (key) { /* an empty name is one all the same: it says that the address stands apart */
-        item->address = mq_php_fields_keep(place.fields, zend_string_copy(key));
+    if (key) { /* a name, though empty, says that the address stands apart */
+        item->address = (struct mq_str){ZSTR_VAL(key), ZSTR_LEN(key)};
         item->name = MQ_STR("");
-        return Z_TYPE_P(value) == IS_NULL ? MQ_OK
-                                          : mq_php_read_text(place, value, &item->name, err);
+        place.target = &item->name;
+        return Z_TYPE_P(value) == IS_NULL ? MQ_OK : mq_php_read_text(place, key, value, err);
     }
     if (Z_TYPE_P(value) == IS_ARRAY) {
         return read_entry(place, Z_ARRVAL_P(value), item, err);
     }
-    if (!mq_php_is_text(value)) {
+    if (Z_TYPE_P(value) != IS_STRING) {
         return mq_php_wrong_type(place.field, "a string or an array of address and name", value,
                                  err);
     }
-    return mq_php_read_text(place, value, &item->address, err);
+    item->address = (struct mq_str){Z_STRVAL_P(value), Z_STRLEN_P(value)};
+    return MQ_OK;
 }
 
-static enum mq_status read_list(struct mq_php_path place, HashTable *list,
-                                struct mq_compose_address *items, struct mq_error *err)
-{
-    enum mq_status status = MQ_OK;
-    zend_ulong index;
-    zend_string *key;
-    zval *element;
-    ZEND_HASH_FOREACH_KEY_VAL (list, index, key, element) {
-        zval value;
-        ZVAL_COPY_DEREF(&value, element);
-        status = read_item(mq_php_path_of(place, index, key), key, &value, items++, err);
-        zval_ptr_dtor(&value);
-        if (status != MQ_OK) {
-            break;
-        }
-    }
-    ZEND_HASH_FOREACH_END();
-    return status;
-}
-
-enum mq_status mq_php_read_addresses(struct mq_php_path place, const zval *value,
-                                     struct mq_compose_address **items, size_t *count,
+enum mq_status mq_php_read_addresses(struct mq_php_path place, zend_string *key, const zval *value,
                                      struct mq_error *err)
 {
+    struct mq_compose_addresses *out = place.target;
     HashTable *list = Z_TYPE_P(value) == IS_ARRAY ? Z_ARRVAL_P(value) : NULL;
     bool entry = list && zend_hash_str_exists(list, ZEND_STRL("address"));
     size_t n = list && !entry ? zend_hash_num_elements(list) : 1;
-    if (list == NULL && !mq_php_is_text(value)) {
+    (void)key;
+    if (list == NULL && Z_TYPE_P(value) != IS_STRING) {
         return mq_php_wrong_type(place.field, "a string or an array", value, err);
     }
     if (n > MQ_PHP_RECIPIENTS_MAX) {
         return mq_error_set(err, MQ_MESSAGE, place.field, "%s: %zu addresses; give at most %d",
                             place.field, n, MQ_PHP_RECIPIENTS_MAX);
     }
-    if (n == 0) {
-        return MQ_OK;
-    }
-    *items = ecalloc(n, sizeof **items);
-    *count = n;
-    return list && !entry ? read_list(place, list, *items, err)
-                          : read_item(place, NULL, value, *items, err);
+    out->items = mq_php_fields_alloc(place.fields, n, sizeof *out->items);
+    return entry ? read_item(place, NULL, value, err)
+                 : mq_php_read_one_or_each(place, value, read_item, err);
 }

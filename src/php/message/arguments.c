@@ -44,43 +44,6 @@ enum mq_status mq_php_arguments_message(struct mq_php_arguments *args, zval *val
     return status;
 }
 
-static bool has_only_strings(HashTable *list)
-{
-    zval *item;
-    ZEND_HASH_FOREACH_VAL (list, item) {
-        if (Z_TYPE_P(item) != IS_STRING) {
-            return false;
-        }
-    }
-    ZEND_HASH_FOREACH_END();
-    return true;
-}
-
-/* A copy without references, Stringables as their texts; what else there is stays. */
-static enum mq_status convert_recipients(HashTable *list, zval *out)
-{
-    enum mq_status status = MQ_OK;
-    zval *item;
-    array_init_size(out, zend_hash_num_elements(list));
-    ZEND_HASH_FOREACH_VAL (list, item) {
-        zval copy;
-        ZVAL_COPY_DEREF(&copy, item);
-        if (Z_TYPE(copy) == IS_OBJECT && mq_php_is_text(&copy)) {
-            zend_string *text = zval_try_get_string(&copy);
-            zval_ptr_dtor(&copy);
-            ZVAL_UNDEF(&copy);
-            if (text == NULL) {
-                status = MQ_THROWN;
-                break;
-            }
-            ZVAL_STR(&copy, text);
-        }
-        zend_hash_next_index_insert(Z_ARRVAL_P(out), &copy);
-    }
-    ZEND_HASH_FOREACH_END();
-    return status;
-}
-
 enum mq_status mq_php_arguments_recipients(struct mq_php_arguments *args, const zval *value,
                                            struct mq_error *err)
 {
@@ -91,10 +54,7 @@ enum mq_status mq_php_arguments_recipients(struct mq_php_arguments *args, const 
     if (Z_TYPE_P(value) != IS_ARRAY) {
         return mq_php_wrong_type("recipients", "a list of strings or null", value, err);
     }
-    if (has_only_strings(Z_ARRVAL_P(value))) {
-        ZVAL_COPY(&list, value);
-    } else if (convert_recipients(Z_ARRVAL_P(value), &list) != MQ_OK) {
-        zval_ptr_dtor(&list);
+    if (mq_php_plain(value, &list) != MQ_OK) {
         return MQ_THROWN;
     }
     zval_ptr_dtor(&args->recipients);
@@ -102,7 +62,6 @@ enum mq_status mq_php_arguments_recipients(struct mq_php_arguments *args, const 
     return MQ_OK;
 }
 
-/* The timestamp of a date, by its method: a class of the application's may have its own. */
 static enum mq_status take_string(zval *value, const char *field, zend_string **out,
                                   struct mq_error *err)
 {

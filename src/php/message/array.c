@@ -5,133 +5,82 @@
 
 #include "php/class/time_arg.h"
 
-/* The address fields come first: their numbers are those of struct mq_php_fields. */
-enum field {
-    FIELD_FROM,
-    FIELD_TO,
-    FIELD_CC,
-    FIELD_BCC,
-    FIELD_REPLY_TO,
-    FIELD_SUBJECT,
-    FIELD_TEXT,
-    FIELD_HTML,
-    FIELD_HEADERS,
-    FIELD_ATTACHMENTS,
-    FIELD_INLINE,
-    FIELD_DATE,
-    FIELD_MESSAGE_ID,
-    FIELD_UNSUBSCRIBE,
-    FIELD_COUNT
-};
-
-static const char *const field_names[FIELD_COUNT] = {
-    "from", "to",      "cc",          "bcc",    "reply_to", "subject",    "text",
-    "html", "headers", "attachments", "inline", "date",     "message_id", "unsubscribe",
-};
-
 /* ---- single fields ---- */
 
-static enum mq_status read_addresses(struct mq_php_path place, enum field field, const zval *value,
-                                     struct mq_error *err)
-{
-    struct mq_php_fields *fields = place.fields;
-    struct mq_compose_addresses *lists[] = {&fields->compose.from, &fields->compose.to,
-                                            &fields->compose.cc, &fields->compose.bcc,
-                                            &fields->compose.reply_to};
-    enum mq_status status =
-        mq_php_read_addresses(place, value, &fields->addresses[field], &lists[field]->count, err);
-    lists[field]->items = fields->addresses[field];
-    return status;
-}
-
-static enum mq_status add_header(struct mq_php_path place, zend_string *name, const zval *value,
+static enum mq_status add_header(struct mq_php_path place, zend_string *key, const zval *value,
                                  struct mq_error *err)
 {
     struct mq_php_fields *fields = place.fields;
-    struct mq_compose_header header;
+    size_t count = fields->compose.header_count;
+    const zend_string *name = place.target;
+    (void)key;
     if (Z_TYPE_P(value) == IS_NULL) {
         return MQ_OK;
     }
-    header.name = mq_php_fields_keep(fields, zend_string_copy(name));
+    fields->headers = mq_php_fields_grow(fields, fields->headers, count, sizeof *fields->headers);
+    struct mq_compose_header *header = &fields->headers[count];
+    fields->compose.header_count = count + 1;
+    header->name = (struct mq_str){ZSTR_VAL(name), ZSTR_LEN(name)};
     if (Z_TYPE_P(value) == IS_LONG) { /* 'X-Priority' => 1 */
-        header.value = mq_php_fields_keep(fields, zend_long_to_str(Z_LVAL_P(value)));
-    } else {
-        enum mq_status status = mq_php_read_text(place, value, &header.value, err);
+        header->value = mq_php_fields_keep(fields, zend_long_to_str(Z_LVAL_P(value)));
+        return MQ_OK;
+    }
+    place.target = &header->value;
+    return mq_php_read_text(place, NULL, value, err);
+}
+
+static enum mq_status add_headers(struct mq_php_path place, zend_string *key, const zval *value,
+                                  struct mq_error *err)
+{
+    if (key == NULL) {
+        return mq_error_set(err, MQ_MESSAGE, place.field,
+                            "%s: its key is not a name; write 'headers' => ['X-Name' => 'value']",
+                            place.field);
+    }
+    zval *item;
+    place.target = key;
+    if (Z_TYPE_P(value) != IS_ARRAY) {
+        return add_header(place, key, value, err);
+    }
+    ZEND_HASH_FOREACH_VAL (Z_ARRVAL_P(value), item) {
+        enum mq_status status = add_header(place, key, item, err);
         if (status != MQ_OK) {
             return status;
         }
     }
-    size_t count = fields->compose.header_count;
-    fields->headers = mq_php_fields_grow(fields->headers, count, sizeof header);
-    fields->headers[count] = header;
-    fields->compose.header_count = count + 1;
+    ZEND_HASH_FOREACH_END();
     return MQ_OK;
 }
 
-static enum mq_status add_headers(struct mq_php_path place, zend_string *name, const zval *value,
-                                  struct mq_error *err)
-{
-    enum mq_status status = MQ_OK;
-    zval *item;
-    if (Z_TYPE_P(value) != IS_ARRAY) {
-        return add_header(place, name, value, err);
-    }
-    ZEND_HASH_FOREACH_VAL (Z_ARRVAL_P(value), item) {
-        zval copy;
-        ZVAL_COPY_DEREF(&copy, item);
-        status = add_header(place, name, &copy, err);
-        zval_ptr_dtor(&copy);
-        if (status != MQ_OK) {
-            break;
-        }
-    }
-    ZEND_HASH_FOREACH_END();
-    return status;
-}
-
-static enum mq_status read_headers(struct mq_php_path place, const zval *value,
+static enum mq_status read_headers(struct mq_php_path place, zend_string *key, const zval *value,
                                    struct mq_error *err)
 {
-    enum mq_status status = MQ_OK;
-    zend_ulong index;
-    zend_string *key;
-    zval *item;
-    if (Z_TYPE_P(value) != IS_ARRAY) {
-        return mq_php_wrong_type("headers", "an array keyed by names", value, err);
-    }
-    ZEND_HASH_FOREACH_KEY_VAL (Z_ARRVAL_P(value), index, key, item) {
-        zval copy;
-        struct mq_php_path header = mq_php_path_of(place, index, key);
-        if (key == NULL) {
-            return mq_error_set(err, MQ_MESSAGE, header.field,
-                                "%s: its key is no name; write 'headers' => ['X-Name' => 'value']",
-                                header.field);
-        }
-        ZVAL_COPY_DEREF(&copy, item);
-        status = add_headers(header, key, &copy, err);
-        zval_ptr_dtor(&copy);
-        if (status != MQ_OK) {
-            break;
-        }
-    }
-    ZEND_HASH_FOREACH_END();
-    return status;
+    (void)key;
+    return Z_TYPE_P(value) == IS_ARRAY
+               ? mq_php_read_each(place, value, add_headers, err)
+               : mq_php_wrong_type("headers", "an array keyed by names", value, err);
 }
 
-static enum mq_status read_date(struct mq_php_fields *fields, zval *value, struct mq_error *err)
+static enum mq_status read_date(struct mq_php_path place, zend_string *key, const zval *value,
+                                struct mq_error *err)
 {
+    struct mq_php_fields *fields = place.fields;
+    zval date;
+    (void)key;
+    ZVAL_COPY_VALUE(&date, value);
     enum mq_status status =
-        mq_php_time_of(value, "date", &fields->date_s, &fields->date_given, err);
+        mq_php_time_of(&date, "date", &fields->date_s, &fields->date_given, err);
     /* Out of range; an argument would be a ValueError, a field is not. */
     return status == MQ_INVALID ? mq_error_set(err, MQ_MESSAGE, "date", "%s", err->text) : status;
 }
 
 /* With brackets, as the job keeps it. */
-static enum mq_status read_message_id(struct mq_php_path place, const zval *value,
+static enum mq_status read_message_id(struct mq_php_path place, zend_string *key, const zval *value,
                                       struct mq_error *err)
 {
     struct mq_str id;
-    enum mq_status status = mq_php_read_text(place, value, &id, err);
+    place.target = &id;
+    enum mq_status status = mq_php_read_text(place, key, value, err);
     if (status != MQ_OK) {
         return status;
     }
@@ -151,98 +100,56 @@ static enum mq_status read_message_id(struct mq_php_path place, const zval *valu
     return MQ_OK;
 }
 
-static enum mq_status add_uri(struct mq_php_path place, const zval *value, struct mq_error *err)
+static enum mq_status add_uri(struct mq_php_path place, zend_string *key, const zval *value,
+                              struct mq_error *err)
 {
     struct mq_php_fields *fields = place.fields;
-    struct mq_str uri;
-    enum mq_status status = mq_php_read_text(place, value, &uri, err);
-    if (status == MQ_OK) {
-        size_t count = fields->compose.unsubscribe_count;
-        fields->unsubscribe = mq_php_fields_grow(fields->unsubscribe, count, sizeof uri);
-        fields->unsubscribe[count] = uri;
-        fields->compose.unsubscribe_count = count + 1;
-    }
-    return status;
+    size_t count = fields->compose.unsubscribe_count;
+    fields->unsubscribe =
+        mq_php_fields_grow(fields, fields->unsubscribe, count, sizeof *fields->unsubscribe);
+    fields->compose.unsubscribe_count = count + 1;
+    place.target = &fields->unsubscribe[count];
+    return mq_php_read_text(place, key, value, err);
 }
 
-static enum mq_status read_unsubscribe(struct mq_php_path place, const zval *value,
-                                       struct mq_error *err)
+static enum mq_status read_unsubscribe(struct mq_php_path place, zend_string *key,
+                                       const zval *value, struct mq_error *err)
 {
-    enum mq_status status = MQ_OK;
-    zend_ulong index;
-    zend_string *key;
-    zval *item;
-    if (Z_TYPE_P(value) != IS_ARRAY) {
-        return add_uri(place, value, err);
-    }
-    ZEND_HASH_FOREACH_KEY_VAL (Z_ARRVAL_P(value), index, key, item) {
-        zval copy;
-        ZVAL_COPY_DEREF(&copy, item);
-        status = add_uri(mq_php_path_of(place, index, key), &copy, err);
-        zval_ptr_dtor(&copy);
-        if (status != MQ_OK) {
-            break;
-        }
-    }
-    ZEND_HASH_FOREACH_END();
-    return status;
+    (void)key;
+    return mq_php_read_one_or_each(place, value, add_uri, err);
 }
 
 /* ---- all of them ---- */
 
-static enum mq_status read_field(struct mq_php_fields *fields, enum field field, zval *value,
-                                 struct mq_error *err)
-{
-    struct mq_php_path place = {fields, field_names[field]};
-    switch (field) {
-    case FIELD_SUBJECT:
-        return mq_php_read_text(place, value, &fields->compose.subject, err);
-    case FIELD_TEXT:
-        return mq_php_read_text(place, value, &fields->compose.text, err);
-    case FIELD_HTML:
-        return mq_php_read_text(place, value, &fields->compose.html, err);
-    case FIELD_HEADERS:
-        return read_headers(place, value, err);
-    case FIELD_ATTACHMENTS:
-        return mq_php_read_parts(place, false, value, err);
-    case FIELD_INLINE:
-        return mq_php_read_parts(place, true, value, err);
-    case FIELD_DATE:
-        return read_date(fields, value, err);
-    case FIELD_MESSAGE_ID:
-        return read_message_id(place, value, err);
-    case FIELD_UNSUBSCRIBE:
-        return read_unsubscribe(place, value, err);
-    default:
-        return read_addresses(place, field, value, err);
-    }
-}
+#define TARGET(member) offsetof(struct mq_php_fields, compose.member)
 
-static enum mq_status reject_unknown_fields(HashTable *message, struct mq_error *err)
-{
-    zend_string *key;
-    zend_ulong number;
-    ZEND_HASH_FOREACH_KEY(message, number, key)
-    {
-        bool known = false;
-        if (key == NULL) {
-            char name[32];
-            snprintf(name, sizeof name, ZEND_LONG_FMT, (zend_long)number);
-            return mq_error_set(err, MQ_MESSAGE, name,
-                                "%s: unknown field; a message is an array keyed by names, such as "
-                                "from, to, subject and text",
-                                name);
-        }
-        for (int i = 0; i < FIELD_COUNT && !known; i++) {
-            known = mq_php_key_is(key, field_names[i]);
-        }
-        if (!known) {
-            return mq_php_fields_unknown_key(NULL, key, field_names, FIELD_COUNT, err);
-        }
-    }
-    ZEND_HASH_FOREACH_END();
-    return MQ_OK;
-}
+static const char *const names[] = {
+    "from", "to",      "cc",          "bcc",    "reply_to", "subject",    "text",
+    "html", "headers", "attachments", "inline", "date",     "message_id", "unsubscribe",
+};
+
+#define FIELD_COUNT (sizeof names / sizeof *names)
+
+/* In the order of `names`. */
+static const struct {
+    mq_php_reader *read;
+    size_t target; /* in struct mq_php_fields; 0 where the reader knows its own */
+} readers[FIELD_COUNT] = {
+    {mq_php_read_addresses, TARGET(from)},
+    {mq_php_read_addresses, TARGET(to)},
+    {mq_php_read_addresses, TARGET(cc)},
+    {mq_php_read_addresses, TARGET(bcc)},
+    {mq_php_read_addresses, TARGET(reply_to)},
+    {mq_php_read_text, TARGET(subject)},
+    {mq_php_read_text, TARGET(text)},
+    {mq_php_read_text, TARGET(html)},
+    {read_headers, 0},
+    {mq_php_read_attachments, 0},
+    {mq_php_read_inline, 0},
+    {read_date, 0},
+    {read_message_id, 0},
+    {read_unsubscribe, 0},
+};
 
 static enum mq_status check_required(const struct mq_php_fields *fields, struct mq_error *err)
 {
@@ -267,17 +174,17 @@ static enum mq_status check_required(const struct mq_php_fields *fields, struct 
     return MQ_OK;
 }
 
-enum mq_status mq_php_array_read(HashTable *message, struct mq_php_fields *fields,
+enum mq_status mq_php_array_read(const zval *message, struct mq_php_fields *fields,
                                  struct mq_error *err)
 {
-    enum mq_status status = reject_unknown_fields(message, err);
-    for (enum field i = 0; i < FIELD_COUNT && status == MQ_OK; i++) {
-        zval value;
-        mq_php_fields_find(message, field_names[i], &value);
-        if (!Z_ISUNDEF(value)) {
-            status = read_field(fields, i, &value, err);
-            zval_ptr_dtor(&value);
-        }
+    enum mq_status status = mq_php_plain(message, &fields->given);
+    if (status == MQ_OK) {
+        status = mq_php_check_keys(NULL, Z_ARRVAL(fields->given), names, FIELD_COUNT, err);
+    }
+    for (size_t i = 0; i < FIELD_COUNT && status == MQ_OK; i++) {
+        const zval *value = mq_php_fields_find(Z_ARRVAL(fields->given), names[i]);
+        struct mq_php_path place = {fields, names[i], (char *)fields + readers[i].target};
+        status = value ? readers[i].read(place, NULL, value, err) : MQ_OK;
     }
     fields->compose.headers = fields->headers;
     fields->compose.parts = fields->parts;
@@ -298,19 +205,6 @@ void mq_php_array_clear(struct mq_php_fields *fields)
     for (size_t i = 0; i < fields->content_count; i++) {
         mq_buffer_clear(&fields->contents[i]);
     }
-    for (size_t i = 0; i < fields->kept_count; i++) {
-        zend_string_release(fields->kept[i]);
-    }
-    for (size_t i = 0; i < sizeof fields->addresses / sizeof *fields->addresses; i++) {
-        if (fields->addresses[i]) {
-            efree(fields->addresses[i]);
-        }
-    }
-    void *arrays[] = {fields->parts, fields->headers, fields->unsubscribe, fields->contents,
-                      fields->kept};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
-        if (arrays[i]) {
-            efree(arrays[i]);
-        }
-    }
+    zval_ptr_dtor(&fields->given);
+    zval_ptr_dtor(&fields->kept);
 }

@@ -67,14 +67,14 @@ static enum mq_status from_file_object(const struct element *element, const zval
                                        struct mq_error *err)
 {
     zval path;
-    struct mq_str text;
     zend_call_method_with_0_params(Z_OBJ_P(object), Z_OBJCE_P(object), NULL, "getpathname", &path);
     if (EG(exception)) {
         return MQ_THROWN;
     }
-    enum mq_status status = mq_php_read_text(element->place, &path, &text, err);
+    zend_string *text = zval_try_get_string(&path);
     zval_ptr_dtor(&path);
-    return status == MQ_OK ? from_path(element, text, err) : status;
+    return text ? from_path(element, mq_php_fields_keep(element->place.fields, text), err)
+                : MQ_THROWN;
 }
 
 /* A new buffer that is freed with the fields. Not request memory: its limit would end the script
@@ -82,7 +82,8 @@ static enum mq_status from_file_object(const struct element *element, const zval
 static struct mq_buffer *add_content(struct mq_php_fields *fields)
 {
     size_t count = fields->content_count;
-    fields->contents = mq_php_fields_grow(fields->contents, count, sizeof *fields->contents);
+    fields->contents =
+        mq_php_fields_grow(fields, fields->contents, count, sizeof *fields->contents);
     mq_buffer_init(&fields->contents[count]);
     fields->content_count = count + 1;
     return &fields->contents[count];
@@ -158,104 +159,49 @@ static enum mq_status from_stream(const struct element *element, const zval *val
 static enum mq_status from_bare(const struct element *element, const zval *value,
                                 struct mq_error *err)
 {
-    struct mq_str path;
     if (Z_TYPE_P(value) == IS_RESOURCE) {
         return from_stream(element, value, err);
     }
     if (Z_TYPE_P(value) == IS_OBJECT && instanceof_function(Z_OBJCE_P(value), spl_ce_SplFileInfo)) {
         return from_file_object(element, value, err);
     }
-    if (!mq_php_is_text(value)) {
+    if (Z_TYPE_P(value) != IS_STRING) {
         return mq_php_wrong_type(element->place.field,
                                  "a path, a stream or an array of path, data or stream", value,
                                  err);
     }
-    enum mq_status status = mq_php_read_text(element->place, value, &path, err);
-    return status == MQ_OK ? from_path(element, path, err) : status;
+    return from_path(element, (struct mq_str){Z_STRVAL_P(value), Z_STRLEN_P(value)}, err);
 }
 
 /* ---- an element ---- */
 
-static enum mq_status check_entry_keys(const struct element *element, HashTable *entry,
-                                       struct mq_error *err)
-{
-    zend_string *key;
-    ZEND_HASH_FOREACH_STR_KEY(entry, key)
-    {
-        bool known = false;
-        for (int i = 0; i < ENTRY_KEYS && key; i++) {
-            known = known || mq_php_key_is(key, entry_keys[i]);
-        }
-        if (!known && key == NULL) {
-            return bad(element,
-                       "an array here has the keys path, data or stream, and name, type, cid", err);
-        }
-        if (!known) {
-            return mq_php_fields_unknown_key(element->place.field, key, entry_keys, ENTRY_KEYS,
-                                             err);
-        }
-    }
-    ZEND_HASH_FOREACH_END();
-    return MQ_OK;
-}
-
-/* One of the texts beside the content; `out` is left alone where it is not given. */
-static enum mq_status read_text(const struct element *element, HashTable *entry, const char *key,
-                                struct mq_str *out, struct mq_error *err)
-{
-    zval value;
-    mq_php_fields_find(entry, key, &value);
-    if (Z_ISUNDEF(value)) {
-        return MQ_OK;
-    }
-    enum mq_status status = mq_php_read_member(element->place, &value, key, out, err);
-    zval_ptr_dtor(&value);
-    return status;
-}
-
 static enum mq_status read_content(const struct element *element, HashTable *entry,
                                    struct mq_error *err)
 {
-    zval sources[3];
-    int given = 0, which = 0;
-    enum mq_status status;
-    for (int i = 0; i < 3; i++) {
-        mq_php_fields_find(entry, entry_keys[i], &sources[i]);
-        if (!Z_ISUNDEF(sources[i])) {
-            which = i;
-            given++;
-        }
+    const zval *path = mq_php_fields_find(entry, "path");
+    const zval *stream = mq_php_fields_find(entry, "stream");
+    bool data = mq_php_fields_find(entry, "data") != NULL;
+    if ((path != NULL) + (stream != NULL) + data != 1) {
+        return bad(element, "give one of path, data and stream", err);
     }
-    if (given != 1) {
-        status = bad(element, "give one of path, data and stream", err);
-    } else if (which == 0 && Z_TYPE(sources[0]) == IS_RESOURCE) {
-        status = mq_php_wrong_type(element->place.field, "a path", &sources[0], err);
-    } else if (which == 0) {
-        status = from_bare(element, &sources[0], err);
-    } else if (which == 1) {
-        status = mq_php_read_member(element->place, &sources[1], "data", &element->part->data, err);
-    } else {
-        status = from_stream(element, &sources[2], err);
+    if (path && Z_TYPE_P(path) == IS_RESOURCE) {
+        return mq_php_wrong_type(element->place.field, "a path", path, err);
     }
-    for (int i = 0; i < 3; i++) {
-        zval_ptr_dtor(&sources[i]);
-    }
-    return status;
+    return path     ? from_bare(element, path, err)
+           : stream ? from_stream(element, stream, err)
+                    : mq_php_read_member(element->place, entry, "data", &element->part->data, err);
 }
 
 static enum mq_status read_entry(const struct element *element, HashTable *entry,
                                  struct mq_error *err)
 {
     struct mq_compose_part *part = element->part;
-    enum mq_status status = check_entry_keys(element, entry, err);
-    if (status == MQ_OK) {
-        status = read_text(element, entry, "name", &part->name, err);
-    }
-    if (status == MQ_OK) {
-        status = read_text(element, entry, "type", &part->type, err);
-    }
-    if (status == MQ_OK) {
-        status = read_text(element, entry, "cid", &part->cid, err);
+    struct mq_str *texts[] = {&part->name, &part->type, &part->cid};
+    const char *const *names = entry_keys + 3;
+    enum mq_status status =
+        mq_php_check_keys(element->place.field, entry, entry_keys, ENTRY_KEYS, err);
+    for (int i = 0; i < 3 && status == MQ_OK; i++) {
+        status = mq_php_read_member(element->place, entry, names[i], texts[i], err);
     }
     return status == MQ_OK ? read_content(element, entry, err) : status;
 }
@@ -297,21 +243,20 @@ static struct mq_compose_part *add_part(struct mq_php_path place)
 {
     struct mq_php_fields *fields = place.fields;
     size_t count = fields->compose.part_count;
-    fields->parts = mq_php_fields_grow(fields->parts, count, sizeof *fields->parts);
+    fields->parts = mq_php_fields_grow(fields, fields->parts, count, sizeof *fields->parts);
     fields->parts[count].fd = -1;
     fields->parts[count].field = place.field;
     fields->compose.part_count = count + 1;
     return &fields->parts[count];
 }
 
-/* `key` may be NULL. */
 static enum mq_status read_element(struct mq_php_path place, bool shown, zend_string *key,
                                    const zval *value, struct mq_error *err)
 {
     struct element element = {place, add_part(place), shown};
     if (key) {
-        struct mq_str text = mq_php_fields_keep(place.fields, zend_string_copy(key));
-        *(shown ? &element.part->cid : &element.part->name) = text;
+        *(shown ? &element.part->cid : &element.part->name) =
+            (struct mq_str){ZSTR_VAL(key), ZSTR_LEN(key)};
     }
     enum mq_status status = Z_TYPE_P(value) == IS_ARRAY
                                 ? read_entry(&element, Z_ARRVAL_P(value), err)
@@ -319,44 +264,44 @@ static enum mq_status read_element(struct mq_php_path place, bool shown, zend_st
     return status == MQ_OK ? finish(&element, err) : status;
 }
 
-/* ['path' => '/x'] as the whole field: a file that is named "path", or an entry that is not in a
- * list? */
-static enum mq_status check_key(const char *field, zend_string *key, struct mq_error *err)
+static enum mq_status read_attachment(struct mq_php_path place, zend_string *key, const zval *value,
+                                      struct mq_error *err)
 {
-    for (int i = 0; i < 3 && key; i++) {
-        if (mq_php_key_is(key, entry_keys[i])) {
-            return mq_error_set(err, MQ_MESSAGE, field,
-                                "%s: must be a list; write [['%s' => …]], or with a key that is "
-                                "the name",
-                                field, entry_keys[i]);
-        }
-    }
-    return MQ_OK;
+    return read_element(place, false, key, value, err);
 }
 
-enum mq_status mq_php_read_parts(struct mq_php_path place, bool shown, const zval *value,
+static enum mq_status read_shown(struct mq_php_path place, zend_string *key, const zval *value,
                                  struct mq_error *err)
 {
-    zend_ulong index;
-    zend_string *key;
-    zval *item;
-    enum mq_status status = MQ_OK;
-    if (Z_TYPE_P(value) != IS_ARRAY) {
-        return read_element(place, shown, NULL, value, err);
-    }
-    ZEND_HASH_FOREACH_KEY_VAL (Z_ARRVAL_P(value), index, key, item) {
-        zval copy;
-        status = check_key(place.field, key, err);
-        if (status != MQ_OK) {
-            break;
-        }
-        ZVAL_COPY_DEREF(&copy, item);
-        status = read_element(mq_php_path_of(place, index, key), shown, key, &copy, err);
-        zval_ptr_dtor(&copy);
-        if (status != MQ_OK) {
-            break;
+    return read_element(place, true, key, value, err);
+}
+
+/* ['path' => '/x'] as the whole field: a file that is named "path", or an entry that is not in a
+ * list? */
+static enum mq_status read_parts(struct mq_php_path place, const zval *value, mq_php_reader *read,
+                                 struct mq_error *err)
+{
+    for (int i = 0; i < 3 && Z_TYPE_P(value) == IS_ARRAY; i++) {
+        if (zend_hash_str_exists(Z_ARRVAL_P(value), entry_keys[i], strlen(entry_keys[i]))) {
+            return mq_error_set(err, MQ_MESSAGE, place.field,
+                                "%s: must be a list; write [['%s' => …]], or with a key that is "
+                                "the name",
+                                place.field, entry_keys[i]);
         }
     }
-    ZEND_HASH_FOREACH_END();
-    return status;
+    return mq_php_read_one_or_each(place, value, read, err);
+}
+
+enum mq_status mq_php_read_attachments(struct mq_php_path place, zend_string *key,
+                                       const zval *value, struct mq_error *err)
+{
+    (void)key;
+    return read_parts(place, value, read_attachment, err);
+}
+
+enum mq_status mq_php_read_inline(struct mq_php_path place, zend_string *key, const zval *value,
+                                  struct mq_error *err)
+{
+    (void)key;
+    return read_parts(place, value, read_shown, err);
 }

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "ext/date/php_date.h"
+#include "ext/spl/spl_directory.h"
 #include "zend_interfaces.h"
 
 enum mq_status mq_php_wrong_type(const char *field, const char *wanted, const zval *value,
@@ -12,34 +14,6 @@ enum mq_status mq_php_wrong_type(const char *field, const char *wanted, const zv
                         zend_zval_type_name(value));
 }
 
-void *mq_php_fields_grow(void *items, size_t count, size_t size)
-{
-    if ((count & (count - 1)) == 0) { /* full: 0, 1, 2, 4, 8 … */
-        items = safe_erealloc(items, count ? 2 * count : 1, size, 0);
-    }
-    memset((char *)items + count * size, 0, size);
-    return items;
-}
-
-struct mq_str mq_php_fields_keep(struct mq_php_fields *fields, zend_string *s)
-{
-    if (fields->kept_count == fields->kept_capacity) {
-        size_t capacity = fields->kept_capacity ? 2 * fields->kept_capacity : 32;
-        fields->kept = safe_erealloc(fields->kept, capacity, sizeof *fields->kept, 0);
-        fields->kept_capacity = capacity;
-    }
-    fields->kept[fields->kept_count++] = s;
-    return (struct mq_str){ZSTR_VAL(s), ZSTR_LEN(s)};
-}
-
-struct mq_php_path mq_php_path_of(struct mq_php_path place, zend_ulong index, zend_string *key)
-{
-    zend_string *name = key ? strpprintf(0, "%s[%.40s]", place.field, ZSTR_VAL(key))
-                            : strpprintf(0, "%s[" ZEND_LONG_FMT "]", place.field, (zend_long)index);
-    place.field = mq_php_fields_keep(place.fields, name).data;
-    return place;
-}
-
 bool mq_php_is_text(const zval *value)
 {
     return Z_TYPE_P(value) == IS_STRING ||
@@ -47,67 +21,196 @@ bool mq_php_is_text(const zval *value)
             instanceof_function(Z_OBJCE_P(value), zend_ce_stringable));
 }
 
-enum mq_status mq_php_read_text(struct mq_php_path place, const zval *value, struct mq_str *out,
-                                struct mq_error *err)
+/* ---- the copy ---- */
+
+/* Deeper arrays are not a message's: readers refuse them as they are. */
+#define DEPTH_MAX 6
+
+static bool is_file_or_date(const zend_string *key, const zval *value)
 {
-    zval copy;
-    if (!mq_php_is_text(value)) {
-        return mq_php_wrong_type(place.field, "a string", value, err);
+    return instanceof_function(Z_OBJCE_P(value), spl_ce_SplFileInfo) ||
+           (key && zend_string_equals_literal(key, "date") &&
+            instanceof_function(Z_OBJCE_P(value), php_date_get_interface_ce()));
+}
+
+static enum mq_status copy_array(zval *from, int depth, zval *out);
+
+static enum mq_status copy_value(const zend_string *key, zval *value, int depth, zval *out)
+{
+    enum mq_status status = MQ_OK;
+    zval held; /* PHP code may change what the array refers to */
+    ZVAL_COPY_DEREF(&held, value);
+    ZVAL_UNDEF(out);
+    if (Z_TYPE(held) == IS_ARRAY && depth < DEPTH_MAX) {
+        status = copy_array(&held, depth + 1, out);
+    } else if (Z_TYPE(held) == IS_OBJECT && mq_php_is_text(&held) && !is_file_or_date(key, &held)) {
+        zend_string *text = zval_try_get_string(&held);
+        status = text ? MQ_OK : MQ_THROWN;
+        if (text) {
+            ZVAL_STR(out, text);
+        }
+    } else {
+        ZVAL_COPY(out, &held);
     }
-    ZVAL_COPY_VALUE(&copy, value);
-    zend_string *text = zval_try_get_string(&copy);
-    if (text == NULL) {
-        return MQ_THROWN;
+    zval_ptr_dtor(&held);
+    return status;
+}
+
+static enum mq_status copy_array(zval *from, int depth, zval *out)
+{
+    zend_ulong index;
+    zend_string *key;
+    zval *item, copy;
+    array_init_size(out, zend_hash_num_elements(Z_ARRVAL_P(from)));
+    ZEND_HASH_FOREACH_KEY_VAL (Z_ARRVAL_P(from), index, key, item) {
+        if (copy_value(key, item, depth, &copy) != MQ_OK) {
+            zval_ptr_dtor(out);
+            ZVAL_UNDEF(out);
+            return MQ_THROWN;
+        }
+        if (key) {
+            zend_hash_add_new(Z_ARRVAL_P(out), key, &copy);
+        } else {
+            zend_hash_index_add_new(Z_ARRVAL_P(out), index, &copy);
+        }
     }
-    *out = mq_php_fields_keep(place.fields, text);
+    ZEND_HASH_FOREACH_END();
     return MQ_OK;
 }
 
-enum mq_status mq_php_read_member(struct mq_php_path place, const zval *value, const char *key,
+enum mq_status mq_php_plain(const zval *value, zval *out)
+{
+    zval given;
+    ZVAL_COPY_VALUE(&given, value);
+    return copy_value(NULL, &given, 0, out);
+}
+
+/* ---- memory ---- */
+
+struct mq_str mq_php_fields_keep(struct mq_php_fields *fields, zend_string *s)
+{
+    if (Z_ISUNDEF(fields->kept)) {
+        array_init(&fields->kept);
+    }
+    add_next_index_str(&fields->kept, s);
+    return (struct mq_str){ZSTR_VAL(s), ZSTR_LEN(s)};
+}
+
+void *mq_php_fields_alloc(struct mq_php_fields *fields, size_t count, size_t size)
+{
+    zend_string *block = zend_string_safe_alloc(count, size, 0, 0);
+    memset(ZSTR_VAL(block), 0, ZSTR_LEN(block) + 1);
+    mq_php_fields_keep(fields, block);
+    return ZSTR_VAL(block);
+}
+
+void *mq_php_fields_grow(struct mq_php_fields *fields, void *items, size_t count, size_t size)
+{
+    if ((count & (count - 1)) != 0) { /* full with 0, 1, 2, 4, 8 … */
+        return items;
+    }
+    void *larger = mq_php_fields_alloc(fields, count ? 2 * count : 1, size);
+    return count ? memcpy(larger, items, count * size) : larger;
+}
+
+/* ---- reading ---- */
+
+static struct mq_php_path path_of(struct mq_php_path place, zend_ulong index,
+                                  const zend_string *key)
+{
+    zend_string *name = key ? strpprintf(0, "%s[%.40s]", place.field, ZSTR_VAL(key))
+                            : strpprintf(0, "%s[" ZEND_LONG_FMT "]", place.field, (zend_long)index);
+    place.field = mq_php_fields_keep(place.fields, name).data;
+    return place;
+}
+
+enum mq_status mq_php_read_each(struct mq_php_path place, const zval *array, mq_php_reader *read,
+                                struct mq_error *err)
+{
+    zend_ulong index;
+    zend_string *key;
+    zval *item;
+    ZEND_HASH_FOREACH_KEY_VAL (Z_ARRVAL_P(array), index, key, item) {
+        enum mq_status status = read(path_of(place, index, key), key, item, err);
+        if (status != MQ_OK) {
+            return status;
+        }
+    }
+    ZEND_HASH_FOREACH_END();
+    return MQ_OK;
+}
+
+enum mq_status mq_php_read_one_or_each(struct mq_php_path place, const zval *value,
+                                       mq_php_reader *read, struct mq_error *err)
+{
+    return Z_TYPE_P(value) == IS_ARRAY ? mq_php_read_each(place, value, read, err)
+                                       : read(place, NULL, value, err);
+}
+
+enum mq_status mq_php_read_text(struct mq_php_path place, zend_string *key, const zval *value,
+                                struct mq_error *err)
+{
+    struct mq_str *out = place.target;
+    (void)key;
+    if (Z_TYPE_P(value) != IS_STRING) {
+        return mq_php_wrong_type(place.field, "a string", value, err);
+    }
+    *out = (struct mq_str){Z_STRVAL_P(value), Z_STRLEN_P(value)};
+    return MQ_OK;
+}
+
+const zval *mq_php_fields_find(HashTable *array, const char *key)
+{
+    const zval *value = zend_hash_str_find(array, key, strlen(key));
+    return value && Z_TYPE_P(value) != IS_NULL ? value : NULL;
+}
+
+enum mq_status mq_php_read_member(struct mq_php_path place, HashTable *array, const char *key,
                                   struct mq_str *out, struct mq_error *err)
 {
     char name[MQ_ERROR_FIELD_MAX];
-    if (mq_php_is_text(value)) {
-        return mq_php_read_text(place, value, out, err);
-    }
+    const zval *value = mq_php_fields_find(array, key);
     snprintf(name, sizeof name, "%s[%s]", place.field, key);
-    return mq_php_wrong_type(name, "a string", value, err);
+    struct mq_php_path member = {place.fields, name, out};
+    return value ? mq_php_read_text(member, NULL, value, err) : MQ_OK;
 }
 
-void mq_php_fields_find(HashTable *array, const char *key, zval *copy)
+static enum mq_status unknown_key(const char *field, struct mq_str key, const char *known,
+                                  struct mq_error *err)
 {
-    zval *value = zend_hash_str_find(array, key, strlen(key));
-    ZVAL_UNDEF(copy);
-    if (value) {
-        ZVAL_COPY_DEREF(copy, value);
-    }
-    if (Z_TYPE_P(copy) == IS_NULL) {
-        ZVAL_UNDEF(copy);
-    }
+    char name[MQ_ERROR_FIELD_MAX];
+    mq_str_printable(name, sizeof name, 0, key);
+    return field ? mq_error_set(err, MQ_MESSAGE, field, "%s: unknown key \"%.40s\"; known are %s",
+                                field, name, known)
+                 : mq_error_set(err, MQ_MESSAGE, name, "%.40s: unknown field; known are %s", name,
+                                known);
 }
 
-static void list_words(struct mq_buffer *out, const char *const *words, size_t count)
+enum mq_status mq_php_check_keys(const char *field, HashTable *array, const char *const *known,
+                                 size_t count, struct mq_error *err)
 {
-    for (size_t i = 0; i < count; i++) {
-        mq_buffer_cstr(out, i == 0 ? "" : i + 1 < count ? ", " : " and ");
-        mq_buffer_cstr(out, words[i]);
+    zend_ulong number;
+    zend_string *key;
+    char text[MQ_ERROR_TEXT_MAX] = "", digits[32];
+    ZEND_HASH_FOREACH_KEY(array, number, key)
+    {
+        size_t i = 0;
+        while (key && i < count && !mq_php_key_is(key, known[i])) {
+            i++;
+        }
+        if (key && i < count) {
+            continue;
+        }
+        for (i = 0; i < count; i++) {
+            const char *between = i == 0 ? "" : i + 1 < count ? ", " : " and ";
+            size_t used = strlen(text);
+            snprintf(text + used, sizeof text - used, "%s%s", between, known[i]);
+        }
+        snprintf(digits, sizeof digits, ZEND_LONG_FMT, (zend_long)number);
+        struct mq_str name = mq_str_of(digits);
+        return unknown_key(field, key ? (struct mq_str){ZSTR_VAL(key), ZSTR_LEN(key)} : name, text,
+                           err);
     }
-}
-
-enum mq_status mq_php_fields_unknown_key(const char *field, zend_string *key,
-                                         const char *const *known, size_t count,
-                                         struct mq_error *err)
-{
-    struct mq_buffer text;
-    mq_buffer_init(&text);
-    mq_buffer_cstr(&text, "known are ");
-    list_words(&text, known, count);
-    enum mq_status status =
-        text.failed ? mq_error_nomem(err)
-        : field     ? mq_error_set(err, MQ_MESSAGE, field, "%s: unknown key \"%.40s\"; %s", field,
-                                   ZSTR_VAL(key), text.data)
-                    : mq_error_set(err, MQ_MESSAGE, ZSTR_VAL(key), "%.40s: unknown field; %s",
-                                   ZSTR_VAL(key), text.data);
-    mq_buffer_clear(&text);
-    return status;
+    ZEND_HASH_FOREACH_END();
+    return MQ_OK;
 }

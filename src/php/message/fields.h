@@ -19,20 +19,27 @@ struct mq_php_fields {
     struct mq_str *unsubscribe;
     struct mq_buffer *contents; /* of streams */
     size_t content_count;
-    struct mq_compose_address *addresses[5]; /* by the address fields in their order */
-    zend_string *message_id;                 /* with its brackets; NULL: not given */
+    zend_string *message_id; /* with its brackets; NULL: not given */
     int64_t date_s;
     bool date_given;
-    /* What the views and names above point into: PHP code may change the array meanwhile. */
-    zend_string **kept;
-    size_t kept_count, kept_capacity;
+    zval given; /* the array, as mq_php_plain() copies it: the views above point into it */
+    zval kept;  /* an array of strings: what they point into besides */
 };
 
-/* What is being read, as errors name it: "to", "to[3]". */
+/* A place in the array. */
 struct mq_php_path {
     struct mq_php_fields *fields;
-    const char *field;
+    const char *field; /* as errors name it: "to", "to[3]" */
+    void *target;      /* what is filled */
 };
+/* Reads what is there; `key` is that of an element, NULL where it has none. */
+typedef enum mq_status mq_php_reader(struct mq_php_path place, zend_string *key, const zval *value,
+                                     struct mq_error *err);
+
+/* A copy without references, with texts in place of Stringables. PHP code runs here, so that none
+ * runs, and nothing changes, while the copy is read. Files (SplFileInfo) and dates stay objects.
+ * *out is undefined on failure: MQ_THROWN. */
+enum mq_status mq_php_plain(const zval *value, zval *out);
 
 /* "<field>: must be <wanted>, int given" */
 enum mq_status mq_php_wrong_type(const char *field, const char *wanted, const zval *value,
@@ -40,11 +47,17 @@ enum mq_status mq_php_wrong_type(const char *field, const char *wanted, const zv
 
 /* Takes over a reference to a string. */
 struct mq_str mq_php_fields_keep(struct mq_php_fields *fields, zend_string *s);
-/* The element with this key of what is at `place`: "to[3]", "inline[logo]". */
-struct mq_php_path mq_php_path_of(struct mq_php_path place, zend_ulong index, zend_string *key);
-
+/* Zeroed memory that lives as long as the fields. */
+void *mq_php_fields_alloc(struct mq_php_fields *fields, size_t count, size_t size);
 /* Room for one more of `size` bytes, zeroed, in *items, which has `count` of them. */
-void *mq_php_fields_grow(void *items, size_t count, size_t size);
+void *mq_php_fields_grow(struct mq_php_fields *fields, void *items, size_t count, size_t size);
+
+/* Reads each element of an array: "to[3]", "inline[logo]". */
+enum mq_status mq_php_read_each(struct mq_php_path place, const zval *array, mq_php_reader *read,
+                                struct mq_error *err);
+/* The same, or what is not an array itself. */
+enum mq_status mq_php_read_one_or_each(struct mq_php_path place, const zval *value,
+                                       mq_php_reader *read, struct mq_error *err);
 
 static inline bool mq_php_key_is(const zend_string *key, const char *name)
 {
@@ -52,32 +65,30 @@ static inline bool mq_php_key_is(const zend_string *key, const char *name)
 }
 
 bool mq_php_is_text(const zval *value); /* a string or a Stringable */
-/* The text of a string or Stringable; MQ_THROWN, or MQ_MESSAGE. `value` is dereferenced, and its
- * owner holds it meanwhile. */
-enum mq_status mq_php_read_text(struct mq_php_path place, const zval *value, struct mq_str *out,
-                                struct mq_error *err);
-/* The same of an element's `key`, for errors in its type: "attachments[2][name]". */
-enum mq_status mq_php_read_member(struct mq_php_path place, const zval *value, const char *key,
+/* A string into the struct mq_str that is the target. */
+mq_php_reader mq_php_read_text;
+/* The string array[key] into *out, which is left alone where it is missing or null; errors in its
+ * type name "attachments[2][name]". */
+enum mq_status mq_php_read_member(struct mq_php_path place, HashTable *array, const char *key,
                                   struct mq_str *out, struct mq_error *err);
-/* A copy of array[key] behind its reference; undefined where it is missing or null. */
-void mq_php_fields_find(HashTable *array, const char *key, zval *copy);
+/* array[key]; NULL where it is missing or null. */
+const zval *mq_php_fields_find(HashTable *array, const char *key);
 
-/* MQ_MESSAGE for a key that is none of `known`: with `field`, or with the key when it is NULL. */
-enum mq_status mq_php_fields_unknown_key(const char *field, zend_string *key,
-                                         const char *const *known, size_t count,
-                                         struct mq_error *err);
+/* MQ_MESSAGE for a key that is none of `known`, or for a number. `field` is NULL for the message's
+ * own fields. */
+enum mq_status mq_php_check_keys(const char *field, HashTable *array, const char *const *known,
+                                 size_t count, struct mq_error *err);
 
-/* address_fields.c: a string, or an array of them and of names. *items is request memory. */
-enum mq_status mq_php_read_addresses(struct mq_php_path place, const zval *value,
-                                     struct mq_compose_address **items, size_t *count,
-                                     struct mq_error *err);
+/* address_fields.c: a string, or an array of them and of names, into struct
+ * mq_compose_addresses. */
+mq_php_reader mq_php_read_addresses;
 
 /* media_type.c: the type of an attachment with this name and content, of which `content` may be
  * only the beginning. A new string. */
 zend_string *mq_php_media_type(struct mq_str name, struct mq_str content, bool whole);
 
-/* attachments.c: "attachments" or, with `shown`, "inline". */
-enum mq_status mq_php_read_parts(struct mq_php_path place, bool shown, const zval *value,
-                                 struct mq_error *err);
+/* attachments.c */
+mq_php_reader mq_php_read_attachments;
+mq_php_reader mq_php_read_inline;
 
 #endif

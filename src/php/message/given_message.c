@@ -27,7 +27,7 @@ static void clear_message(void *data)
 static enum mq_status read_value(zval *value, struct mq_php_message *out, struct mq_error *err)
 {
     if (Z_TYPE_P(value) == IS_ARRAY) {
-        return mq_php_array_read(Z_ARRVAL_P(value), &out->fields, err);
+        return mq_php_array_read(value, &out->fields, err);
     }
     if (mq_php_is_message_object(value)) {
         return mq_php_object_read(value, out, err);

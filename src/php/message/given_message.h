@@ -56,7 +56,8 @@ struct mq_str mq_php_message_domain(const struct mq_php_message *message,
                                     struct mq_buffer *scratch);
 
 /* array.c: the fields of an array, which are zeroed before. */
-enum mq_status mq_php_array_read(HashTable *array, struct mq_php_fields *out, struct mq_error *err);
+enum mq_status mq_php_array_read(const zval *array, struct mq_php_fields *out,
+                                 struct mq_error *err);
 void mq_php_array_clear(struct mq_php_fields *fields);
 
 /* object.c: the text, and the envelope where the object has methods that say it. Recipients:
