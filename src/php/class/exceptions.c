@@ -34,8 +34,11 @@ ZEND_METHOD(MailQueue_DatabaseException, __construct)
     }
     const char *property = of_database ? "reason" : "field";
     const char *text = detail ? ZSTR_VAL(detail) : of_database ? "database" : "message";
-    zend_update_property_string(of_database ? mq_ce_database_exception : mq_ce_message_exception,
-                                Z_OBJ_P(ZEND_THIS), property, strlen(property), text);
+    zval value; /* zend_update_property_string() leaks where the property has a value already */
+    ZVAL_STRING(&value, text);
+    zend_update_property(of_database ? mq_ce_database_exception : mq_ce_message_exception,
+                         Z_OBJ_P(ZEND_THIS), property, strlen(property), &value);
+    zval_ptr_dtor(&value);
 }
 
 /* DatabaseException's $reason; NULL for what is no failure of the database. */

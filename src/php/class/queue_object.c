@@ -129,29 +129,8 @@ static enum mq_status open_file(const struct mq_php_queue *self, bool worker, st
         .must_exist = self->created,
         .busy_timeout_ms = self->busy_timeout_ms,
     };
-    enum mq_status status = check_open_basedir(file.path, err);
-    if (status == MQ_OK) {
-        status = mq_sqlite_open(&file, out, err);
-    }
-    /* A link on the way may have been turned between the check and the opening. */
-    if (status == MQ_OK) {
-        status = check_open_basedir((*out)->driver->path(*out), err);
-        if (status != MQ_OK) {
-            (*out)->driver->close(*out);
-            *out = NULL;
-        }
-    }
-    return status;
-}
-
-static enum mq_status for_worker(struct mq_db **db, struct mq_error *err)
-{
-    enum mq_status status = mq_php_pdo_for_worker(*db, err);
-    if (status != MQ_OK) {
-        (*db)->driver->close(*db);
-        *db = NULL;
-    }
-    return status;
+    MQ_TRY(check_open_basedir(file.path, err));
+    return mq_sqlite_open(&file, out, err);
 }
 
 /* A worker on a file has a connection of its own in any case: what PHP code does to the
@@ -162,8 +141,7 @@ static enum mq_status open_db(const struct mq_php_queue *self, bool worker, stru
 {
     if (self->dsn) {
         struct mq_php_pdo_options options = {ZSTR_VAL(self->dsn), self->busy_timeout_ms, worker};
-        enum mq_status own = mq_php_pdo_open_dsn(&options, out, err);
-        return own == MQ_OK && worker ? for_worker(out, err) : own;
+        return mq_php_pdo_open_dsn(&options, out, err);
     }
     bool on_file = !self->queue || !mq_queue_is_shared(self->queue);
     if (worker && on_file && self->path == NULL) {
@@ -181,16 +159,23 @@ static enum mq_status open_db(const struct mq_php_queue *self, bool worker, stru
     }
     zval pdo;
     ZVAL_COPY_VALUE(&pdo, &self->pdo);
-    enum mq_status status = mq_php_pdo_open(&pdo, out, err);
-    return status == MQ_OK && worker ? for_worker(out, err) : status;
+    return mq_php_pdo_open(&pdo, out, err);
+}
+
+static enum mq_status check_opened(struct mq_db *db, bool worker, struct mq_error *err)
+{
+    if (mq_php_pdo_is(db)) {
+        return worker ? mq_php_pdo_for_worker(db, err) : MQ_OK;
+    }
+    /* A link on the way may have been turned between the check and the opening. */
+    return check_open_basedir(db->driver->path(db), err);
 }
 
 enum mq_status mq_php_queue_open(const struct mq_php_queue *self, bool worker,
                                  struct mq_queue **out, struct mq_error *err)
 {
-    struct mq_queue_options options;
     struct mq_db *db = NULL;
-
+    struct mq_queue_options options;
     mq_queue_options_init(&options);
     options.table = ZSTR_VAL(self->table);
     options.config_table = ZSTR_VAL(self->config_table);
@@ -198,9 +183,13 @@ enum mq_status mq_php_queue_open(const struct mq_php_queue *self, bool worker,
     options.orphan_table = c_string(self->orphan_table);
     options.orphan_column = c_string(self->orphan_column);
     options.backoff = self->backoff;
-
-    enum mq_status status = open_db(self, worker, &db, err);
-    return status == MQ_OK ? mq_queue_open(db, &options, out, err) : status;
+    MQ_TRY(open_db(self, worker, &db, err));
+    enum mq_status status = check_opened(db, worker, err);
+    if (status != MQ_OK) {
+        db->driver->close(db);
+        return status;
+    }
+    return mq_queue_open(db, &options, out, err);
 }
 
 /* In a forked child: the connection is the parent's and is only forgotten; its next use opens one.

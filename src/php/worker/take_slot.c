@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "php/class/exceptions.h"
 #include "php/class/value_objects.h"
 #include "php/paths.h"
 #include "php_mailqueue.h"
@@ -70,17 +71,6 @@ static void tell_locked(const zend_string *given_log, const struct mq_php_log_pa
     mq_php_report_new(return_value, &report);
 }
 
-/* Links resolved, as SQLite names the file; NULL where it is none that may be used. */
-static char *real_path(const zend_string *database)
-{
-    char *real = realpath(ZSTR_VAL(database), NULL);
-    if (real && php_check_open_basedir_ex(real, 0) != 0) {
-        free(real);
-        real = NULL;
-    }
-    return real;
-}
-
 /* Takes a slot, or makes the report of a run that finds none. What else is wrong is left to the
  * run.
  */
@@ -121,18 +111,18 @@ ZEND_METHOD(MailQueue_Internal, takeSlot)
         Z_PARAM_PATH_STR_OR_NULL(log)
     ZEND_PARSE_PARAMETERS_END();
 
-    if (max_workers < 1 || max_workers > 64) {
-        zend_argument_value_error(2, "must be between 1 and 64");
+    if (!mq_php_check_range(2, max_workers, 1, 64, "")) {
         RETURN_THROWS();
     }
     const char *configured = MAILQUEUE_G(run_dir);
-    char *real = real_path(database);
-    char *run_dir =
-        real ? mq_run_dir_path(configured && *configured ? configured : NULL, real) : NULL;
-    if (run_dir) {
+    char *real = realpath(ZSTR_VAL(database), NULL); /* as SQLite names the file */
+    if (real && php_check_open_basedir_ex(real, 0) == 0) {
+        char *run_dir = mq_run_dir_path(configured && *configured ? configured : NULL, real);
         struct mq_php_log_path place = {real, run_dir};
-        take(&place, max_workers, log, return_value);
+        if (run_dir) {
+            take(&place, max_workers, log, return_value);
+        }
+        free(run_dir);
     }
     free(real);
-    free(run_dir);
 }

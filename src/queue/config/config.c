@@ -54,6 +54,6 @@ enum mq_status mq_queue_set_config(struct mq_queue *queue, const char *key, cons
 {
     struct setting setting = {key, value};
     struct mq_tx_work work = {.body = put, .context = &setting};
-    enum mq_status status = check_set(queue, key, value, err);
-    return status == MQ_OK ? mq_tx_run(queue, &work, err) : status;
+    MQ_TRY(check_set(queue, key, value, err));
+    return mq_tx_run(queue, &work, err);
 }

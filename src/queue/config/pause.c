@@ -35,12 +35,10 @@ enum mq_status mq_pause_find(const char *pauses, const char *relay, struct mq_pa
                              bool *found, struct mq_error *err)
 {
     struct mq_relay_texts all;
-    enum mq_status status = mq_relay_texts_parse(pauses, &all, err);
-    if (status == MQ_OK) {
-        *found = parse(mq_relay_texts_find(&all, relay), out);
-        mq_relay_texts_clear(&all);
-    }
-    return status;
+    MQ_TRY(mq_relay_texts_parse(pauses, &all, err));
+    *found = parse(mq_relay_texts_find(&all, relay), out);
+    mq_relay_texts_clear(&all);
+    return MQ_OK;
 }
 
 struct mq_pause mq_pause_latest(const char *pauses, char **relay)
@@ -85,11 +83,7 @@ static enum mq_status pause_locked(struct mq_tx *tx, void *context, struct mq_er
     struct mq_pause now;
     char *old = NULL;
     struct mq_buffer text;
-    enum mq_status status =
-        mq_relay_text_get(tx->queue, MQ_KEY_RELAY_PAUSE, pause->relay, &old, err);
-    if (status != MQ_OK) {
-        return status;
-    }
+    MQ_TRY(mq_relay_text_get(tx->queue, MQ_KEY_RELAY_PAUSE, pause->relay, &old, err));
     parse(old, &now);
     free(old);
     lengthen(&now, pause, tx->now_s);
@@ -98,9 +92,9 @@ static enum mq_status pause_locked(struct mq_tx *tx, void *context, struct mq_er
     mq_buffer_init(&text);
     mq_buffer_printf(&text, "%lld %lld ", (long long)now.until_s, (long long)now.count);
     mq_buffer_printable(&text, reason);
-    status = text.failed
-                 ? mq_error_nomem(err)
-                 : mq_relay_text_put(tx->queue, MQ_KEY_RELAY_PAUSE, pause->relay, text.data, err);
+    enum mq_status status = text.failed ? mq_error_nomem(err)
+                                        : mq_relay_text_put(tx->queue, MQ_KEY_RELAY_PAUSE,
+                                                            pause->relay, text.data, err);
     mq_buffer_clear(&text);
     pause->until_s = status == MQ_OK ? now.until_s : pause->until_s;
     return status;
@@ -118,22 +112,18 @@ enum mq_status mq_queue_count_pauses(struct mq_queue *queue, const char *relay, 
 {
     struct mq_pause pause;
     char *text = NULL;
-    enum mq_status status = mq_relay_text_get(queue, MQ_KEY_RELAY_PAUSE, relay, &text, err);
-    if (status == MQ_OK) {
-        *count = parse(text, &pause) ? pause.count + 1 : 0;
-    }
+    MQ_TRY(mq_relay_text_get(queue, MQ_KEY_RELAY_PAUSE, relay, &text, err));
+    *count = parse(text, &pause) ? pause.count + 1 : 0;
     free(text);
-    return status;
+    return MQ_OK;
 }
 
 enum mq_status mq_queue_clear_pause(struct mq_queue *queue, const char *relay, struct mq_error *err)
 {
     /* Asked at every run's first acceptance: usually there is nothing, and no lock is needed. */
     char *text = NULL;
-    enum mq_status status = mq_relay_text_get(queue, MQ_KEY_RELAY_PAUSE, relay, &text, err);
-    if (status == MQ_OK && text) {
-        status = mq_relay_text_store(queue, MQ_KEY_RELAY_PAUSE, relay, NULL, err);
-    }
+    MQ_TRY(mq_relay_text_get(queue, MQ_KEY_RELAY_PAUSE, relay, &text, err));
+    bool found = text != NULL;
     free(text);
-    return status;
+    return found ? mq_relay_text_store(queue, MQ_KEY_RELAY_PAUSE, relay, NULL, err) : MQ_OK;
 }

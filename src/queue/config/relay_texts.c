@@ -43,10 +43,8 @@ static enum mq_status read_all(struct mq_queue *queue, enum mq_config_id key,
                                struct mq_relay_texts *out, struct mq_error *err)
 {
     char *value = NULL;
-    enum mq_status status = mq_queue_config(queue, mq_config_keys[key].name, &value, err);
-    if (status == MQ_OK) {
-        status = mq_relay_texts_parse(value, out, err);
-    }
+    MQ_TRY(mq_queue_config(queue, mq_config_keys[key].name, &value, err));
+    enum mq_status status = mq_relay_texts_parse(value, out, err);
     free(value);
     return status;
 }
@@ -55,15 +53,12 @@ enum mq_status mq_relay_text_get(struct mq_queue *queue, enum mq_config_id key, 
                                  char **out, struct mq_error *err)
 {
     struct mq_relay_texts all;
-    enum mq_status status = read_all(queue, key, &all, err);
-    if (status != MQ_OK) {
-        return status;
-    }
+    MQ_TRY(read_all(queue, key, &all, err));
     const char *text = mq_relay_texts_find(&all, relay);
     *out = text ? mq_str_dup(mq_str_of(text)) : NULL;
-    status = text && !*out ? mq_error_nomem(err) : MQ_OK;
+    bool copied = !text || *out;
     mq_relay_texts_clear(&all);
-    return status;
+    return copied ? MQ_OK : mq_error_nomem(err);
 }
 
 static void append(struct mq_buffer *out, const char *relay, const char *text)
@@ -79,10 +74,7 @@ enum mq_status mq_relay_text_put(struct mq_queue *queue, enum mq_config_id key, 
 {
     struct mq_relay_texts all;
     struct mq_buffer out;
-    enum mq_status status = read_all(queue, key, &all, err);
-    if (status != MQ_OK) {
-        return status;
-    }
+    MQ_TRY(read_all(queue, key, &all, err));
     mq_buffer_init(&out);
     for (size_t i = 0; i < all.relays.count; i++) {
         if (strcmp(all.relays.items[i], relay) != 0) {
@@ -95,8 +87,9 @@ enum mq_status mq_relay_text_put(struct mq_queue *queue, enum mq_config_id key, 
     if (out.len) {
         mq_buffer_char(&out, '}');
     }
-    status = out.failed ? mq_error_nomem(err)
-                        : mq_config_put(queue, mq_config_keys[key].name, out.data, err);
+    enum mq_status status = out.failed
+                                ? mq_error_nomem(err)
+                                : mq_config_put(queue, mq_config_keys[key].name, out.data, err);
     mq_buffer_clear(&out);
     mq_relay_texts_clear(&all);
     return status;

@@ -12,13 +12,12 @@ static enum mq_status check_whole(struct mq_queue *queue, struct mq_args both, s
     if (both.values[1].s.len <= NUMBER_OCTETS || !mq_sql_has(queue, MQ_SQL_CONFIG_SAME)) {
         return MQ_OK;
     }
-    enum mq_status status = mq_sql_int(queue, MQ_SQL_CONFIG_SAME, both, &same, err);
-    return status != MQ_OK || same
-               ? status
-               : mq_error_set(err, MQ_SCHEMA, queue->names.config,
-                              "the column `value` of table %s cannot hold the %zu octets of %s: "
-                              "make it a TEXT in utf8mb4",
-                              queue->names.config, both.values[1].s.len, both.values[0].s.data);
+    MQ_TRY(mq_sql_int(queue, MQ_SQL_CONFIG_SAME, both, &same, err));
+    return same ? MQ_OK
+                : mq_error_set(err, MQ_SCHEMA, queue->names.config,
+                               "the column `value` of table %s cannot hold the %zu octets of %s: "
+                               "make it a TEXT in utf8mb4",
+                               queue->names.config, both.values[1].s.len, both.values[0].s.data);
 }
 
 enum mq_status mq_config_put(struct mq_queue *queue, const char *key, const char *value,
@@ -28,12 +27,12 @@ enum mq_status mq_config_put(struct mq_queue *queue, const char *key, const char
     if (!value) {
         return mq_sql_exec(queue, MQ_SQL_CONFIG_DELETE, MQ_ARGS(mq_cstr(key)), err);
     }
-    enum mq_status status = mq_sql_exec(queue, MQ_SQL_CONFIG_UPDATE, both, err);
-    if (status == MQ_OK && mq_sql_changes(queue) == 0) {
-        status = mq_sql_exec(queue, MQ_SQL_CONFIG_INSERT, both, err);
-        if (status == MQ_OK && mq_sql_changes(queue) == 0) {
-            status = mq_sql_exec(queue, MQ_SQL_CONFIG_UPDATE, both, err);
+    MQ_TRY(mq_sql_exec(queue, MQ_SQL_CONFIG_UPDATE, both, err));
+    if (mq_sql_changes(queue) == 0) {
+        MQ_TRY(mq_sql_exec(queue, MQ_SQL_CONFIG_INSERT, both, err));
+        if (mq_sql_changes(queue) == 0) {
+            MQ_TRY(mq_sql_exec(queue, MQ_SQL_CONFIG_UPDATE, both, err));
         }
     }
-    return status == MQ_OK ? check_whole(queue, both, err) : status;
+    return check_whole(queue, both, err);
 }
