@@ -119,11 +119,7 @@ static enum mq_status store_all(struct mq_tx *tx, void *context, struct mq_error
     struct storing *storing = context;
     int64_t *ids = storing->ids;
     storing->stored = 0;
-    memset(ids, 0, storing->count * sizeof(*ids));
-    if (storing->count > 1 && mq_insert_takes_many(tx->queue)) {
-        enum mq_status status = mq_insert_jobs(tx->queue, storing->jobs, storing->count, ids, err);
-        MQ_TRY(status == MQ_DUPLICATE || status == MQ_FULL ? MQ_OK : status);
-    }
+    MQ_TRY(mq_insert_jobs(tx->queue, storing->jobs, storing->count, ids, err));
     for (size_t i = 0; i < storing->count; i++) {
         if (ids[i] == 0) {
             MQ_TRY(store(tx, &storing->jobs[i], &ids[i], err));

@@ -3,21 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const names[MQ_EVENT_TYPE_COUNT] = {
-    [MQ_EVENT_CLAIMED] = "claimed",
-    [MQ_EVENT_SENT] = "sent",
-    [MQ_EVENT_TRY_LATER] = "try_later",
-    [MQ_EVENT_REFUSED] = "refused",
-    [MQ_EVENT_PARKED] = "parked",
-    [MQ_EVENT_UNCERTAIN] = "uncertain",
-    [MQ_EVENT_EXPIRED] = "expired",
-    [MQ_EVENT_ORPHAN] = "orphan",
-    [MQ_EVENT_STALE] = "stale",
-    [MQ_EVENT_RELAY_TROUBLE] = "relay_trouble",
-    [MQ_EVENT_RELEASED] = "released",
-    [MQ_EVENT_RECOVERED] = "recovered",
-    [MQ_EVENT_RUN] = "run",
-};
+#define NAME(symbol, name) name,
+static const char *const names[MQ_EVENT_TYPE_COUNT] = {MQ_EVENT_TYPES(NAME)};
 
 const char *mq_event_type_name(enum mq_event_type type)
 {

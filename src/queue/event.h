@@ -7,22 +7,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum mq_event_type {
-    MQ_EVENT_CLAIMED,
-    MQ_EVENT_SENT,      /* recipients were accepted */
-    MQ_EVENT_TRY_LATER, /* an attempt failed; next_attempt_at says when */
-    MQ_EVENT_REFUSED,   /* recipients were refused for good */
-    MQ_EVENT_PARKED,
-    MQ_EVENT_UNCERTAIN, /* nobody knows whether the attempt succeeded */
-    MQ_EVENT_EXPIRED,
-    MQ_EVENT_ORPHAN, /* what it refers to is gone; deleted */
-    MQ_EVENT_STALE,  /* a result came after the lease was lost; nothing was touched */
-    MQ_EVENT_RELAY_TROUBLE,
-    MQ_EVENT_RELEASED,  /* went back as before the claim */
-    MQ_EVENT_RECOVERED, /* taken back from a worker that is gone, untouched */
-    MQ_EVENT_RUN,       /* a worker run ended */
-    MQ_EVENT_TYPE_COUNT
-};
+#define MQ_EVENT_TYPES(X)                                                            \
+    X(CLAIMED, "claimed")                                                            \
+    X(SENT, "sent")           /* recipients were accepted */                         \
+    X(TRY_LATER, "try_later") /* an attempt failed; next_attempt_at says when */     \
+    X(REFUSED, "refused")     /* recipients were refused for good */                 \
+    X(PARKED, "parked")                                                              \
+    X(UNCERTAIN, "uncertain") /* nobody knows whether the attempt succeeded */       \
+    X(EXPIRED, "expired")                                                            \
+    X(ORPHAN, "orphan") /* what it refers to is gone; deleted */                     \
+    X(STALE, "stale")   /* a result came after the lease was lost; nothing done */   \
+    X(RELAY_TROUBLE, "relay_trouble")                                                \
+    X(RELEASED, "released")   /* went back as before the claim */                    \
+    X(RECOVERED, "recovered") /* taken back from a worker that is gone, untouched */ \
+    X(RUN, "run")             /* a worker run ended */
+#define MQ_EVENT_SYMBOL(symbol, name) MQ_EVENT_##symbol,
+enum mq_event_type { MQ_EVENT_TYPES(MQ_EVENT_SYMBOL) MQ_EVENT_TYPE_COUNT };
 
 const char *mq_event_type_name(enum mq_event_type type); /* "claimed", "try_later", … */
 

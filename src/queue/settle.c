@@ -314,29 +314,15 @@ static enum mq_status update(struct mq_tx *tx, struct mq_settlement *s, const st
     return status;
 }
 
-/* What is told of one whose row was deleted, or was not `there`. */
-static void deleted(struct mq_tx *tx, struct mq_settlement *s, const struct tally *t, bool there)
+static enum mq_status delete_row(struct mq_tx *tx, struct mq_settlement *s, struct mq_error *err)
 {
-    if (!there) {
-        tell_stale(tx, s);
-    } else if (is_whole(s, MQ_OUTCOME_ORPHAN)) {
-        tell(tx, s, (struct mq_event){.type = MQ_EVENT_ORPHAN, .reply = (char *)s->error});
-    } else {
-        tell(tx, s,
-             (struct mq_event){.type = MQ_EVENT_SENT,
-                               .recipients = t->count[MQ_OUTCOME_DELIVERED],
-                               .reply = (char *)t->accepted_by});
-    }
-}
-
-static enum mq_status delete_row(struct mq_tx *tx, const struct mq_job *job, bool *gone,
-                                 struct mq_error *err)
-{
+    const struct mq_job *job = s->job;
     struct mq_args fence = MQ_ARGS(mq_int(job->id), mq_cstr(job->locked_by), mq_int(job->attempts));
     MQ_TRY(mq_sql_exec(tx->queue, MQ_SQL_SETTLE_DELETE, fence, err));
-    *gone = mq_sql_changes(tx->queue) > 0;
-    return *gone ? mq_sql_exec(tx->queue, MQ_SQL_DELETE_BODY, MQ_ARGS(mq_int(job->id)), err)
-                 : MQ_OK;
+    s->row = mq_sql_changes(tx->queue) > 0 ? MQ_ROW_GONE : MQ_ROW_LOST;
+    return s->row == MQ_ROW_GONE
+               ? mq_sql_exec(tx->queue, MQ_SQL_DELETE_BODY, MQ_ARGS(mq_int(job->id)), err)
+               : MQ_OK;
 }
 
 static bool deletes(const struct mq_settlement *s, const struct tally *t)
@@ -358,29 +344,28 @@ static int64_t taken_s(const struct mq_tx *tx, const struct mq_settlement *s)
     return s->taken_by_s > at_s ? s->taken_by_s : at_s;
 }
 
-/* Without a row that is deleted already, where `gone` says of which. */
-static enum mq_status settle(struct mq_tx *tx, struct mq_settlement *s, const bool *gone,
-                             enum mq_event_type back, struct mq_error *err)
+enum mq_status mq_settle_one(struct mq_tx *tx, struct mq_settlement *s, enum mq_event_type back,
+                             struct mq_error *err)
 {
     struct tally t = add_up(s);
-    bool there = gone ? *gone : false;
     s->stale = false;
-    if (!gone && !deletes(s, &t)) {
+    if (s->row == MQ_ROW_STANDS && deletes(s, &t)) {
+        MQ_TRY(delete_row(tx, s, err));
+    }
+    if (s->row == MQ_ROW_STANDS) {
         MQ_TRY(update(tx, s, &t, back, err));
+    } else if (s->row == MQ_ROW_LOST) {
+        tell_stale(tx, s);
+    } else if (is_whole(s, MQ_OUTCOME_ORPHAN)) {
+        tell(tx, s, (struct mq_event){.type = MQ_EVENT_ORPHAN, .reply = (char *)s->error});
     } else {
-        if (!gone) {
-            MQ_TRY(delete_row(tx, s->job, &there, err));
-        }
-        deleted(tx, s, &t, there);
+        tell(tx, s,
+             (struct mq_event){.type = MQ_EVENT_SENT,
+                               .recipients = t.count[MQ_OUTCOME_DELIVERED],
+                               .reply = (char *)t.accepted_by});
     }
     return s->stale ? MQ_OK
                     : mq_limit_return(tx, s->job->paid, s->handed_over, taken_s(tx, s), err);
-}
-
-enum mq_status mq_settle_one(struct mq_tx *tx, struct mq_settlement *outcome,
-                             enum mq_event_type back, struct mq_error *err)
-{
-    return settle(tx, outcome, NULL, back, err);
 }
 
 /* ---- the outcomes of a cycle ---- */
@@ -389,27 +374,20 @@ enum mq_status mq_settle_one(struct mq_tx *tx, struct mq_settlement *outcome,
 struct group {
     struct mq_settlement *outcomes;
     size_t count;
-    const char *token; /* of all of them */
-    bool *gone;        /* of all outcomes */
-    size_t hint;       /* rows mostly come back in the order of their ids */
-    struct mq_buffer ids;
+    size_t hint; /* rows mostly come back in the order of their ids */
+    struct mq_buffer rows;
+    struct mq_buffer gone;
 };
-
-static bool is_in(const struct group *group, size_t i)
-{
-    const struct mq_settlement *s = &group->outcomes[i];
-    return group->gone && mq_settle_deletes(s) && strcmp(s->job->locked_by, group->token) == 0;
-}
 
 static void mark_gone(struct group *group, int64_t id, int64_t attempts)
 {
     for (size_t n = 0; n < group->count; n++) {
         size_t i = (group->hint + n) % group->count;
-        const struct mq_job *job = group->outcomes[i].job;
-        if (job->id == id && job->attempts == attempts) {
-            group->gone[i] = true;
+        struct mq_settlement *s = &group->outcomes[i];
+        if (s->row == MQ_ROW_LOST && s->job->id == id && s->job->attempts == attempts) {
+            s->row = MQ_ROW_GONE;
             group->hint = i + 1;
-            mq_sql_list_add(&group->ids, id, 0);
+            mq_sql_list_add(&group->gone, id, 0);
             return;
         }
     }
@@ -420,28 +398,29 @@ static void mark_gone(struct group *group, int64_t id, int64_t attempts)
 static enum mq_status delete_group(struct mq_queue *queue, struct group *group,
                                    struct mq_error *err)
 {
-    struct mq_buffer rows = {0};
+    const char *token = group->outcomes[0].job->locked_by;
     for (size_t i = 0; i < group->count; i++) {
-        if (is_in(group, i)) {
-            mq_sql_list_add(&rows, group->outcomes[i].job->id, group->outcomes[i].job->attempts);
+        struct mq_settlement *s = &group->outcomes[i];
+        if (mq_settle_deletes(s) && strcmp(s->job->locked_by, token) == 0) {
+            s->row = MQ_ROW_LOST;
+            mq_sql_list_add(&group->rows, s->job->id, s->job->attempts);
         }
     }
-    if (rows.len == 0 && !rows.failed) {
+    if (group->rows.len == 0 && !group->rows.failed) {
         return MQ_OK;
     }
-    struct mq_args fence = MQ_ARGS(mq_sql_list(&rows), mq_cstr(group->token));
-    enum mq_status status = rows.failed
+    struct mq_args fence = MQ_ARGS(mq_sql_list(&group->rows), mq_cstr(token));
+    enum mq_status status = group->rows.failed
                                 ? mq_error_nomem(err)
                                 : mq_sql_query(queue, MQ_SQL_SETTLE_DELETE_MANY, fence, err);
     while (mq_sql_next(queue, &status, err)) {
         mark_gone(group, mq_sql_column_int(queue, 0), mq_sql_column_int(queue, 1));
     }
-    mq_buffer_clear(&rows);
-    if (status != MQ_OK || (group->ids.len == 0 && !group->ids.failed)) {
+    if (status != MQ_OK || (group->gone.len == 0 && !group->gone.failed)) {
         return status;
     }
-    struct mq_args ids = MQ_ARGS(mq_sql_list(&group->ids));
-    if (group->ids.failed) {
+    struct mq_args ids = MQ_ARGS(mq_sql_list(&group->gone));
+    if (group->gone.failed) {
         return mq_error_nomem(err);
     }
     if (mq_sql_has(queue, MQ_SQL_DELETE_JOBS)) {
@@ -455,16 +434,16 @@ enum mq_status mq_settle_all(struct mq_tx *tx, struct mq_settlement *outcomes, s
 {
     struct group group = {.outcomes = outcomes, .count = count};
     enum mq_status status = MQ_OK;
+    for (size_t i = 0; i < count; i++) {
+        outcomes[i].row = MQ_ROW_STANDS; /* the transaction may be run again */
+    }
     if (count > 1 && mq_sql_has(tx->queue, MQ_SQL_SETTLE_DELETE_MANY)) {
-        group.token = outcomes[0].job->locked_by;
-        group.gone = calloc(count, sizeof(*group.gone));
-        status = group.gone ? delete_group(tx->queue, &group, err) : mq_error_nomem(err);
+        status = delete_group(tx->queue, &group, err);
+        mq_buffer_clear(&group.rows);
+        mq_buffer_clear(&group.gone);
     }
     for (size_t i = 0; i < count && status == MQ_OK; i++) {
-        const bool *gone = is_in(&group, i) ? &group.gone[i] : NULL;
-        status = settle(tx, &outcomes[i], gone, MQ_EVENT_RELEASED, err);
+        status = mq_settle_one(tx, &outcomes[i], MQ_EVENT_RELEASED, err);
     }
-    mq_buffer_clear(&group.ids);
-    free(group.gone);
     return status;
 }

@@ -30,6 +30,7 @@ struct mq_settlement {
     const char *relay; /* for the event */
     int64_t ms;        /* for the event; -1 none */
     bool stale;        /* out: the lease was lost, nothing was touched */
+    enum mq_settled_row { MQ_ROW_STANDS, MQ_ROW_LOST, MQ_ROW_GONE } row; /* settle.c's own */
 };
 
 #endif

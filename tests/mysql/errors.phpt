@@ -125,6 +125,8 @@ foreach ([true, false] as $emulate) {
         $raw = "Subject: x\r\n\r\n" . chunk_split(str_repeat($character, $length), 900);
         echo $emulate ? 'emulated ' : 'native ', preg_replace('/has \d+ octets/', 'has N octets', thrown(fn() => $its->enqueue($raw, envelopeFrom: '', recipients: ['a@example.org']))), "\n";
     }
+    $two = array_map(fn(string $mail) => ['message' => $mail, 'envelopeFrom' => '', 'recipients' => ['a@example.org']], ["Subject: y\r\n\r\nsmall\r\n", $raw]);
+    echo 'beside a small one: ', substr(thrown(fn() => $its->enqueueMany($two)), 0, 68), "\n";
     var_dump($small->inTransaction());
     $small->rollBack();
     unset($its, $small); // PHP itself leaks a statement that is there when it ends, unless it is emulated
@@ -211,9 +213,11 @@ bool(true)
 messages larger than what the server takes
 emulated MailQueue\DatabaseException [full]: the message is too large for this server: a statement with it has N octets, and max_allowed_packet is 1048576: raise that on the server, then connect anew; or make the message smaller
 emulated MailQueue\DatabaseException [full]: the message is too large for this server: a statement with it has N octets, and max_allowed_packet is 1048576: raise that on the server, then connect anew; or make the message smaller
+beside a small one: MailQueue\DatabaseException [full]: the message is too large for thi
 bool(true)
 native nothing
 native MailQueue\DatabaseException [full]: the message is too large for this server: a statement with it has N octets, and max_allowed_packet is 1048576: raise that on the server, then connect anew; or make the message smaller
+beside a small one: MailQueue\DatabaseException [full]: the message is too large for thi
 bool(true)
 tables are made by one at a time
 array(0) {

@@ -25,30 +25,20 @@
 #define ROW(symbol, name, type, read, fresh) {name, type, read, fresh},
 const struct mq_column mq_columns[MQ_COL_COUNT] = {MQ_COLUMNS(ROW)};
 
-void mq_columns_write_names(struct mq_buffer *out)
-{
-    for (size_t i = 0; i < MQ_COL_COUNT; i++) {
-        mq_buffer_cstr(out, i ? ", " : "");
-        mq_buffer_cstr(out, mq_columns[i].name);
-    }
-}
-
-void mq_columns_write_types(struct mq_buffer *out)
-{
-    for (size_t i = 0; i < MQ_COL_COUNT; i++) {
-        mq_buffer_printf(out, "%s%s %s", i ? ", " : "", mq_columns[i].name, mq_columns[i].type);
-    }
-}
-
-void mq_columns_write_new_names(struct mq_buffer *out)
+void mq_columns_write(struct mq_buffer *out, bool types, bool fresh)
 {
     const char *comma = "";
     for (size_t i = 0; i < MQ_COL_COUNT; i++) {
-        if (mq_columns[i].fresh != MQ_NEW_NOT) {
-            mq_buffer_cstr(out, comma);
-            mq_buffer_cstr(out, mq_columns[i].name);
-            comma = ", ";
+        if (fresh && mq_columns[i].fresh == MQ_NEW_NOT) {
+            continue;
         }
+        mq_buffer_cstr(out, comma);
+        mq_buffer_cstr(out, mq_columns[i].name);
+        if (types) {
+            mq_buffer_char(out, ' ');
+            mq_buffer_cstr(out, mq_columns[i].type);
+        }
+        comma = ", ";
     }
 }
 

@@ -4,6 +4,7 @@
 #ifndef MQ_QUEUE_SQL_DESCRIPTOR_H
 #define MQ_QUEUE_SQL_DESCRIPTOR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "core/buffer.h"
@@ -76,10 +77,8 @@ extern const struct mq_column mq_columns[MQ_COL_COUNT];
  * where the statement stores it too, and the columns' from here on. */
 #define MQ_FIRST_NEW_PARAMETER 3
 
-/* The pieces of statements: {j}, all names; {*}, names and types; {f}, names of a new row. */
-void mq_columns_write_names(struct mq_buffer *out);
-void mq_columns_write_types(struct mq_buffer *out);
-void mq_columns_write_new_names(struct mq_buffer *out);
+/* The names of all columns or of those that a new row gets, with their types or without. */
+void mq_columns_write(struct mq_buffer *out, bool types, bool fresh);
 /* The values of a new row, in parentheses, whose parameters begin with ?first; the number behind
  * the last one. */
 int mq_columns_write_values(struct mq_buffer *out, int first);

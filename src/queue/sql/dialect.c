@@ -146,13 +146,13 @@ static bool write_piece(struct mq_buffer *out, char what)
 {
     switch (what) {
     case 'j':
-        mq_columns_write_names(out);
+        mq_columns_write(out, false, false);
         return true;
     case '*':
-        mq_columns_write_types(out);
+        mq_columns_write(out, true, false);
         return true;
     case 'f':
-        mq_columns_write_new_names(out);
+        mq_columns_write(out, false, true);
         return true;
     case 'g':
         mq_columns_write_values(out, MQ_FIRST_NEW_PARAMETER);

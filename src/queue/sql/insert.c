@@ -147,11 +147,6 @@ enum mq_status mq_insert_job(struct mq_queue *queue, const struct mq_new_job *jo
 
 /* ---- many ---- */
 
-bool mq_insert_takes_many(const struct mq_queue *queue)
-{
-    return queue->db->returning && queue->dialect->returning_many;
-}
-
 /* A statement that is made for this number of rows, and its values. */
 struct statement {
     struct mq_buffer text;
@@ -275,9 +270,12 @@ static enum mq_status insert_bodies(struct mq_queue *queue, const struct stored 
 enum mq_status mq_insert_jobs(struct mq_queue *queue, const struct mq_new_job *jobs, size_t count,
                               int64_t *ids, struct mq_error *err)
 {
-    struct row *rows = calloc(count, sizeof(*rows));
     struct stored stored = {jobs, count, ids};
     memset(ids, 0, count * sizeof(*ids));
+    if (count < 2 || !queue->db->returning || !queue->dialect->returning_many) {
+        return MQ_OK;
+    }
+    struct row *rows = calloc(count, sizeof(*rows));
     enum mq_status status = rows ? insert_rows(queue, jobs, rows, count, err) : mq_error_nomem(err);
     if (status == MQ_OK) {
         status = take_ids(queue, jobs, count, ids, err);
@@ -288,6 +286,9 @@ enum mq_status mq_insert_jobs(struct mq_queue *queue, const struct mq_new_job *j
     free(rows);
     if (status != MQ_OK) {
         memset(ids, 0, count * sizeof(*ids)); /* an unbuffered result gives rows before it fails */
+    }
+    if (status == MQ_DUPLICATE || status == MQ_FULL) {
+        return MQ_OK; /* one by one they may be stored */
     }
     for (size_t at = 0; at < count && status == MQ_OK;) {
         status = insert_bodies(queue, &stored, &at, err);

@@ -2,7 +2,6 @@
 #ifndef MQ_QUEUE_SQL_INSERT_H
 #define MQ_QUEUE_SQL_INSERT_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,10 +15,8 @@ struct mq_queue;
 enum mq_status mq_insert_job(struct mq_queue *queue, const struct mq_new_job *job, int64_t now_s,
                              int64_t *id, struct mq_error *err);
 
-/* Whether the database has mq_insert_jobs(). */
-bool mq_insert_takes_many(const struct mq_queue *queue);
-/* The same for many, within a transaction: ids[i] is 0 where jobs[i] was not stored, for its pair
- * was there. MQ_DUPLICATE, MQ_FULL: none was stored; one by one they may be. */
+/* The same for many within a transaction, where the database can: ids[i] is 0 where jobs[i] was not
+ * stored, for its pair was there. All are 0 where they have to be stored one by one. */
 enum mq_status mq_insert_jobs(struct mq_queue *queue, const struct mq_new_job *jobs, size_t count,
                               int64_t *ids, struct mq_error *err);
 
