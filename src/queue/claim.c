@@ -9,7 +9,6 @@
 #include "queue/config/pause.h"
 #include "queue/handle.h"
 #include "queue/limit.h"
-#include "queue/redirect.h"
 #include "queue/sql/columns.h"
 #include "queue/steps.h"
 

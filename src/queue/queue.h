@@ -40,12 +40,10 @@ struct mq_db *mq_queue_db(struct mq_queue *queue);
 enum mq_status mq_queue_reopen(struct mq_queue *queue, struct mq_error *err);
 /* Upkeep of the database's files between transactions. */
 void mq_queue_maintain(struct mq_queue *queue);
-/* The time that the queue's dates go by, also for what is written into them from outside (when a
- * mail was handed over, until when to wait): valid as long as the queue. On a file it is the clock
- * of the options. On a server, whose clients' clocks differ and jump, it is what the server said
- * last and what CLOCK_BOOTTIME has counted since: never behind the server's clock, and ahead of it
- * by a second and the question's way at most, for the server tells whole seconds. Every transaction
- * asks anew; before the first answer it is the clock of the options. */
+/* The queue's time, valid as long as the queue. On a file it is the clock of the options. On a
+ * server, whose clients' clocks differ and jump, it is what the server said last and what
+ * CLOCK_BOOTTIME has counted since: never behind the server, and ahead of it by a second and the
+ * question's way at most. Before the first answer it is the clock of the options. */
 const struct mq_clock *mq_queue_clock(const struct mq_queue *queue);
 /* Asks a server for its time, outside of a transaction. */
 enum mq_status mq_queue_ask_time(struct mq_queue *queue, struct mq_error *err);
@@ -61,6 +59,17 @@ enum mq_status mq_queue_migrate(struct mq_queue *queue, int *version, struct mq_
 const char *mq_queue_column(const struct mq_queue *queue, size_t i);
 /* "integer" (32 bits on a server), "bigint" or "text". */
 const char *mq_queue_column_type(size_t i);
+/* Worker slots on a server (mq_queue_is_shared()): locks of the database, held by the session. They
+ * go with the connection: one that is opened again holds none. Behind a pooler that gives each
+ * transaction another session (pgbouncer in transaction mode) they hold nothing. */
+
+/* Takes one of the slots 0 … max − 1 without waiting; *slot is -1 where all are taken. */
+enum mq_status mq_queue_take_slot(struct mq_queue *queue, int max, int *slot, struct mq_error *err);
+/* Gives it back. Where that fails the connection is gone, and the slot with it. */
+void mq_queue_free_slot(struct mq_queue *queue, int slot);
+/* How many of the slots 0 … max − 1 are taken, by whatever machine. */
+enum mq_status mq_queue_slots_held(struct mq_queue *queue, int max, int *held,
+                                   struct mq_error *err);
 /* Notes the end of a worker run (config key mailLastRun). */
 enum mq_status mq_queue_note_run(struct mq_queue *queue, struct mq_error *err);
 

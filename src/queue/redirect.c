@@ -1,11 +1,10 @@
 /* Who a job goes to this time: the test redirect, equal addresses once, as far as tokens reach. */
-#include "queue/redirect.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "queue/config/settings.h"
 #include "queue/job.h"
+#include "queue/steps.h"
 
 static struct mq_str domain_of(struct mq_str address)
 {
@@ -51,71 +50,52 @@ static struct mq_str target_for(const char *recipient, const char *redirect_to,
     return mq_buffer_view(room);
 }
 
-/* The place of `target` among the targets; added while there are fewer than `most`. -1: no room.
- * -2: no memory. */
-static int place(struct mq_strings *targets, struct mq_str target, int64_t most)
+/* Gives the index of `target` among the targets, or -1; it is added while there are fewer than
+ * `most`. False without memory. */
+static bool find_target(struct mq_strings *targets, struct mq_str target, int64_t most, int *index)
 {
+    *index = -1;
     for (size_t i = 0; i < targets->count; i++) {
         if (same_address(mq_str_of(targets->items[i]), target)) {
-            return (int)i;
+            *index = (int)i;
+            return true;
         }
     }
     if ((int64_t)targets->count >= most) {
-        return -1;
+        return true;
     }
-    return mq_strings_add(targets, target) ? (int)targets->count - 1 : -2;
-}
-
-static void note_original(struct mq_buffer *out, const char *recipient)
-{
-    mq_buffer_cstr(out, out->len ? ", " : "");
-    mq_buffer_cstr(out, recipient);
-}
-
-/* Fills targets and target_of; false without memory. */
-static bool choose(struct mq_job *job, const char *redirect_to, int64_t most,
-                   struct mq_buffer *original)
-{
-    struct mq_buffer room;
-    bool ok = true;
-    mq_buffer_init(&room);
-    for (size_t i = 0; i < job->recipients.count && ok; i++) {
-        const char *recipient = job->recipients.items[i];
-        job->target_of[i] = -1;
-        if (i >= MQ_JOB_RECIPIENTS_MAX) {
-            continue;
-        }
-        struct mq_str target = target_for(recipient, redirect_to, &room);
-        job->target_of[i] = place(&job->targets, target, most);
-        ok = job->target_of[i] != -2 && !room.failed;
-        if (redirect_to && job->target_of[i] >= 0) {
-            note_original(original, recipient);
-        }
-    }
-    mq_buffer_clear(&room);
-    return ok;
+    *index = (int)targets->count;
+    return mq_strings_add(targets, target);
 }
 
 enum mq_status mq_job_set_targets(struct mq_job *job, const struct mq_settings *settings,
                                   int64_t tokens, struct mq_error *err)
 {
+    const char *to = redirected(job, settings) ? settings->redirect_to : NULL;
+    struct mq_buffer room = {0};
+    struct mq_buffer original = {0};
+    size_t count = job->recipients.count;
     mq_strings_clear(&job->targets);
     free(job->target_of);
     free(job->original_to);
-    job->target_of = NULL;
     job->original_to = NULL;
-    if (job->recipients.count == 0) {
-        return MQ_OK;
+    job->target_of = count ? calloc(count, sizeof(*job->target_of)) : NULL;
+    bool ok = job->target_of || !count;
+    for (size_t i = 0; i < count && ok; i++) {
+        const char *recipient = job->recipients.items[i];
+        job->target_of[i] = -1;
+        if (i < MQ_JOB_RECIPIENTS_MAX) {
+            struct mq_str target = target_for(recipient, to, &room);
+            ok = find_target(&job->targets, target, tokens, &job->target_of[i]) && !room.failed;
+        }
+        if (to && job->target_of[i] >= 0) {
+            mq_buffer_cstr(&original, original.len ? ", " : "");
+            mq_buffer_cstr(&original, recipient);
+        }
     }
-    job->target_of = calloc(job->recipients.count, sizeof(*job->target_of));
-    if (!job->target_of) {
-        return mq_error_nomem(err);
-    }
-    struct mq_buffer original;
-    mq_buffer_init(&original);
-    const char *to = redirected(job, settings) ? settings->redirect_to : NULL;
-    bool ok = choose(job, to, tokens, &original) && !original.failed;
+    ok = ok && !original.failed;
     job->original_to = mq_buffer_take(&original);
     mq_buffer_clear(&original);
+    mq_buffer_clear(&room);
     return ok ? MQ_OK : mq_error_nomem(err);
 }

@@ -1,6 +1,4 @@
 /* Which queue this is on its server, and the slots of its workers there. */
-#include "queue/slots.h"
-
 #include <stdlib.h>
 
 #include "core/hash.h"

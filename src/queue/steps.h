@@ -12,6 +12,7 @@
 struct mq_claim;
 struct mq_claim_request;
 struct mq_job;
+struct mq_settings;
 struct mq_settlement;
 struct mq_tx;
 
@@ -36,6 +37,10 @@ enum mq_status mq_recover(struct mq_tx *tx, const struct mq_claim_request *reque
                           struct mq_recovered *recovered, struct mq_error *err);
 enum mq_status mq_claim_take(struct mq_tx *tx, const struct mq_claim_request *request,
                              struct mq_claim *claim, struct mq_error *err);
+/* Sets who is on the wire this time: targets, target_of and original_to, by the test redirect and
+ * with at most `tokens` targets. */
+enum mq_status mq_job_set_targets(struct mq_job *job, const struct mq_settings *settings,
+                                  int64_t tokens, struct mq_error *err);
 /* Parks a job, claimable or in sending, that was not readable. */
 enum mq_status mq_job_park_unreadable(struct mq_tx *tx, const struct mq_job *job,
                                       struct mq_error *err);

@@ -73,11 +73,30 @@ static enum mq_status sweep_piece(struct mq_tx *tx, void *context, struct mq_err
     return status;
 }
 
+/* Whether there is anything to do, asked without the lock: mostly there is not. */
+static enum mq_status find_expired(struct mq_queue *queue, bool *found, struct mq_error *err)
+{
+    int64_t id = 0;
+    int64_t now_s = 0;
+    MQ_TRY(mq_queue_now(queue, &now_s, err));
+    MQ_TRY(mq_sql_int(queue, MQ_SQL_EXPIRED, MQ_ARGS(mq_int(now_s), mq_int(1)), &id, err));
+    *found = id != 0;
+    return MQ_OK;
+}
+
 enum mq_status mq_queue_sweep(struct mq_queue *queue, struct mq_sweep *sweep,
                               struct mq_events *events, struct mq_error *err)
 {
     struct piece piece = {.sweep = sweep};
     struct mq_tx_work work = {sweep_piece, &piece, events};
+    bool some = queue->names.orphan_table[0];
+    if (!some) {
+        MQ_TRY(find_expired(queue, &some, err));
+    }
+    if (!some) {
+        sweep->done = true;
+        return MQ_OK;
+    }
     MQ_TRY(mq_tx_run(queue, &work, err));
     sweep->cursor = piece.cursor;
     sweep->done = piece.done;

@@ -6,7 +6,6 @@
 #include "queue/claim.h"
 #include "queue/handle.h"
 #include "queue/limit.h"
-#include "queue/redirect.h"
 #include "queue/steps.h"
 
 /* Recovery and claim. */

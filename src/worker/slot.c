@@ -5,7 +5,6 @@
 
 #include "core/process_id.h"
 #include "queue/queue.h"
-#include "queue/slots.h"
 #include "worker/lock.h"
 
 void mq_slot_init(struct mq_slot *slot, struct mq_queue *queue, const char *run_dir,

@@ -119,7 +119,7 @@ static enum mq_status read_recipients(struct mq_queue *queue, struct mq_job *job
     return MQ_OK;
 }
 
-enum mq_status mq_job_read(struct mq_queue *queue, struct mq_job *job, struct mq_error *err)
+static enum mq_status read_job(struct mq_queue *queue, struct mq_job *job, struct mq_error *err)
 {
     mq_job_init(job);
     bool ok = read_columns(queue, job);
@@ -152,7 +152,7 @@ enum mq_status mq_jobs_read(struct mq_queue *queue, enum mq_sql slot, struct mq_
     enum mq_status status = mq_sql_query(queue, slot, args, err);
     while (mq_sql_next(queue, &status, err)) {
         struct mq_job *job = mq_job_list_add(list);
-        status = job ? mq_job_read(queue, job, err) : mq_error_nomem(err);
+        status = job ? read_job(queue, job, err) : mq_error_nomem(err);
     }
     return status;
 }

@@ -18,11 +18,8 @@ struct mq_strings;
 #define MQ_ROWS_A_CYCLE  1000               /* expired, orphaned, recovered, deleted rows */
 #define MQ_DROPPED_BYTES (INT64_C(4) << 20) /* of the messages that it deletes, or one message */
 
-/* Reads the row that the query stands on (all columns, in their order). The job is initialised
- * here; the caller clears it, also on failure. */
-enum mq_status mq_job_read(struct mq_queue *queue, struct mq_job *job, struct mq_error *err);
-/* Appends all rows of a query. They are read before the first of them is written: one result is
- * open at a time. */
+/* Appends all rows of a query (all columns, in their order). They are read before the first of them
+ * is written: one result is open at a time. */
 enum mq_status mq_jobs_read(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
                             struct mq_job_list *list, struct mq_error *err);
 /* MQ_MESSAGE where one is no address that SMTP may carry. NULL: none; "" is the null reverse-path.

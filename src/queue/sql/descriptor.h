@@ -42,7 +42,7 @@ enum mq_column_index { MQ_COLUMNS(MQ_COLUMN_SYMBOL) MQ_COL_COUNT };
 
 /* How a column is read into struct mq_job. */
 enum mq_read {
-    MQ_READ_NOT, /* not at all, or by mq_job_read() itself */
+    MQ_READ_NOT, /* not at all, or by read_job() itself */
     MQ_READ_INT,
     MQ_READ_INT64,
     MQ_READ_TEXT /* char *, malloc'ed */
