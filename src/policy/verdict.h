@@ -30,7 +30,5 @@ enum mq_verdict {
 /* reply NULL or code 0: the connection ended or timed out at that stage. The basic code wins over
  * a contradicting enhanced code. 354 at DATA is MQ_VERDICT_ACCEPTED. */
 enum mq_verdict mq_verdict_decide(enum mq_stage stage, const struct mq_reply *reply);
-const char *mq_verdict_name(enum mq_verdict verdict);
-const char *mq_stage_name(enum mq_stage stage); /* "MAIL", "RCPT", … */
 
 #endif

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "policy/verdict.h"
+#include "verdict_names.h"
 
 static struct mq_reply read_reply(const char *lines)
 {
@@ -32,7 +33,7 @@ static void expect(enum mq_stage stage, const char *lines, enum mq_verdict verdi
     struct mq_reply reply = read_reply(lines);
     enum mq_verdict got = mq_verdict_decide(stage, &reply);
     if (got != verdict) {
-        fail_msg("%s: %s, expected %s", lines, mq_verdict_name(got), mq_verdict_name(verdict));
+        fail_msg("%s: %s, expected %s", lines, verdict_name(got), verdict_name(verdict));
     }
 }
 
@@ -42,7 +43,7 @@ static void expect_refused(const char *lines)
     struct mq_reply reply = read_reply(lines);
     enum mq_verdict got = mq_verdict_decide(MQ_STAGE_RCPT, &reply);
     if (got != MQ_VERDICT_REFUSED && got != MQ_VERDICT_UNEXPLAINED) {
-        fail_msg("%s: %s", lines, mq_verdict_name(got));
+        fail_msg("%s: %s", lines, verdict_name(got));
     }
 }
 
