@@ -239,6 +239,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/worker/cycle.c
     src/worker/database.c
     src/worker/dead_runs.c
+    src/worker/deliveries.c
     src/worker/delivery.c
     src/worker/finding.c
     src/worker/lock.c
@@ -247,7 +248,6 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/worker/report.c
     src/worker/run_dir.c
     src/worker/signals.c
-    src/worker/slot.c
     src/worker/stop.c
     src/worker/trouble.c
     src/worker/worker.c

@@ -1,9 +1,16 @@
 /* The run's transactions: settle and claim in one, and renewals. */
+#include "worker/cycle.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "queue/queue.h"
+#include "worker/database.h"
+#include "worker/delivery.h"
+#include "worker/memory.h"
 #include "worker/run.h"
+#include "worker/stop.h"
+#include "worker/trouble.h"
 
 #define CLAIM_AGAIN_MS 1000   /* after one that found nothing, while others are under way */
 #define SILENCE_MS     240000 /* at most: servers end sessions that say nothing for longer */
@@ -50,8 +57,8 @@ static enum mq_status renew_chunk(struct mq_run *run, struct mq_delivery **deliv
             continue;
         }
         deliveries[i]->lease_end_ms = lease_end_ms(run, before_ms);
-        if (jobs[i]->locked_until < run->lease_low_s) {
-            run->lease_low_s = jobs[i]->locked_until;
+        if (jobs[i]->locked_until < run->lease.low_s) {
+            run->lease.low_s = jobs[i]->locked_until;
         }
     }
     return MQ_OK;
@@ -61,11 +68,11 @@ static enum mq_status renew_chunk(struct mq_run *run, struct mq_delivery **deliv
  * ahead. */
 static bool renewal_is_due(const struct mq_run *run, int64_t now_ms)
 {
-    if (run->held == 0 || (mq_run_database_fails(run) && now_ms < run->retry_ms)) {
+    if (run->held == 0 || (mq_run_database_fails(run) && now_ms < run->database.retry_ms)) {
         return false;
     }
-    int64_t left_s = run->lease_low_s - mq_run_now_s(run);
-    return now_ms >= run->renew_ms || left_s < run->options->lease_s * 2 / 3 - 2;
+    int64_t left_s = run->lease.low_s - mq_run_now_s(run);
+    return now_ms >= run->lease.renew_ms || left_s < run->options->lease_s * 2 / 3 - 2;
 }
 
 void mq_run_renew(struct mq_run *run)
@@ -84,20 +91,20 @@ void mq_run_renew(struct mq_run *run)
         return;
     }
     list_held(run, deliveries);
-    run->lease_low_s = INT64_MAX;
+    run->lease.low_s = INT64_MAX;
     for (size_t i = 0; i < held && status == MQ_OK; i += RENEW_CHUNK) {
         status = renew_chunk(run, deliveries + i, held - i < RENEW_CHUNK ? held - i : RENEW_CHUNK,
                              &error);
     }
     free(deliveries);
     if (status != MQ_OK) {
-        run->renew_ms = 0;
-        run->lease_low_s = INT64_MAX; /* renew_ms says it */
+        run->lease.renew_ms = 0;
+        run->lease.low_s = INT64_MAX; /* renew_ms says it */
         mq_run_database_failed(run, status, &error);
         return;
     }
-    run->renew_ms = now_ms + run->options->lease_s * 1000 / 3;
-    run->database_ms = 0;
+    run->lease.renew_ms = now_ms + run->options->lease_s * 1000 / 3;
+    run->database.failing_ms = 0;
 }
 
 /* ---- claims ---- */
@@ -107,10 +114,10 @@ void mq_run_renew(struct mq_run *run)
 static int64_t wanted_ahead(const struct mq_run *run, bool settles)
 {
     int64_t batch = run->options->batch, ready = (int64_t)run->waiting.count;
-    bool just_in_time = run->limited || !run->claimed_once;
+    bool just_in_time = run->claim.limited || !run->claim.any;
     int64_t can_take = (int64_t)mq_transport_capacity(run->transport, just_in_time);
 
-    if (run->limited) {
+    if (run->claim.limited) {
         return can_take - ready;
     }
     if (just_in_time) { /* it is not known yet whether there is a limit */
@@ -134,7 +141,7 @@ static int claim_size(const struct mq_run *run)
     const struct mq_worker_options *options = run->options;
     bool settles = run->done.count > 0;
 
-    if (run->stopping || mq_run_suspects_relay(run) || (mq_run_database_fails(run) && settles)) {
+    if (run->stop.begun || mq_run_suspects_relay(run) || (mq_run_database_fails(run) && settles)) {
         return 0;
     }
     int64_t want = least(wanted_ahead(run, settles), mq_run_claim_room(run));
@@ -143,9 +150,9 @@ static int claim_size(const struct mq_run *run)
     }
     want = least(want, (int64_t)(run->slots - run->held));
     if (options->message_limit >= 0) {
-        want = least(want, options->message_limit - run->claimed_total);
+        want = least(want, options->message_limit - run->claim.total);
     }
-    want = least(want, run->claim_max);
+    want = least(want, run->memory.claim_max);
     if (run->doubts.lower && want > MQ_RUN_MANY) {
         want = run->waiting.count + run->under_way.count > 0 ? 0 : MQ_RUN_MANY;
     }
@@ -166,22 +173,22 @@ static bool settles_now(const struct mq_run *run, int64_t now_ms)
 bool mq_run_cycle_due(const struct mq_run *run, int64_t now_ms)
 {
     if (mq_run_database_fails(run)) {
-        return now_ms >= run->retry_ms;
+        return now_ms >= run->database.retry_ms;
     }
-    if (now_ms < run->free_until_ms) {
+    if (now_ms < run->database.free_until_ms) {
         return false;
     }
     if (settles_now(run, now_ms)) {
         return true;
     }
-    if (run->stopping) {
+    if (run->stop.begun) {
         return false;
     }
     if (run->recovery.dead_count > 0) {
         return true;
     }
-    bool alone = run->held == 0 && !run->claim_fresh;
-    return (alone || (now_ms >= run->next_claim_ms && wanted_ahead(run, false) > 0)) &&
+    bool alone = run->held == 0 && !run->claim.fresh;
+    return (alone || (now_ms >= run->claim.next_ms && wanted_ahead(run, false) > 0)) &&
            claim_size(run) > 0;
 }
 
@@ -201,14 +208,14 @@ static void take_jobs(struct mq_run *run, struct mq_claim *claim, int64_t before
     int64_t end_ms = lease_end_ms(run, before_ms);
 
     if (run->held == 0 && claim->count > 0) {
-        run->renew_ms = before_ms + run->options->lease_s * 1000 / 3;
-        run->lease_low_s = INT64_MAX;
+        run->lease.renew_ms = before_ms + run->options->lease_s * 1000 / 3;
+        run->lease.low_s = INT64_MAX;
     }
     for (size_t i = 0; i < claim->count; i++) {
         struct mq_job *job = &claim->jobs[i];
         struct mq_delivery *held = mq_delivery_find(run, job->id);
-        if (job->locked_until < run->lease_low_s) {
-            run->lease_low_s = job->locked_until;
+        if (job->locked_until < run->lease.low_s) {
+            run->lease.low_s = job->locked_until;
         }
         if (held) {
             merge(held, job, end_ms);
@@ -225,41 +232,42 @@ static void take_end(struct mq_run *run, const struct mq_claim *claim, int64_t n
 {
     int64_t wait_ms = claim->resume_s * 1000 - run->clock.now_us(run->clock.context) / 1000;
 
-    run->claim_end = claim->end;
-    run->claim_resume_s = claim->resume_s;
-    run->limited = claim->limited;
-    run->claimed_once = true;
-    run->claim_fresh = true;
-    run->claimed_total += (int64_t)claim->count;
-    run->next_claim_ms = now_ms;
+    run->claim.end = claim->end;
+    run->claim.resume_s = claim->resume_s;
+    run->claim.limited = claim->limited;
+    run->claim.any = true;
+    run->claim.fresh = true;
+    run->claim.total += (int64_t)claim->count;
+    run->claim.next_ms = now_ms;
     switch (claim->end) {
     case MQ_CLAIM_MORE:
         break;
     case MQ_CLAIM_LIMIT:
         if (claim->count == 0) {
-            run->next_claim_ms = now_ms + MQ_RUN_SETTLE_MS;
+            run->claim.next_ms = now_ms + MQ_RUN_SETTLE_MS;
         }
         break;
     case MQ_CLAIM_TOKENS:
-        run->token_ms = now_ms + (wait_ms > 0 ? wait_ms : CLAIM_AGAIN_MS);
-        run->next_claim_ms = now_ms + (wait_ms < SILENCE_MS ? run->token_ms - now_ms : SILENCE_MS);
+        run->claim.token_ms = now_ms + (wait_ms > 0 ? wait_ms : CLAIM_AGAIN_MS);
+        run->claim.next_ms =
+            now_ms + (wait_ms < SILENCE_MS ? run->claim.token_ms - now_ms : SILENCE_MS);
         break;
     case MQ_CLAIM_PAUSED:
         memcpy(run->report->reason, claim->reason, sizeof(run->report->reason));
         run->report->resume_s = claim->resume_s;
-        run->troubled = true; /* it is known already */
+        run->trouble.found = true; /* it is known already */
         mq_run_stop(run, MQ_RUN_RELAY);
         break;
     case MQ_CLAIM_DISABLED:
-        run->next_claim_ms = now_ms + CLAIM_AGAIN_MS;
+        run->claim.next_ms = now_ms + CLAIM_AGAIN_MS;
         if (run->options->daemon) {
-            mq_run_release_waiting(run);
+            mq_deliveries_release_waiting(run);
         } else {
             mq_run_stop(run, MQ_RUN_DISABLED);
         }
         break;
     case MQ_CLAIM_EMPTY:
-        run->next_claim_ms = now_ms + CLAIM_AGAIN_MS;
+        run->claim.next_ms = now_ms + CLAIM_AGAIN_MS;
         break;
     }
 }
@@ -296,10 +304,10 @@ static void settled(struct mq_run *run, size_t count)
 static void take_cycle(struct mq_run *run, const struct mq_cycle *cycle, int64_t before_ms)
 {
     struct mq_claim *claim = cycle->claim;
-    run->database_ms = 0;
+    run->database.failing_ms = 0;
     settled(run, cycle->outcome_count);
     if (cycle->outcome_count > 0) {
-        run->claim_fresh = false;
+        run->claim.fresh = false;
     }
     if (!cycle->request) {
         return;
@@ -358,7 +366,7 @@ void mq_run_cycle(struct mq_run *run)
     mq_claim_init(&claim);
     cycle.outcomes = run->outcomes;
     cycle.outcome_count = collect_outcomes(run);
-    if (request.limit > 0 || (request.dead_count > 0 && !run->stopping)) {
+    if (request.limit > 0 || (request.dead_count > 0 && !run->stop.begun)) {
         cycle.request = &request;
     }
     mq_recovery_begin_cycle(&run->recovery);

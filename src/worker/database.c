@@ -1,7 +1,10 @@
 /* What a run does about its database beside the cycle: tries again after failures, takes its worker
  * slot again on a new connection, and does a piece of the sweep and of the upkeep in between. */
+#include "worker/database.h"
+
 #include "queue/queue.h"
 #include "worker/run.h"
+#include "worker/stop.h"
 
 #define RETRY_FIRST_MS    50
 #define RETRY_MAX_MS      1000
@@ -28,12 +31,12 @@ static enum mq_status take_slot_again(struct mq_run *run, struct mq_error *err)
         return status;
     }
     if (!mq_slot_is_held(&run->slot)) {
-        if (!run->stopping && mq_run_now_ms(run) - run->slot_ms < SLOT_WAIT_MS) {
+        if (!run->stop.begun && mq_run_now_ms(run) - run->database.slot_ms < SLOT_WAIT_MS) {
             return mq_error_set(err, MQ_BUSY, "maxWorkers", "all worker slots are taken");
         }
         mq_run_stop(run, MQ_RUN_LOCKED);
     }
-    run->slot_ms = 0;
+    run->database.slot_ms = 0;
     return MQ_OK;
 }
 
@@ -45,30 +48,17 @@ static enum mq_status reopen(struct mq_run *run)
     if (status != MQ_OK) {
         return status;
     }
-    run->lost = false;
-    run->renew_ms = 0; /* which of our leases are in this database? */
-    run->slot_ms = run->slot_ms ? run->slot_ms : mq_run_now_ms(run);
+    run->database.lost = false;
+    run->lease.renew_ms = 0; /* which of our leases are in this database? */
+    run->database.slot_ms = run->database.slot_ms ? run->database.slot_ms : mq_run_now_ms(run);
     return take_slot_again(run, &error);
 }
 
 /* Outcomes cannot be stored: recalls the deliveries whose body has not been sent. */
 static void recall(struct mq_run *run)
 {
-    if (!run->aborted) {
+    if (!run->stop.aborted) {
         mq_transport_recall(run->transport);
-        mq_run_collect(run);
-    }
-}
-
-/* What is left to the next run is read from the record: what goes back as it was has not begun. */
-static void give_up(struct mq_run *run)
-{
-    run->gave_up = run->held > 0;
-    for (struct mq_delivery *f = run->done.head; f; f = f->next) {
-        if (mq_delivery_goes_back(f) && f->slot >= 0) {
-            mq_intent_release(run->intent, f->slot);
-            f->slot = -1;
-        }
     }
 }
 
@@ -79,58 +69,60 @@ static void end_cut_off(struct mq_run *run, enum mq_status status, const struct 
     mq_run_fail(run, status, err);
     recall(run);
     if (run->under_way.count == 0) {
-        give_up(run);
+        run->stop.gave_up = run->held > 0;
     }
 }
 
 /* Waiting for a worker slot has its own timeout, and ends the run normally. */
 static bool is_given_up(const struct mq_run *run, int64_t now_ms)
 {
-    bool slot = run->slot_ms && now_ms - run->slot_ms <= SLOT_WAIT_MS + RETRY_MAX_MS;
-    return (!slot && now_ms - run->database_ms > run->options->grace_s * 1000) ||
+    bool slot =
+        run->database.slot_ms && now_ms - run->database.slot_ms <= SLOT_WAIT_MS + RETRY_MAX_MS;
+    return (!slot && now_ms - run->database.failing_ms > run->options->grace_s * 1000) ||
            mq_signals_caught(&run->signals) > 1;
 }
 
 static void plan_retry(struct mq_run *run, int64_t now_ms)
 {
-    if (run->database_ms == 0) {
-        run->database_ms = now_ms;
-        run->retry_wait_ms = RETRY_FIRST_MS;
-    } else if (run->retry_wait_ms < RETRY_MAX_MS) {
-        run->retry_wait_ms *= 2;
+    if (run->database.failing_ms == 0) {
+        run->database.failing_ms = now_ms;
+        run->database.retry_wait_ms = RETRY_FIRST_MS;
+    } else if (run->database.retry_wait_ms < RETRY_MAX_MS) {
+        run->database.retry_wait_ms *= 2;
     }
-    run->retry_ms = now_ms + run->retry_wait_ms;
+    run->database.retry_ms = now_ms + run->database.retry_wait_ms;
 }
 
 /* A server comes back; a file that cannot be used is looked at by the next run. `again` is what
  * opening the database once more came to. */
 static bool is_waited_for(const struct mq_run *run, enum mq_status status, enum mq_status again)
 {
-    bool comes_back = run->lost || run->slot_ms || (status == MQ_BUSY && run->options->daemon);
+    bool comes_back =
+        run->database.lost || run->database.slot_ms || (status == MQ_BUSY && run->options->daemon);
     return run->held > 0 || again == MQ_OK || (comes_back && mq_queue_is_shared(run->queue));
 }
 
 void mq_run_database_failed(struct mq_run *run, enum mq_status status, const struct mq_error *err)
 {
     int64_t now_ms = mq_run_now_ms(run);
-    bool first = run->database_ms == 0;
+    bool first = run->database.failing_ms == 0;
 
     if (status == MQ_THROWN || status == MQ_BAILOUT) {
         mq_run_fail(run, status, err);
         return;
     }
     plan_retry(run, now_ms);
-    run->lost = run->lost || status == MQ_REPLACED || is_cut_off(run, status);
-    enum mq_status again = run->lost ? reopen(run) : MQ_BUSY;
+    run->database.lost = run->database.lost || status == MQ_REPLACED || is_cut_off(run, status);
+    enum mq_status again = run->database.lost ? reopen(run) : MQ_BUSY;
     if (again == MQ_OK && first) {
-        run->retry_ms = now_ms;
+        run->database.retry_ms = now_ms;
     }
     if (first && again != MQ_OK && run->done.count > 0) {
         recall(run);
     }
     if (is_given_up(run, now_ms) || !is_waited_for(run, status, again)) {
         mq_run_fail(run, status, err);
-        give_up(run);
+        run->stop.gave_up = run->held > 0;
     } else if (again == MQ_CONFIG && mq_queue_is_shared(run->queue)) {
         end_cut_off(run, status, err);
     }
@@ -139,7 +131,7 @@ void mq_run_database_failed(struct mq_run *run, enum mq_status status, const str
 bool mq_run_has_slot(struct mq_run *run)
 {
     struct mq_error error;
-    enum mq_status status = run->slot_ms ? take_slot_again(run, &error) : MQ_OK;
+    enum mq_status status = run->database.slot_ms ? take_slot_again(run, &error) : MQ_OK;
     if (status != MQ_OK) {
         mq_run_database_failed(run, status, &error);
     }
@@ -151,38 +143,40 @@ bool mq_run_has_slot(struct mq_run *run)
 void mq_run_leave_free(struct mq_run *run, int64_t begun_ms)
 {
     int64_t now_ms = mq_run_now_ms(run);
-    run->free_until_ms = now_ms + (now_ms - begun_ms);
+    run->database.free_until_ms = now_ms + (now_ms - begun_ms);
 }
 
 int64_t mq_run_sweep_ms(const struct mq_run *run, bool idle)
 {
-    return idle || run->next_sweep_ms < run->free_until_ms ? run->free_until_ms
-                                                           : run->next_sweep_ms;
+    return idle || run->database.next_sweep_ms < run->database.free_until_ms
+               ? run->database.free_until_ms
+               : run->database.next_sweep_ms;
 }
 
 void mq_run_upkeep(struct mq_run *run, bool idle)
 {
     int64_t now_ms = mq_run_now_ms(run);
 
-    if (run->stopping || mq_run_database_fails(run) || !run->claimed_once) {
+    if (run->stop.begun || mq_run_database_fails(run) || !run->claim.any) {
         return;
     }
-    if (run->sweep.done && run->options->daemon && now_ms >= run->next_sweep_ms) {
-        run->sweep = (struct mq_sweep){0};
+    if (run->database.sweep.done && run->options->daemon && now_ms >= run->database.next_sweep_ms) {
+        run->database.sweep = (struct mq_sweep){0};
     }
-    if (!run->sweep.done && now_ms >= mq_run_sweep_ms(run, idle)) {
+    if (!run->database.sweep.done && now_ms >= mq_run_sweep_ms(run, idle)) {
         size_t told = run->events.count;
         /* A sweep that fails is made up for by the next run's. */
-        if (mq_queue_sweep(run->queue, &run->sweep, &run->events, NULL) != MQ_OK) {
-            run->sweep.done = true;
+        if (mq_queue_sweep(run->queue, &run->database.sweep, &run->events, NULL) != MQ_OK) {
+            run->database.sweep.done = true;
         }
         if (run->events.count > told) { /* something was deleted */
-            mq_run_leave_free(run, run->sweep.begun_ms);
+            mq_run_leave_free(run, run->database.sweep.begun_ms);
         }
-        run->next_sweep_ms = now_ms + (run->sweep.done ? SWEEP_AGAIN_MS : SWEEP_EVERY_MS);
+        run->database.next_sweep_ms =
+            now_ms + (run->database.sweep.done ? SWEEP_AGAIN_MS : SWEEP_EVERY_MS);
     }
-    if (now_ms >= run->next_maintain_ms) {
+    if (now_ms >= run->database.next_maintain_ms) {
         mq_queue_maintain(run->queue);
-        run->next_maintain_ms = now_ms + MAINTAIN_EVERY_MS;
+        run->database.next_maintain_ms = now_ms + MAINTAIN_EVERY_MS;
     }
 }

@@ -1,134 +1,15 @@
-/* A claimed job under way: its record in the intent file, its message, its delivery. */
-#include <stdio.h>
+/* Begins a delivery: its record in the intent file, its message, its hand-over. */
+#include "worker/delivery.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "mime/wire/repair.h"
+#include "worker/database.h"
+#include "worker/memory.h"
 #include "worker/run.h"
-
-void mq_composed_init(struct mq_composed *composed)
-{
-    memset(composed, 0, sizeof(*composed));
-    mq_strings_init(&composed->recipients);
-}
-
-void mq_composed_clear(struct mq_composed *composed)
-{
-    free(composed->message);
-    free(composed->envelope_from);
-    mq_strings_clear(&composed->recipients);
-    mq_composed_init(composed);
-}
-
-void mq_deliveries_add(struct mq_deliveries *list, struct mq_delivery *delivery)
-{
-    delivery->prev = list->tail;
-    delivery->next = NULL;
-    if (list->tail) {
-        list->tail->next = delivery;
-    } else {
-        list->head = delivery;
-    }
-    list->tail = delivery;
-    list->count++;
-}
-
-void mq_deliveries_remove(struct mq_deliveries *list, struct mq_delivery *delivery)
-{
-    if (delivery->prev) {
-        delivery->prev->next = delivery->next;
-    } else {
-        list->head = delivery->next;
-    }
-    if (delivery->next) {
-        delivery->next->prev = delivery->prev;
-    } else {
-        list->tail = delivery->prev;
-    }
-    delivery->prev = delivery->next = NULL;
-    list->count--;
-}
-
-static struct mq_delivery **bucket_of(struct mq_run *run, int64_t job_id)
-{
-    return &run->buckets[(uint64_t)job_id % MQ_FLIGHT_BUCKETS];
-}
-
-struct mq_delivery *mq_delivery_find(struct mq_run *run, int64_t job_id)
-{
-    struct mq_delivery *delivery = *bucket_of(run, job_id);
-    while (delivery && delivery->job.id != job_id) {
-        delivery = delivery->chain;
-    }
-    return delivery;
-}
-
-struct mq_delivery *mq_delivery_new(struct mq_run *run, struct mq_job *job, int64_t lease_end_ms)
-{
-    struct mq_delivery *delivery = calloc(1, sizeof(*delivery));
-    if (!delivery) {
-        return NULL;
-    }
-    delivery->run = run;
-    delivery->job = *job;
-    mq_job_init(job);
-    delivery->slot = -1;
-    delivery->back_after_s = -1;
-    delivery->lease_end_ms = lease_end_ms;
-    mq_composed_init(&delivery->composed);
-    struct mq_delivery **bucket = bucket_of(run, delivery->job.id);
-    delivery->chain = *bucket;
-    *bucket = delivery;
-    run->held++;
-    mq_deliveries_add(&run->waiting, delivery);
-    return delivery;
-}
-
-void mq_delivery_free(struct mq_delivery *delivery)
-{
-    struct mq_delivery **link = bucket_of(delivery->run, delivery->job.id);
-    while (*link != delivery) {
-        link = &(*link)->chain;
-    }
-    *link = delivery->chain;
-    delivery->run->held--;
-    mq_delivery_drop_message(delivery);
-    mq_job_clear(&delivery->job);
-    free(delivery->original_to);
-    free(delivery->prefix);
-    free(delivery->targets);
-    free(delivery->results);
-    free(delivery->replies);
-    free(delivery);
-}
-
-void mq_delivery_settled(struct mq_delivery *delivery)
-{
-    if (delivery->slot >= 0) {
-        mq_intent_release(delivery->run->intent, delivery->slot);
-        delivery->run->no_slot = false;
-    }
-    mq_delivery_free(delivery);
-}
-
-void mq_delivery_done(struct mq_delivery *delivery)
-{
-    struct mq_run *run = delivery->run;
-    mq_delivery_drop_message(delivery);
-    if (run->done.count == 0) {
-        run->first_done_ms = mq_run_now_ms(run);
-    }
-    mq_deliveries_add(&run->done, delivery);
-}
-
-void mq_delivery_end(struct mq_delivery *delivery, enum mq_outcome outcome, const char *error)
-{
-    delivery->outcome = outcome;
-    delivery->by_recipient = false;
-    delivery->handed_over = 0;
-    snprintf(delivery->error, sizeof(delivery->error), "%s", error ? error : "");
-    mq_delivery_done(delivery);
-}
+#include "worker/stop.h"
+#include "worker/trouble.h"
 
 /* ---- the guard ---- */
 
@@ -418,7 +299,7 @@ static enum mq_status to_7bit(struct mq_transfer *transfer, struct mq_error *err
         mq_buffer_clear(&converted);
         return status;
     }
-    delivery->run->bytes += (int64_t)converted.len;
+    delivery->run->memory.bytes += (int64_t)converted.len;
     delivery->converted = converted;
     if (signs(delivery->run)) {
         status = sign(delivery, err);
@@ -454,9 +335,9 @@ static void fill_transfer(struct mq_delivery *delivery)
 
 bool mq_run_can_start(const struct mq_run *run)
 {
-    return run->waiting.count > 0 && !run->stopping && !run->no_slot &&
+    return run->waiting.count > 0 && !run->stop.begun && !run->no_slot &&
            !mq_run_database_fails(run) && !mq_run_suspects_relay(run) && mq_run_fits_next(run) &&
-           mq_transport_capacity(run->transport, run->limited) > 0;
+           mq_transport_capacity(run->transport, run->claim.limited) > 0;
 }
 
 bool mq_delivery_start(struct mq_delivery *delivery)

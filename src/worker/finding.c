@@ -1,5 +1,7 @@
 /* What the transport finds its relay to be able to do is kept in the queue, so that no run has to
  * find it again: "dot", or what it lacks and until when that is believed, "group 1798761600". */
+#include "worker/finding.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +30,7 @@ static void read_kept(struct mq_run *run, const char *kept, char out[16])
     if (n < 1 || !(believed || is_lasting(out))) {
         out[0] = '\0';
     }
-    run->finding_until_s = believed ? until : INT64_MAX;
+    run->finding.until_s = believed ? until : INT64_MAX;
 }
 
 /* Without the record the transport finds it again: no reason to fail. */
@@ -40,7 +42,7 @@ void mq_run_remember(struct mq_run *run)
     if (ops->remember && mq_queue_finding(run->queue, run->relay, &kept, NULL) == MQ_OK && kept) {
         read_kept(run, kept, finding);
         ops->remember(run->transport, finding);
-        run->finding = ops->finding(run->transport);
+        run->finding.kept = ops->finding(run->transport);
     }
     free(kept);
 }
@@ -48,9 +50,9 @@ void mq_run_remember(struct mq_run *run)
 /* A run may last longer than what it found is believed. */
 static void forget(struct mq_run *run)
 {
-    run->finding_until_s = INT64_MAX;
+    run->finding.until_s = INT64_MAX;
     run->transport->ops->remember(run->transport, "");
-    run->finding = run->transport->ops->finding(run->transport);
+    run->finding.kept = run->transport->ops->finding(run->transport);
 }
 
 void mq_run_keep_finding(struct mq_run *run)
@@ -58,17 +60,17 @@ void mq_run_keep_finding(struct mq_run *run)
     const struct mq_transport_ops *ops = run->transport->ops;
     char text[40];
     int64_t now_ms = mq_run_now_ms(run);
-    if (!ops->finding || now_ms < run->finding_ms || mq_run_database_fails(run)) {
+    if (!ops->finding || now_ms < run->finding.retry_ms || mq_run_database_fails(run)) {
         return;
     }
-    if (run->finding && mq_run_now_s(run) >= run->finding_until_s) {
+    if (run->finding.kept && mq_run_now_s(run) >= run->finding.until_s) {
         forget(run);
     }
     const char *finding = ops->finding(run->transport);
-    if (finding == run->finding || !finding) {
+    if (finding == run->finding.kept || !finding) {
         return;
     }
-    run->finding_ms = now_ms + AGAIN_MS;
+    run->finding.retry_ms = now_ms + AGAIN_MS;
     int64_t until_s = mq_run_now_s(run) + BELIEVED_S;
     if (is_lasting(finding)) {
         until_s = INT64_MAX;
@@ -77,7 +79,7 @@ void mq_run_keep_finding(struct mq_run *run)
         snprintf(text, sizeof(text), "%s %" PRId64, finding, until_s);
     }
     if (mq_queue_keep_finding(run->queue, run->relay, text, NULL) == MQ_OK) {
-        run->finding = finding;
-        run->finding_until_s = until_s;
+        run->finding.kept = finding;
+        run->finding.until_s = until_s;
     }
 }

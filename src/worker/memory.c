@@ -1,10 +1,13 @@
 /* Messages in memory: of what is under way, and small ones of what comes next, together no more
  * than max_bytes. One mail passes whatever its size: alone. They are loaded when a session can take
  * them, outside of the write transaction, and dropped when the transport gives the mail back. */
+#include "worker/memory.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "queue/body.h"
+#include "worker/database.h"
 #include "worker/run.h"
 
 #define LOOK_AHEAD     128
@@ -17,7 +20,7 @@ static bool fits(const struct mq_run *run, const struct mq_delivery *delivery)
     bool stored = delivery->job.body_place == MQ_BODY_STORED;
     int64_t more = stored ? (int64_t)delivery->job.body_len : 0;
     return run->under_way.count == 0 || delivery->job.body_place == MQ_BODY_LOADED ||
-           run->bytes + more <= run->max_bytes;
+           run->memory.bytes + more <= run->memory.max_bytes;
 }
 
 bool mq_run_fits_next(const struct mq_run *run)
@@ -25,39 +28,25 @@ bool mq_run_fits_next(const struct mq_run *run)
     return run->waiting.head && fits(run, run->waiting.head);
 }
 
-void mq_delivery_drop_message(struct mq_delivery *delivery)
-{
-    delivery->run->bytes -= (int64_t)delivery->converted.len;
-    mq_buffer_clear(&delivery->converted);
-    if (delivery->job.body) {
-        delivery->run->bytes -= (int64_t)delivery->job.body_len;
-    }
-    if (delivery->composed.message) {
-        delivery->run->bytes -= (int64_t)delivery->composed.message_len;
-    }
-    mq_job_drop_body(&delivery->job);
-    mq_composed_clear(&delivery->composed);
-}
-
 /* Into the mean of about the last sixteen. */
 static void note_size(struct mq_run *run, size_t octets)
 {
     int64_t size = (int64_t)octets;
-    run->mean_bytes += run->mean_bytes ? (size - run->mean_bytes) / 16 : size;
+    run->memory.mean_bytes += run->memory.mean_bytes ? (size - run->memory.mean_bytes) / 16 : size;
 }
 
 void mq_run_count_message(struct mq_run *run, size_t octets)
 {
-    run->bytes += (int64_t)octets;
+    run->memory.bytes += (int64_t)octets;
     note_size(run, octets);
 }
 
 int64_t mq_run_claim_room(const struct mq_run *run)
 {
-    if (run->mean_bytes == 0) {
+    if (run->memory.mean_bytes == 0) {
         return INT64_MAX;
     }
-    return 2 * run->max_bytes / run->mean_bytes -
+    return 2 * run->memory.max_bytes / run->memory.mean_bytes -
            (int64_t)(run->waiting.count + run->under_way.count);
 }
 
@@ -66,28 +55,30 @@ bool mq_run_claims_less(struct mq_run *run, int limit)
     if (limit <= 1 && run->held == 0) {
         return false;
     }
-    run->good_claims = 0;
-    run->claim_max = limit > 1 ? limit / 2 : 1;
-    run->next_claim_ms = mq_run_now_ms(run) + (run->held > 0 ? CLAIM_AGAIN_MS : 0);
+    run->memory.good_claims = 0;
+    run->memory.claim_max = limit > 1 ? limit / 2 : 1;
+    run->claim.next_ms = mq_run_now_ms(run) + (run->held > 0 ? CLAIM_AGAIN_MS : 0);
     return true;
 }
 
 void mq_run_claimed(struct mq_run *run)
 {
     int64_t most = run->options->max_bytes;
-    if (++run->good_claims < GOOD_CLAIMS) {
+    if (++run->memory.good_claims < GOOD_CLAIMS) {
         return;
     }
-    run->good_claims = 0;
-    run->max_bytes = run->max_bytes < most / 2 ? 2 * run->max_bytes : most;
-    run->claim_max = run->claim_max < MQ_RUN_CLAIM_MAX / 2 ? 2 * run->claim_max : MQ_RUN_CLAIM_MAX;
+    run->memory.good_claims = 0;
+    run->memory.max_bytes = run->memory.max_bytes < most / 2 ? 2 * run->memory.max_bytes : most;
+    run->memory.claim_max =
+        run->memory.claim_max < MQ_RUN_CLAIM_MAX / 2 ? 2 * run->memory.claim_max : MQ_RUN_CLAIM_MAX;
 }
 
 static void failed(struct mq_run *run, enum mq_status status, const struct mq_error *err)
 {
     if (status == MQ_NOMEM && run->under_way.count > 0) {
-        run->good_claims = 0;
-        run->max_bytes = run->bytes / 2 + 1; /* nothing is read before some of that is gone */
+        run->memory.good_claims = 0;
+        run->memory.max_bytes =
+            run->memory.bytes / 2 + 1; /* nothing is read before some of that is gone */
         return;
     }
     mq_run_database_failed(run, status, err);
@@ -105,7 +96,7 @@ static bool look(struct mq_run *run)
             jobs[count++] = &f->job;
         }
     }
-    int64_t room = (run->max_bytes - run->bytes) / (int64_t)count;
+    int64_t room = (run->memory.max_bytes - run->memory.bytes) / (int64_t)count;
     int64_t most = room < 0 ? 0 : room < MQ_BODY_SMALL ? room : MQ_BODY_SMALL;
     enum mq_status status = mq_queue_read_bodies(run->queue, jobs, count, most, &error);
     for (size_t i = 0; i < count; i++) {
@@ -140,7 +131,7 @@ static bool load(struct mq_run *run, struct mq_delivery *delivery)
     enum mq_status status = mq_queue_read_body(run->queue, &delivery->job, &error);
 
     if (status == MQ_OK && delivery->job.body_place == MQ_BODY_LOADED) {
-        run->bytes += (int64_t)delivery->job.body_len;
+        run->memory.bytes += (int64_t)delivery->job.body_len;
     } else if (status == MQ_NOMEM && run->under_way.count == 0) {
         too_large(delivery);
         return true;

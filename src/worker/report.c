@@ -1,9 +1,13 @@
 /* Events: counted into the report and told to whoever listens, after each commit. */
+#include "worker/report.h"
+
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "worker/run.h"
+#include "worker/stop.h"
 
 const char *mq_run_end_name(enum mq_run_end end)
 {
@@ -15,37 +19,44 @@ const char *mq_run_end_name(enum mq_run_end end)
     return (size_t)end < sizeof(names) / sizeof(names[0]) ? names[end] : "unknown";
 }
 
-static int64_t *counter_of(struct mq_report *report, enum mq_event_type type)
+/* What the report counts, and the event that counts it. */
+#define COUNT(member) offsetof(struct mq_report, member)
+static const struct {
+    const char *name;
+    size_t at;
+    enum mq_event_type event; /* MQ_EVENT_RUN: counted elsewhere */
+} counts[] = {
+    {"claimed", COUNT(claimed), MQ_EVENT_CLAIMED},
+    {"sent", COUNT(sent), MQ_EVENT_SENT},
+    {"recipients", COUNT(recipients), MQ_EVENT_RUN},
+    {"try_later", COUNT(try_later), MQ_EVENT_TRY_LATER},
+    {"refused", COUNT(refused), MQ_EVENT_REFUSED},
+    {"parked", COUNT(parked), MQ_EVENT_PARKED},
+    {"uncertain", COUNT(uncertain), MQ_EVENT_UNCERTAIN},
+    {"expired", COUNT(expired), MQ_EVENT_EXPIRED},
+    {"orphans", COUNT(orphans), MQ_EVENT_ORPHAN},
+    {"stale", COUNT(stale), MQ_EVENT_STALE},
+    {"released", COUNT(released), MQ_EVENT_RELEASED},
+    {"recovered", COUNT(recovered), MQ_EVENT_RECOVERED},
+    {"cut_off", COUNT(cut), MQ_EVENT_RUN},
+};
+#define COUNTS (sizeof(counts) / sizeof(counts[0]))
+
+static int64_t *count_at(struct mq_report *report, size_t i)
 {
-    switch (type) {
-    case MQ_EVENT_CLAIMED:
-        return &report->claimed;
-    case MQ_EVENT_SENT:
-        return &report->sent;
-    case MQ_EVENT_TRY_LATER:
-        return &report->try_later;
-    case MQ_EVENT_REFUSED:
-        return &report->refused;
-    case MQ_EVENT_PARKED:
-        return &report->parked;
-    case MQ_EVENT_UNCERTAIN:
-        return &report->uncertain;
-    case MQ_EVENT_EXPIRED:
-        return &report->expired;
-    case MQ_EVENT_ORPHAN:
-        return &report->orphans;
-    case MQ_EVENT_STALE:
-        return &report->stale;
-    case MQ_EVENT_RELEASED:
-        return &report->released;
-    case MQ_EVENT_RECOVERED:
-        return &report->recovered;
-    case MQ_EVENT_RELAY_TROUBLE:
-    case MQ_EVENT_RUN:
-    case MQ_EVENT_TYPE_COUNT:
-        break;
+    return (int64_t *)((char *)report + counts[i].at);
+}
+
+static void count(struct mq_report *report, const struct mq_event *event)
+{
+    for (size_t i = 0; i < COUNTS && event->type != MQ_EVENT_RUN; i++) {
+        if (counts[i].event == event->type) {
+            (*count_at(report, i))++;
+        }
     }
-    return NULL;
+    if (event->type == MQ_EVENT_SENT) {
+        report->recipients += event->recipients;
+    }
 }
 
 void mq_run_tell(struct mq_run *run)
@@ -54,16 +65,10 @@ void mq_run_tell(struct mq_run *run)
     for (size_t i = 0; i < run->events.count; i++) {
         const struct mq_event *event = &run->events.items[i];
         struct mq_error error = {0};
-        int64_t *counter = counter_of(run->report, event->type);
-        if (counter) {
-            (*counter)++;
-        }
-        if (event->type == MQ_EVENT_SENT) {
-            run->report->recipients += event->recipients;
-        }
+        count(run->report, event);
         /* After an exception the listener is still told, so that the log is whole; after a bailout
          * nothing of PHP may run any more. */
-        if (!hooks || !hooks->event || run->status == MQ_BAILOUT) {
+        if (!hooks || !hooks->event || run->stop.status == MQ_BAILOUT) {
             continue;
         }
         enum mq_status status = hooks->event(hooks->context, event, &error);
@@ -94,30 +99,19 @@ void mq_run_happened(struct mq_run *run, enum mq_event_type type, const char *re
 void mq_run_tell_end(struct mq_run *run)
 {
     const struct mq_report *report = run->report;
-    const struct {
-        const char *name;
-        int64_t value;
-    } counts[] = {
-        {"claimed", report->claimed},       {"sent", report->sent},
-        {"recipients", report->recipients}, {"try_later", report->try_later},
-        {"refused", report->refused},       {"parked", report->parked},
-        {"uncertain", report->uncertain},   {"expired", report->expired},
-        {"orphans", report->orphans},       {"stale", report->stale},
-        {"released", report->released},     {"recovered", report->recovered},
-        {"cut_off", report->cut},
-    };
     struct mq_buffer text;
     struct mq_event event = {.type = MQ_EVENT_RUN, .at_s = mq_run_now_s(run)};
 
     mq_buffer_init(&text);
-    if (run->status != MQ_OK) {
-        mq_buffer_printf(&text, "end=%s", mq_status_name(run->status));
+    if (run->stop.status != MQ_OK) {
+        mq_buffer_printf(&text, "end=%s", mq_status_name(run->stop.status));
     } else {
         mq_buffer_printf(&text, "end=%s", mq_run_end_name(report->end));
     }
-    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-        if (counts[i].value) {
-            mq_buffer_printf(&text, " %s=%" PRId64, counts[i].name, counts[i].value);
+    for (size_t i = 0; i < COUNTS; i++) {
+        int64_t value = *count_at(run->report, i);
+        if (value) {
+            mq_buffer_printf(&text, " %s=%" PRId64, counts[i].name, value);
         }
     }
     if (report->end == MQ_RUN_RELAY && report->reason[0]) {

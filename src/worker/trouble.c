@@ -27,6 +27,8 @@
  *
  * A mail whose own reply ended the session (421) or was the relay's trouble counts no attempt. It
  * goes back behind the others, so that their acceptance can show that the relay works. */
+#include "worker/trouble.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +36,9 @@
 #include "core/ascii.h"
 #include "core/hash.h"
 #include "queue/relay.h"
+#include "worker/report.h"
 #include "worker/run.h"
+#include "worker/stop.h"
 
 #define ONE_DOMAIN_MAX 25
 /* One or two that were denied pause the relay for so long: other mail waits for them, so it is
@@ -77,8 +81,8 @@ static void resolve(struct mq_run *run, enum mq_blame blame, int64_t back_after_
 
 void mq_run_accepted(struct mq_run *run)
 {
-    run->accepted++;
-    run->accepted_s = mq_run_now_s(run);
+    run->trouble.accepted++;
+    run->trouble.accepted_s = mq_run_now_s(run);
     /* A mail of a lower priority that gets through says little of those above it: they have failed,
      * but a refusal without a reason does not park them. */
     resolve(run, run->doubts.lower ? MQ_BLAME_NOBODY : MQ_BLAME_MAIL, 0);
@@ -86,11 +90,13 @@ void mq_run_accepted(struct mq_run *run)
 
 bool mq_run_relay_works(struct mq_run *run, const struct mq_job *job)
 {
-    if (run->accepted > 0 && job->attempts > 1 && job->last_attempt_at >= run->accepted_s) {
-        run->accepted = 0;
-        run->pause_settled = false; /* what is noted from now on is cleared by an acceptance */
+    if (run->trouble.accepted > 0 && job->attempts > 1 &&
+        job->last_attempt_at >= run->trouble.accepted_s) {
+        run->trouble.accepted = 0;
+        run->trouble.pause_settled =
+            false; /* what is noted from now on is cleared by an acceptance */
     }
-    return run->accepted > 0;
+    return run->trouble.accepted > 0;
 }
 
 static uint64_t domain_hash(const char *address)
@@ -146,14 +152,15 @@ void mq_run_drew_trouble(struct mq_run *run, struct mq_delivery *delivery)
 {
     run->doubts.drew_trouble++;
     if (delivery->transfer.error[0]) {
-        memcpy(run->trouble_reason, delivery->transfer.error, sizeof(run->trouble_reason));
+        memcpy(run->trouble.reason, delivery->transfer.error, sizeof(run->trouble.reason));
     }
-    delivery->back_after_s = run->accepted > 0 ? TROUBLE_AFTER_S : BACK_AFTER_S;
+    delivery->back_after_s = run->trouble.accepted > 0 ? TROUBLE_AFTER_S : BACK_AFTER_S;
 }
 
 bool mq_run_doubts_relay(const struct mq_run *run)
 {
-    bool drew_all = run->doubts.drew_trouble > 0 && run->accepted == 0 && !run->troubled;
+    bool drew_all =
+        run->doubts.drew_trouble > 0 && run->trouble.accepted == 0 && !run->trouble.found;
     return run->doubts.mails > 0 || drew_all;
 }
 
@@ -169,7 +176,8 @@ static bool are_many(const struct mq_run *run)
 {
     const struct mq_doubts *doubts = &run->doubts;
     return doubts->mails >= MQ_RUN_MANY &&
-           (doubts->domains || (run->accepted == 0 && doubts->mails >= one_domain_max(run)));
+           (doubts->domains ||
+            (run->trouble.accepted == 0 && doubts->mails >= one_domain_max(run)));
 }
 
 bool mq_run_suspects_relay(const struct mq_run *run)
@@ -182,12 +190,12 @@ static void pause_relay(struct mq_run *run, const char *reason, int64_t retry_af
     struct mq_relay_pause pause = {
         .relay = run->relay, .reason = reason, .retry_after_s = retry_after_s};
 
-    run->troubled = true;
+    run->trouble.found = true;
     /* Without the pause the next run tries at once: no reason to fail. */
     if (mq_queue_pause_relay(run->queue, &pause, NULL) != MQ_OK) {
         pause.until_s = 0;
     }
-    if (!run->stopping) {
+    if (!run->stop.begun) {
         size_t n = mq_utf8_cut(mq_str_of(reason), sizeof(run->report->reason) - 1);
         memcpy(run->report->reason, reason, n);
         run->report->reason[n] = '\0';
@@ -200,19 +208,20 @@ static void pause_relay(struct mq_run *run, const char *reason, int64_t retry_af
 static void clear_pause(struct mq_run *run)
 {
     int64_t now_ms = mq_run_now_ms(run);
-    if (now_ms < run->clear_pause_ms) {
+    if (now_ms < run->trouble.clear_pause_ms) {
         return;
     }
-    run->clear_pause_ms = now_ms + CLEAR_AGAIN_MS;
-    run->pause_settled = mq_queue_clear_pause(run->queue, run->relay, NULL) != MQ_BUSY;
+    run->trouble.clear_pause_ms = now_ms + CLEAR_AGAIN_MS;
+    run->trouble.pause_settled = mq_queue_clear_pause(run->queue, run->relay, NULL) != MQ_BUSY;
 }
 
 /* Whether mails are cut off by us: a second signal, no time to wait, a failure of our own. The end
  * of a grace period is the relay's silence. */
 static bool cut_off(const struct mq_run *run)
 {
-    return run->aborted && (run->status != MQ_OK || mq_signals_caught(&run->signals) > 1 ||
-                            run->options->grace_s == 0);
+    return run->stop.aborted &&
+           (run->stop.status != MQ_OK || mq_signals_caught(&run->signals) > 1 ||
+            run->options->grace_s == 0);
 }
 
 /* What is told of a relay that takes nothing, as the last reply says it. */
@@ -220,7 +229,7 @@ static void write_reason(struct mq_run *run, char *out, size_t size)
 {
     struct mq_delivery *last = run->doubted.tail;
     const char *verb = "took no mail";
-    const char *why = run->trouble_reason;
+    const char *why = run->trouble.reason;
 
     if (last) {
         mq_delivery_map(last, MQ_BLAME_NOBODY);
@@ -229,7 +238,7 @@ static void write_reason(struct mq_run *run, char *out, size_t size)
         why = last->error;
     }
     snprintf(out, size, "the relay %s of this run%s: %.400s", verb,
-             run->accepted_s > 0 ? " since the last it took" : "", why);
+             run->trouble.accepted_s > 0 ? " since the last it took" : "", why);
 }
 
 /* One or two were deferred: others may well get through, so the relay is not paused. */
@@ -249,9 +258,9 @@ static void judge(struct mq_run *run)
     int64_t named_s = last ? last->transfer.retry_after_s : 0;
     bool few = doubts->mails + doubts->drew_trouble < MQ_RUN_MANY;
     bool again = !doubts->denied && pauses(run) > 0 && pauses(run) % 2 == 0;
-    char reason[MQ_FLIGHT_ERROR];
+    char reason[MQ_ERROR_TEXT_MAX];
 
-    if (run->accepted > 0 && !are_many(run)) {
+    if (run->trouble.accepted > 0 && !are_many(run)) {
         resolve(run, MQ_BLAME_MAIL, 0);
         return;
     }
@@ -260,7 +269,7 @@ static void judge(struct mq_run *run)
         resolve_few(run, reason);
         return;
     }
-    bool counts = run->accepted > 0 || (few && pauses(run) == 0);
+    bool counts = run->trouble.accepted > 0 || (few && pauses(run) == 0);
     resolve(run, counts ? MQ_BLAME_NOBODY : MQ_BLAME_RELAY, again ? -1 : BACK_AFTER_S);
     pause_relay(run, reason, named_s > 0 ? named_s : few ? FEW_PAUSE_S : 0);
 }
@@ -268,18 +277,18 @@ static void judge(struct mq_run *run)
 /* Whether nothing is claimed only because the doubted hold what tokens there are. */
 static bool lacks_tokens(const struct mq_run *run)
 {
-    return run->claim_end == MQ_CLAIM_TOKENS && run->accepted == 0 && run->doubted.count > 0 &&
-           run->held == run->doubted.count && !run->stopping;
+    return run->claim.end == MQ_CLAIM_TOKENS && run->trouble.accepted == 0 &&
+           run->doubted.count > 0 && run->held == run->doubted.count && !run->stop.begun;
 }
 
 /* They are counted on: more of them make the relay's trouble likely. */
 static void free_tokens(struct mq_run *run)
 {
-    char reason[MQ_FLIGHT_ERROR];
+    char reason[MQ_ERROR_TEXT_MAX];
     struct mq_relay_pause note = {.relay = run->relay, .reason = reason, .only_noted = true};
 
     write_reason(run, reason, sizeof(reason));
-    snprintf(run->trouble_reason, sizeof(run->trouble_reason), "%.*s", MQ_TARGET_REPLY_MAX - 1,
+    snprintf(run->trouble.reason, sizeof(run->trouble.reason), "%.*s", MQ_TARGET_REPLY_MAX - 1,
              run->doubted.tail->error);
     resolve_first(run, pauses(run) > 0 ? MQ_BLAME_RELAY : MQ_BLAME_NOBODY, FEW_PAUSE_S);
     while (run->doubted.head) {
@@ -287,7 +296,7 @@ static void free_tokens(struct mq_run *run)
     }
     mq_queue_pause_relay(run->queue, &note, NULL);
     run->doubts.pauses = -1;
-    run->next_claim_ms = mq_run_now_ms(run);
+    run->claim.next_ms = mq_run_now_ms(run);
 }
 
 /* From now on only mail of lower priorities is claimed, until one is accepted or none is left. What
@@ -295,9 +304,9 @@ static void free_tokens(struct mq_run *run)
 static void look_lower(struct mq_run *run)
 {
     run->doubts.lower = true;
-    run->claimed_total -= (int64_t)(run->waiting.count + run->doubted.count);
-    mq_run_release_waiting(run);
-    run->next_claim_ms = mq_run_now_ms(run);
+    run->claim.total -= (int64_t)(run->waiting.count + run->doubted.count);
+    mq_deliveries_release_waiting(run);
+    run->claim.next_ms = mq_run_now_ms(run);
 }
 
 /* What failed before an acceptance, and nothing is under way. */
@@ -310,7 +319,7 @@ static void weigh(struct mq_run *run, bool idle)
         resolve(run, MQ_BLAME_RELAY, BACK_AFTER_S);
     } else if (lacks_tokens(run)) {
         free_tokens(run);
-    } else if (run->stopping || run->aborted || (many && run->accepted > 0)) {
+    } else if (run->stop.begun || run->stop.aborted || (many && run->trouble.accepted > 0)) {
         judge(run);
     } else if (many && !run->doubts.lower) {
         look_lower(run);
@@ -323,26 +332,25 @@ void mq_run_watch_relay(struct mq_run *run, bool idle)
 {
     struct mq_transport *transport = run->transport;
 
-    if (run->troubled) {
+    if (run->trouble.found) {
         resolve(run, MQ_BLAME_RELAY, BACK_AFTER_S);
         return;
     }
-    if (run->accepted > 0 && !run->pause_settled && !mq_run_database_fails(run)) {
+    if (run->trouble.accepted > 0 && !run->trouble.pause_settled && !mq_run_database_fails(run)) {
         clear_pause(run);
     }
-    if (run->aborted) {
+    if (run->stop.aborted) {
         idle = true; /* nothing more will come from the relay */
     } else if (transport->troubled) {
         resolve(run, MQ_BLAME_RELAY, BACK_AFTER_S);
         pause_relay(run, transport->trouble.reason, transport->trouble.retry_after_s);
         mq_transport_recall(transport);
-        mq_run_collect(run);
         return;
-    } else if (run->untouched >= UNTOUCHED_BASE + 3 * (int64_t)run->options->connections) {
+    } else if (run->trouble.untouched >= UNTOUCHED_BASE + 3 * (int64_t)run->options->connections) {
         pause_relay(run, "the relay ends every session before a mail is through", 0);
         return;
     }
-    if (mq_run_doubts_relay(run) && (run->under_way.count == 0 || run->aborted)) {
+    if (mq_run_doubts_relay(run) && (run->under_way.count == 0 || run->stop.aborted)) {
         weigh(run, idle);
     }
 }

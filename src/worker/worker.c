@@ -7,32 +7,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "queue/body.h"
 #include "queue/queue.h"
+#include "worker/collect.h"
+#include "worker/cycle.h"
+#include "worker/database.h"
+#include "worker/delivery.h"
+#include "worker/finding.h"
 #include "worker/lock.h"
+#include "worker/memory.h"
+#include "worker/report.h"
 #include "worker/run.h"
+#include "worker/stop.h"
+#include "worker/trouble.h"
 
 /* A signal that comes between a look at the count and the wait is seen after so long. */
 #define WAIT_MAX_MS      200
 #define WAIT_HOOK_MAX_MS 1000
 #define QUIT_MS          2000
-
-void mq_worker_options_init(struct mq_worker_options *options)
-{
-    *options = (struct mq_worker_options){
-        .connections = 10,
-        .batch = 100,
-        .lease_s = 900,
-        .time_limit_s = -1,
-        .message_limit = -1,
-        .max_workers = 1,
-        .max_bytes = MQ_BODIES_BYTES,
-        .grace_s = 30,
-        .final_timeout_s = MQ_FINAL_TIMEOUT_S,
-        .on_uncertain = MQ_UNCERTAIN_RETRY,
-        .slot_fd = -1,
-    };
-}
 
 static enum mq_status check_options(const struct mq_worker_options *o, struct mq_error *err)
 {
@@ -62,20 +53,70 @@ static enum mq_status check_options(const struct mq_worker_options *o, struct mq
 
 /* ---- one round of the loop ---- */
 
+/* Nothing is begun from then on: the time limit, or before it where the relay is so slow that a
+ * mail begun at the limit would be under way for longer than the grace period. */
+static int64_t deadline_of(const struct mq_run *run)
+{
+    int64_t over_ms = run->dot_ms - run->options->grace_s * 1000;
+    return run->deadline_ms - (over_ms > 0 ? over_ms : 0);
+}
+
+/* Closes the transport and takes everything back. */
+static void abort_transport(struct mq_run *run)
+{
+    struct mq_transport *transport = run->transport;
+    if (run->stop.aborted) {
+        return;
+    }
+    run->stop.aborted = true;
+    mq_transport_recall(transport);
+    mq_transport_abort(transport);
+    mq_run_collect(run);
+}
+
+/* The first signal begins the grace period, a second one ends it. */
+static void signalled(struct mq_run *run, int caught)
+{
+    if (run->stop.signal_ms == 0) {
+        run->stop.signal_ms = mq_run_now_ms(run);
+    }
+    if (caught > 1 && run->under_way.count > 0) {
+        abort_transport(run);
+    }
+}
+
+/* Cut off behind its dot, a mail may arrive and is sent again all the same. A relay that takes
+ * minutes for its reply would get each mail once a run. */
+static void wind_up(struct mq_run *run)
+{
+    int64_t now_ms = mq_run_now_ms(run);
+    int64_t grace_ms = run->options->grace_s * 1000;
+
+    if (run->under_way.count == 0 || run->stop.aborted) {
+        return;
+    }
+    if (run->stop.signal_ms != 0 && now_ms - run->stop.signal_ms >= grace_ms) {
+        abort_transport(run);
+    } else if (!run->stop.recalled && now_ms - run->stop.begun_ms >= grace_ms) {
+        run->stop.recalled = true;
+        mq_transport_recall(run->transport);
+    }
+}
+
 static void check_stop(struct mq_run *run)
 {
     int64_t now_ms = mq_run_now_ms(run);
     int caught = mq_signals_caught(&run->signals);
 
-    if (now_ms >= mq_run_deadline_ms(run)) {
+    if (now_ms >= deadline_of(run)) {
         mq_run_stop(run, MQ_RUN_TIME);
     }
     if (caught > 0) {
         mq_run_stop(run, MQ_RUN_SIGNAL);
-        mq_run_signalled(run, caught);
+        signalled(run, caught);
     }
-    if (run->stopping) {
-        mq_run_wind_up(run);
+    if (run->stop.begun) {
+        wind_up(run);
     } else {
         mq_recovery_scan(&run->recovery, run->token, now_ms);
     }
@@ -101,32 +142,39 @@ static int64_t earlier(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+static bool has_work(const struct mq_run *run, int64_t now_ms)
+{
+    bool releases = run->stop.begun && run->waiting.count > 0;
+    return releases || mq_run_cycle_due(run, now_ms) || mq_run_can_start(run);
+}
+
 /* How long nothing will happen by itself. */
 static int64_t quiet_ms(const struct mq_run *run, int64_t now_ms)
 {
     int64_t until = now_ms + WAIT_HOOK_MAX_MS;
 
-    if (mq_run_cycle_due(run, now_ms) || mq_run_can_start(run)) {
+    if (has_work(run, now_ms)) {
         return 0;
     }
     if (mq_run_database_fails(run)) {
-        until = earlier(until, run->retry_ms);
+        until = earlier(until, run->database.retry_ms);
     } else if (run->done.count > 0) {
         int64_t due_ms = run->first_done_ms + MQ_RUN_SETTLE_MS;
-        until = earlier(until, due_ms > run->free_until_ms ? due_ms : run->free_until_ms);
+        until = earlier(until, due_ms > run->database.free_until_ms ? due_ms
+                                                                    : run->database.free_until_ms);
     }
     if (run->held > 0 && !mq_run_database_fails(run)) {
-        until = earlier(until, run->renew_ms);
+        until = earlier(until, run->lease.renew_ms);
     }
-    if (!run->stopping) {
-        until = earlier(until, mq_run_deadline_ms(run));
-        if (run->next_claim_ms > now_ms) {
-            until = earlier(until, run->next_claim_ms);
+    if (!run->stop.begun) {
+        until = earlier(until, deadline_of(run));
+        if (run->claim.next_ms > now_ms) {
+            until = earlier(until, run->claim.next_ms);
         }
-        if (run->free_until_ms > now_ms) { /* a claim may be due then */
-            until = earlier(until, run->free_until_ms);
+        if (run->database.free_until_ms > now_ms) { /* a claim may be due then */
+            until = earlier(until, run->database.free_until_ms);
         }
-        if (!run->sweep.done && !mq_run_database_fails(run)) {
+        if (!run->database.sweep.done && !mq_run_database_fails(run)) {
             until = earlier(until, mq_run_sweep_ms(run, is_idle(run)));
         }
     }
@@ -141,14 +189,14 @@ static void wait_for(struct mq_run *run, int64_t ms)
     enum mq_status status = MQ_OK;
 
     /* Idle sessions are looked after too. */
-    if (!run->aborted) {
+    if (!run->stop.aborted) {
         status = run->transport->ops->step(run->transport,
                                            waits_there ? earlier(ms, WAIT_MAX_MS) : 0, &error);
     }
     if (status != MQ_OK) {
         mq_run_fail(run, status, &error);
         if (status != MQ_BAILOUT) {
-            mq_run_abort(run);
+            abort_transport(run);
         }
         return;
     }
@@ -174,26 +222,26 @@ static bool waits_for_token(const struct mq_run *run)
         return false;
     }
     /* Its time may be past already, then the claim for it is due and says more. */
-    return run->token_ms < mq_run_deadline_ms(run);
+    return run->claim.token_ms < deadline_of(run);
 }
 
 /* Whether an idle run has a reason to end, and which. */
 static bool finds_end(struct mq_run *run, enum mq_run_end *end)
 {
-    if (run->options->message_limit >= 0 && run->claimed_total >= run->options->message_limit) {
+    if (run->options->message_limit >= 0 && run->claim.total >= run->options->message_limit) {
         *end = MQ_RUN_MESSAGES;
         return true;
     }
-    if (!run->claim_fresh || run->recovery.dead_count > 0 || mq_run_database_fails(run)) {
+    if (!run->claim.fresh || run->recovery.dead_count > 0 || mq_run_database_fails(run)) {
         return false;
     }
-    if (run->claim_end == MQ_CLAIM_EMPTY) {
+    if (run->claim.end == MQ_CLAIM_EMPTY) {
         *end = MQ_RUN_EMPTY;
-        return run->sweep.done;
+        return run->database.sweep.done;
     }
-    if (run->claim_end == MQ_CLAIM_TOKENS && !waits_for_token(run)) {
+    if (run->claim.end == MQ_CLAIM_TOKENS && !waits_for_token(run)) {
         *end = MQ_RUN_TOKENS;
-        return run->sweep.done;
+        return run->database.sweep.done;
     }
     return false;
 }
@@ -202,33 +250,33 @@ static bool is_over(struct mq_run *run)
 {
     enum mq_run_end end = MQ_RUN_EMPTY;
 
-    if (run->status == MQ_BAILOUT || run->gave_up) {
+    if (run->stop.status == MQ_BAILOUT || run->stop.gave_up) {
         return true;
     }
     if (!is_idle(run)) {
-        return run->aborted && run->under_way.count + run->doubted.count == run->held;
+        return run->stop.aborted && run->under_way.count + run->doubted.count == run->held;
     }
-    if (!run->stopping && !finds_end(run, &end)) {
+    if (!run->stop.begun && !finds_end(run, &end)) {
         return false;
     }
     if (mq_run_doubts_relay(run)) {
         mq_run_watch_relay(run, true);
         return false;
     }
-    if (run->stopping) {
+    if (run->stop.begun) {
         return true;
     }
     if (run->options->daemon && end == MQ_RUN_EMPTY) {
         return false;
     }
     run->report->end = end;
-    run->report->resume_s = run->claim_resume_s;
+    run->report->resume_s = run->claim.resume_s;
     return true;
 }
 
 static void collect(struct mq_run *run)
 {
-    if (!run->aborted) {
+    if (!run->stop.aborted) {
         mq_run_collect(run);
     }
 }
@@ -236,11 +284,17 @@ static void collect(struct mq_run *run)
 static void watch(struct mq_run *run)
 {
     mq_run_watch_relay(run, false);
+    if (run->trouble.found) {
+        collect(run); /* what was recalled */
+    }
     mq_run_keep_finding(run);
 }
 
 static void cycle(struct mq_run *run)
 {
+    if (run->stop.begun) {
+        mq_deliveries_release_waiting(run);
+    }
     if (mq_run_cycle_due(run, mq_run_now_ms(run))) {
         mq_run_cycle(run);
     }
@@ -267,7 +321,8 @@ static void loop(struct mq_run *run)
     };
     while (!is_over(run)) {
         /* Once PHP unwinds, nothing that may need it is done any more. */
-        for (size_t i = 0; i < sizeof(round) / sizeof(round[0]) && run->status != MQ_BAILOUT; i++) {
+        for (size_t i = 0; i < sizeof(round) / sizeof(round[0]) && run->stop.status != MQ_BAILOUT;
+             i++) {
             round[i](run);
         }
     }
@@ -312,8 +367,8 @@ static void init(struct mq_run *run, const struct mq_worker *worker, struct mq_r
     run->slot.fd = worker->options->slot_fd;
     run->report = report;
     run->doubts.pauses = -1;
-    run->max_bytes = worker->options->max_bytes;
-    run->claim_max = MQ_RUN_CLAIM_MAX;
+    run->memory.max_bytes = worker->options->max_bytes;
+    run->memory.claim_max = MQ_RUN_CLAIM_MAX;
     run->start_ms = mq_run_now_ms(run);
     run->deadline_ms = worker->options->time_limit_s >= 0
                            ? run->start_ms + worker->options->time_limit_s * 1000
@@ -326,19 +381,33 @@ static void init(struct mq_run *run, const struct mq_worker *worker, struct mq_r
     mq_recovery_init(&run->recovery, worker->options->run_dir);
 }
 
+/* What is left to the next run is read from the record: what goes back as it was has not begun. */
+static void give_up(struct mq_run *run)
+{
+    for (struct mq_delivery *f = run->done.head; f; f = f->next) {
+        if (mq_delivery_goes_back(f) && f->slot >= 0) {
+            mq_intent_release(run->intent, f->slot);
+            f->slot = -1;
+        }
+    }
+}
+
 /* Everything is settled, or given up. */
 static void finish(struct mq_run *run)
 {
     if (run->under_way.count > 0) {
-        mq_run_abort(run); /* the transport must not keep what we free */
+        abort_transport(run); /* the transport must not keep what we free */
     }
-    if (run->status == MQ_BAILOUT) {
+    if (run->stop.gave_up) {
+        give_up(run);
+    }
+    if (run->stop.status == MQ_BAILOUT) {
         return;
     }
-    if (!run->aborted) {
+    if (!run->stop.aborted) {
         mq_transport_quit(run->transport, QUIT_MS);
     }
-    if (!run->gave_up && !run->lost) {
+    if (!run->stop.gave_up && !run->database.lost) {
         mq_queue_note_run(run->queue, NULL);
         mq_queue_maintain(run->queue);
     }
@@ -370,7 +439,7 @@ static void clear(struct mq_run *run)
     }
     mq_recovery_clear(&run->recovery);
     mq_events_clear(&run->events);
-    mq_slot_leave(&run->slot, run->status != MQ_BAILOUT && !run->lost);
+    mq_slot_leave(&run->slot, run->stop.status != MQ_BAILOUT && !run->database.lost);
     mq_signals_restore(&run->signals);
 }
 
@@ -388,17 +457,17 @@ enum mq_status mq_worker_run(const struct mq_worker *worker, struct mq_report *r
     if (status == MQ_OK && locked) {
         report->end = MQ_RUN_LOCKED;
         mq_run_tell_end(&run);
-        status = run.status;
+        status = run.stop.status;
         if (err && status != MQ_OK) {
-            *err = run.error;
+            *err = run.stop.error;
         }
     } else if (status == MQ_OK) {
         mq_run_remember(&run);
         loop(&run);
         finish(&run);
-        status = run.status;
+        status = run.stop.status;
         if (err && status != MQ_OK) {
-            *err = run.error;
+            *err = run.stop.error;
         }
     }
     clear(&run);

@@ -31,7 +31,6 @@ struct mq_worker_options {
     const char *run_dir; /* locks and intent files; created 0700 when missing */
     int slot_fd;         /* of mq_worker_lock(), which the run takes over; -1: it takes one */
 };
-void mq_worker_options_init(struct mq_worker_options *options); /* the defaults */
 
 /* What composing gave; owned by the caller of compose(). */
 struct mq_composed {

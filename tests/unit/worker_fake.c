@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "db/sqlite/sqlite.h"
+#include "queue/body.h"
 
 /* ---- the clock ---- */
 
@@ -306,9 +307,20 @@ int scene_worker_setup(void **state)
                                        .scene = scene,
                                        .sessions = 4,
                                        .latency_ms = 10};
-    mq_worker_options_init(&scene->options);
-    scene->options.connections = 4;
-    scene->options.run_dir = scene->run_dir;
+    scene->options = (struct mq_worker_options){
+        .connections = 4,
+        .batch = 100,
+        .lease_s = 900,
+        .time_limit_s = -1,
+        .message_limit = -1,
+        .max_workers = 1,
+        .max_bytes = MQ_BODIES_BYTES,
+        .grace_s = 30,
+        .final_timeout_s = MQ_FINAL_TIMEOUT_S,
+        .on_uncertain = MQ_UNCERTAIN_RETRY,
+        .run_dir = scene->run_dir,
+        .slot_fd = -1,
+    };
     scene->hooks =
         (struct mq_worker_hooks){.event = hook_event, .wait = hook_wait, .context = scene};
     *state = scene;

@@ -15,7 +15,7 @@
 #include "queue/config/keys.h"
 #include "queue/queue.h"
 #include "send/smtp/smtp.h"
-#include "worker/slot.h"
+#include "worker/lock.h"
 
 #define WORKERS_MAX 64
 

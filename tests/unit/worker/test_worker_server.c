@@ -2,7 +2,7 @@
  * SQLite in memory behind a driver that has a clock of its own and loses connections. */
 #include "db/db.h"
 #include "queue/handle.h"
-#include "worker/slot.h"
+#include "worker/lock.h"
 #include "worker_fake.h"
 
 static struct {

@@ -1,0 +1,266 @@
+/* The claimed jobs of a run: their lists, their memory, and what they came to for the queue.
+ * Nothing here calls another file of the worker. */
+#include "worker/deliveries.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "queue/body.h"
+#include "worker/run.h"
+
+#define HOUR_S 3600
+
+void mq_composed_init(struct mq_composed *composed)
+{
+    memset(composed, 0, sizeof(*composed));
+    mq_strings_init(&composed->recipients);
+}
+
+void mq_composed_clear(struct mq_composed *composed)
+{
+    free(composed->message);
+    free(composed->envelope_from);
+    mq_strings_clear(&composed->recipients);
+    mq_composed_init(composed);
+}
+
+void mq_deliveries_add(struct mq_deliveries *list, struct mq_delivery *delivery)
+{
+    delivery->prev = list->tail;
+    delivery->next = NULL;
+    if (list->tail) {
+        list->tail->next = delivery;
+    } else {
+        list->head = delivery;
+    }
+    list->tail = delivery;
+    list->count++;
+}
+
+void mq_deliveries_remove(struct mq_deliveries *list, struct mq_delivery *delivery)
+{
+    if (delivery->prev) {
+        delivery->prev->next = delivery->next;
+    } else {
+        list->head = delivery->next;
+    }
+    if (delivery->next) {
+        delivery->next->prev = delivery->prev;
+    } else {
+        list->tail = delivery->prev;
+    }
+    delivery->prev = delivery->next = NULL;
+    list->count--;
+}
+
+static struct mq_delivery **bucket_of(struct mq_run *run, int64_t job_id)
+{
+    return &run->buckets[(uint64_t)job_id % MQ_RUN_BUCKETS];
+}
+
+struct mq_delivery *mq_delivery_find(struct mq_run *run, int64_t job_id)
+{
+    struct mq_delivery *delivery = *bucket_of(run, job_id);
+    while (delivery && delivery->job.id != job_id) {
+        delivery = delivery->chain;
+    }
+    return delivery;
+}
+
+struct mq_delivery *mq_delivery_new(struct mq_run *run, struct mq_job *job, int64_t lease_end_ms)
+{
+    struct mq_delivery *delivery = calloc(1, sizeof(*delivery));
+    if (!delivery) {
+        return NULL;
+    }
+    delivery->run = run;
+    delivery->job = *job;
+    mq_job_init(job);
+    delivery->slot = -1;
+    delivery->back_after_s = -1;
+    delivery->lease_end_ms = lease_end_ms;
+    mq_composed_init(&delivery->composed);
+    struct mq_delivery **bucket = bucket_of(run, delivery->job.id);
+    delivery->chain = *bucket;
+    *bucket = delivery;
+    run->held++;
+    mq_deliveries_add(&run->waiting, delivery);
+    return delivery;
+}
+
+void mq_delivery_drop_message(struct mq_delivery *delivery)
+{
+    delivery->run->memory.bytes -= (int64_t)delivery->converted.len;
+    mq_buffer_clear(&delivery->converted);
+    if (delivery->job.body) {
+        delivery->run->memory.bytes -= (int64_t)delivery->job.body_len;
+    }
+    if (delivery->composed.message) {
+        delivery->run->memory.bytes -= (int64_t)delivery->composed.message_len;
+    }
+    mq_job_drop_body(&delivery->job);
+    mq_composed_clear(&delivery->composed);
+}
+
+void mq_delivery_free(struct mq_delivery *delivery)
+{
+    struct mq_delivery **link = bucket_of(delivery->run, delivery->job.id);
+    while (*link != delivery) {
+        link = &(*link)->chain;
+    }
+    *link = delivery->chain;
+    delivery->run->held--;
+    mq_delivery_drop_message(delivery);
+    mq_job_clear(&delivery->job);
+    free(delivery->original_to);
+    free(delivery->prefix);
+    free(delivery->targets);
+    free(delivery->results);
+    free(delivery->replies);
+    free(delivery);
+}
+
+void mq_delivery_settled(struct mq_delivery *delivery)
+{
+    if (delivery->slot >= 0) {
+        mq_intent_release(delivery->run->intent, delivery->slot);
+        delivery->run->no_slot = false;
+    }
+    mq_delivery_free(delivery);
+}
+
+void mq_delivery_done(struct mq_delivery *delivery)
+{
+    struct mq_run *run = delivery->run;
+    mq_delivery_drop_message(delivery);
+    if (run->done.count == 0) {
+        run->first_done_ms = mq_run_now_ms(run);
+    }
+    mq_deliveries_add(&run->done, delivery);
+}
+
+void mq_delivery_end(struct mq_delivery *delivery, enum mq_outcome outcome, const char *error)
+{
+    delivery->outcome = outcome;
+    delivery->by_recipient = false;
+    delivery->handed_over = 0;
+    snprintf(delivery->error, sizeof(delivery->error), "%s", error ? error : "");
+    mq_delivery_done(delivery);
+}
+
+void mq_deliveries_release_waiting(struct mq_run *run)
+{
+    struct mq_delivery *delivery;
+    while ((delivery = run->waiting.head)) {
+        mq_deliveries_remove(&run->waiting, delivery);
+        mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, NULL);
+    }
+}
+
+/* ---- from the transport's results, a target each, to the queue's, a recipient each ---- */
+
+static int weight_of(const struct mq_target *target)
+{
+    return mq_outcomes[target->result].weight;
+}
+
+static void set_error(struct mq_delivery *delivery)
+{
+    const struct mq_transfer *transfer = &delivery->transfer;
+    const struct mq_target *telling = NULL;
+
+    for (size_t i = 0; i < transfer->target_count; i++) {
+        const struct mq_target *target = &delivery->targets[i];
+        if (target->reply[0] && (!telling || weight_of(target) > weight_of(telling))) {
+            telling = target;
+        }
+    }
+    bool bad = telling && telling->result != MQ_OUTCOME_DELIVERED;
+    if (transfer->error[0] && !bad) {
+        snprintf(delivery->error, sizeof(delivery->error), "%s", transfer->error);
+    } else if (bad && transfer->target_count > 1) {
+        snprintf(delivery->error, sizeof(delivery->error), "%s: %s", telling->address,
+                 telling->reply);
+    } else {
+        snprintf(delivery->error, sizeof(delivery->error), "%s", telling ? telling->reply : "");
+    }
+}
+
+void mq_delivery_map(struct mq_delivery *delivery, enum mq_blame blame)
+{
+    const struct mq_job *job = &delivery->job;
+    size_t counted = 0;
+
+    delivery->handed_over = 0;
+    for (size_t i = 0; i < delivery->transfer.target_count; i++) {
+        enum mq_outcome result = delivery->targets[i].result;
+        delivery->handed_over += mq_outcomes[result].handed_over;
+        if (mq_outcome_blamed(result, blame) != MQ_OUTCOME_RELEASED) {
+            counted++;
+        }
+    }
+    for (size_t i = 0; i < job->recipients.count; i++) {
+        int target = job->target_of[i];
+        delivery->results[i] = MQ_OUTCOME_RELEASED;
+        delivery->replies[i] = NULL;
+        if (target < 0) {
+            continue;
+        }
+        delivery->results[i] =
+            (unsigned char)mq_outcome_blamed(delivery->targets[target].result, blame);
+        if (delivery->targets[target].reply[0]) {
+            delivery->replies[i] = delivery->targets[target].reply;
+        }
+    }
+    set_error(delivery);
+    delivery->by_recipient = counted > 0;
+    /* Otherwise it took an attempt and nothing is known of any recipient. */
+    delivery->outcome = blame == MQ_BLAME_RELAY ? MQ_OUTCOME_RELEASED : MQ_OUTCOME_DEFERRED;
+}
+
+/* A wall clock that goes back may be set right at any time, and what is handed over meanwhile must
+ * count for its hour then: the time of before goes on, until the hour is over. */
+int64_t mq_run_limit_s(struct mq_run *run)
+{
+    int64_t now_s = mq_run_now_s(run), now_ms = mq_run_now_ms(run);
+    int64_t passed_s = (now_ms - run->limit_clock.at_ms) / 1000;
+    if (run->limit_clock.at_s == 0 || now_s >= run->limit_clock.at_s + passed_s ||
+        passed_s > HOUR_S) {
+        run->limit_clock.at_s = now_s;
+        run->limit_clock.at_ms = now_ms;
+        return now_s;
+    }
+    return run->limit_clock.at_s + passed_s;
+}
+
+void mq_delivery_settlement(const struct mq_delivery *delivery, struct mq_settlement *out)
+{
+    const struct mq_transfer *transfer = &delivery->transfer;
+    const struct mq_run *run = delivery->run;
+    int64_t limit_s = mq_run_limit_s(delivery->run);
+
+    memset(out, 0, sizeof(*out));
+    out->job = &delivery->job;
+    out->outcome = delivery->outcome;
+    if (delivery->by_recipient) {
+        out->results = delivery->results;
+        out->replies = delivery->replies;
+        out->handed_over = delivery->handed_over;
+    }
+    out->at_s = transfer->at_s ? transfer->at_s : mq_run_now_s(run);
+    out->taken_by_s = limit_s > mq_run_now_s(run) ? limit_s : 0;
+    for (size_t i = 0; i < transfer->target_count && delivery->by_recipient; i++) {
+        if (delivery->targets[i].result == MQ_OUTCOME_UNCERTAIN) {
+            out->taken_by_s = limit_s + run->options->final_timeout_s;
+        }
+    }
+    out->error = delivery->error[0] ? delivery->error : NULL;
+    out->retry_after_s = delivery->back_after_s;
+    if (!mq_delivery_goes_back(delivery)) {
+        out->relay_wait_s = transfer->retry_after_s;
+    }
+    out->on_uncertain = run->options->on_uncertain;
+    out->relay = run->relay;
+    out->ms = transfer->enter ? transfer->ms : -1;
+}
