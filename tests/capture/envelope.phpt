@@ -70,6 +70,12 @@ foreach ([
     $calls[json_encode(strlen($parameters) < 200 ? $parameters : substr($parameters, 0, 10), JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE)] = [FROM, $parameters];
 }
 envelopes($calls);
+echo "\nrecipients of the command line\n";
+envelopes([
+    'beside Resent-To' => [FROM . "\r\nResent-From: r@example.org\r\nResent-To: s@example.net", 'more@example.net'],
+    'beside Resent-From alone' => [FROM . "\r\nResent-From: r@example.org", 'more@example.net'],
+    'a signed message' => [FROM . "\r\nDKIM-Signature: v=1; h=from\r\nCc: a@example.net", 'more@example.net'],
+]);
 echo "\nwithout From\n";
 envelopes([
     '-f' => ['', '-fbounce@example.org'], '-f <>' => ['', '-f <>'], '-fwww' => ['', '-fwww'],
@@ -147,6 +153,11 @@ Bcc behind the headers: <club@example.org> ann@example.net
 "-f a@example.org\\": false 2 mail(): The mail was not queued: -f
 "root": <club@example.org> ann@example.net USER@HOST
 "-f xxxxxxx": false 2 mail(): The mail was not queued: -f
+
+recipients of the command line
+beside Resent-To: <r@example.org> more@example.net s@example.net
+beside Resent-From alone: <r@example.org> ann@example.net more@example.net
+a signed message: <club@example.org> ann@example.net more@example.net a@example.net
 
 without From
 -f: <bounce@example.org> ann@example.net From: <bounce@example.org>

@@ -136,9 +136,13 @@ static bool has_addresses(struct mq_str name)
     return false;
 }
 
-/* Gives the users of this host in the headers its domain. */
+/* Gives the users of this host in the headers its domain. A signature may be over these fields. */
 static void qualify(zend_string **text)
 {
+    struct mq_str signature;
+    if (mq_message_header(view(*text), "DKIM-Signature", &signature)) {
+        return;
+    }
     struct mq_message_fields fields;
     smart_str out = {0};
     const char *done = ZSTR_VAL(*text);

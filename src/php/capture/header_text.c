@@ -16,6 +16,7 @@
 #include "zend_smart_str.h"
 
 #include "core/buffer.h"
+#include "mime/wire/message.h"
 #include "php/ini.h"
 
 #define ARG_HEADERS 4
@@ -251,6 +252,19 @@ static const char *line_end_for(const zend_string *message)
     return lf && (lf == ZSTR_VAL(message) || lf[-1] != '\r') ? "\n" : "\r\n";
 }
 
+/* Beside these a Bcc does not count. */
+static bool is_resent(const zend_string *headers)
+{
+    static const char *const names[] = {"Resent-To", "Resent-Cc", "Resent-Bcc"};
+    struct mq_str value, text = {headers ? ZSTR_VAL(headers) : "", headers ? ZSTR_LEN(headers) : 0};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (mq_message_header(text, names[i], &value)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 zend_string *mq_capture_message(const struct mq_capture *mail, const zend_string *recipients)
 {
     smart_str text = {0};
@@ -261,7 +275,7 @@ zend_string *mq_capture_message(const struct mq_capture *mail, const zend_string
     smart_str_appends(&text, "Subject: ");
     append_lines(&text, ZSTR_LEN(mail->subject) ? ZSTR_VAL(mail->subject) : "\n", end);
     if (recipients) {
-        smart_str_appends(&text, "Bcc: ");
+        smart_str_appends(&text, is_resent(mail->headers) ? "Resent-Bcc: " : "Bcc: ");
         append_lines(&text, ZSTR_VAL(recipients), end);
     }
     if (mail->script) {
