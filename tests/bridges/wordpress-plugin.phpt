@@ -67,7 +67,7 @@ Database: this path is below the web root, where anybody could fetch the file.
 []
 Database: this path is below the web root, where anybody could fetch the file.
 []
-Database: cannot open /nowhere/at/all.sqlite: its directory /nowhere/at: No such file or directory: create it, or correct the path
+Database: cannot open /nowhere/at/all.sqlite: its directory /nowhere/at: No such file or directory: create it, correct the path, or change its owner or mode
 []
 -- WordPress in a directory of the web root
 Database: this path is below the web root, where anybody could fetch the file.
