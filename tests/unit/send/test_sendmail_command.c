@@ -27,6 +27,7 @@ static const char *parsed(const char *command)
     mq_strings_init(&words);
     out[0] = '\0';
     if (mq_sendmail_command_parse(command, &words, &err) != MQ_OK) {
+        mq_strings_clear(&words);
         assert_int_equal(err.status, MQ_CONFIG);
         assert_string_equal(err.field, "transport");
         assert_null(strstr(err.text, "SECRET"));
