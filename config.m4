@@ -228,7 +228,6 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/send/smtp/capabilities.c
     src/send/smtp/check.c
     src/send/smtp/connection.c
-    src/send/smtp/pool.c
     src/send/smtp/progress.c
     src/send/smtp/receive.c
     src/send/smtp/session.c

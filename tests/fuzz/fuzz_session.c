@@ -35,7 +35,9 @@ struct command {
 };
 
 static struct world {
-    struct mq_channel channel; /* first */
+    struct mq_channel channel;     /* first */
+    struct mq_transport transport; /* where the session puts what is done, or goes once more */
+    struct mq_dsn dsn;
     struct mq_smtp_host host;
     struct mq_smtp_session session;
     struct mail mails[MAILS];
@@ -246,11 +248,9 @@ static void channel_close(struct mq_channel *channel)
 
 static const struct mq_channel_ops channel_ops = {channel_send, channel_recv, channel_close};
 
-static struct mq_transfer *next(struct mq_smtp_host *host, struct mq_smtp_session *session,
-                                bool behind)
+static struct mq_transfer *next(struct mq_smtp_host *host, bool behind)
 {
     (void)host;
-    (void)session;
     (void)behind;
     for (size_t i = 0; i < w.mail_count; i++) {
         if (w.mails[i].waiting) {
@@ -280,10 +280,9 @@ static void require_result(const struct mail *mail, size_t i)
     REQUIRE(memchr(target->reply, '\0', sizeof target->reply) != NULL);
 }
 
-static void done(struct mq_smtp_host *host, struct mq_transfer *transfer)
+static void done(struct mq_transfer *transfer)
 {
     struct mail *mail = (struct mail *)transfer;
-    (void)host;
     REQUIRE(!mail->done && !mail->waiting);
     mail->done = true;
     if (!mail->entered) { /* refused here: nothing was sent */
@@ -298,10 +297,9 @@ static void done(struct mq_smtp_host *host, struct mq_transfer *transfer)
     }
 }
 
-static void again(struct mq_smtp_host *host, struct mq_transfer *transfer)
+static void again(struct mq_transfer *transfer)
 {
     struct mail *mail = (struct mail *)transfer;
-    (void)host;
     REQUIRE(!mail->done && !mail->waiting && mail->entered);
     require_not_sent(mail);
     for (size_t i = 0; i < transfer->target_count; i++) {
@@ -310,10 +308,19 @@ static void again(struct mq_smtp_host *host, struct mq_transfer *transfer)
     mail->waiting = true;
 }
 
-static void trouble(struct mq_smtp_host *host, const char *reason, int64_t retry_after_s)
+/* Takes what came back since the last call. */
+static void collect(void)
 {
-    (void)host;
-    REQUIRE(reason[0] != '\0' && retry_after_s >= 0);
+    struct mq_transfer *transfer;
+    while ((transfer = mq_transfer_take(&w.transport.done, NULL)) != NULL) {
+        done(transfer);
+    }
+    while ((transfer = mq_transfer_take(&w.transport.pending, NULL)) != NULL) {
+        again(transfer);
+    }
+    const struct mq_relay_trouble *trouble = &w.transport.trouble;
+    REQUIRE(!w.transport.troubled || (trouble->reason[0] != '\0' && trouble->retry_after_s >= 0));
+    w.transport.troubled = false; /* another run's */
 }
 
 static void closed(struct mq_smtp_host *host, struct mq_smtp_session *session, const char *why)
@@ -339,7 +346,6 @@ static bool enter(struct mq_transfer *transfer, enum mq_transfer_phase phase)
 
 static void connect_session(const uint8_t *how)
 {
-    struct mq_error err;
     struct mq_smtp_caps caps = {.pipelining = how[0] & 1,
                                 .eightbit = how[0] & 2,
                                 .smtputf8 = how[0] & 4,
@@ -350,9 +356,10 @@ static void connect_session(const uint8_t *how)
     w.in = NULL;
     w.in_body = w.lone = w.data_open = w.eof = w.reset = w.blocked = w.broken = false;
     w.head = w.count = 0;
-    REQUIRE(mq_smtp_session_init(&w.session, &w.host, 0, &err) == MQ_OK);
+    mq_smtp_session_init(&w.session, &w.host);
     mq_smtp_session_ready(&w.session, &w.channel, &caps);
     mq_smtp_session_pump(&w.session);
+    collect();
 }
 
 static void make_mails(const uint8_t *how)
@@ -394,6 +401,7 @@ static void says(const char *text, size_t len)
     w.left = len;
     while (w.session.channel != NULL && w.left > 0) {
         mq_smtp_session_readable(&w.session);
+        collect();
     }
     w.left = 0;
 }
@@ -426,6 +434,7 @@ static void act(uint8_t letter)
     } else {
         mq_smtp_session_pump(&w.session);
     }
+    collect();
 }
 
 static void run(const uint8_t *how, const uint8_t *data, size_t size)
@@ -444,7 +453,6 @@ static void run(const uint8_t *how, const uint8_t *data, size_t size)
         data += size < 2 ? size : 2;
         size -= size < 2 ? size : 2;
         if (w.session.channel == NULL && size > 0) {
-            mq_smtp_session_clear(&w.session);
             connect_session(how);
             sessions++;
         }
@@ -452,7 +460,7 @@ static void run(const uint8_t *how, const uint8_t *data, size_t size)
     if (w.session.channel != NULL) {
         mq_smtp_session_lost(&w.session, "over");
     }
-    mq_smtp_session_clear(&w.session);
+    collect();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -464,19 +472,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     w.channel.ops = &channel_ops;
     w.now_ms = 1000;
     w.cut = data[3];
+    w.transport.clock = (struct mq_clock){clock_s, clock_us, clock_ms, NULL};
+    w.dsn = (struct mq_dsn){.command_timeout_ms = 300000,
+                            .data_timeout_ms = 120000,
+                            .block_timeout_ms = 180000,
+                            .final_timeout_ms = 600000,
+                            .idle_ms = 10000,
+                            .mails_per_connection = data[2] & 32 ? 2 : 100};
     w.host = (struct mq_smtp_host){
-        .clock = {clock_s, clock_us, clock_ms, NULL},
-        .command_timeout_ms = 300000,
-        .data_timeout_ms = 120000,
-        .block_timeout_ms = 180000,
-        .final_timeout_ms = 600000,
-        .idle_ms = 10000,
-        .mails_per_connection = data[2] & 32 ? 2 : 100,
+        .transport = &w.transport,
+        .dsn = &w.dsn,
         .following = data[0] & 128 ? MQ_SMTP_FOLLOW_TRY : MQ_SMTP_FOLLOW_DOT,
         .next = next,
-        .done = done,
-        .again = again,
-        .trouble = trouble,
         .closed = closed,
         .heard = heard,
     };

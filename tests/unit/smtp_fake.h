@@ -19,11 +19,12 @@ struct fake_mail {
     char phases[16];             /* letters of the phases entered: E, B, A, R */
     char refuse;                 /* the phase to say no to; 0: none */
     char seen[FAKE_TARGETS + 1]; /* results at the last phase, one letter each */
-    bool done;
 };
 
 struct fake {
-    struct mq_channel channel; /* first */
+    struct mq_channel channel;     /* first */
+    struct mq_transport transport; /* has what came back: again in `pending` */
+    struct mq_dsn dsn;
     struct mq_smtp_host host;
     struct mq_smtp_session session;
     int64_t now_ms;
@@ -44,9 +45,6 @@ struct fake {
     /* the pool's part */
     struct fake_mail *waiting[16];
     size_t waiting_count;
-    struct fake_mail *again; /* handed back for once more */
-    char trouble[MQ_TARGET_REPLY_MAX];
-    int64_t trouble_retry_s;
     char why[MQ_TARGET_REPLY_MAX];
     int writes; /* calls that took bytes */
 };
@@ -71,6 +69,7 @@ void fake_resets(struct fake *fake);
 const char *fake_wire(struct fake *fake);
 /* The results of the targets, one letter each: U A R L D ? (uncertain). */
 const char *fake_results(const struct fake_mail *mail);
+bool fake_is_back(const struct fake_mail *mail); /* done, however it ended */
 /* Fails the test unless the mail came back so. */
 void fake_assert_back(const struct fake_mail *mail, enum mq_transfer_end end, const char *results);
 void fake_set_plain(struct fake_mail *mail);

@@ -382,9 +382,6 @@ enum mq_status mq_sendmail_new(const struct mq_dsn *dsn, const struct mq_sendmai
     static const struct mq_transport_ops ops = {
         .capacity = op_capacity, .step = op_step, .abort = op_abort, .free = op_free};
     const char *command;
-    if (options->processes < 1) {
-        return mq_error_set(err, MQ_INVALID, "processes", "processes must be at least 1");
-    }
     struct pool *pool = calloc(1, sizeof *pool);
     if (pool == NULL) {
         return mq_error_nomem(err);

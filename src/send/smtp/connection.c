@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -25,19 +24,15 @@
 
 struct mq_connector {
     const struct mq_dsn *dsn;
-    int epoll_fd;
     CURLM *multi;
     char *url;
-    int64_t timer_ms; /* when libcurl's timer is due, -1: none */
 };
 
-struct mq_link {
-    struct mq_channel channel;
+struct link {
+    struct mq_channel channel; /* first */
     struct mq_connector *connector;
     CURL *easy;
     void *owner;
-    bool connecting;
-    int fd; /* once open */
     struct mq_greeting greeting;
     char error[CURL_ERROR_SIZE];
 };
@@ -51,7 +46,7 @@ const char *mq_curl_version(void)
 
 static size_t on_header(char *data, size_t size, size_t count, void *context)
 {
-    struct mq_link *link = context;
+    struct link *link = context;
     struct mq_str rest = {data, size * count};
     while (rest.len > 0) {
         const char *end = memchr(rest.data, '\n', rest.len);
@@ -77,41 +72,11 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context, void *known)
-{
-    struct mq_connector *connector = context;
-    struct mq_link *link = NULL;
-    (void)known;
-    curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&link);
-    if (what == CURL_POLL_REMOVE) {
-        /* Once open, the socket is polled for the session. */
-        if (link == NULL || link->connecting) {
-            epoll_ctl(connector->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
-        }
-        return 0;
-    }
-    struct epoll_event event = {.data.u64 = MQ_CONNECTOR_EVENT | (uint32_t)fd};
-    event.events =
-        ((what & CURL_POLL_IN) ? EPOLLIN : 0u) | ((what & CURL_POLL_OUT) ? EPOLLOUT : 0u);
-    if (epoll_ctl(connector->epoll_fd, EPOLL_CTL_MOD, fd, &event) != 0 && errno == ENOENT) {
-        epoll_ctl(connector->epoll_fd, EPOLL_CTL_ADD, fd, &event);
-    }
-    return 0;
-}
-
-static int on_timer(CURLM *multi, long timeout_ms, void *context)
-{
-    struct mq_connector *connector = context;
-    (void)multi;
-    connector->timer_ms = timeout_ms < 0 ? -1 : mq_clock_monotonic_ms() + timeout_ms;
-    return 0;
-}
-
 /* ---- the channel ---- */
 
 static enum mq_io channel_send(struct mq_channel *channel, const void *data, size_t len, size_t *n)
 {
-    struct mq_link *link = (struct mq_link *)channel;
+    struct link *link = (struct link *)channel;
     CURLcode code = curl_easy_send(link->easy, data, len, n);
     if (code == CURLE_AGAIN || (code == CURLE_OK && *n == 0)) {
         return MQ_IO_AGAIN;
@@ -121,7 +86,7 @@ static enum mq_io channel_send(struct mq_channel *channel, const void *data, siz
 
 static enum mq_io channel_recv(struct mq_channel *channel, void *data, size_t len, size_t *n)
 {
-    struct mq_link *link = (struct mq_link *)channel;
+    struct link *link = (struct link *)channel;
     CURLcode code = curl_easy_recv(link->easy, data, len, n);
     if (code == CURLE_AGAIN) {
         return MQ_IO_AGAIN;
@@ -132,21 +97,12 @@ static enum mq_io channel_recv(struct mq_channel *channel, void *data, size_t le
     return *n == 0 ? MQ_IO_EOF : MQ_IO_OK;
 }
 
-static void link_free(struct mq_link *link)
-{
-    if (link->easy != NULL) {
-        if (!link->connecting) {
-            epoll_ctl(link->connector->epoll_fd, EPOLL_CTL_DEL, link->fd, NULL);
-        }
-        curl_multi_remove_handle(link->connector->multi, link->easy);
-        curl_easy_cleanup(link->easy);
-    }
-    free(link);
-}
-
 static void channel_close(struct mq_channel *channel)
 {
-    link_free((struct mq_link *)channel);
+    struct link *link = (struct link *)channel;
+    curl_multi_remove_handle(link->connector->multi, link->easy);
+    curl_easy_cleanup(link->easy);
+    free(link);
 }
 
 static const struct mq_channel_ops channel_ops = {channel_send, channel_recv, channel_close};
@@ -244,7 +200,7 @@ static bool set_network(CURL *easy, const struct mq_dsn *dsn)
     return ok;
 }
 
-static bool set_options(struct mq_link *link)
+static bool set_options(struct link *link)
 {
     CURL *easy = link->easy;
     bool ok = true;
@@ -261,7 +217,7 @@ static bool set_options(struct mq_link *link)
 
 /* ---- the connector ---- */
 
-enum mq_status mq_connector_new(const struct mq_dsn *dsn, int epoll_fd, struct mq_connector **out,
+enum mq_status mq_connector_new(const struct mq_dsn *dsn, struct mq_connector **out,
                                 struct mq_error *err)
 {
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
@@ -272,17 +228,13 @@ enum mq_status mq_connector_new(const struct mq_dsn *dsn, int epoll_fd, struct m
         curl_global_cleanup();
         return mq_error_nomem(err);
     }
-    *connector = (struct mq_connector){.dsn = dsn, .epoll_fd = epoll_fd, .timer_ms = -1};
+    connector->dsn = dsn;
     connector->url = make_url(dsn);
     connector->multi = curl_multi_init();
     if (connector->url == NULL || connector->multi == NULL) {
         mq_connector_free(connector);
         return mq_error_nomem(err);
     }
-    curl_multi_setopt(connector->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
-    curl_multi_setopt(connector->multi, CURLMOPT_SOCKETDATA, connector);
-    curl_multi_setopt(connector->multi, CURLMOPT_TIMERFUNCTION, on_timer);
-    curl_multi_setopt(connector->multi, CURLMOPT_TIMERDATA, connector);
     curl_multi_setopt(connector->multi, CURLMOPT_MAXCONNECTS, CONNECTIONS_MAX);
     *out = connector;
     return MQ_OK;
@@ -298,10 +250,10 @@ void mq_connector_free(struct mq_connector *connector)
     curl_global_cleanup();
 }
 
-enum mq_status mq_connector_begin(struct mq_connector *connector, void *owner, struct mq_link **out,
-                                  struct mq_error *err)
+enum mq_status mq_connector_begin(struct mq_connector *connector, void *owner,
+                                  struct mq_channel **out, struct mq_error *err)
 {
-    struct mq_link *link = calloc(1, sizeof *link);
+    struct link *link = calloc(1, sizeof *link);
     if (link == NULL) {
         return mq_error_nomem(err);
     }
@@ -310,49 +262,24 @@ enum mq_status mq_connector_begin(struct mq_connector *connector, void *owner, s
     link->channel.opaque = dsn->tls == MQ_TLS_IMPLICIT || wants_starttls(dsn) || dsn->proxy != NULL;
     link->connector = connector;
     link->owner = owner;
-    link->connecting = true;
     link->easy = curl_easy_init();
     if (link->easy == NULL || !set_options(link) ||
         curl_multi_add_handle(connector->multi, link->easy) != CURLM_OK) {
-        enum mq_status status =
-            mq_error_set(err, MQ_TRANSPORT, "transport", "libcurl takes the options not: %s",
-                         link->error[0] ? link->error : "out of memory, or built without them");
-        if (link->easy != NULL) {
-            curl_easy_cleanup(link->easy);
-        }
-        free(link);
-        return status;
+        mq_error_set(err, MQ_TRANSPORT, "transport", "libcurl does not take the options: %s",
+                     link->error[0] ? link->error : "out of memory, or built without them");
+        channel_close(&link->channel);
+        return MQ_TRANSPORT;
     }
-    *out = link;
+    *out = &link->channel;
     return MQ_OK;
 }
 
-void mq_connector_cancel(struct mq_link *link)
+void mq_connector_wait(struct mq_connector *connector, int also, int timeout_ms)
 {
-    link_free(link);
-}
-
-void mq_connector_event(struct mq_connector *connector, uint64_t data, uint32_t events)
-{
+    struct curl_waitfd other = {.fd = also, .events = CURL_WAIT_POLLIN};
     int running = 0;
-    int what = ((events & EPOLLIN) ? CURL_CSELECT_IN : 0) |
-               ((events & EPOLLOUT) ? CURL_CSELECT_OUT : 0) |
-               ((events & (EPOLLERR | EPOLLHUP)) ? CURL_CSELECT_ERR : 0);
-    curl_multi_socket_action(connector->multi, (curl_socket_t)(data & UINT32_MAX), what, &running);
-}
-
-int64_t mq_connector_run(struct mq_connector *connector)
-{
-    int64_t now_ms = mq_clock_monotonic_ms();
-    if (connector->timer_ms >= 0 && now_ms >= connector->timer_ms) {
-        int running = 0;
-        connector->timer_ms = -1;
-        curl_multi_socket_action(connector->multi, CURL_SOCKET_TIMEOUT, 0, &running);
-    }
-    if (connector->timer_ms < 0) {
-        return -1;
-    }
-    return connector->timer_ms > now_ms ? connector->timer_ms - now_ms : 0;
+    curl_multi_poll(connector->multi, &other, 1, timeout_ms, NULL);
+    curl_multi_perform(connector->multi, &running);
 }
 
 /* Where nothing is gained by another try soon. A timeout has waited long enough for three, and
@@ -395,7 +322,7 @@ static void set_reason(struct mq_connect_result *out, const char *text, bool log
     }
 }
 
-static void describe_failure(struct mq_link *link, CURLcode code, struct mq_connect_result *out)
+static void describe_failure(struct link *link, CURLcode code, struct mq_connect_result *out)
 {
     const char *refusal = link->greeting.refusal;
     struct mq_reply reply = {.code = 400};
@@ -408,7 +335,7 @@ static void describe_failure(struct mq_link *link, CURLcode code, struct mq_conn
 }
 
 /* A connection that libcurl calls done: whether it is what was asked for. */
-static bool check_open(struct mq_link *link, struct mq_connect_result *out)
+static bool check_open(struct link *link, struct mq_connect_result *out)
 {
     const struct mq_dsn *dsn = link->connector->dsn;
     if (dsn->user != NULL && !link->greeting.logged_in) {
@@ -446,17 +373,15 @@ bool mq_connector_take(struct mq_connector *connector, struct mq_connect_result 
         return false;
     }
     CURLcode code = message->data.result;
-    struct mq_link *link = NULL;
+    struct link *link = NULL;
     curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&link);
     *out = (struct mq_connect_result){.owner = link->owner, .fd = -1};
     if (code != CURLE_OK) {
         describe_failure(link, code, out);
-        link_free(link);
+        channel_close(&link->channel);
     } else if (!check_open(link, out)) {
-        link_free(link);
+        channel_close(&link->channel);
     } else {
-        link->connecting = false;
-        link->fd = out->fd;
         out->channel = &link->channel;
         out->caps = link->greeting.caps;
         if (connector->dsn->pipelining == MQ_PIPELINING_NONE) {

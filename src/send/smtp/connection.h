@@ -8,7 +8,6 @@
 #include "send/transport.h"
 
 struct mq_connector;
-struct mq_link; /* one connection; a channel once it is open */
 
 /* How an attempt to connect ended. */
 struct mq_connect_result {
@@ -21,22 +20,18 @@ struct mq_connect_result {
     int64_t retry_after_s;
 };
 
-/* libcurl's sockets are polled in the caller's epoll; their events have this bit in data.u64, the
- * socket below. */
-#define MQ_CONNECTOR_EVENT (UINT64_C(1) << 63)
-
 /* `dsn` is borrowed and must outlive the connector. */
-enum mq_status mq_connector_new(const struct mq_dsn *dsn, int epoll_fd, struct mq_connector **out,
+enum mq_status mq_connector_new(const struct mq_dsn *dsn, struct mq_connector **out,
                                 struct mq_error *err);
-void mq_connector_free(struct mq_connector *connector); /* its links are gone before */
+void mq_connector_free(struct mq_connector *connector); /* its channels are closed before */
 
-/* The link is owned by the connector until its result is taken. */
-enum mq_status mq_connector_begin(struct mq_connector *connector, void *owner, struct mq_link **out,
-                                  struct mq_error *err);
-void mq_connector_cancel(struct mq_link *link);
-void mq_connector_event(struct mq_connector *connector, uint64_t data, uint32_t events);
-/* Runs libcurl's timer if it is due; returns milliseconds until it is, -1: none is set. */
-int64_t mq_connector_run(struct mq_connector *connector);
+/* Until its result is taken, nothing can be done with the channel but to close it. */
+enum mq_status mq_connector_begin(struct mq_connector *connector, void *owner,
+                                  struct mq_channel **out, struct mq_error *err);
+/* While connections are being opened: waits for them, or for `also` to be readable, at most so
+ * long, and moves them on. */
+void mq_connector_wait(struct mq_connector *connector, int also, int timeout_ms);
+/* The next that is open or has failed; false: none. */
 bool mq_connector_take(struct mq_connector *connector, struct mq_connect_result *out);
 
 #endif

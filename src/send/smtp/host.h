@@ -2,8 +2,8 @@
 #ifndef MQ_SEND_SMTP_HOST_H
 #define MQ_SEND_SMTP_HOST_H
 
-#include "core/clock.h"
-#include "send/transfer.h"
+#include "send/dsn.h"
+#include "send/transport.h"
 
 enum mq_smtp_state {
     MQ_SMTP_CLOSED,
@@ -28,22 +28,17 @@ enum mq_smtp_following {
 struct mq_smtp_session;
 
 struct mq_smtp_host {
-    struct mq_clock clock;
-    int64_t command_timeout_ms, data_timeout_ms, block_timeout_ms, final_timeout_ms, idle_ms;
-    int64_t mails_per_connection;
+    struct mq_transport *transport;       /* takes transfers back, and the relay's trouble */
+    const struct mq_dsn *dsn;             /* timeouts, mails a connection */
     size_t in_state[MQ_SMTP_STATE_COUNT]; /* sessions in each; closed ones are not counted */
     enum mq_smtp_following following;
     bool following_fixed; /* set by hand: nothing is learned */
     bool trying;          /* a trial is under way */
     bool no_params;       /* every transaction is plain: only so it worked */
+    int failures;         /* sessions in a row that came to nothing; a decided mail ends the row */
     /* A transfer to begin now: on an idle session, or behind the dot; NULL: none for this one. */
-    struct mq_transfer *(*next)(struct mq_smtp_host *host, struct mq_smtp_session *session,
-                                bool behind);
-    void (*done)(struct mq_smtp_host *host, struct mq_transfer *transfer);
-    /* Once more in another session, plain. */
-    void (*again)(struct mq_smtp_host *host, struct mq_transfer *transfer);
-    void (*trouble)(struct mq_smtp_host *host, const char *reason, int64_t retry_after_s);
-    /* The session is closed, its channel gone. `why`: "" at an orderly end. */
+    struct mq_transfer *(*next)(struct mq_smtp_host *host, bool behind);
+    /* The session is closed, its channel is closed next. `why`: "" at an orderly end. */
     void (*closed)(struct mq_smtp_host *host, struct mq_smtp_session *session, const char *why);
     void (*heard)(struct mq_smtp_host *host, int code); /* a reply; for tests, NULL: none */
 };

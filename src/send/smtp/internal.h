@@ -13,7 +13,7 @@ void mq_smtp_finish(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                     enum mq_transfer_end end);
 /* Results to RELEASED, then back UNTOUCHED. */
 void mq_smtp_give_back(struct mq_smtp_session *session, struct mq_smtp_tx *tx);
-/* Results to RELEASED, then to the host for another session, with a bit of transport_flags. */
+/* Results to RELEASED, then to wait for another session, with a bit of transport_flags. */
 void mq_smtp_once_more(struct mq_smtp_session *session, struct mq_smtp_tx *tx, unsigned flag);
 /* Sets `result` on every target that has none; only those in the transaction with `only_in`. */
 void mq_smtp_mark(struct mq_transfer *transfer, bool only_in, enum mq_outcome result,
@@ -42,6 +42,13 @@ void mq_smtp_quit(struct mq_smtp_session *session); /* idle only */
 
 /* receive.c: reads all there is. After a write that failed, it ends the session. */
 void mq_smtp_read(struct mq_smtp_session *session);
+
+/* Boot time by the mails' clock. */
+static inline int64_t mq_smtp_now_ms(const struct mq_smtp_session *session)
+{
+    struct mq_clock clock = session->host->transport->clock;
+    return clock.boot_ms(clock.context);
+}
 
 static inline struct mq_smtp_tx *mq_smtp_current(struct mq_smtp_session *session)
 {

@@ -14,19 +14,19 @@
 /* The time that the state, and in an envelope the command awaited, may take. */
 static int64_t timeout_ms(const struct mq_smtp_session *session)
 {
-    const struct mq_smtp_host *host = session->host;
+    const struct mq_dsn *dsn = session->host->dsn;
     switch (session->state) {
     case MQ_SMTP_IDLE:
-        return host->idle_ms;
+        return dsn->idle_ms;
     case MQ_SMTP_ENVELOPE:
         return session->expected_count > 0 &&
                        session->expected[session->expected_head].command == MQ_SMTP_DATA
-                   ? host->data_timeout_ms
-                   : host->command_timeout_ms;
+                   ? dsn->data_timeout_ms
+                   : dsn->command_timeout_ms;
     case MQ_SMTP_BODY:
-        return host->block_timeout_ms;
+        return dsn->block_timeout_ms;
     case MQ_SMTP_AWAITING:
-        return host->final_timeout_ms;
+        return dsn->final_timeout_ms;
     case MQ_SMTP_QUITTING:
         return QUIT_TIMEOUT_MS;
     default:
@@ -36,9 +36,8 @@ static int64_t timeout_ms(const struct mq_smtp_session *session)
 
 void mq_smtp_restart_timer(struct mq_smtp_session *session)
 {
-    struct mq_clock clock = session->host->clock;
     int64_t ms = timeout_ms(session);
-    session->deadline_ms = ms > 0 ? clock.boot_ms(clock.context) + ms : INT64_MAX;
+    session->deadline_ms = ms > 0 ? mq_smtp_now_ms(session) + ms : INT64_MAX;
 }
 
 void mq_smtp_set_state(struct mq_smtp_session *session, enum mq_smtp_state state)
@@ -101,6 +100,9 @@ static void count_outcome(struct mq_smtp_session *session, const struct mq_trans
     if (session->failures >= FAILURES_MAX) {
         session->last = true;
     }
+    if (transfer->at_s != 0) { /* the relay decided it */
+        session->host->failures = 0;
+    }
 }
 
 /* Frees the transaction; its transfer is the caller's. */
@@ -115,18 +117,16 @@ static struct mq_transfer *leave(struct mq_smtp_session *session, struct mq_smtp
 void mq_smtp_finish(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                     enum mq_transfer_end end)
 {
-    struct mq_smtp_host *host = session->host;
     int64_t began_ms = tx->mail_ms;
     struct mq_transfer *transfer = leave(session, tx);
     if (transfer == NULL) {
         return;
     }
-    transfer->end = end;
-    transfer->ms = host->clock.boot_ms(host->clock.context) - began_ms;
+    transfer->ms = mq_smtp_now_ms(session) - began_ms;
     if (end == MQ_TRANSFER_DONE) {
         count_outcome(session, transfer);
     }
-    host->done(host, transfer);
+    mq_transport_give_back(session->host->transport, transfer, end);
 }
 
 static void forget_results(struct mq_transfer *transfer)
@@ -148,11 +148,16 @@ void mq_smtp_give_back(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
 
 void mq_smtp_once_more(struct mq_smtp_session *session, struct mq_smtp_tx *tx, unsigned flag)
 {
+    struct mq_transport *transport = session->host->transport;
     struct mq_transfer *transfer = leave(session, tx);
     forget_results(transfer);
     transfer->at_s = transfer->retry_after_s = 0;
     transfer->transport_flags |= flag;
-    session->host->again(session->host, transfer);
+    if (mq_transport_may_begin(transport)) {
+        mq_transfer_prepend(&transport->pending, transfer);
+    } else {
+        mq_transport_give_back(transport, transfer, MQ_TRANSFER_UNTOUCHED);
+    }
 }
 
 void mq_smtp_close(struct mq_smtp_session *session, const char *why)
@@ -162,13 +167,12 @@ void mq_smtp_close(struct mq_smtp_session *session, const char *why)
     }
     mq_smtp_give_back(session, mq_smtp_current(session));
     mq_smtp_give_back(session, mq_smtp_follower(session));
-    if (session->channel != NULL) {
-        session->channel->ops->close(session->channel);
-        session->channel = NULL;
-    }
+    struct mq_channel *channel = session->channel;
+    session->channel = NULL;
     session->wants_write = false;
     mq_smtp_set_state(session, MQ_SMTP_CLOSED);
     session->host->closed(session->host, session, why);
+    channel->ops->close(channel);
 }
 
 void mq_smtp_advance(struct mq_smtp_session *session)

@@ -44,7 +44,7 @@ static enum mq_verdict decide(enum mq_stage stage, const struct mq_reply *reply)
 static void note_time(struct mq_smtp_session *session, struct mq_transfer *transfer,
                       const struct mq_reply *reply)
 {
-    struct mq_clock clock = session->host->clock;
+    struct mq_clock clock = session->host->transport->clock;
     transfer->at_s = clock.now_s(clock.context);
     if (reply->code >= 400) {
         int wait_s = mq_reply_retry_after_s(reply);
@@ -84,7 +84,8 @@ static void note_trouble(struct mq_smtp_session *session, struct mq_transfer *tr
 static void relay_trouble(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                           const struct mq_reply *reply)
 {
-    session->host->trouble(session->host, said(session, reply), mq_reply_retry_after_s(reply));
+    mq_transport_in_trouble(session->host->transport, said(session, reply),
+                            mq_reply_retry_after_s(reply));
     note_trouble(session, tx->transfer, reply);
     mq_smtp_give_back(session, tx);
     close_by(session, reply);

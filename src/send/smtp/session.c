@@ -1,7 +1,6 @@
 /* The public functions of a session: what the pool and the loop call. */
 #include "send/smtp/session.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "send/smtp/internal.h"
@@ -16,25 +15,11 @@ static const char *timeout_text(enum mq_smtp_state state)
     return texts[state] ? texts[state] : "";
 }
 
-enum mq_status mq_smtp_session_init(struct mq_smtp_session *session, struct mq_smtp_host *host,
-                                    int id, struct mq_error *err)
+void mq_smtp_session_init(struct mq_smtp_session *session, struct mq_smtp_host *host)
 {
-    char *out = malloc(MQ_SMTP_CHUNK);
-    if (out == NULL) {
-        return mq_error_nomem(err);
-    }
     memset(session, 0, sizeof *session);
     session->host = host;
-    session->id = id;
-    session->out = out;
     session->deadline_ms = INT64_MAX;
-    return MQ_OK;
-}
-
-void mq_smtp_session_clear(struct mq_smtp_session *session)
-{
-    free(session->out);
-    memset(session, 0, sizeof *session);
 }
 
 void mq_smtp_session_ready(struct mq_smtp_session *session, struct mq_channel *channel,

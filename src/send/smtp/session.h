@@ -59,7 +59,6 @@ enum {
 
 struct mq_smtp_session {
     struct mq_smtp_host *host;
-    int id;
     enum mq_smtp_state state;
     struct mq_channel *channel;
     struct mq_smtp_caps caps;
@@ -80,7 +79,7 @@ struct mq_smtp_session {
     struct mq_reply_reader reader;
     char said[MQ_TARGET_REPLY_MAX]; /* the last reply whose text was needed */
 
-    char *out; /* MQ_SMTP_CHUNK bytes, never moved while a write is pending */
+    char out[MQ_SMTP_CHUNK]; /* unchanged while a write is pending */
     size_t out_pos, out_len;
     uint64_t sent;       /* bytes of the stream that left for certain */
     uint64_t maybe_sent; /* … that may have left */
@@ -92,10 +91,8 @@ struct mq_smtp_session {
     bool line_start;
 };
 
-/* `session` is the caller's storage. MQ_NOMEM. */
-enum mq_status mq_smtp_session_init(struct mq_smtp_session *session, struct mq_smtp_host *host,
-                                    int id, struct mq_error *err);
-void mq_smtp_session_clear(struct mq_smtp_session *session); /* closed before */
+/* `session` is the caller's storage, and closed. */
+void mq_smtp_session_init(struct mq_smtp_session *session, struct mq_smtp_host *host);
 /* The connection is open; the session owns the channel from now on. */
 void mq_smtp_session_ready(struct mq_smtp_session *session, struct mq_channel *channel,
                            const struct mq_smtp_caps *caps);

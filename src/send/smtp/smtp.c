@@ -1,4 +1,5 @@
-/* The SMTP transport as the worker sees it. */
+/* The SMTP transport: how many sessions to the relay there may be, what they are given, their
+ * sockets and timers. */
 #include "send/smtp/smtp.h"
 
 #include <errno.h>
@@ -7,25 +8,89 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "send/smtp/connection.h"
 #include "send/smtp/internal.h"
-#include "send/smtp/pool.h"
 
 /* Connects under way at once; a listen queue is often no longer. */
 #define CONNECTING_MAX 64
+#define EVENTS_MAX     256
+/* How often the sessions' deadlines are checked; they are seconds. */
+#define SCAN_MS 100
 
-static struct mq_smtp_pool *pool_of(struct mq_transport *transport)
+/* Connects in a row that fail before the relay counts as down. */
+#define FAILURES_MAX 3
+/* After a refused connect while others work: how long the pool stays small. */
+#define SHRUNK_MS 60000
+/* Between connects that failed: this times the square of their number. */
+#define RECONNECT_MS 100
+
+struct slot {
+    struct mq_smtp_session session;
+    struct mq_channel *connecting; /* not open yet */
+    int fd;                        /* once open */
+    bool polls_out;
+};
+
+struct pool {
+    struct mq_transport transport; /* first: the worker's view */
+    struct mq_smtp_host host;      /* the sessions' view */
+    struct mq_dsn dsn;
+    int epoll_fd;
+    struct mq_connector *connector;
+    struct slot *slots;
+    size_t connections;     /* slots */
+    size_t limit;           /* sessions at once; fewer than connections after a refused connect */
+    int64_t limit_until_ms; /* by the mails' clock; the two below in real time */
+    int64_t next_connect_ms;
+    int64_t next_scan_ms;
+    bool recalled; /* what trouble brought back was brought back */
+};
+
+static struct pool *pool_of(struct mq_transport *transport)
 {
-    return (struct mq_smtp_pool *)transport;
+    return (struct pool *)transport;
 }
 
-static size_t busy(const struct mq_smtp_pool *pool)
+static struct pool *host_pool(struct mq_smtp_host *host)
 {
-    return mq_smtp_pool_working(pool) - pool->host.in_state[MQ_SMTP_IDLE];
+    return pool_of(host->transport);
+}
+
+/* Boot time by the mails' clock. */
+static int64_t now_ms(const struct pool *pool)
+{
+    return pool->transport.clock.boot_ms(pool->transport.clock.context);
+}
+
+/* ---- how many sessions ---- */
+
+static size_t busy(const struct pool *pool)
+{
+    const size_t *n = pool->host.in_state;
+    return n[MQ_SMTP_ENVELOPE] + n[MQ_SMTP_BODY] + n[MQ_SMTP_AWAITING];
+}
+
+static size_t working(const struct pool *pool)
+{
+    return busy(pool) + pool->host.in_state[MQ_SMTP_IDLE];
+}
+
+/* Not closed. */
+static size_t occupied(const struct pool *pool)
+{
+    const size_t *n = pool->host.in_state;
+    return working(pool) + n[MQ_SMTP_CONNECTING] + n[MQ_SMTP_QUITTING];
+}
+
+static size_t openable(const struct pool *pool)
+{
+    size_t taken = occupied(pool);
+    return taken < pool->limit ? pool->limit - taken : 0;
 }
 
 static size_t op_capacity(const struct mq_transport *transport, bool just_in_time)
 {
-    const struct mq_smtp_pool *pool = (const struct mq_smtp_pool *)transport;
+    const struct pool *pool = (const struct pool *)transport;
     size_t at_work = busy(pool);
     size_t places = at_work < pool->limit ? pool->limit - at_work : 0;
     /* An envelope may go behind the dot of each mail that is sent now. One more lies ready for when
@@ -36,34 +101,172 @@ static size_t op_capacity(const struct mq_transport *transport, bool just_in_tim
     return places > transport->pending.count ? places - transport->pending.count : 0;
 }
 
-static void op_recall(struct mq_transport *transport)
+static void connect_failed(struct pool *pool, const char *reason, bool hopeless,
+                           int64_t retry_after_s)
 {
-    struct mq_smtp_pool *pool = pool_of(transport);
-    for (size_t i = 0; i < pool->connections; i++) {
-        if (pool->slots[i].session.channel != NULL) {
-            mq_smtp_session_recall(&pool->slots[i].session);
+    size_t connecting = pool->host.in_state[MQ_SMTP_CONNECTING];
+    if (working(pool) > 0) {
+        /* The relay takes no more than these now. */
+        pool->limit = working(pool) + connecting;
+        pool->limit_until_ms = now_ms(pool) + SHRUNK_MS;
+        return;
+    }
+    int failures = ++pool->host.failures;
+    pool->next_connect_ms = mq_clock_monotonic_ms() + (int64_t)RECONNECT_MS * failures * failures;
+    if (connecting == 0 && (hopeless || failures >= FAILURES_MAX)) {
+        mq_transport_in_trouble(&pool->transport, reason, retry_after_s);
+    }
+}
+
+/* ---- what the sessions ask ---- */
+
+static struct mq_transfer *next_transfer(struct mq_smtp_host *host, bool behind)
+{
+    struct pool *pool = host_pool(host);
+    if (!mq_transport_may_begin(&pool->transport)) {
+        return NULL;
+    }
+    struct mq_transfer *before = NULL;
+    if (behind) {
+        /* A session of its own is quicker than a place behind another mail's dot. */
+        size_t first = host->in_state[MQ_SMTP_IDLE] + host->in_state[MQ_SMTP_CONNECTING];
+        if (pool->transport.pending.count <= first + openable(pool)) {
+            return NULL;
+        }
+        struct mq_transfer *at = pool->transport.pending.first;
+        while (at != NULL && (at->transport_flags & MQ_SMTP_TRANSFER_PLAIN) != 0) {
+            before = at;
+            at = at->next;
         }
     }
+    return mq_transfer_take(&pool->transport.pending, before);
+}
+
+/* A session that ended before the relay decided any mail counts as a connect that failed: a relay
+ * that greets and hangs up is as good as down. */
+static void session_closed(struct mq_smtp_host *host, struct mq_smtp_session *session,
+                           const char *why)
+{
+    struct pool *pool = host_pool(host);
+    struct slot *slot = (struct slot *)session;
+    /* A child that was forked may keep the socket open, and with it what epoll knows of it. */
+    epoll_ctl(pool->epoll_fd, EPOLL_CTL_DEL, slot->fd, NULL);
+    if (why[0] != '\0' && session->decided == 0 && !pool->transport.stopped) {
+        connect_failed(pool, why, false, 0);
+    }
+}
+
+/* ---- sockets and timers ---- */
+
+/* Asks for EPOLLOUT only while a write is pending. */
+static void poll_slot(struct pool *pool, struct slot *slot, int operation)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = slot};
+    if (slot->session.wants_write) {
+        event.events |= EPOLLOUT;
+    }
+    slot->polls_out = slot->session.wants_write;
+    epoll_ctl(pool->epoll_fd, operation, slot->fd, &event);
+}
+
+static void update_poll(struct pool *pool, struct slot *slot)
+{
+    if (slot->session.channel != NULL && slot->polls_out != slot->session.wants_write) {
+        poll_slot(pool, slot, EPOLL_CTL_MOD);
+    }
+}
+
+static void pump(struct pool *pool, struct slot *slot)
+{
+    mq_smtp_session_pump(&slot->session);
+    update_poll(pool, slot);
+}
+
+/* A slot that was closed since epoll_wait() has no channel: it gets one between two waits only. */
+static void on_event(struct pool *pool, const struct epoll_event *event)
+{
+    struct slot *slot = event->data.ptr;
+    /* On an error too: a reply may still be there to be read. */
+    if (slot->session.channel != NULL && (event->events & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0) {
+        mq_smtp_session_readable(&slot->session);
+        update_poll(pool, slot);
+    } else if (slot->session.channel != NULL) {
+        pump(pool, slot);
+    }
+}
+
+/* Connections that libcurl has opened or given up. */
+static void take_connections(struct pool *pool)
+{
+    struct mq_connect_result result;
+    while (mq_connector_take(pool->connector, &result)) {
+        struct slot *slot = result.owner;
+        slot->connecting = NULL;
+        if (result.channel == NULL) {
+            mq_smtp_set_state(&slot->session, MQ_SMTP_CLOSED);
+            connect_failed(pool, result.reason, result.hopeless, result.retry_after_s);
+            continue;
+        }
+        slot->fd = result.fd;
+        mq_smtp_session_ready(&slot->session, result.channel, &result.caps);
+        poll_slot(pool, slot, EPOLL_CTL_ADD);
+        pump(pool, slot);
+    }
+}
+
+static void scan_timeouts(struct pool *pool)
+{
+    int64_t real_ms = mq_clock_monotonic_ms();
+    if (real_ms < pool->next_scan_ms) {
+        return;
+    }
+    pool->next_scan_ms = real_ms + SCAN_MS;
+    for (size_t i = 0; i < pool->connections; i++) {
+        mq_smtp_session_check_timeout(&pool->slots[i].session, now_ms(pool));
+        update_poll(pool, &pool->slots[i]);
+    }
+}
+
+/* Waits once, at most timeout_ms, and does what came; false: a signal came. */
+static bool wait_once(struct pool *pool, int64_t timeout_ms)
+{
+    struct epoll_event events[EVENTS_MAX];
+    bool wakes = occupied(pool) > 0 || pool->transport.pending.count > 0;
+    if (pool->transport.done.count > 0 || timeout_ms < 0) {
+        timeout_ms = 0;
+    } else if (wakes && timeout_ms > SCAN_MS) {
+        timeout_ms = SCAN_MS;
+    }
+    if (pool->host.in_state[MQ_SMTP_CONNECTING] > 0) {
+        mq_connector_wait(pool->connector, pool->epoll_fd, (int)timeout_ms);
+        take_connections(pool);
+        timeout_ms = 0;
+    }
+    int n = epoll_wait(pool->epoll_fd, events, EVENTS_MAX, (int)timeout_ms);
+    bool interrupted = n < 0 && errno == EINTR;
+    for (int i = 0; i < n; i++) {
+        on_event(pool, &events[i]);
+    }
+    scan_timeouts(pool);
+    return !interrupted;
 }
 
 /* ---- work for the sessions ---- */
 
-static void open_session(struct mq_smtp_pool *pool, struct mq_smtp_slot *slot)
+static void open_session(struct pool *pool, struct slot *slot)
 {
     struct mq_error err;
-    mq_smtp_session_clear(&slot->session);
-    if (mq_smtp_session_init(&slot->session, &pool->host, (int)(slot - pool->slots), &err) ==
-            MQ_OK &&
-        mq_connector_begin(pool->connector, slot, &slot->link, &err) == MQ_OK) {
+    mq_smtp_session_init(&slot->session, &pool->host);
+    if (mq_connector_begin(pool->connector, slot, &slot->connecting, &err) == MQ_OK) {
         mq_smtp_set_state(&slot->session, MQ_SMTP_CONNECTING);
-        return;
+    } else {
+        connect_failed(pool, err.text, false, 0);
     }
-    mq_smtp_pool_connect_failed(pool, err.text, false, 0);
 }
 
-static void open_sessions(struct mq_smtp_pool *pool)
+static void open_sessions(struct pool *pool)
 {
-    if (pool->limit < pool->connections && mq_smtp_pool_now(pool) >= pool->limit_until_ms) {
+    if (pool->limit < pool->connections && now_ms(pool) >= pool->limit_until_ms) {
         pool->limit = pool->connections;
     }
     if (mq_clock_monotonic_ms() < pool->next_connect_ms) {
@@ -72,10 +275,9 @@ static void open_sessions(struct mq_smtp_pool *pool)
     const size_t *n = pool->host.in_state;
     for (size_t i = 0; i < pool->connections && !pool->transport.troubled; i++) {
         /* One tells whether the relay is there at all; then ever more. */
-        size_t working = mq_smtp_pool_working(pool);
-        size_t at_once = working == 0 ? 1 : 2 * working;
+        size_t at_once = working(pool) == 0 ? 1 : 2 * working(pool);
         at_once = at_once < CONNECTING_MAX ? at_once : CONNECTING_MAX;
-        if (mq_smtp_pool_openable(pool) == 0 || n[MQ_SMTP_CONNECTING] >= at_once ||
+        if (openable(pool) == 0 || n[MQ_SMTP_CONNECTING] >= at_once ||
             pool->transport.pending.count <= n[MQ_SMTP_IDLE] + n[MQ_SMTP_CONNECTING]) {
             break;
         }
@@ -85,17 +287,17 @@ static void open_sessions(struct mq_smtp_pool *pool)
     }
 }
 
-static void pump_those(struct mq_smtp_pool *pool, bool (*may)(const struct mq_smtp_session *))
+static void pump_those(struct pool *pool, bool (*may)(const struct mq_smtp_session *))
 {
     for (size_t i = 0; i < pool->connections && pool->transport.pending.count > 0; i++) {
         if (may(&pool->slots[i].session)) {
-            mq_smtp_pool_pump(pool, &pool->slots[i]);
+            pump(pool, &pool->slots[i]);
         }
     }
 }
 
 /* Opens sessions for what waits, and lets open ones take it. */
-static void assign(struct mq_smtp_pool *pool)
+static void assign(struct pool *pool)
 {
     if (mq_transport_may_begin(&pool->transport)) {
         pump_those(pool, mq_smtp_session_may_begin);
@@ -105,7 +307,7 @@ static void assign(struct mq_smtp_pool *pool)
 }
 
 /* Once: what trouble stops comes back. */
-static void recall_in_trouble(struct mq_smtp_pool *pool)
+static void recall_in_trouble(struct pool *pool)
 {
     if (pool->transport.troubled && !pool->recalled) {
         pool->recalled = true;
@@ -116,38 +318,37 @@ static void recall_in_trouble(struct mq_smtp_pool *pool)
 static enum mq_status op_step(struct mq_transport *transport, int64_t timeout_ms,
                               struct mq_error *err)
 {
-    struct mq_smtp_pool *pool = pool_of(transport);
+    struct pool *pool = pool_of(transport);
     bool troubled = transport->troubled;
     int64_t until_ms = mq_clock_monotonic_ms() + timeout_ms;
+    int64_t left_ms = 0;
     (void)err;
-    for (;;) {
+    do {
         recall_in_trouble(pool);
         assign(pool);
-        int64_t left_ms = until_ms - mq_clock_monotonic_ms();
-        bool goes_on = mq_smtp_pool_wait(pool, left_ms);
-        if (!goes_on || transport->done.count > 0 || transport->troubled != troubled ||
-            left_ms <= 0) {
-            break;
-        }
-    }
+        left_ms = until_ms - mq_clock_monotonic_ms();
+    } while (wait_once(pool, left_ms) && transport->done.count == 0 &&
+             transport->troubled == troubled && left_ms > 0);
     recall_in_trouble(pool);
     return MQ_OK;
 }
 
+/* ---- the end ---- */
+
 /* Gives up connections that are not open yet. */
-static void cancel_connecting(struct mq_smtp_pool *pool)
+static void cancel_connecting(struct pool *pool)
 {
     for (size_t i = 0; i < pool->connections; i++) {
-        struct mq_smtp_slot *slot = &pool->slots[i];
-        if (slot->link != NULL) {
-            mq_connector_cancel(slot->link);
-            slot->link = NULL;
+        struct slot *slot = &pool->slots[i];
+        if (slot->connecting != NULL) {
+            slot->connecting->ops->close(slot->connecting);
+            slot->connecting = NULL;
             mq_smtp_set_state(&slot->session, MQ_SMTP_CLOSED);
         }
     }
 }
 
-static void close_sessions(struct mq_smtp_pool *pool, const char *why)
+static void close_sessions(struct pool *pool, const char *why)
 {
     cancel_connecting(pool);
     for (size_t i = 0; i < pool->connections; i++) {
@@ -157,9 +358,19 @@ static void close_sessions(struct mq_smtp_pool *pool, const char *why)
     }
 }
 
+static void op_recall(struct mq_transport *transport)
+{
+    struct pool *pool = pool_of(transport);
+    for (size_t i = 0; i < pool->connections; i++) {
+        if (pool->slots[i].session.channel != NULL) {
+            mq_smtp_session_recall(&pool->slots[i].session);
+        }
+    }
+}
+
 static void op_wind_down(struct mq_transport *transport)
 {
-    struct mq_smtp_pool *pool = pool_of(transport);
+    struct pool *pool = pool_of(transport);
     cancel_connecting(pool);
     for (size_t i = 0; i < pool->connections; i++) {
         struct mq_smtp_session *session = &pool->slots[i].session;
@@ -171,7 +382,7 @@ static void op_wind_down(struct mq_transport *transport)
 
 static void op_quit(struct mq_transport *transport, int64_t timeout_ms)
 {
-    struct mq_smtp_pool *pool = pool_of(transport);
+    struct pool *pool = pool_of(transport);
     int64_t until_ms = mq_clock_monotonic_ms() + timeout_ms;
     cancel_connecting(pool);
     for (size_t i = 0; i < pool->connections; i++) {
@@ -179,7 +390,7 @@ static void op_quit(struct mq_transport *transport, int64_t timeout_ms)
     }
     while (pool->host.in_state[MQ_SMTP_QUITTING] > 0) {
         int64_t left_ms = until_ms - mq_clock_monotonic_ms();
-        if (left_ms <= 0 || !mq_smtp_pool_wait(pool, left_ms)) {
+        if (left_ms <= 0 || !wait_once(pool, left_ms)) {
             break;
         }
     }
@@ -191,42 +402,31 @@ static void op_abort(struct mq_transport *transport)
     close_sessions(pool_of(transport), "sending was stopped");
 }
 
-static const char *const finding_names[] = {
-    [MQ_SMTP_FOLLOW_TRY] = NULL,
-    [MQ_SMTP_FOLLOW_DOT] = "dot",
-    [MQ_SMTP_FOLLOW_NEVER] = "group",
-};
-
 static const char *op_finding(const struct mq_transport *transport)
 {
-    const struct mq_smtp_host *host = &((const struct mq_smtp_pool *)transport)->host;
-    return host->following_fixed ? NULL : finding_names[host->following];
+    static const char *const words[] = {
+        [MQ_SMTP_FOLLOW_DOT] = "dot", [MQ_SMTP_FOLLOW_NEVER] = "group"};
+    const struct mq_smtp_host *host = &((const struct pool *)transport)->host;
+    return host->following_fixed ? NULL : words[host->following];
 }
 
 static void op_remember(struct mq_transport *transport, const char *finding)
 {
     struct mq_smtp_host *host = &pool_of(transport)->host;
-    if (host->following_fixed) {
-        return;
-    }
-    host->following = MQ_SMTP_FOLLOW_TRY;
-    host->trying = false;
-    for (int i = MQ_SMTP_FOLLOW_DOT; i <= MQ_SMTP_FOLLOW_NEVER; i++) {
-        if (strcmp(finding, finding_names[i]) == 0) {
-            host->following = (enum mq_smtp_following)i;
-        }
+    if (!host->following_fixed) {
+        host->following = strcmp(finding, "dot") == 0     ? MQ_SMTP_FOLLOW_DOT
+                          : strcmp(finding, "group") == 0 ? MQ_SMTP_FOLLOW_NEVER
+                                                          : MQ_SMTP_FOLLOW_TRY;
+        host->trying = false;
     }
 }
 
 static void op_free(struct mq_transport *transport)
 {
-    struct mq_smtp_pool *pool = pool_of(transport);
+    struct pool *pool = pool_of(transport);
     transport->stopped = true;
     if (pool->slots != NULL) {
         close_sessions(pool, "");
-        for (size_t i = 0; i < pool->connections; i++) {
-            mq_smtp_session_clear(&pool->slots[i].session);
-        }
         free(pool->slots);
     }
     if (pool->connector != NULL) {
@@ -238,21 +438,17 @@ static void op_free(struct mq_transport *transport)
     mq_dsn_clear(&pool->dsn);
 }
 
-static void init_host(struct mq_smtp_pool *pool, const struct mq_smtp_options *options)
+static void init_host(struct pool *pool)
 {
-    const struct mq_dsn *dsn = &pool->dsn;
-    pool->host = mq_smtp_pool_host;
-    pool->host.clock = options->clock;
-    pool->host.command_timeout_ms = dsn->command_timeout_ms;
-    pool->host.data_timeout_ms = dsn->data_timeout_ms;
-    pool->host.block_timeout_ms = dsn->block_timeout_ms;
-    pool->host.final_timeout_ms = dsn->final_timeout_ms;
-    pool->host.idle_ms = dsn->idle_ms;
-    pool->host.mails_per_connection = dsn->mails_per_connection;
-    pool->host.following_fixed = dsn->pipelining != MQ_PIPELINING_LEARN;
+    enum mq_pipelining pipelining = pool->dsn.pipelining;
+    pool->host = (struct mq_smtp_host){.transport = &pool->transport,
+                                       .dsn = &pool->dsn,
+                                       .next = next_transfer,
+                                       .closed = session_closed};
+    pool->host.following_fixed = pipelining != MQ_PIPELINING_LEARN;
     if (pool->host.following_fixed) {
         pool->host.following =
-            dsn->pipelining == MQ_PIPELINING_DOT ? MQ_SMTP_FOLLOW_DOT : MQ_SMTP_FOLLOW_NEVER;
+            pipelining == MQ_PIPELINING_DOT ? MQ_SMTP_FOLLOW_DOT : MQ_SMTP_FOLLOW_NEVER;
     }
 }
 
@@ -268,10 +464,7 @@ enum mq_status mq_smtp_new(struct mq_dsn *dsn, const struct mq_smtp_options *opt
                                                 .free = op_free,
                                                 .finding = op_finding,
                                                 .remember = op_remember};
-    if (options->connections < 1) {
-        return mq_error_set(err, MQ_INVALID, "connections", "connections must be at least 1");
-    }
-    struct mq_smtp_pool *pool = calloc(1, sizeof *pool);
+    struct pool *pool = calloc(1, sizeof *pool);
     if (pool == NULL) {
         return mq_error_nomem(err);
     }
@@ -292,8 +485,8 @@ enum mq_status mq_smtp_new(struct mq_dsn *dsn, const struct mq_smtp_options *opt
         status = mq_error_set(err, MQ_IO, "", "epoll cannot be had: %s", strerror(errno));
         goto out;
     }
-    init_host(pool, options);
-    status = mq_connector_new(&pool->dsn, pool->epoll_fd, &pool->connector, err);
+    init_host(pool);
+    status = mq_connector_new(&pool->dsn, &pool->connector, err);
 out:
     if (status != MQ_OK) {
         mq_transport_free(&pool->transport);

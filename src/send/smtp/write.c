@@ -188,15 +188,11 @@ bool mq_smtp_session_may_follow(const struct mq_smtp_session *session)
 static bool begin(struct mq_smtp_session *session, struct mq_transfer *transfer, bool behind)
 {
     struct mq_smtp_host *host = session->host;
-    transfer->end = MQ_TRANSFER_DONE;
     transfer->error[0] = '\0'; /* of a session before this one */
-    bool enters = mq_smtp_check(session, transfer);
-    if (enters && !transfer->enter(transfer, MQ_PHASE_ENVELOPE)) {
-        transfer->end = MQ_TRANSFER_LEASE_OVER;
-        enters = false;
-    }
-    if (!enters) {
-        host->done(host, transfer);
+    bool goes = mq_smtp_check(session, transfer);
+    if (!goes || !transfer->enter(transfer, MQ_PHASE_ENVELOPE)) {
+        mq_transport_give_back(host->transport, transfer,
+                               goes ? MQ_TRANSFER_LEASE_OVER : MQ_TRANSFER_DONE);
         return false;
     }
     bool plain = host->no_params || (transfer->transport_flags & MQ_SMTP_TRANSFER_PLAIN) != 0;
@@ -208,8 +204,8 @@ static bool begin(struct mq_smtp_session *session, struct mq_transfer *transfer,
                               .behind = behind,
                               .next = reset ? MQ_SMTP_RSET : MQ_SMTP_MAIL,
                               .mail_at = UINT64_MAX,
-                              .mail_ms = host->clock.boot_ms(host->clock.context)};
-    if (++session->mails >= host->mails_per_connection && host->mails_per_connection > 0) {
+                              .mail_ms = mq_smtp_now_ms(session)};
+    if (++session->mails >= host->dsn->mails_per_connection) {
         session->last = true;
     }
     if (!behind) {
@@ -235,7 +231,7 @@ static void take_follower(struct mq_smtp_session *session)
 {
     struct mq_smtp_host *host = session->host;
     while (mq_smtp_session_may_follow(session)) {
-        struct mq_transfer *transfer = host->next(host, session, true);
+        struct mq_transfer *transfer = host->next(host, true);
         if (transfer == NULL || begin(session, transfer, true)) {
             return;
         }
@@ -259,7 +255,7 @@ static void take_work(struct mq_smtp_session *session)
 {
     struct mq_smtp_host *host = session->host;
     while (mq_smtp_session_may_begin(session)) {
-        struct mq_transfer *transfer = host->next(host, session, false);
+        struct mq_transfer *transfer = host->next(host, false);
         if (transfer == NULL || begin(session, transfer, false)) {
             break;
         }

@@ -30,7 +30,7 @@ static void test_the_stream_ends_after_every_byte(void **state)
             fake_says(fake, before);
             fake_says(fake, after);
             if (cut < strlen(all)) {
-                assert_false(mail.done);
+                assert_false(fake_is_back(&mail));
             }
             reset ? fake_resets(fake) : fake_hangs_up(fake);
             const char *expected = cut < body_at ? "D" : cut < strlen(all) ? "?" : "A";
@@ -78,8 +78,8 @@ static void test_close_that_crosses_the_next_mail(void **state)
         fake_submit(fake, &two);
         fake_hangs_up(fake);
         if (before) {
-            assert_false(two.done);
-            assert_ptr_equal(fake->again, &two);
+            assert_false(fake_is_back(&two));
+            assert_ptr_equal(fake->transport.pending.first, &two);
         } else {
             fake_assert_back(&two, MQ_TRANSFER_DONE, "D");
         }
@@ -149,7 +149,7 @@ static void test_421_before_the_dot_gives_the_mail_back(void **state)
             fake_submit(fake, &mail);
             fake_says(fake, before[i]);
             fake_says(fake, "421 4.3.2 going down\r\n");
-            assert_ptr_equal(fake->again, session == 0 ? &mail : NULL);
+            assert_ptr_equal(fake->transport.pending.first, session == 0 ? &mail : NULL);
             assert_true(fake->closed);
             assert_string_equal(fake->why, "421 4.3.2 going down");
             assert_string_equal(fake_results(&mail), "UU");
@@ -238,7 +238,7 @@ static void test_421_to_the_dot_is_an_answer(void **state)
     assert_string_equal(one.phases, "EBR");
     fake_assert_back(&two, MQ_TRANSFER_UNTOUCHED, "U");
     assert_false(two.transfer.drew_trouble);
-    assert_null(fake->again);
+    assert_null(fake->transport.pending.first);
     assert_true(fake->closed);
     fake_free(fake);
 }
@@ -277,7 +277,7 @@ static void test_idle_session_that_speaks_or_ends_is_closed(void **state)
                  : fake_resets(fake);
         assert_true(fake->closed);
         fake_submit(fake, &mail);
-        assert_false(mail.done);
+        assert_false(fake_is_back(&mail));
         assert_string_equal(fake_wire(fake), "");
         fake_free(fake);
     }
@@ -314,7 +314,7 @@ static void test_reply_during_the_body_decides_and_closes(void **state)
         assert_int_equal(fake->session.state, MQ_SMTP_BODY);
         fake_says(fake, cases[i].reply);
         if (cases[i].end == MQ_TRANSFER_UNTOUCHED) {
-            assert_ptr_equal(fake->again, &mail);
+            assert_ptr_equal(fake->transport.pending.first, &mail);
         } else {
             fake_assert_back(&mail, cases[i].end, cases[i].results);
         }

@@ -175,7 +175,7 @@ static void test_all_recipients_refused_then_reset(void **state)
     fake_submit(fake, &one);
     fake_wire(fake);
     fake_says(fake, "250 ok\r\n550 5.1.1 nobody\r\n503 5.5.1 need RCPT\r\n");
-    assert_false(one.done); /* not before its reply shows that none was out of place */
+    assert_false(fake_is_back(&one)); /* not before its reply shows that none was out of place */
     assert_string_equal(fake_wire(fake), "RSET\r\n");
     fake_says(fake, "250 reset\r\n");
     fake_assert_back(&one, MQ_TRANSFER_DONE, "R");
@@ -214,7 +214,7 @@ static void test_data_taken_though_mail_was_refused_closes_without_a_dot(void **
     fake_says(fake, "451 4.3.0 no\r\n250 ok\r\n354 go\r\n");
     assert_string_equal(fake_wire(fake), "");
     assert_true(fake->closed);
-    assert_ptr_equal(fake->again, &mail);
+    assert_ptr_equal(fake->transport.pending.first, &mail);
     fake_free(fake);
 }
 
@@ -228,7 +228,7 @@ static void test_503s_after_a_refused_mail_are_consequences(void **state)
     fake_submit(fake, &one);
     fake_wire(fake);
     fake_says(fake, "450 4.1.8 no such domain\r\n503 5.5.1 MAIL first\r\n503 5.5.1 MAIL first\r\n");
-    assert_false(one.done);
+    assert_false(fake_is_back(&one));
     fake_says(fake, "503 5.5.1 MAIL first\r\n");
     fake_assert_back(&one, MQ_TRANSFER_DONE, "LL");
     assert_string_equal(one.targets[1].reply, "450 4.1.8 no such domain");

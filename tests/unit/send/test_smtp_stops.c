@@ -31,7 +31,7 @@ static void test_body_that_stalls_before_the_dot_is_denied_not_uncertain(void **
         fake_says(fake, "354 go\r\n");
         fake->now_ms += 179999;
         mq_smtp_session_check_timeout(&fake->session, fake->now_ms);
-        assert_false(mail.done);
+        assert_false(fake_is_back(&mail));
         fake->now_ms += 1;
         mq_smtp_session_check_timeout(&fake->session, fake->now_ms);
         fake_assert_back(&mail, MQ_TRANSFER_DONE, "D");
@@ -85,7 +85,7 @@ static void test_timeouts_by_state(void **state)
         int64_t since_ms = cases[i].heard[0] ? 0 : -1000;
         fake->now_ms += cases[i].timeout_ms + since_ms - 1;
         mq_smtp_session_check_timeout(&fake->session, fake->now_ms);
-        assert_false(mail.done);
+        assert_false(fake_is_back(&mail));
         fake->now_ms++;
         mq_smtp_session_check_timeout(&fake->session, fake->now_ms);
         fake_assert_back(&mail, MQ_TRANSFER_DONE, cases[i].results);
@@ -195,7 +195,7 @@ static void test_recall_takes_back_what_has_no_body_out(void **state)
     fake_submit(fake, &two);
     fake_says(fake, FAKE_TAKEN);
     mq_smtp_session_recall(&fake->session);
-    assert_false(one.done);
+    assert_false(fake_is_back(&one));
     fake_assert_back(&two, MQ_TRANSFER_UNTOUCHED, "U");
     fake_wire(fake);
     fake_submit(fake, &three);
@@ -203,7 +203,7 @@ static void test_recall_takes_back_what_has_no_body_out(void **state)
     fake_assert_back(&one, MQ_TRANSFER_DONE, "A");
     assert_string_equal(fake_wire(fake), ""); /* no message for two's transaction */
     assert_true(fake->closed);
-    assert_false(three.done);
+    assert_false(fake_is_back(&three));
     fake_free(fake);
 }
 

@@ -107,18 +107,18 @@ static void check_sample(const struct sample *sample, size_t row)
             fake_says(fake, "250 reset\r\n"); /* a refusal is checked by that */
         }
     }
-    bool again = fake->again != NULL;
-    bool trouble = fake->trouble[0] != '\0';
+    bool again = fake->transport.pending.first != NULL;
+    bool trouble = fake->transport.troubled;
     enum fate fate = again ? AGAIN : trouble ? TROUBLE : fake->closed ? CLOSED : GOES_ON;
-    if (fate != sample->fate || mail.done == again || fake->closed != (fate != GOES_ON) ||
+    if (fate != sample->fate || fake_is_back(&mail) == again || fake->closed != (fate != GOES_ON) ||
         strcmp(fake_results(&mail), sample->results) != 0 ||
-        (mail.done && mail.transfer.end != sample->end)) {
+        (fake_is_back(&mail) && mail.transfer.end != sample->end)) {
         fail_msg("row %zu, %s: fate %d, results %s, end %d", row, sample->reply, fate,
                  fake_results(&mail), mail.transfer.end);
     }
     assert_int_equal(fake->host.following, MQ_SMTP_FOLLOW_DOT); /* nothing was behind a dot */
     if (fate == TROUBLE) {
-        assert_string_equal(fake->trouble, sample->reply);
+        assert_string_equal(fake->transport.trouble.reason, sample->reply);
     }
     fake_free(fake);
 }
@@ -171,7 +171,7 @@ static void test_retry_after_is_noted(void **state)
     fake_mail_init(&mail, M, 1);
     fake_submit(fake, &mail);
     fake_says(fake, "550 5.4.5 daily limit, try again in 7200 seconds\r\n");
-    assert_int_equal(fake->trouble_retry_s, 7200);
+    assert_int_equal(fake->transport.trouble.retry_after_s, 7200);
     fake_free(fake);
 }
 
@@ -225,8 +225,8 @@ static void test_plain_protocol_error_is_later(void **state)
         if (!fake->closed) {
             fake_says(fake, "250 queued\r\n");
         }
-        assert_null(fake->again);
-        assert_true(mail.done);
+        assert_null(fake->transport.pending.first);
+        assert_true(fake_is_back(&mail));
         assert_int_equal(mail.transfer.end, MQ_TRANSFER_DONE);
         assert_string_equal(fake_results(&mail), cases[i].results);
         assert_int_equal(fake->closed, cases[i].closed);
@@ -251,7 +251,7 @@ static void test_lost_step_ends_envelopes_behind_dots(void **state)
         fake_says(fake, "250 queued\r\n");
         fake_says(fake, errors[i]);
         assert_string_equal(fake_results(&one), "A");
-        assert_ptr_equal(fake->again, &two);
+        assert_ptr_equal(fake->transport.pending.first, &two);
         assert_int_equal(fake->host.following, MQ_SMTP_FOLLOW_NEVER);
         assert_true(fake->closed);
         fake_free(fake);
@@ -311,7 +311,7 @@ static void test_quits_after_so_many_mails(void **state)
     (void)state;
     struct fake *fake = fake_new(FAKE_PIPELINING);
     struct fake_mail mails[3];
-    fake->host.mails_per_connection = 2;
+    fake->dsn.mails_per_connection = 2;
     for (int i = 0; i < 3; i++) {
         fake_mail_init(&mails[i], M, 2);
         fake_queue(fake, &mails[i]);
@@ -323,7 +323,7 @@ static void test_quits_after_so_many_mails(void **state)
     assert_string_equal(fake_wire(fake), M ".\r\n");
     fake_says(fake, "250 queued\r\n");
     assert_string_equal(fake_wire(fake), "QUIT\r\n");
-    assert_false(mails[2].done);
+    assert_false(fake_is_back(&mails[2]));
     assert_int_equal(fake->waiting_count, 1);
     fake_free(fake);
 }
@@ -342,7 +342,7 @@ static void test_garbage_ends_the_session(void **state)
         fake_submit(fake, &mail);
         fake_says(fake, garbage[i]);
         assert_true(fake->closed);
-        assert_true(mail.done);
+        assert_true(fake_is_back(&mail));
         assert_string_equal(fake_results(&mail), "D");
         assert_true(mail.transfer.error[0] != '\0');
         fake_free(fake);

@@ -17,7 +17,7 @@
 
 static void assert_refused(const struct fake_mail *mail, const char *code)
 {
-    assert_true(mail->done);
+    assert_true(fake_is_back(mail));
     assert_int_equal(mail->transfer.end, MQ_TRANSFER_DONE);
     assert_string_equal(fake_results(mail), "R");
     assert_memory_equal(mail->targets[0].reply, code, strlen(code));
@@ -139,7 +139,7 @@ static void test_blocked_write_is_repeated_alike(void **state)
         fake->out_cut = 5000;
         fake->now_ms += 179000; /* progress keeps it alive */
         mq_smtp_session_check_timeout(&fake->session, fake->now_ms);
-        assert_false(mail.done);
+        assert_false(fake_is_back(&mail));
         mq_smtp_session_pump(&fake->session);
         fake->out_blocked = true;
         mq_smtp_session_pump(&fake->session);
@@ -369,7 +369,7 @@ static void test_many_recipients_fill_several_writes(void **state)
     }
     fake_says(fake, "354 go\r\n");
     fake_says(fake, "250 queued\r\n");
-    assert_true(mail.done);
+    assert_true(fake_is_back(&mail));
     for (int i = 0; i < 200; i++) {
         assert_int_equal(targets[i].result, i % 2 ? MQ_OUTCOME_REFUSED : MQ_OUTCOME_DELIVERED);
     }
