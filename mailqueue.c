@@ -18,7 +18,7 @@
 #include "php/ini.h"
 #include "php/pdo/driver.h"
 #include "php/worker/take_slot.h"
-#include "send/smtp/smtp.h"
+#include "send/factory.h"
 
 #define MAILQUEUE_INI_ACCESS (PHP_INI_SYSTEM | PHP_INI_PERDIR)
 

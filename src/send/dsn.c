@@ -18,8 +18,8 @@ static enum mq_status parse_scheme(struct mq_str *text, struct mq_dsn *dsn, stru
             if (mq_str_equal_nocase(scheme, mq_str_of(schemes[i]))) {
                 text->data += 2;
                 text->len -= 2;
-                dsn->scheme = mq_str_dup(mq_str_of(schemes[i]));
-                return dsn->scheme ? MQ_OK : mq_error_nomem(err);
+                dsn->scheme = schemes[i];
+                return MQ_OK;
             }
         }
     }
@@ -170,6 +170,9 @@ static enum mq_status parse(struct mq_str text, struct mq_dsn *dsn, struct mq_er
         }
         dsn->tls = MQ_TLS_IMPLICIT;
     }
+    if (mq_dsn_is(dsn, "file") || mq_dsn_is(dsn, "null")) {
+        dsn->final_timeout_ms = 0;
+    }
     return status;
 }
 
@@ -193,20 +196,13 @@ enum mq_status mq_dsn_parse(struct mq_str text, struct mq_dsn *out, struct mq_er
     return status;
 }
 
-static void wipe(char *secret)
-{
-    volatile char *p = secret; /* a plain memset before free is optimised away */
-    while (p != NULL && *p != '\0') {
-        *p++ = '\0';
-    }
-    free(secret);
-}
-
 void mq_dsn_clear(struct mq_dsn *dsn)
 {
-    wipe(dsn->password);
-    wipe(dsn->command); /* some programs take a password in an option */
-    free(dsn->scheme);
+    mq_dsn_wipe(dsn->password);
+    for (size_t i = 0; i < dsn->command.count; i++) {
+        mq_dsn_wipe(dsn->command.items[i]); /* some programs take a password in an option */
+    }
+    free(dsn->command.items);
     free(dsn->user);
     free(dsn->host);
     free(dsn->path);
@@ -231,23 +227,16 @@ static void append_encoded(struct mq_buffer *out, const char *text, const char *
 }
 
 /* The program, and whether there is more: an option can be a password. -t and -i say nothing. */
-static void append_command(struct mq_buffer *out, const char *command)
+static void append_command(struct mq_buffer *out, const struct mq_strings *words)
 {
-    struct mq_strings words;
-    mq_strings_init(&words);
     mq_buffer_cstr(out, "?command=");
-    if (mq_dsn_split_command(mq_str_of(command), &words, NULL) != MQ_OK) {
-        mq_buffer_cstr(out, "***");
-    } else {
-        append_encoded(out, words.items[0], "/");
-    }
-    for (size_t i = 1; i < words.count; i++) {
-        if (strcmp(words.items[i], "-t") != 0 && strcmp(words.items[i], "-i") != 0) {
+    append_encoded(out, words->items[0], "/");
+    for (size_t i = 1; i < words->count; i++) {
+        if (strcmp(words->items[i], "-t") != 0 && strcmp(words->items[i], "-i") != 0) {
             mq_buffer_cstr(out, "%20***");
             break;
         }
     }
-    mq_strings_clear(&words);
 }
 
 char *mq_dsn_redacted(const struct mq_dsn *dsn)
@@ -266,10 +255,15 @@ char *mq_dsn_redacted(const struct mq_dsn *dsn)
     if (dsn->path != NULL) {
         append_encoded(&out, dsn->path, "/");
     }
-    if (dsn->command != NULL) {
-        append_command(&out, dsn->command);
+    if (dsn->command.count > 0) {
+        append_command(&out, &dsn->command);
     }
     return mq_buffer_take(&out);
+}
+
+const char *mq_dsn_place(const struct mq_dsn *dsn)
+{
+    return dsn->command.count > 0 ? dsn->command.items[0] : dsn->path;
 }
 
 bool mq_dsn_is_loopback(const struct mq_dsn *dsn)

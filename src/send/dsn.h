@@ -25,13 +25,13 @@ enum mq_pipelining {
 };
 
 struct mq_dsn {
-    char *scheme;   /* "smtp", "smtps", "null", "sendmail", "file" */
-    char *user;     /* NULL when none */
-    char *password; /* NULL when none; never printed */
-    char *host;     /* without brackets; "default" and "null" are ordinary names; "" for file:// */
-    int port;       /* 0: not given */
-    char *path;     /* file://: an absolute directory; else NULL */
-    char *command;  /* sendmail://: mq_dsn_split_command() reads it; NULL: not given */
+    const char *scheme; /* "smtp", "smtps", "null", "sendmail", "file" */
+    char *user;         /* NULL when none */
+    char *password;     /* NULL when none; never printed */
+    char *host; /* without brackets; "default" and "null" are ordinary names; "" for file:// */
+    int port;   /* 0: not given */
+    char *path; /* file://: an absolute directory; else NULL */
+    struct mq_strings command; /* sendmail://: program and options; empty: not given */
     enum mq_tls_mode tls;
     char *cafile;     /* PEM file; NULL: the system's */
     bool verify_peer; /* default true */
@@ -43,7 +43,8 @@ struct mq_dsn {
     int64_t command_timeout_ms;   /* MAIL, RCPT, RSET: RFC 5321's 300 s */
     int64_t data_timeout_ms;      /* DATA: 120 s */
     int64_t block_timeout_ms;     /* data block, write progress: 180 s */
-    int64_t final_timeout_ms;     /* reply to the dot, end of sendmail's program: 600 s */
+    int64_t final_timeout_ms;     /* reply to the dot, end of sendmail's program: 600 s; 0: neither,
+                                     as for file:// and null:// */
     int64_t idle_ms;              /* QUIT after this long idle: 10,000 */
     int64_t mails_per_connection; /* QUIT after this many: 100 */
 };
@@ -60,6 +61,8 @@ void mq_dsn_clear(struct mq_dsn *dsn);
 char *mq_dsn_redacted(const struct mq_dsn *dsn);
 bool mq_dsn_is(const struct mq_dsn *dsn, const char *scheme);
 bool mq_dsn_is_loopback(const struct mq_dsn *dsn); /* 127.0.0.0/8, ::1, localhost */
+/* The directory or the program that it names, borrowed; NULL: none. */
+const char *mq_dsn_place(const struct mq_dsn *dsn);
 
 /* A command line's words, with quotes and backslashes as a shell reads them; there is no shell:
  * what only a shell could do (pipes, redirections, variables) is MQ_CONFIG, field "transport", and

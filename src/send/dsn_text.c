@@ -16,6 +16,14 @@ enum mq_status mq_dsn_bad(struct mq_error *err, const char *what)
     return mq_error_set(err, MQ_CONFIG, "transport", "transport: %s", what);
 }
 
+void mq_dsn_wipe(char *secret)
+{
+    if (secret != NULL) {
+        explicit_bzero(secret, strlen(secret));
+    }
+    free(secret);
+}
+
 enum mq_status mq_dsn_decode(struct mq_str text, char **out, struct mq_error *err)
 {
     enum mq_status status = MQ_OK;

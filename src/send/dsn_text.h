@@ -11,6 +11,8 @@
  * could be a piece of a password: one with an unencoded '@', ':', '/' or '?' puts its pieces
  * anywhere. */
 enum mq_status mq_dsn_bad(struct mq_error *err, const char *what);
+/* Overwrites a secret and frees it. */
+void mq_dsn_wipe(char *secret);
 /* Percent-decodes into malloc'ed *out, whose old value is freed. "+" stays: it is a space only in
  * HTML forms. */
 enum mq_status mq_dsn_decode(struct mq_str text, char **out, struct mq_error *err);

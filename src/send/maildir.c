@@ -1,7 +1,5 @@
 /* file://: delivers into a Maildir. A mail counts as accepted once file and directory are synced.
  */
-#include "send/local.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -12,15 +10,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "send/factory.h"
+
 /* What may wait here: each is synced by itself. */
 #define CAPACITY 20
 #define HOST_MAX 100 /* leaves room for the rest of a file's name */
 
 struct maildir {
     struct mq_transport transport; /* first */
-    char *path;
-    char host[HOST_MAX + 1]; /* as it stands in file names */
-    uint64_t written;        /* transfers of this process, for names */
+    char *path;                    /* absolute */
+    char host[HOST_MAX + 1];       /* as it stands in file names */
+    uint64_t written;              /* transfers of this process, for names */
 };
 
 static struct maildir *self_of(struct mq_transport *transport)
@@ -271,24 +271,22 @@ static enum mq_status make_directories(const char *path, struct mq_error *err)
     return MQ_OK;
 }
 
-enum mq_status mq_maildir_new(const struct mq_dsn *dsn, struct mq_clock clock,
+enum mq_status mq_maildir_new(struct mq_dsn *dsn, const struct mq_transport_options *options,
                               struct mq_transport **out, struct mq_error *err)
 {
     static const struct mq_transport_ops ops = {
         .capacity = maildir_capacity, .step = maildir_step, .free = maildir_free};
-    if (dsn->path == NULL || dsn->path[0] != '/') {
-        return bad_directory(dsn->path ? dsn->path : "", EINVAL, err);
-    }
     struct maildir *self = calloc(1, sizeof *self);
     if (self == NULL) {
         return mq_error_nomem(err);
     }
     self->transport.ops = &ops;
-    self->transport.clock = clock;
+    self->transport.clock = options->clock;
     self->transport.name = mq_dsn_redacted(dsn);
-    self->path = mq_str_dup(mq_str_of(dsn->path));
-    enum mq_status status = self->path && self->transport.name ? make_directories(self->path, err)
-                                                               : mq_error_nomem(err);
+    self->path = dsn->path;
+    dsn->path = NULL;
+    enum mq_status status =
+        self->transport.name ? make_directories(self->path, err) : mq_error_nomem(err);
     if (status != MQ_OK) {
         mq_transport_free(&self->transport);
         return status;

@@ -1,7 +1,7 @@
 /* null://: accepts every mail and sends nothing. */
-#include "send/local.h"
-
 #include <stdlib.h>
+
+#include "send/factory.h"
 
 /* What may wait here for take_done(). */
 #define CAPACITY 1000
@@ -46,18 +46,20 @@ static void null_free(struct mq_transport *transport)
     (void)transport;
 }
 
-enum mq_status mq_null_new(struct mq_clock clock, struct mq_transport **out, struct mq_error *err)
+enum mq_status mq_null_new(struct mq_dsn *dsn, const struct mq_transport_options *options,
+                           struct mq_transport **out, struct mq_error *err)
 {
     static const struct mq_transport_ops ops = {
         .capacity = null_capacity, .step = null_step, .free = null_free};
     struct mq_transport *transport = calloc(1, sizeof(*transport));
-    char *name = mq_str_dup(mq_str_of("null://null"));
+    char *name = mq_str_dup(MQ_STR("null://null"));
+    (void)dsn;
     if (!transport || !name) {
         free(transport);
         free(name);
         return mq_error_nomem(err);
     }
-    *transport = (struct mq_transport){.ops = &ops, .clock = clock, .name = name};
+    *transport = (struct mq_transport){.ops = &ops, .clock = options->clock, .name = name};
     *out = transport;
     return MQ_OK;
 }

@@ -89,15 +89,14 @@ void program_await(const char *name)
 
 struct mq_transport *program_open(const char *command, const char *options, int processes)
 {
-    struct mq_transport_options given = {
-        .smtp = {.connections = processes, .clock = mq_clock_system()}};
+    struct mq_transport_options given = {.connections = processes, .clock = mq_clock_system()};
     struct mq_transport *transport = NULL;
     struct mq_error err;
     int64_t final_ms;
     char dsn[512];
-    given.smtp.clock.boot_ms = ahead_ms;
+    given.clock.boot_ms = ahead_ms;
     snprintf(dsn, sizeof dsn, "sendmail://default?command=%s&%s", program_path(command), options);
-    if (mq_transport_open(mq_str_of(dsn), &given, &transport, &final_ms, &err) != MQ_OK) {
+    if (fake_open(dsn, &given, &transport, &final_ms, &err) != MQ_OK) {
         fail_msg("%s: %s", dsn, err.text);
     }
     return transport;

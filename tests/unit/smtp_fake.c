@@ -234,6 +234,18 @@ void fake_set_plain(struct fake_mail *mail)
     mail->transfer.transport_flags |= MQ_SMTP_TRANSFER_PLAIN;
 }
 
+enum mq_status fake_open(const char *dsn, const struct mq_transport_options *options,
+                         struct mq_transport **out, int64_t *final_ms, struct mq_error *err)
+{
+    struct mq_dsn parsed;
+    enum mq_status status = mq_dsn_parse(mq_str_of(dsn), &parsed, err);
+    if (status == MQ_OK) {
+        *final_ms = parsed.final_timeout_ms;
+        status = mq_transport_open(&parsed, options, out, err);
+    }
+    return status;
+}
+
 bool fake_is_back(const struct fake_mail *mail)
 {
     return mail->transfer.end != NOT_BACK;

@@ -3,6 +3,7 @@
 #ifndef MQ_TESTS_SMTP_FAKE_H
 #define MQ_TESTS_SMTP_FAKE_H
 
+#include "send/factory.h"
 #include "send/smtp/session.h"
 
 #define FAKE_BYTES   (1 << 20)
@@ -69,6 +70,9 @@ void fake_resets(struct fake *fake);
 const char *fake_wire(struct fake *fake);
 /* The results of the targets, one letter each: U A R L D ? (uncertain). */
 const char *fake_results(const struct fake_mail *mail);
+/* The transport of a DSN, and its final_timeout. */
+enum mq_status fake_open(const char *dsn, const struct mq_transport_options *options,
+                         struct mq_transport **out, int64_t *final_ms, struct mq_error *err);
 bool fake_is_back(const struct fake_mail *mail); /* done, however it ended */
 /* Fails the test unless the mail came back so. */
 void fake_assert_back(const struct fake_mail *mail, enum mq_transfer_end end, const char *results);

@@ -35,12 +35,10 @@ static void open_at(struct bench *bench, int port, const char *user, int connect
     char dsn[200];
     int64_t final_ms = 0;
     struct mq_error err;
-    struct mq_transport_options options = {
-        .smtp = {.connections = connections, .clock = mq_clock_system()}};
-    options.smtp.clock.boot_ms = ahead_ms;
+    struct mq_transport_options options = {.connections = connections, .clock = mq_clock_system()};
+    options.clock.boot_ms = ahead_ms;
     snprintf(dsn, sizeof dsn, "smtp://%s127.0.0.1:%d?connect_timeout=5", user, port);
-    assert_int_equal(
-        mq_transport_open(mq_str_of(dsn), &options, &bench->transport, &final_ms, &err), MQ_OK);
+    assert_int_equal(fake_open(dsn, &options, &bench->transport, &final_ms, &err), MQ_OK);
     assert_int_equal(final_ms, 600000);
 }
 

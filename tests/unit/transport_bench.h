@@ -3,7 +3,7 @@
 #define MQ_TESTS_TRANSPORT_BENCH_H
 
 #include "relay.h"
-#include "send/factory.h"
+#include "smtp_fake.h"
 
 #define MAILS_MAX 64
 

@@ -14,7 +14,7 @@
 #include "queue/config/config.h"
 #include "queue/config/keys.h"
 #include "queue/queue.h"
-#include "send/smtp/smtp.h"
+#include "send/factory.h"
 #include "worker/lock.h"
 
 #define WORKERS_MAX 64

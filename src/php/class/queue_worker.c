@@ -24,7 +24,6 @@
 #include "php_mailqueue.h"
 #include "queue/body.h"
 #include "queue/queue.h"
-#include "send/dsn.h"
 #include "send/factory.h"
 
 enum argument {
@@ -154,23 +153,22 @@ static bool is_allowed(const char *path)
 }
 
 /* What a DSN names on this host. php.ini's sendmail_path is its administrator's, as for mail(). */
-static enum mq_status check_place_of(struct mq_str dsn, struct mq_error *err)
+static enum mq_status check_place_of(const struct mq_dsn *dsn, struct mq_error *err)
 {
-    char *place = NULL;
-    enum mq_status status = mq_transport_place(dsn, &place, err);
-    if (status == MQ_OK && place && !is_allowed(place)) {
-        status = mq_error_set(err, MQ_CONFIG, "transport",
-                              "transport: open_basedir does not allow %s; name one that it allows",
-                              place);
+    const char *place = mq_dsn_place(dsn);
+    if (place && !is_allowed(place)) {
+        return mq_error_set(err, MQ_CONFIG, "transport",
+                            "transport: open_basedir does not allow %s; name one that it allows",
+                            place);
     }
-    free(place);
-    return status;
+    return MQ_OK;
 }
 
 static struct mq_transport_options transport_options(zend_long connections, struct mq_clock clock)
 {
     return (struct mq_transport_options){
-        .smtp = {.connections = (int)connections, .clock = clock},
+        .clock = clock,
+        .connections = (int)connections,
         .sendmail_path = MQ_PHP_INI("sendmail_path"),
         .own_program = PHP_BINDIR "/mailqueue",
         .no_command = !zend_hash_str_exists(CG(function_table), ZEND_STRL("proc_open")),
@@ -186,17 +184,22 @@ static bool open_transport(struct run *run)
         return mq_php_ok(open_closure(run, &err), &err);
     }
     const char *standard = MAILQUEUE_G(transport);
-    struct mq_str dsn = mq_str_of(standard && *standard ? standard : "sendmail://default");
+    struct mq_str text = mq_str_of(standard && *standard ? standard : "sendmail://default");
     if (args->dsn) {
-        dsn = (struct mq_str){ZSTR_VAL(args->dsn), ZSTR_LEN(args->dsn)};
+        text = (struct mq_str){ZSTR_VAL(args->dsn), ZSTR_LEN(args->dsn)};
     }
     const struct mq_transport_options options =
         transport_options(args->number[ARG_CONNECTIONS], *mq_queue_clock(run->queue));
-    int64_t *final_timeout_ms = &run->final_timeout_ms;
-    enum mq_status status = check_place_of(dsn, &err);
+    struct mq_dsn dsn = {0};
+    enum mq_status status = mq_dsn_parse(text, &dsn, &err);
     if (status == MQ_OK) {
-        status = mq_transport_open(dsn, &options, &run->transport, final_timeout_ms, &err);
+        status = check_place_of(&dsn, &err);
     }
+    if (status == MQ_OK) {
+        run->final_timeout_ms = dsn.final_timeout_ms;
+        status = mq_transport_open(&dsn, &options, &run->transport, &err);
+    }
+    mq_dsn_clear(&dsn);
     if (status != MQ_OK && args->dsn) {
         mq_php_throw_argument(ARG_TRANSPORT, &err);
     } else if (status == MQ_CONFIG && !(standard && *standard)) {
@@ -403,13 +406,14 @@ static enum mq_status try_dsn(struct mq_str text, int64_t *final_timeout_ms, cha
     if (status != MQ_OK) {
         return status;
     }
-    status = check_place_of(text, err);
-    if (status == MQ_OK && !mq_dsn_is(&dsn, "file")) {
-        status = mq_transport_open(text, &options, &transport, final_timeout_ms, err);
-    }
+    status = check_place_of(&dsn, err);
     if (status == MQ_OK) {
+        *final_timeout_ms = dsn.final_timeout_ms;
         *redacted = mq_dsn_redacted(&dsn);
         status = *redacted ? MQ_OK : mq_error_nomem(err);
+    }
+    if (status == MQ_OK && !mq_dsn_is(&dsn, "file")) {
+        status = mq_transport_open(&dsn, &options, &transport, err);
     }
     if (transport) {
         mq_transport_free(transport);

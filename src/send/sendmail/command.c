@@ -8,8 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "send/dsn.h"
-
 #define OWN_NAME "mailqueue"
 
 static enum mq_status bad(struct mq_error *err, const char *what)
@@ -135,20 +133,17 @@ static enum mq_status read_long(struct reading *reading, const char *word, struc
     return keep(reading, word, err);
 }
 
-enum mq_status mq_sendmail_command_parse(const char *command, struct mq_strings *words,
+enum mq_status mq_sendmail_command_parse(const struct mq_strings *given, struct mq_strings *words,
                                          struct mq_error *err)
 {
-    struct mq_strings given;
-    struct reading reading = {.given = &given, .out = words, .dot_ends = true};
-    mq_strings_init(&given);
-    mq_strings_clear(words);
-    enum mq_status status = mq_dsn_split_command(mq_str_of(command), &given, err);
-    if (status == MQ_OK && given.items[0][0] != '/') {
-        status = bad(err, "the command must begin with the program's whole path, such as "
-                          "/usr/sbin/sendmail; no PATH is searched");
+    struct reading reading = {.given = given, .out = words, .dot_ends = true};
+    enum mq_status status = MQ_OK;
+    if (given->items[0][0] != '/') {
+        return bad(err, "the command must begin with the program's whole path, such as "
+                        "/usr/sbin/sendmail; no PATH is searched");
     }
-    while (status == MQ_OK && reading.at < given.count) {
-        const char *word = given.items[reading.at];
+    while (status == MQ_OK && reading.at < given->count) {
+        const char *word = given->items[reading.at];
         if (word[0] != '-' || word[1] == '\0') {
             status = keep(&reading, word, err);
         } else if (word[1] == '-') {
@@ -160,7 +155,6 @@ enum mq_status mq_sendmail_command_parse(const char *command, struct mq_strings 
     if (status == MQ_OK && reading.dot_ends) {
         status = keep(&reading, "-i", err);
     }
-    mq_strings_clear(&given);
     return status;
 }
 

@@ -1,8 +1,6 @@
 /* sendmail:// gives each mail to a local program of its own; several run at once.
  *
  * pending → a slot, with the program running → done */
-#include "send/sendmail/sendmail.h"
-
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -13,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "send/factory.h"
 #include "send/sendmail/command.h"
 #include "send/sendmail/exit_code.h"
 #include "send/sendmail/process.h"
@@ -355,33 +354,37 @@ static void op_free(struct mq_transport *transport)
     free(pool->polled);
 }
 
-static enum mq_status command_of(const struct mq_dsn *dsn, const char *default_command,
-                                 const char **out, struct mq_error *err)
+/* The words of the DSN's command, or of php.ini's, as they are to be run. */
+static enum mq_status read_command(struct pool *pool, struct mq_dsn *dsn,
+                                   const struct mq_transport_options *options, struct mq_error *err)
 {
-    *out = dsn->command ? dsn->command : default_command;
-    if (*out == NULL || **out == '\0') {
+    const char *standard = options->sendmail_path;
+    enum mq_status status = MQ_OK;
+    if (dsn->command.count > 0 && options->no_command) {
+        return mq_error_set(err, MQ_CONFIG, "transport",
+                            "transport: disable_functions in php.ini forbids starting programs "
+                            "(proc_open); remove the option command, then sendmail_path is used");
+    }
+    if (dsn->command.count == 0 && (standard == NULL || standard[0] == '\0')) {
         return mq_error_set(err, MQ_CONFIG, "transport",
                             "transport: sendmail:// has no program: set sendmail_path in php.ini, "
                             "or write sendmail://default?command=/usr/sbin/sendmail%%20-t%%20-i");
     }
-    return MQ_OK;
+    if (dsn->command.count == 0) {
+        status = mq_dsn_split_command(mq_str_of(standard), &dsn->command, err);
+    }
+    if (status == MQ_OK) {
+        status = mq_sendmail_command_parse(&dsn->command, &pool->words, err);
+    }
+    return status == MQ_OK ? mq_sendmail_command_check(&pool->words, options->own_program, err)
+                           : status;
 }
 
-/* The program, not its options: they may have a password. */
-static char *name_of(const char *command)
-{
-    static char scheme[] = "sendmail", host[] = "default";
-    const struct mq_dsn shown = {
-        .scheme = scheme, .host = host, .command = (char *)(uintptr_t)command};
-    return mq_dsn_redacted(&shown);
-}
-
-enum mq_status mq_sendmail_new(const struct mq_dsn *dsn, const struct mq_sendmail_options *options,
+enum mq_status mq_sendmail_new(struct mq_dsn *dsn, const struct mq_transport_options *options,
                                struct mq_transport **out, struct mq_error *err)
 {
     static const struct mq_transport_ops ops = {
         .capacity = op_capacity, .step = op_step, .abort = op_abort, .free = op_free};
-    const char *command;
     struct pool *pool = calloc(1, sizeof *pool);
     if (pool == NULL) {
         return mq_error_nomem(err);
@@ -390,20 +393,13 @@ enum mq_status mq_sendmail_new(const struct mq_dsn *dsn, const struct mq_sendmai
     pool->transport.ops = &ops;
     pool->transport.clock = options->clock;
     pool->timeout_ms = dsn->final_timeout_ms;
-    pool->limit = (size_t)options->processes;
-    mq_strings_init(&pool->words);
-    enum mq_status status = command_of(dsn, options->default_command, &command, err);
-    if (status == MQ_OK) {
-        status = mq_sendmail_command_parse(command, &pool->words, err);
-    }
-    if (status == MQ_OK) {
-        status = mq_sendmail_command_check(&pool->words, options->own_program, err);
-    }
+    pool->limit = (size_t)options->connections;
+    enum mq_status status = read_command(pool, dsn, options, err);
     if (status != MQ_OK) {
         goto out;
     }
     pool->takes_status = mq_sendmail_command_takes_status(&pool->words);
-    pool->transport.name = name_of(command);
+    pool->transport.name = mq_dsn_redacted(dsn);
     pool->slots = calloc(pool->limit, sizeof *pool->slots);
     pool->polled = calloc(2 * pool->limit, sizeof *pool->polled);
     if (pool->transport.name == NULL || pool->slots == NULL || pool->polled == NULL) {

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "policy/reply.h"
+#include "send/factory.h"
 #include "send/smtp/capabilities.h"
-#include "send/smtp/smtp.h"
 
 #if LIBCURL_VERSION_NUM < 0x075500
 #error "libcurl 7.85 or later is needed: earlier ones know no CONNECT_ONLY for SMTP"

@@ -1,13 +1,12 @@
 /* The SMTP transport: how many sessions to the relay there may be, what they are given, their
  * sockets and timers. */
-#include "send/smtp/smtp.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "send/factory.h"
 #include "send/smtp/connection.h"
 #include "send/smtp/internal.h"
 
@@ -452,7 +451,7 @@ static void init_host(struct pool *pool)
     }
 }
 
-enum mq_status mq_smtp_new(struct mq_dsn *dsn, const struct mq_smtp_options *options,
+enum mq_status mq_smtp_new(struct mq_dsn *dsn, const struct mq_transport_options *options,
                            struct mq_transport **out, struct mq_error *err)
 {
     static const struct mq_transport_ops ops = {.capacity = op_capacity,

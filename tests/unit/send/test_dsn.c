@@ -128,16 +128,21 @@ static void test_sendmail(void **state)
     parse("sendmail://default");
     assert_string_equal(dsn.scheme, "sendmail");
     assert_string_equal(dsn.host, "default");
-    assert_null(dsn.command);
+    assert_int_equal(dsn.command.count, 0);
     assert_null(dsn.path);
     assert_int_equal(dsn.final_timeout_ms, 600000);
     assert_redacted("sendmail://default");
     parse("Sendmail://DEFAULT/?command=/usr/sbin/sendmail%20-t%20-i&final_timeout=5");
-    assert_string_equal(dsn.command, "/usr/sbin/sendmail -t -i");
+    assert_int_equal(dsn.command.count, 3);
+    assert_string_equal(dsn.command.items[0], "/usr/sbin/sendmail");
+    assert_string_equal(dsn.command.items[2], "-i");
     assert_int_equal(dsn.final_timeout_ms, 5000);
     assert_redacted("sendmail://default?command=/usr/sbin/sendmail");
     parse("sendmail://default?command='/my%20dir/s%26%3F'%20-ap%20SECRET");
-    assert_string_equal(dsn.command, "'/my dir/s&?' -ap SECRET");
+    assert_int_equal(dsn.command.count, 3);
+    assert_string_equal(dsn.command.items[0], "/my dir/s&?");
+    assert_string_equal(dsn.command.items[1], "-ap");
+    assert_string_equal(dsn.command.items[2], "SECRET");
     assert_redacted("sendmail://default?command=/my%20dir/s&%3F%20***");
     assert_true(mq_dsn_is(&dsn, "sendmail"));
     assert_false(mq_dsn_is(&dsn, "smtp"));
@@ -275,7 +280,7 @@ static void test_bad(void **state)
         assert_null(strstr(err.text, "RET"));
         assert_int_equal(out.port, 7);
         assert_null(out.host);
-        assert_null(out.command);
+        assert_null(out.command.items);
     }
     assert_int_equal(mq_dsn_parse((struct mq_str){"smtp://re\0lay", 13}, &dsn, NULL), MQ_CONFIG);
     assert_int_equal(mq_dsn_parse((struct mq_str){"smtp://u\0:p@h", 13}, &dsn, NULL), MQ_CONFIG);

@@ -18,7 +18,6 @@
 #include <cmocka.h>
 
 #include "program_bench.h"
-#include "send/local.h"
 
 #define MESSAGE "Subject: x\r\n\r\nFrom here\r\n.\r\nlone\rcr\r\n"
 
@@ -59,11 +58,11 @@ int __wrap_rename(const char *from, const char *to)
 static enum mq_status open_maildir(const char *path, struct mq_transport **out,
                                    struct mq_error *err)
 {
-    struct mq_transport_options options = {.smtp = {.connections = 1, .clock = mq_clock_system()}};
+    struct mq_transport_options options = {.connections = 1, .clock = mq_clock_system()};
     char dsn[600];
     int64_t final_ms = -1;
     snprintf(dsn, sizeof dsn, "file://%s", path);
-    enum mq_status status = mq_transport_open(mq_str_of(dsn), &options, out, &final_ms, err);
+    enum mq_status status = fake_open(dsn, &options, out, &final_ms, err);
     assert_int_equal(final_ms, 0);
     return status;
 }

@@ -14,9 +14,20 @@
 #include "program_bench.h"
 #include "send/sendmail/command.h"
 #include "send/sendmail/exit_code.h"
-#include "send/sendmail/sendmail.h"
 
 static struct mq_error err;
+
+static enum mq_status read_command(const char *command, struct mq_strings *words)
+{
+    struct mq_strings given;
+    mq_strings_init(&given);
+    enum mq_status status = mq_dsn_split_command(mq_str_of(command), &given, &err);
+    if (status == MQ_OK) {
+        status = mq_sendmail_command_parse(&given, words, &err);
+    }
+    mq_strings_clear(&given);
+    return status;
+}
 
 /* The words in brackets, or the error's text. */
 static const char *parsed(const char *command)
@@ -26,7 +37,7 @@ static const char *parsed(const char *command)
     size_t n = 0;
     mq_strings_init(&words);
     out[0] = '\0';
-    if (mq_sendmail_command_parse(command, &words, &err) != MQ_OK) {
+    if (read_command(command, &words) != MQ_OK) {
         mq_strings_clear(&words);
         assert_int_equal(err.status, MQ_CONFIG);
         assert_string_equal(err.field, "transport");
@@ -121,7 +132,7 @@ static void test_argument_vector(void **state)
     struct mq_target targets[3] = {{.address = "a@x"}, {.address = "b@x"}, {.address = "c@x"}};
     (void)state;
     mq_strings_init(&words);
-    assert_int_equal(mq_sendmail_command_parse("/s -C x", &words, &err), MQ_OK);
+    assert_int_equal(read_command("/s -C x", &words), MQ_OK);
     memset(&transfer, 0, sizeof transfer);
     transfer.from = "s@y";
     transfer.targets = targets;
@@ -153,7 +164,7 @@ static bool takes_status(const char *command)
 {
     struct mq_strings words;
     mq_strings_init(&words);
-    assert_int_equal(mq_sendmail_command_parse(command, &words, &err), MQ_OK);
+    assert_int_equal(read_command(command, &words), MQ_OK);
     bool takes = mq_sendmail_command_takes_status(&words);
     mq_strings_clear(&words);
     return takes;
@@ -183,7 +194,7 @@ static const char *checked(const char *command, const char *own)
 {
     struct mq_strings words;
     mq_strings_init(&words);
-    assert_int_equal(mq_sendmail_command_parse(command, &words, &err), MQ_OK);
+    assert_int_equal(read_command(command, &words), MQ_OK);
     enum mq_status status = mq_sendmail_command_check(&words, own, &err);
     mq_strings_clear(&words);
     assert_true(status == MQ_OK || status == MQ_CONFIG);
@@ -217,40 +228,41 @@ static void test_program(void **state)
 
 static void test_names(void **state)
 {
-    struct mq_transport_options options = {.smtp = {.connections = 1, .clock = mq_clock_system()}};
+    struct mq_transport_options options = {.connections = 1, .clock = mq_clock_system()};
     struct mq_transport *transport = NULL;
     int64_t final_ms = 0;
     (void)state;
-    struct mq_str plain = MQ_STR("sendmail://default");
-    assert_int_equal(mq_transport_open(plain, &options, &transport, &final_ms, &err), MQ_CONFIG);
+    const char *plain = "sendmail://default";
+    assert_int_equal(fake_open(plain, &options, &transport, &final_ms, &err), MQ_CONFIG);
     assert_non_null(strstr(err.text, "set sendmail_path"));
     options.sendmail_path = "/bin/cat -t -i";
-    assert_int_equal(mq_transport_open(plain, &options, &transport, &final_ms, &err), MQ_OK);
+    assert_int_equal(fake_open(plain, &options, &transport, &final_ms, &err), MQ_OK);
     assert_string_equal(transport->name, "sendmail://default?command=/bin/cat");
     assert_int_equal(final_ms, 600000);
     mq_transport_free(transport);
-    struct mq_str dsn = MQ_STR("sendmail://default?command=/bin/cat%20-p%20SECRET&final_timeout=7");
-    assert_int_equal(mq_transport_open(dsn, &options, &transport, &final_ms, &err), MQ_OK);
+    const char *dsn = "sendmail://default?command=/bin/cat%20-p%20SECRET&final_timeout=7";
+    assert_int_equal(fake_open(dsn, &options, &transport, &final_ms, &err), MQ_OK);
     assert_string_equal(transport->name, "sendmail://default?command=/bin/cat%20***");
     assert_int_equal(final_ms, 7000);
     mq_transport_free(transport);
     options.no_command = true;
-    assert_int_equal(mq_transport_open(dsn, &options, &transport, &final_ms, &err), MQ_CONFIG);
+    assert_int_equal(fake_open(dsn, &options, &transport, &final_ms, &err), MQ_CONFIG);
     assert_non_null(strstr(err.text, "disable_functions"));
-    assert_int_equal(mq_transport_open(plain, &options, &transport, &final_ms, &err), MQ_OK);
+    assert_int_equal(fake_open(plain, &options, &transport, &final_ms, &err), MQ_OK);
     mq_transport_free(transport);
 }
 
 static void assert_place(const char *dsn, const char *expected)
 {
-    char *place = NULL;
-    assert_int_equal(mq_transport_place(mq_str_of(dsn), &place, &err), MQ_OK);
+    struct mq_dsn parsed;
+    assert_int_equal(mq_dsn_parse(mq_str_of(dsn), &parsed, &err), MQ_OK);
+    const char *place = mq_dsn_place(&parsed);
     if (expected == NULL) {
         assert_null(place);
     } else {
         assert_string_equal(place, expected);
     }
-    free(place);
+    mq_dsn_clear(&parsed);
 }
 
 static void test_places(void **state)

@@ -9,14 +9,13 @@
 #include <cmocka.h>
 
 #include "send/factory.h"
-#include "send/local.h"
 #include "smtp_fake.h"
 
 static enum mq_status open_dsn(const char *dsn, struct mq_transport **out, int64_t *final_ms,
                                struct mq_error *err)
 {
-    struct mq_transport_options options = {.smtp = {.connections = 2, .clock = mq_clock_system()}};
-    return mq_transport_open(mq_str_of(dsn), &options, out, final_ms, err);
+    struct mq_transport_options options = {.connections = 2, .clock = mq_clock_system()};
+    return fake_open(dsn, &options, out, final_ms, err);
 }
 
 static void test_null_accepts_in_the_order_of_the_phases(void **state)
