@@ -230,7 +230,6 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/send/smtp/connection.c
     src/send/smtp/progress.c
     src/send/smtp/receive.c
-    src/send/smtp/session.c
     src/send/smtp/smtp.c
     src/send/smtp/write.c
     src/send/transport.c

@@ -2,6 +2,7 @@
 #ifndef MQ_POLICY_VERDICT_H
 #define MQ_POLICY_VERDICT_H
 
+#include "policy/outcome.h"
 #include "policy/reply.h"
 
 enum mq_stage {
@@ -12,19 +13,21 @@ enum mq_stage {
     MQ_STAGE_DOT
 };
 
+/* First those that are a recipient's outcome, with its value. */
 enum mq_verdict {
-    MQ_VERDICT_ACCEPTED,
-    MQ_VERDICT_UNCERTAIN,        /* after the dot, no complete reply: nobody knows */
-    MQ_VERDICT_CONNECT_TROUBLE,  /* the session could not be opened */
-    MQ_VERDICT_SESSION_TROUBLE,  /* this session ends (421, EOF before the dot); another may work */
-    MQ_VERDICT_RELAY_TROUBLE,    /* login, quota, configuration: pause the relay */
-    MQ_VERDICT_NEXT_TRANSACTION, /* too many recipients: this one goes in another transaction */
-    MQ_VERDICT_REFUSED,          /* this recipient, for good */
-    MQ_VERDICT_UNEXPLAINED,      /* refused, and no word says whether for the recipient's sake or
-                                    for ours */
-    MQ_VERDICT_PROTOCOL_ERROR,   /* close; once more without pipelining and parameters */
-    MQ_VERDICT_DENIED,           /* by policy: try later */
-    MQ_VERDICT_TRY_LATER
+    MQ_VERDICT_NEXT_TRANSACTION = MQ_OUTCOME_RELEASED, /* too many recipients in this one */
+    MQ_VERDICT_ACCEPTED = MQ_OUTCOME_DELIVERED,
+    MQ_VERDICT_REFUSED = MQ_OUTCOME_REFUSED, /* this recipient, for good */
+    MQ_VERDICT_TRY_LATER = MQ_OUTCOME_DEFERRED,
+    MQ_VERDICT_DENIED = MQ_OUTCOME_DENIED,           /* by policy: try later */
+    MQ_VERDICT_UNCERTAIN = MQ_OUTCOME_UNCERTAIN,     /* after the dot, no complete reply */
+    MQ_VERDICT_UNEXPLAINED = MQ_OUTCOME_UNEXPLAINED, /* refused; nothing says whether for the
+                                                        recipient's sake or for ours */
+
+    MQ_VERDICT_CONNECT_TROUBLE = MQ_OUTCOME_RECIPIENTS, /* the session could not be opened */
+    MQ_VERDICT_SESSION_TROUBLE, /* this session ends (421, EOF before the dot); another may work */
+    MQ_VERDICT_RELAY_TROUBLE,   /* login, quota, configuration: pause the relay */
+    MQ_VERDICT_PROTOCOL_ERROR   /* close; once more without pipelining and parameters */
 };
 
 /* reply NULL or code 0: the connection ended or timed out at that stage. The basic code wins over

@@ -1,6 +1,5 @@
 /* What the worker knows of a way to hand mail over: transfers go in, and come back with a result
- * for each recipient. The kinds: smtp.h, sendmail.h, maildir.h, null.h, and a PHP Closure in
- * closure_transport.h. A new one is a file with its ops, and a scheme in factory.c. */
+ * for each recipient. The kinds: those of factory.h, and PHP's Closures. */
 #ifndef MQ_SEND_TRANSPORT_H
 #define MQ_SEND_TRANSPORT_H
 

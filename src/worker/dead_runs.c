@@ -13,7 +13,7 @@ static void judge(const struct mq_intent_record *record, int64_t job_id, struct 
 {
     struct mq_intent_entry entry;
 
-    if (mq_intent_owner(record) == MQ_INTENT_OTHER) {
+    if (record->owner == MQ_INTENT_OTHER) {
         return; /* proves nothing */
     }
     if (!mq_intent_find(record, job_id, &entry)) {
@@ -40,14 +40,14 @@ static void find_evidence(void *context, const char *token, int64_t job_id, stru
     out->outcome = MQ_OUTCOME_UNCERTAIN;
     for (size_t i = 0; i < recovery->dead_count; i++) {
         struct mq_dead *dead = &recovery->dead[i];
-        if (strcmp(mq_intent_token(dead->record), token) == 0) {
+        if (strcmp(dead->record->token, token) == 0) {
             dead->asked = true;
             judge(dead->record, job_id, out);
             return;
         }
     }
     /* A lease that is over while its owner lives, or that of this very run. */
-    if (!recovery->open || strcmp(mq_intent_token(recovery->open), token) != 0) {
+    if (!recovery->open || strcmp(recovery->open->token, token) != 0) {
         mq_intent_record_close(recovery->open, false);
         recovery->open = NULL;
         if (mq_intent_open(recovery->directory, token, &recovery->open, NULL) != MQ_OK) {
@@ -99,14 +99,14 @@ static void found(void *context, struct mq_intent_record *record)
 {
     struct mq_recovery *recovery = context;
 
-    if (mq_intent_owner(record) != MQ_INTENT_DEAD ||
+    if (record->owner != MQ_INTENT_DEAD ||
         (recovery->dead_count == recovery->dead_capacity && !grow(recovery))) {
         mq_intent_record_close(record, false);
         return;
     }
     size_t i = recovery->dead_count++;
     recovery->dead[i] = (struct mq_dead){.record = record};
-    recovery->tokens[i] = mq_intent_token(record);
+    recovery->tokens[i] = record->token;
 }
 
 void mq_recovery_scan(struct mq_recovery *recovery, const char *own_token, int64_t now_ms)
@@ -142,7 +142,7 @@ void mq_recovery_end_cycle(struct mq_recovery *recovery, bool committed)
             continue;
         }
         recovery->dead[kept] = *dead;
-        recovery->tokens[kept] = mq_intent_token(dead->record);
+        recovery->tokens[kept] = dead->record->token;
         kept++;
     }
     recovery->dead_count = kept;

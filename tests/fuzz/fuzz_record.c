@@ -108,8 +108,8 @@ static void check(void *context, struct mq_intent_record *record)
     size_t count = slots_of(current, current_size);
     (void)context;
     seen++;
-    REQUIRE(strcmp(mq_intent_token(record), TOKEN) == 0);
-    REQUIRE(mq_intent_owner(record) == (count > 0 ? MQ_INTENT_DEAD : MQ_INTENT_OTHER));
+    REQUIRE(strcmp(record->token, TOKEN) == 0);
+    REQUIRE(record->owner == (count > 0 ? MQ_INTENT_DEAD : MQ_INTENT_OTHER));
     for (size_t i = 0; i < count; i++) {
         require_entry(record, current, count, current->slots[i].job_id);
     }

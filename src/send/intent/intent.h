@@ -16,6 +16,7 @@
 #include "core/error.h"
 
 #define MQ_INTENT_RECIPIENTS 100
+#define MQ_INTENT_TOKEN      32 /* hex digits of a claim token */
 
 enum mq_intent_phase {
     MQ_INTENT_FREE = 0,
@@ -60,7 +61,15 @@ enum mq_intent_owner {
     MQ_INTENT_OTHER  /* another user, host or boot, or unreadable: proves nothing */
 };
 
-struct mq_intent_record; /* another run's, read-only */
+/* Another run's, read-only. */
+struct mq_intent_record {
+    enum mq_intent_owner owner;
+    char token[MQ_INTENT_TOKEN + 1];
+    char *path;
+    int fd; /* holds the lock when the owner is dead; -1: could not be opened */
+    struct mq_intent_contents *contents; /* as they were when the record was read */
+    size_t slot_count;                   /* 0: the record proves nothing */
+};
 
 /* Calls back for every record in the directory except `own` (NULL: none). The callback owns the
  * record. Clears away what proves nothing and is older than a week. */
@@ -70,8 +79,6 @@ enum mq_status mq_intent_scan(const char *directory, const char *own,
 /* One record by its token; *out NULL when there is none. */
 enum mq_status mq_intent_open(const char *directory, const char *token,
                               struct mq_intent_record **out, struct mq_error *err);
-const char *mq_intent_token(const struct mq_intent_record *record);
-enum mq_intent_owner mq_intent_owner(const struct mq_intent_record *record);
 /* Whether there is a slot for the job. A readable record without one says: never begun. */
 bool mq_intent_find(const struct mq_intent_record *record, int64_t job_id,
                     struct mq_intent_entry *out);

@@ -15,23 +15,13 @@
 
 #include "core/own_file.h"
 
-#define TOKEN_HEX       32
 #define KEEP_UNKNOWN_S  (7 * 86400) /* longer than any lease */
 #define KEEP_STARTING_S 3600
 
 /* The whole file. */
-struct contents {
+struct mq_intent_contents {
     struct mq_intent_header header;
     struct mq_intent_entry slots[];
-};
-
-struct mq_intent_record {
-    char token[TOKEN_HEX + 1];
-    char *path;
-    int fd; /* holds the lock when the owner is dead; -1: could not be opened */
-    enum mq_intent_owner owner;
-    struct contents *contents; /* as they were when the record was read */
-    size_t slot_count;         /* 0: the record proves nothing */
 };
 
 static bool header_is_ours(const struct mq_intent_header *header)
@@ -73,15 +63,15 @@ static enum mq_status read_contents(struct mq_intent_record *record, struct mq_e
         return MQ_OK;
     }
     size_t size = (size_t)st.st_size;
-    size_t count = size > sizeof(struct contents)
-                       ? (size - sizeof(struct contents)) / sizeof(struct mq_intent_entry)
+    size_t count = size > sizeof(struct mq_intent_contents)
+                       ? (size - sizeof(struct mq_intent_contents)) / sizeof(struct mq_intent_entry)
                        : 0;
     bool locked = flock(record->fd, LOCK_EX | LOCK_NB) == 0;
     if ((!locked && errno != EWOULDBLOCK) || count < 1 || count > MQ_INTENT_SLOTS_MAX ||
-        size != sizeof(struct contents) + count * sizeof(struct mq_intent_entry)) {
+        size != sizeof(struct mq_intent_contents) + count * sizeof(struct mq_intent_entry)) {
         return MQ_OK;
     }
-    struct contents *contents = record->contents = malloc(size);
+    struct mq_intent_contents *contents = record->contents = malloc(size);
     if (contents == NULL) {
         return mq_error_nomem(err);
     }
@@ -124,16 +114,6 @@ enum mq_status mq_intent_open(const char *directory, const char *token,
     return status;
 }
 
-const char *mq_intent_token(const struct mq_intent_record *record)
-{
-    return record->token;
-}
-
-enum mq_intent_owner mq_intent_owner(const struct mq_intent_record *record)
-{
-    return record->owner;
-}
-
 bool mq_intent_find(const struct mq_intent_record *record, int64_t job_id,
                     struct mq_intent_entry *out)
 {
@@ -167,14 +147,15 @@ void mq_intent_record_close(struct mq_intent_record *record, bool remove)
 }
 
 /* Whether `name` is a token with `suffix`; writes the token. */
-static bool split_name(const char *name, const char *suffix, char token[TOKEN_HEX + 1])
+static bool split_name(const char *name, const char *suffix, char token[MQ_INTENT_TOKEN + 1])
 {
-    if (strlen(name) != TOKEN_HEX + strlen(suffix) || strcmp(name + TOKEN_HEX, suffix) != 0 ||
-        strspn(name, "0123456789abcdef") < TOKEN_HEX) {
+    if (strlen(name) != MQ_INTENT_TOKEN + strlen(suffix) ||
+        strcmp(name + MQ_INTENT_TOKEN, suffix) != 0 ||
+        strspn(name, "0123456789abcdef") < MQ_INTENT_TOKEN) {
         return false;
     }
-    memcpy(token, name, TOKEN_HEX);
-    token[TOKEN_HEX] = '\0';
+    memcpy(token, name, MQ_INTENT_TOKEN);
+    token[MQ_INTENT_TOKEN] = '\0';
     return true;
 }
 
@@ -214,7 +195,7 @@ enum mq_status mq_intent_scan(const char *directory, const char *own,
     }
     while (status == MQ_OK && (entry = readdir(dir))) {
         struct mq_intent_record *record = NULL;
-        char token[TOKEN_HEX + 1];
+        char token[MQ_INTENT_TOKEN + 1];
         if (split_name(entry->d_name, MQ_INTENT_SUFFIX MQ_INTENT_TEMPORARY, token)) {
             remove_old(dirfd(dir), entry->d_name, KEEP_STARTING_S);
         }

@@ -39,64 +39,67 @@ static bool is_sender(const char *value)
 #define WITH_VALUE "ABCFLNORVXbefhoprdMqQaHSs"
 
 struct reading {
-    const struct mq_strings *given;
-    size_t at; /* the word to be read */
-    struct mq_strings *out;
+    struct mq_strings *words;
+    size_t at;     /* the word to be read */
+    size_t kept;   /* words before it that stay */
     bool dot_ends; /* no -i so far */
 };
 
 static const char *following(const struct reading *reading)
 {
-    return reading->at + 1 < reading->given->count ? reading->given->items[reading->at + 1] : NULL;
+    return reading->at + 1 < reading->words->count ? reading->words->items[reading->at + 1] : NULL;
 }
 
-static enum mq_status keep(struct reading *reading, const char *word, struct mq_error *err)
+static enum mq_status keep(struct reading *reading)
 {
-    reading->at++;
-    return mq_strings_add(reading->out, mq_str_of(word)) ? MQ_OK : mq_error_nomem(err);
+    reading->words->items[reading->kept++] = reading->words->items[reading->at++];
+    return MQ_OK;
+}
+
+static enum mq_status drop(struct reading *reading, size_t count)
+{
+    while (count-- > 0) {
+        free(reading->words->items[reading->at++]);
+    }
+    return MQ_OK;
 }
 
 /* -f or -r. Without a word behind it, it is dropped too: what we add must not become its value. */
-static enum mq_status read_sender(struct reading *reading, const char *word, struct mq_error *err)
+static enum mq_status read_sender(struct reading *reading, const char *word)
 {
     const char *next = following(reading);
     if (word[2] != '\0' ? !is_address(word + 2) : next != NULL && !is_sender(next)) {
-        return keep(reading, word, err);
+        return keep(reading);
     }
-    reading->at += word[2] == '\0' && next != NULL ? 2 : 1;
-    return MQ_OK;
+    return drop(reading, word[2] == '\0' && next != NULL ? 2 : 1);
 }
 
 /* Letters without a value: all but -t, "the recipients are in the message". */
-static enum mq_status read_letters(struct reading *reading, const char *word, struct mq_error *err)
+static enum mq_status read_letters(struct reading *reading, char *word)
 {
-    char kept[32] = "-";
-    size_t n = 1;
-    for (const char *p = word + 1; *p != '\0' && n + 1 < sizeof kept; p++) {
+    char *end = word + 1;
+    for (const char *p = word + 1; *p != '\0'; p++) {
         if (*p != 't') {
-            kept[n++] = *p;
+            *end++ = *p;
         }
         reading->dot_ends = reading->dot_ends && *p != 'i';
     }
-    if (n > 1) {
-        return keep(reading, kept, err);
-    }
-    reading->at++;
-    return MQ_OK;
+    *end = '\0';
+    return end > word + 1 ? keep(reading) : drop(reading, 1);
 }
 
-static enum mq_status read_short(struct reading *reading, const char *word, struct mq_error *err)
+static enum mq_status read_short(struct reading *reading, char *word, struct mq_error *err)
 {
     size_t letters = strcspn(word + 1, WITH_VALUE);
     if (word[1 + letters] == '\0') {
-        return read_letters(reading, word, err);
+        return read_letters(reading, word);
     }
     if (letters > 0) {
         return bad(err, "the command has several options in one word, the last with a value; write "
                         "each as a word of its own, such as -t -oi");
     }
     if (word[1] == 'f' || word[1] == 'r') {
-        return read_sender(reading, word, err);
+        return read_sender(reading, word);
     }
     if (is(word, "-bs")) {
         return bad(err, "the command has -bs, a program that speaks SMTP; write "
@@ -106,7 +109,7 @@ static enum mq_status read_short(struct reading *reading, const char *word, stru
         return bad(err, "the command has a mode (-b) that takes no mail; remove it");
     }
     reading->dot_ends = reading->dot_ends && !is(word, "-oi");
-    return keep(reading, word, err);
+    return keep(reading);
 }
 
 /* Also what says that sender or recipients are in the message: they are given. */
@@ -119,41 +122,39 @@ static enum mq_status read_long(struct reading *reading, const char *word, struc
     }
     bool from_message = is(word, "--read-recipients") || is(word, "--read-envelope-from");
     if (word[2] == '\0' || from_message || strncmp(word, "--from=", 7) == 0) {
-        reading->at++;
-        return MQ_OK;
+        return drop(reading, 1);
     }
     if (strncmp(word, "--read", 6) == 0) {
         return bad(err, "the command has an option that begins with --read and that is not known: "
                         "recipients from the message would get the mail again; remove it");
     }
     if (is(word, "--from") && next != NULL && is_sender(next)) {
-        reading->at += 2;
-        return MQ_OK;
+        return drop(reading, 2);
     }
-    return keep(reading, word, err);
+    return keep(reading);
 }
 
-enum mq_status mq_sendmail_command_parse(const struct mq_strings *given, struct mq_strings *words,
-                                         struct mq_error *err)
+enum mq_status mq_sendmail_command_parse(struct mq_strings *words, struct mq_error *err)
 {
-    struct reading reading = {.given = given, .out = words, .dot_ends = true};
+    struct reading reading = {.words = words, .dot_ends = true};
     enum mq_status status = MQ_OK;
-    if (given->items[0][0] != '/') {
+    if (words->items[0][0] != '/') {
         return bad(err, "the command must begin with the program's whole path, such as "
                         "/usr/sbin/sendmail; no PATH is searched");
     }
-    while (status == MQ_OK && reading.at < given->count) {
-        const char *word = given->items[reading.at];
-        if (word[0] != '-' || word[1] == '\0') {
-            status = keep(&reading, word, err);
+    while (reading.at < words->count) {
+        char *word = words->items[reading.at];
+        if (status != MQ_OK || word[0] != '-' || word[1] == '\0') {
+            keep(&reading);
         } else if (word[1] == '-') {
             status = read_long(&reading, word, err);
         } else {
             status = read_short(&reading, word, err);
         }
     }
-    if (status == MQ_OK && reading.dot_ends) {
-        status = keep(&reading, "-i", err);
+    words->count = reading.kept;
+    if (status == MQ_OK && reading.dot_ends && !mq_strings_add(words, MQ_STR("-i"))) {
+        status = mq_error_nomem(err);
     }
     return status;
 }
@@ -211,12 +212,8 @@ bool mq_sendmail_command_takes_status(const struct mq_strings *words)
     char *slash = real != NULL ? strrchr(real, '/') : NULL;
     bool takes = slash != NULL && (is(slash, "/sendmail") || is(slash, "/sendmail.postfix"));
     if (takes) {
-        struct mq_buffer beside;
-        mq_buffer_init(&beside);
-        mq_buffer_append(&beside, real, (size_t)(slash - real));
-        mq_buffer_cstr(&beside, "/postconf");
-        takes = !beside.failed && access(beside.data, X_OK) == 0;
-        mq_buffer_clear(&beside);
+        memcpy(slash, "/postconf", sizeof "/postconf"); /* no longer than what it replaces */
+        takes = access(real, X_OK) == 0;
     }
     free(real);
     return takes;

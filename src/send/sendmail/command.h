@@ -11,14 +11,12 @@
  * would be the mail that we are sending, and come back for ever. */
 #define MQ_SENDMAIL_DEPTH "MAILQUEUE_TRANSPORT_DEPTH=1"
 
-/* The program and its options, ready to be followed by sender and recipients; *words is an empty
- * list. Options that name recipients or a sender are gone: the queue's are given. MQ_CONFIG,
- * field "transport": a relative program, a mode that takes no
- * mail on standard input (-bs …), recipients in the command, an unknown --read…: it may be msmtp's
- * for recipients; several short options in one word of which the last has a value (-toi).
- * *words is a list even then. Looks at no file. */
-enum mq_status mq_sendmail_command_parse(const struct mq_strings *given, struct mq_strings *words,
-                                         struct mq_error *err);
+/* Makes program and options, at least one word, ready to be followed by sender and recipients:
+ * options that name either are removed, for the queue's are given. MQ_CONFIG, field "transport": a
+ * relative program, a mode that takes no mail on standard input (-bs …), recipients in the command,
+ * an unknown --read…: it may be msmtp's for recipients; several short options in one word of which
+ * the last has a value (-toi). Looks at no file. */
+enum mq_status mq_sendmail_command_parse(struct mq_strings *words, struct mq_error *err);
 
 /* Whether the program can be what hands mail over. MQ_CONFIG: it is no file that we may execute, or
  * it is ours (`own`: its path; NULL: not known), which would put the mail into the queue again. One

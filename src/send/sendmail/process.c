@@ -76,12 +76,8 @@ static void set_attributes(posix_spawnattr_t *attributes)
     sigaddset(&defaults, SIGXFSZ);
     sigaddset(&defaults, SIGCHLD);
     posix_spawnattr_init(attributes);
-#ifdef POSIX_SPAWN_SETSID
-    const short session = POSIX_SPAWN_SETSID;
-#else
-    const short session = POSIX_SPAWN_SETPGROUP;
-#endif
-    posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | session);
+    posix_spawnattr_setflags(attributes,
+                             POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
     posix_spawnattr_setsigdefault(attributes, &defaults);
     posix_spawnattr_setsigmask(attributes, &mask);
 }

@@ -359,7 +359,6 @@ static enum mq_status read_command(struct pool *pool, struct mq_dsn *dsn,
                                    const struct mq_transport_options *options, struct mq_error *err)
 {
     const char *standard = options->sendmail_path;
-    enum mq_status status = MQ_OK;
     if (dsn->command.count > 0 && options->no_command) {
         return mq_error_set(err, MQ_CONFIG, "transport",
                             "transport: disable_functions in php.ini forbids starting programs "
@@ -371,13 +370,13 @@ static enum mq_status read_command(struct pool *pool, struct mq_dsn *dsn,
                             "or write sendmail://default?command=/usr/sbin/sendmail%%20-t%%20-i");
     }
     if (dsn->command.count == 0) {
-        status = mq_dsn_split_command(mq_str_of(standard), &dsn->command, err);
+        MQ_TRY(mq_dsn_split_command(mq_str_of(standard), &dsn->command, err));
     }
-    if (status == MQ_OK) {
-        status = mq_sendmail_command_parse(&dsn->command, &pool->words, err);
-    }
-    return status == MQ_OK ? mq_sendmail_command_check(&pool->words, options->own_program, err)
-                           : status;
+    pool->transport.name = mq_dsn_redacted(dsn);
+    pool->words = dsn->command;
+    mq_strings_init(&dsn->command);
+    MQ_TRY(mq_sendmail_command_parse(&pool->words, err));
+    return mq_sendmail_command_check(&pool->words, options->own_program, err);
 }
 
 enum mq_status mq_sendmail_new(struct mq_dsn *dsn, const struct mq_transport_options *options,
@@ -399,7 +398,6 @@ enum mq_status mq_sendmail_new(struct mq_dsn *dsn, const struct mq_transport_opt
         goto out;
     }
     pool->takes_status = mq_sendmail_command_takes_status(&pool->words);
-    pool->transport.name = mq_dsn_redacted(dsn);
     pool->slots = calloc(pool->limit, sizeof *pool->slots);
     pool->polled = calloc(2 * pool->limit, sizeof *pool->polled);
     if (pool->transport.name == NULL || pool->slots == NULL || pool->polled == NULL) {

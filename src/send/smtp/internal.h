@@ -1,5 +1,4 @@
-/* What the files of the SMTP session share. Each uses only those above it here: progress.c,
- * check.c, write.c and receive.c, session.c. */
+/* What the files of the SMTP session share. Each uses only those above it here. */
 #ifndef MQ_SEND_SMTP_INTERNAL_H
 #define MQ_SEND_SMTP_INTERNAL_H
 
@@ -35,12 +34,8 @@ void mq_smtp_expect(struct mq_smtp_session *session, enum mq_smtp_command comman
 /* Converts what can be, refuses locally what cannot be sent; false when no recipient is left. */
 bool mq_smtp_check(struct mq_smtp_session *session, struct mq_transfer *transfer);
 
-/* write.c */
-/* Takes work from the host and writes until the socket takes no more. */
-void mq_smtp_write(struct mq_smtp_session *session);
-void mq_smtp_quit(struct mq_smtp_session *session); /* idle only */
-
-/* receive.c: reads all there is. After a write that failed, it ends the session. */
+/* receive.c: reads all there is. After a write that failed, it ends the session. write.c has the
+ * functions of session.h, which no file here uses. */
 void mq_smtp_read(struct mq_smtp_session *session);
 
 /* Boot time by the mails' clock. */

@@ -7,24 +7,6 @@
 
 static const char out_of_step[] = "the relay's answers do not fit the commands";
 
-static enum mq_outcome result_of(enum mq_verdict verdict)
-{
-    switch (verdict) {
-    case MQ_VERDICT_ACCEPTED:
-        return MQ_OUTCOME_DELIVERED;
-    case MQ_VERDICT_REFUSED:
-        return MQ_OUTCOME_REFUSED;
-    case MQ_VERDICT_UNEXPLAINED:
-        return MQ_OUTCOME_UNEXPLAINED;
-    case MQ_VERDICT_DENIED:
-        return MQ_OUTCOME_DENIED;
-    case MQ_VERDICT_UNCERTAIN:
-        return MQ_OUTCOME_UNCERTAIN;
-    default:
-        return MQ_OUTCOME_DEFERRED;
-    }
-}
-
 /* Exim and Postfix say so, under codes that mean other things too. */
 static bool lost_step(const struct mq_reply *reply)
 {
@@ -191,7 +173,7 @@ static void on_mail(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
         }
     } else if (!ends_session(session, tx, verdict, reply)) {
         note_time(session, tx->transfer, reply);
-        mq_smtp_mark(tx->transfer, false, result_of(verdict), reply);
+        mq_smtp_mark(tx->transfer, false, (enum mq_outcome)verdict, reply);
         tx->mail_refused = true;
         tx->next = MQ_SMTP_NONE;
     }
@@ -219,9 +201,7 @@ static void on_rcpt(struct mq_smtp_session *session, struct mq_smtp_tx *tx, size
     note_time(session, tx->transfer, reply);
     target->code = reply->code;
     mq_reply_format(reply, target->reply, sizeof target->reply);
-    if (verdict != MQ_VERDICT_NEXT_TRANSACTION) {
-        target->result = result_of(verdict);
-    }
+    target->result = (enum mq_outcome)verdict;
 }
 
 /* An unsolicited reply shifts those behind it, and a recipient would be refused by another's reply.
@@ -262,7 +242,7 @@ static void on_data(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
     } else if (!tx->mail_refused && tx->in_transaction > 0 &&
                !ends_session(session, tx, verdict, reply)) {
         note_time(session, tx->transfer, reply);
-        mq_smtp_mark(tx->transfer, true, result_of(verdict), reply);
+        mq_smtp_mark(tx->transfer, true, (enum mq_outcome)verdict, reply);
     } /* else a consequence, finished by envelope_progress() */
 }
 
@@ -286,10 +266,9 @@ static void not_accepted(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
 {
     struct mq_transfer *transfer = tx->transfer;
     note_time(session, transfer, reply);
-    bool decided = verdict != MQ_VERDICT_SESSION_TROUBLE && verdict != MQ_VERDICT_RELAY_TROUBLE &&
-                   verdict != MQ_VERDICT_PROTOCOL_ERROR;
+    bool decided = verdict < MQ_VERDICT_CONNECT_TROUBLE;
     if (decided) {
-        mq_smtp_mark(transfer, true, result_of(verdict), reply);
+        mq_smtp_mark(transfer, true, (enum mq_outcome)verdict, reply);
     }
     if (tx->dot_at != 0 && verdict != MQ_VERDICT_UNCERTAIN) {
         transfer->enter(transfer, MQ_PHASE_REFUSED);

@@ -1,17 +1,54 @@
-/* One SMTP session after its connection is open and logged in: transactions, pipelined, and what
- * the replies to them mean for the transfers (RFC 5321, RFC 2920). Knows neither sockets nor
- * libcurl. */
+/* One SMTP session after its connection is open and logged in: pipelined transactions, and what the
+ * replies mean for the transfers (RFC 5321, RFC 2920). Knows neither sockets nor libcurl. */
 #ifndef MQ_SEND_SMTP_SESSION_H
 #define MQ_SEND_SMTP_SESSION_H
 
 #include "policy/reply.h"
+#include "send/dsn.h"
 #include "send/smtp/channel.h"
-#include "send/smtp/host.h"
+#include "send/transport.h"
 
-/* The most that is written at once, and a session's output buffer. */
-#define MQ_SMTP_CHUNK 16384
-/* Commands that may be out without a reply: two envelopes of 100 recipients. */
-#define MQ_SMTP_EXPECTED_MAX 256
+#define MQ_SMTP_CHUNK        16384 /* the most that is written at once */
+#define MQ_SMTP_EXPECTED_MAX 256   /* commands without a reply: two envelopes of 100 recipients */
+
+enum mq_smtp_state {
+    MQ_SMTP_CLOSED,
+    MQ_SMTP_CONNECTING, /* libcurl's; no channel yet */
+    MQ_SMTP_IDLE,       /* nothing under way */
+    MQ_SMTP_ENVELOPE,   /* RSET, MAIL, RCPT, DATA out or going out */
+    MQ_SMTP_BODY,       /* 354 came; the message goes out */
+    MQ_SMTP_AWAITING,   /* the dot is out, its reply is not here */
+    MQ_SMTP_QUITTING,
+    MQ_SMTP_STATE_COUNT
+};
+
+/* Whether an envelope may go behind another mail's dot that the relay has not answered yet. Some
+ * relays offer PIPELINING and lose the connection then (Dovecot's submission service up to 2.4.1),
+ * which leaves the mail before it uncertain. So a relay has to show it first. */
+enum mq_smtp_following {
+    MQ_SMTP_FOLLOW_TRY, /* not known: one session at a time tries it */
+    MQ_SMTP_FOLLOW_DOT, /* it answered envelope and dot */
+    MQ_SMTP_FOLLOW_NEVER
+};
+
+struct mq_smtp_session;
+
+/* What a session asks of its pool. */
+struct mq_smtp_host {
+    struct mq_transport *transport;       /* takes transfers back, and the relay's trouble */
+    const struct mq_dsn *dsn;             /* timeouts, mails a connection */
+    size_t in_state[MQ_SMTP_STATE_COUNT]; /* sessions in each; closed ones are not counted */
+    enum mq_smtp_following following;
+    bool following_fixed; /* set by hand: nothing is learned */
+    bool trying;          /* a trial is under way */
+    bool no_params;       /* every transaction is plain: only so it worked */
+    int failures;         /* sessions in a row that came to nothing; a decided mail ends the row */
+    /* A transfer to begin now: on an idle session, or behind the dot; NULL: none for this one. */
+    struct mq_transfer *(*next)(struct mq_smtp_host *host, bool behind);
+    /* The session is closed, its channel is closed next. `why`: "" at an orderly end. */
+    void (*closed)(struct mq_smtp_host *host, struct mq_smtp_session *session, const char *why);
+    void (*heard)(struct mq_smtp_host *host, int code); /* a reply; for tests, NULL: none */
+};
 
 enum mq_smtp_command {
     MQ_SMTP_NONE,
@@ -30,9 +67,8 @@ struct mq_smtp_expected {
     uint32_t target;
 };
 
-/* The transaction of one transfer. While it runs, a target's `code` says how its RCPT went, as
- * long as its result is RELEASED: 0 not answered, 2xx in the transaction, else wanted in another.
- */
+/* The transaction of one transfer. A target whose result is RELEASED has in `code` how its RCPT
+ * went: 0 not answered, 2xx in the transaction, else wanted in another. */
 struct mq_smtp_tx {
     struct mq_transfer *transfer; /* NULL: free, or taken back while its envelope was out */
     bool used;
@@ -96,9 +132,8 @@ void mq_smtp_session_init(struct mq_smtp_session *session, struct mq_smtp_host *
 /* The connection is open; the session owns the channel from now on. */
 void mq_smtp_session_ready(struct mq_smtp_session *session, struct mq_channel *channel,
                            const struct mq_smtp_caps *caps);
-/* Whether a transfer may be begun: at once, or behind the dot of the one under way. While it is not
- * known whether the relay can do that, only together with that dot: so it is sure that the relay
- * has both before it answers. */
+/* Whether a transfer may be begun: at once, or behind the dot of the one under way. A trial goes
+ * only together with that dot: so the relay has both before it answers. */
 bool mq_smtp_session_may_begin(const struct mq_smtp_session *session);
 bool mq_smtp_session_may_follow(const struct mq_smtp_session *session);
 /* Looks for work at the host and writes what can be written. */

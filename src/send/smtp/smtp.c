@@ -357,26 +357,26 @@ static void close_sessions(struct pool *pool, const char *why)
     }
 }
 
-static void op_recall(struct mq_transport *transport)
+/* Takes back what lies behind another mail's dot, and `envelopes` that are under way. */
+static void recall(struct pool *pool, bool envelopes)
 {
-    struct pool *pool = pool_of(transport);
     for (size_t i = 0; i < pool->connections; i++) {
-        if (pool->slots[i].session.channel != NULL) {
-            mq_smtp_session_recall(&pool->slots[i].session);
+        struct mq_smtp_session *session = &pool->slots[i].session;
+        if (session->channel != NULL && (envelopes || session->state != MQ_SMTP_ENVELOPE)) {
+            mq_smtp_session_recall(session);
         }
     }
 }
 
+static void op_recall(struct mq_transport *transport)
+{
+    recall(pool_of(transport), true);
+}
+
 static void op_wind_down(struct mq_transport *transport)
 {
-    struct pool *pool = pool_of(transport);
-    cancel_connecting(pool);
-    for (size_t i = 0; i < pool->connections; i++) {
-        struct mq_smtp_session *session = &pool->slots[i].session;
-        if (session->channel != NULL && session->state != MQ_SMTP_ENVELOPE) {
-            mq_smtp_session_recall(session); /* the one behind the dot */
-        }
-    }
+    cancel_connecting(pool_of(transport));
+    recall(pool_of(transport), false);
 }
 
 static void op_quit(struct mq_transport *transport, int64_t timeout_ms)

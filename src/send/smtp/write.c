@@ -1,4 +1,5 @@
-/* What a session sends: commands in groups (RFC 2920), the message with its dots stuffed. */
+/* What a session sends: commands in groups (RFC 2920), the message with its dots stuffed; and the
+ * functions that the pool calls. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -216,15 +217,15 @@ static bool begin(struct mq_smtp_session *session, struct mq_transfer *transfer,
     return true;
 }
 
-void mq_smtp_quit(struct mq_smtp_session *session)
+/* An idle session's end. */
+static void quit(struct mq_smtp_session *session)
 {
-    if (session->state != MQ_SMTP_IDLE) {
-        return;
+    if (session->state == MQ_SMTP_IDLE) {
+        mq_smtp_expect(session, MQ_SMTP_QUIT, 0, 0);
+        session->out_pos = session->out_len = 0;
+        put(session, "QUIT\r\n");
+        mq_smtp_set_state(session, MQ_SMTP_QUITTING);
     }
-    mq_smtp_expect(session, MQ_SMTP_QUIT, 0, 0);
-    session->out_pos = session->out_len = 0;
-    put(session, "QUIT\r\n");
-    mq_smtp_set_state(session, MQ_SMTP_QUITTING);
 }
 
 static void take_follower(struct mq_smtp_session *session)
@@ -260,8 +261,8 @@ static void take_work(struct mq_smtp_session *session)
             break;
         }
     }
-    if (session->state == MQ_SMTP_IDLE && session->last) {
-        mq_smtp_quit(session);
+    if (session->last) {
+        quit(session);
     }
 }
 
@@ -295,7 +296,8 @@ static bool write_some(struct mq_smtp_session *session)
     return false;
 }
 
-void mq_smtp_write(struct mq_smtp_session *session)
+/* Takes work from the host and writes until the socket takes no more. */
+static void write_all(struct mq_smtp_session *session)
 {
     uint64_t cycle_ends = session->sent + TURN_BYTES;
     while (session->channel != NULL) {
@@ -317,4 +319,69 @@ void mq_smtp_write(struct mq_smtp_session *session)
             break;
         }
     }
+}
+
+/* ---- what the pool calls ---- */
+
+void mq_smtp_session_init(struct mq_smtp_session *session, struct mq_smtp_host *host)
+{
+    memset(session, 0, sizeof *session);
+    session->host = host;
+    session->deadline_ms = INT64_MAX;
+}
+
+void mq_smtp_session_ready(struct mq_smtp_session *session, struct mq_channel *channel,
+                           const struct mq_smtp_caps *caps)
+{
+    session->channel = channel;
+    session->caps = *caps;
+    mq_smtp_set_state(session, MQ_SMTP_IDLE);
+}
+
+void mq_smtp_session_check_timeout(struct mq_smtp_session *session, int64_t now_ms)
+{
+    static const char *const silence[MQ_SMTP_STATE_COUNT] = {
+        [MQ_SMTP_ENVELOPE] = "the relay did not answer in time",
+        [MQ_SMTP_BODY] = "the relay stopped reading the message",
+        [MQ_SMTP_AWAITING] = "the relay did not answer the end of the message in time",
+        [MQ_SMTP_QUITTING] = "",
+    };
+    if (now_ms >= session->deadline_ms && session->state == MQ_SMTP_IDLE) {
+        mq_smtp_session_quit(session);
+    } else if (now_ms >= session->deadline_ms && silence[session->state] != NULL) {
+        session->silent = true;
+        mq_smtp_cut_off(session, silence[session->state]);
+    }
+}
+
+void mq_smtp_session_recall(struct mq_smtp_session *session)
+{
+    struct mq_smtp_tx *follower = mq_smtp_follower(session);
+    if (session->state == MQ_SMTP_ENVELOPE) {
+        mq_smtp_close(session, "");
+    } else if (follower->used) {
+        /* Its envelope is out; without a body it cannot be ended but by the connection. */
+        mq_smtp_give_back(session, follower);
+        session->closing = true;
+    }
+}
+
+void mq_smtp_session_pump(struct mq_smtp_session *session)
+{
+    write_all(session);
+    if (session->write_failed && session->channel != NULL) {
+        mq_smtp_read(session); /* a reply may still be there */
+    }
+}
+
+void mq_smtp_session_readable(struct mq_smtp_session *session)
+{
+    mq_smtp_read(session);
+    mq_smtp_session_pump(session);
+}
+
+void mq_smtp_session_quit(struct mq_smtp_session *session)
+{
+    quit(session);
+    mq_smtp_session_pump(session);
 }

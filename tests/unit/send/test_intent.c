@@ -80,7 +80,7 @@ static enum mq_intent_owner owner_now(void)
 {
     struct mq_intent_record *record = open_record();
     assert_non_null(record);
-    enum mq_intent_owner owner = mq_intent_owner(record);
+    enum mq_intent_owner owner = record->owner;
     mq_intent_record_close(record, false);
     return owner;
 }
@@ -139,7 +139,7 @@ static void test_every_result_is_read(void **state)
     mq_intent_write(intent, mq_intent_begin(intent, 7), &entry);
     mq_intent_abandon(intent);
     struct mq_intent_record *record = open_record();
-    assert_int_equal(mq_intent_owner(record), MQ_INTENT_DEAD);
+    assert_int_equal(record->owner, MQ_INTENT_DEAD);
     memset(entry.results, 0, sizeof(entry.results));
     assert_true(mq_intent_find(record, 7, &entry));
     assert_int_equal(entry.results[MQ_OUTCOME_UNEXPLAINED], MQ_OUTCOME_UNEXPLAINED);
@@ -153,7 +153,7 @@ static void test_alive_is_read_only(void **state)
     struct mq_intent_entry entry;
     mq_intent_begin(intent, 9);
     struct mq_intent_record *record = open_record();
-    assert_int_equal(mq_intent_owner(record), MQ_INTENT_ALIVE);
+    assert_int_equal(record->owner, MQ_INTENT_ALIVE);
     assert_true(mq_intent_find(record, 9, &entry));
     assert_int_equal(entry.phase, MQ_INTENT_BEGUN);
     assert_false(mq_intent_find(record, 10, &entry));
@@ -167,8 +167,8 @@ static void test_dead(void **state)
     struct mq_intent_entry entry;
     leave_record();
     struct mq_intent_record *record = open_record();
-    assert_int_equal(mq_intent_owner(record), MQ_INTENT_DEAD);
-    assert_string_equal(mq_intent_token(record), TOKEN);
+    assert_int_equal(record->owner, MQ_INTENT_DEAD);
+    assert_string_equal(record->token, TOKEN);
     assert_true(mq_intent_find(record, 7, &entry));
     assert_int_equal(entry.phase, MQ_INTENT_BODY);
     assert_int_equal(entry.results[0], MQ_OUTCOME_UNCERTAIN);
@@ -261,7 +261,7 @@ static int seen[3];
 static void see(void *context, struct mq_intent_record *record)
 {
     (void)context;
-    seen[mq_intent_owner(record)]++;
+    seen[record->owner]++;
     mq_intent_record_close(record, false);
 }
 
@@ -339,7 +339,7 @@ static void test_killed_owner(void **state)
     kill(pid, SIGKILL);
     waitpid(pid, &status, 0);
     struct mq_intent_record *record = open_record();
-    assert_int_equal(mq_intent_owner(record), MQ_INTENT_DEAD);
+    assert_int_equal(record->owner, MQ_INTENT_DEAD);
     assert_true(mq_intent_find(record, 5, &entry));
     mq_intent_record_close(record, false);
     close(fds[0]);

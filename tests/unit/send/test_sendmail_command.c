@@ -19,14 +19,8 @@ static struct mq_error err;
 
 static enum mq_status read_command(const char *command, struct mq_strings *words)
 {
-    struct mq_strings given;
-    mq_strings_init(&given);
-    enum mq_status status = mq_dsn_split_command(mq_str_of(command), &given, &err);
-    if (status == MQ_OK) {
-        status = mq_sendmail_command_parse(&given, words, &err);
-    }
-    mq_strings_clear(&given);
-    return status;
+    enum mq_status status = mq_dsn_split_command(mq_str_of(command), words, &err);
+    return status == MQ_OK ? mq_sendmail_command_parse(words, &err) : status;
 }
 
 /* The words in brackets, or the error's text. */
