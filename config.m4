@@ -120,9 +120,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/mime/wire/signed.c
     src/php/capture/as_sendmail.c
     src/php/capture/capture.c
-    src/php/capture/command_line.c
     src/php/capture/header_text.c
-    src/php/capture/local_mail.c
     src/php/capture/mb_send_mail.c
     src/php/class/classes.c
     src/php/class/database_arg.c

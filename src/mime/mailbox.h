@@ -43,4 +43,14 @@ void mq_mailboxes_write(struct mq_buffer *out, const char *name, const struct mq
 enum mq_status mq_addresses_of_header(struct mq_str value, const char *field,
                                       struct mq_strings *list, struct mq_error *err);
 
+/* The same, one address after another as they stand in the value. */
+struct mq_address_reader {
+    struct mq_str rest; /* of the value, without white space around it */
+    const char *fault;  /* what is wrong, if it is not the address itself */
+    bool in_group;
+};
+
+/* *address is empty where an element of the list has none. False at the end, and for a fault. */
+bool mq_address_next(struct mq_address_reader *reader, struct mq_str *address);
+
 #endif

@@ -9,13 +9,6 @@
 
 #define DEPTH_MAX 32 /* of comments; only attacks nest them deeper */
 
-/* One reading in progress. */
-struct reader {
-    struct mq_str rest;
-    const char *fault; /* what is wrong, if it is not the address itself */
-    bool in_group;
-};
-
 /* What came before a "<", ":", ",", ";" or the end. */
 struct phrase {
     size_t words;
@@ -23,19 +16,19 @@ struct phrase {
     bool at;            /* one has an "@" outside quotes */
 };
 
-static void skip(struct reader *r, size_t n)
+static void skip(struct mq_address_reader *r, size_t n)
 {
     r->rest.data += n;
     r->rest.len -= n;
 }
 
-static char peek(const struct reader *r)
+static char peek(const struct mq_address_reader *r)
 {
     return r->rest.len > 0 ? r->rest.data[0] : '\0';
 }
 
 /* Skips a comment (RFC 5322, 3.2.2), which begins with "(". */
-static bool skip_comment(struct reader *r)
+static bool skip_comment(struct mq_address_reader *r)
 {
     size_t depth = 0;
     for (size_t i = 0; i < r->rest.len; i++) {
@@ -55,7 +48,7 @@ static bool skip_comment(struct reader *r)
 }
 
 /* Skips white space and comments. */
-static bool skip_blank(struct reader *r)
+static bool skip_blank(struct mq_address_reader *r)
 {
     while (mq_is_space(peek(r)) || peek(r) == '(') {
         if (peek(r) != '(') {
@@ -98,7 +91,7 @@ static size_t encoded_length(struct mq_str text)
 
 /* Length of the next piece of a word: a quoted string, an encoded word, a literal in brackets, or
  * one character. 0 with a fault. */
-static size_t piece_length(struct reader *r, struct phrase *phrase)
+static size_t piece_length(struct mq_address_reader *r, struct phrase *phrase)
 {
     const char *end;
     size_t n;
@@ -123,7 +116,7 @@ static size_t piece_length(struct reader *r, struct phrase *phrase)
 }
 
 /* Takes a word: up to white space or one of these. */
-static bool take_word(struct reader *r, struct phrase *phrase)
+static bool take_word(struct mq_address_reader *r, struct phrase *phrase)
 {
     const char *start = r->rest.data;
     phrase->words++;
@@ -138,7 +131,7 @@ static bool take_word(struct reader *r, struct phrase *phrase)
     return true;
 }
 
-static bool take_phrase(struct reader *r, struct phrase *phrase)
+static bool take_phrase(struct mq_address_reader *r, struct phrase *phrase)
 {
     while (skip_blank(r) && r->rest.len > 0 && memchr("),:;<>", peek(r), 6) == NULL) {
         if (!take_word(r, phrase)) {
@@ -161,7 +154,7 @@ static bool is_own_name(const struct phrase *phrase, struct mq_str address)
 }
 
 /* Takes "<addr>". */
-static struct mq_str take_angle(struct reader *r, const struct phrase *phrase)
+static struct mq_str take_angle(struct mq_address_reader *r, const struct phrase *phrase)
 {
     struct mq_str none = {0};
     const char *end = memchr(r->rest.data, '>', r->rest.len);
@@ -200,7 +193,7 @@ static const char *fault_of_stop(char c)
 }
 
 /* What comes behind an address or a group: a comma, the group's end, or the end of the field. */
-static void take_separator(struct reader *r)
+static void take_separator(struct mq_address_reader *r)
 {
     if (skip_blank(r) && peek(r) == ';' && r->in_group) {
         r->in_group = false;
@@ -217,17 +210,17 @@ static void take_separator(struct reader *r)
     }
 }
 
-/* Takes one element of the list; *address is empty where it has none. */
-static void take_element(struct reader *r, struct mq_str *address)
+bool mq_address_next(struct mq_address_reader *r, struct mq_str *address)
 {
     struct phrase phrase = {0};
-    if (!take_phrase(r, &phrase)) {
-        return;
+    *address = (struct mq_str){NULL, 0};
+    if (r->rest.len == 0 || !take_phrase(r, &phrase)) {
+        return false;
     }
     if (peek(r) == ':' && phrase.words > 0 && !phrase.at && !r->in_group) {
         r->in_group = true;
         skip(r, 1);
-        return;
+        return true;
     }
     if (peek(r) == '<') {
         *address = take_angle(r, &phrase);
@@ -240,6 +233,7 @@ static void take_element(struct reader *r, struct mq_str *address)
     if (r->fault == NULL) {
         take_separator(r);
     }
+    return r->fault == NULL;
 }
 
 /* Whether the character at i is text or folding: a line end that no white space follows would end
@@ -268,14 +262,13 @@ static enum mq_status check_characters(struct mq_str value, const char *field, s
 }
 
 /* Takes the next address off, or nothing where an element has none. */
-static enum mq_status read_next(struct reader *r, const char *field, struct mq_strings *list,
-                                struct mq_error *err)
+static enum mq_status read_next(struct mq_address_reader *r, const char *field,
+                                struct mq_strings *list, struct mq_error *err)
 {
     struct mq_str start = mq_str_trim(r->rest);
-    struct mq_str address = {0};
+    struct mq_str address;
     char *plain = NULL;
-    take_element(r, &address);
-    if (r->fault != NULL) {
+    if (!mq_address_next(r, &address)) {
         return mq_address_bad(start, field, r->fault, err);
     }
     if (address.len == 0) {
@@ -293,7 +286,7 @@ enum mq_status mq_addresses_of_header(struct mq_str value, const char *field,
                                       struct mq_strings *list, struct mq_error *err)
 {
     size_t before = list->count;
-    struct reader reader = {.rest = mq_str_trim(value)};
+    struct mq_address_reader reader = {.rest = mq_str_trim(value)};
     enum mq_status status = check_characters(reader.rest, field, err);
     while (status == MQ_OK && reader.rest.len > 0) {
         status = read_next(&reader, field, list, err);

@@ -1,23 +1,236 @@
-/* What sendmail -t -i adds to a mail: domains for users of this host, a From, and a sender. */
+/* A captured mail as sendmail -t -i takes it: its options, domains for users of this host, a From,
+ * and a sender. */
 #include "php/capture/as_sendmail.h"
 
+#include <netdb.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "zend_smart_str.h"
+
+#include "core/ascii.h"
 #include "mime/mailbox.h"
 #include "mime/wire/envelope.h"
 #include "mime/wire/message.h"
-#include "php/capture/command_line.h"
-#include "php/capture/local_mail.h"
 #include "php/ini.h"
 
-#define ADDRESS_MAX 320
-#define FROM_MAX    2048
+#define HOST_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-"
+#define ADDRESS_MAX     320
+#define FROM_MAX        2048
+#define NAME_SIZE       256
 
 static struct mq_str view(const zend_string *s)
 {
     return s ? (struct mq_str){ZSTR_VAL(s), ZSTR_LEN(s)} : (struct mq_str){NULL, 0};
+}
+
+/* ---- the command line ---- */
+
+/* What it says of the envelope; NULL: nothing. */
+struct command {
+    zend_string *sender;     /* of the last -f or -r, as given */
+    zend_string *name;       /* of -F */
+    zend_string *recipients; /* words that are no options, with commas between */
+};
+
+/* The next word of a command line, or NULL; the caller releases it. PHP escapes the fifth argument
+ * (escapeshellcmd()), so special characters, backslashes and quotes without a partner stand for
+ * themselves, and a line end joins what is around it. */
+static zend_string *next_word(const char **rest)
+{
+    const char *p = *rest + strspn(*rest, " \t\n");
+    smart_str word = {0};
+    char quote = '\0';
+    if (*p == '\0') {
+        return NULL;
+    }
+    for (; *p && (quote || (*p != ' ' && *p != '\t')); p++) {
+        bool is_quote = *p == '"' || *p == '\'';
+        if (quote ? *p == quote : is_quote && strchr(p + 1, *p)) {
+            quote = quote ? '\0' : *p;
+        } else if (*p != '\n') {
+            smart_str_appendc(&word, *p);
+        }
+    }
+    *rest = p;
+    return smart_str_extract(&word);
+}
+
+static void take_value(struct command *out, char option, const char *value)
+{
+    zend_string **target = option == 'f' || option == 'r' ? &out->sender
+                           : option == 'F'                ? &out->name
+                                                          : NULL;
+    if (target) {
+        mq_capture_replace(target, zend_string_init(value, strlen(value), 0));
+    }
+}
+
+/* One word of options ("-ti", "-fann@example.org", "-f" with its value in the next word). */
+static void take_options(const char **words, const char *letters, struct command *out)
+{
+    static const char with_value[] = "ABCFLNORVXbefhopr";
+    static const char with_attached_value[] = "dMqQ";
+    for (; *letters; letters++) {
+        if (strchr(with_attached_value, *letters)) {
+            return;
+        }
+        if (!strchr(with_value, *letters)) {
+            continue;
+        }
+        if (letters[1]) {
+            take_value(out, *letters, letters + 1);
+            return;
+        }
+        zend_string *value = next_word(words);
+        if (value) {
+            take_value(out, *letters, ZSTR_VAL(value));
+            zend_string_release(value);
+        }
+        return;
+    }
+}
+
+static void add_recipient(struct command *out, zend_string *word)
+{
+    zend_string *line = mq_capture_one_line(word);
+    const char *before = out->recipients ? ZSTR_VAL(out->recipients) : "";
+    mq_capture_replace(&out->recipients,
+                       strpprintf(0, "%s%s%s", before, *before ? ", " : "", ZSTR_VAL(line)));
+    zend_string_release(line);
+}
+
+static void read_words(const char *words, bool recipients, struct command *out)
+{
+    bool options = true;
+    zend_string *word;
+    while ((word = next_word(&words)) != NULL) {
+        const char *text = ZSTR_VAL(word);
+        if (options && strcmp(text, "--") == 0) {
+            options = false;
+        } else if (options && text[0] == '-' && text[1] == '-') {
+            /* A long option, which some programs have. */
+        } else if (options && text[0] == '-' && text[1]) {
+            take_options(&words, text + 1, out);
+        } else if (recipients && ZSTR_LEN(word) > 0) {
+            add_recipient(out, word);
+        }
+        zend_string_release(word);
+    }
+}
+
+/* Reads the options of sendmail_path, then `parameters` or, when it is set,
+ * mail.force_extra_parameters. Words of sendmail_path that are no options may be anything: a
+ * wrapper's command, an account. */
+static void read_command(const zend_string *parameters, struct command *out)
+{
+    const char *path = MQ_PHP_INI("sendmail_path");
+    const char *forced = MQ_PHP_INI("mail.force_extra_parameters");
+    read_words(path ? path : "", false, out);
+    read_words(forced ? forced : parameters ? ZSTR_VAL(parameters) : "", true, out);
+}
+
+static void clear_command(struct command *command)
+{
+    mq_capture_replace(&command->sender, NULL);
+    mq_capture_replace(&command->name, NULL);
+    mq_capture_replace(&command->recipients, NULL);
+}
+
+/* ---- users of this host ---- */
+
+static bool is_host(const char *name)
+{
+    return *name && *name != '.' && *name != '-' && name[strspn(name, HOST_CHARACTERS)] == '\0';
+}
+
+/* The domain of local addresses, as Debian's /etc/mailname says it. */
+static void read_mailname(char out[NAME_SIZE])
+{
+    FILE *file = fopen("/etc/mailname", "re");
+    bool has = file && fgets(out, NAME_SIZE, file);
+    out[has ? strcspn(out, " \t\r\n") : 0] = '\0';
+    if (file) {
+        fclose(file);
+    }
+}
+
+/* In full, as `hostname -f` says it; usually /etc/hosts has it. */
+static void full_host_name(char out[NAME_SIZE])
+{
+    struct addrinfo hints = {.ai_flags = AI_CANONNAME};
+    struct addrinfo *info = NULL;
+    if (gethostname(out, NAME_SIZE) != 0) {
+        *out = '\0';
+    }
+    out[NAME_SIZE - 1] = '\0';
+    if (*out && !strchr(out, '.') && getaddrinfo(out, NULL, &hints, &info) == 0) {
+        if (info->ai_canonname && is_host(info->ai_canonname)) {
+            snprintf(out, NAME_SIZE, "%s", info->ai_canonname);
+        }
+        freeaddrinfo(info);
+    }
+}
+
+static void find_host(char out[NAME_SIZE])
+{
+    read_mailname(out);
+    if (!is_host(out)) {
+        full_host_name(out);
+    }
+    if (!is_host(out)) { /* a container's name may have "_" */
+        snprintf(out, NAME_SIZE, "localhost");
+    }
+}
+
+/* What passwd(5) says of the user that PHP runs as: the login name, or the full name. */
+static void read_user(bool full, char out[NAME_SIZE])
+{
+    char scratch[4096];
+    struct passwd entry, *found = NULL;
+    const char *name = full ? "" : "nobody";
+    if (getpwuid_r(geteuid(), &entry, scratch, sizeof scratch, &found) == 0 && found) {
+        name = full ? found->pw_gecos : found->pw_name;
+    }
+    snprintf(out, NAME_SIZE, "%s", name ? name : "");
+    out[strcspn(out, ",")] = '\0';
+}
+
+/* RFC 5322, 3.2.3, and the dot. */
+static bool is_user(struct mq_str name)
+{
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.data[i];
+        if (!mq_is_alnum(c) && (c == '\0' || !strchr("!#$%&'*+-/=?^_`{|}~.", c))) {
+            return false;
+        }
+    }
+    return name.len > 0;
+}
+
+/* Appends the value of an address field, in which users such as "root" or "Name <root>" get this
+ * host's domain. What follows something that cannot be read stays as it is. */
+static void append_qualified(smart_str *out, struct mq_str value)
+{
+    struct mq_address_reader reader = {.rest = mq_str_trim(value)};
+    struct mq_str address;
+    const char *done = value.data;
+    char host[NAME_SIZE] = "";
+    while (mq_address_next(&reader, &address)) {
+        if (is_user(address)) {
+            if (*host == '\0') {
+                find_host(host);
+            }
+            const char *end = address.data + address.len;
+            smart_str_appendl(out, done, (size_t)(end - done));
+            smart_str_append_printf(out, "@%s", host);
+            done = end;
+        }
+    }
+    smart_str_appendl(out, done, (size_t)(value.data + value.len - done));
 }
 
 /* ---- the sender ---- */
@@ -28,7 +241,7 @@ static enum mq_status read_one(struct mq_str text, const char *field, char out[A
     struct mq_strings found;
     smart_str full = {0};
     mq_strings_init(&found);
-    mq_local_qualify(text, &full);
+    append_qualified(&full, text);
     enum mq_status status = mq_addresses_of_header(view(full.s), field, &found, err);
     if (status == MQ_OK && found.count != 1) {
         status =
@@ -43,7 +256,7 @@ static enum mq_status read_one(struct mq_str text, const char *field, char out[A
 }
 
 /* The sender that -f names; "" for the null reverse-path, or where it names none. */
-static enum mq_status given_sender(const struct mq_capture_command *command, char out[ADDRESS_MAX],
+static enum mq_status given_sender(const struct command *command, char out[ADDRESS_MAX],
                                    struct mq_error *err)
 {
     struct mq_str text = mq_str_trim(view(command->sender));
@@ -55,23 +268,25 @@ static enum mq_status given_sender(const struct mq_capture_command *command, cha
 /* The sender of mail that says nothing of one. */
 static enum mq_status usual_sender(char out[ADDRESS_MAX], struct mq_error *err)
 {
-    struct mq_local_user user;
+    char user[NAME_SIZE];
     struct mq_str set = mq_str_trim(mq_str_of(MQ_PHP_INI("sendmail_from")));
-    mq_local_user_read(&user);
-    return set.len > 0 ? read_one(set, "sendmail_from", out, err)
-                       : read_one(mq_str_of(user.name), "From", out, err);
+    if (set.len > 0) {
+        return read_one(set, "sendmail_from", out, err);
+    }
+    read_user(false, user);
+    return read_one(mq_str_of(user), "From", out, err);
 }
 
 /* A sender in the headers that is not an address, such as "From: Our Club", is accepted: sendmail
  * does not look either. */
-static enum mq_status find_sender(const zend_string *text, const struct mq_capture_command *command,
+static enum mq_status find_sender(const zend_string *head, const struct command *command,
                                   char out[ADDRESS_MAX], struct mq_error *err)
 {
     char *named = NULL;
     if (command->sender) {
         return MQ_OK;
     }
-    if (mq_envelope_sender(view(text), &named, err) != MQ_OK || named == NULL) {
+    if (mq_envelope_sender(view(head), &named, err) != MQ_OK || named == NULL) {
         return usual_sender(out, err);
     }
     snprintf(out, ADDRESS_MAX, "%s", named);
@@ -79,18 +294,18 @@ static enum mq_status find_sender(const zend_string *text, const struct mq_captu
     return MQ_OK;
 }
 
-/* ---- the message ---- */
+/* ---- the header section ---- */
 
 /* With the name that -F gives, else the user's, where a header can hold it. */
 static void write_from(const zend_string *name, const char *address, char out[FROM_MAX])
 {
-    struct mq_local_user user;
+    char full_name[NAME_SIZE];
     struct mq_mailboxes list;
     struct mq_buffer line;
     mq_mailboxes_init(&list);
     mq_buffer_init(&line);
-    mq_local_user_read(&user);
-    struct mq_str shown = mq_str_trim(name ? view(name) : mq_str_of(user.full_name));
+    read_user(true, full_name);
+    struct mq_str shown = mq_str_trim(name ? view(name) : mq_str_of(full_name));
     snprintf(out, FROM_MAX, "From: %s\r\n", address);
     if (mq_mailboxes_add(shown, mq_str_of(address), "From", &list, NULL) == MQ_OK) {
         mq_mailboxes_write(&line, "From", &list);
@@ -102,32 +317,30 @@ static void write_from(const zend_string *name, const char *address, char out[FR
     mq_mailboxes_clear(&list);
 }
 
-static enum mq_status add_from(zend_string **text, const struct mq_capture_command *command,
+static enum mq_status add_from(zend_string **head, const struct command *command,
                                const char *sender, struct mq_error *err)
 {
     char address[ADDRESS_MAX], from[FROM_MAX];
     struct mq_str value;
-    enum mq_status status = MQ_OK;
-    if (mq_message_header(view(*text), "From", &value)) {
+    if (mq_message_header(view(*head), "From", &value)) {
         return MQ_OK;
     }
     strcpy(address, sender);
     if (*address == '\0') {
-        status = usual_sender(address, err);
+        MQ_TRY(usual_sender(address, err));
     }
-    if (status == MQ_OK) {
-        write_from(command->name, address, from);
-        mq_capture_replace(
-            text, zend_string_concat2(from, strlen(from), ZSTR_VAL(*text), ZSTR_LEN(*text)));
-    }
-    return status;
+    write_from(command->name, address, from);
+    mq_capture_replace(head,
+                       zend_string_concat2(from, strlen(from), ZSTR_VAL(*head), ZSTR_LEN(*head)));
+    return MQ_OK;
 }
 
 static bool has_addresses(struct mq_str name)
 {
-    static const char *const names[] = {"To",          "Cc",           "Bcc",       "From",
-                                        "Sender",      "Resent-To",    "Resent-Cc", "Resent-Bcc",
-                                        "Resent-From", "Resent-Sender"};
+    static const char *const names[] = {"To", "Cc", "Bcc", "From", "Sender"};
+    if (mq_str_begins_nocase(name, "Resent-")) {
+        name = mq_str_skip(name, strlen("Resent-"));
+    }
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (mq_str_equal_nocase(name, mq_str_of(names[i]))) {
             return true;
@@ -136,51 +349,60 @@ static bool has_addresses(struct mq_str name)
     return false;
 }
 
-/* Gives the users of this host in the headers its domain. A signature may be over these fields. */
-static void qualify(zend_string **text)
+/* Gives the users of this host in the fields its domain. A signature may be over these fields. */
+static void qualify(zend_string **head)
 {
     struct mq_str signature;
-    if (mq_message_header(view(*text), "DKIM-Signature", &signature)) {
+    if (mq_message_header(view(*head), "DKIM-Signature", &signature)) {
         return;
     }
     struct mq_message_fields fields;
     smart_str out = {0};
-    const char *done = ZSTR_VAL(*text);
-    mq_message_fields_init(&fields, view(*text));
+    const char *done = ZSTR_VAL(*head);
+    mq_message_fields_init(&fields, view(*head));
     while (mq_message_fields_next(&fields)) {
         if (fields.value.len > 0 && has_addresses(fields.name)) {
             smart_str_appendl(&out, done, (size_t)(fields.value.data - done));
-            mq_local_qualify(fields.value, &out);
+            append_qualified(&out, fields.value);
             done = fields.value.data + fields.value.len;
         }
     }
-    smart_str_appendl(&out, done, (size_t)(ZSTR_VAL(*text) + ZSTR_LEN(*text) - done));
-    mq_capture_replace(text, smart_str_extract(&out));
+    smart_str_appendl(&out, done, (size_t)(ZSTR_VAL(*head) + ZSTR_LEN(*head) - done));
+    mq_capture_replace(head, smart_str_extract(&out));
+}
+
+/* The header section, and the sender of the envelope. */
+static enum mq_status read_head(const struct mq_capture *mail, zend_string **head,
+                                char sender[ADDRESS_MAX], struct mq_error *err)
+{
+    struct command command = {0};
+    read_command(mail->parameters, &command);
+    enum mq_status status = given_sender(&command, sender, err);
+    if (status == MQ_OK) {
+        *head = mq_capture_head(mail, command.recipients);
+        qualify(head);
+        status = add_from(head, &command, sender, err);
+    }
+    if (status == MQ_OK) {
+        status = find_sender(*head, &command, sender, err);
+    }
+    clear_command(&command);
+    return status;
 }
 
 enum mq_status mq_capture_arguments(const struct mq_capture *mail, struct mq_php_arguments *args,
                                     struct mq_error *err)
 {
     char sender[ADDRESS_MAX];
-    struct mq_capture_command command;
-    zend_string *text = NULL;
-    mq_capture_command_read(mail->parameters, &command);
-    enum mq_status status = given_sender(&command, sender, err);
-    if (status == MQ_OK) {
-        text = mq_capture_message(mail, command.recipients);
-        qualify(&text);
-        status = add_from(&text, &command, sender, err);
-    }
-    if (status == MQ_OK) {
-        status = find_sender(text, &command, sender, err);
-    }
+    zend_string *head = NULL;
+    enum mq_status status = read_head(mail, &head, sender, err);
     if (status == MQ_OK) {
         zval message;
         args->envelope_from = zend_string_init(sender, strlen(sender), 0);
-        ZVAL_STR(&message, text); /* borrowed */
+        ZVAL_STR(&message, mq_capture_message(mail, head));
         status = mq_php_arguments_message(args, &message, err);
+        zval_ptr_dtor(&message);
     }
-    mq_capture_replace(&text, NULL);
-    mq_capture_command_clear(&command);
+    mq_capture_replace(&head, NULL);
     return status;
 }

@@ -181,34 +181,6 @@ void mq_capture_log(const struct mq_capture *mail)
 
 /* ---- the message ---- */
 
-/* Header lines may end with CRLF, LF or CR, side by side. *line is the next one without its end. */
-static bool next_line(const char **rest, struct mq_str *line)
-{
-    if (**rest == '\0') {
-        return false;
-    }
-    *line = (struct mq_str){*rest, strcspn(*rest, "\r\n")};
-    *rest += line->len;
-    if (**rest) {
-        *rest += (*rest)[0] == '\r' && (*rest)[1] == '\n' ? 2 : 1;
-    }
-    return true;
-}
-
-static void append_line(smart_str *out, struct mq_str line, const char *end)
-{
-    smart_str_appendl(out, line.data, line.len);
-    smart_str_appends(out, end);
-}
-
-static void append_lines(smart_str *out, const char *lines, const char *end)
-{
-    struct mq_str line;
-    while (next_line(&lines, &line)) {
-        append_line(out, line, end);
-    }
-}
-
 /* Length of the name of the field that the line begins; 0 when it begins none. */
 static size_t field_name(struct mq_str line)
 {
@@ -224,12 +196,15 @@ static size_t field_name(struct mq_str line)
     return colon < line.len && line.data[colon] == ':' ? name : 0;
 }
 
-/* $additional_headers. Blanks before a colon are old syntax (RFC 5322, 4.5). */
-static void append_headers(smart_str *out, const char *headers, const char *end)
+/* Lines may end with CRLF, LF or CR, side by side: all get the same end. Blanks before a colon are
+ * old syntax (RFC 5322, 4.5). */
+static void append_headers(smart_str *out, const char *lines, const char *end)
 {
-    struct mq_str line;
     bool text = false;
-    while (next_line(&headers, &line)) {
+    while (*lines) {
+        struct mq_str line = {lines, strcspn(lines, "\r\n")};
+        lines += line.len;
+        lines += lines[0] == '\r' && lines[1] == '\n' ? 2 : *lines != '\0';
         bool continued = mq_is_blank(line.data[0]);
         size_t name = text || continued ? 0 : field_name(line);
         if (!text && !continued && name == 0) {
@@ -238,9 +213,8 @@ static void append_headers(smart_str *out, const char *headers, const char *end)
         }
         size_t blanks = name > 0 ? strspn(line.data + name, " \t") : 0;
         smart_str_appendl(out, line.data, name);
-        line.data += name + blanks;
-        line.len -= name + blanks;
-        append_line(out, line, end);
+        smart_str_appendl(out, line.data + name + blanks, line.len - name - blanks);
+        smart_str_appends(out, end);
     }
 }
 
@@ -265,30 +239,33 @@ static bool is_resent(const zend_string *headers)
     return false;
 }
 
-zend_string *mq_capture_message(const struct mq_capture *mail, const zend_string *recipients)
+zend_string *mq_capture_head(const struct mq_capture *mail, const zend_string *recipients)
 {
-    smart_str text = {0};
+    smart_str lines = {0}, head = {0};
     const char *end = line_end_for(mail->message);
-    smart_str_alloc(&text, ZSTR_LEN(mail->message) + 1024, 0);
-    smart_str_appends(&text, "To: ");
-    append_lines(&text, ZSTR_LEN(mail->to) ? ZSTR_VAL(mail->to) : "\n", end);
-    smart_str_appends(&text, "Subject: ");
-    append_lines(&text, ZSTR_LEN(mail->subject) ? ZSTR_VAL(mail->subject) : "\n", end);
+    smart_str_append_printf(&lines, "To: %s\nSubject: %s\n", ZSTR_VAL(mail->to),
+                            ZSTR_VAL(mail->subject));
     if (recipients) {
-        smart_str_appends(&text, is_resent(mail->headers) ? "Resent-Bcc: " : "Bcc: ");
-        append_lines(&text, ZSTR_VAL(recipients), end);
+        smart_str_append_printf(&lines, "%s: %s\n", is_resent(mail->headers) ? "Resent-Bcc" : "Bcc",
+                                ZSTR_VAL(recipients));
     }
     if (mail->script) {
-        append_lines(&text, ZSTR_VAL(mail->script), end);
+        smart_str_append_printf(&lines, "%s\n", ZSTR_VAL(mail->script));
     }
-    if (mail->headers) {
-        append_headers(&text, ZSTR_VAL(mail->headers), end);
-    }
-    smart_str_appends(&text, end);
-    smart_str_append(&text, mail->message);
+    smart_str_appends(&lines, mail->headers ? ZSTR_VAL(mail->headers) : "");
+    smart_str_0(&lines);
+    append_headers(&head, ZSTR_VAL(lines.s), end);
+    smart_str_appends(&head, end);
+    smart_str_free(&lines);
+    return smart_str_extract(&head);
+}
+
+zend_string *mq_capture_message(const struct mq_capture *mail, const zend_string *head)
+{
+    const zend_string *body = mail->message;
     /* Behind a CR it makes a difference which one. */
-    bool cr =
-        ZSTR_LEN(mail->message) > 0 && ZSTR_VAL(mail->message)[ZSTR_LEN(mail->message) - 1] == '\r';
-    smart_str_appends(&text, cr ? mq_capture_line_end() : end);
-    return smart_str_extract(&text);
+    bool cr = ZSTR_LEN(body) > 0 && ZSTR_VAL(body)[ZSTR_LEN(body) - 1] == '\r';
+    const char *end = cr ? mq_capture_line_end() : line_end_for(body);
+    return zend_string_concat3(ZSTR_VAL(head), ZSTR_LEN(head), ZSTR_VAL(body), ZSTR_LEN(body), end,
+                               strlen(end));
 }

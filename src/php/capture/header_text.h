@@ -38,8 +38,10 @@ bool mq_capture_malformed(const struct mq_capture *mail);
 /* Writes mail.log. A stream or an error handler may throw. */
 void mq_capture_log(const struct mq_capture *mail);
 
-/* The message, with a Bcc of further recipients unless they are NULL. What follows a line that is
- * not a field belongs to the text, as for sendmail. */
-zend_string *mq_capture_message(const struct mq_capture *mail, const zend_string *recipients);
+/* The header section and its empty line, with a Bcc of further recipients unless they are NULL.
+ * What follows a line that is not a field belongs to the text, as for sendmail. */
+zend_string *mq_capture_head(const struct mq_capture *mail, const zend_string *recipients);
+/* The whole message, behind this header section. */
+zend_string *mq_capture_message(const struct mq_capture *mail, const zend_string *head);
 
 #endif

@@ -15,50 +15,37 @@
 #include "mime/wire/message.h"
 #include "php/class/exceptions.h"
 
-#define CHARSET_MAX  64
 #define ENCODED_LINE 76 /* characters of base64 in a line */
 
 /* ---- the headers that were given ---- */
 
-struct given {
-    bool type, transfer, version; /* the field is there */
-    bool base64;                  /* Content-Transfer-Encoding */
-    char charset[CHARSET_MAX];    /* of Content-Type; "": none */
-};
+/* The value of the last field of this name, as mbstring takes it. */
+static bool find_field(const zend_string *headers, const char *name, struct mq_str *value)
+{
+    bool found = false;
+    struct mq_message_fields fields;
+    struct mq_str text = {headers ? ZSTR_VAL(headers) : "", headers ? ZSTR_LEN(headers) : 0};
+    mq_message_fields_init(&fields, text);
+    while (mq_message_fields_next(&fields)) {
+        if (mq_str_equal_nocase(fields.name, mq_str_of(name))) {
+            *value = fields.value;
+            found = true;
+        }
+    }
+    return found;
+}
 
-/* The value of charset=, in any place among the parameters. */
-static void read_charset(struct mq_str type, char out[CHARSET_MAX])
+/* The value of charset=, in any place among the parameters; NULL: none. */
+static zend_string *find_charset(struct mq_str type)
 {
     char text[1024];
     snprintf(text, sizeof text, "%.*s", (int)type.len, type.data);
     const char *at = strcasestr(text, "charset");
     at = at ? at + strlen("charset") : "";
     at += strspn(at, " \t\r\n");
-    if (*at == '=') {
-        at += 1 + strspn(at + 1, " \t\r\n\"");
-        snprintf(out, CHARSET_MAX, "%.*s", (int)strcspn(at, "\"; \t\r\n"), at);
-    }
-}
-
-static void read_headers(const zend_string *headers, struct given *out)
-{
-    struct mq_message_fields fields;
-    memset(out, 0, sizeof *out);
-    if (headers == NULL) {
-        return;
-    }
-    mq_message_fields_init(&fields, (struct mq_str){ZSTR_VAL(headers), ZSTR_LEN(headers)});
-    while (mq_message_fields_next(&fields)) {
-        if (mq_str_equal_nocase(fields.name, MQ_STR("Content-Type"))) {
-            out->type = true;
-            read_charset(fields.value, out->charset);
-        } else if (mq_str_equal_nocase(fields.name, MQ_STR("Content-Transfer-Encoding"))) {
-            out->transfer = true;
-            out->base64 = mq_str_equal_nocase(fields.value, MQ_STR("base64"));
-        } else if (mq_str_equal_nocase(fields.name, MQ_STR("MIME-Version"))) {
-            out->version = true;
-        }
-    }
+    at += *at == '=' ? 1 + strspn(at + 1, " \t\r\n\"") : strlen(at);
+    size_t len = strcspn(at, "\"; \t\r\n");
+    return len > 0 ? zend_string_init(at, len, 0) : NULL;
 }
 
 /* ---- mbstring ---- */
@@ -102,6 +89,18 @@ static zend_string *ask(const char *function, const char *argument, struct mq_er
     return call(function, 1, &text, err);
 }
 
+/* Puts what a function returns in the place of *text. */
+static enum mq_status convert(zend_string **text, const char *function, uint32_t count,
+                              zval *arguments, struct mq_error *err)
+{
+    zend_string *converted = call(function, count, arguments, err);
+    if (converted == NULL) {
+        return MQ_CONFIG;
+    }
+    mq_capture_replace(text, converted);
+    return MQ_OK;
+}
+
 /* ---- converting ---- */
 
 static enum mq_status encode_subject(struct mq_capture *mail, zend_string *charset,
@@ -120,12 +119,7 @@ static enum mq_status encode_subject(struct mq_capture *mail, zend_string *chars
     /* As mb_send_mail(), with room for a mailing list's number. */
     ZVAL_LONG(&arguments[4], (zend_long)(strlen("Subject: [PHP-jp nnnnnnnn]") + strlen(line_end)));
     zend_string_release(encoding);
-    zend_string *encoded = call("mb_encode_mimeheader", 5, arguments, err);
-    if (encoded == NULL) {
-        return MQ_CONFIG;
-    }
-    mq_capture_replace(&mail->subject, encoded);
-    return MQ_OK;
+    return convert(&mail->subject, "mb_encode_mimeheader", 5, arguments, err);
 }
 
 static enum mq_status convert_text(struct mq_capture *mail, zend_string *charset,
@@ -134,12 +128,7 @@ static enum mq_status convert_text(struct mq_capture *mail, zend_string *charset
     zval arguments[2];
     ZVAL_STR_COPY(&arguments[0], mail->message);
     ZVAL_STR_COPY(&arguments[1], charset);
-    zend_string *converted = call("mb_convert_encoding", 2, arguments, err);
-    if (converted == NULL) {
-        return MQ_CONFIG;
-    }
-    mq_capture_replace(&mail->message, converted);
-    return MQ_OK;
+    return convert(&mail->message, "mb_convert_encoding", 2, arguments, err);
 }
 
 /* Lines of base64 with CRLF between them. */
@@ -172,64 +161,69 @@ static bool needs_base64(const zend_string *text, const zend_string *encoding)
            (zend_string_equals_literal_ci(encoding, "7bit") && !mq_str_ascii(view));
 }
 
-/* Encodes the text as the header says, else as the language does, with a field that says so. */
-static enum mq_status encode_text(struct mq_capture *mail, const struct given *given,
-                                  struct mq_error *err)
+static enum mq_status add_type(struct mq_capture *mail, const zend_string *charset,
+                               struct mq_error *err)
 {
-    bool base64 = given->base64;
-    if (!given->transfer) {
-        zend_string *usual = ask("mb_get_info", "mail_body_encoding", err);
-        if (usual == NULL) {
-            return MQ_CONFIG;
-        }
-        base64 =
-            zend_string_equals_literal_ci(usual, "BASE64") || needs_base64(mail->message, usual);
-        add_field(mail, "Content-Transfer-Encoding: ", base64 ? "BASE64" : ZSTR_VAL(usual));
-        zend_string_release(usual);
+    struct mq_str value;
+    bool has_type = find_field(mail->headers, "Content-Type", &value);
+    zend_string *name = has_type ? NULL : ask("mb_preferred_mime_name", ZSTR_VAL(charset), err);
+    if (!has_type && name == NULL) {
+        return MQ_CONFIG;
     }
+    if (!find_field(mail->headers, "MIME-Version", &value)) {
+        add_field(mail, "MIME-Version: ", "1.0");
+    }
+    if (name) {
+        add_field(mail, "Content-Type: text/plain; charset=", ZSTR_VAL(name));
+        zend_string_release(name);
+    }
+    return MQ_OK;
+}
+
+/* Encodes the text as the header says, else as the language does, with a field that says so. */
+static enum mq_status encode_text(struct mq_capture *mail, struct mq_error *err)
+{
+    struct mq_str given;
+    if (find_field(mail->headers, "Content-Transfer-Encoding", &given)) {
+        if (mq_str_equal_nocase(given, MQ_STR("base64"))) {
+            encode_base64(mail);
+        }
+        return MQ_OK;
+    }
+    zend_string *usual = ask("mb_get_info", "mail_body_encoding", err);
+    if (usual == NULL) {
+        return MQ_CONFIG;
+    }
+    bool base64 =
+        zend_string_equals_literal_ci(usual, "BASE64") || needs_base64(mail->message, usual);
+    add_field(mail, "Content-Transfer-Encoding: ", base64 ? "BASE64" : ZSTR_VAL(usual));
+    zend_string_release(usual);
     if (base64) {
         encode_base64(mail);
     }
     return MQ_OK;
 }
 
-static enum mq_status add_type(struct mq_capture *mail, const struct given *given,
-                               const zend_string *charset, struct mq_error *err)
-{
-    if (!given->version) {
-        add_field(mail, "MIME-Version: ", "1.0");
-    }
-    if (given->type) {
-        return MQ_OK;
-    }
-    zend_string *name = ask("mb_preferred_mime_name", ZSTR_VAL(charset), err);
-    if (name == NULL) {
-        return MQ_CONFIG;
-    }
-    add_field(mail, "Content-Type: text/plain; charset=", ZSTR_VAL(name));
-    zend_string_release(name);
-    return MQ_OK;
-}
-
 enum mq_status mq_capture_mb_convert(struct mq_capture *mail, struct mq_error *err)
 {
-    struct given given;
-    read_headers(mail->headers, &given);
+    struct mq_str type = {"", 0};
+    find_field(mail->headers, "Content-Type", &type);
+    zend_string *charset = find_charset(type);
     /* A text in a charset that mbstring does not know stays as the application wrote it. */
-    zend_string *known =
-        given.charset[0] ? ask("mb_preferred_mime_name", given.charset, err) : NULL;
-    bool foreign = given.charset[0] && known == NULL;
-    zend_string *charset = known ? zend_string_init(given.charset, strlen(given.charset), 0)
-                                 : ask("mb_get_info", "mail_charset", err);
+    zend_string *known = charset ? ask("mb_preferred_mime_name", ZSTR_VAL(charset), err) : NULL;
+    bool foreign = charset && !known;
+    if (!known) {
+        mq_capture_replace(&charset, ask("mb_get_info", "mail_charset", err));
+    }
     enum mq_status status = charset ? encode_subject(mail, charset, err) : MQ_CONFIG;
     if (status == MQ_OK && !foreign) {
         status = convert_text(mail, charset, err);
     }
     if (status == MQ_OK) {
-        status = add_type(mail, &given, charset, err);
+        status = add_type(mail, charset, err);
     }
     if (status == MQ_OK) {
-        status = encode_text(mail, &given, err);
+        status = encode_text(mail, err);
     }
     mq_capture_replace(&known, NULL);
     mq_capture_replace(&charset, NULL);
