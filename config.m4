@@ -143,16 +143,13 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/guard.c
     src/php/ini.c
     src/php/local_file.c
-    src/php/message/address_fields.c
     src/php/message/arguments.c
     src/php/message/array.c
     src/php/message/attachments.c
-    src/php/message/dsn_arg.c
     src/php/message/fields.c
     src/php/message/given_message.c
     src/php/message/holder.c
     src/php/message/mail.c
-    src/php/message/media_type.c
     src/php/message/object.c
     src/php/paths.c
     src/php/pdo/attributes.c

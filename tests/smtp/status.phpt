@@ -103,15 +103,15 @@ exit 64 mailqueue: sendmail: -V: must have 1 to 100 octets, not 150 ("+" and "="
 -- what is refused
 {"notify":"sometimes"}: ValueError: dsn[notify]: must be "never", or any of "success", "failure" and "delay"
 {"notify":["never","delay"]}: ValueError: dsn[notify]: "never" excludes the others; write it alone
-{"notify":[1]}: MailQueue\MessageException [dsn[notify]]: dsn[notify]: must be a list of strings, int given
-{"notify":true}: MailQueue\MessageException [dsn[notify]]: dsn[notify]: must be a string or a list of strings, bool given
+{"notify":[1]}: MailQueue\MessageException [dsn[notify][0]]: dsn[notify][0]: must be a string, int given
+{"notify":true}: MailQueue\MessageException [dsn[notify]]: dsn[notify]: must be a string, bool given
 {"ret":"body"}: ValueError: dsn[ret]: must be "full" or "hdrs"
-{"ret":1}: MailQueue\MessageException [dsn[ret]]: dsn[ret]: must be a string or null, int given
+{"ret":1}: MailQueue\MessageException [dsn[ret]]: dsn[ret]: must be a string, int given
 {"envid":""}: ValueError: dsn[envid]: must have 1 to 100 octets, not 0 ("+" and "=" count for three)
 {"envid":"a\r\nDATA"}: ValueError: dsn[envid]: octet 2 is a space, a control character or not ASCII; use letters, digits and marks
 {"envid":"a b"}: ValueError: dsn[envid]: octet 2 is a space, a control character or not ASCII; use letters, digits and marks
 {"envid":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"}: ValueError: dsn[envid]: must have 1 to 100 octets, not 101 ("+" and "=" count for three)
-{"orcpt":"x"}: MailQueue\MessageException [dsn]: dsn: unknown key; allowed are notify, ret and envid
-["never"]: MailQueue\MessageException [dsn]: dsn: unknown key; allowed are notify, ret and envid
+{"orcpt":"x"}: MailQueue\MessageException [dsn]: dsn: unknown key "orcpt"; known are notify, ret and envid
+["never"]: MailQueue\MessageException [dsn]: dsn: unknown key "0"; known are notify, ret and envid
 MailQueue\MessageException [dsn]: message 0: dsn: must be an array or null, string given
 0 stored

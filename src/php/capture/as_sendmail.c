@@ -16,16 +16,12 @@
 #include "mime/wire/envelope.h"
 #include "mime/wire/message.h"
 #include "php/ini.h"
+#include "php/message/given_message.h"
 
 #define HOST_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-"
 #define ADDRESS_MAX     320
 #define FROM_MAX        2048
 #define NAME_SIZE       256
-
-static struct mq_str view(const zend_string *s)
-{
-    return s ? (struct mq_str){ZSTR_VAL(s), ZSTR_LEN(s)} : (struct mq_str){NULL, 0};
-}
 
 /* ---- the command line ---- */
 
@@ -242,7 +238,7 @@ static enum mq_status read_one(struct mq_str text, const char *field, char out[A
     smart_str full = {0};
     mq_strings_init(&found);
     append_qualified(&full, text);
-    enum mq_status status = mq_addresses_of_header(view(full.s), field, &found, err);
+    enum mq_status status = mq_addresses_of_header(mq_php_view(full.s), field, &found, err);
     if (status == MQ_OK && found.count != 1) {
         status =
             mq_error_set(err, MQ_MESSAGE, field, "%s: %zu addresses; give one", field, found.count);
@@ -259,7 +255,7 @@ static enum mq_status read_one(struct mq_str text, const char *field, char out[A
 static enum mq_status given_sender(const struct command *command, char out[ADDRESS_MAX],
                                    struct mq_error *err)
 {
-    struct mq_str text = mq_str_trim(view(command->sender));
+    struct mq_str text = mq_str_trim(mq_php_view(command->sender));
     *out = '\0';
     return text.len == 0 || mq_str_equal(text, MQ_STR("<>")) ? MQ_OK
                                                              : read_one(text, "-f", out, err);
@@ -286,7 +282,7 @@ static enum mq_status find_sender(const zend_string *head, const struct command 
     if (command->sender) {
         return MQ_OK;
     }
-    if (mq_envelope_sender(view(head), &named, err) != MQ_OK || named == NULL) {
+    if (mq_envelope_sender(mq_php_view(head), &named, err) != MQ_OK || named == NULL) {
         return usual_sender(out, err);
     }
     snprintf(out, ADDRESS_MAX, "%s", named);
@@ -305,7 +301,7 @@ static void write_from(const zend_string *name, const char *address, char out[FR
     mq_mailboxes_init(&list);
     mq_buffer_init(&line);
     read_user(true, full_name);
-    struct mq_str shown = mq_str_trim(name ? view(name) : mq_str_of(full_name));
+    struct mq_str shown = mq_str_trim(name ? mq_php_view(name) : mq_str_of(full_name));
     snprintf(out, FROM_MAX, "From: %s\r\n", address);
     if (mq_mailboxes_add(shown, mq_str_of(address), "From", &list, NULL) == MQ_OK) {
         mq_mailboxes_write(&line, "From", &list);
@@ -322,7 +318,7 @@ static enum mq_status add_from(zend_string **head, const struct command *command
 {
     char address[ADDRESS_MAX], from[FROM_MAX];
     struct mq_str value;
-    if (mq_message_header(view(*head), "From", &value)) {
+    if (mq_message_header(mq_php_view(*head), "From", &value)) {
         return MQ_OK;
     }
     strcpy(address, sender);
@@ -353,13 +349,13 @@ static bool has_addresses(struct mq_str name)
 static void qualify(zend_string **head)
 {
     struct mq_str signature;
-    if (mq_message_header(view(*head), "DKIM-Signature", &signature)) {
+    if (mq_message_header(mq_php_view(*head), "DKIM-Signature", &signature)) {
         return;
     }
     struct mq_message_fields fields;
     smart_str out = {0};
     const char *done = ZSTR_VAL(*head);
-    mq_message_fields_init(&fields, view(*head));
+    mq_message_fields_init(&fields, mq_php_view(*head));
     while (mq_message_fields_next(&fields)) {
         if (fields.value.len > 0 && has_addresses(fields.name)) {
             smart_str_appendl(&out, done, (size_t)(fields.value.data - done));
@@ -400,7 +396,7 @@ enum mq_status mq_capture_arguments(const struct mq_capture *mail, struct mq_php
         zval message;
         args->envelope_from = zend_string_init(sender, strlen(sender), 0);
         ZVAL_STR(&message, mq_capture_message(mail, head));
-        status = mq_php_arguments_message(args, &message, err);
+        status = mq_php_message_read(&message, &args->message, err);
         zval_ptr_dtor(&message);
     }
     mq_capture_replace(&head, NULL);

@@ -28,11 +28,6 @@ ZEND_INI_MH(mq_php_ini_capture_failure)
     return OnUpdateString(entry, new_value, mh_arg1, mh_arg2, mh_arg3, stage);
 }
 
-static bool sends_what_failed(void)
-{
-    return strcasecmp(MAILQUEUE_G(capture_failure), "send") == 0;
-}
-
 /* ---- storing ---- */
 
 /* The exception that is pending, as an error; MQ_OK where there is none. exit() stays pending. */
@@ -50,24 +45,19 @@ static enum mq_status take_exception(struct mq_error *err)
     return mq_error_set(err, MQ_CONFIG, "mailqueue.database", "%s", text);
 }
 
-static void drop_queue(zval *object)
+/* Stores in MailQueue::default(), which is opened where `object` is undefined. */
+static enum mq_status store_in(zval *object, const struct mq_php_arguments *args,
+                               struct mq_error *err)
 {
-    zval dropped;
-    ZVAL_COPY_VALUE(&dropped, object);
-    ZVAL_UNDEF(object);
-    zval_ptr_dtor(&dropped);
-}
-
-/* Opens MailQueue::default() where `object` is undefined. */
-static enum mq_status use_queue(zval *object, struct mq_queue **out, struct mq_error *err)
-{
+    int64_t id;
     if (Z_ISUNDEF_P(object)) {
         zend_function *open =
             zend_hash_str_find_ptr(&mq_ce_queue->function_table, ZEND_STRL("default"));
         zend_call_known_function(open, NULL, mq_ce_queue, object, 0, NULL, NULL);
     }
-    *out = EG(exception) ? NULL : mq_php_queue_use(object);
-    return take_exception(err);
+    struct mq_queue *queue = EG(exception) ? NULL : mq_php_queue_use(object);
+    MQ_TRY(take_exception(err));
+    return mq_php_mail_store(queue, args, &id, err);
 }
 
 /* The queue is kept for the rest of the request: in a loop of mails, closing the last connection of
@@ -77,26 +67,18 @@ static enum mq_status use_queue(zval *object, struct mq_queue **out, struct mq_e
 static enum mq_status enqueue(const struct mq_php_arguments *args, struct mq_error *err)
 {
     zval object;
-    struct mq_queue *queue = NULL;
-    enum mq_status status;
-    int64_t id;
-    bool again = false;
     ZVAL_COPY_VALUE(&object, &MAILQUEUE_G(capture_queue));
     ZVAL_UNDEF(&MAILQUEUE_G(capture_queue));
-    do { /* if the database was replaced since the first mail, once more in the new one */
-        status = use_queue(&object, &queue, err);
-        if (status == MQ_OK) {
-            status = mq_php_mail_store(queue, args, &id, err);
-        }
-        if (status != MQ_OK) {
-            drop_queue(&object);
-        }
-        again = status == MQ_REPLACED && !again;
-    } while (again);
-    if (Z_ISUNDEF(MAILQUEUE_G(capture_queue))) {
+    enum mq_status status = store_in(&object, args, err);
+    if (status == MQ_REPLACED) { /* since the first mail: once more, in the new database */
+        zval_ptr_dtor(&object);
+        ZVAL_UNDEF(&object);
+        status = store_in(&object, args, err);
+    }
+    if (status == MQ_OK && Z_ISUNDEF(MAILQUEUE_G(capture_queue))) {
         ZVAL_COPY_VALUE(&MAILQUEUE_G(capture_queue), &object);
     } else {
-        drop_queue(&object);
+        zval_ptr_dtor(&object);
     }
     return status;
 }
@@ -117,8 +99,8 @@ static enum mq_status store(const struct mq_capture *mail, struct mq_error *err)
 
 enum captured { MAIL, MB_SEND_MAIL, CAPTURED_COUNT };
 
-/* PHP's own handlers; NULL: not replaced. */
-static zif_handler originals[CAPTURED_COUNT];
+static const char *const names[CAPTURED_COUNT] = {"mail", "mb_send_mail"};
+static zif_handler originals[CAPTURED_COUNT]; /* PHP's own handlers; NULL: not replaced */
 
 /* As PHP's functions take them, with the same errors: then `mail` stays as it is. Subject and
  * message are as given. */
@@ -174,7 +156,7 @@ static void capture(INTERNAL_FUNCTION_PARAMETERS, enum captured which)
     struct mq_capture mail = {0};
     struct mq_error err;
     enum mq_status status = MQ_OK;
-    bool send = sends_what_failed();
+    bool send = strcasecmp(MAILQUEUE_G(capture_failure), "send") == 0;
     parse(execute_data, which, &mail);
     if (mail.to == NULL) {
         RETURN_THROWS();
@@ -224,8 +206,10 @@ static bool is_sent_by_worker(void)
     return false;
 }
 
-static void capture_or_pass(INTERNAL_FUNCTION_PARAMETERS, enum captured which)
+static ZEND_NAMED_FUNCTION(capture_or_pass)
 {
+    const zend_string *name = execute_data->func->common.function_name;
+    enum captured which = zend_string_equals_literal(name, "mail") ? MAIL : MB_SEND_MAIL;
     if (MAILQUEUE_G(capture_mail) && !is_sent_by_worker()) {
         capture(INTERNAL_FUNCTION_PARAM_PASSTHRU, which);
     } else {
@@ -233,43 +217,18 @@ static void capture_or_pass(INTERNAL_FUNCTION_PARAMETERS, enum captured which)
     }
 }
 
-static ZEND_NAMED_FUNCTION(captured_mail)
-{
-    capture_or_pass(INTERNAL_FUNCTION_PARAM_PASSTHRU, MAIL);
-}
-
-static ZEND_NAMED_FUNCTION(captured_mb_send_mail)
-{
-    capture_or_pass(INTERNAL_FUNCTION_PARAM_PASSTHRU, MB_SEND_MAIL);
-}
-
 /* ---- in their place ---- */
-
-static const struct {
-    const char *name;
-    zif_handler handler;
-} replacements[CAPTURED_COUNT] = {
-    [MAIL] = {"mail", captured_mail},
-    [MB_SEND_MAIL] = {"mb_send_mail", captured_mb_send_mail},
-};
-
-/* NULL where it does not exist. */
-static zend_internal_function *find_function(const char *name)
-{
-    zend_function *function = zend_hash_str_find_ptr(CG(function_table), name, strlen(name));
-    bool internal = function && function->type == ZEND_INTERNAL_FUNCTION;
-    return internal ? &function->internal_function : NULL;
-}
 
 /* All modules' functions are there before the first MINIT; disable_functions takes away the ones it
  * names later, and threads copy the table of those that are left. */
 void mq_php_capture_startup(void)
 {
     for (size_t i = 0; i < CAPTURED_COUNT; i++) {
-        zend_internal_function *function = find_function(replacements[i].name);
-        if (function && function->handler != replacements[i].handler) {
+        zend_internal_function *function =
+            zend_hash_str_find_ptr(CG(function_table), names[i], strlen(names[i]));
+        if (function && function->handler != capture_or_pass) {
             originals[i] = function->handler;
-            function->handler = replacements[i].handler;
+            function->handler = capture_or_pass;
         }
     }
 }
@@ -277,8 +236,9 @@ void mq_php_capture_startup(void)
 void mq_php_capture_shutdown(void)
 {
     for (size_t i = 0; i < CAPTURED_COUNT; i++) {
-        zend_internal_function *function = find_function(replacements[i].name);
-        if (function && function->handler == replacements[i].handler) {
+        zend_internal_function *function =
+            zend_hash_str_find_ptr(CG(function_table), names[i], strlen(names[i]));
+        if (function && function->handler == capture_or_pass) {
             function->handler = originals[i];
         }
     }
@@ -292,5 +252,8 @@ void mq_php_capture_request_begins(void)
 
 void mq_php_capture_request_ends(void)
 {
-    drop_queue(&MAILQUEUE_G(capture_queue));
+    zval dropped; /* closing it may run PHP code that sends mail */
+    ZVAL_COPY_VALUE(&dropped, &MAILQUEUE_G(capture_queue));
+    ZVAL_UNDEF(&MAILQUEUE_G(capture_queue));
+    zval_ptr_dtor(&dropped);
 }

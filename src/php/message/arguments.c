@@ -29,143 +29,129 @@ void mq_php_arguments_clear(struct mq_php_arguments *args)
     memset(args, 0, sizeof *args);
 }
 
-enum mq_status mq_php_arguments_message(struct mq_php_arguments *args, zval *value,
-                                        struct mq_error *err)
-{
-    zval message;
-    if (Z_TYPE_P(value) == IS_NULL) {
-        return MQ_OK;
-    }
-    enum mq_status status = mq_php_message_read(value, &message, err);
-    if (status == MQ_OK) {
-        mq_php_arguments_drop_message(args);
-        ZVAL_COPY_VALUE(&args->message, &message);
-    }
-    return status;
-}
-
 enum mq_status mq_php_arguments_recipients(struct mq_php_arguments *args, const zval *value,
                                            struct mq_error *err)
 {
-    zval list;
-    if (Z_TYPE_P(value) == IS_NULL) {
-        return MQ_OK;
-    }
     if (Z_TYPE_P(value) != IS_ARRAY) {
         return mq_php_wrong_type("recipients", "a list of strings or null", value, err);
     }
-    if (mq_php_plain(value, &list) != MQ_OK) {
-        return MQ_THROWN;
-    }
-    zval_ptr_dtor(&args->recipients);
-    ZVAL_COPY_VALUE(&args->recipients, &list);
-    return MQ_OK;
+    return mq_php_plain(value, &args->recipients);
 }
 
-static enum mq_status take_string(zval *value, const char *field, zend_string **out,
+/* ---- dsn ---- */
+
+static enum mq_status add_when(struct mq_php_path place, const zval *value, struct mq_error *err)
+{
+    struct mq_notify *notify = place.target;
+    struct mq_str when;
+    place.target = &when;
+    MQ_TRY(mq_php_read_text(place, value, err));
+    return mq_notify_add_when(notify, when, err);
+}
+
+static enum mq_status read_dsn(struct mq_php_path place, HashTable *dsn, struct mq_error *err)
+{
+    static const char *const keys[] = {"notify", "ret", "envid"};
+    struct mq_notify *notify = place.target;
+    struct mq_str ret = {0}, envid = {0};
+    const zval *when = mq_php_fields_find(dsn, "notify");
+    MQ_TRY(mq_php_check_keys("dsn", dsn, keys, 3, err));
+    MQ_TRY(mq_php_read_member(place, dsn, "ret", &ret, err));
+    MQ_TRY(mq_php_read_member(place, dsn, "envid", &envid, err));
+    MQ_TRY(ret.data ? mq_notify_set_ret(notify, ret, err) : MQ_OK);
+    MQ_TRY(envid.data ? mq_notify_set_envid(notify, envid, err) : MQ_OK);
+    place.field = "dsn[notify]";
+    return when ? mq_php_read_one_or_each(place, when, add_when, err) : MQ_OK;
+}
+
+enum mq_status mq_php_arguments_dsn(struct mq_php_arguments *args, const zval *value,
+                                    struct mq_error *err)
+{
+    struct mq_php_fields fields = {0}; /* owns what is read */
+    if (Z_TYPE_P(value) != IS_ARRAY) {
+        return mq_php_wrong_type("dsn", "an array or null", value, err);
+    }
+    struct mq_php_path place = {&fields, "dsn", &args->notify, NULL};
+    enum mq_status status = mq_php_plain(value, &fields.given);
+    if (status == MQ_OK) {
+        status = read_dsn(place, Z_ARRVAL(fields.given), err);
+    }
+    mq_php_array_clear(&fields);
+    return status;
+}
+
+/* ---- an array of enqueueMany() ---- */
+
+static enum mq_status read_string(HashTable *array, const char *name, zend_string **out,
                                   struct mq_error *err)
 {
-    if (Z_TYPE_P(value) == IS_NULL) {
+    zval *value = mq_php_fields_find(array, name);
+    if (value == NULL) {
         return MQ_OK;
     }
     if (!mq_php_is_text(value)) {
-        return mq_php_wrong_type(field, "a string or null", value, err);
+        return mq_php_wrong_type(name, "a string or null", value, err);
     }
-    zend_string *text = zval_try_get_string(value);
-    if (text == NULL) {
-        return MQ_THROWN;
-    }
-    release_string(*out);
-    *out = text;
-    return MQ_OK;
+    *out = zval_try_get_string(value);
+    return *out ? MQ_OK : MQ_THROWN;
 }
 
-static enum mq_status take_int(zval *value, const char *field, zend_long *out, bool *given,
+static enum mq_status read_int(HashTable *array, const char *name, zend_long *out, bool *given,
                                struct mq_error *err)
 {
-    *given = Z_TYPE_P(value) != IS_NULL;
-    if (!*given) {
-        return MQ_OK;
+    const zval *value = mq_php_fields_find(array, name);
+    *given = value != NULL;
+    if (value && Z_TYPE_P(value) != IS_LONG) {
+        return mq_php_wrong_type(name, "an int", value, err);
     }
-    if (Z_TYPE_P(value) != IS_LONG) {
-        return mq_php_wrong_type(field, "an int", value, err);
-    }
-    *out = Z_LVAL_P(value);
+    *out = value ? Z_LVAL_P(value) : *out;
     return MQ_OK;
 }
 
-static enum mq_status unknown_key(struct mq_str key, struct mq_error *err)
+static enum mq_status read_time(HashTable *array, const char *name, int64_t *out, bool *given,
+                                struct mq_error *err)
 {
-    char name[MQ_ERROR_FIELD_MAX];
-    mq_str_printable(name, sizeof name, 0, key);
-    return mq_error_set(err, MQ_MESSAGE, name,
-                        "%s: unknown key; allowed are the names of enqueue()'s parameters: "
-                        "message, reference, type, priority, sendAt, expiresAt, maxAttempts, "
-                        "envelopeFrom, recipients, dsn",
-                        name);
+    zval *value = mq_php_fields_find(array, name);
+    return value ? mq_php_time_of(value, name, out, given, err) : MQ_OK;
 }
 
-static enum mq_status take_named(struct mq_php_arguments *args, zend_string *key, zval *value,
-                                 struct mq_error *err)
+static enum mq_status read_arguments(struct mq_php_arguments *args, HashTable *array,
+                                     struct mq_error *err)
 {
-    const char *name = ZSTR_VAL(key);
     bool given;
-    if (mq_php_key_is(key, "message")) {
-        return mq_php_arguments_message(args, value, err);
-    }
-    if (mq_php_key_is(key, "reference")) {
-        return take_string(value, name, &args->reference, err);
-    }
-    if (mq_php_key_is(key, "type")) {
-        return take_string(value, name, &args->type, err);
-    }
-    if (mq_php_key_is(key, "priority")) {
-        return take_int(value, name, &args->priority, &given, err);
-    }
-    if (mq_php_key_is(key, "sendAt")) {
-        return mq_php_time_of(value, name, &args->send_at, &given, err);
-    }
-    if (mq_php_key_is(key, "expiresAt")) {
-        return mq_php_time_of(value, name, &args->expires_at, &args->expires, err);
-    }
-    if (mq_php_key_is(key, "maxAttempts")) {
-        return take_int(value, name, &args->max_attempts, &args->max_attempts_given, err);
-    }
-    if (mq_php_key_is(key, "envelopeFrom")) {
-        return take_string(value, name, &args->envelope_from, err);
-    }
-    if (mq_php_key_is(key, "recipients")) {
-        return mq_php_arguments_recipients(args, value, err);
-    }
-    if (mq_php_key_is(key, "dsn")) {
-        return mq_php_arguments_dsn(args, value, err);
-    }
-    return unknown_key((struct mq_str){ZSTR_VAL(key), ZSTR_LEN(key)}, err);
+    zval *message = mq_php_fields_find(array, "message");
+    const zval *recipients = mq_php_fields_find(array, "recipients");
+    const zval *dsn = mq_php_fields_find(array, "dsn");
+    MQ_TRY(message ? mq_php_message_read(message, &args->message, err) : MQ_OK);
+    MQ_TRY(read_string(array, "reference", &args->reference, err));
+    MQ_TRY(read_string(array, "type", &args->type, err));
+    MQ_TRY(read_int(array, "priority", &args->priority, &given, err));
+    MQ_TRY(read_time(array, "sendAt", &args->send_at, &given, err));
+    MQ_TRY(read_time(array, "expiresAt", &args->expires_at, &args->expires, err));
+    MQ_TRY(read_int(array, "maxAttempts", &args->max_attempts, &args->max_attempts_given, err));
+    MQ_TRY(read_string(array, "envelopeFrom", &args->envelope_from, err));
+    MQ_TRY(recipients ? mq_php_arguments_recipients(args, recipients, err) : MQ_OK);
+    return dsn ? mq_php_arguments_dsn(args, dsn, err) : MQ_OK;
 }
 
 enum mq_status mq_php_arguments_read(struct mq_php_arguments *args, HashTable *array,
                                      struct mq_error *err)
 {
+    static const char *const names[] = {"message",    "reference", "type",        "priority",
+                                        "sendAt",     "expiresAt", "maxAttempts", "envelopeFrom",
+                                        "recipients", "dsn"};
     zend_string *key;
-    zend_ulong number;
-    zval *value;
-    enum mq_status status = MQ_OK;
-    ZEND_HASH_FOREACH_KEY_VAL (array, number, key, value) {
-        zval copy;
-        if (key == NULL) {
-            char name[32];
-            snprintf(name, sizeof name, ZEND_LONG_FMT, (zend_long)number);
-            status = unknown_key(mq_str_of(name), err);
-            break;
-        }
-        /* Code that a conversion runs may change what a reference points to. */
-        ZVAL_COPY_DEREF(&copy, value);
-        status = take_named(args, key, &copy, err);
-        zval_ptr_dtor(&copy);
-        if (status != MQ_OK) {
-            break;
-        }
+    zval copy, *value;
+    MQ_TRY(mq_php_check_keys(NULL, array, names, sizeof names / sizeof *names, err));
+    /* Code that a conversion runs may change what a reference points to. */
+    array_init_size(&copy, zend_hash_num_elements(array));
+    ZEND_HASH_FOREACH_STR_KEY_VAL (array, key, value) {
+        ZVAL_DEREF(value);
+        Z_TRY_ADDREF_P(value);
+        zend_hash_add_new(Z_ARRVAL(copy), key, value);
     }
     ZEND_HASH_FOREACH_END();
+    enum mq_status status = read_arguments(args, Z_ARRVAL(copy), err);
+    zval_ptr_dtor(&copy);
     return status;
 }

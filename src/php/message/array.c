@@ -1,72 +1,128 @@
-/* An array message: its fields are taken out of it. */
+/* An array message: its fields are taken out of it. Its addresses come in the forms that PHP code
+ * gives them:
+ *   'Name <a@example.org>, b@example.org'
+ *   ['Name <a@example.org>', 'b@example.org']
+ *   ['a@example.org' => 'Name', 'b@example.org' => null]
+ *   [['address' => 'a@example.org', 'name' => 'Name']], or one such entry alone */
 #include "php/message/given_message.h"
 
 #include <unistd.h>
 
 #include "php/class/time_arg.h"
 
-/* ---- single fields ---- */
+/* ---- addresses ---- */
 
-static enum mq_status add_header(struct mq_php_path place, zend_string *key, const zval *value,
-                                 struct mq_error *err)
+static const char *const entry_keys[] = {"address", "name"};
+
+/* ['address' => …, 'name' => …] */
+static enum mq_status read_entry(struct mq_php_path place, HashTable *entry,
+                                 struct mq_compose_address *item, struct mq_error *err)
+{
+    item->name = MQ_STR("");
+    MQ_TRY(mq_php_check_keys(place.field, entry, entry_keys, 2, err));
+    MQ_TRY(mq_php_read_member(place, entry, "address", &item->address, err));
+    if (item->address.data == NULL) {
+        return mq_error_set(err, MQ_MESSAGE, place.field,
+                            "%s: the address is missing; write ['address' => 'a@example.org', "
+                            "'name' => 'Name']",
+                            place.field);
+    }
+    return mq_php_read_member(place, entry, "name", &item->name, err);
+}
+
+static enum mq_status read_item(struct mq_php_path place, const zval *value, struct mq_error *err)
+{
+    struct mq_compose_addresses *list = place.target;
+    /* Allocated below, with room for all. */
+    struct mq_compose_address *item = (struct mq_compose_address *)list->items + list->count++;
+    item->field = place.field;
+    if (place.key) { /* a name, even an empty one, says that the address stands apart */
+        item->address = mq_php_view(place.key);
+        item->name = MQ_STR("");
+        place.target = &item->name;
+        return Z_TYPE_P(value) == IS_NULL ? MQ_OK : mq_php_read_text(place, value, err);
+    }
+    if (Z_TYPE_P(value) == IS_ARRAY) {
+        return read_entry(place, Z_ARRVAL_P(value), item, err);
+    }
+    if (Z_TYPE_P(value) != IS_STRING) {
+        return mq_php_wrong_type(place.field, "a string or an array of address and name", value,
+                                 err);
+    }
+    item->address = mq_php_view(Z_STR_P(value));
+    return MQ_OK;
+}
+
+static enum mq_status read_addresses(struct mq_php_path place, const zval *value,
+                                     struct mq_error *err)
+{
+    struct mq_compose_addresses *out = place.target;
+    HashTable *list = Z_TYPE_P(value) == IS_ARRAY ? Z_ARRVAL_P(value) : NULL;
+    bool entry = list && zend_hash_str_exists(list, ZEND_STRL("address"));
+    size_t n = list && !entry ? zend_hash_num_elements(list) : 1;
+    if (list == NULL && Z_TYPE_P(value) != IS_STRING) {
+        return mq_php_wrong_type(place.field, "a string or an array", value, err);
+    }
+    if (n > MQ_PHP_RECIPIENTS_MAX) {
+        return mq_error_set(err, MQ_MESSAGE, place.field, "%s: %zu addresses; give at most %d",
+                            place.field, n, MQ_PHP_RECIPIENTS_MAX);
+    }
+    out->items = mq_php_fields_alloc(place.fields, n, sizeof *out->items);
+    return entry ? read_item(place, value, err)
+                 : mq_php_read_one_or_each(place, value, read_item, err);
+}
+
+/* ---- other fields ---- */
+
+static enum mq_status add_header(struct mq_php_path place, const zval *value, struct mq_error *err)
 {
     struct mq_php_fields *fields = place.fields;
     size_t count = fields->compose.header_count;
-    const zend_string *name = place.target;
-    (void)key;
     if (Z_TYPE_P(value) == IS_NULL) {
         return MQ_OK;
     }
     fields->headers = mq_php_fields_grow(fields, fields->headers, count, sizeof *fields->headers);
     struct mq_compose_header *header = &fields->headers[count];
     fields->compose.header_count = count + 1;
-    header->name = (struct mq_str){ZSTR_VAL(name), ZSTR_LEN(name)};
+    header->name = mq_php_view(place.key);
     if (Z_TYPE_P(value) == IS_LONG) { /* 'X-Priority' => 1 */
         header->value = mq_php_fields_keep(fields, zend_long_to_str(Z_LVAL_P(value)));
         return MQ_OK;
     }
     place.target = &header->value;
-    return mq_php_read_text(place, NULL, value, err);
+    return mq_php_read_text(place, value, err);
 }
 
-static enum mq_status add_headers(struct mq_php_path place, zend_string *key, const zval *value,
-                                  struct mq_error *err)
+static enum mq_status add_headers(struct mq_php_path place, const zval *value, struct mq_error *err)
 {
-    if (key == NULL) {
+    if (place.key == NULL) {
         return mq_error_set(err, MQ_MESSAGE, place.field,
                             "%s: its key is not a name; write 'headers' => ['X-Name' => 'value']",
                             place.field);
     }
     zval *item;
-    place.target = key;
     if (Z_TYPE_P(value) != IS_ARRAY) {
-        return add_header(place, key, value, err);
+        return add_header(place, value, err);
     }
     ZEND_HASH_FOREACH_VAL (Z_ARRVAL_P(value), item) {
-        enum mq_status status = add_header(place, key, item, err);
-        if (status != MQ_OK) {
-            return status;
-        }
+        MQ_TRY(add_header(place, item, err));
     }
     ZEND_HASH_FOREACH_END();
     return MQ_OK;
 }
 
-static enum mq_status read_headers(struct mq_php_path place, zend_string *key, const zval *value,
+static enum mq_status read_headers(struct mq_php_path place, const zval *value,
                                    struct mq_error *err)
 {
-    (void)key;
     return Z_TYPE_P(value) == IS_ARRAY
                ? mq_php_read_each(place, value, add_headers, err)
                : mq_php_wrong_type("headers", "an array keyed by names", value, err);
 }
 
-static enum mq_status read_date(struct mq_php_path place, zend_string *key, const zval *value,
-                                struct mq_error *err)
+static enum mq_status read_date(struct mq_php_path place, const zval *value, struct mq_error *err)
 {
     struct mq_php_fields *fields = place.fields;
     zval date;
-    (void)key;
     ZVAL_COPY_VALUE(&date, value);
     enum mq_status status =
         mq_php_time_of(&date, "date", &fields->date_s, &fields->date_given, err);
@@ -75,15 +131,12 @@ static enum mq_status read_date(struct mq_php_path place, zend_string *key, cons
 }
 
 /* With brackets, as the job keeps it. */
-static enum mq_status read_message_id(struct mq_php_path place, zend_string *key, const zval *value,
+static enum mq_status read_message_id(struct mq_php_path place, const zval *value,
                                       struct mq_error *err)
 {
     struct mq_str id;
     place.target = &id;
-    enum mq_status status = mq_php_read_text(place, key, value, err);
-    if (status != MQ_OK) {
-        return status;
-    }
+    MQ_TRY(mq_php_read_text(place, value, err));
     for (size_t i = 0; i < id.len; i++) {
         unsigned char c = (unsigned char)id.data[i];
         if (c <= ' ' || c >= 0x7F) {
@@ -100,8 +153,7 @@ static enum mq_status read_message_id(struct mq_php_path place, zend_string *key
     return MQ_OK;
 }
 
-static enum mq_status add_uri(struct mq_php_path place, zend_string *key, const zval *value,
-                              struct mq_error *err)
+static enum mq_status add_uri(struct mq_php_path place, const zval *value, struct mq_error *err)
 {
     struct mq_php_fields *fields = place.fields;
     size_t count = fields->compose.unsubscribe_count;
@@ -109,13 +161,12 @@ static enum mq_status add_uri(struct mq_php_path place, zend_string *key, const 
         mq_php_fields_grow(fields, fields->unsubscribe, count, sizeof *fields->unsubscribe);
     fields->compose.unsubscribe_count = count + 1;
     place.target = &fields->unsubscribe[count];
-    return mq_php_read_text(place, key, value, err);
+    return mq_php_read_text(place, value, err);
 }
 
-static enum mq_status read_unsubscribe(struct mq_php_path place, zend_string *key,
-                                       const zval *value, struct mq_error *err)
+static enum mq_status read_unsubscribe(struct mq_php_path place, const zval *value,
+                                       struct mq_error *err)
 {
-    (void)key;
     return mq_php_read_one_or_each(place, value, add_uri, err);
 }
 
@@ -135,11 +186,11 @@ static const struct {
     mq_php_reader *read;
     size_t target; /* in struct mq_php_fields; 0 where the reader knows its own */
 } readers[FIELD_COUNT] = {
-    {mq_php_read_addresses, TARGET(from)},
-    {mq_php_read_addresses, TARGET(to)},
-    {mq_php_read_addresses, TARGET(cc)},
-    {mq_php_read_addresses, TARGET(bcc)},
-    {mq_php_read_addresses, TARGET(reply_to)},
+    {read_addresses, TARGET(from)},
+    {read_addresses, TARGET(to)},
+    {read_addresses, TARGET(cc)},
+    {read_addresses, TARGET(bcc)},
+    {read_addresses, TARGET(reply_to)},
     {mq_php_read_text, TARGET(subject)},
     {mq_php_read_text, TARGET(text)},
     {mq_php_read_text, TARGET(html)},
@@ -183,8 +234,8 @@ enum mq_status mq_php_array_read(const zval *message, struct mq_php_fields *fiel
     }
     for (size_t i = 0; i < FIELD_COUNT && status == MQ_OK; i++) {
         const zval *value = mq_php_fields_find(Z_ARRVAL(fields->given), names[i]);
-        struct mq_php_path place = {fields, names[i], (char *)fields + readers[i].target};
-        status = value ? readers[i].read(place, NULL, value, err) : MQ_OK;
+        struct mq_php_path place = {fields, names[i], (char *)fields + readers[i].target, NULL};
+        status = value ? readers[i].read(place, value, err) : MQ_OK;
     }
     fields->compose.headers = fields->headers;
     fields->compose.parts = fields->parts;

@@ -11,6 +11,7 @@
 #include "ext/spl/spl_directory.h"
 #include "zend_interfaces.h"
 
+#include "core/ascii.h"
 #include "php/local_file.h"
 #include "php_mailqueue.h"
 
@@ -20,41 +21,26 @@ enum { ENTRY_KEYS = 6 };
 #define STREAM_PIECE 16384 /* octets */
 #define HEAD         8192  /* octets of a file that tell its type */
 
-/* One element while it is read. */
-struct element {
-    struct mq_php_path place;
-    struct mq_compose_part *part;
-    bool shown; /* of `inline` */
-};
+/* The target of each place below is the part that is read. */
 
-static enum mq_status bad(const struct element *element, const char *what, struct mq_error *err)
+static enum mq_status bad(struct mq_php_path place, const char *what, struct mq_error *err)
 {
-    const char *field = element->place.field;
-    return mq_error_set(err, MQ_MESSAGE, field, "%s: %s", field, what);
-}
-
-static struct mq_str base_name(struct mq_str path)
-{
-    const char *slash = path.len ? memrchr(path.data, '/', path.len) : NULL;
-    if (slash == NULL) {
-        return path;
-    }
-    return (struct mq_str){slash + 1, path.len - (size_t)(slash + 1 - path.data)};
+    return mq_error_set(err, MQ_MESSAGE, place.field, "%s: %s", place.field, what);
 }
 
 static void default_name(struct mq_compose_part *part, struct mq_str path)
 {
+    const char *slash = path.len ? memrchr(path.data, '/', path.len) : NULL;
     if (part->name.len == 0) {
-        part->name = base_name(path);
+        part->name = slash ? mq_str_skip(path, (size_t)(slash + 1 - path.data)) : path;
     }
 }
 
 /* ---- where the content comes from ---- */
 
-static enum mq_status from_path(const struct element *element, struct mq_str path,
-                                struct mq_error *err)
+static enum mq_status from_path(struct mq_php_path place, struct mq_str path, struct mq_error *err)
 {
-    struct mq_compose_part *part = element->part;
+    struct mq_compose_part *part = place.target;
     enum mq_status status = mq_php_local_file_open(path, part->field, &part->fd, &part->size, err);
     if (status == MQ_OK) {
         default_name(part, path);
@@ -63,7 +49,7 @@ static enum mq_status from_path(const struct element *element, struct mq_str pat
 }
 
 /* A file as an object: the text of a SplFileObject would be its next line. */
-static enum mq_status from_file_object(const struct element *element, const zval *object,
+static enum mq_status from_file_object(struct mq_php_path place, const zval *object,
                                        struct mq_error *err)
 {
     zval path;
@@ -73,8 +59,7 @@ static enum mq_status from_file_object(const struct element *element, const zval
     }
     zend_string *text = zval_try_get_string(&path);
     zval_ptr_dtor(&path);
-    return text ? from_path(element, mq_php_fields_keep(element->place.fields, text), err)
-                : MQ_THROWN;
+    return text ? from_path(place, mq_php_fields_keep(place.fields, text), err) : MQ_THROWN;
 }
 
 /* A new buffer that is freed with the fields. Not request memory: its limit would end the script
@@ -119,10 +104,9 @@ static php_stream *stream_of(const zval *value)
 }
 
 /* From where it stands to its end. */
-static enum mq_status from_stream(const struct element *element, const zval *value,
-                                  struct mq_error *err)
+static enum mq_status from_stream(struct mq_php_path place, const zval *value, struct mq_error *err)
 {
-    struct mq_compose_part *part = element->part;
+    struct mq_compose_part *part = place.target;
     size_t limit = (size_t)MAILQUEUE_G(max_message_size);
     php_stream *stream = stream_of(value);
     if (stream == NULL) {
@@ -130,9 +114,9 @@ static enum mq_status from_stream(const struct element *element, const zval *val
     }
     if (stream->wrapper == &php_plain_files_wrapper && stream->orig_path) {
         zend_string *path = zend_string_init(stream->orig_path, strlen(stream->orig_path), 0);
-        default_name(part, mq_php_fields_keep(element->place.fields, path));
+        default_name(part, mq_php_fields_keep(place.fields, path));
     }
-    struct mq_buffer *content = add_content(element->place.fields);
+    struct mq_buffer *content = add_content(place.fields);
     read_all(stream, limit > 0 ? limit + 1 : SIZE_MAX, content);
     if (EG(exception)) {
         return MQ_THROWN;
@@ -142,101 +126,184 @@ static enum mq_status from_stream(const struct element *element, const zval *val
     }
     part->data = content->len > 0 ? mq_buffer_view(content) : MQ_STR("");
     if (limit > 0 && part->data.len > limit) {
-        return bad(element,
+        return bad(place,
                    "the stream has more than a message may have (mailqueue.max_message_size)", err);
     }
     if (!php_stream_eof(stream)) {
-        return bad(element,
+        return bad(place,
                    "the stream did not give all that it has; it must be readable and blocking",
                    err);
     }
     if (part->data.len == 0 && php_stream_tell(stream) > 0) {
-        return bad(element, "the stream is at its end; rewind() it first", err);
+        return bad(place, "the stream is at its end; rewind() it first", err);
     }
     return MQ_OK;
 }
 
-static enum mq_status from_bare(const struct element *element, const zval *value,
-                                struct mq_error *err)
+static enum mq_status from_bare(struct mq_php_path place, const zval *value, struct mq_error *err)
 {
     if (Z_TYPE_P(value) == IS_RESOURCE) {
-        return from_stream(element, value, err);
+        return from_stream(place, value, err);
     }
     if (Z_TYPE_P(value) == IS_OBJECT && instanceof_function(Z_OBJCE_P(value), spl_ce_SplFileInfo)) {
-        return from_file_object(element, value, err);
+        return from_file_object(place, value, err);
     }
     if (Z_TYPE_P(value) != IS_STRING) {
-        return mq_php_wrong_type(element->place.field,
-                                 "a path, a stream or an array of path, data or stream", value,
-                                 err);
+        return mq_php_wrong_type(
+            place.field, "a path, a stream or an array of path, data or stream", value, err);
     }
-    return from_path(element, (struct mq_str){Z_STRVAL_P(value), Z_STRLEN_P(value)}, err);
+    return from_path(place, mq_php_view(Z_STR_P(value)), err);
+}
+
+/* ---- the media type: by the name's extension, else by how the content begins ---- */
+
+struct media {
+    const char *mark, *type;
+};
+
+static const struct media extensions[] = {
+    {"7z", "application/x-7z-compressed"},
+    {"avif", "image/avif"},
+    {"bmp", "image/bmp"},
+    {"css", "text/css"},
+    {"csv", "text/csv"},
+    {"doc", "application/msword"},
+    {"docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"},
+    {"epub", "application/epub+zip"},
+    {"gif", "image/gif"},
+    {"gpx", "application/gpx+xml"},
+    {"gz", "application/gzip"},
+    {"heic", "image/heic"},
+    {"htm", "text/html"},
+    {"html", "text/html"},
+    {"ico", "image/vnd.microsoft.icon"},
+    {"ics", "text/calendar"},
+    {"jpeg", "image/jpeg"},
+    {"jpg", "image/jpeg"},
+    {"js", "text/javascript"},
+    {"json", "application/json"},
+    {"log", "text/plain"},
+    {"m4a", "audio/mp4"},
+    {"md", "text/markdown"},
+    {"mov", "video/quicktime"},
+    {"mp3", "audio/mpeg"},
+    {"mp4", "video/mp4"},
+    {"odp", "application/vnd.oasis.opendocument.presentation"},
+    {"ods", "application/vnd.oasis.opendocument.spreadsheet"},
+    {"odt", "application/vnd.oasis.opendocument.text"},
+    {"ogg", "audio/ogg"},
+    {"p7s", "application/pkcs7-signature"},
+    {"pdf", "application/pdf"},
+    {"pkpass", "application/vnd.apple.pkpass"},
+    {"png", "image/png"},
+    {"ppt", "application/vnd.ms-powerpoint"},
+    {"pptx", "application/vnd.openxmlformats-officedocument.presentationml.presentation"},
+    {"rar", "application/vnd.rar"},
+    {"rtf", "application/rtf"},
+    {"svg", "image/svg+xml"},
+    {"tar", "application/x-tar"},
+    {"tif", "image/tiff"},
+    {"tiff", "image/tiff"},
+    {"tsv", "text/tab-separated-values"},
+    {"txt", "text/plain"},
+    {"vcf", "text/vcard"},
+    {"wav", "audio/wav"},
+    {"webm", "video/webm"},
+    {"webp", "image/webp"},
+    {"xls", "application/vnd.ms-excel"},
+    {"xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"},
+    {"xml", "application/xml"},
+    {"yaml", "application/yaml"},
+    {"yml", "application/yaml"},
+    {"zip", "application/zip"},
+};
+
+/* What a page or a mail program shows without having a name for it. */
+static const struct media beginnings[] = {
+    {"\x89PNG", "image/png"},
+    {"\xFF\xD8\xFF", "image/jpeg"},
+    {"GIF8", "image/gif"},
+    {"%PDF-", "application/pdf"},
+};
+
+static const char *find_type(struct mq_str name, struct mq_str head)
+{
+    const char *dot = name.len ? memrchr(name.data, '.', name.len) : NULL;
+    size_t at = dot ? (size_t)(dot + 1 - name.data) : name.len;
+    struct mq_str extension = {name.data + at, name.len - at};
+    for (size_t i = 0; dot && i < sizeof extensions / sizeof *extensions; i++) {
+        if (mq_str_equal_nocase(extension, mq_str_of(extensions[i].mark))) {
+            return extensions[i].type;
+        }
+    }
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++) {
+        if (mq_str_begins(head, beginnings[i].mark)) {
+            return beginnings[i].type;
+        }
+    }
+    return "application/octet-stream";
+}
+
+/* The beginning of a text proves UTF-8 only with a character that is not ASCII: what follows may be
+ * of any charset. */
+static bool is_utf8(struct mq_str text, bool whole)
+{
+    if (whole) {
+        return mq_utf8_valid(text);
+    }
+    for (int cut = 0; cut < 3 && text.len > 0 && !mq_utf8_valid(text); cut++) {
+        text.len--; /* it may end within a character */
+    }
+    return mq_utf8_valid(text) && !mq_str_ascii(text);
+}
+
+/* The type of a part with this content, of which `content` may be only the beginning. Without a
+ * charset, a text is ASCII by definition (RFC 2046, section 4.1.2). */
+static zend_string *media_type(struct mq_str name, struct mq_str content, bool whole)
+{
+    const char *type = find_type(name, content);
+    bool utf8 = mq_str_begins(mq_str_of(type), "text/") && is_utf8(content, whole);
+    return strpprintf(0, "%s%s", type, utf8 ? "; charset=utf-8" : "");
 }
 
 /* ---- an element ---- */
 
-static enum mq_status read_content(const struct element *element, HashTable *entry,
-                                   struct mq_error *err)
+static enum mq_status read_content(struct mq_php_path place, HashTable *entry, struct mq_error *err)
 {
+    struct mq_compose_part *part = place.target;
     const zval *path = mq_php_fields_find(entry, "path");
     const zval *stream = mq_php_fields_find(entry, "stream");
     bool data = mq_php_fields_find(entry, "data") != NULL;
     if ((path != NULL) + (stream != NULL) + data != 1) {
-        return bad(element, "give one of path, data and stream", err);
+        return bad(place, "give one of path, data and stream", err);
     }
     if (path && Z_TYPE_P(path) == IS_RESOURCE) {
-        return mq_php_wrong_type(element->place.field, "a path", path, err);
+        return mq_php_wrong_type(place.field, "a path", path, err);
     }
-    return path     ? from_bare(element, path, err)
-           : stream ? from_stream(element, stream, err)
-                    : mq_php_read_member(element->place, entry, "data", &element->part->data, err);
+    return path     ? from_bare(place, path, err)
+           : stream ? from_stream(place, stream, err)
+                    : mq_php_read_member(place, entry, "data", &part->data, err);
 }
 
-static enum mq_status read_entry(const struct element *element, HashTable *entry,
-                                 struct mq_error *err)
+static enum mq_status read_entry(struct mq_php_path place, HashTable *entry, struct mq_error *err)
 {
-    struct mq_compose_part *part = element->part;
-    struct mq_str *texts[] = {&part->name, &part->type, &part->cid};
-    const char *const *names = entry_keys + 3;
-    enum mq_status status =
-        mq_php_check_keys(element->place.field, entry, entry_keys, ENTRY_KEYS, err);
-    for (int i = 0; i < 3 && status == MQ_OK; i++) {
-        status = mq_php_read_member(element->place, entry, names[i], texts[i], err);
-    }
-    return status == MQ_OK ? read_content(element, entry, err) : status;
+    struct mq_compose_part *part = place.target;
+    MQ_TRY(mq_php_check_keys(place.field, entry, entry_keys, ENTRY_KEYS, err));
+    MQ_TRY(mq_php_read_member(place, entry, "name", &part->name, err));
+    MQ_TRY(mq_php_read_member(place, entry, "type", &part->type, err));
+    MQ_TRY(mq_php_read_member(place, entry, "cid", &part->cid, err));
+    return read_content(place, entry, err);
 }
 
-static void guess_type(const struct element *element)
+static zend_string *guess_type(const struct mq_compose_part *part)
 {
-    struct mq_compose_part *part = element->part;
     char head[HEAD];
-    struct mq_str content = part->data;
-    bool whole = true;
-    if (part->fd >= 0) {
-        ssize_t n = pread(part->fd, head, sizeof head, 0);
-        content = (struct mq_str){head, n > 0 ? (size_t)n : 0};
-        whole = content.len == part->size;
+    if (part->fd < 0) {
+        return media_type(part->name, part->data, true);
     }
-    part->type =
-        mq_php_fields_keep(element->place.fields, mq_php_media_type(part->name, content, whole));
-}
-
-static enum mq_status finish(const struct element *element, struct mq_error *err)
-{
-    struct mq_compose_part *part = element->part;
-    if (element->shown && part->cid.len == 0) {
-        part->cid = part->name;
-    }
-    if (element->shown && part->cid.len == 0) {
-        return bad(element,
-                   "what the HTML shows needs a cid; give it as key, such as 'inline' => ['logo' "
-                   "=> …] for <img src=\"cid:logo\">",
-                   err);
-    }
-    if (part->type.len == 0) {
-        guess_type(element);
-    }
-    return MQ_OK;
+    ssize_t n = pread(part->fd, head, sizeof head, 0);
+    struct mq_str content = {head, n > 0 ? (size_t)n : 0};
+    return media_type(part->name, content, content.len == part->size);
 }
 
 static struct mq_compose_part *add_part(struct mq_php_path place)
@@ -250,30 +317,40 @@ static struct mq_compose_part *add_part(struct mq_php_path place)
     return &fields->parts[count];
 }
 
-static enum mq_status read_element(struct mq_php_path place, bool shown, zend_string *key,
+static enum mq_status read_element(struct mq_php_path place, struct mq_compose_part *part,
                                    const zval *value, struct mq_error *err)
 {
-    struct element element = {place, add_part(place), shown};
-    if (key) {
-        *(shown ? &element.part->cid : &element.part->name) =
-            (struct mq_str){ZSTR_VAL(key), ZSTR_LEN(key)};
+    place.target = part;
+    MQ_TRY(Z_TYPE_P(value) == IS_ARRAY ? read_entry(place, Z_ARRVAL_P(value), err)
+                                       : from_bare(place, value, err));
+    if (part->type.len == 0) {
+        part->type = mq_php_fields_keep(place.fields, guess_type(part));
     }
-    enum mq_status status = Z_TYPE_P(value) == IS_ARRAY
-                                ? read_entry(&element, Z_ARRVAL_P(value), err)
-                                : from_bare(&element, value, err);
-    return status == MQ_OK ? finish(&element, err) : status;
+    return MQ_OK;
 }
 
-static enum mq_status read_attachment(struct mq_php_path place, zend_string *key, const zval *value,
+static enum mq_status read_attachment(struct mq_php_path place, const zval *value,
                                       struct mq_error *err)
 {
-    return read_element(place, false, key, value, err);
+    struct mq_compose_part *part = add_part(place);
+    part->name = mq_php_view(place.key);
+    return read_element(place, part, value, err);
 }
 
-static enum mq_status read_shown(struct mq_php_path place, zend_string *key, const zval *value,
-                                 struct mq_error *err)
+static enum mq_status read_shown(struct mq_php_path place, const zval *value, struct mq_error *err)
 {
-    return read_element(place, true, key, value, err);
+    struct mq_compose_part *part = add_part(place);
+    part->cid = mq_php_view(place.key);
+    MQ_TRY(read_element(place, part, value, err));
+    if (part->cid.len == 0) {
+        part->cid = part->name;
+    }
+    return part->cid.len > 0
+               ? MQ_OK
+               : bad(place,
+                     "what the HTML shows needs a cid; give it as key, such as 'inline' => ['logo' "
+                     "=> …] for <img src=\"cid:logo\">",
+                     err);
 }
 
 /* ['path' => '/x'] as the whole field: a file that is named "path", or an entry that is not in a
@@ -292,16 +369,13 @@ static enum mq_status read_parts(struct mq_php_path place, const zval *value, mq
     return mq_php_read_one_or_each(place, value, read, err);
 }
 
-enum mq_status mq_php_read_attachments(struct mq_php_path place, zend_string *key,
-                                       const zval *value, struct mq_error *err)
+enum mq_status mq_php_read_attachments(struct mq_php_path place, const zval *value,
+                                       struct mq_error *err)
 {
-    (void)key;
     return read_parts(place, value, read_attachment, err);
 }
 
-enum mq_status mq_php_read_inline(struct mq_php_path place, zend_string *key, const zval *value,
-                                  struct mq_error *err)
+enum mq_status mq_php_read_inline(struct mq_php_path place, const zval *value, struct mq_error *err)
 {
-    (void)key;
     return read_parts(place, value, read_shown, err);
 }

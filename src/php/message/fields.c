@@ -121,6 +121,7 @@ static struct mq_php_path path_of(struct mq_php_path place, zend_ulong index,
     zend_string *name = key ? strpprintf(0, "%s[%.40s]", place.field, ZSTR_VAL(key))
                             : strpprintf(0, "%s[" ZEND_LONG_FMT "]", place.field, (zend_long)index);
     place.field = mq_php_fields_keep(place.fields, name).data;
+    place.key = key;
     return place;
 }
 
@@ -131,10 +132,7 @@ enum mq_status mq_php_read_each(struct mq_php_path place, const zval *array, mq_
     zend_string *key;
     zval *item;
     ZEND_HASH_FOREACH_KEY_VAL (Z_ARRVAL_P(array), index, key, item) {
-        enum mq_status status = read(path_of(place, index, key), key, item, err);
-        if (status != MQ_OK) {
-            return status;
-        }
+        MQ_TRY(read(path_of(place, index, key), item, err));
     }
     ZEND_HASH_FOREACH_END();
     return MQ_OK;
@@ -144,24 +142,22 @@ enum mq_status mq_php_read_one_or_each(struct mq_php_path place, const zval *val
                                        mq_php_reader *read, struct mq_error *err)
 {
     return Z_TYPE_P(value) == IS_ARRAY ? mq_php_read_each(place, value, read, err)
-                                       : read(place, NULL, value, err);
+                                       : read(place, value, err);
 }
 
-enum mq_status mq_php_read_text(struct mq_php_path place, zend_string *key, const zval *value,
-                                struct mq_error *err)
+enum mq_status mq_php_read_text(struct mq_php_path place, const zval *value, struct mq_error *err)
 {
     struct mq_str *out = place.target;
-    (void)key;
     if (Z_TYPE_P(value) != IS_STRING) {
         return mq_php_wrong_type(place.field, "a string", value, err);
     }
-    *out = (struct mq_str){Z_STRVAL_P(value), Z_STRLEN_P(value)};
+    *out = mq_php_view(Z_STR_P(value));
     return MQ_OK;
 }
 
-const zval *mq_php_fields_find(HashTable *array, const char *key)
+zval *mq_php_fields_find(HashTable *array, const char *key)
 {
-    const zval *value = zend_hash_str_find(array, key, strlen(key));
+    zval *value = zend_hash_str_find(array, key, strlen(key));
     return value && Z_TYPE_P(value) != IS_NULL ? value : NULL;
 }
 
@@ -171,19 +167,25 @@ enum mq_status mq_php_read_member(struct mq_php_path place, HashTable *array, co
     char name[MQ_ERROR_FIELD_MAX];
     const zval *value = mq_php_fields_find(array, key);
     snprintf(name, sizeof name, "%s[%s]", place.field, key);
-    struct mq_php_path member = {place.fields, name, out};
-    return value ? mq_php_read_text(member, NULL, value, err) : MQ_OK;
+    place.field = name;
+    place.target = out;
+    return value ? mq_php_read_text(place, value, err) : MQ_OK;
 }
 
-static enum mq_status unknown_key(const char *field, struct mq_str key, const char *known,
-                                  struct mq_error *err)
+static enum mq_status unknown_key(const char *field, struct mq_str key, const char *const *known,
+                                  size_t count, struct mq_error *err)
 {
-    char name[MQ_ERROR_FIELD_MAX];
+    char name[MQ_ERROR_FIELD_MAX], list[MQ_ERROR_TEXT_MAX] = "";
+    for (size_t i = 0; i < count; i++) {
+        const char *between = i == 0 ? "" : i + 1 < count ? ", " : " and ";
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", between, known[i]);
+    }
     mq_str_printable(name, sizeof name, 0, key);
     return field ? mq_error_set(err, MQ_MESSAGE, field, "%s: unknown key \"%.40s\"; known are %s",
-                                field, name, known)
-                 : mq_error_set(err, MQ_MESSAGE, name, "%.40s: unknown field; known are %s", name,
-                                known);
+                                field, name, list)
+                 : mq_error_set(err, MQ_MESSAGE, name, "%.40s: unknown key; known are %s", name,
+                                list);
 }
 
 enum mq_status mq_php_check_keys(const char *field, HashTable *array, const char *const *known,
@@ -191,25 +193,21 @@ enum mq_status mq_php_check_keys(const char *field, HashTable *array, const char
 {
     zend_ulong number;
     zend_string *key;
-    char text[MQ_ERROR_TEXT_MAX] = "", digits[32];
+    char digits[32];
     ZEND_HASH_FOREACH_KEY(array, number, key)
     {
+        struct mq_str name = mq_php_view(key);
         size_t i = 0;
-        while (key && i < count && !mq_php_key_is(key, known[i])) {
+        while (key && i < count && !mq_str_equal(name, mq_str_of(known[i]))) {
             i++;
         }
-        if (key && i < count) {
-            continue;
+        if (key == NULL) {
+            snprintf(digits, sizeof digits, ZEND_LONG_FMT, (zend_long)number);
+            name = mq_str_of(digits);
         }
-        for (i = 0; i < count; i++) {
-            const char *between = i == 0 ? "" : i + 1 < count ? ", " : " and ";
-            size_t used = strlen(text);
-            snprintf(text + used, sizeof text - used, "%s%s", between, known[i]);
+        if (key == NULL || i == count) {
+            return unknown_key(field, name, known, count, err);
         }
-        snprintf(digits, sizeof digits, ZEND_LONG_FMT, (zend_long)number);
-        struct mq_str name = mq_str_of(digits);
-        return unknown_key(field, key ? (struct mq_str){ZSTR_VAL(key), ZSTR_LEN(key)} : name, text,
-                           err);
     }
     ZEND_HASH_FOREACH_END();
     return MQ_OK;

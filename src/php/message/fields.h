@@ -1,5 +1,4 @@
-/* The fields of an array message, taken out of it: what array.c, address_fields.c and attachments.c
- * share. */
+/* The fields of an array message, taken out of it: what array.c and attachments.c share. */
 #ifndef MQ_PHP_MESSAGE_FIELDS_H
 #define MQ_PHP_MESSAGE_FIELDS_H
 
@@ -29,11 +28,12 @@ struct mq_php_fields {
 /* A place in the array. */
 struct mq_php_path {
     struct mq_php_fields *fields;
-    const char *field; /* as errors name it: "to", "to[3]" */
-    void *target;      /* what is filled */
+    const char *field;      /* as errors name it: "to", "to[3]" */
+    void *target;           /* what is filled */
+    const zend_string *key; /* of an element; NULL: it has none */
 };
-/* Reads what is there; `key` is that of an element, NULL where it has none. */
-typedef enum mq_status mq_php_reader(struct mq_php_path place, zend_string *key, const zval *value,
+/* Reads what is there. */
+typedef enum mq_status mq_php_reader(struct mq_php_path place, const zval *value,
                                      struct mq_error *err);
 
 /* A copy without references, with texts in place of Stringables. PHP code runs here, so that none
@@ -59,9 +59,10 @@ enum mq_status mq_php_read_each(struct mq_php_path place, const zval *array, mq_
 enum mq_status mq_php_read_one_or_each(struct mq_php_path place, const zval *value,
                                        mq_php_reader *read, struct mq_error *err);
 
-static inline bool mq_php_key_is(const zend_string *key, const char *name)
+/* NULL gives an empty view. */
+static inline struct mq_str mq_php_view(const zend_string *s)
 {
-    return mq_str_equal((struct mq_str){ZSTR_VAL(key), ZSTR_LEN(key)}, mq_str_of(name));
+    return s ? (struct mq_str){ZSTR_VAL(s), ZSTR_LEN(s)} : (struct mq_str){NULL, 0};
 }
 
 bool mq_php_is_text(const zval *value); /* a string or a Stringable */
@@ -72,20 +73,12 @@ mq_php_reader mq_php_read_text;
 enum mq_status mq_php_read_member(struct mq_php_path place, HashTable *array, const char *key,
                                   struct mq_str *out, struct mq_error *err);
 /* array[key]; NULL where it is missing or null. */
-const zval *mq_php_fields_find(HashTable *array, const char *key);
+zval *mq_php_fields_find(HashTable *array, const char *key);
 
-/* MQ_MESSAGE for a key that is none of `known`, or for a number. `field` is NULL for the message's
- * own fields. */
+/* MQ_MESSAGE for a key that is none of `known`, or for a number. `field` is NULL where the keys are
+ * fields themselves. */
 enum mq_status mq_php_check_keys(const char *field, HashTable *array, const char *const *known,
                                  size_t count, struct mq_error *err);
-
-/* address_fields.c: a string, or an array of them and of names, into struct
- * mq_compose_addresses. */
-mq_php_reader mq_php_read_addresses;
-
-/* media_type.c: the type of an attachment with this name and content, of which `content` may be
- * only the beginning. A new string. */
-zend_string *mq_php_media_type(struct mq_str name, struct mq_str content, bool whole);
 
 /* attachments.c */
 mq_php_reader mq_php_read_attachments;

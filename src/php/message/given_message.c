@@ -1,8 +1,7 @@
-/* A message of any form: reading it, its envelope, the domain of its sender. */
+/* A message of any form: reading it, and its envelope. */
 #include "php/message/given_message.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "mime/mailbox.h"
@@ -60,11 +59,6 @@ const struct mq_php_message *mq_php_message_of(const zval *holder)
 
 /* ---- the envelope ---- */
 
-static struct mq_str view(const zend_string *s)
-{
-    return (struct mq_str){ZSTR_VAL(s), ZSTR_LEN(s)};
-}
-
 /* "bcc: App\Mail::getBcc() must …": the error that waited until the answer was needed. */
 static enum mq_status check_answer(const struct mq_php_answer *answer, struct mq_error *err)
 {
@@ -77,56 +71,38 @@ static enum mq_status check_answer(const struct mq_php_answer *answer, struct mq
     return mq_error_set(err, MQ_MESSAGE, field, "%s", text);
 }
 
+static enum mq_status sender_of_fields(const struct mq_php_fields *fields, char **from,
+                                       struct mq_error *err)
+{
+    struct mq_mailboxes list;
+    mq_mailboxes_init(&list);
+    enum mq_status status =
+        mq_mailboxes_parse(fields->compose.from.items->address, "from", &list, err);
+    if (status == MQ_OK && list.count > 0) {
+        *from = list.items[0].address;
+        list.items[0].address = NULL;
+    }
+    mq_mailboxes_clear(&list);
+    return status;
+}
+
 enum mq_status mq_php_message_sender(const struct mq_php_message *message, char **from,
                                      struct mq_error *err)
 {
-    enum mq_status status = check_answer(&message->sender, err);
-    if (status == MQ_OK && message->sender.lines) {
-        status = mq_envelope_sender(view(message->sender.lines), from, err);
+    if (message->text == NULL) {
+        return sender_of_fields(&message->fields, from, err);
     }
-    bool open = status == MQ_OK && *from == NULL;
-    return open ? mq_envelope_sender(view(message->text), from, err) : status;
+    MQ_TRY(check_answer(&message->sender, err));
+    if (message->sender.lines) {
+        MQ_TRY(mq_envelope_sender(mq_php_view(message->sender.lines), from, err));
+    }
+    return *from ? MQ_OK : mq_envelope_sender(mq_php_view(message->text), from, err);
 }
 
 enum mq_status mq_php_message_recipients(const struct mq_php_message *message,
                                          struct mq_strings *out, struct mq_error *err)
 {
-    enum mq_status status = check_answer(&message->recipients, err);
     const zend_string *named = message->recipients.lines;
-    return status == MQ_OK ? mq_envelope_recipients(view(named ? named : message->text), out, err)
-                           : status;
-}
-
-/* ---- the sender's domain ---- */
-
-static void add_domain(const char *address, struct mq_buffer *out)
-{
-    const char *at = address ? strrchr(address, '@') : NULL;
-    mq_buffer_cstr(out, at ? at + 1 : "");
-}
-
-static void add_domain_of_fields(const struct mq_php_fields *fields, struct mq_buffer *out)
-{
-    const struct mq_compose_address *from = fields->compose.from.items;
-    struct mq_mailboxes boxes;
-    mq_mailboxes_init(&boxes);
-    enum mq_status status = from->name.data
-                                ? mq_mailboxes_add(from->name, from->address, "from", &boxes, NULL)
-                                : mq_mailboxes_parse(from->address, "from", &boxes, NULL);
-    if (status == MQ_OK && boxes.count > 0) {
-        add_domain(boxes.items[0].address, out);
-    }
-    mq_mailboxes_clear(&boxes);
-}
-
-struct mq_str mq_php_message_domain(const struct mq_php_message *message, struct mq_buffer *scratch)
-{
-    char *from = NULL;
-    if (message->text == NULL) {
-        add_domain_of_fields(&message->fields, scratch);
-    } else if (mq_php_message_sender(message, &from, NULL) == MQ_OK) {
-        add_domain(from, scratch);
-    }
-    free(from);
-    return mq_buffer_view(scratch);
+    MQ_TRY(check_answer(&message->recipients, err));
+    return mq_envelope_recipients(mq_php_view(named ? named : message->text), out, err);
 }

@@ -43,17 +43,13 @@ bool mq_php_is_message_object(const zval *value);
 enum mq_status mq_php_message_read(zval *value, zval *out, struct mq_error *err);
 const struct mq_php_message *mq_php_message_of(const zval *holder);
 
-/* The sender that an object names, else the headers of the text; *from, malloc'ed, stays NULL where
- * neither does. MQ_MESSAGE with the field. Not of fields. */
+/* The sender that an object names, else the headers of the text; of fields, the first From. *from,
+ * malloc'ed, stays NULL where there is none. MQ_MESSAGE with the field. */
 enum mq_status mq_php_message_sender(const struct mq_php_message *message, char **from,
                                      struct mq_error *err);
-/* The same for the recipients, each once, into an initialised, empty list. */
+/* The recipients, each once, into an initialised, empty list. Not of fields. */
 enum mq_status mq_php_message_recipients(const struct mq_php_message *message,
                                          struct mq_strings *out, struct mq_error *err);
-/* The domain of the sender that any message names, for a Message-ID; empty when there is none.
- * Points into `scratch` (initialised). */
-struct mq_str mq_php_message_domain(const struct mq_php_message *message,
-                                    struct mq_buffer *scratch);
 
 /* array.c: the fields of an array, which are zeroed before. */
 enum mq_status mq_php_array_read(const zval *array, struct mq_php_fields *out,

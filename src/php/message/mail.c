@@ -32,24 +32,6 @@ void mq_php_mail_clear(struct mq_php_mail *mail)
     mq_php_mail_init(mail);
 }
 
-static struct mq_str view(const zend_string *s)
-{
-    return s ? (struct mq_str){ZSTR_VAL(s), ZSTR_LEN(s)} : (struct mq_str){NULL, 0};
-}
-
-/* "<32 hex digits@domain>" (RFC 5322, section 3.6.4). */
-static char *make_message_id(struct mq_str domain)
-{
-    char random[33];
-    struct mq_buffer id;
-    mq_random_hex(random, 16);
-    mq_buffer_init(&id);
-    mq_buffer_printf(&id, "<%s@", random);
-    mq_buffer_str(&id, domain.len ? domain : MQ_STR("localhost"));
-    mq_buffer_char(&id, '>');
-    return mq_buffer_take(&id);
-}
-
 /* A message that has a Message-ID of its own keeps it. */
 static enum mq_status keep_message_id(struct mq_php_mail *mail, struct mq_str id,
                                       struct mq_error *err)
@@ -68,33 +50,40 @@ static enum mq_status keep_message_id(struct mq_php_mail *mail, struct mq_str id
 
 /* ---- the envelope ---- */
 
-static enum mq_status deduce_sender(const struct mq_php_message *message, char **from,
-                                    struct mq_error *err)
-{
-    enum mq_status status = mq_php_message_sender(message, from, err);
-    if (status == MQ_OK && *from == NULL) {
-        status = mq_error_set(err, MQ_MESSAGE, "envelopeFrom",
-                              "envelopeFrom: missing, and the message has no From to take it from; "
-                              "give envelopeFrom: \"a@example.org\", or \"\" for none");
-    }
-    return status;
-}
-
 static enum mq_status deduce_recipients(const struct mq_php_message *message,
                                         struct mq_strings *recipients, struct mq_error *err)
 {
-    enum mq_status status = mq_php_message_recipients(message, recipients, err);
-    if (status == MQ_OK && recipients->count == 0) {
+    MQ_TRY(mq_php_message_recipients(message, recipients, err));
+    if (recipients->count == 0) {
         return mq_error_set(err, MQ_MESSAGE, "recipients",
                             "recipients: missing, and the message names none in To, Cc or Bcc; "
                             "give recipients: [\"a@example.org\"]");
     }
-    if (status == MQ_OK && recipients->count > MQ_PHP_RECIPIENTS_MAX) {
+    if (recipients->count > MQ_PHP_RECIPIENTS_MAX) {
         return mq_error_set(err, MQ_MESSAGE, "recipients",
                             "recipients: %zu addresses in the message's headers; at most %d",
                             recipients->count, MQ_PHP_RECIPIENTS_MAX);
     }
-    return status;
+    return MQ_OK;
+}
+
+/* What a text says of the envelope, where nobody has given it. */
+static enum mq_status deduce_envelope(struct mq_php_mail *mail,
+                                      const struct mq_php_message *message, bool has_sender,
+                                      bool has_recipients, struct mq_error *err)
+{
+    if (message == NULL || message->text == NULL) {
+        return MQ_OK;
+    }
+    if (!has_sender) {
+        MQ_TRY(mq_php_message_sender(message, &mail->envelope_from, err));
+        if (mail->envelope_from == NULL) {
+            return mq_error_set(err, MQ_MESSAGE, "envelopeFrom",
+                                "envelopeFrom: missing, and the message has no From to take it "
+                                "from; give envelopeFrom: \"a@example.org\", or \"\" for none");
+        }
+    }
+    return has_recipients ? MQ_OK : deduce_recipients(message, &mail->recipients, err);
 }
 
 /* list<string> of addresses, each once. */
@@ -113,9 +102,8 @@ static enum mq_status read_recipients(HashTable *list, struct mq_strings *out, s
         char name[32];
         char *address = NULL;
         snprintf(name, sizeof name, "recipients[%zu]", index++);
-        ZVAL_DEREF(item);
         status = Z_TYPE_P(item) == IS_STRING
-                     ? mq_idn_address(view(Z_STR_P(item)), name, &address, err)
+                     ? mq_idn_address(mq_php_view(Z_STR_P(item)), name, &address, err)
                      : mq_php_wrong_type(name, "a string", item, err);
         if (status == MQ_OK && !mq_strings_add(out, mq_str_of(address))) {
             status = mq_error_nomem(err);
@@ -133,18 +121,16 @@ static enum mq_status read_recipients(HashTable *list, struct mq_strings *out, s
 static enum mq_status take_envelope(struct mq_php_mail *mail, const struct mq_php_arguments *args,
                                     struct mq_error *err)
 {
-    enum mq_status status = MQ_OK;
-    struct mq_str from = view(args->envelope_from);
+    struct mq_str from = mq_php_view(args->envelope_from);
     if (args->envelope_from && from.len == 0) { /* the null reverse-path */
         mail->envelope_from = mq_str_dup(from);
-        status = mail->envelope_from ? MQ_OK : mq_error_nomem(err);
+        MQ_TRY(mail->envelope_from ? MQ_OK : mq_error_nomem(err));
     } else if (args->envelope_from) {
-        status = mq_idn_address(from, "envelopeFrom", &mail->envelope_from, err);
+        MQ_TRY(mq_idn_address(from, "envelopeFrom", &mail->envelope_from, err));
     }
-    if (status == MQ_OK && Z_TYPE(args->recipients) == IS_ARRAY) {
-        status = read_recipients(Z_ARRVAL(args->recipients), &mail->recipients, err);
-    }
-    return status;
+    return Z_TYPE(args->recipients) == IS_ARRAY
+               ? read_recipients(Z_ARRVAL(args->recipients), &mail->recipients, err)
+               : MQ_OK;
 }
 
 /* ---- the message ---- */
@@ -188,7 +174,7 @@ static enum mq_status accept_text(struct mq_php_mail *mail, const zend_string *t
         .date_s = date_s,
     };
     struct mq_message_info info = {0};
-    enum mq_status status = mq_repair_accept(view(text), &wanted, &mail->body, &info, err);
+    enum mq_status status = mq_repair_accept(mq_php_view(text), &wanted, &mail->body, &info, err);
     return status == MQ_OK ? keep_message_id(mail, info.message_id, err) : status;
 }
 
@@ -200,56 +186,36 @@ static enum mq_status make_body(struct mq_php_mail *mail, const struct mq_php_me
                          : compose_fields(mail, &message->fields, date_s, err);
 }
 
-/* Of fields, the sender that they name; else the envelope's, or where that is empty the text's. */
-static enum mq_status choose_message_id(struct mq_php_mail *mail,
-                                        const struct mq_php_message *message, struct mq_error *err)
+/* "<32 hex digits@domain>" (RFC 5322, section 3.6.4), with the domain of the sender: of fields, the
+ * one that they name; else the envelope's, or where that is empty the text's. */
+static enum mq_status make_message_id(struct mq_php_mail *mail,
+                                      const struct mq_php_message *message, struct mq_error *err)
 {
-    const char *at = mail->envelope_from ? strrchr(mail->envelope_from, '@') : NULL;
-    struct mq_str domain = mq_str_of(at ? at + 1 : NULL);
-    struct mq_buffer scratch;
-    mq_buffer_init(&scratch);
-    if (message && (message->text == NULL || domain.len == 0)) {
-        struct mq_str named = mq_php_message_domain(message, &scratch);
-        domain = named.len > 0 ? named : domain;
+    char random[33];
+    char *named = NULL;
+    const char *from = mail->envelope_from;
+    if (message && (message->text == NULL || from == NULL || *from == '\0')) {
+        mq_php_message_sender(message, &named, NULL);
+        from = named ? named : from;
     }
-    mail->message_id = make_message_id(domain);
-    mq_buffer_clear(&scratch);
+    const char *at = from ? strrchr(from, '@') : NULL;
+    struct mq_buffer id;
+    mq_random_hex(random, 16);
+    mq_buffer_init(&id);
+    mq_buffer_printf(&id, "<%s@%s>", random, at ? at + 1 : "localhost");
+    free(named);
+    mail->message_id = mq_buffer_take(&id);
     return mail->message_id ? MQ_OK : mq_error_nomem(err);
-}
-
-/* The message, with the envelope that it says where the caller gave none. */
-static enum mq_status take_message(struct mq_php_mail *mail, const struct mq_php_message *message,
-                                   int64_t now_s, struct mq_error *err)
-{
-    enum mq_status status = MQ_OK;
-    if (message && message->text && mail->envelope_from == NULL) {
-        status = deduce_sender(message, &mail->envelope_from, err);
-    }
-    if (status == MQ_OK && message && message->text && mail->recipients.count == 0) {
-        status = deduce_recipients(message, &mail->recipients, err);
-    }
-    if (status == MQ_OK) {
-        status = choose_message_id(mail, message, err);
-    }
-    return status == MQ_OK && message ? make_body(mail, message, now_s, err) : status;
 }
 
 enum mq_status mq_php_mail_compose(struct mq_php_mail *mail, const zval *value,
                                    const struct mq_job *job, struct mq_error *err)
 {
     const struct mq_php_message *message = mq_php_message_of(value);
-    enum mq_status status = MQ_OK;
-    if (message->text && job->envelope_from == NULL) {
-        status = deduce_sender(message, &mail->envelope_from, err);
-    }
-    if (status == MQ_OK && message->text && job->recipients.count == 0) {
-        status = deduce_recipients(message, &mail->recipients, err);
-    }
+    MQ_TRY(
+        deduce_envelope(mail, message, job->envelope_from != NULL, job->recipients.count > 0, err));
     mail->message_id = mq_str_dup(mq_str_of(job->message_id));
-    if (status == MQ_OK && mail->message_id == NULL) {
-        status = mq_error_nomem(err);
-    }
-    return status == MQ_OK ? make_body(mail, message, job->created_at, err) : status;
+    return mail->message_id ? make_body(mail, message, job->created_at, err) : mq_error_nomem(err);
 }
 
 /* ---- the whole ---- */
@@ -277,19 +243,20 @@ enum mq_status mq_php_mail_prepare(struct mq_php_mail *mail, const struct mq_php
                             "expiresAt: must be later than now; leave it out for a mail that does "
                             "not expire");
     }
-    enum mq_status status = take_envelope(mail, args, err);
-    if (status == MQ_OK) {
-        bool given = !Z_ISUNDEF(args->message);
-        status = take_message(mail, given ? mq_php_message_of(&args->message) : NULL, now_s, err);
-    }
-    if (status != MQ_OK) {
-        return status;
+    const struct mq_php_message *message =
+        Z_ISUNDEF(args->message) ? NULL : mq_php_message_of(&args->message);
+    MQ_TRY(take_envelope(mail, args, err));
+    MQ_TRY(deduce_envelope(mail, message, mail->envelope_from != NULL, mail->recipients.count > 0,
+                           err));
+    MQ_TRY(make_message_id(mail, message, err));
+    if (message) {
+        MQ_TRY(make_body(mail, message, now_s, err));
     }
     /* 0 would leave them to the backoff policy, as null does. */
     int attempts = args->max_attempts == 0 ? -1 : to_int(args->max_attempts);
     mail->job = (struct mq_new_job){
-        .reference = view(args->reference),
-        .mail_type = args->type ? view(args->type) : MQ_STR("mail"),
+        .reference = mq_php_view(args->reference),
+        .mail_type = args->type ? mq_php_view(args->type) : MQ_STR("mail"),
         .priority = to_int(args->priority),
         .send_at = args->send_at,
         .expires_at = args->expires ? args->expires_at : 0,

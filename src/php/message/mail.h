@@ -30,9 +30,7 @@ void mq_php_arguments_clear(struct mq_php_arguments *args);
 /* Once the mail is prepared: closes the message's files, frees its strings. */
 void mq_php_arguments_drop_message(struct mq_php_arguments *args);
 
-/* Each takes one over. MQ_MESSAGE with the field; MQ_THROWN where PHP code threw. */
-enum mq_status mq_php_arguments_message(struct mq_php_arguments *args, zval *value,
-                                        struct mq_error *err);
+/* Each reads one, which is not null. MQ_MESSAGE with the field; MQ_THROWN where PHP code threw. */
 enum mq_status mq_php_arguments_recipients(struct mq_php_arguments *args, const zval *value,
                                            struct mq_error *err);
 enum mq_status mq_php_arguments_dsn(struct mq_php_arguments *args, const zval *value,

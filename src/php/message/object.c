@@ -11,32 +11,44 @@
 
 #include "php/class/iterate.h"
 
-/* List, header, list of its addresses, address: more is none. */
+/* An address in a list in a header in a list: nothing is nested deeper. */
 #define DEPTH_MAX 4
 
 /* A header field and the method that gives its addresses. */
 struct field {
-    const char *name, *header, *method, *lower;
-};
-
-static const struct field recipient_fields[] = {
-    {"to", "To", "getTo", "getto"},
-    {"cc", "Cc", "getCc", "getcc"},
-    {"bcc", "Bcc", "getBcc", "getbcc"},
-};
-/* In the order in which Symfony's Envelope looks for it. */
-static const struct field sender_fields[] = {
-    {"sender", "Sender", "getSender", "getsender"},
-    {"return-path", "Return-Path", "getReturnPath", "getreturnpath"},
-    {"from", "From", "getFrom", "getfrom"},
+    const char *name, *header, *method;
 };
 
 #define FIELD_COUNT 3
 
-static zend_function *method_of(const zend_object *object, const char *lower, uint32_t arguments)
+/* One half of an envelope. */
+struct half {
+    struct field fields[FIELD_COUNT];
+    const char *line; /* the answer's field; NULL: the one that was asked for */
+    bool first;       /* of the fields the first that has an address counts */
+    const char *cure;
+};
+
+/* In the order in which Symfony's Envelope looks for the sender. */
+static const struct half sender_half = {
+    {{"sender", "Sender", "getSender"},
+     {"return-path", "Return-Path", "getReturnPath"},
+     {"from", "From", "getFrom"}},
+    "From",
+    true,
+    "envelopeFrom: \"a@example.org\"",
+};
+static const struct half recipients_half = {
+    {{"to", "To", "getTo"}, {"cc", "Cc", "getCc"}, {"bcc", "Bcc", "getBcc"}},
+    NULL,
+    false,
+    "recipients: [\"a@example.org\"]",
+};
+
+static zend_function *method_of(const zend_object *object, const char *name, uint32_t arguments)
 {
     zend_function *method =
-        zend_hash_str_find_ptr(&object->ce->function_table, lower, strlen(lower));
+        zend_hash_str_find_ptr_lc(&object->ce->function_table, name, strlen(name));
     bool usable = method && (method->common.fn_flags & ZEND_ACC_PUBLIC) &&
                   !(method->common.fn_flags & ZEND_ACC_STATIC) &&
                   method->common.required_num_args <= arguments;
@@ -46,7 +58,7 @@ static zend_function *method_of(const zend_object *object, const char *lower, ui
 bool mq_php_is_message_object(const zval *value)
 {
     return Z_TYPE_P(value) == IS_OBJECT &&
-           (mq_php_is_text(value) || method_of(Z_OBJ_P(value), "tostring", 0));
+           (mq_php_is_text(value) || method_of(Z_OBJ_P(value), "toString", 0));
 }
 
 /* `argument` may be NULL. *out is dereferenced, and undefined on failure. */
@@ -77,19 +89,6 @@ static enum mq_status call(zend_object *object, zend_function *method, const cha
 
 /* ---- the envelope ---- */
 
-/* One half of an envelope. */
-struct half {
-    const struct field *fields;
-    const char *line; /* the answer's field; NULL: the one that was asked for */
-    bool first;       /* of the fields the first that has an address counts */
-    const char *cure;
-};
-
-static const struct half sender_half = {sender_fields, "From", true,
-                                        "envelopeFrom: \"a@example.org\""};
-static const struct half recipients_half = {recipient_fields, NULL, false,
-                                            "recipients: [\"a@example.org\"]"};
-
 /* Asking an object for one half of its envelope. */
 struct question {
     zend_object *object;
@@ -99,17 +98,20 @@ struct question {
     bool by_header;  /* the answer is of the headers */
     bool known;      /* the object has a way to say one of the fields */
     bool unknown;    /* it has none for at least one */
+    int depth;       /* of what is read in the answer */
     size_t count;    /* of addresses */
     smart_str lines; /* the answer, as header fields */
+    enum mq_status status;
+    struct mq_error err;
 };
 
-static enum mq_status misfit(const struct question *asked, const zval *value, struct mq_error *err)
+static enum mq_status misfit(struct question *asked, const zval *value)
 {
     const struct field *field = asked->field;
     char method[64];
     snprintf(method, sizeof method, asked->by_header ? "getHeaders()->all(\"%s\")" : "%s()",
              asked->by_header ? field->header : field->method);
-    return mq_error_set(err, MQ_MESSAGE, field->name,
+    return mq_error_set(&asked->err, MQ_MESSAGE, field->name,
                         "%s: %.120s::%s must give addresses, as strings or objects with "
                         "getAddress(), %.120s given; or give %s",
                         field->name, ZSTR_VAL(asked->object->ce->name), method,
@@ -117,15 +119,15 @@ static enum mq_status misfit(const struct question *asked, const zval *value, st
 }
 
 /* As a header field, so that the rules of headers find the envelope in it. */
-static enum mq_status add_address(struct question *asked, const zval *value, struct mq_error *err)
+static enum mq_status add_address(struct question *asked, const zval *value)
 {
     const char *line = asked->half->line ? asked->half->line : asked->field->header;
     const char *text = Z_STRVAL_P(value);
     if (*text == '\0' || strcspn(text, "\r\n") < Z_STRLEN_P(value)) {
-        return misfit(asked, value, err);
+        return misfit(asked, value);
     }
     if (++asked->count > MQ_PHP_RECIPIENTS_MAX) {
-        return mq_error_set(err, MQ_MESSAGE, asked->field->name,
+        return mq_error_set(&asked->err, MQ_MESSAGE, asked->field->name,
                             "%s: more than %d addresses in the message; send it to fewer at a time",
                             asked->field->name, MQ_PHP_RECIPIENTS_MAX);
     }
@@ -133,74 +135,66 @@ static enum mq_status add_address(struct question *asked, const zval *value, str
     return MQ_OK;
 }
 
-static enum mq_status add_value(struct question *asked, zval *value, int depth,
-                                struct mq_error *err);
-
-struct list {
-    struct question *asked;
-    int depth;
-    enum mq_status status;
-    struct mq_error *err;
-};
+static enum mq_status add_value(struct question *asked, zval *value);
 
 static bool add_item(void *context, zval *item)
 {
-    struct list *list = context;
-    list->status = add_value(list->asked, item, list->depth, list->err);
-    return list->status == MQ_OK && !mq_php_is_leaving();
+    struct question *asked = context;
+    asked->status = add_value(asked, item);
+    return asked->status == MQ_OK && !mq_php_is_leaving();
 }
 
-static enum mq_status add_each(struct question *asked, zval *values, int depth,
-                               struct mq_error *err)
+static bool is_list(const zval *value)
 {
-    struct list list = {asked, depth, MQ_OK, err};
-    mq_php_each(values, add_item, &list);
-    return mq_php_is_leaving() || EG(exception) ? MQ_THROWN : list.status;
+    return Z_TYPE_P(value) == IS_ARRAY ||
+           (Z_TYPE_P(value) == IS_OBJECT &&
+            instanceof_function(Z_OBJCE_P(value), zend_ce_traversable));
 }
 
 /* Of a header all that it has; of an address the form with its domain in ASCII, where it has it. */
-static zend_function *address_method(const zend_object *object)
+static zend_function *address_method(const zval *value)
 {
-    static const char *const names[] = {"getaddresses", "getencodedaddress", "getaddress"};
+    static const char *const names[] = {"getAddresses", "getEncodedAddress", "getAddress"};
     zend_function *found = NULL;
     for (size_t i = 0; i < sizeof names / sizeof *names && found == NULL; i++) {
-        found = method_of(object, names[i], 0);
+        found = Z_TYPE_P(value) == IS_OBJECT ? method_of(Z_OBJ_P(value), names[i], 0) : NULL;
     }
     return found;
 }
 
-static enum mq_status add_value(struct question *asked, zval *value, int depth,
-                                struct mq_error *err)
+static enum mq_status add_value(struct question *asked, zval *value)
 {
-    zend_function *method = Z_TYPE_P(value) == IS_OBJECT ? address_method(Z_OBJ_P(value)) : NULL;
+    zend_function *method = address_method(value);
+    enum mq_status status = MQ_OK;
     if (Z_TYPE_P(value) == IS_STRING) {
-        return add_address(asked, value, err);
+        return add_address(asked, value);
     }
-    if (depth < DEPTH_MAX && method) {
+    if (asked->depth == DEPTH_MAX || (method == NULL && !is_list(value))) {
+        return misfit(asked, value);
+    }
+    asked->depth++;
+    if (method) {
         zval result;
-        enum mq_status status = call(Z_OBJ_P(value), method, NULL, &result);
+        status = call(Z_OBJ_P(value), method, NULL, &result);
         if (status == MQ_OK) {
-            status = add_value(asked, &result, depth + 1, err);
+            status = add_value(asked, &result);
             zval_ptr_dtor(&result);
         }
-        return status;
+    } else {
+        mq_php_each(value, add_item, asked);
+        status = mq_php_is_leaving() ? MQ_THROWN : asked->status;
     }
-    bool is_list =
-        Z_TYPE_P(value) == IS_ARRAY || (Z_TYPE_P(value) == IS_OBJECT &&
-                                        instanceof_function(Z_OBJCE_P(value), zend_ce_traversable));
-    if (depth < DEPTH_MAX && is_list) {
-        return add_each(asked, value, depth + 1, err);
-    }
-    return misfit(asked, value, err);
+    asked->depth--;
+    return status;
 }
 
 /* Adds what the object says of one field; null says that there is none. */
-static enum mq_status ask(struct question *asked, const struct field *field, struct mq_error *err)
+static enum mq_status ask(struct question *asked)
 {
+    const struct field *field = asked->field;
     zend_object *object = asked->object;
-    zend_function *method = method_of(object, field->lower, 0);
+    zend_function *method = method_of(object, field->method, 0);
     zval result;
-    asked->field = field;
     asked->by_header = method == NULL;
     if (method == NULL && Z_TYPE_P(asked->headers) == IS_OBJECT) {
         object = Z_OBJ_P(asked->headers);
@@ -213,7 +207,7 @@ static enum mq_status ask(struct question *asked, const struct field *field, str
     asked->known = true;
     enum mq_status status = call(object, method, asked->by_header ? field->header : NULL, &result);
     if (status == MQ_OK && Z_TYPE(result) != IS_NULL) {
-        status = add_value(asked, &result, 0, err);
+        status = add_value(asked, &result);
     }
     zval_ptr_dtor(&result);
     return mq_php_is_leaving() ? MQ_THROWN : status;
@@ -223,22 +217,22 @@ static enum mq_status ask(struct question *asked, const struct field *field, str
 static enum mq_status ask_half(zend_object *object, zval *headers, const struct half *half,
                                struct mq_php_answer *out)
 {
-    struct mq_error error;
     enum mq_status status = MQ_OK;
     struct question asked = {.object = object, .headers = headers, .half = half};
     for (size_t i = 0; i < FIELD_COUNT && status == MQ_OK; i++) {
         if (!half->first || asked.count == 0) {
-            status = ask(&asked, &half->fields[i], &error);
+            asked.field = &half->fields[i];
+            status = ask(&asked);
         }
     }
     if (status == MQ_OK && !half->first && asked.known && asked.unknown) {
-        status = mq_error_set(&error, MQ_MESSAGE, "recipients",
+        status = mq_error_set(&asked.err, MQ_MESSAGE, "recipients",
                               "recipients: %.120s has only some of getTo(), getCc() and getBcc(); "
                               "give %s",
                               ZSTR_VAL(object->ce->name), half->cure);
     }
     if (status == MQ_MESSAGE) {
-        out->error = zend_string_init(error.text, strlen(error.text), 0);
+        out->error = zend_string_init(asked.err.text, strlen(asked.err.text), 0);
     } else if (status == MQ_OK && asked.known) {
         out->lines = smart_str_extract(&asked.lines);
     }
@@ -248,13 +242,10 @@ static enum mq_status ask_half(zend_object *object, zval *headers, const struct 
 
 static enum mq_status read_envelope(zend_object *object, struct mq_php_message *out)
 {
-    zend_function *method = method_of(object, "getheaders", 0);
-    enum mq_status status = MQ_OK;
+    zend_function *method = method_of(object, "getHeaders", 0);
     zval headers;
     ZVAL_NULL(&headers);
-    if (method) {
-        status = call(object, method, NULL, &headers);
-    }
+    enum mq_status status = method ? call(object, method, NULL, &headers) : MQ_OK;
     if (status == MQ_OK) {
         status = ask_half(object, &headers, &sender_half, &out->sender);
     }
@@ -290,7 +281,7 @@ static enum mq_status read_text(zval *object, zend_function *to_string, zend_str
 
 enum mq_status mq_php_object_read(zval *object, struct mq_php_message *out, struct mq_error *err)
 {
-    zend_function *to_string = method_of(Z_OBJ_P(object), "tostring", 0);
+    zend_function *to_string = method_of(Z_OBJ_P(object), "toString", 0);
     enum mq_status status = read_text(object, to_string, &out->text, err);
     return status == MQ_OK && to_string ? read_envelope(Z_OBJ_P(object), out) : status;
 }
