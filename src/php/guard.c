@@ -1,5 +1,5 @@
-/* PHP code called from within the core: a fatal error's jump ends here, and a forked child does
- * too. */
+/* Calls of PHP code from within the core. The jump of a fatal error ends here, and so does a forked
+ * child. */
 #include "php/guard.h"
 
 #include <unistd.h>

@@ -13,14 +13,14 @@ struct mq_db;
 struct mq_php_run {
     pid_t pid;
     bool bailed;       /* PHP is unwinding: nothing of it may be called any more */
-    struct mq_db *pdo; /* over the application's PDO, which callbacks may use too; NULL: not so */
+    struct mq_db *pdo; /* over the application's PDO, which callbacks may use as well; else NULL */
 };
 
 /* Whether PHP code may be called: not while an exception is pending or PHP unwinds. */
 bool mq_php_may_call(const struct mq_php_run *run);
 
-/* Runs body(context), which only allocates request memory; false where its limit or another fatal
- * error made PHP unwind: then free what is malloc'ed and call zend_bailout(). */
+/* Runs body(context), which only allocates request memory. False if the memory limit or another
+ * fatal error made PHP unwind: the caller then frees what is malloc'ed and calls zend_bailout(). */
 bool mq_php_survives(void (*body)(void *context), void *context);
 
 /* Runs body(context), in which everything that touches PHP values happens; false where PHP began to

@@ -12,13 +12,13 @@
 /* A server's DSN without user and password. */
 ZEND_INI_DISP(mq_php_ini_show_database);
 
-/* Whether it is set, and no more. */
+/* Only whether it is set. */
 ZEND_INI_DISP(mq_php_ini_show_secret);
 
 /* phpinfo() and `php --ri` show the transport without its password. */
 ZEND_INI_DISP(mq_php_ini_show_transport);
-/* mailqueue.max_message_size: a word, which PHP would take for 0 and so for no limit, changes
- * nothing. */
+/* mailqueue.max_message_size: a value that is not a number is refused. PHP would read it as 0,
+ * which means no limit. */
 ZEND_INI_MH(mq_php_ini_max_message_size);
 
 #endif

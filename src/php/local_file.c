@@ -55,8 +55,8 @@ static bool is_allowed(const char *path)
     return php_check_open_basedir_ex(path, 0) == 0;
 }
 
-/* The absolute path without links, in `resolved` of MAXPATHLEN, from where the script is. What
- * open_basedir forbids is not even said to exist. */
+/* Writes the absolute path without links into `resolved` (MAXPATHLEN octets). The error does not
+ * tell whether a path that open_basedir forbids exists. */
 static enum mq_status resolve(struct mq_str path, const char *field, char *resolved,
                               struct mq_error *err)
 {
@@ -69,8 +69,8 @@ static enum mq_status resolve(struct mq_str path, const char *field, char *resol
     return is_allowed(resolved) ? MQ_OK : bad(field, path.data, FORBIDDEN, err);
 }
 
-/* Whether the open file is still the one at that path: a directory on the way may have become a
- * link to elsewhere between the check and the opening. */
+/* Whether the open file is still the one at that path: a directory of the path may have been
+ * replaced by a link between the check and the opening. */
 static bool is_same_file(int fd, const char *resolved)
 {
     char actual[MAXPATHLEN];
@@ -105,8 +105,8 @@ enum mq_status mq_php_local_file_open(struct mq_str path, const char *field, int
     if (status != MQ_OK) {
         return status;
     }
-    /* Before opening, because that can have effects on a device; after it, because then it holds.
-     */
+    /* Asked before opening, because opening a device can have effects, and after it, because only
+     * then the answer is certain. */
     if (stat(resolved, &info) == 0 && !S_ISREG(info.st_mode)) {
         return bad(field, path.data, IRREGULAR, err);
     }

@@ -65,7 +65,7 @@ enum mq_status mq_php_run_dir(struct mq_queue *queue, char **out, struct mq_erro
     return MQ_OK;
 }
 
-/* The environment names it, which PHP code can set. */
+/* It comes from the environment, which PHP code can set. */
 static enum mq_status prepare_base(struct mq_error *err)
 {
     char *base = base_path();

@@ -7,18 +7,19 @@
 
 struct mq_queue;
 
-/* The run directory, malloc'ed: beside the database's file or in mailqueue.run_dir; of a database
- * that is no file in mailqueue.run_dir or a directory of the user's (worker/lock.h). NULL for an
- * SQLite database in memory. Nothing is created. */
+/* The run directory, malloc'ed: beside the database's file, or in mailqueue.run_dir; for a database
+ * that is not a file, in mailqueue.run_dir or in a directory of the user's (worker/lock.h). NULL
+ * for an SQLite database in memory. Creates nothing. */
 enum mq_status mq_php_run_dir(struct mq_queue *queue, char **out, struct mq_error *err);
-/* Creates it, of a database that is no file; of others the worker does it. */
+/* Creates the run directory of a database that is not a file. Those of files are created by the
+ * worker. */
 enum mq_status mq_php_run_dir_prepare(struct mq_queue *queue, const char *run_dir,
                                       struct mq_error *err);
 /* $MAIL_QUEUE_LOG, else the ini setting mailqueue.log, else the log's own default; malloc'ed. NULL
  * without memory, and for an SQLite database in memory. */
 char *mq_php_log_path(struct mq_queue *queue, const char *run_dir);
 struct mq_php_log_path {
-    const char *database; /* its file; NULL: it is none */
+    const char *database; /* its file; NULL: it is not a file */
     const char *run_dir;
 };
 /* Opens the log of that name (NULL: the default one, "": none, *out stays NULL). *path is malloc'ed

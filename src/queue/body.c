@@ -164,7 +164,7 @@ static enum mq_status load_claimed(struct mq_queue *queue, struct mq_claim *clai
     return MQ_OK;
 }
 
-/* As they were before the claim; where that fails their leases end. */
+/* Puts them back as before the claim. If that fails, their leases run out. */
 static void give_back(struct mq_queue *queue, struct mq_claim *claim, size_t from)
 {
     size_t count = claim->count - from;

@@ -12,7 +12,7 @@ struct mq_claim_request;
 struct mq_job;
 struct mq_queue;
 
-#define MQ_BODY_SMALL (INT64_C(64) << 10) /* octets: of these many are read at a time */
+#define MQ_BODY_SMALL (INT64_C(64) << 10) /* octets: up to this, many are read at a time */
 #define MQ_BODIES_BYTES                                                      \
     (INT64_C(64) << 20) /* of messages in memory, where nothing else is said \
                          */

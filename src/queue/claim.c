@@ -190,8 +190,8 @@ static enum mq_status consider(struct taking *t, struct mq_job *job, struct mq_e
 
 /* ---- many rows ---- */
 
-/* As many rows as can be of use: no more than jobs are wanted, nor than tokens are there, but one
- * at least, to see whether anything is due. */
+/* As many rows as are useful: no more than the wanted jobs and the tokens, but at least one, to see
+ * whether anything is due. */
 static size_t wanted(const struct taking *t)
 {
     int64_t n = t->request->limit - (int64_t)t->taken.count;
@@ -246,7 +246,7 @@ static enum mq_status take_priority(struct taking *t, int64_t priority, struct m
     return status;
 }
 
-/* Notes when the first job of this priority is due that is not yet. */
+/* Notes when the next job of this priority becomes due. */
 static enum mq_status note_next(struct taking *t, int64_t priority, struct mq_error *err)
 {
     int64_t next = 0;
@@ -261,8 +261,8 @@ static enum mq_status note_next(struct taking *t, int64_t priority, struct mq_er
     return MQ_OK;
 }
 
-/* Many mails after none: other plans than before may be right. Once, for they cost a millisecond.
- */
+/* Many mails after an empty queue: other plans may be right now. Once, because they cost a
+ * millisecond. */
 static enum mq_status plan_again(struct taking *t, struct mq_error *err)
 {
     struct mq_queue *queue = t->tx->queue;

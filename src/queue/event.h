@@ -48,9 +48,9 @@ struct mq_events {
     struct mq_event *items;
     size_t count;
     size_t capacity;
-    /* Called before the commit with the transaction's events, where some are marked `recorded`:
-     * these tell of uncertain attempts, the row may be deleted, and a process killed behind the
-     * commit tells nothing. Again, where the commit fails. NULL: none. */
+    /* Called before the commit with the transaction's events, if some are marked `recorded`. These
+     * tell of uncertain attempts: the row may be deleted, and a process that is killed after the
+     * commit tells nothing. They may come twice, if the commit fails. NULL: none. */
     void (*record)(void *context, const struct mq_events *events);
     void *context;
 };

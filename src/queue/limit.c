@@ -56,7 +56,7 @@ static enum mq_status ledger_set_right(struct mq_tx *tx, struct mq_error *err)
     return ledger_add(tx, tx->now_s, ahead, err);
 }
 
-/* Reads what of the limit is taken by leases under way and by the last hour. */
+/* Reads how much of the limit the leases under way and the last hour have taken. */
 static enum mq_status occupied(struct mq_tx *tx, struct mq_error *err)
 {
     struct mq_args hours =
@@ -99,8 +99,8 @@ enum mq_status mq_limit_return(struct mq_tx *tx, int64_t paid, int64_t handed, i
     if (limited(tx) && paid > handed) {
         mq_bucket_give(&tx->settings.bucket, paid - handed);
     }
-    /* In average mode too: it may be strict within the hour. So it may where the settings cannot be
-     * read: better one entry too many. */
+    /* In average mode too, because the mode may become strict within the hour. Also if the settings
+     * cannot be read: an entry too many does no harm. */
     if (handed <= 0 || (tx->config == MQ_OK && !limited(tx))) {
         return MQ_OK;
     }

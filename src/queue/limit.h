@@ -18,7 +18,7 @@ void mq_limit_take(struct mq_tx *tx, int64_t n);
  * mq_limit_store() the transaction keeps both. */
 enum mq_status mq_limit_return(struct mq_tx *tx, int64_t paid, int64_t handed, int64_t at_s,
                                struct mq_error *err);
-/* When one more may be paid, where nothing may now; after mq_limit_allowance(). */
+/* The time at which one more may be paid, if none may now. After mq_limit_allowance(). */
 enum mq_status mq_limit_resume(struct mq_tx *tx, int64_t *resume_s, struct mq_error *err);
 /* Writes the ledger, and the bucket when a limit is set and the settings could be read. */
 enum mq_status mq_limit_store(struct mq_tx *tx, struct mq_error *err);

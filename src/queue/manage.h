@@ -43,8 +43,8 @@ struct mq_job_filter {
  */
 enum mq_status mq_queue_jobs(struct mq_queue *queue, const struct mq_job_filter *filter,
                              struct mq_job_list *out, struct mq_error *err);
-/* A row that no run takes up, for its status is none, or "sending" without a lease: a newer version
- * wrote it, or another program. */
+/* A row that no run takes, because its status is unknown, or "sending" without a lease: a newer
+ * version or another program wrote it. */
 struct mq_stray {
     int64_t id;
     char status[64];

@@ -35,15 +35,15 @@ enum mq_status mq_queue_open(struct mq_db *db, const struct mq_queue_options *op
 void mq_queue_close(struct mq_queue *queue); /* NULL is allowed */
 /* For those who made it; the worker asks the queue. */
 struct mq_db *mq_queue_db(struct mq_queue *queue);
-/* Opens the database again where it was replaced or its server was lost. MQ_CONFIG: that can never
- * be, for the connection is the application's. */
+/* Opens the database again where it was replaced or its server was lost. MQ_CONFIG: that is
+ * impossible, because the connection is the application's. */
 enum mq_status mq_queue_reopen(struct mq_queue *queue, struct mq_error *err);
 /* Upkeep of the database's files between transactions. */
 void mq_queue_maintain(struct mq_queue *queue);
 /* The queue's time, valid as long as the queue. On a file it is the clock of the options. On a
  * server, whose clients' clocks differ and jump, it is what the server said last and what
- * CLOCK_BOOTTIME has counted since: never behind the server, and ahead of it by a second and the
- * question's way at most. Before the first answer it is the clock of the options. */
+ * CLOCK_BOOTTIME has counted since: never behind the server, and ahead of it by at most a second
+ * and the time of the question. Before the first answer it is the clock of the options. */
 const struct mq_clock *mq_queue_clock(const struct mq_queue *queue);
 /* Asks a server for its time, outside of a transaction. */
 enum mq_status mq_queue_ask_time(struct mq_queue *queue, struct mq_error *err);

@@ -36,7 +36,8 @@ struct plan {
     struct mq_buffer refused;
 };
 
-/* Where the worker says nothing of each, those that the claim did not reach are as before. */
+/* If the worker gives no result for each, recipients that the claim did not reach stay as
+ * before. */
 static enum mq_outcome result_of(const struct mq_settlement *s, size_t i)
 {
     const struct mq_job *job = s->job;
@@ -165,8 +166,8 @@ static bool progressed(const struct tally *t)
            t->count[MQ_OUTCOME_DELIVERED] + t->count[MQ_OUTCOME_REFUSED] > 0;
 }
 
-/* One that was tried at least has failed. Those that tokens or a transaction did not reach must
- * get their tries before the job is given up. */
+/* At least one recipient was tried and has failed. Those that tokens or a transaction did not reach
+ * must get their tries before the job is given up. */
 static void plan_failed(struct mq_tx *tx, const struct mq_settlement *s, const struct tally *t,
                         struct plan *plan)
 {

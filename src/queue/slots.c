@@ -13,8 +13,8 @@ const char *mq_queue_identity(struct mq_queue *queue, struct mq_error *err)
     enum mq_status status =
         mq_sql_text_of(queue, MQ_SQL_IDENTITY, MQ_NO_ARGS, &queue->identity, err);
     if (!queue->identity && (status == MQ_OK || status == MQ_DATABASE)) {
-        /* An older server, or one that keeps that to itself. Two such servers that this host works
-         * for then share a run directory: at worst a mail counts as uncertain though its fate was
+        /* An older server, or one that does not tell. Two such servers that this host works for
+         * then share a run directory: at worst a mail counts as uncertain though its fate was
          * known. */
         queue->identity = mq_str_dup(mq_str_of(queue->names.table));
         if (!queue->identity) {

@@ -1,5 +1,5 @@
-/* Figures for people. The counts come from one query, the settings from others: nobody is kept from
- * writing. */
+/* Figures for people. The counts come from one query, the settings from others, so that nobody is
+ * kept from writing. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static enum mq_status count(struct mq_queue *queue, int64_t now_s, struct mq_sta
         }
         mq_sql_finish(queue);
     }
-    /* The index of what waits knows no difference between pending and failed. */
+    /* The index of waiting jobs does not distinguish pending from failed. */
     out->counts[MQ_PENDING] = waiting - out->counts[MQ_FAILED];
     return status;
 }

@@ -41,7 +41,7 @@ enum mq_status mq_claim_take(struct mq_tx *tx, const struct mq_claim_request *re
  * with at most `tokens` targets. */
 enum mq_status mq_job_set_targets(struct mq_job *job, const struct mq_settings *settings,
                                   int64_t tokens, struct mq_error *err);
-/* Parks a job, claimable or in sending, that was not readable. */
+/* Parks an unreadable job, which is claimable or in sending. */
 enum mq_status mq_job_park_unreadable(struct mq_tx *tx, const struct mq_job *job,
                                       struct mq_error *err);
 

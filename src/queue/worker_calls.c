@@ -14,7 +14,7 @@ static enum mq_status claim_part(struct mq_tx *tx, struct mq_cycle *cycle, struc
     struct mq_recovered recovered;
     MQ_TRY(mq_recover(tx, cycle->request, tx->now_s, &recovered, err));
     if (tx->config != MQ_OK) {
-        /* Nothing is claimed by settings that cannot be read; the recovery stands. */
+        /* With settings that cannot be read nothing is claimed; the recovery stands. */
         cycle->claim->status = tx->config;
         cycle->claim->error = tx->config_error;
         return MQ_OK;
@@ -44,7 +44,7 @@ static enum mq_status transact(struct mq_tx *tx, void *context, struct mq_error 
     }
     enum mq_status status = mq_tx_settings(tx, err);
     cycle->joined = tx->joined;
-    cycle->begun_ms = host->boot_ms(host->context); /* a server's lock is had only now */
+    cycle->begun_ms = host->boot_ms(host->context); /* a server grants the lock only now */
     MQ_TRY(status);
     MQ_TRY(mq_settle_all(tx, cycle->outcomes, cycle->outcome_count, err));
     if (transaction->claims) {
@@ -116,7 +116,7 @@ static enum mq_status pay_rest(struct mq_tx *tx, struct mq_job *job, struct mq_e
     return MQ_OK;
 }
 
-/* The settings, where what follows cannot do without them. */
+/* The settings, if the next step needs them. */
 static enum mq_status need_settings(struct mq_tx *tx, struct mq_error *err)
 {
     MQ_TRY(mq_tx_settings(tx, err));

@@ -12,8 +12,8 @@ static void note_time(struct mq_run *run, const struct mq_transfer *transfer)
     }
 }
 
-/* Whether it may as well be the relay's fault. One that has accepted a mail lately works; but
- * a refusal that says nothing parks the mail, so it waits for an acceptance behind it. */
+/* Whether the failure may be the relay's fault. A relay that has just accepted a mail works. But a
+ * refusal without a reason parks the mail, so it waits until a later mail is accepted. */
 static bool is_doubtful(struct mq_run *run, const struct mq_job *job, enum mq_outcome result)
 {
     bool failed = result == MQ_OUTCOME_DEFERRED || result == MQ_OUTCOME_DENIED ||

@@ -146,7 +146,7 @@ static int claim_size(const struct mq_run *run)
     }
     int64_t want = least(wanted_ahead(run, settles), mq_run_claim_room(run));
     if (want < 1 && run->held == 0) {
-        want = 1; /* it waits here until a session can be had */
+        want = 1; /* it waits here until a session is free */
     }
     want = least(want, (int64_t)(run->slots - run->held));
     if (options->message_limit >= 0) {
@@ -192,8 +192,8 @@ bool mq_run_cycle_due(const struct mq_run *run, int64_t now_ms)
            claim_size(run) > 0;
 }
 
-/* One that we hold still, and whose row came to us again: the database was put back to an earlier
- * state, or its lease ended unnoticed. What is under way goes on, under the new lease. */
+/* A job that we still hold, and whose row was claimed again: the database was put back to an
+ * earlier state, or the lease ended unnoticed. The delivery goes on, under the new lease. */
 static void merge(struct mq_delivery *held, const struct mq_job *again, int64_t end_ms)
 {
     held->job.attempts = again->attempts;

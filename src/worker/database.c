@@ -16,14 +16,14 @@
 
 /* ---- failures ---- */
 
-/* Whether it is not known if what was being committed is stored. */
+/* Whether it is unknown if the commit took effect. */
 static bool is_cut_off(const struct mq_run *run, enum mq_status status)
 {
     return status == MQ_IO && mq_queue_is_shared(run->queue);
 }
 
-/* The slot went with the connection, but its lock lasts until the server has ended that too:
- * MQ_BUSY while it may. Without a slot the run ends. */
+/* The slot went with the connection, but its lock lasts until the server has ended the session too:
+ * MQ_BUSY as long as that is possible. Without a slot the run ends. */
 static enum mq_status take_slot_again(struct mq_run *run, struct mq_error *err)
 {
     enum mq_status status = mq_slot_take_again(&run->slot, err);
@@ -40,7 +40,7 @@ static enum mq_status take_slot_again(struct mq_run *run, struct mq_error *err)
     return MQ_OK;
 }
 
-/* MQ_CONFIG: it never can be. */
+/* MQ_CONFIG: it can never be reopened. */
 static enum mq_status reopen(struct mq_run *run)
 {
     struct mq_error error;
@@ -93,8 +93,8 @@ static void plan_retry(struct mq_run *run, int64_t now_ms)
     run->database.retry_ms = now_ms + run->database.retry_wait_ms;
 }
 
-/* A server comes back; a file that cannot be used is looked at by the next run. `again` is what
- * opening the database once more came to. */
+/* A server comes back; a file that cannot be used is left to the next run. `again` is the result of
+ * opening the database again. */
 static bool is_waited_for(const struct mq_run *run, enum mq_status status, enum mq_status again)
 {
     bool comes_back =
@@ -165,7 +165,7 @@ void mq_run_upkeep(struct mq_run *run, bool idle)
     }
     if (!run->database.sweep.done && now_ms >= mq_run_sweep_ms(run, idle)) {
         size_t told = run->events.count;
-        /* A sweep that fails is made up for by the next run's. */
+        /* The next run's sweep makes up for one that fails. */
         if (mq_queue_sweep(run->queue, &run->database.sweep, &run->events, NULL) != MQ_OK) {
             run->database.sweep.done = true;
         }

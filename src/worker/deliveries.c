@@ -219,8 +219,8 @@ void mq_delivery_map(struct mq_delivery *delivery, enum mq_blame blame)
     delivery->outcome = blame == MQ_BLAME_RELAY ? MQ_OUTCOME_RELEASED : MQ_OUTCOME_DEFERRED;
 }
 
-/* A wall clock that goes back may be set right at any time, and what is handed over meanwhile must
- * count for its hour then: the time of before goes on, until the hour is over. */
+/* A wall clock that went back may be corrected at any time, and what is handed over meanwhile must
+ * then count for its hour. So the earlier time goes on until the hour is over. */
 int64_t mq_run_limit_s(struct mq_run *run)
 {
     int64_t now_s = mq_run_now_s(run), now_ms = mq_run_now_ms(run);

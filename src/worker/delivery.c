@@ -56,8 +56,8 @@ static bool lease_is_over(const struct mq_delivery *delivery)
     return mq_run_now_ms(delivery->run) >= delivery->lease_end_ms;
 }
 
-/* First the record, then the look at the clock: whoever takes the job over looks at the record
- * after the lease's end, so one of the two sees the other. */
+/* Writes the record first, then looks at the clock. A worker that takes the job over reads the
+ * record after the lease's end, so one of the two sees the other. */
 static bool enter(struct mq_transfer *transfer, enum mq_transfer_phase phase)
 {
     struct mq_delivery *delivery = transfer->context;
@@ -218,8 +218,8 @@ static bool signs(const struct mq_run *run)
     return run->worker->hooks && run->worker->hooks->sign;
 }
 
-/* Puts the signatures before the worker's own lines. They are over this very text, which stays as
- * it is until the delivery ends, also when the transport begins it anew. */
+/* Puts the signatures before the worker's own lines. They cover exactly this text, which stays as
+ * it is until the delivery ends, even if the transport starts it again. */
 static enum mq_status sign(struct mq_delivery *delivery, struct mq_error *err)
 {
     const struct mq_worker_hooks *hooks = delivery->run->worker->hooks;
@@ -287,7 +287,7 @@ static void fill_message(struct mq_delivery *delivery)
     }
 }
 
-/* Signatures are made anew: they are over what goes out. */
+/* Signs again: signatures cover what goes out. */
 static enum mq_status to_7bit(struct mq_transfer *transfer, struct mq_error *err)
 {
     struct mq_delivery *delivery = transfer->context;

@@ -11,8 +11,8 @@
 #include "worker/run.h"
 
 #define AGAIN_MS 1000
-/* A connection may have been lost for another reason, and relays are updated. But with one that
- * dies of it each try may cost a mail a second copy: once a month is rare enough. */
+/* A connection may have been lost for another reason, and relays are updated. But if a relay drops
+ * the connection because of it, each try may send a mail twice: once a month is rare enough. */
 #define BELIEVED_S (30 * 86400)
 
 static bool is_lasting(const char *finding)

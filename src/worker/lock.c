@@ -17,8 +17,8 @@
 #include "queue/queue.h"
 #include "worker/files.h"
 
-/* Whoever asks how many locks are held shares each for a moment, or for longer where the system
- * lets him wait just then. A worker that starts meanwhile must not believe that another runs. */
+/* A process that counts the held locks shares each of them for a moment, or for longer if the
+ * system suspends it then. A worker that starts meanwhile must not take that for another run. */
 #define LOOK_PAUSE_MS 2
 #define LOOK_MAX_MS   10000
 

@@ -51,7 +51,7 @@ static inline bool mq_slot_is_held(const struct mq_slot *slot)
 }
 /* Takes one without waiting; not held afterwards where all are taken. */
 enum mq_status mq_slot_take(struct mq_slot *slot, struct mq_error *err);
-/* After the connection was opened anew: takes one again where the old one went with the old
+/* After the connection was opened again: takes a slot again, if the old one went with the old
  * connection. */
 enum mq_status mq_slot_take_again(struct mq_slot *slot, struct mq_error *err);
 /* Gives it back; `usable`: the database may be asked. */

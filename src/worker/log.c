@@ -234,8 +234,8 @@ void mq_event_json(struct mq_buffer *out, const struct mq_event *event)
     mq_buffer_char(out, '}');
 }
 
-/* One write(2) of whole lines keeps the lines of several workers whole; only what a full disk cut
- * short is written on. */
+/* One write(2) of whole lines keeps the lines of several workers apart. Only after a full disk cut
+ * it short, the rest is written. */
 void mq_log_flush(struct mq_log *log)
 {
     size_t done = 0;

@@ -1,6 +1,6 @@
 /* Messages in memory: of what is under way, and small ones of what comes next, together no more
- * than max_bytes. One mail passes whatever its size: alone. They are loaded when a session can take
- * them, outside of the write transaction, and dropped when the transport gives the mail back. */
+ * than max_bytes. A larger mail passes alone. They are loaded when a session can take them, outside
+ * of the write transaction, and dropped when the transport gives the mail back. */
 #include "worker/memory.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 
 #define LOOK_AHEAD     128
 #define CLAIM_AGAIN_MS 1000 /* what is held gives memory back */
-#define GOOD_CLAIMS    10   /* memory that was short in between would be so again at once */
+#define GOOD_CLAIMS    10   /* if memory was short meanwhile, it would be so again at once */
 
 /* One that is LOADED counts already, what is composed when it has been. */
 static bool fits(const struct mq_run *run, const struct mq_delivery *delivery)

@@ -21,7 +21,7 @@ static void throw_unsupported(void)
     mq_php_throw(&err);
 }
 
-/* Links are left alone: the driver watches where they lead. */
+/* Links are not resolved: the driver watches where they lead. */
 static zend_string *absolute_path(const char *path)
 {
     char directory[MAXPATHLEN];

@@ -4,7 +4,8 @@
 
 #include "php.h"
 
-/* What follows "sqlite:", or all of it; NULL: it cannot be a file that others can open. */
+/* The path: what follows "sqlite:", or the whole text. NULL: it cannot be a file that other
+ * processes can open. */
 const char *mq_php_database_file(const zend_string *database);
 
 /* The absolute path of the file, or NULL with an exception. */

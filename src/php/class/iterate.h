@@ -4,8 +4,8 @@
 
 #include "php.h"
 
-/* Hands a copy of each value to take(), which runs PHP code if it likes, until that returns false
- * or an exception is pending. A generator is moved on only when the next value is asked for. */
+/* Hands a copy of each value to take(), until that returns false or an exception is pending. take()
+ * may run PHP code. A generator advances only when its next value is needed. */
 void mq_php_each(zval *iterable, bool (*take)(void *context, zval *value), void *context);
 
 #endif

@@ -25,7 +25,7 @@ static struct job_object *job_from(zend_object *object)
     return (struct job_object *)(void *)((char *)object - offsetof(struct job_object, std));
 }
 
-/* Of the value objects, which only the extension makes. */
+/* Private: only the extension creates Jobs. */
 ZEND_METHOD(MailQueue_Job, __construct)
 {
     ZEND_PARSE_PARAMETERS_NONE();
@@ -97,8 +97,8 @@ static void fill_refused(zval *property, const char *json)
     mq_strings_clear(&values);
 }
 
-/* On the wire behind the line that says where a redirected mail was to go, which is folded after
- * every address (RFC 5322, section 2.2.3). */
+/* As on the wire: a redirected mail begins with a line that names its original recipients, folded
+ * after each address (RFC 5322, section 2.2.3). */
 static void fill_message(zval *property, const struct mq_job *job, enum mq_php_job_view view)
 {
     smart_str message = {0};

@@ -9,13 +9,13 @@
 /* Which recipients and which message a Job shows. */
 enum mq_php_job_view {
     MQ_PHP_JOB_ROW, /* as stored */
-    MQ_PHP_JOB_WIRE /* of a claimed job: those whom it goes to this time, and the message with the
+    MQ_PHP_JOB_WIRE /* of a claimed job: the recipients of this attempt, and the message with the
                        header lines that the test redirect adds */
 };
 
 void mq_php_job_register(zend_class_entry *ce);
 
-/* A Job for looking at: copies what it shows. */
+/* A Job to look at, with copies of what it shows. */
 void mq_php_job_show(zval *out, const struct mq_job *job, enum mq_php_job_view view);
 
 /* A Job that can be settled: takes `job` over, which is empty afterwards. */

@@ -51,7 +51,7 @@ static void clear_claim(void *claim)
     mq_claim_clear(claim);
 }
 
-/* A fatal error leaves the leases to recovery. */
+/* After a fatal error the recovery takes the leases back. */
 static void claim(zval *object, struct mq_claim_request *request, zval *return_value)
 {
     struct evidence evidence;
@@ -62,8 +62,8 @@ static void claim(zval *object, struct mq_claim_request *request, zval *return_v
     if (queue == NULL) {
         return;
     }
-    /* A token of its own for each call: the row may come back to the attempt that it has now, and a
-     * job that was settled must not settle it again. */
+    /* Each call has its own token: the row may reach the same attempt once more, and a Job that was
+     * settled before must not settle it then. */
     mq_random_hex(token, MQ_TOKEN_HEX / 2);
     request->token = token;
     request->evidence = open_evidence(&evidence, queue);
@@ -123,8 +123,8 @@ static void settle(zval *object, struct mq_settlement *outcome, zval *return_val
     }
 }
 
-/* Recipients that are not among the targets wait for tokens; a job that the application composed by
- * itself has one result for all of it. In request memory. */
+/* One result a recipient, in request memory. Recipients that are not among the targets wait for
+ * tokens. A job that the application composed itself has one result. */
 static unsigned char *all_accepted(const struct mq_job *job)
 {
     size_t count = job->recipients.count ? job->recipients.count : 1;

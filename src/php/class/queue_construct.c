@@ -127,7 +127,7 @@ static bool take_database(struct mq_php_queue *self, const struct arguments *arg
     return mq_php_check_text(ARG_DATABASE, args->database);
 }
 
-/* self->table says that all was taken. */
+/* self->table is set last: it says that the object is complete. */
 static bool take_arguments(struct mq_php_queue *self, const struct arguments *args)
 {
     zend_string *table = NULL;
@@ -161,7 +161,7 @@ static bool construct(zval *object, const struct arguments *args)
     if (take_arguments(self, args) && mq_php_queue_use(object)) {
         return true;
     }
-    /* An error handler or a stack trace may have got hold of the object. */
+    /* An error handler or a stack trace may hold a reference to the object. */
     mq_php_queue_clear(self);
     return false;
 }

@@ -15,13 +15,14 @@
 #include "php/message/mail.h"
 #include "queue/queue.h"
 
-/* What enqueueMany() stores in a transaction: so many mails, or fewer with so many octets. */
+/* enqueueMany() stores this many mails in a transaction, or fewer if they reach this many
+ * octets. */
 #define CHUNK        100
 #define CHUNK_OCTETS (16 * 1024 * 1024)
 
 enum argument { ARG_MESSAGE = 1, ARG_SEND_AT = 5, ARG_EXPIRES_AT = 6 };
 
-/* As PHP itself converts arguments: numbers become strings. `types` is what errors say. */
+/* Converts as PHP does for arguments: numbers become strings. Errors name `types`. */
 static bool read_message(zval *value, const char *types, zval *out)
 {
     struct mq_error err;
@@ -78,13 +79,14 @@ static void store(zval *object, const struct mq_php_arguments *args, zval *retur
     }
 }
 
-/* What the arguments' parser leaves to others; NULL: not given. */
+/* Arguments that are not converted yet; NULL: not given. */
 struct parameters {
     zval *message, *recipients, *dsn;
     struct time_argument send_at, expires_at;
 };
 
-/* Completes `args`, whose strings are the call's so far. False with an exception. */
+/* Completes `args`: takes references to its strings and converts the rest. False with an
+ * exception. */
 static bool convert(const struct parameters *given, struct mq_php_arguments *args)
 {
     struct mq_error err;
@@ -162,7 +164,7 @@ static bool is_full(const struct chunk *chunk)
     return chunk->count == CHUNK || chunk->octets >= CHUNK_OCTETS;
 }
 
-/* Says which of the messages it is about. */
+/* Adds the number of the message. */
 static enum mq_status number_error(enum mq_status status, size_t number, struct mq_error *err)
 {
     if (status == MQ_MESSAGE || status == MQ_INVALID) {
@@ -171,7 +173,7 @@ static enum mq_status number_error(enum mq_status status, size_t number, struct 
     return status;
 }
 
-/* Composed at once: so the files of one message at a time are open. */
+/* Composes each mail at once, so that only one message has its files open. */
 static enum mq_status add_mail(struct chunk *chunk, zval *item, int64_t now_s, struct mq_error *err)
 {
     struct mq_php_arguments *args = &chunk->args[chunk->count];
@@ -270,7 +272,7 @@ static void show_envelope(const struct mq_envelope *envelope, zval *out)
     }
 }
 
-/* An array has its fields: nothing is asked. */
+/* An array is refused: its fields say the envelope. */
 static bool read_text(zval *value, zval *message)
 {
     const char *types = "a string or an object with toString() or __toString()";

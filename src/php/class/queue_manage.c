@@ -171,7 +171,7 @@ static enum mq_status do_deed(struct mq_queue *queue, enum deed deed, const stru
                             : mq_queue_retry(queue, ids, deed == RETRY, changed, err);
 }
 
-/* `list` may be NULL where the deed takes that for all. */
+/* `list` may be NULL if the action then takes all jobs. */
 static void act(zval *object, HashTable *list, enum deed deed, zval *return_value)
 {
     struct mq_error err;

@@ -32,7 +32,7 @@ static void release_string(zend_string **s)
     }
 }
 
-/* What is freed with a PDO may be PHP code's, which comes back here. */
+/* Freeing a PDO can run PHP code, which may use this object again. */
 static void close_queue(struct mq_php_queue *self)
 {
     struct mq_queue *queue = self->queue;
@@ -60,7 +60,7 @@ void mq_php_queue_clear(struct mq_php_queue *self)
     zval_ptr_dtor(&pdo);
 }
 
-/* Weak references go first: destructors run below, and could bring the object back. */
+/* Weak references are cleared first: destructors run below, and could revive the object. */
 static void queue_free(zend_object *object)
 {
     zend_object_std_dtor(object);
@@ -80,7 +80,8 @@ static HashTable *queue_get_gc(zend_object *object, zval **table, int *count)
     return zend_std_get_properties(object);
 }
 
-/* Without properties each would equal each. Only with an object: `$queue == true` stays true. */
+/* By identity: without properties all objects would be equal. Only between objects: `$queue ==
+ * true` stays true. */
 static int queue_compare(zval *one, zval *other)
 {
     ZEND_COMPARE_OBJECTS_FALLBACK(one, other);
@@ -133,9 +134,9 @@ static enum mq_status open_file(const struct mq_php_queue *self, bool worker, st
     return mq_sqlite_open(&file, out, err);
 }
 
-/* A worker on a file has a connection of its own in any case: what PHP code does to the
- * application's while mails are on their way must not end its transactions. One that is given a
- * server's uses that, for nothing says how to open another. */
+/* On a file a worker always has its own connection: PHP code that uses the application's while
+ * mails are on their way must not end the worker's transactions. The PDO of a server is used
+ * itself, because nothing says how to open another. */
 static enum mq_status open_db(const struct mq_php_queue *self, bool worker, struct mq_db **out,
                               struct mq_error *err)
 {
@@ -167,7 +168,7 @@ static enum mq_status check_opened(struct mq_db *db, bool worker, struct mq_erro
     if (mq_php_pdo_is(db)) {
         return worker ? mq_php_pdo_for_worker(db, err) : MQ_OK;
     }
-    /* A link on the way may have been turned between the check and the opening. */
+    /* A link of the path may have been changed between the check and the opening. */
     return check_open_basedir(db->driver->path(db), err);
 }
 
@@ -192,8 +193,8 @@ enum mq_status mq_php_queue_open(const struct mq_php_queue *self, bool worker,
     return mq_queue_open(db, &options, out, err);
 }
 
-/* In a forked child: the connection is the parent's and is only forgotten; its next use opens one.
- */
+/* In a forked child the connection is the parent's: it is only forgotten, and the next use opens
+ * another. */
 static void abandon_after_fork(struct mq_php_queue *self)
 {
     if (self->pid != mq_process_id()) {
@@ -202,7 +203,7 @@ static void abandon_after_fork(struct mq_php_queue *self)
     }
 }
 
-/* Whether no call on the connection is under way; else MQ_DATABASE. */
+/* MQ_DATABASE while a call on the connection is under way. */
 static enum mq_status check_free(const struct mq_php_queue *self, struct mq_error *err)
 {
     struct mq_db *db = self->queue ? mq_queue_db(self->queue) : NULL;

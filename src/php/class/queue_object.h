@@ -18,7 +18,7 @@ struct mq_php_queue {
     struct mq_queue *queue; /* NULL: not open */
     pid_t pid;              /* process that opened it */
     bool created;           /* the first opening succeeded */
-    bool opening;           /* or closing: `queue` is of no use to what PHP code runs meanwhile */
+    bool opening;           /* or closing: PHP code that runs meanwhile cannot use `queue` */
     bool working;           /* runWorker() is under way */
     zval pdo;               /* the application's; undefined: a connection of our own */
     zend_string *path;      /* absolute; NULL: in memory, or on a server */
@@ -42,18 +42,19 @@ static inline struct mq_php_queue *mq_php_queue_from(zend_object *object)
 
 void mq_php_queue_register(zend_class_entry *ce);
 
-/* Back to what it is before its constructor: closed, without options. */
+/* Closes it and drops its options, as before the constructor. */
 void mq_php_queue_clear(struct mq_php_queue *self);
 
 /* A connection of its own with the object's options; the caller closes it. */
 enum mq_status mq_php_queue_open(const struct mq_php_queue *self, bool worker,
                                  struct mq_queue **out, struct mq_error *err);
 
-/* The object's connection, opened when need be; NULL when an exception was thrown. Borrowed. */
+/* The object's connection, opened if necessary; NULL when an exception was thrown. Borrowed. */
 struct mq_queue *mq_php_queue_use(zval *object);
 
 /* As mq_php_ok(). A connection whose file was replaced, or a lost one of our own to a server, is
- * closed, and the next use opens another. Where a destructor has made PHP unwind, that goes on. */
+ * closed, and the next use opens another. If a destructor has made PHP unwind, it continues to
+ * unwind. */
 bool mq_php_queue_ok(zval *object, enum mq_status status, const struct mq_error *err);
 
 #endif

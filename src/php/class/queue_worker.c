@@ -45,7 +45,7 @@ enum argument {
     ARG_COUNT
 };
 
-/* The arguments that are numbers, by their places. */
+/* The arguments that are numbers, by their positions. */
 static const struct {
     zend_long standard, min, max; /* standard -1: null, no limit */
 } numbers[ARG_COUNT] = {
@@ -152,7 +152,8 @@ static bool is_allowed(const char *path)
     return php_check_open_basedir_ex(path, 0) == 0;
 }
 
-/* What a DSN names on this host. php.ini's sendmail_path is its administrator's, as for mail(). */
+/* open_basedir holds for what a DSN names on this host, but not for sendmail_path of php.ini, which
+ * the administrator has chosen, as for mail(). */
 static enum mq_status check_place_of(const struct mq_dsn *dsn, struct mq_error *err)
 {
     const char *place = mq_dsn_place(dsn);
@@ -351,7 +352,7 @@ static void run_worker(zval *object, struct arguments *args, zval *return_value)
         warn_of_log(&run);
     }
     close_run(&run);
-    /* A handler of warnings may have thrown. */
+    /* An error handler may have thrown. */
     if (mq_php_ok(status, &err) && !EG(exception)) {
         mq_php_report_new(return_value, &report);
     }
@@ -395,7 +396,7 @@ ZEND_METHOD(MailQueue, runWorker)
     run_worker(ZEND_THIS, &args, return_value);
 }
 
-/* Whether work would take it. Nothing is connected to, and no directory made. */
+/* Whether runWorker() would accept the DSN. Opens no connection and creates no directory. */
 static enum mq_status try_dsn(struct mq_str text, int64_t *final_timeout_ms, char **redacted,
                               struct mq_error *err)
 {

@@ -18,8 +18,8 @@ enum mq_status mq_pdo_emulate(struct mq_pdo *self, bool emulate, struct mq_error
     return set(self, MQ_PDO_ATTR_EMULATE_PREPARES, &value, err);
 }
 
-/* Failures must be exceptions, and NULL must not come as "". All else (case of names, fetch modes,
- * texts for numbers) does not reach what the driver does. */
+/* Failures must be exceptions, and NULL must not come as "". The others (case of names, fetch
+ * modes, numbers as text) do not affect the driver. */
 enum mq_status mq_pdo_enter(struct mq_pdo *self, struct mq_error *err)
 {
     zval exceptions, natural;

@@ -13,8 +13,8 @@ enum mq_status mq_pdo_bailed(struct mq_pdo *self, struct mq_error *err)
     return mq_error_set(err, MQ_BAILOUT, "", "PHP stopped with a fatal error");
 }
 
-/* Security releases since 2026 raise the memory limit's error when the function has returned: it
- * cannot be caught, and PHP code that is called before would fail again. */
+/* Security releases since 2026 raise the memory limit's error only when the function has returned.
+ * It cannot be caught, and PHP code that is called before would fail again. */
 static bool out_of_memory(void)
 {
 #ifdef ZEND_HAS_OOM

@@ -14,8 +14,8 @@ enum mq_status mq_pdo_string(struct mq_pdo *self, struct mq_str text, zval *out,
 /* PHP unwinds: MQ_BAILOUT. */
 enum mq_status mq_pdo_bailed(struct mq_pdo *self, struct mq_error *err);
 enum mq_status mq_pdo_exec(struct mq_pdo *self, const char *sql, struct mq_error *err);
-/* Runs a ROLLBACK. PDO deallocates each statement that it frees; where the server lacks it, that
- * fails and undoes a transaction. So what is stale is freed before something is undone anyway. */
+/* Runs a ROLLBACK, and frees stale statements just before it. PDO deallocates on the server each
+ * statement that it frees; if the server does not have it, that fails and undoes a transaction. */
 enum mq_status mq_pdo_undo(struct mq_pdo *self, const char *sql);
 /* An attribute's value, owned by the caller. */
 enum mq_status mq_pdo_attribute(struct mq_pdo *self, zend_long name, zval *value,

@@ -35,8 +35,8 @@ static void ended(struct mq_pdo *self)
     mq_pdo_leave(self);
 }
 
-/* Whether another MailQueue is in the middle of a transaction on the same PDO: PHP code that this
- * one called has come here, and what it stored would go with that transaction. */
+/* Whether another MailQueue is within a transaction on the same PDO: PHP code that it called has
+ * come here, and what is stored now would belong to that transaction. */
 static bool used_by_another(const struct mq_pdo *self)
 {
     for (struct mq_pdo *at = MAILQUEUE_G(pdo_open); at; at = at->next_open) {
@@ -76,8 +76,8 @@ static enum mq_status refuse_join(struct mq_pdo *self, struct mq_error *err)
     return status == MQ_OK ? mq_pdo_left_open("PHP code", err) : status;
 }
 
-/* SQLite's PDO does not know of a transaction that exec('BEGIN') opened, and a subclass may say
- * anything; the database itself knows. */
+/* SQLite's PDO does not know of a transaction that exec('BEGIN') opened, and a subclass may answer
+ * anything; only the database knows. */
 static enum mq_status begin_or_join(struct mq_pdo *self, struct mq_error *err)
 {
     bool joins = false;
@@ -127,7 +127,7 @@ static enum mq_status prepare_to_write(struct mq_pdo *self, struct mq_error *err
     return MQ_OK;
 }
 
-/* A worker's own connection and a pooled one have no limit of their session for waits. */
+/* On a worker's own connection and on a pooled one, the session has no limit for waits. */
 static enum mq_status alone(struct mq_db *db, enum mq_alone *what, struct mq_error *err)
 {
     struct mq_pdo *self = mq_pdo_of(db);
@@ -193,7 +193,7 @@ static enum mq_status commit(struct mq_db *db, struct mq_error *err)
                             "PDO did not say what a statement wrote: nothing was stored");
     }
     if (self->aborted) {
-        /* PostgreSQL would answer with a rollback and report success. */
+        /* PostgreSQL would roll back and report success. */
         return mq_error_set(err, MQ_DATABASE, "database",
                             "a statement of the transaction failed: nothing of it was stored");
     }
@@ -222,7 +222,8 @@ static void rollback(struct mq_db *db)
         }
         MAILQUEUE_G(pdo_undone) = !there && !self->bailed;
         if (!there && mq_pdo_is_mysql(self)) {
-            mq_pdo_exec(self, "DO 0", NULL); /* an error does not tell PDO that it is over */
+            mq_pdo_exec(self, "DO 0", NULL); /* an error does not tell PDO that the transaction
+                                                is over */
         }
     } else {
         mq_pdo_undo(self, rollback_text(self));
@@ -257,7 +258,7 @@ void mq_php_pdo_request_ends(void)
 {
     while (MAILQUEUE_G(pdo_open)) {
         struct mq_pdo *self = MAILQUEUE_G(pdo_open);
-        self->bailed = false; /* PHP has come back to its senses */
+        self->bailed = false; /* PHP no longer unwinds */
         bool usable = Z_TYPE(self->object) == IS_OBJECT && !mq_pdo_is_foreign(self);
         if (usable && !(OBJ_FLAGS(Z_OBJ(self->object)) & IS_OBJ_FREE_CALLED)) {
             rollback(&self->base);
@@ -292,8 +293,8 @@ enum mq_status mq_php_pdo_usable(struct mq_db *db, struct mq_error *err)
 
 /* ---- the rest of the table ---- */
 
-/* Whether the statement that failed can be run again: nothing that succeeded is undone with it. A
- * transaction of our own is repeated as a whole by its caller. */
+/* Whether the failed statement can be run again, because nothing that succeeded was undone with it.
+ * A transaction of our own is repeated by its caller. */
 static bool may_repeat(struct mq_pdo *self)
 {
     bool again = self->again && !self->bailed;
@@ -327,7 +328,7 @@ static enum mq_status run(struct mq_db *db, const struct mq_query *query, struct
 
 #define SPARE_OCTETS (4 << 20) /* for all else */
 
-/* PDO holds a column twice, libpq its text besides, twice as long. */
+/* PDO keeps a column twice, and libpq its text as well, which is twice as long. */
 static bool has_room(struct mq_db *db, size_t octets)
 {
     size_t php = 2 * octets + SPARE_OCTETS;
@@ -340,8 +341,9 @@ static bool has_room(struct mq_db *db, size_t octets)
     return probe != NULL;
 }
 
-/* A function of the database's. With SQLite neither rowCount() nor lastInsertId() will do: PRAGMA
- * count_changes makes the first say nothing; and the second may be a subclass's. */
+/* Asks a function of the database. With SQLite neither rowCount() nor lastInsertId() can be used:
+ * PRAGMA count_changes makes the first say nothing, and a subclass may have overridden the
+ * second. */
 static int64_t ask(struct mq_db *db, int slot, const char *sql)
 {
     struct mq_query query = {.slot = slot, .sql = sql};
@@ -392,8 +394,8 @@ static bool joined(struct mq_db *db)
     return mq_pdo_of(db)->joined;
 }
 
-/* A transaction that is open still is one that a fatal error broke off: it is rolled back when the
- * request ends, and nothing may join it until then. A call under way is that rolling back. */
+/* A transaction that is still open was broken off by a fatal error: it is rolled back when the
+ * request ends, and nothing may join it until then. A call that is under way is that rollback. */
 static void close_db(struct mq_db *db)
 {
     struct mq_pdo *self = mq_pdo_of(db);

@@ -9,11 +9,12 @@
 #include "db/db.h"
 #include "php/guard.h"
 
-/* A driver over `object`, a PDO, to which it holds a reference: of SQLite, or of PostgreSQL
- * from 9.5 on (MQ_CONFIG names any other). begin() joins a transaction that is open already, by a
+/* A driver over `object`, a PDO, to which it holds a reference: of SQLite, or of PostgreSQL from
+ * 9.5 on (MQ_CONFIG names any other). begin() joins a transaction that is open already, by a
  * savepoint: commit() releases it, rollback() goes back to it and leaves the application's
- * transaction usable. What fails without begin() leaves it so too. The object's attributes are as
- * before whenever no transaction of ours is open and no result. close() never calls PHP code. */
+ * transaction usable. A failure without begin() leaves it usable too. The object's attributes are
+ * restored whenever neither a transaction of ours nor a result is open. close() never calls PHP
+ * code. */
 enum mq_status mq_php_pdo_open(zval *object, struct mq_db **out, struct mq_error *err);
 
 /* How the driver opens a connection of its own. */
@@ -23,9 +24,9 @@ struct mq_php_pdo_options {
     bool worker;         /* a lost connection is not reopened unasked: its locks are gone */
 };
 
-/* The same over a PDO that no other code holds: reopen() works, and so does what is called when the
- * connection was lost meanwhile, as long as nothing was done in a transaction. In a forked child
- * close() forgets it without a word to the server. */
+/* The same over a PDO that no other code holds: reopen() works. A call on a connection that was
+ * lost meanwhile works too, as long as nothing was done in a transaction. In a forked child close()
+ * forgets the connection and sends nothing to the server. */
 enum mq_status mq_php_pdo_open_dsn(const struct mq_php_pdo_options *options, struct mq_db **out,
                                    struct mq_error *err);
 /* For a run of the worker. On the application's connection begin() joins no transaction from then
@@ -43,8 +44,8 @@ bool mq_php_pdo_is(const struct mq_db *db);
 /* Adds the objects that the driver holds, for the collector of cycles. */
 void mq_php_pdo_held(struct mq_db *db, zend_get_gc_buffer *buffer);
 
-/* Before each use from PHP code. MQ_DATABASE where the driver is in the middle of a call to PHP,
- * which has come back here. What a fatal error broke off is ended first. */
+/* Before each use from PHP code. Ends first what a fatal error broke off. MQ_DATABASE if the driver
+ * itself is calling PHP code, which has come back here. */
 enum mq_status mq_php_pdo_usable(struct mq_db *db, struct mq_error *err);
 
 /* Whether the last rollback found that SQLite had undone the application's whole transaction (a
@@ -59,8 +60,7 @@ zend_object *mq_php_pdo_take_cause(void);
  * request; and leaves the parent's connections alone in a child. */
 void mq_php_pdo_request_ends(void);
 
-/* Whether PHP unwinds: where a call on the driver has returned, the caller has to go on with that.
- */
+/* Whether PHP unwinds. After a call on the driver has returned, the caller has to continue that. */
 bool mq_php_pdo_bailed(struct mq_db *db);
 
 #endif

@@ -42,8 +42,8 @@ void mq_pdo_forget_statements(struct mq_pdo *self)
     }
 }
 
-/* Its destructor would tell the server that all is over, on a socket that the parent still uses.
- * The reference is never given back. */
+/* Its destructor would end the session, on a socket that the parent still uses. So the reference is
+ * never released. */
 void mq_pdo_abandon(zval *object)
 {
     if (Z_TYPE_P(object) == IS_OBJECT) {
@@ -59,7 +59,7 @@ void mq_pdo_abandon_statements(struct mq_pdo *self)
     }
 }
 
-/* The child would go on in the middle of what its parent does. */
+/* The child would continue in the middle of its parent's work. */
 enum mq_status mq_pdo_forked(struct mq_pdo *self, struct mq_error *err)
 {
     if (self->worker || (self->own.dsn && !self->own.resumes)) {

@@ -12,8 +12,8 @@
 /* Slots of the driver's own statements, behind the queue's, and of one that is not kept. */
 enum { MQ_PDO_CHANGES = MQ_DB_SLOTS, MQ_PDO_LAST_ID, MQ_PDO_SINGLE, MQ_PDO_SLOTS };
 
-/* A server parses and forgets a statement that is used this often: to prepare it would cost a round
- * trip of its own, and one more to deallocate it. The next use prepares it. */
+/* A server parses and forgets the first uses of a statement, this many: preparing would cost one
+ * round trip, and deallocating another. The next use prepares it. */
 #define MQ_PDO_UNPREPARED_USES 2
 
 struct mq_pdo_statement {
@@ -47,14 +47,14 @@ struct mq_pdo {
     bool calling;        /* PHP code may run, which may come back to the queue */
     bool forked;         /* PHP code has forked this process in the middle of a call */
     bool closing;        /* closed, but for the transaction that a fatal error left open */
-    bool lost;           /* what a statement wrote could not be asked: no commit */
+    bool lost;           /* it is unknown what a statement wrote: no commit */
     bool inserts;        /* begin() is for INSERTs alone */
     bool begun;          /* begin() succeeded, and neither commit() nor rollback() was called */
     bool joined;         /* by a savepoint in the application's transaction */
     bool aborted;       /* PostgreSQL: a statement of begin()'s transaction failed, all is undone */
     bool fresh;         /* no statement has succeeded since begin() */
     bool stale;         /* PostgreSQL: the server lacks statements that it was to keep */
-    bool ascii;         /* PostgreSQL: its encoding is not UTF-8 and lacked a letter */
+    bool ascii;         /* PostgreSQL: its encoding is not UTF-8 and lacked a character */
     bool again;         /* what failed last may succeed if it is repeated */
     bool worker;        /* joins no transaction (mq_php_pdo_for_worker()) */
     int64_t packet_max; /* MySQL: octets of a statement with its values */

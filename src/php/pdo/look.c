@@ -92,7 +92,7 @@ static enum mq_status check_version(struct mq_pdo *self, struct mq_error *err)
     return status;
 }
 
-/* Behind a pooler that knows no prepared statements the application has switched them off. */
+/* Behind a pooler without prepared statements the application has switched them off. */
 static enum mq_status look_at_prepares(struct mq_pdo *self, struct mq_error *err)
 {
     bool emulates, disabled = false;
@@ -119,7 +119,8 @@ enum mq_status mq_pdo_look(struct mq_pdo *self, struct mq_error *err)
     return status;
 }
 
-/* The process that the connection was told of when it began: by a pooler a number of its own. */
+/* The server process that was named when the connection began. A pooler names a number of its
+ * own. */
 enum mq_status mq_pdo_announced(struct mq_pdo *self, int64_t *pid, struct mq_error *err)
 {
     zval value;

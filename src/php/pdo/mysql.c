@@ -6,7 +6,8 @@
 
 /* ---- opening ---- */
 
-/* Octets of a message are no characters of these, and a quote may be a part of one. */
+/* A message's octets are not characters of these charsets, in which a quote can be part of a
+ * character. */
 static bool splits_quotes(struct mq_str charset)
 {
     static const char *const names[] = {"big5", "cp932", "gb18030", "gbk", "sjis"};
@@ -58,10 +59,10 @@ enum mq_status mq_pdo_mysql_look(struct mq_pdo *self, struct mq_error *err)
 
 /* ---- transactions ---- */
 
-/* Where statements do not commit by themselves they are the application's transaction already.
- * SET TRANSACTION holds for the next one only, and fails in the middle of one, which START
- * TRANSACTION would commit. On a connection of our own nobody else begins one, and INSERTs are the
- * same at any level: they save the round trip. */
+/* Without autocommit every statement belongs to a transaction of the application's already. SET
+ * TRANSACTION holds for the next transaction only, and fails within one, which START TRANSACTION
+ * would commit. On a connection of our own nobody else begins one, and INSERTs are the same at any
+ * level: they save the round trip. */
 enum mq_status mq_pdo_mysql_begin(struct mq_pdo *self, bool *joins, struct mq_error *err)
 {
     bool automatic = true;
@@ -76,8 +77,8 @@ enum mq_status mq_pdo_mysql_begin(struct mq_pdo *self, bool *joins, struct mq_er
     return status == MQ_OK ? mq_pdo_exec(self, "START TRANSACTION", err) : status;
 }
 
-/* A deadlock undoes the transaction, and the client library is told by the next success only: until
- * then PDO takes it for open, and each statement of ours would be committed by itself. */
+/* A deadlock undoes the transaction, but the client library learns that only from the next success.
+ * Until then PDO takes it for open, and each statement of ours would be committed by itself. */
 enum mq_status mq_pdo_mysql_joined(struct mq_pdo *self, struct mq_error *err)
 {
     bool within = false;

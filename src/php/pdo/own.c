@@ -60,8 +60,8 @@ static int wait_ms(const struct mq_pdo *self)
     return self->own.busy_timeout_ms > 0 ? self->own.busy_timeout_ms : 1;
 }
 
-/* As the transaction's own settings they are also right behind a pooler that shares connections. A
- * process that is stopped, or a host that is gone, must not keep its locks: all machines wait. */
+/* As settings of the transaction they also work behind a pooler that shares connections. A stopped
+ * process or a lost host must not keep its locks: all machines wait for them. */
 static void write_begin(struct mq_pdo *self)
 {
     if (mq_pdo_is_pgsql(self)) {
@@ -72,8 +72,8 @@ static void write_begin(struct mq_pdo *self)
     }
 }
 
-/* A worker's slot is a lock of its session. The server must end that within minutes when the host
- * is gone without a word, or no other worker may run. */
+/* A worker's slot is a lock of its session. If the host is lost, the server must end the session
+ * within minutes, or no other worker can run. */
 static enum mq_status end_with_host(struct mq_pdo *self, struct mq_error *err)
 {
     const char *text = "SET tcp_keepalives_idle = 60; SET tcp_keepalives_interval = 10; "
@@ -81,8 +81,8 @@ static enum mq_status end_with_host(struct mq_pdo *self, struct mq_error *err)
     return mq_pdo_exec(self, mq_pdo_is_pgsql(self) ? text : "SET SESSION wait_timeout = 600", err);
 }
 
-/* Gives the session the limit of waits for locks, unless a pooler would give it to other clients as
- * well. Behind one no statement gets a name. */
+/* Limits the session's waits for locks, unless a pooler shares the session with other clients.
+ * Behind a pooler statements get no name. */
 static enum mq_status bound_waits(struct mq_pdo *self, struct mq_error *err)
 {
     int64_t told = 0, set = 0;

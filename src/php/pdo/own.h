@@ -6,8 +6,8 @@
 
 /* look.c: which database it is. MQ_CONFIG where the queue cannot live there. */
 enum mq_status mq_pdo_look(struct mq_pdo *self, struct mq_error *err);
-/* The process of PostgreSQL that the connection was told of when it began: by a pooler a number of
- * its own. Else *pid stays. */
+/* The PostgreSQL process that was named when the connection began; a pooler names a number of its
+ * own. *pid is unchanged if none was. */
 enum mq_status mq_pdo_announced(struct mq_pdo *self, int64_t *pid, struct mq_error *err);
 
 /* pooler.c: whether one gives each transaction another session of PostgreSQL, as far as can be
@@ -19,8 +19,8 @@ enum mq_status mq_pdo_own_begin(struct mq_pdo *self, const struct mq_php_pdo_opt
                                 struct mq_error *err);
 /* Opens the connection again. On failure there is none: calls are MQ_IO. */
 enum mq_status mq_pdo_reopen(struct mq_pdo *self, struct mq_error *err);
-/* Before a statement of our own connection that cannot be repeated: a question, which can, unless
- * the server has just answered. It may have closed the connection meanwhile. */
+/* Before a statement on our own connection that cannot be repeated: asks a question that can,
+ * unless the server has just answered. The server may have closed the connection meanwhile. */
 enum mq_status mq_pdo_wake(struct mq_pdo *self, struct mq_error *err);
 /* Reopens it where `failure` shows that it was lost before anything was done on it; false: it was
  * not reopened. */

@@ -1,5 +1,6 @@
 /* Poolers that give each transaction another session of PostgreSQL (pgbouncer in transaction mode):
- * locks of a session hold nothing behind them, and prepared statements are another client's. */
+ * behind them a session's locks protect nothing, and prepared statements belong to other
+ * clients. */
 #include "php/pdo/own.h"
 
 #include <stdio.h>
@@ -11,7 +12,7 @@
 /* How often both connections ask: others may use the pooler at that moment. */
 #define ROUNDS 3
 
-/* The one that answers now. */
+/* The server process that answers now. */
 static enum mq_status answering(struct mq_pdo *self, int64_t *pid, struct mq_error *err)
 {
     struct mq_query query = {.slot = -1, .sql = "SELECT pg_backend_pid()"};

@@ -86,7 +86,7 @@ static const char *fault_of_file(int fd)
     return (about.st_mode & 077) ? "can be read by others than its owner: chmod 600" : NULL;
 }
 
-/* Without an own value, libpq looks on by itself. Borrowed but for `line`. */
+/* What is not set here, libpq searches by itself. Borrowed, except `line`. */
 struct credentials {
     const char *user;
     const char *password;
@@ -261,7 +261,7 @@ static bool has_one_of(const char *text, const char *const *words)
     return *words != NULL;
 }
 
-/* libpq gives all failures one number: its words have to do. Others may be over in a moment. */
+/* libpq has one number for all failures, so its words decide. Others may be over in a moment. */
 static const char *const pgsql_refusals[] = {"authentication failed",
                                              "authentication method",
                                              "no password supplied",

@@ -21,14 +21,14 @@ enum mq_php_secret {
  * name is returned itself. */
 zend_string *mq_php_dsn_shown(zend_string *database, enum mq_php_secret *secret);
 
-/* Puts that in the place of an argument of the running function, for stack traces, which before PHP
- * 8.2 show all arguments. The text as it was, owned by the caller; NULL: it names a file. */
+/* Replaces an argument of the running function by that, because stack traces before PHP 8.2 show
+ * all arguments. Gives the text as it was, owned by the caller; NULL: it names a file. */
 zend_string *mq_php_dsn_hide(zval *argument);
 
 /* A new connection; `pdo` is the caller's. User and password are the DSN's, else those of the
  * environment, else of php.ini, else what the client library finds by itself. MQ_IO: the server
- * cannot be reached now; MQ_CONFIG: it will not take this DSN; no PHP exception is left of either,
- * for its trace would have the password. */
+ * cannot be reached now; MQ_CONFIG: it does not accept this DSN. Neither leaves a PHP exception,
+ * whose trace would have the password. */
 enum mq_status mq_php_dsn_connect(const char *database, int busy_timeout_ms, zval *pdo,
                                   struct mq_error *err);
 

@@ -26,8 +26,8 @@ static const char *const about_texts[MQ_DIALECT_COUNT] = {
         "coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false)::int, "
         "(SELECT floor(extract(epoch FROM clock_timestamp() - min(xact_start)))::bigint "
         "FROM pg_stat_activity WHERE backend_xmin IS NOT NULL AND pid <> pg_backend_pid())",
-    /* The comments' text is MySQL's and MariaDB's, where each has that table. What other
-     * transactions there are needs a right that few users have. */
+    /* The comments say where MySQL and MariaDB each have that table. Few users have the privilege
+     * to see other transactions. */
     [MQ_MYSQL] =
         "SELECT VERSION(), CAST(UNIX_TIMESTAMP(SYSDATE(3)) * 1000 AS SIGNED), 1, "
         "CONCAT(@@global.read_only) NOT IN ('0', 'OFF'), 0, COALESCE((SELECT variable_value <> '' "

@@ -134,7 +134,8 @@ static struct meaning sqlite_meaning(const struct mq_pdo *self, zend_object *thr
                      "since: roll back and repeat it, beginning with exec('BEGIN IMMEDIATE'), or "
                      "write first"};
     }
-    /* Without PDO::SQLITE_ATTR_EXTENDED_RESULT_CODES that one is like others, but comes at once. */
+    /* Without PDO::SQLITE_ATTR_EXTENDED_RESULT_CODES it has the code of any SQLITE_BUSY, but comes
+     * without a wait. */
     if (code == 5 && self->joined && mq_pdo_now_ms() - self->called_ms < WAITED_MS) {
         return (struct meaning){
             MQ_BUSY, "another connection is writing, or wrote since your transaction first read "
@@ -198,7 +199,7 @@ static struct meaning meaning_of(struct mq_pdo *self, zend_object *thrown)
 enum mq_status mq_pdo_failed(struct mq_pdo *self, zend_object *thrown, struct mq_error *err)
 {
     if (zend_is_unwind_exit(thrown) || zend_is_graceful_exit(thrown)) {
-        /* exit() in a subclass: nothing that may be caught. */
+        /* exit() in a subclass must not be caught. */
         EG(exception) = thrown;
         return MQ_THROWN;
     }

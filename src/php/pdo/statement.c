@@ -102,7 +102,7 @@ static enum mq_status prepare(struct mq_pdo *self, const char *sql, bool young, 
     return status;
 }
 
-/* A text without the letters that the database may lack, as a PHP string. */
+/* The text as a PHP string, without characters that the database may not have. */
 static enum mq_status make_ascii(struct mq_pdo *self, struct mq_str text, zval *out,
                                  struct mq_error *err)
 {
@@ -203,7 +203,7 @@ static enum mq_status fetch(struct mq_pdo *self, bool *row, struct mq_error *err
         self, (struct mq_php_method){&self->current->object, "fetch", &arg, 1}, &self->row, err);
     *row = status == MQ_OK && Z_TYPE(self->row) == IS_ARRAY;
     if (*row) {
-        SEPARATE_ARRAY(&self->row); /* a subclass may have another use for it */
+        SEPARATE_ARRAY(&self->row); /* a subclass may keep it */
     }
     if (*row && mq_pdo_is_pgsql(self) && !mq_php_survives(read_streams, &self->row)) {
         *row = false;
@@ -247,8 +247,8 @@ static enum mq_status execute(struct mq_pdo *self, const struct mq_query *query,
     return fetch(self, &self->row_ready, err);
 }
 
-/* An error without begin() must not spoil the application's transaction: PostgreSQL's would be
- * undone as a whole. */
+/* An error without begin() must not abort the application's transaction, all of which PostgreSQL
+ * would undo. */
 static enum mq_status guard(struct mq_pdo *self, struct mq_error *err)
 {
     bool within = false;
@@ -288,7 +288,8 @@ static bool is_large(const struct mq_pdo *self, const struct mq_query *query)
     return self->native && octets > QUOTED_OCTETS_MAX;
 }
 
-/* Counts a use; *young: the server is not to keep it. True: it kept none so far, and is to. */
+/* Counts a use. *young: the server does not keep the statement yet. True: it is to keep it from
+ * this use on. */
 static bool grows_up(struct mq_pdo *self, const struct mq_query *query,
                      struct mq_pdo_statement *statement, bool *young)
 {
@@ -349,8 +350,8 @@ enum mq_status mq_pdo_run(struct mq_db *db, const struct mq_query *query, struct
     return status;
 }
 
-/* A server cannot be asked without a round trip. A queue with a connection of its own makes tables
- * when a statement fails; not so within the application's transaction, and then they are made
+/* Asking a server costs a round trip. So a queue with its own connection creates tables when a
+ * statement fails. Within the application's transaction that is not possible, and they are created
  * before it begins. */
 static bool asks_later(struct mq_pdo *self)
 {
@@ -358,8 +359,8 @@ static bool asks_later(struct mq_pdo *self)
     return self->own.dsn || (mq_pdo_in_transaction(self, &within, NULL) == MQ_OK && within);
 }
 
-/* Preparing alone tells, and begins no reading: within a transaction SQLite refuses to write after
- * a reading that another connection's commit made out of date. */
+/* Preparing is enough, and reads nothing: within a transaction SQLite refuses to write after a read
+ * that another connection's commit has made out of date. */
 bool mq_pdo_has_column(struct mq_db *db, const char *table, const char *column)
 {
     struct mq_pdo *self = mq_pdo_of(db);

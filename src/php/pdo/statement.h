@@ -11,7 +11,7 @@ struct mq_value mq_pdo_column(struct mq_db *db, int index);
 void mq_pdo_finish(struct mq_db *db);
 bool mq_pdo_has_column(struct mq_db *db, const char *table, const char *column);
 
-/* A query's one number; *number stays where there is none. */
+/* The single number of a query; *number is unchanged if there is none. */
 enum mq_status mq_pdo_ask(struct mq_pdo *self, const struct mq_query *query, int64_t *number,
                           struct mq_error *err);
 
@@ -21,7 +21,7 @@ void mq_pdo_leave(struct mq_pdo *self);
 /* MySQL: whether PDO writes the values of what is prepared next into its text. */
 enum mq_status mq_pdo_emulate(struct mq_pdo *self, bool emulate, struct mq_error *err);
 
-/* Of a column that is a number; else *number stays. */
+/* Of a column that is a number; else *number is unchanged. */
 static inline void mq_pdo_number(struct mq_value value, int64_t *number)
 {
     if (value.type == MQ_INT) {

@@ -57,6 +57,6 @@ enum mq_status mq_php_pdo_after(struct mq_php_run *run, const char *who, struct 
         }
     }
     run->bailed = run->bailed || status == MQ_BAILOUT;
-    /* Else the connection is lost, which the next transaction says. */
+    /* If it fails, the connection is lost, and the next transaction says so. */
     return status == MQ_BAILOUT || status == MQ_THROWN ? status : MQ_OK;
 }

@@ -15,7 +15,7 @@ struct closure_transport {
     struct mq_transport base; /* first */
     struct mq_php_run *run;
     struct mq_php_callable *closure;
-    struct mq_transfer *called; /* its call has begun and not ended */
+    struct mq_transfer *called; /* the one whose call is under way */
 };
 
 static struct closure_transport *self_of(struct mq_transport *transport)
@@ -95,7 +95,7 @@ static void call_body(void *context)
     zval_ptr_dtor(&result);
     if (EG(exception) && mq_php_exiting()) {
         call->exited = true;
-    } else if (EG(exception)) { /* a destructor's: the mail is handed over all the same */
+    } else if (EG(exception)) { /* thrown by a destructor: the mail was handed over */
         zend_clear_exception();
     }
 }
@@ -104,7 +104,7 @@ static enum mq_status settle_call(struct closure_transport *self, struct closure
                                   struct mq_error *err)
 {
     struct mq_transfer *transfer = call->transfer;
-    if (call->exited) { /* unknown how far it came: abort() says so */
+    if (call->exited) { /* nobody knows how far it came: abort() says so */
         return mq_error_set(err, MQ_THROWN, "", "the transport ended the script");
     }
     if (call->outcome == MQ_OUTCOME_RELEASED) {
@@ -131,7 +131,7 @@ static enum mq_status closure_step(struct mq_transport *transport, int64_t timeo
                                    struct mq_error *err)
 {
     struct closure_transport *self = self_of(transport);
-    (void)timeout_ms; /* the closure takes as long as it takes */
+    (void)timeout_ms; /* a closure cannot be interrupted */
     if (transport->pending.count == 0) {
         return MQ_OK;
     }
@@ -163,7 +163,7 @@ static enum mq_status closure_step(struct mq_transport *transport, int64_t timeo
     return status == MQ_OK ? left : status;
 }
 
-/* A call that has not returned ended the script. */
+/* The call that has not returned ended the script. */
 static void closure_abort(struct mq_transport *transport)
 {
     struct closure_transport *self = self_of(transport);

@@ -190,7 +190,7 @@ static enum mq_status tell(void *context, const struct mq_event *event, struct m
         mq_log_add(hooks->log, event);
     }
     if (hooks->log && hooks->on_event) {
-        mq_log_flush(hooks->log); /* PHP code may take its time, or the process down */
+        mq_log_flush(hooks->log); /* PHP code may take long, or end the process */
     }
     if (hooks->on_event == NULL || !mq_php_may_call(hooks->run)) {
         return MQ_OK;

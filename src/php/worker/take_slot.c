@@ -1,5 +1,5 @@
-/* Internal::takeSlot(): of many starts at once all but those that may run leave before they wait
- * for the database. */
+/* Internal::takeSlot(): if many runs start at once, those that find no worker slot end before they
+ * wait for the database. */
 #include "php/worker/take_slot.h"
 
 #include <stdlib.h>
@@ -51,8 +51,8 @@ static enum mq_status log_event(void *log, const struct mq_event *event, struct 
     return MQ_OK;
 }
 
-/* The report of a run that found all slots taken. Its log may be what another user must mend, and
- * the run that goes on says so. */
+/* The report of a run that found all slots taken. If only another user can repair its log, the run
+ * that goes on says so. */
 static void tell_locked(const zend_string *given_log, const struct mq_php_log_path *place,
                         zval *return_value)
 {
@@ -71,16 +71,15 @@ static void tell_locked(const zend_string *given_log, const struct mq_php_log_pa
     mq_php_report_new(return_value, &report);
 }
 
-/* Takes a slot, or makes the report of a run that finds none. What else is wrong is left to the
- * run.
- */
+/* Takes a slot, or makes the report of a run that finds none. Other problems are left to the
+ * run. */
 static void take(const struct mq_php_log_path *place, zend_long max_workers, const zend_string *log,
                  zval *out)
 {
     const char *run_dir = place->run_dir;
     int fd = -1;
     struct mq_error err;
-    /* The directory is not made here: what was named may be no database. */
+    /* Does not create the directory: what was named may not be a database. */
     if (is_held(run_dir) || access(run_dir, F_OK) != 0 ||
         mq_run_dir_prepare(run_dir, &err) != MQ_OK ||
         mq_worker_lock(run_dir, (int)max_workers, &fd, &err) != MQ_OK) {

@@ -58,7 +58,8 @@ extern const struct mq_config_key mq_config_keys[MQ_KEY_COUNT];
 /* NULL: a key of the application's. */
 const struct mq_config_key *mq_config_key(const char *name);
 bool mq_config_parse_int(struct mq_str text, int64_t *value);
-/* A list of mail types; *but: it is of those that are left out ("every type but a, b"). */
+/* A list of mail types; *but: the list names the types that are left out ("every type but a,
+ * b"). */
 bool mq_config_parse_types(struct mq_str text, struct mq_strings *out, bool *but);
 
 #endif

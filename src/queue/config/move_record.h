@@ -12,8 +12,8 @@ enum mq_move_side { MQ_MOVED_TO, MQ_MOVED_FROM }; /* in the source's config, in 
 
 /* Whether nobody may claim from this table, by the key's value. */
 bool mq_move_blocks(const char *text, enum mq_move_side side, const char *table);
-/* The same, as it is now, to a transaction that has locked rows of the table: where nothing blocks
- * yet, a move waits for it. Only where writers run at the same time. */
+/* The same, read again by a transaction that has locked rows of the table. If nothing blocks it by
+ * then, a move waits for its end. Only for databases whose writers run at the same time. */
 enum mq_status mq_move_look(struct mq_queue *queue, bool *blocks, struct mq_error *err);
 
 #endif

@@ -11,7 +11,7 @@ struct mq_queue;
 
 struct mq_relay_texts {
     struct mq_strings relays;
-    struct mq_strings texts; /* at the same places */
+    struct mq_strings texts; /* at the same indexes */
 };
 /* `value` may be NULL. */
 enum mq_status mq_relay_texts_parse(const char *value, struct mq_relay_texts *out,

@@ -22,8 +22,8 @@ struct mq_strings;
  * is written: one result is open at a time. */
 enum mq_status mq_jobs_read(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
                             struct mq_job_list *list, struct mq_error *err);
-/* MQ_MESSAGE where one is no address that SMTP may carry. NULL: none; "" is the null reverse-path.
- */
+/* MQ_MESSAGE if one is not an address that SMTP can carry. NULL: none; "" is the null
+ * reverse-path. */
 enum mq_status mq_envelope_check(const char *from, const struct mq_strings *recipients,
                                  struct mq_error *err);
 /* A change of status: `slot` is an UPDATE whose ?1 is the new status; values[0] is filled in. */
@@ -37,7 +37,7 @@ struct mq_transition {
 /* Changes a job's status: the only function that does. */
 enum mq_status mq_job_transition(struct mq_queue *queue, const struct mq_transition *change,
                                  struct mq_error *err);
-/* Whether nothing is there any more that the job refers to, by the orphan check. */
+/* Whether what the job refers to is gone, by the orphan check. */
 enum mq_status mq_job_orphaned(struct mq_queue *queue, const char *reference, bool *orphaned,
                                struct mq_error *err);
 /* What a transaction has deleted: large messages keep the write lock for long. */

@@ -17,12 +17,12 @@
     " AS INTEGER) AS TEXT) = " reference " THEN CAST(" reference " AS INTEGER) END)"
 
 static const char *const sqlite[MQ_SQL_COUNT] = {
-    /* A 0.5 by another program's hand must not be what all others wait behind. */
+    /* A 0.5 that another program wrote must not block all other mail. */
     [MQ_SQL_CLAIM_PRIORITY] = "SELECT max(priority) FROM {t} WHERE " MQ_CLAIMABLE_SQL
                               " AND priority < ?1 AND typeof(priority) = 'integer'",
     [MQ_SQL_ORPHAN] = "SELECT 1 FROM {o} WHERE " REFERRED("?1") " LIMIT 1",
-    /* Bounded by LIMIT and join: `id <= ?` is but a filter to SQLite 3.46, which then reads on to
-     * the table's end, where ANALYZE ran while little waited. */
+    /* Bounded by LIMIT and a join: if ANALYZE ran while little waited, SQLite 3.46 takes `id <= ?`
+     * for a mere filter and reads to the table's end. */
     [MQ_SQL_WALK] =
         "SELECT " MQ_COLS " FROM (SELECT id AS walked FROM {t} WHERE id > ?1 ORDER BY id LIMIT ?2) "
         "AS walk CROSS JOIN {t} ON id = walked WHERE +" MQ_CLAIMABLE_SQL
@@ -36,8 +36,8 @@ static const struct mq_sql_dialect sqlite_dialect = {
     /* Not double quotes: SQLite reads a double-quoted name that is no column as a string, and a
      * misspelt reference column would then go unnoticed. */
     .quote = '`',
-    /* The application's file, whatever tables of the same name its connection has attached or
-     * temporary. */
+    /* The application's file, even if its connection has temporary or attached tables of the same
+     * name. */
     .schema = "main.",
     .table_max = MQ_NAME_MAX,
     .id = "INTEGER PRIMARY KEY AUTOINCREMENT",

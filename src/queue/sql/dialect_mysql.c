@@ -64,7 +64,7 @@ static const char *const overrides[MQ_SQL_COUNT] = {
                                                    "AND " MQ_CLAIMABLE_SQL
                                                    " ORDER BY expires_at LIMIT ?2{w}",
 
-    /* Both must change the row, for one that is as it was counts as none: a lease that is a second
+    /* Both must change the row, because an unchanged one is not counted. A lease that is a second
      * longer than its worker knows does no harm. */
     [MQ_SQL_RENEW] = "UPDATE {t} SET locked_until = ?1 + (locked_until = ?1) "
                      "WHERE id = ?2 AND locked_by = ?3 AND attempts = ?4",
@@ -98,8 +98,8 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     /* Tables are made outside of transactions, so that none can hold the lock. */
     [MQ_SQL_LOCK_SCHEMA] = "SELECT COALESCE(GET_LOCK(" LOCK_NAME ", 60), 0)",
     [MQ_SQL_UNLOCK_SCHEMA] = "SELECT RELEASE_LOCK(" LOCK_NAME ")",
-    /* A row that is read by its key is locked also where its value does not fit: it is looked at
-     * first, without a lock (as long as the transaction is ours, at READ COMMITTED). */
+    /* A row that is read by its key is locked even if its value does not match. So it is read
+     * without a lock first (if the transaction is ours, at READ COMMITTED). */
     [MQ_SQL_LOCK_BUCKET] =
         "SELECT 1 FROM {c} WHERE `key` = (SELECT `key` FROM {c} AS set_to WHERE "
         "set_to.`key` = 'mailMaxPerHour' AND CAST(set_to.value AS CHAR) REGEXP '[1-9]' LIMIT 1) "
@@ -107,7 +107,7 @@ static const char *const overrides[MQ_SQL_COUNT] = {
 
     /* Several servers of one host may differ in their directories only. */
     [MQ_SQL_IDENTITY] = "SELECT CONCAT_WS('/', @@hostname, @@port, @@datadir, DATABASE(), '{T}')",
-    /* A session gets its own lock again and again, each to be given back. */
+    /* A session can take its own lock several times, and must release it as often. */
     [MQ_SQL_SLOT_TAKE] = "SELECT CASE WHEN IS_USED_LOCK(" PLACE_NAME(
         "?2") ") IS NULL THEN COALESCE(GET_LOCK(" PLACE_NAME("?2") ", 0), 0) ELSE 0 END",
     [MQ_SQL_SLOT_FREE] = "SELECT RELEASE_LOCK(" PLACE_NAME("?2") ")",

@@ -8,8 +8,8 @@
     "locktype = 'advisory' AND objsubid = 2 AND granted AND database = (SELECT oid FROM " \
     "pg_catalog.pg_database WHERE datname = current_database()) "                         \
     "AND CAST(classid AS BIGINT) = CAST(?1 AS BIGINT)"
-/* The numbers of a list of rows. By the join alone, a table that was never analyzed would be read
- * as a whole: rows are found by an array of ids, which is always the index's matter. */
+/* The numbers of a list of rows. With the join alone, PostgreSQL would read all of a table that was
+ * never analyzed. An array of ids always uses the index. */
 #define LIST(rows)                                                                    \
     "SELECT CAST(pair ->> 0 AS BIGINT) AS id, CAST(pair ->> 1 AS INTEGER) AS beside " \
     "FROM json_array_elements(CAST(" rows " AS JSON)) AS pair"
@@ -21,14 +21,15 @@
 #define TEXT_OF(number)  #number
 #define DIGITS_OF(macro) TEXT_OF(macro)
 
-/* Parameters have no type of their own there: each is what stands beside it, so that a number
- * beside a smaller type, or text beside a number, must be cast. */
+/* There a parameter has the type of what stands beside it. So a number beside a smaller type, and
+ * text beside a number, must be cast. */
 static const char *const overrides[MQ_SQL_COUNT] = {
-    /* Leases and the bucket are shared by machines whose clocks differ. Not now(), which is the
-     * transaction's begin: locks may have been waited for, or the application have long begun. */
+    /* Leases and the bucket are shared by machines whose clocks differ. Not now(), which is when
+     * the transaction began: it may have waited for locks, or be an old one of the
+     * application's. */
     [MQ_SQL_NOW] = "SELECT CAST(floor(extract(epoch FROM clock_timestamp())) AS BIGINT)",
-    /* As one statement it needs no transaction around it: one round trip. The body is named once,
-     * for each use of a parameter sends it again. */
+    /* A single statement needs no transaction around it: one round trip. The body is named only
+     * once, because each use of a parameter sends it again. */
     [MQ_SQL_STORE] =
         "WITH job AS (" MQ_INSERT_JOB " ON CONFLICT ({r}, mail_type) WHERE {r} IS NOT NULL "
         "DO NOTHING RETURNING id), body AS (INSERT INTO {b}(id, content) SELECT id, content FROM "
@@ -36,23 +37,23 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "WHERE content IS NOT NULL) SELECT id FROM job",
     /* One for all queues of a database: "mailqueu" as a number. */
     [MQ_SQL_LOCK_SCHEMA] = "SELECT pg_advisory_xact_lock(7881696737355982197)",
-    /* The row that is there whenever there is a limit. */
+    /* This row exists whenever there is a limit. */
     [MQ_SQL_LOCK_BUCKET] = "SELECT 1 FROM {c} WHERE key = 'mailMaxPerHour' "
                            "AND CAST(value AS TEXT) ~ '[1-9]' FOR UPDATE",
-    /* The caller updates where another one was faster. */
+    /* If another process was faster, the caller updates. */
     [MQ_SQL_CONFIG_INSERT] = "INSERT INTO {c}(key, value) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
 
     [MQ_SQL_CLAIM_PRIORITY] = "SELECT max(priority) FROM {t} WHERE " MQ_CLAIMABLE_SQL
                               " AND priority < CAST(?1 AS BIGINT)",
-    /* A limit that is a parameter is, for the planner, a tenth of the table: it would rather make a
-     * new plan for each claim, in a tenth of a millisecond. The inner limit is the most that is
-     * asked for; no more rows are locked than the outer one lets through. */
+    /* The planner takes a LIMIT that is a parameter for a tenth of the table. It would then make a
+     * new plan for each claim, which takes a tenth of a millisecond. The inner limit is the most
+     * that is ever asked for. Only the rows that the outer one lets through are locked. */
     [MQ_SQL_CLAIM_DUE] =
         "SELECT * FROM (SELECT " MQ_COLS " FROM {t} WHERE " MQ_CLAIMABLE_SQL
         " AND priority = ?1 AND next_attempt_at <= ?2 ORDER BY next_attempt_at, id "
         "LIMIT " DIGITS_OF(MQ_CLAIM_CHUNK) " FOR UPDATE SKIP LOCKED) AS due LIMIT ?3",
-    /* Plans that were made while there was next to nothing read the table as a whole. Until it is
-     * analyzed, which may take minutes, they would stay. */
+    /* Plans that were made for an almost empty table read all of it. They would stay until it is
+     * analyzed, which may take minutes. */
     [MQ_SQL_CLAIM_REPLAN] = "DISCARD PLANS",
     [MQ_SQL_ORPHAN] = "SELECT 1 FROM {o} WHERE CAST({o}.{k} AS TEXT) = CAST(?1 AS TEXT) LIMIT 1",
     [MQ_SQL_WALK] = "SELECT " MQ_COLS " FROM {t} WHERE id > ?1 AND id <= (SELECT max(walk.id) FROM "
@@ -66,7 +67,7 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "LEFT JOIN pg_catalog.pg_index i ON i.indrelid = c.oid AND i.indisprimary "
         "WHERE c.relname = ?1 AND c.relkind IN ('r','p','v','f') "
         "AND pg_catalog.pg_table_is_visible(c.oid) AND a.attnum > 0 AND NOT a.attisdropped",
-    /* What is there already is no news; only until the transaction ends. */
+    /* No notices about what exists already; only until the transaction ends. */
     [MQ_SQL_QUIET] = "SET LOCAL client_min_messages = warning",
 
     /* The cluster keeps its identifier through restarts, moves and promotions. */
@@ -75,7 +76,7 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "current_database(), n.nspname, c.relname, c.oid) FROM pg_catalog.pg_class c "
         "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
         "WHERE c.oid = CAST('{t}' AS regclass)",
-    /* A session gets its own lock again and again, each to be given back. */
+    /* A session can take its own lock several times, and must release it as often. */
     [MQ_SQL_SLOT_TAKE] =
         "SELECT CASE WHEN EXISTS (SELECT 1 FROM pg_catalog.pg_locks WHERE " PLACE
         " AND pid = pg_backend_pid() AND CAST(objid AS BIGINT) = CAST(?2 AS BIGINT)) THEN 0 "
@@ -112,15 +113,15 @@ const struct mq_sql_dialect mq_pgsql_dialect = {
     .word = "TEXT",
     .text = "TEXT",
     .claimable = MQ_CLAIMABLE_STATES,
-    /* Every mail leaves three dead rows: with the usual 20 % a queue of a million would be swept
-     * too late to keep claims quick. */
+    /* Every mail leaves three dead rows. With the default of 20 %, a queue of a million would be
+     * vacuumed too late for quick claims. */
     .options = " WITH (autovacuum_vacuum_scale_factor = 0.01)",
     .body_options = " WITH (autovacuum_vacuum_scale_factor = 0.01,"
                     " toast.autovacuum_vacuum_scale_factor = 0.01)",
     .returning = " RETURNING id",
     .returning_many = " ON CONFLICT ({r}, mail_type) WHERE {r} IS NOT NULL DO NOTHING "
                       "RETURNING id, {r}, mail_type, message_id",
-    /* When the statement came: the same throughout. */
+    /* When the statement arrived: the same throughout. */
     .now = "CAST(floor(extract(epoch FROM statement_timestamp())) AS BIGINT)",
     .lock = " FOR UPDATE",
     .lock_free = " FOR UPDATE SKIP LOCKED",

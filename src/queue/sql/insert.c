@@ -94,8 +94,8 @@ static void clear_row(struct row *row)
 
 /* ---- one job ---- */
 
-/* Where the database has no other answer to a duplicate than an error: MQ_OK where it is one of the
- * pair, MQ_DUPLICATE where it is one of a key of the application's. */
+/* For databases that report a duplicate as an error: MQ_OK if the pair is the duplicate,
+ * MQ_DUPLICATE if it is in a key of the application's. */
 static enum mq_status look_at_pair(struct mq_queue *queue, const struct mq_new_job *job,
                                    struct mq_error *err)
 {

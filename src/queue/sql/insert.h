@@ -15,8 +15,8 @@ struct mq_queue;
 enum mq_status mq_insert_job(struct mq_queue *queue, const struct mq_new_job *job, int64_t now_s,
                              int64_t *id, struct mq_error *err);
 
-/* The same for many within a transaction, where the database can: ids[i] is 0 where jobs[i] was not
- * stored, for its pair was there. All are 0 where they have to be stored one by one. */
+/* The same for many within a transaction, if the database can. ids[i] is 0 if jobs[i] was not
+ * stored because its pair is there already. All are 0 if they have to be stored one by one. */
 enum mq_status mq_insert_jobs(struct mq_queue *queue, const struct mq_new_job *jobs, size_t count,
                               int64_t *ids, struct mq_error *err);
 

@@ -43,7 +43,7 @@ static const struct mq_column body_columns[] = {{.name = "id"}, {.name = "conten
 static const struct mq_column spent_columns[] = {{.name = "at"}, {.name = "n"}};
 static const struct mq_column config_columns[] = {{.name = "key"}, {.name = "value"}};
 
-/* A table of ours: what it must have not to be somebody else's. */
+/* A table of ours, and the columns by which it is known from another program's. */
 struct shape {
     const char *table;
     const struct mq_column *columns; /* the first one is the primary key */
@@ -217,7 +217,8 @@ static enum mq_status create_config(struct mq_queue *queue, struct mq_error *err
     if (any) {
         return MQ_OK;
     }
-    /* MySQL commits each table: nothing may be left beside another program's. */
+    /* MySQL commits each CREATE TABLE, so this checks first: nothing may be created beside another
+     * program's tables. */
     MQ_TRY(check_tables(queue, false, err));
     return run_script(queue, own ? own : config_table, err);
 }
@@ -237,8 +238,8 @@ static enum mq_status lock_schema(struct mq_queue *queue, struct mq_error *err)
                               "a minute: try again when it is done");
 }
 
-/* A lock that does not end with the transaction. Its failure is that of the connection, which ends
- * it as well. */
+/* A lock that does not end with the transaction. If releasing fails, the connection is lost, and
+ * the lock with it. */
 static void unlock_schema(struct mq_queue *queue)
 {
     if (mq_sql_has(queue, MQ_SQL_UNLOCK_SCHEMA)) {

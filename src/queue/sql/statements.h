@@ -74,8 +74,8 @@ enum mq_sql {
     MQ_SQL_CLAIM_REPLAN,
     /* One row: the server, its database and the job table as one text (mq_queue_identity()). */
     MQ_SQL_IDENTITY,
-    /* Places of workers: ?1 the queue's number (31 bits), ?2 the place's. The first gives 1 where
-     * it was taken just now, 0 where it is another's or this very session's already. */
+    /* Worker slots: ?1 the queue's number (31 bits), ?2 the slot's. The first gives 1 if the slot
+     * was taken now, 0 if another session or this one has it already. */
     MQ_SQL_SLOT_TAKE,
     MQ_SQL_SLOT_FREE,
     MQ_SQL_SLOTS_HELD, /* how many of those below ?2 are taken */

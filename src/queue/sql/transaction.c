@@ -26,7 +26,7 @@ static enum mq_status begin(struct mq_tx *tx, struct mq_queue *queue, bool inser
         tx->joined = driver->joined(queue->db);
     }
     if (status == MQ_OK && !(inserts && mq_sql_has(queue, MQ_SQL_NOW))) {
-        /* Only now: the lock may have been waited for. */
+        /* Only now, because waiting for the lock may have taken time. */
         status = mq_queue_now(queue, &tx->now_s, err);
     }
     if (status != MQ_OK) {
@@ -45,8 +45,8 @@ static enum mq_status lock_bucket(struct mq_tx *tx, bool *locked, struct mq_erro
     }
     MQ_TRY(mq_sql_int(tx->queue, MQ_SQL_LOCK_BUCKET, MQ_NO_ARGS, &found, err));
     *locked = found != 0;
-    /* The lock was waited for, perhaps longer than by others who came later: by the old time the
-     * bucket would be filled twice. */
+    /* Waiting for the lock took time, perhaps more than others needed who came later. With the old
+     * time the bucket would be filled twice. */
     return *locked ? mq_queue_now(tx->queue, &tx->now_s, err) : MQ_OK;
 }
 

@@ -37,20 +37,20 @@ struct mq_tx_work {
     struct mq_events *events; /* where the events of the commit go; NULL: nobody listens */
 };
 /* Begins, runs the body and commits. Tables of another version are migrated, or refused, before it
- * begins. Where the database undid it, as the victim of a deadlock, up to five times; not within
- * the application's transaction, which was undone with it. */
+ * begins. Up to five times, if the database undid it as the victim of a deadlock; not within the
+ * application's transaction, which was undone with it. */
 enum mq_status mq_tx_run(struct mq_queue *queue, const struct mq_tx_work *work,
                          struct mq_error *err);
-/* The same for new mail. It does not look at the version, which would cost a request a tenth of its
- * time: an older producer goes on beside newer tables, and a migration after which it must not
- * makes its INSERT fail, by the name of a column. On a server tx->now_s is not set: {y} is the
- * time. */
+/* The same for new mail. It does not read the version, which would cost a request a tenth of its
+ * time. So an older producer goes on beside newer tables; a migration that must stop it renames a
+ * column, so that its INSERT fails. On a server tx->now_s is not set: {y} is the time. */
 enum mq_status mq_tx_store(struct mq_queue *queue, const struct mq_tx_work *work,
                            struct mq_error *err);
 /* Reads the settings; a value that cannot be read is noted in tx->config and is no failure here.
  * Refills the bucket up to now. */
 enum mq_status mq_tx_settings(struct mq_tx *tx, struct mq_error *err);
-/* Waits as long as the write lock was had, since `since_ms` of host.boot_ms: others get it then. */
+/* Waits for as long as the write lock was held (since `since_ms` of host.boot_ms), so that others
+ * get it. */
 void mq_tx_leave_free(const struct mq_queue *queue, int64_t since_ms);
 /* Notes an event about a job. `extra` gives what the job does not say: type, recipients, relay,
  * reply, ms, next_attempt_at. */
