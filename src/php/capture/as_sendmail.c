@@ -1,6 +1,6 @@
 /* A captured mail as sendmail -t -i takes it: its options, domains for users of this host, a From,
  * and a sender. */
-#include "php/capture/as_sendmail.h"
+#include "php/capture/captured.h"
 
 #include <netdb.h>
 #include <pwd.h>
@@ -17,6 +17,7 @@
 #include "mime/wire/message.h"
 #include "php/ini.h"
 #include "php/message/given_message.h"
+#include "php/message/mail.h"
 
 #define HOST_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-"
 #define ADDRESS_MAX     320
@@ -55,13 +56,15 @@ static zend_string *next_word(const char **rest)
     return smart_str_extract(&word);
 }
 
-static void take_value(struct command *out, char option, const char *value)
+/* Takes `value` over. */
+static void take_value(struct command *out, char option, zend_string *value)
 {
-    zend_string **target = option == 'f' || option == 'r' ? &out->sender
-                           : option == 'F'                ? &out->name
-                                                          : NULL;
-    if (target) {
-        mq_capture_replace(target, zend_string_init(value, strlen(value), 0));
+    if (option == 'F') {
+        mq_capture_replace(&out->name, value);
+    } else if (option == 'f' || option == 'r') {
+        mq_capture_replace(&out->sender, value);
+    } else {
+        zend_string_release(value);
     }
 }
 
@@ -70,23 +73,16 @@ static void take_options(const char **words, const char *letters, struct command
 {
     static const char with_value[] = "ABCFLNORVXbefhopr";
     static const char with_attached_value[] = "dMqQ";
-    for (; *letters; letters++) {
-        if (strchr(with_attached_value, *letters)) {
+    for (; *letters && !strchr(with_attached_value, *letters); letters++) {
+        if (strchr(with_value, *letters)) {
+            const char *attached = letters + 1;
+            zend_string *value =
+                *attached ? zend_string_init(attached, strlen(attached), 0) : next_word(words);
+            if (value) {
+                take_value(out, *letters, value);
+            }
             return;
         }
-        if (!strchr(with_value, *letters)) {
-            continue;
-        }
-        if (letters[1]) {
-            take_value(out, *letters, letters + 1);
-            return;
-        }
-        zend_string *value = next_word(words);
-        if (value) {
-            take_value(out, *letters, ZSTR_VAL(value));
-            zend_string_release(value);
-        }
-        return;
     }
 }
 

@@ -8,9 +8,7 @@
 
 #include "zend_exceptions.h"
 
-#include "php/capture/as_sendmail.h"
-#include "php/capture/header_text.h"
-#include "php/capture/mb_send_mail.h"
+#include "php/capture/captured.h"
 #include "php/class/classes.h"
 #include "php/class/exceptions.h"
 #include "php/class/queue_object.h"

@@ -1,5 +1,5 @@
 /* The message that PHP's mail() would write to sendmail_path, made of its arguments. */
-#include "php/capture/header_text.h"
+#include "php/capture/captured.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -67,25 +67,15 @@ zend_string *mq_capture_one_line(zend_string *text)
 
 bool mq_capture_headers(HashTable *array, zend_string *text, zend_string **out)
 {
-    zend_string *headers = NULL;
-    if (text) {
-        if (strlen(ZSTR_VAL(text)) != ZSTR_LEN(text)) {
-            zend_argument_value_error(ARG_HEADERS, "must not contain any null bytes");
-            return false;
-        }
-        headers = php_trim(text, NULL, 0, 2);
-    } else if (array) {
-        headers = php_mail_build_headers(array);
-        if (EG(exception)) {
-            mq_capture_replace(&headers, NULL);
-            return false;
-        }
+    if (text && strlen(ZSTR_VAL(text)) != ZSTR_LEN(text)) {
+        zend_argument_value_error(ARG_HEADERS, "must not contain any null bytes");
+        return false;
     }
-    if (headers && ZSTR_LEN(headers) == 0) {
-        mq_capture_replace(&headers, NULL);
+    *out = text ? php_trim(text, NULL, 0, 2) : array ? php_mail_build_headers(array) : NULL;
+    if (*out && (EG(exception) || ZSTR_LEN(*out) == 0)) {
+        mq_capture_replace(out, NULL);
     }
-    *out = headers;
-    return true;
+    return !EG(exception);
 }
 
 /* PHP 8.2 has the first of the settings, 8.5 the second. */

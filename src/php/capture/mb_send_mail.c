@@ -1,7 +1,7 @@
 /* mb_send_mail(): mbstring's public functions convert the subject and the text, by mb_language()
  * and the internal encoding, then the mail goes the way of mail(). mbstring's own function cannot
  * be used, for it sends at once. */
-#include "php/capture/mb_send_mail.h"
+#include "php/capture/captured.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -184,20 +184,19 @@ static enum mq_status add_type(struct mq_capture *mail, const zend_string *chars
 static enum mq_status encode_text(struct mq_capture *mail, struct mq_error *err)
 {
     struct mq_str given;
+    bool base64;
     if (find_field(mail->headers, "Content-Transfer-Encoding", &given)) {
-        if (mq_str_equal_nocase(given, MQ_STR("base64"))) {
-            encode_base64(mail);
+        base64 = mq_str_equal_nocase(given, MQ_STR("base64"));
+    } else {
+        zend_string *usual = ask("mb_get_info", "mail_body_encoding", err);
+        if (usual == NULL) {
+            return MQ_CONFIG;
         }
-        return MQ_OK;
+        base64 =
+            zend_string_equals_literal_ci(usual, "BASE64") || needs_base64(mail->message, usual);
+        add_field(mail, "Content-Transfer-Encoding: ", base64 ? "BASE64" : ZSTR_VAL(usual));
+        zend_string_release(usual);
     }
-    zend_string *usual = ask("mb_get_info", "mail_body_encoding", err);
-    if (usual == NULL) {
-        return MQ_CONFIG;
-    }
-    bool base64 =
-        zend_string_equals_literal_ci(usual, "BASE64") || needs_base64(mail->message, usual);
-    add_field(mail, "Content-Transfer-Encoding: ", base64 ? "BASE64" : ZSTR_VAL(usual));
-    zend_string_release(usual);
     if (base64) {
         encode_base64(mail);
     }

@@ -89,28 +89,25 @@ static enum mq_status deduce_envelope(struct mq_php_mail *mail,
 /* list<string> of addresses, each once. */
 static enum mq_status read_recipients(HashTable *list, struct mq_strings *out, struct mq_error *err)
 {
-    size_t count = zend_hash_num_elements(list);
-    enum mq_status status = MQ_OK;
+    size_t count = zend_hash_num_elements(list), index = 0;
     zval *item;
     if (count == 0 || count > MQ_PHP_RECIPIENTS_MAX) {
         return mq_error_set(err, MQ_MESSAGE, "recipients",
                             "recipients: %zu addresses; give 1 to %d", count,
                             MQ_PHP_RECIPIENTS_MAX);
     }
-    size_t index = 0;
     ZEND_HASH_FOREACH_VAL (list, item) {
         char name[32];
         char *address = NULL;
         snprintf(name, sizeof name, "recipients[%zu]", index++);
-        status = Z_TYPE_P(item) == IS_STRING
-                     ? mq_idn_address(mq_php_view(Z_STR_P(item)), name, &address, err)
-                     : mq_php_wrong_type(name, "a string", item, err);
-        if (status == MQ_OK && !mq_strings_add(out, mq_str_of(address))) {
-            status = mq_error_nomem(err);
+        if (Z_TYPE_P(item) != IS_STRING) {
+            return mq_php_wrong_type(name, "a string", item, err);
         }
+        MQ_TRY(mq_idn_address(mq_php_view(Z_STR_P(item)), name, &address, err));
+        bool added = mq_strings_add(out, mq_str_of(address));
         free(address);
-        if (status != MQ_OK) {
-            return status;
+        if (!added) {
+            return mq_error_nomem(err);
         }
     }
     ZEND_HASH_FOREACH_END();

@@ -1,8 +1,12 @@
-/* What PHP's mail() makes of its arguments before it writes them to sendmail_path. */
-#ifndef MQ_PHP_CAPTURE_HEADER_TEXT_H
-#define MQ_PHP_CAPTURE_HEADER_TEXT_H
+/* A captured mail: from the arguments of PHP's function to enqueue()'s. */
+#ifndef MQ_PHP_CAPTURE_CAPTURED_H
+#define MQ_PHP_CAPTURE_CAPTURED_H
 
 #include "php.h"
+
+#include "core/error.h"
+
+struct mq_php_arguments;
 
 /* One mail, in request memory. */
 struct mq_capture {
@@ -13,6 +17,8 @@ struct mq_capture {
     zend_string *script;     /* the line that mail.add_x_header adds; NULL: none */
     zend_string *parameters; /* $additional_params; NULL: none; borrowed */
 };
+
+/* ---- header_text.c: what mail() makes of its arguments before it writes to sendmail_path ---- */
 
 void mq_capture_clear(struct mq_capture *mail);
 
@@ -43,5 +49,21 @@ void mq_capture_log(const struct mq_capture *mail);
 zend_string *mq_capture_head(const struct mq_capture *mail, const zend_string *recipients);
 /* The whole message, behind this header section. */
 zend_string *mq_capture_message(const struct mq_capture *mail, const zend_string *head);
+
+/* ---- mb_send_mail.c: what mb_send_mail() does before it goes on as mail() does ---- */
+
+/* Encodes the subject, converts the text and adds the MIME fields that the headers do not have, by
+ * mb_language() and the internal encoding. MQ_CONFIG where one of mbstring's functions is missing
+ * or refuses. */
+enum mq_status mq_capture_mb_convert(struct mq_capture *mail, struct mq_error *err);
+
+/* ---- as_sendmail.c: what sendmail -t -i would add ---- */
+
+/* Sets the message and the sender of the envelope: -f's, else the message's, else the ini setting
+ * sendmail_from, else the user that PHP runs as. A message without From gets one. Users of this
+ * host get its domain. Recipients of the command line become a Bcc. MQ_MESSAGE with the field:
+ * "-f", "sendmail_from". `args` is zeroed; the caller clears it, also on failure. */
+enum mq_status mq_capture_arguments(const struct mq_capture *mail, struct mq_php_arguments *args,
+                                    struct mq_error *err);
 
 #endif
