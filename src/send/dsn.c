@@ -72,16 +72,12 @@ static enum mq_status parse_user(struct mq_str text, struct mq_dsn *dsn, struct 
 /* host, host:port or [IPv6]:port */
 static enum mq_status parse_host(struct mq_str text, struct mq_dsn *dsn, struct mq_error *err)
 {
-    struct mq_str host = text;
-    bool bracketed = text.len > 0 && text.data[0] == '[';
+    struct mq_str host = text, before = {"", 0};
+    bool bracketed = text.len > 0 && text.data[0] == '[' && mq_dsn_cut(&text, ']', &host);
     if (bracketed) {
-        host.len = 0;
-        mq_dsn_cut(&text, ']', &host);
-        host.data += host.len > 0;
-        host.len -= host.len > 0;
-        text.len = host.len > 0 ? text.len : 0;
+        host.data++;
+        host.len--;
     }
-    struct mq_str before = {"", 0};
     bool has_port = mq_dsn_cut(&text, ':', bracketed ? &before : &host);
     if (has_port) {
         dsn->port = (int)mq_dsn_count(text, 65535);

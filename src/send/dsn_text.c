@@ -30,7 +30,7 @@ enum mq_status mq_dsn_decode(struct mq_str text, char **out, struct mq_error *er
     struct mq_buffer buffer;
     mq_buffer_init(&buffer);
     mq_buffer_append(&buffer, "", 0);
-    for (size_t i = 0; i < text.len; i++) {
+    for (size_t i = 0; i < text.len && status == MQ_OK; i++) {
         unsigned char c = (unsigned char)text.data[i];
         if (c == '%') {
             int high = i + 1 < text.len ? mq_hex_value(text.data[i + 1]) : -1;
@@ -38,25 +38,24 @@ enum mq_status mq_dsn_decode(struct mq_str text, char **out, struct mq_error *er
             if (high < 0 || low < 0) {
                 status =
                     mq_dsn_bad(err, "\"%\" needs two hex digits behind it; write \"%\" as %25");
-                goto out;
+                break;
             }
             c = (unsigned char)(high << 4 | low);
             i += 2;
         }
         if (c < 0x20 || c == 0x7F) {
             status = mq_dsn_bad(err, "there is a control character in it; remove it");
-            goto out;
         }
         mq_buffer_char(&buffer, (char)c);
     }
-    if (buffer.failed) {
+    if (status == MQ_OK && buffer.failed) {
         status = mq_error_nomem(err);
-        goto out;
     }
-    free(*out);
-    *out = buffer.data;
-    mq_buffer_init(&buffer);
-out:
+    if (status == MQ_OK) {
+        free(*out);
+        *out = buffer.data;
+        mq_buffer_init(&buffer);
+    }
     mq_buffer_clear(&buffer);
     return status;
 }

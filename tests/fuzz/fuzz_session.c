@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include "mime/wire/message.h"
+#include "send/dsn.h"
 #include "send/smtp/session.h"
+#include "send/transport.h"
 
 #define MAILS    4
 #define TARGETS  4

@@ -10,7 +10,6 @@
 
 #define MQ_INTENT_MAGIC     "mqintent"
 #define MQ_INTENT_VERSION   1
-#define MQ_INTENT_SLOTS_MAX 16384
 #define MQ_INTENT_BOOT_MAX  40
 #define MQ_INTENT_SUFFIX    ".intent"
 #define MQ_INTENT_TEMPORARY ".starting" /* before the rename */

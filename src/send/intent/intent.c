@@ -66,8 +66,8 @@ char *mq_intent_path(const char *directory, const char *token, const char *suffi
     return mq_buffer_take(&path);
 }
 
-/* Creates the file under its temporary name with all its blocks: a store into the mapping must
- * never meet a full disk, which would be a SIGBUS. */
+/* With all its blocks: a store into the mapping must never meet a full disk, which would be a
+ * SIGBUS. */
 static enum mq_status create_file(struct mq_intent *intent, const char *path, struct mq_error *err)
 {
     intent->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -124,45 +124,44 @@ void mq_intent_close(struct mq_intent *intent)
     mq_intent_abandon(intent);
 }
 
-static struct mq_intent *allocate(const char *directory, const char *token, size_t slots)
+/* Locked and complete before it has its name: a process that finds it unlocked knows that the owner
+ * is dead. */
+static enum mq_status put_in_place(struct mq_intent *intent, const char *temporary,
+                                   struct mq_error *err)
 {
-    struct mq_intent *intent = calloc(1, sizeof *intent);
-    if (intent != NULL) {
-        intent->fd = -1;
-        intent->pid = getpid();
-        intent->slot_count = slots;
-        intent->size = sizeof *intent->header + slots * sizeof *intent->slots;
-        intent->path = mq_intent_path(directory, token, MQ_INTENT_SUFFIX);
+    enum mq_status status = create_file(intent, temporary, err);
+    if (status == MQ_OK) {
+        write_header(intent);
+        status =
+            rename(temporary, intent->path) == 0 ? MQ_OK : file_error(err, "rename", temporary);
     }
-    return intent;
+    if (status != MQ_OK && intent->fd >= 0) {
+        unlink(temporary);
+    }
+    return status;
 }
 
 enum mq_status mq_intent_create(const char *directory, const char *token, size_t slots,
                                 struct mq_intent **out, struct mq_error *err)
 {
-    if (slots < 1 || slots > MQ_INTENT_SLOTS_MAX) {
-        return mq_error_set(err, MQ_INVALID, "slots", "an intent file has 1 to %d slots",
-                            MQ_INTENT_SLOTS_MAX);
-    }
-    struct mq_intent *intent = allocate(directory, token, slots);
+    struct mq_intent *intent = calloc(1, sizeof *intent);
     char *temporary = mq_intent_path(directory, token, MQ_INTENT_SUFFIX MQ_INTENT_TEMPORARY);
-    enum mq_status status = intent != NULL && intent->path != NULL && temporary != NULL
-                                ? create_file(intent, temporary, err)
-                                : mq_error_nomem(err);
-    if (status == MQ_OK) {
-        write_header(intent);
-        /* Locked and complete before it has its name: a process that finds it unlocked knows that
-         * the owner is dead. */
-        if (rename(temporary, intent->path) != 0) {
-            status = file_error(err, "rename", temporary);
-        }
+    char *path = mq_intent_path(directory, token, MQ_INTENT_SUFFIX);
+    if (intent == NULL || temporary == NULL || path == NULL) {
+        free(intent);
+        free(temporary);
+        free(path);
+        return mq_error_nomem(err);
     }
+    *intent = (struct mq_intent){.fd = -1,
+                                 .pid = getpid(),
+                                 .path = path,
+                                 .size = sizeof *intent->header + slots * sizeof *intent->slots,
+                                 .slot_count = slots};
+    enum mq_status status = put_in_place(intent, temporary, err);
     if (status == MQ_OK) {
         *out = intent;
     } else {
-        if (intent != NULL && intent->fd >= 0) {
-            unlink(temporary);
-        }
         mq_intent_abandon(intent);
     }
     free(temporary);

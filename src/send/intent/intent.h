@@ -15,6 +15,7 @@
 
 #include "core/error.h"
 
+#define MQ_INTENT_SLOTS_MAX  16384
 #define MQ_INTENT_RECIPIENTS 100
 #define MQ_INTENT_TOKEN      32 /* hex digits of a claim token */
 
@@ -40,7 +41,8 @@ struct mq_intent_entry {
 
 struct mq_intent; /* a run's own, writable */
 
-/* slots: the most jobs under way at once. MQ_CANTOPEN, MQ_READONLY, MQ_FULL with the path. */
+/* slots: the most jobs under way at once, 1 to MQ_INTENT_SLOTS_MAX. MQ_CANTOPEN, MQ_READONLY,
+ * MQ_FULL with the path. */
 enum mq_status mq_intent_create(const char *directory, const char *token, size_t slots,
                                 struct mq_intent **out, struct mq_error *err);
 /* A free slot's index, or -1. Marks it begun for the job. */

@@ -95,17 +95,14 @@ enum mq_status mq_intent_open(const char *directory, const char *token,
     record->owner = MQ_INTENT_OTHER;
     snprintf(record->token, sizeof record->token, "%s", token);
     record->path = mq_intent_path(directory, token, MQ_INTENT_SUFFIX);
-    /* O_NONBLOCK: whatever lies there under that name, opening it must not wait. */
-    record->fd = record->path == NULL
-                     ? -1
-                     : open(record->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    bool missing = record->fd < 0 && errno == ENOENT;
-    enum mq_status status = MQ_OK;
     if (record->path == NULL) {
-        status = mq_error_nomem(err);
-    } else if (record->fd >= 0) {
-        status = read_contents(record, err);
+        free(record);
+        return mq_error_nomem(err);
     }
+    /* O_NONBLOCK: whatever lies there under that name, opening it must not wait. */
+    record->fd = open(record->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    bool missing = record->fd < 0 && errno == ENOENT;
+    enum mq_status status = record->fd >= 0 ? read_contents(record, err) : MQ_OK;
     if (status != MQ_OK || missing) {
         mq_intent_record_close(record, false);
     } else {
@@ -135,7 +132,7 @@ void mq_intent_record_close(struct mq_intent_record *record, bool remove)
     if (!record) {
         return;
     }
-    if (remove && record->path) {
+    if (remove) {
         unlink(record->path); /* before the lock goes, so that no other takes it up again */
     }
     if (record->fd >= 0) {
@@ -146,17 +143,11 @@ void mq_intent_record_close(struct mq_intent_record *record, bool remove)
     free(record);
 }
 
-/* Whether `name` is a token with `suffix`; writes the token. */
-static bool split_name(const char *name, const char *suffix, char token[MQ_INTENT_TOKEN + 1])
+/* Whether `name` is a token with `suffix`. */
+static bool is_named(const char *name, const char *suffix)
 {
-    if (strlen(name) != MQ_INTENT_TOKEN + strlen(suffix) ||
-        strcmp(name + MQ_INTENT_TOKEN, suffix) != 0 ||
-        strspn(name, "0123456789abcdef") < MQ_INTENT_TOKEN) {
-        return false;
-    }
-    memcpy(token, name, MQ_INTENT_TOKEN);
-    token[MQ_INTENT_TOKEN] = '\0';
-    return true;
+    return strspn(name, "0123456789abcdef") == MQ_INTENT_TOKEN &&
+           strcmp(name + MQ_INTENT_TOKEN, suffix) == 0;
 }
 
 /* Removes a file that has lain unchanged for so long; one that a process holds stays. */
@@ -181,6 +172,27 @@ static bool is_unlinked(const struct mq_intent_record *record)
     return record->fd >= 0 && fstat(record->fd, &st) == 0 && st.st_nlink == 0;
 }
 
+/* The record of that name, unless it is gone; *out NULL: it is. */
+static enum mq_status open_listed(DIR *dir, const char *directory, const char *name,
+                                  struct mq_intent_record **out, struct mq_error *err)
+{
+    char token[MQ_INTENT_TOKEN + 1] = "";
+    memcpy(token, name, MQ_INTENT_TOKEN);
+    MQ_TRY(mq_intent_open(directory, token, out, err));
+    struct mq_intent_record *record = *out;
+    if (record != NULL && is_unlinked(record)) {
+        mq_intent_record_close(record, false);
+        *out = NULL;
+    } else if (record != NULL && record->owner == MQ_INTENT_OTHER) {
+        if (record->fd >= 0) {
+            close(record->fd); /* may hold the lock that remove_old() asks for */
+        }
+        record->fd = -1;
+        remove_old(dirfd(dir), name, KEEP_UNKNOWN_S);
+    }
+    return MQ_OK;
+}
+
 enum mq_status mq_intent_scan(const char *directory, const char *own,
                               void (*each)(void *context, struct mq_intent_record *record),
                               void *context, struct mq_error *err)
@@ -194,31 +206,17 @@ enum mq_status mq_intent_scan(const char *directory, const char *own,
                             directory, strerror(errno));
     }
     while (status == MQ_OK && (entry = readdir(dir))) {
+        const char *name = entry->d_name;
         struct mq_intent_record *record = NULL;
-        char token[MQ_INTENT_TOKEN + 1];
-        if (split_name(entry->d_name, MQ_INTENT_SUFFIX MQ_INTENT_TEMPORARY, token)) {
-            remove_old(dirfd(dir), entry->d_name, KEEP_STARTING_S);
+        if (is_named(name, MQ_INTENT_SUFFIX MQ_INTENT_TEMPORARY)) {
+            remove_old(dirfd(dir), name, KEEP_STARTING_S);
+        } else if (is_named(name, MQ_INTENT_SUFFIX) &&
+                   (!own || strncmp(own, name, MQ_INTENT_TOKEN) != 0)) {
+            status = open_listed(dir, directory, name, &record, err);
         }
-        if (!split_name(entry->d_name, MQ_INTENT_SUFFIX, token) ||
-            (own && strcmp(own, token) == 0)) {
-            continue;
+        if (record != NULL) {
+            each(context, record);
         }
-        status = mq_intent_open(directory, token, &record, err);
-        if (status != MQ_OK || !record) {
-            continue;
-        }
-        if (is_unlinked(record)) {
-            mq_intent_record_close(record, false);
-            continue;
-        }
-        if (record->owner == MQ_INTENT_OTHER) {
-            if (record->fd >= 0) {
-                close(record->fd); /* may hold the lock that remove_old() asks for */
-            }
-            record->fd = -1;
-            remove_old(dirfd(dir), entry->d_name, KEEP_UNKNOWN_S);
-        }
-        each(context, record);
     }
     closedir(dir);
     return status;

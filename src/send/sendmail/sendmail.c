@@ -126,14 +126,6 @@ static int open_input(const struct mq_transfer *transfer, int *input)
     return error;
 }
 
-static int run(struct pool *pool, struct slot *slot, const struct mq_transfer *transfer, int input)
-{
-    char **argv = mq_sendmail_command_argv(&pool->words, transfer, pool->takes_status);
-    int error = argv ? mq_process_start(&slot->process, input, argv, MQ_SENDMAIL_DEPTH) : ENOMEM;
-    free(argv);
-    return error;
-}
-
 static void start(struct pool *pool, struct slot *slot, struct mq_transfer *transfer, int input)
 {
     if (!transfer->enter(transfer, MQ_PHASE_BODY)) {
@@ -141,7 +133,9 @@ static void start(struct pool *pool, struct slot *slot, struct mq_transfer *tran
         return;
     }
     slot->began_us = now_us(pool);
-    int error = run(pool, slot, transfer, input);
+    char **argv = mq_sendmail_command_argv(&pool->words, transfer, pool->takes_status);
+    int error = argv ? mq_process_start(&slot->process, input, argv, MQ_SENDMAIL_DEPTH) : ENOMEM;
+    free(argv);
     if (error != 0) {
         transfer->enter(transfer, MQ_PHASE_ENVELOPE); /* nothing ran: the record says so again */
         cannot_start(pool, transfer, error);

@@ -6,6 +6,8 @@
 
 /* progress.c */
 void mq_smtp_set_state(struct mq_smtp_session *session, enum mq_smtp_state state);
+/* Boot time by the mails' clock. */
+int64_t mq_smtp_now_ms(const struct mq_smtp_session *session);
 void mq_smtp_restart_timer(struct mq_smtp_session *session);
 /* Gives a transaction's transfer back. */
 void mq_smtp_finish(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
@@ -37,13 +39,6 @@ bool mq_smtp_check(struct mq_smtp_session *session, struct mq_transfer *transfer
 /* receive.c: reads all there is. After a write that failed, it ends the session. write.c has the
  * functions of session.h, which no file here uses. */
 void mq_smtp_read(struct mq_smtp_session *session);
-
-/* Boot time by the mails' clock. */
-static inline int64_t mq_smtp_now_ms(const struct mq_smtp_session *session)
-{
-    struct mq_clock clock = session->host->transport->clock;
-    return clock.boot_ms(clock.context);
-}
 
 static inline struct mq_smtp_tx *mq_smtp_current(struct mq_smtp_session *session)
 {

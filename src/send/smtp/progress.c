@@ -1,10 +1,11 @@
 /* A session's state and timer, and how its transactions end. Calls nothing of the session's other
  * files: those that write and read stand above this one. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "send/dsn.h"
 #include "send/smtp/internal.h"
+#include "send/transport.h"
 
 /* RFC 5321, section 4.5.3.2 gives no time for QUIT; nothing depends on its reply. */
 #define QUIT_TIMEOUT_MS 2000
@@ -32,6 +33,12 @@ static int64_t timeout_ms(const struct mq_smtp_session *session)
     default:
         return 0;
     }
+}
+
+int64_t mq_smtp_now_ms(const struct mq_smtp_session *session)
+{
+    struct mq_clock clock = session->host->transport->clock;
+    return clock.boot_ms(clock.context);
 }
 
 void mq_smtp_restart_timer(struct mq_smtp_session *session)

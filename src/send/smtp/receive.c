@@ -4,6 +4,7 @@
 
 #include "policy/verdict.h"
 #include "send/smtp/internal.h"
+#include "send/transport.h"
 
 static const char out_of_step[] = "the relay's answers do not fit the commands";
 

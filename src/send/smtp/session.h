@@ -4,9 +4,8 @@
 #define MQ_SEND_SMTP_SESSION_H
 
 #include "policy/reply.h"
-#include "send/dsn.h"
 #include "send/smtp/channel.h"
-#include "send/transport.h"
+#include "send/transfer.h"
 
 #define MQ_SMTP_CHUNK        16384 /* the most that is written at once */
 #define MQ_SMTP_EXPECTED_MAX 256   /* commands without a reply: two envelopes of 100 recipients */
@@ -32,6 +31,8 @@ enum mq_smtp_following {
 };
 
 struct mq_smtp_session;
+struct mq_transport;
+struct mq_dsn;
 
 /* What a session asks of its pool. */
 struct mq_smtp_host {
@@ -132,8 +133,7 @@ void mq_smtp_session_init(struct mq_smtp_session *session, struct mq_smtp_host *
 /* The connection is open; the session owns the channel from now on. */
 void mq_smtp_session_ready(struct mq_smtp_session *session, struct mq_channel *channel,
                            const struct mq_smtp_caps *caps);
-/* Whether a transfer may be begun: at once, or behind the dot of the one under way. A trial goes
- * only together with that dot: so the relay has both before it answers. */
+/* Whether a transfer may be begun: at once, or behind the dot of the one under way. */
 bool mq_smtp_session_may_begin(const struct mq_smtp_session *session);
 bool mq_smtp_session_may_follow(const struct mq_smtp_session *session);
 /* Looks for work at the host and writes what can be written. */

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "mime/wire/message.h"
+#include "send/dsn.h"
 #include "send/smtp/internal.h"
+#include "send/transport.h"
 
 /* Room for the longest command: MAIL with an address of 320 octets and its parameters. */
 #define COMMAND_ROOM 640
@@ -169,6 +171,7 @@ bool mq_smtp_session_may_begin(const struct mq_smtp_session *session)
     return session->state == MQ_SMTP_IDLE && !session->last && !session->closing;
 }
 
+/* A trial goes only together with that dot: so the relay has both before it answers. */
 static bool following_is_allowed(const struct mq_smtp_session *session)
 {
     const struct mq_smtp_host *host = session->host;
