@@ -152,14 +152,12 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/message/mail.c
     src/php/message/object.c
     src/php/paths.c
-    src/php/pdo/attributes.c
     src/php/pdo/call.c
     src/php/pdo/driver.c
     src/php/pdo/held.c
     src/php/pdo/look.c
     src/php/pdo/method.c
     src/php/pdo/mysql.c
-    src/php/pdo/open.c
     src/php/pdo/own.c
     src/php/pdo/pooler.c
     src/php/pdo/server.c

@@ -97,7 +97,7 @@ static PHP_RINIT_FUNCTION(mailqueue)
     ZEND_TSRMLS_CACHE_UPDATE();
 #endif
     mq_php_capture_request_begins();
-    MAILQUEUE_G(pdo_own) = NULL;
+    MAILQUEUE_G(pdo_drivers) = NULL;
     return SUCCESS;
 }
 

@@ -23,13 +23,12 @@ ZEND_BEGIN_MODULE_GLOBALS(mailqueue)
     char *dkim;
     zend_long max_message_size; /* bytes; 0: no limit */
     bool capture_mail;
-    char *capture_failure;   /* "fail" or "send", in any case */
-    zval capture_queue;      /* of the request's mails; undefined: not open */
-    struct mq_pdo *pdo_open; /* drivers with a transaction of their own; linked */
-    struct mq_pdo *pdo_own;  /* drivers with a connection of their own; linked */
-    bool pdo_undone;         /* a rollback found the application's whole transaction undone */
-    zend_object *pdo_cause;  /* what a PDO object threw last; owned; NULL: nothing */
-    char *slot_dir;          /* run directory of the slot that takeSlot() took; NULL: none */
+    char *capture_failure;      /* "fail" or "send", in any case */
+    zval capture_queue;         /* of the request's mails; undefined: not open */
+    struct mq_pdo *pdo_drivers; /* all of the request; linked */
+    bool pdo_undone;            /* a rollback found the application's whole transaction undone */
+    zend_object *pdo_cause;     /* what a PDO object threw last; owned; NULL: nothing */
+    char *slot_dir;             /* run directory of the slot that takeSlot() took; NULL: none */
     int slot_fd;
 ZEND_END_MODULE_GLOBALS(mailqueue)
 

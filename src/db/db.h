@@ -57,7 +57,8 @@ struct mq_db_driver {
     void (*finish)(struct mq_db *db);
     int64_t (*changes)(struct mq_db *db); /* rows that the last statement wrote */
     int64_t (*last_id)(struct mq_db *db);
-    /* Upkeep between transactions (checkpoints); called by the worker only. */
+    /* Upkeep between transactions (checkpoints); called by the worker only. NULL: the database
+     * makes it. */
     enum mq_status (*maintain)(struct mq_db *db, struct mq_error *err);
     /* Closes what is gone or replaced and opens the file under the same name, or the connection,
      * again. MQ_CONFIG: that can never be, for it is the application's. */

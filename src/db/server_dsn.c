@@ -61,12 +61,12 @@ static bool read_name(struct reader *reader, struct item *item)
 /* PDO's grammar: the value ends at a semicolon; two of them are one in the value. */
 static bool read_mysql_value(struct reader *reader)
 {
-    while (reader->at < reader->end) {
+    for (; reader->at < reader->end; reader->at++) {
         bool two = reader->end - reader->at > 1 && reader->at[1] == ';';
         if (*reader->at == ';' && !two) {
             break;
         }
-        reader->at += *reader->at == ';' ? 2 : 1;
+        reader->at += *reader->at == ';';
     }
     return true;
 }
@@ -94,9 +94,7 @@ static bool read_item(struct reader *reader, struct item *item)
     if (!read_name(reader, item)) {
         return false;
     }
-    if (!reader->mysql) {
-        skip(reader, BLANKS);
-    }
+    skip(reader, reader->mysql ? "" : BLANKS);
     item->value.data = reader->at;
     bool read = reader->mysql ? read_mysql_value(reader) : read_pgsql_value(reader);
     item->value.len = (size_t)(reader->at - item->value.data);
@@ -139,17 +137,6 @@ static void show(struct mq_buffer *shown, const struct item *item)
 static const char *const mysql_names[] = {"host",    "port", "dbname",   "unix_socket",
                                           "charset", "user", "password", NULL};
 
-static long seconds_of(struct mq_str text)
-{
-    long seconds = 0;
-    for (size_t i = 0; i < text.len; i++) {
-        if (mq_is_digit(text.data[i]) && seconds < 1000) {
-            seconds = 10 * seconds + text.data[i] - '0';
-        }
-    }
-    return seconds;
-}
-
 static enum mq_status take_item(struct mq_server_dsn *dsn, struct mq_buffer *shown,
                                 const struct item *item, struct mq_error *err)
 {
@@ -166,7 +153,8 @@ static enum mq_status take_item(struct mq_server_dsn *dsn, struct mq_buffer *sho
                       (given && has_word(item->name, "pass") && !has_word(item->name, "file")) ||
                       (has_word(item->value, "://") && has_word(item->value, "@"));
     if (mq_str_equal(item->name, MQ_STR("connect_timeout"))) {
-        dsn->connect_timeout_s = seconds_of(item->value);
+        /* What follows the DSN's last number is no digit: a blank, a quote or NUL. */
+        dsn->connect_timeout_s = strtol(item->value.data + (*item->value.data == '\''), NULL, 10);
     }
     show(shown, item);
     return MQ_OK;
@@ -192,48 +180,20 @@ static enum mq_status read_items(struct reader *reader, struct mq_server_dsn *ds
     return status;
 }
 
-/* Of two values of a name PDO takes the latter, so defaults come first. The queue's texts are
- * UTF-8, whatever encoding the database has; the server's lists of sessions show the name. */
-static const char *defaults(bool mysql)
-{
-    return mysql ? "mysql:charset=utf8mb4;"
-                 : "pgsql:client_encoding=UTF8;fallback_application_name=mailqueue;";
-}
-
 enum mq_status mq_server_dsn_parse(struct mq_str text, struct mq_server_dsn *out,
                                    struct mq_error *err)
 {
-    struct mq_buffer whole, shown;
+    struct mq_buffer shown;
     bool mysql = mq_str_begins_nocase(text, "mysql:");
     struct reader reader = {text.data + PREFIX_LEN, text.data + text.len, mysql};
     if (memchr(text.data, '\0', text.len)) {
         return mq_error_set(err, MQ_CONFIG, "database", "$database: the DSN has a null byte");
     }
     *out = (struct mq_server_dsn){.mysql = mysql};
-    mq_buffer_init(&whole);
     mq_buffer_init(&shown);
-    mq_buffer_cstr(&whole, defaults(mysql));
-    mq_buffer_str(&whole, (struct mq_str){reader.at, (size_t)(reader.end - reader.at)});
     mq_buffer_cstr(&shown, mysql ? "mysql:" : "pgsql:");
     enum mq_status status = read_items(&reader, out, &shown, err);
-    out->text = mq_buffer_take(&whole);
-    out->shown = mq_buffer_take(&shown);
-    if (status == MQ_OK && (!out->text || !out->shown)) {
-        status = mq_error_nomem(err);
-    }
-    if (status != MQ_OK) {
-        mq_server_dsn_clear(out);
-    }
-    return status;
-}
-
-void mq_server_dsn_clear(struct mq_server_dsn *dsn)
-{
-    volatile char *p = dsn->text; /* a plain memset before free is optimised away */
-    while (p && *p) {
-        *p++ = '\0';
-    }
-    free(dsn->text);
-    free(dsn->shown);
-    memset(dsn, 0, sizeof *dsn);
+    out->shown = status == MQ_OK ? mq_buffer_take(&shown) : NULL;
+    mq_buffer_clear(&shown);
+    return status == MQ_OK && !out->shown ? mq_error_nomem(err) : status;
 }

@@ -10,8 +10,7 @@
 
 struct mq_server_dsn {
     bool mysql;             /* else PostgreSQL */
-    char *text;             /* for PDO, with defaults; owned */
-    char *shown;            /* for messages: host, port and database alone; owned */
+    char *shown;            /* for messages: host, port and database alone; the caller's to free */
     bool has_user;          /* also an empty one */
     bool has_password;      /* the same */
     bool has_secret;        /* a password that is not empty, of whatever */
@@ -25,10 +24,9 @@ bool mq_server_dsn_is(struct mq_str text);
  * write them: "odbc:…", "postgres://user:password@host/app". */
 bool mq_server_dsn_is_foreign(struct mq_str text);
 
-/* MQ_CONFIG with the field "database" where the text is not name=value throughout, or names what
- * PDO's driver would ignore. The error repeats nothing of the text. */
+/* `text` ends with a NUL. MQ_CONFIG with the field "database" where it is not name=value
+ * throughout, or names what PDO's driver would ignore. The error repeats nothing of the text. */
 enum mq_status mq_server_dsn_parse(struct mq_str text, struct mq_server_dsn *out,
                                    struct mq_error *err);
-void mq_server_dsn_clear(struct mq_server_dsn *dsn);
 
 #endif

@@ -134,7 +134,9 @@ enum mq_status mq_queue_reopen(struct mq_queue *queue, struct mq_error *err)
 
 void mq_queue_maintain(struct mq_queue *queue)
 {
-    queue->db->driver->maintain(queue->db, NULL);
+    if (queue->db->driver->maintain) {
+        queue->db->driver->maintain(queue->db, NULL);
+    }
 }
 
 bool mq_queue_is_shared(const struct mq_queue *queue)

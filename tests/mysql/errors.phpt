@@ -211,12 +211,12 @@ string(1) "2"
 ValueError: reference must have 1 to 190 octets, not 192
 bool(true)
 messages larger than what the server takes
-emulated MailQueue\DatabaseException [full]: the message is too large for this server: a statement with it has N octets, and max_allowed_packet is 1048576: raise that on the server, then connect anew; or make the message smaller
-emulated MailQueue\DatabaseException [full]: the message is too large for this server: a statement with it has N octets, and max_allowed_packet is 1048576: raise that on the server, then connect anew; or make the message smaller
+emulated MailQueue\DatabaseException [full]: the message is too large for this server: a statement with it has N octets, and max_allowed_packet is 1048576: raise that on the server, then connect again; or make the message smaller
+emulated MailQueue\DatabaseException [full]: the message is too large for this server: a statement with it has N octets, and max_allowed_packet is 1048576: raise that on the server, then connect again; or make the message smaller
 beside a small one: MailQueue\DatabaseException [full]: the message is too large for thi
 bool(true)
 native nothing
-native MailQueue\DatabaseException [full]: the message is too large for this server: a statement with it has N octets, and max_allowed_packet is 1048576: raise that on the server, then connect anew; or make the message smaller
+native MailQueue\DatabaseException [full]: the message is too large for this server: a statement with it has N octets, and max_allowed_packet is 1048576: raise that on the server, then connect again; or make the message smaller
 beside a small one: MailQueue\DatabaseException [full]: the message is too large for thi
 bool(true)
 tables are made by one at a time
@@ -230,5 +230,5 @@ bool(true)
 NULL
 MailQueue\DatabaseException [schema]: a table others_queue exists that is not the queue's: it lacks reference, mail_type, status, priority, attempts, max_attempts, uncertain, paid, next_attempt_at, expires_at, locked_until, locked_by, last_attempt_at, last_error, parked_for, created_at, message_id, envelope_from, recipients, refused, campaign_id, fields, subject. Run `mailqueue adopt` to take over another program's mail, rename it, or give the queue another table
 the connection is lost
-io the connection is lost: open a PDO anew and a MailQueue with it; what was being committed may be stored or not
-io the connection is lost: open a PDO anew and a MailQueue with it; what was being committed may be stored or not
+io the connection is lost: open a new PDO and a MailQueue with it; what was being committed may be stored or not
+io the connection is lost: open a new PDO and a MailQueue with it; what was being committed may be stored or not

@@ -36,7 +36,7 @@ $try('truncate', false, false, false);
 ?>
 --EXPECT--
 wal, has read, extended codes, it wrote:
-  MailQueue\DatabaseException [busy]: SQLSTATE[HY000]: General error: 517 database is locked: your transaction has read before it wrote, and another connection wrote since: roll back and repeat it, beginning with exec('BEGIN IMMEDIATE'), or write first
+  MailQueue\DatabaseException [busy]: SQLSTATE[HY000]: General error: 517 database is locked: another connection is writing, or wrote since your transaction first read (SQLite does not wait then): roll back and repeat it, beginning with exec('BEGIN IMMEDIATE'), which waits as long as PDO::ATTR_TIMEOUT says
 wal, has read, it wrote:
   MailQueue\DatabaseException [busy]: SQLSTATE[HY000]: General error: 5 database is locked: another connection is writing, or wrote since your transaction first read (SQLite does not wait then): roll back and repeat it, beginning with exec('BEGIN IMMEDIATE'), which waits as long as PDO::ATTR_TIMEOUT says
 wal, has read, extended codes, it writes:

@@ -73,7 +73,7 @@ $text = thrown(fn() => $queue->runWorker(function ($job) use ($take, $kill, $pid
         $kill($pid);
     }
 }, log: ''));
-echo strstr($text, ': ', true), '; the cure: ', str_contains($text, 'open a PDO anew') ? 'named' : $text, "\n";
+echo strstr($text, ': ', true), '; the cure: ', str_contains($text, 'open a new PDO') ? 'named' : $text, "\n";
 echo microtime(true) - $began < 60 ? "at once\n" : "late\n";
 must(count($accepted) < 20, 'some are left');
 $report = $backend->queue()->runWorker($take, log: '');

@@ -142,5 +142,5 @@ no file
 string(0) ""
 string(0) ""
 the connection is lost
-io the connection is lost: open a PDO anew and a MailQueue with it; what was being committed may be stored or not
-io the connection is lost: open a PDO anew and a MailQueue with it; what was being committed may be stored or not
+io the connection is lost: open a new PDO and a MailQueue with it; what was being committed may be stored or not
+io the connection is lost: open a new PDO and a MailQueue with it; what was being committed may be stored or not

@@ -55,7 +55,7 @@ echo 'its own: ', thrown(fn() => $own->enqueue(mail_fields(), 'fifth')), "\n";
 echo implode(' ', array_map(fn($job) => $job->reference, (new MailQueue(new PDO($dsn)))->jobs())), "\n";
 ?>
 --EXPECT--
-MailQueue\DatabaseException [io] the connection is lost: open a PDO anew and a MailQueue with it; what was being committed may be stored or not
-MailQueue\DatabaseException [io] the connection is lost: open a PDO anew and a MailQueue with it; what was being committed may be stored or not
+MailQueue\DatabaseException [io] the connection is lost: open a new PDO and a MailQueue with it; what was being committed may be stored or not
+MailQueue\DatabaseException [io] the connection is lost: open a new PDO and a MailQueue with it; what was being committed may be stored or not
 its own: nothing
 first second fifth

@@ -48,8 +48,6 @@ void bench_close_all(struct power_bench *bench);
 enum mq_status bench_insert(struct power_bench *bench, int which, int key);
 /* The same and commit; MQ_OK is a promise, but for a worker that has found the key. */
 enum mq_status bench_store(struct power_bench *bench, int which, int key);
-/* By a statement that is a transaction of its own. */
-enum mq_status bench_store_alone(struct power_bench *bench, int which, int key);
 
 /* A checkpoint, of the second. */
 enum mq_status bench_maintain(struct power_bench *bench);

@@ -37,7 +37,7 @@ void fx_init(struct fixture *fx)
 
 struct mq_db *fx_memory(void)
 {
-    struct mq_sqlite_options options = {.path = ":memory:", .allow_memory = true};
+    struct mq_sqlite_options options = {.path = ":memory:"};
     struct mq_db *db = NULL;
     struct mq_error err;
     if (mq_sqlite_open(&options, &db, &err) != MQ_OK) {

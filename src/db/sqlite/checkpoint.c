@@ -5,13 +5,12 @@
 #include "db/sqlite/internal.h"
 
 enum {
-    ALONE_FRAMES = 1000,       /* a producer that commits above it makes a checkpoint when no
-                                  other process has the file open: SQLite's own default */
-    CAP_FRAMES = 4096,         /* or in any case above this: 32 MiB with the page size that we
-                                  give to new files, 16 with 4 KiB */
-    WORKER_FRAMES = 1000,      /* the worker, that producers find the cap never reached */
-    RETRY_FRAMES = 50,         /* after a checkpoint in vain; doubled each time */
-    LOOK_BYTES = 4 << 20,      /* a file below it is not worth a look at what others wrote */
+    DUE_FRAMES = 1000,    /* a worker copies these, and a producer whose process alone has the file
+                             open: SQLite's own default */
+    CAP_FRAMES = 4096,    /* a producer in any case: 32 MiB with the page size that we give to new
+                             files, 16 with 4 KiB */
+    RETRY_FRAMES = 50,    /* more, after a checkpoint in vain; doubled each time */
+    LOOK_BYTES = 4 << 20, /* a file below it is not worth a look at what others wrote */
     LOOK_EVERY_US = 100000,    /* so often a worker that does not write looks */
     TRUNCATE_BYTES = 64 << 20, /* a worker tries to shrink a file above it: twice the cap, for a
                                   file that has been cut grows again, and that costs */
@@ -21,46 +20,39 @@ enum {
     LEFT_FRAMES = 32,       /* or with this many frames in use, where it knows that number */
 };
 
+static void restarted(struct mq_sqlite *self)
+{
+    self->due_frames = DUE_FRAMES;
+    self->retry_frames = 0;
+}
+
 /* Runs inside sqlite3_step(): nothing but remembering. */
 static int note_frames(void *context, sqlite3 *handle, const char *schema, int frames)
 {
     struct mq_sqlite *self = context;
 
     (void)handle;
-    if (strcmp(schema, "main") == 0) {
-        self->wal_frames = frames;
-        self->wal_frames_fresh = true;
-    }
+    if (strcmp(schema, "main") != 0)
+        return SQLITE_OK;
+    if (frames < self->wal_frames)
+        restarted(self);
+    self->wal_frames = frames;
+    self->wal_frames_fresh = true;
     return SQLITE_OK;
 }
 
 void mq_sqlite_wal_install(struct mq_sqlite *self)
 {
     self->wal_frames = 0;
-    self->wal_frames_fresh = false;
-    self->checkpointed_frames = 0;
-    self->retry_frames = 0;
-    self->restart_due = false;
+    self->wal_frames_fresh = self->restart_due = false;
+    restarted(self);
     sqlite3_wal_hook(self->handle, note_frames, self); /* takes the automatic one's place */
 }
 
-/* Whether there are `enough` frames that our last checkpoint did not see. One that a long reader
- * kept from finishing is so not repeated after every commit. */
-static bool due(struct mq_sqlite *self, int enough)
-{
-    if (self->wal_frames < self->checkpointed_frames) {
-        self->checkpointed_frames = 0; /* the WAL was restarted */
-        self->retry_frames = 0;
-    }
-    return self->wal_frames >= self->checkpointed_frames + enough;
-}
-
-/* A producer leaves a small WAL where it is: measured with open, insert of 2 KB, commit with FULL,
- * close, always alone on the file, mean time a round against closing as SQLite does it
- * (checkpoint, deletion): 0.53 with up to 16 pages of 8 KiB left, 0.53 with 64, 0.79 with 256, 1.63
- * with 1,000, since the first process to open it reads the whole WAL. The worker closes as SQLite
- * does it, so that between its runs little is outside of the database file; of what other producers
- * wrote since our last commit at most up to the cap, which costs the next process that opens it. */
+/* A producer leaves a small WAL where it is: opening, storing and closing take half the time of a
+ * close with checkpoint and deletion. With 1,000 pages left it is 1.6 times that, since the next
+ * process reads the whole WAL. The worker closes as SQLite does it, so that between its runs little
+ * is outside of the database file. */
 static bool leaves(struct mq_sqlite *self)
 {
     if (self->worker)
@@ -99,90 +91,62 @@ static enum mq_status checkpoint(struct mq_sqlite *self, int mode, bool *all, st
     return mq_sqlite_error(self, sqlite3_extended_errcode(self->handle), err);
 }
 
-/* Makes the WAL be used from its start again: with the write lock, the few frames are copied that
- * came since a checkpoint that let others write. Under steady load that one never comes to an end
- * of it, the file grows, and a sync of a file that grows costs twice one of a file that is written
- * over. In vain while a reader needs old frames, or when writers leave no gap. */
-static enum mq_status restart(struct mq_sqlite *self, struct mq_error *err)
-{
-    bool all = false;
-    enum mq_status status = checkpoint(self, SQLITE_CHECKPOINT_RESTART, &all, err);
-
-    if (all) {
-        self->wal_frames = 0;
-        self->retry_frames = 0;
-    } else {
-        self->retry_frames = self->retry_frames ? 2 * self->retry_frames : RETRY_FRAMES;
-        if (self->retry_frames > WORKER_FRAMES)
-            self->retry_frames = WORKER_FRAMES;
-    }
-    self->checkpointed_frames = self->wal_frames;
-    return status;
-}
-
 /* Copies most of the WAL while others write. Where that was all, SQLite's next writer starts at the
- * beginning of the WAL by itself, unless a reader keeps it from that. Otherwise the next call does
- * the rest, and not this one: before SQLite 3.51.3 a checkpoint right behind another one may take
- * what a writer puts there meanwhile for copied, and it is lost (the WAL-reset fault). */
+ * beginning of the WAL by itself, unless a reader keeps it from that.
+ *
+ * Otherwise the next call does the rest: with the write lock it copies the few frames that came
+ * since, so that the WAL is used from its start again. Under steady load a checkpoint that lets
+ * others write never comes to an end, the file grows, and a sync of a file that grows costs twice
+ * one of a file that is written over. It is in vain while a reader needs old frames, or when
+ * writers leave no gap. Not in the same call: before SQLite 3.51.3 a checkpoint right behind
+ * another one may take what a writer puts there meanwhile for copied, and it is lost (the WAL-reset
+ * fault). */
 static enum mq_status copy(struct mq_sqlite *self, struct mq_error *err)
 {
     bool all = false;
-    enum mq_status status;
+    bool restarts = self->restart_due;
+    enum mq_status status = checkpoint(
+        self, restarts ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE, &all, err);
 
-    if (self->restart_due) {
-        self->restart_due = false;
-        return restart(self, err);
-    }
-    status = checkpoint(self, SQLITE_CHECKPOINT_PASSIVE, &all, err);
-    self->restart_due = !all;
-    if (all || self->retry_frames == 0)
-        self->retry_frames = all ? 0 : RETRY_FRAMES;
-    self->checkpointed_frames = self->wal_frames;
+    self->restart_due = !restarts && !all;
+    if (all && restarts)
+        self->wal_frames = 0;
+    if (all)
+        self->retry_frames = 0;
+    else if (self->retry_frames == 0)
+        self->retry_frames = RETRY_FRAMES;
+    else if (restarts && self->retry_frames < DUE_FRAMES)
+        self->retry_frames *= 2;
+    self->due_frames = self->wal_frames + (all ? DUE_FRAMES : self->retry_frames);
     return status;
 }
 
 void mq_sqlite_wal_cap(struct mq_sqlite *self)
 {
-    if (self->worker || !due(self, ALONE_FRAMES / 2) || self->wal_frames < ALONE_FRAMES)
+    if (self->worker || self->wal_frames < self->due_frames)
         return;
     if (self->wal_frames >= CAP_FRAMES || mq_sqlite_alone(self->file_fd))
         copy(self, NULL);
-    else
-        self->checkpointed_frames = self->wal_frames; /* the next look is that much later */
-}
-
-/* A file that once grew keeps its size although it is used from its start again. */
-static enum mq_status shrink(struct mq_sqlite *self, bool *tried, struct mq_error *err)
-{
-    bool all = false;
-    int64_t now_us = mq_sqlite_monotonic_us();
-
-    if (now_us < self->shrink_after_us)
-        return MQ_OK;
-    self->shrink_after_us = now_us + SHRINK_EVERY_US;
-    if (mq_sqlite_wal_bytes(&self->base) <= TRUNCATE_BYTES)
-        return MQ_OK;
-    *tried = true;
-    return checkpoint(self, SQLITE_CHECKPOINT_TRUNCATE, &all, err);
-}
-
-/* Whether a worker should restart the WAL. */
-static bool worker_due(struct mq_sqlite *self)
-{
-    return due(self, self->retry_frames ? self->retry_frames : WORKER_FRAMES);
+    self->due_frames = self->wal_frames + DUE_FRAMES / 2; /* the next look is that much later */
 }
 
 /* The WAL's length is known from our own commits. A worker that has nothing to do makes none, and
- * must ask how far producers have come: a checkpoint tells, and copies what it finds. */
+ * must ask how far producers have come: a checkpoint tells, and copies what it finds. A file that
+ * once grew keeps its size although it is used from its start again. */
 static enum mq_status keep_short(struct mq_sqlite *self, struct mq_error *err)
 {
+    bool all;
     bool fresh = self->wal_frames_fresh;
     int64_t now_us = mq_sqlite_monotonic_us();
 
+    if (now_us >= self->shrink_after_us) {
+        self->shrink_after_us = now_us + SHRINK_EVERY_US;
+        if (mq_sqlite_wal_bytes(&self->base) > TRUNCATE_BYTES)
+            return checkpoint(self, SQLITE_CHECKPOINT_TRUNCATE, &all, err);
+    }
     self->wal_frames_fresh = false;
-    if (fresh && !worker_due(self))
-        return MQ_OK;
-    if (!fresh && (now_us < self->look_after_us || mq_sqlite_wal_bytes(&self->base) < LOOK_BYTES))
+    if (fresh ? self->wal_frames < self->due_frames
+              : now_us < self->look_after_us || mq_sqlite_wal_bytes(&self->base) < LOOK_BYTES)
         return MQ_OK;
     self->look_after_us = now_us + LOOK_EVERY_US;
     return copy(self, err);
@@ -192,7 +156,6 @@ enum mq_status mq_sqlite_maintain(struct mq_db *db, struct mq_error *err)
 {
     struct mq_sqlite *self = mq_sqlite_of(db);
     enum mq_status status = mq_sqlite_usable(self, err);
-    bool shrunk = false;
 
     if (status != MQ_OK || self->memory || self->begun || strcmp(self->journal, "wal") != 0)
         return status;
@@ -200,7 +163,5 @@ enum mq_status mq_sqlite_maintain(struct mq_db *db, struct mq_error *err)
     status = mq_sqlite_guard(self, err); /* an old WAL must not go into a new file */
     if (status == MQ_OK)
         status = mq_sqlite_after_failed_sync(self, err);
-    if (status == MQ_OK)
-        status = shrink(self, &shrunk, err);
-    return status == MQ_OK && !shrunk ? keep_short(self, err) : status;
+    return status == MQ_OK ? keep_short(self, err) : status;
 }

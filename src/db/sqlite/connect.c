@@ -44,19 +44,16 @@ static enum mq_status open_handle(struct mq_sqlite *self, bool create, struct mq
 
 static enum mq_status wants_wal(const struct mq_sqlite *self, bool *wal, struct mq_error *err)
 {
-    bool wanted = self->wanted_journal == MQ_JOURNAL_WAL ||
-                  (self->wanted_journal == MQ_JOURNAL_AUTO && mq_sqlite_wal_safe());
+    bool asked = strcmp(self->wanted_journal, "wal") == 0;
+    bool network = mq_sqlite_on_network(self->name);
 
-    if (wanted && mq_sqlite_on_network(self->name)) {
-        if (self->wanted_journal == MQ_JOURNAL_WAL)
-            return mq_error_set(err, MQ_CONFIG, "journal",
-                                "%s is on a network file system, where a WAL corrupts the "
-                                "database: use journal \"truncate\", or put it on a local disk",
-                                self->name);
-        wanted = false;
-    }
-    *wal = wanted;
-    return MQ_OK;
+    *wal = asked || (!network && !*self->wanted_journal && mq_sqlite_wal_safe());
+    if (!asked || !network)
+        return MQ_OK;
+    return mq_error_set(err, MQ_CONFIG, "journal",
+                        "%s is on a network file system, where a WAL corrupts the database: use "
+                        "journal \"truncate\", or put it on a local disk",
+                        self->name);
 }
 
 /* A new file is for its owner, or for the group that shares the directory (setgid); journal, WAL
@@ -65,17 +62,16 @@ static enum mq_status wants_wal(const struct mq_sqlite *self, bool *wal, struct 
 static void make_private(struct mq_sqlite *self)
 {
     struct stat info;
-    struct mq_str directory = {self->name, (size_t)(strrchr(self->name, '/') - self->name) + 1};
-    char *path = mq_str_dup(directory);
-    bool shared = path && stat(path, &info) == 0 && (info.st_mode & S_ISGID);
-    int fd = open(self->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    char directory[PATH_MAX];
+    int fd;
 
-    free(path);
+    mq_sqlite_directory(self->name, directory);
+    fd = open(self->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0 && errno == EEXIST && stat(self->name, &info) != 0) /* a dangling link */
         fd = open(self->name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0)
         return;
-    if (shared)
+    if (stat(directory, &info) == 0 && (info.st_mode & S_ISGID))
         (void)!fchmod(fd, 0660);
     close(fd);
 }
@@ -108,26 +104,6 @@ out:
     return status;
 }
 
-/* Takes TRUNCATE for DELETE, which with synchronous=FULL does not sync the directory, so that a
- * power failure may bring a deleted journal back and undo the commit. It is the mode of the
- * connection only: the file keeps its own. In a transaction, so that no other process changes the
- * file to WAL in between. */
-static enum mq_status prefer_truncate(struct mq_sqlite *self, struct mq_error *err)
-{
-    char ignored[MQ_PRAGMA_MAX];
-    enum mq_status status = mq_sqlite_pragma(self, "BEGIN", err);
-
-    if (status == MQ_OK)
-        status = mq_sqlite_pragma_text(self, "PRAGMA schema_version", ignored, err);
-    if (status == MQ_OK)
-        status = mq_sqlite_ask_journal(self, self->journal, err);
-    if (status == MQ_OK && strcmp(self->journal, "delete") == 0)
-        status = mq_sqlite_pragma_text(self, "PRAGMA journal_mode = TRUNCATE", self->journal, err);
-    if (status == MQ_OK)
-        status = mq_sqlite_pragma(self, "COMMIT", err);
-    return status;
-}
-
 /* The first of these reads header and schema, which finds out whether the file is a database. In
  * WAL mode the WAL is then open, while a rollback journal is not yet: to look is quicker than to
  * ask by `PRAGMA journal_mode`. */
@@ -147,13 +123,11 @@ static enum mq_status configure(struct mq_sqlite *self, struct mq_error *err)
      * halves what it writes. */
     if (status == MQ_OK && self->worker)
         status = mq_sqlite_pragma(self, "PRAGMA secure_delete = FAST", err);
-    if (status != MQ_OK || self->reader || strcmp(self->journal, "delete") != 0)
-        return status;
-    if (self->wanted_journal != MQ_JOURNAL_DELETE)
-        return prefer_truncate(self, err);
     /* EXTRA syncs the directory, too. */
-    return self->synchronous_normal ? MQ_OK
-                                    : mq_sqlite_pragma(self, "PRAGMA synchronous = EXTRA", err);
+    if (status == MQ_OK && strcmp(self->wanted_journal, "delete") == 0 && !self->reader &&
+        strcmp(self->journal, "delete") == 0 && !self->synchronous_normal)
+        status = mq_sqlite_pragma(self, "PRAGMA synchronous = EXTRA", err);
+    return status;
 }
 
 /* What SQLite calls the files: links resolved, as it derives the names of journal and WAL. */
@@ -186,7 +160,8 @@ enum mq_status mq_sqlite_connect(struct mq_sqlite *self, bool must_exist, struct
     enum mq_status status = MQ_OK;
 
     self->replaced = false;
-    self->wal_known = false;
+    self->identified = self->wal_known = false;
+    self->file_fd = -1;
     if (!self->memory)
         status = mq_sqlite_look(self, must_exist, &empty, err);
     if (status == MQ_OK && empty)
@@ -199,8 +174,6 @@ enum mq_status mq_sqlite_connect(struct mq_sqlite *self, bool must_exist, struct
         status = mq_sqlite_note_reader(self, err);
     if (status == MQ_OK)
         status = configure(self, err);
-    if (status == MQ_OK)
-        status = mq_sqlite_identify(self, err);
     if (status == MQ_OK && !self->reader && access(self->mark_path, F_OK) == 0)
         self->sync_failed = true;
     if (status != MQ_OK)
@@ -217,7 +190,6 @@ void mq_sqlite_disconnect(struct mq_sqlite *self)
     sqlite3_close(self->handle); /* undoes an open transaction */
     self->handle = NULL;
     self->begun = false;
-    self->undone.status = MQ_OK;
 }
 
 void mq_sqlite_forget(struct mq_sqlite *self)
@@ -240,5 +212,4 @@ void mq_sqlite_forget(struct mq_sqlite *self)
     self->current = NULL;
     memset(self->slots, 0, sizeof(self->slots));
     self->begun = false;
-    self->undone.status = MQ_OK;
 }

@@ -46,34 +46,12 @@ static bool intact(struct mq_sqlite *self)
                             (!self->wal_known || unchanged(self->wal_path, &self->wal)));
 }
 
-enum mq_status mq_sqlite_guard(struct mq_sqlite *self, struct mq_error *err)
-{
-    return intact(self) ? MQ_OK : mq_sqlite_gone(self, false, err);
-}
-
 bool mq_sqlite_journal_open(struct mq_sqlite *self)
 {
     sqlite3_file *file = NULL;
     int code = sqlite3_file_control(self->handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file);
 
     return code == SQLITE_OK && file && file->pMethods;
-}
-
-/* Whether the transaction that has begun writes to a WAL. A file of that name does not tell: a
- * power failure may leave an empty one, which SQLite takes no notice of. Nor does a journal that is
- * open before the first write: it is a WAL since another process changed the file to it, or the
- * rollback journal of a process that was killed. */
-static enum mq_status find_wal(struct mq_sqlite *self, bool *wal, struct mq_error *err)
-{
-    char mode[sizeof(self->journal)];
-    enum mq_status status;
-
-    *wal = strcmp(self->journal, "wal") == 0;
-    if (*wal || !mq_sqlite_journal_open(self))
-        return MQ_OK;
-    status = mq_sqlite_ask_journal(self, mode, err);
-    *wal = status == MQ_OK && strcmp(mode, "wal") == 0;
-    return status;
 }
 
 /* False: the WAL is gone. */
@@ -91,42 +69,62 @@ static bool take_wal(struct mq_sqlite *self)
     mq_file_find_fds(ids, fds, COUNT);
     if (fds[WAL] < 0 || fds[SHM] < 0)
         return false;
-    memcpy(self->journal, "wal", 4); /* another process may have changed the file to it */
     self->file_fd = fds[FILE_ITSELF];
     self->wal = ids[WAL];
     self->wal_known = true;
     return true;
 }
 
-enum mq_status mq_sqlite_identify(struct mq_sqlite *self, struct mq_error *err)
+static bool identify(struct mq_sqlite *self)
 {
     int moved = 0;
 
-    self->file_fd = -1;
-    if (self->memory)
-        return MQ_OK;
     /* HAS_MOVED compares the name with the descriptor that SQLite has; the first comparison with
      * the name before resolving links. */
     if (!mq_file_id_of(self->name, &self->file) ||
         (strcmp(self->name, self->path) != 0 && !unchanged(self->path, &self->file)) ||
         sqlite3_file_control(self->handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved) != SQLITE_OK ||
         moved)
-        return mq_sqlite_gone(self, false, err);
+        return false;
+    self->identified = true;
     /* Who only reads must know its WAL, too, before it closes. */
     if (strcmp(self->journal, "wal") == 0)
         take_wal(self);
-    return MQ_OK;
+    return true;
 }
 
-enum mq_status mq_sqlite_note_wal(struct mq_sqlite *self, struct mq_error *err)
+enum mq_status mq_sqlite_guard(struct mq_sqlite *self, struct mq_error *err)
 {
-    bool wal = false;
-    enum mq_status status;
+    bool known = self->identified || self->memory;
+
+    return (known ? intact(self) : identify(self)) ? MQ_OK : mq_sqlite_gone(self, false, err);
+}
+
+/* TRUNCATE instead of DELETE, which with synchronous=FULL does not sync the directory, so that a
+ * power failure may bring a deleted journal back and undo the commit. It is the mode of the
+ * connection only: the file keeps its own. */
+static enum mq_status prefer_truncate(struct mq_sqlite *self, struct mq_error *err)
+{
+    if (strcmp(self->journal, "delete") != 0 || strcmp(self->wanted_journal, "delete") == 0)
+        return MQ_OK;
+    return mq_sqlite_pragma_text(self, "PRAGMA journal_mode = TRUNCATE", self->journal, err);
+}
+
+enum mq_status mq_sqlite_note_journal(struct mq_sqlite *self, struct mq_error *err)
+{
+    enum mq_status status = MQ_OK;
 
     if (self->memory || self->wal_known)
         return MQ_OK;
-    status = find_wal(self, &wal, err);
-    if (status != MQ_OK || !wal)
+    /* A file of the WAL's name does not tell: a power failure may leave an empty one, which SQLite
+     * takes no notice of. Nor does a journal that is open before the first write: it is a WAL since
+     * another process changed the file to it, or the rollback journal of a process that was killed.
+     */
+    if (strcmp(self->journal, "delete") == 0 || mq_sqlite_journal_open(self))
+        status = mq_sqlite_ask_journal(self, self->journal, err);
+    if (status == MQ_OK)
+        status = prefer_truncate(self, err);
+    if (status != MQ_OK || strcmp(self->journal, "wal") != 0)
         return status;
     return take_wal(self) ? MQ_OK : mq_sqlite_gone(self, false, err);
 }

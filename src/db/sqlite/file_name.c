@@ -1,37 +1,16 @@
 /* Names of files, looked at before SQLite opens them. */
 #include <errno.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 
 #include "db/sqlite/internal.h"
 
-enum mq_status mq_sqlite_absolute(const char *name, char **out, struct mq_error *err)
+void mq_sqlite_directory(const char *name, char out[PATH_MAX])
 {
-    struct mq_buffer path;
-    char *directory;
+    const char *slash = strrchr(name, '/');
 
-    if (name[0] == '/') {
-        *out = strdup(name);
-        return *out ? MQ_OK : mq_error_nomem(err);
-    }
-    /* Not realpath(): links in the name must stay, for the guard to see when they are turned. */
-    directory = getcwd(NULL, 0);
-    if (!directory)
-        return errno == ENOMEM ? mq_error_nomem(err)
-                               : mq_error_set(err, MQ_CANTOPEN, "database",
-                                              "cannot find the working directory for %s: %s: give "
-                                              "an absolute path",
-                                              name, strerror(errno));
-    mq_buffer_init(&path);
-    mq_buffer_cstr(&path, directory);
-    mq_buffer_char(&path, '/');
-    mq_buffer_cstr(&path, name);
-    free(directory);
-    *out = mq_buffer_take(&path);
-    mq_buffer_clear(&path);
-    return *out ? MQ_OK : mq_error_nomem(err);
+    snprintf(out, PATH_MAX, "%.*s", slash > name ? (int)(slash - name) : 1, name);
 }
 
 /* SQLite leaves out what follows the last "/" here, and would make a file of the directory's name.
@@ -104,12 +83,10 @@ static const unsigned int network_magic[] = {
 bool mq_sqlite_on_network(const char *name)
 {
     struct statfs info;
-    struct mq_str directory = {name, (size_t)(strrchr(name, '/') - name) + 1};
-    char *path = mq_str_dup(directory);
-    bool known = path && statfs(path, &info) == 0;
+    char directory[PATH_MAX];
 
-    free(path);
-    if (!known)
+    mq_sqlite_directory(name, directory);
+    if (statfs(directory, &info) != 0)
         return false;
     for (size_t i = 0; i < sizeof(network_magic) / sizeof(network_magic[0]); i++)
         if ((unsigned int)info.f_type == network_magic[i])

@@ -3,6 +3,8 @@
 #ifndef MQ_DB_SQLITE_INTERNAL_H
 #define MQ_DB_SQLITE_INTERNAL_H
 
+#include <limits.h>
+
 #include "db/sqlite/open_file.h"
 
 /* lock_wait.c */
@@ -15,22 +17,22 @@ bool mq_sqlite_alone(int fd);
 /* The text for a lock that could not be had. */
 enum mq_status mq_sqlite_busy_error(struct mq_sqlite *self, struct mq_error *err);
 
+/* file_name.c */
+/* Whether the file may be opened, as far as can be seen from outside; *empty: it has no contents
+ * yet, or does not exist and may be created. */
+enum mq_status mq_sqlite_look(struct mq_sqlite *self, bool must_exist, bool *empty,
+                              struct mq_error *err);
+/* The directory of an absolute name, cut to fit. */
+void mq_sqlite_directory(const char *name, char out[PATH_MAX]);
+/* Whether that is on a network file system. */
+bool mq_sqlite_on_network(const char *name);
+
 /* result_code.c: status and text for the handle's last error. */
 enum mq_status mq_sqlite_error(struct mq_sqlite *self, int code, struct mq_error *err);
 /* Marks the connection dead: another file has the database's name. `committed`: what was may be
  * lost with it. */
 enum mq_status mq_sqlite_gone(struct mq_sqlite *self, bool committed, struct mq_error *err);
 long mq_sqlite_owner(const char *path); /* user ID; -1: unknown */
-
-/* file_name.c */
-/* Makes a name absolute; the result is malloc'ed. */
-enum mq_status mq_sqlite_absolute(const char *name, char **out, struct mq_error *err);
-/* Whether the file may be opened, as far as can be seen from outside; *empty: it has no contents
- * yet, or does not exist and may be created. */
-enum mq_status mq_sqlite_look(struct mq_sqlite *self, bool must_exist, bool *empty,
-                              struct mq_error *err);
-/* Whether the directory of an absolute name is on a network file system. */
-bool mq_sqlite_on_network(const char *name);
 
 /* read_only.c: sets self->reader; refuses a worker then, and a file that SQLite cannot read so. */
 enum mq_status mq_sqlite_note_reader(struct mq_sqlite *self, struct mq_error *err);
@@ -47,12 +49,12 @@ enum mq_status mq_sqlite_ask_journal(struct mq_sqlite *self, char out[MQ_PRAGMA_
 /* file_guard.c */
 /* Not in a forked child, open, and not found replaced before. */
 enum mq_status mq_sqlite_usable(struct mq_sqlite *self, struct mq_error *err);
-/* Takes the identity of what was just opened, and of its WAL. */
-enum mq_status mq_sqlite_identify(struct mq_sqlite *self, struct mq_error *err);
-/* Compares file and WAL with what was opened; MQ_REPLACED marks the connection dead. */
+/* Takes the identity of file and WAL at the first call, and compares it from then on; MQ_REPLACED
+ * marks the connection dead. */
 enum mq_status mq_sqlite_guard(struct mq_sqlite *self, struct mq_error *err);
-/* Inside a transaction: the same for a WAL that the file did not have when it was opened. */
-enum mq_status mq_sqlite_note_wal(struct mq_sqlite *self, struct mq_error *err);
+/* At a transaction's start, in which no other process changes the file to WAL or from it: sets the
+ * journal mode, and takes the identity of a WAL that the file did not have when it was opened. */
+enum mq_status mq_sqlite_note_journal(struct mq_sqlite *self, struct mq_error *err);
 /* After a commit: whether what was committed is in the file that others see. */
 enum mq_status mq_sqlite_guard_commit(struct mq_sqlite *self, struct mq_error *err);
 /* Whether the WAL, or a rollback journal, is open. */

@@ -3,14 +3,13 @@
 #include <fcntl.h>
 #include <time.h>
 
-#include "core/process_id.h"
 #include "db/sqlite/internal.h"
 
 enum {
     STEP_MIN_US = 50,
     STEP_MAX_US = 1000,
-    /* The lock of a short transaction comes free for less time than a long step takes, and whoever
-     * sleeps longer than the others never has it: so no longer steps for about the first 10 ms. */
+    /* A short transaction's lock is free for less time than a long step takes, and a process that
+     * sleeps longer than the others never gets it: no long steps for about the first 10 ms. */
     SOON_US = 300,
     SOON_TRIES = 64,
 };
@@ -27,18 +26,13 @@ int64_t mq_sqlite_monotonic_us(void)
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-static uint32_t next_random(uint32_t *seed)
-{
-    *seed = *seed * 1664525u + 1013904223u;
-    return *seed >> 8;
-}
-
 static int wait_a_step(void *context, int tries)
 {
     struct mq_busy_wait *busy = context;
     int64_t now = mq_sqlite_monotonic_us();
     int64_t ceiling = tries < SOON_TRIES ? SOON_US : STEP_MAX_US;
     int64_t step;
+    uint32_t random;
     struct timespec pause;
 
     if (tries == 0)
@@ -46,7 +40,8 @@ static int wait_a_step(void *context, int tries)
     busy->waited_us = now - busy->started_us;
     if (busy->waited_us >= busy->limit_us)
         return 0;
-    step = STEP_MIN_US + next_random(&busy->seed) % (ceiling - STEP_MIN_US + 1);
+    sqlite3_randomness(sizeof(random), &random);
+    step = STEP_MIN_US + random % (ceiling - STEP_MIN_US + 1);
     if (step > busy->limit_us - busy->waited_us)
         step = busy->limit_us - busy->waited_us;
     pause = (struct timespec){.tv_sec = 0, .tv_nsec = step * 1000};
@@ -56,7 +51,6 @@ static int wait_a_step(void *context, int tries)
 
 void mq_sqlite_busy_install(struct mq_sqlite *self)
 {
-    self->busy.seed = (uint32_t)mq_sqlite_monotonic_us() ^ ((uint32_t)mq_process_id() << 12);
     sqlite3_busy_handler(self->handle, wait_a_step, &self->busy);
 }
 

@@ -9,8 +9,6 @@
 #include "core/file_id.h"
 #include "db/sqlite/sqlite.h"
 
-enum mq_journal { MQ_JOURNAL_AUTO, MQ_JOURNAL_WAL, MQ_JOURNAL_TRUNCATE, MQ_JOURNAL_DELETE };
-
 /* Slots of the driver's own statements, behind the queue's. */
 enum mq_fixed { MQ_FIXED_BEGIN = MQ_DB_SLOTS, MQ_FIXED_COMMIT, MQ_FIXED_ROLLBACK, MQ_SQLITE_SLOTS };
 
@@ -20,7 +18,6 @@ struct mq_busy_wait {
     int64_t limit_us;
     int64_t started_us; /* CLOCK_MONOTONIC, of the wait under way */
     int64_t waited_us;  /* in the statement that ran last */
-    uint32_t seed;
 };
 
 struct mq_sqlite {
@@ -33,23 +30,22 @@ struct mq_sqlite {
     char *wal_path;  /* path-wal */
     char *shm_path;  /* path-shm */
     char *mark_path; /* path-unsynced: failed_sync.c */
-    enum mq_journal wanted_journal;
+    char wanted_journal[MQ_PRAGMA_MAX]; /* as in the options; "": the default */
     char journal[MQ_PRAGMA_MAX];
     bool memory;
     bool synchronous_normal;
     bool worker;
     bool reader; /* the file was opened for reading only */
 
-    struct mq_file_id file; /* what was opened */
+    struct mq_file_id file; /* what was opened; valid when identified */
     struct mq_file_id wal;  /* valid when wal_known */
-    bool wal_known;         /* it is the one that SQLite has open */
-    bool replaced;          /* dead until reopened */
-    int file_fd;            /* SQLite's own, to ask for locks only; with wal_known */
+    bool identified;
+    bool wal_known; /* it is the one that SQLite has open */
+    bool replaced;  /* dead until reopened */
+    int file_fd;    /* SQLite's own, to ask for locks only; with wal_known */
 
     bool committing;
-    bool begun;             /* begin() succeeded and neither commit() nor rollback() came */
-    struct mq_error undone; /* why SQLite undid the transaction by itself; status MQ_OK: it did
-                               not */
+    bool begun; /* begin() succeeded and neither commit() nor rollback() came */
     struct mq_busy_wait busy;
 
     sqlite3_stmt *slots[MQ_SQLITE_SLOTS];
@@ -61,8 +57,8 @@ struct mq_sqlite {
     bool sync_failed;        /* and mq_sqlite_after_failed_sync() has not succeeded since */
     int wal_frames;          /* in the WAL after our last commit or checkpoint */
     bool wal_frames_fresh;   /* since the last maintain() */
-    int checkpointed_frames; /* wal_frames at our last checkpoint; 0 when it copied all */
-    int retry_frames;        /* so many more make another checkpoint due; 0: the last copied all */
+    int due_frames;          /* wal_frames at which a checkpoint is due */
+    int retry_frames;        /* more of them after the last one, in vain; 0: it copied all */
     bool restart_due;        /* the last checkpoint left something */
     int64_t look_after_us;   /* CLOCK_MONOTONIC: no look at others' frames before */
     int64_t shrink_after_us; /* CLOCK_MONOTONIC: no attempt to shrink the WAL before */

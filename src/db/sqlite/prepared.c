@@ -1,32 +1,14 @@
 /* Statements, values and rows. */
-#include <string.h>
-
 #include "db/sqlite/internal.h"
 
 /* Some failures (disk full, I/O error, no memory) make SQLite undo the whole transaction. What
- * ran after that would commit by itself, one statement at a time: so remember, and refuse. */
-static enum mq_status failed(struct mq_sqlite *self, int code, struct mq_error *err)
-{
-    struct mq_error error;
-    enum mq_status status = mq_sqlite_error(self, code, &error);
-
-    if (self->begun && self->undone.status == MQ_OK && sqlite3_get_autocommit(self->handle))
-        self->undone = error;
-    if (err)
-        *err = error;
-    return status;
-}
-
+ * ran after that would commit by itself, one statement at a time. */
 static enum mq_status check_undone(struct mq_sqlite *self, struct mq_error *err)
 {
-    if (self->undone.status == MQ_OK && self->begun && sqlite3_get_autocommit(self->handle))
-        mq_error_set(&self->undone, MQ_DATABASE, "database",
-                     "SQLite undid the transaction on %s after an error", self->name);
-    if (self->undone.status == MQ_OK)
+    if (!self->begun || !sqlite3_get_autocommit(self->handle))
         return MQ_OK;
-    if (err)
-        *err = self->undone;
-    return self->undone.status;
+    return mq_error_set(err, MQ_DATABASE, "database",
+                        "SQLite undid the transaction on %s after an error", self->name);
 }
 
 static int bind(sqlite3_stmt *stmt, int index, const struct mq_value *value)
@@ -52,27 +34,13 @@ static enum mq_status prepare(struct mq_sqlite *self, const struct mq_query *que
 {
     bool kept = query->slot >= 0 && query->slot < MQ_SQLITE_SLOTS;
     sqlite3_stmt *stmt = kept ? self->slots[query->slot] : NULL;
-    int code;
 
-    if (stmt) {
-        const char *text = sqlite3_sql(stmt);
+    if (!stmt) {
+        int code = sqlite3_prepare_v3(self->handle, query->sql, -1,
+                                      kept ? SQLITE_PREPARE_PERSISTENT : 0, &stmt, NULL);
 
-        if (strncmp(text, query->sql, strlen(text)) != 0)
-            return mq_error_set(err, MQ_DATABASE, "database",
-                                "statement slot %d is used for two texts: %.100s", query->slot,
-                                query->sql);
-    } else {
-        const char *tail = NULL;
-
-        code = sqlite3_prepare_v3(self->handle, query->sql, -1,
-                                  kept ? SQLITE_PREPARE_PERSISTENT : 0, &stmt, &tail);
         if (code != SQLITE_OK)
-            return failed(self, code, err);
-        if (!stmt || tail[strspn(tail, "; \t\r\n")] != '\0') {
-            sqlite3_finalize(stmt);
-            return mq_error_set(err, MQ_DATABASE, "database", "not a single statement: %.200s",
-                                query->sql);
-        }
+            return mq_sqlite_error(self, code, err);
         if (kept)
             self->slots[query->slot] = stmt;
     }
@@ -98,7 +66,7 @@ enum mq_status mq_sqlite_run_fixed(struct mq_sqlite *self, enum mq_fixed which,
     self->busy.waited_us = 0;
     code = sqlite3_step(self->current);
     if (code != SQLITE_DONE)
-        status = failed(self, code, err);
+        status = mq_sqlite_error(self, code, err);
     mq_sqlite_finish(&self->base);
     return status;
 }
@@ -143,7 +111,7 @@ static enum mq_status step(struct mq_sqlite *self, bool *row, struct mq_error *e
     if (code == SQLITE_DONE)
         return completed(self, err);
     *row = false;
-    status = failed(self, code == SQLITE_ROW ? SQLITE_NOMEM : code, err);
+    status = mq_sqlite_error(self, code == SQLITE_ROW ? SQLITE_NOMEM : code, err);
     mq_sqlite_finish(&self->base);
     return status;
 }
@@ -168,7 +136,7 @@ enum mq_status mq_sqlite_run(struct mq_db *db, const struct mq_query *query, str
         int code = bind(self->current, i + 1, &query->params[i]);
 
         if (code != SQLITE_OK) {
-            status = failed(self, code, err);
+            status = mq_sqlite_error(self, code, err);
             mq_sqlite_finish(db);
             return status;
         }

@@ -6,8 +6,6 @@
 
 #include "db/sqlite/internal.h"
 
-enum { DIRECTORY_MAX = 512 };
-
 static const char *path_of(const struct mq_sqlite *self)
 {
     return self->path ? self->path : self->name;
@@ -20,28 +18,15 @@ long mq_sqlite_owner(const char *path)
     return stat(path, &info) == 0 ? (long)info.st_uid : -1;
 }
 
-static void directory_of(const char *path, char out[DIRECTORY_MAX])
-{
-    const char *slash = strrchr(path, '/');
-    size_t len = slash ? (size_t)(slash - path) : 0;
-
-    if (len >= DIRECTORY_MAX)
-        len = DIRECTORY_MAX - 1;
-    memcpy(out, path, len);
-    out[len] = '\0';
-    if (len == 0)
-        memcpy(out, slash ? "/" : ".", 2);
-}
-
 /* Where SQLite may not open or write: whose fault it is, from the outside in. */
 static enum mq_status denied(struct mq_sqlite *self, int system_error, enum mq_status otherwise,
                              struct mq_error *err)
 {
     const char *path = path_of(self);
-    char directory[DIRECTORY_MAX];
+    char directory[PATH_MAX];
     long uid = (long)geteuid();
 
-    directory_of(path, directory);
+    mq_sqlite_directory(path, directory);
     if (access(directory, X_OK) != 0)
         return mq_error_set(err, MQ_CANTOPEN, "database",
                             "cannot open %s: its directory %s: %s: create it, correct the path, or "

@@ -1,6 +1,7 @@
 /* The native SQLite driver: its table, transactions, open and close. */
 #include "db/sqlite/sqlite.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,7 +16,6 @@ static void rollback(struct mq_db *db)
     if (mq_sqlite_forked(db))
         return;
     mq_sqlite_finish(db);
-    self->undone.status = MQ_OK;
     self->begun = false;
     if (self->handle && !sqlite3_get_autocommit(self->handle))
         mq_sqlite_run_fixed(self, MQ_FIXED_ROLLBACK, NULL);
@@ -48,7 +48,7 @@ static enum mq_status begin(struct mq_db *db, struct mq_error *err)
     if (status != MQ_OK)
         return status;
     self->begun = true;
-    status = mq_sqlite_note_wal(self, err);
+    status = mq_sqlite_note_journal(self, err);
     if (status != MQ_OK)
         rollback(db);
     return status;
@@ -170,46 +170,11 @@ static const struct mq_db_driver driver = {
 
 const char *mq_sqlite_journal(struct mq_db *db)
 {
-    return mq_sqlite_of(db)->journal;
-}
+    const struct mq_sqlite *self = mq_sqlite_of(db);
+    bool truncates = strcmp(self->journal, "delete") == 0 &&
+                     strcmp(self->wanted_journal, "delete") != 0 && !self->reader;
 
-static enum mq_status parse_journal(const char *name, enum mq_journal *out, struct mq_error *err)
-{
-    static const char *const names[] = {[MQ_JOURNAL_AUTO] = "",
-                                        [MQ_JOURNAL_WAL] = "wal",
-                                        [MQ_JOURNAL_TRUNCATE] = "truncate",
-                                        [MQ_JOURNAL_DELETE] = "delete"};
-
-    for (int i = MQ_JOURNAL_AUTO; i <= MQ_JOURNAL_DELETE; i++) {
-        *out = (enum mq_journal)i;
-        if (strcmp(name ? name : "", names[i]) == 0)
-            return MQ_OK;
-    }
-    return mq_error_set(err, MQ_CONFIG, "journal",
-                        "unknown journal \"%s\": use \"wal\", \"truncate\", \"delete\" or nothing "
-                        "for the default",
-                        name);
-}
-
-static enum mq_status parse_name(struct mq_sqlite *self, const struct mq_sqlite_options *options,
-                                 struct mq_error *err)
-{
-    const char *path = options->path;
-
-    if (!path || !*path)
-        return mq_error_set(err, MQ_CONFIG, "database",
-                            "no database: give the path of the SQLite file");
-    if (strncmp(path, ":memory:", 8) != 0 && strncmp(path, "file:", 5) != 0)
-        return mq_sqlite_absolute(path, &self->name, err);
-    if (!options->allow_memory || strcmp(path, ":memory:") != 0)
-        return mq_error_set(err, MQ_CONFIG, "database",
-                            "\"%s\" is not the path of a file, and an in-memory database would "
-                            "lose mails at the end of the process: give a path (./ before such a "
-                            "name makes it one)",
-                            path);
-    self->memory = true;
-    self->name = mq_str_dup(mq_str_of(path));
-    return self->name ? MQ_OK : mq_error_nomem(err);
+    return truncates ? "truncate" : self->journal; /* from the first transaction on */
 }
 
 enum mq_status mq_sqlite_open(const struct mq_sqlite_options *options, struct mq_db **out,
@@ -225,9 +190,11 @@ enum mq_status mq_sqlite_open(const struct mq_sqlite_options *options, struct mq
     self->synchronous_normal = options->synchronous_normal;
     self->worker = options->worker;
     self->busy.limit_us = (int64_t)options->busy_timeout_ms * 1000;
-    status = parse_journal(options->journal, &self->wanted_journal, err);
-    if (status == MQ_OK)
-        status = parse_name(self, options, err);
+    self->memory = strcmp(options->path, ":memory:") == 0;
+    snprintf(self->wanted_journal, sizeof(self->wanted_journal), "%s",
+             options->journal ? options->journal : "");
+    self->name = mq_str_dup(mq_str_of(options->path));
+    status = self->name ? MQ_OK : mq_error_nomem(err);
     if (status == MQ_OK)
         status = mq_sqlite_connect(self, options->must_exist, err);
     if (status != MQ_OK) {

@@ -83,8 +83,8 @@ static void read_journal(struct mq_db *db, char out[16])
     struct mq_value mode = mq_null();
     struct mq_row row = {&mode, 1, false};
     struct mq_query query = {.slot = -1, .sql = "PRAGMA journal_mode"};
-    if (db->driver->dialect != MQ_SQLITE) {
-        out[0] = '\0';
+    if (db->driver->dialect != MQ_SQLITE || !mq_php_pdo_is(db)) {
+        snprintf(out, 16, "%s", db->driver->dialect == MQ_SQLITE ? mq_sqlite_journal(db) : "");
         return;
     }
     bool read = mq_db_row(db, &query, &row, NULL) == MQ_OK && mode.type == MQ_TEXT;

@@ -25,14 +25,18 @@ enum mq_status mq_pdo_flag(struct mq_pdo *self, zend_long name, bool *flag, stru
 /* Whether the connection is within a transaction, as far as PDO knows. */
 enum mq_status mq_pdo_in_transaction(struct mq_pdo *self, bool *within, struct mq_error *err);
 
+/* Sets the attributes that the driver needs, and puts the application's back. */
+enum mq_status mq_pdo_enter(struct mq_pdo *self, struct mq_error *err);
+void mq_pdo_leave(struct mq_pdo *self);
+/* MySQL: whether PDO writes the values of what is prepared next into its text. */
+enum mq_status mq_pdo_emulate(struct mq_pdo *self, bool emulate, struct mq_error *err);
+
 /* sqlstate.c: what a PDOException means; takes the exception over as the cause. */
 enum mq_status mq_pdo_failed(struct mq_pdo *self, zend_object *thrown, struct mq_error *err);
 /* Whether the last failure of SQLite or MySQL says that a transaction is open already. */
 bool mq_pdo_cause_is_nested(void);
 
-/* driver.c */
-extern const struct mq_db_driver mq_pdo_drivers[MQ_DIALECT_COUNT];
-/* MQ_DATABASE: `who` left a transaction open on a worker's connection. */
+/* driver.c. MQ_DATABASE: `who` left a transaction open on a worker's connection. */
 enum mq_status mq_pdo_left_open(const char *who, struct mq_error *err);
 
 #define MQ_PDO_POOLER                                                                 \

@@ -12,39 +12,20 @@
 
 /* ---- transactions ---- */
 
-static void list_open(struct mq_pdo *self)
-{
-    self->next_open = MAILQUEUE_G(pdo_open);
-    MAILQUEUE_G(pdo_open) = self;
-}
-
-static void unlist_open(struct mq_pdo *self)
-{
-    for (struct mq_pdo **at = &MAILQUEUE_G(pdo_open); *at; at = &(*at)->next_open) {
-        if (*at == self) {
-            *at = self->next_open;
-            return;
-        }
-    }
-}
-
 static void ended(struct mq_pdo *self)
 {
-    unlist_open(self);
     self->begun = self->joined = self->lost = self->aborted = false;
     mq_pdo_leave(self);
 }
 
-/* Whether another MailQueue is within a transaction on the same PDO: PHP code that it called has
- * come here, and what is stored now would belong to that transaction. */
-static bool used_by_another(const struct mq_pdo *self)
+/* The driver that is in the middle of a transaction: on that PDO, or (NULL) on any. */
+static struct mq_pdo *find_begun(const zval *pdo)
 {
-    for (struct mq_pdo *at = MAILQUEUE_G(pdo_open); at; at = at->next_open) {
-        if (Z_TYPE(at->object) == IS_OBJECT && Z_OBJ(at->object) == Z_OBJ(self->object)) {
-            return true;
-        }
+    struct mq_pdo *at = MAILQUEUE_G(pdo_drivers);
+    while (at && (!at->begun || (pdo && !zend_is_identical(&at->object, (zval *)pdo)))) {
+        at = at->next;
     }
-    return false;
+    return at;
 }
 
 static const char *rollback_text(const struct mq_pdo *self)
@@ -115,10 +96,11 @@ static enum mq_status enter_and_begin(struct mq_pdo *self, struct mq_error *err)
     return status;
 }
 
-/* Before anything is written. */
+/* Before anything is written. Where a queue is in the middle of a transaction on the same PDO, PHP
+ * code that it called has come here, and what this one stores would go with that transaction. */
 static enum mq_status prepare_to_write(struct mq_pdo *self, struct mq_error *err)
 {
-    if (self->begun || used_by_another(self)) {
+    if (self->begun || find_begun(&self->object)) {
         return mq_error_set(err, MQ_DATABASE, "database",
                             "a mail queue is in use on this PDO already, by what called this code");
     }
@@ -160,7 +142,6 @@ static enum mq_status begin(struct mq_db *db, struct mq_error *err)
         return status;
     }
     self->begun = self->fresh = true;
-    list_open(self);
     return MQ_OK;
 }
 
@@ -232,9 +213,24 @@ static void rollback(struct mq_db *db)
     mq_pdo_keep_cause(self, cause);
 }
 
+/* The application's PDO is its own; statements of ours would end in the server too. */
+static void leave_to_parent(struct mq_pdo *self)
+{
+    if (mq_pdo_is_foreign(self)) {
+        mq_pdo_abandon(self, self->own.dsn != NULL);
+    }
+}
+
 static void free_driver(struct mq_pdo *self)
 {
-    mq_pdo_disown(self);
+    struct mq_pdo **at = &MAILQUEUE_G(pdo_drivers);
+    while (*at && *at != self) {
+        at = &(*at)->next;
+    }
+    if (*at) {
+        *at = self->next;
+    }
+    leave_to_parent(self);
     mq_pdo_forget_statements(self);
     mq_pdo_drop(self, &self->object);
     free(self->own.dsn);
@@ -256,21 +252,23 @@ bool mq_php_pdo_take_undone(void)
 
 void mq_php_pdo_request_ends(void)
 {
-    while (MAILQUEUE_G(pdo_open)) {
-        struct mq_pdo *self = MAILQUEUE_G(pdo_open);
+    for (struct mq_pdo *self; (self = find_begun(NULL)) != NULL;) {
         self->bailed = false; /* PHP no longer unwinds */
         bool usable = Z_TYPE(self->object) == IS_OBJECT && !mq_pdo_is_foreign(self);
         if (usable && !(OBJ_FLAGS(Z_OBJ(self->object)) & IS_OBJ_FREE_CALLED)) {
             rollback(&self->base);
         }
-        unlist_open(self);
+        self->begun = false;
         if (self->closing) {
             free_driver(self);
         }
     }
     mq_pdo_forget_cause(NULL);
     MAILQUEUE_G(pdo_undone) = false;
-    mq_pdo_own_request_ends();
+    /* PHP frees what is left in an order of its own, statements first. */
+    for (struct mq_pdo *self = MAILQUEUE_G(pdo_drivers); self; self = self->next) {
+        leave_to_parent(self);
+    }
 }
 
 enum mq_status mq_php_pdo_usable(struct mq_db *db, struct mq_error *err)
@@ -369,19 +367,13 @@ static int64_t last_id(struct mq_db *db)
                mysql ? "SELECT LAST_INSERT_ID()" : "SELECT last_insert_rowid()");
 }
 
-static enum mq_status maintain(struct mq_db *db, struct mq_error *err)
-{
-    (void)db, (void)err; /* SQLite makes checkpoints when a connection commits */
-    return MQ_OK;
-}
-
 static enum mq_status reopen(struct mq_db *db, struct mq_error *err)
 {
     if (mq_pdo_of(db)->own.dsn) {
         return mq_pdo_reopen(mq_pdo_of(db), err);
     }
     return mq_error_set(err, MQ_CONFIG, "database",
-                        "the connection is the application's and cannot be opened anew");
+                        "the connection is the application's and cannot be opened again");
 }
 
 static bool in_transaction(struct mq_db *db)
@@ -428,16 +420,65 @@ static const char *path(struct mq_db *db)
         .dialect = (name), .begin = begin, .begin_inserts = begin_inserts, .commit = commit,      \
         .rollback = rollback, .alone = alone, .run = run, .next = mq_pdo_next,                    \
         .column = mq_pdo_column, .finish = mq_pdo_finish, .changes = changes, .last_id = last_id, \
-        .maintain = maintain, .reopen = reopen, .in_transaction = in_transaction,                 \
-        .joined = joined, .path = path, .has_column = mq_pdo_has_column, .has_room = has_room,    \
-        .close = close_db,                                                                        \
+        .reopen = reopen, .in_transaction = in_transaction, .joined = joined, .path = path,       \
+        .has_column = mq_pdo_has_column, .has_room = has_room, .close = close_db,                 \
     }
 
-const struct mq_db_driver mq_pdo_drivers[MQ_DIALECT_COUNT] = {
+static const struct mq_db_driver drivers[MQ_DIALECT_COUNT] = {
     [MQ_SQLITE] = DRIVER(MQ_SQLITE),
     [MQ_PGSQL] = DRIVER(MQ_PGSQL),
     [MQ_MYSQL] = DRIVER(MQ_MYSQL),
 };
+
+/* ---- opening ---- */
+
+static struct mq_pdo *new_driver(void)
+{
+    struct mq_pdo *self = calloc(1, sizeof *self);
+    if (self) {
+        self->drivers = drivers;
+        self->base.driver = &self->drivers[MQ_SQLITE];
+        self->pid = mq_process_id();
+        self->next = MAILQUEUE_G(pdo_drivers);
+        MAILQUEUE_G(pdo_drivers) = self;
+    }
+    return self;
+}
+
+enum mq_status mq_php_pdo_open(zval *object, struct mq_db **out, struct mq_error *err)
+{
+    struct mq_pdo *self = new_driver();
+    if (!self) {
+        return mq_error_nomem(err);
+    }
+    ZVAL_COPY(&self->object, object);
+    enum mq_status status = mq_pdo_look(self, err);
+    if (status != MQ_OK) {
+        self->base.driver->close(&self->base);
+        return status;
+    }
+    *out = &self->base;
+    return MQ_OK;
+}
+
+enum mq_status mq_php_pdo_open_dsn(const struct mq_php_pdo_options *options, struct mq_db **out,
+                                   struct mq_error *err)
+{
+    struct mq_pdo *self = new_driver();
+    if (!self) {
+        return mq_error_nomem(err);
+    }
+    self->own.busy_timeout_ms = options->busy_timeout_ms;
+    self->own.resumes = !options->worker;
+    self->own.dsn = mq_str_dup(mq_str_of(options->dsn));
+    enum mq_status status = self->own.dsn ? mq_pdo_connect(self, err) : mq_error_nomem(err);
+    if (status != MQ_OK) {
+        self->base.driver->close(&self->base);
+        return status;
+    }
+    *out = &self->base;
+    return MQ_OK;
+}
 
 bool mq_php_pdo_is(const struct mq_db *db)
 {

@@ -44,7 +44,7 @@ void mq_pdo_forget_statements(struct mq_pdo *self)
 
 /* Its destructor would end the session, on a socket that the parent still uses. So the reference is
  * never released. */
-void mq_pdo_abandon(zval *object)
+static void abandon(zval *object)
 {
     if (Z_TYPE_P(object) == IS_OBJECT) {
         GC_ADD_FLAGS(Z_OBJ_P(object), IS_OBJ_DESTRUCTOR_CALLED | IS_OBJ_FREE_CALLED);
@@ -52,10 +52,13 @@ void mq_pdo_abandon(zval *object)
     ZVAL_UNDEF(object);
 }
 
-void mq_pdo_abandon_statements(struct mq_pdo *self)
+void mq_pdo_abandon(struct mq_pdo *self, bool pdo)
 {
     for (int i = 0; i < MQ_PDO_SLOTS; i++) {
-        mq_pdo_abandon(&self->slots[i].object);
+        abandon(&self->slots[i].object);
+    }
+    if (pdo) {
+        abandon(&self->object);
     }
 }
 
@@ -67,8 +70,7 @@ enum mq_status mq_pdo_forked(struct mq_pdo *self, struct mq_error *err)
     }
     if (!self->forked) {
         self->forked = true;
-        mq_pdo_abandon_statements(self);
-        mq_pdo_abandon(&self->object);
+        mq_pdo_abandon(self, true);
     }
     return mq_error_set(err, MQ_DATABASE, "database",
                         "this process was forked in the middle of a call of the queue's, which its "

@@ -25,11 +25,10 @@ struct mq_pdo_statement {
 struct mq_pdo_own {
     char *dsn; /* NULL: the PDO is the application's, and the rest is not used */
     int busy_timeout_ms;
-    bool opening;        /* the new one is being looked at */
-    bool bounded;        /* PostgreSQL: the session's waits for locks have a limit */
-    bool resumes;        /* reopened by itself where nothing was lost with it */
-    char begin[160];     /* the statement that begins a transaction */
-    struct mq_pdo *next; /* in the list of the request's */
+    bool opening;    /* the new one is being looked at */
+    bool bounded;    /* PostgreSQL: the session's waits for locks have a limit */
+    bool resumes;    /* reopened by itself where nothing was lost with it */
+    char begin[160]; /* the statement that begins a transaction */
 };
 
 struct mq_pdo {
@@ -38,7 +37,7 @@ struct mq_pdo {
     zval object;                        /* the PDO */
     pid_t pid;                          /* the process that opened it; any other only forgets it */
     char *path;                         /* of the main database's file; owned */
-    struct mq_pdo *next_open;           /* in the list of those with a transaction of ours */
+    struct mq_pdo *next;                /* in the list of the request's */
     struct mq_pdo_own own;
 
     int64_t called_ms;   /* when the last call began */
@@ -105,10 +104,9 @@ void mq_pdo_drop(struct mq_pdo *self, zval *value);
 void mq_pdo_drop_row(struct mq_pdo *self);
 /* Drops the row and all statements; their next uses are the first. */
 void mq_pdo_forget_statements(struct mq_pdo *self);
-/* Leaves all statements to a parent process. */
-void mq_pdo_abandon_statements(struct mq_pdo *self);
-/* Leaves an object as it is for the rest of the process, as if it were never freed. */
-void mq_pdo_abandon(zval *object);
+/* Leaves a parent's statements as they are for the rest of the process, as if they were never
+ * freed. `pdo`: the PDO too. */
+void mq_pdo_abandon(struct mq_pdo *self, bool pdo);
 /* Forgets the parent's connection: MQ_DATABASE. A worker's run does not return from here. */
 enum mq_status mq_pdo_forked(struct mq_pdo *self, struct mq_error *err);
 

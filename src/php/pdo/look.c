@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ext/standard/php_versioning.h"
+
 #include "php/pdo/mysql.h"
 
 static enum mq_status check_driver(struct mq_pdo *self, struct mq_error *err)
@@ -49,18 +51,6 @@ static enum mq_status find_path(struct mq_pdo *self, struct mq_error *err)
     return status;
 }
 
-/* "15.4 (Debian …)" is 15004000. MariaDB before 11 says "5.5.5-10.11.6-MariaDB" over the wire. */
-static long number_of(const char *version)
-{
-    long number = 0;
-    for (long unit = 1000000; unit > 0 && *version; unit /= 1000) {
-        char *end;
-        number += unit * strtol(version, &end, 10);
-        version = *end == '.' ? end + 1 : "";
-    }
-    return number;
-}
-
 /* The versions that SKIP LOCKED, ON CONFLICT and JSON_TABLE came with. */
 static enum mq_status check_version(struct mq_pdo *self, struct mq_error *err)
 {
@@ -72,11 +62,11 @@ static enum mq_status check_version(struct mq_pdo *self, struct mq_error *err)
     const char *text = Z_TYPE(version) == IS_STRING ? Z_STRVAL(version) : "";
     bool pgsql = mq_pdo_is_pgsql(self);
     bool maria = !pgsql && strstr(text, "MariaDB") != NULL;
+    /* MariaDB before 11 says "5.5.5-10.11.6-MariaDB" over the wire. */
     const char *shown = maria && strncmp(text, "5.5.5-", 6) == 0 ? text + 6 : text;
-    long number = number_of(shown);
     self->base.returning = pgsql || maria;
-    self->ends_idle = pgsql && number >= 9006000;
-    if (number < (pgsql ? 9005000 : maria ? 10006000 : 8000004)) {
+    self->ends_idle = pgsql && php_version_compare(shown, "9.6") >= 0;
+    if (php_version_compare(shown, pgsql ? "9.5" : maria ? "10.6" : "8.0.4") < 0) {
         status = mq_error_set(
             err, MQ_CONFIG, "database",
             "$database: the server is %s %.60s, and the queue needs %s): upgrade the server",

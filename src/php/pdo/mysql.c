@@ -127,6 +127,6 @@ enum mq_status mq_pdo_mysql_fits(struct mq_pdo *self, const struct mq_query *que
                : mq_error_set(err, MQ_FULL, "database",
                               "the message is too large for this server: a statement with it has "
                               "%lld octets, and max_allowed_packet is %lld: raise that on the "
-                              "server, then connect anew; or make the message smaller",
+                              "server, then connect again; or make the message smaller",
                               (long long)size, (long long)self->packet_max);
 }

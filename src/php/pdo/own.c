@@ -3,57 +3,10 @@
 #include "php/pdo/own.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "core/buffer.h"
 #include "php/pdo/call.h"
 #include "php/pdo/server.h"
 #include "php/pdo/statement.h"
-#include "php_mailqueue.h"
-
-static void list(struct mq_pdo *self)
-{
-    self->own.next = MAILQUEUE_G(pdo_own);
-    MAILQUEUE_G(pdo_own) = self;
-}
-
-static void unlist(struct mq_pdo *self)
-{
-    for (struct mq_pdo **at = &MAILQUEUE_G(pdo_own); *at; at = &(*at)->own.next) {
-        if (*at == self) {
-            *at = self->own.next;
-            return;
-        }
-    }
-}
-
-/* The application's PDO is its own; statements of ours would end in the server too. */
-static void abandon_all(struct mq_pdo *self)
-{
-    mq_pdo_abandon_statements(self);
-    if (self->own.dsn) {
-        mq_pdo_abandon(&self->object);
-    }
-}
-
-void mq_pdo_disown(struct mq_pdo *self)
-{
-    unlist(self);
-    if (mq_pdo_is_foreign(self)) {
-        abandon_all(self);
-    }
-}
-
-/* PHP frees what is left in an order of its own, statements first. */
-void mq_pdo_own_request_ends(void)
-{
-    for (struct mq_pdo *self = MAILQUEUE_G(pdo_own); self; self = self->own.next) {
-        if (mq_pdo_is_foreign(self)) {
-            abandon_all(self);
-        }
-    }
-}
 
 static int wait_ms(const struct mq_pdo *self)
 {
@@ -101,13 +54,42 @@ static enum mq_status bound_waits(struct mq_pdo *self, struct mq_error *err)
     return status;
 }
 
-/* What a connection that was just opened has to be told. */
+/* What a connection that was just opened is, which may be another server now, and has to be told.
+ */
 static enum mq_status set_up_session(struct mq_pdo *self, struct mq_error *err)
 {
+    enum mq_status status = mq_pdo_look(self, err);
+    if (status != MQ_OK) {
+        return status;
+    }
+    write_begin(self);
     if (!self->own.resumes) {
         return end_with_host(self, err);
     }
     return mq_pdo_is_pgsql(self) ? bound_waits(self, err) : MQ_OK;
+}
+
+enum mq_status mq_pdo_connect(struct mq_pdo *self, struct mq_error *err)
+{
+    zval pdo;
+    self->calling = true;
+    enum mq_status status = mq_php_dsn_connect(self->own.dsn, self->own.busy_timeout_ms, &pdo, err);
+    self->calling = false;
+    self->bailed = status == MQ_BAILOUT;
+    if (status != MQ_OK) {
+        return status;
+    }
+    ZVAL_COPY_VALUE(&self->object, &pdo);
+    if (mq_pdo_is_foreign(self)) {
+        return mq_pdo_forked(self, err);
+    }
+    self->own.opening = true;
+    status = set_up_session(self, err);
+    self->own.opening = false;
+    if (status != MQ_OK && status != MQ_BAILOUT) {
+        mq_pdo_drop(self, &self->object);
+    }
+    return status;
 }
 
 /* Times are cut to milliseconds: such an answer is less than two of them old. */
@@ -122,28 +104,8 @@ enum mq_status mq_pdo_wake(struct mq_pdo *self, struct mq_error *err)
     return mq_db_exec(&self->base, &query, err);
 }
 
-enum mq_status mq_pdo_own_begin(struct mq_pdo *self, const struct mq_php_pdo_options *options,
-                                struct mq_error *err)
-{
-    self->own.busy_timeout_ms = options->busy_timeout_ms;
-    self->own.resumes = !options->worker;
-    self->own.dsn = mq_str_dup(mq_str_of(options->dsn));
-    if (!self->own.dsn) {
-        return mq_error_nomem(err);
-    }
-    write_begin(self);
-    self->own.opening = true;
-    enum mq_status status = set_up_session(self, err);
-    self->own.opening = false;
-    if (status == MQ_OK) {
-        list(self);
-    }
-    return status;
-}
-
 enum mq_status mq_pdo_reopen(struct mq_pdo *self, struct mq_error *err)
 {
-    zval pdo;
     if (self->begun) {
         self->base.driver->rollback(&self->base);
     }
@@ -153,28 +115,9 @@ enum mq_status mq_pdo_reopen(struct mq_pdo *self, struct mq_error *err)
     }
     mq_pdo_forget_statements(self);
     mq_pdo_drop(self, &self->object);
-    self->entered = self->guarded = false;
+    self->guarded = false;
     mq_pdo_forget_cause(self);
-    self->calling = true;
-    enum mq_status status = mq_php_dsn_connect(self->own.dsn, self->own.busy_timeout_ms, &pdo, err);
-    self->calling = false;
-    self->bailed = status == MQ_BAILOUT;
-    if (status != MQ_OK) {
-        return status;
-    }
-    ZVAL_COPY_VALUE(&self->object, &pdo);
-    if (mq_pdo_is_foreign(self)) {
-        return mq_pdo_forked(self, err);
-    }
-    self->own.opening = true;
-    status = mq_pdo_look(self, err); /* it may be another server now */
-    status = status == MQ_OK ? set_up_session(self, err) : status;
-    self->own.opening = false;
-    write_begin(self);
-    if (status != MQ_OK && status != MQ_BAILOUT) {
-        mq_pdo_drop(self, &self->object);
-    }
-    return status;
+    return mq_pdo_connect(self, err);
 }
 
 bool mq_pdo_resume(struct mq_pdo *self, enum mq_status failure, struct mq_error *err)

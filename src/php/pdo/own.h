@@ -14,9 +14,8 @@ enum mq_status mq_pdo_announced(struct mq_pdo *self, int64_t *pid, struct mq_err
  * seen; with a second connection where this one is the driver's own. Not within a transaction. */
 enum mq_status mq_pdo_shares_sessions(struct mq_pdo *self, bool *shared, struct mq_error *err);
 
-/* After the first look: keeps the DSN and sets up the session. */
-enum mq_status mq_pdo_own_begin(struct mq_pdo *self, const struct mq_php_pdo_options *options,
-                                struct mq_error *err);
+/* Opens the connection for the first time, by own.dsn. */
+enum mq_status mq_pdo_connect(struct mq_pdo *self, struct mq_error *err);
 /* Opens the connection again. On failure there is none: calls are MQ_IO. */
 enum mq_status mq_pdo_reopen(struct mq_pdo *self, struct mq_error *err);
 /* Before a statement on our own connection that cannot be repeated: asks a question that can,
@@ -25,8 +24,5 @@ enum mq_status mq_pdo_wake(struct mq_pdo *self, struct mq_error *err);
 /* Reopens it where `failure` shows that it was lost before anything was done on it; false: it was
  * not reopened. */
 bool mq_pdo_resume(struct mq_pdo *self, enum mq_status failure, struct mq_error *err);
-/* Before the driver is freed: leaves a connection of the parent's alone. */
-void mq_pdo_disown(struct mq_pdo *self);
-void mq_pdo_own_request_ends(void);
 
 #endif

@@ -49,7 +49,7 @@ zend_string *mq_php_dsn_shown(zend_string *database, enum mq_php_secret *secret)
     }
     zend_string *shown = zend_string_init(dsn.shown, strlen(dsn.shown), 0);
     *secret = dsn.has_secret ? MQ_PHP_SECRET_THERE : MQ_PHP_SECRET_NONE;
-    mq_server_dsn_clear(&dsn);
+    free(dsn.shown);
     return shown;
 }
 
@@ -86,15 +86,21 @@ static const char *fault_of_file(int fd)
     return (about.st_mode & 077) ? "can be read by others than its owner: chmod 600" : NULL;
 }
 
-/* What is not set here, libpq searches by itself. Borrowed, except `line`. */
-struct credentials {
-    const char *user;
+/* Everything that allocates request memory happens in build(). */
+struct connect {
+    const struct mq_server_dsn *dsn;
+    const char *text; /* of the DSN */
+    int busy_timeout_ms;
+    const char *user; /* NULL: the client library searches by itself */
     const char *password;
     char line[PASSWORD_MAX + 1]; /* of the password file */
+    zend_class_entry *ce;
+    zval *pdo;
+    zval args[4];
 };
 
 /* The first line. */
-static enum mq_status read_password(const char *path, struct credentials *out, struct mq_error *err)
+static enum mq_status read_password(const char *path, struct connect *out, struct mq_error *err)
 {
     if (php_check_open_basedir_ex(path, 0) != 0) {
         return refuse_file(path, "is not allowed by open_basedir: add its directory", err);
@@ -130,15 +136,14 @@ static const char *given(const char *text)
 }
 
 /* The DSN's own come first, then the environment's, then php.ini's. */
-static enum mq_status find_credentials(const struct mq_server_dsn *dsn, struct credentials *out,
-                                       struct mq_error *err)
+static enum mq_status find_credentials(struct connect *out, struct mq_error *err)
 {
     const char *file = given(getenv(PASSWORD_FILE));
-    if (!dsn->has_user) {
+    if (!out->dsn->has_user) {
         out->user = given(getenv("MAILQUEUE_DATABASE_USER"));
         out->user = out->user ? out->user : given(MAILQUEUE_G(database_user));
     }
-    if (dsn->has_password) {
+    if (out->dsn->has_password) {
         return MQ_OK;
     }
     out->password = given(getenv("MAILQUEUE_DATABASE_PASSWORD"));
@@ -150,16 +155,6 @@ static enum mq_status find_credentials(const struct mq_server_dsn *dsn, struct c
 }
 
 /* ---- PDO ---- */
-
-/* Everything that allocates request memory happens in build(). */
-struct connect {
-    const struct mq_server_dsn *dsn;
-    const struct credentials *credentials;
-    int busy_timeout_ms;
-    zend_class_entry *ce;
-    zval *pdo;
-    zval args[4];
-};
 
 /* Sets an option by the name of its constant, whose number depends on how pdo_mysql was built.
  * Takes over the value. */
@@ -195,15 +190,26 @@ static void set_mysql_options(const struct connect *connect, zval *options)
     }
 }
 
+/* Of two values of a name PDO takes the latter, so defaults come first. The queue's texts are
+ * UTF-8, whatever encoding the database has; the server's lists of sessions show the name. */
+static zend_string *with_defaults(const struct connect *connect)
+{
+    const char *defaults = connect->dsn->mysql
+                               ? "mysql:charset=utf8mb4"
+                               : "pgsql:client_encoding=UTF8;fallback_application_name=mailqueue";
+    return zend_strpprintf(0, "%s;%s", defaults, strchr(connect->text, ':') + 1);
+}
+
 static void build(void *context)
 {
     struct connect *connect = context;
     const struct mq_server_dsn *dsn = connect->dsn;
-    const char *texts[] = {dsn->text, connect->credentials->user, connect->credentials->password};
-    for (int i = 0; i < 3; i++) {
-        if (texts[i]) {
-            ZVAL_STRING(&connect->args[i], texts[i]);
-        }
+    ZVAL_STR(&connect->args[0], with_defaults(connect));
+    if (connect->user) {
+        ZVAL_STRING(&connect->args[1], connect->user);
+    }
+    if (connect->password) {
+        ZVAL_STRING(&connect->args[2], connect->password);
     }
     array_init(&connect->args[3]);
     add_index_long(&connect->args[3], MQ_PDO_ATTR_TIMEOUT,
@@ -344,22 +350,21 @@ enum mq_status mq_php_dsn_connect(const char *database, int busy_timeout_ms, zva
                                   struct mq_error *err)
 {
     struct mq_server_dsn dsn;
-    struct credentials credentials = {0};
     enum mq_status status = mq_server_dsn_parse(mq_str_of(database), &dsn, err);
     if (status != MQ_OK) {
         return status;
     }
     struct connect connect = {
-        .dsn = &dsn, .credentials = &credentials, .busy_timeout_ms = busy_timeout_ms, .pdo = pdo};
+        .dsn = &dsn, .text = database, .busy_timeout_ms = busy_timeout_ms, .pdo = pdo};
     connect.ce = find_class(&dsn, err);
-    status = connect.ce ? find_credentials(&dsn, &credentials, err) : MQ_CONFIG;
+    status = connect.ce ? find_credentials(&connect, err) : MQ_CONFIG;
     for (int i = 0; i < 4; i++) {
         ZVAL_NULL(&connect.args[i]);
     }
     if (status == MQ_OK) {
         status = open_pdo(&connect, err);
     }
-    mq_server_dsn_clear(&dsn);
-    ZEND_SECURE_ZERO(credentials.line, sizeof credentials.line);
+    free(dsn.shown);
+    ZEND_SECURE_ZERO(connect.line, sizeof connect.line);
     return status;
 }

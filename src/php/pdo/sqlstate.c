@@ -26,7 +26,7 @@ static const struct {
     struct meaning is;
     const char *codes[MQ_DIALECT_COUNT];
 } meanings[] = {
-    {{MQ_IO, IS_LOST ": open a PDO anew and a MailQueue with it; what was being committed may be "
+    {{MQ_IO, IS_LOST ": open a new PDO and a MailQueue with it; what was being committed may be "
                      "stored or not"},
      {NULL, "25P03 57P 08 HY000", "1053 1927 2006 2013 2055 4031"}},
     {{MQ_TX_ABORTED, "another transaction was faster: run it again"}, {NULL, "40001", "1020 3101"}},
@@ -54,7 +54,7 @@ static const struct {
     {{MQ_DATABASE, "run `mailqueue migrate`, or look at the database's name"},
      {NULL, NULL, "1146"}},
     {{MQ_DATABASE, "run `mailqueue migrate`"}, {NULL, "42703", "1054 1176"}},
-    {{MQ_DATABASE, "raise the server's max_allowed_packet, then connect anew"},
+    {{MQ_DATABASE, "raise the server's max_allowed_packet, then connect again"},
      {NULL, NULL, "1153"}},
     {{MQ_CONFIG, "choose a database: dbname= in the DSN"}, {NULL, NULL, "1046"}},
     {{MQ_CONFIG, "set the server's binlog_format to ROW or MIXED"}, {NULL, NULL, "1665"}},
@@ -128,15 +128,10 @@ enum { SQLITE_BUSY_SNAPSHOT = 517, WAITED_MS = 100 };
 static struct meaning sqlite_meaning(const struct mq_pdo *self, zend_object *thrown)
 {
     zend_long code = driver_code(thrown) & 0xff;
-    if (driver_code(thrown) == SQLITE_BUSY_SNAPSHOT) {
-        return (struct meaning){
-            MQ_BUSY, "your transaction has read before it wrote, and another connection wrote "
-                     "since: roll back and repeat it, beginning with exec('BEGIN IMMEDIATE'), or "
-                     "write first"};
-    }
     /* Without PDO::SQLITE_ATTR_EXTENDED_RESULT_CODES it has the code of any SQLITE_BUSY, but comes
      * without a wait. */
-    if (code == 5 && self->joined && mq_pdo_now_ms() - self->called_ms < WAITED_MS) {
+    if (driver_code(thrown) == SQLITE_BUSY_SNAPSHOT ||
+        (code == 5 && self->joined && mq_pdo_now_ms() - self->called_ms < WAITED_MS)) {
         return (struct meaning){
             MQ_BUSY, "another connection is writing, or wrote since your transaction first read "
                      "(SQLite does not wait then): roll back and repeat it, beginning with "
@@ -207,8 +202,9 @@ enum mq_status mq_pdo_failed(struct mq_pdo *self, zend_object *thrown, struct mq
     bool pgsql = mq_pdo_is_pgsql(self);
     struct meaning is = meaning_of(self, thrown);
     if (self->own.dsn && is.cure && strncmp(is.cure, IS_LOST, strlen(IS_LOST)) == 0) {
-        is.cure = IS_LOST "; the next use opens it anew; what was being committed may be stored or "
-                          "not";
+        is.cure =
+            IS_LOST "; the next use opens it again; what was being committed may be stored or "
+                    "not";
     }
     self->aborted = self->aborted || (pgsql && self->begun);
     struct mq_buffer text;

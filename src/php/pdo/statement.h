@@ -15,12 +15,6 @@ bool mq_pdo_has_column(struct mq_db *db, const char *table, const char *column);
 enum mq_status mq_pdo_ask(struct mq_pdo *self, const struct mq_query *query, int64_t *number,
                           struct mq_error *err);
 
-/* attributes.c: sets the attributes that the driver needs, and puts the application's back. */
-enum mq_status mq_pdo_enter(struct mq_pdo *self, struct mq_error *err);
-void mq_pdo_leave(struct mq_pdo *self);
-/* MySQL: whether PDO writes the values of what is prepared next into its text. */
-enum mq_status mq_pdo_emulate(struct mq_pdo *self, bool emulate, struct mq_error *err);
-
 /* Of a column that is a number; else *number is unchanged. */
 static inline void mq_pdo_number(struct mq_value value, int64_t *number)
 {

@@ -11,7 +11,7 @@ static enum mq_status refuse_pooler(struct mq_pdo *self, struct mq_error *err)
     enum mq_status status = mq_pdo_shares_sessions(self, &shared, err);
     if (status == MQ_OK && shared) {
         status = mq_error_set(err, MQ_CONFIG, "database",
-                              "$database: " MQ_PDO_POOLER "; a worker's place is a lock of its "
+                              "$database: " MQ_PDO_POOLER "; a worker's slot is a lock of its "
                               "session, which would hold nothing: " MQ_PDO_POOLER_CURE);
     }
     return status;

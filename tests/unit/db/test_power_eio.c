@@ -112,7 +112,7 @@ static enum mq_status settle(struct life *life)
 static enum mq_status maintain(struct life *life)
 {
     struct mq_db *db = mq_queue_db(life->fx.queue);
-    mq_sqlite_of(db)->checkpointed_frames = -1000000; /* else it waits for a long WAL */
+    mq_sqlite_of(db)->due_frames = 0; /* else it waits for a long WAL */
     return db->driver->maintain(db, &life->fx.err);
 }
 

@@ -51,8 +51,7 @@ static enum mq_status step(struct power_bench *bench)
     if (action == 1 && bench->next > 1 && bench->promises[bench->next - 1] == PROMISED_STORED)
         return bench_store(bench, which, bench->next - 1);
     bench->active_key = bench->next++;
-    return action == 2 ? bench_store_alone(bench, which, bench->active_key)
-                       : bench_store(bench, which, bench->active_key);
+    return bench_store(bench, which, bench->active_key);
 }
 
 /* What the other connection does while one is in a sync; locks may keep it from that. */
