@@ -226,20 +226,18 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/send/smtp/smtp.c
     src/send/smtp/write.c
     src/send/transport.c
-    src/worker/collect.c
     src/worker/cycle.c
     src/worker/database.c
     src/worker/dead_runs.c
     src/worker/deliveries.c
     src/worker/delivery.c
+    src/worker/files.c
     src/worker/finding.c
     src/worker/lock.c
     src/worker/log.c
     src/worker/memory.c
     src/worker/report.c
-    src/worker/run_dir.c
     src/worker/signals.c
-    src/worker/stop.c
     src/worker/trouble.c
     src/worker/worker.c
     dnl sources: end

@@ -1,16 +1,9 @@
 /* The run's transactions: settle and claim in one, and renewals. */
-#include "worker/cycle.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "queue/queue.h"
-#include "worker/database.h"
-#include "worker/delivery.h"
-#include "worker/memory.h"
 #include "worker/run.h"
-#include "worker/stop.h"
-#include "worker/trouble.h"
 
 #define CLAIM_AGAIN_MS 1000   /* after one that found nothing, while others are under way */
 #define SILENCE_MS     240000 /* at most: servers end sessions that say nothing for longer */
@@ -25,17 +18,13 @@ static int64_t lease_end_ms(const struct mq_run *run, int64_t before_ms)
 
 /* ---- renewals ---- */
 
-static size_t list_held(struct mq_run *run, struct mq_delivery **out)
+static void list_held(struct mq_run *run, struct mq_delivery **out)
 {
-    struct mq_deliveries *const lists[] = {&run->waiting, &run->under_way, &run->done,
-                                           &run->doubted};
-    size_t n = 0;
-    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
-        for (struct mq_delivery *f = lists[i]->head; f; f = f->next) {
-            out[n++] = f;
+    for (size_t i = 0; i < MQ_RUN_BUCKETS; i++) {
+        for (struct mq_delivery *f = run->buckets[i]; f; f = f->chain) {
+            *out++ = f;
         }
     }
-    return n;
 }
 
 static enum mq_status renew_chunk(struct mq_run *run, struct mq_delivery **deliveries, size_t count,
@@ -57,9 +46,7 @@ static enum mq_status renew_chunk(struct mq_run *run, struct mq_delivery **deliv
             continue;
         }
         deliveries[i]->lease_end_ms = lease_end_ms(run, before_ms);
-        if (jobs[i]->locked_until < run->lease.low_s) {
-            run->lease.low_s = jobs[i]->locked_until;
-        }
+        run->lease.low_s = mq_least(run->lease.low_s, jobs[i]->locked_until);
     }
     return MQ_OK;
 }
@@ -93,8 +80,8 @@ void mq_run_renew(struct mq_run *run)
     list_held(run, deliveries);
     run->lease.low_s = INT64_MAX;
     for (size_t i = 0; i < held && status == MQ_OK; i += RENEW_CHUNK) {
-        status = renew_chunk(run, deliveries + i, held - i < RENEW_CHUNK ? held - i : RENEW_CHUNK,
-                             &error);
+        size_t count = held - i < RENEW_CHUNK ? held - i : RENEW_CHUNK;
+        status = renew_chunk(run, deliveries + i, count, &error);
     }
     free(deliveries);
     if (status != MQ_OK) {
@@ -121,18 +108,13 @@ static int64_t wanted_ahead(const struct mq_run *run, bool settles)
         return can_take - ready;
     }
     if (just_in_time) { /* it is not known yet whether there is a limit */
-        return (can_take < batch ? can_take : batch) - ready;
+        return mq_least(can_take, batch) - ready;
     }
     if (!settles && ready >= can_take &&
         (ready >= (batch + 1) / 2 || ready >= run->options->connections)) {
         return 0;
     }
     return (can_take > batch ? can_take : batch) - ready;
-}
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
 }
 
 /* 0: none. */
@@ -144,15 +126,15 @@ static int claim_size(const struct mq_run *run)
     if (run->stop.begun || mq_run_suspects_relay(run) || (mq_run_database_fails(run) && settles)) {
         return 0;
     }
-    int64_t want = least(wanted_ahead(run, settles), mq_run_claim_room(run));
+    int64_t want = mq_least(wanted_ahead(run, settles), mq_run_claim_room(run));
     if (want < 1 && run->held == 0) {
         want = 1; /* it waits here until a session is free */
     }
-    want = least(want, (int64_t)(run->slots - run->held));
+    want = mq_least(want, (int64_t)(run->slots - run->held));
     if (options->message_limit >= 0) {
-        want = least(want, options->message_limit - run->claim.total);
+        want = mq_least(want, options->message_limit - run->claim.total);
     }
-    want = least(want, run->memory.claim_max);
+    want = mq_least(want, run->memory.claim_max);
     if (run->doubts.lower && want > MQ_RUN_MANY) {
         want = run->waiting.count + run->under_way.count > 0 ? 0 : MQ_RUN_MANY;
     }
@@ -214,9 +196,7 @@ static void take_jobs(struct mq_run *run, struct mq_claim *claim, int64_t before
     for (size_t i = 0; i < claim->count; i++) {
         struct mq_job *job = &claim->jobs[i];
         struct mq_delivery *held = mq_delivery_find(run, job->id);
-        if (job->locked_until < run->lease.low_s) {
-            run->lease.low_s = job->locked_until;
-        }
+        run->lease.low_s = mq_least(run->lease.low_s, job->locked_until);
         if (held) {
             merge(held, job, end_ms);
         } else if (!mq_delivery_new(run, job, end_ms)) {
@@ -249,8 +229,7 @@ static void take_end(struct mq_run *run, const struct mq_claim *claim, int64_t n
         break;
     case MQ_CLAIM_TOKENS:
         run->claim.token_ms = now_ms + (wait_ms > 0 ? wait_ms : CLAIM_AGAIN_MS);
-        run->claim.next_ms =
-            now_ms + (wait_ms < SILENCE_MS ? run->claim.token_ms - now_ms : SILENCE_MS);
+        run->claim.next_ms = mq_least(run->claim.token_ms, now_ms + SILENCE_MS);
         break;
     case MQ_CLAIM_PAUSED:
         memcpy(run->report->reason, claim->reason, sizeof(run->report->reason));
@@ -276,7 +255,7 @@ static void take_end(struct mq_run *run, const struct mq_claim *claim, int64_t n
 
 /* As many as one transaction takes, the oldest first: it must stay short for those who enqueue. A
  * large message is thousands of pages to delete. */
-static size_t collect_outcomes(struct mq_run *run)
+static size_t collect_outcomes(struct mq_run *run, struct mq_settlement *out)
 {
     size_t n = 0;
     int64_t bytes = 0;
@@ -285,7 +264,7 @@ static size_t collect_outcomes(struct mq_run *run)
         if (n > 0 && bytes > MQ_RUN_SETTLE_BYTES) {
             break;
         }
-        mq_delivery_settlement(f, &run->outcomes[n++]);
+        mq_delivery_settlement(f, &out[n++]);
     }
     return n;
 }
@@ -361,11 +340,13 @@ void mq_run_cycle(struct mq_run *run)
         .on_uncertain = run->options->on_uncertain,
         .final_timeout_s = run->options->final_timeout_s,
     };
-    struct mq_cycle cycle = {.claim = &claim, .events = &run->events};
+    struct mq_settlement outcomes[MQ_RUN_SETTLE_JOBS];
+    struct mq_cycle cycle = {.outcomes = outcomes,
+                             .outcome_count = collect_outcomes(run, outcomes),
+                             .claim = &claim,
+                             .events = &run->events};
 
     mq_claim_init(&claim);
-    cycle.outcomes = run->outcomes;
-    cycle.outcome_count = collect_outcomes(run);
     if (request.limit > 0 || (request.dead_count > 0 && !run->stop.begun)) {
         cycle.request = &request;
     }

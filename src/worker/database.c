@@ -1,10 +1,7 @@
 /* What a run does about its database beside the cycle: tries again after failures, takes its worker
  * slot again on a new connection, and does a piece of the sweep and of the upkeep in between. */
-#include "worker/database.h"
-
 #include "queue/queue.h"
 #include "worker/run.h"
-#include "worker/stop.h"
 
 #define RETRY_FIRST_MS    50
 #define RETRY_MAX_MS      1000
@@ -26,7 +23,7 @@ static bool is_cut_off(const struct mq_run *run, enum mq_status status)
  * MQ_BUSY as long as that is possible. Without a slot the run ends. */
 static enum mq_status take_slot_again(struct mq_run *run, struct mq_error *err)
 {
-    enum mq_status status = mq_slot_take_again(&run->slot, err);
+    enum mq_status status = mq_slot_take(&run->slot, err);
     if (status != MQ_OK) {
         return status;
     }
@@ -146,14 +143,14 @@ void mq_run_leave_free(struct mq_run *run, int64_t begun_ms)
     run->database.free_until_ms = now_ms + (now_ms - begun_ms);
 }
 
-int64_t mq_run_sweep_ms(const struct mq_run *run, bool idle)
+int64_t mq_run_sweep_ms(const struct mq_run *run)
 {
-    return idle || run->database.next_sweep_ms < run->database.free_until_ms
+    return mq_run_is_idle(run) || run->database.next_sweep_ms < run->database.free_until_ms
                ? run->database.free_until_ms
                : run->database.next_sweep_ms;
 }
 
-void mq_run_upkeep(struct mq_run *run, bool idle)
+void mq_run_upkeep(struct mq_run *run)
 {
     int64_t now_ms = mq_run_now_ms(run);
 
@@ -163,7 +160,7 @@ void mq_run_upkeep(struct mq_run *run, bool idle)
     if (run->database.sweep.done && run->options->daemon && now_ms >= run->database.next_sweep_ms) {
         run->database.sweep = (struct mq_sweep){0};
     }
-    if (!run->database.sweep.done && now_ms >= mq_run_sweep_ms(run, idle)) {
+    if (!run->database.sweep.done && now_ms >= mq_run_sweep_ms(run)) {
         size_t told = run->events.count;
         /* The next run's sweep makes up for one that fails. */
         if (mq_queue_sweep(run->queue, &run->database.sweep, &run->events, NULL) != MQ_OK) {

@@ -1,11 +1,9 @@
-/* The database beside the cycle: failures, waiting, upkeep. */
+/* The run's transactions: cycles, renewals, upkeep, and what it does when they fail. */
 #ifndef MQ_WORKER_DATABASE_H
 #define MQ_WORKER_DATABASE_H
 
-#include "core/error.h"
+#include "queue/claim.h"
 #include "queue/manage.h"
-#include <stdbool.h>
-#include <stdint.h>
 
 struct mq_run;
 
@@ -22,6 +20,29 @@ struct mq_database {
     struct mq_sweep sweep;
 };
 
+/* Of the last claim, if not said otherwise. */
+struct mq_claims {
+    enum mq_claim_end end;
+    bool fresh;   /* nothing was settled since without a claim */
+    bool any;     /* there was one */
+    bool limited; /* by the hourly limit */
+    int64_t total;
+    int64_t next_ms;  /* no claim of its own before */
+    int64_t token_ms; /* when it expected a token */
+    int64_t resume_s;
+};
+
+struct mq_leases {
+    int64_t renew_ms; /* the next renewal */
+    int64_t low_s;    /* UTC; no lease held ends before it */
+};
+
+bool mq_run_cycle_due(const struct mq_run *run, int64_t now_ms);
+/* One transaction: what is done is settled, leases of the dead are recovered, jobs are claimed. */
+void mq_run_cycle(struct mq_run *run);
+/* Renews the leases of all that is held when it is time. */
+void mq_run_renew(struct mq_run *run);
+
 /* Notes that a transaction failed and handles it as far as can be: reopens, waits, gives up. */
 void mq_run_database_failed(struct mq_run *run, enum mq_status status, const struct mq_error *err);
 /* Before a transaction: whether it may be made. A slot that went with a lost connection is taken
@@ -31,8 +52,8 @@ bool mq_run_has_slot(struct mq_run *run);
  * write lock for as long as we had it, since begun_ms. */
 void mq_run_leave_free(struct mq_run *run, int64_t begun_ms);
 /* When the next piece of the sweep is due. */
-int64_t mq_run_sweep_ms(const struct mq_run *run, bool idle);
+int64_t mq_run_sweep_ms(const struct mq_run *run);
 /* A piece of the sweep and of the database's upkeep, when it is time. */
-void mq_run_upkeep(struct mq_run *run, bool idle);
+void mq_run_upkeep(struct mq_run *run);
 
 #endif

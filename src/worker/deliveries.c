@@ -1,7 +1,5 @@
 /* The claimed jobs of a run: their lists, their memory, and what they came to for the queue.
  * Nothing here calls another file of the worker. */
-#include "worker/deliveries.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

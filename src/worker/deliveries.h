@@ -72,6 +72,12 @@ void mq_delivery_end(struct mq_delivery *delivery, enum mq_outcome outcome, cons
 /* What waits goes back. */
 void mq_deliveries_release_waiting(struct mq_run *run);
 
+/* Whether a waiting delivery could begin now. */
+bool mq_run_can_start(const struct mq_run *run);
+/* Begins it: composes, pays, hands to the transport. False when that took time or cannot be now
+ * (run->no_slot): look after the others first. */
+bool mq_delivery_start(struct mq_delivery *delivery);
+
 /* Fills outcome, results, handed_over and error from the targets' results. */
 void mq_delivery_map(struct mq_delivery *delivery, enum mq_blame blame);
 /* UTC now, as far as the hourly limit is concerned. */

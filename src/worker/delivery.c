@@ -1,15 +1,9 @@
 /* Begins a delivery: its record in the intent file, its message, its hand-over. */
-#include "worker/delivery.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "mime/wire/repair.h"
-#include "worker/database.h"
-#include "worker/memory.h"
 #include "worker/run.h"
-#include "worker/stop.h"
-#include "worker/trouble.h"
 
 /* ---- the guard ---- */
 

@@ -2,113 +2,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "core/hash.h"
 #include "core/own_file.h"
 #include "core/process_id.h"
 #include "queue/queue.h"
 #include "worker/files.h"
 
-/* A process that counts the held locks shares each of them for a moment, or for longer if the
- * system suspends it then. A worker that starts meanwhile must not take that for another run. */
+/* A process that counts the held locks shares each for a moment, or for longer on a busy host. A
+ * worker that starts meanwhile must not take it for another worker. */
 #define LOOK_PAUSE_MS 2
 #define LOOK_MAX_MS   10000
-
-enum mq_status mq_file_error(const struct mq_file_task *task, const char *path, int sys_errno,
-                             struct mq_error *err)
-{
-    enum mq_status status = MQ_CANTOPEN;
-    if (sys_errno == EACCES || sys_errno == EPERM || sys_errno == EROFS) {
-        status = MQ_READONLY;
-    } else if (sys_errno == ENOSPC || sys_errno == EDQUOT || sys_errno == EFBIG) {
-        status = MQ_FULL;
-    } else if (sys_errno == EIO) {
-        status = MQ_IO;
-    } else if (sys_errno == ENOMEM) {
-        status = MQ_NOMEM;
-    }
-    return mq_error_set(err, status, task->field, "cannot %s %s %s: %s; %s", task->verb, task->kind,
-                        path, strerror(sys_errno), task->cure);
-}
-
-char *mq_file_path(const char *directory, const char *name)
-{
-    struct mq_buffer path;
-    mq_buffer_init(&path);
-    mq_buffer_cstr(&path, directory);
-    mq_buffer_char(&path, '/');
-    mq_buffer_cstr(&path, name);
-    char *result = mq_buffer_take(&path);
-    mq_buffer_clear(&path);
-    return result;
-}
-
-uint64_t mq_run_hash(const char *text)
-{
-    return mq_hash(MQ_HASH_BEGIN, mq_str_of(text));
-}
-
-char *mq_run_dir_path(const char *configured, const char *database_path)
-{
-    struct mq_buffer path;
-    const char *slash = strrchr(database_path, '/');
-
-    mq_buffer_init(&path);
-    if (configured && *configured) {
-        mq_buffer_printf(&path, "%s/%s-%016" PRIx64, configured, slash ? slash + 1 : database_path,
-                         mq_run_hash(database_path));
-    } else {
-        mq_buffer_printf(&path, "%s.run", database_path);
-    }
-    char *result = mq_buffer_take(&path);
-    mq_buffer_clear(&path);
-    return result;
-}
-
-enum mq_status mq_run_dir_prepare(const char *path, struct mq_error *err)
-{
-    static const struct mq_file_task create = {
-        "create", "the run directory", "run_dir",
-        "its parent must exist and be writable for the worker (ini setting mailqueue.run_dir)"};
-    static const struct mq_file_task use = {"use", "the run directory", "run_dir",
-                                            "the worker's user needs all rights on it"};
-    struct stat st;
-
-    if (mkdir(path, 0700) != 0 && errno != EEXIST) {
-        return mq_file_error(&create, path, errno, err);
-    }
-    if (lstat(path, &st) != 0) {
-        return mq_file_error(&use, path, errno, err);
-    }
-    if (S_ISLNK(st.st_mode)) {
-        return mq_error_set(err, MQ_CONFIG, "run_dir",
-                            "the run directory %s is a symbolic link; give the directory itself",
-                            path);
-    }
-    if (!S_ISDIR(st.st_mode)) {
-        return mq_error_set(err, MQ_CONFIG, "run_dir",
-                            "the run directory %s is no directory; move what is there away", path);
-    }
-    if (st.st_mode & (S_IWGRP | S_IWOTH)) {
-        return mq_error_set(err, MQ_CONFIG, "run_dir",
-                            "others may write in the run directory %s; chmod it to 0700", path);
-    }
-    if (st.st_uid != geteuid()) { /* who could put any records there */
-        return mq_error_set(err, MQ_CONFIG, "run_dir",
-                            "the run directory %s belongs to user %ld: start the worker as that "
-                            "user, or name another place (ini setting mailqueue.run_dir)",
-                            path, (long)st.st_uid);
-    }
-    return access(path, R_OK | W_OK | X_OK) == 0 ? MQ_OK : mq_file_error(&use, path, errno, err);
-}
 
 /* Whether the lock is held by others who only look. */
 static bool is_looked_at(int file)
@@ -197,27 +105,16 @@ int mq_worker_lock_held(const char *run_dir, int max_workers)
 
 /* ---- slots ---- */
 
-void mq_slot_init(struct mq_slot *slot, struct mq_queue *queue, const char *run_dir,
-                  int max_workers)
-{
-    *slot = (struct mq_slot){queue, run_dir, max_workers, -1, -1, mq_process_id()};
-}
-
 enum mq_status mq_slot_take(struct mq_slot *slot, struct mq_error *err)
 {
     if (slot->fd >= 0) {
         return MQ_OK;
     }
+    slot->number = -1;
     if (mq_queue_is_shared(slot->queue)) {
         return mq_queue_take_slot(slot->queue, slot->max_workers, &slot->number, err);
     }
     return mq_worker_lock(slot->run_dir, slot->max_workers, &slot->fd, err);
-}
-
-enum mq_status mq_slot_take_again(struct mq_slot *slot, struct mq_error *err)
-{
-    slot->number = -1;
-    return mq_slot_take(slot, err);
 }
 
 void mq_slot_leave(struct mq_slot *slot, bool usable)

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -23,58 +24,40 @@ struct mq_log {
     struct mq_buffer lines; /* not written yet */
 };
 
-static bool is_directory(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
 char *mq_log_default_path(const char *neighbour)
 {
     static const char name[] = "mail-queue.log";
     const char *configured = getenv("MAIL_QUEUE_LOG");
     const char *home = getenv("HOME");
     const char *slash = strrchr(neighbour, '/');
-    char *result;
+    struct stat st;
+    char *path = NULL;
 
     if (configured && *configured) {
-        return mq_str_dup(mq_str_of(configured));
+        return strdup(configured);
     }
     if (home && *home) {
         char *directory = mq_file_path(home, "logs");
-        if (!directory) {
-            return NULL;
-        }
-        bool exists = is_directory(directory);
-        result = exists ? mq_file_path(directory, name) : NULL;
+        bool exists = directory && stat(directory, &st) == 0 && S_ISDIR(st.st_mode);
+        path = exists ? mq_file_path(directory, name) : NULL;
         free(directory);
-        if (exists) {
-            return result;
+        if (exists || !directory) {
+            return path;
         }
     }
-    if (!slash) {
-        return mq_str_dup(mq_str_of(name));
-    }
-    char *directory = mq_str_dup((struct mq_str){neighbour, (size_t)(slash - neighbour)});
-    if (!directory) {
-        return NULL;
-    }
-    result = mq_file_path(directory, name);
-    free(directory);
-    return result;
+    int before = slash ? (int)(slash + 1 - neighbour) : 0;
+    return asprintf(&path, "%.*s%s", before, neighbour, name) < 0 ? NULL : path;
 }
 
 /* The descriptor of a name for standard output or error; -1: it is no such name. These are links,
  * and what they lead to may be a pipe or a socket, which cannot be opened by name. */
 static int standard_stream(const char *path)
 {
-    static const char *const names[][3] = {{"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"},
-                                           {"/dev/stderr", "/dev/fd/2", "/proc/self/fd/2"}};
-    for (int stream = 0; stream < 2; stream++) {
-        for (int i = 0; i < 3; i++) {
-            if (strcmp(path, names[stream][i]) == 0) {
-                return stream + 1;
-            }
+    static const char *const names[] = {"/dev/stdout", "/dev/stderr",     "/dev/fd/1",
+                                        "/dev/fd/2",   "/proc/self/fd/1", "/proc/self/fd/2"};
+    for (int i = 0; i < 6; i++) {
+        if (strcmp(path, names[i]) == 0) {
+            return i % 2 + 1;
         }
     }
     return -1;
@@ -115,31 +98,24 @@ static enum mq_status open_file(const char *path, int *out, struct mq_error *err
     return MQ_OK;
 }
 
-static enum mq_status open_stream(int stream, const char *path, int *out, struct mq_error *err)
-{
-    int fd = fcntl(stream, F_DUPFD_CLOEXEC, 0);
-    if (fd < 0) {
-        return mq_error_set(err, MQ_CANTOPEN, "log", "%s: %s; give another log file", path,
-                            strerror(errno));
-    }
-    *out = fd;
-    return MQ_OK;
-}
-
 enum mq_status mq_log_open(const char *path, struct mq_log **out, struct mq_error *err)
 {
     int stream = standard_stream(path);
-    struct mq_log *log = calloc(1, sizeof(*log));
+    int fd = stream > 0 ? fcntl(stream, F_DUPFD_CLOEXEC, 0) : -1;
 
+    if (stream > 0 && fd < 0) {
+        return mq_error_set(err, MQ_CANTOPEN, "log", "%s: %s; give another log file", path,
+                            strerror(errno));
+    }
+    if (stream < 0) {
+        MQ_TRY(open_file(path, &fd, err));
+    }
+    struct mq_log *log = calloc(1, sizeof(*log));
     if (!log) {
+        close(fd);
         return mq_error_nomem(err);
     }
-    enum mq_status status =
-        stream > 0 ? open_stream(stream, path, &log->fd, err) : open_file(path, &log->fd, err);
-    if (status != MQ_OK) {
-        free(log);
-        return status;
-    }
+    log->fd = fd;
     /* Absolute: the application's code may change the directory. */
     log->path = stream > 0 ? NULL : realpath(path, NULL);
     mq_buffer_init(&log->lines);
@@ -167,39 +143,35 @@ static void follow_name(struct mq_log *log)
 
 static void add_key(struct mq_buffer *out, const char *key)
 {
-    mq_buffer_cstr(out, ",\"");
-    mq_buffer_cstr(out, key);
-    mq_buffer_cstr(out, "\":");
+    mq_buffer_printf(out, ",\"%s\":", key);
 }
 
 static void add_text(struct mq_buffer *out, const char *key, const char *value)
 {
-    if (!value) {
-        return;
+    if (value) {
+        add_key(out, key);
+        mq_json_string(out, mq_str_of(value));
     }
-    add_key(out, key);
-    mq_json_string(out, mq_str_of(value));
 }
 
-static void add_int(struct mq_buffer *out, const char *key, int64_t value)
+static void add_int(struct mq_buffer *out, const char *key, bool known, int64_t value)
 {
-    add_key(out, key);
-    mq_buffer_int(out, value);
+    if (known) {
+        add_key(out, key);
+        mq_buffer_int(out, value);
+    }
 }
 
 /* RFC 3339 in UTC. */
 static void add_time(struct mq_buffer *out, int64_t utc_s)
 {
-    char text[40];
+    char text[40] = "null";
     struct tm tm;
     time_t t = (time_t)utc_s;
-    if (!gmtime_r(&t, &tm) || strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm) == 0) {
-        mq_buffer_cstr(out, "null");
-        return;
+    if (gmtime_r(&t, &tm)) {
+        strftime(text, sizeof(text), "\"%Y-%m-%dT%H:%M:%SZ\"", &tm);
     }
-    mq_buffer_char(out, '"');
     mq_buffer_cstr(out, text);
-    mq_buffer_char(out, '"');
 }
 
 void mq_event_json(struct mq_buffer *out, const struct mq_event *event)
@@ -207,26 +179,16 @@ void mq_event_json(struct mq_buffer *out, const struct mq_event *event)
     mq_buffer_cstr(out, "{\"time\":");
     add_time(out, event->at_s);
     add_text(out, "event", mq_event_type_name(event->type));
-    if (event->id) {
-        add_int(out, "id", event->id);
-    }
+    add_int(out, "id", event->id != 0, event->id);
     add_text(out, "reference", event->reference);
     add_text(out, "type", event->mail_type);
-    if (event->attempt > 0) {
-        add_int(out, "attempt", event->attempt);
-    }
-    if (event->uncertain > 0) {
-        add_int(out, "uncertain", event->uncertain);
-    }
-    if (event->recipients > 0) {
-        add_int(out, "recipients", event->recipients);
-    }
+    add_int(out, "attempt", event->attempt > 0, event->attempt);
+    add_int(out, "uncertain", event->uncertain > 0, event->uncertain);
+    add_int(out, "recipients", event->recipients > 0, event->recipients);
     add_text(out, "subject", event->subject);
     add_text(out, "relay", event->relay);
     add_text(out, "reply", event->reply);
-    if (event->ms >= 0) {
-        add_int(out, "ms", event->ms);
-    }
+    add_int(out, "ms", event->ms >= 0, event->ms);
     if (event->next_attempt_at) {
         add_key(out, "next_attempt_at");
         add_time(out, event->next_attempt_at);
@@ -234,8 +196,15 @@ void mq_event_json(struct mq_buffer *out, const struct mq_event *event)
     mq_buffer_char(out, '}');
 }
 
-/* One write(2) of whole lines keeps the lines of several workers apart. Only after a full disk cut
- * it short, the rest is written. */
+static void note_failure(struct mq_log *log, int sys_errno)
+{
+    if (!log->failed_errno) {
+        log->failed_errno = sys_errno;
+    }
+}
+
+/* One write(2) of whole lines keeps the lines of several workers whole; only what a full disk cut
+ * short is written on. */
 void mq_log_flush(struct mq_log *log)
 {
     size_t done = 0;
@@ -248,9 +217,7 @@ void mq_log_flush(struct mq_log *log)
             continue;
         }
         if (n <= 0) {
-            if (!log->failed_errno) {
-                log->failed_errno = n < 0 ? errno : EIO;
-            }
+            note_failure(log, n < 0 ? errno : EIO);
             break;
         }
         done += (size_t)n;
@@ -273,20 +240,12 @@ void mq_log_add(struct mq_log *log, const struct mq_event *event)
     if (log->lines.failed) {
         log->lines.failed = false;
         log->lines.len = before; /* no half line */
-        if (!log->failed_errno) {
-            log->failed_errno = ENOMEM;
-        }
+        note_failure(log, ENOMEM);
         return;
     }
     if (log->lines.len >= FLUSH_BYTES) {
         mq_log_flush(log);
     }
-}
-
-void mq_log_event(struct mq_log *log, const struct mq_event *event)
-{
-    mq_log_add(log, event);
-    mq_log_flush(log);
 }
 
 void mq_log_sync(struct mq_log *log)
@@ -295,12 +254,9 @@ void mq_log_sync(struct mq_log *log)
     fsync(log->fd);
 }
 
-bool mq_log_failed(const struct mq_log *log, int *sys_errno)
+int mq_log_failed(const struct mq_log *log)
 {
-    if (log->failed_errno && sys_errno) {
-        *sys_errno = log->failed_errno;
-    }
-    return log->failed_errno != 0;
+    return log->failed_errno;
 }
 
 void mq_log_close(struct mq_log *log)

@@ -1,13 +1,9 @@
 /* Messages in memory: of what is under way, and small ones of what comes next, together no more
- * than max_bytes. A larger mail passes alone. They are loaded when a session can take them, outside
- * of the write transaction, and dropped when the transport gives the mail back. */
-#include "worker/memory.h"
-
-#include <inttypes.h>
+ * than max_bytes. One mail passes whatever its size: alone. They are loaded when a session can take
+ * them, outside of the write transaction, and dropped when the transport gives the mail back. */
 #include <stdio.h>
 
 #include "queue/body.h"
-#include "worker/database.h"
 #include "worker/run.h"
 
 #define LOOK_AHEAD     128

@@ -1,13 +1,34 @@
-/* Events: counted into the report and told to whoever listens, after each commit. */
+/* Why a run ends; and its events, counted into the report and told after each commit. */
 #include "worker/report.h"
 
 #include <inttypes.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "worker/run.h"
-#include "worker/stop.h"
+
+void mq_run_stop(struct mq_run *run, enum mq_run_end end)
+{
+    if (!run->stop.begun) {
+        run->stop.begun = true;
+        run->stop.begun_ms = mq_run_now_ms(run);
+        run->report->end = end;
+        /* The grace period is for what is being sent. Each mail begun in it might be cut off behind
+         * its dot, and then arrive twice. */
+        mq_transport_wind_down(run->transport);
+    }
+}
+
+void mq_run_fail(struct mq_run *run, enum mq_status status, const struct mq_error *err)
+{
+    /* A bailout outranks what came before: PHP must unwind. */
+    if (run->stop.status == MQ_OK || (status == MQ_BAILOUT && run->stop.status != MQ_BAILOUT)) {
+        run->stop.status = status;
+        run->stop.error = *err;
+        run->stop.error.status = status;
+    }
+    mq_run_stop(run, MQ_RUN_EMPTY);
+}
 
 const char *mq_run_end_name(enum mq_run_end end)
 {
@@ -16,7 +37,7 @@ const char *mq_run_end_name(enum mq_run_end end)
         [MQ_RUN_MESSAGES] = "messages", [MQ_RUN_SIGNAL] = "signal",     [MQ_RUN_RELAY] = "relay",
         [MQ_RUN_LOCKED] = "locked",     [MQ_RUN_DISABLED] = "disabled",
     };
-    return (size_t)end < sizeof(names) / sizeof(names[0]) ? names[end] : "unknown";
+    return names[end];
 }
 
 /* What the report counts, and the event that counts it. */
@@ -68,7 +89,7 @@ void mq_run_tell(struct mq_run *run)
         count(run->report, event);
         /* After an exception the listener is still told, so that the log is whole; after a bailout
          * nothing of PHP may run any more. */
-        if (!hooks || !hooks->event || run->stop.status == MQ_BAILOUT) {
+        if (!hooks->event || run->stop.status == MQ_BAILOUT) {
             continue;
         }
         enum mq_status status = hooks->event(hooks->context, event, &error);
@@ -76,40 +97,23 @@ void mq_run_tell(struct mq_run *run)
             mq_run_fail(run, status, &error);
         }
     }
-    if (run->events.count > 0 && hooks && hooks->told) {
+    if (run->events.count > 0 && hooks->told) {
         hooks->told(hooks->context);
     }
     mq_events_truncate(&run->events, 0);
 }
 
-void mq_run_happened(struct mq_run *run, enum mq_event_type type, const char *reply,
-                     int64_t next_attempt_at)
-{
-    struct mq_event event = {
-        .type = type,
-        .at_s = mq_run_now_s(run),
-        .relay = (char *)run->relay, /* copied by mq_events_add() */
-        .reply = (char *)reply,
-        .ms = -1,
-        .next_attempt_at = next_attempt_at,
-    };
-    mq_events_add(&run->events, &event);
-}
-
 void mq_run_tell_end(struct mq_run *run)
 {
-    const struct mq_report *report = run->report;
+    struct mq_report *report = run->report;
+    bool failed = run->stop.status != MQ_OK;
     struct mq_buffer text;
-    struct mq_event event = {.type = MQ_EVENT_RUN, .at_s = mq_run_now_s(run)};
 
     mq_buffer_init(&text);
-    if (run->stop.status != MQ_OK) {
-        mq_buffer_printf(&text, "end=%s", mq_status_name(run->stop.status));
-    } else {
-        mq_buffer_printf(&text, "end=%s", mq_run_end_name(report->end));
-    }
+    mq_buffer_printf(&text, "end=%s",
+                     failed ? mq_status_name(run->stop.status) : mq_run_end_name(report->end));
     for (size_t i = 0; i < COUNTS; i++) {
-        int64_t value = *count_at(run->report, i);
+        int64_t value = *count_at(report, i);
         if (value) {
             mq_buffer_printf(&text, " %s=%" PRId64, counts[i].name, value);
         }
@@ -117,10 +121,14 @@ void mq_run_tell_end(struct mq_run *run)
     if (report->end == MQ_RUN_RELAY && report->reason[0]) {
         mq_buffer_printf(&text, " reason=%s", report->reason);
     }
-    event.relay = (char *)run->relay;
-    event.reply = mq_buffer_view(&text).len ? text.data : NULL;
-    event.ms = report->ms;
-    event.next_attempt_at = report->resume_s;
+    struct mq_event event = {
+        .type = MQ_EVENT_RUN,
+        .at_s = mq_run_now_s(run),
+        .relay = (char *)run->relay, /* copied by mq_events_add() */
+        .reply = text.data,
+        .ms = report->ms,
+        .next_attempt_at = report->resume_s,
+    };
     mq_events_add(&run->events, &event);
     mq_buffer_clear(&text);
     mq_run_tell(run);

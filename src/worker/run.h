@@ -8,24 +8,20 @@
  *              (trouble.c)
  * Its slot in the intent file is taken when it begins and freed after its outcome's commit.
  *
- * Calls go one way: worker.c and cycle.c at the top, stop.c and deliveries.c at the bottom. What is
- * below notes in its part of struct mq_run what happened, and the loop acts on it. For example,
+ * Calls go one way: worker.c and cycle.c at the top, report.c and deliveries.c at the bottom. What
+ * is below notes in its part of struct mq_run what happened, and the loop acts on it. For example,
  * mq_run_stop() releases nothing. */
 #ifndef MQ_WORKER_RUN_H
 #define MQ_WORKER_RUN_H
 
-#include "core/clock.h"
-#include "queue/settle.h"
 #include "send/intent/intent.h"
-#include "worker/cycle.h"
 #include "worker/database.h"
 #include "worker/dead_runs.h"
 #include "worker/deliveries.h"
-#include "worker/finding.h"
 #include "worker/lock.h"
 #include "worker/memory.h"
+#include "worker/report.h"
 #include "worker/signals.h"
-#include "worker/stop.h"
 #include "worker/trouble.h"
 
 #define MQ_RUN_SETTLE_JOBS 100  /* outcomes are committed at so many … */
@@ -59,7 +55,6 @@ struct mq_run {
     int64_t first_done_ms;                       /* when `done` stopped being empty */
     bool unknown_jobs; /* claimed by us without a delivery, or perhaps so */
     struct mq_events events;
-    struct mq_settlement outcomes[MQ_RUN_SETTLE_JOBS]; /* of the cycle under way */
 
     int64_t start_ms;    /* CLOCK_BOOTTIME, as the next */
     int64_t deadline_ms; /* INT64_MAX: none */
@@ -83,6 +78,15 @@ static inline int64_t mq_run_now_ms(const struct mq_run *run)
 static inline int64_t mq_run_now_s(const struct mq_run *run)
 {
     return run->clock.now_s(run->clock.context);
+}
+static inline int64_t mq_least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+/* Nothing is under way, waits or is to be settled. Doubted jobs may be held back. */
+static inline bool mq_run_is_idle(const struct mq_run *run)
+{
+    return run->held == run->doubted.count;
 }
 /* Nothing is begun until a transaction succeeds again. */
 static inline bool mq_run_database_fails(const struct mq_run *run)

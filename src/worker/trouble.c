@@ -27,18 +27,11 @@
  *
  * A mail whose own reply ended the session (421) or was the relay's trouble counts no attempt. It
  * goes back behind the others, so that their acceptance can show that the relay works. */
-#include "worker/trouble.h"
-
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "core/ascii.h"
-#include "core/hash.h"
 #include "queue/relay.h"
-#include "worker/report.h"
 #include "worker/run.h"
-#include "worker/stop.h"
 
 #define ONE_DOMAIN_MAX 25
 /* One or two that were denied pause the relay for so long: other mail waits for them, so it is
@@ -54,10 +47,7 @@
  * for ever. */
 #define UNTOUCHED_BASE 10
 
-static void forget_doubts(struct mq_run *run)
-{
-    run->doubts = (struct mq_doubts){.pauses = -1};
-}
+/* ---- what became of the mails ---- */
 
 /* The first doubted job goes into `done`. */
 static void resolve_first(struct mq_run *run, enum mq_blame blame, int64_t back_after_s)
@@ -76,10 +66,10 @@ static void resolve(struct mq_run *run, enum mq_blame blame, int64_t back_after_
     while (run->doubted.head) {
         resolve_first(run, blame, back_after_s);
     }
-    forget_doubts(run);
+    run->doubts = (struct mq_doubts){.pauses = -1};
 }
 
-void mq_run_accepted(struct mq_run *run)
+static void accepted(struct mq_run *run)
 {
     run->trouble.accepted++;
     run->trouble.accepted_s = mq_run_now_s(run);
@@ -88,38 +78,30 @@ void mq_run_accepted(struct mq_run *run)
     resolve(run, run->doubts.lower ? MQ_BLAME_NOBODY : MQ_BLAME_MAIL, 0);
 }
 
-bool mq_run_relay_works(struct mq_run *run, const struct mq_job *job)
+/* A job failed: whether it is known, since its last attempt, that the relay works. */
+static bool relay_works(struct mq_run *run, const struct mq_job *job)
 {
     if (run->trouble.accepted > 0 && job->attempts > 1 &&
         job->last_attempt_at >= run->trouble.accepted_s) {
         run->trouble.accepted = 0;
-        run->trouble.pause_settled =
-            false; /* what is noted from now on is cleared by an acceptance */
+        /* What is noted from now on is cleared by an acceptance. */
+        run->trouble.pause_settled = false;
     }
     return run->trouble.accepted > 0;
 }
 
-static uint64_t domain_hash(const char *address)
+static void note_target(struct mq_doubts *doubts, const struct mq_target *target)
 {
-    const char *at = strrchr(address, '@');
-    uint64_t hash = MQ_HASH_BEGIN;
-    for (const char *p = at ? at : address; *p; p++) {
-        char lower = mq_ascii_lower(*p);
-        hash = mq_hash(hash, (struct mq_str){&lower, 1});
-    }
-    return hash;
-}
+    const char *at = strrchr(target->address, '@');
+    const char *domain = at ? at : target->address;
+    struct mq_str last = mq_str_of(doubts->domain);
 
-static void note_target(struct mq_doubts *doubts, const struct mq_target *target, bool *first)
-{
-    if (!mq_outcomes[target->result].failed) {
-        return;
+    if (mq_outcomes[target->result].failed) {
+        doubts->denied = doubts->denied || target->result == MQ_OUTCOME_DENIED;
+        doubts->domains =
+            doubts->domains || (last.len > 0 && !mq_str_equal_nocase(mq_str_of(domain), last));
+        snprintf(doubts->domain, sizeof(doubts->domain), "%s", domain);
     }
-    uint64_t domain = domain_hash(target->address);
-    doubts->denied = doubts->denied || target->result == MQ_OUTCOME_DENIED;
-    doubts->domains = doubts->domains || (!*first && domain != doubts->domain);
-    doubts->domain = domain;
-    *first = false;
 }
 
 /* How often the relay was paused since its last acceptance, as the queue remembers. */
@@ -133,14 +115,12 @@ static int64_t pauses(struct mq_run *run)
     return doubts->pauses;
 }
 
-void mq_run_doubted(struct mq_run *run, struct mq_delivery *delivery)
+static void doubted(struct mq_run *run, struct mq_delivery *delivery)
 {
-    bool none = run->doubts.mails == 0;
-    bool first = none;
     for (size_t i = 0; i < delivery->transfer.target_count; i++) {
-        note_target(&run->doubts, &delivery->targets[i], &first);
+        note_target(&run->doubts, &delivery->targets[i]);
     }
-    if (none || delivery->job.priority < run->doubts.below) {
+    if (run->doubts.mails == 0 || delivery->job.priority < run->doubts.below) {
         run->doubts.below = delivery->job.priority;
     }
     run->doubts.mails++;
@@ -148,7 +128,8 @@ void mq_run_doubted(struct mq_run *run, struct mq_delivery *delivery)
     mq_deliveries_add(&run->doubted, delivery);
 }
 
-void mq_run_drew_trouble(struct mq_run *run, struct mq_delivery *delivery)
+/* The transport gave it back, and it drew the trouble itself: it goes behind the others. */
+static void drew_trouble(struct mq_run *run, struct mq_delivery *delivery)
 {
     run->doubts.drew_trouble++;
     if (delivery->transfer.error[0]) {
@@ -157,11 +138,77 @@ void mq_run_drew_trouble(struct mq_run *run, struct mq_delivery *delivery)
     delivery->back_after_s = run->trouble.accepted > 0 ? TROUBLE_AFTER_S : BACK_AFTER_S;
 }
 
+/* ---- back from the transport ---- */
+
+/* A moving average: one slow mail among many does not end a run. */
+static void note_time(struct mq_run *run, const struct mq_transfer *transfer)
+{
+    if (transfer->ms >= 0) {
+        run->dot_ms = run->dot_ms ? run->dot_ms + (transfer->ms - run->dot_ms) / 8 : transfer->ms;
+    }
+}
+
+/* Whether it may as well be the relay's fault. One that has accepted a mail lately works; but a
+ * refusal that says nothing parks the mail, so it waits for an acceptance behind it. */
+static bool is_doubtful(struct mq_run *run, const struct mq_job *job, enum mq_outcome result)
+{
+    return (mq_outcomes[result].failed && !relay_works(run, job)) ||
+           result == MQ_OUTCOME_UNEXPLAINED;
+}
+
+static void finished(struct mq_run *run, struct mq_delivery *delivery)
+{
+    bool taken = false, doubtful = false, uncertain = false;
+
+    run->trouble.untouched = 0;
+    for (size_t i = 0; i < delivery->transfer.target_count; i++) {
+        enum mq_outcome result = delivery->targets[i].result;
+        taken = taken || result == MQ_OUTCOME_DELIVERED;
+        uncertain = uncertain || result == MQ_OUTCOME_UNCERTAIN;
+        doubtful = doubtful || is_doubtful(run, &delivery->job, result);
+    }
+    run->report->cut += uncertain && run->stop.aborted;
+    note_time(run, &delivery->transfer);
+    if (doubtful && !taken && !uncertain) {
+        doubted(run, delivery);
+        return;
+    }
+    mq_delivery_map(delivery, MQ_BLAME_MAIL);
+    mq_delivery_done(delivery);
+    if (taken) {
+        accepted(run);
+    }
+}
+
+void mq_run_collect(struct mq_run *run)
+{
+    struct mq_transfer *transfer;
+
+    while ((transfer = mq_transport_take_done(run->transport))) {
+        struct mq_delivery *delivery = transfer->context;
+        mq_deliveries_remove(&run->under_way, delivery);
+        mq_delivery_drop_message(delivery);
+        if (transfer->end == MQ_TRANSFER_DONE) {
+            finished(run, delivery);
+            continue;
+        }
+        if (transfer->end == MQ_TRANSFER_UNTOUCHED) {
+            run->trouble.untouched += !run->stop.begun;
+            if (transfer->drew_trouble) {
+                drew_trouble(run, delivery);
+            }
+        }
+        mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, transfer->error);
+    }
+}
+
+/* ---- the relay ---- */
+
 bool mq_run_doubts_relay(const struct mq_run *run)
 {
-    bool drew_all =
-        run->doubts.drew_trouble > 0 && run->trouble.accepted == 0 && !run->trouble.found;
-    return run->doubts.mails > 0 || drew_all;
+    const struct mq_trouble *trouble = &run->trouble;
+    return run->doubts.mails > 0 ||
+           (run->doubts.drew_trouble > 0 && trouble->accepted == 0 && !trouble->found);
 }
 
 /* More with each pause: many mails to a domain that fails may be before those to others. */
@@ -196,23 +243,27 @@ static void pause_relay(struct mq_run *run, const char *reason, int64_t retry_af
         pause.until_s = 0;
     }
     if (!run->stop.begun) {
-        size_t n = mq_utf8_cut(mq_str_of(reason), sizeof(run->report->reason) - 1);
-        memcpy(run->report->reason, reason, n);
-        run->report->reason[n] = '\0';
+        mq_str_printable(run->report->reason, sizeof(run->report->reason), 0, mq_str_of(reason));
         run->report->resume_s = pause.until_s;
     }
-    mq_run_happened(run, MQ_EVENT_RELAY_TROUBLE, reason, pause.until_s);
+    struct mq_event event = {
+        .type = MQ_EVENT_RELAY_TROUBLE,
+        .at_s = mq_run_now_s(run),
+        .relay = (char *)run->relay, /* copied by mq_events_add() */
+        .reply = (char *)reason,
+        .ms = -1,
+        .next_attempt_at = pause.until_s,
+    };
+    mq_events_add(&run->events, &event);
     mq_run_stop(run, MQ_RUN_RELAY);
 }
 
 static void clear_pause(struct mq_run *run)
 {
-    int64_t now_ms = mq_run_now_ms(run);
-    if (now_ms < run->trouble.clear_pause_ms) {
-        return;
-    }
-    run->trouble.clear_pause_ms = now_ms + CLEAR_AGAIN_MS;
     run->trouble.pause_settled = mq_queue_clear_pause(run->queue, run->relay, NULL) != MQ_BUSY;
+    if (!run->trouble.pause_settled) {
+        run->trouble.retry_ms = mq_run_now_ms(run) + CLEAR_AGAIN_MS;
+    }
 }
 
 /* Whether mails are cut off by us: a second signal, no time to wait, a failure of our own. The end
@@ -241,11 +292,10 @@ static void write_reason(struct mq_run *run, char *out, size_t size)
              run->trouble.accepted_s > 0 ? " since the last it took" : "", why);
 }
 
-/* One or two were deferred: others may well get through, so the relay is not paused. */
-static void resolve_few(struct mq_run *run, const char *reason)
+/* For the next run: nothing was accepted since. */
+static void note_failure(struct mq_run *run, const char *reason)
 {
     struct mq_relay_pause note = {.relay = run->relay, .reason = reason, .only_noted = true};
-    resolve(run, pauses(run) > 0 ? MQ_BLAME_RELAY : MQ_BLAME_NOBODY, FEW_PAUSE_S);
     mq_queue_pause_relay(run->queue, &note, NULL);
 }
 
@@ -266,7 +316,9 @@ static void judge(struct mq_run *run)
     }
     write_reason(run, reason, sizeof(reason));
     if (few && !doubts->denied && doubts->drew_trouble == 0) {
-        resolve_few(run, reason);
+        /* Others may well get through, so the relay is not paused. */
+        resolve(run, pauses(run) > 0 ? MQ_BLAME_RELAY : MQ_BLAME_NOBODY, FEW_PAUSE_S);
+        note_failure(run, reason);
         return;
     }
     bool counts = run->trouble.accepted > 0 || (few && pauses(run) == 0);
@@ -285,7 +337,6 @@ static bool lacks_tokens(const struct mq_run *run)
 static void free_tokens(struct mq_run *run)
 {
     char reason[MQ_ERROR_TEXT_MAX];
-    struct mq_relay_pause note = {.relay = run->relay, .reason = reason, .only_noted = true};
 
     write_reason(run, reason, sizeof(reason));
     snprintf(run->trouble.reason, sizeof(run->trouble.reason), "%.*s", MQ_TARGET_REPLY_MAX - 1,
@@ -294,7 +345,7 @@ static void free_tokens(struct mq_run *run)
     while (run->doubted.head) {
         resolve_first(run, MQ_BLAME_RELAY, FEW_PAUSE_S);
     }
-    mq_queue_pause_relay(run->queue, &note, NULL);
+    note_failure(run, reason);
     run->doubts.pauses = -1;
     run->claim.next_ms = mq_run_now_ms(run);
 }
@@ -328,7 +379,7 @@ static void weigh(struct mq_run *run, bool idle)
     }
 }
 
-void mq_run_watch_relay(struct mq_run *run, bool idle)
+static void watch(struct mq_run *run, bool idle)
 {
     struct mq_transport *transport = run->transport;
 
@@ -336,7 +387,8 @@ void mq_run_watch_relay(struct mq_run *run, bool idle)
         resolve(run, MQ_BLAME_RELAY, BACK_AFTER_S);
         return;
     }
-    if (run->trouble.accepted > 0 && !run->trouble.pause_settled && !mq_run_database_fails(run)) {
+    if (run->trouble.accepted > 0 && !run->trouble.pause_settled && !mq_run_database_fails(run) &&
+        mq_run_now_ms(run) >= run->trouble.retry_ms) {
         clear_pause(run);
     }
     if (run->stop.aborted) {
@@ -352,5 +404,13 @@ void mq_run_watch_relay(struct mq_run *run, bool idle)
     }
     if (mq_run_doubts_relay(run) && (run->under_way.count == 0 || run->stop.aborted)) {
         weigh(run, idle);
+    }
+}
+
+void mq_run_watch_relay(struct mq_run *run, bool idle)
+{
+    watch(run, idle);
+    if (run->trouble.found) {
+        mq_run_collect(run); /* what was recalled, or was not begun */
     }
 }

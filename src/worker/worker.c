@@ -1,55 +1,17 @@
 /* The loop: begin what is claimed, move the transport on, settle and claim, until there is a reason
  * to end. */
-#include "worker/worker.h"
-
-#include <errno.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "core/process_id.h"
 #include "queue/queue.h"
-#include "worker/collect.h"
-#include "worker/cycle.h"
-#include "worker/database.h"
-#include "worker/delivery.h"
-#include "worker/finding.h"
-#include "worker/lock.h"
-#include "worker/memory.h"
-#include "worker/report.h"
+#include "worker/files.h"
 #include "worker/run.h"
-#include "worker/stop.h"
-#include "worker/trouble.h"
 
 /* A signal that comes between a look at the count and the wait is seen after so long. */
 #define WAIT_MAX_MS      200
 #define WAIT_HOOK_MAX_MS 1000
 #define QUIT_MS          2000
-
-static enum mq_status check_options(const struct mq_worker_options *o, struct mq_error *err)
-{
-    if (o->connections < 1 || o->connections > 1000) {
-        return mq_error_set(err, MQ_INVALID, "connections", "connections must be 1 to 1000");
-    }
-    if (o->batch < 1 || o->batch > MQ_RUN_CLAIM_MAX) {
-        return mq_error_set(err, MQ_INVALID, "batch", "batch must be 1 to %d", MQ_RUN_CLAIM_MAX);
-    }
-    if (o->lease_s < 2 || o->lease_s > INT32_MAX) {
-        return mq_error_set(err, MQ_INVALID, "lease", "the lease must be 2 seconds or more");
-    }
-    if (o->max_workers < 1 || o->max_workers > 1000) {
-        return mq_error_set(err, MQ_INVALID, "maxWorkers", "maxWorkers must be 1 to 1000");
-    }
-    if (o->max_bytes < 1) {
-        return mq_error_set(err, MQ_INVALID, "maxBytes", "maxBytes must be 1 or more");
-    }
-    if (o->grace_s < 0 || o->grace_s > INT32_MAX) {
-        return mq_error_set(err, MQ_INVALID, "grace", "the grace period must not be negative");
-    }
-    if (o->time_limit_s > INT32_MAX) {
-        return mq_error_set(err, MQ_INVALID, "timeLimit", "timeLimit is too large");
-    }
-    return MQ_OK;
-}
 
 /* ---- one round of the loop ---- */
 
@@ -131,17 +93,6 @@ static void begin_waiting(struct mq_run *run)
     }
 }
 
-/* Nothing is under way, waits or is to be settled. Doubted jobs may be held back. */
-static bool is_idle(const struct mq_run *run)
-{
-    return run->held == run->doubted.count;
-}
-
-static int64_t earlier(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static bool has_work(const struct mq_run *run, int64_t now_ms)
 {
     bool releases = run->stop.begun && run->waiting.count > 0;
@@ -151,31 +102,33 @@ static bool has_work(const struct mq_run *run, int64_t now_ms)
 /* How long nothing will happen by itself. */
 static int64_t quiet_ms(const struct mq_run *run, int64_t now_ms)
 {
+    const struct mq_database *database = &run->database;
     int64_t until = now_ms + WAIT_HOOK_MAX_MS;
 
     if (has_work(run, now_ms)) {
         return 0;
     }
     if (mq_run_database_fails(run)) {
-        until = earlier(until, run->database.retry_ms);
-    } else if (run->done.count > 0) {
-        int64_t due_ms = run->first_done_ms + MQ_RUN_SETTLE_MS;
-        until = earlier(until, due_ms > run->database.free_until_ms ? due_ms
-                                                                    : run->database.free_until_ms);
-    }
-    if (run->held > 0 && !mq_run_database_fails(run)) {
-        until = earlier(until, run->lease.renew_ms);
+        until = mq_least(until, database->retry_ms);
+    } else {
+        if (run->done.count > 0) {
+            int64_t due_ms = run->first_done_ms + MQ_RUN_SETTLE_MS, free_ms = database->free_until_ms;
+            until = mq_least(until, due_ms > free_ms ? due_ms : free_ms);
+        }
+        if (run->held > 0) {
+            until = mq_least(until, run->lease.renew_ms);
+        }
+        if (!run->stop.begun && !database->sweep.done) {
+            until = mq_least(until, mq_run_sweep_ms(run));
+        }
     }
     if (!run->stop.begun) {
-        until = earlier(until, deadline_of(run));
+        until = mq_least(until, deadline_of(run));
         if (run->claim.next_ms > now_ms) {
-            until = earlier(until, run->claim.next_ms);
+            until = mq_least(until, run->claim.next_ms);
         }
-        if (run->database.free_until_ms > now_ms) { /* a claim may be due then */
-            until = earlier(until, run->database.free_until_ms);
-        }
-        if (!run->database.sweep.done && !mq_run_database_fails(run)) {
-            until = earlier(until, mq_run_sweep_ms(run, is_idle(run)));
+        if (database->free_until_ms > now_ms) { /* a claim may be due then */
+            until = mq_least(until, database->free_until_ms);
         }
     }
     return until > now_ms ? until - now_ms : 0;
@@ -191,59 +144,43 @@ static void wait_for(struct mq_run *run, int64_t ms)
     /* Idle sessions are looked after too. */
     if (!run->stop.aborted) {
         status = run->transport->ops->step(run->transport,
-                                           waits_there ? earlier(ms, WAIT_MAX_MS) : 0, &error);
+                                           waits_there ? mq_least(ms, WAIT_MAX_MS) : 0, &error);
     }
     if (status != MQ_OK) {
         mq_run_fail(run, status, &error);
         if (status != MQ_BAILOUT) {
             abort_transport(run);
         }
-        return;
-    }
-    if (waits_there || ms == 0) {
-        return;
-    }
-    if (hooks && hooks->wait) {
+    } else if (!waits_there && ms > 0 && hooks->wait) {
         hooks->wait(hooks->context, ms);
-    } else {
-        poll(NULL, 0, (int)earlier(ms, WAIT_MAX_MS));
+    } else if (!waits_there && ms > 0) {
+        poll(NULL, 0, (int)mq_least(ms, WAIT_MAX_MS));
     }
 }
 
 /* ---- the end ---- */
 
-/* Whether a token comes while the run may still wait for it. */
+/* Whether a token comes while the run may still wait for it. Its time may be past already; then the
+ * claim for it is due and says more. */
 static bool waits_for_token(const struct mq_run *run)
 {
-    if (run->options->daemon) {
-        return true;
-    }
-    if (run->deadline_ms == INT64_MAX) {
-        return false;
-    }
-    /* Its time may be past already, then the claim for it is due and says more. */
-    return run->claim.token_ms < deadline_of(run);
+    return run->options->daemon ||
+           (run->deadline_ms != INT64_MAX && run->claim.token_ms < deadline_of(run));
 }
 
 /* Whether an idle run has a reason to end, and which. */
 static bool finds_end(struct mq_run *run, enum mq_run_end *end)
 {
+    bool empty = run->claim.end == MQ_CLAIM_EMPTY;
+
     if (run->options->message_limit >= 0 && run->claim.total >= run->options->message_limit) {
         *end = MQ_RUN_MESSAGES;
         return true;
     }
-    if (!run->claim.fresh || run->recovery.dead_count > 0 || mq_run_database_fails(run)) {
-        return false;
-    }
-    if (run->claim.end == MQ_CLAIM_EMPTY) {
-        *end = MQ_RUN_EMPTY;
-        return run->database.sweep.done;
-    }
-    if (run->claim.end == MQ_CLAIM_TOKENS && !waits_for_token(run)) {
-        *end = MQ_RUN_TOKENS;
-        return run->database.sweep.done;
-    }
-    return false;
+    *end = empty ? MQ_RUN_EMPTY : MQ_RUN_TOKENS;
+    return run->claim.fresh && run->recovery.dead_count == 0 && !mq_run_database_fails(run) &&
+           (empty || (run->claim.end == MQ_CLAIM_TOKENS && !waits_for_token(run))) &&
+           run->database.sweep.done;
 }
 
 static bool is_over(struct mq_run *run)
@@ -253,7 +190,7 @@ static bool is_over(struct mq_run *run)
     if (run->stop.status == MQ_BAILOUT || run->stop.gave_up) {
         return true;
     }
-    if (!is_idle(run)) {
+    if (!mq_run_is_idle(run)) {
         return run->stop.aborted && run->under_way.count + run->doubted.count == run->held;
     }
     if (!run->stop.begun && !finds_end(run, &end)) {
@@ -274,19 +211,9 @@ static bool is_over(struct mq_run *run)
     return true;
 }
 
-static void collect(struct mq_run *run)
-{
-    if (!run->stop.aborted) {
-        mq_run_collect(run);
-    }
-}
-
 static void watch(struct mq_run *run)
 {
     mq_run_watch_relay(run, false);
-    if (run->trouble.found) {
-        collect(run); /* what was recalled */
-    }
     mq_run_keep_finding(run);
 }
 
@@ -300,11 +227,6 @@ static void cycle(struct mq_run *run)
     }
 }
 
-static void upkeep(struct mq_run *run)
-{
-    mq_run_upkeep(run, is_idle(run));
-}
-
 static void wait_events(struct mq_run *run)
 {
     if (!is_over(run)) {
@@ -316,8 +238,8 @@ static void loop(struct mq_run *run)
 {
     /* What a cycle recovered is told before a sweep may delete its rows. */
     static void (*const round[])(struct mq_run *) = {
-        check_stop, mq_run_renew, begin_waiting, collect,     watch,
-        cycle,      mq_run_tell,  upkeep,        wait_events,
+        check_stop, mq_run_renew, begin_waiting, mq_run_collect, watch,
+        cycle,      mq_run_tell,  mq_run_upkeep, wait_events,
     };
     while (!is_over(run)) {
         /* Once PHP unwinds, nothing that may need it is done any more. */
@@ -330,23 +252,16 @@ static void loop(struct mq_run *run)
 
 /* ---- the frame ---- */
 
-static enum mq_status prepare(struct mq_run *run, bool *locked, struct mq_error *err)
+/* A run that finds all slots taken holds none. */
+static enum mq_status prepare(struct mq_run *run, struct mq_error *err)
 {
     const struct mq_worker_options *options = run->options;
-    enum mq_status status = check_options(options, err);
 
-    if (status == MQ_OK) {
-        status = mq_run_dir_prepare(options->run_dir, err);
-    }
-    if (status == MQ_OK) {
-        status = mq_queue_ask_time(run->queue, err);
-    }
-    if (status == MQ_OK) {
-        status = mq_slot_take(&run->slot, err);
-    }
-    if (status != MQ_OK || !mq_slot_is_held(&run->slot)) {
-        *locked = status == MQ_OK;
-        return status;
+    MQ_TRY(mq_run_dir_prepare(options->run_dir, err));
+    MQ_TRY(mq_queue_ask_time(run->queue, err));
+    MQ_TRY(mq_slot_take(&run->slot, err));
+    if (!mq_slot_is_held(&run->slot)) {
+        return MQ_OK;
     }
     mq_random_hex(run->token, MQ_TOKEN_HEX / 2);
     run->slots = MQ_RUN_CLAIM_MAX + 2 * ((size_t)options->connections + (size_t)options->batch);
@@ -355,30 +270,33 @@ static enum mq_status prepare(struct mq_run *run, bool *locked, struct mq_error 
 
 static void init(struct mq_run *run, const struct mq_worker *worker, struct mq_report *report)
 {
-    memset(run, 0, sizeof(*run));
+    const struct mq_worker_options *options = worker->options;
+
     memset(report, 0, sizeof(*report));
-    run->worker = worker;
-    run->options = worker->options;
-    run->queue = worker->queue;
-    run->transport = worker->transport;
-    run->clock = *mq_queue_clock(worker->queue);
-    run->relay = worker->transport->name;
-    mq_slot_init(&run->slot, worker->queue, worker->options->run_dir, worker->options->max_workers);
-    run->slot.fd = worker->options->slot_fd;
-    run->report = report;
-    run->doubts.pauses = -1;
-    run->memory.max_bytes = worker->options->max_bytes;
-    run->memory.claim_max = MQ_RUN_CLAIM_MAX;
+    *run = (struct mq_run){
+        .worker = worker,
+        .options = options,
+        .queue = worker->queue,
+        .transport = worker->transport,
+        .clock = *mq_queue_clock(worker->queue),
+        .relay = worker->transport->name,
+        .report = report,
+        .slot = {.queue = worker->queue,
+                 .run_dir = options->run_dir,
+                 .max_workers = options->max_workers,
+                 .fd = options->slot_fd,
+                 .number = -1,
+                 .owner = mq_process_id()},
+        .doubts = {.pauses = -1},
+        .memory = {.max_bytes = options->max_bytes, .claim_max = MQ_RUN_CLAIM_MAX},
+    };
     run->start_ms = mq_run_now_ms(run);
-    run->deadline_ms = worker->options->time_limit_s >= 0
-                           ? run->start_ms + worker->options->time_limit_s * 1000
-                           : INT64_MAX;
+    run->deadline_ms =
+        options->time_limit_s >= 0 ? run->start_ms + options->time_limit_s * 1000 : INT64_MAX;
     mq_events_init(&run->events);
-    if (worker->hooks) {
-        run->events.record = worker->hooks->record;
-        run->events.context = worker->hooks->context;
-    }
-    mq_recovery_init(&run->recovery, worker->options->run_dir);
+    run->events.record = worker->hooks->record;
+    run->events.context = worker->hooks->context;
+    mq_recovery_init(&run->recovery, options->run_dir);
 }
 
 /* What is left to the next run is read from the record: what goes back as it was has not begun. */
@@ -415,23 +333,15 @@ static void finish(struct mq_run *run)
     mq_run_tell_end(run);
 }
 
-static void clear_list(struct mq_deliveries *list)
-{
-    struct mq_delivery *delivery;
-    while ((delivery = list->head)) {
-        mq_deliveries_remove(list, delivery);
-        mq_delivery_free(delivery);
-    }
-}
-
 static void clear(struct mq_run *run)
 {
     bool unsettled = run->held > 0 || run->unknown_jobs;
 
-    clear_list(&run->waiting);
-    clear_list(&run->under_way);
-    clear_list(&run->done);
-    clear_list(&run->doubted);
+    for (size_t i = 0; i < MQ_RUN_BUCKETS; i++) {
+        while (run->buckets[i]) {
+            mq_delivery_free(run->buckets[i]);
+        }
+    }
     if (unsettled) {
         mq_intent_abandon(run->intent);
     } else {
@@ -447,28 +357,23 @@ enum mq_status mq_worker_run(const struct mq_worker *worker, struct mq_report *r
                              struct mq_error *err)
 {
     struct mq_run run;
-    bool locked = false;
 
     init(&run, worker, report);
     /* Before the lock, by which others see that this run goes on: a signal from then on ends it in
      * order. */
     mq_signals_install(&run.signals);
-    enum mq_status status = prepare(&run, &locked, err);
-    if (status == MQ_OK && locked) {
-        report->end = MQ_RUN_LOCKED;
-        mq_run_tell_end(&run);
-        status = run.stop.status;
-        if (err && status != MQ_OK) {
-            *err = run.stop.error;
+    enum mq_status status = prepare(&run, err);
+    if (status == MQ_OK) {
+        if (mq_slot_is_held(&run.slot)) {
+            mq_run_remember(&run);
+            loop(&run);
+            finish(&run);
+        } else {
+            report->end = MQ_RUN_LOCKED;
+            mq_run_tell_end(&run);
         }
-    } else if (status == MQ_OK) {
-        mq_run_remember(&run);
-        loop(&run);
-        finish(&run);
         status = run.stop.status;
-        if (err && status != MQ_OK) {
-            *err = run.stop.error;
-        }
+        *err = run.stop.error;
     }
     clear(&run);
     return status;

@@ -265,12 +265,12 @@ static bool open_run(struct run *run)
 /* A warning, not an exception: logging never stops the mail. */
 static void warn_of_log(const struct run *run)
 {
-    int reason;
     if (run->log == NULL) {
         return;
     }
     mq_log_flush(run->log);
-    if (mq_log_failed(run->log, &reason)) {
+    int reason = mq_log_failed(run->log);
+    if (reason != 0) {
         php_error_docref(NULL, E_WARNING,
                          "the log %s could not be written: %s; lines of this run are missing in "
                          "it. Make room, or name another file (MAIL_QUEUE_LOG or the option log)",

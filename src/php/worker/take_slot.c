@@ -11,6 +11,7 @@
 #include "php/paths.h"
 #include "php_mailqueue.h"
 #include "stubs/mailqueue_methods.h"
+#include "worker/files.h"
 #include "worker/lock.h"
 #include "worker/worker.h"
 
@@ -47,7 +48,7 @@ int mq_php_slot_hand_over(const char *run_dir)
 static enum mq_status log_event(void *log, const struct mq_event *event, struct mq_error *err)
 {
     (void)err;
-    mq_log_event(log, event);
+    mq_log_add(log, event);
     return MQ_OK;
 }
 

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "worker/files.h"
 #include "worker/lock.h"
 
 static char directory[64];

@@ -1,0 +1,165 @@
+#include "worker/files.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/hash.h"
+
+enum mq_status mq_file_error(const struct mq_file_task *task, const char *path, int sys_errno,
+                             struct mq_error *err)
+{
+    enum mq_status status = MQ_CANTOPEN;
+    if (sys_errno == EACCES || sys_errno == EPERM || sys_errno == EROFS) {
+        status = MQ_READONLY;
+    } else if (sys_errno == ENOSPC || sys_errno == EDQUOT || sys_errno == EFBIG) {
+        status = MQ_FULL;
+    } else if (sys_errno == EIO) {
+        status = MQ_IO;
+    } else if (sys_errno == ENOMEM) {
+        status = MQ_NOMEM;
+    }
+    return mq_error_set(err, status, task->field, "cannot %s %s %s: %s; %s", task->verb, task->kind,
+                        path, strerror(sys_errno), task->cure);
+}
+
+/* ---- paths ---- */
+
+char *mq_file_path(const char *directory, const char *name)
+{
+    char *path;
+    return asprintf(&path, "%s/%s", directory, name) < 0 ? NULL : path;
+}
+
+/* Tells databases apart. */
+static uint64_t hash_of(const char *name)
+{
+    return mq_hash(MQ_HASH_BEGIN, mq_str_of(name));
+}
+
+char *mq_run_dir_path(const char *configured, const char *database_path)
+{
+    const char *slash = strrchr(database_path, '/');
+    char *path;
+    int n = configured && *configured
+                ? asprintf(&path, "%s/%s-%016" PRIx64, configured,
+                           slash ? slash + 1 : database_path, hash_of(database_path))
+                : asprintf(&path, "%s.run", database_path);
+    return n < 0 ? NULL : path;
+}
+
+/* Whether the directory is there and can be used, or can be made. */
+static bool is_possible(const char *path)
+{
+    char *copy = strdup(path), *slash;
+    int found = -1;
+    while (copy && (found = access(copy, F_OK)) != 0 && errno == ENOENT &&
+           (slash = strrchr(copy, '/')) && slash > copy) {
+        *slash = '\0';
+    }
+    bool possible = found == 0 && access(copy, W_OK | X_OK) == 0;
+    free(copy);
+    return possible;
+}
+
+/* The directory below that of an environment variable; NULL where it cannot be used. */
+static char *below(const char *variable, const char *name, bool exists)
+{
+    const char *directory = getenv(variable);
+    if (!directory || directory[0] != '/' || (exists && access(directory, X_OK) != 0)) {
+        return NULL;
+    }
+    char *path = mq_file_path(directory, name);
+    if (path && !is_possible(path)) {
+        free(path);
+        path = NULL;
+    }
+    return path;
+}
+
+char *mq_run_base_path(const char *temporary)
+{
+    char *path = below("XDG_STATE_HOME", "mailqueue", false);
+    if (!path) {
+        path = below("HOME", ".local/state/mailqueue", true);
+    }
+    if (!path && asprintf(&path, "%s/mailqueue-%ld", temporary, (long)geteuid()) < 0) {
+        path = NULL;
+    }
+    return path;
+}
+
+char *mq_run_dir_of(const char *base, const char *identity)
+{
+    char *path;
+    return asprintf(&path, "%s/queue-%016" PRIx64, base, hash_of(identity)) < 0 ? NULL : path;
+}
+
+/* ---- directories ---- */
+
+/* Whether the run's records may be there: no other user may put any into it. */
+static enum mq_status check_directory(const char *path, const struct stat *st, struct mq_error *err)
+{
+    if (S_ISLNK(st->st_mode)) {
+        return mq_error_set(err, MQ_CONFIG, "run_dir",
+                            "the run directory %s is a symbolic link; give the directory itself",
+                            path);
+    }
+    if (!S_ISDIR(st->st_mode)) {
+        return mq_error_set(err, MQ_CONFIG, "run_dir",
+                            "the run directory %s is no directory; move what is there away", path);
+    }
+    if (st->st_mode & (S_IWGRP | S_IWOTH)) {
+        return mq_error_set(err, MQ_CONFIG, "run_dir",
+                            "others may write in the run directory %s; chmod it to 0700", path);
+    }
+    if (st->st_uid != geteuid()) {
+        return mq_error_set(err, MQ_CONFIG, "run_dir",
+                            "the run directory %s belongs to user %ld: start the worker as that "
+                            "user, or name another place (ini setting mailqueue.run_dir)",
+                            path, (long)st->st_uid);
+    }
+    return MQ_OK;
+}
+
+enum mq_status mq_run_dir_prepare(const char *path, struct mq_error *err)
+{
+    static const struct mq_file_task create = {
+        "create", "the run directory", "run_dir",
+        "its parent must exist and be writable for the worker (ini setting mailqueue.run_dir)"};
+    static const struct mq_file_task use = {"use", "the run directory", "run_dir",
+                                            "the worker's user needs all rights on it"};
+    struct stat st;
+
+    if (mkdir(path, 0700) != 0 && errno != EEXIST) {
+        return mq_file_error(&create, path, errno, err);
+    }
+    if (lstat(path, &st) != 0) {
+        return mq_file_error(&use, path, errno, err);
+    }
+    MQ_TRY(check_directory(path, &st, err));
+    return access(path, R_OK | W_OK | X_OK) == 0 ? MQ_OK : mq_file_error(&use, path, errno, err);
+}
+
+enum mq_status mq_run_base_prepare(const char *base, struct mq_error *err)
+{
+    static const struct mq_file_task create = {
+        "create", "the run directory's parent", "run_dir",
+        "set HOME to a directory that the worker may write in, or the ini setting "
+        "mailqueue.run_dir"};
+    char *copy = strdup(base);
+    enum mq_status status = copy ? MQ_OK : mq_error_nomem(err);
+    for (char *at = copy; at && status == MQ_OK && (at = strchr(at + 1, '/'));) {
+        *at = '\0';
+        if (mkdir(copy, 0700) != 0 && errno != EEXIST && access(copy, X_OK) != 0) {
+            status = mq_file_error(&create, copy, errno, err);
+        }
+        *at = '/';
+    }
+    free(copy);
+    return status == MQ_OK ? mq_run_dir_prepare(base, err) : status;
+}
