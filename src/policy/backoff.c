@@ -1,26 +1,17 @@
 #include "policy/backoff.h"
 
-struct mq_backoff mq_backoff_steps(void)
-{
-    return (struct mq_backoff){.policy = MQ_BACKOFF_STEPS,
-                               .max_attempts = 10,
-                               .steps_s = {60, 300, 900, 3600},
-                               .step_count = 4};
-}
-
-struct mq_backoff mq_backoff_exponential(void)
-{
-    return (struct mq_backoff){.policy = MQ_BACKOFF_EXPONENTIAL,
-                               .max_attempts = 5,
-                               .base_s = 30,
-                               .max_s = 3600,
-                               .jitter = 0.2};
-}
-
-struct mq_backoff mq_backoff_fixed(void)
-{
-    return (struct mq_backoff){.policy = MQ_BACKOFF_FIXED, .max_attempts = 50, .base_s = 15};
-}
+const struct mq_backoff mq_backoffs[] = {
+    [MQ_BACKOFF_STEPS] = {.policy = MQ_BACKOFF_STEPS,
+                          .max_attempts = 10,
+                          .steps_s = {60, 300, 900, 3600},
+                          .step_count = 4},
+    [MQ_BACKOFF_EXPONENTIAL] = {.policy = MQ_BACKOFF_EXPONENTIAL,
+                                .max_attempts = 5,
+                                .base_s = 30,
+                                .max_s = 3600,
+                                .jitter = 0.2},
+    [MQ_BACKOFF_FIXED] = {.policy = MQ_BACKOFF_FIXED, .max_attempts = 50, .base_s = 15},
+};
 
 static int64_t step(const struct mq_backoff *backoff, int n)
 {
@@ -34,14 +25,11 @@ static int64_t step(const struct mq_backoff *backoff, int n)
 /* Doubling stops at max_s, so that no attempt count overflows. */
 static int64_t doubled(const struct mq_backoff *backoff, int n)
 {
-    int64_t delay = backoff->base_s;
-    for (int i = 0; i < n && delay > 0; i++) {
-        if (delay > backoff->max_s / 2) {
-            return backoff->max_s;
-        }
-        delay *= 2;
+    int64_t delay = backoff->base_s, max = backoff->max_s;
+    for (int i = 0; i < n && delay > 0 && delay < max; i++) {
+        delay = delay > max / 2 ? max : delay * 2;
     }
-    return delay < backoff->max_s ? delay : backoff->max_s;
+    return delay < max ? delay : max;
 }
 
 int64_t mq_backoff_delay_s(const struct mq_backoff *backoff, int n, struct mq_random random)

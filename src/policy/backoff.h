@@ -21,9 +21,7 @@ struct mq_backoff {
     double jitter;  /* exponential: 0 … 1 */
 };
 
-struct mq_backoff mq_backoff_steps(void);       /* 60, 300, 900, then 3,600 s; parks at 10 */
-struct mq_backoff mq_backoff_exponential(void); /* 30 s, 3,600 s, 0.2; parks at 5 */
-struct mq_backoff mq_backoff_fixed(void);       /* 15 s; parks at 50 */
+extern const struct mq_backoff mq_backoffs[]; /* the defaults, one a policy */
 
 /* Delay after the failed attempt number n (n >= 1). exponential: min(base·2ⁿ, max)·(1 ± jitter·r)
  * with r uniform; the sign and size come from one draw of `random`. Never below 1. */

@@ -6,7 +6,7 @@
 
 #define BURST_MIN    5
 #define MINUTES_HOUR 60
-#define DIGITS_USED  9 /* of a fraction; a unit is 0.000277… token */
+#define FINEST       1000000000 /* digits behind it do not count; a unit is 0.000277… token */
 
 int64_t mq_bucket_default_cap(int64_t limit)
 {
@@ -82,32 +82,23 @@ void mq_bucket_format(int64_t units, char out[32])
 
 bool mq_bucket_parse(struct mq_str text, int64_t *units)
 {
-    size_t i = 0;
-    int64_t whole = 0;
-    for (; i < text.len && mq_is_digit(text.data[i]); i++) {
-        whole = whole * 10 + (text.data[i] - '0');
-        if (whole >= INT64_MAX / MQ_BUCKET_UNITS / 10) {
+    int64_t whole = 0, fraction = 0, scale = 1;
+    bool point = false;
+    for (size_t i = 0; i < text.len; i++) {
+        int digit = text.data[i] - '0';
+        if (text.data[i] == '.' && !point && i > 0 && i + 1 < text.len) {
+            point = true;
+        } else if (!mq_is_digit(text.data[i]) || whole >= INT64_MAX / MQ_BUCKET_UNITS / 10) {
             return false;
+        } else if (!point) {
+            whole = whole * 10 + digit;
+        } else if (scale < FINEST) {
+            fraction = fraction * 10 + digit;
+            scale *= 10;
         }
     }
-    if (i == 0) {
+    if (text.len == 0 || whole >= INT64_MAX / MQ_BUCKET_UNITS / 10) {
         return false;
-    }
-    int64_t fraction = 0;
-    int64_t scale = 1;
-    if (i < text.len) {
-        if (text.data[i] != '.' || i + 1 == text.len) {
-            return false;
-        }
-        for (size_t digits = 0; ++i < text.len; digits++) {
-            if (!mq_is_digit(text.data[i])) {
-                return false;
-            }
-            if (digits < DIGITS_USED) {
-                fraction = fraction * 10 + (text.data[i] - '0');
-                scale *= 10;
-            }
-        }
     }
     *units = whole * MQ_BUCKET_UNITS + (fraction * MQ_BUCKET_UNITS + scale / 2) / scale;
     return true;

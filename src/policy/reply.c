@@ -1,6 +1,7 @@
 #include "policy/reply.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/ascii.h"
@@ -23,44 +24,27 @@ static int code_of(struct mq_str line)
     return (line.data[0] - '0') * 100 + (line.data[1] - '0') * 10 + (line.data[2] - '0');
 }
 
-/* One to three digits; takes them off text. -1 when there are none. */
-static int take_number(struct mq_str *text)
-{
-    int value = 0;
-    size_t n = 0;
-    while (n < text->len && n < 3 && mq_is_digit(text->data[n])) {
-        value = value * 10 + (text->data[n++] - '0');
-    }
-    text->data += n;
-    text->len -= n;
-    return n > 0 ? value : -1;
-}
-
-static bool take_dot(struct mq_str *text)
-{
-    if (text->len == 0 || text->data[0] != '.') {
-        return false;
-    }
-    text->data++;
-    text->len--;
-    return true;
-}
-
-/* Takes an enhanced status code off a line's text (RFC 2034, section 4): class.subject.detail, the
- * class as in the basic code, then a space or the end. */
+/* Takes an enhanced status code off a line's text (RFC 2034, section 4): class.subject.detail, of
+ * one to three digits, the class as in the basic code, then a space or the end. */
 static bool take_enhanced(struct mq_str *text, int code, int out[3])
 {
     struct mq_str rest = *text;
-    int value[3] = {take_number(&rest), -1, -1};
-    if (value[0] != code / 100 || (value[0] != 2 && value[0] != 4 && value[0] != 5)) {
-        return false;
-    }
-    for (int i = 1; i < 3; i++) {
-        if (!take_dot(&rest) || (value[i] = take_number(&rest)) < 0) {
+    int value[3] = {0};
+    for (int i = 0; i < 3; i++) {
+        size_t n = i > 0, first = n;
+        if (i > 0 && (rest.len == 0 || rest.data[0] != '.')) {
             return false;
         }
+        while (n < rest.len && n < first + 3 && mq_is_digit(rest.data[n])) {
+            value[i] = value[i] * 10 + (rest.data[n++] - '0');
+        }
+        if (n == first) {
+            return false;
+        }
+        rest = mq_str_skip(rest, n);
     }
-    if (rest.len > 0 && rest.data[0] != ' ') {
+    bool known = value[0] == code / 100 && value[0] != 3;
+    if (!known || (rest.len > 0 && rest.data[0] != ' ')) {
         return false;
     }
     memcpy(out, value, sizeof value);
@@ -315,12 +299,10 @@ static const char *skip_filler(const char *at)
 
 static int64_t take_digits(const char **at)
 {
-    int64_t value = 0;
-    while (mq_is_digit(**at)) {
-        value = value > DAY_S ? value : value * 10 + (**at - '0');
-        (*at)++;
-    }
-    return value;
+    char *end;
+    long long value = strtoll(*at, &end, 10);
+    *at = end;
+    return value < DAY_S ? value : DAY_S;
 }
 
 /* Seconds in the unit that at begins with; 0: the number counted something else. */
@@ -329,23 +311,16 @@ static int unit_of(const char *at)
     static const struct {
         const char *name;
         int seconds;
-    } units[] = {{"sec", 1},     {"min", 60},      {"hour", 3600}, {"hr", 3600},
-                 {"day", DAY_S}, {"stunde", 3600}, {"sekunde", 1}};
-    while (*at == ' ' || *at == '-') {
-        at++;
-    }
+    } units[] = {{"sec", 1},       {"min", 60},    {"hour", 3600}, {"hr", 3600}, {"day", DAY_S},
+                 {"stunde", 3600}, {"sekunde", 1}, {"s", 1},       {"m", 60},    {"h", 3600}};
+    at += strspn(at, " -");
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        if (begins(at, units[i].name)) {
+        bool letter = units[i].name[1] == '\0'; /* must be alone */
+        if (begins(at, units[i].name) && !(letter && mq_is_alpha(at[1]))) {
             return units[i].seconds;
         }
     }
-    char c = mq_ascii_lower(*at);
-    if (mq_is_alpha(c)) {
-        char next = mq_ascii_lower(at[1]);
-        bool alone = !mq_is_alpha(next);
-        return !alone ? 0 : c == 's' ? 1 : c == 'm' ? 60 : c == 'h' ? 3600 : 0;
-    }
-    return 1;
+    return mq_is_alpha(*at) ? 0 : 1;
 }
 
 /* A span of time: "300", "300 seconds", "5 min", "00:05:00"; 0 when it is none. */
@@ -396,13 +371,11 @@ int mq_reply_retry_after_s(const struct mq_reply *reply)
 
 void mq_reply_format(const struct mq_reply *reply, char *out, size_t size)
 {
+    const int *enhanced = reply->enhanced;
     char codes[64] = "";
-    if (size == 0) {
-        return;
-    }
-    if (reply->enhanced[0] != 0) {
-        snprintf(codes, sizeof codes, "%d %d.%d.%d", reply->code, reply->enhanced[0],
-                 reply->enhanced[1], reply->enhanced[2]);
+    if (enhanced[0] != 0) {
+        snprintf(codes, sizeof codes, "%d %d.%d.%d", reply->code, enhanced[0], enhanced[1],
+                 enhanced[2]);
     } else if (reply->code != 0) {
         snprintf(codes, sizeof codes, "%d", reply->code);
     }

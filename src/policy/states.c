@@ -5,43 +5,26 @@ static const char *const names[MQ_STATE_COUNT] = {
     [MQ_PARKED] = "parked",   [MQ_HELD] = "held",
 };
 
-/* legal[from][to], in the order of the enumeration. */
-static const bool legal[MQ_STATE_COUNT][MQ_STATE_COUNT] = {
-    [MQ_PENDING] =
-        {
-            [MQ_SENDING] = true, /* claim */
-            [MQ_PARKED] = true,  /* hold */
-        },
-    [MQ_SENDING] =
-        {
-            [MQ_PENDING] = true, /* release or recovery of a first attempt */
-            [MQ_FAILED] = true,  /* settle; release or recovery of a later attempt */
-            [MQ_PARKED] = true,  /* attempts used up, refused, uncertain and to be held */
-        },
-    [MQ_FAILED] =
-        {
-            [MQ_SENDING] = true, /* claim */
-            [MQ_PENDING] = true, /* retry by a person */
-            [MQ_PARKED] = true,  /* hold */
-        },
-    [MQ_PARKED] =
-        {
-            [MQ_PENDING] = true, /* retry by a person */
-        },
-    [MQ_HELD] =
-        {
-            [MQ_PENDING] = true, /* the campaign feeds it */
-        },
-};
+#define TO(state) (1u << MQ_##state)
 
-static bool known(enum mq_state state)
-{
-    return (unsigned)state < MQ_STATE_COUNT;
-}
+/* The states that a job may go to. */
+static const unsigned legal[MQ_STATE_COUNT] = {
+    /* claim; hold */
+    [MQ_PENDING] = TO(SENDING) | TO(PARKED),
+    /* Release or recovery of a first attempt; settle, or release or recovery of a later one;
+     * attempts used up, refused, uncertain and to be held. */
+    [MQ_SENDING] = TO(PENDING) | TO(FAILED) | TO(PARKED),
+    /* claim; retry by a person; hold */
+    [MQ_FAILED] = TO(SENDING) | TO(PENDING) | TO(PARKED),
+    /* retry by a person */
+    [MQ_PARKED] = TO(PENDING),
+    /* the campaign feeds it */
+    [MQ_HELD] = TO(PENDING),
+};
 
 const char *mq_state_name(enum mq_state state)
 {
-    return known(state) ? names[state] : "unknown";
+    return names[state];
 }
 
 bool mq_state_parse(struct mq_str text, enum mq_state *state)
@@ -57,5 +40,5 @@ bool mq_state_parse(struct mq_str text, enum mq_state *state)
 
 bool mq_state_may(enum mq_state from, enum mq_state to)
 {
-    return known(from) && known(to) && legal[from][to];
+    return (legal[from] & (1u << to)) != 0;
 }

@@ -92,60 +92,35 @@ static const struct row rows[] = {
     {.stages = ANY, .low = 0, .high = 999, .verdict = MQ_VERDICT_PROTOCOL_ERROR},
 };
 
-/* A limit on what this sender may send, in the words of servers in use. A text that can as well be
- * about the recipient's mailbox or one message counts only without a word of `about_others`:
- * one full mailbox must not stop the queue. Nor must one address: looked for in the relay's own
- * words only (mq_reply_own_words). */
-static const struct {
-    const char *text; /* lower case */
-    bool ambiguous;
-} sender_limits[] = {
-    {"sending limit", false},            /* Gmail, Mailgun */
-    {"sending quota", false},            /* Gmail */
-    {"sending rate", false},             /* Amazon SES */
-    {"throttling failure", false},       /* Amazon SES */
-    {"daily message quota", false},      /* Amazon SES */
-    {"smtp relay limit", false},         /* Google Workspace */
-    {"send limit exceeded", false},      /* IONOS */
-    {"submission rate", false},          /* Exchange */
-    {"submission quota", false},         /* Exchange */
-    {"too much mail from", false},       /* Postfix */
-    {"too many recipients from", false}, /* Postfix */
-    {"sender rate", false},              /* Exim's manual */
-    {"rate overlimit", false},           /* Exim, HestiaCP */
-    {"sending too many", false},         /* HestiaCP */
-    {"sending too much", false},         /* Exim */
-    {"sent too many", false},            /* DirectAdmin */
-    {"ratelimit exceeded", false},
-    {"emails per hour", false},              /* cPanel */
-    {"mails per hour", false},               /* hosters */
-    {"messages per hour", false},            /* postfwd */
-    {"recipients per hour", false},          /* postfwd */
-    {"messages per day", false},             /* hosters */
-    {"emails per day", false},               /* hosters */
-    {"defers and failures per hour", false}, /* cPanel */
-    {"allowed outgoing messages", false},    /* Plesk */
-    {"outgoing email quota", false},         /* hosters */
-    {"outgoing mail quota", false},          /* hosters */
-    {"mail limit has been reached", false},  /* StartMail */
-    {"message count quota", false},          /* policyd */
-    {"messaging limits", false},             /* SendGrid */
-    {"credits exceeded", false},             /* SendGrid */
-    {"you have exceeded your", false},       /* SMTP services */
-    {"you have reached your", false},        /* SMTP services */
-    {"exceeded hour limit", false},          /* hosters */
-    /* One word can be a local part that is repeated bare. */
-    {"ratelimit", true},               /* mailcow, rspamd */
-    {"submissionquotaexceeded", true}, /* Exchange Online */
-    {"hourly limit", true},
-    {"hourly quota", true},
-    {"daily limit", true}, /* Exchange Online */
-    {"daily quota", true},
-    {"rate limit", true}, /* Exim, rspamd, many */
-    {"rate exceeded", true},
-    {"too many messages", true},
-    {"too many emails", true}, /* OVH */
-    {"quota exceeded", true},  /* policyd */
+/* A limit on what this sender may send, in the words of servers in use. Looked for in the relay's
+ * own words only (mq_reply_own_words): one address must not stop the queue. */
+static const char *const sender_limits[] = {
+    /* Gmail, Google Workspace, Mailgun, SendGrid */
+    "sending limit", "sending quota", "smtp relay limit", "messaging limits", "credits exceeded",
+    /* Amazon SES, Exchange, IONOS, StartMail */
+    "sending rate", "throttling failure", "daily message quota", "submission rate",
+    "submission quota", "send limit exceeded", "mail limit has been reached",
+    /* Postfix, postfwd, policyd, Exim, HestiaCP, DirectAdmin */
+    "too much mail from", "too many recipients from", "messages per hour", "recipients per hour",
+    "message count quota", "sender rate", "rate overlimit", "sending too much", "sending too many",
+    "sent too many",
+    /* cPanel, Plesk, hosters and SMTP services */
+    "emails per hour", "mails per hour", "emails per day", "messages per day",
+    "defers and failures per hour", "allowed outgoing messages", "outgoing email quota",
+    "outgoing mail quota", "exceeded hour limit", "ratelimit exceeded", "you have exceeded your",
+    "you have reached your", NULL};
+/* What can as well be about the recipient's mailbox or one message, or be a local part that is
+ * repeated bare, counts only without a word of `about_others`: one full mailbox must not stop the
+ * queue. Exim, Exchange Online, mailcow, rspamd, OVH, policyd and many. */
+static const char *const ambiguous_limits[] = {"ratelimit",         "submissionquotaexceeded",
+                                               "hourly limit",      "hourly quota",
+                                               "daily limit",       "daily quota",
+                                               "rate limit",        "rate exceeded",
+                                               "too many messages", "too many emails",
+                                               "quota exceeded",    NULL};
+static const char *const about_others[] = {
+    "mailbox", "recipient",   "user",       "inbox",   "storage", "disk",      "size", "connection",
+    "session", "unrouteable", "unroutable", "unknown", "no such", "not exist", NULL,
 };
 
 /* Refusals without an enhanced code, in the words of servers in use. These are about the sender,
@@ -154,27 +129,18 @@ static const char *const about_us[] = {
     "relay",      "rcpthosts", "authenti",   "authoriz",   "authoris",    "log in",      "login",
     "rbl",        "dnsbl",     "blacklist",  "black list", "blocklist",   "block list",  "spamhaus",
     "reputation", "your ip",   "ip address", "your host",  "your server", "reverse dns", "rdns",
-    "ptr record", "sender",    "helo",       "ehlo",       "spf",
-};
+    "ptr record", "sender",    "helo",       "ehlo",       "spf",         NULL};
 /* … and these about the recipient. */
 static const char *const about_them[] = {
     "mailbox", "recipient", "user",      "inbox",     "unrouteable", "unroutable", "unknown",
-    "no such", "not exist", "not known", "not found", "address",     "account",
-};
+    "no such", "not exist", "not known", "not found", "address",     "account",    NULL};
 
-static const char *const about_others[] = {
-    "mailbox",    "recipient", "user",        "inbox",      "storage", "disk",    "size",
-    "connection", "session",   "unrouteable", "unroutable", "unknown", "no such", "not exist",
-};
-
-static bool says_any(const char *words, const char *const *phrases, size_t count)
+static bool says_any(const char *words, const char *const *phrases)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (mq_reply_says(words, phrases[i])) {
-            return true;
-        }
+    while (*phrases && !mq_reply_says(words, *phrases)) {
+        phrases++;
     }
-    return false;
+    return *phrases != NULL;
 }
 
 /* Cuts off what another server said, as a relay tells it that asks the recipient's own server:
@@ -205,42 +171,30 @@ static bool about_recipient(const struct mq_reply *reply)
     return subject == 1 || subject == 2 || (subject == 5 && detail == 3);
 }
 
-static bool is_sender_limit(const struct mq_reply *reply)
+/* `words`: the relay's own. */
+static bool is_sender_limit(const struct mq_reply *reply, const char *words)
 {
-    char words[MQ_REPLY_TEXT_MAX];
+    char own[MQ_REPLY_TEXT_MAX];
     if (about_recipient(reply)) {
         return false;
     }
-    mq_reply_own_words(reply, words);
-    cut_others_words(words);
-    bool others = says_any(words, about_others, sizeof about_others / sizeof *about_others);
-    for (size_t i = 0; i < sizeof sender_limits / sizeof *sender_limits; i++) {
-        if (!(others && sender_limits[i].ambiguous) &&
-            mq_reply_says(words, sender_limits[i].text)) {
-            return true;
-        }
-    }
-    return false;
+    memcpy(own, words, strlen(words) + 1);
+    cut_others_words(own);
+    return says_any(own, sender_limits) ||
+           (says_any(own, ambiguous_limits) && !says_any(own, about_others));
 }
 
-static bool is_too_many_recipients(const struct mq_reply *reply)
-{
-    char words[MQ_REPLY_TEXT_MAX];
-    mq_reply_own_words(reply, words);
-    return mq_reply_says(words, "too many recipients");
-}
-
-static bool text_matches(const struct row *row, const struct mq_reply *reply)
+static bool text_matches(const struct row *row, const struct mq_reply *reply, const char *words)
 {
     switch (row->text) {
-    case NO_TEXT:
-        return true;
     case SENDER_LIMITS:
-        return is_sender_limit(reply);
+        return is_sender_limit(reply, words);
     case TOO_MANY_RECIPIENTS:
-        return is_too_many_recipients(reply);
+        return mq_reply_says(words, "too many recipients");
+    case NO_TEXT:
+        break;
     }
-    return false;
+    return true;
 }
 
 static bool enhanced_matches(const struct row *row, const struct mq_reply *reply)
@@ -276,33 +230,32 @@ static int subject_in_text(const char *words)
 
 /* What a refused RCPT without a usable enhanced code is about. Where its words do not tell, what
  * other recipients are answered does: the worker compares. */
-static enum mq_verdict explain(const struct mq_reply *reply)
+static enum mq_verdict explain(const struct mq_reply *reply, const char *words)
 {
-    char words[MQ_REPLY_TEXT_MAX];
-    mq_reply_own_words(reply, words);
     int subject = subject_in_text(words);
     if (about_recipient(reply) || subject == 1 || subject == 2) {
         return MQ_VERDICT_REFUSED;
     }
-    if (subject == 7 || says_any(words, about_us, sizeof about_us / sizeof *about_us)) {
+    if (subject == 7 || says_any(words, about_us)) {
         return MQ_VERDICT_DENIED;
     }
-    return says_any(words, about_them, sizeof about_them / sizeof *about_them)
-               ? MQ_VERDICT_REFUSED
-               : MQ_VERDICT_UNEXPLAINED;
+    return says_any(words, about_them) ? MQ_VERDICT_REFUSED : MQ_VERDICT_UNEXPLAINED;
 }
 
 enum mq_verdict mq_verdict_decide(enum mq_stage stage, const struct mq_reply *reply)
 {
     static const struct mq_reply none;
-    if (reply == NULL) {
-        reply = &none;
+    char words[MQ_REPLY_TEXT_MAX];
+    reply = reply ? reply : &none;
+    words[0] = '\0';
+    if (reply->code >= 400) { /* of other replies the text says nothing */
+        mq_reply_own_words(reply, words);
     }
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct row *row = &rows[i];
         if ((row->stages & ON(stage)) != 0 && reply->code >= row->low && reply->code <= row->high &&
-            enhanced_matches(row, reply) && text_matches(row, reply)) {
-            return row->verdict == MQ_VERDICT_UNEXPLAINED ? explain(reply) : row->verdict;
+            enhanced_matches(row, reply) && text_matches(row, reply, words)) {
+            return row->verdict == MQ_VERDICT_UNEXPLAINED ? explain(reply, words) : row->verdict;
         }
     }
     return MQ_VERDICT_PROTOCOL_ERROR;

@@ -17,7 +17,7 @@ void mq_queue_options_init(struct mq_queue_options *options)
     options->table = "mail_queue";
     options->config_table = "config";
     options->reference_column = "reference";
-    options->backoff = mq_backoff_steps();
+    options->backoff = mq_backoffs[MQ_BACKOFF_STEPS];
     options->clock = mq_clock_system();
     options->random = mq_random_system();
 }

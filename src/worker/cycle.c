@@ -18,15 +18,6 @@ static int64_t lease_end_ms(const struct mq_run *run, int64_t before_ms)
 
 /* ---- renewals ---- */
 
-static void list_held(struct mq_run *run, struct mq_delivery **out)
-{
-    for (size_t i = 0; i < MQ_RUN_BUCKETS; i++) {
-        for (struct mq_delivery *f = run->buckets[i]; f; f = f->chain) {
-            *out++ = f;
-        }
-    }
-}
-
 static enum mq_status renew_chunk(struct mq_run *run, struct mq_delivery **deliveries, size_t count,
                                   struct mq_error *err)
 {
@@ -51,6 +42,24 @@ static enum mq_status renew_chunk(struct mq_run *run, struct mq_delivery **deliv
     return MQ_OK;
 }
 
+static enum mq_status renew_all(struct mq_run *run, struct mq_error *err)
+{
+    struct mq_delivery *chunk[RENEW_CHUNK];
+    size_t count = 0;
+
+    run->lease.low_s = INT64_MAX;
+    for (size_t i = 0; i < MQ_RUN_BUCKETS; i++) {
+        for (struct mq_delivery *f = run->buckets[i]; f; f = f->chain) {
+            chunk[count++] = f;
+            if (count == RENEW_CHUNK) {
+                MQ_TRY(renew_chunk(run, chunk, count, err));
+                count = 0;
+            }
+        }
+    }
+    return renew_chunk(run, chunk, count, err);
+}
+
 /* A third of the lease has passed; or the wall clock, by which others judge our leases, has jumped
  * ahead. */
 static bool renewal_is_due(const struct mq_run *run, int64_t now_ms)
@@ -66,24 +75,11 @@ void mq_run_renew(struct mq_run *run)
 {
     int64_t now_ms = mq_run_now_ms(run);
     struct mq_error error = {0};
-    enum mq_status status = MQ_OK;
 
     if (!renewal_is_due(run, now_ms) || !mq_run_has_slot(run)) {
         return;
     }
-    size_t held = run->held;
-    struct mq_delivery **deliveries = calloc(held, sizeof(*deliveries));
-    if (!deliveries) {
-        mq_run_fail(run, mq_error_nomem(&error), &error);
-        return;
-    }
-    list_held(run, deliveries);
-    run->lease.low_s = INT64_MAX;
-    for (size_t i = 0; i < held && status == MQ_OK; i += RENEW_CHUNK) {
-        size_t count = held - i < RENEW_CHUNK ? held - i : RENEW_CHUNK;
-        status = renew_chunk(run, deliveries + i, count, &error);
-    }
-    free(deliveries);
+    enum mq_status status = renew_all(run, &error);
     if (status != MQ_OK) {
         run->lease.renew_ms = 0;
         run->lease.low_s = INT64_MAX; /* renew_ms says it */
@@ -272,9 +268,7 @@ static size_t collect_outcomes(struct mq_run *run, struct mq_settlement *out)
 static void settled(struct mq_run *run, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        struct mq_delivery *delivery = run->done.head;
-        mq_deliveries_remove(&run->done, delivery);
-        mq_delivery_settled(delivery);
+        mq_delivery_settled(run->done.head);
     }
     run->first_done_ms = mq_run_now_ms(run);
 }
@@ -350,7 +344,6 @@ void mq_run_cycle(struct mq_run *run)
     if (request.limit > 0 || (request.dead_count > 0 && !run->stop.begun)) {
         cycle.request = &request;
     }
-    mq_recovery_begin_cycle(&run->recovery);
     int64_t before_ms = mq_run_now_ms(run);
     mq_run_limit_s(run); /* as it is at the claim */
     enum mq_status status = mq_queue_cycle(run->queue, &cycle, &error);

@@ -13,14 +13,8 @@
 
 /* ---- failures ---- */
 
-/* Whether it is unknown if the commit took effect. */
-static bool is_cut_off(const struct mq_run *run, enum mq_status status)
-{
-    return status == MQ_IO && mq_queue_is_shared(run->queue);
-}
-
-/* The slot went with the connection, but its lock lasts until the server has ended the session too:
- * MQ_BUSY as long as that is possible. Without a slot the run ends. */
+/* The slot went with the connection, but its lock lasts until the server has ended that too:
+ * MQ_BUSY while it may. Without a slot the run ends. */
 static enum mq_status take_slot_again(struct mq_run *run, struct mq_error *err)
 {
     enum mq_status status = mq_slot_take(&run->slot, err);
@@ -51,20 +45,12 @@ static enum mq_status reopen(struct mq_run *run)
     return take_slot_again(run, &error);
 }
 
-/* Outcomes cannot be stored: recalls the deliveries whose body has not been sent. */
-static void recall(struct mq_run *run)
-{
-    if (!run->stop.aborted) {
-        mq_transport_recall(run->transport);
-    }
-}
-
 /* The connection is the application's: what is under way ends, and is left to the next run and to
  * this one's record. */
 static void end_cut_off(struct mq_run *run, enum mq_status status, const struct mq_error *err)
 {
     mq_run_fail(run, status, err);
-    recall(run);
+    mq_transport_recall(run->transport);
     if (run->under_way.count == 0) {
         run->stop.gave_up = run->held > 0;
     }
@@ -109,13 +95,15 @@ void mq_run_database_failed(struct mq_run *run, enum mq_status status, const str
         return;
     }
     plan_retry(run, now_ms);
-    run->database.lost = run->database.lost || status == MQ_REPLACED || is_cut_off(run, status);
+    /* A server's MQ_IO: it is not known whether what was being committed is stored. */
+    bool cut_off = status == MQ_IO && mq_queue_is_shared(run->queue);
+    run->database.lost = run->database.lost || status == MQ_REPLACED || cut_off;
     enum mq_status again = run->database.lost ? reopen(run) : MQ_BUSY;
     if (again == MQ_OK && first) {
         run->database.retry_ms = now_ms;
     }
     if (first && again != MQ_OK && run->done.count > 0) {
-        recall(run);
+        mq_transport_recall(run->transport); /* outcomes cannot be stored */
     }
     if (is_given_up(run, now_ms) || !is_waited_for(run, status, again)) {
         mq_run_fail(run, status, err);

@@ -1,7 +1,5 @@
-/* What other runs left behind: which of them are dead, and how far their mails had come. */
 #include "worker/dead_runs.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define SCAN_EVERY_MS 10000
@@ -39,10 +37,9 @@ static void find_evidence(void *context, const char *token, int64_t job_id, stru
     memset(out, 0, sizeof(*out));
     out->outcome = MQ_OUTCOME_UNCERTAIN;
     for (size_t i = 0; i < recovery->dead_count; i++) {
-        struct mq_dead *dead = &recovery->dead[i];
-        if (strcmp(dead->record->token, token) == 0) {
-            dead->asked = true;
-            judge(dead->record, job_id, out);
+        if (strcmp(recovery->tokens[i], token) == 0) {
+            recovery->dead[i].asked = true;
+            judge(recovery->dead[i].record, job_id, out);
             return;
         }
     }
@@ -50,9 +47,7 @@ static void find_evidence(void *context, const char *token, int64_t job_id, stru
     if (!recovery->open || strcmp(recovery->open->token, token) != 0) {
         mq_intent_record_close(recovery->open, false);
         recovery->open = NULL;
-        if (mq_intent_open(recovery->directory, token, &recovery->open, NULL) != MQ_OK) {
-            return;
-        }
+        mq_intent_open(recovery->directory, token, &recovery->open, NULL);
     }
     if (recovery->open) {
         judge(recovery->open, job_id, out);
@@ -61,10 +56,7 @@ static void find_evidence(void *context, const char *token, int64_t job_id, stru
 
 void mq_recovery_init(struct mq_recovery *recovery, const char *directory)
 {
-    memset(recovery, 0, sizeof(*recovery));
-    recovery->directory = directory;
-    recovery->source.find = find_evidence;
-    recovery->source.context = recovery;
+    *recovery = (struct mq_recovery){.source = {find_evidence, recovery}, .directory = directory};
 }
 
 void mq_recovery_clear(struct mq_recovery *recovery)
@@ -73,39 +65,20 @@ void mq_recovery_clear(struct mq_recovery *recovery)
         mq_intent_record_close(recovery->dead[i].record, false);
     }
     mq_intent_record_close(recovery->open, false);
-    free(recovery->dead);
-    free(recovery->tokens);
     mq_recovery_init(recovery, recovery->directory);
-}
-
-static bool grow(struct mq_recovery *recovery)
-{
-    size_t capacity = recovery->dead_capacity ? recovery->dead_capacity * 2 : 8;
-    struct mq_dead *dead = realloc(recovery->dead, capacity * sizeof(*dead));
-    if (!dead) {
-        return false;
-    }
-    recovery->dead = dead;
-    const char **tokens = realloc(recovery->tokens, capacity * sizeof(*tokens));
-    if (!tokens) {
-        return false;
-    }
-    recovery->tokens = tokens;
-    recovery->dead_capacity = capacity;
-    return true;
 }
 
 static void found(void *context, struct mq_intent_record *record)
 {
     struct mq_recovery *recovery = context;
 
-    if (record->owner != MQ_INTENT_DEAD ||
-        (recovery->dead_count == recovery->dead_capacity && !grow(recovery))) {
+    if (record->owner != MQ_INTENT_DEAD || recovery->dead_count == MQ_DEAD_MAX) {
         mq_intent_record_close(record, false);
         return;
     }
     size_t i = recovery->dead_count++;
-    recovery->dead[i] = (struct mq_dead){.record = record};
+    recovery->dead[i].record = record;
+    recovery->dead[i].asked = false;
     recovery->tokens[i] = record->token;
 }
 
@@ -120,13 +93,6 @@ void mq_recovery_scan(struct mq_recovery *recovery, const char *own_token, int64
     mq_intent_scan(recovery->directory, own_token, found, recovery, NULL);
 }
 
-void mq_recovery_begin_cycle(struct mq_recovery *recovery)
-{
-    for (size_t i = 0; i < recovery->dead_count; i++) {
-        recovery->dead[i].asked = false;
-    }
-}
-
 void mq_recovery_end_cycle(struct mq_recovery *recovery, bool committed)
 {
     size_t kept = 0;
@@ -134,16 +100,18 @@ void mq_recovery_end_cycle(struct mq_recovery *recovery, bool committed)
     mq_intent_record_close(recovery->open, false);
     recovery->open = NULL;
     for (size_t i = 0; i < recovery->dead_count; i++) {
-        struct mq_dead *dead = &recovery->dead[i];
         /* A transaction recovers a limited number of rows: only one that found none of this run's
          * shows that the record has served its purpose. */
-        if (committed && !dead->asked) {
-            mq_intent_record_close(dead->record, true);
+        if (committed && !recovery->dead[i].asked) {
+            mq_intent_record_close(recovery->dead[i].record, true);
             continue;
         }
-        recovery->dead[kept] = *dead;
-        recovery->tokens[kept] = dead->record->token;
-        kept++;
+        recovery->dead[i].asked = false;
+        recovery->dead[kept] = recovery->dead[i];
+        recovery->tokens[kept++] = recovery->tokens[i];
+    }
+    if (recovery->dead_count == MQ_DEAD_MAX && kept < MQ_DEAD_MAX) {
+        recovery->next_scan_ms = 0; /* there may be more */
     }
     recovery->dead_count = kept;
 }

@@ -3,23 +3,19 @@
 #ifndef MQ_WORKER_DEAD_RUNS_H
 #define MQ_WORKER_DEAD_RUNS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "queue/claim.h"
 #include "send/intent/intent.h"
 
-/* Runs that died, whose locks we hold until their leases are recovered. */
-struct mq_dead {
-    struct mq_intent_record *record;
-    bool asked; /* about it, in the cycle under way: there may be more */
-};
+#define MQ_DEAD_MAX 64 /* runs recovered at a time; more are found by the next scan */
 
 struct mq_recovery {
-    struct mq_dead *dead;
-    const char **tokens; /* of dead, for the claim */
-    size_t dead_count, dead_capacity;
+    /* Runs that died, whose locks we hold until their leases are recovered. */
+    struct {
+        struct mq_intent_record *record;
+        bool asked; /* about it, in the cycle under way: there may be more */
+    } dead[MQ_DEAD_MAX];
+    const char *tokens[MQ_DEAD_MAX]; /* of dead, for the claim */
+    size_t dead_count;
     struct mq_intent_record *open; /* the last other record asked for in this cycle */
     struct mq_evidence_source source;
     const char *directory;
@@ -31,7 +27,6 @@ void mq_recovery_init(struct mq_recovery *recovery, const char *directory);
 void mq_recovery_clear(struct mq_recovery *recovery);
 /* Looks for runs that died, from time to time. */
 void mq_recovery_scan(struct mq_recovery *recovery, const char *own_token, int64_t now_ms);
-void mq_recovery_begin_cycle(struct mq_recovery *recovery);
 /* After a cycle: forgets what was read, and removes the files of the dead of whom nothing is left.
  */
 void mq_recovery_end_cycle(struct mq_recovery *recovery, bool committed);

@@ -9,47 +9,36 @@
 
 #define HOUR_S 3600
 
-void mq_composed_init(struct mq_composed *composed)
-{
-    memset(composed, 0, sizeof(*composed));
-    mq_strings_init(&composed->recipients);
-}
-
 void mq_composed_clear(struct mq_composed *composed)
 {
     free(composed->message);
     free(composed->envelope_from);
     mq_strings_clear(&composed->recipients);
-    mq_composed_init(composed);
+    *composed = (struct mq_composed){0};
 }
 
-void mq_deliveries_add(struct mq_deliveries *list, struct mq_delivery *delivery)
+static void leave_list(struct mq_delivery *delivery)
 {
+    struct mq_deliveries *list = delivery->list;
+    if (list) {
+        struct mq_delivery **before = delivery->prev ? &delivery->prev->next : &list->head;
+        struct mq_delivery **behind = delivery->next ? &delivery->next->prev : &list->tail;
+        *before = delivery->next;
+        *behind = delivery->prev;
+        list->count--;
+    }
+}
+
+void mq_delivery_move(struct mq_delivery *delivery, struct mq_deliveries *list)
+{
+    leave_list(delivery);
+    struct mq_delivery **before = list->tail ? &list->tail->next : &list->head;
+    *before = delivery;
+    delivery->list = list;
     delivery->prev = list->tail;
     delivery->next = NULL;
-    if (list->tail) {
-        list->tail->next = delivery;
-    } else {
-        list->head = delivery;
-    }
     list->tail = delivery;
     list->count++;
-}
-
-void mq_deliveries_remove(struct mq_deliveries *list, struct mq_delivery *delivery)
-{
-    if (delivery->prev) {
-        delivery->prev->next = delivery->next;
-    } else {
-        list->head = delivery->next;
-    }
-    if (delivery->next) {
-        delivery->next->prev = delivery->prev;
-    } else {
-        list->tail = delivery->prev;
-    }
-    delivery->prev = delivery->next = NULL;
-    list->count--;
 }
 
 static struct mq_delivery **bucket_of(struct mq_run *run, int64_t job_id)
@@ -78,12 +67,11 @@ struct mq_delivery *mq_delivery_new(struct mq_run *run, struct mq_job *job, int6
     delivery->slot = -1;
     delivery->back_after_s = -1;
     delivery->lease_end_ms = lease_end_ms;
-    mq_composed_init(&delivery->composed);
     struct mq_delivery **bucket = bucket_of(run, delivery->job.id);
     delivery->chain = *bucket;
     *bucket = delivery;
     run->held++;
-    mq_deliveries_add(&run->waiting, delivery);
+    mq_delivery_move(delivery, &run->waiting);
     return delivery;
 }
 
@@ -91,12 +79,8 @@ void mq_delivery_drop_message(struct mq_delivery *delivery)
 {
     delivery->run->memory.bytes -= (int64_t)delivery->converted.len;
     mq_buffer_clear(&delivery->converted);
-    if (delivery->job.body) {
-        delivery->run->memory.bytes -= (int64_t)delivery->job.body_len;
-    }
-    if (delivery->composed.message) {
-        delivery->run->memory.bytes -= (int64_t)delivery->composed.message_len;
-    }
+    delivery->run->memory.bytes -= delivery->job.body ? (int64_t)delivery->job.body_len : 0;
+    delivery->run->memory.bytes -= (int64_t)delivery->composed.message_len;
     mq_job_drop_body(&delivery->job);
     mq_composed_clear(&delivery->composed);
 }
@@ -108,6 +92,7 @@ void mq_delivery_free(struct mq_delivery *delivery)
         link = &(*link)->chain;
     }
     *link = delivery->chain;
+    leave_list(delivery);
     delivery->run->held--;
     mq_delivery_drop_message(delivery);
     mq_job_clear(&delivery->job);
@@ -135,7 +120,7 @@ void mq_delivery_done(struct mq_delivery *delivery)
     if (run->done.count == 0) {
         run->first_done_ms = mq_run_now_ms(run);
     }
-    mq_deliveries_add(&run->done, delivery);
+    mq_delivery_move(delivery, &run->done);
 }
 
 void mq_delivery_end(struct mq_delivery *delivery, enum mq_outcome outcome, const char *error)
@@ -149,19 +134,12 @@ void mq_delivery_end(struct mq_delivery *delivery, enum mq_outcome outcome, cons
 
 void mq_deliveries_release_waiting(struct mq_run *run)
 {
-    struct mq_delivery *delivery;
-    while ((delivery = run->waiting.head)) {
-        mq_deliveries_remove(&run->waiting, delivery);
-        mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, NULL);
+    while (run->waiting.head) {
+        mq_delivery_end(run->waiting.head, MQ_OUTCOME_RELEASED, NULL);
     }
 }
 
 /* ---- from the transport's results, a target each, to the queue's, a recipient each ---- */
-
-static int weight_of(const struct mq_target *target)
-{
-    return mq_outcomes[target->result].weight;
-}
 
 static void set_error(struct mq_delivery *delivery)
 {
@@ -170,7 +148,8 @@ static void set_error(struct mq_delivery *delivery)
 
     for (size_t i = 0; i < transfer->target_count; i++) {
         const struct mq_target *target = &delivery->targets[i];
-        if (target->reply[0] && (!telling || weight_of(target) > weight_of(telling))) {
+        int weight = mq_outcomes[target->result].weight;
+        if (target->reply[0] && (!telling || weight > mq_outcomes[telling->result].weight)) {
             telling = target;
         }
     }
@@ -188,31 +167,22 @@ static void set_error(struct mq_delivery *delivery)
 void mq_delivery_map(struct mq_delivery *delivery, enum mq_blame blame)
 {
     const struct mq_job *job = &delivery->job;
-    size_t counted = 0;
+    const struct mq_target *targets = delivery->targets;
 
     delivery->handed_over = 0;
     for (size_t i = 0; i < delivery->transfer.target_count; i++) {
-        enum mq_outcome result = delivery->targets[i].result;
-        delivery->handed_over += mq_outcomes[result].handed_over;
-        if (mq_outcome_blamed(result, blame) != MQ_OUTCOME_RELEASED) {
-            counted++;
-        }
+        delivery->handed_over += mq_outcomes[targets[i].result].handed_over;
     }
+    delivery->by_recipient = false;
     for (size_t i = 0; i < job->recipients.count; i++) {
-        int target = job->target_of[i];
-        delivery->results[i] = MQ_OUTCOME_RELEASED;
-        delivery->replies[i] = NULL;
-        if (target < 0) {
-            continue;
-        }
-        delivery->results[i] =
-            (unsigned char)mq_outcome_blamed(delivery->targets[target].result, blame);
-        if (delivery->targets[target].reply[0]) {
-            delivery->replies[i] = delivery->targets[target].reply;
-        }
+        const struct mq_target *target = job->target_of[i] < 0 ? NULL : &targets[job->target_of[i]];
+        enum mq_outcome result =
+            target ? mq_outcome_blamed(target->result, blame) : MQ_OUTCOME_RELEASED;
+        delivery->results[i] = (unsigned char)result;
+        delivery->replies[i] = target && target->reply[0] ? target->reply : NULL;
+        delivery->by_recipient = delivery->by_recipient || result != MQ_OUTCOME_RELEASED;
     }
     set_error(delivery);
-    delivery->by_recipient = counted > 0;
     /* Otherwise it took an attempt and nothing is known of any recipient. */
     delivery->outcome = blame == MQ_BLAME_RELAY ? MQ_OUTCOME_RELEASED : MQ_OUTCOME_DEFERRED;
 }

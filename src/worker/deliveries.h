@@ -31,8 +31,9 @@ struct mq_delivery {
     int64_t back_after_s; /* where no attempt counts: not due again before; -1: as it was */
     char error[MQ_ERROR_TEXT_MAX];
 
-    struct mq_delivery *prev, *next; /* in its list */
-    struct mq_delivery *chain;       /* in its bucket */
+    struct mq_deliveries *list; /* which it is in; NULL: none */
+    struct mq_delivery *prev, *next;
+    struct mq_delivery *chain; /* in its bucket */
 };
 
 struct mq_deliveries {
@@ -52,20 +53,20 @@ static inline bool mq_delivery_goes_back(const struct mq_delivery *delivery)
     return !delivery->by_recipient && delivery->outcome == MQ_OUTCOME_RELEASED;
 }
 
-void mq_deliveries_add(struct mq_deliveries *list, struct mq_delivery *delivery);
-void mq_deliveries_remove(struct mq_deliveries *list, struct mq_delivery *delivery);
+/* From its list to the end of another. */
+void mq_delivery_move(struct mq_delivery *delivery, struct mq_deliveries *list);
 
 /* Takes over the contents of `job`, which is initialised afterwards; into `waiting`. NULL without
  * memory, job untouched. */
 struct mq_delivery *mq_delivery_new(struct mq_run *run, struct mq_job *job, int64_t lease_end_ms);
 /* Its message is not needed any more. */
 void mq_delivery_drop_message(struct mq_delivery *delivery);
-/* Frees one that is in no list. Its slot stays as it is: evidence, if nobody settles it. */
+/* Its slot stays as it is: evidence, if nobody settles it. */
 void mq_delivery_free(struct mq_delivery *delivery);
 /* The same after its outcome's commit: the slot is free again. */
 void mq_delivery_settled(struct mq_delivery *delivery);
 struct mq_delivery *mq_delivery_find(struct mq_run *run, int64_t job_id);
-/* Into `done`, with the outcome that is set; the delivery is in no list. */
+/* Into `done`, with the outcome that is set. */
 void mq_delivery_done(struct mq_delivery *delivery);
 /* The same with an outcome for the whole job. */
 void mq_delivery_end(struct mq_delivery *delivery, enum mq_outcome outcome, const char *error);

@@ -2,6 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mime/dkim/sign.h"
+#include "mime/header.h"
 #include "mime/wire/repair.h"
 #include "worker/run.h"
 
@@ -119,7 +121,7 @@ static bool compose(struct mq_delivery *delivery)
     const struct mq_worker_hooks *hooks = run->worker->hooks;
     struct mq_error error = {0};
 
-    if (!hooks || !hooks->compose) {
+    if (!hooks->compose) {
         mq_delivery_end(delivery, MQ_OUTCOME_DEFERRED,
                         "the job has no message and the worker no compose function; give one");
         return false;
@@ -152,8 +154,7 @@ static bool compose(struct mq_delivery *delivery)
 
 /* ---- the delivery ---- */
 
-/* "X-Original-To: a@b, c@d", folded between addresses (RFC 5322, section 2.2.3). NULL without
- * memory. */
+/* "X-Original-To: a@b, c@d", folded between addresses. NULL without memory. */
 static char *original_to_header(const char *addresses)
 {
     struct mq_buffer out;
@@ -161,20 +162,12 @@ static char *original_to_header(const char *addresses)
 
     mq_buffer_init(&out);
     mq_buffer_cstr(&out, "X-Original-To:");
-    for (const char *p = addresses; *p;) {
-        size_t n = strcspn(p, ",");
-        size_t with_comma = n + (p[n] == ',');
-        if (column + 1 + with_comma > 78 && p != addresses) {
-            mq_buffer_cstr(&out, "\r\n");
-            column = 0;
-        }
-        mq_buffer_char(&out, ' ');
-        for (size_t i = 0; i < with_comma; i++) {
-            mq_buffer_char(&out, (unsigned char)p[i] < 0x20 || p[i] == 0x7f ? '?' : p[i]);
-        }
-        column += 1 + with_comma;
-        p += with_comma;
-        p += strspn(p, " ");
+    while (*addresses) {
+        size_t len = strcspn(addresses, ",");
+        len += addresses[len] == ',';
+        mq_encode_token(&out, &column, (struct mq_str){addresses, len});
+        addresses += len;
+        addresses += strspn(addresses, " ");
     }
     mq_buffer_cstr(&out, "\r\n");
     char *result = mq_buffer_take(&out);
@@ -209,7 +202,7 @@ static enum mq_status allocate(struct mq_delivery *delivery, struct mq_error *er
 
 static bool signs(const struct mq_run *run)
 {
-    return run->worker->hooks && run->worker->hooks->sign;
+    return run->worker->hooks->sign != NULL;
 }
 
 /* Puts the signatures before the worker's own lines. They cover exactly this text, which stays as
@@ -217,21 +210,17 @@ static bool signs(const struct mq_run *run)
 static enum mq_status sign(struct mq_delivery *delivery, struct mq_error *err)
 {
     const struct mq_worker_hooks *hooks = delivery->run->worker->hooks;
-    struct mq_outgoing mail = {mq_str_of(delivery->original_to), message_of(delivery),
-                               mq_run_now_s(delivery->run)};
+    struct mq_dkim_mail mail = {mq_str_of(delivery->original_to), message_of(delivery),
+                                mq_run_now_s(delivery->run)};
     struct mq_buffer out;
 
     mq_buffer_init(&out);
     enum mq_status status = hooks->sign(hooks->context, &mail, &out, err);
     if (status == MQ_OK && (out.len > 0 || out.failed)) {
         mq_buffer_str(&out, mail.prefix);
-        char *prefix = mq_buffer_take(&out);
-        if (prefix) {
-            free(delivery->prefix);
-            delivery->prefix = prefix;
-        } else {
-            status = mq_error_nomem(err);
-        }
+        free(delivery->prefix);
+        delivery->prefix = mq_buffer_take(&out);
+        status = delivery->prefix ? MQ_OK : mq_error_nomem(err);
     }
     mq_buffer_clear(&out);
     return status;
@@ -240,34 +229,33 @@ static enum mq_status sign(struct mq_delivery *delivery, struct mq_error *err)
 /* False: the delivery has its outcome. */
 static bool prepare(struct mq_delivery *delivery)
 {
+    const struct mq_job *job = &delivery->job;
     struct mq_error error = {0};
-    enum mq_status status = allocate(delivery, &error);
 
+    if (!job->envelope_from) {
+        mq_delivery_end(delivery, MQ_OUTCOME_DEFERRED, "the message has no envelope sender");
+        return false;
+    }
+    if (job->targets.count == 0) { /* no token reached its recipients */
+        mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, NULL);
+        return false;
+    }
+    /* Other programs can write into the table. */
+    if (job->body && mq_message_check_wire(message_of(delivery), &error) != MQ_OK) {
+        mq_delivery_end(delivery, MQ_OUTCOME_UNREADABLE, error.text);
+        return false;
+    }
+    enum mq_status status = allocate(delivery, &error);
     if (status == MQ_OK && signs(delivery->run)) {
         status = sign(delivery, &error);
     }
-    if (status == MQ_OK) {
-        return true;
-    }
-    if (status != MQ_NOMEM) {
+    if (status == MQ_NOMEM) {
+        mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, NULL);
+        mq_run_fail(delivery->run, status, &error);
+    } else if (status != MQ_OK) {
         mq_delivery_end(delivery, MQ_OUTCOME_DEFERRED, error.text);
-        return false;
     }
-    mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, NULL);
-    mq_run_fail(delivery->run, status, &error);
-    return false;
-}
-
-/* Whether the row's message may go on the wire: other programs can write into the table. False: the
- * delivery has its outcome. */
-static bool is_sound(struct mq_delivery *delivery)
-{
-    struct mq_error error = {0};
-    if (!delivery->job.body || mq_message_check_wire(message_of(delivery), &error) == MQ_OK) {
-        return true;
-    }
-    mq_delivery_end(delivery, MQ_OUTCOME_UNREADABLE, error.text);
-    return false;
+    return status == MQ_OK;
 }
 
 static void fill_message(struct mq_delivery *delivery)
@@ -341,7 +329,6 @@ bool mq_delivery_start(struct mq_delivery *delivery)
     bool composing = !job->body;
 
     if (lease_is_over(delivery)) {
-        mq_deliveries_remove(&run->waiting, delivery);
         mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, NULL);
         return true;
     }
@@ -350,26 +337,11 @@ bool mq_delivery_start(struct mq_delivery *delivery)
         run->no_slot = true;
         return false;
     }
-    mq_deliveries_remove(&run->waiting, delivery);
-    if (composing && !compose(delivery)) {
-        return false;
-    }
-    if (!job->envelope_from) {
-        mq_delivery_end(delivery, MQ_OUTCOME_DEFERRED, "the message has no envelope sender");
-        return true;
-    }
-    if (job->targets.count == 0) {
-        mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, NULL); /* no token reached its recipients */
-        return true;
-    }
-    if (!is_sound(delivery)) {
-        return true;
-    }
-    if (!prepare(delivery)) {
+    if ((composing && !compose(delivery)) || !prepare(delivery)) {
         return false;
     }
     fill_transfer(delivery);
-    mq_deliveries_add(&run->under_way, delivery);
+    mq_delivery_move(delivery, &run->under_way);
     mq_transport_submit(run->transport, &delivery->transfer);
     return !composing && !signs(run);
 }

@@ -10,21 +10,24 @@
 
 #include "core/hash.h"
 
-enum mq_status mq_file_error(const struct mq_file_task *task, const char *path, int sys_errno,
-                             struct mq_error *err)
+enum mq_status mq_file_status(int sys_errno)
 {
-    enum mq_status status = MQ_CANTOPEN;
-    if (sys_errno == EACCES || sys_errno == EPERM || sys_errno == EROFS) {
-        status = MQ_READONLY;
-    } else if (sys_errno == ENOSPC || sys_errno == EDQUOT || sys_errno == EFBIG) {
-        status = MQ_FULL;
-    } else if (sys_errno == EIO) {
-        status = MQ_IO;
-    } else if (sys_errno == ENOMEM) {
-        status = MQ_NOMEM;
+    switch (sys_errno) {
+    case EACCES:
+    case EPERM:
+    case EROFS:
+        return MQ_READONLY;
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+        return MQ_FULL;
+    case EIO:
+        return MQ_IO;
+    case ENOMEM:
+        return MQ_NOMEM;
+    default:
+        return MQ_CANTOPEN;
     }
-    return mq_error_set(err, status, task->field, "cannot %s %s %s: %s; %s", task->verb, task->kind,
-                        path, strerror(sys_errno), task->cure);
 }
 
 /* ---- paths ---- */
@@ -128,35 +131,39 @@ static enum mq_status check_directory(const char *path, const struct stat *st, s
 
 enum mq_status mq_run_dir_prepare(const char *path, struct mq_error *err)
 {
-    static const struct mq_file_task create = {
-        "create", "the run directory", "run_dir",
-        "its parent must exist and be writable for the worker (ini setting mailqueue.run_dir)"};
-    static const struct mq_file_task use = {"use", "the run directory", "run_dir",
-                                            "the worker's user needs all rights on it"};
     struct stat st;
 
     if (mkdir(path, 0700) != 0 && errno != EEXIST) {
-        return mq_file_error(&create, path, errno, err);
+        return mq_error_set(err, mq_file_status(errno), "run_dir",
+                            "cannot create the run directory %s: %s; its parent must exist and be "
+                            "writable for the worker (ini setting mailqueue.run_dir)",
+                            path, strerror(errno));
     }
-    if (lstat(path, &st) != 0) {
-        return mq_file_error(&use, path, errno, err);
+    bool exists = lstat(path, &st) == 0;
+    if (exists) {
+        MQ_TRY(check_directory(path, &st, err));
     }
-    MQ_TRY(check_directory(path, &st, err));
-    return access(path, R_OK | W_OK | X_OK) == 0 ? MQ_OK : mq_file_error(&use, path, errno, err);
+    if (!exists || access(path, R_OK | W_OK | X_OK) != 0) {
+        return mq_error_set(err, mq_file_status(errno), "run_dir",
+                            "cannot use the run directory %s: %s; the worker's user needs all "
+                            "rights on it",
+                            path, strerror(errno));
+    }
+    return MQ_OK;
 }
 
 enum mq_status mq_run_base_prepare(const char *base, struct mq_error *err)
 {
-    static const struct mq_file_task create = {
-        "create", "the run directory's parent", "run_dir",
-        "set HOME to a directory that the worker may write in, or the ini setting "
-        "mailqueue.run_dir"};
     char *copy = strdup(base);
     enum mq_status status = copy ? MQ_OK : mq_error_nomem(err);
     for (char *at = copy; at && status == MQ_OK && (at = strchr(at + 1, '/'));) {
         *at = '\0';
         if (mkdir(copy, 0700) != 0 && errno != EEXIST && access(copy, X_OK) != 0) {
-            status = mq_file_error(&create, copy, errno, err);
+            status = mq_error_set(err, mq_file_status(errno), "run_dir",
+                                  "cannot create the run directory's parent %s: %s; set HOME to a "
+                                  "directory that the worker may write in, or the ini setting "
+                                  "mailqueue.run_dir",
+                                  copy, strerror(errno));
         }
         *at = '/';
     }

@@ -20,16 +20,8 @@ enum mq_status mq_run_dir_prepare(const char *path, struct mq_error *err);
 /* The same, with what is missing above it. */
 enum mq_status mq_run_base_prepare(const char *base, struct mq_error *err);
 
-/* What was to be done, with what kind of file. */
-struct mq_file_task {
-    const char *verb;  /* "open", "create" */
-    const char *kind;  /* "the log file" */
-    const char *field; /* the setting that names it */
-    const char *cure;  /* what a person can do */
-};
-/* "cannot <verb> <kind> <path>: <reason>; <cure>", with the status that fits sys_errno. */
-enum mq_status mq_file_error(const struct mq_file_task *task, const char *path, int sys_errno,
-                             struct mq_error *err);
+/* The status that fits an errno value. */
+enum mq_status mq_file_status(int sys_errno);
 /* directory/name, malloc'ed; NULL without memory. */
 char *mq_file_path(const char *directory, const char *name);
 

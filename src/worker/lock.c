@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,15 +25,21 @@ static bool is_looked_at(int file)
     return flock(file, LOCK_SH | LOCK_NB) == 0 && flock(file, LOCK_UN) == 0;
 }
 
+static enum mq_status cannot_open(const char *path, int sys_errno, struct mq_error *err)
+{
+    return mq_error_set(err, mq_file_status(sys_errno), "run_dir",
+                        "cannot open the worker's lock file %s: %s; the worker's user must be able "
+                        "to write it",
+                        path, strerror(sys_errno));
+}
+
 /* *fd stays -1 when another holds the lock. */
 static enum mq_status try_lock(const char *path, int *fd, struct mq_error *err)
 {
-    static const struct mq_file_task task = {"open", "the worker's lock file", "run_dir",
-                                             "the worker's user must be able to write it"};
     int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     char why[MQ_OWN_FILE_WHY];
     if (file < 0) {
-        return mq_file_error(&task, path, errno, err);
+        return cannot_open(path, errno, err);
     }
     if (!mq_own_file(file, why)) {
         close(file);
@@ -49,7 +56,7 @@ static enum mq_status try_lock(const char *path, int *fd, struct mq_error *err)
         if (errno != EWOULDBLOCK && errno != EINTR) {
             int reason = errno;
             close(file);
-            return mq_file_error(&task, path, reason, err);
+            return cannot_open(path, reason, err);
         }
         if (!is_looked_at(file)) {
             break;

@@ -65,9 +65,6 @@ static int standard_stream(const char *path)
 
 static enum mq_status open_file(const char *path, int *out, struct mq_error *err)
 {
-    static const struct mq_file_task task = {
-        "open", "the log file", "log",
-        "give a file whose directory exists and is writable (MAIL_QUEUE_LOG or the option log)"};
     struct stat st;
     char why[MQ_OWN_FILE_WHY];
     if (mq_file_is_open_database(path)) {
@@ -84,7 +81,10 @@ static enum mq_status open_file(const char *path, int *out, struct mq_error *err
                             "the log file %s is a symbolic link; give the file itself", path);
     }
     if (fd < 0) {
-        return mq_file_error(&task, path, errno, err);
+        return mq_error_set(err, mq_file_status(errno), "log",
+                            "cannot open the log file %s: %s; give a file whose directory exists "
+                            "and is writable (MAIL_QUEUE_LOG or the option log)",
+                            path, strerror(errno));
     }
     bool device = fstat(fd, &st) == 0 && S_ISCHR(st.st_mode); /* /dev/null */
     if (!device && !mq_own_file(fd, why)) {

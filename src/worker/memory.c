@@ -98,8 +98,7 @@ static bool look(struct mq_run *run)
     for (size_t i = 0; i < count; i++) {
         if (jobs[i]->body_place == MQ_BODY_LOADED) {
             mq_run_count_message(run, jobs[i]->body_len);
-        }
-        if (jobs[i]->body_place == MQ_BODY_STORED) {
+        } else if (jobs[i]->body_place == MQ_BODY_STORED) {
             note_size(run, jobs[i]->body_len);
         }
     }
@@ -117,7 +116,6 @@ static void too_large(struct mq_delivery *delivery)
              "out of memory for a message of %zu bytes: give the worker more (memory_limit, "
              "ulimit -v)",
              delivery->job.body_len);
-    mq_deliveries_remove(&delivery->run->waiting, delivery);
     mq_delivery_end(delivery, MQ_OUTCOME_DEFERRED, text);
 }
 
@@ -137,13 +135,6 @@ static bool load(struct mq_run *run, struct mq_delivery *delivery)
     return status == MQ_OK;
 }
 
-/* Deleted since, or another run's: then the settle is stale. */
-static void lost(struct mq_delivery *delivery)
-{
-    mq_deliveries_remove(&delivery->run->waiting, delivery);
-    mq_delivery_end(delivery, MQ_OUTCOME_DEFERRED, "the message was deleted while it waited");
-}
-
 bool mq_run_load_next(struct mq_run *run)
 {
     struct mq_delivery *next;
@@ -158,7 +149,8 @@ bool mq_run_load_next(struct mq_run *run)
             goes_on = fits(run, next) && load(run, next);
             break;
         case MQ_BODY_LOST:
-            lost(next);
+            /* Deleted since, or another run's: then the settle is stale. */
+            mq_delivery_end(next, MQ_OUTCOME_DEFERRED, "the message was deleted while it waited");
             break;
         case MQ_BODY_NONE:
         case MQ_BODY_LOADED:

@@ -53,7 +53,6 @@
 static void resolve_first(struct mq_run *run, enum mq_blame blame, int64_t back_after_s)
 {
     struct mq_delivery *delivery = run->doubted.head;
-    mq_deliveries_remove(&run->doubted, delivery);
     mq_delivery_map(delivery, blame);
     if (blame == MQ_BLAME_RELAY) {
         delivery->back_after_s = back_after_s;
@@ -125,7 +124,7 @@ static void doubted(struct mq_run *run, struct mq_delivery *delivery)
     }
     run->doubts.mails++;
     pauses(run);
-    mq_deliveries_add(&run->doubted, delivery);
+    mq_delivery_move(delivery, &run->doubted);
 }
 
 /* The transport gave it back, and it drew the trouble itself: it goes behind the others. */
@@ -186,7 +185,6 @@ void mq_run_collect(struct mq_run *run)
 
     while ((transfer = mq_transport_take_done(run->transport))) {
         struct mq_delivery *delivery = transfer->context;
-        mq_deliveries_remove(&run->under_way, delivery);
         mq_delivery_drop_message(delivery);
         if (transfer->end == MQ_TRANSFER_DONE) {
             finished(run, delivery);
@@ -256,14 +254,6 @@ static void pause_relay(struct mq_run *run, const char *reason, int64_t retry_af
     };
     mq_events_add(&run->events, &event);
     mq_run_stop(run, MQ_RUN_RELAY);
-}
-
-static void clear_pause(struct mq_run *run)
-{
-    run->trouble.pause_settled = mq_queue_clear_pause(run->queue, run->relay, NULL) != MQ_BUSY;
-    if (!run->trouble.pause_settled) {
-        run->trouble.retry_ms = mq_run_now_ms(run) + CLEAR_AGAIN_MS;
-    }
 }
 
 /* Whether mails are cut off by us: a second signal, no time to wait, a failure of our own. The end
@@ -389,7 +379,10 @@ static void watch(struct mq_run *run, bool idle)
     }
     if (run->trouble.accepted > 0 && !run->trouble.pause_settled && !mq_run_database_fails(run) &&
         mq_run_now_ms(run) >= run->trouble.retry_ms) {
-        clear_pause(run);
+        run->trouble.pause_settled = mq_queue_clear_pause(run->queue, run->relay, NULL) != MQ_BUSY;
+        if (!run->trouble.pause_settled) {
+            run->trouble.retry_ms = mq_run_now_ms(run) + CLEAR_AGAIN_MS;
+        }
     }
     if (run->stop.aborted) {
         idle = true; /* nothing more will come from the relay */

@@ -112,7 +112,8 @@ static int64_t quiet_ms(const struct mq_run *run, int64_t now_ms)
         until = mq_least(until, database->retry_ms);
     } else {
         if (run->done.count > 0) {
-            int64_t due_ms = run->first_done_ms + MQ_RUN_SETTLE_MS, free_ms = database->free_until_ms;
+            int64_t due_ms = run->first_done_ms + MQ_RUN_SETTLE_MS,
+                    free_ms = database->free_until_ms;
             until = mq_least(until, due_ms > free_ms ? due_ms : free_ms);
         }
         if (run->held > 0) {

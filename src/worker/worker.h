@@ -10,6 +10,7 @@
 #include "queue/settle.h"
 #include "send/transport.h"
 
+struct mq_dkim_mail;
 struct mq_event;
 struct mq_events;
 struct mq_job;
@@ -32,14 +33,13 @@ struct mq_worker_options {
     int slot_fd;         /* of mq_worker_lock(), which the run takes over; -1: it takes one */
 };
 
-/* What composing gave; owned by the caller of compose(). */
+/* What composing gave; owned by the caller of compose(). Zeros: nothing. */
 struct mq_composed {
     char *message; /* wire form, malloc'ed */
     size_t message_len;
     char *envelope_from;
     struct mq_strings recipients;
 };
-void mq_composed_init(struct mq_composed *composed);
 void mq_composed_clear(struct mq_composed *composed);
 
 enum mq_compose_end {
@@ -49,13 +49,6 @@ enum mq_compose_end {
     MQ_COMPOSE_STOP    /* err->status is MQ_THROWN or MQ_BAILOUT: end the run */
 };
 
-/* A mail as it goes to the transport: header lines of the worker's own, then the message. */
-struct mq_outgoing {
-    struct mq_str prefix;  /* CRLF-ended, or empty */
-    struct mq_str message; /* wire form */
-    int64_t now_s;         /* UTC */
-};
-
 struct mq_worker_hooks {
     /* NULL: jobs without a message fail ("no compose function") and are tried later. */
     enum mq_compose_end (*compose)(void *context, const struct mq_job *job, struct mq_composed *out,
@@ -63,7 +56,7 @@ struct mq_worker_hooks {
     /* Appends header lines, ASCII and CRLF-ended, that go before all others: signatures. Once for
      * each attempt, just before the transport gets the mail. On failure the mail stays and is tried
      * later, err says why; MQ_NOMEM ends the run. NULL: none. */
-    enum mq_status (*sign)(void *context, const struct mq_outgoing *mail, struct mq_buffer *out,
+    enum mq_status (*sign)(void *context, const struct mq_dkim_mail *mail, struct mq_buffer *out,
                            struct mq_error *err);
     /* After each commit, once per event. MQ_THROWN or MQ_BAILOUT end the run in order. NULL: none.
      */

@@ -131,7 +131,8 @@ static bool take_database(struct mq_php_queue *self, const struct arguments *arg
 static bool take_arguments(struct mq_php_queue *self, const struct arguments *args)
 {
     zend_string *table = NULL;
-    self->backoff = args->backoff ? mq_php_backoff_of(args->backoff) : mq_backoff_steps();
+    self->backoff =
+        args->backoff ? mq_php_backoff_of(args->backoff) : mq_backoffs[MQ_BACKOFF_STEPS];
     self->busy_timeout_ms = (int)args->busy_timeout;
     self->journal = args->journal ? zend_string_copy(args->journal) : NULL;
     if (take_name(ARG_TABLE, args->table, "mail_queue", &table) &&

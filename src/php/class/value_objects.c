@@ -84,7 +84,7 @@ static void backoff_new(zval *out, const struct mq_backoff *backoff)
 
 struct mq_backoff mq_php_backoff_of(zend_object *object)
 {
-    struct mq_backoff backoff = mq_backoff_steps();
+    struct mq_backoff backoff = mq_backoffs[MQ_BACKOFF_STEPS];
     const zval *next = OBJ_PROP_NUM(object, 0);
     if (Z_TYPE_P(next) != IS_STRING) {
         return backoff; /* made without its constructor */
@@ -120,7 +120,7 @@ static bool check_jitter(uint32_t arg, double jitter)
 
 ZEND_METHOD(MailQueue_Backoff, steps)
 {
-    struct mq_backoff backoff = mq_backoff_steps();
+    struct mq_backoff backoff = mq_backoffs[MQ_BACKOFF_STEPS];
     zend_long max_attempts = backoff.max_attempts;
 
     ZEND_PARSE_PARAMETERS_START(0, 1)
@@ -136,7 +136,7 @@ ZEND_METHOD(MailQueue_Backoff, steps)
 
 ZEND_METHOD(MailQueue_Backoff, exponential)
 {
-    struct mq_backoff backoff = mq_backoff_exponential();
+    struct mq_backoff backoff = mq_backoffs[MQ_BACKOFF_EXPONENTIAL];
     zend_long base = backoff.base_s;
     zend_long max = backoff.max_s;
     zend_long max_attempts = backoff.max_attempts;
@@ -160,7 +160,7 @@ ZEND_METHOD(MailQueue_Backoff, exponential)
 
 ZEND_METHOD(MailQueue_Backoff, fixed)
 {
-    struct mq_backoff backoff = mq_backoff_fixed();
+    struct mq_backoff backoff = mq_backoffs[MQ_BACKOFF_FIXED];
     zend_long delay = backoff.base_s;
     zend_long max_attempts = backoff.max_attempts;
 

@@ -141,12 +141,11 @@ static enum mq_compose_end compose(void *context, const struct mq_job *job, stru
 
 /* ---- signing ---- */
 
-static enum mq_status sign(void *context, const struct mq_outgoing *mail, struct mq_buffer *out,
+static enum mq_status sign(void *context, const struct mq_dkim_mail *mail, struct mq_buffer *out,
                            struct mq_error *err)
 {
     const struct mq_php_hooks *hooks = context;
-    const struct mq_dkim_mail signed_mail = {mail->prefix, mail->message, mail->now_s};
-    return mq_dkim_sign(hooks->dkim, &signed_mail, out, err);
+    return mq_dkim_sign(hooks->dkim, mail, out, err);
 }
 
 /* ---- events ---- */

@@ -25,7 +25,7 @@ static int64_t delay(const struct mq_backoff *backoff, int n, double r)
 
 static void test_steps(void **state)
 {
-    struct mq_backoff b = mq_backoff_steps();
+    struct mq_backoff b = mq_backoffs[MQ_BACKOFF_STEPS];
     static const int64_t expected[] = {60, 300, 900, 3600, 3600, 3600, 3600, 3600, 3600, 3600};
     (void)state;
     assert_int_equal(b.max_attempts, 10);
@@ -48,7 +48,7 @@ static void test_steps(void **state)
 
 static void test_exponential(void **state)
 {
-    struct mq_backoff b = mq_backoff_exponential();
+    struct mq_backoff b = mq_backoffs[MQ_BACKOFF_EXPONENTIAL];
     /* base·2ⁿ: the first is 60. In the middle of the draw nothing is added. */
     static const int64_t middle[] = {60, 120, 240, 480, 960, 1920, 3600, 3600};
     static const int64_t least[] = {48, 96, 192, 384, 768, 1536, 2880, 2880};
@@ -72,7 +72,7 @@ static void test_exponential(void **state)
 
 static void test_exponential_borders(void **state)
 {
-    struct mq_backoff b = mq_backoff_exponential();
+    struct mq_backoff b = mq_backoffs[MQ_BACKOFF_EXPONENTIAL];
     (void)state;
     b.jitter = 0;
     b.max_s = INT64_MAX;
@@ -89,7 +89,7 @@ static void test_exponential_borders(void **state)
     assert_int_equal(delay(&b, 1, 0.5), 5);
     b.base_s = 0;
     assert_int_equal(delay(&b, 1, 0.5), 1);
-    b = mq_backoff_exponential();
+    b = mq_backoffs[MQ_BACKOFF_EXPONENTIAL];
     b.base_s = 1;
     b.jitter = 1;
     assert_int_equal(delay(&b, 1, 0.0), 1); /* never 0 */
@@ -98,7 +98,7 @@ static void test_exponential_borders(void **state)
 
 static void test_fixed(void **state)
 {
-    struct mq_backoff b = mq_backoff_fixed();
+    struct mq_backoff b = mq_backoffs[MQ_BACKOFF_FIXED];
     (void)state;
     assert_int_equal(b.max_attempts, 50);
     for (int n = 1; n <= 50; n++) {

@@ -380,10 +380,10 @@ static void test_backoff(void **state)
     for (int i = 0; i < 49; i++) {
         fixed[i] = 15;
     }
-    fail_until_parked(mq_backoff_steps(), 0.3, steps, 10);
-    fail_until_parked(mq_backoff_exponential(), 0.5, middle, 5);
-    fail_until_parked(mq_backoff_exponential(), 0.0, least, 5);
-    fail_until_parked(mq_backoff_fixed(), 0.3, fixed, 50);
+    fail_until_parked(mq_backoffs[MQ_BACKOFF_STEPS], 0.3, steps, 10);
+    fail_until_parked(mq_backoffs[MQ_BACKOFF_EXPONENTIAL], 0.5, middle, 5);
+    fail_until_parked(mq_backoffs[MQ_BACKOFF_EXPONENTIAL], 0.0, least, 5);
+    fail_until_parked(mq_backoffs[MQ_BACKOFF_FIXED], 0.3, fixed, 50);
 }
 
 static void test_own_maximum_and_retry_after(void **state)

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "mime/wire/message.h"
+#include "worker/files.h"
 #include "worker/lock.h"
 
 static void test_sends_all(void **state)
@@ -207,9 +208,8 @@ static void test_composed_envelope_stays(void **state)
 /* What a hook has filled in half is freed whole, and is empty again. */
 static void test_composed_is_cleared(void **state)
 {
-    struct mq_composed composed;
+    struct mq_composed composed = {0};
     (void)state;
-    mq_composed_init(&composed);
     composed.message = strdup("x");
     mq_strings_add(&composed.recipients, MQ_STR("a@example.org"));
     mq_composed_clear(&composed);

@@ -1,4 +1,5 @@
 /* The hook that signs: what it is given, where its lines go, and what its failure means. */
+#include "mime/dkim/sign.h"
 #include "mime/wire/message.h"
 #include "worker_fake.h"
 
@@ -25,7 +26,7 @@ static int teardown(void **state)
     return scene_worker_teardown(state);
 }
 
-static enum mq_status sign(void *context, const struct mq_outgoing *mail, struct mq_buffer *out,
+static enum mq_status sign(void *context, const struct mq_dkim_mail *mail, struct mq_buffer *out,
                            struct mq_error *err)
 {
     struct scene_worker *scene = context;
@@ -205,7 +206,7 @@ static void test_begins_again(void **state)
     assert_int_equal(scene->report.sent, 1);
 }
 
-static enum mq_status sign_slowly(void *context, const struct mq_outgoing *out_mail,
+static enum mq_status sign_slowly(void *context, const struct mq_dkim_mail *out_mail,
                                   struct mq_buffer *out, struct mq_error *err)
 {
     struct scene_worker *scene = context;
