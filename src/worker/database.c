@@ -13,6 +13,12 @@
 
 /* ---- failures ---- */
 
+/* After a server's MQ_IO it is not known if what was being committed is stored. */
+static bool is_lost(const struct mq_run *run, enum mq_status status)
+{
+    return status == MQ_REPLACED || (status == MQ_IO && mq_queue_is_shared(run->queue));
+}
+
 /* The slot went with the connection, but its lock lasts until the server has ended that too:
  * MQ_BUSY while it may. Without a slot the run ends. */
 static enum mq_status take_slot_again(struct mq_run *run, struct mq_error *err)
@@ -95,9 +101,7 @@ void mq_run_database_failed(struct mq_run *run, enum mq_status status, const str
         return;
     }
     plan_retry(run, now_ms);
-    /* A server's MQ_IO: it is not known whether what was being committed is stored. */
-    bool cut_off = status == MQ_IO && mq_queue_is_shared(run->queue);
-    run->database.lost = run->database.lost || status == MQ_REPLACED || cut_off;
+    run->database.lost = run->database.lost || is_lost(run, status);
     enum mq_status again = run->database.lost ? reopen(run) : MQ_BUSY;
     if (again == MQ_OK && first) {
         run->database.retry_ms = now_ms;

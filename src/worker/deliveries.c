@@ -206,29 +206,29 @@ void mq_delivery_settlement(const struct mq_delivery *delivery, struct mq_settle
 {
     const struct mq_transfer *transfer = &delivery->transfer;
     const struct mq_run *run = delivery->run;
-    int64_t limit_s = mq_run_limit_s(delivery->run);
+    int64_t now_s = mq_run_now_s(run), limit_s = mq_run_limit_s(delivery->run);
 
-    memset(out, 0, sizeof(*out));
-    out->job = &delivery->job;
-    out->outcome = delivery->outcome;
-    if (delivery->by_recipient) {
-        out->results = delivery->results;
-        out->replies = delivery->replies;
-        out->handed_over = delivery->handed_over;
+    *out = (struct mq_settlement){
+        .job = &delivery->job,
+        .outcome = delivery->outcome,
+        .at_s = transfer->at_s ? transfer->at_s : now_s,
+        .taken_by_s = limit_s > now_s ? limit_s : 0,
+        .error = delivery->error[0] ? delivery->error : NULL,
+        .retry_after_s = delivery->back_after_s,
+        .relay_wait_s = mq_delivery_goes_back(delivery) ? 0 : transfer->retry_after_s,
+        .on_uncertain = run->options->on_uncertain,
+        .relay = run->relay,
+        .ms = transfer->enter ? transfer->ms : -1,
+    };
+    if (!delivery->by_recipient) {
+        return;
     }
-    out->at_s = transfer->at_s ? transfer->at_s : mq_run_now_s(run);
-    out->taken_by_s = limit_s > mq_run_now_s(run) ? limit_s : 0;
-    for (size_t i = 0; i < transfer->target_count && delivery->by_recipient; i++) {
+    out->results = delivery->results;
+    out->replies = delivery->replies;
+    out->handed_over = delivery->handed_over;
+    for (size_t i = 0; i < transfer->target_count; i++) {
         if (delivery->targets[i].result == MQ_OUTCOME_UNCERTAIN) {
             out->taken_by_s = limit_s + run->options->final_timeout_s;
         }
     }
-    out->error = delivery->error[0] ? delivery->error : NULL;
-    out->retry_after_s = delivery->back_after_s;
-    if (!mq_delivery_goes_back(delivery)) {
-        out->relay_wait_s = transfer->retry_after_s;
-    }
-    out->on_uncertain = run->options->on_uncertain;
-    out->relay = run->relay;
-    out->ms = transfer->enter ? transfer->ms : -1;
 }

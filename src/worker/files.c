@@ -12,22 +12,13 @@
 
 enum mq_status mq_file_status(int sys_errno)
 {
-    switch (sys_errno) {
-    case EACCES:
-    case EPERM:
-    case EROFS:
+    if (sys_errno == EACCES || sys_errno == EPERM || sys_errno == EROFS) {
         return MQ_READONLY;
-    case ENOSPC:
-    case EDQUOT:
-    case EFBIG:
-        return MQ_FULL;
-    case EIO:
-        return MQ_IO;
-    case ENOMEM:
-        return MQ_NOMEM;
-    default:
-        return MQ_CANTOPEN;
     }
+    if (sys_errno == ENOSPC || sys_errno == EDQUOT || sys_errno == EFBIG) {
+        return MQ_FULL;
+    }
+    return sys_errno == EIO ? MQ_IO : sys_errno == ENOMEM ? MQ_NOMEM : MQ_CANTOPEN;
 }
 
 /* ---- paths ---- */

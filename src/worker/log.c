@@ -143,7 +143,9 @@ static void follow_name(struct mq_log *log)
 
 static void add_key(struct mq_buffer *out, const char *key)
 {
-    mq_buffer_printf(out, ",\"%s\":", key);
+    mq_buffer_cstr(out, ",\"");
+    mq_buffer_cstr(out, key);
+    mq_buffer_cstr(out, "\":");
 }
 
 static void add_text(struct mq_buffer *out, const char *key, const char *value)
@@ -261,9 +263,6 @@ int mq_log_failed(const struct mq_log *log)
 
 void mq_log_close(struct mq_log *log)
 {
-    if (!log) {
-        return;
-    }
     mq_log_flush(log);
     close(log->fd);
     free(log->path);

@@ -282,6 +282,13 @@ static void write_reason(struct mq_run *run, char *out, size_t size)
              run->trouble.accepted_s > 0 ? " since the last it took" : "", why);
 }
 
+/* Of one that nothing was accepted behind: the first counts an attempt, if none has since an
+ * acceptance. */
+static enum mq_blame blame_again(struct mq_run *run)
+{
+    return pauses(run) > 0 ? MQ_BLAME_RELAY : MQ_BLAME_NOBODY;
+}
+
 /* For the next run: nothing was accepted since. */
 static void note_failure(struct mq_run *run, const char *reason)
 {
@@ -307,7 +314,7 @@ static void judge(struct mq_run *run)
     write_reason(run, reason, sizeof(reason));
     if (few && !doubts->denied && doubts->drew_trouble == 0) {
         /* Others may well get through, so the relay is not paused. */
-        resolve(run, pauses(run) > 0 ? MQ_BLAME_RELAY : MQ_BLAME_NOBODY, FEW_PAUSE_S);
+        resolve(run, blame_again(run), FEW_PAUSE_S);
         note_failure(run, reason);
         return;
     }
@@ -331,7 +338,7 @@ static void free_tokens(struct mq_run *run)
     write_reason(run, reason, sizeof(reason));
     snprintf(run->trouble.reason, sizeof(run->trouble.reason), "%.*s", MQ_TARGET_REPLY_MAX - 1,
              run->doubted.tail->error);
-    resolve_first(run, pauses(run) > 0 ? MQ_BLAME_RELAY : MQ_BLAME_NOBODY, FEW_PAUSE_S);
+    resolve_first(run, blame_again(run), FEW_PAUSE_S);
     while (run->doubted.head) {
         resolve_first(run, MQ_BLAME_RELAY, FEW_PAUSE_S);
     }

@@ -26,41 +26,28 @@ static int64_t deadline_of(const struct mq_run *run)
 /* Closes the transport and takes everything back. */
 static void abort_transport(struct mq_run *run)
 {
-    struct mq_transport *transport = run->transport;
-    if (run->stop.aborted) {
-        return;
-    }
     run->stop.aborted = true;
-    mq_transport_recall(transport);
-    mq_transport_abort(transport);
+    mq_transport_recall(run->transport);
+    mq_transport_abort(run->transport);
     mq_run_collect(run);
 }
 
-/* The first signal begins the grace period, a second one ends it. */
-static void signalled(struct mq_run *run, int caught)
+/* The first signal begins the grace period, a second one ends it. Cut off behind its dot, a mail
+ * may arrive and is sent again all the same: a relay that takes minutes for its reply would get
+ * each mail once a run. */
+static void wind_up(struct mq_run *run, int caught)
 {
-    if (run->stop.signal_ms == 0) {
-        run->stop.signal_ms = mq_run_now_ms(run);
-    }
-    if (caught > 1 && run->under_way.count > 0) {
-        abort_transport(run);
-    }
-}
-
-/* Cut off behind its dot, a mail may arrive and is sent again all the same. A relay that takes
- * minutes for its reply would get each mail once a run. */
-static void wind_up(struct mq_run *run)
-{
+    struct mq_stop *stop = &run->stop;
     int64_t now_ms = mq_run_now_ms(run);
     int64_t grace_ms = run->options->grace_s * 1000;
 
-    if (run->under_way.count == 0 || run->stop.aborted) {
+    if (run->under_way.count == 0 || stop->aborted) {
         return;
     }
-    if (run->stop.signal_ms != 0 && now_ms - run->stop.signal_ms >= grace_ms) {
+    if (caught > 1 || (caught > 0 && now_ms - stop->signal_ms >= grace_ms)) {
         abort_transport(run);
-    } else if (!run->stop.recalled && now_ms - run->stop.begun_ms >= grace_ms) {
-        run->stop.recalled = true;
+    } else if (!stop->recalled && now_ms - stop->begun_ms >= grace_ms) {
+        stop->recalled = true;
         mq_transport_recall(run->transport);
     }
 }
@@ -75,10 +62,10 @@ static void check_stop(struct mq_run *run)
     }
     if (caught > 0) {
         mq_run_stop(run, MQ_RUN_SIGNAL);
-        signalled(run, caught);
+        run->stop.signal_ms = run->stop.signal_ms ? run->stop.signal_ms : now_ms;
     }
     if (run->stop.begun) {
-        wind_up(run);
+        wind_up(run, caught);
     } else {
         mq_recovery_scan(&run->recovery, run->token, now_ms);
     }
@@ -112,9 +99,9 @@ static int64_t quiet_ms(const struct mq_run *run, int64_t now_ms)
         until = mq_least(until, database->retry_ms);
     } else {
         if (run->done.count > 0) {
-            int64_t due_ms = run->first_done_ms + MQ_RUN_SETTLE_MS,
-                    free_ms = database->free_until_ms;
-            until = mq_least(until, due_ms > free_ms ? due_ms : free_ms);
+            int64_t due_ms = run->first_done_ms + MQ_RUN_SETTLE_MS;
+            bool free = due_ms >= database->free_until_ms;
+            until = mq_least(until, free ? due_ms : database->free_until_ms);
         }
         if (run->held > 0) {
             until = mq_least(until, run->lease.renew_ms);

@@ -300,9 +300,6 @@ static void test_format(void **state)
     assert_string_equal(out, "550 5.1.1 User €");
     mq_reply_format(&r, out, 1);
     assert_string_equal(out, "");
-    out[0] = 'x';
-    mq_reply_format(&r, out, 0);
-    assert_int_equal(out[0], 'x');
     r = parse("354 go ahead\r\n");
     mq_reply_format(&r, out, sizeof out);
     assert_string_equal(out, "354 go ahead");
