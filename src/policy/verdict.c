@@ -21,15 +21,17 @@ enum wanted {
     EXACT    /* x.subject.detail */
 };
 
-enum text_list { NO_TEXT, SENDER_LIMITS, TOO_MANY_RECIPIENTS };
+/* Whether a reply says so; `words`: the relay's own (mq_reply_own_words). */
+static bool is_sender_limit(const struct mq_reply *reply, const char *words);
+static bool is_too_many(const struct mq_reply *reply, const char *words);
 
 struct row {
     unsigned stages;
     int low, high; /* basic codes */
     enum wanted wanted;
     int subject, detail;
-    int except[3]; /* zeros: none */
-    enum text_list text;
+    int except[3];                                                 /* zeros: none */
+    bool (*says)(const struct mq_reply *reply, const char *words); /* NULL: whatever */
     enum mq_verdict verdict;
 };
 
@@ -52,39 +54,39 @@ static const struct row rows[] = {
     {.stages = ANY, .low = 530, .high = 530, .verdict = MQ_VERDICT_RELAY_TROUBLE},
     {.stages = ANY, .low = 534, .high = 535, .verdict = MQ_VERDICT_RELAY_TROUBLE},
     {.stages = ANY, .low = 538, .high = 538, .verdict = MQ_VERDICT_RELAY_TROUBLE},
-    {ANY, 454, 454, EXACT, 7, 0, {0}, NO_TEXT, MQ_VERDICT_RELAY_TROUBLE},
+    {ANY, 454, 454, EXACT, 7, 0, {0}, NULL, MQ_VERDICT_RELAY_TROUBLE},
     /* RFC 3463: mail system full, system not accepting network messages. */
-    {ANY, 400, 599, EXACT, 3, 1, {0}, NO_TEXT, MQ_VERDICT_RELAY_TROUBLE},
-    {ANY, 400, 599, EXACT, 3, 2, {0}, NO_TEXT, MQ_VERDICT_RELAY_TROUBLE},
-    {MAIL, 452, 452, BARE, 0, 0, {0}, NO_TEXT, MQ_VERDICT_RELAY_TROUBLE},
-    {ANY, 550, 550, EXACT, 4, 5, {0}, NO_TEXT, MQ_VERDICT_RELAY_TROUBLE}, /* Gmail's daily limit */
-    {ANY, 400, 599, WHATEVER, 0, 0, {0}, SENDER_LIMITS, MQ_VERDICT_RELAY_TROUBLE},
+    {ANY, 400, 599, EXACT, 3, 1, {0}, NULL, MQ_VERDICT_RELAY_TROUBLE},
+    {ANY, 400, 599, EXACT, 3, 2, {0}, NULL, MQ_VERDICT_RELAY_TROUBLE},
+    {MAIL, 452, 452, BARE, 0, 0, {0}, NULL, MQ_VERDICT_RELAY_TROUBLE},
+    {ANY, 550, 550, EXACT, 4, 5, {0}, NULL, MQ_VERDICT_RELAY_TROUBLE}, /* Gmail's daily limit */
+    {ANY, 400, 599, WHATEVER, 0, 0, {0}, is_sender_limit, MQ_VERDICT_RELAY_TROUBLE},
 
     /* RFC 5321, 4.5.3.1.10: 552 is to be taken as 452 here. Exim says 452 without enhanced code. */
-    {RCPT, 452, 452, EXACT, 5, 3, {0}, NO_TEXT, MQ_VERDICT_NEXT_TRANSACTION},
-    {RCPT, 452, 452, BARE, 0, 0, {0}, TOO_MANY_RECIPIENTS, MQ_VERDICT_NEXT_TRANSACTION},
-    {RCPT, 552, 552, EXACT, 5, 3, {0}, NO_TEXT, MQ_VERDICT_NEXT_TRANSACTION},
-    {RCPT, 552, 552, WHATEVER, 0, 0, {0}, TOO_MANY_RECIPIENTS, MQ_VERDICT_NEXT_TRANSACTION},
+    {RCPT, 452, 452, EXACT, 5, 3, {0}, NULL, MQ_VERDICT_NEXT_TRANSACTION},
+    {RCPT, 452, 452, BARE, 0, 0, {0}, is_too_many, MQ_VERDICT_NEXT_TRANSACTION},
+    {RCPT, 552, 552, EXACT, 5, 3, {0}, NULL, MQ_VERDICT_NEXT_TRANSACTION},
+    {RCPT, 552, 552, WHATEVER, 0, 0, {0}, is_too_many, MQ_VERDICT_NEXT_TRANSACTION},
 
     /* Bad address, bad mailbox, message too big, bad content. Not: bad sender (5.1.7, 5.1.8), the
      * sender's daily limit (5.1.90, Exchange Online), mailbox full (5.2.2). */
-    {ANY, 500, 599, SUBJECT, 1, 0, {7, 8, 90}, NO_TEXT, MQ_VERDICT_REFUSED},
-    {ANY, 500, 599, SUBJECT, 2, 0, {2}, NO_TEXT, MQ_VERDICT_REFUSED},
-    {ANY, 500, 599, EXACT, 3, 4, {0}, NO_TEXT, MQ_VERDICT_REFUSED},
-    {ANY, 500, 599, SUBJECT, 6, 0, {0}, NO_TEXT, MQ_VERDICT_REFUSED},
+    {ANY, 500, 599, SUBJECT, 1, 0, {7, 8, 90}, NULL, MQ_VERDICT_REFUSED},
+    {ANY, 500, 599, SUBJECT, 2, 0, {2}, NULL, MQ_VERDICT_REFUSED},
+    {ANY, 500, 599, EXACT, 3, 4, {0}, NULL, MQ_VERDICT_REFUSED},
+    {ANY, 500, 599, SUBJECT, 6, 0, {0}, NULL, MQ_VERDICT_REFUSED},
     /* Its words say more (explain()). */
-    {RCPT, 550, 551, BARE, 0, 0, {0}, NO_TEXT, MQ_VERDICT_UNEXPLAINED},
-    {RCPT, 553, 553, BARE, 0, 0, {0}, NO_TEXT, MQ_VERDICT_UNEXPLAINED},
+    {RCPT, 550, 551, BARE, 0, 0, {0}, NULL, MQ_VERDICT_UNEXPLAINED},
+    {RCPT, 553, 553, BARE, 0, 0, {0}, NULL, MQ_VERDICT_UNEXPLAINED},
 
     {.stages = ANY, .low = 500, .high = 504, .verdict = MQ_VERDICT_PROTOCOL_ERROR},
     {.stages = ANY, .low = 555, .high = 555, .verdict = MQ_VERDICT_PROTOCOL_ERROR},
 
     /* Mailbox full; the sender refused. */
-    {ANY, 500, 599, EXACT, 2, 2, {0}, NO_TEXT, MQ_VERDICT_TRY_LATER},
-    {MAIL, 500, 599, EXACT, 1, 7, {0}, NO_TEXT, MQ_VERDICT_TRY_LATER},
-    {MAIL, 500, 599, EXACT, 1, 8, {0}, NO_TEXT, MQ_VERDICT_TRY_LATER},
-    {MAIL, 550, 551, BARE, 0, 0, {0}, NO_TEXT, MQ_VERDICT_TRY_LATER},
-    {MAIL, 553, 553, BARE, 0, 0, {0}, NO_TEXT, MQ_VERDICT_TRY_LATER},
+    {ANY, 500, 599, EXACT, 2, 2, {0}, NULL, MQ_VERDICT_TRY_LATER},
+    {MAIL, 500, 599, EXACT, 1, 7, {0}, NULL, MQ_VERDICT_TRY_LATER},
+    {MAIL, 500, 599, EXACT, 1, 8, {0}, NULL, MQ_VERDICT_TRY_LATER},
+    {MAIL, 550, 551, BARE, 0, 0, {0}, NULL, MQ_VERDICT_TRY_LATER},
+    {MAIL, 553, 553, BARE, 0, 0, {0}, NULL, MQ_VERDICT_TRY_LATER},
 
     {.stages = ANY, .low = 500, .high = 599, .verdict = MQ_VERDICT_DENIED},
     {.stages = ANY, .low = 400, .high = 499, .verdict = MQ_VERDICT_TRY_LATER},
@@ -171,7 +173,6 @@ static bool about_recipient(const struct mq_reply *reply)
     return subject == 1 || subject == 2 || (subject == 5 && detail == 3);
 }
 
-/* `words`: the relay's own. */
 static bool is_sender_limit(const struct mq_reply *reply, const char *words)
 {
     char own[MQ_REPLY_TEXT_MAX];
@@ -184,17 +185,9 @@ static bool is_sender_limit(const struct mq_reply *reply, const char *words)
            (says_any(own, ambiguous_limits) && !says_any(own, about_others));
 }
 
-static bool text_matches(const struct row *row, const struct mq_reply *reply, const char *words)
+static bool is_too_many(const struct mq_reply *reply, const char *words)
 {
-    switch (row->text) {
-    case SENDER_LIMITS:
-        return is_sender_limit(reply, words);
-    case TOO_MANY_RECIPIENTS:
-        return mq_reply_says(words, "too many recipients");
-    case NO_TEXT:
-        break;
-    }
-    return true;
+    return mq_reply_says(words, "too many recipients");
 }
 
 static bool enhanced_matches(const struct row *row, const struct mq_reply *reply)
@@ -254,7 +247,7 @@ enum mq_verdict mq_verdict_decide(enum mq_stage stage, const struct mq_reply *re
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct row *row = &rows[i];
         if ((row->stages & ON(stage)) != 0 && reply->code >= row->low && reply->code <= row->high &&
-            enhanced_matches(row, reply) && text_matches(row, reply, words)) {
+            enhanced_matches(row, reply) && (!row->says || row->says(reply, words))) {
             return row->verdict == MQ_VERDICT_UNEXPLAINED ? explain(reply, words) : row->verdict;
         }
     }

@@ -27,10 +27,7 @@ static enum mq_status renew_chunk(struct mq_run *run, struct mq_delivery **deliv
     for (size_t i = 0; i < count; i++) {
         jobs[i] = &deliveries[i]->job;
     }
-    enum mq_status status = mq_queue_renew(run->queue, jobs, count, run->options->lease_s, err);
-    if (status != MQ_OK) {
-        return status;
-    }
+    MQ_TRY(mq_queue_renew(run->queue, jobs, count, run->options->lease_s, err));
     for (size_t i = 0; i < count; i++) {
         if (jobs[i]->locked_until == 0) {
             deliveries[i]->lease_end_ms = 0; /* it is not begun, or stops at the guard */
@@ -251,15 +248,15 @@ static void take_end(struct mq_run *run, const struct mq_claim *claim, int64_t n
 
 /* As many as one transaction takes, the oldest first: it must stay short for those who enqueue. A
  * large message is thousands of pages to delete. */
-static size_t collect_outcomes(struct mq_run *run, struct mq_settlement *out)
+static size_t collect_outcomes(const struct mq_run *run, struct mq_settlement *out, int64_t *bytes)
 {
     size_t n = 0;
-    int64_t bytes = 0;
     for (struct mq_delivery *f = run->done.head; f && n < MQ_RUN_SETTLE_JOBS; f = f->next) {
-        bytes += (int64_t)f->job.body_len;
-        if (n > 0 && bytes > MQ_RUN_SETTLE_BYTES) {
+        int64_t size = (int64_t)f->job.body_len;
+        if (n > 0 && *bytes + size > MQ_RUN_SETTLE_BYTES) {
             break;
         }
+        *bytes += size;
         mq_delivery_settlement(f, &out[n++]);
     }
     return n;
@@ -304,17 +301,6 @@ static void take_cycle(struct mq_run *run, const struct mq_cycle *cycle, int64_t
     take_end(run, claim, mq_run_now_ms(run));
 }
 
-static void after_large(struct mq_run *run, const struct mq_cycle *cycle)
-{
-    int64_t bytes = cycle->request ? cycle->claim->dropped_bytes : 0;
-    for (size_t i = 0; i < cycle->outcome_count; i++) {
-        bytes += (int64_t)cycle->outcomes[i].job->body_len;
-    }
-    if (bytes > MQ_RUN_SETTLE_BYTES / 4) {
-        mq_run_leave_free(run, cycle->begun_ms);
-    }
-}
-
 void mq_run_cycle(struct mq_run *run)
 {
     if (!mq_run_has_slot(run)) {
@@ -335,8 +321,9 @@ void mq_run_cycle(struct mq_run *run)
         .final_timeout_s = run->options->final_timeout_s,
     };
     struct mq_settlement outcomes[MQ_RUN_SETTLE_JOBS];
+    int64_t bytes = 0;
     struct mq_cycle cycle = {.outcomes = outcomes,
-                             .outcome_count = collect_outcomes(run, outcomes),
+                             .outcome_count = collect_outcomes(run, outcomes, &bytes),
                              .claim = &claim,
                              .events = &run->events};
 
@@ -348,7 +335,9 @@ void mq_run_cycle(struct mq_run *run)
     mq_run_limit_s(run); /* as it is at the claim */
     enum mq_status status = mq_queue_cycle(run->queue, &cycle, &error);
     if (status == MQ_OK) {
-        after_large(run, &cycle);
+        if (bytes + claim.dropped_bytes > MQ_RUN_SETTLE_BYTES / 4) {
+            mq_run_leave_free(run, cycle.begun_ms);
+        }
         take_cycle(run, &cycle, before_ms);
     } else {
         mq_recovery_end_cycle(&run->recovery, false);

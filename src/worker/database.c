@@ -23,10 +23,7 @@ static bool is_lost(const struct mq_run *run, enum mq_status status)
  * MQ_BUSY while it may. Without a slot the run ends. */
 static enum mq_status take_slot_again(struct mq_run *run, struct mq_error *err)
 {
-    enum mq_status status = mq_slot_take(&run->slot, err);
-    if (status != MQ_OK) {
-        return status;
-    }
+    MQ_TRY(mq_slot_take(&run->slot, err));
     if (!mq_slot_is_held(&run->slot)) {
         if (!run->stop.begun && mq_run_now_ms(run) - run->database.slot_ms < SLOT_WAIT_MS) {
             return mq_error_set(err, MQ_BUSY, "maxWorkers", "all worker slots are taken");
@@ -41,10 +38,7 @@ static enum mq_status take_slot_again(struct mq_run *run, struct mq_error *err)
 static enum mq_status reopen(struct mq_run *run)
 {
     struct mq_error error;
-    enum mq_status status = mq_queue_reopen(run->queue, &error);
-    if (status != MQ_OK) {
-        return status;
-    }
+    MQ_TRY(mq_queue_reopen(run->queue, &error));
     run->database.lost = false;
     run->lease.renew_ms = 0; /* which of our leases are in this database? */
     run->database.slot_ms = run->database.slot_ms ? run->database.slot_ms : mq_run_now_ms(run);

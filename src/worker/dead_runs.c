@@ -65,7 +65,6 @@ void mq_recovery_clear(struct mq_recovery *recovery)
         mq_intent_record_close(recovery->dead[i].record, false);
     }
     mq_intent_record_close(recovery->open, false);
-    mq_recovery_init(recovery, recovery->directory);
 }
 
 static void found(void *context, struct mq_intent_record *record)

@@ -133,11 +133,7 @@ static bool compose(struct mq_delivery *delivery)
     }
     switch (end) {
     case MQ_COMPOSED:
-        if (delivery->composed.message) {
-            return take_envelope(delivery);
-        }
-        mq_delivery_end(delivery, MQ_OUTCOME_DEFERRED, "composing gave no message");
-        return false;
+        return take_envelope(delivery);
     case MQ_COMPOSE_GONE:
         mq_delivery_end(delivery, MQ_OUTCOME_ORPHAN, NULL);
         return false;

@@ -13,6 +13,7 @@
 #include "core/process_id.h"
 #include "queue/queue.h"
 #include "worker/files.h"
+#include "worker/worker.h"
 
 /* A process that counts the held locks shares each for a moment, or for longer on a busy host. A
  * worker that starts meanwhile must not take it for another worker. */
@@ -25,46 +26,39 @@ static bool is_looked_at(int file)
     return flock(file, LOCK_SH | LOCK_NB) == 0 && flock(file, LOCK_UN) == 0;
 }
 
-static enum mq_status cannot_open(const char *path, int sys_errno, struct mq_error *err)
-{
-    return mq_error_set(err, mq_file_status(sys_errno), "run_dir",
-                        "cannot open the worker's lock file %s: %s; the worker's user must be able "
-                        "to write it",
-                        path, strerror(sys_errno));
-}
-
 /* *fd stays -1 when another holds the lock. */
 static enum mq_status try_lock(const char *path, int *fd, struct mq_error *err)
 {
+    const struct timespec pause = {0, LOOK_PAUSE_MS * 1000000L};
     int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+    int failed = file < 0 ? errno : 0;
     char why[MQ_OWN_FILE_WHY];
-    if (file < 0) {
-        return cannot_open(path, errno, err);
-    }
-    if (!mq_own_file(file, why)) {
+
+    if (failed == 0 && !mq_own_file(file, why)) {
         close(file);
         return mq_error_set(err, MQ_CONFIG, "run_dir",
                             "the worker's lock file %s %s: remove it when no worker runs", path,
                             why);
     }
-    for (int ms = 0; ms < LOOK_MAX_MS; ms += LOOK_PAUSE_MS) {
-        struct timespec pause = {0, LOOK_PAUSE_MS * 1000000L};
+    for (int ms = 0; failed == 0 && ms < LOOK_MAX_MS; ms += LOOK_PAUSE_MS) {
         if (flock(file, LOCK_EX | LOCK_NB) == 0) {
             *fd = file;
             return MQ_OK;
         }
-        if (errno != EWOULDBLOCK && errno != EINTR) {
-            int reason = errno;
-            close(file);
-            return cannot_open(path, reason, err);
-        }
-        if (!is_looked_at(file)) {
+        failed = errno == EWOULDBLOCK || errno == EINTR ? 0 : errno;
+        if (failed == 0 && !is_looked_at(file)) {
             break;
         }
         nanosleep(&pause, NULL);
     }
-    close(file);
-    return MQ_OK;
+    if (file >= 0) {
+        close(file);
+    }
+    return failed == 0 ? MQ_OK
+                       : mq_error_set(err, mq_file_status(failed), "run_dir",
+                                      "cannot open the worker's lock file %s: %s; the worker's "
+                                      "user must be able to write it",
+                                      path, strerror(failed));
 }
 
 static char *lock_path(const char *run_dir, int slot)
@@ -76,19 +70,13 @@ static char *lock_path(const char *run_dir, int slot)
 
 enum mq_status mq_worker_lock(const char *run_dir, int max_workers, int *fd, struct mq_error *err)
 {
-    int taken = -1;
-    for (int i = 0; i < max_workers && taken < 0; i++) {
+    *fd = -1;
+    for (int i = 0; i < max_workers && *fd < 0; i++) {
         char *path = lock_path(run_dir, i);
-        if (!path) {
-            return mq_error_nomem(err);
-        }
-        enum mq_status status = try_lock(path, &taken, err);
+        enum mq_status status = path ? try_lock(path, fd, err) : mq_error_nomem(err);
         free(path);
-        if (status != MQ_OK) {
-            return status;
-        }
+        MQ_TRY(status);
     }
-    *fd = taken;
     return MQ_OK;
 }
 
@@ -118,10 +106,11 @@ enum mq_status mq_slot_take(struct mq_slot *slot, struct mq_error *err)
         return MQ_OK;
     }
     slot->number = -1;
-    if (mq_queue_is_shared(slot->queue)) {
-        return mq_queue_take_slot(slot->queue, slot->max_workers, &slot->number, err);
+    const struct mq_worker_options *options = slot->worker->options;
+    if (mq_queue_is_shared(slot->worker->queue)) {
+        return mq_queue_take_slot(slot->worker->queue, options->max_workers, &slot->number, err);
     }
-    return mq_worker_lock(slot->run_dir, slot->max_workers, &slot->fd, err);
+    return mq_worker_lock(options->run_dir, options->max_workers, &slot->fd, err);
 }
 
 void mq_slot_leave(struct mq_slot *slot, bool usable)
@@ -135,7 +124,7 @@ void mq_slot_leave(struct mq_slot *slot, bool usable)
         close(slot->fd);
     }
     if (slot->number >= 0 && usable) {
-        mq_queue_free_slot(slot->queue, slot->number);
+        mq_queue_free_slot(slot->worker->queue, slot->number);
     }
     slot->fd = slot->number = -1;
 }

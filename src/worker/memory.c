@@ -11,17 +11,12 @@
 #define GOOD_CLAIMS    10   /* if memory was short meanwhile, it would be so again at once */
 
 /* One that is LOADED counts already, what is composed when it has been. */
-static bool fits(const struct mq_run *run, const struct mq_delivery *delivery)
-{
-    bool stored = delivery->job.body_place == MQ_BODY_STORED;
-    int64_t more = stored ? (int64_t)delivery->job.body_len : 0;
-    return run->under_way.count == 0 || delivery->job.body_place == MQ_BODY_LOADED ||
-           run->memory.bytes + more <= run->memory.max_bytes;
-}
-
 bool mq_run_fits_next(const struct mq_run *run)
 {
-    return run->waiting.head && fits(run, run->waiting.head);
+    const struct mq_job *next = &run->waiting.head->job;
+    int64_t more = next->body_place == MQ_BODY_STORED ? (int64_t)next->body_len : 0;
+    return run->under_way.count == 0 || next->body_place == MQ_BODY_LOADED ||
+           run->memory.bytes + more <= run->memory.max_bytes;
 }
 
 /* Into the mean of about the last sixteen. */
@@ -59,14 +54,12 @@ bool mq_run_claims_less(struct mq_run *run, int limit)
 
 void mq_run_claimed(struct mq_run *run)
 {
-    int64_t most = run->options->max_bytes;
-    if (++run->memory.good_claims < GOOD_CLAIMS) {
-        return;
+    struct mq_memory *memory = &run->memory;
+    if (++memory->good_claims >= GOOD_CLAIMS) {
+        memory->good_claims = 0;
+        memory->max_bytes = mq_least(2 * memory->max_bytes, run->options->max_bytes);
+        memory->claim_max = (int)mq_least(2 * memory->claim_max, MQ_RUN_CLAIM_MAX);
     }
-    run->memory.good_claims = 0;
-    run->memory.max_bytes = run->memory.max_bytes < most / 2 ? 2 * run->memory.max_bytes : most;
-    run->memory.claim_max =
-        run->memory.claim_max < MQ_RUN_CLAIM_MAX / 2 ? 2 * run->memory.claim_max : MQ_RUN_CLAIM_MAX;
 }
 
 static void failed(struct mq_run *run, enum mq_status status, const struct mq_error *err)
@@ -146,7 +139,7 @@ bool mq_run_load_next(struct mq_run *run)
             goes_on = look(run);
             break;
         case MQ_BODY_STORED:
-            goes_on = fits(run, next) && load(run, next);
+            goes_on = mq_run_fits_next(run) && load(run, next);
             break;
         case MQ_BODY_LOST:
             /* Deleted since, or another run's: then the settle is stale. */

@@ -16,7 +16,7 @@ struct mq_memory {
     int good_claims;    /* since it was short, or more was allowed again */
 };
 
-/* Whether the next one that waits has room in memory, as far as is known. */
+/* Whether the next one (there is one that waits) has room in memory, as far as is known. */
 bool mq_run_fits_next(const struct mq_run *run);
 /* Loads the next one's message, if it has one. False: none can begin now. */
 bool mq_run_load_next(struct mq_run *run);

@@ -376,7 +376,7 @@ static void weigh(struct mq_run *run, bool idle)
     }
 }
 
-static void watch(struct mq_run *run, bool idle)
+void mq_run_watch_relay(struct mq_run *run, bool idle)
 {
     struct mq_transport *transport = run->transport;
 
@@ -404,13 +404,5 @@ static void watch(struct mq_run *run, bool idle)
     }
     if (mq_run_doubts_relay(run) && (run->under_way.count == 0 || run->stop.aborted)) {
         weigh(run, idle);
-    }
-}
-
-void mq_run_watch_relay(struct mq_run *run, bool idle)
-{
-    watch(run, idle);
-    if (run->trouble.found) {
-        mq_run_collect(run); /* what was recalled, or was not begun */
     }
 }

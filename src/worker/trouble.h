@@ -42,7 +42,7 @@ bool mq_run_doubts_relay(const struct mq_run *run);
 /* Whether so many failed that nothing more may begin until what is under way has ended. */
 bool mq_run_suspects_relay(const struct mq_run *run);
 /* Looks for trouble: of the transport, or failures without an acceptance. `idle`: nothing else is
- * under way or to be claimed. */
+ * under way or to be claimed. What it recalls from the transport is still to be collected. */
 void mq_run_watch_relay(struct mq_run *run, bool idle);
 
 /* Tells the transport what earlier runs have found. */

@@ -80,19 +80,14 @@ static void begin_waiting(struct mq_run *run)
     }
 }
 
-static bool has_work(const struct mq_run *run, int64_t now_ms)
-{
-    bool releases = run->stop.begun && run->waiting.count > 0;
-    return releases || mq_run_cycle_due(run, now_ms) || mq_run_can_start(run);
-}
-
 /* How long nothing will happen by itself. */
 static int64_t quiet_ms(const struct mq_run *run, int64_t now_ms)
 {
     const struct mq_database *database = &run->database;
     int64_t until = now_ms + WAIT_HOOK_MAX_MS;
 
-    if (has_work(run, now_ms)) {
+    bool releases = run->stop.begun && run->waiting.count > 0;
+    if (releases || mq_run_cycle_due(run, now_ms) || mq_run_can_start(run)) {
         return 0;
     }
     if (mq_run_database_fails(run)) {
@@ -202,6 +197,9 @@ static bool is_over(struct mq_run *run)
 static void watch(struct mq_run *run)
 {
     mq_run_watch_relay(run, false);
+    if (run->trouble.found) {
+        mq_run_collect(run); /* what was recalled, or had not begun */
+    }
     mq_run_keep_finding(run);
 }
 
@@ -269,12 +267,7 @@ static void init(struct mq_run *run, const struct mq_worker *worker, struct mq_r
         .clock = *mq_queue_clock(worker->queue),
         .relay = worker->transport->name,
         .report = report,
-        .slot = {.queue = worker->queue,
-                 .run_dir = options->run_dir,
-                 .max_workers = options->max_workers,
-                 .fd = options->slot_fd,
-                 .number = -1,
-                 .owner = mq_process_id()},
+        .slot = {worker, options->slot_fd, -1, mq_process_id()},
         .doubts = {.pauses = -1},
         .memory = {.max_bytes = options->max_bytes, .claim_max = MQ_RUN_CLAIM_MAX},
     };
