@@ -31,7 +31,8 @@ static bool take_enhanced(struct mq_str *text, int code, int out[3])
     struct mq_str rest = *text;
     int value[3] = {0};
     for (int i = 0; i < 3; i++) {
-        size_t n = i > 0, first = n;
+        size_t first = i > 0; /* behind the dot */
+        size_t n = first;
         if (i > 0 && (rest.len == 0 || rest.data[0] != '.')) {
             return false;
         }

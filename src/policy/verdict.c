@@ -187,6 +187,7 @@ static bool is_sender_limit(const struct mq_reply *reply, const char *words)
 
 static bool is_too_many(const struct mq_reply *reply, const char *words)
 {
+    (void)reply;
     return mq_reply_says(words, "too many recipients");
 }
 
