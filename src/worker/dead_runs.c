@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "send/intent/intent.h"
+
 #define SCAN_EVERY_MS 10000
 
 _Static_assert(MQ_INTENT_RECIPIENTS == MQ_JOB_RECIPIENTS_MAX,

@@ -4,7 +4,8 @@
 #define MQ_WORKER_DEAD_RUNS_H
 
 #include "queue/claim.h"
-#include "send/intent/intent.h"
+
+struct mq_intent_record;
 
 #define MQ_DEAD_MAX 64 /* runs recovered at a time; more are found by the next scan */
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "queue/body.h"
+#include "send/intent/intent.h"
 #include "worker/run.h"
 
 #define HOUR_S 3600

@@ -5,6 +5,7 @@
 #include "mime/dkim/sign.h"
 #include "mime/header.h"
 #include "mime/wire/repair.h"
+#include "send/intent/intent.h"
 #include "worker/run.h"
 
 /* ---- the guard ---- */

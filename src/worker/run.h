@@ -14,7 +14,6 @@
 #ifndef MQ_WORKER_RUN_H
 #define MQ_WORKER_RUN_H
 
-#include "send/intent/intent.h"
 #include "worker/database.h"
 #include "worker/dead_runs.h"
 #include "worker/deliveries.h"
@@ -31,6 +30,8 @@
 /* Octets of messages that a transaction deletes, if it is not one message. */
 #define MQ_RUN_SETTLE_BYTES (INT64_C(4) << 20)
 #define MQ_RUN_BUCKETS      512
+
+struct mq_intent;
 
 struct mq_run {
     const struct mq_worker *worker;

@@ -1,6 +1,7 @@
 #include "worker/signals.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 #ifndef MQ_WORKER_SIGNALS_H
 #define MQ_WORKER_SIGNALS_H
 
-#include <signal.h>
 #include <stdbool.h>
 
 struct mq_signals {

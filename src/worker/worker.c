@@ -5,6 +5,7 @@
 
 #include "core/process_id.h"
 #include "queue/queue.h"
+#include "send/intent/intent.h"
 #include "worker/files.h"
 #include "worker/run.h"
 
