@@ -111,8 +111,5 @@ void mq_recovery_end_cycle(struct mq_recovery *recovery, bool committed)
         recovery->dead[kept] = recovery->dead[i];
         recovery->tokens[kept++] = recovery->tokens[i];
     }
-    if (recovery->dead_count == MQ_DEAD_MAX && kept < MQ_DEAD_MAX) {
-        recovery->next_scan_ms = 0; /* there may be more */
-    }
     recovery->dead_count = kept;
 }

@@ -7,7 +7,7 @@
 
 struct mq_intent_record;
 
-#define MQ_DEAD_MAX 64 /* runs recovered at a time; more are found by the next scan */
+#define MQ_DEAD_MAX 64 /* runs recovered at a time, as many as maxWorkers allows at once */
 
 struct mq_recovery {
     /* Runs that died, whose locks we hold until their leases are recovered. */

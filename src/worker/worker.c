@@ -86,8 +86,8 @@ static int64_t quiet_ms(const struct mq_run *run, int64_t now_ms)
 {
     const struct mq_database *database = &run->database;
     int64_t until = now_ms + WAIT_HOOK_MAX_MS;
-
     bool releases = run->stop.begun && run->waiting.count > 0;
+
     if (releases || mq_run_cycle_due(run, now_ms) || mq_run_can_start(run)) {
         return 0;
     }
@@ -96,8 +96,8 @@ static int64_t quiet_ms(const struct mq_run *run, int64_t now_ms)
     } else {
         if (run->done.count > 0) {
             int64_t due_ms = run->first_done_ms + MQ_RUN_SETTLE_MS;
-            bool free = due_ms >= database->free_until_ms;
-            until = mq_least(until, free ? due_ms : database->free_until_ms);
+            bool may_settle = due_ms >= database->free_until_ms;
+            until = mq_least(until, may_settle ? due_ms : database->free_until_ms);
         }
         if (run->held > 0) {
             until = mq_least(until, run->lease.renew_ms);
