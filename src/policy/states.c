@@ -9,17 +9,13 @@ static const char *const names[MQ_STATE_COUNT] = {
 
 /* The states that a job may go to. */
 static const unsigned legal[MQ_STATE_COUNT] = {
-    /* claim; hold */
-    [MQ_PENDING] = TO(SENDING) | TO(PARKED),
+    [MQ_PENDING] = TO(SENDING) | TO(PARKED), /* claim; hold */
     /* Release or recovery of a first attempt; settle, or release or recovery of a later one;
      * attempts used up, refused, uncertain and to be held. */
     [MQ_SENDING] = TO(PENDING) | TO(FAILED) | TO(PARKED),
-    /* claim; retry by a person; hold */
-    [MQ_FAILED] = TO(SENDING) | TO(PENDING) | TO(PARKED),
-    /* retry by a person */
-    [MQ_PARKED] = TO(PENDING),
-    /* the campaign feeds it */
-    [MQ_HELD] = TO(PENDING),
+    [MQ_FAILED] = TO(SENDING) | TO(PENDING) | TO(PARKED), /* claim; retry by a person; hold */
+    [MQ_PARKED] = TO(PENDING),                            /* retry by a person */
+    [MQ_HELD] = TO(PENDING),                              /* the campaign feeds it */
 };
 
 const char *mq_state_name(enum mq_state state)

@@ -1,5 +1,4 @@
 /* The run's transactions: settle and claim in one, and renewals. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "queue/queue.h"

@@ -2,7 +2,6 @@
  * Nothing here calls another file of the worker. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "queue/body.h"
 #include "send/intent/intent.h"

@@ -3,7 +3,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <string.h>
 
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a signal handler counts");
 
@@ -28,15 +27,12 @@ static void count(int signal_number)
 
 static void set_handlers(bool keeps_before)
 {
-    struct sigaction counts, ignores;
-    memset(&counts, 0, sizeof(counts));
+    struct sigaction counts = {.sa_handler = count}, ignores = {.sa_handler = SIG_IGN};
     sigemptyset(&counts.sa_mask);
-    ignores = counts;
+    sigemptyset(&ignores.sa_mask);
     /* Each masks the other, so that two at once count as two. */
     sigaddset(&counts.sa_mask, SIGTERM);
     sigaddset(&counts.sa_mask, SIGINT);
-    counts.sa_handler = count;
-    ignores.sa_handler = SIG_IGN;
     for (size_t i = 0; i < HELD_COUNT; i++) {
         bool stops = held[i].number == SIGTERM || held[i].number == SIGINT;
         sigaction(held[i].number, stops ? &counts : &ignores,

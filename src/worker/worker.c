@@ -1,7 +1,6 @@
 /* The loop: begin what is claimed, move the transport on, settle and claim, until there is a reason
  * to end. */
 #include <poll.h>
-#include <string.h>
 
 #include "core/process_id.h"
 #include "queue/queue.h"
@@ -259,7 +258,7 @@ static void init(struct mq_run *run, const struct mq_worker *worker, struct mq_r
 {
     const struct mq_worker_options *options = worker->options;
 
-    memset(report, 0, sizeof(*report));
+    *report = (struct mq_report){0};
     *run = (struct mq_run){
         .worker = worker,
         .options = options,
@@ -366,7 +365,7 @@ void mq_worker_tell_locked(const struct mq_worker_hooks *hooks, struct mq_report
     const struct mq_worker worker = {.hooks = hooks};
     struct mq_run run = {.worker = &worker, .report = report, .clock = mq_clock_system()};
 
-    memset(report, 0, sizeof(*report));
+    *report = (struct mq_report){0};
     report->end = MQ_RUN_LOCKED;
     mq_events_init(&run.events);
     mq_run_tell_end(&run);
