@@ -12,7 +12,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static char path[64];
-    struct mq_dkim_key *key = NULL;
+    struct evp_pkey_st *key = NULL;
     struct mq_buffer out = {0};
     struct mq_error err = {0};
     if (path[0] == '\0') {

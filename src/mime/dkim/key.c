@@ -12,22 +12,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 
 #include "core/file_id.h"
 #include "mime/dkim/canonical.h"
+#include "mime/encode.h"
 
 #define FILE_OCTETS_MAX 65536
 #define RSA_BITS_MIN    1024 /* RFC 8301, 3.2 */
 #define HASH_OCTETS     32
-
-struct mq_dkim_key {
-    EVP_PKEY *pkey;
-    bool ed25519;
-};
 
 bool mq_dkim_available(void)
 {
@@ -58,41 +53,14 @@ static const char *fault_of(const struct stat *st)
     return st->st_size > FILE_OCTETS_MAX ? "is too long for a key; name a PEM file" : NULL;
 }
 
-/* Reads at most FILE_OCTETS_MAX into `text`. */
-static enum mq_status read_open_file(int fd, const char *file, char *text, size_t *len,
-                                     struct mq_error *err)
+/* *out is to be freed. */
+static enum mq_status open_file(const char *file, BIO **out, struct mq_error *err)
 {
     struct stat st;
-    size_t got = 0;
-    if (fstat(fd, &st) != 0) {
-        return bad_file(err, file, strerror(errno));
-    }
-    const char *fault = fault_of(&st);
-    if (fault) {
-        return bad_file(err, file, fault);
-    }
-    while (got < FILE_OCTETS_MAX) {
-        ssize_t n = read(fd, text + got, FILE_OCTETS_MAX - got);
-        if (n == 0) {
-            break;
-        }
-        if (n < 0 && errno != EINTR) {
-            return mq_error_set(err, MQ_CONFIG, "dkim", "dkim: the key file %s cannot be read: %s",
-                                file, strerror(errno));
-        }
-        got += n > 0 ? (size_t)n : 0;
-    }
-    *len = got;
-    return MQ_OK;
-}
-
-static enum mq_status read_file(const char *file, char *text, size_t *len, struct mq_error *err)
-{
     if (mq_file_is_open_database(file)) {
-        return mq_error_set(err, MQ_CONFIG, "dkim",
-                            "dkim: the key file %s is a database that this process has open; give "
-                            "the file of the key",
-                            file);
+        return bad_file(err, file,
+                        "is a database that this process has open; give the file of the "
+                        "key");
     }
     /* Not waiting for the other end of a FIFO. */
     int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -102,9 +70,14 @@ static enum mq_status read_file(const char *file, char *text, size_t *len, struc
                             "be able to read it",
                             file, strerror(errno));
     }
-    enum mq_status status = read_open_file(fd, file, text, len, err);
-    close(fd);
-    return status;
+    const char *fault = fstat(fd, &st) != 0 ? strerror(errno) : fault_of(&st);
+    BIO *bio = fault ? NULL : BIO_new_fd(fd, BIO_CLOSE);
+    if (!bio) {
+        close(fd);
+        return fault ? bad_file(err, file, fault) : mq_error_nomem(err);
+    }
+    *out = bio;
+    return MQ_OK;
 }
 
 /* ---- the key ---- */
@@ -117,17 +90,6 @@ static int no_passphrase(char *buffer, int size, int writing, void *asked)
     (void)writing;
     *(bool *)asked = true;
     return -1;
-}
-
-static EVP_PKEY *parse(const char *text, size_t len, bool *encrypted)
-{
-    EVP_PKEY *pkey = NULL;
-    BIO *bio = BIO_new_mem_buf(text, (int)len);
-    if (bio) {
-        pkey = PEM_read_bio_PrivateKey(bio, NULL, no_passphrase, encrypted);
-        BIO_free(bio);
-    }
-    return pkey;
 }
 
 static const char *unfit(const EVP_PKEY *pkey)
@@ -143,11 +105,10 @@ static const char *unfit(const EVP_PKEY *pkey)
                : NULL;
 }
 
-static enum mq_status make_key(const char *file, struct mq_str text, struct mq_dkim_key **out,
-                               struct mq_error *err)
+static enum mq_status read_key(const char *file, BIO *bio, EVP_PKEY **out, struct mq_error *err)
 {
     bool encrypted = false;
-    EVP_PKEY *pkey = parse(text.data, text.len, &encrypted);
+    EVP_PKEY *pkey = PEM_read_bio_PrivateKey(bio, NULL, no_passphrase, &encrypted);
     if (!pkey) {
         return bad_file(err, file,
                         encrypted ? "needs a passphrase; take that off: openssl pkey -in … -out …"
@@ -155,47 +116,41 @@ static enum mq_status make_key(const char *file, struct mq_str text, struct mq_d
                                     "genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048");
     }
     const char *fault = unfit(pkey);
-    struct mq_dkim_key *key = fault ? NULL : malloc(sizeof *key);
-    if (!key) {
+    if (fault) {
         EVP_PKEY_free(pkey);
-        return fault ? bad_file(err, file, fault) : mq_error_nomem(err);
+        return bad_file(err, file, fault);
     }
-    key->pkey = pkey;
-    key->ed25519 = EVP_PKEY_is_a(pkey, "ED25519");
-    *out = key;
+    *out = pkey;
     return MQ_OK;
 }
 
-enum mq_status mq_dkim_key_open(const char *file, struct mq_dkim_key **out, struct mq_error *err)
+enum mq_status mq_dkim_key_open(const char *file, EVP_PKEY **out, struct mq_error *err)
 {
-    size_t len = 0;
-    char *text = malloc(FILE_OCTETS_MAX);
-    if (!text) {
-        return mq_error_nomem(err);
-    }
-    enum mq_status status = read_file(file, text, &len, err);
+    BIO *bio = NULL;
+    /* PHP code in this process reads the thread's queue of errors: ours are not for it. */
+    ERR_set_mark();
+    enum mq_status status = open_file(file, &bio, err);
     if (status == MQ_OK) {
-        /* PHP code in this process reads the thread's queue of errors: ours are not for it. */
-        ERR_set_mark();
-        status = make_key(file, (struct mq_str){text, len}, out, err);
-        ERR_pop_to_mark();
+        status = read_key(file, bio, out, err);
+        BIO_free(bio);
     }
-    OPENSSL_cleanse(text, FILE_OCTETS_MAX);
-    free(text);
+    ERR_pop_to_mark();
     return status;
 }
 
-void mq_dkim_key_free(struct mq_dkim_key *key)
+void mq_dkim_key_free(EVP_PKEY *key)
 {
-    if (key) {
-        EVP_PKEY_free(key->pkey); /* wipes the numbers */
-        free(key);
-    }
+    EVP_PKEY_free(key); /* wipes the numbers */
 }
 
-const char *mq_dkim_key_algorithm(const struct mq_dkim_key *key)
+static bool is_ed25519(const EVP_PKEY *key)
 {
-    return key->ed25519 ? "ed25519-sha256" : "rsa-sha256";
+    return EVP_PKEY_is_a(key, "ED25519");
+}
+
+const char *mq_dkim_key_algorithm(const EVP_PKEY *key)
+{
+    return is_ed25519(key) ? "ed25519-sha256" : "rsa-sha256";
 }
 
 /* ---- signing ---- */
@@ -209,52 +164,44 @@ static enum mq_status openssl_failed(struct mq_error *err, const char *doing)
                         doing, reason ? reason : "no reason given");
 }
 
-static void append_base64(struct mq_buffer *out, const unsigned char *data, size_t len)
+static enum mq_status append_base64(struct mq_buffer *out, const unsigned char *data, size_t len,
+                                    struct mq_error *err)
 {
-    mq_buffer_reserve(out, (len + 2) / 3 * 4 + 1); /* with the NUL */
-    if (!out->failed) {
-        out->len += (size_t)EVP_EncodeBlock((unsigned char *)out->data + out->len, data, (int)len);
-    }
+    mq_encode_base64_raw(out, (struct mq_str){(const char *)data, len});
+    return out->failed ? mq_error_nomem(err) : MQ_OK;
 }
 
 /* RFC 6376, 3.3.1; RFC 8463, 3: Ed25519 signs the hash. */
-static bool sign(const struct mq_dkim_key *key, struct mq_str text, unsigned char *signature,
-                 size_t *len)
+static bool sign(EVP_PKEY *key, struct mq_str text, unsigned char *signature, size_t *len)
 {
     unsigned char hash[HASH_OCTETS];
     const unsigned char *data = (const unsigned char *)text.data;
-    size_t data_len = text.len;
     EVP_MD_CTX *context = EVP_MD_CTX_new();
     bool done = context != NULL;
-    if (done && key->ed25519) {
-        done = EVP_Digest(data, data_len, hash, NULL, EVP_sha256(), NULL) == 1;
-        data = hash;
-        data_len = sizeof hash;
+    if (done && is_ed25519(key)) {
+        done = EVP_Digest(data, text.len, hash, NULL, EVP_sha256(), NULL) == 1 &&
+               EVP_DigestSignInit(context, NULL, NULL, NULL, key) == 1 &&
+               EVP_DigestSign(context, signature, len, hash, sizeof hash) == 1;
+    } else if (done) {
+        done = EVP_DigestSignInit(context, NULL, EVP_sha256(), NULL, key) == 1 &&
+               EVP_DigestSign(context, signature, len, data, text.len) == 1;
     }
-    done = done &&
-           EVP_DigestSignInit(context, NULL, key->ed25519 ? NULL : EVP_sha256(), NULL, key->pkey) ==
-               1 &&
-           EVP_DigestSign(context, signature, len, data, data_len) == 1;
     EVP_MD_CTX_free(context);
     return done;
 }
 
-enum mq_status mq_dkim_key_sign(const struct mq_dkim_key *key, struct mq_str text,
-                                struct mq_buffer *out, struct mq_error *err)
+enum mq_status mq_dkim_key_sign(EVP_PKEY *key, struct mq_str text, struct mq_buffer *out,
+                                struct mq_error *err)
 {
-    size_t len = (size_t)EVP_PKEY_get_size(key->pkey);
+    size_t len = (size_t)EVP_PKEY_get_size(key);
     unsigned char *signature = malloc(len);
-    enum mq_status status = MQ_OK;
     if (!signature) {
         return mq_error_nomem(err);
     }
     ERR_set_mark();
-    if (sign(key, text, signature, &len)) {
-        append_base64(out, signature, len);
-        status = out->failed ? mq_error_nomem(err) : MQ_OK;
-    } else {
-        status = openssl_failed(err, "signing");
-    }
+    enum mq_status status = sign(key, text, signature, &len)
+                                ? append_base64(out, signature, len, err)
+                                : openssl_failed(err, "signing");
     ERR_pop_to_mark();
     free(signature);
     return status;
@@ -275,25 +222,23 @@ enum mq_status mq_dkim_hash_body(struct mq_str body, struct mq_buffer *out, stru
 {
     unsigned char hash[HASH_OCTETS];
     struct hashing hashing = {.context = EVP_MD_CTX_new()};
-    enum mq_status status = MQ_OK;
     if (!hashing.context) {
         return mq_error_nomem(err);
     }
     ERR_set_mark();
     hashing.failed = EVP_DigestInit_ex(hashing.context, EVP_sha256(), NULL) != 1;
     mq_dkim_relax_body(body, hash_piece, &hashing);
-    if (!hashing.failed && EVP_DigestFinal_ex(hashing.context, hash, NULL) == 1) {
-        append_base64(out, hash, sizeof hash);
-        status = out->failed ? mq_error_nomem(err) : MQ_OK;
-    } else {
-        status = openssl_failed(err, "SHA-256");
-    }
+    bool done = !hashing.failed && EVP_DigestFinal_ex(hashing.context, hash, NULL) == 1;
+    enum mq_status status =
+        done ? append_base64(out, hash, sizeof hash, err) : openssl_failed(err, "SHA-256");
     ERR_pop_to_mark();
     EVP_MD_CTX_free(hashing.context);
     return status;
 }
 
 #else
+
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 
 bool mq_dkim_available(void)
 {
@@ -307,37 +252,26 @@ static enum mq_status cannot(struct mq_error *err)
                         "headers are (Debian package: libssl-dev)");
 }
 
-enum mq_status mq_dkim_key_open(const char *file, struct mq_dkim_key **out, struct mq_error *err)
+enum mq_status mq_dkim_key_open(const char *file, struct evp_pkey_st **out, struct mq_error *err)
 {
-    (void)file;
-    (void)out;
     return cannot(err);
 }
 
-void mq_dkim_key_free(struct mq_dkim_key *key)
-{
-    (void)key;
-}
+void mq_dkim_key_free(struct evp_pkey_st *key) {}
 
-const char *mq_dkim_key_algorithm(const struct mq_dkim_key *key)
+const char *mq_dkim_key_algorithm(const struct evp_pkey_st *key)
 {
-    (void)key;
     return "";
 }
 
-enum mq_status mq_dkim_key_sign(const struct mq_dkim_key *key, struct mq_str text,
-                                struct mq_buffer *out, struct mq_error *err)
+enum mq_status mq_dkim_key_sign(struct evp_pkey_st *key, struct mq_str text, struct mq_buffer *out,
+                                struct mq_error *err)
 {
-    (void)key;
-    (void)text;
-    (void)out;
     return cannot(err);
 }
 
 enum mq_status mq_dkim_hash_body(struct mq_str body, struct mq_buffer *out, struct mq_error *err)
 {
-    (void)body;
-    (void)out;
     return cannot(err);
 }
 

@@ -9,7 +9,9 @@
 #include "mime/dkim/canonical.h"
 #include "mime/dkim/key.h"
 #include "mime/mailbox.h"
+#include "mime/wire/message.h"
 
+#define FIELD            "DKIM-Signature"
 #define LABEL_OCTETS_MAX 63 /* RFC 1035, 2.3.4 */
 #define NAME_OCTETS_MAX  253
 #define LINE_COLUMNS     76
@@ -17,13 +19,12 @@
 struct entry {
     char *domain; /* lower case */
     char *selector;
-    struct mq_dkim_key *key;
+    struct evp_pkey_st *key;
 };
 
 struct mq_dkim {
     struct entry *items;
     size_t count;
-    size_t capacity;
     bool (*allows)(const char *path);
 };
 
@@ -64,29 +65,20 @@ static bool same_name(const char *a, const char *b)
     return mq_str_equal_nocase(mq_str_of(a), mq_str_of(b));
 }
 
-static bool is_label_char(char c)
-{
-    return mq_is_alnum(c) || c == '-' || c == '_';
-}
-
 /* A name in the DNS: labels with dots between. */
 static bool is_name(const char *name)
 {
-    size_t label = 0;
-    const char *p = name;
-    for (; *p; p++) {
-        if (*p == '.' ? label == 0 || p[-1] == '-' : !is_label_char(*p)) {
+    for (;; name++) {
+        size_t len =
+            strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_");
+        if (len == 0 || len > LABEL_OCTETS_MAX || name[0] == '-' || name[len - 1] == '-') {
             return false;
         }
-        if (*p == '-' && label == 0) {
-            return false;
-        }
-        label = *p == '.' ? 0 : label + 1;
-        if (label > LABEL_OCTETS_MAX) {
-            return false;
+        name += len;
+        if (*name != '.') {
+            return *name == '\0';
         }
     }
-    return label > 0 && p[-1] != '-';
 }
 
 static enum mq_status check_names(const struct mq_dkim *dkim, const char *domain,
@@ -116,27 +108,6 @@ static enum mq_status check_names(const struct mq_dkim *dkim, const char *domain
     return MQ_OK;
 }
 
-static bool reserve(struct mq_dkim *dkim)
-{
-    if (dkim->count < dkim->capacity) {
-        return true;
-    }
-    size_t capacity = dkim->capacity ? dkim->capacity * 2 : 4;
-    struct entry *items = realloc(dkim->items, capacity * sizeof *items);
-    if (items) {
-        dkim->items = items;
-        dkim->capacity = capacity;
-    }
-    return items != NULL;
-}
-
-static void lower(char *s)
-{
-    for (; *s; s++) {
-        *s = mq_ascii_lower(*s);
-    }
-}
-
 enum mq_status mq_dkim_add(struct mq_dkim *dkim, const char *domain, const char *selector,
                            const char *key_file, struct mq_error *err)
 {
@@ -152,13 +123,17 @@ enum mq_status mq_dkim_add(struct mq_dkim *dkim, const char *domain, const char 
     if (status != MQ_OK) {
         return status;
     }
+    struct entry *items = realloc(dkim->items, (dkim->count + 1) * sizeof *items);
+    dkim->items = items ? items : dkim->items;
     entry.domain = strdup(domain);
     entry.selector = strdup(selector);
-    if (!entry.domain || !entry.selector || !reserve(dkim)) {
+    if (!items || !entry.domain || !entry.selector) {
         clear_entry(&entry);
         return mq_error_nomem(err);
     }
-    lower(entry.domain);
+    for (char *c = entry.domain; *c; c++) {
+        *c = mq_ascii_lower(*c);
+    }
     dkim->items[dkim->count++] = entry;
     return MQ_OK;
 }
@@ -199,8 +174,8 @@ static bool mentions_domain(const struct mq_dkim *dkim, struct mq_str text)
 {
     for (size_t i = 0; i < dkim->count; i++) {
         struct mq_str domain = mq_str_of(dkim->items[i].domain);
-        for (size_t at = 0; at + domain.len <= text.len; at++) {
-            if (mq_str_equal_nocase((struct mq_str){text.data + at, domain.len}, domain)) {
+        for (struct mq_str rest = text; rest.len >= domain.len; rest = mq_str_skip(rest, 1)) {
+            if (mq_str_equal_nocase((struct mq_str){rest.data, domain.len}, domain)) {
                 return true;
             }
         }
@@ -208,44 +183,40 @@ static bool mentions_domain(const struct mq_dkim *dkim, struct mq_str text)
     return false;
 }
 
-static bool has_keys(const struct mq_dkim *dkim, const char *domain)
+/* The domain of a key that this name has, or its nearest parent that has one; NULL: none has. */
+static const char *with_key(const struct mq_dkim *dkim, const char *name)
 {
-    for (size_t i = 0; i < dkim->count; i++) {
-        if (same_name(dkim->items[i].domain, domain)) {
-            return true;
+    while (name) {
+        for (size_t i = 0; i < dkim->count; i++) {
+            if (same_name(dkim->items[i].domain, name)) {
+                return dkim->items[i].domain;
+            }
         }
+        const char *dot = strchr(name, '.');
+        name = dot ? dot + 1 : NULL;
     }
-    return false;
+    return NULL;
 }
 
-/* *domain (malloc'ed) is that of the first From, or its nearest parent that has keys; it stays NULL
- * when there is none. */
-static enum mq_status find_domain(const struct mq_dkim *dkim, const struct mq_dkim_fields *fields,
-                                  char **domain, struct mq_error *err)
+/* *domain is that of the first From or its nearest parent that has keys; it stays NULL when there
+ * is none. */
+static enum mq_status find_domain(const struct mq_dkim *dkim, const struct mq_dkim_mail *mail,
+                                  const char **domain, struct mq_error *err)
 {
     struct mq_strings addresses;
     struct mq_str from;
-    if (!mq_dkim_fields_find(fields, "From", &from)) {
+    if (!mq_message_header(mail->prefix, "From", &from) &&
+        !mq_message_header(mail->message, "From", &from)) {
         return MQ_OK;
     }
     mq_strings_init(&addresses);
     enum mq_status status = mq_addresses_of_header(from, "from", &addresses, err);
-    /* Another signer's field, which breaks the rules: left alone. */
-    if (status == MQ_MESSAGE && !mentions_domain(dkim, from)) {
-        status = MQ_OK;
-    }
-    const char *at = addresses.count > 0 ? strrchr(addresses.items[0], '@') : NULL;
-    const char *name = status == MQ_OK && at ? at + 1 : NULL;
-    while (name && !has_keys(dkim, name)) {
-        const char *dot = strchr(name, '.');
-        name = dot ? dot + 1 : NULL;
-    }
-    if (name) {
-        *domain = strdup(name);
-        status = *domain ? MQ_OK : mq_error_nomem(err);
+    if (status == MQ_OK && addresses.count > 0) {
+        *domain = with_key(dkim, strrchr(addresses.items[0], '@') + 1);
     }
     mq_strings_clear(&addresses);
-    return status;
+    /* Another signer's field, which breaks the rules: left alone. */
+    return status == MQ_MESSAGE && !mentions_domain(dkim, from) ? MQ_OK : status;
 }
 
 /* ---- the field ---- */
@@ -258,103 +229,75 @@ struct common {
     int64_t now_s;
 };
 
-/* A field being written: column is the length of its last line. */
-struct writer {
-    struct mq_buffer *out;
-    size_t column;
-};
-
-static void fold(struct writer *writer)
+/* Appends "tag=value;" behind a space, or on a line of its own. */
+static void put_tag(struct mq_buffer *out, size_t *column, const char *tag, const char *value)
 {
-    mq_buffer_cstr(writer->out, "\r\n ");
-    writer->column = 1;
-}
-
-/* Appends behind a space, or on a line of its own. */
-static void put_tag(struct writer *writer, const char *tag, const char *value)
-{
-    size_t len = strlen(tag) + strlen(value) + 1;
-    if (writer->column + 1 + len > LINE_COLUMNS) {
-        fold(writer);
-    } else {
-        mq_buffer_char(writer->out, ' ');
-        writer->column++;
-    }
-    mq_buffer_cstr(writer->out, tag);
-    mq_buffer_cstr(writer->out, value);
-    mq_buffer_char(writer->out, ';');
-    writer->column += len;
+    size_t len = strlen(tag) + strlen(value) + 2;
+    bool folds = *column + 1 + len > LINE_COLUMNS;
+    mq_buffer_printf(out, "%s %s=%s;", folds ? "\r\n" : "", tag, value);
+    *column = (folds ? 0 : *column) + 1 + len;
 }
 
 /* The tag h=, folded behind colons. */
-static void put_names(struct writer *writer, struct mq_str names)
+static void put_names(struct mq_buffer *out, size_t *column, struct mq_str names)
 {
-    fold(writer);
-    mq_buffer_cstr(writer->out, "h=");
-    writer->column += 2;
+    mq_buffer_cstr(out, "\r\n h=");
+    *column = sizeof " h=" - 1;
     while (names.len > 0) {
         const char *colon = memchr(names.data, ':', names.len);
         size_t len = colon ? (size_t)(colon - names.data) + 1 : names.len;
-        if (writer->column + len + 1 > LINE_COLUMNS) {
-            fold(writer);
-        }
-        mq_buffer_append(writer->out, names.data, len);
-        writer->column += len;
-        names.data += len;
-        names.len -= len;
+        bool folds = *column + len + 1 > LINE_COLUMNS;
+        mq_buffer_cstr(out, folds ? "\r\n " : "");
+        mq_buffer_append(out, names.data, len);
+        *column = (folds ? 1 : *column) + len;
+        names = mq_str_skip(names, len);
     }
-    mq_buffer_char(writer->out, ';');
-    writer->column++;
+    mq_buffer_char(out, ';');
+    ++*column;
 }
 
-static void put_folded(struct writer *writer, struct mq_str text)
+static void put_folded(struct mq_buffer *out, size_t column, struct mq_str text)
 {
     while (text.len > 0) {
-        if (writer->column >= LINE_COLUMNS) {
-            fold(writer);
-        }
-        size_t room = LINE_COLUMNS - writer->column;
+        size_t room = LINE_COLUMNS - column;
         size_t len = text.len < room ? text.len : room;
-        mq_buffer_append(writer->out, text.data, len);
-        writer->column += len;
-        text.data += len;
-        text.len -= len;
+        mq_buffer_append(out, text.data, len);
+        text = mq_str_skip(text, len);
+        mq_buffer_cstr(out, text.len > 0 ? "\r\n " : "");
+        column = 1;
     }
 }
 
 /* All of it up to the value of b=, which is signed as an empty one (RFC 6376, 3.5). */
-static void put_tags(struct writer *writer, const struct entry *entry, const struct common *common)
+static void put_tags(struct mq_buffer *out, const struct entry *entry, const struct common *common)
 {
     char time[24];
+    size_t column = sizeof FIELD ":" - 1;
     snprintf(time, sizeof time, "%lld", (long long)common->now_s);
-    mq_buffer_cstr(writer->out, "DKIM-Signature:");
-    writer->column = sizeof "DKIM-Signature:" - 1;
-    put_tag(writer, "v=", "1");
-    put_tag(writer, "a=", mq_dkim_key_algorithm(entry->key));
-    put_tag(writer, "c=", "relaxed/relaxed");
-    put_tag(writer, "d=", entry->domain);
-    put_tag(writer, "s=", entry->selector);
-    put_tag(writer, "t=", time);
-    put_names(writer, mq_buffer_view(&common->names));
-    put_tag(writer, "bh=", common->hash.data);
-    fold(writer);
-    mq_buffer_cstr(writer->out, "b=");
-    writer->column += 2;
+    mq_buffer_cstr(out, FIELD ":");
+    put_tag(out, &column, "v", "1");
+    put_tag(out, &column, "a", mq_dkim_key_algorithm(entry->key));
+    put_tag(out, &column, "c", "relaxed/relaxed");
+    put_tag(out, &column, "d", entry->domain);
+    put_tag(out, &column, "s", entry->selector);
+    put_tag(out, &column, "t", time);
+    put_names(out, &column, mq_buffer_view(&common->names));
+    put_tag(out, &column, "bh", common->hash.data);
+    mq_buffer_cstr(out, "\r\n b=");
 }
 
 static enum mq_status append_signature(const struct entry *entry, struct common *common,
                                        struct mq_buffer *out, struct mq_error *err)
 {
-    struct writer writer = {.out = out};
     struct mq_buffer signature;
-    size_t field_at = out->len;
+    size_t value_at = out->len + sizeof FIELD ":" - 1;
     size_t text_len = common->text.len;
 
     mq_buffer_init(&signature);
-    put_tags(&writer, entry, common);
+    put_tags(out, entry, common);
     if (!out->failed) {
-        mq_dkim_relax_header(&common->text,
-                             (struct mq_str){out->data + field_at, out->len - field_at});
+        mq_dkim_relax_header(&common->text, MQ_STR(FIELD),
+                             (struct mq_str){out->data + value_at, out->len - value_at});
     }
     enum mq_status status = out->failed || common->text.failed ? mq_error_nomem(err) : MQ_OK;
     if (status == MQ_OK) {
@@ -364,7 +307,7 @@ static enum mq_status append_signature(const struct entry *entry, struct common 
         common->text.len = text_len;
     }
     if (status == MQ_OK) {
-        put_folded(&writer, mq_buffer_view(&signature));
+        put_folded(out, sizeof " b=" - 1, mq_buffer_view(&signature));
         mq_buffer_append(out, "\r\n", 2);
         status = out->failed ? mq_error_nomem(err) : MQ_OK;
     }
@@ -386,48 +329,31 @@ static enum mq_status append_signatures(const struct mq_dkim *dkim, const char *
     return status;
 }
 
-static enum mq_status sign_fields(const struct mq_dkim *dkim, const struct mq_dkim_fields *fields,
-                                  int64_t now_s, struct mq_buffer *out, struct mq_error *err)
+enum mq_status mq_dkim_sign(const struct mq_dkim *dkim, const struct mq_dkim_mail *mail,
+                            struct mq_buffer *out, struct mq_error *err)
 {
-    struct common common = {.now_s = now_s};
-    char *domain = NULL;
-    enum mq_status status = find_domain(dkim, fields, &domain, err);
+    struct common common = {.now_s = mail->now_s};
+    struct mq_str body;
+    const char *domain = NULL;
+    size_t len = out->len;
+    enum mq_status status = dkim->count > 0 ? find_domain(dkim, mail, &domain, err) : MQ_OK;
     if (status != MQ_OK || !domain) {
         return status;
     }
-    mq_buffer_init(&common.text);
-    mq_buffer_init(&common.names);
-    mq_buffer_init(&common.hash);
-    mq_dkim_select(fields, &common.text, &common.names);
-    status = mq_dkim_hash_body(fields->body, &common.hash, err);
+    mq_message_head(mail->message, &body);
+    mq_dkim_select(mail->prefix, mail->message, &common.text, &common.names);
+    status = mq_dkim_hash_body(body, &common.hash, err);
     if (status == MQ_OK) {
         status = common.text.failed || common.names.failed
                      ? mq_error_nomem(err)
                      : append_signatures(dkim, domain, &common, out, err);
     }
-    mq_buffer_clear(&common.text);
-    mq_buffer_clear(&common.names);
-    mq_buffer_clear(&common.hash);
-    free(domain);
-    return status;
-}
-
-enum mq_status mq_dkim_sign(const struct mq_dkim *dkim, const struct mq_dkim_mail *mail,
-                            struct mq_buffer *out, struct mq_error *err)
-{
-    struct mq_dkim_fields fields;
-    size_t len = out->len;
-    if (dkim->count == 0) {
-        return MQ_OK;
-    }
-    if (!mq_dkim_fields_read(mail->prefix, mail->message, &fields)) {
-        return mq_error_nomem(err);
-    }
-    enum mq_status status = sign_fields(dkim, &fields, mail->now_s, out, err);
     if (status != MQ_OK && out->data) {
         out->len = len;
         out->data[len] = '\0';
     }
-    free(fields.items);
+    mq_buffer_clear(&common.text);
+    mq_buffer_clear(&common.names);
+    mq_buffer_clear(&common.hash);
     return status;
 }

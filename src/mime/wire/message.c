@@ -431,28 +431,25 @@ bool mq_message_fields_next(struct mq_message_fields *fields)
     return true;
 }
 
-/* Takes the next line off `rest`; false at the end of the headers. */
-static bool next_header_line(struct mq_str *rest, struct mq_str *line)
+struct mq_str mq_message_head(struct mq_str message, struct mq_str *body)
 {
-    bool has = has_line(*rest, '\n');
-    if (has) {
-        *line = cut_line(rest, '\n');
+    struct mq_message_fields fields = {.rest = message, .end = '\n'};
+    while (mq_message_fields_next(&fields)) {
     }
-    return has;
+    *body = fields.rest;
+    cut_line(body, '\n');
+    return (struct mq_str){message.data, message.len - fields.rest.len};
 }
 
 unsigned mq_message_flags(struct mq_str message)
 {
-    struct mq_str rest = message;
-    struct mq_str line;
-    bool headers = false;
+    struct mq_str body;
     if (mq_str_ascii(message)) {
         return 0;
     }
-    while (next_header_line(&rest, &line)) {
-        headers = headers || !mq_str_ascii(line);
-    }
-    return (mq_str_ascii(rest) ? 0u : MQ_MESSAGE_8BIT) | (headers ? MQ_MESSAGE_UTF8_HEADERS : 0u);
+    struct mq_str head = mq_message_head(message, &body);
+    return (mq_str_ascii(body) ? 0u : MQ_MESSAGE_8BIT) |
+           (mq_str_ascii(head) ? 0u : MQ_MESSAGE_UTF8_HEADERS);
 }
 
 bool mq_message_header(struct mq_str message, const char *name, struct mq_str *value)
