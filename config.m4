@@ -108,8 +108,8 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/mime/text/html.c
     src/mime/text/writer.c
     src/mime/wire/envelope.c
-    src/mime/wire/line_ends.c
     src/mime/wire/message.c
+    src/mime/wire/reader.c
     src/mime/wire/repair.c
     src/mime/wire/repair_address.c
     src/mime/wire/repair_body.c
@@ -117,7 +117,6 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/mime/wire/repair_fold.c
     src/mime/wire/repair_param.c
     src/mime/wire/repair_words.c
-    src/mime/wire/signed.c
     src/php/capture/as_sendmail.c
     src/php/capture/capture.c
     src/php/capture/header_text.c

@@ -57,10 +57,33 @@ static inline bool mq_str_begins_nocase(struct mq_str s, const char *prefix)
     return s.len >= len && mq_str_equal_nocase((struct mq_str){s.data, len}, mq_str_of(prefix));
 }
 
+/* Length of s before the first c; without one, all of it. */
+static inline size_t mq_str_find(struct mq_str s, char c)
+{
+    const char *found = s.len > 0 ? (const char *)memchr(s.data, c, s.len) : NULL;
+    return found != NULL ? (size_t)(found - s.data) : s.len;
+}
+
 /* s without its first n bytes; n is at most s.len. */
 static inline struct mq_str mq_str_skip(struct mq_str s, size_t n)
 {
     return n > 0 ? (struct mq_str){s.data + n, s.len - n} : s; /* its data may be NULL */
+}
+
+/* Takes the first n bytes off *s; n is at most its length. */
+static inline struct mq_str mq_str_cut(struct mq_str *s, size_t n)
+{
+    struct mq_str head = {s->data, n};
+    *s = mq_str_skip(*s, n);
+    return head;
+}
+
+/* Takes off *s what is before the first c, and c; without one, all of it. */
+static inline struct mq_str mq_str_cut_at(struct mq_str *s, char c)
+{
+    struct mq_str head = mq_str_cut(s, mq_str_find(*s, c));
+    *s = mq_str_skip(*s, s->len > 0);
+    return head;
 }
 
 #endif

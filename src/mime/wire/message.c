@@ -1,43 +1,40 @@
-/* Reads complete messages and brings them to wire form: CRLF, no Bcc, a Message-ID and a Date. */
+/* Brings complete messages to wire form: CRLF, no Bcc, a Message-ID and a Date. */
 #include "mime/wire/message.h"
 
 #include <string.h>
 
 #include "core/ascii.h"
 #include "mime/encode.h"
-#include "mime/wire/signed.h"
 
 #define LINE_OCTETS_MAX 998 /* RFC 5322, 2.1.1 */
 #define ID_OCTETS_MAX   980 /* of a Message-ID whose field has to be written again */
 
+/* The header fields that are looked after. */
+enum kind { ORDINARY, BLIND, MESSAGE_ID, DATE, SIGNATURE };
+
+#define BIT(kind) (1u << (kind))
+#define ALL_KINDS (~0u)
+
 /* One normalising in progress. */
 struct work {
-    struct mq_str raw;
-    bool ascii, has_nul; /* all of raw is; it has one somewhere */
-    char end;            /* what ends its lines: LF, or CR where it has no LF */
-    size_t at;           /* in raw */
-    size_t line;         /* number of the one being read */
-    const struct mq_message_options *options;
+    struct mq_str rest; /* of the message */
+    bool ascii;         /* all of it is */
+    char end;           /* of its lines: LF, or CR */
+    size_t line;        /* number of the one being read */
     struct mq_buffer *out;
     struct mq_error *err;
-    size_t field_at;                      /* where the current field begins in out */
-    size_t field_line;                    /* number of its first line */
-    enum mq_field_kind kind;              /* its kind */
-    bool in_field, field_raw, field_long; /* has bytes over 127; a line over 998 */
     bool has_crlf, has_lf, has_cr; /* line ends met; has_lf: or CR throughout, has_cr: a lone one */
+    unsigned found;                /* kinds of fields that were kept */
     unsigned changes;              /* kinds of fields that were added or taken out */
     unsigned covered;              /* kinds of fields that signatures cover */
-    bool has_date, has_signature;
-    size_t id_at, id_len; /* value of Message-ID in out; len 0: none */
     bool raw_headers, body_8bit, long_lines;
     size_t bad_line; /* number of the first that a signed message must not have; 0: none */
     const char *bad; /* what is wrong with it */
 };
 
-static enum mq_status bad_line(const struct work *work, const char *what)
+static enum mq_status bad_line(const struct work *work, size_t line, const char *what)
 {
-    return mq_error_set(work->err, MQ_MESSAGE, "message", "message: line %zu: %s", work->line,
-                        what);
+    return mq_error_set(work->err, MQ_MESSAGE, "message", "message: line %zu: %s", line, what);
 }
 
 /* Notes what repair.h can take care of, if nothing forbids it. */
@@ -49,63 +46,49 @@ static void note(struct work *work, const char *what)
     }
 }
 
-/* Checks and appends one line of the result. */
-static enum mq_status put_line(struct work *work, struct mq_str line)
+static enum mq_status check_nul(const struct work *work)
+{
+    size_t before = mq_str_find(work->rest, '\0');
+    size_t line = 1;
+    if (before == work->rest.len) {
+        return MQ_OK;
+    }
+    for (const char *p = work->rest.data; p < work->rest.data + before; p++) {
+        line += p[0] == '\n' || (p[0] == '\r' && p[1] != '\n');
+    }
+    return bad_line(work, line, "it has a NUL; encode the part as base64");
+}
+
+/* Appends one line of the result. */
+static void put_line(struct work *work, struct mq_str line)
 {
     if (line.len > LINE_OCTETS_MAX) {
-        work->long_lines = work->field_long = true;
+        work->long_lines = true;
         note(work, "it has more than 998 octets, and a DKIM-Signature forbids to change it; break "
                    "it or encode it (quoted-printable or base64) before signing");
     }
-    if (work->has_nul && line.len > 0 && memchr(line.data, '\0', line.len) != NULL) {
-        return bad_line(work, "it has a NUL; encode the part as base64");
-    }
     /* Most lines have it behind them already. */
-    if ((size_t)(work->raw.data + work->raw.len - line.data) >= line.len + 2 &&
-        memcmp(line.data + line.len, "\r\n", 2) == 0) {
+    size_t behind = (size_t)(work->rest.data - line.data) - line.len;
+    if (behind == 2 && memcmp(line.data + line.len, "\r\n", 2) == 0) {
         line.len += 2;
         mq_buffer_str(work->out, line);
-        return MQ_OK;
+    } else {
+        mq_buffer_str(work->out, line);
+        mq_buffer_append(work->out, "\r\n", 2);
     }
-    mq_buffer_str(work->out, line);
-    mq_buffer_append(work->out, "\r\n", 2);
-    return MQ_OK;
-}
-
-/* What ends the lines of a message: a CR only where it is used throughout, as by some old systems.
- */
-static char line_end(struct mq_str raw)
-{
-    bool lf = raw.len > 0 && memchr(raw.data, '\n', raw.len) != NULL;
-    return !lf && raw.len > 0 && memchr(raw.data, '\r', raw.len) != NULL ? '\r' : '\n';
-}
-
-/* Takes the next line off *rest, with its line end if it has one. */
-static struct mq_str cut_line(struct mq_str *rest, char end)
-{
-    const char *found = rest->len > 0 ? memchr(rest->data, end, rest->len) : NULL;
-    struct mq_str line = {rest->data, found ? (size_t)(found - rest->data) + 1 : rest->len};
-    rest->data += line.len;
-    rest->len -= line.len;
-    return line;
 }
 
 /* The next line without its line end; *ended: it had one. */
 static struct mq_str take_line(struct work *work, bool *ended)
 {
-    struct mq_str rest = {work->raw.data + work->at, work->raw.len - work->at};
-    struct mq_str line = cut_line(&rest, work->end);
-    work->at += line.len;
+    size_t len = work->rest.len;
+    struct mq_str line = mq_str_cut_at(&work->rest, work->end);
     work->line++;
-    *ended = line.len > 0 && line.data[line.len - 1] == work->end;
-    if (!*ended) {
-        return line;
-    }
-    line.len--;
-    if (line.len > 0 && line.data[line.len - 1] == '\r') {
+    *ended = line.len < len - work->rest.len;
+    if (*ended && line.len > 0 && line.data[line.len - 1] == '\r') {
         line.len--;
         work->has_crlf = true;
-    } else {
+    } else if (*ended) {
         work->has_lf = true;
     }
     return line;
@@ -113,211 +96,202 @@ static struct mq_str take_line(struct work *work, bool *ended)
 
 /* ---- headers ---- */
 
-/* Length of the field name that a line begins with (RFC 5322, 3.6.8); 0 when it begins with none.
- */
-static size_t name_length(struct mq_str line)
+static enum kind kind_of(struct mq_str name)
 {
-    size_t n = 0;
-    while (n < line.len && line.data[n] > 32 && line.data[n] < 127 && line.data[n] != ':') {
-        n++;
+    static const struct {
+        const char *name;
+        enum kind kind;
+    } special[] = {{"Bcc", BLIND},
+                   {"Resent-Bcc", BLIND},
+                   {"Message-ID", MESSAGE_ID},
+                   {"Date", DATE},
+                   {"DKIM-Signature", SIGNATURE}};
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
+        if (mq_str_equal_nocase(name, mq_str_of(special[i].name))) {
+            return special[i].kind;
+        }
     }
-    return n < line.len && line.data[n] == ':' ? n : 0;
+    return ORDINARY;
 }
 
-/* Value of the field that begins at `at` and ends at the end of out. */
-static struct mq_str field_value(const struct work *work, size_t at)
+/* The kinds of the fields that a DKIM-Signature names in its h= (RFC 6376, 3.5), whether they are
+ * there or not. All of them where it has no h=. */
+static unsigned covered_kinds(struct mq_str value)
 {
-    struct mq_str field = {work->out->data + at, work->out->len - at};
-    size_t colon = name_length(field) + 1;
-    return mq_str_trim((struct mq_str){field.data + colon, field.len - colon});
+    unsigned kinds = 0;
+    while (value.len > 0) {
+        struct mq_str tag = mq_str_trim(mq_str_cut_at(&value, ';'));
+        struct mq_str name = mq_str_trim(mq_str_cut_at(&tag, '='));
+        while (tag.len > 0 && mq_str_equal_nocase(name, MQ_STR("h"))) {
+            kinds |= BIT(kind_of(mq_str_trim(mq_str_cut_at(&tag, ':'))));
+        }
+    }
+    return kinds != 0 ? kinds : ALL_KINDS;
 }
 
-/* The id without the comments that may follow it (RFC 5322, 3.6.4). */
-static struct mq_str id_of(struct mq_str value)
+/* Takes the next header line, or the empty one that ends them. */
+static enum mq_status take_header_line(struct work *work, struct mq_str *line)
 {
-    const char *end = value.data[0] == '<' ? memchr(value.data, '>', value.len) : NULL;
-    return (struct mq_str){value.data, end ? (size_t)(end - value.data) + 1 : value.len};
+    bool ended;
+    *line = take_line(work, &ended);
+    return mq_str_find(*line, '\r') == line->len
+               ? MQ_OK
+               : bad_line(work, work->line,
+                          "a CR in the headers is not followed by LF; end lines with CRLF");
 }
 
-static enum mq_status take_id(struct work *work, struct mq_str id)
+static const char *fault_of_name(const struct work *work, struct mq_str name, struct mq_str line)
+{
+    if (name.len == 0) {
+        return mq_is_blank(line.data[0])
+                   ? "the message begins with a space; it must begin with a header"
+               : work->line > 1 ? "no header and no continuation; write \"Name: value\", and an "
+                                  "empty line before the text"
+                                : "the message does not begin with a header \"Name: value\"";
+    }
+    return name.len < LINE_OCTETS_MAX
+               ? NULL
+               : "the name of the header has more than 997 octets; shorten it";
+}
+
+/* `rewritten`: repairing will write the field again. */
+static const char *fault_of_id(struct mq_str id, bool rewritten)
 {
     size_t size = id.len; /* escaped */
     for (size_t i = 0; i < id.len; i++) {
         unsigned char c = (unsigned char)id.data[i];
         size += c >= 0x80 ? 2 : 0;
         if (c < 0x20 || c == 0x7f) {
-            work->line = work->field_line;
-            return bad_line(work, "the Message-ID is broken over lines or has a control character; "
-                                  "write \"Message-ID: <unique@example.org>\", or leave it out");
+            return "the Message-ID is broken over lines or has a control character; write "
+                   "\"Message-ID: <unique@example.org>\", or leave it out";
         }
     }
-    if (size > ID_OCTETS_MAX && (work->field_long || work->field_raw)) {
-        work->line = work->field_line;
-        return bad_line(work, "the Message-ID fits in no line; write \"Message-ID: "
-                              "<unique@example.org>\", or leave it out");
+    return rewritten && size > ID_OCTETS_MAX
+               ? "the Message-ID fits in no line; write \"Message-ID: <unique@example.org>\", or "
+                 "leave it out"
+               : NULL;
+}
+
+/* Whether a field stays. */
+static bool is_kept(const struct work *work, enum kind kind, struct mq_str value)
+{
+    bool once = kind == MESSAGE_ID || kind == DATE;
+    return kind != BLIND && !(once && (value.len == 0 || (work->found & BIT(kind)) != 0));
+}
+
+static enum mq_status take_field(struct work *work, const struct mq_message_fields *field)
+{
+    size_t at = work->out->len;
+    enum kind kind = kind_of(field->name);
+    bool raw = false;
+    bool is_long = false;
+    for (size_t i = 0; i <= field->folds; i++) {
+        struct mq_str line;
+        enum mq_status status = take_header_line(work, &line);
+        const char *fault =
+            status == MQ_OK && i == 0 ? fault_of_name(work, field->name, line) : NULL;
+        if (status != MQ_OK || fault != NULL) {
+            return fault != NULL ? bad_line(work, work->line, fault) : status;
+        }
+        bool line_raw = !work->ascii && !mq_str_ascii(line);
+        if (line_raw && !mq_utf8_valid(line)) {
+            note(work, "a header has bytes that are not UTF-8, and a DKIM-Signature forbids to "
+                       "change it; encode it (RFC 2047) before signing");
+        }
+        raw = raw || line_raw;
+        is_long = is_long || line.len > LINE_OCTETS_MAX;
+        put_line(work, line);
     }
-    work->id_at = (size_t)(id.data - work->out->data);
-    work->id_len = id.len;
+    if (!is_kept(work, kind, field->value)) {
+        work->out->len = work->out->failed ? work->out->len : at;
+        work->changes |= BIT(kind);
+        return MQ_OK;
+    }
+    if (kind == MESSAGE_ID) {
+        struct mq_str text = {field->name.data, (size_t)(work->rest.data - field->name.data)};
+        const char *fault = fault_of_id(mq_message_id(text), raw || is_long);
+        if (fault != NULL) {
+            return bad_line(work, field->line, fault);
+        }
+    }
+    work->raw_headers = work->raw_headers || raw;
+    work->found |= BIT(kind);
+    work->covered |= kind == SIGNATURE ? covered_kinds(field->value) : 0;
     return MQ_OK;
 }
 
-/* The current field is complete in out: keeps it or takes it out again. */
-static enum mq_status end_field(struct work *work)
-{
-    if (!work->in_field || work->out->failed) {
-        return MQ_OK;
-    }
-    enum mq_status status = MQ_OK;
-    work->in_field = false;
-    struct mq_str value = field_value(work, work->field_at);
-    bool keep = true;
-    switch (work->kind) {
-    case MQ_FIELD_ORDINARY:
-        break;
-    case MQ_FIELD_SIGNATURE:
-        work->has_signature = true;
-        work->covered |= mq_signed_kinds(value);
-        break;
-    case MQ_FIELD_BLIND:
-        keep = false;
-        break;
-    case MQ_FIELD_MESSAGE_ID:
-        keep = value.len > 0 && work->id_len == 0;
-        status = keep ? take_id(work, id_of(value)) : MQ_OK;
-        break;
-    case MQ_FIELD_DATE:
-        keep = value.len > 0 && !work->has_date;
-        work->has_date = work->has_date || keep;
-        break;
-    }
-    if (keep) {
-        work->raw_headers = work->raw_headers || work->field_raw;
-    } else {
-        work->out->len = work->field_at;
-        work->changes |= 1u << work->kind;
-    }
-    return status;
-}
-
-static enum mq_status take_header_line(struct work *work, struct mq_str line)
-{
-    const char *cr = line.len > 0 ? memchr(line.data, '\r', line.len) : NULL;
-    if (cr != NULL) {
-        return bad_line(work, "a CR in the headers is not followed by LF; end lines with CRLF");
-    }
-    bool raw = !work->ascii && !mq_str_ascii(line);
-    if (raw && !mq_utf8_valid(line)) {
-        note(work, "a header has bytes that are not UTF-8, and a DKIM-Signature forbids to change "
-                   "it; encode it (RFC 2047) before signing");
-    }
-    if (mq_is_blank(line.data[0])) {
-        if (!work->in_field) {
-            return bad_line(work, "the message begins with a space; it must begin with a header");
-        }
-        work->field_raw = work->field_raw || raw;
-        return put_line(work, line);
-    }
-    size_t name = name_length(line);
-    if (name == 0) {
-        return bad_line(work, work->in_field
-                                  ? "no header and no continuation; write \"Name: value\", and an "
-                                    "empty line before the text"
-                                  : "the message does not begin with a header \"Name: value\"");
-    }
-    enum mq_status status = end_field(work);
-    if (status != MQ_OK) {
-        return status;
-    }
-    if (name >= LINE_OCTETS_MAX) {
-        return bad_line(work, "the name of the header has more than 997 octets; shorten it");
-    }
-    work->in_field = true;
-    work->field_raw = raw;
-    work->field_long = false;
-    work->field_at = work->out->len;
-    work->field_line = work->line;
-    work->kind = mq_field_kind_of((struct mq_str){line.data, name});
-    return put_line(work, line);
-}
-
 /* Fields that every message has; the same for every attempt, since they come from the row. */
-static void add_missing(struct work *work)
+static void add_missing(struct work *work, const struct mq_message_options *options)
 {
-    if (!work->has_date) {
+    unsigned missing = (BIT(DATE) | BIT(MESSAGE_ID)) & ~work->found;
+    if ((missing & BIT(DATE)) != 0) {
         mq_buffer_cstr(work->out, "Date: ");
-        mq_encode_date(work->out, work->options->date_s);
+        mq_encode_date(work->out, options->date_s);
         mq_buffer_cstr(work->out, "\r\n");
-        work->changes |= 1u << MQ_FIELD_DATE;
     }
-    if (work->id_len == 0) {
-        mq_buffer_cstr(work->out, "Message-ID: ");
-        work->id_at = work->out->len;
-        mq_buffer_cstr(work->out, work->options->message_id);
-        work->id_len = work->out->len - work->id_at;
-        mq_buffer_cstr(work->out, "\r\n");
-        work->changes |= 1u << MQ_FIELD_MESSAGE_ID;
+    if ((missing & BIT(MESSAGE_ID)) != 0) {
+        mq_buffer_printf(work->out, "Message-ID: %s\r\n", options->message_id);
     }
+    work->changes |= missing;
 }
 
-static enum mq_status take_headers(struct work *work)
+static enum mq_status take_headers(struct work *work, const struct mq_message_options *options)
 {
-    bool ended;
-    while (work->at < work->raw.len) {
-        struct mq_str line = take_line(work, &ended);
-        if (line.len == 0) {
-            break;
-        }
-        enum mq_status status = take_header_line(work, line);
+    struct mq_message_fields fields;
+    struct mq_str empty;
+    mq_message_fields_init(&fields, work->rest);
+    work->end = fields.end;
+    while (mq_message_fields_next(&fields)) {
+        enum mq_status status = take_field(work, &fields);
         if (status != MQ_OK) {
             return status;
         }
     }
-    if (!work->in_field) {
-        work->line = 1;
-        return bad_line(work,
+    if (work->line == 0) {
+        return bad_line(work, 1,
                         "the message has no headers; it must begin with \"Name: value\" lines");
     }
-    enum mq_status status = end_field(work);
-    if (status != MQ_OK) {
-        return status;
-    }
-    add_missing(work);
+    add_missing(work, options);
     mq_buffer_append(work->out, "\r\n", 2);
-    return MQ_OK;
+    return work->rest.len > 0 ? take_header_line(work, &empty) : MQ_OK;
 }
 
 /* ---- body ---- */
 
-static enum mq_status take_body(struct work *work)
+static void take_body(struct work *work)
 {
-    while (work->at < work->raw.len) {
+    while (work->rest.len > 0) {
         bool ended;
         struct mq_str line = take_line(work, &ended);
         work->body_8bit = work->body_8bit || (!work->ascii && !mq_str_ascii(line));
         /* A lone CR ends a line too: some receivers take it for one, and then a dot behind it for
          * the end of the message. */
-        const char *cr = line.len > 0 ? memchr(line.data, '\r', line.len) : NULL;
-        while (cr != NULL) {
-            struct mq_str head = {line.data, (size_t)(cr - line.data)};
-            enum mq_status status = put_line(work, head);
-            if (status != MQ_OK) {
-                return status;
-            }
+        for (size_t n; (n = mq_str_find(line, '\r')) < line.len;) {
+            put_line(work, mq_str_cut(&line, n));
+            line = mq_str_skip(line, 1);
             work->has_cr = true;
             work->line++;
-            line.data = cr + 1;
-            line.len -= head.len + 1;
-            cr = line.len > 0 ? memchr(line.data, '\r', line.len) : NULL;
         }
-        if (!ended && line.len == 0) {
-            break; /* the text ended with a lone CR */
-        }
-        enum mq_status status = put_line(work, line);
-        if (status != MQ_OK) {
-            return status;
+        if (ended || line.len > 0) {
+            put_line(work, line);
         }
     }
-    return MQ_OK;
+}
+
+/* Whether a message in wire form has a part that is signed and not encoded, so that its line ends
+ * are signed too (RFC 1847, 2.1): multipart/signed, at any depth. */
+static bool has_signed_part(struct mq_str wire)
+{
+    static const char field[] = "Content-Type:";
+    while (wire.len > 0) {
+        if (mq_str_begins_nocase(wire, field) &&
+            mq_str_begins_nocase(mq_str_trim(mq_str_skip(wire, sizeof field - 1)),
+                                 "multipart/signed")) {
+            return true;
+        }
+        mq_str_cut_at(&wire, '\n');
+    }
+    return false;
 }
 
 enum mq_status mq_message_check_size(size_t size, size_t max, struct mq_error *err)
@@ -331,29 +305,29 @@ enum mq_status mq_message_check_size(size_t size, size_t max, struct mq_error *e
     return MQ_OK;
 }
 
-static enum mq_status check_result(struct work *work)
+static enum mq_status check_result(const struct work *work, size_t max_size)
 {
     if (work->out->failed) {
         return mq_error_nomem(work->err);
     }
+    bool is_signed = (work->found & BIT(SIGNATURE)) != 0;
     bool mixed = work->has_cr || (work->has_crlf && work->has_lf);
-    if (work->has_signature && ((work->changes & work->covered) != 0 || mixed)) {
+    if (is_signed && ((work->changes & work->covered) != 0 || mixed)) {
         return mq_error_set(work->err, MQ_MESSAGE, "message",
                             "message: it has a DKIM-Signature that would break: %s",
                             mixed ? "its line ends are mixed; sign it with CRLF throughout"
                                   : "it needs a Message-ID and a Date, each once, and no Bcc, as "
                                     "far as its h= covers them; correct that before signing");
     }
-    if (work->has_signature && work->bad_line > 0) {
-        work->line = work->bad_line;
-        return bad_line(work, work->bad);
+    if (is_signed && work->bad_line > 0) {
+        return bad_line(work, work->bad_line, work->bad);
     }
-    if (work->has_cr && mq_signed_parts(mq_buffer_view(work->out))) {
+    if (work->has_cr && has_signed_part(mq_buffer_view(work->out))) {
         return mq_error_set(work->err, MQ_MESSAGE, "message",
                             "message: a CR alone, which SMTP does not carry, and a part that is "
                             "signed (S/MIME, PGP); sign it with CRLF throughout");
     }
-    return mq_message_check_size(work->out->len, work->options->max_size, work->err);
+    return mq_message_check_size(work->out->len, max_size, work->err);
 }
 
 static unsigned flags_of(const struct work *work)
@@ -361,7 +335,7 @@ static unsigned flags_of(const struct work *work)
     unsigned flags = 0;
     flags |= work->body_8bit ? MQ_MESSAGE_8BIT : 0;
     flags |= work->raw_headers ? MQ_MESSAGE_UTF8_HEADERS : 0;
-    if (!work->has_signature) {
+    if ((work->found & BIT(SIGNATURE)) == 0) {
         flags |= work->long_lines ? MQ_MESSAGE_LONG_LINES : 0;
         flags |= work->raw_headers ? MQ_MESSAGE_RAW_HEADERS : 0;
     }
@@ -372,20 +346,15 @@ enum mq_status mq_message_normalize(struct mq_str raw, const struct mq_message_o
                                     struct mq_buffer *out, struct mq_message_info *info,
                                     struct mq_error *err)
 {
-    struct work work = {.raw = raw,
-                        .ascii = mq_str_ascii(raw),
-                        .has_nul = raw.len > 0 && memchr(raw.data, '\0', raw.len) != NULL,
-                        .end = line_end(raw),
-                        .options = options,
-                        .out = out,
-                        .err = err};
+    struct work work = {.rest = raw, .ascii = mq_str_ascii(raw), .out = out, .err = err};
     mq_buffer_reserve(out, raw.len + raw.len / 32 + 128);
-    enum mq_status status = take_headers(&work);
+    enum mq_status status = check_nul(&work);
     if (status == MQ_OK) {
-        status = take_body(&work);
+        status = take_headers(&work, options);
     }
     if (status == MQ_OK) {
-        status = check_result(&work);
+        take_body(&work);
+        status = check_result(&work, options->max_size);
     }
     if (status != MQ_OK) {
         mq_buffer_reset(out);
@@ -393,83 +362,6 @@ enum mq_status mq_message_normalize(struct mq_str raw, const struct mq_message_o
     }
     out->data[out->len] = '\0';
     info->flags = flags_of(&work);
-    info->message_id = (struct mq_str){out->data + work.id_at, work.id_len};
+    info->message_id = mq_message_id(mq_buffer_view(out));
     return MQ_OK;
-}
-
-/* ---- reading ---- */
-
-void mq_message_fields_init(struct mq_message_fields *fields, struct mq_str message)
-{
-    *fields = (struct mq_message_fields){.rest = message, .end = line_end(message)};
-}
-
-/* Whether the next line is a field or the continuation of one. */
-static bool has_line(struct mq_str rest, char end)
-{
-    return rest.len > 0 && rest.data[0] != end &&
-           !(rest.data[0] == '\r' && (rest.len == 1 || rest.data[1] == '\n'));
-}
-
-bool mq_message_fields_next(struct mq_message_fields *fields)
-{
-    struct mq_str *rest = &fields->rest;
-    fields->line += 1 + fields->folds;
-    fields->folds = 0;
-    if (!has_line(*rest, fields->end)) {
-        return false;
-    }
-    struct mq_str all = cut_line(rest, fields->end);
-    size_t name = name_length(all);
-    while (rest->len > 0 && mq_is_blank(rest->data[0])) {
-        all.len += cut_line(rest, fields->end).len;
-        fields->folds++;
-    }
-    fields->name = (struct mq_str){all.data, name};
-    size_t colon = name > 0 ? name + 1 : 0;
-    fields->value = mq_str_trim((struct mq_str){all.data + colon, all.len - colon});
-    return true;
-}
-
-struct mq_str mq_message_head(struct mq_str message, struct mq_str *body)
-{
-    struct mq_message_fields fields = {.rest = message, .end = '\n'};
-    while (mq_message_fields_next(&fields)) {
-    }
-    *body = fields.rest;
-    cut_line(body, '\n');
-    return (struct mq_str){message.data, message.len - fields.rest.len};
-}
-
-unsigned mq_message_flags(struct mq_str message)
-{
-    struct mq_str body;
-    if (mq_str_ascii(message)) {
-        return 0;
-    }
-    struct mq_str head = mq_message_head(message, &body);
-    return (mq_str_ascii(body) ? 0u : MQ_MESSAGE_8BIT) |
-           (mq_str_ascii(head) ? 0u : MQ_MESSAGE_UTF8_HEADERS);
-}
-
-bool mq_message_header(struct mq_str message, const char *name, struct mq_str *value)
-{
-    struct mq_message_fields fields = {.rest = message, .end = '\n'};
-    struct mq_str wanted = mq_str_of(name);
-    while (mq_message_fields_next(&fields)) {
-        if (mq_str_equal_nocase(fields.name, wanted)) {
-            *value = fields.value;
-            return true;
-        }
-    }
-    return false;
-}
-
-struct mq_str mq_message_id(struct mq_str message)
-{
-    struct mq_str value = {NULL, 0};
-    if (!mq_message_header(message, "Message-ID", &value) || value.len == 0) {
-        return (struct mq_str){NULL, 0};
-    }
-    return id_of(value);
 }
