@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "mime/wire/envelope.h"
+#include "../unit/envelope_of.h"
 #include "mime/wire/repair.h"
 
 /* Both readers of the header section see the same fields in it, whatever its line ends are. */
@@ -11,7 +11,7 @@ static void require_same(const struct mq_envelope *envelope, struct mq_str messa
 {
     struct mq_envelope again;
     mq_envelope_init(&again);
-    REQUIRE(mq_envelope_of(message, &again, NULL) == MQ_OK);
+    REQUIRE(envelope_of(message, &again, NULL) == MQ_OK);
     REQUIRE((again.from == NULL) == (envelope->from == NULL));
     REQUIRE(again.from == NULL || strcmp(again.from, envelope->from) == 0);
     REQUIRE(again.recipients.count == envelope->recipients.count);
@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct mq_error err;
     mq_buffer_init(&out);
     mq_envelope_init(&envelope);
-    enum mq_status read = mq_envelope_of(raw, &envelope, &err);
+    enum mq_status read = envelope_of(raw, &envelope, &err);
     REQUIRE(read == MQ_OK || (err.status == MQ_MESSAGE && err.field[0] != '\0'));
     REQUIRE(read == MQ_OK || (envelope.from == NULL && envelope.recipients.count == 0));
     if (envelope.from != NULL) {

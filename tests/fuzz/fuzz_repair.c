@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "mime/wire/envelope.h"
+#include "../unit/envelope_of.h"
 #include "mime/wire/repair.h"
 
 static struct mq_str headers_of(struct mq_str message)
@@ -31,8 +31,8 @@ static void require_envelope(struct mq_str before, struct mq_str after)
     struct mq_envelope b;
     mq_envelope_init(&a);
     mq_envelope_init(&b);
-    if (mq_envelope_of(before, &a, NULL) == MQ_OK) {
-        REQUIRE(mq_envelope_of(after, &b, NULL) == MQ_OK);
+    if (envelope_of(before, &a, NULL) == MQ_OK) {
+        REQUIRE(envelope_of(after, &b, NULL) == MQ_OK);
         REQUIRE((a.from == NULL) == (b.from == NULL));
         REQUIRE(a.from == NULL || strcmp(a.from, b.from) == 0);
         REQUIRE(a.recipients.count == b.recipients.count);

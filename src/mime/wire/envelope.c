@@ -2,7 +2,6 @@
 #include "mime/wire/envelope.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "mime/address.h"
 #include "mime/mailbox.h"
@@ -10,8 +9,8 @@
 
 /* What a field is for the envelope. */
 enum role {
-    NONE,
-    TRACE, /* stands above each block of Resent- fields but the first */
+    RECEIVED, /* this and the next stand above each block of Resent- fields but the first */
+    RETURN_PATH,
     TO,
     CC,
     BCC,
@@ -24,10 +23,12 @@ enum role {
     RESENT_FROM,
     RESENT_DATE,
     RESENT_ID,
-    ROLES
+    NONE
 };
 
-static const char *const names[ROLES] = {
+static const char *const names[NONE] = {
+    [RECEIVED] = "Received",
+    [RETURN_PATH] = "Return-Path",
     [TO] = "To",
     [CC] = "Cc",
     [BCC] = "Bcc",
@@ -43,81 +44,56 @@ static const char *const names[ROLES] = {
 };
 
 #define BIT(role)         (1u << (role))
+#define TRACE             (BIT(RECEIVED) | BIT(RETURN_PATH))
+#define RECIPIENTS        (BIT(TO) | BIT(CC) | BIT(BCC))
 #define RESENT_RECIPIENTS (BIT(RESENT_TO) | BIT(RESENT_CC) | BIT(RESENT_BCC))
 /* Once a block; the others some programs write several times. */
 #define RESENT_MARKS (BIT(RESENT_SENDER) | BIT(RESENT_FROM) | BIT(RESENT_DATE) | BIT(RESENT_ID))
-#define RECIPIENTS   (BIT(TO) | BIT(CC) | BIT(BCC))
+#define RESENT       (RESENT_RECIPIENTS | RESENT_MARKS)
 
 static enum role role_of(struct mq_str name)
 {
-    for (enum role role = TO; role < ROLES; role++) {
-        if (mq_str_equal_nocase(name, mq_str_of(names[role]))) {
-            return role;
-        }
+    enum role role = 0;
+    while (role < NONE && !mq_str_equal_nocase(name, mq_str_of(names[role]))) {
+        role++;
     }
-    bool trace = mq_str_equal_nocase(name, MQ_STR("Received")) ||
-                 mq_str_equal_nocase(name, MQ_STR("Return-Path"));
-    return trace ? TRACE : NONE;
+    return role;
 }
 
-/* The fields that count, one after another. */
-struct scan {
+/* The first block of Resent- fields. */
+struct block {
+    unsigned roles; /* of its fields */
+    size_t end;     /* Resent- fields from this line on are not its */
+};
+
+static enum mq_status find_block(struct mq_str raw, struct block *out, struct mq_error *err)
+{
+    struct block block = {.end = SIZE_MAX};
+    size_t again = SIZE_MAX; /* the line where a recipients' field came again */
     struct mq_message_fields fields;
-    enum role role;  /* of the one read last */
-    unsigned once;   /* roles that begin another block when they come again */
-    unsigned resent; /* roles that the first block has so far */
-    bool over;       /* it is */
-    bool by_mark;    /* because a role of `once` came again, not for a trace field */
-};
-
-static void scan_init(struct scan *scan, struct mq_str raw, unsigned once)
-{
-    *scan = (struct scan){.once = once};
-    mq_message_fields_init(&scan->fields, raw);
-}
-
-static bool scan_next(struct scan *scan)
-{
-    while (mq_message_fields_next(&scan->fields)) {
-        scan->role = role_of(scan->fields.name);
-        bool again = (scan->resent & scan->once & BIT(scan->role)) != 0;
-        scan->by_mark = scan->by_mark || (again && !scan->over);
-        scan->over = scan->over || again || (scan->role == TRACE && scan->resent != 0);
-        if (scan->role < RESENT_TO) {
-            return true;
-        }
-        if (!scan->over) {
-            scan->resent |= BIT(scan->role);
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Which roles the message has, and what is found once in a block. */
-struct survey {
-    unsigned roles;
-    unsigned once;
-};
-
-static enum mq_status survey(struct mq_str raw, struct survey *out, struct mq_error *err)
-{
-    struct scan scan;
-    struct survey found = {0};
-    scan_init(&scan, raw, RESENT_MARKS);
-    while (scan_next(&scan)) {
-        if (scan.fields.name.len == 0) {
+    mq_message_fields_init(&fields, raw);
+    while (mq_message_fields_next(&fields)) {
+        unsigned bit = BIT(role_of(fields.name));
+        if (fields.name.len == 0) {
             return mq_error_set(err, MQ_MESSAGE, "message",
                                 "message: line %zu: no header and no continuation; write \"Name: "
                                 "value\", and an empty line before the text",
-                                scan.fields.line);
+                                fields.line);
         }
-        found.roles |= BIT(scan.role);
+        if (block.end != SIZE_MAX) {
+            continue;
+        }
+        if ((bit & TRACE) != 0 && block.roles != 0) {
+            block.end = fields.line;
+        } else if ((bit & RESENT_MARKS & block.roles) != 0) {
+            /* No trace field parts the two blocks: the second may begin with any of its fields. */
+            block.end = again < fields.line ? again : fields.line;
+        } else if ((bit & RESENT_RECIPIENTS & block.roles) != 0 && again == SIZE_MAX) {
+            again = fields.line;
+        }
+        block.roles |= block.end == SIZE_MAX ? bit & RESENT : 0;
     }
-    /* Where a block follows that no trace field parts from the first, it may begin with any of its
-     * fields. */
-    found.once = scan.by_mark ? RESENT_MARKS | RESENT_RECIPIENTS : RESENT_MARKS;
-    *out = found;
+    *out = block;
     return MQ_OK;
 }
 
@@ -136,15 +112,17 @@ void mq_envelope_clear(struct mq_envelope *envelope)
 }
 
 /* Appends the addresses of all fields that have one of the roles. */
-static enum mq_status addresses_of(struct mq_str raw, const struct survey *found, unsigned roles,
+static enum mq_status addresses_of(struct mq_str raw, const struct block *block, unsigned roles,
                                    struct mq_strings *list, struct mq_error *err)
 {
     enum mq_status status = MQ_OK;
-    struct scan scan;
-    scan_init(&scan, raw, found->once);
-    while (status == MQ_OK && scan_next(&scan)) {
-        if ((BIT(scan.role) & roles) != 0) {
-            status = mq_addresses_of_header(scan.fields.value, names[scan.role], list, err);
+    struct mq_message_fields fields;
+    mq_message_fields_init(&fields, raw);
+    while (status == MQ_OK && mq_message_fields_next(&fields)) {
+        enum role role = role_of(fields.name);
+        bool counts = (BIT(role) & RESENT) == 0 || fields.line < block->end;
+        if (counts && (BIT(role) & roles) != 0) {
+            status = mq_addresses_of_header(fields.value, names[role], list, err);
         }
     }
     return status;
@@ -154,14 +132,14 @@ enum mq_status mq_envelope_sender(struct mq_str raw, char **from, struct mq_erro
 {
     static const enum role order[] = {RESENT_SENDER, RESENT_FROM, SENDER, FROM};
     struct mq_strings list;
-    struct survey found;
+    struct block block;
     mq_strings_init(&list);
-    enum mq_status status = survey(raw, &found, err);
+    enum mq_status status = find_block(raw, &block, err);
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
         if (status != MQ_OK || list.count > 0) {
             break;
         }
-        status = addresses_of(raw, &found, BIT(order[i]), &list, err);
+        status = addresses_of(raw, &block, BIT(order[i]), &list, err);
     }
     if (status == MQ_OK) {
         *from = list.count > 0 ? list.items[0] : NULL;
@@ -177,12 +155,12 @@ enum mq_status mq_envelope_recipients(struct mq_str raw, struct mq_strings *reci
                                       struct mq_error *err)
 {
     struct mq_strings list;
-    struct survey found;
+    struct block block;
     mq_strings_init(&list);
-    enum mq_status status = survey(raw, &found, err);
+    enum mq_status status = find_block(raw, &block, err);
     if (status == MQ_OK) {
-        bool resent = (found.roles & RESENT_RECIPIENTS) != 0;
-        status = addresses_of(raw, &found, resent ? RESENT_RECIPIENTS : RECIPIENTS, &list, err);
+        bool resent = (block.roles & RESENT_RECIPIENTS) != 0;
+        status = addresses_of(raw, &block, resent ? RESENT_RECIPIENTS : RECIPIENTS, &list, err);
     }
     if (status == MQ_OK && !mq_addresses_once(&list)) {
         status = mq_error_nomem(err);
@@ -194,20 +172,4 @@ enum mq_status mq_envelope_recipients(struct mq_str raw, struct mq_strings *reci
     }
     mq_strings_clear(&list);
     return status;
-}
-
-enum mq_status mq_envelope_of(struct mq_str raw, struct mq_envelope *out, struct mq_error *err)
-{
-    char *from = NULL;
-    enum mq_status status = mq_envelope_sender(raw, &from, err);
-    if (status == MQ_OK) {
-        status = mq_envelope_recipients(raw, &out->recipients, err);
-    }
-    if (status != MQ_OK) {
-        free(from);
-        return status;
-    }
-    free(out->from);
-    out->from = from;
-    return MQ_OK;
 }

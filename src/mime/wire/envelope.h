@@ -13,16 +13,15 @@ struct mq_envelope {
 void mq_envelope_init(struct mq_envelope *envelope);
 void mq_envelope_clear(struct mq_envelope *envelope);
 
-/* Reads the header section of a message with any line ends (CRLF, LF, CR), with its Bcc still in
- * it. Recipients: those of Resent-To, Resent-Cc and Resent-Bcc where the message has one of these
- * fields, else of To, Cc and Bcc; each once. Sender: the first of Resent-Sender, Resent-From,
- * Sender and From that has an address; of a list, the first one. Of several blocks of Resent-
- * fields the topmost counts (RFC 5322, 3.6.6). Fields that do not count are not looked at.
- * MQ_MESSAGE names the field at fault ("Bcc") or "message". */
-enum mq_status mq_envelope_of(struct mq_str raw, struct mq_envelope *out, struct mq_error *err);
+/* Read the header section of a message with any line ends (CRLF, LF, CR), with its Bcc still in it.
+ * Fields that do not count are not looked at. Of several blocks of Resent- fields the topmost
+ * counts (RFC 5322, 3.6.6). MQ_MESSAGE names the field at fault ("Bcc") or "message". */
 
-/* The same for a caller who knows the other half already. */
+/* *from (malloc'ed; NULL: the message does not say): the first of Resent-Sender, Resent-From,
+ * Sender and From that has an address; of a list, the first one. */
 enum mq_status mq_envelope_sender(struct mq_str raw, char **from, struct mq_error *err);
+/* Those of Resent-To, Resent-Cc and Resent-Bcc where the message has one of these fields, else of
+ * To, Cc and Bcc; each once. They replace what the list had. */
 enum mq_status mq_envelope_recipients(struct mq_str raw, struct mq_strings *recipients,
                                       struct mq_error *err);
 

@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "bad_addresses.h"
-#include "mime/wire/envelope.h"
+#include "envelope_of.h"
 
 static struct mq_error err;
 static struct mq_envelope envelope;
@@ -36,7 +36,7 @@ static void assert_envelope(const char *message, const char *expected)
         for (const char *c = message; *c != '\0'; c++) {
             mq_buffer_append(&raw, *c == '\n' ? ends[i] : c, *c == '\n' ? strlen(ends[i]) : 1);
         }
-        if (mq_envelope_of(mq_buffer_view(&raw), &envelope, &err) != MQ_OK) {
+        if (envelope_of(mq_buffer_view(&raw), &envelope, &err) != MQ_OK) {
             fail_msg("%s: %s", message, err.text);
         }
         mq_buffer_printf(&found, "%s>", envelope.from ? envelope.from : "");
@@ -132,7 +132,7 @@ static void test_halves(void **state)
     struct mq_str local = MQ_STR("From: a@b\nTo: root\n\n");
     char *from = NULL;
     (void)state;
-    assert_int_equal(mq_envelope_of(cron, &envelope, &err), MQ_MESSAGE);
+    assert_int_equal(envelope_of(cron, &envelope, &err), MQ_MESSAGE);
     assert_string_equal(err.field, "From");
     assert_int_equal(mq_envelope_recipients(cron, &envelope.recipients, &err), MQ_OK);
     assert_int_equal(envelope.recipients.count, 1);
@@ -150,7 +150,7 @@ static void assert_refused(struct mq_str raw, const char *field)
 {
     size_t before = envelope.recipients.count;
     err = (struct mq_error){0};
-    if (mq_envelope_of(raw, &envelope, &err) != MQ_MESSAGE) {
+    if (envelope_of(raw, &envelope, &err) != MQ_MESSAGE) {
         fail_msg("%.*s was taken", (int)raw.len, raw.data);
     }
     assert_string_equal(err.field, field);
@@ -166,7 +166,7 @@ static void test_bad(void **state)
         "To", "Cc", "Bcc", "From", "Sender", "Resent-To", "Resent-Bcc", "Resent-Cc", "Resent-From"};
     char text[800];
     (void)state;
-    assert_int_equal(mq_envelope_of(MQ_STR("From: from@before\nTo: to@before"), &envelope, &err),
+    assert_int_equal(envelope_of(MQ_STR("From: from@before\nTo: to@before"), &envelope, &err),
                      MQ_OK);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         for (size_t k = 0; k < sizeof fields / sizeof *fields; k++) {
@@ -201,7 +201,7 @@ static void test_linear(void **state)
             while (raw.len < 1000000) {
                 mq_buffer_cstr(&raw, shapes[i]);
             }
-            mq_envelope_of(mq_buffer_view(&raw), &envelope, &err);
+            envelope_of(mq_buffer_view(&raw), &envelope, &err);
             mq_buffer_clear(&raw);
         }
     }

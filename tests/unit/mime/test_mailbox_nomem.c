@@ -10,10 +10,10 @@
 
 #include <cmocka.h>
 
+#include "envelope_of.h"
 #include "failing_malloc.h"
 #include "mime/idn.h"
 #include "mime/mailbox.h"
-#include "mime/wire/envelope.h"
 
 #define LIST "Ann <a@b>, \"B, \xC3\xB6\" <c@d>, e@f, g@h, i@j, e@F"
 #define LONG                                                                                      \
@@ -43,7 +43,7 @@ static enum mq_status read_envelope(void)
     struct mq_envelope envelope;
     mq_envelope_init(&envelope);
     enum mq_status status =
-        mq_envelope_of(MQ_STR("From: x@y, z@y\nTo: " LIST "\nCc: " LIST "\n\n"), &envelope, NULL);
+        envelope_of(MQ_STR("From: x@y, z@y\nTo: " LIST "\nCc: " LIST "\n\n"), &envelope, NULL);
     assert_int_equal(envelope.recipients.count, status == MQ_OK ? 5 : 0);
     assert_int_equal(envelope.from != NULL, status == MQ_OK);
     mq_envelope_clear(&envelope);
