@@ -11,8 +11,7 @@
 #define LINE_MAX_FOLD   78  /* there too */
 #define LINE_MAX_WORD   76  /* RFC 2047, 2: of lines with encoded words */
 #define WORD_MAX        75  /* RFC 2047, 2 */
-#define WORD_FRAME      12  /* "=?utf-8?Q?" and "?=" */
-#define WORD_SHORT      16  /* characters that are worth a word at a line's end */
+#define WORD_FRAME      7   /* "=?", "?Q?" and "?=" */
 #define CHAR_MAX_CODED  12  /* of one character, in Q */
 #define PHRASE_PLAIN    60  /* a longer name is made foldable as encoded words */
 
@@ -93,23 +92,45 @@ static size_t b_size(struct mq_str text)
     return (text.len + 2) / 3 * 4;
 }
 
-/* Length of the longest prefix, whole characters, whose encoding has at most `room`. */
-static size_t word_prefix(struct mq_str text, bool q, size_t room)
+static bool is_single_byte(struct mq_str charset)
 {
-    size_t taken = 0;
-    size_t used = 0;
-    while (taken < text.len) {
-        struct mq_str rest = {text.data + taken, text.len - taken};
-        size_t step = mq_utf8_next(rest, NULL);
-        step = step ? step : 1;
-        used = q ? used + q_size((struct mq_str){rest.data, step})
-                 : b_size((struct mq_str){NULL, taken + step});
+    return mq_str_begins_nocase(charset, "iso-8859-") ||
+           mq_str_begins_nocase(charset, "windows-125") || mq_str_begins_nocase(charset, "koi8-") ||
+           mq_str_begins_nocase(charset, "cp125") || mq_str_begins_nocase(charset, "latin");
+}
+
+/* Where text of an unknown charset may be cut, at most at `max`: before an ASCII byte that is the
+ * second of no pair (these are all from "0" on), else between pairs. */
+static size_t cut_between_pairs(struct mq_str text, size_t max)
+{
+    size_t begin = max; /* of the bytes over 127 that end there */
+    for (size_t n = max; n > 0; n--) {
+        unsigned char c = (unsigned char)text.data[n];
+        if (c < '0') {
+            return n;
+        }
+        begin = begin == n && (text.data[n - 1] & 0x80) != 0 ? n - 1 : begin;
+    }
+    size_t pairs = (max - begin) / 2 * 2;
+    return begin + pairs > 0 ? begin + pairs : max;
+}
+
+/* Length of the longest prefix, whole characters, whose encoding has at most `room`. */
+static size_t word_prefix(struct mq_str text, struct mq_str charset, bool q, size_t room)
+{
+    size_t n = q ? 0 : room / 4 * 3;
+    for (size_t used = 0; q && n < text.len; n++) {
+        used += q_width((unsigned char)text.data[n]);
         if (used > room) {
             break;
         }
-        taken += step;
     }
-    return taken;
+    if (n >= text.len) {
+        return text.len;
+    }
+    return n == 0 || is_single_byte(charset)               ? n
+           : mq_str_begins_nocase(charset, MQ_HEADER_UTF8) ? mq_utf8_cut(text, n)
+                                                           : cut_between_pairs(text, n);
 }
 
 static void fold(struct mq_buffer *out, size_t *column)
@@ -118,12 +139,14 @@ static void fold(struct mq_buffer *out, size_t *column)
     *column = 1;
 }
 
-static void put_word(struct mq_buffer *out, struct mq_str text, bool q)
+static void put_word(struct mq_buffer *out, struct mq_str charset, struct mq_str text, bool q)
 {
     static const char hex[] = "0123456789ABCDEF";
     char word[3 * WORD_MAX];
     size_t n = 0;
-    mq_buffer_append(out, q ? "=?utf-8?Q?" : "=?utf-8?B?", 10);
+    mq_buffer_append(out, "=?", 2);
+    mq_buffer_str(out, charset);
+    mq_buffer_append(out, q ? "?Q?" : "?B?", 3);
     if (!q) {
         mq_encode_base64_raw(out, text);
     }
@@ -141,24 +164,25 @@ static void put_word(struct mq_buffer *out, struct mq_str text, bool q)
     mq_buffer_append(out, "?=", 2);
 }
 
-void mq_encode_words(struct mq_buffer *out, size_t *column, struct mq_str text, size_t tail)
+size_t mq_encode_words_size(struct mq_str charset, struct mq_str text)
+{
+    size_t q = q_size(text);
+    size_t b = b_size(text);
+    return WORD_FRAME + charset.len + (q < b ? q : b);
+}
+
+void mq_encode_words(struct mq_buffer *out, size_t *column, struct mq_str charset,
+                     struct mq_str text)
 {
     bool q = q_size(text) <= b_size(text);
-    while (text.len > 0) {
-        size_t used = *column + WORD_FRAME + tail;
+    while (text.len > 0 && !out->failed) {
+        size_t used = *column + WORD_FRAME + charset.len;
         size_t room = used < LINE_MAX_WORD ? LINE_MAX_WORD - used : 0;
-        size_t n = word_prefix(text, q, room);
-        if (n == 0) {
-            fold(out, column);
-            continue;
-        }
+        struct mq_str part = mq_str_cut(&text, word_prefix(text, charset, q, room));
         size_t before = out->len;
-        put_word(out, (struct mq_str){text.data, n}, q);
-        *column += out->len - before;
-        text.data += n;
-        text.len -= n;
-        if (out->failed) {
-            return;
+        if (part.len > 0) {
+            put_word(out, charset, part, q);
+            *column += out->len - before;
         }
         if (text.len > 0) {
             fold(out, column);
@@ -175,12 +199,12 @@ static bool is_behind_name(const struct mq_buffer *out)
  * but some readers take a fold behind the field's name for a part of the value. */
 static void put_words(struct mq_buffer *out, size_t *column, struct mq_str text)
 {
-    size_t q = q_size(text);
-    size_t b = b_size(text);
-    size_t least = is_behind_name(out) ? CHAR_MAX_CODED : WORD_SHORT;
-    size_t whole = q < b ? q : b;
-    mq_encode_break(out, column, WORD_FRAME + (whole < least ? whole : least));
-    mq_encode_words(out, column, text, 0);
+    const struct mq_str charset = MQ_STR(MQ_HEADER_UTF8);
+    size_t whole = mq_encode_words_size(charset, text);
+    size_t least =
+        WORD_FRAME + charset.len + (is_behind_name(out) ? CHAR_MAX_CODED : MQ_WORD_SHORT);
+    mq_encode_break(out, column, whole < least ? whole : least);
+    mq_encode_words(out, column, charset, text);
 }
 
 /* ---- unstructured fields ---- */

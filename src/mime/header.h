@@ -6,6 +6,9 @@
 #include "core/buffer.h"
 #include "core/error.h"
 
+#define MQ_HEADER_UTF8 "utf-8" /* the charset of encoded words */
+#define MQ_WORD_SHORT  16      /* characters that are worth an encoded word at a line's end */
+
 /* Checks UTF-8 text of a header. What people write and paste may have tabs, vertical tabs, form
  * feeds, U+0085, U+2028 and U+2029: each is a space in what *text is afterwards, which is in
  * `spaced` then (initialised, empty; NULL: they are errors too). MQ_MESSAGE with `field`: CR, LF,
@@ -22,9 +25,11 @@ void mq_encode_header(struct mq_buffer *out, const char *name, struct mq_str val
 /* A display name as phrase: atoms or a quoted string, folded before but not inside; or encoded
  * words, folded between them. `name` has no control characters. */
 void mq_encode_phrase(struct mq_buffer *out, size_t *column, struct mq_str name);
-/* Encoded words, folded between them, the last one with room for `tail` more characters in its
- * line. There is room for one of 16 characters at least. */
-void mq_encode_words(struct mq_buffer *out, size_t *column, struct mq_str text, size_t tail);
+/* Encoded words, folded between them and between the characters of the charset. */
+void mq_encode_words(struct mq_buffer *out, size_t *column, struct mq_str charset,
+                     struct mq_str text);
+/* What the text takes as a single encoded word, however long. */
+size_t mq_encode_words_size(struct mq_str charset, struct mq_str text);
 
 /* Appends a space, or folds where a token of `len` would pass 76 otherwise, which is the limit of
  * lines with encoded words. Behind the field's name only where the line then keeps the limit. */

@@ -51,9 +51,9 @@ ways(signed("Grüße \r\nfrom us"));
 ways(str_replace('from us', "from\rus", signed("Grüße \r\nfrom us")));
 ?>
 --EXPECT--
-enqueue(): MailQueue\MessageException [message]: message: a part that is signed or encrypted (S/MIME, PGP) has a line over 998 octets, which SMTP does not carry; encode it (quoted-printable or base64) before signing
-65 mailqueue: message: a part that is signed or encrypted (S/MIME, PGP) has a line over 998 octets, which SMTP does not carry; encode it (quoted-printable or base64) before signing
-Warning: mail(): The mail was not queued: message: a part that is signed or encrypted (S/MIME, PGP) has a line over 998 octets, which SMTP does not carry; encode it (quoted-printable or base64) before signing
+enqueue(): MailQueue\MessageException [message]: message: a part of it is signed or encrypted and has a line over 998 octets, which SMTP does not carry; encode it (quoted-printable or base64) before you sign or send it
+65 mailqueue: message: a part of it is signed or encrypted and has a line over 998 octets, which SMTP does not carry; encode it (quoted-printable or base64) before you sign or send it
+Warning: mail(): The mail was not queued: message: a part of it is signed or encrypted and has a line over 998 octets, which SMTP does not carry; encode it (quoted-printable or base64) before you sign or send it
 bool(false)
 enqueue(): nothing
 0 

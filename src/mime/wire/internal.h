@@ -75,10 +75,8 @@ void mq_repair_break(struct mq_buffer *out, struct mq_str text);
 
 /* ---- repair_body.c ---- */
 
-/* Appends a message whose fields are repaired: its header section with its empty line, its body,
- * with no long lines; or, `seven`, with no bytes over 127. NULL, or why that cannot be done. */
-extern const char mq_repair_too_deep[];
-const char *mq_repair_entity(struct mq_buffer *out, struct mq_str head, struct mq_str body,
-                             bool seven);
+/* Appends a message with its fields repaired and no long lines; or, `seven`, with no bytes over 127
+ * behind its header section. NULL, or why that cannot be done. */
+const char *mq_repair_entity(struct mq_buffer *out, struct mq_str wire, bool seven);
 
 #endif

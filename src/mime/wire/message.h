@@ -66,7 +66,8 @@ bool mq_message_fields_next(struct mq_message_fields *fields);
  * Cheap: one pass without branches. */
 enum mq_status mq_message_check_wire(struct mq_str message, struct mq_error *err);
 
-/* The header section of a message in wire form, without the empty line; *body is what follows it. */
+/* The header section of a message in wire form, without the empty line; *body is what follows it.
+ */
 struct mq_str mq_message_head(struct mq_str message, struct mq_str *body);
 
 /* What a relay must offer for a message in wire form: MQ_MESSAGE_8BIT, MQ_MESSAGE_UTF8_HEADERS. */

@@ -27,8 +27,6 @@ enum kind {
     OPAQUE  /* not understood */
 };
 
-const char mq_repair_too_deep[] = "a part of it is nested more than 32 deep";
-
 enum encoding { IDENTITY, QUOTED_PRINTABLE, BASE64, UNKNOWN };
 
 struct entity {
@@ -54,11 +52,9 @@ static bool split(struct mq_str text, struct entity *entity)
         }
     }
     entity->head = (struct mq_str){text.data, text.len - fields.rest.len};
-    entity->body = fields.rest;
     entity->has_body = fields.rest.len > 0;
-    if (entity->has_body) {
-        mq_repair_take_line(&entity->body);
-    }
+    mq_str_cut_at(&fields.rest, '\n');
+    entity->body = fields.rest;
     return true;
 }
 
@@ -236,7 +232,7 @@ static void put_stray(struct walk *walk, const struct entity *entity)
 static void refuse(struct walk *walk, const struct entity *entity)
 {
     walk->why = entity->kind == SEALED        ? "a part of it is signed or encrypted"
-                : walk->depth >= DEPTH_MAX    ? mq_repair_too_deep
+                : walk->depth >= DEPTH_MAX    ? "a part of it is nested more than 32 deep"
                 : entity->encoding == UNKNOWN ? "a part of it has an unknown encoding"
                                               : "a part of it must not be encoded";
 }
@@ -375,7 +371,8 @@ static void put_entity(struct walk *walk, struct entity *entity)
     struct mq_buffer head, charset;
     mq_buffer_init(&head);
     mq_buffer_init(&charset);
-    if (walk->seven && walk->depth > 0 && !mq_str_ascii(entity->head)) {
+    /* For 7 bits only, the message's own header section stays as it is. */
+    if (walk->seven == (walk->depth > 0) && !mq_str_ascii(entity->head)) {
         mq_repair_fields(&head, entity->head, mq_repair_charset(entity->head, &charset));
         walk->out->failed = walk->out->failed || head.failed || charset.failed;
         entity->head = mq_buffer_view(&head);
@@ -394,11 +391,11 @@ static void put_entity(struct walk *walk, struct entity *entity)
     mq_buffer_clear(&charset);
 }
 
-const char *mq_repair_entity(struct mq_buffer *out, struct mq_str head, struct mq_str body,
-                             bool seven)
+const char *mq_repair_entity(struct mq_buffer *out, struct mq_str wire, bool seven)
 {
     struct walk walk = {.out = out, .seven = seven};
-    struct entity entity = {.head = head, .body = body, .has_body = true, .message = true};
+    struct entity entity = {.has_body = true, .message = true};
+    entity.head = mq_message_head(wire, &entity.body);
     put_entity(&walk, &entity);
     return walk.why;
 }

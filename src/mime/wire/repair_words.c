@@ -2,13 +2,10 @@
  * charset, as mail() scripts do. */
 #include <string.h>
 
-#include "core/ascii.h"
-#include "mime/encode.h"
+#include "mime/header.h"
 #include "mime/wire/internal.h"
 
 #define LINE_MAX_WORD 76 /* RFC 2047, 2: of lines with encoded words */
-#define WORD_FRAME    7  /* "=?", "?Q?" and "?=" */
-#define WORD_SHORT    16 /* characters that are worth a word at a line's end */
 #define BLANKS_MAX    8  /* more of them could fill a line */
 
 void mq_repair_unfold(struct mq_buffer *out, struct mq_str value)
@@ -40,93 +37,6 @@ bool mq_repair_is_encoded(struct mq_str word)
 
 /* ---- encoded words ---- */
 
-static bool stands_for_itself(char c)
-{
-    return mq_is_alnum(c) || (c != '\0' && strchr(" !*+-/", c) != NULL);
-}
-
-static size_t q_size(struct mq_str text)
-{
-    size_t size = 0;
-    for (size_t i = 0; i < text.len; i++) {
-        size += stands_for_itself(text.data[i]) ? 1 : 3;
-    }
-    return size;
-}
-
-static size_t b_size(struct mq_str text)
-{
-    return (text.len + 2) / 3 * 4;
-}
-
-static bool is_single_byte(struct mq_str charset)
-{
-    return mq_str_begins_nocase(charset, "iso-8859-") ||
-           mq_str_begins_nocase(charset, "windows-125") || mq_str_begins_nocase(charset, "koi8-") ||
-           mq_str_begins_nocase(charset, "cp125") || mq_str_begins_nocase(charset, "latin");
-}
-
-/* Where text of an unknown charset may be cut, at most at `max`: before an ASCII byte that is the
- * second of no pair (these are all from "0" on), else between pairs. */
-static size_t cut_between_pairs(struct mq_str text, size_t max)
-{
-    size_t begin = max; /* of the bytes over 127 that end there */
-    for (size_t n = max; n > 0; n--) {
-        unsigned char c = (unsigned char)text.data[n];
-        if (c < '0') {
-            return n;
-        }
-        begin = begin == n && (text.data[n - 1] & 0x80) != 0 ? n - 1 : begin;
-    }
-    size_t pairs = (max - begin) / 2 * 2;
-    return begin + pairs > 0 ? begin + pairs : max;
-}
-
-/* Length of the longest prefix, whole characters, whose encoding has at most `room`. */
-static size_t word_prefix(struct mq_str text, struct mq_str charset, bool q, size_t room)
-{
-    size_t n = 0;
-    size_t used = 0;
-    while (n < text.len) {
-        used = q ? used + (stands_for_itself(text.data[n]) ? 1 : 3)
-                 : b_size((struct mq_str){NULL, n + 1});
-        if (used > room) {
-            break;
-        }
-        n++;
-    }
-    if (n == 0 || n == text.len || is_single_byte(charset)) {
-        return n;
-    }
-    return mq_str_begins_nocase(charset, "utf-8") ? mq_utf8_cut(text, n)
-                                                  : cut_between_pairs(text, n);
-}
-
-static void put_word(struct mq_repair_line *line, struct mq_str text, bool q)
-{
-    static const char hex[] = "0123456789ABCDEF";
-    size_t before = line->out->len;
-    mq_buffer_append(line->out, "=?", 2);
-    mq_buffer_str(line->out, line->charset);
-    mq_buffer_append(line->out, q ? "?Q?" : "?B?", 3);
-    if (!q) {
-        mq_encode_base64_raw(line->out, text);
-    }
-    for (size_t i = 0; q && i < text.len; i++) {
-        unsigned char c = (unsigned char)text.data[i];
-        if (c == ' ') {
-            mq_buffer_char(line->out, '_');
-        } else if (stands_for_itself((char)c)) {
-            mq_buffer_char(line->out, (char)c);
-        } else {
-            char coded[] = {'=', hex[c >> 4], hex[c & 15]};
-            mq_buffer_append(line->out, coded, sizeof coded);
-        }
-    }
-    mq_buffer_append(line->out, "?=", 2);
-    line->column += line->out->len - before;
-}
-
 static void put(struct mq_repair_line *line, struct mq_str text)
 {
     mq_buffer_str(line->out, text);
@@ -156,26 +66,11 @@ void mq_repair_put(struct mq_repair_line *line, struct mq_str blanks, struct mq_
 
 void mq_repair_encode(struct mq_repair_line *line, struct mq_str blanks, struct mq_str text)
 {
-    size_t frame = WORD_FRAME + line->charset.len;
-    size_t size = q_size(text);
-    bool q = size <= b_size(text);
-    size = q ? size : b_size(text);
-    put_blanks(line, blanks, frame + (size < WORD_SHORT ? size : WORD_SHORT));
+    size_t whole = mq_encode_words_size(line->charset, text);
+    size_t least = mq_encode_words_size(line->charset, MQ_STR("")) + MQ_WORD_SHORT;
+    put_blanks(line, blanks, whole < least ? whole : least);
     line->changed = true;
-    while (text.len > 0 && !line->out->failed) {
-        size_t used = line->column + frame;
-        size_t room = used < LINE_MAX_WORD ? LINE_MAX_WORD - used : 0;
-        size_t n = word_prefix(text, line->charset, q, room);
-        if (n > 0) {
-            put_word(line, (struct mq_str){text.data, n}, q);
-            text.data += n;
-            text.len -= n;
-        }
-        if (text.len > 0) {
-            mq_buffer_append(line->out, "\r\n ", 3);
-            line->column = 1;
-        }
-    }
+    mq_encode_words(line->out, &line->column, line->charset, text);
 }
 
 /* ---- unstructured text ---- */

@@ -293,23 +293,6 @@ static void test_phrase_quoted(void **state)
     }
 }
 
-/* What stands behind the last word in its line finds room there. */
-static void test_words_tail(void **state)
-{
-    char text[201];
-    (void)state;
-    for (size_t len = 1; len <= 200; len++) {
-        size_t column = 10;
-        memset(text, 'y', len);
-        text[len] = '\0';
-        mq_buffer_reset(&out);
-        mq_buffer_cstr(&out, " filename=");
-        mq_encode_words(&out, &column, mq_str_of(text), 2);
-        mq_buffer_cstr(&out, "\";\r\n");
-        assert_lines(out.data, 76);
-    }
-}
-
 static void test_mailboxes(void **state)
 {
     struct mq_mailbox items[] = {{.address = "ann@example.org"},
@@ -364,7 +347,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_fold_points, setup, teardown),
         cmocka_unit_test_setup_teardown(test_phrase, setup, teardown),
         cmocka_unit_test_setup_teardown(test_phrase_quoted, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_words_tail, setup, teardown),
         cmocka_unit_test_setup_teardown(test_mailboxes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_token, setup, teardown),
     };

@@ -34,7 +34,7 @@ static void test_sealed(void **state)
         both(heads[i]);
         repeat(&raw, "a", 999);
         mq_buffer_cstr(&raw, "\n");
-        assert_refused("signed or encrypted (S/MIME, PGP) has a line over 998 octets");
+        assert_refused("signed or encrypted and has a line over 998 octets");
     }
     /* A CR alone ends a line in SMTP, and is none for who signed it. */
     for (size_t i = 0; i < 6; i++) {
