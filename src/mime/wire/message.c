@@ -179,28 +179,41 @@ static bool is_kept(const struct work *work, enum kind kind, struct mq_str value
     return kind != BLIND && !(once && (value.len == 0 || (work->found & BIT(kind)) != 0));
 }
 
-static enum mq_status take_field(struct work *work, const struct mq_message_fields *field)
+/* Appends the lines of a field. *raw: it has bytes over 127; *is_long: a line over 998 octets. */
+static enum mq_status put_field(struct work *work, const struct mq_message_fields *field, bool *raw,
+                                bool *is_long)
 {
-    size_t at = work->out->len;
-    enum kind kind = kind_of(field->name);
-    bool raw = false;
-    bool is_long = false;
     for (size_t i = 0; i <= field->folds; i++) {
         struct mq_str line;
         enum mq_status status = take_header_line(work, &line);
-        const char *fault =
-            status == MQ_OK && i == 0 ? fault_of_name(work, field->name, line) : NULL;
-        if (status != MQ_OK || fault != NULL) {
-            return fault != NULL ? bad_line(work, work->line, fault) : status;
+        if (status != MQ_OK) {
+            return status;
+        }
+        const char *fault = i == 0 ? fault_of_name(work, field->name, line) : NULL;
+        if (fault != NULL) {
+            return bad_line(work, work->line, fault);
         }
         bool line_raw = !work->ascii && !mq_str_ascii(line);
         if (line_raw && !mq_utf8_valid(line)) {
             note(work, "a header has bytes that are not UTF-8, and a DKIM-Signature forbids to "
                        "change it; encode it (RFC 2047) before signing");
         }
-        raw = raw || line_raw;
-        is_long = is_long || line.len > LINE_OCTETS_MAX;
+        *raw = *raw || line_raw;
+        *is_long = *is_long || line.len > LINE_OCTETS_MAX;
         put_line(work, line);
+    }
+    return MQ_OK;
+}
+
+static enum mq_status take_field(struct work *work, const struct mq_message_fields *field)
+{
+    size_t at = work->out->len;
+    enum kind kind = kind_of(field->name);
+    bool raw = false;
+    bool is_long = false;
+    enum mq_status status = put_field(work, field, &raw, &is_long);
+    if (status != MQ_OK) {
+        return status;
     }
     if (!is_kept(work, kind, field->value)) {
         work->out->len = work->out->failed ? work->out->len : at;
