@@ -192,8 +192,7 @@ static enum mq_status claim_some(struct mq_queue *queue, struct mq_cycle *cycle,
     const struct mq_claim *claim = cycle->claim;
     do {
         MQ_TRY(mq_queue_cycle(queue, cycle, err));
-        /* Within the application's transaction the lock stays taken, however long we wait. */
-        if (!cycle->joined && claim->dropped_bytes >= MQ_DROPPED_BYTES / 4) {
+        if (claim->dropped_bytes >= MQ_DROPPED_BYTES / 4) {
             mq_tx_leave_free(queue, cycle->begun_ms);
         }
     } while (claim->status == MQ_OK && claim->count == 0 && claim->end == MQ_CLAIM_MORE);

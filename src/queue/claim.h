@@ -80,8 +80,8 @@ struct mq_cycle {
     const struct mq_claim_request *request; /* NULL: only settle */
     struct mq_claim *claim;                 /* filled when there is a request; initialised */
     struct mq_events *events;               /* appended to after the commit; NULL: not wanted */
-    int64_t begun_ms;                       /* set: CLOCK_BOOTTIME when it had the write lock */
-    bool joined;                            /* set: it was within the application's transaction */
+    int64_t
+        begun_ms; /* set: CLOCK_BOOTTIME when it had the write lock; 0: the application has it */
 };
 
 /* One transaction: settles the outcomes, then recovers and claims. Where the claim part fails, all

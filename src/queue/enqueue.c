@@ -1,9 +1,6 @@
 /* Storing mail: one statement, or one short transaction. */
 #include "queue/enqueue.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "db/db.h"
 #include "policy/backoff.h"
 #include "queue/handle.h"
@@ -95,36 +92,27 @@ static enum mq_status store(struct mq_tx *tx, const struct mq_new_job *job, int6
                             struct mq_error *err)
 {
     struct holder holder;
-    MQ_TRY(mq_insert_job(tx->queue, job, tx->now_s, id, err));
-    if (*id != 0) {
-        return MQ_OK;
+    enum mq_status status = mq_insert_job(tx->queue, job, tx->now_s, id, err);
+    bool duplicate = status == MQ_DUPLICATE ? job->reference.data != NULL : *id == 0;
+    if ((status != MQ_OK && status != MQ_DUPLICATE) || !duplicate) {
+        return status;
     }
     MQ_TRY(find_holder(tx->queue, job, tx->now_s, &holder, err));
     if (!holder.dead) {
-        return MQ_OK;
+        return holder.id ? MQ_OK : status; /* a duplicate of another key is the application's */
     }
     MQ_TRY(mq_job_drop(tx->queue, holder.id, NULL, err));
     return mq_insert_job(tx->queue, job, tx->now_s, id, err);
 }
 
-struct storing {
-    const struct mq_new_job *jobs;
-    size_t count;
-    int64_t *ids;   /* 0: a duplicate */
-    int64_t stored; /* jobs that are not duplicates */
-};
-
-static enum mq_status store_all(struct mq_tx *tx, void *context, struct mq_error *err)
+static enum mq_status store_all(struct mq_tx *tx, const struct mq_new_job *jobs, size_t count,
+                                int64_t *ids, struct mq_error *err)
 {
-    struct storing *storing = context;
-    int64_t *ids = storing->ids;
-    storing->stored = 0;
-    MQ_TRY(mq_insert_jobs(tx->queue, storing->jobs, storing->count, ids, err));
-    for (size_t i = 0; i < storing->count; i++) {
+    MQ_TRY(mq_insert_jobs(tx->queue, jobs, count, ids, err));
+    for (size_t i = 0; i < count; i++) {
         if (ids[i] == 0) {
-            MQ_TRY(store(tx, &storing->jobs[i], &ids[i], err));
+            MQ_TRY(store(tx, &jobs[i], &ids[i], err));
         }
-        storing->stored += ids[i] > 0;
     }
     return MQ_OK;
 }
@@ -136,7 +124,6 @@ static enum mq_status store_alone(struct mq_queue *queue, const struct mq_new_jo
     struct holder holder = {0, false};
     struct mq_db *db = queue->db;
     enum mq_alone what = MQ_ALONE_NEVER;
-    *done = false;
     if (mq_sql_has(queue, MQ_SQL_STORE) && db->driver->alone) {
         MQ_TRY(db->driver->alone(db, &what, err));
     }
@@ -152,56 +139,27 @@ static enum mq_status store_alone(struct mq_queue *queue, const struct mq_new_jo
     return again ? MQ_OK : status; /* as a transaction it is tried again */
 }
 
-static enum mq_status store_jobs(struct mq_queue *queue, struct storing *storing,
-                                 struct mq_error *err)
+static enum mq_status store_jobs(struct mq_queue *queue, const struct mq_new_job *jobs,
+                                 size_t count, int64_t *ids, struct mq_error *err)
 {
-    struct mq_tx_work work = {.body = store_all, .context = storing};
-    bool done = false;
-    if (storing->count == 1) {
-        MQ_TRY(store_alone(queue, storing->jobs, storing->ids, &done, err));
-        storing->stored = storing->ids[0] > 0;
+    struct mq_tx tx = {.queue = queue, .only_new = true};
+    bool done = count == 0;
+    enum mq_status status = count == 1 ? store_alone(queue, jobs, ids, &done, err) : MQ_OK;
+    while (!done && mq_tx_next(&tx, &status, err)) {
+        status = store_all(&tx, jobs, count, ids, err);
     }
-    return done ? MQ_OK : mq_tx_store(queue, &work, err);
+    return status;
 }
 
-/* A server is not asked for the tables' version: they are made, or migrated, when that fails. */
-static enum mq_status store_or_migrate(struct mq_queue *queue, struct storing *storing,
-                                       struct mq_error *err)
+enum mq_status mq_queue_enqueue(struct mq_queue *queue, const struct mq_new_job *jobs, size_t count,
+                                int64_t *ids, struct mq_error *err)
 {
-    enum mq_status status = store_jobs(queue, storing, err);
+    enum mq_status status = store_jobs(queue, jobs, count, ids, err);
     if (status != MQ_DATABASE || queue->ready) {
         return status;
     }
+    /* A server is not asked for the tables' version: they are made, or migrated, when that fails.
+     */
     MQ_TRY(mq_schema_ready(queue, err));
-    return store_jobs(queue, storing, err);
-}
-
-enum mq_status mq_queue_enqueue(struct mq_queue *queue, const struct mq_new_job *job, int64_t *id,
-                                struct mq_error *err)
-{
-    int64_t stored = 0;
-    struct storing storing = {.jobs = job, .count = 1, .ids = &stored};
-    MQ_TRY(mq_new_job_check(job, err));
-    MQ_TRY(store_or_migrate(queue, &storing, err));
-    *id = stored;
-    return MQ_OK;
-}
-
-enum mq_status mq_queue_enqueue_many(struct mq_queue *queue, const struct mq_new_job *jobs,
-                                     size_t count, int64_t *stored, struct mq_error *err)
-{
-    struct storing storing = {.jobs = jobs, .count = count};
-    for (size_t i = 0; i < count; i++) {
-        MQ_TRY(mq_new_job_check(&jobs[i], err));
-    }
-    if (!count) {
-        return MQ_OK;
-    }
-    storing.ids = calloc(count, sizeof(*storing.ids));
-    enum mq_status status =
-        storing.ids ? store_or_migrate(queue, &storing, err) : mq_error_nomem(err);
-    free(storing.ids);
-    MQ_TRY(status);
-    *stored = storing.stored;
-    return MQ_OK;
+    return store_jobs(queue, jobs, count, ids, err);
 }

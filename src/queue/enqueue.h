@@ -2,6 +2,7 @@
 #ifndef MQ_QUEUE_ENQUEUE_H
 #define MQ_QUEUE_ENQUEUE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "core/buffer.h"
@@ -33,12 +34,10 @@ struct mq_new_job {
 /* MQ_INVALID / MQ_MESSAGE with the field for arguments out of range (reference and type: 1 …
  * octets as above, valid UTF-8, no control characters). */
 enum mq_status mq_new_job_check(const struct mq_new_job *job, struct mq_error *err);
-/* Durable when it returns MQ_OK. *id is the new id, or 0 where (reference, mail_type) is queued
- * already. A parked job of the pair is replaced. */
-enum mq_status mq_queue_enqueue(struct mq_queue *queue, const struct mq_new_job *job, int64_t *id,
-                                struct mq_error *err);
-/* The same for many in one transaction: all or none. *stored counts the new ones. */
-enum mq_status mq_queue_enqueue_many(struct mq_queue *queue, const struct mq_new_job *jobs,
-                                     size_t count, int64_t *stored, struct mq_error *err);
+/* Durable when it returns MQ_OK: one transaction, all or none. The jobs have been checked. ids[i]
+ * is the new id, or 0 where (reference, mail_type) is queued already; without meaning after a
+ * failure. A parked job of the pair is replaced. */
+enum mq_status mq_queue_enqueue(struct mq_queue *queue, const struct mq_new_job *jobs, size_t count,
+                                int64_t *ids, struct mq_error *err);
 
 #endif

@@ -91,24 +91,6 @@ enum mq_status mq_queue_job(struct mq_queue *queue, int64_t id, struct mq_job *o
 
 /* ---- changes by id ---- */
 
-/* A change that a person makes to jobs. */
-struct change {
-    enum mq_status (*apply)(struct mq_tx *tx, struct change *change, int64_t id,
-                            struct mq_error *err);
-    const struct mq_ids *ids; /* NULL: all that is retryable */
-    bool reset;
-    int64_t changed;
-};
-
-static enum mq_status apply_ids(struct mq_tx *tx, struct change *change, const struct mq_ids *ids,
-                                struct mq_error *err)
-{
-    for (size_t i = 0; i < ids->count; i++) {
-        MQ_TRY(change->apply(tx, change, ids->items[i], err));
-    }
-    return MQ_OK;
-}
-
 /* Refused recipients come back behind those that are left. */
 static enum mq_status bring_back(struct mq_job *job, struct mq_error *err)
 {
@@ -162,7 +144,8 @@ static enum mq_status write_retry(struct mq_tx *tx, const struct mq_job *job, bo
     return status;
 }
 
-static enum mq_status retry_one(struct mq_tx *tx, struct change *change, int64_t id,
+/* *changed: one more where it was parked or failed. */
+static enum mq_status retry_one(struct mq_tx *tx, int64_t id, bool reset, int64_t *changed,
                                 struct mq_error *err)
 {
     struct mq_job_list list = {0};
@@ -173,9 +156,9 @@ static enum mq_status retry_one(struct mq_tx *tx, struct change *change, int64_t
         (job->state == MQ_PARKED || job->state == MQ_FAILED)) {
         status = bring_back(job, err);
         if (status == MQ_OK) {
-            status = write_retry(tx, job, change->reset, err);
+            status = write_retry(tx, job, reset, err);
         }
-        change->changed++;
+        ++*changed;
     }
     mq_job_list_clear(&list);
     return status;
@@ -183,104 +166,110 @@ static enum mq_status retry_one(struct mq_tx *tx, struct change *change, int64_t
 
 #define RETRY_CHUNK 500
 
-/* What waits for its next attempt, or is parked as refused or exhausted. */
-static enum mq_status retry_all(struct mq_tx *tx, struct change *change, struct mq_error *err)
+/* The next ids of what waits for its next attempt, or is parked as refused or exhausted. */
+static enum mq_status next_ids(struct mq_queue *queue, int64_t behind, int64_t *items,
+                               size_t *count, struct mq_error *err)
 {
-    int64_t items[RETRY_CHUNK];
-    int64_t cursor = 0;
-    struct mq_ids ids = {items, 0};
+    struct mq_args args = MQ_ARGS(mq_int(behind), mq_int(RETRY_CHUNK));
+    enum mq_status status = mq_sql_query(queue, MQ_SQL_RETRYABLE, args, err);
+    for (*count = 0; mq_sql_next(queue, &status, err); ++*count) {
+        items[*count] = mq_sql_column_int(queue, 0);
+    }
+    return status;
+}
+
+static enum mq_status retry_all(struct mq_tx *tx, bool reset, int64_t *changed,
+                                struct mq_error *err)
+{
+    int64_t items[RETRY_CHUNK] = {0};
+    size_t count = 0;
     do {
-        struct mq_args args = MQ_ARGS(mq_int(cursor), mq_int(RETRY_CHUNK));
-        enum mq_status status = mq_sql_query(tx->queue, MQ_SQL_RETRYABLE, args, err);
-        for (ids.count = 0; mq_sql_next(tx->queue, &status, err); ids.count++) {
-            items[ids.count] = cursor = mq_sql_column_int(tx->queue, 0);
+        int64_t last = count ? items[count - 1] : 0;
+        MQ_TRY(next_ids(tx->queue, last, items, &count, err));
+        for (size_t i = 0; i < count; i++) {
+            MQ_TRY(retry_one(tx, items[i], reset, changed, err));
         }
-        MQ_TRY(status);
-        MQ_TRY(apply_ids(tx, change, &ids, err));
-    } while (ids.count == RETRY_CHUNK);
+    } while (count == RETRY_CHUNK);
     return MQ_OK;
 }
 
-static enum mq_status change_body(struct mq_tx *tx, void *context, struct mq_error *err)
+static enum mq_status retry(struct mq_tx *tx, const struct mq_ids *ids, bool reset,
+                            int64_t *changed, struct mq_error *err)
 {
-    struct change *change = context;
-    change->changed = 0;
-    return change->ids ? apply_ids(tx, change, change->ids, err) : retry_all(tx, change, err);
-}
-
-static enum mq_status run_change(struct mq_queue *queue, struct change *change, int64_t *changed,
-                                 struct mq_error *err)
-{
-    struct mq_tx_work work = {.body = change_body, .context = change};
-    MQ_TRY(mq_tx_run(queue, &work, err));
-    *changed = change->changed;
-    return MQ_OK;
+    *changed = 0;
+    for (size_t i = 0; ids && i < ids->count; i++) {
+        MQ_TRY(retry_one(tx, ids->items[i], reset, changed, err));
+    }
+    return ids ? MQ_OK : retry_all(tx, reset, changed, err);
 }
 
 enum mq_status mq_queue_retry(struct mq_queue *queue, const struct mq_ids *ids, bool reset,
                               int64_t *changed, struct mq_error *err)
 {
-    struct change change = {.apply = retry_one, .ids = ids, .reset = reset};
-    return run_change(queue, &change, changed, err);
+    struct mq_tx tx = {.queue = queue};
+    enum mq_status status = MQ_OK;
+    while (mq_tx_next(&tx, &status, err)) {
+        status = retry(&tx, ids, reset, changed, err);
+    }
+    return status;
 }
 
-static enum mq_status hold_one(struct mq_tx *tx, struct change *change, int64_t id,
-                               struct mq_error *err)
+static enum mq_status hold(struct mq_queue *queue, const struct mq_ids *ids, int64_t *changed,
+                           struct mq_error *err)
 {
-    struct mq_value values[] = {mq_null(), mq_int(id)};
-    struct mq_transition to = {MQ_PENDING, MQ_PARKED, MQ_SQL_HOLD, values, 2};
-    MQ_TRY(mq_job_transition(tx->queue, &to, err));
-    change->changed += mq_sql_changes(tx->queue) > 0;
+    *changed = 0;
+    for (size_t i = 0; i < ids->count; i++) {
+        struct mq_value values[] = {mq_null(), mq_int(ids->items[i])};
+        struct mq_transition to = {MQ_PENDING, MQ_PARKED, MQ_SQL_HOLD, values, 2};
+        MQ_TRY(mq_job_transition(queue, &to, err));
+        *changed += mq_sql_changes(queue) > 0;
+    }
     return MQ_OK;
 }
 
 enum mq_status mq_queue_hold(struct mq_queue *queue, const struct mq_ids *ids, int64_t *changed,
                              struct mq_error *err)
 {
-    struct change change = {.apply = hold_one, .ids = ids};
-    return run_change(queue, &change, changed, err);
+    struct mq_tx tx = {.queue = queue};
+    enum mq_status status = MQ_OK;
+    while (mq_tx_next(&tx, &status, err)) {
+        status = hold(queue, ids, changed, err);
+    }
+    return status;
 }
 
-/* A transaction's part of the ids: from `next` on, until it has deleted enough. */
-struct piece {
-    const struct mq_ids *ids;
-    size_t next;
-    size_t end;      /* the first that it left */
-    int64_t deleted; /* rows */
-    int64_t begun_ms;
-    bool joined;
-};
-
-static enum mq_status delete_some(struct mq_tx *tx, void *context, struct mq_error *err)
+/* Deletes from ids[*next] on, until it is enough for one transaction. */
+static enum mq_status delete_some(struct mq_queue *queue, const struct mq_ids *ids, size_t *next,
+                                  struct mq_dropped *sum, struct mq_error *err)
 {
-    struct piece *piece = context;
-    struct mq_queue *queue = tx->queue;
-    struct mq_dropped sum = {0, 0};
-    piece->end = piece->next;
-    piece->joined = tx->joined;
-    piece->begun_ms = queue->host.boot_ms(queue->host.context);
-    while (piece->end < piece->ids->count && !mq_dropped_enough(&sum)) {
-        MQ_TRY(mq_job_drop(queue, piece->ids->items[piece->end++], &sum, err));
+    while (*next < ids->count && !mq_dropped_enough(sum)) {
+        MQ_TRY(mq_job_drop(queue, ids->items[(*next)++], sum, err));
     }
-    piece->deleted = sum.rows;
     return MQ_OK;
 }
 
 enum mq_status mq_queue_delete(struct mq_queue *queue, const struct mq_ids *ids, int64_t *changed,
                                struct mq_error *err)
 {
-    struct piece piece = {.ids = ids};
-    struct mq_tx_work work = {.body = delete_some, .context = &piece};
     int64_t deleted = 0;
+    size_t first = 0;
     do {
-        if (piece.next && !piece.joined) {
-            /* Within the application's transaction the lock stays taken, however long we wait. */
-            mq_tx_leave_free(queue, piece.begun_ms);
+        struct mq_tx tx = {.queue = queue};
+        struct mq_dropped sum = {0, 0};
+        size_t next = first;
+        enum mq_status status = MQ_OK;
+        while (mq_tx_next(&tx, &status, err)) {
+            sum = (struct mq_dropped){0, 0};
+            next = first;
+            status = delete_some(queue, ids, &next, &sum, err);
         }
-        MQ_TRY(mq_tx_run(queue, &work, err));
-        deleted += piece.deleted;
-        piece.next = piece.end;
-    } while (piece.next < ids->count);
+        MQ_TRY(status);
+        if (next < ids->count) {
+            mq_tx_leave_free(queue, tx.locked_ms);
+        }
+        deleted += sum.rows;
+        first = next;
+    } while (first < ids->count);
     *changed = deleted;
     return MQ_OK;
 }

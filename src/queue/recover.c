@@ -144,20 +144,14 @@ enum mq_status mq_recover(struct mq_tx *tx, const struct mq_claim_request *reque
     return status;
 }
 
-/* What one transaction recovers without a claim. */
-struct batch {
-    const struct mq_claim_request *request;
-    int64_t now_s; /* 0: now */
-    struct mq_recovered recovered;
-};
-
-static enum mq_status recover_batch(struct mq_tx *tx, void *context, struct mq_error *err)
+/* What one transaction recovers without a claim; now_s 0: now. */
+static enum mq_status recover_some(struct mq_tx *tx, const struct mq_claim_request *request,
+                                   int64_t now_s, struct mq_recovered *recovered,
+                                   struct mq_error *err)
 {
-    struct batch *batch = context;
-    int64_t now_s = batch->now_s ? batch->now_s : tx->now_s;
     MQ_TRY(mq_tx_settings(tx, err));
-    MQ_TRY(mq_recover(tx, batch->request, now_s, &batch->recovered, err));
-    return batch->recovered.count > 0 ? mq_limit_store(tx, err) : MQ_OK;
+    MQ_TRY(mq_recover(tx, request, now_s ? now_s : tx->now_s, recovered, err));
+    return recovered->count > 0 ? mq_limit_store(tx, err) : MQ_OK;
 }
 
 enum mq_status mq_queue_recover(struct mq_queue *queue, int64_t now_s,
@@ -167,13 +161,17 @@ enum mq_status mq_queue_recover(struct mq_queue *queue, int64_t now_s,
     const struct mq_claim_request nobody = {.on_uncertain = MQ_UNCERTAIN_RETRY,
                                             .final_timeout_s = MQ_FINAL_TIMEOUT_S,
                                             .evidence = evidence};
-    struct batch batch = {.request = &nobody, .now_s = now_s};
-    struct mq_tx_work work = {.body = recover_batch, .context = &batch};
+    struct mq_recovered recovered = {0};
     int64_t sum = 0;
     do {
-        MQ_TRY(mq_tx_run(queue, &work, err));
-        sum += batch.recovered.count;
-    } while (batch.recovered.more);
+        struct mq_tx tx = {.queue = queue};
+        enum mq_status status = MQ_OK;
+        while (mq_tx_next(&tx, &status, err)) {
+            status = recover_some(&tx, &nobody, now_s, &recovered, err);
+        }
+        MQ_TRY(status);
+        sum += recovered.count;
+    } while (recovered.more);
     *count = sum;
     return MQ_OK;
 }

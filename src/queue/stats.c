@@ -125,16 +125,19 @@ void mq_stats_clear(struct mq_stats *stats)
     stats->paused = stats->paused_relay = stats->redirect_to = NULL;
 }
 
-static enum mq_status put_now(struct mq_tx *tx, void *context, struct mq_error *err)
+static enum mq_status put_now(struct mq_tx *tx, struct mq_error *err)
 {
     char now[24];
-    (void)context;
     snprintf(now, sizeof(now), "%lld", (long long)tx->now_s);
     return mq_config_put(tx->queue, mq_config_keys[MQ_KEY_LAST_RUN].name, now, err);
 }
 
 enum mq_status mq_queue_note_run(struct mq_queue *queue, struct mq_error *err)
 {
-    struct mq_tx_work work = {.body = put_now};
-    return mq_tx_run(queue, &work, err);
+    struct mq_tx tx = {.queue = queue};
+    enum mq_status status = MQ_OK;
+    while (mq_tx_next(&tx, &status, err)) {
+        status = put_now(&tx, err);
+    }
+    return status;
 }

@@ -8,31 +8,24 @@
 #include "queue/sql/columns.h"
 #include "queue/sql/transaction.h"
 
-/* A piece of the sweep. */
-struct piece {
-    struct mq_sweep *sweep;
-    int64_t cursor; /* behind it */
-    bool done;
-};
-
-/* Reads the rows that may have to be deleted: the expired ones, or the next ones by id. */
-static enum mq_status read_rows(struct mq_tx *tx, struct piece *piece, struct mq_job_list *rows,
+/* The rows that may have to be deleted: the expired ones, or the next ones by id. */
+static enum mq_status read_rows(struct mq_tx *tx, struct mq_sweep *sweep, struct mq_job_list *rows,
                                 struct mq_error *err)
 {
     int64_t end = 0;
     struct mq_args expired = MQ_ARGS(mq_int(tx->now_s), mq_int(MQ_ROWS_A_CYCLE));
     struct mq_args range =
-        MQ_ARGS(mq_int(piece->cursor), mq_int(MQ_ROWS_A_CYCLE), mq_int(tx->now_s));
+        MQ_ARGS(mq_int(sweep->cursor), mq_int(MQ_ROWS_A_CYCLE), mq_int(tx->now_s));
     if (!tx->queue->names.orphan_table[0]) {
         MQ_TRY(mq_jobs_read(tx->queue, MQ_SQL_EXPIRED, expired, rows, err));
-        piece->done = rows->count < MQ_ROWS_A_CYCLE;
+        sweep->done = rows->count < MQ_ROWS_A_CYCLE;
         return MQ_OK;
     }
     MQ_TRY(mq_sql_int(tx->queue, MQ_SQL_WALK_END, (struct mq_args){range.values, 2}, &end, err));
-    piece->done = end == 0;
+    sweep->done = end == 0;
     if (end) {
         MQ_TRY(mq_jobs_read(tx->queue, MQ_SQL_WALK, range, rows, err));
-        piece->cursor = end;
+        sweep->cursor = end;
     }
     return MQ_OK;
 }
@@ -52,53 +45,53 @@ static enum mq_status delete_row(struct mq_tx *tx, const struct mq_job *job, str
     return mq_job_drop(tx->queue, job->id, sum, err);
 }
 
-static enum mq_status sweep_piece(struct mq_tx *tx, void *context, struct mq_error *err)
+static enum mq_status sweep_piece(struct mq_tx *tx, struct mq_sweep *sweep, struct mq_error *err)
 {
-    struct piece *piece = context;
-    struct mq_queue *queue = tx->queue;
     struct mq_job_list rows = {0};
     struct mq_dropped sum = {0, 0};
     size_t i = 0;
-    piece->cursor = piece->sweep->cursor;
-    piece->sweep->begun_ms = queue->host.boot_ms(queue->host.context);
-    enum mq_status status = read_rows(tx, piece, &rows, err);
+    int64_t cursor = sweep->cursor;
+    enum mq_status status = read_rows(tx, sweep, &rows, err);
     while (status == MQ_OK && i < rows.count && sum.bytes < MQ_DROPPED_BYTES) {
         status = delete_row(tx, &rows.jobs[i++], &sum, err);
     }
     if (i < rows.count) {
-        piece->done = false; /* the others are the next piece's */
-        piece->cursor = piece->sweep->cursor;
+        sweep->done = false; /* the others are the next piece's */
+        sweep->cursor = cursor;
     }
     mq_job_list_clear(&rows);
     return status;
 }
 
-/* Whether there is anything to do, asked without the lock: mostly there is not. */
-static enum mq_status find_expired(struct mq_queue *queue, bool *found, struct mq_error *err)
+/* Whether there may be anything to do, asked without the lock: mostly there is not. */
+static enum mq_status look(struct mq_queue *queue, bool *some, struct mq_error *err)
 {
     int64_t id = 0;
     int64_t now_s = 0;
+    *some = true;
+    if (queue->names.orphan_table[0]) {
+        return MQ_OK;
+    }
     MQ_TRY(mq_queue_now(queue, &now_s, err));
     MQ_TRY(mq_sql_int(queue, MQ_SQL_EXPIRED, MQ_ARGS(mq_int(now_s), mq_int(1)), &id, err));
-    *found = id != 0;
+    *some = id != 0;
     return MQ_OK;
 }
 
 enum mq_status mq_queue_sweep(struct mq_queue *queue, struct mq_sweep *sweep,
                               struct mq_events *events, struct mq_error *err)
 {
-    struct piece piece = {.sweep = sweep};
-    struct mq_tx_work work = {sweep_piece, &piece, events};
-    bool some = queue->names.orphan_table[0];
-    if (!some) {
-        MQ_TRY(find_expired(queue, &some, err));
+    struct mq_tx tx = {.queue = queue, .events = events};
+    struct mq_sweep piece = {.done = true};
+    bool some = false;
+    enum mq_status status = look(queue, &some, err);
+    while (some && mq_tx_next(&tx, &status, err)) {
+        piece.cursor = sweep->cursor;
+        status = sweep_piece(&tx, &piece, err);
+        piece.begun_ms = tx.locked_ms;
     }
-    if (!some) {
-        sweep->done = true;
-        return MQ_OK;
+    if (status == MQ_OK) {
+        *sweep = piece;
     }
-    MQ_TRY(mq_tx_run(queue, &work, err));
-    sweep->cursor = piece.cursor;
-    sweep->done = piece.done;
-    return MQ_OK;
+    return status;
 }

@@ -26,32 +26,34 @@ static enum mq_status claim_part(struct mq_tx *tx, struct mq_cycle *cycle, struc
     return MQ_OK;
 }
 
-/* The cycle's transaction, with its claim or without. */
-struct transaction {
-    struct mq_cycle *cycle;
-    bool claims;
-    bool claim_failed; /* the failure is the claim's, and everything was undone with it */
-};
-
-static enum mq_status transact(struct mq_tx *tx, void *context, struct mq_error *err)
+/* claims: with the claim. *claim_failed: the failure is the claim's, and undoes all with it. */
+static enum mq_status transact(struct mq_tx *tx, struct mq_cycle *cycle, bool claims,
+                               bool *claim_failed, struct mq_error *err)
 {
-    struct transaction *transaction = context;
-    struct mq_cycle *cycle = transaction->cycle;
-    const struct mq_clock *host = &tx->queue->host;
-    transaction->claim_failed = false;
+    *claim_failed = false;
     if (cycle->request) {
         mq_claim_clear(cycle->claim);
     }
     enum mq_status status = mq_tx_settings(tx, err);
-    cycle->joined = tx->joined;
-    cycle->begun_ms = host->boot_ms(host->context); /* a server grants the lock only now */
+    cycle->begun_ms = tx->locked_ms;
     MQ_TRY(status);
     MQ_TRY(mq_settle_all(tx, cycle->outcomes, cycle->outcome_count, err));
-    if (transaction->claims) {
+    if (claims) {
         status = claim_part(tx, cycle, err);
-        transaction->claim_failed = status != MQ_OK;
+        *claim_failed = status != MQ_OK;
     }
     return status == MQ_OK ? mq_limit_store(tx, err) : status;
+}
+
+static enum mq_status run(struct mq_queue *queue, struct mq_cycle *cycle, bool claims,
+                          bool *claim_failed, struct mq_error *err)
+{
+    struct mq_tx tx = {.queue = queue, .events = cycle->events};
+    enum mq_status status = MQ_OK;
+    while (mq_tx_next(&tx, &status, err)) {
+        status = transact(&tx, cycle, claims, claim_failed, err);
+    }
+    return status;
 }
 
 /* A savepoint around the claim would cost every cycle a journal of its own, which SQLite keeps in a
@@ -59,20 +61,16 @@ static enum mq_status transact(struct mq_tx *tx, void *context, struct mq_error 
 enum mq_status mq_queue_cycle(struct mq_queue *queue, struct mq_cycle *cycle, struct mq_error *err)
 {
     struct mq_error why = {.status = MQ_OK};
-    struct transaction transaction = {.cycle = cycle, .claims = cycle->request != NULL};
-    struct mq_tx_work work = {transact, &transaction, cycle->events};
-    enum mq_status status = mq_tx_run(queue, &work, &why);
+    bool claim_failed = false;
+    enum mq_status status = run(queue, cycle, cycle->request != NULL, &claim_failed, &why);
     if (status != MQ_OK && cycle->request) {
         mq_claim_clear(cycle->claim);
     }
-    if (transaction.claim_failed) {
-        transaction.claims = false;
-        if (mq_tx_run(queue, &work, NULL) == MQ_OK) {
-            cycle->claim->status = status;
-            cycle->claim->error = why;
-            return MQ_OK;
-        } /* else the first failure says more */
-    }
+    if (claim_failed && run(queue, cycle, false, &claim_failed, NULL) == MQ_OK) {
+        cycle->claim->status = status;
+        cycle->claim->error = why;
+        return MQ_OK;
+    } /* where that fails as well, the first failure says more */
     if (status != MQ_OK && err) {
         *err = why;
     }
@@ -80,12 +78,6 @@ enum mq_status mq_queue_cycle(struct mq_queue *queue, struct mq_cycle *cycle, st
 }
 
 /* ---- envelopes ---- */
-
-struct envelope {
-    struct mq_job *job;
-    int paid;  /* by the claim */
-    bool held; /* the lease is still ours */
-};
 
 static enum mq_status write_envelope(struct mq_queue *queue, const struct mq_job *job, bool *held,
                                      struct mq_error *err)
@@ -126,78 +118,73 @@ static enum mq_status need_settings(struct mq_tx *tx, struct mq_error *err)
     return tx->config;
 }
 
-static void unpay(struct envelope *envelope)
+static void unpay(struct mq_job *job, int paid)
 {
-    envelope->job->paid = envelope->paid;
-    mq_strings_clear(&envelope->job->targets);
+    job->paid = paid;
+    mq_strings_clear(&job->targets);
 }
 
-static enum mq_status set_envelope(struct mq_tx *tx, void *context, struct mq_error *err)
+/* paid: by the claim. */
+static enum mq_status set_envelope(struct mq_tx *tx, struct mq_job *job, int paid, bool *held,
+                                   struct mq_error *err)
 {
-    struct envelope *envelope = context;
-    unpay(envelope);
-    envelope->held = false;
+    unpay(job, paid);
+    *held = false;
     MQ_TRY(need_settings(tx, err));
-    MQ_TRY(pay_rest(tx, envelope->job, err));
-    MQ_TRY(write_envelope(tx->queue, envelope->job, &envelope->held, err));
+    MQ_TRY(pay_rest(tx, job, err));
+    MQ_TRY(write_envelope(tx->queue, job, held, err));
     /* A row that is no longer ours keeps no tokens: what was taken for it is not stored. */
-    return envelope->held ? mq_limit_store(tx, err) : MQ_OK;
+    return *held ? mq_limit_store(tx, err) : MQ_OK;
 }
 
 enum mq_status mq_queue_set_envelope(struct mq_queue *queue, struct mq_job *job, bool *lost,
                                      struct mq_error *err)
 {
-    struct envelope envelope = {.job = job, .paid = job->paid};
-    struct mq_tx_work work = {.body = set_envelope, .context = &envelope};
+    struct mq_tx tx = {.queue = queue};
+    bool held = false;
+    int paid = job->paid;
     if (job->recipients.count == 0) {
         return mq_error_set(err, MQ_INVALID, "recipients", "a composed mail needs recipients");
     }
-    enum mq_status status = mq_tx_run(queue, &work, err);
-    if (status != MQ_OK || !envelope.held) {
-        unpay(&envelope);
+    enum mq_status status = MQ_OK;
+    while (mq_tx_next(&tx, &status, err)) {
+        status = set_envelope(&tx, job, paid, &held, err);
+    }
+    if (status != MQ_OK || !held) {
+        unpay(job, paid);
     }
     if (status == MQ_OK) {
-        *lost = !envelope.held;
+        *lost = !held;
     }
     return status;
 }
 
 /* ---- leases ---- */
 
-struct renewal {
-    struct mq_job *const *jobs;
-    size_t count;
-    int64_t lease_s;
-    int64_t *until; /* of each job */
-};
-
-static enum mq_status renew(struct mq_tx *tx, void *context, struct mq_error *err)
+static enum mq_status renew(struct mq_queue *queue, const struct mq_job *job, int64_t until_s,
+                            int64_t *locked_until, struct mq_error *err)
 {
-    const struct renewal *renewal = context;
-    int64_t until = tx->now_s + renewal->lease_s;
-    for (size_t i = 0; i < renewal->count; i++) {
-        const struct mq_job *job = renewal->jobs[i];
-        struct mq_args args =
-            MQ_ARGS(mq_int(until), mq_int(job->id), mq_cstr(job->locked_by), mq_int(job->attempts));
-        MQ_TRY(mq_sql_exec(tx->queue, MQ_SQL_RENEW, args, err));
-        renewal->until[i] = mq_sql_changes(tx->queue) > 0 ? until : 0;
-    }
+    struct mq_args args =
+        MQ_ARGS(mq_int(until_s), mq_int(job->id), mq_cstr(job->locked_by), mq_int(job->attempts));
+    MQ_TRY(mq_sql_exec(queue, MQ_SQL_RENEW, args, err));
+    *locked_until = mq_sql_changes(queue) > 0 ? until_s : 0;
     return MQ_OK;
 }
 
 enum mq_status mq_queue_renew(struct mq_queue *queue, struct mq_job *const *jobs, size_t count,
                               int64_t lease_s, struct mq_error *err)
 {
+    struct mq_tx tx = {.queue = queue};
     if (count == 0) {
         return MQ_OK;
     }
     int64_t *until = calloc(count, sizeof(*until));
-    if (!until) {
-        return mq_error_nomem(err);
+    enum mq_status status = until ? MQ_OK : mq_error_nomem(err);
+    while (mq_tx_next(&tx, &status, err)) {
+        for (size_t i = 0; i < count && status == MQ_OK; i++) {
+            status = renew(queue, jobs[i], tx.now_s + lease_s, &until[i], err);
+        }
     }
-    struct renewal renewal = {jobs, count, lease_s, until};
-    struct mq_tx_work work = {.body = renew, .context = &renewal};
-    enum mq_status status = mq_tx_run(queue, &work, err);
     for (size_t i = 0; i < count && status == MQ_OK; i++) {
         jobs[i]->locked_until = until[i];
     }
@@ -207,32 +194,28 @@ enum mq_status mq_queue_renew(struct mq_queue *queue, struct mq_job *const *jobs
 
 /* ---- tokens for others ---- */
 
-struct tokens {
-    int64_t wanted;
-    int64_t taken;
-};
-
-static enum mq_status take_tokens(struct mq_tx *tx, void *context, struct mq_error *err)
+static enum mq_status take_tokens(struct mq_tx *tx, int64_t wanted, int64_t *taken,
+                                  struct mq_error *err)
 {
-    struct tokens *tokens = context;
     int64_t allowed = 0;
     MQ_TRY(need_settings(tx, err));
     MQ_TRY(mq_limit_allowance(tx, &allowed, err));
-    tokens->taken = tokens->wanted < allowed ? tokens->wanted : allowed;
-    mq_limit_take(tx, tokens->taken);
-    MQ_TRY(mq_limit_return(tx, tokens->taken, tokens->taken, tx->now_s, err));
+    *taken = wanted < allowed ? wanted : allowed;
+    mq_limit_take(tx, *taken);
+    MQ_TRY(mq_limit_return(tx, *taken, *taken, tx->now_s, err));
     return mq_limit_store(tx, err);
 }
 
 enum mq_status mq_queue_take_tokens(struct mq_queue *queue, int64_t wanted, int64_t *taken,
                                     struct mq_error *err)
 {
-    struct tokens tokens = {.wanted = wanted};
-    struct mq_tx_work work = {.body = take_tokens, .context = &tokens};
+    struct mq_tx tx = {.queue = queue};
+    enum mq_status status = MQ_OK;
     if (wanted < 0) {
         return mq_error_set(err, MQ_INVALID, "wanted", "wanted must not be negative");
     }
-    MQ_TRY(mq_tx_run(queue, &work, err));
-    *taken = tokens.taken;
-    return MQ_OK;
+    while (mq_tx_next(&tx, &status, err)) {
+        status = take_tokens(&tx, wanted, taken, err);
+    }
+    return status;
 }

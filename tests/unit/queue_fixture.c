@@ -96,7 +96,7 @@ int64_t fx_enqueue(struct fixture *fx, const struct mail *mail)
                              .envelope_from = mail->recipients ? "from@example.org" : NULL,
                              .recipients = &recipients,
                              .body = mq_str_of(mail->body)};
-    if (mq_queue_enqueue(fx->queue, &job, &id, &fx->err) != MQ_OK) {
+    if (mq_queue_enqueue(fx->queue, &job, 1, &id, &fx->err) != MQ_OK) {
         fail_msg("enqueue: %s", fx->err.text);
     }
     mq_strings_clear(&recipients);

@@ -209,15 +209,15 @@ struct storing {
 
 static bool store_chunk(struct storing *self)
 {
-    int64_t added = 0;
+    int64_t ids[CHUNK];
+    struct chunk *chunk = self->chunk;
     struct mq_queue *queue = mq_php_queue_use(self->object);
-    self->status = MQ_THROWN;
-    if (queue) {
-        self->status =
-            mq_queue_enqueue_many(queue, self->chunk->jobs, self->chunk->count, &added, self->err);
+    self->status =
+        queue ? mq_queue_enqueue(queue, chunk->jobs, chunk->count, ids, self->err) : MQ_THROWN;
+    for (size_t i = 0; i < chunk->count && self->status == MQ_OK; i++) {
+        self->stored += ids[i] > 0;
     }
-    self->stored += added;
-    clear_chunk(self->chunk);
+    clear_chunk(chunk);
     return self->status == MQ_OK;
 }
 

@@ -279,7 +279,7 @@ enum mq_status mq_php_mail_store(struct mq_queue *queue, const struct mq_php_arg
     mq_php_mail_init(&mail);
     enum mq_status status = mq_php_mail_prepare(&mail, args, clock->now_s(clock->context), err);
     if (status == MQ_OK) {
-        status = mq_queue_enqueue(queue, &mail.job, id, err);
+        status = mq_queue_enqueue(queue, &mail.job, 1, id, err);
     }
     mq_php_mail_clear(&mail);
     return status;

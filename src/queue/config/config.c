@@ -38,22 +38,13 @@ static enum mq_status check_set(struct mq_queue *queue, const char *name, const 
                         (int)mq_utf8_cut(text, 100), text.data, key->kind->range);
 }
 
-struct setting {
-    const char *key;
-    const char *value;
-};
-
-static enum mq_status put(struct mq_tx *tx, void *context, struct mq_error *err)
-{
-    const struct setting *setting = context;
-    return mq_config_put(tx->queue, setting->key, setting->value, err);
-}
-
 enum mq_status mq_queue_set_config(struct mq_queue *queue, const char *key, const char *value,
                                    struct mq_error *err)
 {
-    struct setting setting = {key, value};
-    struct mq_tx_work work = {.body = put, .context = &setting};
-    MQ_TRY(check_set(queue, key, value, err));
-    return mq_tx_run(queue, &work, err);
+    struct mq_tx tx = {.queue = queue};
+    enum mq_status status = check_set(queue, key, value, err);
+    while (mq_tx_next(&tx, &status, err)) {
+        status = mq_config_put(queue, key, value, err);
+    }
+    return status;
 }

@@ -77,9 +77,9 @@ static void lengthen(struct mq_pause *old, const struct mq_relay_pause *pause, i
     }
 }
 
-static enum mq_status pause_locked(struct mq_tx *tx, void *context, struct mq_error *err)
+static enum mq_status pause_locked(struct mq_tx *tx, struct mq_relay_pause *pause,
+                                   struct mq_error *err)
 {
-    struct mq_relay_pause *pause = context;
     struct mq_pause now;
     char *old = NULL;
     struct mq_buffer text;
@@ -103,8 +103,12 @@ static enum mq_status pause_locked(struct mq_tx *tx, void *context, struct mq_er
 enum mq_status mq_queue_pause_relay(struct mq_queue *queue, struct mq_relay_pause *pause,
                                     struct mq_error *err)
 {
-    const struct mq_tx_work work = {.body = pause_locked, .context = pause};
-    return mq_tx_run(queue, &work, err);
+    struct mq_tx tx = {.queue = queue};
+    enum mq_status status = MQ_OK;
+    while (mq_tx_next(&tx, &status, err)) {
+        status = pause_locked(&tx, pause, err);
+    }
+    return status;
 }
 
 enum mq_status mq_queue_count_pauses(struct mq_queue *queue, const char *relay, int64_t *count,

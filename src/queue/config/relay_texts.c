@@ -95,23 +95,15 @@ enum mq_status mq_relay_text_put(struct mq_queue *queue, enum mq_config_id key, 
     return status;
 }
 
-struct entry {
-    enum mq_config_id key;
-    const char *relay, *text;
-};
-
-static enum mq_status put_entry(struct mq_tx *tx, void *context, struct mq_error *err)
-{
-    const struct entry *entry = context;
-    return mq_relay_text_put(tx->queue, entry->key, entry->relay, entry->text, err);
-}
-
 enum mq_status mq_relay_text_store(struct mq_queue *queue, enum mq_config_id key, const char *relay,
                                    const char *text, struct mq_error *err)
 {
-    struct entry entry = {key, relay, text};
-    const struct mq_tx_work work = {.body = put_entry, .context = &entry};
-    return mq_tx_run(queue, &work, err);
+    struct mq_tx tx = {.queue = queue};
+    enum mq_status status = MQ_OK;
+    while (mq_tx_next(&tx, &status, err)) {
+        status = mq_relay_text_put(queue, key, relay, text, err);
+    }
+    return status;
 }
 
 enum mq_status mq_queue_finding(struct mq_queue *queue, const char *relay, char **out,

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "queue/enqueue.h"
 #include "queue/job.h"
 
 #define READ_NOT           MQ_READ_NOT, 0
@@ -11,25 +10,14 @@
 #define READ_INT64(member) MQ_READ_INT64, offsetof(struct mq_job, member)
 #define READ_TEXT(member)  MQ_READ_TEXT, offsetof(struct mq_job, member)
 
-#define NEW_NOT               MQ_NEW_NOT, 0, NULL
-#define NEW_SQL(sql)          MQ_NEW_SQL, 0, sql
-#define NEW_STR(member)       MQ_NEW_STR, offsetof(struct mq_new_job, member), "?"
-#define NEW_NOTE(member)      MQ_NEW_NOTE, offsetof(struct mq_new_job, member), "?"
-#define NEW_CSTR(member)      MQ_NEW_CSTR, offsetof(struct mq_new_job, member), "?"
-#define NEW_INT(member)       MQ_NEW_INT, offsetof(struct mq_new_job, member), "?"
-#define NEW_OPTION(member)    MQ_NEW_OPTION, offsetof(struct mq_new_job, member), "?"
-#define NEW_TIME(member, sql) MQ_NEW_TIME, offsetof(struct mq_new_job, member), sql
-#define NEW_RECIPIENTS        MQ_NEW_RECIPIENTS, 0, "?"
-#define NEW_NOTIFY            MQ_NEW_NOTIFY, 0, "?"
-
-#define ROW(symbol, name, type, read, fresh) {name, type, read, fresh},
+#define ROW(symbol, name, type, read, sql, value) {name, type, read, sql},
 const struct mq_column mq_columns[MQ_COL_COUNT] = {MQ_COLUMNS(ROW)};
 
 void mq_columns_write(struct mq_buffer *out, bool types, bool fresh)
 {
     const char *comma = "";
     for (size_t i = 0; i < MQ_COL_COUNT; i++) {
-        if (fresh && mq_columns[i].fresh == MQ_NEW_NOT) {
+        if (fresh && !mq_columns[i].sql) {
             continue;
         }
         mq_buffer_cstr(out, comma);
@@ -46,10 +34,10 @@ int mq_columns_write_values(struct mq_buffer *out, int first)
 {
     char before = '(';
     for (size_t i = 0; i < MQ_COL_COUNT; i++) {
-        if (mq_columns[i].fresh == MQ_NEW_NOT) {
+        const char *sql = mq_columns[i].sql;
+        if (!sql) {
             continue;
         }
-        const char *sql = mq_columns[i].sql;
         const char *mark = strchr(sql, '?');
         mq_buffer_char(out, before);
         mq_buffer_append(out, sql, mark ? (size_t)(mark - sql) : strlen(sql));

@@ -26,61 +26,26 @@ struct row {
     struct mq_buffer notify;
 };
 
-static struct mq_value recipients_of(struct row *row, const struct mq_new_job *job)
-{
-    if (job->recipients && job->recipients->count) {
-        mq_json_strings(&row->recipients, job->recipients);
-    }
-    return mq_text(mq_buffer_view(&row->recipients));
-}
-
-static struct mq_value notify_of(struct row *row, const struct mq_new_job *job)
-{
-    if (job->notify && mq_notify_asks(job->notify)) {
-        mq_notify_write(job->notify, &row->notify);
-    }
-    return mq_text(mq_buffer_view(&row->notify));
-}
-
-static struct mq_value value_of(struct row *row, const struct mq_new_job *job,
-                                const struct mq_column *column)
-{
-    const void *member = (const char *)job + column->fresh_at;
-    switch (column->fresh) {
-    case MQ_NEW_STR:
-        return mq_text(*(const struct mq_str *)member);
-    case MQ_NEW_NOTE:
-        return mq_note(*(const struct mq_str *)member);
-    case MQ_NEW_CSTR:
-        return mq_cstr(*(const char *const *)member);
-    case MQ_NEW_INT:
-        return mq_int(*(const int *)member);
-    case MQ_NEW_OPTION:
-        return mq_int_or_null(*(const int *)member);
-    case MQ_NEW_TIME:
-        return mq_int_or_null(*(const int64_t *)member);
-    case MQ_NEW_RECIPIENTS:
-        return recipients_of(row, job);
-    case MQ_NEW_NOTIFY:
-        return notify_of(row, job);
-    case MQ_NEW_NOT:
-    case MQ_NEW_SQL:
-        break;
-    }
-    return mq_null();
-}
+#define VALUE(symbol, name, type, read, sql, value) value,
 
 /* False without memory; to be cleared in any case. */
 static bool make_row(struct row *row, const struct mq_new_job *job, int64_t now_s)
 {
     mq_buffer_init(&row->recipients);
     mq_buffer_init(&row->notify);
+    if (job->recipients && job->recipients->count) {
+        mq_json_strings(&row->recipients, job->recipients);
+    }
+    if (job->notify && mq_notify_asks(job->notify)) {
+        mq_notify_write(job->notify, &row->notify);
+    }
+    const struct mq_value all[MQ_COL_COUNT] = {MQ_COLUMNS(VALUE)};
     row->values[0] = mq_int(now_s);
     row->values[1] = mq_null();
     row->count = MQ_FIRST_NEW_PARAMETER - 1;
     for (size_t i = 0; i < MQ_COL_COUNT; i++) {
-        if (mq_columns[i].fresh != MQ_NEW_NOT && mq_columns[i].fresh != MQ_NEW_SQL) {
-            row->values[row->count++] = value_of(row, job, &mq_columns[i]);
+        if (mq_columns[i].sql && strchr(mq_columns[i].sql, '?')) {
+            row->values[row->count++] = all[i];
         }
     }
     return !row->recipients.failed && !row->notify.failed;
@@ -93,19 +58,6 @@ static void clear_row(struct row *row)
 }
 
 /* ---- one job ---- */
-
-/* For databases that report a duplicate as an error: MQ_OK if the pair is the duplicate,
- * MQ_DUPLICATE if it is in a key of the application's. */
-static enum mq_status look_at_pair(struct mq_queue *queue, const struct mq_new_job *job,
-                                   struct mq_error *err)
-{
-    int64_t id = 0;
-    struct mq_args pair = MQ_ARGS(mq_int(0), mq_text(job->reference), mq_text(job->mail_type));
-    if (job->reference.data) {
-        MQ_TRY(mq_sql_int(queue, MQ_SQL_PAIR, pair, &id, err)); /* may be a deadlock's victim */
-    }
-    return id ? MQ_OK : MQ_DUPLICATE;
-}
 
 static enum mq_status insert_row(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
                                  int64_t *id, struct mq_error *err)
@@ -132,7 +84,7 @@ enum mq_status mq_insert_job(struct mq_queue *queue, const struct mq_new_job *jo
     struct mq_args values = {row.values, row.count};
     enum mq_status status = made ? insert_row(queue, slot, values, id, err) : mq_error_nomem(err);
     clear_row(&row);
-    MQ_TRY(status == MQ_DUPLICATE ? look_at_pair(queue, job, err) : status);
+    MQ_TRY(status);
     if (*id <= 0 && !job->reference.data) {
         /* Without a reference nothing can be a duplicate. */
         return mq_error_set(err, MQ_DATABASE, "database",
@@ -147,19 +99,12 @@ enum mq_status mq_insert_job(struct mq_queue *queue, const struct mq_new_job *jo
 
 /* ---- many ---- */
 
-/* A statement that is made for this number of rows, and its values. */
-struct statement {
-    struct mq_buffer text;
-    struct mq_value *values;
-    int count;
-};
-
-static enum mq_status run_statement(struct mq_queue *queue, const struct statement *made,
-                                    struct mq_error *err)
+/* Runs a statement that was made for a number of rows. */
+static enum mq_status run_made(struct mq_queue *queue, const struct mq_buffer *text,
+                               struct mq_args args, struct mq_error *err)
 {
-    char *sql =
-        made->text.failed ? NULL : mq_sql_expand(queue->dialect, &queue->names, made->text.data);
-    struct mq_query query = {-1, sql, made->values, made->count};
+    char *sql = text->failed ? NULL : mq_sql_expand(queue->dialect, &queue->names, text->data);
+    struct mq_query query = {-1, sql, args.values, args.count};
     enum mq_status status =
         sql ? queue->db->driver->run(queue->db, &query, err) : mq_error_nomem(err);
     free(sql);
@@ -203,74 +148,67 @@ static enum mq_status take_ids(struct mq_queue *queue, const struct mq_new_job *
                               "the database did not say under which ids the mails were stored");
 }
 
+/* The INSERT of these jobs, whose values are those of the rows. */
 static enum mq_status insert_rows(struct mq_queue *queue, const struct mq_new_job *jobs,
                                   struct row *rows, size_t count, struct mq_error *err)
 {
-    struct statement made = {.count = 0};
-    bool ok = true;
+    const int skipped = MQ_FIRST_NEW_PARAMETER - 1; /* a server's time, and its own statement */
+    struct mq_buffer text = {0};
+    struct mq_value *values = malloc(count * sizeof(rows->values));
+    bool ok = values != NULL;
     int next = 1;
-    made.values = malloc(count * sizeof(rows->values));
-    mq_buffer_init(&made.text);
-    mq_buffer_cstr(&made.text, "INSERT INTO {t}({f}) VALUES ");
-    for (size_t i = 0; i < count && made.values; i++) {
-        const int skipped = MQ_FIRST_NEW_PARAMETER - 1; /* a server's time, and its own statement */
-        ok = make_row(&rows[i], &jobs[i], 0) && ok;
-        memcpy(&made.values[made.count], &rows[i].values[skipped],
-               (size_t)(rows[i].count - skipped) * sizeof(struct mq_value));
-        made.count += rows[i].count - skipped;
-        mq_buffer_cstr(&made.text, i ? "," : "");
-        next = mq_columns_write_values(&made.text, next);
+    mq_buffer_cstr(&text, "INSERT INTO {t}({f}) VALUES ");
+    for (size_t i = 0; i < count && ok; i++) {
+        ok = make_row(&rows[i], &jobs[i], 0);
+        memcpy(&values[next - 1], &rows[i].values[skipped],
+               (size_t)(rows[i].count - skipped) * sizeof(*values));
+        mq_buffer_cstr(&text, i ? "," : "");
+        next = mq_columns_write_values(&text, next);
     }
-    mq_buffer_cstr(&made.text, queue->dialect->returning_many);
+    mq_buffer_cstr(&text, queue->dialect->returning_many);
     enum mq_status status =
-        ok && made.values ? run_statement(queue, &made, err) : mq_error_nomem(err);
-    mq_buffer_clear(&made.text);
-    free(made.values);
+        ok ? run_made(queue, &text, (struct mq_args){values, next - 1}, err) : mq_error_nomem(err);
+    mq_buffer_clear(&text);
+    free(values);
     return status;
 }
 
-struct stored {
-    const struct mq_new_job *jobs;
-    size_t count;
-    const int64_t *ids;
-};
-
-/* The bodies of jobs that were stored, from jobs[*at] on, as many as one statement takes. */
-static enum mq_status insert_bodies(struct mq_queue *queue, const struct stored *stored, size_t *at,
-                                    struct mq_error *err)
+/* The bodies of what was stored, by as few statements as their size allows. */
+static enum mq_status insert_bodies(struct mq_queue *queue, const struct mq_new_job *jobs,
+                                    const int64_t *ids, size_t count, struct mq_error *err)
 {
-    struct statement made = {.values = malloc(2 * stored->count * sizeof(struct mq_value))};
+    struct mq_value *values = malloc(2 * count * sizeof(*values));
+    struct mq_buffer text = {0};
+    struct mq_args args = {values, 0};
     size_t octets = 0;
-    mq_buffer_init(&made.text);
-    mq_buffer_cstr(&made.text, "INSERT INTO {b}(id, content) VALUES ");
-    for (; *at < stored->count && made.values; (*at)++) {
-        const struct mq_new_job *job = &stored->jobs[*at];
-        if (stored->ids[*at] == 0 || !job->body.data) {
-            continue;
+    enum mq_status status = values ? MQ_OK : mq_error_nomem(err);
+    for (size_t i = 0; i <= count && status == MQ_OK; i++) {
+        bool has = i < count && ids[i] && jobs[i].body.data;
+        bool full = i == count || (has && octets + jobs[i].body.len > STATEMENT_OCTETS);
+        if (full && args.count) {
+            status = run_made(queue, &text, args, err);
+            mq_sql_finish(queue);
+            mq_buffer_reset(&text);
+            args.count = 0;
+            octets = 0;
         }
-        octets += job->body.len;
-        if (made.count && octets > STATEMENT_OCTETS) {
-            break;
+        if (has) {
+            mq_buffer_printf(&text, "%s(?%d, ?%d)",
+                             args.count ? "," : "INSERT INTO {b}(id, content) VALUES ",
+                             args.count + 1, args.count + 2);
+            values[args.count++] = mq_int(ids[i]);
+            values[args.count++] = mq_blob(jobs[i].body);
+            octets += jobs[i].body.len;
         }
-        mq_buffer_printf(&made.text, "%s(?%d, ?%d)", made.count ? "," : "", made.count + 1,
-                         made.count + 2);
-        made.values[made.count++] = mq_int(stored->ids[*at]);
-        made.values[made.count++] = mq_blob(job->body);
     }
-    enum mq_status status = made.values ? MQ_OK : mq_error_nomem(err);
-    if (made.count) {
-        status = run_statement(queue, &made, err);
-        mq_sql_finish(queue);
-    }
-    mq_buffer_clear(&made.text);
-    free(made.values);
+    mq_buffer_clear(&text);
+    free(values);
     return status;
 }
 
 enum mq_status mq_insert_jobs(struct mq_queue *queue, const struct mq_new_job *jobs, size_t count,
                               int64_t *ids, struct mq_error *err)
 {
-    struct stored stored = {jobs, count, ids};
     memset(ids, 0, count * sizeof(*ids));
     if (count < 2 || !queue->db->returning || !queue->dialect->returning_many) {
         return MQ_OK;
@@ -284,14 +222,10 @@ enum mq_status mq_insert_jobs(struct mq_queue *queue, const struct mq_new_job *j
         clear_row(&rows[i]);
     }
     free(rows);
-    if (status != MQ_OK) {
-        memset(ids, 0, count * sizeof(*ids)); /* an unbuffered result gives rows before it fails */
+    if (status == MQ_OK) {
+        return insert_bodies(queue, jobs, ids, count, err);
     }
-    if (status == MQ_DUPLICATE || status == MQ_FULL) {
-        return MQ_OK; /* one by one they may be stored */
-    }
-    for (size_t at = 0; at < count && status == MQ_OK;) {
-        status = insert_bodies(queue, &stored, &at, err);
-    }
-    return status;
+    memset(ids, 0, count * sizeof(*ids)); /* an unbuffered result gives rows before it fails */
+    /* One by one they may be stored. */
+    return status == MQ_DUPLICATE || status == MQ_FULL ? MQ_OK : status;
 }

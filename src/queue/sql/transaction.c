@@ -12,25 +12,34 @@
 
 #define TRIES_MAX 5
 
-static enum mq_status begin(struct mq_tx *tx, struct mq_queue *queue, bool inserts,
-                            struct mq_error *err)
+static void note_lock(struct mq_tx *tx)
 {
+    const struct mq_clock *host = &tx->queue->host;
+    tx->locked_ms = tx->joined ? 0 : host->boot_ms(host->context);
+}
+
+static enum mq_status begin(struct mq_tx *tx, struct mq_error *err)
+{
+    struct mq_queue *queue = tx->queue;
     const struct mq_db_driver *driver = queue->db->driver;
-    memset(tx, 0, sizeof(*tx));
-    tx->queue = queue;
-    mq_events_init(&tx->events);
-    inserts = inserts && driver->begin_inserts;
+    bool inserts = tx->only_new && driver->begin_inserts;
+    *tx = (struct mq_tx){.queue = queue,
+                         .events = tx->events,
+                         .only_new = tx->only_new,
+                         .tries = tx->tries + 1,
+                         .events_before = tx->events ? tx->events->count : 0};
     enum mq_status status =
         inserts ? driver->begin_inserts(queue->db, err) : driver->begin(queue->db, err);
     if (status == MQ_OK) {
         tx->joined = driver->joined(queue->db);
+        note_lock(tx);
     }
     if (status == MQ_OK && !(inserts && mq_sql_has(queue, MQ_SQL_NOW))) {
         /* Only now, because waiting for the lock may have taken time. */
         status = mq_queue_now(queue, &tx->now_s, err);
     }
     if (status != MQ_OK) {
-        queue->db->driver->rollback(queue->db);
+        driver->rollback(queue->db);
     }
     return status;
 }
@@ -70,6 +79,7 @@ enum mq_status mq_tx_settings(struct mq_tx *tx, struct mq_error *err)
 {
     struct mq_error why;
     enum mq_status status = load_settings(tx, &why);
+    note_lock(tx); /* a server's is had only now */
     bool undone = status == MQ_DATABASE && tx->queue->dialect->shared;
     if (!undone && (status == MQ_CONFIG || status == MQ_DATABASE || status == MQ_SCHEMA)) {
         tx->config = status;
@@ -90,16 +100,9 @@ enum mq_status mq_tx_settings(struct mq_tx *tx, struct mq_error *err)
 
 void mq_tx_leave_free(const struct mq_queue *queue, int64_t since_ms)
 {
-    int64_t ms = queue->host.boot_ms(queue->host.context) - since_ms;
+    int64_t ms = since_ms ? queue->host.boot_ms(queue->host.context) - since_ms : 0;
     struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
     nanosleep(&pause, NULL);
-}
-
-static void tell(struct mq_tx *tx)
-{
-    for (size_t i = 0; i < tx->events.count; i++) {
-        mq_events_add(tx->sink, &tx->events.items[i]);
-    }
 }
 
 /* Whether it is the last that can tell of an uncertain attempt. */
@@ -112,20 +115,23 @@ static bool must_stay(const struct mq_event *event)
 
 static void record(struct mq_tx *tx)
 {
+    struct mq_events *all = tx->events;
     bool some = false;
-    if (!tx->sink || !tx->sink->record) {
+    if (!all || !all->record || all->count == tx->events_before) {
         return;
     }
-    for (size_t i = 0; i < tx->events.count; i++) {
-        tx->events.items[i].recorded = must_stay(&tx->events.items[i]);
-        some = some || tx->events.items[i].recorded;
+    struct mq_events own = {.items = all->items + tx->events_before,
+                            .count = all->count - tx->events_before};
+    for (size_t i = 0; i < own.count; i++) {
+        own.items[i].recorded = must_stay(&own.items[i]);
+        some = some || own.items[i].recorded;
     }
     if (some) {
-        tx->sink->record(tx->sink->context, &tx->events);
+        all->record(all->context, &own);
     }
 }
 
-/* Commits when status is MQ_OK, otherwise rolls back; the events of a commit are told. */
+/* Commits when status is MQ_OK, otherwise rolls back. */
 static enum mq_status end(struct mq_tx *tx, enum mq_status status, struct mq_error *err)
 {
     struct mq_db *db = tx->queue->db;
@@ -135,10 +141,10 @@ static enum mq_status end(struct mq_tx *tx, enum mq_status status, struct mq_err
     }
     if (status != MQ_OK) {
         db->driver->rollback(db);
-    } else if (tx->sink) {
-        tell(tx);
+        if (tx->events) {
+            mq_events_truncate(tx->events, tx->events_before);
+        }
     }
-    mq_events_clear(&tx->events);
     mq_settings_clear(&tx->settings);
     free(tx->pauses);
     tx->pauses = NULL;
@@ -153,39 +159,36 @@ static void pause_before(const struct mq_queue *queue, int tries)
     nanosleep(&pause, NULL);
 }
 
-static enum mq_status run(struct mq_queue *queue, const struct mq_tx_work *work, bool inserts,
-                          struct mq_error *err)
+static bool is_victim(const struct mq_tx *tx, enum mq_status status)
 {
-    for (int tries = 1;; tries++) {
-        struct mq_tx tx;
-        enum mq_status status = begin(&tx, queue, inserts, err);
-        if (status == MQ_OK) {
-            tx.sink = work->events;
-            status = end(&tx, work->body(&tx, work->context, err), err);
-        }
-        if (status != MQ_TX_ABORTED || tx.joined || tries == TRIES_MAX) {
-            return status;
-        }
-        pause_before(queue, tries);
+    return status == MQ_TX_ABORTED && tx->tries > 0 && tx->tries < TRIES_MAX && !tx->joined;
+}
+
+bool mq_tx_next(struct mq_tx *tx, enum mq_status *status, struct mq_error *err)
+{
+    bool begins = tx->tries == 0;
+    if (!begins) {
+        *status = end(tx, *status, err);
+    } else if (*status == MQ_OK && !tx->only_new) {
+        *status = mq_schema_ready(tx->queue, err);
     }
-}
-
-enum mq_status mq_tx_run(struct mq_queue *queue, const struct mq_tx_work *work,
-                         struct mq_error *err)
-{
-    MQ_TRY(mq_schema_ready(queue, err));
-    return run(queue, work, false, err);
-}
-
-enum mq_status mq_tx_store(struct mq_queue *queue, const struct mq_tx_work *work,
-                           struct mq_error *err)
-{
-    return run(queue, work, true, err);
+    begins = begins && *status == MQ_OK;
+    while (begins || is_victim(tx, *status)) {
+        if (!begins) {
+            pause_before(tx->queue, tx->tries);
+        }
+        *status = begin(tx, err);
+        if (*status == MQ_OK) {
+            return true;
+        }
+        begins = false;
+    }
+    return false;
 }
 
 void mq_tx_event(struct mq_tx *tx, const struct mq_job *job, const struct mq_event *extra)
 {
-    if (!tx->sink) {
+    if (!tx->events) {
         return;
     }
     struct mq_event event = *extra;
@@ -196,7 +199,7 @@ void mq_tx_event(struct mq_tx *tx, const struct mq_job *job, const struct mq_eve
     event.subject = extra->type == MQ_EVENT_SENT ? job->subject : NULL;
     event.attempt = job->attempts;
     event.uncertain = job->uncertain;
-    mq_events_add(&tx->events, &event);
+    mq_events_add(tx->events, &event);
 }
 
 void mq_tx_happened(struct mq_tx *tx, const struct mq_job *job, enum mq_event_type type)

@@ -142,7 +142,7 @@ static void test_enqueue_many(void **state)
 {
     (void)state;
     struct fixture fx;
-    int64_t stored = -1;
+    int64_t ids[3] = {0};
     fx_open(&fx);
     struct mq_new_job jobs[3];
     for (int i = 0; i < 3; i++) {
@@ -152,11 +152,10 @@ static void test_enqueue_many(void **state)
                                       .recipients = &no_strings};
     }
     jobs[1].mail_type = MQ_STR("b");
-    assert_int_equal(mq_queue_enqueue_many(fx.queue, jobs, 3, &stored, &fx.err), MQ_OK);
-    assert_int_equal(stored, 2);
-    jobs[0].mail_type = MQ_STR("c");
+    assert_int_equal(mq_queue_enqueue(fx.queue, jobs, 3, ids, &fx.err), MQ_OK);
+    assert_true(ids[0] > 0 && ids[1] > ids[0] && ids[2] == 0);
     jobs[2].priority = 101;
-    assert_int_equal(mq_queue_enqueue_many(fx.queue, jobs, 3, &stored, &fx.err), MQ_INVALID);
+    assert_int_equal(mq_new_job_check(&jobs[2], &fx.err), MQ_INVALID);
     assert_string_equal(fx.err.field, "priority");
     assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_queue"), 2);
     fx_close(&fx);

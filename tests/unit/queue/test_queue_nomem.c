@@ -84,8 +84,8 @@ static bool store(struct pass *p)
            good(p, mq_queue_set_config(queue, "mailRateMode", "strict", err)) &&
            good(p, mq_queue_set_config(queue, "mailRedirectTo", "@x.org", err)) &&
            good(p, mq_queue_set_config(queue, "mailRedirectTypes", "mail,x", err)) &&
-           good(p, mq_queue_enqueue(queue, &job, &id, err)) &&
-           good(p, mq_queue_enqueue(queue, &composed, &id, err));
+           good(p, mq_queue_enqueue(queue, &job, 1, &id, err)) &&
+           good(p, mq_queue_enqueue(queue, &composed, 1, &id, err));
 }
 
 static bool deliver(struct pass *p)

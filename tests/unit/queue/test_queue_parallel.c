@@ -62,7 +62,7 @@ static bool turns(struct thread *self, struct mq_queue *queue)
     bool more = true;
     for (int n = 0; good && more; n = !n) {
         struct mq_cycle cycle = {
-            outcomes, settle_some(&claims[!n], outcomes), &request, &claims[n], NULL, 0, false};
+            outcomes, settle_some(&claims[!n], outcomes), &request, &claims[n], NULL, 0};
         good = mq_queue_cycle(queue, &cycle, &self->err) == MQ_OK && claims[n].status == MQ_OK;
         for (size_t i = 0; good && i < claims[n].count; i++) {
             good = __atomic_add_fetch(&taken[claims[n].jobs[i].id], 1, __ATOMIC_SEQ_CST) == 1;
@@ -100,7 +100,7 @@ static void test_parallel_claims(void **state)
     assert_non_null(queue);
     for (int i = 0; i < JOBS; i++) {
         struct mq_new_job job = {.mail_type = MQ_STR("mail"), .message_id = "<x@y>"};
-        assert_int_equal(mq_queue_enqueue_many(queue, &job, 1, &stored, &err), MQ_OK);
+        assert_int_equal(mq_queue_enqueue(queue, &job, 1, &stored, &err), MQ_OK);
     }
     for (int i = 0; i < THREADS; i++) {
         threads[i].number = i;

@@ -78,7 +78,7 @@ static void test_versions(void **state)
     assert_int_equal(open_after(&fx, script), MQ_OK); /* newer ones may take mail */
     struct mq_new_job job = {.mail_type = MQ_STR("mail"), .message_id = "<x@y>"};
     int64_t id;
-    assert_int_equal(mq_queue_enqueue(fx.queue, &job, &id, &fx.err), MQ_SCHEMA);
+    assert_int_equal(mq_queue_enqueue(fx.queue, &job, 1, &id, &fx.err), MQ_SCHEMA);
     assert_non_null(strstr(fx.err.text, "upgrade"));
     assert_string_equal(fx.err.field, "mailSchemaVersion");
     fx_close(&fx);
