@@ -177,11 +177,8 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/queue/claim.c
     src/queue/config/config.c
     src/queue/config/keys.c
-    src/queue/config/move_record.c
-    src/queue/config/pause.c
-    src/queue/config/relay_texts.c
+    src/queue/config/relays.c
     src/queue/config/settings.c
-    src/queue/config/store.c
     src/queue/enqueue.c
     src/queue/event.c
     src/queue/limit.c
@@ -190,15 +187,12 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/queue/recover.c
     src/queue/redirect.c
     src/queue/settle.c
-    src/queue/slots.c
+    src/queue/shared.c
     src/queue/sql/columns.c
-    src/queue/sql/descriptor.c
     src/queue/sql/dialect.c
     src/queue/sql/dialect_mysql.c
     src/queue/sql/dialect_pgsql.c
-    src/queue/sql/insert.c
     src/queue/sql/schema.c
-    src/queue/sql/server_time.c
     src/queue/sql/statements.c
     src/queue/sql/transaction.c
     src/queue/stats.c

@@ -10,7 +10,7 @@ use MailQueue\Cli\Terminal;
 
 /**
  * The record of a move in a config table, for one job table: "ID.RUN STATE CURSOR BASE NAME" in a
- * JSON object by the tables' names. src/queue/config/move_record.c reads it at each claim.
+ * JSON object by the tables' names. src/queue/config/settings.c reads it at each claim.
  */
 final class Record
 {

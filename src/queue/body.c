@@ -12,14 +12,11 @@
 #include "queue/sql/transaction.h"
 #include "queue/steps.h"
 
-/* The first of them, from `hint` on, that has this id; NULL: none. */
-static struct mq_job *find(struct mq_job *const *jobs, size_t count, size_t *hint, int64_t id)
+static struct mq_job *find(struct mq_job *const *jobs, size_t count, int64_t id)
 {
     for (size_t i = 0; i < count; i++) {
-        size_t at = (*hint + i) % count;
-        if (jobs[at]->id == id) {
-            *hint = at + 1;
-            return jobs[at];
+        if (jobs[i]->id == id && jobs[i]->body_place == MQ_BODY_UNKNOWN) {
+            return jobs[i];
         }
     }
     return NULL;
@@ -48,49 +45,34 @@ static void take_row(struct mq_queue *queue, struct mq_job *job)
     }
 }
 
-/* Jobs of one claim token, and the largest message that is loaded. */
-struct reading {
-    struct mq_job *const *jobs;
-    size_t count;
-    int64_t most;
-};
-
-/* The jobs are a list where the database takes one, else a single id. */
-static enum mq_status read_rows(struct mq_queue *queue, const struct reading *reading,
-                                struct mq_value jobs, struct mq_error *err)
+/* Jobs of one claim token: as many as the database takes as a list, else one. */
+static enum mq_status read_chunk(struct mq_queue *queue, struct mq_job *const *jobs, size_t count,
+                                 int64_t most, struct mq_error *err)
 {
-    size_t hint = 0;
-    struct mq_args args =
-        MQ_ARGS(mq_int(reading->most), mq_cstr(reading->jobs[0]->locked_by), jobs);
+    struct mq_buffer list = {0};
+    for (size_t i = 0; i < count; i++) {
+        mq_sql_list_add(&list, jobs[i]->id, 0);
+    }
+    bool listed = mq_sql_has(queue, MQ_SQL_CLAIM_TAKE_MANY);
+    struct mq_args args = MQ_ARGS(mq_int(most), mq_cstr(jobs[0]->locked_by),
+                                  listed ? mq_sql_list(&list) : mq_int(jobs[0]->id));
     /* A statement that is kept may keep its last result. */
-    int slot = reading->most > MQ_BODY_SMALL ? -1 : MQ_SQL_BODIES;
+    int slot = most > MQ_BODY_SMALL ? -1 : MQ_SQL_BODIES;
     struct mq_query query = {slot, mq_sql_text(queue, MQ_SQL_BODIES), args.values, args.count};
-    enum mq_status status =
-        query.sql ? queue->db->driver->run(queue->db, &query, err) : mq_error_nomem(err);
+    enum mq_status status = query.sql && !list.failed
+                                ? queue->db->driver->run(queue->db, &query, err)
+                                : mq_error_nomem(err);
     while (mq_sql_next(queue, &status, err)) {
-        int64_t id = mq_sql_column_int(queue, 0);
-        struct mq_job *job = find(reading->jobs, reading->count, &hint, id);
+        struct mq_job *job = find(jobs, count, mq_sql_column_int(queue, 0));
         if (job) {
             take_row(queue, job);
         }
     }
-    for (size_t i = 0; i < reading->count && status == MQ_OK; i++) {
-        if (reading->jobs[i]->body_place == MQ_BODY_UNKNOWN) {
-            reading->jobs[i]->body_place = MQ_BODY_LOST;
+    for (size_t i = 0; i < count && status == MQ_OK; i++) {
+        if (jobs[i]->body_place == MQ_BODY_UNKNOWN) {
+            jobs[i]->body_place = MQ_BODY_LOST;
         }
     }
-    return status;
-}
-
-static enum mq_status read_listed(struct mq_queue *queue, const struct reading *reading,
-                                  struct mq_error *err)
-{
-    struct mq_buffer list = {0};
-    for (size_t i = 0; i < reading->count; i++) {
-        mq_sql_list_add(&list, reading->jobs[i]->id, 0);
-    }
-    struct mq_value ids = mq_sql_list(&list);
-    enum mq_status status = list.failed ? mq_error_nomem(err) : read_rows(queue, reading, ids, err);
     mq_buffer_clear(&list);
     return status;
 }
@@ -98,12 +80,9 @@ static enum mq_status read_listed(struct mq_queue *queue, const struct reading *
 enum mq_status mq_queue_read_bodies(struct mq_queue *queue, struct mq_job *const *jobs,
                                     size_t count, int64_t most, struct mq_error *err)
 {
-    bool listed = mq_sql_has(queue, MQ_SQL_CLAIM_TAKE_MANY);
-    size_t chunk = listed ? MQ_CLAIM_CHUNK : 1;
+    size_t chunk = mq_sql_has(queue, MQ_SQL_CLAIM_TAKE_MANY) ? MQ_CLAIM_CHUNK : 1;
     for (size_t i = 0; i < count; i += chunk) {
-        struct reading reading = {jobs + i, count - i < chunk ? count - i : chunk, most};
-        MQ_TRY(listed ? read_listed(queue, &reading, err)
-                      : read_rows(queue, &reading, mq_int(jobs[i]->id), err));
+        MQ_TRY(read_chunk(queue, jobs + i, count - i < chunk ? count - i : chunk, most, err));
     }
     return MQ_OK;
 }

@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "queue/config/move_record.h"
-#include "queue/config/pause.h"
 #include "queue/handle.h"
 #include "queue/limit.h"
+#include "queue/relay.h"
 #include "queue/sql/columns.h"
 #include "queue/steps.h"
 
@@ -204,13 +203,17 @@ static size_t wanted(const struct taking *t)
 /* The settings were read before the rows were locked: a move may have begun, or ended, between. */
 static enum mq_status look_again(struct taking *t, struct mq_error *err)
 {
-    bool moved = false;
-    enum mq_status status = mq_move_look(t->tx->queue, &moved, err);
-    if (moved) {
+    struct mq_settings settings;
+    if (!t->tx->queue->dialect->shared) {
+        return MQ_OK;
+    }
+    MQ_TRY(mq_settings_load(t->tx->queue, t->tx->now_s, &settings, err));
+    if (!settings.enabled) {
         t->claim->end = MQ_CLAIM_DISABLED;
         t->stop = true;
     }
-    return status;
+    mq_settings_clear(&settings);
+    return MQ_OK;
 }
 
 /* The next due rows of a priority; they are `want` unless there are no more. */
@@ -309,7 +312,7 @@ static enum mq_status closed(struct mq_tx *tx, const struct mq_claim_request *re
         return MQ_OK;
     }
     if (request->relay) {
-        MQ_TRY(mq_pause_find(tx->pauses, request->relay, &pause, &found, err));
+        MQ_TRY(mq_pause_find(tx->settings.pauses, request->relay, &pause, &found, err));
     }
     if (found && pause.until_s > tx->now_s) {
         *is = true;

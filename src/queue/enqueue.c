@@ -1,11 +1,16 @@
 /* Storing mail: one statement, or one short transaction. */
 #include "queue/enqueue.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/json.h"
 #include "db/db.h"
+#include "mime/notify.h"
 #include "policy/backoff.h"
 #include "queue/handle.h"
 #include "queue/sql/columns.h"
-#include "queue/sql/insert.h"
+#include "queue/sql/descriptor.h"
 #include "queue/sql/schema.h"
 #include "queue/sql/transaction.h"
 
@@ -68,6 +73,229 @@ enum mq_status mq_new_job_check(const struct mq_new_job *job, struct mq_error *e
     return mq_envelope_check(job->envelope_from, job->recipients, err);
 }
 
+/* Octets of messages in one statement: the server and PDO hold them several times. */
+#define STATEMENT_OCTETS (512 * 1024)
+
+/* ---- the values of a row ---- */
+
+#define VALUES_MAX (MQ_FIRST_NEW_PARAMETER - 1 + MQ_COL_COUNT)
+
+/* ?1 and ?2, then those of the columns. Lists are the row's own, all else is the job's. */
+struct row {
+    struct mq_value values[VALUES_MAX];
+    int count;
+    struct mq_buffer recipients;
+    struct mq_buffer notify;
+};
+
+#define VALUE(symbol, name, type, read, sql, value) value,
+
+/* False without memory; to be cleared in any case. */
+static bool make_row(struct row *row, const struct mq_new_job *job, int64_t now_s)
+{
+    row->recipients = row->notify = (struct mq_buffer){0};
+    if (job->recipients && job->recipients->count) {
+        mq_json_strings(&row->recipients, job->recipients);
+    }
+    if (job->notify && mq_notify_asks(job->notify)) {
+        mq_notify_write(job->notify, &row->notify);
+    }
+    const struct mq_value all[MQ_COL_COUNT] = {MQ_COLUMNS(VALUE)};
+    row->values[0] = mq_int(now_s);
+    row->values[1] = mq_null();
+    row->count = MQ_FIRST_NEW_PARAMETER - 1;
+    for (size_t i = 0; i < MQ_COL_COUNT; i++) {
+        if (mq_columns[i].sql && strchr(mq_columns[i].sql, '?')) {
+            row->values[row->count++] = all[i];
+        }
+    }
+    return !row->recipients.failed && !row->notify.failed;
+}
+
+static void clear_row(struct row *row)
+{
+    mq_buffer_clear(&row->recipients);
+    mq_buffer_clear(&row->notify);
+}
+
+/* ---- one job ---- */
+
+static enum mq_status insert_row(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
+                                 int64_t *id, struct mq_error *err)
+{
+    if (queue->db->returning) {
+        return mq_sql_int(queue, slot, args, id, err);
+    }
+    MQ_TRY(mq_sql_exec(queue, slot, args, err));
+    if (mq_sql_changes(queue) > 0) {
+        *id = queue->db->driver->last_id(queue->db);
+    }
+    return MQ_OK;
+}
+
+/* A job with its body. *id is 0 where the pair (reference, type) is there already; MQ_DUPLICATE
+ * where the database has no other answer to that. now_s is the time where the host's clock counts.
+ */
+static enum mq_status insert_job(struct mq_queue *queue, const struct mq_new_job *job,
+                                 int64_t now_s, int64_t *id, struct mq_error *err)
+{
+    struct row row;
+    bool whole = mq_sql_has(queue, MQ_SQL_STORE);
+    enum mq_sql slot = whole ? MQ_SQL_STORE : MQ_SQL_INSERT_JOB;
+    *id = 0;
+    bool made = make_row(&row, job, now_s);
+    row.values[1] = whole && job->body.data ? mq_blob(job->body) : mq_null();
+    struct mq_args values = {row.values, row.count};
+    enum mq_status status = made ? insert_row(queue, slot, values, id, err) : mq_error_nomem(err);
+    clear_row(&row);
+    MQ_TRY(status);
+    if (*id <= 0 && !job->reference.data) {
+        /* Without a reference nothing can be a duplicate. */
+        return mq_error_set(err, MQ_DATABASE, "database",
+                            "the database did not say under which id the mail was stored");
+    }
+    if (*id <= 0 || !job->body.data || whole) {
+        return MQ_OK;
+    }
+    /* After the job, so that a duplicate leaves no body behind. */
+    return mq_sql_exec(queue, MQ_SQL_INSERT_BODY, MQ_ARGS(mq_int(*id), mq_blob(job->body)), err);
+}
+
+/* ---- many ---- */
+
+/* Runs a statement that was made for a number of rows. */
+static enum mq_status run_made(struct mq_queue *queue, const struct mq_buffer *text,
+                               struct mq_args args, struct mq_error *err)
+{
+    char *sql = text->failed ? NULL : mq_sql_expand(queue->dialect, &queue->names, text->data);
+    struct mq_query query = {-1, sql, args.values, args.count};
+    enum mq_status status =
+        sql ? queue->db->driver->run(queue->db, &query, err) : mq_error_nomem(err);
+    free(sql);
+    return status;
+}
+
+/* Whether the row that was given back is that job's. Rows come in the order of the values, without
+ * those of pairs that were there. */
+static bool is_of(struct mq_queue *queue, const struct mq_new_job *job)
+{
+    return mq_str_equal(mq_sql_column_str(queue, 1), job->reference) &&
+           mq_str_equal(mq_sql_column_str(queue, 2), job->mail_type) &&
+           mq_str_equal(mq_sql_column_str(queue, 3), mq_str_of(job->message_id));
+}
+
+/* A body under another job's id would go to the wrong people: what does not fit is an error. */
+static enum mq_status take_ids(struct mq_queue *queue, const struct mq_new_job *jobs, size_t count,
+                               int64_t *ids, struct mq_error *err)
+{
+    bool fits = true;
+    size_t at = 0;
+    enum mq_status status = MQ_OK;
+    while (fits && mq_sql_next(queue, &status, err)) {
+        while (at < count && jobs[at].reference.data && !is_of(queue, &jobs[at])) {
+            at++;
+        }
+        fits = at < count && is_of(queue, &jobs[at]);
+        if (fits) {
+            ids[at++] = mq_sql_column_int(queue, 0);
+        }
+    }
+    for (; at < count && fits; at++) {
+        fits = jobs[at].reference.data != NULL;
+    }
+    mq_sql_finish(queue);
+    return status != MQ_OK || fits
+               ? status
+               : mq_error_set(err, MQ_DATABASE, "database",
+                              "the database did not say under which ids the mails were stored");
+}
+
+/* The INSERT of these jobs, whose values are those of the rows. */
+static enum mq_status insert_rows(struct mq_queue *queue, const struct mq_new_job *jobs,
+                                  struct row *rows, size_t count, struct mq_error *err)
+{
+    const int skipped = MQ_FIRST_NEW_PARAMETER - 1; /* a server's time, and its own statement */
+    struct mq_buffer text = {0};
+    struct mq_value *values = malloc(count * sizeof(rows->values));
+    bool ok = values != NULL;
+    int next = 1;
+    mq_buffer_cstr(&text, "INSERT INTO {t}({f}) VALUES ");
+    for (size_t i = 0; i < count && ok; i++) {
+        ok = make_row(&rows[i], &jobs[i], 0);
+        memcpy(&values[next - 1], &rows[i].values[skipped],
+               (size_t)(rows[i].count - skipped) * sizeof(*values));
+        mq_buffer_cstr(&text, i ? "," : "");
+        next = mq_columns_write_values(&text, next);
+    }
+    mq_buffer_cstr(&text, "{R}");
+    enum mq_status status =
+        ok ? run_made(queue, &text, (struct mq_args){values, next - 1}, err) : mq_error_nomem(err);
+    mq_buffer_clear(&text);
+    free(values);
+    return status;
+}
+
+/* The bodies of what was stored, by as few statements as their size allows. */
+static enum mq_status insert_bodies(struct mq_queue *queue, const struct mq_new_job *jobs,
+                                    const int64_t *ids, size_t count, struct mq_error *err)
+{
+    struct mq_value *values = malloc(2 * count * sizeof(*values));
+    struct mq_buffer text = {0};
+    struct mq_args args = {values, 0};
+    size_t octets = 0;
+    enum mq_status status = values ? MQ_OK : mq_error_nomem(err);
+    for (size_t i = 0; i <= count && status == MQ_OK; i++) {
+        bool has = i < count && ids[i] && jobs[i].body.data;
+        bool full = i == count || (has && octets + jobs[i].body.len > STATEMENT_OCTETS);
+        if (full && args.count) {
+            status = run_made(queue, &text, args, err);
+            mq_sql_finish(queue);
+            mq_buffer_reset(&text);
+            args.count = 0;
+            octets = 0;
+        }
+        if (has) {
+            mq_buffer_printf(&text, "%s(?%d, ?%d)",
+                             args.count ? "," : "INSERT INTO {b}(id, content) VALUES ",
+                             args.count + 1, args.count + 2);
+            values[args.count++] = mq_int(ids[i]);
+            values[args.count++] = mq_blob(jobs[i].body);
+            octets += jobs[i].body.len;
+        }
+    }
+    mq_buffer_clear(&text);
+    free(values);
+    return status;
+}
+
+/* Many with one statement, where the database can: ids[i] is 0 where jobs[i] was not stored, for
+ * its pair was there. All are 0 where they have to be stored one by one. */
+static enum mq_status insert_jobs(struct mq_queue *queue, const struct mq_new_job *jobs,
+                                  size_t count, int64_t *ids, struct mq_error *err)
+{
+    memset(ids, 0, count * sizeof(*ids));
+    if (count < 2 || !queue->db->returning || !queue->dialect->words['R']) {
+        return MQ_OK;
+    }
+    struct row *rows = calloc(count, sizeof(*rows));
+    enum mq_status status = rows ? insert_rows(queue, jobs, rows, count, err) : mq_error_nomem(err);
+    if (status == MQ_OK) {
+        status = take_ids(queue, jobs, count, ids, err);
+    }
+    for (size_t i = 0; rows && i < count; i++) {
+        clear_row(&rows[i]);
+    }
+    free(rows);
+    if (status == MQ_OK) {
+        return insert_bodies(queue, jobs, ids, count, err);
+    }
+    memset(ids, 0, count * sizeof(*ids)); /* an unbuffered result gives rows before it fails */
+    /* One by one they may be stored. */
+    return status == MQ_DUPLICATE || status == MQ_FULL ? MQ_OK : status;
+}
+
+/* ---- storing ---- */
+
 /* The job that holds the pair. */
 struct holder {
     int64_t id; /* 0: there is none any more */
@@ -92,7 +320,7 @@ static enum mq_status store(struct mq_tx *tx, const struct mq_new_job *job, int6
                             struct mq_error *err)
 {
     struct holder holder;
-    enum mq_status status = mq_insert_job(tx->queue, job, tx->now_s, id, err);
+    enum mq_status status = insert_job(tx->queue, job, tx->now_s, id, err);
     bool duplicate = status == MQ_DUPLICATE ? job->reference.data != NULL : *id == 0;
     if ((status != MQ_OK && status != MQ_DUPLICATE) || !duplicate) {
         return status;
@@ -102,13 +330,13 @@ static enum mq_status store(struct mq_tx *tx, const struct mq_new_job *job, int6
         return holder.id ? MQ_OK : status; /* a duplicate of another key is the application's */
     }
     MQ_TRY(mq_job_drop(tx->queue, holder.id, NULL, err));
-    return mq_insert_job(tx->queue, job, tx->now_s, id, err);
+    return insert_job(tx->queue, job, tx->now_s, id, err);
 }
 
 static enum mq_status store_all(struct mq_tx *tx, const struct mq_new_job *jobs, size_t count,
                                 int64_t *ids, struct mq_error *err)
 {
-    MQ_TRY(mq_insert_jobs(tx->queue, jobs, count, ids, err));
+    MQ_TRY(insert_jobs(tx->queue, jobs, count, ids, err));
     for (size_t i = 0; i < count; i++) {
         if (ids[i] == 0) {
             MQ_TRY(store(tx, &jobs[i], &ids[i], err));
@@ -130,7 +358,7 @@ static enum mq_status store_alone(struct mq_queue *queue, const struct mq_new_jo
     if (what == MQ_ALONE_NEVER) {
         return MQ_OK;
     }
-    enum mq_status status = mq_insert_job(queue, job, 0, id, err);
+    enum mq_status status = insert_job(queue, job, 0, id, err);
     if (status == MQ_OK && *id == 0) {
         status = find_holder(queue, job, 0, &holder, err);
     }

@@ -29,7 +29,5 @@ struct mq_queue {
 
 /* Makes queue->clock of the clock of the options. */
 void mq_queue_set_clock(struct mq_queue *queue, const struct mq_clock *host);
-/* The time that leases and tokens go by: the database's where machines share it. */
-enum mq_status mq_queue_now(struct mq_queue *queue, int64_t *now_s, struct mq_error *err);
 
 #endif

@@ -12,7 +12,6 @@
 
 #include <stdio.h>
 
-#include "queue/config/config.h"
 #include "queue/config/keys.h"
 #include "queue/sql/statements.h"
 

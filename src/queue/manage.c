@@ -10,32 +10,21 @@
 #include "queue/sql/schema.h"
 #include "queue/sql/transaction.h"
 
-#define LIST_MAX 100000
-
 /* ---- lists ---- */
 
 enum mq_status mq_queue_jobs(struct mq_queue *queue, const struct mq_job_filter *filter,
                              struct mq_job_list *out, struct mq_error *err)
 {
-    struct mq_job_list list = {0};
     enum mq_sql slot =
         filter->state < 0 ? MQ_SQL_JOBS : (enum mq_sql)(MQ_SQL_JOBS_PENDING + filter->state);
-    if (filter->limit < 1 || filter->limit > LIST_MAX) {
-        return mq_error_set(err, MQ_INVALID, "limit", "limit must be 1 … %d, not %d", LIST_MAX,
-                            filter->limit);
-    }
-    if (filter->state >= MQ_STATE_COUNT) {
-        return mq_error_set(err, MQ_INVALID, "status", "there is no such status");
-    }
-    MQ_TRY(mq_schema_ready(queue, err));
     struct mq_args args = MQ_ARGS(mq_int(filter->after), mq_int(filter->limit));
-    enum mq_status status = mq_jobs_read(queue, slot, args, &list, err);
+    *out = (struct mq_job_list){0};
+    MQ_TRY(mq_schema_ready(queue, err));
+    enum mq_status status = mq_jobs_read(queue, slot, args, out, err);
     if (status != MQ_OK) {
-        mq_job_list_clear(&list);
-        return status;
+        mq_job_list_clear(out);
     }
-    *out = list;
-    return MQ_OK;
+    return status;
 }
 
 enum mq_status mq_queue_strays(struct mq_queue *queue, struct mq_stray *out, size_t room,
@@ -94,15 +83,13 @@ enum mq_status mq_queue_job(struct mq_queue *queue, int64_t id, struct mq_job *o
 /* Refused recipients come back behind those that are left. */
 static enum mq_status bring_back(struct mq_job *job, struct mq_error *err)
 {
-    struct mq_strings addresses;
-    struct mq_strings replies;
+    struct mq_strings addresses = {0};
+    struct mq_strings replies = {0};
     struct mq_error why;
     bool ok = true;
     if (!job->refused) {
         return MQ_OK;
     }
-    mq_strings_init(&addresses);
-    mq_strings_init(&replies);
     enum mq_status status =
         mq_json_read_object(mq_str_of(job->refused), &addresses, &replies, &why);
     for (size_t i = 0; status == MQ_OK && i < addresses.count && ok; i++) {

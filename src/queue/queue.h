@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/clock.h"
 #include "core/error.h"
@@ -45,8 +46,8 @@ void mq_queue_maintain(struct mq_queue *queue);
  * CLOCK_BOOTTIME has counted since: never behind the server, and ahead of it by at most a second
  * and the time of the question. Before the first answer it is the clock of the options. */
 const struct mq_clock *mq_queue_clock(const struct mq_queue *queue);
-/* Asks a server for its time, outside of a transaction. */
-enum mq_status mq_queue_ask_time(struct mq_queue *queue, struct mq_error *err);
+/* The time that leases and tokens go by: a server is asked for its own. */
+enum mq_status mq_queue_now(struct mq_queue *queue, int64_t *now_s, struct mq_error *err);
 /* Whether machines may share the database: there is no file beside which anything could lie. */
 bool mq_queue_is_shared(const struct mq_queue *queue);
 /* Which tables these are, wherever they are seen from: the server, its database, the table. A text

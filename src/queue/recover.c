@@ -1,6 +1,5 @@
 /* Leases whose worker is gone: what its intent record says is settled in its place. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "queue/claim.h"
@@ -14,48 +13,42 @@ static const char died_within[] =
 
 /* How many recipients the claim can have reached, from the first one: as many as it paid for and
  * as one transaction takes. With a redirect the paid ones are other addresses. */
-static size_t reach(const struct mq_tx *tx, const struct mq_job *job, size_t n)
+static size_t reach(const struct mq_tx *tx, const struct mq_job *job)
 {
+    size_t n = job->recipients.count ? job->recipients.count : 1;
     bool direct = tx->config == MQ_OK && !tx->settings.redirect_to;
-    size_t most = job->paid > 0 && direct ? (size_t)job->paid : MQ_JOB_RECIPIENTS_MAX;
-    most = most < MQ_JOB_RECIPIENTS_MAX ? most : MQ_JOB_RECIPIENTS_MAX;
-    return n < most ? n : most;
-}
-
-/* Every recipient of this claim may have got it. */
-static void all_uncertain(struct mq_settlement *s, unsigned char *results, size_t reached)
-{
-    memset(results, MQ_OUTCOME_UNCERTAIN, reached);
-    s->handed_over = s->job->paid;
-}
-
-static void from_evidence(struct mq_settlement *s, const struct mq_evidence *evidence,
-                          unsigned char *results, size_t reached)
-{
-    size_t n = s->job->recipients.count ? s->job->recipients.count : 1;
-    if (evidence->by_recipient) {
-        memcpy(results, evidence->results, n < MQ_JOB_RECIPIENTS_MAX ? n : MQ_JOB_RECIPIENTS_MAX);
-        s->handed_over = evidence->handed_over;
-        if (evidence->replied) {
-            s->at_s = evidence->at_s;
-        } else {
-            /* Not the record's time: the relay may have taken it at any time since. */
-            s->error = died_within;
-        }
-    } else if (evidence->outcome == MQ_OUTCOME_UNCERTAIN) {
-        s->error = died_within;
-        all_uncertain(s, results, reached);
-    } else {
-        s->results = NULL;
-        s->outcome = evidence->outcome;
-        s->error = evidence->outcome == MQ_OUTCOME_DEFERRED ? died_before : NULL;
+    if (direct && job->paid > 0 && n > (size_t)job->paid) {
+        n = (size_t)job->paid;
     }
+    return n < MQ_JOB_RECIPIENTS_MAX ? n : MQ_JOB_RECIPIENTS_MAX;
 }
 
-/* Without a reply, a record that has no uncertain recipient says too little. */
-static bool says_uncertain(const struct mq_settlement *s, size_t n)
+static bool says_uncertain(const struct mq_evidence *said)
 {
-    return s->results && memchr(s->results, MQ_OUTCOME_UNCERTAIN, n) != NULL;
+    return memchr(said->results, MQ_OUTCOME_UNCERTAIN, MQ_JOB_RECIPIENTS_MAX) != NULL;
+}
+
+/* The body may have gone out: an outcome of each recipient. `reply` has room for the relay's. */
+static void settle_each(struct mq_settlement *s, struct mq_evidence *said, size_t reached,
+                        char reply[64])
+{
+    if (!said->by_recipient || (!said->replied && !says_uncertain(said))) {
+        /* The record says too little: every recipient of this claim may have got it. */
+        memset(said->results, MQ_OUTCOME_UNCERTAIN, reached);
+        said->handed_over = s->job->paid;
+    }
+    s->results = said->results;
+    s->handed_over = said->handed_over;
+    if (!said->replied) {
+        /* Not the record's time: the relay may have taken it at any time since. */
+        s->error = died_within;
+        return;
+    }
+    s->at_s = said->at_s;
+    if (said->code > 0) {
+        snprintf(reply, 64, "%d (as the worker's record says)", said->code);
+        s->error = reply;
+    }
 }
 
 /* Settles it, and adds to *octets what that deletes. */
@@ -74,35 +67,21 @@ static enum mq_status settle(struct mq_tx *tx, struct mq_settlement *s, int64_t 
 static enum mq_status recover_one(struct mq_tx *tx, const struct mq_claim_request *request,
                                   const struct mq_job *job, int64_t *octets, struct mq_error *err)
 {
-    size_t n = job->recipients.count ? job->recipients.count : 1;
-    unsigned char *results = calloc(n, 1);
-    struct mq_evidence evidence = {.outcome = MQ_OUTCOME_UNCERTAIN};
+    struct mq_evidence said = {.outcome = MQ_OUTCOME_UNCERTAIN};
+    struct mq_settlement s = {
+        .job = job, .retry_after_s = -1, .ms = -1, .on_uncertain = request->on_uncertain};
     char reply[64];
-    if (!results) {
-        return mq_error_nomem(err);
-    }
-    struct mq_settlement s = {.job = job,
-                              .results = results,
-                              .retry_after_s = -1,
-                              .ms = -1,
-                              .on_uncertain = request->on_uncertain};
     if (request->evidence) {
-        request->evidence->find(request->evidence->context, job->locked_by, job->id, &evidence);
+        request->evidence->find(request->evidence->context, job->locked_by, job->id, &said);
     }
-    from_evidence(&s, &evidence, results, reach(tx, job, n));
-    if (evidence.by_recipient && !evidence.replied && !says_uncertain(&s, n)) {
-        all_uncertain(&s, results, reach(tx, job, n));
+    if (said.by_recipient || said.outcome == MQ_OUTCOME_UNCERTAIN) {
+        settle_each(&s, &said, reach(tx, job), reply);
+        s.taken_by_s = says_uncertain(&said) ? tx->now_s + request->final_timeout_s : 0;
+    } else {
+        s.outcome = said.outcome;
+        s.error = said.outcome == MQ_OUTCOME_DEFERRED ? died_before : NULL;
     }
-    if (evidence.replied && evidence.code > 0) {
-        snprintf(reply, sizeof(reply), "%d (as the worker's record says)", evidence.code);
-        s.error = reply;
-    }
-    if (says_uncertain(&s, n)) {
-        s.taken_by_s = tx->now_s + request->final_timeout_s;
-    }
-    enum mq_status status = settle(tx, &s, octets, err);
-    free(results);
-    return status;
+    return settle(tx, &s, octets, err);
 }
 
 /* A row whose recipients cannot be read: a person must look at it. */

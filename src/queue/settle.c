@@ -42,8 +42,8 @@ static enum mq_outcome result_of(const struct mq_settlement *s, size_t i)
 {
     const struct mq_job *job = s->job;
     if (s->results) {
-        return s->results[i] < MQ_OUTCOME_RECIPIENTS ? mq_outcomes[s->results[i]].row
-                                                     : MQ_OUTCOME_RELEASED;
+        bool known = i < MQ_JOB_RECIPIENTS_MAX && s->results[i] < MQ_OUTCOME_RECIPIENTS;
+        return known ? mq_outcomes[s->results[i]].row : MQ_OUTCOME_RELEASED;
     }
     bool reached = job->targets.count == 0 || !job->target_of || job->target_of[i] >= 0;
     return reached ? mq_outcomes[s->outcome].row : MQ_OUTCOME_RELEASED;
@@ -54,14 +54,10 @@ static bool is_whole(const struct mq_settlement *s, enum mq_outcome outcome)
     return !s->results && s->outcome == outcome;
 }
 
-static const char *reply_of(const struct mq_settlement *s, size_t i)
+/* `other` where the recipient has none of its own. */
+static const char *reply_of(const struct mq_settlement *s, size_t i, const char *other)
 {
-    return s->replies && s->replies[i] ? s->replies[i] : NULL;
-}
-
-static const char *refusal_of(const struct mq_settlement *s, size_t i)
-{
-    return reply_of(s, i) ? reply_of(s, i) : s->error;
+    return s->replies && s->replies[i] ? s->replies[i] : other;
 }
 
 static struct tally add_up(const struct mq_settlement *s)
@@ -73,9 +69,9 @@ static struct tally add_up(const struct mq_settlement *s)
         t.count[result]++;
         t.left += mq_outcomes[result].stays;
         if (result == MQ_OUTCOME_REFUSED && !t.refused_by) {
-            t.refused_by = refusal_of(s, i);
+            t.refused_by = reply_of(s, i, s->error);
         } else if (result == MQ_OUTCOME_DELIVERED && !t.accepted_by) {
-            t.accepted_by = reply_of(s, i);
+            t.accepted_by = reply_of(s, i, NULL);
         }
     }
     return t;
@@ -113,11 +109,10 @@ static void write_refused(const struct mq_settlement *s, struct mq_buffer *out)
     }
     for (size_t i = 0; i < s->job->recipients.count; i++) {
         if (result_of(s, i) == MQ_OUTCOME_REFUSED) {
-            const char *reply = refusal_of(s, i);
             mq_buffer_char(out, out->len ? ',' : '{');
             mq_json_string(out, mq_str_of(s->job->recipients.items[i]));
             mq_buffer_char(out, ':');
-            mq_json_string(out, mq_str_of(reply ? reply : ""));
+            mq_json_string(out, mq_str_of(reply_of(s, i, s->error ? s->error : "")));
         }
     }
     mq_buffer_cstr(out, "}");
@@ -220,10 +215,10 @@ static void make_plan(struct mq_tx *tx, const struct mq_settlement *s, const str
     write_error(s->error ? s->error : t->refused_by, &plan->error);
 }
 
-/* *held is false where the lease was lost. */
-static enum mq_status write_row(struct mq_tx *tx, const struct mq_job *job, const struct plan *plan,
-                                bool *held, struct mq_error *err)
+static enum mq_status write_row(struct mq_tx *tx, struct mq_settlement *s, const struct plan *plan,
+                                struct mq_error *err)
 {
+    const struct mq_job *job = s->job;
     struct mq_value values[] = {mq_null(),
                                 mq_int(job->id),
                                 mq_cstr(job->locked_by),
@@ -241,7 +236,7 @@ static enum mq_status write_row(struct mq_tx *tx, const struct mq_job *job, cons
         return mq_error_nomem(err);
     }
     MQ_TRY(mq_job_transition(tx->queue, &change, err));
-    *held = mq_sql_changes(tx->queue) > 0;
+    s->row = mq_sql_changes(tx->queue) > 0 ? MQ_ROW_STANDS : MQ_ROW_LOST;
     return MQ_OK;
 }
 
@@ -252,12 +247,6 @@ static void tell(struct mq_tx *tx, const struct mq_settlement *s, struct mq_even
     event.relay = (char *)s->relay; /* borrowed, as all of it: the event list copies */
     event.ms = s->ms;
     mq_tx_event(tx, s->job, &event);
-}
-
-static void tell_stale(struct mq_tx *tx, struct mq_settlement *s)
-{
-    s->stale = true;
-    tell(tx, s, (struct mq_event){.type = MQ_EVENT_STALE, .reply = (char *)s->error});
 }
 
 /* What happened to how many; `back` where the job only went back. */
@@ -297,24 +286,6 @@ static void tell_plan(struct mq_tx *tx, const struct mq_settlement *s, const str
 
 /* ---- one ---- */
 
-static enum mq_status update(struct mq_tx *tx, struct mq_settlement *s, const struct tally *t,
-                             enum mq_event_type back, struct mq_error *err)
-{
-    bool held = false;
-    struct plan plan;
-    make_plan(tx, s, t, &plan);
-    enum mq_status status = write_row(tx, s->job, &plan, &held, err);
-    if (status == MQ_OK && held) {
-        tell_plan(tx, s, t, &plan, back);
-    } else if (status == MQ_OK) {
-        tell_stale(tx, s);
-    }
-    mq_buffer_clear(&plan.error);
-    mq_buffer_clear(&plan.recipients);
-    mq_buffer_clear(&plan.refused);
-    return status;
-}
-
 static enum mq_status delete_row(struct mq_tx *tx, struct mq_settlement *s, struct mq_error *err)
 {
     const struct mq_job *job = s->job;
@@ -326,16 +297,11 @@ static enum mq_status delete_row(struct mq_tx *tx, struct mq_settlement *s, stru
                : MQ_OK;
 }
 
-static bool deletes(const struct mq_settlement *s, const struct tally *t)
+bool mq_settle_deletes(const struct mq_settlement *s)
 {
-    bool all_sent = t->left == 0 && t->count[MQ_OUTCOME_REFUSED] == 0 && s->job->refused == NULL;
+    struct tally t = add_up(s);
+    bool all_sent = t.left == 0 && t.count[MQ_OUTCOME_REFUSED] == 0 && s->job->refused == NULL;
     return all_sent || is_whole(s, MQ_OUTCOME_ORPHAN);
-}
-
-bool mq_settle_deletes(const struct mq_settlement *outcome)
-{
-    struct tally t = add_up(outcome);
-    return deletes(outcome, &t);
 }
 
 /* When what was handed over may have been taken, at the latest. */
@@ -345,28 +311,34 @@ static int64_t taken_s(const struct mq_tx *tx, const struct mq_settlement *s)
     return s->taken_by_s > at_s ? s->taken_by_s : at_s;
 }
 
+/* Unless a group has decided on the row already. */
+static enum mq_status change_row(struct mq_tx *tx, struct mq_settlement *s, const struct tally *t,
+                                 struct plan *plan, struct mq_error *err)
+{
+    if (mq_settle_deletes(s)) {
+        write_error(s->error, &plan->error);
+        return s->row == MQ_ROW_STANDS ? delete_row(tx, s, err) : MQ_OK;
+    }
+    make_plan(tx, s, t, plan);
+    return write_row(tx, s, plan, err);
+}
+
 enum mq_status mq_settle_one(struct mq_tx *tx, struct mq_settlement *s, enum mq_event_type back,
                              struct mq_error *err)
 {
     struct tally t = add_up(s);
-    s->stale = false;
-    if (s->row == MQ_ROW_STANDS && deletes(s, &t)) {
-        MQ_TRY(delete_row(tx, s, err));
+    struct plan plan = {0};
+    enum mq_status status = change_row(tx, s, &t, &plan, err);
+    if (status == MQ_OK && s->row == MQ_ROW_LOST) {
+        tell(tx, s, (struct mq_event){.type = MQ_EVENT_STALE, .reply = (char *)s->error});
+    } else if (status == MQ_OK) {
+        tell_plan(tx, s, &t, &plan, s->row == MQ_ROW_GONE ? MQ_EVENT_ORPHAN : back);
+        status = mq_limit_return(tx, s->job->paid, s->handed_over, taken_s(tx, s), err);
     }
-    if (s->row == MQ_ROW_STANDS) {
-        MQ_TRY(update(tx, s, &t, back, err));
-    } else if (s->row == MQ_ROW_LOST) {
-        tell_stale(tx, s);
-    } else if (is_whole(s, MQ_OUTCOME_ORPHAN)) {
-        tell(tx, s, (struct mq_event){.type = MQ_EVENT_ORPHAN, .reply = (char *)s->error});
-    } else {
-        tell(tx, s,
-             (struct mq_event){.type = MQ_EVENT_SENT,
-                               .recipients = t.count[MQ_OUTCOME_DELIVERED],
-                               .reply = (char *)t.accepted_by});
-    }
-    return s->stale ? MQ_OK
-                    : mq_limit_return(tx, s->job->paid, s->handed_over, taken_s(tx, s), err);
+    mq_buffer_clear(&plan.error);
+    mq_buffer_clear(&plan.recipients);
+    mq_buffer_clear(&plan.refused);
+    return status;
 }
 
 /* ---- the outcomes of a cycle ---- */

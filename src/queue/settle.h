@@ -14,8 +14,9 @@ enum mq_on_uncertain { MQ_UNCERTAIN_RETRY, MQ_UNCERTAIN_HOLD };
 /* One outcome. All borrowed until the settle returns. */
 struct mq_settlement {
     const struct mq_job *job;
-    /* By recipient: job->recipients.count (at least 1) values; a job without recipients has one.
-     * NULL: `outcome` is for all of the job, or for all that this claim reached. */
+    /* By recipient: job->recipients.count (at least 1, at most MQ_JOB_RECIPIENTS_MAX) values; a job
+     * without recipients has one. NULL: `outcome` is for all of the job, or for all that this claim
+     * reached. */
     const unsigned char *results;
     enum mq_outcome outcome;
     const char *const *replies; /* per recipient, for refused ones; may be NULL */
@@ -29,8 +30,8 @@ struct mq_settlement {
     enum mq_on_uncertain on_uncertain;
     const char *relay; /* for the event */
     int64_t ms;        /* for the event; -1 none */
-    bool stale;        /* out: the lease was lost, nothing was touched */
-    enum mq_settled_row { MQ_ROW_STANDS, MQ_ROW_LOST, MQ_ROW_GONE } row; /* settle.c's own */
+    /* Out. LOST: the lease was, and nothing was touched. */
+    enum mq_settled_row { MQ_ROW_STANDS, MQ_ROW_LOST, MQ_ROW_GONE } row;
 };
 
 #endif

@@ -6,12 +6,13 @@
 
 #include "queue/config/config.h"
 #include "queue/config/keys.h"
-#include "queue/config/pause.h"
 #include "queue/handle.h"
 #include "queue/limit.h"
 #include "queue/manage.h"
 #include "queue/queue.h"
+#include "queue/relay.h"
 #include "queue/sql/schema.h"
+#include "queue/sql/transaction.h"
 
 static enum mq_status count(struct mq_queue *queue, int64_t now_s, struct mq_stats *out,
                             struct mq_error *err)
@@ -67,14 +68,12 @@ static enum mq_status read_settings(struct mq_queue *queue, int64_t now_s, struc
                                     struct mq_error *err)
 {
     struct mq_settings settings = {0};
-    char *pauses = NULL;
     char *relay = NULL;
-    MQ_TRY(mq_settings_load(queue, now_s, &settings, &pauses, err));
+    MQ_TRY(mq_settings_load(queue, now_s, &settings, err));
     out->enabled = settings.enabled;
     out->limit = settings.bucket.limit;
     out->rate_mode = settings.rate_mode;
-    struct mq_pause pause = mq_pause_latest(pauses, &relay);
-    free(pauses);
+    struct mq_pause pause = mq_pause_latest(settings.pauses, &relay);
     if (pause.until_s > now_s) {
         out->paused_until_s = pause.until_s;
         out->paused = mq_str_dup(mq_str_of(pause.reason));
@@ -107,12 +106,10 @@ static enum mq_status read_all(struct mq_queue *queue, struct mq_stats *out, str
 
 enum mq_status mq_queue_stats(struct mq_queue *queue, struct mq_stats *out, struct mq_error *err)
 {
-    struct mq_stats stats = {0};
-    enum mq_status status = read_all(queue, &stats, err);
-    if (status == MQ_OK) {
-        *out = stats;
-    } else {
-        mq_stats_clear(&stats);
+    *out = (struct mq_stats){0};
+    enum mq_status status = read_all(queue, out, err);
+    if (status != MQ_OK) {
+        mq_stats_clear(out);
     }
     return status;
 }
@@ -125,19 +122,14 @@ void mq_stats_clear(struct mq_stats *stats)
     stats->paused = stats->paused_relay = stats->redirect_to = NULL;
 }
 
-static enum mq_status put_now(struct mq_tx *tx, struct mq_error *err)
-{
-    char now[24];
-    snprintf(now, sizeof(now), "%lld", (long long)tx->now_s);
-    return mq_config_put(tx->queue, mq_config_keys[MQ_KEY_LAST_RUN].name, now, err);
-}
-
 enum mq_status mq_queue_note_run(struct mq_queue *queue, struct mq_error *err)
 {
     struct mq_tx tx = {.queue = queue};
     enum mq_status status = MQ_OK;
+    char now[24];
     while (mq_tx_next(&tx, &status, err)) {
-        status = put_now(&tx, err);
+        snprintf(now, sizeof(now), "%lld", (long long)tx.now_s);
+        status = mq_config_put(queue, mq_config_keys[MQ_KEY_LAST_RUN].name, now, err);
     }
     return status;
 }

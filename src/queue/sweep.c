@@ -5,6 +5,7 @@
 #include "queue/handle.h"
 #include "queue/job.h"
 #include "queue/manage.h"
+#include "queue/queue.h"
 #include "queue/sql/columns.h"
 #include "queue/sql/transaction.h"
 

@@ -211,9 +211,6 @@ enum mq_status mq_queue_take_tokens(struct mq_queue *queue, int64_t wanted, int6
 {
     struct mq_tx tx = {.queue = queue};
     enum mq_status status = MQ_OK;
-    if (wanted < 0) {
-        return mq_error_set(err, MQ_INVALID, "wanted", "wanted must not be negative");
-    }
     while (mq_tx_next(&tx, &status, err)) {
         status = take_tokens(&tx, wanted, taken, err);
     }

@@ -35,7 +35,7 @@ void mq_run_remember(struct mq_run *run)
     long long until_s = 0;
 
     if (run->transport->ops->remember) {
-        mq_queue_finding(run->queue, run->relay, &kept, NULL);
+        mq_relay_text(run->queue, MQ_KEY_RELAY_PIPELINING, run->relay, &kept, NULL);
     }
     if (!kept) {
         return;
@@ -70,7 +70,7 @@ void mq_run_keep_finding(struct mq_run *run)
     } else {
         snprintf(text, sizeof(text), "%s %" PRId64, finding, until_s);
     }
-    if (mq_queue_keep_finding(run->queue, run->relay, text, NULL) == MQ_OK) {
+    if (mq_relay_text_store(run->queue, MQ_KEY_RELAY_PIPELINING, run->relay, text, NULL) == MQ_OK) {
         run->finding.kept = finding;
         run->finding.until_s = until_s;
     } else {

@@ -242,9 +242,10 @@ static void loop(struct mq_run *run)
 static enum mq_status prepare(struct mq_run *run, struct mq_error *err)
 {
     const struct mq_worker_options *options = run->options;
+    int64_t now_s;
 
     MQ_TRY(mq_run_dir_prepare(options->run_dir, err));
-    MQ_TRY(mq_queue_ask_time(run->queue, err));
+    MQ_TRY(mq_queue_now(run->queue, &now_s, err));
     MQ_TRY(mq_slot_take(&run->slot, err));
     if (!mq_slot_is_held(&run->slot)) {
         return MQ_OK;

@@ -49,10 +49,9 @@ composed later: 3
   query START TRANSACTION
   query INSERT INTO `mail_queue`
   query COMMIT AND NO
-a duplicate: 5
+a duplicate: 4
   query START TRANSACTION
   query INSERT INTO `mail_queue`
-  query SELECT id, status
   query SELECT id, status
   query COMMIT AND NO
 the application's transaction, emulated: 4

@@ -28,7 +28,7 @@ $lock = function () use ($other, $pgsql): string {
     if ($pgsql) {
         return 'SELECT pg_advisory_lock(' . implode(', ', $other->query("SELECT CAST(classid AS BIGINT), CAST(objid AS BIGINT) FROM pg_locks WHERE locktype = 'advisory' AND granted")->fetch(PDO::FETCH_NUM)) . ')';
     }
-    $hash = 2166136261; // FNV-1a of the queue's identity, as src/queue/slots.c names the lock
+    $hash = 2166136261; // FNV-1a of the queue's identity, as src/queue/shared.c names the lock
     foreach (str_split($other->query("SELECT CONCAT_WS('/', @@hostname, @@port, @@datadir, DATABASE(), 'mail_queue')")->fetchColumn()) as $byte) {
         $hash = ($hash ^ ord($byte)) * 16777619 & 0xffffffff;
     }

@@ -218,7 +218,7 @@ bool fx_settle(struct fixture *fx, size_t i, const char *letters)
                                     .on_uncertain = fx->request.on_uncertain,
                                     .ms = -1};
     fx_turn(fx, &outcome, 1);
-    return outcome.stale;
+    return outcome.row == MQ_ROW_LOST;
 }
 
 bool fx_kind(struct fixture *fx, size_t i, enum mq_outcome whole, const char *error)
@@ -230,7 +230,7 @@ bool fx_kind(struct fixture *fx, size_t i, enum mq_outcome whole, const char *er
                                     .retry_after_s = -1,
                                     .ms = -1};
     fx_turn(fx, &outcome, 1);
-    return outcome.stale;
+    return outcome.row == MQ_ROW_LOST;
 }
 
 const char *fx_events(struct fixture *fx)

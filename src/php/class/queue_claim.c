@@ -119,22 +119,8 @@ static void settle(zval *object, struct mq_settlement *outcome, zval *return_val
     struct mq_cycle cycle = {.outcomes = outcome, .outcome_count = 1};
     outcome->ms = -1;
     if (mq_php_queue_ok(object, mq_queue_cycle(queue, &cycle, &err), &err)) {
-        RETVAL_BOOL(!outcome->stale);
+        RETVAL_BOOL(outcome->row != MQ_ROW_LOST);
     }
-}
-
-/* One result a recipient, in request memory. Recipients that are not among the targets wait for
- * tokens. A job that the application composed itself has one result. */
-static unsigned char *all_accepted(const struct mq_job *job)
-{
-    size_t count = job->recipients.count ? job->recipients.count : 1;
-    unsigned char *results = ecalloc(count, 1);
-    for (size_t i = 0; i < count; i++) {
-        bool target =
-            job->recipients.count == 0 || job->target_of == NULL || job->target_of[i] >= 0;
-        results[i] = target ? MQ_OUTCOME_DELIVERED : MQ_OUTCOME_RELEASED;
-    }
-    return results;
 }
 
 ZEND_METHOD(MailQueue, complete)
@@ -147,15 +133,13 @@ ZEND_METHOD(MailQueue, complete)
 
     struct mq_job *job = claimed_job(object);
     if (job) {
-        unsigned char *results = all_accepted(job);
         struct mq_settlement outcome = {
             .job = job,
-            .results = results,
+            .outcome = MQ_OUTCOME_DELIVERED,
             .handed_over = job->targets.count ? (int)job->targets.count : 1,
             .retry_after_s = -1,
         };
         settle(ZEND_THIS, &outcome, return_value);
-        efree(results);
     }
 }
 

@@ -14,8 +14,5 @@ enum mq_status mq_queue_config(struct mq_queue *queue, const char *key, char **v
  * allowed); other keys are the application's and are taken as they are. */
 enum mq_status mq_queue_set_config(struct mq_queue *queue, const char *key, const char *value,
                                    struct mq_error *err);
-/* Writes a key without checks, in a transaction. value NULL unsets. */
-enum mq_status mq_config_put(struct mq_queue *queue, const char *key, const char *value,
-                             struct mq_error *err);
 
 #endif

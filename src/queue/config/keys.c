@@ -145,10 +145,8 @@ static bool parse_types(struct mq_str text, int64_t *value)
 
 static bool parse_object(struct mq_str text, int64_t *value)
 {
-    struct mq_strings names;
-    struct mq_strings values;
-    mq_strings_init(&names);
-    mq_strings_init(&values);
+    struct mq_strings names = {0};
+    struct mq_strings values = {0};
     (void)value;
     bool ok = mq_json_read_object(text, &names, &values, NULL) == MQ_OK;
     mq_strings_clear(&names);

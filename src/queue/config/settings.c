@@ -1,12 +1,15 @@
-/* Reads all that a claim needs from the config table. */
+/* Reads all that a claim needs from the config table, and writes a key. */
 #include "queue/config/settings.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
+#include "core/json.h"
 #include "queue/config/keys.h"
-#include "queue/config/move_record.h"
 #include "queue/handle.h"
+#include "queue/job.h"
 
 /* A value as it was read. */
 struct raw {
@@ -89,26 +92,69 @@ static bool read_redirect(const struct raw *raw, int64_t now_s, struct mq_settin
            mq_config_parse_types(mq_str_of(types), &out->redirect_types, &out->redirect_all_but);
 }
 
+/* ---- moved queues ---- */
+
+/* Where `mailqueue migrate-store` (cli/Move/) moves mail to another database, only one of both
+ * sends. The records are JSON objects from a job table's name to
+ * "ID.RUN moving|moved|copying|copied CURSOR BASE NAME"; cli/Move/Record.php writes them. */
+enum mq_move_side { MQ_MOVED_TO, MQ_MOVED_FROM }; /* in the source's config, in the target's */
+
+/* Whether all mail has arrived here. */
+static bool is_copied(const char *text)
+{
+    char id[MQ_TOKEN_HEX + 1];
+    int used = 0; /* stays 0 unless all of it is there */
+    sscanf(text, "%32[0-9a-f].%*8[-0-9a-f] copied %*18[0-9] %*18[0-9] %n", id, &used);
+    return used > 0 && strlen(id) == MQ_TOKEN_HEX;
+}
+
+static bool blocks(const struct mq_strings *tables, const struct mq_strings *texts,
+                   enum mq_move_side side, const char *table)
+{
+    for (size_t i = 0; i < tables->count; i++) {
+        if (strcasecmp(tables->items[i], table) == 0) {
+            return side == MQ_MOVED_TO || !is_copied(texts->items[i]);
+        }
+    }
+    return false;
+}
+
+static bool move_blocks(const char *text, enum mq_move_side side, const char *table)
+{
+    struct mq_strings tables = {0};
+    struct mq_strings texts = {0};
+    if (!text || !text[0]) {
+        return false;
+    }
+    /* Unreadable, or no memory: not sending is safer than sending twice. */
+    bool result = mq_json_read_object(mq_str_of(text), &tables, &texts, NULL) != MQ_OK ||
+                  blocks(&tables, &texts, side, table);
+    mq_strings_clear(&tables);
+    mq_strings_clear(&texts);
+    return result;
+}
+
+/* ---- all ---- */
+
 enum mq_status mq_settings_load(struct mq_queue *queue, int64_t now_s, struct mq_settings *out,
-                                char **pauses, struct mq_error *err)
+                                struct mq_error *err)
 {
     const char *table = queue->names.table;
     struct raw raw[MQ_KEY_COUNT] = {0};
     struct mq_settings settings = {0};
-    mq_strings_init(&settings.redirect_types);
     enum mq_status status = read_raw(queue, raw, err);
     if (status == MQ_OK && !read_redirect(raw, now_s, &settings)) {
         status = mq_error_nomem(err);
     }
     if (status == MQ_OK) {
         settings.enabled = value_of(&raw[MQ_KEY_ENABLED], true) &&
-                           !mq_move_blocks(raw[MQ_KEY_MOVED_TO].text, MQ_MOVED_TO, table) &&
-                           !mq_move_blocks(raw[MQ_KEY_MOVED_FROM].text, MQ_MOVED_FROM, table);
+                           !move_blocks(raw[MQ_KEY_MOVED_TO].text, MQ_MOVED_TO, table) &&
+                           !move_blocks(raw[MQ_KEY_MOVED_FROM].text, MQ_MOVED_FROM, table);
         settings.rate_mode = (enum mq_rate_mode)raw[MQ_KEY_RATE_MODE].value;
         read_bucket(raw, now_s, &settings.bucket);
-        *out = settings;
-        *pauses = raw[MQ_KEY_RELAY_PAUSE].text;
+        settings.pauses = raw[MQ_KEY_RELAY_PAUSE].text;
         raw[MQ_KEY_RELAY_PAUSE].text = NULL;
+        *out = settings;
     } else {
         mq_settings_clear(&settings);
     }
@@ -121,6 +167,43 @@ enum mq_status mq_settings_load(struct mq_queue *queue, int64_t now_s, struct mq
 void mq_settings_clear(struct mq_settings *settings)
 {
     free(settings->redirect_to);
-    settings->redirect_to = NULL;
+    free(settings->pauses);
+    settings->redirect_to = settings->pauses = NULL;
     mq_strings_clear(&settings->redirect_types);
+}
+
+/* ---- writing ---- */
+
+#define NUMBER_OCTETS 32 /* which a column of whatever kind can hold */
+
+/* A database that cuts what a column cannot hold without a word, if the connection is set so. */
+static enum mq_status check_whole(struct mq_queue *queue, struct mq_args both, struct mq_error *err)
+{
+    int64_t same = 0;
+    if (both.values[1].s.len <= NUMBER_OCTETS || !mq_sql_has(queue, MQ_SQL_CONFIG_SAME)) {
+        return MQ_OK;
+    }
+    MQ_TRY(mq_sql_int(queue, MQ_SQL_CONFIG_SAME, both, &same, err));
+    return same ? MQ_OK
+                : mq_error_set(err, MQ_SCHEMA, queue->names.config,
+                               "the column `value` of table %s cannot hold the %zu octets of %s: "
+                               "make it a TEXT in utf8mb4",
+                               queue->names.config, both.values[1].s.len, both.values[0].s.data);
+}
+
+enum mq_status mq_config_put(struct mq_queue *queue, const char *key, const char *value,
+                             struct mq_error *err)
+{
+    struct mq_args both = MQ_ARGS(mq_cstr(key), mq_cstr(value));
+    if (!value) {
+        return mq_sql_exec(queue, MQ_SQL_CONFIG_DELETE, MQ_ARGS(mq_cstr(key)), err);
+    }
+    MQ_TRY(mq_sql_exec(queue, MQ_SQL_CONFIG_UPDATE, both, err));
+    if (mq_sql_changes(queue) == 0) {
+        MQ_TRY(mq_sql_exec(queue, MQ_SQL_CONFIG_INSERT, both, err));
+        if (mq_sql_changes(queue) == 0) {
+            MQ_TRY(mq_sql_exec(queue, MQ_SQL_CONFIG_UPDATE, both, err));
+        }
+    }
+    return check_whole(queue, both, err);
 }

@@ -19,10 +19,14 @@ struct mq_settings {
     char *redirect_to; /* "a@b", "@domain" or NULL: off */
     struct mq_strings redirect_types;
     bool redirect_all_but; /* those are the types that are not redirected */
+    char *pauses;          /* mailRelayPause, NULL when unset */
 };
 
 enum mq_status mq_settings_load(struct mq_queue *queue, int64_t now_s, struct mq_settings *out,
-                                char **pauses, struct mq_error *err);
+                                struct mq_error *err);
 void mq_settings_clear(struct mq_settings *settings);
+/* Writes a key without checks, in a transaction. value NULL unsets. */
+enum mq_status mq_config_put(struct mq_queue *queue, const char *key, const char *value,
+                             struct mq_error *err);
 
 #endif

@@ -12,9 +12,7 @@
 
 void mq_job_init(struct mq_job *job)
 {
-    memset(job, 0, sizeof(*job));
-    mq_strings_init(&job->recipients);
-    mq_strings_init(&job->targets);
+    *job = (struct mq_job){0};
 }
 
 void mq_job_clear(struct mq_job *job)

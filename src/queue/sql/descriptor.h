@@ -67,8 +67,6 @@ extern const struct mq_column mq_columns[MQ_COL_COUNT];
  * where the statement stores it too, and the columns' from here on. */
 #define MQ_FIRST_NEW_PARAMETER 3
 
-/* The names of all columns or of those that a new row gets, with their types or without. */
-void mq_columns_write(struct mq_buffer *out, bool types, bool fresh);
 /* The values of a new row, in parentheses, whose parameters begin with ?first; the number behind
  * the last one. */
 int mq_columns_write_values(struct mq_buffer *out, int first);

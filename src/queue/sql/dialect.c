@@ -1,4 +1,4 @@
-/* SQLite's spelling, and how a template becomes a statement. */
+/* SQLite's spelling, the table of the columns, and how a template becomes a statement. */
 #include "queue/sql/dialect.h"
 
 #include <stddef.h>
@@ -7,6 +7,7 @@
 #include "db/db.h"
 #include "policy/states.h"
 #include "queue/config/keys.h"
+#include "queue/job.h"
 #include "queue/sql/descriptor.h"
 
 /* Whether the row of the orphan check's table is what `reference` means. A column without a type,
@@ -33,27 +34,27 @@ static const char *const sqlite[MQ_SQL_COUNT] = {
 
 static const struct mq_sql_dialect sqlite_dialect = {
     .overrides = sqlite,
-    /* Not double quotes: SQLite reads a double-quoted name that is no column as a string, and a
-     * misspelt reference column would then go unnoticed. */
-    .quote = '`',
-    /* The application's file, even if its connection has temporary or attached tables of the same
-     * name. */
-    .schema = "main.",
+    .words =
+        {
+            /* Not double quotes: SQLite reads a double-quoted name that is no column as a string,
+             * and a misspelt reference column would then go unnoticed. */
+            ['q'] = "`",
+            /* The application's file, whatever tables of the same name its connection has attached
+             * or temporary. */
+            ['m'] = "main.",
+            ['i'] = "INTEGER PRIMARY KEY AUTOINCREMENT",
+            ['n'] = "INTEGER",
+            ['x'] = "BLOB",
+            ['z'] = "TEXT",
+            ['v'] = "TEXT",
+            ['h'] = "TEXT",
+            ['l'] = MQ_CLAIMABLE_STATES,
+            ['y'] = "?1",
+            ['+'] = "+",
+            ['V'] = "CAST(value AS TEXT)",
+            ['N'] = "?2",
+        },
     .table_max = MQ_NAME_MAX,
-    .id = "INTEGER PRIMARY KEY AUTOINCREMENT",
-    .integer = "INTEGER",
-    .blob = "BLOB",
-    .key_text = "TEXT",
-    .word = "TEXT",
-    .text = "TEXT",
-    .claimable = MQ_CLAIMABLE_STATES,
-    .options = "",
-    .body_options = "",
-    .returning = "",
-    .now = "?1",
-    .lock = "",
-    .lock_free = "",
-    .no_index = "+",
 };
 
 const struct mq_sql_dialect *mq_dialect_of(const struct mq_db *db)
@@ -66,10 +67,58 @@ const struct mq_sql_dialect *mq_dialect_of(const struct mq_db *db)
     return all[db->driver->dialect];
 }
 
-/* What a letter in braces stands for: a name, or the dialect's own word. */
+/* ---- columns ---- */
+
+#define READ_NOT           MQ_READ_NOT, 0
+#define READ_INT(member)   MQ_READ_INT, offsetof(struct mq_job, member)
+#define READ_INT64(member) MQ_READ_INT64, offsetof(struct mq_job, member)
+#define READ_TEXT(member)  MQ_READ_TEXT, offsetof(struct mq_job, member)
+
+#define ROW(symbol, name, type, read, sql, value) {name, type, read, sql},
+const struct mq_column mq_columns[MQ_COL_COUNT] = {MQ_COLUMNS(ROW)};
+
+#define NAME(symbol, name, ...)        ", " name
+#define TYPED(symbol, name, type, ...) ", " name " " type
+static const char *const column_names = &(MQ_COLUMNS(NAME))[2];
+static const char *const column_types = &(MQ_COLUMNS(TYPED))[2];
+
+static void write_new_columns(struct mq_buffer *out)
+{
+    const char *comma = "";
+    for (size_t i = 0; i < MQ_COL_COUNT; i++) {
+        if (mq_columns[i].sql) {
+            mq_buffer_printf(out, "%s%s", comma, mq_columns[i].name);
+            comma = ", ";
+        }
+    }
+}
+
+int mq_columns_write_values(struct mq_buffer *out, int first)
+{
+    char before = '(';
+    for (size_t i = 0; i < MQ_COL_COUNT; i++) {
+        const char *sql = mq_columns[i].sql;
+        if (!sql) {
+            continue;
+        }
+        const char *mark = strchr(sql, '?');
+        mq_buffer_char(out, before);
+        mq_buffer_append(out, sql, mark ? (size_t)(mark - sql) : strlen(sql));
+        if (mark) {
+            mq_buffer_printf(out, "?%d%s", first++, mark + 1);
+        }
+        before = ',';
+    }
+    mq_buffer_char(out, ')');
+    return first;
+}
+
+/* ---- templates ---- */
+
+/* Letters that stand for a name. */
 static const struct {
     char letter;
-    bool is_table; /* of a name: the schema goes before it */
+    bool is_table; /* the schema goes before it */
     size_t at;     /* in struct mq_names */
 } names_of[] = {
     {'t', true, offsetof(struct mq_names, table)},
@@ -81,59 +130,25 @@ static const struct {
     {'r', false, offsetof(struct mq_names, reference)},
 };
 
-static const struct {
-    char letter;
-    size_t at; /* in struct mq_sql_dialect */
-} words[] = {
-    {'m', offsetof(struct mq_sql_dialect, schema)},
-    {'i', offsetof(struct mq_sql_dialect, id)},
-    {'n', offsetof(struct mq_sql_dialect, integer)},
-    {'x', offsetof(struct mq_sql_dialect, blob)},
-    {'v', offsetof(struct mq_sql_dialect, key_text)},
-    {'h', offsetof(struct mq_sql_dialect, word)},
-    {'z', offsetof(struct mq_sql_dialect, text)},
-    {'l', offsetof(struct mq_sql_dialect, claimable)},
-    {'a', offsetof(struct mq_sql_dialect, options)},
-    {'e', offsetof(struct mq_sql_dialect, body_options)},
-    {'d', offsetof(struct mq_sql_dialect, returning)},
-    {'y', offsetof(struct mq_sql_dialect, now)},
-    {'u', offsetof(struct mq_sql_dialect, lock)},
-    {'w', offsetof(struct mq_sql_dialect, lock_free)},
-    {'+', offsetof(struct mq_sql_dialect, no_index)},
-};
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-static bool write_name(struct mq_buffer *out, const struct mq_sql_dialect *dialect,
+static void write_name(struct mq_buffer *out, const struct mq_sql_dialect *dialect,
                        const struct mq_names *names, char letter)
 {
-    for (size_t i = 0; i < COUNT(names_of); i++) {
+    for (size_t i = 0; i < sizeof(names_of) / sizeof(names_of[0]); i++) {
         if (names_of[i].letter == letter) {
-            mq_buffer_cstr(out, names_of[i].is_table ? dialect->schema : "");
-            mq_buffer_char(out, dialect->quote);
+            const char *schema = names_of[i].is_table ? dialect->words['m'] : NULL;
+            mq_buffer_cstr(out, schema ? schema : "");
+            mq_buffer_cstr(out, dialect->words['q']);
             mq_buffer_cstr(out, (const char *)names + names_of[i].at);
-            mq_buffer_char(out, dialect->quote);
-            return true;
-        }
-    }
-    return false;
-}
-
-static void write_word(struct mq_buffer *out, const struct mq_sql_dialect *dialect, char letter)
-{
-    for (size_t i = 0; i < COUNT(words); i++) {
-        if (words[i].letter == letter) {
-            const void *word = (const char *)dialect + words[i].at;
-            mq_buffer_cstr(out, *(const char *const *)word);
+            mq_buffer_cstr(out, dialect->words['q']);
         }
     }
 }
 
-/* The names of the config keys from `first` to `last` that claims read. */
-static void write_keys(struct mq_buffer *out, enum mq_config_id first, enum mq_config_id last)
+/* The names of the config keys that claims read. */
+static void write_keys(struct mq_buffer *out)
 {
     const char *comma = "";
-    for (int i = first; i <= (int)last; i++) {
+    for (int i = 0; i < MQ_KEY_COUNT; i++) {
         if (mq_config_keys[i].in_claims) {
             mq_buffer_printf(out, "%s'%s'", comma, mq_config_keys[i].name);
             comma = ",";
@@ -141,51 +156,40 @@ static void write_keys(struct mq_buffer *out, enum mq_config_id first, enum mq_c
     }
 }
 
-/* Pieces that the columns and the config keys make; false: `what` is none. */
-static bool write_piece(struct mq_buffer *out, char what)
-{
-    switch (what) {
-    case 'j':
-        mq_columns_write(out, false, false);
-        return true;
-    case '*':
-        mq_columns_write(out, true, false);
-        return true;
-    case 'f':
-        mq_columns_write(out, false, true);
-        return true;
-    case 'g':
-        mq_columns_write_values(out, MQ_FIRST_NEW_PARAMETER);
-        return true;
-    case 'K':
-        write_keys(out, 0, MQ_KEY_COUNT - 1);
-        return true;
-    case 'M':
-        write_keys(out, MQ_KEY_MOVED_TO, MQ_KEY_MOVED_FROM);
-        return true;
-    default:
-        return false;
-    }
-}
-
 static void expand_text(struct mq_buffer *out, const struct mq_sql_dialect *dialect,
                         const struct mq_names *names, const char *text);
+
+/* A piece that is written when it is needed. */
+static void expand_made(struct mq_buffer *out, const struct mq_sql_dialect *dialect,
+                        const struct mq_names *names, char what)
+{
+    struct mq_buffer piece = {0};
+    if (what == 'f') {
+        write_new_columns(&piece);
+    } else if (what == 'g') {
+        mq_columns_write_values(&piece, MQ_FIRST_NEW_PARAMETER);
+    } else {
+        write_keys(&piece);
+    }
+    expand_text(out, dialect, names, piece.failed ? "" : piece.data);
+    out->failed = out->failed || piece.failed;
+    mq_buffer_clear(&piece);
+}
 
 static void expand_one(struct mq_buffer *out, const struct mq_sql_dialect *dialect,
                        const struct mq_names *names, char what)
 {
-    struct mq_buffer piece = {0};
-    if (write_piece(&piece, what)) {
-        expand_text(out, dialect, names, piece.failed ? "" : piece.data);
-        out->failed = out->failed || piece.failed;
+    const char *word = dialect->words[what & 127];
+    word = what == 'j' ? column_names : what == '*' ? column_types : word;
+    if (word) {
+        expand_text(out, dialect, names, word);
+    } else if (strchr("fgK", what)) {
+        expand_made(out, dialect, names, what);
     } else if (what == 'T') {
         mq_buffer_cstr(out, names->table);
-    } else if (what == 'q') {
-        mq_buffer_char(out, dialect->quote);
-    } else if (!write_name(out, dialect, names, what)) {
-        write_word(out, dialect, what);
+    } else {
+        write_name(out, dialect, names, what);
     }
-    mq_buffer_clear(&piece);
 }
 
 static void expand_text(struct mq_buffer *out, const struct mq_sql_dialect *dialect,
@@ -202,8 +206,7 @@ static void expand_text(struct mq_buffer *out, const struct mq_sql_dialect *dial
 char *mq_sql_expand(const struct mq_sql_dialect *dialect, const struct mq_names *names,
                     const char *text)
 {
-    struct mq_buffer out;
-    mq_buffer_init(&out);
+    struct mq_buffer out = {0};
     mq_buffer_reserve(&out, strlen(text) + 128);
     expand_text(&out, dialect, names, text);
     return mq_buffer_take(&out);

@@ -23,28 +23,25 @@ struct mq_db;
 /* What a dialect writes in another way. */
 struct mq_sql_dialect {
     const char *const *overrides; /* MQ_SQL_COUNT templates; NULL: the common one */
-    char quote;                   /* around identifiers */
-    const char *schema;           /* {m}: before the names of tables and indexes, with its dot */
-    size_t table_max;             /* octets of the job table's name */
-    const char *id;               /* {i}: the type of a generated id, with the primary key */
-    const char *integer;          /* {n}: 64 bits */
-    const char *blob;             /* {x} */
-    const char *key_text;         /* {v}: up to MQ_REFERENCE_MAX octets, which a key may have */
-    const char *word;             /* {h}: the queue's own words and tokens, which are ASCII */
-    const char *text;             /* {z}: of any length */
-    const char *claimable;        /* {l}: whether a claim may take the row */
-    const char *options;          /* {a}: of the job table */
-    const char *body_options;     /* {e}: of the bodies' table */
-    const char *returning;        /* {d}: how an INSERT gives its id; "": it does not */
-    const char *returning_many;   /* behind many rows: gives id, reference, type, message_id */
-    const char *now;              /* {y}: the time; ?1 where the host's clock counts */
-    const char *lock;             /* {u}: for rows that are about to be changed */
-    const char *lock_free;        /* {w}: the same, leaving out what others have locked */
-    const char *no_index;         /* {+}: before a condition that no index shall serve */
+    /* By their letter in templates; they may have braces themselves. NULL: nothing is written.
+     * q: the quote around identifiers
+     * m: before the names of tables and indexes, with its dot
+     * i: the type of a generated id, with the primary key
+     * n: 64 bits  x: octets  z: text of any length
+     * v: text up to MQ_REFERENCE_MAX octets, which a key may have
+     * h: the queue's own words and tokens, which are ASCII
+     * l: whether a claim may take the row
+     * a, e: options of the job table, and of the bodies' table
+     * d: how an INSERT gives its id  R: how one of many rows gives id, reference, type, message_id
+     * y: the time; ?1 where the host's clock counts
+     * u: for rows that are about to be changed  w: the same, leaving out what others have locked
+     * +: before a condition that no index shall serve
+     * D, L, X: behind the job table, that its index of what is due, of leases, of expiry serves
+     * V: a config value  N: a new one, of ?2 */
+    const char *words[128];
+    size_t table_max; /* octets of the job table's name */
     bool shared;    /* writers run at the same time, and a failed statement undoes a transaction */
     bool walks_all; /* MQ_SQL_WALK gives all rows with a reference, orphans or not */
-    const char *config_table; /* the script that makes it; NULL: as SQLite's */
-    const char *tables;       /* the same of the queue's tables */
 };
 extern const struct mq_sql_dialect mq_pgsql_dialect;
 extern const struct mq_sql_dialect mq_mysql_dialect;
@@ -62,11 +59,10 @@ struct mq_names {
     char version_key[MQ_NAME_MAX + 24];
 };
 
-/* Replaces {t} (the job table, quoted), {b} (bodies), {s} (ledger), {c} (config), {r} (reference
- * column), {o} and {k} (orphan check's table and column), {T} (the job table's bare name), {q} (the
- * quote), {j} (all columns), {*} (with their types), {f} and {g} (a new row's columns and values),
- * {K} and {M} (the config keys that claims read, and those of a move) and what struct
- * mq_sql_dialect says. malloc'ed; NULL without memory. */
+/* Replaces the dialect's words, {t} (the job table, quoted), {b} (bodies), {s} (ledger), {c}
+ * (config), {r} (reference column), {o} and {k} (orphan check's table and column), {T} (the job
+ * table's bare name), {j} (all columns), {*} (with their types), {f} and {g} (a new row's columns
+ * and values), {K} (the config keys that claims read). malloc'ed; NULL without memory. */
 char *mq_sql_expand(const struct mq_sql_dialect *dialect, const struct mq_names *names,
                     const char *text);
 

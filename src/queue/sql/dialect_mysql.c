@@ -6,10 +6,6 @@
 #include "queue/sql/dialect.h"
 #include "queue/sql/schema.h"
 
-/* The application's table may have another character set than the connection. */
-#define VALUE     "CAST(CONVERT(value USING utf8mb4) AS BINARY)"
-#define NEW_VALUE "CONVERT(CAST(?2 AS BINARY) USING utf8mb4)"
-#define BY(index) " FORCE INDEX ({q}{T}_" index "{q}) "
 #define LOCK_NAME                                                                  \
     "CONCAT('mailqueue.', SHA1(DATABASE()))" /* of a server, at most 64 characters \
                                               */
@@ -26,18 +22,28 @@
 #define BODIES_OF_LIST " STRAIGHT_JOIN {b} FORCE INDEX (PRIMARY) ON {b}.id = list.id"
 
 static const char *const overrides[MQ_SQL_COUNT] = {
-    [MQ_SQL_CONFIG_GET] = "SELECT " VALUE " FROM {c} WHERE `key` = ?1",
-    [MQ_SQL_CONFIG_ALL] = "SELECT `key`, " VALUE " FROM {c} WHERE `key` IN ({K})",
-    [MQ_SQL_MOVED] = "SELECT `key`, " VALUE " FROM {c} WHERE `key` IN ({M})",
-    [MQ_SQL_CONFIG_UPDATE] = "UPDATE {c} SET value = " NEW_VALUE " WHERE `key` = ?1",
+    [MQ_SQL_CONFIG_TABLE] = "CREATE TABLE IF NOT EXISTS {c} "
+                            "(`key` VARCHAR(190) NOT NULL PRIMARY KEY, value LONGTEXT){a}",
+    /* Each table with its indexes in one statement, which can be run again. There are no indexes of
+     * some rows only: what a claim may take has 0 in `claimable` and all else NULL, which leads the
+     * index that claims read; only rows in sending have a locked_until. */
+    [MQ_SQL_TABLES] =
+        "CREATE TABLE IF NOT EXISTS {t} ({*}, "
+        "claimable TINYINT AS (CASE WHEN " MQ_CLAIMABLE_STATES " THEN 0 END) STORED, "
+        "UNIQUE KEY {q}{T}_key{q} ({r}, mail_type), "
+        "KEY {q}{T}_due{q} (claimable, priority, next_attempt_at, id), "
+        "KEY {q}{T}_lease{q} (locked_until), "
+        "KEY {q}{T}_state{q} (status, id), "
+        "KEY {q}{T}_expiry{q} (expires_at)){a};"
+        "CREATE TABLE IF NOT EXISTS {b} (id {n} PRIMARY KEY, content {x} NOT NULL){e};"
+        "CREATE TABLE IF NOT EXISTS {s} (at {n} PRIMARY KEY, n {n} NOT NULL){e};",
     /* An UPDATE that changes nothing counts no row, and the table may have no unique key. */
     [MQ_SQL_CONFIG_INSERT] =
-        "INSERT INTO {c}(`key`, value) SELECT ?1, " NEW_VALUE " FROM DUAL WHERE NOT EXISTS "
+        "INSERT INTO {c}(`key`, value) SELECT ?1, {N} FROM DUAL WHERE NOT EXISTS "
         "(SELECT 1 FROM {c} AS there WHERE there.`key` = ?1) "
-        "ON DUPLICATE KEY UPDATE value = " NEW_VALUE,
-    [MQ_SQL_CONFIG_DELETE] = "DELETE FROM {c} WHERE `key` = ?1",
+        "ON DUPLICATE KEY UPDATE value = {N}",
     [MQ_SQL_CONFIG_SAME] =
-        "SELECT 1 FROM {c} WHERE `key` = ?1 AND " VALUE " = CAST(?2 AS BINARY) LIMIT 1",
+        "SELECT 1 FROM {c} WHERE `key` = ?1 AND {V} = CAST(?2 AS BINARY) LIMIT 1",
 
     /* Not INSERT IGNORE, which would also store what is cut. */
     [MQ_SQL_INSERT_JOB] = MQ_INSERT_JOB "{d}",
@@ -45,24 +51,8 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     [MQ_SQL_PAIR] = "SELECT id, status = 'parked' OR (status <> 'sending' AND expires_at <= {y}) "
                     "FROM {t} WHERE {r} = ?2 AND mail_type = ?3 LOCK IN SHARE MODE",
 
-    /* The index is named: sorting would lock every row that is due, and others find nothing. */
     [MQ_SQL_CLAIM_PRIORITY] =
         "SELECT max(priority) FROM {t} WHERE " MQ_CLAIMABLE_SQL " AND priority < ?1",
-    [MQ_SQL_CLAIM_DUE] = "SELECT " MQ_COLS " FROM {t}" BY(
-        "due") "WHERE " MQ_CLAIMABLE_SQL " AND priority = ?1 AND next_attempt_at <= ?2 ORDER BY "
-               "next_attempt_at, id LIMIT ?3{w}",
-    [MQ_SQL_LEASE_OVER] =
-        "SELECT " MQ_COLS
-        " FROM {t}" BY("lease") "WHERE status = 'sending' "
-                                "AND locked_until <= ?1 ORDER BY locked_until LIMIT ?2{w}",
-    [MQ_SQL_LEASE_DEAD] =
-        "SELECT " MQ_COLS " FROM {t}" BY("lease") "WHERE status = 'sending' "
-                                                  "AND locked_until > ?1 AND locked_by = ?2 "
-                                                  "ORDER BY locked_until LIMIT ?3{u}",
-    [MQ_SQL_EXPIRED] =
-        "SELECT " MQ_COLS " FROM {t}" BY("expiry") "WHERE expires_at <= ?1 "
-                                                   "AND " MQ_CLAIMABLE_SQL
-                                                   " ORDER BY expires_at LIMIT ?2{w}",
 
     /* Both must change the row, because an unchanged one is not counted. A lease that is a second
      * longer than its worker knows does no harm. */
@@ -129,47 +119,37 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     [MQ_SQL_DELETE_BODIES] = "DELETE {b} FROM " LIST("?1") BODIES_OF_LIST,
 };
 
-static const char config_table[] =
-    "CREATE TABLE IF NOT EXISTS {c} (`key` VARCHAR(190) NOT NULL PRIMARY KEY, value LONGTEXT){a}";
-
-/* Each table with its indexes in one statement, which can be run again. There are no indexes of
- * some rows only: what a claim may take has 0 in `claimable` and all else NULL, which leads the
- * index that claims read; only rows in sending have a locked_until. */
-static const char tables[] =
-    "CREATE TABLE IF NOT EXISTS {t} ({*}, "
-    "claimable TINYINT AS (CASE WHEN " MQ_CLAIMABLE_STATES " THEN 0 END) STORED, "
-    "UNIQUE KEY {q}{T}_key{q} ({r}, mail_type), "
-    "KEY {q}{T}_due{q} (claimable, priority, next_attempt_at, id), "
-    "KEY {q}{T}_lease{q} (locked_until), "
-    "KEY {q}{T}_state{q} (status, id), "
-    "KEY {q}{T}_expiry{q} (expires_at)){a};"
-    "CREATE TABLE IF NOT EXISTS {b} (id {n} PRIMARY KEY, content {x} NOT NULL){e};"
-    "CREATE TABLE IF NOT EXISTS {s} (at {n} PRIMARY KEY, n {n} NOT NULL){e};";
-
 #define TABLE " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin"
 
 const struct mq_sql_dialect mq_mysql_dialect = {
     .overrides = overrides,
-    .quote = '`',
-    .schema = "",
+    .words =
+        {
+            ['q'] = "`",
+            ['i'] = "BIGINT AUTO_INCREMENT PRIMARY KEY",
+            ['n'] = "BIGINT",
+            ['x'] = "LONGBLOB",
+            ['z'] = "LONGBLOB",
+            ['v'] = "VARBINARY(190)",
+            ['h'] = "VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin",
+            ['l'] = "claimable = 0",
+            ['a'] = TABLE,
+            ['e'] = TABLE,
+            ['d'] = " /*M! RETURNING id */", /* MariaDB alone reads that */
+            ['R'] = " /*M! RETURNING id, {r}, mail_type, message_id */",
+            ['y'] = "UNIX_TIMESTAMP()",
+            ['u'] = " FOR UPDATE",
+            ['w'] = " FOR UPDATE SKIP LOCKED",
+            ['+'] = "0 + ",
+            /* Sorting would lock every row that is due, and others find nothing. */
+            ['D'] = " FORCE INDEX ({q}{T}_due{q})",
+            ['L'] = " FORCE INDEX ({q}{T}_lease{q})",
+            ['X'] = " FORCE INDEX ({q}{T}_expiry{q})",
+            /* The application's table may have another character set than the connection. */
+            ['V'] = "CAST(CONVERT(value USING utf8mb4) AS BINARY)",
+            ['N'] = "CONVERT(CAST(?2 AS BINARY) USING utf8mb4)",
+        },
     .table_max = MQ_NAME_MAX - 7, /* 64 with what is appended */
-    .id = "BIGINT AUTO_INCREMENT PRIMARY KEY",
-    .integer = "BIGINT",
-    .blob = "LONGBLOB",
-    .key_text = "VARBINARY(190)",
-    .word = "VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin",
-    .text = "LONGBLOB",
-    .claimable = "claimable = 0",
-    .options = TABLE,
-    .body_options = TABLE,
-    .returning = " /*M! RETURNING id */", /* MariaDB alone reads that */
-    .returning_many = " /*M! RETURNING id, {r}, mail_type, message_id */",
-    .now = "UNIX_TIMESTAMP()",
-    .lock = " FOR UPDATE",
-    .lock_free = " FOR UPDATE SKIP LOCKED",
-    .no_index = "0 + ",
     .shared = true,
     .walks_all = true,
-    .config_table = config_table,
-    .tables = tables,
 };

@@ -103,28 +103,31 @@ static const char *const overrides[MQ_SQL_COUNT] = {
 
 const struct mq_sql_dialect mq_pgsql_dialect = {
     .overrides = overrides,
-    .quote = '"',
-    .schema = "",
-    .table_max = MQ_NAME_MAX - 7, /* longer names are cut at 63, also "…_parked" */
-    .id = "BIGSERIAL PRIMARY KEY",
-    .integer = "BIGINT",
-    .blob = "BYTEA",
-    .key_text = "TEXT",
-    .word = "TEXT",
-    .text = "TEXT",
-    .claimable = MQ_CLAIMABLE_STATES,
-    /* Every mail leaves three dead rows. With the default of 20 %, a queue of a million would be
-     * vacuumed too late for quick claims. */
-    .options = " WITH (autovacuum_vacuum_scale_factor = 0.01)",
-    .body_options = " WITH (autovacuum_vacuum_scale_factor = 0.01,"
+    .words =
+        {
+            ['q'] = "\"",
+            ['i'] = "BIGSERIAL PRIMARY KEY",
+            ['n'] = "BIGINT",
+            ['x'] = "BYTEA",
+            ['z'] = "TEXT",
+            ['v'] = "TEXT",
+            ['h'] = "TEXT",
+            ['l'] = MQ_CLAIMABLE_STATES,
+            /* Every mail leaves three dead rows: with the usual 20 % a queue of a million would be
+             * swept too late to keep claims quick. */
+            ['a'] = " WITH (autovacuum_vacuum_scale_factor = 0.01)",
+            ['e'] = " WITH (autovacuum_vacuum_scale_factor = 0.01,"
                     " toast.autovacuum_vacuum_scale_factor = 0.01)",
-    .returning = " RETURNING id",
-    .returning_many = " ON CONFLICT ({r}, mail_type) WHERE {r} IS NOT NULL DO NOTHING "
-                      "RETURNING id, {r}, mail_type, message_id",
-    /* When the statement arrived: the same throughout. */
-    .now = "CAST(floor(extract(epoch FROM statement_timestamp())) AS BIGINT)",
-    .lock = " FOR UPDATE",
-    .lock_free = " FOR UPDATE SKIP LOCKED",
-    .no_index = "",
+            ['d'] = " RETURNING id",
+            ['R'] = " ON CONFLICT ({r}, mail_type) WHERE {r} IS NOT NULL DO NOTHING "
+                    "RETURNING id, {r}, mail_type, message_id",
+            /* When the statement came: the same throughout. */
+            ['y'] = "CAST(floor(extract(epoch FROM statement_timestamp())) AS BIGINT)",
+            ['u'] = " FOR UPDATE",
+            ['w'] = " FOR UPDATE SKIP LOCKED",
+            ['V'] = "CAST(value AS TEXT)",
+            ['N'] = "?2",
+        },
+    .table_max = MQ_NAME_MAX - 7, /* longer names are cut at 63, also "…_parked" */
     .shared = true,
 };

@@ -8,36 +8,14 @@
 #include <strings.h>
 
 #include "db/db.h"
-#include "queue/config/config.h"
 #include "queue/config/keys.h"
+#include "queue/config/settings.h"
 #include "queue/handle.h"
 #include "queue/queue.h"
 #include "queue/sql/descriptor.h"
 
 /* No table of an earlier version has the newest column. */
 #define NEWEST_COLUMN (mq_columns[MQ_COL_COUNT - 1].name)
-
-/* The body has a table of its own because an UPDATE writes the whole record anew, and every mail is
- * updated when it is claimed. `mail_queue_due` is what claims read: its size is that of what waits,
- * whatever is parked, scheduled or expired beside. */
-static const char config_table[] =
-    "CREATE TABLE IF NOT EXISTS {c} (key TEXT PRIMARY KEY, value TEXT)";
-
-static const char tables[] =
-    "CREATE TABLE IF NOT EXISTS {t} ({*}){a};"
-    "CREATE UNIQUE INDEX IF NOT EXISTS {m}{q}{T}_key{q} ON {q}{T}{q}({r}, mail_type) WHERE {r} IS "
-    "NOT NULL;"
-    "CREATE INDEX IF NOT EXISTS {m}{q}{T}_due{q} ON {q}{T}{q}(priority, next_attempt_at, id)"
-    " WHERE " MQ_CLAIMABLE_SQL ";"
-    "CREATE INDEX IF NOT EXISTS {m}{q}{T}_lease{q} ON {q}{T}{q}(locked_until) WHERE status = "
-    "'sending';"
-    "CREATE INDEX IF NOT EXISTS {m}{q}{T}_parked{q} ON {q}{T}{q}(id) WHERE status = 'parked';"
-    "CREATE INDEX IF NOT EXISTS {m}{q}{T}_rest{q} ON {q}{T}{q}(status, id)"
-    " WHERE status IN ('failed','held');"
-    "CREATE INDEX IF NOT EXISTS {m}{q}{T}_expiry{q} ON {q}{T}{q}(expires_at) WHERE expires_at IS "
-    "NOT NULL;"
-    "CREATE TABLE IF NOT EXISTS {b} (id {n} PRIMARY KEY, content {x} NOT NULL){e};"
-    "CREATE TABLE IF NOT EXISTS {s} (at {n} PRIMARY KEY, n {n} NOT NULL);";
 
 static const struct mq_column body_columns[] = {{.name = "id"}, {.name = "content"}};
 static const struct mq_column spent_columns[] = {{.name = "at"}, {.name = "n"}};
@@ -125,21 +103,13 @@ static enum mq_status find_columns(struct mq_queue *queue, const struct shape *s
     return status;
 }
 
-static enum mq_status run_script(struct mq_queue *queue, const char *text, struct mq_error *err)
-{
-    char *sql = mq_sql_expand(queue->dialect, &queue->names, text);
-    enum mq_status status = sql ? mq_db_script(queue->db, sql, err) : mq_error_nomem(err);
-    free(sql);
-    return status;
-}
-
 /* A table of that name that is not ours is left alone: only a person decides that it becomes ours
  * (cli/Command/Adopt.php). */
 static enum mq_status foreign(const struct shape *shape, const char *missing, struct mq_error *err)
 {
     bool adoptable = shape->columns == mq_columns;
     return mq_error_set(err, MQ_SCHEMA, shape->table,
-                        "a table %s exists that is not the queue's: it lacks %.400s. %sename it, "
+                        "a table %s exists that is not the queue's: it lacks %s. %sename it, "
                         "or give the queue another table",
                         shape->table, missing,
                         adoptable ? "Run `mailqueue adopt` to take over another program's mail, r"
@@ -154,19 +124,15 @@ static bool addable(const struct shape *shape, size_t i)
            (!strstr(type, "NOT NULL") || strstr(type, "DEFAULT"));
 }
 
-static enum mq_status add_columns(struct mq_queue *queue, const struct shape *shape,
-                                  const bool *has, struct mq_error *err)
+static enum mq_status add_column(struct mq_queue *queue, const struct mq_column *column,
+                                 struct mq_error *err)
 {
-    for (size_t i = 0; i < shape->count; i++) {
-        const struct mq_column *column = &shape->columns[i];
-        char text[200];
-        if (!has[i]) {
-            snprintf(text, sizeof(text), "ALTER TABLE {t} ADD COLUMN %s %s", column->name,
-                     column->type);
-            MQ_TRY(run_script(queue, text, err));
-        }
-    }
-    return MQ_OK;
+    char text[200];
+    snprintf(text, sizeof(text), "ALTER TABLE {t} ADD COLUMN %s %s", column->name, column->type);
+    char *sql = mq_sql_expand(queue->dialect, &queue->names, text);
+    enum mq_status status = sql ? mq_db_script(queue->db, sql, err) : mq_error_nomem(err);
+    free(sql);
+    return status;
 }
 
 /* A table that is there must be ours: by the version, or by its columns. */
@@ -175,22 +141,19 @@ static enum mq_status check_shape(struct mq_queue *queue, const struct shape *sh
 {
     bool has[MQ_COL_COUNT] = {false};
     bool any = false;
-    struct mq_buffer missing = {0};
-    MQ_TRY(find_columns(queue, shape, has, &any, err));
-    for (size_t i = 0; i < shape->count && any; i++) {
-        if (!has[i] && !(is_ours && addable(shape, i))) {
-            mq_buffer_printf(&missing, "%s%s%s", missing.len ? ", " : "",
-                             name_of(queue, &shape->columns[i]), i == 0 ? " as primary key" : "");
+    char missing[400] = "";
+    size_t used = 0;
+    enum mq_status status = find_columns(queue, shape, has, &any, err);
+    for (size_t i = 0; i < shape->count && any && status == MQ_OK; i++) {
+        if (!has[i] && is_ours && addable(shape, i)) {
+            status = add_column(queue, &shape->columns[i], err);
+        } else if (!has[i] && used < sizeof(missing)) {
+            used += (size_t)snprintf(missing + used, sizeof(missing) - used, "%s%s%s",
+                                     used ? ", " : "", name_of(queue, &shape->columns[i]),
+                                     i == 0 ? " as primary key" : "");
         }
     }
-    enum mq_status status = MQ_OK;
-    if (missing.failed) {
-        status = mq_error_nomem(err);
-    } else if (missing.len) {
-        status = foreign(shape, missing.data, err);
-    }
-    mq_buffer_clear(&missing);
-    return status == MQ_OK && any ? add_columns(queue, shape, has, err) : status;
+    return status == MQ_OK && used ? foreign(shape, missing, err) : status;
 }
 
 static enum mq_status check_tables(struct mq_queue *queue, bool are_ours, struct mq_error *err)
@@ -206,13 +169,18 @@ static enum mq_status check_tables(struct mq_queue *queue, bool are_ours, struct
     return MQ_OK;
 }
 
+static enum mq_status run_script(struct mq_queue *queue, enum mq_sql script, struct mq_error *err)
+{
+    const char *sql = mq_sql_text(queue, script);
+    return sql ? mq_db_script(queue->db, sql, err) : mq_error_nomem(err);
+}
+
 /* The application's config table may be in a schema where CREATE TABLE would not look for it. */
 static enum mq_status create_config(struct mq_queue *queue, struct mq_error *err)
 {
     bool has[sizeof(config_columns) / sizeof(config_columns[0])] = {false};
     bool any = false;
     const struct shape shape = {queue->names.config, config_columns, 2};
-    const char *own = queue->dialect->config_table;
     MQ_TRY(find_columns(queue, &shape, has, &any, err));
     if (any) {
         return MQ_OK;
@@ -220,7 +188,7 @@ static enum mq_status create_config(struct mq_queue *queue, struct mq_error *err
     /* MySQL commits each CREATE TABLE, so this checks first: nothing may be created beside another
      * program's tables. */
     MQ_TRY(check_tables(queue, false, err));
-    return run_script(queue, own ? own : config_table, err);
+    return run_script(queue, MQ_SQL_CONFIG_TABLE, err);
 }
 
 static enum mq_status lock_schema(struct mq_queue *queue, struct mq_error *err)
@@ -250,7 +218,6 @@ static void unlock_schema(struct mq_queue *queue)
 /* Within the lock: the version is read again, for another process may have been faster. */
 static enum mq_status migrate_locked(struct mq_queue *queue, struct mq_error *err)
 {
-    const char *own = queue->dialect->tables;
     int64_t version = 0;
     char text[16];
     MQ_TRY(lock_schema(queue, err));
@@ -260,7 +227,7 @@ static enum mq_status migrate_locked(struct mq_queue *queue, struct mq_error *er
         return too_new(queue, version, err);
     }
     MQ_TRY(check_tables(queue, version > 0, err));
-    MQ_TRY(run_script(queue, own ? own : tables, err));
+    MQ_TRY(run_script(queue, MQ_SQL_TABLES, err));
     snprintf(text, sizeof(text), "%d", MQ_SCHEMA_VERSION);
     return version == MQ_SCHEMA_VERSION ? MQ_OK
                                         : mq_config_put(queue, queue->names.version_key, text, err);
@@ -276,7 +243,7 @@ enum mq_status mq_queue_migrate(struct mq_queue *queue, int *version, struct mq_
                               "within the application's transaction: run `mailqueue migrate`");
     }
     bool locked = status == MQ_OK;
-    if (status == MQ_OK) {
+    if (locked) {
         status = migrate_locked(queue, err);
     }
     if (status == MQ_OK) {
@@ -288,9 +255,7 @@ enum mq_status mq_queue_migrate(struct mq_queue *queue, int *version, struct mq_
     if (locked) {
         unlock_schema(queue);
     }
-    if (status != MQ_OK) {
-        return status;
-    }
+    MQ_TRY(status);
     queue->ready = true;
     if (version) {
         *version = MQ_SCHEMA_VERSION;

@@ -12,13 +12,34 @@
 
 /* `locked_until > 0` is true of every row in sending; it makes the lease index a search. */
 static const char *const common[MQ_SQL_COUNT] = {
-    [MQ_SQL_CONFIG_GET] = "SELECT CAST(value AS TEXT) FROM {c} WHERE key = ?1",
-    [MQ_SQL_CONFIG_ALL] = "SELECT key, CAST(value AS TEXT) FROM {c} WHERE key IN ({K})",
-    [MQ_SQL_MOVED] = "SELECT key, CAST(value AS TEXT) FROM {c} WHERE key IN ({M})",
+    [MQ_SQL_CONFIG_TABLE] = "CREATE TABLE IF NOT EXISTS {c} (key TEXT PRIMARY KEY, value TEXT)",
+    /* The body has a table of its own because an UPDATE writes the whole record anew, and every
+     * mail is updated when it is claimed. `mail_queue_due` is what claims read: its size is that of
+     * what waits, whatever is parked, scheduled or expired beside. */
+    [MQ_SQL_TABLES] =
+        "CREATE TABLE IF NOT EXISTS {t} ({*}){a};"
+        "CREATE UNIQUE INDEX IF NOT EXISTS {m}{q}{T}_key{q} ON {q}{T}{q}({r}, mail_type) WHERE {r} "
+        "IS "
+        "NOT NULL;"
+        "CREATE INDEX IF NOT EXISTS {m}{q}{T}_due{q} ON {q}{T}{q}(priority, next_attempt_at, id)"
+        " WHERE " MQ_CLAIMABLE_SQL ";"
+        "CREATE INDEX IF NOT EXISTS {m}{q}{T}_lease{q} ON {q}{T}{q}(locked_until) WHERE status = "
+        "'sending';"
+        "CREATE INDEX IF NOT EXISTS {m}{q}{T}_parked{q} ON {q}{T}{q}(id) WHERE status = 'parked';"
+        "CREATE INDEX IF NOT EXISTS {m}{q}{T}_rest{q} ON {q}{T}{q}(status, id)"
+        " WHERE status IN ('failed','held');"
+        "CREATE INDEX IF NOT EXISTS {m}{q}{T}_expiry{q} ON {q}{T}{q}(expires_at) WHERE expires_at "
+        "IS "
+        "NOT NULL;"
+        "CREATE TABLE IF NOT EXISTS {b} (id {n} PRIMARY KEY, content {x} NOT NULL){e};"
+        "CREATE TABLE IF NOT EXISTS {s} (at {n} PRIMARY KEY, n {n} NOT NULL);",
+
+    [MQ_SQL_CONFIG_GET] = "SELECT {V} FROM {c} WHERE {q}key{q} = ?1",
+    [MQ_SQL_CONFIG_ALL] = "SELECT {q}key{q}, {V} FROM {c} WHERE {q}key{q} IN ({K})",
     /* Two statements, not an upsert: the application's table may lack the unique key. */
-    [MQ_SQL_CONFIG_UPDATE] = "UPDATE {c} SET value = ?2 WHERE key = ?1",
+    [MQ_SQL_CONFIG_UPDATE] = "UPDATE {c} SET value = {N} WHERE {q}key{q} = ?1",
     [MQ_SQL_CONFIG_INSERT] = "INSERT INTO {c}(key, value) VALUES (?1, ?2)",
-    [MQ_SQL_CONFIG_DELETE] = "DELETE FROM {c} WHERE key = ?1",
+    [MQ_SQL_CONFIG_DELETE] = "DELETE FROM {c} WHERE {q}key{q} = ?1",
 
     [MQ_SQL_INSERT_JOB] =
         MQ_INSERT_JOB " ON CONFLICT ({r}, mail_type) WHERE {r} IS NOT NULL DO NOTHING{d}",
@@ -36,7 +57,7 @@ static const char *const common[MQ_SQL_COUNT] = {
     [MQ_SQL_JOB_CHANGE] = "SELECT " MQ_COLS " FROM {t} WHERE id = ?1{u}",
 
     [MQ_SQL_CLAIM_DUE] =
-        "SELECT " MQ_COLS " FROM {t} WHERE " MQ_CLAIMABLE_SQL
+        "SELECT " MQ_COLS " FROM {t}{D} WHERE " MQ_CLAIMABLE_SQL
         " AND priority = ?1 AND next_attempt_at <= ?2 ORDER BY next_attempt_at, id LIMIT ?3{w}",
     [MQ_SQL_CLAIM_NEXT] =
         "SELECT min(next_attempt_at) FROM {t} WHERE " MQ_CLAIMABLE_SQL " AND priority = ?1",
@@ -49,10 +70,10 @@ static const char *const common[MQ_SQL_COUNT] = {
     [MQ_SQL_HOLD] = "UPDATE {t} SET status = ?1, parked_for = 'hold' WHERE id = ?2 "
                     "AND " MQ_CLAIMABLE_SQL,
 
-    [MQ_SQL_LEASE_OVER] = "SELECT " MQ_COLS " FROM {t} WHERE status = 'sending' "
+    [MQ_SQL_LEASE_OVER] = "SELECT " MQ_COLS " FROM {t}{L} WHERE status = 'sending' "
                           "AND locked_until <= ?1 ORDER BY locked_until LIMIT ?2{w}",
-    /* None of them may be left out: their records are deleted afterwards. */
-    [MQ_SQL_LEASE_DEAD] = "SELECT " MQ_COLS " FROM {t} WHERE status = 'sending' "
+    /* Not one of them may be left out: their records go when this is done. */
+    [MQ_SQL_LEASE_DEAD] = "SELECT " MQ_COLS " FROM {t}{L} WHERE status = 'sending' "
                           "AND locked_until > ?1 AND locked_by = ?2 "
                           "ORDER BY locked_until LIMIT ?3{u}",
     [MQ_SQL_PAID] = "SELECT SUM(paid) FROM {t} WHERE status = 'sending' AND locked_until > 0",
@@ -86,7 +107,7 @@ static const char *const common[MQ_SQL_COUNT] = {
                          "AND status IN ('failed','held') AND id > ?1 "
                          "ORDER BY id LIMIT ?2",
     /* SQLite's plus keeps the planner from reading all that waits by its own index. */
-    [MQ_SQL_EXPIRED] = "SELECT " MQ_COLS " FROM {t} WHERE expires_at <= ?1 "
+    [MQ_SQL_EXPIRED] = "SELECT " MQ_COLS " FROM {t}{X} WHERE expires_at <= ?1 "
                        "AND {+}" MQ_CLAIMABLE_SQL " ORDER BY expires_at LIMIT ?2{w}",
     [MQ_SQL_WALK_END] = "SELECT max(id) FROM "
                         "(SELECT id FROM {t} WHERE id > ?1 ORDER BY id LIMIT ?2) AS walk",

@@ -12,9 +12,10 @@ struct mq_queue;
 
 /* One statement each; the value is its slot in the driver. */
 enum mq_sql {
+    MQ_SQL_CONFIG_TABLE, /* scripts */
+    MQ_SQL_TABLES,
     MQ_SQL_CONFIG_GET,
     MQ_SQL_CONFIG_ALL,
-    MQ_SQL_MOVED,
     MQ_SQL_CONFIG_UPDATE,
     MQ_SQL_CONFIG_INSERT,
     MQ_SQL_CONFIG_DELETE,

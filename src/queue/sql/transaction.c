@@ -8,6 +8,7 @@
 #include "db/db.h"
 #include "queue/handle.h"
 #include "queue/job.h"
+#include "queue/queue.h"
 #include "queue/sql/schema.h"
 
 #define TRIES_MAX 5
@@ -62,40 +63,29 @@ static enum mq_status lock_bucket(struct mq_tx *tx, bool *locked, struct mq_erro
 static enum mq_status load_settings(struct mq_tx *tx, struct mq_error *err)
 {
     bool locked = false;
-    MQ_TRY(lock_bucket(tx, &locked, err));
-    MQ_TRY(mq_settings_load(tx->queue, tx->now_s, &tx->settings, &tx->pauses, err));
-    if (locked || tx->settings.bucket.limit <= 0) {
-        return MQ_OK;
-    }
-    /* The limit was set between the two statements. */
-    mq_settings_clear(&tx->settings);
-    free(tx->pauses);
-    tx->pauses = NULL;
-    MQ_TRY(lock_bucket(tx, &locked, err));
-    return mq_settings_load(tx->queue, tx->now_s, &tx->settings, &tx->pauses, err);
+    do { /* again where the limit was set between the two statements */
+        mq_settings_clear(&tx->settings);
+        MQ_TRY(lock_bucket(tx, &locked, err));
+        MQ_TRY(mq_settings_load(tx->queue, tx->now_s, &tx->settings, err));
+    } while (!locked && tx->settings.bucket.limit > 0);
+    return MQ_OK;
 }
 
 enum mq_status mq_tx_settings(struct mq_tx *tx, struct mq_error *err)
 {
-    struct mq_error why;
-    enum mq_status status = load_settings(tx, &why);
+    enum mq_status status = load_settings(tx, &tx->config_error);
     note_lock(tx); /* a server's is had only now */
     bool undone = status == MQ_DATABASE && tx->queue->dialect->shared;
     if (!undone && (status == MQ_CONFIG || status == MQ_DATABASE || status == MQ_SCHEMA)) {
         tx->config = status;
-        tx->config_error = why;
         return MQ_OK;
     }
-    if (status != MQ_OK) {
-        if (err) {
-            *err = why;
-        }
-        return status;
-    }
-    if (tx->settings.bucket.limit > 0) {
+    if (status != MQ_OK && err) {
+        *err = tx->config_error;
+    } else if (status == MQ_OK && tx->settings.bucket.limit > 0) {
         mq_bucket_refill(&tx->settings.bucket, tx->now_s);
     }
-    return MQ_OK;
+    return status;
 }
 
 void mq_tx_leave_free(const struct mq_queue *queue, int64_t since_ms)
@@ -146,8 +136,6 @@ static enum mq_status end(struct mq_tx *tx, enum mq_status status, struct mq_err
         }
     }
     mq_settings_clear(&tx->settings);
-    free(tx->pauses);
-    tx->pauses = NULL;
     return status;
 }
 

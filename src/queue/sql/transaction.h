@@ -22,7 +22,6 @@ struct mq_tx {
     size_t events_before;
     int64_t now_s;
     struct mq_settings settings; /* after mq_tx_settings() */
-    char *pauses;                /* mailRelayPause, NULL when unset */
     enum mq_status config;       /* of reading the settings; then settings is all off */
     struct mq_error config_error;
     bool joined;       /* within the application's transaction */

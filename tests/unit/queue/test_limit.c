@@ -272,9 +272,9 @@ static void work(struct week *w, int number)
     assert_int_equal(w->fx.claim.status, MQ_OK);
     w->dead[0] = '\0';
     for (size_t i = n; i-- > 0;) { /* backwards: landing moves the last into the gap */
-        assert_int_equal(settlements[i].stale, landing[i]->recovered);
-        w->stale += settlements[i].stale;
-        if (!settlements[i].stale) {
+        assert_int_equal(settlements[i].row == MQ_ROW_LOST, landing[i]->recovered);
+        w->stale += settlements[i].row == MQ_ROW_LOST;
+        if (settlements[i].row != MQ_ROW_LOST) {
             mark(&w->tokens, w->now_ms, settlements[i].handed_over - settlements[i].job->paid);
         }
         land(w, landing[i]);

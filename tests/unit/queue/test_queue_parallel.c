@@ -69,7 +69,7 @@ static bool turns(struct thread *self, struct mq_queue *queue)
             self->claimed++;
         }
         for (size_t i = 0; i < cycle.outcome_count; i++) {
-            good = good && !outcomes[i].stale;
+            good = good && outcomes[i].row != MQ_ROW_LOST;
         }
         more = claims[n].count > 0 || claims[!n].count > 0;
     }

@@ -1,0 +1,231 @@
+/* What the queue keeps of relays: config keys whose value is a JSON object from a relay's name to a
+ * text. mailRelayPause has "until count reason". A value that cannot be read counts as empty. */
+#include "queue/relay.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/json.h"
+#include "queue/config/config.h"
+#include "queue/config/keys.h"
+#include "queue/sql/transaction.h"
+
+#define PAUSE_FIRST_S 60
+#define PAUSE_MAX_S   3600
+
+struct texts {
+    struct mq_strings relays;
+    struct mq_strings texts; /* at the same places */
+};
+
+static void clear_texts(struct texts *texts)
+{
+    mq_strings_clear(&texts->relays);
+    mq_strings_clear(&texts->texts);
+}
+
+static enum mq_status parse_texts(const char *value, struct texts *out, struct mq_error *err)
+{
+    struct mq_str text = mq_str_of(value);
+    *out = (struct texts){0};
+    enum mq_status status =
+        text.len ? mq_json_read_object(text, &out->relays, &out->texts, NULL) : MQ_OK;
+    if (status != MQ_OK) {
+        clear_texts(out);
+    }
+    return status == MQ_NOMEM ? mq_error_nomem(err) : MQ_OK;
+}
+
+static const char *find_text(const struct texts *texts, const char *relay)
+{
+    for (size_t i = 0; i < texts->relays.count; i++) {
+        if (strcmp(texts->relays.items[i], relay) == 0) {
+            return texts->texts.items[i];
+        }
+    }
+    return NULL;
+}
+
+static enum mq_status read_all(struct mq_queue *queue, enum mq_config_id key, struct texts *out,
+                               struct mq_error *err)
+{
+    char *value = NULL;
+    MQ_TRY(mq_queue_config(queue, mq_config_keys[key].name, &value, err));
+    enum mq_status status = parse_texts(value, out, err);
+    free(value);
+    return status;
+}
+
+enum mq_status mq_relay_text(struct mq_queue *queue, enum mq_config_id key, const char *relay,
+                             char **out, struct mq_error *err)
+{
+    struct texts all;
+    MQ_TRY(read_all(queue, key, &all, err));
+    const char *text = find_text(&all, relay);
+    *out = text ? mq_str_dup(mq_str_of(text)) : NULL;
+    bool copied = !text || *out;
+    clear_texts(&all);
+    return copied ? MQ_OK : mq_error_nomem(err);
+}
+
+static void append(struct mq_buffer *out, const char *relay, const char *text)
+{
+    mq_buffer_char(out, out->len ? ',' : '{');
+    mq_json_string(out, mq_str_of(relay));
+    mq_buffer_char(out, ':');
+    mq_json_string(out, mq_str_of(text));
+}
+
+static enum mq_status put(struct mq_queue *queue, enum mq_config_id key, const char *relay,
+                          const char *text, struct mq_error *err)
+{
+    struct texts all;
+    struct mq_buffer out = {0};
+    MQ_TRY(read_all(queue, key, &all, err));
+    for (size_t i = 0; i < all.relays.count; i++) {
+        if (strcmp(all.relays.items[i], relay) != 0) {
+            append(&out, all.relays.items[i], all.texts.items[i]);
+        }
+    }
+    if (text) {
+        append(&out, relay, text);
+    }
+    if (out.len) {
+        mq_buffer_char(&out, '}');
+    }
+    enum mq_status status = out.failed
+                                ? mq_error_nomem(err)
+                                : mq_config_put(queue, mq_config_keys[key].name, out.data, err);
+    mq_buffer_clear(&out);
+    clear_texts(&all);
+    return status;
+}
+
+enum mq_status mq_relay_text_store(struct mq_queue *queue, enum mq_config_id key, const char *relay,
+                                   const char *text, struct mq_error *err)
+{
+    struct mq_tx tx = {.queue = queue};
+    enum mq_status status = MQ_OK;
+    while (mq_tx_next(&tx, &status, err)) {
+        status = put(queue, key, relay, text, err);
+    }
+    return status;
+}
+
+/* ---- pauses ---- */
+
+/* False, and all zero, where there is no pause or it cannot be read. */
+static bool parse(const char *text, struct mq_pause *out)
+{
+    long long until = 0;
+    long long count = 0;
+    int used = 0;
+    *out = (struct mq_pause){0};
+    if (!text || sscanf(text, "%18lld %9lld %n", &until, &count, &used) < 2) {
+        return false;
+    }
+    out->until_s = until;
+    out->count = count;
+    mq_str_printable(out->reason, sizeof(out->reason), 0, mq_str_of(text + used));
+    return true;
+}
+
+enum mq_status mq_pause_find(const char *pauses, const char *relay, struct mq_pause *out,
+                             bool *found, struct mq_error *err)
+{
+    struct texts all;
+    MQ_TRY(parse_texts(pauses, &all, err));
+    *found = parse(find_text(&all, relay), out);
+    clear_texts(&all);
+    return MQ_OK;
+}
+
+struct mq_pause mq_pause_latest(const char *pauses, char **relay)
+{
+    struct texts all;
+    struct mq_pause latest = {0};
+    *relay = NULL;
+    if (parse_texts(pauses, &all, NULL) != MQ_OK) {
+        return latest;
+    }
+    for (size_t i = 0; i < all.relays.count; i++) {
+        struct mq_pause one;
+        if (parse(all.texts.items[i], &one) && one.until_s > latest.until_s) {
+            latest = one;
+            free(*relay);
+            *relay = mq_str_dup(mq_str_of(all.relays.items[i]));
+        }
+    }
+    clear_texts(&all);
+    return latest;
+}
+
+/* The next pause after `old`. A relay that is paused already, as when two workers meet the same
+ * trouble, is not paused longer for it unless it asks. */
+static void lengthen(struct mq_pause *old, const struct mq_relay_pause *pause, int64_t now_s)
+{
+    int64_t asked_s = pause->retry_after_s > 0 ? now_s + pause->retry_after_s : 0;
+    if (pause->only_noted) {
+        old->until_s = old->until_s > now_s ? old->until_s : now_s;
+    } else if (old->until_s <= now_s) {
+        old->count = old->count < 0 ? 1 : old->count + 1;
+        int64_t delay_s = old->count > 6 ? PAUSE_MAX_S : PAUSE_FIRST_S << (old->count - 1);
+        old->until_s = asked_s ? asked_s : now_s + delay_s;
+    } else if (asked_s > old->until_s) {
+        old->until_s = asked_s;
+    }
+}
+
+static enum mq_status pause_locked(struct mq_tx *tx, struct mq_relay_pause *pause,
+                                   struct mq_error *err)
+{
+    struct mq_pause now;
+    char *old = NULL;
+    struct mq_buffer text = {0};
+    MQ_TRY(mq_relay_text(tx->queue, MQ_KEY_RELAY_PAUSE, pause->relay, &old, err));
+    parse(old, &now);
+    free(old);
+    lengthen(&now, pause, tx->now_s);
+    mq_str_printable(now.reason, sizeof(now.reason), 0, mq_str_of(pause->reason));
+    mq_buffer_printf(&text, "%lld %lld %s", (long long)now.until_s, (long long)now.count,
+                     now.reason);
+    enum mq_status status = text.failed
+                                ? mq_error_nomem(err)
+                                : put(tx->queue, MQ_KEY_RELAY_PAUSE, pause->relay, text.data, err);
+    mq_buffer_clear(&text);
+    pause->until_s = status == MQ_OK ? now.until_s : pause->until_s;
+    return status;
+}
+
+enum mq_status mq_queue_pause_relay(struct mq_queue *queue, struct mq_relay_pause *pause,
+                                    struct mq_error *err)
+{
+    struct mq_tx tx = {.queue = queue};
+    enum mq_status status = MQ_OK;
+    while (mq_tx_next(&tx, &status, err)) {
+        status = pause_locked(&tx, pause, err);
+    }
+    return status;
+}
+
+enum mq_status mq_queue_count_pauses(struct mq_queue *queue, const char *relay, int64_t *count,
+                                     struct mq_error *err)
+{
+    struct mq_pause pause;
+    char *text = NULL;
+    MQ_TRY(mq_relay_text(queue, MQ_KEY_RELAY_PAUSE, relay, &text, err));
+    *count = parse(text, &pause) ? pause.count + 1 : 0;
+    free(text);
+    return MQ_OK;
+}
+
+enum mq_status mq_queue_clear_pause(struct mq_queue *queue, const char *relay, struct mq_error *err)
+{
+    /* Asked at every run's first acceptance: usually there is nothing, and no lock is needed. */
+    char *text = NULL;
+    MQ_TRY(mq_relay_text(queue, MQ_KEY_RELAY_PAUSE, relay, &text, err));
+    bool found = text != NULL;
+    free(text);
+    return found ? mq_relay_text_store(queue, MQ_KEY_RELAY_PAUSE, relay, NULL, err) : MQ_OK;
+}
