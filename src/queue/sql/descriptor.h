@@ -10,7 +10,7 @@
 #include "core/buffer.h"
 
 /* Symbol, name, type; what it is in struct mq_job; the SQL of a new row's value, whose parameter is
- * a lone question mark (NULL: the column's default), and the parameter (insert.c). */
+ * a lone question mark (NULL: the column's default), and the parameter (enqueue.c). */
 #define MQ_COLUMNS(X)                                                                             \
     X(ID, "id", "{i}", READ_INT64(id), NULL, mq_null())                                           \
     X(REFERENCE, "{r}", "{v}", READ_TEXT(reference), "?", mq_text(job->reference))                \

@@ -39,10 +39,11 @@ struct mq_tx {
  *         status = body(&tx, …, err);
  *     }
  *
- * It does nothing where *status is a failure already. Else it begins, and after the body commits,
- * or undoes all where the body failed. The body may run more than once, so it sets its results each
- * time: where the database undid the transaction, as the victim of a deadlock, up to five times,
- * but not within the application's transaction, which was undone with it.
+ * Nothing leaves the loop in another way. It does nothing where *status is a failure already. Else
+ * it begins, and after the body commits, or undoes all where the body failed. The body may run more
+ * than once, so it sets its results each time: where the database undid the transaction, as the
+ * victim of a deadlock, up to five times, but not within the application's transaction, which was
+ * undone with it.
  *
  * Tables of another version are migrated, or refused, before it begins; not so with `only_new`, for
  * transactions that store new mail: reading the version would cost a request a tenth of its time.
