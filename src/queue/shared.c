@@ -51,8 +51,8 @@ enum mq_status mq_queue_now(struct mq_queue *queue, int64_t *now_s, struct mq_er
         *now_s = queue->clock.now_s(queue->clock.context);
         return MQ_OK;
     }
-    /* From the question on, and from the second's end: what is said to have happened now must not
-     * lie before it did, or the hourly limit would let go of it too early. */
+    /* Counted from the question, and from the end of the second: a time must not be earlier than
+     * the event, or the hourly limit would forget it too early. */
     int64_t asked_ms = host_ms(queue);
     int64_t told_s = 0;
     MQ_TRY(mq_sql_int(queue, MQ_SQL_NOW, MQ_NO_ARGS, &told_s, err));

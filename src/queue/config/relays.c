@@ -16,7 +16,7 @@
 
 struct texts {
     struct mq_strings relays;
-    struct mq_strings texts; /* at the same places */
+    struct mq_strings texts; /* at the same indexes */
 };
 
 static void clear_texts(struct texts *texts)
@@ -161,8 +161,8 @@ struct mq_pause mq_pause_latest(const char *pauses, char **relay)
     return latest;
 }
 
-/* The next pause after `old`. A relay that is paused already, as when two workers meet the same
- * trouble, is not paused longer for it unless it asks. */
+/* The next pause after `old`. A relay that is paused already (two workers met the same trouble) is
+ * not paused for longer, unless it asks for that. */
 static void lengthen(struct mq_pause *old, const struct mq_relay_pause *pause, int64_t now_s)
 {
     int64_t asked_s = pause->retry_after_s > 0 ? now_s + pause->retry_after_s : 0;

@@ -174,9 +174,9 @@ void mq_settings_clear(struct mq_settings *settings)
 
 /* ---- writing ---- */
 
-#define NUMBER_OCTETS 32 /* which a column of whatever kind can hold */
+#define NUMBER_OCTETS 32 /* which any kind of column can hold */
 
-/* A database that cuts what a column cannot hold without a word, if the connection is set so. */
+/* Some databases silently cut what a column cannot hold, if the connection is set so. */
 static enum mq_status check_whole(struct mq_queue *queue, struct mq_args both, struct mq_error *err)
 {
     int64_t same = 0;

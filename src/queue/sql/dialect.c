@@ -39,8 +39,8 @@ static const struct mq_sql_dialect sqlite_dialect = {
             /* Not double quotes: SQLite reads a double-quoted name that is no column as a string,
              * and a misspelt reference column would then go unnoticed. */
             ['q'] = "`",
-            /* The application's file, whatever tables of the same name its connection has attached
-             * or temporary. */
+            /* The application's file, even if its connection has temporary or attached tables of
+             * the same name. */
             ['m'] = "main.",
             ['i'] = "INTEGER PRIMARY KEY AUTOINCREMENT",
             ['n'] = "INTEGER",

@@ -113,15 +113,15 @@ const struct mq_sql_dialect mq_pgsql_dialect = {
             ['v'] = "TEXT",
             ['h'] = "TEXT",
             ['l'] = MQ_CLAIMABLE_STATES,
-            /* Every mail leaves three dead rows: with the usual 20 % a queue of a million would be
-             * swept too late to keep claims quick. */
+            /* Every mail leaves three dead rows. With the default of 20 %, a queue of a million
+             * would be vacuumed too late for quick claims. */
             ['a'] = " WITH (autovacuum_vacuum_scale_factor = 0.01)",
             ['e'] = " WITH (autovacuum_vacuum_scale_factor = 0.01,"
                     " toast.autovacuum_vacuum_scale_factor = 0.01)",
             ['d'] = " RETURNING id",
             ['R'] = " ON CONFLICT ({r}, mail_type) WHERE {r} IS NOT NULL DO NOTHING "
                     "RETURNING id, {r}, mail_type, message_id",
-            /* When the statement came: the same throughout. */
+            /* When the statement arrived: the same throughout. */
             ['y'] = "CAST(floor(extract(epoch FROM statement_timestamp())) AS BIGINT)",
             ['u'] = " FOR UPDATE",
             ['w'] = " FOR UPDATE SKIP LOCKED",

@@ -15,8 +15,8 @@ bool mq_schema_has_column(const char *name);
 /* Reads the version outside of a transaction, if that was not done yet, and migrates if it is not
  * this one. */
 enum mq_status mq_schema_ready(struct mq_queue *queue, struct mq_error *err);
-/* The same at opening, where tables or columns of this version are missing. Newer ones are no
- * matter yet: storing mail does not read the version (mq_tx_next()). */
+/* The same at opening, if tables or columns of this version are missing. Newer tables are accepted
+ * there: storing mail does not read the version (mq_tx_next()). */
 enum mq_status mq_schema_open(struct mq_queue *queue, struct mq_error *err);
 
 #endif

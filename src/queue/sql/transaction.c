@@ -74,7 +74,7 @@ static enum mq_status load_settings(struct mq_tx *tx, struct mq_error *err)
 enum mq_status mq_tx_settings(struct mq_tx *tx, struct mq_error *err)
 {
     enum mq_status status = load_settings(tx, &tx->config_error);
-    note_lock(tx); /* a server's is had only now */
+    note_lock(tx); /* a server grants it only now */
     bool undone = status == MQ_DATABASE && tx->queue->dialect->shared;
     if (!undone && (status == MQ_CONFIG || status == MQ_DATABASE || status == MQ_SCHEMA)) {
         tx->config = status;

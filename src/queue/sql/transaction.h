@@ -39,22 +39,22 @@ struct mq_tx {
  *         status = body(&tx, …, err);
  *     }
  *
- * Nothing leaves the loop in another way. It does nothing where *status is a failure already. Else
- * it begins, and after the body commits, or undoes all where the body failed. The body may run more
- * than once, so it sets its results each time: where the database undid the transaction, as the
- * victim of a deadlock, up to five times, but not within the application's transaction, which was
+ * Nothing leaves the loop in another way. If *status is a failure already, it does nothing. Else it
+ * begins; after the body it commits, or undoes all if the body failed. The body may run more than
+ * once, so it sets its results each time. It runs up to five times if the database undid the
+ * transaction as the victim of a deadlock; not within the application's transaction, which was
  * undone with it.
  *
- * Tables of another version are migrated, or refused, before it begins; not so with `only_new`, for
- * transactions that store new mail: reading the version would cost a request a tenth of its time.
- * An older producer goes on beside newer tables, and a migration after which it must not makes its
- * INSERT fail, by the name of a column. On a server now_s is not set then: {y} is the time. */
+ * Tables of another version are migrated, or refused, before it begins. `only_new` is for storing
+ * mail: then it does not read the version, which would cost a request a tenth of its time. So an
+ * older producer goes on beside newer tables; a migration that must stop it renames a column, so
+ * that its INSERT fails. On a server tx->now_s is not set then: {y} is the time. */
 bool mq_tx_next(struct mq_tx *tx, enum mq_status *status, struct mq_error *err);
 /* Reads the settings; a value that cannot be read is noted in tx->config and is no failure here.
  * Refills the bucket up to now. */
 enum mq_status mq_tx_settings(struct mq_tx *tx, struct mq_error *err);
-/* Waits as long as the write lock was had, since `since_ms` of host.boot_ms: others get it then. 0:
- * not at all. */
+/* Waits for as long as the write lock was held (since `since_ms` of host.boot_ms), so that others
+ * get it. 0: does not wait. */
 void mq_tx_leave_free(const struct mq_queue *queue, int64_t since_ms);
 /* Notes an event about a job. `extra` gives what the job does not say: type, recipients, relay,
  * reply, ms, next_attempt_at. */
