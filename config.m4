@@ -122,11 +122,8 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/capture/header_text.c
     src/php/capture/mb_send_mail.c
     src/php/class/classes.c
-    src/php/class/database_arg.c
-    src/php/class/entries.c
     src/php/class/exceptions.c
     src/php/class/internal_class.c
-    src/php/class/iterate.c
     src/php/class/job_object.c
     src/php/class/queue_claim.c
     src/php/class/queue_config.c
@@ -135,9 +132,8 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/class/queue_manage.c
     src/php/class/queue_object.c
     src/php/class/queue_worker.c
-    src/php/class/time_arg.c
     src/php/class/value_objects.c
-    src/php/file_acl.c
+    src/php/class/values.c
     src/php/globals.c
     src/php/guard.c
     src/php/ini.c
@@ -166,7 +162,6 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/pdo/worker_run.c
     src/php/worker/closure_transport.c
     src/php/worker/hooks.c
-    src/php/worker/take_slot.c
     src/policy/backoff.c
     src/policy/bucket.c
     src/policy/outcome.c

@@ -17,7 +17,6 @@
 #include "php/class/classes.h"
 #include "php/ini.h"
 #include "php/pdo/driver.h"
-#include "php/worker/take_slot.h"
 #include "send/factory.h"
 
 #define MAILQUEUE_INI_ACCESS (PHP_INI_SYSTEM | PHP_INI_PERDIR)
@@ -107,7 +106,6 @@ static PHP_RSHUTDOWN_FUNCTION(mailqueue)
     (void)module_number;
     mq_php_capture_request_ends();
     mq_php_pdo_request_ends();
-    mq_php_slot_request_ends();
     return SUCCESS;
 }
 

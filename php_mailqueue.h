@@ -28,8 +28,6 @@ ZEND_BEGIN_MODULE_GLOBALS(mailqueue)
     struct mq_pdo *pdo_drivers; /* all of the request; linked */
     bool pdo_undone;            /* a rollback found the application's whole transaction undone */
     zend_object *pdo_cause;     /* what a PDO object threw last; owned; NULL: nothing */
-    char *slot_dir;             /* run directory of the slot that takeSlot() took; NULL: none */
-    int slot_fd;
 ZEND_END_MODULE_GLOBALS(mailqueue)
 
 ZEND_EXTERN_MODULE_GLOBALS(mailqueue)

@@ -7,7 +7,6 @@ namespace MailQueue\Cli;
 use MailQueue;
 use MailQueue\Internal;
 use MailQueue\OnUncertain;
-use MailQueue\Report;
 
 /** Settings from options, the environment and php.ini, in this order, and the queue they name. */
 final class Settings
@@ -170,11 +169,12 @@ final class Settings
             && !in_array($body, Internal::tables($database, $body), true);
     }
 
-    /** The report of a run that finds all slots taken, if the run directory alone shows that. */
-    public function takeSlot(int $maxWorkers, ?string $log): ?Report
+    /** Null where no file has the worker slots: a server, a queue of a bootstrap file. */
+    public function workerSlot(): ?WorkerSlot
     {
         $path = $this->bootstrap->queue === null ? (new Named($this->database()))->path : null;
-        return $path === null ? null : Internal::takeSlot($path, $maxWorkers, $log);
+        $real = $path === null ? false : @realpath($path);
+        return $real === false ? null : new WorkerSlot($real);
     }
 
     /** Whether the tables of the usual names do not exist yet. */

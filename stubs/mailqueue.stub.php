@@ -53,7 +53,7 @@ namespace {
          *         throw it (reason "readonly")
          * @throws MailQueue\Exception for a DSN, user or password that a server refuses
          */
-        public function __construct(string|\PDO $database, string $table = 'mail_queue', string $configTable = 'config', string $referenceColumn = 'reference', ?string $orphanCheck = null, ?MailQueue\Backoff $backoff = null, ?string $journal = null, string $durability = 'full', int $busyTimeout = 5000) {}
+        public function __construct(#[\SensitiveParameter] string|\PDO $database, string $table = 'mail_queue', string $configTable = 'config', string $referenceColumn = 'reference', ?string $orphanCheck = null, ?MailQueue\Backoff $backoff = null, ?string $journal = null, string $durability = 'full', int $busyTimeout = 5000) {}
 
         /**
          * The queue that the ini setting mailqueue.database names; a new object each time.
@@ -227,7 +227,7 @@ namespace {
          * @throws MailQueue\Exception outside the command line, without a transport, or if keys cannot be used
          * @throws \ValueError
          */
-        public function runWorker(string|\Closure|null $transport = null, ?callable $compose = null, int $connections = 10, int $batch = 100, int $lease = 900, ?int $timeLimit = null, ?int $messageLimit = null, int $maxWorkers = 1, int $grace = 30, bool $daemon = false, MailQueue\OnUncertain $onUncertain = MailQueue\OnUncertain::Retry, ?string $log = null, ?callable $onEvent = null, ?string $dkim = null, int $maxBytes = 67_108_864, bool $verbose = false): MailQueue\Report {}
+        public function runWorker(#[\SensitiveParameter] string|\Closure|null $transport = null, ?callable $compose = null, int $connections = 10, int $batch = 100, int $lease = 900, ?int $timeLimit = null, ?int $messageLimit = null, int $maxWorkers = 1, int $grace = 30, bool $daemon = false, MailQueue\OnUncertain $onUncertain = MailQueue\OnUncertain::Retry, ?string $log = null, ?callable $onEvent = null, ?string $dkim = null, int $maxBytes = 67_108_864, bool $verbose = false): MailQueue\Report {}
 
         /**
          * Checks if runWorker() would take a transport, without connecting: for settings that people type.
@@ -237,7 +237,7 @@ namespace {
          * @return string the DSN without password and options, for people
          * @throws \ValueError says what is wrong with it, and the cure
          */
-        public static function checkTransport(string $transport, int $lease = 900): string {}
+        public static function checkTransport(#[\SensitiveParameter] string $transport, int $lease = 900): string {}
 
         public function stats(): MailQueue\Stats {}
 
@@ -347,7 +347,7 @@ namespace MailQueue {
          *         secrets; whether a password is in it, null where it is a DSN that cannot be read;
          *         whether it is the DSN of a server; the path of a file, null where it cannot be one
          */
-        public static function describe(string $database): array {}
+        public static function describe(#[\SensitiveParameter] string $database): array {}
 
         /**
          * Which of a queue's two tables a database has. Unlike `new MailQueue()`, this creates and changes
@@ -358,7 +358,7 @@ namespace MailQueue {
          * @return list<string> of $table and $configTable those that are there
          * @throws DatabaseException also if the file does not exist or is empty
          */
-        public static function tables(string $database, string $table = 'mail_queue', string $configTable = 'config'): array {}
+        public static function tables(#[\SensitiveParameter] string $database, string $table = 'mail_queue', string $configTable = 'config'): array {}
 
         /**
          * A new connection to a server, with the user and password that `new MailQueue($database)`
@@ -366,7 +366,7 @@ namespace MailQueue {
          *
          * @throws Exception that does not have the password
          */
-        public static function connect(string $database): \PDO {}
+        public static function connect(#[\SensitiveParameter] string $database): \PDO {}
 
         /**
          * The columns of a queue's job table.
@@ -374,17 +374,6 @@ namespace MailQueue {
          * @return array<string, 'integer'|'bigint'|'text'> "integer" has 32 bits on a server
          */
         public static function columns(\MailQueue $queue): array {}
-
-        /**
-         * Takes one of a file's worker slots for the next runWorker() of this process, without looking
-         * into the file.
-         *
-         * @param string $database path of the file
-         * @param string|null $log as in runWorker()
-         * @return Report|null of the run that would find all slots taken, which the log has then;
-         *         null: go on
-         */
-        public static function takeSlot(string $database, int $maxWorkers, ?string $log = null): ?Report {}
 
         /**
          * Whether a file has a POSIX access control list (acl(5)), whose mask stands where the group's

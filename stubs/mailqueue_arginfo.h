@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: d959d75f23d5f52261dca62a03856cba1e055978 */
+ * Stub hash: 3fe37328491daa3a317b1fda6e40e986cca0077d */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)
@@ -153,12 +153,6 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_columns
 	ZEND_ARG_OBJ_INFO(0, queue, MailQueue, 0)
 ZEND_END_ARG_INFO()
 
-ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_MailQueue_Internal_takeSlot, 0, 2, MailQueue\\Report, 1)
-	ZEND_ARG_TYPE_INFO(0, database, IS_STRING, 0)
-	ZEND_ARG_TYPE_INFO(0, maxWorkers, IS_LONG, 0)
-	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, log, IS_STRING, 1, "null")
-ZEND_END_ARG_INFO()
-
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_hasAcl, 0, 1, _IS_BOOL, 0)
 	ZEND_ARG_TYPE_INFO(0, path, IS_STRING, 0)
 ZEND_END_ARG_INFO()
@@ -237,7 +231,6 @@ ZEND_METHOD(MailQueue_Internal, describe);
 ZEND_METHOD(MailQueue_Internal, tables);
 ZEND_METHOD(MailQueue_Internal, connect);
 ZEND_METHOD(MailQueue_Internal, columns);
-ZEND_METHOD(MailQueue_Internal, takeSlot);
 ZEND_METHOD(MailQueue_Internal, hasAcl);
 ZEND_METHOD(MailQueue_Job, __construct);
 ZEND_METHOD(MailQueue_Backoff, steps);
@@ -282,7 +275,6 @@ static const zend_function_entry class_MailQueue_Internal_methods[] = {
 	ZEND_ME(MailQueue_Internal, tables, arginfo_class_MailQueue_Internal_tables, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, connect, arginfo_class_MailQueue_Internal_connect, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, columns, arginfo_class_MailQueue_Internal_columns, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
-	ZEND_ME(MailQueue_Internal, takeSlot, arginfo_class_MailQueue_Internal_takeSlot, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, hasAcl, arginfo_class_MailQueue_Internal_hasAcl, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_FE_END
 };
@@ -367,6 +359,13 @@ static zend_class_entry *register_class_MailQueue(zend_class_entry *class_entry_
 	class_entry->ce_flags |= ZEND_ACC_FINAL|ZEND_ACC_NO_DYNAMIC_PROPERTIES|ZEND_ACC_NOT_SERIALIZABLE;
 	zend_class_implements(class_entry, 1, class_entry_MailQueue_Enqueuer);
 
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "__construct", sizeof("__construct") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "runworker", sizeof("runworker") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "checktransport", sizeof("checktransport") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
 	return class_entry;
 }
 
@@ -377,6 +376,13 @@ static zend_class_entry *register_class_MailQueue_Internal(void)
 	INIT_NS_CLASS_ENTRY(ce, "MailQueue", "Internal", class_MailQueue_Internal_methods);
 	class_entry = zend_register_internal_class_ex(&ce, NULL);
 	class_entry->ce_flags |= ZEND_ACC_FINAL;
+
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "describe", sizeof("describe") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "tables", sizeof("tables") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "connect", sizeof("connect") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
 
 	return class_entry;
 }

@@ -46,13 +46,13 @@ final class Work extends Command
             $options['dkim'] = $settings->dkim();
         }
         $look = $this->look(!$daemon, $options['maxWorkers'], $options['log']);
-        if ($look instanceof Report) {
-            $this->report($look, null, null);
-            return ExitCode::OK;
+        if ($look === null) {
+            return $this->nothing('locked', 'another worker is running');
         }
         [$queue, $before] = $look;
         if ($queue === null || $before === null) {
-            return $this->nothingYet();
+            // Before the first mail is queued, which creates the tables.
+            return $this->nothing('empty', 'there is no queue yet; the first mail creates it');
         }
         $quiet = $args->has('quiet') || $args->has('json');
         $progress = $quiet || $daemon || !stream_isatty(STDERR) ? null
@@ -75,16 +75,16 @@ final class Work extends Command
      * A start that finds all worker slots taken ends before it waits for a locked database. A start
      * that may run tries again for a while, because cron would send mail about its failure.
      *
-     * @return Report|array{?MailQueue, ?Stats} the report of a start that finds no slot; null: no
-     *         queue yet
+     * @return array{?MailQueue, ?Stats}|null null: no slot is free; with nulls: no queue yet
      */
-    private function look(bool $mayBeNone, int $maxWorkers, ?string $log): Report|array
+    private function look(bool $mayBeNone, int $maxWorkers, ?string $log): ?array
     {
+        $slot = $this->settings->workerSlot();
+        if ($slot?->take($maxWorkers) === false) {
+            $slot->logLocked($log);
+            return null;
+        }
         for ($end = hrtime(true) + self::LOOK_NS;;) {
-            $locked = $this->settings->takeSlot($maxWorkers, $log);
-            if ($locked !== null) {
-                return $locked;
-            }
             try {
                 if ($mayBeNone && $this->settings->hasNoQueueYet()) {
                     return [null, null];
@@ -99,17 +99,17 @@ final class Work extends Command
         }
     }
 
-    /** Before the first mail is queued, which creates the tables. */
-    private function nothingYet(): int
+    /** The report of a start that does not run. */
+    private function nothing(string $end, string $why): int
     {
         $none = [];
         foreach ((new \ReflectionClass(Report::class))->getProperties() as $property) {
             $type = (string) $property->getType();
             $none[$property->name] = ['int' => 0, 'float' => 0.0][$type] ?? null;
         }
-        $none = ['end' => 'empty'] + $none + ['redirectTo' => null];
+        $none = ['end' => $end] + $none + ['redirectTo' => null];
         return $this->result($none, fn () => $this->args->has('quiet') ? null
-            : print("mailqueue: 0 sent; there is no queue yet; the first mail creates it.\n"));
+            : print("mailqueue: 0 sent; $why.\n"));
     }
 
     /** Shows PHP's warning about a log that cannot be written, even if php.ini hides warnings. */

@@ -1,6 +1,19 @@
-/* What the module keeps for a thread: php.ini's settings, and what is open. */
-#include "php.h"
-
+/* What the module keeps: its classes, and for each thread php.ini's settings and what is open. */
 #include "php_mailqueue.h"
 
+#include "php/class/classes.h"
+
 ZEND_DECLARE_MODULE_GLOBALS(mailqueue)
+
+zend_class_entry *mq_ce_queue;
+zend_class_entry *mq_ce_status;
+zend_class_entry *mq_ce_on_uncertain;
+zend_class_entry *mq_ce_backoff;
+zend_class_entry *mq_ce_job;
+zend_class_entry *mq_ce_stats;
+zend_class_entry *mq_ce_report;
+zend_class_entry *mq_ce_exception;
+zend_class_entry *mq_ce_database_exception;
+zend_class_entry *mq_ce_message_exception;
+zend_class_entry *mq_ce_transport_exception;
+zend_class_entry *mq_ce_refused_exception;

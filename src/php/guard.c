@@ -1,10 +1,5 @@
-/* Calls of PHP code from within the core. The jump of a fatal error ends here, and so does a forked
- * child. */
+/* Calls of PHP code from within the core. The jump of a fatal error ends here. */
 #include "php/guard.h"
-
-#include <unistd.h>
-
-#include "core/process_id.h"
 
 bool mq_php_may_call(const struct mq_php_run *run)
 {
@@ -24,17 +19,6 @@ bool mq_php_survives(void (*body)(void *context), void *context)
     }
     zend_end_try();
     return !bailed;
-}
-
-bool mq_php_guarded(struct mq_php_run *run, void (*body)(void *context), void *context)
-{
-    if (!mq_php_survives(body, context)) {
-        run->bailed = true;
-    }
-    if (mq_process_id() != run->pid) {
-        _exit(EG(exit_status) & 0xff);
-    }
-    return !run->bailed;
 }
 
 void mq_php_call(struct mq_php_callable *callable, uint32_t count, zval *arguments, zval *result)

@@ -23,10 +23,6 @@ bool mq_php_may_call(const struct mq_php_run *run);
  * fatal error made PHP unwind: the caller then frees what is malloc'ed and calls zend_bailout(). */
 bool mq_php_survives(void (*body)(void *context), void *context);
 
-/* Runs body(context), in which everything that touches PHP values happens; false where PHP began to
- * unwind. A process that the callback forked never comes back into the worker: it ends here. */
-bool mq_php_guarded(struct mq_php_run *run, void (*body)(void *context), void *context);
-
 /* A callable and its resolution, as parameters give them. */
 struct mq_php_callable {
     zend_fcall_info info;
@@ -34,7 +30,7 @@ struct mq_php_callable {
 };
 
 /* Calls with `count` arguments, which it frees; `result` is the caller's, undefined when an
- * exception is pending afterwards. Only within mq_php_guarded(). */
+ * exception is pending afterwards. Only within mq_php_survives(). */
 void mq_php_call(struct mq_php_callable *callable, uint32_t count, zval *arguments, zval *result);
 
 #endif

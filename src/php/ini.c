@@ -10,18 +10,6 @@
 #include "php/pdo/server.h"
 #include "send/dsn.h"
 
-static char *redacted(const char *text)
-{
-    struct mq_dsn dsn;
-    struct mq_error err;
-    if (mq_dsn_parse(mq_str_of(text), &dsn, &err) != MQ_OK) {
-        return NULL;
-    }
-    char *shown = mq_dsn_redacted(&dsn);
-    mq_dsn_clear(&dsn);
-    return shown;
-}
-
 /* NULL: none is set. */
 static zend_string *shown_value(const zend_ini_entry *ini_entry, int type)
 {
@@ -55,13 +43,18 @@ ZEND_INI_DISP(mq_php_ini_show_secret)
 ZEND_INI_DISP(mq_php_ini_show_transport)
 {
     zend_string *value = shown_value(ini_entry, type);
+    struct mq_dsn dsn;
+    struct mq_error err;
     if (value == NULL) {
         PUTS("no value");
-        return;
+    } else if (mq_dsn_parse(mq_str_of(ZSTR_VAL(value)), &dsn, &err) != MQ_OK) {
+        PUTS("set, but not a DSN that can be used");
+    } else {
+        char *shown = mq_dsn_redacted(&dsn);
+        PUTS(shown ? shown : "set");
+        free(shown);
+        mq_dsn_clear(&dsn);
     }
-    char *shown = redacted(ZSTR_VAL(value));
-    PUTS(shown ? shown : "set, but not a DSN that can be used");
-    free(shown);
 }
 
 ZEND_INI_MH(mq_php_ini_max_message_size)

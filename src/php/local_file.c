@@ -24,30 +24,15 @@ static enum mq_status bad(const char *field, const char *path, const char *what,
     return mq_error_set(err, MQ_MESSAGE, field, "%s: %.*s: %s", field, SHOWN, path, what);
 }
 
-static enum mq_status bad_errno(const char *field, const char *path, int number,
-                                struct mq_error *err)
+/* As errno says. */
+static enum mq_status bad_errno(const char *field, const char *path, struct mq_error *err)
 {
-    const char *cure = "";
-    if (number == EACCES) {
-        cure = "; let the user that PHP runs as read it";
-    } else if (number == ENOENT) {
-        cure = "; give the path of a local file that exists, or ['stream' => fopen(…)], or a "
-               "content as ['data' => …]";
-    }
+    const char *cure = errno == EACCES   ? "; let the user that PHP runs as read it"
+                       : errno == ENOENT ? "; give the path of a local file that exists, or "
+                                           "['stream' => fopen(…)], or a content as ['data' => …]"
+                                         : "";
     return mq_error_set(err, MQ_MESSAGE, field, "%s: %.*s: %s%s", field, SHOWN, path,
-                        strerror(number), cure);
-}
-
-static enum mq_status check_text(struct mq_str path, const char *field, struct mq_error *err)
-{
-    if (path.len == 0) {
-        return mq_error_set(err, MQ_MESSAGE, field, "%s: the path is empty", field);
-    }
-    if (memchr(path.data, '\0', path.len)) {
-        return mq_error_set(err, MQ_MESSAGE, field,
-                            "%s: the path has a NUL; give a content as ['data' => …]", field);
-    }
-    return MQ_OK;
+                        strerror(errno), cure);
 }
 
 static bool is_allowed(const char *path)
@@ -64,7 +49,7 @@ static enum mq_status resolve(struct mq_str path, const char *field, char *resol
         return bad(field, path.data, FORBIDDEN, err);
     }
     if (VCWD_REALPATH(path.data, resolved) == NULL) {
-        return bad_errno(field, path.data, errno, err);
+        return bad_errno(field, path.data, err);
     }
     return is_allowed(resolved) ? MQ_OK : bad(field, path.data, FORBIDDEN, err);
 }
@@ -80,33 +65,19 @@ static bool is_same_file(int fd, const char *resolved)
            opened.st_ino == at_path.st_ino;
 }
 
-static enum mq_status check_size(off_t size, const char *path, const char *field,
-                                 struct mq_error *err)
-{
-    zend_long limit = MAILQUEUE_G(max_message_size);
-    if (limit == 0 || size <= limit) {
-        return MQ_OK;
-    }
-    return mq_error_set(err, MQ_MESSAGE, field,
-                        "%s: %.*s: it has %lld bytes, allowed for a message are %lld "
-                        "(mailqueue.max_message_size)",
-                        field, SHOWN, path, (long long)size, (long long)limit);
-}
-
 enum mq_status mq_php_local_file_open(struct mq_str path, const char *field, int *fd, size_t *size,
                                       struct mq_error *err)
 {
     char resolved[MAXPATHLEN];
     struct stat info;
-    enum mq_status status = check_text(path, field, err);
-    if (status == MQ_OK) {
-        status = resolve(path, field, resolved, err);
+    if (path.len == 0 || memchr(path.data, '\0', path.len)) {
+        return mq_error_set(err, MQ_MESSAGE, field, "%s: the path %s", field,
+                            path.len == 0 ? "is empty"
+                                          : "has a NUL; give a content as ['data' => …]");
     }
-    if (status != MQ_OK) {
-        return status;
-    }
-    /* Asked before opening, because opening a device can have effects, and after it, because only
-     * then the answer is certain. */
+    MQ_TRY(resolve(path, field, resolved, err));
+    /* Before opening, because that can have effects on a device; after it, because then it holds.
+     */
     if (stat(resolved, &info) == 0 && !S_ISREG(info.st_mode)) {
         return bad(field, path.data, IRREGULAR, err);
     }
@@ -118,7 +89,7 @@ enum mq_status mq_php_local_file_open(struct mq_str path, const char *field, int
     }
     *fd = open(resolved, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
     if (*fd < 0 || fstat(*fd, &info) != 0) {
-        return bad_errno(field, path.data, errno, err);
+        return bad_errno(field, path.data, err);
     }
     if (!S_ISREG(info.st_mode)) {
         return bad(field, path.data, IRREGULAR, err);
@@ -126,9 +97,13 @@ enum mq_status mq_php_local_file_open(struct mq_str path, const char *field, int
     if (!is_allowed("/") && !is_same_file(*fd, resolved)) {
         return bad(field, path.data, FORBIDDEN, err);
     }
-    status = check_size(info.st_size, path.data, field, err);
-    if (status == MQ_OK) {
-        *size = (size_t)info.st_size;
+    zend_long limit = MAILQUEUE_G(max_message_size);
+    if (limit && info.st_size > limit) {
+        return mq_error_set(err, MQ_MESSAGE, field,
+                            "%s: %.*s: it has %lld bytes, allowed for a message are %lld "
+                            "(mailqueue.max_message_size)",
+                            field, SHOWN, path.data, (long long)info.st_size, (long long)limit);
     }
-    return status;
+    *size = (size_t)info.st_size;
+    return MQ_OK;
 }

@@ -25,39 +25,25 @@ static char *base_path(void)
                               : mq_run_base_path(php_get_temporary_directory());
 }
 
-static enum mq_status server_run_dir(struct mq_queue *queue, char **out, struct mq_error *err)
-{
-    struct mq_error why;
-    const char *identity = mq_queue_identity(queue, &why);
-    if (identity == NULL) {
-        if (err) {
-            *err = why;
-        }
-        return why.status;
-    }
-    char *base = base_path();
-    char *path = base ? mq_run_dir_of(base, identity) : NULL;
-    free(base);
-    if (path == NULL) {
-        return mq_error_nomem(err);
-    }
-    *out = path;
-    return MQ_OK;
-}
-
 enum mq_status mq_php_run_dir(struct mq_queue *queue, char **out, struct mq_error *err)
 {
     struct mq_db *db = mq_queue_db(queue);
-    const char *configured = MAILQUEUE_G(run_dir);
     const char *path = db->driver->path(db);
+    char *directory;
     if (mq_queue_is_shared(queue)) {
-        return server_run_dir(queue, out, err);
-    }
-    if (path == NULL) {
+        const char *identity = mq_queue_identity(queue, err);
+        if (identity == NULL) {
+            return err->status;
+        }
+        char *base = base_path();
+        directory = base ? mq_run_dir_of(base, identity) : NULL;
+        free(base);
+    } else if (path) {
+        directory = mq_run_dir_path(MAILQUEUE_G(run_dir), path);
+    } else {
         *out = NULL;
         return MQ_OK;
     }
-    char *directory = mq_run_dir_path(is_set(configured) ? configured : NULL, path);
     if (directory == NULL) {
         return mq_error_nomem(err);
     }
@@ -88,19 +74,20 @@ static enum mq_status prepare_base(struct mq_error *err)
 enum mq_status mq_php_run_dir_prepare(struct mq_queue *queue, const char *run_dir,
                                       struct mq_error *err)
 {
-    enum mq_status status = MQ_OK;
     if (!mq_queue_is_shared(queue)) {
         return MQ_OK;
     }
     if (!is_set(MAILQUEUE_G(run_dir))) {
-        status = prepare_base(err);
+        MQ_TRY(prepare_base(err));
     }
-    return status == MQ_OK ? mq_run_dir_prepare(run_dir, err) : status;
+    return mq_run_dir_prepare(run_dir, err);
 }
 
 /* The log lies beside the database's file. A database server's log lies in the run directory. */
-static char *log_path(const char *path, const char *run_dir)
+char *mq_php_log_path(struct mq_queue *queue, const char *run_dir)
 {
+    struct mq_db *db = mq_queue_db(queue);
+    const char *path = db->driver->path(db);
     const char *configured = MAILQUEUE_G(log);
     if (!is_set(getenv("MAIL_QUEUE_LOG")) && is_set(configured)) {
         return mq_str_dup(mq_str_of(configured));
@@ -112,29 +99,4 @@ static char *log_path(const char *path, const char *run_dir)
     char *log = neighbour ? mq_log_default_path(neighbour) : NULL;
     free(neighbour);
     return log;
-}
-
-char *mq_php_log_path(struct mq_queue *queue, const char *run_dir)
-{
-    struct mq_db *db = mq_queue_db(queue);
-    return log_path(db->driver->path(db), run_dir);
-}
-
-enum mq_status mq_php_log_open(const zend_string *given, const struct mq_php_log_path *place,
-                               char **out_path, struct mq_log **out, struct mq_error *err)
-{
-    if (given && ZSTR_LEN(given) == 0) {
-        return MQ_OK;
-    }
-    char *path = given ? mq_str_dup((struct mq_str){ZSTR_VAL(given), ZSTR_LEN(given)})
-                       : log_path(place->database, place->run_dir);
-    if (path == NULL) {
-        return mq_error_nomem(err);
-    }
-    *out_path = path;
-    if (php_check_open_basedir_ex(path, 0) != 0) {
-        return mq_error_set(err, MQ_CONFIG, "log", "%s: open_basedir does not allow this log file",
-                            path);
-    }
-    return mq_log_open(path, out, err);
 }

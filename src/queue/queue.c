@@ -22,8 +22,7 @@ void mq_queue_options_init(struct mq_queue_options *options)
     options->random = mq_random_system();
 }
 
-/* Letters, digits and underscores only: such a name needs no escaping in any dialect. */
-static bool identifier(const char *name)
+bool mq_queue_is_name(const char *name)
 {
     size_t n = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
     return n > 0 && n <= MQ_NAME_MAX && name[n] == '\0' && !mq_is_digit(name[0]);
@@ -33,7 +32,7 @@ static bool identifier(const char *name)
 static enum mq_status take_name(const char *field, const char *name, char *out,
                                 struct mq_error *err)
 {
-    if (!name || !identifier(name) || strncmp(name, "sqlite_", 7) == 0) {
+    if (!name || !mq_queue_is_name(name) || strncmp(name, "sqlite_", 7) == 0) {
         return mq_error_set(err, MQ_INVALID, field,
                             "%s must be a name of letters, digits and underscores that does not "
                             "begin with a digit, at most %d of them",

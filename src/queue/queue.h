@@ -29,6 +29,8 @@ struct mq_queue_options {
 };
 
 void mq_queue_options_init(struct mq_queue_options *options); /* the defaults */
+/* Of a table or column: letters, digits and underscores, which need no escaping in any dialect. */
+bool mq_queue_is_name(const char *name);
 
 /* Takes `db` over in any case (closes it on failure). Creates or migrates the tables. */
 enum mq_status mq_queue_open(struct mq_db *db, const struct mq_queue_options *options,

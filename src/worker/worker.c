@@ -268,7 +268,7 @@ static void init(struct mq_run *run, const struct mq_worker *worker, struct mq_r
         .clock = *mq_queue_clock(worker->queue),
         .relay = worker->transport->name,
         .report = report,
-        .slot = {worker, options->slot_fd, -1, mq_process_id()},
+        .slot = {worker, -1, -1, mq_process_id()},
         .doubts = {.pauses = -1},
         .memory = {.max_bytes = options->max_bytes, .claim_max = MQ_RUN_CLAIM_MAX},
     };
@@ -359,16 +359,4 @@ enum mq_status mq_worker_run(const struct mq_worker *worker, struct mq_report *r
     }
     clear(&run);
     return status;
-}
-
-void mq_worker_tell_locked(const struct mq_worker_hooks *hooks, struct mq_report *report)
-{
-    const struct mq_worker worker = {.hooks = hooks};
-    struct mq_run run = {.worker = &worker, .report = report, .clock = mq_clock_system()};
-
-    *report = (struct mq_report){0};
-    report->end = MQ_RUN_LOCKED;
-    mq_events_init(&run.events);
-    mq_run_tell_end(&run);
-    mq_events_clear(&run.events);
 }

@@ -30,7 +30,6 @@ struct mq_worker_options {
     bool daemon;             /* wait for more instead of ending when nothing is due */
     enum mq_on_uncertain on_uncertain;
     const char *run_dir; /* locks and intent files; created 0700 when missing */
-    int slot_fd;         /* of mq_worker_lock(), which the run takes over; -1: it takes one */
 };
 
 /* What composing gave; owned by the caller of compose(). Zeros: nothing. */
@@ -107,7 +106,5 @@ struct mq_worker {
  * SIGINT and ignores SIGPIPE while it runs; puts the former ones back. */
 enum mq_status mq_worker_run(const struct mq_worker *worker, struct mq_report *report,
                              struct mq_error *err);
-/* What a run that finds all slots taken reports and tells; these hooks must not fail. */
-void mq_worker_tell_locked(const struct mq_worker_hooks *hooks, struct mq_report *report);
 
 #endif

@@ -319,7 +319,6 @@ int scene_worker_setup(void **state)
         .final_timeout_s = MQ_FINAL_TIMEOUT_S,
         .on_uncertain = MQ_UNCERTAIN_RETRY,
         .run_dir = scene->run_dir,
-        .slot_fd = -1,
     };
     scene->hooks =
         (struct mq_worker_hooks){.event = hook_event, .wait = hook_wait, .context = scene};

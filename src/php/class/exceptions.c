@@ -18,14 +18,10 @@ ZEND_METHOD(MailQueue_DatabaseException, __construct)
     bool of_database = instanceof_function(Z_OBJCE_P(ZEND_THIS), mq_ce_database_exception);
 
     (void)return_value;
-    ZEND_PARSE_PARAMETERS_START(0, 4)
-        Z_PARAM_OPTIONAL
-        Z_PARAM_STR(message)
-        Z_PARAM_LONG(code)
-        Z_PARAM_OBJECT_OF_CLASS_OR_NULL(previous, zend_ce_throwable)
-        Z_PARAM_STR(detail)
-    ZEND_PARSE_PARAMETERS_END();
-
+    if (zend_parse_parameters(ZEND_NUM_ARGS(), "|SlO!S", &message, &code, &previous,
+                              zend_ce_throwable, &detail) == FAILURE) {
+        RETURN_THROWS();
+    }
     if ((message && ZSTR_LEN(message) > 0) || code || previous) { /* else a subclass's own stay */
         uint32_t count = MIN(ZEND_NUM_ARGS(), 3);
         zend_call_known_function(zend_ce_exception->constructor, Z_OBJ_P(ZEND_THIS),
@@ -60,19 +56,7 @@ static const char *database_reason(enum mq_status status)
     return reasons[status];
 }
 
-static void throw_database(const struct mq_error *err, const char *reason, zend_object *cause,
-                           bool undone)
-{
-    zend_object *exception = zend_throw_exception_ex(
-        mq_ce_database_exception, 0, "%s%s", err->text,
-        undone ? "; the database has undone your whole transaction: roll back and repeat it" : "");
-    zend_update_property_string(mq_ce_database_exception, exception, ZEND_STRL("reason"), reason);
-    if (cause) {
-        zend_exception_set_previous(exception, cause);
-    }
-}
-
-void mq_php_throw(const struct mq_error *err)
+static void throw_error(const struct mq_error *err)
 {
     if (EG(exception)) {
         return;
@@ -80,8 +64,15 @@ void mq_php_throw(const struct mq_error *err)
     const char *reason = database_reason(err->status);
     zend_object *cause = mq_php_pdo_take_cause();
     bool undone = mq_php_pdo_take_undone();
+    zend_object *exception;
     if (reason) {
-        throw_database(err, reason, cause, undone);
+        exception = zend_throw_exception_ex(
+            mq_ce_database_exception, 0, "%s%s", err->text,
+            undone ? "; the database has undone your whole transaction: roll back and repeat it"
+                   : "");
+        zend_update_property_string(mq_ce_database_exception, exception, ZEND_STRL("reason"),
+                                    reason);
+        zend_exception_set_previous(exception, cause);
         return;
     }
     if (cause) {
@@ -90,7 +81,7 @@ void mq_php_throw(const struct mq_error *err)
     if (err->status == MQ_INVALID) {
         zend_value_error("%s", err->text);
     } else if (err->status == MQ_MESSAGE) {
-        zend_object *exception = zend_throw_exception(mq_ce_message_exception, err->text, 0);
+        exception = zend_throw_exception(mq_ce_message_exception, err->text, 0);
         zend_update_property_string(mq_ce_message_exception, exception, ZEND_STRL("field"),
                                     err->field);
     } else {
@@ -106,7 +97,7 @@ void mq_php_throw_argument(uint32_t arg, const struct mq_error *err)
     if (err->status == MQ_CONFIG || err->status == MQ_INVALID) {
         zend_argument_value_error(arg, "cannot be used: %s", err->text);
     } else {
-        mq_php_throw(err);
+        throw_error(err);
     }
 }
 
@@ -139,7 +130,7 @@ bool mq_php_ok(enum mq_status status, const struct mq_error *err)
         zend_bailout();
     }
     if (status != MQ_THROWN) {
-        mq_php_throw(err);
+        throw_error(err);
     }
     return false;
 }

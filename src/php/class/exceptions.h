@@ -6,11 +6,8 @@
 
 #include "core/error.h"
 
-/* Throws what `err` says; nothing when an exception is pending already. */
-void mq_php_throw(const struct mq_error *err);
-
-/* The same for a failure that argument number `arg` (from 1) is the cause of: a ValueError that
- * names it. */
+/* Throws for a failure that argument number `arg` (from 1) is the cause of: a ValueError that names
+ * it. */
 void mq_php_throw_argument(uint32_t arg, const struct mq_error *err);
 
 /* Whether an argument is in range, and a string without null bytes; else a ValueError. `unit`
@@ -19,7 +16,8 @@ bool mq_php_check_range(uint32_t arg, zend_long value, zend_long min, zend_long 
                         const char *unit);
 bool mq_php_check_text(uint32_t arg, const zend_string *text);
 
-/* True for MQ_OK. Otherwise throws, or lets PHP unwind: the caller has freed what is its own. */
+/* True for MQ_OK. Otherwise throws, unless an exception is pending already, or lets PHP unwind: the
+ * caller has freed what is its own. */
 bool mq_php_ok(enum mq_status status, const struct mq_error *err);
 
 /* "Class: message" of the pending exception into `out`, printable and cut on a character; of the

@@ -1,9 +1,12 @@
 /* MailQueue\Internal: what the command line needs of a database, without a queue object. */
 #include "stubs/mailqueue_methods.h"
 
+#ifdef __linux__
+#include <sys/xattr.h>
+#endif
+
 #include "db/sqlite/sqlite.h"
 #include "php/class/classes.h"
-#include "php/class/database_arg.h"
 #include "php/class/exceptions.h"
 #include "php/class/queue_object.h"
 #include "php/class/values.h"
@@ -124,15 +127,6 @@ ZEND_METHOD(MailQueue_Internal, connect)
     }
 }
 
-static void list_columns(const struct mq_queue *queue, zval *out)
-{
-    const char *name;
-    array_init(out);
-    for (size_t i = 0; (name = mq_queue_column(queue, i)) != NULL; i++) {
-        add_assoc_string(out, name, mq_queue_column_type(i));
-    }
-}
-
 ZEND_METHOD(MailQueue_Internal, columns)
 {
     zval *object;
@@ -142,7 +136,26 @@ ZEND_METHOD(MailQueue_Internal, columns)
     ZEND_PARSE_PARAMETERS_END();
 
     const struct mq_queue *queue = mq_php_queue_use(object);
-    if (queue) {
-        list_columns(queue, return_value);
+    if (queue == NULL) {
+        RETURN_THROWS();
     }
+    array_init(return_value);
+    for (size_t i = 0; mq_queue_column(queue, i); i++) {
+        add_assoc_string(return_value, mq_queue_column(queue, i), mq_queue_column_type(i));
+    }
+}
+
+/* Whose mask stands where its group's rights do otherwise. PHP has no function for it. */
+ZEND_METHOD(MailQueue_Internal, hasAcl)
+{
+    zend_string *path;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_PATH_STR(path)
+    ZEND_PARSE_PARAMETERS_END();
+#ifdef __linux__
+    RETURN_BOOL(getxattr(ZSTR_VAL(path), "system.posix_acl_access", NULL, 0) > 0);
+#else
+    RETURN_TRUE; /* unknown: take the careful answer */
+#endif
 }

@@ -9,6 +9,7 @@
 #include "core/json.h"
 #include "php/class/classes.h"
 #include "php/class/values.h"
+#include "queue/job.h"
 #include "stubs/mailqueue_methods.h"
 
 struct job_object {
@@ -66,18 +67,6 @@ static void fill_status(zval *property, enum mq_state state)
     ZVAL_OBJ_COPY(property, zend_enum_get_case_cstr(mq_ce_status, cases[state]));
 }
 
-static void fill_list(zval *property, const struct mq_strings *list)
-{
-    if (list->count == 0) {
-        ZVAL_NULL(property);
-        return;
-    }
-    array_init_size(property, (uint32_t)list->count);
-    for (size_t i = 0; i < list->count; i++) {
-        add_next_index_string(property, list->items[i]);
-    }
-}
-
 /* A column that cannot be read is shown as empty: it is for people only. */
 static void fill_refused(zval *property, const char *json)
 {
@@ -121,6 +110,7 @@ static void fill_message(zval *property, const struct mq_job *job, enum mq_php_j
 void mq_php_job_show(zval *out, const struct mq_job *job, enum mq_php_job_view view)
 {
     bool wire = view == MQ_PHP_JOB_WIRE && job->targets.count > 0;
+    const struct mq_strings *recipients = wire ? &job->targets : &job->recipients;
     object_init_ex(out, mq_ce_job);
     zval *next = OBJ_PROP_NUM(Z_OBJ_P(out), 0);
     ZVAL_LONG(next++, job->id);
@@ -142,7 +132,12 @@ void mq_php_job_show(zval *out, const struct mq_job *job, enum mq_php_job_view v
     mq_php_set_text(next++, job->message_id ? job->message_id : "");
     mq_php_set_text(next++, job->subject);
     mq_php_set_text(next++, job->envelope_from);
-    fill_list(next++, wire ? &job->targets : &job->recipients);
+    if (recipients->count > 0) {
+        mq_php_set_list(next, recipients);
+    } else {
+        ZVAL_NULL(next);
+    }
+    next++;
     fill_refused(next++, job->refused);
     fill_message(next, job, view);
 }

@@ -4,7 +4,7 @@
 
 #include "php.h"
 
-#include "queue/job.h"
+struct mq_job;
 
 /* Which recipients and which message a Job shows. */
 enum mq_php_job_view {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "db/sqlite/sqlite.h"
+#include "core/clock.h"
 #include "php/class/classes.h"
 #include "php/class/exceptions.h"
 #include "php/class/job_object.h"
@@ -34,8 +34,9 @@ struct evidence {
 static const struct mq_evidence_source *open_evidence(struct evidence *evidence,
                                                       struct mq_queue *queue)
 {
+    struct mq_error err; /* without the directory nothing is known */
     evidence->run_dir = NULL;
-    mq_php_run_dir(queue, &evidence->run_dir, NULL); /* without it nothing is known */
+    mq_php_run_dir(queue, &evidence->run_dir, &err);
     mq_recovery_init(&evidence->recovery, evidence->run_dir);
     return evidence->run_dir ? &evidence->recovery.source : NULL;
 }
@@ -86,22 +87,18 @@ ZEND_METHOD(MailQueue, claim)
 {
     zend_long limit = 1, lease = 900;
 
-    ZEND_PARSE_PARAMETERS_START(0, 2)
-        Z_PARAM_OPTIONAL
-        Z_PARAM_LONG(limit)
-        Z_PARAM_LONG(lease)
-    ZEND_PARSE_PARAMETERS_END();
-
-    if (mq_php_check_range(1, limit, 1, LIMIT_MAX, "") && check_lease(2, lease)) {
-        struct mq_claim_request request = {.limit = (int)limit, .lease_s = lease};
-        claim(ZEND_THIS, &request, return_value);
+    if (zend_parse_parameters(ZEND_NUM_ARGS(), "|ll", &limit, &lease) == FAILURE ||
+        !mq_php_check_range(1, limit, 1, LIMIT_MAX, "") || !check_lease(2, lease)) {
+        RETURN_THROWS();
     }
+    struct mq_claim_request request = {.limit = (int)limit, .lease_s = lease};
+    claim(ZEND_THIS, &request, return_value);
 }
 
 /* The claimed job of argument 1, or NULL with an exception. */
-static struct mq_job *claimed_job(zend_object *object)
+static struct mq_job *claimed_job(zval *object)
 {
-    struct mq_job *job = mq_php_job_claimed(object);
+    struct mq_job *job = mq_php_job_claimed(Z_OBJ_P(object));
     if (job == NULL) {
         zend_argument_value_error(1, "must be a job returned by claim() of this object's queue");
     }
@@ -125,10 +122,10 @@ static void settle(zval *object, struct mq_settlement *outcome, zval *return_val
 
 ZEND_METHOD(MailQueue, complete)
 {
-    zend_object *object;
+    zval *object;
 
     ZEND_PARSE_PARAMETERS_START(1, 1)
-        Z_PARAM_OBJ_OF_CLASS(object, mq_ce_job)
+        Z_PARAM_OBJECT_OF_CLASS(object, mq_ce_job)
     ZEND_PARSE_PARAMETERS_END();
 
     struct mq_job *job = claimed_job(object);
@@ -145,10 +142,10 @@ ZEND_METHOD(MailQueue, complete)
 
 ZEND_METHOD(MailQueue, release)
 {
-    zend_object *object;
+    zval *object;
 
     ZEND_PARSE_PARAMETERS_START(1, 1)
-        Z_PARAM_OBJ_OF_CLASS(object, mq_ce_job)
+        Z_PARAM_OBJECT_OF_CLASS(object, mq_ce_job)
     ZEND_PARSE_PARAMETERS_END();
 
     struct mq_settlement outcome = {
@@ -158,63 +155,39 @@ ZEND_METHOD(MailQueue, release)
 
 ZEND_METHOD(MailQueue, fail)
 {
-    zend_object *object;
+    zval *object;
     zend_string *error;
     bool permanent = false, retry_null = true;
     zend_long retry_after = -1;
 
-    ZEND_PARSE_PARAMETERS_START(2, 4)
-        Z_PARAM_OBJ_OF_CLASS(object, mq_ce_job)
-        Z_PARAM_STR(error)
-        Z_PARAM_OPTIONAL
-        Z_PARAM_BOOL(permanent)
-        Z_PARAM_LONG_OR_NULL(retry_after, retry_null)
-    ZEND_PARSE_PARAMETERS_END();
-
-    if (retry_null || mq_php_check_range(4, retry_after, 0, RETRY_MAX_S, " (seconds) or null")) {
-        struct mq_settlement outcome = {
-            .job = claimed_job(object),
-            .outcome = permanent ? MQ_OUTCOME_REFUSED : MQ_OUTCOME_DEFERRED,
-            .error = ZSTR_VAL(error),
-            .retry_after_s = retry_null ? -1 : retry_after,
-        };
-        settle(ZEND_THIS, &outcome, return_value);
+    if (zend_parse_parameters(ZEND_NUM_ARGS(), "OS|bl!", &object, mq_ce_job, &error, &permanent,
+                              &retry_after, &retry_null) == FAILURE ||
+        !(retry_null || mq_php_check_range(4, retry_after, 0, RETRY_MAX_S, " (seconds) or null"))) {
+        RETURN_THROWS();
     }
+    struct mq_settlement outcome = {
+        .job = claimed_job(object),
+        .outcome = permanent ? MQ_OUTCOME_REFUSED : MQ_OUTCOME_DEFERRED,
+        .error = ZSTR_VAL(error),
+        .retry_after_s = retry_null ? -1 : retry_after,
+    };
+    settle(ZEND_THIS, &outcome, return_value);
 }
 
 ZEND_METHOD(MailQueue, renew)
 {
-    zend_object *object;
+    zval *object;
     zend_long lease = 900;
     struct mq_error err;
 
-    ZEND_PARSE_PARAMETERS_START(1, 2)
-        Z_PARAM_OBJ_OF_CLASS(object, mq_ce_job)
-        Z_PARAM_OPTIONAL
-        Z_PARAM_LONG(lease)
-    ZEND_PARSE_PARAMETERS_END();
-
-    struct mq_job *job = check_lease(2, lease) ? claimed_job(object) : NULL;
+    if (zend_parse_parameters(ZEND_NUM_ARGS(), "O|l", &object, mq_ce_job, &lease) == FAILURE ||
+        !check_lease(2, lease)) {
+        RETURN_THROWS();
+    }
+    struct mq_job *job = claimed_job(object);
     struct mq_queue *queue = job ? mq_php_queue_use(ZEND_THIS) : NULL;
     if (queue && mq_php_queue_ok(ZEND_THIS, mq_queue_renew(queue, &job, 1, lease, &err), &err)) {
         RETVAL_BOOL(job->locked_until != 0);
-    }
-}
-
-static void recover(zval *object, int64_t now_s, zval *return_value)
-{
-    int64_t count = 0;
-    struct evidence evidence;
-    struct mq_error err;
-    struct mq_queue *queue = mq_php_queue_use(object);
-    if (queue == NULL) {
-        return;
-    }
-    const struct mq_evidence_source *source = open_evidence(&evidence, queue);
-    enum mq_status status = mq_queue_recover(queue, now_s, source, &count, &err);
-    close_evidence(&evidence);
-    if (mq_php_queue_ok(object, status, &err)) {
-        RETVAL_LONG((zend_long)count);
     }
 }
 
@@ -222,6 +195,9 @@ ZEND_METHOD(MailQueue, recoverStuckSending)
 {
     zend_long now = 0;
     bool now_null = true;
+    int64_t count = 0;
+    struct evidence evidence;
+    struct mq_error err;
 
     ZEND_PARSE_PARAMETERS_START(0, 1)
         Z_PARAM_OPTIONAL
@@ -230,30 +206,34 @@ ZEND_METHOD(MailQueue, recoverStuckSending)
 
     if (!now_null && now < 1) {
         zend_argument_value_error(1, "must be seconds since 1970, or null for the clock");
-    } else {
-        recover(ZEND_THIS, now, return_value);
+        RETURN_THROWS();
     }
-}
-
-static void take_tokens(zval *object, zend_long wanted, zval *return_value)
-{
-    int64_t taken = 0;
-    struct mq_error err;
-    struct mq_queue *queue = mq_php_queue_use(object);
-    if (queue && mq_php_queue_ok(object, mq_queue_take_tokens(queue, wanted, &taken, &err), &err)) {
-        RETVAL_LONG((zend_long)taken);
+    struct mq_queue *queue = mq_php_queue_use(ZEND_THIS);
+    if (queue == NULL) {
+        RETURN_THROWS();
+    }
+    const struct mq_evidence_source *source = open_evidence(&evidence, queue);
+    enum mq_status status = mq_queue_recover(queue, now, source, &count, &err);
+    close_evidence(&evidence);
+    if (mq_php_queue_ok(ZEND_THIS, status, &err)) {
+        RETVAL_LONG((zend_long)count);
     }
 }
 
 ZEND_METHOD(MailQueue, takeTokens)
 {
     zend_long wanted;
+    int64_t taken = 0;
+    struct mq_error err;
 
     ZEND_PARSE_PARAMETERS_START(1, 1)
         Z_PARAM_LONG(wanted)
     ZEND_PARSE_PARAMETERS_END();
 
-    if (mq_php_check_range(1, wanted, 0, TAKE_TOKENS_MAX, "")) {
-        take_tokens(ZEND_THIS, wanted, return_value);
+    bool fits = mq_php_check_range(1, wanted, 0, TAKE_TOKENS_MAX, "");
+    struct mq_queue *queue = fits ? mq_php_queue_use(ZEND_THIS) : NULL;
+    if (queue &&
+        mq_php_queue_ok(ZEND_THIS, mq_queue_take_tokens(queue, wanted, &taken, &err), &err)) {
+        RETVAL_LONG((zend_long)taken);
     }
 }

@@ -96,15 +96,13 @@ static enum mq_status describe(struct mq_queue *queue, zval *out, struct mq_erro
 {
     struct mq_db *db = mq_queue_db(queue);
     const char *path = db->driver->path(db);
-    char journal[16], *run_dir = NULL, *log = NULL;
+    char journal[16], *run_dir = NULL;
     int workers = 0;
     read_journal(db, journal);
-    enum mq_status status = mq_php_run_dir(queue, &run_dir, err);
+    MQ_TRY(mq_php_run_dir(queue, &run_dir, err));
+    char *log = mq_php_log_path(queue, run_dir);
+    enum mq_status status = mq_slots_held(queue, run_dir, WORKERS_MAX, &workers, err);
     if (status == MQ_OK) {
-        status = mq_slots_held(queue, run_dir, WORKERS_MAX, &workers, err);
-    }
-    if (status == MQ_OK) {
-        log = mq_php_log_path(queue, run_dir);
         array_init(out);
         add_assoc_string(out, "sqlite", mq_sqlite_version());
         add_assoc_string(out, "libcurl", mq_curl_version());

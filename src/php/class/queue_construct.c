@@ -1,16 +1,19 @@
 /* MailQueue::__construct() and MailQueue::default(). */
 #include "stubs/mailqueue_methods.h"
 
+#include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #include "zend_exceptions.h"
 
-#include "core/ascii.h"
+#include "db/server_dsn.h"
 #include "php/class/classes.h"
-#include "php/class/database_arg.h"
 #include "php/class/exceptions.h"
 #include "php/class/queue_object.h"
+#include "php/class/queue_options.h"
 #include "php/class/value_objects.h"
+#include "php/class/values.h"
 #include "php/pdo/method.h"
 #include "php/pdo/server.h"
 #include "php_mailqueue.h"
@@ -35,35 +38,112 @@ struct arguments {
     zend_string *database; /* NULL: `pdo` */
     zval *pdo;
     zend_string *table, *config_table, *reference_column, *orphan_check;
-    zend_object *backoff;
+    zval *backoff;
     zend_string *journal, *durability;
     zend_long busy_timeout;
 };
 
-static bool is_identifier(const char *s, size_t len)
+/* ---- $database ---- */
+
+static bool is_foreign(const zend_string *database)
 {
-    if (len == 0 || len > 63 || mq_is_digit(s[0])) {
-        return false;
-    }
-    while (len > 0 && (mq_is_alnum(s[len - 1]) || s[len - 1] == '_')) {
-        len--;
-    }
-    return len == 0;
+    return mq_server_dsn_is_foreign(mq_php_str(database));
 }
 
-/* *out is the name, or the default. */
-static bool take_name(uint32_t arg, zend_string *name, const char *standard, zend_string **out)
+const char *mq_php_database_file(const zend_string *database)
 {
-    if (name && !is_identifier(ZSTR_VAL(name), ZSTR_LEN(name))) {
+    const char *path = ZSTR_VAL(database);
+    if (mq_php_dsn_is(database) || is_foreign(database)) {
+        return NULL;
+    }
+    path += strncasecmp(path, "sqlite:", strlen("sqlite:")) == 0 ? strlen("sqlite:") : 0;
+    bool is_file = *path && strcmp(path, ":memory:") != 0 && strncmp(path, "file:", 5) != 0;
+    return is_file ? path : NULL;
+}
+
+/* What is wrong with the path; NULL: nothing, and `directory` has what goes before it. */
+static const char *fault_of(const char *path, char directory[MAXPATHLEN])
+{
+    *directory = '\0';
+    if (path == NULL) {
+        return "must be the path of an SQLite file, which other processes can open too: an empty "
+               "path, \":memory:\" and URIs cannot be used";
+    }
+    if (isspace((unsigned char)*path)) {
+        return "must not begin with white space: remove it, or put ./ before the name of a file "
+               "that begins so";
+    }
+    if (!IS_ABSOLUTE_PATH(path, strlen(path)) && !VCWD_GETCWD(directory, MAXPATHLEN)) {
+        return "is a relative path, and the working directory is gone: give an absolute path";
+    }
+    return strlen(directory) + strlen(path) + 1 < MAXPATHLEN
+               ? NULL
+               : "is too long for a path: use a shorter one";
+}
+
+zend_string *mq_php_database_path(const zend_string *database)
+{
+    const char *path = mq_php_database_file(database);
+    char directory[MAXPATHLEN];
+    if (!mq_php_check_text(ARG_DATABASE, database)) {
+        return NULL;
+    }
+    if (is_foreign(database)) {
+        zend_throw_exception(mq_ce_exception,
+                             "$database: there is no such kind of database: give the path of an "
+                             "SQLite file, \"sqlite:\" and the path, \"pgsql:host=db;dbname=app\" "
+                             "(PostgreSQL) or \"mysql:host=db;dbname=app\" (MySQL, MariaDB)",
+                             0);
+        return NULL;
+    }
+    const char *fault = fault_of(path, directory);
+    if (fault) {
+        zend_argument_value_error(ARG_DATABASE, "%s", fault);
+        return NULL;
+    }
+    /* Links are left alone: the driver watches where they lead. */
+    return zend_strpprintf(0, "%s%s%s", directory, *directory ? "/" : "", path);
+}
+
+static bool take_database(struct mq_php_queue *self, const struct arguments *args)
+{
+    zend_string *database = args->database;
+    if (args->pdo) {
+        ZVAL_COPY(&self->pdo, args->pdo);
+        return true;
+    }
+    if (mq_php_dsn_is(database)) {
+        self->dsn = mq_php_queue_keep(self, ZSTR_VAL(database), ZSTR_LEN(database));
+        return mq_php_check_text(ARG_DATABASE, database);
+    }
+    zend_string *path = mq_php_database_path(database);
+    if (path == NULL) {
+        return false;
+    }
+    add_next_index_str(&self->texts, path);
+    self->file.path = ZSTR_VAL(path);
+    return true;
+}
+
+/* ---- the other arguments ---- */
+
+/* *out is the name; left alone where none is given. */
+static bool take_name(struct mq_php_queue *self, uint32_t arg, const zend_string *name,
+                      const char **out)
+{
+    if (name == NULL) {
+        return true;
+    }
+    if (strlen(ZSTR_VAL(name)) != ZSTR_LEN(name) || !mq_queue_is_name(ZSTR_VAL(name))) {
         zend_argument_value_error(arg, "must be a name of 1 to 63 letters, digits and underscores "
                                        "that does not begin with a digit");
         return false;
     }
-    *out = name ? zend_string_copy(name) : zend_string_init(standard, strlen(standard), 0);
+    *out = mq_php_queue_keep(self, ZSTR_VAL(name), ZSTR_LEN(name));
     return true;
 }
 
-static bool check_journal(const struct arguments *args)
+static bool take_journal(struct mq_php_queue *self, const struct arguments *args)
 {
     const zend_string *journal = args->journal;
     const char *fault = "must be \"wal\", \"truncate\", \"delete\" or null";
@@ -77,6 +157,7 @@ static bool check_journal(const struct arguments *args)
     } else if (zend_string_equals_literal(journal, "wal") ||
                zend_string_equals_literal(journal, "truncate") ||
                zend_string_equals_literal(journal, "delete")) {
+        self->file.journal = mq_php_queue_keep(self, ZSTR_VAL(journal), ZSTR_LEN(journal));
         return true;
     }
     zend_argument_value_error(ARG_JOURNAL, "%s", fault);
@@ -85,9 +166,9 @@ static bool check_journal(const struct arguments *args)
 
 static bool take_durability(struct mq_php_queue *self, const zend_string *durability)
 {
-    self->synchronous_normal = durability && zend_string_equals_literal(durability, "normal");
-    if (durability == NULL || self->synchronous_normal ||
-        zend_string_equals_literal(durability, "full")) {
+    bool *normal = &self->file.synchronous_normal;
+    *normal = durability && zend_string_equals_literal(durability, "normal");
+    if (durability == NULL || *normal || zend_string_equals_literal(durability, "full")) {
         return true;
     }
     zend_argument_value_error(ARG_DURABILITY, "must be \"full\" or \"normal\"");
@@ -95,67 +176,50 @@ static bool take_durability(struct mq_php_queue *self, const zend_string *durabi
 }
 
 /* "table.column" */
-static bool parse_orphan_check(struct mq_php_queue *self, const zend_string *check)
+static bool take_orphan_check(struct mq_php_queue *self, const zend_string *check)
 {
+    const char *text = check ? ZSTR_VAL(check) : NULL;
+    const char *dot = check ? memchr(text, '.', ZSTR_LEN(check)) : NULL;
     if (check == NULL) {
         return true;
     }
-    const char *text = ZSTR_VAL(check);
-    const char *dot = memchr(text, '.', ZSTR_LEN(check));
-    size_t table_len = dot ? (size_t)(dot - text) : 0;
-    size_t column_len = dot ? ZSTR_LEN(check) - table_len - 1 : 0;
-    if (!is_identifier(text, table_len) || !is_identifier(dot + 1, column_len)) {
-        zend_argument_value_error(ARG_ORPHAN_CHECK, "must be \"table.column\" or null");
-        return false;
+    if (dot) {
+        const char *table = mq_php_queue_keep(self, text, (size_t)(dot - text));
+        if (strlen(text) == ZSTR_LEN(check) && mq_queue_is_name(table) &&
+            mq_queue_is_name(dot + 1)) {
+            self->options.orphan_table = table;
+            self->options.orphan_column = mq_php_queue_keep(self, dot + 1, strlen(dot + 1));
+            return true;
+        }
     }
-    self->orphan_table = zend_string_init(text, table_len, 0);
-    self->orphan_column = zend_string_init(dot + 1, column_len, 0);
-    return true;
+    zend_argument_value_error(ARG_ORPHAN_CHECK, "must be \"table.column\" or null");
+    return false;
 }
 
-static bool take_database(struct mq_php_queue *self, const struct arguments *args)
-{
-    if (args->pdo) {
-        ZVAL_COPY(&self->pdo, args->pdo);
-        return true;
-    }
-    if (!mq_php_dsn_is(args->database)) {
-        self->path = mq_php_database_path(args->database);
-        return self->path != NULL;
-    }
-    self->dsn = zend_string_copy(args->database);
-    return mq_php_check_text(ARG_DATABASE, args->database);
-}
-
-/* self->table is set last: it says that the object is complete. */
 static bool take_arguments(struct mq_php_queue *self, const struct arguments *args)
 {
-    zend_string *table = NULL;
-    self->backoff =
-        args->backoff ? mq_php_backoff_of(args->backoff) : mq_backoffs[MQ_BACKOFF_STEPS];
-    self->busy_timeout_ms = (int)args->busy_timeout;
-    self->journal = args->journal ? zend_string_copy(args->journal) : NULL;
-    if (take_name(ARG_TABLE, args->table, "mail_queue", &table) &&
-        take_name(ARG_CONFIG_TABLE, args->config_table, "config", &self->config_table) &&
-        take_name(ARG_REFERENCE_COLUMN, args->reference_column, "reference",
-                  &self->reference_column) &&
-        check_journal(args) && take_durability(self, args->durability) &&
+    struct mq_queue_options *options = &self->options;
+    mq_queue_options_init(options);
+    array_init(&self->texts);
+    if (args->backoff) {
+        options->backoff = mq_php_backoff_of(Z_OBJ_P(args->backoff));
+    }
+    self->file.busy_timeout_ms = (int)args->busy_timeout;
+    self->constructed =
+        take_name(self, ARG_TABLE, args->table, &options->table) &&
+        take_name(self, ARG_CONFIG_TABLE, args->config_table, &options->config_table) &&
+        take_name(self, ARG_REFERENCE_COLUMN, args->reference_column, &options->reference_column) &&
+        take_journal(self, args) && take_durability(self, args->durability) &&
         mq_php_check_range(ARG_BUSY_TIMEOUT, args->busy_timeout, 0, BUSY_TIMEOUT_MAX_MS,
                            " (milliseconds)") &&
-        parse_orphan_check(self, args->orphan_check) && take_database(self, args)) {
-        self->table = table;
-        return true;
-    }
-    if (table) {
-        zend_string_release(table);
-    }
-    return false;
+        take_orphan_check(self, args->orphan_check) && take_database(self, args);
+    return self->constructed;
 }
 
 static bool construct(zval *object, const struct arguments *args)
 {
     struct mq_php_queue *self = mq_php_queue_from(Z_OBJ_P(object));
-    if (self->table || self->opening) {
+    if (self->constructed || self->opening) {
         zend_throw_error(NULL, "The MailQueue object is constructed already");
         return false;
     }
@@ -167,47 +231,30 @@ static bool construct(zval *object, const struct arguments *args)
     return false;
 }
 
-static bool parse_database(zval *value, struct arguments *args)
-{
-    if (mq_php_is_pdo(value)) {
-        args->pdo = value;
-        return true;
-    }
-    if (!zend_parse_arg_str(value, &args->database, false, ARG_DATABASE)) {
-        if (!EG(exception)) {
-            zend_argument_type_error(ARG_DATABASE, "must be of type PDO|string, %s given",
-                                     zend_zval_type_name(value));
-        }
-        return false;
-    }
-    return true;
-}
-
 ZEND_METHOD(MailQueue, __construct)
 {
     struct arguments args = {.busy_timeout = BUSY_TIMEOUT_MS};
     zval *database;
 
     (void)return_value;
-    ZEND_PARSE_PARAMETERS_START(1, 9)
-        Z_PARAM_ZVAL(database)
-        Z_PARAM_OPTIONAL
-        Z_PARAM_STR(args.table)
-        Z_PARAM_STR(args.config_table)
-        Z_PARAM_STR(args.reference_column)
-        Z_PARAM_STR_OR_NULL(args.orphan_check)
-        Z_PARAM_OBJ_OF_CLASS_OR_NULL(args.backoff, mq_ce_backoff)
-        Z_PARAM_STR_OR_NULL(args.journal)
-        Z_PARAM_STR(args.durability)
-        Z_PARAM_LONG(args.busy_timeout)
-    ZEND_PARSE_PARAMETERS_END();
-
-    if (parse_database(database, &args)) {
-        zend_string *dsn = args.database ? mq_php_dsn_hide(database) : NULL;
+    if (zend_parse_parameters(ZEND_NUM_ARGS(), "z|SSSS!O!S!Sl", &database, &args.table,
+                              &args.config_table, &args.reference_column, &args.orphan_check,
+                              &args.backoff, mq_ce_backoff, &args.journal, &args.durability,
+                              &args.busy_timeout) == FAILURE) {
+        RETURN_THROWS();
+    }
+    if (mq_php_is_pdo(database)) {
+        args.pdo = database;
+        construct(ZEND_THIS, &args);
+    } else if (zend_parse_arg_str(database, &args.database, false, ARG_DATABASE)) {
+        zend_string *dsn = mq_php_dsn_hide(database);
         construct(ZEND_THIS, &args);
         if (dsn) {
             zend_string_release(dsn);
         }
+    } else if (!EG(exception)) {
+        zend_argument_type_error(ARG_DATABASE, "must be of type PDO|string, %s given",
+                                 zend_zval_type_name(database));
     }
 }
 

@@ -6,9 +6,7 @@
 #include "core/clock.h"
 #include "mime/wire/envelope.h"
 #include "php/class/exceptions.h"
-#include "php/class/iterate.h"
 #include "php/class/queue_object.h"
-#include "php/class/time_arg.h"
 #include "php/class/values.h"
 #include "php/message/given_message.h"
 #include "php/message/holder.h"
@@ -54,12 +52,9 @@ static bool parse_time(const struct time_argument *time, const char *name, int64
 {
     struct mq_error err;
     zval value;
+    mq_php_set_int(&value, !time->is_null, time->seconds);
     if (time->object) {
         ZVAL_OBJ(&value, time->object);
-    } else if (time->is_null) {
-        ZVAL_NULL(&value);
-    } else {
-        ZVAL_LONG(&value, time->seconds);
     }
     return mq_php_ok(mq_php_time_of(&value, name, out, given, &err), &err);
 }
@@ -139,7 +134,11 @@ ZEND_METHOD(MailQueue, enqueue)
 
 /* In a holder: PHP code runs between one mail and the next. */
 struct chunk {
-    size_t first; /* number of its first mail, from 0 */
+    zval *object;
+    size_t before; /* mails of earlier chunks */
+    int64_t stored;
+    enum mq_status status;
+    struct mq_error err;
     size_t count;
     size_t octets;
     struct mq_php_arguments args[CHUNK];
@@ -154,102 +153,79 @@ static void clear_chunk(void *data)
         mq_php_mail_clear(&chunk->mails[i]);
         mq_php_arguments_clear(&chunk->args[i]);
     }
-    chunk->first += chunk->count;
-    chunk->count = 0;
-    chunk->octets = 0;
-}
-
-static bool is_full(const struct chunk *chunk)
-{
-    return chunk->count == CHUNK || chunk->octets >= CHUNK_OCTETS;
-}
-
-/* Adds the number of the message. */
-static enum mq_status number_error(enum mq_status status, size_t number, struct mq_error *err)
-{
-    if (status == MQ_MESSAGE || status == MQ_INVALID) {
-        mq_error_set(err, status, err->field, "message %zu: %s", number, err->text);
-    }
-    return status;
+    chunk->before += chunk->count;
+    chunk->count = chunk->octets = 0;
 }
 
 /* Composes each mail at once, so that only one message has its files open. */
-static enum mq_status add_mail(struct chunk *chunk, zval *item, int64_t now_s, struct mq_error *err)
+static enum mq_status add_mail(struct chunk *chunk, zval *item)
 {
     struct mq_php_arguments *args = &chunk->args[chunk->count];
     struct mq_php_mail *mail = &chunk->mails[chunk->count];
-    enum mq_status status;
+    struct mq_clock clock = mq_clock_system();
     mq_php_mail_init(mail);
     chunk->count++;
     if (Z_TYPE_P(item) != IS_ARRAY) {
-        return mq_error_set(err, MQ_MESSAGE, "messages",
+        return mq_error_set(&chunk->err, MQ_MESSAGE, "messages",
                             "must be an array keyed by the names of enqueue()'s parameters, "
                             "%s given",
                             zend_zval_type_name(item));
     }
-    status = mq_php_arguments_read(args, Z_ARRVAL_P(item), err);
-    if (status == MQ_OK) {
-        status = mq_php_mail_prepare(mail, args, now_s, err);
-    }
-    if (status == MQ_OK) {
-        chunk->jobs[chunk->count - 1] = mail->job;
-        chunk->octets += mail->body.len;
-        mq_php_arguments_drop_message(args);
-    }
-    return status;
+    MQ_TRY(mq_php_arguments_read(args, Z_ARRVAL_P(item), &chunk->err));
+    MQ_TRY(mq_php_mail_prepare(mail, args, clock.now_s(clock.context), &chunk->err));
+    chunk->jobs[chunk->count - 1] = mail->job;
+    chunk->octets += mail->body.len;
+    mq_php_arguments_drop_message(args);
+    return MQ_OK;
 }
 
-struct storing {
-    zval *object;
-    struct chunk *chunk;
-    int64_t stored;
-    enum mq_status status;
-    struct mq_error *err;
-};
-
-static bool store_chunk(struct storing *self)
+static bool store_chunk(struct chunk *chunk)
 {
     int64_t ids[CHUNK];
-    struct chunk *chunk = self->chunk;
-    struct mq_queue *queue = mq_php_queue_use(self->object);
-    self->status =
-        queue ? mq_queue_enqueue(queue, chunk->jobs, chunk->count, ids, self->err) : MQ_THROWN;
-    for (size_t i = 0; i < chunk->count && self->status == MQ_OK; i++) {
-        self->stored += ids[i] > 0;
+    struct mq_queue *queue = mq_php_queue_use(chunk->object);
+    chunk->status =
+        queue ? mq_queue_enqueue(queue, chunk->jobs, chunk->count, ids, &chunk->err) : MQ_THROWN;
+    for (size_t i = 0; i < chunk->count && chunk->status == MQ_OK; i++) {
+        chunk->stored += ids[i] > 0;
     }
     clear_chunk(chunk);
-    return self->status == MQ_OK;
+    return chunk->status == MQ_OK;
 }
 
 static bool take_mail(void *context, zval *item)
 {
-    struct storing *self = context;
-    struct mq_clock clock = mq_clock_system();
-    size_t number = self->chunk->first + self->chunk->count;
-    self->status = add_mail(self->chunk, item, clock.now_s(clock.context), self->err);
-    number_error(self->status, number, self->err);
-    return self->status == MQ_OK && !mq_php_is_leaving() &&
-           (!is_full(self->chunk) || store_chunk(self)) && !mq_php_is_leaving();
+    struct chunk *chunk = context;
+    struct mq_error *err = &chunk->err;
+    size_t number = chunk->before + chunk->count;
+    chunk->status = add_mail(chunk, item);
+    if (chunk->status == MQ_MESSAGE || chunk->status == MQ_INVALID) {
+        mq_error_set(err, chunk->status, err->field, "message %zu: %s", number, err->text);
+    }
+    bool is_full = chunk->count == CHUNK || chunk->octets >= CHUNK_OCTETS;
+    return chunk->status == MQ_OK && !mq_php_is_leaving() && (!is_full || store_chunk(chunk)) &&
+           !mq_php_is_leaving();
 }
 
 ZEND_METHOD(MailQueue, enqueueMany)
 {
     zval *messages, holder;
-    struct mq_error err;
 
     ZEND_PARSE_PARAMETERS_START(1, 1)
         Z_PARAM_ITERABLE(messages)
     ZEND_PARSE_PARAMETERS_END();
 
-    struct storing self = {ZEND_THIS, mq_php_holder_new(&holder, sizeof *self.chunk, clear_chunk),
-                           0, MQ_OK, &err};
-    mq_php_each(messages, take_mail, &self);
-    if (self.status == MQ_OK && self.chunk->count > 0 && !mq_php_is_leaving() && !EG(exception)) {
-        store_chunk(&self);
+    struct chunk *chunk = mq_php_holder_new(&holder, sizeof *chunk, clear_chunk);
+    chunk->object = ZEND_THIS;
+    mq_php_each(messages, take_mail, chunk);
+    if (chunk->status == MQ_OK && chunk->count > 0 && !mq_php_is_leaving()) {
+        store_chunk(chunk);
     }
+    const struct mq_error err = chunk->err;
+    enum mq_status status = chunk->status;
+    int64_t stored = chunk->stored;
     zval_ptr_dtor(&holder);
-    if (mq_php_queue_ok(ZEND_THIS, self.status, &err) && !EG(exception)) {
-        RETVAL_LONG((zend_long)self.stored);
+    if (mq_php_queue_ok(ZEND_THIS, status, &err) && !EG(exception)) {
+        RETVAL_LONG((zend_long)stored);
     }
 }
 
@@ -265,29 +241,15 @@ static void show_envelope(const struct mq_envelope *envelope, zval *out)
     zval list;
     array_init_size(out, 2);
     mq_php_add_text(out, "from", envelope->from);
-    array_init_size(&list, (uint32_t)envelope->recipients.count);
+    mq_php_set_list(&list, &envelope->recipients);
     add_assoc_zval(out, "recipients", &list);
-    for (size_t i = 0; i < envelope->recipients.count; i++) {
-        add_next_index_string(&list, envelope->recipients.items[i]);
-    }
-}
-
-/* An array is refused: its fields say the envelope. */
-static bool read_text(zval *value, zval *message)
-{
-    const char *types = "a string or an object with toString() or __toString()";
-    if (Z_TYPE_P(value) == IS_ARRAY) {
-        zend_argument_type_error(ARG_MESSAGE, "must be %s, array given", types);
-        return false;
-    }
-    return read_message(value, types, message);
 }
 
 static enum mq_status find_envelope(const struct mq_php_message *message, struct mq_envelope *out,
                                     struct mq_error *err)
 {
-    enum mq_status status = mq_php_message_sender(message, &out->from, err);
-    return status == MQ_OK ? mq_php_message_recipients(message, &out->recipients, err) : status;
+    MQ_TRY(mq_php_message_sender(message, &out->from, err));
+    return mq_php_message_recipients(message, &out->recipients, err);
 }
 
 ZEND_METHOD(MailQueue, envelope)
@@ -299,7 +261,13 @@ ZEND_METHOD(MailQueue, envelope)
         Z_PARAM_ZVAL(argument)
     ZEND_PARSE_PARAMETERS_END();
 
-    if (!read_text(argument, &message)) {
+    /* An array is refused: its fields say the envelope. */
+    const char *types = "a string or an object with toString() or __toString()";
+    if (Z_TYPE_P(argument) == IS_ARRAY) {
+        zend_argument_type_error(ARG_MESSAGE, "must be %s, array given", types);
+        RETURN_THROWS();
+    }
+    if (!read_message(argument, types, &message)) {
         RETURN_THROWS();
     }
     struct mq_envelope *found = mq_php_holder_new(&holder, sizeof *found, clear_envelope);

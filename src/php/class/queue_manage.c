@@ -8,6 +8,7 @@
 #include "php/class/job_object.h"
 #include "php/class/queue_object.h"
 #include "php/class/value_objects.h"
+#include "php/class/values.h"
 #include "php/message/holder.h"
 #include "queue/manage.h"
 
@@ -29,13 +30,11 @@ ZEND_METHOD(MailQueue, stats)
     mq_stats_clear(&stats);
 }
 
-static int state_of(zend_object *status)
+static int state_of(const zval *status)
 {
     enum mq_state state;
-    zval *value = zend_enum_fetch_case_value(status);
-    return mq_state_parse((struct mq_str){Z_STRVAL_P(value), Z_STRLEN_P(value)}, &state)
-               ? (int)state
-               : -1;
+    zval *value = zend_enum_fetch_case_value(Z_OBJ_P(status));
+    return mq_state_parse(mq_php_str(Z_STR_P(value)), &state) ? (int)state : -1;
 }
 
 static void clear_list(void *list)
@@ -65,16 +64,13 @@ static void list_jobs(zval *object, const struct mq_job_filter *filter, zval *re
 
 ZEND_METHOD(MailQueue, jobs)
 {
-    zend_object *status = NULL;
+    zval *status = NULL;
     zend_long limit = 50, after = 0;
 
-    ZEND_PARSE_PARAMETERS_START(0, 3)
-        Z_PARAM_OPTIONAL
-        Z_PARAM_OBJ_OF_CLASS_OR_NULL(status, mq_ce_status)
-        Z_PARAM_LONG(limit)
-        Z_PARAM_LONG(after)
-    ZEND_PARSE_PARAMETERS_END();
-
+    if (zend_parse_parameters(ZEND_NUM_ARGS(), "|O!ll", &status, mq_ce_status, &limit, &after) ==
+        FAILURE) {
+        RETURN_THROWS();
+    }
     if (after < 0) {
         zend_argument_value_error(3, "must be an id, or 0 to begin");
     } else if (mq_php_check_range(2, limit, 1, JOBS_LIMIT_MAX, "")) {
@@ -84,15 +80,19 @@ ZEND_METHOD(MailQueue, jobs)
     }
 }
 
-static void list_strays(zval *object, zval *return_value)
+ZEND_METHOD(MailQueue, strays)
 {
     struct mq_stray strays[STRAYS_MAX];
     size_t count = 0;
     struct mq_error err;
-    struct mq_queue *queue = mq_php_queue_use(object);
+
+    ZEND_PARSE_PARAMETERS_NONE();
+
+    struct mq_queue *queue = mq_php_queue_use(ZEND_THIS);
     if (queue == NULL ||
-        !mq_php_queue_ok(object, mq_queue_strays(queue, strays, STRAYS_MAX, &count, &err), &err)) {
-        return;
+        !mq_php_queue_ok(ZEND_THIS, mq_queue_strays(queue, strays, STRAYS_MAX, &count, &err),
+                         &err)) {
+        RETURN_THROWS();
     }
     array_init(return_value);
     for (size_t i = 0; i < count; i++) {
@@ -100,45 +100,32 @@ static void list_strays(zval *object, zval *return_value)
     }
 }
 
-ZEND_METHOD(MailQueue, strays)
-{
-    ZEND_PARSE_PARAMETERS_NONE();
-
-    list_strays(ZEND_THIS, return_value);
-}
-
 static void clear_job(void *job)
 {
     mq_job_clear(job);
 }
 
-/* Null where there is none. */
-static void find_job(zval *object, int64_t id, zval *return_value)
-{
-    bool found = false;
-    struct mq_error err;
-    zval holder;
-    struct mq_queue *queue = mq_php_queue_use(object);
-    if (queue == NULL) {
-        return;
-    }
-    struct mq_job *job = mq_php_holder_new(&holder, sizeof *job, clear_job);
-    mq_job_init(job);
-    if (mq_php_queue_ok(object, mq_queue_job(queue, id, job, &found, &err), &err) && found) {
-        mq_php_job_show(return_value, job, MQ_PHP_JOB_ROW);
-    }
-    zval_ptr_dtor(&holder);
-}
-
 ZEND_METHOD(MailQueue, job)
 {
     zend_long id;
+    bool found = false;
+    struct mq_error err;
+    zval holder;
 
     ZEND_PARSE_PARAMETERS_START(1, 1)
         Z_PARAM_LONG(id)
     ZEND_PARSE_PARAMETERS_END();
 
-    find_job(ZEND_THIS, id, return_value);
+    struct mq_queue *queue = mq_php_queue_use(ZEND_THIS);
+    if (queue == NULL) {
+        RETURN_THROWS();
+    }
+    struct mq_job *job = mq_php_holder_new(&holder, sizeof *job, clear_job);
+    mq_job_init(job);
+    if (mq_php_queue_ok(ZEND_THIS, mq_queue_job(queue, id, job, &found, &err), &err) && found) {
+        mq_php_job_show(return_value, job, MQ_PHP_JOB_ROW);
+    }
+    zval_ptr_dtor(&holder);
 }
 
 /* list<int> as ids in request memory; NULL with an exception. */
@@ -195,12 +182,9 @@ ZEND_METHOD(MailQueue, retryFailed)
     HashTable *list = NULL;
     bool reset = true;
 
-    ZEND_PARSE_PARAMETERS_START(0, 2)
-        Z_PARAM_OPTIONAL
-        Z_PARAM_ARRAY_HT_OR_NULL(list)
-        Z_PARAM_BOOL(reset)
-    ZEND_PARSE_PARAMETERS_END();
-
+    if (zend_parse_parameters(ZEND_NUM_ARGS(), "|h!b", &list, &reset) == FAILURE) {
+        RETURN_THROWS();
+    }
     act(ZEND_THIS, list, reset ? RETRY : RETRY_ONCE, return_value);
 }
 

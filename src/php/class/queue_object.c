@@ -1,16 +1,15 @@
 /* The MailQueue object: its options, and its connection, which is opened at the first use. A fork,
  * a replaced file and a lost server each make it open another. */
 #include "php/class/queue_object.h"
+#include "php/class/queue_options.h"
 
 #include <string.h>
 #include <unistd.h>
 
 #include "core/process_id.h"
-#include "db/sqlite/sqlite.h"
 #include "php/class/classes.h"
 #include "php/class/exceptions.h"
 #include "php/pdo/driver.h"
-#include "queue/queue.h"
 
 /* Set once when the module starts. */
 static zend_object_handlers handlers;
@@ -22,14 +21,6 @@ static zend_object *queue_create(zend_class_entry *ce)
     object_properties_init(&self->std, ce);
     self->std.handlers = &handlers;
     return &self->std;
-}
-
-static void release_string(zend_string **s)
-{
-    if (*s) {
-        zend_string_release(*s);
-        *s = NULL;
-    }
 }
 
 /* Freeing a PDO can run PHP code, which may use this object again. */
@@ -47,17 +38,21 @@ void mq_php_queue_clear(struct mq_php_queue *self)
 {
     zval pdo;
     close_queue(self);
-    release_string(&self->table);
+    self->constructed = false;
+    self->dsn = NULL;
+    self->file = (struct mq_sqlite_options){0};
     ZVAL_COPY_VALUE(&pdo, &self->pdo);
     ZVAL_UNDEF(&self->pdo);
-    release_string(&self->path);
-    release_string(&self->dsn);
-    release_string(&self->config_table);
-    release_string(&self->reference_column);
-    release_string(&self->orphan_table);
-    release_string(&self->orphan_column);
-    release_string(&self->journal);
+    zval_ptr_dtor(&self->texts);
+    ZVAL_UNDEF(&self->texts);
     zval_ptr_dtor(&pdo);
+}
+
+const char *mq_php_queue_keep(struct mq_php_queue *self, const char *text, size_t len)
+{
+    zend_string *kept = zend_string_init(text, len, 0);
+    add_next_index_str(&self->texts, kept);
+    return ZSTR_VAL(kept);
 }
 
 /* Weak references are cleared first: destructors run below, and could revive the object. */
@@ -114,22 +109,11 @@ static enum mq_status check_open_basedir(const char *path, struct mq_error *err)
                         path);
 }
 
-static const char *c_string(const zend_string *s)
-{
-    return s ? ZSTR_VAL(s) : NULL;
-}
-
 static enum mq_status open_file(const struct mq_php_queue *self, bool worker, struct mq_db **out,
                                 struct mq_error *err)
 {
-    struct mq_sqlite_options file = {
-        .path = ZSTR_VAL(self->path),
-        .journal = c_string(self->journal),
-        .synchronous_normal = self->synchronous_normal,
-        .worker = worker,
-        .must_exist = self->created,
-        .busy_timeout_ms = self->busy_timeout_ms,
-    };
+    struct mq_sqlite_options file = self->file;
+    file.worker = worker;
     MQ_TRY(check_open_basedir(file.path, err));
     return mq_sqlite_open(&file, out, err);
 }
@@ -137,15 +121,15 @@ static enum mq_status open_file(const struct mq_php_queue *self, bool worker, st
 /* On a file a worker always has its own connection: PHP code that uses the application's while
  * mails are on their way must not end the worker's transactions. The PDO of a server is used
  * itself, because nothing says how to open another. */
-static enum mq_status open_db(const struct mq_php_queue *self, bool worker, struct mq_db **out,
+static enum mq_status open_db(struct mq_php_queue *self, bool worker, struct mq_db **out,
                               struct mq_error *err)
 {
     if (self->dsn) {
-        struct mq_php_pdo_options options = {ZSTR_VAL(self->dsn), self->busy_timeout_ms, worker};
+        struct mq_php_pdo_options options = {self->dsn, self->file.busy_timeout_ms, worker};
         return mq_php_pdo_open_dsn(&options, out, err);
     }
     bool on_file = !self->queue || !mq_queue_is_shared(self->queue);
-    if (worker && on_file && self->path == NULL) {
+    if (worker && on_file && self->file.path == NULL) {
         return mq_error_set(err, MQ_CONFIG, "database",
                             "the PDO's database is in memory: a worker needs one in a file, which "
                             "it can open too");
@@ -158,9 +142,7 @@ static enum mq_status open_db(const struct mq_php_queue *self, bool worker, stru
                             "the PDO connection belongs to the process that forked this one: open "
                             "a PDO of its own here, and a MailQueue with it");
     }
-    zval pdo;
-    ZVAL_COPY_VALUE(&pdo, &self->pdo);
-    return mq_php_pdo_open(&pdo, out, err);
+    return mq_php_pdo_open(&self->pdo, out, err);
 }
 
 static enum mq_status check_opened(struct mq_db *db, bool worker, struct mq_error *err)
@@ -172,25 +154,17 @@ static enum mq_status check_opened(struct mq_db *db, bool worker, struct mq_erro
     return check_open_basedir(db->driver->path(db), err);
 }
 
-enum mq_status mq_php_queue_open(const struct mq_php_queue *self, bool worker,
-                                 struct mq_queue **out, struct mq_error *err)
+enum mq_status mq_php_queue_open(struct mq_php_queue *self, bool worker, struct mq_queue **out,
+                                 struct mq_error *err)
 {
     struct mq_db *db = NULL;
-    struct mq_queue_options options;
-    mq_queue_options_init(&options);
-    options.table = ZSTR_VAL(self->table);
-    options.config_table = ZSTR_VAL(self->config_table);
-    options.reference_column = ZSTR_VAL(self->reference_column);
-    options.orphan_table = c_string(self->orphan_table);
-    options.orphan_column = c_string(self->orphan_column);
-    options.backoff = self->backoff;
     MQ_TRY(open_db(self, worker, &db, err));
     enum mq_status status = check_opened(db, worker, err);
     if (status != MQ_OK) {
         db->driver->close(db);
         return status;
     }
-    return mq_queue_open(db, &options, out, err);
+    return mq_queue_open(db, &self->options, out, err);
 }
 
 /* In a forked child the connection is the parent's: it is only forgotten, and the next use opens
@@ -226,11 +200,11 @@ static bool open_queue(struct mq_php_queue *self)
         return false;
     }
     self->pid = pid;
-    self->created = true;
-    if (self->path == NULL) {
+    self->file.must_exist = true;
+    if (self->file.path == NULL) {
         struct mq_db *db = mq_queue_db(self->queue);
         const char *path = db->driver->path(db);
-        self->path = path ? zend_string_init(path, strlen(path), 0) : NULL;
+        self->file.path = path ? mq_php_queue_keep(self, path, strlen(path)) : NULL;
     }
     return true;
 }
@@ -238,7 +212,7 @@ static bool open_queue(struct mq_php_queue *self)
 struct mq_queue *mq_php_queue_use(zval *object)
 {
     struct mq_php_queue *self = mq_php_queue_from(Z_OBJ_P(object));
-    if (self->table == NULL) {
+    if (!self->constructed) {
         zend_throw_error(NULL, "The MailQueue object was not constructed");
         return NULL;
     }

@@ -1,53 +1,19 @@
-/* The C side of a MailQueue object: its options and its connection. */
+/* A MailQueue object's connection, for its methods. */
 #ifndef MQ_PHP_CLASS_QUEUE_OBJECT_H
 #define MQ_PHP_CLASS_QUEUE_OBJECT_H
-
-#include <sys/types.h>
 
 #include "php.h"
 
 #include "core/error.h"
-#include "policy/backoff.h"
 
 struct mq_queue;
 
-/* The connection is opened lazily: by the constructor, again after a fork (the parent's is left
- * alone, for closing it would drop the parent's locks) and after the file was replaced. Later
- * openings do not create the file, so that a deleted database is noticed. */
-struct mq_php_queue {
-    struct mq_queue *queue; /* NULL: not open */
-    pid_t pid;              /* process that opened it */
-    bool created;           /* the first opening succeeded */
-    bool opening;           /* or closing: PHP code that runs meanwhile cannot use `queue` */
-    bool working;           /* runWorker() is under way */
-    zval pdo;               /* the application's; undefined: a connection of our own */
-    zend_string *path;      /* absolute; NULL: in memory, or on a server */
-    zend_string *dsn;       /* of a server; NULL: `pdo` or `path` */
-    zend_string *table;     /* NULL: not constructed */
-    zend_string *config_table;
-    zend_string *reference_column;
-    zend_string *orphan_table; /* NULL: no check */
-    zend_string *orphan_column;
-    zend_string *journal; /* NULL: as the driver chooses */
-    struct mq_backoff backoff;
-    bool synchronous_normal;
-    int busy_timeout_ms;
-    zend_object std;
-};
-
-static inline struct mq_php_queue *mq_php_queue_from(zend_object *object)
-{
-    return (struct mq_php_queue *)(void *)((char *)object - offsetof(struct mq_php_queue, std));
-}
-
 void mq_php_queue_register(zend_class_entry *ce);
 
-/* Closes it and drops its options, as before the constructor. */
-void mq_php_queue_clear(struct mq_php_queue *self);
-
-/* A connection of its own with the object's options; the caller closes it. */
-enum mq_status mq_php_queue_open(const struct mq_php_queue *self, bool worker,
-                                 struct mq_queue **out, struct mq_error *err);
+/* queue_construct.c: of an argument $database what follows "sqlite:", or all of it; NULL: it cannot
+ * be a file that others can open. And the absolute path of the file, or NULL with an exception. */
+const char *mq_php_database_file(const zend_string *database);
+zend_string *mq_php_database_path(const zend_string *database);
 
 /* The object's connection, opened if necessary; NULL when an exception was thrown. Borrowed. */
 struct mq_queue *mq_php_queue_use(zval *object);

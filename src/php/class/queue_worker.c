@@ -12,19 +12,22 @@
 #include "zend_exceptions.h"
 
 #include "core/process_id.h"
+#include "mime/dkim/sign.h"
 #include "php/class/classes.h"
 #include "php/class/exceptions.h"
 #include "php/class/queue_object.h"
+#include "php/class/queue_options.h"
 #include "php/class/value_objects.h"
+#include "php/class/values.h"
 #include "php/ini.h"
 #include "php/paths.h"
 #include "php/pdo/driver.h"
 #include "php/worker/hooks.h"
-#include "php/worker/take_slot.h"
 #include "php_mailqueue.h"
 #include "queue/body.h"
-#include "queue/queue.h"
 #include "send/factory.h"
+#include "worker/log.h"
+#include "worker/worker.h"
 
 enum argument {
     ARG_TRANSPORT = 1,
@@ -59,30 +62,25 @@ static const struct {
     [ARG_MAX_BYTES] = {MQ_BODIES_BYTES, 1, ZEND_LONG_MAX / 4},
 };
 
-/* The arguments; borrowed from the call. */
-struct arguments {
-    zend_object *closure;
+struct run {
+    /* The arguments; borrowed from the call. */
+    zend_object *transport_closure;
     zend_string *dsn; /* NULL: the ini setting */
     struct mq_php_callable compose, on_event;
     zend_long number[ARG_COUNT];
     bool is_null[ARG_COUNT];
     bool daemon, verbose;
     zend_object *on_uncertain; /* NULL: retry */
-    zend_string *log;          /* NULL: the default */
-    zend_string *dkim;         /* NULL: the ini setting */
-};
+    zend_string *log_name;     /* NULL: the default */
+    zend_string *dkim_keys;    /* NULL: the ini setting */
 
-/* What a run opens. */
-struct run {
-    const struct arguments *args;
-    const struct mq_php_queue *self;
+    /* What the run opens. */
     struct mq_php_run php;
+    struct mq_php_hooks hooks;
     struct mq_php_callable closure;
     struct mq_queue *queue; /* a connection of its own, which does the checkpoints */
     struct mq_transport *transport;
-    struct mq_log *log;
     char *log_path;
-    struct mq_dkim *dkim; /* NULL: nothing is signed */
     char *run_dir;
     int64_t final_timeout_ms; /* 0: the transport waits for nothing after the message */
 };
@@ -92,16 +90,16 @@ static bool check_number(uint32_t arg, zend_long value)
     return mq_php_check_range(arg, value, numbers[arg].min, numbers[arg].max, "");
 }
 
-static bool check_arguments(struct arguments *args)
+static bool check_arguments(struct run *run)
 {
     for (uint32_t arg = 0; arg < ARG_COUNT; arg++) {
-        if (args->is_null[arg]) {
-            args->number[arg] = -1;
-        } else if (numbers[arg].max && !check_number(arg, args->number[arg])) {
+        if (run->is_null[arg]) {
+            run->number[arg] = -1;
+        } else if (numbers[arg].max && !check_number(arg, run->number[arg])) {
             return false;
         }
     }
-    return args->log == NULL || mq_php_check_text(ARG_LOG, args->log);
+    return run->log_name == NULL || mq_php_check_text(ARG_LOG, run->log_name);
 }
 
 static bool check_place(const struct mq_php_queue *self)
@@ -119,18 +117,6 @@ static bool check_place(const struct mq_php_queue *self)
         return false;
     }
     return true;
-}
-
-static enum mq_status open_closure(struct run *run, struct mq_error *err)
-{
-    zval closure;
-    ZVAL_OBJ(&closure, run->args->closure);
-    if (zend_fcall_info_init(&closure, 0, &run->closure.info, &run->closure.cache, NULL, NULL) !=
-        SUCCESS) {
-        return mq_error_set(err, MQ_CONFIG, "transport", "transport: cannot be called");
-    }
-    return mq_closure_transport_new(&run->php, &run->closure, *mq_queue_clock(run->queue),
-                                    &run->transport, err);
 }
 
 /* A lease must outlast the wait for the reply to the final dot: else a mail that the relay is
@@ -176,100 +162,110 @@ static struct mq_transport_options transport_options(zend_long connections, stru
     };
 }
 
-/* False with an exception, also where the lease is too short. */
-static bool open_transport(struct run *run)
+static enum mq_status open_closure(struct run *run, struct mq_error *err)
 {
-    const struct arguments *args = run->args;
-    struct mq_error err;
-    if (args->closure) {
-        return mq_php_ok(open_closure(run, &err), &err);
-    }
-    const char *standard = MAILQUEUE_G(transport);
-    struct mq_str text = mq_str_of(standard && *standard ? standard : "sendmail://default");
-    if (args->dsn) {
-        text = (struct mq_str){ZSTR_VAL(args->dsn), ZSTR_LEN(args->dsn)};
-    }
+    zval closure;
+    ZVAL_OBJ(&closure, run->transport_closure);
+    zend_fcall_info_init(&closure, 0, &run->closure.info, &run->closure.cache, NULL, NULL);
+    return mq_closure_transport_new(&run->php, &run->closure, mq_queue_clock(run->queue),
+                                    &run->transport, err);
+}
+
+static enum mq_status open_dsn(struct run *run, struct mq_str text, struct mq_error *err)
+{
     const struct mq_transport_options options =
-        transport_options(args->number[ARG_CONNECTIONS], *mq_queue_clock(run->queue));
+        transport_options(run->number[ARG_CONNECTIONS], *mq_queue_clock(run->queue));
     struct mq_dsn dsn = {0};
-    enum mq_status status = mq_dsn_parse(text, &dsn, &err);
-    if (status == MQ_OK) {
-        status = check_place_of(&dsn, &err);
-    }
+    MQ_TRY(mq_dsn_parse(text, &dsn, err));
+    enum mq_status status = check_place_of(&dsn, err);
     if (status == MQ_OK) {
         run->final_timeout_ms = dsn.final_timeout_ms;
-        status = mq_transport_open(&dsn, &options, &run->transport, &err);
+        status = mq_transport_open(&dsn, &options, &run->transport, err);
     }
     mq_dsn_clear(&dsn);
-    if (status != MQ_OK && args->dsn) {
-        mq_php_throw_argument(ARG_TRANSPORT, &err);
-    } else if (status == MQ_CONFIG && !(standard && *standard)) {
+    return status;
+}
+
+/* MQ_THROWN also where the lease is too short. */
+static enum mq_status open_transport(struct run *run, struct mq_error *err)
+{
+    if (run->transport_closure) {
+        return open_closure(run, err);
+    }
+    const char *set = MAILQUEUE_G(transport);
+    bool is_default = run->dsn == NULL && (set == NULL || *set == '\0');
+    struct mq_str dsn = mq_str_of(is_default ? "sendmail://default" : set);
+    enum mq_status status = open_dsn(run, run->dsn ? mq_php_str(run->dsn) : dsn, err);
+    if (status != MQ_OK && run->dsn) {
+        mq_php_throw_argument(ARG_TRANSPORT, err);
+        return MQ_THROWN;
+    }
+    if (is_default && status == MQ_CONFIG) {
         zend_throw_exception_ex(
             mq_ce_exception, 0,
             "No transport: give one, such as \"smtp://user:password@host:587\", or set the ini "
             "setting mailqueue.transport; php.ini's sendmail_path cannot be it (%s)",
-            err.text);
-    } else {
-        mq_php_ok(status, &err);
+            err->text);
+        return MQ_THROWN;
     }
-    return status == MQ_OK &&
-           check_lease(ARG_LEASE, args->number[ARG_LEASE], run->final_timeout_ms);
+    MQ_TRY(status);
+    return check_lease(ARG_LEASE, run->number[ARG_LEASE], run->final_timeout_ms) ? MQ_OK
+                                                                                 : MQ_THROWN;
 }
 
 static enum mq_status open_dkim(struct run *run, struct mq_error *err)
 {
-    struct mq_str keys = mq_str_of(MAILQUEUE_G(dkim));
-    if (run->args->dkim) {
-        keys = (struct mq_str){ZSTR_VAL(run->args->dkim), ZSTR_LEN(run->args->dkim)};
-    }
+    struct mq_str keys = run->dkim_keys ? mq_php_str(run->dkim_keys) : mq_str_of(MAILQUEUE_G(dkim));
     if (keys.len == 0) {
         return MQ_OK;
     }
     if (memchr(keys.data, '\0', keys.len)) {
         return mq_error_set(err, MQ_CONFIG, "dkim", "dkim: there is a NUL in it; remove it");
     }
-    enum mq_status status = mq_dkim_new(&run->dkim, is_allowed, err);
-    return status == MQ_OK ? mq_dkim_add_list(run->dkim, keys, err) : status;
+    MQ_TRY(mq_dkim_new(&run->hooks.dkim, is_allowed, err));
+    return mq_dkim_add_list(run->hooks.dkim, keys, err);
 }
 
 static enum mq_status open_log(struct run *run, struct mq_error *err)
 {
-    struct mq_db *db = mq_queue_db(run->queue);
-    struct mq_php_log_path place = {db->driver->path(db), run->run_dir};
-    enum mq_status status = mq_php_log_open(run->args->log, &place, &run->log_path, &run->log, err);
-    if (run->log && run->args->verbose) {
-        mq_log_show_subjects(run->log);
+    const zend_string *name = run->log_name;
+    if (name && ZSTR_LEN(name) == 0) {
+        return MQ_OK;
     }
-    return status;
+    run->log_path = name ? mq_str_dup(mq_php_str(name)) : mq_php_log_path(run->queue, run->run_dir);
+    if (run->log_path == NULL) {
+        return mq_error_nomem(err);
+    }
+    if (!is_allowed(run->log_path)) {
+        return mq_error_set(err, MQ_CONFIG, "log", "%s: open_basedir does not allow this log file",
+                            run->log_path);
+    }
+    MQ_TRY(mq_log_open(run->log_path, &run->hooks.log, err));
+    if (run->verbose) {
+        mq_log_show_subjects(run->hooks.log);
+    }
+    return MQ_OK;
 }
 
-/* False with an exception. */
-static bool open_run(struct run *run)
+static enum mq_status open_run(struct run *run, struct mq_php_queue *self, struct mq_error *err)
 {
-    struct mq_error err;
-    if (!mq_php_ok(mq_php_queue_open(run->self, true, &run->queue, &err), &err) ||
-        !open_transport(run)) {
-        return false;
-    }
+    MQ_TRY(mq_php_queue_open(self, true, &run->queue, err));
+    MQ_TRY(open_transport(run, err));
     run->php.pdo = mq_php_pdo_of_run(mq_queue_db(run->queue));
-    enum mq_status status = mq_php_run_dir(run->queue, &run->run_dir, &err);
-    if (status == MQ_OK) {
-        status = mq_php_run_dir_prepare(run->queue, run->run_dir, &err);
-    }
-    if (status == MQ_OK) {
-        status = open_log(run, &err);
-    }
-    return mq_php_ok(status, &err) && mq_php_ok(open_dkim(run, &err), &err);
+    MQ_TRY(mq_php_run_dir(run->queue, &run->run_dir, err));
+    MQ_TRY(mq_php_run_dir_prepare(run->queue, run->run_dir, err));
+    MQ_TRY(open_log(run, err));
+    return open_dkim(run, err);
 }
 
 /* A warning, not an exception: logging never stops the mail. */
 static void warn_of_log(const struct run *run)
 {
-    if (run->log == NULL) {
+    if (run->hooks.log == NULL) {
         return;
     }
-    mq_log_flush(run->log);
-    int reason = mq_log_failed(run->log);
+    mq_log_flush(run->hooks.log);
+    int reason = mq_log_failed(run->hooks.log);
     if (reason != 0) {
         php_error_docref(NULL, E_WARNING,
                          "the log %s could not be written: %s; lines of this run are missing in "
@@ -284,28 +280,23 @@ static void close_run(struct run *run)
         mq_transport_free(run->transport);
     }
     mq_queue_close(run->queue);
-    if (run->log) {
-        mq_log_close(run->log);
+    if (run->hooks.log) {
+        mq_log_close(run->hooks.log);
     }
-    mq_dkim_free(run->dkim);
+    mq_dkim_free(run->hooks.dkim);
     free(run->log_path);
     free(run->run_dir);
 }
 
-static enum mq_on_uncertain on_uncertain_of(zend_object *value)
+static bool is_hold(zend_object *on_uncertain)
 {
-    if (value == NULL) {
-        return MQ_UNCERTAIN_RETRY;
-    }
-    zval *text = zend_enum_fetch_case_value(value);
-    return zend_string_equals_literal(Z_STR_P(text), "hold") ? MQ_UNCERTAIN_HOLD
-                                                             : MQ_UNCERTAIN_RETRY;
+    return on_uncertain &&
+           zend_string_equals_literal(Z_STR_P(zend_enum_fetch_case_value(on_uncertain)), "hold");
 }
 
-static enum mq_status work(struct run *run, struct arguments *args, struct mq_report *report,
-                           struct mq_error *err)
+static enum mq_status work(struct run *run, struct mq_report *report, struct mq_error *err)
 {
-    const zend_long *number = args->number;
+    const zend_long *number = run->number;
     const struct mq_worker_options options = {
         .connections = (int)number[ARG_CONNECTIONS],
         .batch = (int)number[ARG_BATCH],
@@ -316,84 +307,80 @@ static enum mq_status work(struct run *run, struct arguments *args, struct mq_re
         .max_bytes = number[ARG_MAX_BYTES],
         .grace_s = number[ARG_GRACE],
         .final_timeout_s = (run->final_timeout_ms + 999) / 1000,
-        .daemon = args->daemon,
-        .on_uncertain = on_uncertain_of(args->on_uncertain),
+        .daemon = run->daemon,
+        .on_uncertain = is_hold(run->on_uncertain) ? MQ_UNCERTAIN_HOLD : MQ_UNCERTAIN_RETRY,
         .run_dir = run->run_dir,
-        .slot_fd = mq_php_slot_hand_over(run->run_dir),
     };
-    struct mq_php_hooks context = {
-        .run = &run->php,
-        .compose = ZEND_FCI_INITIALIZED(args->compose.info) ? &args->compose : NULL,
-        .on_event = ZEND_FCI_INITIALIZED(args->on_event.info) ? &args->on_event : NULL,
-        .log = run->log,
-        .dkim = run->dkim,
-    };
-    struct mq_worker_hooks hooks = mq_php_worker_hooks(&context);
+    run->hooks.compose = ZEND_FCI_INITIALIZED(run->compose.info) ? &run->compose : NULL;
+    run->hooks.on_event = ZEND_FCI_INITIALIZED(run->on_event.info) ? &run->on_event : NULL;
+    struct mq_worker_hooks hooks;
+    mq_php_worker_hooks(&run->hooks, &hooks);
     struct mq_worker worker = {run->queue, run->transport, &options, &hooks};
     return mq_worker_run(&worker, report, err);
 }
 
-static void run_worker(zval *object, struct arguments *args, zval *return_value)
+static void run_worker(zval *object, struct run *run, zval *return_value)
 {
     struct mq_php_queue *self = mq_php_queue_from(Z_OBJ_P(object));
-    if (!check_place(self) || !check_arguments(args) || mq_php_queue_use(object) == NULL) {
-        return;
-    }
-    struct run run = {.args = args, .self = self, .php = {.pid = mq_process_id()}};
     struct mq_report report = {0};
     struct mq_error err;
-    enum mq_status status = MQ_THROWN;
+    if (!check_place(self) || !check_arguments(run) || mq_php_queue_use(object) == NULL) {
+        return;
+    }
+    run->php.pid = mq_process_id();
+    run->hooks.run = &run->php;
     self->working = true;
-    if (open_run(&run)) {
-        status = work(&run, args, &report, &err);
+    enum mq_status status = open_run(run, self, &err);
+    if (status == MQ_OK) {
+        status = work(run, &report, &err);
     }
     self->working = false;
     if (status == MQ_OK) {
-        warn_of_log(&run);
+        warn_of_log(run);
     }
-    close_run(&run);
+    close_run(run);
     /* An error handler may have thrown. */
     if (mq_php_ok(status, &err) && !EG(exception)) {
         mq_php_report_new(return_value, &report);
     }
 }
 
-static struct arguments default_arguments(void)
+static void set_defaults(struct run *run)
 {
-    struct arguments args = {0};
-    for (int i = 0; i < ARG_COUNT; i++) {
-        args.number[i] = numbers[i].standard;
-        args.is_null[i] = numbers[i].standard < 0;
+    for (int arg = 0; arg < ARG_COUNT; arg++) {
+        run->number[arg] = numbers[arg].standard;
+        run->is_null[arg] = numbers[arg].standard < 0;
     }
-    return args;
 }
 
 ZEND_METHOD(MailQueue, runWorker)
 {
-    struct arguments args = default_arguments();
-    zend_long *number = args.number;
+    struct run run = {0};
+    zend_long *number = run.number;
+    bool *is_null = run.is_null;
 
+    set_defaults(&run);
     ZEND_PARSE_PARAMETERS_START(0, 16)
         Z_PARAM_OPTIONAL
-        Z_PARAM_OBJ_OF_CLASS_OR_STR_OR_NULL(args.closure, zend_ce_closure, args.dsn)
-        Z_PARAM_FUNC_OR_NULL(args.compose.info, args.compose.cache)
+        Z_PARAM_OBJ_OF_CLASS_OR_STR_OR_NULL(run.transport_closure, zend_ce_closure, run.dsn)
+        Z_PARAM_FUNC_OR_NULL(run.compose.info, run.compose.cache)
         Z_PARAM_LONG(number[ARG_CONNECTIONS])
         Z_PARAM_LONG(number[ARG_BATCH])
         Z_PARAM_LONG(number[ARG_LEASE])
-        Z_PARAM_LONG_OR_NULL(number[ARG_TIME_LIMIT], args.is_null[ARG_TIME_LIMIT])
-        Z_PARAM_LONG_OR_NULL(number[ARG_MESSAGE_LIMIT], args.is_null[ARG_MESSAGE_LIMIT])
+        Z_PARAM_LONG_OR_NULL(number[ARG_TIME_LIMIT], is_null[ARG_TIME_LIMIT])
+        Z_PARAM_LONG_OR_NULL(number[ARG_MESSAGE_LIMIT], is_null[ARG_MESSAGE_LIMIT])
         Z_PARAM_LONG(number[ARG_MAX_WORKERS])
         Z_PARAM_LONG(number[ARG_GRACE])
-        Z_PARAM_BOOL(args.daemon)
-        Z_PARAM_OBJ_OF_CLASS(args.on_uncertain, mq_ce_on_uncertain)
-        Z_PARAM_STR_OR_NULL(args.log)
-        Z_PARAM_FUNC_OR_NULL(args.on_event.info, args.on_event.cache)
-        Z_PARAM_STR_OR_NULL(args.dkim)
+        Z_PARAM_BOOL(run.daemon)
+        Z_PARAM_OBJ_OF_CLASS(run.on_uncertain, mq_ce_on_uncertain)
+        Z_PARAM_STR_OR_NULL(run.log_name)
+        Z_PARAM_FUNC_OR_NULL(run.on_event.info, run.on_event.cache)
+        Z_PARAM_STR_OR_NULL(run.dkim_keys)
         Z_PARAM_LONG(number[ARG_MAX_BYTES])
-        Z_PARAM_BOOL(args.verbose)
+        Z_PARAM_BOOL(run.verbose)
     ZEND_PARSE_PARAMETERS_END();
 
-    run_worker(ZEND_THIS, &args, return_value);
+    run_worker(ZEND_THIS, &run, return_value);
 }
 
 /* Whether runWorker() would accept the DSN. Opens no connection and creates no directory. */
@@ -403,12 +390,9 @@ static enum mq_status try_dsn(struct mq_str text, int64_t *final_timeout_ms, cha
     const struct mq_transport_options options = transport_options(1, mq_clock_system());
     struct mq_transport *transport = NULL;
     struct mq_dsn dsn;
-    enum mq_status status = mq_dsn_parse(text, &dsn, err);
-    if (status != MQ_OK) {
-        return status;
-    }
-    status = check_place_of(&dsn, err);
-    if (status == MQ_OK) {
+    MQ_TRY(mq_dsn_parse(text, &dsn, err));
+    enum mq_status status = check_place_of(&dsn, err);
+    if (status == MQ_OK) { /* before the transport takes what the DSN has */
         *final_timeout_ms = dsn.final_timeout_ms;
         *redacted = mq_dsn_redacted(&dsn);
         status = *redacted ? MQ_OK : mq_error_nomem(err);
@@ -423,31 +407,22 @@ static enum mq_status try_dsn(struct mq_str text, int64_t *final_timeout_ms, cha
     return status;
 }
 
-static void check_transport(struct mq_str dsn, zend_long lease, zval *return_value)
+ZEND_METHOD(MailQueue, checkTransport)
 {
+    zend_string *dsn;
+    zend_long lease = numbers[ARG_LEASE].standard;
     int64_t final_timeout_ms = 0;
     char *redacted = NULL;
     struct mq_error err;
-    if (try_dsn(dsn, &final_timeout_ms, &redacted, &err) != MQ_OK) {
+
+    if (zend_parse_parameters(ZEND_NUM_ARGS(), "S|l", &dsn, &lease) == FAILURE ||
+        !mq_php_check_range(2, lease, numbers[ARG_LEASE].min, numbers[ARG_LEASE].max, "")) {
+        RETURN_THROWS();
+    }
+    if (try_dsn(mq_php_str(dsn), &final_timeout_ms, &redacted, &err) != MQ_OK) {
         mq_php_throw_argument(1, &err);
     } else if (check_lease(2, lease, final_timeout_ms)) {
         RETVAL_STRING(redacted);
     }
     free(redacted);
-}
-
-ZEND_METHOD(MailQueue, checkTransport)
-{
-    zend_string *dsn;
-    zend_long lease = 900;
-
-    ZEND_PARSE_PARAMETERS_START(1, 2)
-        Z_PARAM_STR(dsn)
-        Z_PARAM_OPTIONAL
-        Z_PARAM_LONG(lease)
-    ZEND_PARSE_PARAMETERS_END();
-
-    if (mq_php_check_range(2, lease, numbers[ARG_LEASE].min, numbers[ARG_LEASE].max, "")) {
-        check_transport((struct mq_str){ZSTR_VAL(dsn), ZSTR_LEN(dsn)}, lease, return_value);
-    }
 }

@@ -6,6 +6,7 @@
 #include "php/class/values.h"
 #include "queue/manage.h"
 #include "stubs/mailqueue_methods.h"
+#include "worker/worker.h"
 
 #define DELAY_MAX_S (366 * 86400)
 
@@ -109,29 +110,17 @@ static bool check_attempts(uint32_t arg, zend_long attempts)
     return mq_php_check_range(arg, attempts, 1, MQ_ATTEMPTS_MAX, "");
 }
 
-static bool check_jitter(uint32_t arg, double jitter)
-{
-    if (jitter >= 0 && jitter <= 1) {
-        return true;
-    }
-    zend_argument_value_error(arg, "must be between 0 and 1");
-    return false;
-}
-
 ZEND_METHOD(MailQueue_Backoff, steps)
 {
     struct mq_backoff backoff = mq_backoffs[MQ_BACKOFF_STEPS];
     zend_long max_attempts = backoff.max_attempts;
 
-    ZEND_PARSE_PARAMETERS_START(0, 1)
-        Z_PARAM_OPTIONAL
-        Z_PARAM_LONG(max_attempts)
-    ZEND_PARSE_PARAMETERS_END();
-
-    if (check_attempts(1, max_attempts)) {
-        backoff.max_attempts = (int)max_attempts;
-        backoff_new(return_value, &backoff);
+    if (zend_parse_parameters(ZEND_NUM_ARGS(), "|l", &max_attempts) == FAILURE ||
+        !check_attempts(1, max_attempts)) {
+        RETURN_THROWS();
     }
+    backoff.max_attempts = (int)max_attempts;
+    backoff_new(return_value, &backoff);
 }
 
 ZEND_METHOD(MailQueue_Backoff, exponential)
@@ -141,21 +130,19 @@ ZEND_METHOD(MailQueue_Backoff, exponential)
     zend_long max = backoff.max_s;
     zend_long max_attempts = backoff.max_attempts;
 
-    ZEND_PARSE_PARAMETERS_START(0, 4)
-        Z_PARAM_OPTIONAL
-        Z_PARAM_LONG(base)
-        Z_PARAM_LONG(max)
-        Z_PARAM_DOUBLE(backoff.jitter)
-        Z_PARAM_LONG(max_attempts)
-    ZEND_PARSE_PARAMETERS_END();
-
-    if (check_delay(1, base) && check_delay(2, max) && check_attempts(4, max_attempts) &&
-        check_jitter(3, backoff.jitter)) {
-        backoff.base_s = base;
-        backoff.max_s = max;
-        backoff.max_attempts = (int)max_attempts;
-        backoff_new(return_value, &backoff);
+    if (zend_parse_parameters(ZEND_NUM_ARGS(), "|lldl", &base, &max, &backoff.jitter,
+                              &max_attempts) == FAILURE ||
+        !check_delay(1, base) || !check_delay(2, max) || !check_attempts(4, max_attempts)) {
+        RETURN_THROWS();
     }
+    if (!(backoff.jitter >= 0 && backoff.jitter <= 1)) {
+        zend_argument_value_error(3, "must be between 0 and 1");
+        RETURN_THROWS();
+    }
+    backoff.base_s = base;
+    backoff.max_s = max;
+    backoff.max_attempts = (int)max_attempts;
+    backoff_new(return_value, &backoff);
 }
 
 ZEND_METHOD(MailQueue_Backoff, fixed)
@@ -164,15 +151,11 @@ ZEND_METHOD(MailQueue_Backoff, fixed)
     zend_long delay = backoff.base_s;
     zend_long max_attempts = backoff.max_attempts;
 
-    ZEND_PARSE_PARAMETERS_START(0, 2)
-        Z_PARAM_OPTIONAL
-        Z_PARAM_LONG(delay)
-        Z_PARAM_LONG(max_attempts)
-    ZEND_PARSE_PARAMETERS_END();
-
-    if (check_delay(1, delay) && check_attempts(2, max_attempts)) {
-        backoff.base_s = delay;
-        backoff.max_attempts = (int)max_attempts;
-        backoff_new(return_value, &backoff);
+    if (zend_parse_parameters(ZEND_NUM_ARGS(), "|ll", &delay, &max_attempts) == FAILURE ||
+        !check_delay(1, delay) || !check_attempts(2, max_attempts)) {
+        RETURN_THROWS();
     }
+    backoff.base_s = delay;
+    backoff.max_attempts = (int)max_attempts;
+    backoff_new(return_value, &backoff);
 }

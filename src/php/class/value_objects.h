@@ -5,8 +5,8 @@
 #include "php.h"
 
 #include "policy/backoff.h"
-#include "worker/worker.h"
 
+struct mq_report;
 struct mq_stats;
 
 void mq_php_stats_new(zval *out, const struct mq_stats *stats);

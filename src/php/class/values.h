@@ -1,8 +1,16 @@
-/* Text and numbers that may be missing, as PHP values. */
+/* Values as PHP code gives them, and what it gets: text and numbers that may be missing. */
 #ifndef MQ_PHP_CLASS_VALUES_H
 #define MQ_PHP_CLASS_VALUES_H
 
 #include "php.h"
+
+#include "core/buffer.h"
+#include "core/error.h"
+
+static inline struct mq_str mq_php_str(const zend_string *s)
+{
+    return (struct mq_str){ZSTR_VAL(s), ZSTR_LEN(s)};
+}
 
 static inline void mq_php_set_text(zval *value, const char *text)
 {
@@ -22,6 +30,14 @@ static inline void mq_php_set_int(zval *value, bool given, int64_t number)
     }
 }
 
+static inline void mq_php_set_list(zval *value, const struct mq_strings *list)
+{
+    array_init_size(value, (uint32_t)list->count);
+    for (size_t i = 0; i < list->count; i++) {
+        add_next_index_string(value, list->items[i]);
+    }
+}
+
 static inline void mq_php_add_text(zval *array, const char *key, const char *text)
 {
     zval value;
@@ -35,5 +51,15 @@ static inline void mq_php_add_int(zval *array, const char *key, bool given, int6
     mq_php_set_int(&value, given, number);
     add_assoc_zval(array, key, &value);
 }
+
+/* UTC seconds of a DateTimeInterface or an int into *out; *given is false for null. MQ_MESSAGE or
+ * MQ_INVALID with the field; MQ_THROWN where PHP code threw. */
+enum mq_status mq_php_time_of(zval *value, const char *field, int64_t *out, bool *given,
+                              struct mq_error *err);
+
+/* Hands a copy of each value of an array or a Traversable to take(), which may run PHP code, until
+ * that returns false or an exception is pending. A generator is moved on only when the next value
+ * is asked for. */
+void mq_php_each(zval *iterable, bool (*take)(void *context, zval *value), void *context);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "php/class/time_arg.h"
+#include "php/class/values.h"
 #include "php/message/given_message.h"
 
 static void release_string(zend_string *s)

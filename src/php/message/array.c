@@ -8,7 +8,7 @@
 
 #include <unistd.h>
 
-#include "php/class/time_arg.h"
+#include "php/class/values.h"
 
 /* ---- addresses ---- */
 

@@ -9,7 +9,7 @@
 #include "zend_interfaces.h"
 #include "zend_smart_str.h"
 
-#include "php/class/iterate.h"
+#include "php/class/values.h"
 
 /* An address in a list in a header in a list: nothing is nested deeper. */
 #define DEPTH_MAX 4

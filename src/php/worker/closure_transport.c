@@ -9,7 +9,7 @@
 #include "php/class/classes.h"
 #include "php/class/exceptions.h"
 #include "php/class/job_object.h"
-#include "queue/job.h"
+#include "send/transport.h"
 
 struct closure_transport {
     struct mq_transport base; /* first */
@@ -100,31 +100,21 @@ static void call_body(void *context)
     }
 }
 
-static enum mq_status settle_call(struct closure_transport *self, struct closure_call *call,
-                                  struct mq_error *err)
+static void settle_call(struct closure_transport *self, const struct closure_call *call)
 {
     struct mq_transfer *transfer = call->transfer;
-    if (call->exited) { /* nobody knows how far it came: abort() says so */
-        return mq_error_set(err, MQ_THROWN, "", "the transport ended the script");
-    }
+    bool accepted = call->outcome == MQ_OUTCOME_DELIVERED;
     if (call->outcome == MQ_OUTCOME_RELEASED) {
         set_results(self, transfer, MQ_OUTCOME_DEFERRED, 0, "");
         transfer->enter(transfer, MQ_PHASE_REFUSED);
         set_results(self, transfer, MQ_OUTCOME_RELEASED, 0, "");
         mq_transport_in_trouble(&self->base, call->text, 0);
         finish(self, MQ_TRANSFER_UNTOUCHED);
-        return MQ_OK;
+        return;
     }
-    bool accepted = call->outcome == MQ_OUTCOME_DELIVERED;
     set_results(self, transfer, call->outcome, call->code, call->text);
     transfer->enter(transfer, accepted ? MQ_PHASE_ACCEPTED : MQ_PHASE_REFUSED);
     finish(self, MQ_TRANSFER_DONE);
-    return MQ_OK;
-}
-
-static int64_t now_us(const struct closure_transport *self)
-{
-    return self->base.clock.now_us(self->base.clock.context);
 }
 
 static enum mq_status closure_step(struct mq_transport *transport, int64_t timeout_ms,
@@ -147,20 +137,23 @@ static enum mq_status closure_step(struct mq_transport *transport, int64_t timeo
         mq_transport_give_back(transport, transfer, MQ_TRANSFER_LEASE_OVER);
         return MQ_OK;
     }
-    int64_t began_us = now_us(self);
+    const struct mq_clock *clock = &transport->clock;
+    int64_t began_us = clock->now_us(clock->context);
     self->called = transfer;
     struct mq_error why = {.status = MQ_OK};
-    const struct mq_php_callback callback = {"the transport", call_body, &call};
-    enum mq_status left = mq_php_call_out(self->run, &callback, &why);
+    enum mq_status left = mq_php_call_out(self->run, "the transport", call_body, &call, &why);
     if (left == MQ_BAILOUT) {
         return mq_error_set(err, MQ_BAILOUT, "", "PHP stopped with a fatal error");
     }
-    transfer->ms = (now_us(self) - began_us) / 1000;
-    enum mq_status status = settle_call(self, &call, err);
-    if (status == MQ_OK && left != MQ_OK && err) {
+    transfer->ms = (clock->now_us(clock->context) - began_us) / 1000;
+    if (call.exited) { /* nobody knows how far it came: abort() says so */
+        return mq_error_set(err, MQ_THROWN, "", "the transport ended the script");
+    }
+    settle_call(self, &call);
+    if (left != MQ_OK && err) {
         *err = why; /* the mail's outcome stands, and the run ends */
     }
-    return status == MQ_OK ? left : status;
+    return left;
 }
 
 /* The call that has not returned ended the script. */
@@ -186,7 +179,7 @@ static const struct mq_transport_ops closure_ops = {
 };
 
 enum mq_status mq_closure_transport_new(struct mq_php_run *run, struct mq_php_callable *closure,
-                                        struct mq_clock clock, struct mq_transport **out,
+                                        const struct mq_clock *clock, struct mq_transport **out,
                                         struct mq_error *err)
 {
     struct closure_transport *self = calloc(1, sizeof *self);
@@ -196,7 +189,7 @@ enum mq_status mq_closure_transport_new(struct mq_php_run *run, struct mq_php_ca
         free(name);
         return mq_error_nomem(err);
     }
-    self->base = (struct mq_transport){.ops = &closure_ops, .clock = clock, .name = name};
+    self->base = (struct mq_transport){.ops = &closure_ops, .clock = *clock, .name = name};
     self->run = run;
     self->closure = closure;
     *out = &self->base;

@@ -2,27 +2,35 @@
  * core's frames. */
 #include "php/worker/hooks.h"
 
-#include <string.h>
+#include <unistd.h>
 
 #include "zend_exceptions.h"
 
+#include "core/process_id.h"
+#include "mime/dkim/sign.h"
 #include "php/class/exceptions.h"
 #include "php/class/job_object.h"
 #include "php/class/values.h"
 #include "php/message/given_message.h"
 #include "php/message/mail.h"
 #include "php/pdo/driver.h"
+#include "worker/log.h"
+#include "worker/worker.h"
 
-enum mq_status mq_php_call_out(struct mq_php_run *run, const struct mq_php_callback *callback,
-                               struct mq_error *err)
+enum mq_status mq_php_call_out(struct mq_php_run *run, const char *name,
+                               void (*body)(void *context), void *context, struct mq_error *err)
 {
     if (!mq_php_may_call(run)) {
         return mq_error_set(err, run->bailed ? MQ_BAILOUT : MQ_THROWN, "", "PHP code ended");
     }
-    if (!mq_php_guarded(run, callback->body, callback->context)) {
+    run->bailed = !mq_php_survives(body, context);
+    if (mq_process_id() != run->pid) {
+        _exit(EG(exit_status) & 0xff);
+    }
+    if (run->bailed) {
         return mq_error_set(err, MQ_BAILOUT, "", "PHP stopped with a fatal error");
     }
-    return mq_php_pdo_after(run, callback->name, err);
+    return mq_php_pdo_after(run, name, err);
 }
 
 /* ---- compose ---- */
@@ -55,27 +63,21 @@ static enum mq_compose_end failed_by_exception(struct compose_call *call)
     return failed(call, text);
 }
 
-static enum mq_compose_end take_result(struct compose_call *call, const zval *message)
+static enum mq_status take_message(struct compose_call *call, const zval *message)
 {
-    char text[MQ_ERROR_TEXT_MAX];
     struct mq_php_mail *mail = &call->mail;
-    enum mq_status status = mq_php_mail_compose(mail, message, call->job, call->err);
-    size_t len = mail->body.len;
-    char *body = status == MQ_OK ? mq_buffer_take(&mail->body) : NULL;
-    if (status == MQ_OK && body == NULL) {
-        status = mq_error_nomem(call->err);
+    struct mq_composed *out = call->out;
+    MQ_TRY(mq_php_mail_compose(mail, message, call->job, call->err));
+    out->message_len = mail->body.len;
+    out->message = mq_buffer_take(&mail->body);
+    if (out->message == NULL) {
+        return mq_error_nomem(call->err);
     }
-    if (status != MQ_OK) {
-        snprintf(text, sizeof text, "%s", call->err->text);
-        return failed(call, text);
-    }
-    call->out->message = body;
-    call->out->message_len = len;
-    call->out->envelope_from = mail->envelope_from;
-    call->out->recipients = mail->recipients;
+    out->envelope_from = mail->envelope_from;
+    out->recipients = mail->recipients;
     mail->envelope_from = NULL;
     mq_strings_init(&mail->recipients);
-    return MQ_COMPOSED;
+    return MQ_OK;
 }
 
 static enum mq_compose_end judge_result(struct compose_call *call, zval *result)
@@ -89,15 +91,13 @@ static enum mq_compose_end judge_result(struct compose_call *call, zval *result)
         return failed(call, "must return " MQ_PHP_MESSAGE_TYPES);
     }
     enum mq_status status = mq_php_message_read(result, &message, call->err);
-    if (status == MQ_THROWN) {
-        return failed_by_exception(call);
+    if (status == MQ_OK) {
+        status = take_message(call, &message);
+        zval_ptr_dtor(&message);
     }
-    if (status != MQ_OK) {
-        return failed(call, call->err->text);
-    }
-    enum mq_compose_end end = take_result(call, &message);
-    zval_ptr_dtor(&message);
-    return end;
+    return status == MQ_OK       ? MQ_COMPOSED
+           : status == MQ_THROWN ? failed_by_exception(call)
+                                 : failed(call, call->err->text);
 }
 
 static void compose_body(void *context)
@@ -122,10 +122,9 @@ static enum mq_compose_end compose(void *context, const struct mq_job *job, stru
 {
     struct mq_php_hooks *hooks = context;
     struct compose_call call = {.hooks = hooks, .job = job, .out = out, .err = err};
-    const struct mq_php_callback callback = {"it", compose_body, &call};
     struct mq_error why;
     mq_php_mail_init(&call.mail);
-    enum mq_status status = mq_php_call_out(hooks->run, &callback, &why);
+    enum mq_status status = mq_php_call_out(hooks->run, "it", compose_body, &call, &why);
     if (status == MQ_BAILOUT || status == MQ_THROWN) {
         mq_error_set(err, status, "", "PHP code ended");
         call.end = MQ_COMPOSE_STOP;
@@ -194,8 +193,7 @@ static enum mq_status tell(void *context, const struct mq_event *event, struct m
     if (hooks->on_event == NULL || !mq_php_may_call(hooks->run)) {
         return MQ_OK;
     }
-    const struct mq_php_callback callback = {"onEvent", event_body, &call};
-    enum mq_status status = mq_php_call_out(hooks->run, &callback, err);
+    enum mq_status status = mq_php_call_out(hooks->run, "onEvent", event_body, &call, err);
     return status == MQ_BAILOUT || !EG(exception)
                ? status
                : mq_error_set(err, MQ_THROWN, "", "onEvent threw");
@@ -204,9 +202,6 @@ static enum mq_status tell(void *context, const struct mq_event *event, struct m
 static void record(void *context, const struct mq_events *events)
 {
     struct mq_php_hooks *hooks = context;
-    if (hooks->log == NULL) {
-        return;
-    }
     for (size_t i = 0; i < events->count; i++) {
         if (events->items[i].recorded) {
             mq_log_add(hooks->log, &events->items[i]);
@@ -218,19 +213,17 @@ static void record(void *context, const struct mq_events *events)
 static void told(void *context)
 {
     struct mq_php_hooks *hooks = context;
-    if (hooks->log) {
-        mq_log_flush(hooks->log);
-    }
+    mq_log_flush(hooks->log);
 }
 
-struct mq_worker_hooks mq_php_worker_hooks(struct mq_php_hooks *hooks)
+void mq_php_worker_hooks(struct mq_php_hooks *hooks, struct mq_worker_hooks *out)
 {
-    return (struct mq_worker_hooks){
+    *out = (struct mq_worker_hooks){
         .compose = hooks->compose ? compose : NULL,
         .sign = hooks->dkim ? sign : NULL,
         .event = tell,
-        .record = record,
-        .told = told,
+        .record = hooks->log ? record : NULL,
+        .told = hooks->log ? told : NULL,
         .context = hooks,
     };
 }

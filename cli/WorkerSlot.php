@@ -1,0 +1,83 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli;
+
+/**
+ * One of the worker slots of an SQLite file, held while the queue is being opened: surplus starts
+ * end before they wait for a locked database. The run then takes a slot itself. What is wrong with
+ * the files here is left to the run, which says so.
+ */
+final class WorkerSlot
+{
+    private readonly string $path;
+    /** @var resource|null */
+    private $held = null;
+
+    /** @param string $database the file, as SQLite names it */
+    public function __construct(string $database)
+    {
+        $this->path = $database;
+    }
+
+    public function __destruct()
+    {
+        $this->held === null || fclose($this->held);
+    }
+
+    /** False: other runs have all of them. */
+    public function take(int $maxWorkers): bool
+    {
+        for ($i = 0; $i < $maxWorkers; $i++) {
+            $file = @fopen($this->runDirectory() . "/worker-$i.lock", 'r+e');
+            if ($file === false || flock($file, LOCK_EX | LOCK_NB)) {
+                $this->held = $file ?: null;
+                return true;
+            }
+            if (flock($file, LOCK_SH | LOCK_NB)) {
+                return true; // others only look whether a worker runs
+            }
+        }
+        return false;
+    }
+
+    /** A run that finds all slots taken is in the log like any other. */
+    public function logLocked(?string $log): void
+    {
+        $log ??= $this->defaultLog();
+        $stream = str_replace('/dev/std', 'php://std', $log);
+        $isFile = $stream === $log;
+        if ($log === '' || ($isFile && (is_link($log) || (file_exists($log) && !is_file($log))))) {
+            return;
+        }
+        $mask = umask(077);
+        $file = @fopen($stream, 'a');
+        umask($mask);
+        $about = $file ? fstat($file) : false;
+        $named = @lstat($log);
+        $isOwn = $about && $named && $named['ino'] === $about['ino'] && $about['nlink'] === 1
+            && (!function_exists('posix_geteuid') || $about['uid'] === posix_geteuid());
+        if ($file && (!$isFile || $isOwn)) {
+            $time = gmdate('Y-m-d\TH:i:s\Z');
+            fwrite($file, Terminal::json(['time' => $time, 'event' => 'run',
+                'reply' => 'end=locked', 'ms' => 0], 0) . "\n");
+        }
+    }
+
+    /** As runWorker() finds it. */
+    private function runDirectory(): string
+    {
+        $configured = (string) ini_get('mailqueue.run_dir');
+        return $configured === '' ? "$this->path.run"
+            : "$configured/" . basename($this->path) . '-' . hash('fnv1a64', $this->path);
+    }
+
+    /** As runWorker() finds it. */
+    private function defaultLog(): string
+    {
+        $logs = getenv('HOME') . '/logs';
+        return getenv('MAIL_QUEUE_LOG') ?: ini_get('mailqueue.log')
+            ?: (getenv('HOME') && is_dir($logs) ? $logs : dirname($this->path)) . '/mail-queue.log';
+    }
+}
