@@ -47,22 +47,26 @@ final class WorkerSlot
     {
         $log ??= $this->defaultLog();
         $stream = str_replace('/dev/std', 'php://std', $log);
-        $isFile = $stream === $log;
-        if ($log === '' || ($isFile && (is_link($log) || (file_exists($log) && !is_file($log))))) {
-            return;
-        }
+        // As the run opens it: no link, no waiting for a reader of a pipe, no other user's file.
+        $mode = $stream !== $log ? 'a' : (@lstat($log) ? 'ane' : 'xne');
         $mask = umask(077);
-        $file = @fopen($stream, 'a');
+        $file = $log === '' || ($stream === $log && is_link($log)) ? false : @fopen($stream, $mode);
         umask($mask);
-        $about = $file ? fstat($file) : false;
-        $named = @lstat($log);
-        $isOwn = $about && $named && $named['ino'] === $about['ino'] && $about['nlink'] === 1
-            && (!function_exists('posix_geteuid') || $about['uid'] === posix_geteuid());
-        if ($file && (!$isFile || $isOwn)) {
+        if ($file !== false && ($stream !== $log || $this->isOwnFile($file, $log))) {
             $time = gmdate('Y-m-d\TH:i:s\Z');
             fwrite($file, Terminal::json(['time' => $time, 'event' => 'run',
                 'reply' => 'end=locked', 'ms' => 0], 0) . "\n");
         }
+    }
+
+    /** @param resource $file */
+    private function isOwnFile($file, string $name): bool
+    {
+        $is = fstat($file);
+        $named = @lstat($name);
+        return $is && $named && $named['ino'] === $is['ino'] && ($is['mode'] & 0170000) === 0100000
+            && $is['nlink'] === 1 && $is['uid'] === (function_exists('posix_geteuid')
+                ? posix_geteuid() : $is['uid']);
     }
 
     /** As runWorker() finds it. */

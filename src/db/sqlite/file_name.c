@@ -9,8 +9,9 @@
 void mq_sqlite_directory(const char *name, char out[PATH_MAX])
 {
     const char *slash = strrchr(name, '/');
+    int len = slash && slash > name ? (int)(slash - name) : 1;
 
-    snprintf(out, PATH_MAX, "%.*s", slash > name ? (int)(slash - name) : 1, name);
+    snprintf(out, PATH_MAX, "%.*s", len, slash ? name : ".");
 }
 
 /* SQLite leaves out what follows the last "/" here, and would make a file of the directory's name.
