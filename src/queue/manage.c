@@ -85,13 +85,11 @@ static enum mq_status bring_back(struct mq_job *job, struct mq_error *err)
 {
     struct mq_strings addresses = {0};
     struct mq_strings replies = {0};
-    struct mq_error why;
     bool ok = true;
     if (!job->refused) {
         return MQ_OK;
     }
-    enum mq_status status =
-        mq_json_read_object(mq_str_of(job->refused), &addresses, &replies, &why);
+    enum mq_status status = mq_json_read(mq_str_of(job->refused), &addresses, &replies);
     for (size_t i = 0; status == MQ_OK && i < addresses.count && ok; i++) {
         if (!mq_strings_contains(&job->recipients, addresses.items[i])) {
             ok = mq_strings_add(&job->recipients, mq_str_of(addresses.items[i]));

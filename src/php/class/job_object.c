@@ -77,7 +77,7 @@ static void fill_refused(zval *property, const char *json)
     }
     mq_strings_init(&keys);
     mq_strings_init(&values);
-    if (mq_json_read_object(mq_str_of(json), &keys, &values, NULL) == MQ_OK) {
+    if (mq_json_read(mq_str_of(json), &keys, &values) == MQ_OK) {
         for (size_t i = 0; i < keys.count; i++) {
             add_assoc_string(property, keys.items[i], values.items[i]);
         }

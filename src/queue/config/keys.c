@@ -148,7 +148,7 @@ static bool parse_object(struct mq_str text, int64_t *value)
     struct mq_strings names = {0};
     struct mq_strings values = {0};
     (void)value;
-    bool ok = mq_json_read_object(text, &names, &values, NULL) == MQ_OK;
+    bool ok = mq_json_read(text, &names, &values) == MQ_OK;
     mq_strings_clear(&names);
     mq_strings_clear(&values);
     return ok;

@@ -29,8 +29,7 @@ static enum mq_status parse_texts(const char *value, struct texts *out, struct m
 {
     struct mq_str text = mq_str_of(value);
     *out = (struct texts){0};
-    enum mq_status status =
-        text.len ? mq_json_read_object(text, &out->relays, &out->texts, NULL) : MQ_OK;
+    enum mq_status status = text.len ? mq_json_read(text, &out->relays, &out->texts) : MQ_OK;
     if (status != MQ_OK) {
         clear_texts(out);
     }

@@ -127,7 +127,7 @@ static bool move_blocks(const char *text, enum mq_move_side side, const char *ta
         return false;
     }
     /* Unreadable, or no memory: not sending is safer than sending twice. */
-    bool result = mq_json_read_object(mq_str_of(text), &tables, &texts, NULL) != MQ_OK ||
+    bool result = mq_json_read(mq_str_of(text), &tables, &texts) != MQ_OK ||
                   blocks(&tables, &texts, side, table);
     mq_strings_clear(&tables);
     mq_strings_clear(&texts);

@@ -34,17 +34,15 @@ static void test_write(void **state)
 
 static void test_read_strings(void **state)
 {
-    struct mq_strings list;
-    struct mq_error err;
+    struct mq_strings list = {0};
     (void)state;
-    mq_strings_init(&list);
-    assert_int_equal(mq_json_read_strings(MQ_STR(" [ ] \n"), &list, &err), MQ_OK);
+    assert_int_equal(mq_json_read(MQ_STR(" [ ] \n"), NULL, &list), MQ_OK);
     assert_int_equal(list.count, 0);
-    assert_int_equal(mq_json_read_strings(
-                         MQ_STR("[\"a\",\t\"\\u00e4\\\"\\\\\\/\\b\\f\\n\\r\\t\",\"\\ud83d\\ude00\","
-                                "\"\\u20AC€\\u00fF\",\"\"]"),
-                         &list, &err),
-                     MQ_OK);
+    assert_int_equal(
+        mq_json_read(MQ_STR("[\"a\",\t\"\\u00e4\\\"\\\\\\/\\b\\f\\n\\r\\t\",\"\\ud83d\\ude00\","
+                            "\"\\u20AC€\\u00fF\",\"\"]"),
+                     NULL, &list),
+        MQ_OK);
     assert_int_equal(list.count, 5);
     assert_string_equal(list.items[0], "a");
     assert_string_equal(list.items[1], "ä\"\\/\b\f\n\r\t");
@@ -56,25 +54,20 @@ static void test_read_strings(void **state)
 
 static void test_read_object(void **state)
 {
-    struct mq_strings keys;
-    struct mq_strings values;
-    struct mq_error err;
-    static const char *const expected[] = {"x",   "0",    "-1",   "1.5e+3",
-                                           "1E5", "true", "null", "false"};
+    struct mq_strings keys = {0};
+    struct mq_strings values = {0};
+    static const char *const expected[] = {"a", "x", "b\"", "", "", "{\"d\":1}", "a", "ä"};
     (void)state;
-    mq_strings_init(&keys);
-    mq_strings_init(&values);
-    assert_int_equal(mq_json_read_object(MQ_STR("{}"), &keys, &values, &err), MQ_OK);
+    assert_int_equal(mq_json_read(MQ_STR("{}"), &keys, &values), MQ_OK);
     assert_int_equal(keys.count, 0);
-    assert_int_equal(
-        mq_json_read_object(MQ_STR("{\"a\":\"x\",\"b\" : 0,\"c\":-1,\"d\":1.5e+3,\"e\":1E5,"
-                                   "\"f\":true , \"g\":null,\"a\":false}"),
-                            &keys, &values, &err),
-        MQ_OK);
-    assert_int_equal(keys.count, 8);
-    assert_string_equal(keys.items[7], "a");
-    for (size_t i = 0; i < 8; i++) {
-        assert_string_equal(values.items[i], expected[i]);
+    assert_int_equal(mq_json_read(MQ_STR("{\"a\":\"x\",\"b\\\"\" : \"\"\n,\"\":\"{\\\"d\\\":1}\" ,"
+                                         "\"a\":\"\\u00e4\"}"),
+                                  &keys, &values),
+                     MQ_OK);
+    assert_int_equal(keys.count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_string_equal(keys.items[i], expected[2 * i]);
+        assert_string_equal(values.items[i], expected[2 * i + 1]);
     }
     mq_strings_clear(&keys);
     mq_strings_clear(&values);
@@ -119,47 +112,54 @@ static void test_read_bad(void **state)
                                          "[\"\\ud83d\\u",
                                          "[\"\\u",
                                          "[\"\\"};
-    static const char *const objects[] = {
-        "",           "{",           "[]",          "{\"a\"}",     "{\"a\":}",      "{\"a\":1,}",
-        "{a:1}",      "{1:1}",       "{\"a\":01}",  "{\"a\":1.}",  "{\"a\":.5}",    "{\"a\":+1}",
-        "{\"a\":-}",  "{\"a\":1e}",  "{\"a\":1e+}", "{\"a\":nul}", "{\"a\":truex}", "{\"a\":[]}",
-        "{\"a\":{}}", "{\"a\":1 2}", "{\"a\" 1}",   "{\"a\"::1}",  "{\"a\":1}{}",   "{\"a\":1",
-        "{\"a\":\"",  "{null:1}",    "{\"a\":NaN}", "{\"a\":1.e5}"};
+    static const char *const objects[] = {"",
+                                          "{",
+                                          "[]",
+                                          "{\"a\"}",
+                                          "{\"a\":}",
+                                          "{\"a\":\"1\",}",
+                                          "{a:\"1\"}",
+                                          "{1:\"1\"}",
+                                          "{\"a\":1}",
+                                          "{\"a\":null}",
+                                          "{\"a\":true}",
+                                          "{\"a\":[]}",
+                                          "{\"a\":{}}",
+                                          "{\"a\":\"1\" \"2\"}",
+                                          "{\"a\" \"1\"}",
+                                          "{\"a\"::\"1\"}",
+                                          "{\"a\":\"1\"}{}",
+                                          "{\"a\":\"1\"",
+                                          "{\"a\":\"",
+                                          "{null:\"1\"}"};
     struct mq_strings list = {0};
     struct mq_strings keys = {0};
-    struct mq_error err;
     (void)state;
-    mq_strings_add(&keys, MQ_STR("old"));
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
-        assert_int_equal(mq_json_read_strings(mq_str_of(arrays[i]), &list, &err), MQ_INVALID);
-        assert_non_null(strstr(err.text, "JSON"));
+        assert_int_equal(mq_json_read(mq_str_of(arrays[i]), NULL, &list), MQ_INVALID);
+        assert_int_equal(list.count, 0);
     }
     for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) {
-        assert_int_equal(mq_json_read_object(mq_str_of(objects[i]), &keys, &list, &err),
-                         MQ_INVALID);
+        assert_int_equal(mq_json_read(mq_str_of(objects[i]), &keys, &list), MQ_INVALID);
+        assert_int_equal(keys.count, 0);
+        assert_int_equal(list.count, 0);
     }
-    assert_int_equal(mq_json_read_strings(mq_str_of(NULL), &list, &err), MQ_INVALID);
-    assert_int_equal(mq_json_read_strings((struct mq_str){"[\"a\0\"]", 6}, &list, NULL),
-                     MQ_INVALID);
-    assert_int_equal(mq_json_read_strings((struct mq_str){"[\"a\"]\0", 6}, &list, NULL),
-                     MQ_INVALID);
-    assert_int_equal(list.count, 0); /* untouched on failure */
-    assert_string_equal(keys.items[0], "old");
-    mq_strings_clear(&keys);
+    assert_int_equal(mq_json_read(mq_str_of(NULL), NULL, &list), MQ_INVALID);
+    assert_int_equal(mq_json_read((struct mq_str){"[\"a\0\"]", 6}, NULL, &list), MQ_INVALID);
+    assert_int_equal(mq_json_read((struct mq_str){"[\"a\"]\0", 6}, NULL, &list), MQ_INVALID);
 }
 
 /* Nothing is read behind the end: each prefix in a block of its own size, for the sanitizer. */
 static void test_prefixes(void **state)
 {
-    static const char text[] = "{\"a\\u00e4\\ud83d\\ude00\":\"😀\",\"b\":-1.5e10,\"c\":true}";
+    static const char text[] = "{\"a\\u00e4\\ud83d\\ude00\":\"😀\",\"b\":\"-1.5e10\",\"c\":\"\"}";
     struct mq_strings keys = {0};
     struct mq_strings values = {0};
     (void)state;
     for (size_t len = 0; len < sizeof text; len++) {
         char *copy = malloc(len ? len : 1);
         memcpy(copy, text, len);
-        enum mq_status status =
-            mq_json_read_object((struct mq_str){copy, len}, &keys, &values, NULL);
+        enum mq_status status = mq_json_read((struct mq_str){copy, len}, &keys, &values);
         assert_int_equal(status, len == sizeof text - 1 ? MQ_OK : MQ_INVALID);
         free(copy);
     }
@@ -183,7 +183,7 @@ static void test_round_trip(void **state)
         assert_true(mq_strings_add(&in, mq_str_of(text)));
     }
     mq_json_strings(&out, &in);
-    assert_int_equal(mq_json_read_strings(mq_buffer_view(&out), &back, NULL), MQ_OK);
+    assert_int_equal(mq_json_read(mq_buffer_view(&out), NULL, &back), MQ_OK);
     assert_int_equal(back.count, in.count);
     for (size_t i = 0; i < in.count; i++) {
         assert_string_equal(back.items[i], in.items[i]);
