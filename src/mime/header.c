@@ -32,16 +32,15 @@ enum mq_status mq_header_text(struct mq_str *text, const char *field, struct mq_
         struct mq_str rest = {text->data + i, text->len - i};
         uint32_t code = 0;
         size_t step = mq_utf8_next(rest, &code);
-        bool separates = is_separator(code);
         if (step == 0) {
             return mq_error_set(err, MQ_MESSAGE, field,
                                 "%s: byte %zu is not valid UTF-8; convert the text", field, i + 1);
         }
-        if (separates && spaced != NULL) {
+        if (is_separator(code)) {
             mq_buffer_append(spaced, text->data + copied, i - copied);
             mq_buffer_char(spaced, ' ');
             copied = i + step;
-        } else if (separates || code < 0x20 || (code >= 0x7F && code < 0xA0)) {
+        } else if (code < 0x20 || (code >= 0x7F && code < 0xA0)) {
             return mq_error_set(err, MQ_MESSAGE, field,
                                 "%s: control character U+%04X at byte %zu; remove it (headers are "
                                 "one line, folded where they are written)",

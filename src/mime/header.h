@@ -11,8 +11,8 @@
 
 /* Checks UTF-8 text of a header. What people write and paste may have tabs, vertical tabs, form
  * feeds, U+0085, U+2028 and U+2029: each is a space in what *text is afterwards, which is in
- * `spaced` then (initialised, empty; NULL: they are errors too). MQ_MESSAGE with `field`: CR, LF,
- * NUL and the other controls. */
+ * `spaced` then (initialised, empty). MQ_MESSAGE with `field`: CR, LF, NUL and the other
+ * controls. */
 enum mq_status mq_header_text(struct mq_str *text, const char *field, struct mq_buffer *spaced,
                               struct mq_error *err);
 /* All characters of 32 … 126, and nothing that is the begin or end of an encoded word. */

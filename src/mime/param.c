@@ -86,6 +86,11 @@ const char *mq_media_type_parse(struct mq_str text, struct mq_media_type *out)
     if (rest.len > PARAMS_MAX) {
         return "has more than 900 octets; shorten it";
     }
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.data[i] < ' ' || text.data[i] > '~') {
+            return "is no type; types are printable ASCII";
+        }
+    }
     found.type = take_token(&rest);
     if (rest.len == 0 || rest.data[0] != '/') {
         return form;

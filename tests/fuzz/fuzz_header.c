@@ -126,10 +126,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct mq_str text = {(const char *)data, size};
     try_read(text);
-    if (mq_header_text(&text, "subject", NULL, NULL) == MQ_OK) {
+    struct mq_buffer spaced = {0};
+    if (mq_header_text(&text, "subject", &spaced, NULL) == MQ_OK) {
         try_header(text);
         try_phrase(text);
         try_filename(text);
     }
+    mq_buffer_clear(&spaced);
     return 0;
 }

@@ -58,33 +58,23 @@ void mq_compose_envelope_clear(struct mq_compose_envelope *envelope)
 static enum mq_status parse_addresses(const struct mq_compose_addresses *addresses,
                                       struct mq_mailboxes *list, struct mq_error *err)
 {
-    enum mq_status status = MQ_OK;
-    for (size_t i = 0; i < addresses->count && status == MQ_OK; i++) {
+    for (size_t i = 0; i < addresses->count; i++) {
         const struct mq_compose_address *item = &addresses->items[i];
-        status = item->name.data == NULL
-                     ? mq_mailboxes_parse(item->address, item->field, list, err)
-                     : mq_mailboxes_add(item->name, item->address, item->field, list, err);
+        MQ_TRY(item->name.data == NULL
+                   ? mq_mailboxes_parse(item->address, item->field, list, err)
+                   : mq_mailboxes_add(item->name, item->address, item->field, list, err));
     }
-    return status;
+    return MQ_OK;
 }
 
 static enum mq_status check_addresses(struct work *work, struct mq_error *err)
 {
     const struct mq_compose_fields *fields = work->fields;
-    const struct {
-        const struct mq_compose_addresses *addresses;
-        struct mq_mailboxes *list;
-    } lists[] = {{&fields->from, &work->from},
-                 {&fields->to, &work->to},
-                 {&fields->cc, &work->cc},
-                 {&fields->bcc, &work->bcc},
-                 {&fields->reply_to, &work->reply_to}};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        enum mq_status status = parse_addresses(lists[i].addresses, lists[i].list, err);
-        if (status != MQ_OK) {
-            return status;
-        }
-    }
+    MQ_TRY(parse_addresses(&fields->from, &work->from, err));
+    MQ_TRY(parse_addresses(&fields->to, &work->to, err));
+    MQ_TRY(parse_addresses(&fields->cc, &work->cc, err));
+    MQ_TRY(parse_addresses(&fields->bcc, &work->bcc, err));
+    MQ_TRY(parse_addresses(&fields->reply_to, &work->reply_to, err));
     if (work->from.count != 1) {
         return mq_error_set(err, MQ_MESSAGE, "from", "from: %zu addresses; give one",
                             work->from.count);
@@ -207,11 +197,9 @@ static enum mq_status check_texts(struct work *work, struct mq_error *err)
         return mq_error_set(err, MQ_MESSAGE, "text",
                             "text: there is neither text nor html; give one, which may be empty");
     }
-    enum mq_status status = check_text(fields->text, "text", err);
-    if (status == MQ_OK) {
-        status = check_text(fields->html, "html", err);
-    }
-    return status == MQ_OK ? find_text(work, err) : status;
+    MQ_TRY(check_text(fields->text, "text", err));
+    MQ_TRY(check_text(fields->html, "html", err));
+    return find_text(work, err);
 }
 
 /* ---- header ---- */
@@ -236,38 +224,23 @@ static enum mq_status make_head(struct work *work, struct mq_error *err)
     mq_buffer_cstr(head, "Message-ID: ");
     mq_buffer_cstr(head, fields->message_id);
     mq_buffer_append(head, "\r\n", 2);
-    enum mq_status status = mq_own_headers_write(fields, head, err);
-    if (status == MQ_OK) {
-        status = mq_unsubscribe_write(fields, head, err);
-    }
+    MQ_TRY(mq_own_headers_write(fields, head, err));
+    MQ_TRY(mq_unsubscribe_write(fields, head, err));
     mq_buffer_cstr(head, "MIME-Version: 1.0\r\n");
-    return status == MQ_OK && head->failed ? mq_error_nomem(err) : status;
+    return head->failed ? mq_error_nomem(err) : MQ_OK;
 }
 
 static enum mq_status check(struct work *work, struct mq_error *err)
 {
     const struct mq_compose_fields *fields = work->fields;
-    enum mq_status status = check_given_size(work, err);
-    if (status == MQ_OK) {
-        status = check_addresses(work, err);
-    }
-    if (status == MQ_OK) {
-        work->subject = fields->subject;
-        status = mq_header_text(&work->subject, "subject", &work->spaced, err);
-    }
-    if (status == MQ_OK) {
-        status = check_message_id(fields->message_id, err);
-    }
-    if (status == MQ_OK) {
-        status = check_date(fields->date_s, err);
-    }
-    if (status == MQ_OK) {
-        status = make_head(work, err);
-    }
-    if (status == MQ_OK) {
-        status = check_texts(work, err);
-    }
-    return status;
+    work->subject = fields->subject;
+    MQ_TRY(check_given_size(work, err));
+    MQ_TRY(check_addresses(work, err));
+    MQ_TRY(mq_header_text(&work->subject, "subject", &work->spaced, err));
+    MQ_TRY(check_message_id(fields->message_id, err));
+    MQ_TRY(check_date(fields->date_s, err));
+    MQ_TRY(make_head(work, err));
+    return check_texts(work, err);
 }
 
 /* ---- envelope ---- */
@@ -290,26 +263,19 @@ static enum mq_status collect(const struct work *work, struct mq_strings *recipi
 
 static enum mq_status write_message(struct work *work, struct mq_buffer *out, struct mq_error *err)
 {
-    enum mq_status status = mq_part_tree_prepare(work->fields, work->text, &work->tree, err);
-    if (status != MQ_OK) {
-        return status;
-    }
+    MQ_TRY(mq_part_tree_prepare(work->fields, work->text, &work->tree, err));
     /* At once, since growing takes the old memory and the new. */
     mq_buffer_reserve(out, work->head.len + work->tree.size);
     mq_buffer_str(out, mq_buffer_view(&work->head));
-    status = mq_part_tree_write(&work->tree, out, err);
-    if (status == MQ_OK && out->failed) {
-        status = mq_error_nomem(err);
-    }
-    return status == MQ_OK ? check_size(work, out->len, err) : status;
+    MQ_TRY(mq_part_tree_write(&work->tree, out, err));
+    return out->failed ? mq_error_nomem(err) : check_size(work, out->len, err);
 }
 
 enum mq_status mq_compose(const struct mq_compose_fields *fields, struct mq_buffer *out,
                           struct mq_compose_envelope *envelope, struct mq_error *err)
 {
     struct work work = {.fields = fields};
-    struct mq_strings recipients;
-    mq_strings_init(&recipients);
+    struct mq_strings recipients = {0};
     enum mq_status status = check(&work, err);
     if (status == MQ_OK) {
         status = collect(&work, &recipients, err);
@@ -317,17 +283,14 @@ enum mq_status mq_compose(const struct mq_compose_fields *fields, struct mq_buff
     if (status == MQ_OK) {
         status = write_message(&work, out, err);
     }
-    if (status != MQ_OK) {
+    if (status == MQ_OK) {
+        mq_compose_envelope_clear(envelope);
+        *envelope = (struct mq_compose_envelope){work.from.items[0].address, recipients};
+        work.from.items[0].address = NULL;
+    } else {
         mq_buffer_reset(out);
-        goto out;
+        mq_strings_clear(&recipients);
     }
-    mq_compose_envelope_clear(envelope);
-    envelope->from = work.from.items[0].address;
-    work.from.items[0].address = NULL;
-    envelope->recipients = recipients;
-    mq_strings_init(&recipients);
-out:
-    mq_strings_clear(&recipients);
     work_clear(&work);
     return status;
 }

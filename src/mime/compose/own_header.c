@@ -23,7 +23,7 @@ enum kind {
 };
 
 static const struct rule {
-    const char *name;
+    const char *name; /* or how it begins, up to a "-" */
     enum kind kind;
     const char *why; /* FROM_FIELD: the field; REFUSED: cause and cure */
 } rules[] = {
@@ -49,6 +49,9 @@ static const struct rule {
     {"Received", REFUSED, "relays write it; leave it out"},
     {"Return-Path", REFUSED, "the last relay writes it; give the envelope's sender instead"},
     {"DKIM-Signature", REFUSED, "messages are signed when they are sent; leave it out"},
+    {"Content-", REFUSED, "it is written with the parts; give their type instead"},
+    {"Resent-", REFUSED,
+     "it belongs to mail that is sent again; leave it out, or give the complete message"},
 };
 enum { RULES = sizeof rules / sizeof *rules };
 
@@ -57,20 +60,14 @@ enum { RULES = sizeof rules / sizeof *rules };
 static const struct rule *rule_of(struct mq_str name)
 {
     static const struct rule text = {"", TEXT, NULL};
-    static const struct rule content = {"", REFUSED,
-                                        "it is written with the parts; give their type instead"};
-    static const struct rule resent = {"", REFUSED,
-                                       "it belongs to mail that is sent again; leave it out, or "
-                                       "give the complete message"};
     for (size_t i = 0; i < RULES; i++) {
-        if (mq_str_equal_nocase(name, mq_str_of(rules[i].name))) {
+        size_t len = strlen(rules[i].name);
+        bool whole = len == name.len || rules[i].name[len - 1] == '-';
+        if (whole && mq_str_begins_nocase(name, rules[i].name)) {
             return &rules[i];
         }
     }
-    if (mq_str_begins_nocase(name, "Content-")) {
-        return &content;
-    }
-    return mq_str_begins_nocase(name, "Resent-") ? &resent : &text;
+    return &text;
 }
 
 /* RFC 5322, 3.6.8: printable ASCII without the colon. */
@@ -95,8 +92,7 @@ static enum mq_status write_mailboxes(const struct rule *rule, struct mq_str val
                                       const char *field, struct mq_buffer *out,
                                       struct mq_error *err)
 {
-    struct mq_mailboxes list;
-    mq_mailboxes_init(&list);
+    struct mq_mailboxes list = {0};
     enum mq_status status = mq_mailboxes_parse(value, field, &list, err);
     if (status == MQ_OK && (list.count == 0 || (rule->kind == MAILBOX && list.count > 1))) {
         status =
@@ -147,23 +143,17 @@ enum mq_status mq_own_headers_write(const struct mq_compose_fields *fields, stru
     bool seen[RULES] = {false};
     for (size_t i = 0; i < fields->header_count; i++) {
         struct mq_compose_header header = fields->headers[i];
-        struct mq_buffer spaced;
+        struct mq_buffer spaced = {0};
         char field[FIELD_MAX];
-        enum mq_status status = check_name(header.name, err);
-        if (status != MQ_OK) {
-            return status;
-        }
+        MQ_TRY(check_name(header.name, err));
         snprintf(field, sizeof field, "headers[%.*s]", (int)header.name.len, header.name.data);
         const struct rule *rule = rule_of(header.name);
-        mq_buffer_init(&spaced);
-        status = mq_header_text(&header.value, field, &spaced, err);
+        enum mq_status status = mq_header_text(&header.value, field, &spaced, err);
         if (status == MQ_OK) {
             status = write_header(&header, field, rule, out, err);
         }
         mq_buffer_clear(&spaced);
-        if (status != MQ_OK) {
-            return status;
-        }
+        MQ_TRY(status);
         if (rule->kind != TEXT && seen[rule - rules]) {
             return mq_error_set(err, MQ_MESSAGE, field, "%s: it is there twice; give it once",
                                 field);
@@ -183,9 +173,8 @@ static bool is_uri_char(char c)
     return mq_is_alnum(c) || (c != '\0' && strchr("-._~:/?#[]@!$&'()*+,;=%", c) != NULL);
 }
 
-static const char *uri_fault(struct mq_str uri, bool *https)
+static const char *uri_fault(struct mq_str uri, bool https)
 {
-    *https = mq_str_begins_nocase(uri, "https://");
     if (uri.len > URI_MAX) {
         return "has more than 900 octets; shorten it";
     }
@@ -194,8 +183,8 @@ static const char *uri_fault(struct mq_str uri, bool *https)
             return "has a character that no URI has; percent-encode it";
         }
     }
-    if (*https ? uri.len > 8 && strchr("/?#:@", uri.data[8]) == NULL
-               : mq_str_begins_nocase(uri, "mailto:") && uri.len > 7) {
+    if (https ? uri.len > 8 && strchr("/?#:@", uri.data[8]) == NULL
+              : mq_str_begins_nocase(uri, "mailto:") && uri.len > 7) {
         return NULL;
     }
     return "is neither https://host/… nor mailto:address; give one of these";
@@ -208,13 +197,8 @@ static enum mq_status check_uri(const struct mq_compose_fields *fields, size_t i
     if (fields->unsubscribe_count > 1) {
         snprintf(field, sizeof field, "unsubscribe[%zu]", i);
     }
-    bool is_https = false;
-    struct mq_str uri = fields->unsubscribe[i];
-    enum mq_status status = mq_header_text(&uri, field, NULL, err);
-    if (status != MQ_OK) {
-        return status;
-    }
-    const char *fault = uri_fault(uri, &is_https);
+    bool is_https = mq_str_begins_nocase(fields->unsubscribe[i], "https://");
+    const char *fault = uri_fault(fields->unsubscribe[i], is_https);
     if (fault == NULL && is_https && *https) {
         fault = "is the second of https; RFC 8058 wants one, and mailto: beside it";
     }
@@ -228,34 +212,22 @@ static enum mq_status check_uri(const struct mq_compose_fields *fields, size_t i
 enum mq_status mq_unsubscribe_write(const struct mq_compose_fields *fields, struct mq_buffer *out,
                                     struct mq_error *err)
 {
-    size_t column = 0;
+    size_t column = sizeof "List-Unsubscribe:" - 1;
     size_t count = fields->unsubscribe_count;
     bool https = false;
-    for (size_t i = 0; i < count; i++) {
-        enum mq_status status = check_uri(fields, i, &https, err);
-        if (status != MQ_OK) {
-            return status;
-        }
-    }
-    if (count == 0) {
-        return MQ_OK;
+    if (count > 0) {
+        mq_buffer_cstr(out, "List-Unsubscribe:");
     }
     for (size_t i = 0; i < count; i++) {
         size_t len = fields->unsubscribe[i].len + 3; /* "<…>," */
-        if (i == 0) {
-            column = sizeof "List-Unsubscribe: " - 1;
-            mq_buffer_cstr(out, "List-Unsubscribe: ");
-        } else {
-            mq_encode_break(out, &column, len);
-        }
+        MQ_TRY(check_uri(fields, i, &https, err));
+        mq_encode_break(out, &column, i > 0 ? len : 0); /* the first one stays with the name */
         mq_buffer_char(out, '<');
         mq_buffer_str(out, fields->unsubscribe[i]);
         mq_buffer_append(out, ">,", i + 1 < count ? 2 : 1);
         column += len;
     }
-    mq_buffer_append(out, "\r\n", 2);
-    if (https) {
-        mq_buffer_cstr(out, "List-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n");
-    }
+    mq_buffer_cstr(out, count > 0 ? "\r\n" : "");
+    mq_buffer_cstr(out, https ? "List-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n" : "");
     return MQ_OK;
 }

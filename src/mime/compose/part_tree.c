@@ -1,26 +1,217 @@
-/* Which multiparts a message needs: alternative, related, mixed, and no more than that. */
+/* Texts and parts of a message: checks, encodes and writes each, and the multiparts around them. */
 #include "mime/compose/part_tree.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "core/ascii.h"
 #include "core/hash.h"
+#include "mime/header.h"
+#include "mime/param.h"
 
-/* Headers of the texts and multiparts, boundaries, and what is reserved ahead for a line. */
-#define FRAME_SIZE 2048
+#define LINE_OCTETS_MAX 998                    /* RFC 5322, 2.1.1 */
+#define CID_MAX         200                    /* octets; fits in a line */
+#define READ_SIZE       (512 * MQ_BASE64_LINE) /* bytes read from an fd at a time */
+#define HEADER_SIZE     512                    /* of a part's header, without its name */
+#define FRAME_SIZE      2048 /* headers of the texts and multiparts, boundaries, a line ahead */
 
 enum multipart { MIXED = 1, ALTERNATIVE, RELATED };
 
+/* A part that was checked. */
+struct mq_part {
+    const struct mq_compose_part *source;
+    struct mq_str name;
+    struct mq_buffer spaced; /* the name, if it had pasted separators */
+    struct mq_media_type type;
+    enum mq_encoding encoding;
+    struct mq_buffer loaded; /* a message that was read from an fd */
+    struct mq_str content;   /* data NULL: still to be read from the fd, or empty */
+};
+
+/* ---- checks of a part ---- */
+
+static enum mq_status bad(const struct mq_compose_part *source, struct mq_str what,
+                          const char *fault, struct mq_error *err)
+{
+    char shown[128];
+    mq_str_printable(shown, sizeof shown, 0, what);
+    return mq_error_set(err, MQ_MESSAGE, source->field, "%s: \"%s\" %s", source->field, shown,
+                        fault);
+}
+
+static enum mq_status check_name(const struct mq_compose_part *source, struct mq_part *part,
+                                 struct mq_error *err)
+{
+    part->name = source->name;
+    enum mq_status status = mq_header_text(&part->name, source->field, &part->spaced, err);
+    struct mq_str name = part->name;
+    if (status != MQ_OK || name.len == 0) {
+        return status;
+    }
+    if (memchr(name.data, '/', name.len) != NULL || memchr(name.data, '\\', name.len) != NULL ||
+        mq_str_equal(name, MQ_STR(".")) || mq_str_equal(name, MQ_STR(".."))) {
+        return bad(source, name, "is no file name; give it without directories", err);
+    }
+    return MQ_OK;
+}
+
+/* What stands in Content-ID and behind "cid:" without being encoded in either (RFC 2392). */
+static enum mq_status check_cid(const struct mq_compose_part *source, struct mq_error *err)
+{
+    struct mq_str cid = source->cid;
+    bool good = cid.len <= CID_MAX;
+    bool at = false;
+    for (size_t i = 0; good && i < cid.len; i++) {
+        char c = cid.data[i];
+        good = c > 32 && c < 127 && strchr("()<>[]:;,\\\"%", c) == NULL;
+        good = good && !(c == '@' && (at || i == 0 || i + 1 == cid.len));
+        at = at || c == '@';
+    }
+    return good ? MQ_OK
+                : bad(source, cid,
+                      "cannot be a cid; use letters, digits, \".\", \"-\", \"_\", and one \"@\"",
+                      err);
+}
+
+static enum mq_status check_type(const struct mq_compose_part *source, struct mq_media_type *type,
+                                 struct mq_error *err)
+{
+    struct mq_str text = source->type.len > 0 ? source->type : MQ_STR("application/octet-stream");
+    const char *fault = mq_media_type_parse(text, type);
+    if (fault == NULL && mq_str_equal_nocase(type->type, MQ_STR("multipart"))) {
+        fault = "is a type of messages with parts; give application/octet-stream";
+    }
+    return fault == NULL ? MQ_OK : bad(source, text, fault, err);
+}
+
+/* ---- content from an fd ---- */
+
+/* Reads up to `size` bytes, of which there must be as many as `expected`. */
+static enum mq_status read_fd(const struct mq_compose_part *source, char *data, size_t size,
+                              size_t expected, struct mq_error *err)
+{
+    size_t have = 0;
+    for (ssize_t n = 1; have < size && n != 0;) {
+        n = read(source->fd, data + have, size - have);
+        if (n < 0 && errno != EINTR) {
+            return mq_error_set(err, MQ_IO, source->field, "%s: it cannot be read: %s",
+                                source->field, strerror(errno));
+        }
+        have += n > 0 ? (size_t)n : 0;
+    }
+    if (have != expected) {
+        return mq_error_set(err, MQ_IO, source->field,
+                            "%s: its size is not the %zu bytes that it had before; let nobody "
+                            "write to it meanwhile",
+                            source->field, source->size);
+    }
+    return MQ_OK;
+}
+
+static enum mq_status encode_fd(const struct mq_compose_part *source, struct mq_buffer *out,
+                                struct mq_error *err)
+{
+    char block[READ_SIZE + 1]; /* nothing may follow the last one */
+    for (size_t left = source->size, n; left > 0; left -= n) {
+        n = left < READ_SIZE ? left : READ_SIZE;
+        MQ_TRY(read_fd(source, block, n + (n == left), n, err));
+        mq_encode_base64(out, (struct mq_str){block, n});
+        if (out->failed) {
+            return mq_error_nomem(err);
+        }
+    }
+    return source->size > 0 ? MQ_OK : read_fd(source, block, 1, 0, err);
+}
+
+/* ---- messages as parts ---- */
+
+/* Whether the bytes may go as they are, but for line ends of LF, which become CRLF. */
+static bool is_sendable(struct mq_str text, size_t *lines)
+{
+    size_t n = 0;
+    if (text.len > 0 && memchr(text.data, '\0', text.len) != NULL) {
+        return false;
+    }
+    for (; text.len > 0; n++) {
+        const char *lf = memchr(text.data, '\n', text.len);
+        size_t taken = lf ? (size_t)(lf - text.data) + 1 : text.len;
+        size_t len = taken - (lf != NULL);
+        len -= lf != NULL && len > 0 && lf[-1] == '\r';
+        if (len > LINE_OCTETS_MAX || (len > 0 && memchr(text.data, '\r', len) != NULL)) {
+            return false;
+        }
+        text.data += taken;
+        text.len -= taken;
+    }
+    *lines = n;
+    return true;
+}
+
+/* message/global and its kin may be encoded (RFC 6532, 3.7; RFC 6533), the others may not. */
+static bool is_message(const struct mq_media_type *type)
+{
+    struct mq_str begin = {type->subtype.data, type->subtype.len < 6 ? type->subtype.len : 6};
+    return mq_str_equal_nocase(type->type, MQ_STR("message")) &&
+           !mq_str_equal_nocase(begin, MQ_STR("global"));
+}
+
+/* A message (RFC 2046, 5.2) is not encoded: it goes as it is, in 7bit or 8bit, where its lines
+ * allow that, and else as application/octet-stream. */
+static enum mq_status prepare_message(struct mq_part *part, size_t *size, struct mq_error *err)
+{
+    const struct mq_compose_part *source = part->source;
+    size_t lines = 0;
+    if (source->fd >= 0) {
+        mq_buffer_reserve(&part->loaded, source->size + 1);
+        if (part->loaded.failed) {
+            return mq_error_nomem(err);
+        }
+        MQ_TRY(read_fd(source, part->loaded.data, source->size + 1, source->size, err));
+        part->content = (struct mq_str){part->loaded.data, source->size};
+    }
+    /* Of the others each wants 7bit. */
+    bool ascii = mq_str_ascii(part->content);
+    if (is_sendable(part->content, &lines) &&
+        (ascii || mq_str_equal_nocase(part->type.subtype, MQ_STR("rfc822")))) {
+        part->encoding = ascii ? MQ_ENCODING_7BIT : MQ_ENCODING_8BIT;
+        *size = part->content.len + lines;
+        return MQ_OK;
+    }
+    mq_media_type_parse(MQ_STR("application/octet-stream"), &part->type);
+    return MQ_OK;
+}
+
 /* ---- what is to be written ---- */
+
+/* Fills a part (zeroed) and adds to *total what it takes. */
+static enum mq_status prepare_part(const struct mq_compose_part *source, struct mq_part *part,
+                                   size_t *total, struct mq_error *err)
+{
+    struct mq_str content = {NULL, source->fd >= 0 ? source->size : source->data.len};
+    size_t size = mq_encode_base64_size(content);
+    part->source = source;
+    part->encoding = MQ_ENCODING_BASE64;
+    part->content = source->fd >= 0 ? (struct mq_str){NULL, 0} : source->data;
+    MQ_TRY(check_name(source, part, err));
+    MQ_TRY(check_cid(source, err));
+    MQ_TRY(check_type(source, &part->type, err));
+    if (is_message(&part->type)) {
+        MQ_TRY(prepare_message(part, &size, err));
+    }
+    /* An octet of a name takes up to three characters, and those that its section begins with. */
+    *total += size + HEADER_SIZE + 2 * source->type.len + source->cid.len + 6 * part->name.len;
+    return MQ_OK;
+}
 
 static void prepare_text(struct mq_text_part *part, const char *type, struct mq_str text,
                          size_t *total)
 {
     if (text.data != NULL) {
         size_t size = 0;
-        *part = (struct mq_text_part){.given = true, .type = type, .text = text};
-        part->encoding = mq_encode_text_choose(text, &size);
+        *part = (struct mq_text_part){type, text, mq_encode_text_choose(text, &size)};
         *total += size;
     }
 }
@@ -28,26 +219,18 @@ static void prepare_text(struct mq_text_part *part, const char *type, struct mq_
 static enum mq_status prepare_parts(const struct mq_compose_fields *fields,
                                     struct mq_part_tree *tree, struct mq_error *err)
 {
-    if (fields->part_count == 0) {
-        return MQ_OK;
-    }
-    tree->parts = calloc(fields->part_count, sizeof *tree->parts);
-    if (tree->parts == NULL) {
+    tree->parts = fields->part_count > 0 ? calloc(fields->part_count, sizeof *tree->parts) : NULL;
+    if (fields->part_count > 0 && tree->parts == NULL) {
         return mq_error_nomem(err);
     }
-    for (; tree->count < fields->part_count; tree->count++) {
-        struct mq_part *part = &tree->parts[tree->count];
-        enum mq_status status = mq_part_prepare(&fields->parts[tree->count], part, err);
-        if (status != MQ_OK) {
-            mq_part_clear(part);
-            return status;
-        }
+    for (size_t i = 0; i < fields->part_count; i++) {
+        struct mq_part *part = &tree->parts[tree->count++];
+        MQ_TRY(prepare_part(&fields->parts[i], part, &tree->size, err));
         bool shown = part->source->cid.len > 0;
         bool eight_bit = part->encoding == MQ_ENCODING_8BIT;
         tree->inline_count += shown;
         tree->eight_bit_inline |= eight_bit && shown;
         tree->eight_bit_attached |= eight_bit && !shown;
-        tree->size += part->size;
     }
     return MQ_OK;
 }
@@ -57,7 +240,7 @@ static enum mq_status check_inline(const struct mq_part_tree *tree, struct mq_er
 {
     for (size_t i = 0; i < tree->count; i++) {
         const struct mq_compose_part *part = tree->parts[i].source;
-        if (part->cid.len > 0 && !tree->html.given) {
+        if (part->cid.len > 0 && tree->html.text.data == NULL) {
             return mq_error_set(err, MQ_MESSAGE, part->field,
                                 "%s: it has a cid, but there is no HTML to show it; give html, or "
                                 "attach it",
@@ -117,26 +300,85 @@ enum mq_status mq_part_tree_prepare(const struct mq_compose_fields *fields, stru
     tree->size = FRAME_SIZE + 64 * fields->part_count;
     prepare_text(&tree->text, "text/plain", text, &tree->size);
     prepare_text(&tree->html, "text/html", fields->html, &tree->size);
-    enum mq_status status = prepare_parts(fields, tree, err);
-    if (status == MQ_OK) {
-        status = check_inline(tree, err);
-    }
-    if (status == MQ_OK) {
-        choose_stem(tree, mq_str_of(fields->message_id));
-    }
-    return status;
+    MQ_TRY(prepare_parts(fields, tree, err));
+    MQ_TRY(check_inline(tree, err));
+    choose_stem(tree, mq_str_of(fields->message_id));
+    return MQ_OK;
 }
 
 void mq_part_tree_clear(struct mq_part_tree *tree)
 {
     for (size_t i = 0; i < tree->count; i++) {
-        mq_part_clear(&tree->parts[i]);
+        mq_buffer_clear(&tree->parts[i].spaced);
+        mq_buffer_clear(&tree->parts[i].loaded);
     }
     free(tree->parts);
     *tree = (struct mq_part_tree){.count = 0};
 }
 
-/* ---- writing ---- */
+/* ---- writing: what is between two delimiters has no line end of its own at its end ---- */
+
+static void put_part_header(const struct mq_part *part, struct mq_buffer *out)
+{
+    const struct mq_compose_part *source = part->source;
+    size_t column = sizeof "Content-Type:" - 1;
+    mq_buffer_cstr(out, "Content-Type:");
+    mq_media_type_write(out, &column, &part->type);
+    if (part->name.len > 0 && !part->type.has_name) {
+        mq_param_fallback(out, &column, "name", part->name);
+    }
+    mq_buffer_printf(out, "\r\nContent-Transfer-Encoding: %s\r\n",
+                     mq_encoding_name(part->encoding));
+    if (source->cid.len > 0) {
+        mq_buffer_cstr(out, "Content-ID: <");
+        mq_buffer_str(out, source->cid);
+        mq_buffer_cstr(out, ">\r\n");
+    }
+    const char *disposition =
+        source->cid.len > 0 ? "Content-Disposition: inline" : "Content-Disposition: attachment";
+    column = strlen(disposition);
+    mq_buffer_cstr(out, disposition);
+    if (part->name.len > 0) {
+        mq_param_filename(out, &column, "filename", part->name);
+    }
+    mq_buffer_cstr(out, "\r\n\r\n");
+}
+
+static enum mq_status put_part(const struct mq_part *part, struct mq_buffer *out,
+                               struct mq_error *err)
+{
+    bool base64 = part->encoding == MQ_ENCODING_BASE64;
+    enum mq_status status = MQ_OK;
+    put_part_header(part, out);
+    size_t begin = out->len;
+    if (base64 && part->source->fd >= 0 && part->content.data == NULL) {
+        status = encode_fd(part->source, out, err);
+    } else if (base64) {
+        mq_encode_base64(out, part->content);
+    } else {
+        mq_encode_text(out, part->content, part->encoding);
+    }
+    bool ends = !base64 && part->content.len > 0 &&
+                part->content.data[part->content.len - 1] == '\n'; /* a line of the message */
+    if (!ends && out->len > begin) {
+        out->len -= 2;
+    }
+    return status;
+}
+
+static void put_text(struct mq_buffer *out, const struct mq_text_part *part)
+{
+    if (part->text.data == NULL) {
+        return;
+    }
+    mq_buffer_printf(out,
+                     "Content-Type: %s; charset=utf-8\r\nContent-Transfer-Encoding: %s\r\n\r\n",
+                     part->type, mq_encoding_name(part->encoding));
+    mq_encode_text(out, part->text, part->encoding);
+    if (part->encoding == MQ_ENCODING_BASE64 && !out->failed) {
+        out->len -= 2;
+    }
+}
 
 /* Kinds differ in the begin, so that no boundary begins with another one. */
 static void put_boundary(const struct mq_part_tree *tree, struct mq_buffer *out,
@@ -147,6 +389,16 @@ static void put_boundary(const struct mq_part_tree *tree, struct mq_buffer *out,
     mq_buffer_append(out, tree->stem, MQ_BOUNDARY_STEM);
 }
 
+/* Before a part; behind a header its line end makes the empty line. */
+static void put_delimiter(const struct mq_part_tree *tree, struct mq_buffer *out,
+                          enum multipart kind)
+{
+    mq_buffer_cstr(out, "\r\n--");
+    put_boundary(tree, out, kind);
+    mq_buffer_cstr(out, "\r\n");
+}
+
+/* The header, and the first delimiter. */
 static void open_multipart(const struct mq_part_tree *tree, struct mq_buffer *out,
                            enum multipart kind)
 {
@@ -160,16 +412,7 @@ static void open_multipart(const struct mq_part_tree *tree, struct mq_buffer *ou
     if (tree->eight_bit_inline || (kind == MIXED && tree->eight_bit_attached)) {
         mq_buffer_cstr(out, "Content-Transfer-Encoding: 8bit\r\n");
     }
-    mq_buffer_append(out, "\r\n", 2);
-}
-
-/* Before the first part of a multipart, or between two. */
-static void put_delimiter(const struct mq_part_tree *tree, struct mq_buffer *out,
-                          enum multipart kind, bool first)
-{
-    mq_buffer_cstr(out, first ? "--" : "\r\n--");
-    put_boundary(tree, out, kind);
-    mq_buffer_append(out, "\r\n", 2);
+    put_delimiter(tree, out, kind);
 }
 
 static void close_multipart(const struct mq_part_tree *tree, struct mq_buffer *out,
@@ -180,85 +423,52 @@ static void close_multipart(const struct mq_part_tree *tree, struct mq_buffer *o
     mq_buffer_cstr(out, "--");
 }
 
-static void put_text(struct mq_buffer *out, const struct mq_text_part *part, bool is_whole)
-{
-    mq_buffer_cstr(out, "Content-Type: ");
-    mq_buffer_cstr(out, part->type);
-    mq_buffer_cstr(out, "; charset=utf-8\r\nContent-Transfer-Encoding: ");
-    mq_buffer_cstr(out, mq_encoding_name(part->encoding));
-    mq_buffer_cstr(out, "\r\n\r\n");
-    mq_encode_text(out, part->text, part->encoding);
-    if (part->encoding == MQ_ENCODING_BASE64 && !is_whole && !out->failed) {
-        out->len -= 2; /* the last line end */
-    }
-}
-
-/* The parts that the HTML shows, or the others. */
+/* The parts that the HTML shows, or the others, and the end of their multipart. */
 static enum mq_status put_parts(const struct mq_part_tree *tree, struct mq_buffer *out,
                                 enum multipart kind, struct mq_error *err)
 {
-    enum mq_status status = MQ_OK;
-    for (size_t i = 0; i < tree->count && status == MQ_OK; i++) {
+    for (size_t i = 0; i < tree->count; i++) {
         bool shown = tree->parts[i].source->cid.len > 0;
         if (shown == (kind == RELATED)) {
-            put_delimiter(tree, out, kind, false);
-            status = mq_part_write(&tree->parts[i], out, err);
+            put_delimiter(tree, out, kind);
+            MQ_TRY(put_part(&tree->parts[i], out, err));
         }
     }
     close_multipart(tree, out, kind);
-    return status;
-}
-
-static enum mq_status put_html(const struct mq_part_tree *tree, struct mq_buffer *out,
-                               bool is_whole, struct mq_error *err)
-{
-    if (tree->inline_count == 0) {
-        put_text(out, &tree->html, is_whole);
-        return MQ_OK;
-    }
-    open_multipart(tree, out, RELATED);
-    put_delimiter(tree, out, RELATED, true);
-    put_text(out, &tree->html, false);
-    return put_parts(tree, out, RELATED, err);
-}
-
-static enum mq_status put_texts(const struct mq_part_tree *tree, struct mq_buffer *out,
-                                bool is_whole, struct mq_error *err)
-{
-    if (!tree->html.given) {
-        put_text(out, &tree->text, is_whole);
-        return MQ_OK;
-    }
-    if (!tree->text.given) {
-        return put_html(tree, out, is_whole, err);
-    }
-    open_multipart(tree, out, ALTERNATIVE);
-    put_delimiter(tree, out, ALTERNATIVE, true);
-    put_text(out, &tree->text, false);
-    put_delimiter(tree, out, ALTERNATIVE, false);
-    enum mq_status status = put_html(tree, out, false, err);
-    close_multipart(tree, out, ALTERNATIVE);
-    return status;
+    return MQ_OK;
 }
 
 enum mq_status mq_part_tree_write(const struct mq_part_tree *tree, struct mq_buffer *out,
                                   struct mq_error *err)
 {
     bool mixed = tree->count > tree->inline_count;
-    bool single = !mixed && tree->inline_count == 0 && !(tree->text.given && tree->html.given);
-    if (!mixed) {
-        enum mq_status status = put_texts(tree, out, true, err);
-        if (status == MQ_OK && !single) {
-            mq_buffer_append(out, "\r\n", 2);
-        }
-        return status;
+    bool alternative = tree->text.text.data != NULL && tree->html.text.data != NULL;
+    bool related = tree->inline_count > 0;
+    if (mixed) {
+        open_multipart(tree, out, MIXED);
     }
-    open_multipart(tree, out, MIXED);
-    put_delimiter(tree, out, MIXED, true);
-    enum mq_status status = put_texts(tree, out, false, err);
-    if (status == MQ_OK) {
-        status = put_parts(tree, out, MIXED, err);
+    if (alternative) {
+        open_multipart(tree, out, ALTERNATIVE);
     }
-    mq_buffer_append(out, "\r\n", 2);
-    return status;
+    put_text(out, &tree->text);
+    if (alternative) {
+        put_delimiter(tree, out, ALTERNATIVE);
+    }
+    if (related) {
+        open_multipart(tree, out, RELATED);
+    }
+    put_text(out, &tree->html);
+    if (related) {
+        MQ_TRY(put_parts(tree, out, RELATED, err));
+    }
+    if (alternative) {
+        close_multipart(tree, out, ALTERNATIVE);
+    }
+    if (mixed) {
+        MQ_TRY(put_parts(tree, out, MIXED, err));
+    }
+    if (out->len >= 2 && memcmp(out->data + out->len - 2, "\r\n", 2) != 0) {
+        mq_buffer_cstr(out, "\r\n");
+    }
+    return MQ_OK;
 }

@@ -3,16 +3,18 @@
 #ifndef MQ_MIME_COMPOSE_PART_TREE_H
 #define MQ_MIME_COMPOSE_PART_TREE_H
 
-#include "mime/compose/part.h"
+#include "mime/compose/composer.h"
+#include "mime/encode.h"
 
 #define MQ_BOUNDARY_STEM 16
 
 struct mq_text_part {
-    bool given;
-    const char *type; /* "text/plain" */
-    struct mq_str text;
+    const char *type;   /* "text/plain" */
+    struct mq_str text; /* data NULL: there is none */
     enum mq_encoding encoding;
 };
+
+struct mq_part;
 
 struct mq_part_tree {
     struct mq_text_part text, html;
@@ -25,13 +27,14 @@ struct mq_part_tree {
 };
 
 /* Checks and measures. `text` is the one to be sent (data NULL: none), which may have been made
- * from the HTML; texts and parts are borrowed. The tree (zeroed) is cleared by the caller in any
+ * from the HTML; texts and parts are borrowed. The caller clears the tree (zeroed before) in any
  * case. MQ_MESSAGE, MQ_IO with the field of a part. */
 enum mq_status mq_part_tree_prepare(const struct mq_compose_fields *fields, struct mq_str text,
                                     struct mq_part_tree *tree, struct mq_error *err);
 void mq_part_tree_clear(struct mq_part_tree *tree);
 
-/* Appends the header fields of the body, the empty line, and the body, which ends with CRLF. */
+/* Appends the header fields of the body, the empty line, and the body, which ends with CRLF. An fd
+ * is read straight into the output. MQ_IO with the field of a part. */
 enum mq_status mq_part_tree_write(const struct mq_part_tree *tree, struct mq_buffer *out,
                                   struct mq_error *err);
 
