@@ -92,7 +92,6 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/mime/address.c
     src/mime/compose/composer.c
     src/mime/compose/own_header.c
-    src/mime/compose/part.c
     src/mime/compose/part_tree.c
     src/mime/dkim/canonical.c
     src/mime/dkim/key.c
@@ -101,7 +100,6 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/mime/header.c
     src/mime/idn.c
     src/mime/mailbox.c
-    src/mime/mailbox_header.c
     src/mime/notify.c
     src/mime/param.c
     src/mime/subject.c

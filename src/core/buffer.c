@@ -228,9 +228,6 @@ bool mq_strings_add(struct mq_strings *list, struct mq_str s)
 {
     if (list->count == list->capacity) {
         size_t capacity = list->capacity ? list->capacity * 2 : 4;
-        if (capacity > SIZE_MAX / sizeof *list->items) {
-            return false;
-        }
         char **items = realloc(list->items, capacity * sizeof *items);
         if (items == NULL) {
             return false;

@@ -1,30 +1,29 @@
-/* Addresses with a name, as applications give them. Header fields of complete messages are read by
- * mailbox_header.c. */
+/* Addresses with a name: one reader for what applications give and for header fields of complete
+ * messages, which goes over the text once, and the writer. */
 #include "mime/mailbox.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/ascii.h"
 #include "mime/address.h"
 #include "mime/header.h"
 #include "mime/idn.h"
+
+#define DEPTH_MAX 32 /* of comments; only attacks nest them deeper */
 
 void mq_mailboxes_init(struct mq_mailboxes *list)
 {
     *list = (struct mq_mailboxes){0};
 }
 
-static void clear_mailbox(struct mq_mailbox *mailbox)
-{
-    free(mailbox->name);
-    free(mailbox->address);
-}
-
 /* Drops what is behind the first `count`. */
 static void cut(struct mq_mailboxes *list, size_t count)
 {
     while (list->count > count) {
-        clear_mailbox(&list->items[--list->count]);
+        struct mq_mailbox *last = &list->items[--list->count];
+        free(last->name);
+        free(last->address);
     }
 }
 
@@ -40,37 +39,29 @@ static enum mq_status add(struct mq_str name, struct mq_str address, const char 
                           struct mq_mailboxes *list, struct mq_error *err)
 {
     struct mq_mailbox found = {0};
-    enum mq_status status = mq_idn_address(address, field, &found.address, err);
-    if (status != MQ_OK) {
-        return status;
-    }
-    found.name = name.len > 0 ? mq_str_dup(name) : NULL;
-    if (name.len > 0 && found.name == NULL) {
-        goto nomem;
-    }
     if (list->count == list->capacity) {
         size_t capacity = list->capacity ? list->capacity * 2 : 4;
-        struct mq_mailbox *items = capacity <= SIZE_MAX / sizeof *items
-                                       ? realloc(list->items, capacity * sizeof *items)
-                                       : NULL;
+        struct mq_mailbox *items = realloc(list->items, capacity * sizeof *items);
         if (items == NULL) {
-            goto nomem;
+            return mq_error_nomem(err);
         }
         list->items = items;
         list->capacity = capacity;
     }
+    MQ_TRY(mq_idn_address(address, field, &found.address, err));
+    found.name = name.len > 0 ? mq_str_dup(name) : NULL;
+    if (name.len > 0 && found.name == NULL) {
+        free(found.address);
+        return mq_error_nomem(err);
+    }
     list->items[list->count++] = found;
     return MQ_OK;
-nomem:
-    clear_mailbox(&found);
-    return mq_error_nomem(err);
 }
 
 enum mq_status mq_mailboxes_add(struct mq_str name, struct mq_str address, const char *field,
                                 struct mq_mailboxes *list, struct mq_error *err)
 {
-    struct mq_buffer spaced;
-    mq_buffer_init(&spaced);
+    struct mq_buffer spaced = {0};
     enum mq_status status = mq_header_text(&name, field, &spaced, err);
     if (status == MQ_OK) {
         status = add(name, address, field, list, err);
@@ -79,125 +70,378 @@ enum mq_status mq_mailboxes_add(struct mq_str name, struct mq_str address, const
     return status;
 }
 
-/* ---- as people write them ---- */
+/* ---- reading ---- */
 
-/* Length of text up to the first of `stops`, or all of it. */
-static size_t until(struct mq_str text, const char *stops)
+struct reader {
+    struct mq_str rest;
+    const char *fault; /* what is wrong, if it is not the address itself */
+    bool strict;       /* no comments, no groups, nothing around an address in <> */
+    bool in_group;
+    bool more; /* a comma was behind the element */
+};
+
+/* What came before a "<", ":", ",", ";" or the end. */
+struct phrase {
+    size_t words;
+    struct mq_str text; /* from the first word to the last, as they stand */
+    bool at;            /* one has an "@" outside quotes */
+};
+
+static const char bad_name[] =
+    "has a name with one of ()<>[]:;@\\,\" in it; put the name in double quotes (groups and "
+    "comments are not supported)";
+
+static void skip(struct reader *r, size_t n)
 {
-    size_t i = 0;
-    while (i < text.len && (text.data[i] == '\0' || strchr(stops, text.data[i]) == NULL)) {
-        i++;
+    r->rest = mq_str_skip(r->rest, n);
+}
+
+static char peek(const struct reader *r)
+{
+    return r->rest.len > 0 ? r->rest.data[0] : '\0';
+}
+
+/* Skips a comment (RFC 5322, 3.2.2), which begins with "(". */
+static bool skip_comment(struct reader *r)
+{
+    size_t depth = 0;
+    if (r->strict) {
+        r->fault = bad_name;
+        return false;
     }
-    return i;
+    for (size_t i = 0; i < r->rest.len; i++) {
+        char c = r->rest.data[i];
+        if (c == '\\') {
+            i++;
+        } else if (c == '(' && ++depth > DEPTH_MAX) {
+            r->fault = "has comments nested too deep; remove them";
+            return false;
+        } else if (c == ')' && --depth == 0) {
+            skip(r, i + 1);
+            return true;
+        }
+    }
+    r->fault = "has a comment without its \")\"; add it";
+    return false;
 }
 
-static struct mq_str from(struct mq_str text, size_t at)
+/* Skips white space and comments. */
+static bool skip_blank(struct reader *r)
 {
-    return (struct mq_str){text.data + at, text.len - at};
+    while (mq_is_space(peek(r)) || peek(r) == '(') {
+        if (peek(r) != '(') {
+            skip(r, 1);
+        } else if (!skip_comment(r)) {
+            return false;
+        }
+    }
+    return true;
 }
 
-/* Takes `"Name"` off *rest, which begins with the quote; the unquoted content is appended to name.
- * NULL, or what is wrong. */
-static const char *take_quoted(struct mq_str *rest, struct mq_buffer *name)
+/* Length of the quoted string that text begins with, 0 when it does not end. */
+static size_t quoted_length(struct mq_str text)
 {
-    size_t i = 1;
-    for (; i < rest->len && rest->data[i] != '"'; i++) {
-        if (rest->data[i] == '\\' && ++i == rest->len) {
+    for (size_t i = 1; i < text.len; i++) {
+        if (text.data[i] == '\\') {
+            i++;
+        } else if (text.data[i] == '"') {
+            return i + 1;
+        }
+    }
+    return 0;
+}
+
+/* Length of the encoded word that text begins with (RFC 2047, 2), 0 when there is none. Many
+ * programs leave commas, brackets and the like in them as they are. */
+static size_t encoded_length(struct mq_str text)
+{
+    size_t marks = 0;
+    if (text.len < 2 || text.data[0] != '=' || text.data[1] != '?') {
+        return 0;
+    }
+    for (size_t i = 2; i < text.len && !mq_is_space(text.data[i]); i++) {
+        if (text.data[i] == '?' && ++marks == 3) {
+            return i + 1 < text.len && text.data[i + 1] == '=' ? i + 2 : 0;
+        }
+    }
+    return 0;
+}
+
+/* Length of the next piece of a word: a quoted string, an encoded word, a literal in brackets, or
+ * one character. 0 with a fault. */
+static size_t piece_length(struct reader *r, struct phrase *phrase)
+{
+    const char *end;
+    size_t n;
+    switch (peek(r)) {
+    case '"':
+        n = quoted_length(r->rest);
+        r->fault = n == 0 ? "has a quoted name without its closing quote; add it" : NULL;
+        return n;
+    case '[':
+        end = memchr(r->rest.data, ']', r->rest.len);
+        r->fault = end == NULL ? "has a \"[\" without \"]\"; add it" : NULL;
+        return end != NULL ? (size_t)(end - r->rest.data) + 1 : 0;
+    case '@':
+        phrase->at = true;
+        return 1;
+    case '=':
+        n = encoded_length(r->rest);
+        return n > 0 ? n : 1;
+    default:
+        return 1;
+    }
+}
+
+/* Takes a word: up to white space or one of these. */
+static bool take_word(struct reader *r, struct phrase *phrase)
+{
+    if (phrase->words++ == 0) {
+        phrase->text.data = r->rest.data;
+    }
+    while (r->rest.len > 0 && !mq_is_space(peek(r)) && memchr("(),:;<>", peek(r), 7) == NULL) {
+        size_t n = piece_length(r, phrase);
+        if (n == 0) {
+            return false;
+        }
+        skip(r, n);
+    }
+    phrase->text.len = (size_t)(r->rest.data - phrase->text.data);
+    return true;
+}
+
+static bool take_phrase(struct reader *r, struct phrase *phrase)
+{
+    while (skip_blank(r) && r->rest.len > 0 && memchr("),:;<>", peek(r), 6) == NULL) {
+        if (!take_word(r, phrase)) {
             break;
         }
-        mq_buffer_char(name, rest->data[i]);
     }
-    if (i >= rest->len) {
-        return "has a quoted name without its closing quote; add it";
-    }
-    *rest = mq_str_trim(from(*rest, i + 1));
-    if (rest->len == 0 || rest->data[0] != '<') {
-        return "has a quoted name that no <address> follows; quoted local parts are not supported";
-    }
-    return NULL;
+    return r->fault == NULL;
 }
 
-/* Takes a name without quotes off *rest, which has a "<" before the next comma. */
-static const char *take_plain(struct mq_str *rest, struct mq_buffer *name)
+/* Whether a name with an "@" in it is the address itself, perhaps as 'a@b': many programs leave the
+ * double quotes out there. Another address may be one that lacks its comma. */
+static bool is_own_name(const struct phrase *phrase, struct mq_str address)
 {
-    size_t before = until(*rest, "<");
-    struct mq_str plain = mq_str_trim((struct mq_str){rest->data, before});
-    if (until(plain, "()>[]:;@\\\"") < plain.len) {
-        return "has a name with one of ()<>[]:;@\\,\" in it; put the name in double quotes "
-               "(groups and comments are not supported)";
+    struct mq_str name = phrase->text;
+    if (name.len > 2 && name.data[0] == '\'' && name.data[name.len - 1] == '\'') {
+        name.data++;
+        name.len -= 2;
     }
-    mq_buffer_str(name, plain);
-    *rest = from(*rest, before);
-    return NULL;
+    return phrase->words == 1 && mq_str_equal_nocase(name, address);
 }
 
-/* Takes `<addr>` and the white space behind it off *rest, which begins with "<". */
-static const char *take_angle(struct mq_str *rest, struct mq_str *address)
+/* Takes "<addr>". */
+static struct mq_str take_angle(struct reader *r, const struct phrase *phrase)
 {
-    size_t end = until(*rest, ">");
-    if (end == rest->len) {
-        return "has a \"<\" without \">\"; add it";
+    struct mq_str none = {0};
+    const char *end = memchr(r->rest.data, '>', r->rest.len);
+    if (end == NULL) {
+        r->fault = "has a \"<\" without \">\"; add it";
+        return none;
     }
-    *address = (struct mq_str){rest->data + 1, end - 1};
-    *rest = mq_str_trim(from(*rest, end + 1));
-    if (rest->len > 0 && rest->data[0] != ',') {
-        return "is followed by something; put commas between addresses, and no comments";
+    struct mq_str inner = {r->rest.data + 1, (size_t)(end - r->rest.data) - 1};
+    struct mq_str address = r->strict ? inner : mq_str_trim(inner);
+    skip(r, inner.len + 2);
+    if (address.len == 0) {
+        r->fault = "is empty (\"<>\"); write <name@example.org>";
+    } else if (address.data[0] == '@') {
+        r->fault = "has a source route; remove all up to the \":\"";
+    } else if (phrase->at && !is_own_name(phrase, address)) {
+        r->fault = "has a name with an \"@\" in it; put the name in double quotes, or a comma "
+                   "between two addresses";
     }
-    return NULL;
+    return address;
 }
 
-/* Takes one mailbox off *rest, up to a comma or the end. */
-static const char *take_mailbox(struct mq_str *rest, struct mq_buffer *name, struct mq_str *address)
+static const char *fault_of_stop(char c)
 {
-    const char *fault = NULL;
-    size_t stop = until(*rest, "<,");
-    if (rest->len > 0 && rest->data[0] == '"') {
-        fault = take_quoted(rest, name);
-    } else if (stop < rest->len && rest->data[stop] == '<') {
-        fault = take_plain(rest, name);
-    } else {
-        *address = mq_str_trim((struct mq_str){rest->data, stop});
-        *rest = from(*rest, stop);
-        if (address->len > 0 && until(*address, "@") == address->len) {
-            return "has no \"@\"; write it as name@example.org, and a name that has a comma in "
+    switch (c) {
+    case ')':
+        return "has a \")\" without \"(\"; remove it";
+    case '>':
+        return "has a \">\" without \"<\"; remove it";
+    case ':':
+        return "has a \":\" where no group can begin; groups are written \"name: a@b, c@d;\"";
+    case ';':
+        return "has a \";\" that ends no group; put commas between addresses";
+    default:
+        return "is followed by something; put a comma between two addresses";
+    }
+}
+
+/* What comes behind an address or a group: a comma, the group's end, or the end of the field. */
+static void take_separator(struct reader *r)
+{
+    if (skip_blank(r) && peek(r) == ';' && r->in_group) {
+        r->in_group = false;
+        skip(r, 1);
+        skip_blank(r);
+    }
+    if (r->fault != NULL) {
+        return;
+    }
+    if (r->rest.len > 0 && peek(r) != ',') {
+        r->fault = fault_of_stop(peek(r));
+    }
+    r->more = peek(r) == ',';
+    skip(r, r->more);
+}
+
+/* Takes one element of the list; *address is empty where it has none. */
+static void take_element(struct reader *r, struct phrase *phrase, struct mq_str *address)
+{
+    if (!take_phrase(r, phrase)) {
+        return;
+    }
+    bool can_begin = phrase->words > 0 && !phrase->at && !r->in_group && !r->strict;
+    if (peek(r) == ':' && can_begin) {
+        r->in_group = true;
+        skip(r, 1);
+        return;
+    }
+    if (peek(r) == '<') {
+        *address = take_angle(r, phrase);
+    } else if (phrase->words == 1 && phrase->at) {
+        *address = phrase->text;
+    } else if (phrase->words == 1) {
+        r->fault = "has no \"@\"; write it as name@example.org, and a name that has a comma in "
                    "double quotes";
-        }
-        return NULL;
+    } else if (phrase->words > 1) {
+        r->fault = "has several words and no <address>; write Name <name@example.org>, or a comma "
+                   "between two addresses";
     }
-    return fault != NULL ? fault : take_angle(rest, address);
+    if (r->fault == NULL) {
+        take_separator(r);
+    }
+}
+
+/* ---- as applications give them ---- */
+
+/* The name without its quotes. NULL, or what is wrong. */
+static const char *read_name(struct mq_str text, struct mq_buffer *name)
+{
+    bool quoted = text.len > 0 && text.data[0] == '"';
+    if (quoted && quoted_length(text) != text.len) {
+        return bad_name;
+    }
+    for (size_t i = quoted; i + quoted < text.len; i++) {
+        i += quoted && text.data[i] == '\\';
+        if (!quoted && strchr("()<>[]:;@\\,\"", text.data[i]) != NULL) {
+            return bad_name;
+        }
+        mq_buffer_char(name, text.data[i]);
+    }
+    return NULL;
+}
+
+static enum mq_status read_mailbox(struct reader *r, const char *field, struct mq_mailboxes *list,
+                                   struct mq_error *err)
+{
+    struct mq_str start = mq_str_trim(r->rest);
+    struct phrase phrase = {0};
+    struct mq_str address = {0};
+    struct mq_buffer name = {0};
+    enum mq_status status;
+    take_element(r, &phrase, &address);
+    if (r->fault == NULL && phrase.text.data != address.data) {
+        r->fault = read_name(phrase.text, &name);
+    }
+    if (r->fault != NULL) {
+        status = mq_address_bad(start, field, r->fault, err);
+    } else if (name.failed) {
+        status = mq_error_nomem(err);
+    } else {
+        status = add(mq_buffer_view(&name), address, field, list, err);
+    }
+    mq_buffer_clear(&name);
+    return status;
 }
 
 enum mq_status mq_mailboxes_parse(struct mq_str text, const char *field, struct mq_mailboxes *list,
                                   struct mq_error *err)
 {
     size_t before = list->count;
-    struct mq_buffer name;
-    struct mq_buffer spaced;
-    mq_buffer_init(&name);
-    mq_buffer_init(&spaced);
+    struct mq_buffer spaced = {0};
     enum mq_status status = mq_header_text(&text, field, &spaced, err);
-    struct mq_str rest = mq_str_trim(text);
-    bool more = true;
-    while (status == MQ_OK && more) {
-        struct mq_str start = rest;
-        struct mq_str address = {0};
-        mq_buffer_reset(&name);
-        const char *fault = take_mailbox(&rest, &name, &address);
-        if (fault != NULL) {
-            status = mq_address_bad(start, field, fault, err);
-        } else if (name.failed) {
-            status = mq_error_nomem(err);
-        } else {
-            status = add(mq_buffer_view(&name), address, field, list, err);
-        }
-        more = rest.len > 0;
-        rest = more ? mq_str_trim(from(rest, 1)) : rest;
+    struct reader reader = {.rest = mq_str_trim(text), .strict = true, .more = true};
+    while (status == MQ_OK && reader.more) {
+        status = read_mailbox(&reader, field, list, err);
     }
     if (status != MQ_OK) {
         cut(list, before);
     }
-    mq_buffer_clear(&name);
     mq_buffer_clear(&spaced);
+    return status;
+}
+
+/* ---- header fields ---- */
+
+/* Whether the character at i is text or folding: a line end that no white space follows would end
+ * the field for its next reader. */
+static bool is_in_field(struct mq_str value, size_t i)
+{
+    unsigned char c = (unsigned char)value.data[i];
+    char next = i + 1 < value.len ? value.data[i + 1] : ' ';
+    bool folds = mq_is_blank(next);
+    if (c == '\r' || c == '\n') {
+        return folds || (c == '\r' && next == '\n');
+    }
+    return c == '\t' || (c >= 0x20 && c != 0x7F);
+}
+
+static enum mq_status check_characters(struct mq_str value, const char *field, struct mq_error *err)
+{
+    for (size_t i = 0; i < value.len; i++) {
+        if (!is_in_field(value, i)) {
+            return mq_error_set(err, MQ_MESSAGE, field,
+                                "%s: control character U+%04X at byte %zu; remove it", field,
+                                (unsigned char)value.data[i], i + 1);
+        }
+    }
+    return MQ_OK;
+}
+
+/* Takes the next address off, or nothing where an element has none. */
+static enum mq_status read_next(struct reader *r, const char *field, struct mq_strings *list,
+                                struct mq_error *err)
+{
+    struct mq_str start = mq_str_trim(r->rest);
+    struct phrase phrase = {0};
+    struct mq_str address = {0};
+    char *plain = NULL;
+    take_element(r, &phrase, &address);
+    if (r->fault != NULL) {
+        return mq_address_bad(start, field, r->fault, err);
+    }
+    if (address.len == 0) {
+        return MQ_OK;
+    }
+    enum mq_status status = mq_idn_address(address, field, &plain, err);
+    if (status == MQ_OK && !mq_strings_add(list, mq_str_of(plain))) {
+        status = mq_error_nomem(err);
+    }
+    free(plain);
+    return status;
+}
+
+enum mq_status mq_addresses_of_header(struct mq_str value, const char *field,
+                                      struct mq_strings *list, struct mq_error *err)
+{
+    size_t before = list->count;
+    struct reader reader = {.rest = mq_str_trim(value)};
+    enum mq_status status = check_characters(reader.rest, field, err);
+    while (status == MQ_OK && reader.rest.len > 0) {
+        status = read_next(&reader, field, list, err);
+    }
+    if (status == MQ_OK && reader.in_group) {
+        status =
+            mq_address_bad(mq_str_trim(value), field, "has a group without its \";\"; add it", err);
+    }
+    while (status != MQ_OK && list->count > before) {
+        free(list->items[--list->count]);
+    }
     return status;
 }
 
