@@ -1,15 +1,9 @@
 /* The system's clocks and random numbers. */
 #include "core/clock.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/types.h>
+#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
-#ifdef __linux__
-#include <sys/random.h>
-#endif
 
 static int64_t system_now_s(void *context)
 {
@@ -51,46 +45,8 @@ struct mq_clock mq_clock_system(void)
     return (struct mq_clock){system_now_s, system_now_us, system_boot_ms, NULL};
 }
 
-static size_t from_kernel(unsigned char *out, size_t n)
-{
-    size_t have = 0;
-#ifdef __linux__
-    while (have < n) {
-        ssize_t got = getrandom(out + have, n - have, 0);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got <= 0) {
-            break;
-        }
-        have += (size_t)got;
-    }
-#endif
-    return have;
-}
-
-static size_t from_device(unsigned char *out, size_t n)
-{
-    size_t have = 0;
-    int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
-    while (fd >= 0 && have < n) {
-        ssize_t got = read(fd, out + have, n - have);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got <= 0) {
-            break;
-        }
-        have += (size_t)got;
-    }
-    if (fd >= 0) {
-        close(fd);
-    }
-    return have;
-}
-
-/* For a jail that has neither the call nor the device: unique to this process and moment, which is
- * what tokens and Message-IDs need (the finalizer of splitmix64). */
+/* For a jail or kernel without the call: unique to this process and moment, which is what tokens
+ * and Message-IDs need (the finalizer of splitmix64). */
 static void from_surroundings(unsigned char *out, size_t n)
 {
     static uint64_t counter;
@@ -104,14 +60,11 @@ static void from_surroundings(unsigned char *out, size_t n)
     }
 }
 
+/* n is at most 256. */
 static void random_bytes(unsigned char *out, size_t n)
 {
-    size_t have = from_kernel(out, n);
-    if (have < n) {
-        have += from_device(out + have, n - have);
-    }
-    if (have < n) {
-        from_surroundings(out + have, n - have);
+    if (getentropy(out, n) != 0) {
+        from_surroundings(out, n);
     }
 }
 

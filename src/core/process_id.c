@@ -2,41 +2,25 @@
 #include "core/process_id.h"
 
 #include <pthread.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-static pthread_once_t mark_once = PTHREAD_ONCE_INIT;
-static _Atomic pid_t *mark; /* our process id; 0 in a forked child. NULL: the kernel cannot */
+static _Atomic pid_t known; /* 0: the kernel is to be asked each time */
 
-static void make_mark(void)
+static void ask(void)
 {
-#ifdef MADV_WIPEONFORK
-    long size = sysconf(_SC_PAGESIZE);
-    void *page = MAP_FAILED;
+    known = getpid();
+}
 
-    if (size > 0) {
-        page = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+static void begin(void)
+{
+    if (pthread_atfork(NULL, NULL, ask) == 0) {
+        ask();
     }
-    if (page == MAP_FAILED) {
-        return;
-    }
-    if (madvise(page, (size_t)size, MADV_WIPEONFORK) == 0) {
-        mark = page;
-    } else {
-        munmap(page, (size_t)size);
-    }
-#endif
 }
 
 pid_t mq_process_id(void)
 {
-    pthread_once(&mark_once, make_mark);
-    pid_t pid = mark ? *mark : 0;
-    if (pid == 0) {
-        pid = getpid();
-        if (mark) {
-            *mark = pid;
-        }
-    }
-    return pid;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, begin);
+    return known != 0 ? known : getpid();
 }

@@ -25,12 +25,6 @@ enum mq_status mq_address_bad(struct mq_str address, const char *field, const ch
     return mq_error_set(err, MQ_MESSAGE, field, "%s: the address \"%s\" %s", field, shown, what);
 }
 
-/* RFC 5322, 3.2.3, without the letters and digits. */
-static bool is_atext(unsigned char c)
-{
-    return mq_is_alnum((char)c) || (c != '\0' && strchr("!#$%&'*+-/=?^_`{|}~", c) != NULL);
-}
-
 /* Characters over 127 that may stand in a local part: no controls, no hard space or line
  * separators, no marks that turn the direction of what follows. */
 static bool is_plain_unicode(uint32_t code)
@@ -69,7 +63,7 @@ static const char *local_fault(struct mq_str local, bool *utf8)
             return "has two dots in a row; remove one";
         }
         bool ascii = code < 0x80;
-        if (ascii ? !is_atext((unsigned char)code) && code != '.' : !is_plain_unicode(code)) {
+        if (ascii ? !mq_is_atext((char)code) && code != '.' : !is_plain_unicode(code)) {
             return "has a character that is not allowed before the \"@\"; write a plain "
                    "name@example.org without quotes, comments or spaces";
         }

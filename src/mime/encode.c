@@ -310,8 +310,7 @@ static void with_crlf(struct mq_buffer *out, struct mq_str text)
 
 void mq_encode_text(struct mq_buffer *out, struct mq_str text, enum mq_encoding encoding)
 {
-    struct mq_buffer lines;
-    mq_buffer_init(&lines);
+    struct mq_buffer lines = {0};
     if (encoding == MQ_ENCODING_QUOTED_PRINTABLE) {
         mq_encode_quoted_printable(out, text);
     } else if (encoding == MQ_ENCODING_BASE64) {

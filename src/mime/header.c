@@ -305,39 +305,46 @@ void mq_encode_token(struct mq_buffer *out, size_t *column, struct mq_str token)
 static bool is_atoms(struct mq_str name)
 {
     for (size_t i = 0; i < name.len; i++) {
-        unsigned char c = (unsigned char)name.data[i];
+        char c = name.data[i];
         bool space = c == ' ' && i > 0 && i + 1 < name.len && name.data[i + 1] != ' ';
-        if (!space && !mq_is_alnum((char)c) &&
-            (c == '\0' || strchr("!#$%&'*+-/=?^_`{|}~", c) == NULL)) {
+        if (!space && !mq_is_atext(c)) {
             return false;
         }
     }
     return name.len > 0;
 }
 
+size_t mq_quoted_size(struct mq_str text)
+{
+    size_t size = text.len + 2;
+    for (size_t i = 0; i < text.len; i++) {
+        size += text.data[i] == '"' || text.data[i] == '\\';
+    }
+    return size;
+}
+
+void mq_encode_quoted(struct mq_buffer *out, struct mq_str text)
+{
+    mq_buffer_char(out, '"');
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.data[i] == '"' || text.data[i] == '\\') {
+            mq_buffer_char(out, '\\');
+        }
+        mq_buffer_char(out, text.data[i]);
+    }
+    mq_buffer_char(out, '"');
+}
+
 void mq_encode_phrase(struct mq_buffer *out, size_t *column, struct mq_str name)
 {
-    char quoted[2 * PHRASE_PLAIN + 2];
-    size_t n = 0;
-    if (name.len > PHRASE_PLAIN || !mq_header_plain(name)) {
+    size_t size = mq_quoted_size(name);
+    if (name.len > PHRASE_PLAIN || size >= LINE_MAX_WORD || !mq_header_plain(name)) {
         put_words(out, column, name);
-        return;
-    }
-    if (is_atoms(name)) {
+    } else if (is_atoms(name)) {
         mq_encode_token(out, column, name);
-        return;
-    }
-    quoted[n++] = '"';
-    for (size_t i = 0; i < name.len; i++) {
-        if (name.data[i] == '"' || name.data[i] == '\\') {
-            quoted[n++] = '\\';
-        }
-        quoted[n++] = name.data[i];
-    }
-    quoted[n++] = '"';
-    if (n < LINE_MAX_WORD) {
-        mq_encode_token(out, column, (struct mq_str){quoted, n});
     } else {
-        put_words(out, column, name);
+        mq_encode_break(out, column, size);
+        mq_encode_quoted(out, name);
+        *column += size;
     }
 }

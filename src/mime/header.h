@@ -30,6 +30,9 @@ void mq_encode_words(struct mq_buffer *out, size_t *column, struct mq_str charse
                      struct mq_str text);
 /* What the text takes as a single encoded word, however long. */
 size_t mq_encode_words_size(struct mq_str charset, struct mq_str text);
+/* A quoted string (RFC 5322, 3.2.4), and how long it is. */
+void mq_encode_quoted(struct mq_buffer *out, struct mq_str text);
+size_t mq_quoted_size(struct mq_str text);
 
 /* Appends a space, or folds where a token of `len` would pass 76 otherwise, which is the limit of
  * lines with encoded words. Behind the field's name only where the line then keeps the limit. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/ascii.h"
 #include "mime/address.h"
 
 #ifdef MQ_HAVE_LIBIDN2
@@ -64,11 +65,13 @@ static enum mq_status to_ascii(struct mq_str address, size_t at, const char *fie
     mq_buffer_cstr(out, (const char *)ascii);
     bool literal = ascii[0] == '[';
     idn2_free(ascii);
-    return literal ? mq_address_bad(address, field,
-                                    "has an address literal with non-ASCII characters; write "
-                                    "[192.0.2.1] or [IPv6:2001:db8::1]",
-                                    err)
-                   : MQ_OK;
+    if (literal) {
+        return mq_address_bad(address, field,
+                              "has an address literal with non-ASCII characters; write "
+                              "[192.0.2.1] or [IPv6:2001:db8::1]",
+                              err);
+    }
+    return out->failed ? mq_error_nomem(err) : MQ_OK;
 }
 
 #endif
@@ -76,33 +79,28 @@ static enum mq_status to_ascii(struct mq_str address, size_t at, const char *fie
 enum mq_status mq_idn_address(struct mq_str address, const char *field, char **out,
                               struct mq_error *err)
 {
-    struct mq_buffer converted;
+    struct mq_buffer converted = {0};
     struct mq_str result = address;
+    char *copy = NULL;
     bool utf8;
-    mq_buffer_init(&converted);
     enum mq_status status = MQ_OK;
 #ifdef MQ_HAVE_LIBIDN2
     const char *at = address.len > 0 ? memchr(address.data, '@', address.len) : NULL;
-    size_t local = at != NULL ? (size_t)(at - address.data) : address.len;
-    if (!mq_str_ascii((struct mq_str){address.data + local, address.len - local})) {
+    size_t local = at != NULL ? (size_t)(at - address.data) : 0;
+    if (at != NULL && !mq_str_ascii(mq_str_skip(address, local))) {
         status = to_ascii(address, local, field, &converted, err);
         result = mq_buffer_view(&converted);
     }
 #endif
     if (status == MQ_OK) {
-        status =
-            converted.failed ? mq_error_nomem(err) : mq_address_check(result, field, &utf8, err);
+        status = mq_address_check(result, field, &utf8, err);
     }
-    if (status != MQ_OK) {
-        goto out;
-    }
-    char *copy = mq_str_dup(result);
-    if (copy == NULL) {
+    if (status == MQ_OK && (copy = mq_str_dup(result)) == NULL) {
         status = mq_error_nomem(err);
-        goto out;
     }
-    *out = copy;
-out:
+    if (status == MQ_OK) {
+        *out = copy;
+    }
     mq_buffer_clear(&converted);
     return status;
 }

@@ -164,12 +164,10 @@ static struct mq_notify read_params(struct mq_str params)
 
 enum mq_status mq_notify_read(struct mq_str json, struct mq_notify *out, struct mq_error *err)
 {
-    struct mq_strings keys, values;
+    struct mq_strings keys = {0};
+    struct mq_strings values = {0};
     struct mq_notify found = {0};
-    mq_strings_init(&keys);
-    mq_strings_init(&values);
-    enum mq_status status =
-        json.data ? mq_json_read(json, &keys, &values) : MQ_INVALID;
+    enum mq_status status = json.data ? mq_json_read(json, &keys, &values) : MQ_INVALID;
     for (size_t i = 0; status == MQ_OK && i < keys.count; i++) {
         if (strcmp(keys.items[i], KEY) == 0) {
             found = read_params(mq_str_of(values.items[i]));

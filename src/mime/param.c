@@ -12,7 +12,6 @@
 #define PARAMS_MAX     900 /* fit in a line of 998 with the type */
 #define TYPE_PART_MAX  127 /* RFC 6838, 4.2 */
 #define EXTENDED_BEGIN "utf-8''"
-#define FRAME          4 /* ="…"; */
 
 /* ---- media types ---- */
 
@@ -223,22 +222,13 @@ static void put_extended(struct mq_buffer *out, size_t *column, const char *name
 /* name="…" where it is plain and fits in a line, with what is quoted and one ';' to follow. */
 static bool put_plain(struct mq_buffer *out, size_t *column, const char *name, struct mq_str value)
 {
-    size_t length = strlen(name) + FRAME + value.len;
-    for (size_t i = 0; i < value.len; i++) {
-        length += value.data[i] == '"' || value.data[i] == '\\';
-    }
+    size_t length = strlen(name) + 1 + mq_quoted_size(value) + 1;
     if (value.len == 0 || length >= LINE_MAX_WORD || !mq_header_plain(value)) {
         return false;
     }
     begin(out, column, length);
-    mq_buffer_printf(out, "%s=\"", name);
-    for (size_t i = 0; i < value.len; i++) {
-        if (value.data[i] == '"' || value.data[i] == '\\') {
-            mq_buffer_char(out, '\\');
-        }
-        mq_buffer_char(out, value.data[i]);
-    }
-    mq_buffer_char(out, '"');
+    mq_buffer_printf(out, "%s=", name);
+    mq_encode_quoted(out, value);
     *column += length - 1;
     return true;
 }
@@ -268,19 +258,18 @@ static void put_ascii(struct mq_buffer *out, struct mq_str value)
 
 void mq_param_fallback(struct mq_buffer *out, size_t *column, const char *name, struct mq_str value)
 {
-    struct mq_buffer ascii;
+    struct mq_buffer ascii = {0};
     if (put_plain(out, column, name, value)) {
         return;
     }
-    mq_buffer_init(&ascii);
     put_ascii(&ascii, value);
-    size_t room = LINE_MAX_WORD - 1 - FRAME - strlen(name);
+    size_t room = LINE_MAX_WORD - 1 - strlen(name) - strlen("=\"\";");
     size_t cut = ascii.len > room ? ascii.len - room : 0; /* programs look at a name's end */
     begin(out, column, LINE_MAX_WORD - 1);                /* a line of its own */
-    mq_buffer_printf(out, "%s=\"", name);
-    mq_buffer_str(out, mq_str_skip(mq_buffer_view(&ascii), cut));
-    mq_buffer_char(out, '"');
-    *column += strlen(name) + FRAME - 1 + ascii.len - cut;
+    size_t before = out->len;
+    mq_buffer_printf(out, "%s=", name);
+    mq_encode_quoted(out, mq_str_skip(mq_buffer_view(&ascii), cut));
+    *column += out->len - before;
     out->failed = out->failed || ascii.failed;
     mq_buffer_clear(&ascii);
 }

@@ -99,8 +99,7 @@ static bool decode_word(const struct word *word, struct mq_buffer *out)
     if (charset == NULL || (encoding != 'q' && encoding != 'b')) {
         return false;
     }
-    struct mq_buffer octets;
-    mq_buffer_init(&octets);
+    struct mq_buffer octets = {0};
     (encoding == 'q' ? decode_q : decode_b)(word->text, &octets);
     for (size_t i = 0; i < octets.len; i++) {
         unsigned char c = (unsigned char)octets.data[i];
@@ -140,13 +139,12 @@ static void decode_words(struct mq_str s, struct mq_buffer *out)
 
 bool mq_subject_of(struct mq_str message, struct mq_buffer *out)
 {
-    struct mq_buffer decoded, shown;
+    struct mq_buffer decoded = {0};
+    struct mq_buffer shown = {0};
     struct mq_str value;
     if (!mq_message_header(message, "Subject", &value)) {
         return false;
     }
-    mq_buffer_init(&decoded);
-    mq_buffer_init(&shown);
     decode_words(value, &decoded);
     mq_buffer_printable(&shown, mq_buffer_view(&decoded));
     struct mq_str rest = mq_str_trim(mq_buffer_view(&shown));

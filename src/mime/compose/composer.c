@@ -183,11 +183,11 @@ static enum mq_status find_text(struct work *work, struct mq_error *err)
     if (fields->text.data != NULL) {
         return MQ_OK;
     }
-    enum mq_status status = mq_html_to_text(fields->html, &work->made_text, err);
+    mq_html_to_text(fields->html, &work->made_text);
     if (work->made_text.len > 0) {
         work->text = mq_buffer_view(&work->made_text);
     }
-    return status == MQ_OK && work->made_text.failed ? mq_error_nomem(err) : status;
+    return work->made_text.failed ? mq_error_nomem(err) : MQ_OK;
 }
 
 static enum mq_status check_texts(struct work *work, struct mq_error *err)

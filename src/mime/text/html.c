@@ -346,31 +346,25 @@ bool mq_html_text_available(void)
     return true;
 }
 
-enum mq_status mq_html_to_text(struct mq_str html, struct mq_buffer *out, struct mq_error *err)
+void mq_html_to_text(struct mq_str html, struct mq_buffer *out)
 {
     struct reader reader = {.number = NULL};
-    size_t before = out->len;
     bool whole = true;
-    if (!mq_utf8_valid(html) || html.len > INT_MAX) {
-        return mq_error_set(err, MQ_MESSAGE, "html",
-                            "html: it is not UTF-8; convert it (mb_convert_encoding)");
+    if (html.len == 0 || html.len > INT_MAX) {
+        return;
     }
-    xmlDocPtr tree = html.len > 0 ? parse(html, &whole) : NULL;
+    xmlDocPtr tree = parse(html, &whole);
     if (!tree) {
-        return html.len == 0 || !whole ? MQ_OK : mq_error_nomem(err);
+        out->failed = out->failed || whole;
+        return;
     }
     mq_text_writer_init(&reader.writer, out);
     read_nodes(&reader, tree->children);
-    bool done =
-        mq_text_writer_finish(&reader.writer) && !reader.url.failed && !reader.link_text.failed;
+    mq_text_writer_finish(&reader.writer);
+    out->failed = out->failed || reader.url.failed || reader.link_text.failed;
     mq_buffer_clear(&reader.url);
     mq_buffer_clear(&reader.link_text);
     xmlFreeDoc(tree);
-    if (!done && out->data != NULL) {
-        out->len = before;
-        out->data[before] = '\0';
-    }
-    return done ? MQ_OK : mq_error_nomem(err);
 }
 
 #else
@@ -380,12 +374,10 @@ bool mq_html_text_available(void)
     return false;
 }
 
-enum mq_status mq_html_to_text(struct mq_str html, struct mq_buffer *out, struct mq_error *err)
+void mq_html_to_text(struct mq_str html, struct mq_buffer *out)
 {
     (void)html;
     (void)out;
-    (void)err;
-    return MQ_OK;
 }
 
 #endif

@@ -5,7 +5,6 @@
 #include <stdbool.h>
 
 #include "core/buffer.h"
-#include "core/error.h"
 
 /* Whether this build has libxml2. */
 bool mq_html_text_available(void);
@@ -14,8 +13,8 @@ bool mq_html_text_available(void);
  * where words allow. Links become "text <url>", lists get dashes and numbers, table rows a line
  * each as far as their cells hold text only, images their alt text; scripts, styles and what is
  * hidden are left out. Never fetches anything. Appends nothing if libxml2 is missing, or does not
- * read the whole HTML because it is nested too deeply (256 levels; more from 2.14 on).
- * MQ_MESSAGE, field "html": not UTF-8; MQ_NOMEM. */
-enum mq_status mq_html_to_text(struct mq_str html, struct mq_buffer *out, struct mq_error *err);
+ * read the whole HTML because it is nested too deeply (256 levels; more from 2.14 on). Without
+ * memory out->failed is set. */
+void mq_html_to_text(struct mq_str html, struct mq_buffer *out);
 
 #endif

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "core/ascii.h"
+
 #define COLUMNS           72
 #define INDENT_OCTETS_MAX 40 /* deeper, a line would have more indent than text */
 
@@ -123,8 +125,7 @@ static struct mq_str take(struct mq_str *text, uint32_t *c)
     *c = 0; /* what is not UTF-8 is left out, as controls are */
     size_t len = mq_utf8_next(*text, c);
     struct mq_str character = {text->data, len > 0 ? len : 1};
-    text->data += character.len;
-    text->len -= character.len;
+    *text = mq_str_skip(*text, character.len);
     return character;
 }
 
@@ -215,13 +216,12 @@ void mq_text_unindent(struct mq_text_writer *writer, size_t before)
     writer->gap = writer->gap < before ? writer->gap : before;
 }
 
-bool mq_text_writer_finish(struct mq_text_writer *writer)
+void mq_text_writer_finish(struct mq_text_writer *writer)
 {
     mq_text_break(writer, 1);
-    bool done = !writer->out->failed && !writer->word.failed && !writer->prefix.failed &&
-                !writer->first.failed;
+    writer->out->failed =
+        writer->out->failed || writer->word.failed || writer->prefix.failed || writer->first.failed;
     mq_buffer_clear(&writer->word);
     mq_buffer_clear(&writer->prefix);
     mq_buffer_clear(&writer->first);
-    return done;
 }

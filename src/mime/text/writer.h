@@ -21,8 +21,9 @@ struct mq_text_writer {
 };
 
 void mq_text_writer_init(struct mq_text_writer *writer, struct mq_buffer *out);
-/* Writes what is left, with a line end, and frees all but `out`. False: memory was missing. */
-bool mq_text_writer_finish(struct mq_text_writer *writer);
+/* Writes what is left, with a line end, and frees all but `out`, whose `failed` says whether memory
+ * was missing anywhere. */
+void mq_text_writer_finish(struct mq_text_writer *writer);
 
 /* UTF-8 text; white space is collapsed, controls are left out. */
 void mq_text_put(struct mq_text_writer *writer, struct mq_str text);
