@@ -187,18 +187,6 @@ void mq_buffer_printf(struct mq_buffer *buffer, const char *format, ...)
     va_end(again);
 }
 
-void mq_buffer_consume(struct mq_buffer *buffer, size_t n)
-{
-    if (n == 0 || buffer->data == NULL) {
-        return;
-    }
-    if (n > buffer->len) {
-        n = buffer->len;
-    }
-    memmove(buffer->data, buffer->data + n, buffer->len - n + 1);
-    buffer->len -= n;
-}
-
 char *mq_buffer_take(struct mq_buffer *buffer)
 {
     char *data = NULL;
@@ -344,8 +332,7 @@ static struct mq_str next_printable(struct mq_str *s)
     } else if (mq_utf8_steers(code)) {
         shown = MQ_STR("?");
     }
-    s->data += step;
-    s->len -= step;
+    *s = mq_str_skip(*s, step);
     return shown;
 }
 

@@ -45,7 +45,6 @@ void mq_buffer_utf8(struct mq_buffer *buffer, uint32_t code); /* a code point */
 void mq_buffer_int(struct mq_buffer *buffer, int64_t value);
 void mq_buffer_printf(struct mq_buffer *buffer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-void mq_buffer_consume(struct mq_buffer *buffer, size_t n); /* drops the first n bytes */
 char *mq_buffer_take(struct mq_buffer *buffer); /* the malloc'ed data, or NULL if failed or empty;
                                                    the buffer is empty afterwards */
 static inline struct mq_str mq_buffer_view(const struct mq_buffer *buffer)

@@ -5,39 +5,40 @@
 #include <time.h>
 #include <unistd.h>
 
+#define RANDOM_MAX 128 /* bytes at a time; getentropy() gives up to 256 */
+
+static int64_t read_us(clockid_t id)
+{
+    struct timespec t;
+    clock_gettime(id, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
 static int64_t system_now_s(void *context)
 {
     (void)context;
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return t.tv_sec;
+    return read_us(CLOCK_REALTIME) / 1000000;
 }
 
 static int64_t system_now_us(void *context)
 {
     (void)context;
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+    return read_us(CLOCK_REALTIME);
 }
 
 static int64_t system_boot_ms(void *context)
 {
     (void)context;
-    struct timespec t;
 #ifdef CLOCK_BOOTTIME
-    clock_gettime(CLOCK_BOOTTIME, &t);
+    return read_us(CLOCK_BOOTTIME) / 1000;
 #else
-    clock_gettime(CLOCK_MONOTONIC, &t); /* elsewhere the monotonic clock counts suspended time */
+    return read_us(CLOCK_MONOTONIC) / 1000; /* elsewhere it counts suspended time */
 #endif
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
 int64_t mq_clock_monotonic_ms(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+    return read_us(CLOCK_MONOTONIC) / 1000;
 }
 
 struct mq_clock mq_clock_system(void)
@@ -60,7 +61,6 @@ static void from_surroundings(unsigned char *out, size_t n)
     }
 }
 
-/* n is at most 256. */
 static void random_bytes(unsigned char *out, size_t n)
 {
     if (getentropy(out, n) != 0) {
@@ -84,15 +84,11 @@ struct mq_random mq_random_system(void)
 void mq_random_hex(char *out, size_t n)
 {
     static const char digits[] = "0123456789abcdef";
-    unsigned char chunk[64];
-    while (n > 0) {
-        size_t now = n < sizeof chunk ? n : sizeof chunk;
-        random_bytes(chunk, now);
-        for (size_t i = 0; i < now; i++) {
-            *out++ = digits[chunk[i] >> 4];
-            *out++ = digits[chunk[i] & 15];
-        }
-        n -= now;
+    unsigned char bytes[RANDOM_MAX];
+    random_bytes(bytes, n);
+    for (size_t i = 0; i < n; i++) {
+        *out++ = digits[bytes[i] >> 4];
+        *out++ = digits[bytes[i] & 15];
     }
     *out = '\0';
 }

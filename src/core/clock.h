@@ -22,7 +22,7 @@ struct mq_clock mq_clock_system(void);
 int64_t mq_clock_monotonic_ms(void);
 struct mq_random mq_random_system(void); /* seeded from the kernel; not for secrets */
 
-/* 2n lower-case hex digits and a NUL from n random bytes; out holds 2n + 1. */
+/* 2n lower-case hex digits and a NUL from n random bytes, at most 128; out holds 2n + 1. */
 void mq_random_hex(char *out, size_t n);
 
 #endif

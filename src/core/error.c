@@ -25,9 +25,6 @@ enum mq_status mq_error_set(struct mq_error *err, enum mq_status status, const c
     if (n >= (int)sizeof text) {
         view.len = mq_utf8_cut(view, view.len > 4 ? view.len - 4 : 0);
     }
-    if (n < 0) {
-        view = MQ_STR("unknown error");
-    }
     err->status = status;
     mq_str_printable(err->text, sizeof err->text, 0, view);
     mq_str_printable(err->field, sizeof err->field, 0, mq_str_of(name));

@@ -24,8 +24,7 @@ void mq_json_string(struct mq_buffer *out, struct mq_str s)
         } else {
             mq_buffer_append(out, s.data, step);
         }
-        s.data += step;
-        s.len -= step;
+        s = mq_str_skip(s, step);
     }
     mq_buffer_char(out, '"');
 }

@@ -174,14 +174,14 @@ enum mq_status mq_address_check(struct mq_str address, const char *field, bool *
 
 static int compare_addresses(const char *a, const char *b)
 {
-    bool domain = false;
-    for (; *a != '\0' && (*a == *b || (domain && mq_ascii_lower(*a) == mq_ascii_lower(*b)));
-         a++, b++) {
-        domain = domain || *a == '@';
+    for (bool domain = false;; a++, b++) {
+        char x = domain ? mq_ascii_lower(*a) : *a;
+        char y = domain ? mq_ascii_lower(*b) : *b;
+        if (x != y || x == '\0') {
+            return (x > y) - (x < y);
+        }
+        domain = domain || x == '@';
     }
-    int x = domain ? mq_ascii_lower(*a) : *a;
-    int y = domain ? mq_ascii_lower(*b) : *b;
-    return (x > y) - (x < y);
 }
 
 /* Of places in a list: equal addresses in their order. */

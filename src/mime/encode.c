@@ -262,8 +262,7 @@ void mq_encode_base64(struct mq_buffer *out, struct mq_str data)
         end = base64(end, (struct mq_str){data.data, n});
         *end++ = '\r';
         *end++ = '\n';
-        data.data += n;
-        data.len -= n;
+        data = mq_str_skip(data, n);
     }
     out->len = (size_t)(end - out->data);
     *end = '\0';

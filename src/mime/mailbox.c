@@ -12,11 +12,6 @@
 
 #define DEPTH_MAX 32 /* of comments; only attacks nest them deeper */
 
-void mq_mailboxes_init(struct mq_mailboxes *list)
-{
-    *list = (struct mq_mailboxes){0};
-}
-
 /* Drops what is behind the first `count`. */
 static void cut(struct mq_mailboxes *list, size_t count)
 {
@@ -31,7 +26,7 @@ void mq_mailboxes_clear(struct mq_mailboxes *list)
 {
     cut(list, 0);
     free(list->items);
-    mq_mailboxes_init(list);
+    *list = (struct mq_mailboxes){0};
 }
 
 /* Appends a mailbox whose name was checked. */
@@ -72,14 +67,6 @@ enum mq_status mq_mailboxes_add(struct mq_str name, struct mq_str address, const
 
 /* ---- reading ---- */
 
-struct reader {
-    struct mq_str rest;
-    const char *fault; /* what is wrong, if it is not the address itself */
-    bool strict;       /* no comments, no groups, nothing around an address in <> */
-    bool in_group;
-    bool more; /* a comma was behind the element */
-};
-
 /* What came before a "<", ":", ",", ";" or the end. */
 struct phrase {
     size_t words;
@@ -91,18 +78,18 @@ static const char bad_name[] =
     "has a name with one of ()<>[]:;@\\,\" in it; put the name in double quotes (groups and "
     "comments are not supported)";
 
-static void skip(struct reader *r, size_t n)
+static void skip(struct mq_address_reader *r, size_t n)
 {
     r->rest = mq_str_skip(r->rest, n);
 }
 
-static char peek(const struct reader *r)
+static char peek(const struct mq_address_reader *r)
 {
     return r->rest.len > 0 ? r->rest.data[0] : '\0';
 }
 
 /* Skips a comment (RFC 5322, 3.2.2), which begins with "(". */
-static bool skip_comment(struct reader *r)
+static bool skip_comment(struct mq_address_reader *r)
 {
     size_t depth = 0;
     if (r->strict) {
@@ -126,7 +113,7 @@ static bool skip_comment(struct reader *r)
 }
 
 /* Skips white space and comments. */
-static bool skip_blank(struct reader *r)
+static bool skip_blank(struct mq_address_reader *r)
 {
     while (mq_is_space(peek(r)) || peek(r) == '(') {
         if (peek(r) != '(') {
@@ -169,7 +156,7 @@ static size_t encoded_length(struct mq_str text)
 
 /* Length of the next piece of a word: a quoted string, an encoded word, a literal in brackets, or
  * one character. 0 with a fault. */
-static size_t piece_length(struct reader *r, struct phrase *phrase)
+static size_t piece_length(struct mq_address_reader *r, struct phrase *phrase)
 {
     const char *end;
     size_t n;
@@ -194,7 +181,7 @@ static size_t piece_length(struct reader *r, struct phrase *phrase)
 }
 
 /* Takes a word: up to white space or one of these. */
-static bool take_word(struct reader *r, struct phrase *phrase)
+static bool take_word(struct mq_address_reader *r, struct phrase *phrase)
 {
     if (phrase->words++ == 0) {
         phrase->text.data = r->rest.data;
@@ -210,7 +197,7 @@ static bool take_word(struct reader *r, struct phrase *phrase)
     return true;
 }
 
-static bool take_phrase(struct reader *r, struct phrase *phrase)
+static bool take_phrase(struct mq_address_reader *r, struct phrase *phrase)
 {
     while (skip_blank(r) && r->rest.len > 0 && memchr("),:;<>", peek(r), 6) == NULL) {
         if (!take_word(r, phrase)) {
@@ -233,7 +220,7 @@ static bool is_own_name(const struct phrase *phrase, struct mq_str address)
 }
 
 /* Takes "<addr>". */
-static struct mq_str take_angle(struct reader *r, const struct phrase *phrase)
+static struct mq_str take_angle(struct mq_address_reader *r, const struct phrase *phrase)
 {
     struct mq_str none = {0};
     const char *end = memchr(r->rest.data, '>', r->rest.len);
@@ -272,7 +259,7 @@ static const char *fault_of_stop(char c)
 }
 
 /* What comes behind an address or a group: a comma, the group's end, or the end of the field. */
-static void take_separator(struct reader *r)
+static void take_separator(struct mq_address_reader *r)
 {
     if (skip_blank(r) && peek(r) == ';' && r->in_group) {
         r->in_group = false;
@@ -290,7 +277,7 @@ static void take_separator(struct reader *r)
 }
 
 /* Takes one element of the list; *address is empty where it has none. */
-static void take_element(struct reader *r, struct phrase *phrase, struct mq_str *address)
+static void take_element(struct mq_address_reader *r, struct phrase *phrase, struct mq_str *address)
 {
     if (!take_phrase(r, phrase)) {
         return;
@@ -336,8 +323,8 @@ static const char *read_name(struct mq_str text, struct mq_buffer *name)
     return NULL;
 }
 
-static enum mq_status read_mailbox(struct reader *r, const char *field, struct mq_mailboxes *list,
-                                   struct mq_error *err)
+static enum mq_status read_mailbox(struct mq_address_reader *r, const char *field,
+                                   struct mq_mailboxes *list, struct mq_error *err)
 {
     struct mq_str start = mq_str_trim(r->rest);
     struct phrase phrase = {0};
@@ -365,7 +352,7 @@ enum mq_status mq_mailboxes_parse(struct mq_str text, const char *field, struct 
     size_t before = list->count;
     struct mq_buffer spaced = {0};
     enum mq_status status = mq_header_text(&text, field, &spaced, err);
-    struct reader reader = {.rest = mq_str_trim(text), .strict = true, .more = true};
+    struct mq_address_reader reader = {.rest = mq_str_trim(text), .strict = true, .more = true};
     while (status == MQ_OK && reader.more) {
         status = read_mailbox(&reader, field, list, err);
     }
@@ -377,6 +364,17 @@ enum mq_status mq_mailboxes_parse(struct mq_str text, const char *field, struct 
 }
 
 /* ---- header fields ---- */
+
+bool mq_address_next(struct mq_address_reader *r, struct mq_str *address)
+{
+    struct phrase phrase = {0};
+    *address = (struct mq_str){NULL, 0};
+    if (r->rest.len == 0) {
+        return false;
+    }
+    take_element(r, &phrase, address);
+    return r->fault == NULL;
+}
 
 /* Whether the character at i is text or folding: a line end that no white space follows would end
  * the field for its next reader. */
@@ -404,15 +402,13 @@ static enum mq_status check_characters(struct mq_str value, const char *field, s
 }
 
 /* Takes the next address off, or nothing where an element has none. */
-static enum mq_status read_next(struct reader *r, const char *field, struct mq_strings *list,
-                                struct mq_error *err)
+static enum mq_status read_next(struct mq_address_reader *r, const char *field,
+                                struct mq_strings *list, struct mq_error *err)
 {
     struct mq_str start = mq_str_trim(r->rest);
-    struct phrase phrase = {0};
-    struct mq_str address = {0};
+    struct mq_str address;
     char *plain = NULL;
-    take_element(r, &phrase, &address);
-    if (r->fault != NULL) {
+    if (!mq_address_next(r, &address)) {
         return mq_address_bad(start, field, r->fault, err);
     }
     if (address.len == 0) {
@@ -430,7 +426,7 @@ enum mq_status mq_addresses_of_header(struct mq_str value, const char *field,
                                       struct mq_strings *list, struct mq_error *err)
 {
     size_t before = list->count;
-    struct reader reader = {.rest = mq_str_trim(value)};
+    struct mq_address_reader reader = {.rest = mq_str_trim(value)};
     enum mq_status status = check_characters(reader.rest, field, err);
     while (status == MQ_OK && reader.rest.len > 0) {
         status = read_next(&reader, field, list, err);

@@ -12,13 +12,13 @@ struct mq_mailbox {
     char *address; /* plain addr-spec, domain in A-labels */
 };
 
+/* All zero: empty. */
 struct mq_mailboxes {
     struct mq_mailbox *items;
     size_t count;
     size_t capacity;
 };
 
-void mq_mailboxes_init(struct mq_mailboxes *list);
 void mq_mailboxes_clear(struct mq_mailboxes *list);
 
 /* Appends the mailboxes of `addr`, `<addr>`, `Name <addr>`, `"Name" <addr>`, or several of these
@@ -47,7 +47,9 @@ enum mq_status mq_addresses_of_header(struct mq_str value, const char *field,
 struct mq_address_reader {
     struct mq_str rest; /* of the value, without white space around it */
     const char *fault;  /* what is wrong, if it is not the address itself */
+    bool strict;        /* no comments, no groups, nothing around an address in <> */
     bool in_group;
+    bool more; /* a comma was behind the element */
 };
 
 /* *address is empty where an element of the list has none. False at the end, and for a fault. */

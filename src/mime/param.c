@@ -200,21 +200,17 @@ static size_t extended_length(struct mq_str value)
 static void put_extended(struct mq_buffer *out, size_t *column, const char *name,
                          struct mq_str value)
 {
-    char attribute[64];
-    size_t n = strlen(name) + 2 + sizeof EXTENDED_BEGIN - 1;
-    if (n + extended_length(value) + 2 <= LINE_MAX_WORD) {
-        begin(out, column, n + extended_length(value) + 1);
-        mq_buffer_printf(out, "%s*=%s", name, EXTENDED_BEGIN);
-        *column += n;
-        put_section(out, column, value, SIZE_MAX);
-        return;
-    }
-    for (int section = 0; value.len > 0; section++) {
-        n = (size_t)snprintf(attribute, sizeof attribute, "%s*%d*=%s", name, section,
-                             section == 0 ? EXTENDED_BEGIN : "");
-        begin(out, column, LINE_MAX_WORD - 1);
-        mq_buffer_append(out, attribute, n);
-        *column += n;
+    char begins[64];
+    size_t coded = extended_length(value);
+    size_t n = (size_t)snprintf(begins, sizeof begins, "%s*=%s", name, EXTENDED_BEGIN);
+    bool whole = n + coded + 2 <= LINE_MAX_WORD;
+    for (int section = 0; section == 0 || value.len > 0; section++) {
+        if (!whole) {
+            n = (size_t)snprintf(begins, sizeof begins, "%s*%d*=%s", name, section,
+                                 section == 0 ? EXTENDED_BEGIN : "");
+        }
+        begin(out, column, whole ? n + coded + 1 : LINE_MAX_WORD - 1);
+        put(out, column, (struct mq_str){begins, n});
         value = mq_str_skip(value, put_section(out, column, value, LINE_MAX_WORD - *column - 1));
     }
 }

@@ -201,13 +201,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct input input;
     struct mq_str bytes = {(const char *)data, size};
-    struct mq_compose_envelope envelope;
+    struct mq_compose_envelope envelope = {0};
     struct mq_buffer out = {0};
     struct mq_buffer again = {0};
     struct mq_error err;
     memset(&input, 0, sizeof input);
     read_input(&input, bytes);
-    mq_compose_envelope_init(&envelope);
     if (mq_compose(&input.fields, &out, &envelope, &err) == MQ_OK) {
         require_result(&input, &envelope, mq_buffer_view(&out));
         /* Somebody else in Bcc, and the bytes are the same. */

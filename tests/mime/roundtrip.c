@@ -197,7 +197,7 @@ static void answer(struct message *message)
     struct mq_compose_fields *fields = &message->fields;
     struct mq_compose_addresses *lists[] = {&fields->from, &fields->to, &fields->cc, &fields->bcc,
                                             &fields->reply_to};
-    struct mq_compose_envelope envelope;
+    struct mq_compose_envelope envelope = {0};
     struct mq_buffer out;
     struct mq_buffer lines;
     struct mq_error err;
@@ -209,7 +209,6 @@ static void answer(struct message *message)
     fields->unsubscribe = message->unsubscribe;
     mq_buffer_init(&out);
     mq_buffer_init(&lines);
-    mq_compose_envelope_init(&envelope);
     enum mq_status status = mq_compose(fields, &out, &envelope, &err);
     if (status == MQ_OK) {
         mq_buffer_cstr(&lines, envelope.from);

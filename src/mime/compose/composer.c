@@ -40,17 +40,11 @@ static void work_clear(struct work *work)
     mq_part_tree_clear(&work->tree);
 }
 
-void mq_compose_envelope_init(struct mq_compose_envelope *envelope)
-{
-    envelope->from = NULL;
-    mq_strings_init(&envelope->recipients);
-}
-
 void mq_compose_envelope_clear(struct mq_compose_envelope *envelope)
 {
     free(envelope->from);
     mq_strings_clear(&envelope->recipients);
-    mq_compose_envelope_init(envelope);
+    *envelope = (struct mq_compose_envelope){0};
 }
 
 /* ---- checks ---- */

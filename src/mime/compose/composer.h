@@ -61,13 +61,12 @@ struct mq_compose_fields {
     size_t max_size;        /* of the result; 0 = no limit */
 };
 
-/* Who gets it: plain addr-specs, domains as A-labels, each once. */
+/* Who gets it: plain addr-specs, domains as A-labels, each once. All zero: nobody. */
 struct mq_compose_envelope {
     char *from; /* malloc'ed */
     struct mq_strings recipients;
 };
 
-void mq_compose_envelope_init(struct mq_compose_envelope *envelope);
 void mq_compose_envelope_clear(struct mq_compose_envelope *envelope);
 
 /* Appends the message in wire form to `out` (initialised, empty) and fills the envelope

@@ -143,8 +143,7 @@ static bool is_sendable(struct mq_str text, size_t *lines)
         if (len > LINE_OCTETS_MAX || (len > 0 && memchr(text.data, '\r', len) != NULL)) {
             return false;
         }
-        text.data += taken;
-        text.len -= taken;
+        text = mq_str_skip(text, taken);
     }
     *lines = n;
     return true;

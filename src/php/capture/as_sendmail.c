@@ -292,9 +292,8 @@ static enum mq_status find_sender(const zend_string *head, const struct command 
 static void write_from(const zend_string *name, const char *address, char out[FROM_MAX])
 {
     char full_name[NAME_SIZE];
-    struct mq_mailboxes list;
+    struct mq_mailboxes list = {0};
     struct mq_buffer line;
-    mq_mailboxes_init(&list);
     mq_buffer_init(&line);
     read_user(true, full_name);
     struct mq_str shown = mq_str_trim(name ? mq_php_view(name) : mq_str_of(full_name));

@@ -74,8 +74,7 @@ static enum mq_status check_answer(const struct mq_php_answer *answer, struct mq
 static enum mq_status sender_of_fields(const struct mq_php_fields *fields, char **from,
                                        struct mq_error *err)
 {
-    struct mq_mailboxes list;
-    mq_mailboxes_init(&list);
+    struct mq_mailboxes list = {0};
     enum mq_status status =
         mq_mailboxes_parse(fields->compose.from.items->address, "from", &list, err);
     if (status == MQ_OK && list.count > 0) {

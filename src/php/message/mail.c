@@ -136,11 +136,10 @@ static enum mq_status compose_fields(struct mq_php_mail *mail, const struct mq_p
                                      int64_t date_s, struct mq_error *err)
 {
     struct mq_compose_fields compose = fields->compose;
-    struct mq_compose_envelope envelope;
+    struct mq_compose_envelope envelope = {0};
     compose.message_id = fields->message_id ? ZSTR_VAL(fields->message_id) : mail->message_id;
     compose.date_s = fields->date_given ? fields->date_s : date_s;
     compose.max_size = (size_t)MAILQUEUE_G(max_message_size);
-    mq_compose_envelope_init(&envelope);
     enum mq_status status = mq_compose(&compose, &mail->body, &envelope, err);
     if (status == MQ_IO) { /* a file's: nothing is wrong with the database */
         status = mq_error_set(err, MQ_MESSAGE, err->field, "%s", err->text);

@@ -50,10 +50,9 @@ static void test_every_request(void **state)
     memset(html, 'x', sizeof html);
     for (; status != MQ_OK && turns < 1000; turns++) {
         struct mq_buffer out;
-        struct mq_compose_envelope envelope;
+        struct mq_compose_envelope envelope = {0};
         struct mq_error err;
         mq_buffer_init(&out);
-        mq_compose_envelope_init(&envelope);
         assert_int_equal(pipe(ends), 0);
         assert_int_equal(write(ends[1], "a: b\n\n", 6), 6);
         close(ends[1]);
