@@ -290,7 +290,7 @@ static void take_element(struct mq_address_reader *r, struct phrase *phrase, str
     }
     if (peek(r) == '<') {
         *address = take_angle(r, phrase);
-    } else if (phrase->words == 1 && phrase->at) {
+    } else if (phrase->words == 1 && (phrase->at || !r->strict)) {
         *address = phrase->text;
     } else if (phrase->words == 1) {
         r->fault = "has no \"@\"; write it as name@example.org, and a name that has a comma in "
