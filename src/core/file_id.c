@@ -24,13 +24,15 @@ static bool ask_identity(int fd, const char *path, struct mq_file_id *out)
         *out = (struct mq_file_id){makedev(info.stx_dev_major, info.stx_dev_minor), info.stx_ino};
         return true;
     }
-    if (errno != ENOSYS && errno != EPERM)
+    if (errno != ENOSYS && errno != EPERM) {
         return false;
+    }
 #endif
     struct stat old;
 
-    if ((*path ? stat(path, &old) : fstat(fd, &old)) != 0)
+    if ((*path ? stat(path, &old) : fstat(fd, &old)) != 0) {
         return false;
+    }
     *out = (struct mq_file_id){old.st_dev, old.st_ino};
     return true;
 }
@@ -56,11 +58,13 @@ static bool match_fd(int fd, const struct mq_file_id *ids, int *fds, int count)
     struct mq_file_id id;
     bool all = true;
 
-    if (!mq_file_id_of_fd(fd, &id))
+    if (!mq_file_id_of_fd(fd, &id)) {
         return false;
+    }
     for (int i = 0; i < count; i++) {
-        if (fds[i] < 0 && mq_file_id_same(&id, &ids[i]))
+        if (fds[i] < 0 && mq_file_id_same(&id, &ids[i])) {
             fds[i] = fd;
+        }
         all = all && fds[i] >= 0;
     }
     return all;
@@ -73,12 +77,15 @@ static void search_all(const struct mq_file_id *ids, int *fds, int count)
     struct dirent *entry;
     bool all = false;
 
-    for (int fd = FEW_FDS; !directory && fd < MANY_FDS && !all; fd++)
+    for (int fd = FEW_FDS; !directory && fd < MANY_FDS && !all; fd++) {
         all = match_fd(fd, ids, fds, count);
-    while (directory && !all && (entry = readdir(directory)))
+    }
+    while (directory && !all && (entry = readdir(directory))) {
         all = entry->d_name[0] != '.' && match_fd(atoi(entry->d_name), ids, fds, count);
-    if (directory)
+    }
+    if (directory) {
         closedir(directory);
+    }
 }
 
 /* Looks for descriptors that others opened, and only asks: opening the files ourselves and closing
@@ -89,16 +96,21 @@ void mq_file_find_fds(const struct mq_file_id *ids, int *fds, int count)
     static _Atomic int last_found[FILES];
     bool all = false;
 
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
         fds[i] = -1;
-    for (int i = 0; i < count && i < FILES && !all; i++)
+    }
+    for (int i = 0; i < count && i < FILES && !all; i++) {
         all = match_fd(last_found[i], ids, fds, count);
-    for (int fd = 0; fd < FEW_FDS && !all; fd++)
+    }
+    for (int fd = 0; fd < FEW_FDS && !all; fd++) {
         all = match_fd(fd, ids, fds, count);
-    for (int i = 0; all && i < count && i < FILES; i++)
+    }
+    for (int i = 0; all && i < count && i < FILES; i++) {
         last_found[i] = fds[i];
-    if (!all)
+    }
+    if (!all) {
         search_all(ids, fds, count);
+    }
 }
 
 int mq_file_find_fd(const struct mq_file_id *id)
@@ -122,10 +134,12 @@ static bool is_sqlite(int fd)
     unsigned char found[16];
     ssize_t n = pread(fd, found, sizeof(found), 0);
 
-    for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
+    for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++) {
         if (n >= (ssize_t)beginnings[i].len &&
-            memcmp(found, beginnings[i].bytes, beginnings[i].len) == 0)
+            memcmp(found, beginnings[i].bytes, beginnings[i].len) == 0) {
             return true;
+        }
+    }
     return false;
 }
 

@@ -79,7 +79,6 @@ struct mq_transfer_list {
     size_t count;
 };
 
-void mq_transfer_append(struct mq_transfer_list *list, struct mq_transfer *transfer);
 void mq_transfer_prepend(struct mq_transfer_list *list, struct mq_transfer *transfer);
 /* Takes the one behind `before`, the first for NULL; NULL when there is none. */
 struct mq_transfer *mq_transfer_take(struct mq_transfer_list *list, struct mq_transfer *before);

@@ -10,7 +10,7 @@
 
 /* ---- lists ---- */
 
-void mq_transfer_append(struct mq_transfer_list *list, struct mq_transfer *transfer)
+static void append(struct mq_transfer_list *list, struct mq_transfer *transfer)
 {
     transfer->next = NULL;
     if (list->last != NULL) {
@@ -72,8 +72,7 @@ void mq_transport_submit(struct mq_transport *transport, struct mq_transfer *tra
     transfer->retry_after_s = 0;
     transfer->at_s = 0;
     transfer->end = MQ_TRANSFER_UNTOUCHED;
-    mq_transfer_append(mq_transport_may_begin(transport) ? &transport->pending : &transport->done,
-                       transfer);
+    append(mq_transport_may_begin(transport) ? &transport->pending : &transport->done, transfer);
 }
 
 struct mq_transfer *mq_transport_take_done(struct mq_transport *transport)
@@ -85,7 +84,7 @@ void mq_transport_give_back(struct mq_transport *transport, struct mq_transfer *
                             enum mq_transfer_end end)
 {
     transfer->end = end;
-    mq_transfer_append(&transport->done, transfer);
+    append(&transport->done, transfer);
 }
 
 void mq_transport_return_pending(struct mq_transport *transport)

@@ -6,7 +6,6 @@
  * says, with 0xFF before a letter of act(). */
 #include "fuzz.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "mime/wire/message.h"
@@ -51,8 +50,7 @@ static struct world {
     bool in_body, lone, data_open;
     struct command commands[COMMANDS];
     size_t head, count;
-    /* what it says */
-    const char *says;
+    const char *says; /* what it says */
     size_t left;
     bool eof, reset, blocked, broken, lease_over;
     size_t cut;
@@ -441,9 +439,8 @@ static void act(uint8_t letter)
 
 static void run(const uint8_t *how, const uint8_t *data, size_t size)
 {
-    size_t sessions = 1;
     connect_session(how);
-    while (size > 0 && sessions <= SESSIONS) {
+    for (size_t sessions = 1; size > 0 && sessions <= SESSIONS;) {
         const uint8_t *end = memchr(data, 0xFF, size);
         size_t len = end != NULL ? (size_t)(end - data) : size;
         says((const char *)data, len);
@@ -481,14 +478,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                             .final_timeout_ms = 600000,
                             .idle_ms = 10000,
                             .mails_per_connection = data[2] & 32 ? 2 : 100};
-    w.host = (struct mq_smtp_host){
-        .transport = &w.transport,
-        .dsn = &w.dsn,
-        .following = data[0] & 128 ? MQ_SMTP_FOLLOW_TRY : MQ_SMTP_FOLLOW_DOT,
-        .next = next,
-        .closed = closed,
-        .heard = heard,
-    };
+    w.host =
+        (struct mq_smtp_host){.transport = &w.transport,
+                              .dsn = &w.dsn,
+                              .following = data[0] & 128 ? MQ_SMTP_FOLLOW_TRY : MQ_SMTP_FOLLOW_DOT,
+                              .next = next,
+                              .closed = closed,
+                              .heard = heard};
     make_mails(data);
     run(data, data + 4, size - 4);
     for (size_t i = 0; i < w.mail_count; i++) {

@@ -135,6 +135,12 @@ lint_size() {
     tools/lint-size "$1" $(all_c_files)
 }
 
+# Prints control flow without braces.
+lint_braces() {
+    # shellcheck disable=SC2046
+    ! grep -nE '^[[:space:]]*(((if|for|while) \(.*\))|(\} )?else)$' $(core_sources) $(php_sources)
+}
+
 lint_php_size() {
     local -a files
     mapfile -t files < <(find bin cli tools examples integrations bench -type f |
@@ -248,6 +254,7 @@ part_lint() {
     for size in lines functions methods parameters nesting columns; do
         check "lint/size-$size" lint_size "$size"
     done
+    check lint/braces lint_braces
     check lint/size-tree tools/lint-size tree
     check lint/size-complexity lint_complexity
     check lint/bench lint_bench

@@ -32,10 +32,12 @@ static int note_frames(void *context, sqlite3 *handle, const char *schema, int f
     struct mq_sqlite *self = context;
 
     (void)handle;
-    if (strcmp(schema, "main") != 0)
+    if (strcmp(schema, "main") != 0) {
         return SQLITE_OK;
-    if (frames < self->wal_frames)
+    }
+    if (frames < self->wal_frames) {
         restarted(self);
+    }
     self->wal_frames = frames;
     self->wal_frames_fresh = true;
     return SQLITE_OK;
@@ -55,8 +57,9 @@ void mq_sqlite_wal_install(struct mq_sqlite *self)
  * is outside of the database file. */
 static bool leaves(struct mq_sqlite *self)
 {
-    if (self->worker)
+    if (self->worker) {
         return false;
+    }
     return self->wal_frames > 0 ? self->wal_frames <= LEFT_FRAMES
                                 : mq_sqlite_wal_bytes(&self->base) <= LEFT_BYTES;
 }
@@ -69,8 +72,9 @@ void mq_sqlite_wal_before_close(struct mq_sqlite *self)
                  mq_sqlite_after_failed_sync(self, NULL) != MQ_OK || leaves(self) ||
                  mq_sqlite_guard(self, NULL) != MQ_OK;
 
-    if (leave)
+    if (leave) {
         sqlite3_db_config(self->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    }
 }
 
 /* *all: nothing is left in the WAL that the database lacks. */
@@ -84,10 +88,12 @@ static enum mq_status checkpoint(struct mq_sqlite *self, int mode, bool *all, st
     code = sqlite3_wal_checkpoint_v2(self->handle, "main", mode, &frames, &copied);
     self->busy.limit_us = limit_us;
     *all = code == SQLITE_OK && frames == copied;
-    if (frames >= 0)
+    if (frames >= 0) {
         self->wal_frames = frames;
-    if (code == SQLITE_OK || (code & 0xff) == SQLITE_BUSY || (code & 0xff) == SQLITE_LOCKED)
+    }
+    if (code == SQLITE_OK || (code & 0xff) == SQLITE_BUSY || (code & 0xff) == SQLITE_LOCKED) {
         return MQ_OK; /* readers or another checkpoint: next time */
+    }
     return mq_sqlite_error(self, sqlite3_extended_errcode(self->handle), err);
 }
 
@@ -109,24 +115,28 @@ static enum mq_status copy(struct mq_sqlite *self, struct mq_error *err)
         self, restarts ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE, &all, err);
 
     self->restart_due = !restarts && !all;
-    if (all && restarts)
+    if (all && restarts) {
         self->wal_frames = 0;
-    if (all)
+    }
+    if (all) {
         self->retry_frames = 0;
-    else if (self->retry_frames == 0)
+    } else if (self->retry_frames == 0) {
         self->retry_frames = RETRY_FRAMES;
-    else if (restarts && self->retry_frames < DUE_FRAMES)
+    } else if (restarts && self->retry_frames < DUE_FRAMES) {
         self->retry_frames *= 2;
+    }
     self->due_frames = self->wal_frames + (all ? DUE_FRAMES : self->retry_frames);
     return status;
 }
 
 void mq_sqlite_wal_cap(struct mq_sqlite *self)
 {
-    if (self->worker || self->wal_frames < self->due_frames)
+    if (self->worker || self->wal_frames < self->due_frames) {
         return;
-    if (self->wal_frames >= CAP_FRAMES || mq_sqlite_alone(self->file_fd))
+    }
+    if (self->wal_frames >= CAP_FRAMES || mq_sqlite_alone(self->file_fd)) {
         copy(self, NULL);
+    }
     self->due_frames = self->wal_frames + DUE_FRAMES / 2; /* the next look is that much later */
 }
 
@@ -141,13 +151,15 @@ static enum mq_status keep_short(struct mq_sqlite *self, struct mq_error *err)
 
     if (now_us >= self->shrink_after_us) {
         self->shrink_after_us = now_us + SHRINK_EVERY_US;
-        if (mq_sqlite_wal_bytes(&self->base) > TRUNCATE_BYTES)
+        if (mq_sqlite_wal_bytes(&self->base) > TRUNCATE_BYTES) {
             return checkpoint(self, SQLITE_CHECKPOINT_TRUNCATE, &all, err);
+        }
     }
     self->wal_frames_fresh = false;
     if (fresh ? self->wal_frames < self->due_frames
-              : now_us < self->look_after_us || mq_sqlite_wal_bytes(&self->base) < LOOK_BYTES)
+              : now_us < self->look_after_us || mq_sqlite_wal_bytes(&self->base) < LOOK_BYTES) {
         return MQ_OK;
+    }
     self->look_after_us = now_us + LOOK_EVERY_US;
     return copy(self, err);
 }
@@ -157,11 +169,13 @@ enum mq_status mq_sqlite_maintain(struct mq_db *db, struct mq_error *err)
     struct mq_sqlite *self = mq_sqlite_of(db);
     enum mq_status status = mq_sqlite_usable(self, err);
 
-    if (status != MQ_OK || self->memory || self->begun || strcmp(self->journal, "wal") != 0)
+    if (status != MQ_OK || self->memory || self->begun || strcmp(self->journal, "wal") != 0) {
         return status;
+    }
     mq_sqlite_finish(db);
     status = mq_sqlite_guard(self, err); /* an old WAL must not go into a new file */
-    if (status == MQ_OK)
+    if (status == MQ_OK) {
         status = mq_sqlite_after_failed_sync(self, err);
+    }
     return status == MQ_OK ? keep_short(self, err) : status;
 }

@@ -31,11 +31,13 @@ static enum mq_status open_handle(struct mq_sqlite *self, bool create, struct mq
                 (create ? SQLITE_OPEN_CREATE : 0);
     int code = sqlite3_open_v2(self->memory ? ":memory:" : self->name, &self->handle, flags, NULL);
 
-    if (!self->handle)
+    if (!self->handle) {
         return mq_error_nomem(err);
+    }
     sqlite3_extended_result_codes(self->handle, 1);
-    if (code != SQLITE_OK)
+    if (code != SQLITE_OK) {
         return mq_sqlite_error(self, sqlite3_extended_errcode(self->handle), err);
+    }
     mq_sqlite_busy_install(self);
     mq_sqlite_wal_install(self);
     self->busy.waited_us = 0;
@@ -48,8 +50,9 @@ static enum mq_status wants_wal(const struct mq_sqlite *self, bool *wal, struct 
     bool network = mq_sqlite_on_network(self->name);
 
     *wal = asked || (!network && !*self->wanted_journal && mq_sqlite_wal_safe());
-    if (!asked || !network)
+    if (!asked || !network) {
         return MQ_OK;
+    }
     return mq_error_set(err, MQ_CONFIG, "journal",
                         "%s is on a network file system, where a WAL corrupts the database: use "
                         "journal \"truncate\", or put it on a local disk",
@@ -67,12 +70,15 @@ static void make_private(struct mq_sqlite *self)
 
     mq_sqlite_directory(self->name, directory);
     fd = open(self->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0 && errno == EEXIST && stat(self->name, &info) != 0) /* a dangling link */
+    if (fd < 0 && errno == EEXIST && stat(self->name, &info) != 0) { /* a dangling link */
         fd = open(self->name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0)
+    }
+    if (fd < 0) {
         return;
-    if (stat(directory, &info) == 0 && (info.st_mode & S_ISGID))
+    }
+    if (stat(directory, &info) == 0 && (info.st_mode & S_ISGID)) {
         (void)!fchmod(fd, 0660);
+    }
     close(fd);
 }
 
@@ -90,15 +96,19 @@ static enum mq_status create(struct mq_sqlite *self, struct mq_error *err)
         make_private(self);
         status = open_handle(self, true, err);
     }
-    if (status == MQ_OK)
+    if (status == MQ_OK) {
         status = mq_sqlite_pragma(self, "PRAGMA page_size = 8192; BEGIN EXCLUSIVE", err);
-    if (status != MQ_OK)
+    }
+    if (status != MQ_OK) {
         goto out;
-    if (stat(self->name, &info) != 0 || info.st_size != 0)
+    }
+    if (stat(self->name, &info) != 0 || info.st_size != 0) {
         goto out; /* another process was first */
+    }
     status = mq_sqlite_pragma(self, "PRAGMA locking_mode = EXCLUSIVE; COMMIT", err);
-    if (status == MQ_OK && wal)
+    if (status == MQ_OK && wal) {
         status = mq_sqlite_pragma(self, "PRAGMA journal_mode = WAL", err);
+    }
 out:
     mq_sqlite_disconnect(self);
     return status;
@@ -114,19 +124,22 @@ static enum mq_status configure(struct mq_sqlite *self, struct mq_error *err)
         self->synchronous_normal ? "PRAGMA synchronous = NORMAL" : "PRAGMA synchronous = FULL",
         err);
 
-    if (status == MQ_OK && mq_sqlite_journal_open(self))
+    if (status == MQ_OK && mq_sqlite_journal_open(self)) {
         memcpy(self->journal, "wal", 4);
-    else if (status == MQ_OK)
+    } else if (status == MQ_OK) {
         status = mq_sqlite_ask_journal(self, self->journal, err);
+    }
     /* Some distributions build SQLite to write zeros over all that is deleted. The worker deletes
      * every mail that it has sent: pages that become free as a whole are left as they are, which
      * halves what it writes. */
-    if (status == MQ_OK && self->worker)
+    if (status == MQ_OK && self->worker) {
         status = mq_sqlite_pragma(self, "PRAGMA secure_delete = FAST", err);
+    }
     /* EXTRA syncs the directory, too. */
     if (status == MQ_OK && strcmp(self->wanted_journal, "delete") == 0 && !self->reader &&
-        strcmp(self->journal, "delete") == 0 && !self->synchronous_normal)
+        strcmp(self->journal, "delete") == 0 && !self->synchronous_normal) {
         status = mq_sqlite_pragma(self, "PRAGMA synchronous = EXTRA", err);
+    }
     return status;
 }
 
@@ -137,8 +150,9 @@ static enum mq_status take_names(struct mq_sqlite *self, struct mq_error *err)
     char **names[] = {&self->path, &self->wal_path, &self->shm_path, &self->mark_path};
     static const char *const suffixes[] = {"", "-wal", "-shm", "-unsynced"};
 
-    if (!canonical || !*canonical)
+    if (!canonical || !*canonical) {
         canonical = self->name;
+    }
     for (int i = 0; i < 4; i++) {
         struct mq_buffer name;
 
@@ -148,8 +162,9 @@ static enum mq_status take_names(struct mq_sqlite *self, struct mq_error *err)
         free(*names[i]);
         *names[i] = mq_buffer_take(&name);
         mq_buffer_clear(&name);
-        if (!*names[i])
+        if (!*names[i]) {
             return mq_error_nomem(err);
+        }
     }
     return MQ_OK;
 }
@@ -162,29 +177,38 @@ enum mq_status mq_sqlite_connect(struct mq_sqlite *self, bool must_exist, struct
     self->replaced = false;
     self->identified = self->wal_known = false;
     self->file_fd = -1;
-    if (!self->memory)
+    if (!self->memory) {
         status = mq_sqlite_look(self, must_exist, &empty, err);
-    if (status == MQ_OK && empty)
+    }
+    if (status == MQ_OK && empty) {
         status = create(self, err);
-    if (status == MQ_OK)
+    }
+    if (status == MQ_OK) {
         status = open_handle(self, false, err);
-    if (status == MQ_OK)
+    }
+    if (status == MQ_OK) {
         status = take_names(self, err);
-    if (status == MQ_OK)
+    }
+    if (status == MQ_OK) {
         status = mq_sqlite_note_reader(self, err);
-    if (status == MQ_OK)
+    }
+    if (status == MQ_OK) {
         status = configure(self, err);
-    if (status == MQ_OK && !self->reader && access(self->mark_path, F_OK) == 0)
+    }
+    if (status == MQ_OK && !self->reader && access(self->mark_path, F_OK) == 0) {
         self->sync_failed = true;
-    if (status != MQ_OK)
+    }
+    if (status != MQ_OK) {
         mq_sqlite_disconnect(self);
+    }
     return status;
 }
 
 void mq_sqlite_disconnect(struct mq_sqlite *self)
 {
-    if (!self->handle)
+    if (!self->handle) {
         return;
+    }
     mq_sqlite_finalize_all(self);
     mq_sqlite_wal_before_close(self);
     sqlite3_close(self->handle); /* undoes an open transaction */

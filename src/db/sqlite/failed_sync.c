@@ -25,9 +25,11 @@ static bool write_and_sync(int fd, int64_t bytes)
 {
     static const char chunk[CHUNK] = {1};
 
-    for (; bytes > 0; bytes -= CHUNK)
-        if (write(fd, chunk, CHUNK) != CHUNK)
+    for (; bytes > 0; bytes -= CHUNK) {
+        if (write(fd, chunk, CHUNK) != CHUNK) {
             return false;
+        }
+    }
     return fsync(fd) == 0;
 }
 
@@ -41,8 +43,9 @@ static bool disk_takes(struct mq_sqlite *self)
     mq_buffer_init(&name);
     mq_buffer_cstr(&name, self->path);
     mq_buffer_cstr(&name, "-XXXXXX");
-    if (!name.failed)
+    if (!name.failed) {
         fd = mkostemp(name.data, O_CLOEXEC);
+    }
     if (fd >= 0) {
         unlink(name.data);
         taken = write_and_sync(fd, 2 * mq_sqlite_wal_bytes(&self->base) + CHUNK);
@@ -57,8 +60,9 @@ static bool cut_wal(struct mq_sqlite *self)
     int64_t limit_us = self->busy.limit_us;
     int code;
 
-    if (limit_us > WAIT_US)
+    if (limit_us > WAIT_US) {
         self->busy.limit_us = WAIT_US;
+    }
     code = sqlite3_wal_checkpoint_v2(self->handle, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
     self->busy.limit_us = limit_us;
     return code == SQLITE_OK;
@@ -68,19 +72,22 @@ static void set_mark(struct mq_sqlite *self)
 {
     int fd = open(self->mark_path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
 
-    if (fd >= 0)
+    if (fd >= 0) {
         close(fd);
+    }
 }
 
 enum mq_status mq_sqlite_after_failed_sync(struct mq_sqlite *self, struct mq_error *err)
 {
     enum mq_status status;
 
-    if (!self->sync_failed || self->memory)
+    if (!self->sync_failed || self->memory) {
         return MQ_OK;
+    }
     status = mq_sqlite_guard(self, err);
-    if (status != MQ_OK)
+    if (status != MQ_OK) {
         return status;
+    }
     /* A rollback journal is cut after each commit. */
     if (strcmp(self->journal, "wal") != 0 || (disk_takes(self) && cut_wal(self))) {
         self->sync_failed = false;

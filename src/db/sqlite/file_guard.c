@@ -23,13 +23,15 @@ bool mq_sqlite_forked(struct mq_db *db)
 
 enum mq_status mq_sqlite_usable(struct mq_sqlite *self, struct mq_error *err)
 {
-    if (mq_sqlite_forked(&self->base))
+    if (mq_sqlite_forked(&self->base)) {
         return mq_error_set(err, MQ_DATABASE, "database",
                             "the connection to %s belongs to the parent process: open another one "
                             "after the fork",
                             self->name);
-    if (!self->handle || self->replaced)
+    }
+    if (!self->handle || self->replaced) {
         return mq_sqlite_gone(self, false, err);
+    }
     return MQ_OK;
 }
 
@@ -61,14 +63,16 @@ static bool take_wal(struct mq_sqlite *self)
     struct mq_file_id ids[COUNT] = {self->file};
     int fds[COUNT];
 
-    if (!mq_file_id_of(self->wal_path, &ids[WAL]) || !mq_file_id_of(self->shm_path, &ids[SHM]))
+    if (!mq_file_id_of(self->wal_path, &ids[WAL]) || !mq_file_id_of(self->shm_path, &ids[SHM])) {
         return false;
+    }
     /* What has those names now may no longer be what SQLite opened; the WAL's index is shared by
      * all connections of a process, so that one whose locks were dropped passes a deleted one on
      * to those that open later. */
     mq_file_find_fds(ids, fds, COUNT);
-    if (fds[WAL] < 0 || fds[SHM] < 0)
+    if (fds[WAL] < 0 || fds[SHM] < 0) {
         return false;
+    }
     self->file_fd = fds[FILE_ITSELF];
     self->wal = ids[WAL];
     self->wal_known = true;
@@ -84,12 +88,14 @@ static bool identify(struct mq_sqlite *self)
     if (!mq_file_id_of(self->name, &self->file) ||
         (strcmp(self->name, self->path) != 0 && !unchanged(self->path, &self->file)) ||
         sqlite3_file_control(self->handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved) != SQLITE_OK ||
-        moved)
+        moved) {
         return false;
+    }
     self->identified = true;
     /* Who only reads must know its WAL, too, before it closes. */
-    if (strcmp(self->journal, "wal") == 0)
+    if (strcmp(self->journal, "wal") == 0) {
         take_wal(self);
+    }
     return true;
 }
 
@@ -105,8 +111,9 @@ enum mq_status mq_sqlite_guard(struct mq_sqlite *self, struct mq_error *err)
  * connection only: the file keeps its own. */
 static enum mq_status prefer_truncate(struct mq_sqlite *self, struct mq_error *err)
 {
-    if (strcmp(self->journal, "delete") != 0 || strcmp(self->wanted_journal, "delete") == 0)
+    if (strcmp(self->journal, "delete") != 0 || strcmp(self->wanted_journal, "delete") == 0) {
         return MQ_OK;
+    }
     return mq_sqlite_pragma_text(self, "PRAGMA journal_mode = TRUNCATE", self->journal, err);
 }
 
@@ -114,18 +121,22 @@ enum mq_status mq_sqlite_note_journal(struct mq_sqlite *self, struct mq_error *e
 {
     enum mq_status status = MQ_OK;
 
-    if (self->memory || self->wal_known)
+    if (self->memory || self->wal_known) {
         return MQ_OK;
+    }
     /* A file of the WAL's name does not tell: a power failure may leave an empty one, which SQLite
      * takes no notice of. Nor does a journal that is open before the first write: it is a WAL since
      * another process changed the file to it, or the rollback journal of a process that was killed.
      */
-    if (strcmp(self->journal, "delete") == 0 || mq_sqlite_journal_open(self))
+    if (strcmp(self->journal, "delete") == 0 || mq_sqlite_journal_open(self)) {
         status = mq_sqlite_ask_journal(self, self->journal, err);
-    if (status == MQ_OK)
+    }
+    if (status == MQ_OK) {
         status = prefer_truncate(self, err);
-    if (status != MQ_OK || strcmp(self->journal, "wal") != 0)
+    }
+    if (status != MQ_OK || strcmp(self->journal, "wal") != 0) {
         return status;
+    }
     return take_wal(self) ? MQ_OK : mq_sqlite_gone(self, false, err);
 }
 
@@ -138,10 +149,12 @@ enum mq_status mq_sqlite_guard_commit(struct mq_sqlite *self, struct mq_error *e
     if (self->wal_known) {
         struct mq_file_id id;
 
-        if (!mq_file_id_of_fd(self->file_fd, &id) || !mq_file_id_same(&id, &self->file))
+        if (!mq_file_id_of_fd(self->file_fd, &id) || !mq_file_id_same(&id, &self->file)) {
             self->file_fd = mq_file_find_fd(&self->file);
-        if (mq_sqlite_shut_out(self->file_fd))
+        }
+        if (mq_sqlite_shut_out(self->file_fd)) {
             return mq_sqlite_gone(self, true, err);
+        }
     }
     return intact(self) ? MQ_OK : mq_sqlite_gone(self, true, err);
 }
@@ -151,7 +164,8 @@ int64_t mq_sqlite_wal_bytes(struct mq_db *db)
     struct mq_sqlite *self = mq_sqlite_of(db);
     struct stat info;
 
-    if (self->memory || !self->wal_path || stat(self->wal_path, &info) != 0)
+    if (self->memory || !self->wal_path || stat(self->wal_path, &info) != 0) {
         return 0;
+    }
     return (int64_t)info.st_size;
 }

@@ -26,10 +26,12 @@ static bool names_directory(const char *name)
 /* Why a file that is there cannot be the database; NULL: it can. */
 static const char *fault_of(const struct stat *info, bool must_exist)
 {
-    if (S_ISDIR(info->st_mode))
+    if (S_ISDIR(info->st_mode)) {
         return "it is a directory: give the path of a file";
-    if (!S_ISREG(info->st_mode))
+    }
+    if (!S_ISREG(info->st_mode)) {
         return "it is not a regular file: give the path of a file";
+    }
     /* An empty file may be about to be restored. */
     return must_exist && info->st_size == 0 ? "it is empty: correct the path, or create it first"
                                             : NULL;
@@ -42,16 +44,17 @@ enum mq_status mq_sqlite_look(struct mq_sqlite *self, bool must_exist, bool *emp
     struct stat info = {0};
     const char *fault = NULL;
 
-    if (names_directory(self->name))
+    if (names_directory(self->name)) {
         fault = "by its end it is a directory: give the path of a file";
-    else if (stat(self->name, &info) == 0)
+    } else if (stat(self->name, &info) == 0) {
         fault = fault_of(&info, must_exist);
-    else if (errno != ENOENT)
+    } else if (errno != ENOENT) {
         return mq_error_set(err, MQ_CANTOPEN, "database",
                             "cannot open %s: %s: check the rights of the directories above it",
                             self->name, strerror(errno));
-    else if (must_exist)
+    } else if (must_exist) {
         fault = "it does not exist: correct the path, or create it first";
+    }
     *empty = info.st_size == 0;
     return fault
                ? mq_error_set(err, MQ_CANTOPEN, "database", "cannot open %s: %s", self->name, fault)
@@ -87,10 +90,13 @@ bool mq_sqlite_on_network(const char *name)
     char directory[PATH_MAX];
 
     mq_sqlite_directory(name, directory);
-    if (statfs(directory, &info) != 0)
+    if (statfs(directory, &info) != 0) {
         return false;
-    for (size_t i = 0; i < sizeof(network_magic) / sizeof(network_magic[0]); i++)
-        if ((unsigned int)info.f_type == network_magic[i])
+    }
+    for (size_t i = 0; i < sizeof(network_magic) / sizeof(network_magic[0]); i++) {
+        if ((unsigned int)info.f_type == network_magic[i]) {
             return true;
+        }
+    }
     return false;
 }

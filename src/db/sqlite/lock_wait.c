@@ -35,15 +35,18 @@ static int wait_a_step(void *context, int tries)
     uint32_t random;
     struct timespec pause;
 
-    if (tries == 0)
+    if (tries == 0) {
         busy->started_us = now;
+    }
     busy->waited_us = now - busy->started_us;
-    if (busy->waited_us >= busy->limit_us)
+    if (busy->waited_us >= busy->limit_us) {
         return 0;
+    }
     sqlite3_randomness(sizeof(random), &random);
     step = STEP_MIN_US + random % (ceiling - STEP_MIN_US + 1);
-    if (step > busy->limit_us - busy->waited_us)
+    if (step > busy->limit_us - busy->waited_us) {
         step = busy->limit_us - busy->waited_us;
+    }
     pause = (struct timespec){.tv_sec = 0, .tv_nsec = step * 1000};
     nanosleep(&pause, NULL); /* a signal shortens it: then it is simply the next try */
     return 1;
@@ -62,8 +65,9 @@ static enum lock ask_lock(int fd, short type)
     struct flock lock = {
         .l_type = type, .l_whence = SEEK_SET, .l_start = LOCK_SHARED, .l_len = LOCK_SHARED_SIZE};
 
-    if (fd < 0 || fcntl(fd, F_GETLK, &lock) != 0)
+    if (fd < 0 || fcntl(fd, F_GETLK, &lock) != 0) {
         return UNKNOWN;
+    }
     return lock.l_type == F_UNLCK ? FREE : TAKEN;
 }
 

@@ -16,14 +16,17 @@ enum mq_status mq_sqlite_pragma_text(struct mq_sqlite *self, const char *sql,
     sqlite3_stmt *stmt = NULL;
     int code = sqlite3_prepare_v2(self->handle, sql, -1, &stmt, NULL);
 
-    if (code == SQLITE_OK)
+    if (code == SQLITE_OK) {
         code = sqlite3_step(stmt);
-    if (code == SQLITE_ROW)
+    }
+    if (code == SQLITE_ROW) {
         sqlite3_snprintf(MQ_PRAGMA_MAX, out, "%s", (const char *)sqlite3_column_text(stmt, 0));
-    if (code == SQLITE_ROW || code == SQLITE_DONE)
+    }
+    if (code == SQLITE_ROW || code == SQLITE_DONE) {
         code = sqlite3_finalize(stmt); /* fails when the text could not be had */
-    else
+    } else {
         sqlite3_finalize(stmt);
+    }
     return code == SQLITE_OK ? MQ_OK : mq_sqlite_error(self, code, err);
 }
 

@@ -5,8 +5,9 @@
  * ran after that would commit by itself, one statement at a time. */
 static enum mq_status check_undone(struct mq_sqlite *self, struct mq_error *err)
 {
-    if (!self->begun || !sqlite3_get_autocommit(self->handle))
+    if (!self->begun || !sqlite3_get_autocommit(self->handle)) {
         return MQ_OK;
+    }
     return mq_error_set(err, MQ_DATABASE, "database",
                         "SQLite undid the transaction on %s after an error", self->name);
 }
@@ -20,8 +21,9 @@ static int bind(sqlite3_stmt *stmt, int index, const struct mq_value *value)
         return sqlite3_bind_text64(stmt, index, value->s.data ? value->s.data : "", value->s.len,
                                    SQLITE_STATIC, SQLITE_UTF8);
     case MQ_BLOB:
-        if (value->s.len == 0)
+        if (value->s.len == 0) {
             return sqlite3_bind_zeroblob(stmt, index, 0);
+        }
         return sqlite3_bind_blob64(stmt, index, value->s.data, value->s.len, SQLITE_STATIC);
     case MQ_NULL:
         break;
@@ -39,10 +41,12 @@ static enum mq_status prepare(struct mq_sqlite *self, const struct mq_query *que
         int code = sqlite3_prepare_v3(self->handle, query->sql, -1,
                                       kept ? SQLITE_PREPARE_PERSISTENT : 0, &stmt, NULL);
 
-        if (code != SQLITE_OK)
+        if (code != SQLITE_OK) {
             return mq_sqlite_error(self, code, err);
-        if (kept)
+        }
+        if (kept) {
             self->slots[query->slot] = stmt;
+        }
     }
     self->current = stmt;
     self->current_kept = kept;
@@ -59,14 +63,17 @@ enum mq_status mq_sqlite_run_fixed(struct mq_sqlite *self, enum mq_fixed which,
     enum mq_status status = check_undone(self, err);
     int code;
 
-    if (status == MQ_OK)
+    if (status == MQ_OK) {
         status = prepare(self, &query, err);
-    if (status != MQ_OK)
+    }
+    if (status != MQ_OK) {
         return status;
+    }
     self->busy.waited_us = 0;
     code = sqlite3_step(self->current);
-    if (code != SQLITE_DONE)
+    if (code != SQLITE_DONE) {
         status = mq_sqlite_error(self, code, err);
+    }
     mq_sqlite_finish(&self->base);
     return status;
 }
@@ -91,11 +98,13 @@ static bool columns_ready(sqlite3_stmt *stmt)
     for (int i = 0; i < count; i++) {
         int type = sqlite3_column_type(stmt, i);
 
-        if ((type == SQLITE_TEXT || type == SQLITE_FLOAT) && !sqlite3_column_text(stmt, i))
+        if ((type == SQLITE_TEXT || type == SQLITE_FLOAT) && !sqlite3_column_text(stmt, i)) {
             return false;
+        }
         if (type == SQLITE_BLOB && !sqlite3_column_blob(stmt, i) &&
-            sqlite3_column_bytes(stmt, i) > 0)
+            sqlite3_column_bytes(stmt, i) > 0) {
             return false;
+        }
     }
     return true;
 }
@@ -106,10 +115,12 @@ static enum mq_status step(struct mq_sqlite *self, bool *row, struct mq_error *e
     enum mq_status status;
 
     *row = code == SQLITE_ROW;
-    if (code == SQLITE_ROW && columns_ready(self->current))
+    if (code == SQLITE_ROW && columns_ready(self->current)) {
         return MQ_OK;
-    if (code == SQLITE_DONE)
+    }
+    if (code == SQLITE_DONE) {
         return completed(self, err);
+    }
     *row = false;
     status = mq_sqlite_error(self, code == SQLITE_ROW ? SQLITE_NOMEM : code, err);
     mq_sqlite_finish(&self->base);
@@ -121,16 +132,20 @@ enum mq_status mq_sqlite_run(struct mq_db *db, const struct mq_query *query, str
     struct mq_sqlite *self = mq_sqlite_of(db);
     enum mq_status status = mq_sqlite_usable(self, err);
 
-    if (status != MQ_OK)
+    if (status != MQ_OK) {
         return status;
+    }
     mq_sqlite_finish(db);
     status = check_undone(self, err);
-    if (status == MQ_OK && !self->begun)
+    if (status == MQ_OK && !self->begun) {
         status = mq_sqlite_guard(self, err);
-    if (status == MQ_OK)
+    }
+    if (status == MQ_OK) {
         status = prepare(self, query, err);
-    if (status != MQ_OK)
+    }
+    if (status != MQ_OK) {
         return status;
+    }
     self->busy.waited_us = 0;
     for (int i = 0; i < query->param_count; i++) {
         int code = bind(self->current, i + 1, &query->params[i]);
@@ -156,10 +171,12 @@ enum mq_status mq_sqlite_next(struct mq_db *db, bool *row, struct mq_error *err)
         return MQ_OK;
     }
     status = self->current ? mq_sqlite_usable(self, err) : MQ_OK;
-    if (status == MQ_OK && self->current)
+    if (status == MQ_OK && self->current) {
         status = step(self, &more, err);
-    if (status == MQ_OK)
+    }
+    if (status == MQ_OK) {
         *row = more;
+    }
     return status;
 }
 
@@ -169,8 +186,9 @@ struct mq_value mq_sqlite_column(struct mq_db *db, int index)
     sqlite3_stmt *stmt = self->current;
     struct mq_value value = {.type = MQ_NULL};
 
-    if (!stmt)
+    if (!stmt) {
         return value;
+    }
     switch (sqlite3_column_type(stmt, index)) {
     case SQLITE_INTEGER:
         return mq_int(sqlite3_column_int64(stmt, index));
@@ -186,8 +204,9 @@ struct mq_value mq_sqlite_column(struct mq_db *db, int index)
         break;
     }
     value.s.len = (size_t)sqlite3_column_bytes(stmt, index);
-    if (value.s.len == 0)
+    if (value.s.len == 0) {
         value.s.data = ""; /* SQLite gives no pointer for an empty blob */
+    }
     return value;
 }
 
@@ -196,8 +215,9 @@ void mq_sqlite_finish(struct mq_db *db)
     struct mq_sqlite *self = mq_sqlite_of(db);
 
     self->row_ready = false;
-    if (!self->current || mq_sqlite_forked(db))
+    if (!self->current || mq_sqlite_forked(db)) {
         return;
+    }
     if (self->current_kept) {
         sqlite3_reset(self->current);
         sqlite3_clear_bindings(self->current); /* they point to memory of the caller */

@@ -31,10 +31,12 @@ static enum mq_status check_file_beside(struct mq_sqlite *self, const char *path
 {
     int missing = access(path, R_OK) == 0 ? 0 : errno;
 
-    if (missing == 0)
+    if (missing == 0) {
         return MQ_OK;
-    if (access(self->path, W_OK) != 0 && errno == EROFS)
+    }
+    if (access(self->path, W_OK) != 0 && errno == EROFS) {
         return mq_sqlite_error(self, SQLITE_READONLY, err);
+    }
     return mq_error_set(err, MQ_READONLY, "database",
                         "user %ld may only read %s, which is in WAL mode, and SQLite reads it only "
                         "with its -wal and -shm files: %s: %s: look as user %ld, who owns it, or "
@@ -48,12 +50,14 @@ enum mq_status mq_sqlite_note_reader(struct mq_sqlite *self, struct mq_error *er
     enum mq_status status = MQ_OK;
 
     self->reader = !self->memory && sqlite3_db_readonly(self->handle, "main") == 1;
-    if (self->reader && self->worker)
+    if (self->reader && self->worker) {
         return mq_sqlite_error(self, SQLITE_READONLY, err);
+    }
     if (self->reader && says_wal(self)) {
         status = check_file_beside(self, self->wal_path, err);
-        if (status == MQ_OK)
+        if (status == MQ_OK) {
             status = check_file_beside(self, self->shm_path, err);
+        }
     }
     return status;
 }

@@ -27,32 +27,37 @@ static enum mq_status denied(struct mq_sqlite *self, int system_error, enum mq_s
     long uid = (long)geteuid();
 
     mq_sqlite_directory(path, directory);
-    if (access(directory, X_OK) != 0)
+    if (access(directory, X_OK) != 0) {
         return mq_error_set(err, MQ_CANTOPEN, "database",
                             "cannot open %s: its directory %s: %s: create it, correct the path, or "
                             "change its owner or mode",
                             path, directory, strerror(errno));
-    if (access(path, R_OK) != 0 && errno == EACCES)
+    }
+    if (access(path, R_OK) != 0 && errno == EACCES) {
         return mq_error_set(err, MQ_CANTOPEN, "database",
                             "user %ld may not read the database file %s: do this as its owner, or "
                             "change its owner or mode",
                             uid, path);
+    }
     if (system_error == EROFS || (access(path, W_OK) != 0 && errno == EROFS) ||
-        (access(directory, W_OK) != 0 && errno == EROFS))
+        (access(directory, W_OK) != 0 && errno == EROFS)) {
         return mq_error_set(err, MQ_READONLY, "database",
                             "%s is on a file system that is mounted read-only: put the database "
                             "elsewhere, or remount",
                             path);
-    if (access(path, F_OK) == 0 && access(path, W_OK) != 0)
+    }
+    if (access(path, F_OK) == 0 && access(path, W_OK) != 0) {
         return mq_error_set(err, MQ_READONLY, "database",
                             "the database file %s is not writable for user %ld: do this as user "
                             "%ld, who owns it, or change its owner or mode",
                             path, uid, mq_sqlite_owner(path));
-    if (access(directory, W_OK) != 0)
+    }
+    if (access(directory, W_OK) != 0) {
         return mq_error_set(err, MQ_READONLY, "database",
                             "the directory %s is not writable for user %ld, and SQLite must "
                             "create its journal there, beside %s: change its owner or mode",
                             directory, uid, path);
+    }
     return mq_error_set(err, otherwise, "database",
                         "cannot open %s or a file that SQLite keeps beside it: %s (%s): check "
                         "owner, mode and the limit of open files",
@@ -88,11 +93,12 @@ static enum mq_status full(struct mq_sqlite *self, int code, int system_error, s
 
 static enum mq_status damaged(int code, const char *path, struct mq_error *err)
 {
-    if ((code & 0xff) == SQLITE_NOTADB)
+    if ((code & 0xff) == SQLITE_NOTADB) {
         return mq_error_set(err, MQ_CORRUPT, "database",
                             "%s is not an SQLite database (or an encrypted or damaged one): "
                             "correct the path, or restore a backup; see also: sqlite3 %s .recover",
                             path, path);
+    }
     return mq_error_set(err, MQ_CORRUPT, "database",
                         "the database %s is damaged: stop what uses it, restore a backup, or save "
                         "what is readable with: sqlite3 %s .recover | sqlite3 new.sqlite",
@@ -112,11 +118,13 @@ static enum mq_status input_output(struct mq_sqlite *self, int code, int system_
     const char *path = path_of(self);
 
     self->sync_failed = self->sync_failed || code == SQLITE_IOERR_FSYNC;
-    if (code == SQLITE_IOERR_WRITE && system_error == 0 && is_size_limited())
+    if (code == SQLITE_IOERR_WRITE && system_error == 0 && is_size_limited()) {
         system_error =
             EFBIG; /* a part was written, and SQLite does not keep why the rest was not */
-    if (system_error == EDQUOT || system_error == EFBIG || system_error == ENOSPC)
+    }
+    if (system_error == EDQUOT || system_error == EFBIG || system_error == ENOSPC) {
         return full(self, code, system_error, err);
+    }
     return mq_error_set(err, MQ_IO, "database",
                         "input/output error on %s: %s, %s (code %d): check disk and file system; "
                         "%s",
@@ -144,8 +152,9 @@ static enum mq_status read_only(struct mq_sqlite *self, int code, int system_err
     bool must_recover = code == SQLITE_READONLY_ROLLBACK || code == SQLITE_READONLY_RECOVERY ||
                         code == SQLITE_READONLY_CANTINIT || code == SQLITE_READONLY_CANTLOCK;
 
-    if (!self->reader || !must_recover)
+    if (!self->reader || !must_recover) {
         return denied(self, system_error, MQ_READONLY, err);
+    }
     return mq_error_set(err, MQ_READONLY, "database",
                         "a transaction on %s was broken off and must be undone first, which user "
                         "%ld, who may only read it, cannot do: run `mailqueue status` once as user "
@@ -163,8 +172,9 @@ enum mq_status mq_sqlite_error(struct mq_sqlite *self, int code, struct mq_error
 {
     int system_error = self->handle ? sqlite3_system_errno(self->handle) : errno;
 
-    if (code == SQLITE_READONLY_DBMOVED)
+    if (code == SQLITE_READONLY_DBMOVED) {
         return mq_sqlite_gone(self, false, err);
+    }
     switch (code == SQLITE_IOERR_NOMEM ? SQLITE_NOMEM : code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:

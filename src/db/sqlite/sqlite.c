@@ -13,14 +13,17 @@ static void rollback(struct mq_db *db)
 {
     struct mq_sqlite *self = mq_sqlite_of(db);
 
-    if (mq_sqlite_forked(db))
+    if (mq_sqlite_forked(db)) {
         return;
+    }
     mq_sqlite_finish(db);
     self->begun = false;
-    if (self->handle && !sqlite3_get_autocommit(self->handle))
+    if (self->handle && !sqlite3_get_autocommit(self->handle)) {
         mq_sqlite_run_fixed(self, MQ_FIXED_ROLLBACK, NULL);
-    if (self->handle && !self->replaced)
+    }
+    if (self->handle && !self->replaced) {
         mq_sqlite_after_failed_sync(self, NULL);
+    }
 }
 
 static enum mq_status begin(struct mq_db *db, struct mq_error *err)
@@ -28,29 +31,37 @@ static enum mq_status begin(struct mq_db *db, struct mq_error *err)
     struct mq_sqlite *self = mq_sqlite_of(db);
     enum mq_status status = mq_sqlite_usable(self, err);
 
-    if (status != MQ_OK)
+    if (status != MQ_OK) {
         return status;
-    if (self->begun)
+    }
+    if (self->begun) {
         return mq_error_set(err, MQ_DATABASE, "database", "a transaction within a transaction");
+    }
     mq_sqlite_finish(db);
     if (self->reader && access(self->path, W_OK) == 0) { /* by now */
         mq_sqlite_disconnect(self);
         status = mq_sqlite_connect(self, true, err);
     }
-    if (status == MQ_OK && self->reader) /* SQLite would begin a transaction that reads */
+    if (status == MQ_OK && self->reader) { /* SQLite would begin a transaction that reads */
         return mq_sqlite_error(self, SQLITE_READONLY, err);
-    if (status == MQ_OK)
+    }
+    if (status == MQ_OK) {
         status = mq_sqlite_guard(self, err);
-    if (status == MQ_OK)
+    }
+    if (status == MQ_OK) {
         status = mq_sqlite_after_failed_sync(self, err);
-    if (status == MQ_OK)
+    }
+    if (status == MQ_OK) {
         status = mq_sqlite_run_fixed(self, MQ_FIXED_BEGIN, err);
-    if (status != MQ_OK)
+    }
+    if (status != MQ_OK) {
         return status;
+    }
     self->begun = true;
     status = mq_sqlite_note_journal(self, err);
-    if (status != MQ_OK)
+    if (status != MQ_OK) {
         rollback(db);
+    }
     return status;
 }
 
@@ -60,20 +71,24 @@ static enum mq_status commit(struct mq_db *db, struct mq_error *err)
     struct mq_sqlite *self = mq_sqlite_of(db);
     enum mq_status status = mq_sqlite_usable(self, err);
 
-    if (status != MQ_OK)
+    if (status != MQ_OK) {
         return status;
-    if (!self->begun)
+    }
+    if (!self->begun) {
         return mq_error_set(err, MQ_DATABASE, "database", "a commit without a transaction");
+    }
     mq_sqlite_finish(db);
     self->committing = true;
     status = mq_sqlite_run_fixed(self, MQ_FIXED_COMMIT, err);
     self->committing = false;
-    if (status != MQ_OK)
+    if (status != MQ_OK) {
         return status;
+    }
     self->begun = false;
     status = mq_sqlite_guard_commit(self, err);
-    if (status == MQ_OK)
+    if (status == MQ_OK) {
         mq_sqlite_wal_cap(self);
+    }
     return status;
 }
 
@@ -120,8 +135,9 @@ static enum mq_status reopen(struct mq_db *db, struct mq_error *err)
 {
     struct mq_sqlite *self = mq_sqlite_of(db);
 
-    if (self->memory)
+    if (self->memory) {
         return mq_sqlite_usable(self, err);
+    }
     if (mq_sqlite_forked(db)) {
         mq_sqlite_forget(self);
         self->owner = mq_process_id();
@@ -136,10 +152,11 @@ static void close_db(struct mq_db *db)
 {
     struct mq_sqlite *self = mq_sqlite_of(db);
 
-    if (mq_sqlite_forked(db))
+    if (mq_sqlite_forked(db)) {
         mq_sqlite_forget(self);
-    else
+    } else {
         mq_sqlite_disconnect(self);
+    }
     free(self->name);
     free(self->path);
     free(self->wal_path);
@@ -183,8 +200,9 @@ enum mq_status mq_sqlite_open(const struct mq_sqlite_options *options, struct mq
     struct mq_sqlite *self = calloc(1, sizeof(*self));
     enum mq_status status;
 
-    if (!self)
+    if (!self) {
         return mq_error_nomem(err);
+    }
     self->base.driver = &driver;
     self->owner = mq_process_id();
     self->synchronous_normal = options->synchronous_normal;
@@ -195,8 +213,9 @@ enum mq_status mq_sqlite_open(const struct mq_sqlite_options *options, struct mq
              options->journal ? options->journal : "");
     self->name = mq_str_dup(mq_str_of(options->path));
     status = self->name ? MQ_OK : mq_error_nomem(err);
-    if (status == MQ_OK)
+    if (status == MQ_OK) {
         status = mq_sqlite_connect(self, options->must_exist, err);
+    }
     if (status != MQ_OK) {
         close_db(&self->base);
         return status;
