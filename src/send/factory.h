@@ -34,8 +34,8 @@ enum mq_status mq_smtp_new(struct mq_dsn *dsn, const struct mq_transport_options
  * uncertain until it has ended.
  *
  * MQ_CONFIG: no command, a relative one, a program that is none, or ours, see sendmail/command.h. A
- * missing program is the relay's trouble when mail comes: it may be back after an upgrade. While
- * the transport exists, SIGCHLD is not ignored. */
+ * missing program is the relay's trouble when mail comes: it may be back after an upgrade. SIGCHLD
+ * is not ignored from a program's start until the transport is freed. */
 enum mq_status mq_sendmail_new(struct mq_dsn *dsn, const struct mq_transport_options *options,
                                struct mq_transport **out, struct mq_error *err);
 

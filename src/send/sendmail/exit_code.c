@@ -108,7 +108,7 @@ void mq_sendmail_describe(int status, struct mq_str printed, char out[MQ_TARGET_
     size_t room = MQ_TARGET_REPLY_MAX - 1 - used - strlen(": ...");
     bool cut = line.len > room;
     used = mq_str_printable(out, MQ_TARGET_REPLY_MAX, used, cut ? MQ_STR(": ...") : MQ_STR(": "));
-    while (line.len > room || (cut && ((unsigned char)*line.data & 0xC0) == 0x80)) {
+    while (line.len > room || (line.len > 0 && cut && ((unsigned char)*line.data & 0xC0) == 0x80)) {
         line.data++; /* also what remains of a character that was cut */
         line.len--;
     }

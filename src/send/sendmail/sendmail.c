@@ -64,26 +64,40 @@ static void note_trouble(struct pool *pool, const char *reason)
     mq_transport_return_pending(&pool->transport);
 }
 
-/* SIGCHLD belongs to the process, and pools may overlap in threads: the first sets it, the last
- * puts back what was there. Where it is ignored, the system throws exit codes away. */
-static void hold_children(bool hold)
+/* SIGCHLD belongs to the process, and pools may overlap in threads: the last one puts back what was
+ * there. */
+static struct {
+    pthread_mutex_t lock;
+    struct sigaction before;
+    int pools;
+    bool changed;
+} children = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Where SIGCHLD is ignored, the system throws exit codes away. PHP code of the run, which is called
+ * between two programs, may ignore it too. */
+static void keep_exit_codes(void)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static struct sigaction before;
-    static int holders;
-    static bool changed;
     const struct sigaction action = {.sa_handler = SIG_DFL};
-    pthread_mutex_lock(&lock);
-    if (hold && holders++ == 0) {
-        sigaction(SIGCHLD, NULL, &before);
-        changed = before.sa_handler == SIG_IGN || (before.sa_flags & SA_NOCLDWAIT) != 0;
-        if (changed) {
-            sigaction(SIGCHLD, &action, NULL);
-        }
-    } else if (!hold && --holders == 0 && changed) {
-        sigaction(SIGCHLD, &before, NULL);
+    struct sigaction now;
+    pthread_mutex_lock(&children.lock);
+    sigaction(SIGCHLD, NULL, &now);
+    if (now.sa_handler == SIG_IGN || (now.sa_flags & SA_NOCLDWAIT) != 0) {
+        children.before = children.changed ? children.before : now;
+        children.changed = true;
+        sigaction(SIGCHLD, &action, NULL);
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&children.lock);
+}
+
+static void count_pools(int change)
+{
+    pthread_mutex_lock(&children.lock);
+    children.pools += change;
+    if (children.pools == 0 && children.changed) {
+        children.changed = false;
+        sigaction(SIGCHLD, &children.before, NULL);
+    }
+    pthread_mutex_unlock(&children.lock);
 }
 
 /* ---- the start of one ---- */
@@ -134,6 +148,7 @@ static void start(struct pool *pool, struct slot *slot, struct mq_transfer *tran
     }
     slot->began_us = now_us(pool);
     char **argv = mq_sendmail_command_argv(&pool->words, transfer, pool->takes_status);
+    keep_exit_codes();
     int error = argv ? mq_process_start(&slot->process, input, argv, MQ_SENDMAIL_DEPTH) : ENOMEM;
     free(argv);
     if (error != 0) {
@@ -342,7 +357,7 @@ static void op_free(struct mq_transport *transport)
             mq_process_clear(&pool->slots[i].process);
         }
     }
-    hold_children(false);
+    count_pools(-1);
     mq_strings_clear(&pool->words);
     free(pool->slots);
     free(pool->polled);
@@ -368,7 +383,7 @@ static enum mq_status read_command(struct pool *pool, struct mq_dsn *dsn,
     }
     pool->transport.name = mq_dsn_redacted(dsn);
     pool->words = dsn->command;
-    mq_strings_init(&dsn->command);
+    dsn->command = (struct mq_strings){0};
     MQ_TRY(mq_sendmail_command_parse(&pool->words, err));
     return mq_sendmail_command_check(&pool->words, options->own_program, err);
 }
@@ -382,7 +397,7 @@ enum mq_status mq_sendmail_new(struct mq_dsn *dsn, const struct mq_transport_opt
     if (pool == NULL) {
         return mq_error_nomem(err);
     }
-    hold_children(true);
+    count_pools(1);
     pool->transport.ops = &ops;
     pool->transport.clock = options->clock;
     pool->timeout_ms = dsn->final_timeout_ms;

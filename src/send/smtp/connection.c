@@ -133,14 +133,13 @@ static void host_name(char *out, size_t size)
 /* smtp://host:port/name: libcurl takes the path for its EHLO. */
 static char *make_url(const struct mq_dsn *dsn)
 {
-    struct mq_buffer url;
+    struct mq_buffer url = {0};
     char own[256];
     const char *ehlo = dsn->ehlo;
     if (ehlo == NULL || ehlo[0] == '\0') {
         host_name(own, sizeof own);
         ehlo = own;
     }
-    mq_buffer_init(&url);
     mq_buffer_printf(&url, strchr(dsn->host, ':') ? "%s://[%s]" : "%s://%s", dsn->scheme,
                      dsn->host);
     if (dsn->port > 0) {

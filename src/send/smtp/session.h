@@ -42,6 +42,7 @@ struct mq_smtp_host {
     enum mq_smtp_following following;
     bool following_fixed; /* set by hand: nothing is learned */
     bool trying;          /* a trial is under way */
+    bool pipelining;      /* as the last session that opened said */
     bool no_params;       /* every transaction is plain: only so it worked */
     int failures;         /* sessions in a row that came to nothing; a decided mail ends the row */
     /* A transfer to begin now: on an idle session, or behind the dot; NULL: none for this one. */

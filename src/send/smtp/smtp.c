@@ -94,7 +94,8 @@ static size_t op_capacity(const struct mq_transport *transport, bool just_in_tim
     size_t places = at_work < pool->limit ? pool->limit - at_work : 0;
     /* An envelope may go behind the dot of each mail that is sent now. One more lies ready for when
      * that one's turn comes, so that its body and the next envelope leave in one write. */
-    if (!just_in_time && pool->host.following != MQ_SMTP_FOLLOW_NEVER && !pool->host.no_params) {
+    if (!just_in_time && pool->host.pipelining && pool->host.following != MQ_SMTP_FOLLOW_NEVER &&
+        !pool->host.no_params) {
         places += 2 * at_work;
     }
     return places > transport->pending.count ? places - transport->pending.count : 0;

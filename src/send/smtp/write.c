@@ -338,6 +338,7 @@ void mq_smtp_session_ready(struct mq_smtp_session *session, struct mq_channel *c
 {
     session->channel = channel;
     session->caps = *caps;
+    session->host->pipelining = caps->pipelining;
     mq_smtp_set_state(session, MQ_SMTP_IDLE);
 }
 

@@ -315,6 +315,10 @@ static void test_children_ignored(void **state)
     fake_mail_init(&mail, MESSAGE, 1);
     program_send(transport, &mail);
     assert_string_equal(fake_results(&mail), "R");
+    signal(SIGCHLD, SIG_IGN); /* as PHP code of the run may do between two mails */
+    fake_mail_init(&mail, MESSAGE, 1);
+    program_send(transport, &mail);
+    assert_string_equal(fake_results(&mail), "R");
     mq_transport_free(transport);
     sigaction(SIGCHLD, NULL, &now);
     assert_true(now.sa_handler == SIG_IGN);

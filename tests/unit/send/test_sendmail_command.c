@@ -29,7 +29,7 @@ static const char *parsed(const char *command)
     static char out[1024];
     struct mq_strings words;
     size_t n = 0;
-    mq_strings_init(&words);
+    words = (struct mq_strings){0};
     out[0] = '\0';
     if (read_command(command, &words) != MQ_OK) {
         mq_strings_clear(&words);
@@ -125,7 +125,7 @@ static void test_argument_vector(void **state)
     struct mq_transfer transfer;
     struct mq_target targets[3] = {{.address = "a@x"}, {.address = "b@x"}, {.address = "c@x"}};
     (void)state;
-    mq_strings_init(&words);
+    words = (struct mq_strings){0};
     assert_int_equal(read_command("/s -C x", &words), MQ_OK);
     memset(&transfer, 0, sizeof transfer);
     transfer.from = "s@y";
@@ -157,7 +157,7 @@ static void test_argument_vector(void **state)
 static bool takes_status(const char *command)
 {
     struct mq_strings words;
-    mq_strings_init(&words);
+    words = (struct mq_strings){0};
     assert_int_equal(read_command(command, &words), MQ_OK);
     bool takes = mq_sendmail_command_takes_status(&words);
     mq_strings_clear(&words);
@@ -187,7 +187,7 @@ static void test_who_takes_status(void **state)
 static const char *checked(const char *command, const char *own)
 {
     struct mq_strings words;
-    mq_strings_init(&words);
+    words = (struct mq_strings){0};
     assert_int_equal(read_command(command, &words), MQ_OK);
     enum mq_status status = mq_sendmail_command_check(&words, own, &err);
     mq_strings_clear(&words);
@@ -293,6 +293,9 @@ static void test_descriptions(void **state)
     assert_memory_equal(out, "exit 1: ...\xC3\xA4", 13);
     assert_true(strlen(out) >= 250 && strlen(out) < sizeof out);
     assert_string_equal(out + strlen(out) - 4, "\xC3\xA4y!");
+    memset(much, 0x85, sizeof much); /* ends of characters alone */
+    mq_sendmail_describe(W_EXITCODE(1, 0), (struct mq_str){much, sizeof much}, out);
+    assert_string_equal(out, "exit 1: ...");
 }
 
 #define PROGRAM_TEST(name) cmocka_unit_test_setup_teardown(name, program_setup, program_teardown)

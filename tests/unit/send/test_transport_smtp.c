@@ -86,6 +86,24 @@ static void test_capacity_with_and_without_limit(void **state)
     bench_free(bench);
 }
 
+static void serve_slowly_alone(struct relay_talk *talk)
+{
+    talk->ehlo = "250 relay.test";
+    serve_holding(talk);
+}
+
+static void test_capacity_without_pipelining(void **state)
+{
+    (void)state;
+    struct bench *bench = bench_new(serve_slowly_alone, "", 2);
+    bench_submit(bench, 2);
+    bench_until(bench, two_at_dot);
+    assert_int_equal(mq_transport_capacity(bench->transport, false), 0);
+    bench->relay.counts->go = 1;
+    bench_run(bench, 0);
+    bench_free(bench);
+}
+
 static void serve_few(struct relay_talk *talk)
 {
     talk->mails_max = 3;
@@ -286,6 +304,7 @@ int main(void)
         cmocka_unit_test(test_mails_spread_over_sessions),
         cmocka_unit_test(test_no_more_sessions_than_mails),
         cmocka_unit_test(test_capacity_with_and_without_limit),
+        cmocka_unit_test(test_capacity_without_pipelining),
         cmocka_unit_test(test_relay_that_takes_few_mails_a_connection),
         cmocka_unit_test(test_refused_connects_shrink_the_pool_for_a_minute),
         cmocka_unit_test(test_relay_down),
