@@ -75,11 +75,9 @@ static double cpu_us(void)
 /* Microseconds of CPU that one composing takes. */
 static double compose(const struct mq_compose_fields *fields)
 {
-    struct mq_compose_envelope envelope;
-    struct mq_buffer out;
+    struct mq_compose_envelope envelope = {0};
+    struct mq_buffer out = {0};
     struct mq_error err;
-    mq_buffer_init(&out);
-    mq_compose_envelope_init(&envelope);
     double begun = cpu_us();
     enum mq_status status = mq_compose(fields, &out, &envelope, &err);
     double us = cpu_us() - begun;

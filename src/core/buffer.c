@@ -75,15 +75,10 @@ char *mq_str_dup(struct mq_str s)
     return copy;
 }
 
-void mq_buffer_init(struct mq_buffer *buffer)
-{
-    *buffer = (struct mq_buffer){0};
-}
-
 void mq_buffer_clear(struct mq_buffer *buffer)
 {
     free(buffer->data);
-    mq_buffer_init(buffer);
+    *buffer = (struct mq_buffer){0};
 }
 
 void mq_buffer_reset(struct mq_buffer *buffer)
@@ -198,18 +193,13 @@ char *mq_buffer_take(struct mq_buffer *buffer)
     return data;
 }
 
-void mq_strings_init(struct mq_strings *list)
-{
-    *list = (struct mq_strings){0};
-}
-
 void mq_strings_clear(struct mq_strings *list)
 {
     for (size_t i = 0; i < list->count; i++) {
         free(list->items[i]);
     }
     free(list->items);
-    mq_strings_init(list);
+    *list = (struct mq_strings){0};
 }
 
 bool mq_strings_add(struct mq_strings *list, struct mq_str s)

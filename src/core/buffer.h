@@ -33,7 +33,6 @@ struct mq_buffer {
     bool failed;
 };
 
-void mq_buffer_init(struct mq_buffer *buffer);
 void mq_buffer_clear(struct mq_buffer *buffer); /* frees; usable again afterwards */
 void mq_buffer_reset(struct mq_buffer *buffer); /* empties, keeps the memory, clears failed */
 void mq_buffer_reserve(struct mq_buffer *buffer, size_t more);
@@ -59,7 +58,6 @@ struct mq_strings {
     size_t capacity;
 };
 
-void mq_strings_init(struct mq_strings *list);
 void mq_strings_clear(struct mq_strings *list);
 bool mq_strings_add(struct mq_strings *list, struct mq_str s); /* copies; false without memory */
 bool mq_strings_contains(const struct mq_strings *list, const char *s);

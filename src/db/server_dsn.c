@@ -183,14 +183,13 @@ static enum mq_status read_items(struct reader *reader, struct mq_server_dsn *ds
 enum mq_status mq_server_dsn_parse(struct mq_str text, struct mq_server_dsn *out,
                                    struct mq_error *err)
 {
-    struct mq_buffer shown;
+    struct mq_buffer shown = {0};
     bool mysql = mq_str_begins_nocase(text, "mysql:");
     struct reader reader = {text.data + PREFIX_LEN, text.data + text.len, mysql};
     if (memchr(text.data, '\0', text.len)) {
         return mq_error_set(err, MQ_CONFIG, "database", "$database: the DSN has a null byte");
     }
     *out = (struct mq_server_dsn){.mysql = mysql};
-    mq_buffer_init(&shown);
     mq_buffer_cstr(&shown, mysql ? "mysql:" : "pgsql:");
     enum mq_status status = read_items(&reader, out, &shown, err);
     out->shown = status == MQ_OK ? mq_buffer_take(&shown) : NULL;

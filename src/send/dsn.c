@@ -237,8 +237,7 @@ static void append_command(struct mq_buffer *out, const struct mq_strings *words
 
 char *mq_dsn_redacted(const struct mq_dsn *dsn)
 {
-    struct mq_buffer out;
-    mq_buffer_init(&out);
+    struct mq_buffer out = {0};
     mq_buffer_printf(&out, "%s://", dsn->scheme);
     if (dsn->user != NULL) {
         append_encoded(&out, dsn->user, "");

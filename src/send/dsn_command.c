@@ -63,7 +63,6 @@ enum mq_status mq_dsn_split_command(struct mq_str command, struct mq_strings *wo
     struct reader reader = {.quote = '\0'};
     enum mq_status status = MQ_OK;
     mq_strings_clear(words);
-    mq_buffer_init(&reader.word);
     for (size_t i = 0; i < command.len && status == MQ_OK; i++) {
         if (escapes(&reader, (struct mq_str){command.data + i, command.len - i})) {
             mq_buffer_char(&reader.word, command.data[++i]);

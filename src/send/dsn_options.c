@@ -142,8 +142,7 @@ static bool set_value(struct mq_dsn *dsn, const struct option *option, char **va
 static enum mq_status unknown_option(const struct mq_dsn *dsn, struct mq_str name, bool show,
                                      struct mq_error *err)
 {
-    struct mq_buffer text;
-    mq_buffer_init(&text);
+    struct mq_buffer text = {0};
     mq_buffer_cstr(&text, "transport: unknown option");
     if (show) {
         name.len = mq_utf8_cut(name, 40);

@@ -27,8 +27,7 @@ void mq_dsn_wipe(char *secret)
 enum mq_status mq_dsn_decode(struct mq_str text, char **out, struct mq_error *err)
 {
     enum mq_status status = MQ_OK;
-    struct mq_buffer buffer;
-    mq_buffer_init(&buffer);
+    struct mq_buffer buffer = {0};
     mq_buffer_append(&buffer, "", 0);
     for (size_t i = 0; i < text.len && status == MQ_OK; i++) {
         unsigned char c = (unsigned char)text.data[i];
@@ -54,7 +53,7 @@ enum mq_status mq_dsn_decode(struct mq_str text, char **out, struct mq_error *er
     if (status == MQ_OK) {
         free(*out);
         *out = buffer.data;
-        mq_buffer_init(&buffer);
+        buffer = (struct mq_buffer){0};
     }
     mq_buffer_clear(&buffer);
     return status;

@@ -69,8 +69,7 @@ static void put_address(struct mq_buffer *out, const char *name, const char *add
 
 static int write_message(int fd, const struct mq_transfer *transfer)
 {
-    struct mq_buffer heading;
-    mq_buffer_init(&heading);
+    struct mq_buffer heading = {0};
     put_address(&heading, "Return-Path: <", transfer->from, ">\n");
     for (size_t i = 0; i < transfer->target_count; i++) {
         put_address(&heading, "X-Envelope-To: ", transfer->targets[i].address, "\n");

@@ -125,10 +125,9 @@ static void append_local(struct mq_buffer *out, struct mq_str text)
 
 int mq_transfer_write(const struct mq_transfer *transfer, const char *heading, int fd)
 {
-    struct mq_buffer text;
+    struct mq_buffer text = {0};
     int error = 0;
     size_t done = 0;
-    mq_buffer_init(&text);
     mq_buffer_reserve(&text, strlen(heading) + transfer->prefix.len + transfer->message.len + 1);
     mq_buffer_cstr(&text, heading);
     append_local(&text, transfer->prefix);

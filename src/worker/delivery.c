@@ -100,7 +100,7 @@ static bool take_envelope(struct mq_delivery *delivery)
         return false;
     }
     job->recipients = composed->recipients;
-    mq_strings_init(&composed->recipients);
+    composed->recipients = (struct mq_strings){0};
     enum mq_status status = mq_queue_set_envelope(delivery->run->queue, job, &lost, &error);
     if (status != MQ_OK) {
         mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, NULL);
@@ -154,10 +154,9 @@ static bool compose(struct mq_delivery *delivery)
 /* "X-Original-To: a@b, c@d", folded between addresses. NULL without memory. */
 static char *original_to_header(const char *addresses)
 {
-    struct mq_buffer out;
+    struct mq_buffer out = {0};
     size_t column = sizeof("X-Original-To:") - 1;
 
-    mq_buffer_init(&out);
     mq_buffer_cstr(&out, "X-Original-To:");
     while (*addresses) {
         size_t len = strcspn(addresses, ",");
@@ -209,9 +208,8 @@ static enum mq_status sign(struct mq_delivery *delivery, struct mq_error *err)
     const struct mq_worker_hooks *hooks = delivery->run->worker->hooks;
     struct mq_dkim_mail mail = {mq_str_of(delivery->original_to), message_of(delivery),
                                 mq_run_now_s(delivery->run)};
-    struct mq_buffer out;
+    struct mq_buffer out = {0};
 
-    mq_buffer_init(&out);
     enum mq_status status = hooks->sign(hooks->context, &mail, &out, err);
     if (status == MQ_OK && (out.len > 0 || out.failed)) {
         mq_buffer_str(&out, mail.prefix);
@@ -270,9 +268,8 @@ static void fill_message(struct mq_delivery *delivery)
 static enum mq_status to_7bit(struct mq_transfer *transfer, struct mq_error *err)
 {
     struct mq_delivery *delivery = transfer->context;
-    struct mq_buffer converted;
+    struct mq_buffer converted = {0};
 
-    mq_buffer_init(&converted);
     enum mq_status status = mq_repair_7bit(message_of(delivery), &converted, err);
     if (status != MQ_OK) {
         mq_buffer_clear(&converted);

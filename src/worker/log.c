@@ -118,7 +118,6 @@ enum mq_status mq_log_open(const char *path, struct mq_log **out, struct mq_erro
     log->fd = fd;
     /* Absolute: the application's code may change the directory. */
     log->path = stream > 0 ? NULL : realpath(path, NULL);
-    mq_buffer_init(&log->lines);
     *out = log;
     return MQ_OK;
 }

@@ -41,8 +41,8 @@ static int sign_all(const struct mq_dkim *dkim, int64_t now_s)
     struct mq_dkim_mail mail = {.now_s = now_s};
     struct mq_buffer text, out;
     int code = 0;
-    mq_buffer_init(&text);
-    mq_buffer_init(&out);
+    text = (struct mq_buffer){0};
+    out = (struct mq_buffer){0};
     while (code == 0 && read_mail(&text, &mail)) {
         mq_buffer_reset(&out);
         if (mq_dkim_sign(dkim, &mail, &out, &err) != MQ_OK) {
@@ -71,8 +71,8 @@ static int bench(const struct mq_dkim *dkim, double seconds)
     struct mq_buffer text, out;
     long count = 0;
     int code = 0;
-    mq_buffer_init(&text);
-    mq_buffer_init(&out);
+    text = (struct mq_buffer){0};
+    out = (struct mq_buffer){0};
     if (!read_mail(&text, &mail)) {
         return 1;
     }

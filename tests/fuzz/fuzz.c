@@ -111,7 +111,7 @@ void fuzz_require_message(struct mq_str message)
     struct mq_message_info info;
     struct mq_buffer again;
     struct mq_str id;
-    mq_buffer_init(&again);
+    again = (struct mq_buffer){0};
     fuzz_require_lines(message);
     REQUIRE(count_fields(message, "Bcc") == 0);
     REQUIRE(count_fields(message, "Resent-Bcc") == 0);
@@ -200,7 +200,7 @@ void fuzz_decode_header(struct mq_str value, struct mq_buffer *out)
 {
     struct mq_buffer space; /* since the last word, without line ends */
     bool encoded = false;   /* that one was an encoded word */
-    mq_buffer_init(&space);
+    space = (struct mq_buffer){0};
     while (value.len > 0) {
         size_t n = 0;
         while (n < value.len && memchr(" \t\r\n", value.data[n], 4) == NULL) {

@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct mq_envelope envelope;
     struct mq_buffer out;
     struct mq_error err;
-    mq_buffer_init(&out);
+    out = (struct mq_buffer){0};
     mq_envelope_init(&envelope);
     enum mq_status read = envelope_of(raw, &envelope, &err);
     REQUIRE(read == MQ_OK || (err.status == MQ_MESSAGE && err.field[0] != '\0'));

@@ -65,9 +65,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct mq_buffer normal;
     struct mq_buffer out;
     struct mq_error err;
-    mq_buffer_init(&raw);
-    mq_buffer_init(&normal);
-    mq_buffer_init(&out);
+    raw = (struct mq_buffer){0};
+    normal = (struct mq_buffer){0};
+    out = (struct mq_buffer){0};
     fuzz_repeat((struct mq_str){(const char *)data, size}, &raw);
     enum mq_status normalized =
         mq_message_normalize(mq_buffer_view(&raw), &options, &normal, &normal_info, NULL);

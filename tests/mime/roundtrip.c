@@ -207,8 +207,8 @@ static void answer(struct message *message)
     fields->headers = message->headers;
     fields->parts = message->parts;
     fields->unsubscribe = message->unsubscribe;
-    mq_buffer_init(&out);
-    mq_buffer_init(&lines);
+    out = (struct mq_buffer){0};
+    lines = (struct mq_buffer){0};
     enum mq_status status = mq_compose(fields, &out, &envelope, &err);
     if (status == MQ_OK) {
         mq_buffer_cstr(&lines, envelope.from);

@@ -78,7 +78,7 @@ static int group_teardown(void **state)
 static int setup(void **state)
 {
     (void)state;
-    mq_buffer_init(&out);
+    out = (struct mq_buffer){0};
     return mq_dkim_new(&dkim, NULL, &err);
 }
 

@@ -129,7 +129,7 @@ const char *program_trouble(struct mq_transport *transport)
 char *program_message(size_t size)
 {
     struct mq_buffer out;
-    mq_buffer_init(&out);
+    out = (struct mq_buffer){0};
     mq_buffer_cstr(&out, "Subject: big\r\n\r\n");
     for (int line = 0; out.len < size; line++) {
         mq_buffer_printf(&out, "line %d of many, and each is another one\r\n", line);

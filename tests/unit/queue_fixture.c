@@ -73,7 +73,7 @@ void fx_close(struct fixture *fx)
 
 static void split(const char *text, struct mq_strings *out)
 {
-    mq_strings_init(out);
+    *out = (struct mq_strings){0};
     while (text && *text) {
         size_t n = strcspn(text, " ");
         mq_strings_add(out, (struct mq_str){text, n});

@@ -154,9 +154,8 @@ static enum mq_status take_names(struct mq_sqlite *self, struct mq_error *err)
         canonical = self->name;
     }
     for (int i = 0; i < 4; i++) {
-        struct mq_buffer name;
+        struct mq_buffer name = {0};
 
-        mq_buffer_init(&name);
         mq_buffer_cstr(&name, canonical);
         mq_buffer_cstr(&name, suffixes[i]);
         free(*names[i]);

@@ -36,11 +36,10 @@ static bool write_and_sync(int fd, int64_t bytes)
 /* Whether the disk takes twice as much as the checkpoint may write. */
 static bool disk_takes(struct mq_sqlite *self)
 {
-    struct mq_buffer name;
+    struct mq_buffer name = {0};
     int fd = -1;
     bool taken = false;
 
-    mq_buffer_init(&name);
     mq_buffer_cstr(&name, self->path);
     mq_buffer_cstr(&name, "-XXXXXX");
     if (!name.failed) {

@@ -72,8 +72,7 @@ static void select_field(struct selection *to, const char *name, enum once_more 
 void mq_dkim_select(struct mq_str prefix, struct mq_str message, struct mq_buffer *text,
                     struct mq_buffer *names)
 {
-    struct mq_buffer array;
-    mq_buffer_init(&array);
+    struct mq_buffer array = {0};
     add_fields(&array, prefix);
     add_fields(&array, message);
     struct selection to = {.text = text,

@@ -203,13 +203,12 @@ static const char *with_key(const struct mq_dkim *dkim, const char *name)
 static enum mq_status find_domain(const struct mq_dkim *dkim, const struct mq_dkim_mail *mail,
                                   const char **domain, struct mq_error *err)
 {
-    struct mq_strings addresses;
+    struct mq_strings addresses = {0};
     struct mq_str from;
     if (!mq_message_header(mail->prefix, "From", &from) &&
         !mq_message_header(mail->message, "From", &from)) {
         return MQ_OK;
     }
-    mq_strings_init(&addresses);
     enum mq_status status = mq_addresses_of_header(from, "from", &addresses, err);
     if (status == MQ_OK && addresses.count > 0) {
         *domain = with_key(dkim, strrchr(addresses.items[0], '@') + 1);
@@ -289,11 +288,10 @@ static void put_tags(struct mq_buffer *out, const struct entry *entry, const str
 static enum mq_status append_signature(const struct entry *entry, struct common *common,
                                        struct mq_buffer *out, struct mq_error *err)
 {
-    struct mq_buffer signature;
+    struct mq_buffer signature = {0};
     size_t value_at = out->len + sizeof FIELD ":" - 1;
     size_t text_len = common->text.len;
 
-    mq_buffer_init(&signature);
     put_tags(out, entry, common);
     if (!out->failed) {
         mq_dkim_relax_header(&common->text, MQ_STR(FIELD),

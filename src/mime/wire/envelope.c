@@ -131,9 +131,8 @@ static enum mq_status addresses_of(struct mq_str raw, const struct block *block,
 enum mq_status mq_envelope_sender(struct mq_str raw, char **from, struct mq_error *err)
 {
     static const enum role order[] = {RESENT_SENDER, RESENT_FROM, SENDER, FROM};
-    struct mq_strings list;
+    struct mq_strings list = {0};
     struct block block;
-    mq_strings_init(&list);
     enum mq_status status = find_block(raw, &block, err);
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
         if (status != MQ_OK || list.count > 0) {
@@ -154,9 +153,8 @@ enum mq_status mq_envelope_sender(struct mq_str raw, char **from, struct mq_erro
 enum mq_status mq_envelope_recipients(struct mq_str raw, struct mq_strings *recipients,
                                       struct mq_error *err)
 {
-    struct mq_strings list;
+    struct mq_strings list = {0};
     struct block block;
-    mq_strings_init(&list);
     enum mq_status status = find_block(raw, &block, err);
     if (status == MQ_OK) {
         bool resent = (block.roles & RESENT_RECIPIENTS) != 0;

@@ -8,8 +8,7 @@
 static enum mq_status repair(struct mq_buffer *out, size_t max_size, struct mq_message_info *info,
                              struct mq_error *err)
 {
-    struct mq_buffer repaired;
-    mq_buffer_init(&repaired);
+    struct mq_buffer repaired = {0};
     mq_buffer_reserve(&repaired, out->len + out->len / 8 + 256);
     const char *why = mq_repair_entity(&repaired, mq_buffer_view(out), false);
     enum mq_status status = repaired.failed

@@ -97,13 +97,12 @@ static struct mq_str blanks_behind(struct mq_str words)
  * for in encoded words there is none. */
 static void put_comment_text(struct mq_repair_line *line, struct mq_str text)
 {
-    struct mq_buffer plain;
+    struct mq_buffer plain = {0};
     bool quoted = text.len > 0 && memchr(text.data, '\\', text.len) != NULL;
     if (!quoted || mq_str_ascii(text)) {
         mq_repair_text(line, text);
         return;
     }
-    mq_buffer_init(&plain);
     text.len -= blanks_behind(text).len;
     for (size_t i = 0; i < text.len; i++) {
         i += text.data[i] == '\\' && i + 1 < text.len;
@@ -338,11 +337,9 @@ static bool is_same(const struct mq_strings *a, const struct mq_strings *b)
 
 bool mq_repair_addresses(struct mq_repair_line *line, struct mq_str value)
 {
-    struct mq_strings before;
-    struct mq_strings after;
+    struct mq_strings before = {0};
+    struct mq_strings after = {0};
     size_t begin = line->out->len;
-    mq_strings_init(&before);
-    mq_strings_init(&after);
     enum mq_status status = mq_addresses_of_header(value, "address", &before, NULL);
     if (status == MQ_OK) {
         put_list(line, value, false);

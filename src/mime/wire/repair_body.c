@@ -60,8 +60,7 @@ static bool split(struct mq_str text, struct entity *entity)
 
 static void read_type(struct entity *entity, struct mq_str value)
 {
-    struct mq_buffer type;
-    mq_buffer_init(&type);
+    struct mq_buffer type = {0};
     mq_repair_unfold(&type, mq_str_trim(value));
     struct mq_str text = mq_buffer_view(&type);
     entity->has_type = true;
@@ -207,8 +206,7 @@ static void put_cut(struct walk *walk, struct mq_str text)
  * none begins with "-". */
 static void put_stray(struct walk *walk, const struct entity *entity)
 {
-    struct mq_buffer text;
-    mq_buffer_init(&text);
+    struct mq_buffer text = {0};
     for (size_t i = 0; i < entity->body.len; i++) {
         unsigned char c = (unsigned char)entity->body.data[i];
         bool quoted = entity->encoding == QUOTED_PRINTABLE;
@@ -368,9 +366,7 @@ static void put_changed(struct walk *walk, const struct entity *entity)
 static void put_entity(struct walk *walk, struct entity *entity)
 {
     static const struct mq_repair_head nothing = {0};
-    struct mq_buffer head, charset;
-    mq_buffer_init(&head);
-    mq_buffer_init(&charset);
+    struct mq_buffer head = {0}, charset = {0};
     /* For 7 bits only, the message's own header section stays as it is. */
     if (walk->seven == (walk->depth > 0) && !mq_str_ascii(entity->head)) {
         mq_repair_fields(&head, entity->head, mq_repair_charset(entity->head, &charset));

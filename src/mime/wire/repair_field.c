@@ -84,9 +84,8 @@ static bool is_charset(struct mq_str name)
 
 struct mq_str mq_repair_charset(struct mq_str head, struct mq_buffer *scratch)
 {
-    struct mq_buffer type;
+    struct mq_buffer type = {0};
     struct mq_str value;
-    mq_buffer_init(&type);
     if (mq_message_header(head, "Content-Type", &value)) {
         mq_repair_unfold(&type, value);
         mq_repair_param_find(mq_buffer_view(&type), MQ_STR("charset"), scratch);
@@ -142,13 +141,12 @@ static bool put_value(struct mq_repair_line *line, enum kind kind, struct mq_str
 /* Writes the field as one of a kind, on lines of any length. False: it has no such form. */
 static bool put_field(struct mq_buffer *out, const struct field *field, enum kind kind)
 {
-    struct mq_buffer value;
+    struct mq_buffer value = {0};
     size_t name = field->name.len + 1;
     if (kind == ESCAPED) {
         put_escaped(out, field->text);
         return true;
     }
-    mq_buffer_init(&value);
     mq_buffer_char(&value, ' ');
     mq_repair_unfold(&value,
                      mq_str_trim((struct mq_str){field->text.data + name, field->text.len - name}));
@@ -172,8 +170,7 @@ static bool put_field(struct mq_buffer *out, const struct field *field, enum kin
 static bool put_form(struct mq_buffer *out, const struct field *field, enum kind kind)
 {
     static const struct mq_repair_head nothing = {0};
-    struct mq_buffer lines;
-    mq_buffer_init(&lines);
+    struct mq_buffer lines = {0};
     out->len = 0;
     bool good = put_field(&lines, field, kind);
     mq_repair_fold(out, mq_buffer_view(&lines), &nothing);
@@ -193,11 +190,10 @@ static enum kind next_kind(enum kind kind)
 static bool is_settled(struct mq_str text, struct mq_str name, bool *failed)
 {
     struct field field = {text, name, MQ_STR("utf-8"), true};
-    struct mq_buffer again;
+    struct mq_buffer again = {0};
     if (mq_str_ascii(text)) {
         return true;
     }
-    mq_buffer_init(&again);
     enum kind kind = kind_of(name);
     while (!put_form(&again, &field, kind)) {
         kind = next_kind(kind);
@@ -210,9 +206,8 @@ static bool is_settled(struct mq_str text, struct mq_str name, bool *failed)
 
 static void repair(struct mq_buffer *out, const struct field *field)
 {
-    struct mq_buffer form;
+    struct mq_buffer form = {0};
     bool failed = false;
-    mq_buffer_init(&form);
     enum kind kind = kind_of(field->name);
     while (!put_form(&form, field, kind) ||
            !is_settled(mq_buffer_view(&form), field->name, &failed)) {

@@ -120,11 +120,10 @@ static void put_token(struct mq_repair_line *line, struct mq_buffer *token)
 /* name*=charset''…, or in sections name*0*=charset''…; name*1*=… */
 static void put_extended(struct mq_repair_line *line, struct mq_str name, struct mq_str value)
 {
-    struct mq_buffer token;
+    struct mq_buffer token = {0};
     size_t frame = name.len + line->charset.len + 8;
     size_t room = (frame < SECTION_NAME ? LINE_MAX_WORD - frame : 16) / 3;
     bool whole = value.len <= room;
-    mq_buffer_init(&token);
     for (int64_t section = 0; value.len > 0 && !line->out->failed; section++) {
         size_t n = mq_utf8_cut(value, room);
         mq_buffer_str(&token, name);
@@ -179,8 +178,7 @@ static bool put_fallback(struct mq_repair_line *line, unsigned extended, struct 
 
 static void put_param(struct mq_repair_line *line, unsigned extended, const struct param *param)
 {
-    struct mq_buffer text;
-    mq_buffer_init(&text);
+    struct mq_buffer text = {0};
     line->changed = true;
     if (param->name.data[param->name.len - 1] == '*') {
         put_percent(&text, param->text, true);

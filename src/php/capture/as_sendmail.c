@@ -230,9 +230,8 @@ static void append_qualified(smart_str *out, struct mq_str value)
 static enum mq_status read_one(struct mq_str text, const char *field, char out[ADDRESS_MAX],
                                struct mq_error *err)
 {
-    struct mq_strings found;
+    struct mq_strings found = {0};
     smart_str full = {0};
-    mq_strings_init(&found);
     append_qualified(&full, text);
     enum mq_status status = mq_addresses_of_header(mq_php_view(full.s), field, &found, err);
     if (status == MQ_OK && found.count != 1) {
@@ -293,8 +292,7 @@ static void write_from(const zend_string *name, const char *address, char out[FR
 {
     char full_name[NAME_SIZE];
     struct mq_mailboxes list = {0};
-    struct mq_buffer line;
-    mq_buffer_init(&line);
+    struct mq_buffer line = {0};
     read_user(true, full_name);
     struct mq_str shown = mq_str_trim(name ? mq_php_view(name) : mq_str_of(full_name));
     snprintf(out, FROM_MAX, "From: %s\r\n", address);

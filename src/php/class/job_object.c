@@ -70,13 +70,11 @@ static void fill_status(zval *property, enum mq_state state)
 /* A column that cannot be read is shown as empty: it is for people only. */
 static void fill_refused(zval *property, const char *json)
 {
-    struct mq_strings keys, values;
+    struct mq_strings keys = {0}, values = {0};
     array_init(property);
     if (json == NULL) {
         return;
     }
-    mq_strings_init(&keys);
-    mq_strings_init(&values);
     if (mq_json_read(mq_str_of(json), &keys, &values) == MQ_OK) {
         for (size_t i = 0; i < keys.count; i++) {
             add_assoc_string(property, keys.items[i], values.items[i]);

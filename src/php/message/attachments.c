@@ -69,7 +69,7 @@ static struct mq_buffer *add_content(struct mq_php_fields *fields)
     size_t count = fields->content_count;
     fields->contents =
         mq_php_fields_grow(fields, fields->contents, count, sizeof *fields->contents);
-    mq_buffer_init(&fields->contents[count]);
+    fields->contents[count] = (struct mq_buffer){0};
     fields->content_count = count + 1;
     return &fields->contents[count];
 }

@@ -17,9 +17,6 @@
 void mq_php_mail_init(struct mq_php_mail *mail)
 {
     memset(mail, 0, sizeof *mail);
-    mq_buffer_init(&mail->body);
-    mq_buffer_init(&mail->subject);
-    mq_strings_init(&mail->recipients);
 }
 
 void mq_php_mail_clear(struct mq_php_mail *mail)
@@ -155,7 +152,7 @@ static enum mq_status compose_fields(struct mq_php_mail *mail, const struct mq_p
     }
     if (status == MQ_OK && mail->recipients.count == 0) {
         mail->recipients = envelope.recipients;
-        mq_strings_init(&envelope.recipients);
+        envelope.recipients = (struct mq_strings){0};
     }
     mq_compose_envelope_clear(&envelope);
     return status == MQ_OK ? keep_message_id(mail, mq_str_of(compose.message_id), err) : status;
@@ -195,9 +192,8 @@ static enum mq_status make_message_id(struct mq_php_mail *mail,
         from = named ? named : from;
     }
     const char *at = from ? strrchr(from, '@') : NULL;
-    struct mq_buffer id;
+    struct mq_buffer id = {0};
     mq_random_hex(random, 16);
-    mq_buffer_init(&id);
     mq_buffer_printf(&id, "<%s@%s>", random, at ? at + 1 : "localhost");
     free(named);
     mail->message_id = mq_buffer_take(&id);

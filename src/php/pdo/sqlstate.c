@@ -207,8 +207,7 @@ enum mq_status mq_pdo_failed(struct mq_pdo *self, zend_object *thrown, struct mq
                     "not";
     }
     self->aborted = self->aborted || (pgsql && self->begun);
-    struct mq_buffer text;
-    mq_buffer_init(&text);
+    struct mq_buffer text = {0};
     if (pgsql) { /* further lines show the statement and values of rows */
         message.len = strcspn(message.data, "\n");
     }

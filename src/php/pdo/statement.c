@@ -46,8 +46,7 @@ static int parameter_at(const char *mark, const char **end)
 static enum mq_status make_text(struct mq_pdo *self, const char *sql, zval *out,
                                 struct mq_error *err)
 {
-    struct mq_buffer text;
-    mq_buffer_init(&text);
+    struct mq_buffer text = {0};
     for (const char *mark; (mark = strchr(sql, '?')) != NULL;) {
         mq_buffer_str(&text, (struct mq_str){sql, (size_t)(mark + 1 - sql)});
         parameter_at(mark, &sql);
@@ -106,8 +105,7 @@ static enum mq_status prepare(struct mq_pdo *self, const char *sql, bool young, 
 static enum mq_status make_ascii(struct mq_pdo *self, struct mq_str text, zval *out,
                                  struct mq_error *err)
 {
-    struct mq_buffer ascii;
-    mq_buffer_init(&ascii);
+    struct mq_buffer ascii = {0};
     while (text.len > 0) {
         uint32_t code;
         size_t octets = mq_utf8_next(text, &code);

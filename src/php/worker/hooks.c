@@ -76,7 +76,7 @@ static enum mq_status take_message(struct compose_call *call, const zval *messag
     out->envelope_from = mail->envelope_from;
     out->recipients = mail->recipients;
     mail->envelope_from = NULL;
-    mq_strings_init(&mail->recipients);
+    mail->recipients = (struct mq_strings){0};
     return MQ_OK;
 }
 

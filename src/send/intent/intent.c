@@ -60,8 +60,7 @@ void mq_intent_describe_host(struct mq_intent_header *header)
 
 char *mq_intent_path(const char *directory, const char *token, const char *suffix)
 {
-    struct mq_buffer path;
-    mq_buffer_init(&path);
+    struct mq_buffer path = {0};
     mq_buffer_printf(&path, "%s/%s%s", directory, token, suffix);
     return mq_buffer_take(&path);
 }

@@ -35,7 +35,7 @@ static void test_buffer(void **state)
 {
     struct mq_buffer b;
     (void)state;
-    mq_buffer_init(&b);
+    b = (struct mq_buffer){0};
     assert_null(mq_buffer_take(&b));
     mq_buffer_append(&b, "", 0);
     assert_string_equal(b.data, "");
@@ -70,7 +70,7 @@ static void test_buffer_failure(void **state)
 {
     struct mq_buffer b;
     (void)state;
-    mq_buffer_init(&b);
+    b = (struct mq_buffer){0};
     mq_buffer_cstr(&b, "abc");
     mq_buffer_reserve(&b, SIZE_MAX / 2);
     assert_true(b.failed);
@@ -89,7 +89,7 @@ static void test_strings(void **state)
 {
     struct mq_strings list;
     (void)state;
-    mq_strings_init(&list);
+    list = (struct mq_strings){0};
     assert_false(mq_strings_contains(&list, "a"));
     for (int i = 0; i < 100; i++) {
         char text[16];
@@ -162,7 +162,7 @@ static void test_printable(void **state)
     struct mq_buffer b;
     char array[8];
     (void)state;
-    mq_buffer_init(&b);
+    b = (struct mq_buffer){0};
     mq_buffer_printable(&b, (struct mq_str){"a\0b\x1b\x7f\xC2\x85\xFF\xE2\x82ä", 12});
     assert_string_equal(b.data, "a?b???\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBDä");
     mq_buffer_clear(&b);

@@ -48,7 +48,7 @@ static enum mq_status normalize(void)
     struct mq_message_options options = {.message_id = "<a@b>"};
     struct mq_message_info info = {0};
     struct mq_buffer out;
-    mq_buffer_init(&out);
+    out = (struct mq_buffer){0};
     /* Many short lines: more CRs are added than were reckoned with. */
     enum mq_status status = mq_message_normalize(
         MQ_STR(

@@ -15,12 +15,12 @@ static void test_write(void **state)
     struct mq_buffer out;
     struct mq_strings list;
     (void)state;
-    mq_buffer_init(&out);
+    out = (struct mq_buffer){0};
     mq_json_string(&out, (struct mq_str){"a\"\\/\n\r\t\0\x1b\x7f\xC2\x9B\xFFä€😀 ~", 24});
     assert_string_equal(out.data, "\"a\\\"\\\\/\\n\\u000d\\u0009\\u0000\\u001b\\u007f\\u009b"
                                   "\xEF\xBF\xBDä€😀 ~\"");
     mq_buffer_reset(&out);
-    mq_strings_init(&list);
+    list = (struct mq_strings){0};
     mq_json_strings(&out, &list);
     assert_string_equal(out.data, "[]");
     mq_buffer_reset(&out);
@@ -173,7 +173,7 @@ static void test_round_trip(void **state)
     struct mq_strings back = {0};
     struct mq_buffer out;
     (void)state;
-    mq_buffer_init(&out);
+    out = (struct mq_buffer){0};
     for (int i = 1; i < 0x800; i++) {
         char text[8] = {(char)i, '\0'};
         if (i >= 0x80) {

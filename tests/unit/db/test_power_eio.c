@@ -59,7 +59,7 @@ static enum mq_status store(struct life *life, int k)
     char name[] = {'m', (char)('0' + k), '\0'};
     int64_t id = 0;
     struct mq_strings to;
-    mq_strings_init(&to);
+    to = (struct mq_strings){0};
     mq_strings_add(&to, MQ_STR("a@example.org"));
     struct mq_new_job job = {.reference = mq_str_of(name),
                              .mail_type = MQ_STR("mail"),

@@ -109,7 +109,7 @@ static void test_simple(void **state)
     assert_int_equal(envelope.recipients.count, 1);
     assert_string_equal(envelope.recipients.items[0], "bob@example.net");
     /* It is in wire form already. */
-    mq_buffer_init(&again);
+    again = (struct mq_buffer){0};
     assert_int_equal(mq_message_normalize(mq_buffer_view(&out), &options, &again, &info, &err),
                      MQ_OK);
     assert_string_equal(again.data, out.data);

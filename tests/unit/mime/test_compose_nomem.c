@@ -52,7 +52,7 @@ static void test_every_request(void **state)
         struct mq_buffer out;
         struct mq_compose_envelope envelope = {0};
         struct mq_error err;
-        mq_buffer_init(&out);
+        out = (struct mq_buffer){0};
         assert_int_equal(pipe(ends), 0);
         assert_int_equal(write(ends[1], "a: b\n\n", 6), 6);
         close(ends[1]);

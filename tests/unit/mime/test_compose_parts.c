@@ -251,7 +251,7 @@ static void test_boundary(void **state)
     struct mq_compose_fields fields = fields_with(1);
     struct mq_buffer first;
     (void)state;
-    mq_buffer_init(&first);
+    first = (struct mq_buffer){0};
     parts[0] = attachment(NULL, "message/rfc822", "a\n--=_1_" STEM "--\n");
     assert_composes(&fields);
     assert_null(strstr(out.data, "boundary=\"=_1_" STEM));
@@ -300,7 +300,7 @@ static void test_fd(void **state)
     struct mq_compose_fields fields = fields_with(1);
     struct mq_buffer expected;
     (void)state;
-    mq_buffer_init(&expected);
+    expected = (struct mq_buffer){0};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         int fd = open_content(sizes[i]);
         mq_buffer_reset(&expected);
@@ -374,7 +374,7 @@ static void test_pipe(void **state)
     parts[0].fd = -1;
     parts[0].data = (struct mq_str){content, 50000};
     struct mq_buffer piped = out;
-    mq_buffer_init(&out);
+    out = (struct mq_buffer){0};
     assert_composes(&fields);
     assert_string_equal(piped.data, out.data);
     mq_buffer_clear(&piped);

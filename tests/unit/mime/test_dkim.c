@@ -110,7 +110,7 @@ static void assert_vector(const char *file, const char *own_field, const char *e
     struct evp_pkey_st *key = NULL;
     struct mq_buffer text;
     struct mq_str body;
-    mq_buffer_init(&text);
+    text = (struct mq_buffer){0};
     while (mq_message_fields_next(&fields)) {
         mq_dkim_relax_header(&text, fields.name, fields.value);
     }
@@ -254,7 +254,7 @@ static void test_order(void **state)
 {
     struct mq_buffer names;
     (void)state;
-    mq_buffer_init(&names);
+    names = (struct mq_buffer){0};
     mq_dkim_select(MQ_STR("To: 1\r\nX: x\r\n"), MQ_STR("To: 2\r\n\t2\r\nTo: 3\r\n\r\nTo: 4\r\n"),
                    &out, &names);
     assert_string_equal(out.data, "to:3\r\nto:2 2\r\nto:1\r\n");

@@ -15,7 +15,7 @@ static struct mq_buffer out;
 static int setup(void **state)
 {
     (void)state;
-    mq_buffer_init(&out);
+    out = (struct mq_buffer){0};
     mq_buffer_append(&out, "", 0);
     return 0;
 }
@@ -161,9 +161,9 @@ static void test_text_ends(void **state)
     struct mq_buffer canonical;
     struct mq_buffer expected;
     (void)state;
-    mq_buffer_init(&text);
-    mq_buffer_init(&canonical);
-    mq_buffer_init(&expected);
+    text = (struct mq_buffer){0};
+    canonical = (struct mq_buffer){0};
+    expected = (struct mq_buffer){0};
     for (size_t i = 0; i < 7 * 12; i++) {
         const char *end = ends[i % 7];
         mq_buffer_reset(&text);
@@ -237,8 +237,8 @@ static void test_random_texts(void **state)
     struct mq_buffer decoded;
     unsigned seed = 1;
     (void)state;
-    mq_buffer_init(&text);
-    mq_buffer_init(&decoded);
+    text = (struct mq_buffer){0};
+    decoded = (struct mq_buffer){0};
     for (int cycle = 0; cycle < 3000; cycle++) {
         mq_buffer_reset(&text);
         mq_buffer_reset(&decoded);

@@ -17,7 +17,7 @@ static struct mq_error err;
 static int setup(void **state)
 {
     (void)state;
-    mq_buffer_init(&out);
+    out = (struct mq_buffer){0};
     mq_buffer_append(&out, "", 0);
     return 0;
 }
@@ -225,8 +225,8 @@ static void test_fold_points(void **state)
     struct mq_buffer value;
     struct mq_buffer decoded;
     (void)state;
-    mq_buffer_init(&value);
-    mq_buffer_init(&decoded);
+    value = (struct mq_buffer){0};
+    decoded = (struct mq_buffer){0};
     for (size_t unit = 0; unit < sizeof units / sizeof *units; unit++) {
         for (size_t shift = 0; shift < 160; shift++) {
             mq_buffer_reset(&value);

@@ -15,7 +15,7 @@ static struct mq_buffer out;
 static int setup(void **state)
 {
     (void)state;
-    mq_buffer_init(&out);
+    out = (struct mq_buffer){0};
     mq_buffer_append(&out, "", 0);
     return 0;
 }
@@ -204,8 +204,8 @@ static void test_sections(void **state)
     struct mq_buffer name;
     struct mq_buffer decoded;
     (void)state;
-    mq_buffer_init(&name);
-    mq_buffer_init(&decoded);
+    name = (struct mq_buffer){0};
+    decoded = (struct mq_buffer){0};
     for (size_t cycle = 0; cycle < 6 * 90; cycle++) {
         size_t column = 31;
         mq_buffer_reset(&name);

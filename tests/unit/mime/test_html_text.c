@@ -36,7 +36,7 @@ static struct mq_buffer out;
 static int setup(void **state)
 {
     (void)state;
-    mq_buffer_init(&out);
+    out = (struct mq_buffer){0};
     return 0;
 }
 
@@ -256,7 +256,7 @@ static void test_tables(void **state)
 static struct mq_buffer repeated(const char *what, int times, const char *tail)
 {
     struct mq_buffer html;
-    mq_buffer_init(&html);
+    html = (struct mq_buffer){0};
     for (int i = 0; i < times; i++) {
         mq_buffer_printf(&html, what, i);
     }

@@ -239,7 +239,7 @@ static void test_long_lines(void **state)
     static const char *const begins[] = {"", "DKIM-Signature: a\nDate: x\nMessage-ID: <a@b>\n"};
     struct mq_buffer raw;
     (void)state;
-    mq_buffer_init(&raw);
+    raw = (struct mq_buffer){0};
     for (int is_signed = 0; is_signed < 2; is_signed++) {
         char line[80];
         mq_buffer_reset(&raw);
@@ -424,7 +424,7 @@ static void test_idempotent(void **state)
 {
     struct mq_buffer once;
     (void)state;
-    mq_buffer_init(&once);
+    once = (struct mq_buffer){0};
     assert_int_equal(normalize(MQ_STR("A: b\n c\nBcc: d\n\n.\r\n..\rä\n\n")), MQ_OK);
     mq_buffer_str(&once, mq_buffer_view(&out));
     assert_normal(once.data, once.data);

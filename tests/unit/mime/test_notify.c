@@ -83,7 +83,7 @@ static void test_column(void **state)
     (void)state;
     struct mq_notify notify = {0}, read;
     struct mq_buffer out;
-    mq_buffer_init(&out);
+    out = (struct mq_buffer){0};
     assert_int_equal(mq_notify_add_when(&notify, MQ_STR("failure"), &err), MQ_OK);
     assert_int_equal(mq_notify_add_when(&notify, MQ_STR("delay"), &err), MQ_OK);
     assert_int_equal(mq_notify_set_envid(&notify, MQ_STR("a\"\\+=b"), &err), MQ_OK);

@@ -17,8 +17,8 @@ static void assert_converted(const char *wire, const char *expected)
 {
     struct mq_error err = {0};
     struct mq_buffer out, twice;
-    mq_buffer_init(&out);
-    mq_buffer_init(&twice);
+    out = (struct mq_buffer){0};
+    twice = (struct mq_buffer){0};
     assert_int_equal(mq_repair_7bit(mq_str_of(wire), &out, &err), MQ_OK);
     assert_string_equal(out.data, expected);
     assert_int_equal(mq_repair_7bit(mq_buffer_view(&out), &twice, &err), MQ_OK);
@@ -31,7 +31,7 @@ static void assert_refused(const char *wire, const char *why)
 {
     struct mq_error err = {0};
     struct mq_buffer out;
-    mq_buffer_init(&out);
+    out = (struct mq_buffer){0};
     assert_int_equal(mq_repair_7bit(mq_str_of(wire), &out, &err), MQ_MESSAGE);
     assert_string_equal(err.text, why);
     assert_int_equal(out.len, 0);

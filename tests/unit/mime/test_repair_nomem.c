@@ -32,9 +32,9 @@ static void test_every_request(void **state)
     struct mq_error err;
     int requests = 0;
     (void)state;
-    mq_buffer_init(&raw);
-    mq_buffer_init(&whole);
-    mq_buffer_init(&out);
+    raw = (struct mq_buffer){0};
+    whole = (struct mq_buffer){0};
+    out = (struct mq_buffer){0};
     mq_buffer_cstr(&raw, HEAD);
     for (int i = 0; i < 2000; i++) {
         mq_buffer_char(&raw, 'x');

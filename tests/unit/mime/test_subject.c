@@ -12,7 +12,7 @@
 static void assert_shown(const char *message, size_t len, const char *expected)
 {
     struct mq_buffer out;
-    mq_buffer_init(&out);
+    out = (struct mq_buffer){0};
     bool has = mq_subject_of((struct mq_str){message, len}, &out);
     if (!expected) {
         assert_false(has);

@@ -188,7 +188,7 @@ static void test_bounds(void **state)
     struct mq_buffer text;
     struct mq_reply reply;
     (void)state;
-    mq_buffer_init(&text);
+    text = (struct mq_buffer){0};
     mq_buffer_cstr(&text, "250 ");
     while (text.len < MQ_REPLY_LINE_MAX - 1) {
         mq_buffer_char(&text, 'x');

@@ -122,7 +122,7 @@ static void test_dearer_than_the_bucket(void **state)
     int left = 23;
     fx_open(&fx);
     fx_set(&fx, "mailMaxPerHour", "36");
-    mq_buffer_init(&list);
+    list = (struct mq_buffer){0};
     for (int i = 0; i < 23; i++) {
         mq_buffer_printf(&list, "%s%d@example.org", i ? " " : "", i);
     }

@@ -52,7 +52,7 @@ static void write_event(struct mq_log *log, const struct mq_event *event)
 static void assert_json(const struct mq_event *event, const char *expected)
 {
     struct mq_buffer out;
-    mq_buffer_init(&out);
+    out = (struct mq_buffer){0};
     mq_event_json(&out, event);
     assert_string_equal(out.data, expected);
     mq_buffer_clear(&out);
@@ -89,7 +89,7 @@ static void test_hostile_reply(void **state)
                              .reply = "250 \x1b[2J\"\\\r\n<b>\xff\x7f\xc2\x9b",
                              .ms = -1};
     struct mq_buffer out;
-    mq_buffer_init(&out);
+    out = (struct mq_buffer){0};
     mq_event_json(&out, &event);
     for (size_t i = 0; i < out.len; i++) {
         assert_true((unsigned char)out.data[i] >= 0x20);

@@ -11,15 +11,14 @@ static struct {
     struct mq_db_driver driver;
     struct mq_sql_dialect dialect;
     const char *overrides[MQ_SQL_COUNT];
-    int64_t ahead_s;  /* the server's clock, of START + boot */
-    int64_t ahead_ms; /* and within the second */
-    int commits;      /* so far */
-    int cut_at;       /* the commit whose answer is lost; 0: none */
-    bool undone;      /* … and which was not made */
-    bool down;        /* the connection is lost */
-    int reopens_in_vain;
+    int64_t ahead_s;      /* the server's clock, of START + boot */
+    int64_t ahead_ms;     /* and within the second */
+    int commits;          /* so far */
+    int cut_at;           /* the commit whose answer is lost; 0: none */
+    bool undone;          /* … and which was not made */
+    bool down;            /* the connection is lost */
     bool is_applications; /* cannot be reopened */
-    int reopened, asked, renewals, taken;
+    int reopens_in_vain, reopened, asked, renewals, taken;
     int64_t heard_ms, silence_ms; /* the last statement; the longest time without one */
     int places;                   /* to be had */
     int64_t places_gone_ms;       /* for how long after the connection is reopened none is */

@@ -13,7 +13,7 @@ static const char *lines; /* that the hook appends */
 
 static int setup(void **state)
 {
-    mq_buffer_init(&seen);
+    seen = (struct mq_buffer){0};
     answer = MQ_OK;
     lines = SIGNATURE;
     seen_steps = -1;
@@ -64,7 +64,7 @@ static void convert(struct fake_relay *relay, struct mq_transfer *transfer)
     assert_int_equal(transfer->to_7bit(transfer, &err), MQ_OK);
     assert_int_equal(transfer->flags, 0);
     struct mq_buffer signed_text = seen;
-    mq_buffer_init(&seen);
+    seen = (struct mq_buffer){0};
     see_sent(relay, transfer);
     /* of what was signed, the second one is what goes out */
     size_t text = transfer->message.len;
