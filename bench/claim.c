@@ -75,8 +75,8 @@ int main(int argc, char **argv)
     }
     struct mq_queue *queue = open_queue(argv[1]);
     request.token = "0123456789abcdef0123456789abcdef";
-    mq_claim_init(&claims[0]);
-    mq_claim_init(&claims[1]);
+    claims[0] = (struct mq_claim){0};
+    claims[1] = (struct mq_claim){0};
     double begun = cpu_us();
     for (int cycle = 0; done < wanted; cycle++) {
         struct mq_claim *last = &claims[cycle & 1], *next = &claims[(cycle + 1) & 1];

@@ -26,16 +26,11 @@ struct taking {
     bool stop;
 };
 
-void mq_claim_init(struct mq_claim *claim)
-{
-    memset(claim, 0, sizeof(*claim));
-}
-
 void mq_claim_clear(struct mq_claim *claim)
 {
     struct mq_job_list list = {claim->jobs, claim->count, 0};
     mq_job_list_clear(&list);
-    mq_claim_init(claim);
+    *claim = (struct mq_claim){0};
 }
 
 enum mq_status mq_job_orphaned(struct mq_queue *queue, const char *reference, bool *orphaned,
@@ -162,7 +157,7 @@ static enum mq_status take(struct taking *t, struct mq_job *job, struct mq_error
         return mq_error_nomem(err);
     }
     *taken = *job;
-    mq_job_init(job);
+    *job = (struct mq_job){0};
     return MQ_OK;
 }
 

@@ -70,7 +70,6 @@ struct mq_claim {
     int64_t dropped_bytes; /* messages of expired and orphaned rows that were deleted */
 };
 
-void mq_claim_init(struct mq_claim *claim);
 void mq_claim_clear(struct mq_claim *claim);
 
 /* What one transaction does. */

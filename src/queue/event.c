@@ -11,11 +11,6 @@ const char *mq_event_type_name(enum mq_event_type type)
     return (unsigned)type < MQ_EVENT_TYPE_COUNT ? names[type] : "unknown";
 }
 
-void mq_events_init(struct mq_events *events)
-{
-    memset(events, 0, sizeof(*events));
-}
-
 static void clear_one(struct mq_event *event)
 {
     free(event->reference);
@@ -36,7 +31,7 @@ void mq_events_clear(struct mq_events *events)
 {
     mq_events_truncate(events, 0);
     free(events->items);
-    mq_events_init(events);
+    *events = (struct mq_events){0};
 }
 
 static bool grow(struct mq_events *events)

@@ -55,7 +55,6 @@ struct mq_events {
     void *context;
 };
 
-void mq_events_init(struct mq_events *events);
 void mq_events_clear(struct mq_events *events); /* `record` goes too */
 /* Appends a copy of `event` and its strings; without memory the event is dropped and false
  * returned: events are never a reason to undo work. */

@@ -64,7 +64,6 @@ struct mq_job {
     char *original_to; /* when redirected: the original recipients, ", " between them */
 };
 
-void mq_job_init(struct mq_job *job);
 void mq_job_clear(struct mq_job *job);
 
 struct mq_job_list {

@@ -306,7 +306,7 @@ void mq_run_cycle(struct mq_run *run)
         return;
     }
     struct mq_error error = {0};
-    struct mq_claim claim;
+    struct mq_claim claim = {0};
     struct mq_claim_request request = {
         .limit = claim_size(run),
         .lease_s = run->options->lease_s,
@@ -326,7 +326,6 @@ void mq_run_cycle(struct mq_run *run)
                              .claim = &claim,
                              .events = &run->events};
 
-    mq_claim_init(&claim);
     if (request.limit > 0 || (request.dead_count > 0 && !run->stop.begun)) {
         cycle.request = &request;
     }

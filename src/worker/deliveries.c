@@ -63,7 +63,7 @@ struct mq_delivery *mq_delivery_new(struct mq_run *run, struct mq_job *job, int6
     }
     delivery->run = run;
     delivery->job = *job;
-    mq_job_init(job);
+    *job = (struct mq_job){0};
     delivery->slot = -1;
     delivery->back_after_s = -1;
     delivery->lease_end_ms = lease_end_ms;

@@ -275,7 +275,6 @@ static void init(struct mq_run *run, const struct mq_worker *worker, struct mq_r
     run->start_ms = mq_run_now_ms(run);
     run->deadline_ms =
         options->time_limit_s >= 0 ? run->start_ms + options->time_limit_s * 1000 : INT64_MAX;
-    mq_events_init(&run->events);
     run->events.record = worker->hooks->record;
     run->events.context = worker->hooks->context;
     mq_recovery_init(&run->recovery, options->run_dir);

@@ -30,8 +30,8 @@ void fx_init(struct fixture *fx)
     mq_queue_options_init(&fx->options);
     fx->options.clock = (struct mq_clock){now_s, now_us, boot_ms, fx};
     fx->options.random = (struct mq_random){unit, fx};
-    mq_events_init(&fx->events);
-    mq_claim_init(&fx->claim);
+    fx->events = (struct mq_events){0};
+    fx->claim = (struct mq_claim){0};
     fx->request = (struct mq_claim_request){.limit = 100, .lease_s = 900, .token = TOKEN_A};
 }
 

@@ -302,7 +302,7 @@ int scene_worker_setup(void **state)
     scene->boot_ms = 1000000;
     scene->fx.options.clock = (struct mq_clock){fake_now_s, fake_now_us, fake_boot_ms, scene};
     fx_open_with(&scene->fx, NULL);
-    mq_events_init(&scene->events);
+    scene->events = (struct mq_events){0};
     scene->relay = (struct fake_relay){.transport = {.ops = &fake_ops, .name = relay_name},
                                        .scene = scene,
                                        .sessions = 4,

@@ -13,50 +13,23 @@ enum kind { TEXT, ADDRESSES, LIST, PARAMS, KEPT, ESCAPED };
 /* How a field's bytes over 127 can be encoded. In ids, dates, trace fields and URIs not at all. */
 static enum kind kind_of(struct mq_str name)
 {
-    static const struct {
-        const char *name;
-        enum kind kind;
-    } special[] = {
-        {"From", ADDRESSES},
-        {"Sender", ADDRESSES},
-        {"Reply-To", ADDRESSES},
-        {"To", ADDRESSES},
-        {"Cc", ADDRESSES},
-        {"Resent-From", ADDRESSES},
-        {"Resent-Sender", ADDRESSES},
-        {"Resent-Reply-To", ADDRESSES},
-        {"Resent-To", ADDRESSES},
-        {"Resent-Cc", ADDRESSES},
-        {"Return-Receipt-To", ADDRESSES},
-        {"Disposition-Notification-To", ADDRESSES},
-        {"Errors-To", ADDRESSES},
-        {"Mail-Followup-To", ADDRESSES},
-        {"Mail-Reply-To", ADDRESSES},
-        {"Keywords", LIST},
-        {"Content-Type", PARAMS},
-        {"Content-Disposition", PARAMS},
-        {"Message-ID", KEPT},
-        {"Resent-Message-ID", KEPT},
-        {"Content-ID", KEPT},
-        {"References", KEPT},
-        {"In-Reply-To", KEPT},
-        {"Date", KEPT},
-        {"Resent-Date", KEPT},
-        {"Received", KEPT},
-        {"Return-Path", KEPT},
-        {"MIME-Version", KEPT},
-        {"Content-Transfer-Encoding", KEPT},
-        {"List-Unsubscribe", KEPT},
-        {"List-Unsubscribe-Post", KEPT},
-        {"List-Help", KEPT},
-        {"List-Subscribe", KEPT},
-        {"List-Post", KEPT},
-        {"List-Owner", KEPT},
-        {"List-Archive", KEPT},
+    static const char *const special[][18] = {
+        [ADDRESSES] = {"From", "Sender", "Reply-To", "To", "Cc", "Resent-From", "Resent-Sender",
+                       "Resent-Reply-To", "Resent-To", "Resent-Cc", "Return-Receipt-To",
+                       "Disposition-Notification-To", "Errors-To", "Mail-Followup-To",
+                       "Mail-Reply-To"},
+        [LIST] = {"Keywords"},
+        [PARAMS] = {"Content-Type", "Content-Disposition"},
+        [KEPT] = {"Message-ID", "Resent-Message-ID", "Content-ID", "References", "In-Reply-To",
+                  "Date", "Resent-Date", "Received", "Return-Path", "MIME-Version",
+                  "Content-Transfer-Encoding", "List-Unsubscribe", "List-Unsubscribe-Post",
+                  "List-Help", "List-Subscribe", "List-Post", "List-Owner", "List-Archive"},
     };
-    for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
-        if (mq_str_equal_nocase(name, mq_str_of(special[i].name))) {
-            return special[i].kind;
+    for (enum kind kind = ADDRESSES; kind <= KEPT; kind++) {
+        for (size_t i = 0; i < sizeof *special / sizeof **special && special[kind][i]; i++) {
+            if (mq_str_equal_nocase(name, mq_str_of(special[kind][i]))) {
+                return kind;
+            }
         }
     }
     return TEXT;

@@ -36,7 +36,7 @@ ZEND_METHOD(MailQueue_Job, __construct)
 static zend_object *job_create(zend_class_entry *ce)
 {
     struct job_object *self = zend_object_alloc(sizeof *self, ce);
-    mq_job_init(&self->job);
+    self->job = (struct mq_job){0};
     zend_object_std_init(&self->std, ce);
     object_properties_init(&self->std, ce);
     self->std.handlers = &handlers;
@@ -146,7 +146,7 @@ void mq_php_job_take(zval *out, struct mq_job *job)
     struct job_object *self = job_from(Z_OBJ_P(out));
     self->job = *job;
     self->claimed = true;
-    mq_job_init(job);
+    *job = (struct mq_job){0};
     free(self->job.body);
     self->job.body = NULL;
     self->job.body_len = 0;

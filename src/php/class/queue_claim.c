@@ -69,7 +69,6 @@ static void claim(zval *object, struct mq_claim_request *request, zval *return_v
     request->token = token;
     request->evidence = open_evidence(&evidence, queue);
     struct mq_claim *claim = mq_php_holder_new(&holder, sizeof *claim, clear_claim);
-    mq_claim_init(claim);
     enum mq_status status = mq_queue_claim(queue, request, MQ_BODIES_BYTES, claim, &err);
     close_evidence(&evidence);
     if (mq_php_queue_ok(object, status, &err)) {

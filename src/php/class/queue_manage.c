@@ -121,7 +121,6 @@ ZEND_METHOD(MailQueue, job)
         RETURN_THROWS();
     }
     struct mq_job *job = mq_php_holder_new(&holder, sizeof *job, clear_job);
-    mq_job_init(job);
     if (mq_php_queue_ok(ZEND_THIS, mq_queue_job(queue, id, job, &found, &err), &err) && found) {
         mq_php_job_show(return_value, job, MQ_PHP_JOB_ROW);
     }

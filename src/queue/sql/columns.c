@@ -10,11 +10,6 @@
 #include "queue/job.h"
 #include "queue/sql/descriptor.h"
 
-void mq_job_init(struct mq_job *job)
-{
-    *job = (struct mq_job){0};
-}
-
 void mq_job_clear(struct mq_job *job)
 {
     for (size_t i = 0; i < MQ_COL_COUNT; i++) {
@@ -27,7 +22,7 @@ void mq_job_clear(struct mq_job *job)
     mq_strings_clear(&job->targets);
     free(job->target_of);
     free(job->original_to);
-    mq_job_init(job);
+    *job = (struct mq_job){0};
 }
 
 struct mq_job *mq_job_list_add(struct mq_job_list *list)
@@ -118,7 +113,7 @@ static enum mq_status read_recipients(struct mq_queue *queue, struct mq_job *job
 
 static enum mq_status read_job(struct mq_queue *queue, struct mq_job *job, struct mq_error *err)
 {
-    mq_job_init(job);
+    *job = (struct mq_job){0};
     bool ok = read_columns(queue, job);
     struct mq_str state = mq_sql_column_str(queue, MQ_COL_STATUS);
     if (!mq_state_parse(state, &job->state)) {

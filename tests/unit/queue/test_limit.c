@@ -157,7 +157,7 @@ static void take_off(struct week *w, int worker, struct mq_job *job)
     struct delivery *f = &w->deliveries[w->flying++];
     int64_t delay = below(w, 4) ? below(w, 600001) : below(w, 2);
     *f = (struct delivery){.job = *job, .worker = worker, .claimed_ms = w->now_ms};
-    mq_job_init(job);
+    *job = (struct mq_job){0};
     assert_true(f->job.paid >= 1 && (size_t)f->job.paid == f->job.targets.count);
     mark(&w->tokens, w->now_ms, f->job.paid);
     f->fate = draw_fate(w);

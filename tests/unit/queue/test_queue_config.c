@@ -376,7 +376,7 @@ static void test_poison_stops_the_claim(void **state)
             .job = &fx.claim.jobs[0], .results = &sent, .retry_after_s = -1, .ms = -1};
         struct mq_claim next;
         struct mq_cycle cycle = {&outcome, 1, &fx.request, &next, NULL, 0};
-        mq_claim_init(&next);
+        next = (struct mq_claim){0};
         fx.request.relay = "r";
         assert_int_equal(mq_queue_cycle(fx.queue, &cycle, &fx.err), MQ_OK);
         assert_int_equal(next.count, 0);

@@ -98,7 +98,7 @@ static bool deliver(struct pass *p)
         return false;
     }
     struct mq_claim claim = fx->claim;
-    mq_claim_init(&fx->claim);
+    fx->claim = (struct mq_claim){0};
     bool ok = claim.count == 2;
     struct mq_job *composed = &claim.jobs[1];
     countdown = countdown < 0 ? countdown : countdown + 2;

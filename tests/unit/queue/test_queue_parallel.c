@@ -54,8 +54,8 @@ static bool turns(struct thread *self, struct mq_queue *queue)
     char token[MQ_TOKEN_HEX + 1];
     struct mq_claim claims[2];
     struct mq_settlement outcomes[7];
-    mq_claim_init(&claims[0]);
-    mq_claim_init(&claims[1]);
+    claims[0] = (struct mq_claim){0};
+    claims[1] = (struct mq_claim){0};
     mq_random_hex(token, MQ_TOKEN_HEX / 2);
     struct mq_claim_request request = {.limit = 7, .lease_s = 900, .token = token};
     bool good = true;

@@ -302,7 +302,7 @@ static void test_stale(void **state)
     fx_mail(&fx, "a@example.org");
     fx_claim(&fx);
     first = fx.claim;
-    mq_claim_init(&fx.claim);
+    fx.claim = (struct mq_claim){0};
     fx.now_s += 900; /* the lease is over; another worker takes the job */
     fx.request.token = TOKEN_B;
     fx_claim(&fx);
@@ -425,7 +425,7 @@ static void test_settle_and_claim_in_one(void **state)
     struct mq_settlement outcome = {
         .job = &fx.claim.jobs[0], .results = &sent, .retry_after_s = -1, .ms = -1};
     struct mq_cycle cycle = {&outcome, 1, &fx.request, &next, &fx.events, 0};
-    mq_claim_init(&next);
+    next = (struct mq_claim){0};
     mq_events_truncate(&fx.events, 0);
     assert_int_equal(mq_queue_cycle(fx.queue, &cycle, &fx.err), MQ_OK);
     assert_int_equal(next.count, 1);
