@@ -138,9 +138,7 @@ static size_t quoted_length(struct mq_str text)
     return 0;
 }
 
-/* Length of the encoded word that text begins with (RFC 2047, 2), 0 when there is none. Many
- * programs leave commas, brackets and the like in them as they are. */
-static size_t encoded_length(struct mq_str text)
+size_t mq_encoded_word_length(struct mq_str text)
 {
     size_t marks = 0;
     if (text.len < 2 || text.data[0] != '=' || text.data[1] != '?') {
@@ -173,7 +171,7 @@ static size_t piece_length(struct mq_address_reader *r, struct phrase *phrase)
         phrase->at = true;
         return 1;
     case '=':
-        n = encoded_length(r->rest);
+        n = mq_encoded_word_length(r->rest);
         return n > 0 ? n : 1;
     default:
         return 1;
@@ -290,6 +288,8 @@ static void take_element(struct mq_address_reader *r, struct phrase *phrase, str
     }
     if (peek(r) == '<') {
         *address = take_angle(r, phrase);
+    } else if (r->strict && peek(r) == ':') {
+        r->fault = bad_name;
     } else if (phrase->words == 1 && (phrase->at || !r->strict)) {
         *address = phrase->text;
     } else if (phrase->words == 1) {

@@ -127,18 +127,9 @@ void mq_notify_write(const struct mq_notify *notify, struct mq_buffer *out)
     mq_buffer_char(out, '}');
 }
 
-/* Takes what stands before the next `end` off *rest. */
-static struct mq_str cut(struct mq_str *rest, char end)
-{
-    const char *found = rest->len > 0 ? memchr(rest->data, end, rest->len) : NULL;
-    struct mq_str piece = {rest->data, found != NULL ? (size_t)(found - rest->data) : rest->len};
-    *rest = mq_str_skip(*rest, piece.len + (found != NULL));
-    return piece;
-}
-
 static enum mq_status read_param(struct mq_notify *notify, struct mq_str value)
 {
-    struct mq_str name = cut(&value, '=');
+    struct mq_str name = mq_str_cut_at(&value, '=');
     if (mq_str_equal(name, MQ_STR("RET"))) {
         return mq_notify_set_ret(notify, value, NULL);
     }
@@ -147,7 +138,7 @@ static enum mq_status read_param(struct mq_notify *notify, struct mq_str value)
     }
     enum mq_status status = mq_str_equal(name, MQ_STR("NOTIFY")) ? MQ_OK : MQ_INVALID;
     while (status == MQ_OK && value.len > 0) {
-        status = mq_notify_add_when(notify, cut(&value, ','), NULL);
+        status = mq_notify_add_when(notify, mq_str_cut_at(&value, ','), NULL);
     }
     return status;
 }
@@ -157,7 +148,7 @@ static struct mq_notify read_params(struct mq_str params)
     struct mq_notify notify = {0};
     enum mq_status status = MQ_OK;
     while (status == MQ_OK && params.len > 0) {
-        status = read_param(&notify, cut(&params, ' '));
+        status = read_param(&notify, mq_str_cut_at(&params, ' '));
     }
     return status == MQ_OK ? notify : (struct mq_notify){0};
 }

@@ -28,7 +28,7 @@ enum mq_transfer_end {
 };
 
 enum mq_transfer_phase {
-    MQ_PHASE_ENVELOPE, /* before MAIL leaves */
+    MQ_PHASE_ENVELOPE = 2, /* before MAIL leaves; numbers as in enum mq_intent_phase */
     MQ_PHASE_BODY,     /* before the chunk with the dot leaves; the targets' RCPT results are set:
                           those of the transaction are RELEASED still, with their RCPT's code (2xx),
                           others DEFERRED or REFUSED, or RELEASED with a 4xx or 5xx code: for

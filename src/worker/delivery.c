@@ -57,25 +57,15 @@ static bool lease_is_over(const struct mq_delivery *delivery)
  * record after the lease's end, so one of the two sees the other. */
 static bool enter(struct mq_transfer *transfer, enum mq_transfer_phase phase)
 {
+    _Static_assert((int)MQ_PHASE_ENVELOPE == MQ_INTENT_ENVELOPE &&
+                       (int)MQ_PHASE_REFUSED == MQ_INTENT_REFUSED,
+                   "the record has these phases");
     struct mq_delivery *delivery = transfer->context;
-    switch (phase) {
-    case MQ_PHASE_ENVELOPE:
-        write_intent(delivery, MQ_INTENT_ENVELOPE);
-        return !lease_is_over(delivery);
-    case MQ_PHASE_BODY:
-        write_intent(delivery, MQ_INTENT_BODY);
-        if (!lease_is_over(delivery)) {
-            return true;
-        }
-        write_intent(delivery, MQ_INTENT_ENVELOPE);
-        return false;
-    case MQ_PHASE_ACCEPTED:
-        write_intent(delivery, MQ_INTENT_ACCEPTED);
-        return true;
-    case MQ_PHASE_REFUSED:
-        write_intent(delivery, MQ_INTENT_REFUSED);
+    write_intent(delivery, (enum mq_intent_phase)phase);
+    if (phase > MQ_PHASE_BODY || !lease_is_over(delivery)) {
         return true;
     }
+    write_intent(delivery, MQ_INTENT_ENVELOPE);
     return false;
 }
 

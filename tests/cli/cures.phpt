@@ -155,7 +155,7 @@ config key mailMaxPerHour cannot be read: "lots"; allowed is 0 … 1000000000. N
 -- the next one
 config key mailRedirectTo cannot be read: "x"; allowed is address | @domain. Nothing is sent until it is corrected (`mailqueue config mailRedirectTo VALUE`, or `mailqueue config --unset mailRedirectTo`) $ mailqueue config --unset mailRedirectTo --database 'APP'
 -- the last one
-config key mailRelayPause cannot be read: "{"; allowed is JSON object. Nothing is sent until it is corrected (`mailqueue config mailRelayPause VALUE`, or `mailqueue config --unset mailRelayPause`) $ mailqueue config --unset mailRelayPause --database 'APP'
+config key mailRelayPause cannot be read: "{"; allowed is JSON object of strings. Nothing is sent until it is corrected (`mailqueue config mailRelayPause VALUE`, or `mailqueue config --unset mailRelayPause`) $ mailqueue config --unset mailRelayPause --database 'APP'
 -- files
 DKIM key example.org:a names a file with mode 0604 $ chmod 600 ~/key.pem
 DKIM key example.org:b names a file that does not exist or cannot be reached $ umask 077; openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out ~/new.pem

@@ -41,7 +41,7 @@ $status();
 echo json_encode($queue->stats()->pausedRelay), "\n";
 echo "-- a relay that cannot take the next mail behind a dot\n";
 $queue->setConfig('mailRelayPipelining', json_encode(['smtp://a.example.org:25' => 'dot', 'smtp://user:***@b.example.org:587' => 'group ' . time() + 600, 'smtp://c.example.org:25' => 'group ' . time() - 1,
-    'smtp://d.example.org:25' => 'group', 'smtp://e.example.org:25' => 5]));
+    'smtp://d.example.org:25' => 'group', 'smtp://e.example.org:25' => '5']));
 $status();
 echo preg_match_all('/^ok    The relay .*\?pipelining=1 that it cannot\.$/m', $run('doctor')[1]), "\n";
 $queue->setConfig('mailRelayPipelining', null);

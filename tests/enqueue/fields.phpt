@@ -89,7 +89,7 @@ to null: MailQueue\MessageException [to]: to: missing; give a recipient, such as
 to empty: MailQueue\MessageException [to]: to: the address is empty; write it as name@example.org
 to none: MailQueue\MessageException [to]: to: missing; give a recipient, such as "Name <a@example.org>", or a list of them (or cc, or bcc)
 to a number in the list: MailQueue\MessageException [to[1]]: to[1]: must be a string or an array of address and name, int given
-to a group: MailQueue\MessageException [to]: to: the address "all: ann@example.net" has a character that is not allowed before the "@"; write a plain name@example.org without quotes, comments or spaces
+to a group: MailQueue\MessageException [to]: to: the address "all: ann@example.net, bob@example.com;" has a name with one of ()<>[]:;@\," in it; put the name in double quotes (groups and comments are not supported)
 to a list in one string, second wrong: MailQueue\MessageException [to]: to: the address "bob" has no "@"; write it as name@example.org, and a name that has a comma in double quotes
 to, second wrong: MailQueue\MessageException [to[1]]: to[1]: the address "bob" has no "@"; write it as name@example.org, and a name that has a comma in double quotes
 subject a number: MailQueue\MessageException [subject]: subject: must be a string, int given

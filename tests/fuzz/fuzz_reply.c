@@ -30,7 +30,7 @@ static void require_reply(const struct mq_reply *reply)
     REQUIRE(mq_utf8_valid(mq_str_of(shorter)));
     for (enum mq_stage stage = MQ_STAGE_CONNECT; stage <= MQ_STAGE_DOT; stage++) {
         enum mq_verdict verdict = mq_verdict_decide(stage, reply);
-        REQUIRE(verdict <= MQ_VERDICT_TRY_LATER);
+        REQUIRE(verdict <= MQ_VERDICT_PROTOCOL_ERROR);
         /* Nothing but a good reply may end a mail as sent. */
         REQUIRE(verdict != MQ_VERDICT_ACCEPTED || reply->code < 400);
         REQUIRE(verdict != MQ_VERDICT_REFUSED || reply->code >= 500);

@@ -3,19 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/ascii.h"
 #include "mime/idn.h"
 #include "mime/mailbox.h"
 #include "mime/wire/internal.h"
 
 #define WORD_ROOM 32 /* a short encoded word */
-
-static struct mq_str cut(struct mq_str *text, size_t n)
-{
-    struct mq_str head = {text->data, n};
-    text->data += n;
-    text->len -= n;
-    return head;
-}
 
 static struct mq_str take_blanks(struct mq_str *text)
 {
@@ -23,23 +16,7 @@ static struct mq_str take_blanks(struct mq_str *text)
     while (n < text->len && text->data[n] == ' ') {
         n++;
     }
-    return cut(text, n);
-}
-
-/* Length of the encoded word that text begins with, which may have commas and the like in it; 0
- * when there is none. As mq_addresses_of_header() reads it. */
-static size_t encoded_length(struct mq_str text)
-{
-    size_t marks = 0;
-    if (text.len < 2 || text.data[1] != '?') {
-        return 0;
-    }
-    for (size_t i = 2; i < text.len && text.data[i] != ' '; i++) {
-        if (text.data[i] == '?' && ++marks == 3) {
-            return i + 1 < text.len && text.data[i + 1] == '=' ? i + 2 : 0;
-        }
-    }
-    return 0;
+    return mq_str_cut(text, n);
 }
 
 /* Length of what begins with a quote, "(" or "[", with its end. */
@@ -65,7 +42,7 @@ static struct mq_str take_word(struct mq_str *text)
 {
     size_t n = 0;
     if (text->data[0] == '(') {
-        return cut(text, enclosed_length(*text));
+        return mq_str_cut(text, enclosed_length(*text));
     }
     while (n < text->len && memchr(" (),:;<>", text->data[n], 8) == NULL) {
         struct mq_str rest = {text->data + n, text->len - n};
@@ -73,11 +50,11 @@ static struct mq_str take_word(struct mq_str *text)
         if (rest.data[0] == '"' || rest.data[0] == '[') {
             step = enclosed_length(rest);
         } else if (rest.data[0] == '=') {
-            step = encoded_length(rest);
+            step = mq_encoded_word_length(rest);
         }
         n += step > 0 ? step : 1;
     }
-    return cut(text, n);
+    return mq_str_cut(text, n);
 }
 
 /* The spaces that a text ends with. */
@@ -263,7 +240,8 @@ static bool is_raw(struct mq_str text)
 static void put_angle(struct mq_repair_line *line, struct mq_str blanks, struct mq_str *rest)
 {
     const char *end = memchr(rest->data, '>', rest->len);
-    struct mq_str angle = cut(rest, end != NULL ? (size_t)(end - rest->data) + 1 : rest->len);
+    struct mq_str angle =
+        mq_str_cut(rest, end != NULL ? (size_t)(end - rest->data) + 1 : rest->len);
     if (mq_str_ascii(angle)) {
         mq_repair_put(line, blanks, angle);
         return;
@@ -316,7 +294,7 @@ static void put_list(struct mq_repair_line *line, struct mq_str rest, bool loose
         if (stop == '<') {
             put_angle(line, raw && blanks.len == 0 ? MQ_STR(" ") : blanks, &rest);
         } else if (rest.len > 0) {
-            mq_repair_put(line, MQ_STR(""), cut(&rest, 1));
+            mq_repair_put(line, MQ_STR(""), mq_str_cut(&rest, 1));
         }
     }
 }

@@ -8,12 +8,8 @@
 
 struct mq_str mq_repair_take_line(struct mq_str *text)
 {
-    const char *end = text->len > 0 ? memchr(text->data, '\n', text->len) : NULL;
-    size_t taken = end != NULL ? (size_t)(end - text->data) + 1 : text->len;
-    struct mq_str line = {text->data, taken - (end != NULL)};
+    struct mq_str line = mq_str_cut_at(text, '\n');
     line.len -= line.len > 0 && line.data[line.len - 1] == '\r';
-    text->data += taken;
-    text->len -= taken;
     return line;
 }
 

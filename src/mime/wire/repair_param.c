@@ -1,6 +1,7 @@
 /* Content-Type and Content-Disposition as others write them. */
 #include <string.h>
 
+#include "core/ascii.h"
 #include "mime/param.h"
 #include "mime/wire/internal.h"
 
@@ -11,16 +12,6 @@ struct param {
     struct mq_str name, value; /* the value with its quotes */
     struct mq_str text;        /* both, as they stand */
 };
-
-static struct mq_str cut(struct mq_str *text, size_t n)
-{
-    struct mq_str head = {text->data, n};
-    if (n > 0) { /* an empty text may have no address */
-        text->data += n;
-        text->len -= n;
-    }
-    return head;
-}
 
 /* Length up to the next ";" outside of quotes. */
 static size_t param_length(struct mq_str text)
@@ -43,12 +34,12 @@ static bool param_next(struct mq_str *rest, struct param *param)
     if (rest->len == 0 || rest->data[0] != ';') {
         return false;
     }
-    cut(rest, 1);
-    param->text = mq_str_trim(cut(rest, param_length(*rest)));
+    mq_str_cut(rest, 1);
+    param->text = mq_str_trim(mq_str_cut(rest, param_length(*rest)));
     struct mq_str value = param->text;
     const char *equals = value.len > 0 ? memchr(value.data, '=', value.len) : NULL;
     param->name =
-        mq_str_trim(cut(&value, equals != NULL ? (size_t)(equals - value.data) : value.len));
+        mq_str_trim(mq_str_cut(&value, equals != NULL ? (size_t)(equals - value.data) : value.len));
     param->value = equals != NULL ? mq_str_trim((struct mq_str){value.data + 1, value.len - 1})
                                   : (struct mq_str){NULL, 0};
     return true;
@@ -71,7 +62,7 @@ void mq_repair_unquote(struct mq_buffer *out, struct mq_str value)
 static struct mq_str take_type(struct mq_str *value)
 {
     const char *end = value->len > 0 ? memchr(value->data, ';', value->len) : NULL;
-    return cut(value, end != NULL ? (size_t)(end - value->data) : value->len);
+    return mq_str_cut(value, end != NULL ? (size_t)(end - value->data) : value->len);
 }
 
 bool mq_repair_param_find(struct mq_str value, struct mq_str name, struct mq_buffer *out)
@@ -137,7 +128,7 @@ static void put_extended(struct mq_repair_line *line, struct mq_str name, struct
             mq_buffer_str(&token, line->charset);
             mq_buffer_cstr(&token, "''");
         }
-        put_percent(&token, cut(&value, n), false);
+        put_percent(&token, mq_str_cut(&value, n), false);
         put_token(line, &token);
     }
     mq_buffer_clear(&token);

@@ -180,7 +180,8 @@ static const struct mq_config_kind moment = {"time", "UTC seconds | ISO 8601", p
 static const struct mq_config_kind redirect = {"text", "address | @domain", parse_redirect, 0, 0};
 static const struct mq_config_kind types = {"text", "types, separated by commas", parse_types, 0,
                                             0};
-static const struct mq_config_kind object = {"object", "JSON object", parse_object, 0, 0};
+static const struct mq_config_kind object = {"object", "JSON object of strings", parse_object, 0,
+                                             0};
 
 const struct mq_config_key mq_config_keys[MQ_KEY_COUNT] = {
     [MQ_KEY_ENABLED] = {"mailQueueEnabled", &yes_no, "1",
