@@ -403,19 +403,15 @@ enum mq_status mq_sendmail_new(struct mq_dsn *dsn, const struct mq_transport_opt
     pool->timeout_ms = dsn->final_timeout_ms;
     pool->limit = (size_t)options->connections;
     enum mq_status status = read_command(pool, dsn, options, err);
-    if (status != MQ_OK) {
-        goto out;
-    }
-    pool->takes_status = mq_sendmail_command_takes_status(&pool->words);
     pool->slots = calloc(pool->limit, sizeof *pool->slots);
     pool->polled = calloc(2 * pool->limit, sizeof *pool->polled);
-    if (pool->transport.name == NULL || pool->slots == NULL || pool->polled == NULL) {
+    if (status == MQ_OK && (!pool->transport.name || !pool->slots || !pool->polled)) {
         status = mq_error_nomem(err);
-        goto out;
     }
-    pool->slot_count = pool->limit;
-out:
-    if (status != MQ_OK) {
+    if (status == MQ_OK) {
+        pool->takes_status = mq_sendmail_command_takes_status(&pool->words);
+        pool->slot_count = pool->limit;
+    } else {
         mq_transport_free(&pool->transport);
         return status;
     }

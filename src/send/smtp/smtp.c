@@ -477,17 +477,14 @@ enum mq_status mq_smtp_new(struct mq_dsn *dsn, const struct mq_transport_options
     pool->transport.name = mq_dsn_redacted(dsn);
     pool->dsn = *dsn;
     memset(dsn, 0, sizeof(*dsn));
+    init_host(pool);
     if (pool->slots == NULL || pool->transport.name == NULL) {
         status = mq_error_nomem(err);
-        goto out;
-    }
-    if (pool->epoll_fd < 0) {
+    } else if (pool->epoll_fd < 0) {
         status = mq_error_set(err, MQ_IO, "", "epoll cannot be had: %s", strerror(errno));
-        goto out;
+    } else {
+        status = mq_connector_new(&pool->dsn, &pool->connector, err);
     }
-    init_host(pool);
-    status = mq_connector_new(&pool->dsn, &pool->connector, err);
-out:
     if (status != MQ_OK) {
         mq_transport_free(&pool->transport);
         return status;
