@@ -139,7 +139,7 @@ final class Row
     private function unread(string $name, mixed $value, string $what): Unfit
     {
         return new Unfit($name, "column $name holds " . self::shown($value)
-            . ", which is no $what. Correct it");
+            . ", which is not a $what. Correct it");
     }
 
     private static function shown(mixed $value): string

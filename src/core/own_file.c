@@ -13,7 +13,7 @@ bool mq_own_file(int fd, char why[MQ_OWN_FILE_WHY])
     if (fstat(fd, &st) != 0) {
         snprintf(why, MQ_OWN_FILE_WHY, "cannot be looked at: %.40s", strerror(errno));
     } else if (!S_ISREG(st.st_mode)) {
-        snprintf(why, MQ_OWN_FILE_WHY, "is no regular file");
+        snprintf(why, MQ_OWN_FILE_WHY, "is not a regular file");
     } else if (st.st_uid != geteuid()) {
         snprintf(why, MQ_OWN_FILE_WHY, "belongs to user %ld, not to user %ld", (long)st.st_uid,
                  (long)geteuid());

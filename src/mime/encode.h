@@ -33,7 +33,7 @@ void mq_encode_quoted_printable(struct mq_buffer *out, struct mq_str text);
 
 void mq_encode_base64(struct mq_buffer *out, struct mq_str data); /* lines of 76 */
 size_t mq_encode_base64_size(struct mq_str data);                 /* reads only its length */
-/* One line or a part of one, without its end; padded where len is no multiple of 3. */
+/* One line or a part of one, without its end; padded where len is not a multiple of 3. */
 void mq_encode_base64_raw(struct mq_buffer *out, struct mq_str data);
 
 /* "Sat, 21 Nov 2026 09:35:00 +0000" */

@@ -57,7 +57,7 @@ static enum mq_status to_ascii(struct mq_str address, size_t at, const char *fie
     if (code != IDN2_OK) {
         char what[160];
         snprintf(what, sizeof what,
-                 "has a domain that is no internationalised domain name (%s); correct it",
+                 "has a domain that is not an internationalised domain name (%s); correct it",
                  idn2_strerror_name(code));
         return mq_address_bad(address, field, what, err);
     }

@@ -12,7 +12,7 @@ bool mq_idn_available(void);
 
 /* The address as the envelope takes it: its domain in A-labels; an ASCII domain stays as it is, and
  * so does the local part. *out is malloc'ed. The result is checked (mq_address_check()). MQ_MESSAGE
- * with `field`: a domain that is no IDN, or a non-ASCII one where the build cannot. */
+ * with `field`: a domain that is not an IDN, or a non-ASCII one where the build cannot. */
 enum mq_status mq_idn_address(struct mq_str address, const char *field, char **out,
                               struct mq_error *err);
 

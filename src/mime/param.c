@@ -87,7 +87,7 @@ const char *mq_media_type_parse(struct mq_str text, struct mq_media_type *out)
     }
     for (size_t i = 0; i < text.len; i++) {
         if (text.data[i] < ' ' || text.data[i] > '~') {
-            return "is no type; types are printable ASCII";
+            return "is not a type; types are printable ASCII";
         }
     }
     found.type = take_token(&rest);

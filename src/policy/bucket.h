@@ -35,7 +35,7 @@ void mq_bucket_give(struct mq_bucket *bucket, int64_t n);
 /* Seconds from last_refill_s until one whole token is there; 0 when it is. */
 int64_t mq_bucket_wait_s(const struct mq_bucket *bucket);
 /* The decimal text kept in the config table ("4.25"), and back; parse(format(x)) == x.
- * parse returns false for text that is no non-negative decimal number. */
+ * parse returns false for text that is not a non-negative decimal number. */
 void mq_bucket_format(int64_t units, char out[32]);
 bool mq_bucket_parse(struct mq_str text, int64_t *units);
 

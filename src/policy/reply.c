@@ -75,7 +75,7 @@ static void add_text(struct mq_reply *reply, struct mq_str text)
 static enum mq_status bad_reply(const char *why, struct mq_error *err)
 {
     return mq_error_set(err, MQ_TRANSPORT, "",
-                        "the relay's answer is no SMTP reply: %s; check that host and port are "
+                        "the relay's answer is not an SMTP reply: %s; check that host and port are "
                         "those of an SMTP server",
                         why);
 }

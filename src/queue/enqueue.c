@@ -319,18 +319,19 @@ static enum mq_status find_holder(struct mq_queue *queue, const struct mq_new_jo
 static enum mq_status store(struct mq_tx *tx, const struct mq_new_job *job, int64_t *id,
                             struct mq_error *err)
 {
-    struct holder holder;
-    enum mq_status status = insert_job(tx->queue, job, tx->now_s, id, err);
-    bool duplicate = status == MQ_DUPLICATE ? job->reference.data != NULL : *id == 0;
-    if ((status != MQ_OK && status != MQ_DUPLICATE) || !duplicate) {
-        return status;
+    for (bool again = false;; again = true) {
+        struct holder holder;
+        enum mq_status status = insert_job(tx->queue, job, tx->now_s, id, err);
+        bool duplicate = status == MQ_DUPLICATE ? job->reference.data != NULL : *id == 0;
+        if ((status != MQ_OK && status != MQ_DUPLICATE) || !duplicate) {
+            return status;
+        }
+        MQ_TRY(find_holder(tx->queue, job, tx->now_s, &holder, err));
+        if (!holder.dead || again) {
+            return holder.id ? MQ_OK : status; /* a duplicate of another key is the application's */
+        }
+        MQ_TRY(mq_job_drop(tx->queue, holder.id, NULL, err));
     }
-    MQ_TRY(find_holder(tx->queue, job, tx->now_s, &holder, err));
-    if (!holder.dead) {
-        return holder.id ? MQ_OK : status; /* a duplicate of another key is the application's */
-    }
-    MQ_TRY(mq_job_drop(tx->queue, holder.id, NULL, err));
-    return insert_job(tx->queue, job, tx->now_s, id, err);
 }
 
 static enum mq_status store_all(struct mq_tx *tx, const struct mq_new_job *jobs, size_t count,

@@ -19,7 +19,8 @@ struct mq_transport_ops {
      * not stopped. With `just_in_time` (an hourly limit): only what a session can begin at once. */
     size_t (*capacity)(const struct mq_transport *transport, bool just_in_time);
     /* Moves everything on; returns when something is done or trouble came, at the latest after
-     * timeout_ms. A signal ends it, too, but not while a connection is being opened. MQ_THROWN, MQ_BAILOUT, MQ_NOMEM only. */
+     * timeout_ms. A signal ends it, too, but not while a connection is being opened. MQ_THROWN,
+     * MQ_BAILOUT, MQ_NOMEM only. */
     enum mq_status (*step)(struct mq_transport *transport, int64_t timeout_ms,
                            struct mq_error *err);
     /* Gives back what has begun and has no body out (its sessions are reset or closed), or NULL. */

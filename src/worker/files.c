@@ -105,7 +105,8 @@ static enum mq_status check_directory(const char *path, const struct stat *st, s
     }
     if (!S_ISDIR(st->st_mode)) {
         return mq_error_set(err, MQ_CONFIG, "run_dir",
-                            "the run directory %s is no directory; move what is there away", path);
+                            "the run directory %s is not a directory; move what is there away",
+                            path);
     }
     if (st->st_mode & (S_IWGRP | S_IWOTH)) {
         return mq_error_set(err, MQ_CONFIG, "run_dir",

@@ -9,7 +9,7 @@
 struct mq_log;
 
 /* The file's default: $MAIL_QUEUE_LOG, else $HOME/logs/mail-queue.log where that directory exists,
- * else mail-queue.log beside the database or in the run directory of one that is no file: in the
+ * else mail-queue.log beside the database or in the run directory of one that is not a file: in the
  * directory of `neighbour`. malloc'ed; NULL without memory. */
 char *mq_log_default_path(const char *neighbour);
 

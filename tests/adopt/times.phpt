@@ -51,4 +51,4 @@ Backup: %/mail.db-before-adopt-%
 The old table is mail_queue_before. To go back, before mail is stored or sent:
   mailqueue adopt --undo --reference-column registration_number
 -- what is none
-row 17: column next_attempt_at holds "…", which is no time (YYYY-MM-DD HH:MM:SS in UTC, or seconds since 1970). Correct it. Nothing was changed.
+row 17: column next_attempt_at holds "…", which is not a time (YYYY-MM-DD HH:MM:SS in UTC, or seconds since 1970). Correct it. Nothing was changed.

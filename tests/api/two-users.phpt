@@ -162,7 +162,7 @@ lock, a link: MailQueue\DatabaseException [cantopen]: cannot open the worker's l
 log, a link: MailQueue\DatabaseException [cantopen]: the log file %.log is a symbolic link; give the file itself, 1 left, 0 octets
 lock, a second name: MailQueue\Exception: the worker's lock file %.run/worker-0.lock has another name too (a hard link): remove it when no worker runs, 1 left
 log, a second name: MailQueue\DatabaseException [cantopen]: the log file %.log has another name too (a hard link); give a file of the worker's own user (MAIL_QUEUE_LOG or the option log), 1 left, 0 octets
-lock, a pipe: MailQueue\Exception: the worker's lock file %.run/worker-0.lock is no regular file: remove it when no worker runs, 1 left
+lock, a pipe: MailQueue\Exception: the worker's lock file %.run/worker-0.lock is not a regular file: remove it when no worker runs, 1 left
 log, a pipe: MailQueue\DatabaseException [cantopen]: cannot open the log file %.log: No such device or address; give a file whose directory exists and is writable (MAIL_QUEUE_LOG or the option log), 1 left, 0 octets
 -- an unprivileged worker, whose places root has prepared
 MailQueue\Exception: the run directory %/mail.db-% belongs to user 0: start the worker as that user, or name another place (ini setting mailqueue.run_dir)

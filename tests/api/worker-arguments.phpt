@@ -77,7 +77,7 @@ log, a directory: MailQueue\DatabaseException [cantopen]: cannot open the log fi
 log, no directory: MailQueue\DatabaseException [cantopen]: cannot open the log file %/no/such/x.log: No such file or directory; give a file whose directory exists and is writable (MAIL_QUEUE_LOG or the option log)
 log, a link: MailQueue\DatabaseException [cantopen]: the log file %/link.log is a symbolic link; give the file itself
 on event: TypeError: MailQueue::runWorker(): Argument #13 ($onEvent) must be a valid callback or null, no array or string given
-dkim: MailQueue\Exception: dkim: "example.org" is no key; write domain:selector:/path/to/key.pem
+dkim: MailQueue\Exception: dkim: "example.org" is not a key; write domain:selector:/path/to/key.pem
 max bytes: ValueError: MailQueue::runWorker(): Argument #15 ($maxBytes) must be between 1 and 2305843009213693951
 0 attempts
 refused taken

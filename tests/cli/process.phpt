@@ -61,7 +61,7 @@ foreach (['pcntl_exec', 'pcntl_exec,pcntl_signal'] as $disabled) {
     proc_terminate($process, SIGTERM);
     must(wait_until(static fn(): bool => !proc_get_status($process)['running']), 'the command ends');
     $gone = wait_until(static fn(): bool => $queue->diagnostics()['workers'] === 0, 30); // sooner than its time limit
-    // The report comes after the lock is given back, from a process that is no child of ours.
+    // The report comes after the lock is given back, from a process that is not a child of ours.
     wait_until(static fn(): bool => str_ends_with((string) file_get_contents("$dir/out"), "\n"));
     echo $gone ? 'gone' : 'orphaned', ', ', file_get_contents("$dir/out");
 }

@@ -48,7 +48,7 @@ foreach ([new DatabaseException(), new DatabaseException('text'), new DatabaseEx
     show(unserialize(serialize($e)));
 }
 foreach ([
-    'a reason that is no string' => fn() => new DatabaseException('x', reason: []),
+    'a reason that is not a string' => fn() => new DatabaseException('x', reason: []),
     'writing' => function () { $e = new DatabaseException('x'); $e->reason = 'y'; },
     'twice' => fn() => (new DatabaseException('x'))->__construct('y', reason: 'z'),
     'a clone' => fn() => clone new DatabaseException('x'),
@@ -80,7 +80,7 @@ MailQueue\MessageException: ["",0,null,"message",true]
 MailQueue\MessageException: ["",0,null,"message",true]
 MailQueue\MessageException: ["text",3,"before","attachments[0]",true]
 MailQueue\MessageException: ["text",3,"before","attachments[0]",true]
-a reason that is no string: TypeError
+a reason that is not a string: TypeError
 writing: Error
 twice: Error
 a clone: Error

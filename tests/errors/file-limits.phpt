@@ -1,5 +1,5 @@
 --TEST--
-A new database is its owner's, a file size limit is an exception, a DSN behind a blank is no file's name
+A new database is its owner's, a file size limit is an exception, a DSN behind a blank is not a file's name
 --EXTENSIONS--
 mailqueue
 --FILE--

@@ -8,7 +8,7 @@ posix
 <?php
 require __DIR__ . '/../lib/queue.inc';
 $directory = temp_directory();
-file_put_contents("$directory/text.db", str_repeat("this is no database\n", 200));
+file_put_contents("$directory/text.db", str_repeat("this is not a database\n", 200));
 file_put_contents("$directory/empty.db", '');
 mkdir("$directory/directory.db");
 symlink("$directory/nowhere/x.db", "$directory/dangling.db");

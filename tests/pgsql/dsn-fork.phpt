@@ -35,7 +35,7 @@ function child(callable $code): void
     $pid = pcntl_fork();
     must($pid >= 0, 'fork');
     if ($pid === 0) {
-        ob_start(); // what it prints is no part of the test
+        ob_start(); // what it prints is not a part of the test
         $code();
         exit(0);
     }

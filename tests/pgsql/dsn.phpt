@@ -118,7 +118,7 @@ php.ini: refused
 MailQueue\Exception: MAILQUEUE_DATABASE_PASSWORD_FILE: the file %/password can be read by others than its owner: chmod 600
 MailQueue\Exception: MAILQUEUE_DATABASE_PASSWORD_FILE: the file %/password cannot be read: No such file or directory; correct the path, or chown it to the user that this runs as
 MailQueue\Exception: MAILQUEUE_DATABASE_PASSWORD_FILE: the file %/password is empty
-MailQueue\Exception: MAILQUEUE_DATABASE_PASSWORD_FILE: the file %/password is no regular file: give the path of one that has the password only
+MailQueue\Exception: MAILQUEUE_DATABASE_PASSWORD_FILE: the file %/password is not a regular file: give the path of one that has the password only
 -- the connection
 mailqueue
 1 pgsql

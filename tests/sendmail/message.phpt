@@ -69,7 +69,7 @@ $try('NUL', $to, "$head\na\0b\n");
 $signed = "DKIM-Signature: v=1\n$head";
 $try('a long line, signed', $to, "$signed\n" . str_repeat('x', 999) . "\n");
 $try('Latin-1, signed', $to, "{$signed}X-A: \xfc\n\nhi\n");
-$try('a line that is no field', $to, "Subject: x\nX : y\nno field: \n\nhi\n");
+$try('a line that is not a field', $to, "Subject: x\nX : y\nno field: \n\nhi\n");
 $try('Latin-1, signed, behind a line of a mailbox file', $to, "From me\n{$signed}X-A: \xfc\n\nhi\n");
 $try('too large', $to, "$head\n" . str_repeat("0123456789\n", 200_000), [], ['mailqueue.max_message_size=1M']);
 $try('a little too large', $to, "$head\n" . str_repeat("0123456789\n", 100_000), [], ['mailqueue.max_message_size=1M']);
@@ -316,7 +316,7 @@ From here
 ## NUL: exit 65 mailqueue: message: line 7: it has a NUL; encode the part as base64
 ## a long line, signed: exit 65 mailqueue: message: line 8: it has more than 998 octets, and a DKIM-Signature forbids to change it; break it or encode it (quoted-printable or base64) before signing
 ## Latin-1, signed: exit 65 mailqueue: message: line 7: a header has bytes that are not UTF-8, and a DKIM-Signature forbids to change it; encode it (RFC 2047) before signing
-## a line that is no field: 
+## a line that is not a field: 
 From: Tester <USER@HOST>
 Subject: x
 X: y

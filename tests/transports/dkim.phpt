@@ -73,9 +73,9 @@ no ini: not signed
 -- what cannot be used
 MailQueue\Exception: dkim: the key file %/ed.pem can be read by all users; chmod it to 0600 or 0640; not signed
 MailQueue\Exception: dkim: the key file %/no.pem cannot be opened: No such file or directory; the user who sends must be able to read it; not signed
-MailQueue\Exception: dkim: "example.com" is no key; write domain:selector:/path/to/key.pem; not signed
+MailQueue\Exception: dkim: "example.com" is not a key; write domain:selector:/path/to/key.pem; not signed
 MailQueue\Exception: dkim: there is a NUL in it; remove it; not signed
-MailQueue\Exception: dkim: "exa" is no key; write domain:selector:/path/to/key.pem; not signed
+MailQueue\Exception: dkim: "exa" is not a key; write domain:selector:/path/to/key.pem; not signed
 -- the ini setting, and open_basedir
 nothing
 MailQueue\Exception: dkim: open_basedir does not allow the key file %/rsa.pem

@@ -152,7 +152,11 @@ static enum mq_status keep_short(struct mq_sqlite *self, struct mq_error *err)
     if (now_us >= self->shrink_after_us) {
         self->shrink_after_us = now_us + SHRINK_EVERY_US;
         if (mq_sqlite_wal_bytes(&self->base) > TRUNCATE_BYTES) {
-            return checkpoint(self, SQLITE_CHECKPOINT_TRUNCATE, &all, err);
+            enum mq_status status = checkpoint(self, SQLITE_CHECKPOINT_TRUNCATE, &all, err);
+            if (all) {
+                restarted(self); /* what the reader made due is done */
+            }
+            return status;
         }
     }
     self->wal_frames_fresh = false;

@@ -83,7 +83,7 @@ static enum mq_status check_name(struct mq_str name, struct mq_error *err)
     char shown[NAME_MAX_OCTETS + 4];
     mq_str_printable(shown, sizeof shown, 0, name);
     return mq_error_set(err, MQ_MESSAGE, "headers",
-                        "headers: \"%s\" is no header's name; use 1 to %d printable ASCII "
+                        "headers: \"%s\" is not a header's name; use 1 to %d printable ASCII "
                         "characters without spaces and colons",
                         shown, NAME_MAX_OCTETS);
 }

@@ -53,7 +53,7 @@ static enum mq_status check_name(const struct mq_compose_part *source, struct mq
     }
     if (memchr(name.data, '/', name.len) != NULL || memchr(name.data, '\\', name.len) != NULL ||
         mq_str_equal(name, MQ_STR(".")) || mq_str_equal(name, MQ_STR(".."))) {
-        return bad(source, name, "is no file name; give it without directories", err);
+        return bad(source, name, "is not a file name; give it without directories", err);
     }
     return MQ_OK;
 }

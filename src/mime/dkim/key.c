@@ -39,7 +39,7 @@ static enum mq_status bad_file(struct mq_error *err, const char *file, const cha
 static const char *fault_of(const struct stat *st)
 {
     if (!S_ISREG(st->st_mode)) {
-        return "is no regular file; name a PEM file";
+        return "is not a regular file; name a PEM file";
     }
     if (st->st_uid != 0 && st->st_uid != geteuid()) {
         return "belongs to another user; make it root's or that of the user who sends";

@@ -86,15 +86,15 @@ static enum mq_status check_names(const struct mq_dkim *dkim, const char *domain
 {
     if (!is_name(domain)) {
         return mq_error_set(err, MQ_CONFIG, "dkim",
-                            "dkim: \"%s\" is no domain; write it as example.org, one with other "
+                            "dkim: \"%s\" is not a domain; write it as example.org, one with other "
                             "letters than a to z in A-labels (xn--…)",
                             domain);
     }
     if (!is_name(selector) ||
         strlen(domain) + strlen(selector) + sizeof "._domainkey." - 1 > NAME_OCTETS_MAX) {
         return mq_error_set(err, MQ_CONFIG, "dkim",
-                            "dkim: \"%s\" is no selector; it is the name before ._domainkey.%s in "
-                            "the DNS",
+                            "dkim: \"%s\" is not a selector; it is the name before "
+                            "._domainkey.%s in the DNS",
                             selector, domain);
     }
     for (size_t i = 0; i < dkim->count; i++) {
@@ -145,7 +145,8 @@ static enum mq_status add_item(struct mq_dkim *dkim, char *item, struct mq_error
     char *file = selector ? strchr(selector + 1, ':') : NULL;
     if (!file || !file[1]) {
         return mq_error_set(err, MQ_CONFIG, "dkim",
-                            "dkim: \"%s\" is no key; write domain:selector:/path/to/key.pem", item);
+                            "dkim: \"%s\" is not a key; write domain:selector:/path/to/key.pem",
+                            item);
     }
     *selector = *file = '\0';
     return mq_dkim_add(dkim, item, selector + 1, file + 1, err);

@@ -20,7 +20,7 @@ void mq_dkim_free(struct mq_dkim *dkim); /* NULL is allowed */
 
 /* Adds a private key: a PEM file (PKCS #8 or PKCS #1) with RSA of 1,024 bits at least or Ed25519.
  * Several keys for a domain give several signatures. The file is read here and not again.
- * MQ_CONFIG, field "dkim", names the file and the cure: it cannot be read, is no regular file,
+ * MQ_CONFIG, field "dkim", names the file and the cure: it cannot be read, is not a regular file,
  * belongs to another user than root or ours, may be written by others than its owner or read by
  * all (0600 or 0640 are right), is no such key, needs a passphrase; a selector or domain that is
  * no name; a selector that the domain has already; or this build cannot sign. */

@@ -33,7 +33,7 @@ struct mq_message_info {
  * both; or CR throughout), without Bcc and Resent-Bcc fields, with one Message-ID and one Date (the
  * first of each). It ends with CRLF, its header section with an empty line. A lone CR in the body
  * becomes CRLF. MQ_MESSAGE, field "message" and the line's number in the text, on: a NUL, a CR that
- * is no part of CRLF in the headers of a message that has LFs, no header section, a malformed
+ * is not a part of CRLF in the headers of a message that has LFs, no header section, a malformed
  * header line, a Message-ID that is broken over lines, has control characters or fits in no line,
  * over the size; and when what is signed would have to be changed: a message with a
  * DKIM-Signature, or a lone CR where there is multipart/signed.
@@ -48,7 +48,7 @@ enum mq_status mq_message_normalize(struct mq_str raw, const struct mq_message_o
                                     struct mq_error *err);
 
 /* Goes over the fields of a header section with any of these line ends. `name` is empty for a line
- * that is no field; `value` is trimmed and has its folding. Up to the first empty line. */
+ * that is not a field; `value` is trimmed and has its folding. Up to the first empty line. */
 struct mq_message_fields {
     struct mq_str rest; /* what was not read yet */
     struct mq_str name;

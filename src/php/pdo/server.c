@@ -81,7 +81,7 @@ static const char *fault_of_file(int fd)
 {
     struct stat about;
     if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
-        return "is no regular file: give the path of one that has the password only";
+        return "is not a regular file: give the path of one that has the password only";
     }
     return (about.st_mode & 077) ? "can be read by others than its owner: chmod 600" : NULL;
 }
@@ -251,12 +251,22 @@ static enum mq_php_call_end call_constructor(struct connect *connect, zend_objec
 
 /* ---- what went wrong ---- */
 
-/* Whether a second try would not help. The server itself has answered with a number of MySQL's
- * below 2000, unless it has too many connections, ends or blocks the host for a while. */
+/* Whether a second try would not help: the server itself has answered (MySQL's numbers below 2000
+ * and from 3000 on), and not that it has too many connections, ends or blocks the host for a while;
+ * or the client cannot do what is asked for (character set, TLS, protocol, authentication). */
 static bool is_mysql_refusal(zend_long code)
 {
-    return code > 0 && code < 2000 && code != 1040 && code != 1053 && code != 1129 &&
-           code != 1203 && code != 1226;
+    static const zend_long passing[] = {1040, 1053, 1129, 1203, 1226, 4031};
+    static const zend_long client[] = {2019, 2026, 2054, 2059, 2061};
+    bool by_server = (code > 0 && code < 2000) || code >= 3000;
+    const zend_long *codes = by_server ? passing : client;
+    size_t count = by_server ? sizeof passing / sizeof *passing : sizeof client / sizeof *client;
+    for (size_t i = 0; i < count; i++) {
+        if (codes[i] == code) {
+            return !by_server;
+        }
+    }
+    return by_server;
 }
 
 static bool has_one_of(const char *text, const char *const *words)

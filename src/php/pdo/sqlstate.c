@@ -73,7 +73,7 @@ static const struct {
     {{MQ_IO, "look at the log of the server or the system, and at the disk"}, {"10", "58", "1030"}},
     {{MQ_CORRUPT, "look at the log, restore from a backup or build the index again"},
      {"11", "XX001 XX002", "1034 1194 1712"}},
-    {{MQ_CORRUPT, "check the path: the file is no database"}, {"26"}},
+    {{MQ_CORRUPT, "check the path: the file is not a database"}, {"26"}},
     {{MQ_CANTOPEN, "check the path and the rights of the directory"}, {"14"}},
 };
 
@@ -143,10 +143,11 @@ static struct meaning sqlite_meaning(const struct mq_pdo *self, zend_object *thr
 /* Whether the server lacks a statement that it was to keep, or has another one of that name: the
  * application has sent DISCARD ALL, or a pooler has given us another session. Where PDO itself
  * dropped one, the transaction is aborted although nothing of ours has failed. */
-static bool is_stale(const struct mq_pdo *self, const char *state)
+static bool is_stale(const struct mq_pdo *self, const char *state, const char *message)
 {
     bool aborted = strcmp(state, "25P02") == 0;
-    return strcmp(state, "26000") == 0 || strcmp(state, "42P05") == 0 ||
+    bool foreign = strcmp(state, "08P01") == 0 && strstr(message, "bind message") != NULL;
+    return foreign || strcmp(state, "26000") == 0 || strcmp(state, "42P05") == 0 ||
            (aborted && self->begun && !self->joined && !self->aborted);
 }
 
@@ -158,7 +159,7 @@ static struct meaning pgsql_meaning(struct mq_pdo *self, zend_object *thrown)
         self->ascii = self->again = true;
         return (struct meaning){MQ_TX_ABORTED, "texts for people are stored as ASCII from now on"};
     }
-    if (is_stale(self, state)) {
+    if (is_stale(self, state, mq_php_exception_message(thrown).data)) {
         self->stale = self->unnamed = self->again = true;
         return (struct meaning){MQ_TX_ABORTED, "the connection's prepared statements were "
                                                "deallocated: run it again"};

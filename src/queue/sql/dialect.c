@@ -36,8 +36,8 @@ static const struct mq_sql_dialect sqlite_dialect = {
     .overrides = sqlite,
     .words =
         {
-            /* Not double quotes: SQLite reads a double-quoted name that is no column as a string,
-             * and a misspelt reference column would then go unnoticed. */
+            /* Not double quotes: SQLite reads a double-quoted name that is not a column as a
+             * string, and a misspelt reference column would then go unnoticed. */
             ['q'] = "`",
             /* The application's file, even if its connection has temporary or attached tables of
              * the same name. */

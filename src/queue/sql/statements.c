@@ -13,7 +13,7 @@
 /* `locked_until > 0` is true of every row in sending; it makes the lease index a search. */
 static const char *const common[MQ_SQL_COUNT] = {
     [MQ_SQL_CONFIG_TABLE] = "CREATE TABLE IF NOT EXISTS {c} (key TEXT PRIMARY KEY, value TEXT)",
-    /* The body has a table of its own because an UPDATE writes the whole record anew, and every
+    /* The body has a table of its own because an UPDATE writes the whole record again, and every
      * mail is updated when it is claimed. `mail_queue_due` is what claims read: its size is that of
      * what waits, whatever is parked, scheduled or expired beside. */
     [MQ_SQL_TABLES] =

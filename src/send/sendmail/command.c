@@ -192,8 +192,8 @@ enum mq_status mq_sendmail_command_check(const struct mq_strings *words, const c
     }
     if (!S_ISREG(info.st_mode) || faccessat(AT_FDCWD, program, X_OK, AT_EACCESS) != 0) {
         return mq_error_set(err, MQ_CONFIG, "transport",
-                            "transport: %.200s is no program that this user may run; name one such "
-                            "as /usr/sbin/sendmail",
+                            "transport: %.200s is not a program that this user may run; name one "
+                            "such as /usr/sbin/sendmail",
                             program);
     }
     if (is_ours(words, &info, own)) {

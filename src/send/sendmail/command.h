@@ -18,9 +18,9 @@
  * the last has a value (-toi). Looks at no file. */
 enum mq_status mq_sendmail_command_parse(struct mq_strings *words, struct mq_error *err);
 
-/* Whether the program can be what hands mail over. MQ_CONFIG: it is no file that we may execute, or
- * it is ours (`own`: its path; NULL: not known), which would put the mail into the queue again. One
- * that does not exist is no error here: it may be back after an upgrade. */
+/* Whether the program can be what hands mail over. MQ_CONFIG: it is not a file that we may execute,
+ * or it is ours (`own`: its path; NULL: not known), which would put the mail into the queue again.
+ * One that does not exist is no error here: it may be back after an upgrade. */
 enum mq_status mq_sendmail_command_check(const struct mq_strings *words, const char *own,
                                          struct mq_error *err);
 

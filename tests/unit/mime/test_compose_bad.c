@@ -319,11 +319,11 @@ static void test_header_names(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         header.name = mq_str_of(bad[i]);
-        assert_bad("headers", "is no header's name");
+        assert_bad("headers", "is not a header's name");
     }
     memset(name, 'x', sizeof name);
     header.name = (struct mq_str){name, 77};
-    assert_bad("headers", "is no header's name");
+    assert_bad("headers", "is not a header's name");
     header.name = (struct mq_str){name, 76};
     header.value = MQ_STR("ä");
     assert_good();

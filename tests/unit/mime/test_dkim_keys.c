@@ -102,19 +102,19 @@ static void test_lists(void **state)
     assert_bad_list("example.org", "domain:selector:/path");
     assert_bad_list("example.org:s", "domain:selector:/path");
     assert_bad_list("example.org:s:", "domain:selector:/path");
-    assert_bad_list(":s:/key", "\"\" is no domain");
-    assert_bad_list("a..b:s:/key", "\"a..b\" is no domain");
-    assert_bad_list("-a.b:s:/key", "is no domain");
-    assert_bad_list("a-.b:s:/key", "is no domain");
-    assert_bad_list("a.b-:s:/key", "is no domain");
-    assert_bad_list("a.b.:s:/key", "is no domain");
+    assert_bad_list(":s:/key", "\"\" is not a domain");
+    assert_bad_list("a..b:s:/key", "\"a..b\" is not a domain");
+    assert_bad_list("-a.b:s:/key", "is not a domain");
+    assert_bad_list("a-.b:s:/key", "is not a domain");
+    assert_bad_list("a.b-:s:/key", "is not a domain");
+    assert_bad_list("a.b.:s:/key", "is not a domain");
     assert_bad_list("m\xc3\xbcller.example:s:/key", "A-labels");
-    assert_bad_list("a.b::/key", "\"\" is no selector");
-    assert_bad_list("a.b:x;y=z:/key", "is no selector");
+    assert_bad_list("a.b::/key", "\"\" is not a selector");
+    assert_bad_list("a.b:x;y=z:/key", "is not a selector");
     assert_bad_list("EXAMPLE.org:A:/key", "twice");
     memset(text, 'x', 64);
     strcpy(text + 64, ".example:s:/key");
-    assert_bad_list(text, "is no domain");
+    assert_bad_list(text, "is not a domain");
 }
 
 /* ---- memory ---- */

@@ -302,7 +302,7 @@ static void test_refused_body_spares_the_recipients_not_in_it(void **state)
     fake_free(fake);
 }
 
-/* One that was refused before it was asked is no part of what happens later. */
+/* One that was refused before it was asked is not a part of what happens later. */
 static void test_locally_refused_recipient_stays_refused(void **state)
 {
     (void)state;
