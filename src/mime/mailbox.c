@@ -288,13 +288,12 @@ static void take_element(struct mq_address_reader *r, struct phrase *phrase, str
     }
     if (peek(r) == '<') {
         *address = take_angle(r, phrase);
-    } else if (r->strict && peek(r) == ':') {
-        r->fault = bad_name;
     } else if (phrase->words == 1 && (phrase->at || !r->strict)) {
         *address = phrase->text;
     } else if (phrase->words == 1) {
-        r->fault = "has no \"@\"; write it as name@example.org, and a name that has a comma in "
-                   "double quotes";
+        r->fault = peek(r) == ':' ? bad_name
+                                  : "has no \"@\"; write it as name@example.org, and a name that "
+                                    "has a comma in double quotes";
     } else if (phrase->words > 1) {
         r->fault = "has several words and no <address>; write Name <name@example.org>, or a comma "
                    "between two addresses";

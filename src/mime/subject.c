@@ -78,8 +78,9 @@ static void decode_b(struct mq_str text, struct mq_buffer *out)
 static const struct charset {
     const char *name;
     bool latin;
-} charsets[] = {{"utf-8", false},     {"utf8", false},       {"us-ascii", false},
-                {"iso-8859-1", true}, {"iso-8859-15", true}, {"windows-1252", true}};
+} charsets[] = {{"utf-8", false},      {"utf8", false},  {"us-ascii", false},
+                {"iso-8859-1", true},  {"latin1", true}, {"iso-8859-15", true},
+                {"windows-1252", true}};
 
 static const struct charset *charset_of(struct mq_str name)
 {

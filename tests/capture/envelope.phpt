@@ -75,6 +75,14 @@ envelopes([
     'beside Resent-To' => [FROM . "\r\nResent-From: r@example.org\r\nResent-To: s@example.net", 'more@example.net'],
     'beside Resent-From alone' => [FROM . "\r\nResent-From: r@example.org", 'more@example.net'],
     'a signed message' => [FROM . "\r\nDKIM-Signature: v=1; h=from\r\nCc: a@example.net", 'more@example.net'],
+    'a signed Bcc' => [FROM . "\r\nDKIM-Signature: v=1; h=from:bcc", 'more@example.net ann@example.net'],
+    'behind a trace field' => ["Received: x\r\n" . FROM . "\r\nResent-To: r@example.org", 'more@example.net'],
+    'a blank before the colon' => [FROM . "\r\nResent-To : r@example.org", 'more@example.net'],
+    'behind a CR' => [FROM . "\r\nX: y\rResent-To: r@example.org", 'more@example.net'],
+    'behind what is text' => [FROM . "\r\nnocolon\r\nResent-To: r@example.org", 'more@example.net'],
+    'two blocks' => [FROM . "\r\nResent-From: a@example.org\r\nResent-Bcc: r@example.org\r\nResent-From: b@example.org\r\nResent-Bcc: s@example.org",
+        'more@example.net'],
+    'a user of this host, signed' => ["From: root\r\nDKIM-Signature: v=1; h=from:to\r\nCc: root", ''],
 ]);
 echo "\nwithout From\n";
 envelopes([
@@ -155,9 +163,16 @@ Bcc behind the headers: <club@example.org> ann@example.net
 "-f xxxxxxx": false 2 mail(): The mail was not queued: -f
 
 recipients of the command line
-beside Resent-To: <r@example.org> more@example.net s@example.net
+beside Resent-To: <r@example.org> s@example.net more@example.net
 beside Resent-From alone: <r@example.org> ann@example.net more@example.net
-a signed message: <club@example.org> ann@example.net more@example.net a@example.net
+a signed message: <club@example.org> ann@example.net a@example.net more@example.net
+a signed Bcc: <club@example.org> ann@example.net more@example.net
+behind a trace field: <club@example.org> r@example.org more@example.net
+a blank before the colon: <club@example.org> r@example.org more@example.net
+behind a CR: <club@example.org> r@example.org more@example.net
+behind what is text: <club@example.org> ann@example.net more@example.net
+two blocks: <a@example.org> r@example.org more@example.net
+a user of this host, signed: <USER@HOST> ann@example.net USER@HOST From: root
 
 without From
 -f: <bounce@example.org> ann@example.net From: <bounce@example.org>

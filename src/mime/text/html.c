@@ -14,6 +14,8 @@
 #include "core/ascii.h"
 #include "mime/text/writer.h"
 
+#define MARK_MAX      256  /* octets */
+#define TAG_MAX       2000 /* blanks and closing quotes: some 1,000 attributes */
 #define LINK_TEXT_MAX 2048 /* a longer text is no URL */
 #define NUMBER_MAX    99999999
 
@@ -155,24 +157,6 @@ static void put_url(struct mq_buffer *out, struct mq_str text)
     }
 }
 
-static void open_link(struct reader *reader, const xmlNode *node)
-{
-    static const char *const nowhere[] = {
-        "#", "javascript:", "vbscript:", "data:", "cid:", "about:"};
-    struct mq_str text = mq_str_trim(attribute(node, "href"));
-    if (cut(&text, "mailto:")) { /* other fields of the URI are left out */
-        const char *end = text.len > 0 ? memchr(text.data, '?', text.len) : NULL;
-        text.len = end != NULL ? (size_t)(end - text.data) : text.len;
-    }
-    put_url(&reader->url, text);
-    struct mq_str url = mq_buffer_view(&reader->url);
-    for (size_t i = 0; i < sizeof nowhere / sizeof *nowhere; i++) {
-        if (cut(&url, nowhere[i])) {
-            reader->url.len = 0;
-        }
-    }
-}
-
 /* Without what is not said of a URL. */
 static struct mq_str spoken(struct mq_str url)
 {
@@ -185,7 +169,7 @@ static struct mq_str spoken(struct mq_str url)
     return url;
 }
 
-/* Writes the URL, unless the text said it. */
+/* Writes the URL, if there is one and the text did not say it. */
 static void close_link(struct reader *reader)
 {
     struct mq_str url = mq_buffer_view(&reader->url);
@@ -195,6 +179,25 @@ static void close_link(struct reader *reader)
         mq_text_put(&reader->writer, MQ_STR(">"));
     }
     reader->url.len = reader->link_text.len = 0;
+}
+
+static void open_link(struct reader *reader, const xmlNode *node)
+{
+    static const char *const nowhere[] = {
+        "#", "javascript:", "vbscript:", "data:", "cid:", "about:"};
+    struct mq_str text = mq_str_trim(attribute(node, "href"));
+    close_link(reader);          /* one within another ends it, as in browsers */
+    if (cut(&text, "mailto:")) { /* other fields of the URI are left out */
+        const char *end = text.len > 0 ? memchr(text.data, '?', text.len) : NULL;
+        text.len = end != NULL ? (size_t)(end - text.data) : text.len;
+    }
+    put_url(&reader->url, text);
+    struct mq_str url = mq_buffer_view(&reader->url);
+    for (size_t i = 0; i < sizeof nowhere / sizeof *nowhere; i++) {
+        if (cut(&url, nowhere[i])) {
+            reader->url.len = 0;
+        }
+    }
 }
 
 /* ---- elements ---- */
@@ -278,7 +281,8 @@ static void read_element(struct reader *reader, const xmlNode *node)
 static size_t mark_length(struct mq_str text)
 {
     bool mark = mq_str_begins_nocase(text, "<![if") || mq_str_begins_nocase(text, "<![endif");
-    const char *end = mark ? memchr(text.data, '>', text.len) : NULL;
+    const char *end =
+        mark ? memchr(text.data, '>', text.len < MARK_MAX ? text.len : MARK_MAX) : NULL;
     return end ? (size_t)(end - text.data) + 1 : 0;
 }
 
@@ -319,6 +323,33 @@ static void on_error(void *context, xmlErrorPtr error)
     (void)error;
 }
 
+/* libxml2 compares each attribute of a tag with all before it: tens of thousands take minutes. */
+static bool has_huge_tag(struct mq_str html)
+{
+    size_t found = 0;
+    char quote = '\0', before = '\0'; /* `before`: not a blank */
+    bool blank = false, tag = false;
+    for (size_t i = 0; i < html.len && found <= TAG_MAX; i++) {
+        char c = html.data[i];
+        bool was_blank = blank;
+        blank = mq_is_space(c);
+        if (quote) {
+            found += c == quote;
+            quote = c == quote ? '\0' : quote;
+        } else if (!tag) {
+            tag = c == '<' && i + 1 < html.len && mq_is_alpha(html.data[i + 1]);
+            found = 0;
+        } else if ((c == '"' || c == '\'') && before == '=') {
+            quote = c;
+        } else {
+            found += blank && !was_blank;
+            tag = c != '>';
+        }
+        before = blank ? before : c;
+    }
+    return found > TAG_MAX;
+}
+
 /* NULL where memory is missing, or *whole is false: the parser stopped. */
 static xmlDocPtr parse(struct mq_str html, bool *whole)
 {
@@ -350,7 +381,7 @@ void mq_html_to_text(struct mq_str html, struct mq_buffer *out)
 {
     struct reader reader = {.number = NULL};
     bool whole = true;
-    if (html.len == 0 || html.len > INT_MAX) {
+    if (html.len == 0 || html.len > INT_MAX || has_huge_tag(html)) {
         return;
     }
     xmlDocPtr tree = parse(html, &whole);

@@ -297,9 +297,12 @@ static bool has_signed_part(struct mq_str wire)
 {
     static const char field[] = "Content-Type:";
     while (wire.len > 0) {
-        if (mq_str_begins_nocase(wire, field) &&
-            mq_str_begins_nocase(mq_str_trim(mq_str_skip(wire, sizeof field - 1)),
-                                 "multipart/signed")) {
+        bool is_type = mq_str_begins_nocase(wire, field);
+        struct mq_str value = mq_str_skip(wire, is_type ? sizeof field - 1 : 0);
+        while (is_type && value.len > 0 && mq_is_space(*value.data)) {
+            value = mq_str_skip(value, 1);
+        }
+        if (is_type && mq_str_begins_nocase(value, "multipart/signed")) {
             return true;
         }
         mq_str_cut_at(&wire, '\n');

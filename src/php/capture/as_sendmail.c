@@ -2,7 +2,6 @@
  * and a sender. */
 #include "php/capture/captured.h"
 
-#include <netdb.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,20 +149,37 @@ static void read_mailname(char out[NAME_SIZE])
     }
 }
 
-/* In full, as `hostname -f` says it; usually /etc/hosts has it. */
+/* Whether a line of /etc/hosts (hosts(5)) names the host; writes its first name over it. */
+static bool is_in_hosts(char *line, char name[NAME_SIZE])
+{
+    char *rest = NULL, *first = NULL;
+    line[strcspn(line, "#\n")] = '\0';
+    if (strtok_r(line, " \t", &rest) != NULL) {
+        first = strtok_r(NULL, " \t", &rest);
+    }
+    for (char *word = first; word; word = strtok_r(NULL, " \t", &rest)) {
+        if (strcasecmp(word, name) == 0 && is_host(first) && strchr(first, '.')) {
+            snprintf(name, NAME_SIZE, "%s", first);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* In full, as /etc/hosts has it. getaddrinfo() could ask the DNS, and the request would wait. */
 static void full_host_name(char out[NAME_SIZE])
 {
-    struct addrinfo hints = {.ai_flags = AI_CANONNAME};
-    struct addrinfo *info = NULL;
+    char line[1024];
     if (gethostname(out, NAME_SIZE) != 0) {
         *out = '\0';
     }
     out[NAME_SIZE - 1] = '\0';
-    if (*out && !strchr(out, '.') && getaddrinfo(out, NULL, &hints, &info) == 0) {
-        if (info->ai_canonname && is_host(info->ai_canonname)) {
-            snprintf(out, NAME_SIZE, "%s", info->ai_canonname);
-        }
-        freeaddrinfo(info);
+    FILE *file = *out && !strchr(out, '.') ? fopen("/etc/hosts", "re") : NULL;
+    while (file && fgets(line, sizeof line, file) && !is_in_hosts(line, out)) {
+        continue;
+    }
+    if (file) {
+        fclose(file);
     }
 }
 
@@ -338,17 +354,13 @@ static bool has_addresses(struct mq_str name)
     return false;
 }
 
-/* Gives the users of this host in the fields its domain. A signature may be over these fields. */
-static void qualify(zend_string **head)
+/* The header section in which users of this host have its domain. */
+static zend_string *qualified(const zend_string *head)
 {
-    struct mq_str signature;
-    if (mq_message_header(mq_php_view(*head), "DKIM-Signature", &signature)) {
-        return;
-    }
     struct mq_message_fields fields;
     smart_str out = {0};
-    const char *done = ZSTR_VAL(*head);
-    mq_message_fields_init(&fields, mq_php_view(*head));
+    const char *done = ZSTR_VAL(head);
+    mq_message_fields_init(&fields, mq_php_view(head));
     while (mq_message_fields_next(&fields)) {
         if (fields.value.len > 0 && has_addresses(fields.name)) {
             smart_str_appendl(&out, done, (size_t)(fields.value.data - done));
@@ -356,42 +368,76 @@ static void qualify(zend_string **head)
             done = fields.value.data + fields.value.len;
         }
     }
-    smart_str_appendl(&out, done, (size_t)(ZSTR_VAL(*head) + ZSTR_LEN(*head) - done));
-    mq_capture_replace(head, smart_str_extract(&out));
+    smart_str_appendl(&out, done, (size_t)(ZSTR_VAL(head) + ZSTR_LEN(head) - done));
+    return smart_str_extract(&out);
 }
 
-/* The header section, and the sender of the envelope. */
-static enum mq_status read_head(const struct mq_capture *mail, zend_string **head,
-                                char sender[ADDRESS_MAX], struct mq_error *err)
+/* ---- the whole ---- */
+
+/* Those of the header section, and of the command line; undefined: none. */
+static enum mq_status set_recipients(const zend_string *head, const zend_string *words, zval *out,
+                                     struct mq_error *err)
 {
-    struct command command = {0};
-    read_command(mail->parameters, &command);
-    enum mq_status status = given_sender(&command, sender, err);
+    struct mq_strings list = {0};
+    smart_str more = {0};
+    enum mq_status status = mq_envelope_recipients(mq_php_view(head), &list, err);
+    if (status == MQ_OK && words) {
+        append_qualified(&more, mq_php_view(words));
+        status = mq_addresses_of_header(mq_php_view(more.s), "Bcc", &list, err);
+    }
+    if (status == MQ_OK && list.count > 0) {
+        array_init(out);
+    }
+    for (size_t i = 0; i < list.count && status == MQ_OK; i++) {
+        add_assoc_string(out, list.items[i], list.items[i]); /* each once */
+    }
+    mq_strings_clear(&list);
+    smart_str_free(&more);
+    return status;
+}
+
+/* The header section, and the envelope. A signature may be over the header section: then users of
+ * this host get its domain in the envelope only. */
+static enum mq_status read_head(const struct mq_capture *mail, const struct command *command,
+                                zend_string **head, struct mq_php_arguments *args,
+                                struct mq_error *err)
+{
+    char sender[ADDRESS_MAX];
+    struct mq_str signature;
+    *head = mq_capture_head(mail);
+    zend_string *full = qualified(*head);
+    if (!mq_message_header(mq_php_view(*head), "DKIM-Signature", &signature)) {
+        mq_capture_replace(head, zend_string_copy(full));
+    }
+    enum mq_status status = given_sender(command, sender, err);
     if (status == MQ_OK) {
-        *head = mq_capture_head(mail, command.recipients);
-        qualify(head);
-        status = add_from(head, &command, sender, err);
+        status = set_recipients(full, command->recipients, &args->recipients, err);
     }
     if (status == MQ_OK) {
-        status = find_sender(*head, &command, sender, err);
+        status = add_from(head, command, sender, err);
     }
-    clear_command(&command);
+    if (status == MQ_OK) {
+        status = find_sender(full, command, sender, err);
+    }
+    args->envelope_from = zend_string_init(sender, strlen(sender), 0);
+    zend_string_release(full);
     return status;
 }
 
 enum mq_status mq_capture_arguments(const struct mq_capture *mail, struct mq_php_arguments *args,
                                     struct mq_error *err)
 {
-    char sender[ADDRESS_MAX];
+    struct command command = {0};
     zend_string *head = NULL;
-    enum mq_status status = read_head(mail, &head, sender, err);
+    read_command(mail->parameters, &command);
+    enum mq_status status = read_head(mail, &command, &head, args, err);
     if (status == MQ_OK) {
         zval message;
-        args->envelope_from = zend_string_init(sender, strlen(sender), 0);
         ZVAL_STR(&message, mq_capture_message(mail, head));
         status = mq_php_message_read(&message, &args->message, err);
         zval_ptr_dtor(&message);
     }
+    clear_command(&command);
     mq_capture_replace(&head, NULL);
     return status;
 }

@@ -44,9 +44,9 @@ bool mq_capture_malformed(const struct mq_capture *mail);
 /* Writes mail.log. A stream or an error handler may throw. */
 void mq_capture_log(const struct mq_capture *mail);
 
-/* The header section and its empty line, with a Bcc of further recipients unless they are NULL.
- * What follows a line that is not a field belongs to the text, as for sendmail. */
-zend_string *mq_capture_head(const struct mq_capture *mail, const zend_string *recipients);
+/* The header section and its empty line. What follows a line that is not a field belongs to the
+ * text, as for sendmail. */
+zend_string *mq_capture_head(const struct mq_capture *mail);
 /* The whole message, behind this header section. */
 zend_string *mq_capture_message(const struct mq_capture *mail, const zend_string *head);
 
@@ -60,9 +60,10 @@ enum mq_status mq_capture_mb_convert(struct mq_capture *mail, struct mq_error *e
 /* ---- as_sendmail.c: what sendmail -t -i would add ---- */
 
 /* Sets the message and the sender of the envelope: -f's, else the message's, else the ini setting
- * sendmail_from, else the user that PHP runs as. A message without From gets one. Users of this
- * host get its domain. Recipients of the command line become a Bcc. MQ_MESSAGE with the field:
- * "-f", "sendmail_from". `args` is zeroed; the caller clears it, also on failure. */
+ * sendmail_from, else the user that PHP runs as; and its recipients: the message's, and those of
+ * the command line. A message without From gets one. Users of this host get its domain. MQ_MESSAGE
+ * with the field: "-f", "sendmail_from", "Bcc" (of the command line). `args` is zeroed; the caller
+ * clears it, also on failure. */
 enum mq_status mq_capture_arguments(const struct mq_capture *mail, struct mq_php_arguments *args,
                                     struct mq_error *err);
 

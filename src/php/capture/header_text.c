@@ -16,7 +16,6 @@
 #include "zend_smart_str.h"
 
 #include "core/buffer.h"
-#include "mime/wire/message.h"
 #include "php/ini.h"
 
 #define ARG_HEADERS 4
@@ -216,29 +215,12 @@ static const char *line_end_for(const zend_string *message)
     return lf && (lf == ZSTR_VAL(message) || lf[-1] != '\r') ? "\n" : "\r\n";
 }
 
-/* Beside these a Bcc does not count. */
-static bool is_resent(const zend_string *headers)
-{
-    static const char *const names[] = {"Resent-To", "Resent-Cc", "Resent-Bcc"};
-    struct mq_str value, text = {headers ? ZSTR_VAL(headers) : "", headers ? ZSTR_LEN(headers) : 0};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (mq_message_header(text, names[i], &value)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-zend_string *mq_capture_head(const struct mq_capture *mail, const zend_string *recipients)
+zend_string *mq_capture_head(const struct mq_capture *mail)
 {
     smart_str lines = {0}, head = {0};
     const char *end = line_end_for(mail->message);
     smart_str_append_printf(&lines, "To: %s\nSubject: %s\n", ZSTR_VAL(mail->to),
                             ZSTR_VAL(mail->subject));
-    if (recipients) {
-        smart_str_append_printf(&lines, "%s: %s\n", is_resent(mail->headers) ? "Resent-Bcc" : "Bcc",
-                                ZSTR_VAL(recipients));
-    }
     if (mail->script) {
         smart_str_append_printf(&lines, "%s\n", ZSTR_VAL(mail->script));
     }

@@ -206,6 +206,8 @@ static void test_links(void **state)
                 "a\nb\n<https://e.org/>\nc\n");
     assert_text("<p><a href=https://e.org/>a<p>b</a>", "a\n\nb\n\n<https://e.org/>\n");
     assert_text("<a href=/relative>a</a> <a href=tel:+49>b</a>", "a </relative> b <tel:+49>\n");
+    assert_text("<a href=http://a.org>x<span><a href=http://b.org>y</a></span></a>",
+                "x <http://a.org>y <http://b.org>\n");
 }
 
 static void test_wrapping(void **state)
@@ -283,6 +285,28 @@ static void test_depth(void **state)
     struct mq_buffer html = repeated("<b></i>", 20000, "x");
     assert_string_equal(text_of(mq_buffer_view(&html)), "");
     mq_buffer_clear(&html);
+}
+
+/* Many attributes would take libxml2 minutes. */
+static void test_attributes(void **state)
+{
+    (void)state;
+    struct mq_buffer html = repeated(" a%d", 500, ">x</p>");
+    struct mq_buffer tag = {0};
+    mq_buffer_cstr(&tag, "<p title='a > b' ");
+    mq_buffer_str(&tag, mq_buffer_view(&html));
+    assert_string_equal(text_of(mq_buffer_view(&tag)), "x\n");
+    mq_buffer_clear(&html);
+    html = repeated(" a%d", 40000, ">x</p>");
+    mq_buffer_reset(&tag);
+    mq_buffer_cstr(&tag, "<p title='a > b' ");
+    mq_buffer_str(&tag, mq_buffer_view(&html));
+    assert_string_equal(text_of(mq_buffer_view(&tag)), "");
+    mq_buffer_clear(&html);
+    html = repeated("word <br> word \"word ", 3000, "end");
+    assert_non_null(strstr(text_of(mq_buffer_view(&html)), "end"));
+    mq_buffer_clear(&html);
+    mq_buffer_clear(&tag);
 }
 
 static void test_broken(void **state)
@@ -378,6 +402,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_preformatted, setup, teardown),
         cmocka_unit_test_setup_teardown(test_lists, setup, teardown),
         cmocka_unit_test_setup_teardown(test_links, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_attributes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_wrapping, setup, teardown),
         cmocka_unit_test_setup_teardown(test_tables, setup, teardown),
         cmocka_unit_test_setup_teardown(test_depth, setup, teardown),
