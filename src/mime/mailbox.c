@@ -274,14 +274,18 @@ static void take_separator(struct mq_address_reader *r)
     skip(r, r->more);
 }
 
+static bool begins_group(const struct mq_address_reader *r, const struct phrase *phrase)
+{
+    return peek(r) == ':' && phrase->words > 0 && !phrase->at && !r->in_group && !r->strict;
+}
+
 /* Takes one element of the list; *address is empty where it has none. */
 static void take_element(struct mq_address_reader *r, struct phrase *phrase, struct mq_str *address)
 {
     if (!take_phrase(r, phrase)) {
         return;
     }
-    bool can_begin = phrase->words > 0 && !phrase->at && !r->in_group && !r->strict;
-    if (peek(r) == ':' && can_begin) {
+    if (begins_group(r, phrase)) {
         r->in_group = true;
         skip(r, 1);
         return;

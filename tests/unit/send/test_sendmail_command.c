@@ -206,8 +206,8 @@ static void test_program(void **state)
     fclose(fopen(program_path("text"), "w"));
     assert_string_equal(checked(program_path("sendmail"), program_path("mailqueue")), "");
     assert_string_equal(checked(program_path("missing"), NULL), "");
-    assert_non_null(strstr(checked(program_directory, NULL), "no program"));
-    assert_non_null(strstr(checked(program_path("text"), NULL), "no program"));
+    assert_non_null(strstr(checked(program_directory, NULL), "not a program"));
+    assert_non_null(strstr(checked(program_path("text"), NULL), "not a program"));
     /* ours, under each of its names */
     assert_non_null(strstr(checked(program_path("mailqueue"), NULL), "into the queue again"));
     assert_non_null(strstr(checked(program_path("link"), NULL), "into the queue again"));
