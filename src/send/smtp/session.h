@@ -123,8 +123,7 @@ struct mq_smtp_session {
     uint64_t maybe_sent; /* … that may have left */
     bool wants_write;    /* the last write did not go through, or its turn is over */
     bool write_failed;   /* read what is there, then it is lost */
-    /* The message on its way: 0 the prefix, 1 the message itself. */
-    int body_part;
+    int body_part;       /* of the message on its way: 0 the prefix, 1 the message itself */
     size_t body_pos;
     bool line_start;
 };
