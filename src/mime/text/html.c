@@ -9,15 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define XML_DEPRECATED_MEMBER /* maxatts is deprecated from 2.14 on */
 #include <libxml/HTMLparser.h>
 
 #include "core/ascii.h"
 #include "mime/text/writer.h"
 
-#define MARK_MAX      256  /* octets */
-#define TAG_MAX       2000 /* blanks and closing quotes: some 1,000 attributes */
-#define LINK_TEXT_MAX 2048 /* a longer text is no URL */
-#define NUMBER_MAX    99999999
+#define MARK_MAX       256 /* octets */
+#define ATTRIBUTES_MAX 1000
+#define LINK_TEXT_MAX  2048 /* a longer text is no URL */
+#define NUMBER_MAX     99999999
 
 enum role {
     BLOCK,
@@ -323,34 +324,25 @@ static void on_error(void *context, xmlErrorPtr error)
     (void)error;
 }
 
-/* libxml2 compares each attribute of a tag with all before it: tens of thousands take minutes. */
-static bool has_huge_tag(struct mq_str html)
+struct source {
+    struct mq_str rest;
+    htmlParserCtxtPtr parser;
+    bool stopped;
+};
+
+/* libxml2 compares each attribute of a tag with all before it. So the HTML ends where a tag has too
+ * many. The parser's array holds names and values and doubles when it grows. */
+static int read_source(void *context, char *buffer, int size)
 {
-    size_t found = 0;
-    char quote = '\0', before = '\0'; /* `before`: not a blank */
-    bool blank = false, tag = false;
-    for (size_t i = 0; i < html.len && found <= TAG_MAX; i++) {
-        char c = html.data[i];
-        bool was_blank = blank;
-        blank = mq_is_space(c);
-        if (quote) {
-            found += c == quote;
-            quote = c == quote ? '\0' : quote;
-        } else if (!tag) {
-            tag = c == '<' && i + 1 < html.len && mq_is_alpha(html.data[i + 1]);
-            found = 0;
-        } else if ((c == '"' || c == '\'') && before == '=') {
-            quote = c;
-        } else {
-            found += blank && !was_blank;
-            tag = c != '>';
-        }
-        before = blank ? before : c;
-    }
-    return found > TAG_MAX;
+    struct source *source = context;
+    source->stopped = source->parser->maxatts > 4 * ATTRIBUTES_MAX;
+    size_t len = source->rest.len < (size_t)size ? source->rest.len : (size_t)size;
+    struct mq_str piece = mq_str_cut(&source->rest, source->stopped ? 0 : len);
+    memcpy(buffer, piece.data, piece.len);
+    return (int)piece.len;
 }
 
-/* NULL where memory is missing, or *whole is false: the parser stopped. */
+/* NULL where memory is missing, or *whole is false: the parser stopped, or was stopped. */
 static xmlDocPtr parse(struct mq_str html, bool *whole)
 {
     const int options = HTML_PARSE_RECOVER | HTML_PARSE_NONET | HTML_PARSE_COMPACT;
@@ -361,9 +353,10 @@ static xmlDocPtr parse(struct mq_str html, bool *whole)
     }
     parser->sax->initialized = XML_SAX2_MAGIC; /* or serror is ignored */
     parser->sax->serror = on_error;
-    xmlDocPtr tree = htmlCtxtReadMemory(parser, html.data, (int)html.len, NULL, "UTF-8", options);
+    struct source source = {.rest = html, .parser = parser};
+    xmlDocPtr tree = htmlCtxtReadIO(parser, read_source, NULL, &source, NULL, "UTF-8", options);
     const xmlError *error = xmlCtxtGetLastError(parser);
-    *whole = !error || error->level != XML_ERR_FATAL;
+    *whole = !source.stopped && (!error || error->level != XML_ERR_FATAL);
     if (tree && !*whole) {
         xmlFreeDoc(tree);
         tree = NULL;
@@ -381,7 +374,7 @@ void mq_html_to_text(struct mq_str html, struct mq_buffer *out)
 {
     struct reader reader = {.number = NULL};
     bool whole = true;
-    if (html.len == 0 || html.len > INT_MAX || has_huge_tag(html)) {
+    if (html.len == 0 || html.len > INT_MAX) {
         return;
     }
     xmlDocPtr tree = parse(html, &whole);

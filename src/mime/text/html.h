@@ -13,8 +13,8 @@ bool mq_html_text_available(void);
  * where words allow. Links become "text <url>", lists get dashes and numbers, table rows a line
  * each as far as their cells hold text only, images their alt text; scripts, styles and what is
  * hidden are left out. Never fetches anything. Appends nothing if libxml2 is missing, or does not
- * read the whole HTML because it is nested too deeply (256 levels; more from 2.14 on), or if a tag
- * has about 1,000 attributes or more. Without memory out->failed is set. */
+ * read the whole HTML because it is nested too deeply (256 levels; more from 2.14 on) or a tag has
+ * thousands of attributes (1,000 are always read). Without memory out->failed is set. */
 void mq_html_to_text(struct mq_str html, struct mq_buffer *out);
 
 #endif
