@@ -278,10 +278,12 @@ static void read_element(struct reader *reader, const xmlNode *node)
 }
 
 /* Length of the mark <![if …]> or <![endif]> that the text begins with, which mail programs write
- * for Outlook and libxml2 before 2.14 takes for text; 0: it begins with none. */
+ * for Outlook and libxml2 before 2.14 takes for text, without its "<" where nothing is before it;
+ * 0: it begins with none. */
 static size_t mark_length(struct mq_str text)
 {
-    bool mark = mq_str_begins_nocase(text, "<![if") || mq_str_begins_nocase(text, "<![endif");
+    struct mq_str name = mq_str_skip(text, text.len > 0 && text.data[0] == '<');
+    bool mark = mq_str_begins_nocase(name, "![if") || mq_str_begins_nocase(name, "![endif");
     const char *end =
         mark ? memchr(text.data, '>', text.len < MARK_MAX ? text.len : MARK_MAX) : NULL;
     return end ? (size_t)(end - text.data) + 1 : 0;
@@ -290,6 +292,7 @@ static size_t mark_length(struct mq_str text)
 static void read_text(struct reader *reader, struct mq_str text)
 {
     const char *at;
+    text = mq_str_skip(text, mark_length(text));
     while (text.len > 0 && (at = memmem(text.data, text.len, "<![", 3)) != NULL) {
         size_t before = (size_t)(at - text.data);
         size_t mark = mark_length(mq_str_skip(text, before));

@@ -124,6 +124,8 @@ static void test_hidden(void **state)
     assert_text("<!--[if mso]><p>no</p><![endif]-->a<!--[if !mso]><!--> b<!--<![endif]-->"
                 "<![if !mso]> c<![endif]> <![x]>",
                 HTML5("a b c\n", "a b c <![x]>\n"));
+    assert_text("<![if !mso]>a<![endif]>", "a\n");
+    assert_text(" <!DOCTYPE html><![if !mso]><![if x]><p>a![x", "a![x\n");
 }
 
 static void test_blocks(void **state)
