@@ -125,6 +125,10 @@ static void test_hidden(void **state)
                 "<![if !mso]> c<![endif]> <![x]>",
                 HTML5("a b c\n", "a b c <![x]>\n"));
     assert_text("<![if !mso]>a<![endif]>", "a\n");
+    struct mq_buffer html = {0};
+    mq_buffer_printf(&html, "a<![if %0300d]>", 0); /* longer than a mark */
+    assert_int_equal(strlen(text_of(mq_buffer_view(&html))), HTML5(2, 310));
+    mq_buffer_clear(&html);
     assert_text(" <!DOCTYPE html><![if !mso]><![if x]><p>a![x", "a![x\n");
 }
 

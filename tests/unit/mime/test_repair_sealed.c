@@ -1,4 +1,6 @@
 /* Parts that are signed or encrypted, in messages with something to repair. */
+#include <time.h>
+
 #include "repair_body_fixture.h"
 
 static void assert_refused(const char *expected)
@@ -89,11 +91,24 @@ static void test_sealed_stays(void **state)
     assert_repaired();
 }
 
+/* The time of the search for signed parts grows with the message, not with its square. */
+static void test_many_types(void **state)
+{
+    (void)state;
+    both(HAVE "\na\rb\n");
+    repeat(&raw, "Content-Type:x\n", 20000);
+    repeat(&raw, "\n", 500000);
+    clock_t began = clock();
+    assert_int_equal(mq_repair_accept(mq_buffer_view(&raw), &options, &out, &info, &err), MQ_OK);
+    assert_true((clock() - began) / CLOCKS_PER_SEC < 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_sealed, teardown),
         cmocka_unit_test_teardown(test_sealed_stays, teardown),
+        cmocka_unit_test_teardown(test_many_types, teardown),
     };
     return cmocka_run_group_tests_name("mend_sealed", tests, NULL, NULL);
 }

@@ -48,6 +48,7 @@ static void test_words(void **state)
     /* Octets of one character in two words, which must not be. */
     SHOWN("Subject: =?utf-8?Q?=C3?= =?utf-8?Q?=BC?=\r\n", "\xc3\xbc");
     SHOWN("Subject: =?ISO-8859-1?Q?=FC=DF?=\r\n", "\xc3\xbc\xc3\x9f");
+    SHOWN("Subject: =?latin1?B?/A==?=\r\n", "\xc3\xbc");
     SHOWN("Subject: =?koi8-r?B?8NLJ18XU?= x\r\n", "=?koi8-r?B?8NLJ18XU?= x");
     SHOWN("Subject: =?utf-8?X?a?= =?utf-8?Q?a = =?\r\n", "=?utf-8?X?a?= =?utf-8?Q?a = =?");
     SHOWN("Subject: =?utf-8?Q?a=?= =?utf-8?Q?=4?= =?utf-8?Q?=zz?=\r\n", "a==4=zz");
