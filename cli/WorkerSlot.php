@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli;
 
+use MailQueue\Internal;
+
 /**
  * One of the worker slots of an SQLite file, held while the queue is being opened: surplus starts
  * end before they wait for a locked database. The run then takes a slot itself. What is wrong with
@@ -11,14 +13,15 @@ namespace MailQueue\Cli;
  */
 final class WorkerSlot
 {
-    private readonly string $path;
+    private readonly string $directory;
+    private readonly string $log;
     /** @var resource|null */
     private $held = null;
 
     /** @param string $database the file, as SQLite names it */
     public function __construct(string $database)
     {
-        $this->path = $database;
+        ['runDirectory' => $this->directory, 'log' => $this->log] = Internal::describe($database);
     }
 
     public function __destruct()
@@ -30,7 +33,7 @@ final class WorkerSlot
     public function take(int $maxWorkers): bool
     {
         for ($i = 0; $i < $maxWorkers; $i++) {
-            $file = @fopen($this->runDirectory() . "/worker-$i.lock", 'r+e');
+            $file = @fopen("$this->directory/worker-$i.lock", 'r+e');
             if ($file === false || flock($file, LOCK_EX | LOCK_NB)) {
                 $this->held = $file ?: null;
                 return true;
@@ -45,7 +48,7 @@ final class WorkerSlot
     /** A run that finds all slots taken is in the log like any other. */
     public function logLocked(?string $log): void
     {
-        $log ??= $this->defaultLog();
+        $log ??= $this->log;
         $stream = str_replace('/dev/std', 'php://std', $log);
         // As the run opens it: no link, no waiting for a reader of a pipe, no other user's file.
         $mode = $stream !== $log ? 'a' : (@lstat($log) ? 'ane' : 'xne');
@@ -67,21 +70,5 @@ final class WorkerSlot
         return $is && $named && $named['ino'] === $is['ino'] && ($is['mode'] & 0170000) === 0100000
             && $is['nlink'] === 1 && $is['uid'] === (function_exists('posix_geteuid')
                 ? posix_geteuid() : $is['uid']);
-    }
-
-    /** As runWorker() finds it. */
-    private function runDirectory(): string
-    {
-        $configured = (string) ini_get('mailqueue.run_dir');
-        return $configured === '' ? "$this->path.run"
-            : "$configured/" . basename($this->path) . '-' . hash('fnv1a64', $this->path);
-    }
-
-    /** As runWorker() finds it. */
-    private function defaultLog(): string
-    {
-        $logs = getenv('HOME') . '/logs';
-        return getenv('MAIL_QUEUE_LOG') ?: ini_get('mailqueue.log')
-            ?: (getenv('HOME') && is_dir($logs) ? $logs : dirname($this->path)) . '/mail-queue.log';
     }
 }

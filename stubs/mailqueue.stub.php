@@ -343,9 +343,11 @@ namespace MailQueue {
         /**
          * Parses a text that names a database, and says what of it may be printed.
          *
-         * @return array{shown: string, password: ?bool, server: bool, path: ?string} without user and
-         *         secrets; whether a password is in it, null where it is a DSN that cannot be read;
-         *         whether it is the DSN of a server; the path of a file, null where it cannot be one
+         * @return array{shown: string, password: ?bool, server: bool, path: ?string,
+         *         runDirectory: ?string, log: ?string} without user and secrets; whether a password is in it, null where it is a DSN that
+         *         cannot be read; whether it is the DSN of a server; the path of a file, null where
+         *         it cannot be one; where a worker has its files and its log, if that is the file's
+         *         real path
          */
         public static function describe(#[\SensitiveParameter] string $database): array {}
 

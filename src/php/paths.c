@@ -9,7 +9,6 @@
 #include "php_mailqueue.h"
 #include "queue/queue.h"
 #include "worker/files.h"
-#include "worker/lock.h"
 #include "worker/log.h"
 
 static bool is_set(const char *s)
@@ -29,26 +28,16 @@ enum mq_status mq_php_run_dir(struct mq_queue *queue, char **out, struct mq_erro
 {
     struct mq_db *db = mq_queue_db(queue);
     const char *path = db->driver->path(db);
-    char *directory;
-    if (mq_queue_is_shared(queue)) {
-        const char *identity = mq_queue_identity(queue, err);
-        if (identity == NULL) {
-            return err->status;
-        }
-        char *base = base_path();
-        directory = base ? mq_run_dir_of(base, identity) : NULL;
-        free(base);
-    } else if (path) {
-        directory = mq_run_dir_path(MAILQUEUE_G(run_dir), path);
-    } else {
-        *out = NULL;
-        return MQ_OK;
+    const char *identity = mq_queue_identity(queue, err);
+    if (mq_queue_is_shared(queue) && identity == NULL) {
+        return err->status;
     }
-    if (directory == NULL) {
-        return mq_error_nomem(err);
-    }
-    *out = directory;
-    return MQ_OK;
+    char *base = identity ? base_path() : NULL;
+    *out = base   ? mq_run_dir_of(base, identity)
+           : path ? mq_run_dir_path(MAILQUEUE_G(run_dir), path)
+                  : NULL;
+    free(base);
+    return *out || !(path || identity) ? MQ_OK : mq_error_nomem(err);
 }
 
 /* It comes from the environment, which PHP code can set. */
@@ -83,20 +72,24 @@ enum mq_status mq_php_run_dir_prepare(struct mq_queue *queue, const char *run_di
     return mq_run_dir_prepare(run_dir, err);
 }
 
+char *mq_php_log_beside(const char *neighbour)
+{
+    const char *configured = MAILQUEUE_G(log);
+    return is_set(configured) && !is_set(getenv("MAIL_QUEUE_LOG"))
+               ? mq_str_dup(mq_str_of(configured))
+               : mq_log_default_path(neighbour);
+}
+
 /* The log lies beside the database's file. A database server's log lies in the run directory. */
 char *mq_php_log_path(struct mq_queue *queue, const char *run_dir)
 {
     struct mq_db *db = mq_queue_db(queue);
     const char *path = db->driver->path(db);
-    const char *configured = MAILQUEUE_G(log);
-    if (!is_set(getenv("MAIL_QUEUE_LOG")) && is_set(configured)) {
-        return mq_str_dup(mq_str_of(configured));
-    }
     if (path || run_dir == NULL) {
-        return path ? mq_log_default_path(path) : NULL;
+        return path ? mq_php_log_beside(path) : NULL;
     }
     char *neighbour = mq_file_path(run_dir, "x");
-    char *log = neighbour ? mq_log_default_path(neighbour) : NULL;
+    char *log = neighbour ? mq_php_log_beside(neighbour) : NULL;
     free(neighbour);
     return log;
 }

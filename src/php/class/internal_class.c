@@ -5,15 +5,19 @@
 #include <sys/xattr.h>
 #endif
 
+#include "db/db.h"
 #include "db/sqlite/sqlite.h"
 #include "php/class/classes.h"
 #include "php/class/exceptions.h"
 #include "php/class/queue_object.h"
 #include "php/class/values.h"
+#include "php/paths.h"
 #include "php/pdo/driver.h"
 #include "php/pdo/server.h"
 #include "php/pdo/server_about.h"
+#include "php_mailqueue.h"
 #include "queue/queue.h"
+#include "worker/files.h"
 
 #define BUSY_TIMEOUT_MS 5000
 
@@ -27,7 +31,10 @@ ZEND_METHOD(MailQueue_Internal, describe)
         Z_PARAM_STR(database)
     ZEND_PARSE_PARAMETERS_END();
 
-    array_init_size(return_value, 4);
+    const char *path = mq_php_database_file(database);
+    char *run_dir = path ? mq_run_dir_path(MAILQUEUE_G(run_dir), path) : NULL;
+    char *log = path ? mq_php_log_beside(path) : NULL;
+    array_init_size(return_value, 6);
     add_assoc_str(return_value, "shown", mq_php_dsn_shown(database, &secret));
     ZVAL_BOOL(&password, secret == MQ_PHP_SECRET_THERE);
     if (secret == MQ_PHP_SECRET_UNKNOWN) {
@@ -35,7 +42,11 @@ ZEND_METHOD(MailQueue_Internal, describe)
     }
     add_assoc_zval(return_value, "password", &password);
     add_assoc_bool(return_value, "server", mq_php_dsn_is(database));
-    mq_php_add_text(return_value, "path", mq_php_database_file(database));
+    mq_php_add_text(return_value, "path", path);
+    mq_php_add_text(return_value, "runDirectory", run_dir);
+    mq_php_add_text(return_value, "log", log);
+    free(run_dir);
+    free(log);
 }
 
 /* Opens what exists and changes nothing. MQ_THROWN: there is an exception. */
