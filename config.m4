@@ -74,7 +74,6 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/core/error.c
     src/core/file_id.c
     src/core/json.c
-    src/core/own_file.c
     src/core/process_id.c
     src/db/db.c
     src/db/server_dsn.c

@@ -8,6 +8,7 @@
 #include "db/sqlite/sqlite.h"
 #include "queue/body.h"
 #include "queue/claim.h"
+#include "queue/job.h"
 #include "queue/queue.h"
 
 #define BATCH 100

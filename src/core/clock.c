@@ -14,12 +14,6 @@ static int64_t read_us(clockid_t id)
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-static int64_t system_now_s(void *context)
-{
-    (void)context;
-    return read_us(CLOCK_REALTIME) / 1000000;
-}
-
 static int64_t system_now_us(void *context)
 {
     (void)context;
@@ -43,7 +37,7 @@ int64_t mq_clock_monotonic_ms(void)
 
 struct mq_clock mq_clock_system(void)
 {
-    return (struct mq_clock){system_now_s, system_now_us, system_boot_ms, NULL};
+    return (struct mq_clock){system_now_us, system_boot_ms, NULL};
 }
 
 /* For a jail or kernel without the call: unique to this process and moment, which is what tokens

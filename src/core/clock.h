@@ -6,11 +6,15 @@
 #include <stdint.h>
 
 struct mq_clock {
-    int64_t (*now_s)(void *context);   /* UTC, seconds since 1970 */
     int64_t (*now_us)(void *context);  /* UTC, microseconds since 1970 */
     int64_t (*boot_ms)(void *context); /* CLOCK_BOOTTIME: never jumps, counts while suspended */
     void *context;
 };
+
+static inline int64_t mq_clock_now_s(const struct mq_clock *clock)
+{
+    return clock->now_us(clock->context) / 1000000;
+}
 
 struct mq_random {
     double (*unit)(void *context); /* in [0, 1) */

@@ -1,6 +1,7 @@
 /* Fills error structures. Texts are cut and made printable here, once. */
 #include "core/error.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -35,6 +36,17 @@ enum mq_status mq_error_nomem(struct mq_error *err)
 {
     return mq_error_set(err, MQ_NOMEM, "",
                         "out of memory: make the message smaller or raise the memory limit");
+}
+
+enum mq_status mq_status_of_errno(int sys_errno)
+{
+    if (sys_errno == EACCES || sys_errno == EPERM || sys_errno == EROFS) {
+        return MQ_READONLY;
+    }
+    if (sys_errno == ENOSPC || sys_errno == EDQUOT || sys_errno == EFBIG) {
+        return MQ_FULL;
+    }
+    return sys_errno == EIO ? MQ_IO : sys_errno == ENOMEM ? MQ_NOMEM : MQ_CANTOPEN;
 }
 
 const char *mq_status_name(enum mq_status status)

@@ -45,6 +45,9 @@ struct mq_error {
 enum mq_status mq_error_set(struct mq_error *err, enum mq_status status, const char *field,
                             const char *format, ...) __attribute__((format(printf, 4, 5)));
 
+/* The status that fits an errno value of a file's. */
+enum mq_status mq_status_of_errno(int sys_errno);
+
 /* The usual text for memory that could not be had; returns MQ_NOMEM. */
 enum mq_status mq_error_nomem(struct mq_error *err);
 

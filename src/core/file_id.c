@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -149,4 +150,22 @@ bool mq_file_is_open_database(const char *path)
     int fd = mq_file_id_of(path, &id) ? mq_file_find_fd(&id) : -1;
 
     return fd >= 0 && is_sqlite(fd);
+}
+
+bool mq_file_is_own(int fd, char why[MQ_FILE_WHY])
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0) {
+        snprintf(why, MQ_FILE_WHY, "cannot be looked at: %.40s", strerror(errno));
+    } else if (!S_ISREG(st.st_mode)) {
+        snprintf(why, MQ_FILE_WHY, "is not a regular file");
+    } else if (st.st_uid != geteuid()) {
+        snprintf(why, MQ_FILE_WHY, "belongs to user %ld, not to user %ld", (long)st.st_uid,
+                 (long)geteuid());
+    } else if (st.st_nlink > 1) {
+        snprintf(why, MQ_FILE_WHY, "has another name too (a hard link)");
+    } else {
+        return true;
+    }
+    return false;
 }

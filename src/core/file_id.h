@@ -23,6 +23,11 @@ bool mq_file_id_same(const struct mq_file_id *a, const struct mq_file_id *b);
 void mq_file_find_fds(const struct mq_file_id *ids, int *fds, int count);
 int mq_file_find_fd(const struct mq_file_id *id);
 
+#define MQ_FILE_WHY 64
+/* Whether an open file is a regular one of this process's user with no second name; else `why` says
+ * what it is: "belongs to user 33". */
+bool mq_file_is_own(int fd, char why[MQ_FILE_WHY]);
+
 /* Whether the path, by whichever name, is an SQLite database, a WAL or its index that this process
  * has open. */
 bool mq_file_is_open_database(const char *path);

@@ -24,6 +24,9 @@ enum mq_outcome {
     MQ_OUTCOME_COUNT
 };
 
+/* What happens to a mail of which nobody knows whether the relay took it. */
+enum mq_on_uncertain { MQ_UNCERTAIN_RETRY, MQ_UNCERTAIN_HOLD };
+
 /* Whose fault a failure is: what it costs the mail. */
 enum mq_blame {
     MQ_BLAME_MAIL,   /* the relay works: what was replied stands */

@@ -1,5 +1,7 @@
 #include "policy/states.h"
 
+#include "core/buffer.h"
+
 static const char *const names[MQ_STATE_COUNT] = {
     [MQ_PENDING] = "pending", [MQ_SENDING] = "sending", [MQ_FAILED] = "failed",
     [MQ_PARKED] = "parked",   [MQ_HELD] = "held",

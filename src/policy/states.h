@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "core/buffer.h"
+struct mq_str;
 
 enum mq_state { MQ_PENDING, MQ_SENDING, MQ_FAILED, MQ_PARKED, MQ_HELD, MQ_STATE_COUNT };
 
@@ -12,6 +12,11 @@ const char *mq_state_name(enum mq_state state); /* "pending", …: the text in t
 bool mq_state_parse(struct mq_str text, enum mq_state *state);
 /* Whether a job may go from one state to the other. The only place that knows. */
 bool mq_state_may(enum mq_state from, enum mq_state to);
+
+/* A job in sending has the claim token of its worker run: 128 random bits, in hex. It reaches at
+ * most so many recipients (RFC 5321, 4.5.3.1.8); the others come next. */
+#define MQ_TOKEN_HEX      32
+#define MQ_RECIPIENTS_MAX 100
 
 /* The states of a job that a claim takes, as SQL: one literal, spelled the same in index and
  * queries, for SQLite matches a partial index by its text. */

@@ -8,6 +8,7 @@
 #include "db/db.h"
 #include "queue/claim.h"
 #include "queue/handle.h"
+#include "queue/job.h"
 #include "queue/sql/columns.h"
 #include "queue/sql/transaction.h"
 #include "queue/steps.h"

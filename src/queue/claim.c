@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "queue/handle.h"
+#include "queue/job.h"
 #include "queue/limit.h"
 #include "queue/relay.h"
 #include "queue/sql/columns.h"

@@ -1,4 +1,5 @@
-/* Claiming jobs, and the transaction in which a worker settles, recovers and claims. */
+/* What a worker asks of the queue: the transaction in which it settles, recovers and claims,
+ * leases, the sweep. */
 #ifndef MQ_QUEUE_CLAIM_H
 #define MQ_QUEUE_CLAIM_H
 
@@ -7,32 +8,14 @@
 #include <stdint.h>
 
 #include "core/error.h"
-#include "queue/job.h"
-#include "queue/settle.h"
+#include "policy/outcome.h"
 
 struct mq_events;
+struct mq_evidence_source;
+struct mq_job;
 struct mq_queue;
 
 #define MQ_FINAL_TIMEOUT_S 600 /* RFC 5321, 4.5.3.2.6 */
-
-/* What a worker's intent record says of one of its jobs. */
-struct mq_evidence {
-    /* UNCERTAIN: no readable record. RELEASED: never begun. DEFERRED: begun, but no body went out:
-     * the attempt counts. */
-    enum mq_outcome outcome;
-    bool by_recipient; /* the body may have gone out: `results` say more */
-    bool replied;      /* a reply to the dot was read, at at_s: nothing more may happen */
-    unsigned char results[MQ_JOB_RECIPIENTS_MAX]; /* enum mq_outcome */
-    int code;                                     /* last reply code, 0 when unknown */
-    int handed_over;
-    int64_t at_s;
-};
-
-/* Asked inside the transaction; must not touch the database and must be quick. */
-struct mq_evidence_source {
-    void (*find)(void *context, const char *token, int64_t job_id, struct mq_evidence *out);
-    void *context;
-};
 
 struct mq_claim_request {
     int limit; /* jobs, at most; 0: only settle and recover */
@@ -72,6 +55,29 @@ struct mq_claim {
 
 void mq_claim_clear(struct mq_claim *claim);
 
+/* What became of a claimed job. All borrowed until the settle returns. */
+struct mq_settlement {
+    const struct mq_job *job;
+    /* By recipient: job->recipients.count (at least 1, at most MQ_RECIPIENTS_MAX) values; a job
+     * without recipients has one. NULL: `outcome` is for all of the job, or for all that this claim
+     * reached. */
+    const unsigned char *results;
+    enum mq_outcome outcome;
+    const char *const *replies; /* per recipient, for refused ones; may be NULL */
+    int handed_over;            /* tokens that are spent: targets accepted or uncertain */
+    int64_t at_s;               /* when they were handed over */
+    int64_t taken_by_s;         /* until when the relay may take what is uncertain; 0: at_s */
+    const char *error;          /* last_error; NULL: none */
+    int64_t retry_after_s;      /* instead of the backoff; -1: none. A job that goes back as it was
+                                   is not due again before, when above 0 */
+    int64_t relay_wait_s; /* what the relay asked for: the backoff is no shorter; 0: nothing */
+    enum mq_on_uncertain on_uncertain;
+    const char *relay; /* for the event */
+    int64_t ms;        /* for the event; -1 none */
+    /* Out. LOST: the lease was, and nothing was touched. */
+    enum mq_settled_row { MQ_ROW_STANDS, MQ_ROW_LOST, MQ_ROW_GONE } row;
+};
+
 /* What one transaction does. */
 struct mq_cycle {
     struct mq_settlement *outcomes; /* borrowed */
@@ -98,11 +104,16 @@ enum mq_status mq_queue_set_envelope(struct mq_queue *queue, struct mq_job *job,
  * job->locked_until, or 0 where the lease was lost. */
 enum mq_status mq_queue_renew(struct mq_queue *queue, struct mq_job *const *jobs, size_t count,
                               int64_t lease_s, struct mq_error *err);
-/* Recovers leases that were over at now_s (0: now) without claiming; *count says how many.
- * evidence NULL: none. */
-enum mq_status mq_queue_recover(struct mq_queue *queue, int64_t now_s,
-                                const struct mq_evidence_source *evidence, int64_t *count,
-                                struct mq_error *err);
+/* How far a sweep has come; {0} before its first piece. */
+struct mq_sweep {
+    int64_t cursor;   /* the row behind which it goes on */
+    int64_t begun_ms; /* CLOCK_BOOTTIME when its last piece had the write lock */
+    bool done;        /* the end of the table was reached */
+};
+/* The next piece: deletes waiting jobs that are orphaned or expired, at most 1,000 rows looked at
+ * in one short transaction, or 4 MiB of messages. The worker does this once a run. */
+enum mq_status mq_queue_sweep(struct mq_queue *queue, struct mq_sweep *sweep,
+                              struct mq_events *events, struct mq_error *err);
 /* Takes up to `wanted` tokens for something outside the queue; without a limit, all of them. */
 enum mq_status mq_queue_take_tokens(struct mq_queue *queue, int64_t wanted, int64_t *taken,
                                     struct mq_error *err);

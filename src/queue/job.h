@@ -9,10 +9,6 @@
 #include "mime/notify.h"
 #include "policy/states.h"
 
-#define MQ_TOKEN_HEX 32 /* a claim token: 128 random bits of one worker run, in hex */
-/* A transaction has at most this many recipients (RFC 5321, 4.5.3.1.8); more go in the next. */
-#define MQ_JOB_RECIPIENTS_MAX 100
-
 /* Where the message of a claimed job is (body.c). */
 enum mq_body_place {
     MQ_BODY_UNKNOWN, /* nobody has looked yet */
@@ -58,7 +54,7 @@ struct mq_job {
 
     /* For a claimed job: who is on the wire this time, after the test redirect and as far as the
      * tokens reach. target_of[i] is the target of recipients[i], or -1 when it is not among them
-     * this time (more than MQ_JOB_RECIPIENTS_MAX, or not paid). Empty until composed. */
+     * this time (more than MQ_RECIPIENTS_MAX, or not paid). Empty until composed. */
     struct mq_strings targets;
     int *target_of;    /* recipients.count entries */
     char *original_to; /* when redirected: the original recipients, ", " between them */

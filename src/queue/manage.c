@@ -6,6 +6,7 @@
 
 #include "core/json.h"
 #include "queue/handle.h"
+#include "queue/job.h"
 #include "queue/sql/columns.h"
 #include "queue/sql/schema.h"
 #include "queue/sql/transaction.h"

@@ -8,9 +8,10 @@
 
 #include "core/error.h"
 #include "policy/bucket.h"
-#include "queue/job.h"
+#include "policy/states.h"
 
-struct mq_events;
+struct mq_job;
+struct mq_job_list;
 struct mq_queue;
 
 struct mq_stats {
@@ -69,15 +70,5 @@ enum mq_status mq_queue_hold(struct mq_queue *queue, const struct mq_ids *ids, i
 /* Deletes what nobody is sending at the moment, about 4 MiB of messages a transaction. */
 enum mq_status mq_queue_delete(struct mq_queue *queue, const struct mq_ids *ids, int64_t *changed,
                                struct mq_error *err);
-/* How far a sweep has come; {0} before its first piece. */
-struct mq_sweep {
-    int64_t cursor;   /* the row behind which it goes on */
-    int64_t begun_ms; /* CLOCK_BOOTTIME when its last piece had the write lock */
-    bool done;        /* the end of the table was reached */
-};
-/* The next piece: deletes waiting jobs that are orphaned or expired, at most 1,000 rows looked at
- * in one short transaction, or 4 MiB of messages. The worker does this once a run. */
-enum mq_status mq_queue_sweep(struct mq_queue *queue, struct mq_sweep *sweep,
-                              struct mq_events *events, struct mq_error *err);
 
 #endif

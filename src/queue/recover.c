@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "queue/claim.h"
+#include "queue/job.h"
 #include "queue/limit.h"
+#include "queue/recover.h"
 #include "queue/sql/columns.h"
 #include "queue/steps.h"
 
@@ -20,12 +22,12 @@ static size_t reach(const struct mq_tx *tx, const struct mq_job *job)
     if (direct && job->paid > 0 && n > (size_t)job->paid) {
         n = (size_t)job->paid;
     }
-    return n < MQ_JOB_RECIPIENTS_MAX ? n : MQ_JOB_RECIPIENTS_MAX;
+    return n < MQ_RECIPIENTS_MAX ? n : MQ_RECIPIENTS_MAX;
 }
 
 static bool says_uncertain(const struct mq_evidence *said)
 {
-    return memchr(said->results, MQ_OUTCOME_UNCERTAIN, MQ_JOB_RECIPIENTS_MAX) != NULL;
+    return memchr(said->results, MQ_OUTCOME_UNCERTAIN, MQ_RECIPIENTS_MAX) != NULL;
 }
 
 /* The body may have gone out: an outcome of each recipient. `reply` has room for the relay's. */

@@ -84,7 +84,7 @@ enum mq_status mq_job_set_targets(struct mq_job *job, const struct mq_settings *
     for (size_t i = 0; i < count && ok; i++) {
         const char *recipient = job->recipients.items[i];
         job->target_of[i] = -1;
-        if (i < MQ_JOB_RECIPIENTS_MAX) {
+        if (i < MQ_RECIPIENTS_MAX) {
             struct mq_str target = target_for(recipient, to, &room);
             ok = find_target(&job->targets, target, tokens, &job->target_of[i]) && !room.failed;
         }

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "core/json.h"
+#include "queue/claim.h"
 #include "queue/handle.h"
 #include "queue/job.h"
 #include "queue/limit.h"
-#include "queue/settle.h"
 #include "queue/sql/columns.h"
 #include "queue/steps.h"
 
@@ -42,7 +42,7 @@ static enum mq_outcome result_of(const struct mq_settlement *s, size_t i)
 {
     const struct mq_job *job = s->job;
     if (s->results) {
-        bool known = i < MQ_JOB_RECIPIENTS_MAX && s->results[i] < MQ_OUTCOME_RECIPIENTS;
+        bool known = i < MQ_RECIPIENTS_MAX && s->results[i] < MQ_OUTCOME_RECIPIENTS;
         return known ? mq_outcomes[s->results[i]].row : MQ_OUTCOME_RELEASED;
     }
     bool reached = job->targets.count == 0 || !job->target_of || job->target_of[i] >= 0;

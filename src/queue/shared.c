@@ -7,8 +7,9 @@
 
 /* ---- time ---- */
 
-static int64_t host_ms(const struct mq_queue *queue)
+static int64_t host_ms(void *context)
 {
+    const struct mq_queue *queue = context;
     return queue->host.boot_ms(queue->host.context);
 }
 
@@ -18,17 +19,7 @@ static int64_t shared_now_us(void *context)
     if (queue->server_time_us == 0) {
         return queue->host.now_us(queue->host.context);
     }
-    return queue->server_time_us + (host_ms(queue) - queue->told_ms) * 1000;
-}
-
-static int64_t shared_now_s(void *context)
-{
-    return shared_now_us(context) / 1000000;
-}
-
-static int64_t shared_boot_ms(void *context)
-{
-    return host_ms(context);
+    return queue->server_time_us + (host_ms(context) - queue->told_ms) * 1000;
 }
 
 void mq_queue_set_clock(struct mq_queue *queue, const struct mq_clock *host)
@@ -36,7 +27,7 @@ void mq_queue_set_clock(struct mq_queue *queue, const struct mq_clock *host)
     queue->host = *host;
     queue->clock = *host;
     if (queue->dialect->shared) {
-        queue->clock = (struct mq_clock){shared_now_s, shared_now_us, shared_boot_ms, queue};
+        queue->clock = (struct mq_clock){shared_now_us, host_ms, queue};
     }
 }
 
@@ -48,7 +39,7 @@ const struct mq_clock *mq_queue_clock(const struct mq_queue *queue)
 enum mq_status mq_queue_now(struct mq_queue *queue, int64_t *now_s, struct mq_error *err)
 {
     if (!mq_sql_has(queue, MQ_SQL_NOW)) {
-        *now_s = queue->clock.now_s(queue->clock.context);
+        *now_s = mq_clock_now_s(&queue->clock);
         return MQ_OK;
     }
     /* Counted from the question, and from the end of the second: a time must not be earlier than

@@ -2,9 +2,9 @@
  *
  * Expired rows are found by their index, in time that does not depend on what waits. Orphans are
  * not, so with an orphan check the sweep walks the table by id: about 1 ms for 1,000 rows. */
+#include "queue/claim.h"
 #include "queue/handle.h"
 #include "queue/job.h"
-#include "queue/manage.h"
 #include "queue/queue.h"
 #include "queue/sql/columns.h"
 #include "queue/sql/transaction.h"

@@ -5,6 +5,7 @@
 #include "core/json.h"
 #include "queue/claim.h"
 #include "queue/handle.h"
+#include "queue/job.h"
 #include "queue/limit.h"
 #include "queue/steps.h"
 

@@ -104,7 +104,7 @@ void mq_transport_set_results(const struct mq_transport *transport, struct mq_tr
         target->code = result->code;
         memcpy(target->reply, result->reply, sizeof(target->reply));
     }
-    transfer->at_s = transport->clock.now_s(transport->clock.context);
+    transfer->at_s = mq_clock_now_s(&transport->clock);
 }
 
 /* Lines end with LF. */

@@ -2,6 +2,9 @@
 #include <string.h>
 
 #include "queue/queue.h"
+#include "send/transport.h"
+#include "worker/dead_runs.h"
+#include "worker/deliveries.h"
 #include "worker/run.h"
 
 #define CLAIM_AGAIN_MS 1000   /* after one that found nothing, while others are under way */
@@ -158,7 +161,7 @@ bool mq_run_cycle_due(const struct mq_run *run, int64_t now_ms)
     if (run->stop.begun) {
         return false;
     }
-    if (run->recovery.dead_count > 0) {
+    if (run->recovery->dead_count > 0) {
         return true;
     }
     bool alone = run->held == 0 && !run->claim.fresh;
@@ -283,7 +286,7 @@ static void take_cycle(struct mq_run *run, const struct mq_cycle *cycle, int64_t
     }
     /* MORE: it may not have come to the leases of every dead run. */
     bool complete = claim->status == MQ_OK && claim->end != MQ_CLAIM_MORE;
-    mq_recovery_end_cycle(&run->recovery, complete);
+    mq_recovery_end_cycle(run->recovery, complete);
     if (claim->status != MQ_OK) {
         if (claim->status != MQ_NOMEM || !mq_run_claims_less(run, cycle->request->limit)) {
             mq_run_fail(run, claim->status, &claim->error);
@@ -313,9 +316,9 @@ void mq_run_cycle(struct mq_run *run)
         .below = run->doubts.lower ? &run->doubts.below : NULL,
         .token = run->token,
         .relay = run->relay,
-        .dead_tokens = run->recovery.tokens,
-        .dead_count = run->recovery.dead_count,
-        .evidence = &run->recovery.source,
+        .dead_tokens = run->recovery->tokens,
+        .dead_count = run->recovery->dead_count,
+        .evidence = &run->recovery->source,
         .on_uncertain = run->options->on_uncertain,
         .final_timeout_s = run->options->final_timeout_s,
     };
@@ -338,7 +341,7 @@ void mq_run_cycle(struct mq_run *run)
         }
         take_cycle(run, &cycle, before_ms);
     } else {
-        mq_recovery_end_cycle(&run->recovery, false);
+        mq_recovery_end_cycle(run->recovery, false);
         /* What it claimed may be ours, and not known here: the record must stay for it. */
         run->unknown_jobs = run->unknown_jobs || (request.limit > 0 && status == MQ_IO);
         mq_run_database_failed(run, status, &error);

@@ -1,7 +1,9 @@
 /* What a run does about its database beside the cycle: tries again after failures, takes its worker
  * slot again on a new connection, and does a piece of the sweep and of the upkeep in between. */
 #include "queue/queue.h"
+#include "send/transport.h"
 #include "worker/run.h"
+#include "worker/signals.h"
 
 #define RETRY_FIRST_MS    50
 #define RETRY_MAX_MS      1000
@@ -62,7 +64,7 @@ static bool is_given_up(const struct mq_run *run, int64_t now_ms)
     bool slot =
         run->database.slot_ms && now_ms - run->database.slot_ms <= SLOT_WAIT_MS + RETRY_MAX_MS;
     return (!slot && now_ms - run->database.failing_ms > run->options->grace_s * 1000) ||
-           mq_signals_caught(&run->signals) > 1;
+           mq_signals_caught(run->signals) > 1;
 }
 
 static void plan_retry(struct mq_run *run, int64_t now_ms)

@@ -3,7 +3,6 @@
 #define MQ_WORKER_DATABASE_H
 
 #include "queue/claim.h"
-#include "queue/manage.h"
 
 struct mq_run;
 

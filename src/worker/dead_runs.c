@@ -6,9 +6,6 @@
 
 #define SCAN_EVERY_MS 10000
 
-_Static_assert(MQ_INTENT_RECIPIENTS == MQ_JOB_RECIPIENTS_MAX,
-               "a record has an outcome for each recipient of a transaction");
-
 static void judge(const struct mq_intent_record *record, int64_t job_id, struct mq_evidence *out)
 {
     struct mq_intent_entry entry;

@@ -3,7 +3,9 @@
 #ifndef MQ_WORKER_DEAD_RUNS_H
 #define MQ_WORKER_DEAD_RUNS_H
 
-#include "queue/claim.h"
+#include <stddef.h>
+
+#include "queue/recover.h"
 
 struct mq_intent_record;
 

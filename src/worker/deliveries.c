@@ -4,7 +4,9 @@
 #include <stdlib.h>
 
 #include "queue/body.h"
+#include "queue/claim.h"
 #include "send/intent/intent.h"
+#include "worker/deliveries.h"
 #include "worker/run.h"
 
 #define HOUR_S 3600

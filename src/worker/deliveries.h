@@ -2,11 +2,11 @@
 #ifndef MQ_WORKER_DELIVERIES_H
 #define MQ_WORKER_DELIVERIES_H
 
-#include "queue/event.h"
 #include "queue/job.h"
-#include "send/transport.h"
+#include "send/transfer.h"
 #include "worker/worker.h"
 
+struct mq_deliveries;
 struct mq_run;
 struct mq_settlement;
 
@@ -34,17 +34,6 @@ struct mq_delivery {
     struct mq_deliveries *list; /* which it is in; NULL: none */
     struct mq_delivery *prev, *next;
     struct mq_delivery *chain; /* in its bucket */
-};
-
-struct mq_deliveries {
-    struct mq_delivery *head, *tail;
-    size_t count;
-};
-
-/* The wall clock before it went back, if it did. */
-struct mq_limit_clock {
-    int64_t at_s;  /* UTC; 0: never read */
-    int64_t at_ms; /* CLOCK_BOOTTIME */
 };
 
 /* Whether it goes back as it was. */

@@ -6,6 +6,8 @@
 #include "mime/header.h"
 #include "mime/wire/repair.h"
 #include "send/intent/intent.h"
+#include "send/transport.h"
+#include "worker/deliveries.h"
 #include "worker/run.h"
 
 /* ---- the guard ---- */
@@ -36,7 +38,7 @@ static void write_intent(struct mq_delivery *delivery, enum mq_intent_phase phas
             }
         }
     }
-    for (size_t i = 0; i < count && i < MQ_INTENT_RECIPIENTS; i++) {
+    for (size_t i = 0; i < count && i < MQ_RECIPIENTS_MAX; i++) {
         if (delivery->job.target_of[i] < 0) {
             continue;
         }

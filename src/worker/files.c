@@ -10,17 +10,6 @@
 
 #include "core/hash.h"
 
-enum mq_status mq_file_status(int sys_errno)
-{
-    if (sys_errno == EACCES || sys_errno == EPERM || sys_errno == EROFS) {
-        return MQ_READONLY;
-    }
-    if (sys_errno == ENOSPC || sys_errno == EDQUOT || sys_errno == EFBIG) {
-        return MQ_FULL;
-    }
-    return sys_errno == EIO ? MQ_IO : sys_errno == ENOMEM ? MQ_NOMEM : MQ_CANTOPEN;
-}
-
 /* ---- paths ---- */
 
 char *mq_file_path(const char *directory, const char *name)
@@ -126,7 +115,7 @@ enum mq_status mq_run_dir_prepare(const char *path, struct mq_error *err)
     struct stat st;
 
     if (mkdir(path, 0700) != 0 && errno != EEXIST) {
-        return mq_error_set(err, mq_file_status(errno), "run_dir",
+        return mq_error_set(err, mq_status_of_errno(errno), "run_dir",
                             "cannot create the run directory %s: %s; its parent must exist and be "
                             "writable for the worker (ini setting mailqueue.run_dir)",
                             path, strerror(errno));
@@ -136,7 +125,7 @@ enum mq_status mq_run_dir_prepare(const char *path, struct mq_error *err)
         MQ_TRY(check_directory(path, &st, err));
     }
     if (!exists || access(path, R_OK | W_OK | X_OK) != 0) {
-        return mq_error_set(err, mq_file_status(errno), "run_dir",
+        return mq_error_set(err, mq_status_of_errno(errno), "run_dir",
                             "cannot use the run directory %s: %s; the worker's user needs all "
                             "rights on it",
                             path, strerror(errno));
@@ -151,7 +140,7 @@ enum mq_status mq_run_base_prepare(const char *base, struct mq_error *err)
     for (char *at = copy; at && status == MQ_OK && (at = strchr(at + 1, '/'));) {
         *at = '\0';
         if (mkdir(copy, 0700) != 0 && errno != EEXIST && access(copy, X_OK) != 0) {
-            status = mq_error_set(err, mq_file_status(errno), "run_dir",
+            status = mq_error_set(err, mq_status_of_errno(errno), "run_dir",
                                   "cannot create the run directory's parent %s: %s; set HOME to a "
                                   "directory that the worker may write in, or the ini setting "
                                   "mailqueue.run_dir",

@@ -20,8 +20,6 @@ enum mq_status mq_run_dir_prepare(const char *path, struct mq_error *err);
 /* The same, with what is missing above it. */
 enum mq_status mq_run_base_prepare(const char *base, struct mq_error *err);
 
-/* The status that fits an errno value. */
-enum mq_status mq_file_status(int sys_errno);
 /* directory/name, malloc'ed; NULL without memory. */
 char *mq_file_path(const char *directory, const char *name);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "queue/relay.h"
+#include "send/transport.h"
 #include "worker/run.h"
 
 #define AGAIN_MS 1000

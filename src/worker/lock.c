@@ -9,11 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/own_file.h"
+#include "core/file_id.h"
 #include "core/process_id.h"
 #include "queue/queue.h"
 #include "worker/files.h"
-#include "worker/worker.h"
 
 /* A process that counts the held locks shares each for a moment, or for longer on a busy host. A
  * worker that starts meanwhile must not take it for another worker. */
@@ -32,9 +31,9 @@ static enum mq_status try_lock(const char *path, int *fd, struct mq_error *err)
     const struct timespec pause = {0, LOOK_PAUSE_MS * 1000000L};
     int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     int failed = file < 0 ? errno : 0;
-    char why[MQ_OWN_FILE_WHY];
+    char why[MQ_FILE_WHY];
 
-    if (failed == 0 && !mq_own_file(file, why)) {
+    if (failed == 0 && !mq_file_is_own(file, why)) {
         close(file);
         return mq_error_set(err, MQ_CONFIG, "run_dir",
                             "the worker's lock file %s %s: remove it when no worker runs", path,
@@ -55,7 +54,7 @@ static enum mq_status try_lock(const char *path, int *fd, struct mq_error *err)
         close(file);
     }
     return failed == 0 ? MQ_OK
-                       : mq_error_set(err, mq_file_status(failed), "run_dir",
+                       : mq_error_set(err, mq_status_of_errno(failed), "run_dir",
                                       "cannot open the worker's lock file %s: %s; the worker's "
                                       "user must be able to write it",
                                       path, strerror(failed));
@@ -106,11 +105,9 @@ enum mq_status mq_slot_take(struct mq_slot *slot, struct mq_error *err)
         return MQ_OK;
     }
     slot->number = -1;
-    const struct mq_worker_options *options = slot->worker->options;
-    if (mq_queue_is_shared(slot->worker->queue)) {
-        return mq_queue_take_slot(slot->worker->queue, options->max_workers, &slot->number, err);
-    }
-    return mq_worker_lock(options->run_dir, options->max_workers, &slot->fd, err);
+    return mq_queue_is_shared(slot->queue)
+               ? mq_queue_take_slot(slot->queue, slot->max_workers, &slot->number, err)
+               : mq_worker_lock(slot->run_dir, slot->max_workers, &slot->fd, err);
 }
 
 void mq_slot_leave(struct mq_slot *slot, bool usable)
@@ -124,7 +121,7 @@ void mq_slot_leave(struct mq_slot *slot, bool usable)
         close(slot->fd);
     }
     if (slot->number >= 0 && usable) {
-        mq_queue_free_slot(slot->worker->queue, slot->number);
+        mq_queue_free_slot(slot->queue, slot->number);
     }
     slot->fd = slot->number = -1;
 }

@@ -14,14 +14,15 @@ enum mq_status mq_worker_lock(const char *run_dir, int max_workers, int *fd, str
 int mq_worker_lock_held(const char *run_dir, int max_workers);
 
 struct mq_queue;
-struct mq_worker;
 
 /* A run's slot among those that may run at once on a queue: a lock on a file of the run directory,
  * or, where machines share the database, one of its own. Both die with their process. */
 struct mq_slot {
-    const struct mq_worker *worker; /* borrowed */
-    int fd;                         /* of the file; -1: none */
-    int number;                     /* in the database; -1: none */
+    struct mq_queue *queue; /* borrowed, as run_dir */
+    const char *run_dir;
+    int max_workers;
+    int fd;      /* of the file; -1: none */
+    int number;  /* in the database; -1: none */
     pid_t owner; /* a forked child has the descriptor too, and must not unlock it */
 };
 

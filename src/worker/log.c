@@ -9,9 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/buffer.h"
 #include "core/file_id.h"
 #include "core/json.h"
-#include "core/own_file.h"
+#include "queue/event.h"
 #include "worker/files.h"
 
 #define FLUSH_BYTES 65536
@@ -66,7 +67,7 @@ static int standard_stream(const char *path)
 static enum mq_status open_file(const char *path, int *out, struct mq_error *err)
 {
     struct stat st;
-    char why[MQ_OWN_FILE_WHY];
+    char why[MQ_FILE_WHY];
     if (mq_file_is_open_database(path)) {
         return mq_error_set(err, MQ_CANTOPEN, "log",
                             "the log file %s is a database that this process has open; give "
@@ -81,13 +82,13 @@ static enum mq_status open_file(const char *path, int *out, struct mq_error *err
                             "the log file %s is a symbolic link; give the file itself", path);
     }
     if (fd < 0) {
-        return mq_error_set(err, mq_file_status(errno), "log",
+        return mq_error_set(err, mq_status_of_errno(errno), "log",
                             "cannot open the log file %s: %s; give a file whose directory exists "
                             "and is writable (MAIL_QUEUE_LOG or the option log)",
                             path, strerror(errno));
     }
     bool device = fstat(fd, &st) == 0 && S_ISCHR(st.st_mode); /* /dev/null */
-    if (!device && !mq_own_file(fd, why)) {
+    if (!device && !mq_file_is_own(fd, why)) {
         close(fd);
         return mq_error_set(err, MQ_CANTOPEN, "log",
                             "the log file %s %s; give a file of the worker's own user "
@@ -98,7 +99,8 @@ static enum mq_status open_file(const char *path, int *out, struct mq_error *err
     return MQ_OK;
 }
 
-enum mq_status mq_log_open(const char *path, struct mq_log **out, struct mq_error *err)
+enum mq_status mq_log_open(const char *path, bool subjects, struct mq_log **out,
+                           struct mq_error *err)
 {
     int stream = standard_stream(path);
     int fd = stream > 0 ? fcntl(stream, F_DUPFD_CLOEXEC, 0) : -1;
@@ -116,6 +118,7 @@ enum mq_status mq_log_open(const char *path, struct mq_log **out, struct mq_erro
         return mq_error_nomem(err);
     }
     log->fd = fd;
+    log->subjects = subjects;
     /* Absolute: the application's code may change the directory. */
     log->path = stream > 0 ? NULL : realpath(path, NULL);
     *out = log;
@@ -126,12 +129,12 @@ enum mq_status mq_log_open(const char *path, struct mq_log **out, struct mq_erro
  * Where that cannot be opened, the renamed one goes on. */
 static void follow_name(struct mq_log *log)
 {
-    struct stat ours, named;
+    struct mq_file_id ours, named;
     struct mq_error error;
     int fd;
 
-    if (!log->path || (lstat(log->path, &named) == 0 && fstat(log->fd, &ours) == 0 &&
-                       named.st_dev == ours.st_dev && named.st_ino == ours.st_ino)) {
+    if (!log->path || (mq_file_id_of(log->path, &named) && mq_file_id_of_fd(log->fd, &ours) &&
+                       mq_file_id_same(&ours, &named))) {
         return;
     }
     if (open_file(log->path, &fd, &error) == MQ_OK) {
@@ -224,11 +227,6 @@ void mq_log_flush(struct mq_log *log)
         done += (size_t)n;
     }
     mq_buffer_reset(&log->lines);
-}
-
-void mq_log_show_subjects(struct mq_log *log)
-{
-    log->subjects = true;
 }
 
 void mq_log_add(struct mq_log *log, const struct mq_event *event)

@@ -2,10 +2,12 @@
 #ifndef MQ_WORKER_LOG_H
 #define MQ_WORKER_LOG_H
 
-#include "core/buffer.h"
-#include "core/error.h"
-#include "queue/event.h"
+#include <stdbool.h>
 
+#include "core/error.h"
+
+struct mq_buffer;
+struct mq_event;
 struct mq_log;
 
 /* The file's default: $MAIL_QUEUE_LOG, else $HOME/logs/mail-queue.log where that directory exists,
@@ -15,11 +17,10 @@ char *mq_log_default_path(const char *neighbour);
 
 /* Lines go to the file that has the name when they are written: one that was renamed is left.
  * Opens for appending, mode 0600 when it creates it, no symlink in its last component, and no file
- * of another user's; /dev/stdout and /dev/stderr are the process's own streams. MQ_CANTOPEN,
- * MQ_READONLY with path, reason and cure. */
-enum mq_status mq_log_open(const char *path, struct mq_log **out, struct mq_error *err);
-/* From now on what is sent is logged with its subject. */
-void mq_log_show_subjects(struct mq_log *log);
+ * of another user's; /dev/stdout and /dev/stderr are the process's own streams. `subjects`:
+ * what is sent is logged with its subject. MQ_CANTOPEN, MQ_READONLY with path, reason and cure. */
+enum mq_status mq_log_open(const char *path, bool subjects, struct mq_log **out,
+                           struct mq_error *err);
 /* Written by the flush, at the latest by close(), in one write(2) for each 64 KiB. A failed write
  * is remembered, not reported: logging never stops the mail. */
 void mq_log_add(struct mq_log *log, const struct mq_event *event);

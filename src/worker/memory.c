@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "queue/body.h"
+#include "worker/deliveries.h"
 #include "worker/run.h"
 
 #define LOOK_AHEAD     128

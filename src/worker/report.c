@@ -1,10 +1,9 @@
 /* Why a run ends; and its events, counted into the report and told after each commit. */
-#include "worker/report.h"
-
 #include <inttypes.h>
 #include <stddef.h>
-#include <string.h>
 
+#include "core/buffer.h"
+#include "send/transport.h"
 #include "worker/run.h"
 
 void mq_run_stop(struct mq_run *run, enum mq_run_end end)

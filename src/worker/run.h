@@ -14,14 +14,14 @@
 #ifndef MQ_WORKER_RUN_H
 #define MQ_WORKER_RUN_H
 
+#include "core/clock.h"
+#include "policy/states.h"
+#include "queue/event.h"
 #include "worker/database.h"
-#include "worker/dead_runs.h"
-#include "worker/deliveries.h"
 #include "worker/lock.h"
 #include "worker/memory.h"
-#include "worker/report.h"
-#include "worker/signals.h"
 #include "worker/trouble.h"
+#include "worker/worker.h"
 
 #define MQ_RUN_SETTLE_JOBS 100  /* outcomes are committed at so many … */
 #define MQ_RUN_SETTLE_MS   50   /* … or so long after the first */
@@ -31,7 +31,32 @@
 #define MQ_RUN_SETTLE_BYTES (INT64_C(4) << 20)
 #define MQ_RUN_BUCKETS      512
 
+struct mq_delivery; /* worker/deliveries.h */
 struct mq_intent;
+struct mq_recovery;
+
+struct mq_deliveries {
+    struct mq_delivery *head, *tail;
+    size_t count;
+};
+
+/* The wall clock before it went back, if it did. */
+struct mq_limit_clock {
+    int64_t at_s;  /* UTC; 0: never read */
+    int64_t at_ms; /* CLOCK_BOOTTIME */
+};
+
+/* Times are CLOCK_BOOTTIME in ms. */
+struct mq_stop {
+    bool begun; /* no claims, nothing begins; what waits is released */
+    int64_t begun_ms;
+    int64_t signal_ms;     /* of the first signal; 0: none came */
+    bool recalled;         /* what had no body out after the grace period came back */
+    bool aborted;          /* the transport is closed */
+    bool gave_up;          /* outcomes stay unsettled */
+    enum mq_status status; /* why the run ends early; MQ_OK: no failure */
+    struct mq_error error;
+};
 
 struct mq_run {
     const struct mq_worker *worker;
@@ -44,8 +69,8 @@ struct mq_run {
     struct mq_report *report;
 
     struct mq_slot slot;
-    struct mq_signals signals;
-    struct mq_recovery recovery;
+    int signals; /* that the process had caught before */
+    struct mq_recovery *recovery;
     struct mq_intent *intent;
     size_t slots; /* of the intent file */
     bool no_slot; /* it is full until something is settled */
@@ -72,13 +97,23 @@ struct mq_run {
     struct mq_stop stop;
 };
 
+/* Notes that the run ends; the loop then releases what waits. The first reason stays. */
+void mq_run_stop(struct mq_run *run, enum mq_run_end end);
+/* The same for a failure; the first one is what mq_worker_run() returns. */
+void mq_run_fail(struct mq_run *run, enum mq_status status, const struct mq_error *err);
+
+/* Tells the events collected since the last time, and counts them. */
+void mq_run_tell(struct mq_run *run);
+/* The event of the run's end, with the counts as text. */
+void mq_run_tell_end(struct mq_run *run);
+
 static inline int64_t mq_run_now_ms(const struct mq_run *run)
 {
     return run->clock.boot_ms(run->clock.context);
 }
 static inline int64_t mq_run_now_s(const struct mq_run *run)
 {
-    return run->clock.now_s(run->clock.context);
+    return mq_clock_now_s(&run->clock);
 }
 static inline int64_t mq_least(int64_t a, int64_t b)
 {

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a signal handler counts");
 
@@ -40,7 +41,7 @@ static void set_handlers(bool keeps_before)
     }
 }
 
-void mq_signals_install(struct mq_signals *signals)
+int mq_signals_install(void)
 {
     pthread_mutex_lock(&lock);
     /* A thread-safe PHP sets its own handlers when a thread's request begins, also while runs of
@@ -50,22 +51,18 @@ void mq_signals_install(struct mq_signals *signals)
     }
     runs++;
     runs_here++;
-    signals->before = atomic_load(&caught);
-    signals->installed = true;
+    int before = atomic_load(&caught);
     pthread_mutex_unlock(&lock);
+    return before;
 }
 
-int mq_signals_caught(const struct mq_signals *signals)
+int mq_signals_caught(int before)
 {
-    return atomic_load(&caught) - signals->before;
+    return atomic_load(&caught) - before;
 }
 
-void mq_signals_restore(struct mq_signals *signals)
+void mq_signals_restore(void)
 {
-    if (!signals->installed) {
-        return;
-    }
-    signals->installed = false;
     pthread_mutex_lock(&lock);
     runs_here--;
     if (--runs == 0) {

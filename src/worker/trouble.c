@@ -31,7 +31,10 @@
 #include <string.h>
 
 #include "queue/relay.h"
+#include "send/transport.h"
+#include "worker/deliveries.h"
 #include "worker/run.h"
+#include "worker/signals.h"
 
 #define ONE_DOMAIN_MAX 25
 /* One or two that were denied pause the relay for so long: other mail waits for them, so it is
@@ -260,9 +263,8 @@ static void pause_relay(struct mq_run *run, const char *reason, int64_t retry_af
  * of a grace period is the relay's silence. */
 static bool cut_off(const struct mq_run *run)
 {
-    return run->stop.aborted &&
-           (run->stop.status != MQ_OK || mq_signals_caught(&run->signals) > 1 ||
-            run->options->grace_s == 0);
+    return run->stop.aborted && (run->stop.status != MQ_OK || mq_signals_caught(run->signals) > 1 ||
+                                 run->options->grace_s == 0);
 }
 
 /* What is told of a relay that takes nothing, as the last reply says it. */

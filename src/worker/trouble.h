@@ -2,7 +2,7 @@
 #ifndef MQ_WORKER_TROUBLE_H
 #define MQ_WORKER_TROUBLE_H
 
-#include "send/transport.h"
+#include "send/transfer.h"
 
 struct mq_run;
 

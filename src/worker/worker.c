@@ -5,8 +5,12 @@
 #include "core/process_id.h"
 #include "queue/queue.h"
 #include "send/intent/intent.h"
+#include "send/transport.h"
+#include "worker/dead_runs.h"
+#include "worker/deliveries.h"
 #include "worker/files.h"
 #include "worker/run.h"
+#include "worker/signals.h"
 
 /* A signal that comes between a look at the count and the wait is seen after so long. */
 #define WAIT_MAX_MS      200
@@ -55,7 +59,7 @@ static void wind_up(struct mq_run *run, int caught)
 static void check_stop(struct mq_run *run)
 {
     int64_t now_ms = mq_run_now_ms(run);
-    int caught = mq_signals_caught(&run->signals);
+    int caught = mq_signals_caught(run->signals);
 
     if (now_ms >= deadline_of(run)) {
         mq_run_stop(run, MQ_RUN_TIME);
@@ -67,7 +71,7 @@ static void check_stop(struct mq_run *run)
     if (run->stop.begun) {
         wind_up(run, caught);
     } else {
-        mq_recovery_scan(&run->recovery, run->token, now_ms);
+        mq_recovery_scan(run->recovery, run->token, now_ms);
     }
 }
 
@@ -161,7 +165,7 @@ static bool finds_end(struct mq_run *run, enum mq_run_end *end)
         return true;
     }
     *end = empty ? MQ_RUN_EMPTY : MQ_RUN_TOKENS;
-    return run->claim.fresh && run->recovery.dead_count == 0 && !mq_run_database_fails(run) &&
+    return run->claim.fresh && run->recovery->dead_count == 0 && !mq_run_database_fails(run) &&
            (empty || (run->claim.end == MQ_CLAIM_TOKENS && !waits_for_token(run))) &&
            run->database.sweep.done;
 }
@@ -268,7 +272,7 @@ static void init(struct mq_run *run, const struct mq_worker *worker, struct mq_r
         .clock = *mq_queue_clock(worker->queue),
         .relay = worker->transport->name,
         .report = report,
-        .slot = {worker, -1, -1, mq_process_id()},
+        .slot = {worker->queue, options->run_dir, options->max_workers, -1, -1, mq_process_id()},
         .doubts = {.pauses = -1},
         .memory = {.max_bytes = options->max_bytes, .claim_max = MQ_RUN_CLAIM_MAX},
     };
@@ -277,7 +281,6 @@ static void init(struct mq_run *run, const struct mq_worker *worker, struct mq_r
         options->time_limit_s >= 0 ? run->start_ms + options->time_limit_s * 1000 : INT64_MAX;
     run->events.record = worker->hooks->record;
     run->events.context = worker->hooks->context;
-    mq_recovery_init(&run->recovery, options->run_dir);
 }
 
 /* What is left to the next run is read from the record: what goes back as it was has not begun. */
@@ -328,21 +331,24 @@ static void clear(struct mq_run *run)
     } else {
         mq_intent_close(run->intent);
     }
-    mq_recovery_clear(&run->recovery);
+    mq_recovery_clear(run->recovery);
     mq_events_clear(&run->events);
     mq_slot_leave(&run->slot, run->stop.status != MQ_BAILOUT && !run->database.lost);
-    mq_signals_restore(&run->signals);
+    mq_signals_restore();
 }
 
 enum mq_status mq_worker_run(const struct mq_worker *worker, struct mq_report *report,
                              struct mq_error *err)
 {
     struct mq_run run;
+    struct mq_recovery recovery;
 
     init(&run, worker, report);
+    mq_recovery_init(&recovery, worker->options->run_dir);
+    run.recovery = &recovery;
     /* Before the lock, by which others see that this run goes on: a signal from then on ends it in
      * order. */
-    mq_signals_install(&run.signals);
+    run.signals = mq_signals_install();
     enum mq_status status = prepare(&run, err);
     if (status == MQ_OK) {
         if (mq_slot_is_held(&run.slot)) {

@@ -7,14 +7,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "queue/settle.h"
-#include "send/transport.h"
+#include "core/buffer.h"
+#include "core/error.h"
+#include "policy/outcome.h"
 
 struct mq_dkim_mail;
 struct mq_event;
 struct mq_events;
 struct mq_job;
 struct mq_queue;
+struct mq_transport;
 
 struct mq_worker_options {
     int connections; /* 1 … 1000 */

@@ -68,7 +68,7 @@ static size_t slots_of(const struct file *file, size_t size)
     }
     for (size_t i = 0; i < count; i++) {
         bool sound = file->slots[i].phase <= MQ_INTENT_REFUSED;
-        for (size_t k = 0; k < MQ_INTENT_RECIPIENTS; k++) {
+        for (size_t k = 0; k < MQ_RECIPIENTS_MAX; k++) {
             sound = sound && file->slots[i].results[k] <= MQ_OUTCOME_UNEXPLAINED;
         }
         if (!sound) {

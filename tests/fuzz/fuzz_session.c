@@ -471,7 +471,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     w.channel.ops = &channel_ops;
     w.now_ms = 1000;
     w.cut = data[3];
-    w.transport.clock = (struct mq_clock){clock_s, clock_us, clock_ms, NULL};
+    w.transport.clock = (struct mq_clock){clock_us, clock_ms, NULL};
     w.dsn = (struct mq_dsn){.command_timeout_ms = 300000,
                             .data_timeout_ms = 120000,
                             .block_timeout_ms = 180000,

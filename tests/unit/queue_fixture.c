@@ -28,7 +28,7 @@ void fx_init(struct fixture *fx)
     fx->now_s = START;
     fx->chance = 0.5;
     mq_queue_options_init(&fx->options);
-    fx->options.clock = (struct mq_clock){now_s, now_us, boot_ms, fx};
+    fx->options.clock = (struct mq_clock){now_us, boot_ms, fx};
     fx->options.random = (struct mq_random){unit, fx};
     fx->events = (struct mq_events){0};
     fx->claim = (struct mq_claim){0};

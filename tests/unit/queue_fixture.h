@@ -19,8 +19,10 @@
 #include "queue/config/config.h"
 #include "queue/enqueue.h"
 #include "queue/event.h"
+#include "queue/job.h"
 #include "queue/manage.h"
 #include "queue/queue.h"
+#include "queue/recover.h"
 
 #define START   INT64_C(1800000000)
 #define TOKEN_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"

@@ -128,7 +128,7 @@ struct fake *fake_new(unsigned caps)
     assert_non_null(fake->out);
     fake->channel.ops = &channel_ops;
     fake->now_ms = 1000;
-    fake->transport.clock = (struct mq_clock){clock_s, clock_us, clock_ms, fake};
+    fake->transport.clock = (struct mq_clock){clock_us, clock_ms, fake};
     fake->dsn = (struct mq_dsn){.command_timeout_ms = 300000,
                                 .data_timeout_ms = 120000,
                                 .block_timeout_ms = 180000,

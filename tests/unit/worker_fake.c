@@ -20,11 +20,6 @@ static int64_t fake_now_us(void *context)
     return (START + scene->wall_ahead_s) * 1000000 + scene->boot_ms * 1000;
 }
 
-static int64_t fake_now_s(void *context)
-{
-    return fake_now_us(context) / 1000000;
-}
-
 static int64_t fake_boot_ms(void *context)
 {
     return scene_of(context)->boot_ms;
@@ -107,7 +102,7 @@ static void answer(struct fake_relay *relay, struct mq_transfer *transfer)
         relay->accepted[relay->accepted_count++] = transfer->job_id;
     }
     const struct mq_clock *clock = mq_queue_clock(relay->scene->fx.queue);
-    transfer->at_s = clock->now_s(clock->context);
+    transfer->at_s = mq_clock_now_s(clock);
     transfer->ms = relay->latency_ms;
     transfer->enter(transfer, accepted ? MQ_PHASE_ACCEPTED : MQ_PHASE_REFUSED);
     finish(relay, transfer, MQ_TRANSFER_DONE);
@@ -300,7 +295,7 @@ int scene_worker_setup(void **state)
     snprintf(scene->run_dir, sizeof(scene->run_dir), "%s/run", scene->directory);
     fx_init(&scene->fx);
     scene->boot_ms = 1000000;
-    scene->fx.options.clock = (struct mq_clock){fake_now_s, fake_now_us, fake_boot_ms, scene};
+    scene->fx.options.clock = (struct mq_clock){fake_now_us, fake_boot_ms, scene};
     fx_open_with(&scene->fx, NULL);
     scene->events = (struct mq_events){0};
     scene->relay = (struct fake_relay){.transport = {.ops = &fake_ops, .name = relay_name},

@@ -12,6 +12,8 @@
 #include "php/message/holder.h"
 #include "php/paths.h"
 #include "queue/body.h"
+#include "queue/claim.h"
+#include "queue/job.h"
 #include "worker/dead_runs.h"
 
 #define LIMIT_MAX       1000

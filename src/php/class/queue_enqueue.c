@@ -172,7 +172,7 @@ static enum mq_status add_mail(struct chunk *chunk, zval *item)
                             zend_zval_type_name(item));
     }
     MQ_TRY(mq_php_arguments_read(args, Z_ARRVAL_P(item), &chunk->err));
-    MQ_TRY(mq_php_mail_prepare(mail, args, clock.now_s(clock.context), &chunk->err));
+    MQ_TRY(mq_php_mail_prepare(mail, args, mq_clock_now_s(&clock), &chunk->err));
     chunk->jobs[chunk->count - 1] = mail->job;
     chunk->octets += mail->body.len;
     mq_php_arguments_drop_message(args);

@@ -10,6 +10,7 @@
 #include "php/class/value_objects.h"
 #include "php/class/values.h"
 #include "php/message/holder.h"
+#include "queue/job.h"
 #include "queue/manage.h"
 
 #define STRAYS_MAX     100

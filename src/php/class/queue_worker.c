@@ -240,11 +240,7 @@ static enum mq_status open_log(struct run *run, struct mq_error *err)
         return mq_error_set(err, MQ_CONFIG, "log", "%s: open_basedir does not allow this log file",
                             run->log_path);
     }
-    MQ_TRY(mq_log_open(run->log_path, &run->hooks.log, err));
-    if (run->verbose) {
-        mq_log_show_subjects(run->hooks.log);
-    }
-    return MQ_OK;
+    return mq_log_open(run->log_path, run->verbose, &run->hooks.log, err);
 }
 
 static enum mq_status open_run(struct run *run, struct mq_php_queue *self, struct mq_error *err)

@@ -12,6 +12,7 @@
 #include "mime/wire/repair.h"
 #include "php/message/given_message.h"
 #include "php_mailqueue.h"
+#include "queue/job.h"
 #include "queue/queue.h"
 
 void mq_php_mail_init(struct mq_php_mail *mail)
@@ -272,7 +273,7 @@ enum mq_status mq_php_mail_store(struct mq_queue *queue, const struct mq_php_arg
     struct mq_php_mail mail;
     const struct mq_clock *clock = mq_queue_clock(queue);
     mq_php_mail_init(&mail);
-    enum mq_status status = mq_php_mail_prepare(&mail, args, clock->now_s(clock->context), err);
+    enum mq_status status = mq_php_mail_prepare(&mail, args, mq_clock_now_s(clock), err);
     if (status == MQ_OK) {
         status = mq_queue_enqueue(queue, &mail.job, 1, id, err);
     }

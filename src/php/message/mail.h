@@ -6,7 +6,8 @@
 
 #include "mime/notify.h"
 #include "queue/enqueue.h"
-#include "queue/job.h"
+
+struct mq_job;
 
 /* The arguments with every conversion done that may run PHP code (__toString(), getTimestamp()), so
  * that composing and storing are undisturbed. It owns one reference to each value. */

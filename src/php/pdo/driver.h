@@ -6,8 +6,9 @@
 #include "php.h"
 
 #include "core/error.h"
-#include "db/db.h"
-#include "php/guard.h"
+
+struct mq_db;
+struct mq_php_run;
 
 /* A driver over `object`, a PDO, to which it holds a reference: of SQLite, or of PostgreSQL from
  * 9.5 on (MQ_CONFIG names any other). begin() joins a transaction that is open already, by a

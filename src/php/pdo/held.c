@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include "php/guard.h"
 #include "php_mailqueue.h"
 
 static void free_value(void *value)

@@ -6,6 +6,7 @@
 
 #include "core/clock.h"
 #include "core/process_id.h"
+#include "db/db.h"
 #include "php/pdo/driver.h"
 #include "php/pdo/method.h"
 

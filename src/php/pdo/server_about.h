@@ -5,7 +5,8 @@
 #include "php.h"
 
 #include "core/error.h"
-#include "db/db.h"
+
+struct mq_db;
 
 /* Adds "server" to an array: null, or for a server an array with its "kind" ("pgsql"), "version",
  * "ahead" (seconds that its clock is ahead of this host's), "autovacuum", "readOnly", "standby",

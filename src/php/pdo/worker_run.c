@@ -1,4 +1,5 @@
 /* A worker's run over a server: on the application's connection, or on one of the driver's own. */
+#include "php/guard.h"
 #include "php/pdo/call.h"
 #include "php/pdo/own.h"
 

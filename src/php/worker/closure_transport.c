@@ -71,10 +71,6 @@ static void make_arguments(const struct mq_transfer *transfer, zval arguments[4]
 static void judge_exception(struct closure_call *call)
 {
     zend_class_entry *ce = EG(exception)->ce;
-    if (mq_php_exiting()) {
-        call->exited = true;
-        return;
-    }
     call->outcome = instanceof_function(ce, mq_ce_refused_exception)     ? MQ_OUTCOME_REFUSED
                     : instanceof_function(ce, mq_ce_transport_exception) ? MQ_OUTCOME_RELEASED
                                                                          : MQ_OUTCOME_DEFERRED;
@@ -89,7 +85,7 @@ static void call_body(void *context)
     zval arguments[4], result;
     make_arguments(call->transfer, arguments);
     mq_php_call(call->self->closure, 4, arguments, &result);
-    if (EG(exception)) {
+    if (EG(exception) && !mq_php_exiting()) {
         judge_exception(call);
     }
     zval_ptr_dtor(&result);

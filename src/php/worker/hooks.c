@@ -14,6 +14,7 @@
 #include "php/message/given_message.h"
 #include "php/message/mail.h"
 #include "php/pdo/driver.h"
+#include "queue/event.h"
 #include "worker/log.h"
 #include "worker/worker.h"
 
@@ -106,13 +107,11 @@ static void compose_body(void *context)
     zval job, result;
     mq_php_job_show(&job, call->job, MQ_PHP_JOB_ROW);
     mq_php_call(call->hooks->compose, 1, &job, &result);
-    if (EG(exception)) {
-        call->end = failed_by_exception(call);
-    } else {
+    if (!EG(exception)) {
         call->end = judge_result(call, &result);
     }
     zval_ptr_dtor(&result);
-    if (EG(exception)) { /* a destructor's */
+    if (EG(exception)) { /* perhaps a destructor's */
         call->end = failed_by_exception(call);
     }
 }

@@ -7,9 +7,9 @@
 #include <strings.h>
 
 #include "core/json.h"
+#include "policy/states.h"
 #include "queue/config/keys.h"
 #include "queue/handle.h"
-#include "queue/job.h"
 
 /* A value as it was read. */
 struct raw {

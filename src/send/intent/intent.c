@@ -28,15 +28,7 @@ struct mq_intent {
 static enum mq_status file_error(struct mq_error *err, const char *what, const char *path)
 {
     int reason = errno;
-    enum mq_status status = MQ_CANTOPEN;
-    if (reason == EACCES || reason == EPERM || reason == EROFS) {
-        status = MQ_READONLY;
-    } else if (reason == ENOSPC || reason == EDQUOT || reason == EFBIG) {
-        status = MQ_FULL;
-    } else if (reason == EIO) {
-        status = MQ_IO;
-    }
-    return mq_error_set(err, status, "run_dir",
+    return mq_error_set(err, mq_status_of_errno(reason), "run_dir",
                         "cannot %s the worker's intent file %s: %s; the run directory needs space "
                         "and must be writable for the worker",
                         what, path, strerror(reason));

@@ -14,10 +14,9 @@
 #include <stdint.h>
 
 #include "core/error.h"
+#include "policy/states.h"
 
-#define MQ_INTENT_SLOTS_MAX  16384
-#define MQ_INTENT_RECIPIENTS 100
-#define MQ_INTENT_TOKEN      32 /* hex digits of a claim token */
+#define MQ_INTENT_SLOTS_MAX 16384
 
 enum mq_intent_phase {
     MQ_INTENT_FREE = 0,
@@ -36,7 +35,7 @@ struct mq_intent_entry {
     int64_t at_s;
     int32_t handed_over; /* tokens spent if the body was taken */
     /* enum mq_outcome of each recipient of the row; RELEASED for those not in the transaction */
-    uint8_t results[MQ_INTENT_RECIPIENTS];
+    uint8_t results[MQ_RECIPIENTS_MAX];
 };
 
 struct mq_intent; /* a run's own, writable */
@@ -66,7 +65,7 @@ enum mq_intent_owner {
 /* Another run's, read-only. */
 struct mq_intent_record {
     enum mq_intent_owner owner;
-    char token[MQ_INTENT_TOKEN + 1];
+    char token[MQ_TOKEN_HEX + 1];
     char *path;
     int fd; /* holds the lock when the owner is dead; -1: could not be opened */
     struct mq_intent_contents *contents; /* as they were when the record was read */

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/own_file.h"
+#include "core/file_id.h"
 
 #define KEEP_UNKNOWN_S  (7 * 86400) /* longer than any lease */
 #define KEEP_STARTING_S 3600
@@ -38,7 +38,7 @@ static bool slots_are_sound(const struct mq_intent_entry *slots, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         bool sound = slots[i].phase <= MQ_INTENT_REFUSED;
-        for (size_t j = 0; j < MQ_INTENT_RECIPIENTS; j++) {
+        for (size_t j = 0; j < MQ_RECIPIENTS_MAX; j++) {
             sound = sound && slots[i].results[j] < MQ_OUTCOME_RECIPIENTS;
         }
         if (!sound) {
@@ -51,8 +51,9 @@ static bool slots_are_sound(const struct mq_intent_entry *slots, size_t count)
 /* What another user could have written would delete mails that were never sent. */
 static bool is_trusted(int fd, struct stat *st)
 {
-    char why[MQ_OWN_FILE_WHY];
-    return mq_own_file(fd, why) && fstat(fd, st) == 0 && (st->st_mode & (S_IWGRP | S_IWOTH)) == 0;
+    char why[MQ_FILE_WHY];
+    return mq_file_is_own(fd, why) && fstat(fd, st) == 0 &&
+           (st->st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
 /* MQ_OK also when the contents are of no use: the record then proves nothing. */
@@ -146,8 +147,8 @@ void mq_intent_record_close(struct mq_intent_record *record, bool remove)
 /* Whether `name` is a token with `suffix`. */
 static bool is_named(const char *name, const char *suffix)
 {
-    return strspn(name, "0123456789abcdef") == MQ_INTENT_TOKEN &&
-           strcmp(name + MQ_INTENT_TOKEN, suffix) == 0;
+    return strspn(name, "0123456789abcdef") == MQ_TOKEN_HEX &&
+           strcmp(name + MQ_TOKEN_HEX, suffix) == 0;
 }
 
 /* Removes a file that has lain unchanged for so long; one that a process holds stays. */
@@ -176,8 +177,8 @@ static bool is_unlinked(const struct mq_intent_record *record)
 static enum mq_status open_listed(DIR *dir, const char *directory, const char *name,
                                   struct mq_intent_record **out, struct mq_error *err)
 {
-    char token[MQ_INTENT_TOKEN + 1] = "";
-    memcpy(token, name, MQ_INTENT_TOKEN);
+    char token[MQ_TOKEN_HEX + 1] = "";
+    memcpy(token, name, MQ_TOKEN_HEX);
     MQ_TRY(mq_intent_open(directory, token, out, err));
     struct mq_intent_record *record = *out;
     if (record != NULL && is_unlinked(record)) {
@@ -211,7 +212,7 @@ enum mq_status mq_intent_scan(const char *directory, const char *own,
         if (is_named(name, MQ_INTENT_SUFFIX MQ_INTENT_TEMPORARY)) {
             remove_old(dirfd(dir), name, KEEP_STARTING_S);
         } else if (is_named(name, MQ_INTENT_SUFFIX) &&
-                   (!own || strncmp(own, name, MQ_INTENT_TOKEN) != 0)) {
+                   (!own || strncmp(own, name, MQ_TOKEN_HEX) != 0)) {
             status = open_listed(dir, directory, name, &record, err);
         }
         if (record != NULL) {

@@ -27,8 +27,7 @@ static enum mq_verdict decide(enum mq_stage stage, const struct mq_reply *reply)
 static void note_time(struct mq_smtp_session *session, struct mq_transfer *transfer,
                       const struct mq_reply *reply)
 {
-    struct mq_clock clock = session->host->transport->clock;
-    transfer->at_s = clock.now_s(clock.context);
+    transfer->at_s = mq_clock_now_s(&session->host->transport->clock);
     if (reply->code >= 400) {
         int wait_s = mq_reply_retry_after_s(reply);
         if (wait_s > transfer->retry_after_s) {

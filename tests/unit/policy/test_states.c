@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "core/buffer.h"
 #include "policy/states.h"
 
 static void test_names(void **state)

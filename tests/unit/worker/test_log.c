@@ -18,6 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/buffer.h"
+#include "queue/event.h"
 #include "worker/log.h"
 
 static char directory[64];
@@ -110,7 +112,7 @@ static void test_file(void **state)
     (void)state;
     umask(0);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(mq_log_open(path, &log, &err), MQ_OK);
+        assert_int_equal(mq_log_open(path, false, &log, &err), MQ_OK);
         write_event(log, &event);
         assert_int_equal(mq_log_failed(log), 0);
         mq_log_close(log);
@@ -129,18 +131,18 @@ static void test_refused_paths(void **state)
     struct mq_log *log = NULL;
     char link[128];
     (void)state;
-    assert_int_equal(mq_log_open(directory, &log, &err), MQ_CANTOPEN);
-    assert_int_equal(mq_log_open("/nonexistent/x.log", &log, &err), MQ_CANTOPEN);
+    assert_int_equal(mq_log_open(directory, false, &log, &err), MQ_CANTOPEN);
+    assert_int_equal(mq_log_open("/nonexistent/x.log", false, &log, &err), MQ_CANTOPEN);
     assert_non_null(strstr(err.text, "/nonexistent/x.log"));
     snprintf(link, sizeof(link), "%s/link", directory);
     assert_int_equal(symlink(path, link), 0);
-    assert_int_equal(mq_log_open(link, &log, &err), MQ_CANTOPEN);
+    assert_int_equal(mq_log_open(link, false, &log, &err), MQ_CANTOPEN);
     assert_non_null(strstr(err.text, "symbolic link"));
     assert_int_equal(access(path, F_OK), -1);
     assert_int_equal(mkfifo(path, 0600), 0);
-    assert_int_equal(mq_log_open(path, &log, &err), MQ_CANTOPEN); /* and does not hang */
+    assert_int_equal(mq_log_open(path, false, &log, &err), MQ_CANTOPEN); /* and does not hang */
     assert_null(log);
-    assert_int_equal(mq_log_open("/dev/null", &log, &err), MQ_OK);
+    assert_int_equal(mq_log_open("/dev/null", false, &log, &err), MQ_OK);
     mq_log_close(log);
 }
 
@@ -157,7 +159,7 @@ static void test_standard_stream(void **state)
         int kept = dup(2);
         assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
         assert_int_equal(dup2(ends[0], 2), 2);
-        enum mq_status status = mq_log_open(names[i], &log, &err);
+        enum mq_status status = mq_log_open(names[i], false, &log, &err);
         if (status == MQ_OK) {
             write_event(log, &event);
             mq_log_close(log);
@@ -181,7 +183,7 @@ static void test_failed_write(void **state)
     struct mq_log *log = NULL;
     struct mq_event event = {.type = MQ_EVENT_RUN, .at_s = 0, .ms = -1};
     (void)state;
-    assert_int_equal(mq_log_open("/dev/full", &log, &err), MQ_OK);
+    assert_int_equal(mq_log_open("/dev/full", false, &log, &err), MQ_OK);
     write_event(log, &event);
     assert_int_equal(mq_log_failed(log), ENOSPC);
     write_event(log, &event);
@@ -200,7 +202,7 @@ static void test_whole_lines(void **state)
     for (int i = 0; i < 4; i++) {
         if (fork() == 0) {
             struct mq_log *log = NULL;
-            if (mq_log_open(path, &log, &err) != MQ_OK) {
+            if (mq_log_open(path, false, &log, &err) != MQ_OK) {
                 _exit(1);
             }
             for (int j = 0; j < 500; j++) {
@@ -264,7 +266,7 @@ static void test_renamed(void **state)
     char old[120], target[120];
     snprintf(old, sizeof(old), "%s.1", path);
     snprintf(target, sizeof(target), "%s/elsewhere", directory);
-    assert_int_equal(mq_log_open(path, &log, &err), MQ_OK);
+    assert_int_equal(mq_log_open(path, false, &log, &err), MQ_OK);
     write_event(log, &event);
     int64_t line = size_of(path);
     assert_true(line > 10);

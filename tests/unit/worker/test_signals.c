@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <unistd.h>
 
 #include "worker/signals.h"
@@ -45,27 +46,25 @@ static int setup(void **state)
 /* Each counts from its own begin, whichever ends first. */
 static void test_overlap(void **state)
 {
-    struct mq_signals a = {0}, b = {0}, c = {0};
     (void)state;
-    mq_signals_install(&a);
+    int a = mq_signals_install();
     raise(SIGTERM);
-    assert_int_equal(mq_signals_caught(&a), 1);
-    mq_signals_install(&b);
-    assert_int_equal(mq_signals_caught(&b), 0);
+    assert_int_equal(mq_signals_caught(a), 1);
+    int b = mq_signals_install();
+    assert_int_equal(mq_signals_caught(b), 0);
     raise(SIGINT);
-    assert_int_equal(mq_signals_caught(&a), 2);
-    assert_int_equal(mq_signals_caught(&b), 1);
-    mq_signals_restore(&a);
-    mq_signals_restore(&a); /* once is enough */
+    assert_int_equal(mq_signals_caught(a), 2);
+    assert_int_equal(mq_signals_caught(b), 1);
+    mq_signals_restore();
     raise(SIGTERM);
     raise(SIGPIPE);
-    assert_int_equal(mq_signals_caught(&b), 2);
-    mq_signals_install(&c);
-    mq_signals_restore(&b);
+    assert_int_equal(mq_signals_caught(b), 2);
+    int c = mq_signals_install();
+    mq_signals_restore();
     raise(SIGTERM);
-    assert_int_equal(mq_signals_caught(&c), 1);
+    assert_int_equal(mq_signals_caught(c), 1);
     assert_int_equal(seen_by_others, 0);
-    mq_signals_restore(&c);
+    mq_signals_restore();
     assert_true(is_others(SIGTERM) && is_others(SIGINT) && is_others(SIGPIPE));
     raise(SIGTERM);
     assert_int_equal(seen_by_others, 1);
@@ -73,11 +72,10 @@ static void test_overlap(void **state)
 
 static void *one_run(void *context)
 {
-    struct mq_signals run = {0};
     (void)context;
-    mq_signals_install(&run);
+    mq_signals_install();
     raise(SIGTERM);
-    mq_signals_restore(&run);
+    mq_signals_restore();
     return NULL;
 }
 
@@ -85,24 +83,23 @@ static void *one_run(void *context)
  * the signals back. One in a callback leaves what the application has set. */
 static void test_taken(void **state)
 {
-    struct mq_signals run = {0}, inner = {0};
     struct sigaction action = {.sa_handler = others};
     pthread_t thread;
     (void)state;
-    mq_signals_install(&run);
+    int run = mq_signals_install();
     sigaction(SIGTERM, &action, NULL);
     assert_int_equal(pthread_create(&thread, NULL, one_run, NULL), 0);
     pthread_join(thread, NULL);
-    assert_int_equal(mq_signals_caught(&run), 1);
+    assert_int_equal(mq_signals_caught(run), 1);
     assert_int_equal(seen_by_others, 0);
     raise(SIGTERM);
-    assert_int_equal(mq_signals_caught(&run), 2);
+    assert_int_equal(mq_signals_caught(run), 2);
     sigaction(SIGTERM, &action, NULL);
-    mq_signals_install(&inner);
+    mq_signals_install();
     raise(SIGTERM);
     assert_int_equal(seen_by_others, 1);
-    mq_signals_restore(&inner);
-    mq_signals_restore(&run);
+    mq_signals_restore();
+    mq_signals_restore();
     assert_true(is_others(SIGTERM));
 }
 
@@ -116,13 +113,12 @@ static void *come_and_go(void *context)
 {
     struct thread *thread = context;
     for (int i = 0; i < 400; i++) {
-        struct mq_signals run = {0};
-        mq_signals_install(&run);
-        int before = mq_signals_caught(&run);
+        int run = mq_signals_install();
+        int before = mq_signals_caught(run);
         thread->faults += is_others(SIGTERM) || is_others(SIGPIPE) || before < 0;
         usleep((useconds_t)(rand_r(&thread->seed) % 200));
-        thread->faults += is_others(SIGTERM) || mq_signals_caught(&run) < before;
-        mq_signals_restore(&run);
+        thread->faults += is_others(SIGTERM) || mq_signals_caught(run) < before;
+        mq_signals_restore();
     }
     return NULL;
 }
@@ -131,26 +127,25 @@ static void *come_and_go(void *context)
 static void test_threads(void **state)
 {
     struct thread threads[4];
-    struct mq_signals run = {0};
     (void)state;
-    mq_signals_install(&run);
+    int run = mq_signals_install();
     for (size_t i = 0; i < 4; i++) {
         threads[i] = (struct thread){.seed = (unsigned)i + 1};
         assert_int_equal(pthread_create(&threads[i].id, NULL, come_and_go, &threads[i]), 0);
     }
     for (int i = 1; i <= 50; i++) {
         raise(SIGTERM);
-        assert_int_equal(mq_signals_caught(&run), i);
+        assert_int_equal(mq_signals_caught(run), i);
         usleep(500);
     }
     for (size_t i = 0; i < 4; i++) {
         pthread_join(threads[i].id, NULL);
         assert_int_equal(threads[i].faults, 0);
     }
-    assert_int_equal(mq_signals_caught(&run), 50);
+    assert_int_equal(mq_signals_caught(run), 50);
     assert_int_equal(seen_by_others, 0);
     assert_false(is_others(SIGTERM));
-    mq_signals_restore(&run);
+    mq_signals_restore();
     assert_true(is_others(SIGTERM));
 }
 

@@ -1,0 +1,39 @@
+/* Leases whose worker is gone, and what its intent record says of them. */
+#ifndef MQ_QUEUE_RECOVER_H
+#define MQ_QUEUE_RECOVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/error.h"
+#include "policy/outcome.h"
+#include "policy/states.h"
+
+struct mq_queue;
+
+/* What a worker's intent record says of one of its jobs. */
+struct mq_evidence {
+    /* UNCERTAIN: no readable record. RELEASED: never begun. DEFERRED: begun, but no body went out:
+     * the attempt counts. */
+    enum mq_outcome outcome;
+    bool by_recipient; /* the body may have gone out: `results` say more */
+    bool replied;      /* a reply to the dot was read, at at_s: nothing more may happen */
+    unsigned char results[MQ_RECIPIENTS_MAX]; /* enum mq_outcome */
+    int code;                                 /* last reply code, 0 when unknown */
+    int handed_over;
+    int64_t at_s;
+};
+
+/* Asked inside the transaction; must not touch the database and must be quick. */
+struct mq_evidence_source {
+    void (*find)(void *context, const char *token, int64_t job_id, struct mq_evidence *out);
+    void *context;
+};
+
+/* Recovers leases that were over at now_s (0: now) without claiming; *count says how many.
+ * evidence NULL: none. */
+enum mq_status mq_queue_recover(struct mq_queue *queue, int64_t now_s,
+                                const struct mq_evidence_source *evidence, int64_t *count,
+                                struct mq_error *err);
+
+#endif
