@@ -92,12 +92,10 @@ enum mq_status mq_pdo_string(struct mq_pdo *self, struct mq_str text, zval *out,
 enum mq_status mq_pdo_exec(struct mq_pdo *self, const char *sql, struct mq_error *err)
 {
     zval arg;
-    enum mq_status status = mq_pdo_string(self, mq_str_of(sql), &arg, err);
-    if (status == MQ_OK) {
-        status =
-            mq_pdo_call(self, (struct mq_php_method){&self->object, "exec", &arg, 1}, NULL, err);
-        self->answered_ms = status == MQ_OK ? mq_pdo_now_ms() : self->answered_ms;
-    }
+    MQ_TRY(mq_pdo_string(self, mq_str_of(sql), &arg, err));
+    enum mq_status status =
+        mq_pdo_call(self, (struct mq_php_method){&self->object, "exec", &arg, 1}, NULL, err);
+    self->answered_ms = status == MQ_OK ? mq_pdo_now_ms() : self->answered_ms;
     if (status != MQ_BAILOUT) {
         zval_ptr_dtor(&arg);
     }
@@ -176,19 +174,15 @@ enum mq_status mq_pdo_enter(struct mq_pdo *self, struct mq_error *err)
     }
     ZVAL_LONG(&exceptions, MQ_PDO_ERRMODE_EXCEPTION);
     ZVAL_LONG(&natural, MQ_PDO_NULL_NATURAL);
-    enum mq_status status = mq_pdo_attribute(self, MQ_PDO_ATTR_ERRMODE, &self->errmode, err);
-    if (status == MQ_OK) {
-        status = mq_pdo_attribute(self, MQ_PDO_ATTR_ORACLE_NULLS, &self->nulls, err);
-    }
-    if (status == MQ_OK && mq_pdo_is_mysql(self)) {
-        status = mq_pdo_flag(self, MQ_PDO_ATTR_EMULATE_PREPARES, &self->native, err);
-        self->native = !self->native;
-    }
-    if (status != MQ_OK) {
-        return status;
+    MQ_TRY(mq_pdo_attribute(self, MQ_PDO_ATTR_ERRMODE, &self->errmode, err));
+    MQ_TRY(mq_pdo_attribute(self, MQ_PDO_ATTR_ORACLE_NULLS, &self->nulls, err));
+    if (mq_pdo_is_mysql(self)) {
+        bool emulates;
+        MQ_TRY(mq_pdo_flag(self, MQ_PDO_ATTR_EMULATE_PREPARES, &emulates, err));
+        self->native = !emulates;
     }
     self->entered = true;
-    status = set(self, MQ_PDO_ATTR_ERRMODE, &exceptions, err);
+    enum mq_status status = set(self, MQ_PDO_ATTR_ERRMODE, &exceptions, err);
     if (status == MQ_OK) {
         status = set(self, MQ_PDO_ATTR_ORACLE_NULLS, &natural, err);
     }

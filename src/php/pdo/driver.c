@@ -53,8 +53,8 @@ enum mq_status mq_pdo_left_open(const char *who, struct mq_error *err)
 static enum mq_status refuse_join(struct mq_pdo *self, struct mq_error *err)
 {
     self->joined = false;
-    enum mq_status status = mq_pdo_exec(self, rollback_text(self), err);
-    return status == MQ_OK ? mq_pdo_left_open("PHP code", err) : status;
+    MQ_TRY(mq_pdo_exec(self, rollback_text(self), err));
+    return mq_pdo_left_open("PHP code", err);
 }
 
 /* SQLite's PDO does not know of a transaction that exec('BEGIN') opened, and a subclass may answer
@@ -62,26 +62,21 @@ static enum mq_status refuse_join(struct mq_pdo *self, struct mq_error *err)
 static enum mq_status begin_or_join(struct mq_pdo *self, struct mq_error *err)
 {
     bool joins = false;
-    enum mq_status status = mq_pdo_in_transaction(self, &joins, err);
+    MQ_TRY(mq_pdo_in_transaction(self, &joins, err));
     bool told = joins;
-    if (status == MQ_OK && !joins) {
-        status = mq_pdo_is_mysql(self) ? mq_pdo_mysql_begin(self, &joins, err)
-                                       : mq_pdo_exec(self, begin_text(self), err);
+    if (!joins) {
+        enum mq_status status = mq_pdo_is_mysql(self) ? mq_pdo_mysql_begin(self, &joins, err)
+                                                      : mq_pdo_exec(self, begin_text(self), err);
         joins = joins || (status == MQ_DATABASE && mq_pdo_cause_is_nested());
         if (!joins) {
             return status;
         }
         mq_pdo_forget_cause(self);
-        status = MQ_OK;
     }
-    if (status == MQ_OK) {
-        status = mq_pdo_exec(self, "SAVEPOINT mailqueue", err);
-    }
-    if (status == MQ_OK && told && mq_pdo_is_mysql(self)) {
-        status = mq_pdo_mysql_joined(self, err);
-    }
-    self->joined = status == MQ_OK;
-    return self->joined && self->worker ? refuse_join(self, err) : status;
+    MQ_TRY(mq_pdo_exec(self, "SAVEPOINT mailqueue", err));
+    MQ_TRY(told && mq_pdo_is_mysql(self) ? mq_pdo_mysql_joined(self, err) : MQ_OK);
+    self->joined = true;
+    return self->worker ? refuse_join(self, err) : MQ_OK;
 }
 
 static enum mq_status enter_and_begin(struct mq_pdo *self, struct mq_error *err)
@@ -116,31 +111,25 @@ static enum mq_status alone(struct mq_db *db, enum mq_alone *what, struct mq_err
     bool may = mq_pdo_is_pgsql(self) && !self->worker && (!self->own.dsn || self->own.bounded);
     bool within = false;
     *what = MQ_ALONE_NEVER;
-    enum mq_status status = may ? prepare_to_write(self, err) : MQ_OK;
-    if (status == MQ_OK && may && self->own.dsn) {
-        status = mq_pdo_wake(self, err);
+    if (!may) {
+        return MQ_OK;
     }
-    if (status == MQ_OK && may) {
-        status = mq_pdo_in_transaction(self, &within, err);
-        *what = within ? MQ_ALONE_JOINS : MQ_ALONE_COMMITS;
-    }
-    return status;
+    MQ_TRY(prepare_to_write(self, err));
+    MQ_TRY(self->own.dsn ? mq_pdo_wake(self, err) : MQ_OK);
+    MQ_TRY(mq_pdo_in_transaction(self, &within, err));
+    *what = within ? MQ_ALONE_JOINS : MQ_ALONE_COMMITS;
+    return MQ_OK;
 }
 
 static enum mq_status begin(struct mq_db *db, struct mq_error *err)
 {
     struct mq_pdo *self = mq_pdo_of(db);
-    enum mq_status status = prepare_to_write(self, err);
-    if (status != MQ_OK) {
-        return status;
-    }
-    status = enter_and_begin(self, err);
+    MQ_TRY(prepare_to_write(self, err));
+    enum mq_status status = enter_and_begin(self, err);
     if (status != MQ_OK && mq_pdo_resume(self, status, err)) {
         status = enter_and_begin(self, err);
     }
-    if (status != MQ_OK) {
-        return status;
-    }
+    MQ_TRY(status);
     self->begun = self->fresh = true;
     return MQ_OK;
 }
@@ -178,12 +167,10 @@ static enum mq_status commit(struct mq_db *db, struct mq_error *err)
         return mq_error_set(err, MQ_DATABASE, "database",
                             "a statement of the transaction failed: nothing of it was stored");
     }
-    enum mq_status status = mq_pdo_exec(self, end_text(self), err);
-    if (status == MQ_OK) {
-        ended(self);
-        mq_pdo_forget_cause(self);
-    }
-    return status;
+    MQ_TRY(mq_pdo_exec(self, end_text(self), err));
+    ended(self);
+    mq_pdo_forget_cause(self);
+    return MQ_OK;
 }
 
 /* An error in between may have made SQLite undo the transaction by itself. The first failure stays
@@ -445,6 +432,16 @@ static struct mq_pdo *new_driver(void)
     return self;
 }
 
+static enum mq_status opened(struct mq_pdo *self, enum mq_status status, struct mq_db **out)
+{
+    if (status == MQ_OK) {
+        *out = &self->base;
+    } else {
+        self->base.driver->close(&self->base);
+    }
+    return status;
+}
+
 enum mq_status mq_php_pdo_open(zval *object, struct mq_db **out, struct mq_error *err)
 {
     struct mq_pdo *self = new_driver();
@@ -452,13 +449,7 @@ enum mq_status mq_php_pdo_open(zval *object, struct mq_db **out, struct mq_error
         return mq_error_nomem(err);
     }
     ZVAL_COPY(&self->object, object);
-    enum mq_status status = mq_pdo_look(self, err);
-    if (status != MQ_OK) {
-        self->base.driver->close(&self->base);
-        return status;
-    }
-    *out = &self->base;
-    return MQ_OK;
+    return opened(self, mq_pdo_look(self, err), out);
 }
 
 enum mq_status mq_php_pdo_open_dsn(const struct mq_php_pdo_options *options, struct mq_db **out,
@@ -471,13 +462,7 @@ enum mq_status mq_php_pdo_open_dsn(const struct mq_php_pdo_options *options, str
     self->own.busy_timeout_ms = options->busy_timeout_ms;
     self->own.resumes = !options->worker;
     self->own.dsn = mq_str_dup(mq_str_of(options->dsn));
-    enum mq_status status = self->own.dsn ? mq_pdo_connect(self, err) : mq_error_nomem(err);
-    if (status != MQ_OK) {
-        self->base.driver->close(&self->base);
-        return status;
-    }
-    *out = &self->base;
-    return MQ_OK;
+    return opened(self, self->own.dsn ? mq_pdo_connect(self, err) : mq_error_nomem(err), out);
 }
 
 bool mq_php_pdo_is(const struct mq_db *db)

@@ -13,10 +13,8 @@ static enum mq_status check_driver(struct mq_pdo *self, struct mq_error *err)
     static const char *const names[MQ_DIALECT_COUNT] = {
         [MQ_SQLITE] = "sqlite", [MQ_PGSQL] = "pgsql", [MQ_MYSQL] = "mysql"};
     zval name;
-    enum mq_status status = mq_pdo_attribute(self, MQ_PDO_ATTR_DRIVER_NAME, &name, err);
-    if (status != MQ_OK) {
-        return status;
-    }
+    enum mq_status status = MQ_OK;
+    MQ_TRY(mq_pdo_attribute(self, MQ_PDO_ATTR_DRIVER_NAME, &name, err));
     bool known = false;
     for (int i = 0; i < MQ_DIALECT_COUNT && !known; i++) {
         known = Z_TYPE(name) == IS_STRING && strcmp(Z_STRVAL(name), names[i]) == 0;
@@ -55,10 +53,8 @@ static enum mq_status find_path(struct mq_pdo *self, struct mq_error *err)
 static enum mq_status check_version(struct mq_pdo *self, struct mq_error *err)
 {
     zval version;
-    enum mq_status status = mq_pdo_attribute(self, MQ_PDO_ATTR_SERVER_VERSION, &version, err);
-    if (status != MQ_OK) {
-        return status;
-    }
+    enum mq_status status = MQ_OK;
+    MQ_TRY(mq_pdo_attribute(self, MQ_PDO_ATTR_SERVER_VERSION, &version, err));
     const char *text = Z_TYPE(version) == IS_STRING ? Z_STRVAL(version) : "";
     bool pgsql = mq_pdo_is_pgsql(self);
     bool maria = !pgsql && strstr(text, "MariaDB") != NULL;
@@ -85,28 +81,21 @@ static enum mq_status check_version(struct mq_pdo *self, struct mq_error *err)
 /* Behind a pooler without prepared statements the application has switched them off. */
 static enum mq_status look_at_prepares(struct mq_pdo *self, struct mq_error *err)
 {
-    bool emulates, disabled = false;
-    enum mq_status status = mq_pdo_flag(self, MQ_PDO_ATTR_EMULATE_PREPARES, &emulates, err);
-    if (status == MQ_OK) {
-        status = mq_pdo_flag(self, MQ_PDO_PGSQL_ATTR_DISABLE_PREPARES, &disabled, err);
-    }
+    bool emulates, disabled;
+    MQ_TRY(mq_pdo_flag(self, MQ_PDO_ATTR_EMULATE_PREPARES, &emulates, err));
+    MQ_TRY(mq_pdo_flag(self, MQ_PDO_PGSQL_ATTR_DISABLE_PREPARES, &disabled, err));
     self->unnamed = emulates || disabled || self->unnamed;
-    return status;
+    return MQ_OK;
 }
 
 enum mq_status mq_pdo_look(struct mq_pdo *self, struct mq_error *err)
 {
-    enum mq_status status = check_driver(self, err);
-    if (status == MQ_OK && self->base.driver->dialect == MQ_SQLITE) {
+    MQ_TRY(check_driver(self, err));
+    if (self->base.driver->dialect == MQ_SQLITE) {
         return find_path(self, err);
     }
-    if (status == MQ_OK) {
-        status = check_version(self, err);
-    }
-    if (status == MQ_OK) {
-        status = mq_pdo_is_mysql(self) ? mq_pdo_mysql_look(self, err) : look_at_prepares(self, err);
-    }
-    return status;
+    MQ_TRY(check_version(self, err));
+    return mq_pdo_is_mysql(self) ? mq_pdo_mysql_look(self, err) : look_at_prepares(self, err);
 }
 
 /* The server process that was named when the connection began. A pooler names a number of its
@@ -114,10 +103,7 @@ enum mq_status mq_pdo_look(struct mq_pdo *self, struct mq_error *err)
 enum mq_status mq_pdo_announced(struct mq_pdo *self, int64_t *pid, struct mq_error *err)
 {
     zval value;
-    enum mq_status status = mq_pdo_attribute(self, MQ_PDO_ATTR_SERVER_INFO, &value, err);
-    if (status != MQ_OK) {
-        return status;
-    }
+    MQ_TRY(mq_pdo_attribute(self, MQ_PDO_ATTR_SERVER_INFO, &value, err));
     if (Z_TYPE(value) == IS_STRING && strncmp(Z_STRVAL(value), "PID: ", 5) == 0) {
         *pid = strtol(Z_STRVAL(value) + 5, NULL, 10);
     }

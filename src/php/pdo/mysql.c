@@ -66,15 +66,15 @@ enum mq_status mq_pdo_mysql_look(struct mq_pdo *self, struct mq_error *err)
 enum mq_status mq_pdo_mysql_begin(struct mq_pdo *self, bool *joins, struct mq_error *err)
 {
     bool automatic = true;
-    enum mq_status status = mq_pdo_flag(self, MQ_PDO_ATTR_AUTOCOMMIT, &automatic, err);
+    MQ_TRY(mq_pdo_flag(self, MQ_PDO_ATTR_AUTOCOMMIT, &automatic, err));
     *joins = !automatic;
-    if (status != MQ_OK || *joins) {
-        return status;
+    if (*joins) {
+        return MQ_OK;
     }
     if (!self->own.dsn || !self->inserts) {
-        status = mq_pdo_exec(self, "SET TRANSACTION ISOLATION LEVEL READ COMMITTED", err);
+        MQ_TRY(mq_pdo_exec(self, "SET TRANSACTION ISOLATION LEVEL READ COMMITTED", err));
     }
-    return status == MQ_OK ? mq_pdo_exec(self, "START TRANSACTION", err) : status;
+    return mq_pdo_exec(self, "START TRANSACTION", err);
 }
 
 /* A deadlock undoes the transaction, but the client library learns that only from the next success.
@@ -83,15 +83,14 @@ enum mq_status mq_pdo_mysql_joined(struct mq_pdo *self, struct mq_error *err)
 {
     bool within = false;
     bool automatic = false;
-    enum mq_status status = mq_pdo_in_transaction(self, &within, err);
-    if (status == MQ_OK && !within) {
-        status = mq_pdo_flag(self, MQ_PDO_ATTR_AUTOCOMMIT, &automatic, err);
+    MQ_TRY(mq_pdo_in_transaction(self, &within, err));
+    if (!within) {
+        MQ_TRY(mq_pdo_flag(self, MQ_PDO_ATTR_AUTOCOMMIT, &automatic, err));
     }
-    return status != MQ_OK || !automatic
-               ? status
-               : mq_error_set(err, MQ_DATABASE, "database",
-                              "the server has undone the transaction that was open on this "
-                              "connection, as after a deadlock: roll back and repeat it");
+    return automatic ? mq_error_set(err, MQ_DATABASE, "database",
+                                    "the server has undone the transaction that was open on this "
+                                    "connection, as after a deadlock: roll back and repeat it")
+                     : MQ_OK;
 }
 
 /* ---- sizes ---- */

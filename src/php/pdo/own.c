@@ -39,29 +39,25 @@ static enum mq_status end_with_host(struct mq_pdo *self, struct mq_error *err)
 static enum mq_status bound_waits(struct mq_pdo *self, struct mq_error *err)
 {
     int64_t told = 0, set = 0;
-    enum mq_status status = mq_pdo_announced(self, &told, err);
+    self->own.bounded = false;
+    MQ_TRY(mq_pdo_announced(self, &told, err));
     struct mq_value values[] = {mq_int(wait_ms(self)), mq_int(told)};
     struct mq_query query = {
         .slot = -1,
         .sql = "SELECT set_config('lock_timeout', ?1, false) WHERE pg_backend_pid() = ?2",
         .params = values,
         .param_count = 2};
-    if (status == MQ_OK) {
-        status = mq_pdo_ask(self, &query, &set, err);
-    }
+    MQ_TRY(mq_pdo_ask(self, &query, &set, err));
     self->own.bounded = set > 0; /* of "500ms" or "5s" the number */
-    self->unnamed = self->unnamed || (status == MQ_OK && set == 0);
-    return status;
+    self->unnamed = self->unnamed || set == 0;
+    return MQ_OK;
 }
 
 /* What a connection that was just opened is, which may be another server now, and has to be told.
  */
 static enum mq_status set_up_session(struct mq_pdo *self, struct mq_error *err)
 {
-    enum mq_status status = mq_pdo_look(self, err);
-    if (status != MQ_OK) {
-        return status;
-    }
+    MQ_TRY(mq_pdo_look(self, err));
     write_begin(self);
     if (!self->own.resumes) {
         return end_with_host(self, err);
@@ -76,9 +72,7 @@ enum mq_status mq_pdo_connect(struct mq_pdo *self, struct mq_error *err)
     enum mq_status status = mq_php_dsn_connect(self->own.dsn, self->own.busy_timeout_ms, &pdo, err);
     self->calling = false;
     self->bailed = status == MQ_BAILOUT;
-    if (status != MQ_OK) {
-        return status;
-    }
+    MQ_TRY(status);
     ZVAL_COPY_VALUE(&self->object, &pdo);
     if (mq_pdo_is_foreign(self)) {
         return mq_pdo_forked(self, err);

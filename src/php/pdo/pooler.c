@@ -24,12 +24,10 @@ static enum mq_status compare(struct mq_pdo *self, struct mq_pdo *other, int64_t
                               bool *shared, struct mq_error *err)
 {
     int64_t again = first, beside = 0;
-    enum mq_status status = answering(self, &again, err);
-    if (status == MQ_OK && other) {
-        status = answering(other, &beside, err);
-    }
-    *shared = status == MQ_OK && (again != first || beside == first);
-    return status;
+    MQ_TRY(answering(self, &again, err));
+    MQ_TRY(other ? answering(other, &beside, err) : MQ_OK);
+    *shared = again != first || beside == first;
+    return MQ_OK;
 }
 
 enum mq_status mq_pdo_shares_sessions(struct mq_pdo *self, bool *shared, struct mq_error *err)
@@ -37,12 +35,11 @@ enum mq_status mq_pdo_shares_sessions(struct mq_pdo *self, bool *shared, struct 
     int64_t told = 0, first = 0;
     struct mq_db *other = NULL;
     *shared = false;
-    enum mq_status status = mq_pdo_announced(self, &told, err);
-    if (status == MQ_OK) {
-        status = answering(self, &first, err);
-    }
-    if (status != MQ_OK || told == 0 || told == first) {
-        return status;
+    enum mq_status status = MQ_OK;
+    MQ_TRY(mq_pdo_announced(self, &told, err));
+    MQ_TRY(answering(self, &first, err));
+    if (told == 0 || told == first) {
+        return MQ_OK;
     }
     if (self->own.dsn) {
         struct mq_php_pdo_options options = {self->own.dsn, self->own.busy_timeout_ms, false};

@@ -14,6 +14,7 @@
 #include "core/buffer.h"
 #include "core/file_id.h"
 #include "db/server_dsn.h"
+#include "php/class/values.h"
 #include "php/guard.h"
 #include "php/pdo/method.h"
 #include "php_mailqueue.h"
@@ -23,20 +24,15 @@
 #define MYSQL_GONE        2006
 #define PASSWORD_FILE     "MAILQUEUE_DATABASE_PASSWORD_FILE"
 
-static struct mq_str view(const zend_string *s)
-{
-    return (struct mq_str){ZSTR_VAL(s), ZSTR_LEN(s)};
-}
-
 bool mq_php_dsn_is(const zend_string *database)
 {
-    return mq_server_dsn_is(view(database));
+    return mq_server_dsn_is(mq_php_str(database));
 }
 
 zend_string *mq_php_dsn_shown(zend_string *database, enum mq_php_secret *secret)
 {
     struct mq_server_dsn dsn;
-    struct mq_str text = mq_str_trim(view(database));
+    struct mq_str text = mq_str_trim(mq_php_str(database));
     bool is_server = mq_server_dsn_is(text);
     if (!is_server && !mq_server_dsn_is_foreign(text)) {
         *secret = MQ_PHP_SECRET_NONE;
@@ -360,14 +356,11 @@ enum mq_status mq_php_dsn_connect(const char *database, int busy_timeout_ms, zva
                                   struct mq_error *err)
 {
     struct mq_server_dsn dsn;
-    enum mq_status status = mq_server_dsn_parse(mq_str_of(database), &dsn, err);
-    if (status != MQ_OK) {
-        return status;
-    }
+    MQ_TRY(mq_server_dsn_parse(mq_str_of(database), &dsn, err));
     struct connect connect = {
         .dsn = &dsn, .text = database, .busy_timeout_ms = busy_timeout_ms, .pdo = pdo};
     connect.ce = find_class(&dsn, err);
-    status = connect.ce ? find_credentials(&connect, err) : MQ_CONFIG;
+    enum mq_status status = connect.ce ? find_credentials(&connect, err) : MQ_CONFIG;
     for (int i = 0; i < 4; i++) {
         ZVAL_NULL(&connect.args[i]);
     }

@@ -65,14 +65,12 @@ static enum mq_status call_prepare(struct mq_pdo *self, const char *sql, bool un
 {
     zval args[2];
     struct options options = {self, unnamed, &args[1]};
-    enum mq_status status = make_text(self, sql, &args[0], err);
-    if (status != MQ_OK) {
-        return status;
-    }
+    MQ_TRY(make_text(self, sql, &args[0], err));
     if (!mq_php_survives(make_options, &options)) {
         return mq_pdo_bailed(self, err);
     }
-    status = mq_pdo_call(self, (struct mq_php_method){&self->object, "prepare", args, 2}, out, err);
+    enum mq_status status =
+        mq_pdo_call(self, (struct mq_php_method){&self->object, "prepare", args, 2}, out, err);
     if (status == MQ_BAILOUT) {
         return status;
     }
@@ -145,12 +143,9 @@ static enum mq_status bind_value(struct mq_pdo *self, int number, const struct m
 {
     zval args[3];
     ZVAL_LONG(&args[0], number);
-    enum mq_status status = make_value(self, value, &args[1], err);
-    if (status != MQ_OK) {
-        return status;
-    }
-    status = mq_pdo_call(self, (struct mq_php_method){&self->current->object, "bindvalue", args, 3},
-                         NULL, err);
+    MQ_TRY(make_value(self, value, &args[1], err));
+    enum mq_status status = mq_pdo_call(
+        self, (struct mq_php_method){&self->current->object, "bindvalue", args, 3}, NULL, err);
     if (status != MQ_BAILOUT) {
         zval_ptr_dtor(&args[1]);
     }
@@ -160,18 +155,17 @@ static enum mq_status bind_value(struct mq_pdo *self, int number, const struct m
 static enum mq_status bind_values(struct mq_pdo *self, const struct mq_query *query,
                                   struct mq_error *err)
 {
-    enum mq_status status = MQ_OK;
     const char *sql = query->sql;
     int place = 0;
-    while (status == MQ_OK && (sql = strchr(sql, '?')) != NULL) {
+    while ((sql = strchr(sql, '?')) != NULL) {
         int n = parameter_at(sql, &sql);
         if (n >= query->param_count) {
             return mq_error_set(err, MQ_DATABASE, "database", "a statement lacks parameter %d",
                                 n + 1);
         }
-        status = n < 0 ? MQ_OK : bind_value(self, ++place, &query->params[n], err);
+        MQ_TRY(n < 0 ? MQ_OK : bind_value(self, ++place, &query->params[n], err));
     }
-    return status;
+    return MQ_OK;
 }
 
 /* PostgreSQL's bytea comes as a stream: puts its contents in its place. */
@@ -226,23 +220,15 @@ static enum mq_status execute(struct mq_pdo *self, const struct mq_query *query,
                               struct mq_error *err)
 {
     int64_t columns = 0;
-    zval *statement = &self->current->object;
-    enum mq_status status = bind_values(self, query, err);
-    if (status == MQ_OK) {
-        status =
-            mq_pdo_call(self, (struct mq_php_method){statement, "execute", NULL, 0}, NULL, err);
-        self->answered_ms = status == MQ_OK ? mq_pdo_now_ms() : self->answered_ms;
+    struct mq_php_method run = {&self->current->object, "execute", NULL, 0};
+    MQ_TRY(bind_values(self, query, err));
+    MQ_TRY(mq_pdo_call(self, run, NULL, err));
+    self->answered_ms = mq_pdo_now_ms();
+    if (self->base.driver->dialect != MQ_SQLITE) {
+        MQ_TRY(ask_count(self, "rowcount", &self->changes, err));
     }
-    if (status == MQ_OK && self->base.driver->dialect != MQ_SQLITE) {
-        status = ask_count(self, "rowcount", &self->changes, err);
-    }
-    if (status == MQ_OK) {
-        status = ask_count(self, "columncount", &columns, err);
-    }
-    if (status != MQ_OK || columns <= 0) {
-        return status;
-    }
-    return fetch(self, &self->row_ready, err);
+    MQ_TRY(ask_count(self, "columncount", &columns, err));
+    return columns > 0 ? fetch(self, &self->row_ready, err) : MQ_OK;
 }
 
 /* An error without begin() must not abort the application's transaction, all of which PostgreSQL
@@ -253,12 +239,12 @@ static enum mq_status guard(struct mq_pdo *self, struct mq_error *err)
     if (self->begun || !mq_pdo_is_pgsql(self)) {
         return MQ_OK;
     }
-    enum mq_status status = mq_pdo_in_transaction(self, &within, err);
-    if (status == MQ_OK && within) {
-        status = mq_pdo_exec(self, "SAVEPOINT mailqueue_guard", err);
-        self->guarded = status == MQ_OK;
+    MQ_TRY(mq_pdo_in_transaction(self, &within, err));
+    if (within) {
+        MQ_TRY(mq_pdo_exec(self, "SAVEPOINT mailqueue_guard", err));
     }
-    return status;
+    self->guarded = within;
+    return MQ_OK;
 }
 
 static void end_guard(struct mq_pdo *self, bool failed)
@@ -312,14 +298,11 @@ static enum mq_status make_ready(struct mq_pdo *self, const struct mq_query *que
     if (grows_up(self, query, statement, &young) || query->slot < 0) {
         mq_pdo_drop(self, &statement->object);
     }
-    enum mq_status status = MQ_OK;
     if (Z_ISUNDEF(statement->object)) {
-        status = prepare(self, query->sql, young, &statement->object, err);
+        MQ_TRY(prepare(self, query->sql, young, &statement->object, err));
     }
-    if (status == MQ_OK && mq_pdo_is_mysql(self)) {
-        status = mq_pdo_mysql_fits(self, query, !self->native || young, err);
-    }
-    return status;
+    bool quotes = !self->native || young;
+    return mq_pdo_is_mysql(self) ? mq_pdo_mysql_fits(self, query, quotes, err) : MQ_OK;
 }
 
 enum mq_status mq_pdo_run(struct mq_db *db, const struct mq_query *query, struct mq_error *err)
@@ -328,11 +311,8 @@ enum mq_status mq_pdo_run(struct mq_db *db, const struct mq_query *query, struct
     struct mq_pdo_statement *statement =
         &self->slots[query->slot < 0 ? MQ_PDO_SINGLE : query->slot];
     mq_pdo_finish(db);
-    enum mq_status status = mq_pdo_enter(self, err);
-    if (status != MQ_OK) {
-        return status;
-    }
-    status = make_ready(self, query, statement, err);
+    MQ_TRY(mq_pdo_enter(self, err));
+    enum mq_status status = make_ready(self, query, statement, err);
     if (status == MQ_OK) {
         status = guard(self, err);
     }

@@ -9,13 +9,11 @@ static enum mq_status refuse_pooler(struct mq_pdo *self, struct mq_error *err)
     if (!mq_pdo_is_pgsql(self)) {
         return MQ_OK;
     }
-    enum mq_status status = mq_pdo_shares_sessions(self, &shared, err);
-    if (status == MQ_OK && shared) {
-        status = mq_error_set(err, MQ_CONFIG, "database",
-                              "$database: " MQ_PDO_POOLER "; a worker's slot is a lock of its "
-                              "session, which would hold nothing: " MQ_PDO_POOLER_CURE);
-    }
-    return status;
+    MQ_TRY(mq_pdo_shares_sessions(self, &shared, err));
+    return shared ? mq_error_set(err, MQ_CONFIG, "database",
+                                 "$database: " MQ_PDO_POOLER "; a worker's slot is a lock of its "
+                                 "session, which would hold nothing: " MQ_PDO_POOLER_CURE)
+                  : MQ_OK;
 }
 
 enum mq_status mq_php_pdo_for_worker(struct mq_db *db, struct mq_error *err)
@@ -25,16 +23,15 @@ enum mq_status mq_php_pdo_for_worker(struct mq_db *db, struct mq_error *err)
     if (self->own.dsn) {
         return refuse_pooler(self, err);
     }
-    enum mq_status status = mq_pdo_in_transaction(self, &within, err);
-    if (status == MQ_OK && within) {
-        status =
-            mq_error_set(err, MQ_DATABASE, "database",
-                         "runWorker() cannot run within a transaction of the PDO: commit it or "
-                         "roll it back first");
+    MQ_TRY(mq_pdo_in_transaction(self, &within, err));
+    if (within) {
+        return mq_error_set(err, MQ_DATABASE, "database",
+                            "runWorker() cannot run within a transaction of the PDO: commit it or "
+                            "roll it back first");
     }
-    status = status == MQ_OK ? refuse_pooler(self, err) : status;
-    self->worker = status == MQ_OK;
-    return status;
+    MQ_TRY(refuse_pooler(self, err));
+    self->worker = true;
+    return MQ_OK;
 }
 
 struct mq_db *mq_php_pdo_of_run(struct mq_db *db)
