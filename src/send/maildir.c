@@ -28,11 +28,6 @@ static struct maildir *self_of(struct mq_transport *transport)
     return (struct maildir *)transport;
 }
 
-static int64_t now_us(const struct maildir *self)
-{
-    return self->transport.clock.now_us(self->transport.clock.context);
-}
-
 /* ---- one file ---- */
 
 struct file {
@@ -48,7 +43,7 @@ static void name_file(struct maildir *self, struct file *file)
 {
     char chance[17];
     char base[NAME_MAX + 1];
-    int64_t us = now_us(self);
+    int64_t us = mq_transport_now_us(&self->transport);
     mq_random_hex(chance, 8);
     snprintf(base, sizeof base, "%" PRId64 ".M%" PRId64 "P%ldQ%" PRIu64 "R%s.%s", us / 1000000,
              us % 1000000, (long)getpid(), ++self->written, chance, self->host);
@@ -117,21 +112,13 @@ static int sync_directory(const char *directory, const char *below)
 
 /* ---- one transfer ---- */
 
-static void set_results(struct maildir *self, struct mq_transfer *transfer, enum mq_outcome result,
-                        const char *reply)
-{
-    struct mq_target target = {.result = result};
-    snprintf(target.reply, sizeof target.reply, "%s", reply);
-    mq_transport_set_results(&self->transport, transfer, &target);
-}
-
 /* Nothing of it is in `new`. */
 static void failed(struct maildir *self, struct mq_transfer *transfer, const char *what, int error)
 {
     char reason[MQ_TARGET_REPLY_MAX];
     snprintf(reason, sizeof reason, "%.150s: %s: %.60s", self->path, what, strerror(error));
     if (error == EFBIG) { /* smaller ones can go on */
-        set_results(self, transfer, MQ_OUTCOME_DENIED, reason);
+        mq_transport_set_results(&self->transport, transfer, MQ_OUTCOME_DENIED, 0, reason);
         transfer->enter(transfer, MQ_PHASE_REFUSED);
         mq_transport_give_back(&self->transport, transfer, MQ_TRANSFER_DONE);
         return;
@@ -152,12 +139,13 @@ static void put_in_place(struct maildir *self, struct mq_transfer *transfer, str
     }
     int error = sync_directory(self->path, "/new");
     if (error == 0) {
-        set_results(self, transfer, MQ_OUTCOME_DELIVERED, "accepted into a file");
+        mq_transport_set_results(&self->transport, transfer, MQ_OUTCOME_DELIVERED, 0,
+                                 "accepted into a file");
         transfer->enter(transfer, MQ_PHASE_ACCEPTED);
     } else { /* it exists now, but may be gone after a power failure */
         char reply[MQ_TARGET_REPLY_MAX];
         snprintf(reply, sizeof reply, "the directory could not be synced: %.100s", strerror(error));
-        set_results(self, transfer, MQ_OUTCOME_UNCERTAIN, reply);
+        mq_transport_set_results(&self->transport, transfer, MQ_OUTCOME_UNCERTAIN, 0, reply);
     }
     mq_transport_give_back(&self->transport, transfer, MQ_TRANSFER_DONE);
 }
@@ -165,7 +153,7 @@ static void put_in_place(struct maildir *self, struct mq_transfer *transfer, str
 static void deliver(struct maildir *self, struct mq_transfer *transfer)
 {
     struct file file = {.failed = NULL};
-    int64_t began_us = now_us(self);
+    int64_t began_us = mq_transport_now_us(&self->transport);
     if (!transfer->enter(transfer, MQ_PHASE_ENVELOPE)) {
         mq_transport_give_back(&self->transport, transfer, MQ_TRANSFER_LEASE_OVER);
         return;
@@ -182,7 +170,7 @@ static void deliver(struct maildir *self, struct mq_transfer *transfer)
         return;
     }
     put_in_place(self, transfer, &file);
-    transfer->ms = (now_us(self) - began_us) / 1000;
+    transfer->ms = (mq_transport_now_us(&self->transport) - began_us) / 1000;
 }
 
 /* ---- the transport ---- */

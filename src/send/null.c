@@ -16,15 +16,14 @@ static size_t null_capacity(const struct mq_transport *transport, bool just_in_t
 /* Goes through the phases of a real transaction, so that the record of a run reads alike. */
 static void accept(struct mq_transport *transport, struct mq_transfer *transfer)
 {
-    static const struct mq_target accepted = {
-        .result = MQ_OUTCOME_DELIVERED, .code = 250, .reply = "250 accepted by null"};
     transfer->ms = 0; /* no round trip */
     if (!transfer->enter(transfer, MQ_PHASE_ENVELOPE) ||
         !transfer->enter(transfer, MQ_PHASE_BODY)) {
         mq_transport_give_back(transport, transfer, MQ_TRANSFER_LEASE_OVER);
         return;
     }
-    mq_transport_set_results(transport, transfer, &accepted);
+    mq_transport_set_results(transport, transfer, MQ_OUTCOME_DELIVERED, 250,
+                             "250 accepted by null");
     transfer->enter(transfer, MQ_PHASE_ACCEPTED);
     mq_transport_give_back(transport, transfer, MQ_TRANSFER_DONE);
 }
@@ -41,16 +40,10 @@ static enum mq_status null_step(struct mq_transport *transport, int64_t timeout_
     return MQ_OK;
 }
 
-static void null_free(struct mq_transport *transport)
-{
-    (void)transport;
-}
-
 enum mq_status mq_null_new(struct mq_dsn *dsn, const struct mq_transport_options *options,
                            struct mq_transport **out, struct mq_error *err)
 {
-    static const struct mq_transport_ops ops = {
-        .capacity = null_capacity, .step = null_step, .free = null_free};
+    static const struct mq_transport_ops ops = {.capacity = null_capacity, .step = null_step};
     struct mq_transport *transport = calloc(1, sizeof(*transport));
     char *name = mq_str_dup(MQ_STR("null://null"));
     (void)dsn;

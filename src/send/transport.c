@@ -96,13 +96,13 @@ void mq_transport_return_pending(struct mq_transport *transport)
 }
 
 void mq_transport_set_results(const struct mq_transport *transport, struct mq_transfer *transfer,
-                              const struct mq_target *result)
+                              enum mq_outcome result, int code, const char *reply)
 {
     for (size_t i = 0; i < transfer->target_count; i++) {
         struct mq_target *target = &transfer->targets[i];
-        target->result = result->result;
-        target->code = result->code;
-        memcpy(target->reply, result->reply, sizeof(target->reply));
+        target->result = result;
+        target->code = code;
+        snprintf(target->reply, sizeof(target->reply), "%s", reply);
     }
     transfer->at_s = mq_clock_now_s(&transport->clock);
 }
@@ -195,7 +195,9 @@ void mq_transport_abort(struct mq_transport *transport)
 
 void mq_transport_free(struct mq_transport *transport)
 {
-    transport->ops->free(transport);
+    if (transport->ops->free) {
+        transport->ops->free(transport);
+    }
     free(transport->name);
     free(transport);
 }

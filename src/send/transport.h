@@ -31,7 +31,7 @@ struct mq_transport_ops {
     void (*quit)(struct mq_transport *transport, int64_t timeout_ms);
     /* Closes everything and gives back what was under way, or NULL. */
     void (*abort)(struct mq_transport *transport);
-    /* Frees what the kind has; the common part is freed after it. */
+    /* Frees what the kind has, or NULL; the common part is freed after it. */
     void (*free)(struct mq_transport *transport);
     /* What the relay was found to be able to do: a word that is kept, and given to later runs'
      * transports by remember() before their first submit(). A static string, NULL: nothing was
@@ -74,6 +74,16 @@ void mq_transport_free(struct mq_transport *transport);
 
 /* ---- for the kinds of transport ---- */
 
+/* By the mails' clock. */
+static inline int64_t mq_transport_boot_ms(const struct mq_transport *transport)
+{
+    return transport->clock.boot_ms(transport->clock.context);
+}
+static inline int64_t mq_transport_now_us(const struct mq_transport *transport)
+{
+    return transport->clock.now_us(transport->clock.context);
+}
+
 /* Whether a transfer may begin. */
 bool mq_transport_may_begin(const struct mq_transport *transport);
 void mq_transport_give_back(struct mq_transport *transport, struct mq_transfer *transfer,
@@ -83,9 +93,9 @@ void mq_transport_return_pending(struct mq_transport *transport);
 /* The first reason stands, and the longest time. */
 void mq_transport_in_trouble(struct mq_transport *transport, const char *reason,
                              int64_t retry_after_s);
-/* All targets, and when it was. */
+/* Of all targets, and when it was. The reply is copied, and cut where it is too long. */
 void mq_transport_set_results(const struct mq_transport *transport, struct mq_transfer *transfer,
-                              const struct mq_target *result);
+                              enum mq_outcome result, int code, const char *reply);
 /* Writes heading, prefix and message with the line ends of this host; 0, or an errno value. */
 int mq_transfer_write(const struct mq_transfer *transfer, const char *heading, int fd);
 

@@ -31,14 +31,6 @@ static size_t closure_capacity(const struct mq_transport *transport, bool just_i
     return self->called || transport->pending.count + transport->done.count > 0 ? 0 : 1;
 }
 
-static void set_results(struct closure_transport *self, struct mq_transfer *transfer,
-                        enum mq_outcome result, int code, const char *reply)
-{
-    struct mq_target target = {.result = result, .code = code};
-    snprintf(target.reply, sizeof target.reply, "%s", reply);
-    mq_transport_set_results(&self->base, transfer, &target);
-}
-
 static void finish(struct closure_transport *self, enum mq_transfer_end end)
 {
     struct mq_transfer *transfer = self->called;
@@ -101,14 +93,14 @@ static void settle_call(struct closure_transport *self, const struct closure_cal
     struct mq_transfer *transfer = call->transfer;
     bool accepted = call->outcome == MQ_OUTCOME_DELIVERED;
     if (call->outcome == MQ_OUTCOME_RELEASED) {
-        set_results(self, transfer, MQ_OUTCOME_DEFERRED, 0, "");
+        mq_transport_set_results(&self->base, transfer, MQ_OUTCOME_DEFERRED, 0, "");
         transfer->enter(transfer, MQ_PHASE_REFUSED);
-        set_results(self, transfer, MQ_OUTCOME_RELEASED, 0, "");
+        mq_transport_set_results(&self->base, transfer, MQ_OUTCOME_RELEASED, 0, "");
         mq_transport_in_trouble(&self->base, call->text, 0);
         finish(self, MQ_TRANSFER_UNTOUCHED);
         return;
     }
-    set_results(self, transfer, call->outcome, call->code, call->text);
+    mq_transport_set_results(&self->base, transfer, call->outcome, call->code, call->text);
     transfer->enter(transfer, accepted ? MQ_PHASE_ACCEPTED : MQ_PHASE_REFUSED);
     finish(self, MQ_TRANSFER_DONE);
 }
@@ -127,21 +119,20 @@ static enum mq_status closure_step(struct mq_transport *transport, int64_t timeo
     struct mq_transfer *transfer = mq_transfer_take(&transport->pending, NULL);
     struct closure_call call = {
         .self = self, .transfer = transfer, .outcome = MQ_OUTCOME_DELIVERED};
-    set_results(self, transfer, MQ_OUTCOME_RELEASED, 0, "");
+    mq_transport_set_results(&self->base, transfer, MQ_OUTCOME_RELEASED, 0, "");
     if (!transfer->enter(transfer, MQ_PHASE_ENVELOPE) ||
         !transfer->enter(transfer, MQ_PHASE_BODY)) {
         mq_transport_give_back(transport, transfer, MQ_TRANSFER_LEASE_OVER);
         return MQ_OK;
     }
-    const struct mq_clock *clock = &transport->clock;
-    int64_t began_us = clock->now_us(clock->context);
+    int64_t began_us = mq_transport_now_us(transport);
     self->called = transfer;
     struct mq_error why = {.status = MQ_OK};
     enum mq_status left = mq_php_call_out(self->run, "the transport", call_body, &call, &why);
     if (left == MQ_BAILOUT) {
         return mq_error_set(err, MQ_BAILOUT, "", "PHP stopped with a fatal error");
     }
-    transfer->ms = (clock->now_us(clock->context) - began_us) / 1000;
+    transfer->ms = (mq_transport_now_us(transport) - began_us) / 1000;
     if (call.exited) { /* nobody knows how far it came: abort() says so */
         return mq_error_set(err, MQ_THROWN, "", "the transport ended the script");
     }
@@ -157,21 +148,16 @@ static void closure_abort(struct mq_transport *transport)
 {
     struct closure_transport *self = self_of(transport);
     if (self->called) {
-        set_results(self, self->called, MQ_OUTCOME_UNCERTAIN, 0, "the transport ended the script");
+        mq_transport_set_results(&self->base, self->called, MQ_OUTCOME_UNCERTAIN, 0,
+                                 "the transport ended the script");
         finish(self, MQ_TRANSFER_DONE);
     }
-}
-
-static void closure_free(struct mq_transport *transport)
-{
-    (void)transport;
 }
 
 static const struct mq_transport_ops closure_ops = {
     .capacity = closure_capacity,
     .step = closure_step,
     .abort = closure_abort,
-    .free = closure_free,
 };
 
 enum mq_status mq_closure_transport_new(struct mq_php_run *run, struct mq_php_callable *closure,

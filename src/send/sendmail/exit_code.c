@@ -26,22 +26,22 @@
  * A program that fails is believed: its mail is sent again, though a relay may have taken it when
  * the connection broke (msmtp's 76). One that was killed, or whose time was over, says nothing: its
  * mail is uncertain. */
-struct mq_sendmail_verdict mq_sendmail_judge(int status)
+enum mq_outcome mq_sendmail_judge(int status)
 {
     int code = status != -1 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     if (code < 0 || (code > 128 && code <= 128 + 64)) { /* killed; a shell says so with 128 + n */
-        return (struct mq_sendmail_verdict){MQ_OUTCOME_UNCERTAIN, false};
+        return MQ_OUTCOME_UNCERTAIN;
     }
     switch (code) {
     case 0:
-        return (struct mq_sendmail_verdict){MQ_OUTCOME_DELIVERED, false};
+        return MQ_OUTCOME_DELIVERED;
     case 67:
-        return (struct mq_sendmail_verdict){MQ_OUTCOME_REFUSED, false};
+        return MQ_OUTCOME_REFUSED;
     case 126: /* a shell script's own: what it wanted to run cannot be run, or is not there */
     case 127:
-        return (struct mq_sendmail_verdict){MQ_OUTCOME_RELEASED, true};
+        return MQ_OUTCOME_RELEASED;
     default:
-        return (struct mq_sendmail_verdict){MQ_OUTCOME_DENIED, false};
+        return MQ_OUTCOME_DENIED;
     }
 }
 

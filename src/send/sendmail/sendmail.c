@@ -46,16 +46,6 @@ static struct pool *pool_of(struct mq_transport *transport)
     return (struct pool *)transport;
 }
 
-static int64_t boot_ms(const struct pool *pool)
-{
-    return pool->transport.clock.boot_ms(pool->transport.clock.context);
-}
-
-static int64_t now_us(const struct pool *pool)
-{
-    return pool->transport.clock.now_us(pool->transport.clock.context);
-}
-
 static void note_trouble(struct pool *pool, const char *reason)
 {
     char text[MQ_TARGET_REPLY_MAX];
@@ -146,7 +136,7 @@ static void start(struct pool *pool, struct slot *slot, struct mq_transfer *tran
         mq_transport_give_back(&pool->transport, transfer, MQ_TRANSFER_LEASE_OVER);
         return;
     }
-    slot->began_us = now_us(pool);
+    slot->began_us = mq_transport_now_us(&pool->transport);
     char **argv = mq_sendmail_command_argv(&pool->words, transfer, pool->takes_status);
     keep_exit_codes();
     int error = argv ? mq_process_start(&slot->process, input, argv, MQ_SENDMAIL_DEPTH) : ENOMEM;
@@ -158,7 +148,7 @@ static void start(struct pool *pool, struct slot *slot, struct mq_transfer *tran
     }
     slot->transfer = transfer;
     slot->signals = 0;
-    slot->signal_ms = boot_ms(pool) + pool->timeout_ms;
+    slot->signal_ms = mq_transport_boot_ms(&pool->transport) + pool->timeout_ms;
     pool->busy++;
 }
 
@@ -198,7 +188,7 @@ static void describe(const struct pool *pool, const struct slot *slot, int statu
                      char reply[MQ_TARGET_REPLY_MAX])
 {
     struct mq_str printed = {slot->process.tail, slot->process.tail_len};
-    if (mq_sendmail_judge(status).result == MQ_OUTCOME_DELIVERED) {
+    if (mq_sendmail_judge(status) == MQ_OUTCOME_DELIVERED) {
         snprintf(reply, MQ_TARGET_REPLY_MAX, "accepted by %.200s", pool->words.items[0]);
     } else if (slot->signals > 0 && pool->transport.stopped) {
         snprintf(reply, MQ_TARGET_REPLY_MAX, "sending was stopped, the program was ended");
@@ -214,24 +204,23 @@ static void describe(const struct pool *pool, const struct slot *slot, int statu
 static void finish(struct pool *pool, struct slot *slot, int status)
 {
     struct mq_transfer *transfer = slot->transfer;
-    struct mq_sendmail_verdict verdict = mq_sendmail_judge(status);
-    struct mq_target target = {.code = 0};
-    describe(pool, slot, status, target.reply);
+    enum mq_outcome result = mq_sendmail_judge(status);
+    char reply[MQ_TARGET_REPLY_MAX];
+    describe(pool, slot, status, reply);
     mq_process_clear(&slot->process);
     slot->transfer = NULL;
     pool->busy--;
-    if (verdict.trouble) {
+    if (result == MQ_OUTCOME_RELEASED) {
         transfer->enter(transfer, MQ_PHASE_ENVELOPE); /* as if it had never been begun */
         mq_transport_give_back(&pool->transport, transfer, MQ_TRANSFER_UNTOUCHED);
-        note_trouble(pool, target.reply);
+        note_trouble(pool, reply);
         return;
     }
-    transfer->ms = (now_us(pool) - slot->began_us) / 1000;
-    target.result = verdict.result;
-    mq_transport_set_results(&pool->transport, transfer, &target);
-    if (verdict.result == MQ_OUTCOME_DELIVERED) {
+    transfer->ms = (mq_transport_now_us(&pool->transport) - slot->began_us) / 1000;
+    mq_transport_set_results(&pool->transport, transfer, result, 0, reply);
+    if (result == MQ_OUTCOME_DELIVERED) {
         transfer->enter(transfer, MQ_PHASE_ACCEPTED);
-    } else if (verdict.result != MQ_OUTCOME_UNCERTAIN) {
+    } else if (result != MQ_OUTCOME_UNCERTAIN) {
         transfer->enter(transfer, MQ_PHASE_REFUSED);
     }
     mq_transport_give_back(&pool->transport, transfer, MQ_TRANSFER_DONE);
@@ -245,7 +234,7 @@ static void look_at(struct pool *pool, struct slot *slot)
         finish(pool, slot, slot->process.status);
         return;
     }
-    if (boot_ms(pool) < slot->signal_ms) {
+    if (mq_transport_boot_ms(&pool->transport) < slot->signal_ms) {
         return;
     }
     if (slot->signals == 2) { /* not even SIGKILL: it is another user's, or hangs in the kernel */
@@ -253,7 +242,8 @@ static void look_at(struct pool *pool, struct slot *slot)
         return;
     }
     mq_process_signal(&slot->process, slot->signals == 0 ? SIGTERM : SIGKILL);
-    slot->signal_ms = boot_ms(pool) + (slot->signals == 0 ? TERM_WAIT_MS : KILL_WAIT_MS);
+    slot->signal_ms =
+        mq_transport_boot_ms(&pool->transport) + (slot->signals == 0 ? TERM_WAIT_MS : KILL_WAIT_MS);
     slot->signals++;
 }
 
@@ -277,7 +267,7 @@ static bool wait_once(struct pool *pool, int64_t timeout_ms)
         }
         pool->polled[n++] = (struct pollfd){slot->process.pid_fd, POLLIN, 0};
         pool->polled[n++] = (struct pollfd){slot->process.output_fd, POLLIN, 0};
-        int64_t left_ms = slot->signal_ms - boot_ms(pool);
+        int64_t left_ms = slot->signal_ms - mq_transport_boot_ms(&pool->transport);
         int64_t most_ms =
             slot->process.pid_fd < 0 && left_ms > LOOK_EVERY_MS ? LOOK_EVERY_MS : left_ms;
         timeout_ms = most_ms < timeout_ms ? most_ms : timeout_ms;
@@ -408,13 +398,12 @@ enum mq_status mq_sendmail_new(struct mq_dsn *dsn, const struct mq_transport_opt
     if (status == MQ_OK && (!pool->transport.name || !pool->slots || !pool->polled)) {
         status = mq_error_nomem(err);
     }
-    if (status == MQ_OK) {
-        pool->takes_status = mq_sendmail_command_takes_status(&pool->words);
-        pool->slot_count = pool->limit;
-    } else {
+    if (status != MQ_OK) {
         mq_transport_free(&pool->transport);
         return status;
     }
+    pool->takes_status = mq_sendmail_command_takes_status(&pool->words);
+    pool->slot_count = pool->limit;
     *out = &pool->transport;
     return MQ_OK;
 }

@@ -37,8 +37,7 @@ static int64_t timeout_ms(const struct mq_smtp_session *session)
 
 int64_t mq_smtp_now_ms(const struct mq_smtp_session *session)
 {
-    struct mq_clock clock = session->host->transport->clock;
-    return clock.boot_ms(clock.context);
+    return mq_transport_boot_ms(session->host->transport);
 }
 
 void mq_smtp_restart_timer(struct mq_smtp_session *session)

@@ -55,12 +55,6 @@ static struct pool *host_pool(struct mq_smtp_host *host)
     return pool_of(host->transport);
 }
 
-/* Boot time by the mails' clock. */
-static int64_t now_ms(const struct pool *pool)
-{
-    return pool->transport.clock.boot_ms(pool->transport.clock.context);
-}
-
 /* ---- how many sessions ---- */
 
 static size_t busy(const struct pool *pool)
@@ -108,7 +102,7 @@ static void connect_failed(struct pool *pool, const char *reason, bool hopeless,
     if (working(pool) > 0) {
         /* The relay takes no more than these now. */
         pool->limit = working(pool) + connecting;
-        pool->limit_until_ms = now_ms(pool) + SHRUNK_MS;
+        pool->limit_until_ms = mq_transport_boot_ms(&pool->transport) + SHRUNK_MS;
         return;
     }
     int failures = ++pool->host.failures;
@@ -222,7 +216,8 @@ static void scan_timeouts(struct pool *pool)
     }
     pool->next_scan_ms = real_ms + SCAN_MS;
     for (size_t i = 0; i < pool->connections; i++) {
-        mq_smtp_session_check_timeout(&pool->slots[i].session, now_ms(pool));
+        mq_smtp_session_check_timeout(&pool->slots[i].session,
+                                      mq_transport_boot_ms(&pool->transport));
         update_poll(pool, &pool->slots[i]);
     }
 }
@@ -266,7 +261,8 @@ static void open_session(struct pool *pool, struct slot *slot)
 
 static void open_sessions(struct pool *pool)
 {
-    if (pool->limit < pool->connections && now_ms(pool) >= pool->limit_until_ms) {
+    if (pool->limit < pool->connections &&
+        mq_transport_boot_ms(&pool->transport) >= pool->limit_until_ms) {
         pool->limit = pool->connections;
     }
     if (mq_clock_monotonic_ms() < pool->next_connect_ms) {
