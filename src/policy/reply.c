@@ -8,12 +8,6 @@
 
 #define DAY_S 86400
 
-void mq_reply_reader_init(struct mq_reply_reader *reader)
-{
-    reader->line_len = 0;
-    reader->reply = (struct mq_reply){0};
-}
-
 /* The code that a line begins with, 0 when it begins with none (RFC 5321, 4.2: 2yz … 5yz). */
 static int code_of(struct mq_str line)
 {
@@ -116,8 +110,8 @@ enum mq_status mq_reply_read(struct mq_reply_reader *reader, struct mq_str *data
     struct mq_str rest = *data;
     bool last = false;
     while (rest.len > 0 && !last) {
-        const char *lf = memchr(rest.data, '\n', rest.len);
-        size_t len = lf ? (size_t)(lf - rest.data) : rest.len;
+        size_t len = mq_str_find(rest, '\n');
+        bool ends = len < rest.len;
         if (len > sizeof reader->line - reader->line_len) {
             return bad_reply("a line is too long", err);
         }
@@ -126,21 +120,14 @@ enum mq_status mq_reply_read(struct mq_reply_reader *reader, struct mq_str *data
         }
         memcpy(reader->line + reader->line_len, rest.data, len);
         reader->line_len += len;
-        len += lf != NULL;
-        rest.data += len;
-        rest.len -= len;
-        if (lf != NULL) {
-            enum mq_status status = take_line(reader, &last, err);
-            if (status != MQ_OK) {
-                return status;
-            }
-        }
+        rest = mq_str_skip(rest, len + ends);
+        MQ_TRY(ends ? take_line(reader, &last, err) : MQ_OK);
     }
     *data = rest;
     *complete = last;
     if (last) {
         *out = reader->reply;
-        mq_reply_reader_init(reader);
+        reader->reply = (struct mq_reply){0};
     }
     return MQ_OK;
 }

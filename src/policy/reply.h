@@ -23,13 +23,12 @@ struct mq_reply {
 #define MQ_REPLY_LINE_MAX  4096
 #define MQ_REPLY_LINES_MAX 256
 
-struct mq_reply_reader {
+struct mq_reply_reader { /* {0} before the first */
     char line[MQ_REPLY_LINE_MAX];
     size_t line_len;
     struct mq_reply reply; /* being built */
 };
 
-void mq_reply_reader_init(struct mq_reply_reader *reader);
 /* Takes what it reads off *data. *complete: `out` holds a whole reply and *data is what follows it;
  * otherwise all of *data was taken. MQ_TRANSPORT on bytes that are no reply (no code, other codes
  * within one reply, NUL, overlong); the reader is then of no use any more. A bare LF ends a line

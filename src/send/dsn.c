@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/ascii.h"
 #include "send/dsn_text.h"
 
 #define HOST_MAX 253
@@ -13,11 +14,10 @@ static enum mq_status parse_scheme(struct mq_str *text, struct mq_dsn *dsn, stru
 {
     static const char *const schemes[] = {"smtp", "smtps", "null", "sendmail", "file"};
     struct mq_str scheme;
-    if (mq_dsn_cut(text, ':', &scheme) && text->len >= 2 && memcmp(text->data, "//", 2) == 0) {
+    if (mq_dsn_cut(text, ':', &scheme) && mq_str_begins(*text, "//")) {
+        *text = mq_str_skip(*text, 2);
         for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
             if (mq_str_equal_nocase(scheme, mq_str_of(schemes[i]))) {
-                text->data += 2;
-                text->len -= 2;
                 dsn->scheme = schemes[i];
                 return MQ_OK;
             }
@@ -50,23 +50,15 @@ static enum mq_status bad_authority(struct mq_error *err)
         "(xn--...); in user and password write : / @ ? # % as %3A %2F %40 %3F %23 %25");
 }
 
-static bool has(struct mq_str text, char c)
-{
-    return text.len > 0 && memchr(text.data, c, text.len) != NULL;
-}
-
 static enum mq_status parse_user(struct mq_str text, struct mq_dsn *dsn, struct mq_error *err)
 {
     struct mq_str user = text;
     bool has_password = mq_dsn_cut(&text, ':', &user);
-    if (user.len == 0 || (has_password && has(text, ':'))) {
+    if (user.len == 0 || (has_password && mq_str_find(text, ':') < text.len)) {
         return bad_authority(err);
     }
-    enum mq_status status = mq_dsn_decode(user, &dsn->user, err);
-    if (status == MQ_OK && has_password) {
-        status = mq_dsn_decode(text, &dsn->password, err);
-    }
-    return status;
+    MQ_TRY(mq_dsn_decode(user, &dsn->user, err));
+    return has_password ? mq_dsn_decode(text, &dsn->password, err) : MQ_OK;
 }
 
 /* host, host:port or [IPv6]:port */
@@ -74,10 +66,7 @@ static enum mq_status parse_host(struct mq_str text, struct mq_dsn *dsn, struct 
 {
     struct mq_str host = text, before = {"", 0};
     bool bracketed = text.len > 0 && text.data[0] == '[' && mq_dsn_cut(&text, ']', &host);
-    if (bracketed) {
-        host.data++;
-        host.len--;
-    }
+    host = mq_str_skip(host, bracketed);
     bool has_port = mq_dsn_cut(&text, ':', bracketed ? &before : &host);
     if (has_port) {
         dsn->port = (int)mq_dsn_count(text, 65535);
@@ -86,11 +75,8 @@ static enum mq_status parse_host(struct mq_str text, struct mq_dsn *dsn, struct 
         (bracketed && !has_port && text.len > 0)) {
         return bad_authority(err);
     }
-    enum mq_status status = mq_dsn_decode(host, &dsn->host, err);
-    if (status == MQ_OK && !(bracketed ? is_ipv6(dsn->host) : is_host(dsn->host))) {
-        status = bad_authority(err);
-    }
-    return status;
+    MQ_TRY(mq_dsn_decode(host, &dsn->host, err));
+    return (bracketed ? is_ipv6(dsn->host) : is_host(dsn->host)) ? MQ_OK : bad_authority(err);
 }
 
 static enum mq_status parse_remote(struct mq_str text, struct mq_str path, struct mq_dsn *dsn,
@@ -101,10 +87,8 @@ static enum mq_status parse_remote(struct mq_str text, struct mq_str path, struc
         return bad_authority(err);
     }
     if (mq_dsn_cut(&text, '@', &user)) {
-        enum mq_status status = has(text, '@') ? bad_authority(err) : parse_user(user, dsn, err);
-        if (status != MQ_OK) {
-            return status;
-        }
+        bool once = mq_str_find(text, '@') == text.len;
+        MQ_TRY(once ? parse_user(user, dsn, err) : bad_authority(err));
     }
     return parse_host(text, dsn, err);
 }
@@ -128,21 +112,19 @@ static enum mq_status parse_file(struct mq_str text, struct mq_str path, struct 
         path.len--;
     }
     if ((text.len > 0 && !mq_str_equal_nocase(text, MQ_STR("localhost"))) || path.len < 2 ||
-        path.data[1] == '/' || has(path, '#')) {
+        path.data[1] == '/' || mq_str_find(path, '#') < path.len) {
         return mq_dsn_bad(err, "file:// takes a directory of this host; write file:///directory "
                                "with three slashes, and \"#\" in it as %23");
     }
-    enum mq_status status = mq_dsn_decode(path, &dsn->path, err);
-    return status == MQ_OK ? mq_dsn_decode(MQ_STR(""), &dsn->host, err) : status;
+    MQ_TRY(mq_dsn_decode(path, &dsn->path, err));
+    return mq_dsn_decode(MQ_STR(""), &dsn->host, err);
 }
 
 static enum mq_status parse(struct mq_str text, struct mq_dsn *dsn, struct mq_error *err)
 {
-    enum mq_status status = parse_scheme(&text, dsn, err);
-    if (status != MQ_OK) {
-        return status;
-    }
+    enum mq_status status = MQ_OK;
     size_t end = 0;
+    MQ_TRY(parse_scheme(&text, dsn, err));
     while (end < text.len && memchr("/?#", text.data[end], 3) == NULL) {
         end++;
     }
@@ -157,10 +139,9 @@ static enum mq_status parse(struct mq_str text, struct mq_dsn *dsn, struct mq_er
     } else {
         status = parse_remote(text, path, dsn, err);
     }
-    if (status == MQ_OK && has_options) {
-        status = mq_dsn_parse_options(options, dsn, err);
-    }
-    if (status == MQ_OK && mq_dsn_is(dsn, "smtps")) {
+    MQ_TRY(status);
+    MQ_TRY(has_options ? mq_dsn_parse_options(options, dsn, err) : MQ_OK);
+    if (mq_dsn_is(dsn, "smtps")) {
         if (dsn->tls == MQ_TLS_NONE) {
             return mq_dsn_bad(err, "tls=none contradicts smtps://; write smtp:// or leave it out");
         }
@@ -169,7 +150,7 @@ static enum mq_status parse(struct mq_str text, struct mq_dsn *dsn, struct mq_er
     if (mq_dsn_is(dsn, "file") || mq_dsn_is(dsn, "null")) {
         dsn->final_timeout_ms = 0;
     }
-    return status;
+    return MQ_OK;
 }
 
 enum mq_status mq_dsn_parse(struct mq_str text, struct mq_dsn *out, struct mq_error *err)

@@ -203,11 +203,8 @@ enum mq_status mq_dsn_parse_options(struct mq_str text, struct mq_dsn *dsn, stru
                                     !(options[i].schemes & scheme_of(dsn)))) {
             i++;
         }
-        enum mq_status status = i < OPTION_COUNT ? set_option(dsn, i, value, &seen, err)
-                                                 : unknown_option(dsn, name, may_show, err);
-        if (status != MQ_OK) {
-            return status;
-        }
+        MQ_TRY(i < OPTION_COUNT ? set_option(dsn, i, value, &seen, err)
+                                : unknown_option(dsn, name, may_show, err));
     }
     return MQ_OK;
 }

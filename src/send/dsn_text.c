@@ -51,7 +51,6 @@ enum mq_status mq_dsn_decode(struct mq_str text, char **out, struct mq_error *er
         status = mq_error_nomem(err);
     }
     if (status == MQ_OK) {
-        free(*out);
         *out = buffer.data;
         buffer = (struct mq_buffer){0};
     }
@@ -61,13 +60,10 @@ enum mq_status mq_dsn_decode(struct mq_str text, char **out, struct mq_error *er
 
 bool mq_dsn_cut(struct mq_str *text, char c, struct mq_str *head)
 {
-    const char *found = text->len > 0 ? memchr(text->data, c, text->len) : NULL;
-    if (found == NULL) {
+    if (mq_str_find(*text, c) == text->len) {
         return false;
     }
-    *head = (struct mq_str){text->data, (size_t)(found - text->data)};
-    text->len -= head->len + 1;
-    text->data = found + 1;
+    *head = mq_str_cut_at(text, c);
     return true;
 }
 
@@ -75,12 +71,8 @@ int64_t mq_dsn_count(struct mq_str text, int64_t max)
 {
     int64_t value = 0;
     for (size_t i = 0; i < text.len; i++) {
-        char c = text.data[i];
-        if (c < '0' || c > '9') {
-            return 0;
-        }
-        value = value * 10 + (c - '0');
-        if (value > max) {
+        value = value * 10 + (text.data[i] - '0');
+        if (!mq_is_digit(text.data[i]) || value > max) {
             return 0;
         }
     }

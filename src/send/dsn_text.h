@@ -1,4 +1,4 @@
-/* What the files that read a transport's DSN share. */
+/* What the files that read a transport's DSN, and the command in it, share. */
 #ifndef MQ_SEND_DSN_TEXT_H
 #define MQ_SEND_DSN_TEXT_H
 
@@ -13,8 +13,7 @@
 enum mq_status mq_dsn_bad(struct mq_error *err, const char *what);
 /* Overwrites a secret and frees it. */
 void mq_dsn_wipe(char *secret);
-/* Percent-decodes into malloc'ed *out, whose old value is freed. "+" stays: it is a space only in
- * HTML forms. */
+/* Percent-decodes into malloc'ed *out. "+" stays: it is a space only in HTML forms. */
 enum mq_status mq_dsn_decode(struct mq_str text, char **out, struct mq_error *err);
 /* Cuts text at the first c: what is before goes to *head, what is behind stays. */
 bool mq_dsn_cut(struct mq_str *text, char c, struct mq_str *head);

@@ -42,7 +42,7 @@ static void require_reply(const struct mq_reply *reply)
 static void read_all(struct mq_str text, size_t step, struct result *result)
 {
     struct mq_reply_reader reader;
-    mq_reply_reader_init(&reader);
+    memset(&reader, 0, sizeof reader);
     *result = (struct result){0};
     while (text.len > 0 && result->count < REPLIES_MAX) {
         struct mq_str piece = {text.data, text.len < step ? text.len : step};

@@ -8,12 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define OWN_NAME "mailqueue"
+#include "send/dsn_text.h"
 
-static enum mq_status bad(struct mq_error *err, const char *what)
-{
-    return mq_error_set(err, MQ_CONFIG, "transport", "transport: %s", what);
-}
+#define OWN_NAME "mailqueue"
 
 static bool is(const char *word, const char *other)
 {
@@ -95,18 +92,19 @@ static enum mq_status read_short(struct reading *reading, char *word, struct mq_
         return read_letters(reading, word);
     }
     if (letters > 0) {
-        return bad(err, "the command has several options in one word, the last with a value; write "
-                        "each as a word of its own, such as -t -oi");
+        return mq_dsn_bad(
+            err, "the command has several options in one word, the last with a value; write "
+                 "each as a word of its own, such as -t -oi");
     }
     if (word[1] == 'f' || word[1] == 'r') {
         return read_sender(reading, word);
     }
     if (is(word, "-bs")) {
-        return bad(err, "the command has -bs, a program that speaks SMTP; write "
-                        "smtp://localhost, or the command without -bs");
+        return mq_dsn_bad(err, "the command has -bs, a program that speaks SMTP; write "
+                               "smtp://localhost, or the command without -bs");
     }
     if (word[1] == 'b' && !is(word, "-bm")) {
-        return bad(err, "the command has a mode (-b) that takes no mail; remove it");
+        return mq_dsn_bad(err, "the command has a mode (-b) that takes no mail; remove it");
     }
     reading->dot_ends = reading->dot_ends && !is(word, "-oi");
     return keep(reading);
@@ -117,16 +115,17 @@ static enum mq_status read_long(struct reading *reading, const char *word, struc
 {
     const char *next = following(reading);
     if (word[2] == '\0' && next != NULL) {
-        return bad(err, "the command has words behind \"--\", which would be recipients of "
-                        "every mail; remove them");
+        return mq_dsn_bad(err, "the command has words behind \"--\", which would be recipients of "
+                               "every mail; remove them");
     }
     bool from_message = is(word, "--read-recipients") || is(word, "--read-envelope-from");
     if (word[2] == '\0' || from_message || strncmp(word, "--from=", 7) == 0) {
         return drop(reading, 1);
     }
     if (strncmp(word, "--read", 6) == 0) {
-        return bad(err, "the command has an option that begins with --read and that is not known: "
-                        "recipients from the message would get the mail again; remove it");
+        return mq_dsn_bad(
+            err, "the command has an option that begins with --read and that is not known: "
+                 "recipients from the message would get the mail again; remove it");
     }
     if (is(word, "--from") && next != NULL && is_sender(next)) {
         return drop(reading, 2);
@@ -139,8 +138,8 @@ enum mq_status mq_sendmail_command_parse(struct mq_strings *words, struct mq_err
     struct reading reading = {.words = words, .dot_ends = true};
     enum mq_status status = MQ_OK;
     if (words->items[0][0] != '/') {
-        return bad(err, "the command must begin with the program's whole path, such as "
-                        "/usr/sbin/sendmail; no PATH is searched");
+        return mq_dsn_bad(err, "the command must begin with the program's whole path, such as "
+                               "/usr/sbin/sendmail; no PATH is searched");
     }
     while (reading.at < words->count) {
         char *word = words->items[reading.at];

@@ -58,8 +58,7 @@ void mq_greeting_line(struct mq_greeting *greeting, struct mq_str line)
     bool more = line.len > 3 && line.data[3] == '-';
     struct mq_str text = {line.data + 4, line.len > 4 ? line.len - 4 : 0};
     if (code >= 400) {
-        size_t used = mq_str_printable(greeting->refusal, sizeof greeting->refusal, 0, line);
-        greeting->refusal[used] = '\0';
+        mq_str_printable(greeting->refusal, sizeof greeting->refusal, 0, line);
         /* An EHLO that is refused is followed by HELO, whose reply names no extensions. */
         greeting->in_ehlo = false;
     } else if (code == 220) {

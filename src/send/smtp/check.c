@@ -25,7 +25,6 @@ static bool address_is_safe(const char *address)
 static void refuse_target(struct mq_target *target, const char *text)
 {
     target->result = MQ_OUTCOME_REFUSED;
-    target->code = 0;
     snprintf(target->reply, sizeof target->reply, "%s", text);
 }
 

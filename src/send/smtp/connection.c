@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "core/ascii.h"
 #include "policy/reply.h"
 #include "send/factory.h"
 #include "send/smtp/capabilities.h"
@@ -49,11 +50,7 @@ static size_t on_header(char *data, size_t size, size_t count, void *context)
     struct link *link = context;
     struct mq_str rest = {data, size * count};
     while (rest.len > 0) {
-        const char *end = memchr(rest.data, '\n', rest.len);
-        size_t len = end ? (size_t)(end - rest.data) + 1 : rest.len;
-        mq_greeting_line(&link->greeting, (struct mq_str){rest.data, len});
-        rest.data += len;
-        rest.len -= len;
+        mq_greeting_line(&link->greeting, mq_str_cut_at(&rest, '\n'));
     }
     return size * count;
 }

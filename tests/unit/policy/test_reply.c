@@ -20,7 +20,7 @@ static enum mq_status read_stepwise(struct mq_str text, size_t step, struct mq_r
     enum mq_status status = MQ_OK;
     size_t at = 0;
     *complete = false;
-    mq_reply_reader_init(&reader);
+    memset(&reader, 0, sizeof reader);
     while (at < text.len && !*complete && status == MQ_OK) {
         size_t n = text.len - at < step ? text.len - at : step;
         char *piece = malloc(n);
@@ -128,7 +128,7 @@ static void test_any_cut(void **state)
     struct mq_str data = mq_str_of(text);
     struct mq_reply reply = {0};
     bool complete = false;
-    mq_reply_reader_init(&reader);
+    memset(&reader, 0, sizeof reader);
     assert_int_equal(mq_reply_read(&reader, &data, &complete, &reply, NULL), MQ_OK);
     assert_int_equal(mq_reply_read(&reader, &data, &complete, &reply, NULL), MQ_OK);
     assert_int_equal(reply.code, 354);

@@ -48,7 +48,7 @@ static enum mq_verdict decide(enum mq_stage stage, const char *line)
     }
     int n = snprintf(text, sizeof text, "%s\r\n", line);
     struct mq_str data = {text, (size_t)n};
-    mq_reply_reader_init(&reader);
+    memset(&reader, 0, sizeof reader);
     assert_int_equal(mq_reply_read(&reader, &data, &complete, &reply, &err), MQ_OK);
     assert_true(complete);
     return mq_verdict_decide(stage, &reply);

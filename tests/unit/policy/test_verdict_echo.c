@@ -22,7 +22,7 @@ static struct mq_reply read_reply(const char *lines)
     char text[2048];
     int n = snprintf(text, sizeof text, "%s\r\n", lines);
     struct mq_str data = {text, (size_t)n};
-    mq_reply_reader_init(&reader);
+    memset(&reader, 0, sizeof reader);
     assert_int_equal(mq_reply_read(&reader, &data, &complete, &reply, &err), MQ_OK);
     assert_true(complete);
     return reply;
