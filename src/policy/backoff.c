@@ -1,10 +1,7 @@
 #include "policy/backoff.h"
 
 const struct mq_backoff mq_backoffs[] = {
-    [MQ_BACKOFF_STEPS] = {.policy = MQ_BACKOFF_STEPS,
-                          .max_attempts = 10,
-                          .steps_s = {60, 300, 900, 3600},
-                          .step_count = 4},
+    [MQ_BACKOFF_STEPS] = {.policy = MQ_BACKOFF_STEPS, .max_attempts = 10},
     [MQ_BACKOFF_EXPONENTIAL] = {.policy = MQ_BACKOFF_EXPONENTIAL,
                                 .max_attempts = 5,
                                 .base_s = 30,
@@ -13,13 +10,11 @@ const struct mq_backoff mq_backoffs[] = {
     [MQ_BACKOFF_FIXED] = {.policy = MQ_BACKOFF_FIXED, .max_attempts = 50, .base_s = 15},
 };
 
-static int64_t step(const struct mq_backoff *backoff, int n)
+static int64_t step(int n)
 {
-    if (backoff->step_count < 1) {
-        return 0;
-    }
-    int i = n < 1 ? 0 : n - 1;
-    return backoff->steps_s[i < backoff->step_count ? i : backoff->step_count - 1];
+    static const int64_t steps_s[] = {60, 300, 900, 3600}; /* the last one repeats */
+    const int count = sizeof steps_s / sizeof *steps_s;
+    return steps_s[n < 1 ? 0 : n < count ? n - 1 : count - 1];
 }
 
 /* Doubling stops at max_s, so that no attempt count overflows. */
@@ -37,7 +32,7 @@ int64_t mq_backoff_delay_s(const struct mq_backoff *backoff, int n, struct mq_ra
     int64_t delay = 0;
     switch (backoff->policy) {
     case MQ_BACKOFF_STEPS:
-        delay = step(backoff, n);
+        delay = step(n);
         break;
     case MQ_BACKOFF_FIXED:
         delay = backoff->base_s;

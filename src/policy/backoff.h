@@ -8,17 +8,14 @@
 
 enum mq_backoff_policy { MQ_BACKOFF_STEPS, MQ_BACKOFF_EXPONENTIAL, MQ_BACKOFF_FIXED };
 
-#define MQ_BACKOFF_STEPS_MAX 16
-#define MQ_ATTEMPTS_MAX      1000 /* that a policy or a mail may ask for */
+#define MQ_ATTEMPTS_MAX 1000 /* that a policy or a mail may ask for */
 
 struct mq_backoff {
     enum mq_backoff_policy policy;
     int max_attempts; /* parks at this many failures; a job's own max_attempts overrides */
-    int64_t steps_s[MQ_BACKOFF_STEPS_MAX]; /* steps: the last one repeats */
-    int step_count;
-    int64_t base_s; /* exponential and fixed */
-    int64_t max_s;  /* exponential: the largest delay before jitter */
-    double jitter;  /* exponential: 0 … 1 */
+    int64_t base_s;   /* exponential and fixed */
+    int64_t max_s;    /* exponential: the largest delay before jitter */
+    double jitter;    /* exponential: 0 … 1 */
 };
 
 extern const struct mq_backoff mq_backoffs[]; /* the defaults, one a policy */

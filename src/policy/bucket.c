@@ -15,19 +15,14 @@ int64_t mq_bucket_default_cap(int64_t limit)
     return small > minute ? small : minute;
 }
 
-static int64_t full(const struct mq_bucket *bucket)
-{
-    return bucket->cap > INT64_MAX / MQ_BUCKET_UNITS ? INT64_MAX : bucket->cap * MQ_BUCKET_UNITS;
-}
-
 void mq_bucket_refill(struct mq_bucket *bucket, int64_t now_s)
 {
-    int64_t room = full(bucket) - bucket->units;
+    int64_t full = bucket->cap * MQ_BUCKET_UNITS, room = full - bucket->units;
     int64_t last = bucket->last_refill_s < 0 ? 0 : bucket->last_refill_s;
     int64_t elapsed = now_s > last ? now_s - last : 0;
     bucket->last_refill_s = now_s;
     if (room <= 0) {
-        bucket->units = full(bucket);
+        bucket->units = full;
     } else if (bucket->limit > 0 && elapsed > room / bucket->limit) {
         bucket->units += room; /* compared by division: elapsed · limit may overflow */
     } else {
@@ -50,11 +45,10 @@ void mq_bucket_take(struct mq_bucket *bucket, int64_t n)
 
 void mq_bucket_give(struct mq_bucket *bucket, int64_t n)
 {
-    int64_t room = full(bucket) - bucket->units;
-    if (room <= 0) {
-        return;
+    int64_t room = bucket->cap * MQ_BUCKET_UNITS - bucket->units;
+    if (room > 0) {
+        bucket->units += n > room / MQ_BUCKET_UNITS ? room : n * MQ_BUCKET_UNITS;
     }
-    bucket->units += n > room / MQ_BUCKET_UNITS ? room : n * MQ_BUCKET_UNITS;
 }
 
 int64_t mq_bucket_wait_s(const struct mq_bucket *bucket)

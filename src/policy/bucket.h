@@ -17,7 +17,7 @@ enum mq_rate_mode { MQ_RATE_AVERAGE, MQ_RATE_STRICT };
 
 struct mq_bucket {
     int64_t limit;         /* N, tokens an hour; 0 = no limit */
-    int64_t cap;           /* the most tokens it holds */
+    int64_t cap;           /* the most tokens it holds; up to 10⁹, as a config value */
     int64_t units;         /* what it holds, in 1/3600 token; 0 … cap·3600 */
     int64_t last_refill_s; /* UTC; 0 = never */
 };

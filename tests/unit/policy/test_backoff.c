@@ -34,16 +34,6 @@ static void test_steps(void **state)
     }
     assert_int_equal(delay(&b, 1000000, 0.9), 3600);
     assert_int_equal(delay(&b, 0, 0.9), 60);
-    b.step_count = MQ_BACKOFF_STEPS_MAX;
-    b.steps_s[MQ_BACKOFF_STEPS_MAX - 1] = 77;
-    assert_int_equal(delay(&b, 16, 0.9), 77);
-    assert_int_equal(delay(&b, 17, 0.9), 77);
-    assert_int_equal(delay(&b, 5, 0.9), 1); /* a step of 0 s */
-    b.step_count = 1;
-    assert_int_equal(delay(&b, 1, 0.9), 60);
-    assert_int_equal(delay(&b, 2, 0.9), 60);
-    b.step_count = 0;
-    assert_int_equal(delay(&b, 1, 0.9), 1);
 }
 
 static void test_exponential(void **state)
