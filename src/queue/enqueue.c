@@ -44,12 +44,6 @@ static enum mq_status check_numbers(const struct mq_new_job *job, struct mq_erro
         return mq_error_set(err, MQ_INVALID, "priority", "priority must be -%d … %d, not %d",
                             MQ_PRIORITY_MAX, MQ_PRIORITY_MAX, job->priority);
     }
-    if (job->send_at < 0) {
-        return mq_error_set(err, MQ_INVALID, "sendAt", "sendAt lies before 1970");
-    }
-    if (job->expires_at < 0) {
-        return mq_error_set(err, MQ_INVALID, "expiresAt", "expiresAt lies before 1970");
-    }
     if (job->expires_at && job->expires_at <= job->send_at) {
         return mq_error_set(err, MQ_INVALID, "expiresAt",
                             "expiresAt is not after sendAt: the mail could never be sent");

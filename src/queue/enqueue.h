@@ -20,7 +20,7 @@ struct mq_new_job {
     struct mq_str reference; /* data NULL: none */
     struct mq_str mail_type;
     int priority;                        /* -100 … 100 */
-    int64_t send_at;                     /* 0: now */
+    int64_t send_at;                     /* 0: now; times are not below 0 */
     int64_t expires_at;                  /* 0: never */
     int max_attempts;                    /* 0: the policy's */
     const char *message_id;              /* required */

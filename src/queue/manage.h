@@ -22,9 +22,8 @@ struct mq_stats {
     int64_t limit;            /* recipients an hour; 0: none */
     int64_t burst;
     enum mq_rate_mode rate_mode;
-    double tokens;           /* there now; limit 0: 0 */
-    int64_t spent_last_hour; /* strict mode's ledger */
-    int64_t empty_in_s;      /* expected, at the limit; -1: unknown (no limit set) */
+    double tokens;      /* there now; limit 0: 0 */
+    int64_t empty_in_s; /* expected, at the limit; -1: unknown (no limit set) */
     bool enabled;
     int64_t last_run_s;     /* end of the last worker run; 0: never */
     char *paused;           /* why a relay is paused; NULL: none is */

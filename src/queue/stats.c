@@ -7,7 +7,6 @@
 #include "queue/config/config.h"
 #include "queue/config/keys.h"
 #include "queue/handle.h"
-#include "queue/limit.h"
 #include "queue/manage.h"
 #include "queue/queue.h"
 #include "queue/relay.h"
@@ -17,8 +16,6 @@
 static enum mq_status count(struct mq_queue *queue, int64_t now_s, struct mq_stats *out,
                             struct mq_error *err)
 {
-    struct mq_args args =
-        MQ_ARGS(mq_int(now_s), mq_int(now_s - MQ_LIMIT_HOUR_S), mq_int(now_s + MQ_LIMIT_HOUR_S));
     int64_t waiting = 0;
     int64_t *columns[] = {&waiting,
                           &out->due,
@@ -27,10 +24,9 @@ static enum mq_status count(struct mq_queue *queue, int64_t now_s, struct mq_sta
                           &out->counts[MQ_SENDING],
                           &out->counts[MQ_FAILED],
                           &out->counts[MQ_PARKED],
-                          &out->counts[MQ_HELD],
-                          &out->spent_last_hour};
+                          &out->counts[MQ_HELD]};
     enum mq_status status;
-    if (mq_sql_row(queue, MQ_SQL_STATS, args, &status, err)) {
+    if (mq_sql_row(queue, MQ_SQL_STATS, MQ_ARGS(mq_int(now_s)), &status, err)) {
         for (int i = 0; i < (int)(sizeof(columns) / sizeof(columns[0])); i++) {
             *columns[i] = mq_sql_column_int(queue, i);
         }

@@ -11,11 +11,8 @@
 enum mq_status mq_queue_config(struct mq_queue *queue, const char *key, char **value,
                                struct mq_error *err)
 {
-    char *text = NULL;
     MQ_TRY(mq_schema_ready(queue, err));
-    MQ_TRY(mq_sql_text_of(queue, MQ_SQL_CONFIG_GET, MQ_ARGS(mq_cstr(key)), &text, err));
-    *value = text;
-    return MQ_OK;
+    return mq_sql_text_of(queue, MQ_SQL_CONFIG_GET, MQ_ARGS(mq_cstr(key)), value, err);
 }
 
 static enum mq_status check_set(struct mq_queue *queue, const char *name, const char *value,

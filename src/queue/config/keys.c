@@ -120,18 +120,13 @@ static bool parse_redirect(struct mq_str text, int64_t *value)
 bool mq_config_parse_types(struct mq_str text, struct mq_strings *out, bool *but)
 {
     *but = mq_str_begins(text, EVERY_BUT);
-    if (*but) {
-        text.data += sizeof(EVERY_BUT) - 1;
-        text.len -= sizeof(EVERY_BUT) - 1;
-    }
-    while (text.data) {
-        const char *comma = memchr(text.data, ',', text.len);
-        size_t n = comma ? (size_t)(comma - text.data) : text.len;
-        struct mq_str type = mq_str_trim((struct mq_str){text.data, n});
+    text = mq_str_skip(text, *but ? sizeof(EVERY_BUT) - 1 : 0);
+    for (bool more = true; more;) {
+        more = mq_str_find(text, ',') < text.len;
+        struct mq_str type = mq_str_trim(mq_str_cut_at(&text, ','));
         if (type.len == 0 || type.len > MQ_TYPE_MAX || (out && !mq_strings_add(out, type))) {
             return false;
         }
-        text = comma ? (struct mq_str){comma + 1, text.len - n - 1} : (struct mq_str){NULL, 0};
     }
     return true;
 }

@@ -132,8 +132,7 @@ static const char *const common[MQ_SQL_COUNT] = {
         "(SELECT count(*) FROM {t} WHERE status = 'sending' AND locked_until > 0), "
         "(SELECT count(*) FROM {t} WHERE status = 'failed' AND status IN ('failed','held')), "
         "(SELECT count(*) FROM {t} WHERE status = 'parked'), "
-        "(SELECT count(*) FROM {t} WHERE status = 'held' AND status IN ('failed','held')), "
-        "(SELECT SUM(ABS(n)) FROM {s} WHERE at > ?2 AND at <= ?3) "
+        "(SELECT count(*) FROM {t} WHERE status = 'held' AND status IN ('failed','held')) "
         "FROM (SELECT count(*) AS waiting, count(CASE WHEN next_attempt_at <= ?1 THEN 1 END) "
         "AS due, min(next_attempt_at) AS next_due, min(id) AS oldest FROM {t} "
         "WHERE " MQ_CLAIMABLE_SQL ") AS waits",

@@ -203,8 +203,6 @@ static void test_arguments(void **state)
     job.send_at = 20;
     job.expires_at = 20;
     check_refused(&job, "expiresAt");
-    job.send_at = -1;
-    check_refused(&job, "sendAt");
     job = good;
     job.max_attempts = -1;
     check_refused(&job, "maxAttempts");
