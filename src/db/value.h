@@ -4,13 +4,14 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "core/buffer.h"
 
 enum mq_value_type { MQ_NULL, MQ_INT, MQ_TEXT, MQ_BLOB };
 
 /* A bound value or a column. Bytes are borrowed: for parameters until the result is read to its end
- * or finished, for columns until the next step or finish. */
+ * or finished, for columns, whose text ends with a NUL, until the next step or finish. */
 struct mq_value {
     enum mq_value_type type;
     bool for_people; /* text in which letters that the database lacks may become question marks */
@@ -47,6 +48,18 @@ static inline struct mq_value mq_cstr(const char *s) /* NULL is NULL */
 static inline struct mq_value mq_note(struct mq_str s)
 {
     return (struct mq_value){.type = s.data ? MQ_TEXT : MQ_NULL, .for_people = true, .s = s};
+}
+
+/* The number of a column; else *number stays. A connection may be set to give numbers as text. */
+static inline void mq_value_int(struct mq_value value, int64_t *number)
+{
+    if (value.type == MQ_INT) {
+        *number = value.i;
+    } else if (value.type == MQ_TEXT) {
+        char *end;
+        int64_t told = strtoll(value.s.data, &end, 10);
+        *number = end > value.s.data ? told : *number;
+    }
 }
 
 #endif

@@ -35,7 +35,7 @@ static enum mq_status check_session(struct mq_pdo *self, const struct mq_value *
                             "charset=utf8mb4 to the DSN",
                             (int)client.len, client.data, (int)values[2].s.len, values[2].s.data);
     }
-    mq_pdo_number(values[3], &self->packet_max);
+    mq_value_int(values[3], &self->packet_max);
     return MQ_OK;
 }
 

@@ -59,15 +59,15 @@ static void add_server(zval *server, const char *kind, const struct mq_value *va
 {
     static const char *const flags[] = {"autovacuum", "readOnly", "standby", "encrypted"};
     int64_t clock_ms = 0, oldest_s = 0;
-    mq_pdo_number(values[CLOCK_MS], &clock_ms);
-    mq_pdo_number(values[OLDEST_S], &oldest_s);
+    mq_value_int(values[CLOCK_MS], &clock_ms);
+    mq_value_int(values[OLDEST_S], &oldest_s);
     add_assoc_string(server, "kind", kind);
     add_assoc_stringl(server, "version", values[VERSION].s.len ? values[VERSION].s.data : "",
                       values[VERSION].s.len);
     add_assoc_double(server, "ahead", ((double)clock_ms - between_ms) / 1e3);
     for (int i = 0; i < 4; i++) {
         int64_t on = 0;
-        mq_pdo_number(values[FLAGS + i], &on);
+        mq_value_int(values[FLAGS + i], &on);
         add_assoc_bool(server, flags[i], on != 0);
     }
     if (values[OLDEST_S].type == MQ_NULL) {

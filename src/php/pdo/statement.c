@@ -433,7 +433,7 @@ enum mq_status mq_pdo_ask(struct mq_pdo *self, const struct mq_query *query, int
     struct mq_row row = {&value, 1, false};
     enum mq_status status = mq_db_row(&self->base, query, &row, err);
     if (status == MQ_OK && row.found) {
-        mq_pdo_number(value, number);
+        mq_value_int(value, number);
     }
     mq_db_finish(&self->base);
     return status;

@@ -15,14 +15,4 @@ bool mq_pdo_has_column(struct mq_db *db, const char *table, const char *column);
 enum mq_status mq_pdo_ask(struct mq_pdo *self, const struct mq_query *query, int64_t *number,
                           struct mq_error *err);
 
-/* Of a column that is a number; else *number is unchanged. */
-static inline void mq_pdo_number(struct mq_value value, int64_t *number)
-{
-    if (value.type == MQ_INT) {
-        *number = value.i;
-    } else if (value.type == MQ_TEXT) { /* PDO::ATTR_STRINGIFY_FETCHES */
-        *number = ZEND_STRTOL(value.s.data, NULL, 10);
-    }
-}
-
 #endif

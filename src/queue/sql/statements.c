@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "db/db.h"
-#include "queue/config/keys.h"
 #include "queue/handle.h"
 
 #define JOBS_OF(condition) \
@@ -200,28 +199,12 @@ void mq_sql_finish(struct mq_queue *queue)
     queue->db->driver->finish(queue->db);
 }
 
-/* Leaves *value where there is no number. A connection may be set to give numbers as text. */
-static void to_int(struct mq_value column, int64_t *value)
-{
-    if (column.type == MQ_INT) {
-        *value = column.i;
-    } else if (column.type == MQ_TEXT) {
-        struct mq_str digits = column.s;
-        bool negative = digits.len > 1 && digits.data[0] == '-';
-        digits.data += negative;
-        digits.len -= negative;
-        if (mq_config_parse_int(digits, value) && negative) {
-            *value = -*value;
-        }
-    }
-}
-
 enum mq_status mq_sql_int(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
                           int64_t *value, struct mq_error *err)
 {
     enum mq_status status;
     if (mq_sql_row(queue, slot, args, &status, err)) {
-        to_int(queue->db->driver->column(queue->db, 0), value);
+        mq_value_int(queue->db->driver->column(queue->db, 0), value);
         mq_sql_finish(queue);
     }
     return status;
@@ -244,7 +227,7 @@ enum mq_status mq_sql_text_of(struct mq_queue *queue, enum mq_sql slot, struct m
 int64_t mq_sql_column_int(struct mq_queue *queue, int index)
 {
     int64_t value = 0;
-    to_int(queue->db->driver->column(queue->db, index), &value);
+    mq_value_int(queue->db->driver->column(queue->db, index), &value);
     return value;
 }
 
