@@ -63,8 +63,7 @@ struct mq_db_driver {
     /* Closes what is gone or replaced and opens the file under the same name, or the connection,
      * again. MQ_CONFIG: that can never be, for it is the application's. */
     enum mq_status (*reopen)(struct mq_db *db, struct mq_error *err);
-    bool (*in_transaction)(struct mq_db *db); /* of begin() */
-    /* Whether that one is a part of the application's. */
+    /* Whether the transaction of begin() is a part of the application's. */
     bool (*joined)(struct mq_db *db);
     /* Whether the table has that column, by the schema that the connection has read already; false
      * also where that cannot be told. True where a server should not be asked yet: the first

@@ -104,11 +104,6 @@ static int64_t last_id(struct mq_db *db)
     return self->handle ? sqlite3_last_insert_rowid(self->handle) : 0;
 }
 
-static bool in_transaction(struct mq_db *db)
-{
-    return mq_sqlite_of(db)->begun;
-}
-
 static bool joined(struct mq_db *db)
 {
     (void)db; /* the connection is our own */
@@ -178,7 +173,6 @@ static const struct mq_db_driver driver = {
     .last_id = last_id,
     .maintain = mq_sqlite_maintain,
     .reopen = reopen,
-    .in_transaction = in_transaction,
     .joined = joined,
     .has_column = has_column,
     .path = path,

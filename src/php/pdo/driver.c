@@ -363,11 +363,6 @@ static enum mq_status reopen(struct mq_db *db, struct mq_error *err)
                         "the connection is the application's and cannot be opened again");
 }
 
-static bool in_transaction(struct mq_db *db)
-{
-    return mq_pdo_of(db)->begun;
-}
-
 static bool joined(struct mq_db *db)
 {
     return mq_pdo_of(db)->joined;
@@ -407,8 +402,8 @@ static const char *path(struct mq_db *db)
         .dialect = (name), .begin = begin, .begin_inserts = begin_inserts, .commit = commit,      \
         .rollback = rollback, .alone = alone, .run = run, .next = mq_pdo_next,                    \
         .column = mq_pdo_column, .finish = mq_pdo_finish, .changes = changes, .last_id = last_id, \
-        .reopen = reopen, .in_transaction = in_transaction, .joined = joined, .path = path,       \
-        .has_column = mq_pdo_has_column, .has_room = has_room, .close = close_db,                 \
+        .reopen = reopen, .joined = joined, .path = path, .has_column = mq_pdo_has_column,        \
+        .has_room = has_room, .close = close_db,                                                  \
     }
 
 static const struct mq_db_driver drivers[MQ_DIALECT_COUNT] = {

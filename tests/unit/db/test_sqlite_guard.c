@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "db/sqlite/internal.h"
 #include "sqlite_peer.h"
 
 static const char *const journals[] = {"wal", "truncate"};
@@ -48,7 +49,7 @@ static void assert_replaced_then_reopened(struct scene *scene)
     assert_non_null(strstr(scene->err.text, scene->path));
     assert_non_null(strstr(scene->err.text, "VACUUM INTO"));
     assert_int_equal(scene_store(scene, "lost?"), MQ_REPLACED);
-    assert_false(scene->db->driver->in_transaction(scene->db));
+    assert_false(mq_sqlite_of(scene->db)->begun);
     assert_int_equal(scene->db->driver->reopen(scene->db, &scene->err), MQ_OK);
     assert_int_equal(scene_store(scene, "seen"), MQ_OK);
     assert_string_equal(peer_see(scene, "SELECT count(*) FROM t WHERE a = 'seen'"), "1");
