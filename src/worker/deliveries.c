@@ -128,8 +128,6 @@ void mq_delivery_done(struct mq_delivery *delivery)
 void mq_delivery_end(struct mq_delivery *delivery, enum mq_outcome outcome, const char *error)
 {
     delivery->outcome = outcome;
-    delivery->by_recipient = false;
-    delivery->handed_over = 0;
     snprintf(delivery->error, sizeof(delivery->error), "%s", error ? error : "");
     mq_delivery_done(delivery);
 }
@@ -156,14 +154,10 @@ static void set_error(struct mq_delivery *delivery)
         }
     }
     bool bad = telling && telling->result != MQ_OUTCOME_DELIVERED;
-    if (transfer->error[0] && !bad) {
-        snprintf(delivery->error, sizeof(delivery->error), "%s", transfer->error);
-    } else if (bad && transfer->target_count > 1) {
-        snprintf(delivery->error, sizeof(delivery->error), "%s: %s", telling->address,
-                 telling->reply);
-    } else {
-        snprintf(delivery->error, sizeof(delivery->error), "%s", telling ? telling->reply : "");
-    }
+    bool named = bad && transfer->target_count > 1;
+    const char *text = transfer->error[0] && !bad ? transfer->error : telling ? telling->reply : "";
+    snprintf(delivery->error, sizeof(delivery->error), "%s%s%s", named ? telling->address : "",
+             named ? ": " : "", text);
 }
 
 void mq_delivery_map(struct mq_delivery *delivery, enum mq_blame blame)
@@ -171,10 +165,6 @@ void mq_delivery_map(struct mq_delivery *delivery, enum mq_blame blame)
     const struct mq_job *job = &delivery->job;
     const struct mq_target *targets = delivery->targets;
 
-    delivery->handed_over = 0;
-    for (size_t i = 0; i < delivery->transfer.target_count; i++) {
-        delivery->handed_over += mq_outcomes[targets[i].result].handed_over;
-    }
     delivery->by_recipient = false;
     for (size_t i = 0; i < job->recipients.count; i++) {
         const struct mq_target *target = job->target_of[i] < 0 ? NULL : &targets[job->target_of[i]];
@@ -227,8 +217,8 @@ void mq_delivery_settlement(const struct mq_delivery *delivery, struct mq_settle
     }
     out->results = delivery->results;
     out->replies = delivery->replies;
-    out->handed_over = delivery->handed_over;
     for (size_t i = 0; i < transfer->target_count; i++) {
+        out->handed_over += mq_outcomes[delivery->targets[i].result].handed_over;
         if (delivery->targets[i].result == MQ_OUTCOME_UNCERTAIN) {
             out->taken_by_s = limit_s + run->options->final_timeout_s;
         }

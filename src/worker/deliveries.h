@@ -27,8 +27,7 @@ struct mq_delivery {
     bool by_recipient;       /* … it differs: `results` say it */
     unsigned char *results;  /* enum mq_outcome, one a recipient */
     const char **replies;    /* one a recipient, pointing into targets */
-    int handed_over;
-    int64_t back_after_s; /* where no attempt counts: not due again before; -1: as it was */
+    int64_t back_after_s;    /* where no attempt counts: not due again before; -1: as it was */
     char error[MQ_ERROR_TEXT_MAX];
 
     struct mq_deliveries *list; /* which it is in; NULL: none */
@@ -68,7 +67,7 @@ bool mq_run_can_start(const struct mq_run *run);
  * (run->no_slot): look after the others first. */
 bool mq_delivery_start(struct mq_delivery *delivery);
 
-/* Fills outcome, results, handed_over and error from the targets' results. */
+/* Fills outcome, results and error from the targets' results. */
 void mq_delivery_map(struct mq_delivery *delivery, enum mq_blame blame);
 /* UTC now, as far as the hourly limit is concerned. */
 int64_t mq_run_limit_s(struct mq_run *run);

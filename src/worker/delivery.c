@@ -12,11 +12,14 @@
 
 /* ---- the guard ---- */
 
-/* Whether a target is in the body that is on its way: its RCPT was not answered with "another
- * transaction" (a RELEASED target's code, send/transfer.h). */
-static bool in_body(const struct mq_target *target, enum mq_intent_phase phase)
+/* What the record says of a target. A body on its way has no verdict yet: should we die now, nobody
+ * knows. A target is in it if its RCPT was not answered with "another transaction" (a RELEASED
+ * target's code, send/transfer.h). */
+static enum mq_outcome recorded(const struct mq_target *target, enum mq_intent_phase phase)
 {
-    return phase == MQ_INTENT_BODY && target->result == MQ_OUTCOME_RELEASED && target->code < 400;
+    bool in_body =
+        phase == MQ_INTENT_BODY && target->result == MQ_OUTCOME_RELEASED && target->code < 400;
+    return in_body ? MQ_OUTCOME_UNCERTAIN : target->result;
 }
 
 static void write_intent(struct mq_delivery *delivery, enum mq_intent_phase phase)
@@ -28,24 +31,16 @@ static void write_intent(struct mq_delivery *delivery, enum mq_intent_phase phas
     if (phase != MQ_INTENT_ENVELOPE) {
         entry.at_s = transfer->at_s ? transfer->at_s : mq_run_now_s(delivery->run);
         for (size_t i = 0; i < transfer->target_count; i++) {
-            enum mq_outcome result = delivery->targets[i].result;
-            if (result == MQ_OUTCOME_DELIVERED || result == MQ_OUTCOME_UNCERTAIN ||
-                in_body(&delivery->targets[i], phase)) {
-                entry.handed_over++;
-            }
-            if (delivery->targets[i].code) {
-                entry.code = delivery->targets[i].code;
-            }
+            const struct mq_target *target = &delivery->targets[i];
+            entry.handed_over += mq_outcomes[recorded(target, phase)].handed_over;
+            entry.code = target->code ? target->code : entry.code;
         }
     }
     for (size_t i = 0; i < count && i < MQ_RECIPIENTS_MAX; i++) {
-        if (delivery->job.target_of[i] < 0) {
-            continue;
+        int target = delivery->job.target_of[i];
+        if (target >= 0) {
+            entry.results[i] = (uint8_t)recorded(&delivery->targets[target], phase);
         }
-        const struct mq_target *target = &delivery->targets[delivery->job.target_of[i]];
-        /* A body on its way has no verdict yet: should we die now, nobody knows. */
-        enum mq_outcome result = in_body(target, phase) ? MQ_OUTCOME_UNCERTAIN : target->result;
-        entry.results[i] = (uint8_t)result;
     }
     mq_intent_write(delivery->run->intent, delivery->slot, &entry);
 }

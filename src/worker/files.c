@@ -87,19 +87,16 @@ char *mq_run_dir_of(const char *base, const char *identity)
 /* Whether the run's records may be there: no other user may put any into it. */
 static enum mq_status check_directory(const char *path, const struct stat *st, struct mq_error *err)
 {
+    const char *fault = NULL;
     if (S_ISLNK(st->st_mode)) {
-        return mq_error_set(err, MQ_CONFIG, "run_dir",
-                            "the run directory %s is a symbolic link; give the directory itself",
-                            path);
+        fault = "is a symbolic link; give the directory itself";
+    } else if (!S_ISDIR(st->st_mode)) {
+        fault = "is not a directory; move what is there away";
+    } else if (st->st_mode & (S_IWGRP | S_IWOTH)) {
+        fault = "may be written by others; chmod it to 0700";
     }
-    if (!S_ISDIR(st->st_mode)) {
-        return mq_error_set(err, MQ_CONFIG, "run_dir",
-                            "the run directory %s is not a directory; move what is there away",
-                            path);
-    }
-    if (st->st_mode & (S_IWGRP | S_IWOTH)) {
-        return mq_error_set(err, MQ_CONFIG, "run_dir",
-                            "others may write in the run directory %s; chmod it to 0700", path);
+    if (fault) {
+        return mq_error_set(err, MQ_CONFIG, "run_dir", "the run directory %s %s", path, fault);
     }
     if (st->st_uid != geteuid()) {
         return mq_error_set(err, MQ_CONFIG, "run_dir",

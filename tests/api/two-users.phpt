@@ -154,7 +154,7 @@ a link, runWorker: failed, 1 uncertain
 -- the run directory
 another user's: MailQueue\Exception: the run directory %.run belongs to user N: start the worker as that user, or name another place (ini setting mailqueue.run_dir), 1 left
 a link: MailQueue\Exception: the run directory %.run is a symbolic link; give the directory itself, 1 left
-writable: MailQueue\Exception: others may write in the run directory %.run; chmod it to 0700, 1 left
+writable: MailQueue\Exception: the run directory %.run may be written by others; chmod it to 0700, 1 left
 -- locks and logs
 lock, another's: MailQueue\Exception: the worker's lock file %.run/worker-0.lock belongs to user N, not to user 0: remove it when no worker runs, 1 left
 log, another's: MailQueue\DatabaseException [cantopen]: the log file %.log belongs to user N, not to user 0; give a file of the worker's own user (MAIL_QUEUE_LOG or the option log), 1 left, 0 octets
