@@ -58,7 +58,6 @@ static bool match_fd(int fd, const struct mq_file_id *ids, int *fds, int count)
 {
     struct mq_file_id id;
     bool all = true;
-
     if (!mq_file_id_of_fd(fd, &id)) {
         return false;
     }
@@ -77,7 +76,6 @@ static void search_all(const struct mq_file_id *ids, int *fds, int count)
     DIR *directory = opendir("/proc/self/fd");
     struct dirent *entry;
     bool all = false;
-
     for (int fd = FEW_FDS; !directory && fd < MANY_FDS && !all; fd++) {
         all = match_fd(fd, ids, fds, count);
     }
@@ -117,7 +115,6 @@ void mq_file_find_fds(const struct mq_file_id *ids, int *fds, int count)
 int mq_file_find_fd(const struct mq_file_id *id)
 {
     int fd;
-
     mq_file_find_fds(id, &fd, 1);
     return fd;
 }
@@ -148,7 +145,6 @@ bool mq_file_is_open_database(const char *path)
 {
     struct mq_file_id id;
     int fd = mq_file_id_of(path, &id) ? mq_file_find_fd(&id) : -1;
-
     return fd >= 0 && is_sqlite(fd);
 }
 

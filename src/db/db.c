@@ -8,7 +8,6 @@ enum mq_status mq_db_exec(struct mq_db *db, const struct mq_query *query, struct
 {
     enum mq_status status = db->driver->run(db, query, err);
     bool row = true;
-
     while (status == MQ_OK && row) {
         status = db->driver->next(db, &row, err);
     }
@@ -21,7 +20,6 @@ enum mq_status mq_db_row(struct mq_db *db, const struct mq_query *query, struct 
 {
     enum mq_status status = db->driver->run(db, query, err);
     bool row = false;
-
     if (status == MQ_OK) {
         status = db->driver->next(db, &row, err);
     }
@@ -39,7 +37,6 @@ enum mq_status mq_db_row(struct mq_db *db, const struct mq_query *query, struct 
 enum mq_status mq_db_script(struct mq_db *db, const char *sql, struct mq_error *err)
 {
     enum mq_status status = MQ_OK;
-
     for (size_t len; status == MQ_OK && *sql; sql += len + (sql[len] == ';')) {
         len = strcspn(sql, ";");
         if (strspn(sql, " \t\r\n") < len) {

@@ -17,6 +17,9 @@ struct mq_queue;
 
 #define MQ_FINAL_TIMEOUT_S 600 /* RFC 5321, 4.5.3.2.6 */
 
+enum { MQ_CLAIM_MAX = 1000 };                                          /* jobs a claim */
+enum { MQ_LEASE_S = 900, MQ_LEASE_MIN_S = 5, MQ_LEASE_MAX_S = 86400 }; /* the default and limits */
+
 struct mq_claim_request {
     int limit; /* jobs, at most; 0: only settle and recover */
     int64_t lease_s;

@@ -28,21 +28,18 @@ enum mq_status mq_queue_jobs(struct mq_queue *queue, const struct mq_job_filter 
     return status;
 }
 
-enum mq_status mq_queue_strays(struct mq_queue *queue, struct mq_stray *out, size_t room,
-                               size_t *count, struct mq_error *err)
+enum mq_status mq_queue_strays(struct mq_queue *queue, struct mq_strays *out, struct mq_error *err)
 {
-    size_t found = 0;
+    const int64_t room = sizeof out->items / sizeof out->items[0];
+    out->count = 0;
     MQ_TRY(mq_schema_ready(queue, err));
-    enum mq_status status = mq_sql_query(queue, MQ_SQL_STRAYS, MQ_ARGS(mq_int((int64_t)room)), err);
+    enum mq_status status = mq_sql_query(queue, MQ_SQL_STRAYS, MQ_ARGS(mq_int(room)), err);
     while (mq_sql_next(queue, &status, err)) {
-        out[found].id = mq_sql_column_int(queue, 0);
-        mq_str_printable(out[found].status, sizeof(out[found].status), 0,
-                         mq_sql_column_str(queue, 1));
-        found++;
+        struct mq_stray *stray = &out->items[out->count++];
+        stray->id = mq_sql_column_int(queue, 0);
+        mq_str_printable(stray->status, sizeof stray->status, 0, mq_sql_column_str(queue, 1));
     }
-    MQ_TRY(status);
-    *count = found;
-    return MQ_OK;
+    return status;
 }
 
 /* The body stays NULL where there is none. */

@@ -49,9 +49,12 @@ struct mq_stray {
     int64_t id;
     char status[64];
 };
-/* The first of them by id, at most `room`. Reads the whole table. */
-enum mq_status mq_queue_strays(struct mq_queue *queue, struct mq_stray *out, size_t room,
-                               size_t *count, struct mq_error *err);
+struct mq_strays {
+    struct mq_stray items[100]; /* the first of them, by id */
+    size_t count;
+};
+/* Reads the whole table. */
+enum mq_status mq_queue_strays(struct mq_queue *queue, struct mq_strays *out, struct mq_error *err);
 /* One job with its body. *found. */
 enum mq_status mq_queue_job(struct mq_queue *queue, int64_t id, struct mq_job *out, bool *found,
                             struct mq_error *err);

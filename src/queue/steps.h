@@ -26,8 +26,6 @@ bool mq_settle_deletes(const struct mq_settlement *outcome);
 enum mq_status mq_settle_all(struct mq_tx *tx, struct mq_settlement *outcomes, size_t count,
                              struct mq_error *err);
 
-#define MQ_CLAIM_CHUNK 128 /* due rows read at a time */
-
 struct mq_recovered {
     int64_t count;
     bool more; /* there may be more than one transaction takes: MQ_ROWS_A_CYCLE, MQ_DROPPED_BYTES */

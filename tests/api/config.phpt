@@ -68,11 +68,11 @@ NULL
 "mailRedirectTo" "a@b.example\r\nBcc: c@d.example": ValueError: mailRedirectTo cannot be "a@b.example??Bcc: c@d.example": allowed is address | @domain
 "mailRedirectTo" "nobody": ValueError: mailRedirectTo cannot be "nobody": allowed is address | @domain
 "mailLiveFrom" "tomorrow": ValueError: mailLiveFrom cannot be "tomorrow": allowed is UTC seconds | ISO 8601
-"a\u0000b" "x": ValueError: MailQueue::setConfig(): Argument #1 ($key) must not contain null bytes
-"color" "a\u0000b": ValueError: MailQueue::setConfig(): Argument #2 ($value) must not contain null bytes
+"a\u0000b" "x": ValueError: MailQueue::setConfig(): Argument #1 ($key) must not contain any null bytes
+"color" "a\u0000b": ValueError: MailQueue::setConfig(): Argument #2 ($value) must not contain any null bytes
 "color" []: TypeError: MailQueue::setConfig(): Argument #2 ($value) must be of type string|int|float|bool|null, array given
 "" "x": ValueError: a config key cannot be empty
-ValueError: MailQueue::config(): Argument #1 ($key) must not contain null bytes
+ValueError: MailQueue::config(): Argument #1 ($key) must not contain any null bytes
 mailQueueEnabled mailMaxPerHour mailBurst mailRateMode mailRedirectTo mailRedirectToSchumbi mailRedirectTypes mailLiveFrom mailLiveUntil
 {"mailRedirectToSchumbi":"mailRedirectTo"}
 strict

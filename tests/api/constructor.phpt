@@ -63,7 +63,7 @@ sqlite: alone: ValueError: MailQueue::__construct(): Argument #1 ($database) mus
 memory: ValueError: MailQueue::__construct(): Argument #1 ($database) must be the path of an SQLite file, which other processes can open too: an empty path, ":memory:" and URIs cannot be used
 sqlite memory: ValueError: MailQueue::__construct(): Argument #1 ($database) must be the path of an SQLite file, which other processes can open too: an empty path, ":memory:" and URIs cannot be used
 file URI: ValueError: MailQueue::__construct(): Argument #1 ($database) must be the path of an SQLite file, which other processes can open too: an empty path, ":memory:" and URIs cannot be used
-NUL: ValueError: MailQueue::__construct(): Argument #1 ($database) must not contain null bytes
+NUL: ValueError: MailQueue::__construct(): Argument #1 ($database) must not contain any null bytes
 PostgreSQL: MailQueue\Exception: $database: the DSN is not name=value throughout, with semicolons between, such as pgsql:host=db;dbname=app; a value with a blank or semicolon in it is better given by other ways
 MySQL: MailQueue\Exception: $database: the DSN has a name that PDO does not know for MySQL: there are host, port, dbname, unix_socket, charset, user and password, with semicolons between (two within a value are one)
 URL: MailQueue\Exception: $database: there is no such kind of database: give the path of an SQLite file, "sqlite:" and the path, "pgsql:host=db;dbname=app" (PostgreSQL) or "mysql:host=db;dbname=app" (MySQL, MariaDB)

@@ -72,7 +72,7 @@ message limit: ValueError: MailQueue::runWorker(): Argument #7 ($messageLimit) m
 max workers: ValueError: MailQueue::runWorker(): Argument #8 ($maxWorkers) must be between 1 and 64
 grace: ValueError: MailQueue::runWorker(): Argument #9 ($grace) must be between 0 and 3600
 on uncertain: TypeError: MailQueue::runWorker(): Argument #11 ($onUncertain) must be of type MailQueue\OnUncertain, string given
-log, NUL: ValueError: MailQueue::runWorker(): Argument #12 ($log) must not contain null bytes
+log, NUL: ValueError: MailQueue::runWorker(): Argument #12 ($log) must not contain any null bytes
 log, a directory: MailQueue\DatabaseException [cantopen]: cannot open the log file %/directory: Is a directory; give a file whose directory exists and is writable (MAIL_QUEUE_LOG or the option log)
 log, no directory: MailQueue\DatabaseException [cantopen]: cannot open the log file %/no/such/x.log: No such file or directory; give a file whose directory exists and is writable (MAIL_QUEUE_LOG or the option log)
 log, a link: MailQueue\DatabaseException [cantopen]: the log file %/link.log is a symbolic link; give the file itself

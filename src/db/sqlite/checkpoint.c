@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "db/sqlite/internal.h"
+#include "db/sqlite/sqlite.h"
 
 enum {
     DUE_FRAMES = 1000,    /* a worker copies these, and a producer whose process alone has the file
@@ -30,7 +31,6 @@ static void restarted(struct mq_sqlite *self)
 static int note_frames(void *context, sqlite3 *handle, const char *schema, int frames)
 {
     struct mq_sqlite *self = context;
-
     (void)handle;
     if (strcmp(schema, "main") != 0) {
         return SQLITE_OK;
@@ -83,7 +83,6 @@ static enum mq_status checkpoint(struct mq_sqlite *self, int mode, bool *all, st
     int64_t limit_us = self->busy.limit_us;
     int frames = -1, copied = -1;
     int code;
-
     self->busy.limit_us = RESTART_WAIT_US;
     code = sqlite3_wal_checkpoint_v2(self->handle, "main", mode, &frames, &copied);
     self->busy.limit_us = limit_us;
@@ -148,7 +147,6 @@ static enum mq_status keep_short(struct mq_sqlite *self, struct mq_error *err)
     bool all;
     bool fresh = self->wal_frames_fresh;
     int64_t now_us = mq_sqlite_monotonic_us();
-
     if (now_us >= self->shrink_after_us) {
         self->shrink_after_us = now_us + SHRINK_EVERY_US;
         if (mq_sqlite_wal_bytes(&self->base) > TRUNCATE_BYTES) {
@@ -172,7 +170,6 @@ enum mq_status mq_sqlite_maintain(struct mq_db *db, struct mq_error *err)
 {
     struct mq_sqlite *self = mq_sqlite_of(db);
     enum mq_status status = mq_sqlite_usable(self, err);
-
     if (status != MQ_OK || self->memory || self->begun || strcmp(self->journal, "wal") != 0) {
         return status;
     }

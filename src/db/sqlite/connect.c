@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "db/sqlite/internal.h"
+#include "db/sqlite/sqlite.h"
 
 bool mq_sqlite_fixed_in(int version)
 {
@@ -48,7 +49,6 @@ static enum mq_status wants_wal(const struct mq_sqlite *self, bool *wal, struct 
 {
     bool asked = strcmp(self->wanted_journal, "wal") == 0;
     bool network = mq_sqlite_on_network(self->name);
-
     *wal = asked || (!network && !*self->wanted_journal && mq_sqlite_wal_safe());
     if (!asked || !network) {
         return MQ_OK;
@@ -67,7 +67,6 @@ static void make_private(struct mq_sqlite *self)
     struct stat info;
     char directory[PATH_MAX];
     int fd;
-
     mq_sqlite_directory(self->name, directory);
     fd = open(self->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0 && errno == EEXIST && stat(self->name, &info) != 0) { /* a dangling link */
@@ -91,7 +90,6 @@ static enum mq_status create(struct mq_sqlite *self, struct mq_error *err)
     struct stat info;
     bool wal = false;
     enum mq_status status = wants_wal(self, &wal, err);
-
     if (status == MQ_OK) {
         make_private(self);
         status = open_handle(self, true, err);
@@ -168,32 +166,27 @@ static enum mq_status take_names(struct mq_sqlite *self, struct mq_error *err)
     return MQ_OK;
 }
 
-enum mq_status mq_sqlite_connect(struct mq_sqlite *self, bool must_exist, struct mq_error *err)
+static enum mq_status set_up(struct mq_sqlite *self, bool must_exist, struct mq_error *err)
 {
     bool empty = false;
-    enum mq_status status = MQ_OK;
+    if (!self->memory) {
+        MQ_TRY(mq_sqlite_look(self, must_exist, &empty, err));
+    }
+    if (empty) {
+        MQ_TRY(create(self, err));
+    }
+    MQ_TRY(open_handle(self, false, err));
+    MQ_TRY(take_names(self, err));
+    MQ_TRY(mq_sqlite_note_reader(self, err));
+    return configure(self, err);
+}
 
+enum mq_status mq_sqlite_connect(struct mq_sqlite *self, bool must_exist, struct mq_error *err)
+{
     self->replaced = false;
     self->identified = self->wal_known = false;
     self->file_fd = -1;
-    if (!self->memory) {
-        status = mq_sqlite_look(self, must_exist, &empty, err);
-    }
-    if (status == MQ_OK && empty) {
-        status = create(self, err);
-    }
-    if (status == MQ_OK) {
-        status = open_handle(self, false, err);
-    }
-    if (status == MQ_OK) {
-        status = take_names(self, err);
-    }
-    if (status == MQ_OK) {
-        status = mq_sqlite_note_reader(self, err);
-    }
-    if (status == MQ_OK) {
-        status = configure(self, err);
-    }
+    enum mq_status status = set_up(self, must_exist, err);
     if (status == MQ_OK && !self->reader && access(self->mark_path, F_OK) == 0) {
         self->sync_failed = true;
     }

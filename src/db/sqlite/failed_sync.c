@@ -18,13 +18,13 @@
 #include <unistd.h>
 
 #include "db/sqlite/internal.h"
+#include "db/sqlite/sqlite.h"
 
 enum { WAIT_US = 200000, CHUNK = 64 << 10 };
 
 static bool write_and_sync(int fd, int64_t bytes)
 {
     static const char chunk[CHUNK] = {1};
-
     for (; bytes > 0; bytes -= CHUNK) {
         if (write(fd, chunk, CHUNK) != CHUNK) {
             return false;
@@ -39,7 +39,6 @@ static bool disk_takes(struct mq_sqlite *self)
     struct mq_buffer name = {0};
     int fd = -1;
     bool taken = false;
-
     mq_buffer_cstr(&name, self->path);
     mq_buffer_cstr(&name, "-XXXXXX");
     if (!name.failed) {
@@ -58,7 +57,6 @@ static bool cut_wal(struct mq_sqlite *self)
 {
     int64_t limit_us = self->busy.limit_us;
     int code;
-
     if (limit_us > WAIT_US) {
         self->busy.limit_us = WAIT_US;
     }
@@ -70,7 +68,6 @@ static bool cut_wal(struct mq_sqlite *self)
 static void set_mark(struct mq_sqlite *self)
 {
     int fd = open(self->mark_path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
-
     if (fd >= 0) {
         close(fd);
     }
@@ -78,15 +75,10 @@ static void set_mark(struct mq_sqlite *self)
 
 enum mq_status mq_sqlite_after_failed_sync(struct mq_sqlite *self, struct mq_error *err)
 {
-    enum mq_status status;
-
     if (!self->sync_failed || self->memory) {
         return MQ_OK;
     }
-    status = mq_sqlite_guard(self, err);
-    if (status != MQ_OK) {
-        return status;
-    }
+    MQ_TRY(mq_sqlite_guard(self, err));
     /* A rollback journal is cut after each commit. */
     if (strcmp(self->journal, "wal") != 0 || (disk_takes(self) && cut_wal(self))) {
         self->sync_failed = false;

@@ -15,6 +15,7 @@
 
 #include "core/process_id.h"
 #include "db/sqlite/internal.h"
+#include "db/sqlite/sqlite.h"
 
 bool mq_sqlite_forked(struct mq_db *db)
 {
@@ -38,7 +39,6 @@ enum mq_status mq_sqlite_usable(struct mq_sqlite *self, struct mq_error *err)
 static bool unchanged(const char *path, const struct mq_file_id *id)
 {
     struct mq_file_id now;
-
     return mq_file_id_of(path, &now) && mq_file_id_same(&now, id);
 }
 
@@ -52,7 +52,6 @@ bool mq_sqlite_journal_open(struct mq_sqlite *self)
 {
     sqlite3_file *file = NULL;
     int code = sqlite3_file_control(self->handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file);
-
     return code == SQLITE_OK && file && file->pMethods;
 }
 
@@ -82,7 +81,6 @@ static bool take_wal(struct mq_sqlite *self)
 static bool identify(struct mq_sqlite *self)
 {
     int moved = 0;
-
     /* HAS_MOVED compares the name with the descriptor that SQLite has; the first comparison with
      * the name before resolving links. */
     if (!mq_file_id_of(self->name, &self->file) ||
@@ -102,7 +100,6 @@ static bool identify(struct mq_sqlite *self)
 enum mq_status mq_sqlite_guard(struct mq_sqlite *self, struct mq_error *err)
 {
     bool known = self->identified || self->memory;
-
     return (known ? intact(self) : identify(self)) ? MQ_OK : mq_sqlite_gone(self, false, err);
 }
 
@@ -119,8 +116,6 @@ static enum mq_status prefer_truncate(struct mq_sqlite *self, struct mq_error *e
 
 enum mq_status mq_sqlite_note_journal(struct mq_sqlite *self, struct mq_error *err)
 {
-    enum mq_status status = MQ_OK;
-
     if (self->memory || self->wal_known) {
         return MQ_OK;
     }
@@ -129,15 +124,11 @@ enum mq_status mq_sqlite_note_journal(struct mq_sqlite *self, struct mq_error *e
      * another process changed the file to it, or the rollback journal of a process that was killed.
      */
     if (strcmp(self->journal, "delete") == 0 || mq_sqlite_journal_open(self)) {
-        status = mq_sqlite_ask_journal(self, self->journal, err);
+        MQ_TRY(mq_sqlite_ask_journal(self, self->journal, err));
     }
-    if (status == MQ_OK) {
-        status = prefer_truncate(self, err);
-    }
-    if (status != MQ_OK || strcmp(self->journal, "wal") != 0) {
-        return status;
-    }
-    return take_wal(self) ? MQ_OK : mq_sqlite_gone(self, false, err);
+    MQ_TRY(prefer_truncate(self, err));
+    bool known = strcmp(self->journal, "wal") != 0 || take_wal(self);
+    return known ? MQ_OK : mq_sqlite_gone(self, false, err);
 }
 
 enum mq_status mq_sqlite_guard_commit(struct mq_sqlite *self, struct mq_error *err)
@@ -163,7 +154,6 @@ int64_t mq_sqlite_wal_bytes(struct mq_db *db)
 {
     struct mq_sqlite *self = mq_sqlite_of(db);
     struct stat info;
-
     if (self->memory || !self->wal_path || stat(self->wal_path, &info) != 0) {
         return 0;
     }

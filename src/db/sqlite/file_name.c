@@ -10,7 +10,6 @@ void mq_sqlite_directory(const char *name, char out[PATH_MAX])
 {
     const char *slash = strrchr(name, '/');
     int len = slash && slash > name ? (int)(slash - name) : 1;
-
     snprintf(out, PATH_MAX, "%.*s", len, slash ? name : ".");
 }
 
@@ -19,7 +18,6 @@ void mq_sqlite_directory(const char *name, char out[PATH_MAX])
 static bool names_directory(const char *name)
 {
     const char *last = strrchr(name, '/') + 1;
-
     return *last == '\0' || strcmp(last, ".") == 0 || strcmp(last, "..") == 0;
 }
 
@@ -43,7 +41,6 @@ enum mq_status mq_sqlite_look(struct mq_sqlite *self, bool must_exist, bool *emp
 {
     struct stat info = {0};
     const char *fault = NULL;
-
     if (names_directory(self->name)) {
         fault = "by its end it is a directory: give the path of a file";
     } else if (stat(self->name, &info) == 0) {
@@ -88,7 +85,6 @@ bool mq_sqlite_on_network(const char *name)
 {
     struct statfs info;
     char directory[PATH_MAX];
-
     mq_sqlite_directory(name, directory);
     if (statfs(directory, &info) != 0) {
         return false;

@@ -21,7 +21,6 @@ enum { LOCK_SHARED = 0x40000002, LOCK_SHARED_SIZE = 510 };
 int64_t mq_sqlite_monotonic_us(void)
 {
     struct timespec now;
-
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
@@ -34,7 +33,6 @@ static int wait_a_step(void *context, int tries)
     int64_t step;
     uint32_t random;
     struct timespec pause;
-
     if (tries == 0) {
         busy->started_us = now;
     }

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 #include "core/file_id.h"
-#include "db/sqlite/sqlite.h"
+#include "db/db.h"
 
 /* Slots of the driver's own statements, behind the queue's. */
 enum mq_fixed { MQ_FIXED_BEGIN = MQ_DB_SLOTS, MQ_FIXED_COMMIT, MQ_FIXED_ROLLBACK, MQ_SQLITE_SLOTS };

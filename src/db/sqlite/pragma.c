@@ -4,7 +4,6 @@
 enum mq_status mq_sqlite_pragma(struct mq_sqlite *self, const char *sql, struct mq_error *err)
 {
     int code = sqlite3_exec(self->handle, sql, NULL, NULL, NULL);
-
     return code == SQLITE_OK ? MQ_OK
                              : mq_sqlite_error(self, sqlite3_extended_errcode(self->handle), err);
 }
@@ -15,7 +14,6 @@ enum mq_status mq_sqlite_pragma_text(struct mq_sqlite *self, const char *sql,
 {
     sqlite3_stmt *stmt = NULL;
     int code = sqlite3_prepare_v2(self->handle, sql, -1, &stmt, NULL);
-
     if (code == SQLITE_OK) {
         code = sqlite3_step(stmt);
     }

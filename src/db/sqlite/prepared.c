@@ -1,5 +1,6 @@
 /* Statements, values and rows. */
 #include "db/sqlite/internal.h"
+#include "db/sqlite/sqlite.h"
 
 /* Some failures (disk full, I/O error, no memory) make SQLite undo the whole transaction. What
  * ran after that would commit by itself, one statement at a time. */
@@ -36,7 +37,6 @@ static enum mq_status prepare(struct mq_sqlite *self, const struct mq_query *que
 {
     bool kept = query->slot >= 0 && query->slot < MQ_SQLITE_SLOTS;
     sqlite3_stmt *stmt = kept ? self->slots[query->slot] : NULL;
-
     if (!stmt) {
         int code = sqlite3_prepare_v3(self->handle, query->sql, -1,
                                       kept ? SQLITE_PREPARE_PERSISTENT : 0, &stmt, NULL);
@@ -60,20 +60,11 @@ enum mq_status mq_sqlite_run_fixed(struct mq_sqlite *self, enum mq_fixed which,
      * since its first read, whatever the timeout. */
     static const char *const texts[] = {"BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"};
     const struct mq_query query = {.slot = (int)which, .sql = texts[which - MQ_FIXED_BEGIN]};
-    enum mq_status status = check_undone(self, err);
-    int code;
-
-    if (status == MQ_OK) {
-        status = prepare(self, &query, err);
-    }
-    if (status != MQ_OK) {
-        return status;
-    }
+    MQ_TRY(check_undone(self, err));
+    MQ_TRY(prepare(self, &query, err));
     self->busy.waited_us = 0;
-    code = sqlite3_step(self->current);
-    if (code != SQLITE_DONE) {
-        status = mq_sqlite_error(self, code, err);
-    }
+    int code = sqlite3_step(self->current);
+    enum mq_status status = code == SQLITE_DONE ? MQ_OK : mq_sqlite_error(self, code, err);
     mq_sqlite_finish(&self->base);
     return status;
 }
@@ -83,7 +74,6 @@ enum mq_status mq_sqlite_run_fixed(struct mq_sqlite *self, enum mq_fixed which,
 static enum mq_status completed(struct mq_sqlite *self, struct mq_error *err)
 {
     bool wrote = !sqlite3_stmt_readonly(self->current);
-
     self->changes = wrote ? sqlite3_changes(self->handle) : 0;
     mq_sqlite_finish(&self->base);
     return wrote && !self->begun ? mq_sqlite_guard_commit(self, err) : MQ_OK;
@@ -94,7 +84,6 @@ static enum mq_status completed(struct mq_sqlite *self, struct mq_error *err)
 static bool columns_ready(sqlite3_stmt *stmt)
 {
     int count = sqlite3_column_count(stmt);
-
     for (int i = 0; i < count; i++) {
         int type = sqlite3_column_type(stmt, i);
 
@@ -113,7 +102,6 @@ static enum mq_status step(struct mq_sqlite *self, bool *row, struct mq_error *e
 {
     int code = sqlite3_step(self->current);
     enum mq_status status;
-
     *row = code == SQLITE_ROW;
     if (code == SQLITE_ROW && columns_ready(self->current)) {
         return MQ_OK;
@@ -130,28 +118,18 @@ static enum mq_status step(struct mq_sqlite *self, bool *row, struct mq_error *e
 enum mq_status mq_sqlite_run(struct mq_db *db, const struct mq_query *query, struct mq_error *err)
 {
     struct mq_sqlite *self = mq_sqlite_of(db);
-    enum mq_status status = mq_sqlite_usable(self, err);
-
-    if (status != MQ_OK) {
-        return status;
-    }
+    MQ_TRY(mq_sqlite_usable(self, err));
     mq_sqlite_finish(db);
-    status = check_undone(self, err);
-    if (status == MQ_OK && !self->begun) {
-        status = mq_sqlite_guard(self, err);
+    MQ_TRY(check_undone(self, err));
+    if (!self->begun) {
+        MQ_TRY(mq_sqlite_guard(self, err));
     }
-    if (status == MQ_OK) {
-        status = prepare(self, query, err);
-    }
-    if (status != MQ_OK) {
-        return status;
-    }
+    MQ_TRY(prepare(self, query, err));
     self->busy.waited_us = 0;
     for (int i = 0; i < query->param_count; i++) {
         int code = bind(self->current, i + 1, &query->params[i]);
-
         if (code != SQLITE_OK) {
-            status = mq_sqlite_error(self, code, err);
+            enum mq_status status = mq_sqlite_error(self, code, err);
             mq_sqlite_finish(db);
             return status;
         }
@@ -164,7 +142,6 @@ enum mq_status mq_sqlite_next(struct mq_db *db, bool *row, struct mq_error *err)
     struct mq_sqlite *self = mq_sqlite_of(db);
     enum mq_status status;
     bool more = false;
-
     if (self->current && self->row_ready) {
         self->row_ready = false;
         *row = true;
@@ -185,7 +162,6 @@ struct mq_value mq_sqlite_column(struct mq_db *db, int index)
     struct mq_sqlite *self = mq_sqlite_of(db);
     sqlite3_stmt *stmt = self->current;
     struct mq_value value = {.type = MQ_NULL};
-
     if (!stmt) {
         return value;
     }
@@ -213,7 +189,6 @@ struct mq_value mq_sqlite_column(struct mq_db *db, int index)
 void mq_sqlite_finish(struct mq_db *db)
 {
     struct mq_sqlite *self = mq_sqlite_of(db);
-
     self->row_ready = false;
     if (!self->current || mq_sqlite_forked(db)) {
         return;

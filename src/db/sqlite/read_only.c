@@ -30,7 +30,6 @@ static enum mq_status check_file_beside(struct mq_sqlite *self, const char *path
                                         struct mq_error *err)
 {
     int missing = access(path, R_OK) == 0 ? 0 : errno;
-
     if (missing == 0) {
         return MQ_OK;
     }
@@ -48,7 +47,6 @@ static enum mq_status check_file_beside(struct mq_sqlite *self, const char *path
 enum mq_status mq_sqlite_note_reader(struct mq_sqlite *self, struct mq_error *err)
 {
     enum mq_status status = MQ_OK;
-
     self->reader = !self->memory && sqlite3_db_readonly(self->handle, "main") == 1;
     if (self->reader && self->worker) {
         return mq_sqlite_error(self, SQLITE_READONLY, err);

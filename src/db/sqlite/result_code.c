@@ -14,7 +14,6 @@ static const char *path_of(const struct mq_sqlite *self)
 long mq_sqlite_owner(const char *path)
 {
     struct stat info;
-
     return stat(path, &info) == 0 ? (long)info.st_uid : -1;
 }
 
@@ -25,7 +24,6 @@ static enum mq_status denied(struct mq_sqlite *self, int system_error, enum mq_s
     const char *path = path_of(self);
     char directory[PATH_MAX];
     long uid = (long)geteuid();
-
     mq_sqlite_directory(path, directory);
     if (access(directory, X_OK) != 0) {
         return mq_error_set(err, MQ_CANTOPEN, "database",
@@ -108,7 +106,6 @@ static enum mq_status damaged(int code, const char *path, struct mq_error *err)
 static bool is_size_limited(void)
 {
     struct rlimit limit;
-
     return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
@@ -116,7 +113,6 @@ static enum mq_status input_output(struct mq_sqlite *self, int code, int system_
                                    struct mq_error *err)
 {
     const char *path = path_of(self);
-
     self->sync_failed = self->sync_failed || code == SQLITE_IOERR_FSYNC;
     if (code == SQLITE_IOERR_WRITE && system_error == 0 && is_size_limited()) {
         system_error =
@@ -171,7 +167,6 @@ static enum mq_status other(const struct mq_sqlite *self, int code, struct mq_er
 enum mq_status mq_sqlite_error(struct mq_sqlite *self, int code, struct mq_error *err)
 {
     int system_error = self->handle ? sqlite3_system_errno(self->handle) : errno;
-
     if (code == SQLITE_READONLY_DBMOVED) {
         return mq_sqlite_gone(self, false, err);
     }

@@ -12,7 +12,6 @@
 static void rollback(struct mq_db *db)
 {
     struct mq_sqlite *self = mq_sqlite_of(db);
-
     if (mq_sqlite_forked(db)) {
         return;
     }
@@ -29,36 +28,23 @@ static void rollback(struct mq_db *db)
 static enum mq_status begin(struct mq_db *db, struct mq_error *err)
 {
     struct mq_sqlite *self = mq_sqlite_of(db);
-    enum mq_status status = mq_sqlite_usable(self, err);
-
-    if (status != MQ_OK) {
-        return status;
-    }
+    MQ_TRY(mq_sqlite_usable(self, err));
     if (self->begun) {
         return mq_error_set(err, MQ_DATABASE, "database", "a transaction within a transaction");
     }
     mq_sqlite_finish(db);
     if (self->reader && access(self->path, W_OK) == 0) { /* by now */
         mq_sqlite_disconnect(self);
-        status = mq_sqlite_connect(self, true, err);
+        MQ_TRY(mq_sqlite_connect(self, true, err));
     }
-    if (status == MQ_OK && self->reader) { /* SQLite would begin a transaction that reads */
+    if (self->reader) { /* SQLite would begin a transaction that reads */
         return mq_sqlite_error(self, SQLITE_READONLY, err);
     }
-    if (status == MQ_OK) {
-        status = mq_sqlite_guard(self, err);
-    }
-    if (status == MQ_OK) {
-        status = mq_sqlite_after_failed_sync(self, err);
-    }
-    if (status == MQ_OK) {
-        status = mq_sqlite_run_fixed(self, MQ_FIXED_BEGIN, err);
-    }
-    if (status != MQ_OK) {
-        return status;
-    }
+    MQ_TRY(mq_sqlite_guard(self, err));
+    MQ_TRY(mq_sqlite_after_failed_sync(self, err));
+    MQ_TRY(mq_sqlite_run_fixed(self, MQ_FIXED_BEGIN, err));
     self->begun = true;
-    status = mq_sqlite_note_journal(self, err);
+    enum mq_status status = mq_sqlite_note_journal(self, err);
     if (status != MQ_OK) {
         rollback(db);
     }
@@ -69,17 +55,13 @@ static enum mq_status begin(struct mq_db *db, struct mq_error *err)
 static enum mq_status commit(struct mq_db *db, struct mq_error *err)
 {
     struct mq_sqlite *self = mq_sqlite_of(db);
-    enum mq_status status = mq_sqlite_usable(self, err);
-
-    if (status != MQ_OK) {
-        return status;
-    }
+    MQ_TRY(mq_sqlite_usable(self, err));
     if (!self->begun) {
         return mq_error_set(err, MQ_DATABASE, "database", "a commit without a transaction");
     }
     mq_sqlite_finish(db);
     self->committing = true;
-    status = mq_sqlite_run_fixed(self, MQ_FIXED_COMMIT, err);
+    enum mq_status status = mq_sqlite_run_fixed(self, MQ_FIXED_COMMIT, err);
     self->committing = false;
     if (status != MQ_OK) {
         return status;
@@ -100,7 +82,6 @@ static int64_t changes(struct mq_db *db)
 static int64_t last_id(struct mq_db *db)
 {
     struct mq_sqlite *self = mq_sqlite_of(db);
-
     return self->handle ? sqlite3_last_insert_rowid(self->handle) : 0;
 }
 
@@ -113,7 +94,6 @@ static bool joined(struct mq_db *db)
 static bool has_column(struct mq_db *db, const char *table, const char *column)
 {
     struct mq_sqlite *self = mq_sqlite_of(db);
-
     return self->handle && !mq_sqlite_forked(db) &&
            sqlite3_table_column_metadata(self->handle, "main", table, column, NULL, NULL, NULL,
                                          NULL, NULL) == SQLITE_OK;
@@ -122,14 +102,12 @@ static bool has_column(struct mq_db *db, const char *table, const char *column)
 static const char *path(struct mq_db *db)
 {
     struct mq_sqlite *self = mq_sqlite_of(db);
-
     return self->path ? self->path : self->name;
 }
 
 static enum mq_status reopen(struct mq_db *db, struct mq_error *err)
 {
     struct mq_sqlite *self = mq_sqlite_of(db);
-
     if (self->memory) {
         return mq_sqlite_usable(self, err);
     }
@@ -146,7 +124,6 @@ static enum mq_status reopen(struct mq_db *db, struct mq_error *err)
 static void close_db(struct mq_db *db)
 {
     struct mq_sqlite *self = mq_sqlite_of(db);
-
     if (mq_sqlite_forked(db)) {
         mq_sqlite_forget(self);
     } else {
@@ -193,7 +170,6 @@ enum mq_status mq_sqlite_open(const struct mq_sqlite_options *options, struct mq
 {
     struct mq_sqlite *self = calloc(1, sizeof(*self));
     enum mq_status status;
-
     if (!self) {
         return mq_error_nomem(err);
     }

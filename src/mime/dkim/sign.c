@@ -112,17 +112,12 @@ enum mq_status mq_dkim_add(struct mq_dkim *dkim, const char *domain, const char 
                            const char *key_file, struct mq_error *err)
 {
     struct entry entry = {0};
-    enum mq_status status = check_names(dkim, domain, selector, err);
-    if (status == MQ_OK && dkim->allows && !dkim->allows(key_file)) {
+    MQ_TRY(check_names(dkim, domain, selector, err));
+    if (dkim->allows && !dkim->allows(key_file)) {
         return mq_error_set(err, MQ_CONFIG, "dkim",
                             "dkim: open_basedir does not allow the key file %s", key_file);
     }
-    if (status == MQ_OK) {
-        status = mq_dkim_key_open(key_file, &entry.key, err);
-    }
-    if (status != MQ_OK) {
-        return status;
-    }
+    MQ_TRY(mq_dkim_key_open(key_file, &entry.key, err));
     struct entry *items = realloc(dkim->items, (dkim->count + 1) * sizeof *items);
     dkim->items = items ? items : dkim->items;
     entry.domain = strdup(domain);
@@ -292,7 +287,6 @@ static enum mq_status append_signature(const struct entry *entry, struct common 
     struct mq_buffer signature = {0};
     size_t value_at = out->len + sizeof FIELD ":" - 1;
     size_t text_len = common->text.len;
-
     put_tags(out, entry, common);
     if (!out->failed) {
         mq_dkim_relax_header(&common->text, MQ_STR(FIELD),

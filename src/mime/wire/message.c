@@ -185,10 +185,7 @@ static enum mq_status put_field(struct work *work, const struct mq_message_field
 {
     for (size_t i = 0; i <= field->folds; i++) {
         struct mq_str line;
-        enum mq_status status = take_header_line(work, &line);
-        if (status != MQ_OK) {
-            return status;
-        }
+        MQ_TRY(take_header_line(work, &line));
         const char *fault = i == 0 ? fault_of_name(work, field->name, line) : NULL;
         if (fault != NULL) {
             return bad_line(work, work->line, fault);
@@ -211,10 +208,7 @@ static enum mq_status take_field(struct work *work, const struct mq_message_fiel
     enum kind kind = kind_of(field->name);
     bool raw = false;
     bool is_long = false;
-    enum mq_status status = put_field(work, field, &raw, &is_long);
-    if (status != MQ_OK) {
-        return status;
-    }
+    MQ_TRY(put_field(work, field, &raw, &is_long));
     if (!is_kept(work, kind, field->value)) {
         work->out->len = work->out->failed ? work->out->len : at;
         work->changes |= BIT(kind);
@@ -255,10 +249,7 @@ static enum mq_status take_headers(struct work *work, const struct mq_message_op
     mq_message_fields_init(&fields, work->rest);
     work->end = fields.end;
     while (mq_message_fields_next(&fields)) {
-        enum mq_status status = take_field(work, &fields);
-        if (status != MQ_OK) {
-            return status;
-        }
+        MQ_TRY(take_field(work, &fields));
     }
     if (work->line == 0) {
         return bad_line(work, 1,

@@ -106,7 +106,6 @@ static void parse(zend_execute_data *execute_data, enum captured which, struct m
 {
     zend_string *to, *subject, *message, *headers = NULL, *parameters = NULL;
     HashTable *header_array = NULL;
-
     ZEND_PARSE_PARAMETERS_START(3, 5)
         Z_PARAM_PATH_STR(to)
         Z_PARAM_PATH_STR(subject)

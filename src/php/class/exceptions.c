@@ -117,7 +117,7 @@ bool mq_php_check_text(uint32_t arg, const zend_string *text)
     if (strlen(ZSTR_VAL(text)) == ZSTR_LEN(text)) {
         return true;
     }
-    zend_argument_value_error(arg, "must not contain null bytes");
+    zend_argument_value_error(arg, "must not contain any null bytes");
     return false;
 }
 

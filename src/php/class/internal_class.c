@@ -147,11 +147,8 @@ ZEND_METHOD(MailQueue_Internal, columns)
     ZEND_PARSE_PARAMETERS_END();
 
     const struct mq_queue *queue = mq_php_queue_use(object);
-    if (queue == NULL) {
-        RETURN_THROWS();
-    }
     array_init(return_value);
-    for (size_t i = 0; mq_queue_column(queue, i); i++) {
+    for (size_t i = 0; queue && mq_queue_column(queue, i); i++) {
         add_assoc_string(return_value, mq_queue_column(queue, i), mq_queue_column_type(i));
     }
 }

@@ -16,15 +16,12 @@
 #include "queue/job.h"
 #include "worker/dead_runs.h"
 
-#define LIMIT_MAX       1000
-#define LEASE_MIN_S     5
-#define LEASE_MAX_S     86400
 #define RETRY_MAX_S     (366 * 86400)
 #define TAKE_TOKENS_MAX 1000000000
 
 static bool check_lease(uint32_t arg, zend_long lease)
 {
-    return mq_php_check_range(arg, lease, LEASE_MIN_S, LEASE_MAX_S, " (seconds)");
+    return mq_php_check_range(arg, lease, MQ_LEASE_MIN_S, MQ_LEASE_MAX_S, " (seconds)");
 }
 
 /* What the records of worker runs say of leases that are over. */
@@ -86,10 +83,10 @@ static void claim(zval *object, struct mq_claim_request *request, zval *return_v
 
 ZEND_METHOD(MailQueue, claim)
 {
-    zend_long limit = 1, lease = 900;
+    zend_long limit = 1, lease = MQ_LEASE_S;
 
     if (zend_parse_parameters(ZEND_NUM_ARGS(), "|ll", &limit, &lease) == FAILURE ||
-        !mq_php_check_range(1, limit, 1, LIMIT_MAX, "") || !check_lease(2, lease)) {
+        !mq_php_check_range(1, limit, 1, MQ_CLAIM_MAX, "") || !check_lease(2, lease)) {
         RETURN_THROWS();
     }
     struct mq_claim_request request = {.limit = (int)limit, .lease_s = lease};
@@ -106,16 +103,21 @@ static struct mq_job *claimed_job(zval *object)
     return job;
 }
 
-/* Settles one outcome, if there is a job, and returns whether the lease still stood. */
-static void settle(zval *object, struct mq_settlement *outcome, zval *return_value)
+/* Settles the claimed job, and returns whether the lease still stood. */
+static void settle(zval *object, zval *job, struct mq_settlement *outcome, zval *return_value)
 {
     struct mq_error err;
+    outcome->job = claimed_job(job);
     struct mq_queue *queue = outcome->job ? mq_php_queue_use(object) : NULL;
     if (queue == NULL) {
         return;
     }
     struct mq_cycle cycle = {.outcomes = outcome, .outcome_count = 1};
     outcome->ms = -1;
+    if (outcome->outcome == MQ_OUTCOME_DELIVERED) {
+        size_t given = outcome->job->targets.count;
+        outcome->handed_over = given ? (int)given : 1;
+    }
     if (mq_php_queue_ok(object, mq_queue_cycle(queue, &cycle, &err), &err)) {
         RETVAL_BOOL(outcome->row != MQ_ROW_LOST);
     }
@@ -129,16 +131,8 @@ ZEND_METHOD(MailQueue, complete)
         Z_PARAM_OBJECT_OF_CLASS(object, mq_ce_job)
     ZEND_PARSE_PARAMETERS_END();
 
-    struct mq_job *job = claimed_job(object);
-    if (job) {
-        struct mq_settlement outcome = {
-            .job = job,
-            .outcome = MQ_OUTCOME_DELIVERED,
-            .handed_over = job->targets.count ? (int)job->targets.count : 1,
-            .retry_after_s = -1,
-        };
-        settle(ZEND_THIS, &outcome, return_value);
-    }
+    struct mq_settlement outcome = {.outcome = MQ_OUTCOME_DELIVERED, .retry_after_s = -1};
+    settle(ZEND_THIS, object, &outcome, return_value);
 }
 
 ZEND_METHOD(MailQueue, release)
@@ -149,9 +143,8 @@ ZEND_METHOD(MailQueue, release)
         Z_PARAM_OBJECT_OF_CLASS(object, mq_ce_job)
     ZEND_PARSE_PARAMETERS_END();
 
-    struct mq_settlement outcome = {
-        .job = claimed_job(object), .outcome = MQ_OUTCOME_RELEASED, .retry_after_s = -1};
-    settle(ZEND_THIS, &outcome, return_value);
+    struct mq_settlement outcome = {.outcome = MQ_OUTCOME_RELEASED, .retry_after_s = -1};
+    settle(ZEND_THIS, object, &outcome, return_value);
 }
 
 ZEND_METHOD(MailQueue, fail)
@@ -167,18 +160,17 @@ ZEND_METHOD(MailQueue, fail)
         RETURN_THROWS();
     }
     struct mq_settlement outcome = {
-        .job = claimed_job(object),
         .outcome = permanent ? MQ_OUTCOME_REFUSED : MQ_OUTCOME_DEFERRED,
         .error = ZSTR_VAL(error),
         .retry_after_s = retry_null ? -1 : retry_after,
     };
-    settle(ZEND_THIS, &outcome, return_value);
+    settle(ZEND_THIS, object, &outcome, return_value);
 }
 
 ZEND_METHOD(MailQueue, renew)
 {
     zval *object;
-    zend_long lease = 900;
+    zend_long lease = MQ_LEASE_S;
     struct mq_error err;
 
     if (zend_parse_parameters(ZEND_NUM_ARGS(), "O|l", &object, mq_ce_job, &lease) == FAILURE ||

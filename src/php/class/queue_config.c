@@ -21,19 +21,16 @@
 
 ZEND_METHOD(MailQueue, config)
 {
-    zend_string *key;
-    char *value = NULL;
+    char *key, *value = NULL;
+    size_t len;
     struct mq_error err;
 
-    ZEND_PARSE_PARAMETERS_START(1, 1)
-        Z_PARAM_STR(key)
-    ZEND_PARSE_PARAMETERS_END();
-
-    struct mq_queue *queue = mq_php_check_text(1, key) ? mq_php_queue_use(ZEND_THIS) : NULL;
-    if (queue &&
-        mq_php_queue_ok(ZEND_THIS, mq_queue_config(queue, ZSTR_VAL(key), &value, &err), &err) &&
-        value) {
-        RETVAL_STRING(value);
+    if (zend_parse_parameters(ZEND_NUM_ARGS(), "p", &key, &len) == FAILURE) {
+        RETURN_THROWS();
+    }
+    struct mq_queue *queue = mq_php_queue_use(ZEND_THIS);
+    if (queue && mq_php_queue_ok(ZEND_THIS, mq_queue_config(queue, key, &value, &err), &err)) {
+        mq_php_set_text(return_value, value);
     }
     free(value);
 }
@@ -45,7 +42,7 @@ ZEND_METHOD(MailQueue, setConfig)
     struct mq_error err;
 
     ZEND_PARSE_PARAMETERS_START(2, 2)
-        Z_PARAM_STR(key)
+        Z_PARAM_PATH_STR(key)
         Z_PARAM_ZVAL(value)
     ZEND_PARSE_PARAMETERS_END();
 
@@ -55,8 +52,7 @@ ZEND_METHOD(MailQueue, setConfig)
         RETURN_THROWS();
     }
     zend_string *text = Z_TYPE_P(value) == IS_FALSE ? ZSTR_CHAR('0') : zval_get_string(value);
-    bool fits = mq_php_check_text(1, key) && mq_php_check_text(2, text);
-    struct mq_queue *queue = fits ? mq_php_queue_use(ZEND_THIS) : NULL;
+    struct mq_queue *queue = mq_php_check_text(2, text) ? mq_php_queue_use(ZEND_THIS) : NULL;
     if (queue) {
         const char *set = Z_TYPE_P(value) == IS_NULL ? NULL : ZSTR_VAL(text);
         mq_php_queue_ok(ZEND_THIS, mq_queue_set_config(queue, ZSTR_VAL(key), set, &err), &err);

@@ -13,7 +13,6 @@
 #include "queue/job.h"
 #include "queue/manage.h"
 
-#define STRAYS_MAX     100
 #define JOBS_LIMIT_MAX 10000
 
 ZEND_METHOD(MailQueue, stats)
@@ -31,11 +30,12 @@ ZEND_METHOD(MailQueue, stats)
     mq_stats_clear(&stats);
 }
 
+/* -1: any, for NULL. */
 static int state_of(const zval *status)
 {
     enum mq_state state;
-    zval *value = zend_enum_fetch_case_value(Z_OBJ_P(status));
-    return mq_state_parse(mq_php_str(Z_STR_P(value)), &state) ? (int)state : -1;
+    zval *value = status ? zend_enum_fetch_case_value(Z_OBJ_P(status)) : NULL;
+    return value && mq_state_parse(mq_php_str(Z_STR_P(value)), &state) ? (int)state : -1;
 }
 
 static void clear_list(void *list)
@@ -43,8 +43,10 @@ static void clear_list(void *list)
     mq_job_list_clear(list);
 }
 
-static void list_jobs(zval *object, const struct mq_job_filter *filter, zval *return_value)
+static void list_jobs(zval *object, const zval *status, zend_long limit, zend_long after,
+                      zval *return_value)
 {
+    const struct mq_job_filter filter = {state_of(status), (int)limit, after};
     struct mq_error err;
     zval holder;
     struct mq_queue *queue = mq_php_queue_use(object);
@@ -52,7 +54,7 @@ static void list_jobs(zval *object, const struct mq_job_filter *filter, zval *re
         return;
     }
     struct mq_job_list *list = mq_php_holder_new(&holder, sizeof *list, clear_list);
-    if (mq_php_queue_ok(object, mq_queue_jobs(queue, filter, list, &err), &err)) {
+    if (mq_php_queue_ok(object, mq_queue_jobs(queue, &filter, list, &err), &err)) {
         array_init_size(return_value, (uint32_t)list->count);
         for (size_t i = 0; i < list->count; i++) {
             zval job;
@@ -75,29 +77,23 @@ ZEND_METHOD(MailQueue, jobs)
     if (after < 0) {
         zend_argument_value_error(3, "must be an id, or 0 to begin");
     } else if (mq_php_check_range(2, limit, 1, JOBS_LIMIT_MAX, "")) {
-        struct mq_job_filter filter = {
-            .state = status ? state_of(status) : -1, .limit = (int)limit, .after = after};
-        list_jobs(ZEND_THIS, &filter, return_value);
+        list_jobs(ZEND_THIS, status, limit, after, return_value);
     }
 }
 
 ZEND_METHOD(MailQueue, strays)
 {
-    struct mq_stray strays[STRAYS_MAX];
-    size_t count = 0;
+    struct mq_strays strays;
     struct mq_error err;
 
     ZEND_PARSE_PARAMETERS_NONE();
 
     struct mq_queue *queue = mq_php_queue_use(ZEND_THIS);
-    if (queue == NULL ||
-        !mq_php_queue_ok(ZEND_THIS, mq_queue_strays(queue, strays, STRAYS_MAX, &count, &err),
-                         &err)) {
-        RETURN_THROWS();
-    }
-    array_init(return_value);
-    for (size_t i = 0; i < count; i++) {
-        add_index_string(return_value, (zend_ulong)strays[i].id, strays[i].status);
+    if (queue && mq_php_queue_ok(ZEND_THIS, mq_queue_strays(queue, &strays, &err), &err)) {
+        array_init(return_value);
+        for (size_t i = 0; i < strays.count; i++) {
+            add_index_string(return_value, strays.items[i].id, strays.items[i].status);
+        }
     }
 }
 

@@ -19,6 +19,7 @@
 #include "php/class/queue_options.h"
 #include "php/class/value_objects.h"
 #include "php/class/values.h"
+#include "php/guard.h"
 #include "php/ini.h"
 #include "php/paths.h"
 #include "php/pdo/driver.h"
@@ -53,8 +54,8 @@ static const struct {
     zend_long standard, min, max; /* standard -1: null, no limit */
 } numbers[ARG_COUNT] = {
     [ARG_CONNECTIONS] = {10, 1, 1000},
-    [ARG_BATCH] = {100, 1, 1000},
-    [ARG_LEASE] = {900, 5, 86400},
+    [ARG_BATCH] = {100, 1, MQ_CLAIM_MAX},
+    [ARG_LEASE] = {MQ_LEASE_S, MQ_LEASE_MIN_S, MQ_LEASE_MAX_S},
     [ARG_TIME_LIMIT] = {-1, 1, 366 * 86400},
     [ARG_MESSAGE_LIMIT] = {-1, 1, 1000000000},
     [ARG_MAX_WORKERS] = {1, 1, 64},
@@ -99,7 +100,7 @@ static bool check_arguments(struct run *run)
             return false;
         }
     }
-    return run->log_name == NULL || mq_php_check_text(ARG_LOG, run->log_name);
+    return true;
 }
 
 static bool check_place(const struct mq_php_queue *self)
@@ -369,7 +370,7 @@ ZEND_METHOD(MailQueue, runWorker)
         Z_PARAM_LONG(number[ARG_GRACE])
         Z_PARAM_BOOL(run.daemon)
         Z_PARAM_OBJ_OF_CLASS(run.on_uncertain, mq_ce_on_uncertain)
-        Z_PARAM_STR_OR_NULL(run.log_name)
+        Z_PARAM_PATH_STR_OR_NULL(run.log_name)
         Z_PARAM_FUNC_OR_NULL(run.on_event.info, run.on_event.cache)
         Z_PARAM_STR_OR_NULL(run.dkim_keys)
         Z_PARAM_LONG(number[ARG_MAX_BYTES])

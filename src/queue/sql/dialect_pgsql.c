@@ -1,7 +1,6 @@
 /* PostgreSQL's spelling, where it is another one (9.5 and later). */
 #include "policy/states.h"
 #include "queue/sql/dialect.h"
-#include "queue/steps.h" /* MQ_CLAIM_CHUNK, as digits of a statement */
 
 /* An advisory lock of two numbers (objsubid 2), of this database, of queue ?1. */
 #define PLACE                                                                             \

@@ -10,6 +10,8 @@
 
 struct mq_queue;
 
+#define MQ_CLAIM_CHUNK 128 /* due rows that MQ_SQL_CLAIM_TAKE_MANY reads at a time */
+
 /* One statement each; the value is its slot in the driver. */
 enum mq_sql {
     MQ_SQL_CONFIG_TABLE, /* scripts */

@@ -201,7 +201,6 @@ enum mq_status mq_intent_scan(const char *directory, const char *own,
     enum mq_status status = MQ_OK;
     struct dirent *entry;
     DIR *dir = opendir(directory);
-
     if (!dir) {
         return mq_error_set(err, MQ_CANTOPEN, "run_dir", "cannot read the run directory %s: %s",
                             directory, strerror(errno));
