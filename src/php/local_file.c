@@ -54,15 +54,23 @@ static enum mq_status resolve(struct mq_str path, const char *field, char *resol
     return is_allowed(resolved) ? MQ_OK : bad(field, path.data, FORBIDDEN, err);
 }
 
-/* Whether the open file is still the one at that path: a directory of the path may have been
- * replaced by a link between the check and the opening. */
-static bool is_same_file(int fd, const char *resolved)
+/* Opens an absolute path and follows no link, in any directory of it: one may have been put there
+ * since open_basedir was asked. -1 with errno. Changes `path`. */
+static int open_without_links(char *path, int flags)
 {
-    char actual[MAXPATHLEN];
-    struct stat at_path, opened;
-    return realpath(resolved, actual) && strcmp(resolved, actual) == 0 && fstat(fd, &opened) == 0 &&
-           lstat(actual, &at_path) == 0 && opened.st_dev == at_path.st_dev &&
-           opened.st_ino == at_path.st_ino;
+    int directory = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    char *name = path + 1;
+    for (char *end; directory >= 0 && (end = strchr(name, '/')) != NULL; name = end + 1) {
+        *end = '\0';
+        int next = openat(directory, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        close(directory);
+        directory = next;
+    }
+    int fd = directory >= 0 ? openat(directory, name, flags) : -1;
+    if (directory >= 0) {
+        close(directory);
+    }
+    return fd;
 }
 
 enum mq_status mq_php_local_file_open(struct mq_str path, const char *field, int *fd, size_t *size,
@@ -87,15 +95,13 @@ enum mq_status mq_php_local_file_open(struct mq_str path, const char *field, int
                    "make a copy with VACUUM INTO and give that",
                    err);
     }
-    *fd = open(resolved, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    const int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+    *fd = is_allowed("/") ? open(resolved, flags) : open_without_links(resolved, flags);
     if (*fd < 0 || fstat(*fd, &info) != 0) {
         return bad_errno(field, path.data, err);
     }
     if (!S_ISREG(info.st_mode)) {
         return bad(field, path.data, IRREGULAR, err);
-    }
-    if (!is_allowed("/") && !is_same_file(*fd, resolved)) {
-        return bad(field, path.data, FORBIDDEN, err);
     }
     zend_long limit = MAILQUEUE_G(max_message_size);
     if (limit && info.st_size > limit) {

@@ -26,6 +26,7 @@
 #include "php/worker/hooks.h"
 #include "php_mailqueue.h"
 #include "queue/body.h"
+#include "queue/claim.h"
 #include "send/factory.h"
 #include "worker/log.h"
 #include "worker/worker.h"
