@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "core/buffer.h"
-#include "db/db.h"
 #include "main/php_open_temporary_file.h"
 #include "php_mailqueue.h"
 #include "queue/queue.h"
@@ -26,8 +25,7 @@ static char *base_path(void)
 
 enum mq_status mq_php_run_dir(struct mq_queue *queue, char **out, struct mq_error *err)
 {
-    struct mq_db *db = mq_queue_db(queue);
-    const char *path = db->driver->path(db);
+    const char *path = mq_queue_path(queue);
     const char *identity = mq_queue_identity(queue, err);
     if (mq_queue_is_shared(queue) && identity == NULL) {
         return err->status;
@@ -83,8 +81,7 @@ char *mq_php_log_beside(const char *neighbour)
 /* The log lies beside the database's file. A database server's log lies in the run directory. */
 char *mq_php_log_path(struct mq_queue *queue, const char *run_dir)
 {
-    struct mq_db *db = mq_queue_db(queue);
-    const char *path = db->driver->path(db);
+    const char *path = mq_queue_path(queue);
     if (path || run_dir == NULL) {
         return path ? mq_php_log_beside(path) : NULL;
     }

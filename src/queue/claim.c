@@ -92,7 +92,7 @@ static enum mq_status drop(struct taking *t, const struct mq_job *job, bool *dro
     }
     *dropped = true;
     if (expired || orphaned) {
-        mq_tx_happened(t->tx, job, expired ? MQ_EVENT_EXPIRED : MQ_EVENT_ORPHAN);
+        mq_tx_gone(t->tx, job, expired);
         return mq_job_drop(queue, job->id, &t->dropped, err);
     }
     if (job->unreadable || is_exhausted(queue, job)) {

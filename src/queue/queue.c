@@ -138,6 +138,11 @@ void mq_queue_maintain(struct mq_queue *queue)
     }
 }
 
+const char *mq_queue_path(const struct mq_queue *queue)
+{
+    return queue->db->driver->path(queue->db);
+}
+
 bool mq_queue_is_shared(const struct mq_queue *queue)
 {
     return queue->dialect->shared;

@@ -50,6 +50,8 @@ void mq_queue_maintain(struct mq_queue *queue);
 const struct mq_clock *mq_queue_clock(const struct mq_queue *queue);
 /* The time that leases and tokens go by: a server is asked for its own. */
 enum mq_status mq_queue_now(struct mq_queue *queue, int64_t *now_s, struct mq_error *err);
+/* The absolute path of the database's file, owned by the queue; NULL: it has none. */
+const char *mq_queue_path(const struct mq_queue *queue);
 /* Whether machines may share the database: there is no file beside which anything could lie. */
 bool mq_queue_is_shared(const struct mq_queue *queue);
 /* Which tables these are, wherever they are seen from: the server, its database, the table. A text

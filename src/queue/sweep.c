@@ -3,6 +3,7 @@
  * Expired rows are found by their index, in time that does not depend on what waits. Orphans are
  * not, so with an orphan check the sweep walks the table by id: about 1 ms for 1,000 rows. */
 #include "queue/claim.h"
+#include "queue/event.h"
 #include "queue/handle.h"
 #include "queue/job.h"
 #include "queue/queue.h"
@@ -42,7 +43,7 @@ static enum mq_status delete_row(struct mq_tx *tx, const struct mq_job *job, str
     if (!orphaned) {
         return MQ_OK;
     }
-    mq_tx_happened(tx, job, expired ? MQ_EVENT_EXPIRED : MQ_EVENT_ORPHAN);
+    mq_tx_gone(tx, job, expired);
     return mq_job_drop(tx->queue, job->id, sum, err);
 }
 

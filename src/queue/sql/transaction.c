@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "db/db.h"
+#include "queue/event.h"
 #include "queue/handle.h"
 #include "queue/job.h"
 #include "queue/queue.h"
@@ -190,8 +191,8 @@ void mq_tx_event(struct mq_tx *tx, const struct mq_job *job, const struct mq_eve
     mq_events_add(tx->events, &event);
 }
 
-void mq_tx_happened(struct mq_tx *tx, const struct mq_job *job, enum mq_event_type type)
+void mq_tx_gone(struct mq_tx *tx, const struct mq_job *job, bool expired)
 {
-    struct mq_event event = {.type = type, .ms = -1};
+    struct mq_event event = {.type = expired ? MQ_EVENT_EXPIRED : MQ_EVENT_ORPHAN, .ms = -1};
     mq_tx_event(tx, job, &event);
 }

@@ -8,8 +8,9 @@
 
 #include "core/error.h"
 #include "queue/config/settings.h"
-#include "queue/event.h"
 
+struct mq_event;
+struct mq_events;
 struct mq_job;
 struct mq_queue;
 
@@ -59,7 +60,7 @@ void mq_tx_leave_free(const struct mq_queue *queue, int64_t since_ms);
 /* Notes an event about a job. `extra` gives what the job does not say: type, recipients, relay,
  * reply, ms, next_attempt_at. */
 void mq_tx_event(struct mq_tx *tx, const struct mq_job *job, const struct mq_event *extra);
-/* An event with nothing but its type. */
-void mq_tx_happened(struct mq_tx *tx, const struct mq_job *job, enum mq_event_type type);
+/* Notes that a waiting job is deleted because it has expired, else as an orphan. */
+void mq_tx_gone(struct mq_tx *tx, const struct mq_job *job, bool expired);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "core/buffer.h"
 #include "core/error.h"
-#include "send/transport.h"
+#include "send/transfer.h"
 
 /* In the environment of what we start. Our own drop-in must refuse to queue where it is set: it
  * would be the mail that we are sending, and come back for ever. */

@@ -3,7 +3,7 @@
 #define MQ_SEND_SENDMAIL_EXIT_CODE_H
 
 #include "core/buffer.h"
-#include "send/transport.h"
+#include "send/transfer.h"
 
 /* The outcome of all recipients: the program does not say which. RELEASED: no mail can go this way,
  * which is the relay's trouble. `status` as waitpid() gives it, -1: unknown. */

@@ -5,7 +5,7 @@
 
 #include "core/buffer.h"
 #include "send/smtp/channel.h"
-#include "send/transport.h"
+#include "send/transfer.h"
 
 struct mq_greeting {
     struct mq_smtp_caps caps;
