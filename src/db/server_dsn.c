@@ -153,7 +153,7 @@ static enum mq_status take_item(struct mq_server_dsn *dsn, struct mq_buffer *sho
                       (given && has_word(item->name, "pass") && !has_word(item->name, "file")) ||
                       (has_word(item->value, "://") && has_word(item->value, "@"));
     if (mq_str_equal(item->name, MQ_STR("connect_timeout"))) {
-        /* What follows the DSN's last number is no digit: a blank, a quote or NUL. */
+        /* A blank, a quote or NUL follows the number, so strtol() stops there. */
         dsn->connect_timeout_s = strtol(item->value.data + (*item->value.data == '\''), NULL, 10);
     }
     show(shown, item);

@@ -17,7 +17,7 @@
 
 #define MARK_MAX       256 /* octets */
 #define ATTRIBUTES_MAX 1000
-#define LINK_TEXT_MAX  2048 /* a longer text is no URL */
+#define LINK_TEXT_MAX  2048 /* a longer text cannot be the link's own URL */
 #define NUMBER_MAX     99999999
 
 enum role {

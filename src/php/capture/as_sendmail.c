@@ -29,7 +29,7 @@
 struct command {
     zend_string *sender;     /* of the last -f or -r, as given */
     zend_string *name;       /* of -F */
-    zend_string *recipients; /* words that are no options, with commas between */
+    zend_string *recipients; /* the words after the options, with commas between */
 };
 
 /* The next word of a command line, or NULL; the caller releases it. PHP escapes the fifth argument
@@ -114,8 +114,8 @@ static void read_words(const char *words, bool recipients, struct command *out)
 }
 
 /* Reads the options of sendmail_path, then `parameters` or, when it is set,
- * mail.force_extra_parameters. Words of sendmail_path that are no options may be anything: a
- * wrapper's command, an account. */
+ * mail.force_extra_parameters. Other words of sendmail_path are ignored: they may be a wrapper's
+ * command or an account. */
 static void read_command(const zend_string *parameters, struct command *out)
 {
     const char *path = MQ_PHP_INI("sendmail_path");

@@ -114,7 +114,7 @@ enum mq_status mq_relay_text_store(struct mq_queue *queue, enum mq_config_id key
 
 /* ---- pauses ---- */
 
-/* False, and all zero, where there is no pause or it cannot be read. */
+/* False, and *out is zeroed, if the relay has no pause or its text cannot be read. */
 static bool parse(const char *text, struct mq_pause *out)
 {
     long long until = 0;

@@ -94,8 +94,8 @@ static bool read_redirect(const struct raw *raw, int64_t now_s, struct mq_settin
 
 /* ---- moved queues ---- */
 
-/* Where `mailqueue migrate-store` (cli/Move/) moves mail to another database, only one of both
- * sends. The records are JSON objects from a job table's name to
+/* While `mailqueue migrate-store` (cli/Move/) moves mail to another database, only one of the two
+ * databases sends. The records are JSON objects from a job table's name to
  * "ID.RUN moving|moved|copying|copied CURSOR BASE NAME"; cli/Move/Record.php writes them. */
 enum mq_move_side { MQ_MOVED_TO, MQ_MOVED_FROM }; /* in the source's config, in the target's */
 

@@ -24,9 +24,9 @@
 static const char *const overrides[MQ_SQL_COUNT] = {
     [MQ_SQL_CONFIG_TABLE] = "CREATE TABLE IF NOT EXISTS {c} "
                             "(`key` VARCHAR(190) NOT NULL PRIMARY KEY, value LONGTEXT){a}",
-    /* Each table with its indexes in one statement, which can be run again. There are no indexes of
-     * some rows only: what a claim may take has 0 in `claimable` and all else NULL, which leads the
-     * index that claims read; only rows in sending have a locked_until. */
+    /* One statement makes a table with its indexes, and can be run again. MySQL has no partial
+     * indexes. So the column `claimable` leads the index that claims read: it is 0 in rows that a
+     * claim may take, else NULL. Only rows in sending have a locked_until. */
     [MQ_SQL_TABLES] =
         "CREATE TABLE IF NOT EXISTS {t} ({*}, "
         "claimable TINYINT AS (CASE WHEN " MQ_CLAIMABLE_STATES " THEN 0 END) STORED, "

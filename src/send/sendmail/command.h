@@ -20,7 +20,7 @@ enum mq_status mq_sendmail_command_parse(struct mq_strings *words, struct mq_err
 
 /* Whether the program can be what hands mail over. MQ_CONFIG: it is not a file that we may execute,
  * or it is ours (`own`: its path; NULL: not known), which would put the mail into the queue again.
- * One that does not exist is no error here: it may be back after an upgrade. */
+ * A missing program is not an error here: it may be back after an upgrade. */
 enum mq_status mq_sendmail_command_check(const struct mq_strings *words, const char *own,
                                          struct mq_error *err);
 
