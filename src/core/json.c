@@ -141,38 +141,34 @@ static enum mq_status read_item(struct reader *in, struct mq_strings *list)
     return added ? MQ_OK : MQ_NOMEM;
 }
 
-static enum mq_status read_all(struct reader *in, struct mq_strings *keys,
-                               struct mq_strings *values)
+static enum mq_status read_all(struct reader *in, char open, struct mq_strings *list)
 {
-    char close = keys ? '}' : ']';
-    if (!take(in, keys ? '{' : '[')) {
+    char close = open == '{' ? '}' : ']';
+    if (!take(in, open)) {
         return MQ_INVALID;
     }
     if (take(in, close)) {
         return MQ_OK;
     }
     do {
-        if (keys) {
-            MQ_TRY(read_item(in, keys));
+        MQ_TRY(read_item(in, list));
+        if (open == '{') {
+            MQ_TRY(take(in, ':') ? read_item(in, list) : MQ_INVALID);
         }
-        MQ_TRY(!keys || take(in, ':') ? read_item(in, values) : MQ_INVALID);
     } while (take(in, ','));
     return take(in, close) ? MQ_OK : MQ_INVALID;
 }
 
-enum mq_status mq_json_read(struct mq_str text, struct mq_strings *keys, struct mq_strings *values)
+enum mq_status mq_json_read(struct mq_str text, char open, struct mq_strings *list)
 {
     struct reader in = {.rest = text};
-    enum mq_status status = read_all(&in, keys, values);
+    enum mq_status status = read_all(&in, open, list);
     if (status == MQ_OK && mq_str_trim(in.rest).len > 0) {
         status = MQ_INVALID;
     }
     mq_buffer_clear(&in.text);
     if (status != MQ_OK) {
-        mq_strings_clear(values);
-    }
-    if (status != MQ_OK && keys) {
-        mq_strings_clear(keys);
+        mq_strings_clear(list);
     }
     return status;
 }

@@ -155,17 +155,15 @@ static struct mq_notify read_params(struct mq_str params)
 
 enum mq_status mq_notify_read(struct mq_str json, struct mq_notify *out, struct mq_error *err)
 {
-    struct mq_strings keys = {0};
-    struct mq_strings values = {0};
+    struct mq_strings pairs = {0};
     struct mq_notify found = {0};
-    enum mq_status status = json.data ? mq_json_read(json, &keys, &values) : MQ_INVALID;
-    for (size_t i = 0; status == MQ_OK && i < keys.count; i++) {
-        if (strcmp(keys.items[i], KEY) == 0) {
-            found = read_params(mq_str_of(values.items[i]));
+    enum mq_status status = mq_json_read(json, '{', &pairs);
+    for (size_t i = 0; i < pairs.count; i += 2) {
+        if (strcmp(pairs.items[i], KEY) == 0) {
+            found = read_params(mq_str_of(pairs.items[i + 1]));
         }
     }
-    mq_strings_clear(&keys);
-    mq_strings_clear(&values);
+    mq_strings_clear(&pairs);
     if (status == MQ_NOMEM) {
         return mq_error_nomem(err);
     }

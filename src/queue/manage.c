@@ -81,20 +81,18 @@ enum mq_status mq_queue_job(struct mq_queue *queue, int64_t id, struct mq_job *o
 /* Refused recipients come back behind those that are left. */
 static enum mq_status bring_back(struct mq_job *job, struct mq_error *err)
 {
-    struct mq_strings addresses = {0};
-    struct mq_strings replies = {0};
+    struct mq_strings refused = {0}; /* each address and its reply */
     bool ok = true;
     if (!job->refused) {
         return MQ_OK;
     }
-    enum mq_status status = mq_json_read(mq_str_of(job->refused), &addresses, &replies);
-    for (size_t i = 0; status == MQ_OK && i < addresses.count && ok; i++) {
-        if (!mq_strings_contains(&job->recipients, addresses.items[i])) {
-            ok = mq_strings_add(&job->recipients, mq_str_of(addresses.items[i]));
+    enum mq_status status = mq_json_read(mq_str_of(job->refused), '{', &refused);
+    for (size_t i = 0; i < refused.count && ok; i += 2) {
+        if (!mq_strings_contains(&job->recipients, refused.items[i])) {
+            ok = mq_strings_add(&job->recipients, mq_str_of(refused.items[i]));
         }
     }
-    mq_strings_clear(&addresses);
-    mq_strings_clear(&replies);
+    mq_strings_clear(&refused);
     if (status == MQ_NOMEM || !ok) {
         return mq_error_nomem(err);
     }

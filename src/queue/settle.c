@@ -104,12 +104,11 @@ static void write_recipients(const struct mq_settlement *s, struct mq_buffer *ou
 static void write_refused(const struct mq_settlement *s, struct mq_buffer *out)
 {
     struct mq_str before = mq_str_trim(mq_str_of(s->job->refused));
-    struct mq_strings addresses = {0}, replies = {0};
-    if (mq_json_read(before, &addresses, &replies) == MQ_OK && addresses.count > 0) {
+    struct mq_strings pairs = {0};
+    if (mq_json_read(before, '{', &pairs) == MQ_OK && pairs.count > 0) {
         mq_buffer_append(out, before.data, before.len - 1);
     }
-    mq_strings_clear(&addresses);
-    mq_strings_clear(&replies);
+    mq_strings_clear(&pairs);
     for (size_t i = 0; i < s->job->recipients.count; i++) {
         if (result_of(s, i) == MQ_OUTCOME_REFUSED) {
             mq_buffer_char(out, out->len ? ',' : '{');

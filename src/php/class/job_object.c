@@ -70,18 +70,13 @@ static void fill_status(zval *property, enum mq_state state)
 /* A column that cannot be read is shown as empty: it is for people only. */
 static void fill_refused(zval *property, const char *json)
 {
-    struct mq_strings keys = {0}, values = {0};
+    struct mq_strings pairs = {0};
     array_init(property);
-    if (json == NULL) {
-        return;
+    mq_json_read(mq_str_of(json), '{', &pairs);
+    for (size_t i = 0; i < pairs.count; i += 2) {
+        add_assoc_string(property, pairs.items[i], pairs.items[i + 1]);
     }
-    if (mq_json_read(mq_str_of(json), &keys, &values) == MQ_OK) {
-        for (size_t i = 0; i < keys.count; i++) {
-            add_assoc_string(property, keys.items[i], values.items[i]);
-        }
-    }
-    mq_strings_clear(&keys);
-    mq_strings_clear(&values);
+    mq_strings_clear(&pairs);
 }
 
 /* As on the wire: a redirected mail begins with a line that names its original recipients, folded

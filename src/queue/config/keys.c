@@ -140,12 +140,10 @@ static bool parse_types(struct mq_str text, int64_t *value)
 
 static bool parse_object(struct mq_str text, int64_t *value)
 {
-    struct mq_strings names = {0};
-    struct mq_strings values = {0};
+    struct mq_strings pairs = {0};
     (void)value;
-    bool ok = mq_json_read(text, &names, &values) == MQ_OK;
-    mq_strings_clear(&names);
-    mq_strings_clear(&values);
+    bool ok = mq_json_read(text, '{', &pairs) == MQ_OK;
+    mq_strings_clear(&pairs);
     return ok;
 }
 

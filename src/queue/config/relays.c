@@ -14,40 +14,24 @@
 #define PAUSE_FIRST_S 60
 #define PAUSE_MAX_S   3600
 
-struct texts {
-    struct mq_strings relays;
-    struct mq_strings texts; /* at the same indexes */
-};
-
-static void clear_texts(struct texts *texts)
+/* The list (initialised, empty) has each relay and its text behind it. */
+static enum mq_status parse_texts(const char *value, struct mq_strings *out, struct mq_error *err)
 {
-    mq_strings_clear(&texts->relays);
-    mq_strings_clear(&texts->texts);
+    return mq_json_read(mq_str_of(value), '{', out) == MQ_NOMEM ? mq_error_nomem(err) : MQ_OK;
 }
 
-static enum mq_status parse_texts(const char *value, struct texts *out, struct mq_error *err)
+static const char *find_text(const struct mq_strings *texts, const char *relay)
 {
-    struct mq_str text = mq_str_of(value);
-    *out = (struct texts){0};
-    enum mq_status status = text.len ? mq_json_read(text, &out->relays, &out->texts) : MQ_OK;
-    if (status != MQ_OK) {
-        clear_texts(out);
-    }
-    return status == MQ_NOMEM ? mq_error_nomem(err) : MQ_OK;
-}
-
-static const char *find_text(const struct texts *texts, const char *relay)
-{
-    for (size_t i = 0; i < texts->relays.count; i++) {
-        if (strcmp(texts->relays.items[i], relay) == 0) {
-            return texts->texts.items[i];
+    for (size_t i = 0; i < texts->count; i += 2) {
+        if (strcmp(texts->items[i], relay) == 0) {
+            return texts->items[i + 1];
         }
     }
     return NULL;
 }
 
-static enum mq_status read_all(struct mq_queue *queue, enum mq_config_id key, struct texts *out,
-                               struct mq_error *err)
+static enum mq_status read_all(struct mq_queue *queue, enum mq_config_id key,
+                               struct mq_strings *out, struct mq_error *err)
 {
     char *value = NULL;
     MQ_TRY(mq_queue_config(queue, mq_config_keys[key].name, &value, err));
@@ -59,12 +43,12 @@ static enum mq_status read_all(struct mq_queue *queue, enum mq_config_id key, st
 enum mq_status mq_relay_text(struct mq_queue *queue, enum mq_config_id key, const char *relay,
                              char **out, struct mq_error *err)
 {
-    struct texts all;
+    struct mq_strings all = {0};
     MQ_TRY(read_all(queue, key, &all, err));
     const char *text = find_text(&all, relay);
     *out = text ? mq_str_dup(mq_str_of(text)) : NULL;
     bool copied = !text || *out;
-    clear_texts(&all);
+    mq_strings_clear(&all);
     return copied ? MQ_OK : mq_error_nomem(err);
 }
 
@@ -79,12 +63,12 @@ static void append(struct mq_buffer *out, const char *relay, const char *text)
 static enum mq_status put(struct mq_queue *queue, enum mq_config_id key, const char *relay,
                           const char *text, struct mq_error *err)
 {
-    struct texts all;
+    struct mq_strings all = {0};
     struct mq_buffer out = {0};
     MQ_TRY(read_all(queue, key, &all, err));
-    for (size_t i = 0; i < all.relays.count; i++) {
-        if (strcmp(all.relays.items[i], relay) != 0) {
-            append(&out, all.relays.items[i], all.texts.items[i]);
+    for (size_t i = 0; i < all.count; i += 2) {
+        if (strcmp(all.items[i], relay) != 0) {
+            append(&out, all.items[i], all.items[i + 1]);
         }
     }
     if (text) {
@@ -97,7 +81,7 @@ static enum mq_status put(struct mq_queue *queue, enum mq_config_id key, const c
                                 ? mq_error_nomem(err)
                                 : mq_config_put(queue, mq_config_keys[key].name, out.data, err);
     mq_buffer_clear(&out);
-    clear_texts(&all);
+    mq_strings_clear(&all);
     return status;
 }
 
@@ -133,30 +117,28 @@ static bool parse(const char *text, struct mq_pause *out)
 enum mq_status mq_pause_find(const char *pauses, const char *relay, struct mq_pause *out,
                              bool *found, struct mq_error *err)
 {
-    struct texts all;
+    struct mq_strings all = {0};
     MQ_TRY(parse_texts(pauses, &all, err));
     *found = parse(find_text(&all, relay), out);
-    clear_texts(&all);
+    mq_strings_clear(&all);
     return MQ_OK;
 }
 
 struct mq_pause mq_pause_latest(const char *pauses, char **relay)
 {
-    struct texts all;
+    struct mq_strings all = {0};
     struct mq_pause latest = {0};
     *relay = NULL;
-    if (parse_texts(pauses, &all, NULL) != MQ_OK) {
-        return latest;
-    }
-    for (size_t i = 0; i < all.relays.count; i++) {
+    parse_texts(pauses, &all, NULL);
+    for (size_t i = 0; i < all.count; i += 2) {
         struct mq_pause one;
-        if (parse(all.texts.items[i], &one) && one.until_s > latest.until_s) {
+        if (parse(all.items[i + 1], &one) && one.until_s > latest.until_s) {
             latest = one;
             free(*relay);
-            *relay = mq_str_dup(mq_str_of(all.relays.items[i]));
+            *relay = mq_str_dup(mq_str_of(all.items[i]));
         }
     }
-    clear_texts(&all);
+    mq_strings_clear(&all);
     return latest;
 }
 

@@ -108,12 +108,11 @@ static bool is_copied(const char *text)
     return used > 0 && strlen(id) == MQ_TOKEN_HEX;
 }
 
-static bool blocks(const struct mq_strings *tables, const struct mq_strings *texts,
-                   enum mq_move_side side, const char *table)
+static bool blocks(const struct mq_strings *records, enum mq_move_side side, const char *table)
 {
-    for (size_t i = 0; i < tables->count; i++) {
-        if (strcasecmp(tables->items[i], table) == 0) {
-            return side == MQ_MOVED_TO || !is_copied(texts->items[i]);
+    for (size_t i = 0; i < records->count; i += 2) {
+        if (strcasecmp(records->items[i], table) == 0) {
+            return side == MQ_MOVED_TO || !is_copied(records->items[i + 1]);
         }
     }
     return false;
@@ -121,16 +120,14 @@ static bool blocks(const struct mq_strings *tables, const struct mq_strings *tex
 
 static bool move_blocks(const char *text, enum mq_move_side side, const char *table)
 {
-    struct mq_strings tables = {0};
-    struct mq_strings texts = {0};
+    struct mq_strings records = {0};
     if (!text || !text[0]) {
         return false;
     }
     /* Unreadable, or no memory: not sending is safer than sending twice. */
-    bool result = mq_json_read(mq_str_of(text), &tables, &texts) != MQ_OK ||
-                  blocks(&tables, &texts, side, table);
-    mq_strings_clear(&tables);
-    mq_strings_clear(&texts);
+    bool result =
+        mq_json_read(mq_str_of(text), '{', &records) != MQ_OK || blocks(&records, side, table);
+    mq_strings_clear(&records);
     return result;
 }
 

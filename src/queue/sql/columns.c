@@ -98,7 +98,7 @@ static enum mq_status read_recipients(struct mq_queue *queue, struct mq_job *job
                                       struct mq_error *err)
 {
     struct mq_str text = mq_sql_column_str(queue, MQ_COL_RECIPIENTS);
-    enum mq_status status = text.data ? mq_json_read(text, NULL, &job->recipients) : MQ_OK;
+    enum mq_status status = text.data ? mq_json_read(text, '[', &job->recipients) : MQ_OK;
     if (status == MQ_NOMEM) {
         return mq_error_nomem(err);
     }
