@@ -75,7 +75,7 @@ static double cpu_us(void)
 /* Microseconds of CPU that one composing takes. */
 static double compose(const struct mq_compose_fields *fields)
 {
-    struct mq_compose_envelope envelope = {0};
+    struct mq_envelope envelope = {0};
     struct mq_buffer out = {0};
     struct mq_error err;
     double begun = cpu_us();
@@ -85,7 +85,7 @@ static double compose(const struct mq_compose_fields *fields)
         fprintf(stderr, "%s\n", err.text);
         exit(1);
     }
-    mq_compose_envelope_clear(&envelope);
+    mq_envelope_clear(&envelope);
     mq_buffer_clear(&out);
     return us;
 }
@@ -188,7 +188,7 @@ int main(int argc, char **argv)
     part.data = (struct mq_str){data, ATTACHMENT};
     bench_attachment("memory", fields, &part, repetitions);
     part.fd = fd;
-    part.size = ATTACHMENT;
+    part.data.len = ATTACHMENT;
     bench_attachment("file", fields, &part, repetitions);
     part.type = MQ_STR("message/rfc822");
     bench_attachment("message", fields, &part, repetitions);

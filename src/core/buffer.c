@@ -193,11 +193,16 @@ char *mq_buffer_take(struct mq_buffer *buffer)
     return data;
 }
 
+void mq_strings_cut(struct mq_strings *list, size_t count)
+{
+    while (list->count > count) {
+        free(list->items[--list->count]);
+    }
+}
+
 void mq_strings_clear(struct mq_strings *list)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        free(list->items[i]);
-    }
+    mq_strings_cut(list, 0);
     free(list->items);
     *list = (struct mq_strings){0};
 }

@@ -59,6 +59,7 @@ struct mq_strings {
 };
 
 void mq_strings_clear(struct mq_strings *list);
+void mq_strings_cut(struct mq_strings *list, size_t count);    /* to its first ones */
 bool mq_strings_add(struct mq_strings *list, struct mq_str s); /* copies; false without memory */
 bool mq_strings_contains(const struct mq_strings *list, const char *s);
 

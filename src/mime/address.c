@@ -34,7 +34,7 @@ static bool is_plain_unicode(uint32_t code)
 }
 
 /* What is wrong with a local part, NULL when nothing is. */
-static const char *local_fault(struct mq_str local, bool *utf8)
+static const char *local_fault(struct mq_str local)
 {
     if (local.len == 0) {
         return "has nothing before the \"@\"; write it as name@example.org";
@@ -51,7 +51,6 @@ static const char *local_fault(struct mq_str local, bool *utf8)
     if (local.data[0] == '.' || local.data[local.len - 1] == '.') {
         return "has a dot at the begin or end of its local part; remove it";
     }
-    *utf8 = false;
     for (size_t i = 0; i < local.len;) {
         struct mq_str rest = {local.data + i, local.len - i};
         uint32_t code = 0;
@@ -62,12 +61,10 @@ static const char *local_fault(struct mq_str local, bool *utf8)
         if (code == '.' && local.data[i + 1] == '.') {
             return "has two dots in a row; remove one";
         }
-        bool ascii = code < 0x80;
-        if (ascii ? !mq_is_atext((char)code) && code != '.' : !is_plain_unicode(code)) {
+        if (code < 0x80 ? !mq_is_atext((char)code) && code != '.' : !is_plain_unicode(code)) {
             return "has a character that is not allowed before the \"@\"; write a plain "
                    "name@example.org without quotes, comments or spaces";
         }
-        *utf8 = *utf8 || !ascii;
         i += step;
     }
     return NULL;
@@ -142,8 +139,7 @@ static const char *domain_fault(struct mq_str domain)
     }
 }
 
-enum mq_status mq_address_check(struct mq_str address, const char *field, bool *utf8,
-                                struct mq_error *err)
+enum mq_status mq_address_check(struct mq_str address, const char *field, struct mq_error *err)
 {
     if (address.len == 0) {
         return mq_error_set(err, MQ_MESSAGE, field,
@@ -155,19 +151,14 @@ enum mq_status mq_address_check(struct mq_str address, const char *field, bool *
     }
     struct mq_str local = {address.data, (size_t)(at - address.data)};
     struct mq_str domain = {at + 1, address.len - local.len - 1};
-    bool is_utf8 = false;
-    const char *fault = local_fault(local, &is_utf8);
+    const char *fault = local_fault(local);
     if (fault == NULL) {
         fault = domain_fault(domain);
     }
     if (fault == NULL && address.len > ADDRESS_MAX) {
         fault = "has more than 254 octets; SMTP allows no more";
     }
-    if (fault != NULL) {
-        return mq_address_bad(address, field, fault, err);
-    }
-    *utf8 = is_utf8;
-    return MQ_OK;
+    return fault != NULL ? mq_address_bad(address, field, fault, err) : MQ_OK;
 }
 
 /* ---- lists ---- */

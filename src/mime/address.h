@@ -10,11 +10,10 @@
 
 /* Checks a plain addr-spec: dot-atom local part of at most 64 octets, no quoted string, no
  * comment, not beginning with '-'; a domain of A-labels (at most 255 octets, labels of 1 … 63) or
- * an address literal; 254 octets in all. UTF-8 is allowed in the local part (*utf8 says so, the
- * relay must offer SMTPUTF8); a domain with non-ASCII characters is refused with the advice to
- * write it in A-labels. MQ_MESSAGE with `field` otherwise. */
-enum mq_status mq_address_check(struct mq_str address, const char *field, bool *utf8,
-                                struct mq_error *err);
+ * an address literal; 254 octets in all. UTF-8 is allowed in the local part (the relay must offer
+ * SMTPUTF8); a domain with non-ASCII characters is refused with the advice to write it in A-labels.
+ * MQ_MESSAGE with `field` otherwise. */
+enum mq_status mq_address_check(struct mq_str address, const char *field, struct mq_error *err);
 
 /* Fills err with MQ_MESSAGE and "to: the address \"…\" <what>", of a long address its begin. For
  * parsers of whatever has addresses in it. */

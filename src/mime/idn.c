@@ -82,7 +82,6 @@ enum mq_status mq_idn_address(struct mq_str address, const char *field, char **o
     struct mq_buffer converted = {0};
     struct mq_str result = address;
     char *copy = NULL;
-    bool utf8;
     enum mq_status status = MQ_OK;
 #ifdef MQ_HAVE_LIBIDN2
     const char *at = address.len > 0 ? memchr(address.data, '@', address.len) : NULL;
@@ -93,7 +92,7 @@ enum mq_status mq_idn_address(struct mq_str address, const char *field, char **o
     }
 #endif
     if (status == MQ_OK) {
-        status = mq_address_check(result, field, &utf8, err);
+        status = mq_address_check(result, field, err);
     }
     if (status == MQ_OK && (copy = mq_str_dup(result)) == NULL) {
         status = mq_error_nomem(err);

@@ -12,45 +12,22 @@
 
 #define DEPTH_MAX 32 /* of comments; only attacks nest them deeper */
 
-/* Drops what is behind the first `count`. */
-static void cut(struct mq_mailboxes *list, size_t count)
-{
-    while (list->count > count) {
-        struct mq_mailbox *last = &list->items[--list->count];
-        free(last->name);
-        free(last->address);
-    }
-}
-
 void mq_mailboxes_clear(struct mq_mailboxes *list)
 {
-    cut(list, 0);
-    free(list->items);
-    *list = (struct mq_mailboxes){0};
+    mq_strings_clear(&list->addresses);
+    mq_strings_clear(&list->names);
 }
 
 /* Appends a mailbox whose name was checked. */
 static enum mq_status add(struct mq_str name, struct mq_str address, const char *field,
                           struct mq_mailboxes *list, struct mq_error *err)
 {
-    struct mq_mailbox found = {0};
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity ? list->capacity * 2 : 4;
-        struct mq_mailbox *items = realloc(list->items, capacity * sizeof *items);
-        if (items == NULL) {
-            return mq_error_nomem(err);
-        }
-        list->items = items;
-        list->capacity = capacity;
-    }
-    MQ_TRY(mq_idn_address(address, field, &found.address, err));
-    found.name = name.len > 0 ? mq_str_dup(name) : NULL;
-    if (name.len > 0 && found.name == NULL) {
-        free(found.address);
-        return mq_error_nomem(err);
-    }
-    list->items[list->count++] = found;
-    return MQ_OK;
+    char *plain = NULL;
+    MQ_TRY(mq_idn_address(address, field, &plain, err));
+    bool added =
+        mq_strings_add(&list->names, name) && mq_strings_add(&list->addresses, mq_str_of(plain));
+    free(plain);
+    return added ? MQ_OK : mq_error_nomem(err);
 }
 
 enum mq_status mq_mailboxes_add(struct mq_str name, struct mq_str address, const char *field,
@@ -352,7 +329,7 @@ static enum mq_status read_mailbox(struct mq_address_reader *r, const char *fiel
 enum mq_status mq_mailboxes_parse(struct mq_str text, const char *field, struct mq_mailboxes *list,
                                   struct mq_error *err)
 {
-    size_t before = list->count;
+    size_t before = list->addresses.count;
     struct mq_buffer spaced = {0};
     enum mq_status status = mq_header_text(&text, field, &spaced, err);
     struct mq_address_reader reader = {.rest = mq_str_trim(text), .strict = true, .more = true};
@@ -360,7 +337,8 @@ enum mq_status mq_mailboxes_parse(struct mq_str text, const char *field, struct 
         status = read_mailbox(&reader, field, list, err);
     }
     if (status != MQ_OK) {
-        cut(list, before);
+        mq_strings_cut(&list->addresses, before);
+        mq_strings_cut(&list->names, before);
     }
     mq_buffer_clear(&spaced);
     return status;
@@ -438,8 +416,8 @@ enum mq_status mq_addresses_of_header(struct mq_str value, const char *field,
         status =
             mq_address_bad(mq_str_trim(value), field, "has a group without its \";\"; add it", err);
     }
-    while (status != MQ_OK && list->count > before) {
-        free(list->items[--list->count]);
+    if (status != MQ_OK) {
+        mq_strings_cut(list, before);
     }
     return status;
 }
@@ -447,33 +425,34 @@ enum mq_status mq_addresses_of_header(struct mq_str value, const char *field,
 /* ---- writing ---- */
 
 /* " Name <address>" or " address", and a comma when another follows. */
-static void put_mailbox(struct mq_buffer *out, size_t *column, const struct mq_mailbox *mailbox,
-                        bool last)
+static void put_mailbox(struct mq_buffer *out, size_t *column, struct mq_str name,
+                        struct mq_str address, bool last)
 {
-    struct mq_str address = mq_str_of(mailbox->address);
     size_t len = address.len + !last;
-    if (mailbox->name != NULL) {
-        mq_encode_phrase(out, column, mq_str_of(mailbox->name));
+    if (name.len > 0) {
+        mq_encode_phrase(out, column, name);
         len += 2;
     }
     mq_encode_break(out, column, len);
     *column += len;
-    mq_buffer_append(out, "<", mailbox->name != NULL);
+    mq_buffer_append(out, "<", name.len > 0);
     mq_buffer_str(out, address);
-    mq_buffer_append(out, ">", mailbox->name != NULL);
+    mq_buffer_append(out, ">", name.len > 0);
     mq_buffer_append(out, ",", !last);
 }
 
 void mq_mailboxes_write(struct mq_buffer *out, const char *name, const struct mq_mailboxes *list)
 {
     size_t column = strlen(name) + 1;
-    if (list->count == 0) {
+    size_t count = list->addresses.count;
+    if (count == 0) {
         return;
     }
     mq_buffer_cstr(out, name);
     mq_buffer_char(out, ':');
-    for (size_t i = 0; i < list->count; i++) {
-        put_mailbox(out, &column, &list->items[i], i + 1 == list->count);
+    for (size_t i = 0; i < count; i++) {
+        put_mailbox(out, &column, mq_str_of(list->names.items[i]),
+                    mq_str_of(list->addresses.items[i]), i + 1 == count);
     }
     mq_buffer_append(out, "\r\n", 2);
 }

@@ -7,16 +7,10 @@
 #include "core/buffer.h"
 #include "core/error.h"
 
-struct mq_mailbox {
-    char *name;    /* NULL when there is none, unquoted otherwise; UTF-8 */
-    char *address; /* plain addr-spec, domain in A-labels */
-};
-
 /* All zero: empty. */
 struct mq_mailboxes {
-    struct mq_mailbox *items;
-    size_t count;
-    size_t capacity;
+    struct mq_strings addresses; /* plain addr-specs, domains in A-labels */
+    struct mq_strings names;     /* at the same places; unquoted UTF-8, "" where there is none */
 };
 
 void mq_mailboxes_clear(struct mq_mailboxes *list);

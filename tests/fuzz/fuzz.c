@@ -51,7 +51,6 @@ void fuzz_require_address(const char *address)
 {
     struct mq_str text = mq_str_of(address);
     const char *at = strchr(address, '@');
-    bool utf8 = false;
     REQUIRE(at != NULL && at > address && at[1] != '\0');
     REQUIRE(strchr(at + 1, '@') == NULL);
     REQUIRE(text.len <= 254 && at - address <= 64);
@@ -61,8 +60,7 @@ void fuzz_require_address(const char *address)
     for (const char *c = address; *c != '\0'; c++) {
         REQUIRE((unsigned char)*c > 32 && *c != 127);
     }
-    REQUIRE(mq_address_check(text, "to", &utf8, NULL) == MQ_OK);
-    REQUIRE(utf8 == !mq_str_ascii(text));
+    REQUIRE(mq_address_check(text, "to", NULL) == MQ_OK);
 }
 
 void fuzz_require_recipients(const struct mq_strings *list)

@@ -145,10 +145,9 @@ static bool contains(const struct mq_strings *list, const char *address)
 }
 
 /* What the message says of itself is what was asked for. */
-static void require_envelope(const struct mq_compose_envelope *envelope, struct mq_str message)
+static void require_envelope(const struct mq_envelope *envelope, struct mq_str message)
 {
-    struct mq_envelope said;
-    mq_envelope_init(&said);
+    struct mq_envelope said = {0};
     REQUIRE(mq_envelope_recipients(message, &said.recipients, NULL) == MQ_OK);
     for (size_t i = 0; i < said.recipients.count; i++) {
         REQUIRE(contains(&envelope->recipients, said.recipients.items[i]));
@@ -184,7 +183,7 @@ static void require_subject(struct mq_str message, struct mq_str subject)
     mq_buffer_clear(&wanted);
 }
 
-static void require_result(const struct input *input, const struct mq_compose_envelope *envelope,
+static void require_result(const struct input *input, const struct mq_envelope *envelope,
                            struct mq_str message)
 {
     size_t max = input->fields.max_size;
@@ -201,7 +200,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct input input;
     struct mq_str bytes = {(const char *)data, size};
-    struct mq_compose_envelope envelope = {0};
+    struct mq_envelope envelope = {0};
     struct mq_buffer out = {0};
     struct mq_buffer again = {0};
     struct mq_error err;
@@ -218,7 +217,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         REQUIRE(envelope.from == NULL && envelope.recipients.count == 0);
         REQUIRE(mq_utf8_valid(mq_str_of(err.text)));
     }
-    mq_compose_envelope_clear(&envelope);
+    mq_envelope_clear(&envelope);
     mq_buffer_clear(&out);
     mq_buffer_clear(&again);
     return 0;

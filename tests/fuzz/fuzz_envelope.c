@@ -9,8 +9,7 @@
 /* Both readers of the header section see the same fields in it, whatever its line ends are. */
 static void require_same(const struct mq_envelope *envelope, struct mq_str message)
 {
-    struct mq_envelope again;
-    mq_envelope_init(&again);
+    struct mq_envelope again = {0};
     REQUIRE(envelope_of(message, &again, NULL) == MQ_OK);
     REQUIRE((again.from == NULL) == (envelope->from == NULL));
     REQUIRE(again.from == NULL || strcmp(again.from, envelope->from) == 0);
@@ -27,11 +26,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .message_id = "<id@fuzz.example>", .date_s = 1795253700, .max_size = 100000};
     struct mq_str raw = {(const char *)data, size};
     struct mq_message_info info;
-    struct mq_envelope envelope;
+    struct mq_envelope envelope = {0};
     struct mq_buffer out;
     struct mq_error err;
     out = (struct mq_buffer){0};
-    mq_envelope_init(&envelope);
     enum mq_status read = envelope_of(raw, &envelope, &err);
     REQUIRE(read == MQ_OK || (err.status == MQ_MESSAGE && err.field[0] != '\0'));
     REQUIRE(read == MQ_OK || (envelope.from == NULL && envelope.recipients.count == 0));

@@ -27,10 +27,8 @@ static void require_headers(struct mq_str headers, struct mq_str before)
 /* The headers name the same addresses. */
 static void require_envelope(struct mq_str before, struct mq_str after)
 {
-    struct mq_envelope a;
-    struct mq_envelope b;
-    mq_envelope_init(&a);
-    mq_envelope_init(&b);
+    struct mq_envelope a = {0};
+    struct mq_envelope b = {0};
     if (envelope_of(before, &a, NULL) == MQ_OK) {
         REQUIRE(envelope_of(after, &b, NULL) == MQ_OK);
         REQUIRE((a.from == NULL) == (b.from == NULL));

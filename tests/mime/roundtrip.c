@@ -91,7 +91,7 @@ static void take_content(struct message *message, char kind, struct mq_str data)
     if (part->fd < 0 || fstat(part->fd, &st) != 0) {
         die("a file cannot be opened");
     }
-    part->size = (size_t)st.st_size;
+    part->data.len = (size_t)st.st_size;
 }
 
 static void take_record(struct message *message, char kind, struct mq_str data)
@@ -197,7 +197,7 @@ static void answer(struct message *message)
     struct mq_compose_fields *fields = &message->fields;
     struct mq_compose_addresses *lists[] = {&fields->from, &fields->to, &fields->cc, &fields->bcc,
                                             &fields->reply_to};
-    struct mq_compose_envelope envelope = {0};
+    struct mq_envelope envelope = {0};
     struct mq_buffer out;
     struct mq_buffer lines;
     struct mq_error err;
@@ -221,7 +221,7 @@ static void answer(struct message *message)
     put(status == MQ_OK ? mq_buffer_view(&out) : mq_str_of(err.text));
     put(mq_buffer_view(&lines));
     fflush(stdout);
-    mq_compose_envelope_clear(&envelope);
+    mq_envelope_clear(&envelope);
     mq_buffer_clear(&lines);
     mq_buffer_clear(&out);
 }

@@ -1,7 +1,6 @@
 /* Composes a message from fields. All fields are checked before the first byte is written. */
 #include "mime/compose/composer.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "mime/address.h"
@@ -40,13 +39,6 @@ static void work_clear(struct work *work)
     mq_part_tree_clear(&work->tree);
 }
 
-void mq_compose_envelope_clear(struct mq_compose_envelope *envelope)
-{
-    free(envelope->from);
-    mq_strings_clear(&envelope->recipients);
-    *envelope = (struct mq_compose_envelope){0};
-}
-
 /* ---- checks ---- */
 
 static enum mq_status parse_addresses(const struct mq_compose_addresses *addresses,
@@ -69,11 +61,11 @@ static enum mq_status check_addresses(struct work *work, struct mq_error *err)
     MQ_TRY(parse_addresses(&fields->cc, &work->cc, err));
     MQ_TRY(parse_addresses(&fields->bcc, &work->bcc, err));
     MQ_TRY(parse_addresses(&fields->reply_to, &work->reply_to, err));
-    if (work->from.count != 1) {
-        return mq_error_set(err, MQ_MESSAGE, "from", "from: %zu addresses; give one",
-                            work->from.count);
+    size_t senders = work->from.addresses.count;
+    if (senders != 1) {
+        return mq_error_set(err, MQ_MESSAGE, "from", "from: %zu addresses; give one", senders);
     }
-    if (work->to.count + work->cc.count + work->bcc.count == 0) {
+    if (work->to.addresses.count + work->cc.addresses.count + work->bcc.addresses.count == 0) {
         return mq_error_set(err, MQ_MESSAGE, "to",
                             "to: nobody gets the message; give at least one address in to, cc or "
                             "bcc");
@@ -130,9 +122,8 @@ static const char *largest_field(const struct work *work)
     size_t largest = fields->html.len > fields->text.len ? fields->html.len : fields->text.len;
     for (size_t i = 0; i < fields->part_count; i++) {
         const struct mq_compose_part *part = &fields->parts[i];
-        size_t size = part->fd >= 0 ? part->size : part->data.len;
-        if (size > largest) {
-            largest = size;
+        if (part->data.len > largest) {
+            largest = part->data.len;
             field = part->field;
         }
     }
@@ -158,8 +149,7 @@ static enum mq_status check_given_size(const struct work *work, struct mq_error 
     const struct mq_compose_fields *fields = work->fields;
     size_t size = fields->text.len + fields->html.len;
     for (size_t i = 0; i < fields->part_count; i++) {
-        const struct mq_compose_part *part = &fields->parts[i];
-        size_t more = part->fd >= 0 ? part->size : part->data.len;
+        size_t more = fields->parts[i].data.len;
         /* What follows calculates with several times the size. */
         if (more > SIZE_MAX / 16 || size > SIZE_MAX / 16) {
             return mq_error_nomem(err);
@@ -210,7 +200,7 @@ static enum mq_status make_head(struct work *work, struct mq_error *err)
     mq_mailboxes_write(head, "Reply-To", &work->reply_to);
     mq_mailboxes_write(head, "To", &work->to);
     mq_mailboxes_write(head, "Cc", &work->cc);
-    if (work->to.count + work->cc.count == 0) {
+    if (work->to.addresses.count + work->cc.addresses.count == 0) {
         /* Some relays add a field of their own where there is none. */
         mq_buffer_cstr(head, "To: undisclosed-recipients:;\r\n");
     }
@@ -243,11 +233,12 @@ static enum mq_status check(struct work *work, struct mq_error *err)
 static enum mq_status collect(const struct work *work, struct mq_strings *recipients,
                               struct mq_error *err)
 {
-    const struct mq_mailboxes *lists[] = {&work->to, &work->cc, &work->bcc};
+    const struct mq_strings *lists[] = {&work->to.addresses, &work->cc.addresses,
+                                        &work->bcc.addresses};
     bool done = true;
     for (size_t list = 0; list < sizeof lists / sizeof *lists; list++) {
         for (size_t i = 0; i < lists[list]->count && done; i++) {
-            done = mq_strings_add(recipients, mq_str_of(lists[list]->items[i].address));
+            done = mq_strings_add(recipients, mq_str_of(lists[list]->items[i]));
         }
     }
     return done && mq_addresses_once(recipients) ? MQ_OK : mq_error_nomem(err);
@@ -266,7 +257,7 @@ static enum mq_status write_message(struct work *work, struct mq_buffer *out, st
 }
 
 enum mq_status mq_compose(const struct mq_compose_fields *fields, struct mq_buffer *out,
-                          struct mq_compose_envelope *envelope, struct mq_error *err)
+                          struct mq_envelope *envelope, struct mq_error *err)
 {
     struct work work = {.fields = fields};
     struct mq_strings recipients = {0};
@@ -278,9 +269,9 @@ enum mq_status mq_compose(const struct mq_compose_fields *fields, struct mq_buff
         status = write_message(&work, out, err);
     }
     if (status == MQ_OK) {
-        mq_compose_envelope_clear(envelope);
-        *envelope = (struct mq_compose_envelope){work.from.items[0].address, recipients};
-        work.from.items[0].address = NULL;
+        mq_envelope_clear(envelope);
+        *envelope = (struct mq_envelope){work.from.addresses.items[0], recipients};
+        work.from.addresses.items[0] = NULL;
     } else {
         mq_buffer_reset(out);
         mq_strings_clear(&recipients);

@@ -10,6 +10,7 @@
 
 #include "core/buffer.h"
 #include "core/error.h"
+#include "mime/wire/envelope.h"
 
 /* Mailboxes of one field. */
 struct mq_compose_address {
@@ -37,9 +38,9 @@ struct mq_compose_part {
                            ASCII, old readers get one in ASCII as the type's "name" */
     struct mq_str type; /* "image/png", "text/csv; charset=utf-8"; empty: octet-stream */
     struct mq_str cid;  /* what the HTML calls it behind "cid:"; empty: an attachment */
-    struct mq_str data; /* the content, when fd is -1 */
-    int fd;             /* else it is read from there, from the present position, and not closed */
-    size_t size;        /* how much there is to be read; other than that is an error */
+    struct mq_str data; /* the content; of an fd only its length counts */
+    int fd;             /* -1, or that much is read from there, from the present position: more or
+                           less is an error. It is not closed */
     const char *field;  /* for errors: "attachments[2]" */
 };
 
@@ -61,14 +62,6 @@ struct mq_compose_fields {
     size_t max_size;        /* of the result; 0 = no limit */
 };
 
-/* Who gets it: plain addr-specs, domains as A-labels, each once. All zero: nobody. */
-struct mq_compose_envelope {
-    char *from; /* malloc'ed */
-    struct mq_strings recipients;
-};
-
-void mq_compose_envelope_clear(struct mq_compose_envelope *envelope);
-
 /* Appends the message in wire form to `out` (initialised, empty) and fills the envelope
  * (initialised). MQ_MESSAGE names the field: CR, LF, NUL and other controls in anything that goes
  * into a header, but for the separators of pasted text (mq_header_text) where it is text; invalid
@@ -76,6 +69,6 @@ void mq_compose_envelope_clear(struct mq_compose_envelope *envelope);
  * writes itself; neither text nor html; a cid without html or twice; two https URIs; over the size.
  * MQ_IO: an fd. */
 enum mq_status mq_compose(const struct mq_compose_fields *fields, struct mq_buffer *out,
-                          struct mq_compose_envelope *envelope, struct mq_error *err);
+                          struct mq_envelope *envelope, struct mq_error *err);
 
 #endif

@@ -94,9 +94,9 @@ static enum mq_status write_mailboxes(const struct rule *rule, struct mq_str val
 {
     struct mq_mailboxes list = {0};
     enum mq_status status = mq_mailboxes_parse(value, field, &list, err);
-    if (status == MQ_OK && (list.count == 0 || (rule->kind == MAILBOX && list.count > 1))) {
-        status =
-            mq_error_set(err, MQ_MESSAGE, field, "%s: %zu addresses; give one", field, list.count);
+    size_t count = list.addresses.count;
+    if (status == MQ_OK && rule->kind == MAILBOX && count > 1) {
+        status = mq_error_set(err, MQ_MESSAGE, field, "%s: %zu addresses; give one", field, count);
     }
     if (status == MQ_OK) {
         mq_mailboxes_write(out, rule->name, &list);

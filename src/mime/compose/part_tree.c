@@ -106,7 +106,7 @@ static enum mq_status read_fd(const struct mq_compose_part *source, char *data, 
         return mq_error_set(err, MQ_IO, source->field,
                             "%s: its size is not the %zu bytes that it had before; let nobody "
                             "write to it meanwhile",
-                            source->field, source->size);
+                            source->field, source->data.len);
     }
     return MQ_OK;
 }
@@ -115,7 +115,7 @@ static enum mq_status encode_fd(const struct mq_compose_part *source, struct mq_
                                 struct mq_error *err)
 {
     char block[READ_SIZE + 1]; /* nothing may follow the last one */
-    for (size_t left = source->size, n; left > 0; left -= n) {
+    for (size_t left = source->data.len, n; left > 0; left -= n) {
         n = left < READ_SIZE ? left : READ_SIZE;
         MQ_TRY(read_fd(source, block, n + (n == left), n, err));
         mq_encode_base64(out, (struct mq_str){block, n});
@@ -123,7 +123,7 @@ static enum mq_status encode_fd(const struct mq_compose_part *source, struct mq_
             return mq_error_nomem(err);
         }
     }
-    return source->size > 0 ? MQ_OK : read_fd(source, block, 1, 0, err);
+    return source->data.len > 0 ? MQ_OK : read_fd(source, block, 1, 0, err);
 }
 
 /* ---- messages as parts ---- */
@@ -131,30 +131,22 @@ static enum mq_status encode_fd(const struct mq_compose_part *source, struct mq_
 /* Whether the bytes may go as they are, but for line ends of LF, which become CRLF. */
 static bool is_sendable(struct mq_str text, size_t *lines)
 {
-    size_t n = 0;
-    if (text.len > 0 && memchr(text.data, '\0', text.len) != NULL) {
-        return false;
+    bool good = mq_str_find(text, '\0') == text.len;
+    for (*lines = 0; good && text.len > 0; ++*lines) {
+        size_t before = text.len;
+        struct mq_str line = mq_str_cut_at(&text, '\n');
+        bool ended = line.len < before - text.len;
+        line.len -= ended && line.len > 0 && line.data[line.len - 1] == '\r';
+        good = line.len <= LINE_OCTETS_MAX && mq_str_find(line, '\r') == line.len;
     }
-    for (; text.len > 0; n++) {
-        const char *lf = memchr(text.data, '\n', text.len);
-        size_t taken = lf ? (size_t)(lf - text.data) + 1 : text.len;
-        size_t len = taken - (lf != NULL);
-        len -= lf != NULL && len > 0 && lf[-1] == '\r';
-        if (len > LINE_OCTETS_MAX || (len > 0 && memchr(text.data, '\r', len) != NULL)) {
-            return false;
-        }
-        text = mq_str_skip(text, taken);
-    }
-    *lines = n;
-    return true;
+    return good;
 }
 
 /* message/global and its kin may be encoded (RFC 6532, 3.7; RFC 6533), the others may not. */
 static bool is_message(const struct mq_media_type *type)
 {
-    struct mq_str begin = {type->subtype.data, type->subtype.len < 6 ? type->subtype.len : 6};
     return mq_str_equal_nocase(type->type, MQ_STR("message")) &&
-           !mq_str_equal_nocase(begin, MQ_STR("global"));
+           !mq_str_begins_nocase(type->subtype, "global");
 }
 
 /* A message (RFC 2046, 5.2) is not encoded: it goes as it is, in 7bit or 8bit, where its lines
@@ -164,12 +156,12 @@ static enum mq_status prepare_message(struct mq_part *part, size_t *size, struct
     const struct mq_compose_part *source = part->source;
     size_t lines = 0;
     if (source->fd >= 0) {
-        mq_buffer_reserve(&part->loaded, source->size + 1);
+        mq_buffer_reserve(&part->loaded, source->data.len + 1);
         if (part->loaded.failed) {
             return mq_error_nomem(err);
         }
-        MQ_TRY(read_fd(source, part->loaded.data, source->size + 1, source->size, err));
-        part->content = (struct mq_str){part->loaded.data, source->size};
+        MQ_TRY(read_fd(source, part->loaded.data, source->data.len + 1, source->data.len, err));
+        part->content = (struct mq_str){part->loaded.data, source->data.len};
     }
     /* Of the others each wants 7bit. */
     bool ascii = mq_str_ascii(part->content);
@@ -189,8 +181,7 @@ static enum mq_status prepare_message(struct mq_part *part, size_t *size, struct
 static enum mq_status prepare_part(const struct mq_compose_part *source, struct mq_part *part,
                                    size_t *total, struct mq_error *err)
 {
-    struct mq_str content = {NULL, source->fd >= 0 ? source->size : source->data.len};
-    size_t size = mq_encode_base64_size(content);
+    size_t size = mq_encode_base64_size(source->data);
     part->source = source;
     part->encoding = MQ_ENCODING_BASE64;
     part->content = source->fd >= 0 ? (struct mq_str){NULL, 0} : source->data;

@@ -99,16 +99,11 @@ static enum mq_status find_block(struct mq_str raw, struct block *out, struct mq
 
 /* ---- the envelope ---- */
 
-void mq_envelope_init(struct mq_envelope *envelope)
-{
-    *envelope = (struct mq_envelope){0};
-}
-
 void mq_envelope_clear(struct mq_envelope *envelope)
 {
     free(envelope->from);
     mq_strings_clear(&envelope->recipients);
-    mq_envelope_init(envelope);
+    *envelope = (struct mq_envelope){0};
 }
 
 /* Appends the addresses of all fields that have one of the roles. */

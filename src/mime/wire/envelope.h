@@ -1,16 +1,17 @@
-/* The envelope that a complete message's own headers name, as sendmail -t deduces it. */
+/* Who gets a message from whom; and what a complete message's own headers say of it, as sendmail -t
+ * deduces it. */
 #ifndef MQ_MIME_WIRE_ENVELOPE_H
 #define MQ_MIME_WIRE_ENVELOPE_H
 
 #include "core/buffer.h"
 #include "core/error.h"
 
+/* Plain addr-specs with domains as A-labels. All zero: nobody. */
 struct mq_envelope {
-    char *from; /* malloc'ed; NULL: the message does not say */
-    struct mq_strings recipients;
+    char *from;                   /* malloc'ed; NULL: the message does not say */
+    struct mq_strings recipients; /* each once */
 };
 
-void mq_envelope_init(struct mq_envelope *envelope);
 void mq_envelope_clear(struct mq_envelope *envelope);
 
 /* Read the header section of a message with any line ends (CRLF, LF, CR), with its Bcc still in it.

@@ -163,7 +163,6 @@ static enum mq_status add_mail(struct chunk *chunk, zval *item)
     struct mq_php_arguments *args = &chunk->args[chunk->count];
     struct mq_php_mail *mail = &chunk->mails[chunk->count];
     struct mq_clock clock = mq_clock_system();
-    mq_php_mail_init(mail);
     chunk->count++;
     if (Z_TYPE_P(item) != IS_ARRAY) {
         return mq_error_set(&chunk->err, MQ_MESSAGE, "messages",
@@ -271,7 +270,6 @@ ZEND_METHOD(MailQueue, envelope)
         RETURN_THROWS();
     }
     struct mq_envelope *found = mq_php_holder_new(&holder, sizeof *found, clear_envelope);
-    mq_envelope_init(found);
     if (mq_php_ok(find_envelope(mq_php_message_of(&message), found, &err), &err)) {
         show_envelope(found, return_value);
     }

@@ -41,7 +41,8 @@ static void default_name(struct mq_compose_part *part, struct mq_str path)
 static enum mq_status from_path(struct mq_php_path place, struct mq_str path, struct mq_error *err)
 {
     struct mq_compose_part *part = place.target;
-    enum mq_status status = mq_php_local_file_open(path, part->field, &part->fd, &part->size, err);
+    enum mq_status status =
+        mq_php_local_file_open(path, part->field, &part->fd, &part->data.len, err);
     if (status == MQ_OK) {
         default_name(part, path);
     }
@@ -303,7 +304,7 @@ static zend_string *guess_type(const struct mq_compose_part *part)
     }
     ssize_t n = pread(part->fd, head, sizeof head, 0);
     struct mq_str content = {head, n > 0 ? (size_t)n : 0};
-    return media_type(part->name, content, content.len == part->size);
+    return media_type(part->name, content, content.len == part->data.len);
 }
 
 static struct mq_compose_part *add_part(struct mq_php_path place)

@@ -77,9 +77,9 @@ static enum mq_status sender_of_fields(const struct mq_php_fields *fields, char 
     struct mq_mailboxes list = {0};
     enum mq_status status =
         mq_mailboxes_parse(fields->compose.from.items->address, "from", &list, err);
-    if (status == MQ_OK && list.count > 0) {
-        *from = list.items[0].address;
-        list.items[0].address = NULL;
+    if (status == MQ_OK) {
+        *from = list.addresses.items[0];
+        list.addresses.items[0] = NULL;
     }
     mq_mailboxes_clear(&list);
     return status;

@@ -15,11 +15,6 @@
 #include "queue/job.h"
 #include "queue/queue.h"
 
-void mq_php_mail_init(struct mq_php_mail *mail)
-{
-    memset(mail, 0, sizeof *mail);
-}
-
 void mq_php_mail_clear(struct mq_php_mail *mail)
 {
     mq_buffer_clear(&mail->body);
@@ -27,7 +22,7 @@ void mq_php_mail_clear(struct mq_php_mail *mail)
     mq_strings_clear(&mail->recipients);
     free(mail->envelope_from);
     free(mail->message_id);
-    mq_php_mail_init(mail);
+    *mail = (struct mq_php_mail){0};
 }
 
 /* A message that has a Message-ID of its own keeps it. */
@@ -134,7 +129,7 @@ static enum mq_status compose_fields(struct mq_php_mail *mail, const struct mq_p
                                      int64_t date_s, struct mq_error *err)
 {
     struct mq_compose_fields compose = fields->compose;
-    struct mq_compose_envelope envelope = {0};
+    struct mq_envelope envelope = {0};
     compose.message_id = fields->message_id ? ZSTR_VAL(fields->message_id) : mail->message_id;
     compose.date_s = fields->date_given ? fields->date_s : date_s;
     compose.max_size = (size_t)MAILQUEUE_G(max_message_size);
@@ -155,7 +150,7 @@ static enum mq_status compose_fields(struct mq_php_mail *mail, const struct mq_p
         mail->recipients = envelope.recipients;
         envelope.recipients = (struct mq_strings){0};
     }
-    mq_compose_envelope_clear(&envelope);
+    mq_envelope_clear(&envelope);
     return status == MQ_OK ? keep_message_id(mail, mq_str_of(compose.message_id), err) : status;
 }
 
@@ -270,9 +265,8 @@ enum mq_status mq_php_mail_prepare(struct mq_php_mail *mail, const struct mq_php
 enum mq_status mq_php_mail_store(struct mq_queue *queue, const struct mq_php_arguments *args,
                                  int64_t *id, struct mq_error *err)
 {
-    struct mq_php_mail mail;
+    struct mq_php_mail mail = {0};
     const struct mq_clock *clock = mq_queue_clock(queue);
-    mq_php_mail_init(&mail);
     enum mq_status status = mq_php_mail_prepare(&mail, args, mq_clock_now_s(clock), err);
     if (status == MQ_OK) {
         status = mq_queue_enqueue(queue, &mail.job, 1, id, err);

@@ -41,7 +41,7 @@ enum mq_status mq_php_arguments_read(struct mq_php_arguments *args, HashTable *a
                                      struct mq_error *err);
 
 /* A mail ready to be stored, in malloc'ed memory; `job` points into the rest and into the
- * arguments, which have to live as long. */
+ * arguments, which have to live as long. It is zeroed before. */
 struct mq_php_mail {
     struct mq_new_job job;
     struct mq_buffer body;    /* wire form */
@@ -51,7 +51,6 @@ struct mq_php_mail {
     struct mq_strings recipients;
 };
 
-void mq_php_mail_init(struct mq_php_mail *mail);
 void mq_php_mail_clear(struct mq_php_mail *mail);
 
 /* Makes the job. Runs no PHP code. An envelope that the mail has already stays. MQ_MESSAGE,

@@ -122,7 +122,6 @@ static enum mq_compose_end compose(void *context, const struct mq_job *job, stru
     struct mq_php_hooks *hooks = context;
     struct compose_call call = {.hooks = hooks, .job = job, .out = out, .err = err};
     struct mq_error why;
-    mq_php_mail_init(&call.mail);
     enum mq_status status = mq_php_call_out(hooks->run, "it", compose_body, &call, &why);
     if (status == MQ_BAILOUT || status == MQ_THROWN) {
         mq_error_set(err, status, "", "PHP code ended");

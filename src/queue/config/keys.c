@@ -107,13 +107,12 @@ static bool parse_time(struct mq_str value, int64_t *at_s)
 static bool parse_redirect(struct mq_str text, int64_t *value)
 {
     char address[256];
-    bool utf8 = false;
     /* A domain alone gets a local part. */
     int len = snprintf(address, sizeof address, "%s%.*s", mq_str_begins(text, "@") ? "x" : "",
                        (int)text.len, text.data);
     (void)value;
-    return len < (int)sizeof address && mq_address_check((struct mq_str){address, (size_t)len},
-                                                         "mailRedirectTo", &utf8, NULL) == MQ_OK;
+    return len < (int)sizeof address &&
+           mq_address_check((struct mq_str){address, (size_t)len}, "mailRedirectTo", NULL) == MQ_OK;
 }
 
 /* Without memory false as well: the claim stops, and nothing goes to the wrong place. */

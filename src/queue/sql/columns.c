@@ -82,13 +82,11 @@ static bool read_columns(struct mq_queue *queue, struct mq_job *job)
 enum mq_status mq_envelope_check(const char *from, const struct mq_strings *recipients,
                                  struct mq_error *err)
 {
-    bool utf8;
     if (from && from[0]) {
-        MQ_TRY(mq_address_check(mq_str_of(from), "envelopeFrom", &utf8, err));
+        MQ_TRY(mq_address_check(mq_str_of(from), "envelopeFrom", err));
     }
     for (size_t i = 0; recipients && i < recipients->count; i++) {
-        struct mq_str address = mq_str_of(recipients->items[i]);
-        MQ_TRY(mq_address_check(address, "recipients", &utf8, err));
+        MQ_TRY(mq_address_check(mq_str_of(recipients->items[i]), "recipients", err));
     }
     return MQ_OK;
 }

@@ -13,7 +13,7 @@
 #include "mime/wire/message.h"
 
 static struct mq_buffer out;
-static struct mq_compose_envelope envelope;
+static struct mq_envelope envelope;
 static struct mq_error err;
 
 #define AS_WRITTEN(text)                       \
@@ -39,7 +39,7 @@ static int reset(void **state)
 {
     (void)state;
     mq_buffer_clear(&out);
-    mq_compose_envelope_clear(&envelope);
+    mq_envelope_clear(&envelope);
     return 0;
 }
 

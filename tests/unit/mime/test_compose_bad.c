@@ -13,7 +13,7 @@
 #include "mime/compose/composer.h"
 
 static struct mq_buffer out;
-static struct mq_compose_envelope envelope;
+static struct mq_envelope envelope;
 static struct mq_error err;
 
 /* Everything that a message may have, so that a test can spoil one thing. */
@@ -67,7 +67,7 @@ static int teardown(void **state)
 {
     (void)state;
     mq_buffer_clear(&out);
-    mq_compose_envelope_clear(&envelope);
+    mq_envelope_clear(&envelope);
     return 0;
 }
 

@@ -50,14 +50,14 @@ static void test_every_request(void **state)
     memset(html, 'x', sizeof html);
     for (; status != MQ_OK && turns < 1000; turns++) {
         struct mq_buffer out;
-        struct mq_compose_envelope envelope = {0};
+        struct mq_envelope envelope = {0};
         struct mq_error err;
         out = (struct mq_buffer){0};
         assert_int_equal(pipe(ends), 0);
         assert_int_equal(write(ends[1], "a: b\n\n", 6), 6);
         close(ends[1]);
         parts[1].fd = ends[0];
-        parts[1].size = 6;
+        parts[1].data.len = 6;
         left = turns;
         status = mq_compose(&fields, &out, &envelope, &err);
         left = -1;
@@ -72,7 +72,7 @@ static void test_every_request(void **state)
             assert_string_equal(envelope.from, "j@example.org");
             assert_int_equal(envelope.recipients.count, 4);
         }
-        mq_compose_envelope_clear(&envelope);
+        mq_envelope_clear(&envelope);
         mq_buffer_clear(&out);
     }
     assert_int_equal(status, MQ_OK);

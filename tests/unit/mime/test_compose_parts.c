@@ -15,7 +15,7 @@
 #include "mime/wire/message.h"
 
 static struct mq_buffer out;
-static struct mq_compose_envelope envelope;
+static struct mq_envelope envelope;
 static struct mq_error err;
 static struct mq_compose_part parts[8];
 
@@ -47,7 +47,7 @@ static int reset(void **state)
 {
     (void)state;
     mq_buffer_clear(&out);
-    mq_compose_envelope_clear(&envelope);
+    mq_envelope_clear(&envelope);
     return 0;
 }
 
@@ -309,7 +309,7 @@ static void test_fd(void **state)
         mq_buffer_cstr(&expected, B1 "--\r\n");
         parts[0] = attachment(NULL, NULL, NULL);
         parts[0].fd = fd;
-        parts[0].size = sizes[i];
+        parts[0].data.len = sizes[i];
         assert_composes(&fields);
         assert_string_equal(part_begin("application/octet-stream"), expected.data);
         close(fd);
@@ -336,10 +336,10 @@ static void test_fd_errors(void **state)
         int fd = open_content(1000);
         parts[0] = attachment("a", types[i], NULL);
         parts[0].fd = fd;
-        parts[0].size = 1001;
+        parts[0].data.len = 1001;
         assert_io(&fields, "its size is not the 1001 bytes");
         lseek(fd, 0, SEEK_SET);
-        parts[0].size = 999;
+        parts[0].data.len = 999;
         assert_io(&fields, "its size is not the 999 bytes");
         lseek(fd, 1, SEEK_SET); /* from where it stands */
         assert_composes(&fields);
@@ -368,7 +368,7 @@ static void test_pipe(void **state)
     close(ends[1]);
     parts[0] = attachment(NULL, NULL, NULL);
     parts[0].fd = ends[0];
-    parts[0].size = 50000;
+    parts[0].data.len = 50000;
     assert_composes(&fields);
     close(ends[0]);
     parts[0].fd = -1;
@@ -399,10 +399,10 @@ static void test_size(void **state)
     assert_string_equal(err.field, "attachments[1]");
     /* A file that is too large is not even read: this one cannot be. */
     parts[1].fd = 1000000;
-    parts[1].size = fields.max_size + 1;
+    parts[1].data.len = fields.max_size + 1;
     assert_int_equal(mq_compose(&fields, &out, &envelope, &err), MQ_MESSAGE);
     assert_string_equal(err.field, "attachments[1]");
-    parts[1].size = SIZE_MAX;
+    parts[1].data.len = SIZE_MAX;
     assert_int_equal(mq_compose(&fields, &out, &envelope, &err), MQ_NOMEM);
     fields.max_size = 0;
     assert_int_equal(mq_compose(&fields, &out, &envelope, &err), MQ_NOMEM);

@@ -296,30 +296,28 @@ static void test_phrase_quoted(void **state)
 
 static void test_mailboxes(void **state)
 {
-    struct mq_mailbox items[] = {{.address = "ann@example.org"},
-                                 {.name = "Bob, jr.", .address = "bob@example.net"},
-                                 {.name = "J\xC3\xB6rg", .address = "j@example.net"},
-                                 {.name = "=?x?= (not)", .address = "k@example.net"}};
-    struct mq_mailboxes list = {items, 1, 1};
+    char *names[] = {"", "Bob, jr.", "J\xC3\xB6rg", "=?x?= (not)"};
+    char *addresses[] = {"ann@example.org", "bob@example.net", "j@example.net", "k@example.net"};
+    struct mq_mailboxes list = {{addresses, 1, 4}, {names, 1, 4}};
     (void)state;
     mq_mailboxes_write(&out, "To", &list);
     assert_string_equal(out.data, "To: ann@example.org\r\n");
     mq_buffer_reset(&out);
-    list.count = 4;
+    list.addresses.count = list.names.count = 4;
     mq_mailboxes_write(&out, "To", &list);
     assert_string_equal(out.data, "To: ann@example.org, \"Bob, jr.\" <bob@example.net>, "
                                   "=?utf-8?B?SsO2cmc=?=\r\n <j@example.net>, "
                                   "=?utf-8?B?PT94Pz0gKG5vdCk=?= <k@example.net>\r\n");
     /* Behind the name a long address stands where the limit is kept. */
-    items[0].address = X60 "12345678@x";
-    list.count = 1;
+    addresses[0] = X60 "12345678@x";
+    list.addresses.count = list.names.count = 1;
     mq_buffer_reset(&out);
     mq_mailboxes_write(&out, "To", &list);
     assert_string_equal(out.data, "To: " X60 "12345678@x\r\n");
     mq_buffer_reset(&out);
     mq_mailboxes_write(&out, "Reply-To", &list);
     assert_string_equal(out.data, "Reply-To:\r\n " X60 "12345678@x\r\n");
-    items[0].address = X70 "12345678@x";
+    addresses[0] = X70 "12345678@x";
     mq_buffer_reset(&out);
     mq_mailboxes_write(&out, "Reply-To", &list);
     assert_string_equal(out.data, "Reply-To: " X70 "12345678@x\r\n");

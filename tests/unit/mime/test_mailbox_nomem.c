@@ -24,7 +24,8 @@ static enum mq_status parse_mailboxes(void)
 {
     struct mq_mailboxes list = {0};
     enum mq_status status = mq_mailboxes_parse(MQ_STR(LIST ", " LONG), "to", &list, NULL);
-    assert_int_equal(list.count, status == MQ_OK ? 7 : 0);
+    assert_int_equal(list.addresses.count, status == MQ_OK ? 7 : 0);
+    assert_int_equal(list.names.count, list.addresses.count);
     mq_mailboxes_clear(&list);
     return status;
 }
@@ -40,8 +41,7 @@ static enum mq_status read_header(void)
 
 static enum mq_status read_envelope(void)
 {
-    struct mq_envelope envelope;
-    mq_envelope_init(&envelope);
+    struct mq_envelope envelope = {0};
     enum mq_status status =
         envelope_of(MQ_STR("From: x@y, z@y\nTo: " LIST "\nCc: " LIST "\n\n"), &envelope, NULL);
     assert_int_equal(envelope.recipients.count, status == MQ_OK ? 5 : 0);
