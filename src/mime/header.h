@@ -1,5 +1,5 @@
-/* Header fields: folding (RFC 5322, 2.2.3) and encoded words (RFC 2047). A field is written token
- * by token behind its "Name:"; *column is the length of the line so far. */
+/* Header fields: folding (RFC 5322, 2.2.3), encoded words (RFC 2047) and what is enclosed. A field
+ * is written token by token behind its "Name:"; *column is the length of the line so far. */
 #ifndef MQ_MIME_HEADER_H
 #define MQ_MIME_HEADER_H
 
@@ -33,6 +33,13 @@ size_t mq_encode_words_size(struct mq_str charset, struct mq_str text);
 /* A quoted string (RFC 5322, 3.2.4), and how long it is. */
 void mq_encode_quoted(struct mq_buffer *out, struct mq_str text);
 size_t mq_quoted_size(struct mq_str text);
+
+/* Length of the encoded word that text begins with, 0 when there is none. Many programs leave
+ * commas, brackets and the like in them as they are. */
+size_t mq_encoded_word_length(struct mq_str text);
+/* Length of the quoted string, comment (which may have others in it) or literal in brackets that
+ * text begins with, 0 when it does not end. */
+size_t mq_enclosed_length(struct mq_str text);
 
 /* Appends a space, or folds where a token of `len` would pass 76 otherwise, which is the limit of
  * lines with encoded words. Behind the field's name only where the line then keeps the limit. */

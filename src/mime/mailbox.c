@@ -10,8 +10,6 @@
 #include "mime/header.h"
 #include "mime/idn.h"
 
-#define DEPTH_MAX 32 /* of comments; only attacks nest them deeper */
-
 void mq_mailboxes_clear(struct mq_mailboxes *list)
 {
     mq_strings_clear(&list->addresses);
@@ -68,25 +66,15 @@ static char peek(const struct mq_address_reader *r)
 /* Skips a comment (RFC 5322, 3.2.2), which begins with "(". */
 static bool skip_comment(struct mq_address_reader *r)
 {
-    size_t depth = 0;
+    size_t length = mq_enclosed_length(r->rest);
     if (r->strict) {
         r->fault = bad_name;
-        return false;
+    } else if (length == 0) {
+        r->fault = "has a comment without its \")\"; add it";
+    } else {
+        skip(r, length);
     }
-    for (size_t i = 0; i < r->rest.len; i++) {
-        char c = r->rest.data[i];
-        if (c == '\\') {
-            i++;
-        } else if (c == '(' && ++depth > DEPTH_MAX) {
-            r->fault = "has comments nested too deep; remove them";
-            return false;
-        } else if (c == ')' && --depth == 0) {
-            skip(r, i + 1);
-            return true;
-        }
-    }
-    r->fault = "has a comment without its \")\"; add it";
-    return false;
+    return r->fault == NULL;
 }
 
 /* Skips white space and comments. */
@@ -102,48 +90,20 @@ static bool skip_blank(struct mq_address_reader *r)
     return true;
 }
 
-/* Length of the quoted string that text begins with, 0 when it does not end. */
-static size_t quoted_length(struct mq_str text)
-{
-    for (size_t i = 1; i < text.len; i++) {
-        if (text.data[i] == '\\') {
-            i++;
-        } else if (text.data[i] == '"') {
-            return i + 1;
-        }
-    }
-    return 0;
-}
-
-size_t mq_encoded_word_length(struct mq_str text)
-{
-    size_t marks = 0;
-    if (text.len < 2 || text.data[0] != '=' || text.data[1] != '?') {
-        return 0;
-    }
-    for (size_t i = 2; i < text.len && !mq_is_space(text.data[i]); i++) {
-        if (text.data[i] == '?' && ++marks == 3) {
-            return i + 1 < text.len && text.data[i + 1] == '=' ? i + 2 : 0;
-        }
-    }
-    return 0;
-}
-
 /* Length of the next piece of a word: a quoted string, an encoded word, a literal in brackets, or
  * one character. 0 with a fault. */
 static size_t piece_length(struct mq_address_reader *r, struct phrase *phrase)
 {
-    const char *end;
     size_t n;
     switch (peek(r)) {
     case '"':
-        n = quoted_length(r->rest);
+        n = mq_enclosed_length(r->rest);
         r->fault = n == 0 ? "has a quoted name without its closing quote; add it" : NULL;
         return n;
     case '[':
-        end = memchr(r->rest.data, ']', r->rest.len);
-        r->fault = end == NULL ? "has a \"[\" without \"]\"; add it" : NULL;
-        return end != NULL ? (size_t)(end - r->rest.data) + 1 : 0;
+        n = mq_enclosed_length(r->rest);
+        r->fault = n == 0 ? "has a \"[\" without \"]\"; add it" : NULL;
+        return n;
     case '@':
         phrase->at = true;
         return 1;
@@ -290,7 +250,7 @@ static void take_element(struct mq_address_reader *r, struct phrase *phrase, str
 static const char *read_name(struct mq_str text, struct mq_buffer *name)
 {
     bool quoted = text.len > 0 && text.data[0] == '"';
-    if (quoted && quoted_length(text) != text.len) {
+    if (quoted && mq_enclosed_length(text) != text.len) {
         return bad_name;
     }
     for (size_t i = quoted; i + quoted < text.len; i++) {

@@ -49,8 +49,4 @@ struct mq_address_reader {
 /* *address is empty where an element of the list has none. False at the end, and for a fault. */
 bool mq_address_next(struct mq_address_reader *reader, struct mq_str *address);
 
-/* Length of the encoded word that text begins with (RFC 2047, 2), 0 when there is none. Many
- * programs leave commas, brackets and the like in them as they are. */
-size_t mq_encoded_word_length(struct mq_str text);
-
 #endif

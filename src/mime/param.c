@@ -35,19 +35,8 @@ static struct mq_str take_token(struct mq_str *text)
 /* Takes a quoted string off the text; empty when it begins with none or does not end. */
 static struct mq_str take_quoted(struct mq_str *text)
 {
-    struct mq_str none = {NULL, 0};
-    if (text->len == 0 || text->data[0] != '"') {
-        return none;
-    }
-    for (size_t i = 1; i < text->len; i++) {
-        if (text->data[i] == '"') {
-            struct mq_str quoted = {text->data, i + 1};
-            *text = mq_str_skip(*text, i + 1);
-            return quoted;
-        }
-        i += text->data[i] == '\\';
-    }
-    return none;
+    bool quoted = text->len > 0 && text->data[0] == '"';
+    return mq_str_cut(text, quoted ? mq_enclosed_length(*text) : 0);
 }
 
 /* Takes `; name=value`, whose parts may have spaces around them. The value keeps its quotes. */

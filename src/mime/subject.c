@@ -10,34 +10,23 @@
 
 /* "=?charset?encoding?text?="; `len` octets in all. */
 struct word {
-    struct mq_str charset;
-    char encoding;
-    struct mq_str text;
+    struct mq_str charset, encoding, text;
     size_t len;
 };
 
 static bool find_word(struct mq_str s, struct word *word)
 {
-    if (s.len < 2 || s.data[0] != '=' || s.data[1] != '?') {
+    struct mq_str rest = s;
+    if (!mq_str_begins(s, "=?")) {
         return false;
     }
-    const char *end = s.data + s.len;
-    const char *charset = s.data + 2;
-    const char *mark = memchr(charset, '?', (size_t)(end - charset));
-    if (!mark || mark == charset || end - mark < 4 || mark[2] != '?') {
-        return false;
-    }
-    const char *text = mark + 3;
-    const char *close = memchr(text, '?', (size_t)(end - text));
-    if (!close || close + 1 == end || close[1] != '=') {
-        return false;
-    }
-    const char *star = memchr(charset, '*', (size_t)(mark - charset)); /* a language: RFC 2231 */
-    word->charset = (struct mq_str){charset, (size_t)((star ? star : mark) - charset)};
-    word->encoding = mark[1];
-    word->text = (struct mq_str){text, (size_t)(close - text)};
-    word->len = (size_t)(close + 2 - s.data);
-    return true;
+    mq_str_cut(&rest, 2);
+    word->charset = mq_str_cut_at(&rest, '?');
+    word->charset.len = mq_str_find(word->charset, '*'); /* a language: RFC 2231 */
+    word->encoding = mq_str_cut_at(&rest, '?');
+    word->text = mq_str_cut_at(&rest, '?');
+    word->len = s.len - rest.len + 1;
+    return rest.len > 0 && rest.data[0] == '=';
 }
 
 static void decode_q(struct mq_str text, struct mq_buffer *out)
@@ -96,12 +85,12 @@ static const struct charset *charset_of(struct mq_str name)
 static bool decode_word(const struct word *word, struct mq_buffer *out)
 {
     const struct charset *charset = charset_of(word->charset);
-    char encoding = mq_ascii_lower(word->encoding);
-    if (charset == NULL || (encoding != 'q' && encoding != 'b')) {
+    bool q = mq_str_equal_nocase(word->encoding, MQ_STR("q"));
+    if (charset == NULL || (!q && !mq_str_equal_nocase(word->encoding, MQ_STR("b")))) {
         return false;
     }
     struct mq_buffer octets = {0};
-    (encoding == 'q' ? decode_q : decode_b)(word->text, &octets);
+    (q ? decode_q : decode_b)(word->text, &octets);
     for (size_t i = 0; i < octets.len; i++) {
         unsigned char c = (unsigned char)octets.data[i];
         if (charset->latin) {

@@ -20,6 +20,11 @@ struct mq_repair_line {
 
 /* Appends a value on one line: without line ends, tabs as spaces. */
 void mq_repair_unfold(struct mq_buffer *out, struct mq_str value);
+/* How many spaces and tabs a text begins with, or ends with. */
+size_t mq_repair_blanks(struct mq_str text);
+size_t mq_repair_blanks_behind(struct mq_str text);
+/* Length of what mq_enclosed_length() knows; all of the text if that does not end. */
+size_t mq_repair_enclosed(struct mq_str text);
 /* Whether a word is an encoded one (RFC 2047, 2). */
 bool mq_repair_is_encoded(struct mq_str word);
 /* Writes a token behind spaces (perhaps none), before which the line may be folded. */

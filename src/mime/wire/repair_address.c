@@ -4,68 +4,50 @@
 #include <string.h>
 
 #include "core/ascii.h"
+#include "mime/header.h"
 #include "mime/idn.h"
 #include "mime/mailbox.h"
 #include "mime/wire/internal.h"
 
 #define WORD_ROOM 32 /* a short encoded word */
 
-static struct mq_str take_blanks(struct mq_str *text)
+/* A word, and the spaces before it. */
+struct word {
+    struct mq_str blanks, text;
+};
+
+/* Up to a space or one of these outside of quotes; a comment is a word too. */
+static size_t word_length(struct mq_str text)
 {
     size_t n = 0;
-    while (n < text->len && text->data[n] == ' ') {
-        n++;
+    if (text.len > 0 && text.data[0] == '(') {
+        return mq_repair_enclosed(text);
     }
-    return mq_str_cut(text, n);
-}
-
-/* Length of what begins with a quote, "(" or "[", with its end. */
-static size_t enclosed_length(struct mq_str text)
-{
-    char open = text.data[0];
-    size_t depth = 1;
-    for (size_t i = 1; i < text.len; i++) {
-        char c = text.data[i];
-        if (c == '\\' && open != '[') {
-            i++;
-        } else if (open == '(' && c == '(') {
-            depth++;
-        } else if (c == (open == '"' ? '"' : open == '(' ? ')' : ']') && --depth == 0) {
-            return i + 1;
-        }
-    }
-    return text.len;
-}
-
-/* Takes a word: up to a space or one of these outside of quotes; a comment is a word too. */
-static struct mq_str take_word(struct mq_str *text)
-{
-    size_t n = 0;
-    if (text->data[0] == '(') {
-        return mq_str_cut(text, enclosed_length(*text));
-    }
-    while (n < text->len && memchr(" (),:;<>", text->data[n], 8) == NULL) {
-        struct mq_str rest = {text->data + n, text->len - n};
+    while (n < text.len && memchr(" (),:;<>", text.data[n], 8) == NULL) {
+        struct mq_str rest = mq_str_skip(text, n);
         size_t step = 1;
         if (rest.data[0] == '"' || rest.data[0] == '[') {
-            step = enclosed_length(rest);
+            step = mq_repair_enclosed(rest);
         } else if (rest.data[0] == '=') {
             step = mq_encoded_word_length(rest);
         }
         n += step > 0 ? step : 1;
     }
-    return mq_str_cut(text, n);
+    return n;
+}
+
+/* Takes the next word; false: none follows. */
+static bool take_word(struct mq_str *text, struct word *word)
+{
+    word->blanks = mq_str_cut(text, mq_repair_blanks(*text));
+    word->text = mq_str_cut(text, word_length(*text));
+    return word->text.len > 0;
 }
 
 /* The spaces that a text ends with. */
 static struct mq_str blanks_behind(struct mq_str words)
 {
-    struct mq_str blanks = {words.data + words.len, 0};
-    while (blanks.len < words.len && blanks.data[-1] == ' ') {
-        blanks.data--;
-        blanks.len++;
-    }
-    return blanks;
+    return mq_str_skip(words, words.len - mq_repair_blanks_behind(words));
 }
 
 /* ---- comments ---- */
@@ -80,7 +62,7 @@ static void put_comment_text(struct mq_repair_line *line, struct mq_str text)
         mq_repair_text(line, text);
         return;
     }
-    text.len -= blanks_behind(text).len;
+    text.len -= mq_repair_blanks_behind(text);
     for (size_t i = 0; i < text.len; i++) {
         i += text.data[i] == '\\' && i + 1 < text.len;
         mq_buffer_char(&plain, text.data[i]);
@@ -90,10 +72,11 @@ static void put_comment_text(struct mq_repair_line *line, struct mq_str text)
     mq_buffer_clear(&plain);
 }
 
-static void put_comment(struct mq_repair_line *line, struct mq_str blanks, struct mq_str comment)
+static void put_comment(struct mq_repair_line *line, const struct word *word)
 {
+    struct mq_str comment = word->text;
     if (mq_str_ascii(comment)) {
-        mq_repair_put(line, blanks, comment);
+        mq_repair_put(line, word->blanks, comment);
         return;
     }
     size_t begin = 0;
@@ -105,7 +88,7 @@ static void put_comment(struct mq_repair_line *line, struct mq_str blanks, struc
         } else if (c == '(' || c == ')') {
             struct mq_str text = {comment.data + begin, i - begin};
             put_comment_text(line, text);
-            mq_repair_put(line, i == 0 ? blanks : blanks_behind(text),
+            mq_repair_put(line, i == 0 ? word->blanks : blanks_behind(text),
                           (struct mq_str){comment.data + i, 1});
             begin = i + 1;
         }
@@ -140,39 +123,35 @@ static void flush(struct phrase *phrase, bool before_encoded)
     }
 }
 
-static void gather(struct phrase *phrase, struct mq_str blanks, struct mq_str word)
+static void gather(struct phrase *phrase, const struct word *word)
 {
     if (phrase->text.len == 0) {
-        phrase->blanks = blanks;
+        phrase->blanks = word->blanks;
     }
     if (phrase->text.len > 0 || phrase->behind_encoded) {
         mq_buffer_char(&phrase->text, ' ');
     }
     phrase->behind_encoded = false;
-    mq_repair_unquote(&phrase->text, word);
+    mq_repair_unquote(&phrase->text, word->text);
 }
 
 static void put_phrase(struct mq_repair_line *line, struct mq_str text)
 {
     struct phrase phrase = {.line = line};
+    struct word word;
     bool was_text = false;
-    while (text.len > 0) {
-        struct mq_str blanks = take_blanks(&text);
-        if (text.len == 0) {
-            break;
-        }
-        struct mq_str word = take_word(&text);
-        bool encoded = mq_repair_is_encoded(word);
-        if (!encoded && word.len > 0 && word.data[0] != '(') {
-            gather(&phrase, blanks, word);
+    while (take_word(&text, &word)) {
+        bool encoded = mq_repair_is_encoded(word.text);
+        if (!encoded && word.text.data[0] != '(') {
+            gather(&phrase, &word);
             was_text = true;
             continue;
         }
         flush(&phrase, encoded);
         if (encoded) {
-            mq_repair_put(line, was_text ? MQ_STR(" ") : blanks, word);
+            mq_repair_put(line, was_text ? MQ_STR(" ") : word.blanks, word.text);
         } else {
-            put_comment(line, blanks, word);
+            put_comment(line, &word);
         }
         phrase.behind_encoded = encoded;
         was_text = false;
@@ -205,21 +184,14 @@ static void put_address(struct mq_repair_line *line, struct mq_str blanks, struc
 /* Words that stay, comments, and an address without angle brackets among them. */
 static void put_words(struct mq_repair_line *line, struct mq_str text, bool address)
 {
-    while (text.len > 0) {
-        struct mq_str blanks = take_blanks(&text);
-        if (text.len == 0) {
-            break;
-        }
-        struct mq_str word = take_word(&text);
-        if (word.len == 0) {
-            break;
-        }
-        if (word.data[0] == '(') {
-            put_comment(line, blanks, word);
+    struct word word;
+    while (take_word(&text, &word)) {
+        if (word.text.data[0] == '(') {
+            put_comment(line, &word);
         } else if (address) {
-            put_address(line, blanks, word);
+            put_address(line, word.blanks, word.text);
         } else {
-            mq_repair_put(line, blanks, word);
+            mq_repair_put(line, word.blanks, word.text);
         }
     }
 }
@@ -227,10 +199,10 @@ static void put_words(struct mq_repair_line *line, struct mq_str text, bool addr
 /* Whether a phrase has such bytes outside of its comments. */
 static bool is_raw(struct mq_str text)
 {
-    while (take_blanks(&text), text.len > 0) {
-        struct mq_str word = take_word(&text);
-        if (word.len == 0 || (word.data[0] != '(' && !mq_str_ascii(word))) {
-            return word.len > 0;
+    struct word word;
+    while (take_word(&text, &word)) {
+        if (word.text.data[0] != '(' && !mq_str_ascii(word.text)) {
+            return true;
         }
     }
     return false;
@@ -239,30 +211,27 @@ static bool is_raw(struct mq_str text)
 /* Takes "<addr>" and writes it, with the spaces before it. */
 static void put_angle(struct mq_repair_line *line, struct mq_str blanks, struct mq_str *rest)
 {
-    const char *end = memchr(rest->data, '>', rest->len);
-    struct mq_str angle =
-        mq_str_cut(rest, end != NULL ? (size_t)(end - rest->data) + 1 : rest->len);
+    size_t end = mq_str_find(*rest, '>');
+    bool closed = end < rest->len;
+    struct mq_str angle = mq_str_cut(rest, end + closed);
     if (mq_str_ascii(angle)) {
         mq_repair_put(line, blanks, angle);
         return;
     }
     mq_repair_put(line, blanks, MQ_STR("<"));
     put_address(line, MQ_STR(""),
-                mq_str_trim((struct mq_str){angle.data + 1, angle.len - 1 - (end != NULL)}));
+                mq_str_trim((struct mq_str){angle.data + 1, angle.len - 1 - closed}));
     mq_repair_put(line, MQ_STR(""), MQ_STR(">"));
 }
 
 /* The words and comments up to one of ",:;<>". */
 static struct mq_str take_words(struct mq_str *rest)
 {
-    struct mq_str words = {rest->data, 0};
-    while (rest->len > 0) {
-        take_blanks(rest);
-        if (rest->len == 0 || take_word(rest).len == 0) {
-            break;
-        }
+    struct mq_str words = *rest;
+    struct word word;
+    while (take_word(rest, &word)) {
     }
-    words.len = (size_t)(rest->data - words.data);
+    words.len -= rest->len;
     return words;
 }
 

@@ -23,24 +23,6 @@ bool mq_repair_has_long(struct mq_str text)
     return false;
 }
 
-static size_t blanks_length(struct mq_str text)
-{
-    size_t n = 0;
-    while (n < text.len && mq_is_blank(text.data[n])) {
-        n++;
-    }
-    return n;
-}
-
-static size_t blanks_behind(struct mq_str text)
-{
-    size_t n = 0;
-    while (n < text.len && mq_is_blank(text.data[text.len - 1 - n])) {
-        n++;
-    }
-    return n;
-}
-
 static void put_line(struct mq_buffer *out, struct mq_str line)
 {
     mq_buffer_str(out, line);
@@ -53,7 +35,7 @@ static void put_line(struct mq_buffer *out, struct mq_str line)
  * both sides and `kept` bytes before it. 0 where there is none. */
 static size_t fold_place(struct mq_str line, size_t kept, size_t max)
 {
-    size_t least = blanks_length(line) + 1;
+    size_t least = mq_repair_blanks(line) + 1;
     least = least > kept ? least : kept;
     for (size_t n = max; n >= least; n--) {
         if (mq_is_blank(line.data[n])) {
@@ -98,10 +80,10 @@ static void fold_line(struct mq_buffer *out, struct mq_str line, size_t kept)
 {
     size_t max = MQ_REPAIR_LINE_MAX;
     if (line.len > max) {
-        line.len -= blanks_behind(line);
+        line.len -= mq_repair_blanks_behind(line);
     }
     while (line.len > max && !out->failed) {
-        size_t blanks = blanks_length(line);
+        size_t blanks = mq_repair_blanks(line);
         if (blanks > 1) {
             line = mq_str_skip(line, blanks - 1);
             kept = kept > blanks ? kept - blanks + 1 : 0;
@@ -111,7 +93,7 @@ static void fold_line(struct mq_buffer *out, struct mq_str line, size_t kept)
         bool has_blank = place > 0 && !(place == kept && is_unfoldable(mq_str_skip(line, place)));
         place = has_blank ? place : break_place(line, kept, max);
         struct mq_str head = {line.data, place};
-        head.len -= blanks_behind(head);
+        head.len -= mq_repair_blanks_behind(head);
         put_line(out, head);
         mq_buffer_append(out, " ", !has_blank);
         max = MQ_REPAIR_LINE_MAX - !has_blank;
@@ -138,7 +120,7 @@ static bool is_field(struct mq_str line, const char *name)
 static void fold_id_line(struct mq_buffer *out, struct mq_str line, size_t name, bool *done)
 {
     struct mq_str value = mq_str_skip(line, name);
-    size_t blanks = blanks_length(value);
+    size_t blanks = mq_repair_blanks(value);
     const char *end = blanks < value.len ? memchr(value.data, '>', value.len) : NULL;
     size_t kept = *done || end == NULL ? 0 : (size_t)(end - value.data) + 1;
     *done = *done || blanks < value.len;
@@ -226,7 +208,7 @@ void mq_repair_break_quoted_printable(struct mq_buffer *out, struct mq_str text)
     while (text.len > 0 && !out->failed) {
         struct mq_str line = mq_repair_take_line(&text);
         if (line.len > MQ_REPAIR_LINE_MAX) {
-            line.len -= blanks_behind(line);
+            line.len -= mq_repair_blanks_behind(line);
             for (size_t max = LINE_MAX_CODED; line.len > max && !out->failed;) {
                 size_t n = soft_place(line, max);
                 bool dashes = has_dashes(line, n);

@@ -16,16 +16,11 @@ struct param {
 /* Length up to the next ";" outside of quotes. */
 static size_t param_length(struct mq_str text)
 {
-    bool quoted = false;
     size_t n = 0;
-    for (; n < text.len && (quoted || text.data[n] != ';'); n++) {
-        if (text.data[n] == '"') {
-            quoted = !quoted;
-        } else if (quoted && text.data[n] == '\\') {
-            n++;
-        }
+    while (n < text.len && text.data[n] != ';') {
+        n += text.data[n] == '"' ? mq_repair_enclosed(mq_str_skip(text, n)) : 1;
     }
-    return n < text.len ? n : text.len;
+    return n;
 }
 
 /* Takes the next parameter off *rest, which begins with its ";". */

@@ -2,6 +2,7 @@
  * charset, as mail() scripts do. */
 #include <string.h>
 
+#include "core/ascii.h"
 #include "mime/header.h"
 #include "mime/wire/internal.h"
 
@@ -18,21 +19,33 @@ void mq_repair_unfold(struct mq_buffer *out, struct mq_str value)
     }
 }
 
+size_t mq_repair_blanks(struct mq_str text)
+{
+    size_t n = 0;
+    while (n < text.len && mq_is_blank(text.data[n])) {
+        n++;
+    }
+    return n;
+}
+
+size_t mq_repair_blanks_behind(struct mq_str text)
+{
+    size_t n = 0;
+    while (n < text.len && mq_is_blank(text.data[text.len - 1 - n])) {
+        n++;
+    }
+    return n;
+}
+
+size_t mq_repair_enclosed(struct mq_str text)
+{
+    size_t n = mq_enclosed_length(text);
+    return n > 0 ? n : text.len;
+}
+
 bool mq_repair_is_encoded(struct mq_str word)
 {
-    size_t marks = 0;
-    if (word.len < 8 || memcmp(word.data, "=?", 2) != 0 ||
-        memcmp(word.data + word.len - 2, "?=", 2) != 0) {
-        return false;
-    }
-    for (size_t i = 2; i < word.len; i++) {
-        unsigned char c = (unsigned char)word.data[i];
-        marks += c == '?';
-        if (c <= 32 || c > 126) {
-            return false;
-        }
-    }
-    return marks == 3;
+    return word.len > 0 && mq_str_ascii(word) && mq_encoded_word_length(word) == word.len;
 }
 
 /* ---- encoded words ---- */
@@ -84,20 +97,8 @@ struct piece {
 
 static struct piece take_piece(struct mq_str *text)
 {
-    struct piece piece = {.blanks = {text->data, 0}};
-    if (text->len == 0) {
-        return piece; /* NULL + 0 is undefined */
-    }
-    while (piece.blanks.len < text->len && text->data[piece.blanks.len] == ' ') {
-        piece.blanks.len++;
-    }
-    size_t end = piece.blanks.len;
-    while (end < text->len && text->data[end] != ' ') {
-        end++;
-    }
-    piece.word = (struct mq_str){text->data + piece.blanks.len, end - piece.blanks.len};
-    text->data += end;
-    text->len -= end;
+    struct piece piece = {.blanks = mq_str_cut(text, mq_repair_blanks(*text))};
+    piece.word = mq_str_cut(text, mq_str_find(*text, ' '));
     if (piece.word.len > 0) {
         piece.kind = !mq_str_ascii(piece.word)          ? RAW
                      : mq_repair_is_encoded(piece.word) ? ENCODED

@@ -127,7 +127,7 @@ static void test_comments(void **state)
     assert_read("a@b (x\\)", NULL);
     assert_read("a@b )", NULL);
     assert_read("((((((((((((((((((((((((((((((((x)))))))))))))))))))))))))))))))) a@b", "a@b");
-    assert_read("(((((((((((((((((((((((((((((((((x))))))))))))))))))))))))))))))))) a@b", NULL);
+    assert_read("(((((((((((((((((((((((((((((((((x))))))))))))))))))))))))))))))))) a@b", "a@b");
 }
 
 static void test_groups(void **state)
