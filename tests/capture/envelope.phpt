@@ -145,11 +145,11 @@ Bcc behind the headers: <club@example.org> ann@example.net
 "--from=x": <club@example.org> ann@example.net
 "": <club@example.org> ann@example.net
 " ": <club@example.org> ann@example.net
-"-": false 2 mail(): The mail was not queued: Bcc
+"-": false 2 mail(): The mail was not queued: additional_params
 "more@example.net": <club@example.org> ann@example.net more@example.net
 "more@example.net,two@example.net three@example.net": <club@example.org> ann@example.net more@example.net two@example.net three@example.net
 "-f bounce@example.org more@example.net": <bounce@example.org> ann@example.net more@example.net
-"-- -f@example.net": false 2 mail(): The mail was not queued: Bcc
+"-- -f@example.net": false 2 mail(): The mail was not queued: additional_params
 "-f bounce@example.org -- more@example.net": <bounce@example.org> ann@example.net more@example.net
 "-f www b@example.org": <www@HOST> ann@example.net b@example.org
 "-f \"a b@example.org\"": false 2 mail(): The mail was not queued: -f

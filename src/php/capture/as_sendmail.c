@@ -211,8 +211,7 @@ static void read_user(bool full, char out[NAME_SIZE])
 static bool is_user(struct mq_str name)
 {
     for (size_t i = 0; i < name.len; i++) {
-        char c = name.data[i];
-        if (!mq_is_alnum(c) && (c == '\0' || !strchr("!#$%&'*+-/=?^_`{|}~.", c))) {
+        if (!mq_is_atext(name.data[i]) && name.data[i] != '.') {
             return false;
         }
     }
@@ -383,7 +382,7 @@ static enum mq_status set_recipients(const zend_string *head, const zend_string 
     enum mq_status status = mq_envelope_recipients(mq_php_view(head), &list, err);
     if (status == MQ_OK && words) {
         append_qualified(&more, mq_php_view(words));
-        status = mq_addresses_of_header(mq_php_view(more.s), "Bcc", &list, err);
+        status = mq_addresses_of_header(mq_php_view(more.s), "additional_params", &list, err);
     }
     if (status == MQ_OK && list.count > 0) {
         array_init(out);

@@ -62,8 +62,8 @@ enum mq_status mq_capture_mb_convert(struct mq_capture *mail, struct mq_error *e
 /* Sets the message and the sender of the envelope: -f's, else the message's, else the ini setting
  * sendmail_from, else the user that PHP runs as; and its recipients: the message's, and those of
  * the command line. A message without From gets one. Users of this host get its domain. MQ_MESSAGE
- * with the field: "-f", "sendmail_from", "Bcc" (of the command line). `args` is zeroed; the caller
- * clears it, also on failure. */
+ * with the field: "-f", "sendmail_from", "additional_params" (its recipients), "Bcc" and other
+ * headers. `args` is zeroed; the caller clears it, also on failure. */
 enum mq_status mq_capture_arguments(const struct mq_capture *mail, struct mq_php_arguments *args,
                                     struct mq_error *err);
 
