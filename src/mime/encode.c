@@ -6,9 +6,8 @@
 
 #include "core/ascii.h"
 
-#define LINE_OCTETS_MAX 998 /* RFC 5322, 2.1.1 */
-#define LINE_MAX_QP     76  /* RFC 2045, 6.7 */
-#define LINE_MIN_QP     68  /* of these, at least so many stand for the text before a soft break */
+#define LINE_MAX_QP 76 /* RFC 2045, 6.7 */
+#define LINE_MIN_QP 68 /* of these, at least so many stand for the text before a soft break */
 
 const char *mq_encoding_name(enum mq_encoding encoding)
 {
@@ -285,8 +284,8 @@ enum mq_encoding mq_encode_text_choose(struct mq_str text, size_t *size)
         unsigned seen;
         size_t coded;
         struct mq_str line = take_counted_line(&rest, &seen, &coded);
-        safe = safe && (seen & UNSAFE) == 0 && line.len <= LINE_OCTETS_MAX &&
-               !begins_with_from(line) && !ends_with_blank(line);
+        safe = safe && (seen & UNSAFE) == 0 && line.len <= MQ_LINE_MAX && !begins_with_from(line) &&
+               !ends_with_blank(line);
         plain += line.len + 2;
         quoted += qp_line_size(line, coded);
     }

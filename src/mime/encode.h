@@ -7,7 +7,8 @@
 
 #include "core/buffer.h"
 
-#define MQ_BASE64_LINE 57 /* bytes that give a line of 76 */
+#define MQ_LINE_MAX    998 /* octets of a line without its end: RFC 5322, 2.1.1 */
+#define MQ_BASE64_LINE 57  /* bytes that give a line of 76 */
 
 /* How a body goes over the wire (RFC 2045, section 6). */
 enum mq_encoding {

@@ -7,13 +7,11 @@
 #include "core/ascii.h"
 #include "mime/encode.h"
 
-#define LINE_OCTETS_MAX 998 /* RFC 5322, 2.1.1 */
-#define LINE_MAX_FOLD   78  /* there too */
-#define LINE_MAX_WORD   76  /* RFC 2047, 2: of lines with encoded words */
-#define WORD_MAX        75  /* RFC 2047, 2 */
-#define WORD_FRAME      7   /* "=?", "?Q?" and "?=" */
-#define CHAR_MAX_CODED  12  /* of one character, in Q */
-#define PHRASE_PLAIN    60  /* a longer name is made foldable as encoded words */
+#define LINE_MAX_FOLD  78 /* there too */
+#define WORD_MAX       75 /* RFC 2047, 2 */
+#define WORD_FRAME     7  /* "=?", "?Q?" and "?=" */
+#define CHAR_MAX_CODED 12 /* of one character, in Q */
+#define PHRASE_PLAIN   60 /* a longer name is made foldable as encoded words */
 
 /* What programs put between words where a person pressed tab, or began another line in a paragraph:
  * HTAB, VT, FF, NEL, LINE and PARAGRAPH SEPARATOR. CR and LF are not among them: headers have been
@@ -176,7 +174,7 @@ void mq_encode_words(struct mq_buffer *out, size_t *column, struct mq_str charse
     bool q = q_size(text) <= b_size(text);
     while (text.len > 0 && !out->failed) {
         size_t used = *column + WORD_FRAME + charset.len;
-        size_t room = used < LINE_MAX_WORD ? LINE_MAX_WORD - used : 0;
+        size_t room = used < MQ_LINE_MAX_WORD ? MQ_LINE_MAX_WORD - used : 0;
         struct mq_str part = mq_str_cut(&text, word_prefix(text, charset, q, room));
         size_t before = out->len;
         if (part.len > 0) {
@@ -237,7 +235,7 @@ static struct mq_str find_coded(struct mq_str value, size_t column)
         /* White space at the value's ends would be taken for folding or trimmed. */
         bool blank_end = (at == 0 && piece.data[0] == ' ') || piece.data[n - 1] == ' ';
         size_t length = at == 0 ? column + 1 + n : n;
-        if (blank_end || length > LINE_OCTETS_MAX || !mq_header_plain(piece)) {
+        if (blank_end || length > MQ_LINE_MAX || !mq_header_plain(piece)) {
             found.data = found.data ? found.data : piece.data + (at > 0);
             found.len = (size_t)(piece.data + n - found.data);
         }
@@ -274,10 +272,10 @@ void mq_encode_header(struct mq_buffer *out, const char *name, struct mq_str val
         size_t before = (size_t)(coded.data - value.data);
         size_t behind = value.len - before - coded.len;
         if (before > 0) {
-            put_plain(out, &column, (struct mq_str){value.data, before - 1}, LINE_MAX_WORD);
+            put_plain(out, &column, (struct mq_str){value.data, before - 1}, MQ_LINE_MAX_WORD);
         }
         put_words(out, &column, coded);
-        put_plain(out, &column, (struct mq_str){coded.data + coded.len, behind}, LINE_MAX_WORD);
+        put_plain(out, &column, (struct mq_str){coded.data + coded.len, behind}, MQ_LINE_MAX_WORD);
     }
     mq_buffer_append(out, "\r\n", 2);
 }
@@ -316,7 +314,8 @@ size_t mq_enclosed_length(struct mq_str text)
 
 void mq_encode_break(struct mq_buffer *out, size_t *column, size_t len)
 {
-    if (*column + 1 + len > LINE_MAX_WORD && (!is_behind_name(out) || 1 + len <= LINE_MAX_WORD)) {
+    if (*column + 1 + len > MQ_LINE_MAX_WORD &&
+        (!is_behind_name(out) || 1 + len <= MQ_LINE_MAX_WORD)) {
         fold(out, column);
     } else {
         mq_buffer_char(out, ' ');
@@ -368,7 +367,7 @@ void mq_encode_quoted(struct mq_buffer *out, struct mq_str text)
 void mq_encode_phrase(struct mq_buffer *out, size_t *column, struct mq_str name)
 {
     size_t size = mq_quoted_size(name);
-    if (name.len > PHRASE_PLAIN || size >= LINE_MAX_WORD || !mq_header_plain(name)) {
+    if (name.len > PHRASE_PLAIN || size >= MQ_LINE_MAX_WORD || !mq_header_plain(name)) {
         put_words(out, column, name);
     } else if (is_atoms(name)) {
         mq_encode_token(out, column, name);

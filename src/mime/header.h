@@ -6,8 +6,9 @@
 #include "core/buffer.h"
 #include "core/error.h"
 
-#define MQ_HEADER_UTF8 "utf-8" /* the charset of encoded words */
-#define MQ_WORD_SHORT  16      /* characters that are worth an encoded word at a line's end */
+#define MQ_HEADER_UTF8   "utf-8" /* the charset of encoded words */
+#define MQ_WORD_SHORT    16      /* characters that are worth an encoded word at a line's end */
+#define MQ_LINE_MAX_WORD 76      /* of lines with encoded words: RFC 2047, 2 */
 
 /* Checks UTF-8 text of a header. What people write and paste may have tabs, vertical tabs, form
  * feeds, U+0085, U+2028 and U+2029: each is a space in what *text is afterwards, which is in

@@ -8,7 +8,6 @@
 #include "core/ascii.h"
 #include "mime/header.h"
 
-#define LINE_MAX_WORD  76  /* RFC 2047, 2 */
 #define PARAMS_MAX     900 /* fit in a line of 998 with the type */
 #define TYPE_PART_MAX  127 /* RFC 6838, 4.2 */
 #define EXTENDED_BEGIN "utf-8''"
@@ -139,8 +138,7 @@ void mq_media_type_write(struct mq_buffer *out, size_t *column, const struct mq_
     }
 }
 
-/* attribute-char of RFC 2231, section 7. */
-static bool is_extended_literal(char c)
+bool mq_param_is_literal(char c)
 {
     return is_token_char(c) && c != '*' && c != '\'' && c != '%';
 }
@@ -158,7 +156,7 @@ static size_t put_section(struct mq_buffer *out, size_t *column, struct mq_str v
         step = step ? step : 1;
         for (size_t i = taken; i < taken + step; i++) {
             unsigned char c = (unsigned char)value.data[i];
-            if (is_extended_literal((char)c)) {
+            if (mq_param_is_literal((char)c)) {
                 coded[n++] = (char)c;
             } else {
                 coded[n++] = '%';
@@ -180,7 +178,7 @@ static size_t extended_length(struct mq_str value)
 {
     size_t n = 0;
     for (size_t i = 0; i < value.len; i++) {
-        n += is_extended_literal(value.data[i]) ? 1 : 3;
+        n += mq_param_is_literal(value.data[i]) ? 1 : 3;
     }
     return n;
 }
@@ -192,15 +190,15 @@ static void put_extended(struct mq_buffer *out, size_t *column, const char *name
     char begins[64];
     size_t coded = extended_length(value);
     size_t n = (size_t)snprintf(begins, sizeof begins, "%s*=%s", name, EXTENDED_BEGIN);
-    bool whole = n + coded + 2 <= LINE_MAX_WORD;
+    bool whole = n + coded + 2 <= MQ_LINE_MAX_WORD;
     for (int section = 0; section == 0 || value.len > 0; section++) {
         if (!whole) {
             n = (size_t)snprintf(begins, sizeof begins, "%s*%d*=%s", name, section,
                                  section == 0 ? EXTENDED_BEGIN : "");
         }
-        begin(out, column, whole ? n + coded + 1 : LINE_MAX_WORD - 1);
+        begin(out, column, whole ? n + coded + 1 : MQ_LINE_MAX_WORD - 1);
         put(out, column, (struct mq_str){begins, n});
-        value = mq_str_skip(value, put_section(out, column, value, LINE_MAX_WORD - *column - 1));
+        value = mq_str_skip(value, put_section(out, column, value, MQ_LINE_MAX_WORD - *column - 1));
     }
 }
 
@@ -208,7 +206,7 @@ static void put_extended(struct mq_buffer *out, size_t *column, const char *name
 static bool put_plain(struct mq_buffer *out, size_t *column, const char *name, struct mq_str value)
 {
     size_t length = strlen(name) + 1 + mq_quoted_size(value) + 1;
-    if (value.len == 0 || length >= LINE_MAX_WORD || !mq_header_plain(value)) {
+    if (value.len == 0 || length >= MQ_LINE_MAX_WORD || !mq_header_plain(value)) {
         return false;
     }
     begin(out, column, length);
@@ -248,9 +246,9 @@ void mq_param_fallback(struct mq_buffer *out, size_t *column, const char *name, 
         return;
     }
     put_ascii(&ascii, value);
-    size_t room = LINE_MAX_WORD - 1 - strlen(name) - strlen("=\"\";");
+    size_t room = MQ_LINE_MAX_WORD - 1 - strlen(name) - strlen("=\"\";");
     size_t cut = ascii.len > room ? ascii.len - room : 0; /* programs look at a name's end */
-    begin(out, column, LINE_MAX_WORD - 1);                /* a line of its own */
+    begin(out, column, MQ_LINE_MAX_WORD - 1);             /* a line of its own */
     size_t before = out->len;
     mq_buffer_printf(out, "%s=", name);
     mq_encode_quoted(out, mq_str_skip(mq_buffer_view(&ascii), cut));

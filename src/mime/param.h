@@ -17,6 +17,9 @@ const char *mq_media_type_parse(struct mq_str text, struct mq_media_type *out);
 /* Writes it behind "Content-Type:". */
 void mq_media_type_write(struct mq_buffer *out, size_t *column, const struct mq_media_type *type);
 
+/* Whether a character stands for itself in an extended value: attribute-char of RFC 2231, 7. */
+bool mq_param_is_literal(char c);
+
 /* A parameter, behind ';' and a space or a fold: a file's name, UTF-8 without control characters.
  * In quotes if it is a short one of ASCII, else as RFC 2231 wants it, in sections where it is long.
  */

@@ -38,9 +38,9 @@ struct mq_compose_part {
                            ASCII, old readers get one in ASCII as the type's "name" */
     struct mq_str type; /* "image/png", "text/csv; charset=utf-8"; empty: octet-stream */
     struct mq_str cid;  /* what the HTML calls it behind "cid:"; empty: an attachment */
-    struct mq_str data; /* the content; of an fd only its length counts */
-    int fd;             /* -1, or that much is read from there, from the present position: more or
-                           less is an error. It is not closed */
+    struct mq_str data; /* the content; with an fd, only its length */
+    int fd;             /* that much is read from there, from the present position, and other than
+                           that is an error; not closed. -1: none */
     const char *field;  /* for errors: "attachments[2]" */
 };
 

@@ -12,11 +12,10 @@
 #include "mime/header.h"
 #include "mime/param.h"
 
-#define LINE_OCTETS_MAX 998                    /* RFC 5322, 2.1.1 */
-#define CID_MAX         200                    /* octets; fits in a line */
-#define READ_SIZE       (512 * MQ_BASE64_LINE) /* bytes read from an fd at a time */
-#define HEADER_SIZE     512                    /* of a part's header, without its name */
-#define FRAME_SIZE      2048 /* headers of the texts and multiparts, boundaries, a line ahead */
+#define CID_MAX     200                    /* octets; fits in a line */
+#define READ_SIZE   (512 * MQ_BASE64_LINE) /* bytes read from an fd at a time */
+#define HEADER_SIZE 512                    /* of a part's header, without its name */
+#define FRAME_SIZE  2048 /* headers of the texts and multiparts, boundaries, a line ahead */
 
 enum multipart { MIXED = 1, ALTERNATIVE, RELATED };
 
@@ -137,7 +136,7 @@ static bool is_sendable(struct mq_str text, size_t *lines)
         struct mq_str line = mq_str_cut_at(&text, '\n');
         bool ended = line.len < before - text.len;
         line.len -= ended && line.len > 0 && line.data[line.len - 1] == '\r';
-        good = line.len <= LINE_OCTETS_MAX && mq_str_find(line, '\r') == line.len;
+        good = line.len <= MQ_LINE_MAX && mq_str_find(line, '\r') == line.len;
     }
     return good;
 }

@@ -4,8 +4,7 @@
 #define MQ_MIME_WIRE_INTERNAL_H
 
 #include "core/buffer.h"
-
-#define MQ_REPAIR_LINE_MAX 998 /* RFC 5322, 2.1.1 */
+#include "mime/encode.h"
 
 /* ---- repair_words.c: fields written token by token ---- */
 

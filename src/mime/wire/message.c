@@ -6,8 +6,7 @@
 #include "core/ascii.h"
 #include "mime/encode.h"
 
-#define LINE_OCTETS_MAX 998 /* RFC 5322, 2.1.1 */
-#define ID_OCTETS_MAX   980 /* of a Message-ID whose field has to be written again */
+#define ID_OCTETS_MAX 980 /* of a Message-ID whose field has to be written again */
 
 /* The header fields that are looked after. */
 enum kind { ORDINARY, BLIND, MESSAGE_ID, DATE, SIGNATURE };
@@ -62,7 +61,7 @@ static enum mq_status check_nul(const struct work *work)
 /* Appends one line of the result. */
 static void put_line(struct work *work, struct mq_str line)
 {
-    if (line.len > LINE_OCTETS_MAX) {
+    if (line.len > MQ_LINE_MAX) {
         work->long_lines = true;
         note(work, "it has more than 998 octets, and a DKIM-Signature forbids to change it; break "
                    "it or encode it (quoted-printable or base64) before signing");
@@ -149,9 +148,8 @@ static const char *fault_of_name(const struct work *work, struct mq_str name, st
                                   "empty line before the text"
                                 : "the message does not begin with a header \"Name: value\"";
     }
-    return name.len < LINE_OCTETS_MAX
-               ? NULL
-               : "the name of the header has more than 997 octets; shorten it";
+    return name.len < MQ_LINE_MAX ? NULL
+                                  : "the name of the header has more than 997 octets; shorten it";
 }
 
 /* `rewritten`: repairing will write the field again. */
@@ -196,7 +194,7 @@ static enum mq_status put_field(struct work *work, const struct mq_message_field
                        "change it; encode it (RFC 2047) before signing");
         }
         *raw = *raw || line_raw;
-        *is_long = *is_long || line.len > LINE_OCTETS_MAX;
+        *is_long = *is_long || line.len > MQ_LINE_MAX;
         put_line(work, line);
     }
     return MQ_OK;

@@ -47,7 +47,7 @@ static bool split(struct mq_str text, struct entity *entity)
 {
     struct mq_message_fields fields = {.rest = text, .end = '\n'};
     while (mq_message_fields_next(&fields)) {
-        if (fields.name.len == 0 || fields.name.len >= MQ_REPAIR_LINE_MAX) {
+        if (fields.name.len == 0 || fields.name.len >= MQ_LINE_MAX) {
             return false;
         }
     }
@@ -292,7 +292,7 @@ static void put_multipart(struct walk *walk, const struct entity *entity)
         } else {
             put_cut(walk, before);
         }
-        line.len = line.len > MQ_REPAIR_LINE_MAX ? mq_str_trim(line).len : line.len;
+        line.len = line.len > MQ_LINE_MAX ? mq_str_trim(line).len : line.len;
         mq_buffer_str(walk->out, line);
         mq_buffer_append(walk->out, "\r\n", 2);
         begin = rest.data;

@@ -16,7 +16,7 @@ struct mq_str mq_repair_take_line(struct mq_str *text)
 bool mq_repair_has_long(struct mq_str text)
 {
     while (text.len > 0) {
-        if (mq_repair_take_line(&text).len > MQ_REPAIR_LINE_MAX) {
+        if (mq_repair_take_line(&text).len > MQ_LINE_MAX) {
             return true;
         }
     }
@@ -67,10 +67,10 @@ static size_t break_place(struct mq_str line, size_t kept, size_t max)
 static bool is_unfoldable(struct mq_str text)
 {
     size_t n = 1;
-    while (n < text.len && n <= MQ_REPAIR_LINE_MAX && !mq_is_blank(text.data[n])) {
+    while (n < text.len && n <= MQ_LINE_MAX && !mq_is_blank(text.data[n])) {
         n++;
     }
-    return n > MQ_REPAIR_LINE_MAX;
+    return n > MQ_LINE_MAX;
 }
 
 /* Writes a header line in lines of at most 998, of which the first has the `kept` bytes at its
@@ -78,7 +78,7 @@ static bool is_unfoldable(struct mq_str text)
  * blank. */
 static void fold_line(struct mq_buffer *out, struct mq_str line, size_t kept)
 {
-    size_t max = MQ_REPAIR_LINE_MAX;
+    size_t max = MQ_LINE_MAX;
     if (line.len > max) {
         line.len -= mq_repair_blanks_behind(line);
     }
@@ -96,7 +96,7 @@ static void fold_line(struct mq_buffer *out, struct mq_str line, size_t kept)
         head.len -= mq_repair_blanks_behind(head);
         put_line(out, head);
         mq_buffer_append(out, " ", !has_blank);
-        max = MQ_REPAIR_LINE_MAX - !has_blank;
+        max = MQ_LINE_MAX - !has_blank;
         line = mq_str_skip(line, place);
         kept = 0;
     }
@@ -124,7 +124,7 @@ static void fold_id_line(struct mq_buffer *out, struct mq_str line, size_t name,
     const char *end = blanks < value.len ? memchr(value.data, '>', value.len) : NULL;
     size_t kept = *done || end == NULL ? 0 : (size_t)(end - value.data) + 1;
     *done = *done || blanks < value.len;
-    if (name > 0 && blanks > 0 && line.len > MQ_REPAIR_LINE_MAX) {
+    if (name > 0 && blanks > 0 && line.len > MQ_LINE_MAX) {
         put_line(out, (struct mq_str){line.data, name});
         fold_line(out, value, kept);
     } else {
@@ -207,7 +207,7 @@ void mq_repair_break_quoted_printable(struct mq_buffer *out, struct mq_str text)
 {
     while (text.len > 0 && !out->failed) {
         struct mq_str line = mq_repair_take_line(&text);
-        if (line.len > MQ_REPAIR_LINE_MAX) {
+        if (line.len > MQ_LINE_MAX) {
             line.len -= mq_repair_blanks_behind(line);
             for (size_t max = LINE_MAX_CODED; line.len > max && !out->failed;) {
                 size_t n = soft_place(line, max);
@@ -226,7 +226,7 @@ static void break_lines(struct mq_buffer *out, struct mq_str text, size_t max)
 {
     while (text.len > 0 && !out->failed) {
         struct mq_str line = mq_repair_take_line(&text);
-        bool is_long = line.len > MQ_REPAIR_LINE_MAX;
+        bool is_long = line.len > MQ_LINE_MAX;
         for (size_t room = max; is_long && line.len > room && !out->failed;) {
             size_t n = cut_place(line, room);
             bool dashes = has_dashes(line, n);
@@ -246,5 +246,5 @@ void mq_repair_break_base64(struct mq_buffer *out, struct mq_str text)
 
 void mq_repair_break(struct mq_buffer *out, struct mq_str text)
 {
-    break_lines(out, text, MQ_REPAIR_LINE_MAX);
+    break_lines(out, text, MQ_LINE_MAX);
 }

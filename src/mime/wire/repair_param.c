@@ -2,11 +2,11 @@
 #include <string.h>
 
 #include "core/ascii.h"
+#include "mime/header.h"
 #include "mime/param.h"
 #include "mime/wire/internal.h"
 
-#define LINE_MAX_WORD 76
-#define SECTION_NAME  60 /* of a parameter's name that leaves room for a value */
+#define SECTION_NAME 60 /* of a parameter's name that leaves room for a value */
 
 struct param {
     struct mq_str name, value; /* the value with its quotes */
@@ -75,22 +75,14 @@ bool mq_repair_param_find(struct mq_str value, struct mq_str name, struct mq_buf
 
 /* ---- RFC 2231 ---- */
 
-/* attribute-char of section 7. */
-static bool is_literal(char c)
-{
-    return c > 32 && c < 127 && strchr("()<>@,;:\\\"/[]?=*'%", c) == NULL;
-}
-
 static void put_percent(struct mq_buffer *out, struct mq_str text, bool only_raw)
 {
-    static const char hex[] = "0123456789ABCDEF";
     for (size_t i = 0; i < text.len; i++) {
         unsigned char c = (unsigned char)text.data[i];
-        if (only_raw ? c < 0x80 : is_literal((char)c)) {
+        if (only_raw ? c < 0x80 : mq_param_is_literal((char)c)) {
             mq_buffer_char(out, (char)c);
         } else {
-            char coded[] = {'%', hex[c >> 4], hex[c & 15]};
-            mq_buffer_append(out, coded, sizeof coded);
+            mq_buffer_printf(out, "%%%02X", c);
         }
     }
 }
@@ -108,7 +100,7 @@ static void put_extended(struct mq_repair_line *line, struct mq_str name, struct
 {
     struct mq_buffer token = {0};
     size_t frame = name.len + line->charset.len + 8;
-    size_t room = (frame < SECTION_NAME ? LINE_MAX_WORD - frame : 16) / 3;
+    size_t room = (frame < SECTION_NAME ? MQ_LINE_MAX_WORD - frame : 16) / 3;
     bool whole = value.len <= room;
     for (int64_t section = 0; value.len > 0 && !line->out->failed; section++) {
         size_t n = mq_utf8_cut(value, room);

@@ -6,8 +6,7 @@
 #include "mime/header.h"
 #include "mime/wire/internal.h"
 
-#define LINE_MAX_WORD 76 /* RFC 2047, 2: of lines with encoded words */
-#define BLANKS_MAX    8  /* more of them could fill a line */
+#define BLANKS_MAX 8 /* more of them could fill a line */
 
 void mq_repair_unfold(struct mq_buffer *out, struct mq_str value)
 {
@@ -63,7 +62,7 @@ static void put_blanks(struct mq_repair_line *line, struct mq_str blanks, size_t
     blanks.len = blanks.len > BLANKS_MAX ? 1 : blanks.len;
     len += line->room;
     line->room = 0;
-    if (line->begun && blanks.len > 0 && line->column + blanks.len + len > LINE_MAX_WORD) {
+    if (line->begun && blanks.len > 0 && line->column + blanks.len + len > MQ_LINE_MAX_WORD) {
         mq_buffer_append(line->out, "\r\n", 2);
         line->column = 0;
     }

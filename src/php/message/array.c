@@ -174,33 +174,28 @@ static enum mq_status read_unsubscribe(struct mq_php_path place, const zval *val
 
 #define TARGET(member) offsetof(struct mq_php_fields, compose.member)
 
-static const char *const names[] = {
-    "from", "to",      "cc",          "bcc",    "reply_to", "subject",    "text",
-    "html", "headers", "attachments", "inline", "date",     "message_id", "unsubscribe",
-};
-
-#define FIELD_COUNT (sizeof names / sizeof *names)
-
-/* In the order of `names`. */
 static const struct {
+    const char *name;
     mq_php_reader *read;
     size_t target; /* in struct mq_php_fields; 0 where the reader knows its own */
-} readers[FIELD_COUNT] = {
-    {read_addresses, TARGET(from)},
-    {read_addresses, TARGET(to)},
-    {read_addresses, TARGET(cc)},
-    {read_addresses, TARGET(bcc)},
-    {read_addresses, TARGET(reply_to)},
-    {mq_php_read_text, TARGET(subject)},
-    {mq_php_read_text, TARGET(text)},
-    {mq_php_read_text, TARGET(html)},
-    {read_headers, 0},
-    {mq_php_read_attachments, 0},
-    {mq_php_read_inline, 0},
-    {read_date, 0},
-    {read_message_id, 0},
-    {read_unsubscribe, 0},
+} readers[] = {
+    {"from", read_addresses, TARGET(from)},
+    {"to", read_addresses, TARGET(to)},
+    {"cc", read_addresses, TARGET(cc)},
+    {"bcc", read_addresses, TARGET(bcc)},
+    {"reply_to", read_addresses, TARGET(reply_to)},
+    {"subject", mq_php_read_text, TARGET(subject)},
+    {"text", mq_php_read_text, TARGET(text)},
+    {"html", mq_php_read_text, TARGET(html)},
+    {"headers", read_headers, 0},
+    {"attachments", mq_php_read_attachments, 0},
+    {"inline", mq_php_read_inline, 0},
+    {"date", read_date, 0},
+    {"message_id", read_message_id, 0},
+    {"unsubscribe", read_unsubscribe, 0},
 };
+
+#define FIELD_COUNT (sizeof readers / sizeof *readers)
 
 static enum mq_status check_required(const struct mq_php_fields *fields, struct mq_error *err)
 {
@@ -228,6 +223,10 @@ static enum mq_status check_required(const struct mq_php_fields *fields, struct 
 enum mq_status mq_php_array_read(const zval *message, struct mq_php_fields *fields,
                                  struct mq_error *err)
 {
+    const char *names[FIELD_COUNT];
+    for (size_t i = 0; i < FIELD_COUNT; i++) {
+        names[i] = readers[i].name;
+    }
     enum mq_status status = mq_php_plain(message, &fields->given);
     if (status == MQ_OK) {
         status = mq_php_check_keys(NULL, Z_ARRVAL(fields->given), names, FIELD_COUNT, err);

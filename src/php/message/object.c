@@ -24,8 +24,7 @@ struct field {
 /* One half of an envelope. */
 struct half {
     struct field fields[FIELD_COUNT];
-    const char *line; /* the answer's field; NULL: the one that was asked for */
-    bool first;       /* of the fields the first that has an address counts */
+    bool is_sender; /* of the fields the first that has an address counts */
     const char *cure;
 };
 
@@ -34,13 +33,11 @@ static const struct half sender_half = {
     {{"sender", "Sender", "getSender"},
      {"return-path", "Return-Path", "getReturnPath"},
      {"from", "From", "getFrom"}},
-    "From",
     true,
     "envelopeFrom: \"a@example.org\"",
 };
 static const struct half recipients_half = {
     {{"to", "To", "getTo"}, {"cc", "Cc", "getCc"}, {"bcc", "Bcc", "getBcc"}},
-    NULL,
     false,
     "recipients: [\"a@example.org\"]",
 };
@@ -121,7 +118,7 @@ static enum mq_status misfit(struct question *asked, const zval *value)
 /* As a header field, so that the rules of headers find the envelope in it. */
 static enum mq_status add_address(struct question *asked, const zval *value)
 {
-    const char *line = asked->half->line ? asked->half->line : asked->field->header;
+    const char *line = asked->half->is_sender ? "From" : asked->field->header;
     const char *text = Z_STRVAL_P(value);
     if (*text == '\0' || strcspn(text, "\r\n") < Z_STRLEN_P(value)) {
         return misfit(asked, value);
@@ -220,12 +217,12 @@ static enum mq_status ask_half(zend_object *object, zval *headers, const struct 
     enum mq_status status = MQ_OK;
     struct question asked = {.object = object, .headers = headers, .half = half};
     for (size_t i = 0; i < FIELD_COUNT && status == MQ_OK; i++) {
-        if (!half->first || asked.count == 0) {
+        if (!half->is_sender || asked.count == 0) {
             asked.field = &half->fields[i];
             status = ask(&asked);
         }
     }
-    if (status == MQ_OK && !half->first && asked.known && asked.unknown) {
+    if (status == MQ_OK && !half->is_sender && asked.known && asked.unknown) {
         status = mq_error_set(&asked.err, MQ_MESSAGE, "recipients",
                               "recipients: %.120s has only some of getTo(), getCc() and getBcc(); "
                               "give %s",
