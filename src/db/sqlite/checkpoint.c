@@ -2,7 +2,7 @@
  * worker, but for a cap that keeps the WAL bounded while no worker runs. */
 #include <string.h>
 
-#include "db/sqlite/internal.h"
+#include "db/sqlite/file_guard.h"
 #include "db/sqlite/sqlite.h"
 
 enum {

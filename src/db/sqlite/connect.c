@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "db/sqlite/internal.h"
+#include "db/sqlite/file_guard.h"
 #include "db/sqlite/sqlite.h"
 
 bool mq_sqlite_fixed_in(int version)

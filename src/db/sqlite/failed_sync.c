@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "db/sqlite/internal.h"
+#include "db/sqlite/file_guard.h"
 #include "db/sqlite/sqlite.h"
 
 enum { WAIT_US = 200000, CHUNK = 64 << 10 };

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "core/process_id.h"
-#include "db/sqlite/internal.h"
+#include "db/sqlite/file_guard.h"
 #include "db/sqlite/sqlite.h"
 
 bool mq_sqlite_forked(struct mq_db *db)

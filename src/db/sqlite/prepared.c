@@ -1,5 +1,5 @@
 /* Statements, values and rows. */
-#include "db/sqlite/internal.h"
+#include "db/sqlite/file_guard.h"
 #include "db/sqlite/sqlite.h"
 
 /* Some failures (disk full, I/O error, no memory) make SQLite undo the whole transaction. What

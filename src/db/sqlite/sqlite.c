@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "core/process_id.h"
-#include "db/sqlite/internal.h"
+#include "db/sqlite/file_guard.h"
 
 static void rollback(struct mq_db *db)
 {
