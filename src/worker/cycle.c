@@ -25,7 +25,6 @@ static enum mq_status renew_chunk(struct mq_run *run, struct mq_delivery **deliv
 {
     struct mq_job *jobs[RENEW_CHUNK];
     int64_t before_ms = mq_run_now_ms(run);
-
     for (size_t i = 0; i < count; i++) {
         jobs[i] = &deliveries[i]->job;
     }
@@ -45,7 +44,6 @@ static enum mq_status renew_all(struct mq_run *run, struct mq_error *err)
 {
     struct mq_delivery *chunk[RENEW_CHUNK];
     size_t count = 0;
-
     run->lease.low_s = INT64_MAX;
     for (size_t i = 0; i < MQ_RUN_BUCKETS; i++) {
         for (struct mq_delivery *f = run->buckets[i]; f; f = f->chain) {
@@ -74,7 +72,6 @@ void mq_run_renew(struct mq_run *run)
 {
     int64_t now_ms = mq_run_now_ms(run);
     struct mq_error error = {0};
-
     if (!renewal_is_due(run, now_ms) || !mq_run_has_slot(run)) {
         return;
     }
@@ -98,7 +95,6 @@ static int64_t wanted_ahead(const struct mq_run *run, bool settles)
     int64_t batch = run->options->batch, ready = (int64_t)run->waiting.count;
     bool just_in_time = run->claim.limited || !run->claim.any;
     int64_t can_take = (int64_t)mq_transport_capacity(run->transport, just_in_time);
-
     if (run->claim.limited) {
         return can_take - ready;
     }
@@ -117,7 +113,6 @@ static int claim_size(const struct mq_run *run)
 {
     const struct mq_worker_options *options = run->options;
     bool settles = run->done.count > 0;
-
     if (run->stop.begun || mq_run_suspects_relay(run) || (mq_run_database_fails(run) && settles)) {
         return 0;
     }
@@ -183,7 +178,6 @@ static void merge(struct mq_delivery *held, const struct mq_job *again, int64_t 
 static void take_jobs(struct mq_run *run, struct mq_claim *claim, int64_t before_ms)
 {
     int64_t end_ms = lease_end_ms(run, before_ms);
-
     if (run->held == 0 && claim->count > 0) {
         run->lease.renew_ms = before_ms + run->options->lease_s * 1000 / 3;
         run->lease.low_s = INT64_MAX;
@@ -206,7 +200,6 @@ static void take_jobs(struct mq_run *run, struct mq_claim *claim, int64_t before
 static void take_end(struct mq_run *run, const struct mq_claim *claim, int64_t now_ms)
 {
     int64_t wait_ms = claim->resume_s * 1000 - run->clock.now_us(run->clock.context) / 1000;
-
     run->claim.end = claim->end;
     run->claim.resume_s = claim->resume_s;
     run->claim.limited = claim->limited;

@@ -91,7 +91,6 @@ void mq_run_database_failed(struct mq_run *run, enum mq_status status, const str
 {
     int64_t now_ms = mq_run_now_ms(run);
     bool first = run->database.failing_ms == 0;
-
     if (status == MQ_THROWN || status == MQ_BAILOUT) {
         mq_run_fail(run, status, err);
         return;
@@ -141,7 +140,6 @@ int64_t mq_run_sweep_ms(const struct mq_run *run)
 void mq_run_upkeep(struct mq_run *run)
 {
     int64_t now_ms = mq_run_now_ms(run);
-
     if (run->stop.begun || mq_run_database_fails(run) || !run->claim.any) {
         return;
     }

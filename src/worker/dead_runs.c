@@ -9,7 +9,6 @@
 static void judge(const struct mq_intent_record *record, int64_t job_id, struct mq_evidence *out)
 {
     struct mq_intent_entry entry;
-
     if (record->owner == MQ_INTENT_OTHER) {
         return; /* proves nothing */
     }
@@ -32,7 +31,6 @@ static void judge(const struct mq_intent_record *record, int64_t job_id, struct 
 static void find_evidence(void *context, const char *token, int64_t job_id, struct mq_evidence *out)
 {
     struct mq_recovery *recovery = context;
-
     memset(out, 0, sizeof(*out));
     out->outcome = MQ_OUTCOME_UNCERTAIN;
     for (size_t i = 0; i < recovery->dead_count; i++) {
@@ -69,7 +67,6 @@ void mq_recovery_clear(struct mq_recovery *recovery)
 static void found(void *context, struct mq_intent_record *record)
 {
     struct mq_recovery *recovery = context;
-
     if (record->owner != MQ_INTENT_DEAD || recovery->dead_count == MQ_DEAD_MAX) {
         mq_intent_record_close(record, false);
         return;
@@ -94,7 +91,6 @@ void mq_recovery_scan(struct mq_recovery *recovery, const char *own_token, int64
 void mq_recovery_end_cycle(struct mq_recovery *recovery, bool committed)
 {
     size_t kept = 0;
-
     mq_intent_record_close(recovery->open, false);
     recovery->open = NULL;
     for (size_t i = 0; i < recovery->dead_count; i++) {

@@ -145,7 +145,6 @@ static void set_error(struct mq_delivery *delivery)
 {
     const struct mq_transfer *transfer = &delivery->transfer;
     const struct mq_target *telling = NULL;
-
     for (size_t i = 0; i < transfer->target_count; i++) {
         const struct mq_target *target = &delivery->targets[i];
         int weight = mq_outcomes[target->result].weight;
@@ -164,7 +163,6 @@ void mq_delivery_map(struct mq_delivery *delivery, enum mq_blame blame)
 {
     const struct mq_job *job = &delivery->job;
     const struct mq_target *targets = delivery->targets;
-
     delivery->by_recipient = false;
     for (size_t i = 0; i < job->recipients.count; i++) {
         const struct mq_target *target = job->target_of[i] < 0 ? NULL : &targets[job->target_of[i]];
@@ -199,7 +197,6 @@ void mq_delivery_settlement(const struct mq_delivery *delivery, struct mq_settle
     const struct mq_transfer *transfer = &delivery->transfer;
     const struct mq_run *run = delivery->run;
     int64_t now_s = mq_run_now_s(run), limit_s = mq_run_limit_s(delivery->run);
-
     *out = (struct mq_settlement){
         .job = &delivery->job,
         .outcome = delivery->outcome,

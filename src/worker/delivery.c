@@ -27,7 +27,6 @@ static void write_intent(struct mq_delivery *delivery, enum mq_intent_phase phas
     struct mq_intent_entry entry = {.job_id = delivery->job.id, .phase = phase};
     const struct mq_transfer *transfer = &delivery->transfer;
     size_t count = delivery->job.recipients.count;
-
     if (phase != MQ_INTENT_ENVELOPE) {
         entry.at_s = transfer->at_s ? transfer->at_s : mq_run_now_s(delivery->run);
         for (size_t i = 0; i < transfer->target_count; i++) {
@@ -74,7 +73,6 @@ static bool take_envelope(struct mq_delivery *delivery)
     struct mq_composed *composed = &delivery->composed;
     struct mq_error error = {0};
     bool lost = false;
-
     if (!job->envelope_from) {
         job->envelope_from = composed->envelope_from;
         composed->envelope_from = NULL;
@@ -108,7 +106,6 @@ static bool compose(struct mq_delivery *delivery)
     struct mq_run *run = delivery->run;
     const struct mq_worker_hooks *hooks = run->worker->hooks;
     struct mq_error error = {0};
-
     if (!hooks->compose) {
         mq_delivery_end(delivery, MQ_OUTCOME_DEFERRED,
                         "the job has no message and the worker no compose function; give one");
@@ -143,7 +140,6 @@ static char *original_to_header(const char *addresses)
 {
     struct mq_buffer out = {0};
     size_t column = sizeof("X-Original-To:") - 1;
-
     mq_buffer_cstr(&out, "X-Original-To:");
     while (*addresses) {
         size_t len = strcspn(addresses, ",");
@@ -213,7 +209,6 @@ static bool prepare(struct mq_delivery *delivery)
 {
     const struct mq_job *job = &delivery->job;
     struct mq_error error = {0};
-
     if (!job->envelope_from) {
         mq_delivery_end(delivery, MQ_OUTCOME_DEFERRED, "the message has no envelope sender");
         return false;
@@ -256,7 +251,6 @@ static enum mq_status to_7bit(struct mq_transfer *transfer, struct mq_error *err
 {
     struct mq_delivery *delivery = transfer->context;
     struct mq_buffer converted = {0};
-
     enum mq_status status = mq_repair_7bit(message_of(delivery), &converted, err);
     if (status != MQ_OK) {
         mq_buffer_clear(&converted);
@@ -275,7 +269,6 @@ static void fill_transfer(struct mq_delivery *delivery)
 {
     struct mq_transfer *transfer = &delivery->transfer;
     const struct mq_job *job = &delivery->job;
-
     transfer->job_id = job->id;
     transfer->from = job->envelope_from;
     transfer->targets = delivery->targets;
@@ -308,7 +301,6 @@ bool mq_delivery_start(struct mq_delivery *delivery)
     struct mq_run *run = delivery->run;
     struct mq_job *job = &delivery->job;
     bool composing = !job->body;
-
     if (lease_is_over(delivery)) {
         mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, NULL);
         return true;

@@ -110,7 +110,6 @@ static enum mq_status check_directory(const char *path, const struct stat *st, s
 enum mq_status mq_run_dir_prepare(const char *path, struct mq_error *err)
 {
     struct stat st;
-
     if (mkdir(path, 0700) != 0 && errno != EEXIST) {
         return mq_error_set(err, mq_status_of_errno(errno), "run_dir",
                             "cannot create the run directory %s: %s; its parent must exist and be "

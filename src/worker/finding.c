@@ -34,7 +34,6 @@ void mq_run_remember(struct mq_run *run)
     char *kept = NULL;
     char finding[16] = "";
     long long until_s = 0;
-
     if (run->transport->ops->remember) {
         mq_relay_text(run->queue, MQ_KEY_RELAY_PIPELINING, run->relay, &kept, NULL);
     }
@@ -54,7 +53,6 @@ void mq_run_keep_finding(struct mq_run *run)
 {
     const struct mq_transport_ops *ops = run->transport->ops;
     char text[40];
-
     if (!ops->finding || mq_run_now_ms(run) < run->trouble.retry_ms || mq_run_database_fails(run)) {
         return;
     }

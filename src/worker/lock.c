@@ -32,7 +32,6 @@ static enum mq_status try_lock(const char *path, int *fd, struct mq_error *err)
     int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     int failed = file < 0 ? errno : 0;
     char why[MQ_FILE_WHY];
-
     if (failed == 0 && !mq_file_is_own(file, why)) {
         close(file);
         return mq_error_set(err, MQ_CONFIG, "run_dir",

@@ -33,7 +33,6 @@ char *mq_log_default_path(const char *neighbour)
     const char *slash = strrchr(neighbour, '/');
     struct stat st;
     char *path = NULL;
-
     if (configured && *configured) {
         return strdup(configured);
     }
@@ -104,7 +103,6 @@ enum mq_status mq_log_open(const char *path, bool subjects, struct mq_log **out,
 {
     int stream = standard_stream(path);
     int fd = stream > 0 ? fcntl(stream, F_DUPFD_CLOEXEC, 0) : -1;
-
     if (stream > 0 && fd < 0) {
         return mq_error_set(err, MQ_CANTOPEN, "log", "%s: %s; give another log file", path,
                             strerror(errno));
@@ -132,7 +130,6 @@ static void follow_name(struct mq_log *log)
     struct mq_file_id ours, named;
     struct mq_error error;
     int fd;
-
     if (!log->path || (mq_file_id_of(log->path, &named) && mq_file_id_of_fd(log->fd, &ours) &&
                        mq_file_id_same(&ours, &named))) {
         return;

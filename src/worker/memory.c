@@ -80,7 +80,6 @@ static bool look(struct mq_run *run)
     struct mq_job *jobs[LOOK_AHEAD] = {&run->waiting.head->job};
     struct mq_error error = {0};
     size_t count = 1;
-
     for (struct mq_delivery *f = run->waiting.head->next; f && count < LOOK_AHEAD; f = f->next) {
         if (f->job.body_place == MQ_BODY_UNKNOWN) {
             jobs[count++] = &f->job;
@@ -117,7 +116,6 @@ static bool load(struct mq_run *run, struct mq_delivery *delivery)
 {
     struct mq_error error = {0};
     enum mq_status status = mq_queue_read_body(run->queue, &delivery->job, &error);
-
     if (status == MQ_OK && delivery->job.body_place == MQ_BODY_LOADED) {
         run->memory.bytes += (int64_t)delivery->job.body_len;
     } else if (status == MQ_NOMEM && run->under_way.count == 0) {
@@ -133,7 +131,6 @@ bool mq_run_load_next(struct mq_run *run)
 {
     struct mq_delivery *next;
     bool goes_on = true;
-
     while (goes_on && (next = run->waiting.head)) {
         switch (next->job.body_place) {
         case MQ_BODY_UNKNOWN:

@@ -107,7 +107,6 @@ void mq_run_tell_end(struct mq_run *run)
     struct mq_report *report = run->report;
     bool failed = run->stop.status != MQ_OK;
     struct mq_buffer text = {0};
-
     mq_buffer_printf(&text, "end=%s",
                      failed ? mq_status_name(run->stop.status) : mq_run_end_name(report->end));
     for (size_t i = 0; i < COUNTS; i++) {

@@ -97,7 +97,6 @@ static void note_target(struct mq_doubts *doubts, const struct mq_target *target
     const char *at = strrchr(target->address, '@');
     const char *domain = at ? at : target->address;
     struct mq_str last = mq_str_of(doubts->domain);
-
     if (mq_outcomes[target->result].failed) {
         doubts->denied = doubts->denied || target->result == MQ_OUTCOME_DENIED;
         doubts->domains =
@@ -161,7 +160,6 @@ static bool is_doubtful(struct mq_run *run, const struct mq_job *job, enum mq_ou
 static void finished(struct mq_run *run, struct mq_delivery *delivery)
 {
     bool taken = false, doubtful = false, uncertain = false;
-
     run->trouble.untouched = 0;
     for (size_t i = 0; i < delivery->transfer.target_count; i++) {
         enum mq_outcome result = delivery->targets[i].result;
@@ -185,7 +183,6 @@ static void finished(struct mq_run *run, struct mq_delivery *delivery)
 void mq_run_collect(struct mq_run *run)
 {
     struct mq_transfer *transfer;
-
     while ((transfer = mq_transport_take_done(run->transport))) {
         struct mq_delivery *delivery = transfer->context;
         mq_delivery_drop_message(delivery);
@@ -273,7 +270,6 @@ static void write_reason(struct mq_run *run, char *out, size_t size)
     struct mq_delivery *last = run->doubted.tail;
     const char *verb = "took no mail";
     const char *why = run->trouble.reason;
-
     if (last) {
         mq_delivery_map(last, MQ_BLAME_NOBODY);
         bool silent = strcmp(last->error, last->transfer.error) == 0;
@@ -308,7 +304,6 @@ static void judge(struct mq_run *run)
     bool few = doubts->mails + doubts->drew_trouble < MQ_RUN_MANY;
     bool again = !doubts->denied && pauses(run) > 0 && pauses(run) % 2 == 0;
     char reason[MQ_ERROR_TEXT_MAX];
-
     if (run->trouble.accepted > 0 && !are_many(run)) {
         resolve(run, MQ_BLAME_MAIL, 0);
         return;
@@ -336,7 +331,6 @@ static bool lacks_tokens(const struct mq_run *run)
 static void free_tokens(struct mq_run *run)
 {
     char reason[MQ_ERROR_TEXT_MAX];
-
     write_reason(run, reason, sizeof(reason));
     snprintf(run->trouble.reason, sizeof(run->trouble.reason), "%.*s", MQ_TARGET_REPLY_MAX - 1,
              run->doubted.tail->error);
@@ -364,7 +358,6 @@ static void weigh(struct mq_run *run, bool idle)
 {
     bool many = are_many(run) || run->doubts.mails >= one_domain_max(run);
     bool full = run->doubted.count >= run->slots; /* nothing more can be claimed */
-
     if (cut_off(run)) {
         resolve(run, MQ_BLAME_RELAY, BACK_AFTER_S);
     } else if (lacks_tokens(run)) {
@@ -381,7 +374,6 @@ static void weigh(struct mq_run *run, bool idle)
 void mq_run_watch_relay(struct mq_run *run, bool idle)
 {
     struct mq_transport *transport = run->transport;
-
     if (run->trouble.found) {
         resolve(run, MQ_BLAME_RELAY, BACK_AFTER_S);
         return;

@@ -44,7 +44,6 @@ static void wind_up(struct mq_run *run, int caught)
     struct mq_stop *stop = &run->stop;
     int64_t now_ms = mq_run_now_ms(run);
     int64_t grace_ms = run->options->grace_s * 1000;
-
     if (run->under_way.count == 0 || stop->aborted) {
         return;
     }
@@ -60,7 +59,6 @@ static void check_stop(struct mq_run *run)
 {
     int64_t now_ms = mq_run_now_ms(run);
     int caught = mq_signals_caught(run->signals);
-
     if (now_ms >= deadline_of(run)) {
         mq_run_stop(run, MQ_RUN_TIME);
     }
@@ -90,7 +88,6 @@ static int64_t quiet_ms(const struct mq_run *run, int64_t now_ms)
     const struct mq_database *database = &run->database;
     int64_t until = now_ms + WAIT_HOOK_MAX_MS;
     bool releases = run->stop.begun && run->waiting.count > 0;
-
     if (releases || mq_run_cycle_due(run, now_ms) || mq_run_can_start(run)) {
         return 0;
     }
@@ -127,7 +124,6 @@ static void wait_for(struct mq_run *run, int64_t ms)
     struct mq_error error = {0};
     bool waits_there = run->under_way.count > 0;
     enum mq_status status = MQ_OK;
-
     /* Idle sessions are looked after too. */
     if (!run->stop.aborted) {
         status = run->transport->ops->step(run->transport,
@@ -159,7 +155,6 @@ static bool waits_for_token(const struct mq_run *run)
 static bool finds_end(struct mq_run *run, enum mq_run_end *end)
 {
     bool empty = run->claim.end == MQ_CLAIM_EMPTY;
-
     if (run->options->message_limit >= 0 && run->claim.total >= run->options->message_limit) {
         *end = MQ_RUN_MESSAGES;
         return true;
@@ -173,7 +168,6 @@ static bool finds_end(struct mq_run *run, enum mq_run_end *end)
 static bool is_over(struct mq_run *run)
 {
     enum mq_run_end end = MQ_RUN_EMPTY;
-
     if (run->stop.status == MQ_BAILOUT || run->stop.gave_up) {
         return true;
     }
@@ -247,7 +241,6 @@ static enum mq_status prepare(struct mq_run *run, struct mq_error *err)
 {
     const struct mq_worker_options *options = run->options;
     int64_t now_s;
-
     MQ_TRY(mq_run_dir_prepare(options->run_dir, err));
     MQ_TRY(mq_queue_now(run->queue, &now_s, err));
     MQ_TRY(mq_slot_take(&run->slot, err));
@@ -262,7 +255,6 @@ static enum mq_status prepare(struct mq_run *run, struct mq_error *err)
 static void init(struct mq_run *run, const struct mq_worker *worker, struct mq_report *report)
 {
     const struct mq_worker_options *options = worker->options;
-
     *report = (struct mq_report){0};
     *run = (struct mq_run){
         .worker = worker,
@@ -320,7 +312,6 @@ static void finish(struct mq_run *run)
 static void clear(struct mq_run *run)
 {
     bool unsettled = run->held > 0 || run->unknown_jobs;
-
     for (size_t i = 0; i < MQ_RUN_BUCKETS; i++) {
         while (run->buckets[i]) {
             mq_delivery_free(run->buckets[i]);
@@ -342,7 +333,6 @@ enum mq_status mq_worker_run(const struct mq_worker *worker, struct mq_report *r
 {
     struct mq_run run;
     struct mq_recovery recovery;
-
     init(&run, worker, report);
     mq_recovery_init(&recovery, worker->options->run_dir);
     run.recovery = &recovery;
