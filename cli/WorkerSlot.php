@@ -21,7 +21,9 @@ final class WorkerSlot
     /** @param string $database the file, as SQLite names it */
     public function __construct(string $database)
     {
-        ['runDirectory' => $this->directory, 'log' => $this->log] = Internal::describe($database);
+        $about = Internal::describe($database);
+        $this->directory = (string) $about['runDirectory'];
+        $this->log = (string) $about['log'];
     }
 
     public function __destruct()

@@ -344,10 +344,10 @@ namespace MailQueue {
          * Parses a text that names a database, and says what of it may be printed.
          *
          * @return array{shown: string, password: ?bool, server: bool, path: ?string,
-         *         runDirectory: ?string, log: ?string} without user and secrets; whether a password is in it, null where it is a DSN that
-         *         cannot be read; whether it is the DSN of a server; the path of a file, null where
-         *         it cannot be one; where a worker has its files and its log, if that is the file's
-         *         real path
+         *         runDirectory: ?string, log: ?string} shown: without user and secrets. password:
+         *         whether there is one; null: a DSN that cannot be read. server: whether it is the
+         *         DSN of a server. path: of the file; null: it cannot be one. runDirectory, log: the
+         *         worker's, by default; null unless path is the file's real path
          */
         public static function describe(#[\SensitiveParameter] string $database): array {}
 
@@ -466,7 +466,7 @@ namespace MailQueue {
         public readonly ?string $lockedBy;
         public readonly ?int $lastAttemptAt;
         public readonly ?string $lastError;
-        /** "refused", "exhausted", "uncertain" or "hold" */
+        /** "refused", "exhausted", "uncertain", "hold" or "unreadable" */
         public readonly ?string $parkedFor;
         public readonly int $createdAt;
         /** With angle brackets; the same for every attempt. */
