@@ -59,10 +59,11 @@ static void globals_init(void *globals)
     memset(globals, 0, sizeof(zend_mailqueue_globals));
 }
 
-/* A write over the limit of file sizes (ulimit -f) kills the process, unless this is ignored: then
- * it fails with EFBIG, which SQLite and we report. For the whole process: SQLite writes within the
- * application's calls, too, and a handler that is set aside around each of ours would race with
- * other threads. Python does the same. A handler of somebody else's stays. */
+/* By default, a write past the limit of file sizes (ulimit -f) kills the process with SIGXFSZ. When
+ * the signal is ignored, the write fails with EFBIG, which SQLite and we report. We ignore it for
+ * the whole process: SQLite also writes within the application's calls, and changing the handler
+ * around each of our own would race with other threads. Python does the same. If another handler is
+ * set, it stays. */
 static void ignore_file_size_signal(void)
 {
     struct sigaction action;
@@ -128,7 +129,7 @@ static PHP_MINFO_FUNCTION(mailqueue)
     DISPLAY_INI_ENTRIES();
 }
 
-/* DateTimeInterface is date's. */
+/* The extension "date" declares DateTimeInterface. */
 static const zend_module_dep mailqueue_deps[] = {ZEND_MOD_REQUIRED("date") ZEND_MOD_END};
 
 zend_module_entry mailqueue_module_entry = {

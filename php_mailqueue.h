@@ -16,7 +16,7 @@ ZEND_BEGIN_MODULE_GLOBALS(mailqueue)
     char *database;
     char *database_user;
     char *database_password;
-    char *database_ssl_ca; /* a file */
+    char *database_ssl_ca; /* path of a file */
     char *transport;
     char *run_dir;
     char *log;
@@ -24,10 +24,10 @@ ZEND_BEGIN_MODULE_GLOBALS(mailqueue)
     zend_long max_message_size; /* bytes; 0: no limit */
     bool capture_mail;
     char *capture_failure;      /* "fail" or "send", in any case */
-    zval capture_queue;         /* of the request's mails; undefined: not open */
-    struct mq_pdo *pdo_drivers; /* all of the request; linked */
-    bool pdo_undone;            /* a rollback found the application's whole transaction undone */
-    zend_object *pdo_cause;     /* what a PDO object threw last; owned; NULL: nothing */
+    zval capture_queue;         /* for captured mail; undefined: not open */
+    struct mq_pdo *pdo_drivers; /* linked list of all in this request */
+    bool pdo_undone;            /* a rollback found that PDO had undone the whole transaction */
+    zend_object *pdo_cause;     /* the exception that a PDO object threw last; owned; may be NULL */
 ZEND_END_MODULE_GLOBALS(mailqueue)
 
 ZEND_EXTERN_MODULE_GLOBALS(mailqueue)

@@ -1,4 +1,4 @@
-/* What the module keeps: its classes, and for each thread php.ini's settings and what is open. */
+/* The module's globals: its classes, and for each thread the ini settings and open queues. */
 #include "php_mailqueue.h"
 
 #include "php/class/classes.h"

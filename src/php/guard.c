@@ -1,4 +1,4 @@
-/* Calls of PHP code from within the core. The jump of a fatal error ends here. */
+/* Calls PHP code from within the core. The longjmp() of a fatal error ends here. */
 #include "php/guard.h"
 
 bool mq_php_may_call(const struct mq_php_run *run)

@@ -1,5 +1,5 @@
-/* PHP code called from within the core. Whatever it does, the core's frames are left the normal
- * way: a fatal error's jump ends here. */
+/* Calls of PHP code from within the core. They always return to the core: the longjmp() of a fatal
+ * error ends here. */
 #ifndef MQ_PHP_GUARD_H
 #define MQ_PHP_GUARD_H
 
@@ -12,25 +12,25 @@ struct mq_db;
 /* One run of the worker, as its callbacks see it. */
 struct mq_php_run {
     pid_t pid;
-    bool bailed;       /* PHP is unwinding: nothing of it may be called any more */
-    struct mq_db *pdo; /* over the application's PDO, which callbacks may use as well; else NULL */
+    bool bailed;       /* PHP is unwinding after a fatal error: call no PHP code any more */
+    struct mq_db *pdo; /* the application's PDO, which callbacks can use too; else NULL */
 };
 
-/* Whether PHP code may be called: not while an exception is pending or PHP unwinds. */
+/* False while an exception is pending or PHP unwinds: then no PHP code may be called. */
 bool mq_php_may_call(const struct mq_php_run *run);
 
 /* Runs body(context), which only allocates request memory. False if the memory limit or another
  * fatal error made PHP unwind: the caller then frees what is malloc'ed and calls zend_bailout(). */
 bool mq_php_survives(void (*body)(void *context), void *context);
 
-/* A callable and its resolution, as parameters give them. */
+/* A callable as the parameter parser of PHP fills it in. */
 struct mq_php_callable {
     zend_fcall_info info;
     zend_fcall_info_cache cache;
 };
 
-/* Calls with `count` arguments, which it frees; `result` is the caller's, undefined when an
- * exception is pending afterwards. Only within mq_php_survives(). */
+/* Calls it with `count` arguments and frees them. The caller frees `result`, which is undefined if
+ * an exception is pending afterwards. To be called only within mq_php_survives(). */
 void mq_php_call(struct mq_php_callable *callable, uint32_t count, zval *arguments, zval *result);
 
 #endif

@@ -1,4 +1,4 @@
-/* The ini settings as phpinfo() shows them: without user, password and secrets. */
+/* Shows the ini settings in phpinfo() without user, password and secrets; checks the size limit. */
 #include "php/ini.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "php/pdo/server.h"
 #include "send/dsn.h"
 
-/* NULL: none is set. */
+/* The value to show, or NULL if it is empty. */
 static zend_string *shown_value(const zend_ini_entry *ini_entry, int type)
 {
     bool original = type == ZEND_INI_DISPLAY_ORIG && ini_entry->modified;

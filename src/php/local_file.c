@@ -12,7 +12,7 @@
 #include "core/file_id.h"
 #include "php_mailqueue.h"
 
-/* A path is shown up to this many octets. */
+/* Errors show at most this many octets of a path. */
 #define SHOWN 200
 #define IRREGULAR \
     "only regular files can be attached, not a directory, a device, a pipe or a socket"
@@ -24,7 +24,7 @@ static enum mq_status bad(const char *field, const char *path, const char *what,
     return mq_error_set(err, MQ_MESSAGE, field, "%s: %.*s: %s", field, SHOWN, path, what);
 }
 
-/* As errno says. */
+/* Reports errno. */
 static enum mq_status bad_errno(const char *field, const char *path, struct mq_error *err)
 {
     const char *cure = errno == EACCES   ? "; let the user that PHP runs as read it"
@@ -40,8 +40,8 @@ static bool is_allowed(const char *path)
     return php_check_open_basedir_ex(path, 0) == 0;
 }
 
-/* Writes the absolute path without links into `resolved` (MAXPATHLEN octets). The error does not
- * tell whether a path that open_basedir forbids exists. */
+/* Writes the absolute path without symbolic links into `resolved` (MAXPATHLEN octets). If
+ * open_basedir forbids the path, the error does not tell whether the file exists. */
 static enum mq_status resolve(struct mq_str path, const char *field, char *resolved,
                               struct mq_error *err)
 {
@@ -54,8 +54,8 @@ static enum mq_status resolve(struct mq_str path, const char *field, char *resol
     return is_allowed(resolved) ? MQ_OK : bad(field, path.data, FORBIDDEN, err);
 }
 
-/* Opens an absolute path and follows no link, in any directory of it: one may have been put there
- * since open_basedir was asked. -1 with errno. Changes `path`. */
+/* Opens an absolute path without following symbolic links, not even in its directories: someone may
+ * have put a link there after the check of open_basedir. Returns -1 with errno. Changes `path`. */
 static int open_without_links(char *path, int flags)
 {
     int directory = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -84,8 +84,8 @@ enum mq_status mq_php_local_file_open(struct mq_str path, const char *field, int
                                           : "has a NUL; give a content as ['data' => …]");
     }
     MQ_TRY(resolve(path, field, resolved, err));
-    /* Before opening, because that can have effects on a device; after it, because then it holds.
-     */
+    /* Check the type now, because opening a device can have effects, and again after open(),
+     * because only then it cannot change. */
     if (stat(resolved, &info) == 0 && !S_ISREG(info.st_mode)) {
         return bad(field, path.data, IRREGULAR, err);
     }

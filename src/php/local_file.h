@@ -7,9 +7,10 @@
 #include "core/buffer.h"
 #include "core/error.h"
 
-/* Opens a regular file that open_basedir allows, whatever links lead to it. *fd is the caller's as
- * soon as it is not -1, also on failure: PHP may unwind in here. MQ_MESSAGE with `field` for a URL,
- * a device, a pipe, a directory; for what does not exist or may not be read; over the size. */
+/* Opens a regular file that open_basedir allows, also through symbolic links. Once *fd is not -1,
+ * the caller must close it, also on failure: PHP may unwind in here. MQ_MESSAGE with `field` if the
+ * path is a URL, a device, a pipe or a directory, if it does not exist or cannot be read, or if the
+ * file is too large. */
 enum mq_status mq_php_local_file_open(struct mq_str path, const char *field, int *fd, size_t *size,
                                       struct mq_error *err);
 

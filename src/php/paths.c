@@ -15,7 +15,7 @@ static bool is_set(const char *s)
     return s && *s;
 }
 
-/* malloc'ed; NULL without memory. */
+/* The directory that holds the run directories. malloc'ed; NULL without memory. */
 static char *base_path(void)
 {
     const char *configured = MAILQUEUE_G(run_dir);
@@ -38,7 +38,8 @@ enum mq_status mq_php_run_dir(struct mq_queue *queue, char **out, struct mq_erro
     return *out || !(path || identity) ? MQ_OK : mq_error_nomem(err);
 }
 
-/* It comes from the environment, which PHP code can set. */
+/* Asks open_basedir too, because the default path comes from the environment, which PHP code can
+ * set. */
 static enum mq_status prepare_base(struct mq_error *err)
 {
     char *base = base_path();
