@@ -67,7 +67,7 @@ static enum mq_status read_dsn(struct mq_php_path place, HashTable *dsn, struct 
 enum mq_status mq_php_arguments_dsn(struct mq_php_arguments *args, const zval *value,
                                     struct mq_error *err)
 {
-    struct mq_php_fields fields = {0}; /* owns what is read */
+    struct mq_php_fields fields = {0}; /* owns the strings that `notify` is made from */
     if (Z_TYPE_P(value) != IS_ARRAY) {
         return mq_php_wrong_type("dsn", "an array or null", value, err);
     }
@@ -143,7 +143,8 @@ enum mq_status mq_php_arguments_read(struct mq_php_arguments *args, HashTable *a
     zend_string *key;
     zval copy, *value;
     MQ_TRY(mq_php_check_keys(NULL, array, names, sizeof names / sizeof *names, err));
-    /* Code that a conversion runs may change what a reference points to. */
+    /* Read a copy: a conversion can run PHP code, which could change a value that the array holds
+     * by reference. */
     array_init_size(&copy, zend_hash_num_elements(array));
     ZEND_HASH_FOREACH_STR_KEY_VAL (array, key, value) {
         ZVAL_DEREF(value);

@@ -1,5 +1,4 @@
-/* An array message: its fields are taken out of it. Its addresses come in the forms that PHP code
- * gives them:
+/* Reads the fields of an array message. PHP code can give addresses in these forms:
  *   'Name <a@example.org>, b@example.org'
  *   ['Name <a@example.org>', 'b@example.org']
  *   ['a@example.org' => 'Name', 'b@example.org' => null]
@@ -33,10 +32,10 @@ static enum mq_status read_entry(struct mq_php_path place, HashTable *entry,
 static enum mq_status read_item(struct mq_php_path place, const zval *value, struct mq_error *err)
 {
     struct mq_compose_addresses *list = place.target;
-    /* Allocated below, with room for all. */
+    /* read_addresses() allocated the list, with room for all. */
     struct mq_compose_address *item = (struct mq_compose_address *)list->items + list->count++;
     item->field = place.field;
-    if (place.key) { /* a name, even an empty one, says that the address stands apart */
+    if (place.key) { /* a name that is not NULL, even if empty: there is none in the address */
         item->address = mq_php_view(place.key);
         item->name = MQ_STR("");
         place.target = &item->name;
@@ -126,11 +125,12 @@ static enum mq_status read_date(struct mq_php_path place, const zval *value, str
     ZVAL_COPY_VALUE(&date, value);
     enum mq_status status =
         mq_php_time_of(&date, "date", &fields->date_s, &fields->date_given, err);
-    /* Out of range; an argument would be a ValueError, a field is not. */
+    /* MQ_INVALID: out of range. It would become a ValueError, which is for arguments; this is a
+     * field. */
     return status == MQ_INVALID ? mq_error_set(err, MQ_MESSAGE, "date", "%s", err->text) : status;
 }
 
-/* With brackets, as the job keeps it. */
+/* Reads the Message-ID and adds the angle brackets, which the job stores too. */
 static enum mq_status read_message_id(struct mq_php_path place, const zval *value,
                                       struct mq_error *err)
 {
@@ -177,7 +177,7 @@ static enum mq_status read_unsubscribe(struct mq_php_path place, const zval *val
 static const struct {
     const char *name;
     mq_php_reader *read;
-    size_t target; /* in struct mq_php_fields; 0 where the reader knows its own */
+    size_t target; /* offset in struct mq_php_fields; 0: the reader finds it itself */
 } readers[] = {
     {"from", read_addresses, TARGET(from)},
     {"to", read_addresses, TARGET(to)},
@@ -239,7 +239,7 @@ enum mq_status mq_php_array_read(const zval *message, struct mq_php_fields *fiel
     fields->compose.headers = fields->headers;
     fields->compose.parts = fields->parts;
     fields->compose.unsubscribe = fields->unsubscribe;
-    if (EG(exception)) { /* a destructor's */
+    if (EG(exception)) { /* thrown by a destructor */
         return MQ_THROWN;
     }
     return status == MQ_OK ? check_required(fields, err) : status;

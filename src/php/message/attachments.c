@@ -1,8 +1,9 @@
-/* The fields attachments and inline of an array message: a list of, or one,
+/* Reads the fields "attachments" and "inline" of an array message. Each is one element or a list of
+ * them. An element is one of:
  *   '/path/file.pdf'; a stream;
- *   ['path' => …] or ['data' => …] or ['stream' => …], with name, type and cid;
- * where the key of an element is a string, it is the name of an attachment, or the cid of what the
- * HTML shows. */
+ *   ['path' => …] or ['data' => …] or ['stream' => …], with name, type and cid.
+ * If the key of an element is a string, it is the name of an attachment, or the cid of an inline
+ * part. */
 #include "php/message/fields.h"
 
 #include <string.h>
@@ -19,9 +20,9 @@ static const char *const entry_keys[] = {"path", "data", "stream", "name", "type
 enum { ENTRY_KEYS = 6 };
 
 #define STREAM_PIECE 16384 /* octets */
-#define HEAD         8192  /* octets of a file that tell its type */
+#define HEAD         8192  /* octets at the start of a file, for guessing its type */
 
-/* The target of each place below is the part that is read. */
+/* Below, `target` of each mq_php_path is the part that is being read. */
 
 static enum mq_status bad(struct mq_php_path place, const char *what, struct mq_error *err)
 {
@@ -49,7 +50,8 @@ static enum mq_status from_path(struct mq_php_path place, struct mq_str path, st
     return status;
 }
 
-/* A file as an object: the text of a SplFileObject would be its next line. */
+/* An SplFileInfo: reads the file at its path. (The string value of an SplFileObject would be its
+ * next line.) */
 static enum mq_status from_file_object(struct mq_php_path place, const zval *object,
                                        struct mq_error *err)
 {
@@ -63,8 +65,8 @@ static enum mq_status from_file_object(struct mq_php_path place, const zval *obj
     return text ? from_path(place, mq_php_fields_keep(place.fields, text), err) : MQ_THROWN;
 }
 
-/* A new buffer that is freed with the fields. Not request memory: its limit would end the script
- * in the middle of a stream. */
+/* Adds a buffer that is freed with the fields. It is not in request memory, whose limit would end
+ * the script in the middle of a stream. */
 static struct mq_buffer *add_content(struct mq_php_fields *fields)
 {
     size_t count = fields->content_count;
@@ -75,13 +77,13 @@ static struct mq_buffer *add_content(struct mq_php_fields *fields)
     return &fields->contents[count];
 }
 
-/* What a stream gives until its end, but no more than `most` octets. */
+/* Reads a stream to its end, but at most `most` octets. */
 static void read_all(php_stream *stream, size_t most, struct mq_buffer *out)
 {
     php_stream_statbuf info;
     char piece[STREAM_PIECE];
     int kept_open = stream->flags & PHP_STREAM_FLAG_NO_FCLOSE;
-    stream->flags |= PHP_STREAM_FLAG_NO_FCLOSE; /* its own wrapper could close it meanwhile */
+    stream->flags |= PHP_STREAM_FLAG_NO_FCLOSE; /* its wrapper, if in PHP, could close it */
     if (php_stream_stat(stream, &info) == 0 && info.sb.st_size > 0) {
         size_t size = (size_t)info.sb.st_size;
         mq_buffer_reserve(out, size < most ? size : most);
@@ -104,7 +106,7 @@ static php_stream *stream_of(const zval *value)
     return zend_fetch_resource2_ex(&resource, NULL, php_file_le_stream(), php_file_le_pstream());
 }
 
-/* From where it stands to its end. */
+/* Reads an open stream from its current position to its end. */
 static enum mq_status from_stream(struct mq_php_path place, const zval *value, struct mq_error *err)
 {
     struct mq_compose_part *part = place.target;
@@ -156,7 +158,7 @@ static enum mq_status from_bare(struct mq_php_path place, const zval *value, str
     return from_path(place, mq_php_view(Z_STR_P(value)), err);
 }
 
-/* ---- the media type: by the name's extension, else by how the content begins ---- */
+/* ---- the media type: from the extension of the name, else from the first octets ---- */
 
 struct media {
     const char *mark, *type;
@@ -219,7 +221,7 @@ static const struct media extensions[] = {
     {"zip", "application/zip"},
 };
 
-/* What a page or a mail program shows without having a name for it. */
+/* Types that a mail program shows even if the part has no name. */
 static const struct media beginnings[] = {
     {"\x89PNG", "image/png"},
     {"\xFF\xD8\xFF", "image/jpeg"},
@@ -245,21 +247,21 @@ static const char *find_type(struct mq_str name, struct mq_str head)
     return "application/octet-stream";
 }
 
-/* The beginning of a text proves UTF-8 only with a character that is not ASCII: what follows may be
- * of any charset. */
+/* `whole` is false if `text` is only the beginning of a text. Then it counts as UTF-8 only if it
+ * has a character that is not ASCII: an ASCII beginning says nothing about the rest. */
 static bool is_utf8(struct mq_str text, bool whole)
 {
     if (whole) {
         return mq_utf8_valid(text);
     }
     for (int cut = 0; cut < 3 && text.len > 0 && !mq_utf8_valid(text); cut++) {
-        text.len--; /* it may end within a character */
+        text.len--; /* the beginning may end within a character */
     }
     return mq_utf8_valid(text) && !mq_str_ascii(text);
 }
 
-/* The type of a part with this content, of which `content` may be only the beginning. Without a
- * charset, a text is ASCII by definition (RFC 2046, section 4.1.2). */
+/* The media type of a part, from its name and its content, or the beginning of it. Says nothing of
+ * the charset if a text is not UTF-8: the default is ASCII (RFC 2046, section 4.1.2). */
 static zend_string *media_type(struct mq_str name, struct mq_str content, bool whole)
 {
     const char *type = find_type(name, content);
@@ -354,8 +356,8 @@ static enum mq_status read_shown(struct mq_php_path place, const zval *value, st
                      err);
 }
 
-/* ['path' => '/x'] as the whole field: a file that is named "path", or an entry that is not in a
- * list? */
+/* Refuses ['path' => '/x'] as the whole field, because it is ambiguous: a file with the name
+ * "path", or an entry that is not in a list? */
 static enum mq_status read_parts(struct mq_php_path place, const zval *value, mq_php_reader *read,
                                  struct mq_error *err)
 {

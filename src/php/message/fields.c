@@ -1,4 +1,4 @@
-/* What reading any of the fields of an array message needs. */
+/* Helpers for reading the fields of an array message: copying the array, memory, checks of keys. */
 #include "php/message/fields.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ bool mq_php_is_text(const zval *value)
 
 /* ---- the copy ---- */
 
-/* Deeper arrays are not a message's: readers refuse them as they are. */
+/* No message has deeper arrays. They are not copied; the reader of the field refuses them. */
 #define DEPTH_MAX 6
 
 static bool is_file_or_date(const zend_string *key, const zval *value)
@@ -38,7 +38,7 @@ static enum mq_status copy_array(zval *from, int depth, zval *out);
 static enum mq_status copy_value(const zend_string *key, zval *value, int depth, zval *out)
 {
     enum mq_status status = MQ_OK;
-    zval held; /* PHP code may change what the array refers to */
+    zval held; /* PHP code could change a referenced value meanwhile */
     ZVAL_COPY_DEREF(&held, value);
     ZVAL_UNDEF(out);
     if (Z_TYPE(held) == IS_ARRAY && depth < DEPTH_MAX) {
@@ -106,7 +106,7 @@ void *mq_php_fields_alloc(struct mq_php_fields *fields, size_t count, size_t siz
 
 void *mq_php_fields_grow(struct mq_php_fields *fields, void *items, size_t count, size_t size)
 {
-    if ((count & (count - 1)) != 0) { /* full with 0, 1, 2, 4, 8 … */
+    if ((count & (count - 1)) != 0) { /* the block is full at 0, 1, 2, 4, 8 … items */
         return items;
     }
     void *larger = mq_php_fields_alloc(fields, count ? 2 * count : 1, size);

@@ -1,4 +1,4 @@
-/* The fields of an array message, taken out of it: what array.c and attachments.c share. */
+/* The fields that are read from an array message; array.c and attachments.c share this. */
 #ifndef MQ_PHP_MESSAGE_FIELDS_H
 #define MQ_PHP_MESSAGE_FIELDS_H
 
@@ -10,52 +10,53 @@
 
 #define MQ_PHP_RECIPIENTS_MAX 10000
 
-/* Its memory is the request's, but for descriptors and the contents of streams. */
+/* All in request memory, except descriptors and the contents of streams. */
 struct mq_php_fields {
     struct mq_compose_fields compose; /* without message_id, date_s and max_size */
     struct mq_compose_header *headers;
     struct mq_compose_part *parts;
     struct mq_str *unsubscribe;
-    struct mq_buffer *contents; /* of streams */
+    struct mq_buffer *contents; /* the contents of streams */
     size_t content_count;
-    zend_string *message_id; /* with its brackets; NULL: not given */
+    zend_string *message_id; /* in angle brackets; NULL: not given */
     int64_t date_s;
     bool date_given;
-    zval given; /* the array, as mq_php_plain() copies it: the views above point into it */
-    zval kept;  /* an array of strings: what they point into besides */
+    zval given; /* the copy that mq_php_plain() made; the views above point into it */
+    zval kept;  /* an array of strings that the views can point into, too */
 };
 
-/* A place in the array. */
+/* A position in the array, and where its value goes. */
 struct mq_php_path {
     struct mq_php_fields *fields;
     const char *field;      /* as errors name it: "to", "to[3]" */
-    void *target;           /* what is filled */
-    const zend_string *key; /* of an element; NULL: it has none */
+    void *target;           /* the reader writes the value there */
+    const zend_string *key; /* the element's key; NULL: it is a number, or this is no element */
 };
-/* Reads what is there. */
+/* Reads the value at this position into place.target. */
 typedef enum mq_status mq_php_reader(struct mq_php_path place, const zval *value,
                                      struct mq_error *err);
 
-/* A copy without references, with texts in place of Stringables. PHP code runs here, so that none
- * runs, and nothing changes, while the copy is read. Files (SplFileInfo) and dates stay objects.
- * *out is undefined on failure: MQ_THROWN. */
+/* Makes a copy without references, with strings in place of Stringables. All PHP code of the values
+ * runs here, so reading the copy runs none, and nothing changes meanwhile. Files (SplFileInfo) and
+ * dates stay objects. *out is undefined on failure: MQ_THROWN. */
 enum mq_status mq_php_plain(const zval *value, zval *out);
 
 /* "<field>: must be <wanted>, int given" */
 enum mq_status mq_php_wrong_type(const char *field, const char *wanted, const zval *value,
                                  struct mq_error *err);
 
-/* Takes over a reference to a string. */
+/* Keeps a string as long as the fields live, and takes over its reference; returns a view of it. */
 struct mq_str mq_php_fields_keep(struct mq_php_fields *fields, zend_string *s);
 /* Zeroed memory that lives as long as the fields. */
 void *mq_php_fields_alloc(struct mq_php_fields *fields, size_t count, size_t size);
-/* Room for one more of `size` bytes, zeroed, in *items, which has `count` of them. */
+/* Returns the array `items`, which has `count` items of `size` bytes, with room for one more,
+ * zeroed. It may have moved. */
 void *mq_php_fields_grow(struct mq_php_fields *fields, void *items, size_t count, size_t size);
 
 /* Reads each element of an array: "to[3]", "inline[logo]". */
 enum mq_status mq_php_read_each(struct mq_php_path place, const zval *array, mq_php_reader *read,
                                 struct mq_error *err);
-/* The same, or what is not an array itself. */
+/* The same; a value that is not an array is read itself. */
 enum mq_status mq_php_read_one_or_each(struct mq_php_path place, const zval *value,
                                        mq_php_reader *read, struct mq_error *err);
 
@@ -66,17 +67,17 @@ static inline struct mq_str mq_php_view(const zend_string *s)
 }
 
 bool mq_php_is_text(const zval *value); /* a string or a Stringable */
-/* A string into the struct mq_str that is the target. */
+/* Reads a string; the target is a struct mq_str. */
 mq_php_reader mq_php_read_text;
-/* The string array[key] into *out, which is left alone where it is missing or null; errors in its
- * type name "attachments[2][name]". */
+/* Reads the string array[key] into *out. If it is missing or null, *out is unchanged. An error
+ * names the field like "attachments[2][name]". */
 enum mq_status mq_php_read_member(struct mq_php_path place, HashTable *array, const char *key,
                                   struct mq_str *out, struct mq_error *err);
-/* array[key]; NULL where it is missing or null. */
+/* Returns array[key], or NULL if it is missing or null. */
 zval *mq_php_fields_find(HashTable *array, const char *key);
 
-/* MQ_MESSAGE for a key that is none of `known`, or for a number. `field` is NULL where the keys are
- * fields themselves. */
+/* MQ_MESSAGE if a key is a number or not in `known`. `field` is NULL if the keys are the names of
+ * fields. */
 enum mq_status mq_php_check_keys(const char *field, HashTable *array, const char *const *known,
                                  size_t count, struct mq_error *err);
 

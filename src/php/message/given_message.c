@@ -1,4 +1,4 @@
-/* A message of any form: reading it, and its envelope. */
+/* Reads a message of any form, and finds its envelope. */
 #include "php/message/given_message.h"
 
 #include <stdio.h>
@@ -59,7 +59,8 @@ const struct mq_php_message *mq_php_message_of(const zval *holder)
 
 /* ---- the envelope ---- */
 
-/* "bcc: App\Mail::getBcc() must …": the error that waited until the answer was needed. */
+/* Reports the error that ask_half() kept until the answer was needed, such as "bcc:
+ * App\Mail::getBcc() must …". */
 static enum mq_status check_answer(const struct mq_php_answer *answer, struct mq_error *err)
 {
     char field[MQ_ERROR_FIELD_MAX];

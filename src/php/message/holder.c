@@ -4,9 +4,9 @@
 #include <stdint.h>
 
 struct holder {
-    zend_object std; /* of a class without properties, which would follow it */
+    zend_object std; /* its class has no properties: PHP would store them after it */
     void (*clear)(void *data);
-    uint64_t data[]; /* aligned as all request memory */
+    uint64_t data[]; /* uint64_t, so that it is aligned like all request memory */
 };
 
 static void holder_free(zend_object *object)
@@ -16,7 +16,7 @@ static void holder_free(zend_object *object)
     zend_object_std_dtor(object);
 }
 
-/* Only what freeing an object needs: no code of PHP's reaches the others. */
+/* Only the handlers that freeing an object needs; PHP code never sees it and calls no others. */
 static const zend_object_handlers handlers = {
     .free_obj = holder_free,
     .dtor_obj = zend_objects_destroy_object,

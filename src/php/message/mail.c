@@ -1,4 +1,4 @@
-/* From enqueue()'s arguments and their message to a job. No PHP code runs here. */
+/* Makes a job from enqueue()'s arguments and their message. No PHP code runs here. */
 #include "php/message/mail.h"
 
 #include <limits.h>
@@ -25,7 +25,7 @@ void mq_php_mail_clear(struct mq_php_mail *mail)
     *mail = (struct mq_php_mail){0};
 }
 
-/* A message that has a Message-ID of its own keeps it. */
+/* If the message has its own Message-ID, it replaces the generated one. */
 static enum mq_status keep_message_id(struct mq_php_mail *mail, struct mq_str id,
                                       struct mq_error *err)
 {
@@ -60,7 +60,7 @@ static enum mq_status deduce_recipients(const struct mq_php_message *message,
     return MQ_OK;
 }
 
-/* What a text says of the envelope, where nobody has given it. */
+/* Takes what is missing of the envelope from a text or an object. */
 static enum mq_status deduce_envelope(struct mq_php_mail *mail,
                                       const struct mq_php_message *message, bool has_sender,
                                       bool has_recipients, struct mq_error *err)
@@ -79,7 +79,7 @@ static enum mq_status deduce_envelope(struct mq_php_mail *mail,
     return has_recipients ? MQ_OK : deduce_recipients(message, &mail->recipients, err);
 }
 
-/* list<string> of addresses, each once. */
+/* Reads a list<string> of addresses; duplicates are dropped. */
 static enum mq_status read_recipients(HashTable *list, struct mq_strings *out, struct mq_error *err)
 {
     size_t count = zend_hash_num_elements(list), index = 0;
@@ -107,7 +107,8 @@ static enum mq_status read_recipients(HashTable *list, struct mq_strings *out, s
     return mq_addresses_once(out) ? MQ_OK : mq_error_nomem(err);
 }
 
-/* What the caller gave, before the message: its errors say more. */
+/* Reads the envelope that the caller gave. Before the message is read, because these errors say
+ * more. */
 static enum mq_status take_envelope(struct mq_php_mail *mail, const struct mq_php_arguments *args,
                                     struct mq_error *err)
 {
@@ -134,7 +135,7 @@ static enum mq_status compose_fields(struct mq_php_mail *mail, const struct mq_p
     compose.date_s = fields->date_given ? fields->date_s : date_s;
     compose.max_size = (size_t)MAILQUEUE_G(max_message_size);
     enum mq_status status = mq_compose(&compose, &mail->body, &envelope, err);
-    if (status == MQ_IO) { /* a file's: nothing is wrong with the database */
+    if (status == MQ_IO) { /* from an attached file, not from the database */
         status = mq_error_set(err, MQ_MESSAGE, err->field, "%s", err->text);
     }
     if (status == MQ_OK && envelope.recipients.count > MQ_PHP_RECIPIENTS_MAX) {
@@ -167,7 +168,7 @@ static enum mq_status accept_text(struct mq_php_mail *mail, const zend_string *t
     return status == MQ_OK ? keep_message_id(mail, info.message_id, err) : status;
 }
 
-/* The body and the message's own Message-ID; of fields the envelope too. */
+/* Makes the body, and takes the message's own Message-ID; from fields, also the envelope. */
 static enum mq_status make_body(struct mq_php_mail *mail, const struct mq_php_message *message,
                                 int64_t date_s, struct mq_error *err)
 {
@@ -175,8 +176,9 @@ static enum mq_status make_body(struct mq_php_mail *mail, const struct mq_php_me
                          : compose_fields(mail, &message->fields, date_s, err);
 }
 
-/* "<32 hex digits@domain>" (RFC 5322, section 3.6.4), with the domain of the sender: of fields, the
- * one that they name; else the envelope's, or where that is empty the text's. */
+/* Makes "<32 hex digits@domain>" (RFC 5322, section 3.6.4) with the domain of the sender. For an
+ * array message, this is the sender that it names; else that of the envelope, or if that is empty,
+ * of the text. */
 static enum mq_status make_message_id(struct mq_php_mail *mail,
                                       const struct mq_php_message *message, struct mq_error *err)
 {
@@ -208,7 +210,7 @@ enum mq_status mq_php_mail_compose(struct mq_php_mail *mail, const zval *value,
 
 /* ---- the whole ---- */
 
-/* As its header has it, which is the same for fields and for complete messages. */
+/* The subject as the header of the body has it, for fields and complete messages alike. */
 static struct mq_str subject_of(struct mq_php_mail *mail)
 {
     bool has = mail->body.data && mq_subject_of(mq_buffer_view(&mail->body), &mail->subject);
@@ -217,7 +219,7 @@ static struct mq_str subject_of(struct mq_php_mail *mail)
     return !has ? none : subject.len ? subject : MQ_STR("");
 }
 
-/* The queue checks the range; what no int holds is out of it. */
+/* The queue checks the range; it refuses INT_MIN and INT_MAX, too. */
 static int to_int(zend_long value)
 {
     return value > INT_MAX ? INT_MAX : value < INT_MIN ? INT_MIN : (int)value;
@@ -240,7 +242,8 @@ enum mq_status mq_php_mail_prepare(struct mq_php_mail *mail, const struct mq_php
     if (message) {
         MQ_TRY(make_body(mail, message, now_s, err));
     }
-    /* 0 would leave them to the backoff policy, as null does. */
+    /* In the job, 0 means that the backoff policy decides; a 0 that was given is an error
+     * instead. */
     int attempts = args->max_attempts == 0 ? -1 : to_int(args->max_attempts);
     mail->job = (struct mq_new_job){
         .reference = mq_php_view(args->reference),

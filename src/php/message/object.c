@@ -1,6 +1,6 @@
-/* Messages that are objects: Stringables, and those with a method toString() as Symfony Mime's,
- * which keep Bcc out of their text and say by other methods who sends to whom. They are known by
- * their methods, so no class is loaded. */
+/* Reads messages that are objects: Stringables, and objects with a method toString() like those of
+ * Symfony Mime. These leave Bcc out of their text; other methods give sender and recipients. They
+ * are recognised by their methods, so no class is loaded. */
 #include "php/message/given_message.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 #include "php/class/values.h"
 
-/* An address in a list in a header in a list: nothing is nested deeper. */
+/* The deepest nesting is an address in a list in a header in a list. */
 #define DEPTH_MAX 4
 
 /* A header field and the method that gives its addresses. */
@@ -24,7 +24,7 @@ struct field {
 /* One half of an envelope. */
 struct half {
     struct field fields[FIELD_COUNT];
-    bool is_sender; /* of the fields the first that has an address counts */
+    bool is_sender; /* only the first field that has an address counts */
     const char *cure;
 };
 
@@ -58,7 +58,7 @@ bool mq_php_is_message_object(const zval *value)
            (mq_php_is_text(value) || method_of(Z_OBJ_P(value), "toString", 0));
 }
 
-/* `argument` may be NULL. *out is dereferenced, and undefined on failure. */
+/* Calls a method; `argument` may be NULL. *out is dereferenced; it is undefined on failure. */
 static enum mq_status call(zend_object *object, zend_function *method, const char *argument,
                            zval *out)
 {
@@ -86,16 +86,16 @@ static enum mq_status call(zend_object *object, zend_function *method, const cha
 
 /* ---- the envelope ---- */
 
-/* Asking an object for one half of its envelope. */
+/* The state while an object is asked for one half of its envelope. */
 struct question {
     zend_object *object;
-    zval *headers; /* what its getHeaders() gave; null when that is of no use */
+    zval *headers; /* the result of its getHeaders(); null if it has none */
     const struct half *half;
     const struct field *field;
-    bool by_header;  /* the answer is of the headers */
-    bool known;      /* the object has a way to say one of the fields */
-    bool unknown;    /* it has none for at least one */
-    int depth;       /* of what is read in the answer */
+    bool by_header;  /* the answer comes from getHeaders()->all() */
+    bool known;      /* the object has a method for at least one of the fields */
+    bool unknown;    /* at least one of the fields has no method */
+    int depth;       /* nesting of the value that is being read */
     size_t count;    /* of addresses */
     smart_str lines; /* the answer, as header fields */
     enum mq_status status;
@@ -115,7 +115,7 @@ static enum mq_status misfit(struct question *asked, const zval *value)
                         zend_zval_type_name(value), asked->half->cure);
 }
 
-/* As a header field, so that the rules of headers find the envelope in it. */
+/* Adds the address as a header field, so that the parser of headers finds the envelope in it. */
 static enum mq_status add_address(struct question *asked, const zval *value)
 {
     const char *line = asked->half->is_sender ? "From" : asked->field->header;
@@ -148,7 +148,8 @@ static bool is_list(const zval *value)
             instanceof_function(Z_OBJCE_P(value), zend_ce_traversable));
 }
 
-/* Of a header all that it has; of an address the form with its domain in ASCII, where it has it. */
+/* The method that gives the addresses: all of a header, or one of an address object, if possible
+ * with its domain in ASCII. */
 static zend_function *address_method(const zval *value)
 {
     static const char *const names[] = {"getAddresses", "getEncodedAddress", "getAddress"};
@@ -185,7 +186,7 @@ static enum mq_status add_value(struct question *asked, zval *value)
     return status;
 }
 
-/* Adds what the object says of one field; null says that there is none. */
+/* Asks the object for one field and adds its addresses; null means none. */
 static enum mq_status ask(struct question *asked)
 {
     const struct field *field = asked->field;
@@ -210,7 +211,8 @@ static enum mq_status ask(struct question *asked)
     return mq_php_is_leaving() ? MQ_THROWN : status;
 }
 
-/* An error that is not an exception waits in the answer until that is needed. */
+/* Asks for all fields of one half. An error is kept in the answer until the answer is needed; only
+ * an exception is returned. */
 static enum mq_status ask_half(zend_object *object, zval *headers, const struct half *half,
                                struct mq_php_answer *out)
 {
