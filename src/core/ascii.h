@@ -1,4 +1,4 @@
-/* ASCII characters and prefixes, whatever the locale: <ctype.h> would ask setlocale(). */
+/* ASCII characters and prefixes. Unlike <ctype.h>, these functions do not depend on the locale. */
 #ifndef MQ_CORE_ASCII_H
 #define MQ_CORE_ASCII_H
 
@@ -63,7 +63,7 @@ static inline bool mq_str_begins_nocase(struct mq_str s, const char *prefix)
     return s.len >= len && mq_str_equal_nocase((struct mq_str){s.data, len}, mq_str_of(prefix));
 }
 
-/* Length of s before the first c; without one, all of it. */
+/* Length of s before the first c, or of all of s if it has no c. */
 static inline size_t mq_str_find(struct mq_str s, char c)
 {
     const char *found = s.len > 0 ? (const char *)memchr(s.data, c, s.len) : NULL;
@@ -73,10 +73,10 @@ static inline size_t mq_str_find(struct mq_str s, char c)
 /* s without its first n bytes; n is at most s.len. */
 static inline struct mq_str mq_str_skip(struct mq_str s, size_t n)
 {
-    return n > 0 ? (struct mq_str){s.data + n, s.len - n} : s; /* its data may be NULL */
+    return n > 0 ? (struct mq_str){s.data + n, s.len - n} : s; /* s.data may be NULL */
 }
 
-/* Takes the first n bytes off *s; n is at most its length. */
+/* Takes the first n bytes off *s and returns them; n is at most the length of *s. */
 static inline struct mq_str mq_str_cut(struct mq_str *s, size_t n)
 {
     struct mq_str head = {s->data, n};
@@ -84,7 +84,7 @@ static inline struct mq_str mq_str_cut(struct mq_str *s, size_t n)
     return head;
 }
 
-/* Takes off *s what is before the first c, and c; without one, all of it. */
+/* Takes the text before the first c, and c, off *s; returns that text. Without a c, takes all. */
 static inline struct mq_str mq_str_cut_at(struct mq_str *s, char c)
 {
     struct mq_str head = mq_str_cut(s, mq_str_find(*s, c));

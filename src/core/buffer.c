@@ -31,7 +31,7 @@ bool mq_str_equal_nocase(struct mq_str a, struct mq_str b)
     return true;
 }
 
-/* Eight bytes at a time: whole messages are asked about, for every enqueue and every delivery. */
+/* Reads eight bytes at a time, because each enqueue and each delivery checks a whole message. */
 bool mq_str_ascii(struct mq_str s)
 {
     const uint64_t high = UINT64_C(0x8080808080808080);
@@ -147,7 +147,7 @@ void mq_buffer_char(struct mq_buffer *buffer, char c)
 
 void mq_buffer_utf8(struct mq_buffer *buffer, uint32_t code)
 {
-    size_t more = (code >= 0x80) + (code >= 0x800) + (code >= 0x10000); /* bytes behind the first */
+    size_t more = (code >= 0x80) + (code >= 0x800) + (code >= 0x10000); /* bytes after the first */
     static const unsigned char begins[] = {0, 0xC0, 0xE0, 0xF0};
     mq_buffer_char(buffer, (char)(begins[more] | code >> 6 * more));
     while (more-- > 0) {
@@ -241,7 +241,7 @@ static bool is_continuation(char c)
     return ((unsigned char)c & 0xC0) == 0x80;
 }
 
-/* Bytes of the character that begins so, by its first one; 0: none begins so. */
+/* Length of a character that begins with the byte `first`; 0 if no character begins with it. */
 static size_t utf8_length(unsigned char first)
 {
     return first < 0x80                   ? 1
@@ -253,7 +253,7 @@ static size_t utf8_length(unsigned char first)
 
 size_t mq_utf8_next(struct mq_str s, uint32_t *code)
 {
-    /* Smallest code point of each length: what is below is an overlong form. */
+    /* Smallest code point of each length; a smaller one is an overlong form. */
     static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
     size_t len = s.len > 0 ? utf8_length((unsigned char)s.data[0]) : 0;
     if (len == 0 || len > s.len) {
@@ -280,7 +280,7 @@ size_t mq_utf8_cut(struct mq_str s, size_t max)
     if (s.len <= max) {
         return s.len;
     }
-    /* A character has at most three continuation bytes; more are no UTF-8 and may be cut. */
+    /* A character has at most three continuation bytes; more are not UTF-8: cut anywhere. */
     size_t cut = max;
     for (int i = 0; i < 3 && cut > 0 && is_continuation(s.data[cut]); i++) {
         cut--;
@@ -292,7 +292,7 @@ size_t mq_utf8_span(struct mq_str s)
 {
     size_t at = 0;
     for (size_t step = 1; at < s.len && step > 0; at += step) {
-        /* Most of most texts is ASCII. */
+        /* Most text is ASCII: step over eight bytes at once. */
         uint64_t bytes = 0;
         step = s.len - at < sizeof bytes ? 1 : sizeof bytes;
         memcpy(&bytes, s.data + at, step);
@@ -315,7 +315,7 @@ bool mq_utf8_steers(uint32_t code)
            (code >= 0x2066 && code <= 0x2069);
 }
 
-/* Takes a character (or a byte that begins none) off s and returns what stands for it. */
+/* Takes a character, or a byte that is not UTF-8, off s and returns its printable form. */
 static struct mq_str next_printable(struct mq_str *s)
 {
     uint32_t code = 0;

@@ -24,8 +24,8 @@ char *mq_str_dup(struct mq_str s); /* malloc'ed, NUL-terminated; NULL without me
 
 /* A growing buffer in the caller's storage. An append that finds no memory sets `failed` and
  * leaves the contents as they were; later appends then do nothing. So a writer appends freely and
- * asks once, at the end. After at least one append, data ends with a NUL that len does not count.
- */
+ * checks `failed` once, at the end. After at least one append, data ends with a NUL that len does
+ * not count. */
 struct mq_buffer {
     char *data;
     size_t len;
@@ -59,7 +59,7 @@ struct mq_strings {
 };
 
 void mq_strings_clear(struct mq_strings *list);
-void mq_strings_cut(struct mq_strings *list, size_t count);    /* to its first ones */
+void mq_strings_cut(struct mq_strings *list, size_t count);    /* keeps the first `count` */
 bool mq_strings_add(struct mq_strings *list, struct mq_str s); /* copies; false without memory */
 bool mq_strings_contains(const struct mq_strings *list, const char *s);
 
@@ -72,13 +72,13 @@ size_t mq_utf8_next(struct mq_str s, uint32_t *code);
 size_t mq_utf8_span(struct mq_str s);
 /* Whether s is well-formed UTF-8 (RFC 3629: no surrogates, no overlong forms). */
 bool mq_utf8_valid(struct mq_str s);
-/* Whether a character steers a terminal or the order in which text is shown: C0, DEL, C1, line and
- * paragraph separators, and those that turn the direction (UAX #9). */
+/* Whether a character controls a terminal or the order in which text is shown: C0, DEL, C1, line
+ * and paragraph separators, and characters that change the direction (UAX #9). */
 bool mq_utf8_steers(uint32_t code);
-/* Appends s made printable: invalid UTF-8 as U+FFFD, what steers as '?'. */
+/* Appends s made printable: U+FFFD for invalid UTF-8, '?' for each character that steers. */
 void mq_buffer_printable(struct mq_buffer *buffer, struct mq_str s);
-/* The same into an array of `size` (at least 1) bytes, behind the `used` that are there; cut on a
- * character, with a NUL at the end. Returns the new length. */
+/* Does the same to an array of `size` bytes (at least 1), of which `used` are in use. Cuts only
+ * between characters and ends with a NUL. Returns the new length. */
 size_t mq_str_printable(char *out, size_t size, size_t used, struct mq_str s);
 
 #endif

@@ -26,7 +26,7 @@ static int64_t system_boot_ms(void *context)
 #ifdef CLOCK_BOOTTIME
     return read_us(CLOCK_BOOTTIME) / 1000;
 #else
-    return read_us(CLOCK_MONOTONIC) / 1000; /* elsewhere it counts suspended time */
+    return read_us(CLOCK_MONOTONIC) / 1000; /* other systems count suspended time here */
 #endif
 }
 
@@ -40,8 +40,8 @@ struct mq_clock mq_clock_system(void)
     return (struct mq_clock){system_now_us, system_boot_ms, NULL};
 }
 
-/* For a jail or kernel without the call: unique to this process and moment, which is what tokens
- * and Message-IDs need (the finalizer of splitmix64). */
+/* Replaces getentropy() where a jail or a kernel lacks it. Its bytes are unique to this process and
+ * moment, which is enough for tokens and Message-IDs. They are mixed by splitmix64's finalizer. */
 static void from_surroundings(unsigned char *out, size_t n)
 {
     static uint64_t counter;

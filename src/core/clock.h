@@ -1,4 +1,4 @@
-/* Time and chance as interfaces, so that tests can supply their own. */
+/* Clocks and random numbers as interfaces, so that tests can supply their own. */
 #ifndef MQ_CORE_CLOCK_H
 #define MQ_CORE_CLOCK_H
 
@@ -22,11 +22,11 @@ struct mq_random {
 };
 
 struct mq_clock mq_clock_system(void);
-/* Real time for what the kernel and libraries wait by, whatever clock the mails go by. */
+/* The real clock, also where the queue has a fake one: for timeouts of the kernel and libraries. */
 int64_t mq_clock_monotonic_ms(void);
-struct mq_random mq_random_system(void); /* seeded from the kernel; not for secrets */
+struct mq_random mq_random_system(void); /* from the kernel; not for secrets */
 
-/* 2n lower-case hex digits and a NUL from n random bytes, at most 128; out holds 2n + 1. */
+/* Writes n random bytes (n ≤ 128) as 2n lower-case hex digits and a NUL; out holds 2n + 1. */
 void mq_random_hex(char *out, size_t n);
 
 #endif

@@ -13,7 +13,7 @@ enum mq_status mq_error_set(struct mq_error *err, enum mq_status status, const c
     if (err == NULL) {
         return status;
     }
-    /* By way of copies: the arguments may be err's own texts, when a cause is added in front. */
+    /* Formats into copies first, because an argument can be err's own text (a prefix is added). */
     char text[MQ_ERROR_TEXT_MAX + 4];
     char name[MQ_ERROR_FIELD_MAX + 4];
     va_list args;

@@ -4,16 +4,16 @@
 
 #include <stdarg.h>
 
-/* What failed, by the cure that it needs. The PHP layer maps each to one exception class, the CLI
- * to one exit code. */
+/* Kinds of failures; each kind needs another cure. The PHP layer maps each to one exception class,
+ * the CLI to one exit code. */
 enum mq_status {
     MQ_OK = 0,
-    MQ_NOMEM,      /* memory could not be had */
+    MQ_NOMEM,      /* out of memory */
     MQ_INVALID,    /* an argument is out of range */
     MQ_MESSAGE,    /* a field of a message cannot be sent as it is; field names it */
     MQ_CONFIG,     /* a config value, DSN or option that cannot be used; field names it */
     MQ_BUSY,       /* another connection holds the write lock; trying again may help */
-    MQ_TX_ABORTED, /* the transaction was undone for another's sake; it may be run again at once */
+    MQ_TX_ABORTED, /* the database undid the transaction because of another one; repeat it */
     MQ_READONLY,   /* the file or its directory cannot be written */
     MQ_CANTOPEN,   /* the file or its directory cannot be opened */
     MQ_FULL,       /* disk or quota is full */
@@ -26,15 +26,15 @@ enum mq_status {
     MQ_TRANSPORT,  /* the relay's trouble, not the mail's */
     MQ_REFUSED,    /* the mail was refused for good */
     MQ_THROWN,     /* a PHP exception is pending already; add none */
-    MQ_BAILOUT     /* PHP unwinds: free and return, the method calls zend_bailout() */
+    MQ_BAILOUT     /* PHP unwinds (bailout): free and return; the method calls zend_bailout() */
 };
 
 #define MQ_ERROR_FIELD_MAX 64
 #define MQ_ERROR_TEXT_MAX  640
 
-/* The caller's storage. Valid only when the function that was given it returned another status
- * than MQ_OK. `text` names cause and cure and never contains a secret; it is valid UTF-8 with
- * control characters replaced. */
+/* The caller provides the storage. A function sets it only when it returns another status than
+ * MQ_OK. `text` names cause and cure and never contains a secret; it is valid UTF-8 with control
+ * characters replaced. */
 struct mq_error {
     enum mq_status status;
     char field[MQ_ERROR_FIELD_MAX]; /* argument, message field or config key; "" when none */
@@ -45,13 +45,13 @@ struct mq_error {
 enum mq_status mq_error_set(struct mq_error *err, enum mq_status status, const char *field,
                             const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* The status that fits an errno value of a file's. */
+/* Returns the status for the errno of a file operation. */
 enum mq_status mq_status_of_errno(int sys_errno);
 
-/* The usual text for memory that could not be had; returns MQ_NOMEM. */
+/* Sets the usual text for a lack of memory and returns MQ_NOMEM. */
 enum mq_status mq_error_nomem(struct mq_error *err);
 
-/* Passes a failure on to the caller; only where nothing has to be freed before. */
+/* If the call fails, returns its status to the caller. Only where nothing has to be freed first. */
 #define MQ_TRY(call)                           \
     do {                                       \
         enum mq_status mq_try_status = (call); \

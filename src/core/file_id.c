@@ -1,4 +1,4 @@
-/* Which file a name or descriptor is, by device and inode. */
+/* Identifies files by device and inode, given a name or a descriptor. */
 #include "core/file_id.h"
 
 #include <dirent.h>
@@ -13,9 +13,9 @@
 
 enum { FEW_FDS = 64, MANY_FDS = 1024, FILES = 3 };
 
-/* Asks for the inode only. Asking for a file's times makes Linux 6.13 and later (fine-grained
- * timestamps) update them at the next write, which on ext4 costs more than
- * all that the guard does. `path` "" is the descriptor itself. */
+/* Asks for the inode only. A stat() that also reads the times makes Linux 6.13 and later
+ * (fine-grained timestamps) update them at the next write, which on ext4 costs more than the whole
+ * guard of the database file. An empty `path` means the descriptor itself. */
 static bool ask_identity(int fd, const char *path, struct mq_file_id *out)
 {
 #ifdef STATX_INO
@@ -53,7 +53,7 @@ bool mq_file_id_of_fd(int fd, struct mq_file_id *out)
     return fd >= 0 && ask_identity(fd, "", out);
 }
 
-/* Whether that was the last one looked for. */
+/* Sets fds[i] to fd if that is file ids[i]. Returns whether all files have a descriptor now. */
 static bool match_fd(int fd, const struct mq_file_id *ids, int *fds, int count)
 {
     struct mq_file_id id;
@@ -70,7 +70,7 @@ static bool match_fd(int fd, const struct mq_file_id *ids, int *fds, int count)
     return all;
 }
 
-/* The process's own list of descriptors, or numbers in turn where /proc is not mounted. */
+/* Searches the process's list of descriptors; without /proc it tries one number after another. */
 static void search_all(const struct mq_file_id *ids, int *fds, int count)
 {
     DIR *directory = opendir("/proc/self/fd");
@@ -87,8 +87,8 @@ static void search_all(const struct mq_file_id *ids, int *fds, int count)
     }
 }
 
-/* Looks for descriptors that others opened, and only asks: opening the files ourselves and closing
- * them again would drop SQLite's locks. Most processes have few. */
+/* Finds descriptors that other code opened. It only calls statx() on them: if we opened the files
+ * ourselves, closing them would drop SQLite's locks. Most processes have few descriptors. */
 void mq_file_find_fds(const struct mq_file_id *ids, int *fds, int count)
 {
     /* A program that reopens the same files usually gets the same descriptors. */
@@ -119,7 +119,7 @@ int mq_file_find_fd(const struct mq_file_id *id)
     return fd;
 }
 
-/* How database, WAL (with either order of bytes) and the WAL's index begin. */
+/* Whether the file begins like a database, a WAL or a WAL's index (either byte order of both). */
 static bool is_sqlite(int fd)
 {
     static const struct {

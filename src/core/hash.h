@@ -1,5 +1,5 @@
-/* FNV-1a, for names of locks and for tables. Stored and compared between processes of different
- * versions: the values never change. It does not resist attackers. */
+/* FNV-1a, for names of locks and for tables. Processes of different versions store and compare the
+ * values, so these never change. The hash does not resist attackers. */
 #ifndef MQ_CORE_HASH_H
 #define MQ_CORE_HASH_H
 
@@ -9,7 +9,7 @@
 
 #define MQ_HASH_BEGIN UINT64_C(14695981039346656037)
 
-/* `hash` so far is MQ_HASH_BEGIN, or what the text before gave. */
+/* `hash` is MQ_HASH_BEGIN, or the result for the text before `s`. */
 static inline uint64_t mq_hash(uint64_t hash, struct mq_str s)
 {
     for (size_t i = 0; i < s.len; i++) {

@@ -19,7 +19,7 @@ void mq_json_string(struct mq_buffer *out, struct mq_str s)
             mq_buffer_char(out, (char)code);
         } else if (code == '\n') {
             mq_buffer_cstr(out, "\\n");
-        } else if (mq_utf8_steers(code)) { /* JSON asks it for C0 only; logs are for people */
+        } else if (mq_utf8_steers(code)) { /* JSON requires C0 only; people read logs */
             mq_buffer_printf(out, "\\u%04x", (unsigned)code);
         } else {
             mq_buffer_append(out, s.data, step);
@@ -43,7 +43,7 @@ void mq_json_strings(struct mq_buffer *out, const struct mq_strings *list)
 
 struct reader {
     struct mq_str rest;
-    struct mq_buffer text; /* of the present string */
+    struct mq_buffer text; /* of the string that is being read */
 };
 
 static void skip(struct reader *in, size_t n)
@@ -74,8 +74,8 @@ static bool take_hex4(struct reader *in, uint32_t *value)
     return true;
 }
 
-/* What follows "\u": one escape, or two that are a surrogate pair (RFC 8259, section 7). No NUL:
- * the lists hold C strings. */
+/* Reads what follows "\u": one escape, or two that are a surrogate pair (RFC 8259, section 7).
+ * Refuses NUL, because the lists hold C strings. */
 static bool take_unicode(struct reader *in)
 {
     uint32_t code = 0;
@@ -95,7 +95,7 @@ static bool take_unicode(struct reader *in)
     return true;
 }
 
-/* What follows a backslash. */
+/* Reads what follows a backslash. */
 static bool take_escape(struct reader *in)
 {
     static const char from[] = "\"\\/bfnrt";
@@ -119,7 +119,7 @@ static bool take_string(struct reader *in)
         const char *at = in->rest.data;
         uint32_t code = 0;
         size_t step = mq_utf8_next(in->rest, &code);
-        if (code < 0x20) { /* or it is not UTF-8 */
+        if (code < 0x20) { /* also where it is not UTF-8: code is 0 */
             return false;
         }
         skip(in, step);

@@ -11,9 +11,9 @@ void mq_json_string(struct mq_buffer *out, struct mq_str s);
 /* Appends ["a","b"]. */
 void mq_json_strings(struct mq_buffer *out, const struct mq_strings *list);
 
-/* Reads an array of strings (`open` is '['), or an object of strings ('{'), which gives each key
- * and its value behind it, into a list (initialised, empty). MQ_INVALID: anything else, also a NUL
- * in a string; MQ_NOMEM. The list is empty then. */
+/* Reads an array of strings (`open` is '[') or an object of strings ('{'; each key, then its value)
+ * into an initialised, empty list. Returns MQ_INVALID for any other text and for a NUL in a string,
+ * or MQ_NOMEM; the list is empty then. */
 enum mq_status mq_json_read(struct mq_str text, char open, struct mq_strings *list);
 
 #endif

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-static _Atomic pid_t known; /* 0: the kernel is to be asked each time */
+static _Atomic pid_t known; /* 0: ask the kernel each time */
 
 static void ask(void)
 {

@@ -4,8 +4,8 @@
 
 #include <sys/types.h>
 
-/* What getpid() says, mostly without a system call: it is asked around every statement and every
- * callback. */
+/* Returns getpid(), mostly without a system call, because it is needed around every statement and
+ * every callback. */
 pid_t mq_process_id(void);
 
 #endif
