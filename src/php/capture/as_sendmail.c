@@ -1,5 +1,5 @@
-/* A captured mail as sendmail -t -i takes it: its options, domains for users of this host, a From,
- * and a sender. */
+/* Does for a captured mail what sendmail -t -i would do: reads its options, adds this host's domain
+ * to local users, adds a From, and finds the sender. */
 #include "php/capture/captured.h"
 
 #include <pwd.h>
@@ -25,16 +25,16 @@
 
 /* ---- the command line ---- */
 
-/* What it says of the envelope; NULL: nothing. */
+/* What the command line says about the envelope; NULL: nothing. */
 struct command {
-    zend_string *sender;     /* of the last -f or -r, as given */
-    zend_string *name;       /* of -F */
+    zend_string *sender;     /* value of the last -f or -r, as given */
+    zend_string *name;       /* value of -F */
     zend_string *recipients; /* the words after the options, with commas between */
 };
 
-/* The next word of a command line, or NULL; the caller releases it. PHP escapes the fifth argument
- * (escapeshellcmd()), so special characters, backslashes and quotes without a partner stand for
- * themselves, and a line end joins what is around it. */
+/* Returns the next word of a command line, or NULL at its end; the caller releases it. PHP escapes
+ * the fifth argument (escapeshellcmd()). So special characters and backslashes stand for
+ * themselves, and so do quotes without a partner; a line end is dropped. */
 static zend_string *next_word(const char **rest)
 {
     const char *p = *rest + strspn(*rest, " \t\n");
@@ -55,7 +55,7 @@ static zend_string *next_word(const char **rest)
     return smart_str_extract(&word);
 }
 
-/* Takes `value` over. */
+/* Stores the value of one option; takes over `value`. */
 static void take_value(struct command *out, char option, zend_string *value)
 {
     if (option == 'F') {
@@ -67,7 +67,7 @@ static void take_value(struct command *out, char option, zend_string *value)
     }
 }
 
-/* One word of options ("-ti", "-fann@example.org", "-f" with its value in the next word). */
+/* Reads one word of options ("-ti", "-fann@example.org", "-f" with its value in the next word). */
 static void take_options(const char **words, const char *letters, struct command *out)
 {
     static const char with_value[] = "ABCFLNORVXbefhopr";
@@ -103,7 +103,7 @@ static void read_words(const char *words, bool recipients, struct command *out)
         if (options && strcmp(text, "--") == 0) {
             options = false;
         } else if (options && text[0] == '-' && text[1] == '-') {
-            /* A long option, which some programs have. */
+            /* Ignore long options, which only some programs have. */
         } else if (options && text[0] == '-' && text[1]) {
             take_options(&words, text + 1, out);
         } else if (recipients && ZSTR_LEN(word) > 0) {
@@ -138,7 +138,7 @@ static bool is_host(const char *name)
     return *name && *name != '.' && *name != '-' && name[strspn(name, HOST_CHARACTERS)] == '\0';
 }
 
-/* The domain of local addresses, as Debian's /etc/mailname says it. */
+/* Reads the domain of local addresses from /etc/mailname, a file of Debian. */
 static void read_mailname(char out[NAME_SIZE])
 {
     FILE *file = fopen("/etc/mailname", "re");
@@ -149,7 +149,8 @@ static void read_mailname(char out[NAME_SIZE])
     }
 }
 
-/* Whether a line of /etc/hosts (hosts(5)) names the host; writes its first name over it. */
+/* Whether a line of /etc/hosts (hosts(5)) names the host `name`; if so, overwrites `name` with the
+ * first name in the line. */
 static bool is_in_hosts(char *line, char name[NAME_SIZE])
 {
     char *rest = NULL, *first = NULL;
@@ -166,7 +167,8 @@ static bool is_in_hosts(char *line, char name[NAME_SIZE])
     return false;
 }
 
-/* In full, as /etc/hosts has it. getaddrinfo() could ask the DNS, and the request would wait. */
+/* Finds the full name of this host, with the help of /etc/hosts. We do not call getaddrinfo(),
+ * because it could ask the DNS, and the request would wait. */
 static void full_host_name(char out[NAME_SIZE])
 {
     char line[1024];
@@ -189,12 +191,12 @@ static void find_host(char out[NAME_SIZE])
     if (!is_host(out)) {
         full_host_name(out);
     }
-    if (!is_host(out)) { /* a container's name may have "_" */
+    if (!is_host(out)) { /* such as a container's name with "_" */
         snprintf(out, NAME_SIZE, "localhost");
     }
 }
 
-/* What passwd(5) says of the user that PHP runs as: the login name, or the full name. */
+/* Reads from passwd(5) the login name or the full name of the user that PHP runs as. */
 static void read_user(bool full, char out[NAME_SIZE])
 {
     char scratch[4096];
@@ -207,7 +209,7 @@ static void read_user(bool full, char out[NAME_SIZE])
     out[strcspn(out, ",")] = '\0';
 }
 
-/* RFC 5322, 3.2.3, and the dot. */
+/* A local user: atext (RFC 5322, 3.2.3) and dots. */
 static bool is_user(struct mq_str name)
 {
     for (size_t i = 0; i < name.len; i++) {
@@ -218,8 +220,8 @@ static bool is_user(struct mq_str name)
     return name.len > 0;
 }
 
-/* Appends the value of an address field, in which users such as "root" or "Name <root>" get this
- * host's domain. What follows something that cannot be read stays as it is. */
+/* Appends the value of an address field; users such as "root" or "Name <root>" get this host's
+ * domain. From the first address that cannot be parsed, the value stays as it is. */
 static void append_qualified(smart_str *out, struct mq_str value)
 {
     struct mq_address_reader reader = {.rest = mq_str_trim(value)};
@@ -261,7 +263,7 @@ static enum mq_status read_one(struct mq_str text, const char *field, char out[A
     return status;
 }
 
-/* The sender that -f names; "" for the null reverse-path, or where it names none. */
+/* Finds the sender that -f names; "" if that is the null reverse-path, or if there is no -f. */
 static enum mq_status given_sender(const struct command *command, char out[ADDRESS_MAX],
                                    struct mq_error *err)
 {
@@ -271,7 +273,7 @@ static enum mq_status given_sender(const struct command *command, char out[ADDRE
                                                              : read_one(text, "-f", out, err);
 }
 
-/* The sender of mail that says nothing of one. */
+/* Finds the sender of a mail that names none. */
 static enum mq_status usual_sender(char out[ADDRESS_MAX], struct mq_error *err)
 {
     char user[NAME_SIZE];
@@ -283,8 +285,8 @@ static enum mq_status usual_sender(char out[ADDRESS_MAX], struct mq_error *err)
     return read_one(mq_str_of(user), "From", out, err);
 }
 
-/* A sender in the headers that is not an address, such as "From: Our Club", is accepted: sendmail
- * does not look either. */
+/* Finds the sender if there is no -f. A From that is not an address, such as "Our Club", is
+ * accepted, because sendmail does not check it either; the usual sender takes its place. */
 static enum mq_status find_sender(const zend_string *head, const struct command *command,
                                   char out[ADDRESS_MAX], struct mq_error *err)
 {
@@ -302,7 +304,7 @@ static enum mq_status find_sender(const zend_string *head, const struct command 
 
 /* ---- the header section ---- */
 
-/* With the name that -F gives, else the user's, where a header can hold it. */
+/* Writes a From with the name that -F gives, else the user's full name, if a header can hold it. */
 static void write_from(const zend_string *name, const char *address, char out[FROM_MAX])
 {
     char full_name[NAME_SIZE];
@@ -353,7 +355,7 @@ static bool has_addresses(struct mq_str name)
     return false;
 }
 
-/* The header section in which users of this host have its domain. */
+/* Returns the header section, with this host's domain added to local users. */
 static zend_string *qualified(const zend_string *head)
 {
     struct mq_message_fields fields;
@@ -373,7 +375,8 @@ static zend_string *qualified(const zend_string *head)
 
 /* ---- the whole ---- */
 
-/* Those of the header section, and of the command line; undefined: none. */
+/* Collects the recipients of the header section and of the command line. If there are none, `out`
+ * stays undefined. */
 static enum mq_status set_recipients(const zend_string *head, const zend_string *words, zval *out,
                                      struct mq_error *err)
 {
@@ -388,15 +391,15 @@ static enum mq_status set_recipients(const zend_string *head, const zend_string 
         array_init(out);
     }
     for (size_t i = 0; i < list.count && status == MQ_OK; i++) {
-        add_assoc_string(out, list.items[i], list.items[i]); /* each once */
+        add_assoc_string(out, list.items[i], list.items[i]); /* the key keeps each once */
     }
     mq_strings_clear(&list);
     smart_str_free(&more);
     return status;
 }
 
-/* The header section, and the envelope. A signature may be over the header section: then users of
- * this host get its domain in the envelope only. */
+/* Makes the header section and the envelope. If there is a DKIM-Signature, the header section must
+ * not change: local users get this host's domain in the envelope only. */
 static enum mq_status read_head(const struct mq_capture *mail, const struct command *command,
                                 zend_string **head, struct mq_php_arguments *args,
                                 struct mq_error *err)

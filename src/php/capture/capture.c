@@ -1,5 +1,5 @@
-/* mail() and mb_send_mail(), replaced while the module is loaded: they enqueue where the ini
- * setting says so, and otherwise call PHP's own functions. */
+/* Replaces mail() and mb_send_mail() while the module is loaded. The replacements enqueue the mail
+ * if the ini setting mailqueue.capture_mail says so, and otherwise call PHP's own functions. */
 #include "php/capture/capture.h"
 
 #include <stdlib.h>
@@ -28,7 +28,7 @@ ZEND_INI_MH(mq_php_ini_capture_failure)
 
 /* ---- storing ---- */
 
-/* The exception that is pending, as an error; MQ_OK where there is none. exit() stays pending. */
+/* Turns a pending exception into an error; MQ_OK if there is none. exit() stays pending. */
 static enum mq_status take_exception(struct mq_error *err)
 {
     char text[MQ_ERROR_TEXT_MAX];
@@ -43,7 +43,7 @@ static enum mq_status take_exception(struct mq_error *err)
     return mq_error_set(err, MQ_CONFIG, "mailqueue.database", "%s", text);
 }
 
-/* Stores in MailQueue::default(), which is opened where `object` is undefined. */
+/* Stores the mail in MailQueue::default(); opens that if `object` is undefined. */
 static enum mq_status store_in(zval *object, const struct mq_php_arguments *args,
                                struct mq_error *err)
 {
@@ -58,17 +58,17 @@ static enum mq_status store_in(zval *object, const struct mq_php_arguments *args
     return mq_php_mail_store(queue, args, &id, err);
 }
 
-/* The queue is kept for the rest of the request: in a loop of mails, closing the last connection of
- * a database in WAL mode would cost more than all the rest. Within a mail it is that mail's alone:
- * one that a signal handler sends meanwhile opens another. After a failure the next mail opens
- * one, because the connection may be lost. */
+/* Keeps the queue open for the rest of the request: in a loop of mails, closing the last connection
+ * to a database in WAL mode would cost more than everything else. While one mail uses the queue, no
+ * other can: if a signal handler sends a mail meanwhile, that opens another queue. After a failure
+ * the connection may be lost, so the next mail opens a new one. */
 static enum mq_status enqueue(const struct mq_php_arguments *args, struct mq_error *err)
 {
     zval object;
     ZVAL_COPY_VALUE(&object, &MAILQUEUE_G(capture_queue));
     ZVAL_UNDEF(&MAILQUEUE_G(capture_queue));
     enum mq_status status = store_in(&object, args, err);
-    if (status == MQ_REPLACED) { /* since the first mail: once more, in the new database */
+    if (status == MQ_REPLACED) { /* the file was replaced since the first mail: use the new one */
         zval_ptr_dtor(&object);
         ZVAL_UNDEF(&object);
         status = store_in(&object, args, err);
@@ -81,7 +81,8 @@ static enum mq_status enqueue(const struct mq_php_arguments *args, struct mq_err
     return status;
 }
 
-/* Durable when it returns MQ_OK. Throws nothing. */
+/* Enqueues the mail; it is durable when MQ_OK is returned. No exception is pending afterwards,
+ * except that of exit(). */
 static enum mq_status store(const struct mq_capture *mail, struct mq_error *err)
 {
     struct mq_php_arguments args = {0};
@@ -98,10 +99,10 @@ static enum mq_status store(const struct mq_capture *mail, struct mq_error *err)
 enum captured { MAIL, MB_SEND_MAIL, CAPTURED_COUNT };
 
 static const char *const names[CAPTURED_COUNT] = {"mail", "mb_send_mail"};
-static zif_handler originals[CAPTURED_COUNT]; /* PHP's own handlers; NULL: not replaced */
+static zif_handler originals[CAPTURED_COUNT]; /* PHP's own functions; NULL: not replaced */
 
-/* As PHP's functions take them, with the same errors: then `mail` stays as it is. Subject and
- * message are as given. */
+/* Parses the arguments as PHP's own functions do, with the same errors; on an error `mail` stays
+ * empty. For mb_send_mail(), the subject is not yet made one line. */
 static void parse(zend_execute_data *execute_data, enum captured which, struct mq_capture *mail)
 {
     zend_string *to, *subject, *message, *headers = NULL, *parameters = NULL;
@@ -124,8 +125,8 @@ static void parse(zend_execute_data *execute_data, enum captured which, struct m
     mail->parameters = parameters;
 }
 
-/* MQ_THROWN: the function returns false, as PHP's would. mail.log is written first, unless PHP's
- * function may still have to run, which writes it too. */
+/* Enqueues the mail. On MQ_THROWN, mail() returns false, as PHP's own would. Writes mail.log first,
+ * unless PHP's function may have to run afterwards, because that writes it too. */
 static enum mq_status take(struct mq_capture *mail, bool log_first, struct mq_error *err)
 {
     mq_capture_add_script(mail);
@@ -177,8 +178,8 @@ static void capture(INTERNAL_FUNCTION_PARAMETERS, enum captured which)
         php_error_docref(NULL, E_WARNING, "The mail was not queued: %s", err.text);
         RETURN_FALSE;
     }
-    /* Before it leaves: where a handler makes exceptions of notices, mail() must not throw for a
-     * mail that was sent. */
+    /* Raise the notice before the mail is sent: an error handler may turn notices into exceptions,
+     * and mail() must not throw for a mail that was sent. */
     php_error_docref(NULL, E_NOTICE, "The mail was not queued but is handed to sendmail_path: %s",
                      err.text);
     if (EG(exception)) {
@@ -187,8 +188,8 @@ static void capture(INTERNAL_FUNCTION_PARAMETERS, enum captured which)
     originals[which](INTERNAL_FUNCTION_PARAM_PASSTHRU);
 }
 
-/* Mail that the queue itself has sent by PHP's mail(), from a closure or from a program that it
- * started, would come back to it for ever. */
+/* Whether the queue itself is sending this mail, through a closure or a program that calls mail().
+ * Capturing it would put it back into the queue for ever. */
 static bool is_sent_by_worker(void)
 {
     if (getenv("MAILQUEUE_TRANSPORT_DEPTH")) {
@@ -214,10 +215,10 @@ static ZEND_NAMED_FUNCTION(capture_or_pass)
     }
 }
 
-/* ---- in their place ---- */
+/* ---- replacing the functions ---- */
 
-/* All modules' functions are there before the first MINIT; disable_functions takes away the ones it
- * names later, and threads copy the table of those that are left. */
+/* This works in MINIT: all modules have registered their functions before the first MINIT runs.
+ * disable_functions removes functions later, and threads copy the table after that. */
 void mq_php_capture_startup(void)
 {
     for (size_t i = 0; i < CAPTURED_COUNT; i++) {
@@ -241,7 +242,8 @@ void mq_php_capture_shutdown(void)
     }
 }
 
-/* What a request left that sent mail after its end, as a session's handler may, is gone already. */
+/* If a request sent mail after its RSHUTDOWN, as a session handler can, it left a queue here. PHP
+ * has freed that already. */
 void mq_php_capture_request_begins(void)
 {
     ZVAL_UNDEF(&MAILQUEUE_G(capture_queue));
@@ -249,7 +251,7 @@ void mq_php_capture_request_begins(void)
 
 void mq_php_capture_request_ends(void)
 {
-    zval dropped; /* closing it may run PHP code that sends mail */
+    zval dropped; /* closing the queue can run PHP code that sends mail */
     ZVAL_COPY_VALUE(&dropped, &MAILQUEUE_G(capture_queue));
     ZVAL_UNDEF(&MAILQUEUE_G(capture_queue));
     zval_ptr_dtor(&dropped);

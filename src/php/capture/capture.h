@@ -1,5 +1,5 @@
-/* PHP's own mail() and mb_send_mail(): with mailqueue.capture_mail they enqueue what they would
- * have handed to the program in sendmail_path. */
+/* Captures PHP's mail() and mb_send_mail(): with mailqueue.capture_mail, they enqueue the mail that
+ * they would hand to the program in sendmail_path. */
 #ifndef MQ_PHP_CAPTURE_CAPTURE_H
 #define MQ_PHP_CAPTURE_CAPTURE_H
 
@@ -13,7 +13,7 @@ void mq_php_capture_shutdown(void);
 void mq_php_capture_request_begins(void); /* in RINIT */
 void mq_php_capture_request_ends(void);   /* in RSHUTDOWN */
 
-/* mailqueue.capture_failure: "fail" or "send". */
+/* Accepts only "fail" and "send" for mailqueue.capture_failure. */
 ZEND_INI_MH(mq_php_ini_capture_failure);
 
 #endif

@@ -1,4 +1,4 @@
-/* The message that PHP's mail() would write to sendmail_path, made of its arguments. */
+/* Makes the message that PHP's mail() would write to sendmail_path from its arguments. */
 #include "php/capture/captured.h"
 
 #include <ctype.h>
@@ -77,7 +77,7 @@ bool mq_capture_headers(HashTable *array, zend_string *text, zend_string **out)
     return !EG(exception);
 }
 
-/* PHP 8.2 has the first of the settings, 8.5 the second. */
+/* mail.mixed_lf_and_crlf exists since PHP 8.2, mail.cr_lf_mode since 8.5. */
 const char *mq_capture_line_end(void)
 {
     const char *mode = MQ_PHP_INI("mail.cr_lf_mode");
@@ -99,7 +99,7 @@ void mq_capture_add_script(struct mq_capture *mail)
     zend_string_release(name);
 }
 
-/* Behind a line end: whether the next line is empty, or missing. */
+/* Whether the line that begins here is empty or missing. */
 static bool is_empty_line(const char *line)
 {
     return *line == '\0' || *line == '\n' || *line == '\r';
@@ -170,7 +170,7 @@ void mq_capture_log(const struct mq_capture *mail)
 
 /* ---- the message ---- */
 
-/* Length of the name of the field that the line begins; 0 when it begins none. */
+/* The length of the field name that the line begins with; 0 if it does not begin a field. */
 static size_t field_name(struct mq_str line)
 {
     size_t name = 0;
@@ -185,8 +185,9 @@ static size_t field_name(struct mq_str line)
     return colon < line.len && line.data[colon] == ':' ? name : 0;
 }
 
-/* Lines may end with CRLF, LF or CR, side by side: all get the same end. Blanks before a colon are
- * old syntax (RFC 5322, 4.5). */
+/* Appends the header lines, each with `end` as its line end; CRLF, LF and CR may be mixed in
+ * `lines`. Puts an empty line before the first line that is not a field. Removes blanks before a
+ * colon, which are old syntax (RFC 5322, 4.5). */
 static void append_headers(smart_str *out, const char *lines, const char *end)
 {
     bool text = false;
@@ -207,8 +208,9 @@ static void append_headers(smart_str *out, const char *lines, const char *end)
     }
 }
 
-/* A body of LFs alone gets headers of LFs, so that a DKIM-Signature in them stays good: it covers
- * neither kind, but mixed ones are a change. */
+/* Returns the line end for the headers, that of the body's first line. If the line ends of the
+ * message are all LF or all CRLF, a DKIM-Signature stays valid; if they are mixed, the message is
+ * refused. */
 static const char *line_end_for(const zend_string *message)
 {
     const char *lf = memchr(ZSTR_VAL(message), '\n', ZSTR_LEN(message));
@@ -235,7 +237,8 @@ zend_string *mq_capture_head(const struct mq_capture *mail)
 zend_string *mq_capture_message(const struct mq_capture *mail, const zend_string *head)
 {
     const zend_string *body = mail->message;
-    /* Behind a CR it makes a difference which one. */
+    /* If the body ends with CR, add the line end that PHP would: CR and LF are one, CR and CRLF
+     * two. */
     bool cr = ZSTR_LEN(body) > 0 && ZSTR_VAL(body)[ZSTR_LEN(body) - 1] == '\r';
     const char *end = cr ? mq_capture_line_end() : line_end_for(body);
     return zend_string_concat3(ZSTR_VAL(head), ZSTR_LEN(head), ZSTR_VAL(body), ZSTR_LEN(body), end,

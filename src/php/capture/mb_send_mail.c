@@ -1,6 +1,6 @@
-/* mb_send_mail(): mbstring's public functions convert the subject and the text, by mb_language()
- * and the internal encoding, then the mail goes the way of mail(). mbstring's own function cannot
- * be used, for it sends at once. */
+/* Captures mb_send_mail(): converts the subject and the text with mbstring's public functions, as
+ * mb_language() and the internal encoding say. Then the mail is enqueued like that of mail(). We
+ * cannot call mbstring's own mb_send_mail(), because it sends at once. */
 #include "php/capture/captured.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@
 
 /* ---- the headers that were given ---- */
 
-/* The value of the last field of this name, as mbstring takes it. */
+/* Finds the last field with this name, as mbstring does. */
 static bool find_field(const zend_string *headers, const char *name, struct mq_str *value)
 {
     bool found = false;
@@ -35,7 +35,7 @@ static bool find_field(const zend_string *headers, const char *name, struct mq_s
     return found;
 }
 
-/* The value of charset=, in any place among the parameters; NULL: none. */
+/* The value of charset=, anywhere among the parameters of a Content-Type; NULL: none. */
 static zend_string *find_charset(struct mq_str type)
 {
     char text[1024];
@@ -50,7 +50,7 @@ static zend_string *find_charset(struct mq_str type)
 
 /* ---- mbstring ---- */
 
-/* Calls a function and frees its arguments. NULL, with the error, unless it returned a string. */
+/* Calls a PHP function and frees the arguments. Returns its string, or NULL with the error. */
 static zend_string *call(const char *name, uint32_t count, zval *arguments, struct mq_error *err)
 {
     zend_function *function = zend_hash_str_find_ptr(EG(function_table), name, strlen(name));
@@ -89,7 +89,7 @@ static zend_string *ask(const char *function, const char *argument, struct mq_er
     return call(function, 1, &text, err);
 }
 
-/* Puts what a function returns in the place of *text. */
+/* Replaces *text with the result of a PHP function. */
 static enum mq_status convert(zend_string **text, const char *function, uint32_t count,
                               zval *arguments, struct mq_error *err)
 {
@@ -116,7 +116,7 @@ static enum mq_status encode_subject(struct mq_capture *mail, zend_string *chars
     ZVAL_STR_COPY(&arguments[1], charset);
     ZVAL_STRING(&arguments[2], zend_string_equals_literal_ci(encoding, "BASE64") ? "B" : "Q");
     ZVAL_STRING(&arguments[3], line_end);
-    /* As mb_send_mail(), with room for a mailing list's number. */
+    /* like mb_send_mail(), with room for a mailing list's number */
     ZVAL_LONG(&arguments[4], (zend_long)(strlen("Subject: [PHP-jp nnnnnnnn]") + strlen(line_end)));
     zend_string_release(encoding);
     return convert(&mail->subject, "mb_encode_mimeheader", 5, arguments, err);
@@ -131,7 +131,7 @@ static enum mq_status convert_text(struct mq_capture *mail, zend_string *charset
     return convert(&mail->message, "mb_convert_encoding", 2, arguments, err);
 }
 
-/* Lines of base64 with CRLF between them. */
+/* Encodes the text in lines of base64 with CRLF between them. */
 static void encode_base64(struct mq_capture *mail)
 {
     zend_string *text = mail->message;
@@ -153,7 +153,8 @@ static void add_field(struct mq_capture *mail, const char *name, const char *val
     mq_capture_replace(&mail->headers, zend_strpprintf(0, "%s%s%s%s", before, end, name, value));
 }
 
-/* The language's encoding may not fit the charset of the headers: 7bit German, 8bit UTF-16. */
+/* The transfer encoding of mb_language() may not fit the text: 7bit with German letters, or 8bit
+ * with UTF-16, which has NULs. */
 static bool needs_base64(const zend_string *text, const zend_string *encoding)
 {
     struct mq_str view = {ZSTR_VAL(text), ZSTR_LEN(text)};
@@ -180,7 +181,8 @@ static enum mq_status add_type(struct mq_capture *mail, const zend_string *chars
     return MQ_OK;
 }
 
-/* Encodes the text as the header says, else as the language does, with a field that says so. */
+/* Encodes the text as a Content-Transfer-Encoding in the headers says. If there is none, uses the
+ * encoding of mb_language() and adds the field. */
 static enum mq_status encode_text(struct mq_capture *mail, struct mq_error *err)
 {
     struct mq_str given;
@@ -208,7 +210,7 @@ enum mq_status mq_capture_mb_convert(struct mq_capture *mail, struct mq_error *e
     struct mq_str type = {"", 0};
     find_field(mail->headers, "Content-Type", &type);
     zend_string *charset = find_charset(type);
-    /* A text in a charset that mbstring does not know stays as the application wrote it. */
+    /* A text in a charset that mbstring does not know stays as the application gave it. */
     zend_string *known = charset ? ask("mb_preferred_mime_name", ZSTR_VAL(charset), err) : NULL;
     bool foreign = charset && !known;
     if (!known) {
