@@ -7,9 +7,9 @@
 #include "mime/mailbox.h"
 #include "mime/wire/message.h"
 
-/* What a field is for the envelope. */
+/* What a field means for the envelope. */
 enum role {
-    RECEIVED, /* this and the next stand above each block of Resent- fields but the first */
+    RECEIVED, /* this and Return-Path stand above each older block of Resent- fields */
     RETURN_PATH,
     TO,
     CC,
@@ -47,7 +47,7 @@ static const char *const names[NONE] = {
 #define TRACE             (BIT(RECEIVED) | BIT(RETURN_PATH))
 #define RECIPIENTS        (BIT(TO) | BIT(CC) | BIT(BCC))
 #define RESENT_RECIPIENTS (BIT(RESENT_TO) | BIT(RESENT_CC) | BIT(RESENT_BCC))
-/* Once a block; the others some programs write several times. */
+/* A block has each of these once. Some programs repeat the other Resent- fields within a block. */
 #define RESENT_MARKS (BIT(RESENT_SENDER) | BIT(RESENT_FROM) | BIT(RESENT_DATE) | BIT(RESENT_ID))
 #define RESENT       (RESENT_RECIPIENTS | RESENT_MARKS)
 
@@ -60,16 +60,16 @@ static enum role role_of(struct mq_str name)
     return role;
 }
 
-/* The first block of Resent- fields. */
+/* The topmost block of Resent- fields. */
 struct block {
-    unsigned roles; /* of its fields */
-    size_t end;     /* Resent- fields from this line on are not its */
+    unsigned roles; /* bits: the roles of its fields */
+    size_t end;     /* Resent- fields from this line on belong to other blocks */
 };
 
 static enum mq_status find_block(struct mq_str raw, struct block *out, struct mq_error *err)
 {
     struct block block = {.end = SIZE_MAX};
-    size_t again = SIZE_MAX; /* the line where a recipients' field came again */
+    size_t again = SIZE_MAX; /* first line with a recipients' field that the block has already */
     struct mq_message_fields fields;
     mq_message_fields_init(&fields, raw);
     while (mq_message_fields_next(&fields)) {
@@ -86,7 +86,8 @@ static enum mq_status find_block(struct mq_str raw, struct block *out, struct mq
         if ((bit & TRACE) != 0 && block.roles != 0) {
             block.end = fields.line;
         } else if ((bit & RESENT_MARKS & block.roles) != 0) {
-            /* No trace field parts the two blocks: the second may begin with any of its fields. */
+            /* No trace field separates the two blocks, and the second may begin with any Resent-
+             * field. */
             block.end = again < fields.line ? again : fields.line;
         } else if ((bit & RESENT_RECIPIENTS & block.roles) != 0 && again == SIZE_MAX) {
             again = fields.line;

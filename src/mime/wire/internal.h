@@ -1,5 +1,5 @@
-/* What the files of repair.h share. None of these fails but for memory: `out` says so in the end.
- */
+/* What the files of repair.h share. A lack of memory sets `failed` of the output, which callers
+ * check at the end. */
 #ifndef MQ_MIME_WIRE_INTERNAL_H
 #define MQ_MIME_WIRE_INTERNAL_H
 
@@ -12,31 +12,31 @@ struct mq_repair_line {
     struct mq_buffer *out;
     size_t column;         /* length of the line so far */
     struct mq_str charset; /* of bytes over 127, for encoded words */
-    size_t room;           /* for what has to stand in a line with the next token */
-    bool begun;            /* something stands behind the field's name */
-    bool changed;          /* it was not only copied */
+    size_t room;           /* octets to keep free behind the next token, on its line */
+    bool begun;            /* something was written behind the field's name */
+    bool changed;          /* something was encoded, not only copied */
 };
 
 /* Appends a value on one line: without line ends, tabs as spaces. */
 void mq_repair_unfold(struct mq_buffer *out, struct mq_str value);
-/* How many spaces and tabs a text begins with, or ends with. */
+/* Return how many spaces and tabs a text begins with, and ends with. */
 size_t mq_repair_blanks(struct mq_str text);
 size_t mq_repair_blanks_behind(struct mq_str text);
-/* Length of what mq_enclosed_length() knows; all of the text if that does not end. */
+/* Like mq_enclosed_length(), but returns text.len if the end is missing. */
 size_t mq_repair_enclosed(struct mq_str text);
 /* Whether a word is an encoded one (RFC 2047, 2). */
 bool mq_repair_is_encoded(struct mq_str word);
-/* Writes a token behind spaces (perhaps none), before which the line may be folded. */
+/* Writes spaces (perhaps none) and a token. Folds before the spaces if the token would not fit. */
 void mq_repair_put(struct mq_repair_line *line, struct mq_str blanks, struct mq_str token);
-/* Writes text as encoded words. */
+/* Writes spaces, and text as encoded words. */
 void mq_repair_encode(struct mq_repair_line *line, struct mq_str blanks, struct mq_str text);
 /* Writes unfolded text; words with bytes over 127 become encoded words. */
 void mq_repair_text(struct mq_repair_line *line, struct mq_str text);
 
 /* ---- repair_field.c ---- */
 
-/* The charset for header bytes that are not UTF-8: what the Content-Type among the fields names,
- * if it can be, else windows-1252. Points into `scratch`. */
+/* Returns the charset for header bytes that are not UTF-8: that of the Content-Type among the
+ * fields, if encoded words can have it, else windows-1252. May point into `scratch`. */
 struct mq_str mq_repair_charset(struct mq_str head, struct mq_buffer *scratch);
 /* Appends all fields of a header section (wire form, without the empty line), with bytes over 127
  * encoded. */
@@ -44,12 +44,12 @@ void mq_repair_fields(struct mq_buffer *out, struct mq_str head, struct mq_str c
 
 /* ---- repair_address.c, repair_param.c ---- */
 
-/* Write the unfolded value of an address field, or of one with parameters. False, with anything
- * written: it cannot be read. */
+/* Write the unfolded value of an address field, or of a field with parameters. Return false if the
+ * value cannot be read or rewritten; a part of it may be written then. */
 bool mq_repair_addresses(struct mq_repair_line *line, struct mq_str value);
 bool mq_repair_params(struct mq_repair_line *line, struct mq_str value);
-/* Writes a list of phrases, or of addresses that cannot be read: what has bytes over 127 does not
- * become an address, the others stay what they are. */
+/* Writes a list of phrases, or of addresses that cannot be read. Encodes what has bytes over 127 so
+ * that it is no address afterwards, and copies the rest. */
 void mq_repair_list(struct mq_repair_line *line, struct mq_str value);
 
 /* Appends a phrase's word or a parameter's value without quotes. */
@@ -62,25 +62,26 @@ bool mq_repair_param_find(struct mq_str value, struct mq_str name, struct mq_buf
 bool mq_repair_has_long(struct mq_str text);
 /* Takes the next line off *text, without its CRLF. */
 struct mq_str mq_repair_take_line(struct mq_str *text);
-/* What the header section of a part gets in place of what it has. */
+/* Changes to the header section of a message or part. */
 struct mq_repair_head {
-    const char *encoding; /* Content-Transfer-Encoding; NULL: nothing changes */
-    const char *charset;  /* for "Content-Type: text/plain"; NULL: it stays */
-    bool version;         /* MIME-Version */
+    const char *encoding; /* the new Content-Transfer-Encoding; NULL: it stays */
+    const char *charset;  /* adds "Content-Type: text/plain" with it; NULL: nothing */
+    bool version;         /* adds MIME-Version */
 };
 
 /* Appends a header section with its long lines folded. */
 void mq_repair_fold(struct mq_buffer *out, struct mq_str head, const struct mq_repair_head *change);
-/* Append lines of a body, the long ones in pieces: with soft breaks; of 76; of 998. None begins
- * with "--" that did not. */
+/* Append the lines of a body and break the long ones: by soft breaks, into lines of 76 octets, of
+ * 998. No new line begins with "--". */
 void mq_repair_break_quoted_printable(struct mq_buffer *out, struct mq_str text);
 void mq_repair_break_base64(struct mq_buffer *out, struct mq_str text);
 void mq_repair_break(struct mq_buffer *out, struct mq_str text);
 
 /* ---- repair_body.c ---- */
 
-/* Appends a message with its fields repaired and no long lines; or, `seven`, with no bytes over 127
- * behind its header section. NULL, or why that cannot be done. */
+/* Appends a message with its fields repaired and its long lines encoded or broken; or with `seven`,
+ * one without bytes over 127 behind its header section. Returns NULL, or why this cannot be
+ * done. */
 const char *mq_repair_entity(struct mq_buffer *out, struct mq_str wire, bool seven);
 
 #endif

@@ -6,28 +6,28 @@
 #include "core/ascii.h"
 #include "mime/encode.h"
 
-#define ID_OCTETS_MAX 980 /* of a Message-ID whose field has to be written again */
+#define ID_OCTETS_MAX 980 /* of a Message-ID in a field that repair.h rewrites */
 
-/* The header fields that are looked after. */
+/* Kinds of header fields, by what is done with them. */
 enum kind { ORDINARY, BLIND, MESSAGE_ID, DATE, SIGNATURE };
 
 #define BIT(kind) (1u << (kind))
 #define ALL_KINDS (~0u)
 
-/* One normalising in progress. */
+/* The state of one mq_message_normalize(). */
 struct work {
-    struct mq_str rest; /* of the message */
-    bool ascii;         /* all of it is */
-    char end;           /* of its lines: LF, or CR */
-    size_t line;        /* number of the one being read */
+    struct mq_str rest; /* of the message: not read yet */
+    bool ascii;         /* the whole message is ASCII */
+    char end;           /* last byte of every line: LF, or CR */
+    size_t line;        /* number of the current one */
     struct mq_buffer *out;
     struct mq_error *err;
-    bool has_crlf, has_lf, has_cr; /* line ends met; has_lf: or CR throughout, has_cr: a lone one */
+    bool has_crlf, has_lf, has_cr; /* line ends met; has_lf: or CR throughout; has_cr: a lone CR */
     unsigned found;                /* kinds of fields that were kept */
     unsigned changes;              /* kinds of fields that were added or taken out */
     unsigned covered;              /* kinds of fields that signatures cover */
     bool raw_headers, body_8bit, long_lines;
-    size_t bad_line; /* number of the first that a signed message must not have; 0: none */
+    size_t bad_line; /* number of the first line that a signed message must not have; 0: none */
     const char *bad; /* what is wrong with it */
 };
 
@@ -36,7 +36,7 @@ static enum mq_status bad_line(const struct work *work, size_t line, const char 
     return mq_error_set(work->err, MQ_MESSAGE, "message", "message: line %zu: %s", line, what);
 }
 
-/* Notes what repair.h can take care of, if nothing forbids it. */
+/* Notes the first line that repair.h has to change: an error if the message is signed. */
 static void note(struct work *work, const char *what)
 {
     if (work->bad_line == 0) {
@@ -66,7 +66,7 @@ static void put_line(struct work *work, struct mq_str line)
         note(work, "it has more than 998 octets, and a DKIM-Signature forbids to change it; break "
                    "it or encode it (quoted-printable or base64) before signing");
     }
-    /* Most lines have it behind them already. */
+    /* Most lines have CRLF behind them in the input already: copy it along. */
     size_t behind = (size_t)(work->rest.data - line.data) - line.len;
     if (behind == 2 && memcmp(line.data + line.len, "\r\n", 2) == 0) {
         line.len += 2;
@@ -77,7 +77,7 @@ static void put_line(struct work *work, struct mq_str line)
     }
 }
 
-/* The next line without its line end; *ended: it had one. */
+/* Takes the next line, without its line end. *ended: it had one. */
 static struct mq_str take_line(struct work *work, bool *ended)
 {
     size_t len = work->rest.len;
@@ -113,8 +113,8 @@ static enum kind kind_of(struct mq_str name)
     return ORDINARY;
 }
 
-/* The kinds of the fields that a DKIM-Signature names in its h= (RFC 6376, 3.5), whether they are
- * there or not. All of them where it has no h=. */
+/* Returns the kinds of the fields that a DKIM-Signature names in its h= (RFC 6376, 3.5), whether
+ * the message has them or not; all kinds if there is no h=. */
 static unsigned covered_kinds(struct mq_str value)
 {
     unsigned kinds = 0;
@@ -128,7 +128,7 @@ static unsigned covered_kinds(struct mq_str value)
     return kinds != 0 ? kinds : ALL_KINDS;
 }
 
-/* Takes the next header line, or the empty one that ends them. */
+/* Takes the next header line, or the empty line that ends the header section. */
 static enum mq_status take_header_line(struct work *work, struct mq_str *line)
 {
     bool ended;
@@ -152,10 +152,10 @@ static const char *fault_of_name(const struct work *work, struct mq_str name, st
                                   : "the name of the header has more than 997 octets; shorten it";
 }
 
-/* `rewritten`: repairing will write the field again. */
+/* `rewritten`: repair.h will write the field again. */
 static const char *fault_of_id(struct mq_str id, bool rewritten)
 {
-    size_t size = id.len; /* escaped */
+    size_t size = id.len; /* with each byte over 127 as "=XX" */
     for (size_t i = 0; i < id.len; i++) {
         unsigned char c = (unsigned char)id.data[i];
         size += c >= 0x80 ? 2 : 0;
@@ -225,7 +225,8 @@ static enum mq_status take_field(struct work *work, const struct mq_message_fiel
     return MQ_OK;
 }
 
-/* Fields that every message has; the same for every attempt, since they come from the row. */
+/* Adds the fields that every message must have. Their values come from the row, so they are the
+ * same at every attempt. */
 static void add_missing(struct work *work, const struct mq_message_options *options)
 {
     unsigned missing = (BIT(DATE) | BIT(MESSAGE_ID)) & ~work->found;
@@ -266,8 +267,8 @@ static void take_body(struct work *work)
         bool ended;
         struct mq_str line = take_line(work, &ended);
         work->body_8bit = work->body_8bit || (!work->ascii && !mq_str_ascii(line));
-        /* A lone CR ends a line too: some receivers take it for one, and then a dot behind it for
-         * the end of the message. */
+        /* A lone CR becomes a line end too: some receivers treat it as one, and a dot behind it
+         * would then end the message. */
         for (size_t n; (n = mq_str_find(line, '\r')) < line.len;) {
             put_line(work, mq_str_cut(&line, n));
             line = mq_str_skip(line, 1);
@@ -280,8 +281,8 @@ static void take_body(struct work *work)
     }
 }
 
-/* Whether a message in wire form has a part that is signed and not encoded, so that its line ends
- * are signed too (RFC 1847, 2.1): multipart/signed, at any depth. */
+/* Whether a message in wire form has a multipart/signed, at any depth. Such a part is not encoded,
+ * so its line ends are signed too (RFC 1847, 2.1). */
 static bool has_signed_part(struct mq_str wire)
 {
     static const char field[] = "Content-Type:";

@@ -1,5 +1,5 @@
-/* Reads the header fields of messages, and checks those from the database before they are sent:
- * somebody may have edited them. */
+/* Reads the header fields of messages. Checks messages from the database before they are sent,
+ * because somebody may have edited them. */
 #include <string.h>
 
 #include "core/ascii.h"
@@ -96,17 +96,15 @@ struct mq_str mq_message_id(struct mq_str message)
 
 /* ---- what somebody may have edited ---- */
 
-#define BLOCK 64 /* bytes at a time: a loop of known length becomes vector instructions */
+#define BLOCK 64 /* bytes checked at a time: a loop of known length becomes vector instructions */
 
-/* Whether a byte is a NUL, a LF without CR before it, or stands behind a CR that LF does not
- * follow.
- */
+/* Whether a byte is a NUL, a LF without a CR before it, or another byte than LF behind a CR. */
 static unsigned char fault_at(const unsigned char *byte)
 {
     return (unsigned char)((byte[0] == '\0') | ((byte[0] == '\n') ^ (byte[-1] == '\r')));
 }
 
-/* The first byte from `at` on where one of these is; len: none. */
+/* Returns where the first such byte from `at` on is; `len` if there is none. */
 static size_t find_fault(const unsigned char *data, size_t at, size_t len)
 {
     for (; len - at >= BLOCK; at += BLOCK) {

@@ -1,10 +1,10 @@
-/* Repairs complete messages that no relay would take. Its users are applications that call mail(),
+/* Repairs complete messages that no relay would take. They come from applications that call mail(),
  * sendmail or an old library, and write raw UTF-8 headers or HTML in one long line. */
 #include "mime/wire/repair.h"
 
 #include "mime/wire/internal.h"
 
-/* Replaces what was normalised by what it becomes. */
+/* Replaces the normalised message in `out` by its repaired form. */
 static enum mq_status repair(struct mq_buffer *out, size_t max_size, struct mq_message_info *info,
                              struct mq_error *err)
 {

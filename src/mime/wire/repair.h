@@ -5,41 +5,41 @@
 
 #include "mime/wire/message.h"
 
-/* What callers use for a message that comes as text: mq_message_normalize(), and where the flags of
- * that say that there is something to repair, it is repaired. Arguments and errors are the same;
- * options->max_size holds for the result too. info->flags are those of the result: MQ_MESSAGE_8BIT
- * and MQ_MESSAGE_UTF8_HEADERS only.
+/* Callers use this for every complete message: it calls mq_message_normalize() and repairs what the
+ * flags of that report. Arguments and errors are the same. options->max_size holds for the repaired
+ * message too, and info->flags describe it: MQ_MESSAGE_8BIT and MQ_MESSAGE_UTF8_HEADERS only.
  *
- * A reader takes the repaired message for the same:
+ * To a reader, the repaired message means the same:
  *
- * - bytes over 127 in the message's own headers, not those of its parts, become encoded words (RFC
- *   2047), in names and comments of address fields, in unstructured fields; parameters by RFC 2231,
- *   domains in A-labels. The label is utf-8; for a field that is not UTF-8, the charset of the
- *   Content-Type, else windows-1252. An address field that cannot be read is text between its
- *   commas. A local part in UTF-8, ids, dates, trace fields and URIs stay as they are if they are
- *   UTF-8 (SMTPUTF8).
- * - header lines over 998 octets are folded, at white space where they have some.
- * - a body or part with lines over 998 octets is encoded, as quoted-printable or base64. Where it
- *   is so already, its lines are broken as these encodings do. Around parts, and in what is not
- *   understood, lines are cut between characters, as relays do.
+ * - Bytes over 127 in the message's own headers, not in those of its parts, are encoded:
+ *   unstructured fields, and names and comments of address fields, as encoded words (RFC 2047),
+ *   parameters by RFC 2231, domains as A-labels. The charset is utf-8; for a field that is not
+ *   UTF-8, that of the Content-Type, else windows-1252. In an address field that cannot be read,
+ *   what is between the commas is encoded as text. Local parts, ids, dates, trace fields and URIs
+ *   stay as they are if they are UTF-8 (SMTPUTF8).
+ * - Header lines over 998 octets are folded, at white space if they have any.
+ * - A body or part with lines over 998 octets is encoded as quoted-printable or base64. If it is
+ *   encoded already, its lines are broken as that encoding allows. Around parts, and in content of
+ *   unknown structure, lines are cut between characters, as relays do.
  *
- * MQ_MESSAGE where such a line is in multipart/signed or /encrypted, or in application/pkcs7-mime
- * that is not encoded: changed, they could not be verified or read; or in parts nested more than 32
- * deep, which are not looked into.
+ * MQ_MESSAGE if a body line over 998 octets is in multipart/signed or /encrypted or in
+ * application/pkcs7-mime that is not encoded, which could not be verified or read after a change;
+ * or in parts nested more than 32 deep, which are not examined.
  *
- * What needs none of this stays as it is, and so does a message with a DKIM-Signature. Repairing
- * twice gives the same as repairing once: a field that would be read otherwise then, for a part of
- * it was encoded or folded, keeps no UTF-8. Linear time. */
+ * A message that needs none of this stays as it is, and so does one with a DKIM-Signature.
+ * Repairing twice gives the same as repairing once: a field that a second repair would change again
+ * is written in ASCII only. Linear time. */
 enum mq_status mq_repair_accept(struct mq_str raw, const struct mq_message_options *options,
                                 struct mq_buffer *out, struct mq_message_info *info,
                                 struct mq_error *err);
 
-/* Appends to `out` (initialised, empty) an accepted message whose body has bytes over 127
- * (MQ_MESSAGE_8BIT) for relays that take 7 bits only (RFC 6152, section 3): bodies are encoded as
- * quoted-printable or base64, part by part, down to attached messages; headers of parts as those of
- * messages. The message's own header section stays as it is. A reader gets the same octets.
- * MQ_MESSAGE, the text says why, where it must not be changed: it has a DKIM-Signature, or what is
- * to be encoded is in multipart/signed or /encrypted, or not understood. */
+/* Appends to `out` (initialised, empty) a 7-bit form of an accepted message whose body has bytes
+ * over 127 (MQ_MESSAGE_8BIT), for relays that take 7 bits only (RFC 6152, section 3). Encodes
+ * bodies as quoted-printable or base64, part by part, also those of attached messages, and the
+ * headers of parts as mq_repair_accept() does those of messages. The message's own header section
+ * changes in its MIME fields only. Readers decode the same octets. MQ_MESSAGE with the reason if
+ * the message must not be changed: it has a DKIM-Signature, or what is to be encoded is in
+ * multipart/signed or /encrypted, or of unknown structure. */
 enum mq_status mq_repair_7bit(struct mq_str wire, struct mq_buffer *out, struct mq_error *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* Address fields. The reader of mailbox.h judges what is an address; here only the pieces that it
- * takes for words, quoted strings, comments and addresses are told apart, and written again. */
+/* Rewrites address fields. The reader of mailbox.h decides what is an address. This file splits a
+ * field into the same pieces (words, quoted strings, comments, addresses) and writes them again. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,14 +9,15 @@
 #include "mime/mailbox.h"
 #include "mime/wire/internal.h"
 
-#define WORD_ROOM 32 /* a short encoded word */
+#define WORD_ROOM 32 /* octets of a short encoded word */
 
 /* A word, and the spaces before it. */
 struct word {
     struct mq_str blanks, text;
 };
 
-/* Up to a space or one of these outside of quotes; a comment is a word too. */
+/* Returns the length of a word: a comment, or up to a space or one of "(),:;<>" outside of
+ * quotes. */
 static size_t word_length(struct mq_str text)
 {
     size_t n = 0;
@@ -36,7 +37,7 @@ static size_t word_length(struct mq_str text)
     return n;
 }
 
-/* Takes the next word; false: none follows. */
+/* Takes the next word. False if none follows. */
 static bool take_word(struct mq_str *text, struct word *word)
 {
     word->blanks = mq_str_cut(text, mq_repair_blanks(*text));
@@ -44,7 +45,7 @@ static bool take_word(struct mq_str *text, struct word *word)
     return word->text.len > 0;
 }
 
-/* The spaces that a text ends with. */
+/* Returns the spaces that a text ends with. */
 static struct mq_str blanks_behind(struct mq_str words)
 {
     return mq_str_skip(words, words.len - mq_repair_blanks_behind(words));
@@ -52,8 +53,8 @@ static struct mq_str blanks_behind(struct mq_str words)
 
 /* ---- comments ---- */
 
-/* Text between parentheses. Where something in it has a backslash before it, all of it is encoded,
- * for in encoded words there is none. */
+/* Writes text between parentheses. If it has bytes over 127 and a backslash, all of it is encoded,
+ * because encoded words have no backslash escapes. */
 static void put_comment_text(struct mq_repair_line *line, struct mq_str text)
 {
     struct mq_buffer plain = {0};
@@ -93,23 +94,23 @@ static void put_comment(struct mq_repair_line *line, const struct word *word)
             begin = i + 1;
         }
     }
-    if (begin < comment.len) { /* it has no end */
+    if (begin < comment.len) { /* the comment has no end */
         put_comment_text(line, (struct mq_str){comment.data + begin, comment.len - begin});
     }
 }
 
 /* ---- names ---- */
 
-/* A display name or a group's name: its words are gathered, to be encoded together. */
+/* A display name or a group's name. Its words are gathered and encoded together. */
 struct phrase {
     struct mq_repair_line *line;
-    struct mq_buffer text; /* of the words since the last piece that stays */
-    struct mq_str blanks;  /* before them */
-    bool behind_encoded;   /* an encoded word stands before them */
+    struct mq_buffer text; /* of the words that were gathered and not written yet */
+    struct mq_str blanks;  /* the spaces before them */
+    bool behind_encoded;   /* an encoded word is before them */
 };
 
-/* Writes the words. The space to an encoded word next to them goes into theirs: readers drop the
- * one between. */
+/* Writes the gathered words. If an encoded word follows, they get the space before it, because
+ * readers drop the space between encoded words. */
 static void flush(struct phrase *phrase, bool before_encoded)
 {
     struct mq_buffer *text = &phrase->text;
@@ -181,7 +182,7 @@ static void put_address(struct mq_repair_line *line, struct mq_str blanks, struc
     free(ascii);
 }
 
-/* Words that stay, comments, and an address without angle brackets among them. */
+/* Writes comments, and words as they are; with `address`, words are written as addresses. */
 static void put_words(struct mq_repair_line *line, struct mq_str text, bool address)
 {
     struct word word;
@@ -196,7 +197,7 @@ static void put_words(struct mq_repair_line *line, struct mq_str text, bool addr
     }
 }
 
-/* Whether a phrase has such bytes outside of its comments. */
+/* Whether a phrase has bytes over 127 outside of its comments. */
 static bool is_raw(struct mq_str text)
 {
     struct word word;
@@ -224,7 +225,7 @@ static void put_angle(struct mq_repair_line *line, struct mq_str blanks, struct 
     mq_repair_put(line, MQ_STR(""), MQ_STR(">"));
 }
 
-/* The words and comments up to one of ",:;<>". */
+/* Takes the words and comments up to one of "),:;<>". */
 static struct mq_str take_words(struct mq_str *rest)
 {
     struct mq_str words = *rest;
@@ -235,7 +236,7 @@ static struct mq_str take_words(struct mq_str *rest)
     return words;
 }
 
-/* Writes words with bytes over 127 that are no name before an address. */
+/* Writes words with bytes over 127 that are not the name before an address. */
 static void put_loose(struct mq_repair_line *line, struct mq_str words)
 {
     if (memchr(words.data, '@', words.len) != NULL) {

@@ -1,5 +1,5 @@
-/* Bodies with long lines, or with bytes over 127 where only 7 bits go: a walk through the parts to
- * those that have them. */
+/* Repairs bodies that have long lines, or bytes over 127 where only 7 bits are allowed: walks
+ * through the parts and encodes those that need it. */
 #include <string.h>
 
 #include "core/ascii.h"
@@ -7,32 +7,32 @@
 #include "mime/wire/internal.h"
 #include "mime/wire/message.h"
 
-#define DEPTH_MAX    32  /* of multiparts and attached messages; deeper ones are not changed */
-#define BOUNDARY_MAX 250 /* RFC 2046 says 70; more are in the field */
+#define DEPTH_MAX    32  /* of multiparts and attached messages; deeper ones are never changed */
+#define BOUNDARY_MAX 250 /* RFC 2046 allows 70, but longer ones occur */
 
-/* The walk. */
+/* The state of a walk through the parts. */
 struct walk {
     struct mq_buffer *out;
-    struct mq_str boundaries[DEPTH_MAX]; /* of the multiparts around; empty for a message */
+    struct mq_str boundaries[DEPTH_MAX]; /* of the enclosing multiparts; empty for a message */
     size_t depth;
-    bool seven;      /* to 7 bits; else lines are shortened */
-    const char *why; /* that cannot be done; NULL: it can */
+    bool seven;      /* removes bytes over 127; else long lines */
+    const char *why; /* why this cannot be done; NULL: it can */
 };
 
 enum kind {
     LEAF,
     MULTIPART,
     MESSAGE,
-    SEALED, /* signed or encrypted: readers must find the bytes that were sealed */
-    OPAQUE  /* not understood */
+    SEALED, /* signed or encrypted: its bytes must not change */
+    OPAQUE  /* of unknown structure */
 };
 
 enum encoding { IDENTITY, QUOTED_PRINTABLE, BASE64, UNKNOWN };
 
 struct entity {
-    struct mq_str head, body; /* without the empty line between */
-    bool has_body;            /* that line is there */
-    bool message;             /* no part of a multipart */
+    struct mq_str head, body; /* without the empty line between them */
+    bool has_body;            /* the empty line is there */
+    bool message;             /* a message, not a part of a multipart */
     bool has_end;             /* the last CRLF belongs to the boundary that follows */
     bool has_type, has_version, has_encoding, multipart, digest;
     enum kind kind;
@@ -42,7 +42,7 @@ struct entity {
 
 /* ---- reading ---- */
 
-/* Separates header section and body. False: a line is not a field. */
+/* Separates header section and body. False if a line is not a field. */
 static bool split(struct mq_str text, struct entity *entity)
 {
     struct mq_message_fields fields = {.rest = text, .end = '\n'};
@@ -103,7 +103,7 @@ static enum encoding read_encoding(struct mq_str value)
     return UNKNOWN;
 }
 
-/* Reads what the fields say; of several the first counts. */
+/* Reads the MIME fields. If there are several of one name, the first counts. */
 static void read_head(struct entity *entity)
 {
     struct mq_message_fields fields = {.rest = entity->head, .end = '\n'};
@@ -119,13 +119,13 @@ static void read_head(struct entity *entity)
         }
     }
     if (entity->multipart) {
-        entity->encoding = IDENTITY; /* RFC 2045, 6.4 allows no other, and readers see no other */
+        entity->encoding = IDENTITY; /* RFC 2045, 6.4 allows no other; readers ignore it */
     }
 }
 
 /* ---- leaves ---- */
 
-/* Whether a boundary's "=" could all be those of quoted-printable. */
+/* Whether a boundary has "=", and each could be one of quoted-printable. */
 static bool is_like_quoted(struct mq_str boundary)
 {
     static const char hex[] = "0123456789ABCDEF";
@@ -135,10 +135,11 @@ static bool is_like_quoted(struct mq_str boundary)
     while (at != NULL && end - at > 2 && memchr(hex, at[1], 16) && memchr(hex, at[2], 16)) {
         at = memchr(at + 1, '=', (size_t)(end - at) - 1);
     }
-    return found && (at == NULL || end - at == 1); /* at the end it is a soft break */
+    return found && (at == NULL || end - at == 1); /* a last "=" looks like a soft break */
 }
 
-/* Whether quoted-printable could make a line of it that is one of the boundaries around. */
+/* Whether a line of the text could become a boundary of an enclosing multipart when the text is
+ * encoded as quoted-printable. */
 static bool has_boundary(const struct walk *walk, struct mq_str text)
 {
     for (size_t i = 0; i < walk->depth; i++) {
@@ -190,8 +191,8 @@ static bool needs_change(const struct walk *walk, struct mq_str text)
     return walk->seven ? !mq_str_ascii(text) : mq_repair_has_long(text);
 }
 
-/* Writes text that no reader decodes: it stands around parts, or is not understood. Boundaries have
- * no "*" (RFC 2046, 5.1.1), so this cannot make one. */
+/* Writes text around parts, which no reader decodes, with its long lines cut. For 7 bits, bytes
+ * over 127 become "*": boundaries have none (RFC 2046, 5.1.1), so this cannot make one. */
 static void put_cut(struct walk *walk, struct mq_str text)
 {
     size_t at = walk->out->len;
@@ -202,8 +203,8 @@ static void put_cut(struct walk *walk, struct mq_str text)
     }
 }
 
-/* A body that is declared as encoded and still has bytes over 127. No line can become a boundary:
- * none begins with "-". */
+/* Writes a body that is declared as encoded but has bytes over 127: as "=XX", or without them if it
+ * is base64. No line begins with "-" then, so none can become a boundary. */
 static void put_stray(struct walk *walk, const struct entity *entity)
 {
     struct mq_buffer text = {0};
@@ -215,7 +216,7 @@ static void put_stray(struct walk *walk, const struct entity *entity)
             mq_buffer_char(&text, (char)c);
         } else if (quoted) {
             mq_buffer_printf(&text, "=%02X", c);
-        } /* base64: readers pass over both */
+        } /* base64: readers skip bytes over 127 and "-" */
     }
     walk->out->failed = walk->out->failed || text.failed;
     if (entity->encoding == QUOTED_PRINTABLE) {
@@ -226,7 +227,7 @@ static void put_stray(struct walk *walk, const struct entity *entity)
     mq_buffer_clear(&text);
 }
 
-/* Says why the body may not be changed. */
+/* Notes why the body must not be changed. */
 static void refuse(struct walk *walk, const struct entity *entity)
 {
     walk->why = entity->kind == SEALED        ? "a part of it is signed or encrypted"
@@ -239,7 +240,7 @@ static void refuse(struct walk *walk, const struct entity *entity)
 
 static void put_entity(struct walk *walk, struct entity *entity);
 
-/* A part, or an attached message. */
+/* Writes a part, or an attached message. */
 static void put_part(struct walk *walk, struct mq_str text, const struct entity *around,
                      bool has_end)
 {
@@ -272,12 +273,12 @@ static enum delimiter delimiter_of(struct mq_str line, struct mq_str boundary)
     return mq_str_trim(rest).len > 0 ? NO_DELIMITER : closes ? CLOSES : OPENS;
 }
 
-/* Parts and what is around them. Where no boundary is met all of it is a preamble. */
+/* Writes the parts and the text around them. Without any boundary, the whole body is a preamble. */
 static void put_multipart(struct walk *walk, const struct entity *entity)
 {
     struct mq_str boundary = mq_buffer_view(&entity->boundary);
     struct mq_str rest = entity->body;
-    const char *begin = rest.data; /* of the part or what else is being read */
+    const char *begin = rest.data; /* of the part, preamble or epilogue that is being read */
     bool in_part = false;
     while (rest.len > 0 && !walk->out->failed) {
         const char *at = rest.data;
@@ -326,7 +327,7 @@ static void put_inside(struct walk *walk, const struct entity *entity)
     walk->depth--;
 }
 
-/* What is encoded keeps its content when its lines are broken. */
+/* Writes a body that is encoded already. Breaking its lines does not change its content. */
 static void put_coded(struct walk *walk, const struct entity *entity)
 {
     if (walk->seven) {
@@ -367,7 +368,7 @@ static void put_entity(struct walk *walk, struct entity *entity)
 {
     static const struct mq_repair_head nothing = {0};
     struct mq_buffer head = {0}, charset = {0};
-    /* For 7 bits only, the message's own header section stays as it is. */
+    /* With `seven`, only the headers of parts are encoded; otherwise only those of the message. */
     if (walk->seven == (walk->depth > 0) && !mq_str_ascii(entity->head)) {
         mq_repair_fields(&head, entity->head, mq_repair_charset(entity->head, &charset));
         walk->out->failed = walk->out->failed || head.failed || charset.failed;

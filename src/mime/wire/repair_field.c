@@ -1,5 +1,4 @@
-/* Chooses for each header field how its bytes over 127 are encoded, by what the field may contain.
- */
+/* Chooses how each header field's bytes over 127 are encoded, by what the field may contain. */
 #include <string.h>
 
 #include "core/ascii.h"
@@ -10,7 +9,7 @@
 
 enum kind { TEXT, ADDRESSES, LIST, PARAMS, KEPT, ESCAPED };
 
-/* How a field's bytes over 127 can be encoded. In ids, dates, trace fields and URIs not at all. */
+/* Returns how a field's bytes over 127 are encoded: in ids, dates, traces and URIs not at all. */
 static enum kind kind_of(struct mq_str name)
 {
     static const char *const special[][18] = {
@@ -35,8 +34,9 @@ static enum kind kind_of(struct mq_str name)
     return TEXT;
 }
 
-/* A name that may stand in an encoded word. Not one whose bytes over 127 are known to be another's:
- * ASCII has none, UTF-8 would be valid, and the others write text without such bytes. */
+/* Whether a charset can be the one of bytes that are not UTF-8, and be named in an encoded word.
+ * These cannot: ASCII has no bytes over 127, UTF-8 would be valid, and text in the others looks
+ * different. */
 static bool is_charset(struct mq_str name)
 {
     static const char *const others[] = {"utf-8", "utf8",   "us-ascii", "ascii",
@@ -69,8 +69,8 @@ struct mq_str mq_repair_charset(struct mq_str head, struct mq_buffer *scratch)
     return !scratch->failed && is_charset(found) ? found : MQ_STR("windows-1252");
 }
 
-/* For a field that takes no encoded words: an atom's characters in place of bytes of an unknown
- * charset, so that an id stays an id. */
+/* Writes a field that takes no encoded words. Bytes of an unknown charset become "=XX", which an
+ * atom allows, so that an id stays an id. */
 static void put_escaped(struct mq_buffer *out, struct mq_str field)
 {
     for (size_t i = 0; i < field.len; i++) {
@@ -88,11 +88,11 @@ static void put_escaped(struct mq_buffer *out, struct mq_str field)
 struct field {
     struct mq_str text; /* with its line end */
     struct mq_str name;
-    struct mq_str charset; /* of bytes over 127 */
+    struct mq_str charset; /* of its bytes over 127 */
     bool utf8;
 };
 
-/* Writes a value again. False: it cannot be read. */
+/* Rewrites a value by the rules of a kind. False if it cannot be read. */
 static bool put_value(struct mq_repair_line *line, enum kind kind, struct mq_str value)
 {
     switch (kind) {
@@ -111,7 +111,7 @@ static bool put_value(struct mq_repair_line *line, enum kind kind, struct mq_str
     }
 }
 
-/* Writes the field as one of a kind, on lines of any length. False: it has no such form. */
+/* Writes a field by the rules of a kind, in lines of any length. False if that cannot be done. */
 static bool put_field(struct mq_buffer *out, const struct field *field, enum kind kind)
 {
     struct mq_buffer value = {0};
@@ -139,7 +139,8 @@ static bool put_field(struct mq_buffer *out, const struct field *field, enum kin
     return good;
 }
 
-/* Replaces `out` by the field in the form of a kind. False: it has none. */
+/* Replaces the contents of `out` by the field, written by the rules of a kind and folded. False if
+ * it cannot be written so. */
 static bool put_form(struct mq_buffer *out, const struct field *field, enum kind kind)
 {
     static const struct mq_repair_head nothing = {0};
@@ -152,14 +153,16 @@ static bool put_form(struct mq_buffer *out, const struct field *field, enum kind
     return good;
 }
 
-/* What is tried when a field has no good form of a kind. The last of them is all ASCII. */
+/* Returns the kind to try next when a field cannot be written by the rules of this one. The last
+ * kind, ESCAPED, gives ASCII only. */
 static enum kind next_kind(enum kind kind)
 {
     return kind == ADDRESSES ? LIST : kind == LIST ? TEXT : ESCAPED;
 }
 
-/* Whether a field that still has bytes over 127 stays as it is when it is repaired. Where one could
- * not be read, what was encoded in it may have been the end of a quoted string or a comment. */
+/* Whether a second repair would leave a repaired field as it is. It might not if the field could
+ * not be read and has bytes over 127: what was encoded may have ended a quoted string or a
+ * comment. */
 static bool is_settled(struct mq_str text, struct mq_str name, bool *failed)
 {
     struct field field = {text, name, MQ_STR("utf-8"), true};

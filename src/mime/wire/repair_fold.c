@@ -31,8 +31,8 @@ static void put_line(struct mq_buffer *out, struct mq_str line)
 
 /* ---- headers ---- */
 
-/* Where a long line is folded: before its last white space within `max`, with something else on
- * both sides and `kept` bytes before it. 0 where there is none. */
+/* Returns where to fold a long line: before the last white space within `max` octets that has text
+ * on both sides and at least `kept` octets before it. 0 if there is none. */
 static size_t fold_place(struct mq_str line, size_t kept, size_t max)
 {
     size_t least = mq_repair_blanks(line) + 1;
@@ -45,8 +45,8 @@ static size_t fold_place(struct mq_str line, size_t kept, size_t max)
     return 0;
 }
 
-/* Where a line without white space is broken, for one more space to do least: behind an address or
- * id in angle brackets, behind a comma or semicolon, or anywhere between characters. */
+/* Returns where to break a line without white space, so that the added space does the least harm:
+ * behind an address or id in angle brackets, else behind a comma or semicolon, else anywhere. */
 static size_t break_place(struct mq_str line, size_t kept, size_t max)
 {
     for (size_t n = max; n > kept && n > 1; n--) {
@@ -62,8 +62,9 @@ static size_t break_place(struct mq_str line, size_t kept, size_t max)
     return mq_utf8_cut(line, max);
 }
 
-/* Whether no line takes what is behind the white space that the text begins with: it then begins
- * behind the field's name, for some readers take a fold there for a part of the value. */
+/* Whether the word behind the space that the text begins with is too long for a line. It then
+ * begins directly behind the field's name, because some readers treat a fold there as part of the
+ * value. */
 static bool is_unfoldable(struct mq_str text)
 {
     size_t n = 1;
@@ -73,8 +74,8 @@ static bool is_unfoldable(struct mq_str text)
     return n > MQ_LINE_MAX;
 }
 
-/* Writes a header line in lines of at most 998, of which the first has the `kept` bytes at its
- * begin. White space at its end is left out, and of much at its begin one is enough: no line is all
+/* Writes a header line as lines of at most 998 octets. Its first `kept` octets stay together on the
+ * first. Removes white space at the end, and all but one at the beginning, so that no line is
  * blank. */
 static void fold_line(struct mq_buffer *out, struct mq_str line, size_t kept)
 {
@@ -114,9 +115,8 @@ static bool is_field(struct mq_str line, const char *name)
            mq_str_equal_nocase((struct mq_str){line.data, len}, mq_str_of(name));
 }
 
-/* Writes a line of a Message-ID, whose id, of at most 980 octets, stays together; *done: it was
- * met.
- */
+/* Writes a line of a Message-ID field and keeps the id (at most 980 octets) together. *done: the id
+ * was written. */
 static void fold_id_line(struct mq_buffer *out, struct mq_str line, size_t name, bool *done)
 {
     struct mq_str value = mq_str_skip(line, name);
@@ -141,7 +141,7 @@ static size_t name_length(struct mq_str line)
 
 void mq_repair_fold(struct mq_buffer *out, struct mq_str head, const struct mq_repair_head *change)
 {
-    bool drops = false; /* the current field */
+    bool drops = false; /* the current field is left out */
     bool in_id = false;
     bool met_id = false;
     bool has_encoding = false;
@@ -175,14 +175,14 @@ void mq_repair_fold(struct mq_buffer *out, struct mq_str head, const struct mq_r
 
 /* ---- bodies ---- */
 
-/* "--" could begin a boundary. */
+/* Whether "--", which could begin a boundary, is at `at`. */
 static bool has_dashes(struct mq_str line, size_t at)
 {
     return at + 1 < line.len && line.data[at] == '-' && line.data[at + 1] == '-';
 }
 
-/* Where a line is cut, at most at `max`: between characters, and if possible so that what is left
- * does not begin with "--". */
+/* Returns where to cut a line: at most at `max`, between characters, and not before "--" if that is
+ * possible. */
 static size_t cut_place(struct mq_str line, size_t max)
 {
     size_t n = mq_utf8_cut(line, max);
@@ -193,7 +193,7 @@ static size_t cut_place(struct mq_str line, size_t max)
     return n > 1 ? n : place;
 }
 
-/* The same in quoted-printable: "=XX" stays whole. */
+/* Like cut_place(), but for quoted-printable: "=XX" is not cut either. */
 static size_t soft_place(struct mq_str line, size_t max)
 {
     size_t n = cut_place(line, max - 1);

@@ -1,4 +1,4 @@
-/* Content-Type and Content-Disposition as others write them. */
+/* Reads and rewrites Content-Type and Content-Disposition as other programs write them. */
 #include <string.h>
 
 #include "core/ascii.h"
@@ -6,7 +6,7 @@
 #include "mime/param.h"
 #include "mime/wire/internal.h"
 
-#define SECTION_NAME 60 /* of a parameter's name that leaves room for a value */
+#define SECTION_NAME 60 /* octets of the longest parameter name that leaves room for a value */
 
 struct param {
     struct mq_str name, value; /* the value with its quotes */
@@ -53,7 +53,7 @@ void mq_repair_unquote(struct mq_buffer *out, struct mq_str value)
     }
 }
 
-/* Takes what is before the parameters. */
+/* Takes the text before the parameters. */
 static struct mq_str take_type(struct mq_str *value)
 {
     const char *end = value->len > 0 ? memchr(value->data, ';', value->len) : NULL;
@@ -95,7 +95,7 @@ static void put_token(struct mq_repair_line *line, struct mq_buffer *token)
     mq_buffer_reset(token);
 }
 
-/* name*=charset''…, or in sections name*0*=charset''…; name*1*=… */
+/* Writes name*=charset''…, or in sections: name*0*=charset''…; name*1*=… */
 static void put_extended(struct mq_repair_line *line, struct mq_str name, struct mq_str value)
 {
     struct mq_buffer token = {0};
@@ -125,7 +125,7 @@ static void put_extended(struct mq_repair_line *line, struct mq_str name, struct
 
 static const char *const file_names[] = {"filename", "name"};
 
-/* Which of file_names are there in extended form already, as bits. */
+/* Returns as bits which of file_names the parameters have in extended form already. */
 static unsigned find_extended(struct mq_str params)
 {
     struct param param;
@@ -141,7 +141,8 @@ static unsigned find_extended(struct mq_str params)
     return found;
 }
 
-/* Where the extended form of a file's name is there already, this one is for old readers. */
+/* Writes a file's name in ASCII, for old readers, if its extended form is there already. False if
+ * it is not. */
 static bool put_fallback(struct mq_repair_line *line, unsigned extended, struct mq_str name,
                          struct mq_str value)
 {
@@ -172,8 +173,8 @@ out:
     mq_buffer_clear(&text);
 }
 
-/* A name is repeated in each section, and sections that are there already (name*0, name*1) would
- * have to change together. */
+/* Whether a parameter with this name can be rewritten. The name must be short, because each section
+ * repeats it. It must not be in sections already (name*0, name*1): all would have to change. */
 static bool is_writable(struct mq_str name)
 {
     const char *star = memchr(name.data, '*', name.len);

@@ -1,12 +1,12 @@
-/* Encoded words and folding for header fields that an application wrote in raw UTF-8 or an old
- * charset, as mail() scripts do. */
+/* Writes encoded words and folds, for header fields that an application wrote in raw UTF-8 or an
+ * old charset, as mail() scripts do. */
 #include <string.h>
 
 #include "core/ascii.h"
 #include "mime/header.h"
 #include "mime/wire/internal.h"
 
-#define BLANKS_MAX 8 /* more of them could fill a line */
+#define BLANKS_MAX 8 /* more spaces become one: they could fill a line */
 
 void mq_repair_unfold(struct mq_buffer *out, struct mq_str value)
 {
@@ -55,8 +55,8 @@ static void put(struct mq_repair_line *line, struct mq_str text)
     line->column += text.len;
 }
 
-/* Writes the spaces before something of `len`, behind a fold where it would not fit otherwise; a
- * field's name does not stay alone in its line. */
+/* Writes the spaces before a token of `len` octets. Folds first if the token would not fit, but not
+ * directly behind the field's name. */
 static void put_blanks(struct mq_repair_line *line, struct mq_str blanks, size_t len)
 {
     blanks.len = blanks.len > BLANKS_MAX ? 1 : blanks.len;
@@ -106,8 +106,8 @@ static struct piece take_piece(struct mq_str *text)
     return piece;
 }
 
-/* Readers drop the white space between encoded words: where words are encoded, or are so already,
- * next to each other, it goes into them. */
+/* Extends a run of words that are to be encoded. Readers drop the white space between encoded
+ * words, so the run includes the spaces between its words, and before an encoded word behind it. */
 static void extend(struct mq_str *run, struct mq_str *text)
 {
     for (;;) {
