@@ -1,4 +1,4 @@
-/* What every driver gets for free. */
+/* Functions that use any driver. */
 #include "db/db.h"
 
 #include <stdlib.h>

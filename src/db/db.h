@@ -1,10 +1,10 @@
 /* The queue's view of a database: transactions, statements with bound values, rows, the class of
  * an error. Drivers implement it; the queue's logic is written once above it.
  *
- * Statements are given by a slot and their text. The text of a slot never changes on one
- * connection, so a driver prepares it once and keeps it. At most one result is open at a time:
- * finish it before the next statement. All functions may be called only by the process that opened.
- */
+ * A statement has a slot and a text. The text of a slot never changes on one connection, so a
+ * driver prepares it once and keeps it. At most one result is open at a time: finish it before the
+ * next statement. Only the process that opened the database may call these functions, except
+ * close(). */
 #ifndef MQ_DB_DB_H
 #define MQ_DB_DB_H
 
@@ -14,7 +14,7 @@
 #include "core/error.h"
 #include "db/value.h"
 
-/* Which spelling of SQL the statements have. */
+/* The dialect of SQL in which the statements are written. */
 enum mq_dialect { MQ_SQLITE, MQ_PGSQL, MQ_MYSQL, MQ_DIALECT_COUNT };
 
 #define MQ_DB_SLOTS 96
@@ -29,25 +29,25 @@ struct mq_query {
 
 struct mq_db;
 
-/* A statement outside begin() … */
+/* What happens to a statement that runs outside begin(). */
 enum mq_alone {
-    MQ_ALONE_NEVER,   /* needs begin(): its waits for locks would not end in time */
-    MQ_ALONE_COMMITS, /* is a transaction of its own */
-    MQ_ALONE_JOINS    /* is in a savepoint of the application's transaction */
+    MQ_ALONE_NEVER,   /* it needs begin(): alone it could wait for locks too long */
+    MQ_ALONE_COMMITS, /* it is a transaction by itself */
+    MQ_ALONE_JOINS    /* it joins the application's transaction, in a savepoint */
 };
 
 struct mq_db_driver {
     enum mq_dialect dialect;
-    /* Takes the write lock, where the database has but one; within a transaction of the
-     * application's, a savepoint. */
+    /* Begins a transaction, with the write lock if the database has only one. Within a transaction
+     * of the application it begins a savepoint. */
     enum mq_status (*begin)(struct mq_db *db, struct mq_error *err);
-    /* The same for a transaction that only stores new rows, for which any isolation will do. NULL:
-     * begin() it is. */
+    /* Begins a transaction that only stores new rows, for which any isolation level will do. NULL:
+     * use begin(). */
     enum mq_status (*begin_inserts)(struct mq_db *db, struct mq_error *err);
     enum mq_status (*commit)(struct mq_db *db, struct mq_error *err);
-    void (*rollback)(struct mq_db *db); /* without a transaction: nothing */
-    /* Before a statement outside begin() that writes: what becomes of it. NULL: it needs begin().
-     */
+    void (*rollback)(struct mq_db *db); /* does nothing without a transaction */
+    /* To be called before a statement that writes outside begin(): sets *what. NULL: such a
+     * statement needs begin(). */
     enum mq_status (*alone)(struct mq_db *db, enum mq_alone *what, struct mq_error *err);
     /* Runs a statement; rows are read with next() until *row is false, and finish() ends it early.
      */
@@ -57,22 +57,22 @@ struct mq_db_driver {
     void (*finish)(struct mq_db *db);
     int64_t (*changes)(struct mq_db *db); /* rows that the last statement wrote */
     int64_t (*last_id)(struct mq_db *db);
-    /* Upkeep between transactions (checkpoints); called by the worker only. NULL: the database
-     * makes it. */
+    /* Upkeep between transactions (checkpoints). Only the worker calls it. NULL: the database does
+     * its own. */
     enum mq_status (*maintain)(struct mq_db *db, struct mq_error *err);
-    /* Closes what is gone or replaced and opens the file under the same name, or the connection,
-     * again. MQ_CONFIG: that can never be, for it is the application's. */
+    /* Closes the lost connection, or the replaced file, and opens it again under the same name.
+     * MQ_CONFIG: the connection is the application's, so the driver can never reopen it. */
     enum mq_status (*reopen)(struct mq_db *db, struct mq_error *err);
     /* Whether the transaction of begin() is a part of the application's. */
     bool (*joined)(struct mq_db *db);
-    /* Whether the table has that column, by the schema that the connection has read already; false
-     * also where that cannot be told. True where a server should not be asked yet: the first
-     * statement that fails will tell. */
+    /* Whether the table has that column. Reads the schema that the connection knows; false also if
+     * that is unknown. A driver may return true without asking a server: then the first statement
+     * that needs the column fails. */
     bool (*has_column)(struct mq_db *db, const char *table, const char *column);
     /* The absolute path of the database's file, borrowed; NULL: it has none. */
     const char *(*path)(struct mq_db *db);
-    /* Whether a column of so many octets can be read, as far as can be told before: where PHP would
-     * end with a fatal error otherwise. NULL: reading tells it. */
+    /* Whether the memory suffices to read a column of that size, as far as can be known before;
+     * else PHP would end with a fatal error. NULL: reading itself reports a lack of memory. */
     bool (*has_room)(struct mq_db *db, size_t octets);
     void (*close)(struct mq_db *db); /* rolls back and frees; in a forked child it only forgets */
 };
@@ -92,15 +92,15 @@ struct mq_row {
     bool found; /* out */
 };
 
-/* Runs a query for one row. The bytes of its values stay valid until mq_db_finish(), which is also
- * called when nothing was found. */
+/* Runs a query for one row. After MQ_OK, also if there was no row, the caller calls mq_db_finish();
+ * the bytes of the values stay valid until then. */
 enum mq_status mq_db_row(struct mq_db *db, const struct mq_query *query, struct mq_row *out,
                          struct mq_error *err);
 static inline void mq_db_finish(struct mq_db *db)
 {
     db->driver->finish(db);
 }
-/* Runs several statements with ';' between, and nowhere else, without parameters (migrations). */
+/* Runs statements without parameters (migrations), separated by ';'. None of them contains one. */
 enum mq_status mq_db_script(struct mq_db *db, const char *sql, struct mq_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* What is in a server's DSN, and what of it may be printed. PDO reads it. */
+/* Reads the DSN of a server: what it contains, and which parts can be printed. */
 #include "db/server_dsn.h"
 
 #include <stdlib.h>
@@ -34,7 +34,7 @@ struct reader {
     bool mysql;
 };
 
-/* One name=value, as it stands in the text. */
+/* One name=value of the text. */
 struct item {
     struct mq_str name;
     struct mq_str value;
@@ -58,7 +58,7 @@ static bool read_name(struct reader *reader, struct item *item)
     return item->name.len > 0 && reader->at < reader->end && *reader->at++ == '=';
 }
 
-/* PDO's grammar: the value ends at a semicolon; two of them are one in the value. */
+/* PDO's grammar: a semicolon ends the value; two semicolons mean one within the value. */
 static bool read_mysql_value(struct reader *reader)
 {
     for (; reader->at < reader->end; reader->at++) {
@@ -71,8 +71,8 @@ static bool read_mysql_value(struct reader *reader)
     return true;
 }
 
-/* libpq's grammar (its manual, "Keyword/Value Connection Strings"), in which PDO makes a blank of
- * each semicolon, also within quotes: those are refused. So is a quote that is not closed. */
+/* libpq's grammar (its manual, "Keyword/Value Connection Strings"). PDO turns each semicolon into a
+ * blank before, also within quotes. So it fails for a semicolon within a value or an open quote. */
 static bool read_pgsql_value(struct reader *reader)
 {
     bool quoted = reader->at < reader->end && *reader->at == '\'';
@@ -119,8 +119,8 @@ static bool has_word(struct mq_str text, const char *word)
     return false;
 }
 
-/* Anything but an address may be a secret, or have one in it, as libpq's dbname=postgres://… may.
- */
+/* Shows addresses and names only, because other items can contain a secret. Even dbname can: libpq
+ * takes dbname=postgres://user:password@… */
 static void show(struct mq_buffer *shown, const struct item *item)
 {
     static const char *const names[] = {"host",    "hostaddr",    "port",    "dbname",
@@ -133,7 +133,7 @@ static void show(struct mq_buffer *shown, const struct item *item)
     }
 }
 
-/* PDO ignores other names: a mistyped "prot" would connect to another server unnoticed. */
+/* PDO ignores other names, so a mistyped "prot" would silently connect to another server. */
 static const char *const mysql_names[] = {"host",    "port", "dbname",   "unix_socket",
                                           "charset", "user", "password", NULL};
 

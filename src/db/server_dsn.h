@@ -1,5 +1,5 @@
 /* DSNs of database servers as PDO spells them: "pgsql:host=db;dbname=app", "mysql:host=db;…". PDO
- * parses them; here is found what they have, and what of it may be printed. */
+ * parses them. These functions find what a DSN contains and which parts can be printed. */
 #ifndef MQ_DB_SERVER_DSN_H
 #define MQ_DB_SERVER_DSN_H
 
@@ -10,22 +10,22 @@
 
 struct mq_server_dsn {
     bool mysql;             /* else PostgreSQL */
-    char *shown;            /* for messages: host, port and database alone; the caller's to free */
+    char *shown;            /* for messages: without secrets; the caller frees it */
     bool has_user;          /* also an empty one */
-    bool has_password;      /* the same */
-    bool has_secret;        /* a password that is not empty, of whatever */
+    bool has_password;      /* also an empty one */
+    bool has_secret;        /* a password that is not empty, also of a key or in a URL */
     long connect_timeout_s; /* of PostgreSQL; 0: not in the DSN */
 };
 
-/* Whether the prefix is a server's, in any case. */
+/* Whether the text begins with "pgsql:" or "mysql:", in upper or lower case. */
 bool mq_server_dsn_is(struct mq_str text);
 
 /* Whether the text names a kind of database that the queue does not support, as PDO and others
  * write them: "odbc:…", "postgres://user:password@host/app". */
 bool mq_server_dsn_is_foreign(struct mq_str text);
 
-/* `text` ends with a NUL. MQ_CONFIG with the field "database" where it is not name=value
- * throughout, or names what PDO's driver would ignore. The error repeats nothing of the text. */
+/* `text` ends with a NUL. Returns MQ_CONFIG with the field "database" if a part is not name=value,
+ * or has a name that PDO's driver would ignore. The error repeats nothing of the text. */
 enum mq_status mq_server_dsn_parse(struct mq_str text, struct mq_server_dsn *out,
                                    struct mq_error *err);
 

@@ -10,11 +10,11 @@
 
 enum mq_value_type { MQ_NULL, MQ_INT, MQ_TEXT, MQ_BLOB };
 
-/* A bound value or a column. Bytes are borrowed: for parameters until the result is read to its end
- * or finished, for columns, whose text ends with a NUL, until the next step or finish. */
+/* The bytes are borrowed. Those of a parameter must stay valid until the result is read to its end
+ * or finished. Those of a column are valid until next() or finish(); its text ends with a NUL. */
 struct mq_value {
     enum mq_value_type type;
-    bool for_people; /* text in which letters that the database lacks may become question marks */
+    bool for_people; /* text; '?' may replace letters that the database cannot store */
     int64_t i;
     struct mq_str s;
 };
@@ -40,7 +40,7 @@ static inline struct mq_value mq_int_or_null(int64_t i)
 {
     return i ? mq_int(i) : mq_null();
 }
-static inline struct mq_value mq_cstr(const char *s) /* NULL is NULL */
+static inline struct mq_value mq_cstr(const char *s) /* NULL gives an SQL NULL */
 {
     return mq_text(mq_str_of(s));
 }
@@ -50,7 +50,7 @@ static inline struct mq_value mq_note(struct mq_str s)
     return (struct mq_value){.type = s.data ? MQ_TEXT : MQ_NULL, .for_people = true, .s = s};
 }
 
-/* The number of a column; else *number stays. A connection may be set to give numbers as text. */
+/* Sets *number if the value is a number. It may come as text: connections can be set to do that. */
 static inline void mq_value_int(struct mq_value value, int64_t *number)
 {
     if (value.type == MQ_INT) {
