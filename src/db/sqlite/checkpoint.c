@@ -1,24 +1,24 @@
-/* Checkpoints: copying the WAL into the database. They sync twice, so producers leave them to the
- * worker, but for a cap that keeps the WAL bounded while no worker runs. */
+/* Checkpoints copy the WAL into the database. Each syncs twice, so producers leave them to the
+ * worker. A cap makes producers checkpoint too, which keeps the WAL bounded without a worker. */
 #include <string.h>
 
 #include "db/sqlite/file_guard.h"
 #include "db/sqlite/sqlite.h"
 
 enum {
-    DUE_FRAMES = 1000,    /* a worker copies these, and a producer whose process alone has the file
-                             open: SQLite's own default */
-    CAP_FRAMES = 4096,    /* a producer in any case: 32 MiB with the page size that we give to new
-                             files, 16 with 4 KiB */
-    RETRY_FRAMES = 50,    /* more, after a checkpoint in vain; doubled each time */
-    LOOK_BYTES = 4 << 20, /* a file below it is not worth a look at what others wrote */
-    LOOK_EVERY_US = 100000,    /* so often a worker that does not write looks */
-    TRUNCATE_BYTES = 64 << 20, /* a worker tries to shrink a file above it: twice the cap, for a
-                                  file that has been cut grows again, and that costs */
-    RESTART_WAIT_US = 2000,    /* for readers; writers are kept out meanwhile */
+    DUE_FRAMES = 1000,    /* a worker checkpoints then, and a producer whose process alone has the
+                             file open: SQLite's own default */
+    CAP_FRAMES = 4096,    /* each producer checkpoints then: 32 MiB with the page size that we give
+                             to new files, 16 MiB with pages of 4 KiB */
+    RETRY_FRAMES = 50,    /* after an incomplete checkpoint, wait for so many; doubled each time */
+    LOOK_BYTES = 4 << 20, /* in a smaller WAL, a worker does not look for frames of others */
+    LOOK_EVERY_US = 100000,    /* how often a worker looks for them while it does not write */
+    TRUNCATE_BYTES = 64 << 20, /* a worker tries to shrink a larger WAL. This is twice the cap,
+                                  because it is slow if a WAL that was cut grows again */
+    RESTART_WAIT_US = 2000,    /* how long to wait for readers, while writers cannot write */
     SHRINK_EVERY_US = 1000000,
     LEFT_BYTES = 256 << 10, /* a producer leaves a WAL up to this size when it closes */
-    LEFT_FRAMES = 32,       /* or with this many frames in use, where it knows that number */
+    LEFT_FRAMES = 32,       /* or with up to this many frames in use, if it knows their number */
 };
 
 static void restarted(struct mq_sqlite *self)
@@ -27,7 +27,7 @@ static void restarted(struct mq_sqlite *self)
     self->retry_frames = 0;
 }
 
-/* Runs inside sqlite3_step(): nothing but remembering. */
+/* SQLite calls this within sqlite3_step(), so it only notes the number. */
 static int note_frames(void *context, sqlite3 *handle, const char *schema, int frames)
 {
     struct mq_sqlite *self = context;
@@ -48,13 +48,13 @@ void mq_sqlite_wal_install(struct mq_sqlite *self)
     self->wal_frames = 0;
     self->wal_frames_fresh = self->restart_due = false;
     restarted(self);
-    sqlite3_wal_hook(self->handle, note_frames, self); /* takes the automatic one's place */
+    sqlite3_wal_hook(self->handle, note_frames, self); /* replaces the automatic checkpoints */
 }
 
-/* A producer leaves a small WAL where it is: opening, storing and closing take half the time of a
- * close with checkpoint and deletion. With 1,000 pages left it is 1.6 times that, since the next
- * process reads the whole WAL. The worker closes as SQLite does it, so that between its runs little
- * is outside of the database file. */
+/* A producer that closes leaves a small WAL in place. To open, store and close then takes half as
+ * long as with a checkpoint and a deletion; with 1,000 pages left it takes 1.6 times as long,
+ * because the next process reads the whole WAL. The worker closes as SQLite does by default, so
+ * that little is outside the database file between its runs. */
 static bool leaves(struct mq_sqlite *self)
 {
     if (self->worker) {
@@ -66,8 +66,8 @@ static bool leaves(struct mq_sqlite *self)
 
 void mq_sqlite_wal_before_close(struct mq_sqlite *self)
 {
-    /* A connection that lost its file, or cannot tell, must neither copy its WAL anywhere nor
-     * delete what is now under the WAL's name. */
+    /* A connection that lost its file, or cannot tell whether it did, must not copy its WAL and
+     * must not delete the file that has the WAL's name now. */
     bool leave = self->reader || self->replaced || !self->wal_known ||
                  mq_sqlite_after_failed_sync(self, NULL) != MQ_OK || leaves(self) ||
                  mq_sqlite_guard(self, NULL) != MQ_OK;
@@ -77,7 +77,7 @@ void mq_sqlite_wal_before_close(struct mq_sqlite *self)
     }
 }
 
-/* *all: nothing is left in the WAL that the database lacks. */
+/* *all: all frames of the WAL are in the database now. */
 static enum mq_status checkpoint(struct mq_sqlite *self, int mode, bool *all, struct mq_error *err)
 {
     int64_t limit_us = self->busy.limit_us;
@@ -91,21 +91,21 @@ static enum mq_status checkpoint(struct mq_sqlite *self, int mode, bool *all, st
         self->wal_frames = frames;
     }
     if (code == SQLITE_OK || (code & 0xff) == SQLITE_BUSY || (code & 0xff) == SQLITE_LOCKED) {
-        return MQ_OK; /* readers or another checkpoint: next time */
+        return MQ_OK; /* hindered by readers or another checkpoint: try again next time */
     }
     return mq_sqlite_error(self, sqlite3_extended_errcode(self->handle), err);
 }
 
-/* Copies most of the WAL while others write. Where that was all, SQLite's next writer starts at the
- * beginning of the WAL by itself, unless a reader keeps it from that.
+/* PASSIVE: copies the WAL while others write. If that copied all frames, SQLite's next writer
+ * starts at the beginning of the WAL again, unless a reader still needs it.
  *
- * Otherwise the next call does the rest: with the write lock it copies the few frames that came
- * since, so that the WAL is used from its start again. Under steady load a checkpoint that lets
- * others write never comes to an end, the file grows, and a sync of a file that grows costs twice
- * one of a file that is written over. It is in vain while a reader needs old frames, or when
- * writers leave no gap. Not in the same call: before SQLite 3.51.3 a checkpoint right behind
- * another one may take what a writer puts there meanwhile for copied, and it is lost (the WAL-reset
- * fault). */
+ * RESTART: if frames were left, the next call takes the write lock and copies the few that are new,
+ * so that the WAL is used from its start again. Without this, a checkpoint under steady load never
+ * catches up with the writers and the file grows; a sync of a growing file costs twice as much as
+ * one of a file that is overwritten. RESTART fails while a reader needs old frames, or if writers
+ * leave no gap. The same call must not do both: before SQLite 3.51.3, a checkpoint right after
+ * another one may believe that it copied frames which a writer adds meanwhile, and they are lost
+ * (the WAL-reset fault). */
 static enum mq_status copy(struct mq_sqlite *self, struct mq_error *err)
 {
     bool all = false;
@@ -136,12 +136,12 @@ void mq_sqlite_wal_cap(struct mq_sqlite *self)
     if (self->wal_frames >= CAP_FRAMES || mq_sqlite_alone(self->file_fd)) {
         copy(self, NULL);
     }
-    self->due_frames = self->wal_frames + DUE_FRAMES / 2; /* the next look is that much later */
+    self->due_frames = self->wal_frames + DUE_FRAMES / 2; /* when to try again */
 }
 
-/* The WAL's length is known from our own commits. A worker that has nothing to do makes none, and
- * must ask how far producers have come: a checkpoint tells, and copies what it finds. A file that
- * once grew keeps its size although it is used from its start again. */
+/* The worker's own commits tell how long the WAL is. An idle worker makes none. It runs a
+ * checkpoint now and then, which tells what producers have added, and copies that. A WAL that once
+ * grew keeps its size although it is used from its start again, so a large one is truncated. */
 static enum mq_status keep_short(struct mq_sqlite *self, struct mq_error *err)
 {
     bool all;
@@ -152,7 +152,7 @@ static enum mq_status keep_short(struct mq_sqlite *self, struct mq_error *err)
         if (mq_sqlite_wal_bytes(&self->base) > TRUNCATE_BYTES) {
             enum mq_status status = checkpoint(self, SQLITE_CHECKPOINT_TRUNCATE, &all, err);
             if (all) {
-                restarted(self); /* what the reader made due is done */
+                restarted(self); /* no frames are left over for a retry */
             }
             return status;
         }

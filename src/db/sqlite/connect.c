@@ -26,8 +26,9 @@ const char *mq_sqlite_version(void)
 
 static enum mq_status open_handle(struct mq_sqlite *self, bool create, struct mq_error *err)
 {
-    /* One thread at a time; a cache shared with the application's connections would bring its
-     * table locks and SQLITE_LOCKED. An absolute name is never taken for a URI. */
+    /* NOMUTEX: only one thread at a time uses the connection. PRIVATECACHE: a cache shared with the
+     * application's connections would bring table locks and SQLITE_LOCKED. An absolute name is
+     * never read as a URI. */
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE |
                 (create ? SQLITE_OPEN_CREATE : 0);
     int code = sqlite3_open_v2(self->memory ? ":memory:" : self->name, &self->handle, flags, NULL);
@@ -59,9 +60,9 @@ static enum mq_status wants_wal(const struct mq_sqlite *self, bool *wal, struct 
                         self->name);
 }
 
-/* A new file is for its owner, or for the group that shares the directory (setgid); journal, WAL
- * and index get its mode from SQLite. O_EXCL: closing a file that is already open elsewhere in
- * this process would drop its locks. SQLite reports what fails here. */
+/* Creates a file for its owner only, or also for the group if that shares the directory (setgid).
+ * SQLite gives the same mode to journal, WAL and index. O_EXCL, because closing a file that is
+ * already open elsewhere in this process would drop its locks. If this fails, SQLite reports it. */
 static void make_private(struct mq_sqlite *self)
 {
     struct stat info;
@@ -81,10 +82,10 @@ static void make_private(struct mq_sqlite *self)
     close(fd);
 }
 
-/* Gives an empty file its page size and journal mode, once, even if other processes do the same
- * now: the file is looked at again under the exclusive lock, which is then kept (locking_mode) over
- * the change to WAL, for that cannot be made inside a transaction. The connection is of no further
- * use, since one that entered WAL in this locking mode cannot leave it. */
+/* Gives an empty file its page size and journal mode. Other processes may do the same now, so this
+ * checks again under the exclusive lock that the file is empty. locking_mode keeps the lock while
+ * the file changes to WAL, because that is not possible inside a transaction. A connection that
+ * entered WAL in this locking mode cannot leave the locking mode, so it is closed. */
 static enum mq_status create(struct mq_sqlite *self, struct mq_error *err)
 {
     struct stat info;
@@ -112,9 +113,9 @@ out:
     return status;
 }
 
-/* The first of these reads header and schema, which finds out whether the file is a database. In
- * WAL mode the WAL is then open, while a rollback journal is not yet: to look is quicker than to
- * ask by `PRAGMA journal_mode`. */
+/* The first pragma reads header and schema, and fails if the file is not a database. In WAL mode
+ * the WAL is open after it; a rollback journal is not open yet. Checking that is faster than
+ * `PRAGMA journal_mode`. */
 static enum mq_status configure(struct mq_sqlite *self, struct mq_error *err)
 {
     enum mq_status status = mq_sqlite_pragma(
@@ -127,13 +128,13 @@ static enum mq_status configure(struct mq_sqlite *self, struct mq_error *err)
     } else if (status == MQ_OK) {
         status = mq_sqlite_ask_journal(self, self->journal, err);
     }
-    /* Some distributions build SQLite to write zeros over all that is deleted. The worker deletes
-     * every mail that it has sent: pages that become free as a whole are left as they are, which
-     * halves what it writes. */
+    /* Some distributions build SQLite so that it overwrites deleted content with zeros. The worker
+     * deletes every mail that it has sent. FAST does not overwrite pages that become free as a
+     * whole, which halves what the worker writes. */
     if (status == MQ_OK && self->worker) {
         status = mq_sqlite_pragma(self, "PRAGMA secure_delete = FAST", err);
     }
-    /* EXTRA syncs the directory, too. */
+    /* EXTRA also syncs the directory after it deleted the journal. */
     if (status == MQ_OK && strcmp(self->wanted_journal, "delete") == 0 && !self->reader &&
         strcmp(self->journal, "delete") == 0 && !self->synchronous_normal) {
         status = mq_sqlite_pragma(self, "PRAGMA synchronous = EXTRA", err);
@@ -141,7 +142,7 @@ static enum mq_status configure(struct mq_sqlite *self, struct mq_error *err)
     return status;
 }
 
-/* What SQLite calls the files: links resolved, as it derives the names of journal and WAL. */
+/* Takes the files' names as SQLite has them: with links resolved, and derived from that name. */
 static enum mq_status take_names(struct mq_sqlite *self, struct mq_error *err)
 {
     const char *canonical = sqlite3_db_filename(self->handle, "main");
@@ -210,12 +211,12 @@ void mq_sqlite_disconnect(struct mq_sqlite *self)
 
 void mq_sqlite_forget(struct mq_sqlite *self)
 {
-    /* SQLite keeps account of its POSIX locks in tables of the process. The child has a copy of
-     * them, but not the locks: as long as the parent's connection is in the tables, one that
-     * the child opens believes to hold the lock that keeps others from deleting the WAL. So an
-     * idle one is closed: without checkpoint and transaction that only releases descriptors
-     * and locks of the child, and it has no locks. One with a transaction is left alone, for
-     * closing would undo it. */
+    /* SQLite records its POSIX locks in tables of the process. The child has a copy of the tables,
+     * but not the locks. As long as the parent's connection is in the tables, a connection that the
+     * child opens believes that it holds the lock that keeps others from deleting the WAL. So an
+     * idle connection is closed: without a checkpoint or a transaction, that only closes the
+     * child's descriptors and releases locks, of which the child has none. A connection with a
+     * transaction is left alone, because closing would roll the transaction back. */
     bool idle =
         self->handle && !self->begun && !self->current && sqlite3_get_autocommit(self->handle);
 

@@ -1,17 +1,17 @@
-/* What follows a sync of the WAL that failed.
+/* Recovers from a failed sync of the WAL.
  *
- * SQLite undoes that commit and writes the next ones over it, but for what the system could not
- * write the next sync may succeed and the disk still have nothing: ext4 leaves the blocks of a
- * failed write unwritten, whatever is written over them later, until the file is cut. So the WAL is
- * cut, by a checkpoint. What is committed with FULL was synced before, so that one meets no gap.
+ * SQLite undoes the commit whose sync failed and writes the next ones over it. Their sync can
+ * succeed although the disk still lacks the data: ext4 leaves the blocks of a failed write
+ * unwritten, whatever is written over them later, until the file is truncated. So a checkpoint
+ * truncates the WAL. It finds no gap, because all that was committed with FULL was synced before.
  *
- * But a checkpoint that fails does the same to the database, and worse: the next checkpoint, of any
- * process, reports success, and the next power failure destroys the file. (SQLite's own checkpoint
- * does that too, when a process closes the file while its disk fails.) So the disk is tried first,
- * with a scratch file.
+ * But a failed checkpoint does the same to the database, and that is worse: the next checkpoint of
+ * any process reports success, and the next power failure destroys the file. (SQLite's own
+ * checkpoint has this effect too, if a process closes the file while its disk fails.) So the disk
+ * is tested first, with a scratch file.
  *
- * A process that opens the file later takes what is in the system's cache for committed, and stores
- * behind what the disk does not have: an empty file beside the database tells it. */
+ * A process that opens the WAL later is not told of the error. It reads the system's cache,
+ * and would store after frames that the disk lacks. An empty file beside the database warns it. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static bool write_and_sync(int fd, int64_t bytes)
     return fsync(fd) == 0;
 }
 
-/* Whether the disk takes twice as much as the checkpoint may write. */
+/* Whether the disk can store a scratch file of twice the size that the checkpoint may write. */
 static bool disk_takes(struct mq_sqlite *self)
 {
     struct mq_buffer name = {0};
@@ -79,7 +79,7 @@ enum mq_status mq_sqlite_after_failed_sync(struct mq_sqlite *self, struct mq_err
         return MQ_OK;
     }
     MQ_TRY(mq_sqlite_guard(self, err));
-    /* A rollback journal is cut after each commit. */
+    /* A rollback journal is truncated or deleted after each commit. */
     if (strcmp(self->journal, "wal") != 0 || (disk_takes(self) && cut_wal(self))) {
         self->sync_failed = false;
         unlink(self->mark_path);

@@ -1,12 +1,12 @@
-/* Is the open file still the one under its name?
+/* Checks whether the open file is still the one that has its name.
  *
- * An application may rename, restore or delete the database while we have it open: then we would
- * write to a file that nobody sees. And code of our process that reads the file without SQLite
- * (copy(), file_get_contents()) closes a descriptor of it, whereupon POSIX drops all locks of the
- * process on it. From then on nothing tells other processes that we are connected: the
- * next one that closes believes that it is the last, copies the WAL into the database and deletes
- * it, and what we write to the deleted one is gone, with every call reporting success. So device
- * and inode of both files are compared before each transaction and after each commit. */
+ * If an application renames, restores or deletes the database while we have it open, we would write
+ * to a file that nobody sees. And if code of our process reads the file without SQLite (copy(),
+ * file_get_contents()), it closes a descriptor of the file, and POSIX drops all locks that the
+ * process has on it. Then other processes do not know that we are connected. The next one that
+ * closes believes that it is the last: it copies the WAL into the database and deletes the WAL.
+ * What we write to the deleted WAL is lost, although every call reports success. So device and
+ * inode of both files are compared before each transaction and after each commit. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,7 @@ bool mq_sqlite_journal_open(struct mq_sqlite *self)
     return code == SQLITE_OK && file && file->pMethods;
 }
 
-/* False: the WAL is gone. */
+/* Notes the identity of the WAL that SQLite has open. Returns false if that WAL is gone. */
 static bool take_wal(struct mq_sqlite *self)
 {
     enum { FILE_ITSELF, WAL, SHM, COUNT };
@@ -65,9 +65,9 @@ static bool take_wal(struct mq_sqlite *self)
     if (!mq_file_id_of(self->wal_path, &ids[WAL]) || !mq_file_id_of(self->shm_path, &ids[SHM])) {
         return false;
     }
-    /* What has those names now may no longer be what SQLite opened; the WAL's index is shared by
-     * all connections of a process, so that one whose locks were dropped passes a deleted one on
-     * to those that open later. */
+    /* Without a descriptor of this process for them, they are not the files that SQLite opened.
+     * All connections of a process share the WAL's index, so a connection whose locks were dropped
+     * passes a deleted index on to connections that are opened later. */
     mq_file_find_fds(ids, fds, COUNT);
     if (fds[WAL] < 0 || fds[SHM] < 0) {
         return false;
@@ -81,8 +81,8 @@ static bool take_wal(struct mq_sqlite *self)
 static bool identify(struct mq_sqlite *self)
 {
     int moved = 0;
-    /* HAS_MOVED compares the name with the descriptor that SQLite has; the first comparison with
-     * the name before resolving links. */
+    /* HAS_MOVED compares SQLite's descriptor with the canonical name. The comparison before it
+     * includes the name before links were resolved. */
     if (!mq_file_id_of(self->name, &self->file) ||
         (strcmp(self->name, self->path) != 0 && !unchanged(self->path, &self->file)) ||
         sqlite3_file_control(self->handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved) != SQLITE_OK ||
@@ -90,7 +90,7 @@ static bool identify(struct mq_sqlite *self)
         return false;
     }
     self->identified = true;
-    /* Who only reads must know its WAL, too, before it closes. */
+    /* A connection that only reads has no note_journal(), but must know its WAL when it closes. */
     if (strcmp(self->journal, "wal") == 0) {
         take_wal(self);
     }
@@ -103,9 +103,9 @@ enum mq_status mq_sqlite_guard(struct mq_sqlite *self, struct mq_error *err)
     return (known ? intact(self) : identify(self)) ? MQ_OK : mq_sqlite_gone(self, false, err);
 }
 
-/* TRUNCATE instead of DELETE, which with synchronous=FULL does not sync the directory, so that a
- * power failure may bring a deleted journal back and undo the commit. It is the mode of the
- * connection only: the file keeps its own. */
+/* Uses TRUNCATE instead of DELETE. With synchronous=FULL, DELETE does not sync the directory, so a
+ * power failure may bring a deleted journal back, which undoes the commit. The mode is that of the
+ * connection only; the file keeps its own. */
 static enum mq_status prefer_truncate(struct mq_sqlite *self, struct mq_error *err)
 {
     if (strcmp(self->journal, "delete") != 0 || strcmp(self->wanted_journal, "delete") == 0) {
@@ -119,10 +119,9 @@ enum mq_status mq_sqlite_note_journal(struct mq_sqlite *self, struct mq_error *e
     if (self->memory || self->wal_known) {
         return MQ_OK;
     }
-    /* A file of the WAL's name does not tell: a power failure may leave an empty one, which SQLite
-     * takes no notice of. Nor does a journal that is open before the first write: it is a WAL since
-     * another process changed the file to it, or the rollback journal of a process that was killed.
-     */
+    /* Asks SQLite, because nothing else is certain. A power failure may leave an empty -wal file,
+     * which SQLite ignores. And a journal that is open before the first write can be a WAL (another
+     * process has changed the mode) or the rollback journal of a process that was killed. */
     if (strcmp(self->journal, "delete") == 0 || mq_sqlite_journal_open(self)) {
         MQ_TRY(mq_sqlite_ask_journal(self, self->journal, err));
     }
@@ -133,10 +132,10 @@ enum mq_status mq_sqlite_note_journal(struct mq_sqlite *self, struct mq_error *e
 
 enum mq_status mq_sqlite_guard_commit(struct mq_sqlite *self, struct mq_error *err)
 {
-    /* A process that closes "as the last" first copies the WAL into the database and then deletes
-     * it, and what we commit in between is lost although the WAL is still there. It holds the
-     * exclusive lock all that time, which is impossible while ours is in force. Asking for the lock
-     * first and looking at the WAL afterwards leaves no gap. */
+    /* A process that believes that it is the last to close copies the WAL into the database, then
+     * deletes the WAL. What we commit in between is lost, although the WAL is still there. All that
+     * time the process holds the exclusive lock, which it cannot get while our lock is in force. To
+     * check the lock first and the WAL afterwards leaves no gap. */
     if (self->wal_known) {
         struct mq_file_id id;
 

@@ -1,25 +1,25 @@
-/* That the open file is the one that others see, and that its WAL is synced and stays short. */
+/* Checks that the open file is still the one that others see. Keeps its WAL synced and short. */
 #ifndef MQ_DB_SQLITE_FILE_GUARD_H
 #define MQ_DB_SQLITE_FILE_GUARD_H
 
 #include "db/sqlite/internal.h"
 
 /* file_guard.c */
-/* Not in a forked child, open, and not found replaced before. */
+/* Fails in a forked child, without an open file, and if the file was found replaced before. */
 enum mq_status mq_sqlite_usable(struct mq_sqlite *self, struct mq_error *err);
-/* Takes the identity of file and WAL at the first call, and compares it from then on; MQ_REPLACED
- * marks the connection dead. */
+/* Notes the identity of file and WAL at the first call and compares it at each later one.
+ * MQ_REPLACED: another file has the name; the connection is marked dead. */
 enum mq_status mq_sqlite_guard(struct mq_sqlite *self, struct mq_error *err);
-/* At a transaction's start, in which no other process changes the file to WAL or from it: sets the
- * journal mode, and takes the identity of a WAL that the file did not have when it was opened. */
+/* To be called within a transaction, where no other process can switch WAL mode on or off. Notes
+ * the journal mode, and the identity of a WAL that the file did not have when it was opened. */
 enum mq_status mq_sqlite_note_journal(struct mq_sqlite *self, struct mq_error *err);
-/* After a commit: whether what was committed is in the file that others see. */
+/* After a commit: fails if the commit may not be in the file that others see. */
 enum mq_status mq_sqlite_guard_commit(struct mq_sqlite *self, struct mq_error *err);
 /* Whether the WAL, or a rollback journal, is open. */
 bool mq_sqlite_journal_open(struct mq_sqlite *self);
 
-/* failed_sync.c: between transactions. MQ_IO: the WAL could not be cut yet, and nothing may be
- * stored until then. */
+/* failed_sync.c: to be called between transactions. MQ_IO: the WAL could not be truncated yet;
+ * nothing may be stored until it is. */
 enum mq_status mq_sqlite_after_failed_sync(struct mq_sqlite *self, struct mq_error *err);
 
 /* checkpoint.c */

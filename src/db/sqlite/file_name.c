@@ -1,4 +1,4 @@
-/* Names of files, looked at before SQLite opens them. */
+/* Checks names of files before SQLite opens them. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,15 +13,15 @@ void mq_sqlite_directory(const char *name, char out[PATH_MAX])
     snprintf(out, PATH_MAX, "%.*s", len, slash ? name : ".");
 }
 
-/* SQLite leaves out what follows the last "/" here, and would make a file of the directory's name.
- */
+/* Such a name ends with "/", "/." or "/..": SQLite would drop that and create a file with the name
+ * of the directory. */
 static bool names_directory(const char *name)
 {
     const char *last = strrchr(name, '/') + 1;
     return *last == '\0' || strcmp(last, ".") == 0 || strcmp(last, "..") == 0;
 }
 
-/* Why a file that is there cannot be the database; NULL: it can. */
+/* Returns why an existing file cannot be the database, or NULL if it can. */
 static const char *fault_of(const struct stat *info, bool must_exist)
 {
     if (S_ISDIR(info->st_mode)) {
@@ -30,12 +30,13 @@ static const char *fault_of(const struct stat *info, bool must_exist)
     if (!S_ISREG(info->st_mode)) {
         return "it is not a regular file: give the path of a file";
     }
-    /* An empty file may be about to be restored. */
+    /* Somebody may be about to restore an empty file. */
     return must_exist && info->st_size == 0 ? "it is empty: correct the path, or create it first"
                                             : NULL;
 }
 
-/* Never by open(): closing it again would drop the locks of every connection of this process. */
+/* Uses stat(), never open(): to close the file would drop the locks of every connection of this
+ * process. */
 enum mq_status mq_sqlite_look(struct mq_sqlite *self, bool must_exist, bool *empty,
                               struct mq_error *err)
 {
@@ -58,7 +59,7 @@ enum mq_status mq_sqlite_look(struct mq_sqlite *self, bool must_exist, bool *emp
                : MQ_OK;
 }
 
-/* f_type of statfs(2). FUSE may be anything, sshfs among others. */
+/* f_type of statfs(2). FUSE is here because it can be a network, such as sshfs. */
 static const unsigned int network_magic[] = {
     0x6969,     /* NFS */
     0x517b,     /* SMB */

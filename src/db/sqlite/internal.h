@@ -1,5 +1,5 @@
-/* What the files of the native SQLite driver share; nobody else includes it. Each file uses only
- * those whose functions stand above its own here. */
+/* Only the files of the native SQLite driver include this. They are listed in the order of use:
+ * each file calls only functions of files above it. */
 #ifndef MQ_DB_SQLITE_INTERNAL_H
 #define MQ_DB_SQLITE_INTERNAL_H
 
@@ -10,31 +10,32 @@
 /* lock_wait.c */
 int64_t mq_sqlite_monotonic_us(void);
 void mq_sqlite_busy_install(struct mq_sqlite *self);
-/* Whether another process has the exclusive lock on the database that `fd` is. */
+/* Whether another process has the exclusive lock on the database that is open as `fd`. */
 bool mq_sqlite_shut_out(int fd);
-/* Whether no other process has the database in WAL mode open that `fd` is. */
+/* Whether no other process has the database open; `fd` is a descriptor of it, in WAL mode. */
 bool mq_sqlite_alone(int fd);
-/* The text for a lock that could not be had. */
+/* Sets the text for a lock that another connection did not release in time; MQ_BUSY. */
 enum mq_status mq_sqlite_busy_error(struct mq_sqlite *self, struct mq_error *err);
 
 /* file_name.c */
-/* Whether the file may be opened, as far as can be seen from outside; *empty: it has no contents
- * yet, or does not exist and may be created. */
+/* Checks self->name without opening the file; MQ_CANTOPEN. *empty: the file has no contents yet, or
+ * does not exist and may be created. */
 enum mq_status mq_sqlite_look(struct mq_sqlite *self, bool must_exist, bool *empty,
                               struct mq_error *err);
 /* The directory of an absolute name, cut to fit. */
 void mq_sqlite_directory(const char *name, char out[PATH_MAX]);
-/* Whether that is on a network file system. */
+/* Whether an absolute name is on a network file system. */
 bool mq_sqlite_on_network(const char *name);
 
 /* result_code.c: status and text for the handle's last error. */
 enum mq_status mq_sqlite_error(struct mq_sqlite *self, int code, struct mq_error *err);
-/* Marks the connection dead: another file has the database's name. `committed`: what was may be
- * lost with it. */
+/* Marks the connection dead, because another file has the database's name. Returns MQ_REPLACED.
+ * `committed`: a commit has just succeeded, and may be lost. */
 enum mq_status mq_sqlite_gone(struct mq_sqlite *self, bool committed, struct mq_error *err);
 long mq_sqlite_owner(const char *path); /* user ID; -1: unknown */
 
-/* read_only.c: sets self->reader; refuses a worker then, and a file that SQLite cannot read so. */
+/* read_only.c: sets self->reader. If set: fails for a worker, or in WAL mode without -wal or -shm.
+ */
 enum mq_status mq_sqlite_note_reader(struct mq_sqlite *self, struct mq_error *err);
 
 /* pragma.c */
@@ -61,7 +62,7 @@ enum mq_status mq_sqlite_connect(struct mq_sqlite *self, bool must_exist, struct
 /* Whether that version (3.51.3 is 3051003) has the fix of the WAL-reset fault. */
 bool mq_sqlite_fixed_in(int version);
 void mq_sqlite_disconnect(struct mq_sqlite *self);
-/* The same in a forked child, where nothing that the parent uses may be touched. */
+/* Disconnects in a forked child, where nothing that the parent uses may be touched. */
 void mq_sqlite_forget(struct mq_sqlite *self);
 
 #endif

@@ -1,5 +1,5 @@
-/* Waiting for locks: short jittered steps instead of SQLite's own, which soon sleep 100 ms at a
- * time and so miss the gaps between the short transactions that a queue has. */
+/* Waits for locks in short jittered steps. SQLite's own busy handler soon sleeps 100 ms at a time,
+ * and so misses the gaps between the short transactions that a queue has. */
 #include <fcntl.h>
 #include <time.h>
 
@@ -8,14 +8,15 @@
 enum {
     STEP_MIN_US = 50,
     STEP_MAX_US = 1000,
-    /* A short transaction's lock is free for less time than a long step takes, and a process that
-     * sleeps longer than the others never gets it: no long steps for about the first 10 ms. */
+    /* Between short transactions the lock is free for less time than a long step takes, so a
+     * process that sleeps longer than the others never gets it. The first steps, for about 10 ms
+     * together, are short. */
     SOON_US = 300,
     SOON_TRIES = 64,
 };
 
-/* Where SQLite's Unix locks of readers lie: in the database's lock-byte page
- * (sqlite.org/fileformat2.html, section 1.3). Who has the file in WAL mode open has one. */
+/* The bytes that readers lock on Unix, in the database's lock-byte page
+ * (sqlite.org/fileformat2.html, section 1.3). In WAL mode each open connection has such a lock. */
 enum { LOCK_SHARED = 0x40000002, LOCK_SHARED_SIZE = 510 };
 
 int64_t mq_sqlite_monotonic_us(void)
@@ -46,7 +47,7 @@ static int wait_a_step(void *context, int tries)
         step = busy->limit_us - busy->waited_us;
     }
     pause = (struct timespec){.tv_sec = 0, .tv_nsec = step * 1000};
-    nanosleep(&pause, NULL); /* a signal shortens it: then it is simply the next try */
+    nanosleep(&pause, NULL); /* a signal may end it early, which does no harm */
     return 1;
 }
 
@@ -55,9 +56,9 @@ void mq_sqlite_busy_install(struct mq_sqlite *self)
     sqlite3_busy_handler(self->handle, wait_a_step, &self->busy);
 }
 
-enum lock { FREE /* or this process's, which are not reported */, TAKEN, UNKNOWN };
+enum lock { FREE /* or only this process has one: F_GETLK does not tell */, TAKEN, UNKNOWN };
 
-/* Whether another process has a lock on the database that `fd` is, in conflict with `type`. */
+/* Whether another process has a lock that conflicts with `type`, on the database open as `fd`. */
 static enum lock ask_lock(int fd, short type)
 {
     struct flock lock = {

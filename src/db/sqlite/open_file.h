@@ -1,4 +1,4 @@
-/* The native SQLite connection: what its files know of it. Nobody else includes this. */
+/* The state of a native SQLite connection. Only the driver's files include this. */
 #ifndef MQ_DB_SQLITE_OPEN_FILE_H
 #define MQ_DB_SQLITE_OPEN_FILE_H
 
@@ -9,7 +9,7 @@
 #include "core/file_id.h"
 #include "db/db.h"
 
-/* Slots of the driver's own statements, behind the queue's. */
+/* Slots of the driver's own statements, after the queue's. */
 enum mq_fixed { MQ_FIXED_BEGIN = MQ_DB_SLOTS, MQ_FIXED_COMMIT, MQ_FIXED_ROLLBACK, MQ_SQLITE_SLOTS };
 
 enum { MQ_PRAGMA_MAX = 12 };
@@ -25,11 +25,11 @@ struct mq_sqlite {
     sqlite3 *handle; /* NULL: a reopen failed */
     pid_t owner;     /* the process that opened */
 
-    char *name;      /* absolute, as the caller spelled it: links in it may be turned elsewhere */
-    char *path;      /* canonical: what SQLite derives the names of journal and WAL from */
+    char *name;      /* absolute, as the caller gave it; its links may point elsewhere later */
+    char *path;      /* canonical; SQLite derives the names of journal and WAL from it */
     char *wal_path;  /* path-wal */
     char *shm_path;  /* path-shm */
-    char *mark_path; /* path-unsynced: failed_sync.c */
+    char *mark_path; /* path-unsynced; see failed_sync.c */
     char wanted_journal[MQ_PRAGMA_MAX]; /* as in the options; "": the default */
     char journal[MQ_PRAGMA_MAX];
     bool memory;
@@ -37,12 +37,12 @@ struct mq_sqlite {
     bool worker;
     bool reader; /* the file was opened for reading only */
 
-    struct mq_file_id file; /* what was opened; valid when identified */
-    struct mq_file_id wal;  /* valid when wal_known */
+    struct mq_file_id file; /* of the opened file; valid when identified */
+    struct mq_file_id wal;  /* of the WAL that SQLite has open; valid when wal_known */
     bool identified;
-    bool wal_known; /* it is the one that SQLite has open */
-    bool replaced;  /* dead until reopened */
-    int file_fd;    /* SQLite's own, to ask for locks only; with wal_known */
+    bool wal_known;
+    bool replaced; /* dead until reopened */
+    int file_fd;   /* SQLite's own, used only to query locks; set with wal_known */
 
     bool committing;
     bool begun; /* begin() succeeded and neither commit() nor rollback() came */
@@ -50,17 +50,17 @@ struct mq_sqlite {
 
     sqlite3_stmt *slots[MQ_SQLITE_SLOTS];
     sqlite3_stmt *current; /* the open result */
-    bool current_kept;     /* it lives in a slot */
+    bool current_kept;     /* `current` is in a slot */
     bool row_ready;        /* run() has stepped to a row that next() has not given yet */
     int64_t changes;
 
     bool sync_failed;        /* and mq_sqlite_after_failed_sync() has not succeeded since */
     int wal_frames;          /* in the WAL after our last commit or checkpoint */
-    bool wal_frames_fresh;   /* since the last maintain() */
+    bool wal_frames_fresh;   /* wal_frames was set since the last maintain() */
     int due_frames;          /* wal_frames at which a checkpoint is due */
-    int retry_frames;        /* more of them after the last one, in vain; 0: it copied all */
-    bool restart_due;        /* the last checkpoint left something */
-    int64_t look_after_us;   /* CLOCK_MONOTONIC: no look at others' frames before */
+    int retry_frames;        /* frames to wait for after an incomplete checkpoint, else 0 */
+    bool restart_due;        /* the last checkpoint left frames: the next is a RESTART */
+    int64_t look_after_us;   /* CLOCK_MONOTONIC: no search for others' frames before */
     int64_t shrink_after_us; /* CLOCK_MONOTONIC: no attempt to shrink the WAL before */
 };
 

@@ -21,7 +21,7 @@ enum mq_status mq_sqlite_pragma_text(struct mq_sqlite *self, const char *sql,
         sqlite3_snprintf(MQ_PRAGMA_MAX, out, "%s", (const char *)sqlite3_column_text(stmt, 0));
     }
     if (code == SQLITE_ROW || code == SQLITE_DONE) {
-        code = sqlite3_finalize(stmt); /* fails when the text could not be had */
+        code = sqlite3_finalize(stmt); /* fails without memory for the text */
     } else {
         sqlite3_finalize(stmt);
     }

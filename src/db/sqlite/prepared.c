@@ -2,8 +2,8 @@
 #include "db/sqlite/file_guard.h"
 #include "db/sqlite/sqlite.h"
 
-/* Some failures (disk full, I/O error, no memory) make SQLite undo the whole transaction. What
- * ran after that would commit by itself, one statement at a time. */
+/* Fails if SQLite has undone the whole transaction, as it does after some failures (disk full, I/O
+ * error, no memory). Each later statement would commit by itself. */
 static enum mq_status check_undone(struct mq_sqlite *self, struct mq_error *err)
 {
     if (!self->begun || !sqlite3_get_autocommit(self->handle)) {
@@ -56,8 +56,8 @@ static enum mq_status prepare(struct mq_sqlite *self, const struct mq_query *que
 enum mq_status mq_sqlite_run_fixed(struct mq_sqlite *self, enum mq_fixed which,
                                    struct mq_error *err)
 {
-    /* IMMEDIATE: a deferred transaction that turns writer fails at once when another one wrote
-     * since its first read, whatever the timeout. */
+    /* IMMEDIATE, because a deferred transaction takes the write lock too late: if another
+     * connection wrote since its first read, it fails at once, whatever the timeout. */
     static const char *const texts[] = {"BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"};
     const struct mq_query query = {.slot = (int)which, .sql = texts[which - MQ_FIXED_BEGIN]};
     MQ_TRY(check_undone(self, err));
@@ -69,8 +69,7 @@ enum mq_status mq_sqlite_run_fixed(struct mq_sqlite *self, enum mq_fixed which,
     return status;
 }
 
-/* Outside of a transaction each statement is one: the same guard as around those of begin() and
- * commit(). */
+/* Outside begin() each statement is its own transaction, so it needs the same guard as a commit. */
 static enum mq_status completed(struct mq_sqlite *self, struct mq_error *err)
 {
     bool wrote = !sqlite3_stmt_readonly(self->current);
@@ -79,8 +78,8 @@ static enum mq_status completed(struct mq_sqlite *self, struct mq_error *err)
     return wrote && !self->begun ? mq_sqlite_guard_commit(self, err) : MQ_OK;
 }
 
-/* Bytes that SQLite has to convert or copy first are asked for here, where a lack of memory can be
- * reported: numbers and UTF-16 as text, text without its NUL. */
+/* Reads the columns that SQLite has to convert or copy (numbers and UTF-16 to text, text without
+ * its NUL), because a lack of memory can be reported here, but not in column(). */
 static bool columns_ready(sqlite3_stmt *stmt)
 {
     int count = sqlite3_column_count(stmt);
@@ -195,7 +194,7 @@ void mq_sqlite_finish(struct mq_db *db)
     }
     if (self->current_kept) {
         sqlite3_reset(self->current);
-        sqlite3_clear_bindings(self->current); /* they point to memory of the caller */
+        sqlite3_clear_bindings(self->current); /* they point into the caller's memory */
     } else {
         sqlite3_finalize(self->current);
     }

@@ -1,9 +1,9 @@
-/* Reading for users without write permission, or on a file system that is mounted read-only.
+/* Reading without write permission, or on a file system that is mounted read-only.
  *
- * A file with a rollback journal is read as by anybody. One in WAL mode SQLite reads by its -wal
- * and -shm files (sqlite.org/wal.html, "Read-Only Databases"). Where these are missing it would
- * make them, as this user, and those who may write could not open them then. `immutable` would read
- * what is not committed, or no longer there: it is never used. */
+ * A file with a rollback journal needs nothing special. To read a file in WAL mode, SQLite needs
+ * its -wal and -shm files (sqlite.org/wal.html, "Read-Only Databases"). If they are missing, it
+ * would create them as this user, and users with write permission could not open them. `immutable`
+ * is never used: it could read what is not committed or no longer there. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,8 +11,8 @@
 
 #include "db/sqlite/internal.h"
 
-/* By the header's read version; through SQLite's own descriptor, for closing another one would drop
- * its locks. */
+/* Whether the header's read version is that of WAL mode. Reads through SQLite's own descriptor,
+ * because closing another one would drop SQLite's locks. */
 static bool says_wal(struct mq_sqlite *self)
 {
     enum { READ_VERSION = 19, VERSION_WAL = 2 };

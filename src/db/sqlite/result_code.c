@@ -17,7 +17,7 @@ long mq_sqlite_owner(const char *path)
     return stat(path, &info) == 0 ? (long)info.st_uid : -1;
 }
 
-/* Where SQLite may not open or write: whose fault it is, from the outside in. */
+/* Explains why SQLite cannot open or write: checks the directory, then the file, then the rest. */
 static enum mq_status denied(struct mq_sqlite *self, int system_error, enum mq_status otherwise,
                              struct mq_error *err)
 {
@@ -67,9 +67,9 @@ static enum mq_status denied(struct mq_sqlite *self, int system_error, enum mq_s
     "it may be stored all the same: look, or store it once more with the same reference, which " \
     "stores it once"
 
-/* A rollback journal is cut, or deleted, and then synced: when that fails, all is stored, or is
- * again after a power failure. What a commit wrote to a WAL before its sync failed may come back by
- * a power failure, too. */
+/* Says whether a failed commit may be stored all the same. At its end a commit truncates or deletes
+ * the rollback journal, and syncs that. If one of these fails, the changes are stored all the same,
+ * at once or after a power failure. So may be those of a commit whose WAL could not be synced. */
 static const char *outcome(const struct mq_sqlite *self, int code)
 {
     bool commits = self->committing || !self->begun;
@@ -115,8 +115,7 @@ static enum mq_status input_output(struct mq_sqlite *self, int code, int system_
     const char *path = path_of(self);
     self->sync_failed = self->sync_failed || code == SQLITE_IOERR_FSYNC;
     if (code == SQLITE_IOERR_WRITE && system_error == 0 && is_size_limited()) {
-        system_error =
-            EFBIG; /* a part was written, and SQLite does not keep why the rest was not */
+        system_error = EFBIG; /* a part was written; SQLite does not keep the errno for the rest */
     }
     if (system_error == EDQUOT || system_error == EFBIG || system_error == ENOSPC) {
         return full(self, code, system_error, err);
@@ -173,7 +172,7 @@ enum mq_status mq_sqlite_error(struct mq_sqlite *self, int code, struct mq_error
     switch (code == SQLITE_IOERR_NOMEM ? SQLITE_NOMEM : code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-    case SQLITE_PROTOCOL: /* too many attempts to start reading the WAL: locks of others too */
+    case SQLITE_PROTOCOL: /* too many attempts to start reading the WAL: others' locks */
         return mq_sqlite_busy_error(self, err);
     case SQLITE_NOMEM:
         return mq_error_nomem(err);

@@ -33,11 +33,11 @@ static enum mq_status begin(struct mq_db *db, struct mq_error *err)
         return mq_error_set(err, MQ_DATABASE, "database", "a transaction within a transaction");
     }
     mq_sqlite_finish(db);
-    if (self->reader && access(self->path, W_OK) == 0) { /* by now */
+    if (self->reader && access(self->path, W_OK) == 0) { /* the file became writable */
         mq_sqlite_disconnect(self);
         MQ_TRY(mq_sqlite_connect(self, true, err));
     }
-    if (self->reader) { /* SQLite would begin a transaction that reads */
+    if (self->reader) { /* SQLite would begin a read transaction */
         return mq_sqlite_error(self, SQLITE_READONLY, err);
     }
     MQ_TRY(mq_sqlite_guard(self, err));
@@ -51,7 +51,7 @@ static enum mq_status begin(struct mq_db *db, struct mq_error *err)
     return status;
 }
 
-/* A commit that fails for the lock's sake leaves the transaction open: try again or roll back. */
+/* If a lock makes the commit fail, the transaction stays open: try again or roll back. */
 static enum mq_status commit(struct mq_db *db, struct mq_error *err)
 {
     struct mq_sqlite *self = mq_sqlite_of(db);
