@@ -6,7 +6,7 @@
 
 #define BURST_MIN    5
 #define MINUTES_HOUR 60
-#define FINEST       1000000000 /* digits behind it do not count; a unit is 0.000277… token */
+#define FINEST       1000000000 /* nine decimals count; a unit is 0.000277… token */
 
 int64_t mq_bucket_default_cap(int64_t limit)
 {
@@ -24,7 +24,7 @@ void mq_bucket_refill(struct mq_bucket *bucket, int64_t now_s)
     if (room <= 0) {
         bucket->units = full;
     } else if (bucket->limit > 0 && elapsed > room / bucket->limit) {
-        bucket->units += room; /* compared by division: elapsed · limit may overflow */
+        bucket->units += room; /* the test divides, because elapsed · limit can overflow */
     } else {
         bucket->units += elapsed * bucket->limit;
     }
@@ -62,7 +62,7 @@ int64_t mq_bucket_wait_s(const struct mq_bucket *bucket)
 
 void mq_bucket_format(int64_t units, char out[32])
 {
-    /* Four decimals are finer than half a unit, so that rounding on the way back is exact. */
+    /* Four decimals are finer than half a unit, so mq_bucket_parse() rounds back exactly. */
     int64_t whole = units / MQ_BUCKET_UNITS;
     int64_t rest = units % MQ_BUCKET_UNITS;
     unsigned decimals = (unsigned)((rest * 10000 + MQ_BUCKET_UNITS / 2) / MQ_BUCKET_UNITS);

@@ -1,8 +1,8 @@
-/* The token bucket that keeps the hourly limit: exact integer arithmetic, no clock of its own.
+/* The token bucket that keeps the hourly limit. Exact integer arithmetic; callers pass the time.
  *
- * A token is one recipient handed to the relay. Amounts are held in units of 1/3600 token, so that
- * a limit of N an hour refills exactly N units a second: 40 an hour is one mail in 90 s, without
- * rounding. Leaky/token bucket as in RFC 2697, section 3, with one colour. */
+ * A token is one recipient handed to the relay. Amounts are in units of 1/3600 token, so a limit of
+ * N an hour refills exactly N units a second: 40 an hour is one mail in 90 s, without rounding. It
+ * is the token bucket of RFC 2697, section 3, with one colour. */
 #ifndef MQ_POLICY_BUCKET_H
 #define MQ_POLICY_BUCKET_H
 
@@ -11,31 +11,31 @@
 
 #include "core/buffer.h"
 
-#define MQ_BUCKET_UNITS 3600 /* units a token */
+#define MQ_BUCKET_UNITS 3600 /* units in a token */
 
 enum mq_rate_mode { MQ_RATE_AVERAGE, MQ_RATE_STRICT };
 
 struct mq_bucket {
     int64_t limit;         /* N, tokens an hour; 0 = no limit */
-    int64_t cap;           /* the most tokens it holds; up to 10⁹, as a config value */
-    int64_t units;         /* what it holds, in 1/3600 token; 0 … cap·3600 */
+    int64_t cap;           /* the most tokens it can hold; a config value, up to 10⁹ */
+    int64_t units;         /* its contents in 1/3600 token; 0 … cap·3600 */
     int64_t last_refill_s; /* UTC; 0 = never */
 };
 
 /* Default capacity: max(min(N, 5), ceil(N / 60)). */
 int64_t mq_bucket_default_cap(int64_t limit);
-/* units = min(cap, units + max(0, now − last)·N), last = now. A clock that jumps forward gains at
- * most cap, one that jumps back gains nothing. */
+/* units = min(cap, units + max(0, now − last)·N), last = now. A clock that jumps forward adds at
+ * most cap; one that jumps back adds nothing. */
 void mq_bucket_refill(struct mq_bucket *bucket, int64_t now_s);
 int64_t mq_bucket_tokens(const struct mq_bucket *bucket); /* whole tokens */
-/* Takes n tokens; the caller has checked that they are there. */
+/* Takes n tokens. The caller has checked that the bucket has them. */
 void mq_bucket_take(struct mq_bucket *bucket, int64_t n);
 /* Gives n tokens back, up to cap. */
 void mq_bucket_give(struct mq_bucket *bucket, int64_t n);
-/* Seconds from last_refill_s until one whole token is there; 0 when it is. */
+/* Seconds from last_refill_s until there is a whole token; 0 if there is one, or no limit. */
 int64_t mq_bucket_wait_s(const struct mq_bucket *bucket);
-/* The decimal text kept in the config table ("4.25"), and back; parse(format(x)) == x.
- * parse returns false for text that is not a non-negative decimal number. */
+/* Convert units to the decimal text in the config table ("4.25") and back; parse(format(x)) == x.
+ * mq_bucket_parse() returns false for text that is not a non-negative decimal number. */
 void mq_bucket_format(int64_t units, char out[32]);
 bool mq_bucket_parse(struct mq_str text, int64_t *units);
 

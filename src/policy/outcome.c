@@ -1,4 +1,4 @@
-/* What follows from each outcome. A new one is a row here and a value in the header. */
+/* What follows from each outcome. A new outcome needs a row here and a value in the header. */
 #include "policy/outcome.h"
 
 const struct mq_outcome_facts mq_outcomes[MQ_OUTCOME_COUNT] = {

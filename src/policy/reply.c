@@ -8,7 +8,7 @@
 
 #define DAY_S 86400
 
-/* The code that a line begins with, 0 when it begins with none (RFC 5321, 4.2: 2yz … 5yz). */
+/* Returns the code at the start of a line, 0 if there is none (RFC 5321, 4.2: 2yz … 5yz). */
 static int code_of(struct mq_str line)
 {
     if (line.len < 3 || line.data[0] < '2' || line.data[0] > '5' || !mq_is_digit(line.data[1]) ||
@@ -18,14 +18,15 @@ static int code_of(struct mq_str line)
     return (line.data[0] - '0') * 100 + (line.data[1] - '0') * 10 + (line.data[2] - '0');
 }
 
-/* Takes an enhanced status code off a line's text (RFC 2034, section 4): class.subject.detail, of
- * one to three digits, the class as in the basic code, then a space or the end. */
+/* Removes an enhanced status code (RFC 2034, section 4) from the start of a line's text:
+ * class.subject.detail, each of one to three digits. The class must be that of the basic code, and
+ * a space or the end must follow. */
 static bool take_enhanced(struct mq_str *text, int code, int out[3])
 {
     struct mq_str rest = *text;
     int value[3] = {0};
     for (int i = 0; i < 3; i++) {
-        size_t first = i > 0; /* behind the dot */
+        size_t first = i > 0; /* skips the dot */
         size_t n = first;
         if (i > 0 && (rest.len == 0 || rest.data[0] != '.')) {
             return false;
@@ -74,7 +75,7 @@ static enum mq_status bad_reply(const char *why, struct mq_error *err)
                         why);
 }
 
-/* The line in the reader is whole: adds it to the reply. *last: it was the reply's last. */
+/* Adds the complete line in the reader to the reply. *last: it was the last line of the reply. */
 static enum mq_status take_line(struct mq_reply_reader *reader, bool *last, struct mq_error *err)
 {
     struct mq_reply *reply = &reader->reply;
@@ -160,7 +161,8 @@ static char *word_end(char *at)
     return at + strcspn(at, " ");
 }
 
-/* <…> with an "@" or in one word. One that was cut off counts to its end. */
+/* Blanks <…> if it has an "@", begins with a quote or is a single word. If the ">" was cut off, it
+ * blanks up to the end of the word, or of the whole text after a quote. */
 static void blank_brackets(char *text)
 {
     char *open = text;
@@ -180,7 +182,7 @@ static void blank_brackets(char *text)
     }
 }
 
-/* Words with an "@", with a local part in quotes whatever is in them. */
+/* Blanks words with an "@", and quoted local parts even if they have spaces. */
 static void blank_addresses(char *text)
 {
     char *at = text;
@@ -199,7 +201,7 @@ static void blank_addresses(char *text)
     }
 }
 
-/* "name", 'name' and `name', one word each; an apostrophe within a word is none of these. */
+/* Blanks "name", 'name' and `name' of one word. An apostrophe inside a word is not a quote. */
 static void blank_quoted(char *text)
 {
     for (char *open = text; *open != '\0'; open++) {
@@ -222,7 +224,7 @@ void mq_reply_own_words(const struct mq_reply *reply, char out[MQ_REPLY_TEXT_MAX
     blank_brackets(out);
     blank_addresses(out);
     blank_quoted(out);
-    if (len + 4 >= MQ_REPLY_TEXT_MAX) { /* cut: the last word may be half an address */
+    if (len + 4 >= MQ_REPLY_TEXT_MAX) { /* the text was cut: its last word may be half an address */
         char *last = strrchr(out, ' ');
         if (last != NULL) {
             blank(last + 1, out + len);
@@ -235,7 +237,7 @@ static bool is_name_char(char c)
     return is_letter(c) || mq_is_digit(c) || c == '-' || c == '_' || c == '.';
 }
 
-/* Whether text[at] is part of a host's name: labels with dots between, the last not a number. */
+/* Whether text[at] is in a host name: labels with dots between, the last begins with a letter. */
 static bool in_host_name(const char *text, size_t at)
 {
     size_t from = at, to = at;
@@ -293,7 +295,8 @@ static int64_t take_digits(const char **at)
     return value < DAY_S ? value : DAY_S;
 }
 
-/* Seconds in the unit that at begins with; 0: the number counted something else. */
+/* Returns the seconds of the unit that `at` begins with; 1 if there is no word, 0 if it is another
+ * word: the number counted something else. */
 static int unit_of(const char *at)
 {
     static const struct {
@@ -303,7 +306,7 @@ static int unit_of(const char *at)
                  {"stunde", 3600}, {"sekunde", 1}, {"s", 1},       {"m", 60},    {"h", 3600}};
     at += strspn(at, " -");
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        bool letter = units[i].name[1] == '\0'; /* must be alone */
+        bool letter = units[i].name[1] == '\0'; /* no other letter may follow */
         if (begins(at, units[i].name) && !(letter && mq_is_alpha(at[1]))) {
             return units[i].seconds;
         }
@@ -311,7 +314,7 @@ static int unit_of(const char *at)
     return mq_is_alpha(*at) ? 0 : 1;
 }
 
-/* A span of time: "300", "300 seconds", "5 min", "00:05:00"; 0 when it is none. */
+/* Parses a span of time ("300", "300 seconds", "5 min", "00:05:00"); 0 if it is not one. */
 static int span_s(const char *at)
 {
     if (!mq_is_digit(*at)) {
@@ -328,7 +331,7 @@ static int span_s(const char *at)
         if (at[0] == '.' && mq_is_digit(at[1])) {
             at++;
             take_digits(&at);
-            value++; /* rounded up: coming too early may extend the wait */
+            value++; /* rounded up: a relay may extend the wait if we come too early */
         }
         value *= unit_of(at);
     }

@@ -1,4 +1,4 @@
-/* SMTP replies (RFC 5321, section 4.2) read from a stream of bytes of any cut. */
+/* Reads SMTP replies (RFC 5321, section 4.2) from a stream of bytes that may be cut anywhere. */
 #ifndef MQ_POLICY_REPLY_H
 #define MQ_POLICY_REPLY_H
 
@@ -11,11 +11,11 @@
 #define MQ_REPLY_TEXT_MAX 512
 
 struct mq_reply {
-    int code;        /* 200 … 599; 0: none came */
+    int code;        /* 200 … 599; 0: no reply came */
     int enhanced[3]; /* RFC 3463 class.subject.detail; all 0 when absent */
     size_t lines;
-    char text[MQ_REPLY_TEXT_MAX]; /* all lines' texts joined by " ", printable UTF-8, cut on a
-                                     character; without the codes */
+    char text[MQ_REPLY_TEXT_MAX]; /* the lines' texts without their codes, joined by " "; printable
+                                     UTF-8, never cut inside a character */
 };
 
 /* Reads one reply after another. Memory is bounded: a line over MQ_REPLY_LINE_MAX bytes or a reply
@@ -23,31 +23,31 @@ struct mq_reply {
 #define MQ_REPLY_LINE_MAX  4096
 #define MQ_REPLY_LINES_MAX 256
 
-struct mq_reply_reader { /* {0} before the first */
+struct mq_reply_reader { /* {0} before the first reply */
     char line[MQ_REPLY_LINE_MAX];
     size_t line_len;
     struct mq_reply reply; /* being built */
 };
 
-/* Takes what it reads off *data. *complete: `out` holds a whole reply and *data is what follows it;
- * otherwise all of *data was taken. MQ_TRANSPORT on bytes that are no reply (no code, other codes
- * within one reply, NUL, overlong); the reader is then of no use any more. A bare LF ends a line
- * too: servers in the field do so. A code without a text ("250" CRLF) is a reply: receivers must
- * take it (RFC 5321, 4.2). */
+/* Reads from the front of *data and advances it. If *complete is set, `out` has a whole reply and
+ * *data is what follows; otherwise all of *data was read. MQ_TRANSPORT if the bytes are not a reply
+ * (no code, different codes in one reply, NUL, too long); the reader cannot be used after that. A
+ * bare LF ends a line too, because some servers send it. A code without a text ("250" CRLF) is a
+ * reply: receivers must accept it (RFC 5321, 4.2). */
 enum mq_status mq_reply_read(struct mq_reply_reader *reader, struct mq_str *data, bool *complete,
                              struct mq_reply *out, struct mq_error *err);
 
-/* The text in the relay's own words: addresses, and names in quotes, are overwritten with "*". A
- * relay repeats what it refuses, so a recipient must not be able to put words into its mouth. */
+/* Copies the reply's text and overwrites addresses and quoted names with "*". A relay repeats what
+ * it refuses, and words that a recipient chose must not count as the relay's own. */
 void mq_reply_own_words(const struct mq_reply *reply, char out[MQ_REPLY_TEXT_MAX]);
-/* Whether such words contain the lower-case phrase, whatever their case, not begun within the name
- * of a host: these too are the recipient's. */
+/* Whether `words`, made by mq_reply_own_words(), contain the lower-case phrase in any case. A match
+ * that begins inside a host name does not count: the recipient may have chosen that name. */
 bool mq_reply_says(const char *words, const char *phrase);
 
-/* Seconds to wait that the text names ("try again in 300 seconds", "retry after 5 minutes"),
- * 0 when none; at most a day. */
+/* The waiting time that the text names ("try again in 300 seconds", "retry after 5 minutes"), in
+ * seconds, at most a day; 0 if it names none. */
 int mq_reply_retry_after_s(const struct mq_reply *reply);
-/* "550 5.1.1 text" into out, cut at size on a character. */
+/* Writes "550 5.1.1 text" into out, cut to size but not inside a character. */
 void mq_reply_format(const struct mq_reply *reply, char *out, size_t size);
 
 #endif

@@ -9,15 +9,15 @@ static const char *const names[MQ_STATE_COUNT] = {
 
 #define TO(state) (1u << MQ_##state)
 
-/* The states that a job may go to. */
+/* The states that a job may change to. */
 static const unsigned legal[MQ_STATE_COUNT] = {
     [MQ_PENDING] = TO(SENDING) | TO(PARKED), /* claim; hold */
-    /* Release or recovery of a first attempt; settle, or release or recovery of a later one;
-     * attempts used up, refused, uncertain and to be held. */
+    /* To pending: release or recovery of a first attempt. To failed: settle; release or recovery of
+     * a later attempt. To parked: attempts used up, refused, unreadable, uncertain with hold. */
     [MQ_SENDING] = TO(PENDING) | TO(FAILED) | TO(PARKED),
     [MQ_FAILED] = TO(SENDING) | TO(PENDING) | TO(PARKED), /* claim; retry by a person; hold */
     [MQ_PARKED] = TO(PENDING),                            /* retry by a person */
-    [MQ_HELD] = TO(PENDING),                              /* the campaign feeds it */
+    [MQ_HELD] = TO(PENDING),                              /* its campaign starts it */
 };
 
 const char *mq_state_name(enum mq_state state)

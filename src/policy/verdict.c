@@ -9,19 +9,19 @@
 #define DATA      ON(MQ_STAGE_DATA)
 #define DOT       ON(MQ_STAGE_DOT)
 #define CONNECT   ON(MQ_STAGE_CONNECT)
-#define OPEN      (MAIL | RCPT | DATA) /* once open, before the dot */
+#define OPEN      (MAIL | RCPT | DATA) /* the session is open, the dot not sent */
 #define ANY       (OPEN | DOT)
 
-/* What of the enhanced code a row asks for. A code whose class contradicts the basic code is
- * none. */
+/* What a row requires of the enhanced code. A code whose class contradicts the basic code counts as
+ * absent. */
 enum wanted {
     WHATEVER,
-    BARE,    /* there is none */
-    SUBJECT, /* x.subject.*, but the details in `except` */
+    BARE,    /* no enhanced code */
+    SUBJECT, /* x.subject.*, except for the details in `except` */
     EXACT    /* x.subject.detail */
 };
 
-/* Whether a reply says so; `words`: the relay's own (mq_reply_own_words). */
+/* Tests of a reply's text. `words` is that text after mq_reply_own_words(). */
 static bool is_sender_limit(const struct mq_reply *reply, const char *words);
 static bool is_too_many(const struct mq_reply *reply, const char *words);
 
@@ -31,17 +31,17 @@ struct row {
     enum wanted wanted;
     int subject, detail;
     int except[3];                                                 /* zeros: none */
-    bool (*says)(const struct mq_reply *reply, const char *words); /* NULL: whatever */
+    bool (*says)(const struct mq_reply *reply, const char *words); /* NULL: any text */
     enum mq_verdict verdict;
 };
 
-/* Matched from the top. */
+/* The first row that matches decides. */
 static const struct row rows[] = {
     {.stages = CONNECT, .low = 200, .high = 299, .verdict = MQ_VERDICT_ACCEPTED},
     {.stages = CONNECT, .low = 0, .high = 999, .verdict = MQ_VERDICT_CONNECT_TROUBLE},
 
     {.stages = DOT, .low = 200, .high = 299, .verdict = MQ_VERDICT_ACCEPTED},
-    /* No complete reply; and one that RFC 5321 does not know here says as little. */
+    /* No complete reply, or a code that RFC 5321 does not allow here: nobody knows. */
     {.stages = DOT, .low = 0, .high = 399, .verdict = MQ_VERDICT_UNCERTAIN},
 
     {.stages = OPEN, .low = 0, .high = 0, .verdict = MQ_VERDICT_SESSION_TROUBLE},
@@ -68,13 +68,13 @@ static const struct row rows[] = {
     {RCPT, 552, 552, EXACT, 5, 3, {0}, NULL, MQ_VERDICT_NEXT_TRANSACTION},
     {RCPT, 552, 552, WHATEVER, 0, 0, {0}, is_too_many, MQ_VERDICT_NEXT_TRANSACTION},
 
-    /* Bad address, bad mailbox, message too big, bad content. Not: bad sender (5.1.7, 5.1.8), the
-     * sender's daily limit (5.1.90, Exchange Online), mailbox full (5.2.2). */
+    /* Bad address, bad mailbox, message too big, bad content. Other rows have: bad sender (5.1.7,
+     * 5.1.8), the sender's daily limit (5.1.90, Exchange Online), mailbox full (5.2.2). */
     {ANY, 500, 599, SUBJECT, 1, 0, {7, 8, 90}, NULL, MQ_VERDICT_REFUSED},
     {ANY, 500, 599, SUBJECT, 2, 0, {2}, NULL, MQ_VERDICT_REFUSED},
     {ANY, 500, 599, EXACT, 3, 4, {0}, NULL, MQ_VERDICT_REFUSED},
     {ANY, 500, 599, SUBJECT, 6, 0, {0}, NULL, MQ_VERDICT_REFUSED},
-    /* Its words say more (explain()). */
+    /* The text may say more, see explain(). */
     {RCPT, 550, 551, BARE, 0, 0, {0}, NULL, MQ_VERDICT_UNEXPLAINED},
     {RCPT, 553, 553, BARE, 0, 0, {0}, NULL, MQ_VERDICT_UNEXPLAINED},
 
@@ -90,12 +90,12 @@ static const struct row rows[] = {
 
     {.stages = ANY, .low = 500, .high = 599, .verdict = MQ_VERDICT_DENIED},
     {.stages = ANY, .low = 400, .high = 499, .verdict = MQ_VERDICT_TRY_LATER},
-    /* What no server may answer here: out of step. */
+    /* A code that servers must not send here: replies and commands are out of step. */
     {.stages = ANY, .low = 0, .high = 999, .verdict = MQ_VERDICT_PROTOCOL_ERROR},
 };
 
-/* A limit on what this sender may send, in the words of servers in use. Looked for in the relay's
- * own words only (mq_reply_own_words): one address must not stop the queue. */
+/* Phrases that servers in use send when this sender has reached a limit. They are searched for in
+ * mq_reply_own_words() only: an address that contains one must not stop the queue. */
 static const char *const sender_limits[] = {
     /* Gmail, Google Workspace, Mailgun, SendGrid */
     "sending limit", "sending quota", "smtp relay limit", "messaging limits", "credits exceeded",
@@ -111,9 +111,9 @@ static const char *const sender_limits[] = {
     "defers and failures per hour", "allowed outgoing messages", "outgoing email quota",
     "outgoing mail quota", "exceeded hour limit", "ratelimit exceeded", "you have exceeded your",
     "you have reached your", NULL};
-/* What can as well be about the recipient's mailbox or one message, or be a local part that is
- * repeated bare, counts only without a word of `about_others`: one full mailbox must not stop the
- * queue. Exim, Exchange Online, mailcow, rspamd, OVH, policyd and many. */
+/* These can also be about the recipient's mailbox or one message, or be a local part that the relay
+ * repeats without its domain. They count only without a word of `about_others`: one full mailbox
+ * must not stop the queue. Exim, Exchange Online, mailcow, rspamd, OVH, policyd and many others. */
 static const char *const ambiguous_limits[] = {"ratelimit",         "submissionquotaexceeded",
                                                "hourly limit",      "hourly quota",
                                                "daily limit",       "daily quota",
@@ -125,14 +125,14 @@ static const char *const about_others[] = {
     "session", "unrouteable", "unroutable", "unknown", "no such", "not exist", NULL,
 };
 
-/* Refusals without an enhanced code, in the words of servers in use. These are about the sender,
- * and would meet any recipient … */
+/* Words of refusals without an enhanced code, as servers in use write them. These are about the
+ * sender: any other recipient would be refused too. */
 static const char *const about_us[] = {
     "relay",      "rcpthosts", "authenti",   "authoriz",   "authoris",    "log in",      "login",
     "rbl",        "dnsbl",     "blacklist",  "black list", "blocklist",   "block list",  "spamhaus",
     "reputation", "your ip",   "ip address", "your host",  "your server", "reverse dns", "rdns",
     "ptr record", "sender",    "helo",       "ehlo",       "spf",         NULL};
-/* … and these about the recipient. */
+/* These are about the recipient. */
 static const char *const about_them[] = {
     "mailbox", "recipient", "user",      "inbox",     "unrouteable", "unroutable", "unknown",
     "no such", "not exist", "not known", "not found", "address",     "account",    NULL};
@@ -145,7 +145,7 @@ static bool says_any(const char *words, const char *const *phrases)
     return *phrases != NULL;
 }
 
-/* Cuts off what another server said, as a relay tells it that asks the recipient's own server:
+/* Cuts off the words of another server. A relay quotes them if it asks the recipient's own server:
  * "host mx.example said: …" (Postfix), "Response: …" (Exim). */
 static void cut_others_words(char *words)
 {
@@ -158,8 +158,8 @@ static void cut_others_words(char *words)
     }
 }
 
-/* Whether the reply speaks of an address (x.1.*), a mailbox (x.2.*) or the recipients of one
- * message (x.5.3), be it in an enhanced code that contradicts the basic one. */
+/* Whether the enhanced code is about an address (x.1.*), a mailbox (x.2.*) or the recipients of one
+ * message (x.5.3). A code whose class contradicts the basic code counts here, too. */
 static bool about_recipient(const struct mq_reply *reply)
 {
     int subject = reply->enhanced[1];
@@ -215,15 +215,15 @@ static bool enhanced_matches(const struct row *row, const struct mq_reply *reply
     return true;
 }
 
-/* The details of a code as qmail writes it, "(#5.7.1)", into subject; 0: there is none. */
+/* Returns the subject of an enhanced code as qmail writes it, 7 for "(#5.7.1)"; 0 without one. */
 static int subject_in_text(const char *words)
 {
     const char *at = strstr(words, "#5.");
     return at != NULL && at[3] >= '1' && at[3] <= '9' && at[4] == '.' ? at[3] - '0' : 0;
 }
 
-/* What a refused RCPT without a usable enhanced code is about. Where its words do not tell, what
- * other recipients are answered does: the worker compares. */
+/* Decides what a refused RCPT without a usable enhanced code is about. If its words do not tell,
+ * the worker compares it with the replies for other recipients. */
 static enum mq_verdict explain(const struct mq_reply *reply, const char *words)
 {
     int subject = subject_in_text(words);
@@ -242,7 +242,7 @@ enum mq_verdict mq_verdict_decide(enum mq_stage stage, const struct mq_reply *re
     char words[MQ_REPLY_TEXT_MAX];
     reply = reply ? reply : &none;
     words[0] = '\0';
-    if (reply->code >= 400) { /* of other replies the text says nothing */
+    if (reply->code >= 400) { /* the text of other replies does not matter */
         mq_reply_own_words(reply, words);
     }
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
