@@ -1,5 +1,4 @@
-/* The bytes of an intent file. Only intent.c writes them, only read.c reads those of others.
- */
+/* The format of an intent file. Only intent.c writes it; only read.c reads other runs' files. */
 #ifndef MQ_SEND_INTENT_FORMAT_H
 #define MQ_SEND_INTENT_FORMAT_H
 
@@ -12,7 +11,7 @@
 #define MQ_INTENT_VERSION   1
 #define MQ_INTENT_BOOT_MAX  40
 #define MQ_INTENT_SUFFIX    ".intent"
-#define MQ_INTENT_TEMPORARY ".starting" /* before the rename */
+#define MQ_INTENT_TEMPORARY ".starting" /* until it is renamed */
 
 struct mq_intent_header {
     char magic[8];
@@ -20,11 +19,11 @@ struct mq_intent_header {
     uint32_t slot_count;
     uint64_t host;                 /* hash of the host's name */
     char boot[MQ_INTENT_BOOT_MAX]; /* kernel's random id of this boot, NUL-padded; "" unknown */
-    int64_t pid;                   /* for people; process ids are used again and prove nothing */
+    int64_t pid;                   /* for people: process ids are used again and prove nothing */
     char reserved[56];
 };
 
-/* A record of version 1 has these values: another order, or another version. */
+/* Records of version 1 have these values. Other values need another version. */
 _Static_assert(MQ_OUTCOME_RELEASED == 0 && MQ_OUTCOME_DELIVERED == 1 && MQ_OUTCOME_REFUSED == 2 &&
                    MQ_OUTCOME_DEFERRED == 3 && MQ_OUTCOME_DENIED == 4 &&
                    MQ_OUTCOME_UNCERTAIN == 5 && MQ_OUTCOME_UNEXPLAINED == 6,
@@ -32,9 +31,9 @@ _Static_assert(MQ_OUTCOME_RELEASED == 0 && MQ_OUTCOME_DELIVERED == 1 && MQ_OUTCO
 _Static_assert(sizeof(struct mq_intent_header) == 128, "the header's size is part of the format");
 _Static_assert(sizeof(struct mq_intent_entry) == 128, "a slot's size is part of the format");
 
-/* The parts of a header that say where its process runs. */
+/* Fills in where the process runs: the header's host and boot. */
 void mq_intent_describe_host(struct mq_intent_header *header);
-/* directory/token+suffix, malloc'ed; NULL without memory. */
+/* Returns directory/token+suffix, malloc'ed; NULL without memory. */
 char *mq_intent_path(const char *directory, const char *token, const char *suffix);
 
 #endif

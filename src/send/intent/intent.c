@@ -40,7 +40,7 @@ void mq_intent_describe_host(struct mq_intent_header *header)
     gethostname(name, sizeof name - 1);
     header->host = mq_hash(MQ_HASH_BEGIN, mq_str_of(name));
     memset(header->boot, 0, sizeof header->boot);
-    /* An unknown boot matches none: every lease is then uncertain, never wrong. */
+    /* An unknown boot matches no record: every lease is then uncertain, which is safe. */
     int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
     if (fd >= 0 && read(fd, header->boot, sizeof header->boot - 1) > 0) {
         header->boot[strcspn(header->boot, "\n")] = '\0';
@@ -57,8 +57,8 @@ char *mq_intent_path(const char *directory, const char *token, const char *suffi
     return mq_buffer_take(&path);
 }
 
-/* With all its blocks: a store into the mapping must never meet a full disk, which would be a
- * SIGBUS. */
+/* Creates the file with all its blocks. Otherwise a store into the mapping could raise SIGBUS on a
+ * full disk. */
 static enum mq_status create_file(struct mq_intent *intent, const char *path, struct mq_error *err)
 {
     intent->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -115,8 +115,8 @@ void mq_intent_close(struct mq_intent *intent)
     mq_intent_abandon(intent);
 }
 
-/* Locked and complete before it has its name: a process that finds it unlocked knows that the owner
- * is dead. */
+/* Locks and completes the file before it gets its name. So a process that finds it unlocked knows
+ * that the owner is dead. */
 static enum mq_status put_in_place(struct mq_intent *intent, const char *temporary,
                                    struct mq_error *err)
 {
@@ -165,8 +165,8 @@ void mq_intent_write(struct mq_intent *intent, int slot, const struct mq_intent_
     const size_t behind = sizeof at->phase;
     memcpy((char *)at + behind, (const char *)entry + behind, sizeof *at - behind);
     __atomic_store_n(&at->phase, entry->phase, __ATOMIC_RELEASE);
-    /* The owner looks at the clock next. Its look must not overtake this store: another worker that
-     * finds the lease over and reads the phase before could send the mail too. */
+    /* The owner reads the clock next, and that must not happen before this store: another worker
+     * that finds the lease over and reads the old phase could send the mail too. */
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 

@@ -1,11 +1,11 @@
-/* The intent file of a worker run: a memory-mapped record, one slot a job under way, of how far
- * each has come, that survives the worker's death. The next worker reads it to know which mails may
- * be sent again without a copy.
+/* The intent file of a worker run: a memory-mapped record with a slot for each job under way, which
+ * says how far the job has come. It survives the worker's death. The next worker reads it and knows
+ * which mails it can send again without a duplicate.
  *
- * One file per run, named by the claim token, in the run directory; created under a temporary name,
- * preallocated, locked with flock (the lock dies with the process), then renamed. It outlives the
- * process (page cache), not a reboot: the header has the boot id, and a record of another boot or
- * host proves nothing. */
+ * Each run has one file in the run directory, named by its claim token. The run creates it under a
+ * temporary name, preallocates it, locks it with flock and renames it. The lock ends with the
+ * process. The contents stay (page cache), but not after a reboot: the header has the boot id, and
+ * a record of another boot or host proves nothing. */
 #ifndef MQ_SEND_INTENT_INTENT_H
 #define MQ_SEND_INTENT_INTENT_H
 
@@ -33,25 +33,25 @@ struct mq_intent_entry {
     int32_t code;
     int64_t job_id;
     int64_t at_s;
-    int32_t handed_over; /* tokens spent if the body was taken */
+    int32_t handed_over; /* tokens that are spent if the relay took the body */
     /* enum mq_outcome of each recipient of the row; RELEASED for those not in the transaction */
     uint8_t results[MQ_RECIPIENTS_MAX];
 };
 
-struct mq_intent; /* a run's own, writable */
+struct mq_intent; /* the file of this run, writable */
 
-/* slots: the most jobs under way at once, 1 to MQ_INTENT_SLOTS_MAX. MQ_CANTOPEN, MQ_READONLY,
- * MQ_FULL with the path. */
+/* Creates a run's file. slots: the most jobs under way at once, 1 to MQ_INTENT_SLOTS_MAX.
+ * MQ_CANTOPEN, MQ_READONLY, MQ_FULL with the path. */
 enum mq_status mq_intent_create(const char *directory, const char *token, size_t slots,
                                 struct mq_intent **out, struct mq_error *err);
-/* A free slot's index, or -1. Marks it begun for the job. */
+/* Marks a free slot as begun for the job. Returns its index, or -1 if none is free. */
 int mq_intent_begin(struct mq_intent *intent, int64_t job_id);
-/* Writes an entry with its phase last, so that a death between leaves the phase before. */
+/* Writes an entry, its phase last: if the process dies in between, the slot keeps its old phase. */
 void mq_intent_write(struct mq_intent *intent, int slot, const struct mq_intent_entry *entry);
 void mq_intent_release(struct mq_intent *intent, int slot); /* after the settle's commit */
 void mq_intent_close(struct mq_intent *intent);             /* unlinks and unlocks */
-/* Unlocks and frees, and leaves the file for the next worker, for a run that ends with something
- * unsettled. */
+/* For a run that ends with unsettled jobs: unlocks and frees, but leaves the file to the next
+ * worker. */
 void mq_intent_abandon(struct mq_intent *intent);
 
 /* ---- the records of others ---- */
@@ -62,25 +62,25 @@ enum mq_intent_owner {
     MQ_INTENT_OTHER  /* another user, host or boot, or unreadable: proves nothing */
 };
 
-/* Another run's, read-only. */
+/* The record of another run, read-only. */
 struct mq_intent_record {
     enum mq_intent_owner owner;
     char token[MQ_TOKEN_HEX + 1];
     char *path;
-    int fd; /* holds the lock when the owner is dead; -1: could not be opened */
+    int fd;                              /* holds the lock if the owner is dead; -1: not open */
     struct mq_intent_contents *contents; /* as they were when the record was read */
     size_t slot_count;                   /* 0: the record proves nothing */
 };
 
-/* Calls back for every record in the directory except `own` (NULL: none). The callback owns the
- * record. Clears away what proves nothing and is older than a week. */
+/* Calls each() for every record in the directory except that of the token `own` (NULL: for all).
+ * each() owns the record. Removes files older than a week that prove nothing. */
 enum mq_status mq_intent_scan(const char *directory, const char *own,
                               void (*each)(void *context, struct mq_intent_record *record),
                               void *context, struct mq_error *err);
-/* One record by its token; *out NULL when there is none. */
+/* Opens the record of a token; *out is NULL if there is none. */
 enum mq_status mq_intent_open(const char *directory, const char *token,
                               struct mq_intent_record **out, struct mq_error *err);
-/* Whether there is a slot for the job. A readable record without one says: never begun. */
+/* Whether there is a slot for the job. If a readable record has none, the job was never begun. */
 bool mq_intent_find(const struct mq_intent_record *record, int64_t job_id,
                     struct mq_intent_entry *out);
 /* remove: unlinks the file; only for a DEAD owner and after the recovery's commit. */

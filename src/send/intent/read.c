@@ -1,5 +1,5 @@
-/* Reads the intent files of other runs. They are never mapped: a file that someone cuts short would
- * kill the reader with SIGBUS. */
+/* Reads the intent files of other runs. It never maps them: if someone truncated a mapped file, the
+ * reader would die of SIGBUS. */
 #include "send/intent/format.h"
 
 #include <dirent.h>
@@ -33,7 +33,7 @@ static bool header_is_ours(const struct mq_intent_header *header)
            memcmp(header->boot, here.boot, sizeof here.boot) == 0;
 }
 
-/* Known values only: a record with one unknown byte is worth nothing as a whole. */
+/* Whether all values are known. One unknown byte makes the whole record worthless. */
 static bool slots_are_sound(const struct mq_intent_entry *slots, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -48,7 +48,8 @@ static bool slots_are_sound(const struct mq_intent_entry *slots, size_t count)
     return true;
 }
 
-/* What another user could have written would delete mails that were never sent. */
+/* Whether only this user can have written the file. With a forged record, mails would be deleted
+ * that were never sent. */
 static bool is_trusted(int fd, struct stat *st)
 {
     char why[MQ_FILE_WHY];
@@ -56,7 +57,7 @@ static bool is_trusted(int fd, struct stat *st)
            (st->st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-/* MQ_OK also when the contents are of no use: the record then proves nothing. */
+/* MQ_OK also for contents that are of no use: the record then proves nothing. */
 static enum mq_status read_contents(struct mq_intent_record *record, struct mq_error *err)
 {
     struct stat st;
@@ -100,7 +101,7 @@ enum mq_status mq_intent_open(const char *directory, const char *token,
         free(record);
         return mq_error_nomem(err);
     }
-    /* O_NONBLOCK: whatever lies there under that name, opening it must not wait. */
+    /* O_NONBLOCK: open() must not wait, even if that name is a FIFO. */
     record->fd = open(record->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     bool missing = record->fd < 0 && errno == ENOENT;
     enum mq_status status = record->fd >= 0 ? read_contents(record, err) : MQ_OK;
@@ -118,7 +119,7 @@ bool mq_intent_find(const struct mq_intent_record *record, int64_t job_id,
     bool found = false;
     for (size_t i = 0; i < record->slot_count; i++) {
         const struct mq_intent_entry *slot = &record->contents->slots[i];
-        /* Never two for a job; if there were, the one that came further counts. */
+        /* A job never has two slots. If it had, the one with the later phase would count. */
         if (slot->phase != MQ_INTENT_FREE && slot->job_id == job_id &&
             (!found || slot->phase > out->phase)) {
             found = true;
@@ -134,7 +135,7 @@ void mq_intent_record_close(struct mq_intent_record *record, bool remove)
         return;
     }
     if (remove) {
-        unlink(record->path); /* before the lock goes, so that no other takes it up again */
+        unlink(record->path); /* before the lock goes, so that no other run recovers it again */
     }
     if (record->fd >= 0) {
         close(record->fd);
@@ -151,7 +152,7 @@ static bool is_named(const char *name, const char *suffix)
            strcmp(name + MQ_TOKEN_HEX, suffix) == 0;
 }
 
-/* Removes a file that has lain unchanged for so long; one that a process holds stays. */
+/* Removes a file that is unchanged for age_s seconds, unless a process holds its lock. */
 static void remove_old(int directory, const char *name, int64_t age_s)
 {
     struct stat st;
@@ -166,14 +167,14 @@ static void remove_old(int directory, const char *name, int64_t age_s)
     close(fd);
 }
 
-/* Gone meanwhile: its owner ended in order, or another took the recovery. */
+/* Whether the file is gone meanwhile: its owner ended in order, or another run recovered it. */
 static bool is_unlinked(const struct mq_intent_record *record)
 {
     struct stat st;
     return record->fd >= 0 && fstat(record->fd, &st) == 0 && st.st_nlink == 0;
 }
 
-/* The record of that name, unless it is gone; *out NULL: it is. */
+/* Opens the record of that name; *out is NULL if it is gone. */
 static enum mq_status open_listed(DIR *dir, const char *directory, const char *name,
                                   struct mq_intent_record **out, struct mq_error *err)
 {
@@ -186,7 +187,7 @@ static enum mq_status open_listed(DIR *dir, const char *directory, const char *n
         *out = NULL;
     } else if (record != NULL && record->owner == MQ_INTENT_OTHER) {
         if (record->fd >= 0) {
-            close(record->fd); /* may hold the lock that remove_old() asks for */
+            close(record->fd); /* it may hold the lock that remove_old() needs */
         }
         record->fd = -1;
         remove_old(dirfd(dir), name, KEEP_UNKNOWN_S);
