@@ -1,4 +1,5 @@
-/* A transport that hands each mail to a closure. What the closure throws says what became of it. */
+/* A transport that hands each mail to a closure. An exception that the closure throws says what
+ * became of the mail. */
 #include "php/worker/hooks.h"
 
 #include <stdlib.h>
@@ -15,7 +16,7 @@ struct closure_transport {
     struct mq_transport base; /* first */
     struct mq_php_run *run;
     struct mq_php_callable *closure;
-    struct mq_transfer *called; /* the one whose call is under way */
+    struct mq_transfer *called; /* the transfer whose call is under way */
 };
 
 static struct closure_transport *self_of(struct mq_transport *transport)
@@ -23,7 +24,7 @@ static struct closure_transport *self_of(struct mq_transport *transport)
     return (struct closure_transport *)(void *)transport;
 }
 
-/* One at a time. */
+/* A closure takes one mail at a time. */
 static size_t closure_capacity(const struct mq_transport *transport, bool just_in_time)
 {
     const struct closure_transport *self = (const void *)transport;
@@ -133,7 +134,7 @@ static enum mq_status closure_step(struct mq_transport *transport, int64_t timeo
         return mq_error_set(err, MQ_BAILOUT, "", "PHP stopped with a fatal error");
     }
     transfer->ms = (mq_transport_now_us(transport) - began_us) / 1000;
-    if (call.exited) { /* nobody knows how far it came: abort() says so */
+    if (call.exited) { /* nobody knows how far it came: closure_abort() says so */
         return mq_error_set(err, MQ_THROWN, "", "the transport ended the script");
     }
     settle_call(self, &call);
@@ -143,7 +144,7 @@ static enum mq_status closure_step(struct mq_transport *transport, int64_t timeo
     return left;
 }
 
-/* The call that has not returned ended the script. */
+/* If a call did not return because it ended the script, its mail is uncertain. */
 static void closure_abort(struct mq_transport *transport)
 {
     struct closure_transport *self = self_of(transport);

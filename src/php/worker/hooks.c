@@ -1,5 +1,5 @@
-/* The worker's callbacks into PHP: compose, onEvent. A fatal error in one ends the run, never the
- * core's frames. */
+/* The worker's callbacks into PHP: compose, onEvent. A fatal error in a callback ends the run; it
+ * never jumps over the core's frames. */
 #include "php/worker/hooks.h"
 
 #include <unistd.h>
@@ -111,7 +111,7 @@ static void compose_body(void *context)
         call->end = judge_result(call, &result);
     }
     zval_ptr_dtor(&result);
-    if (EG(exception)) { /* perhaps a destructor's */
+    if (EG(exception)) { /* perhaps thrown by a destructor */
         call->end = failed_by_exception(call);
     }
 }

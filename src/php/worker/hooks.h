@@ -21,18 +21,19 @@ struct mq_php_hooks {
     struct mq_dkim *dkim;             /* NULL: nothing is signed */
 };
 
-/* Runs body(context), in which everything that touches PHP values happens, and which errors call
- * `name`. A process that it forks ends here. MQ_THROWN, MQ_BAILOUT: PHP has ended, or had;
- * MQ_DATABASE: it left a transaction open. */
+/* Runs body(context), which does all that touches PHP values; errors call it `name`. If it forks,
+ * the child ends here. MQ_THROWN, MQ_BAILOUT: PHP has ended, now or before. MQ_DATABASE: it left a
+ * transaction open. */
 enum mq_status mq_php_call_out(struct mq_php_run *run, const char *name,
                                void (*body)(void *context), void *context, struct mq_error *err);
 
-/* The hooks as the worker takes them; `hooks` is their context and has to live as long. */
+/* Fills in the hooks for the worker. `hooks` is their context and must live as long. */
 void mq_php_worker_hooks(struct mq_php_hooks *hooks, struct mq_worker_hooks *out);
 
-/* A transport that hands each mail to a PHP Closure (Job, message, from, recipients): returning
- * means accepted, RefusedException refused, TransportException the relay's trouble, any other
- * exception try later. `run` and `closure` are borrowed and have to live as long. */
+/* Makes a transport that hands each mail to a PHP Closure (Job, message, from, recipients). If the
+ * Closure returns, the mail is accepted. RefusedException means refused, TransportException the
+ * relay's trouble, any other exception try later. `run` and `closure` are borrowed and must live as
+ * long. */
 enum mq_status mq_closure_transport_new(struct mq_php_run *run, struct mq_php_callable *closure,
                                         const struct mq_clock *clock, struct mq_transport **out,
                                         struct mq_error *err);
