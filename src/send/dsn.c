@@ -40,7 +40,7 @@ static bool is_host(const char *host)
     return len > 0 && len <= HOST_MAX && host[len] == '\0' && host[0] != '-';
 }
 
-/* One text for whatever is wrong: an unencoded character of a password puts its pieces anywhere. */
+/* The text repeats no input: an unencoded character in a password moves pieces of it anywhere. */
 static enum mq_status bad_authority(struct mq_error *err)
 {
     return mq_dsn_bad(
@@ -155,7 +155,7 @@ static enum mq_status parse(struct mq_str text, struct mq_dsn *dsn, struct mq_er
 
 enum mq_status mq_dsn_parse(struct mq_str text, struct mq_dsn *out, struct mq_error *err)
 {
-    /* RFC 5321, section 4.5.3.2, where it speaks of the step. */
+    /* The command, data, block and final timeouts are those of RFC 5321, section 4.5.3.2. */
     struct mq_dsn dsn = {.verify_peer = true,
                          .connect_timeout_ms = 30000,
                          .command_timeout_ms = 300000,
@@ -203,7 +203,7 @@ static void append_encoded(struct mq_buffer *out, const char *text, const char *
     }
 }
 
-/* The program, and whether there is more: an option can be a password. -t and -i say nothing. */
+/* Appends the program, and *** if it has options other than -t and -i: one can be a password. */
 static void append_command(struct mq_buffer *out, const struct mq_strings *words)
 {
     mq_buffer_cstr(out, "?command=");

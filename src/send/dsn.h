@@ -10,18 +10,18 @@
 #include "core/error.h"
 
 enum mq_tls_mode {
-    MQ_TLS_AUTO,     /* STARTTLS required, except to a loopback address: none */
+    MQ_TLS_AUTO,     /* STARTTLS is required, but not used to a loopback address */
     MQ_TLS_NONE,     /* tls=none */
     MQ_TLS_REQUIRED, /* tls=required: STARTTLS, also to loopback */
     MQ_TLS_IMPLICIT  /* smtps:// */
 };
 
-/* Commands that go out before the replies to earlier ones, where the relay offers PIPELINING. */
+/* Which commands go out before the replies to earlier ones, if the relay offers PIPELINING. */
 enum mq_pipelining {
-    MQ_PIPELINING_LEARN, /* as `group` until the relay has shown that it can `dot` */
+    MQ_PIPELINING_LEARN, /* like GROUP until the relay has shown that it can do DOT */
     MQ_PIPELINING_NONE,  /* pipelining=0: command by command */
     MQ_PIPELINING_GROUP, /* pipelining=1: the commands of one mail */
-    MQ_PIPELINING_DOT    /* pipelining=dot: also the next mail's, behind the end of a message */
+    MQ_PIPELINING_DOT    /* pipelining=dot: also those of the next mail, behind a message's end */
 };
 
 struct mq_dsn {
@@ -43,8 +43,8 @@ struct mq_dsn {
     int64_t command_timeout_ms;   /* MAIL, RCPT, RSET: RFC 5321's 300 s */
     int64_t data_timeout_ms;      /* DATA: 120 s */
     int64_t block_timeout_ms;     /* data block, write progress: 180 s */
-    int64_t final_timeout_ms;     /* reply to the dot, end of sendmail's program: 600 s; 0: neither,
-                                     as for file:// and null:// */
+    int64_t final_timeout_ms;     /* reply to the dot, or end of sendmail's program: 600 s; 0 for
+                                     file:// and null://, which have neither */
     int64_t idle_ms;              /* QUIT after this long idle: 10,000 */
     int64_t mails_per_connection; /* QUIT after this many: 100 */
 };
@@ -61,12 +61,13 @@ void mq_dsn_clear(struct mq_dsn *dsn);
 char *mq_dsn_redacted(const struct mq_dsn *dsn);
 bool mq_dsn_is(const struct mq_dsn *dsn, const char *scheme);
 bool mq_dsn_is_loopback(const struct mq_dsn *dsn); /* 127.0.0.0/8, ::1, localhost */
-/* The directory or the program that it names, borrowed; NULL: none. */
+/* Returns the directory or the program that the DSN names, borrowed; NULL: none. */
 const char *mq_dsn_place(const struct mq_dsn *dsn);
 
-/* A command line's words, with quotes and backslashes as a shell reads them; there is no shell:
- * what only a shell could do (pipes, redirections, variables) is MQ_CONFIG, field "transport", and
- * so are an open quote and an empty command. *words is initialised; its old contents are freed. */
+/* Splits a command line into words, with quotes and backslashes as in a shell. But no shell is
+ * used: what only a shell could do (pipes, redirections, variables) is MQ_CONFIG, field
+ * "transport", and so are an open quote and an empty command. *words is initialised; its old
+ * contents are freed. */
 enum mq_status mq_dsn_split_command(struct mq_str command, struct mq_strings *words,
                                     struct mq_error *err);
 

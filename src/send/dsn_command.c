@@ -1,4 +1,4 @@
-/* The words of a command line, read as a shell reads them as far as one is not needed. */
+/* Splits a command line into words as a shell does, as far as that needs no shell. */
 #include <string.h>
 
 #include "core/ascii.h"
@@ -6,8 +6,8 @@
 
 struct reader {
     struct mq_buffer word;
-    bool in_word; /* also of an empty one: '' */
-    char quote;   /* that is open; NUL: none */
+    bool in_word; /* also in an empty word: '' */
+    char quote;   /* the open quote; NUL: none */
 };
 
 static enum mq_status end_word(struct reader *reader, struct mq_strings *words,
@@ -20,7 +20,7 @@ static enum mq_status end_word(struct reader *reader, struct mq_strings *words,
     return kept ? MQ_OK : mq_error_nomem(err);
 }
 
-/* Also a NUL, which no word can have. */
+/* True for NUL too, which strchr() finds: no word can contain it. */
 static bool needs_shell(const struct reader *reader, char c)
 {
     if (reader->quote != '\0') {

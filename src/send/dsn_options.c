@@ -21,8 +21,8 @@ struct option {
     enum type type;
     size_t offset; /* of the member that it sets */
     const char *rule;
-    const char *const *words;           /* WORD: those of the enum in its order */
-    bool (*is_valid)(const char *text); /* TEXT; NULL: every text is */
+    const char *const *words;           /* WORD: in the enum's order; BOOL: false, true in turn */
+    bool (*is_valid)(const char *text); /* TEXT; NULL: any text is valid */
 };
 
 static bool is_ehlo(const char *text)
@@ -94,7 +94,7 @@ static unsigned scheme_of(const struct mq_dsn *dsn)
     return mq_dsn_is(dsn, "sendmail") ? FOR_SENDMAIL : mq_dsn_is(dsn, "file") ? FOR_FILE : FOR_SMTP;
 }
 
-/* "30", "0.5" as milliseconds; 0: not a number of seconds in the range. */
+/* Converts seconds ("30", "0.5") to milliseconds; 0: not a number, or out of range. */
 static int64_t milliseconds(struct mq_str text)
 {
     char digits[16] = "";
@@ -109,7 +109,7 @@ static int64_t milliseconds(struct mq_str text)
     return mq_dsn_count(mq_str_of(digits), (int64_t)SECOND_MAX * 1000);
 }
 
-/* Whether *value, which is malloc'ed, follows the option's rule; a text is taken over. */
+/* Sets the option's member; false: *value breaks the rule. Takes over a (malloc'ed) TEXT. */
 static bool set_value(struct mq_dsn *dsn, const struct option *option, char **value)
 {
     void *member = (char *)dsn + option->offset;
@@ -131,14 +131,14 @@ static bool set_value(struct mq_dsn *dsn, const struct option *option, char **va
         *(int64_t *)member = mq_dsn_count(mq_str_of(*value), MAILS_MAX);
         return *(int64_t *)member > 0;
     default:
-        *(char **)member = *value; /* it was NULL: an option is taken once */
+        *(char **)member = *value; /* the member was NULL: an option can be given once */
         *value = NULL;
         return option->is_valid == NULL || option->is_valid(*(char **)member);
     }
 }
 
-/* Which options there are. `name` is shown if nothing in the options can be a piece of user or
- * password. */
+/* Fails with the list of the scheme's options. `show`: nothing in the options can be a piece of
+ * user or password, so the text can name the unknown one. */
 static enum mq_status unknown_option(const struct mq_dsn *dsn, struct mq_str name, bool show,
                                      struct mq_error *err)
 {

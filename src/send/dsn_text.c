@@ -1,4 +1,4 @@
-/* Pieces of a transport's DSN: cutting, decoding, numbers, and the error that names it. */
+/* Helpers that read a transport's DSN: cutting, decoding, numbers, and its error. */
 #include "send/dsn_text.h"
 
 #include <stdlib.h>

@@ -1,26 +1,25 @@
-/* What the files that read a transport's DSN, and the command in it, share. */
+/* Shared by the files that read a transport's DSN and the command in it. */
 #ifndef MQ_SEND_DSN_TEXT_H
 #define MQ_SEND_DSN_TEXT_H
 
 #include "send/dsn.h"
 
-/* Of host names. */
+/* The characters of host names. */
 #define MQ_DSN_NAME_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
 
-/* Fills err with "transport: <what>" and returns MQ_CONFIG. `what` never repeats anything that
- * could be a piece of a password: one with an unencoded '@', ':', '/' or '?' puts its pieces
- * anywhere. */
+/* Fills err with "transport: <what>" and returns MQ_CONFIG. `what` never repeats a part of the DSN:
+ * if the password has an unencoded '@', ':', '/' or '?', a piece of it can be anywhere. */
 enum mq_status mq_dsn_bad(struct mq_error *err, const char *what);
 /* Overwrites a secret and frees it. */
 void mq_dsn_wipe(char *secret);
 /* Percent-decodes into malloc'ed *out. "+" stays: it is a space only in HTML forms. */
 enum mq_status mq_dsn_decode(struct mq_str text, char **out, struct mq_error *err);
-/* Cuts text at the first c: what is before goes to *head, what is behind stays. */
+/* Cuts *text behind the first c; *head gets what is before the c. False: there is none. */
 bool mq_dsn_cut(struct mq_str *text, char c, struct mq_str *head);
-/* Decimal digits only, 1 … max; 0 otherwise. */
+/* Reads a number from 1 to max, only decimal digits; returns 0 for anything else. */
 int64_t mq_dsn_count(struct mq_str text, int64_t max);
 
-/* "name=value&name=value" into dsn. */
+/* Reads "name=value&name=value" into dsn. */
 enum mq_status mq_dsn_parse_options(struct mq_str text, struct mq_dsn *dsn, struct mq_error *err);
 
 #endif

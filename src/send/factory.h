@@ -1,50 +1,50 @@
-/* A transport for a DSN, and the kinds that there are. */
+/* Makes the transport for a DSN; declares the kinds of transport. */
 #ifndef MQ_SEND_FACTORY_H
 #define MQ_SEND_FACTORY_H
 
 #include "send/dsn.h"
 #include "send/transport.h"
 
-/* For every transport; each takes what it needs. */
+/* Options for all kinds; each uses those that it needs. */
 struct mq_transport_options {
     struct mq_clock clock;
-    int connections;           /* SMTP sessions, or sendmail's processes, at most; 1 or more */
+    int connections;           /* the most SMTP sessions or sendmail processes; 1 or more */
     const char *sendmail_path; /* php.ini's: for sendmail:// without a command; NULL: none */
     const char *own_program;   /* bin/mailqueue as installed; NULL: not known */
     bool no_command;           /* sendmail:// may start sendmail_path only */
 };
 
-/* Takes what *dsn has: it is empty afterwards. Connects to nothing yet. MQ_CONFIG on a DSN that
- * cannot be used. */
+/* Takes over the contents of *dsn, which is empty afterwards. Does not connect yet. MQ_CONFIG if
+ * the DSN cannot be used. */
 enum mq_status mq_transport_open(struct mq_dsn *dsn, const struct mq_transport_options *options,
                                  struct mq_transport **out, struct mq_error *err);
 
-/* ---- the kinds: each may take what *dsn has ---- */
+/* ---- the kinds: each may take over contents of *dsn ---- */
 
 /* SMTP over libcurl's connections: many sessions, our own pipelined transactions (RFC 5321, 2920,
  * 6152, 6531, 1870). */
 enum mq_status mq_smtp_new(struct mq_dsn *dsn, const struct mq_transport_options *options,
                            struct mq_transport **out, struct mq_error *err);
 
-/* Hands mail to a local program that speaks sendmail's options: an argument vector, never a shell.
- * Its exit code says what became of the mail (sendmail/exit_code.h).
+/* Hands mail to a local program that has sendmail's options. Passes an argument vector, never uses
+ * a shell. The exit code says what became of the mail (sendmail/exit_code.h).
  *
- * The program gets the whole message or does not run: a worker that dies leaves no half mail behind
- * (sendmail/process.h). So from its start on the mail is as one whose dot is out: recipients are
- * uncertain until it has ended.
+ * The program gets the whole message or does not run, so a worker that dies leaves no half mail
+ * behind. From the program's start on, the mail is like one whose dot is out: its recipients are
+ * uncertain until the program has ended.
  *
- * MQ_CONFIG: no command, a relative one, a program that is none, or ours, see sendmail/command.h. A
- * missing program is the relay's trouble when mail comes: it may be back after an upgrade. SIGCHLD
- * is not ignored from a program's start until the transport is freed. */
+ * MQ_CONFIG: no command, a relative path, a file that is not a program, or our own program (see
+ * sendmail/command.h). A missing program is no error here, as it may be back after an upgrade; it
+ * is the relay's trouble when mail is sent. From a program's start until the transport is freed,
+ * SIGCHLD is not ignored. */
 enum mq_status mq_sendmail_new(struct mq_dsn *dsn, const struct mq_transport_options *options,
                                struct mq_transport **out, struct mq_error *err);
 
-/* Mail into a directory in Maildir's form (tmp, new, cur): one file a transfer, with LF,
- * Return-Path and one X-Envelope-To a recipient. (Not Delivered-To: by it Postfix and others see a
- * loop when such a file is sent again.) Creates the directory and its three when missing, mode
- * 0700. MQ_CONFIG: a relative path, no directory, not writable. A disk that is full or a directory
- * that went away later is the relay's trouble; a file larger than the process may write its mail's.
- */
+/* Writes mail into a Maildir (tmp, new, cur): one file per transfer, with LF line ends, Return-Path
+ * and an X-Envelope-To per recipient. (Not Delivered-To: Postfix and others would see a loop when
+ * such a file is sent again.) Creates missing directories, mode 0700. MQ_CONFIG: a relative path,
+ * not a directory, not writable. If the disk is full or the directory is gone later, that is the
+ * relay's trouble. A file over the process's size limit is that mail's failure only. */
 enum mq_status mq_maildir_new(struct mq_dsn *dsn, const struct mq_transport_options *options,
                               struct mq_transport **out, struct mq_error *err);
 

@@ -12,15 +12,15 @@
 
 #include "send/factory.h"
 
-/* What may wait here: each is synced by itself. */
+/* The most transfers that wait here; each is synced by itself. */
 #define CAPACITY 20
 #define HOST_MAX 100 /* leaves room for the rest of a file's name */
 
 struct maildir {
     struct mq_transport transport; /* first */
     char *path;                    /* absolute */
-    char host[HOST_MAX + 1];       /* as it stands in file names */
-    uint64_t written;              /* transfers of this process, for names */
+    char host[HOST_MAX + 1];       /* as file names contain it */
+    uint64_t written;              /* transfers so far, for file names */
 };
 
 static struct maildir *self_of(struct mq_transport *transport)
@@ -33,11 +33,11 @@ static struct maildir *self_of(struct mq_transport *transport)
 struct file {
     char temporary[PATH_MAX];
     char final[PATH_MAX];
-    const char *failed; /* what did not work */
+    const char *failed; /* the step that failed */
 };
 
-/* cr.yp.to/proto/maildir.html: time, then what is unique in it on this host, then the host. The
- * random number is for hosts that share a name and a directory. Both paths have room:
+/* The name as in cr.yp.to/proto/maildir.html: time, a part that is unique on this host, the host.
+ * The random number is for hosts that share a name and a directory. Both paths have room:
  * make_directories() has refused a longer directory. */
 static void name_file(struct maildir *self, struct file *file)
 {
@@ -51,7 +51,7 @@ static void name_file(struct maildir *self, struct file *file)
     snprintf(file->final, sizeof file->final, "%s/new/%s", self->path, base);
 }
 
-/* An address has no control characters; a header must not have them whatever comes. */
+/* Replaces control characters: an address should have none, and a header must not have any. */
 static void put_address(struct mq_buffer *out, const char *name, const char *address,
                         const char *end)
 {
@@ -74,7 +74,7 @@ static int write_message(int fd, const struct mq_transfer *transfer)
     return error != 0 ? error : fsync(fd) == 0 ? 0 : errno;
 }
 
-/* Returns 0 or an errno value; then the file is gone again. */
+/* Returns 0 or an errno value; on an error no file is left. */
 static int write_temporary(struct file *file, const struct mq_transfer *transfer)
 {
     int fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -106,18 +106,18 @@ static int sync_directory(const char *directory, const char *below)
     }
     int error = fsync(fd) == 0 ? 0 : errno;
     close(fd);
-    /* File systems that have no such thing keep names safe in another way, or not at all. */
+    /* Some file systems cannot sync a directory: they keep names safe in another way, or not. */
     return error == EINVAL || error == ENOTSUP ? 0 : error;
 }
 
 /* ---- one transfer ---- */
 
-/* Nothing of it is in `new`. */
+/* Gives back a transfer that has no file in `new`. */
 static void failed(struct maildir *self, struct mq_transfer *transfer, const char *what, int error)
 {
     char reason[MQ_TARGET_REPLY_MAX];
     snprintf(reason, sizeof reason, "%.150s: %s: %.60s", self->path, what, strerror(error));
-    if (error == EFBIG) { /* smaller ones can go on */
+    if (error == EFBIG) { /* the file is too big; smaller mails can go on */
         mq_transport_set_results(&self->transport, transfer, MQ_OUTCOME_DENIED, 0, reason);
         transfer->enter(transfer, MQ_PHASE_REFUSED);
         mq_transport_give_back(&self->transport, transfer, MQ_TRANSFER_DONE);
@@ -133,7 +133,7 @@ static void put_in_place(struct maildir *self, struct mq_transfer *transfer, str
     if (rename(file->temporary, file->final) != 0) {
         int error = errno;
         unlink(file->temporary);
-        transfer->enter(transfer, MQ_PHASE_ENVELOPE); /* it did not leave: the record says so */
+        transfer->enter(transfer, MQ_PHASE_ENVELOPE); /* the record says that it did not leave */
         failed(self, transfer, "cannot move a file into new", error);
         return;
     }
@@ -142,7 +142,7 @@ static void put_in_place(struct maildir *self, struct mq_transfer *transfer, str
         mq_transport_set_results(&self->transport, transfer, MQ_OUTCOME_DELIVERED, 0,
                                  "accepted into a file");
         transfer->enter(transfer, MQ_PHASE_ACCEPTED);
-    } else { /* it exists now, but may be gone after a power failure */
+    } else { /* the file exists, but a power failure may undo it */
         char reply[MQ_TARGET_REPLY_MAX];
         snprintf(reply, sizeof reply, "the directory could not be synced: %.100s", strerror(error));
         mq_transport_set_results(&self->transport, transfer, MQ_OUTCOME_UNCERTAIN, 0, reply);
@@ -186,7 +186,7 @@ static enum mq_status maildir_step(struct mq_transport *transport, int64_t timeo
                                    struct mq_error *err)
 {
     struct mq_transfer *transfer = mq_transfer_take(&transport->pending, NULL);
-    (void)timeout_ms; /* a disk takes as long as it takes */
+    (void)timeout_ms; /* disk writes have no timeout */
     (void)err;
     if (transfer != NULL) {
         deliver(self_of(transport), transfer);
@@ -199,7 +199,7 @@ static void maildir_free(struct mq_transport *transport)
     free(self_of(transport)->path);
 }
 
-/* A file name has neither a directory's slash nor the colon before the flags. */
+/* Replaces '/' and ':', which a Maildir's file names cannot have: ':' begins the flags. */
 static void name_host(struct maildir *self)
 {
     if (gethostname(self->host, sizeof self->host - 1) != 0 || self->host[0] == '\0') {
@@ -218,17 +218,17 @@ static enum mq_status bad_directory(const char *path, int error, struct mq_error
                         path, strerror(error));
 }
 
-/* A name that is new in it must survive a power cut as well as what is below it. */
+/* Syncs the parent directory, so that the new directory's name survives a power cut. */
 static int sync_parent(const char *path)
 {
     char parent[PATH_MAX];
     snprintf(parent, sizeof parent, "%s", path);
     *strrchr(parent, '/') = '\0';
     int error = sync_directory(parent, "/");
-    return error == EACCES ? 0 : error; /* it may be written to and not be read */
+    return error == EACCES ? 0 : error; /* writable but not readable: cannot be opened for a sync */
 }
 
-/* There, or created. */
+/* Creates the directory unless it exists; returns 0 or an errno value. */
 static int make_directory(const char *path)
 {
     struct stat info;

@@ -3,7 +3,7 @@
 
 #include "send/factory.h"
 
-/* What may wait here for take_done(). */
+/* The most transfers that wait here for take_done(). */
 #define CAPACITY 1000
 
 static size_t null_capacity(const struct mq_transport *transport, bool just_in_time)
@@ -13,7 +13,7 @@ static size_t null_capacity(const struct mq_transport *transport, bool just_in_t
     return taken < CAPACITY ? CAPACITY - taken : 0;
 }
 
-/* Goes through the phases of a real transaction, so that the record of a run reads alike. */
+/* Goes through the phases of a real transaction, so that the intent record looks the same. */
 static void accept(struct mq_transport *transport, struct mq_transfer *transfer)
 {
     transfer->ms = 0; /* no round trip */

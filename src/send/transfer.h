@@ -15,7 +15,7 @@
 
 struct mq_target {
     const char *address;    /* borrowed from the worker */
-    enum mq_outcome result; /* of a recipient; RELEASED: in no finished transaction */
+    enum mq_outcome result; /* RELEASED: no transaction has decided it */
     int code;               /* the deciding reply's, 0: none */
     char reply[MQ_TARGET_REPLY_MAX];
 };
@@ -23,22 +23,21 @@ struct mq_target {
 /* How a transfer came back. */
 enum mq_transfer_end {
     MQ_TRANSFER_DONE,      /* the targets' results count as an attempt */
-    MQ_TRANSFER_UNTOUCHED, /* goes back with attempt and tokens */
-    MQ_TRANSFER_LEASE_OVER /* enter() said no: another may have it; nothing was finished */
+    MQ_TRANSFER_UNTOUCHED, /* given back: costs no attempt and no tokens */
+    MQ_TRANSFER_LEASE_OVER /* enter() returned false: another worker may have it; no dot was sent */
 };
 
 enum mq_transfer_phase {
     MQ_PHASE_ENVELOPE = 2, /* before MAIL leaves; numbers as in enum mq_intent_phase */
-    MQ_PHASE_BODY,     /* before the chunk with the dot leaves; the targets' RCPT results are set:
-                          those of the transaction are RELEASED still, with their RCPT's code (2xx),
-                          others DEFERRED or REFUSED, or RELEASED with a 4xx or 5xx code: for
-                          another transaction */
+    MQ_PHASE_BODY,     /* before the chunk with the dot leaves. Targets in the transaction are still
+                          RELEASED, with their RCPT's 2xx code. Others have a result, or are
+                          RELEASED with a 4xx or 5xx code: they need another transaction */
     MQ_PHASE_ACCEPTED, /* a 2xx to the dot was read; results are set */
     MQ_PHASE_REFUSED   /* another reply to the dot was read; results are set */
 };
 
-/* One message on its way. Owned by the worker; the transport has it from submit() until take_done()
- * gives it back, and everything it points to stays valid and unmoved that long. */
+/* One message on its way. The worker owns it; the transport has it from submit() until take_done()
+ * gives it back. All that it points to must stay valid and unmoved until then. */
 struct mq_transfer {
     int64_t job_id;
     const char *from; /* "" is the null reverse-path */
@@ -51,27 +50,27 @@ struct mq_transfer {
     struct mq_notify notify; /* for relays that offer DSN */
     const void *job;         /* struct mq_job, for the PHP transport */
 
-    /* The worker's guard and record: writes the intent and returns false when the lease is over;
-     * the transport then closes without a dot. Called in the order of the phases; starts over when
-     * the mail goes out once more after a protocol error. */
+    /* The worker's function, called at each phase: writes the intent record. Returns false if the
+     * lease is over; the transport then closes without a dot. The phases come in order, and from
+     * ENVELOPE again if the mail is sent once more or was not sent after all. */
     bool (*enter)(struct mq_transfer *transfer, enum mq_transfer_phase phase);
-    void *context; /* enter's */
-    /* Makes prefix, message and flags such that a relay takes them that takes 7 bits only: before
-     * enter(), where flags have MQ_MESSAGE_8BIT. MQ_MESSAGE: it must not be changed, err says why.
-     * NULL: it cannot be. */
+    void *context; /* for enter() and to_7bit() */
+    /* Converts prefix, message and flags for a relay that takes only 7 bits. Called before enter(),
+     * if flags have MQ_MESSAGE_8BIT. MQ_MESSAGE: the message must not be changed, err says why.
+     * to_7bit NULL: it cannot be converted. */
     enum mq_status (*to_7bit)(struct mq_transfer *transfer, struct mq_error *err);
 
     /* Set by the transport: */
     enum mq_transfer_end end;
-    bool drew_trouble; /* UNTOUCHED, and it was the reply to this mail that ended the session or
-                          said that the relay is in trouble: others should go first */
-    char error[MQ_TARGET_REPLY_MAX]; /* for last_error when no target's reply says it; "" none */
+    bool drew_trouble; /* UNTOUCHED because the reply to this mail ended the session or said that
+                          the relay is in trouble: others should go first */
+    char error[MQ_TARGET_REPLY_MAX]; /* for last_error if no target's reply tells why; "" none */
     int64_t retry_after_s;           /* named by the relay; 0: none */
     int64_t at_s;                    /* when the deciding reply came, UTC; 0: none */
-    int64_t ms;                      /* from MAIL to the deciding reply; left alone without MAIL */
+    int64_t ms;                      /* from MAIL to the deciding reply; not set without MAIL */
 
-    struct mq_transfer *next; /* the transport's, while it has it */
-    unsigned transport_flags; /* likewise; submit() sets it */
+    struct mq_transfer *next; /* for the transport's lists */
+    unsigned transport_flags; /* the transport's; submit() clears them */
 };
 
 struct mq_transfer_list {
@@ -80,7 +79,7 @@ struct mq_transfer_list {
 };
 
 void mq_transfer_prepend(struct mq_transfer_list *list, struct mq_transfer *transfer);
-/* Takes the one behind `before`, the first for NULL; NULL when there is none. */
+/* Takes out and returns the transfer behind `before`, or the first if that is NULL; or NULL. */
 struct mq_transfer *mq_transfer_take(struct mq_transfer_list *list, struct mq_transfer *before);
 
 #endif

@@ -107,7 +107,7 @@ void mq_transport_set_results(const struct mq_transport *transport, struct mq_tr
     transfer->at_s = mq_clock_now_s(&transport->clock);
 }
 
-/* Lines end with LF. */
+/* Appends text with LF for each CRLF. */
 static void append_local(struct mq_buffer *out, struct mq_str text)
 {
     while (text.len > 0) {
