@@ -9,10 +9,10 @@ use MailQueue\Cli\Stop;
 
 /**
  * Makes another program's table the queue's. On SQLite and PostgreSQL all changes are one
- * transaction. On MariaDB they are steps, and the record in the config table, written before the
- * first, says to the next run where it goes on:
+ * transaction. On MariaDB they are steps. There, the record in the config table is written before
+ * the first step, and tells the next run where to go on:
  *
- *   record "begun" · drop what --drop-them drops · RENAME TABLE, of all tables at once ·
+ *   record "begun" · drop what --drop-them drops · RENAME TABLE of all tables at once ·
  *   one transaction with the rows and the record "done"
  *
  * @phpstan-import-type About from Note
@@ -62,7 +62,7 @@ final class Adoption
     }
 
     /**
-     * An adoption that was killed: on MariaDB.
+     * Finds where an adoption that was killed goes on (MariaDB only).
      *
      * @param About $note
      * @return array{string, Shape, bool}
@@ -99,7 +99,7 @@ final class Adoption
         return $dependents;
     }
 
-    /** @return About what the record says at first */
+    /** @return About the first content of the record */
     private function about(string $source, Shape $shape): array
     {
         $table = $this->database->table($this->names->table);
@@ -131,7 +131,7 @@ final class Adoption
                 $this->database->continueAfter($queue, $copy->last);
                 (new Finder($this->database, $this->names))->checkEmpty($source);
             }
-            $dependents = $this->dependents($source, $dropThem); // as they are while it is locked
+            $dependents = $this->dependents($source, $dropThem); // again, now that it is locked
             if ($this->database instanceof Mysql) {
                 $this->database->lose($dependents, $known);
                 $about['lost'] = $this->database->lost();
@@ -173,7 +173,7 @@ final class Adoption
         $dryRun || $this->database->tidy();
     }
 
-    /** Nothing is changed; on MariaDB, only before the table has its other name. */
+    /** Takes back all changes (on MariaDB only before the renaming); returns the error to throw. */
     private function back(\Throwable $e, string $source): \Throwable
     {
         if ($e instanceof Unfit) {
@@ -191,7 +191,7 @@ final class Adoption
                 return $e;
             }
         } catch (\PDOException) {
-            return $e; // the connection is gone: the next run finds what is left
+            return $e; // the connection is lost; the next run finds what is left
         }
         $text = str_replace(' Nothing was changed.', '', $e->getMessage());
         return str_contains($text, 'adopt --undo') ? $e : new Stop(

@@ -13,11 +13,11 @@ use PDOStatement;
 /** Checks the rows of the old table and turns them into mails of the queue. */
 final class Copy
 {
-    /** @var array<string, int> mails by status; "sent": those that stay where they are */
+    /** @var array<string, int> mails by status; those in "sent" are not copied */
     public array $counts = [];
-    /** @var array<string, string> rows that stay where they are, and why */
+    /** @var array<string, string> rows that are not copied, and why */
     public array $left = [];
-    /** @var list<string> rows whose headers name others than they do */
+    /** @var list<string> rows whose headers name somebody whom the row does not */
     public array $othersNamed = [];
     public int $last = 0; // the largest id
 
@@ -26,7 +26,7 @@ final class Copy
     private readonly string $order;
     /** @var list<string> all columns in lower case */
     private readonly array $all;
-    private ?string $located = null; // the condition that finds a row by the key of rows()
+    private ?string $located = null; // what Database::locate() returned
 
     /** @param list<Column> $columns of the old table */
     public function __construct(
@@ -42,7 +42,7 @@ final class Copy
             : ' ORDER BY ' . $database->quote('next_attempt_at');
     }
 
-    /** Checks every row. Nothing is changed before it is known for each if it fits or stays. */
+    /** Checks before any change whether each row fits, or stays in the old table. */
     public function check(string $table): void
     {
         [$this->counts, $this->left, $this->othersNamed, $words] = [[], [], [], []];
@@ -92,7 +92,7 @@ final class Copy
         $this->counts[$state] = ($this->counts[$state] ?? 0) + 1;
     }
 
-    /** A queue that forgets: it says whether a message can be sent as it is. */
+    /** Makes a queue in memory, which tells whether a message can be sent as it is. */
     private function trial(): ?MailQueue
     {
         return $this->shape === Shape::Jobs || !extension_loaded('pdo_sqlite') ? null
@@ -128,7 +128,7 @@ final class Copy
         return (string) ($row['id'] ?? (is_int($key) ? $key : "with the reference $reference"));
     }
 
-    /** Each id once, and each pair of reference and type. */
+    /** Checks that no id, and no pair of reference and type, is there twice. */
     private function unique(string $table): void
     {
         $reference = $this->names->reference;
@@ -152,7 +152,7 @@ final class Copy
         }
     }
 
-    /** @return list<Column> what is copied as it is: the application's own, and what is new here */
+    /** @return list<Column> the application's own columns, which are copied as they are */
     public function own(): array
     {
         $known = Row::names($this->names->reference);
@@ -162,7 +162,7 @@ final class Copy
     }
 
     /**
-     * Within the transaction.
+     * Copies the rows, within the transaction.
      *
      * @param list<Column> $own
      */
@@ -221,8 +221,8 @@ final class Copy
     }
 
     /**
-     * Whether the pair was stored while the old table had its new name already: the later mail
-     * stands for both.
+     * Whether the same pair was stored after the old table was renamed. Then that later mail stands
+     * for both.
      *
      * @param array<string, int|string|null> $new
      */
@@ -239,7 +239,8 @@ final class Copy
     }
 
     /**
-     * The row, with the application's own columns as the database has them, of any type.
+     * Prepares the INSERT of a row. The application's own columns are copied within the database,
+     * so they can have any type.
      *
      * @param array<string, int|string|null> $new
      * @param list<Column> $own
@@ -266,7 +267,7 @@ final class Copy
         return $names ?: ($this->hasId ? ['id'] : $pair);
     }
 
-    /** Whether rows are found by reference and type alone, to copy their own columns. */
+    /** Whether there are own columns to copy, and only reference and type can find their rows. */
     private function isPaired(string $table): bool
     {
         $pair = [strtolower($this->names->reference), 'mail_type'];

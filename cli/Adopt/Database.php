@@ -54,7 +54,7 @@ abstract class Database
             : new Mysql($pdo, $names, $connect);
     }
 
-    /** Whether it may work when it is tried again: locks, deadlocks, a server that is away. */
+    /** The exit code: TEMPFAIL if it can pass (locks, deadlocks, a server that is away). */
     public static function code(PDOException $e): int
     {
         $state = substr((string) $e->getCode(), 0, 2);
@@ -83,7 +83,7 @@ abstract class Database
         return '"' . str_replace('"', '""', $name) . '"';
     }
 
-    /** A column's text as the queue compares it, whatever its collation. */
+    /** Returns SQL for a column's text that is compared byte by byte, as the queue does. */
     abstract public function bytes(string $column): string;
 
     /** Whether the table is a queue of this extension: no other program has these columns. */
@@ -101,7 +101,7 @@ abstract class Database
     /** The name as the database spells it; null: the table does not exist. */
     abstract public function table(string $name): ?string;
 
-    /** What else has the name that a table of the queue needs, such as a view; null: nothing. */
+    /** Returns what has this name and is not a table, such as "view"; null: nothing. */
     abstract public function other(string $name): ?string;
 
     /** @return list<Column> */
@@ -110,19 +110,19 @@ abstract class Database
     /** @return list<Dependent> what stands in the way of renaming the table */
     abstract public function dependents(string $table): array;
 
-    /** @return iterable<int|string|null, array<string, mixed>> rows by what locate() asks for */
+    /** @return iterable<int|string|null, array<string, mixed>> by what locate() needs */
     abstract public function rows(string $table, string $order): iterable;
 
-    /** The condition that finds a row by the key of rows(); null: its primary key must. */
+    /** An SQL condition that finds a row by its key in rows(); null: use the primary key. */
     abstract public function locate(string $table): ?string;
 
-    /** What is kept beside the database; null: nothing, the renamed table is the backup. */
+    /** Makes a backup and returns its path; null: none, the renamed table is the backup. */
     public function backup(): ?string
     {
         return null;
     }
 
-    /** Waits for another adoption, or undo, that is at work. */
+    /** Waits until no other adoption or undo is running. */
     public function alone(): void
     {
     }
@@ -135,31 +135,31 @@ abstract class Database
      */
     abstract public function stage(array $own, int $last): void;
 
-    /** Whether all of an adoption is one transaction, so that none is ever found half done. */
+    /** Whether the whole adoption is one transaction, so that it is never found half done. */
     public function isOneTransaction(): bool
     {
         return true;
     }
 
-    /** Begins that transaction: from here on nobody else changes these tables. */
+    /** Begins the transaction. From here on nobody else changes these tables. */
     abstract public function begin(string ...$tables): void;
 
     /**
-     * Gives the old table its other name, and makes the queue's where they are missing.
+     * Renames the old table, and makes the queue's tables if they are missing.
      *
-     * @param list<Dependent> $dependents what is dropped before
+     * @param list<Dependent> $dependents these are dropped before
      */
     abstract public function swap(string $source, array $dependents): void;
 
-    /** Within the transaction. */
+    /** Renames a table, within the transaction if there is one. */
     abstract public function rename(string $from, string $to): void;
 
-    /** Begins the transaction that stores the rows, where that is one of its own. */
+    /** Begins the transaction that stores the rows, if that is a separate one. */
     public function beginRows(): void
     {
     }
 
-    /** New mails get ids above this one. */
+    /** Makes new mails get ids above this one. */
     abstract public function continueAfter(string $table, int $id): void;
 
     /** @param list<Column> $own */
@@ -172,7 +172,7 @@ abstract class Database
     }
 
     /**
-     * Gives the new table the old one's indexes, triggers and so on that work with it.
+     * Makes the old table's indexes and triggers for the new table, if they work with it.
      *
      * @return list<string> what was dropped
      */
@@ -181,12 +181,12 @@ abstract class Database
         return [];
     }
 
-    /** @return list<array{string, string}> what the old table lost, and the statement for it */
+    /** @return list<array{string, string}> what was dropped, and the SQL that makes it again */
     abstract public function lost(): array;
 
     abstract public function addColumn(string $table, Column $column): void;
 
-    /** Removes what stage() made, if it was not used. Whether there was anything. */
+    /** Removes what stage() made, if it was not used. Returns whether there was anything. */
     public function tidy(): bool
     {
         return false;
@@ -202,7 +202,7 @@ abstract class Database
         try {
             $this->pdo->exec('ROLLBACK');
         } catch (PDOException) {
-            // The database has done so, or nothing was begun.
+            // The database has rolled back already, or no transaction was begun.
         }
     }
 }

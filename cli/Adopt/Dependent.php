@@ -4,12 +4,12 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli\Adopt;
 
-/** An object that names the old table and has no equivalent with the new one. */
+/** An object that refers to the old table: it is dropped, or stays with the old table. */
 final class Dependent
 {
     /**
-     * @param string|null $drop null: it stays with the old table
-     * @param string|null $create what makes it again
+     * @param string|null $drop SQL that drops it; null: it stays with the old table
+     * @param string|null $create SQL that makes it again
      */
     public function __construct(
         public readonly string $what,

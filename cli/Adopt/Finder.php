@@ -6,7 +6,7 @@ namespace MailQueue\Cli\Adopt;
 
 use MailQueue\Cli\Stop;
 
-/** Finds the table to adopt, and refuses what cannot be. Changes nothing. */
+/** Finds the table to adopt, and refuses one that cannot be adopted. Changes nothing. */
 final class Finder
 {
     public function __construct(
@@ -15,7 +15,7 @@ final class Finder
     ) {
     }
 
-    /** @return array{string, Shape, bool} the table, how it is read, and that it is not begun */
+    /** @return array{string, Shape, bool} table, shape, and false: not yet begun */
     public function find(?string $word): array
     {
         $found = [];
@@ -72,7 +72,7 @@ final class Finder
         $this->checkQueue($source);
     }
 
-    /** The queue that mails of another table go to. */
+    /** Checks the queue that the mails of another table will go to. */
     private function checkQueue(string $source): void
     {
         $table = $this->database->table($this->names->table);

@@ -8,17 +8,18 @@ use MailQueue;
 use MailQueue\MessageException;
 
 /**
- * A complete message of the old table, stored by the extension itself. Its envelope is what the row
- * names (to, cc, bcc): a program with a row for each recipient would otherwise send to all that the
- * headers name, once for each row. Only where the row names nobody the headers do.
+ * A complete message of the old table, which the extension itself stores. Its recipients are those
+ * that the row names (to, cc, bcc), because some programs have a row for each recipient: with the
+ * recipients of the headers, each row would send to all of them. Only if the row names nobody, the
+ * headers count.
  */
 final class Message
 {
     private const SERIALIZED = '/\A\s*(?:[aOC]:\d+:|s:\d+:"|[bid]:[-\d.E+]+;|N;)/';
 
     /**
-     * @param list<string> $recipients empty: those that its headers name
-     * @param bool $namesOthers whether the headers name somebody who gets nothing by this row
+     * @param list<string> $recipients empty: use those of the headers
+     * @param bool $namesOthers whether the headers name somebody to whom this row is not sent
      */
     private function __construct(
         private readonly string $text,
@@ -28,9 +29,9 @@ final class Message
     }
 
     /**
-     * A text instead of a message says why the row stays in the old table.
+     * Reads the message of a row, or returns the reason why the row stays in the old table.
      *
-     * @param array<string, mixed> $row by the shape's names
+     * @param array<string, mixed> $row as Shape::read() returns it
      */
     public static function of(array $row): self|string
     {
@@ -60,7 +61,7 @@ final class Message
         return new self($text, array_values(array_unique($recipients)), $others !== []);
     }
 
-    /** @return list<string>|null as a header's: names, groups and quotes are understood */
+    /** @return list<string>|null parsed like a header, with names, groups and quotes */
     private static function addresses(string $text): ?array
     {
         if ($text === '') {
@@ -79,7 +80,7 @@ final class Message
         return null;
     }
 
-    /** The id, or why it cannot be sent. */
+    /** Stores the message. Returns its id, or the reason why it cannot be sent. */
     public function store(MailQueue $queue): int|string
     {
         try {

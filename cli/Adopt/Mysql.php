@@ -10,28 +10,30 @@ use MailQueue\Cli\Stop;
 use PDO;
 
 /**
- * MariaDB and MySQL: each change of a table commits. So there is one change, a RENAME TABLE of all
- * of them, which is done whole or not at all; what is before it can be taken back, and what is
- * after it done once more, by the record in the config table. Views find a table by its name;
- * triggers and foreign keys follow it.
+ * On MariaDB and MySQL each change of a table commits. So the change that decides is one RENAME
+ * TABLE of all tables, which is atomic. With the record in the config table, the steps before it
+ * can be undone, and the steps after it repeated. Views find a table by its name; triggers and
+ * foreign keys follow the renamed table.
  */
 final class Mysql extends Server
 {
-    /** Ids of mails that the old program may still store before its table has the other name. */
+    /** Ids kept free for mails that the old program may still store before its table is renamed. */
     private const GAP = 1000;
     private const LOCK_S = 60;
 
     /** @var list<array{string, string}> */
     private array $lost = [];
 
-    /** @param Closure(): PDO $connect another connection, to read rows while others are stored */
+    /** @param Closure(): PDO $connect opens one more connection, for reading rows meanwhile */
     public function __construct(PDO $pdo, Names $names, private readonly Closure $connect)
     {
         parent::__construct($pdo, $names);
         self::prepare($pdo);
     }
 
-    /** Names in double quotes; nothing is cut; TIMESTAMP in UTC; what a table may hold already. */
+    /**
+     * Names in double quotes; cut no value; TIMESTAMP in UTC; allow zero dates of the old table.
+     */
     private static function prepare(PDO $pdo): void
     {
         $pdo->exec("SET SESSION sql_mode = 'ANSI_QUOTES,STRICT_ALL_TABLES', "
@@ -116,14 +118,14 @@ final class Mysql extends Server
         return [...$this->views($table), ...$this->keys($table), ...$this->staying($table)];
     }
 
-    /** @return list<Dependent> also views upon views */
+    /** @return list<Dependent> the views of the table, and the views of those */
     private function views(string $table): array
     {
         $database = (string) $this->one('SELECT DATABASE()');
         $found = [];
         for ($names = [[$database, $table]]; $names;) {
             $name = array_shift($names);
-            // As the server writes a view's text, whatever was typed.
+            // The server stores a view's text with names in this form, whatever was typed.
             $spelled = '`' . implode('`.`', str_replace('`', '``', $name)) . '`';
             $views = $this->all('SELECT table_schema AS owner, table_name AS name FROM '
                 . 'information_schema.views WHERE LOCATE(?, view_definition) > 0', $spelled);
@@ -133,7 +135,7 @@ final class Mysql extends Server
                     $quoted = $this->quote($view['owner']) . '.' . $this->quote($view['name']);
                     $row = $this->all("SHOW CREATE VIEW $quoted")[0];
                     $text = str_replace(' DEFINER=""@""', '', (string) $row['Create View']);
-                    $text = str_replace(' DEFINER=""', '', $text); // of a server without accounts
+                    $text = str_replace(' DEFINER=""', '', $text); // from a server without accounts
                     $found[$what] = new Dependent("view $what", "DROP VIEW $quoted", $text);
                     $names[] = [$view['owner'], $view['name']];
                 }
@@ -175,7 +177,7 @@ final class Mysql extends Server
         return $found;
     }
 
-    /** @return list<Dependent> what goes on to belong to the old table */
+    /** @return list<Dependent> what stays with the old table */
     private function staying(string $table): array
     {
         $sql = "SELECT CONCAT('foreign key ', constraint_name) AS what FROM "
@@ -207,7 +209,7 @@ final class Mysql extends Server
         return null;
     }
 
-    /** Nothing keeps others away from several tables through a RENAME TABLE, but that itself. */
+    /** Locks nothing: no lock lasts through a RENAME TABLE, which itself keeps others away. */
     public function begin(string ...$tables): void
     {
     }
@@ -245,23 +247,23 @@ final class Mysql extends Server
         $this->pdo->exec('START TRANSACTION');
     }
 
-    /** Keeps others from a table's rows, until the transaction ends. */
+    /** Locks a table's rows until the transaction ends. */
     public function hold(string $table): void
     {
         $this->all("SELECT 1 FROM {$this->quote($table)} FOR UPDATE");
     }
 
-    /** The record has it, from before the first change. */
+    /** What lose() has set. The record has it since before the first change. */
     public function lost(): array
     {
         return $this->lost;
     }
 
     /**
-     * What dependents lose, in the order in which it is made again.
+     * Sets what will be dropped, in the order in which it is made again.
      *
      * @param list<Dependent> $dependents
-     * @param list<array{string, string}> $known of a run that was killed
+     * @param list<array{string, string}> $known what a killed run has dropped
      */
     public function lose(array $dependents, array $known): void
     {

@@ -30,7 +30,7 @@ final class Names
         );
     }
 
-    /** The same queue while a server builds its tables, where no program looks for them. */
+    /** The names under which a server first makes the tables; no program looks there. */
     public function staged(): self
     {
         return new self(self::STAGED, self::STAGED . '_config', $this->reference);
@@ -41,7 +41,7 @@ final class Names
         return new MailQueue($pdo, $this->table, $this->config, $this->reference);
     }
 
-    /** @return list<string> the tables of a queue beside its config table */
+    /** @return list<string> the tables of a queue without its config table */
     public function tables(): array
     {
         return $this->isUsual() ? [$this->table, 'mail_body', 'mail_spent']

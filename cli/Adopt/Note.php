@@ -8,8 +8,8 @@ use MailQueue\Cli\Stop;
 use PDO;
 
 /**
- * What the config table records of an adoption. "begun" is written before the first change where an
- * adoption is more than one transaction: the next run goes on, or back, by what it says.
+ * The record of an adoption in the config table. If an adoption has more than one transaction,
+ * "begun" is written before the first change, so that the next run can go on or back from there.
  *
  * @phpstan-type About array{state: string, source: string, shape: string, created: bool,
  *     config: bool, rows: string, lost: list<array{string, string}>}
@@ -57,7 +57,7 @@ final class Note
         $pairs = [];
         foreach ($lost as $one) {
             $pairs[] = is_array($one) ? [(string) ($one[0] ?? ''), (string) ($one[1] ?? '')]
-                : ['', (string) $one]; // as an earlier version wrote it
+                : ['', (string) $one]; // the format of an earlier version
         }
         return $pairs;
     }
@@ -73,7 +73,7 @@ final class Note
     }
 
     /**
-     * Writes into the config table, or into the one that will replace it.
+     * Writes the record into the config table, or into the staged one that will become it.
      *
      * @param About $about
      */
@@ -88,7 +88,7 @@ final class Note
         }
     }
 
-    /** The version of the queue's tables, where a server made them beside another config table. */
+    /** Copies the version of the queue's tables to the config table, if it is in the staged one. */
     public function version(): void
     {
         [$staged, $key] = [$this->names->staged()->config, $this->names->versionKey()];
@@ -97,7 +97,7 @@ final class Note
         }
     }
 
-    /** One statement, so that what was recorded is never missing. */
+    /** Writes with one statement, so that the record is never missing. */
     private function put(string $table, string $key, string $value): void
     {
         $quote = $this->database->quote(...);
@@ -108,7 +108,8 @@ final class Note
     }
 
     /**
-     * Removes the record; what the adoption made with it, if the queue's tables go as well.
+     * Removes the record. If the adoption made the queue's tables, removes their version too, and
+     * the config table if the adoption made it and nothing else is in it.
      *
      * @param About $about
      */
@@ -117,7 +118,7 @@ final class Note
         $quote = $this->database->quote(...);
         $config = $this->names->config;
         if ($this->database->table($config) === null) {
-            return; // it was in the staged one
+            return; // the record was in the staged one
         }
         $keys = [$this->names->key(), ...($about['created'] ? [$this->names->versionKey()] : [])];
         $marks = implode(', ', array_fill(0, count($keys), '?'));
@@ -125,7 +126,7 @@ final class Note
             . "WHERE {$quote('key')} NOT IN ($marks)");
         $others->execute($keys);
         $count = (int) $others->fetchColumn();
-        $others->closeCursor(); // which would keep SQLite from dropping the table
+        $others->closeCursor(); // an open cursor would keep SQLite from dropping the table
         if ($about['config'] && $count === 0) {
             $this->database->pdo->exec("DROP TABLE {$quote($config)}");
             return;
@@ -134,7 +135,7 @@ final class Note
             . "WHERE {$quote('key')} IN ($marks)")->execute($keys);
     }
 
-    /** The same as long as nothing was stored, sent, tried or changed in the queue. */
+    /** Returns a hash of the queue's rows. It changes if mail is stored, sent, tried or changed. */
     public function rows(Names $queue): string
     {
         $quote = $this->database->quote(...);

@@ -8,8 +8,8 @@ use MailQueue\Cli\Stop;
 use PDO;
 
 /**
- * PostgreSQL: all changes of tables are in one transaction, which holds the old table locked. Other
- * objects follow a table that is renamed: views and foreign keys would then mean the old one.
+ * On PostgreSQL all changes of tables are in one transaction, which keeps the old table locked.
+ * Other objects follow a renamed table, so views and foreign keys would refer to the old one.
  */
 final class Pgsql extends Server
 {
@@ -22,7 +22,7 @@ final class Pgsql extends Server
     {
         parent::__construct($pdo, $names);
         $pdo->exec('SET lock_timeout = ' . self::LOCK_MS);
-        $pdo->exec("SET timezone = 'UTC'"); // of times with a zone
+        $pdo->exec("SET timezone = 'UTC'"); // for times with a zone
         $pdo->exec('SET client_min_messages = warning');
     }
 
@@ -87,7 +87,7 @@ final class Pgsql extends Server
         return [...$this->views($table), ...$this->keys($table), ...$this->staying($table)];
     }
 
-    /** @return list<Dependent> also views upon views: those that others need come last */
+    /** @return list<Dependent> views, and views on them, in the order to drop them */
     private function views(string $table): array
     {
         $on = "r.oid = d.objid WHERE d.classid = 'pg_rewrite'::regclass "
@@ -138,7 +138,7 @@ final class Pgsql extends Server
         return $found;
     }
 
-    /** @return list<Dependent> what goes on to belong to the old table */
+    /** @return list<Dependent> what stays with the old table */
     private function staying(string $table): array
     {
         $is = 'to_regclass(?)';
@@ -159,7 +159,7 @@ final class Pgsql extends Server
         );
     }
 
-    /** The place of a row, which nothing changes while the table is locked. */
+    /** Yields each row with its physical place, which does not change while the table is locked. */
     public function rows(string $table, string $order): iterable
     {
         $isOurs = !$this->pdo->inTransaction() && $this->pdo->beginTransaction();
@@ -198,7 +198,7 @@ final class Pgsql extends Server
         $before = Names::before($source);
         $this->rename($source, $before);
         if ($this->table($this->names->staged()->table) === null) {
-            return; // the queue was there
+            return; // the queue existed before
         }
         foreach ($this->finalNames() as $staged => $final) {
             foreach ($this->parts($staged) as ['name' => $name, 'kind' => $kind]) {
@@ -223,7 +223,7 @@ final class Pgsql extends Server
             . 'ORDER BY 1', $this->quote($table));
     }
 
-    /** All names of a schema are one set: an index of the old table may have one of ours. */
+    /** Renames an index of the old table that has a name which the queue's tables need. */
     private function makeWay(string $wanted, string $before, string $source): void
     {
         if ($this->table($wanted) === null && $this->other($wanted) === null) {
@@ -257,7 +257,7 @@ final class Pgsql extends Server
             . "nextval(pg_get_serial_sequence(?, 'id'))))", $name, (string) $id, $name);
     }
 
-    /** Right already. */
+    /** Nothing to do: swap() renames the indexes. */
     protected function nameIndexes(): void
     {
     }

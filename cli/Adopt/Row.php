@@ -7,7 +7,7 @@ namespace MailQueue\Cli\Adopt;
 /** Turns a row of the old table into one of the queue's. */
 final class Row
 {
-    private const GIVEN_UP_S = 30 * 86_400; // a failed mail that is due later was given up
+    private const GIVEN_UP_S = 30 * 86_400; // a failed mail that is due even later was given up
     private const NUMBERS = ['priority', 'attempts', 'max_attempts', 'uncertain', 'campaign_id'];
     private const ZERO = ['priority', 'attempts', 'uncertain'];
     private const TIMES = ['next_attempt_at', 'expires_at', 'locked_until', 'last_attempt_at',
@@ -30,7 +30,7 @@ final class Row
     }
 
     /**
-     * Null: it was sent, and stays where it is.
+     * Converts a row. Returns null if it was sent: then it stays in the old table.
      *
      * @param array<string, mixed> $row
      * @return array<string, int|string|null>|null
@@ -100,9 +100,10 @@ final class Row
     }
 
     /**
-     * Only the old program knows what became of a mail in sending: recovery, after the lease,
-     * treats it as one that may have arrived. If a program marks what it sends by the lease alone,
-     * its lease is waited for.
+     * Sets the status, its times and its lease. A mail in sending stays so, because only the old
+     * program knows what became of it: after its lease, recovery treats it as one that may have
+     * arrived. Some programs mark a mail that is being sent only with a lease: it is not tried
+     * before that lease ends.
      *
      * @param array<string, int|string|null> $new
      * @return array<string, int|string|null>
@@ -127,7 +128,7 @@ final class Row
                 $waits && $until > $this->now ? $until : 0
             ),
             'locked_until' => $isSending ? max(1, $until ?? $this->now) : null,
-            'locked_by' => $isSending ? bin2hex(random_bytes(16)) : null, // nobody's
+            'locked_by' => $isSending ? bin2hex(random_bytes(16)) : null, // no run's
             'attempts' => max($new['attempts'], $isSending ? 1 : 0),
             'paid' => 0,
             'created_at' => $new['created_at']

@@ -7,13 +7,13 @@ namespace MailQueue\Cli\Adopt;
 use MailQueue\Cli\Stop;
 
 /**
- * A server: the extension makes tables only in transactions of its own. So it makes the queue's
- * under other names, where no program looks for them, and they are renamed together with the old
- * one. What is left there of a run that was killed is removed by the next.
+ * What all servers share. The extension makes tables only in its own transactions. So it makes the
+ * queue's tables under other names, where no program looks for them; later they are renamed
+ * together with the old one. The next run removes what a killed run left there.
  */
 abstract class Server extends Database
 {
-    /** Their indexes get the names that they will have. */
+    /** Gives the indexes of the staged tables their final names. */
     abstract protected function nameIndexes(): void;
 
     public function stage(array $own, int $last): void
@@ -54,7 +54,7 @@ abstract class Server extends Database
         return $found;
     }
 
-    /** @return array<string, string> the queue's tables by the names that they are made under */
+    /** @return array<string, string> the final names of the tables, keyed by the staged names */
     protected function finalNames(): array
     {
         $staged = $this->names->staged();

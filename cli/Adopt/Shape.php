@@ -7,7 +7,7 @@ namespace MailQueue\Cli\Adopt;
 /** The known kinds of tables, and how to read their columns and words. */
 enum Shape: string
 {
-    case Jobs = 'mail_queue'; // reference, mail_type, status: composed when it is sent
+    case Jobs = 'mail_queue'; // reference, mail_type, status; a message is composed when it is sent
     case Messages = 'email_queues';
     case Outbox = 'mail_outbox';
 
@@ -15,9 +15,9 @@ enum Shape: string
     public const LEAST = ['mail_type', 'status'];
 
     /**
-     * Columns of the other two, by ours; "message", "to", "cc" and "bcc" are its text and envelope.
-     * Programs of several kinds have a table called mail_outbox. These are the usual names of its
-     * columns; a table with other names is refused.
+     * Column names of the other two shapes, keyed by our names. "message", "to", "cc" and "bcc" are
+     * the text and its envelope. Several kinds of programs have a table called mail_outbox. These
+     * are the usual names of its columns; a table with other names is refused.
      */
     private const COLUMNS = [
         'message' => ['mail_body', 'message', 'raw_message', 'mime', 'body'],
@@ -36,9 +36,9 @@ enum Shape: string
         'priority' => ['priority'],
         'created_at' => ['created_at'],
     ];
-    /** What a row is not understood without: one column of these names, not several. */
+    /** The table must have one column of each, not several: nobody knows which one counts. */
     private const ONE_OF = ['message', 'to', 'status'];
-    /** Part of the message, or of how the old program sent it: they stay in the old table. */
+    /** Columns of the message, or of the old program's work; they stay in the old table. */
     private const STAY = ['id', 'subject', 'config', 'from', 'sender', 'updated_at', 'sent_at'];
 
     private const WORDS = [
@@ -51,7 +51,7 @@ enum Shape: string
     ];
     private const STATES = ['pending', 'sending', 'failed', 'parked', 'held'];
 
-    /** A state of ours, or "sent"; null: the word is not known. */
+    /** Returns our state for the old program's word, or "sent"; null if the word is not known. */
     public function state(mixed $word): ?string
     {
         $word = strtolower(Time::text($word));
@@ -68,7 +68,7 @@ enum Shape: string
     }
 
     /**
-     * Which columns are read, by our names.
+     * Chooses the columns to read, keyed by our names.
      *
      * @param list<string> $columns in lower case
      * @return array<string, string>
@@ -84,7 +84,7 @@ enum Shape: string
     }
 
     /**
-     * A row by our names.
+     * Returns a row with our names as its keys.
      *
      * @param array<string, mixed> $row with names in lower case
      * @return array<string, mixed>
@@ -102,7 +102,7 @@ enum Shape: string
     }
 
     /**
-     * Whether the column is the application's own, and goes with the mail.
+     * Whether the column is the application's own, which is copied with the mail.
      *
      * @param list<string> $columns all, in lower case
      */
@@ -113,7 +113,7 @@ enum Shape: string
     }
 
     /**
-     * What the table lacks to be of this shape, for people.
+     * Lists, for an error text, what the table lacks to have this shape.
      *
      * @param list<string> $columns in lower case
      * @return list<string>
@@ -133,7 +133,7 @@ enum Shape: string
     }
 
     /**
-     * Columns of which nobody here knows which one counts.
+     * Finds columns with the same meaning: only a person knows which one counts.
      *
      * @param list<string> $columns in lower case
      * @return list<string>

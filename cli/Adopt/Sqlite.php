@@ -9,21 +9,21 @@ use PDO;
 use PDOException;
 
 /**
- * SQLite: all of an adoption is one transaction. Other objects find a table by its name: views,
- * triggers and foreign keys of other tables then mean the new one. Each of them is tried.
+ * On SQLite the whole adoption is one transaction. Views, triggers and foreign keys of other tables
+ * find a table by its name, so afterwards they refer to the new one. Each of them is tested.
  */
 final class Sqlite extends Database
 {
-    /** @var array<string, string> indexes and triggers of the old table by what they are called */
+    /** @var array<string, string> SQL of what was dropped, by type and name */
     private array $lost = [];
-    /** @var list<string> what makes the old table again, where it could not be renamed */
+    /** @var list<string> SQL that makes the old table again, if it was not renamed but copied */
     private array $table = [];
     /** @var array<string, string> */
     private array $keys = [];
     /** @var list<Column> */
     private array $own = [];
     private int $violations = 0;
-    private int $last = 0; // the largest id that the old table has, or gave
+    private int $last = 0; // the largest id that the old table has or ever gave
     /** @var list<string> views and triggers that did not compile before */
     private array $brokenBefore = [];
 
@@ -32,7 +32,7 @@ final class Sqlite extends Database
         parent::__construct($pdo, $names);
         $pdo->exec('PRAGMA busy_timeout = 60000');
         $pdo->exec('PRAGMA foreign_keys = OFF'); // so that deleting a row deletes no others
-        $pdo->exec('PRAGMA legacy_alter_table = ON'); // references stay as they are written
+        $pdo->exec('PRAGMA legacy_alter_table = ON'); // renaming a table does not change references
     }
 
     public function bytes(string $column): string
@@ -63,14 +63,14 @@ final class Sqlite extends Database
         )) === 1;
         $keys = [];
         foreach ($this->foreignKeys($table) as $from => $sql) {
-            $keys[$from] = substr($sql, (int) strpos($sql, 'REFERENCES')); // of a single column
+            $keys[$from] = substr($sql, (int) strpos($sql, 'REFERENCES')); // for keys of one column
         }
         $columns = [];
         $sql = 'SELECT name, type, "notnull" AS must, dflt_value AS value, pk '
             . 'FROM pragma_table_xinfo(?) WHERE hidden <> 1';
         foreach ($this->all($sql, $table) as $about) {
             $type = preg_replace('/\s*GENERATED ALWAYS\z/i', '', $about['type']);
-            // Where the table is not STRICT, ANY would make a number of the text "007".
+            // The queue's table is not STRICT: there, ANY would turn the text "007" into a number.
             $type = $isStrict && strcasecmp((string) $type, 'ANY') === 0 ? '' : $type;
             $isWord = '/\A(?:\'(?:[^\']|\'\')*\'|[-+]?[\w.]+)\z/';
             $value = (string) $about['value'];
@@ -131,7 +131,7 @@ final class Sqlite extends Database
         }
     }
 
-    /** The name of the rowid; null: the table has none, or columns of all its names. */
+    /** Returns the name of the rowid; null if there is none, or if columns have all its names. */
     private function rowid(string $table): ?string
     {
         $names = array_map(
@@ -175,7 +175,7 @@ final class Sqlite extends Database
         $this->brokenBefore = array_keys($this->broken());
     }
 
-    /** Keys whose parent is not there, as many as before; -1: a key is wrong as such. */
+    /** Counts the rows that violate a foreign key; -1 if a foreign key itself is wrong. */
     private function violations(): int
     {
         try {
@@ -185,7 +185,7 @@ final class Sqlite extends Database
         }
     }
 
-    /** They are made with the rest, in one transaction. */
+    /** Only notes them: swap() makes the tables, in the one transaction. */
     public function stage(array $own, int $last): void
     {
         $this->own = $own;
@@ -215,7 +215,7 @@ final class Sqlite extends Database
         $this->pdo->exec('ALTER TABLE ' . $this->quote($from) . ' RENAME TO ' . $this->quote($to));
     }
 
-    /** Without its foreign keys: the old table would still block or follow changes of others. */
+    /** Copies it without foreign keys, which would still block or follow changes elsewhere. */
     private function copy(string $from, string $to): void
     {
         $plain = 'SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0';
@@ -236,7 +236,7 @@ final class Sqlite extends Database
             $this->columns($from)
         ));
         $rowid = $this->rowid($from);
-        $all = $rowid === null ? $all : "$rowid, $all"; // which becomes the id
+        $all = $rowid === null ? $all : "$rowid, $all"; // the rowid becomes the id
         $this->pdo->exec("CREATE TABLE $new AS SELECT * FROM $old WHERE 0");
         $this->pdo->exec("INSERT INTO $new ($all) SELECT $all FROM $old");
         $this->pdo->exec("DROP TABLE $old");
@@ -251,7 +251,7 @@ final class Sqlite extends Database
         return $table;
     }
 
-    /** As the extension creates them in an empty database: it creates none in a transaction. */
+    /** Makes the queue's tables like the extension, which makes none within a transaction. */
     private function create(): void
     {
         $new = new PDO('sqlite::memory:');
@@ -275,7 +275,7 @@ final class Sqlite extends Database
         $this->continueAfter($this->names->table, $this->last);
     }
 
-    /** The old table's foreign keys from columns of the queue. */
+    /** The SQL of the old table's foreign keys whose columns the queue has too. */
     private function keysOf(PDO $new): string
     {
         $find = $new->prepare('SELECT name FROM pragma_table_info(?)');
@@ -347,7 +347,7 @@ final class Sqlite extends Database
         return $wrong;
     }
 
-    /** What foreign keys of other tables name must be unique. */
+    /** Makes unique indexes on the columns that foreign keys of other tables refer to. */
     private function index(): void
     {
         $table = $this->quote($this->names->table);
@@ -360,22 +360,22 @@ final class Sqlite extends Database
         }
     }
 
-    /** Whether it can be made for the new table. */
+    /** Makes an index or a trigger for the new table; false if it does not fit. */
     private function again(string $sql): bool
     {
         try {
             $this->pdo->exec($sql);
             return true;
         } catch (PDOException $e) {
-            // The queue has an index of that name, for what that one was for.
+            // The queue has an index of that name already, for the same purpose.
             return str_contains($e->getMessage(), 'already exists');
         }
     }
 
     /**
-     * Views and triggers that do not compile, also those that see a table only by another view.
+     * Finds views and triggers that do not compile, also if that is due to a view that they use.
      *
-     * @return array<string, array<string, mixed>> by what they are called
+     * @return array<string, array<string, mixed>> by type and name
      */
     private function broken(): array
     {

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli\Adopt;
 
-/** Values of another program's table. A date without an offset is UTC. */
+/** Reads values of another program's table. A date without an offset is UTC. */
 final class Time
 {
     private const JULIAN_1970 = 2440587.5;
@@ -12,7 +12,7 @@ final class Time
     private const DATE = '/\A(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d+)?)?'
         . ' ?(Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)?)?\z/i';
 
-    /** UTC seconds; null: none is set; false: it cannot be read. */
+    /** Reads a time as UTC seconds; null: none is set; false: it cannot be read. */
     public static function read(mixed $value): int|false|null
     {
         $text = self::text($value);
@@ -26,7 +26,7 @@ final class Time
             ? self::scaled((int) $text) : self::date($text);
     }
 
-    /** Seconds, milliseconds (13 digits) or microseconds (16); what may be a date is refused. */
+    /** Takes seconds, milliseconds or microseconds; refuses what can be a date (20260131). */
     private static function scaled(int $number): int|false
     {
         return match (true) {
@@ -57,7 +57,7 @@ final class Time
         return $by[1] === '+' ? $at - $seconds : $at + $seconds;
     }
 
-    /** A whole number; null: none is set; false: it is not one. */
+    /** Reads a whole number; null: none is set; false: it is not one. */
     public static function whole(mixed $value): int|false|null
     {
         $text = self::text($value);

@@ -8,11 +8,11 @@ use MailQueue\Cli\Move\Record;
 use MailQueue\Cli\Stop;
 
 /**
- * The way back: the old table as it was, as long as the queue has done nothing with its mail.
+ * Undoes an adoption: restores the old table, if the queue has done nothing with its mail yet.
  *
- * On MariaDB these are steps: record "undoing" · RENAME TABLE, of all tables at once · a look at
- * the queue's, which nobody finds any more, and forth again if mail was stored since · what was
- * dropped is made again · the queue's tables and the record go.
+ * On MariaDB it has steps: write the record "undoing" · RENAME TABLE of all tables at once · check
+ * the queue's tables, which nobody finds any more, and rename all back if mail was stored since ·
+ * make again what was dropped · drop the queue's tables and delete the record.
  *
  * @phpstan-import-type About from Note
  */
@@ -37,7 +37,7 @@ final class Undo
         $note = $this->note->read();
         if ($note === null) {
             if ($this->database->tidy()) {
-                return ['restored' => null, 'failed' => []]; // it was killed before it did anything
+                return ['restored' => null, 'failed' => []]; // killed before any change
             }
             throw Stop::config('There is nothing to undo: no adoption is recorded here.');
         }
@@ -68,7 +68,7 @@ final class Undo
                     : "DELETE FROM $table");
             }
             $this->note->delete($note);
-            // SQLite's is made again where it had foreign keys.
+            // On SQLite, `lost` makes a table with foreign keys again, because it was copied.
             $isCopy = preg_match('/\ACREATE\s+TABLE/i', $note['lost'][0][1] ?? '') === 1;
             $isCopy || $this->database->rename($before, $source);
             foreach ($note['lost'] as [, $sql]) {
@@ -103,7 +103,7 @@ final class Undo
     }
 
     /**
-     * Mail that is sent from another database must not come back here.
+     * Refuses if the queue was moved: mail that another database sends must not come back here.
      *
      * @param About $note
      */
@@ -147,14 +147,15 @@ final class Undo
         $this->note->write($undoing);
         $pairs = [Names::before($note['source']) => $note['source']];
         $queue = array_combine($this->names->tables(), $this->names->staged()->tables());
-        // The queue's own table may have the name that the old one gets: it goes first.
+        // The queue's table comes first, because the old table may get its name.
         $database->renameAll(array_filter($queue, $this->isThere(...), ARRAY_FILTER_USE_KEY)
             + $pairs);
         $this->look($database, $note);
     }
 
     /**
-     * Nobody changes the queue's tables any more: what was stored in the last moment is seen.
+     * Checks the queue's tables once more. Nobody finds them now, so this sees mail that was stored
+     * at the last moment, and then renames all back.
      *
      * @param About $note
      */
@@ -173,7 +174,7 @@ final class Undo
     }
 
     /**
-     * The queue was there before: its rows go, all of them or none.
+     * For a queue that existed before: deletes its rows, all or none, and renames the old table.
      *
      * @param About $note
      * @param About $undoing

@@ -1,4 +1,4 @@
-/* Makes the message that PHP's mail() would write to sendmail_path from its arguments. */
+/* Makes from the arguments of mail() the message that PHP would write to sendmail_path. */
 #include "php/capture/captured.h"
 
 #include <ctype.h>

@@ -116,7 +116,7 @@ static enum mq_status encode_subject(struct mq_capture *mail, zend_string *chars
     ZVAL_STR_COPY(&arguments[1], charset);
     ZVAL_STRING(&arguments[2], zend_string_equals_literal_ci(encoding, "BASE64") ? "B" : "Q");
     ZVAL_STRING(&arguments[3], line_end);
-    /* like mb_send_mail(), with room for a mailing list's number */
+    /* Like mb_send_mail(), leave room for a mailing list's number. */
     ZVAL_LONG(&arguments[4], (zend_long)(strlen("Subject: [PHP-jp nnnnnnnn]") + strlen(line_end)));
     zend_string_release(encoding);
     return convert(&mail->subject, "mb_encode_mimeheader", 5, arguments, err);
