@@ -12,7 +12,7 @@
 #define DOMAIN_MAX  255
 #define LABEL_MAX   63
 #define ADDRESS_MAX 254
-#define SHOWN_MAX   80 /* of a bad address in an error's text */
+#define SHOWN_MAX   80 /* octets of a bad address that an error shows */
 
 enum mq_status mq_address_bad(struct mq_str address, const char *field, const char *what,
                               struct mq_error *err)
@@ -25,15 +25,15 @@ enum mq_status mq_address_bad(struct mq_str address, const char *field, const ch
     return mq_error_set(err, MQ_MESSAGE, field, "%s: the address \"%s\" %s", field, shown, what);
 }
 
-/* Characters over 127 that may stand in a local part: no controls, no hard space or line
- * separators, no marks that turn the direction of what follows. */
+/* Whether a character over 127 is allowed in a local part: not controls, no-break space, line
+ * separators and marks that change the direction of text. */
 static bool is_plain_unicode(uint32_t code)
 {
     return code > 0xA0 && !(code >= 0x2028 && code <= 0x202E) &&
            !(code >= 0x2066 && code <= 0x2069);
 }
 
-/* What is wrong with a local part, NULL when nothing is. */
+/* Returns what is wrong with a local part, or NULL. */
 static const char *local_fault(struct mq_str local)
 {
     if (local.len == 0) {
@@ -70,7 +70,7 @@ static const char *local_fault(struct mq_str local)
     return NULL;
 }
 
-/* "[192.0.2.1]" or "[IPv6:2001:db8::1]" (RFC 5321, 4.1.3). */
+/* Checks "[192.0.2.1]" or "[IPv6:2001:db8::1]" (RFC 5321, 4.1.3). */
 static const char *literal_fault(struct mq_str domain)
 {
     static const char fault[] =
@@ -175,7 +175,8 @@ static int compare_addresses(const char *a, const char *b)
     }
 }
 
-/* Of places in a list: equal addresses in their order. */
+/* For qsort(): compares the mail addresses in a list behind two pointers; equal ones by
+ * position. */
 static int compare_places(const void *a, const void *b)
 {
     char *const *x = *(char *const *const *)a;
@@ -186,7 +187,7 @@ static int compare_places(const void *a, const void *b)
 
 bool mq_addresses_once(struct mq_strings *list)
 {
-    char ***places = calloc(list->count + 1, sizeof *places); /* a list may have thousands */
+    char ***places = calloc(list->count + 1, sizeof *places); /* sorted: lists may have thousands */
     size_t kept = 0;
     if (places == NULL) {
         return false;

@@ -7,7 +7,7 @@
 #include "core/ascii.h"
 
 #define LINE_MAX_QP 76 /* RFC 2045, 6.7 */
-#define LINE_MIN_QP 68 /* of these, at least so many stand for the text before a soft break */
+#define LINE_MIN_QP 68 /* octets of text that a line has at least before a soft break */
 
 const char *mq_encoding_name(enum mq_encoding encoding)
 {
@@ -19,9 +19,9 @@ const char *mq_encoding_name(enum mq_encoding encoding)
 
 /* What a byte means for the choice of an encoding. */
 enum {
-    ENDS = 1,   /* a line */
-    UNSAFE = 2, /* not to be sent as it is */
-    CODED = 4   /* three characters in quoted-printable, unless it ends a line */
+    ENDS = 1,   /* ends a line */
+    UNSAFE = 2, /* must be encoded */
+    CODED = 4   /* is "=XX" in quoted-printable */
 };
 
 static const unsigned char classes[256] = {[0x00 ... 0x08] = UNSAFE | CODED, ['\n'] = ENDS,
@@ -49,16 +49,15 @@ static inline bool has_below(uint64_t word, unsigned n)
     return ((word - EACH_BYTE(n)) & ~word & EACH_BYTE(0x80)) != 0;
 }
 
-/* Whether eight bytes are all of 32 … 126 and no '='; a tab is none of these, though it is plain.
- */
+/* Whether all eight bytes are in 32 … 126 and none is '='. A tab is not, though it is plain. */
 static inline bool is_simple(uint64_t word)
 {
-    /* Adding 1 moves 127 over the bound; what was over it is there already. */
+    /* Adding 1 sets the high bit of 127; bytes over 127 have it already. */
     bool high = ((word | (word + EACH_BYTE(1))) & EACH_BYTE(0x80)) != 0;
     return !high && !has_below(word, ' ') && !has_below(word ^ EACH_BYTE('='), 1);
 }
 
-/* Takes a line of `len` and its end off a text. */
+/* Takes a line of `len` octets and its line end off a text. */
 static struct mq_str take(struct mq_str *text, size_t len)
 {
     struct mq_str line = {text->data, len};
@@ -79,12 +78,12 @@ static struct mq_str take_line(struct mq_str *text)
     return take(text, n);
 }
 
-/* The same; *seen are the classes met, *coded is how many bytes need three characters in
- * quoted-printable wherever they stand. */
+/* Like take_line(). *seen: the classes of its bytes; *coded: how many of them are "=XX" in
+ * quoted-printable, wherever they are. */
 static struct mq_str take_counted_line(struct mq_str *text, unsigned *seen, size_t *coded)
 {
     size_t n = 0;
-    size_t next_look = 0; /* not at eight bytes that are known not to be simple */
+    size_t next_look = 0; /* no look at eight bytes that are known not to be simple */
     *seen = 0;
     *coded = 0;
     while (n < text->len) {
@@ -118,13 +117,13 @@ static bool begins_with_from(struct mq_str line)
 
 /* ---- quoted-printable ---- */
 
-/* "From " is changed by mailboxes in mbox form, a dot by relays that stuff badly. */
+/* Mailboxes in mbox form change "From " here; relays whose dot-stuffing is wrong change a dot. */
 static bool is_changed_at_begin(struct mq_str line)
 {
     return line.len > 0 && (line.data[0] == '.' || begins_with_from(line));
 }
 
-/* How many bytes from `at` stand for themselves wherever they stand but at the ends of a line. */
+/* Returns how many bytes from `at`, at most `most`, are plain: not encoded within a line. */
 static size_t plain_run(struct mq_str line, size_t at, size_t most)
 {
     size_t n = 0;
@@ -141,7 +140,7 @@ static size_t plain_run(struct mq_str line, size_t at, size_t most)
     return n;
 }
 
-/* The bytes from `at` that stand for themselves and fit behind `column`; *full: more would not. */
+/* Returns how many bytes from `at` are plain and fit behind `column`. *full: no more would fit. */
 static size_t plain_part(struct mq_str line, size_t at, size_t column, bool *full)
 {
     size_t room = LINE_MAX_QP - 1 - column; /* a soft break's "=" must fit too */
@@ -154,7 +153,7 @@ static size_t plain_part(struct mq_str line, size_t at, size_t column, bool *ful
     if (run == rest.len && ends_with_blank(rest)) {
         run--;
     } else if (run == rest.len) {
-        return run; /* behind which there is no break */
+        return run; /* the line ends here, without a soft break */
     }
     *full = run > room;
     return *full ? room : run;
@@ -174,7 +173,7 @@ static void qp_line(struct mq_buffer *out, struct mq_str line)
         to += run;
         at += run;
         column += run;
-        /* A coded byte at the line's end may fill it. */
+        /* A coded byte that ends the line may fill it. */
         if (at < line.len && (full || column + 3 > LINE_MAX_QP - (at + 1 < line.len))) {
             memcpy(to, "=\r\n", 3);
             to += 3;
@@ -202,12 +201,12 @@ void mq_encode_quoted_printable(struct mq_buffer *out, struct mq_str text)
     }
 }
 
-/* What a line makes at most. */
+/* Returns how many octets a line takes in quoted-printable at most. */
 static size_t qp_line_size(struct mq_str line, size_t coded)
 {
     size_t size = line.len + 2 * coded + (ends_with_blank(line) ? 2 : 0) +
                   (is_changed_at_begin(line) ? 2 : 0);
-    /* A break costs three, and two for what it brings to a line's begin. */
+    /* A soft break costs three octets; two more if a line then begins with "." or "From ". */
     return size + (size > LINE_MAX_QP ? (size + 4) / LINE_MIN_QP * 5 : 0) + 2;
 }
 
@@ -325,7 +324,7 @@ void mq_encode_text(struct mq_buffer *out, struct mq_str text, enum mq_encoding 
 
 void mq_encode_date(struct mq_buffer *out, int64_t utc_s)
 {
-    static const char days[] = "SunMonTueWedThuFriSat"; /* strftime()'s depend on the locale */
+    static const char days[] = "SunMonTueWedThuFriSat"; /* strftime() depends on the locale */
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
     time_t time = (time_t)utc_s;
     struct tm t = {.tm_mday = 1};

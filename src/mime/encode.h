@@ -1,5 +1,5 @@
-/* Encodings of bodies: quoted-printable and base64 (RFC 2045, 6.7 and 6.8); dates (RFC 5322, 3.3).
- * Lines end with CRLF. */
+/* Encodes bodies as quoted-printable and base64 (RFC 2045, 6.7 and 6.8), and writes dates (RFC
+ * 5322, 3.3). Lines end with CRLF. */
 #ifndef MQ_MIME_ENCODE_H
 #define MQ_MIME_ENCODE_H
 
@@ -20,21 +20,23 @@ enum mq_encoding {
 
 const char *mq_encoding_name(enum mq_encoding encoding);
 
-/* A text's lines end with CRLF, LF or CR, the last one perhaps with nothing. Encoded they all end
- * with CRLF. */
+/* Lines of a text may end with CRLF, LF or CR, and the last one with nothing. When they are
+ * encoded, they all end with CRLF. */
 
-/* 7bit where relays and mailboxes leave the text as it is: ASCII without controls, lines up to 998
- * octets, none that begins with "From " or ends with white space. Else quoted-printable or base64,
- * which is shorter (to a few percent). *size is what it gives at most. */
+/* Returns 7bit for a text that relays and mailboxes leave as it is: ASCII without controls, lines
+ * up to 998 octets, none that begins with "From " or ends with white space. Else returns the
+ * shorter of quoted-printable and base64 (to a few percent). *size is at least the size of the
+ * encoded text. */
 enum mq_encoding mq_encode_text_choose(struct mq_str text, size_t *size);
 void mq_encode_text(struct mq_buffer *out, struct mq_str text, enum mq_encoding encoding);
 
-/* Lines of at most 76; space and tab at line ends encoded, and "From " and "." at line begins. */
+/* Writes lines of at most 76. Encodes blanks at line ends, and "From " and "." where lines
+ * begin. */
 void mq_encode_quoted_printable(struct mq_buffer *out, struct mq_str text);
 
 void mq_encode_base64(struct mq_buffer *out, struct mq_str data); /* lines of 76 */
-size_t mq_encode_base64_size(struct mq_str data);                 /* reads only its length */
-/* One line or a part of one, without its end; padded where len is not a multiple of 3. */
+size_t mq_encode_base64_size(struct mq_str data);                 /* reads only data.len */
+/* Appends base64 without line ends; padded if len is not a multiple of 3. */
 void mq_encode_base64_raw(struct mq_buffer *out, struct mq_str data);
 
 /* "Sat, 21 Nov 2026 09:35:00 +0000" */

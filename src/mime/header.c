@@ -1,5 +1,5 @@
-/* Writes header fields: folds them, and encodes words in UTF-8; and knows the pieces that readers
- * take whole. The composer's hot path; measure with tools/bench compose. */
+/* Writes header fields with folds and encoded words, and measures the pieces that readers must not
+ * split. The composer's hot path; measure with tools/bench compose. */
 #include "mime/header.h"
 
 #include <string.h>
@@ -7,15 +7,15 @@
 #include "core/ascii.h"
 #include "mime/encode.h"
 
-#define LINE_MAX_FOLD  78 /* there too */
+#define LINE_MAX_FOLD  78 /* RFC 5322, 2.1.1 */
 #define WORD_MAX       75 /* RFC 2047, 2 */
 #define WORD_FRAME     7  /* "=?", "?Q?" and "?=" */
-#define CHAR_MAX_CODED 12 /* of one character, in Q */
+#define CHAR_MAX_CODED 12 /* of one UTF-8 character, in Q */
 #define PHRASE_PLAIN   60 /* a longer name is made foldable as encoded words */
 
-/* What programs put between words where a person pressed tab, or began another line in a paragraph:
- * HTAB, VT, FF, NEL, LINE and PARAGRAPH SEPARATOR. CR and LF are not among them: headers have been
- * injected with these. */
+/* Whether a character is one that programs write where a person pressed tab, or began a line in a
+ * paragraph: HTAB, VT, FF, NEL, LINE or PARAGRAPH SEPARATOR. CR and LF are not among them, because
+ * attackers inject headers with these. */
 static bool is_separator(uint32_t code)
 {
     return code == 0x09 || code == 0x0B || code == 0x0C || code == 0x85 || code == 0x2028 ||
@@ -68,8 +68,8 @@ bool mq_header_plain(struct mq_str text)
 
 /* ---- encoded words ---- */
 
-/* What a byte takes in Q; for itself may stand only what may within a phrase, where the fewest may
- * (RFC 2047, section 5, rule 3). */
+/* Returns how many characters a byte takes in Q. Only what is allowed in phrases, which allow the
+ * fewest, is not encoded (RFC 2047, section 5, rule 3). */
 static size_t q_width(unsigned char c)
 {
     return mq_is_alnum((char)c) || (c != '\0' && strchr(" !*+-/", c) != NULL) ? 1 : 3;
@@ -96,11 +96,11 @@ static bool is_single_byte(struct mq_str charset)
            mq_str_begins_nocase(charset, "cp125") || mq_str_begins_nocase(charset, "latin");
 }
 
-/* Where text of an unknown charset may be cut, at most at `max`: before an ASCII byte that is the
- * second of no pair (these are all from "0" on), else between pairs. */
+/* Returns where to cut text of an unknown charset, which may have pairs of bytes: at most at `max`,
+ * before an ASCII byte below "0", which is never the second of a pair, else between pairs. */
 static size_t cut_between_pairs(struct mq_str text, size_t max)
 {
-    size_t begin = max; /* of the bytes over 127 that end there */
+    size_t begin = max; /* where the bytes over 127 before `max` begin */
     for (size_t n = max; n > 0; n--) {
         unsigned char c = (unsigned char)text.data[n];
         if (c < '0') {
@@ -112,7 +112,7 @@ static size_t cut_between_pairs(struct mq_str text, size_t max)
     return begin + pairs > 0 ? begin + pairs : max;
 }
 
-/* Length of the longest prefix, whole characters, whose encoding has at most `room`. */
+/* Returns the length of the longest prefix of whole characters whose encoding fits in `room`. */
 static size_t word_prefix(struct mq_str text, struct mq_str charset, bool q, size_t room)
 {
     size_t n = q ? 0 : room / 4 * 3;
@@ -192,8 +192,8 @@ static bool is_behind_name(const struct mq_buffer *out)
     return out->len > 0 && out->data[out->len - 1] == ':';
 }
 
-/* Encoded words behind a space or a fold. A word of a few characters at a line's end is of no use,
- * but some readers take a fold behind the field's name for a part of the value. */
+/* Writes encoded words behind a space or a fold. No line ends with a word of a few characters,
+ * except behind the field's name: some readers treat a fold there as part of the value. */
 static void put_words(struct mq_buffer *out, size_t *column, struct mq_str text)
 {
     const struct mq_str charset = MQ_STR(MQ_HEADER_UTF8);
@@ -206,8 +206,8 @@ static void put_words(struct mq_buffer *out, size_t *column, struct mq_str text)
 
 /* ---- unstructured fields ---- */
 
-/* Length of the next piece that a fold may stand before: spaces and the word behind them, and the
- * spaces behind the last one. */
+/* Returns the length of the next piece, before which a fold may be: spaces and the word behind
+ * them. The piece whose word ends at `last` includes the spaces behind it. */
 static size_t piece_length(struct mq_str text, size_t at, size_t last)
 {
     size_t i = at;
@@ -220,8 +220,8 @@ static size_t piece_length(struct mq_str text, size_t at, size_t last)
     return (i == last ? text.len : i) - at;
 }
 
-/* The part that has to be encoded, in whole words: what is not plain or longer than a line may be.
- * A space before it stays outside. */
+/* Finds the part that has to be encoded: from the first word to the last that is not plain, or is
+ * too long for a line. The space before it is not in it. */
 static struct mq_str find_coded(struct mq_str value, size_t column)
 {
     struct mq_str found = {NULL, 0};
@@ -232,7 +232,7 @@ static struct mq_str find_coded(struct mq_str value, size_t column)
     for (size_t at = 0, n; at < value.len; at += n) {
         n = piece_length(value, at, last);
         struct mq_str piece = {value.data + at, n};
-        /* White space at the value's ends would be taken for folding or trimmed. */
+        /* Readers would treat white space at the value's ends as folding, or trim it. */
         bool blank_end = (at == 0 && piece.data[0] == ' ') || piece.data[n - 1] == ' ';
         size_t length = at == 0 ? column + 1 + n : n;
         if (blank_end || length > MQ_LINE_MAX || !mq_header_plain(piece)) {
@@ -252,7 +252,7 @@ static void put_plain(struct mq_buffer *out, size_t *column, struct mq_str text,
     for (size_t at = 0, n; at < text.len; at += n) {
         n = piece_length(text, at, text.len);
         if (text.data[at] == ' ' && *column + n > line_max) {
-            mq_buffer_append(out, "\r\n", 2); /* the piece brings its space */
+            mq_buffer_append(out, "\r\n", 2); /* the piece begins with its space */
             *column = 0;
         }
         mq_buffer_append(out, text.data + at, n);
@@ -330,7 +330,7 @@ void mq_encode_token(struct mq_buffer *out, size_t *column, struct mq_str token)
     *column += token.len;
 }
 
-/* Atoms with single spaces between them (RFC 5322, 3.2.3). */
+/* Whether a name is atoms with single spaces between them (RFC 5322, 3.2.3). */
 static bool is_atoms(struct mq_str name)
 {
     for (size_t i = 0; i < name.len; i++) {

@@ -23,17 +23,16 @@ bool mq_idn_available(void)
 
 #ifdef MQ_HAVE_LIBIDN2
 
-/* A domain of 255 octets in A-labels has fewer characters than that in UTF-8, of 4 octets at most.
- * Punycode takes quadratic time: nothing longer comes near it. */
+/* A domain of 255 octets in A-labels has fewer than 255 characters, each of at most 4 octets in
+ * UTF-8. The limit is needed because Punycode takes quadratic time. */
 #define DOMAIN_MAX 1020
 
 /* Appends "local@xn--…" to out; at is where the "@" is. */
 static enum mq_status to_ascii(struct mq_str address, size_t at, const char *field,
                                struct mq_buffer *out, struct mq_error *err)
 {
-    /* Not IDN2_USE_STD3_ASCII_RULES: it takes "_" and fullwidth forms of "@" or "/" out and goes
-     * on, with another domain then. Without it they stay, and the check of the result finds them.
-     */
+    /* Not IDN2_USE_STD3_ASCII_RULES: it removes "_" and fullwidth forms of "@" or "/" and goes on
+     * with a different domain. Without it they stay, and the check of the result refuses them. */
     const int flags = IDN2_NFC_INPUT | IDN2_NONTRANSITIONAL;
     struct mq_str domain = {address.data + at + 1, address.len - at - 1};
     char text[DOMAIN_MAX + 1];

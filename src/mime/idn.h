@@ -7,12 +7,12 @@
 #include "core/buffer.h"
 #include "core/error.h"
 
-/* Whether this build can. */
+/* Whether this build has libidn2. */
 bool mq_idn_available(void);
 
-/* The address as the envelope takes it: its domain in A-labels; an ASCII domain stays as it is, and
- * so does the local part. *out is malloc'ed. The result is checked (mq_address_check()). MQ_MESSAGE
- * with `field`: a domain that is not an IDN, or a non-ASCII one where the build cannot. */
+/* Converts an address for the envelope: its domain to A-labels. An ASCII domain stays as it is, and
+ * so does the local part. *out is malloc'ed and passes mq_address_check(). MQ_MESSAGE with `field`
+ * for a domain that is not an IDN, or one that is not ASCII if the build has no libidn2. */
 enum mq_status mq_idn_address(struct mq_str address, const char *field, char **out,
                               struct mq_error *err);
 

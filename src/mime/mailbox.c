@@ -1,5 +1,5 @@
-/* Addresses with a name: one reader for what applications give and for header fields of complete
- * messages, which goes over the text once, and the writer. */
+/* Reads and writes mailboxes. One reader, which goes over the text once, is for what applications
+ * give and for header fields of complete messages. */
 #include "mime/mailbox.h"
 
 #include <stdlib.h>
@@ -42,11 +42,11 @@ enum mq_status mq_mailboxes_add(struct mq_str name, struct mq_str address, const
 
 /* ---- reading ---- */
 
-/* What came before a "<", ":", ",", ";" or the end. */
+/* The words before a "<", ":", ",", ";" or the end. */
 struct phrase {
     size_t words;
     struct mq_str text; /* from the first word to the last, as they stand */
-    bool at;            /* one has an "@" outside quotes */
+    bool at;            /* a word has an "@" outside quotes */
 };
 
 static const char bad_name[] =
@@ -115,7 +115,7 @@ static size_t piece_length(struct mq_address_reader *r, struct phrase *phrase)
     }
 }
 
-/* Takes a word: up to white space or one of these. */
+/* Takes a word: up to white space or one of "(),:;<>". */
 static bool take_word(struct mq_address_reader *r, struct phrase *phrase)
 {
     if (phrase->words++ == 0) {
@@ -142,8 +142,8 @@ static bool take_phrase(struct mq_address_reader *r, struct phrase *phrase)
     return r->fault == NULL;
 }
 
-/* Whether a name with an "@" in it is the address itself, perhaps as 'a@b': many programs leave the
- * double quotes out there. Another address may be one that lacks its comma. */
+/* Whether a name with an "@" in it is the address itself, perhaps as 'a@b', which many programs
+ * write without double quotes. If it is another address, a comma may be missing. */
 static bool is_own_name(const struct phrase *phrase, struct mq_str address)
 {
     struct mq_str name = phrase->text;
@@ -193,7 +193,7 @@ static const char *fault_of_stop(char c)
     }
 }
 
-/* What comes behind an address or a group: a comma, the group's end, or the end of the field. */
+/* Takes what follows an address or a group: a comma, the group's end, or the end of the field. */
 static void take_separator(struct mq_address_reader *r)
 {
     if (skip_blank(r) && peek(r) == ';' && r->in_group) {
@@ -246,7 +246,7 @@ static void take_element(struct mq_address_reader *r, struct phrase *phrase, str
 
 /* ---- as applications give them ---- */
 
-/* The name without its quotes. NULL, or what is wrong. */
+/* Appends the name without its quotes. Returns NULL, or what is wrong. */
 static const char *read_name(struct mq_str text, struct mq_buffer *name)
 {
     bool quoted = text.len > 0 && text.data[0] == '"';
@@ -317,7 +317,7 @@ bool mq_address_next(struct mq_address_reader *r, struct mq_str *address)
     return r->fault == NULL;
 }
 
-/* Whether the character at i is text or folding: a line end that no white space follows would end
+/* Whether the character at i is text or folding. A line end without white space behind it would end
  * the field for its next reader. */
 static bool is_in_field(struct mq_str value, size_t i)
 {
@@ -342,7 +342,7 @@ static enum mq_status check_characters(struct mq_str value, const char *field, s
     return MQ_OK;
 }
 
-/* Takes the next address off, or nothing where an element has none. */
+/* Takes the next element of the list and appends its address, if it has one. */
 static enum mq_status read_next(struct mq_address_reader *r, const char *field,
                                 struct mq_strings *list, struct mq_error *err)
 {
@@ -384,7 +384,7 @@ enum mq_status mq_addresses_of_header(struct mq_str value, const char *field,
 
 /* ---- writing ---- */
 
-/* " Name <address>" or " address", and a comma when another follows. */
+/* Writes " Name <address>" or " address", and a comma if another follows. */
 static void put_mailbox(struct mq_buffer *out, size_t *column, struct mq_str name,
                         struct mq_str address, bool last)
 {

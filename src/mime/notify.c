@@ -114,7 +114,7 @@ void mq_notify_rcpt_params(const struct mq_notify *notify, char out[MQ_NOTIFY_PA
 
 /* ---- the column ---- */
 
-/* As the parameters, but for the envelope's id, which is not xtext. */
+/* Stores the parameters as they are sent, but the envelope's id as given, not in xtext. */
 void mq_notify_write(const struct mq_notify *notify, struct mq_buffer *out)
 {
     char text[MQ_NOTIFY_PARAMS_ROOM + sizeof notify->envid + 20];

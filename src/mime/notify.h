@@ -9,7 +9,7 @@
 
 /* Bits of mq_notify.when. */
 enum {
-    MQ_NOTIFY_NEVER = 1, /* alone */
+    MQ_NOTIFY_NEVER = 1, /* excludes the others */
     MQ_NOTIFY_SUCCESS = 2,
     MQ_NOTIFY_FAILURE = 4,
     MQ_NOTIFY_DELAY = 8
@@ -21,16 +21,16 @@ enum mq_notify_ret { MQ_NOTIFY_RET_UNSAID, MQ_NOTIFY_RET_FULL, MQ_NOTIFY_RET_HDR
 /* Room for " RET=FULL ENVID=…", or " NOTIFY=SUCCESS,FAILURE,DELAY", with the NUL. */
 #define MQ_NOTIFY_PARAMS_ROOM 128
 
-/* All zero: it asks for nothing, and the relay does as it does. */
+/* All zero: asks for nothing, the relay decides. */
 struct mq_notify {
     unsigned when;
-    enum mq_notify_ret ret;              /* what of the mail comes back with a bounce */
-    char envid[MQ_NOTIFY_ENVID_MAX + 1]; /* as given, no xtext: printable ASCII without spaces */
+    enum mq_notify_ret ret;              /* how much of the mail a bounce returns */
+    char envid[MQ_NOTIFY_ENVID_MAX + 1]; /* as given, not xtext: printable ASCII without spaces */
 };
 
 bool mq_notify_asks(const struct mq_notify *notify);
 
-/* MQ_INVALID with the field "dsn" for what is out of range. Case does not matter. */
+/* MQ_INVALID with the field "dsn" for a value that is not allowed. Case does not matter. */
 enum mq_status mq_notify_add_when(struct mq_notify *notify, struct mq_str word,
                                   struct mq_error *err);
 enum mq_status mq_notify_set_ret(struct mq_notify *notify, struct mq_str word,
@@ -38,12 +38,12 @@ enum mq_status mq_notify_set_ret(struct mq_notify *notify, struct mq_str word,
 enum mq_status mq_notify_set_envid(struct mq_notify *notify, struct mq_str envid,
                                    struct mq_error *err);
 
-/* The parameters of MAIL and of RCPT, each with a space before it; "" for none. */
+/* Write the parameters of MAIL and of RCPT, each with a space before it; "" if there are none. */
 void mq_notify_mail_params(const struct mq_notify *notify, char out[MQ_NOTIFY_PARAMS_ROOM]);
 void mq_notify_rcpt_params(const struct mq_notify *notify, char out[MQ_NOTIFY_PARAMS_ROOM]);
 
-/* The job's column `fields`: a JSON object whose "dsn" has these parameters. What cannot be read,
- * or would not pass the checks above, asks for nothing. MQ_NOMEM only. */
+/* Append and read the job's column `fields`: a JSON object whose "dsn" has these parameters. A
+ * value that cannot be read, or does not pass the checks above, asks for nothing. MQ_NOMEM only. */
 void mq_notify_write(const struct mq_notify *notify, struct mq_buffer *out);
 enum mq_status mq_notify_read(struct mq_str json, struct mq_notify *out, struct mq_error *err);
 

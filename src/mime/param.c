@@ -8,7 +8,7 @@
 #include "core/ascii.h"
 #include "mime/header.h"
 
-#define PARAMS_MAX     900 /* fit in a line of 998 with the type */
+#define PARAMS_MAX     900 /* of a type with its parameters: fits in a line of 998 */
 #define TYPE_PART_MAX  127 /* RFC 6838, 4.2 */
 #define EXTENDED_BEGIN "utf-8''"
 
@@ -56,7 +56,7 @@ static bool take_param(struct mq_str *text, struct mq_str *name, struct mq_str *
     return value->len > 0;
 }
 
-/* name, name*, name*0, name*0* */
+/* Whether an attribute is name, name*, name*0 or name*0*. */
 static bool is_name(struct mq_str attribute)
 {
     const char *star = memchr(attribute.data, '*', attribute.len);
@@ -104,7 +104,7 @@ const char *mq_media_type_parse(struct mq_str text, struct mq_media_type *out)
 
 /* ---- writing ---- */
 
-/* ";", and a space or a fold before something of `len`. */
+/* Writes ";", and a space or a fold before a parameter of `len` octets. */
 static void begin(struct mq_buffer *out, size_t *column, size_t len)
 {
     mq_buffer_char(out, ';');
@@ -143,8 +143,8 @@ bool mq_param_is_literal(char c)
     return is_token_char(c) && c != '*' && c != '\'' && c != '%';
 }
 
-/* One section of an extended value: whole characters, percent-encoded, at most `room`. Returns how
- * many bytes of the value it took. */
+/* Writes one section of an extended value: whole characters, percent-encoded, in at most `room`
+ * octets. Returns how many bytes of the value it took. */
 static size_t put_section(struct mq_buffer *out, size_t *column, struct mq_str value, size_t room)
 {
     static const char hex[] = "0123456789ABCDEF";
@@ -183,7 +183,7 @@ static size_t extended_length(struct mq_str value)
     return n;
 }
 
-/* name*=utf-8''…, or name*0*=utf-8''…; name*1*=… */
+/* Writes name*=utf-8''…, or name*0*=utf-8''…; name*1*=… */
 static void put_extended(struct mq_buffer *out, size_t *column, const char *name,
                          struct mq_str value)
 {
@@ -202,7 +202,8 @@ static void put_extended(struct mq_buffer *out, size_t *column, const char *name
     }
 }
 
-/* name="…" where it is plain and fits in a line, with what is quoted and one ';' to follow. */
+/* Writes name="…" if the value is plain and fits in a line with its escapes and a ';'; else
+ * false. */
 static bool put_plain(struct mq_buffer *out, size_t *column, const char *name, struct mq_str value)
 {
     size_t length = strlen(name) + 1 + mq_quoted_size(value) + 1;
@@ -225,7 +226,8 @@ void mq_param_filename(struct mq_buffer *out, size_t *column, const char *name, 
 
 /* ---- for readers without RFC 2231 ---- */
 
-/* One "_" for what is not ASCII, and for what would end the quotes or an encoded word. */
+/* Writes one "_" for a run of characters that are not ASCII, or would end quotes or encoded
+ * words. */
 static void put_ascii(struct mq_buffer *out, struct mq_str value)
 {
     bool gap = false;
@@ -247,8 +249,8 @@ void mq_param_fallback(struct mq_buffer *out, size_t *column, const char *name, 
     }
     put_ascii(&ascii, value);
     size_t room = MQ_LINE_MAX_WORD - 1 - strlen(name) - strlen("=\"\";");
-    size_t cut = ascii.len > room ? ascii.len - room : 0; /* programs look at a name's end */
-    begin(out, column, MQ_LINE_MAX_WORD - 1);             /* a line of its own */
+    size_t cut = ascii.len > room ? ascii.len - room : 0; /* programs look at a name's extension */
+    begin(out, column, MQ_LINE_MAX_WORD - 1);             /* on a new line */
     size_t before = out->len;
     mq_buffer_printf(out, "%s=", name);
     mq_encode_quoted(out, mq_str_skip(mq_buffer_view(&ascii), cut));

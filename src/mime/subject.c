@@ -1,4 +1,4 @@
-/* Decoding a Subject: what senders write is tolerated, what comes out is always safe to show. */
+/* Decodes a Subject. Tolerates what senders write; the result is always safe to show. */
 #include "mime/subject.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static bool find_word(struct mq_str s, struct word *word)
     }
     mq_str_cut(&rest, 2);
     word->charset = mq_str_cut_at(&rest, '?');
-    word->charset.len = mq_str_find(word->charset, '*'); /* a language: RFC 2231 */
+    word->charset.len = mq_str_find(word->charset, '*'); /* cuts off a language: RFC 2231 */
     word->encoding = mq_str_cut_at(&rest, '?');
     word->text = mq_str_cut_at(&rest, '?');
     word->len = s.len - rest.len + 1;
@@ -63,7 +63,7 @@ static void decode_b(struct mq_str text, struct mq_buffer *out)
     }
 }
 
-/* The few characters in which Latin sets differ come out as those of ISO 8859-1. */
+/* All Latin sets are read as ISO 8859-1, from which they differ in a few characters only. */
 static const struct charset {
     const char *name;
     bool latin;
@@ -81,7 +81,7 @@ static const struct charset *charset_of(struct mq_str name)
     return NULL;
 }
 
-/* False: it is of a character set or an encoding that is not known here. */
+/* False if its character set or encoding is not known here. */
 static bool decode_word(const struct word *word, struct mq_buffer *out)
 {
     const struct charset *charset = charset_of(word->charset);
@@ -104,10 +104,11 @@ static bool decode_word(const struct word *word, struct mq_buffer *out)
     return true;
 }
 
-/* Without folds. White space between two encoded words is not shown (RFC 2047, 6.2). */
+/* Decodes a value without its folds. White space between encoded words is dropped (RFC 2047,
+ * 6.2). */
 static void decode_words(struct mq_str s, struct mq_buffer *out)
 {
-    size_t before = 0; /* length of `out` behind the last encoded word; 0: something followed */
+    size_t before = 0; /* length of `out` behind the last encoded word; 0: text followed */
     for (struct word word; s.len > 0; s = mq_str_skip(s, word.len)) {
         size_t end = out->len;
         word.len = 1;
