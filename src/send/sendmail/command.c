@@ -1,4 +1,4 @@
-/* Reads a sendmail command and removes what would give the mail other recipients or a sender. */
+/* Reads a sendmail command. Removes what would give the mail other recipients or a sender. */
 #include "send/sendmail/command.h"
 
 #include <fcntl.h>
@@ -22,8 +22,8 @@ static bool is_address(const char *value)
     return is(value, "<>") || strchr(value, '@') != NULL;
 }
 
-/* A value of -f or -r, perhaps a user's name; not a script's path and not code, which interpreters
- * take there. */
+/* Whether a value of -f or -r is a sender, perhaps a user's name. A script's path or code is not
+ * one: interpreters take those after such options. */
 static bool is_sender(const char *value)
 {
     return is_address(value) || strcspn(value, " /()[]{};\"'\\") == strlen(value);
@@ -38,8 +38,8 @@ static bool is_sender(const char *value)
 struct reading {
     struct mq_strings *words;
     size_t at;     /* the word to be read */
-    size_t kept;   /* words before it that stay */
-    bool dot_ends; /* no -i so far */
+    size_t kept;   /* words before it that were kept */
+    bool dot_ends; /* a dot alone ends the mail: no -i so far */
 };
 
 static const char *following(const struct reading *reading)
@@ -61,7 +61,7 @@ static enum mq_status drop(struct reading *reading, size_t count)
     return MQ_OK;
 }
 
-/* -f or -r. Without a word behind it, it is dropped too: what we add must not become its value. */
+/* Reads -f or -r. Drops it also as the last word: what we add would become its value. */
 static enum mq_status read_sender(struct reading *reading, const char *word)
 {
     const char *next = following(reading);
@@ -71,7 +71,7 @@ static enum mq_status read_sender(struct reading *reading, const char *word)
     return drop(reading, word[2] == '\0' && next != NULL ? 2 : 1);
 }
 
-/* Letters without a value: all but -t, "the recipients are in the message". */
+/* Options without a value: keeps all but -t, which takes recipients from the message. */
 static enum mq_status read_letters(struct reading *reading, char *word)
 {
     char *end = word + 1;
@@ -110,7 +110,7 @@ static enum mq_status read_short(struct reading *reading, char *word, struct mq_
     return keep(reading);
 }
 
-/* Also what says that sender or recipients are in the message: they are given. */
+/* Drops also options that take sender or recipients from the message: the queue gives both. */
 static enum mq_status read_long(struct reading *reading, const char *word, struct mq_error *err)
 {
     const char *next = following(reading);
@@ -166,7 +166,7 @@ static bool is_named_so(const char *path)
     return is(slash ? slash + 1 : path, OWN_NAME);
 }
 
-/* By its name, also behind links and an interpreter, or as the same file. */
+/* Knows our program by its name, also behind links or an interpreter, or by the file `own`. */
 static bool is_ours(const struct mq_strings *words, const struct stat *info, const char *own)
 {
     struct stat other;
@@ -225,8 +225,8 @@ static char *borrowed(const char *word)
     return (char *)(uintptr_t)word; /* never written to: exec's prototype is older than const */
 }
 
-/* -N, -R and -V, as far as they are asked for; `text` has room for -N's value. Returns how many
- * words. */
+/* Adds -N, -R and -V if the mail asks for them; `text` has room for -N's value. Returns the number
+ * of words added. */
 static size_t put_status(const struct mq_notify *notify, char **argv, char *text)
 {
     size_t n = 0;
@@ -249,7 +249,7 @@ static size_t put_status(const struct mq_notify *notify, char **argv, char *text
 char **mq_sendmail_command_argv(const struct mq_strings *words, const struct mq_transfer *transfer,
                                 bool status)
 {
-    /* As exec's limits go: a job has 100 recipients at most, of 320 bytes each. */
+    /* This stays within exec's limits: a job has at most 100 recipients, of 320 bytes each. */
     size_t room = words->count + transfer->target_count + 10;
     char **argv = calloc(1, room * sizeof *argv + MQ_NOTIFY_PARAMS_ROOM);
     size_t n = 0;
@@ -260,8 +260,7 @@ char **mq_sendmail_command_argv(const struct mq_strings *words, const struct mq_
         argv[n++] = words->items[i];
     }
     argv[n++] = borrowed("-f");
-    /* The null reverse-path: an empty word would be dropped by some, taken for the user by others.
-     */
+    /* The null reverse-path: some programs drop an empty word, others read it as the user. */
     argv[n++] = borrowed(transfer->from[0] != '\0' ? transfer->from : "<>");
     if (status) {
         n += put_status(&transfer->notify, argv + n, (char *)(argv + room));

@@ -8,24 +8,24 @@
 #include "core/ascii.h"
 #include "send/sendmail/process.h"
 
-/* sysexits.h has the numbers, programs differ in what they mean by them:
+/* sysexits.h defines the numbers, but programs use them differently:
  *
- * - Postfix, Exim and Sendmail have a queue of their own. Anything but 0 is trouble in it, a mail
- *   that it does not take, or an option or right that is not as it must be; Postfix says 75 to a
- *   mail that is too big for ever and to a configuration that is missing, Exim 1 to everything.
- * - msmtp and its like stand for the relay behind them: 75 is a refused connection, 68 that relay's
- *   unknown name (not a recipient's), 65 any 5xx to the sender or to one of the recipients, 69 the
- *   other refusals and a failed login, 74 and 76 a connection that broke.
+ * - Postfix, Exim and Sendmail have their own queue. Anything but 0 is trouble in that queue, a
+ *   mail that it does not take, or a wrong option or permission. Postfix exits with 75 for a mail
+ *   that is too big for ever and for a missing configuration, Exim with 1 for everything.
+ * - msmtp and similar programs report on the relay behind them: 75 is a refused connection, 68 an
+ *   unknown name of that relay (not a recipient's), 65 any 5xx to the sender or to one of the
+ *   recipients, 69 the other refusals and a failed login, 74 and 76 a connection that broke.
  * - Scripts exit with 1, or 255, whatever happened.
  *
  * So hardly any code tells the mail's fault from the program's. DENIED is made for that
- * (policy/outcome.h): the attempt counts if another mail of the run gets through; if none does, it
- * is the relay that pauses, and no mail loses its attempts to a relay that is down. A mail that is
- * the cause itself stops nobody else.
+ * (policy/outcome.h): the attempt counts if another mail of the run gets through. If none does, the
+ * relay is paused instead, so that a relay that is down costs no attempts. A mail that is itself
+ * the cause does not stop the others.
  *
- * A program that fails is believed: its mail is sent again, though a relay may have taken it when
- * the connection broke (msmtp's 76). One that was killed, or whose time was over, says nothing: its
- * mail is uncertain. */
+ * A failure is believed: the mail is sent again, although a relay may have taken it before the
+ * connection broke (msmtp's 76). A program that was killed, or whose time was over, tells nothing:
+ * its mail is uncertain. */
 enum mq_outcome mq_sendmail_judge(int status)
 {
     int code = status != -1 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -37,7 +37,7 @@ enum mq_outcome mq_sendmail_judge(int status)
         return MQ_OUTCOME_DELIVERED;
     case 67:
         return MQ_OUTCOME_REFUSED;
-    case 126: /* a shell script's own: what it wanted to run cannot be run, or is not there */
+    case 126: /* a shell script could not run a program, or did not find it */
     case 127:
         return MQ_OUTCOME_RELEASED;
     default:
@@ -104,12 +104,12 @@ void mq_sendmail_describe(int status, struct mq_str printed, char out[MQ_TARGET_
     if (line.len == 0) {
         return;
     }
-    /* The last words are what it gave up on. */
+    /* Of a long text, keep the end: the last words tell why it failed. */
     size_t room = MQ_TARGET_REPLY_MAX - 1 - used - strlen(": ...");
     bool cut = line.len > room;
     used = mq_str_printable(out, MQ_TARGET_REPLY_MAX, used, cut ? MQ_STR(": ...") : MQ_STR(": "));
     while (line.len > room || (line.len > 0 && cut && ((unsigned char)*line.data & 0xC0) == 0x80)) {
-        line.data++; /* also what remains of a character that was cut */
+        line.data++; /* also the rest of a character that was cut */
         line.len--;
     }
     mq_str_printable(out, MQ_TARGET_REPLY_MAX, used, line);

@@ -5,10 +5,10 @@
 #include "core/buffer.h"
 #include "send/transfer.h"
 
-/* The outcome of all recipients: the program does not say which. RELEASED: no mail can go this way,
- * which is the relay's trouble. `status` as waitpid() gives it, -1: unknown. */
+/* Returns one outcome for all recipients, as the program does not tell which. RELEASED: no mail can
+ * go this way: the relay's trouble. `status` is that of waitpid(), or -1: unknown. */
 enum mq_outcome mq_sendmail_judge(int status);
-/* The reason in words: how it ended, then what it printed, the end of it where it is long. */
+/* Writes how the program ended, then what it printed (only the end if that is long). */
 void mq_sendmail_describe(int status, struct mq_str printed, char out[MQ_TARGET_REPLY_MAX]);
 
 #endif

@@ -125,8 +125,8 @@ int mq_process_start(struct mq_process *process, int input, char *const *argv, c
         free(environment);
         return error;
     }
-    /* Copies above 2: where 0, 1 or 2 were closed in this process, one stream would otherwise
-     * replace another before it is copied. */
+    /* Copies above 2: if 0, 1 or 2 were closed in this process, `input` or `output` can have such a
+     * number, and one stream would overwrite another before it is copied. */
     int streams[] = {fcntl(input, F_DUPFD_CLOEXEC, 3), fcntl(output[1], F_DUPFD_CLOEXEC, 3)};
     int error = streams[0] < 0 || streams[1] < 0 ? errno : 0;
     if (error == 0) {
@@ -190,7 +190,7 @@ bool mq_process_ended(struct mq_process *process)
         process->status = -1;
     }
     process->pid = 0;
-    mq_process_read(process); /* what there is: a grandchild may hold the pipe for long */
+    mq_process_read(process); /* only what is there now: a grandchild may keep the pipe open */
     close_fd(&process->output_fd);
     close_fd(&process->pid_fd);
     return true;

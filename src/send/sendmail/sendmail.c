@@ -1,6 +1,6 @@
-/* sendmail:// gives each mail to a local program of its own; several run at once.
+/* sendmail:// starts a local program for each mail; several run at once.
  *
- * pending → a slot, with the program running → done */
+ * A transfer goes from pending to a slot, while its program runs, and then to done. */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -17,28 +17,28 @@
 #include "send/sendmail/process.h"
 
 #define TERM_WAIT_MS  5000 /* from SIGTERM, when a program's time is over, to SIGKILL */
-#define ABORT_WAIT_MS 1000 /* the same when sending is stopped */
-#define KILL_WAIT_MS  500  /* what SIGKILL does not end is left alone */
-#define LOOK_EVERY_MS 20   /* at programs whose end causes no event */
+#define ABORT_WAIT_MS 1000 /* from SIGTERM to SIGKILL when sending is stopped */
+#define KILL_WAIT_MS  500  /* from SIGKILL until a program is left alone */
+#define LOOK_EVERY_MS 20   /* how often to look at programs without a pid_fd */
 
 struct slot {
     struct mq_process process;
     struct mq_transfer *transfer; /* NULL: free */
     int64_t began_us;
     int64_t signal_ms; /* boot time of the next signal: SIGTERM, then SIGKILL */
-    int signals;       /* sent so far */
+    int signals;       /* how many were sent */
 };
 
 struct pool {
     struct mq_transport transport; /* first */
     struct mq_strings words;       /* the program and its options */
-    bool takes_status;             /* it takes -N, -R and -V */
+    bool takes_status;             /* the program takes -N, -R and -V */
     int64_t timeout_ms;            /* of one program */
-    size_t limit;                  /* programs at once; less where the system gave no more */
+    size_t limit;                  /* programs at once; lower if the system gave no more */
     size_t busy;
     struct slot *slots;
     size_t slot_count;
-    struct pollfd *polled; /* two a slot */
+    struct pollfd *polled; /* two per slot */
 };
 
 static struct pool *pool_of(struct mq_transport *transport)
@@ -54,8 +54,8 @@ static void note_trouble(struct pool *pool, const char *reason)
     mq_transport_return_pending(&pool->transport);
 }
 
-/* SIGCHLD belongs to the process, and pools may overlap in threads: the last one puts back what was
- * there. */
+/* The action for SIGCHLD belongs to the process, and threads can have pools at the same time: the
+ * last pool restores the old action. */
 static struct {
     pthread_mutex_t lock;
     struct sigaction before;
@@ -63,8 +63,8 @@ static struct {
     bool changed;
 } children = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Where SIGCHLD is ignored, the system throws exit codes away. PHP code of the run, which is called
- * between two programs, may ignore it too. */
+/* Stops ignoring SIGCHLD, since the system would discard exit codes. Called at each start, because
+ * PHP code of the run may ignore it again between two programs. */
 static void keep_exit_codes(void)
 {
     const struct sigaction action = {.sa_handler = SIG_DFL};
@@ -90,15 +90,15 @@ static void count_pools(int change)
     pthread_mutex_unlock(&children.lock);
 }
 
-/* ---- the start of one ---- */
+/* ---- the start of a program ---- */
 
 static bool is_shortage(int error)
 {
     return error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE;
 }
 
-/* The system gives no more processes or descriptors: with those that run, that is their number. If
- * none does, or the program cannot be started at all, no mail can go this way. */
+/* If the system gives no more processes or descriptors, those that run are the new limit. If none
+ * runs, or the program cannot be started at all, no mail can go this way. */
 static void cannot_start(struct pool *pool, struct mq_transfer *transfer, int error)
 {
     char reason[128];
@@ -115,8 +115,8 @@ static void cannot_start(struct pool *pool, struct mq_transfer *transfer, int er
     note_trouble(pool, reason);
 }
 
-/* Writes the mail into a file without a name. A program takes the end of its input for the end of
- * the mail, so the input must not come from a process that may die. */
+/* Writes the mail into a file without a name. For a program, the end of its input is the end of the
+ * mail, so the input must not come from a process that may die. */
 static int open_input(const struct mq_transfer *transfer, int *input)
 {
     *input = memfd_create("mail", MFD_CLOEXEC);
@@ -142,7 +142,8 @@ static void start(struct pool *pool, struct slot *slot, struct mq_transfer *tran
     int error = argv ? mq_process_start(&slot->process, input, argv, MQ_SENDMAIL_DEPTH) : ENOMEM;
     free(argv);
     if (error != 0) {
-        transfer->enter(transfer, MQ_PHASE_ENVELOPE); /* nothing ran: the record says so again */
+        transfer->enter(transfer, MQ_PHASE_ENVELOPE); /* nothing ran: the record must not say
+                                                         BODY */
         cannot_start(pool, transfer, error);
         return;
     }
@@ -182,7 +183,7 @@ static void begin_pending(struct pool *pool)
     }
 }
 
-/* ---- the end of one ---- */
+/* ---- the end of a program ---- */
 
 static void describe(const struct pool *pool, const struct slot *slot, int status,
                      char reply[MQ_TARGET_REPLY_MAX])
@@ -200,7 +201,7 @@ static void describe(const struct pool *pool, const struct slot *slot, int statu
     }
 }
 
-/* `status` as mq_sendmail_judge() takes it. */
+/* Ends the transfer of a slot; `status` is as for mq_sendmail_judge(). */
 static void finish(struct pool *pool, struct slot *slot, int status)
 {
     struct mq_transfer *transfer = slot->transfer;
@@ -226,7 +227,7 @@ static void finish(struct pool *pool, struct slot *slot, int status)
     mq_transport_give_back(&pool->transport, transfer, MQ_TRANSFER_DONE);
 }
 
-/* Reads what it printed, ends it where its time is over, and takes its end. */
+/* Reads output; ends the transfer if its program has ended, the program if its time is over. */
 static void look_at(struct pool *pool, struct slot *slot)
 {
     mq_process_read(&slot->process);
@@ -237,7 +238,7 @@ static void look_at(struct pool *pool, struct slot *slot)
     if (mq_transport_boot_ms(&pool->transport) < slot->signal_ms) {
         return;
     }
-    if (slot->signals == 2) { /* not even SIGKILL: it is another user's, or hangs in the kernel */
+    if (slot->signals == 2) { /* SIGKILL did not help: another user's, or hangs in the kernel */
         finish(pool, slot, -1);
         return;
     }
@@ -256,7 +257,7 @@ static void look(struct pool *pool)
     }
 }
 
-/* Waits once for something to look at; false: a signal came. */
+/* Waits once until a program prints or ends, or is due for a signal; false: a signal came. */
 static bool wait_once(struct pool *pool, int64_t timeout_ms)
 {
     nfds_t n = 0;
@@ -276,7 +277,7 @@ static bool wait_once(struct pool *pool, int64_t timeout_ms)
     return poll(pool->polled, n, (int)timeout_ms) >= 0 || errno != EINTR;
 }
 
-/* Tells all that run to end, and takes what they still say. */
+/* Signals all running programs to end, and waits for them at most wait_ms. */
 static void end_all(struct pool *pool, int signal_number, int64_t wait_ms)
 {
     int64_t until_ms = mq_clock_monotonic_ms() + wait_ms;
@@ -342,7 +343,7 @@ static void op_free(struct mq_transport *transport)
 {
     struct pool *pool = pool_of(transport);
     for (size_t i = 0; i < pool->slot_count; i++) {
-        if (pool->slots[i].transfer != NULL) { /* after an unwinding only */
+        if (pool->slots[i].transfer != NULL) { /* only if abort() was not called */
             mq_process_signal(&pool->slots[i].process, SIGTERM);
             mq_process_clear(&pool->slots[i].process);
         }
@@ -353,7 +354,7 @@ static void op_free(struct mq_transport *transport)
     free(pool->polled);
 }
 
-/* The words of the DSN's command, or of php.ini's, as they are to be run. */
+/* Takes the DSN's command, or php.ini's sendmail_path, and checks it. */
 static enum mq_status read_command(struct pool *pool, struct mq_dsn *dsn,
                                    const struct mq_transport_options *options, struct mq_error *err)
 {
