@@ -1,4 +1,4 @@
-/* The config keys: what there is, and what a value may be. */
+/* The table of config keys, and the parsers of their values. */
 #include "queue/config/keys.h"
 
 #include <stdio.h>
@@ -52,7 +52,7 @@ static bool parse_mode(struct mq_str text, int64_t *value)
     return *value == MQ_RATE_STRICT || mq_str_equal(text, MQ_STR("average"));
 }
 
-/* Seconds east of UTC of nothing, Z, +HH:MM, +HHMM or +HH. */
+/* Parses an offset into seconds east of UTC: nothing, Z, +HH:MM, +HHMM or +HH. */
 static bool parse_offset(const char *text, int *seconds)
 {
     char sign[2] = "";
@@ -74,7 +74,7 @@ static bool parse_offset(const char *text, int *seconds)
     return used && !*text && hour >= 0 && hour <= 23 && minute >= 0 && minute <= 59;
 }
 
-/* Seconds since 1970, or ISO 8601 with "T" or a space; without an offset UTC. */
+/* Parses seconds since 1970, or ISO 8601 with "T" or a space. Without an offset it is UTC. */
 static bool parse_time(struct mq_str value, int64_t *at_s)
 {
     char text[40];
@@ -107,7 +107,7 @@ static bool parse_time(struct mq_str value, int64_t *at_s)
 static bool parse_redirect(struct mq_str text, int64_t *value)
 {
     char address[256];
-    /* A domain alone gets a local part. */
+    /* To check a domain alone, gives it a local part. */
     int len = snprintf(address, sizeof address, "%s%.*s", mq_str_begins(text, "@") ? "x" : "",
                        (int)text.len, text.data);
     (void)value;
@@ -115,7 +115,7 @@ static bool parse_redirect(struct mq_str text, int64_t *value)
            mq_address_check((struct mq_str){address, (size_t)len}, "mailRedirectTo", NULL) == MQ_OK;
 }
 
-/* Without memory false as well: the claim stops, and nothing goes to the wrong place. */
+/* Also false without memory: then the claim stops, and no mail goes to the wrong address. */
 bool mq_config_parse_types(struct mq_str text, struct mq_strings *out, bool *but)
 {
     *but = mq_str_begins(text, EVERY_BUT);

@@ -1,4 +1,4 @@
-/* The config keys: what there is, and what a value may be. */
+/* The config keys: their names, and the values that they can have. */
 #ifndef MQ_QUEUE_CONFIG_KEYS_H
 #define MQ_QUEUE_CONFIG_KEYS_H
 
@@ -8,11 +8,11 @@
 
 #include "core/buffer.h"
 
-/* What a value may be. */
+/* A type of values. */
 struct mq_config_kind {
     const char *type;  /* "bool", "int", "enum", "text", "time", "number", "object" */
     const char *range; /* "0 … 1000000000", "average | strict", … */
-    /* Whether it is one; *value is its number, and stays 0 of a text. */
+    /* Whether `text` is such a value. *value is its number, or stays 0 if it is a text. */
     bool (*parse)(struct mq_str text, int64_t *value);
     int64_t min, max;
 };
@@ -20,7 +20,7 @@ struct mq_config_kind {
 bool mq_config_parse(const struct mq_config_kind *kind, struct mq_str text, int64_t *value);
 
 /* A row of the table in keys.c, the only list of keys: the statements, the checks, configKeys(),
- * `mailqueue config` and the documentation's test go by it. */
+ * `mailqueue config` and the documentation's test use it. */
 struct mq_config_key {
     const char *name;
     const struct mq_config_kind *kind;
@@ -28,11 +28,11 @@ struct mq_config_key {
     const char *meaning;  /* one sentence */
     bool internal;        /* the queue's own state, not a setting */
     bool in_claims;       /* each claim reads it */
-    const char *alias;    /* of the key before it: the value that a true one gives it where it is
-                             unset; NULL: no alias */
+    const char *alias;    /* if this key is true and the one before it is unset, that one has this
+                             value; NULL: no alias */
 };
 
-/* The rows, by their place in the table. */
+/* Indexes of the rows in the table. */
 enum mq_config_id {
     MQ_KEY_ENABLED,
     MQ_KEY_MAX_PER_HOUR,
@@ -55,11 +55,11 @@ enum mq_config_id {
 };
 extern const struct mq_config_key mq_config_keys[MQ_KEY_COUNT];
 
-/* NULL: a key of the application's. */
+/* Finds a key by its name. NULL: the key is the application's. */
 const struct mq_config_key *mq_config_key(const char *name);
 bool mq_config_parse_int(struct mq_str text, int64_t *value);
-/* A list of mail types; *but: the list names the types that are left out ("every type but a,
- * b"). */
+/* Parses a list of mail types and appends them to `out` (NULL: only checks the list). *but: the
+ * list names the types to leave out ("every type but a, b"). */
 bool mq_config_parse_types(struct mq_str text, struct mq_strings *out, bool *but);
 
 #endif

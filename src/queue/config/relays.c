@@ -1,5 +1,5 @@
-/* What the queue keeps of relays: config keys whose value is a JSON object from a relay's name to a
- * text. mailRelayPause has "until count reason". A value that cannot be read counts as empty. */
+/* What the queue stores about relays: config keys whose value is a JSON object from a relay's name
+ * to a text, in mailRelayPause "until count reason". An unreadable value counts as empty. */
 #include "queue/relay.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #define PAUSE_FIRST_S 60
 #define PAUSE_MAX_S   3600
 
-/* The list (initialised, empty) has each relay and its text behind it. */
+/* Parses such a value into `out` (initialised, empty): each relay, then its text. */
 static enum mq_status parse_texts(const char *value, struct mq_strings *out, struct mq_error *err)
 {
     return mq_json_read(mq_str_of(value), '{', out) == MQ_NOMEM ? mq_error_nomem(err) : MQ_OK;
@@ -98,7 +98,7 @@ enum mq_status mq_relay_text_store(struct mq_queue *queue, enum mq_config_id key
 
 /* ---- pauses ---- */
 
-/* False, and *out is zeroed, if the relay has no pause or its text cannot be read. */
+/* Parses a pause. False, with *out zeroed, if there is none (text NULL) or it cannot be read. */
 static bool parse(const char *text, struct mq_pause *out)
 {
     long long until = 0;
@@ -142,8 +142,8 @@ struct mq_pause mq_pause_latest(const char *pauses, char **relay)
     return latest;
 }
 
-/* The next pause after `old`. A relay that is paused already (two workers met the same trouble) is
- * not paused for longer, unless it asks for that. */
+/* Turns `old` into the next pause. A relay that is paused already (two workers met the same
+ * trouble) is not paused for longer, unless it asks for that. */
 static void lengthen(struct mq_pause *old, const struct mq_relay_pause *pause, int64_t now_s)
 {
     int64_t asked_s = pause->retry_after_s > 0 ? now_s + pause->retry_after_s : 0;
@@ -203,7 +203,7 @@ enum mq_status mq_queue_count_pauses(struct mq_queue *queue, const char *relay, 
 
 enum mq_status mq_queue_clear_pause(struct mq_queue *queue, const char *relay, struct mq_error *err)
 {
-    /* Asked at every run's first acceptance: usually there is nothing, and no lock is needed. */
+    /* Called at each run's first acceptance: usually no pause is stored, and no lock is needed. */
     char *text = NULL;
     MQ_TRY(mq_relay_text(queue, MQ_KEY_RELAY_PAUSE, relay, &text, err));
     bool found = text != NULL;

@@ -17,9 +17,9 @@ struct raw {
     int64_t value;
 };
 
-/* Takes a value of one of the keys. An empty value counts as unset: that is what a form with an
- * empty field writes. The query compares keys as the application's column does, so that what it
- * finds counts, in whatever case. */
+/* Stores and parses the value of one key. An empty value counts as unset, because a form with an
+ * empty field writes one. Ignores the case of the key: if the application's column does, the query
+ * has found keys in any case. */
 static enum mq_status take(struct raw *raw, struct mq_str name, struct mq_str text,
                            struct mq_error *err)
 {
@@ -97,13 +97,13 @@ static bool read_redirect(const struct raw *raw, int64_t now_s, struct mq_settin
 /* While `mailqueue migrate-store` (cli/Move/) moves mail to another database, only one of the two
  * databases sends. The records are JSON objects from a job table's name to
  * "ID.RUN moving|moved|copying|copied CURSOR BASE NAME"; cli/Move/Record.php writes them. */
-enum mq_move_side { MQ_MOVED_TO, MQ_MOVED_FROM }; /* in the source's config, in the target's */
+enum mq_move_side { MQ_MOVED_TO, MQ_MOVED_FROM }; /* the source's record, the target's record */
 
 /* Whether all mail has arrived here. */
 static bool is_copied(const char *text)
 {
     char id[MQ_TOKEN_HEX + 1];
-    int used = 0; /* stays 0 unless all of it is there */
+    int used = 0; /* stays 0 unless all of the text matches */
     sscanf(text, "%32[0-9a-f].%*8[-0-9a-f] copied %*18[0-9] %*18[0-9] %n", id, &used);
     return used > 0 && strlen(id) == MQ_TOKEN_HEX;
 }
@@ -124,7 +124,7 @@ static bool move_blocks(const char *text, enum mq_move_side side, const char *ta
     if (!text || !text[0]) {
         return false;
     }
-    /* Unreadable, or no memory: not sending is safer than sending twice. */
+    /* If it is unreadable, or memory is short: not sending is safer than sending twice. */
     bool result =
         mq_json_read(mq_str_of(text), '{', &records) != MQ_OK || blocks(&records, side, table);
     mq_strings_clear(&records);
@@ -171,9 +171,10 @@ void mq_settings_clear(struct mq_settings *settings)
 
 /* ---- writing ---- */
 
-#define NUMBER_OCTETS 32 /* which any kind of column can hold */
+#define NUMBER_OCTETS 32 /* a column of any type can hold so many */
 
-/* Some databases silently cut what a column cannot hold, if the connection is set so. */
+/* Checks that a value was stored whole: depending on the connection's settings, some databases
+ * silently cut what a column cannot hold. */
 static enum mq_status check_whole(struct mq_queue *queue, struct mq_args both, struct mq_error *err)
 {
     int64_t same = 0;

@@ -11,21 +11,20 @@
 
 struct mq_queue;
 
-/* Everything that a claim needs, parsed. */
 struct mq_settings {
     bool enabled;
     struct mq_bucket bucket; /* units: as stored, not yet refilled; unset = full */
     enum mq_rate_mode rate_mode;
     char *redirect_to; /* "a@b", "@domain" or NULL: off */
     struct mq_strings redirect_types;
-    bool redirect_all_but; /* those are the types that are not redirected */
+    bool redirect_all_but; /* redirect_types are the types that are not redirected */
     char *pauses;          /* mailRelayPause, NULL when unset */
 };
 
 enum mq_status mq_settings_load(struct mq_queue *queue, int64_t now_s, struct mq_settings *out,
                                 struct mq_error *err);
 void mq_settings_clear(struct mq_settings *settings);
-/* Writes a key without checks, in a transaction. value NULL unsets. */
+/* Writes a key without checking its value; the caller is in a transaction. NULL unsets the key. */
 enum mq_status mq_config_put(struct mq_queue *queue, const char *key, const char *value,
                              struct mq_error *err);
 
