@@ -18,8 +18,8 @@ struct raw {
 };
 
 /* Stores and parses the value of one key. An empty value counts as unset, because a form with an
- * empty field writes one. Ignores the case of the key: if the application's column does, the query
- * has found keys in any case. */
+ * empty field writes one. The key's case is ignored, because the query ignores it if the
+ * application's column does. */
 static enum mq_status take(struct raw *raw, struct mq_str name, struct mq_str text,
                            struct mq_error *err)
 {

@@ -1,4 +1,4 @@
-/* Between a row of the job table and struct mq_job. */
+/* Reads rows of the job table into struct mq_job; changes their status and deletes them. */
 #include "queue/sql/columns.h"
 
 #include <stdlib.h>
@@ -91,7 +91,7 @@ enum mq_status mq_envelope_check(const char *from, const struct mq_strings *reci
     return MQ_OK;
 }
 
-/* The list of recipients; NULL is an empty one. */
+/* Reads the list of recipients; NULL is an empty list. */
 static enum mq_status read_recipients(struct mq_queue *queue, struct mq_job *job,
                                       struct mq_error *err)
 {
@@ -100,7 +100,7 @@ static enum mq_status read_recipients(struct mq_queue *queue, struct mq_job *job
     if (status == MQ_NOMEM) {
         return mq_error_nomem(err);
     }
-    /* Addresses go into SMTP commands as they are. */
+    /* Checks the addresses, because they go into SMTP commands as they are. */
     job->unreadable =
         status != MQ_OK || mq_envelope_check(job->envelope_from, &job->recipients, NULL) != MQ_OK;
     if (job->unreadable) {
@@ -131,7 +131,7 @@ static enum mq_status read_job(struct mq_queue *queue, struct mq_job *job, struc
     MQ_TRY(mq_notify_read(mq_sql_column_str(queue, MQ_COL_FIELDS), &job->notify, err));
     MQ_TRY(read_recipients(queue, job, err));
     if (job->state == MQ_SENDING && !job->locked_by[0]) {
-        job->unreadable = true; /* no settle would match it, and its recovery would never end */
+        job->unreadable = true; /* no settle would match it, and recovery would never end */
     }
     return MQ_OK;
 }

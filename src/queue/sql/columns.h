@@ -14,19 +14,19 @@ struct mq_job_list;
 struct mq_queue;
 struct mq_strings;
 
-/* Of a transaction, at most: */
+/* The most that one transaction takes. */
 #define MQ_ROWS_A_CYCLE  1000               /* expired, orphaned, recovered, deleted rows */
-#define MQ_DROPPED_BYTES (INT64_C(4) << 20) /* of the messages that it deletes, or one message */
+#define MQ_DROPPED_BYTES (INT64_C(4) << 20) /* octets of deleted messages, or one message */
 
-/* Appends all rows of a query (all columns, in their order). They are read before the first of them
- * is written: one result is open at a time. */
+/* Appends all rows of a query (all columns, in the order of MQ_COLUMNS). Rows are not changed while
+ * the query runs, because only one result can be open at a time. */
 enum mq_status mq_jobs_read(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
                             struct mq_job_list *list, struct mq_error *err);
-/* MQ_MESSAGE if one is not an address that SMTP can carry. NULL: none; "" is the null
- * reverse-path. */
+/* MQ_MESSAGE if SMTP cannot carry one of the addresses. Both arguments may be NULL; `from` may be
+ * "", the null reverse-path. */
 enum mq_status mq_envelope_check(const char *from, const struct mq_strings *recipients,
                                  struct mq_error *err);
-/* A change of status: `slot` is an UPDATE whose ?1 is the new status; values[0] is filled in. */
+/* A change of status by the UPDATE `slot`. mq_job_transition() sets values[0] to the new status. */
 struct mq_transition {
     enum mq_state from;
     enum mq_state to;
@@ -37,10 +37,10 @@ struct mq_transition {
 /* Changes a job's status: the only function that does. */
 enum mq_status mq_job_transition(struct mq_queue *queue, const struct mq_transition *change,
                                  struct mq_error *err);
-/* Whether what the job refers to is gone, by the orphan check. */
+/* Whether the orphan check does not find the job's reference; false without such a check. */
 enum mq_status mq_job_orphaned(struct mq_queue *queue, const char *reference, bool *orphaned,
                                struct mq_error *err);
-/* What a transaction has deleted: large messages keep the write lock for long. */
+/* What a transaction has deleted, counted so that it does not hold the write lock for long. */
 struct mq_dropped {
     int64_t rows;
     int64_t bytes; /* of their messages */
@@ -53,7 +53,7 @@ static inline bool mq_dropped_enough(const struct mq_dropped *sum)
  * NULL. */
 enum mq_status mq_job_drop(struct mq_queue *queue, int64_t id, struct mq_dropped *sum,
                            struct mq_error *err);
-/* The maximum that holds for this job. */
+/* The job's maximum of attempts: its own, or that of the backoff policy. */
 int mq_job_max_attempts(const struct mq_queue *queue, const struct mq_job *job);
 
 #endif

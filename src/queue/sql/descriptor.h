@@ -1,6 +1,6 @@
-/* The columns of the job table: one line of MQ_COLUMNS makes the table, what is read of a row and
- * what a new row gets. Another column that may be NULL goes to the end, with the next
- * MQ_SCHEMA_VERSION: tables of an earlier version get it when the queue is opened. */
+/* The columns of the job table. A line of MQ_COLUMNS says how a column is created, how it is read
+ * and what a new row gets. A new column goes to the end, can be NULL and needs the next
+ * MQ_SCHEMA_VERSION: opening a queue adds it to tables of an earlier version. */
 #ifndef MQ_QUEUE_SQL_DESCRIPTOR_H
 #define MQ_QUEUE_SQL_DESCRIPTOR_H
 
@@ -9,8 +9,8 @@
 
 #include "core/buffer.h"
 
-/* Symbol, name, type; what it is in struct mq_job; the SQL of a new row's value, whose parameter is
- * a lone question mark (NULL: the column's default), and the parameter (enqueue.c). */
+/* Symbol, name, type; its member of struct mq_job; the SQL of a new row's value, with ? for its
+ * parameter (NULL: the column's default); the value of that parameter (enqueue.c). */
 #define MQ_COLUMNS(X)                                                                             \
     X(ID, "id", "{i}", READ_INT64(id), NULL, mq_null())                                           \
     X(REFERENCE, "{r}", "{v}", READ_TEXT(reference), "?", mq_text(job->reference))                \
@@ -55,20 +55,20 @@ enum mq_read {
 };
 
 struct mq_column {
-    const char *name; /* in a template: the reference's is {r} */
+    const char *name; /* as in a template; {r} for the reference */
     const char *type;
     enum mq_read read;
     size_t read_at;  /* offset in struct mq_job */
-    const char *sql; /* of a new row's value; NULL: the default */
+    const char *sql; /* the value in a new row; NULL: the column's default */
 };
 extern const struct mq_column mq_columns[MQ_COL_COUNT];
 
-/* Parameters of an INSERT: the time, where the host's clock counts (then {y} is ?1), the body,
- * where the statement stores it too, and the columns' from here on. */
+/* The columns' parameters in an INSERT begin with this one. ?1 is the time, if the host's clock is
+ * used (then {y} is ?1), ?2 the body, if the statement stores it as well. */
 #define MQ_FIRST_NEW_PARAMETER 3
 
-/* The values of a new row, in parentheses, whose parameters begin with ?first; the number behind
- * the last one. */
+/* Writes the values of a new row, in parentheses, with parameters from ?first on. Returns the
+ * number after the last one. */
 int mq_columns_write_values(struct mq_buffer *out, int first);
 
 #endif

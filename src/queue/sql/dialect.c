@@ -10,20 +10,20 @@
 #include "queue/job.h"
 #include "queue/sql/descriptor.h"
 
-/* Whether the row of the orphan check's table is what `reference` means. A column without a type,
- * or of a view, may hold 123 where the reference is the text '123'; SQLite compares those as
- * unequal, and a mail would be deleted. */
+/* Whether a row of the orphan check's table has this reference. A column without a type, or of a
+ * view, can hold the number 123 for the reference '123'. SQLite compares them as unequal, and the
+ * mail would be deleted. */
 #define REFERRED(reference)                                     \
     "{o}.{k} IN (" reference ", CASE WHEN CAST(CAST(" reference \
     " AS INTEGER) AS TEXT) = " reference " THEN CAST(" reference " AS INTEGER) END)"
 
 static const char *const sqlite[MQ_SQL_COUNT] = {
-    /* A 0.5 that another program wrote must not block all other mail. */
+    /* A priority of 0.5, which another program wrote, must not block all other mail. */
     [MQ_SQL_CLAIM_PRIORITY] = "SELECT max(priority) FROM {t} WHERE " MQ_CLAIMABLE_SQL
                               " AND priority < ?1 AND typeof(priority) = 'integer'",
     [MQ_SQL_ORPHAN] = "SELECT 1 FROM {o} WHERE " REFERRED("?1") " LIMIT 1",
-    /* Bounded by LIMIT and a join: if ANALYZE ran while little waited, SQLite 3.46 takes `id <= ?`
-     * for a mere filter and reads to the table's end. */
+    /* LIMIT and a join bound the walk. `id <= ?` would not: if ANALYZE ran while few mails waited,
+     * SQLite 3.46 uses it only as a filter, and reads to the end of the table. */
     [MQ_SQL_WALK] =
         "SELECT " MQ_COLS " FROM (SELECT id AS walked FROM {t} WHERE id > ?1 ORDER BY id LIMIT ?2) "
         "AS walk CROSS JOIN {t} ON id = walked WHERE +" MQ_CLAIMABLE_SQL
@@ -39,8 +39,8 @@ static const struct mq_sql_dialect sqlite_dialect = {
             /* Not double quotes: SQLite reads a double-quoted name that is not a column as a
              * string, and a misspelt reference column would then go unnoticed. */
             ['q'] = "`",
-            /* The application's file, even if its connection has temporary or attached tables of
-             * the same name. */
+            /* Names the application's file, even if its connection has temporary or attached
+             * tables of the same name. */
             ['m'] = "main.",
             ['i'] = "INTEGER PRIMARY KEY AUTOINCREMENT",
             ['n'] = "INTEGER",
@@ -118,7 +118,7 @@ int mq_columns_write_values(struct mq_buffer *out, int first)
 /* Letters that stand for a name. */
 static const struct {
     char letter;
-    bool is_table; /* the schema goes before it */
+    bool is_table; /* the schema is written before it */
     size_t at;     /* in struct mq_names */
 } names_of[] = {
     {'t', true, offsetof(struct mq_names, table)},
@@ -159,7 +159,7 @@ static void write_keys(struct mq_buffer *out)
 static void expand_text(struct mq_buffer *out, const struct mq_sql_dialect *dialect,
                         const struct mq_names *names, const char *text);
 
-/* A piece that is written when it is needed. */
+/* Expands {f}, {g} or {K}, whose text is built here. */
 static void expand_made(struct mq_buffer *out, const struct mq_sql_dialect *dialect,
                         const struct mq_names *names, char what)
 {

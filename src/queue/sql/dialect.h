@@ -11,33 +11,33 @@ struct mq_db;
 
 #define MQ_NAME_MAX 63 /* octets of a configured identifier */
 
-/* What a claim may take, in a statement. */
+/* The condition for rows that a claim may take. */
 #define MQ_CLAIMABLE_SQL "{l}"
 
 #define MQ_COLS "{j}" /* all columns, in the order of MQ_COLUMNS */
 
-/* Inserts a job; what a dialect does about a duplicate follows. ?1 is the time, where the host's
- * clock counts, ?2 the body, where the statement stores it too. */
+/* Inserts a job; a dialect appends what happens to a duplicate. ?1 is the time, if the host's clock
+ * is used (SQLite), ?2 the body, if the statement stores it as well. */
 #define MQ_INSERT_JOB "INSERT INTO {t}({f}) VALUES {g}"
 
-/* What a dialect writes in another way. */
+/* What a database spells in its own way. */
 struct mq_sql_dialect {
     const char *const *overrides; /* MQ_SQL_COUNT templates; NULL: the common one */
-    /* By their letter in templates; they may have braces themselves. NULL: nothing is written.
+    /* What replaces {letter} in templates; it can contain {letter} itself. NULL: nothing.
      * q: the quote around identifiers
-     * m: before the names of tables and indexes, with its dot
+     * m: the schema, with a dot, before the names of tables and indexes
      * i: the type of a generated id, with the primary key
      * n: 64 bits  x: octets  z: text of any length
-     * v: text up to MQ_REFERENCE_MAX octets, which a key may have
+     * v: text up to MQ_REFERENCE_MAX octets, which can be in a unique key
      * h: the queue's own words and tokens, which are ASCII
-     * l: whether a claim may take the row
+     * l: the condition for rows that a claim may take
      * a, e: options of the job table, and of the bodies' table
-     * d: how an INSERT gives its id  R: how one of many rows gives id, reference, type, message_id
-     * y: the time; ?1 where the host's clock counts
-     * u: for rows that are about to be changed  w: the same, leaving out what others have locked
-     * +: before a condition that no index shall serve
-     * D, L, X: behind the job table, that its index of what is due, of leases, of expiry serves
-     * V: a config value  N: a new one, of ?2 */
+     * d: how an INSERT returns the id  R: of many rows: id, reference, type, message_id
+     * y: the time, by the server's clock; ?1 if the host's clock is used
+     * u: locks the rows that a SELECT reads  w: the same, but skips rows that others have locked
+     * +: before a condition: keeps the planner from using an index for it
+     * D, L, X: after the job table's name: forces its index of due jobs, of leases, of expiry
+     * V: reads a config value  N: the new value, from ?2 */
     const char *words[128];
     size_t table_max; /* octets of the job table's name */
     bool shared;    /* writers run at the same time, and a failed statement undoes a transaction */

@@ -1,20 +1,19 @@
-/* The spelling of MySQL (8.0.4 and later) and MariaDB (10.6 and later), where it is another one.
+/* The spelling of MySQL (8.0.4 and later) and MariaDB (10.6 and later) where it differs.
  *
- * Texts are kept as bytes: what is written is read again whatever character set a connection has,
- * "a" and "a " are two references, and so are "a" and "A". */
+ * Texts are stored as bytes. So they are read as they were written, whatever character set a
+ * connection has, and "a", "A" and "a " are three references. */
 #include "policy/states.h"
 #include "queue/sql/dialect.h"
 #include "queue/sql/schema.h"
 
-#define LOCK_NAME                                                                  \
-    "CONCAT('mailqueue.', SHA1(DATABASE()))" /* of a server, at most 64 characters \
-                                              */
+#define LOCK_NAME \
+    "CONCAT('mailqueue.', SHA1(DATABASE()))" /* server-wide; names have at most 64 characters */
 #define NOT_ASCII "LENGTH(?1) <> CHAR_LENGTH(CONVERT(CAST(?1 AS BINARY) USING utf8mb4))"
 
-/* Of a server, whatever the database: ?1 is the queue's number. */
+/* The name of a slot's lock, for the whole server: ?1 is the queue's number. */
 #define PLACE_NAME(place) "CONCAT('mailqueue.', ?1, '.', " place ")"
 
-/* The numbers of a list of rows, as a table that is read first. */
+/* A list of rows as a table, which STRAIGHT_JOIN makes the server read first. */
 #define LIST(rows)                                                                        \
     "JSON_TABLE(CONVERT(" rows " USING utf8mb4), '$[*]' COLUMNS (id BIGINT PATH '$[0]', " \
     "beside BIGINT PATH '$[1]')) AS list"
@@ -37,7 +36,8 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "KEY {q}{T}_expiry{q} (expires_at)){a};"
         "CREATE TABLE IF NOT EXISTS {b} (id {n} PRIMARY KEY, content {x} NOT NULL){e};"
         "CREATE TABLE IF NOT EXISTS {s} (at {n} PRIMARY KEY, n {n} NOT NULL){e};",
-    /* An UPDATE that changes nothing counts no row, and the table may have no unique key. */
+    /* An UPDATE that changes nothing counts no row, so the key can exist already; and the table may
+     * have no unique key. */
     [MQ_SQL_CONFIG_INSERT] =
         "INSERT INTO {c}(`key`, value) SELECT ?1, {N} FROM DUAL WHERE NOT EXISTS "
         "(SELECT 1 FROM {c} AS there WHERE there.`key` = ?1) "
@@ -45,17 +45,17 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     [MQ_SQL_CONFIG_SAME] =
         "SELECT 1 FROM {c} WHERE `key` = ?1 AND {V} = CAST(?2 AS BINARY) LIMIT 1",
 
-    /* Not INSERT IGNORE, which would also store what is cut. */
+    /* Not INSERT IGNORE, which would also store values that are cut. */
     [MQ_SQL_INSERT_JOB] = MQ_INSERT_JOB "{d}",
-    /* As it is now, not as it was when the application's transaction first read something. */
+    /* Reads the row as it is now, not as at the first read of the application's transaction. */
     [MQ_SQL_PAIR] = "SELECT id, status = 'parked' OR (status <> 'sending' AND expires_at <= {y}) "
                     "FROM {t} WHERE {r} = ?2 AND mail_type = ?3 LOCK IN SHARE MODE",
 
     [MQ_SQL_CLAIM_PRIORITY] =
         "SELECT max(priority) FROM {t} WHERE " MQ_CLAIMABLE_SQL " AND priority < ?1",
 
-    /* Both must change the row, because an unchanged one is not counted. A lease that is a second
-     * longer than its worker knows does no harm. */
+    /* RENEW and ENVELOPE must change the row, because an unchanged one is not counted. A lease that
+     * is a second longer than its worker knows does no harm. */
     [MQ_SQL_RENEW] = "UPDATE {t} SET locked_until = ?1 + (locked_until = ?1) "
                      "WHERE id = ?2 AND locked_by = ?3 AND attempts = ?4",
     [MQ_SQL_ENVELOPE] =
@@ -65,8 +65,8 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     [MQ_SQL_SPENT_ADD] =
         "INSERT INTO {s}(at, n) VALUES (?1, ?2) ON DUPLICATE KEY UPDATE n = ABS(n) + ?2",
 
-    /* The column's own collation, which has an index; then by the bytes, where the connection's
-     * character set may have misread the reference. */
+    /* Compares by the column's collation, for which it can have an index. If the reference is not
+     * ASCII, also compares bytes: the connection's character set may have misread it. */
     [MQ_SQL_ORPHAN] = "SELECT EXISTS (SELECT 1 FROM {o} WHERE {o}.{k} = ?1) OR (" NOT_ASCII
                       " AND EXISTS (SELECT 1 FROM {o} WHERE CAST(CONVERT({o}.{k} USING utf8mb4) "
                       "AS BINARY) = CAST(?1 AS BINARY)))",
@@ -85,7 +85,7 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     /* Leases and the bucket are shared by machines whose clocks differ. Not SYSDATE(), which is in
      * a time zone and has one hour a year twice. */
     [MQ_SQL_NOW] = "SELECT UNIX_TIMESTAMP()",
-    /* Tables are made outside of transactions, so that none can hold the lock. */
+    /* CREATE TABLE ends a transaction, so the lock must not end with it. */
     [MQ_SQL_LOCK_SCHEMA] = "SELECT COALESCE(GET_LOCK(" LOCK_NAME ", 60), 0)",
     [MQ_SQL_UNLOCK_SCHEMA] = "SELECT RELEASE_LOCK(" LOCK_NAME ")",
     /* A row that is read by its key is locked even if its value does not match. So it is read
@@ -95,9 +95,9 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "set_to.`key` = 'mailMaxPerHour' AND CAST(set_to.value AS CHAR) REGEXP '[1-9]' LIMIT 1) "
         "FOR UPDATE",
 
-    /* Several servers of one host may differ in their directories only. */
+    /* Several servers on one host can differ in nothing but their directories. */
     [MQ_SQL_IDENTITY] = "SELECT CONCAT_WS('/', @@hostname, @@port, @@datadir, DATABASE(), '{T}')",
-    /* A session can take its own lock several times, and must release it as often. */
+    /* A session could take its own lock again, and would have to release it twice. */
     [MQ_SQL_SLOT_TAKE] = "SELECT CASE WHEN IS_USED_LOCK(" PLACE_NAME(
         "?2") ") IS NULL THEN COALESCE(GET_LOCK(" PLACE_NAME("?2") ", 0), 0) ELSE 0 END",
     [MQ_SQL_SLOT_FREE] = "SELECT RELEASE_LOCK(" PLACE_NAME("?2") ")",
@@ -108,7 +108,7 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     [MQ_SQL_CLAIM_TAKE_MANY] =
         "UPDATE " LIST("?4") JOBS_OF_LIST " SET status = ?1, attempts = attempts + 1, "
                                           "locked_until = ?2, locked_by = ?3, paid = list.beside",
-    /* The server reads a body to know its length, but does not send it. */
+    /* The server reads each body to know its length, but does not send a large one. */
     [MQ_SQL_BODIES] =
         "SELECT {t}.id, LENGTH(content), CASE WHEN LENGTH(content) <= ?1 THEN content END "
         "FROM " LIST("?3") JOBS_OF_LIST " LEFT JOIN {b} FORCE INDEX (PRIMARY) ON {b}.id = {t}.id "
@@ -135,13 +135,13 @@ const struct mq_sql_dialect mq_mysql_dialect = {
             ['l'] = "claimable = 0",
             ['a'] = TABLE,
             ['e'] = TABLE,
-            ['d'] = " /*M! RETURNING id */", /* MariaDB alone reads that */
+            ['d'] = " /*M! RETURNING id */", /* only MariaDB executes it */
             ['R'] = " /*M! RETURNING id, {r}, mail_type, message_id */",
             ['y'] = "UNIX_TIMESTAMP()",
             ['u'] = " FOR UPDATE",
             ['w'] = " FOR UPDATE SKIP LOCKED",
             ['+'] = "0 + ",
-            /* Sorting would lock every row that is due, and others find nothing. */
+            /* Without the index, a sort would lock every due row, and other workers find none. */
             ['D'] = " FORCE INDEX ({q}{T}_due{q})",
             ['L'] = " FORCE INDEX ({q}{T}_lease{q})",
             ['X'] = " FORCE INDEX ({q}{T}_expiry{q})",
@@ -149,7 +149,7 @@ const struct mq_sql_dialect mq_mysql_dialect = {
             ['V'] = "CAST(CONVERT(value USING utf8mb4) AS BINARY)",
             ['N'] = "CONVERT(CAST(?2 AS BINARY) USING utf8mb4)",
         },
-    .table_max = MQ_NAME_MAX - 7, /* 64 with what is appended */
+    .table_max = MQ_NAME_MAX - 7, /* names made from it have at most 64 characters */
     .shared = true,
     .walks_all = true,
 };

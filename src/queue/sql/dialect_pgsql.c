@@ -1,13 +1,14 @@
-/* PostgreSQL's spelling, where it is another one (9.5 and later). */
+/* PostgreSQL's spelling where it differs (9.5 and later). */
 #include "policy/states.h"
 #include "queue/sql/dialect.h"
 
-/* An advisory lock of two numbers (objsubid 2), of this database, of queue ?1. */
+/* The condition for advisory locks of queue ?1: they have two numbers (objsubid 2), the first of
+ * them the queue's, and belong to this database. */
 #define PLACE                                                                             \
     "locktype = 'advisory' AND objsubid = 2 AND granted AND database = (SELECT oid FROM " \
     "pg_catalog.pg_database WHERE datname = current_database()) "                         \
     "AND CAST(classid AS BIGINT) = CAST(?1 AS BIGINT)"
-/* The numbers of a list of rows. With the join alone, PostgreSQL would read all of a table that was
+/* A list of rows as a table. With only a join, PostgreSQL would read the whole job table if it was
  * never analyzed. An array of ids always uses the index. */
 #define LIST(rows)                                                                    \
     "SELECT CAST(pair ->> 0 AS BIGINT) AS id, CAST(pair ->> 1 AS INTEGER) AS beside " \
@@ -20,11 +21,11 @@
 #define TEXT_OF(number)  #number
 #define DIGITS_OF(macro) TEXT_OF(macro)
 
-/* There a parameter has the type of what stands beside it. So a number beside a smaller type, and
- * text beside a number, must be cast. */
+/* PostgreSQL gives a parameter the type of the operand beside it. So a number beside a smaller
+ * type, and text beside a number, must be cast. */
 static const char *const overrides[MQ_SQL_COUNT] = {
-    /* Leases and the bucket are shared by machines whose clocks differ. Not now(), which is when
-     * the transaction began: it may have waited for locks, or be an old one of the
+    /* Leases and the bucket are shared by machines whose clocks differ. Not now(), which is the
+     * time when the transaction began: it can have waited for locks since, or be an old one of the
      * application's. */
     [MQ_SQL_NOW] = "SELECT CAST(floor(extract(epoch FROM clock_timestamp())) AS BIGINT)",
     /* A single statement needs no transaction around it: one round trip. The body is named only
@@ -34,9 +35,9 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "DO NOTHING RETURNING id), body AS (INSERT INTO {b}(id, content) SELECT id, content FROM "
         "job CROSS JOIN (SELECT CAST(?2 AS BYTEA) AS content) AS message "
         "WHERE content IS NOT NULL) SELECT id FROM job",
-    /* One for all queues of a database: "mailqueu" as a number. */
+    /* One lock for all queues of a database: the number is "mailqueu" in ASCII. */
     [MQ_SQL_LOCK_SCHEMA] = "SELECT pg_advisory_xact_lock(7881696737355982197)",
-    /* This row exists whenever there is a limit. */
+    /* Locks a row that exists whenever there is a limit. */
     [MQ_SQL_LOCK_BUCKET] = "SELECT 1 FROM {c} WHERE key = 'mailMaxPerHour' "
                            "AND CAST(value AS TEXT) ~ '[1-9]' FOR UPDATE",
     /* If another process was faster, the caller updates. */
@@ -44,15 +45,15 @@ static const char *const overrides[MQ_SQL_COUNT] = {
 
     [MQ_SQL_CLAIM_PRIORITY] = "SELECT max(priority) FROM {t} WHERE " MQ_CLAIMABLE_SQL
                               " AND priority < CAST(?1 AS BIGINT)",
-    /* The planner takes a LIMIT that is a parameter for a tenth of the table. It would then make a
-     * new plan for each claim, which takes a tenth of a millisecond. The inner limit is the most
-     * that is ever asked for. Only the rows that the outer one lets through are locked. */
+    /* If LIMIT is a parameter, the planner assumes a tenth of the table. It would then make a new
+     * plan for each claim, which takes 0.1 ms. So the inner LIMIT is a constant, the most that is
+     * ever asked for. Only the rows that pass the outer LIMIT are locked. */
     [MQ_SQL_CLAIM_DUE] =
         "SELECT * FROM (SELECT " MQ_COLS " FROM {t} WHERE " MQ_CLAIMABLE_SQL
         " AND priority = ?1 AND next_attempt_at <= ?2 ORDER BY next_attempt_at, id "
         "LIMIT " DIGITS_OF(MQ_CLAIM_CHUNK) " FOR UPDATE SKIP LOCKED) AS due LIMIT ?3",
-    /* Plans that were made for an almost empty table read all of it. They would stay until it is
-     * analyzed, which may take minutes. */
+    /* Plans that were made for an almost empty table read all of it. They would be used until the
+     * table is analyzed, which can take minutes. */
     [MQ_SQL_CLAIM_REPLAN] = "DISCARD PLANS",
     [MQ_SQL_ORPHAN] = "SELECT 1 FROM {o} WHERE CAST({o}.{k} AS TEXT) = CAST(?1 AS TEXT) LIMIT 1",
     [MQ_SQL_WALK] = "SELECT " MQ_COLS " FROM {t} WHERE id > ?1 AND id <= (SELECT max(walk.id) FROM "
@@ -66,7 +67,7 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "LEFT JOIN pg_catalog.pg_index i ON i.indrelid = c.oid AND i.indisprimary "
         "WHERE c.relname = ?1 AND c.relkind IN ('r','p','v','f') "
         "AND pg_catalog.pg_table_is_visible(c.oid) AND a.attnum > 0 AND NOT a.attisdropped",
-    /* No notices about what exists already; only until the transaction ends. */
+    /* Suppresses notices that tables exist already, until the transaction ends. */
     [MQ_SQL_QUIET] = "SET LOCAL client_min_messages = warning",
 
     /* The cluster keeps its identifier through restarts, moves and promotions. */
@@ -75,7 +76,7 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "current_database(), n.nspname, c.relname, c.oid) FROM pg_catalog.pg_class c "
         "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
         "WHERE c.oid = CAST('{t}' AS regclass)",
-    /* A session can take its own lock several times, and must release it as often. */
+    /* A session could take its own lock again, and would have to release it twice. */
     [MQ_SQL_SLOT_TAKE] =
         "SELECT CASE WHEN EXISTS (SELECT 1 FROM pg_catalog.pg_locks WHERE " PLACE
         " AND pid = pg_backend_pid() AND CAST(objid AS BIGINT) = CAST(?2 AS BIGINT)) THEN 0 "
@@ -86,8 +87,8 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     [MQ_SQL_CLAIM_TAKE_MANY] =
         "WITH list AS (" LIST_4 ") UPDATE {t} SET status = ?1, attempts = attempts + 1, "
         "locked_until = ?2, locked_by = ?3, paid = list.beside FROM list WHERE " IN_LIST,
-    /* Large bodies are not read to know their length. OFFSET keeps the bodies' table from being
-     * read as a whole. */
+    /* PostgreSQL knows the length of a large body without reading it. OFFSET 0 keeps the planner
+     * from reading the whole table of bodies. */
     [MQ_SQL_BODIES] =
         "SELECT {t}.id, octets, CASE WHEN octets <= CAST(?1 AS BIGINT) THEN content END FROM {t} "
         "LEFT JOIN LATERAL (SELECT octet_length(content) AS octets, content FROM {b} "
@@ -120,13 +121,13 @@ const struct mq_sql_dialect mq_pgsql_dialect = {
             ['d'] = " RETURNING id",
             ['R'] = " ON CONFLICT ({r}, mail_type) WHERE {r} IS NOT NULL DO NOTHING "
                     "RETURNING id, {r}, mail_type, message_id",
-            /* When the statement arrived: the same throughout. */
+            /* The time when the statement arrived: the same in all of it. */
             ['y'] = "CAST(floor(extract(epoch FROM statement_timestamp())) AS BIGINT)",
             ['u'] = " FOR UPDATE",
             ['w'] = " FOR UPDATE SKIP LOCKED",
             ['V'] = "CAST(value AS TEXT)",
             ['N'] = "?2",
         },
-    .table_max = MQ_NAME_MAX - 7, /* longer names are cut at 63, also "…_parked" */
+    .table_max = MQ_NAME_MAX - 7, /* names are cut at 63 octets, also those with "_parked" */
     .shared = true,
 };

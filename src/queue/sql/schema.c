@@ -1,5 +1,5 @@
-/* The tables and their versions: 2 has `subject`. Making them can be run again: it adds the columns
- * that an earlier version lacks, and makes what somebody dropped. */
+/* The tables and their versions: version 2 added `subject`. The migration can be run again: it adds
+ * columns that an earlier version lacks, and tables and indexes that somebody dropped. */
 #include "queue/sql/schema.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ static const struct mq_column body_columns[] = {{.name = "id"}, {.name = "conten
 static const struct mq_column spent_columns[] = {{.name = "at"}, {.name = "n"}};
 static const struct mq_column config_columns[] = {{.name = "key"}, {.name = "value"}};
 
-/* A table of ours, and the columns by which it is known from another program's. */
+/* A table of the queue, and the columns that distinguish it from another program's. */
 struct shape {
     const char *table;
     const struct mq_column *columns; /* the first one is the primary key */
@@ -59,7 +59,7 @@ bool mq_schema_has_column(const char *name)
     return false;
 }
 
-/* *version is 0 where there is none. */
+/* Reads the tables' version; 0 if there is none. */
 static enum mq_status read_version(struct mq_queue *queue, int64_t *version, struct mq_error *err)
 {
     struct mq_args args = MQ_ARGS(mq_cstr(queue->names.version_key));
@@ -84,8 +84,8 @@ static enum mq_status too_new(struct mq_queue *queue, int64_t version, struct mq
                         (long long)version, MQ_SCHEMA_VERSION);
 }
 
-/* Notes in has[] which of the columns the table has, the primary key only as such; *any whether it
- * exists. */
+/* Sets has[i] if the table has column i; the first one counts only as primary key. Sets *any if the
+ * table exists. */
 static enum mq_status find_columns(struct mq_queue *queue, const struct shape *shape, bool *has,
                                    bool *any, struct mq_error *err)
 {
@@ -103,8 +103,8 @@ static enum mq_status find_columns(struct mq_queue *queue, const struct shape *s
     return status;
 }
 
-/* A table of that name that is not ours is left alone: only a person decides that it becomes ours
- * (cli/Command/Adopt.php). */
+/* A table of that name that is not the queue's is left alone: only a person can decide that the
+ * queue takes it over (cli/Command/Adopt.php). */
 static enum mq_status foreign(const struct shape *shape, const char *missing, struct mq_error *err)
 {
     bool adoptable = shape->columns == mq_columns;
@@ -116,7 +116,7 @@ static enum mq_status foreign(const struct shape *shape, const char *missing, st
                                   : "R");
 }
 
-/* Whether a table of ours is given that column where it is missing. */
+/* Whether the column can be added to a table of the queue that lacks it. */
 static bool addable(const struct shape *shape, size_t i)
 {
     const char *type = shape->columns[i].type;
@@ -135,7 +135,8 @@ static enum mq_status add_column(struct mq_queue *queue, const struct mq_column 
     return status;
 }
 
-/* A table that is there must be ours: by the version, or by its columns. */
+/* Fails if the table exists and lacks one of our columns. If the version says that the table is
+ * ours, first adds those that an earlier version lacks. */
 static enum mq_status check_shape(struct mq_queue *queue, const struct shape *shape, bool is_ours,
                                   struct mq_error *err)
 {
@@ -175,7 +176,8 @@ static enum mq_status run_script(struct mq_queue *queue, enum mq_sql script, str
     return sql ? mq_db_script(queue->db, sql, err) : mq_error_nomem(err);
 }
 
-/* The application's config table may be in a schema where CREATE TABLE would not look for it. */
+/* Creates the config table unless it exists. CREATE TABLE IF NOT EXISTS alone is not enough: the
+ * application's table can be in another schema of the search path. */
 static enum mq_status create_config(struct mq_queue *queue, struct mq_error *err)
 {
     bool has[sizeof(config_columns) / sizeof(config_columns[0])] = {false};
@@ -185,8 +187,8 @@ static enum mq_status create_config(struct mq_queue *queue, struct mq_error *err
     if (any) {
         return MQ_OK;
     }
-    /* MySQL commits each CREATE TABLE, so this checks first: nothing may be created beside another
-     * program's tables. */
+    /* Checks before anything is created, because MySQL commits each CREATE TABLE: nothing must
+     * remain beside another program's tables. */
     MQ_TRY(check_tables(queue, false, err));
     return run_script(queue, MQ_SQL_CONFIG_TABLE, err);
 }
@@ -206,8 +208,8 @@ static enum mq_status lock_schema(struct mq_queue *queue, struct mq_error *err)
                               "a minute: try again when it is done");
 }
 
-/* A lock that does not end with the transaction. If releasing fails, the connection is lost, and
- * the lock with it. */
+/* Releases the lock if it does not end with the transaction. If that fails, the connection is lost,
+ * and the lock with it. */
 static void unlock_schema(struct mq_queue *queue)
 {
     if (mq_sql_has(queue, MQ_SQL_UNLOCK_SCHEMA)) {
@@ -215,7 +217,7 @@ static void unlock_schema(struct mq_queue *queue)
     }
 }
 
-/* Within the lock: the version is read again, for another process may have been faster. */
+/* Migrates under the lock. Reads the version again: another process may have been faster. */
 static enum mq_status migrate_locked(struct mq_queue *queue, struct mq_error *err)
 {
     int64_t version = 0;
@@ -274,7 +276,7 @@ static enum mq_status ready(struct mq_queue *queue, bool newer_is_fine, struct m
         queue->ready = version == MQ_SCHEMA_VERSION;
         return queue->ready || newer_is_fine ? MQ_OK : too_new(queue, version, err);
     }
-    /* No config table is the usual case of a new file; what else is wrong shows up again. */
+    /* A new file has no config table. If something else is wrong, the migration fails as well. */
     bool missing = status == MQ_OK || status == MQ_DATABASE || status == MQ_SCHEMA;
     return missing ? mq_queue_migrate(queue, NULL, err) : status;
 }

@@ -1,5 +1,5 @@
-/* The SQL of the queue: a table of templates, which a dialect may override, and the way to run
- * them. */
+/* The SQL of the queue: a table of templates, which a dialect can override, and the functions that
+ * run them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,12 +9,12 @@
 #define JOBS_OF(condition) \
     "SELECT " MQ_COLS " FROM {t} WHERE " condition " AND id > ?1 ORDER BY id LIMIT ?2"
 
-/* `locked_until > 0` is true of every row in sending; it makes the lease index a search. */
+/* `locked_until > 0` holds for every claimed row; it lets a query search the index of leases. */
 static const char *const common[MQ_SQL_COUNT] = {
     [MQ_SQL_CONFIG_TABLE] = "CREATE TABLE IF NOT EXISTS {c} (key TEXT PRIMARY KEY, value TEXT)",
-    /* The body has a table of its own because an UPDATE writes the whole record again, and every
-     * mail is updated when it is claimed. `mail_queue_due` is what claims read: its size is that of
-     * what waits, whatever is parked, scheduled or expired beside. */
+    /* The body has its own table because an UPDATE writes the whole record again, and every mail is
+     * updated when it is claimed. Claims read the index `mail_queue_due`, which holds only waiting
+     * rows, however many others are in the table. */
     [MQ_SQL_TABLES] =
         "CREATE TABLE IF NOT EXISTS {t} ({*}){a};"
         "CREATE UNIQUE INDEX IF NOT EXISTS {m}{q}{T}_key{q} ON {q}{T}{q}({r}, mail_type) WHERE {r} "
@@ -35,7 +35,7 @@ static const char *const common[MQ_SQL_COUNT] = {
 
     [MQ_SQL_CONFIG_GET] = "SELECT {V} FROM {c} WHERE {q}key{q} = ?1",
     [MQ_SQL_CONFIG_ALL] = "SELECT {q}key{q}, {V} FROM {c} WHERE {q}key{q} IN ({K})",
-    /* Two statements, not an upsert: the application's table may lack the unique key. */
+    /* UPDATE, then INSERT, not an upsert: the application's table may lack the unique key. */
     [MQ_SQL_CONFIG_UPDATE] = "UPDATE {c} SET value = {N} WHERE {q}key{q} = ?1",
     [MQ_SQL_CONFIG_INSERT] = "INSERT INTO {c}(key, value) VALUES (?1, ?2)",
     [MQ_SQL_CONFIG_DELETE] = "DELETE FROM {c} WHERE {q}key{q} = ?1",
@@ -71,12 +71,12 @@ static const char *const common[MQ_SQL_COUNT] = {
 
     [MQ_SQL_LEASE_OVER] = "SELECT " MQ_COLS " FROM {t}{L} WHERE status = 'sending' "
                           "AND locked_until <= ?1 ORDER BY locked_until LIMIT ?2{w}",
-    /* None of them may be left out: their records are deleted afterwards. */
+    /* Skips no locked rows: the workers' intent records are deleted afterwards. */
     [MQ_SQL_LEASE_DEAD] = "SELECT " MQ_COLS " FROM {t}{L} WHERE status = 'sending' "
                           "AND locked_until > ?1 AND locked_by = ?2 "
                           "ORDER BY locked_until LIMIT ?3{u}",
     [MQ_SQL_PAID] = "SELECT SUM(paid) FROM {t} WHERE status = 'sending' AND locked_until > 0",
-    /* The fence: the token of the claim, and its attempt, for a worker that lost a lease may have
+    /* The fence is the claim token and the attempt, because a worker that lost a lease can have
      * claimed the same job again. */
     [MQ_SQL_SETTLE_DELETE] = "DELETE FROM {t} WHERE id = ?1 AND locked_by = ?2 AND attempts = ?3",
     [MQ_SQL_SETTLE] =
@@ -105,7 +105,7 @@ static const char *const common[MQ_SQL_COUNT] = {
                          "UNION ALL SELECT id FROM {t} WHERE status = 'failed' "
                          "AND status IN ('failed','held') AND id > ?1 "
                          "ORDER BY id LIMIT ?2",
-    /* SQLite's plus keeps the planner from reading all that waits by its own index. */
+    /* The + keeps SQLite's planner from reading all waiting rows by the index of due jobs. */
     [MQ_SQL_EXPIRED] = "SELECT " MQ_COLS " FROM {t}{X} WHERE expires_at <= ?1 "
                        "AND {+}" MQ_CLAIMABLE_SQL " ORDER BY expires_at LIMIT ?2{w}",
     [MQ_SQL_WALK_END] = "SELECT max(id) FROM "
@@ -115,7 +115,7 @@ static const char *const common[MQ_SQL_COUNT] = {
         "SELECT id, status FROM {t} WHERE status NOT IN ('pending','sending','failed','parked',"
         "'held') OR (status = 'sending' AND (locked_until IS NULL OR locked_until <= 0)) "
         "ORDER BY id LIMIT ?1",
-    /* Without MQ_SQL_STRAYS. */
+    /* Leaves out rows with an unknown status: MQ_SQL_STRAYS lists them. */
     [MQ_SQL_JOBS] = JOBS_OF("{+}(status IN ('pending','sending','failed','parked','held'))"),
     [MQ_SQL_JOBS_PENDING] = JOBS_OF("status = 'pending'"),
     [MQ_SQL_JOBS_SENDING] = JOBS_OF("status = 'sending' AND locked_until > 0"),
@@ -123,9 +123,8 @@ static const char *const common[MQ_SQL_COUNT] = {
     [MQ_SQL_JOBS_PARKED] = JOBS_OF("status = 'parked'"),
     [MQ_SQL_JOBS_HELD] = JOBS_OF("status = 'held' AND status IN ('failed','held')"),
 
-    /* Each part reads entries of one partial index, none a row of the table but the oldest (ids
-     * grow with time): with a million jobs waiting about 0.1 s, with a million in another state
-     * 0.03 s. */
+    /* Each part reads only one partial index. From the table only the oldest row is read (the
+     * lowest id). A million waiting jobs take about 0.1 s, a million in another state 0.03 s. */
     [MQ_SQL_STATS] =
         "SELECT waiting, due, next_due, (SELECT created_at FROM {t} WHERE id = oldest), "
         "(SELECT count(*) FROM {t} WHERE status = 'sending' AND locked_until > 0), "

@@ -10,11 +10,11 @@
 
 struct mq_queue;
 
-#define MQ_CLAIM_CHUNK 128 /* due rows that MQ_SQL_CLAIM_TAKE_MANY reads at a time */
+#define MQ_CLAIM_CHUNK 128 /* due rows that a claim reads at a time */
 
 /* One statement each; the value is its slot in the driver. */
 enum mq_sql {
-    MQ_SQL_CONFIG_TABLE, /* scripts */
+    MQ_SQL_CONFIG_TABLE, /* these two are scripts: for mq_db_script() */
     MQ_SQL_TABLES,
     MQ_SQL_CONFIG_GET,
     MQ_SQL_CONFIG_ALL,
@@ -28,8 +28,8 @@ enum mq_sql {
     MQ_SQL_BODY_OCTETS,
     MQ_SQL_DELETE_BODY,
     MQ_SQL_BODY,
-    MQ_SQL_BODIES, /* of the job ?3 (with MQ_SQL_CLAIM_TAKE_MANY: of a list) whose claim token is
-                      ?2: id, octets (NULL: no body), and the body where it has at most ?1 octets */
+    MQ_SQL_BODIES, /* of job ?3 (with MQ_SQL_CLAIM_TAKE_MANY: of a list of rows) if its claim token
+                      is ?2: id, octets (NULL: no body), and a body of at most ?1 octets */
     MQ_SQL_JOB,
     MQ_SQL_JOB_CHANGE,
     MQ_SQL_CLAIM_PRIORITY,
@@ -66,8 +66,8 @@ enum mq_sql {
     MQ_SQL_JOBS_HELD,
     MQ_SQL_STATS, /* one row: see stats.c */
     MQ_SQL_COLUMNS_OF,
-    /* these only where the dialect has them */
-    MQ_SQL_STORE, /* the job and, where ?2 is not NULL, its body: gives the id */
+    /* from here on: NULL in some dialects, see mq_sql_has() */
+    MQ_SQL_STORE, /* stores a job and, if ?2 is not NULL, its body; returns the id */
     MQ_SQL_NOW,
     MQ_SQL_LOCK_SCHEMA,
     MQ_SQL_UNLOCK_SCHEMA,
@@ -77,16 +77,16 @@ enum mq_sql {
     MQ_SQL_CLAIM_REPLAN,
     /* One row: the server, its database and the job table as one text (mq_queue_identity()). */
     MQ_SQL_IDENTITY,
-    /* Worker slots: ?1 the queue's number (31 bits), ?2 the slot's. The first gives 1 if the slot
-     * was taken now, 0 if another session or this one has it already. */
+    /* Worker slots: ?1 the queue's number (31 bits), ?2 the slot's. SLOT_TAKE returns 1 if it took
+     * the slot, 0 if another session or this one has it already. */
     MQ_SQL_SLOT_TAKE,
     MQ_SQL_SLOT_FREE,
-    MQ_SQL_SLOTS_HELD, /* how many of those below ?2 are taken */
-    /* Many rows at a time. A list of rows is one parameter: a JSON array of arrays, the id and what
-     * is to be known beside it. */
-    MQ_SQL_CLAIM_TAKE_MANY,    /* ?4: ids and what was paid; else as MQ_SQL_CLAIM_TAKE */
-    MQ_SQL_SETTLE_DELETE_MANY, /* ?1: ids and attempts, ?2: token; gives both of what it deleted, or
-                                  locked for MQ_SQL_DELETE_JOBS */
+    MQ_SQL_SLOTS_HELD, /* how many of the slots below ?2 are taken */
+    /* Many rows at a time. A list of rows is one parameter: a JSON array of pairs, an id and a
+     * number that belongs to it. */
+    MQ_SQL_CLAIM_TAKE_MANY,    /* as MQ_SQL_CLAIM_TAKE, but ?4 is a list: ids and tokens paid */
+    MQ_SQL_SETTLE_DELETE_MANY, /* ?1: list of ids and attempts, ?2: token; returns the pairs that it
+                                  deleted, or only locked for MQ_SQL_DELETE_JOBS */
     MQ_SQL_DELETE_JOBS,
     MQ_SQL_DELETE_BODIES,
     MQ_SQL_COUNT
@@ -103,7 +103,7 @@ struct mq_args {
         (int)(sizeof((const struct mq_value[]){__VA_ARGS__}) / sizeof(struct mq_value))})
 #define MQ_NO_ARGS ((struct mq_args){NULL, 0})
 
-/* Whether the dialect has that statement. */
+/* Whether the dialect has the statement. */
 bool mq_sql_has(const struct mq_queue *queue, enum mq_sql slot);
 /* The statement's text; NULL without memory. Owned by the queue. */
 const char *mq_sql_text(struct mq_queue *queue, enum mq_sql slot);
@@ -112,27 +112,27 @@ enum mq_status mq_sql_exec(struct mq_queue *queue, enum mq_sql slot, struct mq_a
 /* Runs a query, whose rows mq_sql_next() gives. */
 enum mq_status mq_sql_query(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
                             struct mq_error *err);
-/* The next row; `*status` is that of the query, and of what was done with its last row. False at
- * the end, or where *status is or becomes a failure: the query is finished then. */
+/* Moves to the next row. *status is in and out: the status of the query, or of the caller's work on
+ * the last row. False at the end or on a failure in *status; then the query is finished. */
 bool mq_sql_next(struct mq_queue *queue, enum mq_status *status, struct mq_error *err);
-/* A query for one row: false where there is none, or *status is a failure. Else the caller calls
- * mq_sql_finish(). */
+/* Runs a query for one row. False if there is none, or *status is a failure; otherwise the caller
+ * calls mq_sql_finish(). */
 bool mq_sql_row(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
                 enum mq_status *status, struct mq_error *err);
-void mq_sql_finish(struct mq_queue *queue); /* before a query's last row */
-/* The first column of the first row as an integer; *value stays where there is no row or a NULL. */
+void mq_sql_finish(struct mq_queue *queue); /* ends a query before its last row */
+/* Reads the first column of the first row into *value, which stays if there is no row or a NULL. */
 enum mq_status mq_sql_int(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
                           int64_t *value, struct mq_error *err);
-/* The same as text, malloc'ed; NULL where there is no row or a NULL. */
+/* Reads that column as text, malloc'ed; *text is NULL if there is no row or a NULL. */
 enum mq_status mq_sql_text_of(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
                               char **text, struct mq_error *err);
 int64_t mq_sql_column_int(struct mq_queue *queue, int index); /* 0 for NULL */
 struct mq_str mq_sql_column_str(struct mq_queue *queue, int index);
 int64_t mq_sql_changes(struct mq_queue *queue);
 
-/* A list of rows for one parameter: a JSON array of arrays of two numbers. */
+/* Builds a list of rows for one parameter: a JSON array of pairs of numbers. */
 struct mq_buffer;
 void mq_sql_list_add(struct mq_buffer *list, int64_t id, int64_t beside);
-struct mq_value mq_sql_list(struct mq_buffer *list); /* ends it */
+struct mq_value mq_sql_list(struct mq_buffer *list); /* ends the list; borrows its text */
 
 #endif

@@ -37,7 +37,7 @@ static enum mq_status begin(struct mq_tx *tx, struct mq_error *err)
         note_lock(tx);
     }
     if (status == MQ_OK && !(inserts && mq_sql_has(queue, MQ_SQL_NOW))) {
-        /* Only now, because waiting for the lock may have taken time. */
+        /* Reads the time only now, because waiting for the lock can have taken some. */
         status = mq_queue_now(queue, &tx->now_s, err);
     }
     if (status != MQ_OK) {
@@ -46,7 +46,7 @@ static enum mq_status begin(struct mq_tx *tx, struct mq_error *err)
     return status;
 }
 
-/* Where writers run at the same time, those with a limit go one after the other. */
+/* Locks the bucket if there is a limit (*locked): on a server, writers run at the same time. */
 static enum mq_status lock_bucket(struct mq_tx *tx, bool *locked, struct mq_error *err)
 {
     int64_t found = 0;
@@ -56,15 +56,15 @@ static enum mq_status lock_bucket(struct mq_tx *tx, bool *locked, struct mq_erro
     }
     MQ_TRY(mq_sql_int(tx->queue, MQ_SQL_LOCK_BUCKET, MQ_NO_ARGS, &found, err));
     *locked = found != 0;
-    /* Waiting for the lock took time, perhaps more than others needed who came later. With the old
-     * time the bucket would be filled twice. */
+    /* While this transaction waited for the lock, others may have filled the bucket up to a later
+     * time. With its old time it would be filled twice. */
     return *locked ? mq_queue_now(tx->queue, &tx->now_s, err) : MQ_OK;
 }
 
 static enum mq_status load_settings(struct mq_tx *tx, struct mq_error *err)
 {
     bool locked = false;
-    do { /* again where the limit was set between the two statements */
+    do { /* again if a limit was set between the two statements */
         mq_settings_clear(&tx->settings);
         MQ_TRY(lock_bucket(tx, &locked, err));
         MQ_TRY(mq_settings_load(tx->queue, tx->now_s, &tx->settings, err));
@@ -75,7 +75,7 @@ static enum mq_status load_settings(struct mq_tx *tx, struct mq_error *err)
 enum mq_status mq_tx_settings(struct mq_tx *tx, struct mq_error *err)
 {
     enum mq_status status = load_settings(tx, &tx->config_error);
-    note_lock(tx); /* a server grants it only now */
+    note_lock(tx); /* a server grants the lock only now */
     bool undone = status == MQ_DATABASE && tx->queue->dialect->shared;
     if (!undone && (status == MQ_CONFIG || status == MQ_DATABASE || status == MQ_SCHEMA)) {
         tx->config = status;
@@ -96,7 +96,7 @@ void mq_tx_leave_free(const struct mq_queue *queue, int64_t since_ms)
     nanosleep(&pause, NULL);
 }
 
-/* Whether it is the last that can tell of an uncertain attempt. */
+/* Whether the event may be the last trace of an uncertain attempt. */
 static bool must_stay(const struct mq_event *event)
 {
     bool may_delete = event->type == MQ_EVENT_SENT || event->type == MQ_EVENT_EXPIRED ||
@@ -140,7 +140,7 @@ static enum mq_status end(struct mq_tx *tx, enum mq_status status, struct mq_err
     return status;
 }
 
-/* Jitter keeps the victims of one deadlock from running into the next together. */
+/* Jitter keeps the victims of one deadlock from meeting again in the next. */
 static void pause_before(const struct mq_queue *queue, int tries)
 {
     double ms = (1 + 19 * queue->random.unit(queue->random.context)) * tries;

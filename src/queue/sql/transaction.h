@@ -1,4 +1,4 @@
-/* Write transactions: their time, the settings as they found them, the events of their commit. */
+/* Write transactions: how they run, their time and settings, the events of their commit. */
 #ifndef MQ_QUEUE_SQL_TRANSACTION_H
 #define MQ_QUEUE_SQL_TRANSACTION_H
 
@@ -14,21 +14,21 @@ struct mq_events;
 struct mq_job;
 struct mq_queue;
 
-/* One write transaction: its time, what happened, the settings and the bucket as it found them. */
+/* One write transaction: its time, its events, the settings and the bucket as it found them. */
 struct mq_tx {
-    struct mq_queue *queue;   /* the caller's; all below `only_new` is mq_tx_next()'s */
-    struct mq_events *events; /* the caller's: where the events of the commit go; NULL: nowhere */
-    bool only_new;            /* the caller's: see mq_tx_next() */
+    struct mq_queue *queue;   /* set by the caller; mq_tx_next() sets all below `only_new` */
+    struct mq_events *events; /* set by the caller: gets the events of the commit; NULL: none */
+    bool only_new;            /* set by the caller: see mq_tx_next() */
     int tries;
     size_t events_before;
     int64_t now_s;
     struct mq_settings settings; /* after mq_tx_settings() */
-    enum mq_status config;       /* of reading the settings; then settings is all off */
+    enum mq_status config;       /* of reading the settings; if it failed, they are all zero */
     struct mq_error config_error;
     bool joined;       /* within the application's transaction */
-    int64_t locked_ms; /* host.boot_ms when it had the write lock; 0: it stays locked behind it */
-    int64_t flying;    /* strict mode, after mq_limit_allowance(): paid for leases under way */
-    int64_t spent;     /* and the ledger's last hour */
+    int64_t locked_ms; /* host.boot_ms when it got the write lock; 0 if joined */
+    int64_t flying;    /* strict mode, after mq_limit_allowance(): tokens paid by current leases */
+    int64_t spent;     /* the same: recipients in the ledger's last hour */
     int64_t handed;    /* recipients that are not in the ledger yet, … */
     int64_t handed_at_s;
 };
@@ -40,16 +40,16 @@ struct mq_tx {
  *         status = body(&tx, …, err);
  *     }
  *
- * Nothing leaves the loop in another way. If *status is a failure already, it does nothing. Else it
- * begins; after the body it commits, or undoes all if the body failed. The body may run more than
- * once, so it sets its results each time. It runs up to five times if the database undid the
- * transaction as the victim of a deadlock; not within the application's transaction, which was
- * undone with it.
+ * Do not leave the loop with break or return. If *status is a failure already, mq_tx_next() does
+ * nothing. Otherwise it begins; after the body it commits, or rolls back if the body failed. If the
+ * database undid the transaction as the victim of a deadlock, the body runs again, up to five times
+ * in all, so it sets its results each time. It does not run again within the application's
+ * transaction, which was undone as well.
  *
- * Tables of another version are migrated, or refused, before it begins. `only_new` is for storing
- * mail: then it does not read the version, which would cost a request a tenth of its time. So an
- * older producer goes on beside newer tables; a migration that must stop it renames a column, so
- * that its INSERT fails. On a server tx->now_s is not set then: {y} is the time. */
+ * Before it begins, it migrates older tables and refuses newer ones. `only_new` is for storing
+ * mail: it skips reading the version, which would cost a web request a tenth of its time. So an
+ * older producer works with newer tables; a migration that must stop it renames a column, so that
+ * its INSERT fails. On a server, `only_new` leaves tx->now_s unset: statements use {y}. */
 bool mq_tx_next(struct mq_tx *tx, enum mq_status *status, struct mq_error *err);
 /* Reads the settings; a value that cannot be read is noted in tx->config and is no failure here.
  * Refills the bucket up to now. */
@@ -57,10 +57,10 @@ enum mq_status mq_tx_settings(struct mq_tx *tx, struct mq_error *err);
 /* Waits for as long as the write lock was held (since `since_ms` of host.boot_ms), so that others
  * get it. 0: does not wait. */
 void mq_tx_leave_free(const struct mq_queue *queue, int64_t since_ms);
-/* Notes an event about a job. `extra` gives what the job does not say: type, recipients, relay,
- * reply, ms, next_attempt_at. */
+/* Notes an event about a job. `extra` has the members that the job does not have: type, recipients,
+ * relay, reply, ms, next_attempt_at. */
 void mq_tx_event(struct mq_tx *tx, const struct mq_job *job, const struct mq_event *extra);
-/* Notes that a waiting job is deleted because it has expired, else as an orphan. */
+/* Notes that a waiting job is deleted: because it has expired, or as an orphan. */
 void mq_tx_gone(struct mq_tx *tx, const struct mq_job *job, bool expired);
 
 #endif
