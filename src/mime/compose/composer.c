@@ -14,15 +14,15 @@
 #define DATE_FIRST_S   INT64_C(-2208988800)  /* 1900, RFC 5322, 3.3 */
 #define DATE_LAST_S    INT64_C(253402300799) /* 9999 */
 
-/* Everything that a message is made of, checked. */
+/* All that a message is made of, after the checks. */
 struct work {
     const struct mq_compose_fields *fields;
     struct mq_mailboxes from, to, cc, bcc, reply_to;
     struct mq_str subject;
     struct mq_buffer spaced;    /* the subject, if it had pasted separators */
     struct mq_buffer made_text; /* from the HTML */
-    struct mq_str text;         /* what is sent; data NULL: none */
-    struct mq_buffer head;      /* the header, but for the fields of the body */
+    struct mq_str text;         /* the text that is sent; data NULL: none */
+    struct mq_buffer head;      /* the header without the fields of the body */
     struct mq_part_tree tree;
 };
 
@@ -87,7 +87,7 @@ static enum mq_status check_text(struct mq_str text, const char *field, struct m
                               "%s: byte %zu is not valid UTF-8; convert the text", field, good + 1);
 }
 
-/* Anything else than this would be header injection. */
+/* An id of another form could inject headers. */
 static enum mq_status check_message_id(const char *message_id, struct mq_error *err)
 {
     struct mq_str id = mq_str_of(message_id);
@@ -114,7 +114,7 @@ static enum mq_status check_date(int64_t date_s, struct mq_error *err)
                               "date: it is before 1900 or after 9999; correct it");
 }
 
-/* What is too large is what has the most to do with it. */
+/* Returns the field to name when the message is too large: the largest one. */
 static const char *largest_field(const struct work *work)
 {
     const struct mq_compose_fields *fields = work->fields;
@@ -143,14 +143,14 @@ static enum mq_status check_size(const struct work *work, size_t size, struct mq
                         field, size, max);
 }
 
-/* Before anything is read: no encoding makes less of what is given. */
+/* Checks the sizes as given, before anything is read: no encoding makes a field smaller. */
 static enum mq_status check_given_size(const struct work *work, struct mq_error *err)
 {
     const struct mq_compose_fields *fields = work->fields;
     size_t size = fields->text.len + fields->html.len;
     for (size_t i = 0; i < fields->part_count; i++) {
         size_t more = fields->parts[i].data.len;
-        /* What follows calculates with several times the size. */
+        /* Later calculations use several times the size. */
         if (more > SIZE_MAX / 16 || size > SIZE_MAX / 16) {
             return mq_error_nomem(err);
         }
@@ -159,7 +159,7 @@ static enum mq_status check_given_size(const struct work *work, struct mq_error 
     return check_size(work, size, err);
 }
 
-/* The text that is sent: the one given, or one made from the HTML. */
+/* Finds the text that is sent: the one given, or one made from the HTML. */
 static enum mq_status find_text(struct work *work, struct mq_error *err)
 {
     const struct mq_compose_fields *fields = work->fields;
@@ -201,7 +201,7 @@ static enum mq_status make_head(struct work *work, struct mq_error *err)
     mq_mailboxes_write(head, "To", &work->to);
     mq_mailboxes_write(head, "Cc", &work->cc);
     if (work->to.addresses.count + work->cc.addresses.count == 0) {
-        /* Some relays add a field of their own where there is none. */
+        /* Some relays add a To if there is none. */
         mq_buffer_cstr(head, "To: undisclosed-recipients:;\r\n");
     }
     mq_encode_header(head, "Subject", work->subject);
@@ -229,7 +229,7 @@ static enum mq_status check(struct work *work, struct mq_error *err)
 
 /* ---- envelope ---- */
 
-/* Each address once, in the order of to, cc, bcc. */
+/* Collects the recipients: each address once, in the order of to, cc, bcc. */
 static enum mq_status collect(const struct work *work, struct mq_strings *recipients,
                               struct mq_error *err)
 {
@@ -249,7 +249,7 @@ static enum mq_status collect(const struct work *work, struct mq_strings *recipi
 static enum mq_status write_message(struct work *work, struct mq_buffer *out, struct mq_error *err)
 {
     MQ_TRY(mq_part_tree_prepare(work->fields, work->text, &work->tree, err));
-    /* At once, since growing takes the old memory and the new. */
+    /* All at once: while a buffer grows, it needs the old memory and the new. */
     mq_buffer_reserve(out, work->head.len + work->tree.size);
     mq_buffer_str(out, mq_buffer_view(&work->head));
     MQ_TRY(mq_part_tree_write(&work->tree, out, err));

@@ -1,8 +1,8 @@
-/* Composing a message from its fields: RFC 5322, 2045 to 2047, 2183 (disposition), 2231
- * (parameters), 2369 and 8058 (unsubscribing), 2387 (related), 2392 (cid). The output is 7-bit, but
- * for addresses whose local part is not (RFC 6532) and for attached messages with 8-bit bytes,
- * which must not be encoded (RFC 2046, 5.2.1). The same fields give the same bytes, whenever
- * composed. */
+/* Composes a message from its fields: RFC 5322, 2045 to 2047, 2183 (disposition), 2231
+ * (parameters), 2369 and 8058 (unsubscribing), 2387 (related), 2392 (cid). The output is 7-bit,
+ * with two exceptions: addresses whose local part is not (RFC 6532), and attached messages with
+ * 8-bit bytes, which must not be encoded (RFC 2046, 5.2.1). The same fields always give the same
+ * bytes. */
 #ifndef MQ_MIME_COMPOSE_COMPOSER_H
 #define MQ_MIME_COMPOSE_COMPOSER_H
 
@@ -25,9 +25,9 @@ struct mq_compose_addresses {
     size_t count;
 };
 
-/* A field of the caller's own. */
+/* A header field that the caller adds. */
 struct mq_compose_header {
-    struct mq_str name;  /* RFC 5322, 3.6.8; none that the composer writes itself */
+    struct mq_str name;  /* by RFC 5322, 3.6.8; not a field that the composer writes itself */
     struct mq_str value; /* UTF-8 text, trimmed; mailboxes of Sender, Errors-To, …; ids of
                             In-Reply-To and References */
 };
@@ -46,28 +46,28 @@ struct mq_compose_part {
 
 struct mq_compose_fields {
     struct mq_compose_addresses from;                  /* exactly one mailbox */
-    struct mq_compose_addresses to, cc, bcc, reply_to; /* one of to, cc, bcc at least */
+    struct mq_compose_addresses to, cc, bcc, reply_to; /* at least one in to, cc or bcc */
     struct mq_str subject;                             /* UTF-8, one line; may be empty */
     struct mq_str text; /* UTF-8, any line ends; data NULL: made from the HTML where this build can,
                            else left out */
     struct mq_str html; /* UTF-8; data NULL: none */
     const struct mq_compose_header *headers;
     size_t header_count;
-    const struct mq_compose_part *parts; /* in the order in which they are to be shown */
+    const struct mq_compose_part *parts; /* in the order in which readers show them */
     size_t part_count;
     const struct mq_str *unsubscribe; /* URIs: https: or mailto: */
     size_t unsubscribe_count;
     const char *message_id; /* "<…@…>", required */
     int64_t date_s;         /* UTC */
-    size_t max_size;        /* of the result; 0 = no limit */
+    size_t max_size;        /* of the message; 0 = no limit */
 };
 
 /* Appends the message in wire form to `out` (initialised, empty) and fills the envelope
- * (initialised). MQ_MESSAGE names the field: CR, LF, NUL and other controls in anything that goes
- * into a header, but for the separators of pasted text (mq_header_text) where it is text; invalid
- * UTF-8; a bad address, header name, type or URI; a NUL in text or html; a header that the composer
- * writes itself; neither text nor html; a cid without html or twice; two https URIs; over the size.
- * MQ_IO: an fd. */
+ * (initialised). MQ_MESSAGE with the field for: CR, LF, NUL and other controls in anything that
+ * goes into a header (but text may have the separators of mq_header_text()); invalid UTF-8; a bad
+ * address, header name, type or URI; a NUL in text or html; a header that the composer writes
+ * itself; neither text nor html; a cid without html, or twice; two https URIs; a message over the
+ * size. MQ_IO: an fd cannot be read, or has more or fewer bytes than data.len. */
 enum mq_status mq_compose(const struct mq_compose_fields *fields, struct mq_buffer *out,
                           struct mq_envelope *envelope, struct mq_error *err);
 

@@ -8,11 +8,11 @@
 #include "mime/header.h"
 #include "mime/mailbox.h"
 
-#define NAME_MAX_OCTETS 76 /* fit in a line with the colon */
+#define NAME_MAX_OCTETS 76 /* fits in a line with the colon */
 #define URI_MAX         900
 #define FIELD_MAX       96
 
-/* Fields that are no free text, or may not be given. */
+/* Fields that are not free text, or are not allowed. */
 enum kind {
     TEXT,
     MAILBOX,   /* one */
@@ -23,9 +23,9 @@ enum kind {
 };
 
 static const struct rule {
-    const char *name; /* or how it begins, up to a "-" */
+    const char *name; /* or, if it ends with "-", how the name begins */
     enum kind kind;
-    const char *why; /* FROM_FIELD: the field; REFUSED: cause and cure */
+    const char *why; /* FROM_FIELD: the name of that field; REFUSED: cause and cure */
 } rules[] = {
     {"Sender", MAILBOX, NULL},
     {"Disposition-Notification-To", MAILBOXES, NULL},
@@ -70,7 +70,7 @@ static const struct rule *rule_of(struct mq_str name)
     return &text;
 }
 
-/* RFC 5322, 3.6.8: printable ASCII without the colon. */
+/* Checks a header's name: printable ASCII without the colon (RFC 5322, 3.6.8). */
 static enum mq_status check_name(struct mq_str name, struct mq_error *err)
 {
     bool good = name.len > 0 && name.len <= NAME_MAX_OCTETS;
@@ -167,7 +167,7 @@ enum mq_status mq_own_headers_write(const struct mq_compose_fields *fields, stru
 
 /* ---- unsubscribing ---- */
 
-/* RFC 3986, 2; an IRI must be percent-encoded by the caller, who knows its parts. */
+/* Characters of RFC 3986, 2. The caller percent-encodes an IRI: only the caller knows its parts. */
 static bool is_uri_char(char c)
 {
     return mq_is_alnum(c) || (c != '\0' && strchr("-._~:/?#[]@!$&'()*+,;=%", c) != NULL);

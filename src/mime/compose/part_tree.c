@@ -1,4 +1,4 @@
-/* Texts and parts of a message: checks, encodes and writes each, and the multiparts around them. */
+/* Texts and parts of a message: checks, encodes and writes them, and the multiparts around them. */
 #include "mime/compose/part_tree.h"
 
 #include <errno.h>
@@ -15,11 +15,11 @@
 #define CID_MAX     200                    /* octets; fits in a line */
 #define READ_SIZE   (512 * MQ_BASE64_LINE) /* bytes read from an fd at a time */
 #define HEADER_SIZE 512                    /* of a part's header, without its name */
-#define FRAME_SIZE  2048 /* headers of the texts and multiparts, boundaries, a line ahead */
+#define FRAME_SIZE  2048 /* headers of texts and multiparts, boundaries, a line in reserve */
 
 enum multipart { MIXED = 1, ALTERNATIVE, RELATED };
 
-/* A part that was checked. */
+/* A part, after the checks. */
 struct mq_part {
     const struct mq_compose_part *source;
     struct mq_str name;
@@ -57,7 +57,7 @@ static enum mq_status check_name(const struct mq_compose_part *source, struct mq
     return MQ_OK;
 }
 
-/* What stands in Content-ID and behind "cid:" without being encoded in either (RFC 2392). */
+/* Checks a cid: only characters that neither Content-ID nor "cid:" encodes (RFC 2392). */
 static enum mq_status check_cid(const struct mq_compose_part *source, struct mq_error *err)
 {
     struct mq_str cid = source->cid;
@@ -88,7 +88,7 @@ static enum mq_status check_type(const struct mq_compose_part *source, struct mq
 
 /* ---- content from an fd ---- */
 
-/* Reads up to `size` bytes, of which there must be as many as `expected`. */
+/* Reads up to `size` bytes. MQ_IO if there are not exactly `expected` bytes. */
 static enum mq_status read_fd(const struct mq_compose_part *source, char *data, size_t size,
                               size_t expected, struct mq_error *err)
 {
@@ -113,7 +113,7 @@ static enum mq_status read_fd(const struct mq_compose_part *source, char *data, 
 static enum mq_status encode_fd(const struct mq_compose_part *source, struct mq_buffer *out,
                                 struct mq_error *err)
 {
-    char block[READ_SIZE + 1]; /* nothing may follow the last one */
+    char block[READ_SIZE + 1]; /* one more byte, to see that the file has no more than data.len */
     for (size_t left = source->data.len, n; left > 0; left -= n) {
         n = left < READ_SIZE ? left : READ_SIZE;
         MQ_TRY(read_fd(source, block, n + (n == left), n, err));
@@ -127,7 +127,7 @@ static enum mq_status encode_fd(const struct mq_compose_part *source, struct mq_
 
 /* ---- messages as parts ---- */
 
-/* Whether the bytes may go as they are, but for line ends of LF, which become CRLF. */
+/* Whether the text can be sent as it is, except that LF becomes CRLF. *lines: how many it has. */
 static bool is_sendable(struct mq_str text, size_t *lines)
 {
     bool good = mq_str_find(text, '\0') == text.len;
@@ -141,15 +141,15 @@ static bool is_sendable(struct mq_str text, size_t *lines)
     return good;
 }
 
-/* message/global and its kin may be encoded (RFC 6532, 3.7; RFC 6533), the others may not. */
+/* Whether a message type must not be encoded: all but global and its kin (RFC 6532, 3.7; 6533). */
 static bool is_message(const struct mq_media_type *type)
 {
     return mq_str_equal_nocase(type->type, MQ_STR("message")) &&
            !mq_str_begins_nocase(type->subtype, "global");
 }
 
-/* A message (RFC 2046, 5.2) is not encoded: it goes as it is, in 7bit or 8bit, where its lines
- * allow that, and else as application/octet-stream. */
+/* Prepares an attached message (RFC 2046, 5.2), which must not be encoded: it is sent as it is, in
+ * 7bit or 8bit, if its lines allow that, and else as application/octet-stream. */
 static enum mq_status prepare_message(struct mq_part *part, size_t *size, struct mq_error *err)
 {
     const struct mq_compose_part *source = part->source;
@@ -162,7 +162,7 @@ static enum mq_status prepare_message(struct mq_part *part, size_t *size, struct
         MQ_TRY(read_fd(source, part->loaded.data, source->data.len + 1, source->data.len, err));
         part->content = (struct mq_str){part->loaded.data, source->data.len};
     }
-    /* Of the others each wants 7bit. */
+    /* message/rfc822 may be 8bit. The other types must be 7bit. */
     bool ascii = mq_str_ascii(part->content);
     if (is_sendable(part->content, &lines) &&
         (ascii || mq_str_equal_nocase(part->type.subtype, MQ_STR("rfc822")))) {
@@ -176,7 +176,7 @@ static enum mq_status prepare_message(struct mq_part *part, size_t *size, struct
 
 /* ---- what is to be written ---- */
 
-/* Fills a part (zeroed) and adds to *total what it takes. */
+/* Fills a part (zeroed) and adds the octets that it needs to *total. */
 static enum mq_status prepare_part(const struct mq_compose_part *source, struct mq_part *part,
                                    size_t *total, struct mq_error *err)
 {
@@ -190,7 +190,7 @@ static enum mq_status prepare_part(const struct mq_compose_part *source, struct 
     if (is_message(&part->type)) {
         MQ_TRY(prepare_message(part, &size, err));
     }
-    /* An octet of a name takes up to three characters, and those that its section begins with. */
+    /* An octet of a name takes up to three characters, and a share of its section's beginning. */
     *total += size + HEADER_SIZE + 2 * source->type.len + source->cid.len + 6 * part->name.len;
     return MQ_OK;
 }
@@ -224,7 +224,8 @@ static enum mq_status prepare_parts(const struct mq_compose_fields *fields,
     return MQ_OK;
 }
 
-/* Without HTML nothing could show a part; of two with one name one would never be shown. */
+/* Checks the cids: without HTML nothing could show a part, and of two with the same cid one would
+ * never be shown. */
 static enum mq_status check_inline(const struct mq_part_tree *tree, struct mq_error *err)
 {
     for (size_t i = 0; i < tree->count; i++) {
@@ -248,7 +249,7 @@ static enum mq_status check_inline(const struct mq_part_tree *tree, struct mq_er
 
 /* ---- boundaries ---- */
 
-/* FNV-1a, with its bits spread as splitmix64 does. */
+/* FNV-1a, with its bits spread as in splitmix64. */
 static uint64_t hash(struct mq_str text, uint64_t cycle)
 {
     uint64_t h = mq_hash(MQ_HASH_BEGIN ^ cycle, text);
@@ -259,7 +260,7 @@ static uint64_t hash(struct mq_str text, uint64_t cycle)
 
 static bool has_stem(enum mq_encoding encoding, struct mq_str content, const char *stem)
 {
-    /* "=_", which is before the stem, is in nothing that is encoded. */
+    /* Encoded content cannot have "=_", which is before the stem in each boundary. */
     return (encoding == MQ_ENCODING_7BIT || encoding == MQ_ENCODING_8BIT) && content.len > 0 &&
            memmem(content.data, content.len, stem, MQ_BOUNDARY_STEM) != NULL;
 }
@@ -305,7 +306,7 @@ void mq_part_tree_clear(struct mq_part_tree *tree)
     *tree = (struct mq_part_tree){.count = 0};
 }
 
-/* ---- writing: what is between two delimiters has no line end of its own at its end ---- */
+/* ---- writing: content has no line end before a delimiter, which brings it ---- */
 
 static void put_part_header(const struct mq_part *part, struct mq_buffer *out)
 {
@@ -348,7 +349,7 @@ static enum mq_status put_part(const struct mq_part *part, struct mq_buffer *out
         mq_encode_text(out, part->content, part->encoding);
     }
     bool ends = !base64 && part->content.len > 0 &&
-                part->content.data[part->content.len - 1] == '\n'; /* a line of the message */
+                part->content.data[part->content.len - 1] == '\n'; /* part of the content */
     if (!ends && out->len > begin) {
         out->len -= 2;
     }
@@ -369,7 +370,7 @@ static void put_text(struct mq_buffer *out, const struct mq_text_part *part)
     }
 }
 
-/* Kinds differ in the begin, so that no boundary begins with another one. */
+/* Writes a boundary. Each kind begins differently: no boundary is the beginning of another. */
 static void put_boundary(const struct mq_part_tree *tree, struct mq_buffer *out,
                          enum multipart kind)
 {
@@ -378,7 +379,7 @@ static void put_boundary(const struct mq_part_tree *tree, struct mq_buffer *out,
     mq_buffer_append(out, tree->stem, MQ_BOUNDARY_STEM);
 }
 
-/* Before a part; behind a header its line end makes the empty line. */
+/* Writes the delimiter before a part. Behind a header, its first line end makes the empty line. */
 static void put_delimiter(const struct mq_part_tree *tree, struct mq_buffer *out,
                           enum multipart kind)
 {
@@ -387,7 +388,7 @@ static void put_delimiter(const struct mq_part_tree *tree, struct mq_buffer *out
     mq_buffer_cstr(out, "\r\n");
 }
 
-/* The header, and the first delimiter. */
+/* Writes the header of a multipart and the first delimiter. */
 static void open_multipart(const struct mq_part_tree *tree, struct mq_buffer *out,
                            enum multipart kind)
 {
@@ -412,7 +413,7 @@ static void close_multipart(const struct mq_part_tree *tree, struct mq_buffer *o
     mq_buffer_cstr(out, "--");
 }
 
-/* The parts that the HTML shows, or the others, and the end of their multipart. */
+/* Writes the parts that the HTML shows (RELATED), or the others, and the end of their multipart. */
 static enum mq_status put_parts(const struct mq_part_tree *tree, struct mq_buffer *out,
                                 enum multipart kind, struct mq_error *err)
 {

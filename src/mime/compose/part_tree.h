@@ -20,15 +20,15 @@ struct mq_part_tree {
     struct mq_text_part text, html;
     struct mq_part *parts; /* in the order of the fields */
     size_t count, inline_count;
-    /* A part is 8bit, so what encloses it is. */
+    /* A part is 8bit, so the multiparts around it are 8bit too. */
     bool eight_bit_inline, eight_bit_attached;
-    char stem[MQ_BOUNDARY_STEM + 1]; /* of the boundaries; in no content */
-    size_t size;                     /* of what is written, about; never less */
+    char stem[MQ_BOUNDARY_STEM + 1]; /* of the boundaries; occurs in no content */
+    size_t size;                     /* an upper bound of the octets that are written */
 };
 
-/* Checks and measures. `text` is the one to be sent (data NULL: none), which may have been made
- * from the HTML; texts and parts are borrowed. The caller clears the tree (zeroed before) in any
- * case. MQ_MESSAGE, MQ_IO with the field of a part. */
+/* Checks and measures the texts and parts, which are borrowed. `text` is the plain text to send
+ * (data NULL: none); it may have been made from the HTML. The caller clears the tree (zeroed
+ * before) in any case. MQ_MESSAGE, MQ_IO with the field of a part. */
 enum mq_status mq_part_tree_prepare(const struct mq_compose_fields *fields, struct mq_str text,
                                     struct mq_part_tree *tree, struct mq_error *err);
 void mq_part_tree_clear(struct mq_part_tree *tree);
