@@ -175,8 +175,7 @@ static int compare_addresses(const char *a, const char *b)
     }
 }
 
-/* For qsort(): compares the mail addresses in a list behind two pointers; equal ones by
- * position. */
+/* For qsort(): orders pointers into a list by their mail addresses, then by position. */
 static int compare_places(const void *a, const void *b)
 {
     char *const *x = *(char *const *const *)a;

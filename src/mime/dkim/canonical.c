@@ -1,4 +1,4 @@
-/* The canonical forms of RFC 6376, section 3.4: a signature is made over these bytes. */
+/* The canonical forms of RFC 6376, section 3.4, and the choice of the header fields to sign. */
 #include "mime/dkim/canonical.h"
 
 #include <string.h>
@@ -10,13 +10,13 @@
 
 enum once_more {
     ALWAYS,
-    IF_PRESENT, /* lists add it where it is missing */
-    NEVER       /* forwarders and lists put theirs before ours */
+    IF_PRESENT, /* mailing lists add a missing one */
+    NEVER       /* forwarders and mailing lists add another one above ours */
 };
 
 #define NAMES_MAX 12
 
-/* In the order of h=. */
+/* The fields to sign, in the order of h=, by whether h= names them once more than they occur. */
 static const char *const signed_fields[][NAMES_MAX] = {
     [ALWAYS] = {"From", "To", "Cc", "Subject", "Date", "Message-ID", "Reply-To", "Sender",
                 "MIME-Version", "Content-Type", "Content-Transfer-Encoding"},
@@ -31,7 +31,7 @@ struct field {
     struct mq_str name, value;
 };
 
-/* Appends the fields of a header section to an array, which a buffer holds. */
+/* Appends the fields of a header section to an array of struct field in a buffer. */
 static void add_fields(struct mq_buffer *array, struct mq_str head)
 {
     struct mq_message_fields fields = {.rest = head, .end = '\n'};
@@ -56,7 +56,7 @@ static void add_name(struct mq_buffer *names, const char *name)
 static void select_field(struct selection *to, const char *name, enum once_more once_more)
 {
     bool present = false;
-    /* Verifiers take those of one name from the bottom up. */
+    /* Of several fields of one name, verifiers take the lowest first. */
     for (size_t i = to->count; i-- > 0;) {
         if (mq_str_equal_nocase(to->fields[i].name, mq_str_of(name))) {
             mq_dkim_relax_header(to->text, to->fields[i].name, to->fields[i].value);
@@ -110,8 +110,8 @@ void mq_dkim_relax_header(struct mq_buffer *out, struct mq_str name, struct mq_s
     mq_buffer_append(out, "\r\n", 2);
 }
 
-/* Length of text, which does not end with white space, before a tab, several blanks or those at a
- * line's end. */
+/* Returns how many bytes of text (which does not end with white space) are canonical already: up to
+ * a tab, to several blanks, or to blanks at a line's end. */
 static size_t relaxed_length(struct mq_str text)
 {
     size_t n = 0;
@@ -124,7 +124,7 @@ static size_t relaxed_length(struct mq_str text)
 
 void mq_dkim_relax_body(struct mq_str body, mq_dkim_take take, void *context)
 {
-    while (body.len > 0 && mq_is_space(body.data[body.len - 1])) { /* lines that do not count */
+    while (body.len > 0 && mq_is_space(body.data[body.len - 1])) { /* skips empty last lines */
         body.len--;
     }
     if (body.len == 0) {

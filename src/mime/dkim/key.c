@@ -1,4 +1,4 @@
-/* Reads private keys of RSA and Ed25519, and signs with them by OpenSSL. */
+/* Reads private RSA and Ed25519 keys, and signs and hashes with OpenSSL. */
 #include "mime/dkim/key.h"
 
 #include "mime/dkim/sign.h"
@@ -53,7 +53,7 @@ static const char *fault_of(const struct stat *st)
     return st->st_size > FILE_OCTETS_MAX ? "is too long for a key; name a PEM file" : NULL;
 }
 
-/* *out is to be freed. */
+/* The caller frees *out. */
 static enum mq_status open_file(const char *file, BIO **out, struct mq_error *err)
 {
     struct stat st;
@@ -62,7 +62,7 @@ static enum mq_status open_file(const char *file, BIO **out, struct mq_error *er
                         "is a database that this process has open; give the file of the "
                         "key");
     }
-    /* Not waiting for the other end of a FIFO. */
+    /* O_NONBLOCK: do not wait for the other end of a FIFO. */
     int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0) {
         return mq_error_set(err, MQ_CONFIG, "dkim",
@@ -82,7 +82,7 @@ static enum mq_status open_file(const char *file, BIO **out, struct mq_error *er
 
 /* ---- the key ---- */
 
-/* Never asks on a terminal. */
+/* Keeps OpenSSL from asking for a passphrase on a terminal; *asked: it wanted to. */
 static int no_passphrase(char *buffer, int size, int writing, void *asked)
 {
     (void)buffer;
@@ -127,7 +127,7 @@ static enum mq_status read_key(const char *file, BIO *bio, EVP_PKEY **out, struc
 enum mq_status mq_dkim_key_open(const char *file, EVP_PKEY **out, struct mq_error *err)
 {
     BIO *bio = NULL;
-    /* PHP code in this process reads the thread's queue of errors: ours are not for it. */
+    /* PHP code reads the thread's queue of OpenSSL errors, so none of ours is left in it. */
     ERR_set_mark();
     enum mq_status status = open_file(file, &bio, err);
     if (status == MQ_OK) {
@@ -140,7 +140,7 @@ enum mq_status mq_dkim_key_open(const char *file, EVP_PKEY **out, struct mq_erro
 
 void mq_dkim_key_free(EVP_PKEY *key)
 {
-    EVP_PKEY_free(key); /* wipes the numbers */
+    EVP_PKEY_free(key); /* wipes the key from memory */
 }
 
 static bool is_ed25519(const EVP_PKEY *key)
@@ -155,7 +155,7 @@ const char *mq_dkim_key_algorithm(const EVP_PKEY *key)
 
 /* ---- signing ---- */
 
-/* To be called with the mark set. */
+/* Call this before ERR_pop_to_mark(), which removes the error. */
 static enum mq_status openssl_failed(struct mq_error *err, const char *doing)
 {
     const char *reason = ERR_reason_error_string(ERR_peek_last_error());

@@ -1,4 +1,4 @@
-/* Private keys and what is done with them: the sole file that knows OpenSSL is key.c. */
+/* Private keys, and signing and hashing with OpenSSL, which only key.c includes. */
 #ifndef MQ_MIME_DKIM_KEY_H
 #define MQ_MIME_DKIM_KEY_H
 
@@ -7,7 +7,7 @@
 
 struct evp_pkey_st; /* OpenSSL's EVP_PKEY */
 
-/* Reads a key file and checks its rights; mq_dkim_add() has the errors. */
+/* Reads a key file and checks its owner and mode. The errors are those of mq_dkim_add(). */
 enum mq_status mq_dkim_key_open(const char *file, struct evp_pkey_st **out, struct mq_error *err);
 void mq_dkim_key_free(struct evp_pkey_st *key);                   /* NULL is allowed */
 const char *mq_dkim_key_algorithm(const struct evp_pkey_st *key); /* "rsa-sha256" … */

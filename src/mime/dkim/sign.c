@@ -65,7 +65,7 @@ static bool same_name(const char *a, const char *b)
     return mq_str_equal_nocase(mq_str_of(a), mq_str_of(b));
 }
 
-/* A name in the DNS: labels with dots between. */
+/* Whether a name is one of the DNS: labels with dots between. */
 static bool is_name(const char *name)
 {
     for (;; name++) {
@@ -133,7 +133,7 @@ enum mq_status mq_dkim_add(struct mq_dkim *dkim, const char *domain, const char 
     return MQ_OK;
 }
 
-/* Cuts "domain:selector:/path" in place. */
+/* Adds the key of "domain:selector:/path"; cuts that string in place. */
 static enum mq_status add_item(struct mq_dkim *dkim, char *item, struct mq_error *err)
 {
     char *selector = strchr(item, ':');
@@ -165,7 +165,7 @@ enum mq_status mq_dkim_add_list(struct mq_dkim *dkim, struct mq_str text, struct
 
 /* ---- whose mail it is ---- */
 
-/* Whether the text has the name of a domain with keys in it. */
+/* Whether the text contains the name of a domain with keys. */
 static bool mentions_domain(const struct mq_dkim *dkim, struct mq_str text)
 {
     for (size_t i = 0; i < dkim->count; i++) {
@@ -179,7 +179,7 @@ static bool mentions_domain(const struct mq_dkim *dkim, struct mq_str text)
     return false;
 }
 
-/* The domain of a key that this name has, or its nearest parent that has one; NULL: none has. */
+/* Returns the nearest domain with a key, from the name itself upwards; NULL if there is none. */
 static const char *with_key(const struct mq_dkim *dkim, const char *name)
 {
     while (name) {
@@ -194,8 +194,8 @@ static const char *with_key(const struct mq_dkim *dkim, const char *name)
     return NULL;
 }
 
-/* *domain is that of the first From or its nearest parent that has keys; it stays NULL when there
- * is none. */
+/* Sets *domain to that of the first From, or to its nearest parent that has keys. If there is none,
+ * *domain stays NULL. */
 static enum mq_status find_domain(const struct mq_dkim *dkim, const struct mq_dkim_mail *mail,
                                   const char **domain, struct mq_error *err)
 {
@@ -210,7 +210,7 @@ static enum mq_status find_domain(const struct mq_dkim *dkim, const struct mq_dk
         *domain = with_key(dkim, strrchr(addresses.items[0], '@') + 1);
     }
     mq_strings_clear(&addresses);
-    /* Another signer's field, which breaks the rules: left alone. */
+    /* A malformed From of somebody else's domain is no error: that mail is not ours to sign. */
     return status == MQ_MESSAGE && !mentions_domain(dkim, from) ? MQ_OK : status;
 }
 
@@ -218,13 +218,13 @@ static enum mq_status find_domain(const struct mq_dkim *dkim, const struct mq_dk
 
 /* What all signatures of one mail share. */
 struct common {
-    struct mq_buffer text;  /* signed fields in canonical form; a signature's own behind them */
-    struct mq_buffer names; /* of them: the tag h= */
+    struct mq_buffer text;  /* signed fields, canonical; behind them a signature's own field */
+    struct mq_buffer names; /* their names: the tag h= */
     struct mq_buffer hash;  /* of the body, base64 */
     int64_t now_s;
 };
 
-/* Appends "tag=value;" behind a space, or on a line of its own. */
+/* Appends "tag=value;" behind a space, on a new line if it does not fit. */
 static void put_tag(struct mq_buffer *out, size_t *column, const char *tag, const char *value)
 {
     size_t len = strlen(tag) + strlen(value) + 2;
@@ -233,7 +233,7 @@ static void put_tag(struct mq_buffer *out, size_t *column, const char *tag, cons
     *column = (folds ? 0 : *column) + 1 + len;
 }
 
-/* The tag h=, folded behind colons. */
+/* Appends the tag h=, folded behind colons. */
 static void put_names(struct mq_buffer *out, size_t *column, struct mq_str names)
 {
     mq_buffer_cstr(out, "\r\n h=");
@@ -263,7 +263,7 @@ static void put_folded(struct mq_buffer *out, size_t column, struct mq_str text)
     }
 }
 
-/* All of it up to the value of b=, which is signed as an empty one (RFC 6376, 3.5). */
+/* Appends the field up to the value of b=, which is signed as empty (RFC 6376, 3.5). */
 static void put_tags(struct mq_buffer *out, const struct entry *entry, const struct common *common)
 {
     char time[24];
@@ -294,7 +294,7 @@ static enum mq_status append_signature(const struct entry *entry, struct common 
     }
     enum mq_status status = out->failed || common->text.failed ? mq_error_nomem(err) : MQ_OK;
     if (status == MQ_OK) {
-        /* Without the last CRLF (RFC 6376, 3.7). */
+        /* The last CRLF is not signed (RFC 6376, 3.7). */
         struct mq_str text = {common->text.data, common->text.len - 2};
         status = mq_dkim_key_sign(entry->key, text, &signature, err);
         common->text.len = text_len;
@@ -308,7 +308,7 @@ static enum mq_status append_signature(const struct entry *entry, struct common 
     return status;
 }
 
-/* One field for each key of the domain. */
+/* Appends one field for each key of the domain. */
 static enum mq_status append_signatures(const struct mq_dkim *dkim, const char *domain,
                                         struct common *common, struct mq_buffer *out,
                                         struct mq_error *err)

@@ -13,35 +13,35 @@ struct mq_dkim; /* keys by domain; for one thread at a time */
 /* Whether this build can sign. */
 bool mq_dkim_available(void);
 
-/* allows(): whether a key file may be opened, as to open_basedir; NULL: any. */
+/* allows(): whether open_basedir allows to open a key file; NULL: every file is allowed. */
 enum mq_status mq_dkim_new(struct mq_dkim **out, bool (*allows)(const char *path),
                            struct mq_error *err);
 void mq_dkim_free(struct mq_dkim *dkim); /* NULL is allowed */
 
-/* Adds a private key: a PEM file (PKCS #8 or PKCS #1) with RSA of 1,024 bits at least or Ed25519.
- * Several keys for a domain give several signatures. The file is read here and not again.
- * MQ_CONFIG, field "dkim", names the file and the cure: it cannot be read, is not a regular file,
- * belongs to another user than root or ours, may be written by others than its owner or read by
- * all (0600 or 0640 are right), is no such key, needs a passphrase; a selector or domain that is
- * no name; a selector that the domain has already; or this build cannot sign. */
+/* Adds a private key: a PEM file (PKCS #8 or PKCS #1) with Ed25519, or RSA of at least 1,024 bits.
+ * Several keys for a domain give several signatures. The file is read only here. MQ_CONFIG, field
+ * "dkim", names the file and the cure, for a file that cannot be read, is not a regular file,
+ * belongs to a user other than root and ours, can be written by others than its owner or read by
+ * all (0600 or 0640 are right), has no such key, or needs a passphrase; also for a selector or
+ * domain that is no name, a selector that the domain has already, a build that cannot sign. */
 enum mq_status mq_dkim_add(struct mq_dkim *dkim, const char *domain, const char *selector,
                            const char *key_file, struct mq_error *err);
-/* The same from "domain:selector:/path/key.pem", several with commas or spaces between. Those
- * before one that fails stay. */
+/* Adds keys from "domain:selector:/path/key.pem", several with commas or spaces between. If one
+ * fails, those before it stay. */
 enum mq_status mq_dkim_add_list(struct mq_dkim *dkim, struct mq_str text, struct mq_error *err);
 
-/* A mail in wire form: header lines of ours (CRLF-ended, or none), then the message. */
+/* A mail in wire form: header lines that we add (CRLF-ended, or none), then the message. */
 struct mq_dkim_mail {
     struct mq_str prefix;
     struct mq_str message;
     int64_t now_s; /* UTC, for the tag t= */
 };
 
-/* Appends DKIM-Signature fields, one for each key of the domain of the message's first From (or of
- * the nearest parent domain that has keys), over prefix and message as one text; none where no key
- * fits. Signed header fields are oversigned: nobody can add another From. The same bytes for the
- * same mail and time. MQ_MESSAGE, field "from": it cannot be read and has the name of a domain with
- * keys in it; MQ_CONFIG: OpenSSL cannot sign. */
+/* Appends DKIM-Signature fields over prefix and message as one text: one for each key of the domain
+ * of the first From, or of its nearest parent domain that has keys; none if there is no such key.
+ * Signed header fields are oversigned: nobody can add another From. The same mail and time give the
+ * same bytes. MQ_MESSAGE, field "from": it cannot be read and contains the name of a domain with
+ * keys; MQ_CONFIG: OpenSSL cannot sign. */
 enum mq_status mq_dkim_sign(const struct mq_dkim *dkim, const struct mq_dkim_mail *mail,
                             struct mq_buffer *out, struct mq_error *err);
 
