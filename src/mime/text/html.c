@@ -1,5 +1,5 @@
-/* Walks the tree that libxml2 makes of HTML and calls the writer. The parser knows which tags may
- * be left out and what broken HTML means. */
+/* Walks the tree that libxml2 makes of HTML and calls the writer. The parser knows which tags can
+ * be missing and what broken HTML means. */
 #include "mime/text/html.h"
 
 #ifdef MQ_HAVE_LIBXML2
@@ -17,7 +17,7 @@
 
 #define MARK_MAX       256 /* octets */
 #define ATTRIBUTES_MAX 1000
-#define LINK_TEXT_MAX  2048 /* a longer text cannot be the link's own URL */
+#define LINK_TEXT_MAX  2048 /* a longer text is cut: it cannot be the link's URL */
 #define NUMBER_MAX     99999999
 
 enum role {
@@ -37,7 +37,7 @@ enum role {
 
 static const struct kind {
     enum role role;
-    unsigned breaks; /* line ends before and behind; 2: an empty line */
+    unsigned breaks; /* line ends before and behind; 2 make an empty line */
     const char *names;
 } kinds[] = {
     {SKIPPED, 0, " script style svg template title "},
@@ -60,10 +60,10 @@ static const struct kind {
 
 struct reader {
     struct mq_text_writer writer;
-    int *number; /* of the next item, in a numbered list; else NULL */
-    int lists;   /* open ones */
+    int *number; /* number of the next item in a numbered list; else NULL */
+    int lists;   /* lists that are open */
     int preformatted;
-    struct mq_buffer url;       /* of the open link; empty: none is open, or it leads nowhere */
+    struct mq_buffer url;       /* of the open link; empty: none is open, or it has no usable URL */
     struct mq_buffer link_text; /* without its white space */
 };
 
@@ -93,7 +93,7 @@ static void put_text(struct reader *reader, struct mq_str text)
 
 /* ---- attributes ---- */
 
-/* Entities are decoded. data is NULL where the element has none of that name. */
+/* Returns an attribute, its entities decoded. data is NULL if the element does not have it. */
 static struct mq_str attribute(const xmlNode *node, const char *name)
 {
     const xmlAttr *found = xmlHasProp(node, (const xmlChar *)name);
@@ -112,7 +112,7 @@ static int number_of(const xmlNode *node, const char *name, int otherwise)
     return n >= 0 && n <= NUMBER_MAX && end == value.data + value.len ? (int)n : otherwise;
 }
 
-/* Whether a style begins with the declaration, white space aside. */
+/* Whether a style begins with the declaration, white space ignored. */
 static bool declares(const char *style, const char *declaration)
 {
     for (; *style && *declaration; style++) {
@@ -123,7 +123,7 @@ static bool declares(const char *style, const char *declaration)
     return !*declaration;
 }
 
-/* Whether the attribute hidden, or the style, says that the element does not show. */
+/* Whether the attribute hidden, or the style, hides the element. */
 static bool is_hidden(const xmlNode *node)
 {
     for (const char *style = attribute(node, "style").data; style; style = strchr(style, ';')) {
@@ -137,7 +137,7 @@ static bool is_hidden(const xmlNode *node)
 
 /* ---- links ---- */
 
-/* Takes a prefix off, whatever its case. */
+/* Takes a prefix off, in any case. False if the text does not begin with it. */
 static bool cut(struct mq_str *text, const char *prefix)
 {
     bool begins = mq_str_begins_nocase(*text, prefix);
@@ -145,7 +145,7 @@ static bool cut(struct mq_str *text, const char *prefix)
     return begins;
 }
 
-/* Without what browsers leave out, and nothing in it that ends "<url>". */
+/* Appends a URL without what browsers drop, and with space, "<", ">" and quotes escaped. */
 static void put_url(struct mq_buffer *out, struct mq_str text)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -158,7 +158,7 @@ static void put_url(struct mq_buffer *out, struct mq_str text)
     }
 }
 
-/* Without what is not said of a URL. */
+/* Returns a URL as people say it: without http(s):// and the last "/". */
 static struct mq_str spoken(struct mq_str url)
 {
     if (!cut(&url, "https://")) {
@@ -170,7 +170,7 @@ static struct mq_str spoken(struct mq_str url)
     return url;
 }
 
-/* Writes the URL, if there is one and the text did not say it. */
+/* Writes the URL of the link, if it has one and the link's text is not the URL itself. */
 static void close_link(struct reader *reader)
 {
     struct mq_str url = mq_buffer_view(&reader->url);
@@ -187,8 +187,8 @@ static void open_link(struct reader *reader, const xmlNode *node)
     static const char *const nowhere[] = {
         "#", "javascript:", "vbscript:", "data:", "cid:", "about:"};
     struct mq_str text = mq_str_trim(attribute(node, "href"));
-    close_link(reader);          /* one within another ends it, as in browsers */
-    if (cut(&text, "mailto:")) { /* other fields of the URI are left out */
+    close_link(reader);          /* a link ends one around it, as in browsers */
+    if (cut(&text, "mailto:")) { /* the query of the URI is left out */
         const char *end = text.len > 0 ? memchr(text.data, '?', text.len) : NULL;
         text.len = end != NULL ? (size_t)(end - text.data) : text.len;
     }
@@ -214,7 +214,7 @@ static void open_item(struct reader *reader, const xmlNode *node)
     mq_text_indent(&reader->writer, mark, spaces + sizeof spaces - 1 - strlen(mark));
 }
 
-/* What an element does where it begins, but for its line ends. */
+/* Writes what an element begins with, except for line ends. */
 static void begin(struct reader *reader, enum role role, const xmlNode *node)
 {
     struct mq_text_writer *writer = &reader->writer;
@@ -277,9 +277,9 @@ static void read_element(struct reader *reader, const xmlNode *node)
     mq_text_unindent(&reader->writer, indent);
 }
 
-/* Length of the mark <![if …]> or <![endif]> that the text begins with, which mail programs write
- * for Outlook and libxml2 before 2.14 takes for text, without its "<" where nothing is before it;
- * 0: it begins with none. */
+/* Returns the length of the mark <![if …]> or <![endif]> that the text begins with, 0 if there is
+ * none. Mail programs write these for Outlook, and libxml2 before 2.14 treats them as text, without
+ * the "<" at the beginning of a text. */
 static size_t mark_length(struct mq_str text)
 {
     struct mq_str name = mq_str_skip(text, text.len > 0 && text.data[0] == '<');
@@ -302,7 +302,7 @@ static void read_text(struct reader *reader, struct mq_str text)
     put_text(reader, text);
 }
 
-/* libxml2 bounds the depth. */
+/* Recursive: libxml2 limits the depth. */
 static void read_nodes(struct reader *reader, const xmlNode *node)
 {
     for (; node; node = node->next) {
@@ -316,7 +316,7 @@ static void read_nodes(struct reader *reader, const xmlNode *node)
 
 /* ---- the parser ---- */
 
-/* Without a handler of the parser's own, errors would go to the process's, which is PHP's. */
+/* A parser without its own handler passes errors to that of the process, which is PHP's. */
 #if LIBXML_VERSION >= 21200
 static void on_error(void *context, const xmlError *error)
 #else
@@ -333,8 +333,8 @@ struct source {
     bool stopped;
 };
 
-/* libxml2 compares each attribute of a tag with all before it. So the HTML ends where a tag has too
- * many. The parser's array holds names and values and doubles when it grows. */
+/* libxml2 compares each attribute of a tag with all before it, so the HTML ends at a tag that has
+ * too many. The parser's array holds names and values and doubles when it grows. */
 static int read_source(void *context, char *buffer, int size)
 {
     struct source *source = context;
@@ -345,7 +345,7 @@ static int read_source(void *context, char *buffer, int size)
     return (int)piece.len;
 }
 
-/* NULL where memory is missing, or *whole is false: the parser stopped, or was stopped. */
+/* Returns NULL if memory is missing, or if the HTML was not read to its end (*whole is false). */
 static xmlDocPtr parse(struct mq_str html, bool *whole)
 {
     const int options = HTML_PARSE_RECOVER | HTML_PARSE_NONET | HTML_PARSE_COMPACT;
@@ -354,7 +354,7 @@ static xmlDocPtr parse(struct mq_str html, bool *whole)
     if (!parser) {
         return NULL;
     }
-    parser->sax->initialized = XML_SAX2_MAGIC; /* or serror is ignored */
+    parser->sax->initialized = XML_SAX2_MAGIC; /* else serror is ignored */
     parser->sax->serror = on_error;
     struct source source = {.rest = html, .parser = parser};
     xmlDocPtr tree = htmlCtxtReadIO(parser, read_source, NULL, &source, NULL, "UTF-8", options);

@@ -6,7 +6,7 @@
 #include "core/ascii.h"
 
 #define COLUMNS           72
-#define INDENT_OCTETS_MAX 40 /* deeper, a line would have more indent than text */
+#define INDENT_OCTETS_MAX 40 /* with more, a line would have more indent than text */
 
 void mq_text_writer_init(struct mq_text_writer *writer, struct mq_buffer *out)
 {
@@ -47,7 +47,7 @@ static void begin_line(struct mq_text_writer *writer)
     writer->ended = 0;
 }
 
-/* Begins a line if none is open, with the empty line that is due before it. */
+/* Begins a line if none is open, after the empty line that is due before it. */
 static void open_line(struct mq_text_writer *writer)
 {
     while (writer->out->len > writer->start && writer->ended < writer->breaks) {
@@ -61,7 +61,7 @@ static void open_line(struct mq_text_writer *writer)
 
 /* ---- words ---- */
 
-/* How many characters UTF-8 text has, which is about how many columns it takes. */
+/* Returns how many characters UTF-8 text has, which is about how many columns it takes. */
 static size_t columns(struct mq_str text)
 {
     size_t n = 0;
@@ -105,10 +105,10 @@ static void end_word(struct mq_text_writer *writer)
     }
     writer->space = writer->space || word.len < len || (len > 0 && !writer->visible);
     writer->visible = false;
-    writer->word.len = 0; /* not reset: a failure is to be seen */
+    writer->word.len = 0; /* not mq_buffer_reset(), which would clear `failed` */
 }
 
-/* Left out: soft hyphen, grapheme joiner, zero-width space, word joiner, byte order mark. */
+/* Whether to leave out a soft hyphen, grapheme joiner, zero-width space, word joiner or BOM. */
 static bool is_ignored(uint32_t c)
 {
     return c == 0xad || c == 0x34f || c == 0x200b || c == 0x2060 || c == 0xfeff;
@@ -122,7 +122,7 @@ static bool is_control(uint32_t c)
 /* Takes a character off text. */
 static struct mq_str take(struct mq_str *text, uint32_t *c)
 {
-    *c = 0; /* what is not UTF-8 is left out, as controls are */
+    *c = 0; /* invalid UTF-8 is left out, as controls are */
     size_t len = mq_utf8_next(*text, c);
     struct mq_str character = {text->data, len > 0 ? len : 1};
     *text = mq_str_skip(*text, character.len);
@@ -141,7 +141,7 @@ void mq_text_put(struct mq_text_writer *writer, struct mq_str text)
             mq_buffer_char(&writer->word, ' ');
         } else if (!is_control(c) && !is_ignored(c)) {
             mq_buffer_str(&writer->word, character);
-            /* Joiners alone are used as filling. */
+            /* A word of joiners only is invisible filling. */
             writer->visible = writer->visible || (c != 0x200c && c != 0x200d);
         }
     }
