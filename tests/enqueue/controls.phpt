@@ -77,7 +77,7 @@ foreach ($fields as $field => $call) {
                 echo "$field and ", json_encode($string), ": [$e->field] {$e->getMessage()}\n";
             }
         } catch (ValueError $e) {
-            if (!str_contains($e->getMessage(), $name) && !str_contains($e->getMessage(), '($value) must not contain null bytes')) {
+            if (!str_contains($e->getMessage(), $name) && !str_contains($e->getMessage(), '($value) must not contain any null bytes')) {
                 echo "$field and ", json_encode($string), ": {$e->getMessage()}\n";
             }
         }

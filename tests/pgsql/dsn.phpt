@@ -132,7 +132,7 @@ back: 3
 -- what it is not
 MailQueue\Exception: pgsql:host=DIR;dbname=none cannot be opened: SQLSTATE[08006] [7] connection to server on socket "DIR/.s.PGSQL.5432" failed: FATAL:  database "none" does not exist: correct the DSN, or user and password (MAILQUEUE_DATABASE_USER, MAILQUEUE_DATABASE_PASSWORD_FILE)
 MailQueue\Exception: pgsql:host=DIR;dbname=app cannot be opened: SQLSTATE[08006] [7] connection to server on socket "DIR/.s.PGSQL.5432" failed: FATAL:  password authentication failed for user "nobody": correct the DSN, or user and password (MAILQUEUE_DATABASE_USER, MAILQUEUE_DATABASE_PASSWORD_FILE)
-ValueError: MailQueue::__construct(): Argument #1 ($database) must not contain null bytes
+ValueError: MailQueue::__construct(): Argument #1 ($database) must not contain any null bytes
 ValueError: MailQueue::__construct(): Argument #7 ($journal) must be null for a server: it is a file's
 MailQueue\Exception: $database: there is no such kind of database
 MailQueue\Exception: $database: there is no such kind of database
