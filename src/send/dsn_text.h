@@ -14,7 +14,7 @@ enum mq_status mq_dsn_bad(struct mq_error *err, const char *what);
 void mq_dsn_wipe(char *secret);
 /* Percent-decodes into malloc'ed *out. "+" stays: it is a space only in HTML forms. */
 enum mq_status mq_dsn_decode(struct mq_str text, char **out, struct mq_error *err);
-/* Cuts *text behind the first c; *head gets what is before the c. False: there is none. */
+/* Moves what is before the first c from *text to *head and drops the c; false: there is none. */
 bool mq_dsn_cut(struct mq_str *text, char c, struct mq_str *head);
 /* Reads a number from 1 to max, only decimal digits; returns 0 for anything else. */
 int64_t mq_dsn_count(struct mq_str text, int64_t max);

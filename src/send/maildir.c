@@ -106,7 +106,7 @@ static int sync_directory(const char *directory, const char *below)
     }
     int error = fsync(fd) == 0 ? 0 : errno;
     close(fd);
-    /* Some file systems cannot sync a directory: they keep names safe in another way, or not. */
+    /* Some file systems cannot sync a directory: names are safe in another way, or not at all. */
     return error == EINVAL || error == ENOTSUP ? 0 : error;
 }
 

@@ -5,8 +5,8 @@
 #include "core/buffer.h"
 #include "send/transfer.h"
 
-/* Returns one outcome for all recipients, as the program does not tell which. RELEASED: no mail can
- * go this way: the relay's trouble. `status` is that of waitpid(), or -1: unknown. */
+/* Returns one outcome for all recipients: a program does not report on each. RELEASED: no mail can
+ * go this way; that is the relay's trouble. `status` is that of waitpid(), or -1: unknown. */
 enum mq_outcome mq_sendmail_judge(int status);
 /* Writes how the program ended, then what it printed (only the end if that is long). */
 void mq_sendmail_describe(int status, struct mq_str printed, char out[MQ_TARGET_REPLY_MAX]);

@@ -238,7 +238,7 @@ static void look_at(struct pool *pool, struct slot *slot)
     if (mq_transport_boot_ms(&pool->transport) < slot->signal_ms) {
         return;
     }
-    if (slot->signals == 2) { /* SIGKILL did not help: another user's, or hangs in the kernel */
+    if (slot->signals == 2) { /* SIGKILL failed: it is another user's, or hangs in the kernel */
         finish(pool, slot, -1);
         return;
     }

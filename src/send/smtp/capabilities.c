@@ -6,14 +6,14 @@
 
 #include "core/ascii.h"
 
-/* Whether the keyword of an EHLO line is `name` (RFC 5321, section 4.1.1.1: in any case). */
+/* Whether the keyword of an EHLO line is `name`, in any case (RFC 5321, section 4.1.1.1). */
 static bool is_keyword(struct mq_str line, const char *name)
 {
     size_t len = strlen(name);
     return mq_str_begins_nocase(line, name) && (line.len == len || line.data[len] == ' ');
 }
 
-/* "AUTH PLAIN LOGIN", or in the old form "AUTH=PLAIN LOGIN", which some send beside it. */
+/* Adds the names of "AUTH PLAIN LOGIN" or of the old "AUTH=PLAIN LOGIN"; some relays send both. */
 static void read_mechanisms(struct mq_greeting *greeting, struct mq_str names)
 {
     size_t used = strlen(greeting->mechanisms);
@@ -59,7 +59,7 @@ void mq_greeting_line(struct mq_greeting *greeting, struct mq_str line)
     struct mq_str text = {line.data + 4, line.len > 4 ? line.len - 4 : 0};
     if (code >= 400) {
         mq_str_printable(greeting->refusal, sizeof greeting->refusal, 0, line);
-        /* An EHLO that is refused is followed by HELO, whose reply names no extensions. */
+        /* After a refused EHLO comes HELO, whose reply names no extensions. */
         greeting->in_ehlo = false;
     } else if (code == 220) {
         /* The greeting, or the answer to STARTTLS: what was offered before it does not count

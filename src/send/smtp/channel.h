@@ -15,8 +15,8 @@ enum mq_io {
 struct mq_channel;
 
 struct mq_channel_ops {
-    /* After MQ_IO_AGAIN the next call must pass the same bytes at the same place, no fewer: TLS may
-     * have taken them into a record already. */
+    /* After MQ_IO_AGAIN the next call must pass the same bytes at the same address, and no fewer:
+     * TLS may have taken them into a record already. */
     enum mq_io (*send)(struct mq_channel *channel, const void *data, size_t len, size_t *n);
     enum mq_io (*recv)(struct mq_channel *channel, void *data, size_t len, size_t *n);
     void (*close)(struct mq_channel *channel); /* frees the channel */
@@ -25,7 +25,7 @@ struct mq_channel_ops {
 /* First member of every channel's own structure. */
 struct mq_channel {
     const struct mq_channel_ops *ops;
-    bool opaque; /* MQ_IO_AGAIN from send does not mean that no byte left (TLS) */
+    bool opaque; /* bytes may have left although send returned MQ_IO_AGAIN (TLS) */
 };
 
 /* What the relay offers, as its last EHLO said. */

@@ -1,15 +1,14 @@
-/* What a relay cannot take, by what its EHLO said: converted, or refused before anything is sent.
- */
+/* Converts what the EHLO says the relay cannot take, or refuses it before anything is sent. */
 #include <stdio.h>
 
 #include "mime/wire/message.h"
 #include "send/smtp/internal.h"
 
-/* Longest path that is written; RFC 5321's limit is 256 octets. */
+/* Longest address that is sent; RFC 5321's limit is 256 octets. */
 #define ADDRESS_MAX 320
 
-/* Addresses were checked when they came in; this is the last place before the wire, and no
- * command may ever be cut or continued by one. */
+/* Addresses were checked when they were accepted. This is the last check before the wire: an
+ * address must never end a command or add one. */
 static bool address_is_safe(const char *address)
 {
     size_t len = 0;
@@ -28,7 +27,7 @@ static void refuse_target(struct mq_target *target, const char *text)
     snprintf(target->reply, sizeof target->reply, "%s", text);
 }
 
-/* What this relay cannot take (RFC 3463 codes 5.3.4, 5.6.3, 5.6.7), into text; false: nothing. */
+/* Writes what this relay cannot take (RFC 3463: 5.3.4, 5.6.7, 5.1.7) into text; false: nothing. */
 static bool cannot_take(const struct mq_smtp_session *session, const struct mq_transfer *transfer,
                         char *text, size_t size)
 {
@@ -50,7 +49,8 @@ static bool cannot_take(const struct mq_smtp_session *session, const struct mq_t
     return true;
 }
 
-/* For a relay without 8BITMIME. False: the transfer came back, for want of memory or a key. */
+/* Converts for a relay without 8BITMIME, or writes into text why it must not. False: memory or a
+ * key was missing, and the recipients are deferred. */
 static bool convert(const struct mq_smtp_session *session, struct mq_transfer *transfer, char *text,
                     size_t size)
 {

@@ -20,7 +20,7 @@
 #error "libcurl 7.85 or later is needed: earlier ones know no CONNECT_ONLY for SMTP"
 #endif
 
-/* libcurl keeps so many connections; how many there are is the pool's to say. */
+/* libcurl's limit on connections, so high that only the pool's limit counts. */
 #define CONNECTIONS_MAX 65536L
 
 struct mq_connector {
@@ -106,7 +106,7 @@ static const struct mq_channel_ops channel_ops = {channel_send, channel_recv, ch
 
 /* ---- options ---- */
 
-/* This host's name with its domain: relays refuse a short one in EHLO. */
+/* Finds this host's name with its domain: relays refuse a short name in EHLO. */
 static void host_name(char *out, size_t size)
 {
     char name[256] = "";
@@ -127,7 +127,7 @@ static void host_name(char *out, size_t size)
     }
 }
 
-/* smtp://host:port/name: libcurl takes the path for its EHLO. */
+/* smtp://host:port/name: libcurl uses the path as the name in EHLO. */
 static char *make_url(const struct mq_dsn *dsn)
 {
     struct mq_buffer url = {0};
@@ -183,7 +183,7 @@ static bool set_network(CURL *easy, const struct mq_dsn *dsn)
     ok = ok && !curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)dsn->connect_timeout_ms);
     ok = ok && !curl_easy_setopt(easy, CURLOPT_SERVER_RESPONSE_TIMEOUT, seconds);
     ok = ok && !curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
-    /* An empty proxy: none, whatever the environment says; an empty exception likewise. */
+    /* Empty strings mean no proxy and no exceptions, whatever the environment says. */
     ok = ok && !curl_easy_setopt(easy, CURLOPT_PROXY, dsn->proxy ? dsn->proxy : "");
     ok = ok && !curl_easy_setopt(easy, CURLOPT_NOPROXY, "");
     ok = ok && !curl_easy_setopt(easy, CURLOPT_HTTPPROXYTUNNEL, 1L);
@@ -278,8 +278,8 @@ void mq_connector_wait(struct mq_connector *connector, int also, int timeout_ms)
     curl_multi_perform(connector->multi, &running);
 }
 
-/* Where nothing is gained by another try soon. A timeout has waited long enough for three, and
- * three of its kind would outlast a run. */
+/* Whether another try soon would gain nothing. One timeout is enough: it has waited long, and three
+ * of them (FAILURES_MAX in smtp.c) would outlast a run. */
 static bool is_hopeless(CURLcode code)
 {
     switch (code) {
@@ -298,8 +298,8 @@ static bool is_hopeless(CURLcode code)
     }
 }
 
-/* "what failed; it said: its last refusal", printable. Without a refusal of the login the relay may
- * offer none that is spoken here: libcurl says "Login denied" to that too. */
+/* Makes "<text>; it said: <refusal>", printable. libcurl says "Login denied" also if the relay
+ * offers no login that we support; then no refusal is known, and the text names what it offers. */
 static void set_reason(struct mq_connect_result *out, const char *text, bool login,
                        const struct mq_greeting *greeting)
 {
@@ -322,7 +322,7 @@ static void describe_failure(struct link *link, CURLcode code, struct mq_connect
 {
     const char *refusal = link->greeting.refusal;
     struct mq_reply reply = {.code = 400};
-    /* 4yz: it may be different the next time. */
+    /* After a 4yz, another try can succeed. */
     out->hopeless = is_hopeless(code) && refusal[0] != '4';
     set_reason(out, link->error[0] ? link->error : curl_easy_strerror(code),
                code == CURLE_LOGIN_DENIED, &link->greeting);
@@ -330,12 +330,12 @@ static void describe_failure(struct link *link, CURLcode code, struct mq_connect
     out->retry_after_s = mq_reply_retry_after_s(&reply);
 }
 
-/* A connection that libcurl calls done: whether it is what was asked for. */
+/* Whether a connection that libcurl calls done is logged in, if it must be, and works. */
 static bool check_open(struct link *link, struct mq_connect_result *out)
 {
     const struct mq_dsn *dsn = link->connector->dsn;
     if (dsn->user != NULL && !link->greeting.logged_in) {
-        /* libcurl goes on without AUTH where the relay does not offer it. */
+        /* libcurl goes on without AUTH if the relay does not offer it. */
         out->hopeless = true;
         set_reason(out, "the relay offers no login that can be used, but user and password are set",
                    true, &link->greeting);
@@ -344,8 +344,8 @@ static bool check_open(struct link *link, struct mq_connect_result *out)
     curl_socket_t fd = CURL_SOCKET_BAD;
     char byte = 0;
     size_t n = 0;
-    /* The first call ties connection and handle: until then libcurl may close it as an idle one.
-     * Nothing can be read, for nothing was asked. */
+    /* The first curl_easy_recv() ties connection and handle: until then libcurl may close it as an
+     * idle one. There is nothing to read, because we have sent nothing. */
     CURLcode code = curl_easy_recv(link->easy, &byte, 1, &n);
     curl_easy_getinfo(link->easy, CURLINFO_ACTIVESOCKET, &fd);
     if (code != CURLE_AGAIN || fd == CURL_SOCKET_BAD) {

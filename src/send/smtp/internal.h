@@ -1,4 +1,4 @@
-/* What the files of the SMTP session share. Each uses only those above it here. */
+/* Shared by the files of the SMTP session. Each uses only what is declared above its own part. */
 #ifndef MQ_SEND_SMTP_INTERNAL_H
 #define MQ_SEND_SMTP_INTERNAL_H
 
@@ -9,35 +9,35 @@ void mq_smtp_set_state(struct mq_smtp_session *session, enum mq_smtp_state state
 /* Boot time by the mails' clock. */
 int64_t mq_smtp_now_ms(const struct mq_smtp_session *session);
 void mq_smtp_restart_timer(struct mq_smtp_session *session);
-/* Gives a transaction's transfer back. */
+/* Ends a transaction and gives its transfer back. */
 void mq_smtp_finish(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                     enum mq_transfer_end end);
-/* Results to RELEASED, then back UNTOUCHED. */
+/* Resets the results to RELEASED, then gives the transfer back as UNTOUCHED. */
 void mq_smtp_give_back(struct mq_smtp_session *session, struct mq_smtp_tx *tx);
-/* Results to RELEASED, then to wait for another session, with a bit of transport_flags. */
+/* Resets the results to RELEASED, sets `flag`, and lets the transfer wait for another session. */
 void mq_smtp_once_more(struct mq_smtp_session *session, struct mq_smtp_tx *tx, unsigned flag);
-/* Sets `result` on every target that has none; only those in the transaction with `only_in`. */
+/* Sets `result` on the targets in the transaction; without `only_in`, also on unanswered ones. */
 void mq_smtp_mark(struct mq_transfer *transfer, bool only_in, enum mq_outcome result,
                   const struct mq_reply *reply);
 void mq_smtp_close(struct mq_smtp_session *session, const char *why);
 void mq_smtp_learn(struct mq_smtp_host *host, enum mq_smtp_following following);
-/* The relay ended the connection, or is silent: mq_smtp_session_lost(), and what it teaches. */
+/* The relay closed or is silent: learns from that, then calls mq_smtp_session_lost(). */
 void mq_smtp_cut_off(struct mq_smtp_session *session, const char *why);
 /* The current transaction is over: the one behind moves up, or the session is idle. */
 void mq_smtp_advance(struct mq_smtp_session *session);
 
-/* Whether the dot may have left. */
+/* Whether the dot may have been sent. */
 bool mq_smtp_dot_left(const struct mq_smtp_session *session, const struct mq_smtp_tx *tx);
-/* Room is the caller's to see to. */
+/* Adds a command whose reply is awaited. The caller has made sure that there is room. */
 void mq_smtp_expect(struct mq_smtp_session *session, enum mq_smtp_command command, uint8_t tx,
                     size_t target);
 
 /* check.c */
-/* Converts what can be, refuses locally what cannot be sent; false when no recipient is left. */
+/* Converts what it can, refuses what the relay cannot take; false: no recipient is left. */
 bool mq_smtp_check(struct mq_smtp_session *session, struct mq_transfer *transfer);
 
-/* receive.c: reads all there is. After a write that failed, it ends the session. write.c has the
- * functions of session.h, which no file here uses. */
+/* receive.c: reads all that has come; after a failed write, also ends the session. write.c has the
+ * other functions of session.h, which no file of the session calls. */
 void mq_smtp_read(struct mq_smtp_session *session);
 
 static inline struct mq_smtp_tx *mq_smtp_current(struct mq_smtp_session *session)

@@ -1,5 +1,5 @@
-/* A session's state and timer, and how its transactions end. Calls nothing of the session's other
- * files: those that write and read stand above this one. */
+/* A session's state and timer, and how its transactions end. Calls none of the session's other
+ * files; they call this one. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,10 +9,10 @@
 
 /* RFC 5321, section 4.5.3.2 gives no time for QUIT; nothing depends on its reply. */
 #define QUIT_TIMEOUT_MS 2000
-/* Postfix answers a client with this many errors slower and slower. */
+/* After so many mails without an acceptance a new session is quicker: Postfix delays replies. */
 #define FAILURES_MAX 4
 
-/* The time that the state, and in an envelope the command awaited, may take. */
+/* How long the state may last; in an envelope, how long the awaited reply may take. */
 static int64_t timeout_ms(const struct mq_smtp_session *session)
 {
     const struct mq_dsn *dsn = session->host->dsn;
@@ -94,7 +94,7 @@ void mq_smtp_mark(struct mq_transfer *transfer, bool only_in, enum mq_outcome re
     }
 }
 
-/* Four in a row that went wrong: a new connection is quicker than the relay's tarpit. */
+/* Ends the session after FAILURES_MAX mails in a row of which none was accepted. */
 static void count_outcome(struct mq_smtp_session *session, const struct mq_transfer *transfer)
 {
     bool accepted = false;
@@ -111,7 +111,7 @@ static void count_outcome(struct mq_smtp_session *session, const struct mq_trans
     }
 }
 
-/* Frees the transaction; its transfer is the caller's. */
+/* Frees the transaction and returns its transfer. */
 static struct mq_transfer *leave(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
 {
     struct mq_transfer *transfer = tx->transfer;
@@ -201,8 +201,8 @@ void mq_smtp_learn(struct mq_smtp_host *host, enum mq_smtp_following following)
     }
 }
 
-/* A relay may close after any mail, and the next one's MAIL crosses that. Such a mail goes once
- * more over another session; only once, for a mail that makes relays hang up must not block those
+/* Whether MAIL crossed the relay's close, which may come after any mail. Then the mail is sent
+ * again over another session, but only once: a mail that makes relays hang up must not block those
  * behind it. */
 static bool crossed(const struct mq_smtp_session *session, const struct mq_smtp_tx *tx)
 {
@@ -210,9 +210,9 @@ static bool crossed(const struct mq_smtp_session *session, const struct mq_smtp_
            (tx->transfer->transport_flags & MQ_SMTP_TRANSFER_CROSSED) == 0;
 }
 
-/* By how far the connection came: before MAIL nothing happened; from MAIL on the mail may be the
- * cause, or a relay that hangs up on every mail, and other mails' fate tells which; from the dot on
- * the outcome is unknown. */
+/* Settles a transfer by how far it came. Before MAIL, nothing happened. After MAIL, the mail may be
+ * the cause, or the relay hangs up on every mail: what becomes of other mails shows which. After
+ * the dot, the outcome is unknown. */
 static void settle_lost(struct mq_smtp_session *session, struct mq_smtp_tx *tx, const char *why)
 {
     struct mq_transfer *transfer = tx->transfer;
@@ -240,10 +240,10 @@ void mq_smtp_session_lost(struct mq_smtp_session *session, const char *why)
 {
     int64_t decided = session->decided;
     if (session->state == MQ_SMTP_QUITTING) {
-        why = ""; /* the answer to QUIT, as some give it */
+        why = ""; /* some relays answer QUIT by closing */
     }
     settle_lost(session, mq_smtp_current(session), why);
-    session->decided = decided; /* that was no answer of the relay */
+    session->decided = decided; /* finish() counted it, but the relay did not answer */
     mq_smtp_close(session, why);
 }
 

@@ -8,7 +8,7 @@
 
 static const char out_of_step[] = "the relay's answers do not fit the commands";
 
-/* Exim and Postfix say so, under codes that mean other things too. */
+/* Exim and Postfix complain about pipelined commands in words; the codes mean other things too. */
 static bool lost_step(const struct mq_reply *reply)
 {
     char words[MQ_REPLY_TEXT_MAX];
@@ -48,7 +48,7 @@ static void close_by(struct mq_smtp_session *session, const struct mq_reply *rep
     mq_smtp_close(session, said(session, reply));
 }
 
-/* An unsolicited reply: it is unknown which reply belongs to which command. */
+/* After an unsolicited reply, it is unknown which reply belongs to which command. */
 static void close_out_of_step(struct mq_smtp_session *session, const struct mq_reply *reply)
 {
     char reason[MQ_TARGET_REPLY_MAX];
@@ -73,9 +73,9 @@ static void relay_trouble(struct mq_smtp_session *session, struct mq_smtp_tx *tx
     close_by(session, reply);
 }
 
-/* A session that has served other mails may simply have served enough: the mail starts over. In a
- * new session this mail may be the cause: another is tried, then others go first. At the dot it is
- * the mail's own reply in any session, and once is enough of a body. */
+/* If the session has served other mails, the relay may just want a new one: the mail starts over.
+ * In a new session this mail may be the cause: another session tries it, then others go first. At
+ * the dot the reply is to this mail in any session, and one body is enough: others go first. */
 static void session_trouble(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                             const struct mq_reply *reply)
 {
@@ -92,7 +92,7 @@ static void session_trouble(struct mq_smtp_session *session, struct mq_smtp_tx *
     close_by(session, reply);
 }
 
-/* The relay did not understand. Once more in the simplest way, then the mail waits. */
+/* The relay did not understand. The mail is tried once without extensions, and then waits. */
 static void protocol_error(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                            const struct mq_reply *reply)
 {
@@ -106,13 +106,13 @@ static void protocol_error(struct mq_smtp_session *session, struct mq_smtp_tx *t
         mq_smtp_mark(transfer, false, MQ_OUTCOME_DEFERRED, reply);
         mq_smtp_finish(session, tx, MQ_TRANSFER_DONE);
     } else {
-        session->decided++; /* it works, only not in this way */
+        session->decided++; /* the relay works, only not in this way */
         mq_smtp_once_more(session, tx, MQ_SMTP_TRANSFER_PLAIN);
     }
     close_by(session, reply);
 }
 
-/* Verdicts that end the session whatever the command; true when this was one. */
+/* Handles verdicts that end the session whatever the command; returns whether this was one. */
 static bool ends_session(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                          enum mq_verdict verdict, const struct mq_reply *reply)
 {
@@ -131,7 +131,7 @@ static bool ends_session(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
     }
 }
 
-/* A relay that wants every recipient in another transaction takes none: that is a later. */
+/* If the relay wants every recipient in another transaction, it takes none: they are deferred. */
 static void finish_without_body(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
 {
     for (size_t i = 0; i < tx->transfer->target_count && tx->in_transaction == 0; i++) {
@@ -144,7 +144,7 @@ static void finish_without_body(struct mq_smtp_session *session, struct mq_smtp_
     mq_smtp_advance(session);
 }
 
-/* A session that cannot be reset is of no use, and no mail's fault. */
+/* If RSET fails, the session is of no use, and the mail is not to blame. */
 static void on_rset(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                     const struct mq_reply *reply)
 {
@@ -188,7 +188,7 @@ static void on_rcpt(struct mq_smtp_session *session, struct mq_smtp_tx *tx, size
         return;
     }
     if (verdict == MQ_VERDICT_PROTOCOL_ERROR && tx->plain) {
-        verdict = MQ_VERDICT_TRY_LATER; /* the others need not wait for this one */
+        verdict = MQ_VERDICT_TRY_LATER; /* the other recipients go on without it */
     }
     if (verdict == MQ_VERDICT_ACCEPTED) {
         target->code = reply->code;
@@ -204,9 +204,9 @@ static void on_rcpt(struct mq_smtp_session *session, struct mq_smtp_tx *tx, size
     target->result = (enum mq_outcome)verdict;
 }
 
-/* An unsolicited reply shifts those behind it, and a recipient would be refused by another's reply.
- * Where a message goes out, DATA's 354 proves that nothing is shifted. Where a group ends in a
- * refusal, RSET proves it: a shifted reply would be DATA's, which is not a 2xx. */
+/* An unsolicited reply shifts the replies behind it, and a recipient could be refused by the reply
+ * to another. If a message goes out, DATA's 354 proves that nothing is shifted. If a group ends in
+ * a refusal, RSET proves it: a shifted reply would be DATA's, which is not a 2xx. */
 static bool begin_check(const struct mq_smtp_session *session, struct mq_smtp_tx *tx)
 {
     bool refused = false;
@@ -228,10 +228,10 @@ static void on_data(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
     enum mq_verdict verdict = decide(MQ_STAGE_DATA, reply);
     bool go_ahead = verdict == MQ_VERDICT_ACCEPTED;
     if (go_ahead && tx->mail_refused) {
-        /* Whatever transaction that is, a dot would end it: with a mail to unknown recipients. */
+        /* The relay has some transaction open: a dot would send a mail to unknown recipients. */
         protocol_error(session, tx, reply);
     } else if (go_ahead && tx->in_transaction == 0) {
-        /* RFC 2920, 3.1 lets a relay answer so though it refused every recipient. */
+        /* RFC 2920, 3.1: a relay may answer 354 although it refused every recipient. */
         finish_without_body(session, tx);
         mq_smtp_close(session, "");
     } else if (go_ahead) {
@@ -243,7 +243,7 @@ static void on_data(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                !ends_session(session, tx, verdict, reply)) {
         note_time(session, tx->transfer, reply);
         mq_smtp_mark(tx->transfer, true, (enum mq_outcome)verdict, reply);
-    } /* else a consequence, finished by envelope_progress() */
+    } /* else the refusals before caused it: envelope_progress() ends it */
 }
 
 static void accepted(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
@@ -252,7 +252,7 @@ static void accepted(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
     struct mq_transfer *transfer = tx->transfer;
     if ((transfer->transport_flags & MQ_SMTP_TRANSFER_PLAIN) != 0 &&
         tx->in_transaction == transfer->target_count) {
-        session->host->no_params = true; /* so it works: no more detours */
+        session->host->no_params = true; /* only this worked: plain from now on */
     }
     note_time(session, transfer, reply);
     mq_smtp_mark(transfer, true, MQ_OUTCOME_DELIVERED, reply);
@@ -341,7 +341,7 @@ static void dispatch(struct mq_smtp_session *session, const struct mq_smtp_expec
     }
 }
 
-/* In an envelope with no reply awaited: what follows from the replies so far. */
+/* When an envelope awaits no more replies, acts on those that came. */
 static void envelope_progress(struct mq_smtp_session *session)
 {
     struct mq_smtp_tx *tx = mq_smtp_current(session);
@@ -383,11 +383,11 @@ static void on_reply(struct mq_smtp_session *session, const struct mq_reply *rep
     }
     if (reply->code == 421 && session->state != MQ_SMTP_CLOSED) {
         mq_smtp_session_lost(session,
-                             said(session, reply)); /* what it answered is decided already */
+                             said(session, reply)); /* the mail that it answered is decided */
     }
 }
 
-/* Feeds what was read; false when the session is closed. */
+/* Handles the bytes that were read; false: the session is closed. */
 static bool feed(struct mq_smtp_session *session, struct mq_str data)
 {
     while (data.len > 0 && session->channel != NULL) {
@@ -424,7 +424,7 @@ void mq_smtp_read(struct mq_smtp_session *session)
             break;
         }
         if (n < sizeof data && !opaque && !session->write_failed) {
-            break; /* the socket is empty; one call less */
+            break; /* the socket is empty: saves a call */
         }
     }
 }

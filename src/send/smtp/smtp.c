@@ -1,4 +1,4 @@
-/* The SMTP transport: how many sessions to the relay there may be, what they are given, their
+/* The SMTP transport: how many sessions it opens to the relay, which transfers they get, and their
  * sockets and timers. */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,23 +10,23 @@
 #include "send/smtp/connection.h"
 #include "send/smtp/internal.h"
 
-/* Connects under way at once; a listen queue is often no longer. */
+/* The most connects under way at once; a relay's listen queue is often no longer. */
 #define CONNECTING_MAX 64
 #define EVENTS_MAX     256
-/* How often the sessions' deadlines are checked; they are seconds. */
+/* How often the sessions' deadlines are checked; the timeouts are seconds. */
 #define SCAN_MS 100
 
 /* Connects in a row that fail before the relay counts as down. */
 #define FAILURES_MAX 3
-/* After a refused connect while others work: how long the pool stays small. */
+/* How long the pool stays small after a connect failed while other sessions worked. */
 #define SHRUNK_MS 60000
-/* Between connects that failed: this times the square of their number. */
+/* The wait after failed connects: this times the square of their number. */
 #define RECONNECT_MS 100
 
 struct slot {
     struct mq_smtp_session session;
-    struct mq_channel *connecting; /* not open yet */
-    int fd;                        /* once open */
+    struct mq_channel *connecting; /* a connection that is not open yet */
+    int fd;                        /* of the open connection */
     bool polls_out;
 };
 
@@ -38,11 +38,11 @@ struct pool {
     struct mq_connector *connector;
     struct slot *slots;
     size_t connections;     /* slots */
-    size_t limit;           /* sessions at once; fewer than connections after a refused connect */
+    size_t limit;           /* sessions at once; fewer than connections after a failed connect */
     int64_t limit_until_ms; /* by the mails' clock; the two below in real time */
     int64_t next_connect_ms;
     int64_t next_scan_ms;
-    bool recalled; /* what trouble brought back was brought back */
+    bool recalled; /* the recall because of trouble is done */
 };
 
 static struct pool *pool_of(struct mq_transport *transport)
@@ -68,7 +68,7 @@ static size_t working(const struct pool *pool)
     return busy(pool) + pool->host.in_state[MQ_SMTP_IDLE];
 }
 
-/* Not closed. */
+/* Sessions that are not closed. */
 static size_t occupied(const struct pool *pool)
 {
     const size_t *n = pool->host.in_state;
@@ -86,8 +86,8 @@ static size_t op_capacity(const struct mq_transport *transport, bool just_in_tim
     const struct pool *pool = (const struct pool *)transport;
     size_t at_work = busy(pool);
     size_t places = at_work < pool->limit ? pool->limit - at_work : 0;
-    /* An envelope may go behind the dot of each mail that is sent now. One more lies ready for when
-     * that one's turn comes, so that its body and the next envelope leave in one write. */
+    /* Each mail that is sent now can have an envelope behind its dot. One more mail waits for when
+     * that envelope's turn comes, so that its body and the next envelope leave in one write. */
     if (!just_in_time && pool->host.pipelining && pool->host.following != MQ_SMTP_FOLLOW_NEVER &&
         !pool->host.no_params) {
         places += 2 * at_work;
@@ -100,7 +100,7 @@ static void connect_failed(struct pool *pool, const char *reason, bool hopeless,
 {
     size_t connecting = pool->host.in_state[MQ_SMTP_CONNECTING];
     if (working(pool) > 0) {
-        /* The relay takes no more than these now. */
+        /* The relay takes no more sessions than these now. */
         pool->limit = working(pool) + connecting;
         pool->limit_until_ms = mq_transport_boot_ms(&pool->transport) + SHRUNK_MS;
         return;
@@ -122,7 +122,7 @@ static struct mq_transfer *next_transfer(struct mq_smtp_host *host, bool behind)
     }
     struct mq_transfer *before = NULL;
     if (behind) {
-        /* A session of its own is quicker than a place behind another mail's dot. */
+        /* Its own session is quicker than waiting behind another mail's dot. */
         size_t first = host->in_state[MQ_SMTP_IDLE] + host->in_state[MQ_SMTP_CONNECTING];
         if (pool->transport.pending.count <= first + openable(pool)) {
             return NULL;
@@ -143,7 +143,7 @@ static void session_closed(struct mq_smtp_host *host, struct mq_smtp_session *se
 {
     struct pool *pool = host_pool(host);
     struct slot *slot = (struct slot *)session;
-    /* A child that was forked may keep the socket open, and with it what epoll knows of it. */
+    /* close() is not enough: epoll keeps a socket that a forked child still has open. */
     epoll_ctl(pool->epoll_fd, EPOLL_CTL_DEL, slot->fd, NULL);
     if (why[0] != '\0' && session->decided == 0 && !pool->transport.stopped) {
         connect_failed(pool, why, false, 0);
@@ -176,7 +176,7 @@ static void pump(struct pool *pool, struct slot *slot)
     update_poll(pool, slot);
 }
 
-/* A slot that was closed since epoll_wait() has no channel: it gets one between two waits only. */
+/* A slot that was closed since epoll_wait() has no channel; it gets one only between two waits. */
 static void on_event(struct pool *pool, const struct epoll_event *event)
 {
     struct slot *slot = event->data.ptr;
@@ -189,7 +189,7 @@ static void on_event(struct pool *pool, const struct epoll_event *event)
     }
 }
 
-/* Connections that libcurl has opened or given up. */
+/* Takes connections that libcurl has opened or given up. */
 static void take_connections(struct pool *pool)
 {
     struct mq_connect_result result;
@@ -222,7 +222,7 @@ static void scan_timeouts(struct pool *pool)
     }
 }
 
-/* Waits once, at most timeout_ms, and does what came; false: a signal came. */
+/* Waits once, at most timeout_ms, and handles the events; false: a signal came. */
 static bool wait_once(struct pool *pool, int64_t timeout_ms)
 {
     struct epoll_event events[EVENTS_MAX];
@@ -270,7 +270,8 @@ static void open_sessions(struct pool *pool)
     }
     const size_t *n = pool->host.in_state;
     for (size_t i = 0; i < pool->connections && !pool->transport.troubled; i++) {
-        /* One tells whether the relay is there at all; then ever more. */
+        /* The first connect shows whether the relay is there at all; more follow as sessions
+         * open. */
         size_t at_once = working(pool) == 0 ? 1 : 2 * working(pool);
         at_once = at_once < CONNECTING_MAX ? at_once : CONNECTING_MAX;
         if (openable(pool) == 0 || n[MQ_SMTP_CONNECTING] >= at_once ||
@@ -292,7 +293,7 @@ static void pump_those(struct pool *pool, bool (*may)(const struct mq_smtp_sessi
     }
 }
 
-/* Opens sessions for what waits, and lets open ones take it. */
+/* Opens sessions for pending transfers, and lets open sessions take them. */
 static void assign(struct pool *pool)
 {
     if (mq_transport_may_begin(&pool->transport)) {
@@ -302,7 +303,7 @@ static void assign(struct pool *pool)
     }
 }
 
-/* Once: what trouble stops comes back. */
+/* On trouble, takes back all transfers that can be taken back; only once. */
 static void recall_in_trouble(struct pool *pool)
 {
     if (pool->transport.troubled && !pool->recalled) {
@@ -354,7 +355,7 @@ static void close_sessions(struct pool *pool, const char *why)
     }
 }
 
-/* Takes back what lies behind another mail's dot, and `envelopes` that are under way. */
+/* Gives back transfers behind another mail's dot and, with `envelopes`, those in state ENVELOPE. */
 static void recall(struct pool *pool, bool envelopes)
 {
     for (size_t i = 0; i < pool->connections; i++) {

@@ -11,10 +11,10 @@
 
 /* Room for the longest command: MAIL with an address of 320 octets and its parameters. */
 #define COMMAND_ROOM 640
-/* A stuffed dot, a missing line end and the dot itself. */
+/* Room for a stuffed dot, a missing line end and the final dot. */
 #define DOT_ROOM 8
-/* What one session writes before the loop looks whether a reply came, and at the other sessions: a
- * peer that takes everything at once would otherwise not be heard before the dot. */
+/* Bytes that a session writes before the loop looks for replies and at the other sessions. Without
+ * this, a relay that takes everything at once would not be heard before the dot. */
 #define TURN_BYTES (128 << 10)
 
 static size_t room(const struct mq_smtp_session *session)
@@ -28,7 +28,7 @@ static void append(struct mq_smtp_session *session, const char *data, size_t len
     session->out_len += len;
 }
 
-/* A command, for which there is room. */
+/* Appends a command; there must be room for it. */
 __attribute__((format(printf, 2, 3))) static void put(struct mq_smtp_session *session,
                                                       const char *format, ...)
 {
@@ -39,7 +39,7 @@ __attribute__((format(printf, 2, 3))) static void put(struct mq_smtp_session *se
     va_end(args);
 }
 
-/* The first recipient from `at` on that is still to be asked; target_count: none. */
+/* Returns the first recipient from `at` on that needs a RCPT; target_count: none. */
 static size_t next_target(const struct mq_transfer *transfer, size_t at)
 {
     while (at < transfer->target_count && (transfer->targets[at].result != MQ_OUTCOME_RELEASED ||
@@ -54,7 +54,7 @@ static void append_mail(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
     const struct mq_transfer *transfer = tx->transfer;
     const struct mq_smtp_caps *caps = &session->caps;
     char size[32] = "", params[MQ_NOTIFY_PARAMS_ROOM] = "";
-    /* Where it is not offered, what needs it was refused before. */
+    /* If SMTPUTF8 is not offered, mq_smtp_check() has refused what needs it. */
     bool utf8 = caps->smtputf8 &&
                 (transfer->utf8_address || (transfer->flags & MQ_MESSAGE_UTF8_HEADERS) != 0);
     bool eightbit = caps->eightbit && (transfer->flags & MQ_MESSAGE_8BIT) != 0 && !tx->plain;
@@ -65,7 +65,7 @@ static void append_mail(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
         mq_notify_mail_params(&transfer->notify, params);
     }
     tx->mail_at = session->sent + session->out_len;
-    /* SMTPUTF8 also in a plain transaction: without it the address is invalid. */
+    /* SMTPUTF8 is also for a plain transaction: without it the address is invalid. */
     put(session, "MAIL FROM:<%s>%s%s%s%s\r\n", transfer->from, size,
         eightbit ? " BODY=8BITMIME" : "", utf8 ? " SMTPUTF8" : "", params);
     tx->next_target = next_target(transfer, 0);
@@ -101,11 +101,11 @@ static void append_command(struct mq_smtp_session *session, struct mq_smtp_tx *t
     }
 }
 
-/* The envelope: in one group, or command by command. */
+/* Appends commands of the envelope: as one group, or one by one. */
 static void append_commands(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
 {
     bool group = session->caps.pipelining && !tx->plain;
-    /* One reply is kept free for a dot. */
+    /* One entry is kept free for the dot's reply. */
     size_t most = group ? MQ_SMTP_EXPECTED_MAX - 1 : 1;
     while (tx->used && tx->next != MQ_SMTP_NONE && room(session) >= COMMAND_ROOM &&
            session->expected_count < most) {
@@ -113,8 +113,8 @@ static void append_commands(struct mq_smtp_session *session, struct mq_smtp_tx *
     }
 }
 
-/* Copies from `text` what fits, a dot at the beginning of a line doubled (RFC 5321, 4.5.2).
- * Returns how much of it was taken. */
+/* Appends as much of `text` as fits, with a dot at the beginning of a line doubled (RFC 5321,
+ * 4.5.2). Returns how many bytes of `text` were taken. */
 static size_t append_stuffed(struct mq_smtp_session *session, struct mq_str text)
 {
     size_t at = 0;
@@ -138,7 +138,7 @@ static size_t append_stuffed(struct mq_smtp_session *session, struct mq_str text
     return at;
 }
 
-/* As much of the message as fits; behind its end the dot, once the worker has said yes. */
+/* Appends as much of the message as fits; after its end, the dot if enter() agrees. */
 static void append_body(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
 {
     struct mq_transfer *transfer = tx->transfer;
@@ -171,7 +171,7 @@ bool mq_smtp_session_may_begin(const struct mq_smtp_session *session)
     return session->state == MQ_SMTP_IDLE && !session->last && !session->closing;
 }
 
-/* A trial goes only together with that dot: so the relay has both before it answers. */
+/* A trial goes out together with the dot before it: the relay has both before it answers. */
 static bool following_is_allowed(const struct mq_smtp_session *session)
 {
     const struct mq_smtp_host *host = session->host;
@@ -192,7 +192,7 @@ bool mq_smtp_session_may_follow(const struct mq_smtp_session *session)
 static bool begin(struct mq_smtp_session *session, struct mq_transfer *transfer, bool behind)
 {
     struct mq_smtp_host *host = session->host;
-    transfer->error[0] = '\0'; /* of a session before this one */
+    transfer->error[0] = '\0'; /* left from an earlier session */
     bool goes = mq_smtp_check(session, transfer);
     if (!goes || !transfer->enter(transfer, MQ_PHASE_ENVELOPE)) {
         mq_transport_give_back(host->transport, transfer,
@@ -220,7 +220,7 @@ static bool begin(struct mq_smtp_session *session, struct mq_transfer *transfer,
     return true;
 }
 
-/* An idle session's end. */
+/* Ends an idle session. */
 static void quit(struct mq_smtp_session *session)
 {
     if (session->state == MQ_SMTP_IDLE) {
@@ -269,7 +269,7 @@ static void take_work(struct mq_smtp_session *session)
     }
 }
 
-/* false: nothing more goes out now. */
+/* Writes from the buffer; false: nothing more can be written now. */
 static bool write_some(struct mq_smtp_session *session)
 {
     size_t len = session->out_len - session->out_pos;
@@ -364,7 +364,7 @@ void mq_smtp_session_recall(struct mq_smtp_session *session)
     if (session->state == MQ_SMTP_ENVELOPE) {
         mq_smtp_close(session, "");
     } else if (follower->used) {
-        /* Its envelope is out; without a body it cannot be ended but by the connection. */
+        /* Its envelope is out: without a body, only the connection's end can end it. */
         mq_smtp_give_back(session, follower);
         session->closing = true;
     }
