@@ -7,17 +7,17 @@ namespace MailQueue\Cli\Move;
 use MailQueue;
 use MailQueue\Cli\Stop;
 
-/** Copies and compares ranges of ids; one transaction stores rows and how far they reach. */
+/** Copies and compares ranges of ids. Each transaction stores rows and how far they reach. */
 final class Copying
 {
-    /** The report's checksum has the target's rows up to this id. */
+    /** The report's checksum includes the target's rows up to this id. */
     private int $summed = PHP_INT_MAX;
 
     public function __construct(private readonly Pair $pair)
     {
     }
 
-    /** From where the last transaction ended to an id, or to the last one there is. */
+    /** Copies from where the last transaction ended, up to an id or to the last row. */
     public function upTo(int $limit): void
     {
         $pair = $this->pair;
@@ -55,7 +55,7 @@ final class Copying
         $pair->report->sum($writer->sum);
     }
 
-    /** Makes the target what the source is, by comparing all rows and bodies. */
+    /** Compares all rows and bodies, and makes the target's equal to the source's. */
     public function compare(): void
     {
         $pair = $this->pair;
@@ -97,7 +97,7 @@ final class Copying
      * Compares once more without the bodies, which never change, while the source is locked.
      *
      * @param list<array{int, int, string}> $pages
-     * @param int $last the source's last id that counts
+     * @param int $last the last id of the move
      */
     public function compareLocked(array $pages, int $last): void
     {
@@ -136,7 +136,7 @@ final class Copying
         $lastThere = array_key_last($target) ?? 0;
         foreach ($ids as $id) {
             if ($id > $lastThere) {
-                // All that follows is new: one transaction.
+                // All rows that follow are new: one transaction.
                 $last = (int) array_key_last($source);
                 $this->write($id - 1, $last, $last);
                 return;
@@ -147,14 +147,14 @@ final class Copying
         }
     }
 
-    /** Settings and strict mode's ledger. Within a transaction of the source's. */
+    /** Copies the settings and strict mode's ledger, within a transaction of the source. */
     public function settings(): void
     {
         $pair = $this->pair;
         $pair->target->transaction(function () use ($pair): void {
             $pair->checkFrom();
             foreach (MailQueue::configKeys() as $key => $about) {
-                // The tables' version and the records of moves are each database's own.
+                // Each database has its own version of the tables and records of moves.
                 if ($key !== 'mailSchemaVersion' && !str_starts_with($key, 'mailQueueMoved')) {
                     $this->setting($key, $about['internal']);
                 }

@@ -7,7 +7,7 @@ namespace MailQueue\Cli\Move;
 use MailQueue\Cli\Stop;
 
 /**
- * The move of a queue from one database to another: SQLite, PostgreSQL, MySQL in any direction.
+ * Moves a queue from one database to another: SQLite, PostgreSQL, MySQL in any direction.
  *
  * - No mail is lost, and none is sent twice. Once the move has begun, no mail is claimed from the
  *   source, nor from the target until all mail is there: their config tables say so (Record), and
@@ -29,7 +29,7 @@ final class Migration
     private readonly Copying $copying;
 
     /**
-     * @param int $timeout seconds to wait for what is being sent
+     * @param int $timeout seconds to wait for mail that is being sent
      * @param ?\Closure(array{phase: string, done: int, total: int}): void $progress called outside
      *        of transactions, in each phase: waiting, copying, verifying, deleting
      */
@@ -60,14 +60,14 @@ final class Migration
             $opening->drain();
             $this->copying->all();
             $this->copying->compare();
-            $this->copying->all(); // little is left to do when enqueues must wait
+            $this->copying->all(); // so that little is left while enqueues wait
             $this->finish();
         }
         $deletes && $this->delete($this->pair->source, $this->pair->sourceRows, Record::TO);
         return $report;
     }
 
-    /** The source's record is committed before the target's: killed in between, none sends. */
+    /** Ends the move. The source's record is committed first: after a kill, neither sends. */
     private function finish(): void
     {
         $pair = $this->pair;
@@ -85,8 +85,8 @@ final class Migration
     }
 
     /**
-     * What came after the end, up to an id below which all is committed: later runs begin behind
-     * it.
+     * Copies mail that came after the end, up to an id below which all is committed. Later runs
+     * begin after it.
      */
     private function copyLate(): void
     {
@@ -97,7 +97,7 @@ final class Migration
         $this->pair->report->mails = $this->pair->report->copied;
     }
 
-    /** Deletes what this move copied, in source or target, as long as its record stands. */
+    /** Deletes what this move copied, in source or target, as long as its record is there. */
     private function delete(Store $store, Rows $rows, string $key): void
     {
         $pair = $this->pair;

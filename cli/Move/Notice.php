@@ -17,7 +17,7 @@ final class Notice
         . 'application and cron name the new database. Where that is gone for good: mailqueue '
         . 'config --unset with the key that is named here; mail that it sent is then sent again.';
 
-    /** Null: no move keeps it from sending. */
+    /** Says which move keeps the queue from sending; null: none does. */
     public static function text(Settings $settings): ?string
     {
         [$key, $record] = self::find($settings);
@@ -34,7 +34,7 @@ final class Notice
         return "$text (config key $key).";
     }
 
-    /** The command of that move. */
+    /** The command that continues that move. */
     public static function again(Settings $settings): string
     {
         [$key, $record] = self::find($settings);
@@ -44,7 +44,7 @@ final class Notice
             . implode(' ', $key === Record::TO ? $names : array_reverse($names)), false);
     }
 
-    /** Without a password; a file by its full path. */
+    /** A database's name to show: without a password; a file with its full path. */
     public static function name(string $database): string
     {
         $named = new Named($database);
@@ -53,14 +53,14 @@ final class Notice
             : (realpath(dirname($path)) ?: dirname($path)) . '/' . basename($path);
     }
 
-    /** @return array{string, ?Record} key and record of what keeps it from sending */
+    /** @return array{string, ?Record} key and record of the move that keeps it from sending */
     private static function find(Settings $settings): array
     {
         foreach ([Record::TO, Record::FROM] as $key) {
             try {
                 $record = Record::find($settings->queue(), $key, $settings->table());
             } catch (Stop) {
-                continue; // claims name what cannot be read
+                continue; // each claim reports a record that cannot be read
             }
             if ($record !== null && ($key === Record::TO || !$record->isOver)) {
                 return [$key, $record];

@@ -8,13 +8,13 @@ use MailQueue\Cli\ExitCode;
 use MailQueue\Cli\Stop;
 
 /**
- * The beginning of a move: checks what may be moved, writes the records, and waits for mail that is
- * being sent. The record in the source is committed before the one in the target, so neither
+ * Begins a move: checks whether the queue can be moved, writes the records, and waits for mail that
+ * is being sent. The record in the source is committed before the one in the target, so neither
  * database sends from then on.
  */
 final class Opening
 {
-    private const GAP = 1_000_000; // ids, at least, between the source's last and the target's own
+    private const GAP = 1_000_000; // at least so many ids between the source's and the target's
     private const LOOK_US = 200_000;
 
     private string $seenTo = ''; // ids of the records as they were found; "": none
@@ -24,7 +24,7 @@ final class Opening
     {
     }
 
-    /** Reads the records, refuses what cannot be moved, counts; changes nothing. */
+    /** Reads the records, refuses a move that is impossible, counts rows; changes nothing. */
     public function look(): void
     {
         $pair = $this->pair;
@@ -69,7 +69,7 @@ final class Opening
         if ($from !== null && !$from->isOver) {
             throw self::unfinished('target', $from);
         }
-        // One that was never begun in the target, or that the target does not know any more.
+        // If there is a $to, its move never began in the target, or the target has forgotten it.
     }
 
     private static function unfinished(string $which, Record $from): Stop
@@ -78,7 +78,7 @@ final class Opening
             . 'finish or abort that first');
     }
 
-    /** No mail of the target's own with an id up to $to. */
+    /** Checks that the target has no mail with an id up to $to. */
     private function checkEmpty(int $to): void
     {
         $target = $this->pair->target;
@@ -90,7 +90,7 @@ final class Opening
         }
     }
 
-    /** Writes the records, which pause source and target, or takes over what was begun. */
+    /** Writes the records, which pause source and target, or takes over a move that was begun. */
     public function start(): void
     {
         $pair = $this->pair;
@@ -105,7 +105,7 @@ final class Opening
         }
     }
 
-    /** A move that is refused leaves no record behind. */
+    /** Runs $do. If that refuses the move, removes the records. */
     private function orGiveUp(callable $do): void
     {
         try {
@@ -124,7 +124,7 @@ final class Opening
             $this->pair->from === null || $this->pair->putFrom(null);
             $this->pair->putTo(null);
         } catch (Stop) {
-            // Another run has taken over: the records are its own.
+            // Another run has taken over the move and its records.
         }
     }
 
@@ -144,7 +144,7 @@ final class Opening
         }
     }
 
-    /** Writes a record where there is still the one that was seen. */
+    /** Writes a record, if it still replaces the one that was seen. */
     private function replace(Store $store, string $key, Record $record, string $seen): void
     {
         if (($store->hold($key)->id ?? '') !== $seen) {
@@ -176,8 +176,8 @@ final class Opening
     }
 
     /**
-     * An insert may have got an id below the target's own just before those were set, and have
-     * stored its row since.
+     * Looks for mail once more: an insert may have got a low id just before the target's own ids
+     * were set, and have stored its row since.
      */
     private function checkTarget(): void
     {
@@ -189,7 +189,7 @@ final class Opening
 
     /**
      * Waits until all mail that was claimed before the pause is settled or recovered, and no
-     * transaction is left that may have read the settings before.
+     * transaction is open that can have read the settings before it.
      */
     public function drain(): void
     {
@@ -210,7 +210,7 @@ final class Opening
         }
     }
 
-    /** On PostgreSQL; elsewhere locks do. */
+    /** Whether an older transaction is open: on PostgreSQL. Elsewhere locks exclude that. */
     private function hasOlder(int $second): bool
     {
         return $this->pair->source->kind === 'pgsql' && $this->pair->source->value(

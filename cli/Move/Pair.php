@@ -10,12 +10,12 @@ use MailQueue\Cli\Stop;
 /** Source and target of a move, the records that bind them, and the progress. */
 final class Pair
 {
-    public ?Record $to = null; // as it is in the source
-    public ?Record $from = null; // as it is in the target
+    public ?Record $to = null; // the source's record
+    public ?Record $from = null; // the target's record
     public readonly Rows $sourceRows;
     public readonly Rows $targetRows;
     public readonly Report $report;
-    public int $total = 0; // rows, for the progress
+    public int $total = 0; // number of rows, for the progress
 
     /** @param ?\Closure(array{phase: string, done: int, total: int}): void $progress */
     public function __construct(
@@ -29,7 +29,7 @@ final class Pair
         $this->report = new Report();
     }
 
-    /** Outside of transactions. */
+    /** Reports the progress. Called outside of transactions. */
     public function tell(string $phase, int $done, int $total): void
     {
         if ($this->progress !== null) {
@@ -61,9 +61,9 @@ final class Pair
             . 'to go on, or give the move up with --abort', ExitCode::TEMPFAIL);
     }
 
-    // ---- within transactions; what they find stays so until the end ----
+    // ---- within transactions: what these check stays true until the end ----
 
-    /** The source's record must be of this move. */
+    /** Checks that the source's record is of this move. */
     public function checkTo(): void
     {
         $now = $this->source->hold(Record::TO);
@@ -72,7 +72,7 @@ final class Pair
         }
     }
 
-    /** The target's record must be of this run. */
+    /** Checks that the target's record is of this run. */
     public function checkFrom(): void
     {
         $now = $this->target->hold(Record::FROM);
@@ -82,7 +82,7 @@ final class Pair
         }
     }
 
-    // ---- by transactions of their own ----
+    // ---- in their own transactions ----
 
     public function putTo(?Record $record): void
     {
@@ -120,9 +120,9 @@ final class Pair
     }
 
     /**
-     * Runs $do while nobody changes the source's jobs; what was begun before has ended.
+     * Runs $do while nobody can change the source's jobs; earlier transactions have ended.
      *
-     * @param callable(int): void $do is told the last id that counts; later ones come late
+     * @param callable(int): void $do gets the last id of the move; mail after it is late
      * @return int that id
      */
     public function lockSource(callable $do): int
@@ -130,14 +130,14 @@ final class Pair
         return $this->source->transaction(function () use ($do): int {
             $this->checkTo();
             $last = $this->sourceRows->lastId();
-            // The last ones may have been deleted, and lower ones been stored since.
+            // The cursor can be higher: the last mails may have been deleted, and others stored.
             $last = max($last, $this->from()->cursor);
             $do($last);
             return $last;
         }, true);
     }
 
-    /** Ids from 1 on, below the target's own. */
+    /** Checks that the source's ids are above 0 and below the target's own. */
     public function checkIds(int $base): void
     {
         if ($this->sourceRows->piece(PHP_INT_MIN, 0)[0] !== PHP_INT_MIN) {

@@ -9,8 +9,8 @@ use MailQueue\Cli\Stop;
 use MailQueue\Cli\Terminal;
 
 /**
- * The record of a move in a config table, for one job table: "ID.RUN STATE CURSOR BASE NAME" in a
- * JSON object by the tables' names. src/queue/config/settings.c reads it at each claim.
+ * The record of a move for one job table. The config table holds it in a JSON object keyed by table
+ * name, as "ID.RUN STATE CURSOR BASE NAME". src/queue/config/settings.c reads it at each claim.
  */
 final class Record
 {
@@ -20,7 +20,7 @@ final class Record
 
     /**
      * @param string $id of the move: the same in source and target
-     * @param string $run of the command that works on it, which the next one replaces
+     * @param string $run of the command that works on the move; the next command replaces it
      * @param int $cursor in the target: rows up to this id were copied
      * @param int $base in the target: its own ids begin here
      * @param string $other the name of the other database, without a password
@@ -78,7 +78,7 @@ final class Record
         return isset(self::STATES[$key]);
     }
 
-    /** A key's value without a table's record, readable or not. Null: nothing is left. */
+    /** A key's value without a table's record, even an unreadable one. Null: nothing is left. */
     public static function without(MailQueue $queue, string $key, string $table): ?string
     {
         try {

@@ -7,14 +7,14 @@ namespace MailQueue\Cli\Move;
 /** What a move did. */
 final class Report
 {
-    public bool $late = false; // the move was over: this run brought what came since
+    public bool $late = false; // the move was over; this run copied later mail
     public int $copied = 0; // rows written by this run
     public int $deleted = 0;
-    public int $mails = 0; // compared; late: of this run; dry run: to be copied
+    public int $mails = 0; // mails compared; if late: copied; in a dry run: to be copied
     /** @var array<string, int> mails by status */
     public array $counts = [];
-    public string $checksum = ''; // of the rows' hashes, in any order
-    /** @var list<string> columns of the application's in the source */
+    public string $checksum = ''; // XOR of the rows' hashes
+    /** @var list<string> the application's own columns in the source */
     public array $ignoredColumns = [];
     /** @var list<string> settings that had another value in the target */
     public array $changedKeys = [];
@@ -26,7 +26,7 @@ final class Report
         $this->reset();
     }
 
-    /** Before all rows are compared. */
+    /** Clears counts and checksum, before all rows are compared. */
     public function reset(): void
     {
         $this->counts = array_fill_keys(array_column(\MailQueue\Status::cases(), 'value'), 0);

@@ -11,8 +11,8 @@ use PDO;
 use PDOException;
 
 /**
- * Reads the jobs of one database and their bodies. A row is a list of texts, NULL or the octets,
- * which do not depend on the database: the columns by their names, then the body.
+ * Reads the jobs and bodies of one database. A row is a list of strings and nulls that does not
+ * depend on the database: the columns in the order of their names, then the body.
  */
 final class Rows
 {
@@ -74,7 +74,7 @@ final class Rows
             $row[$i] = is_resource($value) ? (string) stream_get_contents($value)
                 : (is_scalar($value) ? (string) $value : null);
         }
-        $row[$this->places['paid']] = '0'; // nothing is under way that tokens were paid for
+        $row[$this->places['paid']] = '0'; // nothing is being sent, so nothing is paid for
         $row = array_values($row);
         if (Status::tryFrom((string) $this->of($row, 'status')) === null) {
             throw Stop::config('mail ' . $this->of($row, 'id')
@@ -106,9 +106,9 @@ final class Rows
     }
 
     /**
-     * The rows of one transaction.
+     * Finds how many rows fit into one transaction.
      *
-     * @return array{int, bool} the last id, $from without a row; whether there may be more
+     * @return array{int, bool} the last id ($from if there is no row); whether there may be more
      */
     public function piece(int $from, int $to): array
     {
@@ -126,7 +126,7 @@ final class Rows
         return [$rows ? (int) $rows[count($rows) - 1][0] : $from, false];
     }
 
-    /** Where a page ends that begins at $from: not above $to. */
+    /** The last id of the page that follows $from; at most $to. */
     public function pageEnd(int $from, int $to): int
     {
         $id = $this->store->value("SELECT id FROM {$this->store->jobs} WHERE id > $from AND "

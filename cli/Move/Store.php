@@ -15,8 +15,8 @@ use PDOException;
 use PDOStatement;
 
 /**
- * One of the two databases of a move: a connection of its own, the queue over it, transactions and
- * locks. The queue's methods take part in the transaction that is open.
+ * One of the two databases of a move: its own connection, the queue over it, transactions and
+ * locks. The queue's methods take part in the open transaction.
  */
 final class Store
 {
@@ -39,7 +39,7 @@ final class Store
         if ($this->kind === 'sqlite') {
             $pdo->exec('PRAGMA synchronous = FULL');
         } elseif ($this->kind === 'mysql') {
-            $pdo->setAttribute(PDO::ATTR_EMULATE_PREPARES, false); // which keeps bytes as they are
+            $pdo->setAttribute(PDO::ATTR_EMULATE_PREPARES, false); // keeps bytes unchanged
             $this->limitLocks();
         }
         $isUsual = strcasecmp($table, 'mail_queue') === 0;
@@ -48,14 +48,14 @@ final class Store
         $this->spent = $this->quoted($isUsual ? 'mail_spent' : "{$table}_spent");
     }
 
-    /** A process that is stopped must not keep its locks, nor wait for others' for long. */
+    /** Sets limits: a stopped process must not keep its locks, nor wait long for others'. */
     private function limitLocks(): void
     {
         $this->exec('SET SESSION innodb_lock_wait_timeout = 5');
         try {
             $this->pdo->exec('SET SESSION idle_transaction_timeout = 60');
         } catch (PDOException) {
-            // MySQL has none; this one also counts outside of transactions, where waiting is usual.
+            // MySQL has none. This one also counts between transactions, so it is longer.
             $this->exec('SET SESSION wait_timeout = 600');
         }
     }
@@ -133,7 +133,7 @@ final class Store
     }
 
     /**
-     * Rows as lists. Reading them can fail, too.
+     * Returns rows as lists. Reading them can fail, too.
      *
      * @param list<int|string|null> $values
      * @return list<list<mixed>>
@@ -162,7 +162,7 @@ final class Store
         $state = substr((string) $e->getCode(), 0, 2);
         $driver = (int) ($e->errorInfo[1] ?? 0);
         $code = match (true) {
-            // Values, constraints, privileges, tables that are not there: the same the next time.
+            // Bad values, constraints, privileges, missing tables: trying again does not help.
             in_array($state, ['0A', '22', '23', '42'], true) => ExitCode::CONFIG,
             $this->kind === 'sqlite' && $driver === 8 => ExitCode::NOPERM, // read-only
             $this->kind === 'sqlite' && in_array($driver, [1, 11, 26], true) => ExitCode::CONFIG,
@@ -197,7 +197,7 @@ final class Store
         }
     }
 
-    /** @return list<string> A stopped process must not keep its locks for ever. */
+    /** @return list<string> statements, with limits: a stopped process must not keep its locks */
     private function beginning(bool $freezes = false): array
     {
         if ($this->kind === 'mysql') {
@@ -218,19 +218,19 @@ final class Store
         try {
             $this->pdo->exec('ROLLBACK');
         } catch (PDOException) {
-            // The database has done so, or the connection is gone.
+            // The database has rolled back already, or the connection is lost.
         }
     }
 
     /**
-     * The same, one process at a time: there may be no record yet that could be held.
+     * Like transaction(), but one process at a time: there may be no record yet to lock.
      *
      * @param callable(): void $do
      * @param bool $freezes see transaction()
      */
     public function alone(callable $do, bool $freezes = false): void
     {
-        $lock = "CONCAT('mailqueue.move.', SHA1(DATABASE()))"; // of a server
+        $lock = "CONCAT('mailqueue.move.', SHA1(DATABASE()))"; // the lock is server-wide
         $isMysql = $this->kind === 'mysql';
         if ($isMysql && $this->value("SELECT COALESCE(GET_LOCK($lock, 60), 0)") !== '1') {
             throw new Stop('another process has been beginning a move for a minute: try again when '
@@ -249,9 +249,9 @@ final class Store
     }
 
     /**
-     * Waits for those who are writing jobs, and keeps others from it until the transaction ends. On
-     * MySQL that needs REPEATABLE READ, where reading with locks locks the gaps as well, also the
-     * one behind the last row. It comes first: what is read plainly is as it was at the first read.
+     * Waits for transactions that write jobs, and blocks new ones until this one ends. On MySQL
+     * that needs REPEATABLE READ: there, a locking read also locks the gaps, even the one after the
+     * last row. It must be the first read: plain reads later see the state at the first one.
      */
     private function freeze(): void
     {
@@ -270,7 +270,7 @@ final class Store
         return Record::find($this->queue, $key, $this->table);
     }
 
-    /** The same within a transaction, until whose end nobody else changes it. */
+    /** The same within a transaction, and locked: nobody else changes it until the end. */
     public function hold(string $key): ?Record
     {
         $this->lock($key);
@@ -285,7 +285,7 @@ final class Store
         }
     }
 
-    /** Within a transaction. The value has the records of other tables too, which stay. */
+    /** Writes a record, within a transaction. Records of other tables in that key stay. */
     public function put(string $key, ?Record $record): void
     {
         $this->lock($key);
@@ -301,7 +301,7 @@ final class Store
         };
     }
 
-    /** The id that a mail gets that is stored now. Within a transaction. */
+    /** Stores a mail and returns its id: the next one. Within a transaction. */
     private function nextId(): int
     {
         return (int) $this->queue->enqueue("From: move@localhost\r\nTo: move@localhost\r\n\r\n");
@@ -325,7 +325,7 @@ final class Store
             $this->value("SELECT setval($sequence, $base, false)");
             return;
         }
-        // A row with the id before, which is deleted.
+        // Insert a row with the id before $base, and delete it.
         $id = $this->nextId();
         $columns = array_diff(array_keys(Internal::columns($this->queue)), ['id']);
         $list = implode(', ', array_map($this->quoted(...), $columns));
@@ -336,7 +336,7 @@ final class Store
     }
 
     /**
-     * Within a transaction. What is being sent stays.
+     * Deletes mails, within a transaction. Those that are being sent stay.
      *
      * @param list<int> $ids
      */

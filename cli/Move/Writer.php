@@ -11,12 +11,12 @@ use PDOStatement;
 
 /**
  * Makes the target's rows of a range of ids equal to the source's, and reads them back, within a
- * transaction of the target's. The target's own mail is never deleted.
+ * transaction of the target. Of the target's own mail it only deletes what clearPair() says.
  */
 final class Writer
 {
     public int $rows = 0;
-    public string $sum; // the hashes of what was written and of what it replaced
+    public string $sum; // XOR of the hashes of the rows written and replaced
     private readonly Rows $from;
     private readonly Rows $to;
     private readonly Store $target;
@@ -24,7 +24,7 @@ final class Writer
     private readonly PDOStatement $body;
     private readonly int $now;
 
-    /** @param int $summed the report's checksum has the target's rows up to this id */
+    /** @param int $summed the report's checksum includes the target's rows up to this id */
     public function __construct(
         private readonly Pair $pair,
         private readonly int $summed,
@@ -42,7 +42,7 @@ final class Writer
             . 'VALUES (?, ?)');
     }
 
-    /** Ids above $from up to $to. */
+    /** Writes the rows with ids above $from up to $to. */
     public function write(int $from, int $to): void
     {
         $this->clear($from, $to, $this->pair->from()->cursor);
@@ -66,7 +66,7 @@ final class Writer
         $this->rows = count($sent);
     }
 
-    /** Deletes the target's rows of a range; ids above $own do not belong to this move. */
+    /** Deletes the target's rows of a range; refuses ids above $own, which are not the move's. */
     private function clear(int $from, int $to, int $own): void
     {
         [$old] = $this->to->hashes($from, $to, true);
@@ -81,9 +81,9 @@ final class Writer
     }
 
     /**
-     * Resolves a reference and type that the target already has. A copy is out of date: the source
-     * has them under a newer id. The target's own mail gives way if it is parked or has expired, as
-     * for an enqueue; otherwise a person must decide.
+     * Makes room for a row whose reference and type the target already has. A copy there is out of
+     * date: the source now has the pair under a newer id. The target's own mail is deleted if it is
+     * parked or has expired, as by an enqueue; otherwise a person must decide.
      *
      * @param list<?string> $row
      */
@@ -116,7 +116,7 @@ final class Writer
     }
 
     /**
-     * Whether the target's columns can take the row.
+     * Checks that the target's columns can hold the row.
      *
      * @param list<?string> $row
      */
@@ -169,7 +169,7 @@ final class Writer
         }
     }
 
-    /** Names the column that differs. */
+    /** The error for a row that was not stored as it is: names the column that differs. */
     private function difference(int $id): Stop
     {
         [$one, $two] = array_map(static function (Rows $rows) use ($id): array {
@@ -179,7 +179,7 @@ final class Writer
             return [];
         }, [$this->from, $this->to]);
         $names = [...array_keys($this->from->columns), 'content'];
-        $name = 'id'; // it is not there at all
+        $name = 'id'; // the row is missing
         foreach ($two as $i => $value) {
             if ($value !== $one[$i]) {
                 $name = $names[$i];
