@@ -56,7 +56,7 @@ final class DatabaseFile extends Check
         }
     }
 
-    /** As the application opens the file; without pdo_sqlite, opening the queue must do. */
+    /** Opens the file as the application does; without pdo_sqlite, opening the queue must do. */
     private function integrity(string $path): void
     {
         $canRead = in_array('sqlite', class_exists('PDO') ? \PDO::getAvailableDrivers() : [], true)

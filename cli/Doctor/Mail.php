@@ -78,7 +78,7 @@ final class Mail extends Check
         try {
             return [MailQueue::checkTransport($dsn, $lease), null];
         } catch (\ValueError $e) {
-            // In a badly written DSN, the options that it quotes may be a part of the password.
+            // The error quotes options; in a badly written DSN these may be a part of the password.
             $mayTell = !str_contains((string) strstr($dsn, '?'), '@');
             $text = str_replace(
                 'cannot be used: transport: ',
@@ -181,7 +181,7 @@ final class Mail extends Check
         );
     }
 
-    /** Of users of this host. */
+    /** Checks the aliases of this host's users. */
     public function aliases(): void
     {
         $aliases = Aliases::configured();

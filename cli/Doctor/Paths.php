@@ -6,7 +6,7 @@ namespace MailQueue\Cli\Doctor;
 
 use MailQueue\Cli\Terminal;
 
-/** What is to be true of every file and directory. */
+/** Checks for any file or directory. */
 final class Paths extends Check
 {
     public const NETWORK = ['nfs', 'nfs4', 'cifs', 'smb3', 'smbfs', 'ncpfs', 'afs', '9p', 'ceph',
@@ -85,7 +85,7 @@ final class Paths extends Check
         return null;
     }
 
-    /** @return list<string> what is served on this machine, as far as can be seen */
+    /** @return list<string> directories that this machine's web servers seem to serve */
     private static function documentRoots(): array
     {
         $home = (string) getenv('HOME');

@@ -49,7 +49,7 @@ final class RunFiles extends Check
         }
     }
 
-    /** The directory that is there and in which those above a path would be made. */
+    /** The nearest directory above a path that exists. */
     private static function whereMade(string $path): string
     {
         do {
@@ -74,7 +74,7 @@ final class RunFiles extends Check
                 'chmod 600 ' . Terminal::word($path)
             );
         } else {
-            $isBeside = dirname($path) === $runDirectory; // which the worker makes
+            $isBeside = dirname($path) === $runDirectory; // the worker makes it
             $directory = $isBeside ? self::whereMade($path) : dirname($path);
             $this->add(
                 is_writable($directory),

@@ -12,7 +12,7 @@ final class Server extends Check
     private const CLOCK_SLACK_S = 5;
     private const TRANSACTION_MAX_S = 3600;
 
-    /** @param array<string, mixed> $server as diagnostics() has it; an old version is refused */
+    /** @param array<string, mixed> $server from diagnostics(); old versions are refused before */
     public function look(array $server): void
     {
         $isPgsql = $server['kind'] === 'pgsql';
