@@ -13,7 +13,7 @@ use MailQueue\MessageException;
 /** Turns addresses as programs write them into plain ones. */
 final class Addresses
 {
-    public const RECIPIENTS_MAX = 10_000; // of a mail, as enqueue() takes them
+    public const RECIPIENTS_MAX = 10_000; // of one mail; enqueue() takes no more
     public const ATOM = '[A-Za-z0-9.!#$%&\'*+\/=?^_`{|}~-]+';
 
     /**
@@ -45,7 +45,7 @@ final class Addresses
      * Replaces users of this host, such as "root", by their aliases, or adds the host's name. Other
      * addresses stay as they are.
      *
-     * @param int $count of the addresses that aliases gave to the mail so far
+     * @param int $count how many addresses the aliases gave to the mail so far
      * @throws Stop
      */
     public static function qualified(

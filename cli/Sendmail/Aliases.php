@@ -11,8 +11,8 @@ use MailQueue\Cli\Terminal;
 use MailQueue\MessageException;
 
 /**
- * The aliases file, in the form of /etc/aliases: where mail goes that is addressed to users of this
- * host, without a domain. "default" stands for every user without a line, as in msmtp.
+ * The aliases file, in the form of /etc/aliases. It says where mail goes that is addressed to a
+ * user of this host, without a domain. "default" stands for every user without a line, as in msmtp.
  */
 final class Aliases
 {
@@ -24,13 +24,13 @@ final class Aliases
 
     /** @var array<string, array{int, string}>|null name in small letters → line and targets */
     private ?array $entries = null;
-    private int $left = 0; // names and addresses that a user may still lead to
+    private int $left = 0; // so many more names and addresses are allowed
 
     public function __construct(public readonly string $path)
     {
     }
 
-    /** Null: no file is set. */
+    /** The aliases file that is configured; null: none. */
     public static function configured(): ?self
     {
         static $all = [];
@@ -39,7 +39,7 @@ final class Aliases
         return $path === '' ? null : $all[$path] ??= new self($path);
     }
 
-    /** Read only when a user needs it: an error in the file does not stop other mail. */
+    /** Reads the file, only when a user needs it: an error in it does not stop other mail. */
     private function load(): void
     {
         $text = is_file($this->path) ? @file_get_contents($this->path, length: self::SIZE_MAX + 1)
@@ -62,7 +62,7 @@ final class Aliases
         }
     }
 
-    /** @return array<int, string> by the number of the first line; those that go on are joined */
+    /** @return array<int, string> keyed by line number; continuation lines are joined */
     private static function lines(string $text): array
     {
         $lines = [];

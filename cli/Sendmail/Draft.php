@@ -21,12 +21,12 @@ final class Draft
     /** A limit for the header, which is read several times; the body is only passed on. */
     private const HEADER_MAX = 1 << 21;
 
-    /** @var list<array{name: string, from: int, to: int}> of KEPT; places in header */
+    /** @var list<array{name: string, from: int, to: int}> those in KEPT; offsets in $header */
     private array $fields = [];
     private readonly string $header;
     private readonly string $body;
     private readonly string $eol;
-    /** By how many lines the header is longer than it was given. */
+    /** How many lines the header has more than the one that was given. */
     private int $shift = 0;
 
     public function __construct(string $raw)
@@ -44,7 +44,7 @@ final class Draft
         $this->body = ($hasEnd ? '' : $this->eol) . substr($raw, $behind);
     }
 
-    /** The end of the header: before an empty line, or before a line that is not a field. */
+    /** Reads the fields; returns their end: an empty line or one that is not a field. */
     private function read(string $raw, int $start, string $end): int
     {
         $keeps = false;
@@ -90,7 +90,7 @@ final class Draft
         return MailQueue::envelope($header)['recipients'];
     }
 
-    /** Null if the message does not say, or if it is not an address. */
+    /** The sender that the message names; null if there is none or it is not an address. */
     public function sender(): ?string
     {
         try {
@@ -101,8 +101,8 @@ final class Draft
     }
 
     /**
-     * The header, with the named fields first. Of the fields for the other half of the envelope
-     * only the positions count: errors in them do not matter here.
+     * Makes a header of the named fields. For the fields of the other half of the envelope it has
+     * placeholders, because only their positions count: errors in them do not matter here.
      *
      * @param list<string> $names
      * @param list<string> $others
@@ -137,7 +137,7 @@ final class Draft
         return $added . $header . ($isEnded ? '' : $this->eol) . $this->body;
     }
 
-    /** An error of the completed message, with the line's number in the message as it was given. */
+    /** Changes the line numbers in an error to those of the message as it was given. */
     public function linesAsGiven(string $text): string
     {
         return (string) preg_replace_callback(

@@ -20,7 +20,7 @@ final class Host
         return $name;
     }
 
-    /** From /etc/hosts, because the DNS may be slow. */
+    /** Finds the full name in /etc/hosts, because the DNS may be slow. */
     private static function longName(string $short): string
     {
         foreach (@file('/etc/hosts') ?: [] as $line) {

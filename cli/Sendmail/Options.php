@@ -49,7 +49,7 @@ final class Options
     }
 
     /**
-     * "-ti" or "-fa@b". A value is the rest of the word or, if that is empty, the next word.
+     * Reads "-ti" or "-fa@b". A value is the rest of the word or, if that is empty, the next word.
      *
      * @param list<string> $rest
      */
@@ -103,7 +103,7 @@ final class Options
             'V' => $this->dsn['envid'] = $value,
             'X' => str_starts_with($value, 'V') ? throw Stop::usage('sendmail: -XV (a sender of '
                 . 'its own for each recipient, VERP) is not supported; call sendmail once for '
-                . 'each recipient, with its -f.') : null, // else sendmail's log of all traffic
+                . 'each recipient, with its -f.') : null, // -X FILE, a log, is ignored
             'o' => $this->dotEnds = $this->dotEnds && !str_starts_with($value, 'i'),
             default => null,
         };

@@ -177,14 +177,14 @@ final class SmtpServer
         }
     }
 
-    /** Null: refused. */
+    /** The sender's address; null: it was refused. */
     private function sender(string $text): ?string
     {
         return $this->addresses($text, 501, '5.1.7', static fn () => null)[0] ?? null;
     }
 
     /**
-     * One address, or the addresses of its alias; none: refused with this reply.
+     * Returns the address, or those of its alias; none: it was refused with this reply.
      *
      * @return list<string>
      */
@@ -229,8 +229,8 @@ final class SmtpServer
     }
 
     /**
-     * The text up to CRLF, dot, CRLF and nothing less. A line that ends in a bare LF is text:
-     * otherwise what follows it could pass for commands. Null: too large.
+     * Reads the message up to CRLF, dot, CRLF. Nothing else ends it: if bare LFs around a dot did,
+     * the text after them could pass for commands. Null: too large.
      */
     private function message(): ?string
     {
@@ -265,7 +265,7 @@ final class SmtpServer
         } catch (Stop $e) {
             $this->reply(554, '5.6.0', $e->getMessage());
         } catch (DatabaseException $e) {
-            $this->queue = null; // next time it may be another file
+            $this->queue = null; // open it again next time: it may be another file
             $isFull = $e->reason === 'full';
             $this->reply($isFull ? 452 : 451, $isFull ? '4.3.1' : '4.3.0', 'try again later');
             Terminal::error('mailqueue: ' . Terminal::safe($e->getMessage()));
@@ -340,7 +340,7 @@ final class SmtpServer
 
     private function flush(): void
     {
-        stream_set_blocking(STDOUT, true); // else it may take only a part
+        stream_set_blocking(STDOUT, true); // non-blocking, it may take only a part
         if ($this->output !== '' && @fwrite(STDOUT, $this->output) !== strlen($this->output)) {
             $this->over = true; // the client is gone
         }

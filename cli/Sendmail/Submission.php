@@ -118,7 +118,7 @@ final class Submission
                 . '" has no address in it.', ExitCode::NOUSER);
             array_push($all, ...$found);
             if (count($all) > Addresses::RECIPIENTS_MAX) {
-                break; // enqueue() says so
+                break; // enqueue() refuses them
             }
         }
         if (!$all && !$this->options->fromHeaders) {
@@ -146,7 +146,7 @@ final class Submission
         return $found[0];
     }
 
-    /** For the From that is added if there is none. */
+    /** The name for the From that is added if there is none. */
     private function name(): string
     {
         $given = $this->options->name;
@@ -177,7 +177,7 @@ final class Submission
         $max = self::maxSize();
         $chunks = [];
         $size = 0;
-        $tail = "\n"; // a dot may follow it: the text begins with a new line
+        $tail = "\n"; // the text begins on a new line, where a dot counts
         while (($chunk = self::chunk()) !== null) {
             if ($chunk === false) {
                 $why = preg_replace('/.*errno=\d+ /', '', error_get_last()['message'] ?? '');
@@ -201,7 +201,7 @@ final class Submission
 
     /**
      * Reads standard input; null: its end; false: it cannot be read. Another process that shares
-     * the pipe or socket may have made it non-blocking; no data yet is not the end then.
+     * the pipe or socket may have made it non-blocking; then no data does not mean the end.
      */
     public static function chunk(?int $timeout = null): string|false|null
     {
