@@ -68,9 +68,9 @@ final class Application
     }
 
     /**
-     * The words after the program's name, which may be a command itself. Then an option of
-     * sendmail's goes first: callers of /usr/sbin/sendmail pass words of strangers, which must not
-     * become options of ours.
+     * The words after the program's name. If that name is a command itself, an option of sendmail
+     * comes first: callers of /usr/sbin/sendmail pass on words of strangers, which must not become
+     * options of ours.
      *
      * @param list<string> $argv
      * @return list<string>

@@ -124,7 +124,7 @@ final class Arguments
         return isset($this->options[$option]);
     }
 
-    /** A value of the option, else the environment, else php.ini; there, empty means unset. */
+    /** The option's value, else the environment's, else php.ini's; there, empty means unset. */
     public function text(string $option, ?string $environment = null, ?string $ini = null): ?string
     {
         $value = $this->options[$option] ?? null;

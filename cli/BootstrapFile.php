@@ -27,7 +27,7 @@ final class BootstrapFile
         }
     }
 
-    /** What the file returns. If it ends the process instead, the exit code must not be 0. */
+    /** Runs the file. If it ends the process instead of returning, the exit code must not be 0. */
     private static function run(string $path): mixed
     {
         Classes::loadAll();
@@ -42,7 +42,7 @@ final class BootstrapFile
         }
     }
 
-    /** A scope without variables of ours. */
+    /** Loads the file in a scope without our variables. */
     private static function required(): mixed
     {
         return require func_get_arg(0);

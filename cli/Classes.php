@@ -8,8 +8,8 @@ namespace MailQueue\Cli;
 final class Classes
 {
     /**
-     * Loads all at once. Code of others may later lock the files out (open_basedir, autoloaders,
-     * stream wrappers), and an update may replace them while a long run lasts.
+     * Loads all at once. Other code may later make the files unreadable (open_basedir, autoloaders,
+     * stream wrappers), and an update may replace them during a long run.
      */
     public static function loadAll(string $below = ''): void
     {

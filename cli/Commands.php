@@ -61,7 +61,7 @@ final class Commands
     public const NOT_SENDMAIL = ['bootstrap', 'orphan-check', 'backoff'];
 
     /**
-     * Words: how many arguments a command takes, at most.
+     * "words": how many arguments a command takes at most.
      *
      * @var array<string, array{args: string, words: int, text: string,
      *      examples: list<string>, options: array<string, string>}>

@@ -55,7 +55,7 @@ final class Extension
         }
         $process = $early = null;
         if ($forwards) {
-            // Before the other starts: a signal in between would end only this process.
+            // Set before the other process starts: a signal in between would end only this one.
             pcntl_async_signals(true);
             $forward = static function (int $number) use (&$process, &$early): void {
                 /** @var resource|null $process */
@@ -63,7 +63,7 @@ final class Extension
             };
             pcntl_signal(SIGTERM, $forward);
             pcntl_signal(SIGHUP, $forward);
-            // The terminal signals both, and a second SIGINT would end the grace period.
+            // The terminal signals both processes, and a second SIGINT would end the grace period.
             pcntl_signal(SIGINT, static fn () => null);
         }
         $process = proc_open($command, [STDIN, STDOUT, STDERR], $pipes, null, $environment);

@@ -25,7 +25,7 @@ final class Failure
         };
     }
 
-    /** "MailQueue::__construct(): Argument #2 ($table) must be" says "the table must be" here. */
+    /** Turns "MailQueue::__construct(): Argument #2 ($table) must be" into "the table must be". */
     public static function text(\Throwable $e): string
     {
         $isName = '/^MailQueue(?:\\\\(?:Backoff|Internal))?::\w+\(\): Argument #\d+ \(\$(\w+)\) /';
@@ -37,7 +37,7 @@ final class Failure
     }
 
     /**
-     * Prints what went wrong; the exit code.
+     * Prints what went wrong; returns the exit code.
      *
      * @param list<string> $argv
      */

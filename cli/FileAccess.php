@@ -30,7 +30,7 @@ final class FileAccess
             && self::usersOf($group['gid']) <= 1;
     }
 
-    /** How many users have that group as their own, among those of this machine's passwd(5). */
+    /** How many users of this machine's passwd(5) have that group as their primary one. */
     private static function usersOf(int $group): int
     {
         return count(preg_grep("/^([^:]*:){3}$group:/", @file('/etc/passwd') ?: []) ?: []);

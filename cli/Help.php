@@ -161,7 +161,7 @@ final class Help
         return $out;
     }
 
-    /** Two columns that fit into 80. */
+    /** Formats an entry in two columns, at most 80 characters wide. */
     private static function entry(string $name, string $text, int $width): string
     {
         $lines = explode("\n", wordwrap($text, 76 - $width));

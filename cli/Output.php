@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli;
 
-/** Standard output through a buffer's handler: echo alone would hide that the disk is full. */
+/** Writes standard output through a buffer's handler: echo alone would hide a full disk. */
 final class Output
 {
     /** The reader has gone ("| head") or never existed (">&-"): not an error. */
@@ -24,7 +24,7 @@ final class Output
         if ($text === '' || self::$isOver) {
             return '';
         }
-        stream_set_blocking(STDOUT, true); // else it may take only a part
+        stream_set_blocking(STDOUT, true); // non-blocking, it may take only a part
         error_clear_last();
         if (@fwrite(STDOUT, $text) !== strlen($text)) {
             $said = error_get_last()['message'] ?? '';
@@ -37,7 +37,7 @@ final class Output
     }
 
     /**
-     * The exit code, which says when something was not written.
+     * Returns $code, or another exit code if something could not be written.
      *
      * @param list<string> $argv
      */

@@ -15,7 +15,7 @@ final class Retries
         'DISPATCH_BACKOFF_MAX', 'DISPATCH_BACKOFF_MAX_SECONDS',
         'DISPATCH_BACKOFF_JITTER', 'DISPATCH_MAX_ATTEMPTS',
     ];
-    /** Defaults of options of `work`. */
+    /** Variables that are defaults for options of `work`. */
     private const OF_WORK = ['DISPATCH_BATCH', 'DISPATCH_CONNECTIONS', 'DISPATCH_LEASE'];
 
     private const FORMS = 'steps[:ATTEMPTS], fixed[:SECONDS[,ATTEMPTS]] or '
@@ -79,7 +79,7 @@ final class Retries
         return Arguments::environmentInt("{$name}_SECONDS", $default, 1, 31_622_400);
     }
 
-    /** @return array<string, string> names that nothing reads of the environment → a hint */
+    /** @return array<string, string> variables that have no effect → a hint */
     public static function unread(): array
     {
         $known = [...self::NAMES, ...self::OF_WORK];

@@ -63,7 +63,7 @@ final class Settings
         }
     }
 
-    /** The same as the path of a file; null if it is not a file. */
+    /** The path of the database's file; null if it is not a file. */
     public function databasePath(): ?string
     {
         if ($this->bootstrap->queue !== null) {
@@ -91,7 +91,7 @@ final class Settings
         return $this->open($database);
     }
 
-    /** The same over a connection. */
+    /** A queue over an open connection. */
     public function over(\PDO $pdo): MailQueue
     {
         return $this->open($pdo);
@@ -169,7 +169,7 @@ final class Settings
             && !in_array($body, Internal::tables($database, $body), true);
     }
 
-    /** Null where no file has the worker slots: a server, a queue of a bootstrap file. */
+    /** Null if no file holds the worker slots: for a server, or a queue of a bootstrap file. */
     public function workerSlot(): ?WorkerSlot
     {
         $path = $this->bootstrap->queue === null ? (new Named($this->database()))->path : null;
@@ -191,7 +191,7 @@ final class Settings
     }
 
     /**
-     * @param string $path or a DSN
+     * @param string $path a path or a DSN
      * @return list<string>
      */
     private function missingTables(string $path): array
@@ -205,7 +205,7 @@ final class Settings
         return array_values(array_diff($names, $there));
     }
 
-    /** Null: the default of runWorker(), php.ini's sendmail_path. */
+    /** Null: use the default of runWorker(), which is php.ini's sendmail_path. */
     public function transport(): string|\Closure|null
     {
         $given = (string) $this->args->text('transport');

@@ -11,7 +11,7 @@ final class Strays
 {
     private const SHOWN = 5;
 
-    /** Null: there are none. */
+    /** Names these rows for people; null: there are none. */
     public static function text(MailQueue $queue): ?string
     {
         $strays = $queue->strays();

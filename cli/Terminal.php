@@ -67,21 +67,21 @@ final class Terminal
     {
         $text = json_encode($value, $flags | JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE
             | JSON_PRESERVE_ZERO_FRACTION | JSON_INVALID_UTF8_SUBSTITUTE | JSON_THROW_ON_ERROR);
-        // A terminal may show it; the same characters as the C source's mq_utf8_steers().
+        // Escape what can steer a terminal: the same characters as mq_utf8_steers() in C.
         $steers = '/[\x7f-\x{9f}\x{61c}\x{200e}\x{200f}\x{2028}-\x{202e}\x{2066}-\x{2069}]/u';
         $escaped = static fn (array $match): string => $match[0] === "\x7f" ? '\u007f'
             : trim(json_encode($match[0], JSON_THROW_ON_ERROR), '"');
         return preg_replace_callback($steers, $escaped, $text) ?? '';
     }
 
-    /** A standard error that is closed or full does not stop the command. */
+    /** Writes to standard error. If that is closed or full, the command goes on. */
     public static function error(string $line): void
     {
         @fwrite(STDERR, "$line\n");
     }
 
     /**
-     * On a terminal, cuts the widest columns to fit.
+     * Prints a table. On a terminal, cuts the widest columns to fit.
      *
      * @param non-empty-list<non-empty-list<string>> $rows the first is the head
      * @param array<int, string> $notes a line below the row of that number
@@ -108,7 +108,7 @@ final class Terminal
         }
     }
 
-    /** On a terminal, wraps lines behind an indent. $cuts: a word that is too long is cut. */
+    /** On a terminal, wraps lines after an indent. $cuts: cut a word that is too long. */
     public static function wrap(string $text, int $indent, bool $cuts = true): string
     {
         $width = self::columns(STDOUT) - $indent;

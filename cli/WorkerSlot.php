@@ -8,8 +8,8 @@ use MailQueue\Internal;
 
 /**
  * One of the worker slots of an SQLite file, held while the queue is being opened: surplus starts
- * end before they wait for a locked database. The run then takes a slot itself. What is wrong with
- * the files here is left to the run, which says so.
+ * end before they wait for a locked database. The run then takes a slot itself. If something is
+ * wrong with the files here, the run reports it.
  */
 final class WorkerSlot
 {
@@ -31,7 +31,7 @@ final class WorkerSlot
         $this->held === null || fclose($this->held);
     }
 
-    /** False: other runs have all of them. */
+    /** Takes a free slot; false if other runs have all of them. */
     public function take(int $maxWorkers): bool
     {
         for ($i = 0; $i < $maxWorkers; $i++) {
@@ -41,18 +41,18 @@ final class WorkerSlot
                 return true;
             }
             if (flock($file, LOCK_SH | LOCK_NB)) {
-                return true; // others only look whether a worker runs
+                return true; // a process only looks at it
             }
         }
         return false;
     }
 
-    /** A run that finds all slots taken is in the log like any other. */
+    /** Writes the log entry of a run that found all slots taken. */
     public function logLocked(?string $log): void
     {
         $log ??= $this->log;
         $stream = str_replace('/dev/std', 'php://std', $log);
-        // As the run opens it: no link, no waiting for a reader of a pipe, no other user's file.
+        // Open it as the run does: no link, no waiting for a pipe's reader, no other user's file.
         $mode = $stream !== $log ? 'a' : (@lstat($log) ? 'ane' : 'xne');
         $mask = umask(077);
         $file = $log === '' || ($stream === $log && is_link($log)) ? false : @fopen($stream, $mode);

@@ -98,7 +98,7 @@ final class Config extends Command
         };
     }
 
-    /** Null: the settings cannot be read; this command repairs them. */
+    /** Null if the settings cannot be read, so that this command can repair them. */
     private static function pause(MailQueue $queue): ?string
     {
         try {

@@ -24,7 +24,7 @@ final class Jobs extends Command
         return $this->result($jobs, static function () use ($jobs): void {
             $head = ['id', 'status', 'tries', 'next', 'recipients', 'type', 'reference',
                 'subject'];
-            $notes = []; // by row, of which the head is the first
+            $notes = []; // by row number; the head is row 0
             foreach ($jobs as $i => $job) {
                 $job->lastError === null || $notes[$i + 1] = Terminal::safe($job->lastError);
             }
@@ -49,7 +49,7 @@ final class Jobs extends Command
         ];
     }
 
-    /** What fits beside the rest; `show` has it whole. */
+    /** Cuts a long subject; `show` prints all of it. */
     private static function short(string $subject): string
     {
         $isLong = preg_match('/\A.{37}(?=.{4})/us', $subject, $match) === 1;

@@ -13,13 +13,13 @@ use MailQueue\Cli\Terminal;
 /** log: what the workers wrote of a mail, and whether it was sent. */
 final class Log extends Command
 {
-    /** Events that say what became of an attempt; the others come and go. */
+    /** Events that say what became of an attempt; others happen in between. */
     private const OUTCOMES = ['sent', 'try_later', 'refused', 'parked', 'uncertain', 'expired',
         'orphan'];
     private const UNKNOWN = ['reference' => null, 'outcome' => null, 'at' => null];
     private const AT_ONCE = 10_000;
 
-    /** @var list<array<string, mixed>> those that are shown: the last ones */
+    /** @var list<array<string, mixed>> the last ones, which are shown */
     private array $events = [];
     private int $left = 0;
     /** @var array<int, array{reference: ?string, outcome: ?string, at: ?string}> those asked for */
@@ -77,7 +77,7 @@ final class Log extends Command
         return $ids;
     }
 
-    /** Null without a queue: a named log can be read without one. */
+    /** Null if there is no queue but the log is named: it can be read without one. */
     private function queue(): ?MailQueue
     {
         try {

@@ -35,7 +35,7 @@ final class Status extends Command
         });
     }
 
-    /** Null: no relay is paused. */
+    /** Says which relay is paused; null: none. */
     public static function pause(Stats $stats): ?string
     {
         return $stats->pausedUntil === null ? null
@@ -44,7 +44,7 @@ final class Status extends Command
             . Terminal::safe($stats->pauseReason);
     }
 
-    /** @return list<string> of each relay that was found not to take as much at a time as others */
+    /** @return list<string> a text for each relay that cannot take the next mail early */
     public static function pipelining(MailQueue $queue): array
     {
         $texts = [];
@@ -62,7 +62,7 @@ final class Status extends Command
         return $texts;
     }
 
-    /** Null: mail goes to its recipients. */
+    /** Says where mail goes in test mode; null: to its recipients. */
     public static function testMode(MailQueue $queue, Stats $stats): ?string
     {
         if ($stats->redirectTo === null) {
@@ -75,7 +75,7 @@ final class Status extends Command
             . ', not to its recipients (config key ' . self::redirectKey($queue) . ').';
     }
 
-    /** The config key that the test mode comes from: mailRedirectTo, or what stands for it. */
+    /** The config key that the test mode comes from: mailRedirectTo or its alias. */
     public static function redirectKey(MailQueue $queue): string
     {
         $key = 'mailRedirectTo';

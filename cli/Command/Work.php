@@ -51,7 +51,7 @@ final class Work extends Command
         }
         [$queue, $before] = $look;
         if ($queue === null || $before === null) {
-            // Before the first mail is queued, which creates the tables.
+            // The first mail that is queued creates the tables.
             return $this->nothing('empty', 'there is no queue yet; the first mail creates it');
         }
         $quiet = $args->has('quiet') || $args->has('json');
