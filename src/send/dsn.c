@@ -40,8 +40,7 @@ static bool is_host(const char *host)
     return len > 0 && len <= HOST_MAX && host[len] == '\0' && host[0] != '-';
 }
 
-/* The text repeats no input: after an unencoded character, a piece of a password can be
- * anywhere. */
+/* The text repeats no input: after an unencoded character, a password's pieces can be anywhere. */
 static enum mq_status bad_authority(struct mq_error *err)
 {
     return mq_dsn_bad(

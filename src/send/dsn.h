@@ -46,7 +46,7 @@ struct mq_dsn {
     int64_t final_timeout_ms;     /* reply to the dot, or end of sendmail's program: 600 s; 0 for
                                      file:// and null://, which have neither */
     int64_t idle_ms;              /* QUIT after this long idle: 10,000 */
-    int64_t mails_per_connection; /* QUIT after this many: 100 */
+    int64_t mails_per_connection; /* QUIT after this many mails: 100 */
 };
 
 /* MQ_CONFIG with field "transport" on unknown schemes or options, options that do not apply to the
@@ -57,7 +57,7 @@ struct mq_dsn {
  * none. */
 enum mq_status mq_dsn_parse(struct mq_str text, struct mq_dsn *out, struct mq_error *err);
 void mq_dsn_clear(struct mq_dsn *dsn);
-/* "smtp://user:***@host:587", "sendmail://default?command=/usr/bin/msmtp%20***", malloc'ed. */
+/* Without secrets, malloc'ed: "smtp://user:***@host", "sendmail://default?command=/bin/x%20***". */
 char *mq_dsn_redacted(const struct mq_dsn *dsn);
 bool mq_dsn_is(const struct mq_dsn *dsn, const char *scheme);
 bool mq_dsn_is_loopback(const struct mq_dsn *dsn); /* 127.0.0.0/8, ::1, localhost */

@@ -9,7 +9,7 @@
 struct mq_transport_options {
     struct mq_clock clock;
     int connections;           /* the most SMTP sessions or sendmail processes; 1 or more */
-    const char *sendmail_path; /* php.ini's: for sendmail:// without a command; NULL: none */
+    const char *sendmail_path; /* from php.ini, for sendmail:// without a command; NULL: none */
     const char *own_program;   /* bin/mailqueue as installed; NULL: not known */
     bool no_command;           /* sendmail:// may start sendmail_path only */
 };

@@ -32,7 +32,7 @@ static enum mq_status null_step(struct mq_transport *transport, int64_t timeout_
                                 struct mq_error *err)
 {
     struct mq_transfer *transfer;
-    (void)timeout_ms; /* nothing is ever waited for */
+    (void)timeout_ms; /* this transport never waits */
     (void)err;
     while ((transfer = mq_transfer_take(&transport->pending, NULL)) != NULL) {
         accept(transport, transfer);

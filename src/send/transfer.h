@@ -16,7 +16,7 @@
 struct mq_target {
     const char *address;    /* borrowed from the worker */
     enum mq_outcome result; /* RELEASED: no transaction has decided it */
-    int code;               /* the deciding reply's, 0: none */
+    int code;               /* of the deciding reply; 0: none */
     char reply[MQ_TARGET_REPLY_MAX];
 };
 

@@ -56,10 +56,10 @@ struct mq_transport {
 
 /* ---- for the worker ---- */
 
-/* How many more transfers submit() takes now. */
+/* Returns how many more transfers submit() takes now. */
 size_t mq_transport_capacity(const struct mq_transport *transport, bool just_in_time);
 void mq_transport_submit(struct mq_transport *transport, struct mq_transfer *transfer);
-/* A finished transfer, or NULL. */
+/* Returns a finished transfer, or NULL. */
 struct mq_transfer *mq_transport_take_done(struct mq_transport *transport);
 /* Gives back at once, as UNTOUCHED, transfers that have sent nothing of the body. */
 void mq_transport_recall(struct mq_transport *transport);
@@ -85,7 +85,7 @@ static inline int64_t mq_transport_now_us(const struct mq_transport *transport)
     return transport->clock.now_us(transport->clock.context);
 }
 
-/* Whether a transfer may begin. */
+/* Whether new transfers can begin: no trouble, not stopped. */
 bool mq_transport_may_begin(const struct mq_transport *transport);
 void mq_transport_give_back(struct mq_transport *transport, struct mq_transfer *transfer,
                             enum mq_transfer_end end);
