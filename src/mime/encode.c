@@ -83,7 +83,7 @@ static struct mq_str take_line(struct mq_str *text)
 static struct mq_str take_counted_line(struct mq_str *text, unsigned *seen, size_t *coded)
 {
     size_t n = 0;
-    size_t next_look = 0; /* no look at eight bytes that are known not to be simple */
+    size_t next_look = 0; /* where to use is_simple() again: the bytes before are not simple */
     *seen = 0;
     *coded = 0;
     while (n < text->len) {

@@ -8,7 +8,7 @@
 #include "core/error.h"
 
 #define MQ_HEADER_UTF8   "utf-8" /* the charset of encoded words */
-#define MQ_WORD_SHORT    16      /* least characters for an encoded word at a line's end */
+#define MQ_WORD_SHORT    16      /* fewest characters worth an encoded word at a line's end */
 #define MQ_LINE_MAX_WORD 76      /* of lines with encoded words: RFC 2047, 2 */
 
 /* Checks UTF-8 text of a header. Replaces the separators that pasted text may have (tab, vertical
@@ -32,7 +32,7 @@ void mq_encode_words(struct mq_buffer *out, size_t *column, struct mq_str charse
                      struct mq_str text);
 /* Returns the size of the text as a single encoded word, however long. */
 size_t mq_encode_words_size(struct mq_str charset, struct mq_str text);
-/* Append text as a quoted string (RFC 5322, 3.2.4); return the size of that. */
+/* Appends text as a quoted string (RFC 5322, 3.2.4); mq_quoted_size() is the size of that. */
 void mq_encode_quoted(struct mq_buffer *out, struct mq_str text);
 size_t mq_quoted_size(struct mq_str text);
 

@@ -1,5 +1,5 @@
-/* Reads and writes mailboxes. One reader, which goes over the text once, is for what applications
- * give and for header fields of complete messages. */
+/* Reads and writes mailboxes. The same reader, which goes over the text once, reads what
+ * applications give and header fields of complete messages. */
 #include "mime/mailbox.h"
 
 #include <stdlib.h>
@@ -90,8 +90,8 @@ static bool skip_blank(struct mq_address_reader *r)
     return true;
 }
 
-/* Length of the next piece of a word: a quoted string, an encoded word, a literal in brackets, or
- * one character. 0 with a fault. */
+/* Returns the length of the next piece of a word: a quoted string, an encoded word, a literal in
+ * brackets, or one character. Returns 0 and sets r->fault if its end is missing. */
 static size_t piece_length(struct mq_address_reader *r, struct phrase *phrase)
 {
     size_t n;
@@ -216,7 +216,7 @@ static bool begins_group(const struct mq_address_reader *r, const struct phrase 
     return peek(r) == ':' && phrase->words > 0 && !phrase->at && !r->in_group && !r->strict;
 }
 
-/* Takes one element of the list; *address is empty where it has none. */
+/* Takes one element of the list. *address is empty if it has none. */
 static void take_element(struct mq_address_reader *r, struct phrase *phrase, struct mq_str *address)
 {
     if (!take_phrase(r, phrase)) {
@@ -318,7 +318,7 @@ bool mq_address_next(struct mq_address_reader *r, struct mq_str *address)
 }
 
 /* Whether the character at i is text or folding. A line end without white space behind it would end
- * the field for its next reader. */
+ * the field. */
 static bool is_in_field(struct mq_str value, size_t i)
 {
     unsigned char c = (unsigned char)value.data[i];

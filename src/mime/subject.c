@@ -8,7 +8,7 @@
 
 /* ---- encoded words ---- */
 
-/* "=?charset?encoding?text?="; `len` octets in all. */
+/* An encoded word: "=?charset?encoding?text?="; `len` octets in all. */
 struct word {
     struct mq_str charset, encoding, text;
     size_t len;

@@ -20,7 +20,7 @@ struct work {
     struct mq_mailboxes from, to, cc, bcc, reply_to;
     struct mq_str subject;
     struct mq_buffer spaced;    /* the subject, if it had pasted separators */
-    struct mq_buffer made_text; /* from the HTML */
+    struct mq_buffer made_text; /* text that was made from the HTML */
     struct mq_str text;         /* the text that is sent; data NULL: none */
     struct mq_buffer head;      /* the header without the fields of the body */
     struct mq_part_tree tree;

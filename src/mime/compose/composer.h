@@ -14,8 +14,8 @@
 
 /* Mailboxes of one field. */
 struct mq_compose_address {
-    struct mq_str address; /* with name.data NULL: one mailbox or a comma-separated list, as people
-                              write them; else a plain addr-spec */
+    struct mq_str address; /* if name.data is NULL: one mailbox or a comma-separated list, as
+                              people write them; else a plain addr-spec */
     struct mq_str name;    /* display name, UTF-8; may be empty */
     const char *field;     /* for errors: "to", "to[3]" */
 };
@@ -34,13 +34,13 @@ struct mq_compose_header {
 
 /* An attachment, or a part that the HTML shows. */
 struct mq_compose_part {
-    struct mq_str name; /* file name without directories, UTF-8; empty: none. Where it is not short
-                           ASCII, old readers get one in ASCII as the type's "name" */
+    struct mq_str name; /* file name without directories, UTF-8; empty: none. If it is not short
+                           ASCII, the type gets an ASCII form as "name" for old readers */
     struct mq_str type; /* "image/png", "text/csv; charset=utf-8"; empty: octet-stream */
-    struct mq_str cid;  /* what the HTML calls it behind "cid:"; empty: an attachment */
+    struct mq_str cid;  /* its id, which the HTML has behind "cid:"; empty: an attachment */
     struct mq_str data; /* the content; with an fd, only its length */
-    int fd;             /* that much is read from there, from the present position, and other than
-                           that is an error; not closed. -1: none */
+    int fd;             /* data.len bytes are read from its position on; fewer or more are an
+                           error. It is not closed. -1: none */
     const char *field;  /* for errors: "attachments[2]" */
 };
 
@@ -48,7 +48,7 @@ struct mq_compose_fields {
     struct mq_compose_addresses from;                  /* exactly one mailbox */
     struct mq_compose_addresses to, cc, bcc, reply_to; /* at least one in to, cc or bcc */
     struct mq_str subject;                             /* UTF-8, one line; may be empty */
-    struct mq_str text; /* UTF-8, any line ends; data NULL: made from the HTML where this build can,
+    struct mq_str text; /* UTF-8, any line ends; data NULL: made from the HTML if this build can,
                            else left out */
     struct mq_str html; /* UTF-8; data NULL: none */
     const struct mq_compose_header *headers;

@@ -15,7 +15,7 @@
 /* Fields that are not free text, or are not allowed. */
 enum kind {
     TEXT,
-    MAILBOX,   /* one */
+    MAILBOX,   /* one mailbox */
     MAILBOXES, /* one or more */
     IDS,       /* ASCII words */
     FROM_FIELD,

@@ -306,7 +306,7 @@ void mq_part_tree_clear(struct mq_part_tree *tree)
     *tree = (struct mq_part_tree){.count = 0};
 }
 
-/* ---- writing: content has no line end before a delimiter, which brings it ---- */
+/* ---- writing: a part has no line end of its own, the delimiter behind it brings one ---- */
 
 static void put_part_header(const struct mq_part *part, struct mq_buffer *out)
 {

@@ -34,7 +34,7 @@ enum mq_status mq_part_tree_prepare(const struct mq_compose_fields *fields, stru
 void mq_part_tree_clear(struct mq_part_tree *tree);
 
 /* Appends the header fields of the body, the empty line, and the body, which ends with CRLF. An fd
- * is read straight into the output. MQ_IO with the field of a part. */
+ * is read and encoded in blocks. MQ_IO with the field of a part. */
 enum mq_status mq_part_tree_write(const struct mq_part_tree *tree, struct mq_buffer *out,
                                   struct mq_error *err);
 

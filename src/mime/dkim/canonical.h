@@ -7,7 +7,7 @@
 
 /* Chooses the fields of `prefix` and `message` (wire form) to sign. Appends them in canonical form
  * to `text`, and their names as in the tag h= to `names`: "From:From:To". A name occurs once for
- * each such field, and once more if nobody shall add another one (5.4.2). */
+ * each such field, and often once more, so that none can be added later (5.4.2). */
 void mq_dkim_select(struct mq_str prefix, struct mq_str message, struct mq_buffer *text,
                     struct mq_buffer *names);
 

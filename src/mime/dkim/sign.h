@@ -13,7 +13,7 @@ struct mq_dkim; /* keys by domain; for one thread at a time */
 /* Whether this build can sign. */
 bool mq_dkim_available(void);
 
-/* allows(): whether open_basedir allows to open a key file; NULL: every file is allowed. */
+/* allows(): whether open_basedir allows a key file; NULL: every file is allowed. */
 enum mq_status mq_dkim_new(struct mq_dkim **out, bool (*allows)(const char *path),
                            struct mq_error *err);
 void mq_dkim_free(struct mq_dkim *dkim); /* NULL is allowed */

@@ -137,7 +137,7 @@ static bool is_hidden(const xmlNode *node)
 
 /* ---- links ---- */
 
-/* Takes a prefix off, in any case. False if the text does not begin with it. */
+/* Takes a prefix off, whether in upper or lower case. False if the text does not begin with it. */
 static bool cut(struct mq_str *text, const char *prefix)
 {
     bool begins = mq_str_begins_nocase(*text, prefix);

@@ -1,5 +1,5 @@
-/* The envelope of a message. Finds it in the header fields of a complete message, as sendmail -t
- * does. */
+/* The envelope of a message, and its search in the header fields of a complete message, as sendmail
+ * -t does it. */
 #ifndef MQ_MIME_WIRE_ENVELOPE_H
 #define MQ_MIME_WIRE_ENVELOPE_H
 

@@ -71,8 +71,8 @@ struct mq_repair_head {
 
 /* Appends a header section with its long lines folded. */
 void mq_repair_fold(struct mq_buffer *out, struct mq_str head, const struct mq_repair_head *change);
-/* Append the lines of a body and break the long ones: by soft breaks, into lines of 76 octets, of
- * 998. No new line begins with "--". */
+/* Append the lines of a body. Break the long ones by soft breaks (quoted-printable), into lines of
+ * 76 octets (base64), or of 998. No new line begins with "--". */
 void mq_repair_break_quoted_printable(struct mq_buffer *out, struct mq_str text);
 void mq_repair_break_base64(struct mq_buffer *out, struct mq_str text);
 void mq_repair_break(struct mq_buffer *out, struct mq_str text);

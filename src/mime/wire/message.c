@@ -16,7 +16,7 @@ enum kind { ORDINARY, BLIND, MESSAGE_ID, DATE, SIGNATURE };
 
 /* The state of one mq_message_normalize(). */
 struct work {
-    struct mq_str rest; /* of the message: not read yet */
+    struct mq_str rest; /* the unread rest of the message */
     bool ascii;         /* the whole message is ASCII */
     char end;           /* last byte of every line: LF, or CR */
     size_t line;        /* number of the current one */
@@ -66,7 +66,7 @@ static void put_line(struct work *work, struct mq_str line)
         note(work, "it has more than 998 octets, and a DKIM-Signature forbids to change it; break "
                    "it or encode it (quoted-printable or base64) before signing");
     }
-    /* Most lines have CRLF behind them in the input already: copy it along. */
+    /* Most lines already have CRLF behind them in the input: copy it with the line. */
     size_t behind = (size_t)(work->rest.data - line.data) - line.len;
     if (behind == 2 && memcmp(line.data + line.len, "\r\n", 2) == 0) {
         line.len += 2;

@@ -22,8 +22,8 @@ struct mq_message_options {
     int64_t date_s;         /* used for a missing Date */
 };
 
-/* What mq_message_normalize() found. message_id points into the output. It has no control
- * characters and none of the comments that may follow it in the field. */
+/* What mq_message_normalize() found. message_id points into the output, has no control characters,
+ * and ends before any comment that follows it in the field. */
 struct mq_message_info {
     unsigned flags;
     struct mq_str message_id;
@@ -43,9 +43,9 @@ struct mq_message_info {
  * Lines over 998 octets and header bytes that are not UTF-8 stay, and the flags report them. No
  * relay takes such a message, so callers use mq_repair_accept() (repair.h), which calls this
  * function and repairs them. In a message with a DKIM-Signature they are errors. So are mixed line
- * ends there, and fields that would have to be added or removed, if the signature covers them. LF
- * or CR throughout is no error, because lines are signed with CRLF (RFC 6376, 5.3), nor is a
- * missing last line end (3.4.3). */
+ * ends there, and adding or removing a field that the signature covers. LF or CR throughout is no
+ * error, because lines are signed with CRLF (RFC 6376, 5.3), nor is a missing last line end
+ * (3.4.3). */
 enum mq_status mq_message_normalize(struct mq_str raw, const struct mq_message_options *options,
                                     struct mq_buffer *out, struct mq_message_info *info,
                                     struct mq_error *err);

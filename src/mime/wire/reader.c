@@ -89,7 +89,7 @@ struct mq_str mq_message_id(struct mq_str message)
 {
     struct mq_str value = {NULL, 0};
     mq_message_header(message, "Message-ID", &value);
-    /* Without the comments that may follow it (RFC 5322, 3.6.4). */
+    /* Leaves out the comments that may follow the id (RFC 5322, 3.6.4). */
     size_t end = value.len > 0 && value.data[0] == '<' ? mq_str_find(value, '>') : value.len;
     return (struct mq_str){value.data, end < value.len ? end + 1 : value.len};
 }

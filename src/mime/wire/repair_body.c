@@ -125,7 +125,7 @@ static void read_head(struct entity *entity)
 
 /* ---- leaves ---- */
 
-/* Whether a boundary has "=", and each could be one of quoted-printable. */
+/* Whether a boundary has "=", and quoted-printable could have each of them. */
 static bool is_like_quoted(struct mq_str boundary)
 {
     static const char hex[] = "0123456789ABCDEF";

@@ -34,8 +34,8 @@ static enum kind kind_of(struct mq_str name)
     return TEXT;
 }
 
-/* Whether a charset can be the one of bytes that are not UTF-8, and be named in an encoded word.
- * These cannot: ASCII has no bytes over 127, UTF-8 would be valid, and text in the others looks
+/* Whether a charset may be that of bytes that are not UTF-8, and be named in encoded words.
+ * `others` are not: ASCII has no bytes over 127, UTF-8 would be valid, and text in the rest looks
  * different. */
 static bool is_charset(struct mq_str name)
 {

@@ -115,8 +115,8 @@ static bool is_field(struct mq_str line, const char *name)
            mq_str_equal_nocase((struct mq_str){line.data, len}, mq_str_of(name));
 }
 
-/* Writes a line of a Message-ID field and keeps the id (at most 980 octets) together. *done: the id
- * was written. */
+/* Writes a line of a Message-ID field and keeps the id (at most 980 octets) together. *done:
+ * whether the id has been written. */
 static void fold_id_line(struct mq_buffer *out, struct mq_str line, size_t name, bool *done)
 {
     struct mq_str value = mq_str_skip(line, name);
