@@ -7,10 +7,10 @@
 #include "worker/deliveries.h"
 #include "worker/run.h"
 
-#define CLAIM_AGAIN_MS 1000   /* after one that found nothing, while others are under way */
-#define SILENCE_MS     240000 /* at most: servers end sessions that say nothing for longer */
+#define CLAIM_AGAIN_MS 1000   /* after a claim that found nothing, while others are under way */
+#define SILENCE_MS     240000 /* longest pause between claims: servers end silent sessions */
 #define RENEW_CHUNK    500
-/* Leases are in whole seconds, so one may end up to a second before claim + lease. */
+/* Leases are in whole seconds, so one can end up to a second before claim + lease. */
 #define LEASE_MARGIN_MS 1000
 
 static int64_t lease_end_ms(const struct mq_run *run, int64_t before_ms)
@@ -31,7 +31,7 @@ static enum mq_status renew_chunk(struct mq_run *run, struct mq_delivery **deliv
     MQ_TRY(mq_queue_renew(run->queue, jobs, count, run->options->lease_s, err));
     for (size_t i = 0; i < count; i++) {
         if (jobs[i]->locked_until == 0) {
-            deliveries[i]->lease_end_ms = 0; /* it is not begun, or stops at the guard */
+            deliveries[i]->lease_end_ms = 0; /* lost: it does not begin, or enter() stops it */
             continue;
         }
         deliveries[i]->lease_end_ms = lease_end_ms(run, before_ms);
@@ -57,8 +57,8 @@ static enum mq_status renew_all(struct mq_run *run, struct mq_error *err)
     return renew_chunk(run, chunk, count, err);
 }
 
-/* A third of the lease has passed; or the wall clock, by which others judge our leases, has jumped
- * ahead. */
+/* Whether a third of the lease has passed, or the wall clock has jumped ahead: other runs judge our
+ * leases by that clock. */
 static bool renewal_is_due(const struct mq_run *run, int64_t now_ms)
 {
     if (run->held == 0 || (mq_run_database_fails(run) && now_ms < run->database.retry_ms)) {
@@ -78,7 +78,7 @@ void mq_run_renew(struct mq_run *run)
     enum mq_status status = renew_all(run, &error);
     if (status != MQ_OK) {
         run->lease.renew_ms = 0;
-        run->lease.low_s = INT64_MAX; /* renew_ms says it */
+        run->lease.low_s = INT64_MAX; /* renew_ms alone makes the renewal due */
         mq_run_database_failed(run, status, &error);
         return;
     }
@@ -88,8 +88,9 @@ void mq_run_renew(struct mq_run *run)
 
 /* ---- claims ---- */
 
-/* How many jobs to claim beyond those that wait, by the transport. A cycle that settles
- * fills up; one only for a claim comes when less than half waits, and less than one a session. */
+/* How many jobs to claim besides those that wait, so that a batch waits, or as many as the
+ * transport takes. Without outcomes to settle: 0 as long as those that wait are enough for the
+ * transport, and are half a batch or one for each connection. */
 static int64_t wanted_ahead(const struct mq_run *run, bool settles)
 {
     int64_t batch = run->options->batch, ready = (int64_t)run->waiting.count;
@@ -108,7 +109,7 @@ static int64_t wanted_ahead(const struct mq_run *run, bool settles)
     return (can_take > batch ? can_take : batch) - ready;
 }
 
-/* 0: none. */
+/* How many jobs to claim now; 0: none. */
 static int claim_size(const struct mq_run *run)
 {
     const struct mq_worker_options *options = run->options;
@@ -131,7 +132,7 @@ static int claim_size(const struct mq_run *run)
     return want > 0 ? (int)want : 0;
 }
 
-/* What is done fills a transaction, or has waited for one long enough. */
+/* Whether the outcomes in `done` fill a transaction, or have waited for one long enough. */
 static bool settles_now(const struct mq_run *run, int64_t now_ms)
 {
     if (run->done.count == 0) {
@@ -164,8 +165,8 @@ bool mq_run_cycle_due(const struct mq_run *run, int64_t now_ms)
            claim_size(run) > 0;
 }
 
-/* A job that we still hold, and whose row was claimed again: the database was put back to an
- * earlier state, or the lease ended unnoticed. The delivery goes on, under the new lease. */
+/* Gives a job that we hold its new lease. It was claimed again because the database was put back to
+ * an earlier state, or because the lease ended unnoticed. */
 static void merge(struct mq_delivery *held, const struct mq_job *again, int64_t end_ms)
 {
     held->job.attempts = again->attempts;
@@ -190,7 +191,7 @@ static void take_jobs(struct mq_run *run, struct mq_claim *claim, int64_t before
             merge(held, job, end_ms);
         } else if (!mq_delivery_new(run, job, end_ms)) {
             struct mq_error error;
-            run->unknown_jobs = true; /* claimed, and not known here: recovery must find them */
+            run->unknown_jobs = true; /* claimed without a delivery: recovery must find them */
             mq_run_fail(run, mq_error_nomem(&error), &error);
             return;
         }
@@ -222,7 +223,7 @@ static void take_end(struct mq_run *run, const struct mq_claim *claim, int64_t n
     case MQ_CLAIM_PAUSED:
         memcpy(run->report->reason, claim->reason, sizeof(run->report->reason));
         run->report->resume_s = claim->resume_s;
-        run->trouble.found = true; /* it is known already */
+        run->trouble.found = true; /* the queue knows of the pause already */
         mq_run_stop(run, MQ_RUN_RELAY);
         break;
     case MQ_CLAIM_DISABLED:
@@ -241,8 +242,8 @@ static void take_end(struct mq_run *run, const struct mq_claim *claim, int64_t n
 
 /* ---- the cycle ---- */
 
-/* As many as one transaction takes, the oldest first: it must stay short for those who enqueue. A
- * large message is thousands of pages to delete. */
+/* Collects the oldest outcomes, as many as one transaction takes. It must stay short for those who
+ * enqueue, and a large message has thousands of pages to delete. */
 static size_t collect_outcomes(const struct mq_run *run, struct mq_settlement *out, int64_t *bytes)
 {
     size_t n = 0;
@@ -265,7 +266,7 @@ static void settled(struct mq_run *run, size_t count)
     run->first_done_ms = mq_run_now_ms(run);
 }
 
-/* What one transaction has brought. */
+/* Takes over what one transaction has brought. */
 static void take_cycle(struct mq_run *run, const struct mq_cycle *cycle, int64_t before_ms)
 {
     struct mq_claim *claim = cycle->claim;
@@ -277,7 +278,7 @@ static void take_cycle(struct mq_run *run, const struct mq_cycle *cycle, int64_t
     if (!cycle->request) {
         return;
     }
-    /* MORE: it may not have come to the leases of every dead run. */
+    /* After MQ_CLAIM_MORE, dead runs may have leases left. */
     bool complete = claim->status == MQ_OK && claim->end != MQ_CLAIM_MORE;
     mq_recovery_end_cycle(run->recovery, complete);
     if (claim->status != MQ_OK) {
@@ -326,7 +327,7 @@ void mq_run_cycle(struct mq_run *run)
         cycle.request = &request;
     }
     int64_t before_ms = mq_run_now_ms(run);
-    mq_run_limit_s(run); /* as it is at the claim */
+    mq_run_limit_s(run); /* notes the time of the claim */
     enum mq_status status = mq_queue_cycle(run->queue, &cycle, &error);
     if (status == MQ_OK) {
         if (bytes + claim.dropped_bytes > MQ_RUN_SETTLE_BYTES / 4) {
@@ -335,7 +336,7 @@ void mq_run_cycle(struct mq_run *run)
         take_cycle(run, &cycle, before_ms);
     } else {
         mq_recovery_end_cycle(run->recovery, false);
-        /* What it claimed may be ours, and not known here: the record must stay for it. */
+        /* The cycle may have claimed jobs that we do not know: the record stays for them. */
         run->unknown_jobs = run->unknown_jobs || (request.limit > 0 && status == MQ_IO);
         mq_run_database_failed(run, status, &error);
     }

@@ -9,20 +9,21 @@
 #define RETRY_MAX_MS      1000
 #define MAINTAIN_EVERY_MS 10
 #define SWEEP_EVERY_MS    50    /* keeps the write lock free for others most of the time */
-#define SWEEP_AGAIN_MS    60000 /* a run without an end does as the next run would */
-/* A server soon notices that a connection of ours has ended; another worker may hold it longer. */
+#define SWEEP_AGAIN_MS    60000 /* a daemon sweeps again, as a next run would */
+/* A server soon notices that our old connection has ended and frees its slot. If the slot is taken
+ * for longer than this, another worker has it. */
 #define SLOT_WAIT_MS 5000
 
 /* ---- failures ---- */
 
-/* After a server's MQ_IO it is not known if what was being committed is stored. */
+/* Whether the connection is lost. After a server's MQ_IO a commit may or may not be stored. */
 static bool is_lost(const struct mq_run *run, enum mq_status status)
 {
     return status == MQ_REPLACED || (status == MQ_IO && mq_queue_is_shared(run->queue));
 }
 
-/* The slot went with the connection, but its lock lasts until the server has ended that too:
- * MQ_BUSY while it may. Without a slot the run ends. */
+/* Takes a slot on the new connection. The old slot stays locked until the server has ended the old
+ * connection: MQ_BUSY for up to SLOT_WAIT_MS. Then the run ends without a slot. */
 static enum mq_status take_slot_again(struct mq_run *run, struct mq_error *err)
 {
     MQ_TRY(mq_slot_take(&run->slot, err));
@@ -36,19 +37,19 @@ static enum mq_status take_slot_again(struct mq_run *run, struct mq_error *err)
     return MQ_OK;
 }
 
-/* MQ_CONFIG: it can never be reopened. */
+/* MQ_CONFIG: the connection cannot be opened again. */
 static enum mq_status reopen(struct mq_run *run)
 {
     struct mq_error error;
     MQ_TRY(mq_queue_reopen(run->queue, &error));
     run->database.lost = false;
-    run->lease.renew_ms = 0; /* which of our leases are in this database? */
+    run->lease.renew_ms = 0; /* shows which of our leases this database has */
     run->database.slot_ms = run->database.slot_ms ? run->database.slot_ms : mq_run_now_ms(run);
     return take_slot_again(run, &error);
 }
 
-/* The connection is the application's: what is under way ends, and is left to the next run and to
- * this one's record. */
+/* Ends the run if the connection was the application's. What is under way ends, and is left to the
+ * next run, which reads this run's intent record. */
 static void end_cut_off(struct mq_run *run, enum mq_status status, const struct mq_error *err)
 {
     mq_run_fail(run, status, err);
@@ -58,7 +59,7 @@ static void end_cut_off(struct mq_run *run, enum mq_status status, const struct 
     }
 }
 
-/* Waiting for a worker slot has its own timeout, and ends the run normally. */
+/* Whether to give up. Waiting for a worker slot has its own timeout, and ends the run normally. */
 static bool is_given_up(const struct mq_run *run, int64_t now_ms)
 {
     bool slot =
@@ -78,8 +79,8 @@ static void plan_retry(struct mq_run *run, int64_t now_ms)
     run->database.retry_ms = now_ms + run->database.retry_wait_ms;
 }
 
-/* A server comes back; a file that cannot be used is left to the next run. `again` is the result of
- * opening the database again. */
+/* Whether to try again: a server comes back, but a file that cannot be used is left to the next
+ * run. `again` is the result of opening the database again. */
 static bool is_waited_for(const struct mq_run *run, enum mq_status status, enum mq_status again)
 {
     bool comes_back =

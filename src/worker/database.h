@@ -1,4 +1,4 @@
-/* The run's transactions: cycles, renewals, upkeep, and what it does when they fail. */
+/* The run's transactions: cycles, renewals, upkeep, and what the run does when they fail. */
 #ifndef MQ_WORKER_DATABASE_H
 #define MQ_WORKER_DATABASE_H
 
@@ -8,51 +8,51 @@ struct mq_run;
 
 /* Times are CLOCK_BOOTTIME in ms. */
 struct mq_database {
-    int64_t failing_ms; /* since when a transaction fails; 0: none does */
-    bool lost;          /* the connection is, and was not opened again yet */
-    int64_t slot_ms;    /* since when the new one lacks the old one's slot; 0: it does not */
+    int64_t failing_ms; /* since when transactions fail; 0: they do not */
+    bool lost;          /* the connection is lost and not opened again yet */
+    int64_t slot_ms;    /* since when a new connection lacks the worker slot; 0: it does not */
     int64_t retry_ms;
     int64_t retry_wait_ms;
-    int64_t free_until_ms; /* the write lock is others' until then */
+    int64_t free_until_ms; /* until then the write lock is left to others */
     int64_t next_maintain_ms;
     int64_t next_sweep_ms;
     struct mq_sweep sweep;
 };
 
-/* Of the last claim, if not said otherwise. */
+/* What the last claim said, unless a member says otherwise. */
 struct mq_claims {
     enum mq_claim_end end;
-    bool fresh;   /* nothing was settled since without a claim */
-    bool any;     /* there was one */
-    bool limited; /* by the hourly limit */
+    bool fresh;   /* no outcome was settled after it */
+    bool any;     /* a claim was made */
+    bool limited; /* an hourly limit is set */
     int64_t total;
-    int64_t next_ms;  /* no claim of its own before */
-    int64_t token_ms; /* when it expected a token */
+    int64_t next_ms;  /* no cycle for a claim alone before then */
+    int64_t token_ms; /* when the next token is expected */
     int64_t resume_s;
 };
 
 struct mq_leases {
     int64_t renew_ms; /* the next renewal */
-    int64_t low_s;    /* UTC; no lease held ends before it */
+    int64_t low_s;    /* UTC; no lease that the run holds ends before then */
 };
 
 bool mq_run_cycle_due(const struct mq_run *run, int64_t now_ms);
-/* One transaction: what is done is settled, leases of the dead are recovered, jobs are claimed. */
+/* In one transaction: settles what is done, recovers leases of dead runs, claims jobs. */
 void mq_run_cycle(struct mq_run *run);
-/* Renews the leases of all that is held when it is time. */
+/* Renews the leases of all jobs that the run holds, when that is due. */
 void mq_run_renew(struct mq_run *run);
 
-/* Notes that a transaction failed and handles it as far as can be: reopens, waits, gives up. */
+/* Notes that a transaction failed, and reopens the database, waits or gives up. */
 void mq_run_database_failed(struct mq_run *run, enum mq_status status, const struct mq_error *err);
-/* Before a transaction: whether it may be made. A slot that went with a lost connection is taken
- * again. */
+/* Must be called before a transaction. Takes the worker slot again if it went with a lost
+ * connection. False: the run has no slot. */
 bool mq_run_has_slot(struct mq_run *run);
-/* A transaction was long, perhaps for large messages that it deleted: those who enqueue get the
- * write lock for as long as we had it, since begun_ms. */
+/* After a long transaction, such as one that deleted large messages: leaves the write lock to those
+ * who enqueue for as long as we had it, since begun_ms. */
 void mq_run_leave_free(struct mq_run *run, int64_t begun_ms);
 /* When the next piece of the sweep is due. */
 int64_t mq_run_sweep_ms(const struct mq_run *run);
-/* A piece of the sweep and of the database's upkeep, when it is time. */
+/* Does a piece of the sweep and of the database's upkeep, when they are due. */
 void mq_run_upkeep(struct mq_run *run);
 
 #endif

@@ -40,7 +40,7 @@ static void find_evidence(void *context, const char *token, int64_t job_id, stru
             return;
         }
     }
-    /* A lease that is over while its owner lives, or that of this very run. */
+    /* The lease is over, but its owner is alive, or it is one of this very run. */
     if (!recovery->open || strcmp(recovery->open->token, token) != 0) {
         mq_intent_record_close(recovery->open, false);
         recovery->open = NULL;
@@ -83,8 +83,8 @@ void mq_recovery_scan(struct mq_recovery *recovery, const char *own_token, int64
         return;
     }
     recovery->next_scan_ms = now_ms + SCAN_EVERY_MS;
-    /* A scan that fails is no reason to send nothing: those leases end by themselves. Records that
-     * we hold already are seen as locked, and passed over. */
+    /* If the scan fails, the run goes on: leases of dead runs end by themselves. Records that we
+     * hold already look locked, so the scan passes over them. */
     mq_intent_scan(recovery->directory, own_token, found, recovery, NULL);
 }
 
@@ -94,8 +94,8 @@ void mq_recovery_end_cycle(struct mq_recovery *recovery, bool committed)
     mq_intent_record_close(recovery->open, false);
     recovery->open = NULL;
     for (size_t i = 0; i < recovery->dead_count; i++) {
-        /* A transaction recovers a limited number of rows: only one that found none of this run's
-         * shows that the record has served its purpose. */
+        /* A transaction recovers a limited number of rows. Only one that met no row of the dead run
+         * shows that its record is not needed any more. */
         if (committed && !recovery->dead[i].asked) {
             mq_intent_record_close(recovery->dead[i].record, true);
             continue;

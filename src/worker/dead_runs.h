@@ -1,5 +1,5 @@
-/* What worker runs left behind: which of them are dead, and how far their mails had come. A claim
- * outside a run uses `source` only: the records of the tokens that it is asked about. */
+/* What other runs left behind: which of them are dead, and how far their mails had come. A claim
+ * outside a run uses only `source`, which reads the records of the tokens it is asked about. */
 #ifndef MQ_WORKER_DEAD_RUNS_H
 #define MQ_WORKER_DEAD_RUNS_H
 
@@ -15,11 +15,11 @@ struct mq_recovery {
     /* Runs that died, whose locks we hold until their leases are recovered. */
     struct {
         struct mq_intent_record *record;
-        bool asked; /* about it, in the cycle under way: there may be more */
+        bool asked; /* this cycle met one of its jobs: there may be more */
     } dead[MQ_DEAD_MAX];
-    const char *tokens[MQ_DEAD_MAX]; /* of dead, for the claim */
+    const char *tokens[MQ_DEAD_MAX]; /* of the runs in `dead`, for the claim */
     size_t dead_count;
-    struct mq_intent_record *open; /* the last other record asked for in this cycle */
+    struct mq_intent_record *open; /* the record last read in this cycle that is not in `dead` */
     struct mq_evidence_source source;
     const char *directory;
     int64_t next_scan_ms;
@@ -28,10 +28,10 @@ struct mq_recovery {
 /* `directory` (the run directory) is borrowed. */
 void mq_recovery_init(struct mq_recovery *recovery, const char *directory);
 void mq_recovery_clear(struct mq_recovery *recovery);
-/* Looks for runs that died, from time to time. */
+/* Looks for runs that died, at most once in ten seconds. */
 void mq_recovery_scan(struct mq_recovery *recovery, const char *own_token, int64_t now_ms);
-/* After a cycle: forgets what was read, and removes the files of the dead of whom nothing is left.
- */
+/* After a cycle: closes `open` and, if `committed`, removes the files of dead runs whose jobs are
+ * all recovered. */
 void mq_recovery_end_cycle(struct mq_recovery *recovery, bool committed);
 
 #endif

@@ -1,5 +1,5 @@
-/* The claimed jobs of a run: their lists, their memory, and what they came to for the queue.
- * Nothing here calls another file of the worker. */
+/* The claimed jobs of a run: their lists, their memory, and their outcomes for the queue. Nothing
+ * here calls another file of the worker. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -139,7 +139,7 @@ void mq_deliveries_release_waiting(struct mq_run *run)
     }
 }
 
-/* ---- from the transport's results, a target each, to the queue's, a recipient each ---- */
+/* ---- the transport's results, by target, become the queue's, by recipient ---- */
 
 static void set_error(struct mq_delivery *delivery)
 {
@@ -173,12 +173,12 @@ void mq_delivery_map(struct mq_delivery *delivery, enum mq_blame blame)
         delivery->by_recipient = delivery->by_recipient || result != MQ_OUTCOME_RELEASED;
     }
     set_error(delivery);
-    /* Otherwise it took an attempt and nothing is known of any recipient. */
+    /* Without by_recipient, nothing is known of any recipient: the whole job gets this. */
     delivery->outcome = blame == MQ_BLAME_RELAY ? MQ_OUTCOME_RELEASED : MQ_OUTCOME_DEFERRED;
 }
 
-/* A wall clock that went back may be corrected at any time, and what is handed over meanwhile must
- * then count for its hour. So the earlier time goes on until the hour is over. */
+/* A wall clock that went back can be corrected at any time. What is handed over before that must
+ * then count for the right hour, so the time from before the jump goes on for an hour. */
 int64_t mq_run_limit_s(struct mq_run *run)
 {
     int64_t now_s = mq_run_now_s(run), now_ms = mq_run_now_ms(run);

@@ -14,62 +14,62 @@ struct mq_delivery {
     struct mq_run *run;
     struct mq_job job;
     int slot;             /* in the intent file; -1 before it has begun */
-    int64_t lease_end_ms; /* CLOCK_BOOTTIME; nothing may leave after it. 0: known to be lost */
+    int64_t lease_end_ms; /* CLOCK_BOOTTIME; nothing is sent after it. 0: the lease is lost */
     struct mq_composed composed;
-    struct mq_buffer converted; /* the message, where the relay takes 7 bits only */
+    struct mq_buffer converted; /* the message for a relay that takes 7 bits only */
     char *original_to;          /* header line before the message, or NULL */
-    char *prefix;               /* that and signatures before it, or NULL */
+    char *prefix;               /* signatures and original_to, or NULL */
     struct mq_transfer transfer;
     struct mq_target *targets;
 
     /* The outcome, once it is in `done` or `doubted`. */
-    enum mq_outcome outcome; /* of the whole job, unless … */
-    bool by_recipient;       /* … it differs: `results` say it */
+    enum mq_outcome outcome; /* of the whole job, unless by_recipient */
+    bool by_recipient;       /* `results` say it for each recipient */
     unsigned char *results;  /* enum mq_outcome, one a recipient */
     const char **replies;    /* one a recipient, pointing into targets */
-    int64_t back_after_s;    /* where no attempt counts: not due again before; -1: as it was */
+    int64_t back_after_s;    /* if no attempt counts: seconds until it is due; -1: as before */
     char error[MQ_ERROR_TEXT_MAX];
 
-    struct mq_deliveries *list; /* which it is in; NULL: none */
+    struct mq_deliveries *list; /* the list that it is in; NULL: none */
     struct mq_delivery *prev, *next;
-    struct mq_delivery *chain; /* in its bucket */
+    struct mq_delivery *chain; /* the next one in its hash bucket */
 };
 
-/* Whether it goes back as it was. */
+/* Whether the job goes back as before its claim. */
 static inline bool mq_delivery_goes_back(const struct mq_delivery *delivery)
 {
     return !delivery->by_recipient && delivery->outcome == MQ_OUTCOME_RELEASED;
 }
 
-/* From its list to the end of another. */
+/* Moves a delivery from its list to the end of another. */
 void mq_delivery_move(struct mq_delivery *delivery, struct mq_deliveries *list);
 
-/* Takes over the contents of `job`, which is initialised afterwards; into `waiting`. NULL without
- * memory, job untouched. */
+/* Makes a delivery in `waiting`. It takes over the contents of `job` and zeroes that. NULL without
+ * memory; `job` is unchanged then. */
 struct mq_delivery *mq_delivery_new(struct mq_run *run, struct mq_job *job, int64_t lease_end_ms);
-/* Its message is not needed any more. */
+/* Frees the message, which is not needed any more. */
 void mq_delivery_drop_message(struct mq_delivery *delivery);
-/* Its slot stays as it is: evidence, if nobody settles it. */
+/* Frees a delivery. Its slot in the intent file stays as evidence if nobody settles the job. */
 void mq_delivery_free(struct mq_delivery *delivery);
-/* The same after its outcome's commit: the slot is free again. */
+/* Frees a delivery and its slot, after the commit of its outcome. */
 void mq_delivery_settled(struct mq_delivery *delivery);
 struct mq_delivery *mq_delivery_find(struct mq_run *run, int64_t job_id);
-/* Into `done`, with the outcome that is set. */
+/* Moves a delivery to `done`, with the outcome that is set. */
 void mq_delivery_done(struct mq_delivery *delivery);
-/* The same with an outcome for the whole job. */
+/* Moves a delivery to `done`, with this outcome for the whole job. */
 void mq_delivery_end(struct mq_delivery *delivery, enum mq_outcome outcome, const char *error);
-/* What waits goes back. */
+/* Releases all deliveries in `waiting`. */
 void mq_deliveries_release_waiting(struct mq_run *run);
 
 /* Whether a waiting delivery could begin now. */
 bool mq_run_can_start(const struct mq_run *run);
-/* Begins it: composes, pays, hands to the transport. False when that took time or cannot be now
- * (run->no_slot): look after the others first. */
+/* Begins a delivery: composes, pays, hands it to the transport. False: the caller must look after
+ * other deliveries first, because this took time or the intent file is full (run->no_slot). */
 bool mq_delivery_start(struct mq_delivery *delivery);
 
 /* Fills outcome, results and error from the targets' results. */
 void mq_delivery_map(struct mq_delivery *delivery, enum mq_blame blame);
-/* UTC now, as far as the hourly limit is concerned. */
+/* UTC now for the hourly limit. If the wall clock goes back, this does not for an hour. */
 int64_t mq_run_limit_s(struct mq_run *run);
 void mq_delivery_settlement(const struct mq_delivery *delivery, struct mq_settlement *out);
 

@@ -12,9 +12,9 @@
 
 /* ---- the guard ---- */
 
-/* What the record says of a target. A body on its way has no verdict yet: should we die now, nobody
- * knows. A target is in it if its RCPT was not answered with "another transaction" (a RELEASED
- * target's code, send/transfer.h). */
+/* Returns what the record says of a target. While the body is on its way, it says uncertain: if we
+ * die now, nobody knows. It leaves out targets whose RCPT was answered with "another transaction"
+ * (the code of a RELEASED target, send/transfer.h). */
 static enum mq_outcome recorded(const struct mq_target *target, enum mq_intent_phase phase)
 {
     bool in_body =
@@ -49,8 +49,8 @@ static bool lease_is_over(const struct mq_delivery *delivery)
     return mq_run_now_ms(delivery->run) >= delivery->lease_end_ms;
 }
 
-/* Writes the record first, then looks at the clock. A worker that takes the job over reads the
- * record after the lease's end, so one of the two sees the other. */
+/* Writes the record first, then reads the clock. A worker that takes the job over reads the record
+ * after the lease has ended, so one of the two notices the other. */
 static bool enter(struct mq_transfer *transfer, enum mq_transfer_phase phase)
 {
     _Static_assert((int)MQ_PHASE_ENVELOPE == MQ_INTENT_ENVELOPE &&
@@ -78,7 +78,7 @@ static bool take_envelope(struct mq_delivery *delivery)
         composed->envelope_from = NULL;
     }
     if (job->recipients.count > 0) {
-        return true; /* written by an earlier attempt: they count, whatever composing says now */
+        return true; /* an earlier attempt stored them: they override what composing returns now */
     }
     if (composed->recipients.count == 0) {
         mq_delivery_end(delivery, MQ_OUTCOME_DEFERRED, "the composed message has no recipients");
@@ -94,13 +94,13 @@ static bool take_envelope(struct mq_delivery *delivery)
     }
     if (lost) {
         delivery->lease_end_ms = 0;
-        mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, NULL); /* comes back as stale */
+        mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, NULL); /* the settle will say stale */
         return false;
     }
     return true;
 }
 
-/* False: the delivery has its outcome. */
+/* False: the delivery has ended with an outcome. */
 static bool compose(struct mq_delivery *delivery)
 {
     struct mq_run *run = delivery->run;
@@ -135,7 +135,7 @@ static bool compose(struct mq_delivery *delivery)
 
 /* ---- the delivery ---- */
 
-/* "X-Original-To: a@b, c@d", folded between addresses. NULL without memory. */
+/* Returns "X-Original-To: a@b, c@d", folded between addresses. NULL without memory. */
 static char *original_to_header(const char *addresses)
 {
     struct mq_buffer out = {0};
@@ -184,8 +184,8 @@ static bool signs(const struct mq_run *run)
     return run->worker->hooks->sign != NULL;
 }
 
-/* Puts the signatures before the worker's own lines. They cover exactly this text, which stays as
- * it is until the delivery ends, even if the transport starts it again. */
+/* Puts the signatures before the worker's own header lines. They cover exactly this text, so it
+ * stays unchanged until the delivery ends, even if the transport starts it again. */
 static enum mq_status sign(struct mq_delivery *delivery, struct mq_error *err)
 {
     const struct mq_worker_hooks *hooks = delivery->run->worker->hooks;
@@ -204,7 +204,7 @@ static enum mq_status sign(struct mq_delivery *delivery, struct mq_error *err)
     return status;
 }
 
-/* False: the delivery has its outcome. */
+/* False: the delivery has ended with an outcome. */
 static bool prepare(struct mq_delivery *delivery)
 {
     const struct mq_job *job = &delivery->job;
@@ -213,7 +213,7 @@ static bool prepare(struct mq_delivery *delivery)
         mq_delivery_end(delivery, MQ_OUTCOME_DEFERRED, "the message has no envelope sender");
         return false;
     }
-    if (job->targets.count == 0) { /* no token reached its recipients */
+    if (job->targets.count == 0) { /* the tokens reached none of its recipients */
         mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, NULL);
         return false;
     }
@@ -246,7 +246,7 @@ static void fill_message(struct mq_delivery *delivery)
     }
 }
 
-/* Signs again: signatures cover what goes out. */
+/* Converts the message to 7 bits and signs it again, because signatures cover what goes out. */
 static enum mq_status to_7bit(struct mq_transfer *transfer, struct mq_error *err)
 {
     struct mq_delivery *delivery = transfer->context;

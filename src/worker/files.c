@@ -18,7 +18,7 @@ char *mq_file_path(const char *directory, const char *name)
     return asprintf(&path, "%s/%s", directory, name) < 0 ? NULL : path;
 }
 
-/* Tells databases apart. */
+/* Makes the names of two databases' directories differ. */
 static uint64_t hash_of(const char *name)
 {
     return mq_hash(MQ_HASH_BEGIN, mq_str_of(name));
@@ -35,7 +35,7 @@ char *mq_run_dir_path(const char *configured, const char *database_path)
     return n < 0 ? NULL : path;
 }
 
-/* Whether the directory is there and can be used, or can be made. */
+/* Whether the directory exists and can be used, or can be created. */
 static bool is_possible(const char *path)
 {
     char *copy = strdup(path), *slash;
@@ -49,7 +49,7 @@ static bool is_possible(const char *path)
     return possible;
 }
 
-/* The directory below that of an environment variable; NULL where it cannot be used. */
+/* The path of `name` in $variable; NULL if it cannot be used. `exists`: $variable must exist. */
 static char *below(const char *variable, const char *name, bool exists)
 {
     const char *directory = getenv(variable);
@@ -84,7 +84,7 @@ char *mq_run_dir_of(const char *base, const char *identity)
 
 /* ---- directories ---- */
 
-/* Whether the run's records may be there: no other user may put any into it. */
+/* Checks that the run's records are safe there: no other user can write into the directory. */
 static enum mq_status check_directory(const char *path, const struct stat *st, struct mq_error *err)
 {
     const char *fault = NULL;

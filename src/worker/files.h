@@ -7,17 +7,17 @@
 /* The run directory of a database: `configured`/<name>-<hash of the path> when configured (the ini
  * setting mailqueue.run_dir), else <database>.run beside it. malloc'ed; NULL without memory. */
 char *mq_run_dir_path(const char *configured, const char *database_path);
-/* Where the run directories are of databases that are no file: $XDG_STATE_HOME/mailqueue, else
- * $HOME/.local/state/mailqueue, each where it is or can be made, else mailqueue-<uid> in
+/* The directory for the run directories of databases that are not files: $XDG_STATE_HOME/mailqueue,
+ * else $HOME/.local/state/mailqueue, if it exists or can be made, else mailqueue-<uid> in
  * `temporary`. malloc'ed; NULL without memory. */
 char *mq_run_base_path(const char *temporary);
-/* The one there of the database of that identity (mq_queue_identity()). malloc'ed; NULL without
- * memory. */
+/* The run directory in `base` for the database of that identity (mq_queue_identity()). malloc'ed;
+ * NULL without memory. */
 char *mq_run_dir_of(const char *base, const char *identity);
-/* Creates it with mode 0700 when missing; refuses one that is another user's, that others may write
- * or that is a link. */
+/* Creates a run directory with mode 0700 if it is missing. Refuses a symbolic link, and a directory
+ * that another user owns or others can write to. */
 enum mq_status mq_run_dir_prepare(const char *path, struct mq_error *err);
-/* The same, with what is missing above it. */
+/* Prepares `base` in the same way, and creates its missing parents. */
 enum mq_status mq_run_base_prepare(const char *base, struct mq_error *err);
 
 /* directory/name, malloc'ed; NULL without memory. */

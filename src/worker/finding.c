@@ -1,5 +1,5 @@
-/* What the transport finds its relay to be able to do is kept in the queue, so that no run has to
- * find it again: "dot", or what it lacks and until when that is believed, "group 1798761600". */
+/* Stores in the queue what the transport has found out about its relay, so that no run has to find
+ * out again: "dot", or less than that and until when it is believed, as in "group 1798761600". */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #include "worker/run.h"
 
 #define AGAIN_MS 1000
-/* A connection may have been lost for another reason, and relays are updated. But if a relay drops
- * the connection because of it, each try may send a mail twice: once a month is rare enough. */
+/* How long a relay is believed to lack "dot". Its connection may have been lost for another reason,
+ * and relays are updated. But each new try can send a mail twice: once a month is rare enough. */
 #define BELIEVED_S (30 * 86400)
 
 static bool is_lasting(const char *finding)
@@ -19,7 +19,7 @@ static bool is_lasting(const char *finding)
     return strcmp(finding, "dot") == 0;
 }
 
-/* "": the transport finds it again. */
+/* Tells the transport a finding; with "" it has to find out again. */
 static void tell(struct mq_run *run, const char *finding, int64_t until_s)
 {
     run->transport->ops->remember(run->transport, finding);
@@ -27,7 +27,7 @@ static void tell(struct mq_run *run, const char *finding, int64_t until_s)
     run->finding.until_s = until_s;
 }
 
-/* Without the record the transport finds it again: no reason to fail. */
+/* Ignores failures: without the stored finding, the transport finds out again. */
 void mq_run_remember(struct mq_run *run)
 {
     int64_t now_s = mq_run_now_s(run);
@@ -57,7 +57,7 @@ void mq_run_keep_finding(struct mq_run *run)
         return;
     }
     if (run->finding.kept && mq_run_now_s(run) >= run->finding.until_s) {
-        tell(run, "", INT64_MAX); /* a run may last longer than what it found is believed */
+        tell(run, "", INT64_MAX); /* the finding has become too old during the run */
     }
     const char *finding = ops->finding(run->transport);
     if (finding == run->finding.kept || !finding) {

@@ -14,18 +14,18 @@
 #include "queue/queue.h"
 #include "worker/files.h"
 
-/* A process that counts the held locks shares each for a moment, or for longer on a busy host. A
- * worker that starts meanwhile must not take it for another worker. */
+/* A process that counts the held locks takes each one shared for a moment, or for longer on a busy
+ * host. A worker that starts then must not mistake it for another worker. */
 #define LOOK_PAUSE_MS 2
 #define LOOK_MAX_MS   10000
 
-/* Whether the lock is held by others who only look. */
+/* Whether only processes that count locks hold this one. */
 static bool is_looked_at(int file)
 {
     return flock(file, LOCK_SH | LOCK_NB) == 0 && flock(file, LOCK_UN) == 0;
 }
 
-/* *fd stays -1 when another holds the lock. */
+/* *fd stays -1 if another worker holds the lock. */
 static enum mq_status try_lock(const char *path, int *fd, struct mq_error *err)
 {
     const struct timespec pause = {0, LOOK_PAUSE_MS * 1000000L};
@@ -112,8 +112,8 @@ enum mq_status mq_slot_take(struct mq_slot *slot, struct mq_error *err)
 void mq_slot_leave(struct mq_slot *slot, bool usable)
 {
     if (slot->fd >= 0) {
-        /* Closing alone leaves the lock to a child that was forked in a callback, or by another
-         * thread and has not called exec() yet. */
+        /* If we only closed the file, the lock would stay with a child that a callback forked, or
+         * that another thread forked and that has not called exec() yet. */
         if (slot->owner == mq_process_id()) {
             flock(slot->fd, LOCK_UN);
         }

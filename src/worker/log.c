@@ -19,8 +19,8 @@
 
 struct mq_log {
     int fd;
-    char *path;             /* absolute; NULL: a stream of the process, or not to be found */
-    bool subjects;          /* of mail that was sent are logged */
+    char *path;             /* absolute; NULL: a stream of the process, or unknown */
+    bool subjects;          /* logs the subjects of sent mail */
     int failed_errno;       /* of the first write that failed; 0: none */
     struct mq_buffer lines; /* not written yet */
 };
@@ -49,8 +49,8 @@ char *mq_log_default_path(const char *neighbour)
     return asprintf(&path, "%.*s%s", before, neighbour, name) < 0 ? NULL : path;
 }
 
-/* The descriptor of a name for standard output or error; -1: it is no such name. These are links,
- * and what they lead to may be a pipe or a socket, which cannot be opened by name. */
+/* Returns the descriptor if the name means standard output or error, else -1. These names are
+ * links, and they may lead to a pipe or a socket, which cannot be opened by name. */
 static int standard_stream(const char *path)
 {
     static const char *const names[] = {"/dev/stdout", "/dev/stderr",     "/dev/fd/1",
@@ -123,8 +123,8 @@ enum mq_status mq_log_open(const char *path, bool subjects, struct mq_log **out,
     return MQ_OK;
 }
 
-/* logrotate(8) renames a log while a run goes on: under the name is another file then, or none.
- * Where that cannot be opened, the renamed one goes on. */
+/* Opens the log again if logrotate(8) has renamed it: then its name belongs to another file, or to
+ * none. If that fails, the renamed file stays in use. */
 static void follow_name(struct mq_log *log)
 {
     struct mq_file_id ours, named;
@@ -163,7 +163,7 @@ static void add_int(struct mq_buffer *out, const char *key, bool known, int64_t 
     }
 }
 
-/* RFC 3339 in UTC. */
+/* Appends a time in UTC as in RFC 3339. */
 static void add_time(struct mq_buffer *out, int64_t utc_s)
 {
     char text[40] = "null";
@@ -204,8 +204,8 @@ static void note_failure(struct mq_log *log, int sys_errno)
     }
 }
 
-/* One write(2) of whole lines keeps the lines of several workers whole; only what a full disk cut
- * short is written on. */
+/* Writes whole lines with one write(2), so that the lines of several workers do not mix. Only the
+ * rest that a full disk cut off needs another one. */
 void mq_log_flush(struct mq_log *log)
 {
     size_t done = 0;

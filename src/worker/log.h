@@ -10,27 +10,27 @@ struct mq_buffer;
 struct mq_event;
 struct mq_log;
 
-/* The file's default: $MAIL_QUEUE_LOG, else $HOME/logs/mail-queue.log where that directory exists,
- * else mail-queue.log beside the database or in the run directory of one that is not a file: in the
- * directory of `neighbour`. malloc'ed; NULL without memory. */
+/* Returns the default path of the log: $MAIL_QUEUE_LOG, else $HOME/logs/mail-queue.log if that
+ * directory exists, else mail-queue.log in the directory of the file `neighbour`: the database, or
+ * a file in the run directory of a database that is not a file. malloc'ed; NULL without memory. */
 char *mq_log_default_path(const char *neighbour);
 
-/* Lines go to the file that has the name when they are written: one that was renamed is left.
- * Opens for appending, mode 0600 when it creates it, no symlink in its last component, and no file
- * of another user's; /dev/stdout and /dev/stderr are the process's own streams. `subjects`:
- * what is sent is logged with its subject. MQ_CANTOPEN, MQ_READONLY with path, reason and cure. */
+/* Opens the log for appending, and creates it with mode 0600. Refuses a symbolic link and a file of
+ * another user; /dev/stdout and /dev/stderr are the process's own streams. Lines go to the file
+ * that has the name when they are written: a renamed one is left. `subjects`: logs the subjects of
+ * sent mail. MQ_CANTOPEN, MQ_READONLY with path, reason and cure. */
 enum mq_status mq_log_open(const char *path, bool subjects, struct mq_log **out,
                            struct mq_error *err);
-/* Written by the flush, at the latest by close(), in one write(2) for each 64 KiB. A failed write
- * is remembered, not reported: logging never stops the mail. */
+/* Adds a line. It is written by the flush or by close(), in one write(2) for each 64 KiB. A failed
+ * write is remembered, not reported: logging never stops the mail. */
 void mq_log_add(struct mq_log *log, const struct mq_event *event);
 void mq_log_flush(struct mq_log *log);
-/* The same, and a power failure does not lose it, if the file can be synced. */
+/* Flushes and, if the file can be synced, makes sure that a power failure loses no line. */
 void mq_log_sync(struct mq_log *log);
 int mq_log_failed(const struct mq_log *log); /* errno of the first write that failed, or 0 */
 void mq_log_close(struct mq_log *log);
 
-/* {"time":"2026-11-21T09:35:00Z","event":"sent","id":1,…} without a line end. */
+/* Appends {"time":"2026-11-21T09:35:00Z","event":"sent","id":1,…} without a line end. */
 void mq_event_json(struct mq_buffer *out, const struct mq_event *event);
 
 #endif

@@ -1,6 +1,6 @@
-/* Messages in memory: of what is under way, and small ones of what comes next, together no more
- * than max_bytes. One mail passes whatever its size: alone. They are loaded when a session can take
- * them, outside of the write transaction, and dropped when the transport gives the mail back. */
+/* Messages in memory: those under way, and small ones of what comes next, together at most
+ * max_bytes. A larger one is allowed if it is the only one. Messages are loaded when a session can
+ * take them, outside write transactions, and dropped when the transport gives the mail back. */
 #include <stdio.h>
 
 #include "queue/body.h"
@@ -8,10 +8,10 @@
 #include "worker/run.h"
 
 #define LOOK_AHEAD     128
-#define CLAIM_AGAIN_MS 1000 /* what is held gives memory back */
-#define GOOD_CLAIMS    10   /* if memory was short meanwhile, it would be so again at once */
+#define CLAIM_AGAIN_MS 1000 /* until then other messages may be dropped */
+#define GOOD_CLAIMS    10   /* before the bounds double again */
 
-/* One that is LOADED counts already, what is composed when it has been. */
+/* A LOADED message is counted already; a composed one is counted afterwards. */
 bool mq_run_fits_next(const struct mq_run *run)
 {
     const struct mq_job *next = &run->waiting.head->job;
@@ -20,7 +20,7 @@ bool mq_run_fits_next(const struct mq_run *run)
            run->memory.bytes + more <= run->memory.max_bytes;
 }
 
-/* Into the mean of about the last sixteen. */
+/* Adds a size to the mean of about the last sixteen. */
 static void note_size(struct mq_run *run, size_t octets)
 {
     int64_t size = (int64_t)octets;
@@ -68,13 +68,13 @@ static void failed(struct mq_run *run, enum mq_status status, const struct mq_er
     if (status == MQ_NOMEM && run->under_way.count > 0) {
         run->memory.good_claims = 0;
         run->memory.max_bytes =
-            run->memory.bytes / 2 + 1; /* nothing is read before some of that is gone */
+            run->memory.bytes / 2 + 1; /* no message is loaded until half of these are gone */
         return;
     }
     mq_run_database_failed(run, status, err);
 }
 
-/* Looks at the messages of the next, which is UNKNOWN, and of those behind it. */
+/* Looks up the next message, which is UNKNOWN, and those behind it. Loads the small ones. */
 static bool look(struct mq_run *run)
 {
     struct mq_job *jobs[LOOK_AHEAD] = {&run->waiting.head->job};
@@ -101,7 +101,7 @@ static bool look(struct mq_run *run)
     return status == MQ_OK;
 }
 
-/* One that is alone and still too large: others must not wait for it. */
+/* Ends a delivery whose message is too large even alone: others must not wait for it. */
 static void too_large(struct mq_delivery *delivery)
 {
     char text[160];
@@ -140,7 +140,7 @@ bool mq_run_load_next(struct mq_run *run)
             goes_on = mq_run_fits_next(run) && load(run, next);
             break;
         case MQ_BODY_LOST:
-            /* Deleted since, or another run's: then the settle is stale. */
+            /* The message was deleted, or the row is another run's: then the settle is stale. */
             mq_delivery_end(next, MQ_OUTCOME_DEFERRED, "the message was deleted while it waited");
             break;
         case MQ_BODY_NONE:

@@ -10,25 +10,25 @@ struct mq_run;
 
 struct mq_memory {
     int64_t bytes;      /* of messages in memory */
-    int64_t max_bytes;  /* options->max_bytes, less once memory was short */
+    int64_t max_bytes;  /* options->max_bytes, or less after memory was short */
     int64_t mean_bytes; /* of the last messages; 0: none was seen yet */
-    int claim_max;      /* jobs a claim: less once memory was short */
-    int good_claims;    /* since it was short, or more was allowed again */
+    int claim_max;      /* jobs per claim; less after memory was short */
+    int good_claims;    /* claims since memory was short or the bounds were raised */
 };
 
-/* Whether the next one (there is one that waits) has room in memory, as far as is known. */
+/* Whether the next waiting delivery has room in memory, as far as is known. One must wait. */
 bool mq_run_fits_next(const struct mq_run *run);
-/* Loads the next one's message, if it has one. False: none can begin now. */
+/* Loads the message of the next waiting delivery, if it has one. False: none can begin now. */
 bool mq_run_load_next(struct mq_run *run);
-/* A message of so many octets has come into memory. */
+/* Counts a message of that size, which has come into memory. */
 void mq_run_count_message(struct mq_run *run, size_t octets);
-/* How many more may be claimed, by the size of the last ones: those that wait for memory hold
- * leases that other runs could use. */
+/* How many more jobs to claim, judged by the size of the last messages. Jobs that wait for memory
+ * hold leases that other runs could use. */
 int64_t mq_run_claim_room(const struct mq_run *run);
-/* A claim of up to `limit` lacked memory: fewer at a time from now on. False: none can be made. */
+/* Claims fewer jobs after a claim of up to `limit` lacked memory. False: fewer are not possible. */
 bool mq_run_claims_less(struct mq_run *run, int limit);
-/* A claim of some jobs had memory. After a few such claims both bounds double, up to what was
- * asked for. */
+/* Notes a claim that had enough memory. After a few such claims both bounds double, at most to
+ * their first values. */
 void mq_run_claimed(struct mq_run *run);
 
 #endif

@@ -1,4 +1,4 @@
-/* Why a run ends; and its events, counted into the report and told after each commit. */
+/* Notes why a run ends. Counts its events in the report, and tells them after each commit. */
 #include <inttypes.h>
 #include <stddef.h>
 
@@ -12,15 +12,15 @@ void mq_run_stop(struct mq_run *run, enum mq_run_end end)
         run->stop.begun = true;
         run->stop.begun_ms = mq_run_now_ms(run);
         run->report->end = end;
-        /* The grace period is for what is being sent. Each mail begun in it might be cut off behind
-         * its dot, and then arrive twice. */
+        /* The grace period is for mails that are being sent. A mail that begins now could be cut
+         * off after its dot, and then arrive twice. */
         mq_transport_wind_down(run->transport);
     }
 }
 
 void mq_run_fail(struct mq_run *run, enum mq_status status, const struct mq_error *err)
 {
-    /* A bailout outranks what came before: PHP must unwind. */
+    /* A bailout replaces an earlier failure: PHP must unwind. */
     if (run->stop.status == MQ_OK || (status == MQ_BAILOUT && run->stop.status != MQ_BAILOUT)) {
         run->stop.status = status;
         run->stop.error = *err;
@@ -86,8 +86,8 @@ void mq_run_tell(struct mq_run *run)
         const struct mq_event *event = &run->events.items[i];
         struct mq_error error = {0};
         count(run->report, event);
-        /* After an exception the listener is still told, so that the log is whole; after a bailout
-         * nothing of PHP may run any more. */
+        /* After an exception the hook is still called, so that the log is complete. After a bailout
+         * no PHP code may run any more. */
         if (!hooks->event || run->stop.status == MQ_BAILOUT) {
             continue;
         }

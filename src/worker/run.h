@@ -4,13 +4,13 @@
  *   waiting    claimed, not begun
  *   under_way  the transport has it
  *   done       its outcome is known and not committed yet
- *   doubted    it failed, and whether that is its own fault or the relay's is not known yet
+ *   doubted    it failed, and it is not known yet if that is its own fault or the relay's
  *              (trouble.c)
- * Its slot in the intent file is taken when it begins and freed after its outcome's commit.
+ * It takes a slot in the intent file when it begins, and frees it after the commit of its outcome.
  *
- * Calls go one way: worker.c and cycle.c at the top, report.c and deliveries.c at the bottom. What
- * is below notes in its part of struct mq_run what happened, and the loop acts on it. For example,
- * mq_run_stop() releases nothing. */
+ * Calls go one way: worker.c and cycle.c at the top, report.c and deliveries.c at the bottom. A
+ * lower file notes in its part of struct mq_run what happened, and the loop acts on it. For
+ * example, mq_run_stop() releases nothing. */
 #ifndef MQ_WORKER_RUN_H
 #define MQ_WORKER_RUN_H
 
@@ -23,11 +23,11 @@
 #include "worker/trouble.h"
 #include "worker/worker.h"
 
-#define MQ_RUN_SETTLE_JOBS 100  /* outcomes are committed at so many … */
-#define MQ_RUN_SETTLE_MS   50   /* … or so long after the first */
-#define MQ_RUN_CLAIM_MAX   1000 /* jobs a claim */
-#define MQ_RUN_MANY        3    /* mails that fail in a row: perhaps it is the relay */
-/* Octets of messages that a transaction deletes, if it is not one message. */
+#define MQ_RUN_SETTLE_JOBS 100  /* a commit is due with so many outcomes … */
+#define MQ_RUN_SETTLE_MS   50   /* … or so long after the first of them */
+#define MQ_RUN_CLAIM_MAX   1000 /* jobs per claim */
+#define MQ_RUN_MANY        3    /* mails failed in a row: the relay may be the cause */
+/* Octets of messages that a transaction deletes at most, unless it deletes only one message. */
 #define MQ_RUN_SETTLE_BYTES (INT64_C(4) << 20)
 #define MQ_RUN_BUCKETS      512
 
@@ -40,7 +40,7 @@ struct mq_deliveries {
     size_t count;
 };
 
-/* The wall clock before it went back, if it did. */
+/* The latest time that the wall clock has shown, in case it goes back. */
 struct mq_limit_clock {
     int64_t at_s;  /* UTC; 0: never read */
     int64_t at_ms; /* CLOCK_BOOTTIME */
@@ -48,10 +48,10 @@ struct mq_limit_clock {
 
 /* Times are CLOCK_BOOTTIME in ms. */
 struct mq_stop {
-    bool begun; /* no claims, nothing begins; what waits is released */
+    bool begun; /* no claim, no delivery begins, waiting ones are released */
     int64_t begun_ms;
     int64_t signal_ms;     /* of the first signal; 0: none came */
-    bool recalled;         /* what had no body out after the grace period came back */
+    bool recalled;         /* mails without a body out were recalled after the grace period */
     bool aborted;          /* the transport is closed */
     bool gave_up;          /* outcomes stay unsettled */
     enum mq_status status; /* why the run ends early; MQ_OK: no failure */
@@ -69,20 +69,20 @@ struct mq_run {
     struct mq_report *report;
 
     struct mq_slot slot;
-    int signals; /* that the process had caught before */
+    int signals; /* how many the process had caught before the run */
     struct mq_recovery *recovery;
     struct mq_intent *intent;
     size_t slots; /* of the intent file */
-    bool no_slot; /* it is full until something is settled */
+    bool no_slot; /* the intent file is full until something is settled */
 
     struct mq_deliveries waiting, under_way, done, doubted;
-    struct mq_delivery *buckets[MQ_RUN_BUCKETS]; /* of all four, by id */
-    size_t held;                                 /* in the four lists together */
+    struct mq_delivery *buckets[MQ_RUN_BUCKETS]; /* deliveries of all four lists, by job id */
+    size_t held;                                 /* how many are in the four lists */
     int64_t first_done_ms;                       /* when `done` stopped being empty */
-    bool unknown_jobs; /* claimed by us without a delivery, or perhaps so */
+    bool unknown_jobs; /* perhaps this run has claimed jobs that have no delivery */
     struct mq_events events;
 
-    int64_t start_ms;    /* CLOCK_BOOTTIME, as the next */
+    int64_t start_ms;    /* CLOCK_BOOTTIME, as deadline_ms */
     int64_t deadline_ms; /* INT64_MAX: none */
     int64_t dot_ms;      /* how long the relay takes for a mail, on average; 0: not known yet */
 
@@ -99,12 +99,12 @@ struct mq_run {
 
 /* Notes that the run ends; the loop then releases what waits. The first reason stays. */
 void mq_run_stop(struct mq_run *run, enum mq_run_end end);
-/* The same for a failure; the first one is what mq_worker_run() returns. */
+/* Ends the run for a failure. mq_worker_run() returns the first one, but a bailout replaces it. */
 void mq_run_fail(struct mq_run *run, enum mq_status status, const struct mq_error *err);
 
-/* Tells the events collected since the last time, and counts them. */
+/* Passes the events since the last call to the hooks and counts them in the report. */
 void mq_run_tell(struct mq_run *run);
-/* The event of the run's end, with the counts as text. */
+/* Tells the event of the run's end, with the counts as text. */
 void mq_run_tell_end(struct mq_run *run);
 
 static inline int64_t mq_run_now_ms(const struct mq_run *run)
@@ -119,12 +119,12 @@ static inline int64_t mq_least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
-/* Nothing is under way, waits or is to be settled. Doubted jobs may be held back. */
+/* Whether nothing is under way, waits or is to be settled. Doubted jobs may be left. */
 static inline bool mq_run_is_idle(const struct mq_run *run)
 {
     return run->held == run->doubted.count;
 }
-/* Nothing is begun until a transaction succeeds again. */
+/* Whether the last transaction failed: nothing begins until one succeeds. */
 static inline bool mq_run_database_fails(const struct mq_run *run)
 {
     return run->database.failing_ms != 0;

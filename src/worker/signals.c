@@ -7,8 +7,8 @@
 
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a signal handler counts");
 
-/* Signals are the process's: of the runs that overlap, in each other's callbacks or in threads, the
- * first sets the handlers and the last puts back what was there. */
+/* Handlers belong to the process, and runs can overlap: in each other's callbacks, or in threads.
+ * The first run sets the handlers, and the last one restores what was there. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int runs;
 static _Thread_local int runs_here; /* of this thread */
@@ -31,7 +31,7 @@ static void set_handlers(bool keeps_before)
     struct sigaction counts = {.sa_handler = count}, ignores = {.sa_handler = SIG_IGN};
     sigemptyset(&counts.sa_mask);
     sigemptyset(&ignores.sa_mask);
-    /* Each masks the other, so that two at once count as two. */
+    /* Each handler masks the other signal, so that two at once count as two. */
     sigaddset(&counts.sa_mask, SIGTERM);
     sigaddset(&counts.sa_mask, SIGINT);
     for (size_t i = 0; i < HELD_COUNT; i++) {
@@ -44,8 +44,9 @@ static void set_handlers(bool keeps_before)
 int mq_signals_install(void)
 {
     pthread_mutex_lock(&lock);
-    /* A thread-safe PHP sets its own handlers when a thread's request begins, also while runs of
-     * other threads go on. Within a run of this thread the application may have set some. */
+    /* A thread-safe PHP sets its handlers again when a thread's request begins, even during runs of
+     * other threads: each thread's first run sets ours. A nested run does not: the application may
+     * have set handlers. */
     if (runs == 0 || runs_here == 0) {
         set_handlers(runs == 0);
     }

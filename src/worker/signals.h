@@ -1,13 +1,13 @@
-/* SIGTERM and SIGINT as a count, for the time of a run. */
+/* Counts SIGTERM and SIGINT during a run. */
 #ifndef MQ_WORKER_SIGNALS_H
 #define MQ_WORKER_SIGNALS_H
 
-/* Handlers without SA_RESTART: what waits returns at once, in the thread that the signal came to;
- * others look at the count in each round. SIGPIPE is ignored, and SIGXFSZ, so that a limit on the
- * size of files is an error that can be told. Safe in threads. Returns how many signals the process
- * had caught before. */
+/* Installs handlers without SA_RESTART: a system call that waits returns at once in the thread that
+ * gets the signal; other threads look at the count in each round. Ignores SIGPIPE, and SIGXFSZ, so
+ * that a limit on file sizes is an error that can be reported. Thread-safe. Returns how many
+ * signals the process had caught before. */
 int mq_signals_install(void);
-int mq_signals_caught(int before); /* since then */
-void mq_signals_restore(void);     /* once for each time that they were installed */
+int mq_signals_caught(int before); /* since mq_signals_install() returned `before` */
+void mq_signals_restore(void);     /* once for each mq_signals_install() */
 
 #endif

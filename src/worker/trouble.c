@@ -1,29 +1,29 @@
-/* When is it the relay's fault? What the transport says is trouble of the relay stops the run. But
- * a relay that defers or denies every mail (451 4.3.0, 554 5.7.1, a 550 without a word of why), or
- * hangs up in every transaction, is in trouble too, and a mail that meets that alone is not its
- * relay's fault. So a mail that fails before the relay has accepted any other of this run waits,
- * unsettled, until one of these happens:
+/* Judges whether failures are the relay's fault. If the transport reports trouble of the relay, the
+ * run stops. But a relay that defers or denies every mail (451 4.3.0, 554 5.7.1, a 550 without a
+ * reason) or hangs up in every transaction is in trouble too. If only one mail meets that, it is
+ * not the relay's fault. So a mail that fails before the relay has accepted another one of this run
+ * waits, unsettled, until one of these happens:
  *
- * - the relay accepts another: then it was the mail, and the attempt counts. A bare refusal does
- *   not stand where only a mail of a lower priority was accepted;
- * - MQ_RUN_MANY have failed, for recipients in different domains (or one_domain_max() in one, for a
- *   domain that fails must not stop the others), and nothing under way is accepted. By their
- *   priority they may be the first in every run, so a few of each lower priority are tried. When
- *   none of those is accepted either, it is trouble: they go back and the relay is paused;
- * - they hold the last tokens of the hourly limit, which other mail needs to show that the relay
- *   works: they go back. The first of them counts an attempt if none has since an acceptance;
- * - the run has nothing else to do: then what the queue remembers of the relay decides. If it has
+ * - The relay accepts another mail. Then the failed mail was at fault, and its attempt counts. But
+ *   if only a mail of a lower priority was accepted, a refusal without a reason does not stand.
+ * - MQ_RUN_MANY mails have failed, for recipients in different domains (or one_domain_max() in one:
+ *   a domain that fails must not stop the others), and nothing under way is accepted. Because of
+ *   their priority they may be the first in every run, so a few mails of each lower priority are
+ *   tried. If none of these is accepted, the relay is in trouble: all go back, and it is paused.
+ * - They hold the last tokens of the hourly limit, which other mail needs to show that the relay
+ *   works. They go back, and the first counts an attempt if none has since an acceptance.
+ * - The run has nothing else to do. Then the queue's record of the relay decides: if the relay has
  *   accepted nothing since an earlier run's failures, the mail goes back. Otherwise the attempt
- *   counts, and is remembered.
+ *   counts, and the queue records that.
  *
- * So between two counted attempts there is always an acceptance by that relay, or there was one
- * before the first: a relay that takes nothing, for however long, costs a mail one attempt at most,
- * and a mail that fails while others get through is parked in the end. A run that lasts begins
- * again to doubt the relay when a mail fails for which this would not be so.
+ * So between two counted attempts the relay has always accepted a mail, or it had accepted one
+ * before the first. A relay that takes nothing, for however long, costs a mail at most one attempt,
+ * and a mail that fails while others get through is parked in the end. A long run doubts the relay
+ * again when a mail fails for which this would not be so.
  *
- * A refusal that does not say why (MQ_OUTCOME_UNEXPLAINED) is judged so in every run, and after an
- * acceptance too: if many such come for different domains, they are about us, and the relay is
- * paused. The attempt counts then: dead addresses behind all others must not pause it for ever.
+ * A refusal without a reason (MQ_OUTCOME_UNEXPLAINED) is judged like this in every run, and after
+ * an acceptance too: many of them for different domains are about us, and the relay is paused.
+ * Their attempts count then, so that dead addresses do not pause the relay for ever.
  *
  * A mail whose own reply ended the session (421) or was the relay's trouble counts no attempt. It
  * goes back behind the others, so that their acceptance can show that the relay works. */
@@ -37,22 +37,22 @@
 #include "worker/signals.h"
 
 #define ONE_DOMAIN_MAX 25
-/* One or two that were denied pause the relay for so long: other mail waits for them, so it is
- * short. One or two that were deferred wait themselves, and others do not. */
+/* One or two denied mails pause the relay for so long; as all other mail waits then, it is short.
+ * One or two deferred mails wait so long themselves, and the relay is not paused. */
 #define FEW_PAUSE_S 300
-/* A job that goes back goes behind those that were due before now: it must not be the first again
- * at the next run, and keep others of its priority from their turn. */
+/* A job that goes back is due after the jobs that are due now. If it were the first again in the
+ * next run, others of its priority would not get their turn. */
 #define BACK_AFTER_S 1
-/* In a run in which others are accepted it would be claimed again at once. */
+/* A mail that drew trouble while others are accepted would otherwise be claimed again at once. */
 #define TROUBLE_AFTER_S 60
 #define CLEAR_AGAIN_MS  1000
-/* Sessions that end again and again before a mail is through cost no attempt; they must not go on
- * for ever. */
+/* Sessions that end before a mail is through cost no attempt. After so many untouched mails in a
+ * row, and three more for each connection, the relay is paused. */
 #define UNTOUCHED_BASE 10
 
 /* ---- what became of the mails ---- */
 
-/* The first doubted job goes into `done`. */
+/* Moves the first doubted job to `done`. */
 static void resolve_first(struct mq_run *run, enum mq_blame blame, int64_t back_after_s)
 {
     struct mq_delivery *delivery = run->doubted.head;
@@ -75,18 +75,18 @@ static void accepted(struct mq_run *run)
 {
     run->trouble.accepted++;
     run->trouble.accepted_s = mq_run_now_s(run);
-    /* A mail of a lower priority that gets through says little of those above it: they have failed,
-     * but a refusal without a reason does not park them. */
+    /* If only a mail of a lower priority gets through, that says little about the doubted ones:
+     * their attempts count, but a refusal without a reason does not park them. */
     resolve(run, run->doubts.lower ? MQ_BLAME_NOBODY : MQ_BLAME_MAIL, 0);
 }
 
-/* A job failed: whether it is known, since its last attempt, that the relay works. */
+/* For a job that failed: whether the relay has accepted a mail since the job's last attempt. */
 static bool relay_works(struct mq_run *run, const struct mq_job *job)
 {
     if (run->trouble.accepted > 0 && job->attempts > 1 &&
         job->last_attempt_at >= run->trouble.accepted_s) {
         run->trouble.accepted = 0;
-        /* What is noted from now on is cleared by an acceptance. */
+        /* the next acceptance has to clear what is noted from now on */
         run->trouble.pause_settled = false;
     }
     return run->trouble.accepted > 0;
@@ -105,7 +105,7 @@ static void note_target(struct mq_doubts *doubts, const struct mq_target *target
     }
 }
 
-/* How often the relay was paused since its last acceptance, as the queue remembers. */
+/* Returns mq_queue_count_pauses(), which it asks for once; 0 if that fails. */
 static int64_t pauses(struct mq_run *run)
 {
     struct mq_doubts *doubts = &run->doubts;
@@ -129,7 +129,7 @@ static void doubted(struct mq_run *run, struct mq_delivery *delivery)
     mq_delivery_move(delivery, &run->doubted);
 }
 
-/* The transport gave it back, and it drew the trouble itself: it goes behind the others. */
+/* Notes a mail that the transport gave back because it drew trouble: it goes behind the others. */
 static void drew_trouble(struct mq_run *run, struct mq_delivery *delivery)
 {
     run->doubts.drew_trouble++;
@@ -141,7 +141,7 @@ static void drew_trouble(struct mq_run *run, struct mq_delivery *delivery)
 
 /* ---- back from the transport ---- */
 
-/* A moving average: one slow mail among many does not end a run. */
+/* Updates the moving average: one slow mail among many does not end a run. */
 static void note_time(struct mq_run *run, const struct mq_transfer *transfer)
 {
     if (transfer->ms >= 0) {
@@ -149,8 +149,8 @@ static void note_time(struct mq_run *run, const struct mq_transfer *transfer)
     }
 }
 
-/* Whether it may as well be the relay's fault. One that has accepted a mail lately works; but a
- * refusal that says nothing parks the mail, so it waits for an acceptance behind it. */
+/* Whether a failure may be the relay's fault. A relay that has accepted a mail lately works. But a
+ * refusal without a reason parks the mail, so it waits for an acceptance that comes later. */
 static bool is_doubtful(struct mq_run *run, const struct mq_job *job, enum mq_outcome result)
 {
     return (mq_outcomes[result].failed && !relay_works(run, job)) ||
@@ -209,14 +209,15 @@ bool mq_run_doubts_relay(const struct mq_run *run)
            (run->doubts.drew_trouble > 0 && trouble->accepted == 0 && !trouble->found);
 }
 
-/* More with each pause: many mails to a domain that fails may be before those to others. */
+/* How many failures in one domain make the relay suspect. The number doubles with each pause: many
+ * mails for a domain that fails may come before the others. */
 static int64_t one_domain_max(const struct mq_run *run)
 {
     int64_t n = run->doubts.pauses;
     return ONE_DOMAIN_MAX << (n < 1 ? 0 : n > 6 ? 5 : n - 1);
 }
 
-/* Whether so many failed that it may be the relay. */
+/* Whether so many mails failed that the relay may be the cause. */
 static bool are_many(const struct mq_run *run)
 {
     const struct mq_doubts *doubts = &run->doubts;
@@ -236,7 +237,7 @@ static void pause_relay(struct mq_run *run, const char *reason, int64_t retry_af
         .relay = run->relay, .reason = reason, .retry_after_s = retry_after_s};
 
     run->trouble.found = true;
-    /* Without the pause the next run tries at once: no reason to fail. */
+    /* Ignores failures: without the pause, the next run tries at once. */
     if (mq_queue_pause_relay(run->queue, &pause, NULL) != MQ_OK) {
         pause.until_s = 0;
     }
@@ -256,15 +257,15 @@ static void pause_relay(struct mq_run *run, const char *reason, int64_t retry_af
     mq_run_stop(run, MQ_RUN_RELAY);
 }
 
-/* Whether mails are cut off by us: a second signal, no time to wait, a failure of our own. The end
- * of a grace period is the relay's silence. */
+/* Whether we have cut mails off: after a second signal, without a grace period, or after a failure
+ * of our own. If the grace period has passed, the relay was silent. */
 static bool cut_off(const struct mq_run *run)
 {
     return run->stop.aborted && (run->stop.status != MQ_OK || mq_signals_caught(run->signals) > 1 ||
                                  run->options->grace_s == 0);
 }
 
-/* What is told of a relay that takes nothing, as the last reply says it. */
+/* Writes why the relay takes nothing, with its last reply. */
 static void write_reason(struct mq_run *run, char *out, size_t size)
 {
     struct mq_delivery *last = run->doubted.tail;
@@ -280,22 +281,23 @@ static void write_reason(struct mq_run *run, char *out, size_t size)
              run->trouble.accepted_s > 0 ? " since the last it took" : "", why);
 }
 
-/* Of one that nothing was accepted behind: the first counts an attempt, if none has since an
+/* The blame for a mail after which nothing was accepted: it counts an attempt if none has since an
  * acceptance. */
 static enum mq_blame blame_again(struct mq_run *run)
 {
     return pauses(run) > 0 ? MQ_BLAME_RELAY : MQ_BLAME_NOBODY;
 }
 
-/* For the next run: nothing was accepted since. */
+/* Stores for the next run that the relay has accepted nothing since. */
 static void note_failure(struct mq_run *run, const char *reason)
 {
     struct mq_relay_pause note = {.relay = run->relay, .reason = reason, .only_noted = true};
     mq_queue_pause_relay(run->queue, &note, NULL);
 }
 
-/* The relay accepted nothing behind these. A deferral (4xx) may be the first of two that a relay
- * with greylisting wants: in every second run they stay the first in the queue. */
+/* Judges the doubted mails, after which the relay has accepted nothing. Greylisting defers (4xx)
+ * the first try and wants a second: in every second run such mails keep their place in the
+ * queue. */
 static void judge(struct mq_run *run)
 {
     const struct mq_doubts *doubts = &run->doubts;
@@ -320,14 +322,15 @@ static void judge(struct mq_run *run)
     pause_relay(run, reason, named_s > 0 ? named_s : few ? FEW_PAUSE_S : 0);
 }
 
-/* Whether nothing is claimed only because the doubted hold what tokens there are. */
+/* Whether nothing is claimed only because the doubted jobs hold all tokens that there are. */
 static bool lacks_tokens(const struct mq_run *run)
 {
     return run->claim.end == MQ_CLAIM_TOKENS && run->trouble.accepted == 0 &&
            run->doubted.count > 0 && run->held == run->doubted.count && !run->stop.begun;
 }
 
-/* They are counted on: more of them make the relay's trouble likely. */
+/* Settles the doubted jobs to free their tokens. Their number still counts: more failures make the
+ * relay's trouble likely. */
 static void free_tokens(struct mq_run *run)
 {
     char reason[MQ_ERROR_TEXT_MAX];
@@ -343,8 +346,8 @@ static void free_tokens(struct mq_run *run)
     run->claim.next_ms = mq_run_now_ms(run);
 }
 
-/* From now on only mail of lower priorities is claimed, until one is accepted or none is left. What
- * was claimed before does not count for the message limit: it would leave no room for them. */
+/* Claims only mail of lower priorities from now on, until one is accepted or none is left. What was
+ * claimed before does not count for the message limit, which would leave no room for them. */
 static void look_lower(struct mq_run *run)
 {
     run->doubts.lower = true;
@@ -353,7 +356,7 @@ static void look_lower(struct mq_run *run)
     run->claim.next_ms = mq_run_now_ms(run);
 }
 
-/* What failed before an acceptance, and nothing is under way. */
+/* Decides about failures without an acceptance when nothing is under way. */
 static void weigh(struct mq_run *run, bool idle)
 {
     bool many = are_many(run) || run->doubts.mails >= one_domain_max(run);

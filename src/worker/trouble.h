@@ -1,4 +1,4 @@
-/* What the transport gives back, and what it tells of the relay. */
+/* Takes mails back from the transport and judges the relay by their failures. */
 #ifndef MQ_WORKER_TROUBLE_H
 #define MQ_WORKER_TROUBLE_H
 
@@ -8,46 +8,46 @@ struct mq_run;
 
 /* The failures since the last acceptance of this run. */
 struct mq_doubts {
-    int64_t mails;        /* that failed: in `doubted`, or settled to give back their tokens */
+    int64_t mails;        /* failed mails: in `doubted`, or settled to give their tokens back */
     int64_t drew_trouble; /* times that a mail drew a session's or the relay's trouble */
-    bool denied;          /* one of them, or a denial by policy, is among them */
-    char domain[256];     /* of the last recipient, from the "@" on */
-    bool domains;         /* there are others */
-    int below;            /* the lowest of their priorities */
-    bool lower;           /* only mail of lower ones is claimed: does the relay take that? */
+    bool denied;          /* a recipient of theirs was MQ_OUTCOME_DENIED */
+    char domain[256];     /* of the last recipient that failed, from the "@" on */
+    bool domains;         /* they have recipients in different domains */
+    int below;            /* the lowest priority of these mails */
+    bool lower;           /* only mail below that is claimed: does the relay take it? */
     int64_t pauses;       /* mq_queue_count_pauses(); -1: not asked yet */
 };
 
 /* What is known of the relay. */
 struct mq_trouble {
-    int64_t accepted;   /* jobs with an accepted recipient; 0 again when the relay is doubted */
-    int64_t accepted_s; /* UTC, of the last of this run; 0: none was */
+    int64_t accepted;   /* jobs with an accepted recipient; 0 again if the relay is doubted later */
+    int64_t accepted_s; /* UTC of the last acceptance in this run; 0: none */
     char reason[MQ_TARGET_REPLY_MAX]; /* of the last trouble */
-    int64_t untouched;                /* in a row */
+    int64_t untouched;                /* mails in a row that came back untouched */
     bool pause_settled;               /* the first acceptance has cleared the relay's pause */
     bool found;                       /* the relay is paused */
-    int64_t retry_ms;                 /* CLOCK_BOOTTIME; nothing is written of it before */
+    int64_t retry_ms; /* CLOCK_BOOTTIME; the queue is not told of the relay before then */
 };
 
 /* What the relay was found to be able to do (finding.c). */
 struct mq_finding {
-    const char *kept; /* as the queue has it */
-    int64_t until_s;  /* UTC; believed so long */
+    const char *kept; /* what the queue has stored */
+    int64_t until_s;  /* UTC; it is believed until then */
 };
 
-/* Takes finished mails back: into `done`, or into `doubted` where it may be the relay's failure. */
+/* Moves finished mails to `done`, or to `doubted` if the failure may be the relay's. */
 void mq_run_collect(struct mq_run *run);
-/* Whether what this run met is to be judged before it ends. */
+/* Whether failures of this run must still be judged before it ends. */
 bool mq_run_doubts_relay(const struct mq_run *run);
-/* Whether so many failed that nothing more may begin until what is under way has ended. */
+/* Whether so many mails failed that none may begin until those under way have ended. */
 bool mq_run_suspects_relay(const struct mq_run *run);
-/* Looks for trouble: of the transport, or failures without an acceptance. `idle`: nothing else is
- * under way or to be claimed. What it recalls from the transport is still to be collected. */
+/* Looks for trouble: what the transport reports, or failures without an acceptance. `idle`: nothing
+ * else is under way or to be claimed. The caller then collects what it recalls. */
 void mq_run_watch_relay(struct mq_run *run, bool idle);
 
-/* Tells the transport what earlier runs have found. */
+/* Tells the transport what earlier runs have found out about the relay. */
 void mq_run_remember(struct mq_run *run);
-/* Keeps what this one has found. */
+/* Stores what this run has found out about the relay. */
 void mq_run_keep_finding(struct mq_run *run);
 
 #endif

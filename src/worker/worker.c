@@ -1,5 +1,5 @@
-/* The loop: begin what is claimed, move the transport on, settle and claim, until there is a reason
- * to end. */
+/* The loop: begins what is claimed, moves the transport on, settles and claims, until there is a
+ * reason to end. */
 #include <poll.h>
 
 #include "core/process_id.h"
@@ -12,15 +12,15 @@
 #include "worker/run.h"
 #include "worker/signals.h"
 
-/* A signal that comes between a look at the count and the wait is seen after so long. */
+/* A signal that comes after a look at the count but before the wait is noticed after this time. */
 #define WAIT_MAX_MS      200
 #define WAIT_HOOK_MAX_MS 1000
 #define QUIT_MS          2000
 
 /* ---- one round of the loop ---- */
 
-/* Nothing is begun from then on: the time limit, or before it where the relay is so slow that a
- * mail begun at the limit would be under way for longer than the grace period. */
+/* When the run stops beginning mails: at the time limit, or earlier if the relay is so slow that a
+ * mail begun at the limit would take longer than the grace period. */
 static int64_t deadline_of(const struct mq_run *run)
 {
     int64_t over_ms = run->dot_ms - run->options->grace_s * 1000;
@@ -36,9 +36,9 @@ static void abort_transport(struct mq_run *run)
     mq_run_collect(run);
 }
 
-/* The first signal begins the grace period, a second one ends it. Cut off behind its dot, a mail
- * may arrive and is sent again all the same: a relay that takes minutes for its reply would get
- * each mail once a run. */
+/* The first signal begins the grace period, a second one ends it. Without a signal, only mails
+ * without a body out are recalled. A mail that is cut off after its dot may have arrived, and is
+ * sent again: a relay that takes minutes to reply would get it once in each run. */
 static void wind_up(struct mq_run *run, int caught)
 {
     struct mq_stop *stop = &run->stop;
@@ -82,7 +82,7 @@ static void begin_waiting(struct mq_run *run)
     }
 }
 
-/* How long nothing will happen by itself. */
+/* How long the loop can wait until something is due. */
 static int64_t quiet_ms(const struct mq_run *run, int64_t now_ms)
 {
     const struct mq_database *database = &run->database;
@@ -124,7 +124,7 @@ static void wait_for(struct mq_run *run, int64_t ms)
     struct mq_error error = {0};
     bool waits_there = run->under_way.count > 0;
     enum mq_status status = MQ_OK;
-    /* Idle sessions are looked after too. */
+    /* step() looks after idle sessions, too. */
     if (!run->stop.aborted) {
         status = run->transport->ops->step(run->transport,
                                            waits_there ? mq_least(ms, WAIT_MAX_MS) : 0, &error);
@@ -143,8 +143,8 @@ static void wait_for(struct mq_run *run, int64_t ms)
 
 /* ---- the end ---- */
 
-/* Whether a token comes while the run may still wait for it. Its time may be past already; then the
- * claim for it is due and says more. */
+/* Whether the next token comes while the run may still wait for it. If its time is past already,
+ * the claim for it is due and says more. */
 static bool waits_for_token(const struct mq_run *run)
 {
     return run->options->daemon ||
@@ -196,7 +196,7 @@ static void watch(struct mq_run *run)
 {
     mq_run_watch_relay(run, false);
     if (run->trouble.found) {
-        mq_run_collect(run); /* what was recalled, or had not begun */
+        mq_run_collect(run); /* takes what was recalled or had not begun */
     }
     mq_run_keep_finding(run);
 }
@@ -220,13 +220,13 @@ static void wait_events(struct mq_run *run)
 
 static void loop(struct mq_run *run)
 {
-    /* What a cycle recovered is told before a sweep may delete its rows. */
+    /* Tells what a cycle recovered before a sweep can delete its rows. */
     static void (*const round[])(struct mq_run *) = {
         check_stop, mq_run_renew, begin_waiting, mq_run_collect, watch,
         cycle,      mq_run_tell,  mq_run_upkeep, wait_events,
     };
     while (!is_over(run)) {
-        /* Once PHP unwinds, nothing that may need it is done any more. */
+        /* Once PHP unwinds, no step runs any more, because it may need PHP. */
         for (size_t i = 0; i < sizeof(round) / sizeof(round[0]) && run->stop.status != MQ_BAILOUT;
              i++) {
             round[i](run);
@@ -236,7 +236,7 @@ static void loop(struct mq_run *run)
 
 /* ---- the frame ---- */
 
-/* A run that finds all slots taken holds none. */
+/* Prepares a run. If all worker slots are taken, it returns MQ_OK without one. */
 static enum mq_status prepare(struct mq_run *run, struct mq_error *err)
 {
     const struct mq_worker_options *options = run->options;
@@ -275,7 +275,8 @@ static void init(struct mq_run *run, const struct mq_worker *worker, struct mq_r
     run->events.context = worker->hooks->context;
 }
 
-/* What is left to the next run is read from the record: what goes back as it was has not begun. */
+/* The next run reads this run's record. Deliveries that go back as before the claim must look as if
+ * they had not begun. */
 static void give_up(struct mq_run *run)
 {
     for (struct mq_delivery *f = run->done.head; f; f = f->next) {
@@ -286,7 +287,7 @@ static void give_up(struct mq_run *run)
     }
 }
 
-/* Everything is settled, or given up. */
+/* Ends the run after everything is settled or given up. */
 static void finish(struct mq_run *run)
 {
     if (run->under_way.count > 0) {
@@ -336,8 +337,7 @@ enum mq_status mq_worker_run(const struct mq_worker *worker, struct mq_report *r
     init(&run, worker, report);
     mq_recovery_init(&recovery, worker->options->run_dir);
     run.recovery = &recovery;
-    /* Before the lock, by which others see that this run goes on: a signal from then on ends it in
-     * order. */
+    /* Others see by the lock that this run goes on: from then on a signal must end it in order. */
     run.signals = mq_signals_install();
     enum mq_status status = prepare(&run, err);
     if (status == MQ_OK) {

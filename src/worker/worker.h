@@ -1,5 +1,5 @@
-/* The worker: claims what is due, has it composed, hands it to a transport, settles, and stops in
- * order. Knows interfaces only. Does no PHP; what needs PHP comes in as hooks, which are never
+/* The worker: it claims due jobs, has them composed, hands them to a transport, settles them and
+ * ends in order. It contains no PHP: what needs PHP comes in as hooks. Only the hook `record` is
  * called inside a transaction. */
 #ifndef MQ_WORKER_WORKER_H
 #define MQ_WORKER_WORKER_H
@@ -20,21 +20,21 @@ struct mq_transport;
 
 struct mq_worker_options {
     int connections; /* 1 … 1000 */
-    int batch;       /* jobs a claim, 1 … 1000 */
+    int batch;       /* jobs per claim, 1 … 1000 */
     int64_t lease_s;
-    int64_t time_limit_s;    /* no new claims after this long; -1: none */
-    int64_t message_limit;   /* jobs claimed at most; -1: none */
-    int max_workers;         /* runs at once on this queue, on whatever machine shares it */
-    int64_t max_bytes;       /* of messages in memory at a time, or one message; 1 or more */
-    int64_t grace_s;         /* after SIGTERM or SIGINT: for what is under way; at any other end for
-                                what has no body out yet */
-    int64_t final_timeout_s; /* how long the transport waits for what says that a mail was taken */
+    int64_t time_limit_s;  /* no new claims after this long; -1: none */
+    int64_t message_limit; /* jobs claimed at most; -1: none */
+    int max_workers;       /* runs at once on this queue, on all machines together */
+    int64_t max_bytes;     /* of messages in memory at a time, unless it is only one; 1 or more */
+    int64_t grace_s; /* how long the run waits at its end: after SIGTERM or SIGINT for all mails
+                        under way, otherwise for those without a body out */
+    int64_t final_timeout_s; /* how long the transport waits for the reply that a mail was taken */
     bool daemon;             /* wait for more instead of ending when nothing is due */
     enum mq_on_uncertain on_uncertain;
     const char *run_dir; /* locks and intent files; created 0700 when missing */
 };
 
-/* What composing gave; owned by the caller of compose(). Zeros: nothing. */
+/* The result of composing, owned by the caller of compose(). Zeros: none. */
 struct mq_composed {
     char *message; /* wire form, malloc'ed */
     size_t message_len;
@@ -45,7 +45,7 @@ void mq_composed_clear(struct mq_composed *composed);
 
 enum mq_compose_end {
     MQ_COMPOSED,
-    MQ_COMPOSE_GONE,   /* what it refers to is gone: delete the job */
+    MQ_COMPOSE_GONE,   /* its reference is gone: delete the job */
     MQ_COMPOSE_FAILED, /* err says why: try later */
     MQ_COMPOSE_STOP    /* err->status is MQ_THROWN or MQ_BAILOUT: end the run */
 };
@@ -54,20 +54,19 @@ struct mq_worker_hooks {
     /* NULL: jobs without a message fail ("no compose function") and are tried later. */
     enum mq_compose_end (*compose)(void *context, const struct mq_job *job, struct mq_composed *out,
                                    struct mq_error *err);
-    /* Appends header lines, ASCII and CRLF-ended, that go before all others: signatures. Once for
-     * each attempt, just before the transport gets the mail. On failure the mail stays and is tried
-     * later, err says why; MQ_NOMEM ends the run. NULL: none. */
+    /* Appends signatures: header lines, ASCII and CRLF-ended, that go before all others. Called for
+     * each attempt, just before the transport gets the mail, and again after a conversion to 7
+     * bits. On failure the mail is tried later, err says why; MQ_NOMEM ends the run. NULL: none. */
     enum mq_status (*sign)(void *context, const struct mq_dkim_mail *mail, struct mq_buffer *out,
                            struct mq_error *err);
-    /* After each commit, once per event. MQ_THROWN or MQ_BAILOUT end the run in order. NULL: none.
-     */
+    /* Called for each event after its commit. MQ_THROWN or MQ_BAILOUT end the run. NULL: none. */
     enum mq_status (*event)(void *context, const struct mq_event *event, struct mq_error *err);
-    /* Before a commit whose events must not all be lost, see struct mq_events. They come again as
-     * `event`. NULL: none. */
+    /* Called before a commit with events that must not all be lost, see struct mq_events. `event`
+     * gets them again. NULL: none. */
     void (*record)(void *context, const struct mq_events *events);
-    /* After the events of one commit. NULL: none. */
+    /* Called after the events of one commit. NULL: none. */
     void (*told)(void *context);
-    /* Waits up to ms, less when a signal comes. NULL: poll(2). Fake clocks give their own. */
+    /* Waits up to ms, less if a signal comes. NULL: poll(2). Fake clocks have their own. */
     void (*wait)(void *context, int64_t ms);
     void *context;
 };
@@ -79,7 +78,7 @@ enum mq_run_end {
     MQ_RUN_MESSAGES, /* the message limit */
     MQ_RUN_SIGNAL,   /* SIGTERM or SIGINT */
     MQ_RUN_RELAY,    /* relay trouble, or the relay is paused */
-    MQ_RUN_LOCKED,   /* max_workers run already */
+    MQ_RUN_LOCKED,   /* max_workers runs are active already */
     MQ_RUN_DISABLED  /* mailQueueEnabled = 0 */
 };
 const char *mq_run_end_name(enum mq_run_end end); /* "empty", "tokens", … */
@@ -87,11 +86,11 @@ const char *mq_run_end_name(enum mq_run_end end); /* "empty", "tokens", … */
 struct mq_report {
     enum mq_run_end end;
     int64_t claimed, sent, recipients, try_later, refused, parked, uncertain, expired, orphans,
-        stale, released, recovered; /* events; recipients: accepted ones */
-    int64_t cut;                    /* of the uncertain ones: cut off by a signal's grace period */
-    int64_t ms;                     /* length of the run */
-    int64_t resume_s; /* tokens, relay: UTC second from which a new run can do more; 0: unknown */
-    char reason[256]; /* relay: why */
+        stale, released, recovered; /* counts of events; recipients: accepted ones */
+    int64_t cut;      /* uncertain mails that the run itself cut off, as after the grace period */
+    int64_t ms;       /* length of the run */
+    int64_t resume_s; /* TOKENS, RELAY: UTC second from which a new run can do more; 0: unknown */
+    char reason[256]; /* RELAY: why */
 };
 
 struct mq_worker {
@@ -101,11 +100,11 @@ struct mq_worker {
     const struct mq_worker_hooks *hooks;
 };
 
-/* Runs until one of mq_run_end. MQ_OK also for relay trouble and a held lock: the report says so.
- * Errors: the database, the run directory, MQ_THROWN and MQ_BAILOUT from hooks (everything claimed
- * is settled or released before they are returned, except after MQ_BAILOUT, where only memory and
- * descriptors are freed and the leases are left to recovery). Installs handlers for SIGTERM and
- * SIGINT and ignores SIGPIPE while it runs; puts the former ones back. */
+/* Runs until there is a reason of enum mq_run_end. MQ_OK also for relay trouble and if all slots
+ * are taken: the report says so. Errors: the database, the run directory, MQ_THROWN and MQ_BAILOUT
+ * from hooks. Before it returns MQ_THROWN, it settles or releases all that is claimed; before
+ * MQ_BAILOUT it only frees memory and descriptors, and recovery takes the leases back. It handles
+ * SIGTERM and SIGINT and ignores SIGPIPE and SIGXFSZ; then it restores the former handlers. */
 enum mq_status mq_worker_run(const struct mq_worker *worker, struct mq_report *report,
                              struct mq_error *err);
 
