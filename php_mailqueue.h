@@ -23,7 +23,7 @@ ZEND_BEGIN_MODULE_GLOBALS(mailqueue)
     char *dkim;
     zend_long max_message_size; /* bytes; 0: no limit */
     bool capture_mail;
-    char *capture_failure;      /* "fail" or "send", in any case */
+    char *capture_failure;      /* "fail" or "send", in upper or lower case */
     zval capture_queue;         /* for captured mail; undefined: not open */
     struct mq_pdo *pdo_drivers; /* linked list of all in this request */
     bool pdo_undone;            /* a rollback found that PDO had undone the whole transaction */

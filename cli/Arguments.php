@@ -22,8 +22,8 @@ final class Arguments
         $literal = false;
         while (($word = array_shift($argv)) !== null) {
             if ($this->command === 'sendmail' && !preg_match('/\A--./', $word)) {
-                // The rest is sendmail's. No option of ours may follow its first one: programs may
-                // add words of strangers there, and --bootstrap runs code.
+                // The rest are sendmail's words. None of our options is read after the first of
+                // them: programs may add words of strangers there, and --bootstrap runs code.
                 $this->words = [$word, ...$argv];
                 return;
             }
@@ -102,7 +102,7 @@ final class Arguments
         return array_map($name, $this->spellings());
     }
 
-    /** Checks the words, for all commands. */
+    /** Checks the number of words, and that sendmail got no option that it refuses. */
     public function check(): void
     {
         $about = Commands::ALL[(string) $this->command];

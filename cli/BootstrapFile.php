@@ -116,7 +116,7 @@ final class BootstrapFile
     private static function lint(string $path): void
     {
         if (!function_exists('proc_open')) {
-            return; // a syntax error then shows itself when the file is loaded
+            return; // loading the file will then show a syntax error
         }
         $command = [PHP_BINARY, '-n', '-d', 'display_errors=1', '-l', $path];
         $process = proc_open(

@@ -19,7 +19,7 @@ use MailQueue\Job;
 use MailQueue\Stats;
 use MailQueue\Status as MailStatus;
 
-/** Finds what could go wrong. An error of the database is a finding, not the end. */
+/** Finds what could go wrong. A database error is a finding, too, not a failure. */
 final class Doctor extends Check
 {
     private const RUN_MAX_AGE_S = 900;

@@ -50,7 +50,7 @@ final class Extension
         }
         $forwards = function_exists('pcntl_signal') && function_exists('pcntl_async_signals');
         if (!$forwards && is_executable('/usr/bin/setpriv')) {
-            // A SIGTERM then kills this process, and the worker must end with it.
+            // SIGTERM then kills only this process, and the worker must end with it.
             array_unshift($command, '/usr/bin/setpriv', '--pdeathsig', 'TERM');
         }
         $process = $early = null;

@@ -8,8 +8,8 @@ namespace MailQueue\Cli;
 final class FileAccess
 {
     /**
-     * Whether others than the owner may write it. Debian 13 and Ubuntu give each user a group of
-     * the same name and a umask of 002: only the user is in that group.
+     * Whether others than the owner can write the file. Debian 13 and Ubuntu give each user a group
+     * of the same name and a umask of 002; only that user is in the group.
      */
     public static function othersMayWrite(string $path): bool
     {

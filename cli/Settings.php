@@ -40,7 +40,7 @@ final class Settings
         $isShown = $named !== null && !(new Named($named))->hasPassword;
         $line = $this->command('work --quiet')
             . ($isShown ? ' --database ' . Terminal::word($named) : '');
-        $isFound = in_array(dirname(PROGRAM), ['/usr/bin', '/bin'], true); // by cron
+        $isFound = in_array(dirname(PROGRAM), ['/usr/bin', '/bin'], true); // cron finds it
         return '* * * * * ' . str_replace('%', '\\%', $isFound ? $line
             : Terminal::word(PROGRAM) . substr($line, strlen('mailqueue')));
     }
@@ -128,7 +128,7 @@ final class Settings
             $this->refuseMissingTables($database);
         }
         if ($path === null) {
-            return; // opening it says what is wrong with it
+            return; // opening it reports what is wrong
         }
         if (!ini_get('open_basedir') && !@file_exists($path)) {
             throw new Stop("There is no database $named->shown, or this user cannot reach it. "
@@ -198,7 +198,7 @@ final class Settings
     {
         $names = [$this->table(), $this->configTable()];
         if (preg_grep('/\A[A-Za-z_]\w{0,62}\z/', $names, PREG_GREP_INVERT)) {
-            return []; // opening the queue says what is wrong with them
+            return []; // opening the queue reports what is wrong with them
         }
         $isEmpty = @is_file($path) && @filesize($path) === 0;
         $there = $isEmpty ? [] : Internal::tables($path, ...$names);

@@ -27,7 +27,7 @@ final class Strays
             . '. A newer version of mailqueue wrote it, or another program.' : null;
     }
 
-    /** SQL that parks them, so that a person can look at them. */
+    /** SQL that parks these rows, so that a person can look at them. */
     public static function cure(MailQueue $queue, string $table): string
     {
         return "UPDATE $table SET status = 'parked', parked_for = 'hold', locked_until = NULL, "

@@ -53,7 +53,7 @@ final class Pgsql extends Server
 
     public function columns(string $table): array
     {
-        // to_jsonb: servers before 12 have no generated columns, and no pg_attribute.attgenerated.
+        // to_jsonb(), because pg_attribute.attgenerated does not exist before version 12.
         $sql = 'SELECT a.attname AS name, format_type(a.atttypid, a.atttypmod) AS type, '
             . 'a.attnotnull AS must, pg_get_expr(d.adbin, d.adrelid) AS value, '
             . "COALESCE(to_jsonb(a) ->> 'attgenerated', '') AS generated, "

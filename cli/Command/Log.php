@@ -10,7 +10,7 @@ use MailQueue\Cli\LogFiles;
 use MailQueue\Cli\Stop;
 use MailQueue\Cli\Terminal;
 
-/** log: what the workers wrote of a mail, and whether it was sent. */
+/** log: what the workers logged about a mail, and whether it was sent. */
 final class Log extends Command
 {
     /** Events that say what became of an attempt; others happen in between. */

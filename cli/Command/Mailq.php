@@ -8,7 +8,7 @@ use MailQueue\Cli\Terminal;
 use MailQueue\Job;
 use MailQueue\Status;
 
-/** mailq: lists the queue in the form of that program. */
+/** mailq: lists the queue like the program of that name. */
 final class Mailq extends Command
 {
     /** The form is Postfix's, because monitoring programs read it. */

@@ -99,7 +99,7 @@ final class Work extends Command
         }
     }
 
-    /** The report of a start that does not run. */
+    /** Prints the report of a start that does not run. */
     private function nothing(string $end, string $why): int
     {
         $none = [];

@@ -7,7 +7,7 @@ namespace MailQueue\Cli\Doctor;
 use MailQueue\Cli\Settings;
 use MailQueue\Cli\Terminal;
 
-/** The file of an SQLite database, and its volume. */
+/** Checks of an SQLite database's file, and of the volume that it is on. */
 final class DatabaseFile extends Check
 {
     private const DISK_MIN = 50 << 20;
@@ -72,7 +72,7 @@ final class DatabaseFile extends Check
         } catch (\PDOException $e) {
             $code = $e->errorInfo[1] ?? 0;
             if ($code !== self::SQLITE_CORRUPT && $code !== self::SQLITE_NOTADB) {
-                return; // busy or unreachable: opening the queue says so
+                return; // busy or unreachable: opening the queue reports that
             }
             $said = $e->getMessage();
         }

@@ -15,7 +15,7 @@ use MailQueue\Cli\Terminal;
 
 use const MailQueue\Cli\PROGRAM;
 
-/** The way of a mail: transport, keys, capture of mail(). */
+/** Checks of what a mail needs: transport, DKIM keys, capture of mail(), aliases. */
 final class Mail extends Check
 {
     public function __construct(

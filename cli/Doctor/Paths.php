@@ -47,7 +47,7 @@ final class Paths extends Check
         [$longest, $type] = [-1, 'an unknown file system'];
         foreach (@file('/proc/self/mounts') ?: [] as $line) {
             [, $point, $name] = explode(' ', $line) + ['', '', ''];
-            $point = rtrim(stripcslashes($point), '/'); // blanks are written \040
+            $point = rtrim(stripcslashes($point), '/'); // the kernel writes blanks as \040
             if (str_starts_with($path, "$point/") && strlen($point) >= $longest) {
                 [$longest, $type] = [strlen($point), $name];
             }

@@ -6,7 +6,7 @@ namespace MailQueue\Cli\Doctor;
 
 use MailQueue\Cli\Terminal;
 
-/** The worker's run directory and log. */
+/** Checks of the worker's run directory and log. */
 final class RunFiles extends Check
 {
     public function __construct(

@@ -6,7 +6,7 @@ namespace MailQueue\Cli\Doctor;
 
 use MailQueue\Cli\Terminal;
 
-/** A database server. */
+/** Checks of a database server. */
 final class Server extends Check
 {
     private const CLOCK_SLACK_S = 5;

@@ -259,7 +259,7 @@ final class Store
             'pgsql' => $this->exec("LOCK TABLE $this->jobs IN EXCLUSIVE MODE"),
             'mysql' => $this->value("SELECT count(*) FROM $this->jobs FORCE INDEX (PRIMARY) "
                 . 'LOCK IN SHARE MODE'),
-            default => null, // BEGIN IMMEDIATE did
+            default => null, // BEGIN IMMEDIATE has done so
         };
     }
 
@@ -317,7 +317,7 @@ final class Store
         }
     }
 
-    /** Makes ids begin at $base. Within a transaction. */
+    /** Makes new ids begin at $base, within a transaction. */
     public function beginIds(int $base): void
     {
         if ($this->kind === 'pgsql') {

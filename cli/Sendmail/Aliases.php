@@ -18,7 +18,7 @@ final class Aliases
 {
     private const SIZE_MAX = 1 << 20;
     private const NAME = '/\A(?:"((?:[^"\\\\]|\\\\.)+)"|([^\s:",|\/\\\\]+))\s*:(.*)\z/s';
-    /** Targets that are not addresses, by how they begin: refused. */
+    /** Targets that are refused, by how they begin: they are not addresses. */
     private const REFUSED = ['|' => 'to a program', '/' => 'into a file',
         ':include:' => 'to a list in another file'];
 

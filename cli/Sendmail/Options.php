@@ -12,7 +12,7 @@ final class Options
 {
     private const FLAGS = 'GIUcimntvx';
     private const WITH_VALUE = 'ABCFLNORVXbefhopr';
-    /** Letters of -b; "-": do nothing. */
+    /** The modes by the letter of -b; "-": do nothing. */
     private const MODES = ['m' => 'm', 'p' => 'p', 's' => 's', 'h' => '-', 'H' => '-', 'i' => '-'];
     private const VALID = [
         'N' => ['/\A(?:never|(?:success|failure|delay)(?:,(?:success|failure|delay))*)\z/i',

@@ -25,7 +25,7 @@ final class SmtpServer
     private bool $greeted = false;
     private bool $over = false;
     private int $errors = 0;
-    /** Null: no transaction. */
+    /** Null: no mail transaction is open. */
     private ?string $sender = null;
     private bool $utf8 = false;
     /** @var list<string> */

@@ -30,7 +30,7 @@ final class Submission
     public function run(): void
     {
         self::refuseLoop();
-        $this->settings->databasePath(); // fails without a database, before anything is read
+        $this->settings->databasePath(); // throws without a database, before anything is read
         $recipients = $this->recipients();
         $sender = $this->sender();
         $name = $this->name();
@@ -158,7 +158,7 @@ final class Submission
             : throw Stop::usage('sendmail -F: the name has a control character or is not UTF-8.');
     }
 
-    /** A display name in a header (RFC 5322, 3.2.5; RFC 2047, section 5). */
+    /** Encodes a display name for a header (RFC 5322, 3.2.5; RFC 2047, section 5). */
     private static function phrase(string $name): string
     {
         if (!preg_match('/[^ -~]/', $name)) {
@@ -170,7 +170,7 @@ final class Submission
         return implode("\n ", array_map($word, $match[0]));
     }
 
-    /** All of standard input; without -i, up to a line with a lone dot. */
+    /** Reads all of standard input; without -i, up to a line with a lone dot. */
     private function read(): string
     {
         self::refuseClosed();
@@ -217,12 +217,12 @@ final class Submission
             }
             [$read, $none] = [[STDIN], null];
             if (@stream_select($read, $none, $none, $timeout) === 0) {
-                return ''; // still nothing
+                return ''; // timeout: still nothing
             }
         }
     }
 
-    /** The position of the dot that ends the message, in text that begins at $place in it. */
+    /** The position in the message of the dot that ends it; $text begins at $place in it. */
     private function dot(string $text, string $lineEnd, int $place): ?int
     {
         return $this->options->dotEnds

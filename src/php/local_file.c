@@ -1,4 +1,4 @@
-/* Files that a message names: opened once, within open_basedir, never one of the databases. */
+/* Opens files that a message names: only once, within open_basedir, and never an open database. */
 #include "php/local_file.h"
 
 #include <errno.h>

@@ -373,7 +373,7 @@ static zend_string *qualified(const zend_string *head)
     return smart_str_extract(&out);
 }
 
-/* ---- the whole ---- */
+/* ---- the arguments of enqueue() ---- */
 
 /* Collects the recipients of the header section and of the command line. If there are none, `out`
  * stays undefined. */

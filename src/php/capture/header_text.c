@@ -37,7 +37,7 @@ void mq_capture_clear(struct mq_capture *mail)
     mq_capture_replace(&mail->script, NULL);
 }
 
-/* Length of the fold that `s` begins with, 0 when it begins with none. */
+/* The length of the fold at the start of `s`; 0 if there is none. */
 static size_t fold_length(const char *s)
 {
     if (s[0] != '\r' || s[1] != '\n' || (s[2] != ' ' && s[2] != '\t')) {

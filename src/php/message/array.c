@@ -13,7 +13,7 @@
 
 static const char *const entry_keys[] = {"address", "name"};
 
-/* ['address' => …, 'name' => …] */
+/* Reads an entry ['address' => …, 'name' => …]. */
 static enum mq_status read_entry(struct mq_php_path place, HashTable *entry,
                                  struct mq_compose_address *item, struct mq_error *err)
 {
@@ -84,7 +84,7 @@ static enum mq_status add_header(struct mq_php_path place, const zval *value, st
     struct mq_compose_header *header = &fields->headers[count];
     fields->compose.header_count = count + 1;
     header->name = mq_php_view(place.key);
-    if (Z_TYPE_P(value) == IS_LONG) { /* 'X-Priority' => 1 */
+    if (Z_TYPE_P(value) == IS_LONG) { /* such as 'X-Priority' => 1 */
         header->value = mq_php_fields_keep(fields, zend_long_to_str(Z_LVAL_P(value)));
         return MQ_OK;
     }
@@ -170,7 +170,7 @@ static enum mq_status read_unsubscribe(struct mq_php_path place, const zval *val
     return mq_php_read_one_or_each(place, value, add_uri, err);
 }
 
-/* ---- all of them ---- */
+/* ---- all fields ---- */
 
 #define TARGET(member) offsetof(struct mq_php_fields, compose.member)
 

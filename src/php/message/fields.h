@@ -41,7 +41,7 @@ typedef enum mq_status mq_php_reader(struct mq_php_path place, const zval *value
  * dates stay objects. *out is undefined on failure: MQ_THROWN. */
 enum mq_status mq_php_plain(const zval *value, zval *out);
 
-/* "<field>: must be <wanted>, int given" */
+/* Sets the error "<field>: must be <wanted>, int given" and returns MQ_MESSAGE. */
 enum mq_status mq_php_wrong_type(const char *field, const char *wanted, const zval *value,
                                  struct mq_error *err);
 
@@ -60,7 +60,7 @@ enum mq_status mq_php_read_each(struct mq_php_path place, const zval *array, mq_
 enum mq_status mq_php_read_one_or_each(struct mq_php_path place, const zval *value,
                                        mq_php_reader *read, struct mq_error *err);
 
-/* NULL gives an empty view. */
+/* Returns a view of the string; NULL gives an empty view. */
 static inline struct mq_str mq_php_view(const zend_string *s)
 {
     return s ? (struct mq_str){ZSTR_VAL(s), ZSTR_LEN(s)} : (struct mq_str){NULL, 0};

@@ -208,7 +208,7 @@ enum mq_status mq_php_mail_compose(struct mq_php_mail *mail, const zval *value,
     return mail->message_id ? make_body(mail, message, job->created_at, err) : mq_error_nomem(err);
 }
 
-/* ---- the whole ---- */
+/* ---- the job ---- */
 
 /* The subject as the header of the body has it, for fields and complete messages alike. */
 static struct mq_str subject_of(struct mq_php_mail *mail)

@@ -23,7 +23,7 @@ struct mq_php_arguments {
     bool max_attempts_given;
     zend_string *envelope_from; /* NULL: not given */
     zval recipients;            /* array; undefined: not given */
-    struct mq_notify notify;    /* "dsn" */
+    struct mq_notify notify;    /* from the argument dsn */
 };
 
 /* Releases the values and zeroes the struct. */

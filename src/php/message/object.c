@@ -96,7 +96,7 @@ struct question {
     bool known;      /* the object has a method for at least one of the fields */
     bool unknown;    /* at least one of the fields has no method */
     int depth;       /* nesting of the value that is being read */
-    size_t count;    /* of addresses */
+    size_t count;    /* number of addresses so far */
     smart_str lines; /* the answer, as header fields */
     enum mq_status status;
     struct mq_error err;
