@@ -59,11 +59,11 @@ static void globals_init(void *globals)
     memset(globals, 0, sizeof(zend_mailqueue_globals));
 }
 
-/* By default, a write past the limit of file sizes (ulimit -f) kills the process with SIGXFSZ. When
- * the signal is ignored, the write fails with EFBIG, which SQLite and we report. We ignore it for
+/* By default, a write past the limit of file sizes (ulimit -f) kills the process with SIGXFSZ. If
+ * the signal is ignored, the write fails with EFBIG, which SQLite and we report. It is ignored in
  * the whole process: SQLite also writes within the application's calls, and changing the handler
- * around each of our own would race with other threads. Python does the same. If another handler is
- * set, it stays. */
+ * around each of ours would race with other threads. Python does the same. A handler that is set
+ * stays. */
 static void ignore_file_size_signal(void)
 {
     struct sigaction action;

@@ -221,8 +221,7 @@ final class Copy
     }
 
     /**
-     * Whether the same pair was stored after the old table was renamed. Then that later mail stands
-     * for both.
+     * Whether the same pair was stored after the renaming. Then that later mail stands for both.
      *
      * @param array<string, int|string|null> $new
      */

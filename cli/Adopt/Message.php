@@ -10,8 +10,7 @@ use MailQueue\MessageException;
 /**
  * A complete message of the old table, which the extension itself stores. Its recipients are those
  * that the row names (to, cc, bcc), because some programs have a row for each recipient: with the
- * recipients of the headers, each row would send to all of them. Only if the row names nobody, the
- * headers count.
+ * recipients of the headers, each row would go to all. They count only if the row names nobody.
  */
 final class Message
 {

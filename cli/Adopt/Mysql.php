@@ -10,10 +10,9 @@ use MailQueue\Cli\Stop;
 use PDO;
 
 /**
- * On MariaDB and MySQL each change of a table commits. So the change that decides is one RENAME
- * TABLE of all tables, which is atomic. With the record in the config table, the steps before it
- * can be undone, and the steps after it repeated. Views find a table by its name; triggers and
- * foreign keys follow the renamed table.
+ * On MariaDB and MySQL each change of a table commits. So one RENAME TABLE of all tables, which is
+ * atomic, is the decisive change. With the record in the config table, earlier steps can be undone
+ * and later ones repeated. Views find a table by its name; triggers and foreign keys follow it.
  */
 final class Mysql extends Server
 {

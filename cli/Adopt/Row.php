@@ -102,8 +102,7 @@ final class Row
     /**
      * Sets the status, its times and its lease. A mail in sending stays so, because only the old
      * program knows what became of it: after its lease, recovery treats it as one that may have
-     * arrived. Some programs mark a mail that is being sent only with a lease: it is not tried
-     * before that lease ends.
+     * arrived. If a program marks a mail only with a lease, that lease must end before it is tried.
      *
      * @param array<string, int|string|null> $new
      * @return array<string, int|string|null>

@@ -1,5 +1,5 @@
-/* Calls of PHP code from within the core. They always return to the core: the longjmp() of a fatal
- * error ends here. */
+/* Calls of PHP code from within the core. They always return: a fatal error's longjmp() ends
+ * here. */
 #ifndef MQ_PHP_GUARD_H
 #define MQ_PHP_GUARD_H
 

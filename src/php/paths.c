@@ -38,8 +38,7 @@ enum mq_status mq_php_run_dir(struct mq_queue *queue, char **out, struct mq_erro
     return *out || !(path || identity) ? MQ_OK : mq_error_nomem(err);
 }
 
-/* Asks open_basedir too, because the default path comes from the environment, which PHP code can
- * set. */
+/* Checks open_basedir, because the path comes from the environment, which PHP code can set. */
 static enum mq_status prepare_base(struct mq_error *err)
 {
     char *base = base_path();

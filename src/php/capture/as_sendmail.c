@@ -149,8 +149,8 @@ static void read_mailname(char out[NAME_SIZE])
     }
 }
 
-/* Whether a line of /etc/hosts (hosts(5)) names the host `name`; if so, overwrites `name` with the
- * first name in the line. */
+/* Whether a line of /etc/hosts names the host `name`; then overwrites it with the line's first
+ * name. */
 static bool is_in_hosts(char *line, char name[NAME_SIZE])
 {
     char *rest = NULL, *first = NULL;
@@ -375,8 +375,7 @@ static zend_string *qualified(const zend_string *head)
 
 /* ---- the arguments of enqueue() ---- */
 
-/* Collects the recipients of the header section and of the command line. If there are none, `out`
- * stays undefined. */
+/* Collects the recipients of header section and command line. `out` stays undefined without any. */
 static enum mq_status set_recipients(const zend_string *head, const zend_string *words, zval *out,
                                      struct mq_error *err)
 {

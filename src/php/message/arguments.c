@@ -143,8 +143,7 @@ enum mq_status mq_php_arguments_read(struct mq_php_arguments *args, HashTable *a
     zend_string *key;
     zval copy, *value;
     MQ_TRY(mq_php_check_keys(NULL, array, names, sizeof names / sizeof *names, err));
-    /* Read a copy: a conversion can run PHP code, which could change a value that the array holds
-     * by reference. */
+    /* Read a copy: a conversion can run PHP code, which could change referenced values. */
     array_init_size(&copy, zend_hash_num_elements(array));
     ZEND_HASH_FOREACH_STR_KEY_VAL (array, key, value) {
         ZVAL_DEREF(value);

@@ -125,8 +125,7 @@ static enum mq_status read_date(struct mq_php_path place, const zval *value, str
     ZVAL_COPY_VALUE(&date, value);
     enum mq_status status =
         mq_php_time_of(&date, "date", &fields->date_s, &fields->date_given, err);
-    /* MQ_INVALID: out of range. It would become a ValueError, which is for arguments; this is a
-     * field. */
+    /* MQ_INVALID (out of range) would become a ValueError, which is for arguments only. */
     return status == MQ_INVALID ? mq_error_set(err, MQ_MESSAGE, "date", "%s", err->text) : status;
 }
 

@@ -50,8 +50,7 @@ static enum mq_status from_path(struct mq_php_path place, struct mq_str path, st
     return status;
 }
 
-/* An SplFileInfo: reads the file at its path. (The string value of an SplFileObject would be its
- * next line.) */
+/* Reads the file of an SplFileInfo. (The text of an SplFileObject would be its next line.) */
 static enum mq_status from_file_object(struct mq_php_path place, const zval *object,
                                        struct mq_error *err)
 {

@@ -59,8 +59,7 @@ const struct mq_php_message *mq_php_message_of(const zval *holder)
 
 /* ---- the envelope ---- */
 
-/* Reports the error that ask_half() kept until the answer was needed, such as "bcc:
- * App\Mail::getBcc() must …". */
+/* Reports the error that ask_half() kept for now, such as "bcc: App\Mail::getBcc() must …". */
 static enum mq_status check_answer(const struct mq_php_answer *answer, struct mq_error *err)
 {
     char field[MQ_ERROR_FIELD_MAX];

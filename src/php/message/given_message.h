@@ -35,8 +35,7 @@ static inline bool mq_php_is_leaving(void)
 #define MQ_PHP_MESSAGE_TYPES \
     "an array, a string, an object with toString() or __toString(), or null"
 
-/* Whether the value is a Stringable, or an object with a public method toString() that needs no
- * arguments. */
+/* Whether it is a Stringable, or an object with a public toString() that needs no arguments. */
 bool mq_php_is_message_object(const zval *value);
 
 /* Reads a message: opens its files and reads its streams. *out is a holder that the caller frees;
@@ -44,9 +43,8 @@ bool mq_php_is_message_object(const zval *value);
 enum mq_status mq_php_message_read(zval *value, zval *out, struct mq_error *err);
 const struct mq_php_message *mq_php_message_of(const zval *holder);
 
-/* Finds the sender: the one that an object names, else the one in the headers of the text; of an
- * array, its first From. *from is malloc'ed; it stays NULL if there is none. MQ_MESSAGE with the
- * field. */
+/* Finds the sender: that of an object's methods, else that of the text's headers; of an array, its
+ * first From. *from is malloc'ed; it stays NULL if there is none. MQ_MESSAGE with the field. */
 enum mq_status mq_php_message_sender(const struct mq_php_message *message, char **from,
                                      struct mq_error *err);
 /* Adds the recipients, each once, to an initialised, empty list. Not for array messages. */

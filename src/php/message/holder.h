@@ -6,8 +6,8 @@
 
 #include "php.h"
 
-/* Returns a zeroed struct. clear() frees the memory it owns, but not the struct; it must not run
- * PHP code, except destructors. */
+/* Returns a zeroed struct. clear() frees what the struct owns, but not the struct itself; it must
+ * not run PHP code, except destructors. */
 void *mq_php_holder_new(zval *out, size_t size, void (*clear)(void *data));
 void *mq_php_holder_data(const zval *holder);
 

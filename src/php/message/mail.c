@@ -107,8 +107,7 @@ static enum mq_status read_recipients(HashTable *list, struct mq_strings *out, s
     return mq_addresses_once(out) ? MQ_OK : mq_error_nomem(err);
 }
 
-/* Reads the envelope that the caller gave. Before the message is read, because these errors say
- * more. */
+/* Reads the envelope that the caller gave; before the message, because these errors say more. */
 static enum mq_status take_envelope(struct mq_php_mail *mail, const struct mq_php_arguments *args,
                                     struct mq_error *err)
 {
@@ -176,9 +175,8 @@ static enum mq_status make_body(struct mq_php_mail *mail, const struct mq_php_me
                          : compose_fields(mail, &message->fields, date_s, err);
 }
 
-/* Makes "<32 hex digits@domain>" (RFC 5322, section 3.6.4) with the domain of the sender. For an
- * array message, this is the sender that it names; else that of the envelope, or if that is empty,
- * of the text. */
+/* Makes "<32 hex digits@domain>" (RFC 5322, section 3.6.4) with the domain of the sender: that of
+ * an array's fields; else that of the envelope or, if that is empty, of the text. */
 static enum mq_status make_message_id(struct mq_php_mail *mail,
                                       const struct mq_php_message *message, struct mq_error *err)
 {
@@ -242,8 +240,7 @@ enum mq_status mq_php_mail_prepare(struct mq_php_mail *mail, const struct mq_php
     if (message) {
         MQ_TRY(make_body(mail, message, now_s, err));
     }
-    /* In the job, 0 means that the backoff policy decides; a 0 that was given is an error
-     * instead. */
+    /* In the job, 0 leaves it to the backoff policy; but a 0 that was given is an error. */
     int attempts = args->max_attempts == 0 ? -1 : to_int(args->max_attempts);
     mail->job = (struct mq_new_job){
         .reference = mq_php_view(args->reference),

@@ -148,8 +148,7 @@ static bool is_list(const zval *value)
             instanceof_function(Z_OBJCE_P(value), zend_ce_traversable));
 }
 
-/* The method that gives the addresses: all of a header, or one of an address object, if possible
- * with its domain in ASCII. */
+/* The method that gives a header's addresses, or one address, preferably with an ASCII domain. */
 static zend_function *address_method(const zval *value)
 {
     static const char *const names[] = {"getAddresses", "getEncodedAddress", "getAddress"};
@@ -211,8 +210,7 @@ static enum mq_status ask(struct question *asked)
     return mq_php_is_leaving() ? MQ_THROWN : status;
 }
 
-/* Asks for all fields of one half. An error is kept in the answer until the answer is needed; only
- * an exception is returned. */
+/* Asks for one half. Keeps an error for when the answer is needed; returns only an exception. */
 static enum mq_status ask_half(zend_object *object, zval *headers, const struct half *half,
                                struct mq_php_answer *out)
 {
