@@ -1,5 +1,5 @@
-/* The messages of claimed jobs. They are read after the claim's commit: a message may be large, and
- * others write meanwhile. Who reads them decides how many are in memory. */
+/* Reads the messages of claimed jobs, after the claim's commit: a message can be large, and other
+ * processes must be able to write meanwhile. The caller decides how many are in memory. */
 #include "queue/body.h"
 
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static bool keep(struct mq_job *job, struct mq_str body)
     return job->body != NULL;
 }
 
-/* The row that the statement stands on. Where memory is short the message stays STORED. */
+/* Reads the current row of the result. If memory is short, the message stays STORED. */
 static void take_row(struct mq_queue *queue, struct mq_job *job)
 {
     struct mq_str body = mq_sql_column_str(queue, 2);
@@ -42,11 +42,11 @@ static void take_row(struct mq_queue *queue, struct mq_job *job)
     job->body_place = octets.type == MQ_NULL ? MQ_BODY_NONE : MQ_BODY_STORED;
     job->body_len = (size_t)mq_sql_column_int(queue, 1);
     if (content.type != MQ_NULL) {
-        keep(job, body); /* none where it is a number: no message, and never one */
+        keep(job, body); /* "" if the column has a number, which is no message */
     }
 }
 
-/* Jobs of one claim token: as many as the database takes as a list, else one. */
+/* Reads for `count` jobs of one claim token; only for one if the database takes no list of rows. */
 static enum mq_status read_chunk(struct mq_queue *queue, struct mq_job *const *jobs, size_t count,
                                  int64_t most, struct mq_error *err)
 {
@@ -57,7 +57,7 @@ static enum mq_status read_chunk(struct mq_queue *queue, struct mq_job *const *j
     bool listed = mq_sql_has(queue, MQ_SQL_CLAIM_TAKE_MANY);
     struct mq_args args = MQ_ARGS(mq_int(most), mq_cstr(jobs[0]->locked_by),
                                   listed ? mq_sql_list(&list) : mq_int(jobs[0]->id));
-    /* A statement that is kept may keep its last result. */
+    /* The statement is not kept for large messages: it may hold its last result in memory. */
     int slot = most > MQ_BODY_SMALL ? -1 : MQ_SQL_BODIES;
     struct mq_query query = {slot, mq_sql_text(queue, MQ_SQL_BODIES), args.values, args.count};
     enum mq_status status = query.sql && !list.failed
@@ -100,7 +100,7 @@ enum mq_status mq_queue_read_body(struct mq_queue *queue, struct mq_job *job, st
         job->body_place = MQ_BODY_LOST;
     }
     if (status != MQ_OK) {
-        mq_job_drop_body(job); /* read before a later step failed */
+        mq_job_drop_body(job); /* it was read before a later step failed */
         job->body_place = MQ_BODY_STORED;
     }
     return status == MQ_OK && job->body_place == MQ_BODY_STORED ? mq_error_nomem(err) : status;
@@ -117,7 +117,7 @@ void mq_job_drop_body(struct mq_job *job)
 
 /* ---- a claim with its messages ---- */
 
-/* Loads them in their order, as far as there is room for more; *kept counts these. */
+/* Loads messages in the order of the jobs while they fit into `room` octets; *kept counts them. */
 static enum mq_status load_claimed(struct mq_queue *queue, struct mq_claim *claim, int64_t room,
                                    size_t *kept, struct mq_error *err)
 {
@@ -144,7 +144,7 @@ static enum mq_status load_claimed(struct mq_queue *queue, struct mq_claim *clai
     return MQ_OK;
 }
 
-/* Puts them back as before the claim. If that fails, their leases run out. */
+/* Releases the jobs from `from` on. If that fails, their leases run out. */
 static void give_back(struct mq_queue *queue, struct mq_claim *claim, size_t from)
 {
     size_t count = claim->count - from;
@@ -165,7 +165,7 @@ static void give_back(struct mq_queue *queue, struct mq_claim *claim, size_t fro
     }
 }
 
-/* Claims until there is a job, or none is due: what has expired is deleted a few at a time. */
+/* Claims until there is a job or none is due: one claim deletes only some of the expired rows. */
 static enum mq_status claim_some(struct mq_queue *queue, struct mq_cycle *cycle,
                                  struct mq_error *err)
 {

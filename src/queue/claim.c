@@ -1,4 +1,4 @@
-/* Claims: the rows that are due, from the largest priority on, as far as limit and tokens reach. */
+/* Claims due rows, those of the highest priority first, as many as limit and tokens allow. */
 #include "queue/claim.h"
 
 #include <stdio.h>
@@ -21,8 +21,8 @@ struct taking {
     struct mq_claim *claim;
     struct mq_job_list taken;
     bool many;                 /* rows are written together: each statement is a round trip */
-    size_t written;            /* of `taken` */
-    int64_t allowance;         /* recipients that may still be paid */
+    size_t written;            /* how many of `taken` */
+    int64_t allowance;         /* recipients that tokens can still pay for */
     struct mq_dropped dropped; /* expired, orphaned and unreadable rows */
     bool stop;
 };
@@ -47,7 +47,7 @@ enum mq_status mq_job_orphaned(struct mq_queue *queue, const char *reference, bo
     return MQ_OK;
 }
 
-/* `error` NULL: the row keeps what it has. */
+/* Parks a job. If `error` is NULL, the row keeps its last_error. */
 static enum mq_status park(struct mq_tx *tx, const struct mq_job *job, enum mq_outcome why,
                            const char *error, struct mq_error *err)
 {
@@ -70,8 +70,8 @@ enum mq_status mq_job_park_unreadable(struct mq_tx *tx, const struct mq_job *job
                 err);
 }
 
-/* The maximum was lowered since the last failure. One try of several recipients may take as many
- * claims (settle.c), so such a job is parked here only when it has had its tries in any case. */
+/* Whether a job has no attempt left, because the maximum was lowered since the last failure. One
+ * try of all recipients can take as many claims as there are recipients (settle.c). */
 static bool is_exhausted(const struct mq_queue *queue, const struct mq_job *job)
 {
     int64_t claims_a_try = job->recipients.count ? (int64_t)job->recipients.count : 1;
@@ -104,7 +104,7 @@ static enum mq_status drop(struct taking *t, const struct mq_job *job, bool *dro
     return MQ_OK;
 }
 
-/* Writes the claim's row; or later, in write_many(). */
+/* Writes the claim to the row, unless write_many() does that later. */
 static enum mq_status write_claim(struct taking *t, struct mq_job *job, struct mq_error *err)
 {
     struct mq_value values[] = {mq_null(), mq_int(job->locked_until), mq_cstr(job->locked_by),
@@ -115,7 +115,7 @@ static enum mq_status write_claim(struct taking *t, struct mq_job *job, struct m
     return t->many ? MQ_OK : mq_job_transition(t->tx->queue, &change, err);
 }
 
-/* All have the same token and lease. */
+/* Writes the claims that are not written yet. All have the same token and lease. */
 static enum mq_status write_many(struct taking *t, struct mq_error *err)
 {
     struct mq_buffer list = {0};
@@ -135,7 +135,7 @@ static enum mq_status write_many(struct taking *t, struct mq_error *err)
     return status;
 }
 
-/* A recipient costs a token; a job that is composed when sent pays for one now. */
+/* Claims a job. Each recipient costs a token; a job that is composed when sent pays for one now. */
 static enum mq_status take(struct taking *t, struct mq_job *job, struct mq_error *err)
 {
     struct mq_tx *tx = t->tx;
@@ -185,7 +185,7 @@ static enum mq_status consider(struct taking *t, struct mq_job *job, struct mq_e
 
 /* ---- many rows ---- */
 
-/* As many rows as are useful: no more than the wanted jobs and the tokens, but at least one, to see
+/* How many rows to read: no more than jobs are wanted and tokens allow, but at least one, to see
  * whether anything is due. */
 static size_t wanted(const struct taking *t)
 {
@@ -196,7 +196,8 @@ static size_t wanted(const struct taking *t)
     return n < MQ_CLAIM_CHUNK ? (size_t)n : MQ_CLAIM_CHUNK;
 }
 
-/* The settings were read before the rows were locked: a move may have begun, or ended, between. */
+/* On a server the settings were read before the rows were locked. Checks that no move to another
+ * database began or ended in between. */
 static enum mq_status look_again(struct taking *t, struct mq_error *err)
 {
     struct mq_settings settings;
@@ -212,7 +213,7 @@ static enum mq_status look_again(struct taking *t, struct mq_error *err)
     return MQ_OK;
 }
 
-/* The next due rows of a priority; they are `want` unless there are no more. */
+/* Considers the next due rows of a priority: `want` of them, or all that are left. */
 static enum mq_status take_chunk(struct taking *t, int64_t priority, size_t want,
                                  struct mq_job_list *due, struct mq_error *err)
 {
@@ -260,8 +261,8 @@ static enum mq_status note_next(struct taking *t, int64_t priority, struct mq_er
     return MQ_OK;
 }
 
-/* Many mails after an empty queue: other plans may be right now. Once, because they cost a
- * millisecond. */
+/* Makes PostgreSQL plan its statements again when many mails follow an empty queue, because other
+ * plans can be better then. Does it only once, because that costs a millisecond. */
 static enum mq_status plan_again(struct taking *t, struct mq_error *err)
 {
     struct mq_queue *queue = t->tx->queue;

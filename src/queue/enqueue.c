@@ -1,4 +1,4 @@
-/* Storing mail: one statement, or one short transaction. */
+/* Stores mail, with one statement or in one short transaction. */
 #include "queue/enqueue.h"
 
 #include <stdlib.h>
@@ -67,14 +67,14 @@ enum mq_status mq_new_job_check(const struct mq_new_job *job, struct mq_error *e
     return mq_envelope_check(job->envelope_from, job->recipients, err);
 }
 
-/* Octets of messages in one statement: the server and PDO hold them several times. */
+/* The most octets of messages in one statement: server and PDO hold several copies of them. */
 #define STATEMENT_OCTETS (512 * 1024)
 
 /* ---- the values of a row ---- */
 
 #define VALUES_MAX (MQ_FIRST_NEW_PARAMETER - 1 + MQ_COL_COUNT)
 
-/* ?1 and ?2, then those of the columns. Lists are the row's own, all else is the job's. */
+/* Values for ?1 and ?2, then for the columns. The row owns the two buffers, the job all else. */
 struct row {
     struct mq_value values[VALUES_MAX];
     int count;
@@ -84,7 +84,7 @@ struct row {
 
 #define VALUE(symbol, name, type, read, sql, value) value,
 
-/* False without memory; to be cleared in any case. */
+/* Returns false without memory. The caller clears the row in any case. */
 static bool make_row(struct row *row, const struct mq_new_job *job, int64_t now_s)
 {
     row->recipients = row->notify = (struct mq_buffer){0};
@@ -127,9 +127,8 @@ static enum mq_status insert_row(struct mq_queue *queue, enum mq_sql slot, struc
     return MQ_OK;
 }
 
-/* A job with its body. *id is 0 where the pair (reference, type) is there already; MQ_DUPLICATE
- * where the database has no other answer to that. now_s is the time where the host's clock counts.
- */
+/* Stores a job with its body. If the pair (reference, type) exists already, *id is 0, or the result
+ * is MQ_DUPLICATE, depending on the database. now_s is used only with SQLite. */
 static enum mq_status insert_job(struct mq_queue *queue, const struct mq_new_job *job,
                                  int64_t now_s, int64_t *id, struct mq_error *err)
 {
@@ -157,7 +156,7 @@ static enum mq_status insert_job(struct mq_queue *queue, const struct mq_new_job
 
 /* ---- many ---- */
 
-/* Runs a statement that was made for a number of rows. */
+/* Runs a template that was written for a certain number of rows. */
 static enum mq_status run_made(struct mq_queue *queue, const struct mq_buffer *text,
                                struct mq_args args, struct mq_error *err)
 {
@@ -169,8 +168,8 @@ static enum mq_status run_made(struct mq_queue *queue, const struct mq_buffer *t
     return status;
 }
 
-/* Whether the row that was given back is that job's. Rows come in the order of the values, without
- * those of pairs that were there. */
+/* Whether the row that the INSERT returned is that of the job. Rows come in the order of the
+ * values, without those whose pair existed. */
 static bool is_of(struct mq_queue *queue, const struct mq_new_job *job)
 {
     return mq_str_equal(mq_sql_column_str(queue, 1), job->reference) &&
@@ -178,7 +177,7 @@ static bool is_of(struct mq_queue *queue, const struct mq_new_job *job)
            mq_str_equal(mq_sql_column_str(queue, 3), mq_str_of(job->message_id));
 }
 
-/* A body under another job's id would go to the wrong people: what does not fit is an error. */
+/* Reads the new ids. A row that fits no job is an error: its body could go to the wrong people. */
 static enum mq_status take_ids(struct mq_queue *queue, const struct mq_new_job *jobs, size_t count,
                                int64_t *ids, struct mq_error *err)
 {
@@ -204,11 +203,11 @@ static enum mq_status take_ids(struct mq_queue *queue, const struct mq_new_job *
                               "the database did not say under which ids the mails were stored");
 }
 
-/* The INSERT of these jobs, whose values are those of the rows. */
+/* Inserts the jobs with one statement. Fills `rows`, which the caller clears. */
 static enum mq_status insert_rows(struct mq_queue *queue, const struct mq_new_job *jobs,
                                   struct row *rows, size_t count, struct mq_error *err)
 {
-    const int skipped = MQ_FIRST_NEW_PARAMETER - 1; /* a server's time, and its own statement */
+    const int skipped = MQ_FIRST_NEW_PARAMETER - 1; /* ?1 and ?2 are not used here */
     struct mq_buffer text = {0};
     struct mq_value *values = malloc(count * sizeof(rows->values));
     bool ok = values != NULL;
@@ -229,7 +228,7 @@ static enum mq_status insert_rows(struct mq_queue *queue, const struct mq_new_jo
     return status;
 }
 
-/* The bodies of what was stored, by as few statements as their size allows. */
+/* Inserts the bodies of the stored jobs, with as few statements as their size allows. */
 static enum mq_status insert_bodies(struct mq_queue *queue, const struct mq_new_job *jobs,
                                     const int64_t *ids, size_t count, struct mq_error *err)
 {
@@ -262,8 +261,8 @@ static enum mq_status insert_bodies(struct mq_queue *queue, const struct mq_new_
     return status;
 }
 
-/* Many with one statement, where the database can: ids[i] is 0 where jobs[i] was not stored, for
- * its pair was there. All are 0 where they have to be stored one by one. */
+/* Stores many jobs with one statement, if the database can. ids[i] is 0 if jobs[i] was not stored
+ * because its pair exists. All are 0 if they have to be stored one by one. */
 static enum mq_status insert_jobs(struct mq_queue *queue, const struct mq_new_job *jobs,
                                   size_t count, int64_t *ids, struct mq_error *err)
 {
@@ -283,16 +282,16 @@ static enum mq_status insert_jobs(struct mq_queue *queue, const struct mq_new_jo
     if (status == MQ_OK) {
         return insert_bodies(queue, jobs, ids, count, err);
     }
-    memset(ids, 0, count * sizeof(*ids)); /* an unbuffered result gives rows before it fails */
-    /* One by one they may be stored. */
+    memset(ids, 0, count * sizeof(*ids)); /* an unbuffered result can give rows before it fails */
+    /* Storing them one by one may still succeed. */
     return status == MQ_DUPLICATE || status == MQ_FULL ? MQ_OK : status;
 }
 
 /* ---- storing ---- */
 
-/* The job that holds the pair. */
+/* The job that has the pair (reference, type) already. */
 struct holder {
-    int64_t id; /* 0: there is none any more */
+    int64_t id; /* 0: it is gone */
     bool dead;  /* parked or expired: it is not sent any more */
 };
 
@@ -322,7 +321,7 @@ static enum mq_status store(struct mq_tx *tx, const struct mq_new_job *job, int6
         }
         MQ_TRY(find_holder(tx->queue, job, tx->now_s, &holder, err));
         if (!holder.dead || again) {
-            return holder.id ? MQ_OK : status; /* a duplicate of another key is the application's */
+            return holder.id ? MQ_OK : status; /* no holder: a duplicate of another unique key */
         }
         MQ_TRY(mq_job_drop(tx->queue, holder.id, NULL, err));
     }
@@ -340,7 +339,7 @@ static enum mq_status store_all(struct mq_tx *tx, const struct mq_new_job *jobs,
     return MQ_OK;
 }
 
-/* One statement without a transaction around it. *done is false where one has to follow. */
+/* Tries to store a job with one statement; if *done is false, it needs a transaction. */
 static enum mq_status store_alone(struct mq_queue *queue, const struct mq_new_job *job, int64_t *id,
                                   bool *done, struct mq_error *err)
 {
@@ -359,7 +358,7 @@ static enum mq_status store_alone(struct mq_queue *queue, const struct mq_new_jo
     }
     *done = status == MQ_OK && (*id != 0 || (holder.id != 0 && !holder.dead));
     bool again = status == MQ_TX_ABORTED && what == MQ_ALONE_COMMITS;
-    return again ? MQ_OK : status; /* as a transaction it is tried again */
+    return again ? MQ_OK : status; /* a transaction tries it again */
 }
 
 static enum mq_status store_jobs(struct mq_queue *queue, const struct mq_new_job *jobs,
@@ -381,8 +380,7 @@ enum mq_status mq_queue_enqueue(struct mq_queue *queue, const struct mq_new_job 
     if (status != MQ_DATABASE || queue->ready) {
         return status;
     }
-    /* A server is not asked for the tables' version: they are made, or migrated, when that fails.
-     */
+    /* The tables' version was not read yet. Creates or migrates the tables, and tries again. */
     MQ_TRY(mq_schema_ready(queue, err));
     return store_jobs(queue, jobs, count, ids, err);
 }

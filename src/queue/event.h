@@ -1,5 +1,5 @@
-/* What happened to a job, as it is logged and given to onEvent. Collected inside a transaction and
- * told only after its commit. */
+/* Events: what happened to a job, for the log and for onEvent. They are collected in a transaction
+ * and reported only after its commit. */
 #ifndef MQ_QUEUE_EVENT_H
 #define MQ_QUEUE_EVENT_H
 
@@ -15,8 +15,8 @@
     X(PARKED, "parked")                                                              \
     X(UNCERTAIN, "uncertain") /* nobody knows whether the attempt succeeded */       \
     X(EXPIRED, "expired")                                                            \
-    X(ORPHAN, "orphan") /* what it refers to is gone; deleted */                     \
-    X(STALE, "stale")   /* a result came after the lease was lost; nothing done */   \
+    X(ORPHAN, "orphan") /* its reference is gone: deleted */                         \
+    X(STALE, "stale")   /* a result came after the lease was lost: not written */    \
     X(RELAY_TROUBLE, "relay_trouble")                                                \
     X(RELEASED, "released")   /* went back as before the claim */                    \
     X(RECOVERED, "recovered") /* taken back from a worker that is gone, untouched */ \
@@ -33,9 +33,9 @@ struct mq_event {
     int64_t id; /* 0: not about one job */
     char *reference;
     char *mail_type;
-    char *subject; /* of what was sent, for the log alone */
+    char *subject; /* of a sent mail, only for the log */
     int attempt;
-    int uncertain;           /* of earlier attempts, as the row has it */
+    int uncertain;           /* earlier uncertain attempts, as in the row */
     int recipients;          /* how many this event is about; 0: all or not counted */
     char *relay;             /* redacted */
     char *reply;             /* the relay's words or the error, printable */
@@ -48,16 +48,16 @@ struct mq_events {
     struct mq_event *items;
     size_t count;
     size_t capacity;
-    /* Called before the commit with the transaction's events, if some are marked `recorded`. These
-     * tell of uncertain attempts: the row may be deleted, and a process that is killed after the
-     * commit tells nothing. They may come twice, if the commit fails. NULL: none. */
+    /* Called before the commit with the transaction's events, if some are marked `recorded`: those
+     * that tell of uncertain attempts. Their row may be deleted, and a process that is killed after
+     * the commit reports nothing. If the commit fails, they can come twice. NULL: no call. */
     void (*record)(void *context, const struct mq_events *events);
     void *context;
 };
 
-void mq_events_clear(struct mq_events *events); /* `record` goes too */
-/* Appends a copy of `event` and its strings; without memory the event is dropped and false
- * returned: events are never a reason to undo work. */
+void mq_events_clear(struct mq_events *events); /* also unsets `record` */
+/* Appends a copy of `event` and its strings. Without memory it drops the event and returns false: a
+ * lost event is no reason to undo work. */
 bool mq_events_add(struct mq_events *events, const struct mq_event *event);
 void mq_events_truncate(struct mq_events *events, size_t count);
 

@@ -1,4 +1,4 @@
-/* An open queue, for the queue's own files. */
+/* struct mq_queue, an open queue: only for the files of src/queue. */
 #ifndef MQ_QUEUE_HANDLE_H
 #define MQ_QUEUE_HANDLE_H
 
@@ -18,16 +18,16 @@ struct mq_queue {
     struct mq_backoff backoff;
     struct mq_clock clock;  /* mq_queue_clock() */
     struct mq_clock host;   /* the clock of the options */
-    int64_t server_time_us; /* a server's time, at its latest, … */
-    int64_t told_ms;        /* … at this moment of host.boot_ms */
-    char *identity;         /* NULL: not asked yet */
+    int64_t server_time_us; /* a server's last answer, at the end of its second; 0: none yet */
+    int64_t told_ms;        /* host.boot_ms when it was asked */
+    char *identity;         /* mq_queue_identity(); NULL: not asked yet */
     struct mq_random random;
-    int64_t streak;          /* jobs claimed since a claim found no more */
+    int64_t streak;          /* jobs claimed since a claim last found no more */
     bool ready;              /* the tables' version was read and is ours */
-    char *sql[MQ_SQL_COUNT]; /* expanded when first used: a request needs three of them */
+    char *sql[MQ_SQL_COUNT]; /* expanded at first use: a web request needs only three */
 };
 
-/* Makes queue->clock of the clock of the options. */
+/* Sets queue->clock, by the clock of the options and, with a server, by its time. */
 void mq_queue_set_clock(struct mq_queue *queue, const struct mq_clock *host);
 
 #endif

@@ -1,13 +1,13 @@
-/* Tokens: what an hour's limit lets through. The bucket is exact arithmetic in policy/bucket.h;
- * here is its storage and, in strict mode, the ledger.
+/* The hourly limit. policy/bucket.h has the arithmetic of the bucket; this file stores the bucket
+ * and keeps the ledger, by which strict mode counts.
  *
- * Average mode: tokens are taken in the transaction that claims and what was not used comes back
- * when the claim ends, up to the capacity. Taken less given back is at most limit + capacity in
- * any hour.
+ * Average mode: the transaction that claims takes tokens, and unused ones come back when the claim
+ * ends, up to the capacity. In any hour, the tokens taken minus those given back are at most
+ * limit + capacity.
  *
- * Strict mode: a recipient may reach the relay at any time between claim and settle. So it counts
- * from its claim (as `paid` of a row in sending) until an hour after the time at which the worker
- * knew it to be handed over (in the ledger); only what fits beside both is claimed. */
+ * Strict mode: a recipient can reach the relay at any time between claim and settle. So it counts
+ * from its claim (in `paid` of a row in sending) until an hour after the time at which the worker
+ * knew that it was handed over (in the ledger). Claims get what the limit leaves beside both. */
 #include "queue/limit.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ static enum mq_status ledger_add(struct mq_tx *tx, int64_t at_s, int64_t n, stru
     return mq_sql_exec(tx->queue, MQ_SQL_SPENT_ADD, MQ_ARGS(mq_int(at_s), mq_int(n)), err);
 }
 
-/* What a cycle settles was mostly handed over at the same time: one entry for all of it. */
+/* Writes one entry for several outcomes: those of a cycle were mostly handed over in one second. */
 static enum mq_status write_handed(struct mq_tx *tx, struct mq_error *err)
 {
     int64_t handed = tx->handed;
@@ -40,9 +40,9 @@ static enum mq_status write_handed(struct mq_tx *tx, struct mq_error *err)
     return handed ? ledger_add(tx, tx->handed_at_s, handed, err) : MQ_OK;
 }
 
-/* Entries of the future. Either the clock was ahead when they were written, or it is behind now and
- * will be right again: up to an hour ahead they stay as they are, and count. Those further ahead
- * count as of now, and are marked (n < 0): they count once more when their time has come. */
+/* Corrects entries in the future: the clock was ahead when they were written, or is behind now.
+ * Entries up to an hour ahead stay as they are, and count. Entries further ahead are counted as of
+ * now and marked (n < 0); they count once more when their time has come. */
 static enum mq_status ledger_set_right(struct mq_tx *tx, struct mq_error *err)
 {
     int64_t ahead = 0;
@@ -55,7 +55,7 @@ static enum mq_status ledger_set_right(struct mq_tx *tx, struct mq_error *err)
     return ledger_add(tx, tx->now_s, ahead, err);
 }
 
-/* Reads how much of the limit the leases under way and the last hour have taken. */
+/* Reads how much of the limit current leases and the ledger's last hour have taken. */
 static enum mq_status occupied(struct mq_tx *tx, struct mq_error *err)
 {
     struct mq_args hours =
@@ -98,8 +98,8 @@ enum mq_status mq_limit_return(struct mq_tx *tx, int64_t paid, int64_t handed, i
     if (limited(tx) && paid > handed) {
         mq_bucket_give(&tx->settings.bucket, paid - handed);
     }
-    /* In average mode too, because the mode may become strict within the hour. Also if the settings
-     * cannot be read: an entry too many does no harm. */
+    /* The ledger is kept in average mode too, because the mode can become strict within the hour,
+     * and if the settings cannot be read: an entry too many does no harm. */
     if (handed <= 0 || (tx->config == MQ_OK && !limited(tx))) {
         return MQ_OK;
     }
@@ -113,7 +113,7 @@ enum mq_status mq_limit_return(struct mq_tx *tx, int64_t paid, int64_t handed, i
     return MQ_OK;
 }
 
-/* The first second at which the ledger has let go of `excess` recipients. */
+/* Finds the first second at which `excess` recipients have left the ledger's last hour. */
 static enum mq_status ledger_frees(struct mq_tx *tx, int64_t excess, int64_t *at_s,
                                    struct mq_error *err)
 {
@@ -135,7 +135,7 @@ enum mq_status mq_limit_resume(struct mq_tx *tx, int64_t *resume_s, struct mq_er
     if (strict(tx) && room > 0 && tx->spent >= room) {
         MQ_TRY(ledger_frees(tx, tx->spent - room + 1, &ledger_s, err));
     }
-    /* Leases under way may end at any time. */
+    /* Does not wait for current leases: they can end at any time. */
     int64_t at_s = ledger_s > token_s ? ledger_s : token_s;
     *resume_s = at_s > tx->now_s ? at_s : tx->now_s + 1;
     return MQ_OK;

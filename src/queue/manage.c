@@ -1,4 +1,4 @@
-/* What people do with jobs: look, retry, hold, delete; and the sweep of what nobody waits for. */
+/* What people do with jobs: list, retry, hold, delete. */
 #include "queue/manage.h"
 
 #include <stdlib.h>
@@ -42,7 +42,7 @@ enum mq_status mq_queue_strays(struct mq_queue *queue, struct mq_strays *out, st
     return status;
 }
 
-/* The body stays NULL where there is none. */
+/* Loads the body, which stays NULL if there is none. */
 static enum mq_status load_body(struct mq_queue *queue, struct mq_job *job, struct mq_error *err)
 {
     enum mq_status status;
@@ -78,7 +78,7 @@ enum mq_status mq_queue_job(struct mq_queue *queue, int64_t id, struct mq_job *o
 
 /* ---- changes by id ---- */
 
-/* Refused recipients come back behind those that are left. */
+/* Appends the refused recipients to those that are left. */
 static enum mq_status bring_back(struct mq_job *job, struct mq_error *err)
 {
     struct mq_strings refused = {0}; /* each address and its reply */
@@ -110,7 +110,7 @@ static enum mq_status write_retry(struct mq_tx *tx, const struct mq_job *job, bo
     int last = mq_job_max_attempts(tx->queue, job) - 1;
     int attempts = reset ? 0 : last;
     if (!reset && job->state == MQ_FAILED && job->attempts < last) {
-        attempts = job->attempts; /* it has more of them anyway */
+        attempts = job->attempts; /* it has more than one attempt left */
     }
     struct mq_buffer list = {0};
     if (job->recipients.count) {
@@ -125,7 +125,7 @@ static enum mq_status write_retry(struct mq_tx *tx, const struct mq_job *job, bo
     return status;
 }
 
-/* *changed: one more where it was parked or failed. */
+/* Retries a job if it is parked or failed, and counts it in *changed. */
 static enum mq_status retry_one(struct mq_tx *tx, int64_t id, bool reset, int64_t *changed,
                                 struct mq_error *err)
 {
@@ -147,7 +147,7 @@ static enum mq_status retry_one(struct mq_tx *tx, int64_t id, bool reset, int64_
 
 #define RETRY_CHUNK 500
 
-/* The next ids of what waits for its next attempt, or is parked as refused or exhausted. */
+/* Reads the next ids of jobs that are failed, or parked as refused or exhausted. */
 static enum mq_status next_ids(struct mq_queue *queue, int64_t behind, int64_t *items,
                                size_t *count, struct mq_error *err)
 {
@@ -219,7 +219,7 @@ enum mq_status mq_queue_hold(struct mq_queue *queue, const struct mq_ids *ids, i
     return status;
 }
 
-/* Deletes from ids[*next] on, until it is enough for one transaction. */
+/* Deletes from ids[*next] on, until that is enough for one transaction. */
 static enum mq_status delete_some(struct mq_queue *queue, const struct mq_ids *ids, size_t *next,
                                   struct mq_dropped *sum, struct mq_error *err)
 {

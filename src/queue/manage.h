@@ -22,7 +22,7 @@ struct mq_stats {
     int64_t limit;            /* recipients an hour; 0: none */
     int64_t burst;
     enum mq_rate_mode rate_mode;
-    double tokens;      /* there now; limit 0: 0 */
+    double tokens;      /* in the bucket now; 0 without a limit */
     int64_t empty_in_s; /* expected, at the limit; -1: unknown (no limit set) */
     bool enabled;
     int64_t last_run_s;     /* end of the last worker run; 0: never */
@@ -39,8 +39,7 @@ struct mq_job_filter {
     int limit;
     int64_t after; /* id */
 };
-/* Jobs by id, ascending; bodies not loaded. Without those of mq_queue_strays() that have no state.
- */
+/* Lists jobs by ascending id, without their bodies and without rows of an unknown status. */
 enum mq_status mq_queue_jobs(struct mq_queue *queue, const struct mq_job_filter *filter,
                              struct mq_job_list *out, struct mq_error *err);
 /* A row that no run takes, because its status is unknown, or "sending" without a lease: a newer
@@ -53,23 +52,24 @@ struct mq_strays {
     struct mq_stray items[100]; /* the first of them, by id */
     size_t count;
 };
-/* Reads the whole table. */
+/* Lists stray rows. Reads the whole table. */
 enum mq_status mq_queue_strays(struct mq_queue *queue, struct mq_strays *out, struct mq_error *err);
-/* One job with its body. *found. */
+/* Reads one job with its body. *found: it exists. */
 enum mq_status mq_queue_job(struct mq_queue *queue, int64_t id, struct mq_job *out, bool *found,
                             struct mq_error *err);
 struct mq_ids {
     const int64_t *items;
     size_t count;
 };
-/* ids NULL: what is parked as refused or exhausted; else any of them that is parked or failed.
- * reset: attempts 0; otherwise the maximum less one. Refused recipients come back. */
+/* Makes jobs pending: those of `ids` that are parked or failed, or, if it is NULL, all that are
+ * failed, or parked as refused or exhausted. reset sets attempts to 0; without it, at least
+ * one attempt is left. Refused recipients come back. */
 enum mq_status mq_queue_retry(struct mq_queue *queue, const struct mq_ids *ids, bool reset,
                               int64_t *changed, struct mq_error *err);
-/* Parks what is pending or failed. */
+/* Parks those of `ids` that are pending or failed. */
 enum mq_status mq_queue_hold(struct mq_queue *queue, const struct mq_ids *ids, int64_t *changed,
                              struct mq_error *err);
-/* Deletes what nobody is sending at the moment, about 4 MiB of messages a transaction. */
+/* Deletes those of `ids` that are not being sent, about 4 MiB of messages a transaction. */
 enum mq_status mq_queue_delete(struct mq_queue *queue, const struct mq_ids *ids, int64_t *changed,
                                struct mq_error *err);
 

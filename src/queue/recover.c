@@ -1,4 +1,4 @@
-/* Leases whose worker is gone: what its intent record says is settled in its place. */
+/* Recovers jobs whose worker is gone: settles what its intent record says. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,8 +13,8 @@ static const char died_before[] = "the worker died before the message was sent";
 static const char died_within[] =
     "the worker died while the message was being sent: it may have arrived";
 
-/* How many recipients the claim can have reached, from the first one: as many as it paid for and
- * as one transaction takes. With a redirect the paid ones are other addresses. */
+/* How many recipients, from the first one, the claim can have reached: no more than it paid for, or
+ * one SMTP transaction takes. With a test redirect it paid for other addresses. */
 static size_t reach(const struct mq_tx *tx, const struct mq_job *job)
 {
     size_t n = job->recipients.count ? job->recipients.count : 1;
@@ -30,7 +30,7 @@ static bool says_uncertain(const struct mq_evidence *said)
     return memchr(said->results, MQ_OUTCOME_UNCERTAIN, MQ_RECIPIENTS_MAX) != NULL;
 }
 
-/* The body may have gone out: an outcome of each recipient. `reply` has room for the relay's. */
+/* Sets the outcome of each recipient if the body may have gone out. `reply` is room for a text. */
 static void settle_each(struct mq_settlement *s, struct mq_evidence *said, size_t reached,
                         char reply[64])
 {
@@ -42,7 +42,7 @@ static void settle_each(struct mq_settlement *s, struct mq_evidence *said, size_
     s->results = said->results;
     s->handed_over = said->handed_over;
     if (!said->replied) {
-        /* Not the record's time: the relay may have taken it at any time since. */
+        /* Leaves at_s unset: the relay can have accepted the mail long after the record's time. */
         s->error = died_within;
         return;
     }
@@ -53,7 +53,7 @@ static void settle_each(struct mq_settlement *s, struct mq_evidence *said, size_
     }
 }
 
-/* Settles it, and adds to *octets what that deletes. */
+/* Settles the outcome. If that deletes the message, adds its octets to *octets. */
 static enum mq_status settle(struct mq_tx *tx, struct mq_settlement *s, int64_t *octets,
                              struct mq_error *err)
 {
@@ -86,7 +86,7 @@ static enum mq_status recover_one(struct mq_tx *tx, const struct mq_claim_reques
     return settle(tx, &s, octets, err);
 }
 
-/* A row whose recipients cannot be read: a person must look at it. */
+/* Parks a row whose recipients cannot be read: a person must look at it. */
 static enum mq_status park_unreadable(struct mq_tx *tx, const struct mq_job *job,
                                       struct mq_error *err)
 {
@@ -125,7 +125,7 @@ enum mq_status mq_recover(struct mq_tx *tx, const struct mq_claim_request *reque
     return status;
 }
 
-/* What one transaction recovers without a claim; now_s 0: now. */
+/* Recovers in one transaction, without a claim; now_s 0: now. */
 static enum mq_status recover_some(struct mq_tx *tx, const struct mq_claim_request *request,
                                    int64_t now_s, struct mq_recovered *recovered,
                                    struct mq_error *err)

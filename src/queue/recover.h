@@ -1,4 +1,4 @@
-/* Leases whose worker is gone, and what its intent record says of them. */
+/* Recovers jobs whose worker is gone, by what its intent record says about them. */
 #ifndef MQ_QUEUE_RECOVER_H
 #define MQ_QUEUE_RECOVER_H
 
@@ -11,20 +11,20 @@
 
 struct mq_queue;
 
-/* What a worker's intent record says of one of its jobs. */
+/* What a worker's intent record says about one of its jobs. */
 struct mq_evidence {
     /* UNCERTAIN: no readable record. RELEASED: never begun. DEFERRED: begun, but no body went out:
      * the attempt counts. */
     enum mq_outcome outcome;
-    bool by_recipient; /* the body may have gone out: `results` say more */
-    bool replied;      /* a reply to the dot was read, at at_s: nothing more may happen */
+    bool by_recipient; /* the body may have gone out: `results` has an outcome for each */
+    bool replied;      /* the reply to the dot was read, at at_s: `results` are final */
     unsigned char results[MQ_RECIPIENTS_MAX]; /* enum mq_outcome */
     int code;                                 /* last reply code, 0 when unknown */
     int handed_over;
     int64_t at_s;
 };
 
-/* Asked inside the transaction; must not touch the database and must be quick. */
+/* find() is called inside the transaction: it must not use the database, and must be quick. */
 struct mq_evidence_source {
     void (*find)(void *context, const char *token, int64_t job_id, struct mq_evidence *out);
     void *context;

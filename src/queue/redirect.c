@@ -1,4 +1,5 @@
-/* Who a job goes to this time: the test redirect, equal addresses once, as far as tokens reach. */
+/* The addresses that an attempt sends to: after the test redirect, without repeats, as many as the
+ * tokens allow. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@ static struct mq_str domain_of(struct mq_str address)
     return (struct mq_str){NULL, 0};
 }
 
-/* Local parts may differ by case, domains do not (RFC 5321, section 2.4). */
+/* Case matters in local parts, but not in domains (RFC 5321, section 2.4). */
 static bool same_address(struct mq_str a, struct mq_str b)
 {
     struct mq_str domain = domain_of(a);
@@ -50,8 +51,8 @@ static struct mq_str target_for(const char *recipient, const char *redirect_to,
     return mq_buffer_view(room);
 }
 
-/* Gives the index of `target` among the targets, or -1; it is added while there are fewer than
- * `most`. False without memory. */
+/* Finds the index of `target` among the targets. Adds it if it is not there and they are fewer than
+ * `most`; otherwise *index is -1. Returns false without memory. */
 static bool find_target(struct mq_strings *targets, struct mq_str target, int64_t most, int *index)
 {
     *index = -1;

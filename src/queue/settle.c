@@ -1,5 +1,5 @@
-/* Outcomes into rows. Each write is fenced by the claim token and its attempt: a worker that lost
- * its lease changes nothing. */
+/* Writes outcomes to rows. Each write is fenced by the claim token and the attempt: a worker that
+ * lost its lease changes nothing. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,13 +13,13 @@
 
 #define ERROR_MAX 500 /* octets of last_error */
 
-/* What the recipients' results add up to. A job without recipients, composed when sent, counts as
- * one. */
+/* The recipients' results, counted. A job without recipients (composed when sent) counts as one
+ * recipient. */
 struct tally {
     int all;
     int count[MQ_OUTCOME_RECIPIENTS];
-    int left;               /* stay in the list */
-    const char *refused_by; /* the first reply of that kind; NULL: none */
+    int left;               /* how many stay in the list */
+    const char *refused_by; /* the first refusal's reply; NULL: none */
     const char *accepted_by;
 };
 
@@ -36,8 +36,8 @@ struct plan {
     struct mq_buffer refused;
 };
 
-/* If the worker gives no result for each, recipients that the claim did not reach stay as
- * before. */
+/* The outcome of one recipient. If the worker gave one for the whole job, recipients that the claim
+ * did not reach are released. */
 static enum mq_outcome result_of(const struct mq_settlement *s, size_t i)
 {
     const struct mq_job *job = s->job;
@@ -54,7 +54,7 @@ static bool is_whole(const struct mq_settlement *s, enum mq_outcome outcome)
     return !s->results && s->outcome == outcome;
 }
 
-/* `other` where the recipient has none of its own. */
+/* The reply for one recipient, or `other` if there is none. */
 static const char *reply_of(const struct mq_settlement *s, size_t i, const char *other)
 {
     return s->replies && s->replies[i] ? s->replies[i] : other;
@@ -90,9 +90,9 @@ static void keep_recipients(const struct mq_settlement *s, bool tried, struct mq
     }
 }
 
-/* The recipients that stay. Those that nobody has tried come first: where tokens or a transaction
- * reach only some, one that is deferred again and again would otherwise be all that is ever tried,
- * until the job is parked. */
+/* Writes the recipients that stay, those not tried this time first. If tokens or an SMTP
+ * transaction reach only some, one that is always deferred would otherwise be the only one ever
+ * tried, until the job is parked. */
 static void write_recipients(const struct mq_settlement *s, struct mq_buffer *out)
 {
     keep_recipients(s, false, out);
@@ -100,7 +100,7 @@ static void write_recipients(const struct mq_settlement *s, struct mq_buffer *ou
     mq_buffer_cstr(out, out->len ? "]" : "[]");
 }
 
-/* Those refused now, behind those of earlier attempts: a JSON object, address → reply. */
+/* Writes all refused recipients, of earlier attempts and of now: a JSON object, address → reply. */
 static void write_refused(const struct mq_settlement *s, struct mq_buffer *out)
 {
     struct mq_str before = mq_str_trim(mq_str_of(s->job->refused));
@@ -129,7 +129,7 @@ static void write_error(const char *error, struct mq_buffer *out)
     }
 }
 
-/* The attempt does not count. */
+/* Plans that the job goes back, and that the attempt does not count. */
 static void plan_back(const struct mq_tx *tx, const struct mq_settlement *s, struct plan *plan)
 {
     const struct mq_job *job = s->job;
@@ -148,23 +148,23 @@ static void plan_parked(struct plan *plan, enum mq_outcome why)
     plan->parked_for = mq_outcomes[why].parked_for;
 }
 
-/* How many claims like this one make a try of all recipients. */
+/* How many claims like this one it takes to try all recipients once. */
 static int64_t claims_a_try(const struct tally *t)
 {
     int64_t tried = t->all - t->count[MQ_OUTCOME_RELEASED];
     return (t->all + tried - 1) / tried;
 }
 
-/* Whether a claim of some of the recipients brought the job forward: the list gets shorter, so
- * this has an end although it counts no attempt. */
+/* Whether a claim that reached only some recipients finished any of them. No attempt counts then.
+ * That cannot go on for ever, because the list gets shorter. */
 static bool progressed(const struct tally *t)
 {
     return t->count[MQ_OUTCOME_RELEASED] > 0 && t->count[MQ_OUTCOME_UNCERTAIN] == 0 &&
            t->count[MQ_OUTCOME_DELIVERED] + t->count[MQ_OUTCOME_REFUSED] > 0;
 }
 
-/* At least one recipient was tried and has failed. Those that tokens or a transaction did not reach
- * must get their tries before the job is given up. */
+/* At least one recipient failed: plans the next attempt, or parks the job. Before it is parked,
+ * recipients that tokens or an SMTP transaction did not reach must get their tries. */
 static void plan_failed(struct mq_tx *tx, const struct mq_settlement *s, const struct tally *t,
                         struct plan *plan)
 {
@@ -246,12 +246,12 @@ static enum mq_status write_row(struct mq_tx *tx, struct mq_settlement *s, const
 
 static void tell(struct mq_tx *tx, const struct mq_settlement *s, struct mq_event event)
 {
-    event.relay = (char *)s->relay; /* borrowed, as all of it: the event list copies */
+    event.relay = (char *)s->relay; /* all strings are borrowed: the event list copies them */
     event.ms = s->ms;
     mq_tx_event(tx, s->job, &event);
 }
 
-/* What happened to how many; `back` where the job only went back. */
+/* Reports how many recipients had which outcome, or `back` if the job only went back. */
 static void tell_plan(struct mq_tx *tx, const struct mq_settlement *s, const struct tally *t,
                       const struct plan *plan, enum mq_event_type back)
 {
@@ -306,14 +306,14 @@ bool mq_settle_deletes(const struct mq_settlement *s)
     return all_sent || is_whole(s, MQ_OUTCOME_ORPHAN);
 }
 
-/* When what was handed over may have been taken, at the latest. */
+/* The latest time at which the relay can have accepted what was handed over. */
 static int64_t taken_s(const struct mq_tx *tx, const struct mq_settlement *s)
 {
     int64_t at_s = s->at_s > 0 && s->at_s < tx->now_s ? s->at_s : tx->now_s;
     return s->taken_by_s > at_s ? s->taken_by_s : at_s;
 }
 
-/* Unless a group has decided on the row already. */
+/* Deletes or updates the row, unless delete_group() has deleted it or found its lease lost. */
 static enum mq_status change_row(struct mq_tx *tx, struct mq_settlement *s, const struct tally *t,
                                  struct plan *plan, struct mq_error *err)
 {
@@ -345,11 +345,11 @@ enum mq_status mq_settle_one(struct mq_tx *tx, struct mq_settlement *s, enum mq_
 
 /* ---- the outcomes of a cycle ---- */
 
-/* Those whose rows are deleted by one statement, where each statement is a round trip. */
+/* Outcomes whose rows one statement deletes: on a server, each statement is a round trip. */
 struct group {
     struct mq_settlement *outcomes;
     size_t count;
-    size_t hint; /* rows mostly come back in the order of their ids */
+    size_t hint; /* where mark_gone() looks first: rows mostly come back in this order */
     struct mq_buffer rows;
     struct mq_buffer gone;
 };
@@ -368,8 +368,8 @@ static void mark_gone(struct group *group, int64_t id, int64_t attempts)
     }
 }
 
-/* Deletes the rows whose lease stands, as one statement or, where a DELETE does not tell what it
- * deleted, by another behind it; then their bodies. */
+/* Deletes the rows whose lease still holds, then their bodies. If a DELETE cannot return what it
+ * deleted, the first statement only locks the rows, and a second one deletes them. */
 static enum mq_status delete_group(struct mq_queue *queue, struct group *group,
                                    struct mq_error *err)
 {
@@ -410,7 +410,7 @@ enum mq_status mq_settle_all(struct mq_tx *tx, struct mq_settlement *outcomes, s
     struct group group = {.outcomes = outcomes, .count = count};
     enum mq_status status = MQ_OK;
     for (size_t i = 0; i < count; i++) {
-        outcomes[i].row = MQ_ROW_STANDS; /* the transaction may be run again */
+        outcomes[i].row = MQ_ROW_STANDS; /* set again, because the transaction can run again */
     }
     if (count > 1 && mq_sql_has(tx->queue, MQ_SQL_SETTLE_DELETE_MANY)) {
         status = delete_group(tx->queue, &group, err);

@@ -1,4 +1,4 @@
-/* What machines share on a server: its time, its identity, and slots of workers. */
+/* What machines share on a server: its time, its identity, and worker slots. */
 #include <stdlib.h>
 
 #include "core/hash.h"
@@ -42,8 +42,8 @@ enum mq_status mq_queue_now(struct mq_queue *queue, int64_t *now_s, struct mq_er
         *now_s = mq_clock_now_s(&queue->clock);
         return MQ_OK;
     }
-    /* Counted from the question, and from the end of the second: a time must not be earlier than
-     * the event, or the hourly limit would forget it too early. */
+    /* Counts from before the query, and from the end of the second that the server says: a time
+     * must not be before its event, or the hourly limit would forget the event too early. */
     int64_t asked_ms = host_ms(queue);
     int64_t told_s = 0;
     MQ_TRY(mq_sql_int(queue, MQ_SQL_NOW, MQ_NO_ARGS, &told_s, err));
@@ -63,8 +63,8 @@ const char *mq_queue_identity(struct mq_queue *queue, struct mq_error *err)
     enum mq_status status =
         mq_sql_text_of(queue, MQ_SQL_IDENTITY, MQ_NO_ARGS, &queue->identity, err);
     if (!queue->identity && (status == MQ_OK || status == MQ_DATABASE)) {
-        /* An older server, or one that does not tell. Two such servers that this host works for
-         * then share a run directory: at worst a mail counts as uncertain though its fate was
+        /* The server is too old, or does not tell. If this host works for two such servers, they
+         * share a run directory: at worst a mail counts as uncertain although its outcome was
          * known. */
         queue->identity = mq_str_dup(mq_str_of(queue->names.table));
         if (!queue->identity) {
@@ -74,7 +74,7 @@ const char *mq_queue_identity(struct mq_queue *queue, struct mq_error *err)
     return queue->identity;
 }
 
-/* The queue's number among the locks of its server: 31 bits, for PostgreSQL takes a signed one. */
+/* The queue's number in its server's locks: 31 bits, because PostgreSQL takes a signed integer. */
 static enum mq_status number_of(struct mq_queue *queue, int64_t *number, struct mq_error *err)
 {
     const char *identity = mq_queue_identity(queue, err);

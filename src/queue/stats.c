@@ -1,5 +1,5 @@
-/* Figures for people. The counts come from one query, the settings from others, so that nobody is
- * kept from writing. */
+/* Statistics for people. The counts come from one query, the settings from others, without a
+ * transaction, so that others can write meanwhile. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static enum mq_status read_last_run(struct mq_queue *queue, struct mq_stats *out
     return MQ_OK;
 }
 
-/* One recipient a job is assumed: their lists are not read for this. */
+/* Assumes one recipient per job, because the lists of recipients are not read for this. */
 static int64_t empty_in(const struct mq_stats *stats)
 {
     if (stats->limit <= 0) {

@@ -16,11 +16,10 @@ struct mq_settings;
 struct mq_settlement;
 struct mq_tx;
 
-/* Settles one outcome within a transaction; `back` is the event for a job that goes back as it
- * was. */
+/* Settles one outcome within a transaction; `back` is the event for a job that is released. */
 enum mq_status mq_settle_one(struct mq_tx *tx, struct mq_settlement *outcome,
                              enum mq_event_type back, struct mq_error *err);
-/* Whether that would delete the row, and nothing else. */
+/* Whether settling this outcome only deletes the row. */
 bool mq_settle_deletes(const struct mq_settlement *outcome);
 /* Settles the outcomes of a cycle. */
 enum mq_status mq_settle_all(struct mq_tx *tx, struct mq_settlement *outcomes, size_t count,
@@ -28,15 +27,15 @@ enum mq_status mq_settle_all(struct mq_tx *tx, struct mq_settlement *outcomes, s
 
 struct mq_recovered {
     int64_t count;
-    bool more; /* there may be more than one transaction takes: MQ_ROWS_A_CYCLE, MQ_DROPPED_BYTES */
+    bool more; /* MQ_ROWS_A_CYCLE or MQ_DROPPED_BYTES was reached: there may be more */
 };
-/* Recovers leases that were over at now_s and those of the request's dead tokens. */
+/* Recovers leases that were over at now_s, and leases of the request's dead tokens. */
 enum mq_status mq_recover(struct mq_tx *tx, const struct mq_claim_request *request, int64_t now_s,
                           struct mq_recovered *recovered, struct mq_error *err);
 enum mq_status mq_claim_take(struct mq_tx *tx, const struct mq_claim_request *request,
                              struct mq_claim *claim, struct mq_error *err);
-/* Sets who is on the wire this time: targets, target_of and original_to, by the test redirect and
- * with at most `tokens` targets. */
+/* Sets the addresses that this attempt sends to (targets, target_of, original_to), after the test
+ * redirect and with at most `tokens` targets. */
 enum mq_status mq_job_set_targets(struct mq_job *job, const struct mq_settings *settings,
                                   int64_t tokens, struct mq_error *err);
 /* Parks an unreadable job, which is claimable or in sending. */

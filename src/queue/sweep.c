@@ -1,7 +1,7 @@
-/* Deletes waiting jobs that nobody waits for any more: expired, or what they refer to is gone.
+/* Deletes waiting jobs that nobody needs any more: expired ones, and orphans.
  *
- * Expired rows are found by their index, in time that does not depend on what waits. Orphans are
- * not, so with an orphan check the sweep walks the table by id: about 1 ms for 1,000 rows. */
+ * An index finds expired rows, in a time that does not depend on what waits. No index finds
+ * orphans, so with an orphan check the sweep walks the table by id: about 1 ms for 1,000 rows. */
 #include "queue/claim.h"
 #include "queue/event.h"
 #include "queue/handle.h"
@@ -10,7 +10,7 @@
 #include "queue/sql/columns.h"
 #include "queue/sql/transaction.h"
 
-/* The rows that may have to be deleted: the expired ones, or the next ones by id. */
+/* Reads rows that may have to be deleted: expired ones, or with an orphan check the next by id. */
 static enum mq_status read_rows(struct mq_tx *tx, struct mq_sweep *sweep, struct mq_job_list *rows,
                                 struct mq_error *err)
 {
@@ -58,14 +58,14 @@ static enum mq_status sweep_piece(struct mq_tx *tx, struct mq_sweep *sweep, stru
         status = delete_row(tx, &rows.jobs[i++], &sum, err);
     }
     if (i < rows.count) {
-        sweep->done = false; /* the others are the next piece's */
+        sweep->done = false; /* the next piece reads the others again */
         sweep->cursor = cursor;
     }
     mq_job_list_clear(&rows);
     return status;
 }
 
-/* Whether there may be anything to do, asked without the lock: mostly there is not. */
+/* Checks without the write lock whether there may be rows to delete: mostly there are none. */
 static enum mq_status look(struct mq_queue *queue, bool *some, struct mq_error *err)
 {
     int64_t id = 0;

@@ -1,4 +1,4 @@
-/* The worker's transactions: a cycle, an envelope, a renewal. */
+/* The worker's transactions: cycle, envelope, renewal of leases, tokens for others. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,13 +9,13 @@
 #include "queue/limit.h"
 #include "queue/steps.h"
 
-/* Recovery and claim. */
+/* Recovers and claims. */
 static enum mq_status claim_part(struct mq_tx *tx, struct mq_cycle *cycle, struct mq_error *err)
 {
     struct mq_recovered recovered;
     MQ_TRY(mq_recover(tx, cycle->request, tx->now_s, &recovered, err));
     if (tx->config != MQ_OK) {
-        /* With settings that cannot be read nothing is claimed; the recovery stands. */
+        /* If the settings cannot be read, nothing is claimed, but the recovery is committed. */
         cycle->claim->status = tx->config;
         cycle->claim->error = tx->config_error;
         return MQ_OK;
@@ -27,7 +27,7 @@ static enum mq_status claim_part(struct mq_tx *tx, struct mq_cycle *cycle, struc
     return MQ_OK;
 }
 
-/* claims: with the claim. *claim_failed: the failure is the claim's, and undoes all with it. */
+/* Settles, and recovers and claims if `claims`. *claim_failed: recovery or claim failed. */
 static enum mq_status transact(struct mq_tx *tx, struct mq_cycle *cycle, bool claims,
                                bool *claim_failed, struct mq_error *err)
 {
@@ -57,8 +57,8 @@ static enum mq_status run(struct mq_queue *queue, struct mq_cycle *cycle, bool c
     return status;
 }
 
-/* A savepoint around the claim would cost every cycle a journal of its own, which SQLite keeps in a
- * temporary file; so the rare cycle whose claim fails is undone and done again without it. */
+/* If the claim fails, undoes the cycle and runs it again without the claim. That is rare; a
+ * savepoint would cost every cycle a statement journal, which SQLite keeps in a temporary file. */
 enum mq_status mq_queue_cycle(struct mq_queue *queue, struct mq_cycle *cycle, struct mq_error *err)
 {
     struct mq_error why = {.status = MQ_OK};
@@ -71,7 +71,7 @@ enum mq_status mq_queue_cycle(struct mq_queue *queue, struct mq_cycle *cycle, st
         cycle->claim->status = status;
         cycle->claim->error = why;
         return MQ_OK;
-    } /* where that fails as well, the first failure says more */
+    } /* if that fails as well, the first error says more */
     if (status != MQ_OK && err) {
         *err = why;
     }
@@ -95,7 +95,7 @@ static enum mq_status write_envelope(struct mq_queue *queue, const struct mq_job
     return status;
 }
 
-/* Pays for what the tokens reach beyond what the claim has paid. */
+/* Pays for recipients that the claim has not paid for, as many as the tokens allow. */
 static enum mq_status pay_rest(struct mq_tx *tx, struct mq_job *job, struct mq_error *err)
 {
     int64_t allowed = 0;
@@ -109,7 +109,7 @@ static enum mq_status pay_rest(struct mq_tx *tx, struct mq_job *job, struct mq_e
     return MQ_OK;
 }
 
-/* The settings, if the next step needs them. */
+/* Reads the settings; fails if they cannot be read, because the next step needs them. */
 static enum mq_status need_settings(struct mq_tx *tx, struct mq_error *err)
 {
     MQ_TRY(mq_tx_settings(tx, err));
@@ -125,7 +125,7 @@ static void unpay(struct mq_job *job, int paid)
     mq_strings_clear(&job->targets);
 }
 
-/* paid: by the claim. */
+/* `paid` is what the claim has paid. */
 static enum mq_status set_envelope(struct mq_tx *tx, struct mq_job *job, int paid, bool *held,
                                    struct mq_error *err)
 {
@@ -134,7 +134,7 @@ static enum mq_status set_envelope(struct mq_tx *tx, struct mq_job *job, int pai
     MQ_TRY(need_settings(tx, err));
     MQ_TRY(pay_rest(tx, job, err));
     MQ_TRY(write_envelope(tx->queue, job, held, err));
-    /* A row that is no longer ours keeps no tokens: what was taken for it is not stored. */
+    /* If the lease was lost, nothing is stored, so the tokens taken here are not spent. */
     return *held ? mq_limit_store(tx, err) : MQ_OK;
 }
 
