@@ -13,8 +13,8 @@ enum mq_status mq_pdo_bailed(struct mq_pdo *self, struct mq_error *err)
     return mq_error_set(err, MQ_BAILOUT, "", "PHP stopped with a fatal error");
 }
 
-/* Security releases since 2026 raise the memory limit's error only when the function has returned.
- * It cannot be caught, and PHP code that is called before would fail again. */
+/* Security releases of PHP since 2026 raise the fatal error of the memory limit only after the
+ * function has returned. It cannot be caught, and PHP code that runs before it would fail again. */
 static bool out_of_memory(void)
 {
 #ifdef ZEND_HAS_OOM
@@ -24,7 +24,7 @@ static bool out_of_memory(void)
 #endif
 }
 
-/* The method has forked this process. */
+/* Ends a call in a child: the method has forked this process. */
 static enum mq_status in_child(struct mq_pdo *self, enum mq_status status, zval *out,
                                struct mq_error *err)
 {
@@ -88,7 +88,7 @@ enum mq_status mq_pdo_string(struct mq_pdo *self, struct mq_str text, zval *out,
     return mq_php_survives(make_string, &string) ? MQ_OK : mq_pdo_bailed(self, err);
 }
 
-/* Not query(): what it returns keeps the transaction's locks until it is freed. */
+/* Calls PDO::exec(), not query(), whose result keeps the transaction's locks until it is freed. */
 enum mq_status mq_pdo_exec(struct mq_pdo *self, const char *sql, struct mq_error *err)
 {
     zval arg;
@@ -120,7 +120,7 @@ enum mq_status mq_pdo_attribute(struct mq_pdo *self, zend_long name, zval *value
                        err);
 }
 
-/* Takes the value. */
+/* Frees the value; false on failure. */
 static bool take_flag(struct mq_pdo *self, enum mq_status status, zval *value)
 {
     bool flag = status == MQ_OK && zend_is_true(value);
@@ -164,8 +164,8 @@ enum mq_status mq_pdo_emulate(struct mq_pdo *self, bool emulate, struct mq_error
     return set(self, MQ_PDO_ATTR_EMULATE_PREPARES, &value, err);
 }
 
-/* Failures must be exceptions, and NULL must not come as "", as on a connection of our own from its
- * start. The others (case of names, fetch modes, numbers as text) do not affect the driver. */
+/* Makes failures exceptions, and NULL not come as "". A connection of our own has both attributes
+ * from its start. Others (case of names, fetch modes, numbers as text) do not affect the driver. */
 enum mq_status mq_pdo_enter(struct mq_pdo *self, struct mq_error *err)
 {
     zval exceptions, natural;

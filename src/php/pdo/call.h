@@ -1,4 +1,4 @@
-/* Calls of the PDO and its statements, with their failures as statuses. */
+/* Calls methods of the PDO and of its statements, and turns their failures into statuses. */
 #ifndef MQ_PHP_PDO_CALL_H
 #define MQ_PHP_PDO_CALL_H
 
@@ -8,16 +8,16 @@
  * may be NULL. */
 enum mq_status mq_pdo_call(struct mq_pdo *self, struct mq_php_method method, zval *result,
                            struct mq_error *err);
-/* A PHP string of that text in *out. MQ_BAILOUT where the memory limit made PHP unwind. */
+/* Makes a PHP string of the text in *out. MQ_BAILOUT if the memory limit made PHP unwind. */
 enum mq_status mq_pdo_string(struct mq_pdo *self, struct mq_str text, zval *out,
                              struct mq_error *err);
-/* PHP unwinds: MQ_BAILOUT. */
+/* Notes that PHP unwinds, and returns MQ_BAILOUT. */
 enum mq_status mq_pdo_bailed(struct mq_pdo *self, struct mq_error *err);
 enum mq_status mq_pdo_exec(struct mq_pdo *self, const char *sql, struct mq_error *err);
-/* Runs a ROLLBACK, and frees stale statements just before it. PDO deallocates on the server each
- * statement that it frees; if the server does not have it, that fails and undoes a transaction. */
+/* Runs a ROLLBACK, and frees stale statements just before it. When PDO frees a statement, it also
+ * deallocates it on the server. If the server lacks it, that fails and aborts the transaction. */
 enum mq_status mq_pdo_undo(struct mq_pdo *self, const char *sql);
-/* An attribute's value, owned by the caller. */
+/* Reads an attribute; the caller owns the value. */
 enum mq_status mq_pdo_attribute(struct mq_pdo *self, zend_long name, zval *value,
                                 struct mq_error *err);
 /* Whether an attribute is on; false on failure. */
@@ -28,10 +28,10 @@ enum mq_status mq_pdo_in_transaction(struct mq_pdo *self, bool *within, struct m
 /* Sets the attributes that the driver needs, and puts the application's back. */
 enum mq_status mq_pdo_enter(struct mq_pdo *self, struct mq_error *err);
 void mq_pdo_leave(struct mq_pdo *self);
-/* MySQL: whether PDO writes the values of what is prepared next into its text. */
+/* MySQL: sets whether PDO writes the values into the text of statements that are prepared next. */
 enum mq_status mq_pdo_emulate(struct mq_pdo *self, bool emulate, struct mq_error *err);
 
-/* sqlstate.c: what a PDOException means; takes the exception over as the cause. */
+/* sqlstate.c: returns the status for an exception, and takes the exception over as the cause. */
 enum mq_status mq_pdo_failed(struct mq_pdo *self, zend_object *thrown, struct mq_error *err);
 /* Whether the last failure of SQLite or MySQL says that a transaction is open already. */
 bool mq_pdo_cause_is_nested(void);

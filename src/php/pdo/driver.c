@@ -18,7 +18,7 @@ static void ended(struct mq_pdo *self)
     mq_pdo_leave(self);
 }
 
-/* The driver that is in the middle of a transaction: on that PDO, or (NULL) on any. */
+/* Finds a driver that is within a transaction, on the given PDO or (NULL) on any. */
 static struct mq_pdo *find_begun(const zval *pdo)
 {
     struct mq_pdo *at = MAILQUEUE_G(pdo_drivers);
@@ -49,7 +49,7 @@ enum mq_status mq_pdo_left_open(const char *who, struct mq_error *err)
                         who);
 }
 
-/* Undoes the transaction that begin() has joined. */
+/* Undoes the application's transaction, which begin() has joined: a worker must not join one. */
 static enum mq_status refuse_join(struct mq_pdo *self, struct mq_error *err)
 {
     self->joined = false;
@@ -57,8 +57,8 @@ static enum mq_status refuse_join(struct mq_pdo *self, struct mq_error *err)
     return mq_pdo_left_open("PHP code", err);
 }
 
-/* SQLite's PDO does not know of a transaction that exec('BEGIN') opened, and a subclass may answer
- * anything; only the database knows. */
+/* Asks PDO for an open transaction, but also tries to begin one, because only the database knows:
+ * SQLite's PDO does not see one that exec('BEGIN') opened, and a subclass may answer anything. */
 static enum mq_status begin_or_join(struct mq_pdo *self, struct mq_error *err)
 {
     bool joins = false;
@@ -91,8 +91,8 @@ static enum mq_status enter_and_begin(struct mq_pdo *self, struct mq_error *err)
     return status;
 }
 
-/* Before anything is written. Where a queue is in the middle of a transaction on the same PDO, PHP
- * code that it called has come here, and what this one stores would go with that transaction. */
+/* To be called before anything is written. Fails if a queue is within a transaction on this PDO: it
+ * has called PHP code that came here, and its ROLLBACK would undo what is stored here. */
 static enum mq_status prepare_to_write(struct mq_pdo *self, struct mq_error *err)
 {
     if (self->begun || find_begun(&self->object)) {
@@ -104,7 +104,7 @@ static enum mq_status prepare_to_write(struct mq_pdo *self, struct mq_error *err
     return MQ_OK;
 }
 
-/* On a worker's own connection and on a pooled one, the session has no limit for waits. */
+/* Needs a session whose waits for locks have a limit: a worker's and a pooled one have none. */
 static enum mq_status alone(struct mq_db *db, enum mq_alone *what, struct mq_error *err)
 {
     struct mq_pdo *self = mq_pdo_of(db);
@@ -173,8 +173,8 @@ static enum mq_status commit(struct mq_db *db, struct mq_error *err)
     return MQ_OK;
 }
 
-/* An error in between may have made SQLite undo the transaction by itself. The first failure stays
- * the cause. */
+/* After an error SQLite may have undone the transaction already, so failures here are ignored. The
+ * first failure stays the cause. */
 static void rollback(struct mq_db *db)
 {
     struct mq_pdo *self = mq_pdo_of(db);
@@ -190,8 +190,8 @@ static void rollback(struct mq_db *db)
         }
         MAILQUEUE_G(pdo_undone) = !there && !self->bailed;
         if (!there && mq_pdo_is_mysql(self)) {
-            mq_pdo_exec(self, "DO 0", NULL); /* an error does not tell PDO that the transaction
-                                                is over */
+            mq_pdo_exec(self, "DO 0", NULL); /* only a success tells PDO that the transaction is
+                                                over */
         }
     } else {
         mq_pdo_undo(self, rollback_text(self));
@@ -200,7 +200,7 @@ static void rollback(struct mq_db *db)
     mq_pdo_keep_cause(self, cause);
 }
 
-/* The application's PDO is its own; statements of ours would end in the server too. */
+/* In a child, freeing our statements or our own PDO would end those of the parent in the server. */
 static void leave_to_parent(struct mq_pdo *self)
 {
     if (mq_pdo_is_foreign(self)) {
@@ -252,7 +252,7 @@ void mq_php_pdo_request_ends(void)
     }
     mq_pdo_forget_cause(NULL);
     MAILQUEUE_G(pdo_undone) = false;
-    /* PHP frees what is left in an order of its own, statements first. */
+    /* PHP will free the rest in its own order, statements first. */
     for (struct mq_pdo *self = MAILQUEUE_G(pdo_drivers); self; self = self->next) {
         leave_to_parent(self);
     }
@@ -268,7 +268,7 @@ enum mq_status mq_php_pdo_usable(struct mq_db *db, struct mq_error *err)
                             "MailQueue with it");
     }
     if (self->bailed) {
-        /* A shutdown function after a fatal error: PHP has come back to its senses. */
+        /* A shutdown function runs after the fatal error: PHP no longer unwinds. */
         self->bailed = self->calling = false;
         rollback(db);
         mq_pdo_finish(db);
@@ -285,7 +285,7 @@ static bool may_repeat(struct mq_pdo *self)
     bool again = self->again && !self->bailed;
     self->again = false;
     if (again && !self->begun && self->stale) {
-        self->stale = false; /* no transaction, or its guard's end has freed them */
+        self->stale = false; /* no transaction is open, or the end of its guard has freed them */
         mq_pdo_forget_statements(self);
     }
     if (!again || !self->begun) {
@@ -311,9 +311,9 @@ static enum mq_status run(struct mq_db *db, const struct mq_query *query, struct
     return status;
 }
 
-#define SPARE_OCTETS (4 << 20) /* for all else */
+#define SPARE_OCTETS (4 << 20) /* for everything else */
 
-/* PDO keeps a column twice, and libpq its text as well, which is twice as long. */
+/* PDO holds a column twice. libpq also holds the column's text, which is twice as long. */
 static bool has_room(struct mq_db *db, size_t octets)
 {
     size_t php = 2 * octets + SPARE_OCTETS;
@@ -368,8 +368,8 @@ static bool joined(struct mq_db *db)
     return mq_pdo_of(db)->joined;
 }
 
-/* A transaction that is still open was broken off by a fatal error: it is rolled back when the
- * request ends, and nothing may join it until then. A call that is under way is that rollback. */
+/* If a transaction is still open, a fatal error has broken it off. It is rolled back when the
+ * request ends, and nothing may join it until then. If a call is under way, it is that rollback. */
 static void close_db(struct mq_db *db)
 {
     struct mq_pdo *self = mq_pdo_of(db);

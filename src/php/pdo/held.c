@@ -1,5 +1,5 @@
-/* The PHP values that the driver holds: dropping them, which may run PHP code, and leaving alone
- * what belongs to another process. */
+/* Frees the PHP values that the driver holds, which may run PHP code, and leaves those alone that
+ * belong to another process. */
 #include "php/pdo/held.h"
 
 #include <unistd.h>
@@ -43,8 +43,8 @@ void mq_pdo_forget_statements(struct mq_pdo *self)
     }
 }
 
-/* Its destructor would end the session, on a socket that the parent still uses. So the reference is
- * never released. */
+/* Forgets an object without releasing the reference, because its destructor would end the session
+ * on a socket that the parent still uses. */
 static void abandon(zval *object)
 {
     if (Z_TYPE_P(object) == IS_OBJECT) {
@@ -63,7 +63,7 @@ void mq_pdo_abandon(struct mq_pdo *self, bool pdo)
     }
 }
 
-/* The child would continue in the middle of its parent's work. */
+/* The child of a worker's run exits, or else it would continue in the middle of that run. */
 enum mq_status mq_pdo_forked(struct mq_pdo *self, struct mq_error *err)
 {
     if (self->worker || (self->own.dsn && !self->own.resumes)) {

@@ -10,11 +10,11 @@
 #include "php/pdo/driver.h"
 #include "php/pdo/method.h"
 
-/* Slots of the driver's own statements, behind the queue's, and of one that is not kept. */
+/* Slots of the driver's own statements, after the queue's; SINGLE is for one that is not kept. */
 enum { MQ_PDO_CHANGES = MQ_DB_SLOTS, MQ_PDO_LAST_ID, MQ_PDO_SINGLE, MQ_PDO_SLOTS };
 
-/* A server parses and forgets the first uses of a statement, this many: preparing would cost one
- * round trip, and deallocating another. The next use prepares it. */
+/* For so many uses the server parses a statement and does not keep it, because to prepare it costs
+ * a round trip, and to deallocate it another. The next use prepares it. */
 #define MQ_PDO_UNPREPARED_USES 2
 
 struct mq_pdo_statement {
@@ -22,13 +22,13 @@ struct mq_pdo_statement {
     int uses;    /* on this connection, up to MQ_PDO_UNPREPARED_USES + 1 */
 };
 
-/* Of a connection that the driver has opened itself. */
+/* The state of a connection that the driver has opened itself. */
 struct mq_pdo_own {
     char *dsn; /* NULL: the PDO is the application's, and the rest is not used */
     int busy_timeout_ms;
-    bool opening;    /* the new one is being looked at */
+    bool opening;    /* a new connection is being checked */
     bool bounded;    /* PostgreSQL: the session's waits for locks have a limit */
-    bool resumes;    /* reopened by itself where nothing was lost with it */
+    bool resumes;    /* a lost connection is reopened if no transaction was lost */
     char begin[160]; /* the statement that begins a transaction */
 };
 
@@ -38,31 +38,31 @@ struct mq_pdo {
     zval object;                        /* the PDO */
     pid_t pid;                          /* the process that opened it; any other only forgets it */
     char *path;                         /* of the main database's file; owned */
-    struct mq_pdo *next;                /* in the list of the request's */
+    struct mq_pdo *next;                /* in the request's list of drivers */
     struct mq_pdo_own own;
 
     int64_t called_ms;   /* when the last call began */
     int64_t answered_ms; /* when the database last answered a statement */
-    bool bailed;         /* PHP unwinds: nothing of it may be called any more */
-    bool calling;        /* PHP code may run, which may come back to the queue */
+    bool bailed;         /* PHP unwinds: no PHP code may be called any more */
+    bool calling;        /* PHP code may be running, and may call the queue */
     bool forked;         /* PHP code has forked this process in the middle of a call */
-    bool closing;        /* closed, but for the transaction that a fatal error left open */
-    bool lost;           /* it is unknown what a statement wrote: no commit */
+    bool closing;        /* close() was called, but a fatal error left a transaction open */
+    bool lost;           /* PDO did not say what a statement wrote: commit() fails */
     bool inserts;        /* begin() is for INSERTs alone */
     bool begun;          /* begin() succeeded, and neither commit() nor rollback() was called */
-    bool joined;         /* by a savepoint in the application's transaction */
+    bool joined;         /* begin() has set a savepoint in the application's transaction */
     bool aborted;       /* PostgreSQL: a statement of begin()'s transaction failed, all is undone */
     bool fresh;         /* no statement has succeeded since begin() */
     bool stale;         /* PostgreSQL: the server lacks statements that it was to keep */
     bool ascii;         /* PostgreSQL: its encoding is not UTF-8 and lacked a character */
-    bool again;         /* what failed last may succeed if it is repeated */
+    bool again;         /* the statement that failed last may succeed if repeated */
     bool worker;        /* joins no transaction (mq_php_pdo_for_worker()) */
     int64_t packet_max; /* MySQL: octets of a statement with its values */
-    bool guarded;       /* PostgreSQL: a statement runs in a savepoint of its own */
-    bool ends_idle;     /* PostgreSQL 9.6: it can end sessions that idle in a transaction */
-    bool unnamed; /* PostgreSQL: statements have no name in the server, as the application's */
-    bool native;  /* MySQL, since enter(): the application has switched emulated statements off */
-    bool entered; /* the attributes are ours, the application's are below */
+    bool guarded;       /* PostgreSQL: a statement runs in its own savepoint */
+    bool ends_idle;     /* PostgreSQL from 9.6 on: it can end sessions that idle in a transaction */
+    bool unnamed;       /* PostgreSQL: statements get no name, so the server does not keep them */
+    bool native;  /* MySQL, set by enter(): the application has switched emulated prepares off */
+    bool entered; /* the PDO has our attributes; those of the application are below */
     zval errmode, nulls;
 
     struct mq_pdo_statement slots[MQ_PDO_SLOTS];
@@ -103,12 +103,11 @@ static inline int64_t mq_pdo_now_ms(void)
 void mq_pdo_drop(struct mq_pdo *self, zval *value);
 /* Drops the row that was read last. */
 void mq_pdo_drop_row(struct mq_pdo *self);
-/* Drops the row and all statements; their next uses are the first. */
+/* Drops the row and all statements, and counts their uses from 0 again. */
 void mq_pdo_forget_statements(struct mq_pdo *self);
-/* Leaves a parent's statements as they are for the rest of the process, as if they were never
- * freed. `pdo`: the PDO too. */
+/* In a forked child: forgets the parent's statements, and never frees them. `pdo`: the PDO too. */
 void mq_pdo_abandon(struct mq_pdo *self, bool pdo);
-/* Forgets the parent's connection: MQ_DATABASE. A worker's run does not return from here. */
+/* Forgets the parent's connection and returns MQ_DATABASE. In a worker's run, exits. */
 enum mq_status mq_pdo_forked(struct mq_pdo *self, struct mq_error *err);
 
 /* The exception behind the last failure. keep() takes it over; NULL: none. */

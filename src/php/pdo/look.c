@@ -1,4 +1,4 @@
-/* Opening a PDO object: which database it is, and whether the queue can live there. */
+/* Checks a PDO object: which database it has, and whether the queue can live there. */
 #include "php/pdo/own.h"
 
 #include <stdlib.h>
@@ -32,13 +32,14 @@ static enum mq_status check_driver(struct mq_pdo *self, struct mq_error *err)
     return status;
 }
 
-/* The main database's file, which worker and records lie beside. One in memory has none. */
+/* Finds the main database's file, beside which a worker keeps its files. None if it is in memory.
+ */
 static enum mq_status find_path(struct mq_pdo *self, struct mq_error *err)
 {
-    struct mq_value columns[3]; /* of "main", which is the first */
+    struct mq_value columns[3]; /* of "main", which is the first row */
     struct mq_value *file = &columns[2];
     struct mq_row row = {columns, 3, false};
-    /* A SELECT would begin to read the database. */
+    /* Not a SELECT, which would begin to read the database. */
     struct mq_query query = {-1, "PRAGMA database_list", NULL, 0};
     enum mq_status status = mq_db_row(&self->base, &query, &row, err);
     if (status == MQ_OK && row.found && file->type == MQ_TEXT && file->s.len > 0) {
@@ -49,7 +50,7 @@ static enum mq_status find_path(struct mq_pdo *self, struct mq_error *err)
     return status;
 }
 
-/* The versions that SKIP LOCKED, ON CONFLICT and JSON_TABLE came with. */
+/* Requires the versions that brought SKIP LOCKED, ON CONFLICT and JSON_TABLE. */
 static enum mq_status check_version(struct mq_pdo *self, struct mq_error *err)
 {
     zval version;
@@ -78,7 +79,7 @@ static enum mq_status check_version(struct mq_pdo *self, struct mq_error *err)
     return status;
 }
 
-/* Behind a pooler without prepared statements the application has switched them off. */
+/* An application has switched prepared statements off if its pooler does not support them. */
 static enum mq_status look_at_prepares(struct mq_pdo *self, struct mq_error *err)
 {
     bool emulates, disabled;
@@ -98,8 +99,8 @@ enum mq_status mq_pdo_look(struct mq_pdo *self, struct mq_error *err)
     return mq_pdo_is_mysql(self) ? mq_pdo_mysql_look(self, err) : look_at_prepares(self, err);
 }
 
-/* The server process that was named when the connection began. A pooler names a number of its
- * own. */
+/* Reads the process that the server named when the connection began. A pooler names a number that
+ * it chose. */
 enum mq_status mq_pdo_announced(struct mq_pdo *self, int64_t *pid, struct mq_error *err)
 {
     zval value;

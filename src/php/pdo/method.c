@@ -1,4 +1,4 @@
-/* Methods of PHP objects, called from within the core, and what their exceptions have. */
+/* Calls methods of PHP objects from within the core, and reads their exceptions. */
 #include "php/pdo/method.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Methods of PHP objects, called from within the core: whatever they do, the core's frames are left
- * the normal way. */
+/* Calls methods of PHP objects from within the core. Whatever a method does, the call returns, so
+ * the core's functions end the normal way. */
 #ifndef MQ_PHP_PDO_METHOD_H
 #define MQ_PHP_PDO_METHOD_H
 
@@ -7,8 +7,8 @@
 
 #include "core/buffer.h"
 
-/* PDO's class constants that are needed here (ext/pdo's documentation). They are part of its ABI:
- * looking them up in the class at each call would only cost. */
+/* PDO's class constants that are needed here (ext/pdo's documentation). They are part of PDO's ABI,
+ * so there is no need to look them up in the class. */
 enum {
     MQ_PDO_PARAM_NULL = 0,
     MQ_PDO_PARAM_INT = 1,
@@ -30,7 +30,7 @@ enum {
     MQ_PDO_NULL_NATURAL = 0
 };
 
-/* False also where the extension pdo is not loaded. */
+/* Whether a value is a PDO object; false also if the extension pdo is not loaded. */
 bool mq_php_is_pdo(const zval *value);
 
 /* A method and its arguments; all borrowed. */
@@ -44,18 +44,18 @@ struct mq_php_method {
 /* How a call ended. */
 enum mq_php_call_end {
     MQ_PHP_CALL_RETURNED,
-    MQ_PHP_CALL_THREW, /* *thrown is the exception, which is no longer pending; owned */
+    MQ_PHP_CALL_THREW, /* *thrown is the exception, no longer pending; the caller owns it */
     MQ_PHP_CALL_BAILED /* PHP unwinds: call nothing more, return MQ_BAILOUT */
 };
 
-/* Calls it as PHP code would: a subclass's method is what runs. `result` is owned by the caller,
- * undefined unless the method returned. A pending exception is set aside meanwhile. */
+/* Calls the method as PHP code would, so a subclass can override it. The caller owns *result, which
+ * is undefined unless the method returned. A pending exception is set aside meanwhile. */
 enum mq_php_call_end mq_php_call_method(const struct mq_php_method *method, zval *result,
                                         zend_object **thrown);
 
-/* A declared property without calling __get(); null where there is none. */
+/* Reads a declared property without calling __get(); gives null if there is none. */
 zval *mq_php_property(zend_object *object, const char *name);
-/* The exception's message, which it owns; ends with a NUL. */
+/* The exception's message, owned by the exception; ends with a NUL. */
 struct mq_str mq_php_exception_message(zend_object *thrown);
 
 #endif

@@ -1,4 +1,4 @@
-/* What is MySQL's and MariaDB's alone in the PDO driver. */
+/* The parts of the PDO driver that only MySQL and MariaDB need. */
 #include "php/pdo/mysql.h"
 
 #include <stdlib.h>
@@ -6,8 +6,8 @@
 
 /* ---- opening ---- */
 
-/* A message's octets are not characters of these charsets, in which a quote can be part of a
- * character. */
+/* Whether a character of the charset can end with the octet of a backslash. A message's octets are
+ * not characters of that charset, so quoting them with backslashes would not be safe. */
 static bool splits_quotes(struct mq_str charset)
 {
     static const char *const names[] = {"big5", "cp932", "gb18030", "gbk", "sjis"};
@@ -59,10 +59,10 @@ enum mq_status mq_pdo_mysql_look(struct mq_pdo *self, struct mq_error *err)
 
 /* ---- transactions ---- */
 
-/* Without autocommit every statement belongs to a transaction of the application's already. SET
- * TRANSACTION holds for the next transaction only, and fails within one, which START TRANSACTION
- * would commit. On a connection of our own nobody else begins one, and INSERTs are the same at any
- * level: they save the round trip. */
+/* Without autocommit, every statement already belongs to a transaction of the application. SET
+ * TRANSACTION holds for the next transaction only, and fails within a transaction, which START
+ * TRANSACTION would commit. On our own connection no other code can have begun one, and INSERTs
+ * work the same at any level, so they save that round trip. */
 enum mq_status mq_pdo_mysql_begin(struct mq_pdo *self, bool *joins, struct mq_error *err)
 {
     bool automatic = true;
@@ -78,7 +78,7 @@ enum mq_status mq_pdo_mysql_begin(struct mq_pdo *self, bool *joins, struct mq_er
 }
 
 /* A deadlock undoes the transaction, but the client library learns that only from the next success.
- * Until then PDO takes it for open, and each statement of ours would be committed by itself. */
+ * Until then PDO says that it is open, and each statement of ours would be committed by itself. */
 enum mq_status mq_pdo_mysql_joined(struct mq_pdo *self, struct mq_error *err)
 {
     bool within = false;
@@ -95,12 +95,12 @@ enum mq_status mq_pdo_mysql_joined(struct mq_pdo *self, struct mq_error *err)
 
 /* ---- sizes ---- */
 
-/* Octets of a value in the text of a statement, when it is put there by PDO. */
+/* Octets of a value that PDO quotes into the text of a statement. */
 static int64_t quoted_size(struct mq_str s)
 {
     int64_t size = (int64_t)s.len;
     for (size_t i = 0; i < s.len; i++) {
-        size += strchr("\n\r\\'\"\x1a", s.data[i]) != NULL; /* the string's end: NUL */
+        size += strchr("\n\r\\'\"\x1a", s.data[i]) != NULL; /* strchr() finds NUL too */
     }
     return size;
 }

@@ -1,5 +1,5 @@
-/* A PDO of the driver's own, by a DSN: it is opened again when it was lost, and never shared with a
- * forked child. */
+/* A PDO that the driver opens itself, by a DSN. It is reopened when it was lost, and never shared
+ * with a forked child. */
 #include "php/pdo/own.h"
 
 #include <stdio.h>
@@ -13,8 +13,9 @@ static int wait_ms(const struct mq_pdo *self)
     return self->own.busy_timeout_ms > 0 ? self->own.busy_timeout_ms : 1;
 }
 
-/* As settings of the transaction they also work behind a pooler that shares connections. A stopped
- * process or a lost host must not keep its locks: all machines wait for them. */
+/* SET LOCAL sets the limits in each transaction, so they also work behind a pooler that shares
+ * connections. A stopped process or a lost host must not keep its locks: all machines wait for
+ * them. */
 static void write_begin(struct mq_pdo *self)
 {
     if (mq_pdo_is_pgsql(self)) {
@@ -48,13 +49,12 @@ static enum mq_status bound_waits(struct mq_pdo *self, struct mq_error *err)
         .params = values,
         .param_count = 2};
     MQ_TRY(mq_pdo_ask(self, &query, &set, err));
-    self->own.bounded = set > 0; /* of "500ms" or "5s" the number */
+    self->own.bounded = set > 0; /* the number in "500ms" or "5s" */
     self->unnamed = self->unnamed || set == 0;
     return MQ_OK;
 }
 
-/* What a connection that was just opened is, which may be another server now, and has to be told.
- */
+/* Checks a connection that was just opened, which may be to another server now, and sets it up. */
 static enum mq_status set_up_session(struct mq_pdo *self, struct mq_error *err)
 {
     MQ_TRY(mq_pdo_look(self, err));
@@ -86,7 +86,7 @@ enum mq_status mq_pdo_connect(struct mq_pdo *self, struct mq_error *err)
     return status;
 }
 
-/* Times are cut to milliseconds: such an answer is less than two of them old. */
+/* Times are cut to milliseconds, so such an answer is less than 2 ms old. */
 #define JUST_ANSWERED_MS 1
 
 enum mq_status mq_pdo_wake(struct mq_pdo *self, struct mq_error *err)

@@ -1,6 +1,6 @@
-/* Poolers that give each transaction another session of PostgreSQL (pgbouncer in transaction mode):
- * behind them a session's locks protect nothing, and prepared statements belong to other
- * clients. */
+/* Detects poolers that give each transaction another session of PostgreSQL (pgbouncer in
+ * transaction mode). Behind them a session's locks protect nothing, and prepared statements belong
+ * to other clients. */
 #include "php/pdo/own.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #include "php/pdo/statement.h"
 
-/* How often both connections ask: others may use the pooler at that moment. */
+/* How often both connections ask, because other clients may use the pooler at that moment. */
 #define ROUNDS 3
 
 /* The server process that answers now. */
@@ -19,7 +19,8 @@ static enum mq_status answering(struct mq_pdo *self, int64_t *pid, struct mq_err
     return mq_pdo_ask(self, &query, pid, err);
 }
 
-/* Two connections that are open at the same time and are answered by one process share it. */
+/* Sessions are shared if another process answers than the first time, or if the same process
+ * answers on two connections that are open at the same time. */
 static enum mq_status compare(struct mq_pdo *self, struct mq_pdo *other, int64_t first,
                               bool *shared, struct mq_error *err)
 {

@@ -1,5 +1,5 @@
-/* A connection of the queue's own to a server: where user and password come from, and what a
- * failure means. Nothing that is printed or thrown has the password. */
+/* Opens the queue's own connection to a server: finds user and password, and says what a failure
+ * means. Nothing that is printed or thrown has the password. */
 #include "php/pdo/server.h"
 
 #include <errno.h>
@@ -95,7 +95,7 @@ struct connect {
     zval args[4];
 };
 
-/* The first line. */
+/* Reads the first line of the file. */
 static enum mq_status read_password(const char *path, struct connect *out, struct mq_error *err)
 {
     if (php_check_open_basedir_ex(path, 0) != 0) {
@@ -131,7 +131,7 @@ static const char *given(const char *text)
     return text && *text ? text : NULL;
 }
 
-/* The DSN's own come first, then the environment's, then php.ini's. */
+/* User and password of the DSN come first, then those of the environment, then those of php.ini. */
 static enum mq_status find_credentials(struct connect *out, struct mq_error *err)
 {
     const char *file = given(getenv(PASSWORD_FILE));
@@ -172,7 +172,7 @@ static void set_mysql_options(const struct connect *connect, zval *options)
     int seconds = (connect->busy_timeout_ms + 999) / 1000;
     zval value;
     ca = ca && *ca ? ca : MAILQUEUE_G(database_ssl_ca);
-    /* A stopped process must not keep its locks; MySQL has no such setting. */
+    /* The second setting: a stopped process must not keep its locks. Only MariaDB has it. */
     ZVAL_STR(&value, zend_strpprintf(0,
                                      "SET SESSION innodb_lock_wait_timeout = %d "
                                      "/*M!, idle_write_transaction_timeout = 60 */",
@@ -186,8 +186,9 @@ static void set_mysql_options(const struct connect *connect, zval *options)
     }
 }
 
-/* Of two values of a name PDO takes the latter, so defaults come first. The queue's texts are
- * UTF-8, whatever encoding the database has; the server's lists of sessions show the name. */
+/* Puts defaults first, because PDO uses the last value of a name. The queue's texts are UTF-8, also
+ * if the database has another encoding. The server's list of sessions shows the name "mailqueue".
+ */
 static zend_string *with_defaults(const struct connect *connect)
 {
     const char *defaults = connect->dsn->mysql
@@ -231,7 +232,7 @@ static zend_class_entry *find_class(const struct mq_server_dsn *dsn, struct mq_e
     return NULL;
 }
 
-/* The drivers' warnings repeat what their exceptions say: no handler gets them. */
+/* Hides warnings, also from handlers: the drivers' warnings repeat what their exceptions say. */
 static enum mq_php_call_end call_constructor(struct connect *connect, zend_object **thrown)
 {
     zval result;
@@ -247,9 +248,10 @@ static enum mq_php_call_end call_constructor(struct connect *connect, zend_objec
 
 /* ---- what went wrong ---- */
 
-/* Whether a second try would not help: the server itself has answered (MySQL's numbers below 2000
- * and from 3000 on), and not that it has too many connections, ends or blocks the host for a while;
- * or the client cannot do what is asked for (character set, TLS, protocol, authentication). */
+/* Whether a second try would not help. An error of the server (numbers below 2000 and from 3000 on)
+ * is such a refusal, unless the server has too many connections, shuts down or blocks the host for
+ * a while. An error of the client library is one only if it cannot do what the server or the DSN
+ * demands (character set, TLS, protocol, authentication). */
 static bool is_mysql_refusal(zend_long code)
 {
     static const zend_long passing[] = {1040, 1053, 1129, 1203, 1226, 4031};
@@ -273,7 +275,7 @@ static bool has_one_of(const char *text, const char *const *words)
     return *words != NULL;
 }
 
-/* libpq has one number for all failures, so its words decide. Others may be over in a moment. */
+/* Words of failures that a second try does not cure: libpq has one number for all failures. */
 static const char *const pgsql_refusals[] = {"authentication failed",
                                              "authentication method",
                                              "no password supplied",
@@ -288,7 +290,8 @@ static const char *const pgsql_refusals[] = {"authentication failed",
                                              "definition of service",
                                              NULL};
 
-/* libpq quotes names and values that it cannot read, perhaps a piece of a password. */
+/* In these messages libpq quotes names and values that it cannot read, maybe parts of a password.
+ */
 static const char *const pgsql_quotes[] = {"connection option", "connection info string",
                                            "invalid value", "invalid integer", NULL};
 
@@ -313,7 +316,7 @@ static enum mq_status describe(const struct mq_server_dsn *dsn, zend_object *thr
         cure = "is the server up, and does it speak TLS where a certificate is set "
                "(mailqueue.database_ssl_ca)?";
     }
-    /* libpq's further lines repeat the first, or ask what our cure does. */
+    /* Further lines of libpq repeat the first one, or ask what our cure asks. */
     message.len = strcspn(message.data, "\r\n");
     mq_str_printable(text, sizeof text, 0, message);
     return mq_error_set(err, refused ? MQ_CONFIG : MQ_IO, "database",
@@ -324,7 +327,7 @@ static enum mq_status failed(const struct mq_server_dsn *dsn, zend_object *throw
                              struct mq_error *err)
 {
     if (zend_is_unwind_exit(thrown) || zend_is_graceful_exit(thrown)) {
-        EG(exception) = thrown; /* exit() in what the constructor called */
+        EG(exception) = thrown; /* code that the constructor called used exit() */
         return MQ_THROWN;
     }
     enum mq_status status = describe(dsn, thrown, err);

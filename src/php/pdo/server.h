@@ -16,19 +16,19 @@ enum mq_php_secret {
     MQ_PHP_SECRET_UNKNOWN /* the text cannot be parsed */
 };
 
-/* What may be printed of a text that names a database, in request memory: a DSN without user and
- * secrets; of one that cannot be parsed, or of another kind of database, the scheme alone. A file's
- * name is returned itself. */
+/* Returns what may be printed of a text that names a database, in request memory. A DSN loses user
+ * and secrets. If it cannot be parsed, or names another kind of database, only the scheme is left.
+ * The name of a file is returned unchanged. */
 zend_string *mq_php_dsn_shown(zend_string *database, enum mq_php_secret *secret);
 
-/* Replaces an argument of the running function by that, because stack traces before PHP 8.2 show
- * all arguments. Gives the text as it was, owned by the caller; NULL: it names a file. */
+/* Replaces an argument of the running function by its printable form, because stack traces before
+ * PHP 8.2 show all arguments. Returns the original, owned by the caller; NULL: it names a file. */
 zend_string *mq_php_dsn_hide(zval *argument);
 
-/* A new connection; `pdo` is the caller's. User and password are the DSN's, else those of the
- * environment, else of php.ini, else what the client library finds by itself. MQ_IO: the server
- * cannot be reached now; MQ_CONFIG: it does not accept this DSN. Neither leaves a PHP exception,
- * whose trace would have the password. */
+/* Opens a connection; the caller owns *pdo. User and password come from the DSN, else from the
+ * environment, else from php.ini, else the client library searches for them. MQ_IO: the server
+ * cannot be reached now. MQ_CONFIG: it does not accept this DSN. No PHP exception is left then,
+ * because its trace would have the password. */
 enum mq_status mq_php_dsn_connect(const char *database, int busy_timeout_ms, zval *pdo,
                                   struct mq_error *err);
 

@@ -1,4 +1,4 @@
-/* What a server says about itself, for diagnostics(): one query a dialect. */
+/* Asks a server about itself, for diagnostics(): one query for each dialect. */
 #include "php/pdo/server_about.h"
 
 #include <sys/time.h>
@@ -11,11 +11,11 @@ enum {
     VERSION,
     CLOCK_MS,             /* since 1970 */
     FLAGS,                /* autovacuum, read only, standby, encrypted */
-    OLDEST_S = FLAGS + 4, /* NULL: not to be seen by this user */
+    OLDEST_S = FLAGS + 4, /* NULL: this user cannot see it */
     COLUMNS
 };
 
-/* By dialect; NULL: no server's. */
+/* By dialect; NULL: it is not a server. */
 static const char *const about_texts[MQ_DIALECT_COUNT] = {
     [MQ_PGSQL] =
         "SELECT current_setting('server_version'), "
@@ -26,8 +26,8 @@ static const char *const about_texts[MQ_DIALECT_COUNT] = {
         "coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false)::int, "
         "(SELECT floor(extract(epoch FROM clock_timestamp() - min(xact_start)))::bigint "
         "FROM pg_stat_activity WHERE backend_xmin IS NOT NULL AND pid <> pg_backend_pid())",
-    /* The comments say where MySQL and MariaDB each have that table. Few users have the privilege
-     * to see other transactions. */
+    /* The comments in the SQL name the schema in which MySQL or MariaDB has session_status. Few
+     * users have the privilege to see other transactions. */
     [MQ_MYSQL] =
         "SELECT VERSION(), CAST(UNIX_TIMESTAMP(SYSDATE(3)) * 1000 AS SIGNED), 1, "
         "CONCAT(@@global.read_only) NOT IN ('0', 'OFF'), 0, COALESCE((SELECT variable_value <> '' "
@@ -118,7 +118,7 @@ enum mq_status mq_php_server_has_table(struct mq_db *db, const char *name, bool 
     struct mq_value value;
     struct mq_row row = {.values = &value, .count = 1};
     if (query.sql == NULL) {
-        *has = true; /* cannot be told */
+        *has = true; /* unknown */
         return MQ_OK;
     }
     enum mq_status status = mq_db_row(db, &query, &row, err);

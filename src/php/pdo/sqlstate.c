@@ -1,4 +1,4 @@
-/* What went wrong in a PDO object: a PDOException's errorInfo as a status with a cure. */
+/* Turns the errorInfo of a PDOException into a status with a cure. */
 #include "php/pdo/call.h"
 
 #include <stdio.h>
@@ -18,10 +18,10 @@ struct meaning {
 #define IS_LOST "the connection is lost"
 #define SHORT   "keep other connections' transactions short, or raise "
 
-/* By dialect: SQLite's primary result codes (sqlite.org/rescode.html), PostgreSQL's SQLSTATEs and
- * beginnings of them (its manual, appendix "Error Codes"), and the errors of MySQL and MariaDB, of
- * the client library too (2000 and later). The first line that fits. libpq
- * has no code for what it finds itself, which is that the connection is gone: HY000. */
+/* The codes by dialect: SQLite's primary result codes (sqlite.org/rescode.html), PostgreSQL's
+ * SQLSTATEs or beginnings of them (its manual, appendix "Error Codes"), and the errors of MySQL and
+ * MariaDB, with those of the client library (from 2000 on). The first line that fits is used. HY000
+ * stands for a lost connection, because libpq has no code for that. */
 static const struct {
     struct meaning is;
     const char *codes[MQ_DIALECT_COUNT];
@@ -77,7 +77,7 @@ static const struct {
     {{MQ_CANTOPEN, "check the path and the rights of the directory"}, {"14"}},
 };
 
-/* Whether `code` is one of the words, or begins with it. */
+/* Whether `code` is one of the words or, with `begins`, begins with one. */
 static bool is_among(const char *words, const char *code, bool begins)
 {
     while (*words) {
@@ -108,7 +108,7 @@ static struct meaning look_up_number(enum mq_dialect dialect, zend_long code)
     return look_up(dialect, text);
 }
 
-/* Of the exception's errorInfo: 0 is the SQLSTATE, 1 the driver's own code. */
+/* An element of the exception's errorInfo: 0 is the SQLSTATE, 1 the driver's own code. */
 static zval *info_of(zend_object *thrown, zend_ulong index)
 {
     zval *info = mq_php_property(thrown, "errorInfo");
@@ -116,7 +116,7 @@ static zval *info_of(zend_object *thrown, zend_ulong index)
     return found ? found : &EG(uninitialized_zval);
 }
 
-/* 0 where there is none. */
+/* The driver's own code of an exception; 0 if it has none. */
 static zend_long driver_code(zend_object *thrown)
 {
     zval *code = info_of(thrown, 1);
@@ -128,8 +128,8 @@ enum { SQLITE_BUSY_SNAPSHOT = 517, WAITED_MS = 100 };
 static struct meaning sqlite_meaning(const struct mq_pdo *self, zend_object *thrown)
 {
     zend_long code = driver_code(thrown) & 0xff;
-    /* Without PDO::SQLITE_ATTR_EXTENDED_RESULT_CODES it has the code of any SQLITE_BUSY, but comes
-     * without a wait. */
+    /* Without PDO::SQLITE_ATTR_EXTENDED_RESULT_CODES, SQLITE_BUSY_SNAPSHOT comes as a plain
+     * SQLITE_BUSY. Unlike other ones, it comes without a wait. */
     if (driver_code(thrown) == SQLITE_BUSY_SNAPSHOT ||
         (code == 5 && self->joined && mq_pdo_now_ms() - self->called_ms < WAITED_MS)) {
         return (struct meaning){
@@ -140,9 +140,9 @@ static struct meaning sqlite_meaning(const struct mq_pdo *self, zend_object *thr
     return look_up_number(MQ_SQLITE, code);
 }
 
-/* Whether the server lacks a statement that it was to keep, or has another one of that name: the
- * application has sent DISCARD ALL, or a pooler has given us another session. Where PDO itself
- * dropped one, the transaction is aborted although nothing of ours has failed. */
+/* Whether the server lacks a statement that it was to keep, or has another one of that name. Then
+ * the application has sent DISCARD ALL, or a pooler has given us another session. If PDO tried to
+ * deallocate it, the transaction is aborted although none of our statements failed. */
 static bool is_stale(const struct mq_pdo *self, const char *state, const char *message)
 {
     bool aborted = strcmp(state, "25P02") == 0;
@@ -173,7 +173,7 @@ bool mq_pdo_cause_is_nested(void)
     if (!cause) {
         return false;
     }
-    if (driver_code(cause) == 1568) { /* MySQL's */
+    if (driver_code(cause) == 1568) { /* ER_CANT_CHANGE_TX_CHARACTERISTICS */
         return true;
     }
     struct mq_str text = mq_php_exception_message(cause);

@@ -26,7 +26,7 @@ static void make_options(void *context)
     array_init_size(options->out, 4);
     add_index_zval(options->out, MQ_PDO_ATTR_STATEMENT_CLASS, &list);
     if (mq_pdo_is_pgsql(options->self)) {
-        /* Parameters are PostgreSQL's own in any case, and the result is read at once. */
+        /* The server always gets parameters separately; PDO reads the whole result at once. */
         add_index_bool(options->out, MQ_PDO_ATTR_EMULATE_PREPARES, false);
         add_index_bool(options->out, MQ_PDO_PGSQL_ATTR_DISABLE_PREPARES, options->unnamed);
         add_index_long(options->out, MQ_PDO_ATTR_PREFETCH, 1);
@@ -42,7 +42,7 @@ static int parameter_at(const char *mark, const char **end)
     return (int)n - 1;
 }
 
-/* PDO has no numbered parameters: each use of ?n becomes a placeholder of its own. */
+/* Turns each ?n into a plain "?", because PDO has no numbered parameters. */
 static enum mq_status make_text(struct mq_pdo *self, const char *sql, zval *out,
                                 struct mq_error *err)
 {
@@ -58,8 +58,8 @@ static enum mq_status make_text(struct mq_pdo *self, const char *sql, zval *out,
     return status;
 }
 
-/* PDO::prepare($text, [PDO::ATTR_STATEMENT_CLASS => ['PDOStatement']]): the application may have
- * set a class of its own there. */
+/* Calls PDO::prepare($text, [PDO::ATTR_STATEMENT_CLASS => ['PDOStatement']]), because the
+ * application may have set its own class. */
 static enum mq_status call_prepare(struct mq_pdo *self, const char *sql, bool unnamed, zval *out,
                                    struct mq_error *err)
 {
@@ -83,8 +83,8 @@ static enum mq_status call_prepare(struct mq_pdo *self, const char *sql, bool un
     return status;
 }
 
-/* `young`: the server need not keep it. PDO's MySQL driver looks at the connection's attribute, not
- * at the statement's. */
+/* `young`: the server need not keep the statement. PDO's MySQL driver reads the attribute of the
+ * connection, not the statement's option. */
 static enum mq_status prepare(struct mq_pdo *self, const char *sql, bool young, zval *out,
                               struct mq_error *err)
 {
@@ -99,7 +99,7 @@ static enum mq_status prepare(struct mq_pdo *self, const char *sql, bool young, 
     return status;
 }
 
-/* The text as a PHP string, without characters that the database may not have. */
+/* Makes a PHP string of the text. '?' replaces all but ASCII, which the database may lack. */
 static enum mq_status make_ascii(struct mq_pdo *self, struct mq_str text, zval *out,
                                  struct mq_error *err)
 {
@@ -168,7 +168,7 @@ static enum mq_status bind_values(struct mq_pdo *self, const struct mq_query *qu
     return MQ_OK;
 }
 
-/* PostgreSQL's bytea comes as a stream: puts its contents in its place. */
+/* Replaces each stream in a row by its contents: PDO gives PostgreSQL's bytea as streams. */
 static void read_streams(void *context)
 {
     zval *value;
@@ -185,7 +185,7 @@ static void read_streams(void *context)
     ZEND_HASH_FOREACH_END();
 }
 
-/* *row: whether there is one. */
+/* Reads the next row; *row: whether there is one. */
 static enum mq_status fetch(struct mq_pdo *self, bool *row, struct mq_error *err)
 {
     zval arg;
@@ -195,7 +195,7 @@ static enum mq_status fetch(struct mq_pdo *self, bool *row, struct mq_error *err
         self, (struct mq_php_method){&self->current->object, "fetch", &arg, 1}, &self->row, err);
     *row = status == MQ_OK && Z_TYPE(self->row) == IS_ARRAY;
     if (*row) {
-        SEPARATE_ARRAY(&self->row); /* a subclass may keep it */
+        SEPARATE_ARRAY(&self->row); /* a subclass may keep the array */
     }
     if (*row && mq_pdo_is_pgsql(self) && !mq_php_survives(read_streams, &self->row)) {
         *row = false;
@@ -204,7 +204,7 @@ static enum mq_status fetch(struct mq_pdo *self, bool *row, struct mq_error *err
     return status;
 }
 
-/* -1: it gave no number. */
+/* Calls a method that returns a number; *count is -1 if it returned none. */
 static enum mq_status ask_count(struct mq_pdo *self, const char *method, int64_t *count,
                                 struct mq_error *err)
 {
@@ -231,8 +231,8 @@ static enum mq_status execute(struct mq_pdo *self, const struct mq_query *query,
     return columns > 0 ? fetch(self, &self->row_ready, err) : MQ_OK;
 }
 
-/* An error without begin() must not abort the application's transaction, all of which PostgreSQL
- * would undo. */
+/* Sets a savepoint before a statement outside begin(). If the statement failed without one,
+ * PostgreSQL would abort the application's whole transaction. */
 static enum mq_status guard(struct mq_pdo *self, struct mq_error *err)
 {
     bool within = false;
@@ -261,8 +261,8 @@ static void end_guard(struct mq_pdo *self, bool failed)
     mq_pdo_keep_cause(self, cause);
 }
 
-/* Where the application wants statements prepared, large values are not written into a text: they
- * would take more room there, and the server has a limit. */
+/* Whether to prepare a statement because its values are large: in its text they would take more
+ * room, and the server has a limit. Only if the application has switched emulated prepares off. */
 static bool is_large(const struct mq_pdo *self, const struct mq_query *query)
 {
     size_t octets = 0;
@@ -272,8 +272,8 @@ static bool is_large(const struct mq_pdo *self, const struct mq_query *query)
     return self->native && octets > QUOTED_OCTETS_MAX;
 }
 
-/* Counts a use. *young: the server does not keep the statement yet. True: it is to keep it from
- * this use on. */
+/* Counts a use. *young: the server does not keep the statement yet. Returns true if it must keep it
+ * from this use on. */
 static bool grows_up(struct mq_pdo *self, const struct mq_query *query,
                      struct mq_pdo_statement *statement, bool *young)
 {
@@ -290,7 +290,7 @@ static bool grows_up(struct mq_pdo *self, const struct mq_query *query,
     return was_young && !*young && self->base.driver->dialect != MQ_SQLITE;
 }
 
-/* The statement of a query, ready to be executed. */
+/* Makes the statement of a query ready to be executed. */
 static enum mq_status make_ready(struct mq_pdo *self, const struct mq_query *query,
                                  struct mq_pdo_statement *statement, struct mq_error *err)
 {
@@ -328,17 +328,17 @@ enum mq_status mq_pdo_run(struct mq_db *db, const struct mq_query *query, struct
     return status;
 }
 
-/* Asking a server costs a round trip. So a queue with its own connection creates tables when a
- * statement fails. Within the application's transaction that is not possible, and they are created
- * before it begins. */
+/* Whether to skip the question, which costs a round trip. A queue with its own connection creates
+ * tables when a statement fails. Within a transaction of the application, tables cannot be created;
+ * outside one they are created now. */
 static bool asks_later(struct mq_pdo *self)
 {
     bool within = false;
     return self->own.dsn || (mq_pdo_in_transaction(self, &within, NULL) == MQ_OK && within);
 }
 
-/* Preparing is enough, and reads nothing: within a transaction SQLite refuses to write after a read
- * that another connection's commit has made out of date. */
+/* Only prepares a SELECT, which reads nothing. After a read within a transaction, SQLite refuses to
+ * write if another connection has committed since. */
 bool mq_pdo_has_column(struct mq_db *db, const char *table, const char *column)
 {
     struct mq_pdo *self = mq_pdo_of(db);

@@ -1,5 +1,5 @@
-/* Statements, values and rows: what db.h says of run(), next(), column() and finish(), without the
- * second try over a new connection. */
+/* Statements, values and rows. These functions do what db.h says of run(), next(), column() and
+ * finish(), but do not try again over a new connection. */
 #ifndef MQ_PHP_PDO_STATEMENT_H
 #define MQ_PHP_PDO_STATEMENT_H
 
@@ -11,7 +11,7 @@ struct mq_value mq_pdo_column(struct mq_db *db, int index);
 void mq_pdo_finish(struct mq_db *db);
 bool mq_pdo_has_column(struct mq_db *db, const char *table, const char *column);
 
-/* The single number of a query; *number is unchanged if there is none. */
+/* Runs a query that gives one number; *number is unchanged if it gives none. */
 enum mq_status mq_pdo_ask(struct mq_pdo *self, const struct mq_query *query, int64_t *number,
                           struct mq_error *err);
 

@@ -1,4 +1,4 @@
-/* A worker's run over a server: on the application's connection, or on one of the driver's own. */
+/* A worker's run over a PDO: on the application's connection, or on the driver's own. */
 #include "php/guard.h"
 #include "php/pdo/call.h"
 #include "php/pdo/own.h"
@@ -55,6 +55,6 @@ enum mq_status mq_php_pdo_after(struct mq_php_run *run, const char *who, struct 
         }
     }
     run->bailed = run->bailed || status == MQ_BAILOUT;
-    /* If it fails, the connection is lost, and the next transaction says so. */
+    /* If the rollback failed, the connection is lost, and the next transaction says so. */
     return status == MQ_BAILOUT || status == MQ_THROWN ? status : MQ_OK;
 }
