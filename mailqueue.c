@@ -60,10 +60,9 @@ static void globals_init(void *globals)
 }
 
 /* By default, a write past the limit of file sizes (ulimit -f) kills the process with SIGXFSZ. If
- * the signal is ignored, the write fails with EFBIG, which SQLite and we report. It is ignored in
- * the whole process: SQLite also writes within the application's calls, and changing the handler
- * around each of ours would race with other threads. Python does the same. A handler that is set
- * stays. */
+ * the signal is ignored, the write fails with EFBIG, which SQLite and we report. The whole process
+ * ignores it: SQLite also writes within the application's calls, and changing the handler around
+ * each of ours would race with other threads. Python does the same. A handler that is set stays. */
 static void ignore_file_size_signal(void)
 {
     struct sigaction action;

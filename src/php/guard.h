@@ -1,5 +1,4 @@
-/* Calls of PHP code from within the core. They always return: a fatal error's longjmp() ends
- * here. */
+/* Calls PHP code from within the core. Always returns: a fatal error's longjmp() ends here. */
 #ifndef MQ_PHP_GUARD_H
 #define MQ_PHP_GUARD_H
 

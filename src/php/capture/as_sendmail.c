@@ -149,8 +149,7 @@ static void read_mailname(char out[NAME_SIZE])
     }
 }
 
-/* Whether a line of /etc/hosts names the host `name`; then overwrites it with the line's first
- * name. */
+/* Whether a line of /etc/hosts names the host `name`; then replaces it by the line's first name. */
 static bool is_in_hosts(char *line, char name[NAME_SIZE])
 {
     char *rest = NULL, *first = NULL;

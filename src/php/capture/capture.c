@@ -81,8 +81,7 @@ static enum mq_status enqueue(const struct mq_php_arguments *args, struct mq_err
     return status;
 }
 
-/* Enqueues the mail, durably if it returns MQ_OK. Leaves no exception pending but that of
- * exit(). */
+/* Enqueues the mail, durably on MQ_OK. Leaves no exception pending, except that of exit(). */
 static enum mq_status store(const struct mq_capture *mail, struct mq_error *err)
 {
     struct mq_php_arguments args = {0};

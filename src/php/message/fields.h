@@ -49,8 +49,8 @@ enum mq_status mq_php_wrong_type(const char *field, const char *wanted, const zv
 struct mq_str mq_php_fields_keep(struct mq_php_fields *fields, zend_string *s);
 /* Zeroed memory that lives as long as the fields. */
 void *mq_php_fields_alloc(struct mq_php_fields *fields, size_t count, size_t size);
-/* Returns the array `items` (`count` items of `size` bytes), perhaps moved, with a zeroed item
- * more. */
+/* Returns the array `items` (`count` items of `size` bytes), perhaps moved, with one more,
+ * zeroed. */
 void *mq_php_fields_grow(struct mq_php_fields *fields, void *items, size_t count, size_t size);
 
 /* Reads each element of an array: "to[3]", "inline[logo]". */
@@ -76,8 +76,7 @@ enum mq_status mq_php_read_member(struct mq_php_path place, HashTable *array, co
 /* Returns array[key], or NULL if it is missing or null. */
 zval *mq_php_fields_find(HashTable *array, const char *key);
 
-/* MQ_MESSAGE if a key is a number or not in `known`. `field` is NULL if the keys are field
- * names. */
+/* MQ_MESSAGE if a key is a number or not in `known`. `field`: NULL if the keys are field names. */
 enum mq_status mq_php_check_keys(const char *field, HashTable *array, const char *const *known,
                                  size_t count, struct mq_error *err);
 
