@@ -12,7 +12,7 @@ enum mq_backoff_policy { MQ_BACKOFF_STEPS, MQ_BACKOFF_EXPONENTIAL, MQ_BACKOFF_FI
 
 struct mq_backoff {
     enum mq_backoff_policy policy;
-    int max_attempts; /* a job is parked after this many failures; its own value overrides */
+    int max_attempts; /* parks a job after this many failures; a job can have its own limit */
     int64_t base_s;   /* used by exponential and fixed */
     int64_t max_s;    /* exponential: the largest delay before jitter */
     double jitter;    /* exponential: 0 … 1 */

@@ -15,10 +15,10 @@ enum mq_outcome {
     MQ_OUTCOME_DENIED, /* refused by policy but tried again, or its connection ended before the dot:
                           perhaps the relay's trouble */
     MQ_OUTCOME_UNCERTAIN,   /* no reply to its dot: nobody knows if it was accepted */
-    MQ_OUTCOME_UNEXPLAINED, /* refused; the reply does not say if for the recipient or for us */
+    MQ_OUTCOME_UNEXPLAINED, /* refused; the reply does not tell if the recipient or we caused it */
     MQ_OUTCOME_RECIPIENTS,  /* how many outcomes a recipient can have */
 
-    MQ_OUTCOME_ORPHAN = MQ_OUTCOME_RECIPIENTS, /* its reference is gone: the job is deleted */
+    MQ_OUTCOME_ORPHAN = MQ_OUTCOME_RECIPIENTS, /* the job's reference is gone: the job is deleted */
     MQ_OUTCOME_UNREADABLE, /* the row cannot be sent as it is: parked, no attempt counts */
     MQ_OUTCOME_COUNT
 };

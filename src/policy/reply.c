@@ -295,8 +295,8 @@ static int64_t take_digits(const char **at)
     return value < DAY_S ? value : DAY_S;
 }
 
-/* Returns the seconds of the unit that `at` begins with; 1 if there is no word, 0 if it is another
- * word: the number counted something else. */
+/* Returns the seconds of the unit that `at` begins with; 1 if no word follows, 0 if another word
+ * does: then the number counts something else. */
 static int unit_of(const char *at)
 {
     static const struct {
@@ -306,7 +306,7 @@ static int unit_of(const char *at)
                  {"stunde", 3600}, {"sekunde", 1}, {"s", 1},       {"m", 60},    {"h", 3600}};
     at += strspn(at, " -");
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        bool letter = units[i].name[1] == '\0'; /* no other letter may follow */
+        bool letter = units[i].name[1] == '\0'; /* a letter after it makes it another word */
         if (begins(at, units[i].name) && !(letter && mq_is_alpha(at[1]))) {
             return units[i].seconds;
         }

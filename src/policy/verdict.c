@@ -113,7 +113,7 @@ static const char *const sender_limits[] = {
     "you have reached your", NULL};
 /* These can also be about the recipient's mailbox or one message, or be a local part that the relay
  * repeats without its domain. They count only without a word of `about_others`: one full mailbox
- * must not stop the queue. Exim, Exchange Online, mailcow, rspamd, OVH, policyd and many others. */
+ * must not stop the queue. From Exim, Exchange Online, mailcow, rspamd, OVH, policyd and others. */
 static const char *const ambiguous_limits[] = {"ratelimit",         "submissionquotaexceeded",
                                                "hourly limit",      "hourly quota",
                                                "daily limit",       "daily quota",

@@ -21,8 +21,8 @@ enum mq_verdict {
     MQ_VERDICT_TRY_LATER = MQ_OUTCOME_DEFERRED,
     MQ_VERDICT_DENIED = MQ_OUTCOME_DENIED,           /* refused by policy: try later */
     MQ_VERDICT_UNCERTAIN = MQ_OUTCOME_UNCERTAIN,     /* after the dot, no complete reply */
-    MQ_VERDICT_UNEXPLAINED = MQ_OUTCOME_UNEXPLAINED, /* refused; the reply does not say if because
-                                                        of the recipient or of us */
+    MQ_VERDICT_UNEXPLAINED = MQ_OUTCOME_UNEXPLAINED, /* refused; the reply does not tell if the
+                                                        recipient or we caused it */
 
     MQ_VERDICT_CONNECT_TROUBLE = MQ_OUTCOME_RECIPIENTS, /* the session could not be opened */
     MQ_VERDICT_SESSION_TROUBLE, /* this session ends (421, EOF before the dot); another may work */

@@ -242,8 +242,8 @@ static void take_end(struct mq_run *run, const struct mq_claim *claim, int64_t n
 
 /* ---- the cycle ---- */
 
-/* Collects the oldest outcomes, as many as one transaction takes. It must stay short for those who
- * enqueue, and a large message has thousands of pages to delete. */
+/* Collects the oldest outcomes, as many as one transaction takes, which must stay short for those
+ * who enqueue: a large message has thousands of pages to delete. */
 static size_t collect_outcomes(const struct mq_run *run, struct mq_settlement *out, int64_t *bytes)
 {
     size_t n = 0;

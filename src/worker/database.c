@@ -43,7 +43,7 @@ static enum mq_status reopen(struct mq_run *run)
     struct mq_error error;
     MQ_TRY(mq_queue_reopen(run->queue, &error));
     run->database.lost = false;
-    run->lease.renew_ms = 0; /* shows which of our leases this database has */
+    run->lease.renew_ms = 0; /* due now: it shows which of our leases this database has */
     run->database.slot_ms = run->database.slot_ms ? run->database.slot_ms : mq_run_now_ms(run);
     return take_slot_again(run, &error);
 }

@@ -26,7 +26,7 @@ struct mq_claims {
     bool any;     /* a claim was made */
     bool limited; /* an hourly limit is set */
     int64_t total;
-    int64_t next_ms;  /* no cycle for a claim alone before then */
+    int64_t next_ms;  /* no cycle that only claims before then */
     int64_t token_ms; /* when the next token is expected */
     int64_t resume_s;
 };

@@ -22,11 +22,11 @@ struct mq_delivery {
     struct mq_transfer transfer;
     struct mq_target *targets;
 
-    /* The outcome, once it is in `done` or `doubted`. */
+    /* The outcome, once the delivery is in `done` or `doubted`. */
     enum mq_outcome outcome; /* of the whole job, unless by_recipient */
     bool by_recipient;       /* `results` say it for each recipient */
-    unsigned char *results;  /* enum mq_outcome, one a recipient */
-    const char **replies;    /* one a recipient, pointing into targets */
+    unsigned char *results;  /* enum mq_outcome, one per recipient */
+    const char **replies;    /* one per recipient, pointing into targets */
     int64_t back_after_s;    /* if no attempt counts: seconds until it is due; -1: as before */
     char error[MQ_ERROR_TEXT_MAX];
 

@@ -19,7 +19,7 @@ static bool is_lasting(const char *finding)
     return strcmp(finding, "dot") == 0;
 }
 
-/* Tells the transport a finding; with "" it has to find out again. */
+/* Tells the transport a finding; "" makes it find out again. */
 static void tell(struct mq_run *run, const char *finding, int64_t until_s)
 {
     run->transport->ops->remember(run->transport, finding);
@@ -27,7 +27,7 @@ static void tell(struct mq_run *run, const char *finding, int64_t until_s)
     run->finding.until_s = until_s;
 }
 
-/* Ignores failures: without the stored finding, the transport finds out again. */
+/* A failure is ignored: without the stored finding, the transport finds out again. */
 void mq_run_remember(struct mq_run *run)
 {
     int64_t now_s = mq_run_now_s(run);

@@ -14,8 +14,8 @@
 #include "queue/queue.h"
 #include "worker/files.h"
 
-/* A process that counts the held locks takes each one shared for a moment, or for longer on a busy
- * host. A worker that starts then must not mistake it for another worker. */
+/* A process that counts held locks takes each of them shared for a moment, or longer on a busy
+ * host. A worker that starts then must not mistake that process for another worker. */
 #define LOOK_PAUSE_MS 2
 #define LOOK_MAX_MS   10000
 

@@ -235,7 +235,7 @@ void mq_log_add(struct mq_log *log, const struct mq_event *event)
     mq_buffer_char(&log->lines, '\n');
     if (log->lines.failed) {
         log->lines.failed = false;
-        log->lines.len = before; /* no half line */
+        log->lines.len = before; /* removes a half line */
         note_failure(log, ENOMEM);
         return;
     }

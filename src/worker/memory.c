@@ -9,7 +9,7 @@
 
 #define LOOK_AHEAD     128
 #define CLAIM_AGAIN_MS 1000 /* until then other messages may be dropped */
-#define GOOD_CLAIMS    10   /* before the bounds double again */
+#define GOOD_CLAIMS    10   /* so many before the bounds double */
 
 /* A LOADED message is counted already; a composed one is counted afterwards. */
 bool mq_run_fits_next(const struct mq_run *run)
@@ -20,7 +20,7 @@ bool mq_run_fits_next(const struct mq_run *run)
            run->memory.bytes + more <= run->memory.max_bytes;
 }
 
-/* Adds a size to the mean of about the last sixteen. */
+/* Adds a message's size to the mean of about the last sixteen. */
 static void note_size(struct mq_run *run, size_t octets)
 {
     int64_t size = (int64_t)octets;

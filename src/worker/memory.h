@@ -20,7 +20,7 @@ struct mq_memory {
 bool mq_run_fits_next(const struct mq_run *run);
 /* Loads the message of the next waiting delivery, if it has one. False: none can begin now. */
 bool mq_run_load_next(struct mq_run *run);
-/* Counts a message of that size, which has come into memory. */
+/* Counts a message of that size that has come into memory. */
 void mq_run_count_message(struct mq_run *run, size_t octets);
 /* How many more jobs to claim, judged by the size of the last messages. Jobs that wait for memory
  * hold leases that other runs could use. */

@@ -48,7 +48,7 @@ struct mq_limit_clock {
 
 /* Times are CLOCK_BOOTTIME in ms. */
 struct mq_stop {
-    bool begun; /* no claim, no delivery begins, waiting ones are released */
+    bool begun; /* nothing is claimed or begun any more; what waits is released */
     int64_t begun_ms;
     int64_t signal_ms;     /* of the first signal; 0: none came */
     bool recalled;         /* mails without a body out were recalled after the grace period */
@@ -97,7 +97,7 @@ struct mq_run {
     struct mq_stop stop;
 };
 
-/* Notes that the run ends; the loop then releases what waits. The first reason stays. */
+/* Notes that the run ends; the loop then releases what waits. The first reason is kept. */
 void mq_run_stop(struct mq_run *run, enum mq_run_end end);
 /* Ends the run for a failure. mq_worker_run() returns the first one, but a bailout replaces it. */
 void mq_run_fail(struct mq_run *run, enum mq_status status, const struct mq_error *err);

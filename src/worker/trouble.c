@@ -237,7 +237,7 @@ static void pause_relay(struct mq_run *run, const char *reason, int64_t retry_af
         .relay = run->relay, .reason = reason, .retry_after_s = retry_after_s};
 
     run->trouble.found = true;
-    /* Ignores failures: without the pause, the next run tries at once. */
+    /* A failure is ignored: without the pause, the next run tries at once. */
     if (mq_queue_pause_relay(run->queue, &pause, NULL) != MQ_OK) {
         pause.until_s = 0;
     }
@@ -258,7 +258,7 @@ static void pause_relay(struct mq_run *run, const char *reason, int64_t retry_af
 }
 
 /* Whether we have cut mails off: after a second signal, without a grace period, or after a failure
- * of our own. If the grace period has passed, the relay was silent. */
+ * of our own. If a grace period has passed, it is the relay that was silent. */
 static bool cut_off(const struct mq_run *run)
 {
     return run->stop.aborted && (run->stop.status != MQ_OK || mq_signals_caught(run->signals) > 1 ||
@@ -329,8 +329,8 @@ static bool lacks_tokens(const struct mq_run *run)
            run->doubted.count > 0 && run->held == run->doubted.count && !run->stop.begun;
 }
 
-/* Settles the doubted jobs to free their tokens. Their number still counts: more failures make the
- * relay's trouble likely. */
+/* Settles the doubted jobs to free their tokens. They are still counted in doubts.mails: more
+ * failures make the relay's trouble likely. */
 static void free_tokens(struct mq_run *run)
 {
     char reason[MQ_ERROR_TEXT_MAX];

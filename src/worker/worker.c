@@ -220,7 +220,7 @@ static void wait_events(struct mq_run *run)
 
 static void loop(struct mq_run *run)
 {
-    /* Tells what a cycle recovered before a sweep can delete its rows. */
+    /* What a cycle recovered is told before the upkeep, whose sweep may delete these rows. */
     static void (*const round[])(struct mq_run *) = {
         check_stop, mq_run_renew, begin_waiting, mq_run_collect, watch,
         cycle,      mq_run_tell,  mq_run_upkeep, wait_events,

@@ -25,10 +25,10 @@ struct mq_worker_options {
     int64_t time_limit_s;  /* no new claims after this long; -1: none */
     int64_t message_limit; /* jobs claimed at most; -1: none */
     int max_workers;       /* runs at once on this queue, on all machines together */
-    int64_t max_bytes;     /* of messages in memory at a time, unless it is only one; 1 or more */
+    int64_t max_bytes;     /* of messages in memory at a time, 1 or more; one alone may be larger */
     int64_t grace_s; /* how long the run waits at its end: after SIGTERM or SIGINT for all mails
                         under way, otherwise for those without a body out */
-    int64_t final_timeout_s; /* how long the transport waits for the reply that a mail was taken */
+    int64_t final_timeout_s; /* how long the transport waits to hear whether a mail was taken */
     bool daemon;             /* wait for more instead of ending when nothing is due */
     enum mq_on_uncertain on_uncertain;
     const char *run_dir; /* locks and intent files; created 0700 when missing */
@@ -100,11 +100,11 @@ struct mq_worker {
     const struct mq_worker_hooks *hooks;
 };
 
-/* Runs until there is a reason of enum mq_run_end. MQ_OK also for relay trouble and if all slots
- * are taken: the report says so. Errors: the database, the run directory, MQ_THROWN and MQ_BAILOUT
- * from hooks. Before it returns MQ_THROWN, it settles or releases all that is claimed; before
- * MQ_BAILOUT it only frees memory and descriptors, and recovery takes the leases back. It handles
- * SIGTERM and SIGINT and ignores SIGPIPE and SIGXFSZ; then it restores the former handlers. */
+/* Runs until there is a reason to end (enum mq_run_end). MQ_OK also for relay trouble and if all
+ * slots are taken: the report says so. Errors: the database, the run directory, MQ_THROWN and
+ * MQ_BAILOUT from hooks. Before it returns MQ_THROWN, it settles or releases all that is claimed;
+ * before MQ_BAILOUT it only frees memory and descriptors, and recovery takes the leases back. While
+ * it runs, it handles SIGTERM and SIGINT and ignores SIGPIPE and SIGXFSZ. */
 enum mq_status mq_worker_run(const struct mq_worker *worker, struct mq_report *report,
                              struct mq_error *err);
 
