@@ -46,7 +46,7 @@ static void take_row(struct mq_queue *queue, struct mq_job *job)
     }
 }
 
-/* Reads for `count` jobs of one claim token; only for one if the database takes no list of rows. */
+/* Reads the messages of `count` jobs with one claim token; of 1 if the database takes no lists. */
 static enum mq_status read_chunk(struct mq_queue *queue, struct mq_job *const *jobs, size_t count,
                                  int64_t most, struct mq_error *err)
 {

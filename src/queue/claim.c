@@ -71,7 +71,7 @@ enum mq_status mq_job_park_unreadable(struct mq_tx *tx, const struct mq_job *job
 }
 
 /* Whether a job has no attempt left, because the maximum was lowered since the last failure. One
- * try of all recipients can take as many claims as there are recipients (settle.c). */
+ * try of all recipients can take a claim for each (settle.c), and each claim counts an attempt. */
 static bool is_exhausted(const struct mq_queue *queue, const struct mq_job *job)
 {
     int64_t claims_a_try = job->recipients.count ? (int64_t)job->recipients.count : 1;

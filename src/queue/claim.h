@@ -73,7 +73,7 @@ struct mq_settlement {
     const char *error;          /* last_error; NULL: none */
     int64_t retry_after_s;      /* replaces the backoff; -1: does not. If above 0, also delays a
                                    released job */
-    int64_t relay_wait_s;       /* the wait that the relay asked for, the least backoff; 0: none */
+    int64_t relay_wait_s;       /* asked for by the relay: the least backoff; 0: none */
     enum mq_on_uncertain on_uncertain;
     const char *relay; /* for the event */
     int64_t ms;        /* for the event; -1 none */

@@ -27,7 +27,7 @@ struct mq_queue {
     char *sql[MQ_SQL_COUNT]; /* expanded at first use: a web request needs only three */
 };
 
-/* Sets queue->clock, by the clock of the options and, with a server, by its time. */
+/* Sets queue->clock: to the clock of the options, or with a server to the server's time. */
 void mq_queue_set_clock(struct mq_queue *queue, const struct mq_clock *host);
 
 #endif

@@ -79,7 +79,7 @@ static enum mq_status prepare(struct mq_queue *queue, const struct mq_queue_opti
     MQ_TRY(take_names(options, &queue->names, err));
     derive_names(&queue->names);
     if (strlen(queue->names.table) > max) {
-        /* The database would cut the names that are made by appending to it. */
+        /* The database would cut the names that are made by appending to this one. */
         return mq_error_set(err, MQ_INVALID, "table",
                             "table must have at most %zu octets in this database", max);
     }

@@ -13,8 +13,8 @@ static const char died_before[] = "the worker died before the message was sent";
 static const char died_within[] =
     "the worker died while the message was being sent: it may have arrived";
 
-/* How many recipients, from the first one, the claim can have reached: no more than it paid for, or
- * one SMTP transaction takes. With a test redirect it paid for other addresses. */
+/* How many recipients, from the first one, the claim can have reached: at most those that it paid
+ * for (other addresses with a test redirect) and that one SMTP transaction takes. */
 static size_t reach(const struct mq_tx *tx, const struct mq_job *job)
 {
     size_t n = job->recipients.count ? job->recipients.count : 1;

@@ -107,7 +107,7 @@ static bool parse_time(struct mq_str value, int64_t *at_s)
 static bool parse_redirect(struct mq_str text, int64_t *value)
 {
     char address[256];
-    /* To check a domain alone, gives it a local part. */
+    /* A domain alone gets a local part for the check. */
     int len = snprintf(address, sizeof address, "%s%.*s", mq_str_begins(text, "@") ? "x" : "",
                        (int)text.len, text.data);
     (void)value;
@@ -115,7 +115,7 @@ static bool parse_redirect(struct mq_str text, int64_t *value)
            mq_address_check((struct mq_str){address, (size_t)len}, "mailRedirectTo", NULL) == MQ_OK;
 }
 
-/* Also false without memory: then the claim stops, and no mail goes to the wrong address. */
+/* Returns false without memory, too: the claim stops, and no mail goes to a wrong address. */
 bool mq_config_parse_types(struct mq_str text, struct mq_strings *out, bool *but)
 {
     *but = mq_str_begins(text, EVERY_BUT);

@@ -8,7 +8,7 @@
 
 #include "core/buffer.h"
 
-/* A type of values. */
+/* A type of config value. */
 struct mq_config_kind {
     const char *type;  /* "bool", "int", "enum", "text", "time", "number", "object" */
     const char *range; /* "0 … 1000000000", "average | strict", … */

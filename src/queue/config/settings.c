@@ -171,7 +171,7 @@ void mq_settings_clear(struct mq_settings *settings)
 
 /* ---- writing ---- */
 
-#define NUMBER_OCTETS 32 /* a column of any type can hold so many */
+#define NUMBER_OCTETS 32 /* they fit into a column of any type */
 
 /* Checks that a value was stored whole: depending on the connection's settings, some databases
  * silently cut what a column cannot hold. */

@@ -37,7 +37,7 @@ struct mq_transition {
 /* Changes a job's status: the only function that does. */
 enum mq_status mq_job_transition(struct mq_queue *queue, const struct mq_transition *change,
                                  struct mq_error *err);
-/* Whether the orphan check does not find the job's reference; false without such a check. */
+/* Whether the orphan check's table lacks the job's reference; false without such a check. */
 enum mq_status mq_job_orphaned(struct mq_queue *queue, const char *reference, bool *orphaned,
                                struct mq_error *err);
 /* What a transaction has deleted, counted so that it does not hold the write lock for long. */

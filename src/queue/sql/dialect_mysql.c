@@ -10,7 +10,7 @@
     "CONCAT('mailqueue.', SHA1(DATABASE()))" /* server-wide; names have at most 64 characters */
 #define NOT_ASCII "LENGTH(?1) <> CHAR_LENGTH(CONVERT(CAST(?1 AS BINARY) USING utf8mb4))"
 
-/* The name of a slot's lock, for the whole server: ?1 is the queue's number. */
+/* The name of a slot's lock, also server-wide: ?1 is the queue's number. */
 #define PLACE_NAME(place) "CONCAT('mailqueue.', ?1, '.', " place ")"
 
 /* A list of rows as a table, which STRAIGHT_JOIN makes the server read first. */
@@ -82,8 +82,8 @@ static const char *const overrides[MQ_SQL_COUNT] = {
                           "FROM information_schema.columns c "
                           "WHERE c.table_schema = DATABASE() AND c.table_name = ?1",
 
-    /* Leases and the bucket are shared by machines whose clocks differ. Not SYSDATE(), which is in
-     * a time zone and has one hour a year twice. */
+    /* The server's clock, because machines whose clocks differ share leases and the bucket. Not
+     * SYSDATE(), which is in a time zone and has one hour a year twice. */
     [MQ_SQL_NOW] = "SELECT UNIX_TIMESTAMP()",
     /* CREATE TABLE ends a transaction, so the lock must not end with it. */
     [MQ_SQL_LOCK_SCHEMA] = "SELECT COALESCE(GET_LOCK(" LOCK_NAME ", 60), 0)",

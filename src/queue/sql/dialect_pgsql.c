@@ -24,9 +24,9 @@
 /* PostgreSQL gives a parameter the type of the operand beside it. So a number beside a smaller
  * type, and text beside a number, must be cast. */
 static const char *const overrides[MQ_SQL_COUNT] = {
-    /* Leases and the bucket are shared by machines whose clocks differ. Not now(), which is the
-     * time when the transaction began: it can have waited for locks since, or be an old one of the
-     * application's. */
+    /* The server's clock, because machines whose clocks differ share leases and the bucket. Not
+     * now(), the time when the transaction began: it can have waited for locks since, or be an old
+     * one of the application's. */
     [MQ_SQL_NOW] = "SELECT CAST(floor(extract(epoch FROM clock_timestamp())) AS BIGINT)",
     /* A single statement needs no transaction around it: one round trip. The body is named only
      * once, because each use of a parameter sends it again. */
@@ -40,7 +40,7 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     /* Locks a row that exists whenever there is a limit. */
     [MQ_SQL_LOCK_BUCKET] = "SELECT 1 FROM {c} WHERE key = 'mailMaxPerHour' "
                            "AND CAST(value AS TEXT) ~ '[1-9]' FOR UPDATE",
-    /* If another process was faster, the caller updates. */
+    /* If another process inserted first, this inserts nothing, and the caller updates. */
     [MQ_SQL_CONFIG_INSERT] = "INSERT INTO {c}(key, value) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
 
     [MQ_SQL_CLAIM_PRIORITY] = "SELECT max(priority) FROM {t} WHERE " MQ_CLAIMABLE_SQL
@@ -121,7 +121,7 @@ const struct mq_sql_dialect mq_pgsql_dialect = {
             ['d'] = " RETURNING id",
             ['R'] = " ON CONFLICT ({r}, mail_type) WHERE {r} IS NOT NULL DO NOTHING "
                     "RETURNING id, {r}, mail_type, message_id",
-            /* The time when the statement arrived: the same in all of it. */
+            /* The time when the statement arrived: the same throughout the statement. */
             ['y'] = "CAST(floor(extract(epoch FROM statement_timestamp())) AS BIGINT)",
             ['u'] = " FOR UPDATE",
             ['w'] = " FOR UPDATE SKIP LOCKED",

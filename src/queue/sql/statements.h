@@ -23,7 +23,7 @@ enum mq_sql {
     MQ_SQL_CONFIG_DELETE,
     MQ_SQL_INSERT_JOB,
     MQ_SQL_INSERT_BODY,
-    MQ_SQL_PAIR, /* ?1 the time, as in an INSERT */
+    MQ_SQL_PAIR, /* ?1 is the time, as in MQ_INSERT_JOB */
     MQ_SQL_DELETE_JOB,
     MQ_SQL_BODY_OCTETS,
     MQ_SQL_DELETE_BODY,
@@ -120,10 +120,10 @@ bool mq_sql_next(struct mq_queue *queue, enum mq_status *status, struct mq_error
 bool mq_sql_row(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
                 enum mq_status *status, struct mq_error *err);
 void mq_sql_finish(struct mq_queue *queue); /* ends a query before its last row */
-/* Reads the first column of the first row into *value, which stays if there is no row or a NULL. */
+/* Reads the first column of the first row into *value; unchanged without a row, or on NULL. */
 enum mq_status mq_sql_int(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
                           int64_t *value, struct mq_error *err);
-/* Reads that column as text, malloc'ed; *text is NULL if there is no row or a NULL. */
+/* Reads that column as text, malloc'ed; *text is NULL without a row, or on NULL. */
 enum mq_status mq_sql_text_of(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
                               char **text, struct mq_error *err);
 int64_t mq_sql_column_int(struct mq_queue *queue, int index); /* 0 for NULL */
