@@ -34,8 +34,7 @@ enum mq_status mq_sqlite_error(struct mq_sqlite *self, int code, struct mq_error
 enum mq_status mq_sqlite_gone(struct mq_sqlite *self, bool committed, struct mq_error *err);
 long mq_sqlite_owner(const char *path); /* user ID; -1: unknown */
 
-/* read_only.c: sets self->reader; if true, fails for a worker and in WAL mode without -wal, -shm.
- */
+/* read_only.c: sets self->reader. Then fails for a worker, or in WAL mode without -wal or -shm. */
 enum mq_status mq_sqlite_note_reader(struct mq_sqlite *self, struct mq_error *err);
 
 /* pragma.c */

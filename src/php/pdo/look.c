@@ -32,8 +32,7 @@ static enum mq_status check_driver(struct mq_pdo *self, struct mq_error *err)
     return status;
 }
 
-/* Finds the main database's file, beside which a worker keeps its files. None if it is in memory.
- */
+/* Finds the main database's file, beside which a worker keeps its files; none if in memory. */
 static enum mq_status find_path(struct mq_pdo *self, struct mq_error *err)
 {
     struct mq_value columns[3]; /* of "main", which is the first row */

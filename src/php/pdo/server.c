@@ -187,8 +187,7 @@ static void set_mysql_options(const struct connect *connect, zval *options)
 }
 
 /* Puts defaults first, because PDO uses the last value of a name. The queue's texts are UTF-8, also
- * if the database has another encoding. The server's list of sessions shows the name "mailqueue".
- */
+ * if the database has another encoding. The server's list of sessions shows "mailqueue". */
 static zend_string *with_defaults(const struct connect *connect)
 {
     const char *defaults = connect->dsn->mysql
@@ -290,8 +289,7 @@ static const char *const pgsql_refusals[] = {"authentication failed",
                                              "definition of service",
                                              NULL};
 
-/* In these messages libpq quotes names and values that it cannot read, maybe parts of a password.
- */
+/* In these messages libpq quotes names and values that it cannot read, even parts of passwords. */
 static const char *const pgsql_quotes[] = {"connection option", "connection info string",
                                            "invalid value", "invalid integer", NULL};
 
