@@ -9,7 +9,7 @@
 #include "php/class/job_object.h"
 #include "php/class/queue_object.h"
 
-/* PHP 8.1 shows all arguments in stack traces. */
+/* PHP 8.1 lacks #[SensitiveParameter]: its stack traces show all arguments. */
 #if PHP_VERSION_ID < 80200
 #define zend_add_parameter_attribute(function, argument, name, count) ((void)(function))
 #endif

@@ -1,4 +1,4 @@
-/* The classes that the extension gives to PHP. Written once, when the module starts. */
+/* The classes that the extension gives to PHP. They are set once, when the module starts. */
 #ifndef MQ_PHP_CLASS_CLASSES_H
 #define MQ_PHP_CLASS_CLASSES_H
 

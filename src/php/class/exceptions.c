@@ -1,4 +1,4 @@
-/* Errors of the core as PHP exceptions; checks of arguments that throw. */
+/* Turns errors of the core into PHP exceptions. Checks arguments, and throws if one is wrong. */
 #include "php/class/exceptions.h"
 
 #include "zend_exceptions.h"
@@ -9,7 +9,7 @@
 
 #include "stubs/mailqueue_methods.h"
 
-/* Of DatabaseException and MessageException: as Exception's, with one property more. */
+/* Constructs a DatabaseException or MessageException: an Exception with one more property. */
 ZEND_METHOD(MailQueue_DatabaseException, __construct)
 {
     zend_string *message = NULL, *detail = NULL;
@@ -22,7 +22,7 @@ ZEND_METHOD(MailQueue_DatabaseException, __construct)
                               zend_ce_throwable, &detail) == FAILURE) {
         RETURN_THROWS();
     }
-    if ((message && ZSTR_LEN(message) > 0) || code || previous) { /* else a subclass's own stay */
+    if ((message && ZSTR_LEN(message) > 0) || code || previous) { /* else class defaults stay */
         uint32_t count = MIN(ZEND_NUM_ARGS(), 3);
         zend_call_known_function(zend_ce_exception->constructor, Z_OBJ_P(ZEND_THIS),
                                  zend_ce_exception, NULL, count, ZEND_CALL_ARG(execute_data, 1),
@@ -30,14 +30,14 @@ ZEND_METHOD(MailQueue_DatabaseException, __construct)
     }
     const char *property = of_database ? "reason" : "field";
     const char *text = detail ? ZSTR_VAL(detail) : of_database ? "database" : "message";
-    zval value; /* zend_update_property_string() leaks where the property has a value already */
+    zval value; /* zend_update_property_string() leaks if the property has a value already */
     ZVAL_STRING(&value, text);
     zend_update_property(of_database ? mq_ce_database_exception : mq_ce_message_exception,
                          Z_OBJ_P(ZEND_THIS), property, strlen(property), &value);
     zval_ptr_dtor(&value);
 }
 
-/* DatabaseException's $reason; NULL for what is no failure of the database. */
+/* Returns DatabaseException's $reason, or NULL if the failure is not the database's. */
 static const char *database_reason(enum mq_status status)
 {
     static const char *const reasons[MQ_BAILOUT + 1] = {

@@ -49,7 +49,7 @@ ZEND_METHOD(MailQueue_Internal, describe)
     free(log);
 }
 
-/* Opens what exists and changes nothing. MQ_THROWN: there is an exception. */
+/* Opens a database that exists, and changes nothing in it. MQ_THROWN: an exception is pending. */
 static enum mq_status open_existing(const zend_string *database, struct mq_db **out,
                                     struct mq_error *err)
 {
@@ -76,7 +76,7 @@ static enum mq_status open_existing(const zend_string *database, struct mq_db **
     return status;
 }
 
-/* Adds the tables that are there, of two names. */
+/* Adds to `out` those of the two tables that exist. */
 static enum mq_status add_tables(const zend_string *database, const char *const names[2], zval *out,
                                  struct mq_error *err)
 {
@@ -153,7 +153,7 @@ ZEND_METHOD(MailQueue_Internal, columns)
     }
 }
 
-/* Whose mask stands where its group's rights do otherwise. PHP has no function for it. */
+/* If a file has an ACL, stat() shows its mask instead of the group's rights. PHP cannot read it. */
 ZEND_METHOD(MailQueue_Internal, hasAcl)
 {
     zend_string *path;

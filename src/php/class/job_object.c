@@ -1,4 +1,4 @@
-/* MailQueue\Job. A claimed one owns its C job; settling needs that, not the properties. */
+/* MailQueue\Job. A claimed Job owns its C job; settling uses that one, not the properties. */
 #include "php/class/job_object.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "stubs/mailqueue_methods.h"
 
 struct job_object {
-    struct mq_job job; /* without its message, which is the property's */
+    struct mq_job job; /* without its message, which a property holds */
     bool claimed;
     zend_object std;
 };
@@ -67,7 +67,7 @@ static void fill_status(zval *property, enum mq_state state)
     ZVAL_OBJ_COPY(property, zend_enum_get_case_cstr(mq_ce_status, cases[state]));
 }
 
-/* A column that cannot be read is shown as empty: it is for people only. */
+/* Shows a column that is not valid JSON as empty, because only people read it. */
 static void fill_refused(zval *property, const char *json)
 {
     struct mq_strings pairs = {0};
@@ -79,8 +79,8 @@ static void fill_refused(zval *property, const char *json)
     mq_strings_clear(&pairs);
 }
 
-/* As on the wire: a redirected mail begins with a line that names its original recipients, folded
- * after each address (RFC 5322, section 2.2.3). */
+/* On the wire, a redirected mail begins with a line that names its original recipients. The line is
+ * folded after each address (RFC 5322, section 2.2.3). */
 static void fill_message(zval *property, const struct mq_job *job, enum mq_php_job_view view)
 {
     smart_str message = {0};

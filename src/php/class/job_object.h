@@ -15,13 +15,13 @@ enum mq_php_job_view {
 
 void mq_php_job_register(zend_class_entry *ce);
 
-/* A Job to look at, with copies of what it shows. */
+/* Makes a Job that only shows a row; it copies the values. */
 void mq_php_job_show(zval *out, const struct mq_job *job, enum mq_php_job_view view);
 
-/* A Job that can be settled: takes `job` over, which is empty afterwards. */
+/* Makes a Job that can be settled. It takes over `job`, which is empty afterwards. */
 void mq_php_job_take(zval *out, struct mq_job *job);
 
-/* The claimed job in a Job, borrowed; NULL when it was not made by mq_php_job_take(). */
+/* The claimed job in a Job, borrowed; NULL if the Job was not made by mq_php_job_take(). */
 struct mq_job *mq_php_job_claimed(zend_object *job);
 
 #endif

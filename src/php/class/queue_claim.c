@@ -1,4 +1,4 @@
-/* Claiming and settling for a loop of the application's own. */
+/* Claims and settles jobs for applications that have their own loop. */
 #include "stubs/mailqueue_methods.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static bool check_lease(uint32_t arg, zend_long lease)
     return mq_php_check_range(arg, lease, MQ_LEASE_MIN_S, MQ_LEASE_MAX_S, " (seconds)");
 }
 
-/* What the records of worker runs say of leases that are over. */
+/* What the intent records of dead runs say about leases that are over. */
 struct evidence {
     struct mq_recovery recovery;
     char *run_dir;
@@ -33,7 +33,7 @@ struct evidence {
 static const struct mq_evidence_source *open_evidence(struct evidence *evidence,
                                                       struct mq_queue *queue)
 {
-    struct mq_error err; /* without the directory nothing is known */
+    struct mq_error err; /* ignored: without the directory there are no records */
     evidence->run_dir = NULL;
     mq_php_run_dir(queue, &evidence->run_dir, &err);
     mq_recovery_init(&evidence->recovery, evidence->run_dir);
@@ -51,7 +51,7 @@ static void clear_claim(void *claim)
     mq_claim_clear(claim);
 }
 
-/* After a fatal error the recovery takes the leases back. */
+/* Returns claimed Jobs. If a fatal error ends the request, the recovery takes their leases back. */
 static void claim(zval *object, struct mq_claim_request *request, zval *return_value)
 {
     struct evidence evidence;
@@ -62,8 +62,8 @@ static void claim(zval *object, struct mq_claim_request *request, zval *return_v
     if (queue == NULL) {
         return;
     }
-    /* Each call has its own token: the row may reach the same attempt once more, and a Job that was
-     * settled before must not settle it then. */
+    /* Each call has its own claim token. The row may reach the same number of attempts again, and
+     * then the Job of an earlier claim must not settle it. */
     mq_random_hex(token, MQ_TOKEN_HEX / 2);
     request->token = token;
     request->evidence = open_evidence(&evidence, queue);

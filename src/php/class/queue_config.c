@@ -1,4 +1,4 @@
-/* The keys that steer the queue, its tables, and what diagnosis needs. */
+/* The methods for config keys, tables and diagnosis. */
 #include "stubs/mailqueue_methods.h"
 
 #include <stdlib.h>
@@ -73,7 +73,7 @@ ZEND_METHOD(MailQueue, migrate)
     }
 }
 
-/* "" when unknown. */
+/* Reads the journal mode; "" if it is unknown. */
 static void read_journal(struct mq_db *db, char out[16])
 {
     struct mq_value mode = mq_null();

@@ -35,7 +35,7 @@ enum argument {
 
 /* The constructor's arguments; borrowed from the call. NULL: not given. */
 struct arguments {
-    zend_string *database; /* NULL: `pdo` */
+    zend_string *database; /* NULL: `pdo` is given */
     zval *pdo;
     zend_string *table, *config_table, *reference_column, *orphan_check;
     zval *backoff;
@@ -61,7 +61,7 @@ const char *mq_php_database_file(const zend_string *database)
     return is_file ? path : NULL;
 }
 
-/* What is wrong with the path; NULL: nothing, and `directory` has what goes before it. */
+/* Returns what is wrong with the path, or NULL. `directory` then goes before it, if not empty. */
 static const char *fault_of(const char *path, char directory[MAXPATHLEN])
 {
     *directory = '\0';
@@ -101,7 +101,7 @@ zend_string *mq_php_database_path(const zend_string *database)
         zend_argument_value_error(ARG_DATABASE, "%s", fault);
         return NULL;
     }
-    /* Links are left alone: the driver watches where they lead. */
+    /* Links are not resolved, because the driver watches where they lead. */
     return zend_strpprintf(0, "%s%s%s", directory, *directory ? "/" : "", path);
 }
 
@@ -127,7 +127,7 @@ static bool take_database(struct mq_php_queue *self, const struct arguments *arg
 
 /* ---- the other arguments ---- */
 
-/* *out is the name; left alone where none is given. */
+/* Sets *out to the name; leaves it unchanged if none is given. */
 static bool take_name(struct mq_php_queue *self, uint32_t arg, const zend_string *name,
                       const char **out)
 {
@@ -175,7 +175,7 @@ static bool take_durability(struct mq_php_queue *self, const zend_string *durabi
     return false;
 }
 
-/* "table.column" */
+/* Takes "table.column". */
 static bool take_orphan_check(struct mq_php_queue *self, const zend_string *check)
 {
     const char *text = check ? ZSTR_VAL(check) : NULL;
@@ -226,7 +226,7 @@ static bool construct(zval *object, const struct arguments *args)
     if (take_arguments(self, args) && mq_php_queue_use(object)) {
         return true;
     }
-    /* An error handler or a stack trace may hold a reference to the object. */
+    /* An error handler or a stack trace may keep the object alive, so clear it now. */
     mq_php_queue_clear(self);
     return false;
 }

@@ -13,14 +13,14 @@
 #include "php/message/mail.h"
 #include "queue/queue.h"
 
-/* enqueueMany() stores this many mails in a transaction, or fewer if they reach this many
+/* enqueueMany() stores up to CHUNK mails in a transaction, or fewer if they reach CHUNK_OCTETS
  * octets. */
 #define CHUNK        100
 #define CHUNK_OCTETS (16 * 1024 * 1024)
 
 enum argument { ARG_MESSAGE = 1, ARG_SEND_AT = 5, ARG_EXPIRES_AT = 6 };
 
-/* Converts as PHP does for arguments: numbers become strings. Errors name `types`. */
+/* Reads a message. Like PHP for arguments, it turns numbers into strings. Errors name `types`. */
 static bool read_message(zval *value, const char *types, zval *out)
 {
     struct mq_error err;
@@ -59,7 +59,7 @@ static bool parse_time(const struct time_argument *time, const char *name, int64
     return mq_php_ok(mq_php_time_of(&value, name, out, given, &err), &err);
 }
 
-/* Null where the pair is queued already. */
+/* Stores a mail and returns its id, or null if its reference and type are queued already. */
 static void store(zval *object, const struct mq_php_arguments *args, zval *return_value)
 {
     struct mq_error err;
@@ -132,7 +132,7 @@ ZEND_METHOD(MailQueue, enqueue)
 
 /* ---- enqueueMany() ---- */
 
-/* In a holder: PHP code runs between one mail and the next. */
+/* The mails of one transaction. A holder frees them if PHP code ends the request between mails. */
 struct chunk {
     zval *object;
     size_t before; /* mails of earlier chunks */
@@ -157,7 +157,7 @@ static void clear_chunk(void *data)
     chunk->count = chunk->octets = 0;
 }
 
-/* Composes each mail at once, so that only one message has its files open. */
+/* Composes the mail before the next one is read, so that only one message has its files open. */
 static enum mq_status add_mail(struct chunk *chunk, zval *item)
 {
     struct mq_php_arguments *args = &chunk->args[chunk->count];
@@ -260,7 +260,7 @@ ZEND_METHOD(MailQueue, envelope)
         Z_PARAM_ZVAL(argument)
     ZEND_PARSE_PARAMETERS_END();
 
-    /* An array is refused: its fields say the envelope. */
+    /* Refuses an array, whose fields give the envelope. */
     const char *types = "a string or an object with toString() or __toString()";
     if (Z_TYPE_P(argument) == IS_ARRAY) {
         zend_argument_type_error(ARG_MESSAGE, "must be %s, array given", types);

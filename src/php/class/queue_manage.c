@@ -1,4 +1,4 @@
-/* Looking at the queue, and acting on jobs by hand. */
+/* The methods that show the queue, and those that change jobs by hand. */
 #include "stubs/mailqueue_methods.h"
 
 #include "zend_enum.h"
@@ -30,7 +30,7 @@ ZEND_METHOD(MailQueue, stats)
     mq_stats_clear(&stats);
 }
 
-/* -1: any, for NULL. */
+/* The state of a Status; -1 (any state) for NULL. */
 static int state_of(const zval *status)
 {
     enum mq_state state;
@@ -124,7 +124,7 @@ ZEND_METHOD(MailQueue, job)
     zval_ptr_dtor(&holder);
 }
 
-/* list<int> as ids in request memory; NULL with an exception. */
+/* Copies a list<int> to ids in request memory; NULL with an exception. */
 static int64_t *read_ids(uint32_t arg, HashTable *list)
 {
     int64_t *ids = safe_emalloc(zend_hash_num_elements(list) + 1, sizeof *ids, 0);
@@ -154,7 +154,7 @@ static enum mq_status do_deed(struct mq_queue *queue, enum deed deed, const stru
                             : mq_queue_retry(queue, ids, deed == RETRY, changed, err);
 }
 
-/* `list` may be NULL if the action then takes all jobs. */
+/* `list` may be NULL only for an action that then takes all jobs. */
 static void act(zval *object, HashTable *list, enum deed deed, zval *return_value)
 {
     struct mq_error err;

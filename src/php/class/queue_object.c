@@ -1,5 +1,5 @@
-/* The MailQueue object: its options, and its connection, which is opened at the first use. A fork,
- * a replaced file and a lost server each make it open another. */
+/* The MailQueue object: its options and its connection. After a fork, a replaced file or a lost
+ * server, the next use opens another connection. */
 #include "php/class/queue_object.h"
 #include "php/class/queue_options.h"
 
@@ -23,7 +23,7 @@ static zend_object *queue_create(zend_class_entry *ce)
     return &self->std;
 }
 
-/* Freeing a PDO can run PHP code, which may use this object again. */
+/* Sets `opening`, because freeing a PDO can run PHP code, which may use this object again. */
 static void close_queue(struct mq_php_queue *self)
 {
     struct mq_queue *queue = self->queue;
@@ -55,14 +55,14 @@ const char *mq_php_queue_keep(struct mq_php_queue *self, const char *text, size_
     return ZSTR_VAL(kept);
 }
 
-/* Weak references are cleared first: destructors run below, and could revive the object. */
+/* Clears weak references first: destructors that run afterwards could revive the object by them. */
 static void queue_free(zend_object *object)
 {
     zend_object_std_dtor(object);
     mq_php_queue_clear(mq_php_queue_from(object));
 }
 
-/* A PDO may hold what holds this object: SQL functions, a subclass's properties. */
+/* For the collector of cycles: a PDO's SQL functions or a subclass's properties may hold us. */
 static HashTable *queue_get_gc(zend_object *object, zval **table, int *count)
 {
     struct mq_php_queue *self = mq_php_queue_from(object);
@@ -75,8 +75,8 @@ static HashTable *queue_get_gc(zend_object *object, zval **table, int *count)
     return zend_std_get_properties(object);
 }
 
-/* By identity: without properties all objects would be equal. Only between objects: `$queue ==
- * true` stays true. */
+/* Compares by identity, because objects without properties would all be equal. This is only for two
+ * objects: `$queue == true` stays true. */
 static int queue_compare(zval *one, zval *other)
 {
     ZEND_COMPARE_OBJECTS_FALLBACK(one, other);
@@ -118,9 +118,9 @@ static enum mq_status open_file(const struct mq_php_queue *self, bool worker, st
     return mq_sqlite_open(&file, out, err);
 }
 
-/* On a file a worker always has its own connection: PHP code that uses the application's while
- * mails are on their way must not end the worker's transactions. The PDO of a server is used
- * itself, because nothing says how to open another. */
+/* For a file, a worker always opens its own connection: PHP code that uses the application's during
+ * the run must not end the worker's transactions. For a server, the worker uses the application's
+ * PDO, because nothing says how to open another. */
 static enum mq_status open_db(struct mq_php_queue *self, bool worker, struct mq_db **out,
                               struct mq_error *err)
 {
@@ -167,7 +167,7 @@ enum mq_status mq_php_queue_open(struct mq_php_queue *self, bool worker, struct 
     return mq_queue_open(db, &self->options, out, err);
 }
 
-/* In a forked child the connection is the parent's: it is only forgotten, and the next use opens
+/* In a forked child, only forgets the connection, because it is the parent's. The next use opens
  * another. */
 static void abandon_after_fork(struct mq_php_queue *self)
 {
@@ -177,7 +177,7 @@ static void abandon_after_fork(struct mq_php_queue *self)
     }
 }
 
-/* MQ_DATABASE while a call on the connection is under way. */
+/* Fails with MQ_DATABASE while a call on the connection is under way. */
 static enum mq_status check_free(const struct mq_php_queue *self, struct mq_error *err)
 {
     struct mq_db *db = self->queue ? mq_queue_db(self->queue) : NULL;

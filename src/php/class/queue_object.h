@@ -10,17 +10,17 @@ struct mq_queue;
 
 void mq_php_queue_register(zend_class_entry *ce);
 
-/* queue_construct.c: of an argument $database what follows "sqlite:", or all of it; NULL: it cannot
- * be a file that others can open. And the absolute path of the file, or NULL with an exception. */
+/* queue_construct.c: the path in an argument $database, without "sqlite:"; NULL if it is not a file
+ * that others can open. The second function makes the path absolute; NULL with an exception. */
 const char *mq_php_database_file(const zend_string *database);
 zend_string *mq_php_database_path(const zend_string *database);
 
-/* The object's connection, opened if necessary; NULL when an exception was thrown. Borrowed. */
+/* The object's connection, opened if necessary; borrowed. NULL with an exception. */
 struct mq_queue *mq_php_queue_use(zval *object);
 
-/* As mq_php_ok(). A connection whose file was replaced, or a lost one of our own to a server, is
- * closed, and the next use opens another. If a destructor has made PHP unwind, it continues to
- * unwind. */
+/* Does what mq_php_ok() does. First closes a connection whose file was replaced, and our own one to
+ * a server if it was lost; the next use opens another. If a destructor has made PHP unwind, that
+ * continues. */
 bool mq_php_queue_ok(zval *object, enum mq_status status, const struct mq_error *err);
 
 #endif

@@ -9,8 +9,8 @@
 #include "db/sqlite/sqlite.h"
 #include "queue/queue.h"
 
-/* The connection is opened lazily: by the constructor, again after a fork (the parent's is left
- * alone, for closing it would drop the parent's locks) and after the file was replaced. */
+/* The constructor opens the connection. After a fork, a replaced file or a lost server, the next
+ * use opens another. A child never closes the parent's: that would drop the parent's locks. */
 struct mq_php_queue {
     struct mq_queue *queue; /* NULL: not open */
     pid_t pid;              /* process that opened it */
@@ -20,8 +20,8 @@ struct mq_php_queue {
     zval pdo;        /* the application's; undefined: a connection of our own */
     zval texts;      /* array that owns the strings below; undefined: no constructor ran */
     const char *dsn; /* of a server; NULL: `pdo` or a file */
-    struct mq_sqlite_options file; /* .path NULL: in memory, or on a server. must_exist from the
-                                      first opening on: so a deleted database is noticed */
+    struct mq_sqlite_options file; /* .path NULL: in memory, or on a server. must_exist: set at
+                                      the first opening, so that a deleted file is noticed */
     struct mq_queue_options options;
     zend_object std;
 };
@@ -31,13 +31,13 @@ static inline struct mq_php_queue *mq_php_queue_from(zend_object *object)
     return (struct mq_php_queue *)(void *)((char *)object - offsetof(struct mq_php_queue, std));
 }
 
-/* Closes it and drops its options, as before the constructor. */
+/* Closes the connection and drops the options: the object is as before its constructor. */
 void mq_php_queue_clear(struct mq_php_queue *self);
 
 /* Copies a text that lives as long as the options. */
 const char *mq_php_queue_keep(struct mq_php_queue *self, const char *text, size_t len);
 
-/* A connection of its own with the object's options; the caller closes it. */
+/* Opens another queue with the object's options, which the caller closes. */
 enum mq_status mq_php_queue_open(struct mq_php_queue *self, bool worker, struct mq_queue **out,
                                  struct mq_error *err);
 

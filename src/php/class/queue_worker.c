@@ -80,7 +80,7 @@ struct run {
     struct mq_php_run php;
     struct mq_php_hooks hooks;
     struct mq_php_callable closure;
-    struct mq_queue *queue; /* a connection of its own, which does the checkpoints */
+    struct mq_queue *queue; /* the run's own, whose connection does the checkpoints */
     struct mq_transport *transport;
     char *log_path;
     char *run_dir;
@@ -140,8 +140,8 @@ static bool is_allowed(const char *path)
     return php_check_open_basedir_ex(path, 0) == 0;
 }
 
-/* open_basedir holds for what a DSN names on this host, but not for sendmail_path of php.ini, which
- * the administrator has chosen, as for mail(). */
+/* Checks the path that a DSN names on this host against open_basedir. As in mail(), open_basedir
+ * does not apply to sendmail_path of php.ini, which the administrator has chosen. */
 static enum mq_status check_place_of(const struct mq_dsn *dsn, struct mq_error *err)
 {
     const char *place = mq_dsn_place(dsn);
@@ -188,7 +188,7 @@ static enum mq_status open_dsn(struct run *run, struct mq_str text, struct mq_er
     return status;
 }
 
-/* MQ_THROWN also where the lease is too short. */
+/* Returns MQ_THROWN also if the lease is too short. */
 static enum mq_status open_transport(struct run *run, struct mq_error *err)
 {
     if (run->transport_closure) {
@@ -390,7 +390,7 @@ static enum mq_status try_dsn(struct mq_str text, int64_t *final_timeout_ms, cha
     struct mq_dsn dsn;
     MQ_TRY(mq_dsn_parse(text, &dsn, err));
     enum mq_status status = check_place_of(&dsn, err);
-    if (status == MQ_OK) { /* before the transport takes what the DSN has */
+    if (status == MQ_OK) { /* before the transport takes over the DSN's texts */
         *final_timeout_ms = dsn.final_timeout_ms;
         *redacted = mq_dsn_redacted(&dsn);
         status = *redacted ? MQ_OK : mq_error_nomem(err);

@@ -1,4 +1,4 @@
-/* Values as PHP code gives them. */
+/* Reads values that PHP code gives. */
 #include "php/class/values.h"
 
 #include "ext/date/php_date.h"

@@ -1,4 +1,4 @@
-/* Values as PHP code gives them, and what it gets: text and numbers that may be missing. */
+/* Converts values from and to PHP. A text or a number that is missing is null. */
 #ifndef MQ_PHP_CLASS_VALUES_H
 #define MQ_PHP_CLASS_VALUES_H
 
@@ -52,14 +52,14 @@ static inline void mq_php_add_int(zval *array, const char *key, bool given, int6
     add_assoc_zval(array, key, &value);
 }
 
-/* UTC seconds of a DateTimeInterface or an int into *out; *given is false for null. MQ_MESSAGE or
- * MQ_INVALID with the field; MQ_THROWN where PHP code threw. */
+/* Sets *out to the UTC seconds of a DateTimeInterface or an int; *given is false for null.
+ * MQ_MESSAGE and MQ_INVALID name the field. MQ_THROWN: PHP code threw. */
 enum mq_status mq_php_time_of(zval *value, const char *field, int64_t *out, bool *given,
                               struct mq_error *err);
 
 /* Hands a copy of each value of an array or a Traversable to take(), which may run PHP code, until
- * that returns false or an exception is pending. A generator is moved on only when the next value
- * is asked for. */
+ * that returns false or an exception is pending. A generator advances only when the next value is
+ * needed. */
 void mq_php_each(zval *iterable, bool (*take)(void *context, zval *value), void *context);
 
 #endif
