@@ -73,7 +73,7 @@ static inline size_t mq_str_find(struct mq_str s, char c)
 /* s without its first n bytes; n is at most s.len. */
 static inline struct mq_str mq_str_skip(struct mq_str s, size_t n)
 {
-    return n > 0 ? (struct mq_str){s.data + n, s.len - n} : s; /* s.data may be NULL */
+    return n > 0 ? (struct mq_str){s.data + n, s.len - n} : s; /* for n = 0, s.data may be NULL */
 }
 
 /* Takes the first n bytes off *s and returns them; n is at most the length of *s. */

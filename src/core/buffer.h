@@ -77,8 +77,8 @@ bool mq_utf8_valid(struct mq_str s);
 bool mq_utf8_steers(uint32_t code);
 /* Appends s made printable: U+FFFD for invalid UTF-8, '?' for each character that steers. */
 void mq_buffer_printable(struct mq_buffer *buffer, struct mq_str s);
-/* Does the same to an array of `size` bytes (at least 1), of which `used` are in use. Cuts only
- * between characters and ends with a NUL. Returns the new length. */
+/* Appends s in this form to an array of `size` bytes (at least 1), of which `used` are in use. Cuts
+ * only between characters and ends with a NUL. Returns the new length. */
 size_t mq_str_printable(char *out, size_t size, size_t used, struct mq_str s);
 
 #endif

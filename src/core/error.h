@@ -51,7 +51,7 @@ enum mq_status mq_status_of_errno(int sys_errno);
 /* Sets the usual text for a lack of memory and returns MQ_NOMEM. */
 enum mq_status mq_error_nomem(struct mq_error *err);
 
-/* If the call fails, returns its status to the caller. Only where nothing has to be freed first. */
+/* If the call fails, the function returns its status. Only where nothing has to be freed first. */
 #define MQ_TRY(call)                           \
     do {                                       \
         enum mq_status mq_try_status = (call); \

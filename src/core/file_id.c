@@ -119,7 +119,7 @@ int mq_file_find_fd(const struct mq_file_id *id)
     return fd;
 }
 
-/* Whether the file begins like a database, a WAL or a WAL's index (either byte order of both). */
+/* Whether the file begins like a database or, in either byte order, like a WAL or a WAL's index. */
 static bool is_sqlite(int fd)
 {
     static const struct {

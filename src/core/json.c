@@ -119,7 +119,7 @@ static bool take_string(struct reader *in)
         const char *at = in->rest.data;
         uint32_t code = 0;
         size_t step = mq_utf8_next(in->rest, &code);
-        if (code < 0x20) { /* also where it is not UTF-8: code is 0 */
+        if (code < 0x20) { /* code is 0 if this is not UTF-8 */
             return false;
         }
         skip(in, step);

@@ -1,5 +1,5 @@
-/* The queue's view of a database: transactions, statements with bound values, rows, the class of
- * an error. Drivers implement it; the queue's logic is written once above it.
+/* The queue's view of a database: transactions, statements with bound values, rows, kinds of
+ * errors. Drivers implement it; the queue's logic is written once above it.
  *
  * A statement has a slot and a text. The text of a slot never changes on one connection, so a
  * driver prepares it once and keeps it. At most one result is open at a time: finish it before the
@@ -71,8 +71,8 @@ struct mq_db_driver {
     bool (*has_column)(struct mq_db *db, const char *table, const char *column);
     /* The absolute path of the database's file, borrowed; NULL: it has none. */
     const char *(*path)(struct mq_db *db);
-    /* Whether the memory suffices to read a column of that size, as far as can be known before;
-     * else PHP would end with a fatal error. NULL: reading itself reports a lack of memory. */
+    /* Whether the memory suffices to read a column of that size, as far as this can be known. If it
+     * does not, PHP ends with a fatal error. NULL: reading itself reports a lack of memory. */
     bool (*has_room)(struct mq_db *db, size_t octets);
     void (*close)(struct mq_db *db); /* rolls back and frees; in a forked child it only forgets */
 };

@@ -65,7 +65,7 @@ static bool take_wal(struct mq_sqlite *self)
     if (!mq_file_id_of(self->wal_path, &ids[WAL]) || !mq_file_id_of(self->shm_path, &ids[SHM])) {
         return false;
     }
-    /* Without a descriptor of this process for them, they are not the files that SQLite opened.
+    /* If this process has no descriptor of a file, that is not the file that SQLite opened.
      * All connections of a process share the WAL's index, so a connection whose locks were dropped
      * passes a deleted index on to connections that are opened later. */
     mq_file_find_fds(ids, fds, COUNT);

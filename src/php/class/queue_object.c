@@ -62,7 +62,8 @@ static void queue_free(zend_object *object)
     mq_php_queue_clear(mq_php_queue_from(object));
 }
 
-/* For the collector of cycles: a PDO's SQL functions or a subclass's properties may hold us. */
+/* For the cycle collector: a PDO's SQL functions or a subclass's properties may hold this object.
+ */
 static HashTable *queue_get_gc(zend_object *object, zval **table, int *count)
 {
     struct mq_php_queue *self = mq_php_queue_from(object);
@@ -118,9 +119,9 @@ static enum mq_status open_file(const struct mq_php_queue *self, bool worker, st
     return mq_sqlite_open(&file, out, err);
 }
 
-/* For a file, a worker always opens its own connection: PHP code that uses the application's during
- * the run must not end the worker's transactions. For a server, the worker uses the application's
- * PDO, because nothing says how to open another. */
+/* For a file, a worker always opens its own connection: PHP code that uses the application's
+ * connection during the run must not end the worker's transactions. For a server, the worker uses
+ * the application's PDO, because nothing says how to open another. */
 static enum mq_status open_db(struct mq_php_queue *self, bool worker, struct mq_db **out,
                               struct mq_error *err)
 {

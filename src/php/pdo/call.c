@@ -164,8 +164,8 @@ enum mq_status mq_pdo_emulate(struct mq_pdo *self, bool emulate, struct mq_error
     return set(self, MQ_PDO_ATTR_EMULATE_PREPARES, &value, err);
 }
 
-/* Makes failures exceptions, and NULL not come as "". A connection of our own has both attributes
- * from its start. Others (case of names, fetch modes, numbers as text) do not affect the driver. */
+/* Sets what the driver needs: failures throw, and NULL stays NULL. Our own connections have that
+ * from the start. Other attributes (case of names, fetch modes, numbers as text) do not matter. */
 enum mq_status mq_pdo_enter(struct mq_pdo *self, struct mq_error *err)
 {
     zval exceptions, natural;

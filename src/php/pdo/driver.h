@@ -1,5 +1,5 @@
-/* The queue's database through a PDO object of the application: within its transaction where one is
- * open, so that both commit together or not at all. */
+/* Uses a PDO object of the application as the queue's database: within the application's
+ * transaction if one is open, so that both commit together or not at all. */
 #ifndef MQ_PHP_PDO_DRIVER_H
 #define MQ_PHP_PDO_DRIVER_H
 
@@ -18,7 +18,7 @@ struct mq_php_run;
  * is open. close() never calls PHP code. */
 enum mq_status mq_php_pdo_open(zval *object, struct mq_db **out, struct mq_error *err);
 
-/* How the driver opens a connection of its own. */
+/* How the driver opens its own connection. */
 struct mq_php_pdo_options {
     const char *dsn;     /* of a server; server.h says where user and password come from */
     int busy_timeout_ms; /* how long to wait for locks of others */

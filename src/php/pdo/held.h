@@ -99,7 +99,7 @@ static inline int64_t mq_pdo_now_ms(void)
     return clock.boot_ms(clock.context);
 }
 
-/* Frees a value, whose destructor may be PHP code; undefined afterwards. */
+/* Frees a value, whose destructor may be PHP code. The value is undefined afterwards. */
 void mq_pdo_drop(struct mq_pdo *self, zval *value);
 /* Drops the row that was read last. */
 void mq_pdo_drop_row(struct mq_pdo *self);

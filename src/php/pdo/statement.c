@@ -58,8 +58,8 @@ static enum mq_status make_text(struct mq_pdo *self, const char *sql, zval *out,
     return status;
 }
 
-/* Calls PDO::prepare($text, [PDO::ATTR_STATEMENT_CLASS => ['PDOStatement']]), because the
- * application may have set its own class. */
+/* Calls PDO::prepare($text, [PDO::ATTR_STATEMENT_CLASS => ['PDOStatement']]): the application may
+ * have set another class for its own statements. */
 static enum mq_status call_prepare(struct mq_pdo *self, const char *sql, bool unnamed, zval *out,
                                    struct mq_error *err)
 {
