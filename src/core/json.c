@@ -1,4 +1,4 @@
-/* JSON strings, and arrays and objects of them, as columns hold them. */
+/* Writes and reads JSON strings, and the arrays and objects of them that columns hold. */
 #include "core/json.h"
 
 #include <string.h>

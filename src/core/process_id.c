@@ -1,4 +1,4 @@
-/* The process ID without a system call each time. */
+/* Keeps the process ID, which saves a system call each time. */
 #include "core/process_id.h"
 
 #include <pthread.h>

@@ -71,8 +71,8 @@ static bool read_mysql_value(struct reader *reader)
     return true;
 }
 
-/* libpq's grammar (its manual, "Keyword/Value Connection Strings"). PDO turns each semicolon into a
- * blank before, also within quotes. So it fails for a semicolon within a value or an open quote. */
+/* libpq's grammar (its manual, "Keyword/Value Connection Strings"). PDO first turns each semicolon
+ * into a blank, also in quotes. So returns false for a semicolon in a value, or an open quote. */
 static bool read_pgsql_value(struct reader *reader)
 {
     bool quoted = reader->at < reader->end && *reader->at == '\'';

@@ -6,10 +6,10 @@
 #include "db/sqlite/sqlite.h"
 
 enum {
-    DUE_FRAMES = 1000,    /* a worker checkpoints then, and a producer whose process alone has the
-                             file open: SQLite's own default */
-    CAP_FRAMES = 4096,    /* each producer checkpoints then: 32 MiB with the page size that we give
-                             to new files, 16 MiB with pages of 4 KiB */
+    DUE_FRAMES = 1000,    /* a worker checkpoints so many, as does a producer whose process alone
+                             has the file open: SQLite's own default */
+    CAP_FRAMES = 4096,    /* any producer checkpoints so many: 32 MiB with the page size that we
+                             give to new files, 16 MiB with pages of 4 KiB */
     RETRY_FRAMES = 50,    /* after an incomplete checkpoint, wait for so many; doubled each time */
     LOOK_BYTES = 4 << 20, /* in a smaller WAL, a worker does not look for frames of others */
     LOOK_EVERY_US = 100000,    /* how often a worker looks for them while it does not write */

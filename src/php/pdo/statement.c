@@ -328,9 +328,9 @@ enum mq_status mq_pdo_run(struct mq_db *db, const struct mq_query *query, struct
     return status;
 }
 
-/* Whether to skip the question, which costs a round trip. A queue with its own connection creates
- * tables when a statement fails. Within a transaction of the application, tables cannot be created;
- * outside one they are created now. */
+/* Whether not to ask the server now, which costs a round trip. A queue with its own connection
+ * creates tables when a statement fails. Within a transaction of the application, tables cannot be
+ * created; outside one they are created now. */
 static bool asks_later(struct mq_pdo *self)
 {
     bool within = false;
