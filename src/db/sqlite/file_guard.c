@@ -81,8 +81,8 @@ static bool take_wal(struct mq_sqlite *self)
 static bool identify(struct mq_sqlite *self)
 {
     int moved = 0;
-    /* HAS_MOVED compares SQLite's descriptor with the canonical name. The comparison before it
-     * includes the name before links were resolved. */
+    /* HAS_MOVED compares SQLite's descriptor with the canonical name only. So the name as it was
+     * given, with its links, is compared with the canonical name first. */
     if (!mq_file_id_of(self->name, &self->file) ||
         (strcmp(self->name, self->path) != 0 && !unchanged(self->path, &self->file)) ||
         sqlite3_file_control(self->handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved) != SQLITE_OK ||

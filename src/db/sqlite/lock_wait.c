@@ -56,7 +56,7 @@ void mq_sqlite_busy_install(struct mq_sqlite *self)
     sqlite3_busy_handler(self->handle, wait_a_step, &self->busy);
 }
 
-enum lock { FREE /* or only this process has one: F_GETLK does not tell */, TAKEN, UNKNOWN };
+enum lock { FREE /* or locked by this process only, which F_GETLK ignores */, TAKEN, UNKNOWN };
 
 /* Whether another process has a lock that conflicts with `type`, on the database open as `fd`. */
 static enum lock ask_lock(int fd, short type)

@@ -17,7 +17,7 @@ bool mq_php_check_range(uint32_t arg, zend_long value, zend_long min, zend_long 
 bool mq_php_check_text(uint32_t arg, const zend_string *text);
 
 /* True for MQ_OK. Otherwise throws, unless an exception is pending already. MQ_BAILOUT makes PHP
- * unwind and does not return, so the caller must have freed all before. */
+ * unwind and does not return, so the caller must have freed its memory. */
 bool mq_php_ok(enum mq_status status, const struct mq_error *err);
 
 /* Writes "Class: message" of the pending exception to `out`, printable and cut between characters.
