@@ -58,7 +58,7 @@ static inline void mq_value_int(struct mq_value value, int64_t *number)
     } else if (value.type == MQ_TEXT) {
         char *end;
         int64_t told = strtoll(value.s.data, &end, 10);
-        *number = end > value.s.data ? told : *number;
+        *number = value.s.len > 0 && end == value.s.data + value.s.len ? told : *number;
     }
 }
 

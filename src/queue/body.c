@@ -46,17 +46,26 @@ static void take_row(struct mq_queue *queue, struct mq_job *job)
     }
 }
 
-/* Reads the messages of `count` jobs with one claim token; of 1 if the database takes no lists. */
+/* Reads the messages of `count` jobs with one claim token. SQLite takes up to MQ_BODIES_MAX ids as
+ * parameters, because it may have no JSON functions; the other databases take a list. */
 static enum mq_status read_chunk(struct mq_queue *queue, struct mq_job *const *jobs, size_t count,
                                  int64_t most, struct mq_error *err)
 {
+    struct mq_value values[2 + MQ_BODIES_MAX] = {mq_int(most), mq_cstr(jobs[0]->locked_by)};
+    struct mq_args args = {values, 2 + MQ_BODIES_MAX};
     struct mq_buffer list = {0};
-    for (size_t i = 0; i < count; i++) {
-        mq_sql_list_add(&list, jobs[i]->id, 0);
-    }
     bool listed = mq_sql_has(queue, MQ_SQL_CLAIM_TAKE_MANY);
-    struct mq_args args = MQ_ARGS(mq_int(most), mq_cstr(jobs[0]->locked_by),
-                                  listed ? mq_sql_list(&list) : mq_int(jobs[0]->id));
+    for (size_t i = 0; i < count; i++) {
+        if (listed) {
+            mq_sql_list_add(&list, jobs[i]->id, 0);
+        } else {
+            values[2 + i] = mq_int(jobs[i]->id);
+        }
+    }
+    if (listed) {
+        values[2] = mq_sql_list(&list);
+        args.count = 3;
+    }
     /* The statement is not kept for large messages: it may hold its last result in memory. */
     int slot = most > MQ_BODY_SMALL ? -1 : MQ_SQL_BODIES;
     struct mq_query query = {slot, mq_sql_text(queue, MQ_SQL_BODIES), args.values, args.count};
@@ -81,7 +90,7 @@ static enum mq_status read_chunk(struct mq_queue *queue, struct mq_job *const *j
 enum mq_status mq_queue_read_bodies(struct mq_queue *queue, struct mq_job *const *jobs,
                                     size_t count, int64_t most, struct mq_error *err)
 {
-    size_t chunk = mq_sql_has(queue, MQ_SQL_CLAIM_TAKE_MANY) ? MQ_CLAIM_CHUNK : 1;
+    size_t chunk = mq_sql_has(queue, MQ_SQL_CLAIM_TAKE_MANY) ? MQ_CLAIM_CHUNK : MQ_BODIES_MAX;
     for (size_t i = 0; i < count; i += chunk) {
         MQ_TRY(read_chunk(queue, jobs + i, count - i < chunk ? count - i : chunk, most, err));
     }

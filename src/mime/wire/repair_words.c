@@ -6,6 +6,8 @@
 #include "mime/header.h"
 #include "mime/wire/internal.h"
 
+enum { ENCODED_WORD_MIN = 8 }; /* a charset and an encoding of one letter, and no text */
+
 #define BLANKS_MAX 8 /* more spaces become one: they could fill a line */
 
 void mq_repair_unfold(struct mq_buffer *out, struct mq_str value)
@@ -44,7 +46,8 @@ size_t mq_repair_enclosed(struct mq_str text)
 
 bool mq_repair_is_encoded(struct mq_str word)
 {
-    return word.len > 0 && mq_str_ascii(word) && mq_encoded_word_length(word) == word.len;
+    return word.len >= ENCODED_WORD_MIN && mq_str_ascii(word) &&
+           mq_encoded_word_length(word) == word.len;
 }
 
 /* ---- encoded words ---- */

@@ -45,11 +45,11 @@ static enum mq_status bound_waits(struct mq_pdo *self, struct mq_error *err)
     struct mq_value values[] = {mq_int(wait_ms(self)), mq_int(told)};
     struct mq_query query = {
         .slot = -1,
-        .sql = "SELECT set_config('lock_timeout', ?1, false) WHERE pg_backend_pid() = ?2",
+        .sql = "SELECT length(set_config('lock_timeout', ?1, false)) WHERE pg_backend_pid() = ?2",
         .params = values,
         .param_count = 2};
     MQ_TRY(mq_pdo_ask(self, &query, &set, err));
-    self->own.bounded = set > 0; /* the number in "500ms" or "5s" */
+    self->own.bounded = set > 0;
     self->unnamed = self->unnamed || set == 0;
     return MQ_OK;
 }

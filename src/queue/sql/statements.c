@@ -50,7 +50,8 @@ static const char *const common[MQ_SQL_COUNT] = {
     [MQ_SQL_DELETE_BODY] = "DELETE FROM {b} WHERE id = ?1",
     [MQ_SQL_BODIES] =
         "SELECT {t}.id, length(content), CASE WHEN length(content) <= ?1 THEN content END "
-        "FROM {t} LEFT JOIN {b} ON {b}.id = {t}.id WHERE {t}.id = ?3 AND locked_by = ?2",
+        "FROM {t} LEFT JOIN {b} ON {b}.id = {t}.id WHERE {t}.id IN (?3, ?4, ?5, ?6, ?7, ?8, ?9, "
+        "?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18) AND locked_by = ?2",
     [MQ_SQL_BODY] = "SELECT content FROM {b} WHERE id = ?1",
     [MQ_SQL_JOB] = "SELECT " MQ_COLS " FROM {t} WHERE id = ?1",
     [MQ_SQL_JOB_CHANGE] = "SELECT " MQ_COLS " FROM {t} WHERE id = ?1{u}",

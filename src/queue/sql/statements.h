@@ -11,6 +11,7 @@
 struct mq_queue;
 
 #define MQ_CLAIM_CHUNK 128 /* due rows that a claim reads at a time */
+#define MQ_BODIES_MAX  16  /* ids of one MQ_SQL_BODIES on SQLite */
 
 /* One statement each; the value is its slot in the driver. */
 enum mq_sql {
@@ -28,8 +29,8 @@ enum mq_sql {
     MQ_SQL_BODY_OCTETS,
     MQ_SQL_DELETE_BODY,
     MQ_SQL_BODY,
-    MQ_SQL_BODIES, /* of job ?3 (with MQ_SQL_CLAIM_TAKE_MANY: of a list of rows) if its claim token
-                      is ?2: id, octets (NULL: no body), and a body of at most ?1 octets */
+    MQ_SQL_BODIES, /* of the jobs of list ?3 (SQLite: with the ids ?3 to ?18) whose claim token is
+                      ?2: id, octets (NULL: no body), and a body of at most ?1 octets */
     MQ_SQL_JOB,
     MQ_SQL_JOB_CHANGE,
     MQ_SQL_CLAIM_PRIORITY,
