@@ -44,7 +44,10 @@ final class Status extends Command
             . Terminal::safe($stats->pauseReason);
     }
 
-    /** @return list<string> a text for each relay that cannot take the next mail early */
+    /**
+     * @return list<string> a text for each relay that failed when the next mail was begun before
+     *     its reply to the last one
+     */
     public static function pipelining(MailQueue $queue): array
     {
         $texts = [];

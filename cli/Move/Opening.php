@@ -210,7 +210,10 @@ final class Opening
         }
     }
 
-    /** Whether an older transaction is open: on PostgreSQL. Elsewhere locks exclude that. */
+    /**
+     * Whether a transaction that began before $second is open. Only PostgreSQL is asked: on the
+     * other databases locks exclude it.
+     */
     private function hasOlder(int $second): bool
     {
         return $this->pair->source->kind === 'pgsql' && $this->pair->source->value(

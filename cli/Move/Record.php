@@ -78,7 +78,10 @@ final class Record
         return isset(self::STATES[$key]);
     }
 
-    /** A key's value without a table's record, even an unreadable one. Null: nothing is left. */
+    /**
+     * @return ?string a key's value without a table's record; null: nothing is left, or the value
+     *     is unreadable
+     */
     public static function without(MailQueue $queue, string $key, string $table): ?string
     {
         try {

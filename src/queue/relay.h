@@ -17,7 +17,7 @@ struct mq_relay_pause {
     const char *relay; /* the transport's name, redacted */
     const char *reason;
     int64_t retry_after_s; /* 0: none */
-    bool only_noted;       /* does not pause: only records that no mail was accepted since */
+    bool only_noted;       /* writes the entry without a pause */
     int64_t until_s;       /* out */
 };
 enum mq_status mq_queue_pause_relay(struct mq_queue *queue, struct mq_relay_pause *pause,

@@ -1,4 +1,5 @@
-/* The worker's transactions: cycle, envelope, renewal of leases, tokens for others. */
+/* The worker's transactions: cycle, envelope, renewal of leases; and tokens for mail that is sent
+ * outside the queue. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -193,7 +194,7 @@ enum mq_status mq_queue_renew(struct mq_queue *queue, struct mq_job *const *jobs
     return status;
 }
 
-/* ---- tokens for others ---- */
+/* ---- tokens for mail outside the queue ---- */
 
 static enum mq_status take_tokens(struct mq_tx *tx, int64_t wanted, int64_t *taken,
                                   struct mq_error *err)

@@ -336,7 +336,8 @@ void mq_run_cycle(struct mq_run *run)
         take_cycle(run, &cycle, before_ms);
     } else {
         mq_recovery_end_cycle(run->recovery, false);
-        /* The cycle may have claimed jobs that we do not know: the record stays for them. */
+        /* The commit may have succeeded and claimed jobs that this run does not know. The intent
+         * file stays, so that recovery finds them. */
         run->unknown_jobs = run->unknown_jobs || (request.limit > 0 && status == MQ_IO);
         mq_run_database_failed(run, status, &error);
     }

@@ -288,7 +288,7 @@ static enum mq_blame blame_again(struct mq_run *run)
     return pauses(run) > 0 ? MQ_BLAME_RELAY : MQ_BLAME_NOBODY;
 }
 
-/* Stores for the next run that the relay has accepted nothing since. */
+/* Records the failure for the next run, without a pause of the relay. */
 static void note_failure(struct mq_run *run, const char *reason)
 {
     struct mq_relay_pause note = {.relay = run->relay, .reason = reason, .only_noted = true};

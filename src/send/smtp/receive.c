@@ -243,7 +243,8 @@ static void on_data(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                !ends_session(session, tx, verdict, reply)) {
         note_time(session, tx->transfer, reply);
         mq_smtp_mark(tx->transfer, true, (enum mq_outcome)verdict, reply);
-    } /* else the refusals before caused it: envelope_progress() ends it */
+    } /* Else the session ends, or envelope_progress() ends the transaction: DATA was refused
+         because MAIL or every RCPT was. */
 }
 
 static void accepted(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
