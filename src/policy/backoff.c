@@ -17,7 +17,7 @@ static int64_t step(int n)
     return steps_s[n < 1 ? 0 : n < count ? n - 1 : count - 1];
 }
 
-/* Doubling stops at max_s, so that no attempt count overflows. */
+/* Doubling stops at max_s, so that a large n cannot overflow the delay. */
 static int64_t doubled(const struct mq_backoff *backoff, int n)
 {
     int64_t delay = backoff->base_s, max = backoff->max_s;

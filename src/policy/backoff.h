@@ -20,8 +20,8 @@ struct mq_backoff {
 
 extern const struct mq_backoff mq_backoffs[]; /* the defaults, indexed by policy */
 
-/* Returns the delay after failed attempt n (n >= 1), at least 1. exponential: min(base·2ⁿ, max)·(1
- * ± jitter·r), r uniform in 0 … 1; one draw of `random` gives r and the sign. */
+/* Returns the delay after failed attempt n (n >= 1), at least 1. For exponential it is min(base·2ⁿ,
+ * max)·(1 ± jitter·r), r uniform in 0 … 1; one draw of `random` gives r and the sign. */
 int64_t mq_backoff_delay_s(const struct mq_backoff *backoff, int n, struct mq_random random);
 
 #endif

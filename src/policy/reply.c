@@ -75,7 +75,7 @@ static enum mq_status bad_reply(const char *why, struct mq_error *err)
                         why);
 }
 
-/* Adds the complete line in the reader to the reply. *last: it was the last line of the reply. */
+/* Adds the complete line in the reader to the reply. *last tells whether it ends the reply. */
 static enum mq_status take_line(struct mq_reply_reader *reader, bool *last, struct mq_error *err)
 {
     struct mq_reply *reply = &reader->reply;
@@ -133,7 +133,7 @@ enum mq_status mq_reply_read(struct mq_reply_reader *reader, struct mq_str *data
     return MQ_OK;
 }
 
-/* Whether text begins with the lower-case word. */
+/* Whether text begins with the lower-case word, ignoring case. */
 static bool begins(const char *text, const char *word)
 {
     while (*word != '\0') {
@@ -295,8 +295,8 @@ static int64_t take_digits(const char **at)
     return value < DAY_S ? value : DAY_S;
 }
 
-/* Returns the seconds of the unit that `at` begins with; 1 if no word follows, 0 if another word
- * does: then the number counts something else. */
+/* Returns the length in seconds of the unit that `at` begins with. Without a word there, returns 1.
+ * For any other word, returns 0: the number counts something else. */
 static int unit_of(const char *at)
 {
     static const struct {
@@ -306,7 +306,7 @@ static int unit_of(const char *at)
                  {"stunde", 3600}, {"sekunde", 1}, {"s", 1},       {"m", 60},    {"h", 3600}};
     at += strspn(at, " -");
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        bool letter = units[i].name[1] == '\0'; /* a letter after it makes it another word */
+        bool letter = units[i].name[1] == '\0'; /* "s", "m", "h": no unit if a letter follows */
         if (begins(at, units[i].name) && !(letter && mq_is_alpha(at[1]))) {
             return units[i].seconds;
         }

@@ -40,7 +40,7 @@ enum mq_status mq_reply_read(struct mq_reply_reader *reader, struct mq_str *data
 /* Copies the reply's text and overwrites addresses and quoted names with "*". A relay repeats what
  * it refuses, and words that a recipient chose must not count as the relay's own. */
 void mq_reply_own_words(const struct mq_reply *reply, char out[MQ_REPLY_TEXT_MAX]);
-/* Whether `words`, made by mq_reply_own_words(), contain the lower-case phrase in any case. A match
+/* Searches `words`, made by mq_reply_own_words(), for the lower-case phrase, ignoring case. A match
  * that begins inside a host name does not count: the recipient may have chosen that name. */
 bool mq_reply_says(const char *words, const char *phrase);
 

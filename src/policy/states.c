@@ -9,7 +9,7 @@ static const char *const names[MQ_STATE_COUNT] = {
 
 #define TO(state) (1u << MQ_##state)
 
-/* The states that a job may change to. */
+/* The states that a job may change to. The comments say what changes it, in the same order. */
 static const unsigned legal[MQ_STATE_COUNT] = {
     [MQ_PENDING] = TO(SENDING) | TO(PARKED), /* claim; hold */
     /* To pending: release or recovery of a first attempt. To failed: settle; release or recovery of
@@ -17,7 +17,7 @@ static const unsigned legal[MQ_STATE_COUNT] = {
     [MQ_SENDING] = TO(PENDING) | TO(FAILED) | TO(PARKED),
     [MQ_FAILED] = TO(SENDING) | TO(PENDING) | TO(PARKED), /* claim; retry by a person; hold */
     [MQ_PARKED] = TO(PENDING),                            /* retry by a person */
-    [MQ_HELD] = TO(PENDING),                              /* its campaign starts it */
+    [MQ_HELD] = TO(PENDING),                              /* its campaign starts (not used yet) */
 };
 
 const char *mq_state_name(enum mq_state state)

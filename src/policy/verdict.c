@@ -81,7 +81,7 @@ static const struct row rows[] = {
     {.stages = ANY, .low = 500, .high = 504, .verdict = MQ_VERDICT_PROTOCOL_ERROR},
     {.stages = ANY, .low = 555, .high = 555, .verdict = MQ_VERDICT_PROTOCOL_ERROR},
 
-    /* Mailbox full; the sender refused. */
+    /* Mailbox full, or the sender is refused: later attempts may succeed. */
     {ANY, 500, 599, EXACT, 2, 2, {0}, NULL, MQ_VERDICT_TRY_LATER},
     {MAIL, 500, 599, EXACT, 1, 7, {0}, NULL, MQ_VERDICT_TRY_LATER},
     {MAIL, 500, 599, EXACT, 1, 8, {0}, NULL, MQ_VERDICT_TRY_LATER},
