@@ -40,7 +40,7 @@ static bool is_host(const char *host)
     return len > 0 && len <= HOST_MAX && host[len] == '\0' && host[0] != '-';
 }
 
-/* The text repeats no input: after an unencoded character, a password's pieces can be anywhere. */
+/* The error's text repeats no input: a password with an unencoded character can be anywhere. */
 static enum mq_status bad_authority(struct mq_error *err)
 {
     return mq_dsn_bad(
@@ -203,7 +203,7 @@ static void append_encoded(struct mq_buffer *out, const char *text, const char *
     }
 }
 
-/* Appends the program, and *** if it has options other than -t and -i: one can be a password. */
+/* Appends the program, and *** if it has options other than -t and -i: any can be a password. */
 static void append_command(struct mq_buffer *out, const struct mq_strings *words)
 {
     mq_buffer_cstr(out, "?command=");

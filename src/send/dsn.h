@@ -21,7 +21,7 @@ enum mq_pipelining {
     MQ_PIPELINING_LEARN, /* like GROUP until the relay has shown that it can do DOT */
     MQ_PIPELINING_NONE,  /* pipelining=0: command by command */
     MQ_PIPELINING_GROUP, /* pipelining=1: the commands of one mail */
-    MQ_PIPELINING_DOT    /* pipelining=dot: also those of the next mail, behind a message's end */
+    MQ_PIPELINING_DOT    /* pipelining=dot: also those of the next mail, behind a mail's dot */
 };
 
 struct mq_dsn {

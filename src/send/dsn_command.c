@@ -6,7 +6,7 @@
 
 struct reader {
     struct mq_buffer word;
-    bool in_word; /* also in an empty word: '' */
+    bool in_word; /* a word has begun, perhaps an empty one ('') */
     char quote;   /* the open quote; NUL: none */
 };
 
@@ -20,7 +20,7 @@ static enum mq_status end_word(struct reader *reader, struct mq_strings *words,
     return kept ? MQ_OK : mq_error_nomem(err);
 }
 
-/* True for NUL too, which strchr() finds: no word can contain it. */
+/* Also true for NUL outside single quotes, because strchr() finds it: no word can contain NUL. */
 static bool needs_shell(const struct reader *reader, char c)
 {
     if (reader->quote != '\0') {

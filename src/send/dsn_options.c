@@ -19,9 +19,9 @@ struct option {
     const char *name;
     unsigned schemes;
     enum type type;
-    size_t offset; /* of the member that it sets */
+    size_t offset; /* in struct mq_dsn, of the member that the option sets */
     const char *rule;
-    const char *const *words;           /* WORD: in the enum's order; BOOL: false, true in turn */
+    const char *const *words; /* WORD: in the order of the enum; BOOL: false and true alternate */
     bool (*is_valid)(const char *text); /* TEXT; NULL: any text is valid */
 };
 
@@ -109,7 +109,7 @@ static int64_t milliseconds(struct mq_str text)
     return mq_dsn_count(mq_str_of(digits), (int64_t)SECOND_MAX * 1000);
 }
 
-/* Sets the option's member; false: *value breaks the rule. Takes over a (malloc'ed) TEXT. */
+/* Sets the option's member (takes over a malloc'ed TEXT); false: *value breaks the rule. */
 static bool set_value(struct mq_dsn *dsn, const struct option *option, char **value)
 {
     void *member = (char *)dsn + option->offset;
@@ -137,8 +137,8 @@ static bool set_value(struct mq_dsn *dsn, const struct option *option, char **va
     }
 }
 
-/* Fails with the list of the scheme's options. `show`: nothing in the options can be a piece of
- * user or password, so the text can name the unknown one. */
+/* Fails with the list of the scheme's options. With `show`, the text also names the unknown option:
+ * nothing in the options can be a piece of user or password. */
 static enum mq_status unknown_option(const struct mq_dsn *dsn, struct mq_str name, bool show,
                                      struct mq_error *err)
 {

@@ -35,8 +35,8 @@ enum mq_status mq_smtp_new(struct mq_dsn *dsn, const struct mq_transport_options
  *
  * MQ_CONFIG: no command, a relative path, a file that is not a program, or our own program (see
  * sendmail/command.h). A missing program is no error here, as it may be back after an upgrade; it
- * is the relay's trouble when mail is sent. From a program's start until the transport is freed,
- * SIGCHLD is not ignored. */
+ * is the relay's trouble when mail is sent. From the first program's start until the last such
+ * transport is freed, SIGCHLD is not ignored. */
 enum mq_status mq_sendmail_new(struct mq_dsn *dsn, const struct mq_transport_options *options,
                                struct mq_transport **out, struct mq_error *err);
 
@@ -52,6 +52,6 @@ enum mq_status mq_maildir_new(struct mq_dsn *dsn, const struct mq_transport_opti
 enum mq_status mq_null_new(struct mq_dsn *dsn, const struct mq_transport_options *options,
                            struct mq_transport **out, struct mq_error *err);
 
-const char *mq_curl_version(void); /* of the library in use */
+const char *mq_curl_version(void); /* the version of the libcurl in use */
 
 #endif

@@ -106,7 +106,7 @@ static int sync_directory(const char *directory, const char *below)
     }
     int error = fsync(fd) == 0 ? 0 : errno;
     close(fd);
-    /* Some file systems cannot sync a directory: names are safe in another way, or not at all. */
+    /* Some file systems cannot sync directories; nothing more can be done for a new name there. */
     return error == EINVAL || error == ENOTSUP ? 0 : error;
 }
 
@@ -133,7 +133,7 @@ static void put_in_place(struct maildir *self, struct mq_transfer *transfer, str
     if (rename(file->temporary, file->final) != 0) {
         int error = errno;
         unlink(file->temporary);
-        transfer->enter(transfer, MQ_PHASE_ENVELOPE); /* the record says that it did not leave */
+        transfer->enter(transfer, MQ_PHASE_ENVELOPE); /* back to ENVELOPE: not delivered */
         failed(self, transfer, "cannot move a file into new", error);
         return;
     }

@@ -56,21 +56,21 @@ struct mq_transfer {
     bool (*enter)(struct mq_transfer *transfer, enum mq_transfer_phase phase);
     void *context; /* for enter() and to_7bit() */
     /* Converts prefix, message and flags for a relay that takes only 7 bits. Called before enter(),
-     * if flags have MQ_MESSAGE_8BIT. MQ_MESSAGE: the message must not be changed, err says why.
-     * to_7bit NULL: it cannot be converted. */
+     * if flags have MQ_MESSAGE_8BIT. Returns MQ_MESSAGE if the message must not be changed; err
+     * says why. The function is NULL if the message cannot be converted. */
     enum mq_status (*to_7bit)(struct mq_transfer *transfer, struct mq_error *err);
 
     /* Set by the transport: */
     enum mq_transfer_end end;
     bool drew_trouble; /* UNTOUCHED because the reply to this mail ended the session or said that
-                          the relay is in trouble: others should go first */
+                          the relay is in trouble: other mails should go first */
     char error[MQ_TARGET_REPLY_MAX]; /* for last_error if no target's reply tells why; "" none */
     int64_t retry_after_s;           /* named by the relay; 0: none */
     int64_t at_s;                    /* when the deciding reply came, UTC; 0: none */
     int64_t ms;                      /* from MAIL to the deciding reply; not set without MAIL */
 
     struct mq_transfer *next; /* for the transport's lists */
-    unsigned transport_flags; /* the transport's; submit() clears them */
+    unsigned transport_flags; /* for the transport's use; submit() clears them */
 };
 
 struct mq_transfer_list {
@@ -79,7 +79,7 @@ struct mq_transfer_list {
 };
 
 void mq_transfer_prepend(struct mq_transfer_list *list, struct mq_transfer *transfer);
-/* Takes out and returns the transfer behind `before`, or the first if that is NULL; or NULL. */
+/* Takes out and returns the transfer behind `before` (NULL: the first); NULL if there is none. */
 struct mq_transfer *mq_transfer_take(struct mq_transfer_list *list, struct mq_transfer *before);
 
 #endif

@@ -15,16 +15,16 @@ struct mq_transport;
 
 /* The functions of one kind of transport. Those marked "or NULL" are optional. */
 struct mq_transport_ops {
-    /* Returns how many transfers it can take besides the pending ones. Not called in trouble or
-     * when stopped. `just_in_time` (an hourly limit): counts only those that can begin at once. */
+    /* Returns how many transfers it can take besides the pending ones; with `just_in_time` (an
+     * hourly limit), how many can begin at once. Not called in trouble or when stopped. */
     size_t (*capacity)(const struct mq_transport *transport, bool just_in_time);
     /* Sends, and waits until a transfer is done or trouble comes, at most timeout_ms. A signal ends
      * the wait, but not while a connection is being opened. Fails only with MQ_THROWN, MQ_BAILOUT
      * or MQ_NOMEM. */
     enum mq_status (*step)(struct mq_transport *transport, int64_t timeout_ms,
                            struct mq_error *err);
-    /* Gives back transfers that have begun but sent nothing of the body, and closes their sessions
-     * (behind another mail's dot: after that mail). Or NULL. */
+    /* Gives back transfers that have begun but sent nothing of the body, and closes their sessions,
+     * if another mail's dot is before them only after that mail. Or NULL. */
     void (*recall)(struct mq_transport *transport);
     /* Gives back transfers that were begun behind another mail's dot, or NULL. */
     void (*wind_down)(struct mq_transport *transport);
@@ -68,8 +68,8 @@ void mq_transport_recall(struct mq_transport *transport);
 void mq_transport_wind_down(struct mq_transport *transport);
 /* Ends idle sessions, waiting at most timeout_ms. There must be no transfer under way. */
 void mq_transport_quit(struct mq_transport *transport, int64_t timeout_ms);
-/* Closes everything. Transfers under way are done then: UNCERTAIN if their dot was out, DENIED if
- * only MAIL was out, else UNTOUCHED. */
+/* Closes everything. Transfers under way are then done: UNCERTAIN if their dot was out, DENIED if
+ * MAIL was out but not the dot, else UNTOUCHED. */
 void mq_transport_abort(struct mq_transport *transport);
 void mq_transport_free(struct mq_transport *transport);
 

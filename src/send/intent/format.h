@@ -11,7 +11,7 @@
 #define MQ_INTENT_VERSION   1
 #define MQ_INTENT_BOOT_MAX  40
 #define MQ_INTENT_SUFFIX    ".intent"
-#define MQ_INTENT_TEMPORARY ".starting" /* until it is renamed */
+#define MQ_INTENT_TEMPORARY ".starting" /* the file's name ends so until it is complete */
 
 struct mq_intent_header {
     char magic[8];
@@ -31,7 +31,7 @@ _Static_assert(MQ_OUTCOME_RELEASED == 0 && MQ_OUTCOME_DELIVERED == 1 && MQ_OUTCO
 _Static_assert(sizeof(struct mq_intent_header) == 128, "the header's size is part of the format");
 _Static_assert(sizeof(struct mq_intent_entry) == 128, "a slot's size is part of the format");
 
-/* Fills in where the process runs: the header's host and boot. */
+/* Fills in the header's host and boot, for this process. */
 void mq_intent_describe_host(struct mq_intent_header *header);
 /* Returns directory/token+suffix, malloc'ed; NULL without memory. */
 char *mq_intent_path(const char *directory, const char *token, const char *suffix);

@@ -40,7 +40,7 @@ void mq_intent_describe_host(struct mq_intent_header *header)
     gethostname(name, sizeof name - 1);
     header->host = mq_hash(MQ_HASH_BEGIN, mq_str_of(name));
     memset(header->boot, 0, sizeof header->boot);
-    /* An unknown boot matches no record: every lease is then uncertain, which is safe. */
+    /* An unknown boot matches no record: a dead run's mails are then uncertain, which is safe. */
     int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
     if (fd >= 0 && read(fd, header->boot, sizeof header->boot - 1) > 0) {
         header->boot[strcspn(header->boot, "\n")] = '\0';
@@ -165,8 +165,8 @@ void mq_intent_write(struct mq_intent *intent, int slot, const struct mq_intent_
     const size_t behind = sizeof at->phase;
     memcpy((char *)at + behind, (const char *)entry + behind, sizeof *at - behind);
     __atomic_store_n(&at->phase, entry->phase, __ATOMIC_RELEASE);
-    /* The owner reads the clock next, and that must not happen before this store: another worker
-     * that finds the lease over and reads the old phase could send the mail too. */
+    /* The owner reads the clock after this store, never before it. Otherwise another worker that
+     * finds the lease over could read the old phase and send the mail too. */
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 

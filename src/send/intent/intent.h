@@ -46,7 +46,7 @@ enum mq_status mq_intent_create(const char *directory, const char *token, size_t
                                 struct mq_intent **out, struct mq_error *err);
 /* Marks a free slot as begun for the job. Returns its index, or -1 if none is free. */
 int mq_intent_begin(struct mq_intent *intent, int64_t job_id);
-/* Writes an entry, its phase last: if the process dies in between, the slot keeps its old phase. */
+/* Writes a slot, its phase last: if the process dies in between, the slot keeps its old phase. */
 void mq_intent_write(struct mq_intent *intent, int slot, const struct mq_intent_entry *entry);
 void mq_intent_release(struct mq_intent *intent, int slot); /* after the settle's commit */
 void mq_intent_close(struct mq_intent *intent);             /* unlinks and unlocks */
@@ -54,7 +54,7 @@ void mq_intent_close(struct mq_intent *intent);             /* unlinks and unloc
  * worker. */
 void mq_intent_abandon(struct mq_intent *intent);
 
-/* ---- the records of others ---- */
+/* ---- the records of other runs ---- */
 
 enum mq_intent_owner {
     MQ_INTENT_DEAD,  /* we hold its lock now: its process is gone */
@@ -80,7 +80,8 @@ enum mq_status mq_intent_scan(const char *directory, const char *own,
 /* Opens the record of a token; *out is NULL if there is none. */
 enum mq_status mq_intent_open(const char *directory, const char *token,
                               struct mq_intent_record **out, struct mq_error *err);
-/* Whether there is a slot for the job. If a readable record has none, the job was never begun. */
+/* Whether the record has a slot for the job. False from a record that proves nothing says nothing;
+ * false from any other says that the job was never begun. */
 bool mq_intent_find(const struct mq_intent_record *record, int64_t job_id,
                     struct mq_intent_entry *out);
 /* remove: unlinks the file; only for a DEAD owner and after the recovery's commit. */

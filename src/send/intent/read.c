@@ -57,7 +57,7 @@ static bool is_trusted(int fd, struct stat *st)
            (st->st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-/* MQ_OK also for contents that are of no use: the record then proves nothing. */
+/* Returns MQ_OK also if the contents cannot be used: the record then proves nothing. */
 static enum mq_status read_contents(struct mq_intent_record *record, struct mq_error *err)
 {
     struct stat st;
@@ -135,7 +135,7 @@ void mq_intent_record_close(struct mq_intent_record *record, bool remove)
         return;
     }
     if (remove) {
-        unlink(record->path); /* before the lock goes, so that no other run recovers it again */
+        unlink(record->path); /* while locked, so that no other run recovers the same mails */
     }
     if (record->fd >= 0) {
         close(record->fd);
@@ -167,7 +167,7 @@ static void remove_old(int directory, const char *name, int64_t age_s)
     close(fd);
 }
 
-/* Whether the file is gone meanwhile: its owner ended in order, or another run recovered it. */
+/* Whether the file is removed by now: its owner ended normally, or another run recovered it. */
 static bool is_unlinked(const struct mq_intent_record *record)
 {
     struct stat st;
@@ -187,7 +187,7 @@ static enum mq_status open_listed(DIR *dir, const char *directory, const char *n
         *out = NULL;
     } else if (record != NULL && record->owner == MQ_INTENT_OTHER) {
         if (record->fd >= 0) {
-            close(record->fd); /* it may hold the lock that remove_old() needs */
+            close(record->fd); /* this fd may hold the lock that remove_old() needs */
         }
         record->fd = -1;
         remove_old(dirfd(dir), name, KEEP_UNKNOWN_S);

@@ -22,8 +22,8 @@ static bool is_address(const char *value)
     return is(value, "<>") || strchr(value, '@') != NULL;
 }
 
-/* Whether a value of -f or -r is a sender, perhaps a user's name. A script's path or code is not
- * one: interpreters take those after such options. */
+/* Whether the value of -f or -r is a sender: an address or a user's name. Behind -f or -r, an
+ * interpreter takes the path or the code of a script, which is no sender. */
 static bool is_sender(const char *value)
 {
     return is_address(value) || strcspn(value, " /()[]{};\"'\\") == strlen(value);
@@ -38,8 +38,8 @@ static bool is_sender(const char *value)
 struct reading {
     struct mq_strings *words;
     size_t at;     /* the word to be read */
-    size_t kept;   /* words before it that were kept */
-    bool dot_ends; /* a dot alone ends the mail: no -i so far */
+    size_t kept;   /* number of words kept so far; the next one goes here */
+    bool dot_ends; /* a line with only a dot ends the mail; -i makes it false */
 };
 
 static const char *following(const struct reading *reading)
@@ -61,7 +61,7 @@ static enum mq_status drop(struct reading *reading, size_t count)
     return MQ_OK;
 }
 
-/* Reads -f or -r. Drops it also as the last word: what we add would become its value. */
+/* Reads -f or -r. Drops the option as the last word too: what we add would become its value. */
 static enum mq_status read_sender(struct reading *reading, const char *word)
 {
     const char *next = following(reading);
@@ -71,7 +71,7 @@ static enum mq_status read_sender(struct reading *reading, const char *word)
     return drop(reading, word[2] == '\0' && next != NULL ? 2 : 1);
 }
 
-/* Options without a value: keeps all but -t, which takes recipients from the message. */
+/* Reads options without values: keeps all but -t, which takes recipients from the message. */
 static enum mq_status read_letters(struct reading *reading, char *word)
 {
     char *end = word + 1;
@@ -110,7 +110,7 @@ static enum mq_status read_short(struct reading *reading, char *word, struct mq_
     return keep(reading);
 }
 
-/* Drops also options that take sender or recipients from the message: the queue gives both. */
+/* Reads a long option. Drops those that set sender or recipients: the queue gives both. */
 static enum mq_status read_long(struct reading *reading, const char *word, struct mq_error *err)
 {
     const char *next = following(reading);
@@ -166,7 +166,7 @@ static bool is_named_so(const char *path)
     return is(slash ? slash + 1 : path, OWN_NAME);
 }
 
-/* Knows our program by its name, also behind links or an interpreter, or by the file `own`. */
+/* Recognises our program by its name, also behind links or an interpreter, or by the file `own`. */
 static bool is_ours(const struct mq_strings *words, const struct stat *info, const char *own)
 {
     struct stat other;
@@ -249,7 +249,7 @@ static size_t put_status(const struct mq_notify *notify, char **argv, char *text
 char **mq_sendmail_command_argv(const struct mq_strings *words, const struct mq_transfer *transfer,
                                 bool status)
 {
-    /* This stays within exec's limits: a job has at most 100 recipients, of 320 bytes each. */
+    /* The vector stays within exec's limits: at most 100 recipients of 320 bytes each. */
     size_t room = words->count + transfer->target_count + 10;
     char **argv = calloc(1, room * sizeof *argv + MQ_NOTIFY_PARAMS_ROOM);
     size_t n = 0;
@@ -260,7 +260,7 @@ char **mq_sendmail_command_argv(const struct mq_strings *words, const struct mq_
         argv[n++] = words->items[i];
     }
     argv[n++] = borrowed("-f");
-    /* The null reverse-path: some programs drop an empty word, others read it as the user. */
+    /* <> is the null reverse-path: some programs drop an empty word, others read it as the user. */
     argv[n++] = borrowed(transfer->from[0] != '\0' ? transfer->from : "<>");
     if (status) {
         n += put_status(&transfer->notify, argv + n, (char *)(argv + room));

@@ -109,7 +109,7 @@ void mq_sendmail_describe(int status, struct mq_str printed, char out[MQ_TARGET_
     bool cut = line.len > room;
     used = mq_str_printable(out, MQ_TARGET_REPLY_MAX, used, cut ? MQ_STR(": ...") : MQ_STR(": "));
     while (line.len > room || (line.len > 0 && cut && ((unsigned char)*line.data & 0xC0) == 0x80)) {
-        line.data++; /* also the rest of a character that was cut */
+        line.data++; /* also drops the rest of a character that was cut */
         line.len--;
     }
     mq_str_printable(out, MQ_TARGET_REPLY_MAX, used, line);

@@ -125,8 +125,8 @@ int mq_process_start(struct mq_process *process, int input, char *const *argv, c
         free(environment);
         return error;
     }
-    /* Copies above 2: if 0, 1 or 2 were closed in this process, `input` or `output` can have such a
-     * number, and one stream would overwrite another before it is copied. */
+    /* Uses copies numbered above 2: if 0, 1 or 2 were closed in this process, `input` or `output`
+     * can have such a number, and one stream would overwrite the other before that is copied. */
     int streams[] = {fcntl(input, F_DUPFD_CLOEXEC, 3), fcntl(output[1], F_DUPFD_CLOEXEC, 3)};
     int error = streams[0] < 0 || streams[1] < 0 ? errno : 0;
     if (error == 0) {

@@ -11,7 +11,7 @@
 
 struct mq_process {
     pid_t pid;     /* 0: none, or reaped */
-    int pid_fd;    /* readable when it ends; -1: the kernel has none, look now and then */
+    int pid_fd;    /* readable when the program ends; -1: no kernel support, so ask now and then */
     int output_fd; /* its stdout and stderr; -1: closed */
     int status;    /* as waitpid() gives it, valid once it has ended; -1: unknown, as another part
                       of this process reaped it */
@@ -26,7 +26,7 @@ int mq_process_start(struct mq_process *process, int input, char *const *argv,
                      const char *variable);
 /* Reads what was printed; never waits. */
 void mq_process_read(struct mq_process *process);
-/* Whether it has ended; then `status` is set, and what it printed was read. */
+/* Whether the program has ended; then `status` is set, and what it printed was read. */
 bool mq_process_ended(struct mq_process *process);
 /* Sends a signal to the program and to the processes of its group. */
 void mq_process_signal(const struct mq_process *process, int signal_number);

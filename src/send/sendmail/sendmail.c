@@ -34,7 +34,7 @@ struct pool {
     struct mq_strings words;       /* the program and its options */
     bool takes_status;             /* the program takes -N, -R and -V */
     int64_t timeout_ms;            /* of one program */
-    size_t limit;                  /* programs at once; lower if the system gave no more */
+    size_t limit;                  /* programs at once; lowered if the system cannot run so many */
     size_t busy;
     struct slot *slots;
     size_t slot_count;
@@ -142,8 +142,7 @@ static void start(struct pool *pool, struct slot *slot, struct mq_transfer *tran
     int error = argv ? mq_process_start(&slot->process, input, argv, MQ_SENDMAIL_DEPTH) : ENOMEM;
     free(argv);
     if (error != 0) {
-        transfer->enter(transfer, MQ_PHASE_ENVELOPE); /* nothing ran: the record must not say
-                                                         BODY */
+        transfer->enter(transfer, MQ_PHASE_ENVELOPE); /* back from BODY: nothing ran */
         cannot_start(pool, transfer, error);
         return;
     }
@@ -227,7 +226,7 @@ static void finish(struct pool *pool, struct slot *slot, int status)
     mq_transport_give_back(&pool->transport, transfer, MQ_TRANSFER_DONE);
 }
 
-/* Reads output; ends the transfer if its program has ended, the program if its time is over. */
+/* Reads output. If the program has ended, ends the transfer; if its time is over, signals it. */
 static void look_at(struct pool *pool, struct slot *slot)
 {
     mq_process_read(&slot->process);
@@ -238,7 +237,7 @@ static void look_at(struct pool *pool, struct slot *slot)
     if (mq_transport_boot_ms(&pool->transport) < slot->signal_ms) {
         return;
     }
-    if (slot->signals == 2) { /* SIGKILL failed: it is another user's, or hangs in the kernel */
+    if (slot->signals == 2) { /* SIGKILL failed: another user's program, or hung in the kernel */
         finish(pool, slot, -1);
         return;
     }

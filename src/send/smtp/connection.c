@@ -278,7 +278,7 @@ void mq_connector_wait(struct mq_connector *connector, int also, int timeout_ms)
     curl_multi_perform(connector->multi, &running);
 }
 
-/* Whether another try soon would gain nothing. One timeout is enough: it has waited long, and three
+/* Whether another try soon would gain nothing. One timeout is enough, because it took long: three
  * of them (FAILURES_MAX in smtp.c) would outlast a run. */
 static bool is_hopeless(CURLcode code)
 {
@@ -299,7 +299,7 @@ static bool is_hopeless(CURLcode code)
 }
 
 /* Makes "<text>; it said: <refusal>", printable. libcurl says "Login denied" also if the relay
- * offers no login that we support; then no refusal is known, and the text names what it offers. */
+ * offers no login that we support. Then no refusal is known; the text names the logins offered. */
 static void set_reason(struct mq_connect_result *out, const char *text, bool login,
                        const struct mq_greeting *greeting)
 {
@@ -330,7 +330,7 @@ static void describe_failure(struct link *link, CURLcode code, struct mq_connect
     out->retry_after_s = mq_reply_retry_after_s(&reply);
 }
 
-/* Whether a connection that libcurl calls done is logged in, if it must be, and works. */
+/* Whether a connection that libcurl reports as open works and, with a user, is logged in. */
 static bool check_open(struct link *link, struct mq_connect_result *out)
 {
     const struct mq_dsn *dsn = link->connector->dsn;
@@ -344,8 +344,8 @@ static bool check_open(struct link *link, struct mq_connect_result *out)
     curl_socket_t fd = CURL_SOCKET_BAD;
     char byte = 0;
     size_t n = 0;
-    /* The first curl_easy_recv() ties connection and handle: until then libcurl may close it as an
-     * idle one. There is nothing to read, because we have sent nothing. */
+    /* The first curl_easy_recv() ties the connection to the handle: until then libcurl may close
+     * the connection as idle. There is nothing to read, because we have sent nothing. */
     CURLcode code = curl_easy_recv(link->easy, &byte, 1, &n);
     curl_easy_getinfo(link->easy, CURLINFO_ACTIVESOCKET, &fd);
     if (code != CURLE_AGAIN || fd == CURL_SOCKET_BAD) {

@@ -6,7 +6,7 @@
 
 /* progress.c */
 void mq_smtp_set_state(struct mq_smtp_session *session, enum mq_smtp_state state);
-/* Boot time by the mails' clock. */
+/* The time since boot, by the transport's clock. */
 int64_t mq_smtp_now_ms(const struct mq_smtp_session *session);
 void mq_smtp_restart_timer(struct mq_smtp_session *session);
 /* Ends a transaction and gives its transfer back. */
@@ -16,12 +16,12 @@ void mq_smtp_finish(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
 void mq_smtp_give_back(struct mq_smtp_session *session, struct mq_smtp_tx *tx);
 /* Resets the results to RELEASED, sets `flag`, and lets the transfer wait for another session. */
 void mq_smtp_once_more(struct mq_smtp_session *session, struct mq_smtp_tx *tx, unsigned flag);
-/* Sets `result` on the targets in the transaction; without `only_in`, also on unanswered ones. */
+/* Sets `result` on targets whose RCPT was accepted; without `only_in`, also on unanswered ones. */
 void mq_smtp_mark(struct mq_transfer *transfer, bool only_in, enum mq_outcome result,
                   const struct mq_reply *reply);
 void mq_smtp_close(struct mq_smtp_session *session, const char *why);
 void mq_smtp_learn(struct mq_smtp_host *host, enum mq_smtp_following following);
-/* The relay closed or is silent: learns from that, then calls mq_smtp_session_lost(). */
+/* The relay closed or is silent: may learn FOLLOW_NEVER, then calls mq_smtp_session_lost(). */
 void mq_smtp_cut_off(struct mq_smtp_session *session, const char *why);
 /* The current transaction is over: the one behind moves up, or the session is idle. */
 void mq_smtp_advance(struct mq_smtp_session *session);

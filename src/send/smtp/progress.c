@@ -12,7 +12,7 @@
 /* After so many mails without an acceptance a new session is quicker: Postfix delays replies. */
 #define FAILURES_MAX 4
 
-/* How long the state may last; in an envelope, how long the awaited reply may take. */
+/* How long the state may last; in state ENVELOPE, how long the awaited reply may take. */
 static int64_t timeout_ms(const struct mq_smtp_session *session)
 {
     const struct mq_dsn *dsn = session->host->dsn;
@@ -106,7 +106,7 @@ static void count_outcome(struct mq_smtp_session *session, const struct mq_trans
     if (session->failures >= FAILURES_MAX) {
         session->last = true;
     }
-    if (transfer->at_s != 0) { /* the relay decided it */
+    if (transfer->at_s != 0) { /* the relay has replied, so it is not down */
         session->host->failures = 0;
     }
 }
@@ -201,9 +201,9 @@ void mq_smtp_learn(struct mq_smtp_host *host, enum mq_smtp_following following)
     }
 }
 
-/* Whether MAIL crossed the relay's close, which may come after any mail. Then the mail is sent
- * again over another session, but only once: a mail that makes relays hang up must not block those
- * behind it. */
+/* Whether the relay closed while our MAIL was on its way: a relay may close after any mail. Then
+ * the mail is sent again over another session, but only once: a mail that makes relays hang up must
+ * not block those behind it. */
 static bool crossed(const struct mq_smtp_session *session, const struct mq_smtp_tx *tx)
 {
     return session->decided > 0 && !tx->replied && !session->silent &&
@@ -243,7 +243,7 @@ void mq_smtp_session_lost(struct mq_smtp_session *session, const char *why)
         why = ""; /* some relays answer QUIT by closing */
     }
     settle_lost(session, mq_smtp_current(session), why);
-    session->decided = decided; /* finish() counted it, but the relay did not answer */
+    session->decided = decided; /* mq_smtp_finish() counted a mail that the relay did not answer */
     mq_smtp_close(session, why);
 }
 

@@ -73,9 +73,10 @@ static void relay_trouble(struct mq_smtp_session *session, struct mq_smtp_tx *tx
     close_by(session, reply);
 }
 
-/* If the session has served other mails, the relay may just want a new one: the mail starts over.
- * In a new session this mail may be the cause: another session tries it, then others go first. At
- * the dot the reply is to this mail in any session, and one body is enough: others go first. */
+/* If the session has served other mails, the relay may just want a new session: the mail starts
+ * over. In a new session, this mail may be the cause: one other session tries it, then other mails
+ * go first. A reply to the dot is about this mail in any session, and sending the body once is
+ * enough: other mails go first. */
 static void session_trouble(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                             const struct mq_reply *reply)
 {
@@ -112,7 +113,7 @@ static void protocol_error(struct mq_smtp_session *session, struct mq_smtp_tx *t
     close_by(session, reply);
 }
 
-/* Handles verdicts that end the session whatever the command; returns whether this was one. */
+/* Handles the verdicts that end the session after any command; returns false for all others. */
 static bool ends_session(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                          enum mq_verdict verdict, const struct mq_reply *reply)
 {
@@ -131,7 +132,7 @@ static bool ends_session(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
     }
 }
 
-/* If the relay wants every recipient in another transaction, it takes none: they are deferred. */
+/* If no recipient was accepted, those left for another transaction are deferred. */
 static void finish_without_body(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
 {
     for (size_t i = 0; i < tx->transfer->target_count && tx->in_transaction == 0; i++) {
@@ -188,7 +189,7 @@ static void on_rcpt(struct mq_smtp_session *session, struct mq_smtp_tx *tx, size
         return;
     }
     if (verdict == MQ_VERDICT_PROTOCOL_ERROR && tx->plain) {
-        verdict = MQ_VERDICT_TRY_LATER; /* the other recipients go on without it */
+        verdict = MQ_VERDICT_TRY_LATER; /* only this recipient waits; the others go on */
     }
     if (verdict == MQ_VERDICT_ACCEPTED) {
         target->code = reply->code;
@@ -205,8 +206,8 @@ static void on_rcpt(struct mq_smtp_session *session, struct mq_smtp_tx *tx, size
 }
 
 /* An unsolicited reply shifts the replies behind it, and a recipient could be refused by the reply
- * to another. If a message goes out, DATA's 354 proves that nothing is shifted. If a group ends in
- * a refusal, RSET proves it: a shifted reply would be DATA's, which is not a 2xx. */
+ * to another one. If a message goes out, DATA's 354 proves that nothing is shifted. If none does,
+ * we send RSET: with shifted replies, we would now read DATA's, which is not a 2xx. */
 static bool begin_check(const struct mq_smtp_session *session, struct mq_smtp_tx *tx)
 {
     bool refused = false;
@@ -253,7 +254,7 @@ static void accepted(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
     struct mq_transfer *transfer = tx->transfer;
     if ((transfer->transport_flags & MQ_SMTP_TRANSFER_PLAIN) != 0 &&
         tx->in_transaction == transfer->target_count) {
-        session->host->no_params = true; /* only this worked: plain from now on */
+        session->host->no_params = true; /* only a plain transaction worked: use no other now */
     }
     note_time(session, transfer, reply);
     mq_smtp_mark(transfer, true, MQ_OUTCOME_DELIVERED, reply);
@@ -261,7 +262,7 @@ static void accepted(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
     mq_smtp_finish(session, tx, MQ_TRANSFER_DONE);
 }
 
-/* The message was not taken. */
+/* Handles a reply that does not accept the message. */
 static void not_accepted(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                          enum mq_verdict verdict, const struct mq_reply *reply)
 {
@@ -286,7 +287,7 @@ static void on_dot(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
 {
     session->open_transaction = false;
     if (session->sent < tx->dot_at) {
-        session->closing = true; /* the rest of the message would be read as commands */
+        session->closing = true; /* the relay would read the rest of the message as commands */
     }
     enum mq_verdict verdict = mq_verdict_decide(MQ_STAGE_DOT, reply);
     if (verdict == MQ_VERDICT_ACCEPTED) {
@@ -298,8 +299,8 @@ static void on_dot(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
     mq_smtp_advance(session);
 }
 
-/* A reply while the message still goes out decides the mail; the rest of the message would be
- * read as commands, so the session ends. */
+/* A reply that comes while the message still goes out decides the mail. The relay would read the
+ * rest of the message as commands, so the session ends. */
 static void on_early_reply(struct mq_smtp_session *session, const struct mq_reply *reply)
 {
     struct mq_smtp_tx *tx = mq_smtp_current(session);
@@ -384,7 +385,7 @@ static void on_reply(struct mq_smtp_session *session, const struct mq_reply *rep
     }
     if (reply->code == 421 && session->state != MQ_SMTP_CLOSED) {
         mq_smtp_session_lost(session,
-                             said(session, reply)); /* the mail that it answered is decided */
+                             said(session, reply)); /* the mail that the 421 answered is decided */
     }
 }
 

@@ -76,7 +76,7 @@ struct mq_smtp_tx {
     bool used;
     bool plain;                /* without pipelining and parameters */
     bool behind;               /* its envelope follows another mail's dot */
-    bool trial;                /* … and shows whether the relay can answer that */
+    bool trial;                /* … and shows whether the relay answers both */
     bool replied;              /* one of its commands was answered */
     bool mail_refused;         /* so the replies to RCPT and DATA tell nothing */
     bool checking;             /* done except for the RSET that checks the order of replies */
@@ -104,23 +104,23 @@ struct mq_smtp_session {
 
     struct mq_smtp_tx tx[2]; /* the current one and the one behind its dot */
     uint8_t current;
-    bool open_transaction; /* MAIL was accepted; no dot's reply and no RSET ended it */
+    bool open_transaction; /* MAIL was accepted; no RSET or reply to the dot has ended it */
     bool last;             /* begin nothing more: QUIT when idle */
     bool closing;          /* close as soon as the current transaction is decided */
     bool silent;           /* a timeout ended the session, not the relay */
     int failures;          /* mails in a row without an acceptance */
-    int64_t mails;         /* begun */
+    int64_t mails;         /* mails begun */
     int64_t decided;       /* mails that the relay answered */
 
     struct mq_smtp_expected expected[MQ_SMTP_EXPECTED_MAX]; /* a ring: the replies awaited */
     size_t expected_head, expected_count;
     struct mq_reply_reader reader;
-    char said[MQ_TARGET_REPLY_MAX]; /* the last reply whose text was needed */
+    char said[MQ_TARGET_REPLY_MAX]; /* the text of the last reply that was reported */
 
     char out[MQ_SMTP_CHUNK]; /* unchanged while a write is pending */
     size_t out_pos, out_len;
     uint64_t sent;       /* bytes of the stream that left for certain */
-    uint64_t maybe_sent; /* … that may have left */
+    uint64_t maybe_sent; /* bytes of the stream that have left or may have left */
     bool wants_write;    /* the last write did not go through, or the session's turn is over */
     bool write_failed;   /* read what has come, then the session is lost */
     int body_part;       /* of the message on its way: 0 the prefix, 1 the message itself */
@@ -141,7 +141,7 @@ void mq_smtp_session_pump(struct mq_smtp_session *session);
 /* The socket is readable, or in error: reads all there is, then pumps. */
 void mq_smtp_session_readable(struct mq_smtp_session *session);
 void mq_smtp_session_check_timeout(struct mq_smtp_session *session, int64_t now_ms);
-/* Gives back the transfer whose envelope is out without a body, if any; then the session ends. */
+/* If an envelope is out without a body, gives its transfer back; then ends the session. */
 void mq_smtp_session_recall(struct mq_smtp_session *session);
 void mq_smtp_session_quit(struct mq_smtp_session *session); /* idle only */
 /* The connection is gone or given up: settles its transfers by how far they came. */

@@ -39,7 +39,7 @@ struct pool {
     struct slot *slots;
     size_t connections;     /* slots */
     size_t limit;           /* sessions at once; fewer than connections after a failed connect */
-    int64_t limit_until_ms; /* by the mails' clock; the two below in real time */
+    int64_t limit_until_ms; /* by the transport's clock; the two members below by the system's */
     int64_t next_connect_ms;
     int64_t next_scan_ms;
     bool recalled; /* the recall because of trouble is done */
@@ -86,8 +86,8 @@ static size_t op_capacity(const struct mq_transport *transport, bool just_in_tim
     const struct pool *pool = (const struct pool *)transport;
     size_t at_work = busy(pool);
     size_t places = at_work < pool->limit ? pool->limit - at_work : 0;
-    /* Each mail that is sent now can have an envelope behind its dot. One more mail waits for when
-     * that envelope's turn comes, so that its body and the next envelope leave in one write. */
+    /* Each mail under way can have an envelope behind its dot. One more mail waits until the body
+     * of that envelope goes out: then that body and the next envelope leave in one write. */
     if (!just_in_time && pool->host.pipelining && pool->host.following != MQ_SMTP_FOLLOW_NEVER &&
         !pool->host.no_params) {
         places += 2 * at_work;
@@ -100,7 +100,7 @@ static void connect_failed(struct pool *pool, const char *reason, bool hopeless,
 {
     size_t connecting = pool->host.in_state[MQ_SMTP_CONNECTING];
     if (working(pool) > 0) {
-        /* The relay takes no more sessions than these now. */
+        /* The relay seems to take no more sessions than these now. */
         pool->limit = working(pool) + connecting;
         pool->limit_until_ms = mq_transport_boot_ms(&pool->transport) + SHRUNK_MS;
         return;
@@ -122,7 +122,7 @@ static struct mq_transfer *next_transfer(struct mq_smtp_host *host, bool behind)
     }
     struct mq_transfer *before = NULL;
     if (behind) {
-        /* Its own session is quicker than waiting behind another mail's dot. */
+        /* A session of its own is quicker for a mail than waiting behind another mail's dot. */
         size_t first = host->in_state[MQ_SMTP_IDLE] + host->in_state[MQ_SMTP_CONNECTING];
         if (pool->transport.pending.count <= first + openable(pool)) {
             return NULL;

@@ -14,7 +14,7 @@
 /* Room for a stuffed dot, a missing line end and the final dot. */
 #define DOT_ROOM 8
 /* Bytes that a session writes before the loop looks for replies and at the other sessions. Without
- * this, a relay that takes everything at once would not be heard before the dot. */
+ * this limit, if a relay takes everything at once, its replies would not be read before the dot. */
 #define TURN_BYTES (128 << 10)
 
 static size_t room(const struct mq_smtp_session *session)
@@ -105,7 +105,7 @@ static void append_command(struct mq_smtp_session *session, struct mq_smtp_tx *t
 static void append_commands(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
 {
     bool group = session->caps.pipelining && !tx->plain;
-    /* One entry is kept free for the dot's reply. */
+    /* One entry of `expected` is kept free for the dot's reply. */
     size_t most = group ? MQ_SMTP_EXPECTED_MAX - 1 : 1;
     while (tx->used && tx->next != MQ_SMTP_NONE && room(session) >= COMMAND_ROOM &&
            session->expected_count < most) {
@@ -171,7 +171,7 @@ bool mq_smtp_session_may_begin(const struct mq_smtp_session *session)
     return session->state == MQ_SMTP_IDLE && !session->last && !session->closing;
 }
 
-/* A trial goes out together with the dot before it: the relay has both before it answers. */
+/* A trial goes out with the previous mail's dot: the relay has both before it answers one. */
 static bool following_is_allowed(const struct mq_smtp_session *session)
 {
     const struct mq_smtp_host *host = session->host;
@@ -364,7 +364,7 @@ void mq_smtp_session_recall(struct mq_smtp_session *session)
     if (session->state == MQ_SMTP_ENVELOPE) {
         mq_smtp_close(session, "");
     } else if (follower->used) {
-        /* Its envelope is out: without a body, only the connection's end can end it. */
+        /* The follower's envelope is out: without a body, only the connection's end can end it. */
         mq_smtp_give_back(session, follower);
         session->closing = true;
     }
