@@ -7,7 +7,7 @@
 
 #include "core/ascii.h"
 
-/* RFC 5321, 4.5.3.1; the path's 256 octets are 254 and "<>". */
+/* RFC 5321, 4.5.3.1. A path has at most 256 octets, with its "<" and ">". */
 #define LOCAL_MAX   64
 #define DOMAIN_MAX  255
 #define LABEL_MAX   63
@@ -25,8 +25,8 @@ enum mq_status mq_address_bad(struct mq_str address, const char *field, const ch
     return mq_error_set(err, MQ_MESSAGE, field, "%s: the address \"%s\" %s", field, shown, what);
 }
 
-/* Whether a character over 127 is allowed in a local part: not controls, no-break space, line
- * separators and marks that change the direction of text. */
+/* Whether a character over 127 is allowed in a local part. Controls, the no-break space, line
+ * separators and marks that change the direction of text are not. */
 static bool is_plain_unicode(uint32_t code)
 {
     return code > 0xA0 && !(code >= 0x2028 && code <= 0x202E) &&

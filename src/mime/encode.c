@@ -7,7 +7,7 @@
 #include "core/ascii.h"
 
 #define LINE_MAX_QP 76 /* RFC 2045, 6.7 */
-#define LINE_MIN_QP 68 /* octets of text that a line has at least before a soft break */
+#define LINE_MIN_QP 68 /* a line has at least so many octets of text before a soft break */
 
 const char *mq_encoding_name(enum mq_encoding encoding)
 {
@@ -49,7 +49,7 @@ static inline bool has_below(uint64_t word, unsigned n)
     return ((word - EACH_BYTE(n)) & ~word & EACH_BYTE(0x80)) != 0;
 }
 
-/* Whether all eight bytes are in 32 … 126 and none is '='. A tab is not, though it is plain. */
+/* Whether all eight bytes are in 32 … 126 and none is '='. False for a tab, though it is plain. */
 static inline bool is_simple(uint64_t word)
 {
     /* Adding 1 sets the high bit of 127; bytes over 127 have it already. */
@@ -78,12 +78,12 @@ static struct mq_str take_line(struct mq_str *text)
     return take(text, n);
 }
 
-/* Like take_line(). *seen: the classes of its bytes; *coded: how many of them are "=XX" in
- * quoted-printable, wherever they are. */
+/* Takes a line as take_line() does. Sets *seen to the classes of its bytes, and *coded to how many
+ * of them become "=XX" in quoted-printable wherever they are in the line. */
 static struct mq_str take_counted_line(struct mq_str *text, unsigned *seen, size_t *coded)
 {
     size_t n = 0;
-    size_t next_look = 0; /* where to use is_simple() again: the bytes before are not simple */
+    size_t next_look = 0; /* is_simple() failed for the bytes before this index */
     *seen = 0;
     *coded = 0;
     while (n < text->len) {
@@ -117,13 +117,13 @@ static bool begins_with_from(struct mq_str line)
 
 /* ---- quoted-printable ---- */
 
-/* Mailboxes in mbox form change "From " here; relays whose dot-stuffing is wrong change a dot. */
+/* Whether mbox files ("From ") or relays whose dot-stuffing is wrong could change the line. */
 static bool is_changed_at_begin(struct mq_str line)
 {
     return line.len > 0 && (line.data[0] == '.' || begins_with_from(line));
 }
 
-/* Returns how many bytes from `at`, at most `most`, are plain: not encoded within a line. */
+/* Returns how many bytes from `at` on (at most `most`) need no encoding in the middle of a line. */
 static size_t plain_run(struct mq_str line, size_t at, size_t most)
 {
     size_t n = 0;
@@ -140,7 +140,8 @@ static size_t plain_run(struct mq_str line, size_t at, size_t most)
     return n;
 }
 
-/* Returns how many bytes from `at` are plain and fit behind `column`. *full: no more would fit. */
+/* Returns how many bytes from `at` on need no encoding and fit behind `column`. *full: the plain
+ * bytes go on, but the line has no room for them. */
 static size_t plain_part(struct mq_str line, size_t at, size_t column, bool *full)
 {
     size_t room = LINE_MAX_QP - 1 - column; /* a soft break's "=" must fit too */
@@ -173,7 +174,7 @@ static void qp_line(struct mq_buffer *out, struct mq_str line)
         to += run;
         at += run;
         column += run;
-        /* A coded byte that ends the line may fill it. */
+        /* The last byte of a line, if coded, needs no room for the "=" of a soft break. */
         if (at < line.len && (full || column + 3 > LINE_MAX_QP - (at + 1 < line.len))) {
             memcpy(to, "=\r\n", 3);
             to += 3;
@@ -206,7 +207,7 @@ static size_t qp_line_size(struct mq_str line, size_t coded)
 {
     size_t size = line.len + 2 * coded + (ends_with_blank(line) ? 2 : 0) +
                   (is_changed_at_begin(line) ? 2 : 0);
-    /* A soft break costs three octets; two more if a line then begins with "." or "From ". */
+    /* A soft break costs three octets, and two more if the next line begins with "." or "From ". */
     return size + (size > LINE_MAX_QP ? (size + 4) / LINE_MIN_QP * 5 : 0) + 2;
 }
 
@@ -223,7 +224,7 @@ static inline char *put_quad(char *out, const unsigned char in[3])
     return out + 4;
 }
 
-/* Returns the end of what it wrote: four characters for every three bytes or the rest of them. */
+/* Writes four characters for every three bytes, and for the rest. Returns the end of the output. */
 static char *base64(char *out, struct mq_str data)
 {
     for (; data.len >= 3; data = mq_str_skip(data, 3)) {

@@ -30,8 +30,8 @@ const char *mq_encoding_name(enum mq_encoding encoding);
 enum mq_encoding mq_encode_text_choose(struct mq_str text, size_t *size);
 void mq_encode_text(struct mq_buffer *out, struct mq_str text, enum mq_encoding encoding);
 
-/* Writes lines of at most 76. Encodes blanks at line ends, and "From " and "." where lines
- * begin. */
+/* Writes lines of at most 76 octets. Encodes blanks at the end of a line, and "From " and "." at
+ * its beginning. */
 void mq_encode_quoted_printable(struct mq_buffer *out, struct mq_str text);
 
 void mq_encode_base64(struct mq_buffer *out, struct mq_str data); /* lines of 76 */

@@ -10,8 +10,8 @@
 #define LINE_MAX_FOLD  78 /* RFC 5322, 2.1.1 */
 #define WORD_MAX       75 /* RFC 2047, 2 */
 #define WORD_FRAME     7  /* "=?", "?Q?" and "?=" */
-#define CHAR_MAX_CODED 12 /* of one UTF-8 character, in Q */
-#define PHRASE_PLAIN   60 /* a longer name is made foldable as encoded words */
+#define CHAR_MAX_CODED 12 /* octets of one UTF-8 character in Q encoding */
+#define PHRASE_PLAIN   60 /* octets; a longer name becomes encoded words, which can be folded */
 
 /* Whether a character is one that programs write where a person pressed tab, or began a line in a
  * paragraph: HTAB, VT, FF, NEL, LINE or PARAGRAPH SEPARATOR. CR and LF are not among them, because
@@ -68,8 +68,8 @@ bool mq_header_plain(struct mq_str text)
 
 /* ---- encoded words ---- */
 
-/* Returns how many characters a byte takes in Q. Only what is allowed in phrases, which allow the
- * fewest, is not encoded (RFC 2047, section 5, rule 3). */
+/* Returns how many characters a byte takes in Q encoding. Of all places, phrases allow the fewest
+ * unencoded characters, and only those stay unencoded (RFC 2047, section 5, rule 3). */
 static size_t q_width(unsigned char c)
 {
     return mq_is_alnum((char)c) || (c != '\0' && strchr(" !*+-/", c) != NULL) ? 1 : 3;
@@ -96,11 +96,11 @@ static bool is_single_byte(struct mq_str charset)
            mq_str_begins_nocase(charset, "cp125") || mq_str_begins_nocase(charset, "latin");
 }
 
-/* Returns where to cut text of an unknown charset, which may have pairs of bytes: at most at `max`,
- * before an ASCII byte below "0", which is never the second of a pair, else between pairs. */
+/* Returns where to cut text of an unknown charset, whose characters may be pairs of bytes: at `max`
+ * or earlier, before an ASCII byte below "0" (never the second of a pair), else between pairs. */
 static size_t cut_between_pairs(struct mq_str text, size_t max)
 {
-    size_t begin = max; /* where the bytes over 127 before `max` begin */
+    size_t begin = max; /* where the run of bytes over 127 before `max` begins */
     for (size_t n = max; n > 0; n--) {
         unsigned char c = (unsigned char)text.data[n];
         if (c < '0') {
@@ -192,8 +192,8 @@ static bool is_behind_name(const struct mq_buffer *out)
     return out->len > 0 && out->data[out->len - 1] == ':';
 }
 
-/* Writes encoded words behind a space or a fold. No line ends with a word of a few characters,
- * except behind the field's name: some readers treat a fold there as part of the value. */
+/* Writes encoded words behind a space, or behind a fold if only a few characters would fit. Fewer
+ * are enough behind the field's name: some readers treat a fold there as part of the value. */
 static void put_words(struct mq_buffer *out, size_t *column, struct mq_str text)
 {
     const struct mq_str charset = MQ_STR(MQ_HEADER_UTF8);
@@ -206,8 +206,8 @@ static void put_words(struct mq_buffer *out, size_t *column, struct mq_str text)
 
 /* ---- unstructured fields ---- */
 
-/* Returns the length of the next piece, before which a fold may be: spaces and the word behind
- * them. The piece whose word ends at `last` includes the spaces behind it. */
+/* Returns the length of the next piece: spaces and the word behind them. A fold can be before each
+ * piece. If the word ends at `last`, the piece includes the spaces behind the word. */
 static size_t piece_length(struct mq_str text, size_t at, size_t last)
 {
     size_t i = at;
@@ -220,8 +220,8 @@ static size_t piece_length(struct mq_str text, size_t at, size_t last)
     return (i == last ? text.len : i) - at;
 }
 
-/* Finds the part that has to be encoded: from the first word to the last that is not plain, or is
- * too long for a line. The space before it is not in it. */
+/* Finds the part that has to be encoded. It extends from the first to the last word that is not
+ * plain or is too long for a line, without the space before the first. */
 static struct mq_str find_coded(struct mq_str value, size_t column)
 {
     struct mq_str found = {NULL, 0};
@@ -252,7 +252,7 @@ static void put_plain(struct mq_buffer *out, size_t *column, struct mq_str text,
     for (size_t at = 0, n; at < text.len; at += n) {
         n = piece_length(text, at, text.len);
         if (text.data[at] == ' ' && *column + n > line_max) {
-            mq_buffer_append(out, "\r\n", 2); /* the piece begins with its space */
+            mq_buffer_append(out, "\r\n", 2); /* the piece begins with the space of the fold */
             *column = 0;
         }
         mq_buffer_append(out, text.data + at, n);

@@ -1,6 +1,6 @@
 /* Writes header fields with folds (RFC 5322, 2.2.3) and encoded words (RFC 2047), token by token
- * behind "Name:"; *column is the length of the line so far. Measures what is enclosed in quotes and
- * the like. */
+ * behind "Name:"; *column is the length of the line so far. Also measures quoted strings, comments,
+ * literals and encoded words. */
 #ifndef MQ_MIME_HEADER_H
 #define MQ_MIME_HEADER_H
 
@@ -8,7 +8,7 @@
 #include "core/error.h"
 
 #define MQ_HEADER_UTF8   "utf-8" /* the charset of encoded words */
-#define MQ_WORD_SHORT    16      /* fewest characters worth an encoded word at a line's end */
+#define MQ_WORD_SHORT    16      /* least room for the text of an encoded word at a line's end */
 #define MQ_LINE_MAX_WORD 76      /* of lines with encoded words: RFC 2047, 2 */
 
 /* Checks UTF-8 text of a header. Replaces the separators that pasted text may have (tab, vertical
@@ -39,8 +39,8 @@ size_t mq_quoted_size(struct mq_str text);
 /* Returns the length of the encoded word that text begins with, 0 if there is none. It may have
  * commas, brackets and the like in it, which many programs do not encode. */
 size_t mq_encoded_word_length(struct mq_str text);
-/* Returns the length of the quoted string, comment (which may have others in it) or literal in
- * brackets that text begins with, 0 if it does not end. */
+/* Returns the length of the quoted string, comment (with the comments nested in it) or literal in
+ * brackets that text begins with. Returns 0 if its end is missing. */
 size_t mq_enclosed_length(struct mq_str text);
 
 /* Appends a space; or folds, if a token of `len` would pass column 76, the limit of lines with

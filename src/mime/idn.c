@@ -27,12 +27,13 @@ bool mq_idn_available(void)
  * UTF-8. The limit is needed because Punycode takes quadratic time. */
 #define DOMAIN_MAX 1020
 
-/* Appends "local@xn--…" to out; at is where the "@" is. */
+/* Appends "local@xn--…" to `out`; `at` is the index of the "@". */
 static enum mq_status to_ascii(struct mq_str address, size_t at, const char *field,
                                struct mq_buffer *out, struct mq_error *err)
 {
-    /* Not IDN2_USE_STD3_ASCII_RULES: it removes "_" and fullwidth forms of "@" or "/" and goes on
-     * with a different domain. Without it they stay, and the check of the result refuses them. */
+    /* Not IDN2_USE_STD3_ASCII_RULES, which removes "_" and fullwidth forms of "@" or "/" and goes
+     * on with a different domain. Without it they stay, and the check of the result refuses
+     * them. */
     const int flags = IDN2_NFC_INPUT | IDN2_NONTRANSITIONAL;
     struct mq_str domain = {address.data + at + 1, address.len - at - 1};
     char text[DOMAIN_MAX + 1];

@@ -42,10 +42,10 @@ enum mq_status mq_mailboxes_add(struct mq_str name, struct mq_str address, const
 
 /* ---- reading ---- */
 
-/* The words before a "<", ":", ",", ";" or the end. */
+/* A run of words: up to one of "),:;<>" or the end. */
 struct phrase {
     size_t words;
-    struct mq_str text; /* from the first word to the last, as they stand */
+    struct mq_str text; /* from the first word to the last, with all between */
     bool at;            /* a word has an "@" outside quotes */
 };
 
@@ -142,8 +142,8 @@ static bool take_phrase(struct mq_address_reader *r, struct phrase *phrase)
     return r->fault == NULL;
 }
 
-/* Whether a name with an "@" in it is the address itself, perhaps as 'a@b', which many programs
- * write without double quotes. If it is another address, a comma may be missing. */
+/* Whether a name with an "@" in it only repeats the address, perhaps in single quotes, as many
+ * programs write it. If the name is another address, a comma may be missing between the two. */
 static bool is_own_name(const struct phrase *phrase, struct mq_str address)
 {
     struct mq_str name = phrase->text;
@@ -216,7 +216,7 @@ static bool begins_group(const struct mq_address_reader *r, const struct phrase 
     return peek(r) == ':' && phrase->words > 0 && !phrase->at && !r->in_group && !r->strict;
 }
 
-/* Takes one element of the list. *address is empty if it has none. */
+/* Takes one element of the list. *address is empty if the element has no address. */
 static void take_element(struct mq_address_reader *r, struct phrase *phrase, struct mq_str *address)
 {
     if (!take_phrase(r, phrase)) {
@@ -244,7 +244,7 @@ static void take_element(struct mq_address_reader *r, struct phrase *phrase, str
     }
 }
 
-/* ---- as applications give them ---- */
+/* ---- mailboxes as applications give them ---- */
 
 /* Appends the name without its quotes. Returns NULL, or what is wrong. */
 static const char *read_name(struct mq_str text, struct mq_buffer *name)

@@ -40,13 +40,13 @@ enum mq_status mq_addresses_of_header(struct mq_str value, const char *field,
 /* Reads the addresses of a field's value one by one, as they are in the value. */
 struct mq_address_reader {
     struct mq_str rest; /* of the value, without white space around it */
-    const char *fault;  /* what is wrong, if it is not the address itself */
+    const char *fault;  /* what is wrong with the syntax, or NULL */
     bool strict;        /* no comments, no groups, no white space inside <> */
     bool in_group;
-    bool more; /* a comma follows the element */
+    bool more; /* a comma followed the last element */
 };
 
-/* Takes the next element; *address is empty if it has none. False at the end, and for a fault. */
+/* Takes the next element. *address is empty if it has none. False at the end or after a fault. */
 bool mq_address_next(struct mq_address_reader *reader, struct mq_str *address);
 
 #endif

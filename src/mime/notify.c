@@ -57,7 +57,7 @@ enum mq_status mq_notify_set_ret(struct mq_notify *notify, struct mq_str word, s
     return MQ_OK;
 }
 
-/* Whether an octet is written as it is in xtext (section 4). */
+/* Whether xtext has an octet as it is, not as "+XX" (section 4). */
 static bool is_xchar(char c)
 {
     return c > 32 && c < 127 && c != '+' && c != '=';
@@ -112,7 +112,7 @@ void mq_notify_rcpt_params(const struct mq_notify *notify, char out[MQ_NOTIFY_PA
     }
 }
 
-/* ---- the column ---- */
+/* ---- the column `fields` ---- */
 
 /* Stores the parameters as they are sent, but the envelope's id as given, not in xtext. */
 void mq_notify_write(const struct mq_notify *notify, struct mq_buffer *out)

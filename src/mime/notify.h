@@ -30,7 +30,7 @@ struct mq_notify {
 
 bool mq_notify_asks(const struct mq_notify *notify);
 
-/* MQ_INVALID with the field "dsn" for a value that is not allowed. Case does not matter. */
+/* Set one parameter; words may be in any case. MQ_INVALID, field "dsn", for a bad value. */
 enum mq_status mq_notify_add_when(struct mq_notify *notify, struct mq_str word,
                                   struct mq_error *err);
 enum mq_status mq_notify_set_ret(struct mq_notify *notify, struct mq_str word,
@@ -43,7 +43,7 @@ void mq_notify_mail_params(const struct mq_notify *notify, char out[MQ_NOTIFY_PA
 void mq_notify_rcpt_params(const struct mq_notify *notify, char out[MQ_NOTIFY_PARAMS_ROOM]);
 
 /* Append and read the job's column `fields`: a JSON object whose "dsn" has these parameters. A
- * value that cannot be read, or does not pass the checks above, asks for nothing. MQ_NOMEM only. */
+ * value that cannot be read, or fails the checks above, asks for nothing. Only error: MQ_NOMEM. */
 void mq_notify_write(const struct mq_notify *notify, struct mq_buffer *out);
 enum mq_status mq_notify_read(struct mq_str json, struct mq_notify *out, struct mq_error *err);
 

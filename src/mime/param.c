@@ -8,7 +8,7 @@
 #include "core/ascii.h"
 #include "mime/header.h"
 
-#define PARAMS_MAX     900 /* of a type with its parameters: fits in a line of 998 */
+#define PARAMS_MAX     900 /* octets of a type with its parameters: they fit in a line of 998 */
 #define TYPE_PART_MAX  127 /* RFC 6838, 4.2 */
 #define EXTENDED_BEGIN "utf-8''"
 
@@ -20,7 +20,7 @@ static bool is_token_char(char c)
     return c > 32 && c < 127 && strchr("()<>@,;:\\\"/[]?=", c) == NULL;
 }
 
-/* Takes a token off the text; empty when it begins with none. */
+/* Takes a token off the text. Returns an empty one if the text does not begin with a token. */
 static struct mq_str take_token(struct mq_str *text)
 {
     struct mq_str token = {text->data, 0};
@@ -31,7 +31,7 @@ static struct mq_str take_token(struct mq_str *text)
     return token;
 }
 
-/* Takes a quoted string off the text; empty when it begins with none or does not end. */
+/* Takes a quoted string off the text. Returns an empty one if none begins or it does not end. */
 static struct mq_str take_quoted(struct mq_str *text)
 {
     bool quoted = text->len > 0 && text->data[0] == '"';
@@ -56,7 +56,7 @@ static bool take_param(struct mq_str *text, struct mq_str *name, struct mq_str *
     return value->len > 0;
 }
 
-/* Whether an attribute is name, name*, name*0 or name*0*. */
+/* Whether a parameter is "name", also as name*, name*0 or name*0* (RFC 2231). */
 static bool is_name(struct mq_str attribute)
 {
     const char *star = memchr(attribute.data, '*', attribute.len);
@@ -202,8 +202,8 @@ static void put_extended(struct mq_buffer *out, size_t *column, const char *name
     }
 }
 
-/* Writes name="…" if the value is plain and fits in a line with its escapes and a ';'; else
- * false. */
+/* Writes name="…" if the value is plain and the parameter with its escapes and a ';' fits in a
+ * line. Else writes nothing and returns false. */
 static bool put_plain(struct mq_buffer *out, size_t *column, const char *name, struct mq_str value)
 {
     size_t length = strlen(name) + 1 + mq_quoted_size(value) + 1;
@@ -226,8 +226,8 @@ void mq_param_filename(struct mq_buffer *out, size_t *column, const char *name, 
 
 /* ---- for readers without RFC 2231 ---- */
 
-/* Writes one "_" for a run of characters that are not ASCII, or would end quotes or encoded
- * words. */
+/* Writes a value in ASCII. One "_" replaces a run of characters that are not ASCII, or that would
+ * end quotes or encoded words. */
 static void put_ascii(struct mq_buffer *out, struct mq_str value)
 {
     bool gap = false;

@@ -9,7 +9,7 @@ struct mq_media_type {
     struct mq_str type;    /* "text" */
     struct mq_str subtype; /* "csv" */
     struct mq_str params;  /* what follows, with the first ';'; may be empty */
-    bool has_name;         /* a parameter "name" is among them, in any form */
+    bool has_name;         /* params has a "name", plain or in a form of RFC 2231 */
 };
 
 /* Returns NULL, or what is wrong with the text. */
@@ -17,7 +17,7 @@ const char *mq_media_type_parse(struct mq_str text, struct mq_media_type *out);
 /* Writes a type behind "Content-Type:". */
 void mq_media_type_write(struct mq_buffer *out, size_t *column, const struct mq_media_type *type);
 
-/* Whether an extended value has a character as it is: attribute-char of RFC 2231, 7. */
+/* Whether an extended value has a character unencoded: attribute-char of RFC 2231, 7. */
 bool mq_param_is_literal(char c);
 
 /* Writes a file's name (UTF-8 without control characters) as a parameter, behind ';' and a space or

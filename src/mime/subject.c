@@ -81,7 +81,7 @@ static const struct charset *charset_of(struct mq_str name)
     return NULL;
 }
 
-/* False if its character set or encoding is not known here. */
+/* Returns false if the word's character set or encoding is not known here. */
 static bool decode_word(const struct word *word, struct mq_buffer *out)
 {
     const struct charset *charset = charset_of(word->charset);
@@ -104,8 +104,7 @@ static bool decode_word(const struct word *word, struct mq_buffer *out)
     return true;
 }
 
-/* Decodes a value without its folds. White space between encoded words is dropped (RFC 2047,
- * 6.2). */
+/* Decodes a value. Drops its folds, and white space between encoded words (RFC 2047, 6.2). */
 static void decode_words(struct mq_str s, struct mq_buffer *out)
 {
     size_t before = 0; /* length of `out` behind the last encoded word; 0: text followed */

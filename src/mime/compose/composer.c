@@ -11,8 +11,8 @@
 #include "mime/text/html.h"
 
 #define MESSAGE_ID_MAX 900
-#define DATE_FIRST_S   INT64_C(-2208988800)  /* 1900, RFC 5322, 3.3 */
-#define DATE_LAST_S    INT64_C(253402300799) /* 9999 */
+#define DATE_FIRST_S   INT64_C(-2208988800)  /* the year 1900: RFC 5322, 3.3 */
+#define DATE_LAST_S    INT64_C(253402300799) /* the end of the year 9999 */
 
 /* All that a message is made of, after the checks. */
 struct work {
@@ -22,7 +22,7 @@ struct work {
     struct mq_buffer spaced;    /* the subject, if it had pasted separators */
     struct mq_buffer made_text; /* text that was made from the HTML */
     struct mq_str text;         /* the text that is sent; data NULL: none */
-    struct mq_buffer head;      /* the header without the fields of the body */
+    struct mq_buffer head;      /* header fields, except those that describe the body */
     struct mq_part_tree tree;
 };
 
@@ -249,7 +249,7 @@ static enum mq_status collect(const struct work *work, struct mq_strings *recipi
 static enum mq_status write_message(struct work *work, struct mq_buffer *out, struct mq_error *err)
 {
     MQ_TRY(mq_part_tree_prepare(work->fields, work->text, &work->tree, err));
-    /* All at once: while a buffer grows, it needs the old memory and the new. */
+    /* Reserved at once: a buffer that grows needs its old and its new memory together. */
     mq_buffer_reserve(out, work->head.len + work->tree.size);
     mq_buffer_str(out, mq_buffer_view(&work->head));
     MQ_TRY(mq_part_tree_write(&work->tree, out, err));

@@ -39,8 +39,8 @@ struct mq_compose_part {
     struct mq_str type; /* "image/png", "text/csv; charset=utf-8"; empty: octet-stream */
     struct mq_str cid;  /* its id, which the HTML has behind "cid:"; empty: an attachment */
     struct mq_str data; /* the content; with an fd, only its length */
-    int fd;             /* data.len bytes are read from its position on; fewer or more are an
-                           error. It is not closed. -1: none */
+    int fd;             /* data.len bytes are read from its current position; fewer or more are
+                           an error. The caller closes it. -1: none */
     const char *field;  /* for errors: "attachments[2]" */
 };
 

@@ -8,11 +8,11 @@
 #include "mime/header.h"
 #include "mime/mailbox.h"
 
-#define NAME_MAX_OCTETS 76 /* fits in a line with the colon */
+#define NAME_MAX_OCTETS 76 /* a name and its colon fit in a line */
 #define URI_MAX         900
 #define FIELD_MAX       96
 
-/* Fields that are not free text, or are not allowed. */
+/* How the value of a field is written, or that the caller must not give it. */
 enum kind {
     TEXT,
     MAILBOX,   /* one mailbox */
@@ -23,9 +23,9 @@ enum kind {
 };
 
 static const struct rule {
-    const char *name; /* or, if it ends with "-", how the name begins */
+    const char *name; /* if it ends with "-": the beginning of the names */
     enum kind kind;
-    const char *why; /* FROM_FIELD: the name of that field; REFUSED: cause and cure */
+    const char *why; /* FROM_FIELD: the field to give it in instead; REFUSED: cause and cure */
 } rules[] = {
     {"Sender", MAILBOX, NULL},
     {"Disposition-Notification-To", MAILBOXES, NULL},
@@ -221,7 +221,7 @@ enum mq_status mq_unsubscribe_write(const struct mq_compose_fields *fields, stru
     for (size_t i = 0; i < count; i++) {
         size_t len = fields->unsubscribe[i].len + 3; /* "<…>," */
         MQ_TRY(check_uri(fields, i, &https, err));
-        mq_encode_break(out, &column, i > 0 ? len : 0); /* the first one stays with the name */
+        mq_encode_break(out, &column, i > 0 ? len : 0); /* never folds before the first */
         mq_buffer_char(out, '<');
         mq_buffer_str(out, fields->unsubscribe[i]);
         mq_buffer_append(out, ">,", i + 1 < count ? 2 : 1);

@@ -14,7 +14,7 @@
 
 #define CID_MAX     200                    /* octets; fits in a line */
 #define READ_SIZE   (512 * MQ_BASE64_LINE) /* bytes read from an fd at a time */
-#define HEADER_SIZE 512                    /* of a part's header, without its name */
+#define HEADER_SIZE 512                    /* octets of a part's header, without the file name */
 #define FRAME_SIZE  2048 /* headers of texts and multiparts, boundaries, a line in reserve */
 
 enum multipart { MIXED = 1, ALTERNATIVE, RELATED };
@@ -141,7 +141,8 @@ static bool is_sendable(struct mq_str text, size_t *lines)
     return good;
 }
 
-/* Whether a message type must not be encoded: all but global and its kin (RFC 6532, 3.7; 6533). */
+/* Whether a type is a message type that must not be encoded: all but message/global and its
+ * variants (RFC 6532, 3.7; RFC 6533). */
 static bool is_message(const struct mq_media_type *type)
 {
     return mq_str_equal_nocase(type->type, MQ_STR("message")) &&
@@ -224,8 +225,8 @@ static enum mq_status prepare_parts(const struct mq_compose_fields *fields,
     return MQ_OK;
 }
 
-/* Checks the cids: without HTML nothing could show a part, and of two with the same cid one would
- * never be shown. */
+/* Checks the cids. Without HTML nothing refers to them. Of two parts with the same cid only one
+ * would be shown. */
 static enum mq_status check_inline(const struct mq_part_tree *tree, struct mq_error *err)
 {
     for (size_t i = 0; i < tree->count; i++) {
@@ -260,7 +261,7 @@ static uint64_t hash(struct mq_str text, uint64_t cycle)
 
 static bool has_stem(enum mq_encoding encoding, struct mq_str content, const char *stem)
 {
-    /* Encoded content cannot have "=_", which is before the stem in each boundary. */
+    /* Each boundary has "=_" before the stem, and encoded content cannot contain "=_". */
     return (encoding == MQ_ENCODING_7BIT || encoding == MQ_ENCODING_8BIT) && content.len > 0 &&
            memmem(content.data, content.len, stem, MQ_BOUNDARY_STEM) != NULL;
 }
@@ -306,7 +307,7 @@ void mq_part_tree_clear(struct mq_part_tree *tree)
     *tree = (struct mq_part_tree){.count = 0};
 }
 
-/* ---- writing: a part has no line end of its own, the delimiter behind it brings one ---- */
+/* ---- writing: the line end behind a part belongs to the delimiter that follows ---- */
 
 static void put_part_header(const struct mq_part *part, struct mq_buffer *out)
 {
@@ -379,7 +380,7 @@ static void put_boundary(const struct mq_part_tree *tree, struct mq_buffer *out,
     mq_buffer_append(out, tree->stem, MQ_BOUNDARY_STEM);
 }
 
-/* Writes the delimiter before a part. Behind a header, its first line end makes the empty line. */
+/* Writes the delimiter before a part. Its first line end, behind a header, is the empty line. */
 static void put_delimiter(const struct mq_part_tree *tree, struct mq_buffer *out,
                           enum multipart kind)
 {
@@ -413,7 +414,7 @@ static void close_multipart(const struct mq_part_tree *tree, struct mq_buffer *o
     mq_buffer_cstr(out, "--");
 }
 
-/* Writes the parts that the HTML shows (RELATED), or the others, and the end of their multipart. */
+/* Writes the parts that the HTML shows (RELATED), or the others (MIXED), and ends the multipart. */
 static enum mq_status put_parts(const struct mq_part_tree *tree, struct mq_buffer *out,
                                 enum multipart kind, struct mq_error *err)
 {

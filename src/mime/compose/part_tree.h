@@ -20,9 +20,9 @@ struct mq_part_tree {
     struct mq_text_part text, html;
     struct mq_part *parts; /* in the order of the fields */
     size_t count, inline_count;
-    /* A part is 8bit, so the multiparts around it are 8bit too. */
+    /* Whether an inline or attached part is 8bit. The multiparts around it are 8bit then too. */
     bool eight_bit_inline, eight_bit_attached;
-    char stem[MQ_BOUNDARY_STEM + 1]; /* of the boundaries; occurs in no content */
+    char stem[MQ_BOUNDARY_STEM + 1]; /* what all boundaries share; occurs in no content */
     size_t size;                     /* an upper bound of the octets that are written */
 };
 

@@ -16,7 +16,7 @@ enum once_more {
 
 #define NAMES_MAX 12
 
-/* The fields to sign, in the order of h=, by whether h= names them once more than they occur. */
+/* The fields to sign, in h= order, grouped by whether h= names one more than the message has. */
 static const char *const signed_fields[][NAMES_MAX] = {
     [ALWAYS] = {"From", "To", "Cc", "Subject", "Date", "Message-ID", "Reply-To", "Sender",
                 "MIME-Version", "Content-Type", "Content-Transfer-Encoding"},
@@ -110,8 +110,8 @@ void mq_dkim_relax_header(struct mq_buffer *out, struct mq_str name, struct mq_s
     mq_buffer_append(out, "\r\n", 2);
 }
 
-/* Returns how many bytes of text (which does not end with white space) are canonical already: up to
- * a tab, to several blanks, or to blanks at a line's end. */
+/* Returns how many bytes at the beginning of text are canonical already: all before a tab, before
+ * several blanks, or before blanks at a line's end. The text does not end with white space. */
 static size_t relaxed_length(struct mq_str text)
 {
     size_t n = 0;

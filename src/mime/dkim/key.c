@@ -82,7 +82,7 @@ static enum mq_status open_file(const char *file, BIO **out, struct mq_error *er
 
 /* ---- the key ---- */
 
-/* Keeps OpenSSL from asking for a passphrase on a terminal; *asked: it wanted to. */
+/* OpenSSL calls this for a passphrase. Sets *asked, and does not ask for one on a terminal. */
 static int no_passphrase(char *buffer, int size, int writing, void *asked)
 {
     (void)buffer;
@@ -127,7 +127,7 @@ static enum mq_status read_key(const char *file, BIO *bio, EVP_PKEY **out, struc
 enum mq_status mq_dkim_key_open(const char *file, EVP_PKEY **out, struct mq_error *err)
 {
     BIO *bio = NULL;
-    /* PHP code reads the thread's queue of OpenSSL errors, so none of ours is left in it. */
+    /* PHP code reads the thread's queue of OpenSSL errors, so we remove our errors from it. */
     ERR_set_mark();
     enum mq_status status = open_file(file, &bio, err);
     if (status == MQ_OK) {

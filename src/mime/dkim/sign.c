@@ -218,7 +218,7 @@ static enum mq_status find_domain(const struct mq_dkim *dkim, const struct mq_dk
 
 /* What all signatures of one mail share. */
 struct common {
-    struct mq_buffer text;  /* signed fields, canonical; behind them a signature's own field */
+    struct mq_buffer text;  /* signed fields, canonical; while signing, also the signature's own */
     struct mq_buffer names; /* their names: the tag h= */
     struct mq_buffer hash;  /* of the body, base64 */
     int64_t now_s;

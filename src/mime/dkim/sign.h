@@ -20,10 +20,11 @@ void mq_dkim_free(struct mq_dkim *dkim); /* NULL is allowed */
 
 /* Adds a private key: a PEM file (PKCS #8 or PKCS #1) with Ed25519, or RSA of at least 1,024 bits.
  * Several keys for a domain give several signatures. The file is read only here. MQ_CONFIG, field
- * "dkim", names the file and the cure, for a file that cannot be read, is not a regular file,
- * belongs to a user other than root and ours, can be written by others than its owner or read by
- * all (0600 or 0640 are right), has no such key, or needs a passphrase; also for a selector or
- * domain that is no name, a selector that the domain has already, a build that cannot sign. */
+ * "dkim", names the file and the cure. A file is refused if it cannot be read, is not a regular
+ * file, belongs to a user other than root and ours, can be written by others than its owner or read
+ * by all (0600 or 0640 are right), has no such key, or needs a passphrase. Also refused: a selector
+ * or domain that is no name, a selector that the domain has already, and any key if this build
+ * cannot sign. */
 enum mq_status mq_dkim_add(struct mq_dkim *dkim, const char *domain, const char *selector,
                            const char *key_file, struct mq_error *err);
 /* Adds keys from "domain:selector:/path/key.pem", several with commas or spaces between. If one

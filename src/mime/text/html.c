@@ -15,9 +15,9 @@
 #include "core/ascii.h"
 #include "mime/text/writer.h"
 
-#define MARK_MAX       256 /* octets */
+#define MARK_MAX       256 /* octets of a mark that mark_length() finds */
 #define ATTRIBUTES_MAX 1000
-#define LINK_TEXT_MAX  2048 /* a longer text is cut: it cannot be the link's URL */
+#define LINK_TEXT_MAX  2048 /* octets; of a link's text, only so many are compared with its URL */
 #define NUMBER_MAX     99999999
 
 enum role {
@@ -60,7 +60,7 @@ static const struct kind {
 
 struct reader {
     struct mq_text_writer writer;
-    int *number; /* number of the next item in a numbered list; else NULL */
+    int *number; /* number of the next item; NULL: the open list has no numbers */
     int lists;   /* lists that are open */
     int preformatted;
     struct mq_buffer url;       /* of the open link; empty: none is open, or it has no usable URL */
@@ -123,7 +123,7 @@ static bool declares(const char *style, const char *declaration)
     return !*declaration;
 }
 
-/* Whether the attribute hidden, or the style, hides the element. */
+/* Whether the attribute "hidden" or the style hides the element. */
 static bool is_hidden(const xmlNode *node)
 {
     for (const char *style = attribute(node, "style").data; style; style = strchr(style, ';')) {
@@ -158,7 +158,7 @@ static void put_url(struct mq_buffer *out, struct mq_str text)
     }
 }
 
-/* Returns a URL as people say it: without http(s):// and the last "/". */
+/* Returns a URL as people say it: without http(s):// and without "/" at its end. */
 static struct mq_str spoken(struct mq_str url)
 {
     if (!cut(&url, "https://")) {
@@ -187,7 +187,7 @@ static void open_link(struct reader *reader, const xmlNode *node)
     static const char *const nowhere[] = {
         "#", "javascript:", "vbscript:", "data:", "cid:", "about:"};
     struct mq_str text = mq_str_trim(attribute(node, "href"));
-    close_link(reader);          /* a link ends one around it, as in browsers */
+    close_link(reader);          /* a link in a link ends the outer one, as in browsers */
     if (cut(&text, "mailto:")) { /* the query of the URI is left out */
         const char *end = text.len > 0 ? memchr(text.data, '?', text.len) : NULL;
         text.len = end != NULL ? (size_t)(end - text.data) : text.len;
@@ -278,8 +278,8 @@ static void read_element(struct reader *reader, const xmlNode *node)
 }
 
 /* Returns the length of the mark <![if …]> or <![endif]> that the text begins with, 0 if there is
- * none. Mail programs write these for Outlook, and libxml2 before 2.14 treats them as text, without
- * the "<" at the beginning of a text. */
+ * none. Mail programs write these for Outlook. libxml2 before 2.14 treats them as text, and at the
+ * beginning of a text drops their "<". */
 static size_t mark_length(struct mq_str text)
 {
     struct mq_str name = mq_str_skip(text, text.len > 0 && text.data[0] == '<');
@@ -316,7 +316,7 @@ static void read_nodes(struct reader *reader, const xmlNode *node)
 
 /* ---- the parser ---- */
 
-/* A parser without its own handler passes errors to that of the process, which is PHP's. */
+/* A parser without its own handler passes errors to the handler of the process, which is PHP's. */
 #if LIBXML_VERSION >= 21200
 static void on_error(void *context, const xmlError *error)
 #else
@@ -334,7 +334,8 @@ struct source {
 };
 
 /* libxml2 compares each attribute of a tag with all before it, so the HTML ends at a tag that has
- * too many. The parser's array holds names and values and doubles when it grows. */
+ * too many. maxatts is the size of the parser's array of names and values, which grows by
+ * doubling. */
 static int read_source(void *context, char *buffer, int size)
 {
     struct source *source = context;

@@ -6,18 +6,18 @@
 
 struct mq_text_writer {
     struct mq_buffer *out;
-    size_t start;            /* where in out the text begins */
-    struct mq_buffer word;   /* the unfinished word; its no-break spaces are spaces */
+    size_t start;            /* index in `out` where the text begins */
+    struct mq_buffer word;   /* the unfinished word; no-break spaces became spaces */
     bool visible;            /* the word has a visible character */
     struct mq_buffer prefix; /* begins every line: quote marks, indents */
-    struct mq_buffer first;  /* begins the next line: as long as prefix, with list marks */
+    struct mq_buffer first;  /* begins the next line: as long as prefix, but with list marks */
     size_t column;           /* of the open line */
     bool line_open;
     bool space;      /* a space is due before the next word */
     bool bar;        /* a mark is due between two cells, if the next word is on this line */
     unsigned breaks; /* line ends due before the next word: 2 make an empty line */
-    unsigned ended;  /* line ends that `out` ends with already */
-    size_t gap;      /* the shortest prefix since the last line: that of an empty line */
+    unsigned ended;  /* line ends at the end of `out` */
+    size_t gap;      /* smallest prefix.len since the last line: empty lines have that much */
 };
 
 void mq_text_writer_init(struct mq_text_writer *writer, struct mq_buffer *out);
@@ -42,7 +42,7 @@ void mq_text_bar(struct mq_text_writer *writer);
 /* Lines from here on begin with `rest`, the first one with `first`, which is as long. Adds nothing
  * beyond a maximum depth. */
 void mq_text_indent(struct mq_text_writer *writer, const char *first, const char *rest);
-/* Shortens the prefix to `before` octets again: prefix.len before mq_text_indent(). */
+/* Shortens the prefix to `before`, which is what prefix.len was before mq_text_indent(). */
 void mq_text_unindent(struct mq_text_writer *writer, size_t before);
 
 #endif

@@ -62,14 +62,14 @@ static enum role role_of(struct mq_str name)
 
 /* The topmost block of Resent- fields. */
 struct block {
-    unsigned roles; /* bits: the roles of its fields */
+    unsigned roles; /* BIT() of the role of each of its fields */
     size_t end;     /* Resent- fields from this line on belong to other blocks */
 };
 
 static enum mq_status find_block(struct mq_str raw, struct block *out, struct mq_error *err)
 {
     struct block block = {.end = SIZE_MAX};
-    size_t again = SIZE_MAX; /* first line with a recipients' field that the block has already */
+    size_t again = SIZE_MAX; /* first line that repeats a recipients' field of the block */
     struct mq_message_fields fields;
     mq_message_fields_init(&fields, raw);
     while (mq_message_fields_next(&fields)) {
@@ -86,8 +86,8 @@ static enum mq_status find_block(struct mq_str raw, struct block *out, struct mq
         if ((bit & TRACE) != 0 && block.roles != 0) {
             block.end = fields.line;
         } else if ((bit & RESENT_MARKS & block.roles) != 0) {
-            /* No trace field separates the two blocks, and the second may begin with any Resent-
-             * field. */
+            /* The next block begins here without a trace field before it, or began above at the
+             * first recipients' field that was repeated. */
             block.end = again < fields.line ? again : fields.line;
         } else if ((bit & RESENT_RECIPIENTS & block.roles) != 0 && again == SIZE_MAX) {
             again = fields.line;

@@ -14,8 +14,8 @@ struct mq_envelope {
 
 void mq_envelope_clear(struct mq_envelope *envelope);
 
-/* These read the header section of a message with any line ends (CRLF, LF, CR) that still has its
- * Bcc. They parse only the fields that they use. If there are several blocks of Resent- fields, the
+/* Both functions read the header section of a message with any line ends (CRLF, LF, CR) that still
+ * has its Bcc. They parse only the fields that they use. Of several blocks of Resent- fields the
  * topmost counts (RFC 5322, 3.6.6). MQ_MESSAGE names the field at fault ("Bcc") or "message". */
 
 /* Sets *from (malloc'ed) to the first address of Resent-Sender; if it has none, of Resent-From,

@@ -1,5 +1,5 @@
-/* What the files of repair.h share. A lack of memory sets `failed` of the output, which callers
- * check at the end. */
+/* What the repair*.c files share. If memory is missing, `failed` of the output is set; callers
+ * check it at the end. */
 #ifndef MQ_MIME_WIRE_INTERNAL_H
 #define MQ_MIME_WIRE_INTERNAL_H
 
@@ -71,17 +71,17 @@ struct mq_repair_head {
 
 /* Appends a header section with its long lines folded. */
 void mq_repair_fold(struct mq_buffer *out, struct mq_str head, const struct mq_repair_head *change);
-/* Append the lines of a body. Break the long ones by soft breaks (quoted-printable), into lines of
- * 76 octets (base64), or of 998. No new line begins with "--". */
+/* Append the lines of a body and break the long ones: with soft breaks (quoted-printable), into
+ * lines of 76 octets (base64), or into lines of 998. No break makes a line begin with "--". */
 void mq_repair_break_quoted_printable(struct mq_buffer *out, struct mq_str text);
 void mq_repair_break_base64(struct mq_buffer *out, struct mq_str text);
 void mq_repair_break(struct mq_buffer *out, struct mq_str text);
 
 /* ---- repair_body.c ---- */
 
-/* Appends a message with its fields repaired and its long lines encoded or broken; or with `seven`,
- * one without bytes over 127 behind its header section. Returns NULL, or why this cannot be
- * done. */
+/* Appends a message with its fields repaired and its long lines encoded or broken. With `seven`,
+ * appends a form without bytes over 127 behind its header section instead. Returns NULL, or why
+ * this cannot be done. */
 const char *mq_repair_entity(struct mq_buffer *out, struct mq_str wire, bool seven);
 
 #endif

@@ -6,7 +6,7 @@
 #include "core/ascii.h"
 #include "mime/encode.h"
 
-#define ID_OCTETS_MAX 980 /* of a Message-ID in a field that repair.h rewrites */
+#define ID_OCTETS_MAX 980 /* octets of a Message-ID, if repair.h will rewrite its field */
 
 /* Kinds of header fields, by what is done with them. */
 enum kind { ORDINARY, BLIND, MESSAGE_ID, DATE, SIGNATURE };
@@ -14,20 +14,20 @@ enum kind { ORDINARY, BLIND, MESSAGE_ID, DATE, SIGNATURE };
 #define BIT(kind) (1u << (kind))
 #define ALL_KINDS (~0u)
 
-/* The state of one mq_message_normalize(). */
+/* The state of one call of mq_message_normalize(). */
 struct work {
     struct mq_str rest; /* the unread rest of the message */
     bool ascii;         /* the whole message is ASCII */
     char end;           /* last byte of every line: LF, or CR */
-    size_t line;        /* number of the current one */
+    size_t line;        /* number of the current line */
     struct mq_buffer *out;
     struct mq_error *err;
-    bool has_crlf, has_lf, has_cr; /* line ends met; has_lf: or CR throughout; has_cr: a lone CR */
+    bool has_crlf, has_lf, has_cr; /* seen; has_lf: LF, or CR throughout; has_cr: a lone CR */
     unsigned found;                /* kinds of fields that were kept */
     unsigned changes;              /* kinds of fields that were added or taken out */
     unsigned covered;              /* kinds of fields that signatures cover */
     bool raw_headers, body_8bit, long_lines;
-    size_t bad_line; /* number of the first line that a signed message must not have; 0: none */
+    size_t bad_line; /* first line that is an error if the message is signed; 0: none */
     const char *bad; /* what is wrong with it */
 };
 
@@ -36,7 +36,7 @@ static enum mq_status bad_line(const struct work *work, size_t line, const char 
     return mq_error_set(work->err, MQ_MESSAGE, "message", "message: line %zu: %s", line, what);
 }
 
-/* Notes the first line that repair.h has to change: an error if the message is signed. */
+/* Remembers the first line that repair.h must change, which is an error in a signed message. */
 static void note(struct work *work, const char *what)
 {
     if (work->bad_line == 0) {
@@ -152,7 +152,7 @@ static const char *fault_of_name(const struct work *work, struct mq_str name, st
                                   : "the name of the header has more than 997 octets; shorten it";
 }
 
-/* `rewritten`: repair.h will write the field again. */
+/* Returns the fault of a Message-ID, or NULL. `rewritten`: repair.h will write the field again. */
 static const char *fault_of_id(struct mq_str id, bool rewritten)
 {
     size_t size = id.len; /* with each byte over 127 as "=XX" */
@@ -170,14 +170,14 @@ static const char *fault_of_id(struct mq_str id, bool rewritten)
                : NULL;
 }
 
-/* Whether a field stays. */
+/* Whether a field stays: not a Bcc; of Message-ID and Date the first that has a value. */
 static bool is_kept(const struct work *work, enum kind kind, struct mq_str value)
 {
     bool once = kind == MESSAGE_ID || kind == DATE;
     return kind != BLIND && !(once && (value.len == 0 || (work->found & BIT(kind)) != 0));
 }
 
-/* Appends the lines of a field. *raw: it has bytes over 127; *is_long: a line over 998 octets. */
+/* Appends a field's lines. Sets *raw for bytes over 127, *is_long for a line over 998 octets. */
 static enum mq_status put_field(struct work *work, const struct mq_message_fields *field, bool *raw,
                                 bool *is_long)
 {
@@ -225,8 +225,8 @@ static enum mq_status take_field(struct work *work, const struct mq_message_fiel
     return MQ_OK;
 }
 
-/* Adds the fields that every message must have. Their values come from the row, so they are the
- * same at every attempt. */
+/* Adds the fields that every message must have. Their values come from the job's row, so they are
+ * the same at every attempt. */
 static void add_missing(struct work *work, const struct mq_message_options *options)
 {
     unsigned missing = (BIT(DATE) | BIT(MESSAGE_ID)) & ~work->found;

@@ -50,8 +50,8 @@ enum mq_status mq_message_normalize(struct mq_str raw, const struct mq_message_o
                                     struct mq_buffer *out, struct mq_message_info *info,
                                     struct mq_error *err);
 
-/* Iterates over the fields of a header section with any of these line ends, up to the first empty
- * line. `name` is empty for a line that is not a field; `value` is trimmed and still folded. */
+/* Iterates over the fields of a header section (line ends as above), up to the first empty line.
+ * `name` is empty for a line that is not a field; `value` is trimmed and still folded. */
 struct mq_message_fields {
     struct mq_str rest; /* what was not read yet */
     struct mq_str name;
@@ -73,7 +73,7 @@ enum mq_status mq_message_check_wire(struct mq_str message, struct mq_error *err
  * follows that line. */
 struct mq_str mq_message_head(struct mq_str message, struct mq_str *body);
 
-/* What a relay must offer for a message in wire form: MQ_MESSAGE_8BIT, MQ_MESSAGE_UTF8_HEADERS. */
+/* Returns what a relay must offer for a message in wire form: MQ_MESSAGE_8BIT, _UTF8_HEADERS. */
 unsigned mq_message_flags(struct mq_str message);
 /* Returns the Message-ID of a message in wire form, as in mq_message_info; empty if it has none. */
 struct mq_str mq_message_id(struct mq_str message);

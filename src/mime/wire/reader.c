@@ -14,8 +14,7 @@ void mq_message_fields_init(struct mq_message_fields *fields, struct mq_str mess
     *fields = (struct mq_message_fields){.rest = message, .end = cr ? '\r' : '\n'};
 }
 
-/* Length of the field name that a line begins with (RFC 5322, 3.6.8); 0 when it begins with none.
- */
+/* Returns the length of the field name that a line begins with (RFC 5322, 3.6.8), or 0. */
 static size_t name_length(struct mq_str line)
 {
     size_t n = 0;
@@ -25,7 +24,7 @@ static size_t name_length(struct mq_str line)
     return n < line.len && line.data[n] == ':' ? n : 0;
 }
 
-/* Whether the next line is a field or the continuation of one. */
+/* Whether the header section goes on: another line follows, and it is not the empty one. */
 static bool has_line(struct mq_str rest, char end)
 {
     return rest.len > 0 && rest.data[0] != end &&
@@ -104,7 +103,7 @@ static unsigned char fault_at(const unsigned char *byte)
     return (unsigned char)((byte[0] == '\0') | ((byte[0] == '\n') ^ (byte[-1] == '\r')));
 }
 
-/* Returns where the first such byte from `at` on is; `len` if there is none. */
+/* Returns the index of the first byte from `at` on with such a fault; `len` if there is none. */
 static size_t find_fault(const unsigned char *data, size_t at, size_t len)
 {
     for (; len - at >= BLOCK; at += BLOCK) {

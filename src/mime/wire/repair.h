@@ -5,9 +5,10 @@
 
 #include "mime/wire/message.h"
 
-/* Callers use this for every complete message: it calls mq_message_normalize() and repairs what the
- * flags of that report. Arguments and errors are the same. options->max_size holds for the repaired
- * message too, and info->flags describe it: MQ_MESSAGE_8BIT and MQ_MESSAGE_UTF8_HEADERS only.
+/* Brings a complete message to this form: calls mq_message_normalize(), whose arguments and errors
+ * are the same, and repairs what its flags report. Callers use this for every complete message.
+ * options->max_size also limits the repaired message. info->flags describe the repaired message:
+ * MQ_MESSAGE_8BIT and MQ_MESSAGE_UTF8_HEADERS only.
  *
  * To a reader, the repaired message means the same:
  *

@@ -16,8 +16,8 @@ struct word {
     struct mq_str blanks, text;
 };
 
-/* Returns the length of a word: a comment, or up to a space or one of "(),:;<>" outside of
- * quotes. */
+/* Returns the length of the word that text begins with: a comment, or all up to a space or one of
+ * "(),:;<>" outside of quotes. */
 static size_t word_length(struct mq_str text)
 {
     size_t n = 0;
@@ -104,13 +104,13 @@ static void put_comment(struct mq_repair_line *line, const struct word *word)
 /* A display name or a group's name. Its words are gathered and encoded together. */
 struct phrase {
     struct mq_repair_line *line;
-    struct mq_buffer text; /* of the words that were gathered and not written yet */
+    struct mq_buffer text; /* the gathered words that are not written yet */
     struct mq_str blanks;  /* the spaces before them */
     bool behind_encoded;   /* an encoded word is before them */
 };
 
-/* Writes the gathered words. If an encoded word follows, they get the space before it, because
- * readers drop the space between encoded words. */
+/* Writes the gathered words. If an encoded word follows, the space before it is encoded with them,
+ * because readers drop the space between encoded words. */
 static void flush(struct phrase *phrase, bool before_encoded)
 {
     struct mq_buffer *text = &phrase->text;
@@ -182,7 +182,7 @@ static void put_address(struct mq_repair_line *line, struct mq_str blanks, struc
     free(ascii);
 }
 
-/* Writes comments, and words as they are; with `address`, words are written as addresses. */
+/* Writes words and comments. `address`: the words are addresses; else they stay as they are. */
 static void put_words(struct mq_repair_line *line, struct mq_str text, bool address)
 {
     struct word word;

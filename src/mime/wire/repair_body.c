@@ -119,13 +119,13 @@ static void read_head(struct entity *entity)
         }
     }
     if (entity->multipart) {
-        entity->encoding = IDENTITY; /* RFC 2045, 6.4 allows no other; readers ignore it */
+        entity->encoding = IDENTITY; /* a multipart is never encoded (RFC 2045, 6.4) */
     }
 }
 
 /* ---- leaves ---- */
 
-/* Whether a boundary has "=", and quoted-printable could have each of them. */
+/* Whether a boundary has "=", and each "=" in it could also be in quoted-printable text. */
 static bool is_like_quoted(struct mq_str boundary)
 {
     static const char hex[] = "0123456789ABCDEF";
@@ -191,8 +191,8 @@ static bool needs_change(const struct walk *walk, struct mq_str text)
     return walk->seven ? !mq_str_ascii(text) : mq_repair_has_long(text);
 }
 
-/* Writes text around parts, which no reader decodes, with its long lines cut. For 7 bits, bytes
- * over 127 become "*": boundaries have none (RFC 2046, 5.1.1), so this cannot make one. */
+/* Writes text around parts, which no reader decodes, with its long lines cut. With `seven`, bytes
+ * over 127 become "*". No boundary has a "*" (RFC 2046, 5.1.1), so no line becomes one. */
 static void put_cut(struct walk *walk, struct mq_str text)
 {
     size_t at = walk->out->len;
@@ -203,8 +203,8 @@ static void put_cut(struct walk *walk, struct mq_str text)
     }
 }
 
-/* Writes a body that is declared as encoded but has bytes over 127: as "=XX", or without them if it
- * is base64. No line begins with "-" then, so none can become a boundary. */
+/* Writes a body that has bytes over 127 although it is declared as encoded. They become "=XX", or
+ * are dropped in base64. No line begins with "-" then, so none can become a boundary. */
 static void put_stray(struct walk *walk, const struct entity *entity)
 {
     struct mq_buffer text = {0};
@@ -368,7 +368,7 @@ static void put_entity(struct walk *walk, struct entity *entity)
 {
     static const struct mq_repair_head nothing = {0};
     struct mq_buffer head = {0}, charset = {0};
-    /* Encodes bytes over 127: with `seven` in headers of parts, else in those of the message. */
+    /* Encodes bytes over 127: with `seven` in headers of parts, else in the message's headers. */
     if (walk->seven == (walk->depth > 0) && !mq_str_ascii(entity->head)) {
         mq_repair_fields(&head, entity->head, mq_repair_charset(entity->head, &charset));
         walk->out->failed = walk->out->failed || head.failed || charset.failed;

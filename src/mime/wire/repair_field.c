@@ -5,11 +5,11 @@
 #include "mime/wire/internal.h"
 #include "mime/wire/message.h"
 
-#define CHARSET_MAX 40 /* leaves room in encoded words */
+#define CHARSET_MAX 40 /* octets; leaves room for text in encoded words */
 
 enum kind { TEXT, ADDRESSES, LIST, PARAMS, KEPT, ESCAPED };
 
-/* Returns how a field's bytes over 127 are encoded: in ids, dates, traces and URIs not at all. */
+/* Returns how a field's bytes over 127 are encoded. KEPT: they stay if the field is UTF-8. */
 static enum kind kind_of(struct mq_str name)
 {
     static const char *const special[][18] = {
@@ -34,8 +34,8 @@ static enum kind kind_of(struct mq_str name)
     return TEXT;
 }
 
-/* Whether a charset may be that of bytes that are not UTF-8, and be named in encoded words.
- * `others` are not: ASCII has no bytes over 127, UTF-8 would be valid, and text in the rest looks
+/* Whether bytes that are not UTF-8 may be in this charset, and encoded words may name it. Not if it
+ * is one of `others`: ASCII has no bytes over 127, UTF-8 would be valid, and text in the rest looks
  * different. */
 static bool is_charset(struct mq_str name)
 {
@@ -69,8 +69,8 @@ struct mq_str mq_repair_charset(struct mq_str head, struct mq_buffer *scratch)
     return !scratch->failed && is_charset(found) ? found : MQ_STR("windows-1252");
 }
 
-/* Writes a field that takes no encoded words. Bytes of an unknown charset become "=XX", which an
- * atom allows, so that an id stays an id. */
+/* Writes a field in ASCII where encoded words are not possible: bytes over 127 become "=XX". An
+ * atom may have these characters, so an id stays an id. */
 static void put_escaped(struct mq_buffer *out, struct mq_str field)
 {
     for (size_t i = 0; i < field.len; i++) {
@@ -139,8 +139,8 @@ static bool put_field(struct mq_buffer *out, const struct field *field, enum kin
     return good;
 }
 
-/* Replaces the contents of `out` by the field, written by the rules of a kind and folded. False if
- * it cannot be written so. */
+/* Replaces the contents of `out` by the field, written by the rules of a kind and folded. Returns
+ * false if these rules do not fit the field. */
 static bool put_form(struct mq_buffer *out, const struct field *field, enum kind kind)
 {
     static const struct mq_repair_head nothing = {0};
@@ -160,9 +160,9 @@ static enum kind next_kind(enum kind kind)
     return kind == ADDRESSES ? LIST : kind == LIST ? TEXT : ESCAPED;
 }
 
-/* Whether a second repair would leave a repaired field as it is. It might not if the field could
- * not be read and has bytes over 127: what was encoded may have ended a quoted string or a
- * comment. */
+/* Whether a second repair would leave a repaired field as it is. It may read a field differently
+ * that has bytes over 127 and could not be read: text that was encoded may have ended a quoted
+ * string or a comment. */
 static bool is_settled(struct mq_str text, struct mq_str name, bool *failed)
 {
     struct field field = {text, name, MQ_STR("utf-8"), true};

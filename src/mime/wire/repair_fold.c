@@ -62,7 +62,7 @@ static size_t break_place(struct mq_str line, size_t kept, size_t max)
     return mq_utf8_cut(line, max);
 }
 
-/* Whether the word behind the space that the text begins with is too long for a line. It then
+/* Whether the word behind the space that the text begins with is too long for a line. Such a word
  * begins directly behind the field's name, because some readers treat a fold there as part of the
  * value. */
 static bool is_unfoldable(struct mq_str text)
@@ -132,7 +132,7 @@ static void fold_id_line(struct mq_buffer *out, struct mq_str line, size_t name,
     }
 }
 
-/* Length of a field's name with its colon; 0 for a continuation. */
+/* Returns the length of a field's name with its colon; 0 for a continuation line. */
 static size_t name_length(struct mq_str line)
 {
     const char *colon = memchr(line.data, ':', line.len);
@@ -175,7 +175,7 @@ void mq_repair_fold(struct mq_buffer *out, struct mq_str head, const struct mq_r
 
 /* ---- bodies ---- */
 
-/* Whether "--", which could begin a boundary, is at `at`. */
+/* Whether the line has "--", which could begin a boundary, at index `at`. */
 static bool has_dashes(struct mq_str line, size_t at)
 {
     return at + 1 < line.len && line.data[at] == '-' && line.data[at + 1] == '-';

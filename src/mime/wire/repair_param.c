@@ -10,10 +10,10 @@
 
 struct param {
     struct mq_str name, value; /* the value with its quotes */
-    struct mq_str text;        /* both, as they stand */
+    struct mq_str text;        /* name and value as they stand in the field */
 };
 
-/* Length up to the next ";" outside of quotes. */
+/* Returns the length up to the next ";" outside of quotes. */
 static size_t param_length(struct mq_str text)
 {
     size_t n = 0;
@@ -141,8 +141,8 @@ static unsigned find_extended(struct mq_str params)
     return found;
 }
 
-/* Writes a file's name in ASCII, for old readers, if its extended form is there already. False if
- * it is not. */
+/* Writes a file's name in ASCII, for old readers, if its extended form is there already. Else
+ * writes nothing and returns false. */
 static bool put_fallback(struct mq_repair_line *line, unsigned extended, struct mq_str name,
                          struct mq_str value)
 {
@@ -174,7 +174,7 @@ out:
 }
 
 /* Whether a parameter with this name can be rewritten. The name must be short, because each section
- * repeats it. It must not be in sections already (name*0, name*1): all would have to change. */
+ * repeats it, and not be that of a section (name*0): all sections would have to change. */
 static bool is_writable(struct mq_str name)
 {
     const char *star = memchr(name.data, '*', name.len);

@@ -6,7 +6,7 @@
 #include "mime/header.h"
 #include "mime/wire/internal.h"
 
-enum { ENCODED_WORD_MIN = 8 }; /* a charset and an encoding of one letter, and no text */
+enum { ENCODED_WORD_MIN = 8 }; /* "=?x?Q??=": a charset of one letter, and no text */
 
 #define BLANKS_MAX 8 /* more spaces become one: they could fill a line */
 
