@@ -26,7 +26,7 @@ ZEND_BEGIN_MODULE_GLOBALS(mailqueue)
     char *capture_failure;      /* "fail" or "send", in upper or lower case */
     zval capture_queue;         /* for captured mail; undefined: not open */
     struct mq_pdo *pdo_drivers; /* linked list of all in this request */
-    bool pdo_undone;            /* a rollback found that PDO had undone the whole transaction */
+    bool pdo_undone;            /* the database had undone the application's whole transaction */
     zend_object *pdo_cause;     /* the exception that a PDO object threw last; owned; may be NULL */
 ZEND_END_MODULE_GLOBALS(mailqueue)
 

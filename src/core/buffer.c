@@ -280,7 +280,7 @@ size_t mq_utf8_cut(struct mq_str s, size_t max)
     if (s.len <= max) {
         return s.len;
     }
-    /* A character has at most three continuation bytes; more are not UTF-8: cut anywhere. */
+    /* At most three continuation bytes belong to a character. If there are more, cut anywhere. */
     size_t cut = max;
     for (int i = 0; i < 3 && cut > 0 && is_continuation(s.data[cut]); i++) {
         cut--;

@@ -75,10 +75,10 @@ bool mq_utf8_valid(struct mq_str s);
 /* Whether a character controls a terminal or the order in which text is shown: C0, DEL, C1, line
  * and paragraph separators, and characters that change the direction (UAX #9). */
 bool mq_utf8_steers(uint32_t code);
-/* Appends s made printable: U+FFFD for invalid UTF-8, '?' for each character that steers. */
+/* Appends s made printable: U+FFFD for invalid UTF-8, '?' where mq_utf8_steers() is true. */
 void mq_buffer_printable(struct mq_buffer *buffer, struct mq_str s);
-/* Appends s in this form to an array of `size` bytes (at least 1), of which `used` are in use. Cuts
- * only between characters and ends with a NUL. Returns the new length. */
+/* Appends s, made printable in this way, to an array of `size` bytes (at least 1), of which `used`
+ * are in use. Cuts only between characters and ends with a NUL. Returns the new length. */
 size_t mq_str_printable(char *out, size_t size, size_t used, struct mq_str s);
 
 #endif

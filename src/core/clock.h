@@ -22,7 +22,7 @@ struct mq_random {
 };
 
 struct mq_clock mq_clock_system(void);
-/* The real clock, also where the queue has a fake one: for timeouts of the kernel and libraries. */
+/* The real clock, even if the queue uses a fake one; for timeouts of the kernel and libraries. */
 int64_t mq_clock_monotonic_ms(void);
 struct mq_random mq_random_system(void); /* from the kernel; not for secrets */
 

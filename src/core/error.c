@@ -13,7 +13,7 @@ enum mq_status mq_error_set(struct mq_error *err, enum mq_status status, const c
     if (err == NULL) {
         return status;
     }
-    /* Formats into copies first, because an argument can be err's own text (a prefix is added). */
+    /* Formats into copies first: err's own text can be an argument, to get a prefix. */
     char text[MQ_ERROR_TEXT_MAX + 4];
     char name[MQ_ERROR_FIELD_MAX + 4];
     va_list args;

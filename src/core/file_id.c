@@ -91,7 +91,7 @@ static void search_all(const struct mq_file_id *ids, int *fds, int count)
  * ourselves, closing them would drop SQLite's locks. Most processes have few descriptors. */
 void mq_file_find_fds(const struct mq_file_id *ids, int *fds, int count)
 {
-    /* A program that reopens the same files usually gets the same descriptors. */
+    /* Tried first: a program that reopens the same files usually gets the same descriptors. */
     static _Atomic int last_found[FILES];
     bool all = false;
 

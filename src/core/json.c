@@ -19,7 +19,7 @@ void mq_json_string(struct mq_buffer *out, struct mq_str s)
             mq_buffer_char(out, (char)code);
         } else if (code == '\n') {
             mq_buffer_cstr(out, "\\n");
-        } else if (mq_utf8_steers(code)) { /* JSON requires C0 only; people read logs */
+        } else if (mq_utf8_steers(code)) { /* only C0 must be escaped, but people read logs */
             mq_buffer_printf(out, "\\u%04x", (unsigned)code);
         } else {
             mq_buffer_append(out, s.data, step);
@@ -119,7 +119,7 @@ static bool take_string(struct reader *in)
         const char *at = in->rest.data;
         uint32_t code = 0;
         size_t step = mq_utf8_next(in->rest, &code);
-        if (code < 0x20) { /* code is 0 if this is not UTF-8 */
+        if (code < 0x20) { /* a control character; code is 0 if this is not UTF-8 */
             return false;
         }
         skip(in, step);

@@ -66,8 +66,8 @@ struct mq_db_driver {
     /* Whether the transaction of begin() is a part of the application's. */
     bool (*joined)(struct mq_db *db);
     /* Whether the table has that column. Reads the schema that the connection knows; false also if
-     * that is unknown. A driver may return true without asking a server: then the first statement
-     * that needs the column fails. */
+     * the connection cannot tell. A driver may return true without asking a server: then the first
+     * statement that needs the column fails. */
     bool (*has_column)(struct mq_db *db, const char *table, const char *column);
     /* The absolute path of the database's file, borrowed; NULL: it has none. */
     const char *(*path)(struct mq_db *db);

@@ -11,10 +11,10 @@
 struct mq_server_dsn {
     bool mysql;             /* else PostgreSQL */
     char *shown;            /* for messages: without secrets; the caller frees it */
-    bool has_user;          /* also an empty one */
-    bool has_password;      /* also an empty one */
-    bool has_secret;        /* a password that is not empty, also of a key or in a URL */
-    long connect_timeout_s; /* of PostgreSQL; 0: not in the DSN */
+    bool has_user;          /* user= is there, even with an empty value */
+    bool has_password;      /* password= is there, even with an empty value */
+    bool has_secret;        /* a password (also of a key) that is not empty, or one in a URL */
+    long connect_timeout_s; /* PostgreSQL's; 0: not in the DSN */
 };
 
 /* Whether the text begins with "pgsql:" or "mysql:", in upper or lower case. */

@@ -19,7 +19,7 @@ enum mq_status mq_php_run_dir_prepare(struct mq_queue *queue, const char *run_di
 /* The path of the worker's log: $MAIL_QUEUE_LOG, else the ini setting mailqueue.log, else the log's
  * own default; malloc'ed. NULL without memory, and for an SQLite database in memory. */
 char *mq_php_log_path(struct mq_queue *queue, const char *run_dir);
-/* The same for a database file, whose path is `neighbour`. */
+/* Returns the same path. `neighbour`: the database's file, or any name in the run directory. */
 char *mq_php_log_beside(const char *neighbour);
 
 #endif

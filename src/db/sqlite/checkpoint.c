@@ -6,18 +6,18 @@
 #include "db/sqlite/sqlite.h"
 
 enum {
-    DUE_FRAMES = 1000,    /* a worker checkpoints so many, as does a producer whose process alone
-                             has the file open: SQLite's own default */
-    CAP_FRAMES = 4096,    /* any producer checkpoints so many: 32 MiB with the page size that we
-                             give to new files, 16 MiB with pages of 4 KiB */
-    RETRY_FRAMES = 50,    /* after an incomplete checkpoint, wait for so many; doubled each time */
-    LOOK_BYTES = 4 << 20, /* in a smaller WAL, a worker does not look for frames of others */
-    LOOK_EVERY_US = 100000,    /* how often a worker looks for them while it does not write */
+    DUE_FRAMES = 1000,    /* new frames after which a worker checkpoints, as does a producer whose
+                             process alone has the file open: SQLite's own default */
+    CAP_FRAMES = 4096,    /* frames at which any producer checkpoints: 32 MiB with the page size of
+                             the files that we create, 16 MiB with pages of 4 KiB */
+    RETRY_FRAMES = 50,    /* new frames after an incomplete checkpoint, doubled each time */
+    LOOK_BYTES = 4 << 20, /* in a smaller WAL, an idle worker does not look for frames of others */
+    LOOK_EVERY_US = 100000,    /* how often an idle worker looks for frames of others */
     TRUNCATE_BYTES = 64 << 20, /* a worker tries to shrink a larger WAL. This is twice the cap,
-                                  because it is slow if a WAL that was cut grows again */
+                                  because commits are slow while a cut WAL grows again */
     RESTART_WAIT_US = 2000,    /* how long to wait for readers, while writers cannot write */
     SHRINK_EVERY_US = 1000000,
-    LEFT_BYTES = 256 << 10, /* a producer leaves a WAL up to this size when it closes */
+    LEFT_BYTES = 256 << 10, /* a producer that closes leaves a WAL up to this size, */
     LEFT_FRAMES = 32,       /* or with up to this many frames in use, if it knows their number */
 };
 
@@ -139,9 +139,9 @@ void mq_sqlite_wal_cap(struct mq_sqlite *self)
     self->due_frames = self->wal_frames + DUE_FRAMES / 2; /* when to try again */
 }
 
-/* The worker's own commits tell how long the WAL is. An idle worker makes none. It runs a
- * checkpoint now and then, which tells what producers have added, and copies that. A WAL that once
- * grew keeps its size although it is used from its start again, so a large one is truncated. */
+/* The worker's own commits tell how long the WAL is. An idle worker makes none, so it runs a
+ * checkpoint now and then, which copies what producers have added. A WAL that once grew keeps its
+ * size although it is used from its start again, so a large one is truncated. */
 static enum mq_status keep_short(struct mq_sqlite *self, struct mq_error *err)
 {
     bool all;

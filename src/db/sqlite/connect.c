@@ -113,9 +113,9 @@ out:
     return status;
 }
 
-/* The first pragma reads header and schema, and fails if the file is not a database. In WAL mode
- * the WAL is open after it; a rollback journal is not open yet. Checking that is faster than
- * `PRAGMA journal_mode`. */
+/* The first pragma reads header and schema, and fails if the file is not a database. A WAL is open
+ * then; a rollback journal would be opened later. So an open journal means WAL mode, and checking
+ * for one is faster than `PRAGMA journal_mode`. */
 static enum mq_status configure(struct mq_sqlite *self, struct mq_error *err)
 {
     enum mq_status status = mq_sqlite_pragma(
@@ -142,7 +142,7 @@ static enum mq_status configure(struct mq_sqlite *self, struct mq_error *err)
     return status;
 }
 
-/* Takes the files' names as SQLite has them: with links resolved, and derived from that name. */
+/* Takes the database's name, with links resolved, from SQLite. Derives the other files' names. */
 static enum mq_status take_names(struct mq_sqlite *self, struct mq_error *err)
 {
     const char *canonical = sqlite3_db_filename(self->handle, "main");

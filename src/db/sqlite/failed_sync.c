@@ -1,9 +1,9 @@
 /* Recovers from a failed sync of the WAL.
  *
- * SQLite undoes the commit whose sync failed and writes the next ones over it. Their sync can
- * succeed although the disk still lacks the data: ext4 leaves the blocks of a failed write
+ * SQLite undoes the commit whose sync failed, and the next commits overwrite its frames. Their sync
+ * can succeed although the disk still lacks the data: ext4 leaves the blocks of a failed write
  * unwritten, whatever is written over them later, until the file is truncated. So a checkpoint
- * truncates the WAL. It finds no gap, because all that was committed with FULL was synced before.
+ * truncates the WAL. No committed frame is missing: with FULL, each was synced before the failure.
  *
  * But a failed checkpoint does the same to the database, and that is worse: the next checkpoint of
  * any process reports success, and the next power failure destroys the file. (SQLite's own
@@ -79,7 +79,7 @@ enum mq_status mq_sqlite_after_failed_sync(struct mq_sqlite *self, struct mq_err
         return MQ_OK;
     }
     MQ_TRY(mq_sqlite_guard(self, err));
-    /* A rollback journal is truncated or deleted after each commit. */
+    /* Other journals need no repair: they are truncated or deleted after each commit. */
     if (strcmp(self->journal, "wal") != 0 || (disk_takes(self) && cut_wal(self))) {
         self->sync_failed = false;
         unlink(self->mark_path);

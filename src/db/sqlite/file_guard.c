@@ -65,9 +65,9 @@ static bool take_wal(struct mq_sqlite *self)
     if (!mq_file_id_of(self->wal_path, &ids[WAL]) || !mq_file_id_of(self->shm_path, &ids[SHM])) {
         return false;
     }
-    /* If this process has no descriptor of a file, that is not the file that SQLite opened.
-     * All connections of a process share the WAL's index, so a connection whose locks were dropped
-     * passes a deleted index on to connections that are opened later. */
+    /* A file that this process does not have open is not the one that SQLite uses. SQLite can use a
+     * deleted one: all connections of a process share the WAL's index, so a connection whose locks
+     * were dropped passes a deleted index on to connections that are opened later. */
     mq_file_find_fds(ids, fds, COUNT);
     if (fds[WAL] < 0 || fds[SHM] < 0) {
         return false;
@@ -90,7 +90,7 @@ static bool identify(struct mq_sqlite *self)
         return false;
     }
     self->identified = true;
-    /* A connection that only reads has no note_journal(), but must know its WAL when it closes. */
+    /* A connection that only reads never calls note_journal(), but must know its WAL to close. */
     if (strcmp(self->journal, "wal") == 0) {
         take_wal(self);
     }

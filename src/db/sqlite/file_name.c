@@ -13,8 +13,8 @@ void mq_sqlite_directory(const char *name, char out[PATH_MAX])
     snprintf(out, PATH_MAX, "%.*s", len, slash ? name : ".");
 }
 
-/* Such a name ends with "/", "/." or "/..": SQLite would drop that and create a file with the name
- * of the directory. */
+/* Whether the name ends with "/", "/." or "/..". SQLite would drop that end and create a file with
+ * the name of the directory. */
 static bool names_directory(const char *name)
 {
     const char *last = strrchr(name, '/') + 1;
@@ -30,7 +30,7 @@ static const char *fault_of(const struct stat *info, bool must_exist)
     if (!S_ISREG(info->st_mode)) {
         return "it is not a regular file: give the path of a file";
     }
-    /* Somebody may be about to restore an empty file. */
+    /* An empty file is refused if it must exist: somebody may be about to restore it. */
     return must_exist && info->st_size == 0 ? "it is empty: correct the path, or create it first"
                                             : NULL;
 }

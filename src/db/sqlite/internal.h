@@ -10,9 +10,9 @@
 /* lock_wait.c */
 int64_t mq_sqlite_monotonic_us(void);
 void mq_sqlite_busy_install(struct mq_sqlite *self);
-/* Whether another process has the exclusive lock on the database that is open as `fd`. */
+/* Whether another process has the exclusive lock on the database open as `fd`; false if unknown. */
 bool mq_sqlite_shut_out(int fd);
-/* Whether no other process has the database in WAL mode open that `fd` is open on. */
+/* Whether no other process has the database of `fd` open in WAL mode; false if unknown. */
 bool mq_sqlite_alone(int fd);
 /* Sets the text for a lock that another connection did not release in time; MQ_BUSY. */
 enum mq_status mq_sqlite_busy_error(struct mq_sqlite *self, struct mq_error *err);

@@ -47,7 +47,7 @@ static int wait_a_step(void *context, int tries)
         step = busy->limit_us - busy->waited_us;
     }
     pause = (struct timespec){.tv_sec = 0, .tv_nsec = step * 1000};
-    nanosleep(&pause, NULL); /* a signal may end it early, which does no harm */
+    nanosleep(&pause, NULL); /* a signal may shorten the sleep, which does no harm */
     return 1;
 }
 
@@ -56,7 +56,7 @@ void mq_sqlite_busy_install(struct mq_sqlite *self)
     sqlite3_busy_handler(self->handle, wait_a_step, &self->busy);
 }
 
-enum lock { FREE /* or locked by this process only, which F_GETLK ignores */, TAKEN, UNKNOWN };
+enum lock { FREE /* F_GETLK ignores this process's own locks */, TAKEN, UNKNOWN };
 
 /* Whether another process has a lock that conflicts with `type`, on the database open as `fd`. */
 static enum lock ask_lock(int fd, short type)

@@ -16,14 +16,14 @@ enum { MQ_PRAGMA_MAX = 12 };
 
 struct mq_busy_wait {
     int64_t limit_us;
-    int64_t started_us; /* CLOCK_MONOTONIC, of the wait under way */
-    int64_t waited_us;  /* in the statement that ran last */
+    int64_t started_us; /* CLOCK_MONOTONIC; when the present wait began */
+    int64_t waited_us;  /* how long the last statement waited */
 };
 
 struct mq_sqlite {
     struct mq_db base;
     sqlite3 *handle; /* NULL: a reopen failed */
-    pid_t owner;     /* the process that opened */
+    pid_t owner;     /* the process that opened the file */
 
     char *name;      /* absolute, as the caller gave it; its links may point elsewhere later */
     char *path;      /* canonical; SQLite derives the names of journal and WAL from it */
@@ -54,14 +54,14 @@ struct mq_sqlite {
     bool row_ready;        /* run() has stepped to a row that next() has not given yet */
     int64_t changes;
 
-    bool sync_failed;        /* and mq_sqlite_after_failed_sync() has not succeeded since */
+    bool sync_failed;        /* a sync of the WAL failed; failed_sync.c has not repaired it yet */
     int wal_frames;          /* in the WAL after our last commit or checkpoint */
     bool wal_frames_fresh;   /* wal_frames was set since the last maintain() */
     int due_frames;          /* wal_frames at which a checkpoint is due */
     int retry_frames;        /* frames to wait for after an incomplete checkpoint, else 0 */
     bool restart_due;        /* the last checkpoint left frames: the next is a RESTART */
-    int64_t look_after_us;   /* CLOCK_MONOTONIC: no search for others' frames before */
-    int64_t shrink_after_us; /* CLOCK_MONOTONIC: no attempt to shrink the WAL before */
+    int64_t look_after_us;   /* CLOCK_MONOTONIC: when to look for frames of others again */
+    int64_t shrink_after_us; /* CLOCK_MONOTONIC: when to try to shrink the WAL again */
 };
 
 static inline struct mq_sqlite *mq_sqlite_of(struct mq_db *db)

@@ -67,9 +67,9 @@ static enum mq_status denied(struct mq_sqlite *self, int system_error, enum mq_s
     "it may be stored all the same: look, or store it once more with the same reference, which " \
     "stores it once"
 
-/* Says whether a failed commit may be stored all the same. At its end a commit truncates or deletes
- * the rollback journal, and syncs that. If one of these fails, the changes are stored all the same,
- * at once or after a power failure. So may be those of a commit whose WAL could not be synced. */
+/* Says whether a failed commit may be stored all the same. At its end, a commit truncates or
+ * deletes the rollback journal and syncs this change. If one of these steps fails, the commit is
+ * stored, at once or after a power failure. If the sync of the WAL fails, it may be stored, too. */
 static const char *outcome(const struct mq_sqlite *self, int code)
 {
     bool commits = self->committing || !self->begun;
@@ -172,7 +172,7 @@ enum mq_status mq_sqlite_error(struct mq_sqlite *self, int code, struct mq_error
     switch (code == SQLITE_IOERR_NOMEM ? SQLITE_NOMEM : code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-    case SQLITE_PROTOCOL: /* too many attempts to start reading the WAL: others' locks */
+    case SQLITE_PROTOCOL: /* SQLite gave up reading the WAL, because of others' locks */
         return mq_sqlite_busy_error(self, err);
     case SQLITE_NOMEM:
         return mq_error_nomem(err);

@@ -87,7 +87,7 @@ static int64_t last_id(struct mq_db *db)
 
 static bool joined(struct mq_db *db)
 {
-    (void)db; /* the connection is our own */
+    (void)db; /* the connection is our own: the application has no transaction on it */
     return false;
 }
 
@@ -162,7 +162,7 @@ const char *mq_sqlite_journal(struct mq_db *db)
     bool truncates = strcmp(self->journal, "delete") == 0 &&
                      strcmp(self->wanted_journal, "delete") != 0 && !self->reader;
 
-    return truncates ? "truncate" : self->journal; /* from the first transaction on */
+    return truncates ? "truncate" : self->journal; /* in force from the first transaction on */
 }
 
 enum mq_status mq_sqlite_open(const struct mq_sqlite_options *options, struct mq_db **out,

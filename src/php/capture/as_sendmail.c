@@ -32,9 +32,9 @@ struct command {
     zend_string *recipients; /* the words after the options, with commas between */
 };
 
-/* Returns the next word of a command line, or NULL at its end; the caller releases it. PHP escapes
- * the fifth argument (escapeshellcmd()). So special characters and backslashes stand for
- * themselves, and so do quotes without a partner; a line end is dropped. */
+/* Returns the next word of a command line, or NULL at its end; the caller releases it. mail() has
+ * passed the fifth argument through escapeshellcmd(). So special characters and backslashes stand
+ * for themselves, and so do unpaired quotes; a line end is dropped. */
 static zend_string *next_word(const char **rest)
 {
     const char *p = *rest + strspn(*rest, " \t\n");
@@ -113,9 +113,9 @@ static void read_words(const char *words, bool recipients, struct command *out)
     }
 }
 
-/* Reads the options of sendmail_path, then `parameters` or, when it is set,
- * mail.force_extra_parameters. Other words of sendmail_path are ignored: they may be a wrapper's
- * command or an account. */
+/* Reads the options of sendmail_path, then mail.force_extra_parameters if that is set, else
+ * `parameters`. Other words of sendmail_path are ignored: they may be a wrapper's command or an
+ * account. */
 static void read_command(const zend_string *parameters, struct command *out)
 {
     const char *path = MQ_PHP_INI("sendmail_path");
@@ -190,7 +190,7 @@ static void find_host(char out[NAME_SIZE])
     if (!is_host(out)) {
         full_host_name(out);
     }
-    if (!is_host(out)) { /* such as a container's name with "_" */
+    if (!is_host(out)) { /* not a valid host name, such as a container's with "_" */
         snprintf(out, NAME_SIZE, "localhost");
     }
 }
@@ -303,7 +303,7 @@ static enum mq_status find_sender(const zend_string *head, const struct command 
 
 /* ---- the header section ---- */
 
-/* Writes a From with the name that -F gives, else the user's full name, if a header can hold it. */
+/* Writes a From with the name of -F or else the user's, or with none if a header cannot hold it. */
 static void write_from(const zend_string *name, const char *address, char out[FROM_MAX])
 {
     char full_name[NAME_SIZE];
@@ -389,7 +389,7 @@ static enum mq_status set_recipients(const zend_string *head, const zend_string 
         array_init(out);
     }
     for (size_t i = 0; i < list.count && status == MQ_OK; i++) {
-        add_assoc_string(out, list.items[i], list.items[i]); /* the key keeps each once */
+        add_assoc_string(out, list.items[i], list.items[i]); /* as keys: no address comes twice */
     }
     mq_strings_clear(&list);
     smart_str_free(&more);

@@ -216,8 +216,8 @@ static ZEND_NAMED_FUNCTION(capture_or_pass)
 
 /* ---- replacing the functions ---- */
 
-/* This works in MINIT: all modules have registered their functions before the first MINIT runs.
- * disable_functions removes functions later, and threads copy the table after that. */
+/* MINIT is late enough: all modules registered their functions before the first MINIT. It is early
+ * enough: disable_functions removes functions later, and threads copy the table after that. */
 void mq_php_capture_startup(void)
 {
     for (size_t i = 0; i < CAPTURED_COUNT; i++) {

@@ -33,7 +33,7 @@ zend_string *mq_capture_one_line(zend_string *text);
  * exception is pending. *out is NULL if there are no headers. */
 bool mq_capture_headers(HashTable *array, zend_string *text, zend_string **out);
 
-/* The line end that PHP and mb_send_mail() put between header lines; it matters in folded ones. */
+/* The line end that PHP and mb_send_mail() put between header lines and into folds. */
 const char *mq_capture_line_end(void);
 
 /* Adds the header of the ini setting mail.add_x_header, if that is on. */

@@ -208,8 +208,8 @@ static void append_headers(smart_str *out, const char *lines, const char *end)
     }
 }
 
-/* Returns the line end for the headers: that of the body's first line. With a DKIM-Signature, all
- * LF or all CRLF keeps it valid, but a mixture is refused. */
+/* Returns the line end of the body's first line, for the headers. With a DKIM-Signature, a mixture
+ * of LF and CRLF is refused; all LF or all CRLF keeps the signature valid. */
 static const char *line_end_for(const zend_string *message)
 {
     const char *lf = memchr(ZSTR_VAL(message), '\n', ZSTR_LEN(message));
@@ -236,7 +236,7 @@ zend_string *mq_capture_head(const struct mq_capture *mail)
 zend_string *mq_capture_message(const struct mq_capture *mail, const zend_string *head)
 {
     const zend_string *body = mail->message;
-    /* After a CR, add what PHP would: CR and LF are one line end, CR and CRLF are two. */
+    /* After a CR, add what PHP would: an LF completes the CR, but CRLF is a second line end. */
     bool cr = ZSTR_LEN(body) > 0 && ZSTR_VAL(body)[ZSTR_LEN(body) - 1] == '\r';
     const char *end = cr ? mq_capture_line_end() : line_end_for(body);
     return zend_string_concat3(ZSTR_VAL(head), ZSTR_LEN(head), ZSTR_VAL(body), ZSTR_LEN(body), end,

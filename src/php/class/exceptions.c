@@ -30,7 +30,7 @@ ZEND_METHOD(MailQueue_DatabaseException, __construct)
     }
     const char *property = of_database ? "reason" : "field";
     const char *text = detail ? ZSTR_VAL(detail) : of_database ? "database" : "message";
-    zval value; /* zend_update_property_string() leaks if the property has a value already */
+    zval value; /* not zend_update_property_string(): it leaks if the property has a value */
     ZVAL_STRING(&value, text);
     zend_update_property(of_database ? mq_ce_database_exception : mq_ce_message_exception,
                          Z_OBJ_P(ZEND_THIS), property, strlen(property), &value);

@@ -33,7 +33,7 @@ struct evidence {
 static const struct mq_evidence_source *open_evidence(struct evidence *evidence,
                                                       struct mq_queue *queue)
 {
-    struct mq_error err; /* ignored: without the directory there are no records */
+    struct mq_error err; /* ignored: without the directory there are no intent records */
     evidence->run_dir = NULL;
     mq_php_run_dir(queue, &evidence->run_dir, &err);
     mq_recovery_init(&evidence->recovery, evidence->run_dir);
@@ -62,8 +62,8 @@ static void claim(zval *object, struct mq_claim_request *request, zval *return_v
     if (queue == NULL) {
         return;
     }
-    /* Each call has its own claim token. The row may reach the same number of attempts again, and
-     * then the Job of an earlier claim must not settle it. */
+    /* Each call has its own claim token, so the Job of an earlier claim cannot settle the row, even
+     * if the row has the same number of attempts again. */
     mq_random_hex(token, MQ_TOKEN_HEX / 2);
     request->token = token;
     request->evidence = open_evidence(&evidence, queue);

@@ -61,7 +61,7 @@ const char *mq_php_database_file(const zend_string *database)
     return is_file ? path : NULL;
 }
 
-/* Returns what is wrong with the path, or NULL. Sets `directory` to what goes before the path. */
+/* Returns what is wrong with the path, or NULL. `directory`: what a relative path begins at. */
 static const char *fault_of(const char *path, char directory[MAXPATHLEN])
 {
     *directory = '\0';

@@ -35,7 +35,7 @@ static enum mq_status read_item(struct mq_php_path place, const zval *value, str
     /* read_addresses() allocated the list, with room for all. */
     struct mq_compose_address *item = (struct mq_compose_address *)list->items + list->count++;
     item->field = place.field;
-    if (place.key) { /* a name that is not NULL, even if empty: there is none in the address */
+    if (place.key) { /* name not NULL, even if empty: the address is one plain addr-spec */
         item->address = mq_php_view(place.key);
         item->name = MQ_STR("");
         place.target = &item->name;

@@ -82,7 +82,7 @@ static void read_all(php_stream *stream, size_t most, struct mq_buffer *out)
     php_stream_statbuf info;
     char piece[STREAM_PIECE];
     int kept_open = stream->flags & PHP_STREAM_FLAG_NO_FCLOSE;
-    stream->flags |= PHP_STREAM_FLAG_NO_FCLOSE; /* its wrapper, if in PHP, could close it */
+    stream->flags |= PHP_STREAM_FLAG_NO_FCLOSE; /* a wrapper in PHP code could close the stream */
     if (php_stream_stat(stream, &info) == 0 && info.sb.st_size > 0) {
         size_t size = (size_t)info.sb.st_size;
         mq_buffer_reserve(out, size < most ? size : most);
@@ -259,8 +259,8 @@ static bool is_utf8(struct mq_str text, bool whole)
     return mq_utf8_valid(text) && !mq_str_ascii(text);
 }
 
-/* The media type of a part, from its name and its content, or the beginning of it. Says nothing of
- * the charset if a text is not UTF-8: the default is ASCII (RFC 2046, section 4.1.2). */
+/* The media type of a part, from its name and its content (or the content's beginning). Gives no
+ * charset for a text that is not UTF-8: the default is ASCII (RFC 2046, section 4.1.2). */
 static zend_string *media_type(struct mq_str name, struct mq_str content, bool whole)
 {
     const char *type = find_type(name, content);

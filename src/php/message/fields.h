@@ -30,7 +30,7 @@ struct mq_php_path {
     struct mq_php_fields *fields;
     const char *field;      /* as errors name it: "to", "to[3]" */
     void *target;           /* the reader writes the value there */
-    const zend_string *key; /* the element's key; NULL: it is a number, or this is no element */
+    const zend_string *key; /* the element's key; NULL: a number, or not an element */
 };
 /* Reads the value at this position into place.target. */
 typedef enum mq_status mq_php_reader(struct mq_php_path place, const zval *value,
@@ -56,7 +56,7 @@ void *mq_php_fields_grow(struct mq_php_fields *fields, void *items, size_t count
 /* Reads each element of an array: "to[3]", "inline[logo]". */
 enum mq_status mq_php_read_each(struct mq_php_path place, const zval *array, mq_php_reader *read,
                                 struct mq_error *err);
-/* The same; a value that is not an array is read itself. */
+/* Like mq_php_read_each(), but a value that is not an array is read as one element. */
 enum mq_status mq_php_read_one_or_each(struct mq_php_path place, const zval *value,
                                        mq_php_reader *read, struct mq_error *err);
 

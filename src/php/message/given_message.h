@@ -35,7 +35,7 @@ static inline bool mq_php_is_leaving(void)
 #define MQ_PHP_MESSAGE_TYPES \
     "an array, a string, an object with toString() or __toString(), or null"
 
-/* Whether it is a Stringable, or an object with a public toString() that needs no arguments. */
+/* Whether a value is a Stringable, or has a public toString() that needs no arguments. */
 bool mq_php_is_message_object(const zval *value);
 
 /* Reads a message: opens its files and reads its streams. *out is a holder that the caller frees;

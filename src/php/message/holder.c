@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 struct holder {
-    zend_object std; /* its class has no properties: PHP would store them after it */
+    zend_object std; /* its class has no properties, which PHP would store over `clear` */
     void (*clear)(void *data);
     uint64_t data[]; /* uint64_t, so that it is aligned like all request memory */
 };

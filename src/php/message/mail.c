@@ -134,7 +134,7 @@ static enum mq_status compose_fields(struct mq_php_mail *mail, const struct mq_p
     compose.date_s = fields->date_given ? fields->date_s : date_s;
     compose.max_size = (size_t)MAILQUEUE_G(max_message_size);
     enum mq_status status = mq_compose(&compose, &mail->body, &envelope, err);
-    if (status == MQ_IO) { /* from an attached file, not from the database */
+    if (status == MQ_IO) { /* an attached file failed; MQ_IO would mean the database */
         status = mq_error_set(err, MQ_MESSAGE, err->field, "%s", err->text);
     }
     if (status == MQ_OK && envelope.recipients.count > MQ_PHP_RECIPIENTS_MAX) {
@@ -175,8 +175,8 @@ static enum mq_status make_body(struct mq_php_mail *mail, const struct mq_php_me
                          : compose_fields(mail, &message->fields, date_s, err);
 }
 
-/* Makes "<32 hex digits@domain>" (RFC 5322, section 3.6.4) with the domain of the sender: that of
- * an array's fields; else that of the envelope or, if that is empty, of the text. */
+/* Makes "<32 hex digits@domain>" (RFC 5322, section 3.6.4) with the domain of the sender: the
+ * array's; else the envelope's or, if that is empty, the text's. */
 static enum mq_status make_message_id(struct mq_php_mail *mail,
                                       const struct mq_php_message *message, struct mq_error *err)
 {

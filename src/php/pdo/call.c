@@ -24,7 +24,7 @@ static bool out_of_memory(void)
 #endif
 }
 
-/* Ends a call in a child: the method has forked this process. */
+/* Ends a call in the child process that the called method has forked. */
 static enum mq_status in_child(struct mq_pdo *self, enum mq_status status, zval *out,
                                struct mq_error *err)
 {

@@ -14,8 +14,8 @@ enum mq_status mq_pdo_string(struct mq_pdo *self, struct mq_str text, zval *out,
 /* Notes that PHP unwinds, and returns MQ_BAILOUT. */
 enum mq_status mq_pdo_bailed(struct mq_pdo *self, struct mq_error *err);
 enum mq_status mq_pdo_exec(struct mq_pdo *self, const char *sql, struct mq_error *err);
-/* Runs a ROLLBACK, and frees stale statements just before it. When PDO frees a statement, it also
- * deallocates it on the server. If the server lacks it, that fails and aborts the transaction. */
+/* Runs a ROLLBACK. Frees stale statements just before it: when PDO frees a statement, it also
+ * deallocates it on the server. If the server lacks the statement, this aborts the transaction. */
 enum mq_status mq_pdo_undo(struct mq_pdo *self, const char *sql);
 /* Reads an attribute; the caller owns the value. */
 enum mq_status mq_pdo_attribute(struct mq_pdo *self, zend_long name, zval *value,

@@ -91,8 +91,8 @@ static enum mq_status enter_and_begin(struct mq_pdo *self, struct mq_error *err)
     return status;
 }
 
-/* To be called before anything is written. Fails if a queue is within a transaction on this PDO: it
- * has called PHP code that came here, and its ROLLBACK would undo what is stored here. */
+/* Called before anything is written. Fails if a queue is within a transaction on this PDO: that
+ * queue called the PHP code that runs now, and its ROLLBACK would undo what is stored here. */
 static enum mq_status prepare_to_write(struct mq_pdo *self, struct mq_error *err)
 {
     if (self->begun || find_begun(&self->object)) {
@@ -104,7 +104,8 @@ static enum mq_status prepare_to_write(struct mq_pdo *self, struct mq_error *err
     return MQ_OK;
 }
 
-/* Needs a session whose waits for locks have a limit: a worker's and a pooled one have none. */
+/* Sets MQ_ALONE_NEVER on SQLite and MySQL, and for sessions that do not limit their waits for
+ * locks: a worker's, and our own behind a pooler. */
 static enum mq_status alone(struct mq_db *db, enum mq_alone *what, struct mq_error *err)
 {
     struct mq_pdo *self = mq_pdo_of(db);
@@ -163,7 +164,7 @@ static enum mq_status commit(struct mq_db *db, struct mq_error *err)
                             "PDO did not say what a statement wrote: nothing was stored");
     }
     if (self->aborted) {
-        /* PostgreSQL would roll back and report success. */
+        /* For a COMMIT, PostgreSQL would roll back and report success. */
         return mq_error_set(err, MQ_DATABASE, "database",
                             "a statement of the transaction failed: nothing of it was stored");
     }
@@ -252,7 +253,7 @@ void mq_php_pdo_request_ends(void)
     }
     mq_pdo_forget_cause(NULL);
     MAILQUEUE_G(pdo_undone) = false;
-    /* PHP will free the rest in its own order, statements first. */
+    /* PHP will free what the other drivers hold in its own order, statements first. */
     for (struct mq_pdo *self = MAILQUEUE_G(pdo_drivers); self; self = self->next) {
         leave_to_parent(self);
     }
@@ -278,14 +279,14 @@ enum mq_status mq_php_pdo_usable(struct mq_db *db, struct mq_error *err)
 
 /* ---- the rest of the table ---- */
 
-/* Whether the failed statement can be run again, because nothing that succeeded was undone with it.
- * A transaction of our own is repeated by its caller. */
+/* Whether the failed statement can be run again, because its failure undid no statement that had
+ * succeeded. A transaction of our own is repeated by its caller. */
 static bool may_repeat(struct mq_pdo *self)
 {
     bool again = self->again && !self->bailed;
     self->again = false;
     if (again && !self->begun && self->stale) {
-        self->stale = false; /* no transaction is open, or the end of its guard has freed them */
+        self->stale = false; /* no transaction is open, else end_guard() would have freed them */
         mq_pdo_forget_statements(self);
     }
     if (!again || !self->begun) {
@@ -311,7 +312,7 @@ static enum mq_status run(struct mq_db *db, const struct mq_query *query, struct
     return status;
 }
 
-#define SPARE_OCTETS (4 << 20) /* for everything else */
+#define SPARE_OCTETS (4 << 20) /* for everything but the column */
 
 /* PDO holds a column twice. libpq also holds the column's text, which is twice as long. */
 static bool has_room(struct mq_db *db, size_t octets)
@@ -368,8 +369,8 @@ static bool joined(struct mq_db *db)
     return mq_pdo_of(db)->joined;
 }
 
-/* If a transaction is still open, a fatal error has broken it off. It is rolled back when the
- * request ends, and nothing may join it until then. If a call is under way, it is that rollback. */
+/* A transaction that is still open was broken off by a fatal error. It is rolled back when the
+ * request ends; until then, nothing may join it. A call under way belongs to that rollback. */
 static void close_db(struct mq_db *db)
 {
     struct mq_pdo *self = mq_pdo_of(db);
@@ -384,7 +385,7 @@ void mq_php_pdo_held(struct mq_db *db, zend_get_gc_buffer *buffer)
 {
     struct mq_pdo *self = mq_pdo_of(db);
     if (self->own.dsn) {
-        return; /* freed with the queue: no other object holds it */
+        return; /* no other object holds our own PDO, so it is freed with the queue */
     }
     zend_get_gc_buffer_add_zval(buffer, &self->object);
     for (int i = 0; i < MQ_PDO_SLOTS; i++) {

@@ -22,7 +22,7 @@ enum mq_status mq_php_pdo_open(zval *object, struct mq_db **out, struct mq_error
 struct mq_php_pdo_options {
     const char *dsn;     /* of a server; server.h says where user and password come from */
     int busy_timeout_ms; /* how long to wait for locks of others */
-    bool worker;         /* only reopen() opens a lost connection again, since its locks are gone */
+    bool worker;         /* a lost connection stays closed until reopen(): its locks are gone */
 };
 
 /* Opens a driver over its own PDO, which no other code holds, so reopen() works. A call on a
@@ -45,8 +45,8 @@ bool mq_php_pdo_is(const struct mq_db *db);
 /* Adds the objects that the driver holds, for the collector of cycles. */
 void mq_php_pdo_held(struct mq_db *db, zend_get_gc_buffer *buffer);
 
-/* To be called before each use from PHP code. Rolls back what a fatal error broke off. MQ_DATABASE
- * if the driver is calling PHP code at this moment, which now calls the queue. */
+/* To be called before each use from PHP code. Rolls back a transaction that a fatal error broke
+ * off. MQ_DATABASE if the driver is calling PHP code now, and that code calls the queue. */
 enum mq_status mq_php_pdo_usable(struct mq_db *db, struct mq_error *err);
 
 /* Whether the last rollback found that the database had undone the application's whole transaction

@@ -63,7 +63,7 @@ void mq_pdo_abandon(struct mq_pdo *self, bool pdo)
     }
 }
 
-/* The child of a worker's run exits, or else it would continue in the middle of that run. */
+/* A child forked in a worker's run exits, or else it would continue in the middle of the run. */
 enum mq_status mq_pdo_forked(struct mq_pdo *self, struct mq_error *err)
 {
     if (self->worker || (self->own.dsn && !self->own.resumes)) {

@@ -13,13 +13,13 @@
 /* Slots of the driver's own statements, after the queue's; SINGLE is for one that is not kept. */
 enum { MQ_PDO_CHANGES = MQ_DB_SLOTS, MQ_PDO_LAST_ID, MQ_PDO_SINGLE, MQ_PDO_SLOTS };
 
-/* For so many uses the server parses a statement and does not keep it, because to prepare it costs
- * a round trip, and to deallocate it another. The next use prepares it. */
+/* For the first uses of a statement, the server parses it each time and does not keep it: to
+ * prepare it costs a round trip, and so does deallocating it. The next use prepares it. */
 #define MQ_PDO_UNPREPARED_USES 2
 
 struct mq_pdo_statement {
     zval object; /* PDOStatement; undefined: none */
-    int uses;    /* on this connection, up to MQ_PDO_UNPREPARED_USES + 1 */
+    int uses;    /* on this connection; stops at MQ_PDO_UNPREPARED_USES + 1 */
 };
 
 /* The state of a connection that the driver has opened itself. */
@@ -34,10 +34,10 @@ struct mq_pdo_own {
 
 struct mq_pdo {
     struct mq_db base;
-    const struct mq_db_driver *drivers; /* by dialect */
+    const struct mq_db_driver *drivers; /* indexed by dialect */
     zval object;                        /* the PDO */
     pid_t pid;                          /* the process that opened it; any other only forgets it */
-    char *path;                         /* of the main database's file; owned */
+    char *path;                         /* SQLite: of the main database's file; owned */
     struct mq_pdo *next;                /* in the request's list of drivers */
     struct mq_pdo_own own;
 

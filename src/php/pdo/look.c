@@ -35,7 +35,7 @@ static enum mq_status check_driver(struct mq_pdo *self, struct mq_error *err)
 /* Finds the main database's file, beside which a worker keeps its files; none if in memory. */
 static enum mq_status find_path(struct mq_pdo *self, struct mq_error *err)
 {
-    struct mq_value columns[3]; /* of "main", which is the first row */
+    struct mq_value columns[3]; /* the row of "main" comes first */
     struct mq_value *file = &columns[2];
     struct mq_row row = {columns, 3, false};
     /* Not a SELECT, which would begin to read the database. */
@@ -78,7 +78,7 @@ static enum mq_status check_version(struct mq_pdo *self, struct mq_error *err)
     return status;
 }
 
-/* An application has switched prepared statements off if its pooler does not support them. */
+/* An application whose pooler does not support prepared statements has switched them off. */
 static enum mq_status look_at_prepares(struct mq_pdo *self, struct mq_error *err)
 {
     bool emulates, disabled;

@@ -60,9 +60,9 @@ enum mq_status mq_pdo_mysql_look(struct mq_pdo *self, struct mq_error *err)
 /* ---- transactions ---- */
 
 /* Without autocommit, every statement already belongs to a transaction of the application. SET
- * TRANSACTION holds for the next transaction only, and fails within a transaction, which START
- * TRANSACTION would commit. On our own connection no other code can have begun one, and INSERTs
- * work the same at any level, so they save that round trip. */
+ * TRANSACTION holds for the next transaction only. It fails within a transaction, which shows one
+ * that START TRANSACTION would commit. INSERTs on our own connection save this round trip: no other
+ * code can have begun a transaction there, and INSERTs work alike at any level. */
 enum mq_status mq_pdo_mysql_begin(struct mq_pdo *self, bool *joins, struct mq_error *err)
 {
     bool automatic = true;

@@ -14,8 +14,8 @@ static int wait_ms(const struct mq_pdo *self)
 }
 
 /* SET LOCAL sets the limits in each transaction, so they also work behind a pooler that shares
- * connections. A stopped process or a lost host must not keep its locks: all machines wait for
- * them. */
+ * connections. Without the idle limit, a stopped process or a lost host would keep its locks, and
+ * all machines would wait for them. */
 static void write_begin(struct mq_pdo *self)
 {
     if (mq_pdo_is_pgsql(self)) {
@@ -86,7 +86,7 @@ enum mq_status mq_pdo_connect(struct mq_pdo *self, struct mq_error *err)
     return status;
 }
 
-/* Times are cut to milliseconds, so such an answer is less than 2 ms old. */
+/* Times are cut to milliseconds: an answer with a difference of 1 is less than 2 ms old. */
 #define JUST_ANSWERED_MS 1
 
 enum mq_status mq_pdo_wake(struct mq_pdo *self, struct mq_error *err)

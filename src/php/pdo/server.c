@@ -82,7 +82,7 @@ static const char *fault_of_file(int fd)
     return (about.st_mode & 077) ? "can be read by others than its owner: chmod 600" : NULL;
 }
 
-/* Everything that allocates request memory happens in build(). */
+/* What is needed to connect. Only build() allocates request memory. */
 struct connect {
     const struct mq_server_dsn *dsn;
     const char *text; /* of the DSN */
@@ -101,7 +101,7 @@ static enum mq_status read_password(const char *path, struct connect *out, struc
     if (php_check_open_basedir_ex(path, 0) != 0) {
         return refuse_file(path, "is not allowed by open_basedir: add its directory", err);
     }
-    if (mq_file_is_open_database(path)) { /* closing it would drop SQLite's locks */
+    if (mq_file_is_open_database(path)) { /* closing the file would drop SQLite's locks */
         return refuse_file(path, "is a database that this process has open: correct the path", err);
     }
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -172,7 +172,7 @@ static void set_mysql_options(const struct connect *connect, zval *options)
     int seconds = (connect->busy_timeout_ms + 999) / 1000;
     zval value;
     ca = ca && *ca ? ca : MAILQUEUE_G(database_ssl_ca);
-    /* The second setting: a stopped process must not keep its locks. Only MariaDB has it. */
+    /* The second setting takes the locks from a stopped process. Only MariaDB has it. */
     ZVAL_STR(&value, zend_strpprintf(0,
                                      "SET SESSION innodb_lock_wait_timeout = %d "
                                      "/*M!, idle_write_transaction_timeout = 60 */",
@@ -247,10 +247,10 @@ static enum mq_php_call_end call_constructor(struct connect *connect, zend_objec
 
 /* ---- what went wrong ---- */
 
-/* Whether a second try would not help. An error of the server (numbers below 2000 and from 3000 on)
- * is such a refusal, unless the server has too many connections, shuts down or blocks the host for
- * a while. An error of the client library is one only if it cannot do what the server or the DSN
- * demands (character set, TLS, protocol, authentication). */
+/* Whether an error is a refusal: a second try would not help. An error of the server (numbers below
+ * 2000 and from 3000 on) is one, unless the server has too many connections, shuts down or blocks
+ * the host for a while. An error of the client library is a refusal only if the library cannot do
+ * what the server or the DSN demands (character set, TLS, protocol, authentication). */
 static bool is_mysql_refusal(zend_long code)
 {
     static const zend_long passing[] = {1040, 1053, 1129, 1203, 1226, 4031};
@@ -274,7 +274,7 @@ static bool has_one_of(const char *text, const char *const *words)
     return *words != NULL;
 }
 
-/* Words of failures that a second try does not cure: libpq has one number for all failures. */
+/* Failures that a second try does not cure, by their words: libpq has one number for all. */
 static const char *const pgsql_refusals[] = {"authentication failed",
                                              "authentication method",
                                              "no password supplied",

@@ -9,7 +9,7 @@
 /* The columns of about_texts. */
 enum {
     VERSION,
-    CLOCK_MS,             /* since 1970 */
+    CLOCK_MS,             /* the server's, since 1970 */
     FLAGS,                /* autovacuum, read only, standby, encrypted */
     OLDEST_S = FLAGS + 4, /* NULL: this user cannot see it */
     COLUMNS

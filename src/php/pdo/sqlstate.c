@@ -129,7 +129,7 @@ static struct meaning sqlite_meaning(const struct mq_pdo *self, zend_object *thr
 {
     zend_long code = driver_code(thrown) & 0xff;
     /* Without PDO::SQLITE_ATTR_EXTENDED_RESULT_CODES, SQLITE_BUSY_SNAPSHOT comes as a plain
-     * SQLITE_BUSY. Unlike other ones, it comes without a wait. */
+     * SQLITE_BUSY, but at once; other ones come after a wait. */
     if (driver_code(thrown) == SQLITE_BUSY_SNAPSHOT ||
         (code == 5 && self->joined && mq_pdo_now_ms() - self->called_ms < WAITED_MS)) {
         return (struct meaning){
@@ -142,7 +142,7 @@ static struct meaning sqlite_meaning(const struct mq_pdo *self, zend_object *thr
 
 /* Whether the server lacks a statement that it was to keep, or has another one of that name. Then
  * the application has sent DISCARD ALL, or a pooler has given us another session. If PDO tried to
- * deallocate it, the transaction is aborted although none of our statements failed. */
+ * deallocate this one, the transaction is aborted although none of our statements failed. */
 static bool is_stale(const struct mq_pdo *self, const char *state, const char *message)
 {
     bool aborted = strcmp(state, "25P02") == 0;

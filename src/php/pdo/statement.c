@@ -83,8 +83,8 @@ static enum mq_status call_prepare(struct mq_pdo *self, const char *sql, bool un
     return status;
 }
 
-/* `young`: the server need not keep the statement. PDO's MySQL driver reads the attribute of the
- * connection, not the statement's option. */
+/* `young`: the server need not keep the statement yet. For MySQL this switches the connection's
+ * attribute, because PDO's driver ignores the statement's option. */
 static enum mq_status prepare(struct mq_pdo *self, const char *sql, bool young, zval *out,
                               struct mq_error *err)
 {
@@ -99,7 +99,7 @@ static enum mq_status prepare(struct mq_pdo *self, const char *sql, bool young, 
     return status;
 }
 
-/* Makes a PHP string of the text. '?' replaces all but ASCII, which the database may lack. */
+/* Makes a PHP string of the text, with '?' for all but ASCII: the database may lack the rest. */
 static enum mq_status make_ascii(struct mq_pdo *self, struct mq_str text, zval *out,
                                  struct mq_error *err)
 {
@@ -261,8 +261,8 @@ static void end_guard(struct mq_pdo *self, bool failed)
     mq_pdo_keep_cause(self, cause);
 }
 
-/* Whether to prepare a statement because its values are large: in its text they would take more
- * room, and the server has a limit. Only if the application has switched emulated prepares off. */
+/* Whether to prepare a statement at once because of large values: in its text they take more room,
+ * and the server has a limit. Only if the application has switched emulated prepares off. */
 static bool is_large(const struct mq_pdo *self, const struct mq_query *query)
 {
     size_t octets = 0;
@@ -328,17 +328,17 @@ enum mq_status mq_pdo_run(struct mq_db *db, const struct mq_query *query, struct
     return status;
 }
 
-/* Whether not to ask the server now, which costs a round trip. A queue with its own connection
- * creates tables when a statement fails. Within a transaction of the application, tables cannot be
- * created; outside one they are created now. */
+/* Whether not to ask the server for a column, which costs a round trip: a queue with its own
+ * connection creates tables when a statement fails, and within a transaction of the application,
+ * tables cannot be created. Outside one, the caller creates them at once. */
 static bool asks_later(struct mq_pdo *self)
 {
     bool within = false;
     return self->own.dsn || (mq_pdo_in_transaction(self, &within, NULL) == MQ_OK && within);
 }
 
-/* Only prepares a SELECT, which reads nothing. After a read within a transaction, SQLite refuses to
- * write if another connection has committed since. */
+/* Only prepares a SELECT, which reads nothing: after a read within a transaction, SQLite refuses to
+ * write if another connection has committed meanwhile. */
 bool mq_pdo_has_column(struct mq_db *db, const char *table, const char *column)
 {
     struct mq_pdo *self = mq_pdo_of(db);
