@@ -23,8 +23,8 @@ struct mq_transport_ops {
      * or MQ_NOMEM. */
     enum mq_status (*step)(struct mq_transport *transport, int64_t timeout_ms,
                            struct mq_error *err);
-    /* Gives back transfers that have begun but sent nothing of the body, and closes their sessions,
-     * if another mail's dot is before them only after that mail. Or NULL. */
+    /* Gives back transfers that have begun but sent nothing of the body, and closes their sessions.
+     * A session that awaits the reply to another mail's dot is closed after it. Or NULL. */
     void (*recall)(struct mq_transport *transport);
     /* Gives back transfers that were begun behind another mail's dot, or NULL. */
     void (*wind_down)(struct mq_transport *transport);

@@ -63,8 +63,8 @@ static struct {
     bool changed;
 } children = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Stops ignoring SIGCHLD, since the system would discard exit codes. Called at each start, because
- * PHP code of the run may ignore it again between two programs. */
+/* Stops ignoring SIGCHLD: while it is ignored, the system discards exit codes. Called at each
+ * start, because PHP code of the run may ignore it again between two programs. */
 static void keep_exit_codes(void)
 {
     const struct sigaction action = {.sa_handler = SIG_DFL};

@@ -8,7 +8,7 @@
 
 static const char out_of_step[] = "the relay's answers do not fit the commands";
 
-/* Exim and Postfix complain about pipelined commands in words; the codes mean other things too. */
+/* Finds complaints about pipelining in the text: Exim and Postfix use codes with other meanings. */
 static bool lost_step(const struct mq_reply *reply)
 {
     char words[MQ_REPLY_TEXT_MAX];

@@ -176,11 +176,11 @@ static void pump(struct pool *pool, struct slot *slot)
     update_poll(pool, slot);
 }
 
-/* A slot that was closed since epoll_wait() has no channel; it gets one only between two waits. */
+/* A slot that an earlier event closed has no channel; it gets a new one only between two waits. */
 static void on_event(struct pool *pool, const struct epoll_event *event)
 {
     struct slot *slot = event->data.ptr;
-    /* On an error too: a reply may still be there to be read. */
+    /* Reads after an error too: a reply may still be there. */
     if (slot->session.channel != NULL && (event->events & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0) {
         mq_smtp_session_readable(&slot->session);
         update_poll(pool, slot);
