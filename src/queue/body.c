@@ -66,7 +66,7 @@ static enum mq_status read_chunk(struct mq_queue *queue, struct mq_job *const *j
         values[2] = mq_sql_list(&list);
         args.count = 3;
     }
-    /* The statement is not kept for large messages: it may hold its last result in memory. */
+    /* Does not keep the statement for large messages: it may hold its last result in memory. */
     int slot = most > MQ_BODY_SMALL ? -1 : MQ_SQL_BODIES;
     struct mq_query query = {slot, mq_sql_text(queue, MQ_SQL_BODIES), args.values, args.count};
     enum mq_status status = query.sql && !list.failed

@@ -21,7 +21,7 @@ struct taking {
     struct mq_claim *claim;
     struct mq_job_list taken;
     bool many;                 /* rows are written together: each statement is a round trip */
-    size_t written;            /* how many of `taken` */
+    size_t written;            /* how many of `taken` are written */
     int64_t allowance;         /* recipients that tokens can still pay for */
     struct mq_dropped dropped; /* expired, orphaned and unreadable rows */
     bool stop;
@@ -162,7 +162,7 @@ static enum mq_status take(struct taking *t, struct mq_job *job, struct mq_error
     return MQ_OK;
 }
 
-/* Takes the row, drops it, or sets `stop`. The job moves into the claim when it is taken. */
+/* Takes the row, drops it, or sets `stop`. If the row is taken, *job moves into the claim. */
 static enum mq_status consider(struct taking *t, struct mq_job *job, struct mq_error *err)
 {
     bool dropped = false;
@@ -253,7 +253,7 @@ static enum mq_status note_next(struct taking *t, int64_t priority, struct mq_er
     int64_t *resume = &t->claim->resume_s;
     MQ_TRY(mq_sql_int(t->tx->queue, MQ_SQL_CLAIM_NEXT, MQ_ARGS(mq_int(priority)), &next, err));
     if (next && next <= t->tx->now_s) {
-        next = t->tx->now_s + 1; /* others are about to claim it */
+        next = t->tx->now_s + 1; /* another run is about to claim this job */
     }
     if (next && (*resume == 0 || next < *resume)) {
         *resume = next;

@@ -71,9 +71,9 @@ struct mq_settlement {
     int64_t at_s;               /* when they were handed over */
     int64_t taken_by_s;         /* until when the relay can accept an uncertain mail; 0: at_s */
     const char *error;          /* last_error; NULL: none */
-    int64_t retry_after_s;      /* replaces the backoff; -1: does not. If above 0, also delays a
-                                   released job */
-    int64_t relay_wait_s;       /* asked for by the relay: the least backoff; 0: none */
+    int64_t retry_after_s;      /* seconds that replace the backoff; -1: none. If above 0, also
+                                   delays a released job */
+    int64_t relay_wait_s;       /* the least backoff that the relay asks for; 0: none */
     enum mq_on_uncertain on_uncertain;
     const char *relay; /* for the event */
     int64_t ms;        /* for the event; -1 none */

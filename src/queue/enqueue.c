@@ -14,7 +14,7 @@
 #include "queue/sql/schema.h"
 #include "queue/sql/transaction.h"
 
-#define MESSAGE_ID_MAX 998 /* a line of a message (RFC 5322, section 2.1.1) */
+#define MESSAGE_ID_MAX 998 /* the longest line of a message (RFC 5322, section 2.1.1) */
 
 static enum mq_status check_word(const char *field, struct mq_str s, size_t max,
                                  struct mq_error *err)
@@ -321,7 +321,7 @@ static enum mq_status store(struct mq_tx *tx, const struct mq_new_job *job, int6
         }
         MQ_TRY(find_holder(tx->queue, job, tx->now_s, &holder, err));
         if (!holder.dead || again) {
-            return holder.id ? MQ_OK : status; /* no holder: a duplicate of another unique key */
+            return holder.id ? MQ_OK : status; /* no holder: the row violates another unique key */
         }
         MQ_TRY(mq_job_drop(tx->queue, holder.id, NULL, err));
     }
@@ -380,7 +380,7 @@ enum mq_status mq_queue_enqueue(struct mq_queue *queue, const struct mq_new_job 
     if (status != MQ_DATABASE || queue->ready) {
         return status;
     }
-    /* The tables' version was not read yet. Creates or migrates the tables, and tries again. */
+    /* Perhaps the tables are missing or old: creates or migrates them, and tries again. */
     MQ_TRY(mq_schema_ready(queue, err));
     return store_jobs(queue, jobs, count, ids, err);
 }

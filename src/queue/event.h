@@ -50,7 +50,7 @@ struct mq_events {
     size_t capacity;
     /* Called before the commit with the transaction's events, if some are marked `recorded`: those
      * that tell of uncertain attempts. Their row may be deleted, and a process that is killed after
-     * the commit reports nothing. If the commit fails, they can come twice. NULL: no call. */
+     * the commit reports nothing. If the commit fails, the events can come twice. NULL: no call. */
     void (*record)(void *context, const struct mq_events *events);
     void *context;
 };

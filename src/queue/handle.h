@@ -18,11 +18,11 @@ struct mq_queue {
     struct mq_backoff backoff;
     struct mq_clock clock;  /* mq_queue_clock() */
     struct mq_clock host;   /* the clock of the options */
-    int64_t server_time_us; /* a server's last answer, at the end of its second; 0: none yet */
-    int64_t told_ms;        /* host.boot_ms when it was asked */
+    int64_t server_time_us; /* the end of the second that the server last told; 0: none yet */
+    int64_t told_ms;        /* host.boot_ms when the server was asked */
     char *identity;         /* mq_queue_identity(); NULL: not asked yet */
     struct mq_random random;
-    int64_t streak;          /* jobs claimed since a claim last found no more */
+    int64_t streak;          /* jobs claimed since a claim last ended with MQ_CLAIM_EMPTY */
     bool ready;              /* the tables' version was read and is ours */
     char *sql[MQ_SQL_COUNT]; /* expanded at first use: a web request needs only three */
 };

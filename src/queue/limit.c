@@ -7,7 +7,7 @@
  *
  * Strict mode: a recipient can reach the relay at any time between claim and settle. So it counts
  * from its claim (in `paid` of a row in sending) until an hour after the time at which the worker
- * knew that it was handed over (in the ledger). Claims get what the limit leaves beside both. */
+ * knew that it was handed over (in the ledger). A claim gets what these two leave of the limit. */
 #include "queue/limit.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ static enum mq_status ledger_add(struct mq_tx *tx, int64_t at_s, int64_t n, stru
     return mq_sql_exec(tx->queue, MQ_SQL_SPENT_ADD, MQ_ARGS(mq_int(at_s), mq_int(n)), err);
 }
 
-/* Writes one entry for several outcomes: those of a cycle were mostly handed over in one second. */
+/* Writes one ledger entry for several outcomes: most mails of a cycle leave in the same second. */
 static enum mq_status write_handed(struct mq_tx *tx, struct mq_error *err)
 {
     int64_t handed = tx->handed;
@@ -40,9 +40,9 @@ static enum mq_status write_handed(struct mq_tx *tx, struct mq_error *err)
     return handed ? ledger_add(tx, tx->handed_at_s, handed, err) : MQ_OK;
 }
 
-/* Corrects entries in the future: the clock was ahead when they were written, or is behind now.
- * Entries up to an hour ahead stay as they are, and count. Entries further ahead are counted as of
- * now and marked (n < 0); they count once more when their time has come. */
+/* Corrects ledger entries in the future: the clock was ahead when they were written, or is behind
+ * now. Entries up to an hour ahead stay as they are, and count. Entries further ahead count as of
+ * now and are marked (n < 0); they count once more when their time has come. */
 static enum mq_status ledger_set_right(struct mq_tx *tx, struct mq_error *err)
 {
     int64_t ahead = 0;
@@ -98,8 +98,8 @@ enum mq_status mq_limit_return(struct mq_tx *tx, int64_t paid, int64_t handed, i
     if (limited(tx) && paid > handed) {
         mq_bucket_give(&tx->settings.bucket, paid - handed);
     }
-    /* The ledger is kept in average mode too, because the mode can become strict within the hour,
-     * and if the settings cannot be read: an entry too many does no harm. */
+    /* Writes the ledger in average mode too, because the mode can become strict within the hour.
+     * Also writes it if the settings cannot be read: an entry too many does no harm. */
     if (handed <= 0 || (tx->config == MQ_OK && !limited(tx))) {
         return MQ_OK;
     }

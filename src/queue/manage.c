@@ -110,7 +110,7 @@ static enum mq_status write_retry(struct mq_tx *tx, const struct mq_job *job, bo
     int last = mq_job_max_attempts(tx->queue, job) - 1;
     int attempts = reset ? 0 : last;
     if (!reset && job->state == MQ_FAILED && job->attempts < last) {
-        attempts = job->attempts; /* it has more than one attempt left */
+        attempts = job->attempts; /* more than one is left */
     }
     struct mq_buffer list = {0};
     if (job->recipients.count) {

@@ -23,7 +23,7 @@ struct mq_stats {
     int64_t burst;
     enum mq_rate_mode rate_mode;
     double tokens;      /* in the bucket now; 0 without a limit */
-    int64_t empty_in_s; /* expected, at the limit; -1: unknown (no limit set) */
+    int64_t empty_in_s; /* until all is sent, at the limit; -1: unknown (no limit set) */
     bool enabled;
     int64_t last_run_s;     /* end of the last worker run; 0: never */
     char *paused;           /* why a relay is paused; NULL: none is */
@@ -61,9 +61,9 @@ struct mq_ids {
     const int64_t *items;
     size_t count;
 };
-/* Makes jobs pending: those of `ids` that are parked or failed, or, if it is NULL, all that are
- * failed, or parked as refused or exhausted. reset sets attempts to 0; without it, at least
- * one attempt is left. Refused recipients come back. */
+/* Makes jobs pending: those of `ids` that are parked or failed. If `ids` is NULL: all jobs that are
+ * failed, or parked as refused or exhausted. `reset` sets attempts to 0; without it, at least one
+ * attempt is left. Refused recipients come back. */
 enum mq_status mq_queue_retry(struct mq_queue *queue, const struct mq_ids *ids, bool reset,
                               int64_t *changed, struct mq_error *err);
 /* Parks those of `ids` that are pending or failed. */

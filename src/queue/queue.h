@@ -46,8 +46,8 @@ enum mq_status mq_queue_reopen(struct mq_queue *queue, struct mq_error *err);
 void mq_queue_maintain(struct mq_queue *queue);
 /* The queue's clock, valid as long as the queue. With a file it is the clock of the options. With a
  * server, whose clients' clocks differ and jump, it is the server's last answer plus the time that
- * CLOCK_BOOTTIME has counted since: never behind the server, and ahead of it by at most a second
- * plus the query's round trip. Before the first answer it is the clock of the options. */
+ * CLOCK_BOOTTIME has counted since that answer. It is never behind the server, and at most a second
+ * plus the query's round trip ahead. Before the first answer it is the clock of the options. */
 const struct mq_clock *mq_queue_clock(const struct mq_queue *queue);
 /* Gets the time that counts for leases and tokens. Asks the server, if there is one. */
 enum mq_status mq_queue_now(struct mq_queue *queue, int64_t *now_s, struct mq_error *err);
@@ -66,8 +66,8 @@ const char *mq_queue_column(const struct mq_queue *queue, size_t i);
 /* The type of that column: "integer" (32 bits on a server), "bigint" or "text". */
 const char *mq_queue_column_type(size_t i);
 /* Worker slots on a server (mq_queue_is_shared()) are locks that the database session holds. They
- * end with the connection; after mq_queue_reopen() it holds none. They do not work behind a pooler
- * that gives each transaction another session (pgbouncer in transaction mode). */
+ * end with the connection: after mq_queue_reopen() the queue holds none. They do not work behind a
+ * pooler that gives each transaction another session (pgbouncer in transaction mode). */
 
 /* Takes one of the slots 0 … max − 1 without waiting; *slot is -1 if all are taken. */
 enum mq_status mq_queue_take_slot(struct mq_queue *queue, int max, int *slot, struct mq_error *err);
@@ -76,7 +76,7 @@ void mq_queue_free_slot(struct mq_queue *queue, int slot);
 /* Counts the slots 0 … max − 1 that are taken, by any machine. */
 enum mq_status mq_queue_slots_held(struct mq_queue *queue, int max, int *held,
                                    struct mq_error *err);
-/* Notes the end of a worker run (config key mailLastRun). */
+/* Stores the time at which a worker run ended (config key mailLastRun). */
 enum mq_status mq_queue_note_run(struct mq_queue *queue, struct mq_error *err);
 
 #endif

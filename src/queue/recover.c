@@ -13,8 +13,8 @@ static const char died_before[] = "the worker died before the message was sent";
 static const char died_within[] =
     "the worker died while the message was being sent: it may have arrived";
 
-/* How many recipients, from the first one, the claim can have reached: at most those that it paid
- * for (other addresses with a test redirect) and that one SMTP transaction takes. */
+/* How many recipients, from the first one, the claim can have reached: at most as many as one SMTP
+ * transaction takes and, unless a test redirect replaced the addresses, as the claim paid for. */
 static size_t reach(const struct mq_tx *tx, const struct mq_job *job)
 {
     size_t n = job->recipients.count ? job->recipients.count : 1;
@@ -35,7 +35,7 @@ static void settle_each(struct mq_settlement *s, struct mq_evidence *said, size_
                         char reply[64])
 {
     if (!said->by_recipient || (!said->replied && !says_uncertain(said))) {
-        /* The record says too little: every recipient of this claim may have got it. */
+        /* The intent record says too little: each recipient of the claim may have got the mail. */
         memset(said->results, MQ_OUTCOME_UNCERTAIN, reached);
         said->handed_over = s->job->paid;
     }
@@ -53,7 +53,7 @@ static void settle_each(struct mq_settlement *s, struct mq_evidence *said, size_
     }
 }
 
-/* Settles the outcome. If that deletes the message, adds its octets to *octets. */
+/* Settles the outcome. If this deletes the message, adds its octets to *octets. */
 static enum mq_status settle(struct mq_tx *tx, struct mq_settlement *s, int64_t *octets,
                              struct mq_error *err)
 {

@@ -34,11 +34,11 @@ struct mq_pause {
     int64_t count;
     char reason[256];
 };
-/* Finds a relay's entry. *found is false if there is none, or it cannot be read. MQ_NOMEM only. */
+/* Finds a relay's entry. *found is false if it is missing or unreadable. Errors: MQ_NOMEM. */
 enum mq_status mq_pause_find(const char *pauses, const char *relay, struct mq_pause *out,
                              bool *found, struct mq_error *err);
-/* Returns the pause that ends last; its until_s is 0 if there is none that can be read. *relay is
- * its relay's name, malloc'ed; NULL if there is none, or no memory for it. */
+/* Returns the pause that ends last; its until_s is 0 if no pause can be read. *relay is the name of
+ * the paused relay, malloc'ed; NULL without a pause or without memory. */
 struct mq_pause mq_pause_latest(const char *pauses, char **relay);
 
 /* Reads the text that `key` has for a relay; *out is malloc'ed, NULL: none. The text of

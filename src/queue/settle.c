@@ -90,9 +90,9 @@ static void keep_recipients(const struct mq_settlement *s, bool tried, struct mq
     }
 }
 
-/* Writes the recipients that stay, those not tried this time first. If tokens or an SMTP
- * transaction reach only some, one that is always deferred would otherwise be the only one ever
- * tried, until the job is parked. */
+/* Writes the recipients that stay, those not tried this time first. Otherwise, if tokens or an SMTP
+ * transaction reach only some recipients of each claim, one that is always deferred could be the
+ * only one ever tried, until the job is parked. */
 static void write_recipients(const struct mq_settlement *s, struct mq_buffer *out)
 {
     keep_recipients(s, false, out);
@@ -410,7 +410,7 @@ enum mq_status mq_settle_all(struct mq_tx *tx, struct mq_settlement *outcomes, s
     struct group group = {.outcomes = outcomes, .count = count};
     enum mq_status status = MQ_OK;
     for (size_t i = 0; i < count; i++) {
-        outcomes[i].row = MQ_ROW_STANDS; /* set again, because the transaction can run again */
+        outcomes[i].row = MQ_ROW_STANDS; /* reset, because the transaction can run again */
     }
     if (count > 1 && mq_sql_has(tx->queue, MQ_SQL_SETTLE_DELETE_MANY)) {
         status = delete_group(tx->queue, &group, err);

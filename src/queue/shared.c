@@ -42,8 +42,8 @@ enum mq_status mq_queue_now(struct mq_queue *queue, int64_t *now_s, struct mq_er
         *now_s = mq_clock_now_s(&queue->clock);
         return MQ_OK;
     }
-    /* Counts from before the query, and from the end of the second that the server says: a time
-     * must not be before its event, or the hourly limit would forget the event too early. */
+    /* Sets the clock to the end of the second that the server says, as of before the query. So it
+     * is never slow: if a mail were dated too early, the hourly limit would forget it too soon. */
     int64_t asked_ms = host_ms(queue);
     int64_t told_s = 0;
     MQ_TRY(mq_sql_int(queue, MQ_SQL_NOW, MQ_NO_ARGS, &told_s, err));
@@ -63,9 +63,9 @@ const char *mq_queue_identity(struct mq_queue *queue, struct mq_error *err)
     enum mq_status status =
         mq_sql_text_of(queue, MQ_SQL_IDENTITY, MQ_NO_ARGS, &queue->identity, err);
     if (!queue->identity && (status == MQ_OK || status == MQ_DATABASE)) {
-        /* The server is too old, or does not tell. If this host works for two such servers, they
-         * share a run directory: at worst a mail counts as uncertain although its outcome was
-         * known. */
+        /* The server is too old, or does not tell its identity. If this host works for two such
+         * servers, they share a run directory: at worst a mail counts as uncertain although its
+         * outcome was known. */
         queue->identity = mq_str_dup(mq_str_of(queue->names.table));
         if (!queue->identity) {
             mq_error_nomem(err);

@@ -10,7 +10,7 @@
 #include "queue/sql/columns.h"
 #include "queue/sql/transaction.h"
 
-/* Reads rows that may have to be deleted: expired ones, or with an orphan check the next by id. */
+/* Reads rows that may be deleted: with an orphan check the next rows by id, else expired rows. */
 static enum mq_status read_rows(struct mq_tx *tx, struct mq_sweep *sweep, struct mq_job_list *rows,
                                 struct mq_error *err)
 {
@@ -58,7 +58,7 @@ static enum mq_status sweep_piece(struct mq_tx *tx, struct mq_sweep *sweep, stru
         status = delete_row(tx, &rows.jobs[i++], &sum, err);
     }
     if (i < rows.count) {
-        sweep->done = false; /* the next piece reads the others again */
+        sweep->done = false; /* the next piece reads the rest again */
         sweep->cursor = cursor;
     }
     mq_job_list_clear(&rows);

@@ -7,7 +7,7 @@
 #include "worker/deliveries.h"
 #include "worker/run.h"
 
-#define CLAIM_AGAIN_MS 1000   /* after a claim that found nothing, while others are under way */
+#define CLAIM_AGAIN_MS 1000   /* after a claim that found nothing, while mails are under way */
 #define SILENCE_MS     240000 /* longest pause between claims: servers end silent sessions */
 #define RENEW_CHUNK    500
 /* Leases are in whole seconds, so one can end up to a second before claim + lease. */
@@ -31,7 +31,7 @@ static enum mq_status renew_chunk(struct mq_run *run, struct mq_delivery **deliv
     MQ_TRY(mq_queue_renew(run->queue, jobs, count, run->options->lease_s, err));
     for (size_t i = 0; i < count; i++) {
         if (jobs[i]->locked_until == 0) {
-            deliveries[i]->lease_end_ms = 0; /* lost: it does not begin, or enter() stops it */
+            deliveries[i]->lease_end_ms = 0; /* lost: the mail never begins, or enter() stops it */
             continue;
         }
         deliveries[i]->lease_end_ms = lease_end_ms(run, before_ms);
@@ -88,9 +88,10 @@ void mq_run_renew(struct mq_run *run)
 
 /* ---- claims ---- */
 
-/* How many jobs to claim besides those that wait, so that a batch waits, or as many as the
- * transport takes. Without outcomes to settle: 0 as long as those that wait are enough for the
- * transport, and are half a batch or one for each connection. */
+/* How many jobs to claim besides those that wait. With an hourly limit, as many as the transport
+ * can begin. Otherwise so many that a batch waits, or as many as the transport takes, if that is
+ * more; but 0 if no outcome is to be settled, and those that wait are enough for the transport and
+ * are half a batch or one for each connection. */
 static int64_t wanted_ahead(const struct mq_run *run, bool settles)
 {
     int64_t batch = run->options->batch, ready = (int64_t)run->waiting.count;
@@ -119,7 +120,7 @@ static int claim_size(const struct mq_run *run)
     }
     int64_t want = mq_least(wanted_ahead(run, settles), mq_run_claim_room(run));
     if (want < 1 && run->held == 0) {
-        want = 1; /* it waits here until a session is free */
+        want = 1; /* the job waits here until a session is free */
     }
     want = mq_least(want, (int64_t)(run->slots - run->held));
     if (options->message_limit >= 0) {
@@ -242,8 +243,8 @@ static void take_end(struct mq_run *run, const struct mq_claim *claim, int64_t n
 
 /* ---- the cycle ---- */
 
-/* Collects the oldest outcomes, as many as one transaction takes, which must stay short for those
- * who enqueue: a large message has thousands of pages to delete. */
+/* Collects the oldest outcomes, as many as one transaction takes. The transaction must be short,
+ * because enqueue() waits for it: a large message has thousands of pages to delete. */
 static size_t collect_outcomes(const struct mq_run *run, struct mq_settlement *out, int64_t *bytes)
 {
     size_t n = 0;
@@ -266,7 +267,7 @@ static void settled(struct mq_run *run, size_t count)
     run->first_done_ms = mq_run_now_ms(run);
 }
 
-/* Takes over what one transaction has brought. */
+/* Takes over the results of a committed cycle. */
 static void take_cycle(struct mq_run *run, const struct mq_cycle *cycle, int64_t before_ms)
 {
     struct mq_claim *claim = cycle->claim;
@@ -327,7 +328,7 @@ void mq_run_cycle(struct mq_run *run)
         cycle.request = &request;
     }
     int64_t before_ms = mq_run_now_ms(run);
-    mq_run_limit_s(run); /* notes the time of the claim */
+    mq_run_limit_s(run); /* remembers the time of the claim */
     enum mq_status status = mq_queue_cycle(run->queue, &cycle, &error);
     if (status == MQ_OK) {
         if (bytes + claim.dropped_bytes > MQ_RUN_SETTLE_BYTES / 4) {

@@ -43,13 +43,13 @@ static enum mq_status reopen(struct mq_run *run)
     struct mq_error error;
     MQ_TRY(mq_queue_reopen(run->queue, &error));
     run->database.lost = false;
-    run->lease.renew_ms = 0; /* due now: it shows which of our leases this database has */
+    run->lease.renew_ms = 0; /* due now: a renewal shows which of our leases this database has */
     run->database.slot_ms = run->database.slot_ms ? run->database.slot_ms : mq_run_now_ms(run);
     return take_slot_again(run, &error);
 }
 
-/* Ends the run if the connection was the application's. What is under way ends, and is left to the
- * next run, which reads this run's intent record. */
+/* Ends the run, because the lost connection is the application's. Waits for mails whose body is
+ * out. The next run settles all mails of this run by this run's intent record. */
 static void end_cut_off(struct mq_run *run, enum mq_status status, const struct mq_error *err)
 {
     mq_run_fail(run, status, err);

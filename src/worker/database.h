@@ -19,14 +19,14 @@ struct mq_database {
     struct mq_sweep sweep;
 };
 
-/* What the last claim said, unless a member says otherwise. */
+/* What the last claim said; `any` and `total` are about all claims of the run. */
 struct mq_claims {
     enum mq_claim_end end;
-    bool fresh;   /* no outcome was settled after it */
+    bool fresh;   /* no outcome was settled after that claim */
     bool any;     /* a claim was made */
     bool limited; /* an hourly limit is set */
     int64_t total;
-    int64_t next_ms;  /* no cycle that only claims before then */
+    int64_t next_ms;  /* before then, no cycle runs only to claim */
     int64_t token_ms; /* when the next token is expected */
     int64_t resume_s;
 };
@@ -47,8 +47,8 @@ void mq_run_database_failed(struct mq_run *run, enum mq_status status, const str
 /* Must be called before a transaction. Takes the worker slot again if it went with a lost
  * connection. False: the run has no slot. */
 bool mq_run_has_slot(struct mq_run *run);
-/* After a long transaction, such as one that deleted large messages: leaves the write lock to those
- * who enqueue for as long as we had it, since begun_ms. */
+/* After a long transaction, such as one that deleted large messages: leaves the write lock free for
+ * other processes, for as long as this run held it. begun_ms: when it got the lock. */
 void mq_run_leave_free(struct mq_run *run, int64_t begun_ms);
 /* When the next piece of the sweep is due. */
 int64_t mq_run_sweep_ms(const struct mq_run *run);

@@ -10,7 +10,7 @@ static void judge(const struct mq_intent_record *record, int64_t job_id, struct 
 {
     struct mq_intent_entry entry;
     if (record->owner == MQ_INTENT_OTHER) {
-        return; /* proves nothing */
+        return; /* the record proves nothing */
     }
     if (!mq_intent_find(record, job_id, &entry)) {
         out->outcome = MQ_OUTCOME_RELEASED;
@@ -40,7 +40,7 @@ static void find_evidence(void *context, const char *token, int64_t job_id, stru
             return;
         }
     }
-    /* The lease is over, but its owner is alive, or it is one of this very run. */
+    /* The lease is over, but its run is not in `dead`: it is alive, or is this very run. */
     if (!recovery->open || strcmp(recovery->open->token, token) != 0) {
         mq_intent_record_close(recovery->open, false);
         recovery->open = NULL;
@@ -94,8 +94,8 @@ void mq_recovery_end_cycle(struct mq_recovery *recovery, bool committed)
     mq_intent_record_close(recovery->open, false);
     recovery->open = NULL;
     for (size_t i = 0; i < recovery->dead_count; i++) {
-        /* A transaction recovers a limited number of rows. Only one that met no row of the dead run
-         * shows that its record is not needed any more. */
+        /* A transaction recovers a limited number of rows. So the dead run's record is needed until
+         * a transaction has met no row of that run. */
         if (committed && !recovery->dead[i].asked) {
             mq_intent_record_close(recovery->dead[i].record, true);
             continue;

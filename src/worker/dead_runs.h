@@ -1,5 +1,5 @@
 /* What other runs left behind: which of them are dead, and how far their mails had come. A claim
- * outside a run uses only `source`, which reads the records of the tokens it is asked about. */
+ * outside a run uses only `source`, which reads the intent record of the token that it is given. */
 #ifndef MQ_WORKER_DEAD_RUNS_H
 #define MQ_WORKER_DEAD_RUNS_H
 

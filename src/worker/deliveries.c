@@ -173,12 +173,12 @@ void mq_delivery_map(struct mq_delivery *delivery, enum mq_blame blame)
         delivery->by_recipient = delivery->by_recipient || result != MQ_OUTCOME_RELEASED;
     }
     set_error(delivery);
-    /* Without by_recipient, nothing is known of any recipient: the whole job gets this. */
+    /* Used only without by_recipient: then nothing is known of any recipient. */
     delivery->outcome = blame == MQ_BLAME_RELAY ? MQ_OUTCOME_RELEASED : MQ_OUTCOME_DEFERRED;
 }
 
-/* A wall clock that went back can be corrected at any time. What is handed over before that must
- * then count for the right hour, so the time from before the jump goes on for an hour. */
+/* A wall clock that jumped back may be set right at any time, and mail that was handed over in
+ * between must count for the right hour. So for an hour, this time goes on as before the jump. */
 int64_t mq_run_limit_s(struct mq_run *run)
 {
     int64_t now_s = mq_run_now_s(run), now_ms = mq_run_now_ms(run);

@@ -24,10 +24,10 @@ struct mq_delivery {
 
     /* The outcome, once the delivery is in `done` or `doubted`. */
     enum mq_outcome outcome; /* of the whole job, unless by_recipient */
-    bool by_recipient;       /* `results` say it for each recipient */
+    bool by_recipient;       /* `results` has the outcome of each recipient */
     unsigned char *results;  /* enum mq_outcome, one per recipient */
     const char **replies;    /* one per recipient, pointing into targets */
-    int64_t back_after_s;    /* if no attempt counts: seconds until it is due; -1: as before */
+    int64_t back_after_s;    /* if no attempt counts: seconds until due; -1: due as before */
     char error[MQ_ERROR_TEXT_MAX];
 
     struct mq_deliveries *list; /* the list that it is in; NULL: none */
@@ -69,7 +69,7 @@ bool mq_delivery_start(struct mq_delivery *delivery);
 
 /* Fills outcome, results and error from the targets' results. */
 void mq_delivery_map(struct mq_delivery *delivery, enum mq_blame blame);
-/* UTC now for the hourly limit. If the wall clock goes back, this does not for an hour. */
+/* UTC now for the hourly limit. If the wall clock jumps back, this time follows an hour later. */
 int64_t mq_run_limit_s(struct mq_run *run);
 void mq_delivery_settlement(const struct mq_delivery *delivery, struct mq_settlement *out);
 

@@ -12,9 +12,9 @@
 
 /* ---- the guard ---- */
 
-/* Returns what the record says of a target. While the body is on its way, it says uncertain: if we
- * die now, nobody knows. It leaves out targets whose RCPT was answered with "another transaction"
- * (the code of a RELEASED target, send/transfer.h). */
+/* Returns what the intent record says of a target. While the body is on its way, a target of this
+ * transaction is uncertain: if we die now, nobody knows. A RELEASED target with a 4xx or 5xx code
+ * needs another transaction (send/transfer.h), and stays RELEASED. */
 static enum mq_outcome recorded(const struct mq_target *target, enum mq_intent_phase phase)
 {
     bool in_body =
@@ -49,8 +49,8 @@ static bool lease_is_over(const struct mq_delivery *delivery)
     return mq_run_now_ms(delivery->run) >= delivery->lease_end_ms;
 }
 
-/* Writes the record first, then reads the clock. A worker that takes the job over reads the record
- * after the lease has ended, so one of the two notices the other. */
+/* Writes the intent record first, then reads the clock. A worker that takes the job over reads the
+ * record after the lease has ended, so one of the two notices the other. */
 static bool enter(struct mq_transfer *transfer, enum mq_transfer_phase phase)
 {
     _Static_assert((int)MQ_PHASE_ENVELOPE == MQ_INTENT_ENVELOPE &&
@@ -94,7 +94,7 @@ static bool take_envelope(struct mq_delivery *delivery)
     }
     if (lost) {
         delivery->lease_end_ms = 0;
-        mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, NULL); /* the settle will say stale */
+        mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, NULL); /* its settle will report STALE */
         return false;
     }
     return true;
@@ -184,8 +184,8 @@ static bool signs(const struct mq_run *run)
     return run->worker->hooks->sign != NULL;
 }
 
-/* Puts the signatures before the worker's own header lines. They cover exactly this text, so it
- * stays unchanged until the delivery ends, even if the transport starts it again. */
+/* Puts the signatures before the worker's own header lines. The signatures cover exactly
+ * this text, so it stays unchanged until the delivery ends, even if the mail is begun again. */
 static enum mq_status sign(struct mq_delivery *delivery, struct mq_error *err)
 {
     const struct mq_worker_hooks *hooks = delivery->run->worker->hooks;

@@ -18,7 +18,7 @@ char *mq_file_path(const char *directory, const char *name)
     return asprintf(&path, "%s/%s", directory, name) < 0 ? NULL : path;
 }
 
-/* Makes the names of two databases' directories differ. */
+/* The hash in a run directory's name, which makes the names of two databases differ. */
 static uint64_t hash_of(const char *name)
 {
     return mq_hash(MQ_HASH_BEGIN, mq_str_of(name));
@@ -84,7 +84,7 @@ char *mq_run_dir_of(const char *base, const char *identity)
 
 /* ---- directories ---- */
 
-/* Checks that the run's records are safe there: no other user can write into the directory. */
+/* Checks that the run's files are safe in the directory: no other user can write into it. */
 static enum mq_status check_directory(const char *path, const struct stat *st, struct mq_error *err)
 {
     const char *fault = NULL;

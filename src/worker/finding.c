@@ -1,5 +1,5 @@
 /* Stores in the queue what the transport has found out about its relay, so that no run has to find
- * out again: "dot", or less than that and until when it is believed, as in "group 1798761600". */
+ * out again. The text is "dot", or another word and until when it holds ("group 1798761600"). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Messages in memory: those under way, and small ones of what comes next, together at most
+/* Messages in memory: those under way, and small ones of the next mails, together at most
  * max_bytes. A larger one is allowed if it is the only one. Messages are loaded when a session can
  * take them, outside write transactions, and dropped when the transport gives the mail back. */
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #define LOOK_AHEAD     128
 #define CLAIM_AGAIN_MS 1000 /* until then other messages may be dropped */
-#define GOOD_CLAIMS    10   /* so many before the bounds double */
+#define GOOD_CLAIMS    10   /* claims with enough memory before the bounds double */
 
 /* A LOADED message is counted already; a composed one is counted afterwards. */
 bool mq_run_fits_next(const struct mq_run *run)

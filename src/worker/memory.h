@@ -16,7 +16,7 @@ struct mq_memory {
     int good_claims;    /* claims since memory was short or the bounds were raised */
 };
 
-/* Whether the next waiting delivery has room in memory, as far as is known. One must wait. */
+/* Whether the next waiting delivery, which must exist, has room in memory, as far as is known. */
 bool mq_run_fits_next(const struct mq_run *run);
 /* Loads the message of the next waiting delivery, if it has one. False: none can begin now. */
 bool mq_run_load_next(struct mq_run *run);

@@ -9,8 +9,8 @@
  * It takes a slot in the intent file when it begins, and frees it after the commit of its outcome.
  *
  * Calls go one way: worker.c and cycle.c at the top, report.c and deliveries.c at the bottom. A
- * lower file notes in its part of struct mq_run what happened, and the loop acts on it. For
- * example, mq_run_stop() releases nothing. */
+ * lower file only writes into its part of struct mq_run what happened, and the loop acts on it. For
+ * example, mq_run_stop() itself releases nothing. */
 #ifndef MQ_WORKER_RUN_H
 #define MQ_WORKER_RUN_H
 
@@ -97,7 +97,7 @@ struct mq_run {
     struct mq_stop stop;
 };
 
-/* Notes that the run ends; the loop then releases what waits. The first reason is kept. */
+/* Tells the loop to end the run, and so to release what waits. The first reason is kept. */
 void mq_run_stop(struct mq_run *run, enum mq_run_end end);
 /* Ends the run for a failure. mq_worker_run() returns the first one, but a bailout replaces it. */
 void mq_run_fail(struct mq_run *run, enum mq_status status, const struct mq_error *err);

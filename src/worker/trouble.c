@@ -11,15 +11,15 @@
  *   their priority they may be the first in every run, so a few mails of each lower priority are
  *   tried. If none of these is accepted, the relay is in trouble: all go back, and it is paused.
  * - They hold the last tokens of the hourly limit, which other mail needs to show that the relay
- *   works. They go back, and the first counts an attempt if none has since an acceptance.
- * - The run has nothing else to do. Then the queue's record of the relay decides: if the relay has
- *   accepted nothing since an earlier run's failures, the mail goes back. Otherwise the attempt
- *   counts, and the queue records that.
+ *   works. They go back, and the first counts an attempt if the queue has no entry for the relay.
+ * - The run has nothing else to do. Then the relay's entry in mailRelayPause decides. If it exists,
+ *   the relay has accepted nothing since an earlier run's failures, and the mail goes back.
+ *   Otherwise the attempt counts, and the queue gets an entry.
  *
  * So between two counted attempts the relay has always accepted a mail, or it had accepted one
  * before the first. A relay that takes nothing, for however long, costs a mail at most one attempt,
- * and a mail that fails while others get through is parked in the end. A long run doubts the relay
- * again when a mail fails for which this would not be so.
+ * and a mail that fails while others get through is parked in the end. If, in a long run, a
+ * mail fails again and nothing was accepted since its last attempt, the run doubts the relay again.
  *
  * A refusal without a reason (MQ_OUTCOME_UNEXPLAINED) is judged like this in every run, and after
  * an acceptance too: many of them for different domains are about us, and the relay is paused.
@@ -86,7 +86,7 @@ static bool relay_works(struct mq_run *run, const struct mq_job *job)
     if (run->trouble.accepted > 0 && job->attempts > 1 &&
         job->last_attempt_at >= run->trouble.accepted_s) {
         run->trouble.accepted = 0;
-        /* the next acceptance has to clear what is noted from now on */
+        /* the next acceptance must clear failures that are stored from now on */
         run->trouble.pause_settled = false;
     }
     return run->trouble.accepted > 0;
@@ -265,7 +265,7 @@ static bool cut_off(const struct mq_run *run)
                                  run->options->grace_s == 0);
 }
 
-/* Writes why the relay takes nothing, with its last reply. */
+/* Writes into `out` why the relay takes nothing, with its last reply. */
 static void write_reason(struct mq_run *run, char *out, size_t size)
 {
     struct mq_delivery *last = run->doubted.tail;
@@ -281,8 +281,8 @@ static void write_reason(struct mq_run *run, char *out, size_t size)
              run->trouble.accepted_s > 0 ? " since the last it took" : "", why);
 }
 
-/* The blame for a mail after which nothing was accepted: it counts an attempt if none has since an
- * acceptance. */
+/* The blame for a mail after which nothing was accepted. Its attempt counts only if the queue has
+ * no entry for the relay: an entry says that nothing was accepted since an earlier failure. */
 static enum mq_blame blame_again(struct mq_run *run)
 {
     return pauses(run) > 0 ? MQ_BLAME_RELAY : MQ_BLAME_NOBODY;
@@ -312,7 +312,7 @@ static void judge(struct mq_run *run)
     }
     write_reason(run, reason, sizeof(reason));
     if (few && !doubts->denied && doubts->drew_trouble == 0) {
-        /* Others may well get through, so the relay is not paused. */
+        /* Other mail may well get through, so the relay is not paused. */
         resolve(run, blame_again(run), FEW_PAUSE_S);
         note_failure(run, reason);
         return;
@@ -346,8 +346,8 @@ static void free_tokens(struct mq_run *run)
     run->claim.next_ms = mq_run_now_ms(run);
 }
 
-/* Claims only mail of lower priorities from now on, until one is accepted or none is left. What was
- * claimed before does not count for the message limit, which would leave no room for them. */
+/* Claims only mail of lower priorities from now on, until one is accepted or none is left. Mail
+ * claimed before no longer counts for the message limit, so that the limit leaves room for it. */
 static void look_lower(struct mq_run *run)
 {
     run->doubts.lower = true;

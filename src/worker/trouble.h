@@ -9,12 +9,12 @@ struct mq_run;
 /* The failures since the last acceptance of this run. */
 struct mq_doubts {
     int64_t mails;        /* failed mails: in `doubted`, or settled to give their tokens back */
-    int64_t drew_trouble; /* times that a mail drew a session's or the relay's trouble */
-    bool denied;          /* a recipient of theirs was MQ_OUTCOME_DENIED */
+    int64_t drew_trouble; /* times that a mail drew a 421 or the relay's trouble */
+    bool denied;          /* one of their recipients was MQ_OUTCOME_DENIED */
     char domain[256];     /* of the last recipient that failed, from the "@" on */
-    bool domains;         /* they have recipients in different domains */
+    bool domains;         /* these mails have recipients in different domains */
     int below;            /* the lowest priority of these mails */
-    bool lower;           /* only mail below that is claimed: does the relay take it? */
+    bool lower;           /* claims only priorities below `below`: does the relay take them? */
     int64_t pauses;       /* mq_queue_count_pauses(); -1: not asked yet */
 };
 
@@ -26,13 +26,13 @@ struct mq_trouble {
     int64_t untouched;                /* mails in a row that came back untouched */
     bool pause_settled;               /* the first acceptance has cleared the relay's pause */
     bool found;                       /* the relay is paused */
-    int64_t retry_ms; /* CLOCK_BOOTTIME; the queue is not told of the relay before then */
+    int64_t retry_ms; /* CLOCK_BOOTTIME; nothing about the relay is stored before then */
 };
 
 /* What the relay was found to be able to do (finding.c). */
 struct mq_finding {
     const char *kept; /* what the queue has stored */
-    int64_t until_s;  /* UTC; it is believed until then */
+    int64_t until_s;  /* UTC; the finding is believed until then */
 };
 
 /* Moves finished mails to `done`, or to `doubted` if the failure may be the relay's. */
@@ -42,7 +42,7 @@ bool mq_run_doubts_relay(const struct mq_run *run);
 /* Whether so many mails failed that none may begin until those under way have ended. */
 bool mq_run_suspects_relay(const struct mq_run *run);
 /* Looks for trouble: what the transport reports, or failures without an acceptance. `idle`: nothing
- * else is under way or to be claimed. The caller then collects what it recalls. */
+ * else is under way or to be claimed. The caller then collects the mails that this recalls. */
 void mq_run_watch_relay(struct mq_run *run, bool idle);
 
 /* Tells the transport what earlier runs have found out about the relay. */

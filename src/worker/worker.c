@@ -143,8 +143,8 @@ static void wait_for(struct mq_run *run, int64_t ms)
 
 /* ---- the end ---- */
 
-/* Whether the next token comes while the run may still wait for it. If its time is past already,
- * the claim for it is due and says more. */
+/* Whether to wait for the next token: a daemon always waits, another run if the token comes before
+ * its time limit. A token's time in the past counts too: a claim is due then, and shows more. */
 static bool waits_for_token(const struct mq_run *run)
 {
     return run->options->daemon ||
@@ -220,7 +220,7 @@ static void wait_events(struct mq_run *run)
 
 static void loop(struct mq_run *run)
 {
-    /* What a cycle recovered is told before the upkeep, whose sweep may delete these rows. */
+    /* Events of recovered jobs are told before the upkeep, whose sweep may delete their rows. */
     static void (*const round[])(struct mq_run *) = {
         check_stop, mq_run_renew, begin_waiting, mq_run_collect, watch,
         cycle,      mq_run_tell,  mq_run_upkeep, wait_events,
@@ -275,8 +275,8 @@ static void init(struct mq_run *run, const struct mq_worker *worker, struct mq_r
     run->events.context = worker->hooks->context;
 }
 
-/* The next run reads this run's record. Deliveries that go back as before the claim must look as if
- * they had not begun. */
+/* The next run reads this run's intent record. In it, deliveries that go back as before the claim
+ * must look as if they had not begun. */
 static void give_up(struct mq_run *run)
 {
     for (struct mq_delivery *f = run->done.head; f; f = f->next) {
@@ -337,7 +337,8 @@ enum mq_status mq_worker_run(const struct mq_worker *worker, struct mq_report *r
     init(&run, worker, report);
     mq_recovery_init(&recovery, worker->options->run_dir);
     run.recovery = &recovery;
-    /* Others see by the lock that this run goes on: from then on a signal must end it in order. */
+    /* Before prepare(): its lock tells others that the run goes on; a signal must then end it
+     * in order. */
     run.signals = mq_signals_install();
     enum mq_status status = prepare(&run, err);
     if (status == MQ_OK) {

@@ -13,7 +13,7 @@
 #include "send/transport.h"
 
 struct closure_transport {
-    struct mq_transport base; /* first */
+    struct mq_transport base; /* must be first */
     struct mq_php_run *run;
     struct mq_php_callable *closure;
     struct mq_transfer *called; /* the transfer whose call is under way */

@@ -21,7 +21,7 @@ struct mq_php_hooks {
     struct mq_dkim *dkim;             /* NULL: nothing is signed */
 };
 
-/* Runs body(context), which must do all that touches PHP values; errors call it `name`. If the body
+/* Runs body(context), which must do all that touches PHP values; error texts call it `name`. If it
  * forks, the child ends here. MQ_THROWN, MQ_BAILOUT: PHP has ended, now or before. MQ_DATABASE: the
  * body left a transaction open. */
 enum mq_status mq_php_call_out(struct mq_php_run *run, const char *name,

@@ -28,8 +28,8 @@ struct mq_config_key {
     const char *meaning;  /* one sentence */
     bool internal;        /* the queue's own state, not a setting */
     bool in_claims;       /* each claim reads it */
-    const char *alias;    /* if this key is true and the one before it is unset, that one has this
-                             value; NULL: no alias */
+    const char *alias;    /* the value of the key before this one, if that key is unset and this
+                             one is true; NULL: no alias */
 };
 
 /* Indexes of the rows in the table. */

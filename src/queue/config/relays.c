@@ -1,5 +1,5 @@
 /* What the queue stores about relays: config keys whose value is a JSON object from a relay's name
- * to a text, in mailRelayPause "until count reason". An unreadable value counts as empty. */
+ * to a text. In mailRelayPause it is "until count reason". An unreadable value counts as empty. */
 #include "queue/relay.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #define PAUSE_FIRST_S 60
 #define PAUSE_MAX_S   3600
 
-/* Parses such a value into `out` (initialised, empty): each relay, then its text. */
+/* Parses the JSON object into `out` (initialised, empty): each relay, then its text. */
 static enum mq_status parse_texts(const char *value, struct mq_strings *out, struct mq_error *err)
 {
     return mq_json_read(mq_str_of(value), '{', out) == MQ_NOMEM ? mq_error_nomem(err) : MQ_OK;
@@ -143,7 +143,7 @@ struct mq_pause mq_pause_latest(const char *pauses, char **relay)
 }
 
 /* Turns `old` into the next pause. A relay that is paused already (two workers met the same
- * trouble) is not paused for longer, unless it asks for that. */
+ * trouble) is not paused for longer, unless the relay asks for more. */
 static void lengthen(struct mq_pause *old, const struct mq_relay_pause *pause, int64_t now_s)
 {
     int64_t asked_s = pause->retry_after_s > 0 ? now_s + pause->retry_after_s : 0;

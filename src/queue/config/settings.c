@@ -95,11 +95,11 @@ static bool read_redirect(const struct raw *raw, int64_t now_s, struct mq_settin
 /* ---- moved queues ---- */
 
 /* While `mailqueue migrate-store` (cli/Move/) moves mail to another database, only one of the two
- * databases sends. The records are JSON objects from a job table's name to
+ * databases sends. The move records are JSON objects from a job table's name to
  * "ID.RUN moving|moved|copying|copied CURSOR BASE NAME"; cli/Move/Record.php writes them. */
 enum mq_move_side { MQ_MOVED_TO, MQ_MOVED_FROM }; /* the source's record, the target's record */
 
-/* Whether all mail has arrived here. */
+/* Whether this move record says that all mail has arrived here. */
 static bool is_copied(const char *text)
 {
     char id[MQ_TOKEN_HEX + 1];
@@ -124,7 +124,7 @@ static bool move_blocks(const char *text, enum mq_move_side side, const char *ta
     if (!text || !text[0]) {
         return false;
     }
-    /* If it is unreadable, or memory is short: not sending is safer than sending twice. */
+    /* An unreadable record or a lack of memory blocks: not sending is safer than sending twice. */
     bool result =
         mq_json_read(mq_str_of(text), '{', &records) != MQ_OK || blocks(&records, side, table);
     mq_strings_clear(&records);
@@ -171,7 +171,7 @@ void mq_settings_clear(struct mq_settings *settings)
 
 /* ---- writing ---- */
 
-#define NUMBER_OCTETS 32 /* they fit into a column of any type */
+#define NUMBER_OCTETS 32 /* values up to this length fit into a column of any type */
 
 /* Checks that a value was stored whole: depending on the connection's settings, some databases
  * silently cut what a column cannot hold. */

@@ -48,7 +48,7 @@ void mq_job_list_clear(struct mq_job_list *list)
     *list = (struct mq_job_list){0};
 }
 
-/* Reads a column into its member; false without memory. */
+/* Reads a column into its member of struct mq_job; false without memory. */
 static bool read_column(struct mq_queue *queue, struct mq_job *job, size_t i)
 {
     char *member = (char *)job + mq_columns[i].read_at;
@@ -131,7 +131,7 @@ static enum mq_status read_job(struct mq_queue *queue, struct mq_job *job, struc
     MQ_TRY(mq_notify_read(mq_sql_column_str(queue, MQ_COL_FIELDS), &job->notify, err));
     MQ_TRY(read_recipients(queue, job, err));
     if (job->state == MQ_SENDING && !job->locked_by[0]) {
-        job->unreadable = true; /* no settle would match it, and recovery would never end */
+        job->unreadable = true; /* no settle would match the row, and recovery would never end */
     }
     return MQ_OK;
 }

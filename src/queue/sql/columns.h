@@ -14,7 +14,7 @@ struct mq_job_list;
 struct mq_queue;
 struct mq_strings;
 
-/* The most that one transaction takes. */
+/* The most that one transaction deletes or recovers. */
 #define MQ_ROWS_A_CYCLE  1000               /* expired, orphaned, recovered, deleted rows */
 #define MQ_DROPPED_BYTES (INT64_C(4) << 20) /* octets of deleted messages, or one message */
 
@@ -37,20 +37,20 @@ struct mq_transition {
 /* Changes a job's status: the only function that does. */
 enum mq_status mq_job_transition(struct mq_queue *queue, const struct mq_transition *change,
                                  struct mq_error *err);
-/* Whether the orphan check's table lacks the job's reference; false without such a check. */
+/* Sets *orphaned: whether the orphan check's table lacks the reference. It is false without an
+ * orphan check, and without a reference. */
 enum mq_status mq_job_orphaned(struct mq_queue *queue, const char *reference, bool *orphaned,
                                struct mq_error *err);
 /* What a transaction has deleted, counted so that it does not hold the write lock for long. */
 struct mq_dropped {
     int64_t rows;
-    int64_t bytes; /* of their messages */
+    int64_t bytes; /* octets of their messages */
 };
 static inline bool mq_dropped_enough(const struct mq_dropped *sum)
 {
     return sum->rows >= MQ_ROWS_A_CYCLE || sum->bytes >= MQ_DROPPED_BYTES;
 }
-/* Deletes a job that nobody is sending, with its body; counts it in *sum, unless that is
- * NULL. */
+/* Deletes a job that nobody is sending, with its body. Counts it in *sum, if `sum` is not NULL. */
 enum mq_status mq_job_drop(struct mq_queue *queue, int64_t id, struct mq_dropped *sum,
                            struct mq_error *err);
 /* The job's maximum of attempts: its own, or that of the backoff policy. */

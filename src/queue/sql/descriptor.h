@@ -9,8 +9,8 @@
 
 #include "core/buffer.h"
 
-/* Symbol, name, type; its member of struct mq_job; the SQL of a new row's value, with ? for its
- * parameter (NULL: the column's default); the value of that parameter (enqueue.c). */
+/* Arguments of X: symbol, name, type; the member of struct mq_job; the SQL of a new row's value,
+ * with ? for a parameter (NULL: the column's default); the parameter's value (enqueue.c). */
 #define MQ_COLUMNS(X)                                                                             \
     X(ID, "id", "{i}", READ_INT64(id), NULL, mq_null())                                           \
     X(REFERENCE, "{r}", "{v}", READ_TEXT(reference), "?", mq_text(job->reference))                \

@@ -11,8 +11,8 @@
 #include "queue/sql/descriptor.h"
 
 /* Whether a row of the orphan check's table has this reference. A column without a type, or of a
- * view, can hold the number 123 for the reference '123'. SQLite compares them as unequal, and the
- * mail would be deleted. */
+ * view, can hold the number 123 for the reference '123'. For SQLite they are not equal, so
+ * the mail would count as an orphan and be deleted. */
 #define REFERRED(reference)                                     \
     "{o}.{k} IN (" reference ", CASE WHEN CAST(CAST(" reference \
     " AS INTEGER) AS TEXT) = " reference " THEN CAST(" reference " AS INTEGER) END)"
@@ -119,7 +119,7 @@ int mq_columns_write_values(struct mq_buffer *out, int first)
 static const struct {
     char letter;
     bool is_table; /* the schema is written before it */
-    size_t at;     /* in struct mq_names */
+    size_t at;     /* offset in struct mq_names */
 } names_of[] = {
     {'t', true, offsetof(struct mq_names, table)},
     {'b', true, offsetof(struct mq_names, body)},

@@ -32,14 +32,14 @@ struct mq_sql_dialect {
      * h: the queue's own words and tokens, which are ASCII
      * l: the condition for rows that a claim may take
      * a, e: options of the job table, and of the bodies' table
-     * d: how an INSERT returns the id  R: of many rows: id, reference, type, message_id
+     * d: how an INSERT returns the id  R: for many rows, returns id, reference, type, message_id
      * y: the time, by the server's clock; ?1 if the host's clock is used
      * u: locks the rows that a SELECT reads  w: the same, but skips rows that others have locked
      * +: before a condition: keeps the planner from using an index for it
      * D, L, X: after the job table's name: forces its index of due jobs, of leases, of expiry
      * V: reads a config value  N: the new value, from ?2 */
     const char *words[128];
-    size_t table_max; /* octets of the job table's name */
+    size_t table_max; /* most octets of the job table's name */
     bool shared;    /* writers run at the same time, and a failed statement undoes a transaction */
     bool walks_all; /* MQ_SQL_WALK gives all rows with a reference, orphans or not */
 };

@@ -36,8 +36,8 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "KEY {q}{T}_expiry{q} (expires_at)){a};"
         "CREATE TABLE IF NOT EXISTS {b} (id {n} PRIMARY KEY, content {x} NOT NULL){e};"
         "CREATE TABLE IF NOT EXISTS {s} (at {n} PRIMARY KEY, n {n} NOT NULL){e};",
-    /* An UPDATE that changes nothing counts no row, so the key can exist already; and the table may
-     * have no unique key. */
+    /* Runs after an UPDATE that counted no row. MySQL does not count a row whose value stays the
+     * same, so the key can exist. NOT EXISTS, because the table may have no unique key. */
     [MQ_SQL_CONFIG_INSERT] =
         "INSERT INTO {c}(`key`, value) SELECT ?1, {N} FROM DUAL WHERE NOT EXISTS "
         "(SELECT 1 FROM {c} AS there WHERE there.`key` = ?1) "
@@ -65,8 +65,8 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     [MQ_SQL_SPENT_ADD] =
         "INSERT INTO {s}(at, n) VALUES (?1, ?2) ON DUPLICATE KEY UPDATE n = ABS(n) + ?2",
 
-    /* Compares by the column's collation, for which it can have an index. If the reference is not
-     * ASCII, also compares bytes: the connection's character set may have misread it. */
+    /* Compares by the column's collation, because its index can be used then. If the reference is
+     * not ASCII, also compares bytes: the connection's character set may have misread it. */
     [MQ_SQL_ORPHAN] = "SELECT EXISTS (SELECT 1 FROM {o} WHERE {o}.{k} = ?1) OR (" NOT_ASCII
                       " AND EXISTS (SELECT 1 FROM {o} WHERE CAST(CONVERT({o}.{k} USING utf8mb4) "
                       "AS BINARY) = CAST(?1 AS BINARY)))",
@@ -85,11 +85,11 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     /* The server's clock, because machines whose clocks differ share leases and the bucket. Not
      * SYSDATE(), which is in a time zone and has one hour a year twice. */
     [MQ_SQL_NOW] = "SELECT UNIX_TIMESTAMP()",
-    /* CREATE TABLE ends a transaction, so the lock must not end with it. */
+    /* In MySQL, CREATE TABLE ends the transaction. So this lock belongs to the session. */
     [MQ_SQL_LOCK_SCHEMA] = "SELECT COALESCE(GET_LOCK(" LOCK_NAME ", 60), 0)",
     [MQ_SQL_UNLOCK_SCHEMA] = "SELECT RELEASE_LOCK(" LOCK_NAME ")",
-    /* A row that is read by its key is locked even if its value does not match. So it is read
-     * without a lock first (if the transaction is ours, at READ COMMITTED). */
+    /* FOR UPDATE locks a row that it finds by key even if the value does not match. So a subquery
+     * checks the value first, without a lock (if the transaction is ours, at READ COMMITTED). */
     [MQ_SQL_LOCK_BUCKET] =
         "SELECT 1 FROM {c} WHERE `key` = (SELECT `key` FROM {c} AS set_to WHERE "
         "set_to.`key` = 'mailMaxPerHour' AND CAST(set_to.value AS CHAR) REGEXP '[1-9]' LIMIT 1) "

@@ -2,8 +2,8 @@
 #include "policy/states.h"
 #include "queue/sql/dialect.h"
 
-/* The condition for advisory locks of queue ?1: they have two numbers (objsubid 2), the first of
- * them the queue's, and belong to this database. */
+/* The condition for the advisory locks of queue ?1. Each lock belongs to a database and has two
+ * numbers (objsubid 2), of which the first is the queue's. */
 #define PLACE                                                                             \
     "locktype = 'advisory' AND objsubid = 2 AND granted AND database = (SELECT oid FROM " \
     "pg_catalog.pg_database WHERE datname = current_database()) "                         \

@@ -103,8 +103,8 @@ static enum mq_status find_columns(struct mq_queue *queue, const struct shape *s
     return status;
 }
 
-/* A table of that name that is not the queue's is left alone: only a person can decide that the
- * queue takes it over (cli/Command/Adopt.php). */
+/* Returns the error for a table that has the right name but is not the queue's. The table
+ * stays as it is: only a person can decide that the queue takes it over (cli/Command/Adopt.php). */
 static enum mq_status foreign(const struct shape *shape, const char *missing, struct mq_error *err)
 {
     bool adoptable = shape->columns == mq_columns;

@@ -10,7 +10,7 @@ struct mq_queue;
 
 #define MQ_SCHEMA_VERSION 2
 
-/* Whether `name`, ignoring case, is a column of the job table, apart from the reference's. */
+/* Whether `name`, ignoring case, is a column of the job table other than the reference column. */
 bool mq_schema_has_column(const char *name);
 /* Reads the version, outside of a transaction, if that was not done yet. Migrates older tables;
  * newer ones are an error (MQ_SCHEMA). */

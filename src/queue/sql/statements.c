@@ -72,7 +72,7 @@ static const char *const common[MQ_SQL_COUNT] = {
 
     [MQ_SQL_LEASE_OVER] = "SELECT " MQ_COLS " FROM {t}{L} WHERE status = 'sending' "
                           "AND locked_until <= ?1 ORDER BY locked_until LIMIT ?2{w}",
-    /* Skips no locked rows: the workers' intent records are deleted afterwards. */
+    /* Waits for locked rows, because the dead runs' intent records are deleted afterwards. */
     [MQ_SQL_LEASE_DEAD] = "SELECT " MQ_COLS " FROM {t}{L} WHERE status = 'sending' "
                           "AND locked_until > ?1 AND locked_by = ?2 "
                           "ORDER BY locked_until LIMIT ?3{u}",

@@ -11,7 +11,7 @@
 struct mq_queue;
 
 #define MQ_CLAIM_CHUNK 128 /* due rows that a claim reads at a time */
-#define MQ_BODIES_MAX  16  /* ids of one MQ_SQL_BODIES on SQLite */
+#define MQ_BODIES_MAX  16  /* ids that one MQ_SQL_BODIES takes on SQLite */
 
 /* One statement each; the value is its slot in the driver. */
 enum mq_sql {
@@ -29,8 +29,8 @@ enum mq_sql {
     MQ_SQL_BODY_OCTETS,
     MQ_SQL_DELETE_BODY,
     MQ_SQL_BODY,
-    MQ_SQL_BODIES, /* of the jobs of list ?3 (SQLite: with the ids ?3 to ?18) whose claim token is
-                      ?2: id, octets (NULL: no body), and a body of at most ?1 octets */
+    MQ_SQL_BODIES, /* for jobs of list ?3 (SQLite: ids ?3 to ?18) with claim token ?2: returns id,
+                      octets (NULL: no body), and the body if it has at most ?1 octets */
     MQ_SQL_JOB,
     MQ_SQL_JOB_CHANGE,
     MQ_SQL_CLAIM_PRIORITY,
@@ -124,7 +124,7 @@ void mq_sql_finish(struct mq_queue *queue); /* ends a query before its last row 
 /* Reads the first column of the first row into *value; unchanged without a row, or on NULL. */
 enum mq_status mq_sql_int(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
                           int64_t *value, struct mq_error *err);
-/* Reads that column as text, malloc'ed; *text is NULL without a row, or on NULL. */
+/* Reads the first column of the first row as text, malloc'ed; NULL without a row, or on NULL. */
 enum mq_status mq_sql_text_of(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
                               char **text, struct mq_error *err);
 int64_t mq_sql_column_int(struct mq_queue *queue, int index); /* 0 for NULL */

@@ -46,7 +46,8 @@ static enum mq_status begin(struct mq_tx *tx, struct mq_error *err)
     return status;
 }
 
-/* Locks the bucket if there is a limit (*locked): on a server, writers run at the same time. */
+/* On a server, where writers run at the same time, locks the bucket if there is a limit. *locked
+ * says whether it is locked; with a file, whose writers take turns, it is always true. */
 static enum mq_status lock_bucket(struct mq_tx *tx, bool *locked, struct mq_error *err)
 {
     int64_t found = 0;
@@ -56,8 +57,8 @@ static enum mq_status lock_bucket(struct mq_tx *tx, bool *locked, struct mq_erro
     }
     MQ_TRY(mq_sql_int(tx->queue, MQ_SQL_LOCK_BUCKET, MQ_NO_ARGS, &found, err));
     *locked = found != 0;
-    /* While this transaction waited for the lock, others may have filled the bucket up to a later
-     * time. With its old time it would be filled twice. */
+    /* While this transaction waited for the lock, another may have refilled the bucket up to a
+     * later time. If this one kept its old time, the bucket would be refilled twice. */
     return *locked ? mq_queue_now(tx->queue, &tx->now_s, err) : MQ_OK;
 }
 

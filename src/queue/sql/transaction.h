@@ -23,13 +23,13 @@ struct mq_tx {
     size_t events_before;
     int64_t now_s;
     struct mq_settings settings; /* after mq_tx_settings() */
-    enum mq_status config;       /* of reading the settings; if it failed, they are all zero */
+    enum mq_status config;       /* of mq_tx_settings(); after a failure, `settings` is all zero */
     struct mq_error config_error;
     bool joined;       /* within the application's transaction */
     int64_t locked_ms; /* host.boot_ms when it got the write lock; 0 if joined */
     int64_t flying;    /* strict mode, after mq_limit_allowance(): tokens paid by current leases */
-    int64_t spent;     /* the same: recipients in the ledger's last hour */
-    int64_t handed;    /* recipients that are not in the ledger yet, … */
+    int64_t spent;     /* strict mode, from the same call: recipients in the ledger's last hour */
+    int64_t handed;    /* recipients handed over at handed_at_s, not in the ledger yet */
     int64_t handed_at_s;
 };
 
@@ -51,11 +51,11 @@ struct mq_tx {
  * older producer works with newer tables; a migration that must stop it renames a column, so that
  * its INSERT fails. On a server, `only_new` leaves tx->now_s unset: statements use {y}. */
 bool mq_tx_next(struct mq_tx *tx, enum mq_status *status, struct mq_error *err);
-/* Reads the settings; a value that cannot be read is noted in tx->config and is no failure here.
+/* Reads the settings; a value that cannot be read sets tx->config and is no failure here.
  * Refills the bucket up to now. */
 enum mq_status mq_tx_settings(struct mq_tx *tx, struct mq_error *err);
-/* Waits for as long as the write lock was held (since `since_ms` of host.boot_ms), so that others
- * get it. 0: does not wait. */
+/* Waits as long as this process held the write lock, so that others can take it. `since_ms`: when
+ * it got the lock, by host.boot_ms; 0: does not wait. */
 void mq_tx_leave_free(const struct mq_queue *queue, int64_t since_ms);
 /* Notes an event about a job. `extra` has the members that the job does not have: type, recipients,
  * relay, reply, ms, next_attempt_at. */
