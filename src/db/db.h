@@ -100,7 +100,7 @@ static inline void mq_db_finish(struct mq_db *db)
 {
     db->driver->finish(db);
 }
-/* Runs statements without parameters (migrations), separated by ';'. None of them contains one. */
+/* Runs statements without parameters (migrations). A ';' separates them; none contains a ';'. */
 enum mq_status mq_db_script(struct mq_db *db, const char *sql, struct mq_error *err);
 
 #endif

@@ -50,7 +50,7 @@ static inline struct mq_value mq_note(struct mq_str s)
     return (struct mq_value){.type = s.data ? MQ_TEXT : MQ_NULL, .for_people = true, .s = s};
 }
 
-/* Sets *number if the value is a number. It may come as text: connections can be set to do that. */
+/* Sets *number if the value is a number, also as text: connections can be set to return texts. */
 static inline void mq_value_int(struct mq_value value, int64_t *number)
 {
     if (value.type == MQ_INT) {

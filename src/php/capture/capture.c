@@ -124,8 +124,8 @@ static void parse(zend_execute_data *execute_data, enum captured which, struct m
     mail->parameters = parameters;
 }
 
-/* Enqueues the mail. On MQ_THROWN, mail() returns false, as PHP's own would. Writes mail.log first,
- * unless PHP's function may have to run afterwards, because that writes it too. */
+/* Enqueues the mail. On MQ_THROWN, mail() returns false, as PHP's own would. Writes mail.log first;
+ * but if PHP's function, which writes it too, may have to run afterwards, only after success. */
 static enum mq_status take(struct mq_capture *mail, bool log_first, struct mq_error *err)
 {
     mq_capture_add_script(mail);

@@ -240,7 +240,7 @@ enum mq_status mq_php_mail_prepare(struct mq_php_mail *mail, const struct mq_php
     if (message) {
         MQ_TRY(make_body(mail, message, now_s, err));
     }
-    /* In the job, 0 leaves it to the backoff policy; but a 0 that was given is an error. */
+    /* In the job, 0 means the backoff policy's maximum; but a 0 that was given is an error. */
     int attempts = args->max_attempts == 0 ? -1 : to_int(args->max_attempts);
     mail->job = (struct mq_new_job){
         .reference = mq_php_view(args->reference),

@@ -115,7 +115,7 @@ static enum mq_status misfit(struct question *asked, const zval *value)
                         zend_zval_type_name(value), asked->half->cure);
 }
 
-/* Adds the address as a header field, so that the parser of headers finds the envelope in it. */
+/* Adds the address as a header field, where the parser of headers will find it. */
 static enum mq_status add_address(struct question *asked, const zval *value)
 {
     const char *line = asked->half->is_sender ? "From" : asked->field->header;
@@ -210,7 +210,7 @@ static enum mq_status ask(struct question *asked)
     return mq_php_is_leaving() ? MQ_THROWN : status;
 }
 
-/* Asks for one half. Keeps an error for when the answer is needed; returns only an exception. */
+/* Asks for a half of the envelope. Keeps an error until the answer is used; returns exceptions. */
 static enum mq_status ask_half(zend_object *object, zval *headers, const struct half *half,
                                struct mq_php_answer *out)
 {
