@@ -68,9 +68,9 @@ final class Application
     }
 
     /**
-     * The words after the program's name. If that name is a command itself, an option of sendmail
-     * comes first: callers of /usr/sbin/sendmail pass on words of strangers, which must not become
-     * options of ours.
+     * Returns the words after the program's name. For the name sendmail, mailq or newaliases, puts
+     * the command and an option of sendmail in front: callers of /usr/sbin/sendmail pass on words
+     * of strangers, and after that option none becomes an option of ours.
      *
      * @param list<string> $argv
      * @return list<string>

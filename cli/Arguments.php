@@ -77,7 +77,7 @@ final class Arguments
         $this->options[$name] = $value ?? true;
     }
 
-    /** "name" or "name=VALUE", as in the tables of Commands. */
+    /** Returns "name" or "name=VALUE", as the tables of Commands spell it; null: not an option. */
     private function spelling(string $name): ?string
     {
         foreach ($this->spellings() as $spelling) {
@@ -124,7 +124,7 @@ final class Arguments
         return isset($this->options[$option]);
     }
 
-    /** The option's value, else the environment's, else php.ini's; there, empty means unset. */
+    /** The option's value, else the environment's, else php.ini's; the last two unset if empty. */
     public function text(string $option, ?string $environment = null, ?string $ini = null): ?string
     {
         $value = $this->options[$option] ?? null;

@@ -90,7 +90,7 @@ final class BootstrapFile
         return in_array(@fileowner($path), [0, @fileowner('/proc/self')], true);
     }
 
-    /** Users who may rename files in a directory can replace them, unless it has the sticky bit. */
+    /** Says which directory above the file lets other users replace it; null: none. */
     private static function openDirectory(string $path): ?string
     {
         while ($path !== '/') {

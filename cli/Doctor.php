@@ -103,7 +103,7 @@ final class Doctor extends Check
         };
     }
 
-    /** Whether another program's table is in the way. */
+    /** Whether another program's table has the name of the queue's. */
     private static function adopts(\Throwable $e): bool
     {
         return str_contains($e->getMessage(), '`mailqueue adopt`');

@@ -8,8 +8,8 @@ namespace MailQueue\Cli;
 final class Extension
 {
     /**
-     * Starts PHP again with the extension of the build tree or of PHP's directory. Says that it is
-     * missing if there is none.
+     * Starts PHP again with the extension of the build tree or of PHP's extension_dir. If that
+     * is not possible, says that the extension is not loaded, and returns the exit code.
      *
      * @param list<string> $argv
      */
@@ -22,7 +22,7 @@ final class Extension
         foreach ($found as $library) {
             if (getenv('MAILQUEUE_LOADING') === false && is_executable(PHP_BINARY)) {
                 $hasIni = php_ini_loaded_file() || php_ini_scanned_files();
-                // $argv begins with the name that this was called by, which may be a command.
+                // $argv[0] is the name this program was called by, such as sendmail.
                 self::become([PHP_BINARY, ...($hasIni ? [] : ['-n']), '-d', "extension=$library",
                     ...$argv], ['MAILQUEUE_LOADING' => '1'] + getenv());
             }
@@ -50,7 +50,7 @@ final class Extension
         }
         $forwards = function_exists('pcntl_signal') && function_exists('pcntl_async_signals');
         if (!$forwards && is_executable('/usr/bin/setpriv')) {
-            // SIGTERM then kills only this process, and the worker must end with it.
+            // SIGTERM kills only this process; setpriv makes it reach the other one.
             array_unshift($command, '/usr/bin/setpriv', '--pdeathsig', 'TERM');
         }
         $process = $early = null;

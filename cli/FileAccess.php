@@ -8,8 +8,8 @@ namespace MailQueue\Cli;
 final class FileAccess
 {
     /**
-     * Whether others than the owner can write the file. Debian 13 and Ubuntu give each user a group
-     * of the same name and a umask of 002; only that user is in the group.
+     * Whether others than the owner can write the file. A group that has only
+     * the owner in it does not count: Debian 13 and Ubuntu give each user one, and umask 002.
      */
     public static function othersMayWrite(string $path): bool
     {

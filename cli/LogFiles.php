@@ -36,7 +36,7 @@ final class LogFiles
     {
         foreach ($this->files() as $file) {
             if ((int) @filemtime($file) < $since) {
-                continue; // its last line is older
+                continue; // its last line is older than $since
             }
             $handle = self::open($file);
             if ($handle === null) {

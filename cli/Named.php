@@ -12,7 +12,7 @@ final class Named
     public readonly string $shown; // without user and secrets
     public readonly bool $hasPassword;
     public readonly bool $isServer;
-    public readonly ?string $path; // null: it cannot be a file
+    public readonly ?string $path; // of a file; null: none is named
 
     public function __construct(string $database)
     {

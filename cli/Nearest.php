@@ -8,7 +8,7 @@ namespace MailQueue\Cli;
 final class Nearest
 {
     private const WORD_MAX = 64;
-    private const PART_MIN = 5; // a word with so many letters matches if it is part of a name
+    private const PART_MIN = 5; // a word at least this long matches if a name contains it
 
     /**
      * " Did you mean NAME?", or "" if no name is near.

@@ -79,7 +79,7 @@ final class Retries
         return Arguments::environmentInt("{$name}_SECONDS", $default, 1, 31_622_400);
     }
 
-    /** @return array<string, string> variables that have no effect → a hint */
+    /** @return array<string, string> DISPATCH_ variables that nothing reads → a hint */
     public static function unread(): array
     {
         $known = [...self::NAMES, ...self::OF_WORK];

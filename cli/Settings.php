@@ -40,7 +40,7 @@ final class Settings
         $isShown = $named !== null && !(new Named($named))->hasPassword;
         $line = $this->command('work --quiet')
             . ($isShown ? ' --database ' . Terminal::word($named) : '');
-        $isFound = in_array(dirname(PROGRAM), ['/usr/bin', '/bin'], true); // cron finds it
+        $isFound = in_array(dirname(PROGRAM), ['/usr/bin', '/bin'], true); // on cron's PATH
         return '* * * * * ' . str_replace('%', '\\%', $isFound ? $line
             : Terminal::word(PROGRAM) . substr($line, strlen('mailqueue')));
     }
@@ -157,7 +157,7 @@ final class Settings
     }
 
     /**
-     * Whether the job table is there without the others of a queue.
+     * Whether the job table exists without its body table: then another program made it.
      *
      * @param list<string> $missing
      */
@@ -177,7 +177,7 @@ final class Settings
         return $real === false ? null : new WorkerSlot($real);
     }
 
-    /** Whether the tables of the usual names do not exist yet. */
+    /** Whether the database has no mail_queue yet; false if options or a bootstrap name another. */
     public function hasNoQueueYet(): bool
     {
         if ($this->args->has('table') || $this->args->has('config-table')

@@ -42,7 +42,7 @@ final class Terminal
             ?? (string) preg_replace('/[^ -~]/', '?', $text);
     }
 
-    /** The same for several lines. */
+    /** Makes outside text of several lines safe, line by line. */
     public static function safeLines(string $text): string
     {
         return implode("\n", array_map(self::safe(...), preg_split('/\r?\n/', $text) ?: []));

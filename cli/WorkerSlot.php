@@ -7,9 +7,9 @@ namespace MailQueue\Cli;
 use MailQueue\Internal;
 
 /**
- * One of the worker slots of an SQLite file, held while the queue is being opened: surplus starts
- * end before they wait for a locked database. The run then takes a slot itself. If something is
- * wrong with the files here, the run reports it.
+ * Holds one of the worker slots of an SQLite file while the queue is being opened, so that a start
+ * that gets none ends before it waits for a locked database. The run then takes a slot itself. A
+ * lock file that cannot be opened here counts as a free slot: the run reports the fault.
  */
 final class WorkerSlot
 {
@@ -41,7 +41,7 @@ final class WorkerSlot
                 return true;
             }
             if (flock($file, LOCK_SH | LOCK_NB)) {
-                return true; // a process only looks at it
+                return true; // another process only looks at this slot
             }
         }
         return false;

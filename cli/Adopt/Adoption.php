@@ -111,7 +111,7 @@ final class Adoption
 
     /**
      * @param About $about
-     * @param list<array{string, string}> $known what a run that was killed dropped
+     * @param list<array{string, string}> $known what a killed run had dropped
      */
     private function change(
         Copy $copy,
@@ -131,7 +131,7 @@ final class Adoption
                 $this->database->continueAfter($queue, $copy->last);
                 (new Finder($this->database, $this->names))->checkEmpty($source);
             }
-            $dependents = $this->dependents($source, $dropThem); // again, now that it is locked
+            $dependents = $this->dependents($source, $dropThem); // again: $source is locked now
             if ($this->database instanceof Mysql) {
                 $this->database->lose($dependents, $known);
                 $about['lost'] = $this->database->lost();

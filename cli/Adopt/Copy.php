@@ -13,13 +13,13 @@ use PDOStatement;
 /** Checks the rows of the old table and turns them into mails of the queue. */
 final class Copy
 {
-    /** @var array<string, int> mails by status; those in "sent" are not copied */
+    /** @var array<string, int> rows by status; those under "sent" are not copied */
     public array $counts = [];
     /** @var array<string, string> rows that are not copied, and why */
     public array $left = [];
-    /** @var list<string> rows whose headers name somebody whom the row does not */
+    /** @var list<string> rows whose headers name a recipient that their columns do not */
     public array $othersNamed = [];
-    public int $last = 0; // the largest id
+    public int $last = 0; // the largest id of the old table
 
     private readonly Row $convert;
     private readonly bool $hasId;
@@ -42,7 +42,7 @@ final class Copy
             : ' ORDER BY ' . $database->quote('next_attempt_at');
     }
 
-    /** Checks before any change whether each row fits, or stays in the old table. */
+    /** Checks each row before any change: whether it can be copied, or stays in the old table. */
     public function check(string $table): void
     {
         [$this->counts, $this->left, $this->othersNamed, $words] = [[], [], [], []];
@@ -128,7 +128,7 @@ final class Copy
         return (string) ($row['id'] ?? (is_int($key) ? $key : "with the reference $reference"));
     }
 
-    /** Checks that no id, and no pair of reference and type, is there twice. */
+    /** Checks that no two rows have the same id, or the same pair of reference and type. */
     private function unique(string $table): void
     {
         $reference = $this->names->reference;
@@ -221,7 +221,8 @@ final class Copy
     }
 
     /**
-     * Whether the same pair was stored after the renaming. Then that later mail stands for both.
+     * Whether the application stored the same reference and type after the renaming. Then that
+     * later mail is sent, and the row stays in the old table.
      *
      * @param array<string, int|string|null> $new
      */
@@ -266,7 +267,7 @@ final class Copy
         return $names ?: ($this->hasId ? ['id'] : $pair);
     }
 
-    /** Whether there are own columns to copy, and only reference and type can find their rows. */
+    /** Whether own columns must be copied and a row is found only by its reference and type. */
     private function isPaired(string $table): bool
     {
         $pair = [strtolower($this->names->reference), 'mail_type'];

@@ -54,7 +54,7 @@ abstract class Database
             : new Mysql($pdo, $names, $connect);
     }
 
-    /** The exit code: TEMPFAIL if it can pass (locks, deadlocks, a server that is away). */
+    /** The exit code for an error: TEMPFAIL if its cause can pass (a lock, a lost server). */
     public static function code(PDOException $e): int
     {
         $state = substr((string) $e->getCode(), 0, 2);
@@ -101,7 +101,7 @@ abstract class Database
     /** The name as the database spells it; null: the table does not exist. */
     abstract public function table(string $name): ?string;
 
-    /** Returns what has this name and is not a table, such as "view"; null: nothing. */
+    /** Returns the kind of an object with this name, such as "view"; null: none, or a table. */
     abstract public function other(string $name): ?string;
 
     /** @return list<Column> */
@@ -110,7 +110,7 @@ abstract class Database
     /** @return list<Dependent> what stands in the way of renaming the table */
     abstract public function dependents(string $table): array;
 
-    /** @return iterable<int|string|null, array<string, mixed>> by what locate() needs */
+    /** @return iterable<int|string|null, array<string, mixed>> keyed by what locate() takes */
     abstract public function rows(string $table, string $order): iterable;
 
     /** An SQL condition that finds a row by its key in rows(); null: use the primary key. */
@@ -141,25 +141,25 @@ abstract class Database
         return true;
     }
 
-    /** Begins the transaction. From here on nobody else changes these tables. */
+    /** Begins the transaction, in which nobody else can change these tables (not on MariaDB). */
     abstract public function begin(string ...$tables): void;
 
     /**
      * Renames the old table, and makes the queue's tables if they are missing.
      *
-     * @param list<Dependent> $dependents these are dropped before
+     * @param list<Dependent> $dependents dropped before the renaming
      */
     abstract public function swap(string $source, array $dependents): void;
 
     /** Renames a table, within the transaction if there is one. */
     abstract public function rename(string $from, string $to): void;
 
-    /** Begins the transaction that stores the rows, if that is a separate one. */
+    /** Begins the transaction that stores the rows, unless begin() has begun the only one. */
     public function beginRows(): void
     {
     }
 
-    /** Makes new mails get ids above this one. */
+    /** Makes new mails get ids above $id. */
     abstract public function continueAfter(string $table, int $id): void;
 
     /** @param list<Column> $own */
@@ -172,9 +172,9 @@ abstract class Database
     }
 
     /**
-     * Makes the old table's indexes and triggers for the new table, if they work with it.
+     * Makes the old table's indexes and triggers again, for the new table (SQLite only).
      *
-     * @return list<string> what was dropped
+     * @return list<string> what was dropped because it does not work with the new table
      */
     public function carryOver(string $source, bool $dropThem): array
     {

@@ -15,7 +15,7 @@ final class Finder
     ) {
     }
 
-    /** @return array{string, Shape, bool} table, shape, and false: not yet begun */
+    /** @return array{string, Shape, bool} table, shape, and false: it is not yet renamed */
     public function find(?string $word): array
     {
         $found = [];

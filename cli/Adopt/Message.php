@@ -10,7 +10,7 @@ use MailQueue\MessageException;
 /**
  * A complete message of the old table, which the extension itself stores. Its recipients are those
  * that the row names (to, cc, bcc), because some programs have a row for each recipient: with the
- * recipients of the headers, each row would go to all. They count only if the row names nobody.
+ * recipients of the headers, each row would go to all. Those count only if the row names nobody.
  */
 final class Message
 {
@@ -60,7 +60,7 @@ final class Message
         return new self($text, array_values(array_unique($recipients)), $others !== []);
     }
 
-    /** @return list<string>|null parsed like a header, with names, groups and quotes */
+    /** @return list<string>|null read like a header, with names and groups; null: unreadable */
     private static function addresses(string $text): ?array
     {
         if ($text === '') {

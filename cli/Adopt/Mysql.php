@@ -23,7 +23,7 @@ final class Mysql extends Server
     /** @var list<array{string, string}> */
     private array $lost = [];
 
-    /** @param Closure(): PDO $connect opens one more connection, for reading rows meanwhile */
+    /** @param Closure(): PDO $connect opens one more connection: it reads rows while $pdo writes */
     public function __construct(PDO $pdo, Names $names, private readonly Closure $connect)
     {
         parent::__construct($pdo, $names);
@@ -31,7 +31,8 @@ final class Mysql extends Server
     }
 
     /**
-     * Names in double quotes; cut no value; TIMESTAMP in UTC; allow zero dates of the old table.
+     * Sets names in double quotes, an error instead of a cut value, and TIMESTAMP in UTC. Zero
+     * dates of the old table stay allowed.
      */
     private static function prepare(PDO $pdo): void
     {
@@ -117,7 +118,7 @@ final class Mysql extends Server
         return [...$this->views($table), ...$this->keys($table), ...$this->staying($table)];
     }
 
-    /** @return list<Dependent> the views of the table, and the views of those */
+    /** @return list<Dependent> the views of the table, and the views of those views */
     private function views(string $table): array
     {
         $database = (string) $this->one('SELECT DATABASE()');
@@ -134,7 +135,7 @@ final class Mysql extends Server
                     $quoted = $this->quote($view['owner']) . '.' . $this->quote($view['name']);
                     $row = $this->all("SHOW CREATE VIEW $quoted")[0];
                     $text = str_replace(' DEFINER=""@""', '', (string) $row['Create View']);
-                    $text = str_replace(' DEFINER=""', '', $text); // from a server without accounts
+                    $text = str_replace(' DEFINER=""', '', $text); // of a server without accounts
                     $found[$what] = new Dependent("view $what", "DROP VIEW $quoted", $text);
                     $names[] = [$view['owner'], $view['name']];
                 }
@@ -176,7 +177,7 @@ final class Mysql extends Server
         return $found;
     }
 
-    /** @return list<Dependent> what stays with the old table */
+    /** @return list<Dependent> what stays with the old table: triggers, foreign keys to itself */
     private function staying(string $table): array
     {
         $sql = "SELECT CONCAT('foreign key ', constraint_name) AS what FROM "
@@ -208,7 +209,7 @@ final class Mysql extends Server
         return null;
     }
 
-    /** Locks nothing: no lock lasts through a RENAME TABLE, which itself keeps others away. */
+    /** Locks nothing: no lock lasts through RENAME TABLE, which itself blocks other connections. */
     public function begin(string ...$tables): void
     {
     }
@@ -252,7 +253,7 @@ final class Mysql extends Server
         $this->all("SELECT 1 FROM {$this->quote($table)} FOR UPDATE");
     }
 
-    /** What lose() has set. The record has it since before the first change. */
+    /** Returns what lose() has set. The record had it before anything was dropped. */
     public function lost(): array
     {
         return $this->lost;

@@ -30,7 +30,7 @@ final class Names
         );
     }
 
-    /** The names under which a server first makes the tables; no program looks there. */
+    /** The names under which the tables are first made on a server; no program looks for them. */
     public function staged(): self
     {
         return new self(self::STAGED, self::STAGED . '_config', $this->reference);

@@ -73,7 +73,7 @@ final class Note
     }
 
     /**
-     * Writes the record into the config table, or into the staged one that will become it.
+     * Writes the record into the config table or, if there is none yet, into the staged one.
      *
      * @param About $about
      */
@@ -88,7 +88,7 @@ final class Note
         }
     }
 
-    /** Copies the version of the queue's tables to the config table, if it is in the staged one. */
+    /** Copies the tables' version from the staged config table, if any, to the final one. */
     public function version(): void
     {
         [$staged, $key] = [$this->names->staged()->config, $this->names->versionKey()];
@@ -118,7 +118,7 @@ final class Note
         $quote = $this->database->quote(...);
         $config = $this->names->config;
         if ($this->database->table($config) === null) {
-            return; // the record was in the staged one
+            return; // the record was in the staged config table
         }
         $keys = [$this->names->key(), ...($about['created'] ? [$this->names->versionKey()] : [])];
         $marks = implode(', ', array_fill(0, count($keys), '?'));

@@ -28,7 +28,7 @@ final class Pgsql extends Server
 
     public function alone(): void
     {
-        $this->one('SELECT pg_advisory_lock(7881696737355982199)'); // until the connection ends
+        $this->one('SELECT pg_advisory_lock(7881696737355982199)'); // held until disconnected
     }
 
     public function bytes(string $column): string
@@ -138,7 +138,7 @@ final class Pgsql extends Server
         return $found;
     }
 
-    /** @return list<Dependent> what stays with the old table */
+    /** @return list<Dependent> what stays with the old table, such as triggers */
     private function staying(string $table): array
     {
         $is = 'to_regclass(?)';
@@ -159,7 +159,7 @@ final class Pgsql extends Server
         );
     }
 
-    /** Yields each row with its physical place, which does not change while the table is locked. */
+    /** Yields each row, keyed by its physical place, which stays while the table is locked. */
     public function rows(string $table, string $order): iterable
     {
         $isOurs = !$this->pdo->inTransaction() && $this->pdo->beginTransaction();
@@ -198,7 +198,7 @@ final class Pgsql extends Server
         $before = Names::before($source);
         $this->rename($source, $before);
         if ($this->table($this->names->staged()->table) === null) {
-            return; // the queue existed before
+            return; // the queue existed before: nothing is staged
         }
         foreach ($this->finalNames() as $staged => $final) {
             foreach ($this->parts($staged) as ['name' => $name, 'kind' => $kind]) {

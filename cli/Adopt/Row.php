@@ -7,7 +7,7 @@ namespace MailQueue\Cli\Adopt;
 /** Turns a row of the old table into one of the queue's. */
 final class Row
 {
-    private const GIVEN_UP_S = 30 * 86_400; // a failed mail that is due even later was given up
+    private const GIVEN_UP_S = 30 * 86_400; // a failed mail due later than this was given up
     private const NUMBERS = ['priority', 'attempts', 'max_attempts', 'uncertain', 'campaign_id'];
     private const ZERO = ['priority', 'attempts', 'uncertain'];
     private const TIMES = ['next_attempt_at', 'expires_at', 'locked_until', 'last_attempt_at',
@@ -100,9 +100,9 @@ final class Row
     }
 
     /**
-     * Sets the status, its times and its lease. A mail in sending stays so, because only the old
-     * program knows what became of it: after its lease, recovery treats it as one that may have
-     * arrived. If a program marks a mail only with a lease, that lease must end before it is tried.
+     * Sets the status, its times and its lease. A mail in "sending" keeps that status, because only
+     * the old program knows what became of the mail: when its lease ends, recovery treats it as
+     * one that may have arrived. A waiting mail is not tried before its lease, if any, ends.
      *
      * @param array<string, int|string|null> $new
      * @return array<string, int|string|null>
@@ -127,7 +127,7 @@ final class Row
                 $waits && $until > $this->now ? $until : 0
             ),
             'locked_until' => $isSending ? max(1, $until ?? $this->now) : null,
-            'locked_by' => $isSending ? bin2hex(random_bytes(16)) : null, // no run's
+            'locked_by' => $isSending ? bin2hex(random_bytes(16)) : null, // of no run
             'attempts' => max($new['attempts'], $isSending ? 1 : 0),
             'paid' => 0,
             'created_at' => $new['created_at']

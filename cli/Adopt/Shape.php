@@ -15,9 +15,9 @@ enum Shape: string
     public const LEAST = ['mail_type', 'status'];
 
     /**
-     * Column names of the other two shapes, keyed by our names. "message", "to", "cc" and "bcc" are
-     * the text and its envelope. Several kinds of programs have a table called mail_outbox. These
-     * are the usual names of its columns; a table with other names is refused.
+     * Column names of Messages and Outbox, keyed by our names. "message" is the text; "to", "cc"
+     * and "bcc" are its recipients. Several kinds of programs have a table called mail_outbox.
+     * These are the usual names of its columns; a table with other names is refused.
      */
     private const COLUMNS = [
         'message' => ['mail_body', 'message', 'raw_message', 'mime', 'body'],
@@ -36,7 +36,7 @@ enum Shape: string
         'priority' => ['priority'],
         'created_at' => ['created_at'],
     ];
-    /** The table must have one column of each, not several: nobody knows which one counts. */
+    /** Of each, the table may have only one column: with several, nobody knows which one counts. */
     private const ONE_OF = ['message', 'to', 'status'];
     /** Columns of the message, or of the old program's work; they stay in the old table. */
     private const STAY = ['id', 'subject', 'config', 'from', 'sender', 'updated_at', 'sent_at'];

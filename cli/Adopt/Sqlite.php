@@ -24,7 +24,7 @@ final class Sqlite extends Database
     private array $own = [];
     private int $violations = 0;
     private int $last = 0; // the largest id that the old table has or ever gave
-    /** @var list<string> views and triggers that did not compile before */
+    /** @var list<string> views and triggers that did not compile before the adoption */
     private array $brokenBefore = [];
 
     public function __construct(PDO $pdo, Names $names)
@@ -113,7 +113,7 @@ final class Sqlite extends Database
             => new Dependent('foreign key' . substr($key, 11)), array_values($keys));
     }
 
-    /** @return list<array<string, mixed>> foreign keys of other tables that name this one */
+    /** @return list<array<string, mixed>> foreign keys to this table, its own among them */
     private function referring(string $table): array
     {
         return $this->all('SELECT m.name AS child, f."to" FROM main.sqlite_master AS m '
@@ -185,7 +185,7 @@ final class Sqlite extends Database
         }
     }
 
-    /** Only notes them: swap() makes the tables, in the one transaction. */
+    /** Only keeps its arguments: swap() makes the tables, within the transaction. */
     public function stage(array $own, int $last): void
     {
         $this->own = $own;
@@ -215,7 +215,7 @@ final class Sqlite extends Database
         $this->pdo->exec('ALTER TABLE ' . $this->quote($from) . ' RENAME TO ' . $this->quote($to));
     }
 
-    /** Copies it without foreign keys, which would still block or follow changes elsewhere. */
+    /** Copies the old table without its foreign keys: they could still block or cascade changes. */
     private function copy(string $from, string $to): void
     {
         $plain = 'SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0';
@@ -251,7 +251,7 @@ final class Sqlite extends Database
         return $table;
     }
 
-    /** Makes the queue's tables like the extension, which makes none within a transaction. */
+    /** Makes the tables with the extension's SQL, since it makes none within a transaction. */
     private function create(): void
     {
         $new = new PDO('sqlite::memory:');
@@ -287,7 +287,7 @@ final class Sqlite extends Database
         return implode('', array_map(static fn (string $key): string => ", $key", $keys));
     }
 
-    /** @return array<string, string> definitions of a table's foreign keys by their columns */
+    /** @return array<string, string> definitions of a table's foreign keys, keyed by columns */
     private function foreignKeys(string $table): array
     {
         $text = $this->one('SELECT sql FROM main.sqlite_master WHERE name = ?', $table);

@@ -57,7 +57,7 @@ final class Time
         return $by[1] === '+' ? $at - $seconds : $at + $seconds;
     }
 
-    /** Reads a whole number; null: none is set; false: it is not one. */
+    /** Reads a whole number; null: none is set; false: it is not a whole number. */
     public static function whole(mixed $value): int|false|null
     {
         $text = self::text($value);

@@ -11,8 +11,8 @@ use MailQueue\Cli\Stop;
  * Undoes an adoption: restores the old table, if the queue has done nothing with its mail yet.
  *
  * On MariaDB it has steps: write the record "undoing" · RENAME TABLE of all tables at once · check
- * the queue's tables, which nobody finds any more, and rename all back if mail was stored since ·
- * make again what was dropped · drop the queue's tables and delete the record.
+ * the queue's tables again, now that no program finds them, and rename all back if mail was stored
+ * meanwhile · make again what was dropped · drop the queue's tables and delete the record.
  *
  * @phpstan-import-type About from Note
  */
@@ -68,7 +68,7 @@ final class Undo
                     : "DELETE FROM $table");
             }
             $this->note->delete($note);
-            // On SQLite, `lost` makes a table with foreign keys again, because it was copied.
+            // SQLite: a table with foreign keys was copied; `lost` has the SQL to make it again.
             $isCopy = preg_match('/\ACREATE\s+TABLE/i', $note['lost'][0][1] ?? '') === 1;
             $isCopy || $this->database->rename($before, $source);
             foreach ($note['lost'] as [, $sql]) {
@@ -154,8 +154,8 @@ final class Undo
     }
 
     /**
-     * Checks the queue's tables once more. Nobody finds them now, so this sees mail that was stored
-     * at the last moment, and then renames all back.
+     * Checks the queue's tables once more, now that no program finds them. If mail was stored at
+     * the last moment, renames all tables back.
      *
      * @param About $note
      */
@@ -174,7 +174,7 @@ final class Undo
     }
 
     /**
-     * For a queue that existed before: deletes its rows, all or none, and renames the old table.
+     * For a queue older than the adoption: deletes all its rows or none, renames the old table.
      *
      * @param About $note
      * @param About $undoing

@@ -98,7 +98,7 @@ final class Config extends Command
         };
     }
 
-    /** Null if the settings cannot be read, so that this command can repair them. */
+    /** The pause, for people; null if the settings cannot be read: this command repairs them. */
     private static function pause(MailQueue $queue): ?string
     {
         try {

@@ -32,7 +32,7 @@ final class JobChanges extends Command
         );
     }
 
-    /** Brings back all that are parked now, for any reason. */
+    /** Brings back all mail that is parked now, for any reason. */
     private function all(MailQueue $queue, bool $reset): int
     {
         $count = $last = 0;

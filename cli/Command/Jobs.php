@@ -56,7 +56,7 @@ final class Jobs extends Command
         return Terminal::safe($isLong ? "$match[0]..." : $subject);
     }
 
-    /** When it is tried next; "-" while a worker has it, or while it waits for a person. */
+    /** When the mail is tried next; "-" while a worker has it, or while it waits for a person. */
     private static function next(Job $job): string
     {
         $in = $job->nextAttemptAt - time();

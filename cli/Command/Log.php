@@ -13,16 +13,16 @@ use MailQueue\Cli\Terminal;
 /** log: what the workers logged about a mail, and whether it was sent. */
 final class Log extends Command
 {
-    /** Events that say what became of an attempt; others happen in between. */
+    /** Events that say how an attempt ended. The log has other events, too. */
     private const OUTCOMES = ['sent', 'try_later', 'refused', 'parked', 'uncertain', 'expired',
         'orphan'];
     private const UNKNOWN = ['reference' => null, 'outcome' => null, 'at' => null];
     private const AT_ONCE = 10_000;
 
-    /** @var list<array<string, mixed>> the last ones, which are shown */
+    /** @var list<array<string, mixed>> the last events that match: they are shown */
     private array $events = [];
     private int $left = 0;
-    /** @var array<int, array{reference: ?string, outcome: ?string, at: ?string}> those asked for */
+    /** @var array<int, array{reference: ?string, outcome: ?string, at: ?string}> asked for */
     private array $mails = [];
 
     public function run(): int
@@ -65,7 +65,7 @@ final class Log extends Command
         return $asks && !$isSent ? ExitCode::FINDINGS : ExitCode::OK;
     }
 
-    /** @return list<int> mails that are in the queue, perhaps not in the log yet */
+    /** @return list<int> mails with that reference in the queue, perhaps not in the log yet */
     private static function waiting(string $reference, ?MailQueue $queue): array
     {
         $ids = [];
@@ -77,7 +77,7 @@ final class Log extends Command
         return $ids;
     }
 
-    /** Null if there is no queue but the log is named: it can be read without one. */
+    /** Null if there is no queue but the log is named: the log can be read without a queue. */
     private function queue(): ?MailQueue
     {
         try {
@@ -137,7 +137,7 @@ final class Log extends Command
     }
 
     /**
-     * What became of a mail. While it is in the queue, it was not sent to all recipients.
+     * Says what became of a mail. A mail in the queue was not sent to all its recipients.
      *
      * @param array{reference: ?string, outcome: ?string, at: ?string} $mail
      * @return array{id: int, reference: ?string, sent: bool, outcome: ?string, at: ?string,

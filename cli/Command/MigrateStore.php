@@ -27,7 +27,7 @@ final class MigrateStore extends Command
             throw Stop::usage('--abort goes with neither --delete nor --dry-run.');
         }
         $timeout = $args->int('timeout', 960, 0, 86_400);
-        ini_set('memory_limit', '-1'); // it must hold a row with its body
+        ini_set('memory_limit', '-1'); // a row with its body must fit
         $isDry = $args->has('dry-run');
         $names = array_map(
             static fn (string $word): string => Terminal::safe(Notice::name($word)),

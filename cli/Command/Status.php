@@ -45,8 +45,8 @@ final class Status extends Command
     }
 
     /**
-     * @return list<string> a text for each relay that failed when the next mail was begun before
-     *     its reply to the last one
+     * @return list<string> a text for each relay that failed when a mail was begun before its
+     *     reply to the previous mail
      */
     public static function pipelining(MailQueue $queue): array
     {

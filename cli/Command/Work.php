@@ -72,8 +72,8 @@ final class Work extends Command
     }
 
     /**
-     * A start that finds all worker slots taken ends before it waits for a locked database. A start
-     * that may run tries again for a while, because cron would send mail about its failure.
+     * Opens the queue. If all worker slots are taken, returns at once, without waiting for a locked
+     * database. Else tries a locked database for 30 s, because cron sends mail about each failure.
      *
      * @return array{?MailQueue, ?Stats}|null null: no slot is free; with nulls: no queue yet
      */
@@ -99,7 +99,7 @@ final class Work extends Command
         }
     }
 
-    /** Prints the report of a start that does not run. */
+    /** Prints the report of a start that runs no worker. */
     private function nothing(string $end, string $why): int
     {
         $none = [];

@@ -26,7 +26,7 @@ final class DatabaseFile extends Check
 
     public function look(string $path): void
     {
-        $this->volume($path); // first: reading the file may shorten its log
+        $this->volume($path); // first: reading the file may shorten its WAL
         $this->integrity($path);
         $this->paths->rights($path, 'database');
         $this->owner($path);
@@ -56,7 +56,7 @@ final class DatabaseFile extends Check
         }
     }
 
-    /** Opens the file as the application does; without pdo_sqlite, opening the queue must do. */
+    /** Runs SQLite's quick check over PDO. Without pdo_sqlite, only opening the queue checks it. */
     private function integrity(string $path): void
     {
         $canRead = in_array('sqlite', class_exists('PDO') ? \PDO::getAvailableDrivers() : [], true)

@@ -49,7 +49,7 @@ final class RunFiles extends Check
         }
     }
 
-    /** The nearest directory above a path that exists. */
+    /** The nearest existing directory above a path. */
     private static function whereMade(string $path): string
     {
         do {
@@ -74,7 +74,7 @@ final class RunFiles extends Check
                 'chmod 600 ' . Terminal::word($path)
             );
         } else {
-            $isBeside = dirname($path) === $runDirectory; // the worker makes it
+            $isBeside = dirname($path) === $runDirectory; // the worker makes that directory
             $directory = $isBeside ? self::whereMade($path) : dirname($path);
             $this->add(
                 is_writable($directory),

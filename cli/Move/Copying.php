@@ -7,7 +7,7 @@ namespace MailQueue\Cli\Move;
 use MailQueue;
 use MailQueue\Cli\Stop;
 
-/** Copies and compares ranges of ids. Each transaction stores rows and how far they reach. */
+/** Copies and compares ranges of ids. Each transaction stores rows and the cursor behind them. */
 final class Copying
 {
     /** The report's checksum includes the target's rows up to this id. */
@@ -79,7 +79,7 @@ final class Copying
     /**
      * Reads the target's rows, without bodies, before the source is locked.
      *
-     * @return list<array{int, int, string}> ranges of ids and what is in them
+     * @return list<array{int, int, string}> ranges of ids, each with a hash of its rows
      */
     public function knowTarget(): array
     {
@@ -136,7 +136,7 @@ final class Copying
         $lastThere = array_key_last($target) ?? 0;
         foreach ($ids as $id) {
             if ($id > $lastThere) {
-                // All rows that follow are new: one transaction.
+                // The target has no row from here on: write the rest in one transaction.
                 $last = (int) array_key_last($source);
                 $this->write($id - 1, $last, $last);
                 return;

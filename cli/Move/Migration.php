@@ -13,15 +13,15 @@ use MailQueue\Cli\Stop;
  *   source, nor from the target until all mail is there: their config tables say so (Record), and
  *   each claim reads that in its transaction. Copying begins after mail that was being sent is
  *   settled or recovered.
- * - The source takes new mail all the time. Mail that comes before the end is copied. Later mail is
- *   brought by the same command when it is run once more; the target already sends then.
+ * - The source takes new mail all the time. Mail stored before the move ends is copied. Mail
+ *   stored later is copied when the same command is run again; the target already sends by then.
  * - After a kill at any point, the same command continues.
  * - Every row is read back before it is committed. At the end all rows and bodies are compared by
- *   SHA-256, computed here from what the values mean in either database; then once more without the
- *   bodies, which never change, while the source is locked.
+ *   SHA-256, in a form that does not depend on the database; then once more without the bodies,
+ *   which never change, while the source is locked.
  *
- * Ids are kept. The target's own begin at least a million above the source's, so that late mail
- * keeps its id too, and the application may store mail in the target during the move.
+ * Ids are kept. The target's own ids begin at least a million above the source's, so that late
+ * mail keeps its id too, and the application may store mail in the target during the move.
  */
 final class Migration
 {
@@ -60,14 +60,14 @@ final class Migration
             $opening->drain();
             $this->copying->all();
             $this->copying->compare();
-            $this->copying->all(); // so that little is left while enqueues wait
+            $this->copying->all(); // again, to leave little for finish(), for which enqueues wait
             $this->finish();
         }
         $deletes && $this->delete($this->pair->source, $this->pair->sourceRows, Record::TO);
         return $report;
     }
 
-    /** Ends the move. The source's record is committed first: after a kill, neither sends. */
+    /** Ends the move, the source's record first: after a kill in between, neither sends. */
     private function finish(): void
     {
         $pair = $this->pair;
@@ -85,8 +85,8 @@ final class Migration
     }
 
     /**
-     * Copies mail that came after the end, up to an id below which all is committed. Later runs
-     * begin after it.
+     * Copies mail that came after the move had ended, up to an id below which all is committed. The
+     * next run begins after that id.
      */
     private function copyLate(): void
     {
@@ -97,7 +97,7 @@ final class Migration
         $this->pair->report->mails = $this->pair->report->copied;
     }
 
-    /** Deletes what this move copied, in source or target, as long as its record is there. */
+    /** Deletes the mails that this move copied, in source or target, while its record is there. */
     private function delete(Store $store, Rows $rows, string $key): void
     {
         $pair = $this->pair;

@@ -34,7 +34,7 @@ final class Notice
         return "$text (config key $key).";
     }
 
-    /** The command that continues that move. */
+    /** The command that continues the move that text() names. */
     public static function again(Settings $settings): string
     {
         [$key, $record] = self::find($settings);
@@ -53,7 +53,7 @@ final class Notice
             : (realpath(dirname($path)) ?: dirname($path)) . '/' . basename($path);
     }
 
-    /** @return array{string, ?Record} key and record of the move that keeps it from sending */
+    /** @return array{string, ?Record} key and record of the move that stops the queue */
     private static function find(Settings $settings): array
     {
         foreach ([Record::TO, Record::FROM] as $key) {

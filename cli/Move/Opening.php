@@ -69,7 +69,7 @@ final class Opening
         if ($from !== null && !$from->isOver) {
             throw self::unfinished('target', $from);
         }
-        // If there is a $to, its move never began in the target, or the target has forgotten it.
+        // If $to is set, its move never began in the target, or the target's record is gone.
     }
 
     private static function unfinished(string $which, Record $from): Stop
@@ -144,7 +144,7 @@ final class Opening
         }
     }
 
-    /** Writes a record, if it still replaces the one that was seen. */
+    /** Writes a record, unless another run has replaced the one that look() found. */
     private function replace(Store $store, string $key, Record $record, string $seen): void
     {
         if (($store->hold($key)->id ?? '') !== $seen) {
@@ -176,8 +176,8 @@ final class Opening
     }
 
     /**
-     * Looks for mail once more: an insert may have got a low id just before the target's own ids
-     * were set, and have stored its row since.
+     * Checks once more that the target has no mail below its own ids: an insert may have got a low
+     * id just before beginIds(), and have stored its row after the first check.
      */
     private function checkTarget(): void
     {
@@ -189,7 +189,7 @@ final class Opening
 
     /**
      * Waits until all mail that was claimed before the pause is settled or recovered, and no
-     * transaction is open that can have read the settings before it.
+     * transaction is open that can have read the settings before the pause.
      */
     public function drain(): void
     {
@@ -212,7 +212,7 @@ final class Opening
 
     /**
      * Whether a transaction that began before $second is open. Only PostgreSQL is asked: on the
-     * other databases locks exclude it.
+     * other databases locks make that impossible.
      */
     private function hasOlder(int $second): bool
     {

@@ -61,7 +61,7 @@ final class Pair
             . 'to go on, or give the move up with --abort', ExitCode::TEMPFAIL);
     }
 
-    // ---- within transactions: what these check stays true until the end ----
+    // ---- within transactions: what these methods check stays true until the transaction ends ----
 
     /** Checks that the source's record is of this move. */
     public function checkTo(): void
@@ -72,7 +72,7 @@ final class Pair
         }
     }
 
-    /** Checks that the target's record is of this run. */
+    /** Checks that the target's record is still of this run. */
     public function checkFrom(): void
     {
         $now = $this->target->hold(Record::FROM);

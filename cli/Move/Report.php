@@ -7,7 +7,7 @@ namespace MailQueue\Cli\Move;
 /** What a move did. */
 final class Report
 {
-    public bool $late = false; // the move was over; this run copied later mail
+    public bool $late = false; // the move had ended before: this run copied later mail
     public int $copied = 0; // rows written by this run
     public int $deleted = 0;
     public int $mails = 0; // mails compared; if late: copied; in a dry run: to be copied

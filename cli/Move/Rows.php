@@ -18,7 +18,7 @@ final class Rows
 {
     private const PIECE_ROWS = 500;
     private const PIECE_BYTES = 8 << 20;
-    private const PAGE_ROWS = 5000; // without bodies
+    private const PAGE_ROWS = 5000; // of a page, which is read without bodies
 
     /** @var array<string, string> the queue's columns and their types */
     public readonly array $columns;
@@ -163,7 +163,7 @@ final class Rows
             $name = (string) ($row->getColumnMeta($i)['name'] ?? '');
             $isOwn = in_array(strtolower($name), array_map(
                 strtolower(...),
-                [...array_keys($this->columns), 'claimable'] // generated, on MySQL
+                [...array_keys($this->columns), 'claimable'] // a generated column, on MySQL
             ), true);
             $isOwn || $found[] = $name;
         }

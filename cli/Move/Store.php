@@ -55,7 +55,7 @@ final class Store
         try {
             $this->pdo->exec('SET SESSION idle_transaction_timeout = 60');
         } catch (PDOException) {
-            // MySQL has none. This one also counts between transactions, so it is longer.
+            // MySQL lacks it. wait_timeout also counts between transactions, so it is longer.
             $this->exec('SET SESSION wait_timeout = 600');
         }
     }
@@ -223,7 +223,7 @@ final class Store
     }
 
     /**
-     * Like transaction(), but one process at a time: there may be no record yet to lock.
+     * Like transaction(), but for one process at a time, as there may be no record yet to lock.
      *
      * @param callable(): void $do
      * @param bool $freezes see transaction()
@@ -250,8 +250,9 @@ final class Store
 
     /**
      * Waits for transactions that write jobs, and blocks new ones until this one ends. On MySQL
-     * that needs REPEATABLE READ: there, a locking read also locks the gaps, even the one after the
-     * last row. It must be the first read: plain reads later see the state at the first one.
+     * that needs REPEATABLE READ, where a locking read also locks the gaps, even the one after the
+     * last row. This must be the transaction's first read: later plain reads see the state of the
+     * first one.
      */
     private function freeze(): void
     {
@@ -270,7 +271,7 @@ final class Store
         return Record::find($this->queue, $key, $this->table);
     }
 
-    /** The same within a transaction, and locked: nobody else changes it until the end. */
+    /** Reads a record and locks it until the transaction ends. */
     public function hold(string $key): ?Record
     {
         $this->lock($key);
@@ -301,7 +302,7 @@ final class Store
         };
     }
 
-    /** Stores a mail and returns its id: the next one. Within a transaction. */
+    /** Finds the next id: stores a mail, within a transaction, and returns its id. */
     private function nextId(): int
     {
         return (int) $this->queue->enqueue("From: move@localhost\r\nTo: move@localhost\r\n\r\n");

@@ -83,7 +83,7 @@ final class Writer
     /**
      * Makes room for a row whose reference and type the target already has. A copy there is out of
      * date: the source now has the pair under a newer id. The target's own mail is deleted if it is
-     * parked or has expired, as by an enqueue; otherwise a person must decide.
+     * parked or has expired, as enqueue() does; otherwise a person must decide.
      *
      * @param list<?string> $row
      */
@@ -179,7 +179,7 @@ final class Writer
             return [];
         }, [$this->from, $this->to]);
         $names = [...array_keys($this->from->columns), 'content'];
-        $name = 'id'; // the row is missing
+        $name = 'id'; // for a missing row
         foreach ($two as $i => $value) {
             if ($value !== $one[$i]) {
                 $name = $names[$i];

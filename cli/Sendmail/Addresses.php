@@ -19,7 +19,7 @@ final class Addresses
     /**
      * @param Aliases|null $aliases for recipients
      * @return list<string>
-     * @throws Stop with ExitCode::NOUSER; ExitCode::CONFIG for the aliases
+     * @throws Stop with ExitCode::NOUSER; ExitCode::CONFIG for a fault of the aliases file
      */
     public static function of(string $text, ?Aliases $aliases = null): array
     {

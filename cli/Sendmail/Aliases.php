@@ -24,7 +24,7 @@ final class Aliases
 
     /** @var array<string, array{int, string}>|null name in small letters → line and targets */
     private ?array $entries = null;
-    private int $left = 0; // so many more names and addresses are allowed
+    private int $left = 0; // how many more names and addresses of() may find
 
     public function __construct(public readonly string $path)
     {
@@ -39,7 +39,7 @@ final class Aliases
         return $path === '' ? null : $all[$path] ??= new self($path);
     }
 
-    /** Reads the file, only when a user needs it: an error in it does not stop other mail. */
+    /** Reads the file, when mail goes to a user of this host: other mail does not need it. */
     private function load(): void
     {
         $text = is_file($this->path) ? @file_get_contents($this->path, length: self::SIZE_MAX + 1)
@@ -84,7 +84,7 @@ final class Aliases
         array_map($this->of(...), array_map(strval(...), array_keys($this->entries ?? [])));
     }
 
-    /** @return list<string> addresses with a domain; without an alias, that is this host's */
+    /** @return list<string> addresses; a user without an alias gets this host's name */
     public function of(string $user): array
     {
         $this->entries === null && $this->load();

@@ -21,12 +21,12 @@ final class Draft
     /** A limit for the header, which is read several times; the body is only passed on. */
     private const HEADER_MAX = 1 << 21;
 
-    /** @var list<array{name: string, from: int, to: int}> those in KEPT; offsets in $header */
+    /** @var list<array{name: string, from: int, to: int}> those of KEPT; offsets into $header */
     private array $fields = [];
     private readonly string $header;
     private readonly string $body;
     private readonly string $eol;
-    /** How many lines the header has more than the one that was given. */
+    /** How many lines the header has more than the header that was given. */
     private int $shift = 0;
 
     public function __construct(string $raw)
@@ -44,7 +44,7 @@ final class Draft
         $this->body = ($hasEnd ? '' : $this->eol) . substr($raw, $behind);
     }
 
-    /** Reads the fields; returns their end: an empty line or one that is not a field. */
+    /** Reads the header; returns where it ends: at an empty line or one that is not a field. */
     private function read(string $raw, int $start, string $end): int
     {
         $keeps = false;
@@ -101,8 +101,8 @@ final class Draft
     }
 
     /**
-     * Makes a header of the named fields. For the fields of the other half of the envelope it has
-     * placeholders, because only their positions count: errors in them do not matter here.
+     * Makes a header of the fields in $names. Those in $others and MARKS get a placeholder as their
+     * value, because only their positions matter, and an error in their value must not.
      *
      * @param list<string> $names
      * @param list<string> $others

@@ -184,7 +184,7 @@ final class SmtpServer
     }
 
     /**
-     * Returns the address, or those of its alias; none: it was refused with this reply.
+     * Returns the address, or the addresses of its alias; none: it was refused, as replied.
      *
      * @return list<string>
      */

@@ -118,7 +118,7 @@ final class Submission
                 . '" has no address in it.', ExitCode::NOUSER);
             array_push($all, ...$found);
             if (count($all) > Addresses::RECIPIENTS_MAX) {
-                break; // enqueue() refuses them
+                break; // enqueue() refuses so many
             }
         }
         if (!$all && !$this->options->fromHeaders) {
@@ -146,7 +146,7 @@ final class Submission
         return $found[0];
     }
 
-    /** The name for the From that is added if there is none. */
+    /** The display name for the From field that is added to a message without one. */
     private function name(): string
     {
         $given = $this->options->name;
@@ -222,7 +222,7 @@ final class Submission
         }
     }
 
-    /** The position in the message of the dot that ends it; $text begins at $place in it. */
+    /** Where the message ends: the position of the dot in it. $text begins at $place of it. */
     private function dot(string $text, string $lineEnd, int $place): ?int
     {
         return $this->options->dotEnds
