@@ -11,7 +11,7 @@ use MailQueue\Bridge\Outbox;
 
 /**
  * CakePHP: a transport for Cake\Mailer. Its configuration has the options of
- * MailQueue\Bridge\Outbox::fromOptions(), and objects where wanted: "queue" (MailQueue\Enqueuer),
+ * MailQueue\Bridge\Outbox::fromOptions(), and optional objects: "queue" (MailQueue\Enqueuer),
  * "logger" (PSR-3), "dispatcher" (PSR-14).
  */
 class MailQueueTransport extends AbstractTransport
@@ -31,7 +31,7 @@ class MailQueueTransport extends AbstractTransport
         $from = $message->getReturnPath() ?: $message->getFrom();
         $recipients = $message->getTo() + $message->getCc() + $message->getBcc();
         try {
-            // The empty lines at the end are CakePHP's.
+            // CakePHP's own SMTP transport adds the same empty lines at the end.
             $this->outbox()->put(
                 "$headers\r\n\r\n$body\r\n\r\n\r\n",
                 (string) key($from),

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace MailQueue\Bridge;
 
-/** Event: a message could not be queued; nothing of it is stored; the library's error follows. */
+/** Event: a message was not queued; nothing of it is stored. The mail library then throws. */
 final class MessageNotQueued
 {
     /** @param list<string> $recipients of the envelope, Bcc among them */

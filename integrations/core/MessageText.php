@@ -5,8 +5,8 @@ declare(strict_types=1);
 namespace MailQueue\Bridge;
 
 /**
- * A complete message as text: the header fields that are meant for the queue, and lines that are
- * too long for it.
+ * Changes the text of a complete message: takes out the header fields that are meant for the queue,
+ * and cuts lines that are too long.
  *
  * @internal
  */
@@ -24,12 +24,12 @@ final class MessageText
     ];
     /** Octets of a line without its end (RFC 5322, 2.1.1). */
     private const LINE_MAX = 998;
-    /** A line over LINE_MAX. Tried at the starts of lines only: 40 times as fast as anywhere. */
+    /** A line over LINE_MAX. The pattern matches at line starts only, which is 40 times as fast. */
     private const LONG_LINE = '/(*ANYCRLF)^[^\r\n]{999,}/m';
 
     /**
-     * Takes the X-MailQueue- fields out of a message. Those that its DKIM-Signature covers stay in
-     * it: without them it would no longer be valid.
+     * Takes the X-MailQueue- fields out of a message. Fields that a DKIM-Signature covers stay:
+     * without them the signature would no longer be valid.
      *
      * @return array{string, array<string, int|string>} the message, and parameters for enqueue()
      * @throws \MailQueue\Exception for a field that is not known or has no good value
@@ -59,8 +59,8 @@ final class MessageText
     }
 
     /**
-     * Folds header lines over 998 octets at the last blank before, or where there is none after 997
-     * octets; lines of the body are cut in the same way when $body says so.
+     * Folds header lines of more than 998 octets: at the last blank within 998 octets or, without a
+     * blank, after 997. If $body is true, cuts lines of the body in the same way.
      */
     public static function cutLongLines(string $message, bool $body): string
     {
@@ -73,7 +73,7 @@ final class MessageText
         return $header . ($body ? self::cut($rest, '') : $rest);
     }
 
-    /** Length of the header fields with the end of the last one's line, without the empty line. */
+    /** Length of the header, with the line end of its last field, without the empty line. */
     private static function headerLength(string $message): int
     {
         $found = preg_match('/(?>\r\n|\r|\n)(?=[\r\n])/', $message, $end, PREG_OFFSET_CAPTURE);

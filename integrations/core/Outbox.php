@@ -26,7 +26,7 @@ final class Outbox
         'durability' => 'durability',
         'busy_timeout' => 'busyTimeout',
     ];
-    /** option => parameter of enqueue() for messages that do not say themselves */
+    /** option => parameter of enqueue() for messages without that X-MailQueue- field */
     private const MESSAGE_OPTIONS = [
         'type' => 'type',
         'priority' => 'priority',
@@ -39,8 +39,8 @@ final class Outbox
     private ?\Closure $open;
 
     /**
-     * @param Enqueuer|(\Closure(): Enqueuer) $queue the queue, or what opens it when it is
-     *        needed first
+     * @param Enqueuer|(\Closure(): Enqueuer) $queue the queue, or a function that opens
+     *        it at its first use
      * @param array<string, mixed> $defaults parameters of enqueue() for messages without the
      *        X-MailQueue- field of that name: "type", "priority", "maxAttempts"
      */
@@ -55,13 +55,13 @@ final class Outbox
     }
 
     /**
-     * From options as a DSN or a configuration array has them. Other keys are left alone.
+     * Makes an outbox from the options of a DSN or a configuration array. Ignores other keys.
      *
      * @param array<string, mixed> $options database, table, config_table, reference_column,
-     *        orphan_check, journal, durability, busy_timeout: as MailQueue's constructor has them,
-     *        without a database the one of the ini setting mailqueue.database; type, priority,
-     *        max_attempts: of messages that do not say themselves
-     * @param Enqueuer|null $queue used in place of the ini setting's
+     *        orphan_check, journal, durability, busy_timeout: for MailQueue's constructor;
+     *        type, priority, max_attempts: for messages without that X-MailQueue- field
+     * @param Enqueuer|null $queue used without a database in $options; null: then the queue of
+     *        the ini setting mailqueue.database
      * @throws Exception for an option without a good value
      */
     public static function fromOptions(
@@ -81,9 +81,9 @@ final class Outbox
     }
 
     /**
-     * The queue that such options name.
+     * Opens the queue that $options name.
      *
-     * @param array<string, mixed> $options as of fromOptions()
+     * @param array<string, mixed> $options as fromOptions() takes them
      * @throws Exception for an option without a good value, or a database that cannot be opened
      */
     public static function queue(array $options): \MailQueue
@@ -136,8 +136,8 @@ final class Outbox
                 throw $e;
             }
             $this->queue = null;
-            // A process that lives long meets this when the file was restored or renamed; what
-            // was written to the old one is not in the queue.
+            // "replaced": the file was restored or renamed during a long-lived process. What was
+            // written to the old file is not in the queue, so open the new one and try again.
             if ($opened || $e->reason !== 'replaced') {
                 throw $e;
             }
@@ -178,8 +178,8 @@ final class Outbox
     }
 
     /**
-     * What the application's code throws here must not make queued mail look as if it were not, or
-     * hide why a mail is not queued.
+     * Calls the application's log or listeners. What they throw goes to PHP's error log only: it
+     * must neither make queued mail look unqueued nor hide why a mail was not queued.
      */
     private static function tell(string $whom, \Closure $call): void
     {
@@ -192,7 +192,7 @@ final class Outbox
     }
 
     /**
-     * Arguments of MailQueue's constructor; none without a database.
+     * Arguments of MailQueue's constructor; empty if $options has no database.
      *
      * @param array<string, mixed> $options
      * @return array<string, mixed>
@@ -208,7 +208,7 @@ final class Outbox
     }
 
     /**
-     * The options that are given, by the names of their parameters.
+     * The values of the given options, keyed by the names of their parameters.
      *
      * @param array<string, mixed> $options
      * @param array<string, string> $names

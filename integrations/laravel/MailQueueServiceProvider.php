@@ -13,9 +13,9 @@ use Symfony\Component\Mailer\Transport\Dsn;
 use Symfony\Component\Mailer\Transport\TransportInterface;
 
 /**
- * Laravel: the transport "mailqueue" for the mailers of config/mail.php. Where the container has
- * them, it uses MailQueue\Enqueuer in place of the ini setting's queue and the PSR-14 dispatcher;
- * "log_channel" of the mailer's configuration names the log.
+ * Laravel: the transport "mailqueue" for the mailers of config/mail.php. If the container
+ * binds MailQueue\Enqueuer, that replaces the ini setting's queue; if it binds a PSR-14 dispatcher,
+ * that gets the events. "log_channel" of the mailer's configuration names the log.
  */
 final class MailQueueServiceProvider extends ServiceProvider
 {

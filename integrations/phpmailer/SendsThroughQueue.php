@@ -8,7 +8,7 @@ use MailQueue\Bridge\Outbox;
 use MailQueue\Enqueuer;
 
 /**
- * For a PHPMailer: queues what send() composes while Mailer is "mailqueue".
+ * For subclasses of PHPMailer: queues what send() composes if Mailer is "mailqueue".
  *
  * isSMTP(), isMail(), isSendmail() and isQmail() choose the queue too, so that code which calls
  * them needs no change. To send directly, set Mailer.
@@ -18,13 +18,13 @@ trait SendsThroughQueue
     private ?Outbox $mailqueueOutbox = null;
     private ?int $mailqueueId = null;
 
-    /** The queue to use; without this call it is that of the ini setting mailqueue.database. */
+    /** Sets the queue to use. Without this call, the ini setting mailqueue.database names it. */
     public function setQueue(Outbox|Enqueuer $queue): void
     {
         $this->mailqueueOutbox = $queue instanceof Outbox ? $queue : new Outbox($queue);
     }
 
-    /** Id of the job of the last mail; null where it was queued already. */
+    /** Id of the job of the last mail; null if that mail was queued already. */
     public function getQueueId(): ?int
     {
         return $this->mailqueueId;
@@ -73,7 +73,7 @@ trait SendsThroughQueue
         }
     }
 
-    /** The queue when none was set. @throws \MailQueue\Exception */
+    /** Opens a queue if setQueue() was not called. @throws \MailQueue\Exception */
     protected function openQueue(): Outbox
     {
         return Outbox::fromOptions([]);
@@ -93,7 +93,7 @@ trait SendsThroughQueue
         $addresses = array_merge($this->to, $this->cc, $this->bcc);
         try {
             $this->mailqueueOutbox ??= $this->openQueue();
-            // PHPMailer's SMTP ends a message with CRLF whatever it ends with.
+            // As PHPMailer's SMTP transport does, add a CRLF whatever the message ends with.
             $this->mailqueueId = $this->mailqueueOutbox->put(
                 rtrim($header, " \r\n\t") . static::$LE . static::$LE . $body . static::$LE,
                 $sender === '' ? $this->From : $sender,

@@ -39,7 +39,7 @@ final class MailQueueTransport extends AbstractTransport
     {
         $envelope = $message->getEnvelope();
         try {
-            // Symfony's SMTP ends a message with CRLF whatever it ends with.
+            // As Symfony's SMTP transport does, add a CRLF whatever the message ends with.
             $id = $this->outbox->put(
                 $message->toString() . "\r\n",
                 $envelope->getSender()->getEncodedAddress(),

@@ -16,7 +16,7 @@ use Symfony\Component\Mailer\Transport\TransportInterface;
 use Symfony\Contracts\HttpClient\HttpClientInterface;
 
 /**
- * Makes the transport of "mailqueue://default", which is the database of the ini setting
+ * Makes the transport of "mailqueue://default", whose database is that of the ini setting
  * mailqueue.database, and of "mailqueue://default?database=/path/app.sqlite&table=mail_queue". The
  * options are those of MailQueue\Bridge\Outbox::fromOptions().
  */
@@ -26,7 +26,7 @@ final class MailQueueTransportFactory extends AbstractTransportFactory
         'orphan_check', 'journal', 'durability', 'busy_timeout', 'type', 'priority',
         'max_attempts'];
 
-    /** @param Enqueuer|null $queue in place of the ini setting's queue; for tests */
+    /** @param Enqueuer|null $queue for DSNs without a database; null: the ini setting's queue */
     public function __construct(
         ?EventDispatcherInterface $dispatcher = null,
         ?HttpClientInterface $client = null,

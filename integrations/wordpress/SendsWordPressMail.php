@@ -7,7 +7,7 @@ namespace MailQueue\Bridge\WordPress;
 use MailQueue\Bridge\Outbox;
 use MailQueue\Bridge\PHPMailer\SendsThroughQueue;
 
-/** For WordPress's PHPMailer: queues whatever Mailer a plugin set. */
+/** For WordPress's PHPMailer: queues all mail, whatever Mailer a plugin has set. */
 trait SendsWordPressMail
 {
     use SendsThroughQueue;

@@ -7,8 +7,8 @@ namespace MailQueue\Bridge\WordPress;
 use MailQueue\Bridge\Outbox;
 
 /**
- * Settings > mailqueue: which database the mail is stored in, and whether it leaves it. The
- * constant MAILQUEUE_OPTIONS of wp-config.php comes first: then the page only shows.
+ * The page Settings > mailqueue: sets the queue's database, and shows how much mail waits there. If
+ * wp-config.php defines MAILQUEUE_OPTIONS, the page only shows those options.
  */
 final class SettingsPage
 {
@@ -53,14 +53,14 @@ final class SettingsPage
         return is_array($options) ? $options : [];
     }
 
-    /** A path on the server is not for the administrator of one site among many. */
+    /** In a multisite, only an administrator of the network may set a path on the server. */
     private static function capability(): string
     {
         return is_multisite() ? 'manage_network_options' : 'manage_options';
     }
 
     /**
-     * What is stored of what was sent.
+     * Returns what to store for a submitted form: its database, or after an error the old options.
      *
      * @param mixed $sent
      * @return array<string, string>
@@ -83,7 +83,7 @@ final class SettingsPage
         return is_array($kept) ? $kept : [];
     }
 
-    /** WordPress may have a directory of its own below the web root. */
+    /** Checks the web root, too: WordPress may be in a directory below it. */
     private static function isPublic(string $path): bool
     {
         $directory = (realpath(dirname($path)) ?: dirname($path)) . '/';
@@ -134,7 +134,7 @@ final class SettingsPage
         echo '</form></div>';
     }
 
-    /** A server's DSN may have a password in it, and the browser would get the page with it. */
+    /** Hides all of a server's DSN but its scheme: the page must not have a password in it. */
     private static function shown(mixed $database): string
     {
         $text = is_string($database) ? $database : '';

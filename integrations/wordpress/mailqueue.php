@@ -49,7 +49,7 @@ function use_queue($done)
     return $done;
 }
 
-/** As wp_mail() makes its own. */
+/** Makes a PHPMailer as wp_mail() makes its own, but one that queues. */
 function new_mailer(): PHPMailer
 {
     $includes = \ABSPATH . \WPINC;
