@@ -31,8 +31,8 @@ final class Commands
         . 'file:///directory, null://null (else $MAILQUEUE_TRANSPORT, else ini '
         . "mailqueue.transport, else sendmail://default: php.ini's sendmail_path); "
         . 'no password here: other users can read arguments';
-    private const DKIM = 'sign with this private key; as often as there are keys '
-        . '(else $MAILQUEUE_DKIM, else ini mailqueue.dkim, several with commas between)';
+    private const DKIM = 'sign with this private key; repeat the option for each key '
+        . '(else $MAILQUEUE_DKIM, else ini mailqueue.dkim, several separated by commas)';
 
     private const WORK = [
         'transport=DSN' => self::TRANSPORT,
@@ -43,9 +43,10 @@ final class Commands
         'batch=N' => 'mails per claim (default 100)',
         'max-bytes=N' => 'bytes of messages in memory at a time (default 64M); a larger message '
             . 'is sent alone',
-        'lease=SECONDS' => 'until an unsettled claim is taken back (default 900)',
-        'workers=N' => 'runs at the same time; on a server, of all machines (default 1)',
-        'grace=SECONDS' => 'how long SIGTERM leaves to mails that are being sent (default 30)',
+        'lease=SECONDS' => 'how long a claim holds before it can be taken back (default 900)',
+        'workers=N' => 'how many runs may work at the same time; on a server, all machines '
+            . 'count together (default 1)',
+        'grace=SECONDS' => 'how long mails that are being sent have after SIGTERM (default 30)',
         'on-uncertain=retry|hold' => 'what to do when nobody knows whether the relay took a mail '
             . '(default retry)',
         'verbose' => 'log what is sent with its subject',
@@ -80,7 +81,8 @@ final class Commands
         'status' => [
             'args' => '',
             'words' => 0,
-            'text' => 'Counts per status, the oldest waiting mail, tokens, time until empty.',
+            'text' => 'Show how many mails have each status, the oldest waiting mail, the tokens, '
+                . 'and the time until the queue is empty.',
             'examples' => [
                 'mailqueue status',
                 'mailqueue status --database /home/me/data/app.sqlite --json',
@@ -98,7 +100,7 @@ final class Commands
             'options' => [
                 'status=STATUS' => 'pending, sending, failed, parked or held',
                 'limit=N' => 'at most N (default 50)',
-                'after=ID' => 'only later ids',
+                'after=ID' => 'only higher ids',
             ],
         ],
         'show' => [
@@ -122,8 +124,8 @@ final class Commands
                 'mailqueue log --since "2 hours ago"',
             ],
             'options' => [
-                'reference=REFERENCE' => 'of mail with this reference',
-                'id=ID' => 'of this mail',
+                'reference=REFERENCE' => 'only about mail with this reference',
+                'id=ID' => 'only about this mail',
                 'since=TIME' => 'only since then, such as 2026-11-21 or "2 hours ago" (UTC)',
                 'limit=N' => 'show the last N lines (default 50)',
                 'log=FILE' => 'the log, as for work; its rotated files (logrotate) are read too',
@@ -132,14 +134,15 @@ final class Commands
         'retry' => [
             'args' => '[ID…]',
             'words' => PHP_INT_MAX,
-            'text' => 'Bring failed mail back. Without ids: what waits for its next attempt, was '
-                . 'refused, or failed too often. Exit 1 if no mail of the ids can be brought back.',
+            'text' => 'Bring failed mail back. Without ids: all mail that waits for its next '
+                . 'attempt, was refused, or failed too often. Exit 1 if no mail of the ids can be '
+                . 'brought back.',
             'examples' => [
                 'mailqueue retry',
                 'mailqueue retry --once 4711 4712',
             ],
             'options' => [
-                'all' => 'without ids: also what was put on hold, or is uncertain and so may '
+                'all' => 'without ids: also mail that was put on hold, or is uncertain and so may '
                     . 'arrive twice',
                 'once' => 'one more attempt only',
             ],
@@ -172,7 +175,7 @@ final class Commands
                 'mailqueue config mailRedirectTo test@example.org',
                 'mailqueue config --unset mailRedirectTo',
             ],
-            'options' => ['unset' => 'remove KEY, so that its default holds'],
+            'options' => ['unset' => 'remove KEY, so that its default applies'],
         ],
         'sendmail' => [
             'args' => '[RECIPIENT…]',

@@ -72,7 +72,7 @@ final class Help
         'adopt' => <<<'TEXT'
             Stop the old program first. TABLE is mail_queue (or what --table names) with at
             least a reference, mail_type and status; or email_queues or mail_outbox, with a
-            complete message and a status. Without TABLE, the one that is there.
+            complete message and a status. Without TABLE, adopt takes the one that exists.
 
             The old table is kept as TABLE_before, and on SQLite also a copy of the file.
             Mails keep their ids and your own columns; times become UTC seconds. A mail that
@@ -84,24 +84,25 @@ final class Help
             A complete message goes to the recipients of its row (to, cc, bcc). If the row
             names none, it goes to those of its headers.
 
-            It is one transaction; on MariaDB and MySQL there are two. If it is killed in
-            between, run it again, or use --undo. Views, triggers and foreign keys that do
-            not work with the new table are listed; nothing is changed without --drop-them.
+            It is one transaction; on MariaDB and MySQL it is two steps. If it is killed
+            between them, run it again, or use --undo. Views, triggers and foreign keys that
+            do not work with the new table are listed; nothing is changed without
+            --drop-them.
             TEXT,
         'migrate-store' => <<<'TEXT'
-            FROM and TO are paths of SQLite files or DSNs. TO is created where it is a file
-            that does not exist; it must have no mail of its own. --table and the other
-            names are those in both.
+            FROM and TO are paths of SQLite files or DSNs. If TO is a file that does not
+            exist, it is created. TO must have no mail of its own. --table and the options
+            for other names apply to both databases.
 
             While it runs, neither database sends, and both take new mail. It waits for
-            mails that are being sent. Mails keep their ids; TO's own begin at least a
-            million later. At the end it compares all rows and bodies of both databases.
+            mails that are being sent. Mails keep their ids; new ids in TO begin at least a
+            million higher. At the end it compares all rows and bodies of both databases.
             Then only TO sends. FROM keeps its rows as a backup (unless --delete) and never
-            sends again: the move record mailQueueMovedTo in its config table says so, and
-            status and doctor show it.
+            sends again: the move record mailQueueMovedTo in its config table forbids it.
+            The commands status and doctor show the move.
 
             If it was interrupted, run the same command: it continues. When the application
-            stores its mail in TO, run it once more: it brings what FROM took since.
+            stores its mail in TO, run it once more: it moves what FROM has taken since.
 
             Settings go with the mail. Other keys of the config table do not, nor do columns
             that are not the queue's. Workers older than this version do not know the move
