@@ -154,7 +154,7 @@ abstract class Database
     /** Renames a table, within the transaction if there is one. */
     abstract public function rename(string $from, string $to): void;
 
-    /** Begins the transaction that stores the rows, unless begin() has begun the only one. */
+    /** Begins the transaction that stores the rows; nothing to do if begin() began one for all. */
     public function beginRows(): void
     {
     }

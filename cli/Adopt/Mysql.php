@@ -253,7 +253,7 @@ final class Mysql extends Server
         $this->all("SELECT 1 FROM {$this->quote($table)} FOR UPDATE");
     }
 
-    /** Returns what lose() has set. The record had it before anything was dropped. */
+    /** Returns what lose() has set. It is recorded in the note before anything is dropped. */
     public function lost(): array
     {
         return $this->lost;

@@ -143,8 +143,8 @@ static void wait_for(struct mq_run *run, int64_t ms)
 
 /* ---- the end ---- */
 
-/* Whether to wait for the next token: a daemon always waits, another run if the token comes before
- * its time limit. A token's time in the past counts too: a claim is due then, and shows more. */
+/* Whether to wait for the next token: a daemon always does, another run only if the token comes
+ * before its time limit. If the token's time is past, a claim is due, and its result decides. */
 static bool waits_for_token(const struct mq_run *run)
 {
     return run->options->daemon ||

@@ -22,7 +22,7 @@ struct work {
     size_t line;        /* number of the current line */
     struct mq_buffer *out;
     struct mq_error *err;
-    bool has_crlf, has_lf, has_cr; /* seen; has_lf: LF, or CR throughout; has_cr: a lone CR */
+    bool has_crlf, has_lf, has_cr; /* line ends seen; CR counts as LF if all lines end so */
     unsigned found;                /* kinds of fields that were kept */
     unsigned changes;              /* kinds of fields that were added or taken out */
     unsigned covered;              /* kinds of fields that signatures cover */

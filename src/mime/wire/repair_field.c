@@ -160,9 +160,9 @@ static enum kind next_kind(enum kind kind)
     return kind == ADDRESSES ? LIST : kind == LIST ? TEXT : ESCAPED;
 }
 
-/* Whether a second repair would leave a repaired field as it is. It may read a field differently
- * that has bytes over 127 and could not be read: text that was encoded may have ended a quoted
- * string or a comment. */
+/* Whether a second repair would leave a repaired field as it is. It may not if the field could not
+ * be parsed and still has bytes over 127: the first repair may have encoded a character that ended
+ * a quoted string or a comment, so that the rest is now read differently. */
 static bool is_settled(struct mq_str text, struct mq_str name, bool *failed)
 {
     struct field field = {text, name, MQ_STR("utf-8"), true};
