@@ -32,10 +32,11 @@ final class JobChanges extends Command
         );
     }
 
-    /** Brings back all mail that is parked now, for any reason. */
+    /** Brings back all mail that waits for its next attempt or is parked now, for any reason. */
     private function all(MailQueue $queue, bool $reset): int
     {
-        $count = $last = 0;
+        $count = $queue->retryFailed(null, $reset);
+        $last = 0;
         while ($jobs = $queue->jobs(Status::Parked, self::AT_ONCE, $last)) {
             $ids = array_column($jobs, 'id');
             $last = max($ids);

@@ -35,8 +35,18 @@ show($run('retry', '--once', '1'));
 echo $queue->job(1)->attempts, "\n";
 show($run('retry', '--json', '2'));
 show($run('retry', '--all', '2'));
+// One waits for its next attempt, one was refused, two are on hold.
 $queue->hold([1, 2]);
+foreach (['waits' => false, 'refused' => true] as $reference => $permanent) {
+    $queue->enqueue(mail_fields(), reference: $reference, priority: 10);
+    [$job] = $queue->claim();
+    $queue->fail($job, 'no', $permanent);
+}
 show($run('retry', '--all'));
+echo json_encode(array_count_values(array_map(fn($job) => $job->status->value, $queue->jobs()))), "\n";
+foreach ($queue->jobs() as $job) {
+    $job->priority === 10 && $queue->delete([$job->id]);
+}
 show($run('delete', '2', '99'));
 echo "-- none of them\n";
 show($run('delete', '98', '99'));
@@ -133,7 +143,8 @@ exit 0
 exit 64
 mailqueue: retry takes ids or --all, not both.
 exit 0
-2 brought back.
+4 brought back.
+{"pending":5}
 exit 0
 1 of 2 deleted; the others do not exist or are being sent at the moment.
 -- none of them
