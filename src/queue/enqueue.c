@@ -9,6 +9,7 @@
 #include "mime/notify.h"
 #include "policy/backoff.h"
 #include "queue/handle.h"
+#include "queue/queue.h"
 #include "queue/sql/columns.h"
 #include "queue/sql/descriptor.h"
 #include "queue/sql/schema.h"
@@ -380,7 +381,7 @@ enum mq_status mq_queue_enqueue(struct mq_queue *queue, const struct mq_new_job 
     if (status != MQ_DATABASE || queue->ready) {
         return status;
     }
-    /* Perhaps the tables are missing or old: creates or migrates them, and tries again. */
-    MQ_TRY(mq_schema_ready(queue, err));
+    /* Perhaps the tables are missing or old. */
+    MQ_TRY(mq_queue_prepare(queue, err));
     return store_jobs(queue, jobs, count, ids, err);
 }

@@ -20,7 +20,7 @@ enum mq_status mq_queue_jobs(struct mq_queue *queue, const struct mq_job_filter 
         filter->state < 0 ? MQ_SQL_JOBS : (enum mq_sql)(MQ_SQL_JOBS_PENDING + filter->state);
     struct mq_args args = MQ_ARGS(mq_int(filter->after), mq_int(filter->limit));
     *out = (struct mq_job_list){0};
-    MQ_TRY(mq_schema_ready(queue, err));
+    MQ_TRY(mq_schema_check(queue, err));
     enum mq_status status = mq_jobs_read(queue, slot, args, out, err);
     if (status != MQ_OK) {
         mq_job_list_clear(out);
@@ -32,7 +32,7 @@ enum mq_status mq_queue_strays(struct mq_queue *queue, struct mq_strays *out, st
 {
     const int64_t room = sizeof out->items / sizeof out->items[0];
     out->count = 0;
-    MQ_TRY(mq_schema_ready(queue, err));
+    MQ_TRY(mq_schema_check(queue, err));
     enum mq_status status = mq_sql_query(queue, MQ_SQL_STRAYS, MQ_ARGS(mq_int(room)), err);
     while (mq_sql_next(queue, &status, err)) {
         struct mq_stray *stray = &out->items[out->count++];
@@ -60,7 +60,7 @@ enum mq_status mq_queue_job(struct mq_queue *queue, int64_t id, struct mq_job *o
                             struct mq_error *err)
 {
     struct mq_job_list list = {0};
-    MQ_TRY(mq_schema_ready(queue, err));
+    MQ_TRY(mq_schema_check(queue, err));
     enum mq_status status = mq_jobs_read(queue, MQ_SQL_JOB, MQ_ARGS(mq_int(id)), &list, err);
     if (status == MQ_OK && list.count) {
         status = load_body(queue, &list.jobs[0], err);

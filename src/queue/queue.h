@@ -33,9 +33,14 @@ void mq_queue_options_init(struct mq_queue_options *options); /* the defaults */
  * escaping in any dialect. */
 bool mq_queue_is_name(const char *name);
 
-/* Takes `db` over in any case (closes it on failure). Creates or migrates the tables. */
+/* Takes `db` over in any case (closes it on failure). In a file it creates or migrates the tables.
+ * A server is not asked yet: mq_queue_prepare() does that. */
 enum mq_status mq_queue_open(struct mq_db *db, const struct mq_queue_options *options,
                              struct mq_queue **out, struct mq_error *err);
+/* Completes the opening, once: reads the tables' version and creates or migrates the tables. Call
+ * it before anything else but mq_queue_enqueue(), which needs it only if its statement fails.
+ * MQ_SCHEMA if the tables are newer. */
+enum mq_status mq_queue_prepare(struct mq_queue *queue, struct mq_error *err);
 void mq_queue_close(struct mq_queue *queue); /* NULL is allowed */
 /* The connection, for the code that opened it. The worker only calls the queue. */
 struct mq_db *mq_queue_db(struct mq_queue *queue);

@@ -91,7 +91,7 @@ static enum mq_status read_settings(struct mq_queue *queue, int64_t now_s, struc
 static enum mq_status read_all(struct mq_queue *queue, struct mq_stats *out, struct mq_error *err)
 {
     int64_t now_s = 0;
-    MQ_TRY(mq_schema_ready(queue, err));
+    MQ_TRY(mq_schema_check(queue, err));
     MQ_TRY(mq_queue_now(queue, &now_s, err));
     MQ_TRY(count(queue, now_s, out, err));
     MQ_TRY(read_last_run(queue, out, err));

@@ -247,6 +247,7 @@ static enum mq_status prepare(struct mq_run *run, struct mq_error *err)
     if (!mq_slot_is_held(&run->slot)) {
         return MQ_OK;
     }
+    MQ_TRY(mq_queue_prepare(run->queue, err));
     mq_random_hex(run->token, MQ_TOKEN_HEX / 2);
     run->slots = MQ_RUN_CLAIM_MAX + 2 * ((size_t)options->connections + (size_t)options->batch);
     return mq_intent_create(options->run_dir, run->token, run->slots, &run->intent, err);

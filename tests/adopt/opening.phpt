@@ -12,9 +12,11 @@ const OLD = "CREATE TABLE mail_queue (registration_number TEXT NOT NULL, mail_ty
     PRIMARY KEY (registration_number, mail_type));
     INSERT INTO mail_queue VALUES ('R1', 'user', 'pending', 0, '2026-01-15 07:00:00')";
 $short = static fn(string $text): string => preg_replace(['/it lacks [^.]*/', '~/\S*/~'], ['it lacks …', '%/'], $text);
-foreach (['', ';CREATE TABLE config (key TEXT PRIMARY KEY, value TEXT)'] as $config) {
-    echo $config === '' ? "-- without a config table\n" : "-- with one\n";
-    $pdo = old(OLD . $config);
+const CONFIG = ';CREATE TABLE config (key TEXT PRIMARY KEY, value TEXT)';
+foreach (['without a config table' => '', 'with one' => CONFIG,
+    'with the newest column of ours' => CONFIG . ';ALTER TABLE mail_queue ADD COLUMN subject TEXT'] as $case => $more) {
+    echo "-- $case\n";
+    $pdo = old(OLD . $more);
     $before = dump($pdo);
     echo $short(thrown(fn() => new MailQueue(path($pdo), referenceColumn: 'registration_number'))), "\n";
     echo $short(thrown(fn() => new MailQueue($pdo, referenceColumn: 'registration_number'))), "\n";
@@ -39,6 +41,15 @@ work: exit 73: mailqueue: The database %/mail.db has no table config. Check the 
 doctor: exit 1: 1 mailqueue adopt --dry-run --database %/mail.db --reference-column registration_number
 as it was
 -- with one
+MailQueue\DatabaseException [schema]: a table mail_queue exists that is not the queue's: it lacks …. Run `mailqueue adopt` to take over another program's mail, rename it, or give the queue another table
+MailQueue\DatabaseException [schema]: a table mail_queue exists that is not the queue's: it lacks …. Run `mailqueue adopt` to take over another program's mail, rename it, or give the queue another table
+status: exit 78: mailqueue: a table mail_queue exists that is not the queue's: it lacks …. Run `mailqueue adopt` to take over another program's mail, rename it, or give the queue another table
+list: exit 78: mailqueue: a table mail_queue exists that is not the queue's: it lacks …. Run `mailqueue adopt` to take over another program's mail, rename it, or give the queue another table
+migrate: exit 78: mailqueue: a table mail_queue exists that is not the queue's: it lacks …. Run `mailqueue adopt` to take over another program's mail, rename it, or give the queue another table
+work: exit 78: mailqueue: a table mail_queue exists that is not the queue's: it lacks …. Run `mailqueue adopt` to take over another program's mail, rename it, or give the queue another table
+doctor: exit 1: 1 mailqueue adopt --dry-run --database %/mail.db --reference-column registration_number
+as it was
+-- with the newest column of ours
 MailQueue\DatabaseException [schema]: a table mail_queue exists that is not the queue's: it lacks …. Run `mailqueue adopt` to take over another program's mail, rename it, or give the queue another table
 MailQueue\DatabaseException [schema]: a table mail_queue exists that is not the queue's: it lacks …. Run `mailqueue adopt` to take over another program's mail, rename it, or give the queue another table
 status: exit 78: mailqueue: a table mail_queue exists that is not the queue's: it lacks …. Run `mailqueue adopt` to take over another program's mail, rename it, or give the queue another table

@@ -11,10 +11,7 @@ posix
 <?php
 require __DIR__ . '/../lib/round_trips.inc';
 $server = new RoundTrips('mysql');
-$show = function (string $what, callable $use) use ($server): void {
-    $requests = $server->of($use);
-    echo "$what: ", count($requests), "\n  ", implode("\n  ", $requests), "\n";
-};
+$show = $server->show(...);
 echo 'the first mail makes the tables: ', (new MailQueue($server->dsn))->enqueue(mail_fields(), 'twice'), "\n";
 
 $show('of its own', fn() => (new MailQueue($server->dsn))->enqueue(mail_fields(), 'once') ?? print("no id\n"));
@@ -41,46 +38,54 @@ $pdo->commit();
 ?>
 --EXPECT--
 the first mail makes the tables: 1
-of its own: 4
+of its own: 4, and 1 to set up
+  query SET SESSION innodb_lock_wait_timeout
   query START TRANSACTION
   query INSERT INTO `mail_queue`
   query INSERT INTO `mail_body`
   query COMMIT AND NO
-composed later: 3
+composed later: 3, and 1 to set up
+  query SET SESSION innodb_lock_wait_timeout
   query START TRANSACTION
   query INSERT INTO `mail_queue`
   query COMMIT AND NO
-a duplicate: 4
+a duplicate: 4, and 1 to set up
+  query SET SESSION innodb_lock_wait_timeout
   query START TRANSACTION
   query INSERT INTO `mail_queue`
   query SELECT id, status
   query COMMIT AND NO
-the application's transaction, emulated: 4
+the application's transaction, emulated: 4, and 1 to set up
+  query SELECT DATABASE ),
   query SAVEPOINT mailqueue
   query INSERT INTO `mail_queue`
   query INSERT INTO `mail_body`
   query RELEASE SAVEPOINT mailqueue
 bool(true)
-the application's transaction, prepared: 4
+the application's transaction, prepared: 4, and 1 to set up
+  query SELECT DATABASE ),
   query SAVEPOINT mailqueue
   query INSERT INTO `mail_queue`
   query INSERT INTO `mail_body`
   query RELEASE SAVEPOINT mailqueue
 bool(true)
-a hundred: 4
+a hundred: 4, and 1 to set up
+  query SET SESSION innodb_lock_wait_timeout
   query START TRANSACTION
   query INSERT INTO `mail_queue`
   query INSERT INTO `mail_body`
   query COMMIT AND NO
-a hundred in the application's transaction: 4
+a hundred in the application's transaction: 4, and 1 to set up
+  query SELECT DATABASE ),
   query SAVEPOINT mailqueue
   query INSERT INTO `mail_queue`
   query INSERT INTO `mail_body`
   query RELEASE SAVEPOINT mailqueue
-a large one is prepared where the application has it so: 6
+a large one is prepared where the application has it so: 6, and 1 to set up
+  query SELECT DATABASE ),
   query SAVEPOINT mailqueue
   query INSERT INTO `mail_queue`
   prepare INSERT INTO `mail_body`
   execute INSERT INTO `mail_body`
   query RELEASE SAVEPOINT mailqueue
-  close stmt 
+  close stmt

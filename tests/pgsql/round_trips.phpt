@@ -11,10 +11,7 @@ posix
 <?php
 require __DIR__ . '/../lib/round_trips.inc';
 $server = new RoundTrips('pgsql');
-$show = function (string $what, callable $use) use ($server): void {
-    $requests = $server->of($use);
-    echo "$what: ", count($requests), "\n  ", implode("\n  ", $requests), "\n";
-};
+$show = $server->show(...);
 echo 'the first mail makes the tables: ', (new MailQueue($server->dsn))->enqueue(mail_fields(), 'twice'), "\n";
 
 $show('of its own', fn() => (new MailQueue($server->dsn))->enqueue(mail_fields(), 'once') ?? print("no id\n"));
@@ -56,11 +53,14 @@ echo $pdo->query("SELECT count(*) FROM mail_queue WHERE reference = 'half'")->fe
 ?>
 --EXPECT--
 the first mail makes the tables: 1
-of its own: 1
+of its own: 1, and 1 to set up
+  execute SELECT length set_config
   execute WITH job AS
-composed later: 1
+composed later: 1, and 1 to set up
+  execute SELECT length set_config
   execute WITH job AS
-a duplicate: 2
+a duplicate: 2, and 1 to set up
+  execute SELECT length set_config
   execute WITH job AS
   execute SELECT id, status
 the application's connection: 2
@@ -70,7 +70,8 @@ the application's transaction: 3
   statement SAVEPOINT mailqueue_guard
   execute WITH job AS
   statement RELEASE mailqueue_guard
-a hundred: 4
+a hundred: 4, and 1 to set up
+  execute SELECT length set_config
   statement BEGIN ISOLATION LEVEL
   execute INSERT INTO "mail_queue"
   execute INSERT INTO "mail_body"

@@ -53,7 +53,7 @@ static enum mq_status store_in(zval *object, const struct mq_php_arguments *args
             zend_hash_str_find_ptr(&mq_ce_queue->function_table, ZEND_STRL("default"));
         zend_call_known_function(open, NULL, mq_ce_queue, object, 0, NULL, NULL);
     }
-    struct mq_queue *queue = EG(exception) ? NULL : mq_php_queue_use(object);
+    struct mq_queue *queue = EG(exception) ? NULL : mq_php_queue_opened(object);
     MQ_TRY(take_exception(err));
     return mq_php_mail_store(queue, args, &id, err);
 }

@@ -146,7 +146,7 @@ ZEND_METHOD(MailQueue_Internal, columns)
         Z_PARAM_OBJECT_OF_CLASS(object, mq_ce_queue)
     ZEND_PARSE_PARAMETERS_END();
 
-    const struct mq_queue *queue = mq_php_queue_use(object);
+    const struct mq_queue *queue = mq_php_queue_opened(object);
     array_init(return_value);
     for (size_t i = 0; queue && mq_queue_column(queue, i); i++) {
         add_assoc_string(return_value, mq_queue_column(queue, i), mq_queue_column_type(i));

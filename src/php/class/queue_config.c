@@ -67,7 +67,7 @@ ZEND_METHOD(MailQueue, migrate)
 
     ZEND_PARSE_PARAMETERS_NONE();
 
-    struct mq_queue *queue = mq_php_queue_use(ZEND_THIS);
+    struct mq_queue *queue = mq_php_queue_opened(ZEND_THIS);
     if (queue && mq_php_queue_ok(ZEND_THIS, mq_queue_migrate(queue, &version, &err), &err)) {
         RETVAL_LONG(version);
     }
@@ -121,7 +121,7 @@ ZEND_METHOD(MailQueue, diagnostics)
 
     ZEND_PARSE_PARAMETERS_NONE();
 
-    struct mq_queue *queue = mq_php_queue_use(ZEND_THIS);
+    struct mq_queue *queue = mq_php_queue_opened(ZEND_THIS);
     if (queue) {
         mq_php_queue_ok(ZEND_THIS, describe(queue, return_value, &err), &err);
     }

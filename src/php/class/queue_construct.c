@@ -223,7 +223,7 @@ static bool construct(zval *object, const struct arguments *args)
         zend_throw_error(NULL, "The MailQueue object is constructed already");
         return false;
     }
-    if (take_arguments(self, args) && mq_php_queue_use(object)) {
+    if (take_arguments(self, args) && mq_php_queue_opened(object)) {
         return true;
     }
     /* An error handler or a stack trace may keep the object alive, so clear it now. */

@@ -64,7 +64,7 @@ static void store(zval *object, const struct mq_php_arguments *args, zval *retur
 {
     struct mq_error err;
     int64_t id = 0;
-    struct mq_queue *queue = mq_php_is_leaving() ? NULL : mq_php_queue_use(object);
+    struct mq_queue *queue = mq_php_is_leaving() ? NULL : mq_php_queue_opened(object);
     if (queue == NULL) {
         return;
     }
@@ -181,7 +181,7 @@ static enum mq_status add_mail(struct chunk *chunk, zval *item)
 static bool store_chunk(struct chunk *chunk)
 {
     int64_t ids[CHUNK];
-    struct mq_queue *queue = mq_php_queue_use(chunk->object);
+    struct mq_queue *queue = mq_php_queue_opened(chunk->object);
     chunk->status =
         queue ? mq_queue_enqueue(queue, chunk->jobs, chunk->count, ids, &chunk->err) : MQ_THROWN;
     for (size_t i = 0; i < chunk->count && chunk->status == MQ_OK; i++) {

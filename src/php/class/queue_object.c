@@ -210,7 +210,7 @@ static bool open_queue(struct mq_php_queue *self)
     return true;
 }
 
-struct mq_queue *mq_php_queue_use(zval *object)
+struct mq_queue *mq_php_queue_opened(zval *object)
 {
     struct mq_php_queue *self = mq_php_queue_from(Z_OBJ_P(object));
     if (!self->constructed) {
@@ -237,4 +237,11 @@ bool mq_php_queue_ok(zval *object, enum mq_status status, const struct mq_error 
         close_queue(self);
     }
     return mq_php_ok(status, err);
+}
+
+struct mq_queue *mq_php_queue_use(zval *object)
+{
+    struct mq_queue *queue = mq_php_queue_opened(object);
+    struct mq_error err;
+    return queue && mq_php_queue_ok(object, mq_queue_prepare(queue, &err), &err) ? queue : NULL;
 }

@@ -322,7 +322,7 @@ static void run_worker(zval *object, struct run *run, zval *return_value)
     struct mq_php_queue *self = mq_php_queue_from(Z_OBJ_P(object));
     struct mq_report report = {0};
     struct mq_error err;
-    if (!check_place(self) || !check_arguments(run) || mq_php_queue_use(object) == NULL) {
+    if (!check_place(self) || !check_arguments(run) || mq_php_queue_opened(object) == NULL) {
         return;
     }
     run->php.pid = mq_process_id();

@@ -39,7 +39,7 @@ static enum mq_status check_session(struct mq_pdo *self, const struct mq_value *
     return MQ_OK;
 }
 
-enum mq_status mq_pdo_mysql_look(struct mq_pdo *self, struct mq_error *err)
+static enum mq_status look(struct mq_pdo *self, struct mq_error *err)
 {
     struct mq_value values[4];
     struct mq_row row = {values, 4, false};
@@ -55,6 +55,23 @@ enum mq_status mq_pdo_mysql_look(struct mq_pdo *self, struct mq_error *err)
     }
     mq_db_finish(&self->base);
     return status;
+}
+
+/* Whether the connection is our own, and its DSN says what check_session() would find. */
+static bool is_plain(const struct mq_pdo *self)
+{
+    const char *dsn = self->own.dsn;
+    const char *charset = dsn ? strstr(dsn, "charset=") : NULL;
+    return dsn && strstr(dsn, "dbname=") &&
+           (!charset || strncmp(charset, "charset=utf8mb4", strlen("charset=utf8mb4")) == 0);
+}
+
+/* Saves the round trip on a plain connection: then the largest packet is asked for before the first
+ * large statement. */
+enum mq_status mq_pdo_mysql_look(struct mq_pdo *self, struct mq_error *err)
+{
+    self->packet_max = 0;
+    return is_plain(self) ? MQ_OK : look(self, err);
 }
 
 /* ---- transactions ---- */
@@ -95,6 +112,25 @@ enum mq_status mq_pdo_mysql_joined(struct mq_pdo *self, struct mq_error *err)
 
 /* ---- sizes ---- */
 
+#define PACKET_SURE (256 << 10) /* octets that every server is expected to take */
+
+/* Octets of a statement with its values, before PDO quotes them. */
+static int64_t plain_size(const struct mq_query *query)
+{
+    int64_t size = (int64_t)strlen(query->sql) + 32 * (int64_t)query->param_count;
+    for (int i = 0; i < query->param_count; i++) {
+        size += (int64_t)query->params[i].s.len;
+    }
+    return size;
+}
+
+enum mq_status mq_pdo_mysql_measure(struct mq_pdo *self, const struct mq_query *query,
+                                    struct mq_error *err)
+{
+    bool asks = self->packet_max <= 0 && plain_size(query) > PACKET_SURE;
+    return asks ? look(self, err) : MQ_OK;
+}
+
 /* Octets of a value that PDO quotes into the text of a statement. */
 static int64_t quoted_size(struct mq_str s)
 {
@@ -108,17 +144,13 @@ static int64_t quoted_size(struct mq_str s)
 enum mq_status mq_pdo_mysql_fits(struct mq_pdo *self, const struct mq_query *query, bool quotes,
                                  struct mq_error *err)
 {
-    int64_t fixed = (int64_t)strlen(query->sql) + 32 * (int64_t)query->param_count;
-    int64_t plain = fixed;
-    int64_t quoted = fixed;
-    for (int i = 0; i < query->param_count; i++) {
-        plain += (int64_t)query->params[i].s.len;
-    }
+    int64_t plain = plain_size(query);
+    int64_t quoted = plain;
     if (self->packet_max <= 0 || plain <= self->packet_max / 2) {
         return MQ_OK;
     }
     for (int i = 0; i < query->param_count; i++) {
-        quoted += quoted_size(query->params[i].s);
+        quoted += quoted_size(query->params[i].s) - (int64_t)query->params[i].s.len;
     }
     int64_t size = quotes ? quoted : plain;
     return size <= self->packet_max

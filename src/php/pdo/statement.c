@@ -311,6 +311,7 @@ enum mq_status mq_pdo_run(struct mq_db *db, const struct mq_query *query, struct
     struct mq_pdo_statement *statement =
         &self->slots[query->slot < 0 ? MQ_PDO_SINGLE : query->slot];
     mq_pdo_finish(db);
+    MQ_TRY(mq_pdo_is_mysql(self) ? mq_pdo_mysql_measure(self, query, err) : MQ_OK);
     MQ_TRY(mq_pdo_enter(self, err));
     enum mq_status status = make_ready(self, query, statement, err);
     if (status == MQ_OK) {

@@ -11,7 +11,7 @@
 enum mq_status mq_queue_config(struct mq_queue *queue, const char *key, char **value,
                                struct mq_error *err)
 {
-    MQ_TRY(mq_schema_ready(queue, err));
+    MQ_TRY(mq_schema_check(queue, err));
     return mq_sql_text_of(queue, MQ_SQL_CONFIG_GET, MQ_ARGS(mq_cstr(key)), value, err);
 }
 

@@ -14,8 +14,10 @@
 #include "queue/queue.h"
 #include "queue/sql/descriptor.h"
 
-/* No table of an earlier version has the newest column. */
+/* No table of an earlier version has the newest column, and no other program's table is likely to
+ * have the other one. */
 #define NEWEST_COLUMN (mq_columns[MQ_COL_COUNT - 1].name)
+#define OWN_COLUMN    (mq_columns[MQ_COL_PARKED_FOR].name)
 
 static const struct mq_column body_columns[] = {{.name = "id"}, {.name = "content"}};
 static const struct mq_column spent_columns[] = {{.name = "at"}, {.name = "n"}};
@@ -265,31 +267,58 @@ enum mq_status mq_queue_migrate(struct mq_queue *queue, int *version, struct mq_
     return MQ_OK;
 }
 
-static enum mq_status ready(struct mq_queue *queue, bool newer_is_fine, struct mq_error *err)
+/* Reads the version once. *old: the tables are missing or older. If they are not, only tables of
+ * this version are ready. */
+static enum mq_status look(struct mq_queue *queue, int64_t *version, bool *old,
+                           struct mq_error *err)
 {
-    int64_t version = 0;
+    *version = MQ_SCHEMA_VERSION;
+    *old = false;
     if (queue->ready) {
         return MQ_OK;
     }
-    enum mq_status status = read_version(queue, &version, err);
-    if (status == MQ_OK && version >= MQ_SCHEMA_VERSION) {
-        queue->ready = version == MQ_SCHEMA_VERSION;
-        return queue->ready || newer_is_fine ? MQ_OK : too_new(queue, version, err);
-    }
+    enum mq_status status = read_version(queue, version, err);
     /* A new file has no config table. If something else is wrong, the migration fails as well. */
-    bool missing = status == MQ_OK || status == MQ_DATABASE || status == MQ_SCHEMA;
-    return missing ? mq_queue_migrate(queue, NULL, err) : status;
+    bool missing = status == MQ_DATABASE || status == MQ_SCHEMA;
+    *old = missing || (status == MQ_OK && *version < MQ_SCHEMA_VERSION);
+    queue->ready = status == MQ_OK && *version == MQ_SCHEMA_VERSION;
+    return missing ? MQ_OK : status;
 }
 
-enum mq_status mq_schema_ready(struct mq_queue *queue, struct mq_error *err)
+static enum mq_status prepare(struct mq_queue *queue, bool newer_is_fine, struct mq_error *err)
 {
-    return ready(queue, false, err);
+    int64_t version;
+    bool old;
+    MQ_TRY(look(queue, &version, &old, err));
+    if (old) {
+        return mq_queue_migrate(queue, NULL, err);
+    }
+    return queue->ready || newer_is_fine ? MQ_OK : too_new(queue, version, err);
+}
+
+enum mq_status mq_queue_prepare(struct mq_queue *queue, struct mq_error *err)
+{
+    return prepare(queue, false, err);
+}
+
+enum mq_status mq_schema_check(struct mq_queue *queue, struct mq_error *err)
+{
+    int64_t version;
+    bool old;
+    MQ_TRY(look(queue, &version, &old, err));
+    if (old) {
+        return mq_error_set(err, MQ_SCHEMA, queue->names.version_key,
+                            "the queue's tables are missing or older than this extension: open the "
+                            "queue again, or run `mailqueue migrate`");
+    }
+    return queue->ready ? MQ_OK : too_new(queue, version, err);
 }
 
 enum mq_status mq_schema_open(struct mq_queue *queue, struct mq_error *err)
 {
     struct mq_db *db = queue->db;
     bool there = db->driver->has_column(db, queue->names.table, NEWEST_COLUMN) &&
+                 db->driver->has_column(db, queue->names.table, OWN_COLUMN) &&
                  db->driver->has_column(db, queue->names.config, "value");
-    return there ? MQ_OK : ready(queue, true, err);
+    return there ? MQ_OK : prepare(queue, true, err);
 }

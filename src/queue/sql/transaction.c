@@ -160,7 +160,7 @@ bool mq_tx_next(struct mq_tx *tx, enum mq_status *status, struct mq_error *err)
     if (!begins) {
         *status = end(tx, *status, err);
     } else if (*status == MQ_OK && !tx->only_new) {
-        *status = mq_schema_ready(tx->queue, err);
+        *status = mq_schema_check(tx->queue, err);
     }
     begins = begins && *status == MQ_OK;
     while (begins || is_victim(tx, *status)) {

@@ -46,10 +46,10 @@ struct mq_tx {
  * in all, so it sets its results each time. It does not run again within the application's
  * transaction, which was undone as well.
  *
- * Before it begins, it migrates older tables and refuses newer ones. `only_new` is for storing
- * mail: it skips reading the version, which would cost a web request a tenth of its time. So an
- * older producer works with newer tables; a migration that must stop it renames a column, so that
- * its INSERT fails. On a server, `only_new` leaves tx->now_s unset: statements use {y}. */
+ * Before it begins, it refuses tables of another version. `only_new` is for storing mail: it skips
+ * reading the version, which would cost a web request a tenth of its time. So an older producer
+ * works with newer tables; a migration that must stop it renames a column, so that its INSERT
+ * fails. On a server, `only_new` leaves tx->now_s unset: statements use {y}. */
 bool mq_tx_next(struct mq_tx *tx, enum mq_status *status, struct mq_error *err);
 /* Reads the settings; a value that cannot be read sets tx->config and is no failure here.
  * Refills the bucket up to now. */
