@@ -91,7 +91,7 @@ static void read_journal(struct mq_db *db, char out[16])
 static enum mq_status describe(struct mq_queue *queue, zval *out, struct mq_error *err)
 {
     struct mq_db *db = mq_queue_db(queue);
-    const char *path = db->driver->path(db);
+    const char *path = mq_queue_path(queue);
     char journal[16], *run_dir = NULL;
     int workers = 0;
     read_journal(db, journal);

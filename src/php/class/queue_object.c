@@ -203,8 +203,7 @@ static bool open_queue(struct mq_php_queue *self)
     self->pid = pid;
     self->file.must_exist = true;
     if (self->file.path == NULL) {
-        struct mq_db *db = mq_queue_db(self->queue);
-        const char *path = db->driver->path(db);
+        const char *path = mq_queue_path(self->queue);
         self->file.path = path ? mq_php_queue_keep(self, path, strlen(path)) : NULL;
     }
     return true;
