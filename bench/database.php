@@ -329,4 +329,5 @@ function bench_database(Results $results, bool $quick): void
 {
     bench_server($results, new PostgresServer(), $quick);
     bench_server($results, new MariaServer(), $quick);
+    bench_dispatch($results, $quick);
 }

@@ -23,7 +23,7 @@ $parts = [
 ];
 $options = array_slice($argv, 1);
 $named = array_values(array_filter($options, static fn(string $o): bool => $o[0] !== '-'));
-$wanted = $named ?: array_keys($parts);
+$wanted = $named ?: array_keys(array_diff_key($parts, ['dispatch' => 0])); // database runs it
 $results = new Results();
 directory(); // made by the parent, which removes it: the children end by SIGKILL
 fprintf(
