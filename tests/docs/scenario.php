@@ -208,7 +208,7 @@ function symfony_sends(): string
 
 return ['steps' => $steps, 'left' => [
     'README.md: pie repository:add' => 'PIE is not in Debian; run by hand',
-    'docs/architecture.md: enqueue                claim' => 'a picture',
+    'docs/architecture.md: ┌─────────┐' => 'a picture',
     'docs/architecture.md: BEGIN IMMEDIATE' => 'a picture',
     'integrations/cakephp/README.md: // config/app.php' => 'part of a file; '
         . 'tests/bridges/cakephp-*.phpt run it',
