@@ -1,3 +1,4 @@
+/* Writes the log, and follows its rotation. A failed write does not stop the run. */
 #include "worker/log.h"
 
 #include <errno.h>

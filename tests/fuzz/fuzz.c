@@ -1,3 +1,4 @@
+/* The fuzz targets' assertion and their checks of addresses, messages and encoded words. */
 #include "fuzz.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Reads the paths in MAIL and RCPT. */
 #include <ctype.h>
 #include <string.h>
 

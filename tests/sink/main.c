@@ -1,3 +1,4 @@
+/* The sink's process: its socket, its signals and its event loop. */
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>

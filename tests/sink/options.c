@@ -1,3 +1,4 @@
+/* Reads the command line, and prints --help. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>

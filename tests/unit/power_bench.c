@@ -1,3 +1,4 @@
+/* Connections to a database on the disk that loses its power. SQLite alone reads what survived. */
 #include "power_bench.h"
 
 #include <setjmp.h>

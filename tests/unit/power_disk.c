@@ -1,3 +1,4 @@
+/* The simulated disk: what each file and name would be after a loss of power. */
 #include "power_disk.h"
 
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* The VFS between SQLite and the simulated disk, and how tests cut the power. */
 #include "power_vfs.h"
 
 #include <errno.h>

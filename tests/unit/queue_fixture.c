@@ -1,3 +1,4 @@
+/* Opens the test's queue in memory; short helpers that assert success. */
 #include "queue_fixture.h"
 
 #include "db/sqlite/sqlite.h"

@@ -1,3 +1,4 @@
+/* The relay's processes, and what they count in shared memory. */
 #include "relay.h"
 
 #include <arpa/inet.h>

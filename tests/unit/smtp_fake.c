@@ -1,3 +1,4 @@
+/* The channel and the pool that an SMTP session under test talks to. */
 #include "smtp_fake.h"
 
 #include <setjmp.h>

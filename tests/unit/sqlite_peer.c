@@ -1,3 +1,4 @@
+/* The second process, and the commands that it takes over a pipe. */
 #include "sqlite_peer.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* The worker's surroundings in a test: clock, relay, hooks, and the queue with its mails. */
 #include "worker_fake.h"
 
 #include <dirent.h>

@@ -1,3 +1,4 @@
+/* Comparing and skipping in ASCII text, whatever the locale. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* Views of strings and growing buffers, and cutting UTF-8 between characters. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

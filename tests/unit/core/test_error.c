@@ -1,3 +1,4 @@
+/* Error texts: filled in, cut to size, and safe to print. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* The JSON writer and reader, also with invalid and truncated input. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* DSNs of servers: what is recognised, what may be shown, and where the credentials come from. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

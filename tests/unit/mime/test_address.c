@@ -1,3 +1,4 @@
+/* Which addresses are accepted, and that checking takes linear time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,3 +1,5 @@
+/* Composed messages: header fields, recipients, bodies and size limits. Parts:
+ * test_compose_parts.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

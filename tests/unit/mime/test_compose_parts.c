@@ -1,3 +1,4 @@
+/* Composed messages with several parts: nesting, encodings, boundaries and files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* Quoted-printable and base64, the choice between them, and dates. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* Encoded words and folding in header fields. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* Parameters of MIME fields: media types and file names (RFC 2231). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

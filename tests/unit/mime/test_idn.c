@@ -1,3 +1,4 @@
+/* Internationalised domains: which are converted, and which are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

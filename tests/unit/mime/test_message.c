@@ -1,3 +1,4 @@
+/* Complete messages as they are stored: line ends, added fields, flags and refused input. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* The subject of the queue's row: decoded, safe to print, cut to its length. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* The delays of each back-off policy, also at the borders of their ranges. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

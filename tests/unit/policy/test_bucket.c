@@ -1,3 +1,4 @@
+/* The token bucket: refilling is exact, in whatever steps. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* Reading SMTP replies: a stream cut anywhere, invalid replies, and bounds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* The states' names, and every transition against a second list. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* DSNs of transports: what each part means, and errors that name the cure. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
