@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "queue/config/relays.h"
 #include "queue/handle.h"
 #include "queue/job.h"
 #include "queue/limit.h"
-#include "queue/relay.h"
 #include "queue/sql/columns.h"
 #include "queue/steps.h"
 

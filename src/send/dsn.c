@@ -237,7 +237,7 @@ char *mq_dsn_redacted(const struct mq_dsn *dsn)
     return mq_buffer_take(&out);
 }
 
-const char *mq_dsn_place(const struct mq_dsn *dsn)
+const char *mq_dsn_local_path(const struct mq_dsn *dsn)
 {
     return dsn->command.count > 0 ? dsn->command.items[0] : dsn->path;
 }

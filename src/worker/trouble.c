@@ -30,7 +30,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "queue/relay.h"
+#include "queue/config/relays.h"
 #include "send/transport.h"
 #include "worker/deliveries.h"
 #include "worker/run.h"
@@ -291,8 +291,8 @@ static enum mq_blame blame_again(struct mq_run *run)
 /* Records the failure for the next run, without a pause of the relay. */
 static void note_failure(struct mq_run *run, const char *reason)
 {
-    struct mq_relay_pause note = {.relay = run->relay, .reason = reason, .only_noted = true};
-    mq_queue_pause_relay(run->queue, &note, NULL);
+    struct mq_relay_pause pause = {.relay = run->relay, .reason = reason, .only_noted = true};
+    mq_queue_pause_relay(run->queue, &pause, NULL);
 }
 
 /* Judges the doubted mails, after which the relay has accepted nothing. Greylisting defers (4xx)

@@ -1,5 +1,5 @@
 --TEST--
-mailqueue adopt: killed before each of its changes it goes on, or back, and so does --undo; on SQLite, PostgreSQL and MariaDB
+mailqueue adopt: killed before each of its changes, it can be continued or undone; so can a killed --undo; on SQLite, PostgreSQL and MariaDB
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

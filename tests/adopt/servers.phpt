@@ -1,5 +1,5 @@
 --TEST--
-mailqueue adopt: a mail_queue on PostgreSQL and MariaDB, what names it, and --undo; a ..._before of somebody else's is left alone
+mailqueue adopt: a mail_queue on PostgreSQL and MariaDB, the objects that refer to it, and --undo; another program's ..._before is left alone
 --EXTENSIONS--
 mailqueue
 pdo_pgsql

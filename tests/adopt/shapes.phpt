@@ -1,5 +1,5 @@
 --TEST--
-mailqueue adopt: email_queues and mail_outbox, on SQLite, PostgreSQL and MariaDB; words of status, serialized PHP is left
+mailqueue adopt: email_queues and mail_outbox, on SQLite, PostgreSQL and MariaDB; words for the status; rows with serialized PHP stay
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-mailqueue adopt: what is not its own it leaves alone; rows that cannot be told apart
+mailqueue adopt leaves other programs' objects alone; rows that cannot be told apart
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-Tables, columns and the check for orphans by names of the application's
+Tables, columns and the orphan check can have the application's names
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

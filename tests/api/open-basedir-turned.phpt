@@ -1,5 +1,5 @@
 --TEST--
-open_basedir: a link that is turned between the check and the opening lets nobody out
+open_basedir: a link that is changed between the check and the opening does not lead outside
 --EXTENSIONS--
 mailqueue
 --FILE--

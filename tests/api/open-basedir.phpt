@@ -1,5 +1,5 @@
 --TEST--
-open_basedir holds for the database, its directory and the log
+open_basedir applies to the database, its directory and the log
 --EXTENSIONS--
 mailqueue
 --FILE--

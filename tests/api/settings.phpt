@@ -1,5 +1,5 @@
 --TEST--
-The tables of docs/settings.md are those of the code
+The tables in docs/settings.md match the code
 --EXTENSIONS--
 mailqueue
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-runWorker(): a process that was forked in a callback and lives on does not keep the worker's slot
+runWorker(): a process that a callback forked and that lives on does not keep the worker slot
 --EXTENSIONS--
 mailqueue
 pcntl

@@ -1,5 +1,5 @@
 --TEST--
-runWorker(): a worker stopped past its lease sends nothing and changes nothing when it goes on
+runWorker(): a worker that was stopped beyond its lease sends nothing and changes nothing when it continues
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

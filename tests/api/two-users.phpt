@@ -1,5 +1,5 @@
 --TEST--
-What another local user has prepared in the worker's places: refused or without effect; the worker's own files are 0600
+Files that another local user prepared for the worker are refused or have no effect; the worker's own files are 0600
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-Job, Stats, Report and Backoff are final and readonly and are made by the extension only
+Job, Stats, Report and Backoff are final and readonly, and only the extension makes them
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

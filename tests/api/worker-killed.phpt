@@ -1,5 +1,5 @@
 --TEST--
-MailQueue::runWorker(): killed at each write and sync, each uncertain attempt is in the log or in the row
+MailQueue::runWorker() killed at each write and sync: each uncertain attempt is in the log or in the row
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

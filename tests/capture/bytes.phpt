@@ -21,7 +21,7 @@ $calls = [
     'to: several' => ['mail', ["ann@example.net, \"Bob, B.\" <bob@example.net>,\r\n carl@example.net", 'x', 'y', FROM]],
     'to: none, but Bcc' => ['mail', ['', 'x', 'y', FROM . "\r\nBcc: ann@example.net,\r\n bob@example.net"]],
     'encoded words' => ['mail', ['=?UTF-8?B?w4RubmU=?= <ann@example.net>', '=?UTF-8?Q?Gr=C3=BC=C3=9Fe?=', 'y', FROM]],
-    'UTF-8 in the text' => ['mail', [TO, 'x', "Schöne Grüße\n", FROM]], // in headers: mend.phpt
+    'UTF-8 in the text' => ['mail', [TO, 'x', "Schöne Grüße\n", FROM]], // in headers: message/repair.phpt
     'long lines' => ['mail', [TO, str_repeat('long subject ', 40), str_repeat('x', 998) . "\n" . str_repeat('y', 998), FROM]],
     'dots' => ['mail', [TO, 'x', ".\n..\n.x\r\n.\r\n", FROM]],
     'named arguments' => ['mail', ['to' => TO, 'subject' => 's', 'message' => 'm', 'additional_headers' => ['From' => 'a@example.org']]],

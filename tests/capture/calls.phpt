@@ -1,5 +1,5 @@
 --TEST--
-mail() is captured however it is called, where the ini says so, and nowhere else
+mail() is captured however it is called, where php.ini says so, and nowhere else
 --EXTENSIONS--
 mailqueue
 mbstring

@@ -1,5 +1,5 @@
 --TEST--
-mail(), captured: the envelope is that of sendmail -t -i with the fifth argument behind it
+mail(), captured: the envelope is that of sendmail -t -i followed by the fifth argument
 --EXTENSIONS--
 mailqueue
 mbstring

@@ -1,5 +1,5 @@
 --TEST--
-mail(), captured, that cannot be queued: a warning and false, or PHP's own mail() after all
+mail(), captured, cannot enqueue: a warning and false, or PHP's own mail() instead
 --EXTENSIONS--
 mailqueue
 mbstring
@@ -40,7 +40,7 @@ $mail = ['mail', [TO, 'x', 'y', FROM]];
 show('messages', [
     'good' => $mail,
     'too large' => ['mail', [TO, 'x', str_repeat("0123456789\n", 200), FROM]],
-    'too large when mended' => ['mail', [TO, 'x', str_repeat('ö', 520), FROM]],
+    'too large when repaired' => ['mail', [TO, 'x', str_repeat('ö', 520), FROM]],
     'no recipient' => ['mail', ['', 'x', 'y', FROM]],
     'bad recipient' => ['mail', ['a@example.net, b@@example.net', 'x', 'y', FROM]],
     'bad Bcc' => ['mail', [TO, 'x', 'y', FROM . "\r\nBcc: -oQ/tmp@example.net"]],
@@ -83,7 +83,7 @@ echo output_of($code, $settings), is_file("$directory/message") ? "sent all the 
 messages
   fail, good: true queued
   fail, too large: false nothing 2 mail(): The mail was not queued: message
-  fail, too large when mended: false nothing 2 mail(): The mail was not queued: message
+  fail, too large when repaired: false nothing 2 mail(): The mail was not queued: message
   fail, no recipient: false nothing 2 mail(): The mail was not queued: recipients
   fail, bad recipient: false nothing 2 mail(): The mail was not queued: To
   fail, bad Bcc: false nothing 2 mail(): The mail was not queued: Bcc
@@ -93,7 +93,7 @@ messages
   fail, malformed: false nothing 2 mail(): Multiple or malformed newlines found in additional_header
   send, good: true queued
   send, too large: true sent 8 mail(): The mail was not queued but is handed to sendmail_path: message
-  send, too large when mended: true sent 8 mail(): The mail was not queued but is handed to sendmail_path: message
+  send, too large when repaired: true sent 8 mail(): The mail was not queued but is handed to sendmail_path: message
   send, no recipient: true sent 8 mail(): The mail was not queued but is handed to sendmail_path: recipients
   send, bad recipient: true sent 8 mail(): The mail was not queued but is handed to sendmail_path: To
   send, bad Bcc: true sent 8 mail(): The mail was not queued but is handed to sendmail_path: Bcc

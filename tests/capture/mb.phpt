@@ -1,5 +1,5 @@
 --TEST--
-mb_send_mail(), captured: the same results and bytes as mbstring's own, but for what that reads wrongly
+mb_send_mail(), captured: the same results and bytes as mbstring's own, except where mbstring misreads its arguments
 --EXTENSIONS--
 mailqueue
 mbstring

@@ -1,5 +1,5 @@
 --TEST--
-The connection of captured mails ends with the request, and withstands forks and a replaced database
+The connection for captured mails ends with the request, and survives forks and a replaced database
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-mail(), captured, stores what it stores with sendmail_path to mailqueue sendmail
+mail(), captured, stores the same as through sendmail_path = mailqueue sendmail
 --EXTENSIONS--
 mailqueue
 mbstring

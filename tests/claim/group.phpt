@@ -1,5 +1,5 @@
 --TEST--
-Outcomes of many kinds that one transaction settles: each row, body, event and token as if it were alone
+One transaction settles outcomes of many kinds: each row, body, event and token as if it were alone
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-The strict limit's ledger while a clock is behind: what lies up to 3,601 s ahead stays and counts
+The strict limit's ledger when a clock runs slow: entries up to 3,601 s in the future stay and count
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

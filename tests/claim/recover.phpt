@@ -1,5 +1,5 @@
 --TEST--
-claim() and recoverStuckSending() read what a worker that was killed has recorded
+claim() and recoverStuckSending() read the intent record of a worker that was killed
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-Servers: who waits for the limit's row goes by the time when he has it
+Servers: a claim that waited for the limit's row uses the time at which it got the lock
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-A claim whose lease was lost settles nothing, even if another claim holds the job
+A claim that lost its lease settles nothing, even if another claim holds the job
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-work --bootstrap: only an absolute, regular, readable .php file of root's or the user's without syntax errors, else exit 78
+work --bootstrap takes an absolute path of a regular, readable .php file that root or the user owns, without syntax errors; otherwise it exits with 78
 --EXTENSIONS--
 mailqueue
 pdo

@@ -1,5 +1,5 @@
 --TEST--
-mailqueue doctor: each command that it prints as a cure, typed as it is printed, is one
+mailqueue doctor: each command that it prints as a cure works as printed
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

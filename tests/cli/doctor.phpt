@@ -1,5 +1,5 @@
 --TEST--
-mailqueue doctor: what is sound, and each fault with its cure; a corrupt database is a finding, not the end
+mailqueue doctor: sound installations, and each fault with its cure; a corrupt database is reported like any other fault
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

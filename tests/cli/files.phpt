@@ -1,5 +1,5 @@
 --TEST--
-mailqueue: files that cannot be used, a busy database and an unreachable relay have their exit codes
+mailqueue: exit codes for unusable files, a busy database and an unreachable relay
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-mailqueue where make install puts it: through links, by other names, from any directory; what surrounds it cannot hide its classes; without them it says so
+mailqueue after make install: through links, under other names, from any directory; no other class hides its own; it reports missing classes
 --EXTENSIONS--
 mailqueue
 pcntl

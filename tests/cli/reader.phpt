@@ -1,5 +1,5 @@
 --TEST--
-A user who may only read the database sees what is in it; what writes names the user and the cure
+A user who may only read the database sees its contents; commands that write name the user and the cure
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

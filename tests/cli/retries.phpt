@@ -1,5 +1,5 @@
 --TEST--
-CLI: when failed mail is tried again: --backoff, the environment, names that nothing reads
+CLI: when failed mail is tried again: --backoff, the environment, names that have no effect
 --EXTENSIONS--
 mailqueue
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-mailqueue work without a transport, with --dkim; what doctor says of sendmail_path, keys and capture_mail
+mailqueue work without a transport, with --dkim; doctor about sendmail_path, keys and capture_mail
 --EXTENSIONS--
 mailqueue
 posix

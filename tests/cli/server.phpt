@@ -1,5 +1,5 @@
 --TEST--
-mailqueue with a database server: each command, exit codes when it is away or refuses, doctor's findings
+mailqueue with a database server: each command, exit codes when the server is down or refuses, doctor's findings
 --EXTENSIONS--
 mailqueue
 pdo_pgsql

@@ -1,5 +1,5 @@
 --TEST--
-mailqueue status, work, doctor: test mode, a paused relay by its name, when the queue is empty
+mailqueue status, work, doctor: test mode, a paused relay by its name, an empty queue
 --EXTENSIONS--
 mailqueue
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-C1, DEL and what turns the direction of text: refused in reference and type, escaped in --json and in the log; the header of a mail for sendmail has a limit
+C1, DEL and bidirectional controls: refused in reference and type, escaped in --json and in the log; the header of a mail for sendmail has a limit
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-mailqueue on a terminal: colours and NO_COLOR, its width, a bar that fits; and quiet for cron
+mailqueue on a terminal: colours and NO_COLOR, the width, a bar that fits; silent under cron
 --EXTENSIONS--
 mailqueue
 --SKIPIF--

@@ -1,5 +1,5 @@
 --TEST--
-mailqueue: help for every command with examples that work, usage errors that help, exit 64; no settings exit 78
+mailqueue: help for every command with examples that work; usage errors exit with 64 and help; missing settings exit with 78
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-mailqueue migrate-store: what it says, what it refuses, and a worker of the source that was on its way
+mailqueue migrate-store: its output, its refusals, and a worker of the source that was still running
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

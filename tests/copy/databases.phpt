@@ -1,5 +1,5 @@
 --TEST--
-A queue moves from SQLite to PostgreSQL and back, byte for byte; what does not fit there is named
+A queue moves from SQLite to PostgreSQL and back, byte for byte; rows that do not fit there are named
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

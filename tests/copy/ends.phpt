@@ -1,5 +1,5 @@
 --TEST--
-Moving a queue: what comes late, what is refused, what was not stored as it was sent
+Moving a queue: late mail, refusals, messages that were not stored as they were sent
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

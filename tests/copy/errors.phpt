@@ -1,5 +1,5 @@
 --TEST--
-migrate-store: an error that the next run would meet again exits 78, not 75; a row that cannot be read is such an error; MariaDB limits locks
+migrate-store: an error that the next run would meet too exits with 78, not 75; an unreadable row is such an error; MariaDB limits locks
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-mailqueue migrate-store: kill -9 at any time, and the same command goes on; no mail is missing or doubled
+mailqueue migrate-store: after kill -9 at any time the same command continues; no mail is missing or sent twice
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

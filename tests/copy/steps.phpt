@@ -1,5 +1,5 @@
 --TEST--
-Moving a queue: what is copied, what stands still, going on after an interruption
+Moving a queue: what is copied, what is paused, continuing after an interruption
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

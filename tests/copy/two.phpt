@@ -1,5 +1,5 @@
 --TEST--
-Moving a queue: two commands at once, and mail that comes to either side in between
+Moving a queue: two commands at once, and mail that is enqueued on either side in between
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

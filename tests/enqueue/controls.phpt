@@ -1,5 +1,5 @@
 --TEST--
-Control characters in whatever reaches a header, a command or an option are refused, the field is named
+Control characters in any header, command or option are refused, and the field is named
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

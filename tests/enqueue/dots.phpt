@@ -1,5 +1,5 @@
 --TEST--
-Dots and line ends: what is stored is the message, line by line
+Dots and line ends: the message is stored line by line as it was given
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

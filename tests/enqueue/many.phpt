@@ -1,5 +1,5 @@
 --TEST--
-enqueueMany(): chunks of 100, generators, and which message an error is about
+enqueueMany(): chunks of 100, generators, and the message that an error is about
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

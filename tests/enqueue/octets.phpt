@@ -1,5 +1,5 @@
 --TEST--
-What is stored comes back octet by octet; references are told apart by octets
+Stored messages come back octet by octet; references are compared by octets
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-enqueue(): a complete message is brought to the wire's form and keeps its Message-ID
+enqueue(): a complete message is converted to the wire's form and keeps its Message-ID
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

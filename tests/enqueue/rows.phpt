@@ -1,5 +1,5 @@
 --TEST--
-enqueueMany(): each message under its own mail's id, whatever is a duplicate beside it
+enqueueMany(): each message is stored under its own mail's id, even beside duplicates
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

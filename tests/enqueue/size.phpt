@@ -1,5 +1,5 @@
 --TEST--
-enqueue(): mailqueue.max_message_size
+enqueue(): mailqueue.max_message_size limits messages
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

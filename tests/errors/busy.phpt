@@ -1,5 +1,5 @@
 --TEST--
-Another connection holds the write lock: fails within the timeout, names cause and cure, works afterwards
+Another connection holds the write lock: the call fails within the timeout, names cause and cure, and works afterwards
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-DatabaseException and MessageException as an application's tests throw them
+DatabaseException and MessageException, as an application's tests throw them
 --EXTENSIONS--
 mailqueue
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-A file system that is mounted read-only: what reads works, what writes says so, and works again later
+A file system that is mounted read-only: reading works, writing reports it, and works again later
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-The database renamed, restored, deleted or copied while it is open: no mail is acknowledged that others do not see
+The database is renamed, restored, deleted or copied while it is open: no mail is acknowledged that other processes do not see
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

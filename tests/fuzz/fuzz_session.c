@@ -39,7 +39,7 @@ static struct world {
     struct mq_channel channel;     /* first */
     struct mq_transport transport; /* where the session puts what is done, or goes once more */
     struct mq_dsn dsn;
-    struct mq_smtp_host host;
+    struct mq_smtp_owner owner;
     struct mq_smtp_session session;
     struct mail mails[MAILS];
     size_t mail_count;
@@ -202,9 +202,9 @@ static void answered(const struct command *command, int code)
 }
 
 /* The session reads a reply: it is the one to the oldest command. */
-static void heard(struct mq_smtp_host *host, int code)
+static void heard(struct mq_smtp_owner *owner, int code)
 {
-    (void)host;
+    (void)owner;
     if (w.count > 0) {
         struct command command = w.commands[w.head];
         w.head = (w.head + 1) % COMMANDS;
@@ -248,9 +248,9 @@ static void channel_close(struct mq_channel *channel)
 
 static const struct mq_channel_ops channel_ops = {channel_send, channel_recv, channel_close};
 
-static struct mq_transfer *next(struct mq_smtp_host *host, bool behind)
+static struct mq_transfer *next(struct mq_smtp_owner *owner, bool behind)
 {
-    (void)host;
+    (void)owner;
     (void)behind;
     for (size_t i = 0; i < w.mail_count; i++) {
         if (w.mails[i].waiting) {
@@ -323,9 +323,9 @@ static void collect(void)
     w.transport.troubled = false; /* another run's */
 }
 
-static void closed(struct mq_smtp_host *host, struct mq_smtp_session *session, const char *why)
+static void closed(struct mq_smtp_owner *owner, struct mq_smtp_session *session, const char *why)
 {
-    (void)host;
+    (void)owner;
     REQUIRE(why != NULL && session->channel == NULL);
 }
 
@@ -356,7 +356,7 @@ static void connect_session(const uint8_t *how)
     w.in = NULL;
     w.in_body = w.lone = w.data_open = w.eof = w.reset = w.blocked = w.broken = false;
     w.head = w.count = 0;
-    mq_smtp_session_init(&w.session, &w.host);
+    mq_smtp_session_init(&w.session, &w.owner);
     mq_smtp_session_ready(&w.session, &w.channel, &caps);
     mq_smtp_session_pump(&w.session);
     collect();
@@ -478,22 +478,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                             .final_timeout_ms = 600000,
                             .idle_ms = 10000,
                             .mails_per_connection = data[2] & 32 ? 2 : 100};
-    w.host =
-        (struct mq_smtp_host){.transport = &w.transport,
-                              .dsn = &w.dsn,
-                              .following = data[0] & 128 ? MQ_SMTP_FOLLOW_TRY : MQ_SMTP_FOLLOW_DOT,
-                              .next = next,
-                              .closed = closed,
-                              .heard = heard};
+    w.owner =
+        (struct mq_smtp_owner){.transport = &w.transport,
+                               .dsn = &w.dsn,
+                               .following = data[0] & 128 ? MQ_SMTP_FOLLOW_TRY : MQ_SMTP_FOLLOW_DOT,
+                               .next = next,
+                               .closed = closed,
+                               .heard = heard};
     make_mails(data);
     run(data, data + 4, size - 4);
     for (size_t i = 0; i < w.mail_count; i++) {
         REQUIRE(w.mails[i].done != w.mails[i].waiting);
     }
     for (int i = 0; i < MQ_SMTP_STATE_COUNT; i++) {
-        REQUIRE(w.host.in_state[i] == 0);
+        REQUIRE(w.owner.in_state[i] == 0);
     }
-    REQUIRE(!w.host.trying);
+    REQUIRE(!w.owner.trying);
     mq_buffer_clear(&w.line);
     mq_buffer_clear(&w.body);
     return 0;

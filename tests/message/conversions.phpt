@@ -1,5 +1,5 @@
 --TEST--
-Array messages: PHP code that conversions run (Stringables, dates, streams) can change nothing of what was read, nor break anything
+Array messages: PHP code that runs during conversions (Stringables, dates, streams) cannot change values already read, nor break anything
 --EXTENSIONS--
 mailqueue
 fileinfo

@@ -1,5 +1,5 @@
 --TEST--
-Array messages: a script that ends while a message is read stores nothing
+Array messages: a script that ends while a message is being read stores nothing
 --EXTENSIONS--
 mailqueue
 --FILE--

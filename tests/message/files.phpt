@@ -1,5 +1,5 @@
 --TEST--
-Attachments come from regular local files only: what is none is refused, the field is named
+Attachments come from regular local files only: others are refused, and the field is named
 --EXTENSIONS--
 mailqueue
 posix

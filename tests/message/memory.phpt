@@ -1,5 +1,5 @@
 --TEST--
-Messages: a large file costs no request memory; a script that ends in between leaves no memory and no descriptor behind
+Messages: a large file needs no request memory; a script that ends in between leaks no memory and no descriptor
 --EXTENSIONS--
 mailqueue
 --SKIPIF--

@@ -1,5 +1,5 @@
 --TEST--
-Messages that are objects with toString(): their text, whom their methods name, and wrong answers
+Messages that are objects with toString(): their text, the recipients that their methods return, and wrong return values
 --EXTENSIONS--
 mailqueue
 --FILE--

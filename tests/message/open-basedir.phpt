@@ -1,5 +1,5 @@
 --TEST--
-Attachments: open_basedir holds, whatever links lead to
+Attachments: open_basedir applies, wherever links lead
 --EXTENSIONS--
 mailqueue
 posix

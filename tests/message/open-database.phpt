@@ -1,5 +1,5 @@
 --TEST--
-A database that this process has open is not read as an attachment, key, log or password file: its locks would go
+A database that this process has open is not read as an attachment, key, log or password file: closing it would drop its locks
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

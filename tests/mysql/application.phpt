@@ -1,5 +1,5 @@
 --TEST--
-MariaDB: the application's settings of the connection, character sets, collations, orphan check, locked rows
+MariaDB: the application's connection settings, character sets, collations, orphan check, locked rows
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

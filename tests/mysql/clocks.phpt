@@ -1,5 +1,5 @@
 --TEST--
-MariaDB: times are the server's, whatever the clock of this machine says
+MariaDB: times come from the server, whatever this machine's clock says
 --EXTENSIONS--
 mailqueue
 pdo_mysql

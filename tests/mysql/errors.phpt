@@ -1,5 +1,5 @@
 --TEST--
-MariaDB: what its errors become; old servers, deadlocks, truncation, sizes, migrations, a lost connection
+MariaDB: how its errors are reported; old servers, deadlocks, truncation, sizes, migrations, a lost connection
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-MariaDB: nothing that is done with a long queue reads much of its table; claims lock what they take
+MariaDB: no operation on a long queue reads much of its table; claims lock the rows that they take
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-MariaDB: enqueue() is four round trips on a connection of its own and within the application's transaction; so are a hundred mails
+MariaDB: enqueue() takes four round trips on a connection of its own and within the application's transaction; so does enqueueMany() of a hundred
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

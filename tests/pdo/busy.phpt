@@ -1,5 +1,5 @@
 --TEST--
-new MailQueue($pdo) within a transaction while another connection writes: the error names what it can know
+new MailQueue($pdo) within a transaction while another connection writes: the error states only what is known
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

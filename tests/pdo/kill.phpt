@@ -1,5 +1,5 @@
 --TEST--
-new MailQueue($pdo): kill -9 at any time leaves registrations and mails that belong together
+new MailQueue($pdo): after kill -9 at any time, each registration has its mail and each mail its registration
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

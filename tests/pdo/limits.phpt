@@ -1,5 +1,5 @@
 --TEST--
-new MailQueue($pdo): arguments, other drivers, a fork, a database in memory, a locked one
+new MailQueue($pdo): arguments, other drivers, a fork, a database in memory, a locked database
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

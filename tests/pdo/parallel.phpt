@@ -1,5 +1,5 @@
 --TEST--
-Several processes at one queue: tables made once, no job claimed twice, the limit holds for all of them together
+Several processes on one queue: tables are created once, no job is claimed twice, the limit applies to all together
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

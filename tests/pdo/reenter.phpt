@@ -1,5 +1,5 @@
 --TEST--
-new MailQueue($pdo): a fork, a Fiber, a destructor or exit() in the middle of a call frees nothing that is in use
+new MailQueue($pdo): a fork, a Fiber, a destructor or exit() during a call frees nothing that is in use
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

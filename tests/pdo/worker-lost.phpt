@@ -1,5 +1,5 @@
 --TEST--
-runWorker() on the application's own connection to a server: lost, and with transactions of callbacks
+runWorker() on the application's own connection to a server: lost connections, transactions of callbacks
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -61,7 +61,7 @@ $once = function () use ($accepted): string {
     return count($all) . (count($all) === count(array_unique($all)) ? ' each once' : ' some twice');
 };
 
-echo "between two turns\n";
+echo "between two cycles\n";
 $pdo = $backend->pdo();
 $pid = (int) $pdo->query("SELECT $own")->fetchColumn();
 $queue = new MailQueue($pdo);
@@ -129,7 +129,7 @@ echo $queue->runWorker('null://null', log: '')->end, "\n";
 }, together: true);
 ?>
 --EXPECT--
-between two turns
+between two cycles
 MailQueue\DatabaseException [io]; the cure: named
 at once
 then: empty, uncertain 0, accepted 20 each once, left []

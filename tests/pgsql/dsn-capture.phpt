@@ -1,5 +1,5 @@
 --TEST--
-mail() into a server: one connection a request, which ends with it; a forked child has its own; a lost one is reopened
+mail() into a server: one connection per request, which ends with it; a forked child has its own; a lost one is reopened
 --EXTENSIONS--
 mailqueue
 pdo_pgsql

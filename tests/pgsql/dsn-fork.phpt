@@ -1,5 +1,5 @@
 --TEST--
-A DSN's connection and forked children: each gets its own, and none of them ends the parent's, however it ends
+A DSN's connection and forked children: each gets its own, and a child never ends the parent's, however it exits
 --EXTENSIONS--
 mailqueue
 pdo_pgsql

@@ -1,5 +1,5 @@
 --TEST--
-The password of a database is in no message, trace, dump, log, process list, phpinfo() or output of the command line
+A database password never appears in messages, traces, dumps, logs, the process list, phpinfo() or the command line's output
 --EXTENSIONS--
 mailqueue
 pdo_pgsql

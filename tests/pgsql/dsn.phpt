@@ -1,5 +1,5 @@
 --TEST--
-new MailQueue('pgsql:…'): a connection of its own, reopened when it was lost; user and password by each way
+new MailQueue('pgsql:…'): a connection of its own, reopened when it is lost; user and password from each source
 --EXTENSIONS--
 mailqueue
 pdo_pgsql

@@ -1,5 +1,5 @@
 --TEST--
-PostgreSQL: nothing that is done with a long queue reads all of its table
+PostgreSQL: no operation on a long queue reads all of its table
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-PostgreSQL by TLS: a connection that is lost is known as such, whatever libpq's words are
+PostgreSQL by TLS: a lost connection is recognised, whatever libpq's words are
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-runWorker() on PostgreSQL: leases, the hour and waits go by the server's clock, 90 s off this machine's
+runWorker() on PostgreSQL: leases, the hour and waits use the server's clock, 90 s off this machine's
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-mailqueue sendmail: a store that is busy, full, missing or not ours, a loop: exit codes of sysexits.h, one line that says why, nothing stored
+mailqueue sendmail: a queue that is busy, full, missing or somebody else's, a loop: exit codes of sysexits.h, one line that says why, nothing stored
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

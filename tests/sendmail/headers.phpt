@@ -1,5 +1,5 @@
 --TEST--
-mailqueue sendmail -t: recipients of the headers: Bcc, Resent-, groups, folding, comments, local users; each once
+mailqueue sendmail -t: recipients in the headers: Bcc, Resent-, groups, folding, comments, local users; each once
 --EXTENSIONS--
 mailqueue
 posix

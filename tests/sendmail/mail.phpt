@@ -1,5 +1,5 @@
 --TEST--
-PHP's mail() with sendmail_path to mailqueue sendmail: the worker delivers the bytes that sendmail would have got, minus Bcc
+PHP's mail() with sendmail_path = mailqueue sendmail: the worker delivers the bytes that sendmail would have got, without Bcc
 --EXTENSIONS--
 mailqueue
 posix

@@ -1,5 +1,5 @@
 --TEST--
-mailqueue sendmail: what becomes of a message: line ends, a dot, NUL, no From, no header, too large, no input
+mailqueue sendmail and unusual messages: line ends, a dot, NUL, no From, no header, too large, no input
 --EXTENSIONS--
 mailqueue
 posix

@@ -1,5 +1,5 @@
 --TEST--
-mailqueue sendmail: a Latin-1 subject, raw UTF-8 and an HTML line of 5,000 octets reach a server without SMTPUTF8, readable
+mailqueue sendmail: a Latin-1 subject, raw UTF-8 and an HTML line of 5,000 octets arrive readable at a server without SMTPUTF8
 --EXTENSIONS--
 mailqueue
 posix

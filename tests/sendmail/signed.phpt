@@ -1,5 +1,5 @@
 --TEST--
-S/MIME: a signed part with a line over 998 octets is refused by enqueue(), mail() and sendmail; others still verify when they were repaired
+S/MIME: a signed part with a line over 998 octets is refused by enqueue(), mail() and sendmail; other signed parts still verify after repair
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-What is received is what was stored: lone dots and line ends at every split of the buffers
+Messages arrive as they were stored: lone dots and line ends at every split of the buffers
 --EXTENSIONS--
 posix
 pdo_sqlite

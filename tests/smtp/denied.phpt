@@ -1,5 +1,5 @@
 --TEST--
-A relay that denies every mail for days: no attempt is counted, all arrives when it ends
+A relay denies every mail for days: no attempt is counted, and all mail arrives when that ends
 --EXTENSIONS--
 posix
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-End to end: Dovecot's submission service, which before 2.4.2 dies of an envelope behind an unanswered dot
+End to end: Dovecot's submission service, which before 2.4.2 crashes on an envelope after an unanswered dot
 --EXTENSIONS--
 posix
 pdo_sqlite

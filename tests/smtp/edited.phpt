@@ -1,5 +1,5 @@
 --TEST--
-Rows that somebody edited: what SMTP does not carry is parked as unreadable, never sent, and stops no other mail
+Rows edited by hand: a message that SMTP cannot carry is parked as unreadable, never sent, and does not stop other mail
 --EXTENSIONS--
 posix
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-Servers without PIPELINING, 8BITMIME, SMTPUTF8, SIZE: what cannot be sent is converted, or refused before MAIL
+Servers without PIPELINING, 8BITMIME, SMTPUTF8, SIZE: a message that they cannot take is converted, or refused before MAIL
 --EXTENSIONS--
 posix
 pdo_sqlite

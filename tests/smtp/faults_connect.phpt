@@ -1,5 +1,5 @@
 --TEST--
-Faults at the greeting and EHLO: no attempt is counted, the relay rests, nothing is lost
+Faults at the greeting and EHLO: no attempt is counted, the relay is paused, nothing is lost
 --EXTENSIONS--
 posix
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-Faults at MAIL, RCPT and DATA: what counts an attempt, and no mail to another's recipients
+Faults at MAIL, RCPT and DATA: which faults count as an attempt; no mail goes to another's recipients
 --EXTENSIONS--
 posix
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-Faults at STARTTLS and AUTH: no attempt is counted, the relay rests, nothing is lost
+Faults at STARTTLS and AUTH: no attempt is counted, the relay is paused, nothing is lost
 --EXTENSIONS--
 posix
 pdo_sqlite
@@ -42,7 +42,7 @@ $cases += [
         + $tls + ['connections' => null],
 ];
 
-// AUTH: the login is wrong until a person mends it. Seen to fail (not offered) with the check for a
+// AUTH: the login is wrong until a person corrects it. Seen to fail (not offered) with the check for a
 // 235 taken out: libcurl goes on without a login where none is offered.
 $auth = ['sink' => ['--auth', 'u:p'], 'login' => 'u:p@'];
 $cases += [

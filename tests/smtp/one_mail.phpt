@@ -1,5 +1,5 @@
 --TEST--
-One mail that draws trouble does not stop the others, and trouble with all of them costs no attempts
+One mail that causes trouble does not stop the others, and trouble with all of them does not count as attempts
 --EXTENSIONS--
 posix
 pdo_sqlite

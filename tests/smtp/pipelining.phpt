@@ -1,5 +1,5 @@
 --TEST--
-DSN option pipelining: command by command, a mail's commands together, the next mail's behind a dot
+DSN option pipelining: one command at a time, one mail's commands together, the next mail's after a dot
 --EXTENSIONS--
 posix
 pdo_sqlite

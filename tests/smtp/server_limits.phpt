@@ -1,5 +1,5 @@
 --TEST--
-A relay that takes 50 connections where 80 are asked for, or 20 mails a connection: all arrives
+A relay that allows 50 connections where 80 are wanted, or 20 mails a connection: all mail arrives
 --EXTENSIONS--
 posix
 pdo_sqlite

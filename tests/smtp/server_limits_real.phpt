@@ -1,5 +1,5 @@
 --TEST--
-Exim and Postfix that take 50 connections where 80 are asked for: all arrives
+Exim and Postfix that allow 50 connections where 80 are wanted: all mail arrives
 --EXTENSIONS--
 posix
 pdo_sqlite

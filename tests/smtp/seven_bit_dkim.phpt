@@ -1,5 +1,5 @@
 --TEST--
-Relays without 8BITMIME: what is converted is signed after that
+Relays without 8BITMIME: a converted message is signed after the conversion
 --EXTENSIONS--
 posix
 pdo_sqlite

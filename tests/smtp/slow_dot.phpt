@@ -1,5 +1,5 @@
 --TEST--
-A relay that is slow to answer the dot: a time limit waits for it, a signal cuts it off and says so
+A relay that is slow to answer the dot: a time limit waits for the reply, a signal abandons it and says so
 --EXTENSIONS--
 posix
 pdo_sqlite

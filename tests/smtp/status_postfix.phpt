@@ -1,5 +1,5 @@
 --TEST--
-Delivery status notifications through Postfix: a report of success comes back with the envelope id, and none that was not asked for
+Delivery status notifications through Postfix: a report of success comes back with the envelope id, and no report comes unrequested
 --EXTENSIONS--
 posix
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-A relay that defers or denies every mail, at whatever command: nothing is parked, all arrives when it ends
+A relay that defers or denies every mail, at any command: nothing is parked, and all mail arrives when that ends
 --EXTENSIONS--
 posix
 pdo_sqlite

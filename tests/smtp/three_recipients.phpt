@@ -1,5 +1,5 @@
 --TEST--
-Three recipients, 250, 450 and 550: three outcomes, and each gets the mail once
+Three recipients, 250, 450 and 550: three outcomes, and each gets the mail at most once
 --EXTENSIONS--
 posix
 pdo_sqlite

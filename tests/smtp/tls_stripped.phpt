@@ -1,5 +1,5 @@
 --TEST--
-STARTTLS stripped, commands injected behind it: no mail, no login in clear
+STARTTLS stripped, commands injected after it: no mail, no login in clear text
 --EXTENSIONS--
 posix
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-runWorker() without a transport: php.ini's sendmail_path; where it cannot be used; open_basedir
+runWorker() without a transport uses php.ini's sendmail_path; where that cannot be used; open_basedir
 --EXTENSIONS--
 posix
 pdo_sqlite

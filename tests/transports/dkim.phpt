@@ -1,5 +1,5 @@
 --TEST--
-runWorker(): dkim signs what goes out; its keys come from the argument or mailqueue.dkim
+runWorker(): dkim signs outgoing mail; its keys come from the argument or mailqueue.dkim
 --EXTENSIONS--
 posix
 pdo_sqlite

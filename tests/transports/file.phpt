@@ -1,5 +1,5 @@
 --TEST--
-file://: a Maildir, one file a mail with its envelope, and what cannot be used
+file://: a Maildir, one file per mail with its envelope, and unusable directories
 --EXTENSIONS--
 posix
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-sendmail://: what the program gets, what its end means for the mail, a missing one pauses the relay
+sendmail://: the program's input, what its exit status means for the mail; a missing program pauses the relay
 --EXTENSIONS--
 posix
 pdo_sqlite

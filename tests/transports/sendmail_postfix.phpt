@@ -1,5 +1,5 @@
 --TEST--
-End to end: sendmail:// with Postfix's sendmail: all arrives, once, byte for byte, to the envelope
+End to end: sendmail:// with Postfix's sendmail: all mail arrives, once, byte for byte, at the envelope's recipients
 --EXTENSIONS--
 posix
 pdo_sqlite

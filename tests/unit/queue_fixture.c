@@ -176,7 +176,7 @@ static void cycle(struct fixture *fx, struct mq_cycle *what)
     mq_events_truncate(&fx->events, 0);
     what->events = &fx->events;
     if (mq_queue_cycle(fx->queue, what, &fx->err) != MQ_OK) {
-        fail_msg("turn: %s", fx->err.text);
+        fail_msg("cycle: %s", fx->err.text);
     }
 }
 

@@ -26,7 +26,7 @@ struct fake {
     struct mq_channel channel;     /* first */
     struct mq_transport transport; /* has what came back: again in `pending` */
     struct mq_dsn dsn;
-    struct mq_smtp_host host;
+    struct mq_smtp_owner owner;
     struct mq_smtp_session session;
     int64_t now_ms;
     /* relay → us */

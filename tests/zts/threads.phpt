@@ -1,5 +1,5 @@
 --TEST--
-A thread-safe PHP: runs of the worker that overlap in threads of one process
+A thread-safe PHP: runs of the worker overlap in threads of one process
 --EXTENSIONS--
 mailqueue
 posix

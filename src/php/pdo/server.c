@@ -14,7 +14,7 @@
 #include "core/buffer.h"
 #include "core/file_id.h"
 #include "db/server_dsn.h"
-#include "php/class/values.h"
+#include "php/class/conversion.h"
 #include "php/guard.h"
 #include "php/pdo/method.h"
 #include "php_mailqueue.h"

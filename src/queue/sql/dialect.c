@@ -1,4 +1,4 @@
-/* SQLite's spelling, the table of the columns, and how a template becomes a statement. */
+/* SQLite's dialect, the table of the columns, and how a template becomes a statement. */
 #include "queue/sql/dialect.h"
 
 #include <stddef.h>

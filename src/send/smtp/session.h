@@ -35,7 +35,7 @@ struct mq_transport;
 struct mq_dsn;
 
 /* The pool, as its sessions see it. */
-struct mq_smtp_host {
+struct mq_smtp_owner {
     struct mq_transport *transport;       /* takes transfers back, and the relay's trouble */
     const struct mq_dsn *dsn;             /* timeouts, mails per connection */
     size_t in_state[MQ_SMTP_STATE_COUNT]; /* sessions in each; closed ones are not counted */
@@ -46,10 +46,11 @@ struct mq_smtp_host {
     bool no_params;       /* all transactions are plain: only that worked */
     int failures;         /* failed connects in a row; a mail that the relay decides resets it */
     /* Returns a transfer to begin now, on an idle session or behind the dot; NULL: none. */
-    struct mq_transfer *(*next)(struct mq_smtp_host *host, bool behind);
+    struct mq_transfer *(*next)(struct mq_smtp_owner *owner, bool behind);
     /* The session is closed; its channel is closed afterwards. `why`: "" at an orderly end. */
-    void (*closed)(struct mq_smtp_host *host, struct mq_smtp_session *session, const char *why);
-    void (*heard)(struct mq_smtp_host *host, int code); /* called for a reply, in tests; or NULL */
+    void (*closed)(struct mq_smtp_owner *owner, struct mq_smtp_session *session, const char *why);
+    void (*heard)(struct mq_smtp_owner *owner,
+                  int code); /* called for a reply, in tests; or NULL */
 };
 
 enum mq_smtp_command {
@@ -90,13 +91,13 @@ struct mq_smtp_tx {
 
 /* Bits of mq_transfer.transport_flags. */
 enum {
-    MQ_SMTP_TRANSFER_PLAIN = 1,   /* a protocol error came: send again without extensions */
-    MQ_SMTP_TRANSFER_CROSSED = 2, /* the relay closed while MAIL was on its way: send again */
-    MQ_SMTP_TRANSFER_TURNED = 4   /* it drew a 421 from a new session: try another session */
+    MQ_SMTP_TRANSFER_PLAIN = 1,      /* a protocol error came: send again without extensions */
+    MQ_SMTP_TRANSFER_CROSSED = 2,    /* the relay closed while MAIL was on its way: send again */
+    MQ_SMTP_TRANSFER_RETRIED_421 = 4 /* it drew a 421 from a new session: try another session */
 };
 
 struct mq_smtp_session {
-    struct mq_smtp_host *host;
+    struct mq_smtp_owner *owner;
     enum mq_smtp_state state;
     struct mq_channel *channel;
     struct mq_smtp_caps caps;
@@ -129,14 +130,14 @@ struct mq_smtp_session {
 };
 
 /* Initialises `session`, which the caller owns and which is closed or new. */
-void mq_smtp_session_init(struct mq_smtp_session *session, struct mq_smtp_host *host);
+void mq_smtp_session_init(struct mq_smtp_session *session, struct mq_smtp_owner *owner);
 /* The connection is open; the session owns the channel from now on. */
 void mq_smtp_session_ready(struct mq_smtp_session *session, struct mq_channel *channel,
                            const struct mq_smtp_caps *caps);
 /* Whether a transfer can begin now, or behind the dot of the one under way. */
 bool mq_smtp_session_may_begin(const struct mq_smtp_session *session);
 bool mq_smtp_session_may_follow(const struct mq_smtp_session *session);
-/* Asks the host for work and writes what can be written. */
+/* Asks the pool for work and writes what can be written. */
 void mq_smtp_session_pump(struct mq_smtp_session *session);
 /* The socket is readable, or in error: reads all there is, then pumps. */
 void mq_smtp_session_readable(struct mq_smtp_session *session);

@@ -1,4 +1,4 @@
-/* EIO at each file operation in turn, of a request and of a worker's turns: each call that fails
+/* EIO at each file operation in turn, of a request and of a worker's cycles: each call that fails
  * says why, what was acknowledged is there, the file stays sound, and what comes later works. */
 #include "db/sqlite/internal.h"
 #include "power_bench.h"

@@ -135,7 +135,7 @@ static void test_disk_still_fails(void **state)
     cut_power(bench, "a disk that goes on failing");
 }
 
-/* Who opens the file later takes what is in the system's cache for committed. */
+/* A process that opens the file later takes the contents of the system's cache for committed. */
 static void test_opened_later(void **state)
 {
     struct power_bench *bench = *state;

@@ -88,7 +88,7 @@ static void test_domains(void **state)
     assert_becomes("a@xn--mller-kva.bücher.example", "a@xn--mller-kva.xn--bcher-kva.example");
 }
 
-/* Mapping may make another address of them, so they are to be refused and not mended. */
+/* Mapping could turn them into other addresses, so they are refused, not repaired. */
 static void test_no_domains(void **state)
 {
     static const char *const bad[] = {

@@ -273,7 +273,7 @@ static void test_long_lines(void **state)
     mq_buffer_clear(&raw);
 }
 
-/* What is signed is not to be mended. */
+/* A signed message must not be repaired. */
 static void test_signed_flags(void **state)
 {
     (void)state;

@@ -392,5 +392,5 @@ int main(void)
         cmocka_unit_test_teardown(test_broken, teardown),
         cmocka_unit_test_teardown(test_linear, teardown),
     };
-    return cmocka_run_group_tests_name("mend_body", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("repair_body", tests, NULL, NULL);
 }

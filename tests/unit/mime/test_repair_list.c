@@ -57,5 +57,5 @@ int main(void)
         cmocka_unit_test_teardown(test_keywords, teardown),
         cmocka_unit_test_teardown(test_charset, teardown),
     };
-    return cmocka_run_group_tests_name("mend_list", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("repair_list", tests, NULL, NULL);
 }

@@ -61,5 +61,5 @@ static void test_every_request(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_request)};
-    return cmocka_run_group_tests_name("mend_nomem", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("repair_nomem", tests, NULL, NULL);
 }

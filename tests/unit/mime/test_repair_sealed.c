@@ -110,5 +110,5 @@ int main(void)
         cmocka_unit_test_teardown(test_sealed_stays, teardown),
         cmocka_unit_test_teardown(test_many_types, teardown),
     };
-    return cmocka_run_group_tests_name("mend_sealed", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("repair_sealed", tests, NULL, NULL);
 }

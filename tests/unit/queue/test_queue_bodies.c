@@ -57,10 +57,10 @@ static void test_fails_behind_the_row(void **state)
         failing.steps = steps;
         assert_int_equal(mq_queue_read_body(fx.queue, job, &fx.err), MQ_IO);
         assert_null(job->body);
-        assert_int_equal(job->body_place, MQ_BODY_STORED);
+        assert_int_equal(job->body_state, MQ_BODY_STORED);
     }
     assert_int_equal(mq_queue_read_body(fx.queue, job, &fx.err), MQ_OK);
-    assert_int_equal(job->body_place, MQ_BODY_LOADED);
+    assert_int_equal(job->body_state, MQ_BODY_LOADED);
     fx_close(&fx);
 }
 
@@ -73,13 +73,13 @@ static void test_sixteen_in_one_statement(void **state)
     claim_mails(&fx, 40);
     for (int i = 0; i < 40; i++) {
         jobs[i] = &fx.claim.jobs[i];
-        jobs[i]->body_place = MQ_BODY_UNKNOWN;
+        jobs[i]->body_state = MQ_BODY_UNKNOWN;
     }
     failing.queries = 0;
     assert_int_equal(mq_queue_read_bodies(fx.queue, jobs, 40, MQ_BODY_SMALL, &fx.err), MQ_OK);
     assert_int_equal(failing.queries, 3);
     for (int i = 0; i < 40; i++) {
-        assert_int_equal(jobs[i]->body_place, MQ_BODY_LOADED);
+        assert_int_equal(jobs[i]->body_state, MQ_BODY_LOADED);
     }
     fx_close(&fx);
 }

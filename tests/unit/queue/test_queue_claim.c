@@ -1,5 +1,5 @@
 /* Enqueue and claim. */
-#include "queue/relay.h"
+#include "queue/config/relays.h"
 #include "queue_fixture.h"
 
 static struct mq_strings no_strings;

@@ -1,7 +1,7 @@
 /* Memory that runs out at the n-th allocation, for every n: each call reports it or does without,
  * and nothing leaks or crashes (the latter is seen under ASan). */
 /* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup */
-#include "queue/relay.h"
+#include "queue/config/relays.h"
 #include "queue_fixture.h"
 
 static long countdown = -1; /* the allocation that fails; below zero: none */

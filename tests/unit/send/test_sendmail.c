@@ -325,7 +325,7 @@ static void test_children_ignored(void **state)
     signal(SIGCHLD, SIG_DFL);
 }
 
-/* Whoever waits for all children takes our exit codes: then nobody knows. */
+/* If other code waits for all children, it takes our exit codes, and the outcome is unknown. */
 static void test_exit_code_lost(void **state)
 {
     (void)state;

@@ -246,15 +246,15 @@ static void test_names(void **state)
     mq_transport_free(transport);
 }
 
-static void assert_place(const char *dsn, const char *expected)
+static void assert_path(const char *dsn, const char *expected)
 {
     struct mq_dsn parsed;
     assert_int_equal(mq_dsn_parse(mq_str_of(dsn), &parsed, &err), MQ_OK);
-    const char *place = mq_dsn_place(&parsed);
+    const char *path = mq_dsn_local_path(&parsed);
     if (expected == NULL) {
-        assert_null(place);
+        assert_null(path);
     } else {
-        assert_string_equal(place, expected);
+        assert_string_equal(path, expected);
     }
     mq_dsn_clear(&parsed);
 }
@@ -262,10 +262,10 @@ static void assert_place(const char *dsn, const char *expected)
 static void test_places(void **state)
 {
     (void)state;
-    assert_place("sendmail://default", NULL);
-    assert_place("smtp://localhost", NULL);
-    assert_place("sendmail://default?command='/my%20prog'%20-t", "/my prog");
-    assert_place("file:///var/mail%20x", "/var/mail x");
+    assert_path("sendmail://default", NULL);
+    assert_path("smtp://localhost", NULL);
+    assert_path("sendmail://default?command='/my%20prog'%20-t", "/my prog");
+    assert_path("file:///var/mail%20x", "/var/mail x");
 }
 
 /* ---- how it ended, in words ---- */

@@ -16,7 +16,7 @@
 static struct fake *fake_unknown(void)
 {
     struct fake *fake = fake_new(FAKE_PIPELINING);
-    fake->host.following = MQ_SMTP_FOLLOW_TRY;
+    fake->owner.following = MQ_SMTP_FOLLOW_TRY;
     return fake;
 }
 
@@ -37,18 +37,18 @@ static void test_a_relay_that_answers_both_is_followed(void **state)
     struct fake *fake = fake_unknown();
     struct fake_mail one, two, three;
     begin_two(fake, &one, &two);
-    assert_true(fake->host.trying);
+    assert_true(fake->owner.trying);
     fake_says(fake, "250 queued\r\n");
-    assert_int_equal(fake->host.following, MQ_SMTP_FOLLOW_TRY); /* of the trial nothing yet */
+    assert_int_equal(fake->owner.following, MQ_SMTP_FOLLOW_TRY); /* of the trial nothing yet */
     fake_says(fake, FAKE_TAKEN);
-    assert_int_equal(fake->host.following, MQ_SMTP_FOLLOW_DOT);
+    assert_int_equal(fake->owner.following, MQ_SMTP_FOLLOW_DOT);
     fake_wire(fake);
     /* From now on also after the dot has left. */
     fake_mail_init(&three, M, 1);
     fake_submit(fake, &three);
     assert_string_equal(fake_wire(fake), FAKE_ENVELOPE);
     fake_says(fake, "250 queued\r\n");
-    assert_false(fake->host.trying);
+    assert_false(fake->owner.trying);
     fake_free(fake);
 }
 
@@ -75,7 +75,7 @@ static void test_one_trial_at_a_time(void **state)
     (void)state;
     struct fake *fake = fake_unknown();
     struct fake_mail one, two;
-    fake->host.trying = true; /* in another session */
+    fake->owner.trying = true; /* in another session */
     fake_mail_init(&one, M, 1);
     fake_mail_init(&two, M, 1);
     fake_queue(fake, &one);
@@ -83,7 +83,7 @@ static void test_one_trial_at_a_time(void **state)
     fake_says(fake, FAKE_TAKEN);
     assert_string_equal(fake_wire(fake), FAKE_ENVELOPE M ".\r\n");
     fake_says(fake, "250 queued\r\n");
-    assert_true(fake->host.trying);
+    assert_true(fake->owner.trying);
     fake_free(fake);
 }
 
@@ -108,13 +108,13 @@ static void test_a_connection_lost_behind_a_dot_teaches(void **state)
     for (size_t i = 0; i < 8; i++) {
         struct fake *fake = fake_unknown();
         struct fake_mail one, two;
-        fake->host.following = i < 4 ? MQ_SMTP_FOLLOW_TRY : MQ_SMTP_FOLLOW_DOT;
+        fake->owner.following = i < 4 ? MQ_SMTP_FOLLOW_TRY : MQ_SMTP_FOLLOW_DOT;
         begin_two(fake, &one, &two);
         losses[i % 4](fake);
         fake_assert_back(&one, MQ_TRANSFER_DONE, "?");
         fake_assert_back(&two, MQ_TRANSFER_UNTOUCHED, "U");
-        assert_int_equal(fake->host.following, MQ_SMTP_FOLLOW_NEVER);
-        assert_false(fake->host.trying);
+        assert_int_equal(fake->owner.following, MQ_SMTP_FOLLOW_NEVER);
+        assert_false(fake->owner.trying);
         fake_free(fake);
     }
 }
@@ -129,8 +129,8 @@ static void test_what_is_no_fault_of_following_teaches_nothing(void **state)
     fake_says(fake, "250 queued\r\n");
     fake_hangs_up(fake);
     fake_assert_back(&one, MQ_TRANSFER_DONE, "A");
-    assert_int_equal(fake->host.following, MQ_SMTP_FOLLOW_TRY);
-    assert_false(fake->host.trying);
+    assert_int_equal(fake->owner.following, MQ_SMTP_FOLLOW_TRY);
+    assert_false(fake->owner.trying);
     fake_free(fake);
     /* nothing was behind it */
     fake = fake_unknown();
@@ -139,21 +139,21 @@ static void test_what_is_no_fault_of_following_teaches_nothing(void **state)
     fake_says(fake, FAKE_TAKEN);
     fake_hangs_up(fake);
     fake_assert_back(&one, MQ_TRANSFER_DONE, "?");
-    assert_int_equal(fake->host.following, MQ_SMTP_FOLLOW_TRY);
+    assert_int_equal(fake->owner.following, MQ_SMTP_FOLLOW_TRY);
     fake_free(fake);
     /* we ended it */
     fake = fake_unknown();
     begin_two(fake, &one, &two);
     mq_smtp_session_lost(&fake->session, "sending was stopped");
-    assert_int_equal(fake->host.following, MQ_SMTP_FOLLOW_TRY);
+    assert_int_equal(fake->owner.following, MQ_SMTP_FOLLOW_TRY);
     fake_free(fake);
     /* the second mail's sender is refused */
     fake = fake_unknown();
     begin_two(fake, &one, &two);
     fake_says(fake, "250 queued\r\n");
     fake_says(fake, "550 5.1.8 no such sender\r\n503 5.5.1 no\r\n503 5.5.1 no\r\n");
-    assert_int_equal(fake->host.following, MQ_SMTP_FOLLOW_TRY);
-    assert_false(fake->host.trying);
+    assert_int_equal(fake->owner.following, MQ_SMTP_FOLLOW_TRY);
+    assert_false(fake->owner.trying);
     fake_free(fake);
 }
 
@@ -162,11 +162,11 @@ static void test_what_is_set_by_hand_stays(void **state)
     (void)state;
     struct fake *fake = fake_unknown();
     struct fake_mail one, two;
-    fake->host.following = MQ_SMTP_FOLLOW_DOT;
-    fake->host.following_fixed = true;
+    fake->owner.following = MQ_SMTP_FOLLOW_DOT;
+    fake->owner.following_fixed = true;
     begin_two(fake, &one, &two);
     fake_hangs_up(fake);
-    assert_int_equal(fake->host.following, MQ_SMTP_FOLLOW_DOT);
+    assert_int_equal(fake->owner.following, MQ_SMTP_FOLLOW_DOT);
     fake_free(fake);
 }
 
@@ -177,9 +177,9 @@ static void test_a_loss_outweighs_a_success(void **state)
     struct fake *fake = fake_unknown();
     struct fake_mail one, two;
     begin_two(fake, &one, &two);
-    fake->host.following = MQ_SMTP_FOLLOW_NEVER;
+    fake->owner.following = MQ_SMTP_FOLLOW_NEVER;
     fake_says(fake, "250 queued\r\n" FAKE_TAKEN);
-    assert_int_equal(fake->host.following, MQ_SMTP_FOLLOW_NEVER);
+    assert_int_equal(fake->owner.following, MQ_SMTP_FOLLOW_NEVER);
     fake_free(fake);
 }
 

@@ -116,7 +116,7 @@ static void check_sample(const struct sample *sample, size_t row)
         fail_msg("row %zu, %s: fate %d, results %s, end %d", row, sample->reply, fate,
                  fake_results(&mail), mail.transfer.end);
     }
-    assert_int_equal(fake->host.following, MQ_SMTP_FOLLOW_DOT); /* nothing was behind a dot */
+    assert_int_equal(fake->owner.following, MQ_SMTP_FOLLOW_DOT); /* nothing was behind a dot */
     if (fate == TROUBLE) {
         assert_string_equal(fake->transport.trouble.reason, sample->reply);
     }
@@ -196,7 +196,7 @@ static void test_plain_has_no_group_and_no_parameters(void **state)
     assert_string_equal(fake_wire(fake), M ".\r\n"); /* nothing behind the dot */
     fake_says(fake, "250 ok\r\n");
     assert_string_equal(fake_results(&mail), "A");
-    assert_true(fake->host.no_params); /* so it works */
+    assert_true(fake->owner.no_params); /* so it works */
     assert_string_equal(fake_wire(fake), "MAIL FROM:<s@y>\r\n");
     fake_free(fake);
 }
@@ -230,7 +230,7 @@ static void test_plain_protocol_error_is_later(void **state)
         assert_int_equal(mail.transfer.end, MQ_TRANSFER_DONE);
         assert_string_equal(fake_results(&mail), cases[i].results);
         assert_int_equal(fake->closed, cases[i].closed);
-        assert_false(fake->host.no_params);
+        assert_false(fake->owner.no_params);
         fake_free(fake);
     }
 }
@@ -252,7 +252,7 @@ static void test_lost_step_ends_envelopes_behind_dots(void **state)
         fake_says(fake, errors[i]);
         assert_string_equal(fake_results(&one), "A");
         assert_ptr_equal(fake->transport.pending.first, &two);
-        assert_int_equal(fake->host.following, MQ_SMTP_FOLLOW_NEVER);
+        assert_int_equal(fake->owner.following, MQ_SMTP_FOLLOW_NEVER);
         assert_true(fake->closed);
         fake_free(fake);
     }
@@ -260,7 +260,7 @@ static void test_lost_step_ends_envelopes_behind_dots(void **state)
     struct fake_mail one, two;
     fake_mail_init(&one, M, 2);
     fake_mail_init(&two, M, 2);
-    fake->host.following = MQ_SMTP_FOLLOW_NEVER;
+    fake->owner.following = MQ_SMTP_FOLLOW_NEVER;
     fake_queue(fake, &one);
     fake_submit(fake, &two);
     assert_string_equal(fake_wire(fake), ENVELOPE);

@@ -1,4 +1,4 @@
-/* How many jobs a worker's turn settles and claims. */
+/* How many jobs a worker's cycle settles and claims. */
 #include "worker_fake.h"
 
 /* Notes a cycle wherever another number of jobs is held than at the last body. */

@@ -1,4 +1,4 @@
-/* A worker on a database that machines share: its time, its place, its connection. The server is an
+/* A worker on a database that machines share: its time, its slot, its connection. The server is an
  * SQLite in memory behind a driver that has a clock of its own and loses connections. */
 #include "db/db.h"
 #include "queue/handle.h"
@@ -20,10 +20,10 @@ static struct {
     bool is_applications; /* cannot be reopened */
     int reopens_in_vain, reopened, asked, renewals, taken;
     int64_t heard_ms, silence_ms; /* the last statement; the longest time without one */
-    int places;                   /* to be had */
-    int64_t places_gone_ms;       /* for how long after the connection is reopened none is */
+    int slots;                    /* to be had */
+    int64_t slots_gone_ms;        /* for how long after the connection is reopened none is */
     int64_t reopened_ms;
-    enum mq_status place_fails; /* so the next question for a place ends; MQ_OK: with an answer */
+    enum mq_status slot_fails; /* so the next question for a slot ends; MQ_OK: with an answer */
 } server;
 
 static int64_t server_ms(void)
@@ -73,14 +73,14 @@ static enum mq_status server_run(struct mq_db *db, const struct mq_query *query,
         return server.file->run(db, &told, err);
     }
     if (query->slot == MQ_SQL_SLOT_TAKE) {
-        if (server.reopened > 0 && server.place_fails != MQ_OK) {
-            enum mq_status status = server.place_fails;
-            server.place_fails = MQ_OK;
+        if (server.reopened > 0 && server.slot_fails != MQ_OK) {
+            enum mq_status status = server.slot_fails;
+            server.slot_fails = MQ_OK;
             server.down = status == MQ_IO;
             return mq_error_set(err, status, "database", "no answer");
         }
-        bool gone = server.scene->boot_ms < server.reopened_ms + server.places_gone_ms;
-        snprintf(text, sizeof(text), "SELECT %d", !gone && query->params[1].i < server.places);
+        bool gone = server.scene->boot_ms < server.reopened_ms + server.slots_gone_ms;
+        snprintf(text, sizeof(text), "SELECT %d", !gone && query->params[1].i < server.slots);
         server.taken++;
         return server.file->run(db, &told, err);
     }
@@ -108,7 +108,7 @@ static void become_server(struct scene_worker *scene)
     struct mq_db *db = mq_queue_db(queue);
     memset(&server, 0, sizeof(server));
     server.scene = scene;
-    server.places = 64;
+    server.slots = 64;
     server.file = db->driver;
     server.driver = *db->driver;
     server.driver.begin = server_begin;
@@ -253,7 +253,7 @@ static void test_wall_clock_jumps(void **state)
     assert_in_range(server.renewals, 3, 4); /* each 30 s */
 }
 
-/* A server ends a session that says nothing for long, and the run's place is a lock of it. */
+/* A server ends a session that says nothing for long, and the run's slot is a lock of it. */
 static void test_waits_for_a_token_not_in_silence(void **state)
 {
     struct scene_worker *scene = *state;
@@ -273,29 +273,29 @@ static void test_waits_for_a_token_not_in_silence(void **state)
     assert_in_range(scene->boot_ms - start_ms, 0, 1000);
 }
 
-/* ---- places ---- */
+/* ---- slots ---- */
 
-static void test_places(void **state)
+static void test_slots(void **state)
 {
     struct scene_worker *scene = *state;
     int held = 0;
     enqueue_mails(scene, 1);
-    server.places = 0;
+    server.slots = 0;
     scene->options.max_workers = 3;
     run_until(scene, MQ_RUN_LOCKED);
     assert_int_equal(server.taken, 3);
     assert_int_equal(count_files(scene, ".lock"), 0);
     assert_int_equal(mq_slots_held(scene->fx.queue, scene->run_dir, 64, &held, &scene->err), MQ_OK);
     assert_int_equal(held, 3);
-    server.places = 3;
+    server.slots = 3;
     server.taken = 0;
     run_until(scene, MQ_RUN_EMPTY);
     assert_int_equal(scene->report.sent, 1);
     assert_int_equal(server.taken, 1);
 }
 
-/* Its place went with the connection: it takes one again. */
-static void test_place_is_taken_again(void **state)
+/* Its slot went with the connection: it takes one again. */
+static void test_slot_is_taken_again(void **state)
 {
     struct scene_worker *scene = *state;
     scene->options.batch = 2;
@@ -308,39 +308,39 @@ static void test_place_is_taken_again(void **state)
 }
 
 /* The server holds the lock until it has noticed that the old connection is gone. */
-static void test_place_is_free_later(void **state)
+static void test_slot_is_free_later(void **state)
 {
     struct scene_worker *scene = *state;
     scene->options.batch = 2;
     scene->relay.sessions = 1;
     for (int undone = 0; undone <= 1; undone++) {
         enqueue_mails(scene, 6);
-        server.places_gone_ms = 3000;
+        server.slots_gone_ms = 3000;
         cut_commit(2, undone);
         int64_t start_ms = scene->boot_ms;
         run_cut(scene, MQ_RUN_EMPTY);
         assert_in_range(scene->boot_ms - start_ms, 3000, 4500);
         assert_in_range(scene->report.sent, undone ? 6 : 4, 6); /* a claim may not be known here */
         assert_int_equal(scene->report.uncertain, 0);
-        server.places_gone_ms = 0;
+        server.slots_gone_ms = 0;
         run_until(scene, MQ_RUN_EMPTY);
         assert_int_equal(scene->relay.accepted_count, 6 * (undone + 1));
     }
 }
 
-static enum mq_status server_reopen_without_place(struct mq_db *db, struct mq_error *err)
+static enum mq_status server_reopen_without_slot(struct mq_db *db, struct mq_error *err)
 {
-    server.places = 0;
+    server.slots = 0;
     return server_reopen(db, err);
 }
 
-static void test_run_without_its_place(void **state)
+static void test_run_without_its_slot(void **state)
 {
     struct scene_worker *scene = *state;
     scene->options.batch = 2;
     scene->relay.sessions = 1;
     enqueue_mails(scene, 6);
-    server.driver.reopen = server_reopen_without_place;
+    server.driver.reopen = server_reopen_without_slot;
     cut_commit(2, true);
     int64_t start_ms = scene->boot_ms;
     run_cut(scene, MQ_RUN_LOCKED); /* normally: what was sent is settled, the rest goes back */
@@ -348,13 +348,13 @@ static void test_run_without_its_place(void **state)
     assert_int_equal(count_jobs(scene, "sending"), 0);
     assert_int_equal(scene->report.sent, (int64_t)scene->relay.accepted_count);
     assert_int_equal(count_jobs(scene, "pending"), 6 - scene->report.sent);
-    server.places = 1;
+    server.slots = 1;
     run_until(scene, MQ_RUN_EMPTY);
     assert_int_equal(scene->relay.accepted_count, 6);
 }
 
 /* However long the server was away, and however short the grace is: what was sent is settled. */
-static void test_no_place_after_an_outage(void **state)
+static void test_no_slot_after_an_outage(void **state)
 {
     static const int graces[] = {0, 2, 30};
     struct scene_worker *scene = *state;
@@ -363,28 +363,28 @@ static void test_no_place_after_an_outage(void **state)
     for (size_t i = 0; i < sizeof(graces) / sizeof(graces[0]); i++) {
         enqueue_mails(scene, 6);
         scene->options.grace_s = graces[i];
-        server.places_gone_ms = 60000;
+        server.slots_gone_ms = 60000;
         server.reopened_ms = 0;
         server.reopens_in_vain = graces[i] == 30 ? 22 : 0;
         cut_commit(2, true);
         run_cut(scene, MQ_RUN_LOCKED);
         assert_int_equal(count_jobs(scene, "sending"), 0);
         assert_int_equal(count_jobs(scene, "pending"), 6 - scene->report.sent);
-        server.places_gone_ms = 0;
+        server.slots_gone_ms = 0;
         run_until(scene, MQ_RUN_EMPTY);
         assert_int_equal(scene->relay.accepted_count, 6 * (i + 1));
     }
 }
 
-/* The new connection is lost too, or has no answer yet: nothing is claimed without a place. */
-static void test_place_cannot_be_asked_for(void **state)
+/* The new connection is lost too, or has no answer yet: nothing is claimed without a slot. */
+static void test_slot_cannot_be_asked_for(void **state)
 {
     static const enum mq_status fails[] = {MQ_IO, MQ_BUSY, MQ_DATABASE};
     struct scene_worker *scene = *state;
     for (size_t i = 0; i < sizeof(fails) / sizeof(fails[0]); i++) {
         for (int at = 1; at <= 2; at++) { /* nothing is held; mails are */
             enqueue_mails(scene, 6);
-            server.place_fails = fails[i];
+            server.slot_fails = fails[i];
             server.reopened = server.taken = 0;
             cut_commit(at, true);
             run_cut(scene, MQ_RUN_EMPTY);
@@ -485,12 +485,12 @@ int main(void)
         T(test_clocks_differ),
         T(test_wall_clock_jumps),
         T(test_waits_for_a_token_not_in_silence),
-        T(test_places),
-        T(test_place_is_taken_again),
-        T(test_run_without_its_place),
-        T(test_place_is_free_later),
-        T(test_no_place_after_an_outage),
-        T(test_place_cannot_be_asked_for),
+        T(test_slots),
+        T(test_slot_is_taken_again),
+        T(test_run_without_its_slot),
+        T(test_slot_is_free_later),
+        T(test_no_slot_after_an_outage),
+        T(test_slot_cannot_be_asked_for),
         T(test_lost_at_a_commit),
         T(test_server_is_away),
         T(test_applications_connection),

@@ -1,5 +1,5 @@
 --TEST--
-runWorker() with a DSN: the place that a lost connection holds for a while is waited for; a host that is gone holds it for minutes, not hours
+runWorker() with a DSN waits for the slot that a lost connection still holds; a host that is gone holds it for minutes, not hours
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

@@ -1,6 +1,6 @@
 /* Converts the arguments of a captured mail() into those of enqueue(). */
-#ifndef MQ_PHP_CAPTURE_CAPTURED_H
-#define MQ_PHP_CAPTURE_CAPTURED_H
+#ifndef MQ_PHP_CAPTURE_INTERNAL_H
+#define MQ_PHP_CAPTURE_INTERNAL_H
 
 #include "php.h"
 
