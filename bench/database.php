@@ -46,7 +46,7 @@ function add_jobs(Server $server, PDO $pdo, int $count): void
         SELECT id, $content FROM mail_queue WHERE id >= $first")->execute(["\r\n" . letter()]);
 }
 
-/** A schema with a queue of so many jobs that are due. @return string its DSN */
+/** A schema with a queue of this many due jobs. @return string its DSN */
 function deep_schema(Server $server, string $name, int $count): string
 {
     $dsn = $server->schema($name);

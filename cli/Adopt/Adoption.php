@@ -71,12 +71,12 @@ final class Adoption
     {
         $source = $record['source'];
         if ($record['state'] === AdoptionRecord::UNDOING) {
-            throw Stop::config("An --undo of $source was begun: give mailqueue adopt --undo again, "
-                . 'which ends it. Nothing was changed.');
+            throw Stop::config("An --undo of $source was interrupted: run mailqueue adopt --undo "
+                . 'again to finish it. Nothing was changed.');
         }
         if ($word !== null && strcasecmp($word, $source) !== 0) {
-            throw Stop::usage("The adoption of $source was begun, and goes on with mailqueue adopt "
-                . "$source, or back with mailqueue adopt --undo. Nothing was changed.");
+            throw Stop::usage("The adoption of $source was interrupted: continue with mailqueue "
+                . "adopt $source, or go back with mailqueue adopt --undo. Nothing was changed.");
         }
         $shape = Shape::tryFrom($record['shape']) ?? Shape::Jobs;
         if ($this->database->table(Names::before($source)) !== null) {
@@ -92,8 +92,8 @@ final class Adoption
         $dependents = $this->database->dependents($source);
         if ($dependents && !$dropThem) {
             $list = array_map(static fn (Dependent $one): string => $one->what, $dependents);
-            throw Stop::config("Table $source is named by: " . implode(', ', $list) . '. With '
-                . '--drop-them views and foreign keys are dropped (--undo makes them again), the '
+            throw Stop::config("These refer to table $source: " . implode(', ', $list) . '. With '
+                . '--drop-them views and foreign keys are dropped (--undo creates them again), the '
                 . 'others stay with the old table. Nothing was changed.');
         }
         return $dependents;
@@ -195,8 +195,8 @@ final class Adoption
         }
         $text = str_replace(' Nothing was changed.', '', $e->getMessage());
         return str_contains($text, 'adopt --undo') ? $e : new Stop(
-            rtrim($text, '.') . ". The old table is {$source}_before now: mailqueue adopt goes on, "
-            . 'mailqueue adopt --undo gives it its name again.',
+            rtrim($text, '.') . ". The old table is {$source}_before now: continue with mailqueue "
+            . 'adopt, or go back with mailqueue adopt --undo.',
             $e instanceof \PDOException ? Database::code($e) : Failure::code($e)
         );
     }

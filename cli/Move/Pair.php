@@ -45,7 +45,7 @@ final class Pair
 
     public static function takenOver(): Stop
     {
-        return Stop::config('another migrate-store has taken over this move, or it was given up: '
+        return Stop::config('another migrate-store has taken over this move, or it was cancelled: '
             . 'nothing more was written by this one');
     }
 

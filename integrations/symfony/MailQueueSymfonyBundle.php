@@ -11,7 +11,7 @@ use Symfony\Component\DependencyInjection\Reference;
 use Symfony\Component\HttpKernel\Bundle\Bundle;
 
 /**
- * Registers the scheme "mailqueue" with Symfony Mailer, so that MAILER_DSN=mailqueue://default works
+ * Registers the scheme "mailqueue" with Symfony Mailer: MAILER_DSN=mailqueue://default then works
  * with the application's events and log. A DSN without a database uses the application's service
  * MailQueue\Enqueuer if there is one.
  */

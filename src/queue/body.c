@@ -42,7 +42,7 @@ static void take_row(struct mq_queue *queue, struct mq_job *job)
     job->body_state = octets.type == MQ_NULL ? MQ_BODY_NONE : MQ_BODY_STORED;
     job->body_len = (size_t)mq_sql_column_int(queue, 1);
     if (content.type != MQ_NULL) {
-        keep(job, body); /* "" if the column has a number, which is no message */
+        keep(job, body); /* "" if the column has a number, which is not a message */
     }
 }
 

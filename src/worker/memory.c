@@ -74,7 +74,7 @@ static void failed(struct mq_run *run, enum mq_status status, const struct mq_er
     mq_run_database_failed(run, status, err);
 }
 
-/* Looks up the next message, which is UNKNOWN, and those behind it. Loads the small ones. */
+/* Looks up the next message, which is UNKNOWN, and those after it. Loads the small ones. */
 static bool look(struct mq_run *run)
 {
     struct mq_job *jobs[LOOK_AHEAD] = {&run->waiting.head->job};

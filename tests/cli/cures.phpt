@@ -151,11 +151,11 @@ The relay smtp://mail.example.org:25 is paused until TIME: 451 4.3.0 later $ mai
 -- the other test mode
 Test mode: mail of the types a, b goes to @schumbi.de, not to its recipients (config key mailRedirectToSchumbi). $ mailqueue config mailRedirectToSchumbi 0 --database 'APP'
 -- settings that cannot be read
-config key mailMaxPerHour cannot be read: "lots"; allowed is 0 … 1000000000. Nothing is sent until it is corrected (`mailqueue config mailMaxPerHour VALUE`, or `mailqueue config --unset mailMaxPerHour`) $ mailqueue config --unset mailMaxPerHour --database 'APP'
+config key mailMaxPerHour cannot be read: "lots"; allowed values: 0 … 1000000000. Nothing is sent until it is corrected (`mailqueue config mailMaxPerHour VALUE`, or `mailqueue config --unset mailMaxPerHour`) $ mailqueue config --unset mailMaxPerHour --database 'APP'
 -- the next one
-config key mailRedirectTo cannot be read: "x"; allowed is address | @domain. Nothing is sent until it is corrected (`mailqueue config mailRedirectTo VALUE`, or `mailqueue config --unset mailRedirectTo`) $ mailqueue config --unset mailRedirectTo --database 'APP'
+config key mailRedirectTo cannot be read: "x"; allowed values: address | @domain. Nothing is sent until it is corrected (`mailqueue config mailRedirectTo VALUE`, or `mailqueue config --unset mailRedirectTo`) $ mailqueue config --unset mailRedirectTo --database 'APP'
 -- the last one
-config key mailRelayPause cannot be read: "{"; allowed is JSON object of strings. Nothing is sent until it is corrected (`mailqueue config mailRelayPause VALUE`, or `mailqueue config --unset mailRelayPause`) $ mailqueue config --unset mailRelayPause --database 'APP'
+config key mailRelayPause cannot be read: "{"; allowed values: JSON object of strings. Nothing is sent until it is corrected (`mailqueue config mailRelayPause VALUE`, or `mailqueue config --unset mailRelayPause`) $ mailqueue config --unset mailRelayPause --database 'APP'
 -- files
 DKIM key example.org:a names a file with mode 0604 $ chmod 600 ~/key.pem
 DKIM key example.org:b names a file that does not exist or cannot be reached $ umask 077; openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out ~/new.pem

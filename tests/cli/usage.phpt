@@ -144,9 +144,9 @@ mailqueue: There is no command "-1". mailqueue --help lists them.
 exit 64
 mailqueue: "mailMaxPerHour=60" is one word; the value follows after a space: mailqueue config mailMaxPerHour 60
 exit 78
-mailqueue: mailMaxPerHour cannot be "-1": allowed is 0 … 1000000000
+mailqueue: mailMaxPerHour cannot be "-1"; allowed values: 0 … 1000000000
 exit 78
-mailqueue: mailMaxPerHour cannot be "-60.5": allowed is 0 … 1000000000
+mailqueue: mailMaxPerHour cannot be "-60.5"; allowed values: 0 … 1000000000
 exit 64
 mailqueue: mailqueue has no setting "maxPerHour". Did you mean mailMaxPerHour? mailqueue config lists them.
 exit 64

@@ -66,7 +66,7 @@ $move("$directory/3.db", "$directory/2.db", ...$names);
 exit 64
 mailqueue: Usage: mailqueue migrate-store [options] FROM TO
 exit 64
-mailqueue: --abort goes with neither --delete nor --dry-run.
+mailqueue: --abort cannot be combined with --delete or --dry-run.
 exit 64
 mailqueue: --timeout must be a whole number, 0 to 86400, not "soon".
 exit 73
@@ -120,7 +120,7 @@ mailqueue: mails are still being sent after 0 s. The source stays paused: repeat
 exit 0
 Given up: the source sends again.
 exit 78
-mailqueue: there is no unfinished move to give up
+mailqueue: there is no unfinished move to cancel
 bool(true)
 exit 0
 Moved 1 mails to %/3.db: 1 failed.

@@ -185,7 +185,7 @@ string(1) "0"
 string(1) "0"
 bool(true)
 bool(true)
-MailQueue\Cli\Stop: there is no unfinished move to give up
+MailQueue\Cli\Stop: there is no unfinished move to cancel
 bool(true)
 MailQueue\Cli\Stop: the move is over, and the target sends: to go back, move the target into an empty queue
 a trigger stands for a database that cuts what it stores
@@ -206,7 +206,7 @@ copying: stopped, sends 00, the same, sends 01
 moved: stopped, sends 00, the same, sends 01
 copied: stopped, sends 00, the same, sends 01
 a setting that cannot be
-MailQueue\Cli\Stop: the source's setting mailMaxPerHour cannot be "many": allowed is 0 … 1000000000. Correct it there, and repeat the command
+MailQueue\Cli\Stop: the source's setting mailMaxPerHour cannot be "many"; allowed values: 0 … 1000000000. Correct it there, and repeat the command
 7
 a dry run
 int(600)

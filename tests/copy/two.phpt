@@ -84,15 +84,15 @@ gc_collect_cycles(); // LeakSanitizer takes those for leaks
 ?>
 --EXPECT--
 a second command takes over: what the target has sent does not come back
-MailQueue\Cli\Stop: another migrate-store has taken over this move, or it was given up: nothing more was written by this one 480 00
-MailQueue\Cli\Stop: another migrate-store has taken over this move, or it was given up: nothing more was written by this one 480 00
-MailQueue\Cli\Stop: another migrate-store has taken over this move, or it was given up: nothing more was written by this one 480 00
-MailQueue\Cli\Stop: another migrate-store has taken over this move, or it was given up: nothing more was written by this one 480 00
+MailQueue\Cli\Stop: another migrate-store has taken over this move, or it was cancelled: nothing more was written by this one 480 00
+MailQueue\Cli\Stop: another migrate-store has taken over this move, or it was cancelled: nothing more was written by this one 480 00
+MailQueue\Cli\Stop: another migrate-store has taken over this move, or it was cancelled: nothing more was written by this one 480 00
+MailQueue\Cli\Stop: another migrate-store has taken over this move, or it was cancelled: nothing more was written by this one 480 00
 given up meanwhile
-MailQueue\Cli\Stop: another migrate-store has taken over this move, or it was given up: nothing more was written by this one 0 [true,true]
-MailQueue\Cli\Stop: another migrate-store has taken over this move, or it was given up: nothing more was written by this one 0 [true,true]
-MailQueue\Cli\Stop: another migrate-store has taken over this move, or it was given up: nothing more was written by this one 0 [true,true]
-MailQueue\Cli\Stop: another migrate-store has taken over this move, or it was given up: nothing more was written by this one 0 [true,true]
+MailQueue\Cli\Stop: another migrate-store has taken over this move, or it was cancelled: nothing more was written by this one 0 [true,true]
+MailQueue\Cli\Stop: another migrate-store has taken over this move, or it was cancelled: nothing more was written by this one 0 [true,true]
+MailQueue\Cli\Stop: another migrate-store has taken over this move, or it was cancelled: nothing more was written by this one 0 [true,true]
+MailQueue\Cli\Stop: another migrate-store has taken over this move, or it was cancelled: nothing more was written by this one 0 [true,true]
 mail of the target's own is never deleted
 MailQueue\Cli\Stop: the target has mail 590, which this move did not write: delete it there, or give the move up with --abort own
 590

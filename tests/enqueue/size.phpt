@@ -35,11 +35,11 @@ foreach (['0', 'foo'] as $size) {
 }
 ?>
 --EXPECT--
-raw: MailQueue\MessageException [message]: message: it has 4913 bytes, allowed are 4096; make it smaller or raise the limit
-fields: MailQueue\MessageException [text]: text: the message has 4800 bytes or more, allowed are 4096; make it smaller or raise the limit
-grows over it by its encoding: MailQueue\MessageException [text]: text: the message has 5470 bytes or more, allowed are 4096; make it smaller or raise the limit
+raw: MailQueue\MessageException [message]: message: it has 4913 bytes, at most 4096 are allowed; make it smaller or raise the limit
+fields: MailQueue\MessageException [text]: text: the message has 4800 bytes or more, at most 4096 are allowed; make it smaller or raise the limit
+grows over it by its encoding: MailQueue\MessageException [text]: text: the message has 5470 bytes or more, at most 4096 are allowed; make it smaller or raise the limit
 int(1)
 fits
 1 stored
 0: stored
-foo: message: it has 27200113 bytes, allowed are 26214400; make it smaller or raise the limit
+foo: message: it has 27200113 bytes, at most 26214400 are allowed; make it smaller or raise the limit

@@ -96,8 +96,8 @@ attachments[2]: the path has a NUL; give a content as ['data' => …]
 attachments[2]: the path is empty
 attachments[2]: phar:: No such file or directory; give the path of a local file that exists, or ['stream' => fopen(…)], or a content as ['data' => …]
 attachments[2]: …: Invalid argument
-attachments[2]: %/large.bin: it has 26214401 bytes, allowed for a message are 26214400 (mailqueue.max_message_size)
-attachments[2]: its size is not the 0 bytes that it had before; let nobody write to it meanwhile
+attachments[2]: %/large.bin: it has 26214401 bytes, at most 26214400 are allowed for a message (mailqueue.max_message_size)
+attachments[2]: its size is not the 0 bytes that it had before; do not write to the file while it is being attached
 0 stored
 what is fine:
 ok ok ok ok ok ok 

@@ -314,8 +314,8 @@ Subject: x
 From here
 -- refused
 ## NUL: exit 65 mailqueue: message: line 7: it has a NUL; encode the part as base64
-## a long line, signed: exit 65 mailqueue: message: line 8: it has more than 998 octets, and a DKIM-Signature forbids to change it; break it or encode it (quoted-printable or base64) before signing
-## Latin-1, signed: exit 65 mailqueue: message: line 7: a header has bytes that are not UTF-8, and a DKIM-Signature forbids to change it; encode it (RFC 2047) before signing
+## a long line, signed: exit 65 mailqueue: message: line 8: it has more than 998 octets, and its DKIM-Signature forbids changing it; break it or encode it (quoted-printable or base64) before signing
+## Latin-1, signed: exit 65 mailqueue: message: line 7: a header has bytes that are not UTF-8, and its DKIM-Signature forbids changing it; encode it (RFC 2047) before signing
 ## a line that is not a field: 
 From: Tester <USER@HOST>
 Subject: x
@@ -326,9 +326,9 @@ Message-ID: NEW
 no field: 
 
 hi
-## Latin-1, signed, behind a line of a mailbox file: exit 65 mailqueue: message: line 8: a header has bytes that are not UTF-8, and a DKIM-Signature forbids to change it; encode it (RFC 2047) before signing
+## Latin-1, signed, behind a line of a mailbox file: exit 65 mailqueue: message: line 8: a header has bytes that are not UTF-8, and its DKIM-Signature forbids changing it; encode it (RFC 2047) before signing
 ## too large: exit 65 mailqueue: message: it is larger than 1048576 bytes; make it smaller or raise mailqueue.max_message_size
-## a little too large: exit 65 mailqueue: message: it has 1200123 bytes, allowed are 1048576; make it smaller or raise the limit
+## a little too large: exit 65 mailqueue: message: it has 1200123 bytes, at most 1048576 are allowed; make it smaller or raise the limit
 ## too many fields: exit 65 mailqueue: message: it has more than 10000 fields of addresses
 ## too many recipients: exit 67 mailqueue: recipients: 50000 addresses; give 1 to 10000
 -- large

@@ -88,10 +88,10 @@ parked unreadable 0: the message in the database cannot be sent: byte 17: it doe
 parked unreadable 0: the message in the database cannot be sent: byte 16: a LF without CR; correct it, then retry it, or delete it
 parked unreadable 0: the message in the database cannot be sent: byte 1: it does not end with CR and LF; correct it, then retry it, or delete it
 parked unreadable 0: the message in the database cannot be sent: byte 1: a LF without CR; correct it, then retry it, or delete it
-parked unreadable 0: the row cannot be read: recipients is no JSON array of addresses, envelope_from is none, or locked_by no claim token: correct it, then retry it, or delete it
-parked unreadable 0: the row cannot be read: recipients is no JSON array of addresses, envelope_from is none, or locked_by no claim token: correct it, then retry it, or delete it
-parked unreadable 0: the row cannot be read: recipients is no JSON array of addresses, envelope_from is none, or locked_by no claim token: correct it, then retry it, or delete it
-parked unreadable 0: the row cannot be read: recipients is no JSON array of addresses, envelope_from is none, or locked_by no claim token: correct it, then retry it, or delete it
+parked unreadable 0: the row cannot be read: recipients is not a JSON array of addresses, envelope_from is not an address, or locked_by is not a claim token: correct it, then retry it, or delete it
+parked unreadable 0: the row cannot be read: recipients is not a JSON array of addresses, envelope_from is not an address, or locked_by is not a claim token: correct it, then retry it, or delete it
+parked unreadable 0: the row cannot be read: recipients is not a JSON array of addresses, envelope_from is not an address, or locked_by is not a claim token: correct it, then retry it, or delete it
+parked unreadable 0: the row cannot be read: recipients is not a JSON array of addresses, envelope_from is not an address, or locked_by is not a claim token: correct it, then retry it, or delete it
 parked refused 1: 250 2.0.0 taken
 new  0: 
 1 sent

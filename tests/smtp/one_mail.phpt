@@ -18,7 +18,7 @@ function pause_is_over(TestQueue $queue): void
     $pdo->exec('UPDATE mail_queue SET next_attempt_at = next_attempt_at - 100000');
 }
 
-/** How a queue stands after so many runs. */
+/** The state of a queue after this many runs. */
 function stand(TestQueue $queue, Sink $sink, int $runs, mixed ...$options): string
 {
     $ends = [];

@@ -42,7 +42,7 @@ echo $end[0] ?? '', "\n", $queue->state('cut'), "\n";
 --EXPECT--
 5 mails, at most 1 each
 gone gone gone gone gone
-mailqueue: 0 sent, 1 uncertain, 1 cut off behind their dot (they may arrive twice); stopped by a signal.
+mailqueue: 0 sent, 1 uncertain, 1 cut off after their dot (they may arrive twice); stopped by a signal.
 exit 0
 "end=signal claimed=1 uncertain=1 cut_off=1"
 failed 1 uncertain 1

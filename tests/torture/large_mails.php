@@ -13,7 +13,7 @@ use MailQueue;
 const ADDRESS_SPACE_KB = 600_000;
 const PEAK_MB = 200;
 
-/** Messages of so many bytes, of lines. */
+/** Messages of this many bytes, in lines. */
 function fill_large(string $path, string $journal, int $mails, int $bytes): void
 {
     apart(static function () use ($path, $journal, $mails, $bytes): void {

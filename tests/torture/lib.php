@@ -139,7 +139,7 @@ function ended(int $pid, bool $wait = true): string
     return pcntl_wifsignaled($status) ? 'signal ' . pcntl_wtermsig($status) : 'exit ' . pcntl_wexitstatus($status);
 }
 
-/** The same, for at most so many seconds; then it is killed. */
+/** The same, for at most this many seconds; then it is killed. */
 function ended_within(int $pid, float $seconds): string
 {
     $until = microtime(true) + $seconds;

@@ -129,7 +129,7 @@ function without_limit(Row $row, int $mails): void
     check_hosts($row, $hosts);
 }
 
-/** The most that was accepted within any so many seconds. */
+/** The most mails that were accepted within any period of this many seconds. */
 function most_within(Sink $sink, float $seconds): int
 {
     $times = $sink->times();

@@ -95,7 +95,7 @@ final class Killer
         private readonly string $dsn,
     ) {}
 
-    /** Has so many workers at work, kills the one whose time has come, replaces it. */
+    /** Keeps this many workers at work: kills each when its time has come, and replaces it. */
     public function kill(int $together): void
     {
         while (count($this->workers) < $together) {

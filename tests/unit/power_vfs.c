@@ -20,7 +20,7 @@ static struct {
     struct power_counts counts;
     int left; /* operations until the power goes off; 0: it stays on */
     bool off;
-    int fail[POWER_KINDS]; /* so many syncs */
+    int fail[POWER_KINDS]; /* how many syncs fail */
     bool lost;
     int ill; /* operations until one fails; 0: none does, 1: the next */
     bool lasting;

@@ -26,11 +26,11 @@ int64_t program_now_ms(void);
 struct mq_transport *program_open(const char *command, const char *options, int processes);
 /* Submits a mail and steps until it is back. */
 void program_send(struct mq_transport *transport, struct fake_mail *mail);
-/* Steps until so many more are back; asserts that they are in time. */
+/* Steps until this many more are back; asserts that they are in time. */
 void program_run(struct mq_transport *transport, size_t count, int64_t within_ms);
 /* The trouble's reason, "" none. */
 const char *program_trouble(struct mq_transport *transport);
-/* A message of about so many bytes, wire form, malloc'ed. */
+/* A message of about this many bytes, wire form, malloc'ed. */
 char *program_message(size_t size);
 
 #endif

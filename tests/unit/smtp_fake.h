@@ -32,12 +32,12 @@ struct fake {
     /* relay → us */
     char in[65536];
     size_t in_len, in_pos;
-    size_t in_cut; /* at most so many bytes a read; 0: all */
+    size_t in_cut; /* at most this many bytes a read; 0: all */
     bool in_eof, in_reset;
     /* us → relay */
     char *out;
     size_t out_len;
-    size_t out_cut;      /* at most so many bytes a write; 0: all */
+    size_t out_cut;      /* at most this many bytes a write; 0: all */
     bool out_blocked;    /* writes do not go through … */
     const void *pending; /* … and must be repeated alike */
     size_t pending_len;

@@ -9,8 +9,8 @@
 
 struct scene_worker;
 
-/* A relay of so many sessions. A delivery's body leaves after half the latency, or after body_ms
- * where that is set; its reply comes after all of it. */
+/* A relay with this many sessions. A delivery's body leaves after half the latency, or after
+ * body_ms where that is set; its reply comes after all of it. */
 struct fake_relay {
     struct mq_transport transport; /* first */
     struct scene_worker *scene;

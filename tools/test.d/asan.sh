@@ -85,7 +85,7 @@ tests/sendmail/smtp.phpt the dialogue of sendmail -bs is PHP; its mail is enqueu
 LIST
 }
 
-# asan_phpts [FILE|DIRECTORY...]: what is left out is run only where it is named itself.
+# asan_phpts [FILE|DIRECTORY...]: a test that is skipped here runs only if it is named itself.
 asan_phpts() {
     local file pattern _reason left_out
     while read -r file; do

@@ -13,7 +13,7 @@ library_of() {
     esac
 }
 
-# write_phpstan_config FILE BRIDGE...: the bridges are those that are left out.
+# write_phpstan_config FILE BRIDGE...: the bridges are those that are skipped.
 write_phpstan_config() {
     local file=$1 bridge
     shift

@@ -156,7 +156,7 @@ static enum mq_status from_bare(struct mq_php_path path, const zval *value, stru
     return from_file(path, mq_php_view(Z_STR_P(value)), err);
 }
 
-/* ---- the media type: from the extension of the name, else from the first octets ---- */
+/* ---- the media type: from the extension of the name, or else from the first octets ---- */
 
 struct media {
     const char *mark, *type;

@@ -31,7 +31,7 @@ static enum mq_status check_session(struct mq_pdo *self, const struct mq_value *
     if (!mq_str_equal(client, values[2].s) || splits_quotes(client)) {
         return mq_error_set(err, MQ_CONFIG, "database",
                             "$database: the connection's character set is %.*s for statements and "
-                            "%.*s for comparisons, by which texts would be changed: add "
+                            "%.*s for comparisons, which would change stored text: add "
                             "charset=utf8mb4 to the DSN",
                             (int)client.len, client.data, (int)values[2].s.len, values[2].s.data);
     }

@@ -25,7 +25,7 @@ static const char *const overrides[MQ_SQL_COUNT] = {
                             "(`key` VARCHAR(190) NOT NULL PRIMARY KEY, value LONGTEXT){a}",
     /* One statement makes a table with its indexes, and can be run again. MySQL has no partial
      * indexes. So the column `claimable` leads the index that claims read: it is 0 in rows that a
-     * claim may take, else NULL. Only rows in sending have a locked_until. */
+     * claim may take, or NULL. Only rows in sending have a locked_until. */
     [MQ_SQL_TABLES] =
         "CREATE TABLE IF NOT EXISTS {t} ({*}, "
         "claimable TINYINT AS (CASE WHEN " MQ_CLAIMABLE_STATES " THEN 0 END) STORED, "

@@ -23,7 +23,7 @@ void mq_smtp_close(struct mq_smtp_session *session, const char *why);
 void mq_smtp_learn(struct mq_smtp_owner *owner, enum mq_smtp_following following);
 /* The relay closed or is silent: may learn FOLLOW_NEVER, then calls mq_smtp_session_lost(). */
 void mq_smtp_cut_off(struct mq_smtp_session *session, const char *why);
-/* The current transaction is over: the one behind moves up, or the session is idle. */
+/* The current transaction is over: the next one moves up, or the session is idle. */
 void mq_smtp_advance(struct mq_smtp_session *session);
 
 /* Whether the dot may have been sent. */

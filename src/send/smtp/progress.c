@@ -9,7 +9,7 @@
 
 /* RFC 5321, section 4.5.3.2 gives no time for QUIT; nothing depends on its reply. */
 #define QUIT_TIMEOUT_MS 2000
-/* After so many mails without an acceptance a new session is quicker: Postfix delays replies. */
+/* After this many mails without an acceptance a new session is quicker: Postfix delays replies. */
 #define FAILURES_MAX 4
 
 /* How long the state may last; in state ENVELOPE, how long the awaited reply may take. */
@@ -203,7 +203,7 @@ void mq_smtp_learn(struct mq_smtp_owner *owner, enum mq_smtp_following following
 
 /* Whether the relay closed while our MAIL was on its way: a relay may close after any mail. Then
  * the mail is sent again over another session, but only once: a mail that makes relays hang up must
- * not block those behind it. */
+ * not block those after it. */
 static bool crossed(const struct mq_smtp_session *session, const struct mq_smtp_tx *tx)
 {
     return session->decided > 0 && !tx->replied && !session->silent &&

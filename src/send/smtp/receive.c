@@ -73,10 +73,9 @@ static void relay_trouble(struct mq_smtp_session *session, struct mq_smtp_tx *tx
     close_by(session, reply);
 }
 
-/* If the session has served other mails, the relay may just want a new session: the mail starts
- * over. In a new session, this mail may be the cause: one other session tries it, then other mails
- * go first. A reply to the dot is about this mail in any session, and sending the body once is
- * enough: other mails go first. */
+/* On a session that has carried other mails, the relay may only want a new session: send the mail
+ * again. On a fresh session the mail itself may be the cause: try it on one more session, then let
+ * other mails go first. A 421 to the dot always concerns this mail; do not send the body twice. */
 static void session_trouble(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                             const struct mq_reply *reply)
 {
@@ -205,7 +204,7 @@ static void on_rcpt(struct mq_smtp_session *session, struct mq_smtp_tx *tx, size
     target->result = (enum mq_outcome)verdict;
 }
 
-/* An unsolicited reply shifts the replies behind it, and a recipient could be refused by the reply
+/* An unsolicited reply shifts the replies after it, and a recipient could be refused by the reply
  * to another one. If a message goes out, DATA's 354 proves that nothing is shifted. If none does,
  * we send RSET: with shifted replies, we would now read DATA's, which is not a 2xx. */
 static bool begin_check(const struct mq_smtp_session *session, struct mq_smtp_tx *tx)

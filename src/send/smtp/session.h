@@ -21,7 +21,7 @@ enum mq_smtp_state {
     MQ_SMTP_STATE_COUNT
 };
 
-/* Whether an envelope is sent behind another mail's dot before the relay has answered that dot.
+/* Whether an envelope is sent after another mail's dot before the relay has answered that dot.
  * Some relays offer PIPELINING but drop the connection then (Dovecot's submission service up to
  * 2.4.1), which leaves the mail before it uncertain. So a relay must first show that it can. */
 enum mq_smtp_following {
@@ -45,7 +45,7 @@ struct mq_smtp_owner {
     bool pipelining;      /* whether the relay offered it to the last session */
     bool no_params;       /* all transactions are plain: only that worked */
     int failures;         /* failed connects in a row; a mail that the relay decides resets it */
-    /* Returns a transfer to begin now, on an idle session or behind the dot; NULL: none. */
+    /* Returns a transfer to begin now, on an idle session or after the dot; NULL: none. */
     struct mq_transfer *(*next)(struct mq_smtp_owner *owner, bool behind);
     /* The session is closed; its channel is closed afterwards. `why`: "" at an orderly end. */
     void (*closed)(struct mq_smtp_owner *owner, struct mq_smtp_session *session, const char *why);
@@ -85,7 +85,7 @@ struct mq_smtp_tx {
     enum mq_smtp_command next; /* the next to write; MQ_SMTP_NONE: none now */
     size_t next_target;
     uint64_t mail_at; /* where in the stream MAIL begins; valid once next is past MAIL */
-    uint64_t dot_at;  /* the position behind the dot; 0: not in the buffer yet */
+    uint64_t dot_at;  /* the position after the dot; 0: not in the buffer yet */
     int64_t mail_ms;  /* boot time at MAIL */
 };
 
@@ -103,7 +103,7 @@ struct mq_smtp_session {
     struct mq_smtp_caps caps;
     int64_t deadline_ms; /* boot time; INT64_MAX: none */
 
-    struct mq_smtp_tx tx[2]; /* the current one and the one behind its dot */
+    struct mq_smtp_tx tx[2]; /* the current one and the one after its dot */
     uint8_t current;
     bool open_transaction; /* MAIL was accepted; no RSET or reply to the dot has ended it */
     bool last;             /* begin nothing more: QUIT when idle */
@@ -134,10 +134,10 @@ void mq_smtp_session_init(struct mq_smtp_session *session, struct mq_smtp_owner 
 /* The connection is open; the session owns the channel from now on. */
 void mq_smtp_session_ready(struct mq_smtp_session *session, struct mq_channel *channel,
                            const struct mq_smtp_caps *caps);
-/* Whether a transfer can begin now, or behind the dot of the one under way. */
+/* Whether a transfer can begin now, or after the dot of the one under way. */
 bool mq_smtp_session_may_begin(const struct mq_smtp_session *session);
 bool mq_smtp_session_may_follow(const struct mq_smtp_session *session);
-/* Asks the pool for work and writes what can be written. */
+/* Takes the next transfers from the pool, and writes as much as the socket accepts. */
 void mq_smtp_session_pump(struct mq_smtp_session *session);
 /* The socket is readable, or in error: reads all there is, then pumps. */
 void mq_smtp_session_readable(struct mq_smtp_session *session);

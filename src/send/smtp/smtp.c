@@ -31,7 +31,7 @@ struct slot {
 };
 
 struct pool {
-    struct mq_transport transport; /* first: the worker's view */
+    struct mq_transport transport; /* must be the first member: the worker casts from it */
     struct mq_smtp_owner owner;    /* the sessions' view */
     struct mq_dsn dsn;
     int epoll_fd;
@@ -86,7 +86,7 @@ static size_t op_capacity(const struct mq_transport *transport, bool just_in_tim
     const struct pool *pool = (const struct pool *)transport;
     size_t at_work = busy(pool);
     size_t free_sessions = at_work < pool->limit ? pool->limit - at_work : 0;
-    /* Each mail under way can have an envelope behind its dot. One more mail waits until the body
+    /* Each mail under way can have an envelope after its dot. One more mail waits until the body
      * of that envelope goes out: then that body and the next envelope leave in one write. */
     if (!just_in_time && pool->owner.pipelining && pool->owner.following != MQ_SMTP_FOLLOW_NEVER &&
         !pool->owner.no_params) {
@@ -122,7 +122,7 @@ static struct mq_transfer *next_transfer(struct mq_smtp_owner *owner, bool behin
     }
     struct mq_transfer *before = NULL;
     if (behind) {
-        /* A session of its own is quicker for a mail than waiting behind another mail's dot. */
+        /* A session of its own is quicker for a mail than waiting after another mail's dot. */
         size_t first = owner->in_state[MQ_SMTP_IDLE] + owner->in_state[MQ_SMTP_CONNECTING];
         if (pool->transport.pending.count <= first + openable(pool)) {
             return NULL;
@@ -355,7 +355,7 @@ static void close_sessions(struct pool *pool, const char *why)
     }
 }
 
-/* Gives back transfers behind another mail's dot and, with `envelopes`, those in state ENVELOPE. */
+/* Gives back transfers after another mail's dot and, with `envelopes`, those in state ENVELOPE. */
 static void recall(struct pool *pool, bool envelopes)
 {
     for (size_t i = 0; i < pool->connections; i++) {

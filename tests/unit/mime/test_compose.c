@@ -342,9 +342,9 @@ static void test_size(void **state)
     fields.max_size = out.len;
     assert_composes(&fields);
     fields.max_size--;
-    assert_bad(&fields, "text", "allowed are");
+    assert_bad(&fields, "text", "are allowed");
     fields.html = MQ_STR("<p>It is the larger one");
-    assert_bad(&fields, "html", "allowed are");
+    assert_bad(&fields, "html", "are allowed");
 }
 
 int main(void)

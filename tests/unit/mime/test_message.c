@@ -296,7 +296,7 @@ static void test_size(void **state)
     mq_buffer_reset(&out);
     limited.max_size--;
     assert_int_equal(mq_message_normalize(raw, &limited, &out, &info, &err), MQ_MESSAGE);
-    assert_non_null(strstr(err.text, "33 bytes, allowed are 32"));
+    assert_non_null(strstr(err.text, "33 bytes, at most 32 are allowed"));
     assert_int_equal(out.len, 0);
 }
 

@@ -104,7 +104,7 @@ static void test_what_must_not_be_changed(void **state)
 {
     (void)state;
     assert_refused("DKIM-Signature: v=1\r\n\r\n\xC3\xA9\r\n",
-                   "a DKIM-Signature forbids to change it");
+                   "its DKIM-Signature forbids changing it");
     assert_refused("Content-Type: multipart/signed; boundary=qq\r\n\r\n--qq\r\n\r\n\xC3\xA9\r\n"
                    "--qq--\r\n",
                    "a part of it is signed or encrypted");

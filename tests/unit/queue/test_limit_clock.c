@@ -122,7 +122,7 @@ static void test_goes_back_within_a_run(void **state)
     }
 }
 
-static int dying; /* deliveries whose reply comes after so many ms, from a worker that is dead */
+static int dying; /* deliveries whose reply comes after this many ms, from a dead worker */
 
 static void dies_behind_the_dot(struct fake_relay *relay, struct mq_transfer *transfer,
                                 struct mq_target *target)

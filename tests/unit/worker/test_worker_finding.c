@@ -46,7 +46,7 @@ static int64_t now_s(const struct scene_worker *scene)
     return START + scene->wall_ahead_s + scene->boot_ms / 1000;
 }
 
-/* What is kept: `before`, a time that is so many days ahead, `after`. */
+/* What is kept: `before`, a time this many days ahead, `after`. */
 static void assert_kept_for(struct scene_worker *scene, const char *before, int days,
                             const char *after)
 {

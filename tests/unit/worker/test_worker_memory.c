@@ -20,7 +20,7 @@ static struct {
     int most_deleted;
     size_t fits;     /* as many messages can be read while others are under way; 0: any number */
     bool never;      /* none can */
-    int claims_fail; /* so many claims lack memory */
+    int claims_fail; /* this many claims run out of memory */
     int claims;
     int claims_before; /* the test's own */
     int64_t wait_ms;   /* for the write lock, each time */

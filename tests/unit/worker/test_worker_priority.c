@@ -24,7 +24,7 @@ static void fail_bad(struct fake_relay *relay, struct mq_transfer *transfer,
     }
 }
 
-/* To so many domains, in turn. */
+/* To this many domains, in turn. */
 static void enqueue(struct scene_worker *scene, int mails, const char *name, int domains,
                     int priority)
 {
