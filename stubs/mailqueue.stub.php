@@ -323,7 +323,7 @@ namespace {
         public function diagnostics(): array {}
 
         /**
-         * The keys of the config table that steer the queue.
+         * The keys of the config table that control the queue.
          *
          * @return array<string, array{type: string, range: string, default: string, meaning: string, internal: bool,
          *         aliasOf: ?string}> "aliasOf" is the key whose value a true one stands for where that is unset
