@@ -58,7 +58,7 @@ final class Pair
     {
         $what = $isSending ? 'mails are still being sent' : 'transactions are still open';
         return new Stop("$what after $this->timeout s. The source stays paused: repeat the command "
-            . 'to go on, or give the move up with --abort', ExitCode::TEMPFAIL);
+            . 'to go on, or cancel the move with --abort', ExitCode::TEMPFAIL);
     }
 
     // ---- within transactions: what these methods check stays true until the transaction ends ----

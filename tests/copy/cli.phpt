@@ -74,7 +74,7 @@ mailqueue: There is no database %/none.db, or this user cannot reach it. Check t
 not made
 -- while one is being sent
 exit 75
-mailqueue: mails are still being sent after 0 s. The source stays paused: repeat the command to go on, or give the move up with --abort
+mailqueue: mails are still being sent after 0 s. The source stays paused: repeat the command to go on, or cancel the move with --abort
 paused
 bool(true)
 array(0) {
@@ -116,7 +116,7 @@ mailqueue: 2 sent; nothing more is due.
 int(0)
 -- given up; other names
 exit 75
-mailqueue: mails are still being sent after 0 s. The source stays paused: repeat the command to go on, or give the move up with --abort
+mailqueue: mails are still being sent after 0 s. The source stays paused: repeat the command to go on, or cancel the move with --abort
 exit 0
 Given up: the source sends again.
 exit 78

@@ -107,7 +107,7 @@ MailQueue\Cli\Stop: mail 1 cannot be moved: its column next_attempt_at holds no 
 int(1)
 a callback that throws; a transaction that is open elsewhere
 LogicException: enough
-MailQueue\Cli\Stop: transactions are still open after 0 s. The source stays paused: repeat the command to go on, or give the move up with --abort
+MailQueue\Cli\Stop: transactions are still open after 0 s. The source stays paused: repeat the command to go on, or cancel the move with --abort
 int(1)
 not into itself
 MailQueue\Cli\Stop: source and target are the same table of the same database

@@ -191,7 +191,7 @@ MailQueue\Cli\Stop: the move is over, and the target sends: to go back, move the
 a trigger stands for a database that cuts what it stores
 MailQueue\Cli\Stop: mail 31 is not read back as it was stored: its column message_id differs (too long there, or cut). Correct the row in the source, or delete the mail
 MailQueue\Cli\Stop: mail 32 is not read back as it was stored: its column content differs (too long there, or cut). Correct the row in the source, or delete the mail
-MailQueue\Cli\Stop: mail 33 could not be stored: two: SQLSTATE[23000]: Integrity constraint violation: 19 no room. What is copied stays: correct this and repeat the command to go on, or give the move up with --abort
+MailQueue\Cli\Stop: mail 33 could not be stored: two: SQLSTATE[23000]: Integrity constraint violation: 19 no room. What is copied stays: correct this and repeat the command to go on, or cancel the move with --abort
 bool(true)
 what changes the target behind our back is found by the comparison of all
 bool(true)

@@ -118,7 +118,7 @@ bool(true)
 bool(true)
 int(601)
 what is being sent is waited for
-MailQueue\Cli\Stop: mails are still being sent after 0 s. The source stays paused: repeat the command to go on, or give the move up with --abort
+MailQueue\Cli\Stop: mails are still being sent after 0 s. The source stays paused: repeat the command to go on, or cancel the move with --abort
 string(1) "0"
 bool(true)
 string(6) "failed"

@@ -94,7 +94,7 @@ MailQueue\Cli\Stop: another migrate-store has taken over this move, or it was ca
 MailQueue\Cli\Stop: another migrate-store has taken over this move, or it was cancelled: nothing more was written by this one 0 [true,true]
 MailQueue\Cli\Stop: another migrate-store has taken over this move, or it was cancelled: nothing more was written by this one 0 [true,true]
 mail of the target's own is never deleted
-MailQueue\Cli\Stop: the target has mail 590, which this move did not write: delete it there, or give the move up with --abort own
+MailQueue\Cli\Stop: the target has mail 590, which this move did not write: delete it there, or cancel the move with --abort own
 590
 stored between the look at the target and the record in it
 LogicException: stopped

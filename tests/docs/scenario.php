@@ -162,9 +162,12 @@ printf secret >/home/me/.mailqueue-password; chown me /home/me/.mailqueue-passwo
             ->enqueue(["from" => "a@example.org", "to" => "b@example.net", "subject" => "x", "text" => "x"]);')($block)],
     ['block' => 'docs/databases.md: MAILQUEUE_DATABASE=pgsql:', 'through' => static fn(string $block): string => $cron(
         "MAILQUEUE_TRANSPORT=smtp://user:password@mail.example.org:587\n$block")],
-    ['text' => 'docs/databases.md: mailqueue migrate-store', 'through' => static fn(string $text): string
-        => $server . "$text /home/me/app.sqlite 'pgsql:host=db.example.org;dbname=app;sslmode=verify-full' "
-        . '--transport null://null || true'],
+    ['name' => 'a queue to move', 'run' => 'php -r ' . escapeshellarg('(new MailQueue("/home/me/move.sqlite"))->enqueue('
+        . '["from" => "a@example.org", "to" => "b@example.net", "subject" => "x", "text" => "x"]);')],
+    ['text' => 'docs/databases.md: mailqueue migrate-store FROM TO', 'through' => static fn(string $text): string
+        => $server . str_replace('FROM TO', "/home/me/move.sqlite "
+        . "'pgsql:host=db.example.org;dbname=app;sslmode=verify-full'", $text),
+        'shows' => '/^Moved 1 mails to pgsql:.*: 1 pending\.$/m'],
 
     ['block' => 'integrations/symfony/README.md: // config/bundles.php', 'in' => '/home/me/site', 'through'
         => static fn(string $block): string => php('require "vendor/autoload.php";

@@ -16,7 +16,7 @@ changed_files() {
 }
 
 part_quick() {
-    local size
+    local size began=$SECONDS
     local -a c php
     cd "$MQ_ROOT" || return
     if ! tools/build plain >/dev/null; then
@@ -38,4 +38,5 @@ part_quick() {
     run_unit unit unit
     # shellcheck disable=SC2086
     part_phpt $QUICK_PHPT
+    say "quick: $((SECONDS - began)) s"
 }
