@@ -113,9 +113,9 @@ run('by the worker', [], '$mail = ["a@example.net", "x", "y", "From: b@example.o
     echo json_encode(mail(...$mail)), ", ", MailQueue::default()->stats()->pending, " queued\n";');
 
 echo "\n";
-/* mbstring is loaded before mailqueue above; here behind it. */
+/* mbstring is loaded before mailqueue above; here after it. */
 $extension = getenv('MAILQUEUE_SO') ?: 'mailqueue';
-foreach (['mbstring behind it' => ['mbstring'], 'no mbstring' => []] as $title => $names) {
+foreach (['mbstring after it' => ['mbstring'], 'no mbstring' => []] as $title => $names) {
     $command = [PHP_BINARY, '-n', '-d', "extension=$extension", '-d', 'mailqueue.capture_mail=1',
         '-d', 'mailqueue.database=' . database()];
     foreach ($names as $name) {
@@ -177,7 +177,7 @@ sent by sendmail
 true, 0 queued
 true, 1 queued
 
-mbstring behind it: bool(true)
+mbstring after it: bool(true)
 bool(true)
 2 queued
 no mbstring: bool(true)

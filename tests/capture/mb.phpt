@@ -9,7 +9,7 @@ pdo_sqlite
 require __DIR__ . '/capture.inc';
 
 // Seen to fail with each of: another indent of the subject, base64 without line ends, bytes over 127
-// in what says 7bit, a charset of a second parameter or behind a fold not found.
+// in what says 7bit, a charset of a second parameter or after a fold not found.
 
 const TO = 'ann@example.net';
 const FROM = 'From: Club <club@example.org>';

@@ -22,7 +22,7 @@ void fuzz_fail(const char *condition, const char *file, int line) __attribute__(
 struct mq_str fuzz_cut(struct mq_str *text, char end);
 bool fuzz_contains(struct mq_str text, const char *part); /* ASCII, whatever the case */
 
-/* Appends the input, with a byte 0x01 for 300 times the one behind it: so a small one has long
+/* Appends the input, with a byte 0x01 for 300 times the one after it: so a small one has long
  * lines. At most about 200,000 bytes. */
 void fuzz_repeat(struct mq_str input, struct mq_buffer *out);
 int fuzz_base64_digit(char c); /* -1: none */

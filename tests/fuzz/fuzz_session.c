@@ -106,7 +106,7 @@ static void read_rcpt(const char *line)
 
 static void read_command(const char *line)
 {
-    REQUIRE(!w.data_open); /* nothing goes behind DATA before its reply */
+    REQUIRE(!w.data_open); /* nothing goes after DATA before its reply */
     for (const char *c = line; *c != '\0'; c++) {
         REQUIRE(*c >= 32 && *c < 127);
     }

@@ -2,7 +2,7 @@
  * not change a second time, and each part decodes to the octets that it had.
  *
  * The first byte: 1 takes the rest for a message as programs write it, with a byte 0x01 for 300
- * times the one behind it; else the rest says of which parts a message is made. */
+ * times the one after it; else the rest says of which parts a message is made. */
 #include "fuzz.h"
 
 #include <string.h>
@@ -168,7 +168,7 @@ static void decode_quoted(struct mq_str text, struct mq_buffer *out)
     }
 }
 
-/* What a reader has of a body, with the line end behind it, which is a boundary's (`has_end`) or
+/* What a reader has of a body, with the line end after it, which is a boundary's (`has_end`) or
  * the body's own. */
 static void decode(struct mq_str entity, struct mq_str body, bool has_end, struct mq_buffer *out)
 {

@@ -52,7 +52,7 @@ $try('a CR in the header', $to, "Subject: a\rb\n$head\n");
 echo "-- made complete\n";
 $try('nothing', $to, '');
 $try('text only', $to, "Hello Ann,\n\nhi\n");
-$try('text behind the header', $to, "$head" . "Hello Ann\n");
+$try('text after the header', $to, "$head" . "Hello Ann\n");
 $try('an empty line first', $to, "\nHello: Ann\n");
 $try('no From', $to, "Subject: x\n\nhi\n");
 $try('no From, CRLF', $to, "Subject: x\r\n\r\nhi\r\n");
@@ -70,7 +70,7 @@ $signed = "DKIM-Signature: v=1\n$head";
 $try('a long line, signed', $to, "$signed\n" . str_repeat('x', 999) . "\n");
 $try('Latin-1, signed', $to, "{$signed}X-A: \xfc\n\nhi\n");
 $try('a line that is not a field', $to, "Subject: x\nX : y\nno field: \n\nhi\n");
-$try('Latin-1, signed, behind a line of a mailbox file', $to, "From me\n{$signed}X-A: \xfc\n\nhi\n");
+$try('Latin-1, signed, after a line of a mailbox file', $to, "From me\n{$signed}X-A: \xfc\n\nhi\n");
 $try('too large', $to, "$head\n" . str_repeat("0123456789\n", 200_000), [], ['mailqueue.max_message_size=1M']);
 $try('a little too large', $to, "$head\n" . str_repeat("0123456789\n", 100_000), [], ['mailqueue.max_message_size=1M']);
 $try('too many fields', $to, str_repeat("To: a@example.net\n", 10_001));
@@ -221,7 +221,7 @@ Message-ID: NEW
 Hello Ann,
 
 hi
-## text behind the header: 
+## text after the header: 
 From: me@example.org
 To: a@example.net
 Date: NOW
@@ -326,7 +326,7 @@ Message-ID: NEW
 no field: 
 
 hi
-## Latin-1, signed, behind a line of a mailbox file: exit 65 mailqueue: message: line 8: a header has bytes that are not UTF-8, and its DKIM-Signature forbids changing it; encode it (RFC 2047) before signing
+## Latin-1, signed, after a line of a mailbox file: exit 65 mailqueue: message: line 8: a header has bytes that are not UTF-8, and its DKIM-Signature forbids changing it; encode it (RFC 2047) before signing
 ## too large: exit 65 mailqueue: message: it is larger than 1048576 bytes; make it smaller or raise mailqueue.max_message_size
 ## a little too large: exit 65 mailqueue: message: it has 1200123 bytes, at most 1048576 are allowed; make it smaller or raise the limit
 ## too many fields: exit 65 mailqueue: message: it has more than 10000 fields of addresses

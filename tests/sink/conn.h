@@ -144,7 +144,7 @@ size_t message_feed(struct conn *c, const char *data, size_t length, bool *done)
 /* Finds X-Test-Id. */
 void message_end(struct conn *c);
 
-/* address.c: FROM:<…> or TO:<…>. NULL on a syntax error; else the parameters behind it. */
+/* address.c: FROM:<…> or TO:<…>. NULL on a syntax error; else the parameters after it. */
 char *path_parse(char *argument, const char *keyword, char *address, size_t size);
 
 #endif

@@ -116,7 +116,7 @@ static int hex_digit(char c)
     return found != NULL ? (int)(found - digits) : -1;
 }
 
-/* One character of a value, escapes resolved; *pp moves behind it. -1: malformed escape. */
+/* One character of a value, escapes resolved; *pp moves after it. -1: malformed escape. */
 static int character_parse(const char **pp)
 {
     const char *p = *pp;
@@ -256,7 +256,7 @@ static bool pair_parse(struct rule *rule, const char *name, size_t length, const
     return false;
 }
 
-/* One word, key=value or an action; *pp moves behind it. */
+/* One word, key=value or an action; *pp moves after it. */
 static bool word_parse(struct rule *rule, const char **pp)
 {
     const char *word = *pp;

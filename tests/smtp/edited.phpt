@@ -16,7 +16,7 @@ require dirname(__DIR__) . '/lib/backends.inc';
 require_once dirname(__DIR__) . '/lib/smtp.inc';
 
 // The check is in src/worker/delivery.c; what a body may be is tested by tests/unit/mime/test_message.c. Seen
-// to fail without it: they are sent as they are, and what has no end waits behind its dot.
+// to fail without it: they are sent as they are, and what has no end waits after its dot.
 
 const BODIES = [
     'bare LF' => "Subject: x\r\n\r\na\nb\r\n",
@@ -25,7 +25,7 @@ const BODIES = [
     'smuggled' => "Subject: x\r\n\r\na\n.\nMAIL FROM:<x@example.net>\r\n",
     'LF first' => "\nSubject: x\r\n\r\na\r\n",
     'NUL' => "Subject: x\r\n\r\na\0b\r\n",
-    'NUL far behind' => "Subject: x\r\n\r\n%\0\r\n",
+    'NUL far into the text' => "Subject: x\r\n\r\n%\0\r\n",
     'no end' => "Subject: x\r\n\r\na",
     'CR at the end' => "Subject: x\r\n\r\na\r",
     'half an end' => "Subject: x\r\n\r\na\n",

@@ -14,7 +14,7 @@ function try_one(string $name, array $options, string $message, array $to = ['a@
     $sink = new Sink($script, $options);
     $queue = new TestQueue();
     $queue->add('t1', $to, $message);
-    // Another mail behind it shows that nothing but the first was touched.
+    // Another mail after it shows that nothing but the first was touched.
     $queue->add('t2', ['other@example.org']);
     $report = $queue->work("smtp://127.0.0.1:$sink->port");
     $sink->stop();

@@ -14,7 +14,7 @@ const OTHER_ONLY = ['accepted' => ['t2 b@example.org']] + TWO;
 const LATER = ['jobs' => ['t1' => 'failed 1'], 'connections' => 1] + OTHER_ONLY;
 const REFUSED = ['jobs' => ['t1' => 'parked 1 for refused refused a@example.org'],
     'connections' => 1] + OTHER_ONLY;
-// One connection: the envelope of t3 is behind the dot of t2, whose reply takes its time.
+// One connection: the envelope of t3 is after the dot of t2, whose reply takes its time.
 const BEHIND = ['mails' => ['t1' => ['a@example.org'], 't2' => ['b@example.org'],
     't3' => ['c@example.org'],
     't4' => ['d@example.org']], 'connections' => 2];
@@ -85,7 +85,7 @@ $cases = [
 
     // The 250 came, then the connection died with the next envelope unanswered: that mail has no
     // body out, so it goes back and is sent once, with no attempt counted. Seen to fail with the
-    // mail behind the dot treated as any other whose MAIL had left.
+    // mail after the dot treated as any other whose MAIL had left.
     'dot: 250, then reset' => ['script' => 'at dot nth=2 delay-ms=250 then=reset then-delay-ms=30']
         + BEHIND,
     'dot: 250, then closed' => [
@@ -99,11 +99,11 @@ $cases = [
         'script' => 'at dot nth=2 delay-ms=250 reply="451 4.3.0 no" then=reset then-delay-ms=30',
         'jobs' => ['t2' => 'failed 1'], 'accepted' => ['t1 a@example.org', 't3 c@example.org',
             't4 d@example.org']] + BEHIND,
-    'dot: no reply, and the next envelope is behind it' => [
+    'dot: no reply, and the next envelope is after it' => [
         'script' => 'at dot nth=2 delay-ms=250 stall',
         'dsn' => '?final_timeout=2', 'jobs' => ['t2' => 'failed 1 uncertain 1'], 'uncertain' => 1,
         'accepted' => ['t1 a@example.org', 't3 c@example.org', 't4 d@example.org']] + BEHIND,
-    'dot: reset, and the next envelope is behind it' => [
+    'dot: reset, and the next envelope is after it' => [
         'script' => 'at dot nth=2 delay-ms=250 reset',
         'jobs' => ['t2' => 'failed 1 uncertain 1'], 'uncertain' => 1,
         'accepted' => ['t1 a@example.org', 't3 c@example.org', 't4 d@example.org']] + BEHIND,

@@ -71,18 +71,18 @@ $cases += [
     'MAIL: refused, and 354 to DATA' => ['connections' => 2,
         'script' => 'at mail times=1 raw="450 4.2.0 no\r\n250 2.1.5 ok\r\n354 go ahead\r\n"'],
 
-    // A reply that nobody asked for shifts those behind it. Seen to fail without the check by RSET:
+    // A reply that nobody asked for shifts those after it. Seen to fail without the check by RSET:
     // t1 was parked for "550 5.1.1 unknown".
-    'MAIL: an unasked reply behind it' => ['connections' => 2,
+    'MAIL: an unsolicited reply after it' => ['connections' => 2,
         'script' => 'at mail times=1 behind="550 5.1.1 unknown\r\n"'],
-    'RCPT: an unasked reply behind it' => ['connections' => 2,
+    'RCPT: an unsolicited reply after it' => ['connections' => 2,
         'script' => 'at rcpt times=1 behind="550 5.1.1 unknown\r\n"'],
-    'RCPT: an unasked reply behind each' => ['end' => 'relay', 'accepted' => [],
+    'RCPT: an unsolicited reply after each' => ['end' => 'relay', 'accepted' => [],
         'script' => 'at rcpt behind="550 5.1.1 unknown\r\n"',
         'reason' => '/do not fit the commands: 354/', 'jobs' => ['t1' => 'pending 0']],
-    'DATA: an unasked reply behind it' => ['connections' => 2,
+    'DATA: an unsolicited reply after it' => ['connections' => 2,
         'script' => 'at data times=1 behind="550 5.1.1 unknown\r\n"'],
-    'a mail: an unasked reply behind it' => ['connections' => null,
+    'a mail: an unsolicited reply after it' => ['connections' => null,
         'script' => 'at dot times=1 behind="550 5.1.1 unknown\r\n"'],
 
     'RCPT: unknown' => ['script' => 'at rcpt times=1 reply="550 5.1.1 unknown"'] + REFUSED,
@@ -135,16 +135,16 @@ foreach (['MAIL: 450' => 'mail nth=3 reply="450 4.2.0 no"',
     'RCPT: 550' => 'rcpt match=c@* times=1 reply="550 5.1.1 no"',
     'DATA: 451' => 'data nth=3 reply="451 4.3.0 no"',
     'DATA: 421' => 'data nth=3 reply="421 4.3.2 no"'] as $name => $what) {
-    $cases["$name behind a dot"] = ['script' => "at $what\nat dot nth=2 delay-ms=150",
+    $cases["$name after a dot"] = ['script' => "at $what\nat dot nth=2 delay-ms=150",
         'mails' => ['t1' => ['a@example.org'], 't2' => ['b@example.org'], 't3' => ['c@example.org'],
             't4' => ['d@example.org'], 't5' => ['e@example.org']], 'connections' => 1];
-    $cases["$name behind a dot"] = match (substr($name, -3)) {
+    $cases["$name after a dot"] = match (substr($name, -3)) {
         '421' => ['connections' => 2],
         '550' => ['jobs' => ['t3' => 'parked 1 for refused refused c@example.org']],
         default => ['jobs' => ['t3' => 'failed 1']],
-    } + $cases["$name behind a dot"];
+    } + $cases["$name after a dot"];
     if (!str_ends_with($name, '421')) {
-        $cases["$name behind a dot"]['accepted'] = ['t1 a@example.org', 't2 b@example.org',
+        $cases["$name after a dot"]['accepted'] = ['t1 a@example.org', 't2 b@example.org',
             't4 d@example.org', 't5 e@example.org'];
     }
 }

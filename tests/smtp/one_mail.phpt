@@ -44,7 +44,7 @@ if (isset($argv[1])) {
 // first again, or the run ended, before the others had their turn.
 $bad = 'match=*ratelimit* ';
 // Seen to fail, with 0 accepted in all four but the last, before replies were read without their
-// addresses and such mails went back behind the others.
+// addresses and such mails went back after the others.
 foreach ([
     'echoed address' => "at rcpt {$bad}reply=\"550-Verification failed for"
         . " <ratelimit@gone.example>\\n550 Unrouteable address\"",

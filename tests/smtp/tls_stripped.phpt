@@ -27,10 +27,10 @@ check_cases([
     'refused' => ['script' => 'at starttls reply="454 4.7.0 not now"', 'reason' => '/TLS|SSL/']
         + $case,
     // What follows the 220 in clear would be taken for an answer within TLS (CVE-2021-22947).
-    'a reply behind the 220' => [
+    'a reply after the 220' => [
         'script' => 'at starttls reply="220 go" behind="250-mx\r\n250 AUTH PLAIN LOGIN\r\n"']
         + $case,
-    'a login accepted behind the 220' => [
+    'a login accepted after the 220' => [
         'script' => 'at starttls reply="220 go" '
             . 'behind="250-mx\r\n250 AUTH PLAIN\r\n334 \r\n235 2.7.0 in\r\n"'] + $case,
     'in the clear after the 220' => ['sink' => ['--auth', 'u:p'],

@@ -8,7 +8,7 @@ static enum mq_status repair(struct mq_str raw)
 {
     mq_buffer_clear(&out);
     info = (struct mq_message_info){0};
-    /* In a block of its own size, so that the sanitizer sees a byte read behind the end. */
+    /* In a block of its own size, so that the sanitizer sees a byte read past the end. */
     char *copy = malloc(raw.len ? raw.len : 1);
     memcpy(copy, raw.data, raw.len);
     enum mq_status status =

@@ -64,7 +64,7 @@ static void cut_power(struct power_bench *bench, const char *when)
     bench_check(bench, when);
 }
 
-/* What is stored behind it would not reach the disk: so the WAL begins again. */
+/* What is stored after it would not reach the disk: so the WAL begins again. */
 static void test_next_commit(void **state)
 {
     struct power_bench *bench = *state;

@@ -180,7 +180,7 @@ static void test_separators(void **state)
     assert_string_equal(envelope.from, "ann@example.org");
 }
 
-/* Every control character, with what would be an injected line behind it. */
+/* Every control character, with what would be an injected line after it. */
 static void test_controls(void **state)
 {
     char text[64];

@@ -60,7 +60,7 @@ static void assert_composes(const struct mq_compose_fields *fields)
     }
 }
 
-/* The message behind "MIME-Version: 1.0". */
+/* The message after "MIME-Version: 1.0". */
 static void assert_body(const struct mq_compose_fields *fields, const char *expected)
 {
     assert_composes(fields);

@@ -155,7 +155,7 @@ static void test_header_whole(void **state)
     }
 }
 
-/* Decodes the encoded word that the text begins with; returns what is behind it. Enough for what is
+/* Decodes the encoded word that the text begins with; returns what is after it. Enough for what is
  * written here. */
 static const char *decode_word(const char *word, struct mq_buffer *decoded)
 {

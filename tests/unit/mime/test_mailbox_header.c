@@ -170,7 +170,7 @@ static void test_idn(void **state)
 static void test_bad(void **state)
 {
     static const char *const bad[] = {BAD_ADDRESSES};
-    /* What stands before and behind it. */
+    /* What stands before and after it. */
     static const char *const frames[][2] = {{"", ""},           {"Ann <", ">"},
                                             {"\"A, B\"<", ">"}, {"o@k.org,", ""},
                                             {"", " , o@k.org"}, {"g: o@k.org, ", ";"}};

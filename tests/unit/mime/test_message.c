@@ -27,7 +27,7 @@ static enum mq_status normalize(struct mq_str raw)
 {
     mq_buffer_clear(&out);
     info = (struct mq_message_info){0};
-    /* In a block of its own size, so that the sanitizer sees a byte read behind the end. */
+    /* In a block of its own size, so that the sanitizer sees a byte read past the end. */
     char *copy = malloc(raw.len ? raw.len : 1);
     memcpy(copy, raw.data, raw.len);
     enum mq_status status =
@@ -143,7 +143,7 @@ static void test_blind(void **state)
     assert_normal("X-Bcc: kept\nBccs: kept\n" HAVE, "X-Bcc: kept\r\nBccs: kept\r\n" HAVE "\r\n");
 }
 
-/* A comment behind the id stays in the header. */
+/* A comment after the id stays in the header. */
 static void test_id(void **state)
 {
     static const struct {

@@ -260,7 +260,7 @@ static void test_boundary_inside(void **state)
     assert_repaired();
 }
 
-/* Where a line is all dashes, what is behind a cut begins with them, but no line does. */
+/* Where a line is all dashes, what is after a cut begins with them, but no line does. */
 static void test_dashes(void **state)
 {
     (void)state;

@@ -17,7 +17,7 @@ static void test_broken_addresses(void **state)
          " =?windows-1252?Q?=FC?= x@b.example\r\n"},
         {"To: a@b.example (\xFC (b) c\r\n", "To: a@b.example (=?windows-1252?Q?=FC?= (b) c\r\n"},
         {"To: a@b.example, c (\xFC) <\r\n", "To: a@b.example, c (=?windows-1252?Q?=FC?=) <\r\n"},
-        /* A quote that is encoded ends no quoted string for the next reader: what stands behind it
+        /* A quote that is encoded ends no quoted string for the next reader: what stands after it
          * is not left in UTF-8, or that reader would change it. */
         {"To: \"a, b@\xFC\"c, d <\xC3\xB6@b.example>\r\n",
          "To: \"a, =?windows-1252?B?YkD8ImMs?= d =?windows-1252?B?PMO2QGIuZXhhbXBs?=\r\n"

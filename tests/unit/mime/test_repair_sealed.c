@@ -49,7 +49,7 @@ static void test_sealed(void **state)
     }
 }
 
-/* The bytes of a signed part stay: beside a part with long lines, behind a subject that is encoded,
+/* The bytes of a signed part stay: beside a part with long lines, after a subject that is encoded,
  * and with bytes over 127 in it; and so does the content of what is base64. */
 static void test_sealed_stays(void **state)
 {

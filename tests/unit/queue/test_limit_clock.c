@@ -1,4 +1,4 @@
-/* The strict limit under clocks that jump, and workers that die behind the dot: no rolling hour on
+/* The strict limit under clocks that jump, and workers that die after the dot: no rolling hour on
  * the relay's clock, which goes right, sees more than the limit. A step forward is not told from
  * time that passes: it lets up to a limit more go, once, and holds up nothing afterwards. */
 #include "worker_fake.h"

@@ -424,7 +424,7 @@ static void test_unreadable_recipients(void **state)
     fx_close(&fx);
 }
 
-/* It cannot be claimed, but nothing waits behind it. */
+/* It cannot be claimed, but nothing waits after it. */
 static void test_priority_of_others(void **state)
 {
     (void)state;

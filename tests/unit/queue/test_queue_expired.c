@@ -116,7 +116,7 @@ static void test_delete(void **state)
     fx_close(&fx);
 }
 
-/* claim() does not come back with nothing while there is a mail behind what has expired. */
+/* claim() does not come back with nothing while there is a mail after what has expired. */
 static void test_claim_behind(void **state)
 {
     (void)state;

@@ -288,7 +288,7 @@ static void test_bad(void **state)
     assert_int_equal(mq_dsn_parse(mq_str_of(NULL), &dsn, NULL), MQ_CONFIG);
 }
 
-/* Nothing is read behind the end: each prefix in a block of its own size, for the sanitizer. */
+/* Nothing is read past the end: each prefix in a block of its own size, for the sanitizer. */
 static void test_prefixes(void **state)
 {
     static const char *const texts[] = {

@@ -133,7 +133,7 @@ static void test_one_file_a_delivery(void **state)
     assert_int_equal(info.st_mode & 0777, 0600);
     assert_int_equal(stat(program_path("box/new"), &info), 0);
     assert_int_equal(info.st_mode & 0777, 0700);
-    /* time.M…P…Q…R….host, and no colon: what is behind one are flags */
+    /* time.M…P…Q…R….host, and no colon: what is after one are flags */
     gethostname(host, sizeof host);
     assert_string_equal(strchr(strchr(name, '.') + 1, '.') + 1, host);
     assert_true(strtol(name, NULL, 10) >= mail.transfer.at_s - 1);

@@ -274,7 +274,7 @@ static void end_children(pid_t but)
 }
 
 /* A large mail's input is there before the program is: no process that may be killed alone is
- * behind it. Seen to fail with a process that writes the rest into the pipe. */
+ * after it. Seen to fail with a process that writes the rest into the pipe. */
 static void test_nobody_cuts_the_input(void **state)
 {
     (void)state;

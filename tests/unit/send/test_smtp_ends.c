@@ -1,5 +1,5 @@
 /* Where the relay can end a connection, and what that means for the mail under way and the one
- * behind it. What ends it from our side is in test_smtp_stops.c. */
+ * after it. What ends it from our side is in test_smtp_stops.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -182,7 +182,7 @@ static void test_421_then_another_session_takes_it(void **state)
 }
 
 /* A session that has served others has served enough, as many relays limit: not this mail's doing,
- * and neither is what happens to the one behind the dot. */
+ * and neither is what happens to the one after the dot. */
 static void test_421_after_other_mails_blames_nobody(void **state)
 {
     (void)state;
@@ -200,7 +200,7 @@ static void test_421_after_other_mails_blames_nobody(void **state)
     fake_free(fake);
 }
 
-/* Trouble of the relay at one mail's dot: the one behind it did not draw it. */
+/* Trouble of the relay at one mail's dot: the one after it did not draw it. */
 static void test_relay_trouble_marks_the_mail_that_drew_it(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Whether an envelope goes behind an unanswered dot: found by trying it with one mail, and
+/* Whether an envelope goes after an unanswered dot: found by trying it with one mail, and
  * given up with the first connection that ends so. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@ static struct fake *fake_unknown(void)
     return fake;
 }
 
-/* Two mails, the second one's envelope behind the first one's dot. */
+/* Two mails, the second one's envelope after the first one's dot. */
 static void begin_two(struct fake *fake, struct fake_mail *one, struct fake_mail *two)
 {
     fake_mail_init(one, M, 1);
@@ -132,7 +132,7 @@ static void test_what_is_no_fault_of_following_teaches_nothing(void **state)
     assert_int_equal(fake->owner.following, MQ_SMTP_FOLLOW_TRY);
     assert_false(fake->owner.trying);
     fake_free(fake);
-    /* nothing was behind it */
+    /* nothing was after it */
     fake = fake_unknown();
     fake_mail_init(&one, M, 1);
     fake_submit(fake, &one);

@@ -1,4 +1,4 @@
-/* One reply that nobody asked for, at each place of a group: it shifts those behind it, and nobody
+/* One reply that nobody asked for, at each place of a group: it shifts those after it, and nobody
  * may be refused by it. Seen to fail with the check by RSET taken out (begin_check): "550 5.1.1
  * unknown" refused recipients that RCPT had accepted. */
 #include <setjmp.h>

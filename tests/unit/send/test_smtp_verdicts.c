@@ -116,7 +116,7 @@ static void check_sample(const struct sample *sample, size_t row)
         fail_msg("row %zu, %s: fate %d, results %s, end %d", row, sample->reply, fate,
                  fake_results(&mail), mail.transfer.end);
     }
-    assert_int_equal(fake->owner.following, MQ_SMTP_FOLLOW_DOT); /* nothing was behind a dot */
+    assert_int_equal(fake->owner.following, MQ_SMTP_FOLLOW_DOT); /* nothing was after a dot */
     if (fate == TROUBLE) {
         assert_string_equal(fake->transport.trouble.reason, sample->reply);
     }
@@ -193,7 +193,7 @@ static void test_plain_has_no_group_and_no_parameters(void **state)
     fake_says(fake, "250 ok\r\n");
     assert_string_equal(fake_wire(fake), "DATA\r\n");
     fake_says(fake, "354 ok\r\n");
-    assert_string_equal(fake_wire(fake), M ".\r\n"); /* nothing behind the dot */
+    assert_string_equal(fake_wire(fake), M ".\r\n"); /* nothing after the dot */
     fake_says(fake, "250 ok\r\n");
     assert_string_equal(fake_results(&mail), "A");
     assert_true(fake->owner.no_params); /* so it works */

@@ -127,7 +127,7 @@ static void test_abort_with_the_dot_out(void **state)
     (void)state;
     struct bench *bench = bench_new(serve_holding, "", 1);
     struct mq_transport *transport = bench->transport;
-    bench_submit(bench, 3); /* one at the dot, one behind it, one waiting */
+    bench_submit(bench, 3); /* one at the dot, one after it, one waiting */
     bench_until(bench, one_at_dot);
     mq_transport_abort(transport);
     bench_run(bench, 0);
@@ -142,7 +142,7 @@ static void test_wind_down_finishes_what_has_its_turn(void **state)
     (void)state;
     struct bench *bench = bench_new(serve_holding, "", 1);
     struct mq_transport *transport = bench->transport;
-    bench_submit(bench, 4); /* one at the dot, one behind it, two waiting */
+    bench_submit(bench, 4); /* one at the dot, one after it, two waiting */
     bench_until(bench, one_at_dot);
     mq_transport_wind_down(transport);
     bench_submit(bench, 1);

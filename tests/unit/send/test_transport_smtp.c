@@ -79,7 +79,7 @@ static void test_capacity_with_and_without_limit(void **state)
     bench_submit(bench, 2);
     bench_until(bench, two_at_dot);
     assert_int_equal(mq_transport_capacity(transport, true), 0);
-    /* one behind each dot, and one ready for each */
+    /* one after each dot, and one ready for each */
     assert_int_equal(mq_transport_capacity(transport, false), 4);
     bench_submit(bench, 4);
     assert_int_equal(mq_transport_capacity(transport, false), 0);

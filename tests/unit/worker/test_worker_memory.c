@@ -428,7 +428,7 @@ static void test_nor_by_the_sweep(void **state)
     assert_int_equal(scene->report.expired, 12);
 }
 
-/* Expired ones, when the sweep is done; behind them one that is not. */
+/* Expired ones, when the sweep is done; after them one that is not. */
 static void enqueue_expired(struct scene_worker *scene)
 {
     if (scene->counter == 0 && scene->boot_ms >= START_MS + 5000) {

@@ -410,7 +410,7 @@ static void test_stopped_before_the_body(void **state)
     assert_int_equal(count_files(scene, ".intent"), 0);
 }
 
-/* Stopped behind the body: uncertain for the other. */
+/* Stopped after the body: uncertain for the other. */
 static void test_stopped_behind_the_body(void **state)
 {
     struct scene_worker *scene = *state;

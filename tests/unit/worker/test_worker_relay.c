@@ -256,7 +256,7 @@ static void test_denied_ones_first(void **state)
     assert_int_equal(scene->relay.accepted_count, 20);
 }
 
-/* More denied mails than would make trouble, and one that is accepted behind them: what is under
+/* More denied mails than would make trouble, and one that is accepted after them: what is under
  * way is waited for before the relay is blamed. */
 static void test_acceptance_under_way_counts(void **state)
 {

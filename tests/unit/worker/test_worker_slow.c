@@ -14,7 +14,7 @@ static void default_cron_line(struct scene_worker *scene, int64_t answers_after_
     scene->relay.body_ms = 20;
 }
 
-/* Each mail once, and none is uncertain: a run waits for what is behind the dot. */
+/* Each mail once, and none is uncertain: a run waits for what is after the dot. */
 static void test_day_with_a_slow_relay(void **state)
 {
     static const int64_t answers_after_s[] = {1, 30, 50, 100, 590};
