@@ -22,7 +22,7 @@ static struct {
     bool off;
     int fail[POWER_KINDS]; /* how many syncs fail */
     bool lost;
-    int ill; /* operations until one fails; 0: none does, 1: the next */
+    int ill; /* operations until one fails; 0: none fails, 1: the next one */
     bool lasting;
     bool failed;
     void (*hook)(void *context, enum power_kind kind);
@@ -199,7 +199,7 @@ static int shm_unmap(sqlite3_file *file, int delete)
 }
 
 static const sqlite3_io_methods methods = {
-    .iVersion = 2, /* no memory mapping, which would be writes that nobody sees */
+    .iVersion = 2, /* no memory mapping, because its writes would not be seen */
     .xClose = close_file,
     .xRead = read_file,
     .xWrite = write_file,

@@ -84,7 +84,7 @@ static const struct mq_channel_ops channel_ops = {fake_send, fake_recv, fake_clo
 
 /* ---- the pool ---- */
 
-/* The end of a transfer that is not back. */
+/* Sets the result of a transfer that is not back yet. */
 #define NOT_BACK ((enum mq_transfer_end)99)
 
 static struct mq_transfer *fake_next(struct mq_smtp_owner *owner, bool behind)

@@ -141,7 +141,7 @@ static void test_no_domains(void **state)
     assert_refused(MQ_STR("a@☃.example"), "not an internationalised domain name (IDN2_DISALLOWED)");
 }
 
-/* Punycode is quadratic: what is longer than a domain can be must not come near it. */
+/* Punycode takes quadratic time, so text longer than a domain must not reach it. */
 static void test_long(void **state)
 {
     struct mq_buffer text = {0};

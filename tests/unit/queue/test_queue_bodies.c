@@ -1,11 +1,11 @@
-/* Messages that are read after the claim, by a database that fails in between. */
+/* Messages read after the claim from a database that fails in between. */
 #include "db/db.h"
 #include "queue/body.h"
 #include "queue/job.h"
 #include "queue/queue.h"
 #include "queue_fixture.h"
 
-/* Steps of a result until one fails; 0: none does. */
+/* Steps of a result until one fails; 0: none fails. */
 static struct {
     const struct mq_db_driver *file;
     struct mq_db_driver driver;
@@ -46,7 +46,7 @@ static void claim_mails(struct fixture *fx, int count)
     db->driver = &failing.driver;
 }
 
-/* The row came, the end of the result did not: nothing is loaded, and nobody counts it. */
+/* The row came, but the end of the result did not: nothing is loaded or counted. */
 static void test_fails_behind_the_row(void **state)
 {
     (void)state;
@@ -64,7 +64,7 @@ static void test_fails_behind_the_row(void **state)
     fx_close(&fx);
 }
 
-/* Outside of a transaction each statement on SQLite takes locks and asks for files. */
+/* Outside a transaction, each statement on SQLite takes locks and looks for files. */
 static void test_sixteen_in_one_statement(void **state)
 {
     (void)state;

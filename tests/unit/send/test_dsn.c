@@ -164,7 +164,7 @@ static void test_file(void **state)
     assert_string_equal(dsn.path, "/x");
 }
 
-/* What is expected in the error's text, that names the cure. */
+/* The expected part of the error's text, which names the cure. */
 static void test_bad(void **state)
 {
     static const struct {

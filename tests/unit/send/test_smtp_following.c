@@ -1,5 +1,5 @@
-/* Whether an envelope goes after an unanswered dot: found by trying it with one mail, and
- * given up with the first connection that ends so. */
+/* Whether an envelope is sent after an unanswered dot: one mail tries it, and the first connection
+ * that ends because of it stops it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,11 +39,11 @@ static void test_a_relay_that_answers_both_is_followed(void **state)
     begin_two(fake, &one, &two);
     assert_true(fake->owner.trying);
     fake_says(fake, "250 queued\r\n");
-    assert_int_equal(fake->owner.following, MQ_SMTP_FOLLOW_TRY); /* of the trial nothing yet */
+    assert_int_equal(fake->owner.following, MQ_SMTP_FOLLOW_TRY); /* the trial has no result yet */
     fake_says(fake, FAKE_TAKEN);
     assert_int_equal(fake->owner.following, MQ_SMTP_FOLLOW_DOT);
     fake_wire(fake);
-    /* From now on also after the dot has left. */
+    /* From now on also after a dot that has left. */
     fake_mail_init(&three, M, 1);
     fake_submit(fake, &three);
     assert_string_equal(fake_wire(fake), FAKE_ENVELOPE);
@@ -52,7 +52,7 @@ static void test_a_relay_that_answers_both_is_followed(void **state)
     fake_free(fake);
 }
 
-/* The relay may have answered the dot already when the envelope comes, which shows nothing. */
+/* The relay may have answered the dot before it read the envelope, which proves nothing. */
 static void test_no_trial_once_the_dot_has_left(void **state)
 {
     (void)state;
@@ -101,7 +101,7 @@ static void talks_nonsense(struct fake *fake)
 static void (*const losses[])(struct fake *) = {fake_hangs_up, fake_resets, stays_silent,
                                                 talks_nonsense};
 
-/* Whether it was a trial, or had been shown already. */
+/* Whether it was a trial, or had been proved before. */
 static void test_a_connection_lost_behind_a_dot_teaches(void **state)
 {
     (void)state;
@@ -141,7 +141,7 @@ static void test_what_is_no_fault_of_following_teaches_nothing(void **state)
     fake_assert_back(&one, MQ_TRANSFER_DONE, "?");
     assert_int_equal(fake->owner.following, MQ_SMTP_FOLLOW_TRY);
     fake_free(fake);
-    /* we ended it */
+    /* we closed it */
     fake = fake_unknown();
     begin_two(fake, &one, &two);
     mq_smtp_session_lost(&fake->session, "sending was stopped");

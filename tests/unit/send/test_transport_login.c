@@ -1,4 +1,4 @@
-/* What EHLO and AUTH mean for the mails, and how sending ends early. */
+/* How EHLO and AUTH affect mails, and how sending ends early. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #include "mime/wire/message.h"
 #include "transport_bench.h"
 
-/* ---- what EHLO and AUTH say ---- */
+/* ---- replies to EHLO and AUTH ---- */
 
 static void serve_login_refused(struct relay_talk *talk)
 {
@@ -167,7 +167,7 @@ static void test_step_returns_on_a_signal(void **state)
     struct bench *bench = bench_new(relay_serve, "", 1);
     struct mq_error err;
     struct sigaction action = {.sa_handler = on_alarm};
-    /* Again and again: the first may come before the step waits. */
+    /* Repeated: the first signal may come before the step waits. */
     struct itimerval timer = {.it_value.tv_usec = 50000, .it_interval.tv_usec = 50000};
     struct itimerval none = {.it_value.tv_usec = 0};
     sigaction(SIGALRM, &action, NULL);

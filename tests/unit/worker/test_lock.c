@@ -181,7 +181,8 @@ static void test_paths(void **state)
     free(b);
 }
 
-/* What has no file beside which it could be: the user's own directory, as far as there is one. */
+/* A database that is not a file: the run directory is in the user's own directory, if there is
+ * one. */
 static void test_run_base(void **state)
 {
     char state_home[96], expected[160], taken[160];

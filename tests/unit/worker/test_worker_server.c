@@ -1,5 +1,5 @@
 /* A worker on a database that machines share: its time, its slot, its connection. The server is an
- * SQLite in memory behind a driver that has a clock of its own and loses connections. */
+ * SQLite database in memory, behind a driver that has its own clock and loses connections. */
 #include "db/db.h"
 #include "queue/handle.h"
 #include "worker/lock.h"
@@ -11,7 +11,7 @@ static struct {
     struct mq_db_driver driver;
     struct mq_sql_dialect dialect;
     const char *overrides[MQ_SQL_COUNT];
-    int64_t ahead_s;      /* the server's clock, of START + boot */
+    int64_t ahead_s;      /* how far the server's clock is ahead of START + boot */
     int64_t ahead_ms;     /* and within the second */
     int commits;          /* so far */
     int cut_at;           /* the commit whose answer is lost; 0: none */
@@ -20,10 +20,11 @@ static struct {
     bool is_applications; /* cannot be reopened */
     int reopens_in_vain, reopened, asked, renewals, taken;
     int64_t heard_ms, silence_ms; /* the last statement; the longest time without one */
-    int slots;                    /* to be had */
-    int64_t slots_gone_ms;        /* for how long after the connection is reopened none is */
+    int slots;                    /* that are free */
+    int64_t slots_gone_ms;        /* for this long after a reopen, none is free */
     int64_t reopened_ms;
-    enum mq_status slot_fails; /* so the next question for a slot ends; MQ_OK: with an answer */
+    enum mq_status
+        slot_fails; /* the result of the next question for a slot; MQ_OK: it is answered */
 } server;
 
 static int64_t server_ms(void)
@@ -129,7 +130,7 @@ static void become_server(struct scene_worker *scene)
     mq_queue_set_clock(queue, &scene->fx.options.clock);
 }
 
-/* The answer to the n-th commit from now on is lost. */
+/* The answer to the n-th commit from now is lost. */
 static void cut_commit(int n, bool undone)
 {
     server.commits = 0;
@@ -184,8 +185,8 @@ static void test_time_between_answers(void **state)
     }
 }
 
-/* Clocks that differ: no lease is renewed but when a third of it has passed, what is sent is in the
- * hour's ledger at the server's time, a token is waited for no longer than it takes. */
+/* With different clocks, a lease is renewed only after a third of it, mail is in the hour's ledger
+ * at the server's time, and a run waits for a token only as long as it takes. */
 static void run_with_clocks(struct scene_worker *scene, int64_t server_s, int64_t wall_s)
 {
     server.ahead_s = server_s;
@@ -211,7 +212,7 @@ static void run_with_clocks(struct scene_worker *scene, int64_t server_s, int64_
     assert_int_equal(server.renewals, 0);
     assert_int_equal(fx_int(&scene->fx, "SELECT SUM(n) FROM mail_spent"), 5);
     int64_t first_s = fx_int(&scene->fx, "SELECT MIN(at) FROM mail_spent");
-    /* The first token is there after 30 s at the latest, the mail 20 s later. */
+    /* The first token comes after 30 s at the latest, the mail 20 s later. */
     assert_in_range(first_s, start_ms / 1000 + 20, start_ms / 1000 + 52);
     assert_in_range(fx_int(&scene->fx, "SELECT MAX(at) FROM mail_spent"), server_ms() / 1000 - 2,
                     server_ms() / 1000);
@@ -239,7 +240,7 @@ static enum mq_status jump(struct fake_relay *relay, struct mq_error *err)
     return MQ_OK;
 }
 
-/* What this machine's clock does while a mail is under way is no matter. */
+/* Jumps of this machine's clock while a mail is under way do not matter. */
 static void test_wall_clock_jumps(void **state)
 {
     struct scene_worker *scene = *state;
@@ -253,7 +254,7 @@ static void test_wall_clock_jumps(void **state)
     assert_in_range(server.renewals, 3, 4); /* each 30 s */
 }
 
-/* A server ends a session that says nothing for long, and the run's slot is a lock of it. */
+/* A server ends a session that is silent for long, and the run's slot is a lock of that session. */
 static void test_waits_for_a_token_not_in_silence(void **state)
 {
     struct scene_worker *scene = *state;
@@ -294,7 +295,7 @@ static void test_slots(void **state)
     assert_int_equal(server.taken, 1);
 }
 
-/* Its slot went with the connection: it takes one again. */
+/* The slot was lost with the connection: the run takes one again. */
 static void test_slot_is_taken_again(void **state)
 {
     struct scene_worker *scene = *state;
@@ -307,7 +308,7 @@ static void test_slot_is_taken_again(void **state)
     assert_int_equal(server.taken, 2);
 }
 
-/* The server holds the lock until it has noticed that the old connection is gone. */
+/* The server holds the lock until it notices that the old connection is gone. */
 static void test_slot_is_free_later(void **state)
 {
     struct scene_worker *scene = *state;
@@ -320,7 +321,8 @@ static void test_slot_is_free_later(void **state)
         int64_t start_ms = scene->boot_ms;
         run_cut(scene, MQ_RUN_EMPTY);
         assert_in_range(scene->boot_ms - start_ms, 3000, 4500);
-        assert_in_range(scene->report.sent, undone ? 6 : 4, 6); /* a claim may not be known here */
+        assert_in_range(scene->report.sent, undone ? 6 : 4,
+                        6); /* a claim that this run may not know of */
         assert_int_equal(scene->report.uncertain, 0);
         server.slots_gone_ms = 0;
         run_until(scene, MQ_RUN_EMPTY);
@@ -343,7 +345,7 @@ static void test_run_without_its_slot(void **state)
     server.driver.reopen = server_reopen_without_slot;
     cut_commit(2, true);
     int64_t start_ms = scene->boot_ms;
-    run_cut(scene, MQ_RUN_LOCKED); /* normally: what was sent is settled, the rest goes back */
+    run_cut(scene, MQ_RUN_LOCKED); /* normally: sent mail is settled, the rest is released */
     assert_in_range(scene->boot_ms - start_ms, 5000, 7000);
     assert_int_equal(count_jobs(scene, "sending"), 0);
     assert_int_equal(scene->report.sent, (int64_t)scene->relay.accepted_count);
@@ -353,7 +355,7 @@ static void test_run_without_its_slot(void **state)
     assert_int_equal(scene->relay.accepted_count, 6);
 }
 
-/* However long the server was away, and however short the grace is: what was sent is settled. */
+/* However long the server was away, and however short the grace period is, sent mail is settled. */
 static void test_no_slot_after_an_outage(void **state)
 {
     static const int graces[] = {0, 2, 30};
@@ -376,7 +378,7 @@ static void test_no_slot_after_an_outage(void **state)
     }
 }
 
-/* The new connection is lost too, or has no answer yet: nothing is claimed without a slot. */
+/* The new connection is lost too, or does not answer yet: nothing is claimed without a slot. */
 static void test_slot_cannot_be_asked_for(void **state)
 {
     static const enum mq_status fails[] = {MQ_IO, MQ_BUSY, MQ_DATABASE};
@@ -397,8 +399,8 @@ static void test_slot_cannot_be_asked_for(void **state)
 
 /* ---- the connection ---- */
 
-/* At each commit of a run in turn, made or not: no mail twice, none lost, no token given back
- * twice. */
+/* At each commit of a run in turn, stored or not: no mail is sent twice or lost, and no token is
+ * given back twice. */
 static void cut(struct scene_worker *scene, int at, bool undone)
 {
     char spent[32];
@@ -417,7 +419,7 @@ static void cut(struct scene_worker *scene, int at, bool undone)
     assert_int_equal(scene->report.uncertain, 0);
     server.cut_at = 0;
     for (int i = 0; i < 2 && count_jobs(scene, "sending") + count_jobs(scene, "pending") > 0; i++) {
-        run_until(scene, MQ_RUN_EMPTY); /* by the record of the first: nothing is waited for */
+        run_until(scene, MQ_RUN_EMPTY); /* from the first run's record, so nothing waits */
         assert_int_equal(scene->report.uncertain, 0);
     }
     assert_int_equal(fx_int(&scene->fx, "SELECT count(*) FROM mail_queue"), 0);
@@ -438,7 +440,7 @@ static void test_lost_at_a_commit(void **state)
     }
 }
 
-/* Without mail under way it waits for the server too. */
+/* Without mail under way, the run waits for the server, too. */
 static void test_server_is_away(void **state)
 {
     struct scene_worker *scene = *state;
