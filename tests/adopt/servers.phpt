@@ -116,7 +116,7 @@ foreach (['pgsql', 'mysql'] as $name) {
     echo said(adopt($backend->dsn));
     echo '  ', implode(' ', column($pdo, $tables)), "\n";
     echo said(adopt($backend->dsn, '--drop-them'));
-    $pdo->exec("DELETE FROM people WHERE n = 'R3'"); // the old table does not stop it
+    $pdo->exec("DELETE FROM people WHERE n = 'R3'"); // although the old table still exists
     $pdo->exec("INSERT INTO people VALUES ('R3')");
     echo '  ', implode(' ', column($pdo, 'SELECT concat(shout, big) FROM mail_queue ORDER BY id')), "\n";
     $pdo->exec("UPDATE mail_queue SET lang = 'fr' WHERE id = 1");

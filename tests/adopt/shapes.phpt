@@ -52,7 +52,7 @@ foreach (['sqlite', 'pgsql', 'mysql'] as $name) {
     $fill($pdo, 'INSERT INTO mail_outbox VALUES (?, ?, ?, ?, ?)', [
         [2, 'a@example.net', $mail('a@example.net'), 'queued', 1768460400], [4, 'b@example.net', $mail('b@example.net'), 'dispatching', 1768460400000],
         [5, 'c@example.net', $mail('c@example.net'), 'failed', 1768460400], [6, 'd@example.net', $mail('d@example.net'), 'sent', 1768460400]]);
-    $queue = $backend->queue(referenceColumn: 'registration_number'); // made before, and empty
+    $queue = $backend->queue(referenceColumn: 'registration_number'); // created earlier, and empty
     [$code, , $errors] = adopt($backend->dsn, 'mail_outbox');
     echo "  exit $code $errors";
     $show($queue);

@@ -12,7 +12,7 @@ require __DIR__ . '/../lib/cli.inc';
 umask(022);
 const OTHER = 65534;
 
-/** The bytes of an intent record of this host: what a worker that died after the reply leaves. */
+/** The bytes of an intent record of this host, as a worker leaves it that dies after the reply. */
 function record(int $job): string
 {
     $host = hash('fnv1a64', gethostname(), true);

@@ -41,7 +41,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
                 }
             },
         ] as $what => $deed) {
-            echo "  $what: ", strtok(thrown($deed), ':'), "\n";   // the engine's words differ by version
+            echo "  $what: ", strtok(thrown($deed), ':'), "\n";   // the engine's wording differs by version
         }
         foreach ($class->getProperties() as $property) {
             $value = $property->getValue($object);

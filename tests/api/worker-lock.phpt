@@ -13,7 +13,7 @@ pcntl
 <?php
 require __DIR__ . '/../lib/backends.inc';
 
-/* A worker whose transport says what it does and waits for a line before it returns. */
+/* A worker whose transport says what it does, and waits for a line before it returns. */
 const SLOW = '$queue = new MailQueue($argv[3] === "native" ? $argv[1] : new PDO($argv[1]));
     $report = $queue->runWorker(function ($job) { echo "$job->reference\n"; $read = [STDIN]; $n = null;
         while (@stream_select($read, $n, $n, 20) === false) { $read = [STDIN]; } fgets(STDIN); }, log: "", lease: 600, maxWorkers: (int) $argv[2]);
@@ -64,7 +64,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     echo $worker->line(), "\n";
     posix_kill($worker->pid(), SIGKILL);
     $worker->end();
-    wait_until(fn() => $queue->diagnostics()['workers'] === 0); // a server sees it a moment later
+    wait_until(fn() => $queue->diagnostics()['workers'] === 0); // a server notices it a moment later
     $show();
     $report = $queue->runWorker('null://null', log: '');
     echo "$report->end sent $report->sent recovered $report->recovered uncertain $report->uncertain\n";

@@ -14,7 +14,7 @@ require __DIR__ . '/capture.inc';
 const TO = 'ann@example.net';
 const FROM = 'From: Club <club@example.org>';
 
-/** Sender and recipients of the envelope, a From that was added, or what was said. */
+/** The envelope's sender and recipients, the From that was added, or the error. */
 function envelopes(array $calls, array $settings = []): void
 {
     $calls = array_map(fn($arguments) => ['mail', [TO, 'x', 'y', ...$arguments]], $calls);
@@ -23,7 +23,7 @@ function envelopes(array $calls, array $settings = []): void
         $queued = $result['queued'];
         echo "$name: ";
         if ($queued === null) {
-            // What is wrong with an address is said elsewhere, and tested there: its place is enough.
+            // Other tests check the error's text: here the field is enough.
             $said = preg_replace('/(was not queued[^:]*: [\w-]+): .*/', '$1', implode(' ', $result['said']));
             echo json_encode($result['result']), " $said\n";
             continue;
@@ -33,7 +33,7 @@ function envelopes(array $calls, array $settings = []): void
         if (!str_contains($headers, FROM)) {
             $text .= ' ' . implode(' ', preg_grep('/^(From|Sender):/', explode("\r\n", $headers)));
         }
-        // The user's name in full is what passwd(5) or the environment says.
+        // The user's full name comes from passwd(5) or the environment.
         $text = preg_replace('/From: (?!"A|=\?)[^<]*</', 'From: <', str_replace($local, 'USER@', $text));
         echo preg_replace('/(?<=USER@|www@)[\w.-]+/', 'HOST', $text), "\n";
     }

@@ -23,7 +23,7 @@ function show(string $title, array $calls, array $settings = [], string ...$hidd
         foreach ($results as $name => $result) {
             $what = array_keys(array_filter(['queued' => $result['queued'], 'sent' => $result['sent']]));
             $said = implode(' | ', $result['said']);
-            // What is wrong with a message is said elsewhere, and tested there: its field is enough.
+            // Other tests check the error's text: here the field is enough.
             $said = $title === 'messages' ? preg_replace('/(was not queued[^:]*: [\\w-]+): .*?(?= \\| |$)/', '$1', $said) : $said;
             $said = preg_replace(['~/[\w/.-]*mailqueue-[\w.-]+~', '/waited \d+/', '/process \d+/'],
                 ['DIR', 'waited N', 'process N'], $said);
@@ -69,13 +69,14 @@ $lock->exec('ROLLBACK');
 
 echo "another word\n", output_of('var_dump(ini_get("mailqueue.capture_failure"));', ['mailqueue.capture_failure' => 'ignore']);
 
-/* An error handler that throws: the application's own doing. */
+/* An error handler that throws: that is the application's decision. */
 $code = 'set_error_handler(function ($level, $text) { throw new ErrorException($text, 0, $level); });
     try { mail("a@@example.net", "x", "y"); } catch (ErrorException $e) { echo get_class($e), ": ", $e->getMessage(), "\n"; }
     mail("a@example.net", "x", "y", "From: b@example.org");
     echo MailQueue::default()->stats()->pending, " queued\n";';
 echo output_of($code, ['mailqueue.capture_mail' => 1, 'mailqueue.database' => database()]);
-// With "send" it comes before the mail leaves: who tries again sends it once.
+// With "send" the warning comes before the mail leaves, so a caller that tries again sends it
+// once.
 $settings = ['mailqueue.capture_mail' => 1, 'mailqueue.capture_failure' => 'send', 'mailqueue.database' => database(), 'sendmail_path' => keeper($directory)];
 echo output_of($code, $settings), is_file("$directory/message") ? "sent all the same\n" : "not sent\n";
 ?>

@@ -44,7 +44,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     echo "with a limit, by session:\n";
     $other->exec('DELETE FROM mail_queue');
     $other->exec('DELETE FROM mail_body');
-    $queue->setConfig('mailMaxPerHour', 100); // slow: a second's refill is no token
+    $queue->setConfig('mailMaxPerHour', 100); // slow, so that a second's refill is less than a token
     $queue->setConfig('mailBurst', 100);
     for ($i = 0; $i < 30; $i++) {
         $queue->enqueue(mail_fields(), ...($i % 3 ? [] : $two));

@@ -13,7 +13,7 @@ foreach (['sqlite3', 'openssl'] as $program) {
 <?php
 require __DIR__ . '/../lib/cli.inc';
 
-$dir = temp_directory() . "/it's here"; // what a shell has to be told
+$dir = temp_directory() . "/it's here"; // characters that a shell would interpret
 mkdir($dir);
 $app = "$dir/app.sqlite";
 $environment = ['MAILQUEUE_TRANSPORT' => 'null://null'];
@@ -24,7 +24,9 @@ $doctor = static function (array $more = []) use ($app, &$environment): array {
     return array_column($faults, null, 'what');
 };
 $hidden = static fn(string $text): string => str_replace([$dir, escapeshellarg($app), escapeshellarg(dirname($app))], ['%', "'APP'", '%'], $text);
-/** Each fault with a command: the command, and whether the fault is gone then. */
+/**
+ * Each fault that has a command as its cure: the command, and whether the fault is gone afterwards.
+ */
 $cure = static function (string $what, array $more = []) use ($doctor, $hidden, &$environment, $dir): void {
     echo "-- $what\n";
     foreach ($doctor($more) as $fault) {
@@ -120,12 +122,12 @@ show(cli(['config', '--unset', 'mailQueueMovedTo', '--database', $app]));
 $cure('unset');
 
 echo "-- a corrupt file\n";
-(new PDO("sqlite:$app"))->exec('PRAGMA wal_checkpoint(TRUNCATE)'); // else sound pages may be read from the WAL
+(new PDO("sqlite:$app"))->exec('PRAGMA wal_checkpoint(TRUNCATE)'); // otherwise sound pages may be read from the WAL
 $bytes = file_get_contents($app);
 file_put_contents($app, substr($bytes, 0, 8192) . str_repeat("\xff", 100) . substr($bytes, 8292));
 foreach ($doctor() as $what => $fault) {
     if (preg_match('/  (sqlite3 .* recovered.sqlite)  /', $fault['cure'], $match)) {
-        typed($match[1], [], $dir); // SQLite 3.46's .recover ends with 1, as it has met the corrupt page
+        typed($match[1], [], $dir); // SQLite 3.46's .recover exits with 1, because it has met the corrupt page
         echo (new PDO("sqlite:$dir/recovered.sqlite"))->query('PRAGMA integrity_check')->fetchColumn(), "\n";
     }
 }

@@ -8,7 +8,7 @@ require __DIR__ . '/../lib/cli.inc';
 $file = temp_home() . '/a.sqlite';
 $queue = new MailQueue($file);
 $queue->enqueue(['from' => 'a@example.org', 'to' => 'b@example.net', 'subject' => 'Hi', 'text' => 'Hi']);
-/* One attempt of all that the policy has is left. */
+/* Leaves a job one attempt before the policy's maximum. */
 $most = function (array $words, array $environment = []) use ($file, $queue): string {
     $queue->hold([1]);
     [$code, $text, $error] = cli(['retry', '--once', '1', '--database', $file, ...$words], $environment);

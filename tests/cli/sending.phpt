@@ -29,7 +29,7 @@ $run = static function (array $arguments, array $ini = [], array $environment = 
     $code = proc_close($process);
     return [$code, file_get_contents("$dir/out"), file_get_contents("$dir/err")];
 };
-/** What doctor says of one thing. */
+/** Doctor's lines on one subject. */
 $doctor = static function (string $word, array $arguments = [], array $ini = [], array $environment = []) use ($run, $dir): string {
     [, $json, $errors] = $run(['doctor', '--json', ...$arguments], $ini, $environment);
     $said = array_filter(json_decode($json, true) ?? [], static fn(array $one): bool => str_contains($one['what'], $word));

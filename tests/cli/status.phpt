@@ -11,7 +11,7 @@ $app = "$dir/app.sqlite";
 $queue = new MailQueue($app);
 $environment = ['MAILQUEUE_DATABASE' => $app, 'MAILQUEUE_TRANSPORT' => 'null://null'];
 $run = static fn(string ...$words): array => cli($words, $environment);
-/** The lines of status that are about this. */
+/** The lines of status that this test is about. */
 $status = static function () use ($run): void {
     preg_match_all('/^(?:empty|limit|The |Test |Sending).*\n/m', $run('status')[1], $match);
     echo preg_replace('/\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ/', 'TIME', implode($match[0]));

@@ -7,7 +7,10 @@ pdo_sqlite
 <?php
 require __DIR__ . '/../lib/cli.inc';
 
-/** Runs a line of the help as it is printed, where what it names is there; its exit code. */
+/**
+ * Runs a line of the help as printed, with the things that it names in place; returns its exit
+ * code.
+ */
 function example(string $line): int
 {
     static $dir;
@@ -44,7 +47,7 @@ foreach ($match[1] as $command) {
         $run = example(trim($line));
         must($run === 0 || $run === 1, "exit $run: $line");
     }
-    // Every option that is shown is taken.
+    // Every option in the help is accepted.
     preg_match_all('/^  --([a-z-]+)(=\S+)?/m', $help . $text, $options, PREG_SET_ORDER);
     foreach ($options as $option) {
         [$code, , $errors] = cli([$command, "--$option[1]" . (isset($option[2]) ? '=1' : ''), '--help']);

@@ -25,7 +25,7 @@ $there = dump($backend->pdo());
 var_dump(dump($first) === $there, strlen($there) > 100_000);
 
 echo "only PostgreSQL sends, under the old ids; new ones are far from them\n";
-var_dump($queue->stats()->enabled, $queue->claim(5), count($jobs = $server->claim(5)) >= 4); // by what came into the bucket meanwhile
+var_dump($queue->stats()->enabled, $queue->claim(5), count($jobs = $server->claim(5)) >= 4); // depending on the tokens refilled meanwhile
 array_map($server->release(...), $jobs);
 var_dump($server->enqueue(mail_fields()) >= 1_000_000, $server->delete([(int) $backend->pdo()->query('SELECT max(id) FROM mail_queue')->fetchColumn()]));
 

@@ -40,7 +40,7 @@ $two = new Two(false);
 $two->source->enqueue(mail_fields());
 $mine = $two->target->enqueue(mail_fields());
 echo $two->refused(), "\n";
-$two->source->release($two->source->claim(1)[0]); // nothing was touched
+$two->source->release($two->source->claim(1)[0]); // nothing was changed
 $two->target->delete([$mine]);
 $two->from->exec("UPDATE mail_queue SET priority = 'high'");
 echo $two->refused(), "\n";
@@ -149,7 +149,7 @@ foreach (['MovedTo', 'MovedFrom'] as $key) {
     echo $two->sends(), "\n";
 }
 unset($two);
-gc_collect_cycles(); // LeakSanitizer takes those for leaks
+gc_collect_cycles(); // LeakSanitizer would report those as leaks
 ?>
 --EXPECT--
 what the source took after the end comes once, whatever the target did

@@ -7,7 +7,8 @@ pdo_sqlite
 <?php
 require __DIR__ . '/copy.inc';
 
-/* More than one transaction has room for, by rows and by octets; a gap; keys of other programs. */
+/* More than fits into one transaction, by rows and by octets; a gap in the ids; other programs'
+ * keys. */
 function large(): Two
 {
     $two = new Two();
@@ -31,7 +32,7 @@ echo "only the target sends, and its new ids are far away\n";
 $two = new Two(false);
 $two->source->enqueue(mail_fields());
 $two->move();
-$two->source->setConfig('mailQueueEnabled', 1); // an admin page's switch is not enough
+$two->source->setConfig('mailQueueEnabled', 1); // switching the queue on in an admin page is not enough
 var_dump($two->source->stats()->enabled, $two->sends(), $two->target->enqueue(mail_fields()) >= 1_000_000);
 
 echo "none sends meanwhile\n";
@@ -93,7 +94,7 @@ $two->at = fn() => $two->from->exec('UPDATE mail_queue SET locked_until = 1');
 $two->move();
 var_dump($two->same(), Two::ask($two->to, 'SELECT uncertain FROM mail_queue'));
 unset($two, $migration, $pair);
-gc_collect_cycles(); // LeakSanitizer takes those for leaks
+gc_collect_cycles(); // LeakSanitizer would report those as leaks
 ?>
 --EXPECT--
 all is there

@@ -80,7 +80,7 @@ $two->source->enqueue(mail_fields(), reference: 'r');
 $two->move();
 echo Two::ask($two->to, 'SELECT group_concat(id || status) FROM mail_queue'), "\n";
 unset($two);
-gc_collect_cycles(); // LeakSanitizer takes those for leaks
+gc_collect_cycles(); // LeakSanitizer would report those as leaks
 ?>
 --EXPECT--
 a second command takes over: what the target has sent does not come back

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace MailQueueTest\Docs;
 
-/** A root shell in the system under test: what a step starts in the background stays for the next. */
+/** A root shell in the system under test: background processes of one step remain for the next. */
 final class Shell
 {
     /** @var resource */
@@ -33,7 +33,7 @@ final class Shell
     }
 
     /**
-     * Runs a script by a login of that user; the first command that fails ends it.
+     * Runs a script as a login of that user; the first command that fails ends it.
      *
      * @return array{int, string} exit code and output
      */

@@ -12,7 +12,7 @@ declare(strict_types=1);
 
 const CHECKOUT = '/home/me/mailqueue';
 
-/** Runs a block of PHP code as a file of its own, after the lines that a reader has before it. */
+/** Runs a block of PHP code as a separate file, after the lines that a reader already has. */
 function php(string $before = '', string $after = ''): Closure
 {
     return static function (string $block) use ($before, $after): string {
@@ -24,7 +24,7 @@ function php(string $before = '', string $after = ''): Closure
     };
 }
 
-/** Gives the lines to cron, and waits until the relay has one mail more. */
+/** Puts the lines into a crontab, and waits until the relay has one mail more. */
 $cron = static fn(string $block): string => 'n=$(wc -l </srv/relay/accepted); '
     . 'printf %s ' . escapeshellarg($block) . ' | crontab -; for i in $(seq 75); do '
     . '[ "$(wc -l </srv/relay/accepted)" -gt "$n" ] && break; sleep 1; done; crontab -r; '

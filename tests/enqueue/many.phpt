@@ -42,7 +42,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     $queue = $backend->another()->queue();
     $queue->enqueueMany(mails(201, function (int $i) use ($queue) {
         if ($i % 100 === 0) {
-            echo "  at $i stored ", stored($queue), "\n";   // no transaction is open: this very object can be used
+            echo "  at $i stored ", stored($queue), "\n";   // no transaction is open, so this same object can be used
         }
         return null;
     }));

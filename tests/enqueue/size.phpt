@@ -25,7 +25,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     echo count($queue->jobs()), " stored\n";
 });
 
-// The setting itself: 0 is no limit, a word is the limit by default.
+// The setting itself: 0 means no limit; a word leaves the default.
 foreach (['0', 'foo'] as $size) {
     $code = '$queue = new MailQueue($argv[1]); try { echo $queue->enqueue("Subject: x\r\n\r\n" . str_repeat(str_repeat("x", 78) . "\r\n", 340000),
         envelopeFrom: "a@example.org", recipients: ["b@example.org"]) ? "stored" : "not stored"; } catch (Exception $e) { echo $e->getMessage(); }';

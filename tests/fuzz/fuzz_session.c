@@ -18,12 +18,12 @@
 #define COMMANDS 256
 #define SESSIONS 8
 
-/* A mail, and what the relay knows of its last transaction. */
+/* A mail, and what the relay knows about its last transaction. */
 struct mail {
     struct mq_transfer transfer; /* first */
     struct mq_target targets[TARGETS];
     bool waiting, done, entered;
-    int asked[TARGETS]; /* 0: no; 1: RCPT was sent; else the reply's code */
+    int asked[TARGETS]; /* 0: no; 1: RCPT was sent; otherwise the reply's code */
     int mail_code, data_code, dot_code;
     bool dot_sent;
     size_t taken; /* recipients accepted */
@@ -36,21 +36,22 @@ struct command {
 };
 
 static struct world {
-    struct mq_channel channel;     /* first */
-    struct mq_transport transport; /* where the session puts what is done, or goes once more */
+    struct mq_channel channel; /* first */
+    struct mq_transport
+        transport; /* the session puts finished transfers here, or those to send again */
     struct mq_dsn dsn;
     struct mq_smtp_owner owner;
     struct mq_smtp_session session;
     struct mail mails[MAILS];
     size_t mail_count;
     int64_t now_ms;
-    /* the relay: what it read, and what of it has no reply */
+    /* the relay: what it has read, and how much of that has no reply yet */
     struct mq_buffer line, body;
     struct mail *in; /* of the last MAIL */
     bool in_body, lone, data_open;
     struct command commands[COMMANDS];
     size_t head, count;
-    const char *says; /* what it says */
+    const char *says; /* what it will say */
     size_t left;
     bool eof, reset, blocked, broken, lease_over;
     size_t cut;
@@ -126,7 +127,7 @@ static void read_command(const char *line)
     }
 }
 
-/* The dot came: the body is the mail's, whole. */
+/* The dot came: the body must be the mail's, complete. */
 static void read_dot(void)
 {
     struct mq_transfer *transfer = &w.in->transfer;
@@ -201,7 +202,7 @@ static void answered(const struct command *command, int code)
     }
 }
 
-/* The session reads a reply: it is the one to the oldest command. */
+/* The session reads a reply: it belongs to the oldest command. */
 static void heard(struct mq_smtp_owner *owner, int code)
 {
     (void)owner;
@@ -261,7 +262,7 @@ static struct mq_transfer *next(struct mq_smtp_owner *owner, bool behind)
     return NULL;
 }
 
-/* Not another time, when a relay may have taken it. */
+/* Not sent again if a relay may have accepted it. */
 static void require_not_sent(const struct mail *mail)
 {
     REQUIRE(!mail->dot_sent || mail->dot_code >= 400);
@@ -308,7 +309,7 @@ static void again(struct mq_transfer *transfer)
     mail->waiting = true;
 }
 
-/* Takes what came back since the last call. */
+/* Takes the transfers that came back since the last call. */
 static void collect(void)
 {
     struct mq_transfer *transfer;
@@ -320,7 +321,7 @@ static void collect(void)
     }
     const struct mq_relay_trouble *trouble = &w.transport.trouble;
     REQUIRE(!w.transport.troubled || (trouble->reason[0] != '\0' && trouble->retry_after_s >= 0));
-    w.transport.troubled = false; /* another run's */
+    w.transport.troubled = false; /* it belongs to another run */
 }
 
 static void closed(struct mq_smtp_owner *owner, struct mq_smtp_session *session, const char *why)
@@ -406,7 +407,7 @@ static void says(const char *text, size_t len)
     w.left = 0;
 }
 
-/* Good replies: to all that is unanswered, or to one command. */
+/* Positive replies: to all commands without one, or to one command. */
 static void agree(bool all)
 {
     for (size_t n = all ? COMMANDS : 1; n > 0 && w.count > 0 && w.session.channel != NULL; n--) {

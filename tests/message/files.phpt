@@ -17,7 +17,7 @@ symlink("$dir/loop", "$dir/loop");
 symlink("$dir/a.txt", "$dir/to-a.txt");
 $socket = stream_socket_server("unix://$dir/socket");
 
-/* A wrapper of the application's own: nothing of it is called. */
+/* A stream wrapper of the application: none of its methods is called. */
 final class Wrapper
 {
     public function stream_open(): bool { echo "the wrapper was called\n"; return false; }

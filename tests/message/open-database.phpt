@@ -29,7 +29,7 @@ foreach (['log' => ['log' => $path], 'dkim' => ['log' => '', 'dkim' => "example.
     }
 }
 
-// Another process that opens the file and closes it is not the last: the WAL stays.
+// Another process that opens and closes the file is not the last one: the WAL stays.
 $code = '$pdo = new PDO("sqlite:$argv[1]"); $pdo->query("SELECT count(*) FROM mail_queue")->fetchAll();';
 shell_exec(escapeshellarg(getenv('TEST_PHP_EXECUTABLE')) . ' ' . getenv('TEST_PHP_EXTRA_ARGS') . ' -r ' . escapeshellarg($code) . ' ' . escapeshellarg($path));
 clearstatcache();

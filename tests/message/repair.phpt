@@ -22,7 +22,7 @@ $python = static function (string $mode, string $input): string {
     return $output;
 };
 
-/* In memory where possible: many mails, and nothing here is about power cuts. */
+/* In memory if possible: there are many mails, and the test is not about power failures. */
 if (is_writable('/dev/shm')) {
     putenv('TMPDIR=/dev/shm');
 }

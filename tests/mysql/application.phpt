@@ -74,13 +74,13 @@ $one = $backend->pdo([PDO::MYSQL_ATTR_USE_BUFFERED_QUERY => false]);
 $its = new MailQueue($one);
 $open = $one->query('SELECT seq FROM seq_1_to_1000');
 $open->fetch();
-echo str_replace('Pdo\Mysql::ATTR_', 'PDO::MYSQL_ATTR_', thrown(fn() => $its->enqueue(mail_fields()))), "\n"; // PDO's words are new in 8.6
+echo str_replace('Pdo\Mysql::ATTR_', 'PDO::MYSQL_ATTR_', thrown(fn() => $its->enqueue(mail_fields()))), "\n"; // PDO's wording is new in 8.6
 var_dump(count($open->fetchAll()), $its->enqueue(mail_fields()) > 0);
 
 echo "without autocommit all is the application's transaction\n";
 $one = $backend->pdo([PDO::ATTR_AUTOCOMMIT => false]);
 $its = new MailQueue($one);
-$one->exec('COMMIT'); // of what the queue has read
+$one->exec('COMMIT'); // of rows that the queue has read
 $before = count($queue->jobs());
 $its->enqueue(mail_fields());
 echo count($queue->jobs()) - $before;

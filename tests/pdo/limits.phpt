@@ -42,7 +42,7 @@ if ($child === 0) {
 pcntl_waitpid($child, $status);
 var_dump($queue->enqueue(mail_fields()));
 
-/* A subclass's methods are what runs; what they throw is the cause. */
+/* A subclass's methods are called; an exception of theirs is the cause. */
 final class Watched extends PDO
 {
     public int $prepared = 0;

@@ -19,7 +19,7 @@ const CLAIM = START . '
         foreach ($jobs as $job) { echo $job->id, "\n"; must($queue->complete($job), "the lease stands"); }
     } while ($jobs);
     echo "end\n";';
-/** @return array<string> what all of them print, started at the same time */
+/** @return array<string> the output of each process; all start at the same time */
 function together(int $count, string $code, string ...$arguments): array
 {
     $all = [];

@@ -19,7 +19,7 @@ on_backends(['sqlite', 'pgsql', 'mysql'], function (Backend $backend): void {
         $pdo->exec("INSERT INTO registrations VALUES ('$number')");
         return $queue->enqueue(mail_fields(), reference: $number, type: 'user');
     };
-    /* What another connection sees. */
+    /* The data that another connection sees. */
     $seen = function () use ($backend): string {
         $other = $backend->pdo();
         $list = fn(string $sql): string => implode(',', $other->query($sql)->fetchAll(PDO::FETCH_COLUMN));

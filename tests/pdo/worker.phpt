@@ -15,7 +15,7 @@ echo backends_missing('pgsql', 'mysql');
 <?php
 require __DIR__ . '/../lib/backends.inc';
 
-/* A worker, which another machine's files are no matter to: argv is DSN, slots, record, state. */
+/* A worker without access to another machine's files: argv is DSN, slots, record, state. */
 const WORKER = 'putenv("XDG_STATE_HOME=" . $argv[4]); $queue = new MailQueue(new PDO($argv[1])); echo "begins\n"; fgets(STDIN);
     $report = $queue->runWorker(function ($job) use ($argv) { usleep(2000); file_put_contents($argv[3], "$job->reference\n", FILE_APPEND | LOCK_EX);
         static $n = 0; if (++$n === 1) { echo "sends\n"; fgets(STDIN); } }, log: "", maxWorkers: (int) $argv[2], batch: 7);

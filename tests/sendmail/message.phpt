@@ -29,7 +29,7 @@ $try('two dots, and more', $to, "$head\n..\n. \n.x\nx.\n .\n");
 $try('a dot in the header', $to, "$head.\nSubject: y\n");
 $try('no line end', $to, "$head\none");
 
-// The end is found wherever the blocks that are read end.
+// The end is found, wherever the blocks that are read end.
 $command = implode(' ', array_map(escapeshellarg(...), sendmail_command($to)));
 foreach (["\n.\n", "\r\n.\r\n", "x.\n", ".\n.\r\n"] as $end) {
     $found = [];
@@ -99,7 +99,7 @@ $process = proc_open(sendmail_command(['-i', ...$to]), [$streams[1], ['file', '/
 foreach (["$head\none\n", "two\n", "three\n"] as $part) {
     @fwrite($streams[0], $part);
     usleep(500_000);
-    stream_set_blocking($streams[1], false); // as another process that has it may, at any time
+    stream_set_blocking($streams[1], false); // as another process that has the socket may do at any time
 }
 stream_socket_shutdown($streams[0], STREAM_SHUT_WR); // the command has this end too, so closing is not enough
 echo 'exit ', proc_close($process), ' ', file_get_contents(temp_home() . '/said'), strstr($queue->job($queue->jobs(after: $last + 1)[0]->id)->message, 'one'), "\n";

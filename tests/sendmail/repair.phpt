@@ -10,7 +10,7 @@ posix
 require __DIR__ . '/sendmail.inc';
 require __DIR__ . '/../lib/smtp.inc';
 
-// Seen to fail with mq_message_normalize() in place of mq_mend_accept().
+// Seen to fail with mq_message_normalize() in place of mq_repair_accept().
 
 $html = '<p>' . str_repeat('Grüße an alle, ', 300) . '</p>';
 $messages = [

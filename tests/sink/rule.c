@@ -1,4 +1,4 @@
-/* The script's language: one rule a line into a struct rule. */
+/* The script's language: turns each line into a struct rule. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -303,7 +303,7 @@ void rule_clear(struct rule *rule)
     buffer_free(&rule->behind);
 }
 
-/* A rule that could never do what it says is an error, not a surprise in a test. */
+/* A rule that could never do what it says is an error, so that no test is surprised by it. */
 static bool rule_check(const struct rule *rule, char *reason)
 {
     bool unasked = rule->stage == STAGE_ACCEPT || rule->stage == STAGE_BODY ||

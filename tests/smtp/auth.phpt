@@ -44,7 +44,7 @@ var_dump($sink->received('AUTH') > 0, str_contains($commands, 'MAIL'));
 $pause = $queue->queue->stats();
 echo $pause->pausedUntil > time() + 30 ? 'paused: ' : 'not paused: ', $pause->pauseReason, "\n";
 
-// All places where words of a run end up.
+// All places in which a run's texts end up.
 $places = $work['output'] . $work['errors'] . $again['output'] . $again['errors']
     . file_get_contents("$queue->path.log") . $queue->queue->config('mailRelayPause');
 foreach (['status', 'status --json', 'list --json', 'show ' . $queue->ids['t1'], 'config',

@@ -15,8 +15,9 @@ echo backends_missing('pgsql', 'mysql');
 require dirname(__DIR__) . '/lib/backends.inc';
 require_once dirname(__DIR__) . '/lib/smtp.inc';
 
-// The check is in src/worker/delivery.c; what a body may be is tested by tests/unit/mime/test_message.c. Seen
-// to fail without it: they are sent as they are, and what has no end waits after its dot.
+// The check is in src/worker/delivery.c; tests/unit/mime/test_message.c tests which bodies are
+// valid. Seen to fail without it: they are sent as they are, and a body without a line end waits
+// for a reply to its dot.
 
 const BODIES = [
     'bare LF' => "Subject: x\r\n\r\na\nb\r\n",
@@ -37,9 +38,9 @@ const COLUMNS = [
     ['recipients', '{}'],
     ['recipients', "[\"b@example.org\\r\\nRCPT TO:<c@example.org>\"]"],
     ['envelope_from', "a@example.com>\r\nRSET"],
-    ['fields', '{"dsn":'], // asks for nothing, and is sent
-    ['refused', 'x'], // of earlier attempts, and is sent
-    ['status', 'new'], // nobody's
+    ['fields', '{"dsn":'], // requests nothing, and is sent
+    ['refused', 'x'], // from earlier attempts, and is sent
+    ['status', 'new'], // nobody's recipient
 ];
 
 on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend): void {
@@ -66,7 +67,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     foreach ($rows->fetchAll(PDO::FETCH_NUM) as [$status, $why, $attempts, $error]) {
         echo "$status $why $attempts: $error\n";
     }
-    // Corrected and retried by hand it is sent.
+    // Corrected and retried by hand, it is sent.
     $pdo->exec("DELETE FROM mail_queue WHERE status = 'new'");
     $id = array_column($queue->jobs(), 'id')[0];
     $pdo->exec("UPDATE mail_body SET content = 'Subject: corrected\r\n\r\nx\r\n' WHERE id = $id");

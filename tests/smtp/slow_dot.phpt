@@ -22,7 +22,7 @@ for ($run = 1; $run <= 10 && $queue->queue->jobs() !== []; $run++) {
 echo count($sink->counts()), ' mails, at most ', max($sink->counts()), " each\n";
 echo implode(' ', $queue->states()), "\n";
 
-// The process of cron is told to end, and the reply comes later than the grace period.
+// The run that cron started gets SIGTERM, and the reply comes after the grace period.
 $queue->add('cut', ['cut@example.org']);
 $php = getenv('TEST_PHP_EXECUTABLE') ?: PHP_BINARY;
 $process = proc_open(['sh', '-c', "exec $php " . getenv('TEST_PHP_EXTRA_ARGS') . ' '
@@ -30,7 +30,7 @@ $process = proc_open(['sh', '-c', "exec $php " . getenv('TEST_PHP_EXTRA_ARGS') .
     [['file', '/dev/null', 'r'], ['pipe', 'w'], ['pipe', 'w']], $pipes, null,
     ['MAILQUEUE_TRANSPORT' => $dsn, 'MAILQUEUE_DATABASE' => $queue->path,
         'MAIL_QUEUE_LOG' => "$queue->path.log"] + getenv());
-while (!isset($sink->counts()['cut cut@example.org'])) { // it is taken before it is answered
+while (!isset($sink->counts()['cut cut@example.org'])) { // it is accepted before the reply comes
     usleep(20000);
 }
 proc_terminate($process, SIGTERM);

@@ -39,7 +39,7 @@ final class Host
             'FAKETIME_DONT_FAKE_MONOTONIC' => '1', 'MAIL_QUEUE_LOG' => $this->log];
     }
 
-    /** By how many seconds the extension's clock is off here. */
+    /** How many seconds the extension's clock is off here. */
     public function off(): int
     {
         $path = "$this->directory/clock.db";
@@ -60,7 +60,7 @@ final class Host
     }
 }
 
-/** Has dlopen() take the preloaded library's clock for extensions too. */
+/** Makes dlopen() use the preloaded library's clock for extensions, too. */
 function shim(): string
 {
     static $path = null;

@@ -356,13 +356,13 @@ static void test_signed(void **state)
         MQ_MESSAGE);
     assert_string_equal(err.field, "message");
     assert_string_equal(err.text,
-                        "message: line 4: a header has bytes that are not UTF-8, and a "
+                        "message: line 4: a header has bytes that are not UTF-8, and its "
                         "DKIM-Signature forbids changing it; encode it (RFC 2047) before signing");
     repeat("DKIM-Signature: v=1\r\n" HAVE "\r\n", 1);
     repeat("x", 999);
     assert_int_equal(repair(mq_buffer_view(&field)), MQ_MESSAGE);
     assert_string_equal(err.text,
-                        "message: line 5: it has more than 998 octets, and a DKIM-Signature "
+                        "message: line 5: it has more than 998 octets, and its DKIM-Signature "
                         "forbids changing it; break it or encode it (quoted-printable or base64) "
                         "before signing");
     assert_int_equal(out.len, 0);
