@@ -30,7 +30,7 @@ final class Adoption
         $this->record = new AdoptionRecord($database, $names);
     }
 
-    /** @return array<string, mixed> what was done, or would be */
+    /** @return array<string, mixed> the report: what was done, or would be done */
     public function run(?string $word, bool $dryRun, bool $dropThem): array
     {
         $this->database->alone();

@@ -14,8 +14,8 @@ struct mq_doubts {
     char domain[256];     /* of the last recipient that failed, from the "@" on */
     bool domains;         /* these mails have recipients in different domains */
     int below;            /* the lowest priority of these mails */
-    bool lower;           /* claims only priorities below `below`: does the relay take them? */
-    int64_t pauses;       /* mq_queue_count_pauses(); -1: not asked yet */
+    bool lower;     /* claims only lower priorities than `below`, to see if the relay takes them */
+    int64_t pauses; /* mq_queue_count_pauses(); -1: not asked yet */
 };
 
 /* What is known of the relay. */

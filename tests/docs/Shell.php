@@ -26,7 +26,7 @@ final class Shell
         proc_close($this->process);
     }
 
-    /** Types a line into the shell itself. */
+    /** Runs a line in the shared shell itself, so that later steps see its effect. */
     public function type(string $line): void
     {
         fwrite($this->pipes[0], "$line\n");

@@ -184,7 +184,7 @@ static void put_leaf(struct walk *walk, const struct entity *entity)
     }
 }
 
-/* ---- what has to change ---- */
+/* ---- which parts must change ---- */
 
 static bool needs_change(const struct walk *walk, struct mq_str text)
 {

@@ -60,9 +60,9 @@ enum mq_status mq_pdo_mysql_look(struct mq_pdo *self, struct mq_error *err)
 /* ---- transactions ---- */
 
 /* Without autocommit, every statement already belongs to a transaction of the application. SET
- * TRANSACTION holds for the next transaction only. It fails within a transaction, which shows one
- * that START TRANSACTION would commit. INSERTs on our own connection save this round trip: no other
- * code can have begun a transaction there, and INSERTs work alike at any level. */
+ * TRANSACTION applies only to the next transaction. It fails within one, and so reveals a
+ * transaction that START TRANSACTION would commit. On our own connection, INSERTs save this round
+ * trip: no other code can have begun a transaction there, and INSERTs work alike at any level. */
 enum mq_status mq_pdo_mysql_begin(struct mq_pdo *self, bool *joins, struct mq_error *err)
 {
     bool automatic = true;
@@ -77,8 +77,9 @@ enum mq_status mq_pdo_mysql_begin(struct mq_pdo *self, bool *joins, struct mq_er
     return mq_pdo_exec(self, "START TRANSACTION", err);
 }
 
-/* A deadlock undoes the transaction, but the client library learns that only from the next success.
- * Until then PDO says that it is open, and each statement of ours would be committed by itself. */
+/* A deadlock undoes the transaction, but the client library notices that only at the next success.
+ * Until then PDO reports an open transaction, and each of our statements would be committed by
+ * itself. */
 enum mq_status mq_pdo_mysql_joined(struct mq_pdo *self, struct mq_error *err)
 {
     bool within = false;

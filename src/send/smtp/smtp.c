@@ -122,7 +122,7 @@ static struct mq_transfer *next_transfer(struct mq_smtp_owner *owner, bool behin
     }
     struct mq_transfer *before = NULL;
     if (behind) {
-        /* A session of its own is quicker for a mail than waiting after another mail's dot. */
+        /* A separate session is quicker for a mail than waiting after another mail's dot. */
         size_t first = owner->in_state[MQ_SMTP_IDLE] + owner->in_state[MQ_SMTP_CONNECTING];
         if (pool->transport.pending.count <= first + openable(pool)) {
             return NULL;

@@ -189,7 +189,8 @@ static void test_all_recipients_refused_then_reset(void **state)
     fake_free(fake);
 }
 
-/* RFC 2920, 3.1: only a dot or the end of the connection ends such a transaction. */
+/* RFC 2920, 3.1: only a dot or the end of the connection ends a transaction whose DATA was
+ * accepted. */
 static void test_data_taken_without_recipients_closes_without_a_dot(void **state)
 {
     (void)state;
