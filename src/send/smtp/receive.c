@@ -1,4 +1,4 @@
-/* What each reply does to the transaction that it belongs to. */
+/* How each reply changes the transaction that it belongs to. */
 #include <stdio.h>
 #include <string.h>
 

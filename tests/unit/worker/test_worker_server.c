@@ -138,7 +138,7 @@ static void cut_commit(int n, bool undone)
     server.undone = undone;
 }
 
-/* As run_until(), for a run that cannot know whether a claim was made: its record stays. */
+/* Like run_until(), for a run that cannot know whether a claim was stored: its record stays. */
 static void run_cut(struct scene_worker *scene, enum mq_run_end end)
 {
     if (run_worker(scene) != MQ_OK) {
