@@ -36,9 +36,8 @@ struct command {
 };
 
 static struct world {
-    struct mq_channel channel; /* first */
-    struct mq_transport
-        transport; /* the session puts finished transfers here, or those to send again */
+    struct mq_channel channel;     /* first */
+    struct mq_transport transport; /* gets finished transfers, and those to repeat */
     struct mq_dsn dsn;
     struct mq_smtp_owner owner;
     struct mq_smtp_session session;

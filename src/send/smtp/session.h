@@ -49,8 +49,7 @@ struct mq_smtp_owner {
     struct mq_transfer *(*next)(struct mq_smtp_owner *owner, bool behind);
     /* The session is closed; its channel is closed afterwards. `why`: "" at an orderly end. */
     void (*closed)(struct mq_smtp_owner *owner, struct mq_smtp_session *session, const char *why);
-    void (*heard)(struct mq_smtp_owner *owner,
-                  int code); /* called for a reply, in tests; or NULL */
+    void (*heard)(struct mq_smtp_owner *owner, int code); /* for tests: a reply came; or NULL */
 };
 
 enum mq_smtp_command {

@@ -175,8 +175,7 @@ static void test_mode_of_new_file(void **state)
         assert_mode(scene->path, "", expected);
         close_scene(scene);
         unlink(link);
-        peer_see(scene,
-                 "SELECT count(*) FROM sqlite_master"); /* the last one to close leaves no WAL */
+        peer_see(scene, "SELECT count(*) FROM sqlite_master"); /* the last one leaves no WAL */
         unlink(scene->path);
     }
     umask(before);

@@ -425,8 +425,7 @@ static void check_average(int64_t limit, int seed)
                   (long long)limit, seed, (long long)total(&w.sink), (long long)most);
     assert_true(most <= limit + cap);
     assert_true(total(&w.tokens) <= limit * 7 * 24 + cap);
-    assert_true(total(&w.tokens) >=
-                limit * 7 * 24 * 95 / 100); /* and at least the yield that it may have */
+    assert_true(total(&w.tokens) >= limit * 7 * 24 * 95 / 100); /* the least yield */
     end_week(&w);
 }
 

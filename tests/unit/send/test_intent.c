@@ -116,8 +116,7 @@ static void test_own_life(void **state)
     assert_int_equal(stat(path_of(TOKEN, ".intent"), &st), 0);
     assert_int_equal(st.st_mode & 0777, 0600);
     assert_int_equal(st.st_size, 128 + 2 * 128);
-    assert_true(st.st_blocks * 512 >=
-                st.st_size); /* preallocated, so that a full disk causes no SIGBUS */
+    assert_true(st.st_blocks * 512 >= st.st_size); /* so that a full disk causes no SIGBUS */
     int a = mq_intent_begin(intent, 1), b = mq_intent_begin(intent, 2);
     assert_true(a >= 0 && b >= 0 && a != b);
     assert_int_equal(mq_intent_begin(intent, 3), -1);

@@ -177,8 +177,7 @@ static void test_all_recipients_refused_then_reset(void **state)
     fake_submit(fake, &one);
     fake_wire(fake);
     fake_says(fake, "250 ok\r\n550 5.1.1 nobody\r\n503 5.5.1 need RCPT\r\n");
-    assert_false(
-        fake_is_back(&one)); /* not before RSET's reply shows that the replies are in step */
+    assert_false(fake_is_back(&one)); /* waits for RSET's reply, which shows no shift */
     assert_string_equal(fake_wire(fake), "RSET\r\n");
     fake_says(fake, "250 reset\r\n");
     fake_assert_back(&one, MQ_TRANSFER_DONE, "R");

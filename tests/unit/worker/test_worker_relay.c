@@ -352,8 +352,7 @@ static void test_named_time_extends_the_backoff_only(void **state)
                     failed_s + 301);
     scene->boot_ms += 301000;
     scene->counter = 5;
-    fx_sql(&scene->fx,
-           "DELETE FROM config WHERE key = 'mailRelayPause'"); /* it accepted another mail */
+    fx_sql(&scene->fx, "DELETE FROM config WHERE key = 'mailRelayPause'"); /* it took another */
     run_until(scene, MQ_RUN_EMPTY);
     assert_int_equal(fx_int(&scene->fx, "SELECT attempts FROM mail_queue"), 2);
     failed_s = fx_int(&scene->fx, "SELECT last_attempt_at FROM mail_queue");

@@ -23,8 +23,7 @@ static struct {
     int slots;                    /* that are free */
     int64_t slots_gone_ms;        /* for this long after a reopen, none is free */
     int64_t reopened_ms;
-    enum mq_status
-        slot_fails; /* the result of the next question for a slot; MQ_OK: it is answered */
+    enum mq_status slot_fails; /* of the next question for a slot; MQ_OK: it is answered */
 } server;
 
 static int64_t server_ms(void)

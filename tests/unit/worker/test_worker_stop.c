@@ -359,8 +359,7 @@ static void test_database_is_replaced(void **state)
     run_until(scene, MQ_RUN_EMPTY);
     assert_int_equal(count_jobs(scene, NULL), 0);
     assert_true(scene->relay.bodies >= 40);
-    assert_true(scene->relay.bodies <=
-                48); /* at most the deliveries under way are sent once more */
+    assert_true(scene->relay.bodies <= 48); /* those under way, at most once more */
 }
 
 int main(void)
